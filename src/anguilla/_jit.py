@@ -1,0 +1,64 @@
+"""How kernels are compiled: one decorator, one cache folder per version of the kernel sources.
+
+Numba's disk cache does not notice an edit in an imported helper, so a stale binary could outlive a corrected formula.
+The cache folder is therefore named after a hash of every kernel source file: any edit starts a fresh folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+
+__all__ = ["cache_folder", "inline", "kernel"]
+
+_KERNEL_ROOMS = ("mechanics", "loads", "assemble", "solve")
+# No 'nnan'/'ninf': a diverging Newton must be able to see a NaN.
+_FASTMATH = {"contract", "nsz", "arcp", "reassoc"}
+
+
+def _source_hash() -> str:
+    here = Path(__file__).parent
+    files = [Path(__file__), *(f for room in _KERNEL_ROOMS for f in sorted((here / room).glob("*.py")))]
+    digest = hashlib.sha256(numba.__version__.encode())
+    for file in files:
+        digest.update(file.name.encode())
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def cache_folder() -> Path:
+    """Folder of the compiled kernels: $ANGUILLA_CACHE, else ~/.cache/anguilla, then the hash of the sources."""
+    root = os.environ.get("ANGUILLA_CACHE") or Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "anguilla"
+    return Path(root) / _source_hash()
+
+
+_CACHE = cache_folder()
+
+# The tangent works on packs of four columns, written out as 4-tuples; LLVM's superword pass turns them into vector
+# instructions (3x). Numba leaves that pass off unless asked.
+if "NUMBA_SLP_VECTORIZE" not in os.environ:
+    numba.config.SLP_VECTORIZE = 1
+
+
+def _compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(_CACHE)  # read by numba when the dispatcher is made, restored at once
+    try:
+        return numba.njit(nogil=True, fastmath=_FASTMATH, error_model="numpy", **options)(function)
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a module-level kernel, cached on disk, without the interpreter lock."""
+    return _compiled(function, cache=True)
+
+
+def inline(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a small helper that is always inlined into its kernel."""
+    return _compiled(function, forceinline=True)

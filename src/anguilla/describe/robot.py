@@ -1,0 +1,149 @@
+"""The robot: parts attached to frames, and the loads on them."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from anguilla.describe.description import as_name
+from anguilla.describe.frames import GROUND, Frame, Part, RodHandle
+from anguilla.describe.loads import Load
+from anguilla.describe.rod import Rod
+from anguilla.describe.signals import Signal, as_time_signal, sample
+from anguilla.errors import DescriptionError, as_pose, refuse
+
+AnyLoad = TypeVar("AnyLoad", bound=Load)
+
+
+class Robot:
+    """A robot: a tree of parts that starts at the ground, gravity, and loads.
+
+    Args:
+        name: name of the robot.
+        gravity: acceleration of gravity in world axes [m/s^2], a 3-vector or a function t [s] -> 3-vector.
+
+    """
+
+    __slots__ = ("__weakref__", "_gravity", "_loads", "_parts", "name")
+
+    def __init__(self, name: str = "robot", gravity: Signal = (0.0, 0.0, -9.81)) -> None:
+        self.name = as_name(name, "Robot.name")
+        self.gravity = gravity
+        self._parts: list[Part] = []
+        self._loads: list[Load] = []
+
+    def __repr__(self) -> str:
+        names = ", ".join(part.name for part in self._parts) or "no parts"
+        return f"<robot {self.name!r}: {names}; {self.size} coordinates>"
+
+    @property
+    def gravity(self) -> Signal:
+        """Acceleration of gravity in world axes [m/s^2], a 3-vector or a function t [s] -> 3-vector."""
+        return self._gravity
+
+    @gravity.setter
+    def gravity(self, value: Signal) -> None:
+        self._gravity = as_time_signal(value, "Robot.gravity", "m/s^2")
+
+    @property
+    def gravity_is_constant(self) -> bool:
+        """Whether gravity does not depend on time."""
+        return not callable(self._gravity)
+
+    def gravity_values(self, times: ArrayLike) -> NDArray[np.float64]:
+        """Return gravity (nt, 3) [m/s^2] in world axes at the times (nt,) [s]."""
+        return sample(self._gravity, times, f"Gravity of robot {self.name!r}")
+
+    @property
+    def ground(self) -> Frame:
+        """The fixed frame of the world."""
+        return Frame(self, GROUND)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Handles of the parts, in the order they were added; a parent comes before its children."""
+        return tuple(self._parts)
+
+    @property
+    def loads(self) -> tuple[Load, ...]:
+        """The loads, in the order they were added."""
+        return tuple(self._loads)
+
+    @property
+    def size(self) -> int:
+        """Number of coordinates."""
+        return sum(part.size for part in self._parts)
+
+    def coordinates(self) -> list[str]:
+        """Return the labels of all coordinates in order: by part, then by strain (twist to shear_z), then by mode."""
+        return [label for part in self._parts for label in part.coordinates()]
+
+    def part(self, name: str) -> Part:
+        """Return the part of a name."""
+        for part in self._parts:
+            if part.name == name:
+                return part
+        names = ", ".join(part.name for part in self._parts) or "none"
+        raise DescriptionError(f"Robot {self.name!r} has no part {name!r}; its parts are: {names}.")
+
+    def add(self, rod: Rod, *, at: Frame, pose: ArrayLike | None = None, name: str | None = None) -> RodHandle:
+        """Attach the root of a rod to a frame.
+
+        Args:
+            rod: the rod; the same description may be added several times.
+            at: frame to attach to, such as ``robot.ground`` or ``arm.tip``.
+            pose: fixed pose (4, 4) of the root of the rod in the frame ``at``, translation in [m]; the identity if
+                not given.
+            name: unique name of the part; by default the name of the rod, or "rod", with "_2", "_3", ... if taken.
+
+        Returns:
+            A handle with the frames ``root``, ``tip`` and ``section(X)``.
+
+        """
+        if not isinstance(rod, Rod):
+            raise refuse("Robot.add rod", "a Rod", rod)
+        parent = self._own_frame(at, "Robot.add at")
+        offset = np.eye(4) if pose is None else as_pose(pose, "Robot.add pose")
+        handle = RodHandle(self, len(self._parts), self._name_for(rod, name), parent, offset, rod)
+        self._parts.append(handle)
+        return handle
+
+    def load(self, load: AnyLoad) -> AnyLoad:
+        """Put a load on the robot and return it."""
+        if not isinstance(load, Load):
+            raise refuse("Robot.load load", "a load such as TipWrench(arm, force=(0, 0, -1))", load)
+        for frame in load._frames:
+            self._own_frame(frame, f"The frame of {load.label}")
+        if any(load is other for other in self._loads):
+            raise DescriptionError(f"{load.label} is already on robot {self.name!r}.")
+        if load.name is not None and any(load.name == other.name for other in self._loads):
+            raise DescriptionError(f"Robot {self.name!r} already has a load named {load.name!r}: choose another name.")
+        self._loads.append(load)
+        return load
+
+    def _own_frame(self, frame: Frame, what: str) -> Frame:
+        if isinstance(frame, Part):
+            raise DescriptionError(f"{what} must be a frame; got the part {frame.name!r}: did you mean its .tip?")
+        if not isinstance(frame, Frame):
+            raise refuse(what, "a frame such as robot.ground or arm.tip", frame)
+        if frame.robot is not self:
+            raise DescriptionError(
+                f"{what} must be a frame of robot {self.name!r}; got {frame.label!r} of another robot, "
+                f"{frame.robot.name!r}."
+            )
+        return frame
+
+    def _name_for(self, rod: Rod, name: str | None) -> str:
+        taken = {part.name for part in self._parts} | {"ground"}
+        if name is not None:
+            if as_name(name, "Robot.add name") in taken:
+                raise DescriptionError(f"Robot.add name must be new; {name!r} is taken in robot {self.name!r}.")
+            return name
+        stem = rod.name or "rod"
+        candidate, number = stem, 1
+        while candidate in taken:
+            number += 1
+            candidate = f"{stem}_{number}"
+        return candidate

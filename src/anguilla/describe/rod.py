@@ -1,0 +1,137 @@
+"""The rod: a length, a section, a material, the strains that may vary, a rest shape."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.polynomial.legendre import leggauss
+from numpy.typing import ArrayLike, NDArray
+
+from anguilla.describe.description import Description, as_name
+from anguilla.describe.material import Material
+from anguilla.describe.rest import RestShape, Straight
+from anguilla.describe.section import CrossSection
+from anguilla.describe.strains import Strains
+from anguilla.errors import AnguillaWarning, DescriptionError, as_count, as_positive, refuse
+
+Array = NDArray[np.float64]
+
+# Breakpoints closer than this fraction of the length to each other or to an end are one.
+MERGE = 1e-9
+
+
+@dataclass
+class Rod(Description):
+    """A slender rod, along +x of its section frame.
+
+    Attributes:
+        length: rest length [m].
+        section: cross-section.
+        material: material.
+        strains: the strains that may vary and their bases.
+        rest: rest shape.
+        intervals: number of integration intervals over the whole rod, at least one per piece between breakpoints;
+            chosen from the bases if not given.
+        name: name of the rod in a robot.
+
+    """
+
+    length: float
+    section: CrossSection
+    material: Material
+    strains: Strains
+    rest: RestShape = field(default_factory=Straight)
+    intervals: int | None = None
+    name: str | None = None
+
+    def _check(self) -> None:
+        self.length = as_positive(self.length, "Rod.length", "m")
+        if not isinstance(self.section, CrossSection):
+            raise refuse("Rod.section", "a cross-section such as Circle(radius)", self.section)
+        if not isinstance(self.material, Material):
+            raise refuse("Rod.material", "a Material(young, density, ...)", self.material)
+        if not isinstance(self.strains, Strains):
+            raise refuse("Rod.strains", "a Strains such as kirchhoff(modes=4)", self.strains)
+        if not isinstance(self.rest, RestShape):
+            raise refuse("Rod.rest", "a rest shape such as Straight() or Helix(radius, pitch)", self.rest)
+        if self.name is not None:
+            self.name = as_name(self.name, "Rod.name")
+        if self.intervals is not None:
+            self.intervals = as_count(self.intervals, "Rod.intervals")
+            pieces = len(self.breakpoints) + 1
+            if self.intervals < pieces:
+                raise DescriptionError(
+                    f"Rod.intervals must be at least {pieces}, one per piece between the breakpoints of the rod; "
+                    f"got {self.intervals}."
+                )
+        self._check_along()
+
+    def _check_along(self) -> None:
+        """Evaluate what varies along the rod once, so that its errors come now, and look at the slenderness."""
+        X = np.linspace(0.0, self.length, 9)
+        self.rest.strain(X)
+        slenderness = self.length / float(np.max(self.section.thickness(X)))
+        question = None
+        if slenderness < 2.0:
+            question = "is the length in metres?"
+        elif slenderness > 1e5:
+            question = "are both the length and the section in metres?"
+        if question:
+            # Levels above: _check, __post_init__, the generated __init__, the user.
+            message = (
+                f"Rod.length = {self.length:g} m is {slenderness:.3g} times the thickness of its section: {question}"
+            )
+            warnings.warn(message, AnguillaWarning, stacklevel=5)
+
+    @property
+    def size(self) -> int:
+        """Number of coordinates."""
+        return self.strains.size
+
+    @property
+    def breakpoints(self) -> tuple[float, ...]:
+        """Interior arc lengths [m], increasing, at which the bases, the section or the rest shape jump or kink."""
+        points = [x * self.length for x in self.strains.breakpoints]
+        points += [*self.section.breakpoints, *self.rest.breakpoints]
+        gap = MERGE * self.length
+        kept: list[float] = []
+        for X in sorted(points):
+            if gap < X < self.length - gap and (not kept or X - kept[-1] > gap):
+                kept.append(X)
+        return tuple(kept)
+
+    def hooke(self, X: ArrayLike) -> Array:
+        """Return the diagonal of the stiffness (m, 6) at the arc lengths X (m,) [m].
+
+        Columns in the order of the strains: G J, E I2, E I3 [N m^2], E A, k_y G A, k_z G A [N].
+        """
+        p = self.section.at(X)
+        E, G = self.material.young, self.material.shear_modulus
+        columns = [
+            G * p.torsion,
+            E * p.second_y,
+            E * p.second_z,
+            E * p.area,
+            p.shear_y * G * p.area,
+            p.shear_z * G * p.area,
+        ]
+        return np.stack(columns, axis=1)
+
+    def inertia(self, X: ArrayLike) -> Array:
+        """Return the diagonal of the inertia per length (m, 6) at the arc lengths X (m,) [m].
+
+        Columns: density times polar moment, I2, I3 [kg m], then three times density times area [kg/m].
+        """
+        p = self.section.at(X)
+        return self.material.density * np.stack([p.polar, p.second_y, p.second_z, p.area, p.area, p.area], axis=1)
+
+    @property
+    def mass(self) -> float:
+        """Mass [kg], by Gauss quadrature between breakpoints."""
+        nodes, weights = leggauss(20)
+        ends = np.array([0.0, *self.breakpoints, self.length])
+        half = np.diff(ends)[:, None] / 2.0
+        X = (ends[:-1, None] + half * (1.0 + nodes)).ravel()
+        return self.material.density * float(self.section.at(X).area @ (half * weights).ravel())

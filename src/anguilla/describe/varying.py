@@ -1,0 +1,124 @@
+"""Cross-sections given by numbers, and cross-sections that vary along the rod."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from anguilla.describe.description import as_breakpoints, as_points
+from anguilla.describe.section import Array, CrossSection, SectionProperties
+from anguilla.errors import DescriptionError, as_positive, refuse
+
+
+@dataclass
+class GeneralSection(CrossSection):
+    """A section known by its numbers only, with its principal axes along t2 and t3.
+
+    Attributes:
+        area: A [m^2].
+        second_y: I2 about t2, the integral of z^2 [m^4].
+        second_z: I3 about t3, the integral of y^2 [m^4].
+        torsion: Saint-Venant torsion constant J [m^4].
+        polar: polar moment for the rotary inertia about t1 [m^4]; I2 + I3 if not given.
+        shear_y: shear factor along t2 [-].
+        shear_z: shear factor along t3 [-].
+        width: largest full transverse dimension [m]; if not given, that of the ellipse with the same I2/A and I3/A.
+
+    """
+
+    area: float
+    second_y: float
+    second_z: float
+    torsion: float
+    polar: float | None = None
+    shear_y: float = 1.0
+    shear_z: float = 1.0
+    width: float | None = None
+
+    def _check(self) -> None:
+        units = {"area": "m^2", "shear_y": "", "shear_z": "", "width": "m"}
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if not (value is None and field.default is None):
+                clean = as_positive(value, f"GeneralSection.{field.name}", units.get(field.name, "m^4"))
+                setattr(self, field.name, clean)
+
+    def _properties(self) -> tuple[float, ...]:
+        polar = self.second_y + self.second_z if self.polar is None else self.polar
+        return self.area, self.second_y, self.second_z, self.torsion, polar, self.shear_y, self.shear_z
+
+    def _extent(self) -> tuple[float, float]:
+        # An ellipse has I3 = A semi_y^2 / 4 and I2 = A semi_z^2 / 4.
+        semi_y, semi_z = 2.0 * np.sqrt(self.second_z / self.area), 2.0 * np.sqrt(self.second_y / self.area)
+        scale = 1.0 if self.width is None else self.width / (2.0 * max(semi_y, semi_z))
+        return scale * semi_y, scale * semi_z
+
+
+@dataclass
+class Tapered(CrossSection):
+    """A section that varies along the rod.
+
+    Attributes:
+        function: X [m] -> CrossSection, for every X of the rod; at a breakpoint it gives the section beyond it.
+        breakpoints: arc lengths [m], increasing, at which the section jumps or its slope does.
+
+    """
+
+    function: Callable[[float], CrossSection]
+    breakpoints: tuple[float, ...] = ()  # type: ignore[assignment]
+
+    def _check(self) -> None:
+        if not callable(self.function):
+            raise refuse("Tapered.function", "a function of X [m] that returns a cross-section", self.function)
+        self.breakpoints = as_breakpoints(self.breakpoints, "Tapered.breakpoints", unit="m")
+
+    def section(self, X: float) -> CrossSection:
+        """Return the section at the arc length X [m]."""
+        section = self.function(float(X))
+        if not isinstance(section, CrossSection):
+            raise refuse(f"Tapered.function(X = {float(X):g} m)", "a cross-section such as Circle(radius)", section)
+        return section
+
+    def at(self, X: ArrayLike) -> SectionProperties:
+        """Return the properties at the arc lengths X (m,) [m]."""
+        points = as_points(X)
+        rows = [np.concatenate(self.section(x).at(x)) for x in points]
+        table = np.array(rows).reshape(points.size, len(SectionProperties._fields))
+        return SectionProperties(*table.T.copy())
+
+    def thickness(self, X: ArrayLike) -> Array:
+        """Return the largest full transverse dimension (m,) [m] at the arc lengths X (m,) [m]."""
+        return np.array([self.section(x).thickness(x)[0] for x in as_points(X)])
+
+    def outline(self, X: float = 0.0, count: int = 24) -> Array:
+        """Return a polygon (count, 2) of points (y, z) [m] around the section at X [m], for drawing; not closed."""
+        return self.section(X).outline(X, count)
+
+
+def taper(root: CrossSection, tip: CrossSection, length: float) -> Tapered:
+    """Return a section whose dimensions go linearly from ``root`` at X = 0 to ``tip`` at X = length [m].
+
+    Both sections must be of one type, for example two circles. Beyond ``length`` the section stays that of the tip.
+    """
+    for name, section in (("root", root), ("tip", tip)):
+        if not isinstance(section, CrossSection) or isinstance(section, Tapered):
+            raise refuse(f"taper {name}", "a constant cross-section such as Circle(radius)", section)
+    if type(root) is not type(tip):
+        raise DescriptionError(
+            f"taper needs two sections of one type; got a {type(root).__name__} and a {type(tip).__name__}."
+        )
+    span = as_positive(length, "taper length", "m")
+    ends = {f.name: (getattr(root, f.name), getattr(tip, f.name)) for f in dataclasses.fields(root)}  # type: ignore[arg-type]
+    for name, pair in ends.items():
+        if pair.count(None) == 1:
+            raise DescriptionError(f"taper needs {type(root).__name__}.{name} for both sections or for none.")
+
+    def between(X: float) -> CrossSection:
+        s = min(max(X / span, 0.0), 1.0)
+        return type(root)(**{k: None if a is None else (1.0 - s) * a + s * b for k, (a, b) in ends.items()})
+
+    return Tapered(between, breakpoints=(span,))

@@ -1,0 +1,159 @@
+"""Errors, warnings, and the checks which user input passes at the door.
+
+Every check returns the clean value or raises a :class:`DescriptionError` of one sentence: the field, what would be
+right, what was given.
+"""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# A pose typed with fewer digits than this is refused; a smaller error is removed by projection on the rotations.
+POSE_TOLERANCE = 1e-6
+
+
+class AnguillaError(Exception):
+    """Base class of every error raised on purpose by the library."""
+
+
+class DescriptionError(AnguillaError, ValueError):
+    """A robot, one of its parts, or an argument is described in a way that makes no sense."""
+
+
+class SolverError(AnguillaError, RuntimeError):
+    """A solver stopped before reaching its goal.
+
+    Attributes:
+        result: what was reached before stopping (the result object of the solver), or None.
+        advice: one sentence on what to try next; may be empty.
+
+    """
+
+    def __init__(self, message: str, result: Any = None, advice: str = "") -> None:
+        super().__init__(f"{message} {advice}".strip())
+        self.result = result
+        self.advice = advice
+
+
+class AnguillaWarning(UserWarning):
+    """Input that is valid but looks like a mistake, usually one of units."""
+
+
+def show(value: object) -> str:
+    """Return a short one-line text of a value, for an error message."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, np.ndarray) and value.size > 6:
+        return f"an array of shape {value.shape}"
+    text = " ".join((repr(value.tolist()) if isinstance(value, np.ndarray) else repr(value)).split())
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def refuse(name: str, wanted: str, value: object) -> DescriptionError:
+    """Return (not raise) the error "<name> must be <wanted>; got <value>."."""
+    return DescriptionError(f"{name} must be {wanted}; got {show(value)}.")
+
+
+def _with_unit(wanted: str, unit: str) -> str:
+    return f"{wanted} [{unit}]" if unit else wanted
+
+
+def _real(value: object) -> float | None:
+    """Return a finite float, or None if the value is not one (a bool, a string or a complex number is not)."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        return None
+    number = float(value)
+    return number if np.isfinite(number) else None
+
+
+def as_number(value: object, name: str, unit: str = "") -> float:
+    """Return a finite float, or raise an error naming the field and its unit."""
+    number = _real(value)
+    if number is None:
+        raise refuse(name, _with_unit("a finite number", unit), value)
+    return number
+
+
+def as_positive(value: object, name: str, unit: str = "") -> float:
+    """Return a float > 0, or raise an error naming the field and its unit."""
+    number = _real(value)
+    if number is None or number <= 0.0:
+        raise refuse(name, _with_unit("a positive number", unit), value)
+    return number
+
+
+def as_nonnegative(value: object, name: str, unit: str = "") -> float:
+    """Return a float >= 0, or raise an error naming the field and its unit."""
+    number = _real(value)
+    if number is None or number < 0.0:
+        raise refuse(name, _with_unit("a number, zero or positive,", unit), value)
+    return number
+
+
+def as_count(value: object, name: str, minimum: int = 1) -> int:
+    """Return an integer >= minimum, or raise an error naming the field."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral) or int(value) < minimum:
+        raise refuse(name, f"an integer of at least {minimum}", value)
+    return int(value)
+
+
+def as_flag(value: object, name: str) -> bool:
+    """Return a bool, or raise an error naming the field."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise refuse(name, "True or False", value)
+    return bool(value)
+
+
+def as_array(value: object, name: str, wanted: str) -> NDArray[np.float64]:
+    """Return a new finite float64 array of any shape, or raise an error saying what was wanted."""
+    try:
+        raw = np.asarray(value)
+    except ValueError:
+        raise refuse(name, wanted, value) from None
+    if raw.dtype.kind not in "iuf" or not np.all(np.isfinite(raw)):
+        raise refuse(name, wanted, value)
+    return np.array(raw, dtype=np.float64)
+
+
+def as_vector(value: object, n: int, name: str, unit: str = "") -> NDArray[np.float64]:
+    """Return a new float64 array of shape (n,), or raise an error naming the field and its unit."""
+    wanted = _with_unit(f"a vector of {n} finite numbers", unit)
+    vector = as_array(value, name, wanted)
+    if vector.shape != (n,):
+        raise refuse(name, wanted, value)
+    return vector
+
+
+def as_pose(value: object, name: str) -> NDArray[np.float64]:
+    """Return a new 4x4 homogeneous matrix whose upper-left block is a rotation to machine precision.
+
+    Rotation errors up to 1e-6 (a pose read from a text file) are removed by projection; larger ones are refused.
+    """
+    wanted = "a 4x4 homogeneous matrix of finite numbers"
+    pose = as_array(value, name, wanted)
+    if pose.shape != (4, 4):
+        raise refuse(name, wanted, value)
+    if np.max(np.abs(pose[3] - [0.0, 0.0, 0.0, 1.0])) > POSE_TOLERANCE:
+        raise refuse(f"The last row of {name}", "(0, 0, 0, 1)", pose[3])
+    block = pose[:3, :3]
+    error = float(np.max(np.abs(block.T @ block - np.eye(3))))
+    if error > POSE_TOLERANCE:
+        raise DescriptionError(
+            f"The upper-left 3x3 block of {name} must be a rotation, with R^T R = I to {POSE_TOLERANCE:g}; "
+            f"got an error of {error:.2g}."
+        )
+    if np.linalg.det(block) < 0.0:
+        raise DescriptionError(
+            f"The upper-left 3x3 block of {name} must be a rotation, with determinant +1; got a reflection (-1)."
+        )
+    if error > 1e-14:
+        u, _, vt = np.linalg.svd(block)
+        pose[:3, :3] = u @ vt
+    pose[3] = (0.0, 0.0, 0.0, 1.0)
+    return pose

@@ -1,0 +1,41 @@
+"""Wrenches on nodes: dead (world axes) or follower (axes of the node), with their tangent."""
+
+from __future__ import annotations
+
+from anguilla._jit import kernel
+from anguilla.mechanics import packs
+from anguilla.mechanics.packs import U
+from anguilla.mechanics.tree import DF, DM, N_F, N_M, N_R, PACK_SIZE, TH0
+from anguilla.mechanics.vec import load3, load9, matvec, scale, store3, sub
+
+
+@kernel
+def add_wrenches(ws, where, follower, values):
+    """Subtract external wrench values[k] (moment, force) from the balance of node where[k]."""
+    node = ws.node
+    for k in range(len(where)):
+        i = where[k]
+        moment, force = load3(values, k, 0), load3(values, k, 3)
+        if follower[k] == 1:
+            rotation = load9(node, i, N_R)
+            moment, force = matvec(rotation, moment), matvec(rotation, force)
+        store3(node, i, N_M, sub(load3(node, i, N_M), moment))
+        store3(node, i, N_F, sub(load3(node, i, N_F), force))
+
+
+@kernel
+def add_wrench_columns(tree, ws, where, follower, values):
+    """A follower wrench turns with its node: d(force) = Theta x force. A dead one does not."""
+    node, columns = ws.node, ws.columns
+    for k in range(len(where)):
+        if follower[k] == 1:
+            i = where[k]
+            s = tree.segment[i]
+            rotation = load9(node, i, N_R)
+            moment = scale(-1.0, matvec(rotation, load3(values, k, 0)))
+            force = scale(-1.0, matvec(rotation, load3(values, k, 3)))
+            for b in range(tree.path_packs[s] + tree.own_packs[s]):
+                c = tree.columns_at[i] + U(b) * PACK_SIZE
+                th0 = packs.load_vec(columns, c + TH0)
+                packs.store_vec(columns, c + DF, packs.add_cross(th0, force, packs.load_vec(columns, c + DF)))
+                packs.store_vec(columns, c + DM, packs.add_cross(th0, moment, packs.load_vec(columns, c + DM)))

@@ -1,0 +1,1 @@
+"""The numeric core: the frozen tree, its recursions down and up, and their exact tangent."""

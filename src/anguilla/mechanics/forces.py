@@ -1,0 +1,72 @@
+"""Inertia at the nodes and the pass up the tree: generalised forces of everything below each link (004 (42)-(47))."""
+
+from __future__ import annotations
+
+from anguilla._jit import kernel
+from anguilla.mechanics.rodmap import L_R, strain_forces, wrench_to_strains
+from anguilla.mechanics.tree import N_A, N_AL, N_F, N_M, N_MI, N_R, N_W, ROD
+from anguilla.mechanics.vec import add, cross, load3, load9, matvec, store3, sub, tmatvec
+
+
+@kernel
+def inertia_and_gravity(tree, ws, gravity):
+    """Force m (a - g) and moment I al + w x I w of every node, in world axes."""
+    node = ws.node
+    g = (gravity[0], gravity[1], gravity[2])
+    for i in range(len(tree.parent)):
+        m = tree.mass[i]
+        a = sub(load3(node, i, N_A), g)
+        store3(node, i, N_F, (m * a[0], m * a[1], m * a[2]))
+        j1, j2, j3 = load3(tree.inertia, i, 0)
+        rotation = load9(node, i, N_R)
+        w, al = tmatvec(rotation, load3(node, i, N_W)), tmatvec(rotation, load3(node, i, N_AL))
+        jw, jal = (j1 * w[0], j2 * w[1], j3 * w[2]), (j1 * al[0], j2 * al[1], j3 * al[2])
+        moment = matvec(rotation, add(jal, cross(w, jw)))
+        store3(node, i, N_MI, moment)
+        store3(node, i, N_M, moment)
+
+
+@kernel
+def project(tree, ws):
+    """Rows of the residual: carry node wrenches up the tree and project them on every link's strains.
+
+    The link's own row is taken before its wrench is carried to the parent.
+    """
+    node, link, rows = ws.node, ws.link, ws.rows
+    rows[:] = 0.0
+    for i in range(len(tree.parent) - 1, 0, -1):
+        p = tree.parent[i]
+        force, moment = load3(node, i, N_F), load3(node, i, N_M)
+        if tree.kind[i] == ROD:
+            rotation = load9(node, p, N_R)
+            y, z = wrench_to_strains(link, i, tmatvec(rotation, moment), tmatvec(rotation, force))
+            k1, g1, k2, g2 = strain_forces(link, i, tree.length[i], y, z)
+            at_1 = (k1[0], k1[1], k1[2], g1[0], g1[1], g1[2])
+            at_2 = (k2[0], k2[1], k2[2], g2[0], g2[1], g2[2])
+            s = tree.segment[i]
+            first = tree.own_pack[s]
+            at1 = tree.basis_at[i]
+            at2 = at1 + 4 * tree.own_packs[s]
+            for b in range(tree.own_packs[s]):
+                strain = tree.strains[s, tree.pack_slot[first + b]]
+                f1, f2 = at_1[strain], at_2[strain]
+                for l in range(4 * b, 4 * b + 4):
+                    rows[4 * first + l] += tree.basis[at1 + l] * f1 + tree.basis[at2 + l] * f2
+        store3(node, p, N_M, add(load3(node, p, N_M), add(moment, cross(load3(link, i, L_R), force))))
+        store3(node, p, N_F, add(load3(node, p, N_F), force))
+
+
+@kernel
+def add_elasticity(tree, ws):
+    """Rows += K (q + mu v), the linear Kelvin-Voigt law of every rod (000 (12), 004 (33))."""
+    padded, rows = ws.padded, ws.rows
+    for s in range(len(tree.first)):
+        width = 4 * tree.own_packs[s]
+        start = 4 * tree.own_pack[s]
+        at = tree.stiffness_at[s]
+        mu = tree.viscosity[s]
+        for i in range(width):
+            total = 0.0
+            for j in range(width):
+                total += tree.stiffness[at + i * width + j] * (padded[0, start + j] + mu * padded[1, start + j])
+            rows[start + i] += total

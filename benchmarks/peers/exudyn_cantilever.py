@@ -93,6 +93,7 @@ def run(case, setting, until):
     ti.newton.modifiedNewtonContractivity = setting.contractivity
     ti.newton.relativeTolerance = setting.tolerance
     ti.newton.maxIterations = 30
+    ti.minimumStepSize = setting.step / 64
     if setting.spectral_radius is None:
         ti.generalizedAlpha.useNewmark = True
         ti.generalizedAlpha.useIndex2Constraints = True

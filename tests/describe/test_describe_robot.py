@@ -1,0 +1,182 @@
+"""Robots: parts, frames, names, gravity."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from anguilla.describe import Circle, Material, Robot, Rod, RodHandle, Strains, TipWrench, Wrench, kirchhoff
+from anguilla.errors import DescriptionError
+
+
+def make_rod(**changes):
+    fields = {
+        "length": 0.5,
+        "section": Circle(0.01),
+        "material": Material(1e6, 1000),
+        "strains": kirchhoff(2),
+        **changes,
+    }
+    return Rod(**fields)
+
+
+@pytest.fixture
+def robot():
+    return Robot("arm")
+
+
+def test_add_returns_a_handle(robot):
+    rod = make_rod()
+    handle = robot.add(rod, at=robot.ground)
+    assert isinstance(handle, RodHandle) and handle.rod is rod and handle.index == 0
+    assert handle.parent == robot.ground
+    np.testing.assert_array_equal(handle.pose, np.eye(4))
+    assert robot.parts == (handle,) and robot.part("rod") is handle
+    assert robot.size == handle.size == 6
+    assert "rod" in repr(robot) and "ground" in repr(handle)
+
+
+def test_pose_is_copied_and_read_only(robot):
+    offset = np.eye(4)
+    offset[:3, 3] = (1, 2, 3)
+    handle = robot.add(make_rod(), at=robot.ground, pose=offset)
+    offset[0, 3] = 9
+    assert handle.pose[0, 3] == 1
+    with pytest.raises(ValueError, match="read-only"):
+        handle.pose[0, 3] = 5
+
+
+def test_frames_know_their_part_arc_length_and_label(robot):
+    arm = robot.add(make_rod(), at=robot.ground, name="arm")
+    places = [robot.ground, arm.root, arm.section(0.25), arm.tip]
+    assert [f.label for f in places] == ["ground", "arm.root", "arm[0.25]", "arm.tip"]
+    assert [str(f) for f in places] == [f.label for f in places]
+    assert [f.X for f in places] == [0.0, 0.0, 0.25, 0.5]
+    assert [f.part_index for f in places] == [-1, 0, 0, 0]
+    assert [f.is_ground for f in places] == [True, False, False, False]
+    assert arm.tip.part is arm
+    with pytest.raises(DescriptionError, match="The ground belongs to no part"):
+        _ = robot.ground.part
+
+
+def test_frames_are_equal_by_place_and_hashable(robot):
+    arm = robot.add(make_rod(), at=robot.ground)
+    assert arm.section(0.5) == arm.tip and arm.section(0) == arm.root
+    assert arm.section(0.5 - 1e-14) == arm.tip
+    assert len({arm.tip, arm.section(0.5), arm.section(0.2), arm.section(0.2), robot.ground}) == 3
+    other = Robot("arm")
+    assert other.add(make_rod(), at=other.ground).tip != arm.tip
+    with pytest.raises(AttributeError):
+        arm.tip.part_index = 3
+
+
+def test_the_tip_follows_the_length_of_the_rod(robot):
+    arm = robot.add(make_rod(), at=robot.ground)
+    tip, inside = arm.tip, arm.section(0.4)
+    arm.rod.length = 0.3
+    assert tip.X == 0.3 and tip.label == "rod.tip"
+    with pytest.raises(DescriptionError, match=r"Frame rod\[0\.4\] lies beyond the tip: the rod is now 0\.3 m long"):
+        _ = inside.X
+
+
+@pytest.mark.parametrize("X", [-0.1, 0.6, float("nan"), "tip"])
+def test_sections_outside_the_rod(robot, X):
+    arm = robot.add(make_rod(), at=robot.ground, name="arm")
+    with pytest.raises(DescriptionError, match=r"X of arm\.section must be"):
+        arm.section(X)
+
+
+def test_names_are_made_unique(robot):
+    rod, named = make_rod(), make_rod(name="leg")
+    ground = robot.ground
+    names = [robot.add(r, at=ground).name for r in (rod, rod, named, named, rod)]
+    assert names == ["rod", "rod_2", "leg", "leg_2", "rod_3"]
+    assert robot.add(named, at=ground, name="tail").name == "tail"
+    assert robot.add(make_rod(name="ground"), at=ground).name == "ground_2"
+
+
+def test_trees_and_coordinates(robot):
+    trunk = robot.add(make_rod(strains=Strains(bend_z=2, twist=1)), at=robot.ground, name="trunk")
+    left = robot.add(make_rod(strains=Strains(shear_y=1)), at=trunk.tip, name="left")
+    right = robot.add(make_rod(strains=Strains(stretch=1)), at=trunk.section(0.2), name="right")
+    assert left.parent.label == "trunk.tip" and right.parent.label == "trunk[0.2]"
+    assert robot.coordinates() == [
+        "trunk.twist[0]",
+        "trunk.bend_z[0]",
+        "trunk.bend_z[1]",
+        "left.shear_y[0]",
+        "right.stretch[0]",
+    ]
+    assert len(robot.coordinates()) == robot.size == 5
+
+
+def test_gravity():
+    robot = Robot()
+    assert robot.name == "robot" and robot.gravity == (0.0, 0.0, -9.81) and robot.gravity_is_constant
+    np.testing.assert_array_equal(robot.gravity_values([0, 1]), [[0, 0, -9.81]] * 2)
+    robot.gravity = lambda t: (0, t, 0)
+    assert not robot.gravity_is_constant
+    np.testing.assert_array_equal(robot.gravity_values([0, 2]), [[0, 0, 0], [0, 2, 0]])
+    assert robot.gravity_values(3.0).shape == (1, 3)
+
+
+@pytest.mark.parametrize("gravity", [-9.81, (0, 0), (0, 0, float("nan")), None, lambda: (0, 0, 0), lambda t, x: 0])
+def test_bad_gravity(gravity):
+    with pytest.raises(DescriptionError, match=r"Robot\.gravity must be a vector of 3 finite numbers \[m/s\^2\]"):
+        Robot(gravity=gravity)
+
+
+def test_gravity_that_returns_nonsense_names_the_time():
+    robot = Robot("eel", gravity=lambda t: (0, 0, np.nan if t > 1 else 0.0))
+    with pytest.raises(DescriptionError, match=r"Gravity of robot 'eel' at t = 2 s must be a vector of 3"):
+        robot.gravity_values([0.0, 2.0])
+
+
+def test_bad_arguments(robot):
+    arm = robot.add(make_rod(), at=robot.ground, name="arm")
+    other = Robot("other")
+    stranger = other.add(make_rod(), at=other.ground)
+
+    def refused(function, text):
+        with pytest.raises(DescriptionError) as caught:
+            function()
+        assert text in str(caught.value)
+
+    refused(lambda: Robot("my robot"), "Robot.name must be a name of letters")
+    refused(lambda: robot.add(0.5, at=robot.ground), "Robot.add rod must be a Rod; got 0.5.")
+    refused(lambda: robot.add(make_rod(), at=arm), "Robot.add at must be a frame; got the part 'arm': did you mean")
+    refused(lambda: robot.add(make_rod(), at="tip"), "Robot.add at must be a frame such as robot.ground or arm.tip")
+    refused(lambda: robot.add(make_rod(), at=stranger.tip), "got 'rod.tip' of another robot, 'other'.")
+    refused(lambda: robot.add(make_rod(), at=arm.tip, pose=np.eye(3)), "Robot.add pose must be a 4x4")
+    refused(lambda: robot.add(make_rod(), at=arm.tip, name="arm"), "Robot.add name must be new; 'arm' is taken")
+    refused(lambda: robot.add(make_rod(), at=arm.tip, name="ground"), "'ground' is taken")
+    refused(lambda: robot.add(make_rod(), at=arm.tip, name="a b"), "Robot.add name must be a name of letters")
+    refused(lambda: robot.part("leg"), "Robot 'arm' has no part 'leg'; its parts are: arm.")
+    refused(lambda: robot.load((0, 0, 1)), "Robot.load load must be a load such as TipWrench")
+    refused(lambda: robot.load(TipWrench(stranger)), "The frame of TipWrench on rod.tip must be a frame of robot 'arm'")
+    assert robot.parts == (arm,) and robot.loads == ()
+    with pytest.raises(AttributeError):
+        robot.gravty = (0, 0, 0)
+
+
+def test_loads_are_kept_in_order_and_once(robot):
+    arm = robot.add(make_rod(), at=robot.ground)
+    first, second = TipWrench(arm, force=(0, 0, 1), name="pull"), Wrench(arm.root)
+    assert robot.load(first) is first
+    robot.load(second)
+    assert robot.loads == (first, second)
+    with pytest.raises(DescriptionError, match="pull is already on robot 'arm'"):
+        robot.load(first)
+    with pytest.raises(DescriptionError, match="already has a load named 'pull'"):
+        robot.load(Wrench(arm.root, name="pull"))
+
+
+def test_a_copied_robot_is_whole_and_independent(robot):
+    arm = robot.add(make_rod(), at=robot.ground, name="arm")
+    robot.load(TipWrench(arm, force=(0, 0, 1)))
+    for twin in (copy.deepcopy(robot), pickle.loads(pickle.dumps(robot))):
+        assert twin.loads[0].frame == twin.part("arm").tip != arm.tip
+        assert twin.parts[0].parent.robot is twin
+        twin.part("arm").rod.length = 2
+        assert arm.rod.length == 0.5

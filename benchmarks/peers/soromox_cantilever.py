@@ -77,4 +77,52 @@ def build(case: Cantilever, setting: Setting):
         basis=StrainBasisSpec("legendre", ("kappa_z",), setting.modes - 1),
         num_gauss_points=setting.gauss,
     )
-    return GVS.from_segments([segment] * setting.segments, gravity=jnp.array([GRAVITY, 0.0, 0.0]), base_pose=jnp.array([1.0, 0, 0, 0, 0, 0, 0]))
+    return GVS.from_segments([segment] * setting.segments, gravity=jnp.array([GRAVITY, 0.0, 0.0]), base_pose=jnp.array([0.0, 0, 0, 1, 0, 0, 0]))
+
+
+def equilibrium(case, robot, tip):
+    """Coordinates (n,) at rest under gravity and the tip force, by Newton along growing loads."""
+
+    def residual(q, force):
+        return robot.potential_force(q) - force * jax.grad(lambda q: tip(q)[0])(q)
+
+    @jax.jit
+    def solve(q, force):
+        def go(carry):
+            q, _, k = carry
+            dq = jnp.linalg.solve(jax.jacfwd(residual)(q, force), residual(q, force))
+            return q - dq, jnp.abs(dq).max() / (1 + jnp.abs(q).max()), k + 1
+        return jax.lax.while_loop(lambda c: (c[1] > 1e-11) & (c[2] < 50), go, (q, jnp.inf, 0))
+
+    q = jnp.zeros(robot.num_velocities)
+    for share in np.geomspace(1e-3, 1.0, 60):
+        q, d, k = solve(q, share * case.tip_force)
+    return q, float(d)
+
+
+def run(case, setting, until, repeat):
+    robot = build(case, setting)
+    if setting.model == "gvs":
+        def tip(q):
+            p = robot.forward_kinematics(q, robot.length)[:3, 3]
+            return jnp.stack([p[1], -p[0]])
+    else:
+        def tip(q):
+            p = robot.forward_kinematics(q, robot.length)
+            return jnp.stack([p[2], -p[1]])
+    q0, d = equilibrium(case, robot, tip)
+    n = q0.size
+    ts = jnp.linspace(0.0, until, round(SAMPLES * until / case.last_check) + 1)
+    y0 = jnp.concatenate([q0, jnp.zeros(n)])
+    control = diffrax.PIDController(rtol=setting.tolerance, atol=1e-2 * setting.tolerance)
+    def roll(y0):
+        states = robot.rollout_to(SystemState(t=0.0, y=y0), u=jnp.zeros(robot.num_actuators), t1=until, solver_dt=1e-5, save_ts=ts, solver=SOLVERS[setting.solver](), stepsize_controller=control)
+        return jax.vmap(lambda y: tip(y[:n]))(states.y)
+    t0 = time.perf_counter()
+    compiled = jax.jit(roll).lower(y0).compile()
+    comp = time.perf_counter() - t0
+    sec = []
+    for _ in range(repeat):
+        p, s = timed(lambda: compiled(y0).block_until_ready())
+        sec.append(s)
+    return np.asarray(ts), np.asarray(p), sec, comp, d

@@ -39,12 +39,6 @@ def cache_folder() -> Path:
 
 _CACHE = cache_folder()
 
-# The tangent works on packs of four columns, written out as 4-tuples; LLVM's superword pass turns them into vector
-# instructions (3x). Numba leaves that pass off unless asked.
-if "NUMBA_SLP_VECTORIZE" not in os.environ:
-    numba.config.SLP_VECTORIZE = 1
-
-
 def _compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(_CACHE)  # read by numba when the dispatcher is made, restored at once

@@ -7,13 +7,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from anguilla._jit import kernel
 from anguilla.loads.wrench import add_wrench_columns, add_wrenches
 from anguilla.mechanics.forces import add_elasticity, inertia_and_gravity, project
 from anguilla.mechanics.motion import move
-from anguilla.mechanics.tangent import add_elastic_tangent, columns_down, rows_up
+from anguilla.mechanics.tangent import (
+    add_elastic_tangent,
+    clear_below,
+    collect_rows,
+    columns_down,
+    columns_up,
+    linearise_locally,
+)
 from anguilla.mechanics.tree import Floats, Ints
 
 
@@ -41,14 +46,18 @@ def residual(tree, ws, forces, q, v, a, out):
 @kernel
 def tangent(tree, ws, forces, alpha, beta, out):
     """dR/dq + alpha dR/dv + beta dR/da into out (n, n), at the state of the last call of `residual`."""
-    hessian = np.empty((12, 12))
-    nodes = len(tree.parent)
     ws.matrix[:] = 0.0
-    for i in range(1, nodes):
-        columns_down(tree, ws, i, alpha, beta, False)
+    linearise_locally(tree, ws, alpha, beta)
+    for s in range(1, len(tree.first)):
+        for k in range(tree.path_packs[s] + tree.own_packs[s]):
+            columns_down(tree, ws, s, k)
+        for k in range(tree.path_packs[s] + tree.own_packs[s], tree.path_packs[s] + tree.sub_packs[s]):
+            clear_below(tree, ws, s, k)
     add_wrench_columns(tree, ws, forces.wrench_node, forces.wrench_follower, forces.wrench)
-    for i in range(nodes - 1, 0, -1):
-        rows_up(tree, ws, i, hessian)
+    for s in range(len(tree.first) - 1, 0, -1):
+        for k in range(tree.path_packs[s] + tree.sub_packs[s]):
+            columns_up(tree, ws, s, k)
+            collect_rows(tree, ws, s, k)
     add_elastic_tangent(tree, ws, alpha)
     width = len(ws.rows)
     n = len(tree.lane)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from anguilla._jit import kernel
-from anguilla.mechanics import packs
-from anguilla.mechanics.packs import U
-from anguilla.mechanics.tree import DF, DM, N_F, N_M, N_R, PACK_SIZE, TH0
-from anguilla.mechanics.vec import load3, load9, matvec, scale, store3, sub
+from anguilla.mechanics.lanes import FOUR, get3, put3
+from anguilla.mechanics.tangent import columns_of
+from anguilla.mechanics.tree import DF, DM, N_F, N_M, N_R, TH0
+from anguilla.mechanics.vec import cross, load3, load9, matvec, store3, sub
 
 
 @kernel
@@ -26,16 +26,17 @@ def add_wrenches(ws, where, follower, values):
 @kernel
 def add_wrench_columns(tree, ws, where, follower, values):
     """A follower wrench turns with its node: d(force) = Theta x force. A dead one does not."""
-    node, columns = ws.node, ws.columns
+    node, a = ws.node, ws.columns
     for k in range(len(where)):
         if follower[k] == 1:
             i = where[k]
             s = tree.segment[i]
             rotation = load9(node, i, N_R)
-            moment = scale(-1.0, matvec(rotation, load3(values, k, 0)))
-            force = scale(-1.0, matvec(rotation, load3(values, k, 3)))
+            moment, force = matvec(rotation, load3(values, k, 0)), matvec(rotation, load3(values, k, 3))
             for b in range(tree.path_packs[s] + tree.own_packs[s]):
-                c = tree.columns_at[i] + U(b) * PACK_SIZE
-                th0 = packs.load_vec(columns, c + TH0)
-                packs.store_vec(columns, c + DF, packs.add_cross(th0, force, packs.load_vec(columns, c + DF)))
-                packs.store_vec(columns, c + DM, packs.add_cross(th0, moment, packs.load_vec(columns, c + DM)))
+                c = columns_of(tree, s, b, i)
+                for lane in range(FOUR):
+                    j = c + lane
+                    th0 = get3(a, j + TH0)
+                    put3(a, j + DF, sub(get3(a, j + DF), cross(th0, force)))
+                    put3(a, j + DM, sub(get3(a, j + DM), cross(th0, moment)))

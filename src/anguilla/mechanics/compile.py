@@ -9,7 +9,8 @@ import numpy as np
 from anguilla.describe import Frame, Robot, RodHandle, Wrench
 from anguilla.errors import DescriptionError
 from anguilla.mechanics.grid import Grid, gauss_points, nodal_inertia, rod_grid, strain_gram
-from anguilla.mechanics.packs import LANES
+from anguilla.mechanics.lanes import LANES
+from anguilla.mechanics.rodmap import RECORD
 from anguilla.mechanics.tree import FIXED, PACK_SIZE, ROD, Floats, Ints, Tree
 
 __all__ = ["Model", "RodLayout", "compile_robot"]
@@ -80,7 +81,7 @@ class _Builder:
 
     def __init__(self) -> None:
         self.nodes: dict[str, list] = {k: [] for k in ("parent", "kind", "segment", "fixed", "length", "prescribed")}
-        self.nodes |= {k: [] for k in ("basis_at", "mass", "inertia", "columns_at")}
+        self.nodes |= {k: [] for k in ("basis_at", "mass", "inertia", "record_at")}
         self.segments: dict[str, list] = {k: [] for k in ("first", "last", "own_pack", "own_packs", "sub_packs")}
         self.segments |= {k: [] for k in ("path_packs", "path_at", "strain_count", "strains", "viscosity")}
         self.segments |= {k: [] for k in ("stiffness_at",)}
@@ -128,7 +129,10 @@ class _Builder:
         node["segment"].append(segment)
         node["fixed"].append(np.concatenate([pose[:3, :3].ravel(), pose[:3, 3]]))
         node["length"].append(length)
-        node["prescribed"].append(prescribed)
+        rank = sum(k == ROD for k in node["kind"]) - 1
+        node["record_at"].append((rank // LANES) * int(RECORD) + rank % LANES if kind == ROD else 0)
+        if kind == ROD:
+            node["prescribed"].append(prescribed)
         node["basis_at"].append(self.basis_size)
         node["mass"].append(mass)
         node["inertia"].append(inertia)
@@ -182,18 +186,25 @@ class _Builder:
         parents = [node["segment"][node["parent"][first]] for first in seg["first"]]
         for s in range(len(parents) - 1, 0, -1):
             seg["sub_packs"][parents[s]] += seg["sub_packs"][s]
-        sizes = [(seg["path_packs"][s] + seg["sub_packs"][s]) * int(PACK_SIZE) for s in node["segment"]]
+        sizes = [
+            (seg["last"][s] - seg["first"][s] + 1) * (seg["path_packs"][s] + seg["sub_packs"][s]) * int(PACK_SIZE)
+            for s in range(len(parents))
+        ]
+        strains = np.array(node["prescribed"])
+        strains = np.concatenate([strains, np.zeros((-len(strains) % LANES, 36))])
         ints = lambda x: np.ascontiguousarray(x, dtype=np.int64)  # noqa: E731
         floats = lambda x: np.ascontiguousarray(x, dtype=np.float64)  # noqa: E731
         flat = lambda x: floats(np.concatenate([np.zeros(0), *x]))  # noqa: E731
         fields: dict[str, np.ndarray] = {k: ints(node[k]) for k in ("parent", "kind", "segment", "basis_at")}
-        fields |= {k: floats(node[k]) for k in ("fixed", "length", "prescribed", "mass", "inertia")}
+        fields |= {k: floats(node[k]) for k in ("fixed", "length", "mass", "inertia")}
         names = ("first", "last", "own_pack", "own_packs", "sub_packs", "path_packs", "path_at")
         fields |= {k: ints(seg[k]) for k in (*names, "strain_count", "strains", "stiffness_at")}
         fields |= dict(
             viscosity=floats(seg["viscosity"]), path=ints(self.path), pack_slot=ints(self.pack_slot).reshape(packs),
             basis=flat(self.basis), stiffness=flat(self.stiffness), lane=ints(lanes), scale=floats(scale),
             columns_at=np.concatenate([[0], np.cumsum(sizes[:-1])]).astype(np.uint64),
+            record_at=np.array(node["record_at"], dtype=np.uint64),
+            prescribed=floats(strains.reshape(-1, LANES, 36).transpose(0, 2, 1)).ravel(),
         )
         for array in fields.values():
             array.setflags(write=False)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from anguilla._jit import kernel
-from anguilla.mechanics.rodmap import L_R, strain_forces, wrench_to_strains
-from anguilla.mechanics.tree import N_A, N_AL, N_F, N_M, N_MI, N_R, N_W, ROD
+from anguilla.mechanics.lanes import U, put3
+from anguilla.mechanics.rodmap import FORCE, JET, RECORD, SIX, WRENCH, rod_forces
+from anguilla.mechanics.tree import N_A, N_AL, N_F, N_M, N_MI, N_R, N_R0, N_W, ROD
 from anguilla.mechanics.vec import add, cross, load3, load9, matvec, store3, sub, tmatvec
 
 
@@ -28,32 +29,33 @@ def inertia_and_gravity(tree, ws, gravity):
 
 @kernel
 def project(tree, ws):
-    """Rows of the residual: carry node wrenches up the tree and project them on every link's strains.
-
-    The link's own row is taken before its wrench is carried to the parent.
-    """
-    node, link, rows = ws.node, ws.link, ws.rows
-    rows[:] = 0.0
+    """Rows of the residual: carry node wrenches up the tree and project them on every link's strains."""
+    node, local, rows = ws.node, ws.local, ws.rows
     for i in range(len(tree.parent) - 1, 0, -1):
         p = tree.parent[i]
         force, moment = load3(node, i, N_F), load3(node, i, N_M)
-        if tree.kind[i] == ROD:
+        if tree.kind[i] == ROD:  # a link feels the wrench about its child node, before it is carried to the parent
             rotation = load9(node, p, N_R)
-            y, z = wrench_to_strains(link, i, tmatvec(rotation, moment), tmatvec(rotation, force))
-            k1, g1, k2, g2 = strain_forces(link, i, tree.length[i], y, z)
-            at_1 = (k1[0], k1[1], k1[2], g1[0], g1[1], g1[2])
-            at_2 = (k2[0], k2[1], k2[2], g2[0], g2[1], g2[2])
-            s = tree.segment[i]
-            first = tree.own_pack[s]
-            at1 = tree.basis_at[i]
-            at2 = at1 + 4 * tree.own_packs[s]
-            for b in range(tree.own_packs[s]):
-                strain = tree.strains[s, tree.pack_slot[first + b]]
-                f1, f2 = at_1[strain], at_2[strain]
-                for l in range(4 * b, 4 * b + 4):
-                    rows[4 * first + l] += tree.basis[at1 + l] * f1 + tree.basis[at2 + l] * f2
-        store3(node, p, N_M, add(load3(node, p, N_M), add(moment, cross(load3(link, i, L_R), force))))
+            o = tree.record_at[i] + WRENCH
+            put3(local, o, tmatvec(rotation, moment))
+            put3(local, o + JET, tmatvec(rotation, force))
+        store3(node, p, N_M, add(load3(node, p, N_M), add(moment, cross(load3(node, i, N_R0), force))))
         store3(node, p, N_F, add(load3(node, p, N_F), force))
+    for chunk in range(len(local) // RECORD):
+        rod_forces(local, U(chunk) * U(RECORD))
+    rows[:] = 0.0
+    for i in range(1, len(tree.parent)):
+        if tree.kind[i] != ROD:
+            continue
+        s = tree.segment[i]
+        first = tree.own_pack[s]
+        at1 = tree.basis_at[i]
+        at2 = at1 + 4 * tree.own_packs[s]
+        for b in range(tree.own_packs[s]):
+            o = tree.record_at[i] + FORCE + U(4 * tree.strains[s, tree.pack_slot[first + b]])
+            f1, f2 = local[o], local[o + SIX]
+            for l in range(4 * b, 4 * b + 4):
+                rows[4 * first + l] += tree.basis[at1 + l] * f1 + tree.basis[at2 + l] * f2
 
 
 @kernel

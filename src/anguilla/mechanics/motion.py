@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from anguilla._jit import inline, kernel
-from anguilla.mechanics.rodmap import L_R, rod_motion
-from anguilla.mechanics.tree import N_A, N_AL, N_R, N_V, N_W, N_X, ROD
+from anguilla.mechanics.lanes import LANES, U, get3, get9
+from anguilla.mechanics.rodmap import JET, RATE, RECORD, RHO, SIX, SPIN, STRAIN, TURN, rod_motion
+from anguilla.mechanics.tree import N_A, N_AL, N_R, N_R0, N_R1, N_R2, N_V, N_W, N_X, ROD
 from anguilla.mechanics.vec import add, axpy, cross, load3, load9, matmul, matvec, store3, store9
+
+STRAIN_FIELDS = 36 * LANES
 
 
 @inline
@@ -18,62 +21,72 @@ def pad_coordinates(tree, ws, q, v, a):
         ws.padded[2, j] = a[k]
 
 
-@inline
-def interval_strains(tree, ws, i, s):
-    """u = u_prescribed + Psi q at the two Gauss points of link i, with rates and accelerations, into ws.link[i]."""
-    link, padded = ws.link, ws.padded
-    for k in range(36):
-        link[i, k] = tree.prescribed[i, k]
-    width = 4 * tree.own_packs[s]
-    at1 = tree.basis_at[i]
-    at2 = at1 + width
-    start = 4 * tree.own_pack[s]
-    for p in range(tree.own_packs[s]):
-        strain = tree.strains[s, tree.pack_slot[tree.own_pack[s] + p]]
-        for jet in range(3):
-            x1 = 0.0
-            x2 = 0.0
-            for l in range(4):
-                value = padded[jet, start + 4 * p + l]
-                x1 += tree.basis[at1 + 4 * p + l] * value
-                x2 += tree.basis[at2 + 4 * p + l] * value
-            link[i, 12 * jet + strain] += x1
-            link[i, 12 * jet + 6 + strain] += x2
+@kernel
+def interval_strains(tree, ws):
+    """u = u_prescribed + Psi q at the two Gauss points of every interval, with rates and accelerations."""
+    local, padded = ws.local, ws.padded
+    for chunk in range(len(local) // RECORD):
+        at, source = chunk * RECORD, chunk * STRAIN_FIELDS
+        for k in range(STRAIN_FIELDS):
+            local[at + k] = tree.prescribed[source + k]
+    for i in range(1, len(tree.parent)):
+        if tree.kind[i] != ROD:
+            continue
+        s = tree.segment[i]
+        at1 = tree.basis_at[i]
+        at2 = at1 + 4 * tree.own_packs[s]
+        for p in range(tree.own_packs[s]):
+            pack = tree.own_pack[s] + p
+            b1, b2, j = at1 + 4 * p, at2 + 4 * p, 4 * pack
+            into = tree.record_at[i] + STRAIN + U(4 * tree.strains[s, tree.pack_slot[pack]])
+            for jet in range(3):
+                x1 = 0.0
+                x2 = 0.0
+                for l in range(4):
+                    value = padded[jet, j + l]
+                    x1 += tree.basis[b1 + l] * value
+                    x2 += tree.basis[b2 + l] * value
+                local[into] += x1
+                local[into + SIX] += x2
+                into = into + RATE
 
 
 @kernel
 def move(tree, ws, q, v, a):
     """Poses, velocities and accelerations of all nodes, for coordinates q, rates v and accelerations a."""
-    node, link = ws.node, ws.link
+    node, local = ws.node, ws.local
     pad_coordinates(tree, ws, q, v, a)
+    interval_strains(tree, ws)
+    for chunk in range(len(local) // RECORD):
+        rod_motion(local, U(chunk) * U(RECORD))
     for i in range(1, len(tree.parent)):
         p = tree.parent[i]
         rotation = load9(node, p, N_R)
         w, al = load3(node, p, N_W), load3(node, p, N_AL)
-        x, vel, acc = load3(node, p, N_X), load3(node, p, N_V), load3(node, p, N_A)
         if tree.kind[i] == ROD:
-            interval_strains(tree, ws, i, tree.segment[i])
-            turn, rho, rho1, rho2, wr, wr1 = rod_motion(link, i, tree.length[i])
-            p1, wr = matvec(rotation, rho1), matvec(rotation, wr)
-            r = matvec(rotation, rho)
+            o = tree.record_at[i]
+            turn = get9(local, o + TURN)
+            r = matvec(rotation, get3(local, o + RHO))
+            p1, p2 = matvec(rotation, get3(local, o + RHO + JET)), matvec(rotation, get3(local, o + RHO + JET + JET))
+            spin, rate = matvec(rotation, get3(local, o + SPIN)), matvec(rotation, get3(local, o + SPIN + JET))
             # r' = w x r + R rho' ;  r'' = al x r + w x (w x r + 2 R rho') + R rho''
             wxr = cross(w, r)
             r1 = add(wxr, p1)
-            r2 = add(cross(al, r), add(cross(w, axpy(2.0, p1, wxr)), matvec(rotation, rho2)))
+            r2 = add(cross(al, r), add(cross(w, axpy(2.0, p1, wxr)), p2))
             # al += w x (R T Omega') + R (T Omega')' ;  w += R T Omega'
-            al = add(al, add(cross(w, wr), matvec(rotation, wr1)))
-            w = add(w, wr)
+            al = add(al, add(cross(w, spin), rate))
+            w = add(w, spin)
         else:
             turn = load9(tree.fixed, i, 0)
             r = matvec(rotation, load3(tree.fixed, i, 9))
             r1 = cross(w, r)
             r2 = add(cross(al, r), cross(w, r1))
-        store3(link, i, L_R, r)
-        store3(link, i, L_R + 3, r1)
-        store3(link, i, L_R + 6, r2)
+        store3(node, i, N_R0, r)
+        store3(node, i, N_R1, r1)
+        store3(node, i, N_R2, r2)
         store9(node, i, N_R, matmul(rotation, turn))
         store3(node, i, N_W, w)
         store3(node, i, N_AL, al)
-        store3(node, i, N_X, add(x, r))
-        store3(node, i, N_V, add(vel, r1))
-        store3(node, i, N_A, add(acc, r2))
+        store3(node, i, N_X, add(load3(node, p, N_X), r))
+        store3(node, i, N_V, add(load3(node, p, N_V), r1))
+        store3(node, i, N_A, add(load3(node, p, N_A), r2))

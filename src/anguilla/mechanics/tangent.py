@@ -8,31 +8,54 @@ them. The tangent is affine in (alpha, beta): T = K + alpha C + beta M.
 from __future__ import annotations
 
 from anguilla._jit import inline, kernel
-from anguilla.mechanics import packs
-from anguilla.mechanics.packs import U
+from anguilla.mechanics.lanes import FOUR, U, get3, get_column, put3, put9
 from anguilla.mechanics.rodmap import (
-    L_R,
-    MAGNUS,
-    differential_jets,
-    hessian_pair,
-    magnus_column,
-    wrench_gradients,
-    wrench_to_strains,
+    FRAME,
+    GAUSS_2,
+    GK,
+    HESSIAN,
+    JACOBIAN,
+    KG,
+    KK,
+    NINE,
+    PAIR,
+    Q0,
+    Q1,
+    Q2,
+    RATE,
+    RECORD,
+    U0,
+    U1,
+    U2,
+    rod_hessian,
+    rod_jacobian,
 )
 from anguilla.mechanics.tree import (
+    BX,
+    BY,
     DF,
     DM,
     DR,
+    G1,
+    G2,
+    MOTION_FIELDS,
     N_AL,
     N_F,
+    N_G,
+    N_I,
     N_M,
     N_MI,
     N_R,
+    N_R0,
+    N_R1,
+    N_R2,
     N_W,
     P0,
     P1,
     P2,
     PACK_SIZE,
+    PHI,
+    PSI,
     ROD,
     TH0,
     TH1,
@@ -41,246 +64,257 @@ from anguilla.mechanics.tree import (
 from anguilla.mechanics.vec import (
     add,
     axpy,
-    cross_columns,
+    cross,
     dot,
     iso_hat,
     load3,
     load9,
-    madd,
     matmul,
     matvec,
     maxpy,
     scale,
-    store3,
-    tmatvec,
+    store9,
+    sub,
+    transpose,
 )
 
-ZERO_PACK = (0.0, 0.0, 0.0, 0.0)
-ZERO_VEC = (ZERO_PACK, ZERO_PACK, ZERO_PACK)
+ZERO = (0.0, 0.0, 0.0)
+GROUP = U(8)  # two fields: the strain-force columns of one active strain
 
 
 @inline
-def _world_jets(rotation, w, al, x0, x1, x2, alpha, beta):
-    """R X and its two time derivatives, with the integrator's alpha and beta folded in."""
-    y0, p1 = matmul(rotation, x0), matmul(rotation, x1)
-    wy = cross_columns(w, y0)
-    y1 = madd(wy, p1)
-    y2 = madd(cross_columns(al, y0), madd(cross_columns(w, maxpy(2.0, p1, wy)), matmul(rotation, x2)))
-    return y0, maxpy(alpha, y0, y1), maxpy(2.0 * alpha, y1, maxpy(beta, y0, y2))
+def columns_of(tree, s, k, i):
+    """Offset of the columns of pack k (in the segment's own order) at node i of segment s."""
+    count = tree.last[s] - tree.first[s] + 1
+    return tree.columns_at[s] + U(k * count + i - tree.first[s]) * PACK_SIZE
 
 
 @kernel
-def link_jacobian(tree, ws, i, alpha, beta):
-    """Q0 Q1 Q2 (rotation) and U0 U1 U2 (translation) of every active strain at both Gauss points of rod link i."""
-    node, link, jacobian = ws.node, ws.link, ws.jacobian
-    p, s = tree.parent[i], tree.segment[i]
-    h2, c = 0.5 * tree.length[i], MAGNUS * tree.length[i] ** 2
-    rotation, w, al = load9(node, p, N_R), load3(node, p, N_W), load3(node, p, N_AL)
-    t0, t1, t2, n0, n1, n2 = differential_jets(link, i)
-    w0, w1, w2 = _world_jets(rotation, w, al, t0, t1, t2, alpha, beta)
-    v0, v1, v2 = _world_jets(rotation, w, al, n0, n1, n2, alpha, beta)
-    for gauss in range(2):
-        o = 6 * (1 - gauss)  # the other Gauss point
-        k0, g0 = load3(link, i, o), load3(link, i, o + 3)
-        k1, g1 = load3(link, i, o + 12), load3(link, i, o + 15)
-        k2, g2 = load3(link, i, o + 24), load3(link, i, o + 27)
-        for slot in range(tree.strain_count[s]):
-            strain = tree.strains[s, slot]
-            at = 12 * i + 2 * slot + gauss
-            c0, d0 = magnus_column(strain, gauss, h2, c, k0, g0)
-            c1, d1 = magnus_column(strain, gauss, 0.0, c, k1, g1)
-            c2, d2 = magnus_column(strain, gauss, 0.0, c, k2, g2)
-            # U_j: jets of N C + T D
-            u0 = matvec(w0, d0)
-            u1 = add(matvec(w1, d0), matvec(w0, d1))
-            u2 = add(matvec(w2, d0), add(scale(2.0, matvec(w1, d1)), matvec(w0, d2)))
-            if strain < 3:
-                # Q_j: jets of T C
-                store3(jacobian, at, 0, matvec(w0, c0))
-                store3(jacobian, at, 3, add(matvec(w1, c0), matvec(w0, c1)))
-                store3(jacobian, at, 6, add(matvec(w2, c0), axpy(2.0, matvec(w1, c1), matvec(w0, c2))))
-                u0 = add(u0, matvec(v0, c0))
-                u1 = add(u1, add(matvec(v1, c0), matvec(v0, c1)))
-                u2 = add(u2, add(matvec(v2, c0), axpy(2.0, matvec(v1, c1), matvec(v0, c2))))
-            else:
-                for k in range(9):
-                    jacobian[at, k] = 0.0
-            store3(jacobian, at, 9, u0)
-            store3(jacobian, at, 12, u1)
-            store3(jacobian, at, 15, u2)
+def linearise_locally(tree, ws, alpha, beta):
+    """What the columns need of every node and interval: world inertia, Jacobian jets, Hessians."""
+    node, local = ws.node, ws.local
+    for i in range(1, len(tree.parent)):
+        r, w = load9(node, i, N_R), load3(node, i, N_W)
+        j1, j2, j3 = load3(tree.inertia, i, 0)
+        rj = (r[0] * j1, r[1] * j2, r[2] * j3, r[3] * j1, r[4] * j2, r[5] * j3, r[6] * j1, r[7] * j2, r[8] * j3)
+        inertia = matmul(rj, transpose(r))
+        spin = iso_hat(0.0, 1.0, w)
+        gyro = maxpy(-1.0, matmul(inertia, spin), matmul(spin, inertia))
+        store9(node, i, N_I, inertia)
+        store9(node, i, N_G, maxpy(-1.0, iso_hat(0.0, 1.0, matvec(inertia, w)), gyro))
+        if tree.kind[i] == ROD:
+            p = tree.parent[i]
+            o = tree.record_at[i] + FRAME
+            put9(local, o, load9(node, p, N_R))
+            put3(local, o + NINE, load3(node, p, N_W))
+            put3(local, o + RATE, load3(node, p, N_AL))
+    for chunk in range(len(local) // RECORD):
+        rod_jacobian(local, U(chunk) * U(RECORD), alpha, beta)
+        rod_hessian(local, U(chunk) * U(RECORD))
 
 
 @inline
-def _inertia_matrices(tree, node, i):
-    """World inertia I and gyroscopic matrix G = [w] I - I [w] - [I w] of node i."""
-    r = load9(node, i, N_R)
-    j1, j2, j3 = load3(tree.inertia, i, 0)
-    rj = (r[0] * j1, r[1] * j2, r[2] * j3, r[3] * j1, r[4] * j2, r[5] * j3, r[6] * j1, r[7] * j2, r[8] * j3)
-    inertia = matmul(rj, (r[0], r[3], r[6], r[1], r[4], r[7], r[2], r[5], r[8]))
-    w = load3(node, i, N_W)
-    spin = iso_hat(0.0, 1.0, w)
-    gyro = maxpy(-1.0, matmul(inertia, spin), matmul(spin, inertia))
-    return inertia, maxpy(-1.0, iso_hat(0.0, 1.0, matvec(inertia, w)), gyro)
-
-
-@kernel
-def columns_down(tree, ws, i, alpha, beta, with_positions):
-    """Columns of node i's motion from its parent's, and of its inertia force and moment."""
-    node, link, columns, jacobian = ws.node, ws.link, ws.columns, ws.jacobian
-    p, s = tree.parent[i], tree.segment[i]
-    path, own = tree.path_packs[s], tree.own_packs[s]
-    is_rod = tree.kind[i] == ROD
-    same = tree.segment[p] == s
-    r, r1, r2 = load3(link, i, L_R), scale(2.0, load3(link, i, L_R + 3)), load3(link, i, L_R + 6)
-    mass, mi = tree.mass[i], load3(node, i, N_MI)
-    inertia, gyro = _inertia_matrices(tree, node, i)
-    if is_rod:
-        link_jacobian(tree, ws, i, alpha, beta)
-    at_p, at_i = tree.columns_at[p], tree.columns_at[i]
-    basis1 = U(tree.basis_at[i])
-    basis2 = basis1 + U(4 * own)
-    for k in range(path + own):
-        o, c = at_p + U(k) * PACK_SIZE, at_i + U(k) * PACK_SIZE
-        mine = k >= path
-        th0, th1, th2, p0, p1, p2 = ZERO_VEC, ZERO_VEC, ZERO_VEC, ZERO_VEC, ZERO_VEC, ZERO_VEC
-        dr = ZERO_VEC
-        if same or not mine:
-            th0 = packs.load_vec(columns, o + TH0)
-            th1 = packs.load_vec(columns, o + TH1)
-            th2 = packs.load_vec(columns, o + TH2)
-            # P2 += Theta2 x r + 2 Theta1 x r' + Theta0 x r''
-            p2 = packs.add_cross(th0, r2, packs.load_vec(columns, o + P2))
-            p2 = packs.add_cross(th2, r, packs.add_cross(th1, r1, p2))
-            dr = packs.cross(th0, r)
-            if with_positions:
-                p0 = packs.plus_vec(packs.load_vec(columns, o + P0), dr)
-                p1 = packs.add_cross(th0, scale(0.5, r1), packs.load_vec(columns, o + P1))
-                p1 = packs.add_cross(th1, r, p1)
-        if mine and is_rod:
-            b = 12 * i + 2 * tree.pack_slot[tree.own_pack[s] + k - path]
-            phi = packs.load(tree.basis, basis1 + U(4 * (k - path)))
-            psi = packs.load(tree.basis, basis2 + U(4 * (k - path)))
-            th0 = packs.add_scaled(load3(jacobian, b, 0), phi, packs.add_scaled(load3(jacobian, b + 1, 0), psi, th0))
-            th1 = packs.add_scaled(load3(jacobian, b, 3), phi, packs.add_scaled(load3(jacobian, b + 1, 3), psi, th1))
-            th2 = packs.add_scaled(load3(jacobian, b, 6), phi, packs.add_scaled(load3(jacobian, b + 1, 6), psi, th2))
-            own0 = packs.add_scaled(
-                load3(jacobian, b, 9), phi, packs.add_scaled(load3(jacobian, b + 1, 9), psi, ZERO_VEC)
-            )
-            dr = packs.plus_vec(dr, own0)
-            p2 = packs.add_scaled(load3(jacobian, b, 15), phi, packs.add_scaled(load3(jacobian, b + 1, 15), psi, p2))
-            if with_positions:
-                p0 = packs.plus_vec(p0, own0)
-                p1 = packs.add_scaled(
-                    load3(jacobian, b, 12), phi, packs.add_scaled(load3(jacobian, b + 1, 12), psi, p1)
-                )
-        packs.store_vec(columns, c + TH0, th0)
-        packs.store_vec(columns, c + TH1, th1)
-        packs.store_vec(columns, c + TH2, th2)
-        packs.store_vec(columns, c + P2, p2)
-        packs.store_vec(columns, c + DR, dr)
-        if with_positions:
-            packs.store_vec(columns, c + P0, p0)
-            packs.store_vec(columns, c + P1, p1)
+def _carry(a, p, c, r0, r1, r2, mass, inertia, gyro, moment):
+    """Columns at record c from those at record p, one link vector further, and of the inertia force and moment there."""
+    for lane in range(FOUR):
+        i, j = p + lane, c + lane
+        th0, th1, th2 = get3(a, i + TH0), get3(a, i + TH1), get3(a, i + TH2)
+        # P0 += Theta0 x r ;  P1 += Theta1 x r + Theta0 x r' ;  P2 += Theta2 x r + 2 Theta1 x r' + Theta0 x r''
+        dr = cross(th0, r0)
+        p0 = add(get3(a, i + P0), dr)
+        p1 = add(get3(a, i + P1), add(cross(th1, r0), cross(th0, r1)))
+        p2 = add(get3(a, i + P2), add(cross(th2, r0), axpy(2.0, cross(th1, r1), cross(th0, r2))))
+        put3(a, j + TH0, th0)
+        put3(a, j + TH1, th1)
+        put3(a, j + TH2, th2)
+        put3(a, j + P0, p0)
+        put3(a, j + P1, p1)
+        put3(a, j + P2, p2)
+        put3(a, j + DR, dr)
         # df = m P2 ;  dmo = I Theta2 + G Theta1 + Theta0 x mo
-        packs.store_vec(columns, c + DF, packs.scale_vec(mass, p2))
-        dm = packs.add_matvec(inertia, th2, packs.add_matvec(gyro, th1, packs.cross(th0, mi)))
-        packs.store_vec(columns, c + DM, dm)
-    for k in range(path + own, path + tree.sub_packs[s]):  # nothing above depends on coordinates further down
-        c = at_i + U(k) * PACK_SIZE
-        packs.store_vec(columns, c + DF, ZERO_VEC)
-        packs.store_vec(columns, c + DM, ZERO_VEC)
+        put3(a, j + DF, scale(mass, p2))
+        put3(a, j + DM, add(add(matvec(inertia, th2), matvec(gyro, th1)), cross(th0, moment)))
 
 
 @inline
-def _link_hessian(tree, ws, i, hessian):
-    """Second derivative block of link i: d/du of its strain forces with the child's wrench frozen, active strains only.
+def _carry_own(a, c, one, two, r0, r1, r2, mass, inertia, gyro, moment):
+    """The same along a rod interval, for columns that move the interval itself: Theta_j += Q_j Psi, P_j += U_j Psi."""
+    qa0, qa1, qa2, ua0, ua1, ua2 = one
+    qb0, qb1, qb2, ub0, ub1, ub2 = two
+    p = c - PACK_SIZE
+    for lane in range(FOUR):
+        i, j = p + lane, c + lane
+        phi, psi = a[j + PHI], a[j + PSI]
+        th0, th1, th2 = get3(a, i + TH0), get3(a, i + TH1), get3(a, i + TH2)
+        dr = add(cross(th0, r0), axpy(phi, ua0, scale(psi, ub0)))
+        p0 = add(get3(a, i + P0), dr)
+        p1 = add(get3(a, i + P1), add(cross(th1, r0), cross(th0, r1)))
+        p1 = axpy(phi, ua1, axpy(psi, ub1, p1))
+        p2 = add(get3(a, i + P2), add(cross(th2, r0), axpy(2.0, cross(th1, r1), cross(th0, r2))))
+        p2 = axpy(phi, ua2, axpy(psi, ub2, p2))
+        th0 = axpy(phi, qa0, axpy(psi, qb0, th0))
+        th1 = axpy(phi, qa1, axpy(psi, qb1, th1))
+        th2 = axpy(phi, qa2, axpy(psi, qb2, th2))
+        put3(a, j + TH0, th0)
+        put3(a, j + TH1, th1)
+        put3(a, j + TH2, th2)
+        put3(a, j + P0, p0)
+        put3(a, j + P1, p1)
+        put3(a, j + P2, p2)
+        put3(a, j + DR, dr)
+        put3(a, j + DF, scale(mass, p2))
+        put3(a, j + DM, add(add(matvec(inertia, th2), matvec(gyro, th1)), cross(th0, moment)))
 
-    H = C^T (B C + X^T D) + D^T X C + (the constant curvature of the Magnus formula).
-    """
-    node, link = ws.node, ws.link
-    p, s = tree.parent[i], tree.segment[i]
-    h2, c = 0.5 * tree.length[i], MAGNUS * tree.length[i] ** 2
-    rotation = load9(node, p, N_R)
-    moment, force = tmatvec(rotation, load3(node, i, N_M)), tmatvec(rotation, load3(node, i, N_F))
-    b, x = wrench_gradients(link, i, moment, force)
-    y, z = wrench_to_strains(link, i, moment, force)
-    count = 2 * tree.strain_count[s]
-    for col in range(count):
-        gauss, strain = col % 2, tree.strains[s, col // 2]
-        o = 6 * (1 - gauss)
-        cj, dj = magnus_column(strain, gauss, h2, c, load3(link, i, o), load3(link, i, o + 3))
-        bj, xj = add(matvec(b, cj), tmatvec(x, dj)), matvec(x, cj)
-        for row in range(count):
-            gauss_r, strain_r = row % 2, tree.strains[s, row // 2]
-            o = 6 * (1 - gauss_r)
-            ci, di = magnus_column(strain_r, gauss_r, h2, c, load3(link, i, o), load3(link, i, o + 3))
-            value = dot(ci, bj) + dot(di, xj)
-            if gauss_r == 0 and gauss == 1:
-                value += hessian_pair(strain_r, strain, y, z, c)
-            elif gauss_r == 1 and gauss == 0:
-                value += hessian_pair(strain, strain_r, y, z, c)
-            hessian[row, col] = value
+
+@inline
+def _strain_columns(local, o, strain):
+    """Q0 Q1 Q2 U0 U1 U2 of one strain at one Gauss point (record offset o)."""
+    k = strain % 3
+    q0, q1, q2 = get_column(local, o + Q0, k), get_column(local, o + Q1, k), get_column(local, o + Q2, k)
+    if strain < 3:
+        return q0, q1, q2, get_column(local, o + U0, k), get_column(local, o + U1, k), get_column(local, o + U2, k)
+    return ZERO, ZERO, ZERO, q0, q1, q2
 
 
 @kernel
-def rows_up(tree, ws, i, hessian):
-    """Tangent rows of link i, then its wrench columns are carried to the parent."""
-    node, link, columns, jacobian, matrix = ws.node, ws.link, ws.columns, ws.jacobian, ws.matrix
-    p, s = tree.parent[i], tree.segment[i]
-    path, own, sub = tree.path_packs[s], tree.own_packs[s], tree.sub_packs[s]
-    same = tree.segment[p] == s
-    is_rod = tree.kind[i] == ROD
-    parent_path = tree.path_packs[tree.segment[p]]
-    shift = tree.own_pack[s] - tree.own_pack[tree.segment[p]]
-    force, moment, r = load3(node, i, N_F), load3(node, i, N_M), load3(link, i, L_R)
-    at_p, at_i = tree.columns_at[p], tree.columns_at[i]
-    first = 4 * tree.own_pack[s]
-    width = 4 * len(tree.pack_slot)
-    basis1 = tree.basis_at[i]
-    basis2 = basis1 + 4 * own
-    if is_rod:
-        _link_hessian(tree, ws, i, hessian)
-    for k in range(path + sub):
-        c = at_i + U(k) * PACK_SIZE
-        df, dm = packs.load_vec(columns, c + DF), packs.load_vec(columns, c + DM)
-        if is_rod:
-            x, y = dm, df
-            if k < path or (same and k < path + own):
-                th0 = packs.load_vec(columns, at_p + U(k) * PACK_SIZE + TH0)
-                x = packs.add_cross(th0, scale(-1.0, moment), x)
-                y = packs.add_cross(th0, scale(-1.0, force), y)
-            mine = path <= k < path + own
-            col = tree.path[tree.path_at[s] + k] if k < path else tree.own_pack[s] + k - path
-            phi, psi, b = ZERO_PACK, ZERO_PACK, 0
-            if mine:
-                b = 2 * tree.pack_slot[col]
-                phi = packs.load(tree.basis, U(basis1 + 4 * (k - path)))
-                psi = packs.load(tree.basis, U(basis2 + 4 * (k - path)))
-            q = 0
-            for slot in range(tree.strain_count[s]):
-                j = 12 * i + 2 * slot
-                g1 = packs.add_dot(load3(jacobian, j, 0), x, packs.dot(load3(jacobian, j, 9), y))
-                g2 = packs.add_dot(load3(jacobian, j + 1, 0), x, packs.dot(load3(jacobian, j + 1, 9), y))
-                if mine:
-                    a = 2 * slot
-                    g1 = packs.fma(hessian[a, b], phi, packs.fma(hessian[a, b + 1], psi, g1))
-                    g2 = packs.fma(hessian[a + 1, b], phi, packs.fma(hessian[a + 1, b + 1], psi, g2))
-                while q < own and tree.pack_slot[tree.own_pack[s] + q] == slot:
-                    for l in range(4 * q, 4 * q + 4):
-                        m = U((first + l) * width + 4 * col)
-                        total = packs.fma(tree.basis[basis1 + l], g1, packs.load(matrix, m))
-                        packs.store(matrix, m, packs.fma(tree.basis[basis2 + l], g2, total))
-                    q += 1
-        if p > 0:
+def columns_down(tree, ws, s, k):
+    """Columns of pack k along segment s, from its root to its last node."""
+    node, local, columns = ws.node, ws.local, ws.columns
+    path, own = tree.path_packs[s], tree.own_packs[s]
+    first = tree.first[s]
+    c = columns_of(tree, s, k, first)
+    if k < path:  # the columns of the frame that the segment hangs on
+        parent = tree.parent[first]
+        o = columns_of(tree, tree.segment[parent], k, parent)
+        for j in range(MOTION_FIELDS):
+            columns[c + U(j)] = columns[o + U(j)]
+    else:
+        for j in range(MOTION_FIELDS):
+            columns[c + U(j)] = 0.0
+    strain = 0
+    if k >= path:
+        strain = tree.strains[s, tree.pack_slot[tree.own_pack[s] + k - path]]
+    for i in range(first, tree.last[s] + 1):
+        r0, r1, r2 = load3(node, i, N_R0), load3(node, i, N_R1), load3(node, i, N_R2)
+        inertia, gyro, moment = load9(node, i, N_I), load9(node, i, N_G), load3(node, i, N_MI)
+        mass = tree.mass[i]
+        if i == first:
+            _carry(columns, c, c, r0, r1, r2, mass, inertia, gyro, moment)
+        elif tree.kind[i] == ROD and path <= k < path + own:
+            o = tree.record_at[i] + JACOBIAN
+            one, two = _strain_columns(local, o, strain), _strain_columns(local, o + GAUSS_2, strain)
+            _carry_own(columns, c, one, two, r0, r1, r2, mass, inertia, gyro, moment)
+        else:
+            _carry(columns, c - PACK_SIZE, c, r0, r1, r2, mass, inertia, gyro, moment)
+        c = c + PACK_SIZE
+
+
+@inline
+def _hessian_entry(local, o, row, col):
+    """Hessian entry of one pair of Gauss points (record offset o) for strains row and col."""
+    at = FOUR * U(3 * (row % 3) + col % 3)
+    if row < 3:
+        return local[o + (KK if col < 3 else KG) + at]
+    return local[o + GK + at] if col < 3 else 0.0
+
+
+@inline
+def _strain_rows(tree, local, a, c, i, s, pack):
+    """Strain-force columns of interval i: Q0 . (dMo - Theta0 x Mo) + U0 . (dF - Theta0 x F) (+ Hessian x Psi)."""
+    o = tree.record_at[i]
+    for slot in range(tree.strain_count[s]):
+        row = tree.strains[s, slot]
+        q1, _, _, u1, _, _ = _strain_columns(local, o + JACOBIAN, row)
+        q2, _, _, u2, _, _ = _strain_columns(local, o + JACOBIAN + GAUSS_2, row)
+        h11, h12, h21, h22 = 0.0, 0.0, 0.0, 0.0
+        if pack >= 0:
+            col = tree.strains[s, tree.pack_slot[pack]]
+            h = o + HESSIAN
+            h11, h12 = _hessian_entry(local, h, row, col), _hessian_entry(local, h + PAIR, row, col)
+            h = h + PAIR + PAIR
+            h21, h22 = _hessian_entry(local, h, row, col), _hessian_entry(local, h + PAIR, row, col)
+        g = c + GROUP * U(slot)
+        for lane in range(FOUR):
+            j = c + lane
+            x, y, phi, psi = get3(a, j + BX), get3(a, j + BY), a[j + PHI], a[j + PSI]
+            a[g + lane + G1] = dot(q1, x) + dot(u1, y) + h11 * phi + h12 * psi
+            a[g + lane + G2] = dot(q2, x) + dot(u2, y) + h21 * phi + h22 * psi
+
+
+@kernel
+def columns_up(tree, ws, s, k):
+    """Wrench columns of pack k carried from the last node of segment s to its root, with the strain rows on the way."""
+    node, local, columns = ws.node, ws.local, ws.columns
+    path, own = tree.path_packs[s], tree.own_packs[s]
+    first = tree.first[s]
+    pack = tree.own_pack[s] + k - path if path <= k < path + own else -1
+    c = columns_of(tree, s, k, tree.last[s])
+    for i in range(tree.last[s], first, -1):
+        force, moment, r = load3(node, i, N_F), load3(node, i, N_M), load3(node, i, N_R0)
+        p = c - PACK_SIZE
+        for lane in range(FOUR):
+            j, up = c + lane, p + lane
+            th0, df, dm = get3(columns, up + TH0), get3(columns, j + DF), get3(columns, j + DM)
+            put3(columns, j + BX, sub(dm, cross(th0, moment)))
+            put3(columns, j + BY, sub(df, cross(th0, force)))
             # dMo += dMo + dr x F + r x dF ;  dF += dF
-            if k < path + own:
-                dr = packs.load_vec(columns, c + DR)
-                dm = packs.add_cross(dr, force, dm)
-            dm = packs.add_cross(df, scale(-1.0, r), dm)
-            k_parent = k if (same or k < path) else k - path + parent_path + shift
-            o = at_p + U(k_parent) * PACK_SIZE
-            packs.store_vec(columns, o + DF, packs.plus_vec(packs.load_vec(columns, o + DF), df))
-            packs.store_vec(columns, o + DM, packs.plus_vec(packs.load_vec(columns, o + DM), dm))
+            dm = add(dm, add(cross(get3(columns, j + DR), force), cross(r, df)))
+            put3(columns, up + DF, add(get3(columns, up + DF), df))
+            put3(columns, up + DM, add(get3(columns, up + DM), dm))
+        if tree.kind[i] == ROD:
+            _strain_rows(tree, local, columns, c, i, s, pack)
+        c = p
+    parent = tree.parent[first]
+    if parent > 0:  # hand over to the segment it hangs on
+        host = tree.segment[parent]
+        k_host = k if k < path else k - path + tree.path_packs[host] + tree.own_pack[s] - tree.own_pack[host]
+        o = columns_of(tree, host, k_host, parent)
+        force, r = load3(node, first, N_F), load3(node, first, N_R0)
+        for lane in range(FOUR):
+            j, up = c + lane, o + lane
+            df, dm = get3(columns, j + DF), get3(columns, j + DM)
+            dm = add(dm, add(cross(get3(columns, j + DR), force), cross(r, df)))
+            put3(columns, up + DF, add(get3(columns, up + DF), df))
+            put3(columns, up + DM, add(get3(columns, up + DM), dm))
+
+
+@kernel
+def clear_below(tree, ws, s, k):
+    """Nothing in segment s moves with the coordinates of pack k, further down the tree: zero columns."""
+    columns = ws.columns
+    c = columns_of(tree, s, k, tree.first[s])
+    for _ in range(tree.first[s], tree.last[s] + 1):
+        for j in range(33 * 4):
+            columns[c + U(j)] = 0.0
+        c = c + PACK_SIZE
+
+
+@kernel
+def collect_rows(tree, ws, s, k):
+    """Tangent rows of segment s, columns of pack k: the strain-force columns of all intervals, projected on the bases."""
+    columns, matrix = ws.columns, ws.matrix
+    path, own = tree.path_packs[s], tree.own_packs[s]
+    width = 4 * len(tree.pack_slot)
+    col = tree.path[tree.path_at[s] + k] if k < path else tree.own_pack[s] + k - path
+    root = columns_of(tree, s, k, tree.first[s])
+    for q in range(own):
+        pack = tree.own_pack[s] + q
+        group = GROUP * U(tree.pack_slot[pack])
+        for l in range(4):
+            x0, x1, x2, x3 = 0.0, 0.0, 0.0, 0.0
+            c = root + group
+            for i in range(tree.first[s] + 1, tree.last[s] + 1):
+                c = c + PACK_SIZE
+                if tree.kind[i] == ROD:
+                    b1 = tree.basis[tree.basis_at[i] + 4 * q + l]
+                    b2 = tree.basis[tree.basis_at[i] + 4 * (own + q) + l]
+                    g, h = c + G1, c + G2
+                    x0 += b1 * columns[g] + b2 * columns[h]
+                    x1 += b1 * columns[g + U(1)] + b2 * columns[h + U(1)]
+                    x2 += b1 * columns[g + U(2)] + b2 * columns[h + U(2)]
+                    x3 += b1 * columns[g + U(3)] + b2 * columns[h + U(3)]
+            m = (4 * pack + l) * width + 4 * col
+            matrix[m], matrix[m + 1], matrix[m + 2], matrix[m + 3] = x0, x1, x2, x3
 
 
 @kernel
@@ -294,5 +328,3 @@ def add_elastic_tangent(tree, ws, alpha):
         for i in range(own):
             for j in range(own):
                 matrix[(start + i) * width + start + j] += factor * tree.stiffness[at + i * own + j]
-
-

@@ -6,7 +6,8 @@ numbered depth first, so the coordinates of a subtree are contiguous.
 
 Coordinates travel in packs of four lanes, one strain to a pack (unused lanes are zero). The columns that a node's motion
 depends on are those of its *path* (packs of the segments it hangs on) and its own; the columns that the wrench below a
-node depends on are path, own and everything further down: [path | subtree], all whole packs.
+node depends on are path, own and everything further down: [path | subtree], all whole packs. The columns of a segment are
+stored pack by pack, node by node along the chain, so that a node's record follows its parent's at a constant distance.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anguilla.mechanics.packs import LANES, U
-from anguilla.mechanics.rodmap import LINK_SIZE
+from anguilla.mechanics.lanes import LANES, U, field
+from anguilla.mechanics.rodmap import LENGTH, RECORD
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -34,16 +35,22 @@ N_A = 21  # acceleration
 N_F = 24  # force from this node on (inertia minus external), accumulated upwards
 N_M = 27  # its moment about this node
 N_MI = 30  # the node's own inertia moment
-NODE_SIZE = 33
+N_R0 = 33  # vector from the parent's origin, and its two rates
+N_R1 = 36
+N_R2 = 39
+N_I = 42  # world inertia, nine numbers
+N_G = 51  # gyroscopic matrix [w] I - I [w] - [I w]
+NODE_SIZE = 60
 
-# Rows of one pack of columns at one node: three-vectors of packs.
-TH0, TH1, TH2 = U(0), U(12), U(24)  # rotation column and its two time derivatives
-P0, P1, P2 = U(36), U(48), U(60)  # position column and its two time derivatives
-DR, DF, DM = U(72), U(84), U(96)  # link vector, accumulated force and moment
-PACK_ROWS = 27
-PACK_SIZE = U(PACK_ROWS * LANES)
-
-JAC_SIZE = 18  # Q0 Q1 Q2 U0 U1 U2 of one strain at one Gauss point
+# Fields of the columns record of one node and one pack: three-vectors of columns.
+TH0, TH1, TH2 = field(0), field(3), field(6)  # rotation and its two time derivatives
+P0, P1, P2 = field(9), field(12), field(15)  # position and its two time derivatives
+DR, DF, DM = field(18), field(21), field(24)  # vector from the parent; accumulated force and moment
+BX, BY = field(27), field(30)  # moment and force with the parent's rotation removed
+PHI, PSI = field(33), field(34)  # values of the own coordinates at Gauss points 1 and 2 (constant)
+G1, G2 = field(3), field(4)  # going up: strain-force columns, two fields per active strain, over TH1..P1
+PACK_SIZE = field(35)
+MOTION_FIELDS = 18 * LANES
 
 
 class Tree(NamedTuple):
@@ -54,7 +61,8 @@ class Tree(NamedTuple):
     segment: Ints  # (nodes,) owner of the link
     fixed: Floats  # (nodes, 12) rotation (9) and translation (3) of FIXED links
     length: Floats  # (nodes,) interval length [m] of ROD links
-    prescribed: Floats  # (nodes, 36) strains at both Gauss points not driven by q, with their two rates
+    record_at: npt.NDArray[np.uint64]  # (nodes,) offset of a ROD link in Workspace.local
+    prescribed: Floats  # flat, four intervals side by side: strains not driven by q, with their two rates
     basis: Floats  # flat: per ROD link, values of the own coordinates at Gauss point 1, then at 2
     basis_at: Ints  # (nodes,) offset into basis
     mass: Floats  # (nodes,) [kg]
@@ -74,7 +82,7 @@ class Tree(NamedTuple):
     stiffness: Floats  # flat: per segment, own padded block (modal stiffness)
     stiffness_at: Ints  # (segments,)
     viscosity: Floats  # (segments,) Kelvin-Voigt time [s]: damping = viscosity x stiffness
-    columns_at: npt.NDArray[np.uint64]  # (nodes,) offset of a node's packs in Workspace.columns
+    columns_at: npt.NDArray[np.uint64]  # (segments,) offset of a segment's columns in Workspace.columns
     scale: Floats  # (n,) size of a unit of coordinate k as an angle or a relative displacement
 
 
@@ -83,24 +91,27 @@ class Workspace(NamedTuple):
 
     padded: Floats  # (3, lanes) q, v, a in padded lanes
     node: Floats  # (nodes, NODE_SIZE)
-    link: Floats  # (nodes, LINK_SIZE)
-    jacobian: Floats  # (nodes * 12, JAC_SIZE)
-    columns: Floats  # flat packs
+    local: Floats  # flat records of the rod intervals, four side by side
+    columns: Floats  # flat records of the tangent's columns
     rows: Floats  # (lanes,) residual in padded lanes
     matrix: Floats  # flat (lanes x lanes) tangent in padded lanes
 
 
 def workspace(tree: Tree) -> Workspace:
-    """Allocate the scratch memory of a tree."""
-    nodes = len(tree.parent)
+    """Allocate the scratch memory of a tree and write what stays constant in it."""
     lanes = len(tree.pack_slot) * LANES
-    sizes = (tree.path_packs + tree.sub_packs)[tree.segment]
-    return Workspace(
-        padded=np.zeros((3, lanes)),
-        node=np.zeros((nodes, NODE_SIZE)),
-        link=np.zeros((nodes, LINK_SIZE)),
-        jacobian=np.zeros((nodes * 12, JAC_SIZE)),
-        columns=np.zeros(int(sizes.sum()) * int(PACK_SIZE)),
-        rows=np.zeros(lanes),
-        matrix=np.zeros(lanes * lanes),
-    )
+    rods = np.flatnonzero(tree.kind == ROD)
+    local = np.zeros(-(-len(rods) // LANES) * int(RECORD))
+    local[tree.record_at[rods] + LENGTH] = tree.length[rods]
+    counts = tree.last - tree.first + 1
+    columns = np.zeros(int((counts * (tree.path_packs + tree.sub_packs)).sum()) * int(PACK_SIZE))
+    for i in rods:
+        s = tree.segment[i]
+        values = tree.basis[tree.basis_at[i] :][: 2 * LANES * tree.own_packs[s]].reshape(2, -1, LANES)
+        for k in range(tree.own_packs[s]):
+            row = (tree.path_packs[s] + k) * counts[s] + i - tree.first[s]
+            at = int(tree.columns_at[s]) + int(row) * int(PACK_SIZE)
+            columns[at + int(PHI) :][:LANES], columns[at + int(PSI) :][:LANES] = values[:, k]
+    node = np.zeros((len(tree.parent), NODE_SIZE))
+    node[0, [N_R, N_R + 4, N_R + 8]] = 1.0  # the ground
+    return Workspace(np.zeros((3, lanes)), node, local, columns, np.zeros(lanes), np.zeros(lanes * lanes))

@@ -151,3 +151,24 @@ def store9(array, i, j, m):
     store3(array, i, j, (m[0], m[1], m[2]))
     store3(array, i, j + 3, (m[3], m[4], m[5]))
     store3(array, i, j + 6, (m[6], m[7], m[8]))
+
+
+@inline
+def cross_rows(m, a):
+    """m [a]x: every row of m crossed with a."""
+    x = cross((m[0], m[1], m[2]), a)
+    y = cross((m[3], m[4], m[5]), a)
+    z = cross((m[6], m[7], m[8]), a)
+    return x[0], x[1], x[2], y[0], y[1], y[2], z[0], z[1], z[2]
+
+
+@inline
+def mscale(s, m):
+    """s m."""
+    return s * m[0], s * m[1], s * m[2], s * m[3], s * m[4], s * m[5], s * m[6], s * m[7], s * m[8]
+
+
+@inline
+def transpose(m):
+    """m^T."""
+    return m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8]

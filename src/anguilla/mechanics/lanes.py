@@ -1,0 +1,64 @@
+"""Four lanes: how kernels get vector instructions.
+
+Two kinds of work come in independent copies: the local maps of rod intervals, and the columns of the tangent. Four copies
+lie side by side in one flat array (field by field, four numbers each), and the loop over them,
+
+    for lane in range(FOUR): ...
+
+is turned into vector instructions by the compiler. Two rules make that certain: all reads and writes of such a loop go to
+one array at compile-time distances from one offset, and offsets are unsigned (Numba then drops its test for negative
+indices). Inside the loop the code is ordinary vector algebra on numbers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anguilla._jit import inline
+
+U = np.uint64
+LANES = 4
+FOUR = U(LANES)
+SECOND, THIRD = U(LANES), U(2 * LANES)
+ROW_2, ROW_3 = U(3 * LANES), U(6 * LANES)
+
+
+def field(number: int) -> np.uint64:
+    """Offset of a field (a number per lane) in a record."""
+    return U(LANES * number)
+
+
+@inline
+def get3(a, o):
+    """A three-vector at field offset o."""
+    return a[o], a[o + SECOND], a[o + THIRD]
+
+
+@inline
+def put3(a, o, x):
+    """Write a three-vector at field offset o."""
+    a[o] = x[0]
+    a[o + SECOND] = x[1]
+    a[o + THIRD] = x[2]
+
+
+@inline
+def get9(a, o):
+    """A 3x3 matrix at field offset o."""
+    x, y, z = get3(a, o), get3(a, o + ROW_2), get3(a, o + ROW_3)
+    return x[0], x[1], x[2], y[0], y[1], y[2], z[0], z[1], z[2]
+
+
+@inline
+def put9(a, o, m):
+    """Write a 3x3 matrix at field offset o."""
+    put3(a, o, (m[0], m[1], m[2]))
+    put3(a, o + ROW_2, (m[3], m[4], m[5]))
+    put3(a, o + ROW_3, (m[6], m[7], m[8]))
+
+
+@inline
+def get_column(a, o, k):
+    """Column k of the 3x3 matrix at field offset o."""
+    at = o + FOUR * U(k)
+    return a[at], a[at + ROW_2], a[at + ROW_3]

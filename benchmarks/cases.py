@@ -94,8 +94,9 @@ def reference(case: Cantilever) -> tuple[np.ndarray, np.ndarray]:
 
 
 def tip_error(case: Cantilever, t: np.ndarray, tip: np.ndarray) -> float:
-    """Largest distance between `tip` (m, 2) [m] at times `t` (m,) [s] and the reference, over the check times, per length.
+    """Largest distance to the reference over the check times, as a share of the length.
 
+    `tip` (m, 2) [m] is the position at the times `t` (m,) [s]; between samples both motions are interpolated by cubics.
     A motion that stops before the last check time raises ValueError; one that is not finite has an infinite error.
     """
     t, tip = np.asarray(t, dtype=float), np.asarray(tip, dtype=float)
@@ -107,7 +108,9 @@ def tip_error(case: Cantilever, t: np.ndarray, tip: np.ndarray) -> float:
         return math.inf
     slack = 1e-9 * case.last_check
     if t[0] > case.check_times[0] or t[-1] < case.last_check - slack:
-        raise ValueError(f"t covers {t[0]:g} to {t[-1]:g} s, the check times of {case.name} end at {case.last_check:g} s")
+        raise ValueError(
+            f"t covers {t[0]:g} to {t[-1]:g} s, the check times of {case.name} end at {case.last_check:g} s"
+        )
     times = np.array(case.check_times)
     gap = interpolate(times, t, tip) - interpolate(times, *reference(case))
     return float(np.linalg.norm(gap, axis=1).max() / case.length)

@@ -68,7 +68,9 @@ def _create(peer: str, folder: Path, python: Path) -> None:
     install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *REQUIREMENTS[peer]]
     done = subprocess.run(install, capture_output=True, text=True, check=False)
     if done.returncode:
-        reason = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or done.stderr.splitlines()[-5:]
+        reason = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or done.stderr.splitlines()[
+            -5:
+        ]
         raise InstallError(
             f"{peer}: pip could not install its requirements. Is there a wheel of each for Python "
             f"{sys.version.split()[0]} on this platform, and is the package index reachable?\n  " + "\n  ".join(reason)

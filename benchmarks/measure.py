@@ -19,7 +19,7 @@ def timed(work: Callable[[], Result]) -> tuple[Result, float]:
     return result, min(time.perf_counter() - wall, time.process_time() - processor)
 
 
-def summary(
+def record(
     *, peer: str, version: str, case: str, settings: dict, error: float, seconds: list[float], simulated: float, **extra
 ) -> dict:
     """The record that a script prints for one case: error as a share of the length, best time per simulated time."""
@@ -41,6 +41,6 @@ def rounded(value: float) -> float:
     return float(f"{value:.4g}")
 
 
-def show(record: dict) -> None:
-    """Print `record` as one line of JSON."""
-    print(json.dumps(record), flush=True)
+def show(line: dict) -> None:
+    """Print `line` as one line of JSON."""
+    print(json.dumps(line), flush=True)

@@ -33,11 +33,14 @@ def _source_hash() -> str:
 
 def cache_folder() -> Path:
     """Folder of the compiled kernels: $ANGUILLA_CACHE, else ~/.cache/anguilla, then the hash of the sources."""
-    root = os.environ.get("ANGUILLA_CACHE") or Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "anguilla"
+    root = (
+        os.environ.get("ANGUILLA_CACHE") or Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "anguilla"
+    )
     return Path(root) / _source_hash()
 
 
 _CACHE = cache_folder()
+
 
 def _compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     before = numba.config.CACHE_DIR

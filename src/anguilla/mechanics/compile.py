@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,9 +66,9 @@ def _depth_first(robot: Robot) -> list[int]:
     return order
 
 
-def _attachments(robot: Robot) -> dict[int, list[float]]:
-    """Arc lengths at which something sits on each rod."""
-    frames = [part.parent for part in robot.parts]
+def _attachments(robot: Robot, extra: Sequence[Frame]) -> dict[int, list[float]]:
+    """Arc lengths at which something sits on each rod, or is asked for."""
+    frames = [*extra, *(part.parent for part in robot.parts)]
     frames += [load.frame for load in robot.loads if isinstance(load, Wrench)]
     places: dict[int, list[float]] = {}
     for frame in frames:
@@ -95,8 +96,16 @@ class _Builder:
         self._segment(0, 0, [], [], 0.0, [], [])
         self._node(-1, FIXED, 0, np.eye(4), 0.0, np.zeros(36), 0.0, np.zeros(3))
 
-    def _segment(self, first: int, last: int, strains: list[int], slots: list[int], mu: float, path: list[int],
-                 stiffness: list[Floats]) -> None:
+    def _segment(
+        self,
+        first: int,
+        last: int,
+        strains: list[int],
+        slots: list[int],
+        mu: float,
+        path: list[int],
+        stiffness: list[Floats],
+    ) -> None:
         seg = self.segments
         seg["first"].append(first)
         seg["last"].append(last)
@@ -121,15 +130,24 @@ class _Builder:
         self.stiffness.append(block.ravel())
         self.stiffness_size += width * width
 
-    def _node(self, parent: int, kind: int, segment: int, pose: Floats, length: float, prescribed: Floats, mass: float,
-              inertia: Floats) -> int:
+    def _node(
+        self,
+        parent: int,
+        kind: int,
+        segment: int,
+        pose: Floats,
+        length: float,
+        prescribed: Floats,
+        mass: float,
+        inertia: Floats,
+    ) -> int:
         node = self.nodes
         node["parent"].append(max(parent, 0))
         node["kind"].append(kind)
         node["segment"].append(segment)
         node["fixed"].append(np.concatenate([pose[:3, :3].ravel(), pose[:3, 3]]))
         node["length"].append(length)
-        rank = sum(k == ROD for k in node["kind"]) - 1
+        rank = len(node["prescribed"])
         node["record_at"].append((rank // LANES) * int(RECORD) + rank % LANES if kind == ROD else 0)
         if kind == ROD:
             node["prescribed"].append(prescribed)
@@ -200,8 +218,13 @@ class _Builder:
         names = ("first", "last", "own_pack", "own_packs", "sub_packs", "path_packs", "path_at")
         fields |= {k: ints(seg[k]) for k in (*names, "strain_count", "strains", "stiffness_at")}
         fields |= dict(
-            viscosity=floats(seg["viscosity"]), path=ints(self.path), pack_slot=ints(self.pack_slot).reshape(packs),
-            basis=flat(self.basis), stiffness=flat(self.stiffness), lane=ints(lanes), scale=floats(scale),
+            viscosity=floats(seg["viscosity"]),
+            path=ints(self.path),
+            pack_slot=ints(self.pack_slot).reshape(packs),
+            basis=flat(self.basis),
+            stiffness=flat(self.stiffness),
+            lane=ints(lanes),
+            scale=floats(scale),
             columns_at=np.concatenate([[0], np.cumsum(sizes[:-1])]).astype(np.uint64),
             record_at=np.array(node["record_at"], dtype=np.uint64),
             prescribed=floats(strains.reshape(-1, LANES, 36).transpose(0, 2, 1)).ravel(),
@@ -226,11 +249,14 @@ def _coordinate_scale(rod) -> Floats:
     return np.concatenate(sizes)
 
 
-def compile_robot(robot: Robot) -> Model:
-    """Compile a robot: cut its rods into intervals, number frames and coordinates, tabulate bases and inertia."""
+def compile_robot(robot: Robot, extra: Sequence[Frame] = ()) -> Model:
+    """Compile a robot: cut its rods into intervals, number frames and coordinates, tabulate bases and inertia.
+
+    `extra` frames get a node of their own (without mass), so that their motion can be read off.
+    """
     if not robot.parts:
         raise DescriptionError(f"Robot {robot.name!r} has no parts: add a rod, robot.add(rod, at=robot.ground).")
-    places = _attachments(robot)
+    places = _attachments(robot, extra)
     builder = _Builder()
     layouts: dict[int, RodLayout] = {}
     offsets = np.concatenate([[0], np.cumsum([part.size for part in robot.parts])])

@@ -78,7 +78,11 @@ def rod_grid(rod: Rod, attachments: list[float]) -> Grid:
     for place in sorted(attachments):
         if np.min(np.abs(nodes - place)) > SAME * rod.length:
             at = int(np.searchsorted(nodes, place))
-            nodes, left_w, right_w = np.insert(nodes, at, place), np.insert(left_w, at, 0.0), np.insert(right_w, at, 0.0)
+            nodes, left_w, right_w = (
+                np.insert(nodes, at, place),
+                np.insert(left_w, at, 0.0),
+                np.insert(right_w, at, 0.0),
+            )
     panels = np.array([int(np.argmin(np.abs(nodes - e))) for e in ends], dtype=np.int64)
     return Grid(nodes, left_w + right_w, panels, left_w, right_w)
 

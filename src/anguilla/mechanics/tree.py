@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anguilla.mechanics.lanes import LANES, U, field
+from anguilla.mechanics.lanes import LANES, field
 from anguilla.mechanics.rodmap import LENGTH, RECORD
 
 Floats = npt.NDArray[np.float64]

@@ -1,0 +1,50 @@
+# Everything runs in .venv, which the first target that needs it creates. Required: make and Python 3.11 or newer.
+
+BIN := .venv/bin
+READY := .venv/.ready
+DOCS_READY := .venv/.docs-ready
+
+# The first interpreter that starts, is recent enough and can make a virtual environment.
+PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
+	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$p && break; done)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check bench validate docs
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+setup: $(READY)  ## create .venv with the library and its development tools (once)
+
+$(READY): pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer with the venv module is needed; name it with: make PYTHON=..."; exit 1; }
+	@test -x $(BIN)/pip || $(PYTHON) -m venv --clear .venv
+	@echo "Installing anguilla and its development tools into .venv"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+$(DOCS_READY): $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	@touch $@
+
+demo: $(READY)  ## run the demonstration
+	$(BIN)/anguilla demo
+
+test: $(READY)  ## run the tests
+	$(BIN)/python -m pytest -n 2
+
+check: $(READY)  ## lint, format, types, direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(READY)  ## time the library against its peers
+	$(BIN)/python benchmarks/run.py
+
+validate: $(READY)  ## slow proofs and the validation report
+	$(BIN)/python -m pytest -m slow
+	$(BIN)/python validation/run.py
+
+docs: $(DOCS_READY)  ## build the documentation in docs/_build/html
+	$(BIN)/sphinx-build -W -q -b html docs docs/_build/html

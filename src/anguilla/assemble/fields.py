@@ -1,0 +1,120 @@
+"""Fields along a rod: strains, and the internal wrench by integrating densities at high order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anguilla.assemble.evaluate import residual
+from anguilla.assemble.observe import S_A, S_AL, S_W, S_X, snapshots
+from anguilla.assemble.system import System
+from anguilla.describe import STRAIN_NAMES, DistributedWrench, RodHandle, Wrench
+from anguilla.mechanics.tree import N_F, N_M, N_X, Floats
+
+GAUSS_POINTS = 6  # per piece between requested sections: exact to degree 11
+
+
+def strain_field(system: System, part: RodHandle, X: Floats, q: Floats) -> Floats:
+    """Strains (nt, m, 6) of a rod at arc lengths X (m,) [m] for coordinates q (nt, n)."""
+    layout = system.model.rods[part.index]
+    own = q[:, layout.coordinates]
+    field = np.broadcast_to(part.rod.rest.strain(X), (len(q), len(X), 6)).copy()
+    at = 0
+    for name, basis in part.rod.strains.items():
+        field[:, :, STRAIN_NAMES.index(name)] += own[:, at : at + basis.size] @ basis(X / part.length).T
+        at += basis.size
+    return field
+
+
+def _pieces(system: System, part: RodHandle, X: Floats) -> Floats:
+    """Ends of the pieces to integrate over: requested sections, breakpoints, panel ends and sections carrying something."""
+    layout = system.model.rods[part.index]
+    ends = np.concatenate([X, layout.grid.X, [0.0, part.length]])
+    ends = np.unique(ends)
+    return ends[np.concatenate([[True], np.diff(ends) > 1e-12 * part.length])]
+
+
+def _density(system: System, part: RodHandle, X: Floats, motion: Floats, times: Floats) -> tuple[Floats, Floats]:
+    """Moment and force per length, inertia minus external, world axes: (nt, m, 3) each."""
+    inertia = part.rod.inertia(X)
+    rotation = motion[:, :, :9].reshape(*motion.shape[:2], 3, 3)
+    to_body = lambda k: np.einsum("tmji,tmj->tmi", rotation, motion[:, :, k : k + 3])  # noqa: E731
+    w, al = to_body(S_W), to_body(S_AL)
+    moment = np.einsum("tmij,tmj->tmi", rotation, inertia[:, :3] * al + np.cross(w, inertia[:, :3] * w))
+    gravity = system.robot.gravity_values(times)
+    force = inertia[None, :, 3:4] * (motion[:, :, S_A : S_A + 3] - gravity[:, None, :])
+    for load in system.robot.loads:
+        if isinstance(load, DistributedWrench) and load.part.index == part.index:
+            value = load.values(X, times)
+            m, f = value[:, :, :3], value[:, :, 3:]
+            if load.follower:
+                m, f = np.einsum("tmij,tmj->tmi", rotation, m), np.einsum("tmij,tmj->tmi", rotation, f)
+            moment, force = moment - m, force - f
+    return moment, force
+
+
+def _point_wrenches(
+    system: System, part: RodHandle, q: Floats, v: Floats, a: Floats, times: Floats
+) -> list[tuple[float, Floats, Floats, Floats]]:
+    """(X, origin, moment, force), inertia minus external, of point loads and of parts hanging on the rod."""
+    jumps = []
+    for load in system.robot.loads:
+        if isinstance(load, Wrench) and load.frame.part_index == part.index:
+            motion = _motion(system, [load.frame], q, v, a)[:, 0]
+            value = load.values(times)
+            m, f = value[:, :3], value[:, 3:]
+            if load.follower:
+                rotation = motion[:, :9].reshape(-1, 3, 3)
+                m, f = np.einsum("tij,tj->ti", rotation, m), np.einsum("tij,tj->ti", rotation, f)
+            jumps.append((load.frame.X, motion[:, S_X : S_X + 3], -m, -f))
+    children = [p for p in system.robot.parts if p.parent.part_index == part.index and not p.parent.is_ground]
+    for child in children:
+        node = system.model.rods[child.index].nodes[0]
+        record = np.zeros((len(q), 9))
+        table, out = system.loads(times), np.zeros(system.size)
+        for k in range(len(q)):
+            residual(system.tree, system.workspace, table.at(k), q[k], v[k], a[k], out)
+            row = system.workspace.node[node]
+            record[k] = np.concatenate([row[N_X : N_X + 3], row[N_M : N_M + 3], row[N_F : N_F + 3]])
+        jumps.append((child.parent.X, record[:, :3], record[:, 3:6], record[:, 6:]))
+    return jumps
+
+
+def _motion(system: System, frames: list, q: Floats, v: Floats, a: Floats) -> Floats:
+    observer = system.with_nodes(frames)
+    nodes = np.array([observer.model.node(frame) for frame in frames], dtype=np.int64)
+    out = np.zeros((len(q), len(nodes), 24))
+    snapshots(observer.tree, observer.workspace, nodes, q, v, a, out)
+    return out
+
+
+def internal_wrench(
+    system: System, part: RodHandle, X: Floats, times: Floats, q: Floats, v: Floats, a: Floats
+) -> Floats:
+    """Lambda(X) (nt, m, 6) in section axes: minus the resultant, beyond X, of inertia minus external forces.
+
+    At a section that carries a point load the value is the one just before it.
+    """
+    ends = _pieces(system, part, X)
+    x, w = np.polynomial.legendre.leggauss(GAUSS_POINTS)
+    half = 0.5 * np.diff(ends)
+    points = (ends[:-1, None] + half[:, None] * (1.0 + x)).ravel()
+    weights = (half[:, None] * w).ravel()
+    frames = [part.section(float(p)) for p in points] + [part.section(float(p)) for p in X]
+    motion = _motion(system, frames, q, v, a)
+    inner, sections = motion[:, : len(points)], motion[:, len(points) :]
+    moment, force = _density(system, part, points, inner, times)
+    moment = moment + np.cross(inner[:, :, S_X : S_X + 3], force)  # about the world origin
+    jumps = _point_wrenches(system, part, q, v, a, times)
+    out = np.zeros((len(q), len(X), 6))
+    for k, place in enumerate(X):
+        beyond = (points > place) * weights
+        f = np.einsum("m,tmi->ti", beyond, force)
+        m = np.einsum("m,tmi->ti", beyond, moment)
+        for at, origin, jump_m, jump_f in jumps:
+            if at >= place - 1e-12 * part.length:
+                f, m = f + jump_f, m + jump_m + np.cross(origin, jump_f)
+        m = m - np.cross(sections[:, k, S_X : S_X + 3], f)
+        rotation = sections[:, k, :9].reshape(-1, 3, 3)
+        out[:, k, :3] = -np.einsum("tji,tj->ti", rotation, m)
+        out[:, k, 3:] = -np.einsum("tji,tj->ti", rotation, f)
+    return out

@@ -1,0 +1,92 @@
+"""Kinematics, energy and momentum of many states, from the same recursion as the residual."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anguilla._jit import kernel
+from anguilla.mechanics.lanes import FOUR, U
+from anguilla.mechanics.motion import move
+from anguilla.mechanics.tangent import columns_down, columns_of, linearise_locally
+from anguilla.mechanics.tree import N_A, N_AL, N_R, N_V, N_W, N_X, P0, TH0
+from anguilla.mechanics.vec import add, cross, dot, load3, load9, scale, tmatvec
+
+# What is kept of a node: rotation (9), position, angular velocity, velocity, angular acceleration, acceleration.
+SNAPSHOT = 24
+S_X, S_W, S_V, S_AL, S_A = 9, 12, 15, 18, 21
+
+
+@kernel
+def snapshots(tree, ws, nodes, q, v, a, out):
+    """Motion of the nodes (m,) for states q, v, a (nt, n) into out (nt, m, SNAPSHOT), world axes."""
+    for t in range(len(q)):
+        move(tree, ws, q[t], v[t], a[t])
+        for j in range(len(nodes)):
+            i = nodes[j]
+            for k in range(9):
+                out[t, j, k] = ws.node[i, N_R + k]
+            for k in range(3):
+                out[t, j, S_X + k] = ws.node[i, N_X + k]
+                out[t, j, S_W + k] = ws.node[i, N_W + k]
+                out[t, j, S_V + k] = ws.node[i, N_V + k]
+                out[t, j, S_AL + k] = ws.node[i, N_AL + k]
+                out[t, j, S_A + k] = ws.node[i, N_A + k]
+
+
+@kernel
+def balances(tree, ws, gravity, q, v, out):
+    """Kinetic and gravitational energy [J], momentum [kg m/s], angular momentum about the origin [kg m^2/s].
+
+    gravity (nt or 1, 3); q, v (nt, n); out (nt, 8).
+    """
+    zero = np.zeros(q.shape[1])
+    for t in range(len(q)):
+        g = load3(gravity, t if len(gravity) > 1 else 0, 0)
+        move(tree, ws, q[t], v[t], zero)
+        kinetic, potential = 0.0, 0.0
+        p, h = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        for i in range(len(tree.parent)):
+            m = tree.mass[i]
+            j1, j2, j3 = load3(tree.inertia, i, 0)
+            x, vel = load3(ws.node, i, N_X), load3(ws.node, i, N_V)
+            r = load9(ws.node, i, N_R)
+            w = tmatvec(r, load3(ws.node, i, N_W))
+            jw = (j1 * w[0], j2 * w[1], j3 * w[2])
+            kinetic += 0.5 * (m * dot(vel, vel) + dot(w, jw))
+            potential -= m * dot(g, x)
+            linear = scale(m, vel)
+            spin = (
+                r[0] * jw[0] + r[1] * jw[1] + r[2] * jw[2],
+                r[3] * jw[0] + r[4] * jw[1] + r[5] * jw[2],
+                r[6] * jw[0] + r[7] * jw[1] + r[8] * jw[2],
+            )
+            p = add(p, linear)
+            h = add(h, add(spin, cross(x, linear)))
+        out[t, 0], out[t, 1] = kinetic, potential
+        for k in range(3):
+            out[t, 2 + k] = p[k]
+            out[t, 5 + k] = h[k]
+
+
+@kernel
+def jacobian(tree, ws, node, q, out):
+    """World Jacobian of one node at q: out (6, n), angular velocity first, then velocity of its origin."""
+    n = len(q)
+    zero = np.zeros(n)
+    move(tree, ws, q, zero, zero)
+    linearise_locally(tree, ws, 0.0, 0.0)
+    for s in range(1, len(tree.first)):
+        for k in range(tree.path_packs[s] + tree.own_packs[s]):
+            columns_down(tree, ws, s, k)
+    s = tree.segment[node]
+    out[:] = 0.0
+    path = tree.path_packs[s]
+    for j in range(n):
+        pack, lane = tree.lane[j] // 4, tree.lane[j] % 4
+        for k in range(path + tree.own_packs[s]):
+            here = tree.path[tree.path_at[s] + k] if k < path else tree.own_pack[s] + k - path
+            if here == pack:
+                c = columns_of(tree, s, k, node) + U(lane)
+                for r in range(3):
+                    out[r, j] = ws.columns[c + TH0 + FOUR * U(r)]
+                    out[3 + r, j] = ws.columns[c + P0 + FOUR * U(r)]

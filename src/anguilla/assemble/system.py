@@ -1,0 +1,151 @@
+"""A compiled robot with its loads: the residual, its tangent, and what follows from them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from anguilla.assemble.evaluate import Forces, residual, tangent
+from anguilla.describe import DistributedWrench, Frame, Robot, Wrench
+from anguilla.errors import DescriptionError
+from anguilla.mechanics.compile import Model, compile_robot
+from anguilla.mechanics.tree import Floats, Ints, Workspace, workspace
+
+__all__ = ["LoadTable", "System"]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadTable:
+    """Loads sampled at given times: one row per time, or a single row when nothing depends on time.
+
+    Attributes:
+        where: (m,) node of each wrench.
+        follower: (m,) 1 if it turns with its node.
+        gravity: (nt or 1, 3) [m/s^2].
+        wrench: (nt or 1, m, 6) moment [N m], force [N].
+
+    """
+
+    where: Ints
+    follower: Ints
+    gravity: Floats
+    wrench: Floats
+
+    def at(self, row: int = 0, factor: float = 1.0) -> Forces:
+        """Forces of one row, multiplied by a load factor."""
+        gravity = self.gravity[min(row, len(self.gravity) - 1)]
+        wrench = self.wrench[min(row, len(self.wrench) - 1)]
+        if factor != 1.0:
+            gravity, wrench = factor * gravity, factor * wrench
+        return Forces(gravity, self.where, self.follower, wrench)
+
+
+class System:
+    """A robot compiled for computation.
+
+    `residual` and `tangent` are the two functions everything else uses; sizes are checked here, at the door.
+    """
+
+    def __init__(self, robot: Robot, extra: Sequence[Frame] = ()) -> None:
+        self.robot = copy.deepcopy(robot)  # what was computed stays what it was when the description changes
+        self.model: Model = compile_robot(self.robot, extra)
+        self.tree = self.model.tree
+        self.workspace: Workspace = workspace(self.tree)
+        self.size = self.model.size
+
+    def with_nodes(self, frames: Sequence[Frame]) -> System:
+        """This system, or one with the same coordinates in which every given frame has a node."""
+        if all(self.model.node(frame) is not None for frame in frames):
+            return self
+        return System(self.robot, frames)
+
+    def elastic_stiffness(self) -> Floats:
+        """The constant stiffness K_ee (n, n) of the rods in their coordinates (000 (26))."""
+        tree = self.tree
+        lanes = 4 * len(tree.pack_slot)
+        padded = np.zeros((lanes, lanes))
+        for s in range(1, len(tree.first)):
+            width, start = 4 * int(tree.own_packs[s]), 4 * int(tree.own_pack[s])
+            block = tree.stiffness[tree.stiffness_at[s] :][: width * width].reshape(width, width)
+            padded[start : start + width, start : start + width] = block
+        return padded[np.ix_(tree.lane, tree.lane)]
+
+    def elastic_energy(self, q: Floats) -> Floats:
+        """Elastic energy (nt,) [J] of states q (nt, n)."""
+        return 0.5 * np.einsum("ti,ij,tj->t", q, self.elastic_stiffness(), q)
+
+    def loads(self, times: ArrayLike = 0.0) -> LoadTable:
+        """Sample gravity and all loads at the given times [s]."""
+        robot, times = self.robot, np.atleast_1d(np.asarray(times, dtype=float))
+        constant = all(load.is_constant for load in robot.loads)
+        where: list[int] = []
+        follower: list[int] = []
+        values = [np.zeros((1 if constant else len(times), 0, 6))]
+        for load in robot.loads:
+            if isinstance(load, Wrench):
+                node = self.model.node(load.frame)
+                if node is None:
+                    raise DescriptionError(f"{load.label} was moved after the robot was compiled: compile it again.")
+                nodes, value = [node], load.values(times[:1] if constant else times)[:, None, :]
+            elif isinstance(load, DistributedWrench):
+                rod = self.model.rods[load.part.index]
+                inside = np.flatnonzero(rod.grid.weights > 0.0)
+                nodes = rod.nodes[inside].tolist()
+                density = load.values(rod.grid.X[inside], times[:1] if constant else times)
+                value = density * rod.grid.weights[inside][None, :, None]
+            else:
+                raise DescriptionError(f"{load.label}: a load of type {type(load).__name__} is not known to the core.")
+            where += nodes
+            follower += [int(load.follower)] * len(nodes)
+            values.append(value)
+        gravity = robot.gravity_values(times[:1] if robot.gravity_is_constant else times)
+        return LoadTable(
+            np.array(where, dtype=np.int64),
+            np.array(follower, dtype=np.int64),
+            np.ascontiguousarray(gravity, dtype=np.float64),
+            np.ascontiguousarray(np.concatenate(values, axis=1), dtype=np.float64),
+        )
+
+    def vector(self, value: ArrayLike | None, name: str) -> Floats:
+        """Check a vector of coordinates, rates or accelerations; None is zero."""
+        if value is None:
+            return np.zeros(self.size)
+        array = np.array(value, dtype=np.float64)
+        if array.shape != (self.size,):
+            raise DescriptionError(f"{name} must have shape ({self.size},), one per coordinate; got {array.shape}.")
+        if not np.all(np.isfinite(array)):
+            raise DescriptionError(f"{name} must be finite; entry {int(np.argmin(np.isfinite(array)))} is not.")
+        return array
+
+    def residual(
+        self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *, t: float = 0.0
+    ) -> Floats:
+        """R(q, v, a) (n,): inertia plus internal minus external generalised forces at time t [s]."""
+        out = np.zeros(self.size)
+        forces = self.loads(t).at()
+        state = self.vector(q, "q"), self.vector(v, "v"), self.vector(a, "a")
+        residual(self.tree, self.workspace, forces, *state, out)
+        return out
+
+    def tangent(
+        self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *,
+        alpha: float = 0.0, beta: float = 0.0, t: float = 0.0,
+    ) -> Floats:  # fmt: skip
+        """dR/dq + alpha dR/dv + beta dR/da (n, n), exact, at time t [s]."""
+        self.residual(q, v, a, t=t)
+        out = np.zeros((self.size, self.size))
+        tangent(self.tree, self.workspace, self.loads(t).at(), float(alpha), float(beta), out)
+        return out
+
+    def matrices(
+        self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *, t: float = 0.0
+    ) -> tuple[Floats, Floats, Floats]:
+        """(K, C, M): dR/dq, dR/dv and the mass matrix, (n, n) each."""
+        stiffness = self.tangent(q, v, a, t=t)
+        damping = self.tangent(q, v, a, alpha=1.0, t=t) - stiffness
+        mass = self.tangent(q, v, a, beta=1.0, t=t) - stiffness
+        return stiffness, damping, mass

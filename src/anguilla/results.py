@@ -1,0 +1,240 @@
+"""What solvers return: labelled states of a robot, and the fields and balances that follow from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from anguilla.assemble.fields import internal_wrench, strain_field
+from anguilla.assemble.observe import S_A, S_AL, S_V, S_W, S_X, balances, jacobian, snapshots
+from anguilla.assemble.system import System
+from anguilla.describe import Frame, Robot, RodHandle
+from anguilla.errors import DescriptionError
+
+Array = NDArray[np.float64]
+
+__all__ = ["Equilibrium", "Trajectory"]
+
+
+@dataclass(frozen=True)
+class Status:
+    """How a solver ended.
+
+    Attributes:
+        success: whether it reached the end.
+        message: one sentence.
+        counters: iterations, factorisations, halvings, substeps, steps, ...
+        seconds: wall time of the computation [s].
+
+    """
+
+    success: bool
+    message: str
+    counters: dict[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class _States:
+    """States of a robot over a leading axis, with everything that can be derived from them."""
+
+    robot: Robot
+    system: System
+    status: Status
+    _t: Array
+    _q: Array
+    _v: Array
+    _a: Array
+
+    @property
+    def coordinates(self) -> list[str]:
+        """Labels of the coordinates, the columns of q."""
+        return self.robot.coordinates()
+
+    def __getitem__(self, label: str) -> Any:
+        """Return one coordinate by its label, such as "arm.bend_z[0]"."""
+        labels = self.coordinates
+        if label not in labels:
+            raise KeyError(f"no coordinate {label!r}; there are {', '.join(labels[:6])}, ...")
+        return self._pick(self._q[:, labels.index(label)])
+
+    def _pick(self, array: Array) -> Any:
+        return array
+
+    def _own(self, rod: RodHandle) -> RodHandle:
+        """The rod as it was when the result was computed."""
+        if not isinstance(rod, RodHandle) or rod.robot is not self.robot:
+            raise DescriptionError(
+                f"expected a rod of robot {self.robot.name!r}, as returned by robot.add; got {rod!r}."
+            )
+        own = self.system.robot.parts[rod.index]
+        assert isinstance(own, RodHandle)
+        return own
+
+    def _snapshots(self, frames: list[Frame]) -> Array:
+        """(nt, m, 24) motion of frames; a frame between two nodes gets a node of its own first."""
+        for frame in frames:
+            if not isinstance(frame, Frame):
+                raise DescriptionError(f"expected a frame such as arm.tip or arm.section(X); got {frame!r}.")
+            if frame.robot is not self.robot:
+                raise DescriptionError(f"frame {frame.label} belongs to another robot, {frame.robot.name!r}.")
+        system = self.system.with_nodes(frames)
+        nodes = np.array([system.model.node(frame) for frame in frames], dtype=np.int64)
+        out = np.zeros((len(self._t), len(nodes), 24))
+        snapshots(system.tree, system.workspace, nodes, self._q, self._v, self._a, out)
+        return out
+
+    def position(self, frame: Frame) -> Array:
+        """Position of a frame [m], world axes: (time, 3), or (3,) of an equilibrium."""
+        return self._pick(self._snapshots([frame])[:, 0, S_X : S_X + 3])
+
+    def pose(self, frame: Frame) -> Array:
+        """Pose of a frame: (time, 4, 4), or (4, 4) of an equilibrium."""
+        motion = self._snapshots([frame])[:, 0]
+        pose = np.tile(np.eye(4), (len(motion), 1, 1))
+        pose[:, :3, :3] = motion[:, :9].reshape(-1, 3, 3)
+        pose[:, :3, 3] = motion[:, S_X : S_X + 3]
+        return self._pick(pose)
+
+    def twist(self, frame: Frame) -> Array:
+        """Body twist of a frame: angular velocity [rad/s] then velocity [m/s], in its own axes: (time, 6)."""
+        motion = self._snapshots([frame])[:, 0]
+        return self._pick(_to_body(motion, S_W, S_V))
+
+    def acceleration(self, frame: Frame) -> Array:
+        """Angular acceleration [rad/s^2] and acceleration of the origin [m/s^2], world axes: (time, 6)."""
+        motion = self._snapshots([frame])[:, 0]
+        return self._pick(np.concatenate([motion[:, S_AL : S_AL + 3], motion[:, S_A : S_A + 3]], axis=1))
+
+    def jacobian(self, frame: Frame) -> Array:
+        """Body Jacobian of a frame, twist = J v: (time, 6, n)."""
+        system = self.system.with_nodes([frame])
+        node = system.model.node(frame)
+        out = np.zeros((len(self._t), 6, system.size))
+        pose = np.atleast_3d(self._snapshots([frame])[:, 0, :9]).reshape(-1, 3, 3)
+        for k, q in enumerate(self._q):
+            jacobian(system.tree, system.workspace, node, q, out[k])
+            out[k, :3], out[k, 3:] = pose[k].T @ out[k, :3], pose[k].T @ out[k, 3:]
+        return self._pick(out)
+
+    def centerline(self, rod: RodHandle, points: int = 60) -> Array:
+        """Positions of equally spaced sections [m]: (time, points, 3)."""
+        frames = [rod.section(float(X)) for X in np.linspace(0.0, rod.length, points)]
+        return self._pick(self._snapshots(frames)[:, :, S_X : S_X + 3])
+
+    def strain(self, rod: RodHandle, X: ArrayLike | None = None) -> Array:
+        """Strains xi = (K, Gamma) at arc lengths X [m] (default 60 equally spaced): (time, points, 6) [1/m, -]."""
+        return self._pick(strain_field(self.system, self._own(rod), _sections(rod, X), self._q))
+
+    def wrench(self, rod: RodHandle, X: ArrayLike | None = None) -> Array:
+        """Internal wrench Lambda, what the part beyond X exerts on the part before it, in section axes.
+
+        (time, points, 6): moment [N m], force [N]; X defaults to 60 equally spaced arc lengths [m].
+        """
+        states = self._t, self._q, self._v, self._a
+        return self._pick(internal_wrench(self.system, self._own(rod), _sections(rod, X), *states))
+
+    @property
+    def energy(self) -> dict[str, Any]:
+        """Energies [J]: kinetic, elastic, gravitational (zero at the world origin), total."""
+        rows = self._balances()
+        elastic = self.system.elastic_energy(self._q)
+        total = rows[:, 0] + rows[:, 1] + elastic
+        named = {"kinetic": rows[:, 0], "elastic": elastic, "gravitational": rows[:, 1], "total": total}
+        return {name: self._pick(value) for name, value in named.items()}
+
+    @property
+    def momentum(self) -> Array:
+        """Linear momentum [kg m/s]: (time, 3)."""
+        return self._pick(self._balances()[:, 2:5])
+
+    @property
+    def angular_momentum(self) -> Array:
+        """Angular momentum about the world origin [kg m^2/s]: (time, 3)."""
+        return self._pick(self._balances()[:, 5:8])
+
+    def _balances(self) -> Array:
+        out = np.zeros((len(self._t), 8))
+        gravity = np.ascontiguousarray(self.robot.gravity_values(self._t))
+        balances(self.system.tree, self.system.workspace, gravity, self._q, self._v, out)
+        return out
+
+
+def _to_body(motion: Array, *parts: int) -> Array:
+    rotation = motion[:, :9].reshape(-1, 3, 3)
+    return np.concatenate([np.einsum("tji,tj->ti", rotation, motion[:, p : p + 3]) for p in parts], axis=1)
+
+
+def _sections(rod: RodHandle, X: ArrayLike | None) -> Array:
+    points = np.linspace(0.0, rod.length, 60) if X is None else np.atleast_1d(np.asarray(X, dtype=float))
+    if np.any(points < 0.0) or np.any(points > rod.length * (1 + 1e-12)):
+        raise DescriptionError(f"X must lie between 0 and the length {rod.length:g} m of {rod.name}.")
+    return np.minimum(points, rod.length)
+
+
+@dataclass(frozen=True)
+class Equilibrium(_States):
+    """A static equilibrium.
+
+    Attributes:
+        q: (n,) coordinates, labelled by `coordinates`.
+        status: how the solver ended, with counters.
+
+    """
+
+    @property
+    def q(self) -> Array:
+        """Coordinates (n,)."""
+        return self._q[0]
+
+    @property
+    def t(self) -> float:
+        """Time [s] at which time-dependent loads were taken."""
+        return float(self._t[0])
+
+    def _pick(self, array: Array) -> Any:
+        value = array[0]
+        return float(value) if np.ndim(value) == 0 else value
+
+    def __repr__(self) -> str:
+        return f"<equilibrium of {self.robot.name!r}: {self.status.message}>"
+
+
+@dataclass(frozen=True)
+class Trajectory(_States):
+    """A motion.
+
+    Attributes:
+        t: (time,) [s].
+        q, v, a: (time, n) coordinates, rates and accelerations, labelled by `coordinates`.
+        status: how the solver ended, with counters.
+
+    """
+
+    @property
+    def t(self) -> Array:
+        """Times (time,) [s]."""
+        return self._t
+
+    @property
+    def q(self) -> Array:
+        """Coordinates (time, n)."""
+        return self._q
+
+    @property
+    def v(self) -> Array:
+        """Rates of the coordinates (time, n)."""
+        return self._v
+
+    @property
+    def a(self) -> Array:
+        """Accelerations of the coordinates (time, n)."""
+        return self._a
+
+    def __repr__(self) -> str:
+        return (
+            f"<trajectory of {self.robot.name!r}: {len(self.t)} states to t = {self.t[-1]:g} s, {self.status.message}>"
+        )

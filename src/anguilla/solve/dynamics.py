@@ -1,0 +1,216 @@
+"""Motion in time: the compiled loop, sub-stepping on failure, error-controlled steps, a progress bar on long runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from anguilla.assemble.system import System
+from anguilla.describe import Robot
+from anguilla.errors import DescriptionError, SolverError, as_count, as_positive
+from anguilla.mechanics.tree import Floats
+from anguilla.results import Equilibrium, Status, Trajectory
+from anguilla.solve.newton import CONVERGED, EXPLANATION, Scratch, scratch
+from anguilla.solve.progress import progress_bar
+from anguilla.solve.schemes import GeneralisedAlpha, Scheme, as_scheme
+from anguilla.solve.stepping import advance, run, start_acceleration
+
+__all__ = ["simulate"]
+
+MOST_HALVINGS = 8  # a failed step is cut into at most 2^8 pieces
+BLOCK_SECONDS = 0.2  # how often the compiled loop comes up for air
+
+
+@dataclass
+class _Motion:
+    """The state on its way and the solver's memory."""
+
+    system: System
+    scheme: tuple[float, float, float, float]
+    tolerance: float
+    q: Floats
+    v: Floats
+    a: Floats
+    memory: Scratch
+    buffers: tuple[Floats, Floats, Floats]
+    substeps: int = 0
+
+    def advance(self, forces, dt: float) -> int:
+        """One step; the state is unchanged on failure."""
+        tree, ws = self.system.tree, self.system.workspace
+        return int(
+            advance(
+                tree, ws, forces, self.memory, self.scheme, dt, self.q, self.v, self.a, self.tolerance, 12, True,
+                *self.buffers,
+            )
+        )  # fmt: skip
+
+    def forces(self, t: float, dt: float):
+        """Loads at the instant where a step from t balances."""
+        return self.system.loads(t + (1.0 - self.scheme[1]) * dt).at()
+
+
+def simulate(
+    robot: Robot, *, duration: float, dt: float, start: Equilibrium | tuple[ArrayLike, ArrayLike] | ArrayLike | None = None,
+    method: Scheme | str = GeneralisedAlpha(0.9), every: int = 1, tolerance: float = 1e-6, error: float | None = None,
+    progress: bool | None = None, raise_on_failure: bool = True,
+) -> Trajectory:  # fmt: skip
+    """Simulate the motion of a robot.
+
+    Args:
+        robot: the robot.
+        duration: simulated time [s].
+        dt: time step [s]; with `error`, the interval between stored states and the largest step.
+        start: an Equilibrium, coordinates q (n,), or (q, v); the rest shape at rest if not given.
+        method: Newmark(), HHT(), GeneralisedAlpha(), Midpoint() or their names.
+        every: store every so many steps.
+        tolerance: Newton's error as a part of a step's increment.
+        error: local error allowed per step, as an angle [rad] or a relative displacement; steps then adapt themselves.
+        progress: show a progress bar; by default when the run takes long and the output is a terminal.
+        raise_on_failure: raise SolverError (with the motion so far in `.result`) instead of returning it.
+
+    Returns:
+        A Trajectory.
+
+    """
+    duration, dt = as_positive(duration, "duration", "s"), as_positive(dt, "dt", "s")
+    every = as_count(every, "every")
+    tolerance = as_positive(tolerance, "tolerance", "")
+    steps = round(duration / dt)
+    if steps < 1 or abs(steps * dt - duration) > 1e-6 * duration:
+        raise DescriptionError(
+            f"duration must be a whole number of steps; {duration:g} s / {dt:g} s = {duration / dt:g}."
+        )
+    if steps % every:
+        raise DescriptionError(f"every must divide the number of steps, {steps}; got {every}.")
+    system = System(robot)
+    q, v = _start(system, start)
+    n = system.size
+    buffers = (np.zeros(n), np.zeros(n), np.zeros(n))
+    scheme = as_scheme(method).coefficients
+    motion = _Motion(system, scheme, tolerance, q, v, np.zeros(n), scratch(n), buffers)
+    began = time.perf_counter()
+    if not start_acceleration(system.tree, system.workspace, system.loads(0.0).at(), motion.memory, q, v, motion.a):
+        raise SolverError(
+            f"The mass matrix of {robot.name!r} is singular: some coordinate moves no mass.",
+            advice="Use fewer modes, more intervals, or a section with mass.",
+        )
+    rows = steps // every + 1
+    out = tuple(np.zeros((rows, n)) for _ in range(3))
+    for array, value in zip(out, (q, v, motion.a), strict=True):
+        array[0] = value
+    with progress_bar(f"simulating {robot.name}", steps, progress) as tick:
+        if error is None:
+            done, status = _fixed(motion, dt, steps, every, out, tick)
+        else:
+            done, status = _controlled(motion, dt, steps, every, out, tick, as_positive(error, "error", ""))
+    seconds = time.perf_counter() - began
+    counters = dict(zip(("iterations", "factorisations", "halvings"), motion.memory.counters.tolist(), strict=True))
+    counters |= {"steps": done, "substeps": motion.substeps}
+    kept = done // every + 1
+    ok = done == steps
+    message = "reached the end" if ok else f"stopped at t = {done * dt:g} s: {EXPLANATION[status]}"
+    t = dt * every * np.arange(kept)
+    result = Trajectory(robot, system, Status(ok, message, counters, seconds), t, *(array[:kept] for array in out))
+    if not ok and raise_on_failure:
+        advice = "Try a smaller dt, error=1e-3, a damped method such as GeneralisedAlpha(0.5), or material damping."
+        raise SolverError(f"The motion of {robot.name!r} {message}.", result=result, advice=advice)
+    return result
+
+
+def _start(system: System, start) -> tuple[Floats, Floats]:
+    if isinstance(start, Equilibrium):
+        if start.system.size != system.size:
+            raise DescriptionError("start is the equilibrium of a robot with other coordinates.")
+        return system.vector(start.q, "start"), np.zeros(system.size)
+    if isinstance(start, tuple):
+        if len(start) != 2:
+            raise DescriptionError("start must be an Equilibrium, coordinates q, or a pair (q, v).")
+        return system.vector(start[0], "start[0]"), system.vector(start[1], "start[1]")
+    return system.vector(start, "start"), np.zeros(system.size)
+
+
+def _fixed(m: _Motion, dt: float, steps: int, every: int, out, tick: Callable[[int], None]) -> tuple[int, int]:
+    """Equal steps in the compiled loop; a failed step is cut into halves, quarters, ..."""
+    system = m.system
+    loads = system.loads((np.arange(steps) + 1.0 - m.scheme[1]) * dt)
+    done, block = 0, 64
+    while done < steps:
+        stop = min(steps, done + block)
+        clock = time.perf_counter()
+        reached, status = run(
+            system.tree, system.workspace, m.memory, loads.where, loads.follower, loads.gravity, loads.wrench, m.scheme, dt,
+            done, stop, every, m.q, m.v, m.a, m.tolerance, 12, True, *out, *m.buffers,
+        )  # fmt: skip
+        clock = time.perf_counter() - clock
+        if reached < stop:
+            status = _cut(m, reached * dt, dt)
+            if status != CONVERGED:
+                return reached, status
+            reached += 1
+            if reached % every == 0:
+                _keep(m, out, reached // every)
+        elif clock < BLOCK_SECONDS:
+            block *= 4 if clock < 0.25 * BLOCK_SECONDS else 1
+        done = reached
+        tick(done)
+    return done, CONVERGED
+
+
+def _keep(m: _Motion, out, row: int) -> None:
+    for array, value in zip(out, (m.q, m.v, m.a), strict=True):
+        array[row] = value
+
+
+def _cut(m: _Motion, t: float, dt: float) -> int:
+    """One step of length dt as 2, 4, 8, ... smaller ones; the state is unchanged on failure."""
+    saved = m.q.copy(), m.v.copy(), m.a.copy()
+    status = -1
+    for halvings in range(1, MOST_HALVINGS + 1):
+        pieces = 2**halvings
+        h = dt / pieces
+        for k in range(pieces):
+            status = m.advance(m.forces(t + k * h, h), h)
+            m.substeps += 1
+            if status != CONVERGED:
+                break
+        if status == CONVERGED:
+            return status
+        m.q[:], m.v[:], m.a[:] = saved
+    return status
+
+
+def _controlled(
+    m: _Motion, dt: float, steps: int, every: int, out, tick: Callable[[int], None], goal: float
+) -> tuple[int, int]:
+    """Steps chosen so that the local error, (beta - 1/6) h^2 (a1 - a0), stays below the goal; lands on multiples of dt."""
+    factor = abs(m.scheme[2] - 1.0 / 6.0)
+    weight = m.system.tree.scale
+    h = dt
+    for step in range(steps):
+        t, end = step * dt, (step + 1) * dt
+        while end - t > 1e-9 * dt:
+            pieces = max(1, int(np.ceil((end - t) / h - 1e-9)))
+            trial = (end - t) / pieces
+            saved = m.q.copy(), m.v.copy(), m.a.copy()
+            status = m.advance(m.forces(t, trial), trial)
+            size = factor * trial**2 * np.linalg.norm((m.a - saved[2]) * weight) if status == CONVERGED else np.inf
+            if size > goal:
+                m.q[:], m.v[:], m.a[:] = saved
+                shrink = 0.5 if not np.isfinite(size) else max(0.2, 0.9 * (goal / size) ** (1.0 / 3.0))
+                h = trial * shrink
+                if h < 1e-9 * dt:
+                    return step, status
+                continue
+            m.substeps += 1
+            t += trial
+            h = trial * min(2.0, 0.9 * (goal / max(size, 1e-300)) ** (1.0 / 3.0))
+            h = min(h, dt)
+        if (step + 1) % every == 0:
+            _keep(m, out, (step + 1) // every)
+        tick(step + 1)
+    return steps, CONVERGED

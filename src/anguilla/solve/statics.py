@@ -1,0 +1,154 @@
+"""Static equilibrium: Newton with automatic load continuation, or the damped flow of 000 (45)."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from anguilla.assemble.evaluate import Forces, residual, tangent
+from anguilla.assemble.system import System
+from anguilla.describe import Robot
+from anguilla.errors import DescriptionError, SolverError, as_count, as_positive
+from anguilla.mechanics.tree import Floats
+from anguilla.results import Equilibrium, Status
+from anguilla.solve.newton import CONVERGED, EXPLANATION, ITERATIONS, Scratch, newton, scratch
+
+__all__ = ["Flow", "statics"]
+
+SMALLEST_STEP = 1e-5  # of the load
+
+
+@dataclass(frozen=True)
+class Flow:
+    """The damped static balance of 000 (45): mu K q' + K q = -Q_c(q), followed in a fictitious time by implicit Euler.
+
+    Attributes:
+        mu: relaxation time of the artificial damping D = mu K [s].
+        dt: step of the fictitious time [s].
+        steps: number of steps.
+
+    """
+
+    mu: float = 1e-3
+    dt: float = 1e-3
+    steps: int = 200
+
+
+def statics(
+    robot: Robot, *, start: Equilibrium | ArrayLike | None = None, t: float = 0.0, method: str | Flow = "newton",
+    tolerance: float = 1e-10, iterations: int = 40, raise_on_failure: bool = True,
+) -> Equilibrium:  # fmt: skip
+    """Find a static equilibrium.
+
+    Newton tries the full load first, from the rest shape or from `start`; when it fails, gravity and loads are applied in
+    steps that adapt themselves.
+
+    Args:
+        robot: the robot.
+        start: an equilibrium or coordinates (n,) to start from; the rest shape if not given.
+        t: time [s] at which time-dependent loads are taken.
+        method: "newton", or a `Flow`.
+        tolerance: size of the last correction, as an angle [rad] or a relative displacement.
+        iterations: most iterations of one Newton solve.
+        raise_on_failure: raise SolverError (with the last good state in `.result`) instead of returning a failed result.
+
+    Returns:
+        An Equilibrium.
+
+    """
+    as_positive(tolerance, "tolerance", "")
+    as_count(iterations, "iterations")
+    system = System(robot)
+    q = system.vector(start.q if isinstance(start, Equilibrium) else start, "start")
+    loads = system.loads(t)
+    began = time.perf_counter()
+    if isinstance(method, Flow):
+        q, ok, message, counters = _flow(system, loads.at(), q, method)
+    elif method == "newton":
+        q, ok, message, counters = _continuation(system, loads, q, tolerance, iterations)
+    else:
+        raise DescriptionError(f'method must be "newton" or a Flow; got {method!r}.')
+    status = Status(ok, message, counters, time.perf_counter() - began)
+    zero = np.zeros((1, system.size))
+    result = Equilibrium(robot, system, status, np.array([float(t)]), q[None, :].copy(), zero, zero)
+    if not ok and raise_on_failure:
+        advice = (
+            "Start closer (start=...), load it in smaller pieces, try method=Flow(), or look for a bifurcation: "
+            "a perfectly straight rod under compression has no unique answer."
+        )
+        raise SolverError(f"No equilibrium of {robot.name!r}: {message}.", result=result, advice=advice)
+    return result
+
+
+def _solve(system: System, forces: Forces, s: Scratch, q: Floats, tolerance: float, iterations: int) -> int:
+    """Newton at fixed load from q; q is updated on success."""
+    zero = np.zeros(system.size)
+    s.d[:] = 0.0
+    s.memory[0] = 0.0
+    status = newton(
+        system.tree, system.workspace, forces, s, q, zero, zero, 1.0, 0.0, 0.0, 0.0, tolerance, iterations, False
+    )
+    if status == CONVERGED:
+        q += s.d
+    return int(status)
+
+
+def _continuation(
+    system: System, loads, q: Floats, tolerance: float, iterations: int
+) -> tuple[Floats, bool, str, dict[str, int]]:
+    s = scratch(system.size)
+    begin = q.copy()
+    status = _solve(system, loads.at(), s, q, tolerance, iterations)
+    pieces = 1
+    factor = 1.0
+    if status != CONVERGED or _too_far(system, begin, q):
+        # from the rest shape, in load steps; the next start is extrapolated from the last two equilibria
+        q, factor, step = np.zeros(system.size), 0.0, 0.125
+        previous: tuple[float, Floats] | None = None
+        status = CONVERGED
+        while factor < 1.0 and step > SMALLEST_STEP:
+            goal = min(1.0, factor + step)
+            trial = q.copy()
+            if previous is not None:
+                trial += (goal - factor) / (factor - previous[0]) * (q - previous[1])
+            before = s.counters[ITERATIONS]
+            status = _solve(system, loads.at(0, goal), s, trial, tolerance, iterations)
+            if status != CONVERGED or _too_far(system, q, trial):
+                step *= 0.5
+                continue
+            pieces += 1
+            previous, q, factor = (factor, q), trial, goal
+            if s.counters[ITERATIONS] - before <= 6:
+                step *= 2.0
+    counters = dict(zip(("iterations", "factorisations", "halvings"), s.counters.tolist(), strict=True))
+    counters["load_steps"] = pieces
+    if factor >= 1.0:
+        return q, True, f"converged in {counters['iterations']} iterations, {pieces} load steps", counters
+    return q, False, f"stopped at {factor:.3g} of the load: {EXPLANATION[status]}", counters
+
+
+def _too_far(system: System, before: Floats, after: Floats) -> bool:
+    """Whether one load step turned the rods so much that Newton may have jumped to another branch."""
+    return bool(np.linalg.norm((after - before) * system.tree.scale) > 2.0 * np.sqrt(len(system.tree.first) - 1))
+
+
+def _flow(system: System, forces: Forces, q: Floats, flow: Flow) -> tuple[Floats, bool, str, dict[str, int]]:
+    """Implicit Euler on mu K_e q' = -R(q), K_e the elastic stiffness: one Newton correction a step."""
+    out, matrix = np.zeros(system.size), np.zeros((system.size, system.size))
+    elastic = system.elastic_stiffness()
+    gain = flow.mu / flow.dt
+    size = np.inf
+    for _ in range(flow.steps):
+        residual(system.tree, system.workspace, forces, q, 0 * q, 0 * q, out)
+        tangent(system.tree, system.workspace, forces, 0.0, 0.0, matrix)
+        dq = np.linalg.solve(matrix + gain * elastic, -out)
+        limit = min(1.0, 1.0 / max(np.linalg.norm(dq * system.tree.scale), 1e-300))
+        q = q + limit * dq
+        size = float(np.linalg.norm(dq * system.tree.scale))
+        if not np.isfinite(size):
+            return q, False, "the flow diverged", {"steps": flow.steps}
+    ok = size < 1e-6
+    return q, ok, f"the flow moves by {size:.1e} a step at its end", {"steps": flow.steps}

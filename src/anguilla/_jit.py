@@ -43,10 +43,11 @@ _CACHE = cache_folder()
 
 
 def _compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    # Without Numba's run-time (_nrt=False) a kernel cannot allocate memory, and pays no reference counting.
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(_CACHE)  # read by numba when the dispatcher is made, restored at once
     try:
-        return numba.njit(nogil=True, fastmath=_FASTMATH, error_model="numpy", **options)(function)
+        return numba.njit(nogil=True, _nrt=False, fastmath=_FASTMATH, error_model="numpy", **options)(function)
     finally:
         numba.config.CACHE_DIR = before
 

@@ -81,7 +81,7 @@ class _States:
                 raise DescriptionError(f"expected a frame such as arm.tip or arm.section(X); got {frame!r}.")
             if frame.robot is not self.robot:
                 raise DescriptionError(f"frame {frame.label} belongs to another robot, {frame.robot.name!r}.")
-        system = self.system.with_nodes(frames)
+        system = self.system.observing(frames)
         nodes = np.array([system.model.node(frame) for frame in frames], dtype=np.int64)
         out = np.zeros((len(self._t), len(nodes), 24))
         snapshots(system.tree, system.workspace, nodes, self._q, self._v, self._a, out)
@@ -111,12 +111,12 @@ class _States:
 
     def jacobian(self, frame: Frame) -> Array:
         """Body Jacobian of a frame, twist = J v: (time, 6, n)."""
-        system = self.system.with_nodes([frame])
+        system = self.system.observing([frame])
         node = system.model.node(frame)
         out = np.zeros((len(self._t), 6, system.size))
         pose = np.atleast_3d(self._snapshots([frame])[:, 0, :9]).reshape(-1, 3, 3)
         for k, q in enumerate(self._q):
-            jacobian(system.tree, system.workspace, node, q, out[k])
+            jacobian(system.tree, system.workspace, node, q, np.zeros(system.size), np.zeros(system.size), out[k])
             out[k, :3], out[k, 3:] = pose[k].T @ out[k, :3], pose[k].T @ out[k, 3:]
         return self._pick(out)
 
@@ -159,7 +159,7 @@ class _States:
     def _balances(self) -> Array:
         out = np.zeros((len(self._t), 8))
         gravity = np.ascontiguousarray(self.robot.gravity_values(self._t))
-        balances(self.system.tree, self.system.workspace, gravity, self._q, self._v, out)
+        balances(self.system.tree, self.system.workspace, gravity, self._q, self._v, np.zeros(self.system.size), out)
         return out
 
 

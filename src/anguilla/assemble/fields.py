@@ -80,7 +80,7 @@ def _point_wrenches(
 
 
 def _motion(system: System, frames: list, q: Floats, v: Floats, a: Floats) -> Floats:
-    observer = system.with_nodes(frames)
+    observer = system.observing(frames)
     nodes = np.array([observer.model.node(frame) for frame in frames], dtype=np.int64)
     out = np.zeros((len(q), len(nodes), 24))
     snapshots(observer.tree, observer.workspace, nodes, q, v, a, out)

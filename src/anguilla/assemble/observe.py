@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from anguilla._jit import kernel
-from anguilla.mechanics.lanes import FOUR, U
 from anguilla.mechanics.motion import move
-from anguilla.mechanics.tangent import columns_down, columns_of, linearise_locally
-from anguilla.mechanics.tree import N_A, N_AL, N_R, N_V, N_W, N_X, P0, TH0
+from anguilla.mechanics.tree import N_A, N_AL, N_R, N_V, N_W, N_X
 from anguilla.mechanics.vec import add, cross, dot, load3, load9, scale, tmatvec
 
 # What is kept of a node: rotation (9), position, angular velocity, velocity, angular acceleration, acceleration.
@@ -34,12 +30,11 @@ def snapshots(tree, ws, nodes, q, v, a, out):
 
 
 @kernel
-def balances(tree, ws, gravity, q, v, out):
+def balances(tree, ws, gravity, q, v, zero, out):
     """Kinetic and gravitational energy [J], momentum [kg m/s], angular momentum about the origin [kg m^2/s].
 
-    gravity (nt or 1, 3); q, v (nt, n); out (nt, 8).
+    gravity (nt or 1, 3); q, v (nt, n); zero (n,) zeros; out (nt, 8).
     """
-    zero = np.zeros(q.shape[1])
     for t in range(len(q)):
         g = load3(gravity, t if len(gravity) > 1 else 0, 0)
         move(tree, ws, q[t], v[t], zero)
@@ -69,24 +64,15 @@ def balances(tree, ws, gravity, q, v, out):
 
 
 @kernel
-def jacobian(tree, ws, node, q, out):
-    """World Jacobian of one node at q: out (6, n), angular velocity first, then velocity of its origin."""
-    n = len(q)
-    zero = np.zeros(n)
-    move(tree, ws, q, zero, zero)
-    linearise_locally(tree, ws, 0.0, 0.0)
-    for s in range(1, len(tree.first)):
-        for k in range(tree.path_packs[s] + tree.own_packs[s]):
-            columns_down(tree, ws, s, k)
-    s = tree.segment[node]
-    out[:] = 0.0
-    path = tree.path_packs[s]
-    for j in range(n):
-        pack, lane = tree.lane[j] // 4, tree.lane[j] % 4
-        for k in range(path + tree.own_packs[s]):
-            here = tree.path[tree.path_at[s] + k] if k < path else tree.own_pack[s] + k - path
-            if here == pack:
-                c = columns_of(tree, s, k, node) + U(lane)
-                for r in range(3):
-                    out[r, j] = ws.columns[c + TH0 + FOUR * U(r)]
-                    out[3 + r, j] = ws.columns[c + P0 + FOUR * U(r)]
+def jacobian(tree, ws, node, q, v, zero, out):
+    """World Jacobian of one node at q (n,): out (6, n), angular velocity first, then velocity of its origin.
+
+    Velocities are linear in v: column j is the velocity for v = e_j. v and zero (n,) hold zeros.
+    """
+    for j in range(len(q)):
+        v[j] = 1.0
+        move(tree, ws, q, v, zero)
+        v[j] = 0.0
+        for k in range(3):
+            out[k, j] = ws.node[node, N_W + k]
+            out[3 + k, j] = ws.node[node, N_V + k]

@@ -50,15 +50,15 @@ class System:
     `residual` and `tangent` are the two functions everything else uses; sizes are checked here, at the door.
     """
 
-    def __init__(self, robot: Robot, extra: Sequence[Frame] = ()) -> None:
+    def __init__(self, robot: Robot, observed: Sequence[Frame] = ()) -> None:
         self.robot = copy.deepcopy(robot)  # what was computed stays what it was when the description changes
-        self.model: Model = compile_robot(self.robot, extra)
+        self.model: Model = compile_robot(self.robot, observed)
         self.tree = self.model.tree
         self.workspace: Workspace = workspace(self.tree)
         self.size = self.model.size
 
-    def with_nodes(self, frames: Sequence[Frame]) -> System:
-        """This system, or one with the same coordinates in which every given frame has a node."""
+    def observing(self, frames: Sequence[Frame]) -> System:
+        """Return this system, or one with the same coordinates and motion in which every given frame has a node."""
         if all(self.model.node(frame) is not None for frame in frames):
             return self
         return System(self.robot, frames)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anguilla.describe import Frame, Robot, RodHandle, Wrench
+from anguilla.describe import STRAIN_NAMES, Frame, Robot, Rod, RodHandle, Wrench
+from anguilla.describe.basis import Basis
 from anguilla.errors import DescriptionError
-from anguilla.mechanics.grid import Grid, gauss_points, nodal_inertia, rod_grid, strain_gram
+from anguilla.mechanics.grid import SAME, Grid, gauss_points, nodal_inertia, rod_grid, strain_gram
 from anguilla.mechanics.lanes import LANES
 from anguilla.mechanics.rodmap import RECORD
 from anguilla.mechanics.tree import FIXED, PACK_SIZE, ROD, Floats, Ints, Tree
@@ -42,6 +43,7 @@ class Model:
     robot: Robot
     tree: Tree
     rods: tuple[RodLayout, ...]
+    leaves: dict[tuple[int, float], int]
     size: int
 
     def node(self, frame: Frame) -> int | None:
@@ -49,8 +51,8 @@ class Model:
         if frame.is_ground:
             return 0
         rod = self.rods[frame.part_index]
-        hits = np.flatnonzero(np.abs(rod.grid.X - frame.X) <= 1e-9 * rod.part.length)
-        return int(rod.nodes[hits[0]]) if len(hits) else None
+        hits = np.flatnonzero(np.abs(rod.grid.X - frame.X) <= SAME * rod.part.length)
+        return int(rod.nodes[hits[0]]) if len(hits) else self.leaves.get((frame.part_index, frame.X))
 
 
 def _depth_first(robot: Robot) -> list[int]:
@@ -66,9 +68,9 @@ def _depth_first(robot: Robot) -> list[int]:
     return order
 
 
-def _attachments(robot: Robot, extra: Sequence[Frame]) -> dict[int, list[float]]:
-    """Arc lengths at which something sits on each rod, or is asked for."""
-    frames = [*extra, *(part.parent for part in robot.parts)]
+def _attachments(robot: Robot) -> dict[int, list[float]]:
+    """Arc lengths at which something sits on each rod."""
+    frames = [part.parent for part in robot.parts]
     frames += [load.frame for load in robot.loads if isinstance(load, Wrench)]
     places: dict[int, list[float]] = {}
     for frame in frames:
@@ -170,7 +172,9 @@ class _Builder:
         segment = len(self.segments["first"])
         first = len(self.nodes["parent"])
         names = [strain for strain, _ in _numbered(rod)]
-        slots, lanes, grams = [], [], []
+        slots: list[int] = []
+        lanes: list[int] = []
+        grams: list[Floats] = []
         for slot, (strain, basis) in enumerate(_numbered(rod)):
             start = LANES * (len(self.pack_slot) + len(slots))
             lanes += list(range(start, start + basis.size))
@@ -180,24 +184,35 @@ class _Builder:
         last = first + len(grid.X) - 1
         self._segment(first, last, names, slots, rod.material.damping, path, grams)
         inertia = nodal_inertia(rod, grid)
-        points = gauss_points(grid.X)
-        rest = rod.rest.strain(points.ravel()).reshape(-1, 12)
         node = self._node(parent_node, FIXED, segment, part.pose, 0.0, np.zeros(36), inertia[0, 3], inertia[0, :3])
         nodes = [node]
-        for k, h in enumerate(np.diff(grid.X)):
-            prescribed = np.concatenate([rest[k], np.zeros(24)])
-            node = self._node(node, ROD, segment, np.eye(4), h, prescribed, inertia[k + 1, 3], inertia[k + 1, :3])
+        for k in range(len(grid.X) - 1):
+            node = self._interval(rod, grid.X[k : k + 2], segment, node, inertia[k + 1])
             nodes.append(node)
-            table = np.zeros((2, LANES * len(slots)))
-            at = 0
-            for _, basis in _numbered(rod):
-                table[:, at : at + basis.size] = basis(points[k] / rod.length)
-                at += LANES * -(-basis.size // LANES)
-            self.basis.append(table.ravel())
-            self.basis_size += table.size
         return np.array(nodes, dtype=np.int64), lanes
 
-    def freeze(self, lanes: Ints, scale: Floats) -> Tree:
+    def _interval(self, rod: Rod, ends: Floats, segment: int, parent: int, inertia: Floats) -> int:
+        """Add the node at the end of an interval of a rod, with its rest strains and basis values."""
+        points = gauss_points(ends)[0]
+        prescribed = np.concatenate([rod.rest.strain(points).ravel(), np.zeros(24)])
+        node = self._node(parent, ROD, segment, np.eye(4), ends[1] - ends[0], prescribed, inertia[3], inertia[:3])
+        table = np.zeros((2, LANES * self.segments["own_packs"][segment]))
+        at = 0
+        for _, basis in _numbered(rod):
+            table[:, at : at + basis.size] = basis(points / rod.length)
+            at += LANES * -(-basis.size // LANES)
+        self.basis.append(table.ravel())
+        self.basis_size += table.size
+        return node
+
+    def add_leaf(self, host: RodLayout, X: float) -> int:
+        """Add a massless node at arc length X of a rod, hanging on the node before it."""
+        k = int(np.searchsorted(host.grid.X, X)) - 1
+        parent = int(host.nodes[k])
+        ends = np.array([host.grid.X[k], X])
+        return self._interval(host.part.rod, ends, self.nodes["segment"][parent], parent, np.zeros(6))
+
+    def freeze(self, lanes: Ints, scale: Floats, weight: Floats) -> Tree:
         """All arrays, read-only."""
         seg, node = self.segments, self.nodes
         packs = len(self.pack_slot)
@@ -225,6 +240,7 @@ class _Builder:
             stiffness=flat(self.stiffness),
             lane=ints(lanes),
             scale=floats(scale),
+            weight=floats(weight),
             columns_at=np.concatenate([[0], np.cumsum(sizes[:-1])]).astype(np.uint64),
             record_at=np.array(node["record_at"], dtype=np.uint64),
             prescribed=floats(strains.reshape(-1, LANES, 36).transpose(0, 2, 1)).ravel(),
@@ -234,34 +250,43 @@ class _Builder:
         return Tree(**fields)
 
 
-def _numbered(rod) -> list:
-    from anguilla.describe import STRAIN_NAMES
-
+def _numbered(rod: Rod) -> list[tuple[int, Basis]]:
+    """Active strains by number, with their bases."""
     return [(STRAIN_NAMES.index(name), basis) for name, basis in rod.strains.items()]
 
 
-def _coordinate_scale(rod) -> Floats:
-    """Size of a unit of each coordinate: mean square of the basis, times the length for curvatures (an angle)."""
-    sizes = []
+def _coordinate_scale(rod: Rod) -> tuple[Floats, Floats]:
+    """(scale, weight) of the coordinates of a rod.
+
+    scale: mean square of the basis function, times the length for curvatures: a unit of the coordinate as an angle or a
+    relative displacement. weight: the same, multiplied for stiff strains by the square root of their stiffness over the
+    softest one's, so that an error of given weight stores the same energy whatever the strain.
+    """
+    scales, stiffness = [], []
     for strain, basis in _numbered(rod):
         unit = np.sqrt(np.diag(strain_gram(rod, basis, np.full(6, 1.0 / rod.length), strain)))
-        sizes.append(unit * (rod.length if strain < 3 else 1.0))
-    return np.concatenate(sizes)
+        unit *= rod.length if strain < 3 else 1.0
+        scales.append(unit)
+        stiffness.append(np.mean(np.diag(strain_gram(rod, basis, None, strain)) / unit**2))
+    softest = min((k for k in stiffness if k > 0.0), default=1.0)
+    weights = [unit * np.sqrt(max(k / softest, 1.0)) for unit, k in zip(scales, stiffness, strict=True)]
+    return np.concatenate(scales), np.concatenate(weights)
 
 
-def compile_robot(robot: Robot, extra: Sequence[Frame] = ()) -> Model:
+def compile_robot(robot: Robot, observed: Sequence[Frame] = ()) -> Model:
     """Compile a robot: cut its rods into intervals, number frames and coordinates, tabulate bases and inertia.
 
-    `extra` frames get a node of their own (without mass), so that their motion can be read off.
+    An `observed` frame between two nodes becomes a leaf: a massless node that hangs on the node before it by a part of the
+    interval. Leaves change nothing else; the recursion for motion serves them, those for forces and tangent do not.
     """
     if not robot.parts:
         raise DescriptionError(f"Robot {robot.name!r} has no parts: add a rod, robot.add(rod, at=robot.ground).")
-    places = _attachments(robot, extra)
+    places = _attachments(robot)
     builder = _Builder()
     layouts: dict[int, RodLayout] = {}
     offsets = np.concatenate([[0], np.cumsum([part.size for part in robot.parts])])
     lanes = np.zeros(robot.size, dtype=np.int64)
-    scale = np.zeros(robot.size)
+    scale, weight = np.zeros(robot.size), np.zeros(robot.size)
     for index in _depth_first(robot):
         part = robot.parts[index]
         assert isinstance(part, RodHandle)
@@ -272,7 +297,14 @@ def compile_robot(robot: Robot, extra: Sequence[Frame] = ()) -> Model:
             node = int(host.nodes[np.argmin(np.abs(host.grid.X - part.parent.X))])
         nodes, own = builder.add_rod(part, grid, node)
         where = slice(int(offsets[index]), int(offsets[index + 1]))
-        lanes[where], scale[where] = own, _coordinate_scale(part.rod)
+        lanes[where] = own
+        scale[where], weight[where] = _coordinate_scale(part.rod)
         layouts[index] = RodLayout(part, grid, nodes, where)
-    tree = builder.freeze(lanes, scale)
-    return Model(robot, tree, tuple(layouts[k] for k in range(len(layouts))), robot.size)
+    leaves: dict[tuple[int, float], int] = {}
+    for frame in observed:
+        if not frame.is_ground and (frame.part_index, frame.X) not in leaves:
+            host = layouts[frame.part_index]
+            if np.min(np.abs(host.grid.X - frame.X)) > SAME * host.part.length:
+                leaves[frame.part_index, frame.X] = builder.add_leaf(host, frame.X)
+    tree = builder.freeze(lanes, scale, weight)
+    return Model(robot, tree, tuple(layouts[k] for k in range(len(layouts))), leaves, robot.size)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from anguilla._jit import kernel
+from anguilla._jit import inline
 from anguilla.mechanics.lanes import U, put3
 from anguilla.mechanics.rodmap import FORCE, JET, RECORD, SIX, WRENCH, rod_forces
 from anguilla.mechanics.tree import N_A, N_AL, N_F, N_M, N_MI, N_R, N_R0, N_W, ROD
 from anguilla.mechanics.vec import add, cross, load3, load9, matvec, store3, sub, tmatvec
 
 
-@kernel
+@inline
 def inertia_and_gravity(tree, ws, gravity):
     """Force m (a - g) and moment I al + w x I w of every node, in world axes."""
     node = ws.node
@@ -27,7 +27,7 @@ def inertia_and_gravity(tree, ws, gravity):
         store3(node, i, N_M, moment)
 
 
-@kernel
+@inline
 def project(tree, ws):
     """Rows of the residual: carry node wrenches up the tree and project them on every link's strains."""
     node, local, rows = ws.node, ws.local, ws.rows
@@ -58,7 +58,7 @@ def project(tree, ws):
                 rows[4 * first + l] += tree.basis[at1 + l] * f1 + tree.basis[at2 + l] * f2
 
 
-@kernel
+@inline
 def add_elasticity(tree, ws):
     """Rows += K (q + mu v), the linear Kelvin-Voigt law of every rod (000 (12), 004 (33))."""
     padded, rows = ws.padded, ws.rows

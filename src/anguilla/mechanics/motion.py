@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anguilla._jit import inline, kernel
+from anguilla._jit import inline
 from anguilla.mechanics.lanes import LANES, U, get3, get9
 from anguilla.mechanics.rodmap import JET, RATE, RECORD, RHO, SIX, SPIN, STRAIN, TURN, rod_motion
 from anguilla.mechanics.tree import N_A, N_AL, N_R, N_R0, N_R1, N_R2, N_V, N_W, N_X, ROD
@@ -21,7 +21,7 @@ def pad_coordinates(tree, ws, q, v, a):
         ws.padded[2, j] = a[k]
 
 
-@kernel
+@inline
 def interval_strains(tree, ws):
     """u = u_prescribed + Psi q at the two Gauss points of every interval, with rates and accelerations."""
     local, padded = ws.local, ws.padded
@@ -51,7 +51,7 @@ def interval_strains(tree, ws):
                 into = into + RATE
 
 
-@kernel
+@inline
 def move(tree, ws, q, v, a):
     """Poses, velocities and accelerations of all nodes, for coordinates q, rates v and accelerations a."""
     node, local = ws.node, ws.local

@@ -7,7 +7,7 @@ them. The tangent is affine in (alpha, beta): T = K + alpha C + beta M.
 
 from __future__ import annotations
 
-from anguilla._jit import inline, kernel
+from anguilla._jit import inline
 from anguilla.mechanics.lanes import FOUR, U, get3, get_column, put3, put9
 from anguilla.mechanics.rodmap import (
     FRAME,
@@ -89,7 +89,7 @@ def columns_of(tree, s, k, i):
     return tree.columns_at[s] + U(k * count + i - tree.first[s]) * PACK_SIZE
 
 
-@kernel
+@inline
 def linearise_locally(tree, ws, alpha, beta):
     """What the columns need of every node and interval: world inertia, Jacobian jets, Hessians."""
     node, local = ws.node, ws.local
@@ -176,7 +176,7 @@ def _strain_columns(local, o, strain):
     return ZERO, ZERO, ZERO, q0, q1, q2
 
 
-@kernel
+@inline
 def columns_down(tree, ws, s, k):
     """Columns of pack k along segment s, from its root to its last node."""
     node, local, columns = ws.node, ws.local, ws.columns
@@ -241,7 +241,7 @@ def _strain_rows(tree, local, a, c, i, s, pack):
             a[g + lane + G2] = dot(q2, x) + dot(u2, y) + h21 * phi + h22 * psi
 
 
-@kernel
+@inline
 def columns_up(tree, ws, s, k):
     """Wrench columns of pack k carried from the last node of segment s to its root, with the strain rows on the way."""
     node, local, columns = ws.node, ws.local, ws.columns
@@ -278,7 +278,7 @@ def columns_up(tree, ws, s, k):
             put3(columns, up + DM, add(get3(columns, up + DM), dm))
 
 
-@kernel
+@inline
 def clear_below(tree, ws, s, k):
     """Nothing in segment s moves with the coordinates of pack k, further down the tree: zero columns."""
     columns = ws.columns
@@ -289,7 +289,7 @@ def clear_below(tree, ws, s, k):
         c = c + PACK_SIZE
 
 
-@kernel
+@inline
 def collect_rows(tree, ws, s, k):
     """Tangent rows of segment s, columns of pack k: the strain-force columns of all intervals, projected on the bases."""
     columns, matrix = ws.columns, ws.matrix
@@ -317,7 +317,7 @@ def collect_rows(tree, ws, s, k):
             matrix[m], matrix[m + 1], matrix[m + 2], matrix[m + 3] = x0, x1, x2, x3
 
 
-@kernel
+@inline
 def add_elastic_tangent(tree, ws, alpha):
     """Matrix += (1 + alpha mu) K of every rod."""
     matrix = ws.matrix

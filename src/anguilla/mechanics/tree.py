@@ -84,6 +84,7 @@ class Tree(NamedTuple):
     viscosity: Floats  # (segments,) Kelvin-Voigt time [s]: damping = viscosity x stiffness
     columns_at: npt.NDArray[np.uint64]  # (segments,) offset of a segment's columns in Workspace.columns
     scale: Floats  # (n,) size of a unit of coordinate k as an angle or a relative displacement
+    weight: Floats  # (n,) the same, larger for stiff strains: measure of Newton's corrections
 
 
 class Workspace(NamedTuple):
@@ -107,6 +108,8 @@ def workspace(tree: Tree) -> Workspace:
     columns = np.zeros(int((counts * (tree.path_packs + tree.sub_packs)).sum()) * int(PACK_SIZE))
     for i in rods:
         s = tree.segment[i]
+        if i > tree.last[s]:
+            continue  # a leaf: it has no columns
         values = tree.basis[tree.basis_at[i] :][: 2 * LANES * tree.own_packs[s]].reshape(2, -1, LANES)
         for k in range(tree.own_packs[s]):
             row = (tree.path_packs[s] + k) * counts[s] + i - tree.first[s]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from anguilla.assemble.system import System
+from anguilla.assemble.system import LoadTable, System
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_count, as_positive
 from anguilla.mechanics.tree import Floats
@@ -17,7 +17,7 @@ from anguilla.results import Equilibrium, Status, Trajectory
 from anguilla.solve.newton import CONVERGED, EXPLANATION, Scratch, scratch
 from anguilla.solve.progress import progress_bar
 from anguilla.solve.schemes import GeneralisedAlpha, Scheme, as_scheme
-from anguilla.solve.stepping import advance, run, start_acceleration
+from anguilla.solve.stepping import run
 
 __all__ = ["simulate"]
 
@@ -36,22 +36,24 @@ class _Motion:
     v: Floats
     a: Floats
     memory: Scratch
-    buffers: tuple[Floats, Floats, Floats]
     substeps: int = 0
 
-    def advance(self, forces, dt: float) -> int:
-        """One step; the state is unchanged on failure."""
-        tree, ws = self.system.tree, self.system.workspace
-        return int(
-            advance(
-                tree, ws, forces, self.memory, self.scheme, dt, self.q, self.v, self.a, self.tolerance, 12, True,
-                *self.buffers,
-            )
+    def run(self, loads: LoadTable, dt: float, first: int, last: int, every: int, out, begin: bool = False):
+        """Steps first..last-1 in compiled code; returns (steps done, status)."""
+        reached, status = run(
+            self.system.tree, self.system.workspace, self.memory, loads.where, loads.follower, loads.gravity, loads.wrench,
+            self.scheme, dt, begin, first, last, every, self.q, self.v, self.a, self.tolerance, 1e-13, 12, True, *out,
         )  # fmt: skip
+        return int(reached), int(status)
 
-    def forces(self, t: float, dt: float):
-        """Loads at the instant where a step from t balances."""
-        return self.system.loads(t + (1.0 - self.scheme[1]) * dt).at()
+    def step(self, t: float, dt: float) -> int:
+        """One step from t; the state is unchanged on failure."""
+        unused = np.zeros((1, len(self.q)))
+        return self.run(self.loads(t + (1.0 - self.scheme[1]) * dt), dt, 0, 1, 2, (unused, unused, unused))[1]
+
+    def loads(self, times: ArrayLike) -> LoadTable:
+        """Loads at the given times [s]."""
+        return self.system.loads(times)
 
 
 def simulate(
@@ -90,11 +92,11 @@ def simulate(
     system = System(robot)
     q, v = _start(system, start)
     n = system.size
-    buffers = (np.zeros(n), np.zeros(n), np.zeros(n))
     scheme = as_scheme(method).coefficients
-    motion = _Motion(system, scheme, tolerance, q, v, np.zeros(n), scratch(n), buffers)
+    motion = _Motion(system, scheme, tolerance, q, v, np.zeros(n), scratch(n))
     began = time.perf_counter()
-    if not start_acceleration(system.tree, system.workspace, system.loads(0.0).at(), motion.memory, q, v, motion.a):
+    unused = np.zeros((1, n))
+    if motion.run(motion.loads(0.0), dt, 0, 0, 1, (unused, unused, unused), begin=True)[1] != CONVERGED:
         raise SolverError(
             f"The mass matrix of {robot.name!r} is singular: some coordinate moves no mass.",
             advice="Use fewer modes, more intervals, or a section with mass.",
@@ -136,16 +138,12 @@ def _start(system: System, start) -> tuple[Floats, Floats]:
 
 def _fixed(m: _Motion, dt: float, steps: int, every: int, out, tick: Callable[[int], None]) -> tuple[int, int]:
     """Equal steps in the compiled loop; a failed step is cut into halves, quarters, ..."""
-    system = m.system
-    loads = system.loads((np.arange(steps) + 1.0 - m.scheme[1]) * dt)
+    loads = m.loads((np.arange(steps) + 1.0 - m.scheme[1]) * dt)
     done, block = 0, 64
     while done < steps:
         stop = min(steps, done + block)
         clock = time.perf_counter()
-        reached, status = run(
-            system.tree, system.workspace, m.memory, loads.where, loads.follower, loads.gravity, loads.wrench, m.scheme, dt,
-            done, stop, every, m.q, m.v, m.a, m.tolerance, 12, True, *out, *m.buffers,
-        )  # fmt: skip
+        reached, status = m.run(loads, dt, done, stop, every, out)
         clock = time.perf_counter() - clock
         if reached < stop:
             status = _cut(m, reached * dt, dt)
@@ -174,7 +172,7 @@ def _cut(m: _Motion, t: float, dt: float) -> int:
         pieces = 2**halvings
         h = dt / pieces
         for k in range(pieces):
-            status = m.advance(m.forces(t + k * h, h), h)
+            status = m.step(t + k * h, h)
             m.substeps += 1
             if status != CONVERGED:
                 break
@@ -197,7 +195,7 @@ def _controlled(
             pieces = max(1, int(np.ceil((end - t) / h - 1e-9)))
             trial = (end - t) / pieces
             saved = m.q.copy(), m.v.copy(), m.a.copy()
-            status = m.advance(m.forces(t, trial), trial)
+            status = m.step(t, trial)
             size = factor * trial**2 * np.linalg.norm((m.a - saved[2]) * weight) if status == CONVERGED else np.inf
             if size > goal:
                 m.q[:], m.v[:], m.a[:] = saved

@@ -2,7 +2,7 @@
 
 The unknown is an increment d. The residual is evaluated at q = q0 + cq d, v = v0 + cv d, a = a0 + ca d: statics has
 cq = 1, cv = ca = 0; a time step has the coefficients of its integrator. Corrections are measured as angles or relative
-displacements (tree.scale), so that curvatures and stretches can be compared.
+displacements (tree.weight), so that curvatures and stretches can be compared.
 
 With `chord`, a factorised tangent is kept, across steps too, until the corrections shrink too slowly. A correction that
 grows is halved (backtracking) after the tangent has been renewed.
@@ -29,6 +29,8 @@ EXPLANATION = {
     NOT_FINITE: "the residual is not finite",
 }
 
+PATIENCE = 4.0  # corrections that a new tangent is worth
+
 # counters
 ITERATIONS, FACTORISATIONS, HALVINGS = 0, 1, 2
 
@@ -44,21 +46,20 @@ class Scratch(NamedTuple):
     q: Floats  # (n,) where the residual is evaluated
     v: Floats
     a: Floats
+    q0: Floats  # (n,) state at zero increment
+    v0: Floats
+    a0: Floats
+    spare: Floats  # (n, n)
     memory: Floats  # [0] 1 if matrix holds a usable factorisation; [1], [2] its alpha and beta; [3] last contraction
     counters: Ints  # (3,)
 
 
 def scratch(n: int) -> Scratch:
     """Allocate the memory of the Newton solver for n unknowns."""
-    vectors = [np.zeros(n) for _ in range(5)]
-    return Scratch(
-        np.zeros(n),
-        np.zeros((n, n)),
-        np.zeros(n, np.int64),
-        *vectors,
-        np.array([0.0, 0.0, 0.0, 1.0]),
-        np.zeros(3, np.int64),
-    )
+    d, step, last, q, v, a, q0, v0, a0 = (np.zeros(n) for _ in range(9))
+    memory, counters = np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3, np.int64)
+    matrix, spare, pivot = np.zeros((n, n)), np.zeros((n, n)), np.zeros(n, np.int64)
+    return Scratch(d, matrix, pivot, step, last, q, v, a, q0, v0, a0, spare, memory, counters)
 
 
 @inline
@@ -70,12 +71,12 @@ def _norm(x, weight):
 
 
 @inline
-def _evaluate(tree, ws, forces, s, q0, v0, a0, cq, cv, ca):
+def _evaluate(tree, ws, forces, s, cq, cv, ca):
     """Residual at the present increment, into s.step."""
-    for k in range(len(q0)):
-        s.q[k] = q0[k] + cq * s.d[k]
-        s.v[k] = v0[k] + cv * s.d[k]
-        s.a[k] = a0[k] + ca * s.d[k]
+    for k in range(len(s.d)):
+        s.q[k] = s.q0[k] + cq * s.d[k]
+        s.v[k] = s.v0[k] + cv * s.d[k]
+        s.a[k] = s.a0[k] + ca * s.d[k]
     residual(tree, ws, forces, s.q, s.v, s.a, s.step)
 
 
@@ -85,7 +86,9 @@ def _renew(tree, ws, forces, s, cq, alpha, beta):
     tangent(tree, ws, forces, alpha, beta, s.matrix)
     matrix = s.matrix
     if cq != 1.0:
-        matrix *= cq
+        for i in range(len(matrix)):
+            for j in range(len(matrix)):
+                matrix[i, j] *= cq
     s.counters[FACTORISATIONS] += 1
     good = factorise(matrix, s.pivot)
     s.memory[0] = 1.0 if good else 0.0
@@ -94,13 +97,13 @@ def _renew(tree, ws, forces, s, cq, alpha, beta):
 
 
 @kernel
-def newton(tree, ws, forces, s, q0, v0, a0, cq, cv, ca, relative, absolute, most, chord):
-    """Solve R(q0 + cq d, v0 + cv d, a0 + ca d) = 0 for d, starting from s.d. Returns a status.
+def newton(tree, ws, forces, s, cq, cv, ca, relative, absolute, most, chord):
+    """Solve R(q0 + cq d, v0 + cv d, a0 + ca d) = 0 for s.d, starting from its value. Returns a status.
 
-    Converged when the estimated error of d is below relative |d| + absolute, both measured with tree.scale.
+    Converged when the estimated error of d is below relative |d| + absolute, both measured with tree.weight.
     """
     alpha, beta = cv / cq, ca / cq
-    n = len(q0)
+    n = len(s.d)
     if not (chord and s.memory[0] == 1.0 and s.memory[1] == alpha and s.memory[2] == beta):
         s.memory[0] = 0.0
     before = -1.0  # size of the previous correction
@@ -108,17 +111,17 @@ def newton(tree, ws, forces, s, q0, v0, a0, cq, cv, ca, relative, absolute, most
     fresh = False  # the factorisation belongs to this solve
     for _ in range(most):
         s.counters[ITERATIONS] += 1
-        _evaluate(tree, ws, forces, s, q0, v0, a0, cq, cv, ca)
+        _evaluate(tree, ws, forces, s, cq, cv, ca)
         if s.memory[0] == 0.0:
             for k in range(n):
                 s.v[k] = s.step[k]  # s.step is overwritten below only by the solve
             if not _renew(tree, ws, forces, s, cq, alpha, beta):
-                return SINGULAR if np.isfinite(_norm(s.v, tree.scale)) else NOT_FINITE
+                return SINGULAR if np.isfinite(_norm(s.v, tree.weight)) else NOT_FINITE
             fresh = True
         for k in range(n):
             s.step[k] = -s.step[k]
         solve_factorised(s.matrix, s.pivot, s.step)
-        size = _norm(s.step, tree.scale)
+        size = _norm(s.step, tree.weight)
         if before >= 0.0 and not size < before:  # grew, or not finite
             if fresh or not np.isfinite(size):
                 if halvings == 30:
@@ -143,11 +146,15 @@ def newton(tree, ws, forces, s, q0, v0, a0, cq, cv, ca, relative, absolute, most
         for k in range(n):
             s.d[k] += s.step[k]
             s.last[k] = s.step[k]
-        goal = relative * _norm(s.d, tree.scale) + absolute
+        goal = relative * _norm(s.d, tree.weight) + absolute
         if size <= goal or (contraction < 0.9 and size * contraction / (1.0 - contraction) <= goal):
             return CONVERGED
-        if not chord or (contraction > 0.3 and before > 0.0):
-            s.memory[0] = 0.0  # too slow: a new tangent next time
+        if not chord:
+            s.memory[0] = 0.0
+        elif before > 0.0 and not fresh:
+            # too slow: a new tangent when it would take more than PATIENCE further corrections
+            if contraction > 0.9 or size * contraction**PATIENCE > goal * (1.0 - contraction):
+                s.memory[0] = 0.0
         before = size
     s.memory[0] = 0.0
     return TOO_MANY_ITERATIONS

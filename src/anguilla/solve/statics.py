@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla.assemble.evaluate import Forces, residual, tangent
-from anguilla.assemble.system import System
+from anguilla.assemble.system import LoadTable, System
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_count, as_positive
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status
-from anguilla.solve.newton import CONVERGED, EXPLANATION, ITERATIONS, Scratch, newton, scratch
+from anguilla.solve.newton import CONVERGED, EXPLANATION, ITERATIONS, Scratch, scratch
+from anguilla.solve.stepping import STATIC, run
 
 __all__ = ["Flow", "statics"]
 
@@ -83,28 +84,27 @@ def statics(
     return result
 
 
-def _solve(system: System, forces: Forces, s: Scratch, q: Floats, tolerance: float, iterations: int) -> int:
-    """Newton at fixed load from q; q is updated on success."""
-    zero = np.zeros(system.size)
-    s.d[:] = 0.0
+def _solve(system: System, loads: LoadTable, factor: float, s: Scratch, q: Floats, tolerance: float, most: int) -> int:
+    """Newton under a part of the loads, from q; q is updated on success."""
+    zero, unused = np.zeros(system.size), np.zeros((1, system.size))
     s.memory[0] = 0.0
-    status = newton(
-        system.tree, system.workspace, forces, s, q, zero, zero, 1.0, 0.0, 0.0, 0.0, tolerance, iterations, False
-    )
-    if status == CONVERGED:
-        q += s.d
+    _, status = run(
+        system.tree, system.workspace, s, loads.where, loads.follower, factor * loads.gravity, factor * loads.wrench, STATIC,
+        1.0, False, 0, 1, 2, q, zero, zero, 0.0, tolerance, most, False, unused, unused, unused,
+    )  # fmt: skip
     return int(status)
 
 
 def _continuation(
-    system: System, loads, q: Floats, tolerance: float, iterations: int
+    system: System, loads: LoadTable, q: Floats, tolerance: float, iterations: int
 ) -> tuple[Floats, bool, str, dict[str, int]]:
     s = scratch(system.size)
     begin = q.copy()
-    status = _solve(system, loads.at(), s, q, tolerance, iterations)
+    at_rest = not np.any(begin)
+    status = _solve(system, loads, 1.0, s, q, tolerance, iterations)
     pieces = 1
     factor = 1.0
-    if status != CONVERGED or _too_far(system, begin, q):
+    if status != CONVERGED or (at_rest and _too_far(system, begin, q)):
         # from the rest shape, in load steps; the next start is extrapolated from the last two equilibria
         q, factor, step = np.zeros(system.size), 0.0, 0.125
         previous: tuple[float, Floats] | None = None
@@ -115,7 +115,7 @@ def _continuation(
             if previous is not None:
                 trial += (goal - factor) / (factor - previous[0]) * (q - previous[1])
             before = s.counters[ITERATIONS]
-            status = _solve(system, loads.at(0, goal), s, trial, tolerance, iterations)
+            status = _solve(system, loads, goal, s, trial, tolerance, iterations)
             if status != CONVERGED or _too_far(system, q, trial):
                 step *= 0.5
                 continue
@@ -126,7 +126,8 @@ def _continuation(
     counters = dict(zip(("iterations", "factorisations", "halvings"), s.counters.tolist(), strict=True))
     counters["load_steps"] = pieces
     if factor >= 1.0:
-        return q, True, f"converged in {counters['iterations']} iterations, {pieces} load steps", counters
+        detour = "" if at_rest or pieces == 1 else " (from the rest shape: Newton failed from the given start)"
+        return q, True, f"converged in {counters['iterations']} iterations, {pieces} load steps{detour}", counters
     return q, False, f"stopped at {factor:.3g} of the load: {EXPLANATION[status]}", counters
 
 

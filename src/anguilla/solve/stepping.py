@@ -9,25 +9,27 @@ am = af = 1/2, beta = 1/4, gamma = 1/2, which is time-reversible.
 
 from __future__ import annotations
 
-import numpy as np
-
-from anguilla._jit import kernel
+from anguilla._jit import inline, kernel
 from anguilla.assemble.evaluate import Forces, residual, tangent
 from anguilla.solve.linear import factorise, solve_factorised
-from anguilla.solve.newton import CONVERGED, newton
+from anguilla.solve.newton import CONVERGED, SINGULAR, newton
 
 
-@kernel
-def start_acceleration(tree, ws, forces, s, q, v, a):
+STATIC = (0.0, 0.0, 0.0, 0.0)
+
+
+@inline
+def _start_acceleration(tree, ws, forces, s, q, v, a):
     """Acceleration that balances the state: M a = -R(q, v, 0). Returns False if M is singular."""
     n = len(q)
     a[:] = 0.0
     residual(tree, ws, forces, q, v, a, s.step)
-    stiffness = np.empty((n, n))
-    tangent(tree, ws, forces, 0.0, 0.0, stiffness)
-    mass = s.matrix
+    mass = s.matrix  # M = T(0, 1) - T(0, 0)
+    tangent(tree, ws, forces, 0.0, 0.0, s.spare)
     tangent(tree, ws, forces, 0.0, 1.0, mass)
-    mass -= stiffness
+    for i in range(n):
+        for j in range(n):
+            mass[i, j] -= s.spare[i, j]
     s.memory[0] = 0.0
     good = factorise(mass, s.pivot)
     if good:
@@ -37,51 +39,63 @@ def start_acceleration(tree, ws, forces, s, q, v, a):
     return good
 
 
-@kernel
-def advance(tree, ws, forces, s, scheme, dt, q, v, a, tolerance, most, chord, q0, v0, a0):
+@inline
+def _advance(tree, ws, forces, s, scheme, dt, q, v, a, relative, absolute, most, chord):
     """One step of length dt, in place on (q, v, a); unchanged on failure. Returns Newton's status."""
     am, af, beta, gamma = scheme
+    static = beta == 0.0
     n = len(q)
-    ca1, cv1 = 1.0 / (beta * dt * dt), gamma / (beta * dt)
-    for k in range(n):
-        # state at zero increment
-        a1 = -v[k] / (beta * dt) - (0.5 / beta - 1.0) * a[k]
-        v1 = v[k] + dt * ((1.0 - gamma) * a[k] + gamma * a1)
-        q0[k] = q[k]
-        v0[k] = (1.0 - af) * v1 + af * v[k]
-        a0[k] = (1.0 - am) * a1 + am * a[k]
-        s.d[k] = dt * (v[k] + 0.5 * dt * a[k])
+    ca1, cv1, back = 0.0, 0.0, 0.0
+    if not static:
+        ca1, cv1, back = 1.0 / (beta * dt * dt), gamma / (beta * dt), 0.5 / beta - 1.0
     cq, cv, ca = 1.0 - af, (1.0 - af) * cv1, (1.0 - am) * ca1
-    status = newton(tree, ws, forces, s, q0, v0, a0, cq, cv, ca, tolerance, 1e-13, most, chord)
-    if status != CONVERGED:  # once more from a plainer guess, with fresh tangents
+    status = CONVERGED
+    for attempt in range(2):
         for k in range(n):
-            s.d[k] = dt * v[k]
-        s.memory[0] = 0.0
-        status = newton(tree, ws, forces, s, q0, v0, a0, cq, cv, ca, tolerance, 1e-13, most, False)
-        s.memory[0] = 0.0
+            # the state at zero increment; the first guess of the increment assumes a constant acceleration, the second
+            # a constant velocity
+            s.q0[k], s.v0[k], s.a0[k], s.d[k] = q[k], 0.0, 0.0, 0.0
+            if not static:
+                a1 = -dt * ca1 * v[k] - back * a[k]
+                v1 = v[k] + dt * ((1.0 - gamma) * a[k] + gamma * a1)
+                s.v0[k] = (1.0 - af) * v1 + af * v[k]
+                s.a0[k] = (1.0 - am) * a1 + am * a[k]
+                s.d[k] = dt * v[k] + (0.5 * dt * dt * a[k] if attempt == 0 else 0.0)
+        status = newton(tree, ws, forces, s, cq, cv, ca, relative, absolute, most, chord and attempt == 0)
+        if status == CONVERGED or static:
+            break
     if status == CONVERGED:
         for k in range(n):
-            a1 = ca1 * (s.d[k] - dt * v[k]) - (0.5 / beta - 1.0) * a[k]
-            v[k] += dt * ((1.0 - gamma) * a[k] + gamma * a1)
             q[k] += s.d[k]
-            a[k] = a1
+            if not static:
+                a1 = ca1 * (s.d[k] - dt * v[k]) - back * a[k]
+                v[k] += dt * ((1.0 - gamma) * a[k] + gamma * a1)
+                a[k] = a1
     return status
 
 
 @kernel
 def run(
-    tree, ws, s, where, follower, gravity, wrench, scheme, dt, first, last, every, q, v, a, tolerance, most, chord,
-    out_q, out_v, out_a, q0, v0, a0,
+    tree, ws, s, where, follower, gravity, wrench, scheme, dt, begin, first, last, every, q, v, a,
+    relative, absolute, most, chord, out_q, out_v, out_a,
 ):  # fmt: skip
-    """Steps first..last-1, storing every `every`-th state. gravity (m, 3) and wrench (m, k, 6): one row per step, or one.
+    """Do steps first..last-1 and store every `every`-th state: the one compiled door of statics and dynamics.
+
+    gravity (m, 3) and wrench (m, k, 6) have one row per step, or a single one. With `begin`, (q, v) gets its starting
+    acceleration first, under the loads of the last row. The STATIC scheme takes no time: each step finds the equilibrium
+    under the loads of its row.
 
     Returns (number of steps done, status); on failure (q, v, a) is the last good state.
     """
+    if begin:
+        forces = Forces(gravity[len(gravity) - 1], where, follower, wrench[len(wrench) - 1])
+        if not _start_acceleration(tree, ws, forces, s, q, v, a):
+            return first, SINGULAR
     for step in range(first, last):
         g = step if len(gravity) > 1 else 0
         w = step if len(wrench) > 1 else 0
         forces = Forces(gravity[g], where, follower, wrench[w])
-        status = advance(tree, ws, forces, s, scheme, dt, q, v, a, tolerance, most, chord, q0, v0, a0)
+        status = _advance(tree, ws, forces, s, scheme, dt, q, v, a, relative, absolute, most, chord)
         if status != CONVERGED:
             return step, status
         if (step + 1) % every == 0:

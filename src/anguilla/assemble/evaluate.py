@@ -29,6 +29,7 @@ class Forces(NamedTuple):
     wrench_node: Ints  # (m,)
     wrench_follower: Ints  # (m,) 1 if the wrench turns with its node
     wrench: Floats  # (m, 6) moment [N m], force [N]
+    effort: Floats  # (n,) generalised forces on the coordinates (torques and forces of joint motors)
 
 
 @kernel
@@ -40,7 +41,7 @@ def residual(tree, ws, forces, q, v, a, out):
     project(tree, ws)
     add_elasticity(tree, ws)
     for k in range(len(q)):
-        out[k] = ws.rows[tree.lane[k]]
+        out[k] = ws.rows[tree.lane[k]] - forces.effort[k]
 
 
 @kernel

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from anguilla._jit import inline
+from anguilla.mechanics.joints import joint_force
 from anguilla.mechanics.lanes import U, put3
 from anguilla.mechanics.rodmap import FORCE, JET, RECORD, SIX, WRENCH, rod_forces
-from anguilla.mechanics.tree import N_A, N_AL, N_F, N_M, N_MI, N_R, N_R0, N_W, ROD
+from anguilla.mechanics.tree import FIXED, JOINT, N_A, N_AL, N_F, N_M, N_MI, N_R, N_R0, N_W
 from anguilla.mechanics.vec import add, cross, load3, load9, matvec, store3, sub, tmatvec
 
 
@@ -34,7 +35,7 @@ def project(tree, ws):
     for i in range(len(tree.parent) - 1, 0, -1):
         p = tree.parent[i]
         force, moment = load3(node, i, N_F), load3(node, i, N_M)
-        if tree.kind[i] == ROD:  # a link feels the wrench about its child node, before it is carried to the parent
+        if tree.kind[i] != FIXED:  # a link feels the wrench about its child node, before it is carried to the parent
             rotation = load9(node, p, N_R)
             o = tree.record_at[i] + WRENCH
             put3(local, o, tmatvec(rotation, moment))
@@ -45,8 +46,10 @@ def project(tree, ws):
         rod_forces(local, U(chunk) * U(RECORD))
     rows[:] = 0.0
     for i in range(1, len(tree.parent)):
-        if tree.kind[i] != ROD:
+        if tree.kind[i] == FIXED:
             continue
+        if tree.kind[i] == JOINT:
+            joint_force(tree, local, i)
         s = tree.segment[i]
         first = tree.own_pack[s]
         at1 = tree.basis_at[i]
@@ -60,7 +63,7 @@ def project(tree, ws):
 
 @inline
 def add_elasticity(tree, ws):
-    """Rows += K (q + mu v), the linear Kelvin-Voigt law of every rod (000 (12), 004 (33))."""
+    """Rows += K (q + mu v), the Kelvin-Voigt law of rods (000 (12), 004 (33)) and the springs and dampers of joints."""
     padded, rows = ws.padded, ws.rows
     for s in range(len(tree.first)):
         width = 4 * tree.own_packs[s]
@@ -71,4 +74,4 @@ def add_elasticity(tree, ws):
             total = 0.0
             for j in range(width):
                 total += tree.stiffness[at + i * width + j] * (padded[0, start + j] + mu * padded[1, start + j])
-            rows[start + i] += total
+            rows[start + i] += total + tree.friction[start + i] * padded[1, start + i] - tree.preload[start + i]

@@ -62,3 +62,11 @@ def get_column(a, o, k):
     """Column k of the 3x3 matrix at field offset o."""
     at = o + FOUR * U(k)
     return a[at], a[at + ROW_2], a[at + ROW_3]
+
+
+@inline
+def put_column(a, o, x):
+    """Write the first column of the 3x3 matrix at field offset o."""
+    a[o] = x[0]
+    a[o + ROW_2] = x[1]
+    a[o + ROW_3] = x[2]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from anguilla._jit import inline
+from anguilla.mechanics.joints import joint_motion
 from anguilla.mechanics.lanes import LANES, U, get3, get9
 from anguilla.mechanics.rodmap import JET, RATE, RECORD, RHO, SIX, SPIN, STRAIN, TURN, rod_motion
-from anguilla.mechanics.tree import N_A, N_AL, N_R, N_R0, N_R1, N_R2, N_V, N_W, N_X, ROD
+from anguilla.mechanics.tree import FIXED, JOINT, N_A, N_AL, N_R, N_R0, N_R1, N_R2, N_V, N_W, N_X
 from anguilla.mechanics.vec import add, axpy, cross, load3, load9, matmul, matvec, store3, store9
 
 STRAIN_FIELDS = 36 * LANES
@@ -30,7 +31,7 @@ def interval_strains(tree, ws):
         for k in range(STRAIN_FIELDS):
             local[at + k] = tree.prescribed[source + k]
     for i in range(1, len(tree.parent)):
-        if tree.kind[i] != ROD:
+        if tree.kind[i] == FIXED:
             continue
         s = tree.segment[i]
         at1 = tree.basis_at[i]
@@ -63,7 +64,9 @@ def move(tree, ws, q, v, a):
         p = tree.parent[i]
         rotation = load9(node, p, N_R)
         w, al = load3(node, p, N_W), load3(node, p, N_AL)
-        if tree.kind[i] == ROD:
+        if tree.kind[i] != FIXED:
+            if tree.kind[i] == JOINT:
+                joint_motion(tree, local, i)
             o = tree.record_at[i]
             turn = get9(local, o + TURN)
             r = matvec(rotation, get3(local, o + RHO))

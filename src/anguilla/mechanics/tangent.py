@@ -8,6 +8,7 @@ them. The tangent is affine in (alpha, beta): T = K + alpha C + beta M.
 from __future__ import annotations
 
 from anguilla._jit import inline
+from anguilla.mechanics.joints import joint_jacobian
 from anguilla.mechanics.lanes import FOUR, U, get3, get_column, put3, put9
 from anguilla.mechanics.rodmap import (
     FRAME,
@@ -36,8 +37,10 @@ from anguilla.mechanics.tree import (
     DF,
     DM,
     DR,
+    FIXED,
     G1,
     G2,
+    JOINT,
     MOTION_FIELDS,
     N_AL,
     N_F,
@@ -111,6 +114,9 @@ def linearise_locally(tree, ws, alpha, beta):
     for chunk in range(len(local) // RECORD):
         rod_jacobian(local, U(chunk) * U(RECORD), alpha, beta)
         rod_hessian(local, U(chunk) * U(RECORD))
+    for i in range(1, len(tree.parent)):
+        if tree.kind[i] == JOINT:
+            joint_jacobian(tree, node, local, i, alpha, beta)
 
 
 @inline
@@ -200,7 +206,7 @@ def columns_down(tree, ws, s, k):
         mass = tree.mass[i]
         if i == first:
             _carry(columns, c, c, r0, r1, r2, mass, inertia, gyro, moment)
-        elif tree.kind[i] == ROD and path <= k < path + own:
+        elif tree.kind[i] != FIXED and path <= k < path + own:
             o = tree.record_at[i] + JACOBIAN
             one, two = _strain_columns(local, o, strain), _strain_columns(local, o + GAUSS_2, strain)
             _carry_own(columns, c, one, two, r0, r1, r2, mass, inertia, gyro, moment)
@@ -261,7 +267,7 @@ def columns_up(tree, ws, s, k):
             dm = add(dm, add(cross(get3(columns, j + DR), force), cross(r, df)))
             put3(columns, up + DF, add(get3(columns, up + DF), df))
             put3(columns, up + DM, add(get3(columns, up + DM), dm))
-        if tree.kind[i] == ROD:
+        if tree.kind[i] != FIXED:
             _strain_rows(tree, local, columns, c, i, s, pack)
         c = p
     parent = tree.parent[first]
@@ -305,7 +311,7 @@ def collect_rows(tree, ws, s, k):
             c = root + group
             for i in range(tree.first[s] + 1, tree.last[s] + 1):
                 c = c + PACK_SIZE
-                if tree.kind[i] == ROD:
+                if tree.kind[i] != FIXED:
                     b1 = tree.basis[tree.basis_at[i] + 4 * q + l]
                     b2 = tree.basis[tree.basis_at[i] + 4 * (own + q) + l]
                     g, h = c + G1, c + G2
@@ -328,3 +334,4 @@ def add_elastic_tangent(tree, ws, alpha):
         for i in range(own):
             for j in range(own):
                 matrix[(start + i) * width + start + j] += factor * tree.stiffness[at + i * own + j]
+            matrix[(start + i) * width + start + i] += alpha * tree.friction[start + i]

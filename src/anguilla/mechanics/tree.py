@@ -23,7 +23,7 @@ from anguilla.mechanics.rodmap import LENGTH, RECORD
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-FIXED, ROD = 0, 1  # kinds of link
+FIXED, ROD, JOINT = 0, 1, 2  # kinds of link; ROD and JOINT links have a record in Workspace.local
 
 # One record per node, world axes.
 N_R = 0  # rotation, nine numbers
@@ -57,9 +57,9 @@ class Tree(NamedTuple):
     """Everything about a robot that does not change while it moves (arrays are read-only, C-contiguous)."""
 
     parent: Ints  # (nodes,)
-    kind: Ints  # (nodes,) FIXED or ROD
+    kind: Ints  # (nodes,) FIXED, ROD or JOINT
     segment: Ints  # (nodes,) owner of the link
-    fixed: Floats  # (nodes, 12) rotation (9) and translation (3) of FIXED links
+    fixed: Floats  # (nodes, 12) FIXED: rotation (9), translation (3); JOINT: axis (3), turn and slide per unit
     length: Floats  # (nodes,) interval length [m] of ROD links
     record_at: npt.NDArray[np.uint64]  # (nodes,) offset of a ROD link in Workspace.local
     prescribed: Floats  # flat, four intervals side by side: strains not driven by q, with their two rates
@@ -82,6 +82,8 @@ class Tree(NamedTuple):
     stiffness: Floats  # flat: per segment, own padded block (modal stiffness)
     stiffness_at: Ints  # (segments,)
     viscosity: Floats  # (segments,) Kelvin-Voigt time [s]: damping = viscosity x stiffness
+    friction: Floats  # (lanes,) viscous friction of joint coordinates
+    preload: Floats  # (lanes,) force of springs at zero coordinate
     columns_at: npt.NDArray[np.uint64]  # (segments,) offset of a segment's columns in Workspace.columns
     scale: Floats  # (n,) size of a unit of coordinate k as an angle or a relative displacement
     weight: Floats  # (n,) the same, larger for stiff strains: measure of Newton's corrections
@@ -101,7 +103,7 @@ class Workspace(NamedTuple):
 def workspace(tree: Tree) -> Workspace:
     """Allocate the scratch memory of a tree and write what stays constant in it."""
     lanes = len(tree.pack_slot) * LANES
-    rods = np.flatnonzero(tree.kind == ROD)
+    rods = np.flatnonzero(tree.kind != FIXED)
     local = np.zeros(-(-len(rods) // LANES) * int(RECORD))
     local[tree.record_at[rods] + LENGTH] = tree.length[rods]
     counts = tree.last - tree.first + 1

@@ -1,1 +1,1 @@
-"""view."""
+"""Pictures of results: geometry (`scene`), figures (`plots`), a page that moves (`page`)."""

@@ -1,0 +1,134 @@
+"""A stand-alone page in which the robot moves: one HTML file that asks nothing of the network."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import math
+import os
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from anguilla.results import Trajectory
+from anguilla.view.files import as_target, whole_file
+from anguilla.view.scene import Result, Scene, Tube, rods_of, scene, thin
+from anguilla.view.style import COLOURS, scaled
+
+__all__ = ["animate"]
+
+BUDGET = 2.0e6  # characters of embedded poses; the page around them takes 0.03e6
+FRAMES_PER_SECOND = 60.0  # more than this is not seen, even in slow motion: the page interpolates
+FEWEST_FRAMES, MOST_FRAMES = 120, 1200
+
+
+def animate(run: Result, path: str | os.PathLike[str]) -> Path:
+    """Write a page in which a motion can be played, turned and looked at closely, in any browser, from disk.
+
+    Args:
+        run: a Trajectory; an Equilibrium gives a still picture that can be turned.
+        path: file to write, .html; stored instants are thinned so that it stays below about 3 MB.
+
+    Returns:
+        The path of the file.
+
+    """
+    rods = rods_of(run)
+    target = as_target(path, (".html", ".htm"))
+    sections = 40 if len(rods) <= 8 else 16
+    if isinstance(run, Trajectory):
+        afford = int(BUDGET / (len(rods) * sections * 7 * 4 * 4 / 3))
+        wanted = int(FRAMES_PER_SECOND * float(run.t[-1] - run.t[0])) + 1
+        run = thin(run, max(2, min(afford, max(wanted, FEWEST_FRAMES), MOST_FRAMES)))
+    picture = scene(run, sections=sections, around=32 if len(rods) <= 8 else 16)
+    text = _fill(picture)
+    with whole_file(target) as part:
+        part.write_text(text, encoding="utf-8")
+    return target
+
+
+def _fill(picture: Scene) -> str:
+    room = files("anguilla.view")
+    page = room.joinpath("page.html").read_text(encoding="utf-8")
+    player = room.joinpath("player.js").read_text(encoding="utf-8")
+    # "<" is written as an escape, so that no name can end the script element
+    data = json.dumps(describe(picture), ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
+    head, rest = page.split("@TITLE@")
+    middle, rest = rest.split("@DATA@")
+    before, after = rest.split("@PLAYER@")
+    return "".join([head, html.escape(picture.name), middle, data, before, player, after])
+
+
+def describe(picture: Scene) -> dict[str, Any]:
+    """Return what the page is told: names, the fit of the camera, and the arrays of the tubes."""
+    low, high = picture.bounds
+    size = float(np.linalg.norm(high - low))
+    centre = 0.5 * (low + high)
+    thickest = max(float(tube.radius.max()) for tube in picture.tubes)
+    radius = float(np.max(np.linalg.norm(picture.points - centre, axis=1))) + thickest
+    cell = _round_number(size / 10.0)
+    unit, name = scaled(cell)
+    return {
+        "name": picture.name,
+        "frames": len(picture.t),
+        "t": encode(picture.t),
+        "size": size,
+        "radius": radius,
+        "centre": centre.tolist(),
+        "low": low.tolist(),
+        "azimuth": picture.azimuth,
+        "cell": cell,
+        "cellText": f"{unit * cell:g} {name}",
+        "rods": [_rod(tube, COLOURS[k % len(COLOURS)]) for k, tube in enumerate(picture.tubes)],
+    }
+
+
+def _rod(tube: Tube, colour: str) -> dict[str, Any]:
+    return {
+        "name": tube.name,
+        "colour": colour,
+        "clamped": tube.clamped,
+        "free": tube.free,
+        "sections": len(tube.X),
+        "around": tube.outline.shape[1],
+        "rootRadius": float(tube.radius[0]),
+        "X": encode(tube.X),
+        "outline": encode(tube.outline),
+        "position": encode(tube.position),
+        "rotation": encode(quaternions_wxyz(tube.rotation)),
+    }
+
+
+def encode(array: ArrayLike) -> dict[str, Any]:
+    """Return the shape of an array and its values, little-endian float32, in base64."""
+    values = np.ascontiguousarray(array, dtype="<f4")
+    return {"shape": list(values.shape), "data": base64.b64encode(values.tobytes()).decode("ascii")}
+
+
+def quaternions_wxyz(rotation: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return unit quaternions (..., 4), w first, of rotations (..., 3, 3).
+
+    4 q q^T is written down from the rotation; its longest column gives q without a division by a small number.
+    """
+    r = rotation
+    xx, yy, zz = r[..., 0, 0], r[..., 1, 1], r[..., 2, 2]
+    outer = np.empty((*r.shape[:-2], 4, 4))
+    outer[..., 0, 0] = 1.0 + xx + yy + zz
+    outer[..., 1, 1], outer[..., 2, 2], outer[..., 3, 3] = 1.0 + xx - yy - zz, 1.0 - xx + yy - zz, 1.0 - xx - yy + zz
+    for i, (j, k) in enumerate(((2, 1), (0, 2), (1, 0)), start=1):  # w times x, y, z
+        outer[..., 0, i] = outer[..., i, 0] = r[..., j, k] - r[..., k, j]
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        outer[..., i + 1, j + 1] = outer[..., j + 1, i + 1] = r[..., i, j] + r[..., j, i]
+    longest = np.argmax(np.diagonal(outer, axis1=-2, axis2=-1), axis=-1)
+    q = np.take_along_axis(outer, longest[..., None, None], axis=-1)[..., 0]
+    return q / np.linalg.norm(q, axis=-1, keepdims=True)
+
+
+def _round_number(value: float) -> float:
+    """The largest of 1, 2, 5 times a power of ten that does not exceed a value."""
+    power = 10.0 ** math.floor(math.log10(value))
+    return max(step * power for step in (1.0, 2.0, 5.0) if step * power <= value * (1.0 + 1e-9))

@@ -1,0 +1,216 @@
+"""The geometry of a result: every rod as a tube of its true cross-sections at every instant. Nothing is drawn here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from anguilla.assemble.observe import S_X
+from anguilla.describe import Frame, RodHandle
+from anguilla.errors import DescriptionError, as_count
+from anguilla.results import Equilibrium, Trajectory
+
+__all__ = ["Plane", "Scene", "Tube", "as_computed", "plane_of_motion", "rods_of", "scene", "thin"]
+
+Array = NDArray[np.float64]
+Result = Trajectory | Equilibrium
+AnyResult = TypeVar("AnyResult", bound=Trajectory | Equilibrium)
+
+JUMP = 1e-9  # of the length: how far before a breakpoint the section "before" it is taken
+
+
+@dataclass(frozen=True, slots=True)
+class Tube:
+    """A rod swept by its cross-sections.
+
+    Attributes:
+        name: name of the rod.
+        X: (m,) rest arc lengths of the drawn sections [m]; where the section jumps, one arc length stands twice.
+        position: (time, m, 3) centreline, world axes [m].
+        rotation: (time, m, 3, 3) section frames; the columns are t1, t2, t3 in world axes.
+        outline: (m, k, 2) polygon (y, z) around every section, in section axes [m]; not closed.
+        clamped: whether the root is fixed to the ground.
+        free: whether no other part is attached to the tip.
+
+    """
+
+    name: str
+    X: Array
+    position: Array
+    rotation: Array
+    outline: Array
+    clamped: bool
+    free: bool
+
+    def surface(self, index: int = -1) -> Array:
+        """Return the points (m, k, 3) [m] of the surface at one instant, world axes."""
+        cross = self.rotation[index][:, :, 1:]  # t2 and t3
+        return self.position[index][:, None, :] + np.einsum("mij,mkj->mki", cross, self.outline)
+
+    @property
+    def radius(self) -> Array:
+        """Largest distance (m,) [m] from the centreline to the outline."""
+        return np.sqrt(np.max(np.sum(self.outline**2, axis=2), axis=1))
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Everything there is to draw.
+
+    Attributes:
+        name: name of the robot.
+        t: (time,) instants [s].
+        tubes: the rods, in the order they were added.
+
+    """
+
+    name: str
+    t: Array
+    tubes: tuple[Tube, ...]
+
+    @property
+    def bounds(self) -> Array:
+        """Smallest and largest coordinates (2, 3) [m] of all tubes at all instants, to the thickness of a section."""
+        low = [np.min(tube.position - tube.radius[:, None], axis=(0, 1)) for tube in self.tubes]
+        high = [np.max(tube.position + tube.radius[:, None], axis=(0, 1)) for tube in self.tubes]
+        return np.array([np.min(low, axis=0), np.max(high, axis=0)])
+
+    @property
+    def points(self) -> Array:
+        """All centreline points at all instants (n, 3) [m]."""
+        return np.concatenate([tube.position.reshape(-1, 3) for tube in self.tubes])
+
+    @property
+    def azimuth(self) -> float:
+        """Angle [rad] about z of a good place to look from: across the widest horizontal extent, a little aside."""
+        flat = self.points[:, :2] - self.points[:, :2].mean(axis=0)
+        x, y = np.linalg.svd(flat, full_matrices=False)[2][0] if flat.any() else np.array([1.0, 0.0])
+        across = np.arctan2(y, x) - np.pi / 2.0
+        if np.sin(across) > 0.0:  # of the two sides, the one that keeps +x to the right
+            across += np.pi
+        return float((across + np.radians(35.0)) % (2.0 * np.pi))
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """The plane nearest to a cloud of points.
+
+    Attributes:
+        origin: (3,) a point of the plane [m].
+        axes: (2, 3) its horizontal and vertical direction, world axes.
+        offset: largest distance of a point from the plane, as a part of the largest extent in it [-].
+
+    """
+
+    origin: Array
+    axes: Array
+    offset: float
+
+    @property
+    def normal(self) -> Array:
+        """The direction (3,) the plane is looked at along, pointing to the viewer."""
+        return np.cross(self.axes[0], self.axes[1])
+
+    def project(self, points: ArrayLike) -> Array:
+        """Return the coordinates (..., 2) [m] of points (..., 3) in the plane, counted from the world origin."""
+        return np.asarray(points) @ self.axes.T
+
+
+def plane_of_motion(points: ArrayLike) -> Plane:
+    """Return the plane nearest to points (n, 3) [m], by principal components, with its second axis pointing up.
+
+    A normal within a degree of a world axis becomes that axis, so that a robot made to be planar is drawn in its plane.
+    """
+    cloud = np.asarray(points, dtype=float)
+    origin = cloud.mean(axis=0)
+    _, size, rows = np.linalg.svd(cloud - origin, full_matrices=False)
+    if size[1] <= 1e-9 * max(size[0], 1e-300):  # points on a line leave the plane open: take a vertical one
+        along = rows[0]
+        other = np.array([0.0, 0.0, 1.0]) if abs(along[2]) < 0.9 else np.array([1.0, 0.0, 0.0])
+        normal = np.cross(along, other) / np.linalg.norm(np.cross(along, other))
+    else:
+        normal = rows[2]
+    nearest = int(np.argmax(np.abs(normal)))
+    if abs(normal[nearest]) > np.cos(np.radians(1.0)):
+        normal = np.eye(3)[nearest]
+    # up: the world z as far as it lies in the plane; world y when the plane is horizontal
+    guide = np.array([0.0, 0.0, 1.0]) if abs(normal[2]) < 0.99 else np.array([0.0, 1.0, 0.0])
+    up = guide - normal * (guide @ normal)
+    up /= np.linalg.norm(up)
+    right = np.cross(up, normal)
+    if right[int(np.argmax(np.abs(right)))] < 0.0:
+        right, normal = -right, -normal
+    flat = (cloud - origin) @ np.array([right, up]).T
+    extent = float(np.max(np.ptp(flat, axis=0)))
+    away = float(np.max(np.abs((cloud - origin) @ normal)))
+    return Plane(origin, np.array([right, up]), away / max(extent, 1e-300))
+
+
+def rods_of(result: Result) -> list[RodHandle]:
+    """Return the rods of the robot, or raise an error that says what a picture needs."""
+    if not isinstance(result, Trajectory | Equilibrium):
+        raise DescriptionError(
+            f"a picture needs what ag.simulate or ag.statics returned; got an object of type {type(result).__name__}."
+        )
+    rods = [part for part in result.robot.parts if isinstance(part, RodHandle)]
+    if not rods:
+        raise DescriptionError(f"robot {result.robot.name!r} has no rods to draw.")
+    return rods
+
+
+def as_computed(result: AnyResult) -> AnyResult:
+    """Return the result with its robot as it was computed, whatever became of the description since."""
+    rods_of(result)
+    return replace(result, robot=result.system.robot)
+
+
+def thin(run: Trajectory, most: int) -> Trajectory:
+    """Return the motion with at most so many instants, equally spaced; the first and the last stay."""
+    n = len(run.t)
+    if n <= most:
+        return run
+    keep = np.unique(np.linspace(0, n - 1, as_count(most, "most", minimum=2)).round().astype(int))
+    return replace(run, _t=run.t[keep], _q=run.q[keep], _v=run.v[keep], _a=run.a[keep])
+
+
+def scene(result: Result, *, sections: int = 48, around: int = 32) -> Scene:
+    """Return the geometry of a result.
+
+    Args:
+        result: a Trajectory or an Equilibrium.
+        sections: number of drawn sections of every rod; those at breakpoints come on top.
+        around: number of points around every section.
+
+    Returns:
+        A Scene; an equilibrium has one instant.
+
+    """
+    result = as_computed(result)
+    as_count(sections, "sections", minimum=2)
+    occupied = {(part.parent.part_index, part.parent.place) for part in result.robot.parts}
+    tubes = []
+    for handle in rods_of(result):
+        rod = handle.rod
+        X, side = _stations(rod.length, sections, rod.section.breakpoints)
+        last = rod.length * (1.0 - 1e-12)
+        places = ["root" if x == 0.0 else "tip" if x >= last else float(x) for x in X]
+        motion = result._snapshots([Frame(result.robot, handle.index, place) for place in places])
+        outline = np.stack([rod.section.outline(float(x), around) for x in side])
+        rotation = motion[:, :, :9].reshape(*motion.shape[:2], 3, 3)
+        position = motion[:, :, S_X : S_X + 3]
+        tip_taken = (handle.index, "tip") in occupied
+        tubes.append(Tube(handle.name, X, position, rotation, outline, handle.parent.is_ground, not tip_taken))
+    return Scene(result.robot.name, np.atleast_1d(np.asarray(result.t, dtype=float)), tuple(tubes))
+
+
+def _stations(length: float, sections: int, breakpoints: tuple[float, ...]) -> tuple[Array, Array]:
+    """Arc lengths to draw, and where to take the section: a breakpoint comes twice, from before and from beyond."""
+    inner = [b for b in breakpoints if JUMP * length < b < (1.0 - JUMP) * length]
+    X = np.sort(np.concatenate([np.linspace(0.0, length, sections), inner, inner]))
+    side = X.copy()
+    for b in inner:
+        side[np.flatnonzero(X == b)[0]] = b - JUMP * length
+    return X, side

@@ -1,0 +1,116 @@
+import base64
+import copy
+import html
+import json
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import anguilla as ag
+from anguilla.view.page import quaternions_wxyz
+from anguilla.view.scene import scene, thin
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+def data_of(path):
+    text = path.read_text(encoding="utf-8")
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)[1])
+
+
+def decode(array):
+    values = np.frombuffer(base64.b64decode(array["data"]), dtype="<f4")
+    return values.reshape(array["shape"])
+
+
+@pytest.fixture(scope="module")
+def page(case, tmp_path_factory):
+    return ag.animate(case.run, tmp_path_factory.mktemp("page") / "run.html")
+
+
+def test_page_asks_nothing_of_the_network(page):
+    text = page.read_text(encoding="utf-8")
+    assert "http://" not in text and "https://" not in text
+    assert not re.search(r"""(src|href)\s*=\s*["'](?!data:)""", text)
+    assert not re.search(r"\b(fetch|XMLHttpRequest|WebSocket|EventSource|importScripts)\b|@import|url\(", text)
+    assert "default-src 'none'" in text
+    assert not re.search(r"@[A-Z]+@", text)
+
+
+def test_page_holds_the_positions(case, page):
+    data = data_of(page)
+    picture = scene(case.run, sections=40)
+    np.testing.assert_allclose(decode(data["t"]), case.run.t, atol=1e-6)
+    for rod, tube in zip(data["rods"], picture.tubes, strict=True):
+        position = decode(rod["position"])
+        assert position.shape == (data["frames"], rod["sections"], 3)
+        np.testing.assert_allclose(position, tube.position, atol=1e-6)
+        assert decode(rod["outline"]).shape == (rod["sections"], rod["around"], 2)
+        q = decode(rod["rotation"])
+        np.testing.assert_allclose(np.linalg.norm(q, axis=-1), 1.0, atol=1e-6)
+    # the camera's sphere holds all points
+    points = picture.points - np.array(data["centre"])
+    assert np.max(np.linalg.norm(points, axis=1)) <= data["radius"]
+
+
+def test_quaternions_give_the_rotations_back():
+    # from half turns, where the scalar part vanishes, to no turn at all
+    rng = np.random.default_rng(1)
+    q = np.concatenate([rng.normal(size=(50, 4)), np.eye(4), [[1e-9, 1.0, 0.0, 0.0], [0.0, 0.6, 0.8, 0.0]]])
+    q /= np.linalg.norm(q, axis=1, keepdims=True)
+    w, v = q[:, 0], q[:, 1:]
+    hat = np.zeros((len(q), 3, 3))
+    hat[:, 0, 1], hat[:, 0, 2], hat[:, 1, 2] = -v[:, 2], v[:, 1], -v[:, 0]
+    hat -= hat.transpose(0, 2, 1)
+    rotation = np.eye(3) + 2.0 * w[:, None, None] * hat + 2.0 * hat @ hat
+    found = quaternions_wxyz(rotation)
+    np.testing.assert_allclose(np.abs(np.sum(found * q, axis=1)), 1.0, atol=1e-14)
+
+
+def test_long_runs_are_thinned(case, tmp_path):
+    many = thin(case.run, 2)
+    n = 20_000
+    columns = {name: np.repeat(getattr(many, name)[:1], n, axis=0) for name in ("_q", "_v", "_a")}
+    long = ag.Trajectory(case.robot, case.run.system, case.run.status, np.linspace(0, 200, n), **columns)
+    path = ag.animate(long, tmp_path / "long.html")
+    assert path.stat().st_size < 3e6
+    t = decode(data_of(path)["t"])
+    assert t[0] == 0.0 and t[-1] == 200.0
+
+
+def test_names_cannot_break_out(case, tmp_path):
+    nasty = '</script><script>alert("x")</script>&'
+    system = copy.copy(case.eq.system)
+    system.robot = copy.deepcopy(system.robot)
+    system.robot.name = nasty
+    eq = ag.Equilibrium(case.robot, system, case.eq.status, case.eq._t, case.eq._q, case.eq._v, case.eq._a)
+    text = ag.animate(eq, tmp_path / "nasty.html").read_text(encoding="utf-8")
+    assert "<script>alert" not in text
+    assert f"<title>{html.escape(nasty)}</title>" in text
+    assert data_of(tmp_path / "nasty.html")["name"] == nasty
+
+
+def test_only_html_is_written(case, tmp_path):
+    with pytest.raises(ag.DescriptionError, match=r"\.html"):
+        ag.animate(case.run, tmp_path / "run.gif")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium")
+def test_a_browser_draws_the_tip_where_it_is(case, page, tmp_path):
+    moment = 0.2
+    quiet = ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"]
+    graphics = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--window-size=600,400"]
+    mode = ["--headless", "--no-sandbox", f"--user-data-dir={tmp_path}", "--virtual-time-budget=3000", "--dump-dom"]
+    command = [CHROMIUM, *mode, *quiet, *graphics, f"{page.as_uri()}#t={moment}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    body = re.search(r"<body[^>]*>", done.stdout)[0]
+    assert 'data-state="ready"' in body, body
+    assert float(re.search(r'data-time="([^"]*)"', body)[1]) == moment
+    tip = json.loads(re.search(r'data-tip="([^"]*)"', body)[1])
+    index = int(np.argmin(np.abs(case.run.t - moment)))
+    np.testing.assert_allclose(tip, scene(case.run, sections=40).tubes[-1].position[index, -1], atol=2e-6)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anguilla.assemble.fields import internal_wrench, strain_field
-from anguilla.assemble.observe import S_A, S_AL, S_V, S_W, S_X, balances, jacobian, snapshots
+from anguilla.assemble.fields import internal_wrench, motion_of, strain_field
+from anguilla.assemble.observe import S_A, S_AL, S_V, S_W, S_X, balances, jacobian
 from anguilla.assemble.system import System
 from anguilla.describe import Frame, Robot, RodHandle
 from anguilla.errors import DescriptionError
@@ -66,7 +66,7 @@ class _States:
 
     def _own(self, rod: RodHandle) -> RodHandle:
         """The rod as it was when the result was computed."""
-        if not isinstance(rod, RodHandle) or rod.robot is not self.robot:
+        if not isinstance(rod, RodHandle) or (rod.robot is not self.robot and rod.robot is not self.system.robot):
             raise DescriptionError(
                 f"expected a rod of robot {self.robot.name!r}, as returned by robot.add; got {rod!r}."
             )
@@ -79,13 +79,9 @@ class _States:
         for frame in frames:
             if not isinstance(frame, Frame):
                 raise DescriptionError(f"expected a frame such as arm.tip or arm.section(X); got {frame!r}.")
-            if frame.robot is not self.robot:
+            if frame.robot is not self.robot and frame.robot is not self.system.robot:
                 raise DescriptionError(f"frame {frame.label} belongs to another robot, {frame.robot.name!r}.")
-        system = self.system.observing(frames)
-        nodes = np.array([system.model.node(frame) for frame in frames], dtype=np.int64)
-        out = np.zeros((len(self._t), len(nodes), 24))
-        snapshots(system.tree, system.workspace, nodes, self._q, self._v, self._a, out)
-        return out
+        return motion_of(self.system, frames, self._q, self._v, self._a)
 
     def position(self, frame: Frame) -> Array:
         """Position of a frame [m], world axes: (time, 3), or (3,) of an equilibrium."""
@@ -111,31 +107,39 @@ class _States:
 
     def jacobian(self, frame: Frame) -> Array:
         """Body Jacobian of a frame, twist = J v: (time, 6, n)."""
+        motion = self._snapshots([frame])[:, 0]
         system = self.system.observing([frame])
-        node = system.model.node(frame)
-        out = np.zeros((len(self._t), 6, system.size))
-        pose = np.atleast_3d(self._snapshots([frame])[:, 0, :9]).reshape(-1, 3, 3)
+        node = system.model.node(frame.bare)
+        n = system.size
+        out = np.zeros((len(self._t), 6, n))
         for k, q in enumerate(self._q):
-            jacobian(system.tree, system.workspace, node, q, np.zeros(system.size), np.zeros(system.size), out[k])
-            out[k, :3], out[k, 3:] = pose[k].T @ out[k, :3], pose[k].T @ out[k, 3:]
+            jacobian(system.tree, system.workspace, node, q, np.zeros(n), np.zeros(n), out[k])
+            rotation = motion[k, :9].reshape(3, 3)
+            if frame.offset is not None:  # velocity of the offset point: v + w x arm
+                arm = rotation @ np.linalg.inv(frame.offset_pose)[:3, 3]
+                out[k, 3:] -= np.cross(out[k, :3], arm, axis=0)
+            out[k, :3], out[k, 3:] = rotation.T @ out[k, :3], rotation.T @ out[k, 3:]
         return self._pick(out)
 
     def centerline(self, rod: RodHandle, points: int = 60) -> Array:
         """Positions of equally spaced sections [m]: (time, points, 3)."""
-        frames = [rod.section(float(X)) for X in np.linspace(0.0, rod.length, points)]
+        part = self._own(rod)
+        frames = [part.section(float(X)) for X in np.linspace(0.0, part.length, points)]
         return self._pick(self._snapshots(frames)[:, :, S_X : S_X + 3])
 
     def strain(self, rod: RodHandle, X: ArrayLike | None = None) -> Array:
         """Strains xi = (K, Gamma) at arc lengths X [m] (default 60 equally spaced): (time, points, 6) [1/m, -]."""
-        return self._pick(strain_field(self.system, self._own(rod), _sections(rod, X), self._q))
+        part = self._own(rod)
+        return self._pick(strain_field(self.system, part, _sections(part, X), self._q))
 
     def wrench(self, rod: RodHandle, X: ArrayLike | None = None) -> Array:
         """Internal wrench Lambda, what the part beyond X exerts on the part before it, in section axes.
 
         (time, points, 6): moment [N m], force [N]; X defaults to 60 equally spaced arc lengths [m].
         """
+        part = self._own(rod)
         states = self._t, self._q, self._v, self._a
-        return self._pick(internal_wrench(self.system, self._own(rod), _sections(rod, X), *states))
+        return self._pick(internal_wrench(self.system, part, _sections(part, X), *states))
 
     @property
     def energy(self) -> dict[str, Any]:

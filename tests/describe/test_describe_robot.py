@@ -6,7 +6,23 @@ import pickle
 import numpy as np
 import pytest
 
-from anguilla.describe import Circle, Material, Robot, Rod, RodHandle, Strains, TipWrench, Wrench, kirchhoff
+from anguilla.describe import (
+    BodyHandle,
+    Circle,
+    Cylindrical,
+    Fixed,
+    Material,
+    Planar,
+    Revolute,
+    RigidBody,
+    Robot,
+    Rod,
+    RodHandle,
+    Strains,
+    TipWrench,
+    Wrench,
+    kirchhoff,
+)
 from anguilla.errors import DescriptionError
 
 
@@ -19,6 +35,18 @@ def make_rod(**changes):
         **changes,
     }
     return Rod(**fields)
+
+
+def translation(x, y, z):
+    pose = np.eye(4)
+    pose[:3, 3] = (x, y, z)
+    return pose
+
+
+def quarter_turn_about_z():
+    pose = np.eye(4)
+    pose[:2, :2] = [[0, -1], [1, 0]]
+    return pose
 
 
 @pytest.fixture
@@ -144,7 +172,7 @@ def test_bad_arguments(robot):
         assert text in str(caught.value)
 
     refused(lambda: Robot("my robot"), "Robot.name must be a name of letters")
-    refused(lambda: robot.add(0.5, at=robot.ground), "Robot.add rod must be a Rod; got 0.5.")
+    refused(lambda: robot.add(0.5, at=robot.ground), "Robot.add part must be a Rod or a RigidBody; got 0.5.")
     refused(lambda: robot.add(make_rod(), at=arm), "Robot.add at must be a frame; got the part 'arm': did you mean")
     refused(lambda: robot.add(make_rod(), at="tip"), "Robot.add at must be a frame such as robot.ground or arm.tip")
     refused(lambda: robot.add(make_rod(), at=stranger.tip), "got 'rod.tip' of another robot, 'other'.")
@@ -180,3 +208,107 @@ def test_a_copied_robot_is_whole_and_independent(robot):
         assert twin.parts[0].parent.robot is twin
         twin.part("arm").rod.length = 2
         assert arm.rod.length == 0.5
+
+
+def test_add_a_body(robot):
+    arm = robot.add(make_rod(), at=robot.ground, name="arm")
+    body = RigidBody(0.1, name="hand")
+    hand = robot.add(body, at=arm.tip, joint=Revolute((0, 0, 2)), pose=translation(0.1, 0, 0))
+    assert isinstance(hand, BodyHandle) and hand.body is body and hand.name == "hand" and hand.index == 1
+    assert hand.joint == Revolute((0, 0, 1)) and hand.parent == arm.tip and hand.pose[0, 3] == 0.1
+    assert hand.size == 1 and hand.length == 0.0
+    assert hand.frame == hand.root and hand.frame.X == 0.0 and hand.frame.part is hand
+    assert hand.frame.label == "hand.frame" and "body 'hand'" in repr(hand) and "arm.tip" in repr(hand)
+    assert [robot.add(RigidBody(1), at=hand.frame).name for _ in range(2)] == ["body", "body_2"]
+
+
+def test_a_part_is_fixed_by_default(robot):
+    arm, stone = robot.add(make_rod(), at=robot.ground), robot.add(RigidBody(1), at=robot.ground)
+    assert arm.joint == stone.joint == Fixed()
+    assert stone.size == 0 and stone.coordinates() == [] and arm.size == arm.rod.size
+
+
+def test_coordinates_of_the_joint_come_first(robot):
+    base = robot.add(RigidBody(1), at=robot.ground, joint=Planar((0, 0, 1)), name="base")
+    strains = Strains(bend_z=2, twist=1)
+    arm = robot.add(make_rod(strains=strains), at=base.frame, joint=Revolute((0, 1, 0)), name="arm")
+    hand = robot.add(RigidBody(1), at=arm.tip, joint=Cylindrical((1, 0, 0)), name="hand")
+    assert [base.size, arm.size, hand.size] == [3, 4, 2]
+    assert robot.coordinates() == [
+        "base.slide_1",
+        "base.slide_2",
+        "base.turn",
+        "arm.angle",
+        "arm.twist[0]",
+        "arm.bend_z[0]",
+        "arm.bend_z[1]",
+        "hand.slide",
+        "hand.turn",
+    ]
+    assert robot.size == 9
+
+
+def test_frames_with_an_offset(robot):
+    arm = robot.add(make_rod(), at=robot.ground, name="arm")
+    hand = robot.add(RigidBody(0.1), at=arm.tip, name="hand")
+    finger = hand.at((0.1, 0, -0.02))
+    assert finger == hand.at(translation(0.1, 0, -0.02)) == hand.frame.offset_by([0.1, 0, -0.02]) != hand.frame
+    assert len({finger, hand.at((0.1, 0, -0.02)), hand.frame, hand.at((0, 0, 0))}) == 2
+    assert finger.label == "hand.frame + (0.1, 0, -0.02)" and finger.X == 0.0 and finger.part is hand
+    np.testing.assert_array_equal(finger.offset_pose, translation(0.1, 0, -0.02))
+    assert finger.bare == hand.frame and hand.frame.bare == hand.frame and hand.frame.offset is None
+    np.testing.assert_array_equal(hand.frame.offset_pose, np.eye(4))
+    side = arm.section(0.2).offset_by((0, 0.01, 0))
+    assert side.X == 0.2 and side.label == "arm[0.2] + (0, 0.01, 0)" and side.bare == arm.section(0.2)
+    hook = robot.ground.offset_by((1, 2, 3))
+    assert hook.is_ground and hook.label == "ground + (1, 2, 3)"
+
+
+def test_offsets_compose_in_the_axes_of_the_frame(robot):
+    hand = robot.add(RigidBody(0.1), at=robot.ground, name="hand")
+    turned = hand.at(quarter_turn_about_z())
+    assert turned.label == "hand.frame + (0, 0, 0), turned"
+    np.testing.assert_array_equal(turned.offset_by((1, 0, 0)).offset_pose[:3, 3], [0, 1, 0])
+    assert hand.at((1, 0, 0)).offset_by((-1, 0, 0)) == hand.frame
+
+
+def test_the_offset_of_the_parent_goes_into_the_pose(robot):
+    hand = robot.add(RigidBody(0.1), at=robot.ground, name="hand")
+    finger = robot.add(make_rod(), at=hand.at(quarter_turn_about_z()), pose=translation(0.1, 0, 0))
+    assert finger.parent == hand.frame
+    np.testing.assert_array_equal(finger.pose, quarter_turn_about_z() @ translation(0.1, 0, 0))
+
+
+def test_a_robot_with_bodies_and_offsets_is_copied_whole(robot):
+    hand = robot.add(RigidBody(0.1), at=robot.ground, joint=Revolute((0, 0, 1)), name="hand")
+    robot.load(Wrench(hand.at((0.1, 0, 0)), force=(1, 0, 0)))
+    for twin in (copy.deepcopy(robot), pickle.loads(pickle.dumps(robot))):
+        assert twin.loads[0].frame == twin.part("hand").at((0.1, 0, 0)) != hand.at((0.1, 0, 0))
+        twin.part("hand").joint.stiffness = 2
+        assert hand.joint.stiffness == 0.0
+
+
+def test_bad_bodies_and_joints_in_a_robot(robot):
+    hand = robot.add(RigidBody(0.1), at=robot.ground, name="hand")
+    other = Robot("other")
+    stone = other.add(RigidBody(1), at=other.ground, name="stone")
+
+    def refused(function, text):
+        with pytest.raises(DescriptionError) as caught:
+            function()
+        assert text in str(caught.value)
+
+    body, ground = RigidBody(1, name="palm"), robot.ground
+    joint_wanted = "Part 'palm': Robot.add joint must be a joint such as Revolute(axis=(0, 0, 1)); got "
+    refused(lambda: robot.add(body, at=ground, joint="revolute"), joint_wanted + "'revolute'.")
+    refused(lambda: robot.add(body, at=ground, joint=Fixed), joint_wanted)
+    refused(lambda: robot.add(body, at=ground, joint=(0, 0, 1)), joint_wanted)
+    refused(lambda: robot.add(body, at=stone.frame), "Part 'palm': Robot.add at must be a frame of robot 'arm'; got")
+    refused(lambda: robot.add(body, at=stone.at((1, 0, 0))), "'stone.frame + (1, 0, 0)' of another robot, 'other'.")
+    refused(lambda: robot.add(body, at=hand), "got the part 'hand': did you mean its .frame?")
+    refused(lambda: robot.add(Material(1e6, 1000), at=ground), "Robot.add part must be a Rod or a RigidBody")
+    refused(lambda: hand.at((1, 2)), "hand.at pose must be a 4x4 homogeneous matrix or a position of 3 finite numbers")
+    refused(lambda: hand.at(2 * np.eye(4)), "The last row of hand.at pose must be (0, 0, 0, 1)")
+    refused(lambda: hand.frame.offset_by("up"), "hand.frame.offset_by pose must be a 4x4")
+    refused(lambda: TipWrench(hand), "TipWrench.part must be a rod of the robot")
+    assert robot.parts == (hand,)

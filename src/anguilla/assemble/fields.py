@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from anguilla.assemble.evaluate import residual
-from anguilla.assemble.observe import S_A, S_AL, S_W, S_X, snapshots
+from anguilla.assemble.observe import S_A, S_AL, S_V, S_W, S_X, SNAPSHOT, snapshots
 from anguilla.assemble.system import System
-from anguilla.describe import STRAIN_NAMES, DistributedWrench, RodHandle, Wrench
+from anguilla.describe import STRAIN_NAMES, DistributedWrench, Frame, RodHandle, Wrench
 from anguilla.mechanics.tree import N_F, N_M, N_X, Floats
 
 GAUSS_POINTS = 6  # per piece between requested sections: exact to degree 11
@@ -15,7 +17,7 @@ GAUSS_POINTS = 6  # per piece between requested sections: exact to degree 11
 
 def strain_field(system: System, part: RodHandle, X: Floats, q: Floats) -> Floats:
     """Strains (nt, m, 6) of a rod at arc lengths X (m,) [m] for coordinates q (nt, n)."""
-    layout = system.model.rods[part.index]
+    layout = system.model.parts[part.index]
     own = q[:, layout.coordinates]
     field = np.broadcast_to(part.rod.rest.strain(X), (len(q), len(X), 6)).copy()
     at = 0
@@ -27,7 +29,8 @@ def strain_field(system: System, part: RodHandle, X: Floats, q: Floats) -> Float
 
 def _pieces(system: System, part: RodHandle, X: Floats) -> Floats:
     """Ends of the pieces to integrate over: requested sections, breakpoints, panel ends and sections carrying something."""
-    layout = system.model.rods[part.index]
+    layout = system.model.parts[part.index]
+    assert layout.grid is not None
     ends = np.concatenate([X, layout.grid.X, [0.0, part.length]])
     ends = np.unique(ends)
     return ends[np.concatenate([[True], np.diff(ends) > 1e-12 * part.length])]
@@ -59,7 +62,7 @@ def _point_wrenches(
     jumps = []
     for load in system.robot.loads:
         if isinstance(load, Wrench) and load.frame.part_index == part.index:
-            motion = _motion(system, [load.frame], q, v, a)[:, 0]
+            motion = motion_of(system, [load.frame], q, v, a)[:, 0]
             value = load.values(times)
             m, f = value[:, :3], value[:, 3:]
             if load.follower:
@@ -68,7 +71,7 @@ def _point_wrenches(
             jumps.append((load.frame.X, motion[:, S_X : S_X + 3], -m, -f))
     children = [p for p in system.robot.parts if p.parent.part_index == part.index and not p.parent.is_ground]
     for child in children:
-        node = system.model.rods[child.index].nodes[0]
+        node = system.model.parts[child.index].entry
         record = np.zeros((len(q), 9))
         table, out = system.loads(times), np.zeros(system.size)
         for k in range(len(q)):
@@ -79,12 +82,27 @@ def _point_wrenches(
     return jumps
 
 
-def _motion(system: System, frames: list, q: Floats, v: Floats, a: Floats) -> Floats:
+def motion_of(system: System, frames: Sequence[Frame], q: Floats, v: Floats, a: Floats) -> Floats:
+    """Motion (nt, m, SNAPSHOT) of frames, world axes; a frame between two nodes gets a node of its own first."""
     observer = system.observing(frames)
-    nodes = np.array([observer.model.node(frame) for frame in frames], dtype=np.int64)
-    out = np.zeros((len(q), len(nodes), 24))
+    nodes = np.array([observer.model.node(frame.bare) for frame in frames], dtype=np.int64)
+    out = np.zeros((len(q), len(nodes), SNAPSHOT))
     snapshots(observer.tree, observer.workspace, nodes, q, v, a, out)
+    for k, frame in enumerate(frames):
+        if frame.offset is not None:
+            _shift(out[:, k], frame.offset_pose)
     return out
+
+
+def _shift(motion: Floats, offset: Floats) -> None:
+    """Move the motion (nt, SNAPSHOT) of a frame to another one at a fixed pose from it, in place."""
+    rotation = motion[:, :9].reshape(-1, 3, 3)
+    arm = rotation @ offset[:3, 3]
+    w, al = motion[:, S_W : S_W + 3], motion[:, S_AL : S_AL + 3]
+    motion[:, S_X : S_X + 3] += arm
+    motion[:, S_V : S_V + 3] += np.cross(w, arm)
+    motion[:, S_A : S_A + 3] += np.cross(al, arm) + np.cross(w, np.cross(w, arm))
+    motion[:, :9] = (rotation @ offset[:3, :3]).reshape(-1, 9)
 
 
 def internal_wrench(
@@ -100,7 +118,7 @@ def internal_wrench(
     points = (ends[:-1, None] + half[:, None] * (1.0 + x)).ravel()
     weights = (half[:, None] * w).ravel()
     frames = [part.section(float(p)) for p in points] + [part.section(float(p)) for p in X]
-    motion = _motion(system, frames, q, v, a)
+    motion = motion_of(system, frames, q, v, a)
     inner, sections = motion[:, : len(points)], motion[:, len(points) :]
     moment, force = _density(system, part, points, inner, times)
     moment = moment + np.cross(inner[:, :, S_X : S_X + 3], force)  # about the world origin

@@ -27,6 +27,7 @@ class LoadTable:
         follower: (m,) 1 if it turns with its node.
         gravity: (nt or 1, 3) [m/s^2].
         wrench: (nt or 1, m, 6) moment [N m], force [N].
+        effort: (nt or 1, n) torques [N m] and forces [N] of joint motors, by coordinate.
 
     """
 
@@ -34,14 +35,16 @@ class LoadTable:
     follower: Ints
     gravity: Floats
     wrench: Floats
+    effort: Floats
 
     def at(self, row: int = 0, factor: float = 1.0) -> Forces:
         """Forces of one row, multiplied by a load factor."""
         gravity = self.gravity[min(row, len(self.gravity) - 1)]
         wrench = self.wrench[min(row, len(self.wrench) - 1)]
+        effort = self.effort[min(row, len(self.effort) - 1)]
         if factor != 1.0:
-            gravity, wrench = factor * gravity, factor * wrench
-        return Forces(gravity, self.where, self.follower, wrench)
+            gravity, wrench, effort = factor * gravity, factor * wrench, factor * effort
+        return Forces(gravity, self.where, self.follower, wrench, effort)
 
 
 class System:
@@ -59,12 +62,13 @@ class System:
 
     def observing(self, frames: Sequence[Frame]) -> System:
         """Return this system, or one with the same coordinates and motion in which every given frame has a node."""
-        if all(self.model.node(frame) is not None for frame in frames):
+        bare = [frame.bare for frame in frames]
+        if all(self.model.node(frame) is not None for frame in bare):
             return self
-        return System(self.robot, frames)
+        return System(self.robot, bare)
 
     def elastic_stiffness(self) -> Floats:
-        """The constant stiffness K_ee (n, n) of the rods in their coordinates (000 (26))."""
+        """The constant stiffness K_ee (n, n) of rods (000 (26)) and joint springs."""
         tree = self.tree
         lanes = 4 * len(tree.pack_slot)
         padded = np.zeros((lanes, lanes))
@@ -75,8 +79,11 @@ class System:
         return padded[np.ix_(tree.lane, tree.lane)]
 
     def elastic_energy(self, q: Floats) -> Floats:
-        """Elastic energy (nt,) [J] of states q (nt, n)."""
-        return 0.5 * np.einsum("ti,ij,tj->t", q, self.elastic_stiffness(), q)
+        """Elastic energy (nt,) [J] of rods and joint springs in states q (nt, n)."""
+        rest = np.zeros(self.size)
+        for layout in self.model.parts:
+            rest[layout.joint] = layout.part.joint.rest_values
+        return 0.5 * np.einsum("ti,ij,tj->t", q - rest, self.elastic_stiffness(), q - rest)
 
     def loads(self, times: ArrayLike = 0.0) -> LoadTable:
         """Sample gravity and all loads at the given times [s]."""
@@ -92,7 +99,8 @@ class System:
                     raise DescriptionError(f"{load.label} was moved after the robot was compiled: compile it again.")
                 nodes, value = [node], load.values(times[:1] if constant else times)[:, None, :]
             elif isinstance(load, DistributedWrench):
-                rod = self.model.rods[load.part.index]
+                rod = self.model.parts[load.part.index]
+                assert rod.grid is not None
                 inside = np.flatnonzero(rod.grid.weights > 0.0)
                 nodes = rod.nodes[inside].tolist()
                 density = load.values(rod.grid.X[inside], times[:1] if constant else times)
@@ -102,12 +110,17 @@ class System:
             where += nodes
             follower += [int(load.follower)] * len(nodes)
             values.append(value)
+        steady = all(part.joint.effort_is_constant for part in robot.parts)
+        effort = np.zeros((1 if steady else len(times), self.size))
+        for layout in self.model.parts:
+            effort[:, layout.joint] = layout.part.joint.effort_values(times[: len(effort)])
         gravity = robot.gravity_values(times[:1] if robot.gravity_is_constant else times)
         return LoadTable(
             np.array(where, dtype=np.int64),
             np.array(follower, dtype=np.int64),
             np.ascontiguousarray(gravity, dtype=np.float64),
             np.ascontiguousarray(np.concatenate(values, axis=1), dtype=np.float64),
+            effort,
         )
 
     def vector(self, value: ArrayLike | None, name: str) -> Floats:

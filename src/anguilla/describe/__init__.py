@@ -1,7 +1,9 @@
-"""What a user writes: the robot, its rods, their sections, materials, strains and rest shapes, and the loads."""
+"""What a user writes: the robot, its rods (sections, materials, strains, rest shapes), bodies, joints and loads."""
 
 from anguilla.describe.basis import Basis, Chebyshev, FreeTip, Legendre, Monomial, make_basis
-from anguilla.describe.frames import Frame, Part, RodHandle
+from anguilla.describe.bodies import RigidBody, Shape
+from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
+from anguilla.describe.joints import Axis, Cylindrical, Fixed, Helical, Joint, Planar, Prismatic, Revolute, Universal
 from anguilla.describe.loads import DistributedWrench, Load, TipWrench, Wrench
 from anguilla.describe.material import Material
 from anguilla.describe.piecewise import FunctionBasis, PiecewiseConstant, PiecewisePolynomial
@@ -14,18 +16,24 @@ from anguilla.describe.varying import GeneralSection, Tapered, taper
 
 __all__ = [
     "STRAIN_NAMES",
+    "Axis",
     "Basis",
+    "BodyHandle",
     "Chebyshev",
     "Circle",
     "ConstantCurvature",
     "CrossSection",
+    "Cylindrical",
     "DistributedWrench",
     "Ellipse",
+    "Fixed",
     "Frame",
     "FreeTip",
     "FunctionBasis",
     "GeneralSection",
+    "Helical",
     "Helix",
+    "Joint",
     "Legendre",
     "Load",
     "Material",
@@ -33,18 +41,24 @@ __all__ = [
     "Part",
     "PiecewiseConstant",
     "PiecewisePolynomial",
+    "Planar",
+    "Prismatic",
     "Rectangle",
     "RestFunction",
     "RestShape",
+    "Revolute",
+    "RigidBody",
     "Robot",
     "Rod",
     "RodHandle",
     "SectionProperties",
+    "Shape",
     "Straight",
     "Strains",
     "Tapered",
     "TipWrench",
     "Tube",
+    "Universal",
     "Wrench",
     "extensible_kirchhoff",
     "kirchhoff",

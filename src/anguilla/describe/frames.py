@@ -6,34 +6,42 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from anguilla.describe.bodies import RigidBody
+from anguilla.describe.joints import Joint
 from anguilla.describe.rod import Rod
-from anguilla.errors import DescriptionError, as_number, refuse
+from anguilla.errors import DescriptionError, as_array, as_number, as_pose, refuse
 
 if TYPE_CHECKING:
     from anguilla.describe.robot import Robot
 
 GROUND = -1
 
+Offset = tuple[tuple[float, ...], ...]
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A frame of a robot: the ground, or a section of one of its rods.
+    """A frame of a robot: the ground, a section of one of its rods, one of its bodies, or a place fixed to these.
 
-    Frames come from ``robot.ground``, ``part.root``, ``part.tip`` and ``part.section(X)``. Two frames are equal when
-    they name the same place of the same robot; the tip stays the tip when the length of the rod is changed.
+    Frames come from ``robot.ground``, ``arm.root``, ``arm.tip``, ``arm.section(X)``, ``hand.frame`` and
+    ``hand.at(position)``; ``frame.offset_by(pose)`` gives a place fixed to any of them. Two frames are equal when they
+    name the same place of the same robot; the tip stays the tip when the length of the rod is changed.
 
     Attributes:
         robot: the robot it belongs to.
         part_index: index of its part in ``robot.parts``; -1 for the ground.
-        place: "root", "tip" or an arc length [m] strictly between them.
+        place: "root", "tip" or an arc length [m] strictly between them; "frame" for a body.
+        offset: fixed pose of this frame in the frame without offset, as 4 rows of 4 numbers, translation in [m]; None
+            for no offset.
 
     """
 
     robot: Robot = field(repr=False)
     part_index: int
     place: str | float = "root"
+    offset: Offset | None = None
 
     @property
     def is_ground(self) -> bool:
@@ -49,7 +57,7 @@ class Frame:
 
     @property
     def X(self) -> float:
-        """Rest arc length [m]: 0 at the root (and for the ground), the length of the rod at the tip."""
+        """Rest arc length [m]: 0 at the root (and for the ground and a body), the length of the rod at the tip."""
         if self.is_ground or self.place == "root":
             return 0.0
         length = self.part.length
@@ -61,11 +69,42 @@ class Frame:
 
     @property
     def label(self) -> str:
-        """Readable name: "ground", "arm.root", "arm.tip" or "arm[0.25]"."""
+        """Readable name: "ground", "arm.root", "arm.tip", "arm[0.25]", "hand.frame", "hand.frame + (0.1, 0, 0)"."""
         if self.is_ground:
-            return "ground"
-        name = self.part.name
-        return f"{name}.{self.place}" if isinstance(self.place, str) else f"{name}[{self.place:g}]"
+            name = "ground"
+        elif isinstance(self.place, str):
+            name = f"{self.part.name}.{self.place}"
+        else:
+            name = f"{self.part.name}[{self.place:g}]"
+        if self.offset is None:
+            return name
+        pose = self.offset_pose
+        turned = "" if np.array_equal(pose[:3, :3], np.eye(3)) else ", turned"
+        return f"{name} + ({', '.join(f'{x:g}' for x in pose[:3, 3])}){turned}"
+
+    @property
+    def offset_pose(self) -> NDArray[np.float64]:
+        """Fixed pose (4, 4) of this frame in the frame without offset, translation in [m]; maybe the identity."""
+        return np.eye(4) if self.offset is None else np.array(self.offset, dtype=np.float64)
+
+    @property
+    def bare(self) -> Frame:
+        """The frame without offset."""
+        return self if self.offset is None else Frame(self.robot, self.part_index, self.place)
+
+    def offset_by(self, pose: ArrayLike) -> Frame:
+        """Return a frame fixed to this one.
+
+        Args:
+            pose: its pose (4, 4) in this frame, translation in [m]; or its position (3,) [m], with the same axes.
+
+        """
+        return self._moved(_as_offset(pose, f"{self.label}.offset_by pose"))
+
+    def _moved(self, pose: NDArray[np.float64]) -> Frame:
+        total = self.offset_pose @ pose
+        offset = None if np.array_equal(total, np.eye(4)) else tuple(tuple(row) for row in total.tolist())
+        return Frame(self.robot, self.part_index, self.place, offset)
 
     def __str__(self) -> str:
         return self.label
@@ -78,18 +117,22 @@ class Part:
         robot: the robot.
         index: index in ``robot.parts``.
         name: unique name in the robot.
-        parent: the frame the part is attached to.
-        pose: fixed pose (4, 4) of the root of the part in the parent frame, read-only; translation in [m].
+        parent: the frame the part is attached to, without offset.
+        pose: fixed pose (4, 4) of the joint in the parent frame, read-only; translation in [m].
+        joint: the joint; its motion leads from there to the root of the part.
 
     """
 
-    def __init__(self, robot: Robot, index: int, name: str, parent: Frame, pose: NDArray[np.float64]) -> None:
+    def __init__(
+        self, robot: Robot, index: int, name: str, parent: Frame, pose: NDArray[np.float64], joint: Joint
+    ) -> None:
         self.robot = robot
         self.index = index
         self.name = name
         self.parent = parent
         self.pose = pose
         self.pose.setflags(write=False)
+        self.joint = joint
 
     @property
     def root(self) -> Frame:
@@ -103,12 +146,12 @@ class Part:
 
     @property
     def size(self) -> int:
-        """Number of coordinates of the part."""
-        raise NotImplementedError
+        """Number of coordinates of the part, those of its joint included."""
+        return self.joint.size
 
     def coordinates(self) -> list[str]:
-        """Return the labels of the coordinates of the part."""
-        raise NotImplementedError
+        """Return the labels of the coordinates of the part, those of its joint first, such as "hand.angle"."""
+        return [f"{self.name}.{label}" for label in self.joint.names]
 
 
 class RodHandle(Part):
@@ -119,8 +162,10 @@ class RodHandle(Part):
 
     """
 
-    def __init__(self, robot: Robot, index: int, name: str, parent: Frame, pose: NDArray[np.float64], rod: Rod) -> None:
-        super().__init__(robot, index, name, parent, pose)
+    def __init__(
+        self, robot: Robot, index: int, name: str, parent: Frame, pose: NDArray[np.float64], joint: Joint, rod: Rod
+    ) -> None:
+        super().__init__(robot, index, name, parent, pose, joint)
         self.rod = rod
 
     def __repr__(self) -> str:
@@ -149,9 +194,68 @@ class RodHandle(Part):
 
     @property
     def size(self) -> int:
-        """Number of coordinates of the rod."""
-        return self.rod.size
+        """Number of coordinates of the joint and of the rod."""
+        return self.joint.size + self.rod.size
 
     def coordinates(self) -> list[str]:
-        """Return the labels of the coordinates, such as "arm.bend_z[0]"."""
-        return [f"{self.name}.{strain}[{k}]" for strain, basis in self.rod.strains.items() for k in range(basis.size)]
+        """Return the labels of the coordinates: those of the joint, then of the strains, such as "arm.bend_z[0]"."""
+        strains = self.rod.strains.items()
+        own = [f"{self.name}.{strain}[{k}]" for strain, basis in strains for k in range(basis.size)]
+        return super().coordinates() + own
+
+
+class BodyHandle(Part):
+    """Handle of a rigid body in a robot.
+
+    Attributes:
+        body: the description of the body.
+
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        index: int,
+        name: str,
+        parent: Frame,
+        pose: NDArray[np.float64],
+        joint: Joint,
+        body: RigidBody,
+    ) -> None:
+        super().__init__(robot, index, name, parent, pose, joint)
+        self.body = body
+
+    def __repr__(self) -> str:
+        return f"<body {self.name!r} of robot {self.robot.name!r}, on {self.parent.label}>"
+
+    @property
+    def frame(self) -> Frame:
+        """The body frame, in which the centre of mass and the inertia are given."""
+        return Frame(self.robot, self.index, "frame")
+
+    @property
+    def root(self) -> Frame:
+        """The body frame."""
+        return self.frame
+
+    def at(self, pose: ArrayLike) -> Frame:
+        """Return a frame fixed to the body.
+
+        Args:
+            pose: its pose (4, 4) in the body frame, translation in [m]; or its position (3,) [m], with the body axes.
+
+        """
+        return self.frame._moved(_as_offset(pose, f"{self.name}.at pose"))
+
+
+def _as_offset(value: object, name: str) -> NDArray[np.float64]:
+    """Return a pose (4, 4) from a pose or a position (3,) [m]."""
+    wanted = "a 4x4 homogeneous matrix or a position of 3 finite numbers [m]"
+    given = as_array(value, name, wanted)
+    if given.shape == (4, 4):
+        return as_pose(given, name)
+    if given.shape != (3,):
+        raise refuse(name, wanted, value)
+    pose = np.eye(4)
+    pose[:3, 3] = given
+    return pose

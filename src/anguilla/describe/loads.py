@@ -72,7 +72,7 @@ class Wrench(Load):
         kind = type(self).__name__
         if isinstance(self.frame, Part):
             raise DescriptionError(
-                f"{kind}.frame must be a frame; got the part {self.frame.name!r}: did you mean its .tip?"
+                f"{kind}.frame must be a frame; got the part {self.frame.name!r}: did you mean its .{'tip' if isinstance(self.frame, RodHandle) else 'frame'}?"
             )
         if not isinstance(self.frame, Frame):
             raise refuse(f"{kind}.frame", "a frame such as arm.tip", self.frame)

@@ -84,7 +84,7 @@ class PiecewisePolynomial(_Pieces):
 
     """
 
-    degree: int = 1  # type: ignore[assignment]
+    degree: int = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()

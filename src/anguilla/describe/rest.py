@@ -103,7 +103,7 @@ class RestFunction(RestShape):
     """
 
     function: Callable[[float], ArrayLike]
-    breakpoints: tuple[float, ...] = ()  # type: ignore[assignment]
+    breakpoints: tuple[float, ...] = ()
 
     def _check(self) -> None:
         if not callable(self.function):

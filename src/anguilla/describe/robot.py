@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from anguilla.describe.bodies import RigidBody
 from anguilla.describe.description import as_name
-from anguilla.describe.frames import GROUND, Frame, Part, RodHandle
+from anguilla.describe.frames import GROUND, BodyHandle, Frame, Part, RodHandle
+from anguilla.describe.joints import Fixed, Joint
 from anguilla.describe.loads import Load
 from anguilla.describe.rod import Rod
 from anguilla.describe.signals import Signal, as_time_signal, sample
@@ -77,7 +79,10 @@ class Robot:
         return sum(part.size for part in self._parts)
 
     def coordinates(self) -> list[str]:
-        """Return the labels of all coordinates in order: by part, then by strain (twist to shear_z), then by mode."""
+        """Return the labels of all coordinates in order.
+
+        By part; in a part those of its joint, then by strain (twist to shear_z), then by mode.
+        """
         return [label for part in self._parts for label in part.coordinates()]
 
     def part(self, name: str) -> Part:
@@ -88,25 +93,62 @@ class Robot:
         names = ", ".join(part.name for part in self._parts) or "none"
         raise DescriptionError(f"Robot {self.name!r} has no part {name!r}; its parts are: {names}.")
 
-    def add(self, rod: Rod, *, at: Frame, pose: ArrayLike | None = None, name: str | None = None) -> RodHandle:
-        """Attach the root of a rod to a frame.
+    @overload
+    def add(
+        self, part: Rod, *, at: Frame, joint: Joint | None = ..., pose: ArrayLike | None = ..., name: str | None = ...
+    ) -> RodHandle: ...
+
+    @overload
+    def add(
+        self,
+        part: RigidBody,
+        *,
+        at: Frame,
+        joint: Joint | None = ...,
+        pose: ArrayLike | None = ...,
+        name: str | None = ...,
+    ) -> BodyHandle: ...
+
+    def add(
+        self,
+        part: Rod | RigidBody,
+        *,
+        at: Frame,
+        joint: Joint | None = None,
+        pose: ArrayLike | None = None,
+        name: str | None = None,
+    ) -> RodHandle | BodyHandle:
+        """Attach the root of a rod, or the frame of a rigid body, to a frame.
+
+        From the frame ``at``, the fixed ``pose`` leads to the joint, and the motion of the joint to the root of the rod
+        or to the body frame.
 
         Args:
-            rod: the rod; the same description may be added several times.
-            at: frame to attach to, such as ``robot.ground`` or ``arm.tip``.
-            pose: fixed pose (4, 4) of the root of the rod in the frame ``at``, translation in [m]; the identity if
-                not given.
-            name: unique name of the part; by default the name of the rod, or "rod", with "_2", "_3", ... if taken.
+            part: the rod or the rigid body; the same description may be added several times.
+            at: frame to attach to, such as ``robot.ground``, ``arm.tip`` or ``hand.at(position)``.
+            joint: joint between them, such as ``Revolute(axis=(0, 0, 1))``; ``Fixed()`` if not given.
+            pose: fixed pose (4, 4) of the joint in the frame ``at``, translation in [m]; the identity if not given.
+            name: unique name of the part; by default its own name, or "rod" or "body", with "_2", "_3", ... if taken.
 
         Returns:
-            A handle with the frames ``root``, ``tip`` and ``section(X)``.
+            A handle: for a rod with the frames ``root``, ``tip`` and ``section(X)``, for a body with ``frame`` and
+            ``at(position)``. An offset of ``at`` is found in its ``pose``, not in its ``parent``.
 
         """
-        if not isinstance(rod, Rod):
-            raise refuse("Robot.add rod", "a Rod", rod)
-        parent = self._own_frame(at, "Robot.add at")
-        offset = np.eye(4) if pose is None else as_pose(pose, "Robot.add pose")
-        handle = RodHandle(self, len(self._parts), self._name_for(rod, name), parent, offset, rod)
+        if not isinstance(part, (Rod, RigidBody)):
+            raise refuse("Robot.add part", "a Rod or a RigidBody", part)
+        name = self._name_for(part, name)
+        frame = self._own_frame(at, f"Part {name!r}: Robot.add at")
+        joint = Fixed() if joint is None else joint
+        if not isinstance(joint, Joint):
+            raise refuse(f"Part {name!r}: Robot.add joint", "a joint such as Revolute(axis=(0, 0, 1))", joint)
+        place = frame.offset_pose @ (np.eye(4) if pose is None else as_pose(pose, "Robot.add pose"))
+        index, parent = len(self._parts), frame.bare
+        handle: RodHandle | BodyHandle
+        if isinstance(part, Rod):
+            handle = RodHandle(self, index, name, parent, place, joint, part)
+        else:
+            handle = BodyHandle(self, index, name, parent, place, joint, part)
         self._parts.append(handle)
         return handle
 
@@ -125,7 +167,8 @@ class Robot:
 
     def _own_frame(self, frame: Frame, what: str) -> Frame:
         if isinstance(frame, Part):
-            raise DescriptionError(f"{what} must be a frame; got the part {frame.name!r}: did you mean its .tip?")
+            meant = ".frame" if isinstance(frame, BodyHandle) else ".tip"
+            raise DescriptionError(f"{what} must be a frame; got the part {frame.name!r}: did you mean its {meant}?")
         if not isinstance(frame, Frame):
             raise refuse(what, "a frame such as robot.ground or arm.tip", frame)
         if frame.robot is not self:
@@ -135,13 +178,13 @@ class Robot:
             )
         return frame
 
-    def _name_for(self, rod: Rod, name: str | None) -> str:
-        taken = {part.name for part in self._parts} | {"ground"}
+    def _name_for(self, part: Rod | RigidBody, name: str | None) -> str:
+        taken = {other.name for other in self._parts} | {"ground"}
         if name is not None:
             if as_name(name, "Robot.add name") in taken:
                 raise DescriptionError(f"Robot.add name must be new; {name!r} is taken in robot {self.name!r}.")
             return name
-        stem = rod.name or "rod"
+        stem = part.name or ("rod" if isinstance(part, Rod) else "body")
         candidate, number = stem, 1
         while candidate in taken:
             number += 1

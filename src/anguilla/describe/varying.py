@@ -69,7 +69,7 @@ class Tapered(CrossSection):
     """
 
     function: Callable[[float], CrossSection]
-    breakpoints: tuple[float, ...] = ()  # type: ignore[assignment]
+    breakpoints: tuple[float, ...] = ()
 
     def _check(self) -> None:
         if not callable(self.function):

@@ -21,6 +21,7 @@ from anguilla.solve.stepping import run
 
 __all__ = ["simulate"]
 
+DEFAULT_METHOD = GeneralisedAlpha(0.9)
 MOST_HALVINGS = 8  # a failed step is cut into at most 2^8 pieces
 BLOCK_SECONDS = 0.2  # how often the compiled loop comes up for air
 
@@ -42,7 +43,7 @@ class _Motion:
         """Steps first..last-1 in compiled code; returns (steps done, status)."""
         reached, status = run(
             self.system.tree, self.system.workspace, self.memory, loads.where, loads.follower, loads.gravity, loads.wrench,
-            self.scheme, dt, begin, first, last, every, self.q, self.v, self.a, self.tolerance, 1e-13, 12, True, *out,
+            loads.effort, self.scheme, dt, begin, first, last, every, self.q, self.v, self.a, self.tolerance, 1e-13, 12, True, *out,
         )  # fmt: skip
         return int(reached), int(status)
 
@@ -58,7 +59,7 @@ class _Motion:
 
 def simulate(
     robot: Robot, *, duration: float, dt: float, start: Equilibrium | tuple[ArrayLike, ArrayLike] | ArrayLike | None = None,
-    method: Scheme | str = GeneralisedAlpha(0.9), every: int = 1, tolerance: float = 1e-6, error: float | None = None,
+    method: Scheme | str = DEFAULT_METHOD, every: int = 1, tolerance: float = 1e-6, error: float | None = None,
     progress: bool | None = None, raise_on_failure: bool = True,
 ) -> Trajectory:  # fmt: skip
     """Simulate the motion of a robot.
@@ -116,7 +117,7 @@ def simulate(
     kept = done // every + 1
     ok = done == steps
     message = "reached the end" if ok else f"stopped at t = {done * dt:g} s: {EXPLANATION[status]}"
-    t = dt * every * np.arange(kept)
+    t = dt * every * np.arange(kept, dtype=np.float64)
     result = Trajectory(robot, system, Status(ok, message, counters, seconds), t, *(array[:kept] for array in out))
     if not ok and raise_on_failure:
         advice = "Try a smaller dt, error=1e-3, a damped method such as GeneralisedAlpha(0.5), or material damping."
@@ -196,7 +197,9 @@ def _controlled(
             trial = (end - t) / pieces
             saved = m.q.copy(), m.v.copy(), m.a.copy()
             status = m.step(t, trial)
-            size = factor * trial**2 * np.linalg.norm((m.a - saved[2]) * weight) if status == CONVERGED else np.inf
+            size = (
+                factor * trial**2 * float(np.linalg.norm((m.a - saved[2]) * weight)) if status == CONVERGED else np.inf
+            )
             if size > goal:
                 m.q[:], m.v[:], m.a[:] = saved
                 shrink = 0.5 if not np.isfinite(size) else max(0.2, 0.9 * (goal / size) ** (1.0 / 3.0))

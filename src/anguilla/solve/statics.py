@@ -89,8 +89,8 @@ def _solve(system: System, loads: LoadTable, factor: float, s: Scratch, q: Float
     zero, unused = np.zeros(system.size), np.zeros((1, system.size))
     s.memory[0] = 0.0
     _, status = run(
-        system.tree, system.workspace, s, loads.where, loads.follower, factor * loads.gravity, factor * loads.wrench, STATIC,
-        1.0, False, 0, 1, 2, q, zero, zero, 0.0, tolerance, most, False, unused, unused, unused,
+        system.tree, system.workspace, s, loads.where, loads.follower, factor * loads.gravity, factor * loads.wrench,
+        factor * loads.effort, STATIC, 1.0, False, 0, 1, 2, q, zero, zero, 0.0, tolerance, most, False, unused, unused, unused,
     )  # fmt: skip
     return int(status)
 
@@ -146,9 +146,8 @@ def _flow(system: System, forces: Forces, q: Floats, flow: Flow) -> tuple[Floats
         residual(system.tree, system.workspace, forces, q, 0 * q, 0 * q, out)
         tangent(system.tree, system.workspace, forces, 0.0, 0.0, matrix)
         dq = np.linalg.solve(matrix + gain * elastic, -out)
-        limit = min(1.0, 1.0 / max(np.linalg.norm(dq * system.tree.scale), 1e-300))
-        q = q + limit * dq
         size = float(np.linalg.norm(dq * system.tree.scale))
+        q = q + min(1.0, 1.0 / max(size, 1e-300)) * dq
         if not np.isfinite(size):
             return q, False, "the flow diverged", {"steps": flow.steps}
     ok = size < 1e-6

@@ -14,7 +14,6 @@ from anguilla.assemble.evaluate import Forces, residual, tangent
 from anguilla.solve.linear import factorise, solve_factorised
 from anguilla.solve.newton import CONVERGED, SINGULAR, newton
 
-
 STATIC = (0.0, 0.0, 0.0, 0.0)
 
 
@@ -81,8 +80,8 @@ def run(
 ):  # fmt: skip
     """Do steps first..last-1 and store every `every`-th state: the one compiled door of statics and dynamics.
 
-    gravity (m, 3), wrench (m, k, 6) and effort (m, n) have one row per step, or a single one. With `begin`, (q, v) gets its starting
-    acceleration first, under the loads of the last row. The STATIC scheme takes no time: each step finds the equilibrium
+    gravity (m, 3), wrench (m, k, 6) and effort (m, n) have one row per step, or a single one. With `begin`, (q, v) gets
+    its starting acceleration first, under the loads of the last row. The STATIC scheme takes no time: each step finds the equilibrium
     under the loads of its row.
 
     Returns (number of steps done, status); on failure (q, v, a) is the last good state.

@@ -1,5 +1,7 @@
 """Strain bases: size, breakpoints, orthonormality by quadrature, continuity, partition of unity."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -52,7 +54,7 @@ def test_every_basis_has_the_same_interface(basis):
 @pytest.mark.parametrize("basis", BASES[:-1], ids=repr)
 def test_degree_is_the_degree_on_every_piece(basis):
     ends = [0.0, *basis.breakpoints, 1.0]
-    for a, b in zip(ends[:-1], ends[1:], strict=True):
+    for a, b in pairwise(ends):
         x = a + (b - a) * (0.5 + 0.49 * np.cos(np.pi * np.arange(12) / 11))
         coefficients = np.polynomial.polynomial.polyfit(2 * (x - a) / (b - a) - 1, basis(x), 9)
         assert np.max(np.abs(coefficients[basis.degree + 1 :])) < 1e-9

@@ -71,8 +71,9 @@ class Wrench(Load):
     def _check(self) -> None:
         kind = type(self).__name__
         if isinstance(self.frame, Part):
+            place = "tip" if isinstance(self.frame, RodHandle) else "frame"
             raise DescriptionError(
-                f"{kind}.frame must be a frame; got the part {self.frame.name!r}: did you mean its .{'tip' if isinstance(self.frame, RodHandle) else 'frame'}?"
+                f"{kind}.frame must be a frame; got the part {self.frame.name!r}: did you mean its .{place}?"
             )
         if not isinstance(self.frame, Frame):
             raise refuse(f"{kind}.frame", "a frame such as arm.tip", self.frame)

@@ -43,7 +43,8 @@ class _Motion:
         """Steps first..last-1 in compiled code; returns (steps done, status)."""
         reached, status = run(
             self.system.tree, self.system.workspace, self.memory, loads.where, loads.follower, loads.gravity, loads.wrench,
-            loads.effort, self.scheme, dt, begin, first, last, every, self.q, self.v, self.a, self.tolerance, 1e-13, 12, True, *out,
+            loads.effort, self.scheme, dt, begin, first, last, every, self.q, self.v, self.a, self.tolerance, 1e-13, 12, True,
+            *out,
         )  # fmt: skip
         return int(reached), int(status)
 

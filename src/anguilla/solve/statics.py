@@ -90,7 +90,8 @@ def _solve(system: System, loads: LoadTable, factor: float, s: Scratch, q: Float
     s.memory[0] = 0.0
     _, status = run(
         system.tree, system.workspace, s, loads.where, loads.follower, factor * loads.gravity, factor * loads.wrench,
-        factor * loads.effort, STATIC, 1.0, False, 0, 1, 2, q, zero, zero, 0.0, tolerance, most, False, unused, unused, unused,
+        factor * loads.effort, STATIC, 1.0, False, 0, 1, 2, q, zero, zero, 0.0, tolerance, most, False,
+        unused, unused, unused,
     )  # fmt: skip
     return int(status)
 

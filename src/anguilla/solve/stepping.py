@@ -81,8 +81,8 @@ def run(
     """Do steps first..last-1 and store every `every`-th state: the one compiled door of statics and dynamics.
 
     gravity (m, 3), wrench (m, k, 6) and effort (m, n) have one row per step, or a single one. With `begin`, (q, v) gets
-    its starting acceleration first, under the loads of the last row. The STATIC scheme takes no time: each step finds the equilibrium
-    under the loads of its row.
+    its starting acceleration first, under the loads of the last row. The STATIC scheme takes no time: each
+    step finds the equilibrium under the loads of its row.
 
     Returns (number of steps done, status); on failure (q, v, a) is the last good state.
     """

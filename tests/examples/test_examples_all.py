@@ -1,0 +1,30 @@
+"""Every example runs quietly, gives a result, and draws its figures if it has any."""
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+NAMES = sorted(path.stem for path in (ROOT / "examples").glob("*.py"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_example_runs(name, example, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    ran = example(name)
+    assert ran.module.__doc__
+    assert ran.result is not None
+    assert not capsys.readouterr().out
+    assert not list(tmp_path.iterdir()), "only figures() and __main__ write files"
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("paper")])
+def test_figures_are_small(name, example, tmp_path):
+    ran = example(name)
+    ran.module.figures(tmp_path, ran.result)
+    drawn = list(tmp_path.iterdir())
+    assert drawn
+    for file in drawn:
+        assert file.stat().st_size < 150_000, file.name
+        kept = ROOT / "docs" / "figures" / name.split("_")[0] / file.name
+        assert kept.exists(), f"{kept.name} is missing in docs/figures"

@@ -1,0 +1,154 @@
+"""Kernels: the same numbers compiled and interpreted, one compilation for all robots, a cache that notices edits."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import anguilla as ag
+from anguilla import _jit
+
+PACKAGE = Path(ag.__file__).parent
+
+SMALL_ROBOT = """
+import json
+import numpy as np
+import anguilla as ag
+
+material = ag.Material(young=2e3, poisson=0.4, density=1100.0, damping=0.03)
+robot = ag.Robot("small")
+arm = robot.add(ag.Rod(0.5, ag.Ellipse(0.03, 0.05), material, ag.reissner(1), ag.Helix(0.2, 0.1), intervals=2), at=robot.ground)
+twig = robot.add(ag.Rod(0.3, ag.Circle(0.02), material, ag.planar(2), intervals=1), at=arm.section(0.2))
+robot.load(ag.TipWrench(twig, force=(0.1, 0.2, 0.3), moment=(0.01, 0.02, 0.03), follower=True))
+robot.load(ag.DistributedWrench(arm, force=(0.1, 0.2, 0.3)))
+system = ag.System(robot)
+q, v, a = (np.linspace(-k, k + 1.0, system.size) for k in (0.4, 2.0, 7.0))
+print(json.dumps([system.residual(q, v, a).tolist(), system.tangent(q, v, a, alpha=3.0, beta=20.0).tolist()]))
+"""  # noqa: E501
+
+
+def run_python(code, **environment):
+    """Run code in a fresh interpreter that sees the same package, and return what it prints."""
+    paths = [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]
+    setting = os.environ | {"PYTHONPATH": os.pathsep.join(paths)} | environment
+    done = subprocess.run([sys.executable, "-c", code], env=setting, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_compiled_and_interpreted_kernels_agree():
+    compiled = json.loads(run_python(SMALL_ROBOT))
+    interpreted = json.loads(run_python(SMALL_ROBOT, NUMBA_DISABLE_JIT="1"))
+    for one, two in zip(compiled, interpreted, strict=True):
+        two = np.array(two)
+        assert np.array(one) == pytest.approx(two, rel=1e-12, abs=1e-12 * np.max(np.abs(two)))
+
+
+def test_importing_the_package_does_not_import_slow_ones():
+    code = "import sys, anguilla; print([m for m in ('numba', 'scipy', 'matplotlib', 'rich') if m in sys.modules])"
+    assert run_python(code).strip() == "[]"
+
+
+def test_every_public_name_that_is_lazy_can_be_listed_without_importing_it():
+    code = "import sys, anguilla; names = dir(anguilla); print('simulate' in names, 'numba' in sys.modules)"
+    assert run_python(code).split() == ["True", "False"]
+
+
+def test_the_cache_folder_lies_below_the_chosen_root():
+    code = "from anguilla import _jit; print(_jit.cache_folder())"
+    folder = Path(run_python(code, ANGUILLA_CACHE=os.path.join(os.sep, "somewhere")).strip())
+    assert folder.parent == Path(os.sep, "somewhere")
+    assert folder.name == _jit.cache_folder().name
+
+
+@pytest.fixture
+def copied(tmp_path, monkeypatch):
+    """A copy of the package whose sources the cache folder is named after."""
+    folder = tmp_path / "anguilla"
+    shutil.copytree(PACKAGE, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(_jit, "__file__", str(folder / "_jit.py"))
+    return folder
+
+
+def test_the_cache_folder_is_named_after_the_sources_not_their_place(copied, monkeypatch):
+    there = _jit.cache_folder().name
+    monkeypatch.undo()
+    assert _jit.cache_folder().name == there
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "_jit.py",
+        "mechanics/vec.py",
+        "mechanics/rodmap.py",
+        "loads/wrench.py",
+        "assemble/evaluate.py",
+        "solve/newton.py",
+    ],
+)
+def test_the_cache_folder_changes_with_one_byte_of_a_kernel_source(copied, file):
+    before = _jit.cache_folder()
+    source = copied / file
+    source.write_bytes(source.read_bytes().replace(b" + ", b" - ", 1) + b"\n")
+    assert _jit.cache_folder() != before
+
+
+def test_every_file_with_a_kernel_is_hashed(copied):
+    for source in sorted(copied.rglob("*.py")):
+        text = source.read_text(encoding="utf-8")
+        if "@kernel" in text or "@inline" in text:
+            before = _jit.cache_folder()
+            source.write_text(text + "\n", encoding="utf-8")
+            assert _jit.cache_folder() != before, source.name
+
+
+def robots():
+    """Robots of different sizes, strains, loads and numbers of parts."""
+    material = ag.Material(young=1e5, poisson=0.4, density=1000.0, damping=0.01)
+    for strains in (ag.planar(1), ag.kirchhoff(3), ag.reissner(2)):
+        robot = ag.Robot("one")
+        arm = robot.add(ag.Rod(0.5, ag.Circle(0.03), material, strains), at=robot.ground)
+        yield robot
+        robot.load(ag.TipWrench(arm, force=lambda t: (0.0, 0.0, 0.1 * t), follower=True))
+        yield robot
+        robot.load(ag.DistributedWrench(arm, force=(0.0, 0.1, 0.0)))
+        robot.gravity = lambda t: (0.0, 0.0, -t)
+        yield robot
+        robot.add(ag.Rod(0.3, ag.Circle(0.02), material, ag.planar(2)), at=arm.section(0.2))
+        yield robot
+
+
+def kernels():
+    """All compiled functions of the package, helpers that are inlined left out."""
+    from numba.core.dispatcher import Dispatcher
+
+    found = {}
+    for name, module in list(sys.modules.items()):
+        if name.startswith("anguilla."):
+            for value in vars(module).values():
+                if isinstance(value, Dispatcher) and not value.targetoptions.get("forceinline"):
+                    found[f"{value.py_func.__module__}.{value.py_func.__name__}"] = value
+    return found
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
+def test_changing_the_robot_compiles_nothing_new():
+    steppers = [ag.Newmark(), ag.HHT(), ag.GeneralisedAlpha(0.5), ag.Midpoint()]
+    for k, robot in enumerate(robots()):
+        equilibrium = ag.statics(robot, t=1.0)
+        motion = ag.simulate(robot, duration=0.02, dt=0.01, start=equilibrium, method=steppers[k % 4])
+        ag.simulate(robot, duration=0.01, dt=0.01, start=motion.q[-1], error=1e-2)
+        frame = robot.parts[-1].tip
+        for result in (equilibrium, motion):
+            result.pose(frame), result.jacobian(frame), result.energy, result.wrench(robot.parts[0], [0.1])
+        system = ag.System(robot)
+        system.matrices(np.asfortranarray(motion.q)[-1], motion.v[-1].tolist(), motion.a[::-1][0])
+    counts = {name: len(kernel.signatures) for name, kernel in kernels().items()}
+    assert {name: count for name, count in counts.items() if count > 1} == {}
+    assert counts["anguilla.assemble.evaluate.residual"] == counts["anguilla.solve.stepping.run"] == 1

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anguilla.assemble.fields import internal_wrench, motion_of, strain_field
+from anguilla.assemble.fields import cable_length, internal_wrench, motion_of, strain_field
 from anguilla.assemble.observe import S_A, S_AL, S_V, S_W, S_X, balances, jacobian
-from anguilla.assemble.system import System
+from anguilla.assemble.system import Inputs, System
 from anguilla.describe import Frame, Robot, RodHandle
 from anguilla.errors import DescriptionError
 
@@ -48,6 +48,7 @@ class _States:
     _q: Array
     _v: Array
     _a: Array
+    inputs: Inputs = field(default_factory=dict)
 
     @property
     def coordinates(self) -> list[str]:
@@ -140,6 +141,18 @@ class _States:
         part = self._own(rod)
         states = self._t, self._q, self._v, self._a
         return self._pick(internal_wrench(self.system, part, _sections(part, X), *states))
+
+    def length(self, actuator: str) -> Any:
+        """Length of a tendon, or of the centre line of a chamber, inside the rods [m]: (time,)."""
+        return self._pick(cable_length(self.system, actuator, self._q)[0])
+
+    def actuation(self) -> Array:
+        """Actuation matrix L(q): generalised force per unit of each input, (time, n, actuators) (000 (28))."""
+        columns = [-cable_length(self.system, name, self._q)[1] for name in self.system.robot.actuators]
+        gains = [actuator.tension_per_input for actuator in self.system.robot.actuators.values()]
+        if not columns:
+            return self._pick(np.zeros((*self._q.shape, 0)))
+        return self._pick(np.stack([g * c for g, c in zip(gains, columns, strict=True)], axis=2))
 
     @property
     def energy(self) -> dict[str, Any]:

@@ -29,6 +29,7 @@ EXPLANATION = {
     NOT_FINITE: "the residual is not finite",
 }
 
+ROUND_OFF = 1e-9
 PATIENCE = 4.0  # corrections that a new tangent is worth
 
 # counters
@@ -123,6 +124,8 @@ def newton(tree, ws, forces, s, cq, cv, ca, relative, absolute, most, chord):
         solve_factorised(s.matrix, s.pivot, s.step)
         size = _norm(s.step, tree.weight)
         if before >= 0.0 and not size < before:  # grew, or not finite
+            if before <= ROUND_OFF * (1.0 + _norm(s.q, tree.weight)):
+                return CONVERGED  # corrections no longer shrink because they are round-off
             if fresh or not np.isfinite(size):
                 if halvings == 30:
                     return DIVERGED if np.isfinite(size) else NOT_FINITE

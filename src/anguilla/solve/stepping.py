@@ -73,28 +73,36 @@ def _advance(tree, ws, forces, s, scheme, dt, q, v, a, relative, absolute, most,
     return status
 
 
+@inline
+def _row(where, follower, gravity, wrench, effort, tension, row):
+    """Forces of one row of the tables; tables of a single row serve all."""
+    g = row if len(gravity) > 1 else 0
+    w = row if len(wrench) > 1 else 0
+    e = row if len(effort) > 1 else 0
+    c = row if len(tension) > 1 else 0
+    return Forces(gravity[g], where, follower, wrench[w], effort[e], tension[c])
+
+
 @kernel
 def run(
-    tree, ws, s, where, follower, gravity, wrench, effort, scheme, dt, begin, first, last, every, q, v, a,
+    tree, ws, s, where, follower, gravity, wrench, effort, tension, scheme, dt, begin, first, last, every, q, v, a,
     relative, absolute, most, chord, out_q, out_v, out_a,
 ):  # fmt: skip
     """Do steps first..last-1 and store every `every`-th state: the one compiled door of statics and dynamics.
 
-    gravity (m, 3), wrench (m, k, 6) and effort (m, n) have one row per step, or a single one. With `begin`, (q, v) gets
+    gravity (m, 3), wrench (m, k, 6), effort (m, n) and tension (m, c) have one row per step, or a single one. With
+    `begin`, (q, v) gets
     its starting acceleration first, under the loads of the last row. The STATIC scheme takes no time: each
     step finds the equilibrium under the loads of its row.
 
     Returns (number of steps done, status); on failure (q, v, a) is the last good state.
     """
     if begin:
-        forces = Forces(gravity[len(gravity) - 1], where, follower, wrench[len(wrench) - 1], effort[len(effort) - 1])
+        forces = _row(where, follower, gravity, wrench, effort, tension, -1)
         if not _start_acceleration(tree, ws, forces, s, q, v, a):
             return first, SINGULAR
     for step in range(first, last):
-        g = step if len(gravity) > 1 else 0
-        w = step if len(wrench) > 1 else 0
-        e = step if len(effort) > 1 else 0
-        forces = Forces(gravity[g], where, follower, wrench[w], effort[e])
+        forces = _row(where, follower, gravity, wrench, effort, tension, step)
         status = _advance(tree, ws, forces, s, scheme, dt, q, v, a, relative, absolute, most, chord)
         if status != CONVERGED:
             return step, status

@@ -12,7 +12,7 @@ from anguilla.assemble.fields import cable_length, internal_wrench, motion_of, s
 from anguilla.assemble.observe import S_A, S_AL, S_V, S_W, S_X, balances, jacobian
 from anguilla.assemble.system import Inputs, System
 from anguilla.describe import Frame, Robot, RodHandle
-from anguilla.errors import DescriptionError
+from anguilla.errors import DescriptionError, as_array, refuse
 
 Array = NDArray[np.float64]
 
@@ -53,7 +53,7 @@ class _States:
     @property
     def coordinates(self) -> list[str]:
         """Labels of the coordinates, the columns of q."""
-        return self.robot.coordinates()
+        return self.system.robot.coordinates()
 
     def __getitem__(self, label: str) -> Any:
         """Return one coordinate by its label, such as "arm.bend_z[0]"."""
@@ -175,7 +175,7 @@ class _States:
 
     def _balances(self) -> Array:
         out = np.zeros((len(self._t), 8))
-        gravity = np.ascontiguousarray(self.robot.gravity_values(self._t))
+        gravity = np.ascontiguousarray(self.system.robot.gravity_values(self._t))
         balances(self.system.tree, self.system.workspace, gravity, self._q, self._v, np.zeros(self.system.size), out)
         return out
 
@@ -186,9 +186,10 @@ def _to_body(motion: Array, *parts: int) -> Array:
 
 
 def _sections(rod: RodHandle, X: ArrayLike | None) -> Array:
-    points = np.linspace(0.0, rod.length, 60) if X is None else np.atleast_1d(np.asarray(X, dtype=float))
-    if np.any(points < 0.0) or np.any(points > rod.length * (1 + 1e-12)):
-        raise DescriptionError(f"X must lie between 0 and the length {rod.length:g} m of {rod.name}.")
+    wanted = f"arc lengths between 0 and the length {rod.length:g} of {rod.name} [m]"
+    points = np.linspace(0.0, rod.length, 60) if X is None else np.atleast_1d(as_array(X, "X", wanted))
+    if points.ndim != 1 or not np.all((points >= 0.0) & (points <= rod.length * (1 + 1e-12))):
+        raise refuse("X", wanted, X)
     return np.minimum(points, rod.length)
 
 

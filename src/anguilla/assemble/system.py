@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from anguilla.assemble.evaluate import Forces, residual, tangent
 from anguilla.describe import DistributedWrench, Frame, Robot, Wrench
-from anguilla.errors import DescriptionError
+from anguilla.errors import DescriptionError, as_array, as_number, refuse
 from anguilla.mechanics.compile import Model, compile_robot
 from anguilla.mechanics.tree import Floats, Ints, Workspace, workspace
 
@@ -52,6 +52,13 @@ class LoadTable:
         return Forces(gravity, self.where, self.follower, wrench, effort, tension)
 
 
+def as_robot(robot: object) -> Robot:
+    """Check that a solver got a robot."""
+    if not isinstance(robot, Robot):
+        raise refuse("robot", "a Robot", robot)
+    return robot
+
+
 class System:
     """A robot compiled for computation.
 
@@ -59,7 +66,7 @@ class System:
     """
 
     def __init__(self, robot: Robot, observed: Sequence[Frame] = ()) -> None:
-        self.robot = copy.deepcopy(robot)  # what was computed stays what it was when the description changes
+        self.robot = copy.deepcopy(as_robot(robot))  # what was computed stays what it was when the description changes
         self.model: Model = compile_robot(self.robot, observed)
         self.tree = self.model.tree
         self.workspace: Workspace = workspace(self.tree)
@@ -111,6 +118,8 @@ class System:
     def loads(self, times: ArrayLike = 0.0, inputs: Inputs | None = None) -> LoadTable:
         """Sample gravity, all loads and the inputs of the actuators at the given times [s]."""
         robot, times = self.robot, np.atleast_1d(np.asarray(times, dtype=float))
+        if not np.all(np.isfinite(times)):
+            raise DescriptionError(f"t must be finite [s]; got {times[~np.isfinite(times)][0]}.")
         constant = all(load.is_constant for load in robot.loads)
         where: list[int] = []
         follower: list[int] = []
@@ -151,11 +160,10 @@ class System:
         """Check a vector of coordinates, rates or accelerations; None is zero."""
         if value is None:
             return np.zeros(self.size)
-        array = np.array(value, dtype=np.float64)
+        wanted = f"{self.size} finite numbers, one per coordinate"
+        array = as_array(value, name, wanted).astype(np.float64)
         if array.shape != (self.size,):
             raise DescriptionError(f"{name} must have shape ({self.size},), one per coordinate; got {array.shape}.")
-        if not np.all(np.isfinite(array)):
-            raise DescriptionError(f"{name} must be finite; entry {int(np.argmin(np.isfinite(array)))} is not.")
         return array
 
     def residual(
@@ -174,9 +182,10 @@ class System:
         alpha: float = 0.0, beta: float = 0.0, t: float = 0.0, inputs: Inputs | None = None,
     ) -> Floats:  # fmt: skip
         """dR/dq + alpha dR/dv + beta dR/da (n, n), exact, at time t [s]."""
+        alpha, beta = as_number(alpha, "alpha", "1/s"), as_number(beta, "beta", "1/s^2")
         self.residual(q, v, a, t=t, inputs=inputs)
         out = np.zeros((self.size, self.size))
-        tangent(self.tree, self.workspace, self.loads(t, inputs).at(), float(alpha), float(beta), out)
+        tangent(self.tree, self.workspace, self.loads(t, inputs).at(), alpha, beta, out)
         return out
 
     def matrices(

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from anguilla.assemble.system import Inputs, LoadTable, System
+from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_count, as_positive
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status, Trajectory
-from anguilla.solve.newton import CONVERGED, EXPLANATION, Scratch, scratch
+from anguilla.solve.newton import CONVERGED, EXPLANATION, TOO_STRICT, Scratch, scratch
 from anguilla.solve.progress import progress_bar
 from anguilla.solve.schemes import GeneralisedAlpha, Scheme, as_scheme
 from anguilla.solve.stepping import run
@@ -84,6 +84,7 @@ def simulate(
         A Trajectory.
 
     """
+    as_robot(robot)
     duration, dt = as_positive(duration, "duration", "s"), as_positive(dt, "dt", "s")
     every = as_count(every, "every")
     tolerance = as_positive(tolerance, "tolerance", "")
@@ -211,7 +212,7 @@ def _controlled(
                 shrink = 0.5 if not np.isfinite(size) else max(0.2, 0.9 * (goal / size) ** (1.0 / 3.0))
                 h = trial * shrink
                 if h < 1e-9 * dt:
-                    return step, status
+                    return step, TOO_STRICT if status == CONVERGED else status
                 continue
             m.substeps += 1
             t += trial

@@ -20,13 +20,15 @@ from anguilla.mechanics.tree import Floats, Ints
 from anguilla.solve.linear import factorise, solve_factorised
 
 # Statuses
-CONVERGED, TOO_MANY_ITERATIONS, DIVERGED, SINGULAR, NOT_FINITE = 0, 1, 2, 3, 4
+CONVERGED, TOO_MANY_ITERATIONS, DIVERGED, SINGULAR, NOT_FINITE, TOO_COARSE, TOO_STRICT = range(7)
 EXPLANATION = {
     CONVERGED: "converged",
     TOO_MANY_ITERATIONS: "Newton's corrections still shrink, but not fast enough",
     DIVERGED: "Newton's corrections grow, even after halving them",
     SINGULAR: "the tangent is singular",
     NOT_FINITE: "the residual is not finite",
+    TOO_COARSE: "an interval of a rod turned by more than 3 rad: give the rod more intervals",
+    TOO_STRICT: "the error goal would need steps too small to take",
 }
 
 ROUND_OFF = 1e-9

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla.assemble.evaluate import Forces, residual, tangent
-from anguilla.assemble.system import Inputs, LoadTable, System
+from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
 from anguilla.describe import Robot
-from anguilla.errors import DescriptionError, SolverError, as_count, as_positive
+from anguilla.errors import DescriptionError, SolverError, as_count, as_number, as_positive
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status
 from anguilla.solve.newton import CONVERGED, EXPLANATION, ITERATIONS, Scratch, scratch
@@ -37,6 +37,11 @@ class Flow:
     dt: float = 1e-3
     steps: int = 200
 
+    def __post_init__(self) -> None:
+        as_positive(self.mu, "Flow.mu", "s")
+        as_positive(self.dt, "Flow.dt", "s")
+        as_count(self.steps, "Flow.steps")
+
 
 def statics(
     robot: Robot, *, inputs: Inputs | None = None, start: Equilibrium | ArrayLike | None = None, t: float = 0.0,
@@ -61,6 +66,8 @@ def statics(
         An Equilibrium.
 
     """
+    as_robot(robot)
+    t = as_number(t, "t", "s")
     as_positive(tolerance, "tolerance", "")
     as_count(iterations, "iterations")
     system = System(robot)

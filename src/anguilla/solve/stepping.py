@@ -9,10 +9,15 @@ am = af = 1/2, beta = 1/4, gamma = 1/2, which is time-reversible.
 
 from __future__ import annotations
 
+import math
+
 from anguilla._jit import inline, kernel
 from anguilla.assemble.evaluate import Forces, residual, tangent
+from anguilla.mechanics.lanes import FOUR, U, get3
+from anguilla.mechanics.rodmap import MAX_ANGLE, OMEGA, RECORD
+from anguilla.mechanics.vec import dot
 from anguilla.solve.linear import factorise, solve_factorised
-from anguilla.solve.newton import CONVERGED, SINGULAR, newton
+from anguilla.solve.newton import CONVERGED, SINGULAR, TOO_COARSE, newton
 
 STATIC = (0.0, 0.0, 0.0, 0.0)
 
@@ -29,13 +34,34 @@ def _start_acceleration(tree, ws, forces, s, q, v, a):
     for i in range(n):
         for j in range(n):
             mass[i, j] -= s.spare[i, j]
+    for i in range(n):  # in units of angles and relative displacements, so that pivots can be compared
+        for j in range(n):
+            mass[i, j] /= tree.scale[i] * tree.scale[j]
     s.memory[0] = 0.0
-    good = factorise(mass, s.pivot)
-    if good:
-        for k in range(n):
-            a[k] = -s.step[k]
-        solve_factorised(mass, s.pivot, a)
-    return good
+    if not factorise(mass, s.pivot):
+        return False
+    smallest, largest = math.inf, 0.0
+    for k in range(n):
+        smallest, largest = min(smallest, abs(mass[k, k])), max(largest, abs(mass[k, k]))
+        a[k] = -s.step[k] / tree.scale[k]
+    if smallest < 1e-15 * largest:
+        return False
+    solve_factorised(mass, s.pivot, a)
+    for k in range(n):
+        a[k] /= tree.scale[k]
+    return True
+
+
+@inline
+def _too_coarse(ws):
+    """Whether an interval turned further than its series can follow."""
+    local = ws.local
+    for chunk in range(len(local) // RECORD):
+        for lane in range(FOUR):
+            w = get3(local, U(chunk) * U(RECORD) + OMEGA + lane)
+            if dot(w, w) > MAX_ANGLE * MAX_ANGLE:
+                return True
+    return False
 
 
 @inline
@@ -61,6 +87,8 @@ def _advance(tree, ws, forces, s, scheme, dt, q, v, a, relative, absolute, most,
                 s.a0[k] = (1.0 - am) * a1 + am * a[k]
                 s.d[k] = dt * v[k] + (0.5 * dt * dt * a[k] if attempt == 0 else 0.0)
         status = newton(tree, ws, forces, s, cq, cv, ca, relative, absolute, most, chord and attempt == 0)
+        if status == CONVERGED and _too_coarse(ws):
+            status = TOO_COARSE
         if status == CONVERGED or static:
             break
     if status == CONVERGED:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anguilla.assemble.fields import internal_wrench, motion_of, strain_field
+from anguilla.assemble.fields import cable_length, internal_wrench, motion_of, strain_field
 from anguilla.assemble.observe import S_A, S_AL, S_V, S_W, S_X, balances, jacobian
-from anguilla.assemble.system import System
+from anguilla.assemble.system import Inputs, System
 from anguilla.describe import Frame, Robot, RodHandle
-from anguilla.errors import DescriptionError
+from anguilla.errors import DescriptionError, as_array, refuse
 
 Array = NDArray[np.float64]
 
@@ -48,11 +48,12 @@ class _States:
     _q: Array
     _v: Array
     _a: Array
+    inputs: Inputs = field(default_factory=dict)
 
     @property
     def coordinates(self) -> list[str]:
         """Labels of the coordinates, the columns of q."""
-        return self.robot.coordinates()
+        return self.system.robot.coordinates()
 
     def __getitem__(self, label: str) -> Any:
         """Return one coordinate by its label, such as "arm.bend_z[0]"."""
@@ -141,6 +142,18 @@ class _States:
         states = self._t, self._q, self._v, self._a
         return self._pick(internal_wrench(self.system, part, _sections(part, X), *states))
 
+    def length(self, actuator: str) -> Any:
+        """Length of a tendon, or of the centre line of a chamber, inside the rods [m]: (time,)."""
+        return self._pick(cable_length(self.system, actuator, self._q)[0])
+
+    def actuation(self) -> Array:
+        """Actuation matrix L(q): generalised force per unit of each input, (time, n, actuators) (000 (28))."""
+        columns = [-cable_length(self.system, name, self._q)[1] for name in self.system.robot.actuators]
+        gains = [actuator.tension_per_input for actuator in self.system.robot.actuators.values()]
+        if not columns:
+            return self._pick(np.zeros((*self._q.shape, 0)))
+        return self._pick(np.stack([g * c for g, c in zip(gains, columns, strict=True)], axis=2))
+
     @property
     def energy(self) -> dict[str, Any]:
         """Energies [J]: kinetic, elastic, gravitational (zero at the world origin), total."""
@@ -162,7 +175,7 @@ class _States:
 
     def _balances(self) -> Array:
         out = np.zeros((len(self._t), 8))
-        gravity = np.ascontiguousarray(self.robot.gravity_values(self._t))
+        gravity = np.ascontiguousarray(self.system.robot.gravity_values(self._t))
         balances(self.system.tree, self.system.workspace, gravity, self._q, self._v, np.zeros(self.system.size), out)
         return out
 
@@ -173,9 +186,10 @@ def _to_body(motion: Array, *parts: int) -> Array:
 
 
 def _sections(rod: RodHandle, X: ArrayLike | None) -> Array:
-    points = np.linspace(0.0, rod.length, 60) if X is None else np.atleast_1d(np.asarray(X, dtype=float))
-    if np.any(points < 0.0) or np.any(points > rod.length * (1 + 1e-12)):
-        raise DescriptionError(f"X must lie between 0 and the length {rod.length:g} m of {rod.name}.")
+    wanted = f"arc lengths between 0 and the length {rod.length:g} of {rod.name} [m]"
+    points = np.linspace(0.0, rod.length, 60) if X is None else np.atleast_1d(as_array(X, "X", wanted))
+    if points.ndim != 1 or not np.all((points >= 0.0) & (points <= rod.length * (1 + 1e-12))):
+        raise refuse("X", wanted, X)
     return np.minimum(points, rod.length)
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from anguilla._jit import kernel
+from anguilla.loads.tendon import add_tendon_forces, add_tendon_hessians
 from anguilla.loads.wrench import add_wrench_columns, add_wrenches
-from anguilla.mechanics.forces import add_elasticity, inertia_and_gravity, project
+from anguilla.mechanics.forces import add_elasticity, carry_up, collect_forces, inertia_and_gravity
 from anguilla.mechanics.motion import move
 from anguilla.mechanics.tangent import (
     add_elastic_tangent,
@@ -30,6 +31,7 @@ class Forces(NamedTuple):
     wrench_follower: Ints  # (m,) 1 if the wrench turns with its node
     wrench: Floats  # (m, 6) moment [N m], force [N]
     effort: Floats  # (n,) generalised forces on the coordinates (torques and forces of joint motors)
+    tension: Floats  # (actuators,) inputs of tendons [N] and chambers [Pa]
 
 
 @kernel
@@ -38,7 +40,9 @@ def residual(tree, ws, forces, q, v, a, out):
     move(tree, ws, q, v, a)
     inertia_and_gravity(tree, ws, forces.gravity)
     add_wrenches(ws, forces.wrench_node, forces.wrench_follower, forces.wrench)
-    project(tree, ws)
+    carry_up(tree, ws)
+    add_tendon_forces(tree, ws, forces.tension)
+    collect_forces(tree, ws)
     add_elasticity(tree, ws)
     for k in range(len(q)):
         out[k] = ws.rows[tree.lane[k]] - forces.effort[k]
@@ -49,6 +53,7 @@ def tangent(tree, ws, forces, alpha, beta, out):
     """dR/dq + alpha dR/dv + beta dR/da into out (n, n), at the state of the last call of `residual`."""
     ws.matrix[:] = 0.0
     linearise_locally(tree, ws, alpha, beta)
+    add_tendon_hessians(tree, ws, forces.tension)
     for s in range(1, len(tree.first)):
         for k in range(tree.path_packs[s] + tree.own_packs[s]):
             columns_down(tree, ws, s, k)

@@ -10,6 +10,7 @@ from anguilla.assemble.evaluate import residual
 from anguilla.assemble.observe import S_A, S_AL, S_V, S_W, S_X, SNAPSHOT, snapshots
 from anguilla.assemble.system import System
 from anguilla.describe import STRAIN_NAMES, DistributedWrench, Frame, RodHandle, Wrench
+from anguilla.errors import DescriptionError
 from anguilla.mechanics.tree import N_F, N_M, N_X, Floats
 
 GAUSS_POINTS = 6  # per piece between requested sections: exact to degree 11
@@ -25,6 +26,30 @@ def strain_field(system: System, part: RodHandle, X: Floats, q: Floats) -> Float
         field[:, :, STRAIN_NAMES.index(name)] += own[:, at : at + basis.size] @ basis(X / part.length).T
         at += basis.size
     return field
+
+
+def cable_length(system: System, name: str, q: Floats) -> tuple[Floats, Floats]:
+    """Length (nt,) [m] of an actuator's line inside the rods and its gradient (nt, n), for states q (nt, n)."""
+    actuators = system.robot.actuators
+    if name not in actuators:
+        raise DescriptionError(f"there is no actuator {name!r}; there are: {', '.join(actuators) or 'none'}.")
+    x, w = np.polynomial.legendre.leggauss(2 * GAUSS_POINTS)
+    length, gradient = np.zeros(len(q)), np.zeros((len(q), system.size))
+    for part, routing, low, high in actuators[name].stretches:
+        layout = system.model.parts[part.index]
+        assert layout.grid is not None
+        ends = np.unique([low, high, *(X for X in layout.grid.X if low < X < high)])
+        half = 0.5 * np.diff(ends)[:, None]
+        X, weights = (ends[:-1, None] + half * (1.0 + x)).ravel(), (half * w).ravel()
+        strain, D = strain_field(system, part, X, q), routing.offset(X)
+        line = strain[:, :, 3:] + np.cross(strain[:, :, :3], D) + routing.slope(X)
+        stretch = np.linalg.norm(line, axis=2)
+        t = line / stretch[:, :, None]
+        slope = np.concatenate([np.cross(D, t), t], axis=2) * weights[:, None]  # dl/dxi
+        length += stretch @ weights
+        columns = [slope[:, :, STRAIN_NAMES.index(k)] @ basis(X / part.length) for k, basis in part.rod.strains.items()]
+        gradient[:, layout.coordinates] += np.concatenate(columns, axis=1)
+    return length, gradient
 
 
 def _pieces(system: System, part: RodHandle, X: Floats) -> Floats:

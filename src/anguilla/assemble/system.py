@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,11 +11,13 @@ from numpy.typing import ArrayLike
 
 from anguilla.assemble.evaluate import Forces, residual, tangent
 from anguilla.describe import DistributedWrench, Frame, Robot, Wrench
-from anguilla.errors import DescriptionError
+from anguilla.errors import DescriptionError, as_array, as_number, refuse
 from anguilla.mechanics.compile import Model, compile_robot
 from anguilla.mechanics.tree import Floats, Ints, Workspace, workspace
 
-__all__ = ["LoadTable", "System"]
+__all__ = ["Inputs", "LoadTable", "System"]
+
+Inputs = Mapping[str, float | Callable[[float], float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,7 @@ class LoadTable:
         gravity: (nt or 1, 3) [m/s^2].
         wrench: (nt or 1, m, 6) moment [N m], force [N].
         effort: (nt or 1, n) torques [N m] and forces [N] of joint motors, by coordinate.
+        tension: (nt or 1, actuators) inputs of tendons [N] and chambers [Pa].
 
     """
 
@@ -36,15 +39,24 @@ class LoadTable:
     gravity: Floats
     wrench: Floats
     effort: Floats
+    tension: Floats
 
     def at(self, row: int = 0, factor: float = 1.0) -> Forces:
         """Forces of one row, multiplied by a load factor."""
         gravity = self.gravity[min(row, len(self.gravity) - 1)]
         wrench = self.wrench[min(row, len(self.wrench) - 1)]
         effort = self.effort[min(row, len(self.effort) - 1)]
+        tension = self.tension[min(row, len(self.tension) - 1)]
         if factor != 1.0:
-            gravity, wrench, effort = factor * gravity, factor * wrench, factor * effort
-        return Forces(gravity, self.where, self.follower, wrench, effort)
+            gravity, wrench, effort, tension = factor * gravity, factor * wrench, factor * effort, factor * tension
+        return Forces(gravity, self.where, self.follower, wrench, effort, tension)
+
+
+def as_robot(robot: object) -> Robot:
+    """Check that a solver got a robot."""
+    if not isinstance(robot, Robot):
+        raise refuse("robot", "a Robot", robot)
+    return robot
 
 
 class System:
@@ -54,7 +66,7 @@ class System:
     """
 
     def __init__(self, robot: Robot, observed: Sequence[Frame] = ()) -> None:
-        self.robot = copy.deepcopy(robot)  # what was computed stays what it was when the description changes
+        self.robot = copy.deepcopy(as_robot(robot))  # what was computed stays what it was when the description changes
         self.model: Model = compile_robot(self.robot, observed)
         self.tree = self.model.tree
         self.workspace: Workspace = workspace(self.tree)
@@ -85,9 +97,29 @@ class System:
             rest[layout.joint] = layout.part.joint.rest_values
         return 0.5 * np.einsum("ti,ij,tj->t", q - rest, self.elastic_stiffness(), q - rest)
 
-    def loads(self, times: ArrayLike = 0.0) -> LoadTable:
-        """Sample gravity and all loads at the given times [s]."""
+    def _tensions(self, times: Floats, inputs: Inputs | None) -> Floats:
+        """Inputs of the actuators (nt or 1, actuators) at the given times [s]; absent ones are zero."""
+        inputs = dict(inputs or {})
+        names = list(self.robot.actuators)
+        for name in inputs:
+            if name not in names:
+                known = ", ".join(names) or "none"
+                raise DescriptionError(f"inputs: robot {self.robot.name!r} has no actuator {name!r}; it has: {known}.")
+        steady = not any(callable(value) for value in inputs.values())
+        table = np.zeros((1 if steady else len(times), len(names)))
+        for name, value in inputs.items():
+            column = [value(t) for t in times.tolist()] if callable(value) else value
+            table[:, names.index(name)] = np.asarray(column, dtype=float)
+        if not np.all(np.isfinite(table)):
+            bad = names[int(np.argmin(np.isfinite(table).all(axis=0)))]
+            raise DescriptionError(f"inputs: the input of actuator {bad!r} must be finite.")
+        return table
+
+    def loads(self, times: ArrayLike = 0.0, inputs: Inputs | None = None) -> LoadTable:
+        """Sample gravity, all loads and the inputs of the actuators at the given times [s]."""
         robot, times = self.robot, np.atleast_1d(np.asarray(times, dtype=float))
+        if not np.all(np.isfinite(times)):
+            raise DescriptionError(f"t must be finite [s]; got {times[~np.isfinite(times)][0]}.")
         constant = all(load.is_constant for load in robot.loads)
         where: list[int] = []
         follower: list[int] = []
@@ -121,44 +153,47 @@ class System:
             np.ascontiguousarray(gravity, dtype=np.float64),
             np.ascontiguousarray(np.concatenate(values, axis=1), dtype=np.float64),
             effort,
+            self._tensions(times, inputs),
         )
 
     def vector(self, value: ArrayLike | None, name: str) -> Floats:
         """Check a vector of coordinates, rates or accelerations; None is zero."""
         if value is None:
             return np.zeros(self.size)
-        array = np.array(value, dtype=np.float64)
+        wanted = f"{self.size} finite numbers, one per coordinate"
+        array = as_array(value, name, wanted).astype(np.float64)
         if array.shape != (self.size,):
             raise DescriptionError(f"{name} must have shape ({self.size},), one per coordinate; got {array.shape}.")
-        if not np.all(np.isfinite(array)):
-            raise DescriptionError(f"{name} must be finite; entry {int(np.argmin(np.isfinite(array)))} is not.")
         return array
 
     def residual(
-        self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *, t: float = 0.0
-    ) -> Floats:
+        self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *,
+        t: float = 0.0, inputs: Inputs | None = None,
+    ) -> Floats:  # fmt: skip
         """R(q, v, a) (n,): inertia plus internal minus external generalised forces at time t [s]."""
         out = np.zeros(self.size)
-        forces = self.loads(t).at()
+        forces = self.loads(t, inputs).at()
         state = self.vector(q, "q"), self.vector(v, "v"), self.vector(a, "a")
         residual(self.tree, self.workspace, forces, *state, out)
         return out
 
     def tangent(
         self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *,
-        alpha: float = 0.0, beta: float = 0.0, t: float = 0.0,
+        alpha: float = 0.0, beta: float = 0.0, t: float = 0.0, inputs: Inputs | None = None,
     ) -> Floats:  # fmt: skip
         """dR/dq + alpha dR/dv + beta dR/da (n, n), exact, at time t [s]."""
-        self.residual(q, v, a, t=t)
+        alpha, beta = as_number(alpha, "alpha", "1/s"), as_number(beta, "beta", "1/s^2")
+        self.residual(q, v, a, t=t, inputs=inputs)
         out = np.zeros((self.size, self.size))
-        tangent(self.tree, self.workspace, self.loads(t).at(), float(alpha), float(beta), out)
+        tangent(self.tree, self.workspace, self.loads(t, inputs).at(), alpha, beta, out)
         return out
 
     def matrices(
-        self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *, t: float = 0.0
-    ) -> tuple[Floats, Floats, Floats]:
+        self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *,
+        t: float = 0.0, inputs: Inputs | None = None,
+    ) -> tuple[Floats, Floats, Floats]:  # fmt: skip
         """(K, C, M): dR/dq, dR/dv and the mass matrix, (n, n) each."""
-        stiffness = self.tangent(q, v, a, t=t)
-        damping = self.tangent(q, v, a, alpha=1.0, t=t) - stiffness
-        mass = self.tangent(q, v, a, beta=1.0, t=t) - stiffness
+        stiffness = self.tangent(q, v, a, t=t, inputs=inputs)
+        damping = self.tangent(q, v, a, alpha=1.0, t=t, inputs=inputs) - stiffness
+        mass = self.tangent(q, v, a, beta=1.0, t=t, inputs=inputs) - stiffness
         return stiffness, damping, mass

@@ -1,5 +1,15 @@
 """What a user writes: the robot, its rods (sections, materials, strains, rest shapes), bodies, joints and loads."""
 
+from anguilla.describe.actuators import (
+    Actuator,
+    Chamber,
+    FunctionRouting,
+    Routing,
+    Tendon,
+    convergent,
+    helical,
+    parallel,
+)
 from anguilla.describe.basis import Basis, Chebyshev, FreeTip, Legendre, Monomial, make_basis
 from anguilla.describe.bodies import RigidBody, Shape
 from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
@@ -16,9 +26,11 @@ from anguilla.describe.varying import GeneralSection, Tapered, taper
 
 __all__ = [
     "STRAIN_NAMES",
+    "Actuator",
     "Axis",
     "Basis",
     "BodyHandle",
+    "Chamber",
     "Chebyshev",
     "Circle",
     "ConstantCurvature",
@@ -30,6 +42,7 @@ __all__ = [
     "Frame",
     "FreeTip",
     "FunctionBasis",
+    "FunctionRouting",
     "GeneralSection",
     "Helical",
     "Helix",
@@ -51,18 +64,23 @@ __all__ = [
     "Robot",
     "Rod",
     "RodHandle",
+    "Routing",
     "SectionProperties",
     "Shape",
     "Straight",
     "Strains",
     "Tapered",
+    "Tendon",
     "TipWrench",
     "Tube",
     "Universal",
     "Wrench",
+    "convergent",
     "extensible_kirchhoff",
+    "helical",
     "kirchhoff",
     "make_basis",
+    "parallel",
     "planar",
     "reissner",
     "taper",

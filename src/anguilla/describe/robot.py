@@ -7,6 +7,7 @@ from typing import TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from anguilla.describe.actuators import Actuator
 from anguilla.describe.bodies import RigidBody
 from anguilla.describe.description import as_name
 from anguilla.describe.frames import GROUND, BodyHandle, Frame, Part, RodHandle
@@ -17,6 +18,7 @@ from anguilla.describe.signals import Signal, as_time_signal, sample
 from anguilla.errors import DescriptionError, as_pose, refuse
 
 AnyLoad = TypeVar("AnyLoad", bound=Load)
+AnyActuator = TypeVar("AnyActuator", bound=Actuator)
 
 
 class Robot:
@@ -28,13 +30,14 @@ class Robot:
 
     """
 
-    __slots__ = ("__weakref__", "_gravity", "_loads", "_parts", "name")
+    __slots__ = ("__weakref__", "_actuators", "_gravity", "_loads", "_parts", "name")
 
     def __init__(self, name: str = "robot", gravity: Signal = (0.0, 0.0, -9.81)) -> None:
         self.name = as_name(name, "Robot.name")
         self.gravity = gravity
         self._parts: list[Part] = []
         self._loads: list[Load] = []
+        self._actuators: dict[str, Actuator] = {}
 
     def __repr__(self) -> str:
         names = ", ".join(part.name for part in self._parts) or "no parts"
@@ -164,6 +167,22 @@ class Robot:
             raise DescriptionError(f"Robot {self.name!r} already has a load named {load.name!r}: choose another name.")
         self._loads.append(load)
         return load
+
+    @property
+    def actuators(self) -> dict[str, Actuator]:
+        """The actuators by the name of their input, in the order they were added."""
+        return dict(self._actuators)
+
+    def actuate(self, name: str, actuator: AnyActuator) -> AnyActuator:
+        """Put an actuator on the robot; its input goes by the name. Returns the actuator."""
+        if not isinstance(actuator, Actuator):
+            raise refuse("Robot.actuate actuator", "an actuator such as Tendon(arm, parallel(y=0.01))", actuator)
+        if as_name(name, "Robot.actuate name") in self._actuators:
+            raise DescriptionError(f"Robot {self.name!r} already has an actuator {name!r}: choose another name.")
+        for frame in actuator._frames:
+            self._own_frame(frame, f"The rod of actuator {name!r}")
+        self._actuators[name] = actuator
+        return actuator
 
     def _own_frame(self, frame: Frame, what: str) -> Frame:
         if isinstance(frame, Part):

@@ -95,6 +95,10 @@ def _attachments(robot: Robot) -> dict[int, list[float]]:
     for frame in frames:
         if not frame.is_ground:
             places.setdefault(frame.part_index, []).append(frame.X)
+    for actuator in robot.actuators.values():
+        for part, routing, low, high in actuator.stretches:
+            inside = [X for X in (low, high, *routing.breakpoints) if 0.0 < X < part.length]
+            places.setdefault(part.index, []).extend(inside)
     return places
 
 
@@ -172,5 +176,10 @@ def compile_robot(robot: Robot, observed: Sequence[Frame] = ()) -> Model:
             layout = layouts[frame.part_index]
             assert layout.grid is not None and isinstance(layout.part, RodHandle)
             extra[_key(frame)] = builder.add_leaf(layout.part.rod, layout.grid, layout.nodes, frame.X)
+    for number, actuator in enumerate(robot.actuators.values()):
+        for part, routing, low, high in actuator.stretches:
+            layout = layouts[part.index]
+            assert layout.grid is not None
+            builder.add_cable(number, routing, actuator.tension_per_input, layout.grid.X, layout.nodes, low, high)
     tree = builder.freeze(lanes, scale, weight)
     return Model(robot, tree, tuple(layouts[k] for k in range(len(layouts))), extra, robot.size)

@@ -29,9 +29,9 @@ def inertia_and_gravity(tree, ws, gravity):
 
 
 @inline
-def project(tree, ws):
-    """Rows of the residual: carry node wrenches up the tree and project them on every link's strains."""
-    node, local, rows = ws.node, ws.local, ws.rows
+def carry_up(tree, ws):
+    """Carry node wrenches up the tree and turn them into forces on every link's strains."""
+    node, local = ws.node, ws.local
     for i in range(len(tree.parent) - 1, 0, -1):
         p = tree.parent[i]
         force, moment = load3(node, i, N_F), load3(node, i, N_M)
@@ -44,12 +44,19 @@ def project(tree, ws):
         store3(node, p, N_F, add(load3(node, p, N_F), force))
     for chunk in range(len(local) // RECORD):
         rod_forces(local, U(chunk) * U(RECORD))
+    for i in range(1, len(tree.parent)):
+        if tree.kind[i] == JOINT:
+            joint_force(tree, local, i)
+
+
+@inline
+def collect_forces(tree, ws):
+    """Rows of the residual: the strain forces of all links, projected on the bases (004 (47))."""
+    local, rows = ws.local, ws.rows
     rows[:] = 0.0
     for i in range(1, len(tree.parent)):
         if tree.kind[i] == FIXED:
             continue
-        if tree.kind[i] == JOINT:
-            joint_force(tree, local, i)
         s = tree.segment[i]
         first = tree.own_pack[s]
         at1 = tree.basis_at[i]

@@ -94,7 +94,7 @@ def gauss_points(X: Floats) -> Floats:
 
 def nodal_inertia(rod: Rod, grid: Grid) -> Floats:
     """(m, 6) lumped inertia of the nodes: quadrature weight x section inertia, each side of a jump with its own value."""
-    inside = SAME * rod.length
+    inside = np.where((grid.left > 0.0) & (grid.right > 0.0), SAME * rod.length, 0.0)  # only where two panels meet
     before = rod.inertia(np.clip(grid.X - inside, 0.0, rod.length))
     after = rod.inertia(np.clip(grid.X + inside, 0.0, rod.length))
     return grid.left[:, None] * before + grid.right[:, None] * after

@@ -48,12 +48,12 @@ WRENCH = field(88)  # moment and force at the child, parent's axes
 FORCE = field(94)  # generalised forces on K1 G1 K2 G2
 FRAME = field(106)  # rotation, angular velocity and acceleration of the parent, world axes
 JACOBIAN = field(121)  # per Gauss point: Q0 Q1 Q2 U0 U1 U2, 3x3 each, world axes (columns: K strains)
-HESSIAN = field(229)  # per pair of Gauss points (11, 12, 21, 22): KK, KG, GK, 3x3 each
-RECORD = field(337)
+HESSIAN = field(229)  # per pair of Gauss points (11, 12, 21, 22): KK, KG, GK, GG, 3x3 each
+RECORD = field(373)
 Q0, Q1, Q2, U0, U1, U2 = (field(9 * k) for k in range(6))
 GAUSS_2 = field(54)  # from the Jacobian of Gauss point 1 to that of 2
-PAIR = field(27)  # from one pair of Gauss points to the next in the Hessian
-KK, KG, GK = field(0), field(9), field(18)
+PAIR = field(36)  # from one pair of Gauss points to the next in the Hessian
+KK, KG, GK, GG = (field(9 * k) for k in range(4))
 JET, SIX, NINE, RATE = field(3), field(6), field(9), field(12)
 
 _E0, _E1, _E2, _E3, _E4, _E5, _E6, _E7, _E8, _E9 = ((-1.0) ** j / math.factorial(8 + 2 * j) for j in range(10))
@@ -330,6 +330,7 @@ def _hessian_rows(a, at, k, g, h2, c, columns, pair, y, z):
     put9(a, at + KK, madd(kk, iso_hat(0.0, pair, y)))
     put9(a, at + KG, madd(maxpy(c, cross_columns(k, bg), mscale(h2, bg)), iso_hat(0.0, pair, z)))
     put9(a, at + GK, madd(maxpy(c, cross_columns(k, xc), mscale(h2, xc)), iso_hat(0.0, pair, z)))
+    put9(a, at + GG, iso_hat(0.0, 0.0, z))
 
 
 @kernel

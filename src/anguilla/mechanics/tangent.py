@@ -13,6 +13,7 @@ from anguilla.mechanics.lanes import FOUR, U, get3, get_column, put3, put9
 from anguilla.mechanics.rodmap import (
     FRAME,
     GAUSS_2,
+    GG,
     GK,
     HESSIAN,
     JACOBIAN,
@@ -221,7 +222,7 @@ def _hessian_entry(local, o, row, col):
     at = FOUR * U(3 * (row % 3) + col % 3)
     if row < 3:
         return local[o + (KK if col < 3 else KG) + at]
-    return local[o + GK + at] if col < 3 else 0.0
+    return local[o + (GK if col < 3 else GG) + at]
 
 
 @inline

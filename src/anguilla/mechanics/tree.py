@@ -78,6 +78,9 @@ class Tree(NamedTuple):
     strain_count: Ints  # (segments,) active strains
     strains: Ints  # (segments, 6) active strain numbers
     pack_slot: Ints  # (packs,) which active strain of its segment
+    cable_link: Ints  # (stretches,) ROD link that a piece of tendon runs along
+    cable_of: Ints  # (stretches,) which actuator it belongs to
+    cable: Floats  # (stretches, 14) per Gauss point: offset D, slope D', quadrature weight x tension per input
     lane: Ints  # (n,) padded position of coordinate k
     stiffness: Floats  # flat: per segment, own padded block (modal stiffness)
     stiffness_at: Ints  # (segments,)

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from anguilla.assemble.system import LoadTable, System
+from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_count, as_positive
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status, Trajectory
-from anguilla.solve.newton import CONVERGED, EXPLANATION, Scratch, scratch
+from anguilla.solve.newton import CONVERGED, EXPLANATION, TOO_STRICT, Scratch, scratch
 from anguilla.solve.progress import progress_bar
 from anguilla.solve.schemes import GeneralisedAlpha, Scheme, as_scheme
 from anguilla.solve.stepping import run
@@ -37,14 +37,15 @@ class _Motion:
     v: Floats
     a: Floats
     memory: Scratch
+    inputs: Inputs
     substeps: int = 0
 
     def run(self, loads: LoadTable, dt: float, first: int, last: int, every: int, out, begin: bool = False):
         """Steps first..last-1 in compiled code; returns (steps done, status)."""
+        table = loads.where, loads.follower, loads.gravity, loads.wrench, loads.effort, loads.tension
         reached, status = run(
-            self.system.tree, self.system.workspace, self.memory, loads.where, loads.follower, loads.gravity, loads.wrench,
-            loads.effort, self.scheme, dt, begin, first, last, every, self.q, self.v, self.a, self.tolerance, 1e-13, 12, True,
-            *out,
+            self.system.tree, self.system.workspace, self.memory, *table, self.scheme, dt, begin, first, last, every,
+            self.q, self.v, self.a, self.tolerance, 1e-13, 12, True, *out,
         )  # fmt: skip
         return int(reached), int(status)
 
@@ -55,13 +56,14 @@ class _Motion:
 
     def loads(self, times: ArrayLike) -> LoadTable:
         """Loads at the given times [s]."""
-        return self.system.loads(times)
+        return self.system.loads(times, self.inputs)
 
 
 def simulate(
-    robot: Robot, *, duration: float, dt: float, start: Equilibrium | tuple[ArrayLike, ArrayLike] | ArrayLike | None = None,
-    method: Scheme | str = DEFAULT_METHOD, every: int = 1, tolerance: float = 1e-6, error: float | None = None,
-    progress: bool | None = None, raise_on_failure: bool = True,
+    robot: Robot, *, duration: float, dt: float, inputs: Inputs | None = None,
+    start: Equilibrium | tuple[ArrayLike, ArrayLike] | ArrayLike | None = None, method: Scheme | str = DEFAULT_METHOD,
+    every: int = 1, tolerance: float = 1e-8, error: float | None = None, progress: bool | None = None,
+    raise_on_failure: bool = True,
 ) -> Trajectory:  # fmt: skip
     """Simulate the motion of a robot.
 
@@ -69,6 +71,7 @@ def simulate(
         robot: the robot.
         duration: simulated time [s].
         dt: time step [s]; with `error`, the interval between stored states and the largest step.
+        inputs: inputs of the actuators by name: numbers, or functions of t [s]; absent ones are zero.
         start: an Equilibrium, coordinates q (n,), or (q, v); the rest shape at rest if not given.
         method: Newmark(), HHT(), GeneralisedAlpha(), Midpoint() or their names.
         every: store every so many steps.
@@ -81,6 +84,7 @@ def simulate(
         A Trajectory.
 
     """
+    as_robot(robot)
     duration, dt = as_positive(duration, "duration", "s"), as_positive(dt, "dt", "s")
     every = as_count(every, "every")
     tolerance = as_positive(tolerance, "tolerance", "")
@@ -95,7 +99,7 @@ def simulate(
     q, v = _start(system, start)
     n = system.size
     scheme = as_scheme(method).coefficients
-    motion = _Motion(system, scheme, tolerance, q, v, np.zeros(n), scratch(n))
+    motion = _Motion(system, scheme, tolerance, q, v, np.zeros(n), scratch(n), inputs or {})
     began = time.perf_counter()
     unused = np.zeros((1, n))
     if motion.run(motion.loads(0.0), dt, 0, 0, 1, (unused, unused, unused), begin=True)[1] != CONVERGED:
@@ -119,7 +123,9 @@ def simulate(
     ok = done == steps
     message = "reached the end" if ok else f"stopped at t = {done * dt:g} s: {EXPLANATION[status]}"
     t = dt * every * np.arange(kept, dtype=np.float64)
-    result = Trajectory(robot, system, Status(ok, message, counters, seconds), t, *(array[:kept] for array in out))
+    kept_q, kept_v, kept_a = (array[:kept] for array in out)
+    end = Status(ok, message, counters, seconds)
+    result = Trajectory(robot, system, end, t, kept_q, kept_v, kept_a, inputs or {})
     if not ok and raise_on_failure:
         advice = "Try a smaller dt, error=1e-3, a damped method such as GeneralisedAlpha(0.5), or material damping."
         raise SolverError(f"The motion of {robot.name!r} {message}.", result=result, advice=advice)
@@ -206,7 +212,7 @@ def _controlled(
                 shrink = 0.5 if not np.isfinite(size) else max(0.2, 0.9 * (goal / size) ** (1.0 / 3.0))
                 h = trial * shrink
                 if h < 1e-9 * dt:
-                    return step, status
+                    return step, TOO_STRICT if status == CONVERGED else status
                 continue
             m.substeps += 1
             t += trial

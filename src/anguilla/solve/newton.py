@@ -20,15 +20,18 @@ from anguilla.mechanics.tree import Floats, Ints
 from anguilla.solve.linear import factorise, solve_factorised
 
 # Statuses
-CONVERGED, TOO_MANY_ITERATIONS, DIVERGED, SINGULAR, NOT_FINITE = 0, 1, 2, 3, 4
+CONVERGED, TOO_MANY_ITERATIONS, DIVERGED, SINGULAR, NOT_FINITE, TOO_COARSE, TOO_STRICT = range(7)
 EXPLANATION = {
     CONVERGED: "converged",
     TOO_MANY_ITERATIONS: "Newton's corrections still shrink, but not fast enough",
     DIVERGED: "Newton's corrections grow, even after halving them",
     SINGULAR: "the tangent is singular",
     NOT_FINITE: "the residual is not finite",
+    TOO_COARSE: "an interval of a rod turned by more than 3 rad: give the rod more intervals",
+    TOO_STRICT: "the error goal would need steps too small to take",
 }
 
+ROUND_OFF = 1e-9
 PATIENCE = 4.0  # corrections that a new tangent is worth
 
 # counters
@@ -123,6 +126,8 @@ def newton(tree, ws, forces, s, cq, cv, ca, relative, absolute, most, chord):
         solve_factorised(s.matrix, s.pivot, s.step)
         size = _norm(s.step, tree.weight)
         if before >= 0.0 and not size < before:  # grew, or not finite
+            if before <= ROUND_OFF * (1.0 + _norm(s.q, tree.weight)):
+                return CONVERGED  # corrections no longer shrink because they are round-off
             if fresh or not np.isfinite(size):
                 if halvings == 30:
                     return DIVERGED if np.isfinite(size) else NOT_FINITE

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla.assemble.evaluate import Forces, residual, tangent
-from anguilla.assemble.system import LoadTable, System
+from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
 from anguilla.describe import Robot
-from anguilla.errors import DescriptionError, SolverError, as_count, as_positive
+from anguilla.errors import DescriptionError, SolverError, as_count, as_number, as_positive
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status
 from anguilla.solve.newton import CONVERGED, EXPLANATION, ITERATIONS, Scratch, scratch
@@ -37,10 +37,15 @@ class Flow:
     dt: float = 1e-3
     steps: int = 200
 
+    def __post_init__(self) -> None:
+        as_positive(self.mu, "Flow.mu", "s")
+        as_positive(self.dt, "Flow.dt", "s")
+        as_count(self.steps, "Flow.steps")
+
 
 def statics(
-    robot: Robot, *, start: Equilibrium | ArrayLike | None = None, t: float = 0.0, method: str | Flow = "newton",
-    tolerance: float = 1e-10, iterations: int = 40, raise_on_failure: bool = True,
+    robot: Robot, *, inputs: Inputs | None = None, start: Equilibrium | ArrayLike | None = None, t: float = 0.0,
+    method: str | Flow = "newton", tolerance: float = 1e-10, iterations: int = 40, raise_on_failure: bool = True,
 ) -> Equilibrium:  # fmt: skip
     """Find a static equilibrium.
 
@@ -49,6 +54,7 @@ def statics(
 
     Args:
         robot: the robot.
+        inputs: inputs of the actuators by name: numbers, or functions of t [s]; absent ones are zero.
         start: an equilibrium or coordinates (n,) to start from; the rest shape if not given.
         t: time [s] at which time-dependent loads are taken.
         method: "newton", or a `Flow`.
@@ -60,11 +66,13 @@ def statics(
         An Equilibrium.
 
     """
+    as_robot(robot)
+    t = as_number(t, "t", "s")
     as_positive(tolerance, "tolerance", "")
     as_count(iterations, "iterations")
     system = System(robot)
     q = system.vector(start.q if isinstance(start, Equilibrium) else start, "start")
-    loads = system.loads(t)
+    loads = system.loads(t, inputs)
     began = time.perf_counter()
     if isinstance(method, Flow):
         q, ok, message, counters = _flow(system, loads.at(), q, method)
@@ -74,7 +82,7 @@ def statics(
         raise DescriptionError(f'method must be "newton" or a Flow; got {method!r}.')
     status = Status(ok, message, counters, time.perf_counter() - began)
     zero = np.zeros((1, system.size))
-    result = Equilibrium(robot, system, status, np.array([float(t)]), q[None, :].copy(), zero, zero)
+    result = Equilibrium(robot, system, status, np.array([float(t)]), q[None, :].copy(), zero, zero, inputs or {})
     if not ok and raise_on_failure:
         advice = (
             "Start closer (start=...), load it in smaller pieces, try method=Flow(), or look for a bifurcation: "
@@ -88,10 +96,10 @@ def _solve(system: System, loads: LoadTable, factor: float, s: Scratch, q: Float
     """Newton under a part of the loads, from q; q is updated on success."""
     zero, unused = np.zeros(system.size), np.zeros((1, system.size))
     s.memory[0] = 0.0
+    scaled = (factor * part for part in (loads.gravity, loads.wrench, loads.effort, loads.tension))
     _, status = run(
-        system.tree, system.workspace, s, loads.where, loads.follower, factor * loads.gravity, factor * loads.wrench,
-        factor * loads.effort, STATIC, 1.0, False, 0, 1, 2, q, zero, zero, 0.0, tolerance, most, False,
-        unused, unused, unused,
+        system.tree, system.workspace, s, loads.where, loads.follower, *scaled, STATIC, 1.0, False, 0, 1, 2,
+        q, zero, zero, 0.0, tolerance, most, False, unused, unused, unused,
     )  # fmt: skip
     return int(status)
 

@@ -9,10 +9,15 @@ am = af = 1/2, beta = 1/4, gamma = 1/2, which is time-reversible.
 
 from __future__ import annotations
 
+import math
+
 from anguilla._jit import inline, kernel
 from anguilla.assemble.evaluate import Forces, residual, tangent
+from anguilla.mechanics.lanes import FOUR, U, get3
+from anguilla.mechanics.rodmap import MAX_ANGLE, OMEGA, RECORD
+from anguilla.mechanics.vec import dot
 from anguilla.solve.linear import factorise, solve_factorised
-from anguilla.solve.newton import CONVERGED, SINGULAR, newton
+from anguilla.solve.newton import CONVERGED, SINGULAR, TOO_COARSE, newton
 
 STATIC = (0.0, 0.0, 0.0, 0.0)
 
@@ -29,13 +34,34 @@ def _start_acceleration(tree, ws, forces, s, q, v, a):
     for i in range(n):
         for j in range(n):
             mass[i, j] -= s.spare[i, j]
+    for i in range(n):  # in units of angles and relative displacements, so that pivots can be compared
+        for j in range(n):
+            mass[i, j] /= tree.scale[i] * tree.scale[j]
     s.memory[0] = 0.0
-    good = factorise(mass, s.pivot)
-    if good:
-        for k in range(n):
-            a[k] = -s.step[k]
-        solve_factorised(mass, s.pivot, a)
-    return good
+    if not factorise(mass, s.pivot):
+        return False
+    smallest, largest = math.inf, 0.0
+    for k in range(n):
+        smallest, largest = min(smallest, abs(mass[k, k])), max(largest, abs(mass[k, k]))
+        a[k] = -s.step[k] / tree.scale[k]
+    if smallest < 1e-15 * largest:
+        return False
+    solve_factorised(mass, s.pivot, a)
+    for k in range(n):
+        a[k] /= tree.scale[k]
+    return True
+
+
+@inline
+def _too_coarse(ws):
+    """Whether an interval turned further than its series can follow."""
+    local = ws.local
+    for chunk in range(len(local) // RECORD):
+        for lane in range(FOUR):
+            w = get3(local, U(chunk) * U(RECORD) + OMEGA + lane)
+            if dot(w, w) > MAX_ANGLE * MAX_ANGLE:
+                return True
+    return False
 
 
 @inline
@@ -61,6 +87,8 @@ def _advance(tree, ws, forces, s, scheme, dt, q, v, a, relative, absolute, most,
                 s.a0[k] = (1.0 - am) * a1 + am * a[k]
                 s.d[k] = dt * v[k] + (0.5 * dt * dt * a[k] if attempt == 0 else 0.0)
         status = newton(tree, ws, forces, s, cq, cv, ca, relative, absolute, most, chord and attempt == 0)
+        if status == CONVERGED and _too_coarse(ws):
+            status = TOO_COARSE
         if status == CONVERGED or static:
             break
     if status == CONVERGED:
@@ -73,28 +101,36 @@ def _advance(tree, ws, forces, s, scheme, dt, q, v, a, relative, absolute, most,
     return status
 
 
+@inline
+def _row(where, follower, gravity, wrench, effort, tension, row):
+    """Forces of one row of the tables; tables of a single row serve all."""
+    g = row if len(gravity) > 1 else 0
+    w = row if len(wrench) > 1 else 0
+    e = row if len(effort) > 1 else 0
+    c = row if len(tension) > 1 else 0
+    return Forces(gravity[g], where, follower, wrench[w], effort[e], tension[c])
+
+
 @kernel
 def run(
-    tree, ws, s, where, follower, gravity, wrench, effort, scheme, dt, begin, first, last, every, q, v, a,
+    tree, ws, s, where, follower, gravity, wrench, effort, tension, scheme, dt, begin, first, last, every, q, v, a,
     relative, absolute, most, chord, out_q, out_v, out_a,
 ):  # fmt: skip
     """Do steps first..last-1 and store every `every`-th state: the one compiled door of statics and dynamics.
 
-    gravity (m, 3), wrench (m, k, 6) and effort (m, n) have one row per step, or a single one. With `begin`, (q, v) gets
+    gravity (m, 3), wrench (m, k, 6), effort (m, n) and tension (m, c) have one row per step, or a single one. With
+    `begin`, (q, v) gets
     its starting acceleration first, under the loads of the last row. The STATIC scheme takes no time: each
     step finds the equilibrium under the loads of its row.
 
     Returns (number of steps done, status); on failure (q, v, a) is the last good state.
     """
     if begin:
-        forces = Forces(gravity[len(gravity) - 1], where, follower, wrench[len(wrench) - 1], effort[len(effort) - 1])
+        forces = _row(where, follower, gravity, wrench, effort, tension, -1)
         if not _start_acceleration(tree, ws, forces, s, q, v, a):
             return first, SINGULAR
     for step in range(first, last):
-        g = step if len(gravity) > 1 else 0
-        w = step if len(wrench) > 1 else 0
-        e = step if len(effort) > 1 else 0
-        forces = Forces(gravity[g], where, follower, wrench[w], effort[e])
+        forces = _row(where, follower, gravity, wrench, effort, tension, step)
         status = _advance(tree, ws, forces, s, scheme, dt, q, v, a, relative, absolute, most, chord)
         if status != CONVERGED:
             return step, status

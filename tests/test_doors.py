@@ -221,7 +221,6 @@ OPEN_DOORS = {
 }
 
 
-@pytest.mark.xfail(strict=True, reason="this door lets wrong input through or raises another error")
 @pytest.mark.parametrize(("field", "call"), OPEN_DOORS.values(), ids=OPEN_DOORS)
 def test_doors_that_still_stand_open(equilibrium, field, call):
     with pytest.raises(ag.DescriptionError, match=field):

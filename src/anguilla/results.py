@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ from anguilla.assemble.fields import cable_length, internal_wrench, motion_of, s
 from anguilla.assemble.observe import S_A, S_AL, S_V, S_W, S_X, balances, jacobian
 from anguilla.assemble.system import Inputs, System
 from anguilla.describe import Frame, Robot, RodHandle
-from anguilla.errors import DescriptionError, as_array, refuse
+from anguilla.errors import DescriptionError, as_array
 
 Array = NDArray[np.float64]
 
@@ -47,8 +49,16 @@ class _States:
     _t: Array
     _q: Array
     _v: Array
-    _a: Array
+    _a: Array | None = None
     inputs: Inputs = field(default_factory=dict)
+    _balance: Callable[[Array, Array, Array], Array] | None = field(default=None, repr=False)
+
+    @cached_property
+    def _accelerations(self) -> Array:
+        """Accelerations: as given, or those that balance the states, or zero where nothing moves."""
+        if self._a is not None:
+            return self._a
+        return np.zeros_like(self._q) if self._balance is None else self._balance(self._t, self._q, self._v)
 
     @property
     def coordinates(self) -> list[str]:
@@ -75,14 +85,15 @@ class _States:
         assert isinstance(own, RodHandle)
         return own
 
-    def _snapshots(self, frames: list[Frame]) -> Array:
-        """(nt, m, 24) motion of frames; a frame between two nodes gets a node of its own first."""
+    def _snapshots(self, frames: list[Frame], accelerations: bool = False) -> Array:
+        """(nt, m, 24) motion of frames; without `accelerations` those entries mean nothing."""
         for frame in frames:
             if not isinstance(frame, Frame):
                 raise DescriptionError(f"expected a frame such as arm.tip or arm.section(X); got {frame!r}.")
             if frame.robot is not self.robot and frame.robot is not self.system.robot:
                 raise DescriptionError(f"frame {frame.label} belongs to another robot, {frame.robot.name!r}.")
-        return motion_of(self.system, frames, self._q, self._v, self._a)
+        a = self._accelerations if accelerations else np.zeros_like(self._q)
+        return motion_of(self.system, frames, self._q, self._v, a)
 
     def position(self, frame: Frame) -> Array:
         """Position of a frame [m], world axes: (time, 3), or (3,) of an equilibrium."""
@@ -103,7 +114,7 @@ class _States:
 
     def acceleration(self, frame: Frame) -> Array:
         """Angular acceleration [rad/s^2] and acceleration of the origin [m/s^2], world axes: (time, 6)."""
-        motion = self._snapshots([frame])[:, 0]
+        motion = self._snapshots([frame], accelerations=True)[:, 0]
         return self._pick(np.concatenate([motion[:, S_AL : S_AL + 3], motion[:, S_A : S_A + 3]], axis=1))
 
     def jacobian(self, frame: Frame) -> Array:
@@ -139,7 +150,7 @@ class _States:
         (time, points, 6): moment [N m], force [N]; X defaults to 60 equally spaced arc lengths [m].
         """
         part = self._own(rod)
-        states = self._t, self._q, self._v, self._a
+        states = self._t, self._q, self._v, self._accelerations
         return self._pick(internal_wrench(self.system, part, _sections(part, X), *states))
 
     def length(self, actuator: str) -> Any:
@@ -189,7 +200,7 @@ def _sections(rod: RodHandle, X: ArrayLike | None) -> Array:
     wanted = f"arc lengths between 0 and the length {rod.length:g} of {rod.name} [m]"
     points = np.linspace(0.0, rod.length, 60) if X is None else np.atleast_1d(as_array(X, "X", wanted))
     if points.ndim != 1 or not np.all((points >= 0.0) & (points <= rod.length * (1 + 1e-12))):
-        raise refuse("X", wanted, X)
+        raise DescriptionError(f"X must lie between 0 and the length {rod.length:g} m of {rod.name}; got {X!r}.")
     return np.minimum(points, rod.length)
 
 
@@ -249,8 +260,11 @@ class Trajectory(_States):
 
     @property
     def a(self) -> Array:
-        """Accelerations of the coordinates (time, n)."""
-        return self._a
+        """Accelerations of the coordinates (time, n), those that balance the stored states.
+
+        (The integrator's own accelerations belong to another instant of the step: they are first-order accurate.)
+        """
+        return self._accelerations
 
     def __repr__(self) -> str:
         return (

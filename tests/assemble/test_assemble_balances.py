@@ -136,7 +136,6 @@ def test_generalised_gravity_is_the_slope_of_the_gravitational_energy():
     assert np.max(np.abs(given - expected) / system.tree.scale) < 1e-9 * np.max(np.abs(expected) / system.tree.scale)
 
 
-@pytest.mark.xfail(strict=True, reason="energy takes gravity from the robot as it is now")
 def test_results_keep_their_energy_when_the_robot_is_changed_afterwards():
     robot = bush()
     system = ag.System(robot)

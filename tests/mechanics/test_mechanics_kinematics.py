@@ -104,7 +104,6 @@ def test_constant_strain_is_exact_with_one_interval():
     assert states(robot, q).pose(arm.tip)[0] == pytest.approx(expected, abs=1e-14)
 
 
-@pytest.mark.xfail(strict=True, reason="the series of the interval map is used beyond its range without a word")
 def test_an_interval_that_turns_too_far_is_refined_or_refused():
     robot = ag.Robot("coil")
     rod = ag.Rod(LENGTH, ag.Circle(0.03), MATERIAL, ag.Strains(bend_z=1), intervals=1)

@@ -112,7 +112,8 @@ def motion_of(system: System, frames: Sequence[Frame], q: Floats, v: Floats, a: 
     observer = system.observing(frames)
     nodes = np.array([observer.model.node(frame.bare) for frame in frames], dtype=np.int64)
     out = np.zeros((len(q), len(nodes), SNAPSHOT))
-    snapshots(observer.tree, observer.workspace, nodes, q, v, a, out)
+    if snapshots(observer.tree, observer.workspace, nodes, q, v, a, out):
+        raise DescriptionError("an interval of a rod turns by more than 3 rad: give the rod more intervals.")
     for k, frame in enumerate(frames):
         if frame.offset is not None:
             _shift(out[:, k], frame.offset_pose)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anguilla._jit import kernel
-from anguilla.mechanics.motion import move
+from anguilla.mechanics.motion import move, too_coarse
 from anguilla.mechanics.tree import N_A, N_AL, N_R, N_V, N_W, N_X
 from anguilla.mechanics.vec import add, cross, dot, load3, load9, scale, tmatvec
 
@@ -14,9 +14,15 @@ S_X, S_W, S_V, S_AL, S_A = 9, 12, 15, 18, 21
 
 @kernel
 def snapshots(tree, ws, nodes, q, v, a, out):
-    """Motion of the nodes (m,) for states q, v, a (nt, n) into out (nt, m, SNAPSHOT), world axes."""
+    """Motion of the nodes (m,) for states q, v, a (nt, n) into out (nt, m, SNAPSHOT), world axes.
+
+    Returns the number of states in which some interval turned too far for its series.
+    """
+    coarse = 0
     for t in range(len(q)):
         move(tree, ws, q[t], v[t], a[t])
+        if too_coarse(ws):
+            coarse += 1
         for j in range(len(nodes)):
             i = nodes[j]
             for k in range(9):
@@ -27,6 +33,7 @@ def snapshots(tree, ws, nodes, q, v, a, out):
                 out[t, j, S_V + k] = ws.node[i, N_V + k]
                 out[t, j, S_AL + k] = ws.node[i, N_AL + k]
                 out[t, j, S_A + k] = ws.node[i, N_A + k]
+    return coarse
 
 
 @kernel

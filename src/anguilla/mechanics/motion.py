@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from anguilla._jit import inline
 from anguilla.mechanics.joints import joint_motion
-from anguilla.mechanics.lanes import LANES, U, get3, get9
-from anguilla.mechanics.rodmap import JET, RATE, RECORD, RHO, SIX, SPIN, STRAIN, TURN, rod_motion
+from anguilla.mechanics.lanes import FOUR, LANES, U, get3, get9
+from anguilla.mechanics.rodmap import JET, MAX_ANGLE, OMEGA, RATE, RECORD, RHO, SIX, SPIN, STRAIN, TURN, rod_motion
 from anguilla.mechanics.tree import FIXED, JOINT, N_A, N_AL, N_R, N_R0, N_R1, N_R2, N_V, N_W, N_X
-from anguilla.mechanics.vec import add, axpy, cross, load3, load9, matmul, matvec, store3, store9
+from anguilla.mechanics.vec import add, axpy, cross, dot, load3, load9, matmul, matvec, store3, store9
 
 STRAIN_FIELDS = 36 * LANES
 
@@ -93,3 +93,15 @@ def move(tree, ws, q, v, a):
         store3(node, i, N_X, add(load3(node, p, N_X), r))
         store3(node, i, N_V, add(load3(node, p, N_V), r1))
         store3(node, i, N_A, add(load3(node, p, N_A), r2))
+
+
+@inline
+def too_coarse(ws):
+    """Whether an interval turned further than its series can follow."""
+    local = ws.local
+    for chunk in range(len(local) // RECORD):
+        for lane in range(FOUR):
+            w = get3(local, U(chunk) * U(RECORD) + OMEGA + lane)
+            if dot(w, w) > MAX_ANGLE * MAX_ANGLE:
+                return True
+    return False

@@ -52,7 +52,16 @@ class _Motion:
     def step(self, t: float, dt: float) -> int:
         """One step from t; the state is unchanged on failure."""
         unused = np.zeros((1, len(self.q)))
-        return self.run(self.loads(t + (1.0 - self.scheme[1]) * dt), dt, 0, 1, 2, (unused, unused, unused))[1]
+        return self.run(self.loads(t + (1.0 - self.scheme[1]) * dt), dt, 0, 1, 2, (unused, unused))[1]
+
+    def balance(self, t: Floats, q: Floats, v: Floats) -> Floats:
+        """Accelerations (nt, n) that balance the states (q, v) (nt, n) at times t (nt,) [s]."""
+        a = np.zeros_like(q)
+        unused = np.zeros((1, q.shape[1]))
+        for k in range(len(t)):
+            self.q, self.v, self.a = q[k].copy(), v[k].copy(), a[k]
+            self.run(self.loads(t[k]), 1.0, 0, 0, 1, (unused, unused), begin=True)
+        return a
 
     def loads(self, times: ArrayLike) -> LoadTable:
         """Loads at the given times [s]."""
@@ -102,15 +111,14 @@ def simulate(
     motion = _Motion(system, scheme, tolerance, q, v, np.zeros(n), scratch(n), inputs or {})
     began = time.perf_counter()
     unused = np.zeros((1, n))
-    if motion.run(motion.loads(0.0), dt, 0, 0, 1, (unused, unused, unused), begin=True)[1] != CONVERGED:
+    if motion.run(motion.loads(0.0), dt, 0, 0, 1, (unused, unused), begin=True)[1] != CONVERGED:
         raise SolverError(
             f"The mass matrix of {robot.name!r} is singular: some coordinate moves no mass.",
             advice="Use fewer modes, more intervals, or a section with mass.",
         )
     rows = steps // every + 1
-    out = tuple(np.zeros((rows, n)) for _ in range(3))
-    for array, value in zip(out, (q, v, motion.a), strict=True):
-        array[0] = value
+    out = np.zeros((rows, n)), np.zeros((rows, n))
+    out[0][0], out[1][0] = q, v
     with progress_bar(f"simulating {robot.name}", steps, progress) as tick:
         if error is None:
             done, status = _fixed(motion, dt, steps, every, out, tick)
@@ -123,9 +131,8 @@ def simulate(
     ok = done == steps
     message = "reached the end" if ok else f"stopped at t = {done * dt:g} s: {EXPLANATION[status]}"
     t = dt * every * np.arange(kept, dtype=np.float64)
-    kept_q, kept_v, kept_a = (array[:kept] for array in out)
     end = Status(ok, message, counters, seconds)
-    result = Trajectory(robot, system, end, t, kept_q, kept_v, kept_a, inputs or {})
+    result = Trajectory(robot, system, end, t, out[0][:kept], out[1][:kept], None, inputs or {}, motion.balance)
     if not ok and raise_on_failure:
         advice = "Try a smaller dt, error=1e-3, a damped method such as GeneralisedAlpha(0.5), or material damping."
         raise SolverError(f"The motion of {robot.name!r} {message}.", result=result, advice=advice)
@@ -168,8 +175,7 @@ def _fixed(m: _Motion, dt: float, steps: int, every: int, out, tick: Callable[[i
 
 
 def _keep(m: _Motion, out, row: int) -> None:
-    for array, value in zip(out, (m.q, m.v, m.a), strict=True):
-        array[row] = value
+    out[0][row], out[1][row] = m.q, m.v
 
 
 def _cut(m: _Motion, t: float, dt: float) -> int:

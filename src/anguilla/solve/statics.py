@@ -99,7 +99,7 @@ def _solve(system: System, loads: LoadTable, factor: float, s: Scratch, q: Float
     scaled = (factor * part for part in (loads.gravity, loads.wrench, loads.effort, loads.tension))
     _, status = run(
         system.tree, system.workspace, s, loads.where, loads.follower, *scaled, STATIC, 1.0, False, 0, 1, 2,
-        q, zero, zero, 0.0, tolerance, most, False, unused, unused, unused,
+        q, zero, zero, 0.0, tolerance, most, False, unused, unused,
     )  # fmt: skip
     return int(status)
 

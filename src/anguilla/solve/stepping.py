@@ -13,9 +13,7 @@ import math
 
 from anguilla._jit import inline, kernel
 from anguilla.assemble.evaluate import Forces, residual, tangent
-from anguilla.mechanics.lanes import FOUR, U, get3
-from anguilla.mechanics.rodmap import MAX_ANGLE, OMEGA, RECORD
-from anguilla.mechanics.vec import dot
+from anguilla.mechanics.motion import too_coarse
 from anguilla.solve.linear import factorise, solve_factorised
 from anguilla.solve.newton import CONVERGED, SINGULAR, TOO_COARSE, newton
 
@@ -53,18 +51,6 @@ def _start_acceleration(tree, ws, forces, s, q, v, a):
 
 
 @inline
-def _too_coarse(ws):
-    """Whether an interval turned further than its series can follow."""
-    local = ws.local
-    for chunk in range(len(local) // RECORD):
-        for lane in range(FOUR):
-            w = get3(local, U(chunk) * U(RECORD) + OMEGA + lane)
-            if dot(w, w) > MAX_ANGLE * MAX_ANGLE:
-                return True
-    return False
-
-
-@inline
 def _advance(tree, ws, forces, s, scheme, dt, q, v, a, relative, absolute, most, chord):
     """One step of length dt, in place on (q, v, a); unchanged on failure. Returns Newton's status."""
     am, af, beta, gamma = scheme
@@ -87,7 +73,7 @@ def _advance(tree, ws, forces, s, scheme, dt, q, v, a, relative, absolute, most,
                 s.a0[k] = (1.0 - am) * a1 + am * a[k]
                 s.d[k] = dt * v[k] + (0.5 * dt * dt * a[k] if attempt == 0 else 0.0)
         status = newton(tree, ws, forces, s, cq, cv, ca, relative, absolute, most, chord and attempt == 0)
-        if status == CONVERGED and _too_coarse(ws):
+        if status == CONVERGED and too_coarse(ws):
             status = TOO_COARSE
         if status == CONVERGED or static:
             break
@@ -114,7 +100,7 @@ def _row(where, follower, gravity, wrench, effort, tension, row):
 @kernel
 def run(
     tree, ws, s, where, follower, gravity, wrench, effort, tension, scheme, dt, begin, first, last, every, q, v, a,
-    relative, absolute, most, chord, out_q, out_v, out_a,
+    relative, absolute, most, chord, out_q, out_v,
 ):  # fmt: skip
     """Do steps first..last-1 and store every `every`-th state: the one compiled door of statics and dynamics.
 
@@ -139,5 +125,4 @@ def run(
             for k in range(len(q)):
                 out_q[row, k] = q[k]
                 out_v[row, k] = v[k]
-                out_a[row, k] = a[k]
     return last, CONVERGED

@@ -173,7 +173,7 @@ def thin(run: Trajectory, most: int) -> Trajectory:
     if n <= most:
         return run
     keep = np.unique(np.linspace(0, n - 1, as_count(most, "most", minimum=2)).round().astype(int))
-    return replace(run, _t=run.t[keep], _q=run.q[keep], _v=run.v[keep], _a=run.a[keep])
+    return replace(run, _t=run.t[keep], _q=run.q[keep], _v=run.v[keep], _a=None, _balance=None)
 
 
 def scene(result: Result, *, sections: int = 48, around: int = 32) -> Scene:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -71,6 +71,7 @@ class System:
         self.tree = self.model.tree
         self.workspace: Workspace = workspace(self.tree)
         self.size = self.model.size
+        self._steady: LoadTable | None = None  # the loads, once known not to depend on time
 
     def observing(self, frames: Sequence[Frame]) -> System:
         """Return this system, or one with the same coordinates and motion in which every given frame has a node."""
@@ -99,8 +100,9 @@ class System:
 
     def _tensions(self, times: Floats, inputs: Inputs | None) -> Floats:
         """Inputs of the actuators (nt or 1, actuators) at the given times [s]; absent ones are zero."""
-        inputs = dict(inputs or {})
         names = list(self.robot.actuators)
+        if not inputs:
+            return np.zeros((1, len(names)))
         for name in inputs:
             if name not in names:
                 known = ", ".join(names) or "none"
@@ -120,6 +122,8 @@ class System:
         robot, times = self.robot, np.atleast_1d(np.asarray(times, dtype=float))
         if not np.all(np.isfinite(times)):
             raise DescriptionError(f"t must be finite [s]; got {times[~np.isfinite(times)][0]}.")
+        if self._steady is not None:
+            return replace(self._steady, tension=self._tensions(times, inputs))
         constant = all(load.is_constant for load in robot.loads)
         where: list[int] = []
         follower: list[int] = []
@@ -147,7 +151,7 @@ class System:
         for layout in self.model.parts:
             effort[:, layout.joint] = layout.part.joint.effort_values(times[: len(effort)])
         gravity = robot.gravity_values(times[:1] if robot.gravity_is_constant else times)
-        return LoadTable(
+        table = LoadTable(
             np.array(where, dtype=np.int64),
             np.array(follower, dtype=np.int64),
             np.ascontiguousarray(gravity, dtype=np.float64),
@@ -155,6 +159,9 @@ class System:
             effort,
             self._tensions(times, inputs),
         )
+        if constant and steady and robot.gravity_is_constant:
+            self._steady = table
+        return table
 
     def vector(self, value: ArrayLike | None, name: str) -> Floats:
         """Check a vector of coordinates, rates or accelerations; None is zero."""

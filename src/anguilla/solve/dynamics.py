@@ -154,7 +154,7 @@ def _start(system: System, start) -> tuple[Floats, Floats]:
 def _fixed(m: _Motion, dt: float, steps: int, every: int, out, tick: Callable[[int], None]) -> tuple[int, int]:
     """Equal steps in the compiled loop; a failed step is cut into halves, quarters, ..."""
     loads = m.loads((np.arange(steps) + 1.0 - m.scheme[1]) * dt)
-    done, block = 0, 64
+    done, block = 0, 512
     while done < steps:
         stop = min(steps, done + block)
         clock = time.perf_counter()

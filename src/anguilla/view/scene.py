@@ -1,4 +1,7 @@
-"""The geometry of a result: every rod as a tube of its true cross-sections at every instant. Nothing is drawn here."""
+"""The geometry of a result: every rod as a tube of its true cross-sections, every body as its shape, at every instant.
+
+Nothing is drawn here.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anguilla.assemble.observe import S_X
-from anguilla.describe import Frame, RodHandle
+from anguilla.describe import BodyHandle, Frame, RodHandle
 from anguilla.errors import DescriptionError, as_count
 from anguilla.results import Equilibrium, Trajectory
 
@@ -19,15 +22,16 @@ Array = NDArray[np.float64]
 Result = Trajectory | Equilibrium
 AnyResult = TypeVar("AnyResult", bound=Trajectory | Equilibrium)
 
+BALL_DENSITY = 3000.0  # [kg/m^3] of the ball drawn for a body without a shape
 JUMP = 1e-9  # of the length: how far before a breakpoint the section "before" it is taken
 
 
 @dataclass(frozen=True, slots=True)
 class Tube:
-    """A rod swept by its cross-sections.
+    """A rod, or a rigid body, swept by its cross-sections along its x axis.
 
     Attributes:
-        name: name of the rod.
+        name: name of the part.
         X: (m,) rest arc lengths of the drawn sections [m]; where the section jumps, one arc length stands twice.
         position: (time, m, 3) centreline, world axes [m].
         rotation: (time, m, 3, 3) section frames; the columns are t1, t2, t3 in world axes.
@@ -63,7 +67,7 @@ class Scene:
     Attributes:
         name: name of the robot.
         t: (time,) instants [s].
-        tubes: the rods, in the order they were added.
+        tubes: the rods, then the bodies, in the order they were added.
 
     """
 
@@ -149,12 +153,16 @@ def plane_of_motion(points: ArrayLike) -> Plane:
     return Plane(origin, np.array([right, up]), away / max(extent, 1e-300))
 
 
-def rods_of(result: Result) -> list[RodHandle]:
-    """Return the rods of the robot, or raise an error that says what a picture needs."""
+def _check(result: object) -> None:
     if not isinstance(result, Trajectory | Equilibrium):
         raise DescriptionError(
             f"a picture needs what ag.simulate or ag.statics returned; got an object of type {type(result).__name__}."
         )
+
+
+def rods_of(result: Result) -> list[RodHandle]:
+    """Return the rods of the robot, or raise an error that says what a picture needs."""
+    _check(result)
     rods = [part for part in result.robot.parts if isinstance(part, RodHandle)]
     if not rods:
         raise DescriptionError(f"robot {result.robot.name!r} has no rods to draw.")
@@ -163,7 +171,7 @@ def rods_of(result: Result) -> list[RodHandle]:
 
 def as_computed(result: AnyResult) -> AnyResult:
     """Return the result with its robot as it was computed, whatever became of the description since."""
-    rods_of(result)
+    _check(result)
     return replace(result, robot=result.system.robot)
 
 
@@ -192,7 +200,9 @@ def scene(result: Result, *, sections: int = 48, around: int = 32) -> Scene:
     as_count(sections, "sections", minimum=2)
     occupied = {(part.parent.part_index, part.parent.place) for part in result.robot.parts}
     tubes = []
-    for handle in rods_of(result):
+    for handle in result.robot.parts:
+        if not isinstance(handle, RodHandle):
+            continue
         rod = handle.rod
         X, side = _stations(rod.length, sections, rod.section.breakpoints)
         last = rod.length * (1.0 - 1e-12)
@@ -203,7 +213,36 @@ def scene(result: Result, *, sections: int = 48, around: int = 32) -> Scene:
         position = motion[:, :, S_X : S_X + 3]
         tip_taken = (handle.index, "tip") in occupied
         tubes.append(Tube(handle.name, X, position, rotation, outline, handle.parent.is_ground, not tip_taken))
+    bodies = [part for part in result.robot.parts if isinstance(part, BodyHandle)]
+    tubes += [_body_tube(result, handle, around) for handle in bodies]
     return Scene(result.robot.name, np.atleast_1d(np.asarray(result.t, dtype=float)), tuple(tubes))
+
+
+def _body_tube(result: Result, handle: BodyHandle, around: int) -> Tube:
+    """A rigid body as a tube along the x axis of its frame; one without a shape is a ball of its mass in a dense stuff."""
+    body = handle.body
+    ball = (3.0 * body.mass / (4.0 * np.pi * BALL_DENSITY)) ** (1.0 / 3.0)
+    kind = body.shape.kind if body.shape is not None else "sphere"
+    size: tuple[float, ...] = body.shape.size if body.shape is not None else (ball,)
+    angle = 2.0 * np.pi * np.arange(around) / around
+    circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    if kind == "box":
+        x = 0.5 * size[0] * np.array([-1.0, 1.0])
+        square = circle / np.max(np.abs(circle), axis=1, keepdims=True)
+        outline = np.stack([0.5 * square * np.array(size[1:])] * 2)
+    elif kind == "cylinder":
+        x = 0.5 * size[1] * np.array([-1.0, 1.0])
+        outline = np.stack([size[0] * circle] * 2)
+    else:
+        polar = np.linspace(0.02, np.pi - 0.02, 17)
+        x = -size[0] * np.cos(polar)
+        outline = size[0] * np.sin(polar)[:, None, None] * circle
+    motion = result._snapshots([handle.frame])[:, 0]
+    rotation = motion[:, :9].reshape(-1, 3, 3)
+    local = np.asarray(body.com) + x[:, None] * np.array([1.0, 0.0, 0.0])
+    position = motion[:, None, S_X : S_X + 3] + np.einsum("tij,mj->tmi", rotation, local)
+    turned = np.repeat(rotation[:, None], len(x), axis=1)
+    return Tube(handle.name, x - x[0], position, turned, outline, False, False)
 
 
 def _stations(length: float, sections: int, breakpoints: tuple[float, ...]) -> tuple[Array, Array]:

@@ -1,0 +1,27 @@
+"""The three cantilevers of the benchmark: the quoted settings are accurate, and converged in space and time."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+if not (BENCHMARKS / "settings.py").exists():
+    pytest.skip("the benchmarks are not shipped with the tests", allow_module_level=True)
+sys.path.insert(0, str(BENCHMARKS))
+
+from cases import CANTILEVERS, interpolate, tip_error  # noqa: E402
+from settings import SETTINGS, solve, tip  # noqa: E402
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_tip_is_within_one_percent_of_the_reference_and_converged(name):
+    case, setting = CANTILEVERS[name], SETTINGS[name]
+    run, _ = solve(case, setting)
+    assert tip_error(case, run.t, tip(run)) < 0.01
+    finer, _ = solve(case, setting.refined())
+    times = np.array(case.check_times)
+    moved = interpolate(times, run.t, tip(run)) - interpolate(times, finer.t, tip(finer))
+    assert np.linalg.norm(moved, axis=1).max() / case.length < 0.003
+    assert run.status.counters["substeps"] == 0

@@ -191,6 +191,7 @@ class System:
         """dR/dq + alpha dR/dv + beta dR/da (n, n), exact, at time t [s]."""
         alpha, beta = as_number(alpha, "alpha", "1/s"), as_number(beta, "beta", "1/s^2")
         self.residual(q, v, a, t=t, inputs=inputs)
+        self.workspace.increment[:] = 0.0
         out = np.zeros((self.size, self.size))
         tangent(self.tree, self.workspace, self.loads(t, inputs).at(), alpha, beta, out)
         return out

@@ -13,7 +13,20 @@ from anguilla.describe.actuators import (
 from anguilla.describe.basis import Basis, Chebyshev, FreeTip, Legendre, Monomial, make_basis
 from anguilla.describe.bodies import RigidBody, Shape
 from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
-from anguilla.describe.joints import Axis, Cylindrical, Fixed, Helical, Joint, Planar, Prismatic, Revolute, Universal
+from anguilla.describe.joints import (
+    Axis,
+    Ball,
+    Cylindrical,
+    Fixed,
+    Free,
+    Helical,
+    Joint,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+)
 from anguilla.describe.loads import DistributedWrench, Load, TipWrench, Wrench
 from anguilla.describe.material import Material
 from anguilla.describe.piecewise import FunctionBasis, PiecewiseConstant, PiecewisePolynomial
@@ -28,6 +41,7 @@ __all__ = [
     "STRAIN_NAMES",
     "Actuator",
     "Axis",
+    "Ball",
     "Basis",
     "BodyHandle",
     "Chamber",
@@ -40,6 +54,7 @@ __all__ = [
     "Ellipse",
     "Fixed",
     "Frame",
+    "Free",
     "FreeTip",
     "FunctionBasis",
     "FunctionRouting",
@@ -67,6 +82,7 @@ __all__ = [
     "Routing",
     "SectionProperties",
     "Shape",
+    "Spherical",
     "Straight",
     "Strains",
     "Tapered",

@@ -42,12 +42,25 @@ class Axis:
     turn: float = 0.0
     slide: float = 0.0
 
+    size: ClassVar[int] = 1
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "direction", as_direction(self.direction, "Axis.direction"))
         object.__setattr__(self, "turn", as_number(self.turn, "Axis.turn"))
         object.__setattr__(self, "slide", as_number(self.slide, "Axis.slide"))
         if self.turn == 0.0 and self.slide == 0.0:
             raise DescriptionError("Axis must turn or slide; got turn = 0 and slide = 0.")
+
+
+@dataclass(frozen=True, slots=True)
+class Ball:
+    """Three degrees of freedom: a free rotation, as a block of SO(3).
+
+    Its coordinates are a rotation vector [rad]; its rates are the angular velocity in the axes of the child [rad/s].
+    """
+
+    size: ClassVar[int] = 3
+    turn: ClassVar[float] = 1.0
 
 
 @dataclass
@@ -82,14 +95,19 @@ class Joint(Description):
         self.effort = self._clean_effort()
 
     @property
-    def axes(self) -> tuple[Axis, ...]:
-        """The axes, one per coordinate, from the parent to the child."""
+    def axes(self) -> tuple[Axis | Ball, ...]:
+        """The axes, from the parent to the child: one per coordinate, or a ball for three."""
         raise NotImplementedError
 
     @property
     def size(self) -> int:
         """Number of coordinates."""
-        return len(self.axes)
+        return sum(axis.size for axis in self.axes)
+
+    @property
+    def _turns(self) -> list[bool]:
+        """Whether each coordinate is an angle."""
+        return [bool(axis.turn) for axis in self.axes for _ in range(axis.size)]
 
     @property
     def stiffness_values(self) -> Array:
@@ -121,7 +139,7 @@ class Joint(Description):
         values = np.zeros((moments.size, self.size))
         for k, effort in enumerate(self._efforts):
             if callable(effort):
-                name, unit = f"{what}, {self.names[k]},", "N m" if self.axes[k].turn else "N"
+                name, unit = f"{what}, {self.names[k]},", "N m" if self._turns[k] else "N"
                 values[:, k] = [as_number(effort(t), f"{name} at t = {t:g} s", unit) for t in moments.tolist()]
             else:
                 values[:, k] = effort
@@ -135,7 +153,7 @@ class Joint(Description):
 
     def _wanted(self, turn_unit: str, slide_unit: str, *, signed: bool = True) -> str:
         """Return what a field must be: "a finite number [N]", or "2 finite numbers: slide [N], turn [N m]"."""
-        units = [turn_unit if axis.turn else slide_unit for axis in self.axes]
+        units = [turn_unit if turns else slide_unit for turns in self._turns]
         if not units:
             return "left out, as the joint has no coordinates"
         if len(units) == 1:
@@ -376,3 +394,49 @@ def _as_function(value: Callable[..., ArrayLike], name: str, wanted: str) -> Cal
     if len(names) != 1:
         raise DescriptionError(f"{name} must be {wanted}; got a function of ({', '.join(names)}).")
     return value
+
+
+@dataclass
+class Spherical(Joint):
+    """A ball joint: a free rotation, "turn_x", "turn_y", "turn_z" (a rotation vector [rad]).
+
+    Its rates are the angular velocity in the child's axes [rad/s], its efforts torques about them [N m]. It has no spring.
+    """
+
+    names: ClassVar[tuple[str, ...]] = ("turn_x", "turn_y", "turn_z")
+
+    def _check(self) -> None:
+        super()._check()
+        _refuse_spring(self)
+
+    @property
+    def axes(self) -> tuple[Axis | Ball, ...]:
+        """The ball."""
+        return (Ball(),)
+
+
+@dataclass
+class Free(Joint):
+    """No constraint at all, for a floating base: "x", "y", "z" [m] along the parent's axes, then a ball.
+
+    The rotation is as in `Spherical`. It has no spring.
+    """
+
+    names: ClassVar[tuple[str, ...]] = ("x", "y", "z", "turn_x", "turn_y", "turn_z")
+
+    def _check(self) -> None:
+        super()._check()
+        _refuse_spring(self)
+
+    @property
+    def axes(self) -> tuple[Axis | Ball, ...]:
+        """Three slides and a ball."""
+        return (*(Axis(cast(Triple, tuple(row)), slide=1.0) for row in np.eye(3).tolist()), Ball())
+
+
+def _refuse_spring(joint: Joint) -> None:
+    if np.any(joint.stiffness_values[-3:] != 0.0):
+        kind = type(joint).__name__
+        raise DescriptionError(
+            f"{kind}.stiffness must be zero for its rotation: a ball has no spring; got {joint.stiffness}."
+        )

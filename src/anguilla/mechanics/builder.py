@@ -9,10 +9,11 @@ import numpy as np
 
 from anguilla.describe import STRAIN_NAMES, Joint, RigidBody, Rod, Routing
 from anguilla.describe.basis import Basis
+from anguilla.describe.joints import Ball
 from anguilla.mechanics.grid import SAME, Grid, gauss_points, nodal_inertia, strain_gram
 from anguilla.mechanics.lanes import LANES
 from anguilla.mechanics.rodmap import RECORD
-from anguilla.mechanics.tree import FIXED, JOINT, PACK_SIZE, ROD, Floats, Ints, Tree
+from anguilla.mechanics.tree import BALL, FIXED, JOINT, PACK_SIZE, ROD, Floats, Ints, Tree
 
 NO_STRAIN = np.zeros(36)
 
@@ -57,6 +58,7 @@ class Builder:
         self.pack_slot: list[int] = []
         self.friction: dict[int, float] = {}
         self.preload: dict[int, float] = {}
+        self.balls: list[tuple[int, int]] = []
         self.cables: list[tuple[int, int, Floats]] = []
         self.basis_size = 0
         self.stiffness_size = 0
@@ -140,16 +142,24 @@ class Builder:
         size = joint.size
         centre = _centre(body)
         blocks = [np.array([[k]]) for k in joint.stiffness_values]
-        segment = self._segment(parent, 1 + size + len(centre), [0] * size, list(range(size)), 0.0, blocks)
+        strains = [k for axis in joint.axes for k in range(axis.size)]
+        segment = self._segment(parent, 1 + len(joint.axes) + len(centre), strains, list(range(size)), 0.0, blocks)
         lanes = [LANES * (self.segments["own_pack"][segment] + k) for k in range(size)]
         node = self._node(parent, FIXED, segment, _fixed(pose))
-        for k, axis in enumerate(joint.axes):
+        at = 0
+        for axis in joint.axes:
             table = np.zeros((2, LANES * size))
-            table[0, LANES * k] = 1.0
-            fixed = np.array([*axis.direction, axis.turn, axis.slide, *np.zeros(7)])
-            node = self._node(node, JOINT, segment, fixed, table=table)
-            self.friction[lanes[k]] = float(joint.damping_values[k])
-            self.preload[lanes[k]] = float(joint.stiffness_values[k] * joint.rest_values[k])
+            table[0, LANES * np.arange(at, at + axis.size)] = 1.0
+            if isinstance(axis, Ball):
+                node = self._node(node, BALL, segment, np.zeros(12), table=table)
+                self.balls.append((lanes[at], node))
+            else:
+                fixed = np.array([*axis.direction, axis.turn, axis.slide, *np.zeros(7)])
+                node = self._node(node, JOINT, segment, fixed, table=table)
+            at += axis.size
+        for k, lane in enumerate(lanes):
+            self.friction[lane] = float(joint.damping_values[k])
+            self.preload[lane] = float(joint.stiffness_values[k] * joint.rest_values[k])
         for pose_in_body, mass, inertia in centre:
             self._node(node, FIXED, segment, _fixed(pose_in_body), mass=mass, inertia=inertia)
         return node, lanes
@@ -208,7 +218,7 @@ class Builder:
         parent = int(nodes[k])
         return self._interval(rod, np.array([grid.X[k], X]), self.nodes["segment"][parent], parent, np.zeros(6))
 
-    def freeze(self, lanes: Ints, scale: Floats, weight: Floats) -> Tree:
+    def freeze(self, lanes: Ints, scale: Floats, weight: Floats, strain: Floats) -> Tree:
         """All arrays, read-only."""
         seg, node = self.segments, self.nodes
         packs = len(self.pack_slot)
@@ -232,12 +242,14 @@ class Builder:
             stiffness=_floats(np.concatenate([np.zeros(0), *self.stiffness])),
             scale=_floats(scale),
             weight=_floats(weight),
+            strain_scale=_floats(strain),
             prescribed=_floats(strains.reshape(-1, LANES, 36).transpose(0, 2, 1)).ravel(),
         )
         tree = Tree(
             **fields,
             **arrays,
             path=_ints(self.path),
+            ball=_ints([(int(np.flatnonzero(lanes == lane)[0]), node) for lane, node in self.balls]).reshape(-1, 2),
             cable_link=_ints([link for link, _, _ in self.cables]),
             cable_of=_ints([number for _, number, _ in self.cables]),
             cable=_floats(np.array([data for _, _, data in self.cables]).reshape(-1, 14)),

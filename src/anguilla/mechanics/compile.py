@@ -152,7 +152,7 @@ def compile_robot(robot: Robot, observed: Sequence[Frame] = ()) -> Model:
     layouts: dict[int, PartLayout] = {}
     offsets = np.concatenate([[0], np.cumsum([part.size for part in robot.parts])])
     lanes = np.zeros(robot.size, dtype=np.int64)
-    scale, weight = np.ones(robot.size), np.ones(robot.size)
+    scale, weight, strain = np.ones(robot.size), np.ones(robot.size), np.zeros(robot.size)
     for index in _depth_first(robot):
         part = robot.parts[index]
         host = 0 if part.parent.is_ground else layouts[part.parent.part_index].node_at(part.parent.X)
@@ -163,6 +163,7 @@ def compile_robot(robot: Robot, observed: Sequence[Frame] = ()) -> Model:
         if isinstance(part, RodHandle):
             where = layout.coordinates
             scale[where], weight[where] = _coordinate_scale(part.rod)
+            strain[where] = scale[where]
         layouts[index] = layout
     extra: dict[tuple, int] = {}
     loaded = [load.frame for load in robot.loads if isinstance(load, Wrench)]
@@ -181,5 +182,5 @@ def compile_robot(robot: Robot, observed: Sequence[Frame] = ()) -> Model:
             layout = layouts[part.index]
             assert layout.grid is not None
             builder.add_cable(number, routing, actuator.tension_per_input, layout.grid.X, layout.nodes, low, high)
-    tree = builder.freeze(lanes, scale, weight)
+    tree = builder.freeze(lanes, scale, weight, strain)
     return Model(robot, tree, tuple(layouts[k] for k in range(len(layouts))), extra, robot.size)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from anguilla._jit import inline
-from anguilla.mechanics.joints import joint_force
+from anguilla.mechanics.joints import ball_force, joint_force
 from anguilla.mechanics.lanes import U, put3
 from anguilla.mechanics.rodmap import FORCE, JET, RECORD, SIX, WRENCH, rod_forces
-from anguilla.mechanics.tree import FIXED, JOINT, N_A, N_AL, N_F, N_M, N_MI, N_R, N_R0, N_W
+from anguilla.mechanics.tree import BALL, FIXED, JOINT, N_A, N_AL, N_F, N_M, N_MI, N_R, N_R0, N_W
 from anguilla.mechanics.vec import add, cross, load3, load9, matvec, store3, sub, tmatvec
 
 
@@ -47,6 +47,8 @@ def carry_up(tree, ws):
     for i in range(1, len(tree.parent)):
         if tree.kind[i] == JOINT:
             joint_force(tree, local, i)
+        elif tree.kind[i] == BALL:
+            ball_force(tree, local, i)
 
 
 @inline

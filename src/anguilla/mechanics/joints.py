@@ -1,8 +1,14 @@
-"""The local map of a one-degree-of-freedom joint: a turn about, and a slide along, an axis fixed in the parent's frame.
+"""Local maps of joints: an axis that turns and slides, and a ball.
 
-Revolute, prismatic and helical joints are one such link; universal, cylindrical and planar ones are chains of them. A joint
-uses the record of a rod interval of zero length (whose rod terms all vanish), with its coordinate in the place of the
-first strain; so the recursions do not know it from a rod. Joints may turn many times: sine and cosine, not a series.
+Revolute, prismatic and helical joints are one axis; universal, cylindrical and planar ones are chains of axes; a ball turns
+freely; a free joint is three slides and a ball. A joint uses the record of a rod interval of zero length (whose rod terms
+all vanish), with its coordinates in the place of the first strains; so the recursions do not know it from a rod. Axes may
+turn many times: sine and cosine, not a series.
+
+A ball is an SO(3) block. Its coordinates are a rotation vector, its rates the angular velocity of the child in the child's
+axes, and it is varied by small rotations of the child in those axes (dphi): q -> log(exp(q) exp(dphi)). Over a time step
+the rates depend on the increment x = log(R_n^T R), so that d(rate) = alpha T(x)^-1 dphi with T the right differential of
+the exponential (003 and 004: Newmark on the Lie group); x is kept in Workspace.increment.
 """
 
 from __future__ import annotations
@@ -10,11 +16,13 @@ from __future__ import annotations
 import math
 
 from anguilla._jit import inline
-from anguilla.mechanics.lanes import get3, put3, put9, put_column
+from anguilla.mechanics.lanes import get3, get9, put3, put9, put_column
 from anguilla.mechanics.rodmap import (
     FORCE,
+    HESSIAN,
     JACOBIAN,
     JET,
+    KK,
     Q0,
     Q1,
     Q2,
@@ -27,9 +35,27 @@ from anguilla.mechanics.rodmap import (
     U1,
     U2,
     WRENCH,
+    stumpff,
 )
 from anguilla.mechanics.tree import N_AL, N_R, N_W
-from anguilla.mechanics.vec import add, axpy, cross, dot, iso_hat, load3, load9, matvec, outer_add, scale
+from anguilla.mechanics.vec import (
+    add,
+    axpy,
+    cross,
+    cross_columns,
+    dot,
+    iso_hat,
+    load3,
+    load9,
+    madd,
+    matmul,
+    matvec,
+    maxpy,
+    outer_add,
+    scale,
+    sub,
+    tmatvec,
+)
 
 
 @inline
@@ -75,3 +101,73 @@ def joint_jacobian(tree, node, local, i, alpha, beta):
     put_column(local, o + U0, scale(slide, y0))
     put_column(local, o + U1, scale(slide, y1))
     put_column(local, o + U2, scale(slide, y2))
+
+
+@inline
+def ball_motion(tree, local, i):
+    """Relative rotation and spin of ball link i from its rotation vector and the child's angular velocity."""
+    o = tree.record_at[i]
+    u = o + STRAIN
+    theta, rate, acceleration = get3(local, u), get3(local, u + RATE), get3(local, u + RATE + RATE)
+    s = dot(theta, theta)
+    c1, c2, _, _, _, _, _, _, _ = stumpff(s)
+    turn = outer_add(c2, theta, theta, iso_hat(1.0 - c2 * s, c1, theta))
+    zero = (0.0, 0.0, 0.0)
+    put9(local, o + TURN, turn)
+    put3(local, o + RHO, zero)
+    put3(local, o + RHO + JET, zero)
+    put3(local, o + RHO + JET + JET, zero)
+    put3(local, o + SPIN, matvec(turn, rate))
+    put3(local, o + SPIN + JET, matvec(turn, acceleration))
+
+
+@inline
+def ball_force(tree, local, i):
+    """Moment about the child's axes, and its derivative with the child turning in it: d(R^T M) = [R^T M] dphi + ..."""
+    o = tree.record_at[i]
+    moment = tmatvec(get9(local, o + TURN), get3(local, o + WRENCH))
+    put3(local, o + FORCE, moment)
+
+
+@inline
+def ball_jacobian(tree, ws, i, alpha, beta):
+    """Columns of ball link i, world axes: Q0 = R, and jets with d(rate) = alpha B dphi, B = T(x)^-1."""
+    node, local = ws.node, ws.local
+    p, o = tree.parent[i], tree.record_at[i]
+    w, al = load3(node, p, N_W), load3(node, p, N_AL)
+    r = load9(node, i, N_R)
+    relative = sub(load3(node, i, N_W), w)
+    x = load3(ws.increment, i, 0)
+    s = dot(x, x)
+    _, c2, c3, c4, _, _, _, _, _ = stumpff(s)
+    # T(x)^-1 = 1 + [x]/2 + k [x]^2 with k = (c3 - 2 c4) / (2 c2), and [x]^2 = x x^T - s 1
+    k = 0.5 * (c3 - 2.0 * c4) / c2
+    rb = matmul(r, outer_add(k, x, x, iso_hat(1.0 - k * s, 0.5, x)))
+    wr = cross_columns(w, r)
+    # Q1 = w x R + alpha R B ;  Q2 = al x R + w x (w x R) + alpha (2 w + w_relative) x R B + beta R B
+    q2 = madd(cross_columns(al, r), cross_columns(w, wr))
+    q2 = maxpy(alpha, cross_columns(axpy(2.0, w, relative), rb), maxpy(beta, rb, q2))
+    j = o + JACOBIAN
+    put9(local, j + Q0, r)
+    put9(local, j + Q1, maxpy(alpha, rb, wr))
+    put9(local, j + Q2, q2)
+    zero = iso_hat(0.0, 0.0, x)
+    put9(local, j + U0, zero)
+    put9(local, j + U1, zero)
+    put9(local, j + U2, zero)
+    put9(local, o + HESSIAN + KK, iso_hat(0.0, 1.0, get3(local, o + FORCE)))
+
+
+@inline
+def compose(a, b):
+    """Rotation vector of exp(a) exp(b), by quaternions."""
+    x, y = 0.5 * math.sqrt(dot(a, a)), 0.5 * math.sqrt(dot(b, b))
+    sx = 0.5 * math.sin(x) / x if x > 1e-9 else 0.5
+    sy = 0.5 * math.sin(y) / y if y > 1e-9 else 0.5
+    u, v = scale(sx, a), scale(sy, b)
+    w = math.cos(x) * math.cos(y) - dot(u, v)
+    vector = add(cross(u, v), axpy(math.cos(x), v, scale(math.cos(y), u)))
+    if w < 0.0:
+        w, vector = -w, scale(-1.0, vector)
+    n = math.sqrt(dot(vector, vector))
+    return scale(2.0 * math.atan2(n, w) / n if n > 1e-12 else 2.0, vector)

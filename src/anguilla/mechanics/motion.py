@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from anguilla._jit import inline
-from anguilla.mechanics.joints import joint_motion
+from anguilla.mechanics.joints import ball_motion, joint_motion
 from anguilla.mechanics.lanes import FOUR, LANES, U, get3, get9
 from anguilla.mechanics.rodmap import JET, MAX_ANGLE, OMEGA, RATE, RECORD, RHO, SIX, SPIN, STRAIN, TURN, rod_motion
-from anguilla.mechanics.tree import FIXED, JOINT, N_A, N_AL, N_R, N_R0, N_R1, N_R2, N_V, N_W, N_X
+from anguilla.mechanics.tree import BALL, FIXED, JOINT, N_A, N_AL, N_R, N_R0, N_R1, N_R2, N_V, N_W, N_X
 from anguilla.mechanics.vec import add, axpy, cross, dot, load3, load9, matmul, matvec, store3, store9
 
 STRAIN_FIELDS = 36 * LANES
@@ -67,6 +67,8 @@ def move(tree, ws, q, v, a):
         if tree.kind[i] != FIXED:
             if tree.kind[i] == JOINT:
                 joint_motion(tree, local, i)
+            elif tree.kind[i] == BALL:
+                ball_motion(tree, local, i)
             o = tree.record_at[i]
             turn = get9(local, o + TURN)
             r = matvec(rotation, get3(local, o + RHO))

@@ -8,7 +8,7 @@ them. The tangent is affine in (alpha, beta): T = K + alpha C + beta M.
 from __future__ import annotations
 
 from anguilla._jit import inline
-from anguilla.mechanics.joints import joint_jacobian
+from anguilla.mechanics.joints import ball_jacobian, joint_jacobian
 from anguilla.mechanics.lanes import FOUR, U, get3, get_column, put3, put9
 from anguilla.mechanics.rodmap import (
     FRAME,
@@ -33,6 +33,7 @@ from anguilla.mechanics.rodmap import (
     rod_jacobian,
 )
 from anguilla.mechanics.tree import (
+    BALL,
     BX,
     BY,
     DF,
@@ -118,6 +119,8 @@ def linearise_locally(tree, ws, alpha, beta):
     for i in range(1, len(tree.parent)):
         if tree.kind[i] == JOINT:
             joint_jacobian(tree, node, local, i, alpha, beta)
+        elif tree.kind[i] == BALL:
+            ball_jacobian(tree, ws, i, alpha, beta)
 
 
 @inline

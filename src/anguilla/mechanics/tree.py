@@ -23,7 +23,7 @@ from anguilla.mechanics.rodmap import LENGTH, RECORD
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-FIXED, ROD, JOINT = 0, 1, 2  # kinds of link; ROD and JOINT links have a record in Workspace.local
+FIXED, ROD, JOINT, BALL = 0, 1, 2, 3  # kinds of link; all but FIXED have a record in Workspace.local
 
 # One record per node, world axes.
 N_R = 0  # rotation, nine numbers
@@ -57,7 +57,7 @@ class Tree(NamedTuple):
     """Everything about a robot that does not change while it moves (arrays are read-only, C-contiguous)."""
 
     parent: Ints  # (nodes,)
-    kind: Ints  # (nodes,) FIXED, ROD or JOINT
+    kind: Ints  # (nodes,) FIXED, ROD, JOINT or BALL
     segment: Ints  # (nodes,) owner of the link
     fixed: Floats  # (nodes, 12) FIXED: rotation (9), translation (3); JOINT: axis (3), turn and slide per unit
     length: Floats  # (nodes,) interval length [m] of ROD links
@@ -81,6 +81,7 @@ class Tree(NamedTuple):
     cable_link: Ints  # (stretches,) ROD link that a piece of tendon runs along
     cable_of: Ints  # (stretches,) which actuator it belongs to
     cable: Floats  # (stretches, 14) per Gauss point: offset D, slope D', quadrature weight x tension per input
+    ball: Ints  # (balls, 2) first of the three coordinates of an SO(3) block, and its BALL node
     lane: Ints  # (n,) padded position of coordinate k
     stiffness: Floats  # flat: per segment, own padded block (modal stiffness)
     stiffness_at: Ints  # (segments,)
@@ -89,7 +90,8 @@ class Tree(NamedTuple):
     preload: Floats  # (lanes,) force of springs at zero coordinate
     columns_at: npt.NDArray[np.uint64]  # (segments,) offset of a segment's columns in Workspace.columns
     scale: Floats  # (n,) size of a unit of coordinate k as an angle or a relative displacement
-    weight: Floats  # (n,) the same, larger for stiff strains: measure of Newton's corrections
+    strain_scale: Floats  # (n,) the same for strain coordinates, zero for those of joints
+    weight: Floats  # (n,) scale, larger for stiff strains: measure of Newton's corrections
 
 
 class Workspace(NamedTuple):
@@ -101,6 +103,7 @@ class Workspace(NamedTuple):
     columns: Floats  # flat records of the tangent's columns
     rows: Floats  # (lanes,) residual in padded lanes
     matrix: Floats  # flat (lanes x lanes) tangent in padded lanes
+    increment: Floats  # (nodes, 3) rotation of BALL nodes since the start of the time step
 
 
 def workspace(tree: Tree) -> Workspace:
@@ -122,4 +125,12 @@ def workspace(tree: Tree) -> Workspace:
             columns[at + int(PHI) :][:LANES], columns[at + int(PSI) :][:LANES] = values[:, k]
     node = np.zeros((len(tree.parent), NODE_SIZE))
     node[0, [N_R, N_R + 4, N_R + 8]] = 1.0  # the ground
-    return Workspace(np.zeros((3, lanes)), node, local, columns, np.zeros(lanes), np.zeros(lanes * lanes))
+    return Workspace(
+        np.zeros((3, lanes)),
+        node,
+        local,
+        columns,
+        np.zeros(lanes),
+        np.zeros(lanes * lanes),
+        np.zeros((len(tree.parent), 3)),
+    )

@@ -16,7 +16,9 @@ import numpy as np
 
 from anguilla._jit import inline, kernel
 from anguilla.assemble.evaluate import residual, tangent
+from anguilla.mechanics.joints import compose
 from anguilla.mechanics.tree import Floats, Ints
+from anguilla.mechanics.vec import scale, store3
 from anguilla.solve.linear import factorise, solve_factorised
 
 # Statuses
@@ -66,7 +68,8 @@ def scratch(n: int) -> Scratch:
 
 
 @inline
-def _norm(x, weight):
+def norm(x, weight):
+    """Size of x with weights."""
     total = 0.0
     for k in range(len(x)):
         total += (x[k] * weight[k]) ** 2
@@ -80,7 +83,26 @@ def _evaluate(tree, ws, forces, s, cq, cv, ca):
         s.q[k] = s.q0[k] + cq * s.d[k]
         s.v[k] = s.v0[k] + cv * s.d[k]
         s.a[k] = s.a0[k] + ca * s.d[k]
+    for b in range(len(tree.ball)):
+        k = tree.ball[b, 0]
+        x = scale(cq, (s.d[k], s.d[k + 1], s.d[k + 2]))
+        s.q[k], s.q[k + 1], s.q[k + 2] = compose((s.q0[k], s.q0[k + 1], s.q0[k + 2]), x)
+        store3(ws.increment, tree.ball[b, 1], 0, x)
     residual(tree, ws, forces, s.q, s.v, s.a, s.step)
+
+
+@inline
+def _correct(tree, s, cq):
+    """Add the correction to the increment; rotations of balls are composed."""
+    for k in range(len(s.d)):
+        s.last[k] = s.step[k]
+    for b in range(len(tree.ball)):
+        k = tree.ball[b, 0]
+        x, y = scale(cq, (s.d[k], s.d[k + 1], s.d[k + 2])), scale(cq, (s.step[k], s.step[k + 1], s.step[k + 2]))
+        total = scale(1.0 / cq, compose(x, y))
+        s.last[k], s.last[k + 1], s.last[k + 2] = total[0] - s.d[k], total[1] - s.d[k + 1], total[2] - s.d[k + 2]
+    for k in range(len(s.d)):
+        s.d[k] += s.last[k]
 
 
 @inline
@@ -119,14 +141,14 @@ def newton(tree, ws, forces, s, cq, cv, ca, relative, absolute, most, chord):
             for k in range(n):
                 s.v[k] = s.step[k]  # s.step is overwritten below only by the solve
             if not _renew(tree, ws, forces, s, cq, alpha, beta):
-                return SINGULAR if np.isfinite(_norm(s.v, tree.weight)) else NOT_FINITE
+                return SINGULAR if np.isfinite(norm(s.v, tree.weight)) else NOT_FINITE
             fresh = True
         for k in range(n):
             s.step[k] = -s.step[k]
         solve_factorised(s.matrix, s.pivot, s.step)
-        size = _norm(s.step, tree.weight)
+        size = norm(s.step, tree.weight)
         if before >= 0.0 and not size < before:  # grew, or not finite
-            if before <= ROUND_OFF * (1.0 + _norm(s.q, tree.weight)):
+            if fresh and before <= ROUND_OFF * (1.0 + norm(s.q, tree.weight)):
                 return CONVERGED  # corrections no longer shrink because they are round-off
             if fresh or not np.isfinite(size):
                 if halvings == 30:
@@ -147,11 +169,9 @@ def newton(tree, ws, forces, s, cq, cv, ca, relative, absolute, most, chord):
             contraction = size / before
         else:  # the contraction seen in the last solve, trusted less and less (it tends to 1 until measured again)
             contraction = 1.0 if fresh else s.memory[3] ** 0.8
-        s.memory[3] = contraction
-        for k in range(n):
-            s.d[k] += s.step[k]
-            s.last[k] = s.step[k]
-        goal = relative * _norm(s.d, tree.weight) + absolute
+        s.memory[3] = 1.0 if fresh else contraction  # quadratic convergence says nothing about the next, older tangent
+        _correct(tree, s, cq)
+        goal = relative * norm(s.d, tree.weight) + absolute
         if size <= goal or (contraction < 0.9 and size * contraction / (1.0 - contraction) <= goal):
             return CONVERGED
         if not chord:

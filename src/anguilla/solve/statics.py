@@ -142,7 +142,7 @@ def _continuation(
 
 def _too_far(system: System, before: Floats, after: Floats) -> bool:
     """Whether one load step turned the rods so much that Newton may have jumped to another branch."""
-    return bool(np.linalg.norm((after - before) * system.tree.scale) > 2.0 * np.sqrt(len(system.tree.first) - 1))
+    return bool(np.linalg.norm((after - before) * system.tree.strain_scale) > 2.0 * np.sqrt(len(system.tree.first) - 1))
 
 
 def _flow(system: System, forces: Forces, q: Floats, flow: Flow) -> tuple[Floats, bool, str, dict[str, int]]:

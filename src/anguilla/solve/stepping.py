@@ -13,11 +13,14 @@ import math
 
 from anguilla._jit import inline, kernel
 from anguilla.assemble.evaluate import Forces, residual, tangent
+from anguilla.mechanics.joints import compose
 from anguilla.mechanics.motion import too_coarse
+from anguilla.mechanics.vec import store3
 from anguilla.solve.linear import factorise, solve_factorised
-from anguilla.solve.newton import CONVERGED, SINGULAR, TOO_COARSE, newton
+from anguilla.solve.newton import CONVERGED, DIVERGED, SINGULAR, TOO_COARSE, newton, norm
 
 STATIC = (0.0, 0.0, 0.0, 0.0)
+FARTHEST = 2.0  # [rad] by which the strains of a rod may change in one time step
 
 
 @inline
@@ -25,6 +28,8 @@ def _start_acceleration(tree, ws, forces, s, q, v, a):
     """Acceleration that balances the state: M a = -R(q, v, 0). Returns False if M is singular."""
     n = len(q)
     a[:] = 0.0
+    for b in range(len(tree.ball)):
+        store3(ws.increment, tree.ball[b, 1], 0, (0.0, 0.0, 0.0))
     residual(tree, ws, forces, q, v, a, s.step)
     mass = s.matrix  # M = T(0, 1) - T(0, 0)
     tangent(tree, ws, forces, 0.0, 0.0, s.spare)
@@ -75,15 +80,25 @@ def _advance(tree, ws, forces, s, scheme, dt, q, v, a, relative, absolute, most,
         status = newton(tree, ws, forces, s, cq, cv, ca, relative, absolute, most, chord and attempt == 0)
         if status == CONVERGED and too_coarse(ws):
             status = TOO_COARSE
+        if status == CONVERGED and not static and norm(s.d, tree.strain_scale) > FARTHEST * math.sqrt(len(tree.first)):
+            status = DIVERGED  # a step so long that Newton found another solution
         if status == CONVERGED or static:
             break
     if status == CONVERGED:
+        for b in range(len(tree.ball)):
+            k = tree.ball[b, 0]
+            total = compose((q[k], q[k + 1], q[k + 2]), (s.d[k], s.d[k + 1], s.d[k + 2]))
+            for j in range(3):
+                s.q0[k + j] = total[j]
         for k in range(n):
             q[k] += s.d[k]
             if not static:
                 a1 = ca1 * (s.d[k] - dt * v[k]) - back * a[k]
                 v[k] += dt * ((1.0 - gamma) * a[k] + gamma * a1)
                 a[k] = a1
+        for b in range(len(tree.ball)):
+            k = tree.ball[b, 0]
+            q[k], q[k + 1], q[k + 2] = s.q0[k], s.q0[k + 1], s.q0[k + 2]
     return status
 
 

@@ -92,7 +92,6 @@ def test_a_step_that_is_too_long_is_cut():
     np.testing.assert_allclose(run.position(arm.tip)[-1], fine.position(arm.tip)[-1], atol=5e-3 * LENGTH)
 
 
-@pytest.mark.xfail(strict=True, reason="Newton may converge to a far solution of a step that is too long")
 def test_a_step_that_is_far_too_long_is_cut_or_fails():
     robot, arm = pressed(-20.0, -10.0)
     run = ag.simulate(robot, duration=4.0, dt=0.2, tolerance=1e-8, raise_on_failure=False)

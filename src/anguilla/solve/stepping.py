@@ -80,7 +80,7 @@ def _advance(tree, ws, forces, s, scheme, dt, q, v, a, relative, absolute, most,
         status = newton(tree, ws, forces, s, cq, cv, ca, relative, absolute, most, chord and attempt == 0)
         if status == CONVERGED and too_coarse(ws):
             status = TOO_COARSE
-        if status == CONVERGED and not static and norm(s.d, tree.strain_scale) > FARTHEST * math.sqrt(len(tree.first)):
+        if status == CONVERGED and not static and norm(s.d, tree.strain_scale) > FARTHEST * math.sqrt(len(tree.first) - 1):
             status = DIVERGED  # a step so long that Newton found another solution
         if status == CONVERGED or static:
             break

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import anguilla as ag
-from anguilla.view.scene import _stations, plane_of_motion, scene, thin
+from anguilla.view.scene import _stations, plane_of_motion, rods_of, scene, thin
 
 
 def test_ends_of_a_tube_are_the_ends_of_the_rod(case):
@@ -94,4 +94,4 @@ def test_errors_say_what_a_picture_needs(case):
         scene(case.robot)  # type: ignore[arg-type]
     empty = dataclasses.replace(case.eq, robot=ag.Robot("empty"))
     with pytest.raises(ag.DescriptionError, match="no rods"):
-        scene(empty)
+        rods_of(empty)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numba
 
-__all__ = ["cache_folder", "inline", "kernel"]
+__all__ = ["cache_folder", "inline", "kernel", "merge"]
 
 _KERNEL_ROOMS = ("mechanics", "loads", "assemble", "solve")
 # No 'nnan'/'ninf': a diverging Newton must be able to see a NaN.
@@ -63,3 +63,11 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 def inline(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a small helper that is always inlined into its kernel."""
     return _compiled(function, forceinline=True)
+
+
+def merge(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a helper that takes a whole tree or workspace: its code is merged into the kernel before compilation.
+
+    Passing those large tuples through a call costs much compilation time.
+    """
+    return _compiled(function, inline="always")

@@ -101,8 +101,10 @@ class System:
     def _tensions(self, times: Floats, inputs: Inputs | None) -> Floats:
         """Inputs of the actuators (nt or 1, actuators) at the given times [s]; absent ones are zero."""
         names = list(self.robot.actuators)
-        if not inputs:
+        if inputs is None:
             return np.zeros((1, len(names)))
+        if not isinstance(inputs, Mapping):
+            raise refuse("inputs", "a dictionary from names of actuators to numbers or functions of t", inputs)
         for name in inputs:
             if name not in names:
                 known = ", ".join(names) or "none"
@@ -110,11 +112,17 @@ class System:
         steady = not any(callable(value) for value in inputs.values())
         table = np.zeros((1 if steady else len(times), len(names)))
         for name, value in inputs.items():
-            column = [value(t) for t in times.tolist()] if callable(value) else value
-            table[:, names.index(name)] = np.asarray(column, dtype=float)
-        if not np.all(np.isfinite(table)):
-            bad = names[int(np.argmin(np.isfinite(table).all(axis=0)))]
-            raise DescriptionError(f"inputs: the input of actuator {bad!r} must be finite.")
+            what = f"inputs: the input of actuator {name!r}"
+            if callable(value):
+                try:
+                    column = [value(t) for t in times.tolist()]
+                except TypeError as error:
+                    raise DescriptionError(f"{what} must be a number or a function of the time t; {error}.") from error
+                table[:, names.index(name)] = [
+                    as_number(x, f"{what} at t = {t:g} s") for x, t in zip(column, times, strict=True)
+                ]
+            else:
+                table[:, names.index(name)] = as_number(value, what)
         return table
 
     def loads(self, times: ArrayLike = 0.0, inputs: Inputs | None = None) -> LoadTable:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe.description import Description, as_points
 from anguilla.describe.frames import Frame, RodHandle
-from anguilla.errors import DescriptionError, as_array, as_number, as_positive, refuse
+from anguilla.errors import DescriptionError, as_array, as_number, as_positive, as_vector, refuse
 
 __all__ = ["Actuator", "Chamber", "FunctionRouting", "Routing", "Tendon", "convergent", "helical", "parallel"]
 
@@ -36,6 +38,12 @@ class Routing:
     phase: float = 0.0
 
     breakpoints: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("y", "z"):
+            as_array(getattr(self, name), f"Routing.{name}", "finite coefficients of 1, X, X^2, ...")
+        for name in ("radius", "rate", "phase"):
+            as_number(getattr(self, name), f"Routing.{name}")
 
     def offset(self, X: ArrayLike) -> Array:
         """Return D (m, 3) [m] at the arc lengths X (m,) [m]."""
@@ -65,6 +73,11 @@ class FunctionRouting(Routing):
     """
 
     function: Callable[[float], ArrayLike] = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not callable(self.function):
+            raise refuse("FunctionRouting.function", "a function of X [m] returning (y, z) [m]", self.function)
 
     def offset(self, X: ArrayLike) -> Array:
         """Return D (m, 3) [m] at the arc lengths X (m,) [m]."""
@@ -126,21 +139,28 @@ class Actuator(Description):
 
     def _check(self) -> None:
         kind = type(self).__name__
-        parts = [self.part] if isinstance(self.part, RodHandle) else list(self.part)
+        parts: list[Any] = list(self.part) if isinstance(self.part, (list, tuple)) else [self.part]
         if not parts or not all(isinstance(part, RodHandle) for part in parts):
             raise refuse(f"{kind}.part", "a rod of the robot as returned by robot.add, or several in series", self.part)
-        routings = [self.routing] * len(parts) if isinstance(self.routing, Routing) else list(self.routing)
+        routings = list(self.routing) if isinstance(self.routing, (list, tuple)) else [self.routing] * len(parts)
         if len(routings) != len(parts) or not all(isinstance(r, Routing) for r in routings):
             raise refuse(f"{kind}.routing", "a Routing such as parallel(y=0.01), or one for each rod", self.routing)
+        for before, after in pairwise(parts):
+            straight = after.parent == before.tip and after.joint.size == 0 and np.allclose(after.pose, np.eye(4))
+            if not straight:
+                raise DescriptionError(
+                    f"{kind}.part must be rods in series, each fixed to the tip of the one before without an offset; "
+                    f"{after.name} is not so on {before.name}."
+                )
         if self.span is not None:
-            low, high = (as_number(x, f"{kind}.span", "m") for x in self.span)
+            low, high = as_vector(self.span, 2, f"{kind}.span", "m")
             if not 0.0 <= low < high <= parts[-1].length * (1 + 1e-12):
                 raise refuse(f"{kind}.span", f"two increasing arc lengths within {parts[-1].length:g} m", self.span)
 
     @property
     def stretches(self) -> list[tuple[RodHandle, Routing, float, float]]:
         """(rod, routing, from, to): the stretches it runs along [m]."""
-        parts = [self.part] if isinstance(self.part, RodHandle) else list(self.part)
+        parts = list(self.part) if isinstance(self.part, (list, tuple)) else [cast(RodHandle, self.part)]
         routings = [self.routing] * len(parts) if isinstance(self.routing, Routing) else list(self.routing)
         spans = [(0.0, part.length) for part in parts]
         if self.span is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from anguilla._jit import inline
+from anguilla._jit import merge
 from anguilla.mechanics.lanes import get3, get9, put3, put9
 from anguilla.mechanics.rodmap import FORCE, GG, GK, HESSIAN, JET, KG, KK, PAIR, SIX, STRAIN
 from anguilla.mechanics.vec import (
@@ -30,7 +30,7 @@ from anguilla.mechanics.vec import (
 GAUSS_DATA = 7  # D, D', quadrature weight of one Gauss point
 
 
-@inline
+@merge
 def _line(tree, local, k, gauss, u):
     """Unit direction of the line in section axes, its stretch |Gc|, the offset D and the quadrature weight."""
     at = GAUSS_DATA * gauss
@@ -41,7 +41,7 @@ def _line(tree, local, k, gauss, u):
     return scale(1.0 / stretch, line), stretch, d, tree.cable[k, at + 6]
 
 
-@inline
+@merge
 def add_tendon_forces(tree, ws, tension):
     """FORCE += T w dl/dxi at the Gauss points: (D x t, t) with t the direction of the line."""
     local = ws.local
@@ -57,7 +57,7 @@ def add_tendon_forces(tree, ws, tension):
             put3(local, f + JET, axpy(pull * w, t, get3(local, f + JET)))
 
 
-@inline
+@merge
 def add_tendon_hessians(tree, ws, tension):
     """HESSIAN += T w d2l/dxi2: with A = (1 - t t^T)/|Gc|, blocks GG = A, KG = [D] A, GK = -A [D], KK = -[D] A [D]."""
     local = ws.local

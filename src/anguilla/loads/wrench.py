@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from anguilla._jit import inline
+from anguilla._jit import merge
 from anguilla.mechanics.lanes import FOUR, get3, put3
 from anguilla.mechanics.tangent import columns_of
 from anguilla.mechanics.tree import DF, DM, N_F, N_M, N_R, TH0
 from anguilla.mechanics.vec import cross, load3, load9, matvec, store3, sub
 
 
-@inline
+@merge
 def add_wrenches(ws, where, follower, values):
     """Subtract external wrench values[k] (moment, force) from the balance of node where[k]."""
     node = ws.node
@@ -23,7 +23,7 @@ def add_wrenches(ws, where, follower, values):
         store3(node, i, N_F, sub(load3(node, i, N_F), force))
 
 
-@inline
+@merge
 def add_wrench_columns(tree, ws, where, follower, values):
     """A follower wrench turns with its node: d(force) = Theta x force. A dead one does not."""
     node, a = ws.node, ws.columns

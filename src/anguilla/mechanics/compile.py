@@ -120,7 +120,20 @@ def _coordinate_scale(rod: Rod) -> tuple[Floats, Floats]:
     return np.concatenate(scales), np.concatenate(weights)
 
 
-def _add_part(builder: Builder, part: Part, host: int, start: int, places: list[float]) -> tuple[PartLayout, list[int]]:
+def _intervals_for_helices(robot: Robot, index: int) -> int:
+    """Four intervals for every turn of a helical tendon on a rod."""
+    rates = [
+        abs(routing.rate) * part.length
+        for actuator in robot.actuators.values()
+        for part, routing, _, _ in actuator.stretches
+        if part.index == index
+    ]
+    return int(np.ceil(4.0 * max(rates, default=0.0) / (2.0 * np.pi)))
+
+
+def _add_part(
+    builder: Builder, part: Part, host: int, start: int, places: list[float], least: int
+) -> tuple[PartLayout, list[int]]:
     """Add a part behind node `host`; returns its layout and the padded lanes of its coordinates, from `start` on."""
     pose = part.parent.offset_pose @ part.pose
     joint = slice(start, start + part.joint.size)
@@ -134,7 +147,7 @@ def _add_part(builder: Builder, part: Part, host: int, start: int, places: list[
     if part.joint.size:
         node, lanes = builder.add_joint(part.joint, pose, host)
         pose = np.eye(4)
-    grid = rod_grid(part.rod, places)
+    grid = rod_grid(part.rod, places, least)
     nodes, own = builder.add_rod(part.rod, pose, grid, node)
     return PartLayout(part, nodes, joint, strains, entry, grid), lanes + own
 
@@ -158,7 +171,7 @@ def compile_robot(robot: Robot, observed: Sequence[Frame] = ()) -> Model:
         host = 0 if part.parent.is_ground else layouts[part.parent.part_index].node_at(part.parent.X)
         assert host is not None
         start = int(offsets[index])
-        layout, own = _add_part(builder, part, host, start, places.get(index, []))
+        layout, own = _add_part(builder, part, host, start, places.get(index, []), _intervals_for_helices(robot, index))
         lanes[start : start + part.size] = own
         if isinstance(part, RodHandle):
             where = layout.coordinates
@@ -179,6 +192,10 @@ def compile_robot(robot: Robot, observed: Sequence[Frame] = ()) -> Model:
             extra[_key(frame)] = builder.add_leaf(layout.part.rod, layout.grid, layout.nodes, frame.X)
     for number, actuator in enumerate(robot.actuators.values()):
         for part, routing, low, high in actuator.stretches:
+            if high > part.length * (1.0 + SAME):
+                raise DescriptionError(
+                    f"an actuator spans to {high:g} m, but {part.name} is now {part.length:g} m long."
+                )
             layout = layouts[part.index]
             assert layout.grid is not None
             builder.add_cable(number, routing, actuator.tension_per_input, layout.grid.X, layout.nodes, low, high)

@@ -60,10 +60,13 @@ class Grid:
     right: Floats
 
 
-def rod_grid(rod: Rod, attachments: list[float]) -> Grid:
-    """Cut a rod into intervals: Gauss-Lobatto nodes in each panel, then a zero-weight node at each attachment [m]."""
+def rod_grid(rod: Rod, attachments: list[float], least: int = 1) -> Grid:
+    """Cut a rod into intervals: Gauss-Lobatto nodes in each panel, then a zero-weight node at each attachment [m].
+
+    `least` is the smallest number of intervals to choose when the rod leaves it open.
+    """
     ends = np.array([0.0, *rod.breakpoints, rod.length])
-    total = rod.intervals or default_intervals(rod)
+    total = rod.intervals or max(default_intervals(rod), least)
     share = np.diff(ends) / rod.length
     counts = np.maximum(np.round(total * share).astype(int), 1 if rod.intervals else 2)
     X, left, right = [np.array([0.0])], [np.zeros(1)], [np.zeros(1)]

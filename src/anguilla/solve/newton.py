@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anguilla._jit import inline, kernel
+from anguilla._jit import inline, kernel, merge
 from anguilla.assemble.evaluate import residual, tangent
 from anguilla.mechanics.joints import compose
 from anguilla.mechanics.tree import Floats, Ints
@@ -76,7 +76,7 @@ def norm(x, weight):
     return np.sqrt(total)
 
 
-@inline
+@merge
 def _evaluate(tree, ws, forces, s, cq, cv, ca):
     """Residual at the present increment, into s.step."""
     for k in range(len(s.d)):
@@ -91,7 +91,7 @@ def _evaluate(tree, ws, forces, s, cq, cv, ca):
     residual(tree, ws, forces, s.q, s.v, s.a, s.step)
 
 
-@inline
+@merge
 def _correct(tree, s, cq):
     """Add the correction to the increment; rotations of balls are composed."""
     for k in range(len(s.d)):
@@ -105,7 +105,7 @@ def _correct(tree, s, cq):
         s.d[k] += s.last[k]
 
 
-@inline
+@merge
 def _renew(tree, ws, forces, s, cq, alpha, beta):
     """Factorise the tangent at the state of the last residual."""
     tangent(tree, ws, forces, alpha, beta, s.matrix)

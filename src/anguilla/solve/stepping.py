@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from anguilla._jit import inline, kernel
+from anguilla._jit import inline, kernel, merge
 from anguilla.assemble.evaluate import Forces, residual, tangent
 from anguilla.mechanics.joints import compose
 from anguilla.mechanics.motion import too_coarse
@@ -23,7 +23,7 @@ STATIC = (0.0, 0.0, 0.0, 0.0)
 FARTHEST = 2.0  # [rad] by which the strains of a rod may change in one time step
 
 
-@inline
+@merge
 def _start_acceleration(tree, ws, forces, s, q, v, a):
     """Acceleration that balances the state: M a = -R(q, v, 0). Returns False if M is singular."""
     n = len(q)
@@ -55,7 +55,7 @@ def _start_acceleration(tree, ws, forces, s, q, v, a):
     return True
 
 
-@inline
+@merge
 def _advance(tree, ws, forces, s, scheme, dt, q, v, a, relative, absolute, most, chord):
     """One step of length dt, in place on (q, v, a); unchanged on failure. Returns Newton's status."""
     am, af, beta, gamma = scheme
@@ -80,7 +80,11 @@ def _advance(tree, ws, forces, s, scheme, dt, q, v, a, relative, absolute, most,
         status = newton(tree, ws, forces, s, cq, cv, ca, relative, absolute, most, chord and attempt == 0)
         if status == CONVERGED and too_coarse(ws):
             status = TOO_COARSE
-        if status == CONVERGED and not static and norm(s.d, tree.strain_scale) > FARTHEST * math.sqrt(len(tree.first) - 1):
+        if (
+            status == CONVERGED
+            and not static
+            and norm(s.d, tree.strain_scale) > FARTHEST * math.sqrt(len(tree.first) - 1)
+        ):
             status = DIVERGED  # a step so long that Newton found another solution
         if status == CONVERGED or static:
             break

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from anguilla.results import Trajectory
 from anguilla.view.files import as_target, whole_file
-from anguilla.view.scene import Result, Scene, Tube, rods_of, scene, thin
+from anguilla.view.scene import Result, Scene, Tube, as_computed, scene, thin
 from anguilla.view.style import COLOURS, scaled
 
 __all__ = ["animate"]
@@ -37,14 +37,14 @@ def animate(run: Result, path: str | os.PathLike[str]) -> Path:
         The path of the file.
 
     """
-    rods = rods_of(run)
+    count = len(as_computed(run).robot.parts)
     target = as_target(path, (".html", ".htm"))
-    sections = 40 if len(rods) <= 8 else 16
+    sections = 40 if count <= 8 else 16
     if isinstance(run, Trajectory):
-        afford = int(BUDGET / (len(rods) * sections * 7 * 4 * 4 / 3))
+        afford = int(BUDGET / (count * sections * 7 * 4 * 4 / 3))
         wanted = int(FRAMES_PER_SECOND * float(run.t[-1] - run.t[0])) + 1
         run = thin(run, max(2, min(afford, max(wanted, FEWEST_FRAMES), MOST_FRAMES)))
-    picture = scene(run, sections=sections, around=32 if len(rods) <= 8 else 16)
+    picture = scene(run, sections=sections, around=32 if count <= 8 else 16)
     text = _fill(picture)
     with whole_file(target) as part:
         part.write_text(text, encoding="utf-8")

@@ -129,17 +129,18 @@ def plot(result: Result, path: Path | None = None) -> Figure:
 
 
 def _overview_of_motion(run: Trajectory) -> Figure:
-    rod = _main_rod(run)
-    names = _telling_strains(run, rod)
-    fig = figure(11.0, 7.6)
-    rows = fig.add_gridspec(2, 1, height_ratios=(2.35, 1.0), hspace=0.04)
+    rod = _main_rod(run) if _rods(run) else None
+    fig = figure(11.0, 7.6 if rod else 5.4)
+    rows = fig.add_gridspec(2 if rod else 1, 1, height_ratios=(2.35, 1.0) if rod else None, hspace=0.04)
     top = rows[0].subgridspec(2, 2, width_ratios=(1.6, 1.0), wspace=0.03)
     _snapshots(fig, top[:, 0], run, 9, "auto")
-    panels.draw_tip(fig.add_subplot(top[0, 1]), run, rod.tip)
+    panels.draw_tip(fig.add_subplot(top[0, 1]), run, rod.tip if rod else run.robot.parts[-1].root)
     panels.draw_energies(fig.add_subplot(top[1, 1]), run)
-    bottom = rows[1].subgridspec(1, len(names), wspace=0.04)
-    for k, name in enumerate(names):
-        panels.draw_strain_map(fig, fig.add_subplot(bottom[0, k]), thin(run, RICH_IN_TIME), rod, name)
+    if rod:
+        names = _telling_strains(run, rod)
+        bottom = rows[1].subgridspec(1, len(names), wspace=0.04)
+        for k, name in enumerate(names):
+            panels.draw_strain_map(fig, fig.add_subplot(bottom[0, k]), thin(run, RICH_IN_TIME), rod, name)
     fig.suptitle(f"{run.robot.name}, {run.t[-1]:g} s", x=0.01, ha="left", fontsize=12.0, fontweight="bold")
     return fig
 
@@ -176,7 +177,11 @@ def _snapshots(fig: Any, place: Any, result: Result, count: int, view: str) -> N
 
 def _free_rods(result: Result) -> list[RodHandle]:
     taken = {part.parent.part_index for part in result.robot.parts if part.parent.place == "tip"}
-    return [rod for rod in rods_of(result) if rod.index not in taken]
+    return [rod for rod in _rods(result) if rod.index not in taken]
+
+
+def _rods(result: Result) -> list[RodHandle]:
+    return [part for part in result.robot.parts if isinstance(part, RodHandle)]
 
 
 def _main_rod(run: Trajectory) -> RodHandle:
@@ -206,7 +211,7 @@ def _own_frame(run: Trajectory, frame: Frame | None) -> Frame:
         return _main_rod(run).tip
     if not isinstance(frame, Frame):
         raise refuse("frame", "a frame such as arm.tip", frame)
-    return Frame(run.robot, frame.part_index, frame.place)
+    return Frame(run.robot, frame.part_index, frame.place, frame.offset)
 
 
 def _same_rod(run: Trajectory, rod: RodHandle) -> RodHandle:

@@ -9,10 +9,10 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
 	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$p && break; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench validate docs
+.PHONY: help setup demo test check bench bench-full validate docs
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 setup: $(READY)  ## create .venv with the library and its development tools (once)
 
@@ -30,8 +30,8 @@ $(DOCS_READY): $(READY)
 demo: $(READY)  ## run the demonstration
 	$(BIN)/anguilla demo
 
-test: $(READY)  ## run the tests
-	$(BIN)/python -m pytest -n 2
+test: $(READY)  ## run the tests, without the slow ones and those that need a browser or start workers
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not slow and not browser and not cluster"
 
 check: $(READY)  ## lint, format, types, direction of imports
 	$(BIN)/ruff check .
@@ -39,12 +39,14 @@ check: $(READY)  ## lint, format, types, direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(READY)  ## time the library against its peers
+bench: $(READY)  ## time the library against its peers, about three minutes; writes docs/benchmarks.md
 	$(BIN)/python benchmarks/run.py
 
-validate: $(READY)  ## slow proofs and the validation report
-	$(BIN)/python -m pytest -m slow
-	$(BIN)/python validation/run.py
+bench-full: $(READY)  ## the same with more rounds and the slowest peer
+	$(BIN)/python benchmarks/run.py --full
+
+validate: $(READY)  ## slow proofs and figures; writes docs/validation.md
+	OMP_NUM_THREADS=1 $(BIN)/python validation/run.py
 
 docs: $(DOCS_READY)  ## build the documentation in docs/_build/html
 	$(BIN)/sphinx-build -W -q -b html docs docs/_build/html

@@ -114,7 +114,6 @@ def test_default_intervals_suffice_for_one_turn():
     assert turns_error(1) < 2e-3
 
 
-@pytest.mark.xfail(strict=True, reason="the intervals taken by default do not see the turns of a tendon")
 @pytest.mark.parametrize("turns", [4, 10, 20])
 def test_default_intervals_suffice_for_many_turns(turns):
     assert turns_error(turns) < 2e-3

@@ -39,7 +39,6 @@ def test_bodies_are_drawn_where_they_are(run):
     np.testing.assert_allclose(np.abs(corners).max(axis=(0, 1)), [0.1, 0.05, 0.03], atol=1e-12)
 
 
-@pytest.mark.xfail(strict=True, reason="the offset of a frame is dropped")
 def test_path_of_a_frame_with_an_offset(run):
     frame = run.robot.part("hand").at((0.5, 0.0, 0.0))
     lines = [line.get_ydata() for line in tip_history(run, frame).axes[0].lines]
@@ -48,7 +47,6 @@ def test_path_of_a_frame_with_an_offset(run):
     np.testing.assert_allclose(drawn / np.abs(drawn).max(), path / np.abs(path).max(), atol=1e-9)
 
 
-@pytest.mark.xfail(raises=ag.DescriptionError, strict=True, reason="pictures need a rod")
 def test_robot_of_bodies_alone(tmp_path):
     robot = ag.Robot("pendulum")
     robot.add(

@@ -1,0 +1,138 @@
+"""Release of a cantilever (benchmarks/cases.py) with Anguilla, one thread.
+
+    python benchmarks/anguilla_cantilever.py soft --repeat 20
+    python benchmarks/anguilla_cantilever.py soft --bend-modes 6 --intervals 8 --dt 0.03
+    python benchmarks/anguilla_cantilever.py soft --path
+
+Prints one line of JSON per setting. The time is that of the motion alone (`run.status.seconds`, wall clock), which starts
+from a compiled robot and a known equilibrium; `call_seconds` is the whole call of `simulate`, `tip_seconds` the reading of
+the tip from its result, `first_seconds` the first solve of the process, in which kernels are compiled or loaded.
+"""
+
+import os
+
+# Read when the numerical libraries start, hence before the imports.
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
+import argparse
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+
+import numpy as np
+from cases import CANTILEVERS, Cantilever, interpolate, tip_error
+from measure import record, rounded, show
+from settings import SETTINGS, Setting, robots, solve, swing, tip
+
+import anguilla as ag
+
+# Bending modes, intervals and step [s], refined together from settings that are too coarse, through the quoted one.
+PATHS = {
+    "soft": (
+        (3, 4, 0.08), (4, 5, 0.05), (5, 6, 0.04), (6, 8, 0.03), (7, 10, 0.02), (8, 12, 0.0125), (9, 16, 0.01),
+        (10, 20, 0.00625), (12, 24, 0.005), (14, 32, 0.0025),
+    ),
+    "stiff": (
+        (10, 14, 1e-3), (12, 16, 6.25e-4), (14, 20, 5e-4), (16, 24, 4e-4), (18, 28, 2.5e-4), (20, 32, 2e-4),
+        (24, 40, 1.25e-4), (28, 48, 1e-4),
+    ),
+    "stiff200": (
+        (3, 4, 1.25e-3), (3, 5, 1e-3), (4, 6, 6.25e-4), (5, 8, 4e-4), (6, 10, 2.5e-4), (7, 12, 1.25e-4), (8, 16, 1e-4),
+        (10, 20, 5e-5),
+    ),
+}  # fmt: skip
+
+
+def path(case: Cantilever) -> Iterator[Setting]:
+    """Settings along which everything is refined; Newton's tolerance is tightened beyond the quoted setting."""
+    quoted = SETTINGS[case.name]
+    for modes, intervals, dt in PATHS[case.name]:
+        finer = modes > quoted.bend_modes
+        yield replace(
+            quoted, bend_modes=modes, intervals=intervals, dt=dt, tolerance=1e-6 if finer else quoted.tolerance
+        )
+
+
+def release(case: Cantilever, setting: Setting, free: ag.Robot, start: ag.Equilibrium, method: str | None):
+    """The timed motion; `method` names another scheme than generalised alpha."""
+    if method is None:
+        return swing(case, setting, free, start)
+    steps = round(case.last_check / setting.dt + 0.499)
+    return ag.simulate(
+        free, duration=steps * setting.dt, dt=setting.dt, start=start.q, method=method, tolerance=setting.tolerance
+    )
+
+
+def moved(case: Cantilever, setting: Setting) -> float:
+    """How far the tip moves, as a share of the length, with half the step and twice the modes and intervals."""
+    run, finer = solve(case, setting)[0], solve(case, setting.refined())[0]
+    times = np.array(case.check_times)
+    gap = interpolate(times, run.t, tip(run)) - interpolate(times, finer.t, tip(finer))
+    return float(np.linalg.norm(gap, axis=1).max() / case.length)
+
+
+def measure(case: Cantilever, setting: Setting, *, repeat: int, method: str | None = None) -> dict:
+    """The record of `setting`, or one that says why it failed."""
+    settings = asdict(setting) | ({"method": method} if method else {})
+    label = {"peer": "anguilla", "version": ag.__version__, "case": case.name, "settings": settings}
+    began = time.perf_counter()
+    try:
+        free, held = robots(case, setting)
+        start = ag.statics(held)
+        run = release(case, setting, free, start, method)
+        tip(run)
+        first_seconds = time.perf_counter() - began
+        seconds, calls = [], []
+        for _ in range(repeat):
+            began = time.perf_counter()
+            run = release(case, setting, free, start, method)
+            calls.append(time.perf_counter() - began)
+            seconds.append(run.status.seconds)
+    except ag.AnguillaError as error:
+        return {**label, "failure": str(error)}
+    readings = []
+    for _ in range(min(repeat, 5)):
+        began = time.perf_counter()
+        place = tip(run)
+        readings.append(time.perf_counter() - began)
+    return record(
+        **label,
+        error=tip_error(case, run.t, place),
+        seconds=seconds,
+        simulated=float(run.t[-1]),
+        call_seconds=rounded(min(calls)),
+        tip_seconds=rounded(min(readings)),
+        first_seconds=rounded(first_seconds),
+        counters=run.status.counters,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("case", choices=sorted(CANTILEVERS))
+    parser.add_argument("--repeat", type=int, default=10)
+    parser.add_argument("--bend-modes", type=int)
+    parser.add_argument("--stretch-modes", type=int)
+    parser.add_argument("--basis", help="of the bending, by default the quoted one")
+    parser.add_argument("--intervals", type=int)
+    parser.add_argument("--dt", type=float, help="[s]")
+    parser.add_argument("--rho-inf", type=float, help="spectral radius of generalised alpha")
+    parser.add_argument("--tolerance", type=float, help="of Newton")
+    parser.add_argument("--method", help="another scheme: midpoint, newmark, hht")
+    parser.add_argument("--path", action="store_true", help="settings that refine everything, one line each")
+    parser.add_argument("--refine", action="store_true", help="add how far the tip moves when everything is refined")
+    arguments = parser.parse_args()
+    case = CANTILEVERS[arguments.case]
+    names = ("bend_modes", "stretch_modes", "basis", "intervals", "dt", "rho_inf", "tolerance")
+    changes = {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
+    setting = replace(SETTINGS[case.name], **changes)
+    for each in path(case) if arguments.path else [setting]:
+        line = measure(case, each, repeat=arguments.repeat, method=arguments.method)
+        if arguments.refine and "failure" not in line:
+            line["moved"] = rounded(moved(case, each))
+        show(line)
+
+
+if __name__ == "__main__":
+    main()

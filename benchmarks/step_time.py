@@ -1,0 +1,192 @@
+"""Time of one time step of Anguilla, of its parts, and how they grow with the robot. One thread.
+
+    python benchmarks/step_time.py
+
+A step is predict, then three Newton iterations of residual, exact tangent, factorisation and solve, called from Python
+once per step. `run` with tolerance 0 never accepts: it does three iterations from each of its two predictions and leaves
+the state unchanged, so that every call repeats the same work. The step is the cost of an empty call, which does no step,
+plus three sixths of the rest. Residual and tangent alone are timed inside a compiled loop, without the cost of a call.
+"""
+
+import os
+
+# Read when the numerical libraries start, hence before the imports.
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
+import argparse
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+import numba
+import numpy as np
+from measure import rounded, show
+
+import anguilla as ag
+from anguilla.assemble.evaluate import residual, tangent
+from anguilla.solve.newton import FACTORISATIONS, HALVINGS, ITERATIONS, scratch
+from anguilla.solve.stepping import run
+
+DT = 0.002  # [s]
+NEWTON = 3  # iterations of a step
+ROBOTS = ((1, 3), (2, 5))  # rods, modes of each strain: 9 and 30 coordinates
+MODES = (1, 2, 3, 4, 6, 8, 12, 16)
+CHAIN = (1, 2, 4, 8, 16, 32)
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Best times [microseconds] of one robot."""
+
+    rods: int
+    coordinates: int
+    intervals: int  # of each rod
+    step: float | None  # from Python, with the call
+    call: float | None  # of which the call
+    residual: float
+    tangent: float
+
+
+def chain(rods: int, modes: int, intervals: int) -> ag.System:
+    """Equal rods end to end, each with `modes` of twist and of the two bendings."""
+    robot = ag.Robot()
+    material = ag.Material(young=4e5, poisson=0.5, density=1070)
+    frame = robot.ground
+    for _ in range(rods):
+        rod = ag.Rod(0.2, ag.Circle(0.005), material, ag.kirchhoff(modes), intervals=intervals)
+        frame = robot.add(rod, at=frame).tip
+    return ag.System(robot)
+
+
+def state(system: ag.System) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A bent, moving state: coordinates, rates, and no accelerations yet."""
+    random = np.random.default_rng(0)
+    size = system.tree.scale * np.sqrt(system.size)
+    return 0.3 * random.normal(size=system.size) / size, random.normal(size=system.size) / size, np.zeros(system.size)
+
+
+@numba.njit
+def _residuals(count, tree, ws, forces, q, v, a, out):
+    for _ in range(count):
+        residual(tree, ws, forces, q, v, a, out)
+
+
+@numba.njit
+def _tangents(count, tree, ws, forces, out):
+    for _ in range(count):
+        tangent(tree, ws, forces, 2.0 / DT, 4.0 / DT**2, out)
+
+
+def best(work: Callable[[], object], seconds: float) -> float:
+    """Shortest of many calls [s], over about `seconds`."""
+    clock, shortest, end = time.perf_counter, np.inf, time.perf_counter() + seconds
+    while clock() < end:
+        began = clock()
+        work()
+        shortest = min(shortest, clock() - began)
+    return float(shortest)
+
+
+def step_time(system: ag.System, seconds: float) -> tuple[float, float]:
+    """Best times [s] of a step called from Python, and of an empty call."""
+    q, v, a = state(system)
+    loads, memory, unused = system.loads(0.0), scratch(system.size), np.zeros((1, system.size))
+    table = loads.where, loads.follower, loads.gravity, loads.wrench, loads.effort, loads.tension
+    scheme = ag.GeneralisedAlpha(0.9).coefficients
+
+    def call(steps: int, begin: bool = False):
+        return (system.tree, system.workspace, memory, *table, scheme, DT, begin, 0, steps, 2, q, v, a, 0.0, 0.0,
+                NEWTON, False, unused, unused)  # fmt: skip
+
+    run(*call(0, begin=True))
+    memory.counters[:] = 0
+    run(*call(1))
+    if memory.counters[FACTORISATIONS] != 2 * NEWTON or memory.counters[HALVINGS]:
+        raise RuntimeError(f"the timed step did not do {2 * NEWTON} full iterations: {memory.counters}")
+    iterations = int(memory.counters[ITERATIONS])
+    one, none = call(1), call(0)
+    work, empty = np.inf, np.inf
+    for _ in range(5):  # interleaved, so that both see the same machine
+        work = min(work, best(lambda: run(*one), seconds / 8))
+        empty = min(empty, best(lambda: run(*none), seconds / 40))
+    return empty + NEWTON * (work - empty) / iterations, empty
+
+
+def measure(rods: int, modes: int, intervals: int = 10, *, seconds: float = 0.5, stepping: bool = True) -> Timing:
+    """Best times of a chain of rods."""
+    system = chain(rods, modes, intervals)
+    q, v, a = state(system)
+    forces = system.loads(0.0).at()
+    out, matrix = np.zeros(system.size), np.zeros((system.size, system.size))
+    robot = system.tree, system.workspace, forces
+    _residuals(1, *robot, q, v, a, out)
+    _tangents(1, *robot, matrix)
+    count = max(1, 400 // system.size)
+    r = best(lambda: _residuals(count, *robot, q, v, a, out), seconds / 2) / count
+    k = best(lambda: _tangents(count, *robot, matrix), seconds / 2) / count
+    step, call = step_time(system, seconds) if stepping else (None, None)
+    times = [None if value is None else rounded(1e6 * value) for value in (step, call, r, k)]
+    return Timing(rods, system.size, intervals, *times)
+
+
+def exponent(sizes: list[float], times: list[float]) -> float:
+    """Power of the size with which the time grows: slope of a line through the logarithms."""
+    return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
+
+
+def report(*, seconds: float = 0.5) -> dict:
+    """Timings of the two robots, of one rod with more and more modes and of longer and longer chains; exponents."""
+    robots = [measure(*robot, seconds=2 * seconds) for robot in ROBOTS]
+    modes = [measure(1, m, 2 * m + 4, seconds=seconds, stepping=False) for m in MODES]
+    fixed = [measure(1, m, 20, seconds=seconds, stepping=False) for m in MODES]
+    rods = [measure(n, 3, seconds=seconds, stepping=False) for n in CHAIN]
+    exponents = {}
+    for name, timings in (("modes", modes), ("modes, 20 intervals", fixed), ("rods", rods)):
+        size = [float(t.coordinates) for t in timings]
+        exponents[name] = {
+            "residual": rounded(exponent(size, [t.residual for t in timings])),
+            "tangent": rounded(exponent(size, [t.tangent for t in timings])),
+            "residual, largest": rounded(exponent(size[-3:], [t.residual for t in timings[-3:]])),
+            "tangent, largest": rounded(exponent(size[-3:], [t.tangent for t in timings[-3:]])),
+        }
+    groups = {"robots": robots, "modes": modes, "modes, 20 intervals": fixed, "rods": rods}
+    lists = {name: [asdict(timing) for timing in timings] for name, timings in groups.items()}
+    return {**lists, "exponents": exponents}
+
+
+def table(result: dict) -> list[str]:
+    """Markdown: the timings of every robot, one row each."""
+    lines = [
+        "| robot | coordinates | step of 3 iterations [us] | of which the call [us] | residual [us] | tangent [us] |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    groups = (("robots", ""), ("modes", ", more modes"), ("rods", ", chain"))
+    for group, remark in groups:
+        for t in result[group]:
+            rods = "1 rod" if t["rods"] == 1 else f"{t['rods']} rods"
+            step, call = (("" if t[key] is None else f"{t[key]:.1f}") for key in ("step", "call"))
+            lines.append(
+                f"| {rods}, {t['intervals']} intervals each{remark} | {t['coordinates']} | {step} | {call} "
+                f"| {t['residual']:.3g} | {t['tangent']:.3g} |"
+            )
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=0.5, help="spent on each time")
+    parser.add_argument("--json", action="store_true", help="print one line of JSON instead of a table")
+    arguments = parser.parse_args()
+    result = report(seconds=arguments.seconds)
+    if arguments.json:
+        show(result)
+        return
+    print("\n".join(table(result)))
+    for name, powers in result["exponents"].items():
+        print(f"growth with {name}: residual ~ n^{powers['residual']:.2f}, tangent ~ n^{powers['tangent']:.2f}; "
+              f"over the largest three n^{powers['residual, largest']:.2f}, n^{powers['tangent, largest']:.2f}")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,214 @@
+"""Run the proofs and write docs/validation.md with their figures.
+
+    python validation/run.py
+
+First the tests marked slow, then `figures()` of every script in this folder, then the tests of statics and dynamics. The
+page gives for each claim the measured number, the tolerance and the command that repeats it. Fails if a claim fails.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+# Read when the numerical libraries start, hence before a script imports them.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+DOCS = ROOT / "docs"
+FIGURES = "figures/validation"
+NO_TESTS = 5  # what pytest returns when nothing was selected
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a number of a report must satisfy."""
+
+    pattern: str  # of the names of the numbers, which a script's figures() returns
+    text: str  # with the groups of the pattern
+    tolerance: str
+    holds: Callable[..., bool]  # of the number, all numbers of its report, and the first group
+
+
+CLAIMS = (
+    Claim(r"elastica (\d+): error with 10 Legendre modes", "Euler's elastica, PL^2/EI = {0}: tip error / length, 10 modes",
+          "< 1e-9", lambda x, *_: x < 1e-9),
+    Claim(r"elastica (\d+): factor gained by one mode", "the same: the error falls spectrally, factor gained by a mode",
+          "> 8", lambda x, *_: x > 8),
+    Claim(r"elastica (\d+): order in the intervals", "the same: order of convergence in the intervals",
+          "4 +- 0.3", lambda x, *_: abs(x - 4) < 0.3),
+    Claim(r"elastica (\d+): order of piecewise constant strain", "PL^2/EI = {0}: order of piecewise constant strain",
+          "2 +- 0.1", lambda x, *_: abs(x - 2) < 0.1),
+    Claim(r"order of (.*)", "Order in the step on a large swing in space, {0}", "2 +- 0.1",
+          lambda x, *_: abs(x - 2) < 0.1),
+    Claim(r"energy, (\w+): width of the band", "Midpoint rule, large swing, {0}: band of the energy / kinetic energy",
+          "< 1e-3", lambda x, *_: x < 1e-3),
+    Claim(r"energy, (\w+): drift over (\d+) steps", "the same: drift over {1} steps", "< 5 % of the band",
+          lambda x, numbers, kind: abs(x) < 0.05 * numbers[f"energy, {kind}: width of the band"]),
+    Claim(r"largest gap of the radius, (.*)", "Spectral radius of a step, {0}: gap to theory", "< 1e-3",
+          lambda x, *_: x < 1e-3),
+    Claim(r"(\w+): tip error / length", "Cantilever `{0}`: tip against the reference / length", "< 1 %",
+          lambda x, *_: x < 0.01),
+    Claim(r"(\w+): moved by refinement", "the same: moved by half the step, twice the modes and intervals / length",
+          "< 0.3 %", lambda x, *_: x < 0.003),
+)  # fmt: skip
+
+# Proofs that are tests only: what they compare with, and their tolerance.
+PROOFS = (
+    ("validation_statics/test_statics_elastica.py", "Euler's elastica and pure bending: tip, slope, root moment", "1e-8"),
+    ("validation_statics/test_statics_bvp.py", "rods in space against the strong form: position, internal wrench", "1e-6"),
+    ("validation_statics/test_statics_closed_forms.py", "buckling, small deflections, torsion, stretch, tapers", "1e-6"),
+    ("validation_statics/test_statics_methods.py", "Newton, load steps and the damped flow agree", "1e-6"),
+    ("validation_dynamics/test_dynamics_frequencies.py", "frequencies of Euler and Bernoulli, Rayleigh, Timoshenko", "1e-4"),
+    ("validation_dynamics/test_dynamics_orders.py", "large motions against an integrator of order 8", "order 2 +- 0.1"),
+    ("validation_dynamics/test_dynamics_energy.py", "energy kept, or lost to viscosity as it should", "5e-4, 1e-4"),
+    ("validation_dynamics/test_dynamics_momentum.py", "impulse of loads and reactions is momentum", "2e-5"),
+    ("validation_dynamics/test_dynamics_damping.py", "every step is that of its amplification matrix", "1e-3"),
+    ("validation_dynamics/test_dynamics_steps.py", "error-controlled and cut steps, restarts, slow loads", "1e-3"),
+)  # fmt: skip
+
+
+def load(path: Path):
+    """The module of a script of this folder."""
+    spec = importlib.util.spec_from_file_location(f"validation_{path.stem}", path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def reports(folder: Path) -> dict[str, dict[str, float]]:
+    """Numbers of every script of this folder that draws figures, by the script's name."""
+    found: dict[str, dict[str, float]] = {}
+    for path in sorted(HERE.glob("*.py")):
+        if path.name == Path(__file__).name or "def figures(" not in path.read_text():
+            continue
+        say(f"{path.stem}: figures")
+        found[path.stem] = load(path).figures(folder)
+    return found
+
+
+def cantilevers() -> dict[str, float]:
+    """Errors of the benchmark's cantilevers and their movement under refinement."""
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    from anguilla_cantilever import moved
+    from cases import CANTILEVERS, tip_error
+    from settings import SETTINGS, solve, tip
+
+    numbers: dict[str, float] = {}
+    for name, setting in SETTINGS.items():
+        say(f"cantilever {name}")
+        run, _ = solve(CANTILEVERS[name], setting)
+        numbers[f"{name}: tip error / length"] = tip_error(CANTILEVERS[name], run.t, tip(run))
+        numbers[f"{name}: moved by refinement"] = moved(CANTILEVERS[name], setting)
+    return numbers
+
+
+def pytest(*arguments: str) -> tuple[int, str]:
+    """Exit code of pytest and the line of its counts."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode not in (0, NO_TESTS):
+        say(done.stdout[-3000:] + done.stderr[-1000:])
+    return done.returncode, done.stdout.strip().splitlines()[-1] if done.stdout.strip() else ""
+
+
+def judged(numbers: dict[str, float]) -> list[tuple[str, float, str, bool]]:
+    """Claim, measured number, tolerance and whether it holds, for every number; one without a claim just stands there."""
+    rows = []
+    for name, value in numbers.items():
+        for claim in CLAIMS:
+            match = re.fullmatch(claim.pattern, name)
+            if match:
+                rows.append(
+                    (claim.text.format(*match.groups()), value, claim.tolerance, claim.holds(value, numbers, match[1]))
+                )
+                break
+        else:
+            rows.append((name, value, "", True))
+    return rows
+
+
+def table(rows: list[tuple[str, float, str, bool]]) -> list[str]:
+    """Markdown of judged numbers."""
+    lines = ["| claim | measured | tolerance | |", "|---|---:|---|---|"]
+    for text, value, tolerance, holds in rows:
+        verdict = "" if not tolerance else "holds" if holds else "**fails**"
+        lines.append(f"| {text} | {value:.3g} | {tolerance} | {verdict} |")
+    return lines
+
+
+def proofs() -> tuple[list[str], bool]:
+    """Markdown of the proofs that are tests, and whether all passed."""
+    lines = ["| compared with | tolerance | result | command |", "|---|---|---|---|"]
+    good = True
+    for path, text, tolerance in PROOFS:
+        if not (ROOT / "tests" / path).exists():
+            continue
+        say(path)
+        code, last = pytest(f"tests/{path}")
+        counts = re.findall(r"\d+ (?:passed|failed|skipped|errors?)", last)
+        good &= code == 0
+        lines.append(f"| {text} | {tolerance} | {', '.join(counts) or last} | `pytest tests/{path}` |")
+    return lines, good
+
+
+def say(text: str) -> None:
+    """Report progress."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def captions(script: str, folder: Path) -> list[str]:
+    """Markdown of the figures of a script."""
+    lines = []
+    for path in sorted(folder.glob(f"{script}_*.png")):
+        title = path.stem.replace("_", ", ", 1).replace("_", " ")
+        lines += [f"![{title[0].upper()}{title[1:]}]({FIGURES}/{path.name})", ""]
+    return lines
+
+
+def page(sections: dict[str, list[str]], slow: str) -> list[str]:
+    """Lines of docs/validation.md."""
+    introduction = (
+        f"Written by `make validate` on {date.today().isoformat()}. Every claim is compared with an answer that shares "
+        "nothing with the library: a closed form, another formulation, another integrator, the linear theory of a scheme. "
+        "Lengths are compared with the length of the rod."
+    )
+    lines = ["# Validation", "", *textwrap.wrap(introduction, 124), ""]
+    for title, section in sections.items():
+        lines += [f"## {title}", "", *section, ""]
+    return [*lines, f"Tests marked slow: {slow}."]
+
+
+def main() -> int:
+    folder = DOCS / FIGURES
+    say("slow tests")
+    code, last = pytest("-m", "slow")
+    counts = ", ".join(re.findall(r"\d+ (?:passed|failed|skipped|errors?)", last))
+    slow = "none yet" if code == NO_TESTS else f"{counts} (`pytest -m slow`)"
+    good = code in (0, NO_TESTS)
+    sections: dict[str, list[str]] = {}
+    results = {name: (f"`python validation/{name}.py`", numbers) for name, numbers in reports(folder).items()}
+    results["cantilevers"] = ("`python benchmarks/anguilla_cantilever.py soft --refine`", cantilevers())
+    for name, (command, numbers) in results.items():
+        rows = judged(numbers)
+        good &= all(holds for *_, holds in rows)
+        sections[name.capitalize()] = [f"Command: {command}", "", *table(rows), "", *captions(name, folder)][:-1]
+    sections["Proofs that are tests"], passed = proofs()
+    (DOCS / "validation.md").write_text("\n".join(page(sections, slow)) + "\n")
+    for section in sections.values():
+        print("\n".join(line for line in section if line.startswith("|")), end="\n\n")
+    return 0 if good and passed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,219 @@
+"""Joints between a part and the frame it is attached to.
+
+A joint is a chain of axes, one per coordinate, from the parent to the child. The first axis is given in the frame of the
+joint on the parent side; each further one in the frame which the axes before it have moved. At zero coordinates all
+those frames coincide, and with them the frame of the child.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from anguilla.describe.description import Description, as_points
+from anguilla.describe.signals import Signal, _arguments
+from anguilla.errors import DescriptionError, as_array, as_number, as_vector, refuse
+
+Array = NDArray[np.float64]
+Triple = tuple[float, float, float]
+Effort = Signal | Sequence[float | Callable[..., ArrayLike]]
+
+# Two axes whose angle has a smaller sine than this are parallel.
+PARALLEL = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One degree of freedom: for the coordinate u, a rotation about a line and a translation along it.
+
+    Attributes:
+        direction: unit vector of the line, which passes through the origin of the joint.
+        turn: angle per unit of the coordinate: 1 if u is an angle [rad], 0 if the axis only slides.
+        slide: translation along ``direction`` per unit of the coordinate: 1 if u is a length [m], the advance [m/rad]
+            of a screw, 0 if the axis only turns.
+
+    """
+
+    direction: Triple
+    turn: float = 0.0
+    slide: float = 0.0
+
+    size: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "direction", as_direction(self.direction, "Axis.direction"))
+        object.__setattr__(self, "turn", as_number(self.turn, "Axis.turn"))
+        object.__setattr__(self, "slide", as_number(self.slide, "Axis.slide"))
+        if self.turn == 0.0 and self.slide == 0.0:
+            raise DescriptionError("Axis must turn or slide; got turn = 0 and slide = 0.")
+
+
+@dataclass(frozen=True, slots=True)
+class Ball:
+    """Three degrees of freedom: a free rotation, as a block of SO(3).
+
+    Its coordinates are a rotation vector [rad]; its rates are the angular velocity in the axes of the child [rad/s].
+    """
+
+    size: ClassVar[int] = 3
+    turn: ClassVar[float] = 1.0
+
+
+@dataclass
+class Joint(Description):
+    """Base class of joints.
+
+    The keywords below are shared by all joints. Each is one number for a joint of one coordinate, and one number per
+    coordinate for a joint of several; the units are those of a coordinate which is an angle [rad] or a length [m].
+
+    Attributes:
+        stiffness: spring between parent and child [N m/rad] or [N/m]; none by default.
+        rest: coordinate at which the spring is free [rad] or [m].
+        damping: viscous resistance [N m s/rad] or [N s/m].
+        effort: torque [N m] or force [N] of the joint on the child, positive along the coordinate: constant, or a
+            function of the time t [s] returning it; a joint of several coordinates also takes a constant or a function
+            for each.
+
+    """
+
+    stiffness: ArrayLike = field(default=0.0, kw_only=True)
+    rest: ArrayLike = field(default=0.0, kw_only=True)
+    damping: ArrayLike = field(default=0.0, kw_only=True)
+    effort: Effort = field(default=0.0, kw_only=True)
+
+    names: ClassVar[tuple[str, ...]] = ()
+    """Labels of the coordinates."""
+
+    def _check(self) -> None:
+        self.stiffness = self._clean(self.stiffness, "stiffness", "N m/rad", "N/m", signed=False)
+        self.rest = self._clean(self.rest, "rest", "rad", "m")
+        self.damping = self._clean(self.damping, "damping", "N m s/rad", "N s/m", signed=False)
+        self.effort = self._clean_effort()
+
+    @property
+    def axes(self) -> tuple[Axis | Ball, ...]:
+        """The axes, from the parent to the child: one per coordinate, or a ball for three."""
+        raise NotImplementedError
+
+    @property
+    def size(self) -> int:
+        """Number of coordinates."""
+        return sum(axis.size for axis in self.axes)
+
+    @property
+    def _turns(self) -> list[bool]:
+        """Whether each coordinate is an angle."""
+        return [bool(axis.turn) for axis in self.axes for _ in range(axis.size)]
+
+    @property
+    def stiffness_values(self) -> Array:
+        """Stiffness of each coordinate (size,) [N m/rad or N/m]."""
+        return np.array(self.stiffness, dtype=np.float64).reshape(self.size)
+
+    @property
+    def rest_values(self) -> Array:
+        """Value of each coordinate at which its spring is free (size,) [rad or m]."""
+        return np.array(self.rest, dtype=np.float64).reshape(self.size)
+
+    @property
+    def damping_values(self) -> Array:
+        """Damping of each coordinate (size,) [N m s/rad or N s/m]."""
+        return np.array(self.damping, dtype=np.float64).reshape(self.size)
+
+    @property
+    def effort_is_constant(self) -> bool:
+        """Whether no effort is a function of time."""
+        return not any(callable(effort) for effort in self._efforts)
+
+    def effort_values(self, times: ArrayLike) -> Array:
+        """Return the effort (nt, size) [N m or N] at the times (nt,) [s]; errors give the time."""
+        moments, what = as_points(times), f"The effort of {type(self).__name__}"
+        if callable(self.effort):
+            wanted = self._wanted("N m", "N")
+            rows = [self._as_values(self.effort(t), f"{what} at t = {t:g} s", wanted) for t in moments.tolist()]
+            return np.array(rows).reshape(moments.size, self.size)
+        values = np.zeros((moments.size, self.size))
+        for k, effort in enumerate(self._efforts):
+            if callable(effort):
+                name, unit = f"{what}, {self.names[k]},", "N m" if self._turns[k] else "N"
+                values[:, k] = [as_number(effort(t), f"{name} at t = {t:g} s", unit) for t in moments.tolist()]
+            else:
+                values[:, k] = effort
+        return values
+
+    @property
+    def _efforts(self) -> tuple[float | Callable[..., ArrayLike], ...]:
+        """The effort of each coordinate; one function may stand for all."""
+        each = self.effort if isinstance(self.effort, tuple) else (self.effort,)
+        return cast(tuple[float | Callable[..., ArrayLike], ...], each)
+
+    def _wanted(self, turn_unit: str, slide_unit: str, *, signed: bool = True) -> str:
+        """Return what a field must be: "a finite number [N]", or "2 finite numbers: slide [N], turn [N m]"."""
+        units = [turn_unit if turns else slide_unit for turns in self._turns]
+        if not units:
+            return "left out, as the joint has no coordinates"
+        if len(units) == 1:
+            return f"a finite number [{units[0]}]" if signed else f"a number, zero or positive, [{units[0]}]"
+        kind = "finite numbers" if signed else "numbers, zero or positive"
+        each = ", ".join(f"{name} [{unit}]" for name, unit in zip(self.names, units, strict=True))
+        return f"{len(units)} {kind}: {each}"
+
+    def _as_values(self, value: object, name: str, wanted: str) -> Array:
+        """Return one number per coordinate (size,); a single number serves one coordinate."""
+        values = as_array(value, name, wanted)
+        if values.ndim == 0 and self.size == 1:
+            values = values.reshape(1)
+        if values.shape != (self.size,):
+            raise refuse(name, wanted, value)
+        return values
+
+    def _clean(
+        self, value: object, name: str, turn_unit: str, slide_unit: str, *, signed: bool = True
+    ) -> float | tuple[float, ...]:
+        """Return a number for one coordinate, a tuple for several; zero, the default, stands for as many zeros."""
+        wanted = self._wanted(turn_unit, slide_unit, signed=signed)
+        name = f"{type(self).__name__}.{name}"
+        if type(value) in (int, float) and value == 0:
+            value = (0.0,) * self.size
+        values = self._as_values(value, name, wanted)
+        if not signed and np.any(values < 0.0):
+            raise refuse(name, wanted, value)
+        return float(values[0]) if self.size == 1 else tuple(values.tolist())
+
+    def _clean_effort(self) -> Effort:
+        """Return a constant as ``_clean`` does, a function unchanged, or a tuple of constants and functions."""
+        name, wanted = f"{type(self).__name__}.effort", self._wanted("N m", "N")
+        if callable(self.effort):
+            if not self.axes:
+                raise refuse(name, wanted, self.effort)
+            return _as_function(self.effort, name, f"{wanted}, or a function of the time t returning as many")
+        if not (isinstance(self.effort, (list, tuple)) and any(callable(e) for e in self.effort)):
+            return self._clean(self.effort, "effort", "N m", "N")
+        if len(self.effort) != self.size:
+            raise refuse(name, wanted, self.effort)
+        each = f"{wanted}, or a function of the time t for each"
+        efforts = tuple(_as_function(e, name, each) if callable(e) else as_number(e, name) for e in self.effort)
+        return efforts[0] if self.size == 1 else efforts
+
+
+def as_direction(value: object, name: str) -> Triple:
+    """Return a vector of any length but zero as a unit vector; one of unit length is kept to the last digit."""
+    vector = as_vector(value, 3, name)
+    largest = float(np.max(np.abs(vector)))
+    if largest == 0.0:
+        raise refuse(name, "a direction, a vector of 3 numbers that are not all zero", value)
+    scaled = vector / largest
+    norm = float(np.linalg.norm(scaled))
+    x, y, z = (vector if abs(largest * norm - 1.0) < 1e-15 else scaled / norm).tolist()
+    return x, y, z
+
+
+def _as_function(value: Callable[..., ArrayLike], name: str, wanted: str) -> Callable[..., ArrayLike]:
+    names = _arguments(value, name, wanted)
+    if len(names) != 1:
+        raise DescriptionError(f"{name} must be {wanted}; got a function of ({', '.join(names)}).")
+    return value

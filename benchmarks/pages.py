@@ -16,6 +16,8 @@ CASES = {
     "stiff200": "steel rod, 0.4 m",
     "stiff": "stiff rod as printed, 0.4 m",
 }
+# Where the names of Exudyn's elements stand clear of the marks: alignment, points above the last mark.
+LABELS = {("soft", "cable"): ("left", -14), ("soft", "beam"): ("right", 9)}
 
 
 def machine() -> dict[str, str]:
@@ -115,7 +117,7 @@ def draw(result: dict, path: Path) -> None:
         rows, taken = result["cases"][case], result["paths"][case]
         axes.axhline(0.01, color="0.75", linewidth=1.0, linestyle=(0, (4, 3)), zorder=0)
         _anguilla(axes, taken["anguilla"], rows["anguilla"])
-        _exudyn(axes, taken.get("exudyn", []), rows)
+        _exudyn(axes, case, taken.get("exudyn", []), rows)
         if "error" in rows.get("soromox", {}):
             row = rows["soromox"]
             axes.plot(row["ratio"], row["error"], "^", color=GREEN, markersize=8)
@@ -151,7 +153,7 @@ def _anguilla(axes, path: list[dict], quoted: dict) -> None:
                   color=BLUE, ha="right", va="center")  # fmt: skip
 
 
-def _exudyn(axes, path: list[dict], rows: dict[str, dict]) -> None:
+def _exudyn(axes, case: str, path: list[dict], rows: dict[str, dict]) -> None:
     named = [rows[key] for key in ("fastest", "settled", "beam") if "error" in rows.get(key, {})]
     everything = [line for line in (*path, *named) if "error" in line]
     for element, marker in (("cable", "s"), ("beam", "D")):
@@ -162,9 +164,9 @@ def _exudyn(axes, path: list[dict], rows: dict[str, dict]) -> None:
                   markersize=4.5 if element == "cable" else 5, linestyle="none",
                   markerfacecolor=ORANGE if element == "cable" else "white")  # fmt: skip
         place = max(some, key=lambda line: line["ratio"])
-        where = {"xytext": (-8, -14), "ha": "left"} if element == "cable" else {"xytext": (8, 9), "ha": "right"}
+        align, up = LABELS.get((case, element), ("right", -14))
         axes.annotate(f"Exudyn, {element}s", (place["ratio"], place["error"]), textcoords="offset points", color=ORANGE,
-                      **where)  # fmt: skip
+                      ha=align, xytext=(8 if align == "right" else -8, up))  # fmt: skip
     for row in named:
         axes.plot(row["ratio"], row["error"], "o", color=ORANGE, markersize=10, markerfacecolor="none",
                   markeredgewidth=1.4)  # fmt: skip

@@ -155,6 +155,11 @@ def report(*, seconds: float = 0.5) -> dict:
     return {**lists, "exponents": exponents}
 
 
+def three(value: float) -> str:
+    """Three digits, without an exponent."""
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+
+
 def table(result: dict) -> list[str]:
     """Markdown: the timings of every robot, one row each."""
     lines = [
@@ -168,7 +173,7 @@ def table(result: dict) -> list[str]:
             step, call = (("" if t[key] is None else f"{t[key]:.1f}") for key in ("step", "call"))
             lines.append(
                 f"| {rods}, {t['intervals']} intervals each{remark} | {t['coordinates']} | {step} | {call} "
-                f"| {t['residual']:.3g} | {t['tangent']:.3g} |"
+                f"| {three(t['residual'])} | {three(t['tangent'])} |"
             )
     return lines
 

@@ -27,7 +27,6 @@ from anguilla.mechanics.rodmap import (
     RATE,
     RECORD,
     U0,
-    U1,
     U2,
     rod_hessian,
     rod_jacobian,
@@ -36,6 +35,7 @@ from anguilla.mechanics.tree import (
     BALL,
     BX,
     BY,
+    COLUMN_FIELDS,
     DF,
     DM,
     DR,
@@ -55,8 +55,6 @@ from anguilla.mechanics.tree import (
     N_R1,
     N_R2,
     N_W,
-    P0,
-    P1,
     P2,
     PACK_SIZE,
     PHI,
@@ -129,16 +127,12 @@ def _carry(a, p, c, r0, r1, r2, mass, inertia, gyro, moment):
     for lane in range(FOUR):
         i, j = p + lane, c + lane
         th0, th1, th2 = get3(a, i + TH0), get3(a, i + TH1), get3(a, i + TH2)
-        # P0 += Theta0 x r ;  P1 += Theta1 x r + Theta0 x r' ;  P2 += Theta2 x r + 2 Theta1 x r' + Theta0 x r''
+        # P2 += Theta2 x r + 2 Theta1 x r' + Theta0 x r''
         dr = cross(th0, r0)
-        p0 = add(get3(a, i + P0), dr)
-        p1 = add(get3(a, i + P1), add(cross(th1, r0), cross(th0, r1)))
         p2 = add(get3(a, i + P2), add(cross(th2, r0), axpy(2.0, cross(th1, r1), cross(th0, r2))))
         put3(a, j + TH0, th0)
         put3(a, j + TH1, th1)
         put3(a, j + TH2, th2)
-        put3(a, j + P0, p0)
-        put3(a, j + P1, p1)
         put3(a, j + P2, p2)
         put3(a, j + DR, dr)
         # df = m P2 ;  dmo = I Theta2 + G Theta1 + Theta0 x mo
@@ -148,18 +142,15 @@ def _carry(a, p, c, r0, r1, r2, mass, inertia, gyro, moment):
 
 @inline
 def _carry_own(a, c, one, two, r0, r1, r2, mass, inertia, gyro, moment):
-    """The same along a rod interval, for columns that move the interval itself: Theta_j += Q_j Psi, P_j += U_j Psi."""
-    qa0, qa1, qa2, ua0, ua1, ua2 = one
-    qb0, qb1, qb2, ub0, ub1, ub2 = two
+    """The same along a rod interval, for columns that move the interval itself: Theta_j += Q_j Psi, P2 += U2 Psi."""
+    qa0, qa1, qa2, ua0, ua2 = one
+    qb0, qb1, qb2, ub0, ub2 = two
     p = c - PACK_SIZE
     for lane in range(FOUR):
         i, j = p + lane, c + lane
         phi, psi = a[j + PHI], a[j + PSI]
         th0, th1, th2 = get3(a, i + TH0), get3(a, i + TH1), get3(a, i + TH2)
         dr = add(cross(th0, r0), axpy(phi, ua0, scale(psi, ub0)))
-        p0 = add(get3(a, i + P0), dr)
-        p1 = add(get3(a, i + P1), add(cross(th1, r0), cross(th0, r1)))
-        p1 = axpy(phi, ua1, axpy(psi, ub1, p1))
         p2 = add(get3(a, i + P2), add(cross(th2, r0), axpy(2.0, cross(th1, r1), cross(th0, r2))))
         p2 = axpy(phi, ua2, axpy(psi, ub2, p2))
         th0 = axpy(phi, qa0, axpy(psi, qb0, th0))
@@ -168,8 +159,6 @@ def _carry_own(a, c, one, two, r0, r1, r2, mass, inertia, gyro, moment):
         put3(a, j + TH0, th0)
         put3(a, j + TH1, th1)
         put3(a, j + TH2, th2)
-        put3(a, j + P0, p0)
-        put3(a, j + P1, p1)
         put3(a, j + P2, p2)
         put3(a, j + DR, dr)
         put3(a, j + DF, scale(mass, p2))
@@ -178,12 +167,12 @@ def _carry_own(a, c, one, two, r0, r1, r2, mass, inertia, gyro, moment):
 
 @inline
 def _strain_columns(local, o, strain):
-    """Q0 Q1 Q2 U0 U1 U2 of one strain at one Gauss point (record offset o)."""
+    """Q0 Q1 Q2 U0 U2 of one strain at one Gauss point (record offset o)."""
     k = strain % 3
     q0, q1, q2 = get_column(local, o + Q0, k), get_column(local, o + Q1, k), get_column(local, o + Q2, k)
     if strain < 3:
-        return q0, q1, q2, get_column(local, o + U0, k), get_column(local, o + U1, k), get_column(local, o + U2, k)
-    return ZERO, ZERO, ZERO, q0, q1, q2
+        return q0, q1, q2, get_column(local, o + U0, k), get_column(local, o + U2, k)
+    return ZERO, ZERO, ZERO, q0, q2
 
 
 @merge
@@ -234,8 +223,8 @@ def _strain_rows(tree, local, a, c, i, s, pack):
     o = tree.record_at[i]
     for slot in range(tree.strain_count[s]):
         row = tree.strains[s, slot]
-        q1, _, _, u1, _, _ = _strain_columns(local, o + JACOBIAN, row)
-        q2, _, _, u2, _, _ = _strain_columns(local, o + JACOBIAN + GAUSS_2, row)
+        q1, _, _, u1, _ = _strain_columns(local, o + JACOBIAN, row)
+        q2, _, _, u2, _ = _strain_columns(local, o + JACOBIAN + GAUSS_2, row)
         h11, h12, h21, h22 = 0.0, 0.0, 0.0, 0.0
         if pack >= 0:
             col = tree.strains[s, tree.pack_slot[pack]]
@@ -294,7 +283,7 @@ def clear_below(tree, ws, s, k):
     columns = ws.columns
     c = columns_of(tree, s, k, tree.first[s])
     for _ in range(tree.first[s], tree.last[s] + 1):
-        for j in range(33 * 4):
+        for j in range(COLUMN_FIELDS):
             columns[c + U(j)] = 0.0
         c = c + PACK_SIZE
 

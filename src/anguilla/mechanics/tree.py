@@ -44,13 +44,14 @@ NODE_SIZE = 60
 
 # Fields of the columns record of one node and one pack: three-vectors of columns.
 TH0, TH1, TH2 = field(0), field(3), field(6)  # rotation and its two time derivatives
-P0, P1, P2 = field(9), field(12), field(15)  # position and its two time derivatives
-DR, DF, DM = field(18), field(21), field(24)  # vector from the parent; accumulated force and moment
-BX, BY = field(27), field(30)  # moment and force with the parent's rotation removed
-PHI, PSI = field(33), field(34)  # values of the own coordinates at Gauss points 1 and 2 (constant)
-G1, G2 = field(3), field(4)  # going up: strain-force columns, two fields per active strain, over TH1..P1
-PACK_SIZE = field(35)
-MOTION_FIELDS = 18 * LANES
+P2 = field(9)  # second time derivative of the position
+DR, DF, DM = field(12), field(15), field(18)  # vector from the parent; accumulated force and moment
+BX, BY = field(21), field(24)  # moment and force with the parent's rotation removed
+PHI, PSI = field(27), field(28)  # values of the own coordinates at Gauss points 1 and 2 (constant)
+G1, G2 = field(3), field(4)  # going up: strain-force columns, two fields per active strain, over TH1..DR
+PACK_SIZE = field(29)
+MOTION_FIELDS = 12 * LANES  # TH0 to P2
+COLUMN_FIELDS = 27 * LANES  # all but the constant ones
 
 
 class Tree(NamedTuple):

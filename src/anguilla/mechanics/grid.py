@@ -75,7 +75,7 @@ def rod_grid(rod: Rod, attachments: list[float], least: int = 1) -> Grid:
         right[-1][-1] = w[0] * (stop - start)
         X.append(start + (stop - start) * x[1:])
         left.append((stop - start) * w[1:])
-        right.append(np.concatenate([(stop - start) * w[1:-1] * 0.0, [0.0]]))
+        right.append(np.zeros(int(count)))
     nodes, left_w, right_w = np.concatenate(X), np.concatenate(left), np.concatenate(right)
     for place in sorted(attachments):
         if np.min(np.abs(nodes - place)) > SAME * rod.length:

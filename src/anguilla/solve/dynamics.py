@@ -60,7 +60,9 @@ class _Motion:
         unused = np.zeros((1, q.shape[1]))
         for k in range(len(t)):
             self.q, self.v, self.a = q[k].copy(), v[k].copy(), a[k]
-            self.run(self.loads(t[k]), 1.0, 0, 0, 1, (unused, unused), begin=True)
+            _, status = self.run(self.loads(t[k]), 1.0, 0, 0, 1, (unused, unused), begin=True)
+            if status != CONVERGED:
+                raise SolverError(f"No acceleration balances the state at t = {t[k]:g} s: {EXPLANATION[status]}.")
         return a
 
     def loads(self, times: ArrayLike) -> LoadTable:

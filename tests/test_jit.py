@@ -59,16 +59,14 @@ def test_every_public_name_that_is_lazy_can_be_listed_without_importing_it():
     assert run_python(code).split() == ["True", "False"]
 
 
-def test_the_cache_folder_lies_below_the_chosen_root():
-    code = "from anguilla import _jit; print(_jit.cache_folder())"
-    folder = Path(run_python(code, ANGUILLA_CACHE=os.path.join(os.sep, "somewhere")).strip())
-    assert folder.parent == Path(os.sep, "somewhere")
-    assert folder.name == _jit.cache_folder().name
+def test_the_cache_folder_lies_below_the_chosen_root(monkeypatch):
+    monkeypatch.setenv("ANGUILLA_CACHE", os.path.join(os.sep, "somewhere"))
+    assert _jit.cache_folder(PACKAGE / "lie.py").parent == Path(os.sep, "somewhere")
 
 
 @pytest.fixture
 def copied(tmp_path, monkeypatch):
-    """A copy of the package whose sources the cache folder is named after."""
+    """A copy of the package whose sources the cache folders are named after."""
     folder = tmp_path / "anguilla"
     shutil.copytree(PACKAGE, folder, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(_jit, "__file__", str(folder / "_jit.py"))
@@ -76,36 +74,47 @@ def copied(tmp_path, monkeypatch):
 
 
 def test_the_cache_folder_is_named_after_the_sources_not_their_place(copied, monkeypatch):
-    there = _jit.cache_folder().name
+    there = _jit.cache_folder(copied / "solve/stepping.py").name
     monkeypatch.undo()
-    assert _jit.cache_folder().name == there
+    assert _jit.cache_folder(PACKAGE / "solve/stepping.py").name == there
 
 
 @pytest.mark.parametrize(
-    "file",
+    ("file", "changes"),
     [
-        "_jit.py",
-        "mechanics/vec.py",
-        "mechanics/rodmap.py",
-        "loads/wrench.py",
-        "assemble/evaluate.py",
-        "solve/newton.py",
+        ("_jit.py", ["mechanics/rodmap.py", "assemble/evaluate.py", "solve/newton.py", "solve/stepping.py"]),
+        ("mechanics/vec.py", ["mechanics/rodmap.py", "assemble/evaluate.py", "solve/newton.py", "solve/stepping.py"]),
+        (
+            "mechanics/rodmap.py",
+            ["mechanics/rodmap.py", "assemble/evaluate.py", "solve/newton.py", "solve/stepping.py"],
+        ),
+        ("loads/wrench.py", ["assemble/evaluate.py", "solve/newton.py", "solve/stepping.py"]),
+        ("assemble/evaluate.py", ["assemble/evaluate.py", "solve/newton.py", "solve/stepping.py"]),
+        ("solve/newton.py", ["solve/newton.py", "solve/stepping.py"]),
+        ("solve/stepping.py", ["solve/stepping.py"]),
     ],
 )
-def test_the_cache_folder_changes_with_one_byte_of_a_kernel_source(copied, file):
-    before = _jit.cache_folder()
+def test_one_byte_of_a_source_changes_the_folders_of_what_is_made_of_it(copied, file, changes):
+    users = ["mechanics/rodmap.py", "assemble/evaluate.py", "solve/newton.py", "solve/stepping.py"]
+    before = {user: _jit.cache_folder(copied / user) for user in users}
     source = copied / file
     source.write_bytes(source.read_bytes().replace(b" + ", b" - ", 1) + b"\n")
-    assert _jit.cache_folder() != before
+    assert [user for user in users if _jit.cache_folder(copied / user) != before[user]] == changes
 
 
-def test_every_file_with_a_kernel_is_hashed(copied):
-    for source in sorted(copied.rglob("*.py")):
-        text = source.read_text(encoding="utf-8")
-        if "@kernel" in text or "@inline" in text:
-            before = _jit.cache_folder()
-            source.write_text(text + "\n", encoding="utf-8")
-            assert _jit.cache_folder() != before, source.name
+def test_the_sources_of_a_kernel_are_all_modules_that_importing_its_file_imports():
+    """Against the interpreter itself: what it loads for the time stepper is hashed for the time stepper."""
+    code = """
+import sys
+before = set(sys.modules)
+import anguilla.solve.stepping
+print([sys.modules[m].__file__ for m in sys.modules if m.startswith("anguilla.")])
+"""
+    loaded = {Path(file) for file in json.loads(run_python(code).replace("'", '"'))}
+    hashed = set(_jit.sources(PACKAGE / "solve/stepping.py"))
+    described = {path for path in loaded if path.parent.name == "describe"}  # through the package root, in no kernel
+    packages = {path for path in loaded if path.name == "__init__.py"}
+    assert loaded - hashed - described - packages - {PACKAGE / "errors.py", PACKAGE / "lie.py"} == set()
 
 
 def robots():

@@ -1,54 +1,75 @@
-"""How kernels are compiled: one decorator, one cache folder per version of the kernel sources.
+"""How kernels are compiled: one decorator, one cache folder per version of the sources a kernel is made of.
 
 Numba's disk cache does not notice an edit in an imported helper, so a stale binary could outlive a corrected formula.
-The cache folder is therefore named after a hash of every kernel source file: any edit starts a fresh folder.
+The cache folder of a kernel is therefore named after a hash of its own file and of every file of the package that this one
+imports, directly or not: an edit starts fresh folders for what depends on it, and for nothing else.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numba
 
-__all__ = ["cache_folder", "inline", "kernel", "merge"]
+__all__ = ["cache_folder", "cache_root", "inline", "kernel", "merge"]
 
-_KERNEL_ROOMS = ("mechanics", "loads", "assemble", "solve")
 # No 'nnan'/'ninf': a diverging Newton must be able to see a NaN.
 _FASTMATH = {"contract", "nsz", "arcp", "reassoc"}
+_IMPORT = re.compile(rb"^\s*from\s+anguilla([\w.]*)\s+import\s+(\([^)]*\)|[^\n]*)", re.MULTILINE)
 
 
-def _source_hash() -> str:
-    here = Path(__file__).parent
-    files = [Path(__file__), *(f for room in _KERNEL_ROOMS for f in sorted((here / room).glob("*.py")))]
+def _imported(text: bytes, package: Path) -> set[Path]:
+    """Files of the package that a source text imports."""
+    found = set()
+    for module, names in _IMPORT.findall(text):
+        place = package.joinpath(*module.decode().strip(".").split("."))
+        modules = [place, *(place / name for name in re.findall(r"\w+", names.decode()))]
+        for path in modules:
+            found |= {file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()}
+    return found
+
+
+def sources(file: Path) -> list[Path]:
+    """A source file of the package and all those it depends on, and this one."""
+    package = Path(__file__).parent
+    seen: set[Path] = set()
+    ahead = {file, package / "_jit.py"}
+    while ahead:
+        seen |= ahead
+        ahead = set().union(*(_imported(path.read_bytes(), package) for path in ahead)) - seen
+    return sorted(seen)
+
+
+def cache_root() -> Path:
+    """Folder of all compiled kernels: $ANGUILLA_CACHE, else ~/.cache/anguilla."""
+    home = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    return Path(os.environ.get("ANGUILLA_CACHE") or home / "anguilla")
+
+
+def cache_folder(file: Path) -> Path:
+    """Folder of the compiled kernels of a source file: below the root, the hash of the sources they are made of."""
     digest = hashlib.sha256(numba.__version__.encode())
-    for file in files:
-        text = file.read_bytes()
-        # the rooms above hold kernels only in files that say so; below, constants of any file may end up in a kernel
-        if file.parent.name not in ("assemble", "solve") or b"anguilla._jit" in text:
-            digest.update(file.name.encode())
-            digest.update(text)
-    return digest.hexdigest()[:16]
+    for path in sources(file):
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
+    return cache_root() / digest.hexdigest()[:16]
 
 
-def cache_folder() -> Path:
-    """Folder of the compiled kernels: $ANGUILLA_CACHE, else ~/.cache/anguilla, then the hash of the sources."""
-    root = (
-        os.environ.get("ANGUILLA_CACHE") or Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "anguilla"
-    )
-    return Path(root) / _source_hash()
-
-
-_CACHE = cache_folder()
+_FOLDERS: dict[str, str] = {}
 
 
 def _compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     # Without Numba's run-time (_nrt=False) a kernel cannot allocate memory, and pays no reference counting.
+    file = function.__code__.co_filename
+    if options.get("cache") and file not in _FOLDERS:
+        _FOLDERS[file] = str(cache_folder(Path(file)))
     before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(_CACHE)  # read by numba when the dispatcher is made, restored at once
+    numba.config.CACHE_DIR = _FOLDERS.get(file, "")  # read by numba when the dispatcher is made, restored at once
     try:
         return numba.njit(nogil=True, _nrt=False, fastmath=_FASTMATH, error_model="numpy", **options)(function)
     finally:

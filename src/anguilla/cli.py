@@ -98,9 +98,9 @@ def _threads() -> int:
 
 
 def _cache_folder() -> Path:
-    from anguilla._jit import cache_folder
+    from anguilla._jit import cache_root
 
-    return cache_folder()
+    return cache_root()
 
 
 def _compiled() -> tuple[int, int]:

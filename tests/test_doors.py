@@ -203,8 +203,7 @@ def test_simulate_that_fails_can_return_instead_of_raising():
     assert result.status.counters["steps"] == len(result.t) - 1
     for array in (result.q, result.v, result.pose(arm.tip), result.energy["total"]):
         assert np.all(np.isfinite(array))
-    with pytest.raises(ag.SolverError, match="No acceleration balances the state at t = "):
-        _ = result.a  # the load at the last instant is not finite: an error, never a zero in its place
+    assert np.all(np.isfinite(result.a))  # the balance holds at the end of every step: all stored states have one
 
 
 # Wrong input that is easily let through -------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ def energy_error(kind: str, steps: int, dt: float) -> tuple[np.ndarray, np.ndarr
 
 def radius(method: ag.Newmark, z: float) -> float:
     """Spectral radius of one step of q'' + om^2 q = 0 at z = om dt, from the equations of the scheme."""
-    am, af, beta, gamma = method.coefficients
+    am, af, beta, gamma, _ = method.coefficients
     left = np.array([[1, 0, -beta], [0, 1, -gamma], [(1 - af) * z**2, 0, 1 - am]])
     right = np.array([[1, 1, 0.5 - beta], [0, 1, 1 - gamma], [-af * z**2, 0, -am]])
     return float(np.abs(np.linalg.eigvals(np.linalg.solve(left, right))).max())

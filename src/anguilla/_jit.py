@@ -12,11 +12,12 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numba
 
-__all__ = ["cache_folder", "cache_root", "inline", "kernel", "merge"]
+__all__ = ["cache_folder", "cache_root", "inline", "interpreted", "kernel", "merge"]
 
 # No 'nnan'/'ninf': a diverging Newton must be able to see a NaN.
 _FASTMATH = {"contract", "nsz", "arcp", "reassoc"}
@@ -92,3 +93,22 @@ def merge(function: Callable[..., Any]) -> Callable[..., Any]:
     Passing those large tuples through a call costs much compilation time.
     """
     return _compiled(function, inline="always")
+
+
+def interpreted(function: Callable[..., Any], replaced: dict[str, Callable[..., Any]]) -> Callable[..., Any]:
+    """Return a kernel as Python code in which some kernels it calls, directly or not, are replaced by others.
+
+    Kernels that call none of the replaced ones stay compiled.
+    """
+    plain = getattr(function, "py_func", function)
+    names = dict(plain.__globals__)
+    changed = False
+    for name in plain.__code__.co_names:
+        if name in replaced:
+            names[name], changed = replaced[name], True
+        elif isinstance(getattr(names.get(name), "py_func", names.get(name)), FunctionType):
+            inner = names[name]
+            if getattr(inner, "py_func", inner).__module__.startswith("anguilla.solve"):
+                names[name] = interpreted(inner, replaced)
+                changed = changed or names[name] is not inner
+    return FunctionType(plain.__code__, names, plain.__name__, plain.__defaults__) if changed else function

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -12,9 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from anguilla.assemble.fields import cable_length, internal_wrench, motion_of, strain_field
 from anguilla.assemble.observe import S_A, S_AL, S_V, S_W, S_X, balances, jacobian
+from anguilla.assemble.reactions import closure_wrench, evaluate
 from anguilla.assemble.system import Inputs, System
-from anguilla.describe import Frame, Robot, RodHandle
+from anguilla.describe import Closure, Frame, Part, Robot, RodHandle
 from anguilla.errors import DescriptionError, as_array
+from anguilla.loads.table import Loads
+from anguilla.mechanics.tree import N_R
 
 Array = NDArray[np.float64]
 
@@ -50,8 +53,13 @@ class _States:
     _q: Array
     _v: Array
     _a: Array | None = None
+    _lam: Array = field(default_factory=lambda: np.zeros((0, 0)))
     inputs: Inputs = field(default_factory=dict)
     _balance: Callable[[Array, Array, Array], Array] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if len(self._lam) != len(self._t):
+            object.__setattr__(self, "_lam", np.zeros((len(self._t), self.system.rows)))
 
     @cached_property
     def _accelerations(self) -> Array:
@@ -150,8 +158,58 @@ class _States:
         (time, points, 6): moment [N m], force [N]; X defaults to 60 equally spaced arc lengths [m].
         """
         part = self._own(rod)
-        states = self._t, self._q, self._v, self._accelerations
-        return self._pick(internal_wrench(self.system, part, _sections(part, X), *states))
+        states = self._t, self._q, self._v, self._accelerations, self._lam
+        return self._pick(internal_wrench(self.system, part, _sections(part, X), states, self.inputs))
+
+    @property
+    def multipliers(self) -> Array:
+        """Multipliers of the constraints (time, m); `reaction` and `tension` give them a meaning."""
+        return self._pick(self._lam)
+
+    def reaction(self, closure: Closure) -> Array:
+        """Wrench that a closure exerts on its frame b, about b's origin, in b's axes: (time, 6), moment [N m], force [N]."""
+        names = list(self.system.robot.closures)
+        if not isinstance(closure, Closure) or closure.name not in names:
+            raise DescriptionError(f"expected a closure of robot {self.robot.name!r}, as returned by robot.close.")
+        number = names.index(closure.name)
+        own = self.system.robot.closures[closure.name]
+        side = own.sides[1][:3, :3]
+        out = np.zeros((len(self._t), 6))
+        for k, loads, _ in self._evaluations():
+            wrench = closure_wrench(self.system, loads, number, self._lam[k])
+            rotation = self.system.workspace.node[wrench.node, N_R : N_R + 9].reshape(3, 3) @ side.T
+            out[k] = np.concatenate([rotation.T @ wrench.moment, rotation.T @ wrench.force])
+        return self._pick(out)
+
+    def effort(self, part: Part) -> Array:
+        """Efforts that the imposed motion of a part's joint takes [N m or N], springs and dampers included: (time, size).
+
+        Zero for coordinates that are not imposed.
+        """
+        index = part.index
+        joint = self.system.model.parts[index].joint
+        out = np.zeros((len(self._t), joint.stop - joint.start))
+        driven = [k for k in self.system._loads.driven if joint.start <= k < joint.stop]
+        for k, _, residual in self._evaluations():
+            out[k, [j - joint.start for j in driven]] = residual[driven]
+        return self._pick(out)
+
+    def tension(self, actuator: str) -> Any:
+        """Tension of a tendon [N], given or found from its length: (time,)."""
+        names = list(self.system.robot.actuators)
+        if actuator not in names:
+            raise DescriptionError(f"there is no actuator {actuator!r}; there are: {', '.join(names) or 'none'}.")
+        out = np.zeros(len(self._t))
+        for k, loads, _ in self._evaluations():
+            out[k] = loads.tension[names.index(actuator)]
+        return self._pick(out)
+
+    def _evaluations(self) -> Iterator[tuple[int, Loads, Array]]:
+        """(number, loads, residual) of each state, after evaluating it."""
+        table = self.system.loads(self._t, self.inputs)
+        for k in range(len(self._t)):
+            loads = table.at(k)
+            yield k, loads, evaluate(self.system, loads, self._q[k], self._v[k], self._accelerations[k], self._lam[k])
 
     def length(self, actuator: str) -> Any:
         """Length of a tendon, or of the centre line of a chamber, inside the rods [m]: (time,)."""

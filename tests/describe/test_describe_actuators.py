@@ -153,8 +153,10 @@ def test_actuators_of_another_robot_and_taken_names():
     other = make("yours")[1]
     with pytest.raises(DescriptionError, match=r"actuator 'p' .*'mine'.*another robot, 'yours'"):
         robot.actuate("p", ag.Tendon(other, ag.parallel()))
-    with pytest.raises(DescriptionError, match=r"Tendon\.part must be rods in series"):
+    with pytest.raises(DescriptionError, match=r"actuator 'p' .*'mine'.*another robot, 'yours'"):
         robot.actuate("p", ag.Tendon((arm, other), ag.parallel()))
+    with pytest.raises(DescriptionError, match=r"Chamber\.part must be a rod of the robot or several in series"):
+        ag.Chamber((arm, other), ag.parallel())
     assert not robot.actuators
     robot.actuate("p", ag.Tendon(arm, ag.parallel()))
     with pytest.raises(DescriptionError, match="already has an actuator 'p'"):

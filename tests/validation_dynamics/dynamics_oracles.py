@@ -49,12 +49,14 @@ def bar_frequencies(count: int, length: float, stiffness: float, inertia: float)
     return (np.arange(1, count + 1) - 0.5) * np.pi / length * np.sqrt(stiffness / inertia)
 
 
-def amplification(coefficients: tuple[float, float, float, float], z: float, damping: float = 0.0) -> np.ndarray:
+def amplification(coefficients: tuple[float, float, float, float, float], z: float, damping: float = 0.0) -> np.ndarray:
     """(3, 3) matrix that takes (q, dt v, dt^2 a) over one step of q'' + 2 damping om q' + om^2 q = 0, z = om dt.
 
     Written from the equations of the generalised-alpha family as two linear systems, left x1 = right x0.
     """
-    am, af, beta, gamma = coefficients
+    am, af, beta, gamma, mid = coefficients
+    if mid < 1.0:  # the midpoint rule is the member with am = af = 1/2
+        am = af = 0.5
     stiff, viscous = z**2, 2.0 * damping * z
     left = np.array([[1, 0, -beta], [0, 1, -gamma], [(1 - af) * stiff, (1 - af) * viscous, 1 - am]])
     right = np.array([[1, 1, 0.5 - beta], [0, 1, 1 - gamma], [-af * stiff, -af * viscous, -am]])

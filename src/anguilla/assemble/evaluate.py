@@ -1,15 +1,26 @@
-"""The residual R(q, v, a) of the equations of motion and its exact tangent: three phases, down, loads, up.
+"""The residual R(q, v, a, lambda) of the equations of motion and its exact tangent: three phases, down, loads, up.
 
-R = M(q) a + C(q, v) v + K q + D v - external forces (004 (17)); R = 0 is the motion, v = a = 0 the equilibrium.
+R = M(q) a + C(q, v) v + K q + D v - external forces - J^T lambda (004 (17)), followed by the constraints phi. R = 0 is the
+motion, v = a = 0 the equilibrium.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from anguilla._jit import kernel
+from anguilla._jit import kernel, merge
+from anguilla.loads.constraints import (
+    add_constraint_blocks,
+    add_constraint_forces,
+    add_line_gradients,
+    constraint_gradients,
+    constraint_values,
+    set_tensions,
+)
+from anguilla.loads.frames import add_frame_columns, add_frame_loads
+from anguilla.loads.muscle import add_muscle_forces, add_muscle_hessians
+from anguilla.loads.pairs import add_pair_tangents, add_spring_blocks, add_spring_forces, gather_pairs
+from anguilla.loads.table import EFFORT, GRAVITY
 from anguilla.loads.tendon import add_tendon_forces, add_tendon_hessians
-from anguilla.loads.wrench import add_wrench_columns, add_wrenches
+from anguilla.loads.wrench import add_wrench_columns, add_wrenches, row3
 from anguilla.mechanics.forces import add_elasticity, carry_up, collect_forces, inertia_and_gravity
 from anguilla.mechanics.motion import move
 from anguilla.mechanics.tangent import (
@@ -19,55 +30,100 @@ from anguilla.mechanics.tangent import (
     columns_down,
     columns_up,
     linearise_locally,
+    places_down,
 )
-from anguilla.mechanics.tree import Floats, Ints
 
 
-class Forces(NamedTuple):
-    """External loads at one instant."""
-
-    gravity: Floats  # (3,) [m/s^2]
-    wrench_node: Ints  # (m,)
-    wrench_follower: Ints  # (m,) 1 if the wrench turns with its node
-    wrench: Floats  # (m, 6) moment [N m], force [N]
-    effort: Floats  # (n,) generalised forces on the coordinates (torques and forces of joint motors)
-    tension: Floats  # (actuators,) inputs of tendons [N] and chambers [Pa]
-
-
-@kernel
-def residual(tree, ws, forces, q, v, a, out):
-    """R(q, v, a) into out (n,)."""
-    move(tree, ws, q, v, a)
-    inertia_and_gravity(tree, ws, forces.gravity)
-    add_wrenches(ws, forces.wrench_node, forces.wrench_follower, forces.wrench)
+@merge
+def _ascend(tree, ws, loads, lam, out):
+    """Second and third phase: all loads, then up the tree."""
+    c = loads.constraints
+    if len(loads.tension) > 0:
+        set_tensions(loads.row, loads.at, c, lam, loads.tension)
+    inertia_and_gravity(tree, ws, row3(loads.row, GRAVITY))
+    add_wrenches(ws, loads)
+    if len(loads.frames.table) > 0:
+        add_frame_loads(ws.node, loads.row, loads.frames)
+    if len(loads.pairs.table) > 0:
+        add_spring_forces(ws.node, loads.pairs, loads.tension)
+        add_constraint_forces(ws.node, loads.row, loads.at, loads.pairs, c, lam)
     carry_up(tree, ws)
-    add_tendon_forces(tree, ws, forces.tension)
+    add_tendon_forces(tree, ws, loads)
+    add_muscle_forces(tree, ws, loads)
     collect_forces(tree, ws)
     add_elasticity(tree, ws)
-    for k in range(len(q)):
-        out[k] = ws.rows[tree.lane[k]] - forces.effort[k]
+    effort, n = loads.at[EFFORT], len(tree.lane)
+    for k in range(n):
+        out[k] = ws.rows[tree.lane[k]] - loads.row[effort + k]
+    if len(lam) > 0:
+        where = ws.node, ws.local, tree.record_at
+        constraint_values(*where, loads.row, loads.at, loads.cables, loads.pairs, c, lam, out, n)
 
 
 @kernel
-def tangent(tree, ws, forces, alpha, beta, out):
-    """dR/dq + alpha dR/dv + beta dR/da into out (n, n), at the state of the last call of `residual`."""
+def descend(tree, ws, q, v, a):
+    """First phase of the residual: the motion of all nodes, after which loads written in Python are asked."""
+    move(tree, ws, q, v, a)
+
+
+@kernel
+def ascend(tree, ws, loads, lam, out):
+    """The other phases of the residual; R and the constraints into out (n + m,)."""
+    _ascend(tree, ws, loads, lam, out)
+
+
+@kernel
+def residual(tree, ws, loads, q, v, a, lam, out):
+    """R(q, v, a, lam) and the constraints into out (n + m,)."""
+    move(tree, ws, q, v, a)
+    _ascend(tree, ws, loads, lam, out)
+
+
+@kernel
+def tangent(tree, ws, loads, alpha, beta, lam, out):
+    """dR/dq + alpha dR/dv + beta dR/da, bordered by the constraints, into out (n + m, n + m).
+
+    At the state of the last call of `residual`.
+    """
     ws.matrix[:] = 0.0
     linearise_locally(tree, ws, alpha, beta)
-    add_tendon_hessians(tree, ws, forces.tension)
+    add_tendon_hessians(tree, ws, loads)
+    add_muscle_hessians(tree, ws, loads)
     for s in range(1, len(tree.first)):
         for k in range(tree.path_packs[s] + tree.own_packs[s]):
             columns_down(tree, ws, s, k)
+            if len(ws.places) > 0:
+                places_down(tree, ws, s, k)
         for k in range(tree.path_packs[s] + tree.own_packs[s], tree.path_packs[s] + tree.sub_packs[s]):
             clear_below(tree, ws, s, k)
-    add_wrench_columns(tree, ws, forces.wrench_node, forces.wrench_follower, forces.wrench)
+    add_wrench_columns(tree, ws, loads)
+    pairs, c = loads.pairs, loads.constraints
+    if len(ws.places) > 0:
+        add_frame_columns(ws.node, ws.columns, ws.places, loads.row, loads.frames)
+        gather_pairs(ws.columns, ws.places, pairs)
     for s in range(len(tree.first) - 1, 0, -1):
         for k in range(tree.path_packs[s] + tree.sub_packs[s]):
             columns_up(tree, ws, s, k)
             collect_rows(tree, ws, s, k)
     add_elastic_tangent(tree, ws, alpha)
     width = len(ws.rows)
-    n = len(tree.lane)
+    if len(ws.places) > 0:
+        add_spring_blocks(ws.node, pairs, loads.tension)
+        add_constraint_blocks(ws.node, loads.row, loads.at, pairs, c, lam)
+        add_pair_tangents(ws.matrix, width, pairs)
+    if len(lam) > 0:
+        constraint_gradients(ws.node, loads.row, loads.at, pairs, c)
+        own = tree.segment, tree.own_pack, tree.own_packs, tree.pack_slot, tree.strains
+        values = tree.basis, tree.basis_at, tree.record_at, ws.local
+        add_line_gradients(*own, *values, loads.cables, c)
+    n, m = len(tree.lane), len(lam)
     for i in range(n):
         row = tree.lane[i] * width
         for j in range(n):
             out[i, j] = ws.matrix[row + tree.lane[j]]
+        for k in range(m):
+            out[i, n + k] = c.column[k, tree.lane[i]]
+            out[n + k, i] = c.jacobian[k, tree.lane[i]]
+    for k in range(m):
+        for l in range(m):
+            out[n + k, n + l] = c.diagonal[k] if k == l else 0.0

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anguilla.assemble.evaluate import residual
-from anguilla.assemble.observe import S_A, S_AL, S_V, S_W, S_X, SNAPSHOT, snapshots
-from anguilla.assemble.system import System
+from anguilla.assemble.observe import S_A, S_AL, S_V, S_W, S_X, SNAPSHOT, jacobian, snapshots
+from anguilla.assemble.reactions import evaluate, node_wrenches
+from anguilla.assemble.system import Inputs, System
 from anguilla.describe import STRAIN_NAMES, DistributedWrench, Frame, RodHandle, Wrench
 from anguilla.errors import DescriptionError
 from anguilla.mechanics.tree import N_F, N_M, N_X, Floats
+
+States = tuple[Floats, Floats, Floats, Floats, Floats]  # times (nt,), q, v, a (nt, n), multipliers (nt, m)
 
 GAUSS_POINTS = 6  # per piece between requested sections: exact to degree 11
 
@@ -49,7 +51,26 @@ def cable_length(system: System, name: str, q: Floats) -> tuple[Floats, Floats]:
         length += stretch @ weights
         columns = [slope[:, :, STRAIN_NAMES.index(k)] @ basis(X / part.length) for k, basis in part.rod.strains.items()]
         gradient[:, layout.coordinates] += np.concatenate(columns, axis=1)
+    for a, b in actuators[name].spans:
+        line, arm = _span_motion(system, a, b, q)
+        distance = np.linalg.norm(line, axis=1)
+        length += distance
+        gradient += np.einsum("ti,tin->tn", line / distance[:, None], arm)
     return length, gradient
+
+
+def _span_motion(system: System, a: Frame, b: Frame, q: Floats) -> tuple[Floats, Floats]:
+    """Vector (nt, 3) from frame a to frame b, world axes, and its gradient (nt, 3, n)."""
+    zero, n = np.zeros(system.size), system.size
+    ends = [(system.model.node(frame) or 0) for frame in (a, b)]
+    lines, arms = np.zeros((len(q), 3)), np.zeros((len(q), 3, n))
+    for k in range(len(q)):
+        for sign, node in zip((-1.0, 1.0), ends, strict=True):
+            out = np.zeros((6, n))
+            jacobian(system.tree, system.workspace, node, q[k], np.zeros(n), zero, out)
+            arms[k] += sign * out[3:]
+            lines[k] += sign * system.workspace.node[node, N_X : N_X + 3]
+    return lines, arms
 
 
 def _pieces(system: System, part: RodHandle, X: Floats) -> Floats:
@@ -81,9 +102,10 @@ def _density(system: System, part: RodHandle, X: Floats, motion: Floats, times: 
 
 
 def _point_wrenches(
-    system: System, part: RodHandle, q: Floats, v: Floats, a: Floats, times: Floats
+    system: System, part: RodHandle, states: States, inputs: Inputs
 ) -> list[tuple[float, Floats, Floats, Floats]]:
     """(X, origin, moment, force), inertia minus external, of point loads and of parts hanging on the rod."""
+    times, q, v, a, lam = states
     jumps = []
     for load in system.robot.loads:
         if isinstance(load, Wrench) and load.frame.part_index == part.index:
@@ -95,16 +117,41 @@ def _point_wrenches(
                 m, f = np.einsum("tij,tj->ti", rotation, m), np.einsum("tij,tj->ti", rotation, f)
             jumps.append((load.frame.X, motion[:, S_X : S_X + 3], -m, -f))
     children = [p for p in system.robot.parts if p.parent.part_index == part.index and not p.parent.is_ground]
-    for child in children:
-        node = system.model.parts[child.index].entry
-        record = np.zeros((len(q), 9))
-        table, out = system.loads(times), np.zeros(system.size)
-        for k in range(len(q)):
-            residual(system.tree, system.workspace, table.at(k), q[k], v[k], a[k], out)
-            row = system.workspace.node[node]
-            record[k] = np.concatenate([row[N_X : N_X + 3], row[N_M : N_M + 3], row[N_F : N_F + 3]])
-        jumps.append((child.parent.X, record[:, :3], record[:, 3:6], record[:, 6:]))
-    return jumps
+    places = _places_on(system, part)
+    if not children and not places:
+        return jumps
+    below = np.zeros((len(q), len(children), 9))
+    acting: dict[int, Floats] = {}
+    table = system.loads(times, inputs)
+    for k in range(len(q)):
+        loads = table.at(k)
+        evaluate(system, loads, q[k], v[k], a[k], lam[k])
+        node = system.workspace.node
+        for c, child in enumerate(children):
+            row = node[system.model.parts[child.index].entry]
+            below[k, c] = np.concatenate([row[N_X : N_X + 3], row[N_M : N_M + 3], row[N_F : N_F + 3]])
+        for i, moment, force in node_wrenches(system, loads, lam[k]):
+            if i in places:
+                record = acting.setdefault(i, np.zeros((len(q), 9)))
+                record[k, :3] = node[i, N_X : N_X + 3]
+                record[k, 3:6] -= moment
+                record[k, 6:] -= force
+    records = [(child.parent.X, below[:, c]) for c, child in enumerate(children)]
+    records += [(places[i], record) for i, record in acting.items()]
+    return jumps + [(X, record[:, :3], record[:, 3:6], record[:, 6:]) for X, record in records]
+
+
+def _places_on(system: System, part: RodHandle) -> dict[int, float]:
+    """Arc lengths of the nodes of a rod, and of frames fixed to it, that frame loads and constraints act on."""
+    loads, layout = system._loads, system.model.parts[part.index]
+    assert layout.grid is not None
+    if not len(loads.frames.table) and not len(loads.pairs.table):
+        return {}
+    places = {int(node): float(X) for node, X in zip(layout.nodes, layout.grid.X, strict=True)}
+    for (index, X, _), node in system.model.extra.items():
+        if index == part.index:
+            places[node] = X
+    return places
 
 
 def motion_of(system: System, frames: Sequence[Frame], q: Floats, v: Floats, a: Floats) -> Floats:
@@ -131,13 +178,12 @@ def _shift(motion: Floats, offset: Floats) -> None:
     motion[:, :9] = (rotation @ offset[:3, :3]).reshape(-1, 9)
 
 
-def internal_wrench(
-    system: System, part: RodHandle, X: Floats, times: Floats, q: Floats, v: Floats, a: Floats
-) -> Floats:
+def internal_wrench(system: System, part: RodHandle, X: Floats, states: States, inputs: Inputs) -> Floats:
     """Lambda(X) (nt, m, 6) in section axes: minus the resultant, beyond X, of inertia minus external forces.
 
     At a section that carries a point load the value is the one just before it.
     """
+    times, q, v, a, _ = states
     ends = _pieces(system, part, X)
     x, w = np.polynomial.legendre.leggauss(GAUSS_POINTS)
     half = 0.5 * np.diff(ends)
@@ -148,7 +194,7 @@ def internal_wrench(
     inner, sections = motion[:, : len(points)], motion[:, len(points) :]
     moment, force = _density(system, part, points, inner, times)
     moment = moment + np.cross(inner[:, :, S_X : S_X + 3], force)  # about the world origin
-    jumps = _point_wrenches(system, part, q, v, a, times)
+    jumps = _point_wrenches(system, part, states, inputs)
     out = np.zeros((len(q), len(X), 6))
     for k, place in enumerate(X):
         beyond = (points > place) * weights

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from anguilla.assemble.evaluate import Forces, residual, tangent
-from anguilla.describe import DistributedWrench, Frame, Robot, Wrench
+from anguilla.assemble.evaluate import residual, tangent
+from anguilla.assemble.tables import build
+from anguilla.assemble.user import UserLoads
+from anguilla.describe import DistributedWrench, Frame, Magnet, Muscle, Robot, Thruster, Wrench
 from anguilla.errors import DescriptionError, as_array, as_number, refuse
+from anguilla.loads.table import GRAVITY, TIME, Loads
 from anguilla.mechanics.compile import Model, compile_robot
 from anguilla.mechanics.tree import Floats, Ints, Workspace, workspace
 
@@ -22,34 +25,25 @@ Inputs = Mapping[str, float | Callable[[float], float]]
 
 @dataclass(frozen=True, slots=True)
 class LoadTable:
-    """Loads sampled at given times: one row per time, or a single row when nothing depends on time.
+    """Loads sampled at given times.
 
     Attributes:
-        where: (m,) node of each wrench.
-        follower: (m,) 1 if it turns with its node.
-        gravity: (nt or 1, 3) [m/s^2].
-        wrench: (nt or 1, m, 6) moment [N m], force [N].
-        effort: (nt or 1, n) torques [N m] and forces [N] of joint motors, by coordinate.
-        tension: (nt or 1, actuators) inputs of tendons [N] and chambers [Pa].
+        loads: the loads, with their row at the first time.
+        column: (w,) places in the row that change with time.
+        table: (nt, w) their values.
+        forces: (k,) places in the row that hold forces: gravity, wrenches, efforts, tensions, stresses.
 
     """
 
-    where: Ints
-    follower: Ints
-    gravity: Floats
-    wrench: Floats
-    effort: Floats
-    tension: Floats
+    loads: Loads
+    column: Ints
+    table: Floats
+    forces: Ints
 
-    def at(self, row: int = 0, factor: float = 1.0) -> Forces:
-        """Forces of one row, multiplied by a load factor."""
-        gravity = self.gravity[min(row, len(self.gravity) - 1)]
-        wrench = self.wrench[min(row, len(self.wrench) - 1)]
-        effort = self.effort[min(row, len(self.effort) - 1)]
-        tension = self.tension[min(row, len(self.tension) - 1)]
-        if factor != 1.0:
-            gravity, wrench, effort, tension = factor * gravity, factor * wrench, factor * effort, factor * tension
-        return Forces(gravity, self.where, self.follower, wrench, effort, tension)
+    def at(self, k: int = 0) -> Loads:
+        """Set the loads to the k-th time and return them."""
+        self.loads.row[self.column] = self.table[k]
+        return self.loads
 
 
 def as_robot(robot: object) -> Robot:
@@ -69,9 +63,13 @@ class System:
         self.robot = copy.deepcopy(as_robot(robot))  # what was computed stays what it was when the description changes
         self.model: Model = compile_robot(self.robot, observed)
         self.tree = self.model.tree
-        self.workspace: Workspace = workspace(self.tree)
+        self._loads, self.tables = build(self.model)
+        self.user = UserLoads(self.tables, self.model.size)
+        places = bool(len(self._loads.frames.table) or len(self._loads.pairs.table))
+        self.workspace: Workspace = workspace(self.tree, places)
         self.size = self.model.size
-        self._steady: LoadTable | None = None  # the loads, once known not to depend on time
+        self.rows = len(self._loads.constraints.table)  # constraints
+        self._steady: Floats | None = None  # the row with what does not depend on time
 
     def observing(self, frames: Sequence[Frame]) -> System:
         """Return this system, or one with the same coordinates and motion in which every given frame has a node."""
@@ -126,50 +124,103 @@ class System:
         return table
 
     def loads(self, times: ArrayLike = 0.0, inputs: Inputs | None = None) -> LoadTable:
-        """Sample gravity, all loads and the inputs of the actuators at the given times [s]."""
-        robot, times = self.robot, np.atleast_1d(np.asarray(times, dtype=float))
+        """Sample gravity, all loads, constraints and the inputs of the actuators at the given times [s]."""
+        times = np.atleast_1d(np.asarray(times, dtype=float))
         if not np.all(np.isfinite(times)):
             raise DescriptionError(f"t must be finite [s]; got {times[~np.isfinite(times)][0]}.")
-        if self._steady is not None:
-            return replace(self._steady, tension=self._tensions(times, inputs))
-        constant = all(load.is_constant for load in robot.loads)
-        where: list[int] = []
-        follower: list[int] = []
-        values = [np.zeros((1 if constant else len(times), 0, 6))]
+        if self._steady is None:
+            self._steady = self._sample(times[:1], varying=False)
+        row = np.array(self._steady)
+        column: list[Ints] = []
+        table: list[Floats] = []
+        tensions = self._tensions(times, inputs)
+        pieces = [(int(self._loads.at[2]), tensions)]
+        if not self._constant:
+            pieces += self._pieces(times, varying=True)
+        for start, values in pieces:
+            row[start : start + values.shape[1]] = values[0]
+            if len(values) > 1:
+                column.append(np.arange(start, start + values.shape[1]))
+                table.append(values)
+        row[TIME] = times[0]
+        columns = np.concatenate([np.zeros(0, np.int64), *column]).astype(np.int64)
+        values = np.ascontiguousarray(np.concatenate([np.zeros((len(times), 0)), *table], axis=1))
+        return LoadTable(self._loads._replace(row=row), columns, values, self._force_places)
+
+    def _sample(self, times: Floats, varying: bool) -> Floats:
+        """The row with all that does not depend on time."""
+        row = np.zeros(len(self._loads.row))
+        for start, values in self._pieces(times, varying):
+            row[start : start + values.shape[1]] = values[0]
+        return row
+
+    @property
+    def _constant(self) -> bool:
+        robot = self.robot
+        joints = [part.joint for part in robot.parts]
+        return (
+            robot.gravity_is_constant
+            and all(load.is_constant for load in robot.loads)
+            and all(closure.is_constant for closure in robot.closures.values())
+            and all(twist.is_constant for twist in robot.constraints)
+            and all(joint.effort_is_constant and not any(map(_moves, joint.motions)) for joint in joints)
+        )
+
+    @property
+    def _force_places(self) -> Ints:
+        """Places in the row that hold forces, which a load factor multiplies."""
+        at = self._loads.at
+        ranges = [(GRAVITY, GRAVITY + 3), (at[0], at[2]), (at[5], at[6])]
+        rows = self._loads.constraints.input_row
+        pulled = [int(at[2]) + k for k in range(len(rows)) if rows[k] < 0]
+        return np.concatenate([*(np.arange(*r) for r in ranges), np.array(pulled, dtype=np.int64)]).astype(np.int64)
+
+    def _pieces(self, times: Floats, varying: bool) -> list[tuple[int, Floats]]:
+        """(place in the row, values (nt, width)) of everything that depends on time (varying), or of all the rest."""
+        robot, model, at = self.robot, self.model, self._loads.at
+        wrench, effort, _, pose, motion, stress, rate, frame = (int(x) for x in at)
+        found: list[tuple[int, Floats]] = []
+
+        def add(start: int, constant: bool, sample: Callable[..., Floats], *args, weight: float | Floats = 1.0) -> None:
+            if constant != varying:
+                found.append((start, (weight * sample(*args, times)).reshape(len(times), -1)))
+
+        add(GRAVITY, robot.gravity_is_constant, robot.gravity_values)
         for load in robot.loads:
             if isinstance(load, Wrench):
-                node = self.model.node(load.frame)
-                if node is None:
-                    raise DescriptionError(f"{load.label} was moved after the robot was compiled: compile it again.")
-                nodes, value = [node], load.values(times[:1] if constant else times)[:, None, :]
+                add(wrench, load.is_constant, load.values)
+                wrench += 6
             elif isinstance(load, DistributedWrench):
-                rod = self.model.parts[load.part.index]
-                assert rod.grid is not None
-                inside = np.flatnonzero(rod.grid.weights > 0.0)
-                nodes = rod.nodes[inside].tolist()
-                density = load.values(rod.grid.X[inside], times[:1] if constant else times)
-                value = density * rod.grid.weights[inside][None, :, None]
-            else:
-                raise DescriptionError(f"{load.label}: a load of type {type(load).__name__} is not known to the core.")
-            where += nodes
-            follower += [int(load.follower)] * len(nodes)
-            values.append(value)
-        steady = all(part.joint.effort_is_constant for part in robot.parts)
-        effort = np.zeros((1 if steady else len(times), self.size))
-        for layout in self.model.parts:
-            effort[:, layout.joint] = layout.part.joint.effort_values(times[: len(effort)])
-        gravity = robot.gravity_values(times[:1] if robot.gravity_is_constant else times)
-        table = LoadTable(
-            np.array(where, dtype=np.int64),
-            np.array(follower, dtype=np.int64),
-            np.ascontiguousarray(gravity, dtype=np.float64),
-            np.ascontiguousarray(np.concatenate(values, axis=1), dtype=np.float64),
-            effort,
-            self._tensions(times, inputs),
-        )
-        if constant and steady and robot.gravity_is_constant:
-            self._steady = table
-        return table
+                X, weight = np.array([place[1:] for place in self.tables.along(load.part)]).T
+                add(wrench, load.is_constant, load.values, X, weight=weight[None, :, None])
+                wrench += 6 * len(X)
+            elif isinstance(load, Muscle):
+                links = self.tables.links(load.part, 0.0, load.part.length)
+                X = np.concatenate([points for _, points, _ in links])
+                weight = np.repeat([0.5 * length for _, _, length in links], 2)
+                add(stress, load.is_constant, load.values, X, weight=weight[None, :, None])
+                stress += 6 * len(X)
+            elif isinstance(load, Thruster):
+                add(frame, load.is_constant, load.values)
+                frame += 9
+            elif isinstance(load, Magnet):
+                for _ in self.tables.places(load.where):
+                    add(frame, load.is_constant, load.values)
+                    frame += 3
+        for layout in model.parts:
+            joint = layout.part.joint
+            add(effort + layout.joint.start, joint.effort_is_constant, joint.effort_values)
+            for k, given in enumerate(joint.motions):
+                if given is not None:
+                    add(motion, not _moves(given), joint.motion_values, k)
+                    motion += 3
+        for closure in robot.closures.values():
+            add(pose, closure.is_constant, closure.flat_poses)
+            pose += 12
+        for twist in robot.constraints:
+            add(rate, twist.is_constant, twist.rates)
+            rate += 1
+        return found
 
     def vector(self, value: ArrayLike | None, name: str) -> Floats:
         """Check a vector of coordinates, rates or accelerations; None is zero."""
@@ -181,35 +232,76 @@ class System:
             raise DescriptionError(f"{name} must have shape ({self.size},), one per coordinate; got {array.shape}.")
         return array
 
+    def drop_rows(self, rows: Ints) -> None:
+        """Leave constraints out: they follow from the others."""
+        keep = np.setdiff1d(np.arange(self.rows), rows)
+        names = ("table", "value", "jacobian", "column", "diagonal", "slack")
+        old = self._loads.constraints
+        shift = {int(k): new for new, k in enumerate(keep)}
+        tied = np.array([shift[int(k)] if k >= 0 else -1 for k in old.input_row], dtype=np.int64)
+        picked = {name: np.ascontiguousarray(getattr(old, name)[keep]) for name in names}
+        self._loads = self._loads._replace(constraints=old._replace(**picked, input_row=tied))
+        self.tables.dropped += [self.tables.row_names[k] for k in rows]
+        self.tables.row_names = [self.tables.row_names[k] for k in keep]
+        self.rows = len(keep)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there is nothing but an open tree: no constraint, no imposed motion."""
+        return not self.rows and not len(self._loads.driven)
+
+    def _evaluate(self, loads: Loads, q, v, a, multipliers) -> tuple[Floats, Floats]:
+        out = np.zeros(self.size + self.rows)
+        state = self.vector(q, "q"), self.vector(v, "v"), self.vector(a, "a")
+        lam = np.zeros(self.rows) if multipliers is None else np.array(multipliers, dtype=np.float64)
+        (self.user.residual if self.user else residual)(self.tree, self.workspace, loads, *state, lam, out)
+        return out, lam
+
     def residual(
         self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *,
-        t: float = 0.0, inputs: Inputs | None = None,
+        t: float = 0.0, inputs: Inputs | None = None, multipliers: ArrayLike | None = None,
     ) -> Floats:  # fmt: skip
         """R(q, v, a) (n,): inertia plus internal minus external generalised forces at time t [s]."""
-        out = np.zeros(self.size)
-        forces = self.loads(t, inputs).at()
-        state = self.vector(q, "q"), self.vector(v, "v"), self.vector(a, "a")
-        residual(self.tree, self.workspace, forces, *state, out)
+        return self._evaluate(self.loads(t, inputs).loads, q, v, a, multipliers)[0][: self.size]
+
+    def constraints(self, q: ArrayLike, v: ArrayLike | None = None, *, t: float = 0.0, inputs: Inputs | None = None):
+        """Values (m,) of the constraints and their gradient J (m, n) at time t [s]."""
+        loads = self.loads(t, inputs).loads
+        out, lam = self._evaluate(loads, q, v, None, None)
+        return out[self.size :], self._bordered(loads, lam, 0.0, 0.0)[self.size :, : self.size]
+
+    def _bordered(self, loads: Loads, lam: Floats, alpha: float, beta: float) -> Floats:
+        """The tangent with its constraints (n + m, n + m), at the state of the last residual."""
+        self.workspace.increment[:] = 0.0
+        out = np.zeros((self.size + self.rows, self.size + self.rows))
+        kernel = self.user.tangent if self.user else tangent
+        kernel(self.tree, self.workspace, loads, alpha, beta, lam, out)
         return out
 
     def tangent(
-        self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *,
-        alpha: float = 0.0, beta: float = 0.0, t: float = 0.0, inputs: Inputs | None = None,
+        self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *, alpha: float = 0.0,
+        beta: float = 0.0, t: float = 0.0, inputs: Inputs | None = None, multipliers: ArrayLike | None = None,
     ) -> Floats:  # fmt: skip
-        """dR/dq + alpha dR/dv + beta dR/da (n, n), exact, at time t [s]."""
+        """dR/dq + alpha dR/dv + beta dR/da (n, n), exact, at time t [s], with the multipliers (m,) kept."""
         alpha, beta = as_number(alpha, "alpha", "1/s"), as_number(beta, "beta", "1/s^2")
-        self.residual(q, v, a, t=t, inputs=inputs)
-        self.workspace.increment[:] = 0.0
-        out = np.zeros((self.size, self.size))
-        tangent(self.tree, self.workspace, self.loads(t, inputs).at(), alpha, beta, out)
-        return out
+        loads = self.loads(t, inputs).loads
+        _, lam = self._evaluate(loads, q, v, a, multipliers)
+        return self._bordered(loads, lam, alpha, beta)[: self.size, : self.size]
 
     def matrices(
         self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *,
-        t: float = 0.0, inputs: Inputs | None = None,
+        t: float = 0.0, inputs: Inputs | None = None, multipliers: ArrayLike | None = None,
     ) -> tuple[Floats, Floats, Floats]:  # fmt: skip
         """(K, C, M): dR/dq, dR/dv and the mass matrix, (n, n) each."""
-        stiffness = self.tangent(q, v, a, t=t, inputs=inputs)
-        damping = self.tangent(q, v, a, alpha=1.0, t=t, inputs=inputs) - stiffness
-        mass = self.tangent(q, v, a, beta=1.0, t=t, inputs=inputs) - stiffness
+        loads = self.loads(t, inputs).loads
+        _, lam = self._evaluate(loads, q, v, a, multipliers)
+        n = self.size
+        stiffness = self._bordered(loads, lam, 0.0, 0.0)[:n, :n]
+        damping = self._bordered(loads, lam, 1.0, 0.0)[:n, :n] - stiffness
+        mass = self._bordered(loads, lam, 0.0, 1.0)[:n, :n] - stiffness
         return stiffness, damping, mass
+
+
+def _moves(motion: object) -> bool:
+    """Whether an imposed motion depends on time."""
+    return callable(motion) or isinstance(motion, tuple)

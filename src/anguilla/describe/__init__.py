@@ -12,7 +12,9 @@ from anguilla.describe.actuators import (
 )
 from anguilla.describe.basis import Basis, Chebyshev, FreeTip, Legendre, Monomial, make_basis
 from anguilla.describe.bodies import RigidBody, Shape
-from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
+from anguilla.describe.constraints import Closure, TwistConstraint, no_slip, rolling
+from anguilla.describe.forces import FrameMotion, Magnet, Muscle, Spring, Thruster, UserForce, UserLoad
+from anguilla.describe.frames import BodyHandle, Frame, JointHandle, Part, RodHandle
 from anguilla.describe.joints import (
     Axis,
     Ball,
@@ -47,6 +49,7 @@ __all__ = [
     "Chamber",
     "Chebyshev",
     "Circle",
+    "Closure",
     "ConstantCurvature",
     "CrossSection",
     "Cylindrical",
@@ -54,6 +57,7 @@ __all__ = [
     "Ellipse",
     "Fixed",
     "Frame",
+    "FrameMotion",
     "Free",
     "FreeTip",
     "FunctionBasis",
@@ -62,10 +66,13 @@ __all__ = [
     "Helical",
     "Helix",
     "Joint",
+    "JointHandle",
     "Legendre",
     "Load",
+    "Magnet",
     "Material",
     "Monomial",
+    "Muscle",
     "Part",
     "PiecewiseConstant",
     "PiecewisePolynomial",
@@ -83,21 +90,28 @@ __all__ = [
     "SectionProperties",
     "Shape",
     "Spherical",
+    "Spring",
     "Straight",
     "Strains",
     "Tapered",
     "Tendon",
+    "Thruster",
     "TipWrench",
     "Tube",
+    "TwistConstraint",
     "Universal",
+    "UserForce",
+    "UserLoad",
     "Wrench",
     "convergent",
     "extensible_kirchhoff",
     "helical",
     "kirchhoff",
     "make_basis",
+    "no_slip",
     "parallel",
     "planar",
     "reissner",
+    "rolling",
     "taper",
 ]

@@ -1,18 +1,26 @@
-"""Actuators inside rods: tendons and pressure chambers along a routing."""
+"""Actuators along rods: tendons, which may also run freely between bodies, and pressure chambers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe.description import Description, as_points
 from anguilla.describe.frames import Frame, RodHandle
-from anguilla.errors import DescriptionError, as_array, as_number, as_positive, as_vector, refuse
+from anguilla.errors import (
+    DescriptionError,
+    as_array,
+    as_nonnegative,
+    as_number,
+    as_positive,
+    as_vector,
+    refuse,
+)
 
 __all__ = ["Actuator", "Chamber", "FunctionRouting", "Routing", "Tendon", "convergent", "helical", "parallel"]
 
@@ -127,32 +135,29 @@ class Actuator(Description):
     """Base class of actuators that run through rods.
 
     Attributes:
-        part: the rod, or the rods in series, it runs through.
-        routing: one routing for all of them (with X measured along each), or one for each.
+        part: the rod it runs through, or several in order; a tendon may also pass points of bodies (frames). Between rods
+            that are not fixed to each other tip to root, and to and from frames, it runs straight through the air.
+        routing: one routing for all rods (with X measured along each), or one for each.
         span: arc lengths (from, to) [m] it covers on the last rod; the whole rod if not given. On the rods before, all.
 
     """
 
-    part: RodHandle | Sequence[RodHandle]
+    part: RodHandle | Sequence[RodHandle | Frame]
     routing: Routing | Sequence[Routing]
     span: tuple[float, float] | None = None
 
     def _check(self) -> None:
         kind = type(self).__name__
-        parts: list[Any] = list(self.part) if isinstance(self.part, (list, tuple)) else [self.part]
-        if not parts or not all(isinstance(part, RodHandle) for part in parts):
-            raise refuse(f"{kind}.part", "a rod of the robot as returned by robot.add, or several in series", self.part)
+        path: list[Any] = self._path
+        parts = [part for part in path if isinstance(part, RodHandle)]
+        if not path or not all(isinstance(part, (RodHandle, Frame)) for part in path) or not self._goes(path):
+            raise refuse(f"{kind}.part", f"{self._wanted}, as returned by robot.add", self.part)
         routings = list(self.routing) if isinstance(self.routing, (list, tuple)) else [self.routing] * len(parts)
         if len(routings) != len(parts) or not all(isinstance(r, Routing) for r in routings):
             raise refuse(f"{kind}.routing", "a Routing such as parallel(y=0.01), or one for each rod", self.routing)
-        for before, after in pairwise(parts):
-            straight = after.parent == before.tip and after.joint.size == 0 and np.allclose(after.pose, np.eye(4))
-            if not straight:
-                raise DescriptionError(
-                    f"{kind}.part must be rods in series, each fixed to the tip of the one before without an offset; "
-                    f"{after.name} is not so on {before.name}."
-                )
         if self.span is not None:
+            if not parts:
+                raise DescriptionError(f"{kind}.span is a stretch of a rod, but the path has no rod.")
             low, high = as_vector(self.span, 2, f"{kind}.span", "m")
             if not 0.0 <= low < high <= parts[-1].length * (1 + 1e-12):
                 raise refuse(f"{kind}.span", f"two increasing arc lengths within {parts[-1].length:g} m", self.span)
@@ -160,7 +165,7 @@ class Actuator(Description):
     @property
     def stretches(self) -> list[tuple[RodHandle, Routing, float, float]]:
         """(rod, routing, from, to): the stretches it runs along [m]."""
-        parts = list(self.part) if isinstance(self.part, (list, tuple)) else [cast(RodHandle, self.part)]
+        parts = [part for part in self._path if isinstance(part, RodHandle)]
         routings = [self.routing] * len(parts) if isinstance(self.routing, Routing) else list(self.routing)
         spans = [(0.0, part.length) for part in parts]
         if self.span is not None:
@@ -168,8 +173,34 @@ class Actuator(Description):
         return [(part, routing, *span) for part, routing, span in zip(parts, routings, spans, strict=True)]
 
     @property
+    def spans(self) -> list[tuple[Frame, Frame]]:
+        """(from, to): frames between which the line runs straight through the air."""
+        ends: list[tuple[Frame, Frame]] = []  # where the line enters and leaves each element of the path
+        along = iter(self.stretches)
+        for part in self._path:
+            if isinstance(part, RodHandle):
+                rod, routing, low, high = next(along)
+                places = (rod.section(X).offset_by(routing.offset([X])[0]) for X in (low, high))
+                ends.append((next(places), next(places)))
+            else:
+                ends.append((part, part))
+        pairs = zip(pairwise(self._path), pairwise(ends), strict=True)
+        return [(one[1], two[0]) for (a, b), (one, two) in pairs if not _continues(a, b)]
+
+    @property
+    def _path(self) -> list[Any]:
+        return list(self.part) if isinstance(self.part, (list, tuple)) else [self.part]
+
+    _wanted: ClassVar[str] = "a rod of the robot or several in series"
+
+    def _goes(self, path: list[Any]) -> bool:
+        """Whether the path makes sense: here, rods fixed to each other tip to root."""
+        rods = all(isinstance(part, RodHandle) for part in path)
+        return rods and all(_continues(a, b) for a, b in pairwise(path))
+
+    @property
     def _frames(self) -> tuple[Frame, ...]:
-        return tuple(part.root for part, *_ in self.stretches)
+        return tuple(part.root if isinstance(part, RodHandle) else part for part in self._path)
 
     @property
     def tension_per_input(self) -> float:
@@ -177,9 +208,43 @@ class Actuator(Description):
         return 1.0
 
 
+def _continues(a: Any, b: Any) -> bool:
+    """Whether rod b is fixed to the tip of rod a without an offset."""
+    rods = isinstance(a, RodHandle) and isinstance(b, RodHandle)
+    return rods and b.parent == a.tip and b.joint.size == 0 and np.allclose(b.pose, np.eye(4))
+
+
 @dataclass
 class Tendon(Actuator):
-    """A frictionless tendon (000 (13)-(16)); its input is the tension [N], positive when it pulls."""
+    """A tendon (000 (13)-(16)). Its input is its tension [N], positive when it pulls, or its length [m].
+
+    Attributes:
+        by: "tension", or "length": the input is then the length of the line [m], the tension is found, and where it
+            would have to push it is slack.
+        compliance: elastic elongation per tension [m/N]; only with a length.
+        friction: Coulomb coefficient between the tendon and its guides: pulled from the start of the path, it loses
+            tension as exp(-friction x turned angle) (capstan).
+
+    """
+
+    by: str = field(default="tension", kw_only=True)
+    compliance: float = field(default=0.0, kw_only=True)
+    friction: float = field(default=0.0, kw_only=True)
+
+    _wanted: ClassVar[str] = "a rod of the robot, or several rods and frames in order"
+
+    def _check(self) -> None:
+        super()._check()
+        if self.by not in ("tension", "length"):
+            raise refuse("Tendon.by", '"tension" or "length"', self.by)
+        self.compliance = as_nonnegative(self.compliance, "Tendon.compliance", "m/N")
+        self.friction = as_nonnegative(self.friction, "Tendon.friction")
+        if self.compliance and self.by == "tension":
+            raise DescriptionError('Tendon.compliance matters only when the input is a length: by="length".')
+
+    def _goes(self, path: list[Any]) -> bool:
+        rods = [part.index for part in path if isinstance(part, RodHandle)]
+        return (len(path) > 1 or bool(rods)) and (len(set(rods)) == len(rods) or len({p.robot for p in path}) > 1)
 
 
 @dataclass

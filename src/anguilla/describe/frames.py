@@ -248,6 +248,16 @@ class BodyHandle(Part):
         return self.frame._moved(_as_offset(pose, f"{self.name}.at pose"))
 
 
+class JointHandle(Part):
+    """Handle of a joint that closes a loop and has coordinates of its own: it carries no mass.
+
+    It is made by ``robot.close`` for a joint with a spring, a damper, an effort or a motion, and for a screw.
+    """
+
+    def __repr__(self) -> str:
+        return f"<joint {self.name!r} of robot {self.robot.name!r}, on {self.parent.label}>"
+
+
 def _as_offset(value: object, name: str) -> NDArray[np.float64]:
     """Return a pose (4, 4) from a pose or a position (3,) [m]."""
     wanted = "a 4x4 homogeneous matrix or a position of 3 finite numbers [m]"

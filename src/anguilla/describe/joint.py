@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,14 @@ from anguilla.errors import DescriptionError, as_array, as_number, as_vector, re
 Array = NDArray[np.float64]
 Triple = tuple[float, float, float]
 Effort = Signal | Sequence[float | Callable[..., ArrayLike]]
+
+OneMotion = None | float | Callable[[float], float] | tuple[Callable[[float], float], ...]
+Motion = Any  # OneMotion, or a tuple of them
+
+# Imposed motions are differentiated by central differences of sixth order over this time [s].
+DIFFERENCE = 1e-3
+_FIRST = np.array([-1.0, 9.0, -45.0, 0.0, 45.0, -9.0, 1.0]) / 60.0
+_SECOND = np.array([2.0, -27.0, 270.0, -490.0, 270.0, -27.0, 2.0]) / 180.0
 
 # Two axes whose angle has a smaller sine than this are parallel.
 PARALLEL = 1e-6
@@ -77,6 +85,9 @@ class Joint(Description):
         effort: torque [N m] or force [N] of the joint on the child, positive along the coordinate: constant, or a
             function of the time t [s] returning it; a joint of several coordinates also takes a constant or a function
             for each.
+        motion: the coordinate itself [rad] or [m], when it is imposed: a constant, a function of the time t [s], or a
+            triple of functions (coordinate, rate, acceleration), else found by differences; a joint of several coordinates
+            takes a tuple with one of these, or None, for each. The effort it takes is a result.
 
     """
 
@@ -84,6 +95,7 @@ class Joint(Description):
     rest: ArrayLike = field(default=0.0, kw_only=True)
     damping: ArrayLike = field(default=0.0, kw_only=True)
     effort: Effort = field(default=0.0, kw_only=True)
+    motion: Motion = field(default=None, kw_only=True)
 
     names: ClassVar[tuple[str, ...]] = ()
     """Labels of the coordinates."""
@@ -93,6 +105,7 @@ class Joint(Description):
         self.rest = self._clean(self.rest, "rest", "rad", "m")
         self.damping = self._clean(self.damping, "damping", "N m s/rad", "N s/m", signed=False)
         self.effort = self._clean_effort()
+        self.motion = self._clean_motion()
 
     @property
     def axes(self) -> tuple[Axis | Ball, ...]:
@@ -123,6 +136,28 @@ class Joint(Description):
     def damping_values(self) -> Array:
         """Damping of each coordinate (size,) [N m s/rad or N s/m]."""
         return np.array(self.damping, dtype=np.float64).reshape(self.size)
+
+    @property
+    def motions(self) -> tuple[OneMotion, ...]:
+        """The imposed motion of each coordinate, or None."""
+        if self.motion is None:
+            return (None,) * self.size
+        return (self.motion,) if self.size == 1 else self.motion
+
+    def motion_values(self, k: int, times: ArrayLike) -> Array:
+        """Imposed coordinate k with its rate and acceleration (nt, 3) at the times (nt,) [s]."""
+        motion, moments = self.motions[k], as_points(times)
+        name = f"The motion of {type(self).__name__}, {self.names[k]},"
+        if isinstance(motion, tuple):
+            rows = [[as_number(f(t), f"{name} at t = {t:g} s") for f in motion] for t in moments.tolist()]
+            return np.array(rows).reshape(-1, 3)
+        if not callable(motion):
+            return np.tile([float(motion or 0.0), 0.0, 0.0], (moments.size, 1))
+        h = DIFFERENCE
+        values = np.array(
+            [[as_number(motion(t + k * h), f"{name} at t = {t:g} s") for k in range(-3, 4)] for t in moments.tolist()]
+        ).reshape(-1, 7)
+        return np.stack([values[:, 3], values @ _FIRST / h, values @ _SECOND / h**2], axis=1)
 
     @property
     def effort_is_constant(self) -> bool:
@@ -184,6 +219,22 @@ class Joint(Description):
             raise refuse(name, wanted, value)
         return float(values[0]) if self.size == 1 else tuple(values.tolist())
 
+    def _clean_motion(self) -> Motion:
+        """Return the motion with its functions checked."""
+        name = f"{type(self).__name__}.motion"
+        if self.motion is None:
+            return None
+        if any(isinstance(axis, Ball) for axis in self.axes):
+            raise DescriptionError(
+                f"{name}: the motion of a ball is imposed by robot.close(a, b, pose=function of t), not by the joint."
+            )
+        wanted = "a number, a function of the time t, or three functions (coordinate, rate, acceleration)"
+        if self.size == 1:
+            return _as_motion(self.motion, name, wanted)
+        if self.size == 0 or not isinstance(self.motion, (list, tuple)) or len(self.motion) != self.size:
+            raise refuse(name, f"{self.size} items, each None, {wanted}", self.motion)
+        return tuple(None if m is None else _as_motion(m, name, wanted) for m in self.motion)
+
     def _clean_effort(self) -> Effort:
         """Return a constant as ``_clean`` does, a function unchanged, or a tuple of constants and functions."""
         name, wanted = f"{type(self).__name__}.effort", self._wanted("N m", "N")
@@ -210,6 +261,14 @@ def as_direction(value: object, name: str) -> Triple:
     norm = float(np.linalg.norm(scaled))
     x, y, z = (vector if abs(largest * norm - 1.0) < 1e-15 else scaled / norm).tolist()
     return x, y, z
+
+
+def _as_motion(value: Any, name: str, wanted: str) -> OneMotion:
+    if isinstance(value, (list, tuple)):
+        if len(value) != 3 or not all(callable(f) for f in value):
+            raise refuse(name, wanted, value)
+        return tuple(_as_function(f, name, wanted) for f in value)  # type: ignore[misc]
+    return _as_function(value, name, wanted) if callable(value) else as_number(value, name)  # type: ignore[return-value]
 
 
 def _as_function(value: Callable[..., ArrayLike], name: str, wanted: str) -> Callable[..., ArrayLike]:

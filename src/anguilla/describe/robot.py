@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe.actuators import Actuator
 from anguilla.describe.bodies import RigidBody
+from anguilla.describe.constraints import ROWS, Closure, Pose, TwistConstraint, as_pose_signal
 from anguilla.describe.description import as_name
-from anguilla.describe.frames import GROUND, BodyHandle, Frame, Part, RodHandle
-from anguilla.describe.joints import Fixed, Joint
+from anguilla.describe.frames import GROUND, BodyHandle, Frame, JointHandle, Part, RodHandle
+from anguilla.describe.joints import Fixed, Free, Joint
 from anguilla.describe.loads import Load
 from anguilla.describe.rod import Rod
 from anguilla.describe.signals import Signal, as_time_signal, sample
@@ -30,7 +31,7 @@ class Robot:
 
     """
 
-    __slots__ = ("__weakref__", "_actuators", "_gravity", "_loads", "_parts", "name")
+    __slots__ = ("__weakref__", "_actuators", "_closures", "_constraints", "_gravity", "_loads", "_parts", "name")
 
     def __init__(self, name: str = "robot", gravity: Signal = (0.0, 0.0, -9.81)) -> None:
         self.name = as_name(name, "Robot.name")
@@ -38,6 +39,8 @@ class Robot:
         self._parts: list[Part] = []
         self._loads: list[Load] = []
         self._actuators: dict[str, Actuator] = {}
+        self._closures: dict[str, Closure] = {}
+        self._constraints: list[TwistConstraint] = []
 
     def __repr__(self) -> str:
         names = ", ".join(part.name for part in self._parts) or "no parts"
@@ -184,6 +187,82 @@ class Robot:
         self._actuators[name] = actuator
         return actuator
 
+    @property
+    def closures(self) -> dict[str, Closure]:
+        """The closures of loops by name, in the order they were made."""
+        return dict(self._closures)
+
+    @property
+    def constraints(self) -> tuple[TwistConstraint, ...]:
+        """The constraints on velocities, in the order they were added."""
+        return tuple(self._constraints)
+
+    def close(
+        self, a: Frame, b: Frame, *, joint: Joint | None = None, pose: Pose | None = None, name: str | None = None
+    ) -> Closure:
+        """Close a loop: hold frame b on frame a by a joint. A frame is imposed a pose by closing it with the ground.
+
+        The robot need not be closed as described: solvers close it first (*mounting*).
+
+        Args:
+            a: the frame that carries the joint.
+            b: the frame held on it.
+            joint: joint between them; ``Fixed()`` if not given.
+            pose: pose (4, 4) of the joint in frame a, translation in [m], or a function of t [s] returning it; the identity
+                if not given. At zero coordinates of the joint, frame b is there.
+            name: unique name; "loop", "loop_2", ... by default.
+
+        Returns:
+            The closure: ``result.reaction(closure)`` is the wrench it takes.
+
+        """
+        name = self._closure_name(name)
+        a, b = self._own_frame(a, f"Closure {name!r}: a"), self._own_frame(b, f"Closure {name!r}: b")
+        joint = Fixed() if joint is None else joint
+        if not isinstance(joint, Joint):
+            raise refuse(f"Closure {name!r}: joint", "a joint such as Revolute(axis=(0, 0, 1))", joint)
+        if a.bare == b.bare or (a.part_index == b.part_index and not isinstance(self._part_of(a), RodHandle)):
+            raise DescriptionError(f"Closure {name!r} joins {a.label} to itself, {b.label}: a loop needs two frames.")
+        if isinstance(joint, Free):
+            raise DescriptionError(f"Closure {name!r}: a Free joint holds nothing, so it cannot close a loop.")
+        placed = as_pose_signal(pose, f"Closure {name!r}: pose")
+        active = any(np.any(v) for v in (joint.stiffness_values, joint.damping_values)) or joint.motion is not None
+        if type(joint) not in ROWS or active or not joint.effort_is_constant or np.any(joint.effort_values(0.0)):
+            if callable(placed):
+                raise DescriptionError(
+                    f"Closure {name!r}: a pose that depends on time needs a passive joint without spring or effort."
+                )
+            place = a.offset_pose @ np.asarray(placed, dtype=np.float64)
+            handle = JointHandle(self, len(self._parts), self._new_name(name), a.bare, place, joint)
+            self._parts.append(handle)
+            a, joint, placed = handle.root, Fixed(), np.eye(4)
+        closure = Closure(self, name, a, b, joint, placed)
+        self._closures[name] = closure
+        return closure
+
+    def constrain(self, constraint: TwistConstraint) -> TwistConstraint:
+        """Put a constraint on velocities on the robot, such as ``no_slip(needle.tip, (0, 1, 0))``, and return it."""
+        if not isinstance(constraint, TwistConstraint):
+            raise refuse("Robot.constrain constraint", "a constraint such as no_slip(arm.tip, (0, 1, 0))", constraint)
+        for frame in constraint._frames:
+            self._own_frame(frame, f"The frame of {constraint.label}")
+        self._constraints.append(constraint)
+        return constraint
+
+    def _part_of(self, frame: Frame) -> Part | None:
+        return None if frame.is_ground else self._parts[frame.part_index]
+
+    def _closure_name(self, name: str | None) -> str:
+        if name is not None:
+            if as_name(name, "Robot.close name") in self._closures:
+                raise DescriptionError(f"Robot {self.name!r} already has a closure {name!r}: choose another name.")
+            return name
+        number, candidate = 1, "loop"
+        while candidate in self._closures:
+            number += 1
+            candidate = f"loop_{number}"
+        return candidate
+
     def _own_frame(self, frame: Frame, what: str) -> Frame:
         if isinstance(frame, Part):
             meant = ".frame" if isinstance(frame, BodyHandle) else ".tip"
@@ -203,7 +282,10 @@ class Robot:
             if as_name(name, "Robot.add name") in taken:
                 raise DescriptionError(f"Robot.add name must be new; {name!r} is taken in robot {self.name!r}.")
             return name
-        stem = part.name or ("rod" if isinstance(part, Rod) else "body")
+        return self._new_name(part.name or ("rod" if isinstance(part, Rod) else "body"))
+
+    def _new_name(self, stem: str) -> str:
+        taken = {other.name for other in self._parts} | {"ground"}
         candidate, number = stem, 1
         while candidate in taken:
             number += 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from anguilla._jit import merge
+from anguilla._jit import inline, merge
 from anguilla.mechanics.lanes import get3, get9, put3, put9
 from anguilla.mechanics.rodmap import FORCE, GG, GK, HESSIAN, JET, KG, KK, PAIR, SIX, STRAIN
 from anguilla.mechanics.vec import (
@@ -30,45 +30,62 @@ from anguilla.mechanics.vec import (
 GAUSS_DATA = 7  # D, D', quadrature weight of one Gauss point
 
 
-@merge
-def _line(tree, local, k, gauss, u):
+@inline
+def _line(cables, local, k, gauss, u):
     """Unit direction of the line in section axes, its stretch |Gc|, the offset D and the quadrature weight."""
     at = GAUSS_DATA * gauss
-    d, slope = load3(tree.cable, k, at), load3(tree.cable, k, at + 3)
+    d, slope = load3(cables.data, k, at), load3(cables.data, k, at + 3)
     kappa, gamma = get3(local, u), get3(local, u + JET)
     line = add(gamma, add(cross(kappa, d), slope))
     stretch = math.sqrt(dot(line, line))
-    return scale(1.0 / stretch, line), stretch, d, tree.cable[k, at + 6]
+    return scale(1.0 / stretch, line), stretch, d, cables.data[k, at + 6]
+
+
+@inline
+def line_force(record_at, local, cables, k, gauss):
+    """Gradient of the length of stretch k with respect to the strains at a Gauss point: w (D x t, t)."""
+    u = record_at[cables.link[k, 0]] + STRAIN
+    if gauss == 1:
+        u = u + SIX
+    t, _, d, w = _line(cables, local, k, gauss, u)
+    return scale(w, cross(d, t)), scale(w, t)
+
+
+@inline
+def line_length(record_at, local, cables, k):
+    """Length of stretch k x tension per unit of input."""
+    u = record_at[cables.link[k, 0]] + STRAIN
+    _, one, _, w1 = _line(cables, local, k, 0, u)
+    _, two, _, w2 = _line(cables, local, k, 1, u + SIX)
+    return w1 * one + w2 * two
 
 
 @merge
-def add_tendon_forces(tree, ws, tension):
+def add_tendon_forces(tree, ws, loads):
     """FORCE += T w dl/dxi at the Gauss points: (D x t, t) with t the direction of the line."""
-    local = ws.local
-    for k in range(len(tree.cable_link)):
-        pull = tension[tree.cable_of[k]]
-        o = tree.record_at[tree.cable_link[k]]
+    local, cables = ws.local, loads.cables
+    for k in range(len(cables.link)):
+        pull = loads.tension[cables.link[k, 1]]
+        f = tree.record_at[cables.link[k, 0]] + FORCE
         for gauss in range(2):
-            u, f = o + STRAIN, o + FORCE
-            if gauss == 1:
-                u, f = u + SIX, f + SIX
-            t, _, d, w = _line(tree, local, k, gauss, u)
-            put3(local, f, axpy(pull * w, cross(d, t), get3(local, f)))
-            put3(local, f + JET, axpy(pull * w, t, get3(local, f + JET)))
+            moment, force = line_force(tree.record_at, local, cables, k, gauss)
+            put3(local, f, axpy(pull, moment, get3(local, f)))
+            put3(local, f + JET, axpy(pull, force, get3(local, f + JET)))
+            f = f + SIX
 
 
 @merge
-def add_tendon_hessians(tree, ws, tension):
+def add_tendon_hessians(tree, ws, loads):
     """HESSIAN += T w d2l/dxi2: with A = (1 - t t^T)/|Gc|, blocks GG = A, KG = [D] A, GK = -A [D], KK = -[D] A [D]."""
-    local = ws.local
-    for k in range(len(tree.cable_link)):
-        pull = tension[tree.cable_of[k]]
-        o = tree.record_at[tree.cable_link[k]]
+    local, cables = ws.local, loads.cables
+    for k in range(len(cables.link)):
+        pull = loads.tension[cables.link[k, 1]]
+        o = tree.record_at[cables.link[k, 0]]
         for gauss in range(2):
             u, h = o + STRAIN, o + HESSIAN
             if gauss == 1:
                 u, h = u + SIX, h + PAIR + PAIR + PAIR
-            t, stretch, d, w = _line(tree, local, k, gauss, u)
+            t, stretch, d, w = _line(cables, local, k, gauss, u)
             a = mscale(pull * w / stretch, outer_add(-1.0, t, t, iso_hat(1.0, 0.0, t)))
             da = cross_columns(d, a)
             put9(local, h + GG, maxpy(1.0, a, get9(local, h + GG)))

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from anguilla._jit import merge
+from anguilla._jit import inline, merge
+from anguilla.loads.table import WRENCH
 from anguilla.mechanics.lanes import FOUR, get3, put3
 from anguilla.mechanics.tangent import columns_of
 from anguilla.mechanics.tree import DF, DM, N_F, N_M, N_R, TH0
 from anguilla.mechanics.vec import cross, load3, load9, matvec, store3, sub
 
 
+@inline
+def row3(row, j):
+    """The three numbers row[j:j+3]."""
+    return row[j], row[j + 1], row[j + 2]
+
+
 @merge
-def add_wrenches(ws, where, follower, values):
-    """Subtract external wrench values[k] (moment, force) from the balance of node where[k]."""
+def add_wrenches(ws, loads):
+    """Subtract the external wrenches (moment, force) from the balance of their nodes."""
     node = ws.node
-    for k in range(len(where)):
-        i = where[k]
-        moment, force = load3(values, k, 0), load3(values, k, 3)
-        if follower[k] == 1:
+    for k in range(len(loads.wrench)):
+        i, j = loads.wrench[k, 0], loads.at[WRENCH] + 6 * k
+        moment, force = row3(loads.row, j), row3(loads.row, j + 3)
+        if loads.wrench[k, 1] == 1:
             rotation = load9(node, i, N_R)
             moment, force = matvec(rotation, moment), matvec(rotation, force)
         store3(node, i, N_M, sub(load3(node, i, N_M), moment))
@@ -24,19 +31,19 @@ def add_wrenches(ws, where, follower, values):
 
 
 @merge
-def add_wrench_columns(tree, ws, where, follower, values):
+def add_wrench_columns(tree, ws, loads):
     """A follower wrench turns with its node: d(force) = Theta x force. A dead one does not."""
     node, a = ws.node, ws.columns
-    for k in range(len(where)):
-        if follower[k] == 1:
-            i = where[k]
+    for k in range(len(loads.wrench)):
+        if loads.wrench[k, 1] == 1:
+            i, j = loads.wrench[k, 0], loads.at[WRENCH] + 6 * k
             s = tree.segment[i]
             rotation = load9(node, i, N_R)
-            moment, force = matvec(rotation, load3(values, k, 0)), matvec(rotation, load3(values, k, 3))
+            moment, force = matvec(rotation, row3(loads.row, j)), matvec(rotation, row3(loads.row, j + 3))
             for b in range(tree.path_packs[s] + tree.own_packs[s]):
                 c = columns_of(tree, s, b, i)
                 for lane in range(FOUR):
-                    j = c + lane
-                    th0 = get3(a, j + TH0)
-                    put3(a, j + DF, sub(get3(a, j + DF), cross(th0, force)))
-                    put3(a, j + DM, sub(get3(a, j + DM), cross(th0, moment)))
+                    at = c + lane
+                    th0 = get3(a, at + TH0)
+                    put3(a, at + DF, sub(get3(a, at + DF), cross(th0, force)))
+                    put3(a, at + DM, sub(get3(a, at + DM), cross(th0, moment)))

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from anguilla.describe import STRAIN_NAMES, Joint, RigidBody, Rod, Routing
+from anguilla.describe import STRAIN_NAMES, Joint, RigidBody, Rod
 from anguilla.describe.basis import Basis
 from anguilla.describe.joints import Ball
-from anguilla.mechanics.grid import SAME, Grid, gauss_points, nodal_inertia, strain_gram
+from anguilla.mechanics.grid import Grid, gauss_points, nodal_inertia, strain_gram
 from anguilla.mechanics.lanes import LANES
 from anguilla.mechanics.rodmap import RECORD
 from anguilla.mechanics.tree import BALL, FIXED, JOINT, PACK_SIZE, ROD, Floats, Ints, Tree
@@ -59,7 +59,6 @@ class Builder:
         self.friction: dict[int, float] = {}
         self.preload: dict[int, float] = {}
         self.balls: list[tuple[int, int]] = []
-        self.cables: list[tuple[int, int, Floats]] = []
         self.basis_size = 0
         self.stiffness_size = 0
         # the ground: a segment of one node without coordinates
@@ -197,17 +196,6 @@ class Builder:
         fixed = _fixed(np.eye(4))
         return self._node(parent, ROD, segment, fixed, length, prescribed, table, inertia[3], inertia[:3])
 
-    def add_cable(
-        self, number: int, routing: Routing, gain: float, X: Floats, nodes: Ints, low: float, high: float
-    ) -> None:
-        """Run actuator `number` along the intervals of a rod (nodes at X) between two arc lengths."""
-        for k in range(len(X) - 1):
-            if X[k] >= low - SAME * X[-1] and X[k + 1] <= high + SAME * X[-1]:
-                points = gauss_points(X[k : k + 2])[0]
-                weight = np.full((2, 1), 0.5 * gain * (X[k + 1] - X[k]))
-                data = np.concatenate([routing.offset(points), routing.slope(points), weight], axis=1)
-                self.cables.append((int(nodes[k + 1]), number, data.ravel()))
-
     def add_offset(self, pose: Floats, parent: int) -> int:
         """Add a massless frame at a fixed pose from a node, a segment of its own: it can carry loads."""
         return self._node(parent, FIXED, self._segment(parent, 1, [], [], 0.0, []), _fixed(pose))
@@ -250,9 +238,6 @@ class Builder:
             **arrays,
             path=_ints(self.path),
             ball=_ints([(int(np.flatnonzero(lanes == lane)[0]), node) for lane, node in self.balls]).reshape(-1, 2),
-            cable_link=_ints([link for link, _, _ in self.cables]),
-            cable_of=_ints([number for _, number, _ in self.cables]),
-            cable=_floats(np.array([data for _, _, data in self.cables]).reshape(-1, 14)),
             pack_slot=_ints(self.pack_slot),
             lane=_ints(lanes),
             columns_at=np.concatenate([[0], np.cumsum(sizes[:-1])]).astype(np.uint64),

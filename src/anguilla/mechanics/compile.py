@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anguilla.describe import BodyHandle, Frame, Robot, Rod, RodHandle, Wrench
+from anguilla.describe import BodyHandle, DistributedWrench, Frame, JointHandle, Robot, Rod, RodHandle
 from anguilla.describe.frames import Part
 from anguilla.errors import DescriptionError
 from anguilla.mechanics.builder import Builder, numbered
@@ -89,8 +89,7 @@ def _depth_first(robot: Robot) -> list[int]:
 
 def _attachments(robot: Robot) -> dict[int, list[float]]:
     """Arc lengths at which something sits on each rod."""
-    frames = [part.parent for part in robot.parts]
-    frames += [load.frame for load in robot.loads if isinstance(load, Wrench)]
+    frames = [part.parent for part in robot.parts] + _loaded(robot)
     places: dict[int, list[float]] = {}
     for frame in frames:
         if not frame.is_ground:
@@ -100,6 +99,16 @@ def _attachments(robot: Robot) -> dict[int, list[float]]:
             inside = [X for X in (low, high, *routing.breakpoints) if 0.0 < X < part.length]
             places.setdefault(part.index, []).extend(inside)
     return places
+
+
+def _loaded(robot: Robot) -> list[Frame]:
+    """Frames that need a node with columns: something acts on them or holds them."""
+    frames = [frame for load in robot.loads if not isinstance(load, DistributedWrench) for frame in load._frames]
+    for actuator in robot.actuators.values():
+        frames += [frame for span in actuator.spans for frame in span]
+    for closure in robot.closures.values():
+        frames += [closure.a, closure.b.offset_by(closure.sides[1])]
+    return frames + [frame for constraint in robot.constraints for frame in constraint._frames]
 
 
 def _coordinate_scale(rod: Rod) -> tuple[Floats, Floats]:
@@ -143,6 +152,9 @@ def _add_part(
     if isinstance(part, BodyHandle):
         node, lanes = builder.add_joint(part.joint, pose, host, part.body)
         return PartLayout(part, np.array([node], dtype=np.int64), joint, strains, entry), lanes
+    if isinstance(part, JointHandle):
+        node, lanes = builder.add_joint(part.joint, pose, host)
+        return PartLayout(part, np.array([node], dtype=np.int64), joint, strains, entry), lanes
     assert isinstance(part, RodHandle)
     if part.joint.size:
         node, lanes = builder.add_joint(part.joint, pose, host)
@@ -179,8 +191,7 @@ def compile_robot(robot: Robot, observed: Sequence[Frame] = ()) -> Model:
             strain[where] = scale[where]
         layouts[index] = layout
     extra: dict[tuple, int] = {}
-    loaded = [load.frame for load in robot.loads if isinstance(load, Wrench)]
-    for frame in loaded:
+    for frame in _loaded(robot):
         if frame.offset is not None and _key(frame) not in extra:
             host = 0 if frame.is_ground else layouts[frame.part_index].node_at(frame.X)
             assert host is not None
@@ -190,14 +201,5 @@ def compile_robot(robot: Robot, observed: Sequence[Frame] = ()) -> Model:
             layout = layouts[frame.part_index]
             assert layout.grid is not None and isinstance(layout.part, RodHandle)
             extra[_key(frame)] = builder.add_leaf(layout.part.rod, layout.grid, layout.nodes, frame.X)
-    for number, actuator in enumerate(robot.actuators.values()):
-        for part, routing, low, high in actuator.stretches:
-            if high > part.length * (1.0 + SAME):
-                raise DescriptionError(
-                    f"an actuator spans to {high:g} m, but {part.name} is now {part.length:g} m long."
-                )
-            layout = layouts[part.index]
-            assert layout.grid is not None
-            builder.add_cable(number, routing, actuator.tension_per_input, layout.grid.X, layout.nodes, low, high)
     tree = builder.freeze(lanes, scale, weight, strain)
     return Model(robot, tree, tuple(layouts[k] for k in range(len(layouts))), extra, robot.size)

@@ -14,10 +14,9 @@ from anguilla.mechanics.vec import add, cross, load3, load9, matvec, store3, sub
 def inertia_and_gravity(tree, ws, gravity):
     """Force m (a - g) and moment I al + w x I w of every node, in world axes."""
     node = ws.node
-    g = (gravity[0], gravity[1], gravity[2])
     for i in range(len(tree.parent)):
         m = tree.mass[i]
-        a = sub(load3(node, i, N_A), g)
+        a = sub(load3(node, i, N_A), gravity)
         store3(node, i, N_F, (m * a[0], m * a[1], m * a[2]))
         j1, j2, j3 = load3(tree.inertia, i, 0)
         rotation = load9(node, i, N_R)

@@ -32,6 +32,7 @@ from anguilla.mechanics.rodmap import (
     STRAIN,
     TURN,
     U0,
+    U1,
     U2,
     WRENCH,
     stumpff,
@@ -98,6 +99,7 @@ def joint_jacobian(tree, node, local, i, alpha, beta):
     put_column(local, o + Q1, scale(turn, y1))
     put_column(local, o + Q2, scale(turn, y2))
     put_column(local, o + U0, scale(slide, y0))
+    put_column(local, o + U1, scale(slide, y1))
     put_column(local, o + U2, scale(slide, y2))
 
 
@@ -151,6 +153,7 @@ def ball_jacobian(tree, ws, i, alpha, beta):
     put9(local, j + Q2, q2)
     zero = iso_hat(0.0, 0.0, x)
     put9(local, j + U0, zero)
+    put9(local, j + U1, zero)
     put9(local, j + U2, zero)
     put9(local, o + HESSIAN + KK, iso_hat(0.0, 1.0, get3(local, o + FORCE)))
 

@@ -47,11 +47,11 @@ SPIN = field(82)  # relative angular velocity and its rate, parent's axes
 WRENCH = field(88)  # moment and force at the child, parent's axes
 FORCE = field(94)  # generalised forces on K1 G1 K2 G2
 FRAME = field(106)  # rotation, angular velocity and acceleration of the parent, world axes
-JACOBIAN = field(121)  # per Gauss point: Q0 Q1 Q2 U0 U2, 3x3 each, world axes (columns: K strains)
-HESSIAN = field(211)  # per pair of Gauss points (11, 12, 21, 22): KK, KG, GK, GG, 3x3 each
-RECORD = field(355)
-Q0, Q1, Q2, U0, U2 = (field(9 * k) for k in range(5))
-GAUSS_2 = field(45)  # from the Jacobian of Gauss point 1 to that of 2
+JACOBIAN = field(121)  # per Gauss point: Q0 Q1 Q2 U0 U1 U2, 3x3 each, world axes (columns: K strains)
+HESSIAN = field(229)  # per pair of Gauss points (11, 12, 21, 22): KK, KG, GK, GG, 3x3 each
+RECORD = field(373)
+Q0, Q1, Q2, U0, U1, U2 = (field(9 * k) for k in range(6))
+GAUSS_2 = field(54)  # from the Jacobian of Gauss point 1 to that of 2
 PAIR = field(36)  # from one pair of Gauss points to the next in the Hessian
 KK, KG, GK, GG = (field(9 * k) for k in range(4))
 JET, SIX, NINE, RATE = field(3), field(6), field(9), field(12)
@@ -265,6 +265,8 @@ def _gauss_jacobian(a, other, q, h2, c, t0, t1, t2, n0, n1, n2):
     put9(a, q + Q2, maxpy(c, x, mscale(h2, t2)))
     x = madd(cross_rows(n0, k0), cross_rows(t0, g0))
     put9(a, q + U0, maxpy(c, x, mscale(h2, n0)))
+    x = madd(madd(cross_rows(n1, k0), cross_rows(n0, k1)), madd(cross_rows(t1, g0), cross_rows(t0, g1)))
+    put9(a, q + U1, maxpy(c, x, mscale(h2, n1)))
     x = madd(cross_rows(n2, k0), maxpy(2.0, cross_rows(n1, k1), cross_rows(n0, k2)))
     x = madd(x, madd(cross_rows(t2, g0), maxpy(2.0, cross_rows(t1, g1), cross_rows(t0, g2))))
     put9(a, q + U2, maxpy(c, x, mscale(h2, n2)))
@@ -272,7 +274,7 @@ def _gauss_jacobian(a, other, q, h2, c, t0, t1, t2, n0, n1, n2):
 
 @kernel
 def rod_jacobian(a, o, alpha, beta):
-    """Jet of Q = R T C (rotation), value and second derivative of U = R (N C + T D) (translation), four intervals.
+    """Jets of Q = R T C (rotation) and U = R (N C + T D) (translation), four intervals.
 
     At Gauss point 1, dOmega/dK1 = h/2 - c [K2] and dV/dK1 = -c [G2]; at 2 the sign of c changes and the points swap.
     With respect to the G strains Q vanishes and U is the Q of the K strains.

@@ -27,6 +27,7 @@ from anguilla.mechanics.rodmap import (
     RATE,
     RECORD,
     U0,
+    U1,
     U2,
     rod_hessian,
     rod_jacobian,
@@ -55,9 +56,12 @@ from anguilla.mechanics.tree import (
     N_R1,
     N_R2,
     N_W,
+    P0,
+    P1,
     P2,
     PACK_SIZE,
     PHI,
+    PLACE_SIZE,
     PSI,
     ROD,
     TH0,
@@ -90,6 +94,12 @@ def columns_of(tree, s, k, i):
     """Offset of the columns of pack k (in the segment's own order) at node i of segment s."""
     count = tree.last[s] - tree.first[s] + 1
     return tree.columns_at[s] + U(k * count + i - tree.first[s]) * PACK_SIZE
+
+
+@merge
+def places_of(tree, s, k, i):
+    """Offset of the places of pack k (in the segment's own order) at node i of segment s."""
+    return columns_of(tree, s, k, i) // PACK_SIZE * PLACE_SIZE
 
 
 @merge
@@ -206,6 +216,44 @@ def columns_down(tree, ws, s, k):
         else:
             _carry(columns, c - PACK_SIZE, c, r0, r1, r2, mass, inertia, gyro, moment)
         c = c + PACK_SIZE
+
+
+@inline
+def _rate_column(local, o, strain):
+    """U1 of one strain at one Gauss point (record offset o)."""
+    return get_column(local, o + (U1 if strain < 3 else Q1), strain % 3)
+
+
+@merge
+def places_down(tree, ws, s, k):
+    """Columns of position and velocity of pack k along segment s: P0 += dr, P1 += Theta1 x r + Theta0 x r' + U1 Psi."""
+    node, local, a, places = ws.node, ws.local, ws.columns, ws.places
+    path, own = tree.path_packs[s], tree.own_packs[s]
+    first = tree.first[s]
+    parent = tree.parent[first]
+    for i in range(first, tree.last[s] + 1):
+        c, o = columns_of(tree, s, k, i), places_of(tree, s, k, i)
+        r0, r1 = load3(node, i, N_R0), load3(node, i, N_R1)
+        above = c if i == first else c - PACK_SIZE  # a fixed link turns with its parent
+        moves = i > first and tree.kind[i] != FIXED and path <= k < path + own
+        one, two = ZERO, ZERO
+        if moves:
+            strain = tree.strains[s, tree.pack_slot[tree.own_pack[s] + k - path]]
+            at = tree.record_at[i] + JACOBIAN
+            one, two = _rate_column(local, at, strain), _rate_column(local, at + GAUSS_2, strain)
+        for lane in range(FOUR):
+            x, v = ZERO, ZERO
+            if i > first:
+                x, v = get3(places, o - PLACE_SIZE + lane + P0), get3(places, o - PLACE_SIZE + lane + P1)
+            elif k < path:
+                host = places_of(tree, tree.segment[parent], k, parent) + lane
+                x, v = get3(places, host + P0), get3(places, host + P1)
+            j = above + lane
+            v = add(v, add(cross(get3(a, j + TH1), r0), cross(get3(a, j + TH0), r1)))
+            if moves:
+                v = axpy(a[c + lane + PHI], one, axpy(a[c + lane + PSI], two, v))
+            put3(places, o + lane + P0, add(x, get3(a, c + lane + DR)))
+            put3(places, o + lane + P1, v)
 
 
 @inline

@@ -53,6 +53,10 @@ PACK_SIZE = field(29)
 MOTION_FIELDS = 12 * LANES  # TH0 to P2
 COLUMN_FIELDS = 27 * LANES  # all but the constant ones
 
+# Fields of the places record of one node and one pack: columns of the position and of the velocity.
+P0, P1 = field(0), field(3)
+PLACE_SIZE = field(6)
+
 
 class Tree(NamedTuple):
     """Everything about a robot that does not change while it moves (arrays are read-only, C-contiguous)."""
@@ -79,9 +83,6 @@ class Tree(NamedTuple):
     strain_count: Ints  # (segments,) active strains
     strains: Ints  # (segments, 6) active strain numbers
     pack_slot: Ints  # (packs,) which active strain of its segment
-    cable_link: Ints  # (stretches,) ROD link that a piece of tendon runs along
-    cable_of: Ints  # (stretches,) which actuator it belongs to
-    cable: Floats  # (stretches, 14) per Gauss point: offset D, slope D', quadrature weight x tension per input
     ball: Ints  # (balls, 2) first of the three coordinates of an SO(3) block, and its BALL node
     lane: Ints  # (n,) padded position of coordinate k
     stiffness: Floats  # flat: per segment, own padded block (modal stiffness)
@@ -105,10 +106,11 @@ class Workspace(NamedTuple):
     rows: Floats  # (lanes,) residual in padded lanes
     matrix: Floats  # flat (lanes x lanes) tangent in padded lanes
     increment: Floats  # (nodes, 3) rotation of BALL nodes since the start of the time step
+    places: Floats  # flat records of position columns; empty if nothing asks for them
 
 
-def workspace(tree: Tree) -> Workspace:
-    """Allocate the scratch memory of a tree and write what stays constant in it."""
+def workspace(tree: Tree, places: bool = False) -> Workspace:
+    """Allocate the scratch memory of a tree, with places or without, and write what stays constant in it."""
     lanes = len(tree.pack_slot) * LANES
     rods = np.flatnonzero(tree.kind != FIXED)
     local = np.zeros(-(-len(rods) // LANES) * int(RECORD))
@@ -134,4 +136,5 @@ def workspace(tree: Tree) -> Workspace:
         np.zeros(lanes),
         np.zeros(lanes * lanes),
         np.zeros((len(tree.parent), 3)),
+        np.zeros(len(columns) // int(PACK_SIZE) * int(PLACE_SIZE) if places else 0),
     )

@@ -14,15 +14,17 @@ from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_count, as_positive
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status, Trajectory
+from anguilla.solve.closing import close, consistent
 from anguilla.solve.newton import CONVERGED, EXPLANATION, TOO_STRICT, Scratch, scratch
 from anguilla.solve.progress import progress_bar
-from anguilla.solve.schemes import GeneralisedAlpha, Scheme, as_scheme
-from anguilla.solve.stepping import run
+from anguilla.solve.schemes import Coefficients, GeneralisedAlpha, Scheme, as_scheme
+from anguilla.solve.stepping import runner
 
 __all__ = ["simulate"]
 
 DEFAULT_METHOD = GeneralisedAlpha(0.9)
 MOST_HALVINGS = 8  # a failed step is cut into at most 2^8 pieces
+SAMPLES, PULSE = 17, 0.3  # a step is too long if a load leaves the line between its ends by this part of its size
 BLOCK_SECONDS = 0.2  # how often the compiled loop comes up for air
 
 
@@ -31,38 +33,67 @@ class _Motion:
     """The state on its way and the solver's memory."""
 
     system: System
-    scheme: tuple[float, float, float, float]
+    scheme: Coefficients
     tolerance: float
     q: Floats
     v: Floats
-    a: Floats
-    memory: Scratch
     inputs: Inputs
     substeps: int = 0
 
-    def run(self, loads: LoadTable, dt: float, first: int, last: int, every: int, out, begin: bool = False):
+    def __post_init__(self) -> None:
+        n, m = self.system.size, self.system.rows
+        self.a, self.acc, self.lam = np.zeros(n), np.zeros(n), np.zeros(m)
+        self.memory: Scratch = scratch(n, m)
+        self._run = runner(self.system)
+        self.steady = not len(self.loads([0.0, 1.0]).column)
+        self._unused = (*(np.zeros((1, n)) for _ in range(3)), np.zeros((1, m)))
+
+    @property
+    def state(self) -> tuple[Floats, ...]:
+        """All arrays that a step changes."""
+        return self.q, self.v, self.a, self.acc, self.lam, self.system._loads.frames.state
+
+    def restore(self, saved: list[Floats]) -> None:
+        """Go back to a copy of the state."""
+        for array, value in zip(self.state, saved, strict=True):
+            array[:] = value
+
+    def run(self, table: LoadTable, t: float, dt: float, first: int, last: int, every: int, out, begin: bool = False):
         """Steps first..last-1 in compiled code; returns (steps done, status)."""
-        table = loads.where, loads.follower, loads.gravity, loads.wrench, loads.effort, loads.tension
-        reached, status = run(
-            self.system.tree, self.system.workspace, self.memory, *table, self.scheme, dt, begin, first, last, every,
-            self.q, self.v, self.a, self.tolerance, 1e-13, 12, True, *out,
+        reached, status = self._run(
+            self.system.tree, self.system.workspace, self.memory, table.loads, table.column, table.table, self.scheme,
+            t, dt, begin, first, last, every, *self.state[:5], self.tolerance, 1e-13, 12, True, *out,
         )  # fmt: skip
         return int(reached), int(status)
 
     def step(self, t: float, dt: float) -> int:
         """One step from t; the state is unchanged on failure."""
-        unused = np.zeros((1, len(self.q)))
-        return self.run(self.loads(t + (1.0 - self.scheme[1]) * dt), dt, 0, 1, 2, (unused, unused))[1]
+        return self.run(self.loads(t + self.scheme[4] * dt), t, dt, 0, 1, 2, self._unused)[1]
+
+    def begin(self, t: float, dt: float) -> None:
+        """Starting accelerations and multipliers, and rates that keep the constraints."""
+        if self.system.is_plain:
+            status = self.run(self.loads(t), t, dt, 0, 0, 1, self._unused, begin=True)[1]
+            if status != CONVERGED:
+                raise SolverError(
+                    f"The mass matrix of {self.system.robot.name!r} is singular: some coordinate moves no mass.",
+                    advice="Use fewer modes, more intervals, or a section with mass.",
+                )
+        else:
+            self.v[:], self.a[:], self.lam[:] = consistent(self.system, self.inputs, t, self.q, self.v, dt)
+            self.acc[:] = self.a
+        state = self.system._loads.frames.state
+        state[:, 1] = state[:, 2]
 
     def balance(self, t: Floats, q: Floats, v: Floats) -> Floats:
         """Accelerations (nt, n) that balance the states (q, v) (nt, n) at times t (nt,) [s]."""
         a = np.zeros_like(q)
-        unused = np.zeros((1, q.shape[1]))
         for k in range(len(t)):
-            self.q, self.v, self.a = q[k].copy(), v[k].copy(), a[k]
-            _, status = self.run(self.loads(t[k]), 1.0, 0, 0, 1, (unused, unused), begin=True)
+            self.q[:], self.v[:] = q[k], v[k]
+            _, status = self.run(self.loads(t[k]), t[k], 1.0, 0, 0, 1, self._unused, begin=True)
             if status != CONVERGED:
                 raise SolverError(f"No acceleration balances the state at t = {t[k]:g} s: {EXPLANATION[status]}.")
+            a[k] = self.a
         return a
 
     def loads(self, times: ArrayLike) -> LoadTable:
@@ -108,19 +139,21 @@ def simulate(
         raise DescriptionError(f"every must divide the number of steps, {steps}; got {every}.")
     system = System(robot)
     q, v = _start(system, start)
-    n = system.size
     scheme = as_scheme(method).coefficients
-    motion = _Motion(system, scheme, tolerance, q, v, np.zeros(n), scratch(n), inputs or {})
+    if not system.is_plain:
+        if scheme[4] < 1.0:
+            raise DescriptionError(
+                "Midpoint serves open robots; a robot with loops or imposed motions needs Newmark, HHT or GeneralisedAlpha."
+            )
+        q = close(system, inputs or {}, 0.0, q)
+    motion = _Motion(system, scheme, tolerance, q, v, inputs or {})
     began = time.perf_counter()
-    unused = np.zeros((1, n))
-    if motion.run(motion.loads(0.0), dt, 0, 0, 1, (unused, unused), begin=True)[1] != CONVERGED:
-        raise SolverError(
-            f"The mass matrix of {robot.name!r} is singular: some coordinate moves no mass.",
-            advice="Use fewer modes, more intervals, or a section with mass.",
-        )
+    if isinstance(start, Equilibrium) and start.multipliers.shape == motion.lam.shape:
+        motion.lam[:] = start.multipliers
+    motion.begin(0.0, dt)
     rows = steps // every + 1
-    out = np.zeros((rows, n)), np.zeros((rows, n))
-    out[0][0], out[1][0] = q, v
+    out = (*(np.zeros((rows, system.size)) for _ in range(3)), np.zeros((rows, system.rows)))
+    _keep(motion, out, 0)
     with progress_bar(f"simulating {robot.name}", steps, progress) as tick:
         if error is None:
             done, status = _fixed(motion, dt, steps, every, out, tick)
@@ -134,7 +167,10 @@ def simulate(
     message = "reached the end" if ok else f"stopped at t = {done * dt:g} s: {EXPLANATION[status]}"
     t = dt * every * np.arange(kept, dtype=np.float64)
     end = Status(ok, message, counters, seconds)
-    result = Trajectory(robot, system, end, t, out[0][:kept], out[1][:kept], None, inputs or {}, motion.balance)
+    lazily = system.is_plain and not len(system._loads.frames.table)
+    accelerations = None if lazily else out[2][:kept]
+    states = t, out[0][:kept], out[1][:kept], accelerations, out[3][:kept]
+    result = Trajectory(robot, system, end, *states, inputs or {}, motion.balance if lazily else None)
     if not ok and raise_on_failure:
         advice = "Try a smaller dt, error=1e-3, a damped method such as GeneralisedAlpha(0.5), or material damping."
         raise SolverError(f"The motion of {robot.name!r} {message}.", result=result, advice=advice)
@@ -155,12 +191,12 @@ def _start(system: System, start) -> tuple[Floats, Floats]:
 
 def _fixed(m: _Motion, dt: float, steps: int, every: int, out, tick: Callable[[int], None]) -> tuple[int, int]:
     """Equal steps in the compiled loop; a failed step is cut into halves, quarters, ..."""
-    loads = m.loads((np.arange(steps) + 1.0 - m.scheme[1]) * dt)
+    loads = m.loads((np.arange(steps) + m.scheme[4]) * dt)
     done, block = 0, 512
     while done < steps:
         stop = min(steps, done + block)
         clock = time.perf_counter()
-        reached, status = m.run(loads, dt, done, stop, every, out)
+        reached, status = m.run(loads, 0.0, dt, done, stop, every, out)
         clock = time.perf_counter() - clock
         if reached < stop:
             status = _cut(m, reached * dt, dt)
@@ -177,12 +213,12 @@ def _fixed(m: _Motion, dt: float, steps: int, every: int, out, tick: Callable[[i
 
 
 def _keep(m: _Motion, out, row: int) -> None:
-    out[0][row], out[1][row] = m.q, m.v
+    out[0][row], out[1][row], out[2][row], out[3][row] = m.q, m.v, m.acc, m.lam
 
 
 def _cut(m: _Motion, t: float, dt: float) -> int:
     """One step of length dt as 2, 4, 8, ... smaller ones; the state is unchanged on failure."""
-    saved = m.q.copy(), m.v.copy(), m.a.copy()
+    saved = [array.copy() for array in m.state]
     status = -1
     for halvings in range(1, MOST_HALVINGS + 1):
         pieces = 2**halvings
@@ -194,29 +230,36 @@ def _cut(m: _Motion, t: float, dt: float) -> int:
                 break
         if status == CONVERGED:
             return status
-        m.q[:], m.v[:], m.a[:] = saved
+        m.restore(saved)
     return status
 
 
 def _controlled(
     m: _Motion, dt: float, steps: int, every: int, out, tick: Callable[[int], None], goal: float
 ) -> tuple[int, int]:
-    """Steps chosen so that the local error, (beta - 1/6) h^2 (a1 - a0), stays below the goal; lands on multiples of dt."""
+    """Steps chosen so that the local error, (beta - 1/6) h^2 (a1 - a0), stays below the goal; lands on multiples of dt.
+
+    The loads of a step are looked at in between too, so that a pulse shorter than the step is not missed.
+    """
     factor = abs(m.scheme[2] - 1.0 / 6.0)
     weight = m.system.tree.scale
+    largest = np.zeros(len(m.loads(0.0).loads.row))
     h = dt
     for step in range(steps):
         t, end = step * dt, (step + 1) * dt
         while end - t > 1e-9 * dt:
             pieces = max(1, int(np.ceil((end - t) / h - 1e-9)))
             trial = (end - t) / pieces
-            saved = m.q.copy(), m.v.copy(), m.a.copy()
+            if _hides_a_pulse(m, t, trial, largest):
+                h = 0.5 * trial
+                continue
+            saved = [array.copy() for array in m.state]
             status = m.step(t, trial)
             size = (
                 factor * trial**2 * float(np.linalg.norm((m.a - saved[2]) * weight)) if status == CONVERGED else np.inf
             )
             if size > goal:
-                m.q[:], m.v[:], m.a[:] = saved
+                m.restore(saved)
                 shrink = 0.5 if not np.isfinite(size) else max(0.2, 0.9 * (goal / size) ** (1.0 / 3.0))
                 h = trial * shrink
                 if h < 1e-9 * dt:
@@ -230,3 +273,16 @@ def _controlled(
             _keep(m, out, (step + 1) // every)
         tick(step + 1)
     return steps, CONVERGED
+
+
+def _hides_a_pulse(m: _Motion, t: float, h: float, largest: Floats) -> bool:
+    """Whether a load leaves the straight line between its values at the ends of a step; `largest` is what was seen."""
+    if m.steady or h < 1e-6:
+        return False
+    x = np.linspace(0.0, 1.0, SAMPLES)
+    sampled = m.loads(t + h * x)
+    table, seen = sampled.table, largest[sampled.column]
+    seen = np.maximum(seen, np.max(np.abs(table), axis=0, initial=0.0))
+    largest[sampled.column] = seen
+    line = table[0] + x[:, None] * (table[-1] - table[0])
+    return bool(np.any(np.max(np.abs(table - line), axis=0, initial=0.0) > PULSE * np.maximum(seen, 1e-300)))

@@ -1,8 +1,12 @@
 """The one Newton solver of the library, compiled.
 
-The unknown is an increment d. The residual is evaluated at q = q0 + cq d, v = v0 + cv d, a = a0 + ca d: statics has
-cq = 1, cv = ca = 0; a time step has the coefficients of its integrator. Corrections are measured as angles or relative
-displacements (tree.weight), so that curvatures and stretches can be compared.
+The unknown is an increment d of the coordinates, followed by the multipliers of the constraints. The residual is evaluated
+at q = q0 + cq d, v = v0 + cv d, a = a0 + ca d: statics has cq = 1, cv = ca = 0; a time step has the coefficients of its
+integrator. Corrections are measured as angles or relative displacements (tree.weight), so that curvatures and stretches can
+be compared. Coordinates whose motion is given are not solved for.
+
+With constraints the matrix is scaled to entries of order one before it is factorised, whatever the step: coordinates by
+their units, the balance by its largest diagonal entry tau, constraints by their gradients, multipliers by tau.
 
 With `chord`, a factorised tangent is kept, across steps too, until the corrections shrink too slowly. A correction that
 grows is halved (backtracking) after the tangent has been renewed.
@@ -16,6 +20,7 @@ import numpy as np
 
 from anguilla._jit import inline, kernel, merge
 from anguilla.assemble.evaluate import residual, tangent
+from anguilla.loads.table import KIND, LENGTH, MOTION, TWIST
 from anguilla.mechanics.joints import compose
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.mechanics.vec import scale, store3
@@ -34,6 +39,7 @@ EXPLANATION = {
 }
 
 ROUND_OFF = 1e-9
+CLOSED = 1e-9  # [m, rad] gap of a closure before the last correction
 PATIENCE = 4.0  # corrections that a new tangent is worth
 
 # counters
@@ -43,11 +49,13 @@ ITERATIONS, FACTORISATIONS, HALVINGS = 0, 1, 2
 class Scratch(NamedTuple):
     """Memory of the Newton solver."""
 
-    d: Floats  # (n,) increment: start value in, solution out
-    matrix: Floats  # (n, n) factorised tangent
-    pivot: Ints  # (n,)
-    step: Floats  # (n,) correction
-    last: Floats  # (n,) previous correction
+    d: Floats  # (n + m,) increment and multipliers: start value in, solution out
+    matrix: Floats  # (n + m, n + m) factorised tangent
+    pivot: Ints  # (n + m,)
+    step: Floats  # (n + m,) correction
+    last: Floats  # (n + m,) previous correction
+    left: Floats  # (n + m,) factors of the rows of the matrix
+    right: Floats  # (n + m,) factors of its columns
     q: Floats  # (n,) where the residual is evaluated
     v: Floats
     a: Floats
@@ -55,40 +63,53 @@ class Scratch(NamedTuple):
     v0: Floats
     a0: Floats
     spare: Floats  # (n, n)
-    memory: Floats  # [0] 1 if matrix holds a usable factorisation; [1], [2] its alpha and beta; [3] last contraction
+    memory: Floats  # [0] 1 if matrix holds a usable factorisation; [1], [2] its alpha, beta; [3] last contraction; [4] slacks
     counters: Ints  # (3,)
 
 
-def scratch(n: int) -> Scratch:
-    """Allocate the memory of the Newton solver for n unknowns."""
-    d, step, last, q, v, a, q0, v0, a0 = (np.zeros(n) for _ in range(9))
-    memory, counters = np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3, np.int64)
-    matrix, spare, pivot = np.zeros((n, n)), np.zeros((n, n)), np.zeros(n, np.int64)
-    return Scratch(d, matrix, pivot, step, last, q, v, a, q0, v0, a0, spare, memory, counters)
+def scratch(n: int, m: int = 0) -> Scratch:
+    """Allocate the memory of the Newton solver for n coordinates and m constraints."""
+    d, step, last, left, right = (np.zeros(n + m) for _ in range(5))
+    q, v, a, q0, v0, a0 = (np.zeros(n) for _ in range(6))
+    memory, counters = np.array([0.0, 0.0, 0.0, 1.0, 0.0]), np.zeros(3, np.int64)
+    matrix, spare, pivot = np.zeros((n + m, n + m)), np.zeros((n + m, n + m)), np.zeros(n + m, np.int64)
+    return Scratch(d, matrix, pivot, step, last, left, right, q, v, a, q0, v0, a0, spare, memory, counters)
 
 
 @inline
 def norm(x, weight):
-    """Size of x with weights."""
+    """Size of the coordinates of x, with weights."""
     total = 0.0
-    for k in range(len(x)):
+    for k in range(len(weight)):
         total += (x[k] * weight[k]) ** 2
     return np.sqrt(total)
 
 
 @merge
-def _evaluate(tree, ws, forces, s, cq, cv, ca):
-    """Residual at the present increment, into s.step."""
-    for k in range(len(s.d)):
+def _evaluate(tree, ws, loads, s, cq, cv, ca):
+    """Residual at the present increment, into s.step. Returns the largest gap of the constraints."""
+    n = len(s.q)
+    for k in range(n):
         s.q[k] = s.q0[k] + cq * s.d[k]
         s.v[k] = s.v0[k] + cv * s.d[k]
         s.a[k] = s.a0[k] + ca * s.d[k]
+    for b in range(len(loads.driven)):
+        k, j = loads.driven[b], loads.at[MOTION] + 3 * b
+        s.q[k], s.v[k], s.a[k] = loads.row[j], loads.row[j + 1], loads.row[j + 2]
     for b in range(len(tree.ball)):
         k = tree.ball[b, 0]
         x = scale(cq, (s.d[k], s.d[k + 1], s.d[k + 2]))
         s.q[k], s.q[k + 1], s.q[k + 2] = compose((s.q0[k], s.q0[k + 1], s.q0[k + 2]), x)
         store3(ws.increment, tree.ball[b, 1], 0, x)
-    residual(tree, ws, forces, s.q, s.v, s.a, s.step)
+    residual(tree, ws, loads, s.q, s.v, s.a, s.d[n:], s.step)
+    for b in range(len(loads.driven)):
+        s.step[loads.driven[b]] = 0.0
+    gap = 0.0
+    c = loads.constraints
+    for k in range(len(c.table)):
+        if c.table[k, KIND] != TWIST and c.slack[k] == 0:
+            gap = max(gap, abs(s.step[n + k]))
+    return gap
 
 
 @merge
@@ -106,29 +127,89 @@ def _correct(tree, s, cq):
 
 
 @merge
-def _renew(tree, ws, forces, s, cq, alpha, beta):
-    """Factorise the tangent at the state of the last residual."""
-    tangent(tree, ws, forces, alpha, beta, s.matrix)
-    matrix = s.matrix
-    if cq != 1.0:
-        for i in range(len(matrix)):
-            for j in range(len(matrix)):
-                matrix[i, j] *= cq
-    s.counters[FACTORISATIONS] += 1
-    good = factorise(matrix, s.pivot)
-    s.memory[0] = 1.0 if good else 0.0
-    s.memory[1], s.memory[2] = alpha, beta
-    return good
+def _slacks(loads):
+    """A number that tells patterns of slack tendons apart."""
+    total, bit = 0.0, 1.0
+    c = loads.constraints
+    for k in range(len(c.table)):
+        if c.table[k, KIND] == LENGTH:
+            total += bit * c.slack[k]
+            bit *= 2.0
+    return total
 
 
 @kernel
-def newton(tree, ws, forces, s, cq, cv, ca, relative, absolute, most, chord):
-    """Solve R(q0 + cq d, v0 + cv d, a0 + ca d) = 0 for s.d, starting from its value. Returns a status.
+def equilibrate(tree, matrix, left, right):
+    """Scale a bordered matrix in place to entries of order one."""
+    n, size = len(tree.scale), len(matrix)
+    tau = 0.0
+    for i in range(n):
+        right[i] = 1.0 / tree.scale[i]
+        tau = max(tau, abs(matrix[i, i]) * right[i] * right[i])
+    tau = tau if tau > 0.0 else 1.0
+    for i in range(n):
+        left[i] = right[i] / tau
+    for k in range(n, size):
+        row, column = abs(matrix[k, k]), 0.0
+        for i in range(n):
+            row = max(row, abs(matrix[k, i]) * right[i])
+            column = max(column, abs(matrix[i, k]) * right[i])
+        left[k] = 1.0 / row if row > 0.0 else 1.0
+        right[k] = tau / column if column > 0.0 else 1.0
+    for i in range(size):
+        for j in range(size):
+            matrix[i, j] *= left[i] * right[j]
+
+
+@merge
+def _renew(tree, ws, loads, s, cq, alpha, beta):
+    """Factorise the tangent at the state of the last residual."""
+    n = len(s.q)
+    matrix = s.matrix
+    tangent(tree, ws, loads, alpha, beta, s.d[n:], matrix)
+    if cq != 1.0:
+        for i in range(len(matrix)):
+            for j in range(n):
+                matrix[i, j] *= cq
+    for b in range(len(loads.driven)):
+        k = loads.driven[b]
+        largest = abs(matrix[k, k])
+        for j in range(len(matrix)):
+            matrix[k, j] = 0.0
+        matrix[k, k] = largest if largest > 0.0 else 1.0
+    if len(matrix) > n:
+        equilibrate(tree, matrix, s.left, s.right)
+    s.counters[FACTORISATIONS] += 1
+    good = factorise(matrix, s.pivot)
+    s.memory[0] = 1.0 if good else 0.0
+    s.memory[1], s.memory[2], s.memory[4] = alpha, beta, _slacks(loads)
+    return good
+
+
+@merge
+def _solve(s):
+    """Correction from the residual, both in s.step."""
+    size = len(s.step)
+    if size == len(s.q):
+        for k in range(size):
+            s.step[k] = -s.step[k]
+        solve_factorised(s.matrix, s.pivot, s.step)
+    else:
+        for k in range(size):
+            s.step[k] = -s.left[k] * s.step[k]
+        solve_factorised(s.matrix, s.pivot, s.step)
+        for k in range(size):
+            s.step[k] *= s.right[k]
+
+
+@merge
+def newton(tree, ws, loads, s, cq, cv, ca, relative, absolute, most, chord):
+    """Solve R(q0 + cq d, v0 + cv d, a0 + ca d, lambda) = 0 for s.d, starting from its value. Returns a status.
 
     Converged when the estimated error of d is below relative |d| + absolute, both measured with tree.weight.
     """
     alpha, beta = cv / cq, ca / cq
-    n = len(s.d)
+    n = len(s.q)
     if not (chord and s.memory[0] == 1.0 and s.memory[1] == alpha and s.memory[2] == beta):
         s.memory[0] = 0.0
     before = -1.0  # size of the previous correction
@@ -136,16 +217,16 @@ def newton(tree, ws, forces, s, cq, cv, ca, relative, absolute, most, chord):
     fresh = False  # the factorisation belongs to this solve
     for _ in range(most):
         s.counters[ITERATIONS] += 1
-        _evaluate(tree, ws, forces, s, cq, cv, ca)
+        gap = _evaluate(tree, ws, loads, s, cq, cv, ca)
+        if s.memory[4] != _slacks(loads):  # a tendon became slack or taut: another problem
+            s.memory[0], before = 0.0, -1.0
         if s.memory[0] == 0.0:
             for k in range(n):
                 s.v[k] = s.step[k]  # s.step is overwritten below only by the solve
-            if not _renew(tree, ws, forces, s, cq, alpha, beta):
+            if not _renew(tree, ws, loads, s, cq, alpha, beta):
                 return SINGULAR if np.isfinite(norm(s.v, tree.weight)) else NOT_FINITE
             fresh = True
-        for k in range(n):
-            s.step[k] = -s.step[k]
-        solve_factorised(s.matrix, s.pivot, s.step)
+        _solve(s)
         size = norm(s.step, tree.weight)
         if before >= 0.0 and not size < before:  # grew, or not finite
             if fresh and before <= ROUND_OFF * (1.0 + norm(s.q, tree.weight)):
@@ -155,7 +236,7 @@ def newton(tree, ws, forces, s, cq, cv, ca, relative, absolute, most, chord):
                     return DIVERGED if np.isfinite(size) else NOT_FINITE
                 halvings += 1
                 s.counters[HALVINGS] += 1
-                for k in range(n):
+                for k in range(len(s.d)):
                     s.last[k] *= 0.5
                     s.d[k] -= s.last[k]
                 before *= 0.5
@@ -172,7 +253,7 @@ def newton(tree, ws, forces, s, cq, cv, ca, relative, absolute, most, chord):
         s.memory[3] = 1.0 if fresh else contraction  # quadratic convergence says nothing about the next, older tangent
         _correct(tree, s, cq)
         goal = relative * norm(s.d, tree.weight) + absolute
-        if size <= goal or (contraction < 0.9 and size * contraction / (1.0 - contraction) <= goal):
+        if gap <= CLOSED and (size <= goal or (contraction < 0.9 and size * contraction / (1.0 - contraction) <= goal)):
             return CONVERGED
         if not chord:
             s.memory[0] = 0.0

@@ -1,4 +1,4 @@
-"""Time integrators of the Newmark family, each four numbers (am, af, beta, gamma); see stepping.py."""
+"""Time integrators of the Newmark family, each five numbers (am, af, beta, gamma, mid); see stepping.py."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from anguilla.errors import DescriptionError
 
 __all__ = ["HHT", "GeneralisedAlpha", "Midpoint", "Newmark", "Scheme", "as_scheme"]
 
-Coefficients = tuple[float, float, float, float]
+Coefficients = tuple[float, float, float, float, float]
 
 
 class Scheme:
@@ -16,7 +16,7 @@ class Scheme:
 
     @property
     def coefficients(self) -> Coefficients:
-        """(am, af, beta, gamma)."""
+        """(am, af, beta, gamma, mid): mid is the part of a step after which the balance is taken."""
         raise NotImplementedError
 
 
@@ -33,8 +33,8 @@ class Newmark(Scheme):
 
     @property
     def coefficients(self) -> Coefficients:
-        """(0, 0, beta, gamma)."""
-        return 0.0, 0.0, float(self.beta), float(self.gamma)
+        """(0, 0, beta, gamma, 1)."""
+        return 0.0, 0.0, float(self.beta), float(self.gamma), 1.0
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class HHT(Scheme):
     def coefficients(self) -> Coefficients:
         """am = 0, af = -alpha, gamma = 1/2 + af, beta = (1 + af)^2 / 4."""
         af = -float(self.alpha)
-        return 0.0, af, 0.25 * (1.0 + af) ** 2, 0.5 + af
+        return 0.0, af, 0.25 * (1.0 + af) ** 2, 0.5 + af, 1.0
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class GeneralisedAlpha(Scheme):
         """am = (2 rho - 1)/(rho + 1), af = rho/(rho + 1), gamma = 1/2 - am + af, beta = (1 - am + af)^2 / 4."""
         rho = float(self.rho_inf)
         am, af = (2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0)
-        return am, af, 0.25 * (1.0 - am + af) ** 2, 0.5 - am + af
+        return am, af, 0.25 * (1.0 - am + af) ** 2, 0.5 - am + af, 1.0
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,8 @@ class Midpoint(Scheme):
 
     @property
     def coefficients(self) -> Coefficients:
-        """am = af = 1/2, beta = 1/4, gamma = 1/2."""
-        return 0.5, 0.5, 0.25, 0.5
+        """beta = 1/4, gamma = 1/2, mid = 1/2."""
+        return 0.0, 0.0, 0.25, 0.5, 0.5
 
 
 NAMES = {"newmark": Newmark, "hht": HHT, "generalised_alpha": GeneralisedAlpha, "midpoint": Midpoint}

@@ -8,14 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from anguilla.assemble.evaluate import Forces, residual, tangent
+from anguilla.assemble.evaluate import residual, tangent
 from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_count, as_number, as_positive
+from anguilla.loads.table import DT, Loads
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status
-from anguilla.solve.newton import CONVERGED, EXPLANATION, ITERATIONS, Scratch, scratch
-from anguilla.solve.stepping import STATIC, run
+from anguilla.solve.closing import close, path_from
+from anguilla.solve.newton import CONVERGED, EXPLANATION, ITERATIONS, scratch
+from anguilla.solve.stepping import STATIC, runner
 
 __all__ = ["Flow", "statics"]
 
@@ -72,17 +74,23 @@ def statics(
     as_count(iterations, "iterations")
     system = System(robot)
     q = system.vector(start.q if isinstance(start, Equilibrium) else start, "start")
-    loads = system.loads(t, inputs)
     began = time.perf_counter()
+    if not system.is_plain:
+        q = close(system, inputs or {}, t, q)
+    lam = np.zeros(system.rows)
+    if isinstance(start, Equilibrium) and start.multipliers.shape == lam.shape:
+        lam[:] = start.multipliers
+    loads = system.loads(t, inputs)
     if isinstance(method, Flow):
-        q, ok, message, counters = _flow(system, loads.at(), q, method)
+        q, ok, message, counters = _flow(system, loads.loads, q, method)
     elif method == "newton":
-        q, ok, message, counters = _continuation(system, loads, q, tolerance, iterations)
+        q, ok, message, counters = _continuation(system, loads, q, lam, tolerance, iterations)
     else:
         raise DescriptionError(f'method must be "newton" or a Flow; got {method!r}.')
     status = Status(ok, message, counters, time.perf_counter() - began)
     zero = np.zeros((1, system.size))
-    result = Equilibrium(robot, system, status, np.array([float(t)]), q[None, :].copy(), zero, zero, inputs or {})
+    states = np.array([float(t)]), q[None, :].copy(), zero, zero, lam[None, :].copy()
+    result = Equilibrium(robot, system, status, *states, inputs or {})
     if not ok and raise_on_failure:
         advice = (
             "Start closer (start=...), load it in smaller pieces, try method=Flow(), or look for a bifurcation: "
@@ -92,44 +100,64 @@ def statics(
     return result
 
 
-def _solve(system: System, loads: LoadTable, factor: float, s: Scratch, q: Floats, tolerance: float, most: int) -> int:
-    """Newton under a part of the loads, from q; q is updated on success."""
-    zero, unused = np.zeros(system.size), np.zeros((1, system.size))
-    s.memory[0] = 0.0
-    scaled = (factor * part for part in (loads.gravity, loads.wrench, loads.effort, loads.tension))
-    _, status = run(
-        system.tree, system.workspace, s, loads.where, loads.follower, *scaled, STATIC, 1.0, False, 0, 1, 2,
-        q, zero, zero, 0.0, tolerance, most, False, unused, unused,
-    )  # fmt: skip
-    return int(status)
+@dataclass
+class _Solver:
+    """Newton under a part of the loads."""
+
+    system: System
+    tolerance: float
+    most: int
+
+    def __post_init__(self) -> None:
+        self.memory = scratch(self.system.size, self.system.rows)
+        self.run = runner(self.system)
+
+    def __call__(self, loads: Loads, q: Floats, lam: Floats) -> int:
+        """Solve from (q, lam), which are updated on success. Returns a status."""
+        system = self.system
+        zero, unused = np.zeros(system.size), np.zeros((1, system.size))
+        none, empty = np.zeros(0, np.int64), np.zeros((1, 0))
+        self.memory.memory[0] = 0.0
+        loads.row[DT] = 0.0
+        _, status = self.run(
+            system.tree, system.workspace, self.memory, loads, none, empty, STATIC, 0.0, 1.0, False, 0, 1, 2,
+            q, zero, zero, zero, lam, 0.0, self.tolerance, self.most, False, unused, unused, unused,
+            np.zeros((1, system.rows)),
+        )  # fmt: skip
+        return int(status)
 
 
 def _continuation(
-    system: System, loads: LoadTable, q: Floats, tolerance: float, iterations: int
+    system: System, table: LoadTable, q: Floats, lam: Floats, tolerance: float, iterations: int
 ) -> tuple[Floats, bool, str, dict[str, int]]:
-    s = scratch(system.size)
+    solve = _Solver(system, tolerance, iterations)
+    s = solve.memory
     begin = q.copy()
-    at_rest = not np.any(begin)
-    status = _solve(system, loads, 1.0, s, q, tolerance, iterations)
+    at_rest = not np.any(begin) or not system.is_plain
+    path = path_from(system, table, np.zeros(system.size) if system.is_plain else q)
+    first = lam.copy()
+    status = solve(path.at(1.0), q, lam)
     pieces = 1
     factor = 1.0
     if status != CONVERGED or (at_rest and _too_far(system, begin, q)):
         # from the rest shape, in load steps; the next start is extrapolated from the last two equilibria
-        q, factor, step = np.zeros(system.size), 0.0, 0.125
+        q, factor, step = (np.zeros(system.size) if system.is_plain else begin.copy()), 0.0, 0.125
+        lam[:] = first
         previous: tuple[float, Floats] | None = None
         status = CONVERGED
         while factor < 1.0 and step > SMALLEST_STEP:
             goal = min(1.0, factor + step)
-            trial = q.copy()
+            trial, multipliers = q.copy(), lam.copy()
             if previous is not None:
                 trial += (goal - factor) / (factor - previous[0]) * (q - previous[1])
             before = s.counters[ITERATIONS]
-            status = _solve(system, loads, goal, s, trial, tolerance, iterations)
+            status = solve(path.at(goal), trial, multipliers)
             if status != CONVERGED or _too_far(system, q, trial):
                 step *= 0.5
                 continue
             pieces += 1
             previous, q, factor = (factor, q), trial, goal
+            lam[:] = multipliers
             if s.counters[ITERATIONS] - before <= 6:
                 step *= 2.0
     counters = dict(zip(("iterations", "factorisations", "halvings"), s.counters.tolist(), strict=True))
@@ -145,15 +173,18 @@ def _too_far(system: System, before: Floats, after: Floats) -> bool:
     return bool(np.linalg.norm((after - before) * system.tree.strain_scale) > 2.0 * np.sqrt(len(system.tree.first) - 1))
 
 
-def _flow(system: System, forces: Forces, q: Floats, flow: Flow) -> tuple[Floats, bool, str, dict[str, int]]:
+def _flow(system: System, forces: Loads, q: Floats, flow: Flow) -> tuple[Floats, bool, str, dict[str, int]]:
     """Implicit Euler on mu K_e q' = -R(q), K_e the elastic stiffness: one Newton correction a step."""
+    if not system.is_plain:
+        raise DescriptionError('Flow serves open robots; a robot with loops or imposed motions needs method="newton".')
+    none = np.zeros(0)
     out, matrix = np.zeros(system.size), np.zeros((system.size, system.size))
     elastic = system.elastic_stiffness()
     gain = flow.mu / flow.dt
     size = np.inf
     for _ in range(flow.steps):
-        residual(system.tree, system.workspace, forces, q, 0 * q, 0 * q, out)
-        tangent(system.tree, system.workspace, forces, 0.0, 0.0, matrix)
+        residual(system.tree, system.workspace, forces, q, 0 * q, 0 * q, none, out)
+        tangent(system.tree, system.workspace, forces, 0.0, 0.0, none, matrix)
         dq = np.linalg.solve(matrix + gain * elastic, -out)
         size = float(np.linalg.norm(dq * system.tree.scale))
         q = q + min(1.0, 1.0 / max(size, 1e-300)) * dq

@@ -1,45 +1,46 @@
-"""One time step and the compiled time loop: the Newmark family with the balance at an intermediate instant.
+"""One time step and the compiled time loop: the Newmark family on R^n x SO(3), with constraints of index 3.
 
 q1 = q + dt v + dt^2 ((1/2 - beta) a + beta a1),   v1 = v + dt ((1 - gamma) a + gamma a1),
-R((1 - af) q1 + af q, (1 - af) v1 + af v, (1 - am) a1 + am a, t + (1 - af) dt) = 0.
+(1 - am) a1 + am a = (1 - af) A1 + af A,   R(q1, v1, A1, lambda1, t1) = 0,   phi(q1, t1) = 0.
 
-Newmark: am = af = 0. HHT: am = 0. Generalised alpha: am, af from the spectral radius at infinity. Implicit midpoint:
-am = af = 1/2, beta = 1/4, gamma = 1/2, which is time-reversible.
+A is the true acceleration, a its average that the integrator works with (003 and 004 take am = af = 0). Newmark: am = af = 0,
+so a = A. HHT: am = 0. Generalised alpha: am, af from the spectral radius at infinity. The balance and the closures hold at
+the end of every step. The implicit midpoint rule instead has R((q + q1)/2, (v + v1)/2, (v1 - v)/dt) = 0; it is
+time-reversible, and does not serve constraints.
 """
 
 from __future__ import annotations
 
 import math
 
-from anguilla._jit import inline, kernel, merge
-from anguilla.assemble.evaluate import Forces, residual, tangent
+from anguilla._jit import interpreted, kernel, merge
+from anguilla.assemble.evaluate import residual, tangent
+from anguilla.loads.table import DT, MOTION, TIME
+from anguilla.loads.thruster import step_states
 from anguilla.mechanics.joints import compose
 from anguilla.mechanics.motion import too_coarse
 from anguilla.mechanics.vec import store3
 from anguilla.solve.linear import factorise, solve_factorised
 from anguilla.solve.newton import CONVERGED, DIVERGED, SINGULAR, TOO_COARSE, newton, norm
 
-STATIC = (0.0, 0.0, 0.0, 0.0)
+STATIC = (0.0, 0.0, 0.0, 0.0, 1.0)
 FARTHEST = 2.0  # [rad] by which the strains of a rod may change in one time step
 
 
 @merge
-def _start_acceleration(tree, ws, forces, s, q, v, a):
-    """Acceleration that balances the state: M a = -R(q, v, 0). Returns False if M is singular."""
+def _start_acceleration(tree, ws, loads, s, q, v, a):
+    """Acceleration that balances the state of a robot without constraints: M a = -R(q, v, 0). False if M is singular."""
     n = len(q)
     a[:] = 0.0
     for b in range(len(tree.ball)):
         store3(ws.increment, tree.ball[b, 1], 0, (0.0, 0.0, 0.0))
-    residual(tree, ws, forces, q, v, a, s.step)
+    residual(tree, ws, loads, q, v, a, s.d[n:], s.step)
     mass = s.matrix  # M = T(0, 1) - T(0, 0)
-    tangent(tree, ws, forces, 0.0, 0.0, s.spare)
-    tangent(tree, ws, forces, 0.0, 1.0, mass)
-    for i in range(n):
-        for j in range(n):
-            mass[i, j] -= s.spare[i, j]
+    tangent(tree, ws, loads, 0.0, 0.0, s.d[n:], s.spare)
+    tangent(tree, ws, loads, 0.0, 1.0, s.d[n:], mass)
     for i in range(n):  # in units of angles and relative displacements, so that pivots can be compared
         for j in range(n):
-            mass[i, j] /= tree.scale[i] * tree.scale[j]
+            mass[i, j] = (mass[i, j] - s.spare[i, j]) / (tree.scale[i] * tree.scale[j])
     s.memory[0] = 0.0
     if not factorise(mass, s.pivot):
         return False
@@ -56,15 +57,49 @@ def _start_acceleration(tree, ws, forces, s, q, v, a):
 
 
 @merge
-def _advance(tree, ws, forces, s, scheme, dt, q, v, a, relative, absolute, most, chord):
-    """One step of length dt, in place on (q, v, a); unchanged on failure. Returns Newton's status."""
-    am, af, beta, gamma = scheme
+def _accept(tree, loads, s, scheme, dt, q, v, a, acc, lam):
+    """The state at the end of a step, from the increment."""
+    am, af, beta, gamma, mid = scheme
+    static = beta == 0.0
+    for b in range(len(tree.ball)):
+        k = tree.ball[b, 0]
+        total = compose((q[k], q[k + 1], q[k + 2]), (s.d[k], s.d[k + 1], s.d[k + 2]))
+        for j in range(3):
+            s.q0[k + j] = total[j]
+    n = len(q)
+    for k in range(n):
+        q[k] += s.d[k]
+        if not static:
+            a1 = (s.d[k] - dt * v[k]) / (beta * dt * dt) - (0.5 / beta - 1.0) * a[k]
+            v[k] += dt * ((1.0 - gamma) * a[k] + gamma * a1)
+            acc[k] = a1 if mid < 1.0 else ((1.0 - am) * a1 + am * a[k] - af * acc[k]) / (1.0 - af)
+            a[k] = a1
+    for b in range(len(tree.ball)):
+        k = tree.ball[b, 0]
+        q[k], q[k + 1], q[k + 2] = s.q0[k], s.q0[k + 1], s.q0[k + 2]
+    for b in range(len(loads.driven)):
+        k, j = loads.driven[b], loads.at[MOTION] + 3 * b
+        q[k] = loads.row[j]
+        if not static:
+            v[k], a[k], acc[k] = loads.row[j + 1], loads.row[j + 2], loads.row[j + 2]
+    for k in range(len(lam)):
+        lam[k] = s.d[n + k]
+    if not static:
+        step_states(loads.frames, dt)
+
+
+@merge
+def _advance(tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolute, most, chord):
+    """One step of length dt, in place on the state; unchanged on failure. Returns Newton's status."""
+    am, af, beta, gamma, mid = scheme
     static = beta == 0.0
     n = len(q)
     ca1, cv1, back = 0.0, 0.0, 0.0
     if not static:
         ca1, cv1, back = 1.0 / (beta * dt * dt), gamma / (beta * dt), 0.5 / beta - 1.0
-    cq, cv, ca = 1.0 - af, (1.0 - af) * cv1, (1.0 - am) * ca1
+    cq, cv, ca = 1.0, cv1, ca1 * (1.0 - am) / (1.0 - af)
+    if mid < 1.0:
+        cq, cv, ca = 0.5, 1.0 / dt, 2.0 / (dt * dt)
     status = CONVERGED
     for attempt in range(2):
         for k in range(n):
@@ -73,11 +108,14 @@ def _advance(tree, ws, forces, s, scheme, dt, q, v, a, relative, absolute, most,
             s.q0[k], s.v0[k], s.a0[k], s.d[k] = q[k], 0.0, 0.0, 0.0
             if not static:
                 a1 = -dt * ca1 * v[k] - back * a[k]
-                v1 = v[k] + dt * ((1.0 - gamma) * a[k] + gamma * a1)
-                s.v0[k] = (1.0 - af) * v1 + af * v[k]
-                s.a0[k] = (1.0 - am) * a1 + am * a[k]
+                s.v0[k] = v[k] + dt * ((1.0 - gamma) * a[k] + gamma * a1)
+                s.a0[k] = ((1.0 - am) * a1 + am * a[k] - af * acc[k]) / (1.0 - af)
                 s.d[k] = dt * v[k] + (0.5 * dt * dt * a[k] if attempt == 0 else 0.0)
-        status = newton(tree, ws, forces, s, cq, cv, ca, relative, absolute, most, chord and attempt == 0)
+                if mid < 1.0:
+                    s.v0[k], s.a0[k] = 0.0, -2.0 * v[k] / dt
+        for k in range(len(lam)):
+            s.d[n + k] = lam[k]
+        status = newton(tree, ws, loads, s, cq, cv, ca, relative, absolute, most, chord and attempt == 0)
         if status == CONVERGED and too_coarse(ws):
             status = TOO_COARSE
         if (
@@ -89,59 +127,48 @@ def _advance(tree, ws, forces, s, scheme, dt, q, v, a, relative, absolute, most,
         if status == CONVERGED or static:
             break
     if status == CONVERGED:
-        for b in range(len(tree.ball)):
-            k = tree.ball[b, 0]
-            total = compose((q[k], q[k + 1], q[k + 2]), (s.d[k], s.d[k + 1], s.d[k + 2]))
-            for j in range(3):
-                s.q0[k + j] = total[j]
-        for k in range(n):
-            q[k] += s.d[k]
-            if not static:
-                a1 = ca1 * (s.d[k] - dt * v[k]) - back * a[k]
-                v[k] += dt * ((1.0 - gamma) * a[k] + gamma * a1)
-                a[k] = a1
-        for b in range(len(tree.ball)):
-            k = tree.ball[b, 0]
-            q[k], q[k + 1], q[k + 2] = s.q0[k], s.q0[k + 1], s.q0[k + 2]
+        _accept(tree, loads, s, scheme, dt, q, v, a, acc, lam)
     return status
-
-
-@inline
-def _row(where, follower, gravity, wrench, effort, tension, row):
-    """Forces of one row of the tables; tables of a single row serve all."""
-    g = row if len(gravity) > 1 else 0
-    w = row if len(wrench) > 1 else 0
-    e = row if len(effort) > 1 else 0
-    c = row if len(tension) > 1 else 0
-    return Forces(gravity[g], where, follower, wrench[w], effort[e], tension[c])
 
 
 @kernel
 def run(
-    tree, ws, s, where, follower, gravity, wrench, effort, tension, scheme, dt, begin, first, last, every, q, v, a,
-    relative, absolute, most, chord, out_q, out_v,
+    tree, ws, s, loads, column, table, scheme, t0, dt, begin, first, last, every, q, v, a, acc, lam, relative, absolute,
+    most, chord, out_q, out_v, out_a, out_lam,
 ):  # fmt: skip
     """Do steps first..last-1 and store every `every`-th state: the one compiled door of statics and dynamics.
 
-    gravity (m, 3), wrench (m, k, 6), effort (m, n) and tension (m, c) have one row per step, or a single one. With
-    `begin`, (q, v) gets
-    its starting acceleration first, under the loads of the last row. The STATIC scheme takes no time: each
+    column (w,) are the places in loads.row that change with time, table (steps, w) their values, a row for each step. With
+    `begin`, (q, v) gets its starting acceleration first, under the loads as they stand. The STATIC scheme takes no time: each
     step finds the equilibrium under the loads of its row.
 
-    Returns (number of steps done, status); on failure (q, v, a) is the last good state.
+    Returns (number of steps done, status); on failure the state is the last good one.
     """
     if begin:
-        forces = _row(where, follower, gravity, wrench, effort, tension, -1)
-        if not _start_acceleration(tree, ws, forces, s, q, v, a):
+        if not _start_acceleration(tree, ws, loads, s, q, v, a):
             return first, SINGULAR
+        for k in range(len(q)):
+            acc[k] = a[k]
     for step in range(first, last):
-        forces = _row(where, follower, gravity, wrench, effort, tension, step)
-        status = _advance(tree, ws, forces, s, scheme, dt, q, v, a, relative, absolute, most, chord)
+        for j in range(len(column)):
+            loads.row[column[j]] = table[step, j]
+        if scheme[2] > 0.0:
+            loads.row[DT] = dt
+            loads.row[TIME] = t0 + (step + scheme[4]) * dt
+        status = _advance(tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolute, most, chord)
         if status != CONVERGED:
             return step, status
         if (step + 1) % every == 0:
             row = (step + 1) // every
             for k in range(len(q)):
-                out_q[row, k] = q[k]
-                out_v[row, k] = v[k]
+                out_q[row, k], out_v[row, k], out_a[row, k] = q[k], v[k], acc[k]
+            for k in range(len(lam)):
+                out_lam[row, k] = lam[k]
     return last, CONVERGED
+
+
+def runner(system):
+    """The time loop of a system: compiled, or asking its user-written loads."""
+    if not system.user:
+        return run
+    return interpreted(run, {"residual": system.user.residual, "tangent": system.user.tangent})

@@ -1,0 +1,265 @@
+"""From the loads, actuators and constraints of a description to the tables that kernels read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from anguilla.describe import (
+    Actuator,
+    DistributedWrench,
+    Frame,
+    Magnet,
+    Muscle,
+    RodHandle,
+    Spring,
+    Tendon,
+    Thruster,
+    UserForce,
+    UserLoad,
+    Wrench,
+)
+from anguilla.errors import DescriptionError
+from anguilla.loads.table import (
+    LENGTH,
+    MAGNET,
+    REST,
+    ROTATION,
+    THRUSTER,
+    TRANSLATION,
+    TWIST,
+    USER,
+    Cables,
+    Constraints,
+    Frames,
+    Loads,
+    Muscles,
+    Pairs,
+)
+from anguilla.mechanics.compile import Model
+from anguilla.mechanics.grid import SAME, gauss_points
+from anguilla.mechanics.lanes import LANES
+from anguilla.mechanics.tree import PACK_SIZE, PLACE_SIZE, Floats, Ints
+
+KINDS = {"translation": TRANSLATION, "rotation": ROTATION}
+
+
+@dataclass
+class Tables:
+    """Lists on their way to `Loads`, filled one load after the other."""
+
+    model: Model
+    wrench_node: list[int] = field(default_factory=list)
+    wrench_follower: list[int] = field(default_factory=list)
+    cables: list[tuple[int, int, Floats]] = field(default_factory=list)
+    muscle_link: list[int] = field(default_factory=list)
+    muscle_gain: list[Floats] = field(default_factory=list)
+    muscle_points: list[tuple[Muscle, Floats, Floats]] = field(default_factory=list)
+    frames: list[tuple[int, int, int, Floats]] = field(
+        default_factory=list
+    )  # kind, node, numbers in the row, constants
+    users: list[tuple[UserLoad, float, float]] = field(default_factory=list)  # load, X, weight of each USER frame
+    forces: list[UserForce] = field(default_factory=list)
+    pairs: list[tuple[int, int]] = field(default_factory=list)
+    springs: list[tuple[int, list[float]]] = field(default_factory=list)
+    spans: list[tuple[int, int]] = field(default_factory=list)
+    closures: list[int] = field(default_factory=list)
+    twists: list[tuple[int, Floats]] = field(default_factory=list)
+    rows: list[tuple[int, int, int, int, float]] = field(default_factory=list)
+    row_names: list[str] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)  # of redundant rows
+
+    def node(self, frame: Frame) -> int:
+        """Node of a frame."""
+        node = self.model.node(frame)
+        if node is None:
+            raise DescriptionError(f"{frame.label} was moved after the robot was compiled: compile it again.")
+        return node
+
+    def pair(self, a: Frame, b: Frame) -> int:
+        """Number of the pair of two frames."""
+        self.pairs.append((self.node(a), self.node(b)))
+        return len(self.pairs) - 1
+
+    def links(self, part: RodHandle, low: float, high: float) -> list[tuple[int, Floats, float]]:
+        """(node, Gauss points, length) of the intervals of a rod between two arc lengths."""
+        layout = self.model.parts[part.index]
+        assert layout.grid is not None
+        X, found = layout.grid.X, []
+        if high > X[-1] * (1.0 + SAME):
+            raise DescriptionError(f"an actuator spans to {high:g} m, but {part.name} is now {X[-1]:g} m long.")
+        for k in range(len(X) - 1):
+            if X[k] >= low - SAME * X[-1] and X[k + 1] <= high + SAME * X[-1]:
+                found.append((int(layout.nodes[k + 1]), gauss_points(X[k : k + 2])[0], float(X[k + 1] - X[k])))
+        return found
+
+    def along(self, part: RodHandle) -> list[tuple[int, float, float]]:
+        """(node, X, weight) of the nodes of a rod that carry a share of it."""
+        layout = self.model.parts[part.index]
+        assert layout.grid is not None
+        inside = np.flatnonzero(layout.grid.weights > 0.0)
+        return [(int(layout.nodes[k]), float(layout.grid.X[k]), float(layout.grid.weights[k])) for k in inside]
+
+    def places(self, where: Frame | RodHandle) -> list[tuple[int, float, float]]:
+        """(node, X, weight): of a frame itself, or along a rod."""
+        return self.along(where) if isinstance(where, RodHandle) else [(self.node(where), 0.0, 1.0)]
+
+    def add_actuator(self, number: int, name: str, actuator: Actuator) -> None:
+        """Stretches along rods, spans between bodies, and the constraint of a tendon driven by its length."""
+        for part, routing, low, high in actuator.stretches:
+            for node, points, length in self.links(part, low, high):
+                weight = np.full((2, 1), 0.5 * actuator.tension_per_input * length)
+                data = np.concatenate([routing.offset(points), routing.slope(points), weight], axis=1)
+                self.cables.append((node, number, data.ravel()))
+        for a, b in actuator.spans:
+            self.spans.append((self.pair(a, b), number))
+        if isinstance(actuator, Tendon) and actuator.by == "length":
+            self.rows.append((LENGTH, number, 0, 0, actuator.compliance))
+            self.row_names.append(f"length of {name!r}")
+
+    def add_load(self, load) -> None:
+        """One load of the description."""
+        if isinstance(load, Wrench):
+            self.wrench_node.append(self.node(load.frame))
+            self.wrench_follower.append(int(load.follower))
+        elif isinstance(load, DistributedWrench):
+            nodes = [node for node, _, _ in self.along(load.part)]
+            self.wrench_node += nodes
+            self.wrench_follower += [int(load.follower)] * len(nodes)
+        elif isinstance(load, Muscle):
+            for node, points, length in self.links(load.part, 0.0, load.part.length):
+                self.muscle_link.append(node)
+                self.muscle_gain.append((0.5 * length * load.gains(points)).ravel())
+        elif isinstance(load, Thruster):
+            self.frames.append((THRUSTER, self.node(load.frame), 9, np.concatenate([load.kp, load.ki])))
+        elif isinstance(load, Magnet):
+            gradient = np.asarray(load.gradient).ravel()
+            for node, _, weight in self.places(load.where):
+                self.frames.append((MAGNET, node, 3, np.concatenate([weight * np.asarray(load.moment), gradient])))
+        elif isinstance(load, Spring):
+            self.springs.append((self.pair(load.a, load.b), [load.stiffness, load.rest, load.damping]))
+        elif isinstance(load, UserLoad):
+            for node, X, weight in self.places(load.where):
+                self.users.append((load, X, weight))
+                self.frames.append((USER, node, 0, np.zeros(0)))
+        elif isinstance(load, UserForce):
+            self.forces.append(load)
+        else:
+            raise DescriptionError(f"{load.label}: a load of type {type(load).__name__} is not known to the core.")
+
+    def add_constraints(self) -> None:
+        """Closures of loops and constraints on twists."""
+        robot = self.model.robot
+        for number, closure in enumerate(robot.closures.values()):
+            self.closures.append(self.pair(closure.a, closure.b.offset_by(closure.sides[1])))
+            for kind, k, l, value in closure.rows:
+                self.rows.append((KINDS[kind], number, k, l, value))
+                self.row_names.append(closure.name)
+        for number, twist in enumerate(robot.constraints):
+            other = twist.frame.robot.ground if twist.other is None else twist.other
+            self.twists.append(
+                (self.pair(twist.frame, other), np.concatenate([twist.coefficients, twist.other_coefficients]))
+            )
+            self.rows.append((TWIST, number, 0, 0, 0.0))
+            self.row_names.append(twist.label)
+
+
+def build(model: Model) -> tuple[Loads, Tables]:
+    """Tables of all loads of a compiled robot, with scratch memory."""
+    tables, robot, tree = Tables(model), model.robot, model.tree
+    tables.add_constraints()
+    for number, (name, actuator) in enumerate(robot.actuators.items()):
+        tables.add_actuator(number, name, actuator)
+    for load in robot.loads:
+        tables.add_load(load)
+    t = tables
+    driven = [
+        layout.joint.start + k
+        for layout in model.parts
+        for k, motion in enumerate(layout.part.joint.motions)
+        if motion is not None
+    ]
+    # the row: wrenches, efforts, inputs, poses, motions, stresses, rates, then what frame loads ask for
+    sizes = [6 * len(t.wrench_node), model.size, len(robot.actuators), 12 * len(t.closures), 3 * len(driven)]
+    sizes += [12 * len(t.muscle_link), len(t.twists)]
+    at = REST + np.concatenate([[0], np.cumsum(sizes)])
+    frame_row = at[-1] + np.concatenate([[0], np.cumsum([count for _, _, count, _ in t.frames])])
+    lanes, f, p, m = LANES * len(tree.pack_slot), len(t.frames), len(t.pairs), len(t.rows)
+    data = np.zeros((f, 18))
+    for k, (_, _, _, values) in enumerate(t.frames):
+        data[k, : len(values)] = values
+    packs = [_packs(model, pair) for pair in t.pairs]
+    ends = np.concatenate([[0], np.cumsum([len(x) for x in packs])])
+    sources = [_sources(model, node) for _, node, _, _ in t.frames]
+    until = np.concatenate([[0], np.cumsum([len(x) for x in sources])])
+    from_pairs = [
+        (2 * p + side, LANES * pack, c, o)
+        for p, pair in enumerate(t.pairs)
+        for side, node in enumerate(pair)
+        for pack, c, o in _sources(model, node)
+    ]
+    input_row = np.full(len(robot.actuators), -1)
+    for k, row in enumerate(t.rows):
+        if row[0] == LENGTH:
+            input_row[row[1]] = k
+    ints, floats = _ints, _floats
+    frame_table = [(x[0], x[1], frame_row[k], until[k], until[k + 1]) for k, x in enumerate(t.frames)]
+    frames = Frames(
+        table=ints(np.array(frame_table).reshape(-1, 5)), data=data,
+        source=np.array([s[1:] for each in sources for s in each], dtype=np.uint64).reshape(-1, 2),
+        wrench=np.zeros((f, 6)), block=np.zeros((f, 6, 18)), state=np.zeros((f, 3, 6)),
+    )  # fmt: skip
+    pairs = Pairs(
+        table=ints(np.array([(*pair, ends[k], ends[k + 1]) for k, pair in enumerate(t.pairs)]).reshape(-1, 4)),
+        pack=ints(np.concatenate([np.zeros(0), *packs])),
+        source=np.array(from_pairs, dtype=np.uint64).reshape(-1, 4),
+        jacobian=np.zeros((p, 24, lanes)), block=np.zeros((p, 12, 24)),
+        spring=ints([x[0] for x in t.springs]), spring_data=floats(np.array([x[1] for x in t.springs]).reshape(-1, 3)),
+        span=ints(np.array(t.spans).reshape(-1, 2)),
+    )  # fmt: skip
+    constraints = Constraints(
+        table=ints(np.array([x[:4] for x in t.rows]).reshape(-1, 4)), value=floats([x[4] for x in t.rows]),
+        closure=ints(t.closures),
+        twist=ints([x[0] for x in t.twists]), twist_data=floats(np.array([x[1] for x in t.twists]).reshape(-1, 12)),
+        input_row=ints(input_row), jacobian=np.zeros((m, lanes)), column=np.zeros((m, lanes)), diagonal=np.zeros(m),
+        slack=np.zeros(m, np.int64), length=np.zeros(len(robot.actuators)),
+    )  # fmt: skip
+    cables = Cables(
+        ints(np.array([c[:2] for c in t.cables]).reshape(-1, 2)),
+        floats(np.array([c[2] for c in t.cables]).reshape(-1, 14)),
+    )
+    muscles = Muscles(ints(t.muscle_link), floats(np.array(t.muscle_gain).reshape(-1, 12)))
+    wrench = ints(np.array([t.wrench_node, t.wrench_follower]).reshape(2, -1).T)
+    inputs, tension = np.zeros(int(frame_row[-1])), np.zeros(len(robot.actuators))
+    return Loads(inputs, ints(at), wrench, ints(driven), tension, cables, muscles, frames, pairs, constraints), tables
+
+
+def _sources(model: Model, node: int) -> list[tuple[int, int, int]]:
+    """(pack, columns, places) of the packs of coordinates that move a node."""
+    tree = model.tree
+    if node == 0:
+        return []
+    s = int(tree.segment[node])
+    path, own, first = int(tree.path_packs[s]), int(tree.own_packs[s]), int(tree.first[s])
+    count = int(tree.last[s]) - first + 1
+    found = []
+    for k in range(path + own):
+        pack = int(tree.path[tree.path_at[s] + k]) if k < path else int(tree.own_pack[s]) + k - path
+        record = int(tree.columns_at[s]) // int(PACK_SIZE) + k * count + node - first
+        found.append((pack, record * int(PACK_SIZE), record * int(PLACE_SIZE)))
+    return found
+
+
+def _packs(model: Model, pair: tuple[int, int]) -> Ints:
+    """Packs of coordinates that move either node of a pair."""
+    found = {pack for node in pair for pack, _, _ in _sources(model, node)}
+    return np.array(sorted(found), dtype=np.int64)
+
+
+def _ints(values) -> Ints:
+    return np.ascontiguousarray(values, dtype=np.int64)
+
+
+def _floats(values) -> Floats:
+    return np.ascontiguousarray(values, dtype=np.float64)

@@ -1,0 +1,208 @@
+"""What holds frames together beyond the tree: closures of loops, imposed poses, and constraints on velocities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from anguilla.describe.description import Description, as_name
+from anguilla.describe.frames import Frame, Part
+from anguilla.describe.joints import Cylindrical, Fixed, Joint, Planar, Prismatic, Revolute, Spherical, Universal
+from anguilla.describe.signals import _arguments
+from anguilla.errors import DescriptionError, as_number, as_pose, as_positive, as_vector, refuse
+
+if TYPE_CHECKING:
+    from anguilla.describe.robot import Robot
+
+Array = NDArray[np.float64]
+Pose = ArrayLike | Callable[[float], ArrayLike]
+
+# Rows of each closing joint, in frames whose x is the axis: (translations along, pairs of axes kept at right angles)
+_ALL, _ACROSS = (0, 1, 2), (1, 2)
+_LOCKED, _ALIGNED = ((0, 1), (1, 2), (2, 0)), ((0, 1), (0, 2))
+ROWS: dict[type[Joint], tuple[tuple[int, ...], tuple[tuple[int, int], ...]]] = {
+    Fixed: (_ALL, _LOCKED),
+    Revolute: (_ALL, _ALIGNED),
+    Prismatic: (_ACROSS, _LOCKED),
+    Cylindrical: (_ACROSS, _ALIGNED),
+    Planar: ((0,), _ALIGNED),
+    Spherical: (_ALL, ()),
+    Universal: (_ALL, ((0, 0),)),
+}
+
+
+def frame_with_x(axis: ArrayLike) -> Array:
+    """Return a pose (4, 4) without translation whose x is the given unit vector."""
+    x = np.asarray(axis, dtype=np.float64)
+    side = np.eye(3)[np.argmin(np.abs(x))]
+    y = np.cross(side, x)
+    y /= np.linalg.norm(y)
+    pose = np.eye(4)
+    pose[:3, :3] = np.stack([x, y, np.cross(x, y)], axis=1)
+    return pose
+
+
+@dataclass(frozen=True, eq=False)
+class Closure:
+    """A joint that closes a loop, or a pose imposed on a frame, as returned by ``robot.close``.
+
+    Attributes:
+        name: unique name.
+        a, b: the frames held together.
+        joint: the joint between them.
+        pose: pose (4, 4) of the joint in frame a, constant or a function of t [s].
+
+    """
+
+    robot: Robot
+    name: str
+    a: Frame
+    b: Frame
+    joint: Joint
+    pose: Pose
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the pose does not depend on time."""
+        return not callable(self.pose)
+
+    @property
+    def sides(self) -> tuple[Array, Array]:
+        """Poses (4, 4) that turn x to the axis of the joint, on the side of a and on the side of b."""
+        joint = self.joint
+        if isinstance(joint, Universal):
+            return frame_with_x(joint.first), frame_with_x(joint.second)
+        axis = joint.normal if isinstance(joint, Planar) else getattr(joint, "axis", (1.0, 0.0, 0.0))
+        side = np.eye(4) if isinstance(joint, (Fixed, Spherical)) else frame_with_x(axis)
+        return side, side
+
+    @property
+    def rows(self) -> list[tuple[str, int, int, float]]:
+        """(kind, axis of a, axis of b, value) of each constraint."""
+        along, right_angles = ROWS[type(self.joint)]
+        value = float(np.dot(self.joint.first, self.joint.second)) if isinstance(self.joint, Universal) else 0.0
+        rows = [("translation", k, k, 0.0) for k in along]
+        return rows + [("rotation", k, l, value) for k, l in right_angles]
+
+    def poses(self, times: ArrayLike) -> Array:
+        """Poses (nt, 4, 4) of the frame that carries the rows of the joint, in frame a, at the times (nt,) [s]."""
+        side = self.sides[0]
+        if not callable(self.pose):
+            return np.tile(np.asarray(self.pose) @ side, (np.size(times), 1, 1))
+        what = f"The pose of closure {self.name!r}"
+        moments = np.atleast_1d(np.asarray(times, dtype=np.float64)).tolist()
+        return np.array([as_pose(self.pose(t), f"{what} at t = {t:g} s") @ side for t in moments])
+
+    def flat_poses(self, times: ArrayLike) -> Array:
+        """The same as rotation (9 numbers) and translation (3): (nt, 12)."""
+        poses = self.poses(times)
+        return np.concatenate([poses[:, :3, :3].reshape(-1, 9), poses[:, :3, 3]], axis=1)
+
+    def __repr__(self) -> str:
+        return f"<closure {self.name!r}: {self.a.label} - {type(self.joint).__name__} - {self.b.label}>"
+
+
+def as_pose_signal(value: Any, name: str) -> Pose:
+    """Return a constant pose, or a function of t unchanged; None is the identity."""
+    if value is None:
+        return np.eye(4)
+    if not callable(value):
+        return as_pose(value, name)
+    names = _arguments(value, name, "a pose (4, 4) or a function of the time t returning one")
+    if len(names) != 1:
+        raise DescriptionError(f"{name} must be a pose or a function of the time t; got a function of {names}.")
+    return value
+
+
+@dataclass(eq=False)
+class TwistConstraint(Description):
+    """A linear relation between the twists of one or two frames, not integrable in general (004 (7)).
+
+    coefficients . (omega, v) + other_coefficients . (omega, v)_other = rate, each twist in the axes of its frame.
+
+    Attributes:
+        frame: the frame.
+        coefficients: (6,) on its angular velocity [rad/s] and velocity [m/s].
+        other: a second frame, or None.
+        other_coefficients: (6,) likewise.
+        rate: right-hand side, a number or a function of t [s].
+        name: name of the constraint.
+
+    """
+
+    frame: Frame
+    coefficients: ArrayLike
+    other: Frame | None = None
+    other_coefficients: ArrayLike = (0.0,) * 6
+    rate: float | Callable[[float], float] = 0.0
+    name: str | None = None
+
+    def _check(self) -> None:
+        for frame in self._frames:
+            if isinstance(frame, Part) or not isinstance(frame, Frame):
+                raise refuse("TwistConstraint.frame", "a frame such as arm.tip", frame)
+        self.coefficients = tuple(as_vector(self.coefficients, 6, "TwistConstraint.coefficients").tolist())
+        other = as_vector(self.other_coefficients, 6, "TwistConstraint.other_coefficients")
+        self.other_coefficients = tuple(other.tolist())
+        if not np.any(self.coefficients) and not np.any(other):
+            raise DescriptionError("TwistConstraint.coefficients must not all be zero.")
+        if not callable(self.rate):
+            self.rate = as_number(self.rate, "TwistConstraint.rate")
+        if self.name is not None:
+            self.name = as_name(self.name, "TwistConstraint.name")
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the right-hand side does not depend on time."""
+        return not callable(self.rate)
+
+    def rates(self, times: ArrayLike) -> Array:
+        """Right-hand side (nt,) at the times (nt,) [s]."""
+        moments = np.atleast_1d(np.asarray(times, dtype=np.float64)).tolist()
+        if not callable(self.rate):
+            return np.full(len(moments), self.rate)
+        return np.array([as_number(self.rate(t), f"TwistConstraint.rate at t = {t:g} s") for t in moments])
+
+    @property
+    def label(self) -> str:
+        """The name, or the type and place."""
+        return self.name or f"TwistConstraint on {self.frame.label}"
+
+    @property
+    def _frames(self) -> tuple[Frame, ...]:
+        return (self.frame,) if self.other is None else (self.frame, self.other)
+
+
+def no_slip(frame: Frame, direction: ArrayLike, *, name: str | None = None) -> TwistConstraint:
+    """A skate, or the tip of a needle: the frame does not move along a direction of its own axes."""
+    vector = as_vector(direction, 3, "no_slip direction")
+    if not np.any(vector):
+        raise refuse("no_slip direction", "a vector that is not zero", direction)
+    return TwistConstraint(frame, (0.0, 0.0, 0.0, *(vector / np.linalg.norm(vector)).tolist()), name=name)
+
+
+def rolling(
+    carrier: Frame, wheel: Frame, *, radius: float, forward: ArrayLike = (1.0, 0.0, 0.0),
+    axle: ArrayLike = (0.0, 1.0, 0.0), name: str | None = None,
+) -> TwistConstraint:  # fmt: skip
+    """A wheel that rolls without slipping: speed of the carrier forward = radius x spin of the wheel about its axle.
+
+    Args:
+        carrier: frame at the centre of the wheel that does not spin with it.
+        wheel: frame of the wheel.
+        radius: of the wheel [m].
+        forward: direction of motion, axes of the carrier; axle x up, with up from the ground to the centre.
+        axle: direction of the axle, axes of the wheel.
+        name: name of the constraint.
+
+    """
+    radius = as_positive(radius, "rolling radius", "m")
+    ahead, axis = as_vector(forward, 3, "rolling forward"), as_vector(axle, 3, "rolling axle")
+    ahead, axis = ahead / np.linalg.norm(ahead), axis / np.linalg.norm(axis)
+    return TwistConstraint(
+        carrier, (0.0, 0.0, 0.0, *ahead.tolist()), wheel, (*(-radius * axis).tolist(), 0.0, 0.0, 0.0), name=name
+    )

@@ -1,0 +1,78 @@
+"""Frame loads: a wrench on one node and its derivative with respect to the motion of that node.
+
+The wrench (moment about the node, force) is external, in world axes. Its derivative is a 6 x 18 block over the small
+rotation, the displacement, and the changes of angular velocity, velocity, angular acceleration and acceleration, world
+axes. In terms of the columns these changes are Theta0, P0, Theta1 + Theta0 x w, P1, Theta2 + Theta1 x w + Theta0 x al, P2.
+"""
+
+from __future__ import annotations
+
+from anguilla._jit import inline, kernel
+from anguilla.loads.magnet import magnet_block, magnet_wrench
+from anguilla.loads.table import FROM, KIND, MAGNET, NODE, THRUSTER, TO
+from anguilla.loads.thruster import thruster_block, thruster_wrench
+from anguilla.mechanics.lanes import FOUR, get3, put3
+from anguilla.mechanics.tree import DF, DM, N_AL, N_F, N_M, N_W, P0, P1, P2, TH0, TH1, TH2
+from anguilla.mechanics.vec import add, cross, load3, store3, sub
+
+
+@kernel
+def add_frame_loads(node, row, frames):
+    """Evaluate the frame loads at the present motion and subtract them from the balance of their nodes."""
+    for f in range(len(frames.table)):
+        kind = frames.table[f, KIND]
+        if kind == THRUSTER:
+            thruster_wrench(node, row, frames, f)
+        elif kind == MAGNET:
+            magnet_wrench(node, row, frames, f)
+        i = frames.table[f, NODE]
+        store3(node, i, N_M, sub(load3(node, i, N_M), load3(frames.wrench, f, 0)))
+        store3(node, i, N_F, sub(load3(node, i, N_F), load3(frames.wrench, f, 3)))
+
+
+@inline
+def _row(block, f, r, x0, x1, x2, x3, x4, x5):
+    """Row r of a block times a change of motion."""
+    b = block
+    return (
+        b[f, r, 0] * x0[0] + b[f, r, 1] * x0[1] + b[f, r, 2] * x0[2]
+        + b[f, r, 3] * x1[0] + b[f, r, 4] * x1[1] + b[f, r, 5] * x1[2]
+        + b[f, r, 6] * x2[0] + b[f, r, 7] * x2[1] + b[f, r, 8] * x2[2]
+        + b[f, r, 9] * x3[0] + b[f, r, 10] * x3[1] + b[f, r, 11] * x3[2]
+        + b[f, r, 12] * x4[0] + b[f, r, 13] * x4[1] + b[f, r, 14] * x4[2]
+        + b[f, r, 15] * x5[0] + b[f, r, 16] * x5[1] + b[f, r, 17] * x5[2]
+    )  # fmt: skip
+
+
+@kernel
+def add_frame_columns(node, a, places, row, frames):
+    """Subtract the change of the frame loads from the wrench columns of their nodes."""
+    block = frames.block
+    for f in range(len(frames.table)):
+        kind = frames.table[f, KIND]
+        if kind == THRUSTER:
+            thruster_block(node, row, frames, f)
+        elif kind == MAGNET:
+            magnet_block(node, row, frames, f)
+        i = frames.table[f, NODE]
+        w, al = load3(node, i, N_W), load3(node, i, N_AL)
+        for k in range(frames.table[f, FROM], frames.table[f, TO]):
+            c, o = frames.source[k, 0], frames.source[k, 1]
+            for lane in range(FOUR):
+                j = c + lane
+                th0, th1, th2 = get3(a, j + TH0), get3(a, j + TH1), get3(a, j + TH2)
+                x, v, acc = get3(places, o + lane + P0), get3(places, o + lane + P1), get3(a, j + P2)
+                dw = add(th1, cross(th0, w))
+                dal = add(th2, add(cross(th1, w), cross(th0, al)))
+                dm = (
+                    _row(block, f, 0, th0, x, dw, v, dal, acc),
+                    _row(block, f, 1, th0, x, dw, v, dal, acc),
+                    _row(block, f, 2, th0, x, dw, v, dal, acc),
+                )
+                df = (
+                    _row(block, f, 3, th0, x, dw, v, dal, acc),
+                    _row(block, f, 4, th0, x, dw, v, dal, acc),
+                    _row(block, f, 5, th0, x, dw, v, dal, acc),
+                )
+                put3(a, j + DM, sub(get3(a, j + DM), dm))
+                put3(a, j + DF, sub(get3(a, j + DF), df))

@@ -1,0 +1,105 @@
+"""What acts on a tree and what holds it together: frozen tables, the inputs of one instant, and scratch memory.
+
+Everything that may depend on time lies in one flat `row`: loads, inputs of actuators, targets of constraints. A time loop
+copies the entries that change into it, step by step. Four kinds of load share two small protocols:
+
+- a *frame load* acts on one node: its wrench, and the 6 x 18 block of its derivative with respect to the motion of that
+  node (`frames.py`); thrusters, magnets, fluids and loads written in Python are of this kind;
+- a *strain load* acts on the strains at the Gauss points of an interval (`tendon.py`, `muscle.py`);
+- a *pair load* acts on two nodes: two wrenches and the 12 x 24 block of their derivative (`pairs.py`); springs, spans of
+  tendons and closures of loops are of this kind;
+- a *constraint* is a row phi = 0 with a multiplier, the size of its own load (`constraints.py`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from anguilla.mechanics.tree import Floats, Ints
+
+# Places in Loads.row: step [s], time [s], gravity (3), then what `Loads.at` points to.
+DT, TIME, GRAVITY, REST = 0, 1, 2, 5
+# Places in Loads.at: where in the row stand the wrenches (6 each), efforts (n), inputs of actuators, poses of closures (12
+# each), motions of driven coordinates (3 each), stresses of muscles (12 per interval), rates of twist constraints
+WRENCH, EFFORT, INPUT, POSE, MOTION, STRESS, RATES = range(7)
+
+# Frame loads: the motion of a node, 18 numbers: small rotation, displacement, then angular velocity, velocity, angular
+# acceleration and acceleration, all in world axes.
+USER, THRUSTER, MAGNET = range(3)
+# Constraints
+TRANSLATION, ROTATION, TWIST, LENGTH = range(4)
+# Columns of the tables below
+KIND, NODE, ROW, FROM, TO = range(5)  # Frames.table
+WHICH, AXIS_A, AXIS_B = 1, 2, 3  # Constraints.table, after KIND
+
+
+class Cables(NamedTuple):
+    """Tendons and chambers along rods."""
+
+    link: Ints  # (stretches, 2) ROD link that a piece runs along, and the actuator it belongs to
+    data: Floats  # (stretches, 14) per Gauss point: offset D, slope D', quadrature weight x tension per unit of input
+
+
+class Muscles(NamedTuple):
+    """Active stresses of rods."""
+
+    link: Ints  # (m,) ROD link
+    gain: Floats  # (m, 12) stiffness x quadrature weight on the strains at the two Gauss points
+
+
+class Frames(NamedTuple):
+    """Frame loads."""
+
+    table: Ints  # (f, 5) kind, node, place in the row, first and last + 1 of its sources
+    source: npt.NDArray[np.uint64]  # (k, 2) columns and places of the packs that move the node
+    data: Floats  # (f, 18) constants
+    wrench: Floats  # (f, 6) scratch
+    block: Floats  # (f, 6, 18) scratch
+    state: Floats  # (f, 3, 6) internal state, its rate at the start of the step, and now
+
+
+class Pairs(NamedTuple):
+    """Pair loads: springs, spans of tendons, closures and twist constraints."""
+
+    table: Ints  # (p, 4) nodes, first and last + 1 of its packs
+    pack: Ints  # packs of coordinates that move either node
+    source: npt.NDArray[np.uint64]  # (k, 4) place in jacobian, first lane, columns, places
+    jacobian: Floats  # (p, 24, lanes) scratch
+    block: Floats  # (p, 12, 24) scratch
+    spring: Ints  # (s,) pair
+    spring_data: Floats  # (s, 3) stiffness, rest length, damping
+    span: Ints  # (spans, 2) pair, and the actuator it belongs to
+
+
+class Constraints(NamedTuple):
+    """Rows phi = 0 with multipliers."""
+
+    table: Ints  # (m, 4) kind, which (closure, twist constraint or actuator), axes
+    value: Floats  # (m,) value of a ROTATION; compliance of a LENGTH [m/N]
+    closure: Ints  # (c,) pair
+    twist: Ints  # (w,) pair
+    twist_data: Floats  # (w, 12) coefficients of the twists of the two nodes, in their axes
+    input_row: Ints  # (actuators,) constraint that finds the tension, or -1 when the input gives it
+    jacobian: Floats  # (m, lanes) scratch: derivative
+    column: Floats  # (m, lanes) scratch: derivative of the residual with respect to the multiplier
+    diagonal: Floats  # (m,) scratch: derivative with respect to the own multiplier
+    slack: Ints  # (m,) scratch: 1 for a tendon found slack
+    length: Floats  # (actuators,) scratch: length of lines
+
+
+class Loads(NamedTuple):
+    """Tables (read-only), the row of inputs at one instant, and scratch memory."""
+
+    row: Floats  # inputs at this instant
+    at: Ints  # offsets into row
+    wrench: Ints  # (m, 2) node of a given wrench, and 1 if it turns with it
+    driven: Ints  # (k,) coordinates whose motion is given
+    tension: Floats  # (actuators,) scratch: inputs of tendons [N] and chambers [Pa]
+    cables: Cables
+    muscles: Muscles
+    frames: Frames
+    pairs: Pairs
+    constraints: Constraints

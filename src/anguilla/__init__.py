@@ -12,6 +12,7 @@ from anguilla.errors import AnguillaError, AnguillaWarning, DescriptionError, So
 if TYPE_CHECKING:
     from anguilla.assemble.system import System
     from anguilla.results import Equilibrium, Trajectory
+    from anguilla.solve.adjoint import Cost, Gradient, Reach, Rest, Sampled, StateCost, gradient
     from anguilla.solve.dynamics import simulate
     from anguilla.solve.schemes import HHT, GeneralisedAlpha, Midpoint, Newmark
     from anguilla.solve.statics import Flow, statics
@@ -32,6 +33,13 @@ _LAZY = {
     "HHT": "anguilla.solve.schemes",
     "GeneralisedAlpha": "anguilla.solve.schemes",
     "Midpoint": "anguilla.solve.schemes",
+    "gradient": "anguilla.solve.adjoint",
+    "Cost": "anguilla.solve.adjoint",
+    "Gradient": "anguilla.solve.adjoint",
+    "Reach": "anguilla.solve.adjoint",
+    "Rest": "anguilla.solve.adjoint",
+    "Sampled": "anguilla.solve.adjoint",
+    "StateCost": "anguilla.solve.adjoint",
     "plot": "anguilla.view.plots",
     "animate": "anguilla.view.page",
 }
@@ -40,17 +48,24 @@ __all__ = [
     "HHT",
     "AnguillaError",
     "AnguillaWarning",
+    "Cost",
     "DescriptionError",
     "Equilibrium",
     "Flow",
     "GeneralisedAlpha",
+    "Gradient",
     "Midpoint",
     "Newmark",
+    "Reach",
+    "Rest",
+    "Sampled",
     "SolverError",
+    "StateCost",
     "System",
     "Trajectory",
     "__version__",
     "animate",
+    "gradient",
     "plot",
     "simulate",
     "statics",

@@ -69,6 +69,7 @@ class Tables:
     rows: list[tuple[int, int, int, int, float]] = field(default_factory=list)
     row_names: list[str] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)  # of redundant rows
+    dropped_rows: list[int] = field(default_factory=list)  # their numbers
 
     def node(self, frame: Frame) -> int:
         """Node of a frame."""

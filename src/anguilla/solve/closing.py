@@ -1,4 +1,4 @@
-"""Closing a robot: mounting its loops, finding redundant constraints, and states consistent with all constraints."""
+"""Closing a robot: mounting its loops and finding redundant constraints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from anguilla.mechanics.tree import N_R, N_X, Floats, Ints
 
 CLOSED = 1e-9  # [m, rad] largest gap of a closed robot
 RANK = 1e-9  # singular values of the scaled constraint gradient below this part of the largest are zero
-STEP = 1e-4  # of differences in time, relative
 
 
 def drive(loads: Loads, q: Floats) -> Floats:
@@ -215,86 +214,3 @@ def close(system: System, inputs: Inputs, t: float, q: Floats) -> Floats:
         )
         system.drop_rows(rows)
     return q
-
-
-def consistent(
-    system: System, inputs: Inputs, t: float, q: Floats, v: Floats, dt: float
-) -> tuple[Floats, Floats, Floats]:
-    """(v, a, multipliers): rates that keep the constraints, nearest to v, and accelerations that balance and keep them.
-
-    Time derivatives of the constraints come from central differences along the motion.
-    """
-    n, m = system.size, system.rows
-    scale = system.tree.scale
-    table = system.loads([t - STEP, t, t + STEP], inputs)
-    loads = table.at(1)
-    loads.row[0] = max(dt, STEP)  # not at rest: twists are held
-    zero, lam = np.zeros(n), np.zeros(m)
-    driven, at = loads.driven, int(loads.at[MOTION])
-    v = v.copy()
-    v[driven] = loads.row[at + 1 : at + 3 * len(driven) : 3]
-    given = loads.row[at + 2 : at + 3 * len(driven) : 3].copy()
-    twist = loads.constraints.table[:, KIND] == TWIST
-
-    def values(k: int, q: Floats, v: Floats) -> Floats:
-        other = table.at(k)
-        other.row[0] = max(dt, STEP)
-        return evaluate(system, other, q, v, zero, lam)[n:].copy()
-
-    def gradient() -> Floats:
-        """J with respect to rates, of all rows."""
-        loads = table.at(1)
-        loads.row[0] = max(dt, STEP)
-        evaluate(system, loads, q, v, zero, lam)
-        flat, steep = (system._bordered(loads, lam, alpha, 0.0)[n:, :n] for alpha in (0.0, 1.0))
-        return np.where(twist[:, None], steep - flat, flat)
-
-    J = gradient()
-    free = np.setdiff1d(np.arange(n), driven)
-    # rates: J v = -phi_t; twists psi(q, v) = 0 are linear in v
-    late = values(2, q, 0 * v), values(0, q, 0 * v)
-    explicit = np.where(twist, values(1, q, 0 * v), (late[0] - late[1]) / (2.0 * STEP))
-    miss = J @ v + explicit
-    if m and np.max(np.abs(miss), initial=0.0) > 0.0:
-        correction = np.linalg.lstsq(J[:, free] / scale[free], -miss, rcond=1e-10)[0]
-        v[free] += correction / scale[free]
-    # accelerations: J a = -(second derivative at a = 0)
-    ahead, back = move(system.tree, q, STEP * v), move(system.tree, q, -STEP * v)
-    second = (values(2, ahead, v) - 2.0 * values(1, q, v) + values(0, back, v)) / STEP**2
-    first = (values(2, ahead, v) - values(0, back, v)) / (2.0 * STEP)
-    bias = np.where(twist, first, second)
-    J = gradient()
-    loads = table.at(1)
-    loads.row[0] = 0.0
-    a = np.zeros(n)
-    a[driven] = given
-    force = evaluate(system, loads, q, v, a, lam)[:n]
-    flat, steep = (system._bordered(loads, lam, 0.0, beta) for beta in (0.0, 1.0))
-    mass, column = (steep - flat)[:n, :n], flat[:n, n:]
-    loads.row[0] = max(dt, STEP)
-    column = np.where(twist[None, :], system._bordered(loads, lam, 0.0, 0.0)[:n, n:], column)
-    slack = (loads.constraints.table[:, KIND] == LENGTH) & (loads.constraints.slack == 1)
-    matrix = np.zeros((len(free) + m, len(free) + m))
-    matrix[: len(free), : len(free)] = mass[np.ix_(free, free)] / np.outer(scale[free], scale[free])
-    matrix[: len(free), len(free) :] = column[free] / scale[free][:, None]
-    matrix[len(free) :, : len(free)] = J[:, free] / scale[free]
-    right = np.concatenate([-force[free] / scale[free], -bias - J[:, driven] @ given])
-    for k in np.flatnonzero(slack):
-        matrix[len(free) + k] = 0.0
-        matrix[len(free) + k, len(free) + k], right[len(free) + k] = 1.0, 0.0
-    balance = float(np.max(np.abs(np.diag(matrix)[: len(free)]), initial=0.0)) or 1.0
-    grade = np.concatenate([np.full(len(free), 1.0), np.full(m, balance)])
-    solution, _, rank, _ = np.linalg.lstsq(matrix * grade / np.maximum(_row_sizes(matrix * grade), 1e-300)[:, None],
-                                           right / np.maximum(_row_sizes(matrix * grade), 1e-300), rcond=1e-13)  # fmt: skip
-    if rank < len(right):
-        raise SolverError(
-            f"The mass matrix of {system.robot.name!r} is singular: some coordinate moves no mass and nothing holds it.",
-            advice="Use fewer modes, more intervals, a section with mass, or fix the coordinate.",
-        )
-    solution = solution * grade
-    a[free] = solution[: len(free)] / scale[free]
-    return v, a, solution[len(free) :]
-
-
-def _row_sizes(matrix: Floats) -> Floats:
-    return np.max(np.abs(matrix), axis=1)

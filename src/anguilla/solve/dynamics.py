@@ -14,10 +14,11 @@ from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_count, as_positive
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status, Trajectory
-from anguilla.solve.closing import close, consistent
+from anguilla.solve.closing import close
 from anguilla.solve.newton import CONVERGED, EXPLANATION, TOO_STRICT, Scratch, scratch
 from anguilla.solve.progress import progress_bar
 from anguilla.solve.schemes import Coefficients, GeneralisedAlpha, Scheme, as_scheme
+from anguilla.solve.starting import consistent
 from anguilla.solve.stepping import runner
 
 __all__ = ["simulate"]

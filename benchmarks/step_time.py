@@ -67,15 +67,15 @@ def state(system: ag.System) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @numba.njit
-def _residuals(count, tree, ws, forces, q, v, a, out):
+def _residuals(count, tree, ws, loads, q, v, a, lam, out):
     for _ in range(count):
-        residual(tree, ws, forces, q, v, a, out)
+        residual(tree, ws, loads, q, v, a, lam, out)
 
 
 @numba.njit
-def _tangents(count, tree, ws, forces, out):
+def _tangents(count, tree, ws, loads, lam, out):
     for _ in range(count):
-        tangent(tree, ws, forces, 2.0 / DT, 4.0 / DT**2, out)
+        tangent(tree, ws, loads, 2.0 / DT, 4.0 / DT**2, lam, out)
 
 
 def best(work: Callable[[], object], seconds: float) -> float:
@@ -92,12 +92,12 @@ def step_time(system: ag.System, seconds: float) -> tuple[float, float]:
     """Best times [s] of a step called from Python, and of an empty call."""
     q, v, a = state(system)
     loads, memory, unused = system.loads(0.0), scratch(system.size), np.zeros((1, system.size))
-    table = loads.where, loads.follower, loads.gravity, loads.wrench, loads.effort, loads.tension
+    table, acc, lam = (loads.loads, loads.column, loads.table), np.zeros(system.size), np.zeros(0)
     scheme = ag.GeneralisedAlpha(0.9).coefficients
 
     def call(steps: int, begin: bool = False):
-        return (system.tree, system.workspace, memory, *table, scheme, DT, begin, 0, steps, 2, q, v, a, 0.0, 0.0,
-                NEWTON, False, unused, unused)  # fmt: skip
+        return (system.tree, system.workspace, memory, *table, scheme, 0.0, DT, begin, 0, steps, 2, q, v, a, acc, lam,
+                0.0, 0.0, NEWTON, False, unused, unused, unused, np.zeros((1, 0)))  # fmt: skip
 
     run(*call(0, begin=True))
     memory.counters[:] = 0
@@ -117,14 +117,14 @@ def measure(rods: int, modes: int, intervals: int = 10, *, seconds: float = 0.5,
     """Best times of a chain of rods."""
     system = chain(rods, modes, intervals)
     q, v, a = state(system)
-    forces = system.loads(0.0).at()
+    loads, lam = system.loads(0.0).loads, np.zeros(0)
     out, matrix = np.zeros(system.size), np.zeros((system.size, system.size))
-    robot = system.tree, system.workspace, forces
-    _residuals(1, *robot, q, v, a, out)
-    _tangents(1, *robot, matrix)
+    robot = system.tree, system.workspace, loads
+    _residuals(1, *robot, q, v, a, lam, out)
+    _tangents(1, *robot, lam, matrix)
     count = max(1, 400 // system.size)
-    r = best(lambda: _residuals(count, *robot, q, v, a, out), seconds / 2) / count
-    k = best(lambda: _tangents(count, *robot, matrix), seconds / 2) / count
+    r = best(lambda: _residuals(count, *robot, q, v, a, lam, out), seconds / 2) / count
+    k = best(lambda: _tangents(count, *robot, lam, matrix), seconds / 2) / count
     step, call = step_time(system, seconds) if stepping else (None, None)
     times = [None if value is None else rounded(1e6 * value) for value in (step, call, r, k)]
     return Timing(rods, system.size, intervals, *times)

@@ -228,6 +228,8 @@ def build(model: Model) -> tuple[Loads, Tables]:
     cables = Cables(
         ints(np.array([c[:2] for c in t.cables]).reshape(-1, 2)),
         floats(np.array([c[2] for c in t.cables]).reshape(-1, 14)),
+        floats([getattr(actuator, "friction", 0.0) for actuator in robot.actuators.values()]),
+        np.ones((len(t.cables), 2)),
     )
     muscles = Muscles(ints(t.muscle_link), floats(np.array(t.muscle_gain).reshape(-1, 12)))
     wrench = ints(np.array([t.wrench_node, t.wrench_follower]).reshape(2, -1).T)

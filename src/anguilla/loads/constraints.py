@@ -252,7 +252,7 @@ def add_line_gradients(segment, own_pack, own_packs, pack_slot, strains, basis, 
                 slope = _pick(moment, force, strains[s, pack_slot[first + l // 4]])
                 x = slope * basis[at + width * gauss + l]
                 c.jacobian[k, 4 * first + l] += x
-                c.column[k, 4 * first + l] += x
+                c.column[k, 4 * first + l] += x * cables.factor[b, gauss]
 
 
 @kernel

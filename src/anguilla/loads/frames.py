@@ -11,7 +11,7 @@ from anguilla._jit import inline, kernel
 from anguilla.loads.magnet import magnet_block, magnet_wrench
 from anguilla.loads.table import FROM, KIND, MAGNET, NODE, THRUSTER, TO
 from anguilla.loads.thruster import thruster_block, thruster_wrench
-from anguilla.mechanics.lanes import FOUR, get3, put3
+from anguilla.mechanics.lanes import FOUR, U, get3
 from anguilla.mechanics.tree import DF, DM, N_AL, N_F, N_M, N_W, P0, P1, P2, TH0, TH1, TH2
 from anguilla.mechanics.vec import add, cross, load3, store3, sub
 
@@ -64,15 +64,6 @@ def add_frame_columns(node, a, places, row, frames):
                 x, v, acc = get3(places, o + lane + P0), get3(places, o + lane + P1), get3(a, j + P2)
                 dw = add(th1, cross(th0, w))
                 dal = add(th2, add(cross(th1, w), cross(th0, al)))
-                dm = (
-                    _row(block, f, 0, th0, x, dw, v, dal, acc),
-                    _row(block, f, 1, th0, x, dw, v, dal, acc),
-                    _row(block, f, 2, th0, x, dw, v, dal, acc),
-                )
-                df = (
-                    _row(block, f, 3, th0, x, dw, v, dal, acc),
-                    _row(block, f, 4, th0, x, dw, v, dal, acc),
-                    _row(block, f, 5, th0, x, dw, v, dal, acc),
-                )
-                put3(a, j + DM, sub(get3(a, j + DM), dm))
-                put3(a, j + DF, sub(get3(a, j + DF), df))
+                for r in range(6):
+                    at = j + (DM if r < 3 else DF) + FOUR * U(r % 3)
+                    a[at] -= _row(block, f, r, th0, x, dw, v, dal, acc)

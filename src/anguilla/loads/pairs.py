@@ -67,7 +67,7 @@ def add_pair_tangents(matrix, width, pairs):
                                 matrix[i * width + j] += jac[p, source, i] * total
 
 
-@inline
+@kernel
 def add_block(block, p, r, c, sign, m):
     """Add sign x m (3x3) at row r and column c of a pair's block."""
     block[p, r, c] += sign * m[0]

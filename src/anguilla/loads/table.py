@@ -41,6 +41,8 @@ class Cables(NamedTuple):
 
     link: Ints  # (stretches, 2) ROD link that a piece runs along, and the actuator it belongs to
     data: Floats  # (stretches, 14) per Gauss point: offset D, slope D', quadrature weight x tension per unit of input
+    friction: Floats  # (actuators,) Coulomb coefficient
+    factor: Floats  # (stretches, 2) scratch: part of the tension left by friction at the Gauss points
 
 
 class Muscles(NamedTuple):

@@ -7,7 +7,7 @@ The integral z is stepped by the trapezoidal rule and condensed: z1 = z + dt/2 (
 
 from __future__ import annotations
 
-from anguilla._jit import inline, merge
+from anguilla._jit import inline, kernel, merge
 from anguilla.loads.table import DT, NODE, ROW
 from anguilla.loads.wrench import row3
 from anguilla.mechanics.tree import N_R, N_V, N_W, N_X
@@ -37,26 +37,21 @@ def _errors(node, row, frames, f):
 
 
 @inline
-def _control(row, frames, f, c, error):
-    """Component c of the body wrench: kP e + kI z1; keeps the error, the rate of the integral."""
-    frames.state[f, 2, c] = error
-    z = frames.state[f, 0, c] + 0.5 * row[DT] * (frames.state[f, 1, c] + error)
-    return frames.data[f, c] * error + frames.data[f, 6 + c] * z
-
-
-@inline
 def thruster_wrench(node, row, frames, f):
-    """World wrench of thruster f."""
+    """World wrench of thruster f: R (kP e + kI z1); keeps the error, the rate of the integral."""
     rotation = load9(node, frames.table[f, NODE], N_R)
     turn, slide = _errors(node, row, frames, f)
-    e, d = tmatvec(rotation, turn), tmatvec(rotation, slide)
-    moment = (_control(row, frames, f, 0, e[0]), _control(row, frames, f, 1, e[1]), _control(row, frames, f, 2, e[2]))
-    force = (_control(row, frames, f, 3, d[0]), _control(row, frames, f, 4, d[1]), _control(row, frames, f, 5, d[2]))
-    store3(frames.wrench, f, 0, matvec(rotation, moment))
-    store3(frames.wrench, f, 3, matvec(rotation, force))
+    state, data, wrench = frames.state, frames.data, frames.wrench
+    store3(state[f], 2, 0, tmatvec(rotation, turn))
+    store3(state[f], 2, 3, tmatvec(rotation, slide))
+    for c in range(6):
+        z = state[f, 0, c] + 0.5 * row[DT] * (state[f, 1, c] + state[f, 2, c])
+        wrench[f, c] = data[f, c] * state[f, 2, c] + data[f, 6 + c] * z
+    store3(wrench, f, 0, matvec(rotation, load3(wrench, f, 0)))
+    store3(wrench, f, 3, matvec(rotation, load3(wrench, f, 3)))
 
 
-@inline
+@kernel
 def put_block(block, f, r, c, m):
     """Write a 3x3 matrix at row r and column c of a block."""
     block[f, r, c], block[f, r, c + 1], block[f, r, c + 2] = m[0], m[1], m[2]

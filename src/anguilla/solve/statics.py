@@ -13,6 +13,7 @@ from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_count, as_number, as_positive
 from anguilla.loads.table import DT, Loads
+from anguilla.loads.tendon import set_friction
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status
 from anguilla.solve.closing import close, path_from
@@ -22,6 +23,7 @@ from anguilla.solve.stepping import STATIC, runner
 __all__ = ["Flow", "statics"]
 
 SMALLEST_STEP = 1e-5  # of the load
+MOST_FRICTION = 60  # times the tensions along tendons are updated
 
 
 @dataclass(frozen=True)
@@ -117,13 +119,20 @@ class _Solver:
         system = self.system
         zero, unused = np.zeros(system.size), np.zeros((1, system.size))
         none, empty = np.zeros(0, np.int64), np.zeros((1, 0))
-        self.memory.memory[0] = 0.0
         loads.row[DT] = 0.0
-        _, status = self.run(
-            system.tree, system.workspace, self.memory, loads, none, empty, STATIC, 0.0, 1.0, False, 0, 1, 2,
-            q, zero, zero, zero, lam, 0.0, self.tolerance, self.most, False, unused, unused, unused,
-            np.zeros((1, system.rows)),
-        )  # fmt: skip
+        for _ in range(MOST_FRICTION):
+            self.memory.memory[0] = 0.0
+            before = loads.cables.factor.copy()
+            _, status = self.run(
+                system.tree, system.workspace, self.memory, loads, none, empty, STATIC, 0.0, 1.0, False, 0, 1, 2,
+                q, zero, zero, zero, lam, 0.0, self.tolerance, self.most, False, unused, unused, unused,
+                np.zeros((1, system.rows)),
+            )  # fmt: skip
+            if status != CONVERGED:
+                break
+            set_friction(system.tree.record_at, system.workspace.local, loads.cables)
+            if np.max(np.abs(loads.cables.factor - before), initial=0.0) < 1e-12:
+                break
         return int(status)
 
 

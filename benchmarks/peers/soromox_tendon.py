@@ -1,0 +1,114 @@
+"""The tendon arm of benchmarks/tendon.py with SoRoMoX, one thread, double precision: one line of JSON per setting.
+
+Two models: a linear strain in each section (variable strain, 16 coordinates) and a constant one (12 coordinates). The time is
+that of the compiled rollout, without its compilation.
+"""
+
+import os
+
+# Read when JAX starts, hence before the imports.
+os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
+
+import json
+import sys
+import time
+from pathlib import Path
+from statistics import median
+
+import diffrax
+import jax
+import jax.numpy as jnp
+import numpy as np
+from soromox.actuation import ThreadlikeActuator, ThreadlikeRouting
+from soromox.systems import SystemState
+from soromox.systems.components import JointSpec, LinkSpec
+from soromox.systems.gvs import GVS, GVSSegment, StrainBasisSpec
+from soromox.systems.pcs import PCS
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from tendon import (
+    ANGLES,
+    DAMPING,
+    DENSITY,
+    DURATION,
+    LENGTH,
+    OFFSET,
+    POISSON,
+    RADIUS,
+    SAMPLES,
+    TENSIONS,
+    YOUNG,
+    tip_error,
+)  # fmt: skip
+
+jax.config.update("jax_enable_x64", True)
+
+SOLVERS = {
+    "kvaerno3, rtol 1e-3": (diffrax.Kvaerno3, 1e-3, 1e-5, 1e-4),
+    "tsit5, rtol 1e-4": (diffrax.Tsit5, 1e-4, 1e-6, 1e-5),
+    "tsit5, rtol 1e-3": (diffrax.Tsit5, 1e-3, 1e-5, 1e-5),
+}
+STRAIGHT = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0]
+
+
+def section():
+    """One section; the damping is given as a viscosity [Pa s]."""
+    return LinkSpec.circular(
+        length=LENGTH, density=DENSITY, radius=RADIUS, young_modulus=YOUNG, poisson_ratio=POISSON,
+        material_damping_coefficient=DAMPING * YOUNG, reference_strain=STRAIGHT,
+    )  # fmt: skip
+
+
+def build(model: str):
+    """The arm hanging along +x with its six tendons."""
+    places = np.array([[0.0, OFFSET * np.cos(a), OFFSET * np.sin(a)] for a in ANGLES] * 2)
+    routing = ThreadlikeRouting.linear(
+        intercept=jnp.array(places), start_segment_index=(0,) * 6, end_segment_index=(0, 0, 0, 1, 1, 1)
+    )
+    for base in ([0.0, 0, 0, 1.0, 0, 0, 0], [1.0, 0, 0, 0, 0, 0, 0]):  # the order of the base's quaternion
+        options = {
+            "gravity": jnp.array([9.81, 0.0, 0.0]), "base_pose": jnp.array(base),
+            "actuators": (ThreadlikeActuator.tendons(routing),),
+        }  # fmt: skip
+        if model == "constant":
+            robot = PCS.from_links([section(), section()], **options)
+        else:
+            names = "kappa_x", "kappa_y", "kappa_z", "sigma_x"
+            basis = StrainBasisSpec("legendre", names, [1, 1, 1, 1, 0, 0])
+            parts = [GVSSegment(section(), JointSpec.fixed(), basis, 6) for _ in range(2)]
+            robot = GVS.from_segments(parts, **options)
+        tip = np.array(robot.forward_kinematics(jnp.zeros(robot.num_velocities), robot.length))[:3, 3]
+        if abs(tip[0] - 2 * LENGTH) < 1e-6:
+            return robot
+    raise RuntimeError("the straight arm does not point along +x")
+
+
+def measure(model: str, name: str) -> dict:
+    """Error of the tip and time of one model and solver."""
+    robot, (solver, relative, absolute, first) = build(model), SOLVERS[name]
+    n, inputs, times = robot.num_velocities, jnp.array(TENSIONS), jnp.linspace(0.0, DURATION, SAMPLES)
+
+    def path(start):
+        run = robot.rollout_to(
+            SystemState(t=0.0, y=start), u=inputs, t1=DURATION, solver_dt=first, save_ts=times, solver=solver(),
+            stepsize_controller=diffrax.PIDController(rtol=relative, atol=absolute),
+        )  # fmt: skip
+        return jax.vmap(lambda y: robot.forward_kinematics(y[:n], robot.length)[:3, 3])(run.y)
+
+    start = jnp.zeros(2 * n)
+    compiled = jax.jit(path).lower(start).compile()
+    seconds, tip = [], None
+    for _ in range(3):
+        wall, processor = time.perf_counter(), time.process_time()
+        tip = compiled(start).block_until_ready()
+        seconds.append(min(time.perf_counter() - wall, time.process_time() - processor) / DURATION)
+    title = f"SoRoMoX, {model} strain, {name}"
+    error = tip_error(np.array(times), np.array(tip))
+    return {"program": title, "coordinates": int(n), "error": error, "ratio": min(seconds), "median": median(seconds)}
+
+
+if __name__ == "__main__":
+    for model in ("linear", "constant"):
+        for name in SOLVERS:
+            if model == "linear" or name.startswith("kvaerno"):
+                print(json.dumps(measure(model, name)), flush=True)

@@ -6,16 +6,19 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from anguilla.assemble.evaluate import residual
 from anguilla.assemble.reactions import evaluate
 from anguilla.assemble.system import Inputs, LoadTable, System
 from anguilla.assemble.user import move
 from anguilla.errors import AnguillaWarning, SolverError
 from anguilla.lie import exp6, inverse, log6
-from anguilla.loads.table import KIND, LENGTH, MOTION, POSE, TWIST, Loads
+from anguilla.loads.table import DT, KIND, LENGTH, MOTION, POSE, TWIST, Loads
 from anguilla.mechanics.tree import N_R, N_X, Floats, Ints
 
 CLOSED = 1e-9  # [m, rad] largest gap of a closed robot
+KEPT = 1e-6  # [m, rad, m/s] by which constraints that were left out may miss
 RANK = 1e-9  # singular values of the scaled constraint gradient below this part of the largest are zero
 
 
@@ -112,7 +115,7 @@ def _project(system: System, loads: Loads, q: Floats, weight: Floats, most: int 
         if size < 1e-13:
             break
         u, s, vt = np.linalg.svd(jacobian / weight, full_matrices=False)
-        keep = s > RANK * max(float(s[0]), 1e-300) if len(s) else np.zeros(0, bool)
+        keep = _large(s)
         step = -(vt[keep].T @ ((u.T @ phi)[keep] / s[keep])) / weight
         length = float(np.linalg.norm(step))
         if length < 1e-15:
@@ -152,25 +155,42 @@ def mount(system: System, table: LoadTable, q: Floats) -> Floats:
     return q
 
 
+def _large(s: Floats) -> NDArray[np.bool_]:
+    """Which singular values, in falling order, are not zero."""
+    return s > RANK * max(float(np.max(s, initial=0.0)), 1e-300)
+
+
+def _rate_gradient(system: System, loads: Loads, q: Floats, rows: Ints) -> Floats:
+    """Gradient of closures and twist constraints with respect to rates, in scaled coordinates, imposed ones fixed."""
+    zero, lam, n = np.zeros(system.size), np.zeros(system.rows), system.size
+    loads.row[DT] = 1.0  # not at rest: twists are held
+    evaluate(system, loads, q, zero, zero, lam)
+    flat, steep = (system._bordered(loads, lam, alpha, 0.0)[n:, :n] for alpha in (0.0, 1.0))
+    loads.row[DT] = 0.0
+    twist = loads.constraints.table[:, KIND] == TWIST
+    jacobian = (np.where(twist[:, None], steep - flat, flat) / system.tree.scale)[rows]
+    jacobian[:, loads.driven] = 0.0
+    return jacobian
+
+
 def redundant_rows(system: System, table: LoadTable, q: Floats) -> Ints:
-    """Holonomic rows that depend on the others, at a closed configuration q and at another one nearby."""
+    """Closures and twist constraints that depend on the others, at a closed configuration q and at others nearby."""
     loads = table.loads
-    rows = _holonomic(loads)
+    rows = np.flatnonzero(loads.constraints.table[:, KIND] != LENGTH)
     if not len(rows):
         return rows
     kept: set[int] = set()
     rng = np.random.default_rng(0)
     best: list[int] = []
     for _ in range(3):
-        _, jacobian = _gap(system, loads, q)
-        chosen = _independent(jacobian)
+        chosen = _independent(_rate_gradient(system, loads, q, rows))
         if len(chosen) > len(best):
             best = chosen
         if len(best) == len(rows):
             break
         # a singular configuration (a straight rod, say) is left by moving a little along what is free
-        _, s, vt = np.linalg.svd(jacobian, full_matrices=True)
-        free = vt[np.sum(s > RANK * max(float(s[0]), 1e-300)) :]
+        _, s, vt = np.linalg.svd(_gap(system, loads, q)[1], full_matrices=True)
+        free = vt[np.sum(_large(s)) :]
         if not len(free):
             break
         step = free.T @ rng.standard_normal(len(free))
@@ -186,7 +206,7 @@ def redundant_rows(system: System, table: LoadTable, q: Floats) -> Ints:
 def _independent(jacobian: Floats) -> list[int]:
     """Rows that are independent of those before them."""
     basis = np.zeros((0, jacobian.shape[1]))
-    size = max(float(np.max(np.linalg.norm(jacobian, axis=1), initial=0.0)), 1e-300)
+    size = max(float(np.max(np.linalg.norm(jacobian, axis=1), initial=0.0)), 1e-9)
     chosen = []
     for k, row in enumerate(jacobian):
         rest = row - basis.T @ (basis @ row)
@@ -196,6 +216,45 @@ def _independent(jacobian: Floats) -> list[int]:
             basis = np.vstack([basis, rest / length])
             chosen.append(k)
     return chosen
+
+
+def broken(system: System, inputs: Inputs, times: Floats, q: Floats, v: Floats) -> str:
+    """What is wrong with constraints that were left out: they follow from the others only if states (nt, n) keep them."""
+    if system.left_out is None:
+        return ""
+    full, rows, names = system.left_out
+    table, n = system.loads(times, inputs), system.size
+    out, lam, zero = np.zeros(n + len(full.table)), np.zeros(len(full.table)), np.zeros(n)
+    for k in range(len(times)):
+        loads = table.at(k)._replace(constraints=full)
+        loads.row[DT] = 1.0
+        (system.user.residual if system.user else residual)(
+            system.tree, system.workspace, loads, q[k], v[k], zero, lam, out
+        )
+        gap = np.abs(out[n:][rows])
+        if np.max(gap) > KEPT:
+            worst = int(np.argmax(gap))
+            when, miss = f"at t = {times[k]:g} s", f"it misses by {gap[worst]:.2g}"
+            return f"{names[worst]} cannot hold with the other constraints: {when} {miss}"
+    return ""
+
+
+def loose(system: System, matrix: Floats) -> str:
+    """Names of the coordinates (and constraints) along which a singular tangent does not resist; maybe none."""
+    n, right = system.size, np.ones(len(matrix))
+    right[:n] = 1.0 / system.tree.scale
+    scaled = matrix * np.outer(right, right)
+    tau = float(np.max(np.abs(np.diag(scaled)[:n]), initial=0.0)) or 1.0
+    scaled[:n, :n] /= tau
+    if not np.all(np.isfinite(scaled)) or not len(scaled):
+        return ""
+    _, s, vt = np.linalg.svd(scaled)
+    if s[-1] > RANK * s[0]:
+        return ""
+    part = np.abs(vt[-1])
+    labels = [*system.robot.coordinates(), *system.tables.row_names]
+    names = dict.fromkeys(labels[k] for k in np.argsort(-part)[:6] if part[k] > 0.3 * np.max(part))
+    return ", ".join(list(names)[:4])
 
 
 def close(system: System, inputs: Inputs, t: float, q: Floats) -> Floats:

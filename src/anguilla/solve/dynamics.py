@@ -14,11 +14,11 @@ from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_count, as_positive
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status, Trajectory
-from anguilla.solve.closing import close
+from anguilla.solve.closing import broken, close
 from anguilla.solve.newton import CONVERGED, EXPLANATION, TOO_STRICT, Scratch, scratch
 from anguilla.solve.progress import progress_bar
 from anguilla.solve.schemes import Coefficients, GeneralisedAlpha, Scheme, as_scheme
-from anguilla.solve.starting import consistent
+from anguilla.solve.starting import consistent, massless
 from anguilla.solve.stepping import runner
 
 __all__ = ["simulate"]
@@ -76,10 +76,8 @@ class _Motion:
         if self.system.is_plain:
             status = self.run(self.loads(t), t, dt, 0, 0, 1, self._unused, begin=True)[1]
             if status != CONVERGED:
-                raise SolverError(
-                    f"The mass matrix of {self.system.robot.name!r} is singular: some coordinate moves no mass.",
-                    advice="Use fewer modes, more intervals, or a section with mass.",
-                )
+                mass = self.system.matrices(self.q, self.v, t=t, inputs=self.inputs)[2]
+                raise massless(self.system, mass)
         else:
             self.v[:], self.a[:], self.lam[:] = consistent(self.system, self.inputs, t, self.q, self.v, dt)
             self.acc[:] = self.a
@@ -172,6 +170,9 @@ def simulate(
     accelerations = None if lazily else out[2][:kept]
     states = t, out[0][:kept], out[1][:kept], accelerations, out[3][:kept]
     result = Trajectory(robot, system, end, *states, inputs or {}, motion.balance if lazily else None)
+    conflict = broken(system, inputs or {}, t, result.q, result.v)
+    if conflict:
+        raise SolverError(f"The motion of {robot.name!r} is impossible: {conflict}.", result=result)
     if not ok and raise_on_failure:
         advice = "Try a smaller dt, error=1e-3, a damped method such as GeneralisedAlpha(0.5), or material damping."
         raise SolverError(f"The motion of {robot.name!r} {message}.", result=result, advice=advice)

@@ -16,6 +16,7 @@ from anguilla.assemble.user import move
 from anguilla.errors import SolverError
 from anguilla.loads.table import DT, INPUT, KIND, LENGTH, MOTION, TWIST, WHICH, Loads
 from anguilla.mechanics.tree import Floats, Ints
+from anguilla.solve.closing import loose
 
 STEP = 1e-4  # [s] of differences in time
 TAUT = 1e-7  # [m] by which a tendon may be off the length it is held at
@@ -137,7 +138,7 @@ def _accelerations(start: _Start, taut: Ints, tension: Floats, free: Ints, given
         known = np.array([row for row in np.flatnonzero(start.length) if row not in pulling], dtype=np.int64)
         matrix[k[known]], right[k[known]] = 0.0, tension[known]
         matrix[k[known], k[known]] = 1.0
-        solution = _solve(matrix, right, inner, system.robot.name)
+        solution = _solve(system, matrix, right, free)
         lam = solution[inner:]
         a[free] = solution[:inner] / scale[free]
         wrong = [row for row in pulling if lam[row] < 0.0]
@@ -151,15 +152,30 @@ def _accelerations(start: _Start, taut: Ints, tension: Floats, free: Ints, given
     return a, lam
 
 
-def _solve(matrix: Floats, right: Floats, inner: int, name: str) -> Floats:
+def _solve(system: System, matrix: Floats, right: Floats, free: Ints) -> Floats:
     """Solve a bordered system with rows and multipliers brought to one size."""
+    inner = len(free)
     balance = float(np.max(np.abs(np.diag(matrix)[:inner]), initial=0.0)) or 1.0
     grade = np.where(np.arange(len(right)) < inner, 1.0, balance)
     sizes = np.maximum(np.max(np.abs(matrix * grade), axis=1, initial=0.0), 1e-300)
     solution, _, rank, _ = np.linalg.lstsq(matrix * grade / sizes[:, None], right / sizes, rcond=1e-13)
     if rank < len(right):
-        raise SolverError(
-            f"The mass matrix of {name!r} is singular: some coordinate moves no mass and nothing holds it.",
-            advice="Use fewer modes, more intervals, a section with mass, or fix the coordinate.",
-        )
+        full = np.eye(system.size + system.rows)
+        places = np.concatenate([free, system.size + np.arange(system.rows)])
+        full[np.ix_(places, places)] = matrix / sizes[:, None]
+        raise massless(system, full)
     return solution * grade
+
+
+def massless(system: System, matrix: Floats) -> SolverError:
+    """The error of a start without a unique acceleration."""
+    names = loose(system, matrix) or "some coordinate"
+    if names.split(", ")[0] in system.tables.row_names:
+        return SolverError(
+            f"The start of {system.robot.name!r} is singular: nothing there can move what {names} holds.",
+            advice="Start elsewhere (start=...), or leave the constraint out.",
+        )
+    return SolverError(
+        f"The mass matrix of {system.robot.name!r} is singular: {names} moves no mass and nothing holds it.",
+        advice="Give bodies an inertia, use fewer modes or more intervals, or fix the coordinate.",
+    )

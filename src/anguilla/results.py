@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from anguilla.assemble.fields import cable_length, internal_wrench, motion_of, strain_field
 from anguilla.assemble.observe import S_A, S_AL, S_V, S_W, S_X, balances, jacobian
-from anguilla.assemble.reactions import closure_wrench, evaluate
+from anguilla.assemble.reactions import closure_wrench, replay
 from anguilla.assemble.system import Inputs, System
-from anguilla.describe import Closure, Frame, Part, Robot, RodHandle
+from anguilla.describe import Closure, Frame, Part, Robot, RodHandle, Spring
 from anguilla.errors import DescriptionError, as_array
 from anguilla.loads.table import Loads
 from anguilla.mechanics.tree import N_R
@@ -169,8 +169,11 @@ class _States:
     def reaction(self, closure: Closure) -> Array:
         """Wrench that a closure exerts on its frame b, about b's origin, in b's axes: (time, 6), moment [N m], force [N]."""
         names = list(self.system.robot.closures)
-        if not isinstance(closure, Closure) or closure.name not in names:
-            raise DescriptionError(f"expected a closure of robot {self.robot.name!r}, as returned by robot.close.")
+        if not isinstance(closure, Closure) or closure.name not in names or closure.robot is not self.robot:
+            known = ", ".join(names) or "none"
+            raise DescriptionError(
+                f"expected a closure of robot {self.robot.name!r}, as returned by robot.close; it has: {known}."
+            )
         number = names.index(closure.name)
         own = self.system.robot.closures[closure.name]
         side = own.sides[1][:3, :3]
@@ -186,8 +189,11 @@ class _States:
 
         Zero for coordinates that are not imposed.
         """
-        index = part.index
-        joint = self.system.model.parts[index].joint
+        if not isinstance(part, Part) or (part.robot is not self.robot and part.robot is not self.system.robot):
+            raise DescriptionError(
+                f"expected a part of robot {self.robot.name!r}, as returned by robot.add; got {part!r}."
+            )
+        joint = self.system.model.parts[part.index].joint
         out = np.zeros((len(self._t), joint.stop - joint.start))
         driven = [k for k in self.system._loads.driven if joint.start <= k < joint.stop]
         for k, _, residual in self._evaluations():
@@ -206,10 +212,8 @@ class _States:
 
     def _evaluations(self) -> Iterator[tuple[int, Loads, Array]]:
         """(number, loads, residual) of each state, after evaluating it."""
-        table = self.system.loads(self._t, self.inputs)
-        for k in range(len(self._t)):
-            loads = table.at(k)
-            yield k, loads, evaluate(self.system, loads, self._q[k], self._v[k], self._accelerations[k], self._lam[k])
+        states = self._q, self._v, self._accelerations, self._lam
+        return replay(self.system, self._t, self.inputs, *states)
 
     def length(self, actuator: str) -> Any:
         """Length of a tendon, or of the centre line of a chamber, inside the rods [m]: (time,)."""
@@ -225,12 +229,23 @@ class _States:
 
     @property
     def energy(self) -> dict[str, Any]:
-        """Energies [J]: kinetic, elastic, gravitational (zero at the world origin), total."""
+        """Energies [J]: kinetic, elastic, gravitational (zero at the world origin), total.
+
+        Elastic is that of rods, joint springs and springs between frames; other loads (muscles, magnets, ...) keep none.
+        """
         rows = self._balances()
-        elastic = self.system.elastic_energy(self._q)
+        elastic = self.system.elastic_energy(self._q) + self._spring_energy()
         total = rows[:, 0] + rows[:, 1] + elastic
         named = {"kinetic": rows[:, 0], "elastic": elastic, "gravitational": rows[:, 1], "total": total}
         return {name: self._pick(value) for name, value in named.items()}
+
+    def _spring_energy(self) -> Array:
+        out = np.zeros(len(self._t))
+        for spring in self.system.robot.loads:
+            if isinstance(spring, Spring):
+                ends = self._snapshots([spring.a, spring.b])[:, :, S_X : S_X + 3]
+                out += 0.5 * spring.stiffness * (np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1) - spring.rest) ** 2
+        return out
 
     @property
     def momentum(self) -> Array:

@@ -39,7 +39,8 @@ def _ascend(tree, ws, loads, lam, out):
     """Second and third phase: all loads, then up the tree."""
     c = loads.constraints
     if len(loads.tension) > 0:
-        set_tensions(loads.row, loads.at, c, lam, loads.tension)
+        lines = ws.node, ws.local, tree.record_at, loads.row, loads.at, loads.cables, loads.pairs
+        set_tensions(*lines, c, lam, loads.tension)
     inertia_and_gravity(tree, ws, row3(loads.row, GRAVITY))
     add_wrenches(ws, loads)
     if len(loads.frames.table) > 0:
@@ -56,8 +57,7 @@ def _ascend(tree, ws, loads, lam, out):
     for k in range(n):
         out[k] = ws.rows[tree.lane[k]] - loads.row[effort + k]
     if len(lam) > 0:
-        where = ws.node, ws.local, tree.record_at
-        constraint_values(*where, loads.row, loads.at, loads.cables, loads.pairs, c, lam, out, n)
+        constraint_values(ws.node, loads.row, loads.at, loads.pairs, c, lam, out, n)
 
 
 @kernel

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from anguilla.assemble.observe import S_A, S_AL, S_V, S_W, S_X, SNAPSHOT, jacobian, snapshots
-from anguilla.assemble.reactions import evaluate, node_wrenches
+from anguilla.assemble.reactions import node_wrenches, replay
 from anguilla.assemble.system import Inputs, System
 from anguilla.describe import STRAIN_NAMES, DistributedWrench, Frame, RodHandle, Wrench
 from anguilla.errors import DescriptionError
@@ -122,10 +122,7 @@ def _point_wrenches(
         return jumps
     below = np.zeros((len(q), len(children), 9))
     acting: dict[int, Floats] = {}
-    table = system.loads(times, inputs)
-    for k in range(len(q)):
-        loads = table.at(k)
-        evaluate(system, loads, q[k], v[k], a[k], lam[k])
+    for k, loads, _ in replay(system, times, inputs, q, v, a, lam):
         node = system.workspace.node
         for c, child in enumerate(children):
             row = node[system.model.parts[child.index].entry]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from anguilla.assemble.evaluate import residual
-from anguilla.assemble.system import System
-from anguilla.loads.table import KIND, NODE, POSE, ROTATION, TRANSLATION, TWIST, WHICH, Loads
+from anguilla.assemble.system import Inputs, System
+from anguilla.loads.table import DT, KIND, NODE, POSE, ROTATION, TRANSLATION, TWIST, WHICH, Loads
+from anguilla.loads.tendon import set_friction
 from anguilla.mechanics.tree import N_R, N_V, N_X, Floats
 
 
@@ -26,6 +28,32 @@ def evaluate(system: System, loads: Loads, q: Floats, v: Floats, a: Floats, lam:
     kernel = system.user.residual if system.user else residual
     kernel(system.tree, system.workspace, loads, q, v, a, lam, out)
     return out
+
+
+def replay(
+    system: System, times: Floats, inputs: Inputs, q: Floats, v: Floats, a: Floats, lam: Floats
+) -> Iterator[tuple[int, Loads, Floats]]:
+    """(number, loads, residual) of each of the states (nt, n), evaluated in order: loads may remember those before.
+
+    Integrals of thrusters are taken over the given states by the trapezoidal rule, as the time loop does over its steps.
+    """
+    table = system.loads(times, inputs)
+    state, cables = system._loads.frames.state, system._loads.cables
+    rubs = bool(np.any(cables.friction))
+    state[:] = 0.0
+    for k in range(len(times)):
+        dt = float(times[k] - times[k - 1]) if k else 0.0
+        loads = table.at(k)
+        loads.row[DT] = dt
+        values = evaluate(system, loads, q[k], v[k], a[k], lam[k])
+        if rubs and k == 0:
+            set_friction(system.tree.record_at, system.workspace.local, cables)
+            values = evaluate(system, loads, q[k], v[k], a[k], lam[k])
+        yield k, loads, values
+        if rubs:
+            set_friction(system.tree.record_at, system.workspace.local, cables)
+        state[:, 0] += 0.5 * dt * (state[:, 1] + state[:, 2])
+        state[:, 1] = state[:, 2]
 
 
 def _rotation(system: System, node: int) -> Floats:

@@ -14,7 +14,7 @@ from anguilla.assemble.tables import build
 from anguilla.assemble.user import UserLoads
 from anguilla.describe import DistributedWrench, Frame, Magnet, Muscle, Robot, Thruster, Wrench
 from anguilla.errors import DescriptionError, as_array, as_number, refuse
-from anguilla.loads.table import GRAVITY, TIME, Loads
+from anguilla.loads.table import GRAVITY, TIME, Constraints, Loads
 from anguilla.mechanics.compile import Model, compile_robot
 from anguilla.mechanics.tree import Floats, Ints, Workspace, workspace
 
@@ -32,6 +32,7 @@ class LoadTable:
         column: (w,) places in the row that change with time.
         table: (nt, w) their values.
         forces: (k,) places in the row that hold forces: gravity, wrenches, efforts, tensions, stresses.
+        times: (nt,) [s].
 
     """
 
@@ -39,10 +40,12 @@ class LoadTable:
     column: Ints
     table: Floats
     forces: Ints
+    times: Floats
 
     def at(self, k: int = 0) -> Loads:
         """Set the loads to the k-th time and return them."""
         self.loads.row[self.column] = self.table[k]
+        self.loads.row[TIME] = self.times[k]
         return self.loads
 
 
@@ -70,6 +73,7 @@ class System:
         self.size = self.model.size
         self.rows = len(self._loads.constraints.table)  # constraints
         self._steady: Floats | None = None  # the row with what does not depend on time
+        self.left_out: tuple[Constraints, Ints, list[str]] | None = None  # all constraints; rows left out, their names
 
     def observing(self, frames: Sequence[Frame]) -> System:
         """Return this system, or one with the same coordinates and motion in which every given frame has a node."""
@@ -99,10 +103,14 @@ class System:
     def _tensions(self, times: Floats, inputs: Inputs | None) -> Floats:
         """Inputs of the actuators (nt or 1, actuators) at the given times [s]; absent ones are zero."""
         names = list(self.robot.actuators)
-        if inputs is None:
-            return np.zeros((1, len(names)))
+        inputs = {} if inputs is None else inputs
         if not isinstance(inputs, Mapping):
             raise refuse("inputs", "a dictionary from names of actuators to numbers or functions of t", inputs)
+        for name, actuator in self.robot.actuators.items():
+            if getattr(actuator, "by", "") == "length" and name not in inputs:
+                raise DescriptionError(
+                    f"inputs: tendon {name!r} is driven by its length [m]: give {{{name!r}: length}}."
+                )
         for name in inputs:
             if name not in names:
                 known = ", ".join(names) or "none"
@@ -145,7 +153,7 @@ class System:
         row[TIME] = times[0]
         columns = np.concatenate([np.zeros(0, np.int64), *column]).astype(np.int64)
         values = np.ascontiguousarray(np.concatenate([np.zeros((len(times), 0)), *table], axis=1))
-        return LoadTable(self._loads._replace(row=row), columns, values, self._force_places)
+        return LoadTable(self._loads._replace(row=row), columns, values, self._force_places, times)
 
     def _sample(self, times: Floats, varying: bool) -> Floats:
         """The row with all that does not depend on time."""
@@ -237,12 +245,12 @@ class System:
         keep = np.setdiff1d(np.arange(self.rows), rows)
         names = ("table", "value", "jacobian", "column", "diagonal", "slack")
         old = self._loads.constraints
+        self.left_out = (self._loads.constraints, rows, [self.tables.row_names[k] for k in rows])
         shift = {int(k): new for new, k in enumerate(keep)}
         tied = np.array([shift[int(k)] if k >= 0 else -1 for k in old.input_row], dtype=np.int64)
         picked = {name: np.ascontiguousarray(getattr(old, name)[keep]) for name in names}
         self._loads = self._loads._replace(constraints=old._replace(**picked, input_row=tied))
         self.tables.dropped_rows = [int(k) for k in rows]
-        self.tables.dropped += [self.tables.row_names[k] for k in rows]
         self.tables.row_names = [self.tables.row_names[k] for k in keep]
         self.rows = len(keep)
 

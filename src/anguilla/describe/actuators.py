@@ -239,6 +239,11 @@ class Tendon(Actuator):
             raise refuse("Tendon.by", '"tension" or "length"', self.by)
         self.compliance = as_nonnegative(self.compliance, "Tendon.compliance", "m/N")
         self.friction = as_nonnegative(self.friction, "Tendon.friction")
+        for a, b in pairwise(self._path):
+            if isinstance(a, Frame) and a == b:
+                raise DescriptionError(
+                    f"Tendon.part passes {a.label} twice in a row: between two frames it needs a way."
+                )
         if self.compliance and self.by == "tension":
             raise DescriptionError('Tendon.compliance matters only when the input is a length: by="length".')
 

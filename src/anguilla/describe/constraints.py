@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe.description import Description, as_name
 from anguilla.describe.frames import Frame, Part
+from anguilla.describe.joint import as_direction
 from anguilla.describe.joints import Cylindrical, Fixed, Joint, Planar, Prismatic, Revolute, Spherical, Universal
 from anguilla.describe.signals import _arguments
 from anguilla.errors import DescriptionError, as_number, as_pose, as_positive, as_vector, refuse
@@ -179,10 +180,7 @@ class TwistConstraint(Description):
 
 def no_slip(frame: Frame, direction: ArrayLike, *, name: str | None = None) -> TwistConstraint:
     """A skate, or the tip of a needle: the frame does not move along a direction of its own axes."""
-    vector = as_vector(direction, 3, "no_slip direction")
-    if not np.any(vector):
-        raise refuse("no_slip direction", "a vector that is not zero", direction)
-    return TwistConstraint(frame, (0.0, 0.0, 0.0, *(vector / np.linalg.norm(vector)).tolist()), name=name)
+    return TwistConstraint(frame, (0.0, 0.0, 0.0, *as_direction(direction, "no_slip direction")), name=name)
 
 
 def rolling(
@@ -201,8 +199,7 @@ def rolling(
 
     """
     radius = as_positive(radius, "rolling radius", "m")
-    ahead, axis = as_vector(forward, 3, "rolling forward"), as_vector(axle, 3, "rolling axle")
-    ahead, axis = ahead / np.linalg.norm(ahead), axis / np.linalg.norm(axis)
+    ahead, axis = as_direction(forward, "rolling forward"), as_direction(axle, "rolling axle")
     return TwistConstraint(
-        carrier, (0.0, 0.0, 0.0, *ahead.tolist()), wheel, (*(-radius * axis).tolist(), 0.0, 0.0, 0.0), name=name
+        carrier, (0.0, 0.0, 0.0, *ahead), wheel, (*(-radius * x for x in axis), 0.0, 0.0, 0.0), name=name
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -19,7 +20,7 @@ from anguilla.describe.signals import (
     sample,
     sample_along,
 )
-from anguilla.errors import as_array, as_nonnegative, as_number, as_vector, refuse
+from anguilla.errors import DescriptionError, as_array, as_nonnegative, as_number, as_vector, refuse
 
 Array = NDArray[np.float64]
 
@@ -30,6 +31,18 @@ def _as_frame(value: object, name: str) -> Frame:
     if isinstance(value, Part) or not isinstance(value, Frame):
         raise refuse(name, "a frame such as arm.tip or body.frame", value)
     return value
+
+
+def _check_arguments(function: Callable[..., object] | None, name: str, given: tuple[str, ...]) -> None:
+    """Check that a function can be called with as many arguments as it is given."""
+    if function is None:
+        return
+    try:
+        inspect.signature(function).bind(*given)
+    except TypeError as error:
+        raise DescriptionError(f"The {name} must be a function of ({', '.join(given)}): {error}.") from None
+    except ValueError:
+        pass  # a built-in function does not tell
 
 
 @dataclass(eq=False)
@@ -227,6 +240,8 @@ class Spring(Load):
     def _check(self) -> None:
         self.a, self.b = _as_frame(self.a, "Spring.a"), _as_frame(self.b, "Spring.b")
         self._check_name()
+        if self.a == self.b:
+            raise DescriptionError(f"{self.label} joins a place to itself: it needs two frames.")
         self.stiffness = as_nonnegative(self.stiffness, "Spring.stiffness", "N/m")
         self.rest = as_nonnegative(self.rest, "Spring.rest", "m")
         self.damping = as_nonnegative(self.damping, "Spring.damping", "N s/m")
@@ -298,6 +313,9 @@ class UserLoad(Load):
             raise refuse("UserLoad.wrench", "a function of (motion, t) returning 6 numbers", self.wrench)
         if self.tangent is not None and not callable(self.tangent):
             raise refuse("UserLoad.tangent", "a function of (motion, t) returning a (6, 18) array", self.tangent)
+        given = ("motion", "t", "X") if isinstance(self.where, RodHandle) else ("motion", "t")
+        for name in ("wrench", "tangent"):
+            _check_arguments(getattr(self, name), f"{name} of {self.label}", given)
 
     @property
     def is_constant(self) -> bool:
@@ -337,6 +355,8 @@ class UserForce(Load):
             raise refuse("UserForce.force", "a function of (q, v, t) returning a force per coordinate", self.force)
         if self.tangent is not None and not callable(self.tangent):
             raise refuse("UserForce.tangent", "a function of (q, v, t) returning two matrices", self.tangent)
+        for name in ("force", "tangent"):
+            _check_arguments(getattr(self, name), f"{name} of {self.label}", ("q", "v", "t"))
 
     @property
     def is_constant(self) -> bool:

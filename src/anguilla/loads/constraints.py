@@ -40,14 +40,22 @@ ZERO = (0.0, 0.0, 0.0)
 
 
 @kernel
-def set_tensions(loads_row, at, c, lam, tension):
-    """Tensions from the inputs, or from the multipliers of length constraints."""
+def set_tensions(node, local, record_at, row, at, cables, pairs, c, lam, tension):
+    """Lengths of lines; which held ones are slack; tensions from the inputs, or from the multipliers of held lengths."""
+    if len(lam) > 0:
+        c.length[:] = 0.0
+        for k in range(len(cables.link)):
+            c.length[cables.link[k, 1]] += line_length(record_at, local, cables, k)
+        for k in range(len(pairs.span)):
+            c.length[pairs.span[k, 1]] += span(node, pairs, pairs.span[k, 0])[1]
     for k in range(len(tension)):
-        row = c.input_row[k]
-        if row < 0:
-            tension[k] = loads_row[at[INPUT] + k]
+        i, given = c.input_row[k], row[at[INPUT] + k]
+        if i < 0:
+            tension[k] = given
         else:
-            tension[k] = lam[row] if c.slack[row] == 0 else 0.0
+            gap = c.length[k] - given - c.value[i] * lam[i]
+            c.slack[i] = 1 if lam[i] + SLACK_TEST * gap <= 0.0 else 0
+            tension[k] = lam[i] if c.slack[i] == 0 else 0.0
 
 
 @inline
@@ -96,13 +104,8 @@ def add_constraint_forces(node, row, at, pairs, c, lam):
 
 
 @kernel
-def constraint_values(node, local, record_at, row, at, cables, pairs, c, lam, out, n):
-    """Values of the constraints into out, after the n coordinates."""
-    c.length[:] = 0.0
-    for k in range(len(cables.link)):
-        c.length[cables.link[k, 1]] += line_length(record_at, local, cables, k)
-    for k in range(len(pairs.span)):
-        c.length[pairs.span[k, 1]] += span(node, pairs, pairs.span[k, 0])[1]
+def constraint_values(node, row, at, pairs, c, lam, out, n):
+    """Values of the constraints into out, after the n coordinates; lengths are those of `set_tensions`."""
     for k in range(len(c.table)):
         kind, which = c.table[k, KIND], c.table[k, WHICH]
         value = 0.0
@@ -121,11 +124,10 @@ def constraint_values(node, local, record_at, row, at, cables, pairs, c, lam, ou
                     i = pairs.table[c.twist[which], side]
                     a, f = _twist_axes(node, c, which, i, side)
                     value += dot(a, load3(node, i, N_W)) + dot(f, load3(node, i, N_V))
+        elif c.slack[k] == 1:
+            value = lam[k]
         else:
             value = c.length[which] - row[at[INPUT] + which] - c.value[k] * lam[k]
-            c.slack[k] = 1 if lam[k] + SLACK_TEST * value <= 0.0 else 0
-            if c.slack[k] == 1:
-                value = lam[k]
         out[n + k] = value
 
 
@@ -264,9 +266,9 @@ def constraint_gradients(node, row, at, pairs, c):
         if kind == TRANSLATION or kind == ROTATION:
             _closure_gradient(node, row, at, pairs, c, k)
         elif kind == TWIST:
-            if row[DT] > 0.0:
-                _twist_gradient(node, pairs, c, k)
-            else:
+            _twist_gradient(node, pairs, c, k)
+            if row[DT] <= 0.0:
+                c.jacobian[k] = 0.0
                 c.diagonal[k] = 1.0
         elif c.slack[k] == 1:
             c.diagonal[k] = 1.0

@@ -1,4 +1,4 @@
-"""Closing a robot: mounting its loops, finding redundant constraints, and states consistent with all constraints."""
+"""Closing a robot: mounting its loops and finding redundant constraints."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from anguilla.assemble.evaluate import residual
 from anguilla.assemble.reactions import evaluate
 from anguilla.assemble.system import Inputs, LoadTable, System
 from anguilla.assemble.user import move
 from anguilla.errors import AnguillaWarning, SolverError
 from anguilla.lie import exp6, inverse, log6
-from anguilla.loads.table import KIND, LENGTH, MOTION, POSE, TWIST, Loads
+from anguilla.loads.table import DT, KIND, LENGTH, MOTION, POSE, TWIST, Loads
 from anguilla.mechanics.tree import N_R, N_X, Floats, Ints
 
 CLOSED = 1e-9  # [m, rad] largest gap of a closed robot
+KEPT = 1e-6  # [m, rad, m/s] by which constraints that were left out may miss
 RANK = 1e-9  # singular values of the scaled constraint gradient below this part of the largest are zero
-STEP = 1e-4  # of differences in time, relative
 
 
 def drive(loads: Loads, q: Floats) -> Floats:
@@ -113,7 +115,7 @@ def _project(system: System, loads: Loads, q: Floats, weight: Floats, most: int 
         if size < 1e-13:
             break
         u, s, vt = np.linalg.svd(jacobian / weight, full_matrices=False)
-        keep = s > RANK * max(float(s[0]), 1e-300) if len(s) else np.zeros(0, bool)
+        keep = _large(s)
         step = -(vt[keep].T @ ((u.T @ phi)[keep] / s[keep])) / weight
         length = float(np.linalg.norm(step))
         if length < 1e-15:
@@ -153,25 +155,42 @@ def mount(system: System, table: LoadTable, q: Floats) -> Floats:
     return q
 
 
+def _large(s: Floats) -> NDArray[np.bool_]:
+    """Which singular values, in falling order, are not zero."""
+    return s > RANK * max(float(np.max(s, initial=0.0)), 1e-300)
+
+
+def _rate_gradient(system: System, loads: Loads, q: Floats, rows: Ints) -> Floats:
+    """Gradient of closures and twist constraints with respect to rates, in scaled coordinates, imposed ones fixed."""
+    zero, lam, n = np.zeros(system.size), np.zeros(system.rows), system.size
+    loads.row[DT] = 1.0  # not at rest: twists are held
+    evaluate(system, loads, q, zero, zero, lam)
+    flat, steep = (system._bordered(loads, lam, alpha, 0.0)[n:, :n] for alpha in (0.0, 1.0))
+    loads.row[DT] = 0.0
+    twist = loads.constraints.table[:, KIND] == TWIST
+    jacobian = (np.where(twist[:, None], steep - flat, flat) / system.tree.scale)[rows]
+    jacobian[:, loads.driven] = 0.0
+    return jacobian
+
+
 def redundant_rows(system: System, table: LoadTable, q: Floats) -> Ints:
-    """Holonomic rows that depend on the others, at a closed configuration q and at another one nearby."""
+    """Closures and twist constraints that depend on the others, at a closed configuration q and at others nearby."""
     loads = table.loads
-    rows = _holonomic(loads)
+    rows = np.flatnonzero(loads.constraints.table[:, KIND] != LENGTH)
     if not len(rows):
         return rows
     kept: set[int] = set()
     rng = np.random.default_rng(0)
     best: list[int] = []
     for _ in range(3):
-        _, jacobian = _gap(system, loads, q)
-        chosen = _independent(jacobian)
+        chosen = _independent(_rate_gradient(system, loads, q, rows))
         if len(chosen) > len(best):
             best = chosen
         if len(best) == len(rows):
             break
         # a singular configuration (a straight rod, say) is left by moving a little along what is free
-        _, s, vt = np.linalg.svd(jacobian, full_matrices=True)
-        free = vt[np.sum(s > RANK * max(float(s[0]), 1e-300)) :]
+        _, s, vt = np.linalg.svd(_gap(system, loads, q)[1], full_matrices=True)
+        free = vt[np.sum(_large(s)) :]
         if not len(free):
             break
         step = free.T @ rng.standard_normal(len(free))
@@ -187,7 +206,7 @@ def redundant_rows(system: System, table: LoadTable, q: Floats) -> Ints:
 def _independent(jacobian: Floats) -> list[int]:
     """Rows that are independent of those before them."""
     basis = np.zeros((0, jacobian.shape[1]))
-    size = max(float(np.max(np.linalg.norm(jacobian, axis=1), initial=0.0)), 1e-300)
+    size = max(float(np.max(np.linalg.norm(jacobian, axis=1), initial=0.0)), 1e-9)
     chosen = []
     for k, row in enumerate(jacobian):
         rest = row - basis.T @ (basis @ row)
@@ -197,6 +216,45 @@ def _independent(jacobian: Floats) -> list[int]:
             basis = np.vstack([basis, rest / length])
             chosen.append(k)
     return chosen
+
+
+def broken(system: System, inputs: Inputs, times: Floats, q: Floats, v: Floats) -> str:
+    """What is wrong with constraints that were left out: they follow from the others only if states (nt, n) keep them."""
+    if system.left_out is None:
+        return ""
+    full, rows, names = system.left_out
+    table, n = system.loads(times, inputs), system.size
+    out, lam, zero = np.zeros(n + len(full.table)), np.zeros(len(full.table)), np.zeros(n)
+    for k in range(len(times)):
+        loads = table.at(k)._replace(constraints=full)
+        loads.row[DT] = 1.0
+        (system.user.residual if system.user else residual)(
+            system.tree, system.workspace, loads, q[k], v[k], zero, lam, out
+        )
+        gap = np.abs(out[n:][rows])
+        if np.max(gap) > KEPT:
+            worst = int(np.argmax(gap))
+            when, miss = f"at t = {times[k]:g} s", f"it misses by {gap[worst]:.2g}"
+            return f"{names[worst]} cannot hold with the other constraints: {when} {miss}"
+    return ""
+
+
+def loose(system: System, matrix: Floats) -> str:
+    """Names of the coordinates (and constraints) along which a singular tangent does not resist; maybe none."""
+    n, right = system.size, np.ones(len(matrix))
+    right[:n] = 1.0 / system.tree.scale
+    scaled = matrix * np.outer(right, right)
+    tau = float(np.max(np.abs(np.diag(scaled)[:n]), initial=0.0)) or 1.0
+    scaled[:n, :n] /= tau
+    if not np.all(np.isfinite(scaled)) or not len(scaled):
+        return ""
+    _, s, vt = np.linalg.svd(scaled)
+    if s[-1] > RANK * s[0]:
+        return ""
+    part = np.abs(vt[-1])
+    labels = [*system.robot.coordinates(), *system.tables.row_names]
+    names = dict.fromkeys(labels[k] for k in np.argsort(-part)[:6] if part[k] > 0.3 * np.max(part))
+    return ", ".join(list(names)[:4])
 
 
 def close(system: System, inputs: Inputs, t: float, q: Floats) -> Floats:
@@ -215,86 +273,3 @@ def close(system: System, inputs: Inputs, t: float, q: Floats) -> Floats:
         )
         system.drop_rows(rows)
     return q
-
-
-def consistent(
-    system: System, inputs: Inputs, t: float, q: Floats, v: Floats, dt: float
-) -> tuple[Floats, Floats, Floats]:
-    """(v, a, multipliers): rates that keep the constraints, nearest to v, and accelerations that balance and keep them.
-
-    Time derivatives of the constraints come from central differences along the motion.
-    """
-    n, m = system.size, system.rows
-    scale = system.tree.scale
-    table = system.loads([t - STEP, t, t + STEP], inputs)
-    loads = table.at(1)
-    loads.row[0] = max(dt, STEP)  # not at rest: twists are held
-    zero, lam = np.zeros(n), np.zeros(m)
-    driven, at = loads.driven, int(loads.at[MOTION])
-    v = v.copy()
-    v[driven] = loads.row[at + 1 : at + 3 * len(driven) : 3]
-    given = loads.row[at + 2 : at + 3 * len(driven) : 3].copy()
-    twist = loads.constraints.table[:, KIND] == TWIST
-
-    def values(k: int, q: Floats, v: Floats) -> Floats:
-        other = table.at(k)
-        other.row[0] = max(dt, STEP)
-        return evaluate(system, other, q, v, zero, lam)[n:].copy()
-
-    def gradient() -> Floats:
-        """J with respect to rates, of all rows."""
-        loads = table.at(1)
-        loads.row[0] = max(dt, STEP)
-        evaluate(system, loads, q, v, zero, lam)
-        flat, steep = (system._bordered(loads, lam, alpha, 0.0)[n:, :n] for alpha in (0.0, 1.0))
-        return np.where(twist[:, None], steep - flat, flat)
-
-    J = gradient()
-    free = np.setdiff1d(np.arange(n), driven)
-    # rates: J v = -phi_t; twists psi(q, v) = 0 are linear in v
-    late = values(2, q, 0 * v), values(0, q, 0 * v)
-    explicit = np.where(twist, values(1, q, 0 * v), (late[0] - late[1]) / (2.0 * STEP))
-    miss = J @ v + explicit
-    if m and np.max(np.abs(miss), initial=0.0) > 0.0:
-        correction = np.linalg.lstsq(J[:, free] / scale[free], -miss, rcond=1e-10)[0]
-        v[free] += correction / scale[free]
-    # accelerations: J a = -(second derivative at a = 0)
-    ahead, back = move(system.tree, q, STEP * v), move(system.tree, q, -STEP * v)
-    second = (values(2, ahead, v) - 2.0 * values(1, q, v) + values(0, back, v)) / STEP**2
-    first = (values(2, ahead, v) - values(0, back, v)) / (2.0 * STEP)
-    bias = np.where(twist, first, second)
-    J = gradient()
-    loads = table.at(1)
-    loads.row[0] = 0.0
-    a = np.zeros(n)
-    a[driven] = given
-    force = evaluate(system, loads, q, v, a, lam)[:n]
-    flat, steep = (system._bordered(loads, lam, 0.0, beta) for beta in (0.0, 1.0))
-    mass, column = (steep - flat)[:n, :n], flat[:n, n:]
-    loads.row[0] = max(dt, STEP)
-    column = np.where(twist[None, :], system._bordered(loads, lam, 0.0, 0.0)[:n, n:], column)
-    slack = (loads.constraints.table[:, KIND] == LENGTH) & (loads.constraints.slack == 1)
-    matrix = np.zeros((len(free) + m, len(free) + m))
-    matrix[: len(free), : len(free)] = mass[np.ix_(free, free)] / np.outer(scale[free], scale[free])
-    matrix[: len(free), len(free) :] = column[free] / scale[free][:, None]
-    matrix[len(free) :, : len(free)] = J[:, free] / scale[free]
-    right = np.concatenate([-force[free] / scale[free], -bias - J[:, driven] @ given])
-    for k in np.flatnonzero(slack):
-        matrix[len(free) + k] = 0.0
-        matrix[len(free) + k, len(free) + k], right[len(free) + k] = 1.0, 0.0
-    balance = float(np.max(np.abs(np.diag(matrix)[: len(free)]), initial=0.0)) or 1.0
-    grade = np.concatenate([np.full(len(free), 1.0), np.full(m, balance)])
-    solution, _, rank, _ = np.linalg.lstsq(matrix * grade / np.maximum(_row_sizes(matrix * grade), 1e-300)[:, None],
-                                           right / np.maximum(_row_sizes(matrix * grade), 1e-300), rcond=1e-13)  # fmt: skip
-    if rank < len(right):
-        raise SolverError(
-            f"The mass matrix of {system.robot.name!r} is singular: some coordinate moves no mass and nothing holds it.",
-            advice="Use fewer modes, more intervals, a section with mass, or fix the coordinate.",
-        )
-    solution = solution * grade
-    a[free] = solution[: len(free)] / scale[free]
-    return v, a, solution[len(free) :]
-
-
-def _row_sizes(matrix: Floats) -> Floats:
-    return np.max(np.abs(matrix), axis=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -11,13 +12,14 @@ from numpy.typing import ArrayLike
 
 from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
 from anguilla.describe import Robot
-from anguilla.errors import DescriptionError, SolverError, as_count, as_positive
+from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_count, as_positive
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status, Trajectory
-from anguilla.solve.closing import close, consistent
+from anguilla.solve.closing import broken, close
 from anguilla.solve.newton import CONVERGED, EXPLANATION, TOO_STRICT, Scratch, scratch
 from anguilla.solve.progress import progress_bar
-from anguilla.solve.schemes import Coefficients, GeneralisedAlpha, Scheme, as_scheme
+from anguilla.solve.schemes import Coefficients, GeneralisedAlpha, Scheme, as_scheme, forgets
+from anguilla.solve.starting import consistent, massless
 from anguilla.solve.stepping import runner
 
 __all__ = ["simulate"]
@@ -75,10 +77,8 @@ class _Motion:
         if self.system.is_plain:
             status = self.run(self.loads(t), t, dt, 0, 0, 1, self._unused, begin=True)[1]
             if status != CONVERGED:
-                raise SolverError(
-                    f"The mass matrix of {self.system.robot.name!r} is singular: some coordinate moves no mass.",
-                    advice="Use fewer modes, more intervals, or a section with mass.",
-                )
+                mass = self.system.matrices(self.q, self.v, t=t, inputs=self.inputs)[2]
+                raise massless(self.system, mass)
         else:
             self.v[:], self.a[:], self.lam[:] = consistent(self.system, self.inputs, t, self.q, self.v, dt)
             self.acc[:] = self.a
@@ -104,7 +104,7 @@ class _Motion:
 def simulate(
     robot: Robot, *, duration: float, dt: float, inputs: Inputs | None = None,
     start: Equilibrium | tuple[ArrayLike, ArrayLike] | ArrayLike | None = None, method: Scheme | str = DEFAULT_METHOD,
-    every: int = 1, tolerance: float = 1e-8, error: float | None = None, progress: bool | None = None,
+    every: int = 1, tolerance: float | None = None, error: float | None = None, progress: bool | None = None,
     raise_on_failure: bool = True,
 ) -> Trajectory:  # fmt: skip
     """Simulate the motion of a robot.
@@ -117,7 +117,8 @@ def simulate(
         start: an Equilibrium, coordinates q (n,), or (q, v); the rest shape at rest if not given.
         method: Newmark(), HHT(), GeneralisedAlpha(), Midpoint() or their names.
         every: store every so many steps.
-        tolerance: Newton's error as a part of a step's increment.
+        tolerance: Newton's error as a part of a step's increment; 1e-8 if not given, 1e-10 with loops or other constraints
+            (multipliers feel it divided by dt).
         error: local error allowed per step, as an angle [rad] or a relative displacement; steps then adapt themselves.
         progress: show a progress bar; by default when the run takes long and the output is a terminal.
         raise_on_failure: raise SolverError (with the motion so far in `.result`) instead of returning it.
@@ -129,7 +130,6 @@ def simulate(
     as_robot(robot)
     duration, dt = as_positive(duration, "duration", "s"), as_positive(dt, "dt", "s")
     every = as_count(every, "every")
-    tolerance = as_positive(tolerance, "tolerance", "")
     steps = round(duration / dt)
     if steps < 1 or abs(steps * dt - duration) > 1e-6 * duration:
         raise DescriptionError(
@@ -138,6 +138,7 @@ def simulate(
     if steps % every:
         raise DescriptionError(f"every must divide the number of steps, {steps}; got {every}.")
     system = System(robot)
+    tolerance = as_positive((1e-10 if system.rows else 1e-8) if tolerance is None else tolerance, "tolerance", "")
     q, v = _start(system, start)
     scheme = as_scheme(method).coefficients
     if not system.is_plain:
@@ -146,6 +147,13 @@ def simulate(
                 "Midpoint serves open robots; a robot with loops or imposed motions needs Newmark, HHT or GeneralisedAlpha."
             )
         q = close(system, inputs or {}, 0.0, q)
+        if system.rows and not forgets(scheme):
+            warnings.warn(
+                f"{method} has no numerical damping: errors of the multipliers of {robot.name!r} grow from step to step. "
+                "GeneralisedAlpha(0.9) or HHT(-0.05) forget them.",
+                AnguillaWarning,
+                stacklevel=2,
+            )
     motion = _Motion(system, scheme, tolerance, q, v, inputs or {})
     began = time.perf_counter()
     if isinstance(start, Equilibrium) and start.multipliers.shape == motion.lam.shape:
@@ -171,6 +179,9 @@ def simulate(
     accelerations = None if lazily else out[2][:kept]
     states = t, out[0][:kept], out[1][:kept], accelerations, out[3][:kept]
     result = Trajectory(robot, system, end, *states, inputs or {}, motion.balance if lazily else None)
+    conflict = broken(system, inputs or {}, t, result.q, result.v)
+    if conflict:
+        raise SolverError(f"The motion of {robot.name!r} is impossible: {conflict}.", result=result)
     if not ok and raise_on_failure:
         advice = "Try a smaller dt, error=1e-3, a damped method such as GeneralisedAlpha(0.5), or material damping."
         raise SolverError(f"The motion of {robot.name!r} {message}.", result=result, advice=advice)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from anguilla.errors import DescriptionError
 
 __all__ = ["HHT", "GeneralisedAlpha", "Midpoint", "Newmark", "Scheme", "as_scheme"]
@@ -95,3 +97,14 @@ def as_scheme(method: Scheme | str) -> Scheme:
     if isinstance(method, str) and method in NAMES:
         return NAMES[method]()
     raise DescriptionError(f"method must be a scheme or one of {', '.join(NAMES)}; got {method!r}.")
+
+
+def forgets(scheme: Coefficients) -> bool:
+    """Whether errors of a coordinate that is held by a constraint (q1 = q = 0) die out.
+
+    A step multiplies its rate and acceleration (dt v, dt^2 a) by a matrix, and its true acceleration by -af / (1 - af).
+    """
+    _, af, beta, gamma, _ = scheme
+    a = np.array([-1.0 / beta, -(0.5 - beta) / beta])
+    step = np.array([np.array([1.0, 1.0 - gamma]) + gamma * a, a])
+    return bool(np.max(np.abs(np.linalg.eigvals(step))) < 1.0 - 1e-6 and af < 0.5 - 1e-6)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla.assemble.evaluate import residual, tangent
+from anguilla.assemble.reactions import evaluate
 from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_count, as_number, as_positive
@@ -16,8 +17,8 @@ from anguilla.loads.table import DT, Loads
 from anguilla.loads.tendon import set_friction
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status
-from anguilla.solve.closing import close, path_from
-from anguilla.solve.newton import CONVERGED, EXPLANATION, ITERATIONS, scratch
+from anguilla.solve.closing import broken, close, loose, path_from
+from anguilla.solve.newton import CONVERGED, EXPLANATION, ITERATIONS, SINGULAR, scratch
 from anguilla.solve.stepping import STATIC, runner
 
 __all__ = ["Flow", "statics"]
@@ -93,6 +94,9 @@ def statics(
     zero = np.zeros((1, system.size))
     states = np.array([float(t)]), q[None, :].copy(), zero, zero, lam[None, :].copy()
     result = Equilibrium(robot, system, status, *states, inputs or {})
+    conflict = broken(system, inputs or {}, result._t, result._q, result._v)
+    if conflict:
+        raise SolverError(f"No equilibrium of {robot.name!r}: {conflict}.", result=result)
     if not ok and raise_on_failure:
         advice = (
             "Start closer (start=...), load it in smaller pieces, try method=Flow(), or look for a bifurcation: "
@@ -174,7 +178,13 @@ def _continuation(
     if factor >= 1.0:
         detour = "" if at_rest or pieces == 1 else " (from the rest shape: Newton failed from the given start)"
         return q, True, f"converged in {counters['iterations']} iterations, {pieces} load steps{detour}", counters
-    return q, False, f"stopped at {factor:.3g} of the load: {EXPLANATION[status]}", counters
+    why = EXPLANATION[status]
+    if status == SINGULAR:
+        loads = path.at(1.0)
+        evaluate(system, loads, q, np.zeros(system.size), np.zeros(system.size), lam)
+        names = loose(system, system._bordered(loads, lam, 0.0, 0.0))
+        why += f", nothing holds {names}" if names else ""
+    return q, False, f"stopped at {factor:.3g} of the load: {why}", counters
 
 
 def _too_far(system: System, before: Floats, after: Floats) -> bool:

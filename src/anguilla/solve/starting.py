@@ -1,0 +1,181 @@
+"""The start of a motion: rates that keep the constraints, accelerations and multipliers that balance and keep them.
+
+Time derivatives of the constraints come from central differences along the motion. A tendon held at a length is taut or
+slack: its tension T and the acceleration of its length satisfy T >= 0, l'' <= input'', T (l'' - input'') = 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from anguilla.assemble.reactions import evaluate
+from anguilla.assemble.system import Inputs, LoadTable, System
+from anguilla.assemble.user import move
+from anguilla.errors import SolverError
+from anguilla.loads.table import DT, INPUT, KIND, LENGTH, MOTION, TWIST, WHICH, Loads
+from anguilla.mechanics.tree import Floats, Ints
+from anguilla.solve.closing import loose
+
+STEP = 1e-4  # [s] of differences in time
+TAUT = 1e-7  # [m] by which a tendon may be off the length it is held at
+
+
+@dataclass
+class _Start:
+    """A state on its way to being consistent."""
+
+    system: System
+    table: LoadTable  # before, at and after the start
+    q: Floats
+    v: Floats
+    dt: float
+
+    def __post_init__(self) -> None:
+        kinds = self.system._loads.constraints.table[:, KIND]
+        self.twist, self.length = kinds == TWIST, kinds == LENGTH
+        self.test = np.where(self.length, 1.0, 0.0)  # multipliers for which a tendon at its length counts as taut
+
+    def loads(self, k: int = 1, moving: bool = True) -> Loads:
+        """Loads before (0), at (1) or after (2) the start; twists are held when moving."""
+        loads = self.table.at(k)
+        loads.row[DT] = max(self.dt, STEP) if moving else 0.0
+        return loads
+
+    def values(self, k: int, q: Floats, v: Floats) -> Floats:
+        """Values of all constraints."""
+        zero = np.zeros(self.system.size)
+        return evaluate(self.system, self.loads(k), q, v, zero, self.test)[self.system.size :].copy()
+
+    def gradients(self) -> tuple[Floats, Floats]:
+        """J (m, n) with respect to rates, and dR/dlambda (n, m)."""
+        system, n, loads = self.system, self.system.size, self.loads()
+        evaluate(system, loads, self.q, self.v, np.zeros(n), self.test)
+        flat, steep = (system._bordered(loads, self.test, alpha, 0.0) for alpha in (0.0, 1.0))
+        return np.where(self.twist[:, None], (steep - flat)[n:, :n], flat[n:, :n]), flat[:n, n:]
+
+    def tendons(self) -> tuple[Ints, Floats]:
+        """Rows of stiff tendons that are just at their length, and the tensions (m,) of compliant ones."""
+        c = self.system._loads.constraints
+        values = self.values(1, self.q, 0.0 * self.v)
+        gap = values + c.value * self.test
+        slack = (c.slack == 1) & self.length
+        stiff = self.length & (c.value == 0.0) & ~slack
+        for k in np.flatnonzero(stiff & (gap > TAUT)):
+            wanted = self.loads().row[int(self._at(INPUT)) + int(c.table[k, WHICH])]
+            raise SolverError(
+                f"The {self.system.tables.row_names[k]} should be {wanted:g} m at the start; it is {gap[k]:.3g} m longer.",
+                advice="Start from statics(robot, inputs=...), or give the tendon a compliance.",
+            )
+        elastic = self.length & (c.value > 0.0) & ~slack
+        tension = np.where(elastic, np.maximum(gap, 0.0) / np.where(elastic, c.value, 1.0), 0.0)
+        return np.flatnonzero(stiff & (gap > -TAUT)), tension
+
+    def _at(self, place: int) -> int:
+        return int(self.system._loads.at[place])
+
+
+def consistent(
+    system: System, inputs: Inputs, t: float, q: Floats, v: Floats, dt: float
+) -> tuple[Floats, Floats, Floats]:
+    """(v, a, multipliers): rates that keep the constraints, nearest to v, and accelerations that balance and keep them."""
+    table = system.loads([t - STEP, t, t + STEP], inputs)
+    start = _Start(system, table, q, v.copy(), dt)
+    driven, at = system._loads.driven, int(system._loads.at[MOTION])
+    row = start.loads().row
+    start.v[driven] = row[at + 1 : at + 3 * len(driven) : 3]
+    taut, tension = start.tendons()
+    free = np.setdiff1d(np.arange(system.size), driven)
+    taut = _rates(start, taut, free)
+    a, lam = _accelerations(start, taut, tension, free, row[at + 2 : at + 3 * len(driven) : 3].copy())
+    return start.v, a, lam
+
+
+def _rates(start: _Start, taut: Ints, free: Ints) -> Ints:
+    """Change the rates as little as keeps J v = -phi_t, tendons only if they would lengthen; returns those still taut."""
+    scale = start.system.tree.scale
+    J, _ = start.gradients()
+    rest = 0.0 * start.v
+    moved = (start.values(2, start.q, rest) - start.values(0, start.q, rest)) / (2.0 * STEP)
+    explicit = np.where(start.twist, start.values(1, start.q, rest), moved)  # twists are linear in v
+    held = ~start.length
+    for _ in range(len(taut) + 1):
+        miss = J @ start.v + explicit
+        if np.max(np.abs(miss[held]), initial=0.0) > 0.0:
+            step = np.linalg.lstsq(J[np.ix_(held, free)] / scale[free], -miss[held], rcond=1e-10)[0]
+            start.v[free] += step / scale[free]
+            miss = J @ start.v + explicit
+        longer = [k for k in taut if not held[k] and miss[k] > TAUT]
+        if not longer:
+            break
+        held[longer] = True
+    return np.array([k for k in taut if held[k] or miss[k] > -TAUT], dtype=np.int64)
+
+
+def _accelerations(start: _Start, taut: Ints, tension: Floats, free: Ints, given: Floats) -> tuple[Floats, Floats]:
+    """Accelerations and multipliers: M a + dR/dlambda lambda = -R, J a = -(second derivative at a = 0)."""
+    system, n, m = start.system, start.system.size, start.system.rows
+    scale, driven = system.tree.scale, system._loads.driven
+    ahead, back = (move(system.tree, start.q, sign * STEP * start.v) for sign in (1.0, -1.0))
+    late, early = start.values(2, ahead, start.v), start.values(0, back, start.v)
+    second = (late - 2.0 * start.values(1, start.q, start.v) + early) / STEP**2
+    bias = np.where(start.twist, (late - early) / (2.0 * STEP), second)
+    J, column = start.gradients()
+    loads, zero = start.loads(moving=False), np.zeros(m)
+    a = np.zeros(n)
+    a[driven] = given
+    force = evaluate(system, loads, start.q, start.v, a, zero)[:n]
+    flat, steep = (system._bordered(loads, zero, 0.0, beta)[:n, :n] for beta in (0.0, 1.0))
+    inner, k = len(free), len(free) + np.arange(m)
+    matrix, right = np.zeros((inner + m, inner + m)), np.zeros(inner + m)
+    matrix[:inner, :inner] = (steep - flat)[np.ix_(free, free)] / np.outer(scale[free], scale[free])
+    matrix[:inner, inner:] = column[free] / scale[free][:, None]
+    matrix[inner:, :inner] = J[:, free] / scale[free]
+    right[:inner], right[inner:] = -force[free] / scale[free], -bias - J[:, driven] @ given
+    pulling = set(taut.tolist())
+    for _ in range(2 * len(taut) + 1):
+        known = np.array([row for row in np.flatnonzero(start.length) if row not in pulling], dtype=np.int64)
+        matrix[k[known]], right[k[known]] = 0.0, tension[known]
+        matrix[k[known], k[known]] = 1.0
+        solution = _solve(system, matrix, right, free)
+        lam = solution[inner:]
+        a[free] = solution[:inner] / scale[free]
+        wrong = [row for row in pulling if lam[row] < 0.0]
+        late_ones = [row for row in taut if row not in pulling and J[row] @ a + bias[row] > 1e-9]
+        if not wrong and not late_ones:
+            break
+        pulling = (pulling - set(wrong)) if wrong else pulling | set(late_ones)
+        for row in pulling:
+            matrix[k[row], :inner], matrix[k[row], inner:] = J[row, free] / scale[free], 0.0
+            right[k[row]] = -bias[row] - J[row, driven] @ given
+    return a, lam
+
+
+def _solve(system: System, matrix: Floats, right: Floats, free: Ints) -> Floats:
+    """Solve a bordered system with rows and multipliers brought to one size."""
+    inner = len(free)
+    balance = float(np.max(np.abs(np.diag(matrix)[:inner]), initial=0.0)) or 1.0
+    grade = np.where(np.arange(len(right)) < inner, 1.0, balance)
+    sizes = np.maximum(np.max(np.abs(matrix * grade), axis=1, initial=0.0), 1e-300)
+    solution, _, rank, _ = np.linalg.lstsq(matrix * grade / sizes[:, None], right / sizes, rcond=1e-13)
+    if rank < len(right):
+        full = np.eye(system.size + system.rows)
+        places = np.concatenate([free, system.size + np.arange(system.rows)])
+        full[np.ix_(places, places)] = matrix / sizes[:, None]
+        raise massless(system, full)
+    return solution * grade
+
+
+def massless(system: System, matrix: Floats) -> SolverError:
+    """The error of a start without a unique acceleration."""
+    names = loose(system, matrix) or "some coordinate"
+    if names.split(", ")[0] in system.tables.row_names:
+        return SolverError(
+            f"The start of {system.robot.name!r} is singular: nothing there can move what {names} holds.",
+            advice="Start elsewhere (start=...), or leave the constraint out.",
+        )
+    return SolverError(
+        f"The mass matrix of {system.robot.name!r} is singular: {names} moves no mass and nothing holds it.",
+        advice="Give bodies an inertia, use fewer modes or more intervals, or fix the coordinate.",
+    )

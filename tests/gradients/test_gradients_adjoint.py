@@ -77,6 +77,7 @@ def pulls(robot, seed=0):
     return {name: 5.0 * rng.random(STEPS + 1) for name in robot.actuators}
 
 
+@pytest.mark.filterwarnings("ignore:Newmark.* has no numerical damping:anguilla.errors.AnguillaWarning")
 @pytest.mark.parametrize("name", ROBOTS)
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 def test_gradient_with_respect_to_inputs(name, method):

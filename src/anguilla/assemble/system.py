@@ -240,7 +240,7 @@ class System:
             raise DescriptionError(f"{name} must have shape ({self.size},), one per coordinate; got {array.shape}.")
         return array
 
-    def drop_rows(self, rows: Ints | list[int]) -> None:
+    def drop_rows(self, rows: Ints) -> None:
         """Leave constraints out: they follow from the others."""
         keep = np.setdiff1d(np.arange(self.rows), rows)
         names = ("table", "value", "jacobian", "column", "diagonal", "slack")
@@ -250,7 +250,6 @@ class System:
         tied = np.array([shift[int(k)] if k >= 0 else -1 for k in old.input_row], dtype=np.int64)
         picked = {name: np.ascontiguousarray(getattr(old, name)[keep]) for name in names}
         self._loads = self._loads._replace(constraints=old._replace(**picked, input_row=tied))
-        self.tables.dropped_rows = [int(k) for k in rows]
         self.tables.row_names = [self.tables.row_names[k] for k in keep]
         self.rows = len(keep)
 

@@ -68,7 +68,6 @@ class Tables:
     twists: list[tuple[int, Floats]] = field(default_factory=list)
     rows: list[tuple[int, int, int, int, float]] = field(default_factory=list)
     row_names: list[str] = field(default_factory=list)
-    dropped_rows: list[int] = field(default_factory=list)  # redundant rows that were left out
 
     def node(self, frame: Frame) -> int:
         """Node of a frame."""

@@ -246,8 +246,8 @@ def _same(system: System, other: System) -> System:
     """A system of a changed design, with the same rows left out as in the other one."""
     if system.size != other.size:
         raise DescriptionError("design: the number of coordinates must not depend on the parameters.")
-    if len(other.tables.dropped_rows):
-        system.drop_rows(other.tables.dropped_rows)
+    if other.left_out is not None:
+        system.drop_rows(other.left_out[1])
     return system
 
 

@@ -1,0 +1,101 @@
+"""Statics as the rest of an artificial, heavily damped motion (000 VIII.A).
+
+The first flow holds a rod clamped at its root under loads; the second also imposes the pose of the tip, by projecting the
+flow on the motions which the tip allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.integrate import solve_ivp
+from scipy.linalg import null_space
+
+from anguilla import lie
+from anguilla.errors import SolverError
+from anguilla.reference.idm import Loads, idm, tip_pose_and_jacobian
+from anguilla.reference.rod import Array, Rod, Tendon, actuation, stiffness
+
+MU = 1.0  # [s] of the artificial damping D_ee = MU K_ee: its time is only a label
+
+
+def static_forces(rod: Rod, q: Array, loads: Loads | None, *, tolerance: float = 1e-10) -> Array:
+    """Q_c (n,), the generalised forces that hold the loads (000 (33), clamped root)."""
+    n, zero = rod.size, np.zeros(6)
+    return idm(rod, q, np.zeros(n), np.zeros(n), np.eye(4), zero, zero, loads, tolerance=tolerance)[6:]
+
+
+def static_flow(
+    rod: Rod, loads: Loads | None = None, *, q: Array | None = None, tendons: Sequence[Tendon] = (),
+    tensions: ArrayLike = (), duration: float = 40.0, tolerance: float = 1e-9,
+) -> Array:  # fmt: skip
+    """Coordinates (n,) of the equilibrium, where the flow D_ee q' + K_ee q = Q_ad - Q_c(q) (000 (45), (59)) comes to rest.
+
+    duration is the artificial time [s] (the damping time is 1 s), tolerance the largest rate left, relative to 1 rad.
+    """
+    K, T = stiffness(rod), np.asarray(tensions, dtype=float).reshape(len(tendons))
+
+    def rate(_: float, q: Array) -> Array:
+        force = actuation(rod, tendons, q) @ T - static_forces(rod, q, loads) - K @ q
+        return np.asarray(np.linalg.solve(MU * K, force))
+
+    return _come_to_rest(rate, np.zeros(rod.size) if q is None else q, duration, tolerance)
+
+
+def projective_flow(
+    rod: Rod, g1: Array, loads: Loads | None = None, *, q: Array, gain: float = 2.0, duration: float = 40.0,
+    tolerance: float = 1e-9,
+) -> Array:  # fmt: skip
+    """Coordinates (n,) of an equilibrium of a rod clamped at both ends (000 (55) to (58)).
+
+    Args:
+        rod: the rod, its root clamped at the identity.
+        g1: the pose of the tip (4, 4).
+        loads: external loads.
+        q: where to start (n,): the flow follows the branch it starts from.
+        gain: k_p [1/s] of the feedback that brings the tip to its pose.
+        duration: largest artificial time [s], with a damping time of 1 s.
+        tolerance: largest rate left.
+
+    """
+    K = stiffness(rod)
+    D = MU * K
+
+    def rate(_: float, q: Array) -> Array:
+        g, J = tip_pose_and_jacobian(rod, q, tolerance=1e-10)
+        psi = lie.log6(lie.inverse(g1) @ g)
+        # (58) prints + k_p psi: that error grows
+        eta1 = lie.dexp6(psi, side="right") @ (-gain * psi)
+        H = null_space(J)  # (56)
+        held = H @ np.linalg.solve(H.T @ D @ H, H.T)
+        particular = np.linalg.pinv(J) @ eta1
+        weight = static_forces(rod, q, loads) if loads else 0.0
+        flow: Array = -held @ (K @ q + weight) + particular - held @ D @ particular  # (57)
+        return flow
+
+    return _come_to_rest(rate, q, duration, tolerance)
+
+
+def tip_reaction(rod: Rod, q: Array, loads: Loads | None = None) -> Array:
+    """Lambda_1 (6,), the wrench on the tip that balances K q + Q_g = J_1^T Lambda_1 (000 (55)) best."""
+    force = stiffness(rod) @ q + (static_forces(rod, q, loads) if loads else 0.0)
+    _, J = tip_pose_and_jacobian(rod, q)
+    return np.asarray(np.linalg.lstsq(J.T, force, rcond=None)[0])
+
+
+def _come_to_rest(rate: Callable[[float, Array], Array], q: Array, duration: float, tolerance: float) -> Array:
+    """Follow a flow in stretches of artificial time until its rate is small."""
+    t = 0.0
+    while t < duration:
+        run = solve_ivp(rate, (0.0, 1.0), q, method="RK45", rtol=1e-4, atol=tolerance)
+        if not run.success:
+            break
+        q, t = run.y[:, -1], t + 1.0
+        if np.max(np.abs(rate(0.0, q))) < tolerance:
+            return q
+    raise SolverError(
+        f"The flow has not come to rest after {t:g} s: rates up to {np.max(np.abs(rate(0.0, q))):.2g} are left.", q,
+        "Move the load or the tip in smaller steps, or give more time.",
+    )  # fmt: skip

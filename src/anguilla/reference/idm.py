@@ -192,14 +192,6 @@ def coriolis(rod: Rod, q: Array, v: Array, *, tolerance: float = TOLERANCE) -> A
     return (Qv[:, :n] - Qv[:, n:]) / 4.0
 
 
-def tip_pose_and_jacobian(rod: Rod, q: Array, *, tolerance: float = TOLERANCE) -> tuple[Array, Array]:
-    """Pose g(l) (4, 4) of the tip and J_1 (6, n), eta(l) = J_1 v, of a rod clamped at the identity (000 (51) to (53))."""
-    n = rod.size
-    zeros = np.zeros((6, n))
-    y = forward(rod, q, np.eye(n), np.zeros((n, n)), np.eye(4), zeros, zeros, tolerance)
-    return lie.pose(lie.rotation_from_wxyz(y[:4]), y[4:7]), y[7 : 7 + 6 * n].reshape(6, n)
-
-
 def simulate(
     rod: Rod, times: Array, *, q: Array, v: Array, g0: Array | None = None, eta0: ArrayLike = (0.0,) * 6,
     clamped: bool = True, loads: Loads | None = None, tendons: Sequence[Tendon] = (),

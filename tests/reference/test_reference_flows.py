@@ -133,10 +133,12 @@ def test_projective_flow_reaches_the_solution_of_the_boundary_value_problem():
     truth = strong_form(coarse_guess())(X)
     stress = ((truth[-1] - rod.STRAIGHT) * HOOKE)[:4]
     strains, reactions = [], []
-    for modes in (4, 8, 12):
+    for modes, tolerance in ((4, 1e-4), (8, 1e-5), (12, 1e-7)):
         plain = clamped_clamped(modes)
-        q = go_to_target(plain, 1e-7)
-        assert lie.log6(lie.inverse(TARGET) @ flows.tip_pose_and_jacobian(plain, q)[0]) == pytest.approx(0.0, abs=1e-7)
+        q = go_to_target(plain, tolerance)
+        assert lie.log6(lie.inverse(TARGET) @ flows.tip_pose_and_jacobian(plain, q)[0]) == pytest.approx(
+            0.0, abs=tolerance
+        )
         strains.append(np.abs(rod.strains(plain, X, q) - truth)[:, :3].max())
         reactions.append(np.abs(flows.tip_reaction(plain, q)[:4] - stress).max() / np.abs(stress).max())
     assert strains[0] > 8 * strains[1] > 64 * strains[2]

@@ -120,7 +120,7 @@ def test_explicit_motion_of_a_clamped_rod_is_that_of_the_core():
     robot = clamped(described, gravity=(0.0, -9.81, 0.0))
     routing = ag.parallel(y=0.006)
     robot.actuate("pull", ag.Tendon(robot.part("rod"), routing))
-    q0, times = np.array([2.0, 0.3]), np.linspace(0.0, 0.1, 3)
+    q0, times = np.array([2.0, 0.3]), np.linspace(0.0, 0.05, 2)
     pull = lambda t: 4.0 * t  # noqa: E731
     q, _, _, v = idm.simulate(
         plain_rod(described), times, q=q0, v=0 * q0, loads=idm.Loads((0.0, -9.81, 0.0)),
@@ -128,12 +128,12 @@ def test_explicit_motion_of_a_clamped_rod_is_that_of_the_core():
     )  # fmt: skip
     ends = []
     for dt in (1e-3, 5e-4):
-        run = ag.simulate(robot, duration=0.1, dt=dt, start=(q0, 0 * q0), inputs={"pull": pull}, method=ag.Newmark(),
+        run = ag.simulate(robot, duration=0.05, dt=dt, start=(q0, 0 * q0), inputs={"pull": pull}, method=ag.Newmark(),
                           tolerance=1e-11)  # fmt: skip
-        ends.append(run.q[-1])
+        ends.append(np.concatenate([run.q[-1], run.v[-1]]))
     limit = ends[1] + (ends[1] - ends[0]) / 3.0  # Newmark is of second order: the step's error removed
-    assert limit == pytest.approx(q[-1], abs=2e-5)
-    assert np.abs(q[-1] - q0).max() > 1.0
+    assert limit == pytest.approx(np.concatenate([q[-1], v[-1]]), abs=1e-5 * np.abs(v[-1]).max())
+    assert np.abs(q[-1] - q0).max() > 0.1
 
 
 def test_explicit_motion_of_a_free_rod_keeps_its_momentum():
@@ -143,13 +143,13 @@ def test_explicit_motion_of_a_free_rod_keeps_its_momentum():
     g0 = lie.exp6(np.array([0.3, -0.2, 0.5, 0.1, 0.2, 0.3]))
     eta0 = np.array([1.0, 2.0, -0.5, 0.1, -0.3, 0.2])
     q, g, eta, v = idm.simulate(
-        plain, np.linspace(0.0, 0.1, 3), q=np.zeros(2), v=np.zeros(2), g0=g0, eta0=eta0, clamped=False,
-        tendons=[tendon], tensions=lambda t: (20.0 * t,), tolerance=1e-7,
+        plain, np.linspace(0.0, 0.06, 3), q=np.zeros(2), v=np.zeros(2), g0=g0, eta0=eta0, clamped=False,
+        tendons=[tendon], tensions=lambda t: (200.0 * t,), tolerance=1e-6,
     )  # fmt: skip
     momenta = []
     for k in range(3):
         M = idm.matrices(plain, q[k], v[k], g[k], eta[k]).mass
         wrench = M[:6] @ np.concatenate([eta[k], v[k]])  # of the whole rod, about the root, in its axes
         momenta.append(lie.Ad(lie.inverse(g[k])).T @ wrench)
-    assert np.abs(q[-1]).max() > 0.5
+    assert np.abs(q[-1]).max() > 0.2
     assert np.array(momenta) == pytest.approx(np.tile(momenta[0], (3, 1)), abs=1e-6 * np.abs(momenta[0]).max())

@@ -82,7 +82,7 @@ class Swim:
     d_omega_o: Array
 
 
-def make_eel(body: Body, water: Water, gait: Gait, *, points: int = 12) -> Eel:
+def make_eel(body: Body, water: Water, gait: Gait, *, points: int = 16) -> Eel:
     """An eel on a grid of so many Gauss points per panel."""
     grid = gauss_grid(body, points)
     return Eel(gait, grid, sections(body, water, grid), water.head_drag, water.head_mass)

@@ -96,7 +96,7 @@ class Grid:
     weights: Array
 
 
-def gauss_grid(body: Body, points: int = 12, longest: float = 0.6) -> Grid:
+def gauss_grid(body: Body, points: int = 16, longest: float = 0.6) -> Grid:
     """Cut a body into panels no longer than `longest` [m] and put Gauss points into each."""
     x, w = leggauss(points)
     s = 0.5 * (1.0 + x)

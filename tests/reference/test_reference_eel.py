@@ -302,6 +302,6 @@ def test_the_examples_of_the_paper():
     headings = [eel.unpack(y).R[:, 0] for y in runs["turning"][3:]]
     assert np.all(np.diff(np.unwrap([np.arctan2(h[1], h[0]) for h in headings])) < -0.05)
     z = runs["submergence"][:, 2]
-    assert z[4] == pytest.approx(0.0, abs=1e-9)
+    assert z[4] == pytest.approx(0.0, abs=1e-5)  # the tolerance of the run
     assert z[16] < -0.2
     assert np.all(np.diff(runs["spiral"][2:, 2]) < 0.0)

@@ -42,14 +42,14 @@ def test_jacobian_of_the_tip():
 def test_tip_torque_winds_a_circle():
     """Test 1: in monomials the exact answer is q = (C/EI, 0, 0, ...) for each curvature."""
     C = 5.0 / np.sqrt(2.0)
-    q = flows.static_flow(beam(), idm.Loads(tip=(0, C, C, 0, 0, 0)), tolerance=1e-8)
+    q = flows.static_flow(beam(), idm.Loads(tip=(0, C, C, 0, 0, 0)), tolerance=1e-7)
     assert q == pytest.approx([C / EI, 0, 0, C / EI, 0, 0], abs=1e-6)
 
 
 def test_a_couple_inside_bends_the_other_way():
     """A straight tendon at y pulls with a couple -y T about t3: K3 = +y T / EI, as Lambda_ad = -EI K (errata)."""
     tendon = plain_tendon(ag.parallel(y=0.004))
-    q = flows.static_flow(beam(), tendons=[tendon], tensions=[50.0], tolerance=1e-8)
+    q = flows.static_flow(beam(), tendons=[tendon], tensions=[50.0], tolerance=1e-7)
     assert q == pytest.approx([0, 0, 0, 0.2 / EI, 0, 0], abs=1e-6)
 
 
@@ -70,7 +70,7 @@ def test_static_flow_reaches_the_equilibrium_of_the_core(follower):
 
 L, GJ, BEND, EA = 1.0, 1.0 / 1.3, 1.0, 4e3
 HOOKE = np.array([GJ, BEND, BEND, EA, 1e30, 1e30])
-TARGET = lie.pose(lie.exp3(np.array([1.0, 0.2, 0.3])), np.array([0.8, 0.15, -0.1]))
+TARGET = lie.pose(lie.exp3(np.array([0.8, 0.2, 0.3])), np.array([0.93, 0.15, -0.1]))
 
 
 def clamped_clamped(modes):
@@ -133,7 +133,7 @@ def test_projective_flow_reaches_the_solution_of_the_boundary_value_problem():
     truth = strong_form(coarse_guess())(X)
     stress = ((truth[-1] - rod.STRAIGHT) * HOOKE)[:4]
     strains, reactions = [], []
-    for modes, tolerance in ((4, 1e-4), (8, 1e-5), (12, 1e-7)):
+    for modes, tolerance in ((4, 1e-4), (7, 1e-5), (10, 1e-7)):
         plain = clamped_clamped(modes)
         q = go_to_target(plain, tolerance)
         assert lie.log6(lie.inverse(TARGET) @ flows.tip_pose_and_jacobian(plain, q)[0]) == pytest.approx(
@@ -143,7 +143,7 @@ def test_projective_flow_reaches_the_solution_of_the_boundary_value_problem():
         reactions.append(np.abs(flows.tip_reaction(plain, q)[:4] - stress).max() / np.abs(stress).max())
     assert strains[0] > 8 * strains[1] > 64 * strains[2]
     assert reactions[0] > 100 * reactions[1] > 1e4 * reactions[2]
-    assert strains[2] < 1e-2
+    assert strains[2] < 2e-3
     assert reactions[2] < 1e-6
 
 

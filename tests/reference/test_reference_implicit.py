@@ -120,6 +120,20 @@ def test_parallelogram_swings_as_one_pendulum():
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.3)
 
 
+def test_start_of_a_moving_loop():
+    """`accelerated` finds the accelerations for which the closure keeps its rate: Phi'' = 0 along the motion."""
+    robot = parallelogram()
+    q, v = np.array([-0.3, 0.4, -0.1]), np.array([2.0, -1.0, 0.5])
+    start = implicit.accelerated(robot, replace(implicit.at_rest(robot, q), v=v))
+    Phi = lambda t: newton_euler.idm(robot, replace(start, q=q + t * v + 0.5 * t**2 * start.a))[0].Phi  # noqa: E731
+    second = (Phi(1e-3) - 2 * Phi(0.0) + Phi(-1e-3)) / 1e-6
+    free_fall = implicit.accelerated(replace(robot, loops=()), replace(start, lam=np.zeros(0))).a
+    assert second == pytest.approx(0.0, abs=1e-4)
+    assert np.abs(free_fall - start.a).max() > 1.0  # the reactions do something
+    balance, _ = newton_euler.idm(robot, start)
+    assert balance.Rq == pytest.approx(0.0, abs=1e-10)
+
+
 def test_columns_of_the_multipliers_are_minus_the_transposed_rows():
     """Errata 8 on (19): with the signs of (6) the columns of lambda are -J^T."""
     robot = parallelogram()

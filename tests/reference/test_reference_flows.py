@@ -133,15 +133,15 @@ def test_projective_flow_reaches_the_solution_of_the_boundary_value_problem():
     truth = strong_form(coarse_guess())(X)
     stress = ((truth[-1] - rod.STRAIGHT) * HOOKE)[:4]
     strains, reactions = [], []
-    for modes, tolerance in ((5, 1e-6), (7, 1e-6), (9, 1e-7)):
+    for modes in (5, 7, 9):
         plain = clamped_clamped(modes)
-        q = go_to_target(plain, tolerance)
+        q = go_to_target(plain, 1e-8)
         off = lie.log6(lie.inverse(TARGET) @ flows.tip_pose_and_jacobian(plain, q)[0])
-        assert off == pytest.approx(0.0, abs=10 * tolerance)  # the flow rests by its rates, off = J_1 rates / k_p
+        assert off == pytest.approx(0.0, abs=1e-7)  # the flow rests by its rates, off = J_1 rates / k_p
         strains.append(np.abs(rod.strains(plain, X, q) - truth)[:, :3].max())
         reactions.append(np.abs(flows.tip_reaction(plain, q)[:4] - stress).max() / np.abs(stress).max())
     assert strains[0] > 4 * strains[1] > 16 * strains[2]
-    assert reactions[0] > 30 * reactions[1] > 900 * reactions[2]
+    assert reactions[0] > 15 * reactions[1] > 225 * reactions[2]
     assert strains[2] < 2e-3
     assert reactions[2] < 1e-6
 

@@ -16,7 +16,7 @@ def example():
     module = importlib.util.module_from_spec(spec)
     sys.modules["reference_eel"] = module  # dataclasses look their module up
     spec.loader.exec_module(module)
-    return module, module.main(duration=1.5, tolerance=1e-4)
+    return module, module.main(duration=1.25, tolerance=1e-4)
 
 
 def test_numbers_of_the_eel(example):

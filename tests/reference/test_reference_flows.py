@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from plain import MATERIAL, clamped, plain_rod, plain_tendon
+from reference_plain import MATERIAL, clamped, plain_rod, plain_tendon
 from scipy.integrate import solve_bvp
 
 import anguilla as ag

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from plain import MATERIAL, base_maps, clamped, free, plain_rod, plain_tendon, random_state, screw_inertia
+from reference_plain import MATERIAL, base_maps, clamped, free, plain_rod, plain_tendon, random_state, screw_inertia
 
 import anguilla as ag
 from anguilla import lie

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from plain import as_reference, clamped, free
+from reference_plain import as_reference, clamped, free
 from scipy.integrate import solve_ivp
 from test_reference_flows import TARGET, clamped_clamped, go_to_target
 

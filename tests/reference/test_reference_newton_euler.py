@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from plain import (
+from reference_plain import (
     MATERIAL,
     as_reference,
     base_maps,

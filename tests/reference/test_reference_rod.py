@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from plain import MATERIAL, plain_rod, plain_tendon
+from reference_plain import MATERIAL, plain_rod, plain_tendon
 from scipy.linalg import expm
 
 import anguilla as ag

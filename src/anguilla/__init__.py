@@ -12,6 +12,7 @@ from anguilla.errors import AnguillaError, AnguillaWarning, DescriptionError, So
 if TYPE_CHECKING:
     from anguilla.assemble.system import System
     from anguilla.results import Equilibrium, Trajectory
+    from anguilla.results_io import load
     from anguilla.solve.dynamics import simulate
     from anguilla.solve.schemes import HHT, GeneralisedAlpha, Midpoint, Newmark
     from anguilla.solve.statics import Flow, statics
@@ -25,6 +26,7 @@ _LAZY = {
     "System": "anguilla.assemble.system",
     "Equilibrium": "anguilla.results",
     "Trajectory": "anguilla.results",
+    "load": "anguilla.results_io",
     "statics": "anguilla.solve.statics",
     "Flow": "anguilla.solve.statics",
     "simulate": "anguilla.solve.dynamics",
@@ -51,6 +53,7 @@ __all__ = [
     "Trajectory",
     "__version__",
     "animate",
+    "load",
     "plot",
     "simulate",
     "statics",

@@ -6,7 +6,7 @@ from anguilla.describe.files.problems import FileError, Problem
 from anguilla.describe.files.read import RobotFile, read_file, read_robot, read_text_file
 from anguilla.describe.files.schema import robot_schema
 from anguilla.describe.files.urdf import add_urdf, read_urdf
-from anguilla.describe.files.write import robot_text, write_robot
+from anguilla.describe.files.write import robot_document, robot_text, write_robot
 
 __all__ = [
     "Expression",
@@ -20,6 +20,7 @@ __all__ = [
     "read_robot",
     "read_text_file",
     "read_urdf",
+    "robot_document",
     "robot_schema",
     "robot_text",
     "write_robot",

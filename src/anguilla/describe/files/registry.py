@@ -132,7 +132,7 @@ def makers() -> tuple[Maker, ...]:
                 if isinstance(raw, classmethod) and not method.startswith("_"):
                     maker = getattr(thing, method)
                     if _hints(maker).get("return") is thing:
-                        found.append(Maker(method, maker, thing))
+                        found.append(Maker(method, maker, getattr(describe, name)))
         else:
             made: Any = _hints(thing).get("return")
             if isinstance(made, type):

@@ -20,7 +20,7 @@ from anguilla.describe.joints import Fixed
 from anguilla.describe.robot import Robot
 from anguilla.errors import DescriptionError
 
-__all__ = ["robot_text", "to_yaml", "write_robot"]
+__all__ = ["robot_document", "robot_text", "to_yaml", "write_robot"]
 
 WIDTH = 118
 _PLAIN = re.compile(r"[A-Za-z_][\w.\- ]*(\[[\d.e+-]+\])?")
@@ -79,6 +79,24 @@ def robot_text(
         The text.
 
     """
+    file, sampled = robot_document(robot, inputs=inputs, simulate=simulate, times=times)
+    head = "# A robot of Anguilla; all units are SI.\n"
+    if sampled:
+        head += f"# Tables in place of functions written in Python: {', '.join(sampled)}.\n"
+    return head + to_yaml(file)
+
+
+def robot_document(
+    robot: Robot,
+    *,
+    inputs: Mapping[str, Any] | None = None,
+    simulate: Mapping[str, Any] | None = None,
+    times: ArrayLike | None = None,
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the file of a robot as plain values, and the fields in which a table stands for a function.
+
+    The arguments are those of `robot_text`.
+    """
     moments = None if times is None else np.unique(np.asarray(times, dtype=np.float64))
     unmaker = Unmaker(moments)
     file: dict[str, Any] = {"anguilla": VERSION, "name": robot.name}
@@ -94,10 +112,7 @@ def robot_text(
         file[section] = [unmaker.value(entry, f"{section}[{k}]") for k, entry in enumerate(entries)]
     file["inputs"] = {name: unmaker.value(value, f"inputs.{name}") for name, value in (inputs or {}).items()}
     file["simulate"] = {name: unmaker.value(value, f"simulate.{name}") for name, value in (simulate or {}).items()}
-    head = "# A robot of Anguilla; all units are SI.\n"
-    if unmaker.sampled:
-        head += f"# Tables in place of functions written in Python: {', '.join(unmaker.sampled)}.\n"
-    return head + to_yaml({key: value for key, value in file.items() if value not in ({}, [])})
+    return {key: value for key, value in file.items() if value not in ({}, [])}, unmaker.sampled
 
 
 def _definitions(robot: Robot, unmaker: Unmaker) -> dict[str, Any]:

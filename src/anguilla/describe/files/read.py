@@ -62,7 +62,7 @@ SETTINGS = {
         "start": Form(text=True),
     },
 }
-STARTS = ("rest", "equilibrium")
+STARTS = ("rest", "equilibrium", "held")  # equilibrium: without inputs; held: with the inputs at t = 0
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ class RobotFile:
     Attributes:
         robot: the robot.
         inputs: inputs of the actuators by name: numbers, or functions of t [s].
-        statics, simulate: settings for the solvers, by the names of their arguments; `start` of a simulation is "rest"
-            or "equilibrium".
+        statics, simulate: settings for the solvers, by the names of their arguments; `start` of a simulation is "rest",
+            "equilibrium" (without inputs) or "held" (the equilibrium under the inputs at t = 0).
         parameters: the parameters and the values they had.
         notes: what looks like a mistake, one line each with its place.
         path: where it was read.

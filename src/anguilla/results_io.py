@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anguilla.assemble.system import System, as_robot
 from anguilla.describe.files import Table, read_text_file
@@ -42,18 +44,27 @@ def load(path: str | os.PathLike[str], *, robot: Robot | None = None) -> Traject
             f"{str(target)!r} is not a result this version can read: it has format {found}, and {FORMAT} is needed."
         )
     system = System(_robot(record, target) if robot is None else as_robot(robot))
-    labels = [str(label) for label in record["coordinate"]]
-    if system.robot.coordinates() != labels:
+    labels, own = [str(label) for label in record["coordinate"]], system.robot.coordinates()
+    if sorted(own) != sorted(labels):
         raise DescriptionError(f"the robot of {str(target)!r} has other coordinates: {', '.join(labels[:4])}, ...")
     facts = record.facts
     status = Status(
         bool(facts["success"]), str(facts["message"]), json.loads(facts["counters"]), float(facts["seconds"])
     )
     kind = Equilibrium if facts["kind"] == "equilibrium" else Trajectory
-    t, q, v = (np.ascontiguousarray(record[name], dtype=np.float64) for name in ("time", "q", "v"))
-    a = np.ascontiguousarray(record["a"], dtype=np.float64) if "a" in record else None
-    balance = None if a is not None else _refuse(facts)
-    return kind(robot or system.robot, system, status, t, q, v, a, _inputs(record), balance)
+    order = [labels.index(label) for label in own]  # a closure's own coordinates may have come before others
+    states: dict[str, Any] = {
+        f"_{name}": np.ascontiguousarray(_array(record, name)[:, order]) for name in ("q", "v", "a") if name in record
+    }
+    if "multipliers" in record and "_lam" in {field.name for field in fields(kind)}:
+        states["_lam"] = _array(record, "multipliers")
+    balance = None if "_a" in states else _refuse(facts)
+    rest: dict[str, Any] = {"_t": _array(record, "time"), "inputs": _inputs(record), "_balance": balance}
+    return kind(robot=robot or system.robot, system=system, status=status, **rest, **states)
+
+
+def _array(record: Record, name: str) -> NDArray[np.float64]:
+    return np.ascontiguousarray(record[name], dtype=np.float64)
 
 
 def _robot(record: Record, path: Path) -> Robot:

@@ -58,6 +58,8 @@ def gather(states: Any) -> Record:
         record.add("a", ("time", "coordinate"), states._accelerations, "", "accelerations of the coordinates")
     except AnguillaError as error:
         record.facts["no_accelerations"] = str(error)
+    if hasattr(states, "_lam"):
+        record.add("multipliers", ("time", "multiplier"), states._lam, "", "multipliers of the constraints")
     _add_frames(record, states, robot)
     for name, value in states.energy.items():
         record.add(f"energy_{name}", ("time",), np.atleast_1d(value), "J", f"{name} energy")

@@ -37,6 +37,9 @@ class Places(Protocol):
     def frame(self, node: Node, path: str) -> Any:
         """Return a frame."""
 
+    def is_rod(self, name: str) -> bool:
+        """Whether this is the name of a rod."""
+
 
 class Template:
     """A function that makes an object whose fields are formulas: ``Template("circle", radius="0.02 - 0.03 * X")``.
@@ -131,10 +134,10 @@ class Builder:
         return node.value
 
     def _text(self, node: Node, form: Form, path: str, given: tuple[str, ...]) -> Any:
+        if form.part and (not form.frame or self.places.is_rod(node.value)):
+            return self.places.part(node, path)
         if form.frame:
             return self.places.frame(node, path)
-        if form.part:
-            return self.places.part(node, path)
         if form.kinds and (node.value in self.definitions or node.value in candidates(form.kinds)):
             return self.object(node, form.kinds, path)
         if form.text:
@@ -144,6 +147,9 @@ class Builder:
         return self.object(node, form.kinds, path) if form.kinds else self._unfit(node, form, path)
 
     def _list(self, node: Node, form: Form, path: str, given: tuple[str, ...]) -> Any:
+        if form.each:
+            items = [self.value(item, form, f"{path}[{k}]", given) for k, item in enumerate(node.value)]
+            return BAD if any(item is BAD for item in items) else tuple(items)
         if form.functions or form.many:
             single = replace(form, many=False, functions=False, function=form.functions or form.function)
             items = [self.value(item, single, f"{path}[{k}]", given) for k, item in enumerate(node.value)]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from anguilla.describe.files.build import Builder
     from anguilla.describe.robot import Robot
 
-__all__ = ["Finder"]
+__all__ = ["Finder", "MovingPose"]
 
 _NAME = re.compile(r"(?P<part>[^\W\d][\w-]*)(?:\.(?P<place>\w+)|\[(?P<X>.+)\])?")
 ROTATIONS = ("matrix", "axis", "angle", "rpy", "wxyz")
@@ -53,6 +53,10 @@ class Finder:
             hint = f"The parts are: {', '.join(self.known) or 'none'}{close}."
             return self.builder.problem(node, path, f"there is no part {show(node.plain)}.", hint)
         return self.known[node.value]
+
+    def is_rod(self, name: str) -> bool:
+        """Whether this is the name of a rod, also of one with a problem."""
+        return name in self.known and not isinstance(self.known[name], BodyHandle)
 
     def frame(self, node: Node, path: str) -> Any:
         """Return a frame, from its name or from a dictionary with an offset."""
@@ -107,9 +111,14 @@ class Finder:
         except DescriptionError as error:
             return self.builder.problem(node, path, *split_error(str(error), f"X lies within {part.length:g} m."))
 
-    def pose(self, node: Node, path: str) -> Any:
-        """Return a pose (4, 4): a position, a matrix, or a dictionary with a position and one kind of rotation."""
+    def pose(self, node: Node, path: str, moving: bool = False) -> Any:
+        """Return a pose (4, 4): a position, a matrix, or a dictionary with a position and one kind of rotation.
+
+        With `moving`, formulas of t are allowed and give a function of t.
+        """
         try:
+            if moving and _uses_time(node):
+                return self._moving(node, path)
             if not isinstance(node.value, dict):
                 value = self._numbers(node, path)
                 if value is BAD:
@@ -127,8 +136,59 @@ class Finder:
             advice = "A pose is [x, y, z], a 4x4 matrix, or {position: [x, y, z], axis: [0, 0, 1], angle: pi / 2}."
             return self.builder.problem(node, path, *split_error(str(error), advice))
 
+    def _moving(self, node: Node, path: str) -> Any:
+        form = Form(number=True, function=True)
+        if not isinstance(node.value, dict):
+            value = self.builder.formula(node, form, path, ("t",))
+            return BAD if value is BAD else MovingPose(pose=value)
+        fields = {key: self.builder.formula(child, form, f"{path}.{key}", ("t",)) for key, child in node.value.items()}
+        if any(value is BAD for value in fields.values()):
+            return BAD
+        return MovingPose(**fields)
+
     def _numbers(self, node: Node, path: str) -> Any:
         return self.builder.formula(node, Form(number=True), path, ())
+
+
+class MovingPose:
+    """A pose (4, 4) that depends on the time t [s], from formulas: ``MovingPose(position=Expression(["0", "0", "t"]))``.
+
+    Args:
+        fields: position [m], and axis with angle [rad], rpy [rad], wxyz or matrix, each constant or an Expression of t; or
+            `pose`, all of it as a position or a matrix.
+
+    """
+
+    def __init__(self, **fields: Any) -> None:
+        wrong = [key for key in fields if key not in (*POSE, "pose")]
+        if wrong:
+            raise DescriptionError(
+                f"a pose has no {wrong[0]!r}{did_you_mean(wrong[0], POSE)}; it has {', '.join(POSE)}."
+            )
+        self.fields = fields
+        self(0.0)
+
+    def __call__(self, t: float) -> Array:
+        """Return the pose (4, 4) at the time t [s]."""
+        now = {key: value(t) if callable(value) else value for key, value in self.fields.items()}
+        if "pose" not in now:
+            return _pose(now)
+        given = np.asarray(now["pose"], dtype=np.float64)
+        return as_pose(given, "the pose") if given.ndim == 2 else _place(as_vector(given, 3, "the pose", "m"))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MovingPose) and self.fields == other.fields
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _uses_time(node: Node) -> bool:
+    """Whether some text in a node has the word t."""
+    if isinstance(node.value, dict):
+        return any(_uses_time(child) for child in node.value.values())
+    if isinstance(node.value, list):
+        return any(_uses_time(child) for child in node.value)
+    return isinstance(node.value, str) and re.search(r"\bt\b", node.value) is not None
 
 
 def _place(position: Array) -> Array:

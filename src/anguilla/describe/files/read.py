@@ -20,7 +20,6 @@ from anguilla.describe.files.problems import Problems
 from anguilla.describe.files.registry import Form, Maker, form_of, makers
 from anguilla.describe.files.sources import Parameter, gather, gather_text, parameters_of
 from anguilla.describe.files.text import Node
-from anguilla.describe.loads import Load
 from anguilla.describe.robot import Robot
 from anguilla.describe.rod import Rod
 from anguilla.errors import AnguillaWarning, DescriptionError, show
@@ -29,8 +28,11 @@ __all__ = ["METHODS", "SECTIONS", "RobotFile", "read_file", "read_robot", "read_
 
 VERSION = 1
 
-# Sections whose entries are arguments of a method of the robot. A method that does not exist yet is no section.
+# Sections whose entries are arguments of a method of the robot, and sections whose entries are objects given to one.
 METHODS = {name: method for name, method in {"closures": "close"}.items() if hasattr(Robot, method)}
+OBJECTS = {
+    name: method for name, method in {"loads": "load", "constraints": "constrain"}.items() if hasattr(Robot, method)
+}
 
 SECTIONS: dict[str, type | tuple[type, ...]] = {
     "anguilla": int,
@@ -43,8 +45,7 @@ SECTIONS: dict[str, type | tuple[type, ...]] = {
     "urdf": (dict, list),
     "parts": dict,
     "actuators": dict,
-    "loads": (list, dict),
-    **dict.fromkeys(METHODS, (list, dict)),
+    **dict.fromkeys((*OBJECTS, *METHODS), (list, dict)),
     "inputs": dict,
     "statics": dict,
     "simulate": dict,
@@ -145,7 +146,9 @@ class _Reader:
         self._parts()
         self._definitions()
         self._actuators()
-        self._entries("loads", self._load)
+        for section, method in OBJECTS.items():
+            kinds = kinds_of(method)
+            self._entries(section, lambda *entry, method=method, kinds=kinds: self._object(method, kinds, *entry))
         for section, method in METHODS.items():
             self._entries(section, lambda node, name, path, method=method: self._call(method, node, name, path))
         inputs = self._inputs()
@@ -290,12 +293,13 @@ class _Reader:
         for key, child in node.value.items() if named else enumerate(node.value):
             add(child, key if named else None, f"{section}.{key}" if named else f"{section}[{key}]")
 
-    def _load(self, node: Node, name: str | None, path: str) -> None:
+    def _object(self, method: str, kinds: tuple[type, ...], node: Node, name: str | None, path: str) -> None:
+        """Give an object to a method of the robot; an entry of a dictionary has its key as name."""
         if isinstance(node.value, dict) and name is not None and "name" not in node.value:
             node = Node({**node.value, "name": Node(name, node.place)}, node.place, {**node.keys, "name": node.place})
-        load = self.builder.object(node, (Load,), path)
-        if load is not BAD:
-            self._attempt(node, path, lambda: self.robot.load(load))
+        thing = self.builder.object(node, kinds, path)
+        if thing is not BAD:
+            self._attempt(node, path, lambda: getattr(self.robot, method)(thing))
 
     def _call(self, method: str, node: Node, name: str | None, path: str) -> None:
         """Call a method of the robot with the fields of an entry."""
@@ -306,7 +310,11 @@ class _Reader:
             )
             return
         fixed = {"name": name} if name is not None and "name" in inspect.signature(function).parameters else {}
-        self.builder.make(Maker(method, function, Robot), node, path, **fixed)
+        rest = dict(node.value)
+        if "pose" in rest:
+            fixed["pose"] = self.finder.pose(rest.pop("pose"), f"{path}.pose", moving=True)
+        if fixed.get("pose") is not BAD:
+            self.builder.make(Maker(method, function, Robot), Node(rest, node.place, node.keys), path, **fixed)
 
     # inputs and settings ----------------------------------------------------------------------------------------------
 
@@ -348,6 +356,12 @@ def _parent(node: Node) -> str | None:
     if at is None or not isinstance(at.value, str):
         return None
     return at.value.split(".")[0].split("[")[0].strip()
+
+
+def kinds_of(method: str) -> tuple[type, ...]:
+    """Classes of the objects a method of the robot takes."""
+    (hint, *_) = [hint for name, hint in typing.get_type_hints(getattr(Robot, method)).items() if name != "return"]
+    return (getattr(hint, "__bound__", None) or hint,)
 
 
 def _arguments(function: Any) -> dict[str, Form]:

@@ -24,18 +24,22 @@ from anguilla.describe.frames import Frame, Part
 
 __all__ = ["Form", "Maker", "candidates", "form_of", "kind_name", "makers", "variables"]
 
-# Variables of the functions a field takes; t alone for the others.
-VARIABLES: dict[tuple[str, str], tuple[str, ...]] = {
-    ("DistributedWrench", "force"): ("X", "t"),
-    ("DistributedWrench", "moment"): ("X", "t"),
-    ("FunctionRouting", "function"): ("X",),
-    ("RestFunction", "function"): ("X",),
-    ("Tapered", "function"): ("X",),
-    ("FunctionBasis", "functions"): ("x",),
+# Variables of the functions in the fields of a class, or in one field of it; t alone for the others.
+VARIABLES: dict[str, tuple[str, ...]] = {
+    "DistributedWrench": ("X", "t"),
+    "Muscle": ("X", "t"),
+    "Muscle.gain": ("X",),
+    "FunctionRouting": ("X",),
+    "RestFunction": ("X",),
+    "Tapered": ("X",),
+    "FunctionBasis": ("x",),
 }
 # Public names that are no values of a file: bases of others, and what only Python makes.
 BASES = {"Actuator", "Basis", "CrossSection", "Joint", "Load", "RestShape"}
-NOT_IN_FILES = {"Axis", "Ball", "BodyHandle", "Frame", "Part", "RodHandle", "Robot", "SectionProperties", "make_basis"}
+NOT_IN_FILES = {
+    "Axis", "Ball", "BodyHandle", "Closure", "Frame", "FrameMotion", "JointHandle", "Part", "Robot", "RodHandle",
+    "SectionProperties", "UserForce", "UserLoad", "make_basis",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,7 @@ class Form:
             true or false, nothing.
         whole: whether a whole number has a meaning of its own.
         function, functions: whether formulas, a list of formulas each of which is a function.
+        each: whether a list holds values each of its own, numbers, formulas or nothing.
         template: classes of objects whose fields may be formulas of the variable.
         frame, part: whether a frame of the robot, a part of it.
         many: whether a list of frames, parts or objects.
@@ -62,6 +67,7 @@ class Form:
     whole: bool = False
     function: bool = False
     functions: bool = False
+    each: bool = False
     frame: bool = False
     part: bool = False
     many: bool = False
@@ -158,8 +164,9 @@ def kind_name(kinds: tuple[type, ...]) -> str:
 def variables(maker: Maker, field: str) -> tuple[str, ...]:
     """Variables of the functions a field takes, such as ("X", "t")."""
     for kind in maker.kind.__mro__:
-        if (kind.__name__, field) in VARIABLES:
-            return VARIABLES[kind.__name__, field]
+        for key in (f"{kind.__name__}.{field}", kind.__name__):
+            if key in VARIABLES:
+                return VARIABLES[key]
     return ("t",)
 
 
@@ -242,6 +249,8 @@ def _simple_form(part: Any) -> dict[str, Any]:
         return {"none": True}
     if part is bool:
         return {"flag": True}
+    if part is Any:
+        return {"number": True, "real": True, "function": True, "none": True, "each": True}
     if part is int:
         return {"number": True, "integer": True, "whole": True}
     if part is float:

@@ -7,10 +7,9 @@ from typing import Any
 from anguilla.describe.actuators import Actuator
 from anguilla.describe.bodies import RigidBody
 from anguilla.describe.files.places import POSE
-from anguilla.describe.files.read import METHODS, SETTINGS, STARTS, VERSION
+from anguilla.describe.files.read import METHODS, OBJECTS, SETTINGS, STARTS, VERSION, kinds_of
 from anguilla.describe.files.registry import Form, Maker, candidates, makers, snake
 from anguilla.describe.joints import Joint
-from anguilla.describe.loads import Load
 from anguilla.describe.rod import Rod
 
 __all__ = ["robot_schema"]
@@ -27,7 +26,7 @@ def robot_schema() -> dict[str, Any]:
             for group in (field.form.kinds, field.form.template):
                 for kind in group:
                     kinds[snake(kind.__name__)] = (kind,)
-    for kind in (Rod, RigidBody, Joint, Actuator, Load):
+    for kind in (Rod, RigidBody, Joint, Actuator, *(kind for method in OBJECTS.values() for kind in kinds_of(method))):
         kinds[snake(kind.__name__)] = (kind,)
     definitions = {name: _union(kind) for name, kind in kinds.items()}
     definitions |= {_key(maker): _object(maker) for maker in makers()}
@@ -149,7 +148,6 @@ def _sections() -> dict[str, Any]:
             "pose": {"$ref": "#/$defs/pose"},
         },
     }
-    load = {"$ref": "#/$defs/load"}
     signal = _field(Form(number=True, function=True))
     sections: dict[str, Any] = {
         "anguilla": {"const": VERSION, "description": "version of the format"},
@@ -162,9 +160,13 @@ def _sections() -> dict[str, Any]:
         "urdf": {"type": ["object", "array"], "description": "rigid links from a URDF file"},
         "parts": {"type": "object", "additionalProperties": part},
         "actuators": {"type": "object", "additionalProperties": {"$ref": "#/$defs/actuator"}},
-        "loads": {"anyOf": [{"type": "array", "items": load}, {"type": "object", "additionalProperties": load}]},
         "inputs": {"type": "object", "additionalProperties": signal},
     }
+    for name, method in OBJECTS.items():
+        entry = {"$ref": f"#/$defs/{snake(kinds_of(method)[0].__name__)}"}
+        sections[name] = {
+            "anyOf": [{"type": "array", "items": entry}, {"type": "object", "additionalProperties": entry}]
+        }
     sections |= {name: {"type": ["array", "object"]} for name in METHODS}
     for name, forms in SETTINGS.items():
         fields = {key: _field(form) for key, form in forms.items()}

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from anguilla.describe.basis import Legendre
 from anguilla.describe.files.build import Template
 from anguilla.describe.files.expressions import Expression, Table
+from anguilla.describe.files.places import MovingPose
 from anguilla.describe.files.registry import Maker, makers, snake, variables
 from anguilla.describe.frames import Frame, Part
 from anguilla.describe.loads import TipWrench
@@ -63,6 +64,9 @@ class Unmaker:
                 **{k: p.tolist() for k, p in value.points.items()},
                 "values": value.values.tolist(),
             }
+        if isinstance(value, MovingPose):
+            fields = {k: self.value(v, f"{path}.{k}") for k, v in value.fields.items()}
+            return fields["pose"] if "pose" in fields else fields
         if isinstance(value, Template):
             return {"type": value.type, **{k: self.value(v, f"{path}.{k}") for k, v in value.fields.items()}}
         if isinstance(value, Frame):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from anguilla.describe.files.read import METHODS, VERSION
+from anguilla.describe.files.read import METHODS, OBJECTS, VERSION
 from anguilla.describe.files.unmake import Unmaker, frame_text, pose_text, same
 from anguilla.describe.frames import BodyHandle, RodHandle
 from anguilla.describe.joints import Fixed
@@ -104,12 +104,15 @@ def robot_document(
     if not same(robot.gravity, (0.0, 0.0, -9.81)):
         file["gravity"] = gravity
     file["define"] = _definitions(robot, unmaker)
-    file["parts"] = {part.name: _part(part, unmaker) for part in robot.parts}
+    whole = [part for part in robot.parts if isinstance(part, (RodHandle, BodyHandle))]  # not those that closures add
+    file["parts"] = {part.name: _part(part, unmaker) for part in whole}
     file["actuators"] = {name: unmaker.object(a, f"actuators.{name}") for name, a in robot.actuators.items()}
-    file["loads"] = [_load(load, k, unmaker) for k, load in enumerate(robot.loads)]
+    for section in OBJECTS:
+        file[section] = [_object(thing, f"{section}[{k}]", unmaker) for k, thing in enumerate(getattr(robot, section))]
     for section in METHODS:
-        entries = getattr(robot, section, ())
-        file[section] = [unmaker.value(entry, f"{section}[{k}]") for k, entry in enumerate(entries)]
+        file[section] = {
+            name: _closure(entry, f"{section}.{name}", unmaker) for name, entry in getattr(robot, section).items()
+        }
     file["inputs"] = {name: unmaker.value(value, f"inputs.{name}") for name, value in (inputs or {}).items()}
     file["simulate"] = {name: unmaker.value(value, f"simulate.{name}") for name, value in (simulate or {}).items()}
     return {key: value for key, value in file.items() if value not in ({}, [])}, unmaker.sampled
@@ -165,11 +168,27 @@ def _part(part: Any, unmaker: Unmaker) -> dict[str, Any]:
     return found
 
 
-def _load(load: Any, k: int, unmaker: Unmaker) -> Any:
-    rod = getattr(load, "part", None)
+def _object(thing: Any, path: str, unmaker: Unmaker) -> Any:
+    rod = getattr(thing, "part", None)
     if isinstance(rod, RodHandle):
         unmaker.length = rod.length
-    return unmaker.object(load, f"loads[{k}]")
+    return unmaker.object(thing, path)
+
+
+def _closure(closure: Any, path: str, unmaker: Unmaker) -> dict[str, Any]:
+    """A closure as it was asked for: a joint with coordinates of its own is a part that the robot added."""
+    a, joint, pose = closure.a, closure.joint, closure.pose
+    part = None if a.is_ground else a.part
+    if part is not None and not isinstance(part, (RodHandle, BodyHandle)):
+        a, joint, pose = part.parent, part.joint, part.pose
+    found: dict[str, Any] = {"a": frame_text(a), "b": frame_text(closure.b)}
+    if callable(pose):
+        found["pose"] = unmaker.value(pose, f"{path}.pose")
+    elif not np.array_equal(pose, np.eye(4)):
+        found["pose"] = pose_text(np.asarray(pose))
+    if type(joint) is not Fixed:
+        found["joint"] = unmaker.object(joint, f"{path}.joint")
+    return found
 
 
 # text -----------------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from anguilla.cli.common import DONE, InputOption, JsonOption, Output, RobotArgument, SetOption, inputs_of, read
+from anguilla.errors import DescriptionError
 
 
 def modes_command(
@@ -41,6 +42,8 @@ def natural_modes(held: Any, inputs: dict[str, Any]) -> list[dict[str, Any]]:
     import numpy as np
     from scipy.linalg import eig
 
+    if not getattr(held.system, "is_plain", True):
+        raise DescriptionError("modes serves open robots, without loops, constraints and imposed motions.")
     K, C, M = held.system.matrices(held.q, inputs=inputs, t=held.t)
     n = len(K)
     zero, one = np.zeros((n, n)), np.eye(n)

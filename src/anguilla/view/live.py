@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from anguilla.assemble.fields import cable_length
 from anguilla.assemble.system import System
 from anguilla.describe import Frame, Robot, RodHandle
 from anguilla.errors import AnguillaError, as_positive
@@ -286,8 +287,21 @@ def drive(
     """
     as_positive(dt, "dt", "s")
     begin = {name: float(value(0.0)) if callable(value) else float(value) for name, value in (inputs or {}).items()}
-    ranges = suggested_limits(robot) | dict(limits or {})
+    ranges = suggested_limits(robot)
+    for name, length in _lines_by_length(robot).items():  # a tendon whose input is a length begins at the one it has
+        begin.setdefault(name, length)
+        ranges[name] = (0.7 * length, 1.1 * length)
+    ranges |= dict(limits or {})
     return Driver(Stepper(robot, dt=dt, inputs=begin, start=start), begin, ranges, host, port)
+
+
+def _lines_by_length(robot: Robot) -> dict[str, float]:
+    """Lengths [m] at rest of the tendons whose input is their length."""
+    names = [name for name, actuator in robot.actuators.items() if getattr(actuator, "by", "tension") == "length"]
+    if not names:
+        return {}
+    system = System(robot)
+    return {name: float(cable_length(system, name, np.zeros((1, system.size)))[0][0]) for name in names}
 
 
 class Driver(Shown):

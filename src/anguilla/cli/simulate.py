@@ -105,6 +105,9 @@ def _run(
         options["checkpoint"] = out.with_name(out.name + ".checkpoint")
         if options["checkpoint"].exists() and not output.machine:
             print(f"going on from {options['checkpoint']}", file=sys.stderr)
+    step = options["dt"]
+    # one step loads the kernels, so that the times reported are those of the work
+    simulate(file.robot, duration=step, dt=step, inputs=inputs, start=first, progress=False, raise_on_failure=False)
     return simulate(file.robot, inputs=inputs, start=first, progress=False if output.machine else None, **options)
 
 

@@ -46,7 +46,7 @@ def statics_command(
     output.table(
         [
             ("robot", f"{file.robot.name}, {result.system.size} coordinates"),
-            ("equilibrium", f"{result.status.message}, {1e3 * result.status.seconds:.1f} ms"),
+            ("equilibrium", result.status.message),
             *((name, point(place)) for name, place in tips(result).items()),
         ]
     )

@@ -75,6 +75,7 @@ def _draw(fig: object, picture: Scene, k: int) -> None:
         low, high = plane.project(picture.points).min(axis=0), plane.project(picture.points).max(axis=0)
         scale = 1.0 if "[m]" in ax.get_xlabel() else 100.0 if "[cm]" in ax.get_xlabel() else 1000.0
         margin = 0.06 * np.max(high - low)
+        ax.set_aspect("equal", adjustable="box")
         ax.set_xlim(scale * (low[0] - margin), scale * (high[0] + margin))
         ax.set_ylim(scale * (low[1] - margin), scale * (high[1] + margin))
     else:

@@ -166,7 +166,7 @@ def _short_blocks():
     original = dynamics._blocks
 
     def short(m, loads, dt, done, steps, every, out, tick):
-        reached, status = original(m, loads, dt, done, 50, every, out, lambda n: None)
+        reached, status = original(m, loads, dt, done, min(steps, 50), every, out, lambda n: None)
         tick(reached)
         return reached, status
 

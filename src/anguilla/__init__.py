@@ -12,6 +12,7 @@ from anguilla.errors import AnguillaError, AnguillaWarning, DescriptionError, So
 if TYPE_CHECKING:
     from anguilla.assemble.system import System
     from anguilla.results import Equilibrium, Trajectory
+    from anguilla.results_io import load
     from anguilla.solve.adjoint import Cost, Gradient, Reach, Rest, Sampled, StateCost, gradient
     from anguilla.solve.dynamics import simulate
     from anguilla.solve.schemes import HHT, GeneralisedAlpha, Midpoint, Newmark
@@ -26,6 +27,7 @@ _LAZY = {
     "System": "anguilla.assemble.system",
     "Equilibrium": "anguilla.results",
     "Trajectory": "anguilla.results",
+    "load": "anguilla.results_io",
     "statics": "anguilla.solve.statics",
     "Flow": "anguilla.solve.statics",
     "simulate": "anguilla.solve.dynamics",
@@ -66,6 +68,7 @@ __all__ = [
     "__version__",
     "animate",
     "gradient",
+    "load",
     "plot",
     "simulate",
     "statics",

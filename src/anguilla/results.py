@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -226,6 +228,18 @@ class _States:
         if not columns:
             return self._pick(np.zeros((*self._q.shape, 0)))
         return self._pick(np.stack([g * c for g, c in zip(gains, columns, strict=True)], axis=2))
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the result with its robot to a netCDF file (.nc), complete or not at all; `load` reads it back."""
+        from anguilla.store.gather import save
+
+        return save(self, path)
+
+    def to_xarray(self) -> Any:
+        """Return an xarray.Dataset of states, frames, energies and inputs, with names and units."""
+        from anguilla.store.dataset import dataset
+
+        return dataset(self)
 
     @property
     def energy(self) -> dict[str, Any]:

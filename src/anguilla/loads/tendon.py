@@ -107,6 +107,15 @@ def _turn(t1, k1, t2, k2, distance):
     return math.sqrt(dot(d, d))
 
 
+@inline
+def rubs(cables):
+    """Whether any tendon has friction."""
+    for c in range(len(cables.friction)):
+        if cables.friction[c] > 0.0:
+            return True
+    return False
+
+
 @kernel
 def set_friction(record_at, local, cables):
     """Factors exp(-mu x turned angle) from the start of each tendon, at the present strains."""

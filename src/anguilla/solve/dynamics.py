@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from anguilla.describe import Robot
 from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_count, as_positive
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status, Trajectory
+from anguilla.solve.checkpoint import Checkpoint, kept
 from anguilla.solve.closing import broken, close
 from anguilla.solve.newton import CONVERGED, EXPLANATION, TOO_STRICT, Scratch, scratch
 from anguilla.solve.progress import progress_bar
@@ -105,7 +107,7 @@ def simulate(
     robot: Robot, *, duration: float, dt: float, inputs: Inputs | None = None,
     start: Equilibrium | tuple[ArrayLike, ArrayLike] | ArrayLike | None = None, method: Scheme | str = DEFAULT_METHOD,
     every: int = 1, tolerance: float | None = None, error: float | None = None, progress: bool | None = None,
-    raise_on_failure: bool = True,
+    raise_on_failure: bool = True, checkpoint: str | os.PathLike[str] | None = None,
 ) -> Trajectory:  # fmt: skip
     """Simulate the motion of a robot.
 
@@ -122,6 +124,8 @@ def simulate(
         error: local error allowed per step, as an angle [rad] or a relative displacement; steps then adapt themselves.
         progress: show a progress bar; by default when the run takes long and the output is a terminal.
         raise_on_failure: raise SolverError (with the motion so far in `.result`) instead of returning it.
+        checkpoint: file that keeps the simulation while it runs; an interrupted one goes on from it when called again with
+            the same arguments, and ends bit-identical. It is removed at the end. For steps without `error`.
 
     Returns:
         A Trajectory.
@@ -137,6 +141,8 @@ def simulate(
         )
     if steps % every:
         raise DescriptionError(f"every must divide the number of steps, {steps}; got {every}.")
+    if checkpoint is not None and error is not None:
+        raise DescriptionError("checkpoint works with equal steps only: leave error out.")
     system = System(robot)
     tolerance = as_positive((1e-10 if system.rows else 1e-8) if tolerance is None else tolerance, "tolerance", "")
     q, v = _start(system, start)
@@ -164,7 +170,7 @@ def simulate(
     _keep(motion, out, 0)
     with progress_bar(f"simulating {robot.name}", steps, progress) as tick:
         if error is None:
-            done, status = _fixed(motion, dt, steps, every, out, tick)
+            done, status = _fixed(motion, dt, steps, every, out, tick, checkpoint)
         else:
             done, status = _controlled(motion, dt, steps, every, out, tick, as_positive(error, "error", ""))
     seconds = time.perf_counter() - began
@@ -200,10 +206,32 @@ def _start(system: System, start) -> tuple[Floats, Floats]:
     return system.vector(start, "start"), np.zeros(system.size)
 
 
-def _fixed(m: _Motion, dt: float, steps: int, every: int, out, tick: Callable[[int], None]) -> tuple[int, int]:
-    """Equal steps in the compiled loop; a failed step is cut into halves, quarters, ..."""
+def _fixed(
+    m: _Motion, dt: float, steps: int, every: int, out, tick: Callable[[int], None],
+    checkpoint: str | os.PathLike[str] | None = None,
+) -> tuple[int, int]:  # fmt: skip
+    """Equal steps in the compiled loop, from the checkpoint on if there is one."""
     loads = m.loads((np.arange(steps) + m.scheme[4]) * dt)
-    done, block = 0, 512
+    if checkpoint is None:
+        return _blocks(m, loads, dt, 0, steps, every, out, tick)
+    state = {f"motion_{k}": array for k, array in enumerate(m.state)}
+    start = tuple(array.copy() for array in m.state)
+    what = loads.at(0)  # its tables; the rest is scratch memory
+    tables = what.cables, what.muscles, what.frames.table, what.frames.data, what.pairs.table, what.pairs.spring_data
+    held = what.constraints.table, what.constraints.value, what.constraints.twist_data
+    acting = loads.column, loads.table, what.row.copy(), what.wrench, what.driven, tables, held
+    identity = dt, steps, every, m.scheme, m.tolerance, start, tuple(m.system.tree), acting
+    keeper = Checkpoint(checkpoint, identity, state | m.memory._asdict(), out, every, counter=(m, "substeps"))
+    with kept(keeper):
+        done, status = _blocks(m, loads, dt, keeper.restore(), steps, every, out, keeper.watch(tick))
+    if done == steps:
+        keeper.finish()
+    return done, status
+
+
+def _blocks(m: _Motion, loads: LoadTable, dt: float, done: int, steps: int, every: int, out, tick) -> tuple[int, int]:
+    """Blocks of steps from `done` on; a failed step is cut into halves, quarters, ..."""
+    block = 512
     while done < steps:
         stop = min(steps, done + block)
         clock = time.perf_counter()

@@ -16,7 +16,7 @@ import math
 from anguilla._jit import interpreted, kernel, merge
 from anguilla.assemble.evaluate import residual, tangent
 from anguilla.loads.table import DT, MOTION, TIME
-from anguilla.loads.tendon import set_friction
+from anguilla.loads.tendon import rubs, set_friction
 from anguilla.loads.thruster import step_states
 from anguilla.mechanics.joints import compose
 from anguilla.mechanics.motion import too_coarse
@@ -95,7 +95,8 @@ def _advance(tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolu
     am, af, beta, gamma, mid = scheme
     static = beta == 0.0
     n = len(q)
-    if not static:
+    if not static and rubs(loads.cables):  # tensions along tendons from the state at the start of the step
+        residual(tree, ws, loads, q, v, acc, lam, s.step)
         set_friction(tree.record_at, ws.local, loads.cables)
     ca1, cv1, back = 0.0, 0.0, 0.0
     if not static:

@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from anguilla.cli import _release, main
+from anguilla.cli import main
+from anguilla.cli.demo import release
 from anguilla.errors import SolverError
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def test_version(capsys):
@@ -53,7 +54,7 @@ def test_demo_leaves_its_files(tmp_path, capsys):
 
 def test_the_demo_is_the_example():
     held, run = runpy.run_path(str(ROOT / "examples" / "arm_release.py"))["main"]()
-    arm, held_here, run_here = _release(duration=3.0)
+    arm, held_here, run_here = release(duration=3.0)
     np.testing.assert_array_equal(held.q, held_here.q)
     np.testing.assert_array_equal(run.q, run_here.q)
     # at rest while it is held, then only losing energy
@@ -80,7 +81,7 @@ def test_failures_are_one_line(error, tmp_path, capsys, monkeypatch):
     def fail(duration):
         raise error
 
-    monkeypatch.setattr("anguilla.cli._release", fail)
+    monkeypatch.setattr("anguilla.cli.demo.release", fail)
     assert main(["demo", "--out", str(tmp_path)]) == 1
     message = capsys.readouterr().err
     assert message.startswith("anguilla: ") and message.count("\n") == 1 and "Traceback" not in message

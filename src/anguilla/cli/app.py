@@ -1,0 +1,117 @@
+"""The application: commands by name, and errors as one line and an exit code."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+import typer
+from typer.exceptions import TyperException
+
+from anguilla.cli import bench, check, convert, demo, info, modes, new, pictures, schema, simulate, statics, viewer
+from anguilla.cli.common import (
+    DONE,
+    FAILED,
+    INTERRUPTED,
+    MISUSED,
+    NOT_INSTALLED,
+    WRONG_INPUT,
+    MissingPackageError,
+    Output,
+    package_version,
+)
+from anguilla.errors import AnguillaError, DescriptionError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="anguilla", add_completion=False, no_args_is_help=True, rich_markup_mode="rich", pretty_exceptions_enable=False
+)
+COMMANDS: dict[str, Callable[..., Any]] = {
+    "demo": demo.demo,
+    "new": new.new,
+    "check": check.check,
+    "statics": statics.statics_command,
+    "simulate": simulate.simulate_command,
+    "modes": modes.modes_command,
+    "view": viewer.view,
+    "plot": pictures.plot_command,
+    "video": pictures.video,
+    "convert": convert.convert,
+    "bench": bench.bench,
+    "schema": schema.schema,
+    "info": info.info,
+}
+for name, command in COMMANDS.items():
+    app.command(name)(command)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"anguilla {package_version('anguilla')}")
+        raise typer.Exit()
+
+
+@app.callback()
+def about(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Simulation of soft and continuum robots."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code."""
+    Output.machine = False
+    try:
+        code = app(list(sys.argv[1:] if argv is None else argv), prog_name="anguilla", standalone_mode=False)
+        return _ended(int(code or DONE))
+    except TyperException as error:
+        return _misused(error)
+    except typer.Exit as end:
+        return _ended(int(end.exit_code))
+    except (typer.Abort, KeyboardInterrupt):
+        return _ended(INTERRUPTED)
+    except MissingPackageError as error:
+        return _failed(error, NOT_INSTALLED)
+    except DescriptionError as error:
+        return _failed(error, WRONG_INPUT)
+    except AnguillaError as error:
+        return _failed(error, FAILED)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output has gone; nothing can be said
+        return FAILED
+    except OSError as error:
+        place = f": {error.filename}" if error.filename else ""
+        return _failed(AnguillaError(f"{error.strerror or error}{place}"), FAILED)
+
+
+def _ended(code: int) -> int:
+    if code == INTERRUPTED:
+        print("anguilla: interrupted", file=sys.stderr)
+    return code
+
+
+def _misused(error: TyperException) -> int:
+    message = str(getattr(error, "format_message", lambda: error)())
+    if message:
+        print(f"anguilla: {message.rstrip('.')}. Try 'anguilla --help'.", file=sys.stderr)
+    return MISUSED
+
+
+def _failed(error: AnguillaError, code: int) -> int:
+    """One line for each problem, or a JSON object for machines."""
+    problems: Any = getattr(error, "problems", ())
+    if Output.machine:
+        listed = [problem.as_dict() for problem in problems]
+        print(json.dumps({"ok": False, "error": str(error), "code": code, "problems": listed}))
+        return code
+    if problems:
+        print(str(error), file=sys.stderr)
+        print(f"anguilla: {len(problems)} problem{'s' if len(problems) > 1 else ''}.", file=sys.stderr)
+    else:
+        print(f"anguilla: {error}", file=sys.stderr)
+    return code

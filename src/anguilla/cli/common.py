@@ -1,0 +1,186 @@
+"""What commands share: exit codes, output for people and for machines, files, values given as name=value."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from anguilla.errors import AnguillaError, DescriptionError
+
+if TYPE_CHECKING:
+    from anguilla.describe.files import RobotFile
+    from anguilla.results import Equilibrium, Trajectory
+
+DONE, FAILED, MISUSED, WRONG_INPUT, NOT_INSTALLED, INTERRUPTED = 0, 1, 2, 3, 4, 130
+
+
+class MissingPackageError(AnguillaError):
+    """A command needs a package or a program that is not installed."""
+
+
+def units(text: str) -> str:
+    """Protect [units] in help texts: square brackets are markup there."""
+    return text.replace("[", "\\[")
+
+
+RobotArgument = Annotated[Path, typer.Argument(metavar="ROBOT", help="A robot file (.yaml) or a URDF (.urdf).")]
+ResultArgument = Annotated[Path, typer.Argument(metavar="RESULT", help="A result (.nc).")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Value of a parameter of the file; may be repeated."),
+]
+InputOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input", "-i", metavar="NAME=VALUE", help="Input of an actuator: a number or a formula of t; may be repeated."
+    ),
+]
+
+
+class Output:
+    """Prints for people, or gathers one JSON object for machines."""
+
+    machine = False
+
+    def __init__(self, machine: bool) -> None:
+        type(self).machine = machine  # main() prints errors in the same way
+        self.facts: dict[str, Any] = {}
+
+    def fact(self, name: str, value: Any) -> None:
+        """Keep a fact for machines."""
+        self.facts[name] = value
+
+    def line(self, text: str) -> None:
+        """Print a line for people."""
+        if not self.machine:
+            print(text)
+
+    def table(self, rows: Sequence[tuple[str, str]]) -> None:
+        """Print names and texts in two columns for people."""
+        if self.machine or not rows:
+            return
+        width = max(len(name) for name, _ in rows)
+        for name, text in rows:
+            print(f"{name:<{width}}  {text}".rstrip())
+
+    def wrote(self, kind: str, path: Path) -> None:
+        """Tell about a file that was written."""
+        self.facts.setdefault("files", {})[kind] = str(path)
+        self.line(f"{path}   {kind}")
+
+    def close(self) -> None:
+        """Print the JSON object for machines."""
+        if self.machine:
+            print(json.dumps({"ok": True, **clean(self.facts)}))
+
+
+def clean(value: Any) -> Any:
+    """Return plain JSON values: arrays become lists; what is not finite becomes null."""
+    if isinstance(value, Mapping):
+        return {str(key): clean(item) for key, item in value.items()}
+    if hasattr(value, "tolist"):
+        return clean(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [clean(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def package_version(package: str) -> str:
+    """Return the version of a package, or "not installed"."""
+    if package == "anguilla":  # this package, also when it runs from its sources without being installed
+        return str(sys.modules["anguilla"].__version__)
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
+    """Return the names and texts of options NAME=VALUE."""
+    found: dict[str, str] = {}
+    for item in given or ():
+        name, equals, text = item.partition("=")
+        if not equals or not name.strip() or not text.strip():
+            raise DescriptionError(f"{option} must be NAME=VALUE, such as {option} length=0.4; got {item!r}.")
+        found[name.strip()] = text.strip()
+    return found
+
+
+def read(path: Path, settings: Sequence[str] | None, output: Output) -> RobotFile:
+    """Read a robot file with parameters from the command line; show its notes."""
+    from anguilla.describe.files import Expression, read_file
+
+    values = {name: Expression(text, arguments=())() for name, text in pairs(settings, "--set").items()}
+    file = read_file(path, parameters=values)
+    output.fact("robot", file.robot.name)
+    output.fact("notes", list(file.notes))
+    if not output.machine:
+        for note in file.notes:
+            print(f"note: {note}", file=sys.stderr)
+    return file
+
+
+def inputs_of(file: RobotFile, given: Sequence[str] | None) -> dict[str, Any]:
+    """Return the inputs of a file, with those of the command line in their place."""
+    from anguilla.describe.description import did_you_mean
+    from anguilla.describe.files import Expression
+
+    inputs = dict(file.inputs)
+    known = file.robot.actuators
+    for name, text in pairs(given, "--input").items():
+        if name not in known:
+            raise DescriptionError(
+                f"--input {name}: the actuators are {', '.join(known) or 'none'}{did_you_mean(name, known)}."
+            )
+        expression = Expression(text)
+        if expression.arguments not in ((), ("t",)):
+            raise DescriptionError(f"--input {name} may use t only; got {text!r}.")
+        inputs[name] = expression if expression.arguments else expression()
+    return inputs
+
+
+def check_target(path: Path | None, suffixes: tuple[str, ...], option: str) -> None:
+    """Refuse a path that cannot be written before the work begins."""
+    if path is None:
+        return
+    from anguilla.store.whole import as_target
+
+    try:
+        as_target(path, suffixes)
+    except DescriptionError as error:
+        raise DescriptionError(f"{option}: {error}") from None
+
+
+def load_result(path: Path) -> Trajectory | Equilibrium:
+    """Load a result, or say what else the file is."""
+    from anguilla.results_io import load
+
+    return load(path)
+
+
+def tips(result: Any) -> dict[str, Any]:
+    """Positions of the tips of rods and of the bodies, at the end of a motion or at an equilibrium [m]."""
+    import numpy as np
+
+    from anguilla.describe import RodHandle
+
+    found = {}
+    for part in result.robot.parts:
+        frame = part.tip if isinstance(part, RodHandle) else part.root
+        found[frame.label] = np.atleast_2d(result.position(frame))[-1]
+    return found
+
+
+def point(position: Any) -> str:
+    """A position in millimetres' precision, in metres."""
+    return "(" + ", ".join(f"{float(c):.4f}" for c in position) + ") m"

@@ -1,0 +1,49 @@
+"""``anguilla info``: versions, the folder of compiled kernels, threads."""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+
+from anguilla.cli.common import DONE, JsonOption, Output, package_version
+
+PACKAGES = ("numpy", "scipy", "numba", "matplotlib", "rich", "typer", "ruamel.yaml", "h5netcdf", "xarray", "viser")
+
+
+def info(machine: JsonOption = False) -> int:
+    """Show versions, the folder of compiled kernels, and threads."""
+    output = Output(machine)
+    versions = {package: package_version(package) for package in ("anguilla", *PACKAGES)}
+    files, size = compiled()
+    rows = [
+        ("anguilla", versions["anguilla"]),
+        ("python", f"{platform.python_version()} ({platform.system()}, {platform.machine()})"),
+        *((package, versions[package]) for package in PACKAGES),
+        ("kernels", f"{files} files, {size / 1e6:.1f} MB" if files else "none yet: the first run compiles them"),
+        ("cache folder", str(cache_folder())),
+        ("threads", f"1 per simulation, {threads()} available"),
+    ]
+    output.table(rows)
+    output.facts |= {"versions": versions, "python": platform.python_version(), "threads": threads()}
+    output.facts |= {"kernels": files, "cache_folder": str(cache_folder())}
+    output.close()
+    return DONE
+
+
+def threads() -> int:
+    """Threads this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def cache_folder() -> Path:
+    """Folder of the compiled kernels."""
+    from anguilla._jit import cache_root
+
+    return cache_root()
+
+
+def compiled() -> tuple[int, int]:
+    """Number and total size [bytes] of the compiled kernels on disk."""
+    sizes = [file.stat().st_size for file in cache_folder().rglob("*.nb*")]
+    return len(sizes), sum(sizes)

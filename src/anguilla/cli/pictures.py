@@ -1,0 +1,76 @@
+"""``anguilla plot`` and ``anguilla video``: pictures of results."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from anguilla.cli.common import (
+    DONE,
+    JsonOption,
+    MissingPackageError,
+    Output,
+    ResultArgument,
+    check_target,
+    load_result,
+    units,
+)
+from anguilla.errors import DescriptionError
+
+FIGURES = (".png", ".svg", ".pdf")
+VIDEOS = (".mp4", ".gif", ".html")
+
+
+def plot_command(
+    result: ResultArgument,
+    out: Annotated[Path, typer.Argument(metavar="FIGURE", help="File to write (.png, .svg, .pdf).")],
+    machine: JsonOption = False,
+) -> int:
+    """Draw a result: its shapes, its tip, its energies, its strains."""
+    from anguilla.view.plots import plot
+
+    output = Output(machine)
+    check_target(out, FIGURES, "FIGURE")
+    plot(load_result(result), out)
+    output.wrote("figure", out)
+    output.close()
+    return DONE
+
+
+def video(
+    result: ResultArgument,
+    out: Annotated[Path, typer.Argument(metavar="VIDEO", help="File to write (.mp4, .gif, .html).")],
+    fps: Annotated[float, typer.Option(help=units("Pictures per second [1/s]."), min=1.0, max=120.0)] = 25.0,
+    speed: Annotated[float, typer.Option(help="Speed: 1 is real time, 0.1 ten times slower.", min=1e-3)] = 1.0,
+    machine: JsonOption = False,
+) -> int:
+    """Write a motion as a video (.mp4 needs ffmpeg), an animated picture (.gif) or a page (.html)."""
+    output = Output(machine)
+    check_target(out, VIDEOS, "VIDEO")
+    if out.suffix.lower() == ".mp4" and shutil.which("ffmpeg") is None:
+        raise MissingPackageError("a .mp4 needs the program ffmpeg: install it, or write a .gif or .html instead.")
+    run = load_result(result)
+    if out.suffix.lower() == ".html":
+        from anguilla.view.page import animate
+
+        animate(run, out)
+    else:
+        from anguilla.results import Trajectory
+        from anguilla.view.video import write_video
+
+        if not isinstance(run, Trajectory):
+            raise DescriptionError("a video needs a motion; this is an equilibrium: use 'anguilla plot'.")
+        with _progress(machine) as tick:
+            write_video(run, out, fps=fps, speed=speed, tick=tick)
+    output.wrote("video", out)
+    output.close()
+    return DONE
+
+
+def _progress(machine: bool) -> Any:
+    from anguilla.solve.progress import progress_bar
+
+    return progress_bar("drawing", 100, False if machine else None)

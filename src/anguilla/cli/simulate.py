@@ -1,0 +1,127 @@
+"""``anguilla simulate``: the motion of a robot file."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from anguilla.cli.common import (
+    DONE,
+    InputOption,
+    JsonOption,
+    Output,
+    RobotArgument,
+    SetOption,
+    check_target,
+    inputs_of,
+    point,
+    read,
+    tips,
+    units,
+)
+from anguilla.errors import DescriptionError
+
+METHODS = "newmark, hht, generalised_alpha, midpoint"
+
+
+class Start(StrEnum):
+    """Where a motion begins."""
+
+    rest = "rest"
+    equilibrium = "equilibrium"
+    held = "held"
+
+
+def simulate_command(
+    robot: RobotArgument,
+    duration: Annotated[float | None, typer.Option("--duration", "-d", help=units("Simulated time [s]."))] = None,
+    dt: Annotated[float | None, typer.Option("--dt", help=units("Time step [s]."))] = None,
+    settings: SetOption = None,
+    inputs: InputOption = None,
+    start: Annotated[
+        Start | None,
+        typer.Option("--start", help="Where to begin; held: by the inputs at t = 0."),
+    ] = None,
+    method: Annotated[str | None, typer.Option("--method", help=f"One of {METHODS}.")] = None,
+    every: Annotated[int | None, typer.Option("--every", help="Store every so many steps.")] = None,
+    error: Annotated[float | None, typer.Option("--error", help="Error allowed per step; steps then adapt.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the result (.nc).")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Draw it (.png, .svg, .pdf).")] = None,
+    page: Annotated[Path | None, typer.Option("--page", help="Write a page to play it in a browser (.html).")] = None,
+    checkpoint: Annotated[
+        bool,
+        typer.Option("--checkpoint/--no-checkpoint", help="Keep a long run in OUT.checkpoint."),
+    ] = True,
+    machine: JsonOption = False,
+) -> int:
+    """Simulate the motion of a robot; a run that was stopped goes on when the same command is given again."""
+    output = Output(machine)
+    for path, suffixes, option in (
+        (out, (".nc",), "--out"),
+        (plot, (".png", ".svg", ".pdf"), "--plot"),
+        (page, (".html", ".htm"), "--page"),
+    ):
+        check_target(path, suffixes, option)
+    file = read(robot, settings, output)
+    given: dict[str, Any] = {"duration": duration, "dt": dt, "method": method, "every": every, "error": error}
+    options = dict(file.simulate) | {name: value for name, value in given.items() if value is not None}
+    begin = start.value if start is not None else options.pop("start", "rest")
+    options.pop("start", None)
+    for name in ("duration", "dt"):
+        if name not in options:
+            raise DescriptionError(f"give --{name}: the file has no 'simulate: {{duration: ..., dt: ...}}'.")
+    result = _run(file, inputs_of(file, inputs), begin, options, out if checkpoint else None, output)
+    _report(output, result)
+    if out is not None:
+        output.wrote("result", result.save(out))
+    if plot is not None:
+        from anguilla.view.plots import plot as draw
+
+        draw(result, plot)
+        output.wrote("figure", plot)
+    if page is not None:
+        from anguilla.view.page import animate
+
+        output.wrote("page", animate(result, page))
+    output.close()
+    return DONE
+
+
+def _run(
+    file: Any, inputs: dict[str, Any], begin: str, options: dict[str, Any], out: Path | None, output: Output
+) -> Any:
+    from anguilla.solve.dynamics import simulate
+    from anguilla.solve.statics import statics
+
+    first = None
+    if begin != "rest":
+        held = {name: value(0.0) if callable(value) else value for name, value in inputs.items()}
+        first = statics(file.robot, inputs=held if begin == "held" else None)
+    if out is not None and "error" not in options:
+        options["checkpoint"] = out.with_name(out.name + ".checkpoint")
+        if options["checkpoint"].exists() and not output.machine:
+            print(f"going on from {options['checkpoint']}", file=sys.stderr)
+    step = options["dt"]
+    # one step loads the kernels, so that the times reported are those of the work
+    simulate(file.robot, duration=step, dt=step, inputs=inputs, start=first, progress=False, raise_on_failure=False)
+    return simulate(file.robot, inputs=inputs, start=first, progress=False if output.machine else None, **options)
+
+
+def _report(output: Output, result: Any) -> None:
+    counters, wall, simulated = result.status.counters, result.status.seconds, float(result.t[-1])
+    energy = {name: value[-1] for name, value in result.energy.items()}
+    output.table(
+        [
+            ("robot", f"{result.robot.name}, {result.system.size} coordinates"),
+            ("motion", f"{simulated:g} s in {counters['steps']} steps, {result.status.message}"),
+            ("", f"{wall:.3f} s of wall time, {simulated / max(wall, 1e-9):.1f} times real time"),
+            *((name, f"{point(place)} at the end") for name, place in tips(result).items()),
+            ("energy", f"{energy['total']:.4g} J at the end, {energy['kinetic']:.3g} J of motion"),
+        ]
+    )
+    output.facts |= {"duration": simulated, "steps": counters["steps"], "wall_seconds": wall, "counters": counters}
+    output.facts |= {"positions": tips(result), "energy": energy, "message": result.status.message}

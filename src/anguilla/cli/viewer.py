@@ -1,0 +1,42 @@
+"""``anguilla view``: look at a result, or drive a robot, in a browser."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from anguilla.cli.common import DONE, MissingPackageError, Output, SetOption, load_result, read, units
+
+
+def view(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A result (.nc) to play, or a robot (.yaml, .urdf) to drive.")
+    ],
+    port: Annotated[int, typer.Option(help="Port of the page.", min=0, max=65535)] = 8080,
+    host: Annotated[str, typer.Option(help="Address to listen on; the default is this machine only.")] = "127.0.0.1",
+    dt: Annotated[float, typer.Option("--dt", help=units("Time step of a driven robot [s]."))] = 0.01,
+    settings: SetOption = None,
+    seconds: Annotated[float | None, typer.Option(help=units("Stop after so long [s]; else on Ctrl-C."))] = None,
+) -> int:
+    """Open a page with the moving robot: play a result, or drive a robot by sliders in real time."""
+    output = Output(False)
+    if find_spec("viser") is None:
+        raise MissingPackageError(
+            "the viewer needs viser: pip install 'anguilla[view]'; or write a page: anguilla video."
+        )
+    from anguilla.view.live import Shown, drive, play
+
+    if file.suffix.lower() == ".nc":
+        shown: Shown = play(load_result(file), host=host, port=port)
+    else:
+        robot = read(file, settings, output)
+        shown = drive(robot.robot, dt=dt, inputs=robot.inputs, host=host, port=port)
+    output.line(f"open {shown.address}   (Ctrl-C ends)")
+    try:
+        shown.wait(seconds)
+    finally:
+        shown.close()
+    return DONE

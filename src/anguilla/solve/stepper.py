@@ -1,0 +1,130 @@
+"""One step after another, with inputs that change between them: for real time, control and learning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from anguilla.assemble.system import System, as_robot
+from anguilla.describe import Robot
+from anguilla.errors import DescriptionError, SolverError, as_count, as_number, as_positive
+from anguilla.mechanics.tree import Floats
+from anguilla.results import Equilibrium, Status, Trajectory
+from anguilla.solve.closing import close
+from anguilla.solve.dynamics import DEFAULT_METHOD, _cut, _Motion, _start
+from anguilla.solve.newton import CONVERGED, EXPLANATION
+from anguilla.solve.schemes import Scheme, as_scheme
+
+__all__ = ["Stepper"]
+
+
+class Stepper:
+    """A motion that is computed step by step; equal inputs give the same states as `simulate`, bit for bit.
+
+    Args:
+        robot: the robot.
+        dt: time step [s].
+        inputs: inputs of the actuators by name, numbers; absent ones are zero. `step` changes them.
+        start: an Equilibrium, coordinates q (n,), or (q, v); the rest shape at rest if not given.
+        method: Newmark(), HHT(), GeneralisedAlpha(), Midpoint() or their names.
+        tolerance: Newton's error as a part of a step's increment.
+
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        *,
+        dt: float,
+        inputs: Mapping[str, float] | None = None,
+        start: Equilibrium | tuple[ArrayLike, ArrayLike] | ArrayLike | None = None,
+        method: Scheme | str = DEFAULT_METHOD,
+        tolerance: float = 1e-8,
+    ) -> None:
+        self.robot = as_robot(robot)
+        self.dt = as_positive(dt, "dt", "s")
+        self.system = System(robot)
+        self._begin = _start(self.system, start)
+        self._scheme = as_scheme(method).coefficients
+        self._tolerance = as_positive(tolerance, "tolerance")
+        self._inputs: dict[str, float] = {}
+        self.set_inputs(inputs or {})
+        self._motion: _Motion
+        self.reset()
+
+    def reset(self) -> None:
+        """Go back to the start, at t = 0 s."""
+        q, v = (part.copy() for part in self._begin)
+        if not self.system.is_plain:
+            q = close(self.system, self._inputs, 0.0, q)
+        self._motion = _Motion(self.system, self._scheme, self._tolerance, q, v, self._inputs)
+        self.count = 0
+        self._motion.begin(0.0, self.dt)
+
+    @property
+    def t(self) -> float:
+        """Time [s]."""
+        return self.count * self.dt
+
+    @property
+    def q(self) -> Floats:
+        """Coordinates (n,), a copy."""
+        return self._motion.q.copy()
+
+    @property
+    def v(self) -> Floats:
+        """Rates of the coordinates (n,), a copy."""
+        return self._motion.v.copy()
+
+    @property
+    def inputs(self) -> dict[str, float]:
+        """Inputs by name."""
+        return dict(self._inputs)
+
+    def set_inputs(self, inputs: Mapping[str, float]) -> None:
+        """Change some inputs; the others stay as they are."""
+        known = self.system.robot.actuators
+        for name, value in inputs.items():
+            if name not in known:
+                raise DescriptionError(f"there is no actuator {name!r}; there are: {', '.join(known) or 'none'}.")
+            self._inputs[name] = as_number(value, f"the input of actuator {name!r}")
+
+    def step(self, count: int = 1, inputs: Mapping[str, float] | None = None) -> None:
+        """Do some steps with constant inputs; a step that fails is cut into smaller ones.
+
+        Raises SolverError, with the last good state in `.result`, when that fails too.
+        """
+        self.set_inputs(inputs or {})
+        m, dt = self._motion, self.dt
+        m.inputs = self._inputs
+        for _ in range(as_count(count, "count")):
+            status = m.step(self.t, dt)
+            if status != CONVERGED:
+                status = _cut(m, self.t, dt)
+            if status != CONVERGED:
+                message = f"The motion of {self.robot.name!r} stopped at t = {self.t:g} s: {EXPLANATION[status]}."
+                advice = "Try a smaller dt, smaller inputs, or more damping."
+                raise SolverError(message, result=self.result(), advice=advice)
+            self.count += 1
+
+    def result(self, system: System | None = None) -> Trajectory:
+        """Return the present state as a motion of one instant, to be read or drawn.
+
+        Args:
+            system: the same robot compiled with other observed frames.
+
+        """
+        m, status = self._motion, Status(True, "on its way")
+        given: Any = dict(self._inputs)
+        lazily = self.system.is_plain and not len(self.system._loads.frames.table)
+        a = None if lazily else m.acc.copy()[None]
+        t, q, v, lam = np.array([self.t]), m.q.copy()[None], m.v.copy()[None], m.lam.copy()[None]
+        balance = self._balance if lazily else None
+        return Trajectory(self.robot, system or self.system, status, t, q, v, a, lam, given, balance)
+
+    def _balance(self, t: Floats, q: Floats, v: Floats) -> Floats:
+        apart = _Motion(System(self.robot), self._scheme, self._tolerance, q[0].copy(), v[0].copy(), dict(self._inputs))
+        return apart.balance(t, q, v)

@@ -1,0 +1,155 @@
+"""What a result is worth keeping: its states, and what most people want to read from them."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anguilla.describe.files import robot_document
+from anguilla.describe.files.write import to_yaml
+from anguilla.describe.frames import Frame, RodHandle
+from anguilla.describe.robot import Robot
+from anguilla.errors import AnguillaError, DescriptionError
+from anguilla.store.netcdf import write_netcdf
+from anguilla.store.record import Record
+from anguilla.store.whole import as_target
+
+__all__ = ["FORMAT", "gather", "save"]
+
+FORMAT = 1
+SECTIONS = 5  # frames along a rod, ends included
+TWIST = ("omega_x", "omega_y", "omega_z", "v_x", "v_y", "v_z")
+
+Array = NDArray[np.float64]
+
+
+def save(states: Any, path: str | os.PathLike[str]) -> Path:
+    """Write a Trajectory or an Equilibrium to a netCDF file; return its path."""
+    target = as_target(path, (".nc",))
+    write_netcdf(gather(states), target)
+    return target
+
+
+def gather(states: Any) -> Record:
+    """Return the record of a Trajectory or an Equilibrium.
+
+    Coordinates, rates and accelerations with their labels; poses and twists of the ends of the parts and of sections
+    between; energies, inputs, lengths of tendons; the robot as a robot file.
+    """
+    robot, t, record = states.system.robot, states._t, Record()
+    record.add("time", ("time",), t, "s", "time")
+    record.add(
+        "coordinate", ("coordinate",), np.array(states.coordinates, dtype=object), "", "labels of the coordinates"
+    )
+    record.add(
+        "coordinate_unit", ("coordinate",), np.array(_units(robot), dtype=object), "", "units of the coordinates"
+    )
+    record.add("q", ("time", "coordinate"), states._q, "", "coordinates")
+    record.add("v", ("time", "coordinate"), states._v, "", "rates of the coordinates")
+    try:
+        record.add("a", ("time", "coordinate"), states._accelerations, "", "accelerations of the coordinates")
+    except AnguillaError as error:
+        record.facts["no_accelerations"] = str(error)
+    if hasattr(states, "_lam"):
+        record.add("multipliers", ("time", "multiplier"), states._lam, "", "multipliers of the constraints")
+    _add_frames(record, states, robot)
+    for name, value in states.energy.items():
+        record.add(f"energy_{name}", ("time",), np.atleast_1d(value), "J", f"{name} energy")
+    _add_inputs(record, states, robot)
+    record.add("robot_file", (), _robot_file(robot, t, record), "", "the robot, as a robot file")
+    record.facts |= {
+        "Conventions": "CF-1.8",
+        "title": f"{type(states).__name__} of {robot.name}",
+        "anguilla_format": FORMAT,
+        "anguilla_version": str(sys.modules["anguilla"].__version__),
+        "kind": type(states).__name__.lower(),
+        "robot": robot.name,
+        "success": int(states.status.success),
+        "message": states.status.message,
+        "counters": json.dumps(states.status.counters),
+        "seconds": float(states.status.seconds),
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    return record
+
+
+def _units(robot: Robot) -> list[str]:
+    """Unit of each coordinate."""
+    units: list[str] = []
+    for part in robot.parts:
+        units += ["rad" if turns else "m" for turns in part.joint._turns]
+        if isinstance(part, RodHandle):
+            for name, basis in part.rod.strains.items():
+                units += ["rad/m" if name in ("twist", "bend_y", "bend_z") else "1"] * basis.size
+    return units
+
+
+def _frames(robot: Robot) -> list[Frame]:
+    frames: list[Frame] = []
+    for part in robot.parts:
+        if isinstance(part, RodHandle):
+            frames += [part.section(float(X)) for X in np.linspace(0.0, part.length, SECTIONS)]
+        else:
+            frames.append(part.root)
+    return frames
+
+
+def _add_frames(record: Record, states: Any, robot: Robot) -> None:
+    frames = _frames(robot)
+    motion = states._snapshots(frames)
+    rotation = motion[:, :, :9].reshape(*motion.shape[:2], 3, 3)
+    body = [np.einsum("tmji,tmj->tmi", rotation, motion[:, :, k : k + 3]) for k in (12, 15)]
+    record.add("frame", ("frame",), np.array([f.label for f in frames], dtype=object), "", "labels of the frames")
+    record.add("axis", ("axis",), np.array(list("xyz"), dtype=object))
+    record.add("component", ("component",), np.array(TWIST, dtype=object))
+    record.add("position", ("time", "frame", "axis"), motion[:, :, 9:12], "m", "origins of the frames, world axes")
+    record.add(
+        "rotation", ("time", "frame", "axis", "column"), rotation, "1", "axes of the frames in world axes, as columns"
+    )
+    twist = np.concatenate(body, axis=2)
+    record.add("twist", ("time", "frame", "component"), twist, "rad/s, m/s", "twists of the frames in their own axes")
+
+
+def _add_inputs(record: Record, states: Any, robot: Robot) -> None:
+    names = list(robot.actuators)
+    table = sample_inputs(states.inputs, names, states._t)
+    record.add("actuator", ("actuator",), np.array(names, dtype=object), "", "names of the inputs")
+    record.add("input", ("time", "actuator"), table, "", "inputs: tension [N] or pressure [Pa]")
+    lengths = np.zeros((len(states._t), len(names)))
+    for k, name in enumerate(names):
+        try:
+            lengths[:, k] = np.atleast_1d(states.length(name))
+        except (AnguillaError, AttributeError):  # an actuator without a line
+            lengths[:, k] = np.nan
+    record.add("line_length", ("time", "actuator"), lengths, "m", "length of the line of the actuator in the rods")
+
+
+def sample_inputs(inputs: Mapping[str, Any], names: list[str], t: Array) -> Array:
+    """Inputs (time, actuator) at the times t; absent ones are zero."""
+    table = np.zeros((len(t), len(names)))
+    for k, name in enumerate(names):
+        value = inputs.get(name, 0.0)
+        table[:, k] = [float(value(x)) for x in t.tolist()] if callable(value) else value
+    return table
+
+
+def _robot_file(robot: Robot, t: Array, record: Record) -> NDArray[Any]:
+    """The text of the robot file; functions in Python become tables at the stored times; empty if there is no way."""
+    try:
+        try:
+            text = to_yaml(robot_document(robot)[0])
+        except DescriptionError:
+            document, sampled = robot_document(robot, times=t)
+            text = json.dumps(document)  # tables may be long, and JSON is quick to read
+            record.facts["sampled"] = ", ".join(sampled)
+    except DescriptionError as error:
+        text, record.facts["no_robot_file"] = "", str(error)
+    return np.array(text, dtype=object)

@@ -1,0 +1,80 @@
+"""Records as netCDF files (HDF5), which xarray, MATLAB, Panoply and others open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from anguilla.errors import DescriptionError
+from anguilla.store.record import Record
+from anguilla.store.whole import whole_file
+
+__all__ = ["read_netcdf", "write_netcdf"]
+
+PACKED_FROM = 4096  # numbers; smaller arrays do not gain from compression
+
+
+def write_netcdf(record: Record, target: Path) -> None:
+    """Write a record, complete or not at all."""
+    import h5netcdf
+    import h5py
+
+    with whole_file(target) as part, h5netcdf.File(part, "w") as file:
+        file.dimensions = record.sizes
+        for name, variable in record.variables.items():
+            values, options = variable.values, {}
+            if variable.is_text:
+                values = values.astype(object)
+                kind: Any = h5py.string_dtype(encoding="utf-8")
+            else:
+                kind = values.dtype
+                if values.size >= PACKED_FROM:
+                    options = {"compression": "gzip", "compression_opts": 1, "shuffle": True}
+            made = file.create_variable(name, variable.dimensions, kind, **options)
+            if values.size:
+                made[...] = values
+            if variable.unit:
+                made.attrs["units"] = variable.unit
+            if variable.title:
+                made.attrs["long_name"] = variable.title
+        for name, fact in record.facts.items():
+            file.attrs[name] = fact
+
+
+def read_netcdf(path: Path) -> Record:
+    """Read a record, or raise an error that names the file."""
+    import h5netcdf
+
+    record = Record()
+    try:
+        with h5netcdf.File(path, "r") as file:
+            for name, variable in file.variables.items():
+                record.add(
+                    name,
+                    tuple(variable.dimensions),
+                    _values(variable),
+                    str(variable.attrs.get("units", "")),
+                    str(variable.attrs.get("long_name", "")),
+                )
+            record.facts = {name: _fact(file.attrs[name]) for name in file.attrs}
+    except FileNotFoundError:
+        raise DescriptionError(f"there is no file {str(path)!r}.") from None
+    except (OSError, ValueError, KeyError, RuntimeError, TypeError) as error:
+        raise DescriptionError(f"{str(path)!r} is not a netCDF file, or is damaged: {error}.") from None
+    return record
+
+
+def _values(variable: Any) -> np.ndarray:
+    values = np.asarray(variable[...])
+    if values.dtype.kind in "OS":
+        texts = [item.decode("utf-8") if isinstance(item, bytes) else str(item) for item in values.ravel()]
+        return np.array(texts, dtype=object).reshape(values.shape)
+    return values
+
+
+def _fact(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value.decode("utf-8")
+    return value.item() if isinstance(value, (np.generic, np.ndarray)) and np.size(value) == 1 else value

@@ -1,0 +1,93 @@
+"""Motions as videos: shaded pictures drawn one after another, written by ffmpeg (.mp4) or Pillow (.gif)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from anguilla.errors import as_positive
+from anguilla.results import Trajectory
+from anguilla.store.whole import as_target, whole_file
+from anguilla.view.panels import draw_flat, draw_solid
+from anguilla.view.scene import Scene, plane_of_motion, scene
+from anguilla.view.style import figure, figure_style
+
+__all__ = ["write_video"]
+
+MOST_PICTURES = 3000
+
+
+def write_video(
+    run: Trajectory,
+    path: str | os.PathLike[str],
+    *,
+    fps: float = 25.0,
+    speed: float = 1.0,
+    tick: Callable[[int], None] | None = None,
+) -> Path:
+    """Write a motion as a video.
+
+    Args:
+        run: a motion.
+        path: file to write, .mp4 (needs ffmpeg) or .gif.
+        fps: pictures per second of the video [1/s].
+        speed: 1 for real time, less for slow motion.
+        tick: called with the per cent done.
+
+    Returns:
+        The path of the file.
+
+    """
+    from matplotlib.animation import FFMpegWriter, PillowWriter
+
+    target = as_target(path, (".mp4", ".gif"))
+    as_positive(fps, "fps", "1/s")
+    as_positive(speed, "speed")
+    count = int(np.clip(round((run.t[-1] - run.t[0]) / speed * fps) + 1, 2, MOST_PICTURES))
+    nearest = np.abs(np.linspace(run.t[0], run.t[-1], count)[:, None] - run.t[None, :]).argmin(axis=1)
+    picked = replace(run, _t=run.t[nearest], _q=run.q[nearest], _v=run.v[nearest], _a=None, _balance=None)
+    picture = scene(picked, sections=32, around=16)
+    writer = FFMpegWriter(fps=round(fps)) if target.suffix.lower() == ".mp4" else PillowWriter(fps=round(fps))
+    with figure_style(), whole_file(target) as part:
+        fig = figure(6.4, 4.8)
+        with writer.saving(fig, str(part), dpi=100):
+            for k in range(count):
+                _draw(fig, picture, k)
+                writer.grab_frame()
+                if tick is not None:
+                    tick(round(100 * (k + 1) / count))
+    return target
+
+
+def _draw(fig: object, picture: Scene, k: int) -> None:
+    """One instant, with the axes of the whole motion."""
+    fig.clear()  # type: ignore[attr-defined]
+    tubes = tuple(replace(t, position=t.position[k : k + 1], rotation=t.rotation[k : k + 1]) for t in picture.tubes)
+    still = Scene(picture.name, picture.t[k : k + 1], tubes)
+    plane = plane_of_motion(picture.points)
+    if plane.offset < 0.02:
+        ax = fig.add_subplot()  # type: ignore[attr-defined]
+        draw_flat(ax, still, plane, [])
+        low, high = plane.project(picture.points).min(axis=0), plane.project(picture.points).max(axis=0)
+        scale = 1.0 if "[m]" in ax.get_xlabel() else 100.0 if "[cm]" in ax.get_xlabel() else 1000.0
+        margin = 0.06 * np.max(high - low)
+        ax.set_aspect("equal", adjustable="box")
+        ax.set_xlim(scale * (low[0] - margin), scale * (high[0] + margin))
+        ax.set_ylim(scale * (low[1] - margin), scale * (high[1] + margin))
+    else:
+        ax = fig.add_subplot(projection="3d")  # type: ignore[attr-defined]
+        everything = replace(still, tubes=tubes)
+        draw_solid(ax, everything, [])
+        low, high = picture.bounds
+        scale = 1.0 if "[m]" in ax.get_xlabel() else 100.0 if "[cm]" in ax.get_xlabel() else 1000.0
+        size = np.maximum(high - low, 0.2 * np.max(high - low))
+        middle = 0.5 * (low + high)
+        for setter, centre, width in zip((ax.set_xlim, ax.set_ylim, ax.set_zlim), middle, size, strict=True):
+            setter(scale * (centre - 0.52 * width), scale * (centre + 0.52 * width))
+        ax.set_box_aspect(size, zoom=1.12)
+        ax.view_init(elev=20.0, azim=np.degrees(picture.azimuth))
+    ax.set_title(f"{picture.name}, t = {picture.t[k]:.3f} s", loc="left")

@@ -1,0 +1,107 @@
+"""Motions for ParaView: one surface file (.vtp) per instant and a list of them (.pvd)."""
+
+from __future__ import annotations
+
+import base64
+import os
+import shutil
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anguilla.store.whole import as_target, whole_file
+from anguilla.view.scene import Result, Scene, Tube, scene
+
+__all__ = ["write_vtk"]
+
+HEAD = '<?xml version="1.0"?>\n<VTKFile type="{kind}" version="1.0" byte_order="LittleEndian" header_type="UInt32">\n'
+
+
+def write_vtk(result: Result, path: str | os.PathLike[str], *, sections: int = 48, around: int = 24) -> Path:
+    """Write a result for ParaView.
+
+    Args:
+        result: a Trajectory or an Equilibrium.
+        path: file to write, .pvd; the surfaces go into a folder of the same name beside it.
+        sections: number of drawn sections of every rod.
+        around: number of points around every section.
+
+    Returns:
+        The path of the .pvd file; open this one.
+
+    """
+    target = as_target(path, (".pvd",))
+    picture = scene(result, sections=sections, around=around)
+    folder = target.with_suffix("")
+    fresh = folder.with_name(f".{folder.name}.{os.getpid()}.part")
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir()
+    try:
+        digits = len(str(len(picture.t)))
+        names = [f"{folder.name}_{k:0{digits}d}.vtp" for k in range(len(picture.t))]
+        for k, name in enumerate(names):
+            (fresh / name).write_text(_surface(picture, k), encoding="ascii")
+        shutil.rmtree(folder, ignore_errors=True)
+        os.replace(fresh, folder)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    with whole_file(target) as part:
+        entries = "".join(
+            f'  <DataSet timestep="{t!r}" part="0" file={quoteattr(f"{folder.name}/{name}")}/>\n'
+            for t, name in zip(picture.t.tolist(), names, strict=True)
+        )
+        text = HEAD.format(kind="Collection") + f"<Collection>\n{entries}</Collection>\n</VTKFile>\n"
+        part.write_text(text, encoding="utf-8")
+    return target
+
+
+def _surface(picture: Scene, index: int) -> str:
+    points, quads, part, X, first = [], [], [], [], 0
+    for number, tube in enumerate(picture.tubes):
+        surface = tube.surface(index)
+        m, k, _ = surface.shape
+        points.append(surface.reshape(-1, 3))
+        quads.append(_quads(m, k) + first)
+        part.append(np.full(m * k, number, dtype=np.int32))
+        X.append(np.repeat(tube.X, k))
+        first += m * k
+    caps = _caps(picture.tubes)
+    corners = np.concatenate([np.concatenate(quads).ravel(), *caps]).astype(np.int32)
+    sizes = [4] * sum(len(q) for q in quads) + [len(cap) for cap in caps]
+    where = np.concatenate(points).astype(np.float32)
+    polygons = _array("connectivity", corners) + _array("offsets", np.cumsum(sizes).astype(np.int32))
+    data = _array("part", np.concatenate(part)) + _array("X", np.concatenate(X).astype(np.float32))
+    return (
+        HEAD.format(kind="PolyData") + f'<PolyData>\n<Piece NumberOfPoints="{len(where)}" NumberOfVerts="0" '
+        f'NumberOfLines="0" NumberOfStrips="0" NumberOfPolys="{len(sizes)}">\n'
+        f"<PointData>\n{data}</PointData>\n<Points>\n{_array('Points', where, 3)}</Points>\n"
+        f"<Polys>\n{polygons}</Polys>\n</Piece>\n</PolyData>\n</VTKFile>\n"
+    )
+
+
+def _quads(m: int, k: int) -> NDArray[np.int64]:
+    """Corners (n, 4) of the facets between m sections of k points, outwards."""
+    here = np.arange((m - 1) * k).reshape(m - 1, k)
+    around = np.roll(here, -1, axis=1)
+    return np.stack([here, around, around + k, here + k], axis=2).reshape(-1, 4)
+
+
+def _caps(tubes: tuple[Tube, ...]) -> list[NDArray[np.int64]]:
+    """Corners of the first and the last section of every tube, as polygons."""
+    caps, first = [], 0
+    for tube in tubes:
+        m, k = tube.outline.shape[:2]
+        caps += [first + np.arange(k)[::-1], first + (m - 1) * k + np.arange(k)]
+        first += m * k
+    return caps
+
+
+def _array(name: str, values: NDArray[np.generic], components: int = 1) -> str:
+    kind = {"f4": "Float32", "i4": "Int32"}[values.dtype.str[1:]]
+    raw = np.ascontiguousarray(values).astype(values.dtype.newbyteorder("<")).tobytes()
+    text = base64.b64encode(np.array(len(raw), dtype="<u4").tobytes() + raw).decode("ascii")
+    return (
+        f'<DataArray type="{kind}" Name="{name}" NumberOfComponents="{components}" format="binary">{text}</DataArray>\n'
+    )

@@ -1,0 +1,334 @@
+"""Every command does what it says, for people and for machines, and says clearly what is wrong."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import anguilla as ag
+from anguilla.cli import main
+from anguilla.cli.common import DONE, FAILED, MISUSED, NOT_INSTALLED, WRONG_INPUT
+from anguilla.cli.modes import natural_modes
+from anguilla.describe.files import read_robot
+
+ROOT = Path(__file__).parents[2]
+ROBOTS = ROOT / "examples" / "robots"
+
+ROD = """
+name: rod
+parameters: {L: {default: 0.4, unit: m, description: length}}
+parts:
+  arm:
+    rod: {length: L, section: {type: circle, radius: 0.01}, material: {young: 1e6, density: 1000, damping: 0.01},
+          strains: {type: kirchhoff, modes: 2}}
+    at: ground
+actuators:
+  pull: {type: tendon, part: arm, routing: {type: parallel, y: 0.005}}
+simulate: {duration: 0.1, dt: 0.01}
+"""
+
+
+@pytest.fixture
+def robot(tmp_path):
+    path = tmp_path / "rod.yaml"
+    path.write_text(ROD)
+    return path
+
+
+def call(capsys, *arguments):
+    code = main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def machine(capsys, *arguments):
+    code, out, err = call(capsys, *arguments, "--json")
+    assert out.count("\n") == 1 and not err, (out, err)
+    return code, json.loads(out)
+
+
+# new, check, schema ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("template", ["rod", "tendon", "arm"])
+def test_templates_are_good_robots(template, tmp_path, capsys):
+    path = tmp_path / "mine.yaml"
+    assert call(capsys, "new", path, "--template", template)[0] == DONE
+    code, out, err = call(capsys, "check", path)
+    assert code == DONE and "coordinates" in out and not err
+    code, found = machine(capsys, "simulate", path, "--duration", "0.05")
+    assert code == DONE and found["steps"] >= 5
+
+
+def test_new_replaces_nothing_unless_told(robot, capsys):
+    code, _, err = call(capsys, "new", robot)
+    assert code == WRONG_INPUT and "--force" in err and robot.read_text() == ROD
+    assert call(capsys, "new", robot, "--force")[0] == DONE and robot.read_text() != ROD
+
+
+def test_check_lists_all_problems(robot, capsys):
+    robot.write_text(ROD.replace("young: 1e6", "young: -1").replace("part: arm", "part: amr"))
+    code, out, err = call(capsys, "check", robot)
+    assert code == WRONG_INPUT and not out
+    assert "rod.yaml:6:" in err and "rod.yaml:10:" in err and "did you mean 'arm'" in err and "2 problems" in err
+    code, found = machine(capsys, "check", robot)
+    assert code == WRONG_INPUT and not found["ok"]
+    assert [p["field"] for p in found["files"][0]["problems"]] == [
+        "parts.arm.rod.material.young",
+        "actuators.pull.part",
+    ]
+
+
+def test_check_takes_many_files_and_parameters(robot, capsys):
+    code, out, _ = call(capsys, "check", robot, robot, "--set", "L=2*0.3")
+    assert code == DONE and out.count("L = 0.6 m   length") == 2
+
+
+def test_all_example_robots_are_good(capsys):
+    files = [path for path in ROBOTS.glob("*.yaml") if "parts:" in path.read_text()]
+    code, found = machine(capsys, "check", *files, ROBOTS / "two_link.urdf")
+    assert code == DONE and len(found["files"]) == len(files) + 1
+
+
+def test_schema(tmp_path, capsys):
+    code, out, _ = call(capsys, "schema")
+    assert code == DONE and "parts" in json.loads(out)["properties"]
+    assert call(capsys, "schema", "--out", tmp_path / "robot.json")[0] == DONE
+    assert json.loads((tmp_path / "robot.json").read_text()) == json.loads(out)
+
+
+# statics, simulate, modes ---------------------------------------------------------------------------------------------
+
+
+def test_statics_is_that_of_python(robot, tmp_path, capsys):
+    out = tmp_path / "eq.nc"
+    code, text, _ = call(capsys, "statics", robot, "--input", "pull=1.5", "--out", out, "--plot", tmp_path / "eq.png")
+    assert code == DONE and "converged" in text and "arm.tip" in text and (tmp_path / "eq.png").exists()
+    expected = ag.statics(read_robot(robot), inputs={"pull": 1.5})
+    assert np.array_equal(ag.load(out).q, expected.q)
+    code, found = machine(capsys, "statics", robot, "-i", "pull=1.5")
+    np.testing.assert_allclose(list(found["q"].values()), expected.q, rtol=1e-15)
+
+
+def test_simulate_is_that_of_python(robot, tmp_path, capsys):
+    out = tmp_path / "run.nc"
+    options = [
+        "--input",
+        "pull=2*t",
+        "--set",
+        "L=0.3",
+        "--duration",
+        "0.2",
+        "--start",
+        "equilibrium",
+        "--method",
+        "midpoint",
+    ]
+    code, text, _ = call(capsys, "simulate", robot, *options, "--out", out, "--page", tmp_path / "run.html")
+    assert code == DONE and "times real time" in text and (tmp_path / "run.html").exists()
+    again = read_robot(robot, parameters={"L": 0.3})
+    expected = ag.simulate(
+        again, duration=0.2, dt=0.01, inputs={"pull": lambda t: 2.0 * t}, start=ag.statics(again), method="midpoint"
+    )
+    assert np.array_equal(ag.load(out).q, expected.q)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rod.yaml", "run.html", "run.nc"]
+
+
+def test_simulate_goes_on_where_it_was_stopped(robot, tmp_path, capsys, monkeypatch):
+    out = tmp_path / "run.nc"
+    call(capsys, "simulate", robot, "--duration", "2", "--out", tmp_path / "whole.nc")
+
+    def stop(self, tick):
+        def watched(done):
+            self.latest = done, {f"memory_{k}": a.copy() for k, a in self.memory.items()} | {"counter": 0}
+            raise KeyboardInterrupt
+
+        return watched
+
+    monkeypatch.setattr("anguilla.solve.checkpoint.Checkpoint.watch", stop)
+    monkeypatch.setattr("anguilla.solve.dynamics._blocks", _short_blocks())
+    code, _, err = call(capsys, "simulate", robot, "--duration", "2", "--out", out)
+    assert code == 130 and "interrupted" in err and (tmp_path / "run.nc.checkpoint").exists() and not out.exists()
+    monkeypatch.undo()
+    code, _, err = call(capsys, "simulate", robot, "--duration", "2", "--out", out)
+    assert code == DONE and "going on from" in err
+    assert np.array_equal(ag.load(out).q, ag.load(tmp_path / "whole.nc").q)
+    assert not (tmp_path / "run.nc.checkpoint").exists()
+
+
+def _short_blocks():
+    from anguilla.solve import dynamics
+
+    original = dynamics._blocks
+
+    def short(m, loads, dt, done, steps, every, out, tick):
+        reached, status = original(m, loads, dt, done, min(steps, 50), every, out, lambda n: None)
+        tick(reached)
+        return reached, status
+
+    return short
+
+
+def test_simulate_needs_a_duration(robot, capsys):
+    robot.write_text(ROD.replace("simulate:", "#"))
+    code, _, err = call(capsys, "simulate", robot)
+    assert code == WRONG_INPUT and "--duration" in err
+
+
+def test_modes_of_a_cantilever_are_euler_bernoulli(tmp_path, capsys):
+    # f_k = (b_k)^2 / 2 pi sqrt(E I / rho A) / L^2, each twice (two planes); a slender undamped rod without gravity
+    path = tmp_path / "beam.yaml"
+    path.write_text("""
+gravity: [0, 0, 0]
+parts:
+  beam:
+    rod: {length: 1, section: {type: circle, radius: 0.002}, material: {young: 2e11, density: 7800},
+          strains: {type: kirchhoff, modes: 8, twist_modes: 1}, intervals: 40}
+    at: ground
+""")
+    code, found = machine(capsys, "modes", path, "--count", "6")
+    assert code == DONE
+    unit = np.sqrt(2e11 * 0.002**2 / 4 / 7800) / (2 * np.pi)
+    expected = np.repeat(np.array([1.8751040687, 4.6940911330, 7.8547574382]) ** 2 * unit, 2)
+    frequencies = [mode["frequency"] for mode in found["modes"]]
+    np.testing.assert_allclose(frequencies, expected, rtol=2e-4)
+    assert all(abs(mode["damping"]) < 1e-6 for mode in found["modes"])
+    code, out, _ = call(capsys, "modes", path, "-n", "2")
+    assert "frequency [Hz]" in out and out.count("\n") == 3
+
+
+def test_damping_of_a_mode_is_that_of_the_material():
+    # Kelvin-Voigt: ratio = mu omega / 2
+    robot = ag.Robot("beam", gravity=(0, 0, 0))
+    material = ag.Material(young=1e8, density=1000, damping=1e-3)
+    robot.add(ag.Rod(1.0, ag.Circle(0.01), material, ag.Strains(bend_z=4)), at=robot.ground)
+    for mode in natural_modes(ag.statics(robot), {})[:2]:
+        assert mode["damping"] == pytest.approx(1e-3 * 2 * np.pi * mode["frequency"] / 2, rel=1e-9)
+
+
+# plot, video, convert, bench, view ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("result")
+    (folder / "rod.yaml").write_text(ROD)
+    run = ag.simulate(read_robot(folder / "rod.yaml"), duration=0.1, dt=0.01)
+    return run.save(folder / "run.nc")
+
+
+def test_plot_and_video(result, tmp_path, capsys):
+    assert call(capsys, "plot", result, tmp_path / "run.png")[0] == DONE
+    assert call(capsys, "video", result, tmp_path / "run.gif", "--fps", "20", "--speed", "0.5")[0] == DONE
+    from PIL import Image
+
+    with Image.open(tmp_path / "run.gif") as picture:
+        assert picture.n_frames == 5 and picture.size == (640, 480)
+    code, found = machine(capsys, "video", result, tmp_path / "run.html")
+    assert code == DONE and Path(found["files"]["video"]).stat().st_size > 10_000
+
+
+def test_video_without_ffmpeg_says_what_to_do(result, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("anguilla.cli.pictures.shutil.which", lambda name: None)
+    code, _, err = call(capsys, "video", result, tmp_path / "run.mp4")
+    assert code == NOT_INSTALLED and "ffmpeg" in err and ".gif" in err and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("kind", ["csv", "npz", "mat", "pvd", "nc", "html", "png"])
+def test_convert_results(kind, result, tmp_path, capsys):
+    code, found = machine(capsys, "convert", result, tmp_path / f"run.{kind}")
+    assert code == DONE and Path(found["files"][kind]).stat().st_size > 100
+
+
+def test_convert_robots(tmp_path, capsys):
+    flat = tmp_path / "arm.yaml"
+    assert call(capsys, "convert", ROBOTS / "arm_release.yaml", flat, "--set", "length=0.5")[0] == DONE
+    assert "include" not in flat.read_text() and read_robot(flat).part("arm").length == 0.5
+    assert call(capsys, "convert", ROBOTS / "two_link.urdf", tmp_path / "two.yaml")[0] == DONE
+    assert [part.name for part in read_robot(tmp_path / "two.yaml").parts] == ["upper", "lower"]
+    assert call(capsys, "convert", flat, tmp_path / "arm.json")[0] == DONE
+    assert json.loads((tmp_path / "arm.json").read_text())["name"] == "soft_arm"
+
+
+def test_bench(robot, capsys):
+    code, found = machine(capsys, "bench", robot, "--steps", "20", "--rounds", "2")
+    assert code == DONE and 0 < found["microseconds_per_step"] < 1e6
+    code, out, _ = call(capsys, "bench", "--steps", "10", "--rounds", "1")
+    assert code == DONE and "tendon_arm" in out and "times real time" in out
+
+
+def test_view_without_viser_says_what_to_install(result, capsys, monkeypatch):
+    monkeypatch.setattr("anguilla.cli.viewer.find_spec", lambda name: None)
+    code, _, err = call(capsys, "view", result)
+    assert code == NOT_INSTALLED and "anguilla[view]" in err
+
+
+# mistakes -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["check", "nothing.yaml"], WRONG_INPUT, "No such file"),
+        (["simulate", "ROBOT", "--set", "LL=1"], WRONG_INPUT, "did you mean"),
+        (["simulate", "ROBOT", "--set", "L"], WRONG_INPUT, "NAME=VALUE"),
+        (["simulate", "ROBOT", "--set", "L=__import__('os')"], WRONG_INPUT, "unknown function"),
+        (["simulate", "ROBOT", "--input", "pul=1"], WRONG_INPUT, "did you mean 'pull'"),
+        (["simulate", "ROBOT", "--input", "pull=X"], WRONG_INPUT, "may use t only"),
+        (["simulate", "ROBOT", "--dt", "0.03"], WRONG_INPUT, "whole number of steps"),
+        (["simulate", "ROBOT", "--method", "euler"], WRONG_INPUT, "newmark"),
+        (["simulate", "ROBOT", "--out", "run.txt"], WRONG_INPUT, "--out: path must end in .nc"),
+        (["simulate", "ROBOT", "--duration", "soon"], MISUSED, "--duration"),
+        (["simulate", "ROBOT", "--duraton", "1"], MISUSED, "--duraton"),
+        (["simulate"], MISUSED, "ROBOT"),
+        (["plot", "nothing.nc", "x.png"], WRONG_INPUT, "no file"),
+        (["plot", "ROBOT", "x.png"], WRONG_INPUT, "robot file"),
+        (["convert", "ROBOT", "x.csv"], WRONG_INPUT, ".yaml"),
+        (["statics", "ROBOT", "--plot", "no/x.png"], WRONG_INPUT, "--plot"),
+    ],
+)
+def test_mistakes_are_one_clear_line(arguments, code, words, robot, capsys, monkeypatch):
+    monkeypatch.chdir(robot.parent)
+    given = [str(robot) if argument == "ROBOT" else argument for argument in arguments]
+    found, out, err = call(capsys, *given)
+    assert found == code and words in err and "Traceback" not in err and not out
+    assert len(list(robot.parent.iterdir())) == 1
+
+
+def test_a_solver_that_fails_gives_its_advice(tmp_path, capsys):
+    path = tmp_path / "bad.yaml"
+    path.write_text(ROD.replace("young: 1e6", "young: 1e3") + "gravity: [0, 0, -98100]\n")
+    code, _, err = call(capsys, "statics", path)
+    assert code == FAILED and "Start closer" in err and err.count("\n") == 1
+    code, found = machine(capsys, "statics", path)
+    assert code == FAILED and not found["ok"] and "Start closer" in found["error"]
+
+
+def test_help_is_quick():
+    environment = {"PYTHONPATH": str(ROOT / "src"), "PATH": "/usr/bin:/bin", "HOME": str(Path.home())}
+    command = [sys.executable, "-m", "anguilla", "--help"]
+    best = np.inf
+    for _ in range(4):
+        began = time.perf_counter()
+        subprocess.run(command, check=True, capture_output=True, env=environment)
+        best = min(best, time.perf_counter() - began)
+    assert best < 1.5, "0.5 s on a quiet machine"
+    code = "import sys; from anguilla.cli.app import app; print(*sorted(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=environment)
+    for heavy in ("numba", "scipy", "matplotlib", "xarray", "h5py", "viser", "ruamel.yaml"):
+        assert heavy not in loaded.stdout.split(), heavy
+
+
+@pytest.mark.parametrize("command", ["demo", "new", "check", "statics", "simulate", "modes", "view", "plot", "video",
+                                     "convert", "bench", "schema", "info"])  # fmt: skip
+def test_help_of_every_command(command, capsys):
+    code, out, _ = call(capsys, command, "--help")
+    assert code == DONE and command in out
+
+
+def test_units_are_not_swallowed_by_the_help(capsys):
+    assert "[s]" in call(capsys, "simulate", "--help")[1]

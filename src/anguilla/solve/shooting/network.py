@@ -1,0 +1,169 @@
+"""A robot as a network of segments: pieces of rod and rigid bodies, joined at nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from anguilla import lie
+from anguilla.describe import BodyHandle, DistributedWrench, Frame, Free, Robot, RodHandle, Wrench
+from anguilla.errors import DescriptionError, refuse
+from anguilla.mechanics.tree import Floats, Ints
+
+JUMP = 1e-9  # of a segment's length: data at its ends are taken this far inside, where they have not jumped yet
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A piece of a rod, or a body (X0 = X1, no intervals).
+
+    Attributes:
+        part: index of the part.
+        X0, X1: arc lengths of its ends [m].
+        count: number of intervals.
+        parent: segment whose end carries its start; -1 for the ground.
+        place: (4, 4) fixed pose from there to its start, or to the joint before it.
+        jointed: whether the joint of the part stands before it.
+
+    """
+
+    part: int
+    X0: float
+    X1: float
+    count: int
+    parent: int
+    place: Floats
+    jointed: bool = False
+
+
+@dataclass
+class Network:
+    """The segments of a robot in order, parents first; `points` of a rod are the nodes and midpoints of its segments."""
+
+    robot: Robot
+    segments: list[Segment] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._ends: dict[tuple[int, float], int] = {}
+
+    @property
+    def first(self) -> Ints:
+        """(S,) first point of each segment."""
+        sizes = [2 * s.count + 1 for s in self.segments]
+        return np.array([0, *np.cumsum(sizes)[:-1]], dtype=np.int64)
+
+    @property
+    def size(self) -> int:
+        """Number of points."""
+        return sum(2 * s.count + 1 for s in self.segments)
+
+    def X(self, s: int) -> Floats:
+        """Arc lengths [m] of the points of a segment."""
+        segment = self.segments[s]
+        return np.linspace(segment.X0, segment.X1, 2 * segment.count + 1)
+
+    def inside(self, s: int) -> Floats:
+        """The same, with the ends moved inside by a hair, for data that may jump there."""
+        X = self.X(s)
+        if len(X) > 1:
+            hair = JUMP * (X[-1] - X[0])
+            X[0] += hair
+            X[-1] -= hair
+        return X
+
+    def of(self, part: int) -> list[int]:
+        """Segments of a part, from the root on."""
+        return [k for k, s in enumerate(self.segments) if s.part == part]
+
+    def end_at(self, frame: Frame) -> int:
+        """Segment that ends at a frame without offset; -1 for the ground."""
+        if frame.is_ground:
+            return -1
+        return self._ends[frame.part_index, float(frame.X)]
+
+    def add(self, segment: Segment) -> int:
+        """Append a segment."""
+        self.segments.append(segment)
+        self._ends[segment.part, segment.X1] = len(self.segments) - 1
+        return len(self.segments) - 1
+
+
+def build(robot: Robot, shoots: int, intervals: int, frames: Sequence[Frame] = ()) -> Network:
+    """Cut the rods of a robot where anything jumps or acts, and further into about `shoots` segments each."""
+    if not isinstance(robot, Robot):
+        raise refuse("robot", "a Robot", robot)
+    if not any(isinstance(part, RodHandle) for part in robot.parts):
+        raise DescriptionError(f"Robot {robot.name!r} has no rod: shooting integrates along rods.")
+    network = Network(robot)
+    marked = [frame.bare for frame in frames] + [part.parent for part in robot.parts]
+    for load in robot.loads:
+        if isinstance(load, Wrench):
+            marked.append(load.frame.bare)
+        elif not isinstance(load, DistributedWrench):
+            raise DescriptionError(f"{load.label}: shooting knows Wrench, TipWrench and DistributedWrench only.")
+    for part in robot.parts:
+        parent, place = network.end_at(part.parent), part.pose
+        here = [frame.X for frame in marked if frame.part_index == part.index]
+        if isinstance(part, BodyHandle):
+            network.add(Segment(part.index, 0.0, 0.0, 0, parent, place, True))
+            continue
+        assert isinstance(part, RodHandle)
+        jointed = True
+        if 0.0 in here:
+            parent = network.add(Segment(part.index, 0.0, 0.0, 0, parent, place, True))
+            place, jointed = np.eye(4), False
+        cuts = _cuts(robot, part, here)
+        share = np.diff(cuts) / part.length
+        pieces = np.maximum(1, np.round(share * shoots).astype(int))
+        for k, n in enumerate(pieces):
+            ends = np.linspace(cuts[k], cuts[k + 1], n + 1)
+            ends[-1] = cuts[k + 1]
+            count = max(2, round(intervals * share[k] / n))
+            for a, b in zip(ends[:-1], ends[1:], strict=True):
+                parent = network.add(Segment(part.index, float(a), float(b), count, parent, place, jointed))
+                place, jointed = np.eye(4), False
+    return network
+
+
+def _cuts(robot: Robot, part: RodHandle, here: list[float]) -> Floats:
+    """Arc lengths between which nothing jumps: ends, breakpoints, ends of tendons, places where something acts."""
+    points = [0.0, part.length, *here, *part.rod.section.breakpoints, *part.rod.rest.breakpoints]
+    for actuator in robot.actuators.values():
+        for rod, routing, low, high in actuator.stretches:
+            if rod.index == part.index:
+                points += [low, high, *routing.breakpoints]
+    inner = sorted(X for X in points if 0.0 <= X <= part.length)
+    kept = [0.0]
+    for X in inner:
+        if X - kept[-1] > 1e-9 * part.length:
+            kept.append(X)
+        elif X in here and X > 0.0:
+            kept[-1] = X
+    if part.length - kept[-1] < 1e-9 * part.length:
+        kept[-1] = part.length
+    return np.array(kept)
+
+
+def joint_pose(part: RodHandle | BodyHandle, q: Floats) -> tuple[Floats, Floats]:
+    """Motion (4, 4) of a joint at coordinates q, and its body Jacobian (6, nq)."""
+    g, columns, k = np.eye(4), [], 0
+    for axis in part.joint.axes:
+        if axis.size == 3:
+            step = lie.pose(lie.exp3(q[k : k + 3]), None)
+            block = np.eye(6)[:, :3]  # rates of a ball are the angular velocity in the axes of the child
+        else:
+            direction = np.array(axis.direction)
+            screw = np.concatenate([axis.turn * direction, axis.slide * direction])
+            step, block = lie.exp6(screw * q[k]), screw[:, None]
+        back = lie.Ad(lie.inverse(step))
+        columns = [back @ c for c in columns] + [block]
+        g, k = g @ step, k + axis.size
+    jacobian = np.hstack(columns) if columns else np.zeros((6, 0))
+    return g, jacobian
+
+
+def is_free(part: RodHandle | BodyHandle) -> bool:
+    """Whether a part floats."""
+    return isinstance(part.joint, Free)

@@ -1,0 +1,542 @@
+"""The two-point problem of a whole robot: fields along its rods, loads at a time, unknowns, residual and derivative."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.sparse import csc_matrix
+from scipy.sparse.linalg import splu
+
+from anguilla import lie
+from anguilla.describe import STRAIN_NAMES, BodyHandle, DistributedWrench, Robot, RodHandle, Wrench
+from anguilla.errors import DescriptionError, as_number, refuse
+from anguilla.mechanics.tree import Floats, Ints
+from anguilla.solve.shooting.balance import Nodes, balance
+from anguilla.solve.shooting.march import Segments, march, work
+from anguilla.solve.shooting.network import Network, build, is_free, joint_pose
+from anguilla.solve.shooting.point import ACC, ETA, LAM, POS, STATE, STATIC, Fields, Scheme
+from anguilla.solve.shooting.ties import Join
+
+Inputs = Mapping[str, float | Callable[[float], float]]
+Stress = Mapping[RodHandle, Callable[[Floats, float], Floats]]
+
+DENSE = 400  # below this many unknowns a dense factorisation is faster
+
+
+@dataclass
+class Unknowns:
+    """Start states of the segments (S, 30), joint coordinates by part, wrenches of ties, motion of free roots."""
+
+    start: Floats
+    joints: dict[int, Floats]
+    ties: list[Floats]
+    roots: dict[int, Floats] = field(default_factory=dict)
+
+    def copy(self) -> Unknowns:
+        """An independent copy."""
+        return Unknowns(
+            self.start.copy(), {k: q.copy() for k, q in self.joints.items()}, [m.copy() for m in self.ties],
+            {k: v.copy() for k, v in self.roots.items()},
+        )  # fmt: skip
+
+
+class Problem:
+    """The boundary-value problem of a robot.
+
+    Args:
+        robot: the robot.
+        shoots: segments each rod is cut into, at least.
+        intervals: integration intervals of each rod.
+        ties: loops and held frames (statics).
+        follow_strain: whether tendons follow the strain; False takes (17) at the rest strain, as in the paper's tests.
+        stress: by rod, a function (X (m,) [m], t [s]) -> (m, 6), active stress Lambda_ad of (16).
+        added: by rod, a function X (m,) -> (m, 6), inertia per length of the water that moves along (test 4).
+        moving: dynamics or statics.
+
+    """
+
+    def __init__(
+        self, robot: Robot, *, shoots: int, intervals: int, ties: Sequence[Join] = (), follow_strain: bool = True,
+        stress: Stress | None = None, added: Mapping[RodHandle, Callable[[Floats], Floats]] | None = None,
+        moving: bool = False,
+    ) -> None:  # fmt: skip
+        self.robot, self.ties, self.moving = robot, list(ties), moving
+        frames = [frame for tie in self.ties for frame in (tie.a, tie.b) if not frame.is_ground]
+        for frame in frames:
+            if frame.robot is not robot:
+                raise DescriptionError(f"The tied frame {frame.label} belongs to another robot.")
+        self.network: Network = build(robot, shoots, intervals, frames)
+        self.follow_strain = follow_strain
+        self.stress = dict(stress or {})
+        self.added = dict(added or {})
+        for rod in (*self.stress, *self.added):
+            if not isinstance(rod, RodHandle) or rod.robot is not robot:
+                raise refuse("The rod of an active stress or of added inertia", f"a rod of {robot.name!r}", rod)
+        net = self.network.segments
+        self.count = len(net)
+        self.segments = Segments(
+            self.network.first,
+            np.array([s.count for s in net], dtype=np.int64),
+            np.array([(s.X1 - s.X0) / s.count if s.count else 0.0 for s in net]),
+        )
+        self.length = max(part.length for part in robot.parts if isinstance(part, RodHandle))
+        self.scheme: Scheme = STATIC
+        self._sample()
+        self._place()
+        self._number()
+
+    # What does not change ------------------------------------------------------------------------------------------
+
+    def _sample(self) -> None:
+        """Sections, materials, rest shapes and routings at all points."""
+        robot, n = self.robot, self.network.size
+        names = list(robot.actuators)
+        cables = len(names) if self.follow_strain else 0
+        rest = np.tile([0.0, 0.0, 0.0, 1.0, 0.0, 0.0], (n, 1))
+        f = {name: np.zeros((n, 6)) for name in Fields._fields[:-1]} | {"route": np.zeros((n, cables, 6))}
+        f["hooke"][:], f["rest"][:] = 1.0, rest
+        self.damping = np.zeros(n)
+        self.routes = np.zeros((n, len(names), 6))
+        self.within = np.zeros((self.count, len(names)), dtype=bool)
+        stiffest = 0.0
+        for s, segment in enumerate(self.network.segments):
+            part = robot.parts[segment.part]
+            if segment.count == 0 or not isinstance(part, RodHandle):
+                continue
+            at, X = self.points(s), self.network.inside(s)
+            active = np.array([name in part.rod.strains for name in STRAIN_NAMES])
+            f["hooke"][at] = part.rod.hooke(X)
+            f["compliance"][at] = np.where(active, 1.0 / f["hooke"][at], 0.0)
+            f["rest"][at] = part.rod.rest.strain(X)
+            f["inertia"][at] = part.rod.inertia(X)
+            stiffest = max(stiffest, float(np.max(f["hooke"][at, 1:3])) / part.length**2)
+            self.damping[at] = part.rod.material.damping
+            for k, name in enumerate(names):
+                for rod, routing, low, high in robot.actuators[name].stretches:
+                    if rod.index == part.index and low <= X[0] and X[-1] <= high:
+                        self.routes[at, k, :3], self.routes[at, k, 3:] = routing.offset(X), routing.slope(X)
+                        self.within[s, k] = True
+        if self.follow_strain:
+            f["route"] = self.routes
+        self.force_scale = stiffest
+        self.hooke, self.compliance, self.rest = f["hooke"].copy(), f["compliance"].copy(), f["rest"].copy()
+        self.weight = f["inertia"][:, 3].copy()  # rho A, before the water is added
+        f["past"][:] = f["rest"]
+        tails = np.zeros((self.count, 6))
+        for rod, added in self.added.items():
+            own = self.network.of(rod.index)
+            for s in own:
+                f["inertia"][self.points(s)] += _field(added(self.network.X(s)), len(self.network.X(s)), "added")
+            tails[own[-1]] = _field(added(np.array([rod.length])), 1, "added")[0]
+        self.fields = Fields(**f)
+        self.tails = tails
+        self.pulls = np.zeros((self.count, cables))
+
+    def points(self, s: int) -> slice:
+        """Points of a segment."""
+        first = int(self.segments.first[s])
+        return slice(first, first + 2 * int(self.segments.count[s]) + 1)
+
+    def _place(self) -> None:
+        """Nodes: relative poses, masses, and the places of wrenches."""
+        S, net, robot = self.count, self.network, self.robot
+        place, mass = np.zeros((S, 12)), np.zeros((S, 6, 6))
+        self.fixed = np.array([s.place for s in net.segments])
+        at: list[int] = []
+        maps: list[Floats] = []
+        self._wrenches: list[tuple[Wrench, int, Floats]] = []
+        self._weights: list[tuple[int, float]] = []  # row of `dead`, mass
+        for s, segment in enumerate(net.segments):
+            part = robot.parts[segment.part]
+            place[s] = flat(segment.place)
+            if isinstance(part, BodyHandle):
+                body = part.body
+                mass[s] = spatial_inertia(body.mass, body.inertia_matrix, np.array(body.com))
+                self._weights.append((len(at), body.mass))
+                at.append(s)
+                maps.append(_dead_map(lie.pose(None, body.com)))
+        for load in robot.loads:
+            if isinstance(load, Wrench):
+                s = net.end_at(load.frame.bare)
+                if s < 0:
+                    continue  # on the ground
+                if load.follower:
+                    self._wrenches.append((load, s, lie.Ad(lie.inverse(load.frame.offset_pose)).T))
+                else:
+                    self._wrenches.append((load, len(at), np.eye(6)))
+                    at.append(s)
+                    maps.append(_dead_map(load.frame.offset_pose))
+        base = np.zeros((S, STATE))
+        base[:, [0, 4, 8]] = 1.0
+        self.nodes = Nodes(
+            np.array([s.parent for s in net.segments], dtype=np.int64), place, base, mass,
+            np.any(mass != 0.0, axis=(1, 2)).astype(np.int64), np.zeros((S, 6)), self.tails,
+            np.array(at, dtype=np.int64), np.array(maps).reshape(len(at), 6, 6), np.zeros((len(at), 6)),
+        )  # fmt: skip
+
+    def _number(self) -> None:
+        """Numbers of unknowns and equations, and the pattern of the derivative of the segments."""
+        self.xdim = 18 if self.moving else 6
+        self.nd = self.xdim + 6
+        self.jointed: list[tuple[int, RodHandle | BodyHandle]] = []
+        self.roots: list[int] = []
+        for s, segment in enumerate(self.network.segments):
+            part = self.robot.parts[segment.part]
+            assert isinstance(part, (RodHandle, BodyHandle))
+            if not segment.jointed or part.joint.size == 0:
+                continue
+            if self.moving:
+                if not is_free(part) or segment.parent >= 0:
+                    raise DescriptionError(
+                        f"Part {part.name!r}: in motion, shooting knows fixed joints and a Free() joint on the ground; "
+                        f"got {type(part.joint).__name__}. Use ag.simulate for other joints."
+                    )
+                self.roots.append(s)
+            else:
+                if is_free(part) and not any(tie.a.part is part or not tie.b.is_ground for tie in self.ties):
+                    raise DescriptionError(
+                        f"Part {part.name!r} floats: it has no static equilibrium of its own. Attach it with another "
+                        "joint, hold one of its frames, or simulate it."
+                    )
+                self.jointed.append((s, part))
+        nd, S = self.nd, self.count
+        at = S * nd
+        self.joint_slice: list[slice] = []
+        for _, part in self.jointed:
+            self.joint_slice.append(slice(at, at + part.joint.size))
+            at += part.joint.size
+        self.root_slice = []
+        for _ in self.roots:
+            self.root_slice.append(slice(at, at + 6))
+            at += 6
+        self.tie_slice = []
+        for tie in self.ties:
+            k = tie.held.shape[1]
+            self.tie_slice.append(slice(at, at + k))
+            at += k
+        self.size = at
+        self.rows, self.cols = self._pattern()
+        self.work = work(nd)
+        self.end = np.zeros((S, STATE))
+        self.transfer = np.zeros((S, 24, nd))
+        self.values = np.zeros(len(self.rows))
+        self.residual = np.zeros(at)
+
+    def _pattern(self) -> tuple[Ints, Ints]:
+        """Rows and columns of the entries written by `balance`."""
+        nd, xdim = self.nd, self.xdim
+        rows: list[Ints] = []
+        cols: list[Ints] = []
+
+        def block(row: int, height: int, col: int, width: int) -> None:
+            r, c = np.meshgrid(np.arange(row, row + height), np.arange(col, col + width), indexing="ij")
+            rows.append(r.ravel())
+            cols.append(c.ravel())
+
+        for s in range(self.count):
+            diagonal = np.arange(s * nd, s * nd + xdim)
+            rows.append(diagonal)
+            cols.append(diagonal)
+            block(s * nd + xdim, 6, s * nd, nd)
+            p = int(self.nodes.parent[s])
+            if p >= 0:
+                block(s * nd, xdim, p * nd, nd)
+                block(p * nd + xdim, 6, s * nd + xdim, 6)
+        return np.concatenate(rows), np.concatenate(cols)
+
+    # Loads at a time -----------------------------------------------------------------------------------------------
+
+    def check_inputs(self, inputs: Inputs | None) -> None:
+        """Refuse inputs of unknown actuators."""
+        if inputs is not None and not isinstance(inputs, Mapping):
+            raise refuse("inputs", "a dictionary from names of actuators to numbers or functions of t", inputs)
+        for name in inputs or {}:
+            if name not in self.robot.actuators:
+                known = ", ".join(self.robot.actuators) or "none"
+                raise DescriptionError(f"inputs: robot {self.robot.name!r} has no actuator {name!r}; it has: {known}.")
+
+    def load(self, t: float, inputs: Inputs | None, factor: float = 1.0) -> None:
+        """Sample gravity, loads, inputs and active stress at a time [s], times a load factor."""
+        robot, f, nodes = self.robot, self.fields, self.nodes
+        gravity = factor * robot.gravity_values([t])[0]
+        f.dead[:, :3], f.dead[:, 3:] = 0.0, self.weight[:, None] * gravity
+        f.follower[:], f.stress[:], nodes.follower[:], nodes.dead[:] = 0.0, 0.0, 0.0, 0.0
+        for load in robot.loads:
+            if isinstance(load, DistributedWrench):
+                goal = f.follower if load.follower else f.dead
+                for s in self.network.of(load.part.index):
+                    if self.segments.count[s]:
+                        goal[self.points(s)] += factor * load.values(self.network.inside(s), [t])[0]
+        for row, mass in self._weights:
+            nodes.dead[row, 3:] = mass * gravity
+        for wrench, k, transport in self._wrenches:
+            if wrench.follower:
+                nodes.follower[k] += factor * (transport @ wrench.values([t])[0])
+            else:
+                nodes.dead[k] = factor * wrench.values([t])[0]
+        for rod, function in self.stress.items():
+            for s in self.network.of(rod.index):
+                if self.segments.count[s]:
+                    X = self.network.X(s)
+                    f.stress[self.points(s)] += factor * _field(function(X, t), len(X), f"The active stress of {rod.name}")
+        tension = factor * self._tensions(t, inputs)
+        if self.follow_strain:
+            self.pulls[:] = np.where(self.within, tension, 0.0)
+        else:  # (17) at the rest strain
+            for s in range(self.count):
+                at = self.points(s)
+                for k in np.flatnonzero(self.within[s]):
+                    D, slope = self.routes[at, k, :3], self.routes[at, k, 3:]
+                    line = self.rest[at, 3:] + np.cross(self.rest[at, :3], D) + slope
+                    line /= np.linalg.norm(line, axis=1)[:, None]
+                    f.stress[at] += tension[k] * np.hstack([np.cross(D, line), line])
+        self.efforts = [factor * part.joint.effort_values([t])[0] for _, part in self.jointed]
+
+    def _tensions(self, t: float, inputs: Inputs | None) -> Floats:
+        tension = np.zeros(len(self.robot.actuators))
+        for k, (name, actuator) in enumerate(self.robot.actuators.items()):
+            value = (inputs or {}).get(name, 0.0)
+            value = value(t) if callable(value) else value
+            tension[k] = actuator.tension_per_input * as_number(value, f"inputs: the input of actuator {name!r}")
+        return tension
+
+    # Unknowns, residual, derivative --------------------------------------------------------------------------------
+
+    def rest_guess(self) -> Unknowns:
+        """The rest shape without loads, joints at the rest of their springs."""
+        start = np.zeros((self.count, STATE))
+        start[:, [0, 4, 8]] = 1.0
+        joints = {s: part.joint.rest_values.copy() for s, part in self.jointed}
+        u = Unknowns(start, joints, [np.zeros(tie.held.shape[1]) for tie in self.ties])
+        for s in range(self.count):  # integrate the rest strain segment by segment
+            goal = np.eye(4) if self.nodes.parent[s] < 0 else square(self.end[self.nodes.parent[s]])
+            part = self.robot.parts[self.network.segments[s].part]
+            motion = joint_pose(part, joints[s])[0] if s in joints else np.eye(4)  # type: ignore[arg-type]
+            start[s, :ETA] = flat(goal @ self.fixed[s] @ motion)
+            g, at, h = square(start[s]), self.points(s), self.segments.step[s]
+            for k in range(int(self.segments.count[s])):
+                xi = self.rest[at][2 * k : 2 * k + 3]
+                g = g @ lie.exp6(h / 6.0 * (xi[0] + 4.0 * xi[1] + xi[2]))
+            self.end[s, :ETA] = flat(g)
+        return u
+
+    def evaluate(self, u: Unknowns, tangent: bool, slack: Sequence[Floats] = ()) -> bool:
+        """Residual (and entries of its derivative) at the unknowns; False if an integration overflowed."""
+        for k, (s, part) in enumerate(self.jointed):
+            motion, jacobian = joint_pose(part, u.joints[s])
+            self.nodes.place[s] = flat(self.fixed[s] @ motion)
+            stress = u.start[s, LAM:]
+            spring = part.joint.stiffness_values * (u.joints[s] - part.joint.rest_values)
+            self.residual[self.joint_slice[k]] = jacobian.T @ stress + self.efforts[k] - spring
+        bad = march(
+            self.fields, self.segments, self.pulls, self.scheme, u.start, self.end, self.transfer, self.moving, tangent,
+            self.work,
+        )  # fmt: skip
+        if bad >= 0:
+            return False
+        balance(self.nodes, u.start, self.end, self.transfer, self.moving, tangent, self.residual, self.values)
+        for k, s in enumerate(self.roots):
+            self.residual[self.root_slice[k]] = u.start[s, LAM:]
+        for k, tie in enumerate(self.ties):
+            self._tie(k, tie, u.ties[k], slack[k] if len(slack) else np.zeros(6))
+        return bool(np.all(np.isfinite(self.residual)))
+
+    def frame_pose(self, frame) -> Floats:
+        """Pose (4, 4) of a frame at the end of a segment, after `evaluate`."""
+        s = self.network.end_at(frame.bare)
+        return (np.eye(4) if s < 0 else square(self.end[s])) @ frame.offset_pose
+
+    def _tie(self, k: int, tie: Join, multipliers: Floats, slack: Floats) -> None:
+        ga, gb = self.frame_pose(tie.a), self.frame_pose(tie.b)
+        self.residual[self.tie_slice[k]] = tie.held.T @ (tie.gap(ga, gb) - slack)
+        wrench = tie.held @ multipliers  # at the origin of a, axes of b
+        for frame, on in self._tie_wrenches(tie, wrench, ga, gb):
+            s = self.network.end_at(frame.bare)
+            if s >= 0:
+                at = s * self.nd + self.xdim
+                self.residual[at : at + 6] -= on
+
+    def _tie_wrenches(self, tie: Join, wrench: Floats, ga: Floats, gb: Floats):
+        """Wrenches on the segment ends of a and b: +w on a, -w on b; w acts at the origin of a, in the axes of b."""
+        turn = ga[:3, :3].T @ gb[:3, :3]
+        on_a = np.concatenate([turn @ wrench[:3], turn @ wrench[3:]])
+        arm = gb[:3, :3].T @ (ga[:3, 3] - gb[:3, 3])
+        on_b = -np.concatenate([wrench[:3] + np.cross(arm, wrench[3:]), wrench[3:]])
+        for frame, on in ((tie.a, on_a), (tie.b, on_b)):
+            yield frame, lie.Ad(lie.inverse(frame.offset_pose)).T @ on
+
+    def matrix(self, u: Unknowns) -> csc_matrix | Floats:
+        """Derivative of the residual, after `evaluate` with its tangent."""
+        rows, cols, values = [self.rows], [self.cols], [self.values]
+
+        def block(at: int, to: int, part: Floats) -> None:
+            r, c = np.meshgrid(np.arange(part.shape[0]) + at, np.arange(part.shape[1]) + to, indexing="ij")
+            rows.append(r.ravel())
+            cols.append(c.ravel())
+            values.append(np.asarray(part, dtype=float).ravel())
+
+        nd, xdim = self.nd, self.xdim
+        for k, (s, part) in enumerate(self.jointed):
+            motion, jacobian = joint_pose(part, u.joints[s])
+            own, stress = self.joint_slice[k], u.start[s, LAM:]
+            block(s * nd, own.start, jacobian)
+            block(own.start, s * nd + xdim, jacobian.T)
+            block(own.start, own.start, _joint_tangent(part, u.joints[s], stress))
+            p = int(self.nodes.parent[s])
+            if p >= 0:  # the wrench on the parent turns with the joint: -d(Ad^T Lambda)
+                carried = lie.Ad(lie.inverse(self.fixed[s] @ motion)).T
+                block(p * nd + xdim, own.start, carried @ _coadjoint(stress) @ jacobian)
+        for k, s in enumerate(self.roots):
+            block(s * nd, self.root_slice[k].start, self.root_tangent[k])
+            block(self.root_slice[k].start, s * nd + xdim, np.eye(6))
+        for k, tie in enumerate(self.ties):
+            self._tie_blocks(block, k, tie, u.ties[k])
+        r, c, v = np.concatenate(rows), np.concatenate(cols), np.concatenate(values)
+        if self.size > DENSE:
+            return csc_matrix((v, (r, c)), shape=(self.size, self.size))
+        full = np.zeros((self.size, self.size))
+        if len(values) > 1:
+            np.add.at(full, (r, c), v)
+        else:
+            full[r, c] = v
+        return full
+
+    root_tangent: list[Floats] = []
+
+    def _tie_blocks(self, block, k: int, tie: Join, multipliers: Floats) -> None:
+        """Derivatives of a tie by the end poses of its frames (through `transfer`) and by its multipliers."""
+        ga, gb = self.frame_pose(tie.a), self.frame_pose(tie.b)
+        own, held, wrench = self.tie_slice[k], tie.held, tie.held @ multipliers
+        pieces = {}
+        for name, frame in (("a", tie.a), ("b", tie.b)):
+            s = self.network.end_at(frame.bare)
+            if s >= 0:
+                offset = lie.Ad(lie.inverse(frame.offset_pose))
+                pieces[name] = s, offset, offset @ self.transfer[s, :6]
+        relative = lie.inverse(gb) @ ga
+        turn = relative[:3, :3].T
+        size = np.eye(6)
+        for name, (s, _, moved) in pieces.items():
+            if name == "a":  # d gap = -(J theta, R d)
+                J = lie.dexp3_inv(lie.log3(relative[:3, :3]), side="right")
+                d = -np.vstack([np.hstack([J, np.zeros((3, 3))]), np.hstack([np.zeros((3, 3)), relative[:3, :3]])])
+            else:
+                J = lie.dexp3_inv(lie.log3(relative[:3, :3]), side="left")
+                top = np.hstack([J, np.zeros((3, 3))])
+                d = np.vstack([top, np.hstack([-lie.hat3(relative[:3, 3]), np.eye(3)])])
+            block(own.start, s * self.nd, held.T @ d @ moved)
+        # wrenches: columns of the multipliers, then of both poses
+        for row, (s, offset, _) in pieces.items():
+            unit = [dict(self._sided(tie, held[:, j], ga, gb))[row] for j in range(held.shape[1])]
+            block(s * self.nd + self.xdim, own.start, -np.array(unit).T)
+            for col, (s2, _, moved) in pieces.items():
+                change = np.zeros((6, 6))
+                if row == "a":
+                    on = np.concatenate([turn @ wrench[:3], turn @ wrench[3:]])
+                    side = -np.vstack([-lie.hat3(on[:3]), -lie.hat3(on[3:])])  # d on = on x theta_a
+                    if col == "a":
+                        change[:, :3] = side
+                    else:
+                        change[:, :3] = -side @ turn
+                else:
+                    arm_a = np.hstack([np.zeros((3, 3)), relative[:3, :3]])
+                    arm_b = np.hstack([lie.hat3(relative[:3, 3]), -np.eye(3)])
+                    change[:3] = lie.hat3(wrench[3:]) @ (arm_a if col == "a" else arm_b)
+                block(s * self.nd + self.xdim, s2 * self.nd, -offset.T @ (size @ change) @ moved)
+
+    def _sided(self, tie: Join, wrench: Floats, ga: Floats, gb: Floats):
+        for name, (_, on) in zip("ab", self._tie_wrenches(tie, wrench, ga, gb), strict=True):
+            yield name, on
+
+    def solve(self, u: Unknowns) -> Floats | None:
+        """Newton's correction (size,), or None if the derivative is singular."""
+        matrix = self.matrix(u)
+        try:
+            if isinstance(matrix, np.ndarray):
+                step = np.linalg.solve(matrix, -self.residual)
+            else:
+                step = splu(matrix).solve(-self.residual)
+        except (np.linalg.LinAlgError, RuntimeError):
+            return None
+        return step if np.all(np.isfinite(step)) else None
+
+    def move(self, u: Unknowns, step: Floats, factor: float = 1.0) -> Unknowns:
+        """Unknowns after a correction."""
+        S, nd, xdim = self.count, self.nd, self.xdim
+        new = u.copy()
+        d = factor * step[: S * nd].reshape(S, nd)
+        R = u.start[:, :9].reshape(S, 3, 3)
+        new.start[:, :9] = (R @ lie.exp3(d[:, :3])).reshape(S, 9)
+        new.start[:, POS : POS + 3] += np.einsum("sij,sj->si", R, d[:, 3:6])
+        if self.moving:
+            new.start[:, ETA:LAM] += d[:, 6:18]
+        new.start[:, LAM:] += d[:, xdim:]
+        for k, (s, part) in enumerate(self.jointed):
+            new.joints[s] = _joint_moved(part, u.joints[s], factor * step[self.joint_slice[k]])
+        for k in range(len(self.ties)):
+            new.ties[k] = u.ties[k] + factor * step[self.tie_slice[k]]
+        for k, s in enumerate(self.roots):
+            new.roots[s] = u.roots[s] + factor * step[self.root_slice[k]]
+        return new
+
+
+def _field(value: object, n: int, name: str) -> Floats:
+    array = np.asarray(value, dtype=float)
+    if array.shape != (n, 6) or not np.all(np.isfinite(array)):
+        raise DescriptionError(f"{name} must be an array of finite numbers ({n}, 6), one row per X; got {array.shape}.")
+    return array
+
+
+def flat(g: Floats) -> Floats:
+    """R (9) and r (3) of a pose."""
+    return np.concatenate([g[:3, :3].ravel(), g[:3, 3]])
+
+
+def square(y: Floats) -> Floats:
+    """Pose (4, 4) at the head of a state."""
+    return lie.pose(y[:9].reshape(3, 3), y[9:12])
+
+
+def spatial_inertia(mass: float, inertia: Floats, com: Floats) -> Floats:
+    """Inertia (6, 6), angular part first, about the origin of the body frame."""
+    c = lie.hat3(com)
+    return np.block([[inertia - mass * c @ c, mass * c], [-mass * c, mass * np.eye(3)]])
+
+
+def _dead_map(offset: Floats) -> Floats:
+    """From components in section axes to the wrench at the section of a load that acts at an offset."""
+    turn = offset[:3, :3].T
+    return lie.Ad(lie.inverse(offset)).T @ np.block([[turn, np.zeros((3, 3))], [np.zeros((3, 3)), turn]])
+
+
+def _coadjoint(stress: Floats) -> Floats:
+    """Matrix B with B delta = ad_delta^T Lambda."""
+    c, n = lie.hat3(stress[:3]), lie.hat3(stress[3:])
+    return np.block([[c, n], [n, np.zeros((3, 3))]])
+
+
+def _joint_tangent(part: RodHandle | BodyHandle, q: Floats, stress: Floats) -> Floats:
+    """d(J^T Lambda - spring)/dq at fixed Lambda: an axis is turned by those after it, dJ_j/dq_k = -ad_{J_k} J_j."""
+    out = -np.diag(part.joint.stiffness_values)
+    jacobian = joint_pose(part, q)[1]
+    order = np.repeat(np.arange(len(part.joint.axes)), [axis.size for axis in part.joint.axes])
+    for j in range(len(q)):
+        for k in range(len(q)):
+            if order[k] > order[j]:
+                out[j, k] -= stress @ (lie.ad(jacobian[:, k]) @ jacobian[:, j])
+    return out
+
+
+def _joint_moved(part: RodHandle | BodyHandle, q: Floats, step: Floats) -> Floats:
+    """Coordinates after an increment; a ball composes rotations."""
+    new, k = q + step, 0
+    for axis in part.joint.axes:
+        if axis.size == 3:
+            new[k : k + 3] = lie.log3(lie.exp3(q[k : k + 3]) @ lie.exp3(step[k : k + 3]))
+        k += axis.size
+    return new
+
+
+__all__ = ["ACC", "Inputs", "Problem", "Stress", "Unknowns", "flat", "square"]

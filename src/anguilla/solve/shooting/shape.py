@@ -1,0 +1,193 @@
+"""What shooting returns: the fields along the rods, at nodes and midpoints, and anything between by Hermite's cubics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from anguilla import lie
+from anguilla.describe import Frame, Robot, RodHandle
+from anguilla.errors import DescriptionError
+from anguilla.mechanics.tree import Floats
+from anguilla.results import Status
+from anguilla.solve.shooting.march import profile
+from anguilla.solve.shooting.network import Network
+from anguilla.solve.shooting.point import ACC, ETA, LAM, POS, STATE
+from anguilla.solve.shooting.problem import Problem, Unknowns
+
+__all__ = ["Motion", "StaticShape"]
+
+
+@dataclass(frozen=True)
+class _Fields:
+    """States (time, points, 30), their slopes along X, and strains (time, points, 6) at the points of a network."""
+
+    robot: Robot
+    status: Status
+    _network: Network
+    _states: Floats
+    _slopes: Floats
+    _strain: Floats
+
+    def _pick(self, array: Floats) -> Any:
+        return array
+
+    def _at(self, rod: RodHandle, X: Floats) -> tuple[Floats, Floats]:
+        """States (time, m, 30) and strains (time, m, 6) at arc lengths of a rod."""
+        first = self._network.first
+        states = np.zeros((len(self._states), len(X), STATE))
+        strain = np.zeros((len(self._states), len(X), 6))
+        for s in self._network.of(rod.index):
+            segment = self._network.segments[s]
+            last = segment.X1 >= rod.length
+            inside = (X >= segment.X0) & ((X < segment.X1) | last)
+            if segment.count == 0 or not np.any(inside):
+                continue
+            h = (segment.X1 - segment.X0) / (2 * segment.count)
+            k = np.clip(((X[inside] - segment.X0) / h).astype(int), 0, 2 * segment.count - 1)
+            z = ((X[inside] - segment.X0) / h - k)[:, None]
+            a, b = first[s] + k, first[s] + k + 1
+            y0, y1, s0, s1 = self._states[:, a], self._states[:, b], h * self._slopes[:, a], h * self._slopes[:, b]
+            states[:, inside] = (
+                (1 + 2 * z) * (1 - z) ** 2 * y0 + z * (1 - z) ** 2 * s0 + z**2 * (3 - 2 * z) * y1 + z**2 * (z - 1) * s1
+            )
+            strain[:, inside] = _interpolate(self._strain[:, first[s] : first[s] + 2 * segment.count + 1], k, z)
+        return states, strain
+
+    def _frame(self, frame: Frame) -> tuple[Floats, Floats]:
+        """States (time, 30) at a frame without its offset."""
+        if not isinstance(frame, Frame):
+            raise DescriptionError(f"expected a frame such as arm.tip or arm.section(X); got {frame!r}.")
+        if frame.robot is not self.robot:
+            raise DescriptionError(f"frame {frame.label} belongs to another robot, {frame.robot.name!r}.")
+        n = len(self._states)
+        if frame.is_ground:
+            state = np.zeros((n, STATE))
+            state[:, [0, 4, 8]] = 1.0
+            return state, np.tile(frame.offset_pose, (n, 1, 1))
+        part = frame.part
+        if isinstance(part, RodHandle):
+            state = self._at(part, np.array([frame.X]))[0][:, 0]
+        else:
+            state = self._states[:, self._network.first[self._network.of(part.index)[0]]]
+        pose = np.tile(np.eye(4), (n, 1, 1))
+        pose[:, :3, :3] = _rotation(state[:, :9].reshape(-1, 3, 3))
+        pose[:, :3, 3] = state[:, POS : POS + 3]
+        return state, pose @ frame.offset_pose
+
+    def position(self, frame: Frame) -> Floats:
+        """Position of a frame [m], world axes: (time, 3), or (3,) of an equilibrium."""
+        return self._pick(self._frame(frame)[1][:, :3, 3])
+
+    def pose(self, frame: Frame) -> Floats:
+        """Pose of a frame: (time, 4, 4), or (4, 4) of an equilibrium."""
+        return self._pick(self._frame(frame)[1])
+
+    def twist(self, frame: Frame) -> Floats:
+        """Body twist of a frame: angular velocity [rad/s] then velocity [m/s], in its own axes: (time, 6)."""
+        state, _ = self._frame(frame)
+        return self._pick(state[:, ETA:ACC] @ lie.Ad(lie.inverse(frame.offset_pose)).T)
+
+    def _own(self, rod: RodHandle) -> RodHandle:
+        if not isinstance(rod, RodHandle) or rod.robot is not self.robot:
+            raise DescriptionError(
+                f"expected a rod of robot {self.robot.name!r}, as returned by robot.add; got {rod!r}."
+            )
+        return rod
+
+    def _sections(self, rod: RodHandle, X: ArrayLike | None) -> Floats:
+        points = np.linspace(0.0, rod.length, 60) if X is None else np.atleast_1d(np.asarray(X, dtype=float))
+        if points.ndim != 1 or not np.all((points >= 0.0) & (points <= rod.length * (1 + 1e-12))):
+            raise DescriptionError(f"X must lie between 0 and the length {rod.length:g} m of {rod.name}; got {X!r}.")
+        return np.minimum(points, rod.length)
+
+    def centerline(self, rod: RodHandle, points: int = 60) -> Floats:
+        """Positions of equally spaced sections [m]: (time, points, 3)."""
+        X = np.linspace(0.0, self._own(rod).length, points)
+        return self._pick(self._at(rod, X)[0][:, :, POS : POS + 3])
+
+    def strain(self, rod: RodHandle, X: ArrayLike | None = None) -> Floats:
+        """Strains xi = (K, Gamma) at arc lengths X [m] (default 60 equally spaced): (time, points, 6) [1/m, -]."""
+        return self._pick(self._at(self._own(rod), self._sections(rod, X))[1])
+
+    def wrench(self, rod: RodHandle, X: ArrayLike | None = None) -> Floats:
+        """Internal wrench Lambda at arc lengths X [m], section axes: (time, points, 6) [N m, N]."""
+        return self._pick(self._at(self._own(rod), self._sections(rod, X))[0][:, :, LAM:])
+
+
+def _interpolate(values: Floats, k: Any, z: Floats) -> Floats:
+    """Cubic through the four points around each half interval (points k, k + 1 in the middle)."""
+    last = values.shape[1] - 4
+    at = np.clip(k - 1, 0, max(last, 0))
+    x = z[:, 0] + (k - at)
+    nodes = min(4, values.shape[1])
+    out = np.zeros((values.shape[0], len(k), values.shape[2]))
+    for i in range(nodes):
+        basis = np.ones(len(k))
+        for j in range(nodes):
+            if j != i:
+                basis = basis * (x - j) / (i - j)
+        out += basis[:, None] * values[:, at + i]
+    return out
+
+
+def _rotation(R: Floats) -> Floats:
+    """The nearest rotations."""
+    u, _, vt = np.linalg.svd(R)
+    return u @ vt
+
+
+@dataclass(frozen=True)
+class StaticShape(_Fields):
+    """A static equilibrium found by shooting.
+
+    Attributes:
+        status: how the solver ended, with counters.
+        joints: coordinates of the joints by the name of their part.
+        reactions: wrench (6,) of each tie on its frame a, in the axes of b: moment [N m], force [N].
+
+    """
+
+    joints: dict[str, Floats] = field(default_factory=dict)
+    reactions: list[Floats] = field(default_factory=list)
+    problem: Problem | None = field(default=None, repr=False)
+    unknowns: Unknowns | None = field(default=None, repr=False)
+
+    def _pick(self, array: Floats) -> Any:
+        return array[0]
+
+    def __repr__(self) -> str:
+        return f"<equilibrium of {self.robot.name!r} by shooting: {self.status.message}>"
+
+
+@dataclass(frozen=True)
+class Motion(_Fields):
+    """A motion found by shooting.
+
+    Attributes:
+        t: (time,) [s].
+        status: how the solver ended, with counters.
+        growth: (time,) largest factor by which a segment's initial-value problem amplifies an error; NaN if not measured.
+
+    """
+
+    t: Floats = field(default_factory=lambda: np.zeros(0))
+    growth: Floats = field(default_factory=lambda: np.zeros(0))
+    strain_rate: Floats = field(default_factory=lambda: np.zeros((0, 0, 6)), repr=False)
+    strain_acceleration: Floats = field(default_factory=lambda: np.zeros((0, 0, 6)), repr=False)
+    problem: Problem | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        return f"<motion of {self.robot.name!r} by shooting: {len(self.t)} states, {self.status.message}>"
+
+
+def fields_of(problem: Problem, u: Unknowns) -> tuple[Floats, Floats, Floats]:
+    """States, slopes and strains at all points, from the unknowns."""
+    n = problem.network.size
+    states, slopes, strain = np.zeros((n, STATE)), np.zeros((n, STATE)), np.zeros((n, 6))
+    scheme, f = problem.scheme, problem.fields
+    profile(f, problem.segments, problem.pulls, scheme, u.start, states, slopes, strain, problem.work)
+    return states, slopes, strain

@@ -11,8 +11,9 @@ from anguilla import lie
 from anguilla.describe import BodyHandle, DistributedWrench, Frame, Free, Robot, RodHandle, Wrench
 from anguilla.errors import DescriptionError, refuse
 from anguilla.mechanics.tree import Floats, Ints
+from anguilla.solve.shooting.march import gauss
 
-JUMP = 1e-9  # of a segment's length: data at its ends are taken this far inside, where they have not jumped yet
+FEWEST = 3  # intervals of a segment
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +41,10 @@ class Segment:
 
 @dataclass
 class Network:
-    """The segments of a robot in order, parents first; `points` of a rod are the nodes and midpoints of its segments."""
+    """The segments of a robot in order, parents first; points are Gauss points of intervals."""
 
     robot: Robot
+    stages: int
     segments: list[Segment] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -51,27 +53,35 @@ class Network:
     @property
     def first(self) -> Ints:
         """(S,) first point of each segment."""
-        sizes = [2 * s.count + 1 for s in self.segments]
-        return np.array([0, *np.cumsum(sizes)[:-1]], dtype=np.int64)
+        return _starts([self.stages * s.count for s in self.segments])
+
+    @property
+    def node(self) -> Ints:
+        """(S,) first node of each segment."""
+        return _starts([s.count + 1 for s in self.segments])
 
     @property
     def size(self) -> int:
         """Number of points."""
-        return sum(2 * s.count + 1 for s in self.segments)
+        return sum(self.stages * s.count for s in self.segments)
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes."""
+        return sum(s.count + 1 for s in self.segments)
 
     def X(self, s: int) -> Floats:
-        """Arc lengths [m] of the points of a segment."""
+        """Arc lengths [m] of the points of a segment, all strictly inside."""
         segment = self.segments[s]
-        return np.linspace(segment.X0, segment.X1, 2 * segment.count + 1)
+        if segment.count == 0:
+            return np.zeros(0)
+        h = (segment.X1 - segment.X0) / segment.count
+        return (segment.X0 + h * (np.arange(segment.count)[:, None] + gauss(self.stages)[0])).ravel()
 
-    def inside(self, s: int) -> Floats:
-        """The same, with the ends moved inside by a hair, for data that may jump there."""
-        X = self.X(s)
-        if len(X) > 1:
-            hair = JUMP * (X[-1] - X[0])
-            X[0] += hair
-            X[-1] -= hair
-        return X
+    def X_nodes(self, s: int) -> Floats:
+        """Arc lengths [m] of the nodes of a segment."""
+        segment = self.segments[s]
+        return np.linspace(segment.X0, segment.X1, segment.count + 1)
 
     def of(self, part: int) -> list[int]:
         """Segments of a part, from the root on."""
@@ -90,13 +100,17 @@ class Network:
         return len(self.segments) - 1
 
 
-def build(robot: Robot, shoots: int, intervals: int, frames: Sequence[Frame] = ()) -> Network:
+def _starts(sizes: list[int]) -> Ints:
+    return np.array([0, *np.cumsum(sizes)[:-1]], dtype=np.int64)
+
+
+def build(robot: Robot, shoots: int, intervals: int, stages: int, frames: Sequence[Frame] = ()) -> Network:
     """Cut the rods of a robot where anything jumps or acts, and further into about `shoots` segments each."""
     if not isinstance(robot, Robot):
         raise refuse("robot", "a Robot", robot)
     if not any(isinstance(part, RodHandle) for part in robot.parts):
         raise DescriptionError(f"Robot {robot.name!r} has no rod: shooting integrates along rods.")
-    network = Network(robot)
+    network = Network(robot, stages)
     marked = [frame.bare for frame in frames] + [part.parent for part in robot.parts]
     for load in robot.loads:
         if isinstance(load, Wrench):
@@ -120,7 +134,7 @@ def build(robot: Robot, shoots: int, intervals: int, frames: Sequence[Frame] = (
         for k, n in enumerate(pieces):
             ends = np.linspace(cuts[k], cuts[k + 1], n + 1)
             ends[-1] = cuts[k + 1]
-            count = max(2, round(intervals * share[k] / n))
+            count = max(FEWEST, round(intervals * share[k] / n))
             for a, b in zip(ends[:-1], ends[1:], strict=True):
                 parent = network.add(Segment(part.index, float(a), float(b), count, parent, place, jointed))
                 place, jointed = np.eye(4), False

@@ -27,7 +27,7 @@ LAW_ITERATIONS = 25
 
 
 class Fields(NamedTuple):
-    """What a rod is made of, sampled at the nodes and midpoints of all segments: (points, 6) unless said.
+    """What a rod is made of, sampled at the Gauss points of all segments: (points, 6) unless said.
 
     Attributes:
         hooke: H^, effective stiffness.
@@ -142,9 +142,9 @@ def _tendons(fields, pull, p, xi, stress, matrix):
 
 
 @kernel
-def law(fields, pull, p, y, w):
+def law(fields, pull, p, y, w, stage):
     """Strain xi (w.xi) that carries the stress of a state, and its compliance d xi / d Lambda (w.compliance)."""
-    xi, compliance = w.xi, w.compliance
+    xi, compliance = w.xi[stage], w.compliance[stage]
     for i in range(6):
         xi[i] = fields.rest[p, i]
         if len(pull) == 0:
@@ -183,23 +183,25 @@ def law(fields, pull, p, y, w):
 
 
 class Work(NamedTuple):
-    """Scratch of one point, and what `slope` leaves for `slope_tangent`."""
+    """Scratch of one interval, by stage, and what `slope` leaves for `slope_tangent`."""
 
-    xi: Floats
-    compliance: Floats
-    matrix: Floats
-    stress: Floats
-    load: Floats  # R^T dead, for the tangent
-    state: Floats
-    slopes: Floats  # (5, STATE)
-    columns: Floats  # (4, TANGENT, columns)
+    xi: Floats  # (stages, 6)
+    compliance: Floats  # (stages, 6, 6)
+    load: Floats  # (stages, 6), R^T dead
+    matrix: Floats  # (6, 6)
+    stress: Floats  # (6,)
+    states: Floats  # (stages, STATE)
+    trial: Floats  # (STATE,)
+    columns: Floats  # (stages, TANGENT, columns)
+    transfer: Floats  # (TANGENT, columns)
+    change: Floats  # (TANGENT, columns)
 
 
 @kernel
-def slope(fields, pull, scheme, p, y, out, w):
+def slope(fields, pull, scheme, p, y, out, w, stage):
     """Slopes of the state at point p (61)."""
-    law(fields, pull, p, y, w)
-    K, G = _get3(w.xi, 0), _get3(w.xi, 3)
+    law(fields, pull, p, y, w, stage)
+    K, G = _get3(w.xi[stage], 0), _get3(w.xi[stage], 3)
     for i in range(3):  # R' = R K^, r' = R Gamma
         row = y[3 * i], y[3 * i + 1], y[3 * i + 2]
         turned = cross(row, K)
@@ -207,8 +209,8 @@ def slope(fields, pull, scheme, p, y, out, w):
         out[POS + i] = dot(row, G)
     moment = to_section(y, _row3(fields.dead, p, 0))
     force = to_section(y, _row3(fields.dead, p, 3))
-    _put3(w.load, 0, moment)
-    _put3(w.load, 3, force)
+    _put3(w.load[stage], 0, moment)
+    _put3(w.load[stage], 3, force)
     C, N = _get3(y, LAM), _get3(y, LAM + 3)
     # ad_xi^T Lambda - F
     dC = sub(scale(-1.0, add(cross(K, C), cross(G, N))), add(moment, _row3(fields.follower, p, 0)))
@@ -257,11 +259,11 @@ def _put_column(Y, i, j, v):
 
 
 @kernel
-def slope_tangent(fields, scheme, p, y, w, Y, out):
+def slope_tangent(fields, scheme, p, y, w, stage, Y, out):
     """Slopes of the columns of a tangent (80)-(81), after `slope` at the same state."""
-    K, G = _get3(w.xi, 0), _get3(w.xi, 3)
+    K, G = _get3(w.xi[stage], 0), _get3(w.xi[stage], 3)
     C, N = _get3(y, LAM), _get3(y, LAM + 3)
-    moment, force = _get3(w.load, 0), _get3(w.load, 3)
+    moment, force = _get3(w.load[stage], 0), _get3(w.load[stage], 3)
     moving = scheme.second > 0.0 or scheme.reduced >= 0.0
     O, V = _get3(y, ETA), _get3(y, ETA + 3)
     dO, dV = _get3(y, ACC), _get3(y, ACC + 3)
@@ -270,7 +272,7 @@ def slope_tangent(fields, scheme, p, y, w, Y, out):
     mC, mN = _row3(fields.inertia, p, 0), _row3(fields.inertia, p, 3)
     pO = mC[0] * O[0], mC[1] * O[1], mC[2] * O[2]
     pV = mN[0] * V[0], mN[1] * V[1], mN[2] * V[2]
-    c = w.compliance
+    c = w.compliance[stage]
     for j in range(Y.shape[1]):
         lC, lN = _column(Y, T_LAM, j), _column(Y, T_LAM + 3, j)
         xC = (

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.linalg import lapack
 from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
@@ -14,14 +15,16 @@ from anguilla.describe import STRAIN_NAMES, BodyHandle, DistributedWrench, Robot
 from anguilla.errors import DescriptionError, as_number, refuse
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.solve.shooting.balance import Nodes, balance
-from anguilla.solve.shooting.march import Segments, march, work
+from anguilla.solve.shooting.march import Gauss, Segments, Stages, gauss, march, work
 from anguilla.solve.shooting.network import Network, build, is_free, joint_pose
 from anguilla.solve.shooting.point import ACC, ETA, LAM, POS, STATE, STATIC, Fields, Scheme
+from anguilla.solve.shooting.root import RootMap
 from anguilla.solve.shooting.ties import Join
 
 Inputs = Mapping[str, float | Callable[[float], float]]
 Stress = Mapping[RodHandle, Callable[[Floats, float], Floats]]
 
+STAGES = 3  # Gauss points of an interval: order 6 at the nodes
 DENSE = 400  # below this many unknowns a dense factorisation is faster
 
 
@@ -67,7 +70,7 @@ class Problem:
         for frame in frames:
             if frame.robot is not robot:
                 raise DescriptionError(f"The tied frame {frame.label} belongs to another robot.")
-        self.network: Network = build(robot, shoots, intervals, frames)
+        self.network: Network = build(robot, shoots, intervals, STAGES, frames)
         self.follow_strain = follow_strain
         self.stress = dict(stress or {})
         self.added = dict(added or {})
@@ -78,14 +81,15 @@ class Problem:
         self.count = len(net)
         self.segments = Segments(
             self.network.first,
+            self.network.node,
             np.array([s.count for s in net], dtype=np.int64),
             np.array([(s.X1 - s.X0) / s.count if s.count else 0.0 for s in net]),
         )
         self.length = max(part.length for part in robot.parts if isinstance(part, RodHandle))
-        self.scheme: Scheme = STATIC
         self._sample()
         self._place()
         self._number()
+        self.set_scheme(STATIC)
 
     # What does not change ------------------------------------------------------------------------------------------
 
@@ -105,7 +109,7 @@ class Problem:
             part = robot.parts[segment.part]
             if segment.count == 0 or not isinstance(part, RodHandle):
                 continue
-            at, X = self.points(s), self.network.inside(s)
+            at, X = self.points(s), self.network.X(s)
             active = np.array([name in part.rod.strains for name in STRAIN_NAMES])
             f["hooke"][at] = part.rod.hooke(X)
             f["compliance"][at] = np.where(active, 1.0 / f["hooke"][at], 0.0)
@@ -128,8 +132,9 @@ class Problem:
         for rod, added in self.added.items():
             own = self.network.of(rod.index)
             for s in own:
-                f["inertia"][self.points(s)] += _field(added(self.network.X(s)), len(self.network.X(s)), "added")
-            tails[own[-1]] = _field(added(np.array([rod.length])), 1, "added")[0]
+                X = self.network.X(s)
+                f["inertia"][self.points(s)] += _field(added(X), len(X), "The added inertia")
+            tails[own[-1]] = _field(added(np.array([rod.length])), 1, "The added inertia")[0]
         self.fields = Fields(**f)
         self.tails = tails
         self.pulls = np.zeros((self.count, cables))
@@ -137,12 +142,13 @@ class Problem:
     def points(self, s: int) -> slice:
         """Points of a segment."""
         first = int(self.segments.first[s])
-        return slice(first, first + 2 * int(self.segments.count[s]) + 1)
+        return slice(first, first + STAGES * int(self.segments.count[s]))
 
     def _place(self) -> None:
         """Nodes: relative poses, masses, and the places of wrenches."""
         S, net, robot = self.count, self.network, self.robot
         place, mass = np.zeros((S, 12)), np.zeros((S, 6, 6))
+        place[:, [0, 4, 8]] = 1.0
         self.fixed = np.array([s.place for s in net.segments])
         at: list[int] = []
         maps: list[Floats] = []
@@ -150,7 +156,8 @@ class Problem:
         self._weights: list[tuple[int, float]] = []  # row of `dead`, mass
         for s, segment in enumerate(net.segments):
             part = robot.parts[segment.part]
-            place[s] = flat(segment.place)
+            if not (self.moving and segment.jointed and is_free(part)):  # a free root carries its own pose
+                place[s] = flat(segment.place)
             if isinstance(part, BodyHandle):
                 body = part.body
                 mass[s] = spatial_inertia(body.mass, body.inertia_matrix, np.array(body.com))
@@ -217,8 +224,13 @@ class Problem:
             self.tie_slice.append(slice(at, at + k))
             at += k
         self.size = at
+        self.root_maps: dict[int, RootMap] = {}  # set by the time loop
+        self.root_tangent: list[Floats] = []
         self.rows, self.cols = self._pattern()
-        self.work = work(nd)
+        self.work = work(STAGES, nd)
+        self.rule = Gauss(*gauss(STAGES)[:0:-1], np.ones(STATE))
+        self.kept = Stages(np.zeros((self.network.size, STATE)), np.zeros((self.network.size, 24, nd)))
+        self.node_states = np.zeros((self.network.nodes, STATE))
         self.end = np.zeros((S, STATE))
         self.transfer = np.zeros((S, 24, nd))
         self.values = np.zeros(len(self.rows))
@@ -268,7 +280,7 @@ class Problem:
                 goal = f.follower if load.follower else f.dead
                 for s in self.network.of(load.part.index):
                     if self.segments.count[s]:
-                        goal[self.points(s)] += factor * load.values(self.network.inside(s), [t])[0]
+                        goal[self.points(s)] += factor * load.values(self.network.X(s), [t])[0]
         for row, mass in self._weights:
             nodes.dead[row, 3:] = mass * gravity
         for wrench, k, transport in self._wrenches:
@@ -302,6 +314,35 @@ class Problem:
             tension[k] = actuator.tension_per_input * as_number(value, f"inputs: the input of actuator {name!r}")
         return tension
 
+    def set_scheme(self, scheme: Scheme) -> None:
+        """Set the coefficients of the time integrator, and the scales of states that go with them."""
+        self.scheme = scheme
+        length, force = self.length, self.force_scale
+        rate = np.sqrt(scheme.second) if scheme.second > 0.0 else max(scheme.reduced, 1.0)
+        motion = np.array([1.0] * 3 + [length] * 3)
+        self.scale = np.concatenate([motion, rate * motion, rate**2 * motion, force * length * np.ones(3), force * np.ones(3)])
+        self.rule.scale[:] = np.concatenate([np.ones(6), self.scale])
+        self.units = self._units()
+
+    def _units(self) -> tuple[Floats, Floats]:
+        """Units of the equations and of the unknowns (size,): 1 rad, one length, the forces of one rod bent by 1 rad."""
+        length, force = self.length, self.force_scale
+        motion, wrench = self.scale[:6], self.scale[18:]
+        one = self.scale if self.moving else np.concatenate([motion, wrench])
+        rows, cols = [np.tile(one, self.count)], [np.tile(one, self.count)]
+        for _, part in self.jointed:
+            turns = [bool(axis.turn) for axis in part.joint.axes for _ in range(axis.size)]
+            rows.append(np.where(turns, force * length, force))
+            cols.append(np.where(turns, 1.0, length))
+        for _ in self.roots:
+            rows.append(wrench)
+            cols.append(motion)
+        for tie in self.ties:
+            angular = np.max(np.abs(tie.held[:3]), axis=0) > 0.5
+            rows.append(np.where(angular, 1.0, length))
+            cols.append(np.where(angular, force * length, force))
+        return np.concatenate(rows), np.concatenate(cols)
+
     # Unknowns, residual, derivative --------------------------------------------------------------------------------
 
     def rest_guess(self) -> Unknowns:
@@ -317,8 +358,7 @@ class Problem:
             start[s, :ETA] = flat(goal @ self.fixed[s] @ motion)
             g, at, h = square(start[s]), self.points(s), self.segments.step[s]
             for k in range(int(self.segments.count[s])):
-                xi = self.rest[at][2 * k : 2 * k + 3]
-                g = g @ lie.exp6(h / 6.0 * (xi[0] + 4.0 * xi[1] + xi[2]))
+                g = g @ lie.exp6(h * self.rule.b @ self.rest[at][STAGES * k : STAGES * (k + 1)])
             self.end[s, :ETA] = flat(g)
         return u
 
@@ -330,9 +370,10 @@ class Problem:
             stress = u.start[s, LAM:]
             spring = part.joint.stiffness_values * (u.joints[s] - part.joint.rest_values)
             self.residual[self.joint_slice[k]] = jacobian.T @ stress + self.efforts[k] - spring
+        self.root_tangent = [self.root_maps[s].apply(u.roots[s], self.nodes.base[s]) for s in self.roots]
         bad = march(
-            self.fields, self.segments, self.pulls, self.scheme, u.start, self.end, self.transfer, self.moving, tangent,
-            self.work,
+            self.fields, self.segments, self.pulls, self.scheme, self.rule, self.kept, u.start, self.node_states, self.end,
+            self.transfer, self.moving, tangent, self.work,
         )  # fmt: skip
         if bad >= 0:
             return False
@@ -403,8 +444,6 @@ class Problem:
             full[r, c] = v
         return full
 
-    root_tangent: list[Floats] = []
-
     def _tie_blocks(self, block, k: int, tie: Join, multipliers: Floats) -> None:
         """Derivatives of a tie by the end poses of its frames (through `transfer`) and by its multipliers."""
         ga, gb = self.frame_pose(tie.a), self.frame_pose(tie.b)
@@ -450,17 +489,21 @@ class Problem:
         for name, (_, on) in zip("ab", self._tie_wrenches(tie, wrench, ga, gb), strict=True):
             yield name, on
 
-    def solve(self, u: Unknowns) -> Floats | None:
-        """Newton's correction (size,), or None if the derivative is singular."""
+    def factorise(self, u: Unknowns) -> Callable[[Floats], Floats] | None:
+        """Solver of the linear equations of the derivative, after `evaluate` with its tangent; None if singular."""
         matrix = self.matrix(u)
         try:
-            if isinstance(matrix, np.ndarray):
-                step = np.linalg.solve(matrix, -self.residual)
-            else:
-                step = splu(matrix).solve(-self.residual)
-        except (np.linalg.LinAlgError, RuntimeError):
+            if not isinstance(matrix, np.ndarray):
+                return splu(matrix).solve
+            # equations and unknowns in natural units: the pivots of a badly scaled matrix mislead
+            scaled = matrix * self.units[1] / self.units[0][:, None]
+            lu, pivots, info = lapack.dgetrf(scaled)
+            if info != 0:
+                return None
+            rows, cols = self.units
+            return lambda r: cols * lapack.dgetrs(lu, pivots, r / rows)[0]
+        except RuntimeError:
             return None
-        return step if np.all(np.isfinite(step)) else None
 
     def move(self, u: Unknowns, step: Floats, factor: float = 1.0) -> Unknowns:
         """Unknowns after a correction."""

@@ -1,4 +1,4 @@
-"""What shooting returns: the fields along the rods, at nodes and midpoints, and anything between by Hermite's cubics."""
+"""What shooting returns: states at the nodes and strains at the Gauss points, and anything between by interpolation."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ from anguilla.describe import Frame, Robot, RodHandle
 from anguilla.errors import DescriptionError
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Status
-from anguilla.solve.shooting.march import profile
+from anguilla.solve.shooting.march import at_points
 from anguilla.solve.shooting.network import Network
 from anguilla.solve.shooting.point import ACC, ETA, LAM, POS, STATE
 from anguilla.solve.shooting.problem import Problem, Unknowns
 
 __all__ = ["Motion", "StaticShape"]
 
+WINDOW = 7  # points of an interpolation
+
 
 @dataclass(frozen=True)
 class _Fields:
-    """States (time, points, 30), their slopes along X, and strains (time, points, 6) at the points of a network."""
+    """States (time, nodes, 30) at the nodes and strains (time, points, 6) at the Gauss points of a network."""
 
     robot: Robot
     status: Status
     _network: Network
     _states: Floats
-    _slopes: Floats
     _strain: Floats
 
     def _pick(self, array: Floats) -> Any:
@@ -37,24 +38,18 @@ class _Fields:
 
     def _at(self, rod: RodHandle, X: Floats) -> tuple[Floats, Floats]:
         """States (time, m, 30) and strains (time, m, 6) at arc lengths of a rod."""
-        first = self._network.first
-        states = np.zeros((len(self._states), len(X), STATE))
-        strain = np.zeros((len(self._states), len(X), 6))
-        for s in self._network.of(rod.index):
-            segment = self._network.segments[s]
-            last = segment.X1 >= rod.length
-            inside = (X >= segment.X0) & ((X < segment.X1) | last)
+        net, count = self._network, len(self._states)
+        states, strain = np.zeros((count, len(X), STATE)), np.zeros((count, len(X), 6))
+        for s in net.of(rod.index):
+            segment = net.segments[s]
+            inside = (X >= segment.X0) & ((X < segment.X1) | (segment.X1 >= rod.length))
             if segment.count == 0 or not np.any(inside):
                 continue
-            h = (segment.X1 - segment.X0) / (2 * segment.count)
-            k = np.clip(((X[inside] - segment.X0) / h).astype(int), 0, 2 * segment.count - 1)
-            z = ((X[inside] - segment.X0) / h - k)[:, None]
-            a, b = first[s] + k, first[s] + k + 1
-            y0, y1, s0, s1 = self._states[:, a], self._states[:, b], h * self._slopes[:, a], h * self._slopes[:, b]
-            states[:, inside] = (
-                (1 + 2 * z) * (1 - z) ** 2 * y0 + z * (1 - z) ** 2 * s0 + z**2 * (3 - 2 * z) * y1 + z**2 * (z - 1) * s1
-            )
-            strain[:, inside] = _interpolate(self._strain[:, first[s] : first[s] + 2 * segment.count + 1], k, z)
+            node, first = net.node[s], net.first[s]
+            own = self._states[:, node : node + segment.count + 1]
+            states[:, inside] = _interpolate(net.X_nodes(s), own, X[inside])
+            own = self._strain[:, first : first + net.stages * segment.count]
+            strain[:, inside] = _interpolate(net.X(s), own, X[inside])
         return states, strain
 
     def _frame(self, frame: Frame) -> tuple[Floats, Floats]:
@@ -72,7 +67,7 @@ class _Fields:
         if isinstance(part, RodHandle):
             state = self._at(part, np.array([frame.X]))[0][:, 0]
         else:
-            state = self._states[:, self._network.first[self._network.of(part.index)[0]]]
+            state = self._states[:, self._network.node[self._network.of(part.index)[0]]]
         pose = np.tile(np.eye(4), (n, 1, 1))
         pose[:, :3, :3] = _rotation(state[:, :9].reshape(-1, 3, 3))
         pose[:, :3, 3] = state[:, POS : POS + 3]
@@ -118,18 +113,16 @@ class _Fields:
         return self._pick(self._at(self._own(rod), self._sections(rod, X))[0][:, :, LAM:])
 
 
-def _interpolate(values: Floats, k: Any, z: Floats) -> Floats:
-    """Cubic through the four points around each half interval (points k, k + 1 in the middle)."""
-    last = values.shape[1] - 4
-    at = np.clip(k - 1, 0, max(last, 0))
-    x = z[:, 0] + (k - at)
-    nodes = min(4, values.shape[1])
-    out = np.zeros((values.shape[0], len(k), values.shape[2]))
-    for i in range(nodes):
-        basis = np.ones(len(k))
-        for j in range(nodes):
+def _interpolate(nodes: Floats, values: Floats, X: Floats) -> Floats:
+    """Values (time, m, k) at X (m,) by the polynomials through up to WINDOW nodes around each."""
+    n = min(WINDOW, len(nodes))
+    at = np.clip(np.searchsorted(nodes, X) - n // 2, 0, len(nodes) - n)
+    out = np.zeros((values.shape[0], len(X), values.shape[2]))
+    for i in range(n):
+        basis = np.ones(len(X))
+        for j in range(n):
             if j != i:
-                basis = basis * (x - j) / (i - j)
+                basis *= (X - nodes[at + j]) / (nodes[at + i] - nodes[at + j])
         out += basis[:, None] * values[:, at + i]
     return out
 
@@ -184,10 +177,12 @@ class Motion(_Fields):
         return f"<motion of {self.robot.name!r} by shooting: {len(self.t)} states, {self.status.message}>"
 
 
-def fields_of(problem: Problem, u: Unknowns) -> tuple[Floats, Floats, Floats]:
-    """States, slopes and strains at all points, from the unknowns."""
+def fields_of(problem: Problem) -> tuple[Floats, Floats]:
+    """States and strains at all points, after an evaluation."""
     n = problem.network.size
-    states, slopes, strain = np.zeros((n, STATE)), np.zeros((n, STATE)), np.zeros((n, 6))
-    scheme, f = problem.scheme, problem.fields
-    profile(f, problem.segments, problem.pulls, scheme, u.start, states, slopes, strain, problem.work)
-    return states, slopes, strain
+    states, strain = np.zeros((n, STATE)), np.zeros((n, 6))
+    at_points(
+        problem.fields, problem.segments, problem.pulls, problem.scheme, problem.rule, problem.kept, problem.node_states,
+        states, strain, problem.work,
+    )  # fmt: skip
+    return states, strain

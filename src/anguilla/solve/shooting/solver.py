@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ from anguilla.solve.shooting.problem import Problem, Unknowns
 
 LARGEST_TURN = 1.0  # of one correction [rad]
 HALVINGS = 12
-FLOOR = 1e-13
+SLOW = 0.2  # a kept derivative is renewed when corrections shrink less than this
 
 
 @dataclass
@@ -36,33 +36,6 @@ class Outcome:
     size: float
 
 
-def scales(problem: Problem) -> tuple[Floats, Floats]:
-    """Sizes of the equations and of the unknowns (size,): 1 rad, one length, and the forces of one rod bent by 1 rad."""
-    length, force = problem.length, problem.force_scale
-    motion = [1.0] * 3 + [length] * 3
-    wrench = [force * length] * 3 + [force] * 3
-    rate = np.sqrt(problem.scheme.second) if problem.scheme.second > 0.0 else max(problem.scheme.reduced, 1.0)
-    if problem.moving:
-        one = np.concatenate([motion, rate * np.array(motion), rate**2 * np.array(motion), wrench])
-    else:
-        one = np.array(motion + wrench)
-    rows = np.tile(one, problem.count)
-    extra_rows: list[float] = []
-    extra_cols: list[float] = []
-    for _, part in problem.jointed:
-        turns = [bool(axis.turn) for axis in part.joint.axes for _ in range(axis.size)]
-        extra_rows += [force * length if turn else force for turn in turns]
-        extra_cols += [1.0 if turn else length for turn in turns]
-    for _ in problem.roots:
-        extra_rows += wrench
-        extra_cols += motion
-    for tie in problem.ties:
-        angular = np.max(np.abs(tie.held[:3]), axis=0) > 0.5
-        extra_rows += np.where(angular, 1.0, length).tolist()
-        extra_cols += np.where(angular, force * length, force).tolist()
-    return np.concatenate([rows, extra_rows]), np.concatenate([rows, extra_cols])
-
-
 def correction_size(problem: Problem, u: Unknowns, step: Floats) -> tuple[float, float]:
     """Largest turn or relative displacement of a correction, and the largest relative change of any unknown."""
     d = step[: problem.count * problem.nd].reshape(problem.count, problem.nd)
@@ -74,47 +47,89 @@ def correction_size(problem: Problem, u: Unknowns, step: Floats) -> tuple[float,
     return turn, largest
 
 
+@dataclass
+class Memory:
+    """A factorised derivative kept from one solve to the next (chord iterations)."""
+
+    solve: Callable[[Floats], Floats] | None = None
+    factorisations: int = 0
+
+
 def newton(
-    problem: Problem, u: Unknowns, *, tolerance: float, most: int, slack: Sequence[Floats] = ()
-) -> Outcome:
-    """Newton's method with the exact derivative; a correction that does not help is halved."""
-    weight = 1.0 / scales(problem)[0]
-    if not problem.evaluate(u, True, slack):
+    problem: Problem, u: Unknowns, *, tolerance: float, most: int, slack: Sequence[Floats] = (),
+    memory: Memory | None = None,
+) -> Outcome:  # fmt: skip
+    """Newton's method with the exact derivative; a correction that does not help is halved.
+
+    With a memory, the derivative is kept while the corrections shrink fast enough, over several solves.
+    """
+    chord, memory = memory is not None, memory or Memory()
+    weight = 1.0 / problem.units[0]
+    if not problem.evaluate(u, False, slack):
+        memory.solve = None
         return Outcome(u, False, "the integration along a rod overflowed", 0, np.inf)
     merit = float(np.linalg.norm(problem.residual * weight))
     size = np.inf
     for iteration in range(1, most + 1):
-        step = problem.solve(u)
-        if step is None:
-            return Outcome(u, False, "the derivative of the end conditions is singular", iteration, size)
+        fresh = memory.solve is None
+        if fresh:
+            problem.evaluate(u, True, slack)
+            memory.solve = problem.factorise(u)
+            memory.factorisations += 1
+            if memory.solve is None:
+                return Outcome(u, False, "the derivative of the end conditions is singular", iteration, size)
+        assert memory.solve is not None
+        step = -memory.solve(problem.residual)
         before = size
         turn, size = correction_size(problem, u, step)
-        factor = min(1.0, LARGEST_TURN / max(turn, 1e-300))
-        for _ in range(HALVINGS):
-            trial = problem.move(u, step, factor)
-            if problem.evaluate(trial, True, slack):
-                new = float(np.linalg.norm(problem.residual * weight))
-                if new < merit or size < 1e3 * tolerance:
-                    break
-            factor *= 0.5
-        else:
-            problem.evaluate(u, True, slack)
-            if size < 1e-6:
-                return Outcome(u, False, f"corrections stay at {size:.1e}: round-off", iteration, size)
-            return Outcome(u, False, "Newton's corrections do not reduce the error, even when halved", iteration, size)
+        if not np.isfinite(size):
+            memory.solve = None
+            return Outcome(u, False, "the derivative of the end conditions is singular", iteration, size)
+        trial, new, factor = _search(problem, u, step, merit, turn, size < 1e3 * tolerance, slack)
+        if trial is None:
+            problem.evaluate(u, False, slack)
+            memory.solve = None
+            if not fresh:
+                size = before
+                continue  # judge with a new derivative
+            reason = "Newton's corrections do not reduce the error, even when halved"
+            if size < 1e-5:
+                reason = f"corrections stay at {size:.1e}: round-off"
+            return Outcome(u, False, reason, iteration, size)
         u, merit = trial, new
-        if size < tolerance and factor == 1.0:
+        contraction = size / before if before > 0.0 else 1.0  # zero at the first correction, which is not trusted
+        shrinks = 0.0 < contraction < 0.5
+        if factor == 1.0 and (size < tolerance or (shrinks and size * contraction < 0.1 * tolerance)):
+            if not chord:
+                memory.solve = None
             return Outcome(u, True, "converged", iteration, size)
-        if size < 1e3 * tolerance and not size < 0.5 * before:
+        if size < 1e3 * tolerance and fresh and not size < 0.5 * before:
+            memory.solve = None
             return Outcome(u, False, f"corrections stay at {size:.1e}: round-off", iteration, size)
+        if not chord or (np.isfinite(before) and size > SLOW * before) or factor < 1.0:
+            memory.solve = None
+    memory.solve = None
     return Outcome(u, False, f"no convergence in {most} iterations", most, size)
+
+
+def _search(problem: Problem, u: Unknowns, step: Floats, merit: float, turn: float, near: bool, slack):
+    """Unknowns after a part of a correction that reduces the error, the new error and that part; None if there is none."""
+    factor = min(1.0, LARGEST_TURN / max(turn, 1e-300))
+    for _ in range(HALVINGS):
+        trial = problem.move(u, step, factor)
+        if problem.evaluate(trial, False, slack):
+            new = float(np.linalg.norm(problem.residual / problem.units[0]))
+            if new < merit or near:
+                return trial, new, factor
+        factor *= 0.5
+    return None, merit, factor
 
 
 def levenberg(
     problem: Problem, u: Unknowns, *, tolerance: float, most: int, slack: Sequence[Floats] = ()
 ) -> Outcome:
     """Levenberg-Marquardt with an adaptive damping sigma (73) (errata 003.12: x - (J^T J + sigma 1)^-1 J^T r)."""
-    rows, cols = scales(problem)
+    rows, cols = problem.units
     if not problem.evaluate(u, True, slack):
         return Outcome(u, False, "the integration along a rod overflowed", 0, np.inf)
     sigma, size = 1e-3, np.inf

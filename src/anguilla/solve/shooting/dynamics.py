@@ -246,7 +246,7 @@ class _Loop:
             return explain(problem, dt, self.growth, out)
         self.before, self.u = self.u, out.unknowns
         self.states, xi = fields_of(problem)
-        self.nodes = problem.node_states
+        self.nodes = problem.node_states.copy()
         past, past_rate = problem.fields.past, problem.fields.past_rate
         rate = problem.scheme.rate * (xi - past) + past_rate
         self.second = problem.scheme.second * (xi - past)

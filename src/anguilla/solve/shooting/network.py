@@ -27,6 +27,7 @@ class Segment:
         parent: segment whose end carries its start; -1 for the ground.
         place: (4, 4) fixed pose from there to its start, or to the joint before it.
         jointed: whether the joint of the part stands before it.
+        smooth: whether it continues its parent without a jump of anything.
 
     """
 
@@ -37,6 +38,7 @@ class Segment:
     parent: int
     place: Floats
     jointed: bool = False
+    smooth: bool = False
 
 
 @dataclass
@@ -87,6 +89,18 @@ class Network:
         """Segments of a part, from the root on."""
         return [k for k, s in enumerate(self.segments) if s.part == part]
 
+    def pieces(self, part: int) -> list[list[int]]:
+        """Segments of a rod, grouped into pieces without jumps inside."""
+        groups: list[list[int]] = []
+        for s in self.of(part):
+            if self.segments[s].count == 0:
+                continue
+            if self.segments[s].smooth:
+                groups[-1].append(s)
+            else:
+                groups.append([s])
+        return groups
+
     def end_at(self, frame: Frame) -> int:
         """Segment that ends at a frame without offset; -1 for the ground."""
         if frame.is_ground:
@@ -136,7 +150,8 @@ def build(robot: Robot, shoots: int, intervals: int, stages: int, frames: Sequen
             ends[-1] = cuts[k + 1]
             count = max(FEWEST, round(intervals * share[k] / n))
             for a, b in zip(ends[:-1], ends[1:], strict=True):
-                parent = network.add(Segment(part.index, float(a), float(b), count, parent, place, jointed))
+                smooth = a != cuts[k]
+                parent = network.add(Segment(part.index, float(a), float(b), count, parent, place, jointed, smooth))
                 place, jointed = np.eye(4), False
     return network
 

@@ -66,6 +66,7 @@ class Problem:
         moving: bool = False,
     ) -> None:  # fmt: skip
         self.robot, self.ties, self.moving = robot, list(ties), moving
+        self.shoots, self.intervals = shoots, intervals
         frames = [frame for tie in self.ties for frame in (tie.a, tie.b) if not frame.is_ground]
         for frame in frames:
             if frame.robot is not robot:
@@ -143,6 +144,11 @@ class Problem:
         """Points of a segment."""
         first = int(self.segments.first[s])
         return slice(first, first + STAGES * int(self.segments.count[s]))
+
+    def nodes_of(self, s: int) -> slice:
+        """Nodes of a segment."""
+        first = int(self.segments.node[s])
+        return slice(first, first + int(self.segments.count[s]) + 1)
 
     def _place(self) -> None:
         """Nodes: relative poses, masses, and the places of wrenches."""

@@ -40,16 +40,17 @@ class _Fields:
         """States (time, m, 30) and strains (time, m, 6) at arc lengths of a rod."""
         net, count = self._network, len(self._states)
         states, strain = np.zeros((count, len(X), STATE)), np.zeros((count, len(X), 6))
-        for s in net.of(rod.index):
-            segment = net.segments[s]
-            inside = (X >= segment.X0) & ((X < segment.X1) | (segment.X1 >= rod.length))
-            if segment.count == 0 or not np.any(inside):
+        for piece in net.pieces(rod.index):
+            low, high = net.segments[piece[0]].X0, net.segments[piece[-1]].X1
+            inside = (X >= low) & ((X < high) | (high >= rod.length))
+            if not np.any(inside):
                 continue
-            node, first = net.node[s], net.first[s]
-            own = self._states[:, node : node + segment.count + 1]
-            states[:, inside] = _interpolate(net.X_nodes(s), own, X[inside])
-            own = self._strain[:, first : first + net.stages * segment.count]
-            strain[:, inside] = _interpolate(net.X(s), own, X[inside])
+            nodes = [net.node[s] + np.arange(int(s != piece[0]), net.segments[s].count + 1) for s in piece]
+            where = np.concatenate([net.X_nodes(s)[int(s != piece[0]) :] for s in piece])
+            states[:, inside] = _interpolate(where, self._states[:, np.concatenate(nodes)], X[inside])
+            points = [net.first[s] + np.arange(net.stages * net.segments[s].count) for s in piece]
+            where = np.concatenate([net.X(s) for s in piece])
+            strain[:, inside] = _interpolate(where, self._strain[:, np.concatenate(points)], X[inside])
         return states, strain
 
     def _frame(self, frame: Frame) -> tuple[Floats, Floats]:

@@ -187,7 +187,7 @@ def inverse_dynamics(
     accelerations, wrench, roots = solve.run()
     passive = problem.hooke * (fields[0] - problem.rest + problem.damping[:, None] * fields[1])
     # (16), less what the actuators do already
-    stress = np.where(locked, 0.0, wrench - passive - problem.fields.stress - _tendons(problem, fields[0]))
+    stress = np.where(locked, 0.0, wrench - passive - problem.fields.stress - tendon_stress(problem, fields[0]))
     names = {s: robot.parts[problem.network.segments[s].part].name for s in range(problem.count)}
     return Actuation(
         robot, {names[s]: a for s, a in accelerations.items()}, {names[s]: w for s, w in roots.items()}, problem,
@@ -229,7 +229,8 @@ def _bases(problem: Problem, root: tuple[ArrayLike, ArrayLike] | None) -> dict:
     return {problem.roots[0]: (as_pose(root[0], "root[0]"), as_vector(root[1], 6, "root[1]"))}
 
 
-def _tendons(problem: Problem, xi: Floats) -> Floats:
+def tendon_stress(problem: Problem, xi: Floats) -> Floats:
+    """Stress (points, 6) of the tendons that follow the strain, at strains xi."""
     out = np.zeros_like(xi)
     for s in range(problem.count):
         at = problem.points(s)
@@ -238,7 +239,7 @@ def _tendons(problem: Problem, xi: Floats) -> Floats:
     return out
 
 
-class _Passes:
+class Passes:
     """What both algorithms share: the motion of all sections, and forces at points and at ends."""
 
     def __init__(self, problem: Problem, fields: list[Floats], bases: dict) -> None:
@@ -287,7 +288,7 @@ class _Passes:
         )  # fmt: skip
 
 
-class _Riccati(_Passes):
+class _Riccati(Passes):
     def run(self):
         """Forward (49), backward (84), forward again for the accelerations, Lambda = S eta-dot + s (57)."""
         problem = self.problem
@@ -324,7 +325,7 @@ class _Riccati(_Passes):
         return accelerations, wrench, roots
 
 
-class _TwoPass(_Passes):
+class _TwoPass(Passes):
     def run(self):
         """One forward and one backward pass; a free root needs its inertia first, by unit accelerations."""
         problem = self.problem

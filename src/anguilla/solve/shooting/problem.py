@@ -434,7 +434,7 @@ class Problem:
             p = int(self.nodes.parent[s])
             if p >= 0:  # the wrench on the parent turns with the joint: -d(Ad^T Lambda)
                 carried = lie.Ad(lie.inverse(self.fixed[s] @ motion)).T
-                block(p * nd + xdim, own.start, carried @ _coadjoint(stress) @ jacobian)
+                block(p * nd + xdim, own.start, carried @ coadjoint_matrix(stress) @ jacobian)
         for k, s in enumerate(self.roots):
             block(s * nd, self.root_slice[k].start, self.root_tangent[k])
             block(self.root_slice[k].start, s * nd + xdim, np.eye(6))
@@ -560,7 +560,7 @@ def _dead_map(offset: Floats) -> Floats:
     return lie.Ad(lie.inverse(offset)).T @ np.block([[turn, np.zeros((3, 3))], [np.zeros((3, 3)), turn]])
 
 
-def _coadjoint(stress: Floats) -> Floats:
+def coadjoint_matrix(stress: Floats) -> Floats:
     """Matrix B with B delta = ad_delta^T Lambda."""
     c, n = lie.hat3(stress[:3]), lie.hat3(stress[3:])
     return np.block([[c, n], [n, np.zeros((3, 3))]])

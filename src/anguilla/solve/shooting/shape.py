@@ -142,6 +142,7 @@ class StaticShape(_Fields):
         status: how the solver ended, with counters.
         joints: coordinates of the joints by the name of their part.
         reactions: wrench (6,) of each tie on its frame a, in the axes of b: moment [N m], force [N].
+        inputs, t: of the call.
 
     """
 
@@ -149,6 +150,8 @@ class StaticShape(_Fields):
     reactions: list[Floats] = field(default_factory=list)
     problem: Problem | None = field(default=None, repr=False)
     unknowns: Unknowns | None = field(default=None, repr=False)
+    inputs: Any = None
+    t: float = 0.0
 
     def _pick(self, array: Floats) -> Any:
         return array[0]

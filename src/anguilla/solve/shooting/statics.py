@@ -71,7 +71,7 @@ def statics(
     result = StaticShape(
         robot, status, problem.network, problem.node_states[None].copy(), strain[None],
         {part.name: u.joints[s] for s, part in problem.jointed},
-        [tie.held @ m for tie, m in zip(problem.ties, u.ties, strict=True)], problem, u,
+        [tie.held @ m for tie, m in zip(problem.ties, u.ties, strict=True)], problem, u, inputs, t,
     )  # fmt: skip
     if not ok and raise_on_failure:
         advice = (

@@ -73,6 +73,7 @@ class Problem:
                 raise DescriptionError(f"The tied frame {frame.label} belongs to another robot.")
         self.network: Network = build(robot, shoots, intervals, STAGES, frames)
         self.follow_strain = follow_strain
+        self.soft = 0.0
         self.stress = dict(stress or {})
         self.added = dict(added or {})
         for rod in (*self.stress, *self.added):
@@ -397,13 +398,18 @@ class Problem:
 
     def _tie(self, k: int, tie: Join, multipliers: Floats, slack: Floats) -> None:
         ga, gb = self.frame_pose(tie.a), self.frame_pose(tie.b)
-        self.residual[self.tie_slice[k]] = tie.held.T @ (tie.gap(ga, gb) - slack)
+        self.residual[self.tie_slice[k]] = tie.held.T @ (tie.gap(ga, gb) - slack) - self._softness(k) * multipliers
         wrench = tie.held @ multipliers  # at the origin of a, axes of b
         for frame, on in self._tie_wrenches(tie, wrench, ga, gb):
             s = self.network.end_at(frame.bare)
             if s >= 0:
                 at = s * self.nd + self.xdim
                 self.residual[at : at + 6] -= on
+
+    def _softness(self, k: int) -> Floats:
+        """Compliance of the components of a tie, zero unless a solver is on its way to closing it."""
+        own = self.tie_slice[k]
+        return self.soft * self.units[0][own] / self.units[1][own]
 
     def _tie_wrenches(self, tie: Join, wrench: Floats, ga: Floats, gb: Floats):
         """Wrenches on the segment ends of a and b: +w on a, -w on b; w acts at the origin of a, in the axes of b."""
@@ -462,7 +468,7 @@ class Problem:
                 pieces[name] = s, offset, offset @ self.transfer[s, :6]
         relative = lie.inverse(gb) @ ga
         turn = relative[:3, :3].T
-        size = np.eye(6)
+        block(own.start, own.start, -np.diag(self._softness(k)))
         for name, (s, _, moved) in pieces.items():
             if name == "a":  # d gap = -(J theta, R d)
                 J = lie.dexp3_inv(lie.log3(relative[:3, :3]), side="right")
@@ -489,7 +495,7 @@ class Problem:
                     arm_a = np.hstack([np.zeros((3, 3)), relative[:3, :3]])
                     arm_b = np.hstack([lie.hat3(relative[:3, 3]), -np.eye(3)])
                     change[:3] = lie.hat3(wrench[3:]) @ (arm_a if col == "a" else arm_b)
-                block(s * self.nd + self.xdim, s2 * self.nd, -offset.T @ (size @ change) @ moved)
+                block(s * self.nd + self.xdim, s2 * self.nd, -offset.T @ change @ moved)
 
     def _sided(self, tie: Join, wrench: Floats, ga: Floats, gb: Floats):
         for name, (_, on) in zip("ab", self._tie_wrenches(tie, wrench, ga, gb), strict=True):

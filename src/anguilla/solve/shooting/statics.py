@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from anguilla.solve.shooting.ties import Join
 __all__ = ["statics"]
 
 SMALLEST_STEP = 1e-4  # of the load
+SOFTNESS = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.001, 0.0)  # of ties, in units of a rod's own
 TOO_FAR = 2.0  # turn of a section in one load step [rad]
 
 
@@ -97,6 +99,9 @@ def _continuation(
 
     out = attempt(begin.copy(), 1.0)
     total, pieces, factor = out.iterations, 1, 1.0
+    if problem.ties and not out.success:
+        out = _soften(problem, begin, lambda u: attempt(u, 1.0))
+        total += out.iterations
     if not out.success or (start is None and _turn(begin, out.unknowns) > TOO_FAR):
         gaps = _gaps(problem, rest)
         u, factor, step, reason = rest, 0.0, 0.125, out.reason
@@ -122,6 +127,20 @@ def _continuation(
         return out.unknowns, True, f"converged in {total} iterations, {pieces} load steps", counters
     problem.load(t, inputs, factor)
     return out.unknowns, False, f"stopped at {factor:.3g} of the load: {out.reason}", counters
+
+
+def _soften(problem: Problem, begin: Unknowns, attempt: Callable[[Unknowns], Outcome]) -> Outcome:
+    """Close ties by springs that stiffen: a straight inextensible rod cannot be shortened until something bends it."""
+    u, out, total = begin.copy(), None, 0
+    for problem.soft in SOFTNESS:
+        out = attempt(u)
+        total += out.iterations
+        if not out.success:
+            break
+        u = out.unknowns
+    problem.soft = 0.0
+    assert out is not None
+    return replace(out, iterations=total)
 
 
 def _gaps(problem: Problem, u: Unknowns) -> list:

@@ -29,7 +29,7 @@ def random_case(seed):
     pose[:3, :3] = np.linalg.qr(rng.standard_normal((3, 3)))[0]
     pose[:3, :3] *= np.sign(np.linalg.det(pose[:3, :3]))
     pose[:3, 3] = rng.standard_normal(3)
-    arm = robot.add(ag.Rod(length, section, material, strains, rest=rest, intervals=240), at=robot.ground, pose=pose)
+    arm = robot.add(ag.Rod(length, section, material, strains, rest=rest, intervals=90), at=robot.ground, pose=pose)
     force, moment = bending / length**2, bending / length
     robot.load(ag.TipWrench(arm, force=force * rng.uniform(-2.0, 2.0, 3), moment=moment * rng.uniform(-0.8, 0.8, 3)))
     robot.load(ag.TipWrench(arm, force=force * rng.uniform(-0.5, 0.5, 3), follower=True))
@@ -47,12 +47,12 @@ def paper_rod(young=207e9, strains=None, density=8000.0, radius=1e-3, length=0.4
     return ag.Rod(length, ag.Circle(radius), material, strains or ag.kirchhoff(8))
 
 
-def loose_robot(moving=False, ball=False):
+def loose_robot(moving=False, ball=False, jumps=True, modes=4):
     """Two rods with a body between them, a branch with joints, a loop and a held tip (those only at rest)."""
     robot = ag.Robot("loose", gravity=(0.3, -0.2, -9.81))
     material = ag.Material(young=1e6, poisson=0.4, density=1100, damping=0.01)
-    first = ag.Rod(0.4, ag.Circle(0.01), material, ag.kirchhoff(4), rest=ag.ConstantCurvature(0.3, 0.5, -0.4))
-    second = ag.Rod(0.3, ag.Circle(0.008), material, ag.reissner(4))
+    first = ag.Rod(0.4, ag.Circle(0.01), material, ag.kirchhoff(modes), rest=ag.ConstantCurvature(0.3, 0.5, -0.4))
+    second = ag.Rod(0.3, ag.Circle(0.008), material, ag.reissner(modes))
     turn = np.eye(4)
     turn[:3, :3] = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]
     joint = ag.Fixed() if moving else ag.Revolute(axis=(0, 1, 0.2), stiffness=0.5, rest=0.1, effort=0.02)
@@ -61,8 +61,8 @@ def loose_robot(moving=False, ball=False):
     joint = ag.Universal((0, 1, 0), (0, 0.2, 1), stiffness=(0.3, 0.2), effort=(0.01, -0.02))
     joint = ag.Spherical(effort=(1e-3, -2e-3, 5e-4)) if ball else joint
     b = robot.add(second, at=box.at((0.02, 0.0, 0.01)), joint=None if moving else joint)
-    c = robot.add(second, at=a.section(0.25), pose=turn)
-    robot.load(ag.Wrench(a.section(0.1), force=(0.02, 0.03, -0.01), moment=(1e-3, 2e-3, 0)))
+    c = robot.add(second, at=a.section(0.25) if jumps else box.frame, pose=turn)
+    robot.load(ag.Wrench(a.section(0.1) if jumps else a.tip, force=(0.02, 0.03, -0.01), moment=(1e-3, 2e-3, 0)))
     robot.load(ag.Wrench(b.tip.offset_by((0.01, 0.02, 0.03)), force=(0.03, -0.02, 0.05), moment=(1e-4, 0, 2e-4)))
     robot.load(ag.TipWrench(c, force=(0.01, 0.02, -0.03), follower=True))
     robot.load(ag.DistributedWrench(b, force=lambda X: (0.1, 0.1 * X, 0.05), moment=(1e-3, 0, 0)))

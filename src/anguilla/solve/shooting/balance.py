@@ -61,6 +61,30 @@ def _turn(a, v):
     )
 
 
+@kernel
+def retract(start, step, factor, xdim, new):
+    """New start states (S, 30): R exp(theta), r + R d, and the rest plus its increment, for steps (S, nd)."""
+    for s in range(len(start)):
+        th = factor * step[s, 0], factor * step[s, 1], factor * step[s, 2]
+        angle2 = dot(th, th)
+        angle = math.sqrt(angle2)
+        c1 = math.sin(angle) / angle if angle > 1e-4 else 1.0 - angle2 / 6.0
+        half = math.sin(0.5 * angle) / angle if angle > 1e-4 else 0.5 - angle2 / 48.0
+        c2 = 2.0 * half * half
+        for i in range(3):
+            row = start[s, 3 * i], start[s, 3 * i + 1], start[s, 3 * i + 2]
+            once = cross(row, th)  # row of R th^
+            twice = cross(once, th)
+            for j in range(3):
+                new[s, 3 * i + j] = row[j] + c1 * once[j] + c2 * twice[j]
+            move = row[0] * step[s, 3] + row[1] * step[s, 4] + row[2] * step[s, 5]
+            new[s, POS + i] = start[s, POS + i] + factor * move
+        for i in range(12):
+            new[s, ETA + i] = start[s, ETA + i] + (factor * step[s, 6 + i] if xdim > 6 else 0.0)
+        for i in range(6):
+            new[s, LAM + i] = start[s, LAM + i] + factor * step[s, xdim + i]
+
+
 @inline
 def _gap(start, goal, place, out):
     """Rotation vector and displacement, in start axes, from the start to the goal moved through P."""

@@ -15,6 +15,7 @@ from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status
 from anguilla.solve.schemes import Newmark
 from anguilla.solve.shooting.critical import explain, growth_of
+from anguilla.solve.shooting.march import FULL_PRECISION
 from anguilla.solve.shooting.network import joint_pose
 from anguilla.solve.shooting.point import ACC, ETA, LAM, STATE, Scheme
 from anguilla.solve.shooting.kinematics import reconstruct
@@ -89,6 +90,8 @@ def simulate(
     began = time.perf_counter()
     loop = _Loop(problem, dt, method, accelerations, inputs, tolerance, iterations)
     loop.begin(start)
+    # errors of the stages grow along a segment: they are kept well below the tolerance
+    problem.rule.precision[:] = max(1e-6 * tolerance, FULL_PRECISION[0]), 1e-5
     kept = [loop.snapshot()]
     reason = ""
     while loop.step < steps:
@@ -99,7 +102,12 @@ def simulate(
             kept.append(loop.snapshot())
     ok = not reason
     message = "reached the end" if ok else f"stopped at t = {loop.step * dt:g} s: {reason}"
-    counters = {"steps": loop.step, "iterations": loop.iterations, "factorisations": loop.memory.factorisations, "unknowns": problem.size}
+    counters = {
+        "steps": loop.step,
+        "iterations": loop.iterations,
+        "factorisations": loop.memory.factorisations,
+        "unknowns": problem.size,
+    }
     status = Status(ok, message, counters, time.perf_counter() - began)
     columns = [np.array(column) for column in zip(*kept, strict=True)]
     t, states, strain, rate, second, growth = columns
@@ -243,7 +251,7 @@ class _Loop:
             self.iterations += out.iterations
         self.growth = growth_of(problem)
         if not out.success:
-            return explain(problem, dt, self.growth, out)
+            return explain(problem, dt, out)
         self.before, self.u = self.u, out.unknowns
         self.states, xi = fields_of(problem)
         self.nodes = problem.node_states.copy()

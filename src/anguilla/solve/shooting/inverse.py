@@ -105,7 +105,12 @@ class Actuation:
         matrix = (columns * root).reshape(len(names), -1).T
         wanted = (self._stress * root).ravel()
         size = np.linalg.norm(matrix, axis=0)
-        answer = lsq_linear(matrix / size, wanted, (low * size, high * size), tol=1e-14)
+        # of answers that do the same, such as tendons pulling against each other, the smallest tensions
+        least = 1e-7 * np.eye(len(names))
+        whole = np.concatenate([wanted, np.zeros(len(names))])
+        answer = lsq_linear(
+            np.vstack([matrix / size, least]), whole, (low * size, high * size), method="bvls", tol=1e-15
+        )
         tension = answer.x / size
         left = float(np.linalg.norm(matrix @ tension - wanted) / max(np.linalg.norm(wanted), 1e-300))
         gains = [actuator.tension_per_input for actuator in self.robot.actuators.values()]
@@ -342,7 +347,9 @@ class _TwoPass(Passes):
         problem = self.problem
         states = self.motion(accelerations)
         wrench = np.zeros((len(states), 6))
-        ends = np.array([self.end_force(s) - problem.nodes.mass[s] @ problem.end[s, ACC:LAM] for s in range(problem.count)])
+        ends = np.array(
+            [self.end_force(s) - problem.nodes.mass[s] @ problem.end[s, ACC:LAM] for s in range(problem.count)]
+        )
         roots = {}
         for s in range(problem.count - 1, -1, -1):
             z = ends[s].copy()

@@ -11,9 +11,7 @@ from anguilla.solve.shooting.point import ACC, ETA, LAM, STATE, Scheme
 from anguilla.solve.shooting.problem import Problem, flat, square
 
 
-def reconstruct(
-    problem: Problem, xi: Floats, rate: Floats, second: Floats, bases: dict, start: Floats
-) -> None:
+def reconstruct(problem: Problem, xi: Floats, rate: Floats, second: Floats, bases: dict, start: Floats) -> None:
     """Integrate (49) and the accelerations of (45) along all segments, from the motion of their parents.
 
     Strains are imposed by locking them; with 1/a = 1 and f = xi - xi-dot-dot the scheme (58) gives the accelerations.

@@ -48,7 +48,9 @@ class GaussConstraint:
 
     def _weights(self) -> Floats:
         p = self._problem
-        return np.concatenate([np.tile(h * p.rule.b, int(n)) for h, n in zip(p.segments.step, p.segments.count, strict=True)])
+        return np.concatenate(
+            [np.tile(h * p.rule.b, int(n)) for h, n in zip(p.segments.step, p.segments.count, strict=True)]
+        )
 
     def energy(self, u: ArrayLike, root: ArrayLike | None = None) -> float:
         """Acceleration energy T_acc (30) [kg m^2/s^4], for strain accelerations u (points, 6) and that of the root."""
@@ -100,5 +102,11 @@ def gauss_constraint(motion: Motion, step: int = -1, inputs=None) -> GaussConstr
         pose[:3, :3], pose[:3, 3] = state[:9].reshape(3, 3), state[9:12]
         bases[s], root = (pose, state[ETA:ACC]), state[ACC:LAM].copy()
     return GaussConstraint(
-        old.robot, motion.strain_acceleration[step], root, problem, motion._strain[step], motion.strain_rate[step], bases
+        old.robot,
+        motion.strain_acceleration[step],
+        root,
+        problem,
+        motion._strain[step],
+        motion.strain_rate[step],
+        bases,
     )

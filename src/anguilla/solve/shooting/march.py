@@ -19,8 +19,7 @@ from anguilla.mechanics.tree import Floats, Ints
 from anguilla.solve.shooting.point import LAM, STATE, TANGENT, Work, slope, slope_tangent
 
 SWEEPS = 80
-STATE_SWEEP = 2e-15  # stop when a sweep changes the stages by less, relative to the scales
-TANGENT_SWEEP = 1e-8
+FULL_PRECISION = (2e-15, 1e-8)
 
 
 class Segments(NamedTuple):
@@ -33,11 +32,19 @@ class Segments(NamedTuple):
 
 
 class Gauss(NamedTuple):
-    """The collocation method: a (s, s), b (s,), and the scales of a state (30,)."""
+    """The collocation method.
+
+    Attributes:
+        a, b: (s, s), (s,) its coefficients.
+        scale: (30,) scales of a state.
+        precision: (2,) sweeps stop when they change the stages of the state, and of the tangent, by less than this.
+
+    """
 
     a: Floats
     b: Floats
     scale: Floats
+    precision: Floats
 
 
 class Stages(NamedTuple):
@@ -86,7 +93,7 @@ def advance(fields, pull, scheme, rule, kept, p, h, y, w):
                 kept.state[p + i, n] = w.trial[n]
         if not np.isfinite(change):
             break
-        if change < STATE_SWEEP or (change < 1e-11 and change >= last):
+        if change < rule.precision[0] or (change < 1e-11 and change >= last):
             settled = True
             break
         last = change
@@ -127,7 +134,7 @@ def advance_tangent(fields, scheme, rule, kept, p, h, Y, w, moving):
                     change = max(change, both * abs(w.change[n, c] - K[n, c]))
                     size = max(size, both * abs(w.change[n, c]))
                     K[n, c] = w.change[n, c]
-        if change <= TANGENT_SWEEP * size or not np.isfinite(change):
+        if change <= rule.precision[1] * size or not np.isfinite(change):
             break
     for i in range(s):
         factor = h * rule.b[i]

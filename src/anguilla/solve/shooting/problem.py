@@ -14,8 +14,8 @@ from anguilla import lie
 from anguilla.describe import STRAIN_NAMES, BodyHandle, DistributedWrench, Robot, RodHandle, Wrench
 from anguilla.errors import DescriptionError, as_number, refuse
 from anguilla.mechanics.tree import Floats, Ints
-from anguilla.solve.shooting.balance import Nodes, balance
-from anguilla.solve.shooting.march import Gauss, Segments, Stages, gauss, march, work
+from anguilla.solve.shooting.balance import Nodes, balance, retract
+from anguilla.solve.shooting.march import FULL_PRECISION, Gauss, Segments, Stages, gauss, march, work
 from anguilla.solve.shooting.network import Network, build, is_free, joint_pose
 from anguilla.solve.shooting.point import ACC, ETA, LAM, POS, STATE, STATIC, Fields, Scheme
 from anguilla.solve.shooting.root import RootMap
@@ -235,7 +235,7 @@ class Problem:
         self.root_tangent: list[Floats] = []
         self.rows, self.cols = self._pattern()
         self.work = work(STAGES, nd)
-        self.rule = Gauss(*gauss(STAGES)[:0:-1], np.ones(STATE))
+        self.rule = Gauss(*gauss(STAGES)[:0:-1], np.ones(STATE), np.array(FULL_PRECISION))
         self.kept = Stages(np.zeros((self.network.size, STATE)), np.zeros((self.network.size, 24, nd)))
         self.node_states = np.zeros((self.network.nodes, STATE))
         self.end = np.zeros((S, STATE))
@@ -299,7 +299,9 @@ class Problem:
             for s in self.network.of(rod.index):
                 if self.segments.count[s]:
                     X = self.network.X(s)
-                    f.stress[self.points(s)] += factor * _field(function(X, t), len(X), f"The active stress of {rod.name}")
+                    f.stress[self.points(s)] += factor * _field(
+                        function(X, t), len(X), f"The active stress of {rod.name}"
+                    )
         tension = factor * self._tensions(t, inputs)
         if self.follow_strain:
             self.pulls[:] = np.where(self.within, tension, 0.0)
@@ -327,7 +329,9 @@ class Problem:
         length, force = self.length, self.force_scale
         rate = np.sqrt(scheme.second) if scheme.second > 0.0 else max(scheme.reduced, 1.0)
         motion = np.array([1.0] * 3 + [length] * 3)
-        self.scale = np.concatenate([motion, rate * motion, rate**2 * motion, force * length * np.ones(3), force * np.ones(3)])
+        self.scale = np.concatenate(
+            [motion, rate * motion, rate**2 * motion, force * length * np.ones(3), force * np.ones(3)]
+        )
         self.rule.scale[:] = np.concatenate([np.ones(6), self.scale])
         self.units = self._units()
 
@@ -519,15 +523,8 @@ class Problem:
 
     def move(self, u: Unknowns, step: Floats, factor: float = 1.0) -> Unknowns:
         """Unknowns after a correction."""
-        S, nd, xdim = self.count, self.nd, self.xdim
         new = u.copy()
-        d = factor * step[: S * nd].reshape(S, nd)
-        R = u.start[:, :9].reshape(S, 3, 3)
-        new.start[:, :9] = (R @ lie.exp3(d[:, :3])).reshape(S, 9)
-        new.start[:, POS : POS + 3] += np.einsum("sij,sj->si", R, d[:, 3:6])
-        if self.moving:
-            new.start[:, ETA:LAM] += d[:, 6:18]
-        new.start[:, LAM:] += d[:, xdim:]
+        retract(u.start, step[: self.count * self.nd].reshape(self.count, self.nd), factor, self.xdim, new.start)
         for k, (s, part) in enumerate(self.jointed):
             new.joints[s] = _joint_moved(part, u.joints[s], factor * step[self.joint_slice[k]])
         for k in range(len(self.ties)):

@@ -13,7 +13,7 @@ from anguilla.solve.shooting.problem import Problem, Unknowns
 
 LARGEST_TURN = 1.0  # of one correction [rad]
 HALVINGS = 12
-SLOW = 0.2  # a kept derivative is renewed when corrections shrink less than this
+SLOW = 0.35  # a kept derivative is renewed when corrections shrink less than this
 
 
 @dataclass
@@ -125,9 +125,7 @@ def _search(problem: Problem, u: Unknowns, step: Floats, merit: float, turn: flo
     return None, merit, factor
 
 
-def levenberg(
-    problem: Problem, u: Unknowns, *, tolerance: float, most: int, slack: Sequence[Floats] = ()
-) -> Outcome:
+def levenberg(problem: Problem, u: Unknowns, *, tolerance: float, most: int, slack: Sequence[Floats] = ()) -> Outcome:
     """Levenberg-Marquardt with an adaptive damping sigma (73) (errata 003.12: x - (J^T J + sigma 1)^-1 J^T r)."""
     rows, cols = problem.units
     if not problem.evaluate(u, True, slack):

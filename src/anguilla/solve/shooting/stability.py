@@ -112,7 +112,12 @@ def _refined(shape: StaticShape, segments: int) -> tuple[Problem, Unknowns]:
     if old.jointed or len(set(parents.tolist())) != len(parents):
         raise DescriptionError("stability is for one chain of rods and bodies on fixed joints, clamped at its root.")
     problem = Problem(
-        old.robot, shoots=segments, intervals=3 * segments, ties=old.ties, follow_strain=old.follow_strain, stress=old.stress
+        old.robot,
+        shoots=segments,
+        intervals=3 * segments,
+        ties=old.ties,
+        follow_strain=old.follow_strain,
+        stress=old.stress,
     )
     # a locked strain may yield a millionth of a bent rod: without any, some ends could not be moved at all
     yields = ALMOST_LOCKED / np.repeat([problem.force_scale * problem.length**2, problem.force_scale], 3)
@@ -151,7 +156,11 @@ def _far_end(problem: Problem, u: Unknowns, last: int) -> tuple[Floats, Floats]:
     """(zeta, dLambda) of the variations that keep the conditions at the far end."""
     if not problem.ties:
         return np.eye(6), _load_tangent(problem, last)
-    if len(problem.ties) > 1 or problem.network.end_at(problem.ties[0].a.bare) != last or not problem.ties[0].b.is_ground:
+    if (
+        len(problem.ties) > 1
+        or problem.network.end_at(problem.ties[0].a.bare) != last
+        or not problem.ties[0].b.is_ground
+    ):
         raise DescriptionError("stability knows one Hold, at the far end of the chain.")
     tie = problem.ties[0]
     carry = lie.Ad(lie.inverse(tie.a.offset_pose))

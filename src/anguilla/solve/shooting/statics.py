@@ -61,9 +61,7 @@ def statics(
     t = as_number(t, "t", "s")
     if solver not in SOLVERS:
         raise DescriptionError(f"solver must be one of {', '.join(SOLVERS)}; got {solver!r}.")
-    problem = Problem(
-        robot, shoots=shoots, intervals=intervals, ties=ties, follow_strain=follow_strain, stress=stress
-    )
+    problem = Problem(robot, shoots=shoots, intervals=intervals, ties=ties, follow_strain=follow_strain, stress=stress)
     problem.check_inputs(inputs)
     began = time.perf_counter()
     u, ok, message, counters = _continuation(problem, inputs, t, start, solver, tolerance, iterations)
@@ -85,7 +83,13 @@ def statics(
 
 
 def _continuation(
-    problem: Problem, inputs: Inputs | None, t: float, start: StaticShape | None, solver: str, tolerance: float, most: int
+    problem: Problem,
+    inputs: Inputs | None,
+    t: float,
+    start: StaticShape | None,
+    solver: str,
+    tolerance: float,
+    most: int,
 ) -> tuple[Unknowns, bool, str, dict[str, int]]:
     rest = problem.rest_guess()
     begin = rest if start is None else _same(problem, start)

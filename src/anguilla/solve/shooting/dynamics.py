@@ -135,6 +135,7 @@ class _Loop:
     iterations: int = 0
     growth: float = np.nan
     before: Unknowns | None = None
+    earlier: Unknowns | None = None
     u: Unknowns = field(init=False)
     xi: Floats = field(init=False)
     rate: Floats = field(init=False)
@@ -247,12 +248,14 @@ class _Loop:
         out = newton(problem, self._guess(), tolerance=self.tolerance, most=self.most, memory=self.memory)
         self.iterations += out.iterations
         if not out.success and self.before is not None:  # extrapolation may mislead when loads jump
+            problem.kept.state[:] = 0.0
+            self.memory.solve = None
             out = newton(problem, self._still(), tolerance=self.tolerance, most=self.most, memory=self.memory)
             self.iterations += out.iterations
         self.growth = growth_of(problem)
         if not out.success:
             return explain(problem, dt, out)
-        self.before, self.u = self.u, out.unknowns
+        self.earlier, self.before, self.u = self.before, self.u, out.unknowns
         self.states, xi = fields_of(problem)
         self.nodes = problem.node_states.copy()
         past, past_rate = problem.fields.past, problem.fields.past_rate
@@ -271,14 +274,20 @@ class _Loop:
         return u
 
     def _guess(self) -> Unknowns:
-        """Linear extrapolation of the last two steps."""
+        """Extrapolation of the last steps.
+
+        Accelerations and stresses of the average-acceleration scheme swing from step to step: y1 = y-1 + (y0 - y-2) carries on
+        both the trend and the swing.
+        """
         u = self._still()
         if self.before is None:
             return u
         a, b = (x.start[:, :9].reshape(-1, 3, 3) for x in (self.before, self.u))
         ahead, _, back = np.linalg.svd(b @ np.swapaxes(a, 1, 2) @ b)  # a rotation again: drift would double every step
         u.start[:, :9] = (ahead @ back).reshape(-1, 9)
-        u.start[:, 9:] = 2.0 * self.u.start[:, 9:] - self.before.start[:, 9:]
+        u.start[:, 9:ACC] = 2.0 * self.u.start[:, 9:ACC] - self.before.start[:, 9:ACC]
+        if self.earlier is not None:
+            u.start[:, ACC:] = self.before.start[:, ACC:] + self.u.start[:, ACC:] - self.earlier.start[:, ACC:]
         return u
 
     def snapshot(self) -> tuple:

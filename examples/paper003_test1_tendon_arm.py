@@ -1,9 +1,10 @@
 """Paper 003, test 1 (figure 2): a tendon arm bent by a convergent or by a spiral tendon, from 0 to 67.5 N.
 
-The arm hangs along gravity: length 0.4 m, disks of diameter 0.04 m, steel rod of diameter 2 mm (errata 003.11). Equilibria are
-solutions of the boundary-value problem (51)-(52) by multiple shooting. The paper takes the stress of a tendon (17) at the rest
-strain; here it may follow the strain, too. The reference is the strain-mode core, which is where the paper's own differences of
-"exactly" (convergent) and 1.4 % of the length (spiral) come from: with tendons that follow the strain both methods agree.
+The arm hangs along gravity: length 0.4 m, disks of diameter 0.04 m, steel rod of diameter 2 mm (errata 003.11).
+Equilibria are solutions of the boundary-value problem (51)-(52) by multiple shooting. The paper takes the stress of a
+tendon (17) at the rest strain; here it may follow the strain, too. The reference is the strain-mode core, which is
+where the paper's own differences of "exactly" (convergent) and 1.4 % of the length (spiral) come from: with tendons
+that follow the strain both methods agree.
 """
 
 import sys

@@ -58,7 +58,7 @@ def test_dynamics_of_a_manipulator(full):
 
 
 def test_dynamics_of_a_swimmer():
-    robot, rod, added, stress = swimmer_robot()
+    robot, _, added, stress = swimmer_robot()
     problem = Problem(robot, shoots=3, intervals=24, moving=True, added=added, stress=stress)
     loop = _Loop(problem, 0.02, ag.Newmark(), True, None, 1e-10, 20)
     loop.begin(None)

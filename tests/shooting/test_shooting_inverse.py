@@ -101,7 +101,7 @@ def test_what_tendons_cannot_do_is_reported():
 
 @pytest.mark.parametrize("free", [False, True])
 def test_the_true_accelerations_make_the_gauss_constraint_least(free):
-    _, arm, motion = driven(free)
+    _, _, motion = driven(free)
     gauss = shooting.gauss_constraint(motion)
     rng = np.random.default_rng(7)
     centre = gauss.value(gauss.u, gauss.root)

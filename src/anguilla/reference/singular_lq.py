@@ -1,9 +1,10 @@
 """The singular linear-quadratic form of forward dynamics (003, Appendix 2), and why it cannot be used.
 
-The Gauss constraint is only linear in the strain accelerations u, so the optimality condition B^T Lambda = Lambda_ad + H eps does
-not contain u. Its second derivative along X does (106), and u follows as (56); put into (45), that gives a linear two-point
-problem (108) with Riccati equations (110). But u is multiplied by the rotary inertia of the sections alone: the coefficients of
-(108) have eigenvalues of the size sqrt(A / I), one over the radius of the section, and its solutions grow like exp(l / radius).
+The Gauss constraint is only linear in the strain accelerations u, so the optimality condition B^T Lambda = Lambda_ad
++ H eps does not contain u. Its second derivative along X does (106), and u follows as (56); put into (45), that gives
+a linear two-point problem (108) with Riccati equations (110). But u is multiplied by the rotary inertia of the
+sections alone: the coefficients of (108) have eigenvalues of the size sqrt(A / I), one over the radius of the
+section, and its solutions grow like exp(l / radius).
 """
 
 from __future__ import annotations

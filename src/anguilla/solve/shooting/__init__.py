@@ -1,6 +1,7 @@
 """Statics and dynamics of rods in their strong form, as optimal control problems solved by shooting (paper 003).
 
-The library's second method: no strain modes, but the boundary-value problem along the rods, solved at every load or time step.
+The library's second method: no strain modes, but the boundary-value problem along the rods, solved at every load or
+time step.
 """
 
 from anguilla.solve.shooting.critical import critical_step

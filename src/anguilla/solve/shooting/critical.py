@@ -1,9 +1,10 @@
 """The critical time step (88): how much the initial-value problem along a segment amplifies an error, and what follows.
 
-A short step a = beta dt^2 makes the beam of one step stiff in space: small bending waves obey EI w'''' + rho A w / a = 0,
-whose solutions grow like exp(k X), k = (rho A / 4 a EI)^(1/4). Over a segment of length l the growth is exp(k l); where
-it is too large, Newton finds no root of the end conditions any more (and beyond 1e16 there is none in double precision). A
-growth G is reached at dt = l^2 sqrt(rho A / EI) / (2 sqrt(beta) ln^2 G): the law (88), with its prefactor.
+A short step a = beta dt^2 makes the beam of one step stiff in space: small bending waves obey EI w'''' + rho A w / a
+= 0, whose solutions grow like exp(k X), k = (rho A / 4 a EI)^(1/4). Over a segment of length l the growth is exp(k
+l); where it is too large, Newton finds no root of the end conditions any more (and beyond 1e16 there is none in
+double precision). A growth G is reached at dt = l^2 sqrt(rho A / EI) / (2 sqrt(beta) ln^2 G): the law (88), with its
+prefactor.
 """
 
 from __future__ import annotations
@@ -74,6 +75,6 @@ def explain(problem: Problem, dt: float, out: Outcome) -> str:
         return out.reason
     scale = max(beam_time(part) for part in problem.robot.parts if isinstance(part, RodHandle))
     return (
-        f"{out.reason}. dt = {dt:g} s, {dt / scale:.1e} of l^2 sqrt(rho A / EI) = {scale:.3g} s, is near or below the critical "
-        f"time step of shooting (003 (88)): over one segment errors grow by {growth:.1e}"
+        f"{out.reason}. dt = {dt:g} s, {dt / scale:.1e} of l^2 sqrt(rho A / EI) = {scale:.3g} s, is near or below the "
+        f"critical time step of shooting (003 (88)): over one segment errors grow by {growth:.1e}"
     )

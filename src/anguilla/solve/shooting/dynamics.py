@@ -15,10 +15,10 @@ from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status
 from anguilla.solve.schemes import Newmark
 from anguilla.solve.shooting.critical import explain, growth_of
-from anguilla.solve.shooting.march import FULL_PRECISION
-from anguilla.solve.shooting.network import joint_pose
-from anguilla.solve.shooting.point import ACC, ETA, LAM, STATE, Scheme
+from anguilla.solve.shooting.joints import joint_pose
 from anguilla.solve.shooting.kinematics import reconstruct
+from anguilla.solve.shooting.march import FULL_PRECISION
+from anguilla.solve.shooting.point import ACC, ETA, LAM, STATE, Scheme
 from anguilla.solve.shooting.problem import Inputs, Problem, Stress, Unknowns
 from anguilla.solve.shooting.root import root_map
 from anguilla.solve.shooting.shape import Motion, StaticShape, fields_of
@@ -178,7 +178,7 @@ class _Loop:
         for part in problem.robot.parts:
             own, k = self.problem.network.of(part.index), part.joint.size
             if k:
-                motion, jacobian = joint_pose(part, q[at : at + k])  # type: ignore[arg-type]
+                motion, jacobian = joint_pose(part, q[at : at + k])
                 bases[own[0]] = problem.fixed[own[0]] @ motion, jacobian @ v[at : at + k]
             at += k
             if not isinstance(part, RodHandle):
@@ -202,7 +202,7 @@ class _Loop:
         active = problem.compliance > 0.0
         stress = problem.hooke * (self.xi - problem.rest) * active
         for s in range(problem.count):
-            if problem.segments.count[s]:
+            if problem.segments.intervals[s]:
                 start[s, LAM:] = stress[problem.points(s)][0]
         self.u = Unknowns(start, {}, [], {s: np.concatenate([np.zeros(3), start[s, 9:12]]) for s in problem.roots})
 
@@ -276,8 +276,8 @@ class _Loop:
     def _guess(self) -> Unknowns:
         """Extrapolation of the last steps.
 
-        Accelerations and stresses of the average-acceleration scheme swing from step to step: y1 = y-1 + (y0 - y-2) carries on
-        both the trend and the swing.
+        Accelerations and stresses of the average-acceleration scheme swing from step to step: y1 = y-1 + (y0 - y-2)
+        carries on both the trend and the swing.
         """
         u = self._still()
         if self.before is None:

@@ -1,7 +1,7 @@
 """Inverse statics and dynamics: the active stress behind a given motion of the strains (003, section VI).
 
-Two algorithms for manipulators, locomotors and trees of rods and bodies: the Riccati sweep (84)-(86), in which
-Lambda = S eta-dot + s with -S the inertia of all that lies beyond a section, frozen in its shape (errata 003.4); and two
+Two algorithms for manipulators, locomotors and trees of rods and bodies: the Riccati sweep (84)-(86), in which Lambda
+= S eta-dot + s with -S the inertia of all that lies beyond a section, frozen in its shape (errata 003.4); and two
 Newton-Euler passes, the acceleration of a free root being found from seven of them.
 """
 
@@ -98,7 +98,7 @@ class Actuation:
         columns = np.zeros((len(names), *self._stress.shape))
         for s in range(problem.count):
             at = problem.points(s)
-            weight[at] = np.tile(problem.rule.b, int(problem.segments.count[s])) * problem.segments.step[s]
+            weight[at] = np.tile(problem.rule.b, int(problem.segments.intervals[s])) * problem.segments.step[s]
             for k in np.flatnonzero(problem.within[s]):
                 columns[k, at] = unit_tension(self._strain[at], problem.routes[at, k])
         root = np.sqrt(weight[:, None] * problem.compliance)
@@ -112,7 +112,7 @@ class Actuation:
             np.vstack([matrix / size, least]), whole, (low * size, high * size), method="bvls", tol=1e-15
         )
         tension = answer.x / size
-        left = float(np.linalg.norm(matrix @ tension - wanted) / max(np.linalg.norm(wanted), 1e-300))
+        left = float(np.linalg.norm(matrix @ tension - wanted)) / max(float(np.linalg.norm(wanted)), 1e-300)
         gains = [actuator.tension_per_input for actuator in self.robot.actuators.values()]
         return {name: float(T / gain) for name, T, gain in zip(names, tension, gains, strict=True)}, left
 
@@ -155,7 +155,8 @@ def inverse_dynamics(
         robot: rods and bodies on fixed joints, from the ground or from a `Free` joint.
         strain: by rod, a function X (m,) [m] -> strains xi (m, 6); rods without one keep their rest shape. Or a Motion of
             shooting, from which strains, rates and accelerations of one stored step are taken.
-        rate, acceleration: by rod, first and second time derivatives of the strains; zero if not given.
+        rate: by rod, rates of the strains; zero if not given.
+        acceleration: by rod, second time derivatives of the strains; zero if not given.
         root: pose (4, 4) and twist (6,) of a root that floats.
         inputs: inputs of actuators that act besides.
         t: time [s] of the loads.
@@ -168,26 +169,27 @@ def inverse_dynamics(
     as_count(intervals, "intervals", minimum=2)
     if method not in METHODS:
         raise DescriptionError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
-    given = isinstance(strain, (StaticShape, Motion))
-    if given:
+    if isinstance(strain, (StaticShape, Motion)):
         source = strain.problem
         assert source is not None
         if source.robot is not robot:
             raise DescriptionError("strain must be a motion of this robot.")
-        cut = {"shoots": source.shoots, "intervals": source.intervals}
-        problem = Problem(robot, **cut, ties=source.ties, added=source.added, moving=True)
+        problem = Problem(
+            robot, shoots=source.shoots, intervals=source.intervals, ties=source.ties, added=source.added, moving=True
+        )
     else:
         problem = Problem(robot, shoots=1, intervals=intervals, moving=True, added=added)
     problem.check_inputs(inputs)
-    if given:
+    if isinstance(strain, (StaticShape, Motion)):
         fields, bases = _of_motion(strain, problem, step)
         t = float(strain.t[step]) if isinstance(strain, Motion) else t
     else:
-        fields = [_sample(problem, f, what) for f, what in ((strain, "xi"), (rate, ""), (acceleration, ""))]
+        fields = [_sample(problem, strain, problem.rest), _sample(problem, rate), _sample(problem, acceleration)]
         bases = _bases(problem, root)
     problem.load(t, inputs)
     locked = problem.compliance == 0.0
-    fields = [np.where(locked, rest, f) for f, rest in zip(fields, (problem.rest, 0.0, 0.0), strict=True)]
+    xi, xi_rate, xi_second = fields
+    fields = [np.where(locked, problem.rest, xi), np.where(locked, 0.0, xi_rate), np.where(locked, 0.0, xi_second)]
     solve = _Riccati(problem, fields, bases) if method == "riccati" else _TwoPass(problem, fields, bases)
     accelerations, wrench, roots = solve.run()
     passive = problem.hooke * (fields[0] - problem.rest + problem.damping[:, None] * fields[1])
@@ -212,8 +214,8 @@ def _of_motion(strain, problem: Problem, step: int):
     return fields, bases
 
 
-def _sample(problem: Problem, fields: StrainFields | None, what: str) -> Floats:
-    out = problem.rest.copy() if what else np.zeros_like(problem.rest)
+def _sample(problem: Problem, fields: StrainFields | None, default: Floats | None = None) -> Floats:
+    out = np.zeros_like(problem.rest) if default is None else default.copy()
     for rod, function in (fields or {}).items():
         if not isinstance(rod, RodHandle) or rod.robot is not problem.robot:
             raise DescriptionError(f"strains are given by rod of robot {problem.robot.name!r}; got {rod!r}.")
@@ -259,7 +261,8 @@ class Passes:
             if problem.nodes.parent[s] < 0:
                 pose, *rest = self.bases.get(s, (problem.fixed[s], np.zeros(6)))
                 bases[s] = pose, *(rest[:1] or [np.zeros(6)]), accelerations.get(s, np.zeros(6))
-        reconstruct(problem, *self.fields, bases, np.zeros((problem.count, STATE)))
+        xi, rate, second = self.fields
+        reconstruct(problem, xi, rate, second, bases, np.zeros((problem.count, STATE)))
         return fields_of(problem)[0]
 
     def external(self, states: Floats) -> Floats:
@@ -286,7 +289,7 @@ class Passes:
         """Wrench along a segment from its end value z, or from its values at the nodes."""
         problem, at = self.problem, self.problem.points(s)
         source = problem.fields.inertia[at] * states[at, ACC:LAM] - self.external(states)[at]
-        stages, count = len(problem.rule.b), int(problem.segments.count[s])
+        stages, count = len(problem.rule.b), int(problem.segments.intervals[s])
         backward(
             self.fields[0][at], source, problem.rule.a, problem.rule.b, problem.segments.step[s], count, z, nodes, given,
             wrench[at], np.zeros((stages, 6)), np.zeros((2, 6)),
@@ -312,7 +315,7 @@ class _Riccati(Passes):
             at = problem.points(s)
             riccati(
                 xi[at], problem.fields.inertia[at], force[at], drift[at], problem.rule.a, problem.rule.b,
-                problem.segments.step[s], problem.segments.count[s], S[s], s_[s], matrices[problem.nodes_of(s)],
+                problem.segments.step[s], problem.segments.intervals[s], S[s], s_[s], matrices[problem.nodes_of(s)],
                 vectors[problem.nodes_of(s)], *work,
             )  # fmt: skip
             parent, carry = int(problem.nodes.parent[s]), self.carry[s]
@@ -353,7 +356,7 @@ class _TwoPass(Passes):
         roots = {}
         for s in range(problem.count - 1, -1, -1):
             z = ends[s].copy()
-            self.pass_back(s, states, z, np.zeros((int(problem.segments.count[s]) + 1, 6)), wrench, given=False)
+            self.pass_back(s, states, z, np.zeros((int(problem.segments.intervals[s]) + 1, 6)), wrench, given=False)
             parent = int(problem.nodes.parent[s])
             if parent >= 0:
                 ends[parent] += self.carry[s].T @ z

@@ -18,7 +18,9 @@ def reconstruct(problem: Problem, xi: Floats, rate: Floats, second: Floats, base
 
     Args:
         problem: the problem, with moving = True; its fields are borrowed, its stages and nodes hold the result.
-        xi, rate, second: (points, 6) strains, their rates and accelerations.
+        xi: (points, 6) strains.
+        rate: (points, 6) their rates.
+        second: (points, 6) their accelerations.
         bases: by segment without parent, its pose (4, 4), twist (6,) and rate of the twist (6,), the latter two optional.
         start: (S, 30) written: the start states.
 
@@ -38,7 +40,8 @@ def reconstruct(problem: Problem, xi: Floats, rate: Floats, second: Floats, base
             moving = np.concatenate([carry @ parent[ETA:ACC], carry @ parent[ACC:LAM]])
         start[s] = np.concatenate([flat(pose), moving, np.zeros(6)])
         own = slice(s, s + 1)
-        one = Segments(*(array[own] for array in problem.segments))
+        g = problem.segments
+        one = Segments(g.first[own], g.node[own], g.intervals[own], g.step[own])
         march(
             f, one, problem.pulls[own], problem.scheme, problem.rule, problem.kept, start[own], problem.node_states,
             problem.end[own], problem.transfer[own], True, False, problem.work,

@@ -49,16 +49,16 @@ class GaussConstraint:
     def _weights(self) -> Floats:
         p = self._problem
         return np.concatenate(
-            [np.tile(h * p.rule.b, int(n)) for h, n in zip(p.segments.step, p.segments.count, strict=True)]
+            [np.tile(h * p.rule.b, int(n)) for h, n in zip(p.segments.step, p.segments.intervals, strict=True)]
         )
 
     def energy(self, u: ArrayLike, root: ArrayLike | None = None) -> float:
         """Acceleration energy T_acc (30) [kg m^2/s^4], for strain accelerations u (points, 6) and that of the root."""
-        passes, states, _ = self._states(u, root)
+        _, states, _ = self._states(u, root)
         eta, acc, M = states[:, ETA:ACC], states[:, ACC:LAM], self._problem.fields.inertia
         density = 0.5 * np.sum(acc * M * acc, axis=1) - np.sum(acc * coadjoint(eta, M * eta), axis=1)
         total = float(self._weights() @ density)
-        for s in np.flatnonzero(self._problem.nodes.heavy):
+        for s in np.flatnonzero(self._problem.nodes.heavy).tolist():
             eta, acc, M = (*self._end(s), self._problem.nodes.mass[s])
             total += float(0.5 * acc @ M @ acc - acc @ coadjoint(eta[None], (M @ eta)[None])[0])
         return total

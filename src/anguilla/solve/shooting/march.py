@@ -1,10 +1,11 @@
 """The initial-value problem of a segment and its tangent, by Gauss collocation over equal intervals, compiled.
 
-A segment is a piece of rod without jumps inside. Its points are the Gauss points of its intervals, so that what a time
-step knows of the past is kept where the equations ask for it. Gauss collocation preserves the structure of the optimal
-control problem: the discrete rod is a Lagrangian system, and short waves do not gain energy from the discretisation (with
-an explicit Runge-Kutta method along X they do, and blow up the average-acceleration scheme within tens of steps). It keeps
-R orthogonal, too. The stages are found by fixed-point sweeps, from those of the last evaluation.
+A segment is a piece of rod without jumps inside. Its points are the Gauss points of its intervals, so that what a
+time step knows of the past is kept where the equations ask for it. Gauss collocation preserves the structure of the
+optimal control problem: the discrete rod is a Lagrangian system, and short waves do not gain energy from the
+discretisation (with an explicit Runge-Kutta method along X they do, and blow up the average-acceleration scheme
+within tens of steps). It keeps R orthogonal, too. The stages are found by fixed-point sweeps, from those of the last
+evaluation.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class Segments(NamedTuple):
 
     first: Ints
     node: Ints
-    count: Ints
+    intervals: Ints
     step: Floats
 
 
@@ -161,7 +162,7 @@ def march(fields, segments, pulls, scheme, rule, kept, start, nodes, end, transf
                     Y[i, j] = 0.0
             for j in range(Y.shape[1]):
                 Y[j if (moving or j < 6) else j + 12, j] = 1.0
-        for k in range(segments.count[s]):
+        for k in range(segments.intervals[s]):
             p, h = segments.first[s] + k * len(rule.b), segments.step[s]
             if not advance(fields, pulls[s], scheme, rule, kept, p, h, y, w):
                 return s
@@ -179,7 +180,7 @@ def at_points(fields, segments, pulls, scheme, rule, kept, nodes, states, strain
     """States (points, 30) and strains (points, 6) at the Gauss points, after `march`."""
     stages = len(rule.b)
     for s in range(len(segments.first)):
-        for k in range(segments.count[s]):
+        for k in range(segments.intervals[s]):
             p, h = segments.first[s] + k * stages, segments.step[s]
             for i in range(stages):
                 for n in range(STATE):

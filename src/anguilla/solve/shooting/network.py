@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
-from anguilla import lie
-from anguilla.describe import BodyHandle, DistributedWrench, Frame, Free, Robot, RodHandle, Wrench
+from anguilla.describe import BodyHandle, DistributedWrench, Frame, Robot, RodHandle, Wrench
 from anguilla.errors import DescriptionError, refuse
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.solve.shooting.march import gauss
@@ -149,7 +149,7 @@ def build(robot: Robot, shoots: int, intervals: int, stages: int, frames: Sequen
             ends = np.linspace(cuts[k], cuts[k + 1], n + 1)
             ends[-1] = cuts[k + 1]
             count = max(FEWEST, round(intervals * share[k] / n))
-            for a, b in zip(ends[:-1], ends[1:], strict=True):
+            for a, b in pairwise(ends):
                 smooth = a != cuts[k]
                 parent = network.add(Segment(part.index, float(a), float(b), count, parent, place, jointed, smooth))
                 place, jointed = np.eye(4), False
@@ -173,26 +173,3 @@ def _cuts(robot: Robot, part: RodHandle, here: list[float]) -> Floats:
     if part.length - kept[-1] < 1e-9 * part.length:
         kept[-1] = part.length
     return np.array(kept)
-
-
-def joint_pose(part: RodHandle | BodyHandle, q: Floats) -> tuple[Floats, Floats]:
-    """Motion (4, 4) of a joint at coordinates q, and its body Jacobian (6, nq)."""
-    g, columns, k = np.eye(4), [], 0
-    for axis in part.joint.axes:
-        if axis.size == 3:
-            step = lie.pose(lie.exp3(q[k : k + 3]), None)
-            block = np.eye(6)[:, :3]  # rates of a ball are the angular velocity in the axes of the child
-        else:
-            direction = np.array(axis.direction)
-            screw = np.concatenate([axis.turn * direction, axis.slide * direction])
-            step, block = lie.exp6(screw * q[k]), screw[:, None]
-        back = lie.Ad(lie.inverse(step))
-        columns = [back @ c for c in columns] + [block]
-        g, k = g @ step, k + axis.size
-    jacobian = np.hstack(columns) if columns else np.zeros((6, 0))
-    return g, jacobian
-
-
-def is_free(part: RodHandle | BodyHandle) -> bool:
-    """Whether a part floats."""
-    return isinstance(part.joint, Free)

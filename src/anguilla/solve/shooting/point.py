@@ -1,8 +1,8 @@
 """The equations of a rod at one section, compiled: the constitutive law, the slopes of (61) and of its tangent (80).
 
-The state along a segment is 30 numbers: rotation R (9, row by row), position r (3), twist eta (6), its rate (6), stress
-Lambda (6). Its tangent is 24 numbers: zeta (R^T dR and R^T dr), d eta, d eta-dot, d Lambda. Statics is the same with
-eta = eta-dot = 0 and a = infinity: (61) becomes (51), (80) becomes (77).
+The state along a segment is 30 numbers: rotation R (9, row by row), position r (3), twist eta (6), its rate (6),
+stress Lambda (6). Its tangent is 24 numbers: zeta (R^T dR and R^T dr), d eta, d eta-dot, d Lambda. Statics is the
+same with eta = eta-dot = 0 and a = infinity: (61) becomes (51), (80) becomes (77).
 
 One law serves statics and dynamics. With the integrator (58), u = (xi - f) / a, and Kelvin-Voigt damping mu,
 

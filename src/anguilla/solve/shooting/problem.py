@@ -11,18 +11,18 @@ from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
 from anguilla import lie
-from anguilla.describe import STRAIN_NAMES, BodyHandle, DistributedWrench, Robot, RodHandle, Wrench
-from anguilla.errors import DescriptionError, as_number, refuse
+from anguilla.describe import STRAIN_NAMES, BodyHandle, Robot, RodHandle, Wrench
+from anguilla.errors import DescriptionError, refuse
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.solve.shooting.balance import Nodes, balance, retract
+from anguilla.solve.shooting.closing import tie_blocks, tie_residual
+from anguilla.solve.shooting.joints import coadjoint_matrix, is_free, joint_moved, joint_pose, joint_tangent
+from anguilla.solve.shooting.loading import Inputs, Stress, as_field, sample_loads
 from anguilla.solve.shooting.march import FULL_PRECISION, Gauss, Segments, Stages, gauss, march, work
-from anguilla.solve.shooting.network import Network, build, is_free, joint_pose
-from anguilla.solve.shooting.point import ACC, ETA, LAM, POS, STATE, STATIC, Fields, Scheme
+from anguilla.solve.shooting.network import Network, build
+from anguilla.solve.shooting.point import ETA, LAM, STATE, STATIC, Fields, Scheme
 from anguilla.solve.shooting.root import RootMap
 from anguilla.solve.shooting.ties import Join
-
-Inputs = Mapping[str, float | Callable[[float], float]]
-Stress = Mapping[RodHandle, Callable[[Floats, float], Floats]]
 
 STAGES = 3  # Gauss points of an interval: order 6 at the nodes
 DENSE = 400  # below this many unknowns a dense factorisation is faster
@@ -74,6 +74,7 @@ class Problem:
         self.network: Network = build(robot, shoots, intervals, STAGES, frames)
         self.follow_strain = follow_strain
         self.soft = 0.0
+        self.efforts: list[Floats] = []
         self.stress = dict(stress or {})
         self.added = dict(added or {})
         for rod in (*self.stress, *self.added):
@@ -101,7 +102,8 @@ class Problem:
         names = list(robot.actuators)
         cables = len(names) if self.follow_strain else 0
         rest = np.tile([0.0, 0.0, 0.0, 1.0, 0.0, 0.0], (n, 1))
-        f = {name: np.zeros((n, 6)) for name in Fields._fields[:-1]} | {"route": np.zeros((n, cables, 6))}
+        f: dict[str, Floats] = {name: np.zeros((n, 6)) for name in Fields._fields[:-1]}
+        f["route"] = np.zeros((n, cables, 6))
         f["hooke"][:], f["rest"][:] = 1.0, rest
         self.damping = np.zeros(n)
         self.routes = np.zeros((n, len(names), 6))
@@ -135,8 +137,8 @@ class Problem:
             own = self.network.of(rod.index)
             for s in own:
                 X = self.network.X(s)
-                f["inertia"][self.points(s)] += _field(added(X), len(X), "The added inertia")
-            tails[own[-1]] = _field(added(np.array([rod.length])), 1, "The added inertia")[0]
+                f["inertia"][self.points(s)] += as_field(added(X), len(X), "The added inertia")
+            tails[own[-1]] = as_field(added(np.array([rod.length])), 1, "The added inertia")[0]
         self.fields = Fields(**f)
         self.tails = tails
         self.pulls = np.zeros((self.count, cables))
@@ -144,12 +146,12 @@ class Problem:
     def points(self, s: int) -> slice:
         """Points of a segment."""
         first = int(self.segments.first[s])
-        return slice(first, first + STAGES * int(self.segments.count[s]))
+        return slice(first, first + STAGES * int(self.segments.intervals[s]))
 
     def nodes_of(self, s: int) -> slice:
         """Nodes of a segment."""
         first = int(self.segments.node[s])
-        return slice(first, first + int(self.segments.count[s]) + 1)
+        return slice(first, first + int(self.segments.intervals[s]) + 1)
 
     def _place(self) -> None:
         """Nodes: relative poses, masses, and the places of wrenches."""
@@ -278,50 +280,7 @@ class Problem:
 
     def load(self, t: float, inputs: Inputs | None, factor: float = 1.0) -> None:
         """Sample gravity, loads, inputs and active stress at a time [s], times a load factor."""
-        robot, f, nodes = self.robot, self.fields, self.nodes
-        gravity = factor * robot.gravity_values([t])[0]
-        f.dead[:, :3], f.dead[:, 3:] = 0.0, self.weight[:, None] * gravity
-        f.follower[:], f.stress[:], nodes.follower[:], nodes.dead[:] = 0.0, 0.0, 0.0, 0.0
-        for load in robot.loads:
-            if isinstance(load, DistributedWrench):
-                goal = f.follower if load.follower else f.dead
-                for s in self.network.of(load.part.index):
-                    if self.segments.count[s]:
-                        goal[self.points(s)] += factor * load.values(self.network.X(s), [t])[0]
-        for row, mass in self._weights:
-            nodes.dead[row, 3:] = mass * gravity
-        for wrench, k, transport in self._wrenches:
-            if wrench.follower:
-                nodes.follower[k] += factor * (transport @ wrench.values([t])[0])
-            else:
-                nodes.dead[k] = factor * wrench.values([t])[0]
-        for rod, function in self.stress.items():
-            for s in self.network.of(rod.index):
-                if self.segments.count[s]:
-                    X = self.network.X(s)
-                    f.stress[self.points(s)] += factor * _field(
-                        function(X, t), len(X), f"The active stress of {rod.name}"
-                    )
-        tension = factor * self._tensions(t, inputs)
-        if self.follow_strain:
-            self.pulls[:] = np.where(self.within, tension, 0.0)
-        else:  # (17) at the rest strain
-            for s in range(self.count):
-                at = self.points(s)
-                for k in np.flatnonzero(self.within[s]):
-                    D, slope = self.routes[at, k, :3], self.routes[at, k, 3:]
-                    line = self.rest[at, 3:] + np.cross(self.rest[at, :3], D) + slope
-                    line /= np.linalg.norm(line, axis=1)[:, None]
-                    f.stress[at] += tension[k] * np.hstack([np.cross(D, line), line])
-        self.efforts = [factor * part.joint.effort_values([t])[0] for _, part in self.jointed]
-
-    def _tensions(self, t: float, inputs: Inputs | None) -> Floats:
-        tension = np.zeros(len(self.robot.actuators))
-        for k, (name, actuator) in enumerate(self.robot.actuators.items()):
-            value = (inputs or {}).get(name, 0.0)
-            value = value(t) if callable(value) else value
-            tension[k] = actuator.tension_per_input * as_number(value, f"inputs: the input of actuator {name!r}")
-        return tension
+        sample_loads(self, t, inputs, factor)
 
     def set_scheme(self, scheme: Scheme) -> None:
         """Set the coefficients of the time integrator, and the scales of states that go with them."""
@@ -365,10 +324,10 @@ class Problem:
         for s in range(self.count):  # integrate the rest strain segment by segment
             goal = np.eye(4) if self.nodes.parent[s] < 0 else square(self.end[self.nodes.parent[s]])
             part = self.robot.parts[self.network.segments[s].part]
-            motion = joint_pose(part, joints[s])[0] if s in joints else np.eye(4)  # type: ignore[arg-type]
+            motion = joint_pose(part, joints[s])[0] if s in joints else np.eye(4)
             start[s, :ETA] = flat(goal @ self.fixed[s] @ motion)
             g, at, h = square(start[s]), self.points(s), self.segments.step[s]
-            for k in range(int(self.segments.count[s])):
+            for k in range(int(self.segments.intervals[s])):
                 g = g @ lie.exp6(h * self.rule.b @ self.rest[at][STAGES * k : STAGES * (k + 1)])
             self.end[s, :ETA] = flat(g)
         return u
@@ -392,37 +351,13 @@ class Problem:
         for k, s in enumerate(self.roots):
             self.residual[self.root_slice[k]] = u.start[s, LAM:]
         for k, tie in enumerate(self.ties):
-            self._tie(k, tie, u.ties[k], slack[k] if len(slack) else np.zeros(6))
+            tie_residual(self, k, tie, u.ties[k], slack[k] if len(slack) else np.zeros(6))
         return bool(np.all(np.isfinite(self.residual)))
 
     def frame_pose(self, frame) -> Floats:
         """Pose (4, 4) of a frame at the end of a segment, after `evaluate`."""
         s = self.network.end_at(frame.bare)
         return (np.eye(4) if s < 0 else square(self.end[s])) @ frame.offset_pose
-
-    def _tie(self, k: int, tie: Join, multipliers: Floats, slack: Floats) -> None:
-        ga, gb = self.frame_pose(tie.a), self.frame_pose(tie.b)
-        self.residual[self.tie_slice[k]] = tie.held.T @ (tie.gap(ga, gb) - slack) - self._softness(k) * multipliers
-        wrench = tie.held @ multipliers  # at the origin of a, axes of b
-        for frame, on in self._tie_wrenches(tie, wrench, ga, gb):
-            s = self.network.end_at(frame.bare)
-            if s >= 0:
-                at = s * self.nd + self.xdim
-                self.residual[at : at + 6] -= on
-
-    def _softness(self, k: int) -> Floats:
-        """Compliance of the components of a tie, zero unless a solver is on its way to closing it."""
-        own = self.tie_slice[k]
-        return self.soft * self.units[0][own] / self.units[1][own]
-
-    def _tie_wrenches(self, tie: Join, wrench: Floats, ga: Floats, gb: Floats):
-        """Wrenches on the segment ends of a and b: +w on a, -w on b; w acts at the origin of a, in the axes of b."""
-        turn = ga[:3, :3].T @ gb[:3, :3]
-        on_a = np.concatenate([turn @ wrench[:3], turn @ wrench[3:]])
-        arm = gb[:3, :3].T @ (ga[:3, 3] - gb[:3, 3])
-        on_b = -np.concatenate([wrench[:3] + np.cross(arm, wrench[3:]), wrench[3:]])
-        for frame, on in ((tie.a, on_a), (tie.b, on_b)):
-            yield frame, lie.Ad(lie.inverse(frame.offset_pose)).T @ on
 
     def matrix(self, u: Unknowns) -> csc_matrix | Floats:
         """Derivative of the residual, after `evaluate` with its tangent."""
@@ -440,7 +375,7 @@ class Problem:
             own, stress = self.joint_slice[k], u.start[s, LAM:]
             block(s * nd, own.start, jacobian)
             block(own.start, s * nd + xdim, jacobian.T)
-            block(own.start, own.start, _joint_tangent(part, u.joints[s], stress))
+            block(own.start, own.start, joint_tangent(part, u.joints[s], stress))
             p = int(self.nodes.parent[s])
             if p >= 0:  # the wrench on the parent turns with the joint: -d(Ad^T Lambda)
                 carried = lie.Ad(lie.inverse(self.fixed[s] @ motion)).T
@@ -449,7 +384,7 @@ class Problem:
             block(s * nd, self.root_slice[k].start, self.root_tangent[k])
             block(self.root_slice[k].start, s * nd + xdim, np.eye(6))
         for k, tie in enumerate(self.ties):
-            self._tie_blocks(block, k, tie, u.ties[k])
+            tie_blocks(self, block, k, tie, u.ties[k])
         r, c, v = np.concatenate(rows), np.concatenate(cols), np.concatenate(values)
         if self.size > DENSE:
             return csc_matrix((v, (r, c)), shape=(self.size, self.size))
@@ -459,51 +394,6 @@ class Problem:
         else:
             full[r, c] = v
         return full
-
-    def _tie_blocks(self, block, k: int, tie: Join, multipliers: Floats) -> None:
-        """Derivatives of a tie by the end poses of its frames (through `transfer`) and by its multipliers."""
-        ga, gb = self.frame_pose(tie.a), self.frame_pose(tie.b)
-        own, held, wrench = self.tie_slice[k], tie.held, tie.held @ multipliers
-        pieces = {}
-        for name, frame in (("a", tie.a), ("b", tie.b)):
-            s = self.network.end_at(frame.bare)
-            if s >= 0:
-                offset = lie.Ad(lie.inverse(frame.offset_pose))
-                pieces[name] = s, offset, offset @ self.transfer[s, :6]
-        relative = lie.inverse(gb) @ ga
-        turn = relative[:3, :3].T
-        block(own.start, own.start, -np.diag(self._softness(k)))
-        for name, (s, _, moved) in pieces.items():
-            if name == "a":  # d gap = -(J theta, R d)
-                J = lie.dexp3_inv(lie.log3(relative[:3, :3]), side="right")
-                d = -np.vstack([np.hstack([J, np.zeros((3, 3))]), np.hstack([np.zeros((3, 3)), relative[:3, :3]])])
-            else:
-                J = lie.dexp3_inv(lie.log3(relative[:3, :3]), side="left")
-                top = np.hstack([J, np.zeros((3, 3))])
-                d = np.vstack([top, np.hstack([-lie.hat3(relative[:3, 3]), np.eye(3)])])
-            block(own.start, s * self.nd, held.T @ d @ moved)
-        # wrenches: columns of the multipliers, then of both poses
-        for row, (s, offset, _) in pieces.items():
-            unit = [dict(self._sided(tie, held[:, j], ga, gb))[row] for j in range(held.shape[1])]
-            block(s * self.nd + self.xdim, own.start, -np.array(unit).T)
-            for col, (s2, _, moved) in pieces.items():
-                change = np.zeros((6, 6))
-                if row == "a":
-                    on = np.concatenate([turn @ wrench[:3], turn @ wrench[3:]])
-                    side = -np.vstack([-lie.hat3(on[:3]), -lie.hat3(on[3:])])  # d on = on x theta_a
-                    if col == "a":
-                        change[:, :3] = side
-                    else:
-                        change[:, :3] = -side @ turn
-                else:
-                    arm_a = np.hstack([np.zeros((3, 3)), relative[:3, :3]])
-                    arm_b = np.hstack([lie.hat3(relative[:3, 3]), -np.eye(3)])
-                    change[:3] = lie.hat3(wrench[3:]) @ (arm_a if col == "a" else arm_b)
-                block(s * self.nd + self.xdim, s2 * self.nd, -offset.T @ change @ moved)
-
-    def _sided(self, tie: Join, wrench: Floats, ga: Floats, gb: Floats):
-        for name, (_, on) in zip("ab", self._tie_wrenches(tie, wrench, ga, gb), strict=True):
-            yield name, on
 
     def factorise(self, u: Unknowns) -> Callable[[Floats], Floats] | None:
         """Solver of the linear equations of the derivative, after `evaluate` with its tangent; None if singular."""
@@ -526,19 +416,12 @@ class Problem:
         new = u.copy()
         retract(u.start, step[: self.count * self.nd].reshape(self.count, self.nd), factor, self.xdim, new.start)
         for k, (s, part) in enumerate(self.jointed):
-            new.joints[s] = _joint_moved(part, u.joints[s], factor * step[self.joint_slice[k]])
+            new.joints[s] = joint_moved(part, u.joints[s], factor * step[self.joint_slice[k]])
         for k in range(len(self.ties)):
             new.ties[k] = u.ties[k] + factor * step[self.tie_slice[k]]
         for k, s in enumerate(self.roots):
             new.roots[s] = u.roots[s] + factor * step[self.root_slice[k]]
         return new
-
-
-def _field(value: object, n: int, name: str) -> Floats:
-    array = np.asarray(value, dtype=float)
-    if array.shape != (n, 6) or not np.all(np.isfinite(array)):
-        raise DescriptionError(f"{name} must be an array of finite numbers ({n}, 6), one row per X; got {array.shape}.")
-    return array
 
 
 def flat(g: Floats) -> Floats:
@@ -563,32 +446,4 @@ def _dead_map(offset: Floats) -> Floats:
     return lie.Ad(lie.inverse(offset)).T @ np.block([[turn, np.zeros((3, 3))], [np.zeros((3, 3)), turn]])
 
 
-def coadjoint_matrix(stress: Floats) -> Floats:
-    """Matrix B with B delta = ad_delta^T Lambda."""
-    c, n = lie.hat3(stress[:3]), lie.hat3(stress[3:])
-    return np.block([[c, n], [n, np.zeros((3, 3))]])
-
-
-def _joint_tangent(part: RodHandle | BodyHandle, q: Floats, stress: Floats) -> Floats:
-    """d(J^T Lambda - spring)/dq at fixed Lambda: an axis is turned by those after it, dJ_j/dq_k = -ad_{J_k} J_j."""
-    out = -np.diag(part.joint.stiffness_values)
-    jacobian = joint_pose(part, q)[1]
-    order = np.repeat(np.arange(len(part.joint.axes)), [axis.size for axis in part.joint.axes])
-    for j in range(len(q)):
-        for k in range(len(q)):
-            if order[k] > order[j]:
-                out[j, k] -= stress @ (lie.ad(jacobian[:, k]) @ jacobian[:, j])
-    return out
-
-
-def _joint_moved(part: RodHandle | BodyHandle, q: Floats, step: Floats) -> Floats:
-    """Coordinates after an increment; a ball composes rotations."""
-    new, k = q + step, 0
-    for axis in part.joint.axes:
-        if axis.size == 3:
-            new[k : k + 3] = lie.log3(lie.exp3(q[k : k + 3]) @ lie.exp3(step[k : k + 3]))
-        k += axis.size
-    return new
-
-
-__all__ = ["ACC", "Inputs", "Problem", "Stress", "Unknowns", "flat", "square"]
+__all__ = ["Inputs", "Problem", "Stress", "Unknowns", "coadjoint_matrix", "flat", "square"]

@@ -1,13 +1,15 @@
 """Second-order conditions: conjugate points of a static solution, Jacobi's test of stability (003, remark 1).
 
-A variation that keeps the equations obeys (77). Those that also keep the conditions at the far end form a six-dimensional
-space of pairs (zeta, dLambda). Where a member of it has zeta = 0 the rod has a conjugate point: cut there, it could buckle.
-The equilibrium is a minimum of the potential energy if there is none between the far end and the root (Legendre's condition
-holds, the stiffness being positive); their number, with multiplicity, is the number of directions in which it falls.
+A variation that keeps the equations obeys (77). Those that also keep the conditions at the far end form a six-
+dimensional space of pairs (zeta, dLambda). Where a member of it has zeta = 0 the rod has a conjugate point: cut
+there, it could buckle. The equilibrium is a minimum of the potential energy if there is none between the far end and
+the root (Legendre's condition holds, the stiffness being positive); their number, with multiplicity, is the number of
+directions in which it falls.
 
-With p = dLambda - 1/2 ad_zeta^T Lambda the pairs (zeta, p) are canonical: p = W zeta with a symmetric W along the rod. For a
-segment with the transfer ((a, b), (c, d)) in these pairs, d b^-1 is the stiffness of its far end, and the energy falls in as
-many directions as d b^-1 - W has negative eigenvalues, summed over the segments. Double conjugate points are not missed.
+With p = dLambda - 1/2 ad_zeta^T Lambda the pairs (zeta, p) are canonical: p = W zeta with a symmetric W along the
+rod. For a segment with the transfer ((a, b), (c, d)) in these pairs, d b^-1 is the stiffness of its far end, and the
+energy falls in as many directions as d b^-1 - W has negative eigenvalues, summed over the segments. Double conjugate
+points are not missed.
 """
 
 from __future__ import annotations
@@ -68,12 +70,12 @@ def stability(shape: StaticShape, *, segments: int = 60) -> Stability:
     for s in range(last, -1, -1):
         if s < last:  # across the node between s and its child
             carry = lie.Ad(lie.inverse(lie.pose(*_placed(problem, s + 1))))
-            Z, L = np.linalg.solve(carry, Z), carry.T @ L
-            L = L + _load_tangent(problem, s) @ Z
+            Z, L = np.linalg.solve(carry, Z).astype(float), carry.T @ L
+            L = np.asarray(L + _load_tangent(problem, s) @ Z)
         T = problem.transfer[s][[*range(6), *range(18, 24)]]
-        if problem.segments.count[s]:
+        if problem.segments.intervals[s]:
             P = L - 0.5 * coadjoint_matrix(problem.end[s, LAM:]) @ Z
-            a, b, c, d = _canonical(T, u.start[s, LAM:], problem.end[s, LAM:])
+            _, b, _, d = _canonical(T, u.start[s, LAM:], problem.end[s, LAM:])
             stiffness = (d @ np.linalg.inv(b)) * np.outer(scale, scale) / energy
             if np.linalg.cond(Z / scale[:, None]) < 1e12:  # else the far end is fixed: it cannot move
                 W = (P @ np.linalg.inv(Z)) * np.outer(scale, scale) / energy
@@ -88,7 +90,7 @@ def stability(shape: StaticShape, *, segments: int = 60) -> Stability:
                 values = np.linalg.eigvalsh(root @ (0.5 * (hessian + hessian.T)) @ root.T)
                 found += [float(at[s])] * int(np.sum(values < 0.0))
         Y = np.linalg.solve(T, np.vstack([Z, L]))
-        Y /= np.max(np.abs(Y), axis=0)
+        Y = Y / np.max(np.abs(Y), axis=0)
         Z, L = Y[:6], Y[6:]
     plane, _ = np.linalg.qr(np.vstack([Z / scale[:, None], L * scale[:, None] / energy]))
     margin = float(np.min(np.linalg.svd(plane[:6], compute_uv=False)))

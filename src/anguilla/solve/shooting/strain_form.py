@@ -1,8 +1,8 @@
 """Statics in terms of strains (55): the explicit form when the active stress depends on the strain (remark 4).
 
-The state along X is (g, Lambda_c, eps). It needs the derivatives of the stiffness and of the active stress along X. The main
-solver inverts the constitutive law at each point instead; this form is kept as the paper has it, for one rod, in plain NumPy,
-and serves as a check.
+The state along X is (g, Lambda_c, eps). It needs the derivatives of the stiffness and of the active stress along X.
+The main solver inverts the constitutive law at each point instead; this form is kept as the paper has it, for one
+rod, in plain NumPy, and serves as a check.
 """
 
 from __future__ import annotations

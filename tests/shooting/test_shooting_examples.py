@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -30,6 +31,7 @@ def test_tendon_arm():
     assert 0.004 < found.frozen_error["spiral"] < 0.02
 
 
+@pytest.mark.slow
 def test_release():
     found = result("paper003_test2_release")
     for case, coarse, fine in (("weak", 2e-3, 1e-3), ("soft", 1e-2, 5e-3)):
@@ -43,6 +45,7 @@ def test_release():
     assert found.real_time < 1.0
 
 
+@pytest.mark.slow
 def test_flying_stick():
     found = result("paper003_test3_flying_stick")
     steps = sorted(found.tip_difference, reverse=True)
@@ -53,6 +56,7 @@ def test_flying_stick():
     assert found.seconds < 5.0
 
 
+@pytest.mark.slow
 def test_swimmer():
     found = result("paper003_test4_swimmer")
     inverse = np.interp(found.t, found.inverse_t, found.inverse["riccati"])

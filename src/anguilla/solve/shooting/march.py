@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 
-from anguilla._jit import kernel
+from anguilla._jit import inline, kernel
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.solve.shooting.point import LAM, STATE, TANGENT, Work, slope, slope_tangent
 
@@ -74,6 +74,12 @@ def work(stages: int, columns: int) -> Work:
     )  # fmt: skip
 
 
+@inline
+def larger(a, b):
+    """The larger of two numbers, or the one that is not a number (which max() may lose)."""
+    return b if (b > a or b != b) else a
+
+
 @kernel
 def advance(fields, pull, scheme, rule, kept, p, h, y, w):
     """State y over one interval whose points start at p, in place. Returns whether the stages settled."""
@@ -90,7 +96,7 @@ def advance(fields, pull, scheme, rule, kept, p, h, y, w):
                 w.states[i, n] = y[n] + h * total
             slope(fields, pull, scheme, p + i, w.states[i], w.trial, w, i)
             for n in range(STATE):
-                change = max(change, h * abs(w.trial[n] - kept.state[p + i, n]) / (rule.scale[n] + abs(y[n])))
+                change = larger(change, h * abs(w.trial[n] - kept.state[p + i, n]) / (rule.scale[n] + abs(y[n])))
                 kept.state[p + i, n] = w.trial[n]
         if not np.isfinite(change):
             break
@@ -132,7 +138,7 @@ def advance_tangent(fields, scheme, rule, kept, p, h, Y, w, moving):
                 scale = 1.0 / rule.scale[n + 6]
                 for c in range(m):
                     both = scale * rule.scale[c + 6 if (moving or c < 6) else c + 18]
-                    change = max(change, both * abs(w.change[n, c] - K[n, c]))
+                    change = larger(change, both * abs(w.change[n, c] - K[n, c]))
                     size = max(size, both * abs(w.change[n, c]))
                     K[n, c] = w.change[n, c]
         if change <= rule.precision[1] * size or not np.isfinite(change):

@@ -14,4 +14,5 @@ implicit      004 III-IV   Newmark on R^n x SO(3) x R^3 with Newton, Algorithm 1
 water         001 III-IV   the body of the eel and the water around it
 gaits         001 IX       the curvature laws of its swimming
 eel           001 V-VIII   the computed-torque algorithm of the eel
+singular_lq   003 App. 2   dynamics as a singular linear-quadratic problem, and why it is ill-conditioned
 """

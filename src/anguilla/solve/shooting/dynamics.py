@@ -1,0 +1,296 @@
+"""Dynamics as an optimal control problem (OCP2): the boundary-value problem (61)-(63) of each implicit time step."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from anguilla.describe import STRAIN_NAMES, Robot, RodHandle
+from anguilla.errors import DescriptionError, SolverError, as_count, as_flag, as_positive, as_vector
+from anguilla.mechanics.tree import Floats
+from anguilla.results import Equilibrium, Status
+from anguilla.solve.schemes import Newmark
+from anguilla.solve.shooting.critical import explain, growth_of
+from anguilla.solve.shooting.joints import joint_pose
+from anguilla.solve.shooting.kinematics import reconstruct
+from anguilla.solve.shooting.march import FULL_PRECISION
+from anguilla.solve.shooting.point import ACC, ETA, LAM, STATE, Scheme
+from anguilla.solve.shooting.problem import Inputs, Problem, Stress, Unknowns
+from anguilla.solve.shooting.root import root_map
+from anguilla.solve.shooting.shape import Motion, StaticShape, fields_of
+from anguilla.solve.shooting.solver import Memory, newton
+
+__all__ = ["simulate"]
+
+Start = StaticShape | Equilibrium | tuple[ArrayLike, ArrayLike] | None
+
+
+def simulate(
+    robot: Robot, *, duration: float, dt: float, inputs: Inputs | None = None, start: Start = None,
+    stress: Stress | None = None, added: Mapping[RodHandle, Callable[[Floats], Floats]] | None = None,
+    method: Newmark | None = None, accelerations: bool = True, shoots: int = 10, intervals: int = 100, every: int = 1,
+    follow_strain: bool = True, tolerance: float = 1e-8, iterations: int = 15, raise_on_failure: bool = True,
+) -> Motion:  # fmt: skip
+    """Simulate a motion by shooting along the rods at every time step.
+
+    The time step has a lower limit, below which the initial-value problems along the rods amplify round-off beyond
+    repair (003 (88)): the run then stops and says so.
+
+    Args:
+        robot: rods and bodies on fixed joints, from the ground or from a `Free` joint.
+        duration: simulated time [s].
+        dt: time step [s].
+        inputs: inputs of the actuators by name: numbers, or functions of t [s]; absent ones are zero.
+        start: an equilibrium (of shooting or of `ag.statics`), or coordinates and rates (q, v) as in `ag.simulate`; the
+            rest shape at rest if not given.
+        stress: by rod, active stress: a function (X (m,) [m], t [s]) -> (m, 6) [N m, N] (16).
+        added: by rod, a function X (m,) [m] -> (m, 6), the diagonal of the added inertia per length of Lighthill's theory
+            (90)-(91): it adds to the inertia, and the tip sheds it.
+        method: Newmark(beta, gamma); the default is the average acceleration. The first step has (1/2, 1), which needs no
+            initial acceleration (that of a suddenly released rod is not finite), and keeps the second order.
+        accelerations: False leaves the equation of the accelerations out, with (89) for the twists (manipulators).
+        shoots: segments a rod is cut into.
+        intervals: integration intervals of each rod.
+        every: store every so many steps.
+        follow_strain: whether tendons follow the strain; False takes (17) at the rest strain.
+        tolerance: size of the last correction [rad, or relative].
+        iterations: most corrections of one step.
+        raise_on_failure: raise SolverError (with the motion so far in `.result`) instead of returning it.
+
+    Returns:
+        A Motion.
+
+    """
+    duration, dt = as_positive(duration, "duration", "s"), as_positive(dt, "dt", "s")
+    for value, name in ((shoots, "shoots"), (every, "every"), (iterations, "iterations")):
+        as_count(value, name)
+    as_count(intervals, "intervals", minimum=2)
+    as_flag(accelerations, "accelerations")
+    as_positive(tolerance, "tolerance")
+    steps = round(duration / dt)
+    if steps < 1 or abs(steps * dt - duration) > 1e-6 * duration:
+        raise DescriptionError(
+            f"duration must be a whole number of steps; {duration:g} s / {dt:g} s = {duration / dt:g}."
+        )
+    if steps % every:
+        raise DescriptionError(f"every must divide the number of steps, {steps}; got {every}.")
+    method = Newmark() if method is None else method
+    if not isinstance(method, Newmark):
+        raise DescriptionError(f"method must be a Newmark(beta, gamma) in shooting; got {method!r}.")
+    problem = Problem(
+        robot, shoots=shoots, intervals=intervals, follow_strain=follow_strain, stress=stress, added=added, moving=True
+    )
+    problem.check_inputs(inputs)
+    if not accelerations and problem.roots:
+        raise DescriptionError("accelerations=False is the form (89) of manipulators: the robot must not float.")
+    began = time.perf_counter()
+    loop = _Loop(problem, dt, method, accelerations, inputs, tolerance, iterations)
+    loop.begin(start)
+    # errors of the stages grow along a segment: they are kept well below the tolerance
+    problem.rule.precision[:] = max(1e-6 * tolerance, FULL_PRECISION[0]), 1e-5
+    kept = [loop.snapshot()]
+    reason = ""
+    while loop.step < steps:
+        reason = loop.advance()
+        if reason:
+            break
+        if loop.step % every == 0:
+            kept.append(loop.snapshot())
+    ok = not reason
+    message = "reached the end" if ok else f"stopped at t = {loop.step * dt:g} s: {reason}"
+    counters = {
+        "steps": loop.step,
+        "iterations": loop.iterations,
+        "factorisations": loop.memory.factorisations,
+        "unknowns": problem.size,
+    }
+    status = Status(ok, message, counters, time.perf_counter() - began)
+    columns = [np.array(column) for column in zip(*kept, strict=True)]
+    t, states, strain, rate, second, growth = columns
+    result = Motion(robot, status, problem.network, states, strain, t, growth, rate, second, problem)
+    if not ok and raise_on_failure:
+        raise SolverError(
+            f"The motion of {robot.name!r} {message}.", result=result,
+            advice="Try a longer dt, more shoots and intervals, material damping, or ag.simulate, which has no such limit.",
+        )  # fmt: skip
+    return result
+
+
+@dataclass
+class _Loop:
+    """The time loop: strains and their rates at all points, and the unknowns of the last step."""
+
+    problem: Problem
+    dt: float
+    method: Newmark
+    full: bool
+    inputs: Inputs | None
+    tolerance: float
+    most: int
+    step: int = 0
+    iterations: int = 0
+    growth: float = np.nan
+    before: Unknowns | None = None
+    earlier: Unknowns | None = None
+    u: Unknowns = field(init=False)
+    xi: Floats = field(init=False)
+    rate: Floats = field(init=False)
+    second: Floats = field(init=False)
+    states: Floats = field(init=False)
+    nodes: Floats = field(init=False)
+    constant: bool = False
+    memory: Memory = field(default_factory=Memory)
+
+    def begin(self, start: Start) -> None:
+        """Set the initial strains, rates and states."""
+        problem = self.problem
+        n = problem.network.size
+        self.xi, self.rate, self.second = problem.rest.copy(), np.zeros((n, 6)), np.zeros((n, 6))
+        bases = {s: (problem.fixed[s].copy(), np.zeros(6)) for s in problem.roots}
+        if isinstance(start, StaticShape):
+            if start._strain.shape[1] != n or start.robot is not problem.robot:
+                raise DescriptionError("start must be an equilibrium of this robot with the same shoots and intervals.")
+            self.xi = start._strain[0].copy()
+        elif isinstance(start, Equilibrium):
+            self._from_coordinates(start.q, np.zeros_like(start.q), bases)
+        elif isinstance(start, tuple):
+            if len(start) != 2:
+                raise DescriptionError("start must be an equilibrium or a pair (q, v).")
+            size = problem.robot.size
+            self._from_coordinates(as_vector(start[0], size, "start[0]"), as_vector(start[1], size, "start[1]"), bases)
+        elif start is not None:
+            raise DescriptionError(f"start must be an equilibrium or a pair (q, v); got {start!r}.")
+        self._reconstruct(bases)
+        self.constant = (
+            all(load.is_constant for load in problem.robot.loads) and problem.robot.gravity_is_constant
+            and not problem.stress and not any(callable(v) for v in (self.inputs or {}).values())
+        )  # fmt: skip
+        if self.constant:
+            problem.load(0.0, self.inputs)
+
+    def _from_coordinates(self, q: Floats, v: Floats, bases: dict) -> None:
+        """Strains, their rates and the motion of free roots from the coordinates of the strain-mode core."""
+        problem, at = self.problem, 0
+        for part in problem.robot.parts:
+            own, k = self.problem.network.of(part.index), part.joint.size
+            if k:
+                motion, jacobian = joint_pose(part, q[at : at + k])
+                bases[own[0]] = problem.fixed[own[0]] @ motion, jacobian @ v[at : at + k]
+            at += k
+            if not isinstance(part, RodHandle):
+                continue
+            for name, basis in part.rod.strains.items():
+                i = STRAIN_NAMES.index(name)
+                for s in own:
+                    X = self.problem.network.X(s) / part.length
+                    values = basis(X)
+                    self.xi[problem.points(s), i] += values @ q[at : at + basis.size]
+                    self.rate[problem.points(s), i] += values @ v[at : at + basis.size]
+                at += basis.size
+
+    def _reconstruct(self, bases: dict) -> None:
+        """Poses and twists from strains and their rates (49), and unknowns from them."""
+        problem = self.problem
+        start = np.zeros((problem.count, STATE))
+        reconstruct(problem, self.xi, self.rate, np.zeros_like(self.xi), bases, start)
+        self.states, _ = fields_of(problem)
+        self.nodes = problem.node_states.copy()
+        active = problem.compliance > 0.0
+        stress = problem.hooke * (self.xi - problem.rest) * active
+        for s in range(problem.count):
+            if problem.segments.intervals[s]:
+                start[s, LAM:] = stress[problem.points(s)][0]
+        self.u = Unknowns(start, {}, [], {s: np.concatenate([np.zeros(3), start[s, 9:12]]) for s in problem.roots})
+
+    def _coefficients(self) -> tuple[float, float]:
+        return (0.5, 1.0) if self.step == 0 else (float(self.method.beta), float(self.method.gamma))
+
+    def _history(self) -> None:
+        """Fill the fields with what the step knows: (58) with (65), or (89)."""
+        problem, f, dt = self.problem, self.problem.fields, self.dt
+        active = problem.compliance > 0.0
+        beta, gamma = self._coefficients()
+        if self.full:
+            a, b = beta * dt * dt, gamma * dt
+            past = self.xi + dt * self.rate + dt * dt * (0.5 - beta) * self.second
+            past_rate = self.rate + dt * (1.0 - gamma) * self.second
+            problem.set_scheme(Scheme(b / a, 1.0 / a, -1.0))
+        else:  # errata 003.12: z-dot = c z + (alpha - 1)/alpha z-dot_n - c z_n; alpha = 1 in the first step
+            alpha = gamma
+            past, past_rate = self.xi, (alpha - 1.0) / alpha * self.rate
+            c = 1.0 / (alpha * dt)
+            f.past_twist[:] = (alpha - 1.0) / alpha * self.states[:, ACC:LAM] - c * self.states[:, ETA:ACC]
+            problem.set_scheme(Scheme(c, 0.0, c))
+        f.past[:] = np.where(active, past, problem.rest)
+        f.past_rate[:] = np.where(active, past_rate, 0.0)
+        ratio, mu = problem.scheme.rate, problem.damping[:, None]
+        stiffer = 1.0 + mu * ratio
+        f.hooke[:] = problem.hooke * stiffer
+        f.compliance[:] = problem.compliance / stiffer
+        f.rest[:] = np.where(active, (problem.rest + mu * (ratio * f.past - f.past_rate)) / stiffer, problem.rest)
+        for s in problem.roots:
+            state = self.nodes[problem.segments.node[s]]
+            problem.root_maps[s] = root_map(state, dt, beta, gamma)
+
+    def advance(self) -> str:
+        """One time step; returns why it failed, or an empty text."""
+        problem, dt = self.problem, self.dt
+        if self.step == 1:
+            self.memory.solve = None  # the first step has another scheme
+        self._history()
+        t = (self.step + 1) * dt
+        if not self.constant:
+            problem.load(t, self.inputs)
+        out = newton(problem, self._guess(), tolerance=self.tolerance, most=self.most, memory=self.memory)
+        self.iterations += out.iterations
+        if not out.success and self.before is not None:  # extrapolation may mislead when loads jump
+            problem.kept.state[:] = 0.0
+            self.memory.solve = None
+            out = newton(problem, self._still(), tolerance=self.tolerance, most=self.most, memory=self.memory)
+            self.iterations += out.iterations
+        self.growth = growth_of(problem)
+        if not out.success:
+            return explain(problem, dt, out)
+        self.earlier, self.before, self.u = self.before, self.u, out.unknowns
+        self.states, xi = fields_of(problem)
+        self.nodes = problem.node_states.copy()
+        past, past_rate = problem.fields.past, problem.fields.past_rate
+        rate = problem.scheme.rate * (xi - past) + past_rate
+        self.second = problem.scheme.second * (xi - past)
+        self.xi, self.rate = xi, rate
+        self.step += 1
+        return ""
+
+    def _still(self) -> Unknowns:
+        """The last unknowns, with the root carried on without acceleration."""
+        u = self.u.copy()
+        for s in self.problem.roots:
+            root = self.problem.root_maps[s]
+            u.roots[s] = np.concatenate([root.turn, root.place])
+        return u
+
+    def _guess(self) -> Unknowns:
+        """Extrapolation of the last steps.
+
+        Accelerations and stresses of the average-acceleration scheme swing from step to step: y1 = y-1 + (y0 - y-2)
+        carries on both the trend and the swing.
+        """
+        u = self._still()
+        if self.before is None:
+            return u
+        a, b = (x.start[:, :9].reshape(-1, 3, 3) for x in (self.before, self.u))
+        ahead, _, back = np.linalg.svd(b @ np.swapaxes(a, 1, 2) @ b)  # a rotation again: drift would double every step
+        u.start[:, :9] = (ahead @ back).reshape(-1, 9)
+        u.start[:, 9:ACC] = 2.0 * self.u.start[:, 9:ACC] - self.before.start[:, 9:ACC]
+        if self.earlier is not None:
+            u.start[:, ACC:] = self.before.start[:, ACC:] + self.u.start[:, ACC:] - self.earlier.start[:, ACC:]
+        return u
+
+    def snapshot(self) -> tuple:
+        """What is stored of a step."""
+        fields = self.nodes, self.xi, self.rate, self.second
+        return (self.step * self.dt, *(array.copy() for array in fields), self.growth)

@@ -1,0 +1,75 @@
+"""Loads of a robot at a time, sampled at the points and nodes of its segments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anguilla.describe import DistributedWrench, RodHandle
+from anguilla.errors import DescriptionError, as_number
+from anguilla.mechanics.tree import Floats
+
+if TYPE_CHECKING:
+    from anguilla.solve.shooting.problem import Problem
+
+Inputs = Mapping[str, float | Callable[[float], float]]
+Stress = Mapping[RodHandle, Callable[[Floats, float], Floats]]
+
+
+def sample_loads(problem: Problem, t: float, inputs: Inputs | None, factor: float = 1.0) -> None:
+    """Sample gravity, loads, inputs and active stress at a time [s], times a load factor."""
+    robot, f, nodes = problem.robot, problem.fields, problem.nodes
+    gravity = factor * robot.gravity_values([t])[0]
+    f.dead[:, :3], f.dead[:, 3:] = 0.0, problem.weight[:, None] * gravity
+    f.follower[:], f.stress[:], nodes.follower[:], nodes.dead[:] = 0.0, 0.0, 0.0, 0.0
+    for load in robot.loads:
+        if isinstance(load, DistributedWrench):
+            goal = f.follower if load.follower else f.dead
+            for s in problem.network.of(load.part.index):
+                if problem.segments.intervals[s]:
+                    goal[problem.points(s)] += factor * load.values(problem.network.X(s), [t])[0]
+    for row, mass in problem._weights:
+        nodes.dead[row, 3:] = mass * gravity
+    for wrench, where, transport in problem._wrenches:
+        if wrench.follower:
+            nodes.follower[where] += factor * (transport @ wrench.values([t])[0])
+        else:
+            nodes.dead[where] = factor * wrench.values([t])[0]
+    for rod, function in problem.stress.items():
+        for s in problem.network.of(rod.index):
+            if problem.segments.intervals[s]:
+                X = problem.network.X(s)
+                f.stress[problem.points(s)] += factor * as_field(
+                    function(X, t), len(X), f"The active stress of {rod.name}"
+                )
+    tension = factor * _tensions(problem, t, inputs)
+    if problem.follow_strain:
+        problem.pulls[:] = np.where(problem.within, tension, 0.0)
+    else:  # (17) at the rest strain
+        for s in range(problem.count):
+            at = problem.points(s)
+            for k in np.flatnonzero(problem.within[s]):
+                D, slope = problem.routes[at, k, :3], problem.routes[at, k, 3:]
+                line = problem.rest[at, 3:] + np.cross(problem.rest[at, :3], D) + slope
+                line /= np.linalg.norm(line, axis=1)[:, None]
+                f.stress[at] += tension[k] * np.hstack([np.cross(D, line), line])
+    problem.efforts = [factor * part.joint.effort_values([t])[0] for _, part in problem.jointed]
+
+
+def _tensions(problem: Problem, t: float, inputs: Inputs | None) -> Floats:
+    tension = np.zeros(len(problem.robot.actuators))
+    for k, (name, actuator) in enumerate(problem.robot.actuators.items()):
+        value = (inputs or {}).get(name, 0.0)
+        value = value(t) if callable(value) else value
+        tension[k] = actuator.tension_per_input * as_number(value, f"inputs: the input of actuator {name!r}")
+    return tension
+
+
+def as_field(value: object, n: int, name: str) -> Floats:
+    """Check a field (n, 6) that a user's function returned."""
+    array = np.asarray(value, dtype=float)
+    if array.shape != (n, 6) or not np.all(np.isfinite(array)):
+        raise DescriptionError(f"{name} must be an array of finite numbers ({n}, 6), one row per X; got {array.shape}.")
+    return array

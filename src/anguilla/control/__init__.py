@@ -1,0 +1,1 @@
+"""Control in constraint space."""

@@ -25,6 +25,17 @@ _LAZY = {
     "SoftState": "system",
     "SoftEquilibrium": "results",
     "statics": "equilibrium",
+    "read_mesh": "files",
+    "write_mesh": "files",
+    "Measurement": "fitting",
+    "Fit": "fitting",
+    "fit_material": "fitting",
+    "simulate": "dynamics",
+    "SoftTrajectory": "dynamics",
+    "Prony": "dynamics",
+    "Rayleigh": "dynamics",
+    "SoftModel": "projection",
+    "Projection": "projection",
 }
 
 __all__ = list(_LAZY)

@@ -63,7 +63,7 @@ def _factor(system: SoftSystem, values: Floats, counts: _Counts) -> None:
         return
     diagonal = system.unknowns.rows == system.unknowns.cols
     size = float(np.abs(values[diagonal][:, [0, 4, 8]]).mean())
-    shift = 1e-4 * size
+    shift = 1e-7 * size  # soft modes of slender bodies lie far below the diagonal
     while negative > 0 and shift < 1e4 * size:
         counts.factorisations += 1
         counts.shifts += 1
@@ -71,7 +71,7 @@ def _factor(system: SoftSystem, values: Floats, counts: _Counts) -> None:
         for k in (0, 4, 8):
             shifted[diagonal, k] += shift
         negative = system.solver.factor(shifted)
-        shift *= 6.0
+        shift *= 10.0
 
 
 def solve(
@@ -94,7 +94,11 @@ def solve(
         counts.iterations += 1
         r = u.gather(state.x, gradient[None])
         try:
-            _factor(system, u.fold(state.x, blocks, gradient), counts)
+            if len(task.driven):  # a driven actuator may hold what is unstable without it: no shift
+                counts.factorisations += 1
+                system.solver.factor(u.fold(state.x, blocks, gradient))
+            else:
+                _factor(system, u.fold(state.x, blocks, gradient), counts)
         except SolverError:
             return state, efforts, SINGULAR
         if len(task.driven):

@@ -49,17 +49,21 @@ class _Line(Description):
     Attributes:
         points: (k, 3) guide points [m] at rest, inside or on the mesh, from the end that is pulled to the end that is fixed.
         origin: a point fixed in the world [m] from which the line comes; without it the line begins at the first point.
+        pad: radius [m] of the area that holds each guide point: a pull on a single point would dig into a soft body, the
+            deeper the finer the mesh. 0 holds it by the element around it.
 
     """
 
     points: Any
     origin: Any = None
+    pad: float = field(default=0.0, kw_only=True)
 
     def _check(self) -> None:
         kind = type(self).__name__
         self.points = _points(self.points, f"{kind}.points", 2 if self.origin is None else 1)
         if self.origin is not None:
             self.origin = as_vector(self.origin, 3, f"{kind}.origin", "m")
+        self.pad = as_nonnegative(self.pad, f"{kind}.pad", "m")
         chain = self.points if self.origin is None else np.vstack([self.origin, self.points])
         if np.any(np.linalg.norm(np.diff(chain, axis=0), axis=1) <= 0.0):
             raise DescriptionError(f"{kind}.points: two neighbours are the same point; a segment needs a direction.")
@@ -72,6 +76,7 @@ class Tendon(_Line):
     Attributes:
         points: (k, 3) guide points [m] at rest, from the end that is pulled to the end that is fixed.
         origin: a point fixed in the world [m] from which it is pulled, or None.
+        pad: radius [m] of the area that holds each guide point.
         force: smallest and largest tension [N]; a tendon cannot push.
         stroke: smallest and largest stroke [m].
         friction: Coulomb friction at the guide points [-]: tension falls by exp(-friction x angle) at each of them.

@@ -26,7 +26,7 @@ from anguilla.fem.frames import Frames
 from anguilla.fem.laws import LAWS, MEMBRANE
 from anguilla.fem.linear import LinearSolver, make_solver
 from anguilla.fem.mesh import Floats, Ints, locate
-from anguilla.fem.parts import Chamber, Tendon
+from anguilla.fem.parts import Chamber, String, Tendon
 from anguilla.fem.rows import (
     Lines,
     Surfaces,
@@ -77,8 +77,8 @@ class SoftSystem:
         self.names = list(body.actuators)
         self.sensors = list(body.sensors)
         parts = {name: self.grid.with_middles(nodes) for name, nodes in body.rigid_parts.items()}
-        chains = [(part.points, part.origin, name) for name, part in body.actuators.items() if isinstance(part, Tendon)]
-        chains += [(part.points, part.origin, name) for name, part in body.sensors.items()]
+        chains: list[Tendon | String] = [part for part in body.actuators.values() if isinstance(part, Tendon)]
+        chains += list(body.sensors.values())
         lines = self._make_lines(chains)
         surfaces = self._make_surfaces()
         star_i, star_j = star_pairs(stars)
@@ -119,8 +119,14 @@ class SoftSystem:
             out[self.grid.with_middles(np.flatnonzero(mask))] = True
         return out
 
-    def _point(self, place: Floats) -> tuple[Ints, Floats]:
-        """Nodes (k,) and weights (k,) of a point of the body."""
+    def _point(self, place: Floats, pad: float = 0.0) -> tuple[Ints, Floats]:
+        """Nodes (k,) and weights (k,) of a point of the body, held by the nodes within `pad` [m] of it."""
+        near = np.flatnonzero(np.linalg.norm(self.grid.points - place, axis=1) <= pad)
+        if len(near) > 1:
+            # as even as possible, and exact for linear displacements where the nodes allow it
+            arms = self.grid.points[near] - self.grid.points[near].mean(axis=0)
+            shift = place - self.grid.points[near].mean(axis=0)
+            return near, 1.0 / len(near) + arms @ np.linalg.lstsq(arms.T @ arms, shift, rcond=1e-9)[0]
         tet, bary = locate(self.body.mesh, place, "point")
         weight = shape_functions(bary, self.grid.cells.shape[1])[0]
         return self.grid.cells[tet[0]], weight
@@ -154,12 +160,12 @@ class SoftSystem:
             np.zeros((len(cells), 6), dtype=np.int64),
         )  # fmt: skip
 
-    def _make_lines(self, chains: list[tuple[Floats, Floats | None, str]]) -> Lines:
+    def _make_lines(self, chains: list[Tendon | String]) -> Lines:
         at, part_at, node, weight, offset = [0], [0], [], [], []
-        for points, origin, _ in chains:
-            places: list[tuple[Ints, Floats] | Floats] = [self._point(p) for p in points]
-            if origin is not None:
-                places.insert(0, origin)
+        for chain in chains:
+            places: list[tuple[Ints, Floats] | Floats] = [self._point(p, chain.pad) for p in chain.points]
+            if chain.origin is not None:
+                places.insert(0, chain.origin)
             for start, end in pairwise(places):
                 form: dict[int, float] = {}
                 constant = np.zeros(3)

@@ -65,26 +65,35 @@ def vertebra_pose(lengths: ArrayLike, below: float, above: float) -> Floats:
     heads = above * np.stack([np.cos(ANGLES), np.sin(ANGLES), np.zeros(3)])
     state = np.array([0.0, 0.0, float(np.mean(goal))])
 
-    def pose_of(s: Floats) -> Floats:
-        t, p, z = s
-        ct, st, cp, sp = np.cos(t), np.sin(t), np.cos(p), np.sin(p)
-        return np.array([[ct, st * sp, st * cp, 0.0], [0.0, cp, -sp, 0.0], [-st, sp * ct, ct * cp, z], [0, 0, 0, 1.0]])
-
-    def legs(s: Floats) -> Floats:
-        pose = pose_of(s)
-        return np.linalg.norm(pose[:3, :3] @ heads + pose[:3, 3:] - feet, axis=0)
-
     for _ in range(50):
-        miss = legs(state) - goal
+        t, p, z = state
+        ct, st, cp, sp = np.cos(t), np.sin(t), np.cos(p), np.sin(p)
+        R = np.array([[ct, st * sp, st * cp], [0.0, cp, -sp], [-st, sp * ct, ct * cp]])
+        legs = R @ heads - feet
+        legs[2] += z
+        found = np.sqrt(np.einsum("ik,ik->k", legs, legs))
+        miss = found - goal
         if np.abs(miss).max() < 1e-14 + 1e-13 * goal.max():
-            return pose_of(state)
-        h = 1e-7
-        steps = h * np.array([1.0, 1.0, goal.mean()])
-        J = np.stack([(legs(state + e) - legs(state - e)) / (2 * e.sum()) for e in np.diag(steps)], axis=1)
-        state = state - np.linalg.solve(J, miss)
-    if np.abs(legs(state) - goal).max() < 1e-9:
-        return pose_of(state)
+            return _vertebra(state)
+        turn = np.array([[-st, ct * sp, ct * cp], [0.0, 0.0, 0.0], [-ct, -sp * st, -st * cp]])
+        roll = np.array([[0.0, st * cp, -st * sp], [0.0, -sp, -cp], [0.0, cp * ct, -ct * sp]])
+        J = np.stack(
+            [np.einsum("ik,ik->k", legs, turn @ heads), np.einsum("ik,ik->k", legs, roll @ heads), legs[2]], axis=1
+        )
+        step = np.linalg.solve(J / found[:, None], miss)
+        state = state - step * min(1.0, 0.5 / max(float(np.abs(step[:2]).max()), 1e-300))
+        if np.abs(step).max() < 1e-15:
+            break
+    if np.abs(miss).max() < 1e-9:
+        return _vertebra(state)
     raise SolverError(f"No pose of a vertebra gives the legs {goal.tolist()} m.", advice="Are the lengths in metres?")
+
+
+def _vertebra(state: Floats) -> Floats:
+    """The matrix of 002 (19) for pitch, roll and height."""
+    t, p, z = state
+    ct, st, cp, sp = np.cos(t), np.sin(t), np.cos(p), np.sin(p)
+    return np.array([[ct, st * sp, st * cp, 0.0], [0.0, cp, -sp, 0.0], [-st, sp * ct, ct * cp, z], [0, 0, 0, 1.0]])
 
 
 @dataclass(frozen=True)

@@ -57,8 +57,8 @@ class InverseKinematics:
         weights: weight of a rotation error against a position error [m/rad]; the size of the robot by default.
         energy: weight of the deformation energy in the QP (002 (14)).
         reach: longest way of an effector or a node in one step, over the size of the robot.
-        reuse: steps for which a factorisation may be kept (modified Newton) while steps are small and shrink; 0 factors at
-            every step.
+        reuse: steps for which a factorisation may be kept (modified Newton) while steps are small and do not grow; 0 factors
+            at every step.
 
     """
 
@@ -77,6 +77,12 @@ class InverseKinematics:
         )
         self._kept = 0
         self._before = self._length = np.inf
+        self.trust = self.reach
+
+    def retreat(self, trust: float) -> None:
+        """Trust the linearised model over this length [m] only, and factor anew."""
+        self._before = self._length = np.inf
+        self.trust = trust
 
     # Targets -----------------------------------------------------------------------------------------------------------
 
@@ -129,17 +135,27 @@ class InverseKinematics:
         return self._step(*goals)
 
     def _step(self, positions: list[Floats], rotations: list[Floats | None], mask: Floats) -> tuple[Allocation, float]:
-        # an old stiffness is good enough only for small steps that still shrink
-        reuse = self._kept < self.reuse and self._length < min(0.02 * self.model.size, 0.7 * self._before)
+        # an old stiffness is good enough only for small steps that do not grow
+        reuse = self._kept < self.reuse and self._length < min(0.02 * self.model.size, 1.5 * self._before)
         projection = self.model.project(reuse=reuse)
         self._kept = self._kept + 1 if reuse else 0
-        error = self.model.errors(positions, rotations) + projection.drift("e")
+        before = self.model.errors(positions, rotations)
+        error = before + projection.drift("e")
         weights = self._weights * mask
         size = float(np.linalg.norm(weights * error))
-        error = error * min(1.0, self.reach / max(size, 1e-300))
+        error = error * min(1.0, self.trust / max(size, 1e-300))
         choice = allocate(projection, "e", error, self.model.limits(), weights=weights, energy=self.energy)
-        self._before, self._length = self._length, self.model.advance(projection, choice.change, reach=2.0 * self.reach)
-        return choice, self._length
+        length = self.model.advance(projection, choice.change, reach=2.0 * self.trust)
+        self._before, self._length = self._length, length
+        # trust the linearised model as far as it proved right
+        move = projection.drift("e") + projection.W("e", "a") @ choice.change
+        miss = np.linalg.norm(weights * (self.model.errors(positions, rotations) - before - move))
+        ratio = float(miss) / max(float(np.linalg.norm(weights * move)), 1e-9 * self.model.size)
+        if length > 2.0 * self.trust or ratio > 0.3:
+            self.trust = max(0.5 * self.trust, 1e-3 * self.reach)
+        elif ratio < 0.1:
+            self.trust = min(1.5 * self.trust, self.reach)
+        return choice, length
 
     def solve(
         self, targets: Targets, *, tolerance: float = 1e-7, iterations: int = 100, raise_on_failure: bool = True
@@ -161,15 +177,34 @@ class InverseKinematics:
         def error() -> Floats:
             return self.model.errors(positions, rotations) * mask
 
-        return _settle(
-            self.model,
-            lambda: self._step(positions, rotations, mask),
-            error,
-            tolerance,
-            iterations,
-            raise_on_failure,
-            self,
-        )
+        def step() -> tuple[Allocation, float]:
+            return self._step(positions, rotations, mask)
+
+        begin, home = self.model.positions(), self.model.remember()
+        for pieces in (1, 4, 16):  # straight there; if that fails, along the line in pieces
+            self.model.restore(home)
+            self.retreat(self.reach / pieces)
+            last = pieces == 16
+            try:
+                self._approach(begin, positions, mask, pieces)
+                return _settle(
+                    self.model, step, error, tolerance, iterations if last else min(40, iterations), True, self
+                )
+            except SolverError as failure:
+                if last:
+                    if raise_on_failure or failure.result is None:
+                        raise
+                    return failure.result
+        raise AssertionError
+
+    def _approach(self, begin: list[Floats], end: list[Floats], mask: Floats, pieces: int) -> None:
+        """Bring the effectors near their targets along straight lines, in equilibrium at every piece."""
+        for k in range(1, pieces):
+            part = [a + k / pieces * (b - a) for a, b in zip(begin, end, strict=True)]
+            for _ in range(12):
+                if self._step(part, [None] * len(part), mask)[1] <= 1e-3 * self.model.size:
+                    break
+            self.model.relax(strokes=True)
 
     def follow(self, name: str, path: ArrayLike, **options: Any) -> list[Reach]:
         """Solve along a path (k, 3) [m] of one effector, each point from the one before."""
@@ -190,25 +225,28 @@ def _settle(
 ) -> Reach:
     """Repeat steps until they vanish; shorten them when elements turn inside out."""
     as_count(most, "iterations")
-    memory = model.remember()
     length, halvings, count, settled = np.inf, 0, 0, False
     choice: Allocation | None = None
+    good = memory = model.remember()  # good: before the last step, whose end may turn out to be inside out
     for count in range(1, most + 1):  # noqa: B007
         try:
-            memory_before = model.remember()
+            now = model.remember()
             choice, length = step()
         except SolverError:
-            if owner is None or halvings >= 8:
+            if owner is None or halvings >= 12:
                 raise
             halvings += 1
-            owner.reach *= 0.5
-            model.restore(memory)
+            owner.retreat(0.25 * owner.trust)
+            model.restore(good)
             continue
-        memory = memory_before
+        good, memory = memory, now
         if length <= tolerance * model.size:
             settled = True
             break
-    assert choice is not None
+    if choice is None:
+        raise SolverError(
+            "Inverse kinematics could not make a single step.", advice="Start from an equilibrium (relax)."
+        )
     equilibrium = model.relax(strokes=True)
     left = error()
     message = f"settled in {count} steps" if settled else f"still moving by {length:.2e} m after {count} steps"
@@ -265,13 +303,28 @@ def forward_kinematics(
     goal = as_lengths(model, lengths)
     limits = model.limits() if limited else free_limits(len(model.actuators))
 
+    pace = _Pace(as_positive(reach, "reach") * model.size)
+
     def step() -> tuple[Allocation, float]:
         projection = model.project()
         error = model.readings() - goal + projection.drift("s")
         choice = allocate(projection, "s", error, limits, energy=energy)
-        return choice, model.advance(projection, choice.change, reach=reach * model.size)
+        length = model.advance(projection, choice.change, reach=pace.trust)
+        pace.trust = min(1.3 * pace.trust, pace.reach)
+        return choice, length
 
-    return _settle(model, step, lambda: model.readings() - goal, tolerance, iterations, raise_on_failure)
+    return _settle(model, step, lambda: model.readings() - goal, tolerance, iterations, raise_on_failure, pace)
+
+
+class _Pace:
+    """How far a step may go."""
+
+    def __init__(self, reach: float) -> None:
+        self.reach = self.trust = reach
+
+    def retreat(self, trust: float) -> None:
+        """Make shorter steps."""
+        self.trust = trust
 
 
 def as_lengths(model: ConstraintModel, lengths: Mapping[str, float] | ArrayLike) -> Floats:

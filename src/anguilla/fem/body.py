@@ -124,7 +124,8 @@ class SoftBody:
         """Add an effector: a fem.Effector, or just its position at rest [m]."""
         self._new(name, "effector", self.effectors)
         item = effector if isinstance(effector, Effector) else Effector(effector)
-        locate(self.mesh, item.point, f"The place of effector {name!r}")
+        if item.radius is None:
+            locate(self.mesh, item.point, f"The place of effector {name!r}")
         self.effectors[name] = item
 
     def load(self, load: PointForce) -> None:

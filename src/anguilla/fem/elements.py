@@ -181,6 +181,20 @@ def star_pairs(stars: Stars) -> tuple[Ints, Ints]:
     return np.concatenate(first), np.concatenate(second)
 
 
+def held_by(points: Floats, place: Floats, radius: float) -> tuple[Ints, Floats] | None:
+    """Nodes within a radius [m] of a place and weights, as even as possible, that are exact for linear displacements.
+
+    None if there are too few nodes to hold it.
+    """
+    near = np.flatnonzero(np.linalg.norm(points - place, axis=1) <= radius)
+    if len(near) < 2:
+        return None
+    arms = points[near] - points[near].mean(axis=0)
+    shift = place - points[near].mean(axis=0)
+    weights = 1.0 / len(near) + arms @ np.linalg.lstsq(arms.T @ arms, shift, rcond=1e-9)[0]
+    return near, weights
+
+
 def consistent_weights(grid: Grid, density: Floats) -> Floats:
     """Mass (n,) [kg] of each node for a uniform acceleration: the integral of its shape function times the density (m,)."""
     corner = grid.points[grid.cells[:, :4]]

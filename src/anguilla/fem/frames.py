@@ -6,11 +6,25 @@ import numpy as np
 
 from anguilla.errors import DescriptionError
 from anguilla.fem.body import SoftBody
-from anguilla.fem.elements import Grid, shape_functions
+from anguilla.fem.elements import Grid, held_by, shape_functions
 from anguilla.fem.mesh import Floats, Ints, locate
+from anguilla.fem.parts import Effector
 from anguilla.lie import hat3, log3
 
 __all__ = ["Frames"]
+
+
+def _holders(body: SoftBody, grid: Grid, effector: Effector, name: str) -> tuple[Ints, Floats]:
+    """Nodes and weights that carry an effector."""
+    if effector.radius is None:
+        tet, bary = locate(body.mesh, effector.point, f"The place of effector {name!r}")
+        return grid.cells[tet[0]], shape_functions(bary, grid.cells.shape[1])[0]
+    held = held_by(grid.points, effector.point, effector.radius)
+    if held is None or np.linalg.norm(held[1] @ grid.points[held[0]] - effector.point) > 1e-6 * effector.radius:
+        raise DescriptionError(
+            f"Effector {name!r}: too few nodes within {effector.radius} m of it to hold it; enlarge radius."
+        )
+    return held
 
 
 class Frames:
@@ -29,19 +43,15 @@ class Frames:
         self._weights: list[Floats] = []
         self._around: list[tuple[Ints, Floats] | None] = []
         for name, effector in body.effectors.items():
-            tet, bary = locate(body.mesh, effector.point, f"The place of effector {name!r}")
-            cell = grid.cells[tet[0]]
-            self._nodes.append(cell)
-            self._weights.append(shape_functions(bary, grid.cells.shape[1])[0])
+            nodes, weights = _holders(body, grid, effector, name)
+            self._nodes.append(nodes)
+            self._weights.append(weights)
             near = None
             if effector.orientation:
-                nodes = cell
-                if effector.radius is not None:
-                    nodes = np.flatnonzero(np.linalg.norm(grid.points - effector.point, axis=1) <= effector.radius)
                 arms = grid.points[nodes] - grid.points[nodes].mean(axis=0)
                 if len(nodes) < 4 or np.linalg.matrix_rank(arms, tol=1e-9 * np.abs(arms).max()) < 3:
                     raise DescriptionError(
-                        f"Effector {name!r}: radius {effector.radius} m holds too few nodes to see a rotation; enlarge it."
+                        f"Effector {name!r}: too few nodes within {effector.radius} m to see a rotation; enlarge radius."
                     )
                 near = nodes, np.linalg.solve(arms.T @ arms, arms.T).T  # so that A is the mean deformation gradient
             self._around.append(near)

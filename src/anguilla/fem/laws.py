@@ -64,16 +64,21 @@ def gram(m):
 def polar(f):
     """Rotation R of F = R U, det F > 0, by Newton's iteration R <- (R + R^-T) / 2 with scaling."""
     r = f
+    far = 1.0
     for _ in range(POLAR_STEPS):
         c = cofactor(r)
         det = r[0] * c[0] + r[1] * c[1] + r[2] * c[2]
         inverse = 1.0 / det
-        # balances the norms of R and R^-T: far from a rotation it saves iterations, near it tends to 1
-        g = math.sqrt(abs(inverse) * math.sqrt(inner(c, c) / inner(r, r)))
+        g = 1.0
+        if far > 0.1:  # balance the norms of R and R^-T: far from a rotation it saves iterations
+            size = inner(r, r)
+            if abs(size - 3.0) > 0.3:
+                g = math.sqrt(abs(inverse) * math.sqrt(inner(c, c) / size))
         n = maxpy(0.5 * g, r, mscale(0.5 * inverse / g, c))
         d = maxpy(-1.0, n, r)
         r = n
-        if inner(d, d) < 1e-20:  # quadratic convergence: the next error is below round-off
+        far = inner(d, d)
+        if far < 1e-17:  # quadratic convergence: the next error is below round-off
             break
     return r
 

@@ -154,9 +154,10 @@ class Effector(Description):
     """A point of the body whose position matters (002 II-B), with its orientation if asked for.
 
     Attributes:
-        point: position at rest [m], inside or on the mesh.
+        point: position at rest [m]; inside or on the mesh, unless a radius is given.
         orientation: also follow the mean rotation of the surroundings.
-        radius: nodes within this distance [m] count for the rotation; by default those of the tetrahedron around.
+        radius: the mean of the nodes within this distance [m] carries it (the middle of a hollow plate, say); by default the
+            tetrahedron around it.
 
     """
 

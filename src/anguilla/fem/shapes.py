@@ -198,64 +198,67 @@ def parallel_robot(
 
 
 def trunk(
-    *, length: float = 0.206, base: float = 0.05, tip: float = 0.04, inner: float = 0.016, wall: float = 2e-3,
-    depth: float = 4e-3, folds: int = 5, around: int = 3,
+    *, length: float = 0.206, base: float = 0.05, tip: float = 0.04, inner: float = 0.014, wall: float = 1.5e-3,
+    depth: float = 5e-3, folds: int = 5, around: int = 3,
 ) -> TetMesh:  # fmt: skip
-    """A bellows trunk along z in two sections with three chambers each, of the size of the CBHA of 002 figure 4.
+    """A bellows trunk along z in two sections of three chambers each, of the size of the CBHA of 002 figure 4.
 
-    Named points "base", "middle" (between the sections), "tip"; named surfaces "chamber_1" to "chamber_6", 1 to 3 in the
-    lower section at 0, 120 and 240 degrees from x, 4 to 6 in the upper one.
+    Each chamber is a bellows of its own, folded on all sides; those of a section are joined by plates at its ends. Named
+    points "base", "middle" (between the sections), "tip"; named surfaces "chamber_1" to "chamber_6", 1 to 3 in the lower
+    section at 0, 120 and 240 degrees from x, 4 to 6 in the upper one.
 
     Args:
         length: total length [m]; each section has half of it.
         base: outer radius at the base [m].
         tip: outer radius at the tip [m].
         inner: radius of the hollow in the middle [m].
-        wall: thickness of the walls [m]; ends of sections are plates of three times that.
-        depth: depth of the folds of the outer wall [m].
+        wall: thickness of the walls [m]; the plates are three times as thick.
+        depth: depth of the folds [m].
         folds: folds of a section.
-        around: boxes around each chamber (odd); the rib between two chambers takes one more.
+        around: boxes around the inside of each chamber (odd).
 
     """
     length, base, tip = (
         as_positive(v, f"trunk.{n}", "m") for v, n in ((length, "length"), (base, "base"), (tip, "tip"))
     )
     inner, wall = as_positive(inner, "trunk.inner", "m"), as_positive(wall, "trunk.wall", "m")
-    depth, folds, around = (
-        as_positive(depth, "trunk.depth", "m"),
-        as_count(folds, "trunk.folds"),
-        as_count(around, "around"),
-    )
-    sector = around + 1
-    if (3 * sector) % 2:
+    depth, folds = as_positive(depth, "trunk.depth", "m"), as_count(folds, "trunk.folds")
+    sector = as_count(around, "trunk.around") + 3  # two side walls, and the gap to the next chamber
+    if sector % 2:
         raise refuse("trunk.around", "an odd number of boxes", around)
-    if min(base, tip) - depth - 2 * wall <= inner + wall:
+    if min(base, tip) - inner - 2 * depth <= 3 * wall:
         raise DescriptionError("trunk: inner, wall and depth leave no room for the chambers.")
     plate, half = 3 * wall, length / 2
-    fold = np.linspace(plate, half - plate, 2 * folds + 1)
-    section = np.concatenate([[0.0], fold])
+    section = np.concatenate([[0.0], np.linspace(plate, half - plate, 2 * folds + 1)])
     z = np.concatenate([section, half + section, [length]])
-    waist = np.concatenate([[0.0], np.arange(2 * folds + 1) % 2, [0.0], np.arange(2 * folds + 1) % 2, [0.0]])
+    waist = np.concatenate([[0.0], np.arange(2 * folds + 1) % 2])
+    waist = np.concatenate([waist, waist, [0.0]]) * depth
     shape = (len(z) - 1, 3 * sector, 3)
     k, t, r = np.indices(shape)
-    in_plate = (k == 0) | (k == 2 * folds + 1) | (k == 2 * folds + 2) | (k == shape[0] - 1)
-    hollow = ~in_plate & (t % sector != around) & (r == 1)
+    layer = 2 * folds + 2  # boxes of a section
+    in_plate = (k % layer == 0) | (k % layer == layer - 1)
+    gap = ~in_plate & (t % sector == sector - 1)
+    inside = ~in_plate & (t % sector >= 1) & (t % sector <= around) & (r == 1)
     holes = {}
     for number in range(6):
-        lower = k <= 2 * folds
-        holes[f"chamber_{number + 1}"] = hollow & (lower == (number < 3)) & (t // sector == number % 3)
-
-    rib = min(2.0 * wall / (inner + wall), 0.5 * 2 * np.pi / 3)  # angle of the wall between two chambers
-    turn = np.concatenate([(2 * np.pi / 3 - rib) * np.arange(around + 1) / around])
-    angles = np.concatenate([turn + 2 * np.pi / 3 * n for n in range(3)]) - (2 * np.pi / 3 - rib) / 2
+        mine = (k < layer) == (number < 3)
+        holes[f"chamber_{number + 1}"] = inside & mine & (t // sector == number % 3)
 
     def place(g: Floats) -> Floats:
-        layer, ring = g[:, 0].astype(int), g[:, 2].astype(int)
-        outside = base + (tip - base) * z[layer] / length - depth * waist[layer]
-        radius = np.choose(ring, [np.full(len(g), inner), np.full(len(g), inner + wall), outside - wall, outside])
-        angle = angles[g[:, 1].astype(int)]
-        return np.stack([radius * np.cos(angle), radius * np.sin(angle), z[layer]], axis=1)
+        level, ring, step = g[:, 0].astype(int), g[:, 2].astype(int), g[:, 1].astype(int)
+        outside = base + (tip - base) * z[level] / length - waist[level]
+        hollow = inner + waist[level]
+        radius = np.choose(ring, [hollow, hollow + wall, outside - wall, outside])
+        # half angle of a chamber and of its inside, both drawn in at the waists
+        middle = 0.5 * (base + tip) / 2.0 + inner / 2.0
+        whole = np.pi / 3 - (0.5 * wall + waist[level]) / middle
+        bore = whole - wall / middle
+        place_in = step % sector
+        part = np.clip((place_in - 1) / around, 0.0, 1.0)
+        angle = np.where(place_in == 0, -whole, np.where(place_in > around + 1, whole, bore * (2.0 * part - 1.0)))
+        angle = angle + 2 * np.pi / 3 * (step // sector)
+        return np.stack([radius * np.cos(angle), radius * np.sin(angle), z[level]], axis=1)
 
     points = np.indices((shape[0] + 1, shape[1], 4))[0]
-    nodes = {"base": points == 0, "middle": (points == 2 * folds + 2), "tip": points == shape[0]}
-    return lattice(shape, place, keep=~hollow, closed=True, nodes=nodes, holes=holes)
+    nodes = {"base": points == 0, "middle": points == layer, "tip": points == shape[0]}
+    return lattice(shape, place, keep=~(inside | gap), closed=True, nodes=nodes, holes=holes)

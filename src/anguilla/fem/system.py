@@ -15,6 +15,7 @@ from anguilla.fem.body import SoftBody, as_body
 from anguilla.fem.elements import (
     Pattern,
     consistent_weights,
+    held_by,
     make_elements,
     make_grid,
     make_stars,
@@ -121,12 +122,9 @@ class SoftSystem:
 
     def _point(self, place: Floats, pad: float = 0.0) -> tuple[Ints, Floats]:
         """Nodes (k,) and weights (k,) of a point of the body, held by the nodes within `pad` [m] of it."""
-        near = np.flatnonzero(np.linalg.norm(self.grid.points - place, axis=1) <= pad)
-        if len(near) > 1:
-            # as even as possible, and exact for linear displacements where the nodes allow it
-            arms = self.grid.points[near] - self.grid.points[near].mean(axis=0)
-            shift = place - self.grid.points[near].mean(axis=0)
-            return near, 1.0 / len(near) + arms @ np.linalg.lstsq(arms.T @ arms, shift, rcond=1e-9)[0]
+        held = held_by(self.grid.points, place, pad) if pad else None
+        if held is not None:
+            return held
         tet, bary = locate(self.body.mesh, place, "point")
         weight = shape_functions(bary, self.grid.cells.shape[1])[0]
         return self.grid.cells[tet[0]], weight

@@ -77,6 +77,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("fem", "control"):
+        return import_module(f"anguilla.{name}")
     if name in _LAZY:
         return getattr(import_module(_LAZY[name]), name)
     raise AttributeError(f"module 'anguilla' has no attribute {name!r}")

@@ -1,0 +1,348 @@
+"""Inverse kinematics in constraint space: efforts and strokes that bring effectors to their targets (002 III)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from anguilla.control.allocation import Allocation, allocate
+from anguilla.control.model import ConstraintModel, as_model
+from anguilla.describe.description import did_you_mean
+from anguilla.errors import DescriptionError, SolverError, as_count, as_pose, as_positive, as_vector, refuse
+from anguilla.results import Status
+
+__all__ = ["InverseKinematics", "Reach", "forward_kinematics", "inverse_kinematics"]
+
+Floats = NDArray[np.float64]
+Targets = Mapping[str, ArrayLike]
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Where an inverse (or forward) kinematic problem ended, at equilibrium.
+
+    Attributes:
+        inputs: tension [N] or pressure [Pa] of each actuator.
+        strokes: shortening [m] or gain of volume [m^3] of each actuator.
+        readings: length [m] of each sensor.
+        positions: position (3,) [m] of each effector.
+        error: (rows,) what is left of the error [m, rad].
+        distance: its norm.
+        allocation: the last QP, with the limits that hold.
+        status: how it ended; success means that it settled, `distance` says where.
+        equilibrium: the equilibrium.
+
+    """
+
+    inputs: dict[str, float]
+    strokes: dict[str, float]
+    readings: dict[str, float]
+    positions: dict[str, Floats]
+    error: Floats
+    distance: float
+    allocation: Allocation
+    status: Status
+    equilibrium: Any
+
+
+class InverseKinematics:
+    """Inverse kinematics of one robot, step by step or until it settles.
+
+    Args:
+        robot: a SoftBody, or a model (SoftModel, RodModel) whose state is then used and moved.
+        weights: weight of a rotation error against a position error [m/rad]; the size of the robot by default.
+        energy: weight of the deformation energy in the QP (002 (14)).
+        reach: longest way of an effector or a node in one step, over the size of the robot.
+        reuse: steps for which a factorisation may be kept (modified Newton) while steps are small and do not grow; 0 factors
+            at every step.
+
+    """
+
+    def __init__(
+        self, robot: Any, *, weights: float | None = None, energy: float = 1e-6, reach: float = 0.1, reuse: int = 0
+    ) -> None:
+        self.model: ConstraintModel = as_model(robot)
+        if not self.model.actuators:
+            raise DescriptionError("inverse kinematics needs at least one actuator.")
+        self.energy = as_positive(energy, "energy")
+        self.reach = as_positive(reach, "reach") * self.model.size
+        self.reuse = as_count(reuse, "reuse", 0)
+        lever = self.model.size if weights is None else as_positive(weights, "weights", "m/rad")
+        self._weights = np.concatenate(
+            [np.r_[np.ones(3), np.full(rows - 3, lever)] for rows in self.model.effectors.values()] or [np.zeros(0)]
+        )
+        self._kept = 0
+        self._before = self._length = np.inf
+        self.trust = self.reach
+
+    def retreat(self, trust: float) -> None:
+        """Trust the linearised model over this length [m] only, and factor anew."""
+        self._before = self._length = np.inf
+        self.trust = trust
+
+    # Targets -----------------------------------------------------------------------------------------------------------
+
+    def _goals(self, targets: Targets) -> tuple[list[Floats], list[Floats | None], Floats]:
+        """Positions, rotations and a mask of the rows that count."""
+        if not isinstance(targets, Mapping) or not targets:
+            raise refuse(
+                "targets", "a dictionary from names of effectors to positions (3,) [m] or poses (4, 4)", targets
+            )
+        rows = self.model.effectors
+        for name in targets:
+            if name not in rows:
+                known = ", ".join(rows) or "none"
+                raise DescriptionError(
+                    f"targets: there is no effector {name!r}{did_you_mean(name, rows)}; there are: {known}."
+                )
+        positions: list[Floats] = []
+        rotations: list[Floats | None] = []
+        mask: list[Floats] = []
+        for name, place in zip(rows, self.model.positions(), strict=True):
+            if name not in targets:
+                positions.append(place)
+                rotations.append(None)
+                mask.append(np.zeros(rows[name]))
+                continue
+            value = np.asarray(targets[name], dtype=float)
+            if value.shape == (4, 4):
+                if rows[name] == 3:
+                    raise DescriptionError(f"targets: effector {name!r} has no orientation; give a position (3,) [m].")
+                pose = as_pose(value, f"The target of {name!r}")
+                positions.append(pose[:3, 3])
+                rotations.append(pose[:3, :3])
+                mask.append(np.ones(6))
+            else:
+                positions.append(as_vector(value, 3, f"The target of {name!r}", "m"))
+                rotations.append(None)
+                mask.append(np.r_[np.ones(3), np.zeros(rows[name] - 3)])
+        return positions, rotations, np.concatenate(mask)
+
+    # Steps -------------------------------------------------------------------------------------------------------------
+
+    def step(self, targets: Targets) -> tuple[Allocation, float]:
+        """One linearised step (assemble, factor, project, QP, move) towards the targets, as in real-time control.
+
+        Returns:
+            (allocation, largest displacement [m]). The state is in equilibrium up to the second order of the step.
+
+        """
+        goals = self._goals(targets)
+        return self._step(*goals)
+
+    def _step(self, positions: list[Floats], rotations: list[Floats | None], mask: Floats) -> tuple[Allocation, float]:
+        # an old stiffness is good enough only for small steps that do not grow
+        reuse = self._kept < self.reuse and self._length < min(0.02 * self.model.size, 1.5 * self._before)
+        projection = self.model.project(reuse=reuse)
+        self._kept = self._kept + 1 if reuse else 0
+        before = self.model.errors(positions, rotations)
+        error = before + projection.drift("e")
+        weights = self._weights * mask
+        size = float(np.linalg.norm(weights * error))
+        error = error * min(1.0, self.trust / max(size, 1e-300))
+        choice = allocate(projection, "e", error, self.model.limits(), weights=weights, energy=self.energy)
+        length = self.model.advance(projection, choice.change, reach=2.0 * self.trust)
+        self._before, self._length = self._length, length
+        # trust the linearised model as far as it proved right
+        move = projection.drift("e") + projection.W("e", "a") @ choice.change
+        miss = np.linalg.norm(weights * (self.model.errors(positions, rotations) - before - move))
+        ratio = float(miss) / max(float(np.linalg.norm(weights * move)), 1e-9 * self.model.size)
+        if length > 2.0 * self.trust or ratio > 0.3:
+            self.trust = max(0.5 * self.trust, 1e-3 * self.reach)
+        elif ratio < 0.1:
+            self.trust = min(1.5 * self.trust, self.reach)
+        return choice, length
+
+    def solve(
+        self, targets: Targets, *, tolerance: float = 1e-7, iterations: int = 100, raise_on_failure: bool = True
+    ) -> Reach:
+        """Steps until nothing moves any more, then the exact equilibrium.
+
+        A target that cannot be reached gives the nearest point that can, within the limits of efforts and strokes.
+
+        Args:
+            targets: position (3,) [m], or pose (4, 4), of each effector that matters.
+            tolerance: largest last displacement, over the size of the robot.
+            iterations: most steps.
+            raise_on_failure: raise SolverError instead of returning a result that did not settle.
+
+        """
+        positions, rotations, mask = self._goals(targets)
+        as_positive(tolerance, "tolerance")
+
+        def error() -> Floats:
+            return self.model.errors(positions, rotations) * mask
+
+        def step() -> tuple[Allocation, float]:
+            return self._step(positions, rotations, mask)
+
+        begin, home = self.model.positions(), self.model.remember()
+        for pieces in (1, 4, 16):  # straight there; if that fails, along the line in pieces
+            self.model.restore(home)
+            self.retreat(self.reach / pieces)
+            last = pieces == 16
+            try:
+                self._approach(begin, positions, mask, pieces)
+                return _settle(
+                    self.model, step, error, tolerance, iterations if last else min(40, iterations), True, self
+                )
+            except SolverError as failure:
+                if last:
+                    if raise_on_failure or failure.result is None:
+                        raise
+                    return failure.result
+        raise AssertionError
+
+    def _approach(self, begin: list[Floats], end: list[Floats], mask: Floats, pieces: int) -> None:
+        """Bring the effectors near their targets along straight lines, in equilibrium at every piece."""
+        for k in range(1, pieces):
+            part = [a + k / pieces * (b - a) for a, b in zip(begin, end, strict=True)]
+            for _ in range(12):
+                if self._step(part, [None] * len(part), mask)[1] <= 1e-3 * self.model.size:
+                    break
+            self.model.relax(strokes=True)
+
+    def follow(self, name: str, path: ArrayLike, **options: Any) -> list[Reach]:
+        """Solve along a path (k, 3) [m] of one effector, each point from the one before."""
+        points = np.asarray(path, dtype=float)
+        if points.ndim != 2 or points.shape[1] != 3:
+            raise refuse("path", "positions of shape (k, 3) [m]", path)
+        return [self.solve({name: point}, **options) for point in points]
+
+
+def _settle(
+    model: ConstraintModel,
+    step: Any,
+    error: Any,
+    tolerance: float,
+    most: int,
+    raise_on_failure: bool,
+    owner: Any = None,
+) -> Reach:
+    """Repeat steps until they vanish; shorten them when elements turn inside out."""
+    as_count(most, "iterations")
+    length, halvings, count, settled = np.inf, 0, 0, False
+    choice: Allocation | None = None
+    good = memory = model.remember()  # good: before the last step, whose end may turn out to be inside out
+    for count in range(1, most + 1):  # noqa: B007
+        try:
+            now = model.remember()
+            choice, length = step()
+        except SolverError:
+            if owner is None or halvings >= 12:
+                raise
+            halvings += 1
+            owner.retreat(0.25 * owner.trust)
+            model.restore(good)
+            continue
+        good, memory = memory, now
+        if length <= tolerance * model.size:
+            settled = True
+            break
+    if choice is None:
+        raise SolverError(
+            "Inverse kinematics could not make a single step.", advice="Start from an equilibrium (relax)."
+        )
+    equilibrium = model.relax(strokes=True)
+    left = error()
+    message = f"settled in {count} steps" if settled else f"still moving by {length:.2e} m after {count} steps"
+    if settled and not choice.feasible:
+        message += "; the limits of strokes and efforts contradict each other, strokes are violated least"
+    result = _reach(model, choice, left, Status(settled, message, {"steps": count, "halvings": halvings}), equilibrium)
+    if not settled and raise_on_failure:
+        raise SolverError(
+            f"Inverse kinematics did not settle: {message}.", result=result,
+            advice="Move the target in smaller pieces, lower reach, raise energy, or allow more iterations.",
+        )  # fmt: skip
+    return result
+
+
+def _reach(model: ConstraintModel, choice: Allocation, left: Floats, status: Status, equilibrium: Any) -> Reach:
+    named = lambda names, values: dict(zip(names, np.asarray(values).tolist(), strict=True))  # noqa: E731
+    return Reach(
+        named(model.actuators, model.efforts), named(model.actuators, model.strokes()),
+        named(model.sensors, model.readings()), dict(zip(model.effectors, model.positions(), strict=True)),
+        left, float(np.linalg.norm(left)), choice, status, equilibrium,
+    )  # fmt: skip
+
+
+def inverse_kinematics(robot: Any, targets: Targets, **options: Any) -> Reach:
+    """Efforts and strokes that bring effectors to their targets, from the present state of a model or from rest.
+
+    Args:
+        robot: a SoftBody, or a model (SoftModel, RodModel).
+        targets: position (3,) [m], or pose (4, 4), of each effector that matters.
+        **options: those of `InverseKinematics`.
+
+    """
+    return InverseKinematics(robot, **options).solve(targets)
+
+
+def forward_kinematics(
+    robot: Any, lengths: Mapping[str, float] | ArrayLike, *, energy: float = 1e-9, limited: bool = False,
+    reach: float = 0.1, tolerance: float = 1e-7, iterations: int = 100, raise_on_failure: bool = True,
+) -> Reach:  # fmt: skip
+    """Shape of a robot from the lengths of its sensors (002 (15)): efforts that make the model read them.
+
+    Args:
+        robot: a SoftBody, or a model (SoftModel, RodModel) whose state is then used and moved.
+        lengths: measured length [m] of every sensor, by name or in order.
+        energy: weight of the deformation energy in the QP.
+        limited: keep efforts and strokes within their limits; otherwise they are free, as in an observer.
+        reach: longest way of a node in one step, over the size of the robot.
+        tolerance: largest last displacement, over the size of the robot.
+        iterations: most steps.
+        raise_on_failure: raise SolverError instead of returning a result that did not settle.
+
+    """
+    model = as_model(robot)
+    goal = as_lengths(model, lengths)
+    limits = model.limits() if limited else free_limits(len(model.actuators))
+
+    pace = _Pace(as_positive(reach, "reach") * model.size)
+
+    def step() -> tuple[Allocation, float]:
+        projection = model.project()
+        error = model.readings() - goal + projection.drift("s")
+        choice = allocate(projection, "s", error, limits, energy=energy)
+        length = model.advance(projection, choice.change, reach=pace.trust)
+        pace.trust = min(1.3 * pace.trust, pace.reach)
+        return choice, length
+
+    return _settle(model, step, lambda: model.readings() - goal, tolerance, iterations, raise_on_failure, pace)
+
+
+class _Pace:
+    """How far a step may go."""
+
+    def __init__(self, reach: float) -> None:
+        self.reach = self.trust = reach
+
+    def retreat(self, trust: float) -> None:
+        """Make shorter steps."""
+        self.trust = trust
+
+
+def as_lengths(model: ConstraintModel, lengths: Mapping[str, float] | ArrayLike) -> Floats:
+    """Check lengths of the sensors: (sensors,) [m]."""
+    names = model.sensors
+    if not names:
+        raise DescriptionError("the robot has no sensor: add strings with sense(...).")
+    if isinstance(lengths, Mapping):
+        for name in lengths:
+            if name not in names:
+                raise DescriptionError(f"lengths: there is no sensor {name!r}; there are: {', '.join(names)}.")
+        missing = [name for name in names if name not in lengths]
+        if missing:
+            raise DescriptionError(f"lengths: the length of sensor {missing[0]!r} is missing.")
+        lengths = [lengths[name] for name in names]
+    return as_vector(lengths, len(names), "lengths", "m")
+
+
+def free_limits(n: int) -> tuple[Floats, Floats, Floats, Floats]:
+    """No limits at all."""
+    return np.full(n, -np.inf), np.full(n, np.inf), np.full(n, -np.inf), np.full(n, np.inf)

@@ -1,0 +1,199 @@
+"""Rod robots in constraint space: rows from Jacobians and actuation, K from the tangent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anguilla.assemble.fields import cable_length
+from anguilla.assemble.system import System
+from anguilla.describe import Frame, Robot
+from anguilla.errors import DescriptionError, as_flag, refuse
+from anguilla.fem.projection import Projection
+from anguilla.lie import log3
+from anguilla.results import Equilibrium, Status
+from anguilla.solve.statics import statics
+
+__all__ = ["RodModel"]
+
+Floats = NDArray[np.float64]
+Limits = Mapping[str, tuple[float, float]]
+
+
+class RodModel:
+    """A robot of rods and bodies with a present state, as `control` uses it.
+
+    Strokes are shortenings [m] of tendons, and gains of volume [m^3] (area times lengthening) of chambers.
+
+    Args:
+        robot: the robot, with its tendons and chambers.
+        effectors: frames by name.
+        orientation: names of effectors whose orientation counts too.
+        sensors: names of tendons or chambers whose length is read; an actuator with zero input serves as a string.
+        efforts: limits (smallest, largest) by actuator; tendons default to (0, inf), chambers to (0, inf).
+        strokes: limits (smallest, largest) by actuator; none by default.
+
+    """
+
+    def __init__(
+        self, robot: Robot, effectors: Mapping[str, Frame], *, orientation: Sequence[str] = (), sensors: Sequence[str] = (),
+        efforts: Limits | None = None, strokes: Limits | None = None,
+    ) -> None:  # fmt: skip
+        if not isinstance(robot, Robot):
+            raise refuse("RodModel.robot", "a Robot", robot)
+        self.robot = robot
+        self.system = System(robot, list(effectors.values()))
+        self.frames = dict(effectors)
+        for name, frame in self.frames.items():
+            if not isinstance(frame, Frame):
+                raise refuse(f"RodModel.effectors[{name!r}]", "a frame such as arm.tip", frame)
+        self._turns = {name: as_flag(name in orientation, "orientation") for name in self.frames}
+        self._sensors = list(sensors)
+        for name in self._sensors:
+            if name not in robot.actuators:
+                raise DescriptionError(f"RodModel.sensors: robot {robot.name!r} has no actuator {name!r}.")
+        self._limits = self._make_limits(efforts or {}, strokes or {})
+        self.q = np.zeros(self.system.size)
+        self.efforts = np.zeros(len(robot.actuators))
+        self._gain = np.array([a.tension_per_input for a in robot.actuators.values()])
+        self._rest = self._lengths()
+        self.size = float(sum(getattr(part, "length", 0.0) for part in robot.parts)) or 1.0
+        self._factor: Any = None
+
+    def _make_limits(self, efforts: Limits, strokes: Limits) -> tuple[Floats, Floats, Floats, Floats]:
+        names = list(self.robot.actuators)
+        for given in (efforts, strokes):
+            for name in given:
+                if name not in names:
+                    raise DescriptionError(f"RodModel: robot {self.robot.name!r} has no actuator {name!r}.")
+        effort = np.array([efforts.get(name, (0.0, np.inf)) for name in names], dtype=float).reshape(-1, 2)
+        stroke = np.array([strokes.get(name, (-np.inf, np.inf)) for name in names], dtype=float).reshape(-1, 2)
+        return effort[:, 0], effort[:, 1], stroke[:, 0], stroke[:, 1]
+
+    @property
+    def actuators(self) -> list[str]:
+        """Names of the actuators."""
+        return list(self.robot.actuators)
+
+    @property
+    def sensors(self) -> list[str]:
+        """Names of the actuators whose length is read."""
+        return self._sensors
+
+    @property
+    def effectors(self) -> dict[str, int]:
+        """Number of rows (3 or 6) of each effector."""
+        return {name: 6 if turns else 3 for name, turns in self._turns.items()}
+
+    def limits(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Smallest and largest effort, smallest and largest stroke."""
+        return self._limits
+
+    # Where it is -------------------------------------------------------------------------------------------------------
+
+    def _result(self) -> Equilibrium:
+        zero = np.zeros((1, self.system.size))
+        return Equilibrium(
+            self.robot,
+            self.system,
+            Status(True, "present state"),
+            np.zeros(1),
+            self.q[None].copy(),
+            zero,
+            zero,
+            self.inputs,
+        )
+
+    @property
+    def inputs(self) -> dict[str, float]:
+        """Present efforts by name."""
+        return dict(zip(self.actuators, self.efforts.tolist(), strict=True))
+
+    def _lengths(self) -> Floats:
+        return np.array([cable_length(self.system, name, self.q[None])[0][0] for name in self.actuators])
+
+    def strokes(self) -> Floats:
+        """Present strokes: minus the tension per input times the lengthening."""
+        return -self._gain * (self._lengths() - self._rest)
+
+    def readings(self) -> Floats:
+        """Present lengths (sensors,) [m]."""
+        lengths = self._lengths()
+        return np.array([lengths[self.actuators.index(name)] for name in self._sensors])
+
+    def positions(self) -> list[Floats]:
+        """Present positions of the effectors [m]."""
+        result = self._result()
+        return [result.position(frame) for frame in self.frames.values()]
+
+    def errors(self, positions: list[Floats], rotations: list[Floats | None]) -> Floats:
+        """Effectors as seen from where they should be: (rows,) [m, rad], world axes."""
+        out, result = [], self._result()
+        for k, (name, frame) in enumerate(self.frames.items()):
+            pose = result.pose(frame)
+            out.append(pose[:3, 3] - positions[k])
+            if self._turns[name]:
+                goal = rotations[k]
+                out.append(np.zeros(3) if goal is None else log3(pose[:3, :3] @ goal.T))
+        return np.concatenate(out) if out else np.zeros(0)
+
+    def remember(self) -> tuple[Floats, Floats]:
+        """State and efforts, to come back to with `restore`."""
+        return self.q.copy(), self.efforts.copy()
+
+    def restore(self, memory: tuple[Floats, Floats]) -> None:
+        """Go back to a remembered state."""
+        self.q, self.efforts = memory[0].copy(), memory[1].copy()
+
+    # Mechanics ---------------------------------------------------------------------------------------------------------
+
+    def _rows(self) -> Floats:
+        """H (m, n): effectors (world axes), actuators, sensors."""
+        result = self._result()
+        rows = []
+        for name, frame in self.frames.items():
+            J, R = result.jacobian(frame), result.pose(frame)[:3, :3]
+            rows.append(R @ J[3:])
+            if self._turns[name]:
+                rows.append(R @ J[:3])
+        slope = {name: cable_length(self.system, name, self.q[None])[1][0] for name in self.actuators}
+        rows.append(
+            np.array([-g * slope[n] for g, n in zip(self._gain, self.actuators, strict=True)]).reshape(-1, len(self.q))
+        )
+        rows.append(np.array([slope[name] for name in self._sensors]).reshape(-1, len(self.q)))
+        return np.concatenate(rows)
+
+    def project(self, *, reuse: bool = False) -> Projection:
+        """Linearise at the present state; `reuse` keeps the last stiffness."""
+        from scipy.linalg import lu_factor, lu_solve
+
+        H = self._rows()
+        if not (reuse and self._factor is not None):
+            self._factor = lu_factor(self.system.tangent(self.q, inputs=self.inputs))
+        residual = self.system.residual(self.q, inputs=self.inputs)
+        X = lu_solve(self._factor, np.vstack([H, -residual]).T)
+        w = H @ X
+        count = (sum(self.effectors.values()), len(self.actuators), len(self._sensors))
+        columns = X[:, count[0] : count[0] + count[1]]
+        return Projection(
+            w[:, :-1], w[:, -1], self.strokes(), self.readings(), self.efforts.copy(), count,
+            lambda change: X[:, -1] + columns @ change,
+        )  # fmt: skip
+
+    def advance(self, projection: Projection, change: Floats, *, reach: float = np.inf) -> float:
+        """Change the efforts and move along; returns the length [m] of the step, by what it does to the effectors."""
+        step = projection.finish(change)
+        length = float(np.linalg.norm(step * self.system.tree.strain_scale)) * self.size
+        part = min(1.0, reach / max(length, 1e-300))
+        self.q = self.q + part * step
+        self.efforts = projection.efforts + part * change
+        return length
+
+    def relax(self, *, tolerance: float = 1e-10, strokes: bool = False) -> Equilibrium:
+        """Go to the equilibrium at the present efforts (rods are not held at strokes)."""
+        result = statics(self.robot, inputs=self.inputs, start=self.q, tolerance=tolerance)
+        self.q = result.q.copy()
+        return result

@@ -1,0 +1,51 @@
+"""Soft volumes by finite elements: meshes, elements, equilibria, constraint rows and their compliance (paper 002)."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+# Imported when first asked for: compiled code and SciPy are slow to import.
+_LAZY = {
+    "TetMesh": "mesh",
+    "block": "shapes",
+    "cylinder": "shapes",
+    "tube": "shapes",
+    "finger": "shapes",
+    "parallel_robot": "shapes",
+    "trunk": "shapes",
+    "SoftBody": "body",
+    "Tendon": "parts",
+    "Chamber": "parts",
+    "String": "parts",
+    "Effector": "parts",
+    "PointForce": "parts",
+    "Layer": "parts",
+    "SoftSystem": "system",
+    "SoftState": "system",
+    "SoftEquilibrium": "results",
+    "statics": "equilibrium",
+    "read_mesh": "files",
+    "write_mesh": "files",
+    "Measurement": "fitting",
+    "Fit": "fitting",
+    "fit_material": "fitting",
+    "simulate": "dynamics",
+    "SoftTrajectory": "dynamics",
+    "Prony": "dynamics",
+    "Rayleigh": "dynamics",
+    "SoftModel": "projection",
+    "Projection": "projection",
+}
+
+__all__ = list(_LAZY)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(import_module(f"anguilla.fem.{_LAZY[name]}"), name)
+    raise AttributeError(f"module 'anguilla.fem' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,231 @@
+"""The description of a soft volume: a mesh, its material, what holds it, what pulls it, what is measured."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from anguilla.describe.description import as_name, did_you_mean
+from anguilla.describe.material import Material
+from anguilla.errors import DescriptionError, as_array, as_vector, refuse
+from anguilla.fem.elements import KINDS
+from anguilla.fem.laws import LAWS
+from anguilla.fem.mesh import Floats, Ints, TetMesh, Where, enclosed_volume, find_nodes, locate, open_edges
+from anguilla.fem.parts import Chamber, Effector, Layer, PointForce, String, Tendon
+
+__all__ = ["SoftBody"]
+
+MOST_POISSON = 0.4999
+
+
+class SoftBody:
+    """A soft volume as a robot of its own.
+
+    Attributes:
+        name: its name.
+        mesh: its tetrahedra at rest [m].
+        material: its material; Poisson's ratio below 0.5.
+        law: "corotational" (small strain, large rotation), "st_venant" (002 (20)) or "neo_hookean" (large strain).
+        element: "linear" tetrahedra; "averaged" (linear, volume strain averaged around nodes: no volumetric locking);
+            "quadratic" (ten nodes: no locking, accurate bending).
+        gravity: acceleration [m/s^2].
+
+    Example:
+        >>> from anguilla import Material, fem
+        >>> silicone = Material(young=2e5, poisson=0.45, density=1070)
+        >>> body = fem.SoftBody("bar", fem.block((0.1, 0.01, 0.01), (10, 2, 2)), silicone, element="quadratic")
+        >>> body.fix("base")
+        >>> body.actuate("pull", fem.Tendon([(0.0, 0.0, 0.004), (0.1, 0.0, 0.004)]))
+        >>> body.effector("tip", (0.1, 0.0, 0.0))
+        >>> fem.statics(body, inputs={"pull": 0.1}).position("tip")
+
+    """
+
+    def __init__(
+        self, name: str, mesh: TetMesh, material: Material, *, law: str = "corotational", element: str = "linear",
+        gravity: ArrayLike = (0.0, 0.0, -9.81),
+    ) -> None:  # fmt: skip
+        self.name = as_name(name, "SoftBody.name")
+        if not isinstance(mesh, TetMesh):
+            raise refuse("SoftBody.mesh", "a TetMesh, such as fem.block(...) or fem.read_mesh(...)", mesh)
+        self.mesh = mesh
+        self.material = _solid(material, "SoftBody.material")
+        for value, known, field in ((law, tuple(LAWS), "law"), (element, KINDS, "element")):
+            if value not in known:
+                hint = did_you_mean(value, known) if isinstance(value, str) else ""
+                raise DescriptionError(f"SoftBody.{field} must be one of {', '.join(known)}; got {value!r}{hint}.")
+        self.law, self.element = law, element
+        self.gravity = as_vector(gravity, 3, "SoftBody.gravity", "m/s^2")
+        self.materials: dict[str, Material] = {}
+        self.fixed = np.zeros((len(mesh.points), 3), dtype=bool)
+        self.rigid_parts: dict[str, Ints] = {}
+        self.actuators: dict[str, Tendon | Chamber] = {}
+        self.sensors: dict[str, String] = {}
+        self.effectors: dict[str, Effector] = {}
+        self.loads: list[PointForce] = []
+        self.layers: list[Layer] = []
+
+    def fix(self, where: Where, axes: str = "xyz") -> None:
+        """Hold points where they are.
+
+        Args:
+            where: a named set of the mesh, numbers, a mask, or a function of positions (n, 3) returning a mask.
+            axes: the directions held, such as "xyz" or "z".
+
+        """
+        nodes = find_nodes(self.mesh, where, "fix")
+        if not axes or any(axis not in "xyz" for axis in axes):
+            raise refuse("fix.axes", 'some of the letters "xyz"', axes)
+        for axis in axes:
+            self.fixed[nodes, "xyz".index(axis)] = True
+
+    def rigid(self, name: str, where: Where) -> None:
+        """Make a set of points move as one rigid body (a vertebra, 002 IV-D2): six unknowns instead of three each."""
+        nodes = find_nodes(self.mesh, where, "rigid")
+        self._new(name, "rigid", self.rigid_parts)
+        for other, own in self.rigid_parts.items():
+            if len(np.intersect1d(own, nodes)):
+                raise DescriptionError(f"rigid {name!r} shares points with {other!r}.")
+        if np.linalg.matrix_rank(self.mesh.points[nodes] - self.mesh.points[nodes].mean(axis=0), tol=1e-9) < 2:
+            raise DescriptionError(f"rigid {name!r} needs at least three points that are not on one line.")
+        self.rigid_parts[name] = nodes
+
+    def paint(self, region: str, material: Material) -> None:
+        """Give a named region of the mesh another material."""
+        if region not in self.mesh.regions:
+            known = ", ".join(self.mesh.regions) or "none"
+            raise DescriptionError(
+                f"paint: the mesh has no region {region!r}{did_you_mean(region, self.mesh.regions)}; it has: {known}."
+            )
+        self.materials[region] = _solid(material, f"paint[{region!r}]")
+
+    def actuate(self, name: str, actuator: Tendon | Chamber) -> None:
+        """Add a tendon or a pressure chamber under a name."""
+        self._new(name, "actuate", self.actuators)
+        if isinstance(actuator, Tendon):
+            locate(self.mesh, actuator.points, f"The guide points of {name!r}")
+        elif isinstance(actuator, Chamber):
+            self.surface(actuator.surface, name)
+        else:
+            raise refuse("actuate", "a fem.Tendon or a fem.Chamber", actuator)
+        self.actuators[name] = actuator
+
+    def sense(self, name: str, sensor: String) -> None:
+        """Add a string that measures a length."""
+        self._new(name, "sense", self.sensors)
+        if not isinstance(sensor, String):
+            raise refuse("sense", "a fem.String", sensor)
+        locate(self.mesh, sensor.points, f"The guide points of {name!r}")
+        self.sensors[name] = sensor
+
+    def effector(self, name: str, effector: Effector | ArrayLike) -> None:
+        """Add an effector: a fem.Effector, or just its position at rest [m]."""
+        self._new(name, "effector", self.effectors)
+        item = effector if isinstance(effector, Effector) else Effector(effector)
+        if item.radius is None:
+            locate(self.mesh, item.point, f"The place of effector {name!r}")
+        self.effectors[name] = item
+
+    def load(self, load: PointForce) -> None:
+        """Add a force."""
+        if not isinstance(load, PointForce):
+            raise refuse("load", "a fem.PointForce", load)
+        locate(self.mesh, load.point, "The place of the load")
+        self.loads.append(load)
+
+    def cover(self, layer: Layer) -> None:
+        """Add a thin stiff layer."""
+        if not isinstance(layer, Layer):
+            raise refuse("cover", "a fem.Layer", layer)
+        self.layer_triangles(layer)
+        self.layers.append(layer)
+
+    def surface(self, surface: str | Ints, name: str) -> Ints:
+        """Triangles (k, 3) of a chamber, checked: closed, and turned so that normals point out of the enclosed space."""
+        if isinstance(surface, str):
+            if surface not in self.mesh.surfaces:
+                known = ", ".join(self.mesh.surfaces) or "none"
+                raise DescriptionError(
+                    f"Chamber {name!r}: the mesh has no surface {surface!r}{did_you_mean(surface, self.mesh.surfaces)}; "
+                    f"it has: {known}."
+                )
+            triangles = self.mesh.surfaces[surface]
+        else:
+            triangles = surface
+            if triangles.min() < 0 or triangles.max() >= len(self.mesh.points):
+                raise DescriptionError(f"Chamber {name!r} names points that the mesh does not have.")
+        gaps = open_edges(triangles)
+        if gaps:
+            raise DescriptionError(
+                f"Chamber {name!r} is open or twisted: {gaps} of its edges have no partner. A pressure needs a closed "
+                "surface; close the ends with triangles, all turned the same way."
+            )
+        return (
+            triangles
+            if enclosed_volume(self.mesh.points, triangles) > 0.0
+            else np.ascontiguousarray(triangles[:, ::-1])
+        )
+
+    def layer_triangles(self, layer: Layer) -> Ints:
+        """Triangles (k, 3) of a layer; they must be faces of the mesh."""
+        if isinstance(layer.triangles, str):
+            if layer.triangles == "boundary":
+                return self.mesh.boundary
+            if layer.triangles not in self.mesh.surfaces:
+                raise DescriptionError(f"Layer: the mesh has no surface {layer.triangles!r}.")
+            return self.mesh.surfaces[layer.triangles]
+        triangles: Ints = layer.triangles
+        faces = np.sort(self.mesh.tets[:, [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]]].reshape(-1, 3), axis=1)
+        n = len(self.mesh.points)
+        code = lambda t: (t[:, 0] * n + t[:, 1]) * n + t[:, 2]  # noqa: E731
+        missing = ~np.isin(code(np.sort(triangles, axis=1)), code(faces))
+        if missing.any():
+            raise DescriptionError(f"Layer: {missing.sum()} of its triangles are not faces of the mesh.")
+        return triangles
+
+    def lame(self) -> tuple[Floats, Floats, Floats]:
+        """Lame's mu and lambda [Pa] and the density [kg/m^3] of every tetrahedron."""
+        count = len(self.mesh.tets)
+        mu, lam, density = (np.empty(count) for _ in range(3))
+        for where, material in [(slice(None), self.material)] + [
+            (self.mesh.regions[name], material) for name, material in self.materials.items()
+        ]:
+            shear = material.shear_modulus
+            poisson = material.young / (2.0 * shear) - 1.0
+            mu[where], density[where] = shear, material.density
+            lam[where] = material.young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson))
+        return mu, lam, density
+
+    def _new(self, name: object, what: str, known: dict[str, Any]) -> None:
+        key = as_name(name, f"{what}: name")
+        if key in known:
+            raise DescriptionError(f"{what}: body {self.name!r} already has {name!r}.")
+
+    def __repr__(self) -> str:
+        return f"<SoftBody {self.name!r}: {self.mesh!r}, {self.law}, {self.element}>"
+
+
+def _solid(material: object, name: str) -> Material:
+    if not isinstance(material, Material):
+        raise refuse(name, "a Material", material)
+    poisson = material.young / (2.0 * material.shear_modulus) - 1.0
+    if not -1.0 < poisson <= MOST_POISSON:
+        raise DescriptionError(
+            f"{name}: a volume needs Poisson's ratio below {MOST_POISSON}; got {poisson:g}. Take 0.49 for rubber, with "
+            'element="quadratic" or "averaged".'
+        )
+    return material
+
+
+def as_body(body: object) -> SoftBody:
+    """Check that a solver got a soft body."""
+    if not isinstance(body, SoftBody):
+        raise refuse("body", "a SoftBody", body)
+    return body
+
+
+def as_limits(values: ArrayLike, name: str) -> Floats:
+    """Finite numbers of any shape."""
+    return as_array(values, name, "finite numbers")

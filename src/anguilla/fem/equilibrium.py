@@ -1,0 +1,250 @@
+"""Quasi-static equilibrium of soft bodies: Newton on the exact stiffness, with damping and load steps when needed."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from anguilla.errors import DescriptionError, SolverError, as_count, as_positive
+from anguilla.fem.body import SoftBody
+from anguilla.fem.mesh import Floats
+from anguilla.fem.parts import Tendon
+from anguilla.fem.results import SoftEquilibrium, Status
+from anguilla.fem.system import Efforts, SoftState, SoftSystem
+
+__all__ = ["Task", "solve", "statics"]
+
+SMALLEST_STEP = 1e-4  # of the load
+CONVERGED, INVERTED, DIVERGED, TOO_MANY, SINGULAR = range(5)
+EXPLANATION = {
+    CONVERGED: "converged",
+    INVERTED: "elements turned inside out",
+    DIVERGED: "no shorter step lowered the imbalance",
+    TOO_MANY: "too many iterations",
+    SINGULAR: "the stiffness is singular",
+}
+
+
+@dataclass(frozen=True)
+class Task:
+    """What an equilibrium must satisfy.
+
+    Attributes:
+        efforts: (actuators,) given efforts; ignored for actuators whose stroke is given.
+        driven: numbers of the actuators whose stroke is given.
+        strokes: their strokes [m, m^3].
+
+    """
+
+    efforts: Floats
+    driven: np.ndarray
+    strokes: Floats
+
+    def scaled(self, factor: float) -> Task:
+        """The same with a part of the strokes (gravity, loads and efforts take their factor elsewhere)."""
+        return replace(self, strokes=factor * self.strokes)
+
+
+@dataclass
+class _Counts:
+    iterations: int = 0
+    factorisations: int = 0
+    halvings: int = 0
+    shifts: int = 0
+
+
+def _factor(system: SoftSystem, values: Floats, counts: _Counts) -> None:
+    """Factor; a matrix that is not positive definite gets a multiple of the identity until it is."""
+    counts.factorisations += 1
+    negative = system.solver.factor(values)
+    if negative <= 0:
+        return
+    diagonal = system.unknowns.rows == system.unknowns.cols
+    size = float(np.abs(values[diagonal][:, [0, 4, 8]]).mean())
+    shift = 1e-7 * size  # soft modes of slender bodies lie far below the diagonal
+    while negative > 0 and shift < 1e4 * size:
+        counts.factorisations += 1
+        counts.shifts += 1
+        shifted = values.copy()
+        for k in (0, 4, 8):
+            shifted[diagonal, k] += shift
+        negative = system.solver.factor(shifted)
+        shift *= 10.0
+
+
+def solve(
+    system: SoftSystem, state: SoftState, task: Task, *, factor: float = 1.0, tolerance: float = 1e-10, most: int = 40,
+    counts: _Counts | None = None,
+) -> tuple[SoftState, Floats, int]:  # fmt: skip
+    """Newton from a state: (state, efforts, status)."""
+    counts = counts or _Counts()
+    u = system.unknowns
+    efforts = task.efforts.copy()
+    size = float(np.linalg.norm(np.ptp(system.rest.x, axis=0)))
+    goal = task.scaled(factor).strokes
+    frictional = any(isinstance(p, Tendon) and p.friction for p in system.body.actuators.values())
+    potential = not frictional and not len(task.driven)  # an energy that every step must lower
+    energy, gradient, blocks = system.evaluate(state, efforts, factor=factor, stiffness=True)
+    if not np.isfinite(energy):
+        return state, efforts, INVERTED
+    before = np.inf
+    for _ in range(most):
+        counts.iterations += 1
+        r = u.gather(state.x, gradient[None])
+        try:
+            if len(task.driven):  # a driven actuator may hold what is unstable without it: no shift
+                counts.factorisations += 1
+                system.solver.factor(u.fold(state.x, blocks, gradient))
+            else:
+                _factor(system, u.fold(state.x, blocks, gradient), counts)
+        except SolverError:
+            return state, efforts, SINGULAR
+        if len(task.driven):
+            # efforts are counted per unit of load factor; the rows carry the factor
+            rows = factor * u.gather(state.x, system.actuator_rows(state)[task.driven])
+            w, finish = system.solver.gram(np.vstack([rows, -r]))
+            lack = factor * (goal - system.strokes(state)[task.driven]) - w[:-1, -1]
+            change = np.linalg.lstsq(w[:-1, :-1], lack, rcond=None)[0]
+            step = finish(np.append(change, 1.0))
+            efforts[task.driven] += change
+        else:
+            step = system.solver.solve(-r)[0]
+        step = step.reshape(-1, 3)
+        length = float(np.abs(step).max())
+        if not np.isfinite(length):
+            return state, efforts, DIVERGED
+        # reach of one step: half the size of the body, so that a soft direction does not throw it away
+        part = min(1.0, 0.5 * size / max(length, 1e-300))
+        slope = float(r[0] @ step.ravel())
+        norm = float(np.linalg.norm(r))
+        for _ in range(25):
+            trial = SoftState(*u.move(state.x, state.rotations, part * step))
+            new_energy, new_gradient, blocks = system.evaluate(
+                trial, efforts, factor=factor, stiffness=True, blocks=blocks
+            )
+            if np.isfinite(new_energy):
+                if not potential:
+                    break
+                low = new_energy <= energy + 1e-4 * part * slope + 1e-13 * abs(energy)
+                if low or float(np.linalg.norm(u.gather(trial.x, new_gradient[None]))) < norm:
+                    break
+            part *= 0.5
+            counts.halvings += 1
+        else:
+            if length <= 1e-7 * size:  # round-off
+                return state, efforts, CONVERGED
+            return state, efforts, INVERTED if not np.isfinite(new_energy) else DIVERGED
+        state, energy, gradient = trial, new_energy, new_gradient
+        if length <= tolerance * size or (part == 1.0 and length < 1e-7 * size and length >= 0.5 * before):
+            return state, efforts, CONVERGED
+        before = length
+    return state, efforts, TOO_MANY
+
+
+def statics(
+    body: SoftBody | SoftSystem, *, inputs: Efforts | None = None, strokes: Efforts | None = None,
+    start: SoftEquilibrium | SoftState | None = None, tolerance: float = 1e-10, iterations: int = 40,
+    solver: str = "ldl", raise_on_failure: bool = True,
+) -> SoftEquilibrium:  # fmt: skip
+    """Find a static equilibrium of a soft body.
+
+    Newton tries the full load first, from rest or from `start`; when that fails, gravity, loads, inputs and strokes are
+    applied in steps that adapt themselves.
+
+    Args:
+        body: the body, or a compiled SoftSystem (saves the compilation when called often).
+        inputs: tensions [N] and pressures [Pa] by name; absent ones are zero.
+        strokes: actuators driven by displacement instead: shortening of tendons [m], gain of volume of chambers [m^3];
+            the effort that this takes is found.
+        start: an equilibrium of the same body to start from; rest if not given.
+        tolerance: largest last displacement, over the size of the body.
+        iterations: most iterations of one Newton solve.
+        solver: "ldl" (built in), "mkl" or "splu"; see `linear`.
+        raise_on_failure: raise SolverError (with the last good state in `.result`) instead of returning a failed result.
+
+    Returns:
+        A SoftEquilibrium.
+
+    """
+    system = body if isinstance(body, SoftSystem) else SoftSystem(body, solver=solver)
+    as_positive(tolerance, "tolerance")
+    as_count(iterations, "iterations")
+    task = make_task(system, inputs, strokes)
+    began = time.perf_counter()
+    counts = _Counts()
+    state = as_state(system, start)
+    found, efforts, status = solve(system, state, task, tolerance=tolerance, most=iterations, counts=counts)
+    pieces, factor = 1, 1.0
+    if status != CONVERGED:
+        found, efforts, status, pieces, factor = _continuation(system, task, tolerance, iterations, counts)
+    counters = {**vars(counts), "load_steps": pieces}
+    ok = factor >= 1.0
+    message = (
+        f"converged in {counts.iterations} iterations, {pieces} load steps"
+        if ok
+        else f"stopped at {factor:.3g} of the load: {EXPLANATION[status]}"
+    )
+    result = SoftEquilibrium(
+        system.body, system, found, efforts, Status(ok, message, counters, time.perf_counter() - began)
+    )
+    if not ok and raise_on_failure:
+        raise SolverError(
+            f"No equilibrium of {system.body.name!r}: {message}.", result=result,
+            advice='Load it less or in pieces (start=...), refine the mesh where it folds, or try law="neo_hookean".',
+        )  # fmt: skip
+    return result
+
+
+def make_task(system: SoftSystem, inputs: Efforts | None, strokes: Efforts | None) -> Task:
+    """Check inputs and strokes."""
+    efforts = system.efforts(inputs)
+    goals = system.efforts(strokes, "strokes")
+    driven = np.array([system.names.index(name) for name in strokes or {}], dtype=np.int64)
+    both = sorted(set(inputs or {}) & set(strokes or {}))
+    if both:
+        raise DescriptionError(f"{both[0]!r} is given both in inputs and in strokes: drive it by one of them.")
+    return Task(efforts, driven, goals[driven])
+
+
+def as_state(system: SoftSystem, start: SoftEquilibrium | SoftState | None) -> SoftState:
+    """Check where to start."""
+    if start is None:
+        return system.rest
+    state = start.state if isinstance(start, SoftEquilibrium) else start
+    if not isinstance(state, SoftState) or state.x.shape != system.rest.x.shape:
+        raise DescriptionError("start must be an equilibrium of the same body, with the same mesh and element.")
+    return state
+
+
+def _continuation(
+    system: SoftSystem, task: Task, tolerance: float, iterations: int, counts: _Counts
+) -> tuple[SoftState, Floats, int, int, float]:
+    """Apply the load in steps from rest; the next start is extrapolated from the last two equilibria."""
+    state, efforts, factor, step, pieces = system.rest, task.efforts, 0.0, 0.125, 1
+    previous: tuple[float, SoftState] | None = None
+    status = CONVERGED
+    while factor < 1.0 and step > SMALLEST_STEP:
+        goal = min(1.0, factor + step)
+        guess = state
+        if previous is not None and not len(state.rotations):
+            ratio = (goal - factor) / (factor - previous[0])
+            guess = SoftState(state.x + ratio * (state.x - previous[1].x), state.rotations)
+        before = counts.iterations
+        part = replace(task, efforts=efforts) if len(task.driven) else task
+        trial, found, status = solve(
+            system, guess, part, factor=goal, tolerance=tolerance, most=iterations, counts=counts
+        )
+        if status != CONVERGED and guess is not state:
+            trial, found, status = solve(
+                system, state, part, factor=goal, tolerance=tolerance, most=iterations, counts=counts
+            )
+        if status != CONVERGED:
+            step *= 0.5
+            continue
+        previous, state, efforts, factor = (factor, state), trial, found, goal
+        pieces += 1
+        if counts.iterations - before <= 8:
+            step *= 2.0
+    return state, efforts, status, pieces, factor

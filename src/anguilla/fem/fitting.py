@@ -1,0 +1,129 @@
+"""Find material parameters from measured deflections under known loads (002 II)."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from anguilla.errors import DescriptionError, as_vector
+from anguilla.fem.body import SoftBody, as_body
+from anguilla.fem.equilibrium import statics
+from anguilla.fem.mesh import Floats
+from anguilla.fem.parts import PointForce
+from anguilla.fem.system import SoftSystem
+
+__all__ = ["Fit", "Measurement", "fit_material"]
+
+PARAMETERS = ("young", "poisson", "density")
+
+
+@dataclass
+class Measurement:
+    """What was done to the body, and where its effectors were then.
+
+    Attributes:
+        positions: measured position (3,) [m] by effector.
+        inputs: tensions [N] and pressures [Pa] by actuator.
+        loads: forces.
+
+    """
+
+    positions: dict[str, ArrayLike]
+    inputs: dict[str, float] = field(default_factory=dict)
+    loads: Sequence[PointForce] = ()
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Fitted parameters.
+
+    Attributes:
+        values: parameter by name, SI.
+        deviation: standard deviation by name, from the residuals.
+        rms: root mean square of the distances left [m].
+        body: the body with the fitted material.
+
+    """
+
+    values: dict[str, float]
+    deviation: dict[str, float]
+    rms: float
+    body: SoftBody
+
+
+def fit_material(body: SoftBody, measurements: Sequence[Measurement], parameters: Sequence[str] = ("young",)) -> Fit:
+    """Fit material parameters by least squares on the distances of all effectors.
+
+    Args:
+        body: the body, with a first guess as its material.
+        measurements: what was measured.
+        parameters: which of "young", "poisson", "density" to find. Young's modulus and the density scale against each other
+            if gravity is the only load: then fit one of them.
+
+    """
+    from scipy.optimize import least_squares
+
+    as_body(body)
+    names = list(parameters)
+    unknown = [name for name in names if name not in PARAMETERS]
+    if not names or unknown:
+        raise DescriptionError(f"parameters must be some of {', '.join(PARAMETERS)}; got {parameters!r}.")
+    if not measurements:
+        raise DescriptionError("fit_material needs at least one measurement.")
+    goals: list[Floats] = []
+    for k, measurement in enumerate(measurements):
+        for name, place in measurement.positions.items():
+            if name not in body.effectors:
+                raise DescriptionError(f"measurement {k}: body {body.name!r} has no effector {name!r}.")
+            goals.append(as_vector(place, 3, f"measurement {k}: the position of {name!r}", "m"))
+    if not goals:
+        raise DescriptionError("the measurements hold no positions.")
+    starts: list[Any] = [None] * len(measurements)
+
+    def changed(x: Floats) -> SoftBody:
+        new = copy.deepcopy(body)
+        poisson = new.material.young / (2.0 * new.material.shear_modulus) - 1.0
+        values = {"young": new.material.young, "poisson": poisson, "density": new.material.density}
+        for name, value in zip(names, x, strict=True):
+            values[name] = float(value if name == "poisson" else values[name] * np.exp(value))
+        new.material = type(new.material)(**values, damping=new.material.damping)
+        return new
+
+    def miss(x: Floats) -> Floats:
+        trial, out = changed(x), []
+        for k, measurement in enumerate(measurements):
+            loaded = copy.copy(trial)
+            loaded.loads = [*trial.loads, *measurement.loads]
+            eq = statics(SoftSystem(loaded), inputs=measurement.inputs, start=starts[k])
+            starts[k] = eq.state
+            out += [eq.position(name) for name in measurement.positions]
+        return np.concatenate(out) - np.concatenate(goals)
+
+    first = np.array(
+        [0.0 if n != "poisson" else body.material.young / (2 * body.material.shear_modulus) - 1 for n in names]
+    )
+    bounds = np.array([(-1e-3, 0.4998) if n == "poisson" else (-7.0, 7.0) for n in names]).T
+    best = least_squares(
+        miss, np.clip(first, *bounds), bounds=bounds, diff_step=1e-5, x_scale=0.3, xtol=1e-10, ftol=1e-12
+    )
+    rank = np.linalg.matrix_rank(best.jac, tol=1e-6 * max(np.abs(best.jac).max(), 1e-300))
+    if rank < len(names):
+        raise DescriptionError(
+            f"the measurements do not tell {', '.join(names)} apart: fit fewer parameters or load the body otherwise."
+        )
+    fitted = changed(best.x)
+    spread = 2.0 * best.cost / max(1, len(best.fun) - len(names))
+    deviation = np.sqrt(np.diag(np.linalg.inv(best.jac.T @ best.jac)) * spread)
+    material = fitted.material
+    values = {"young": material.young, "density": material.density}
+    values["poisson"] = material.young / (2.0 * material.shear_modulus) - 1.0
+    return Fit(
+        {n: values[n] for n in names},
+        {n: float(d * (1.0 if n == "poisson" else values[n])) for n, d in zip(names, deviation, strict=True)},
+        float(np.sqrt(2.0 * best.cost / len(goals))), fitted,
+    )  # fmt: skip

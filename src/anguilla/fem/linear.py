@@ -1,0 +1,216 @@
+"""Sparse symmetric solvers behind one small interface: our own compiled one, MKL PARDISO, and SciPy's as a fallback.
+
+A matrix is given by its blocks: rows (nb,), cols (nb,) with row <= col, and values (nb, 9). After `factor`, `solve` gives
+K^-1 b, and `gram` gives W = B K^-1 B^T of many rows at once (002 (7)-(9)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from anguilla.errors import DescriptionError, SolverError
+from anguilla.fem.ldl import backward, factorise, forward
+from anguilla.fem.mesh import Floats, Ints
+from anguilla.fem.ordering import analyse
+
+__all__ = ["SOLVERS", "LinearSolver", "make_solver"]
+
+Finish = Callable[[Floats], Floats]
+
+
+class LinearSolver(Protocol):
+    """What a linear solver offers; n is three times the number of nodes."""
+
+    name: str
+
+    def factor(self, values: Floats) -> int:
+        """Factor the matrix with these blocks (nb, 9); returns the number of negative pivots, or -1 if unknown."""
+
+    def solve(self, b: Floats) -> Floats:
+        """K^-1 b for the rows of b: (m, n) -> (m, n)."""
+
+    def gram(self, b: Floats) -> tuple[Floats, Finish]:
+        """W = b K^-1 b^T (m, m), and a function c (m,) -> K^-1 b^T c (n,)."""
+
+
+def _singular() -> SolverError:
+    return SolverError(
+        "The stiffness matrix is singular.", advice="Is the body held (fix), so that it cannot move as a rigid body?"
+    )
+
+
+class Multifrontal:
+    """The built-in L D L^T, compiled; nothing to install."""
+
+    name = "ldl"
+
+    def __init__(self, points: Floats, rows: Ints, cols: Ints) -> None:
+        n = len(points)
+        from scipy.sparse import coo_array
+
+        pattern = coo_array((np.ones(2 * len(rows)), (np.r_[rows, cols], np.r_[cols, rows])), shape=(n, n)).tocsr()
+        pattern.sort_indices()
+        f = self.fronts = analyse(points, pattern.indptr.astype(np.int64), pattern.indices.astype(np.int64))
+        place = np.empty(n, dtype=np.int64)
+        place[f.order] = np.arange(n)
+        self._order = (3 * f.order[:, None] + np.arange(3)).ravel()
+        r, c = place[rows], place[cols]
+        low, high = np.minimum(r, c), np.maximum(r, c)
+        own = np.searchsorted(f.first, low, side="right") - 1
+        order = np.argsort(own, kind="stable")
+        entry = np.zeros((len(rows), 3), dtype=np.int64)
+        entry[:, 0], entry[:, 2] = order, (r > c)[order]
+        # position of a node inside the front that owns it or is updated by it: the lists are sorted, so search a shifted copy
+        key = np.repeat(np.arange(len(f.parent)), np.diff(f.start)) * (n + 1) + f.index
+        at = lambda node: np.searchsorted(key, own * (n + 1) + node) - f.start[own]  # noqa: E731
+        width = 3 * np.diff(f.start)[own]
+        entry[:, 1] = (3 * at(low) * width + 3 * at(high))[order]
+        self._entry = entry
+        self._entry_at = np.concatenate([[0], np.cumsum(np.bincount(own, minlength=len(f.parent)))]).astype(np.int64)
+        self._front, self._stack = np.zeros(f.widest**2), np.zeros(f.stack + 1)
+        self._panels, self._d = np.zeros(int(f.panel[-1])), np.zeros(3 * n)
+        self._heads, self._local = np.zeros(len(f.parent), dtype=np.int64), np.zeros(f.widest)
+
+    def factor(self, values: Floats) -> int:
+        """Factor; returns the number of negative pivots."""
+        f = self.fronts
+        negative = factorise(
+            f.first, f.start, f.relative, f.parent, f.panel, self._entry_at, self._entry, values, self._front, self._stack,
+            self._panels, self._d, self._heads,
+        )  # fmt: skip
+        size = np.abs(self._d)
+        if negative < 0 or size.min() < 1e-15 * size.max():
+            raise _singular()
+        return int(negative)
+
+    def _forward(self, b: Floats) -> Floats:
+        f = self.fronts
+        y = np.ascontiguousarray(b[:, self._order])
+        forward(f.first, f.start, f.index, f.panel, self._panels, self._local, y)
+        return y
+
+    def _backward(self, y: Floats) -> Floats:
+        f = self.fronts
+        backward(f.first, f.start, f.index, f.panel, self._panels, self._local, y)
+        x = np.empty_like(y)
+        x[:, self._order] = y
+        return x
+
+    def solve(self, b: Floats) -> Floats:
+        """K^-1 b for the rows of b."""
+        return self._backward(self._forward(b) / self._d)
+
+    def gram(self, b: Floats) -> tuple[Floats, Finish]:
+        """Half the solve for all rows, W as their products, and the other half once for the combination asked for."""
+        y = self._forward(b)
+        z = y / self._d
+        w = y @ z.T
+        return 0.5 * (w + w.T), lambda c: self._backward((c @ z)[None, :])[0]
+
+
+class _Whole:
+    """A solver that only solves: W by multiplication."""
+
+    name = ""
+
+    def __init__(self, points: Floats, rows: Ints, cols: Ints) -> None:
+        from scipy.sparse import coo_array
+
+        self.n = 3 * len(points)
+        i, j = np.repeat(np.arange(3), 3), np.tile(np.arange(3), 3)
+        r, c = 3 * rows[:, None] + i, 3 * cols[:, None] + j
+        keep = r <= c
+        self._upper = keep
+        number = np.arange(1, int(keep.sum()) + 1)
+        pattern = coo_array((number.astype(float), (r[keep], c[keep])), shape=(self.n, self.n)).tocsr()
+        pattern.sort_indices()
+        self._shuffle = pattern.data.astype(np.int64) - 1
+        self._matrix = pattern
+
+    def _fill(self, values: Floats) -> Any:
+        self._matrix.data = values[self._upper][self._shuffle]
+        return self._matrix
+
+    def solve(self, b: Floats) -> Floats:
+        raise NotImplementedError
+
+    def gram(self, b: Floats) -> tuple[Floats, Finish]:
+        """W = b K^-1 b^T by full solves."""
+        x = self.solve(b)
+        w = b @ x.T
+        return 0.5 * (w + w.T), lambda c: c @ x
+
+
+class SuperLU(_Whole):
+    """SciPy's general sparse LU: slow, always there."""
+
+    name = "splu"
+
+    def factor(self, values: Floats) -> int:
+        """Factor; the signs of the pivots are not known."""
+        from scipy.sparse.linalg import splu
+
+        upper = self._fill(values).tocsc()
+        full = upper + upper.T
+        full.setdiag(upper.diagonal())
+        try:
+            self._lu = splu(
+                full.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+            )
+        except RuntimeError:
+            raise _singular() from None
+        pivots = np.abs(self._lu.U.diagonal())
+        if pivots.min() < 1e-15 * pivots.max():
+            raise _singular()
+        return -1
+
+    def solve(self, b: Floats) -> Floats:
+        """K^-1 b for the rows of b."""
+        return np.ascontiguousarray(self._lu.solve(np.asfortranarray(b.T)).T)
+
+
+class Pardiso(_Whole):
+    """MKL PARDISO through pypardiso (extra `mkl`): best for large solid meshes."""
+
+    name = "mkl"
+
+    def __init__(self, points: Floats, rows: Ints, cols: Ints) -> None:
+        try:
+            from pypardiso import PyPardisoSolver
+        except ImportError:
+            raise DescriptionError('solver "mkl" needs pypardiso: pip install "anguilla[mkl]".') from None
+        super().__init__(points, rows, cols)
+        self._solver = PyPardisoSolver(mtype=-2)  # real symmetric indefinite
+        self._analysed = False
+
+    def factor(self, values: Floats) -> int:
+        """Factor; returns the number of negative pivots."""
+        from scipy.sparse import csr_matrix
+
+        matrix = csr_matrix(self._fill(values))
+        self._csr = matrix
+        self._solver.set_phase(22 if self._analysed else 12)
+        self._analysed = True
+        self._solver._call_pardiso(matrix, np.zeros((self.n, 1)))
+        negative = int(self._solver.get_iparm(23))
+        if int(self._solver.get_iparm(14)) > 0:  # perturbed pivots
+            raise _singular()
+        return negative
+
+    def solve(self, b: Floats) -> Floats:
+        """K^-1 b for the rows of b."""
+        self._solver.set_phase(33)
+        return np.ascontiguousarray(self._solver._call_pardiso(self._csr, np.asfortranarray(b.T)).T)
+
+
+SOLVERS: dict[str, type] = {"ldl": Multifrontal, "mkl": Pardiso, "splu": SuperLU}
+
+
+def make_solver(name: object, points: Floats, rows: Ints, cols: Ints) -> LinearSolver:
+    """Make a solver by name: "ldl", "mkl" or "splu"."""
+    if not isinstance(name, str) or name not in SOLVERS:
+        raise DescriptionError(f"solver must be one of {', '.join(map(repr, SOLVERS))}; got {name!r}.")
+    return SOLVERS[name](points, rows, cols)

@@ -1,0 +1,209 @@
+"""In which order to eliminate the nodes of a mesh, and which columns share one dense front (symbolic factorisation).
+
+Everything here works on nodes (blocks of three unknowns) and is done once for a mesh.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from anguilla.fem.mesh import Floats, Ints
+
+__all__ = ["Fronts", "analyse"]
+
+SMALL = 6  # leaves of the dissection, in nodes
+MERGE = 8  # fronts with fewer pivot nodes than this may grow by explicit zeros
+WASTE = 0.25  # largest part of zeros in a merged front
+
+
+@dataclass(frozen=True, slots=True)
+class Fronts:
+    """The elimination tree of dense fronts, children before parents.
+
+    Attributes:
+        order: (n,) node eliminated at each place.
+        first: (s + 1,) first place of each front's pivots.
+        start: (s + 1,) where the nodes of a front begin in `index`.
+        index: places of the nodes of the fronts: pivots first, then those they update, increasing.
+        parent: (s,) parent front, or -1.
+        relative: for every non-pivot node of a front, its position in the parent's front (same layout as `index`).
+        panel: (s + 1,) where the factor of a front begins in the factor's storage.
+        stack: doubles needed for update matrices that wait.
+        widest: largest front, in unknowns.
+        operations: multiply-adds of one factorisation.
+
+    """
+
+    order: Ints
+    first: Ints
+    start: Ints
+    index: Ints
+    parent: Ints
+    relative: Ints
+    panel: Ints
+    stack: int
+    widest: int
+    operations: float
+
+
+def _minimum_degree(indptr: Ints, indices: Ints) -> Ints:
+    """Ordering by SuperLU's multiple minimum degree."""
+    from scipy.sparse import csc_array
+    from scipy.sparse.linalg import splu
+
+    n = len(indptr) - 1
+    matrix = csc_array((np.full(len(indices), -1.0), indices, indptr), shape=(n, n))
+    matrix.setdiag(4.0 * np.diff(indptr) + 4.0)
+    lu = splu(matrix.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    return np.argsort(lu.perm_c).astype(np.int64)
+
+
+def _dissection(points: Floats, indptr: Ints, indices: Ints) -> Ints:
+    """Nested dissection by planes: the two halves first, the nodes between them last."""
+    order: list[Ints] = []
+    side = np.zeros(len(points), dtype=np.int64)
+
+    def halve(nodes: Ints) -> list[Ints]:
+        if len(nodes) <= SMALL:
+            return [nodes]
+        place = points[nodes]
+        axis = int(np.argmax(np.ptp(place, axis=0)))
+        middle = np.median(place[:, axis])
+        low = place[:, axis] < middle
+        if not low.any() or low.all():
+            low = np.arange(len(nodes)) < len(nodes) // 2
+        side[nodes] = np.where(low, 1, 2)
+        left = nodes[low]
+        touches = np.array([np.any(side[indices[indptr[v] : indptr[v + 1]]] == 2) for v in left])
+        side[nodes] = 0
+        return [*halve(left[~touches]), *halve(nodes[~low]), left[touches]]
+
+    order = halve(np.arange(len(points)))
+    return np.concatenate([part for part in order if len(part)]).astype(np.int64)
+
+
+def _structure(order: Ints, indptr: Ints, indices: Ints) -> tuple[list[Ints], Ints]:
+    """Rows (places) below the diagonal of every column of the factor, and the parent of every column."""
+    n = len(order)
+    place = np.empty(n, dtype=np.int64)
+    place[order] = np.arange(n)
+    parent = np.full(n, -1, dtype=np.int64)
+    children: list[list[int]] = [[] for _ in range(n)]
+    rows: list[Ints] = []
+    for j in range(n):
+        node = order[j]
+        own = place[indices[indptr[node] : indptr[node + 1]]]
+        parts = [own[own > j], *(rows[c][1:] for c in children[j])]
+        union = np.unique(np.concatenate(parts)) if children[j] else np.sort(parts[0])
+        rows.append(union)
+        if len(union):
+            parent[j] = union[0]
+            children[union[0]].append(j)
+    return rows, parent
+
+
+def _postorder(parent: Ints) -> Ints:
+    n = len(parent)
+    children: list[list[int]] = [[] for _ in range(n)]
+    roots: list[int] = []
+    for j in range(n - 1, -1, -1):
+        (children[parent[j]] if parent[j] >= 0 else roots).append(j)
+    result: list[int] = []
+    stack = roots
+    while stack:  # parents before children, then turned round
+        j = stack.pop()
+        result.append(j)
+        stack.extend(reversed(children[j]))
+    return np.array(result[::-1], dtype=np.int64)
+
+
+def _fundamental(rows: list[Ints], parent: Ints) -> list[tuple[int, int]]:
+    """Chains of columns (from, to) whose structures differ only by themselves."""
+    count = np.bincount(parent[parent >= 0], minlength=len(parent))
+    chains = []
+    begin = 0
+    for j in range(1, len(rows) + 1):
+        same = j < len(rows) and parent[j - 1] == j and count[j] == 1 and len(rows[j - 1]) == len(rows[j]) + 1
+        if not same:
+            chains.append((begin, j))
+            begin = j
+    return chains
+
+
+def _merge(chains: list[tuple[int, int]], rows: list[Ints]) -> list[tuple[int, int]]:
+    """Join a front with the parent that follows it where few zeros are added."""
+    merged: list[tuple[int, int, float]] = []  # from, to, zeros so far
+    for begin, end in chains:
+        zeros = 0.0
+        while merged:
+            b, e, z = merged[-1]
+            below = rows[e - 1]
+            follows = e == begin and len(below) and below[0] < end
+            if not follows or min(e - b, end - begin) > MERGE:
+                break
+            front = end - begin + len(rows[end - 1])
+            added = z + zeros + (e - b) * (front - len(below))
+            size = (end - b) * front
+            if added > WASTE * size and not (end - b) <= 3:
+                break
+            merged.pop()
+            begin, zeros = b, added
+        merged.append((begin, end, zeros))
+    return [(b, e) for b, e, _ in merged]
+
+
+def _cost(rows: list[Ints]) -> float:
+    return float(sum((len(r) + 1.0) ** 2 for r in rows))
+
+
+def analyse(points: Floats, indptr: Ints, indices: Ints) -> Fronts:
+    """Order the nodes and build the fronts.
+
+    Args:
+        points: (n, 3) positions of the nodes, for the dissection.
+        indptr: (n + 1,) adjacency of the nodes, both directions, with or without the diagonal.
+        indices: its columns.
+
+    """
+    best: tuple[float, Ints] | None = None
+    for order in (_minimum_degree(indptr, indices), _dissection(points, indptr, indices)):
+        rows, parent = _structure(order, indptr, indices)
+        if best is None or _cost(rows) < best[0]:
+            best = (_cost(rows), order[_postorder(parent)])
+    assert best is not None
+    order = best[1]
+    rows, parent = _structure(order, indptr, indices)
+    fronts = _merge(_fundamental(rows, parent), rows)
+    return _layout(order, fronts, rows)
+
+
+def _layout(order: Ints, fronts: list[tuple[int, int]], rows: list[Ints]) -> Fronts:
+    first = np.array([b for b, _ in fronts] + [len(order)], dtype=np.int64)
+    below = [rows[e - 1] for _, e in fronts]
+    own = np.searchsorted(first, np.arange(len(order)), side="right") - 1
+    parent = np.array([own[r[0]] if len(r) else -1 for r in below], dtype=np.int64)
+    lists = [np.concatenate([np.arange(b, e), r]) for (b, e), r in zip(fronts, below, strict=True)]
+    sizes = np.array([len(part) for part in lists])
+    relative = []
+    for s, (b, e) in enumerate(fronts):
+        position = np.full(sizes[s], -1, dtype=np.int64)
+        if parent[s] >= 0:
+            position[e - b :] = np.searchsorted(lists[parent[s]], below[s])
+        relative.append(position)
+    pivots = np.diff(first)
+    panel = np.concatenate([[0], np.cumsum(9 * pivots * sizes)])
+    depth = waiting = 0
+    pending: list[list[int]] = [[] for _ in fronts]
+    for s in range(len(fronts)):
+        waiting -= sum((3 * int(sizes[c] - pivots[c])) ** 2 for c in pending[s])
+        waiting += (3 * int(sizes[s] - pivots[s])) ** 2
+        depth = max(depth, waiting)
+        if parent[s] >= 0:
+            pending[parent[s]].append(s)
+    work = float(sum(27 * sum((m - k) ** 2 / 2 for k in range(p)) for p, m in zip(pivots, sizes, strict=True)))
+    return Fronts(
+        order, first, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), np.concatenate(lists), parent,
+        np.concatenate(relative), panel.astype(np.int64), depth, 3 * int(sizes.max()), work,
+    )  # fmt: skip

@@ -1,0 +1,229 @@
+"""What a user puts on a soft body: tendons, chambers, strings, effectors, loads, stiff layers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from anguilla.describe.description import Description
+from anguilla.describe.material import Material
+from anguilla.errors import (
+    DescriptionError,
+    as_array,
+    as_flag,
+    as_nonnegative,
+    as_number,
+    as_positive,
+    as_vector,
+    refuse,
+)
+from anguilla.fem.mesh import Floats
+
+__all__ = ["Chamber", "Effector", "Layer", "PointForce", "String", "Tendon"]
+
+INF = float("inf")
+
+
+def _points(value: object, name: str, least: int) -> Floats:
+    wanted = f"at least {least} positions of shape (k, 3) [m]"
+    points = np.atleast_2d(as_array(value, name, wanted))
+    if points.ndim != 2 or points.shape[1] != 3 or len(points) < least:
+        raise refuse(name, wanted, value)
+    return points
+
+
+def _limit(value: object, name: str, unit: str) -> float:
+    if isinstance(value, float) and np.isinf(value):
+        return value
+    return as_number(value, name, unit)
+
+
+@dataclass(eq=False)
+class _Line(Description):
+    """A frictionless line through guide points of the body.
+
+    Attributes:
+        points: (k, 3) guide points [m] at rest, inside or on the mesh, from the end that is pulled to the end that is fixed.
+        origin: a point fixed in the world [m] from which the line comes; without it the line begins at the first point.
+        pad: radius [m] of the area that holds each guide point: a pull on a single point would dig into a soft body, the
+            deeper the finer the mesh. 0 holds it by the element around it.
+
+    """
+
+    points: Any
+    origin: Any = None
+    pad: float = field(default=0.0, kw_only=True)
+
+    def _check(self) -> None:
+        kind = type(self).__name__
+        self.points = _points(self.points, f"{kind}.points", 2 if self.origin is None else 1)
+        if self.origin is not None:
+            self.origin = as_vector(self.origin, 3, f"{kind}.origin", "m")
+        self.pad = as_nonnegative(self.pad, f"{kind}.pad", "m")
+        chain = self.points if self.origin is None else np.vstack([self.origin, self.points])
+        if np.any(np.linalg.norm(np.diff(chain, axis=0), axis=1) <= 0.0):
+            raise DescriptionError(f"{kind}.points: two neighbours are the same point; a segment needs a direction.")
+
+
+@dataclass(eq=False)
+class Tendon(_Line):
+    """A tendon (002 II-C a); its input is the tension [N], positive pulls; its stroke is by how much it got shorter [m].
+
+    Attributes:
+        points: (k, 3) guide points [m] at rest, from the end that is pulled to the end that is fixed.
+        origin: a point fixed in the world [m] from which it is pulled, or None.
+        pad: radius [m] of the area that holds each guide point.
+        force: smallest and largest tension [N]; a tendon cannot push.
+        stroke: smallest and largest stroke [m].
+        friction: Coulomb friction at the guide points [-]: tension falls by exp(-friction x angle) at each of them.
+
+    """
+
+    force: tuple[float, float] = field(default=(0.0, INF), kw_only=True)
+    stroke: tuple[float, float] = field(default=(-INF, INF), kw_only=True)
+    friction: float = field(default=0.0, kw_only=True)
+
+    def _check(self) -> None:
+        super()._check()
+        self.force = _range(self.force, "Tendon.force", "N")
+        if self.force[0] < 0.0:
+            raise refuse("Tendon.force", "two tensions [N], none negative: a tendon cannot push", self.force)
+        self.stroke = _range(self.stroke, "Tendon.stroke", "m")
+        self.friction = as_nonnegative(self.friction, "Tendon.friction")
+
+
+@dataclass(eq=False)
+class String(_Line):
+    """A string potentiometer (002 II-D): it measures the length of its line [m] and does not pull."""
+
+
+@dataclass(eq=False)
+class Chamber(Description):
+    """A closed cavity under pressure (002 II-C b); its input is the pressure [Pa], positive inflates.
+
+    Its stroke is the volume gained since rest [m^3].
+
+    Attributes:
+        surface: name of a closed surface of the mesh, or triangles (k, 3) whose normals point out of the enclosed space.
+        pressure: smallest and largest pressure [Pa]; give a negative minimum if there is vacuum.
+        stroke: smallest and largest gain of volume [m^3].
+        fluid_density: density of the fluid inside [kg/m^3]; its weight loads the walls (hydraulics). 0 for air.
+        port: where the pressure is measured [m], fixed in the world; matters only with a heavy fluid.
+
+    """
+
+    surface: Any
+    pressure: tuple[float, float] = field(default=(0.0, INF), kw_only=True)
+    stroke: tuple[float, float] = field(default=(-INF, INF), kw_only=True)
+    fluid_density: float = field(default=0.0, kw_only=True)
+    port: Any = field(default=(0.0, 0.0, 0.0), kw_only=True)
+
+    def _check(self) -> None:
+        if not isinstance(self.surface, str):
+            triangles = np.asarray(self.surface)
+            if triangles.dtype.kind not in "iu" or triangles.ndim != 2 or triangles.shape[1] != 3 or not len(triangles):
+                raise refuse("Chamber.surface", "the name of a surface of the mesh, or triangles (k, 3)", self.surface)
+            self.surface = triangles.astype(np.int64)
+        self.pressure = _range(self.pressure, "Chamber.pressure", "Pa")
+        self.stroke = _range(self.stroke, "Chamber.stroke", "m^3")
+        self.fluid_density = as_nonnegative(self.fluid_density, "Chamber.fluid_density", "kg/m^3")
+        self.port = as_vector(self.port, 3, "Chamber.port", "m")
+
+    @property
+    def force(self) -> tuple[float, float]:
+        """Limits of the input, under the name all actuators share."""
+        return self.pressure
+
+
+def _range(value: object, name: str, unit: str) -> tuple[float, float]:
+    wanted = f"two increasing numbers [{unit}], the smallest and the largest"
+    if not isinstance(value, (tuple, list, np.ndarray)) or len(value) != 2:
+        raise refuse(name, wanted, value)
+    low, high = (_limit(v, name, unit) for v in value)
+    if not low <= high:
+        raise refuse(name, wanted, value)
+    return low, high
+
+
+@dataclass(eq=False)
+class Effector(Description):
+    """A point of the body whose position matters (002 II-B), with its orientation if asked for.
+
+    Attributes:
+        point: position at rest [m]; inside or on the mesh, unless a radius is given.
+        orientation: also follow the mean rotation of the surroundings.
+        radius: the mean of the nodes within this distance [m] carries it (the middle of a hollow plate, say); by default the
+            tetrahedron around it.
+
+    """
+
+    point: Any
+    orientation: bool = False
+    radius: float | None = None
+
+    def _check(self) -> None:
+        self.point = as_vector(self.point, 3, "Effector.point", "m")
+        self.orientation = as_flag(self.orientation, "Effector.orientation")
+        if self.radius is not None:
+            self.radius = as_positive(self.radius, "Effector.radius", "m")
+
+    @property
+    def rows(self) -> int:
+        """Number of rows: 3 for the position, 3 more for the rotation."""
+        return 6 if self.orientation else 3
+
+
+@dataclass(eq=False)
+class PointForce(Description):
+    """A constant force at a point of the body, in world axes; the load at an effector (002, lambda_e = m g).
+
+    Attributes:
+        point: position at rest [m], inside or on the mesh.
+        force: force [N], a vector or a function t [s] -> vector (dynamics).
+
+    """
+
+    point: Any
+    force: Any
+
+    def _check(self) -> None:
+        self.point = as_vector(self.point, 3, "PointForce.point", "m")
+        if not callable(self.force):
+            self.force = as_vector(self.force, 3, "PointForce.force", "N")
+
+    def at(self, t: float) -> Floats:
+        """The force (3,) [N] at a time [s]."""
+        value: ArrayLike | Callable[[float], ArrayLike] = self.force
+        return as_vector(value(t), 3, "PointForce.force", "N") if callable(value) else np.asarray(value)
+
+
+@dataclass(eq=False)
+class Layer(Description):
+    """A thin stiff layer (fabric, film, skin) stuck to triangles of the mesh: it resists stretch, not bending.
+
+    Attributes:
+        triangles: (k, 3) corners in the mesh, or "boundary" for the whole boundary, or the name of a surface.
+        thickness: thickness [m].
+        material: its material, taken in plane stress.
+
+    """
+
+    triangles: Any
+    thickness: float
+    material: Material
+
+    def _check(self) -> None:
+        if not isinstance(self.triangles, str):
+            triangles = np.asarray(self.triangles)
+            if triangles.dtype.kind not in "iu" or triangles.ndim != 2 or triangles.shape[1] != 3 or not len(triangles):
+                raise refuse(
+                    "Layer.triangles", '"boundary", the name of a surface, or triangles (k, 3)', self.triangles
+                )
+            self.triangles = triangles.astype(np.int64)
+        self.thickness = as_positive(self.thickness, "Layer.thickness", "m")
+        if not isinstance(self.material, Material):
+            raise refuse("Layer.material", "a Material", self.material)

@@ -1,0 +1,379 @@
+"""A soft body compiled for computation: energy, gradient and exact stiffness, and the rows of its constraints."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from anguilla.errors import DescriptionError, as_number, refuse
+from anguilla.fem.assembly import FORCES, STIFFNESS, Elements, add_averaged_stiffness, assemble, average
+from anguilla.fem.body import SoftBody, as_body
+from anguilla.fem.elements import (
+    Pattern,
+    consistent_weights,
+    held_by,
+    make_elements,
+    make_grid,
+    make_stars,
+    pairs_of,
+    shape_functions,
+    star_pairs,
+)
+from anguilla.fem.frames import Frames
+from anguilla.fem.laws import LAWS, MEMBRANE
+from anguilla.fem.linear import LinearSolver, make_solver
+from anguilla.fem.mesh import Floats, Ints, locate
+from anguilla.fem.parts import Chamber, String, Tendon
+from anguilla.fem.rows import (
+    Lines,
+    Surfaces,
+    add_fluid,
+    add_line,
+    add_line_stiffness,
+    add_volume,
+    directions,
+    lengths,
+    volumes,
+)
+from anguilla.fem.unknowns import Unknowns
+
+__all__ = ["Efforts", "SoftState", "SoftSystem"]
+
+Efforts = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class SoftState:
+    """Positions (n, 3) [m] of all nodes, and rotations (k, 3, 3) of the rigid parts."""
+
+    x: Floats
+    rotations: Floats
+
+
+class SoftSystem:
+    """A soft body, frozen and ready.
+
+    `gradient` is the imbalance dPi/dx, zero at equilibrium; `stiffness` its exact derivative, K of 002 (1) with the sign that
+    makes it positive definite.
+    """
+
+    def __init__(self, body: SoftBody, *, solver: str = "ldl") -> None:
+        self.body = body = copy.deepcopy(as_body(body))
+        if not body.fixed.any():
+            raise DescriptionError(f"body {body.name!r} is not held: fix some points, else it has no equilibrium.")
+        self.grid = make_grid(body.mesh, body.element)
+        n = len(self.grid.points)
+        mu, lam, density = body.lame()
+        self.density = density
+        law = np.full(len(mu), LAWS[body.law], dtype=np.int64)
+        elements = make_elements(self.grid, mu, lam, law)
+        stars = make_stars(self.grid, elements)
+        layers = self._make_layers()
+        fixed = np.stack([self._spread_mask(body.fixed[:, a]) for a in range(3)], axis=1)
+        keep = np.logical_not(fixed.all(axis=1))
+        self.names = list(body.actuators)
+        self.sensors = list(body.sensors)
+        parts = {name: self.grid.with_middles(nodes) for name, nodes in body.rigid_parts.items()}
+        chains: list[Tendon | String] = [part for part in body.actuators.values() if isinstance(part, Tendon)]
+        chains += list(body.sensors.values())
+        lines = self._make_lines(chains)
+        surfaces = self._make_surfaces()
+        star_i, star_j = star_pairs(stars)
+        segments = [lines.node[a:b] for a, b in zip(lines.part_at[:-1], lines.part_at[1:], strict=True)]
+        line_pairs = [pairs_of(segment[None, :]) for segment in segments]
+        pattern = Pattern(keep, [pairs_of(elements.nodes), (star_i, star_j), *line_pairs])
+        self.elements = elements._replace(slot=np.ascontiguousarray(pattern.slots(*pairs_of(elements.nodes))))
+        self.stars = stars._replace(slot=pattern.slots(star_i, star_j))
+        self.layers = layers._replace(slot=np.ascontiguousarray(pattern.slots(*pairs_of(layers.nodes))))
+        slots = [pattern.slots(*pair).ravel() for pair in line_pairs]
+        self.lines = lines._replace(
+            slot_at=np.concatenate([[0], np.cumsum([len(s) for s in slots])]).astype(np.int64),
+            slot=np.concatenate([*slots, np.zeros(0, dtype=np.int64)]),
+        )
+        self.surfaces = _with_slots(surfaces, pattern)
+        self.unknowns = Unknowns(self.grid.points, fixed, parts, pattern.rows, pattern.cols)
+        self.pattern = pattern
+        self.solver: LinearSolver = make_solver(solver, self.unknowns.points, self.unknowns.rows, self.unknowns.cols)
+        self.weights = consistent_weights(self.grid, density)
+        self.rest = SoftState(self.grid.points.copy(), self.unknowns.rest_rotations())
+        self.frames = Frames(body, self.grid)
+        self._loads = [self._point(load.point) for load in body.loads]
+        self._whole = np.ones(len(self.lines.part_at) - 1)
+        self._pressure = np.zeros(n if body.element == "averaged" else 0)
+        widest = int(np.diff(self.stars.node_at).max()) if len(self.stars.node_at) else 1
+        self._star_row = np.zeros((widest, 3))
+        self.no_history = np.zeros((0, 9))
+        self._nothing = np.zeros((1, 9))
+        rest = self.rest.x
+        self._rest_length, self._rest_volume = self._lengths(rest), self._volumes(rest)
+        self.tolerance_force = self._scale()
+
+    # Compilation -------------------------------------------------------------------------------------------------------
+
+    def _spread_mask(self, mask: np.ndarray) -> np.ndarray:
+        out = np.zeros(len(self.grid.points), dtype=bool)
+        if mask.any():
+            out[self.grid.with_middles(np.flatnonzero(mask))] = True
+        return out
+
+    def _point(self, place: Floats, pad: float = 0.0) -> tuple[Ints, Floats]:
+        """Nodes (k,) and weights (k,) of a point of the body, held by the nodes within `pad` [m] of it."""
+        held = held_by(self.grid.points, place, pad) if pad else None
+        if held is not None:
+            return held
+        tet, bary = locate(self.body.mesh, place, "point")
+        weight = shape_functions(bary, self.grid.cells.shape[1])[0]
+        return self.grid.cells[tet[0]], weight
+
+    def _make_layers(self) -> Elements:
+        nodes, gradient, weight, mu, lam = [], [], [], [], []
+        for layer in self.body.layers:
+            triangles = np.sort(self.grid.refine(self.body.layer_triangles(layer)), axis=1)
+            a, b, c = (self.grid.points[triangles[:, k]] for k in range(3))
+            normal = np.cross(b - a, c - a)
+            area = 0.5 * np.linalg.norm(normal, axis=1)
+            n = normal / (2.0 * area)[:, None]
+            opposite = np.stack([c - b, a - c, b - a], axis=1)
+            nodes.append(triangles)
+            gradient.append(np.cross(n[:, None, :], opposite) / (2.0 * area)[:, None, None])
+            weight.append(area * layer.thickness)
+            shear = layer.material.shear_modulus
+            poisson = layer.material.young / (2.0 * shear) - 1.0
+            mu.append(np.full(len(triangles), shear))
+            lam.append(np.full(len(triangles), layer.material.young * poisson / (1.0 - poisson**2)))
+        if not nodes:
+            none = np.zeros(0)
+            return Elements(
+                np.zeros((0, 3), dtype=np.int64), np.zeros((0, 1, 3, 3)), np.zeros((0, 1)), none, none,
+                np.zeros(0, dtype=np.int64), np.zeros((0, 6), dtype=np.int64),
+            )  # fmt: skip
+        cells = np.concatenate(nodes)
+        return Elements(
+            cells, np.ascontiguousarray(np.concatenate(gradient)[:, None]), np.concatenate(weight)[:, None],
+            np.concatenate(mu), np.concatenate(lam), np.full(len(cells), MEMBRANE, dtype=np.int64),
+            np.zeros((len(cells), 6), dtype=np.int64),
+        )  # fmt: skip
+
+    def _make_lines(self, chains: list[Tendon | String]) -> Lines:
+        at, part_at, node, weight, offset = [0], [0], [], [], []
+        for chain in chains:
+            places: list[tuple[Ints, Floats] | Floats] = [self._point(p, chain.pad) for p in chain.points]
+            if chain.origin is not None:
+                places.insert(0, chain.origin)
+            for start, end in pairwise(places):
+                form: dict[int, float] = {}
+                constant = np.zeros(3)
+                for place, sign in ((start, -1.0), (end, 1.0)):
+                    if isinstance(place, tuple):
+                        for n, w in zip(*place, strict=True):
+                            form[int(n)] = form.get(int(n), 0.0) + sign * float(w)
+                    else:
+                        constant += sign * place
+                kept = sorted(n for n, w in form.items() if abs(w) > 1e-14)
+                node.append(np.array(kept, dtype=np.int64))
+                weight.append(np.array([form[n] for n in kept]))
+                offset.append(constant)
+                part_at.append(part_at[-1] + len(kept))
+            at.append(len(offset))
+        none = np.zeros(0, dtype=np.int64)
+        return Lines(
+            np.array(at, dtype=np.int64), np.array(part_at, dtype=np.int64), np.concatenate([*node, none]),
+            np.concatenate([*weight, np.zeros(0)]), np.array(offset).reshape(-1, 3), none, none,
+        )  # fmt: skip
+
+    def _make_surfaces(self) -> Surfaces:
+        triangles, at, fluid = [np.zeros((0, 3), dtype=np.int64)], [0], []
+        for name, part in self.body.actuators.items():
+            if isinstance(part, Chamber):
+                triangles.append(self.grid.refine(self.body.surface(part.surface, name)))
+                at.append(at[-1] + len(triangles[-1]))
+                fluid.append([part.fluid_density, *part.port])
+        return Surfaces(
+            np.array(at, dtype=np.int64), np.ascontiguousarray(np.concatenate(triangles)), np.zeros((0, 6), dtype=np.int64),
+            np.array(fluid, dtype=float).reshape(-1, 4),
+        )  # fmt: skip
+
+    def _scale(self) -> float:
+        """A force [N] that is large for this body: its stiffness times its size, or its weight."""
+        el = self.elements
+        area = float(el.weight.sum()) ** (2.0 / 3.0)
+        return float(np.mean(el.mu)) * area
+
+    # Inputs ------------------------------------------------------------------------------------------------------------
+
+    def efforts(self, inputs: Efforts | None, what: str = "inputs") -> Floats:
+        """Inputs (actuators,) by name, checked: tensions [N] and pressures [Pa]; absent ones are zero."""
+        values = np.zeros(len(self.names))
+        if inputs is None:
+            return values
+        if not isinstance(inputs, Mapping):
+            raise refuse(what, "a dictionary from names of actuators to numbers", inputs)
+        for name, value in inputs.items():
+            if name not in self.names:
+                known = ", ".join(self.names) or "none"
+                raise DescriptionError(f"{what}: body {self.body.name!r} has no actuator {name!r}; it has: {known}.")
+            values[self.names.index(name)] = as_number(value, f"{what}: the value of {name!r}")
+        return values
+
+    def limits(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Smallest and largest effort, smallest and largest stroke: (actuators,) each."""
+        parts = self.body.actuators.values()
+        table = np.array([[*part.force, *part.stroke] for part in parts]).reshape(-1, 4)
+        return table[:, 0], table[:, 1], table[:, 2], table[:, 3]
+
+    # Mechanics ---------------------------------------------------------------------------------------------------------
+
+    def _lengths(self, x: Floats) -> Floats:
+        out = np.zeros(len(self.lines.segment_at) - 1)
+        lengths(self.lines, x, out)
+        return out
+
+    def _volumes(self, x: Floats) -> Floats:
+        out = np.zeros(len(self.surfaces.triangle_at) - 1)
+        volumes(self.surfaces, x, out)
+        return out
+
+    def shares(self, x: Floats) -> Floats:
+        """Part of the tension that reaches each segment: 1 without friction, exp(-friction x angle) after each guide."""
+        share = self._whole
+        frictions = [part.friction for part in self.body.actuators.values() if isinstance(part, Tendon)]
+        if not any(frictions):
+            return share
+        share = share.copy()
+        unit = np.zeros((len(share), 3))
+        directions(self.lines, x, unit)
+        for k, friction in enumerate(frictions):
+            for s in range(int(self.lines.segment_at[k]) + 1, int(self.lines.segment_at[k + 1])):
+                angle = np.arccos(np.clip(unit[s - 1] @ unit[s], -1.0, 1.0))
+                share[s] = share[s - 1] * np.exp(-friction * angle)
+        return share
+
+    def evaluate(
+        self, state: SoftState, efforts: Floats, *, factor: float = 1.0, t: float = 0.0, stiffness: bool = False,
+        gain: float = 1.0, history: Floats | None = None, blocks: Floats | None = None,
+    ) -> tuple[float, Floats, Floats]:  # fmt: skip
+        """(energy [J], gradient (n, 3) [N], blocks between nodes); energy is infinite if an element is inverted.
+
+        Args:
+            state: where the body is.
+            efforts: (actuators,) tensions [N] and pressures [Pa].
+            factor: factor on gravity, loads and efforts (continuation).
+            t: time of loads that depend on it [s].
+            stiffness: also fill the blocks.
+            gain: factor on the elastic stress, for the viscosity of a time step.
+            history: constant stresses of past steps (see `assembly.assemble`).
+            blocks: array (nb, 9) to fill; a new one if not given.
+
+        """
+        x = state.x
+        gradient = np.zeros_like(x)
+        want = STIFFNESS if stiffness else FORCES
+        out = self._nothing
+        if stiffness:
+            out = np.zeros((len(self.pattern.rows), 9)) if blocks is None else blocks
+            out[:] = 0.0
+        past = self.no_history if history is None else history
+        energy, bulk = 0.0, 0.0
+        if len(self._pressure):
+            bulk, bad = average(self.elements, self.stars, x, self._pressure)
+            if bad >= 0:
+                return np.inf, gradient, out
+        energy, bad = assemble(self.elements, self.stars, x, self._pressure, gain, past, gradient, out, want)
+        if bad >= 0:
+            return np.inf, gradient, out
+        energy += bulk
+        if stiffness and len(self._pressure):
+            add_averaged_stiffness(self.elements, self.stars, x, self._star_row, out)
+            if gain != 1.0:
+                raise DescriptionError('damping and viscosity need element="linear" or "quadratic".')
+        if len(self.layers.nodes):
+            none = self.stars._replace(volume=np.zeros(0))
+            energy += assemble(self.layers, none, x, self._pressure, 1.0, self.no_history, gradient, out, want)[0]
+        energy += self._external(x, efforts, factor, t, gradient, out, stiffness)
+        return energy, gradient, out
+
+    def _external(
+        self, x: Floats, efforts: Floats, factor: float, t: float, gradient: Floats, blocks: Floats, stiffness: bool
+    ) -> float:
+        gravity = factor * self.body.gravity
+        gradient -= self.weights[:, None] * gravity
+        energy = -float(self.weights @ (x @ gravity))
+        for load, (nodes, weight) in zip(self.body.loads, self._loads, strict=True):
+            force = factor * load.at(t)
+            gradient[nodes] -= weight[:, None] * force
+            energy -= float(force @ (weight @ x[nodes]))
+        share = self.shares(x)
+        line = surface = 0
+        for name, value in zip(self.names, factor * efforts, strict=True):
+            if isinstance(self.body.actuators[name], Tendon):
+                add_line(self.lines, line, x, value, share, gradient)
+                if stiffness and value:
+                    add_line_stiffness(self.lines, line, x, value, share, blocks)
+                energy += value * self._line_length(x, line, share)
+                line += 1
+            else:
+                energy += add_fluid(self.surfaces, surface, x, value, gravity, gradient, blocks, int(stiffness))
+                surface += 1
+        return energy
+
+    def _line_length(self, x: Floats, k: int, share: Floats) -> float:
+        return float(self._lengths(x)[k])
+
+    def residual(self, state: SoftState, efforts: Floats, **options: float) -> Floats:
+        """Imbalance of the unknowns (3 size,) [N, and N m for rigid parts]."""
+        _, gradient, _ = self.evaluate(state, efforts, **options)  # type: ignore[arg-type]
+        return self.unknowns.gather(state.x, gradient[None])[0]
+
+    # Rows --------------------------------------------------------------------------------------------------------------
+
+    def strokes(self, state: SoftState) -> Floats:
+        """Stroke of every actuator (actuators,): shortening [m] of tendons, gain of volume [m^3] of chambers."""
+        shorter = self._rest_length - self._lengths(state.x)
+        wider = self._volumes(state.x) - self._rest_volume
+        out, line, surface = np.zeros(len(self.names)), 0, 0
+        for k, part in enumerate(self.body.actuators.values()):
+            if isinstance(part, Tendon):
+                out[k], line = shorter[line], line + 1
+            else:
+                out[k], surface = wider[surface], surface + 1
+        return out
+
+    def readings(self, state: SoftState) -> Floats:
+        """Length of every string (sensors,) [m] (002 (6))."""
+        tendons = len(self.lines.segment_at) - 1 - len(self.sensors)
+        return self._lengths(state.x)[tendons:]
+
+    def actuator_rows(self, state: SoftState, *, friction: bool = False) -> Floats:
+        """H_a (actuators, n, 3): derivative of the strokes, and force per unit of effort (002 (5), errata 2)."""
+        x = state.x
+        rows = np.zeros((len(self.names), *x.shape))
+        share = self.shares(x) if friction else self._whole
+        line = surface = 0
+        for k, part in enumerate(self.body.actuators.values()):
+            if isinstance(part, Tendon):
+                add_line(self.lines, line, x, -1.0, share, rows[k])
+                line += 1
+            else:
+                add_volume(self.surfaces, surface, x, 1.0, rows[k])
+                surface += 1
+        return rows
+
+    def sensor_rows(self, state: SoftState) -> Floats:
+        """H_s (sensors, n, 3): derivative of the readings."""
+        rows = np.zeros((len(self.sensors), *state.x.shape))
+        tendons = len(self.lines.segment_at) - 1 - len(self.sensors)
+        for k in range(len(rows)):
+            add_line(self.lines, tendons + k, state.x, 1.0, self._whole, rows[k])
+        return rows
+
+
+def _with_slots(surfaces: Surfaces, pattern: Pattern) -> Surfaces:
+    t = surfaces.triangle
+    slots = [pattern.slots(t[:, k], t[:, k]) for k in range(3)]
+    for a, b in ((0, 1), (1, 2), (2, 0)):
+        slots.append(pattern.slots(np.minimum(t[:, a], t[:, b]), np.maximum(t[:, a], t[:, b])))
+    return surfaces._replace(slot=np.ascontiguousarray(np.stack(slots, axis=1)))

@@ -1,0 +1,196 @@
+"""Inverse and forward kinematics: round trips, limits, nearest points, rods and volumes alike."""
+
+import numpy as np
+import pytest
+from control_bodies import finger, parallel, rod
+
+import anguilla as ag
+from anguilla import control, fem
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return fem.SoftModel(parallel())
+
+
+def test_compliance_is_the_derivative_of_equilibria():
+    model = fem.SoftModel(finger())
+    model.efforts = np.array([0.4, 0.2, 0.0, 0.0])
+    model.relax()
+    W = model.project()
+    np.testing.assert_allclose(W.free, 0.0, atol=1e-12)
+    home = model.remember()
+    for k, h in ((0, 1e-3), (1, 1e-3)):
+        ends = []
+        for sign in (-1, 1):
+            model.restore(home)
+            model.efforts[k] += sign * h
+            model.relax()
+            ends.append(np.concatenate([model.positions()[0], model.strokes(), model.readings()]))
+        change = (ends[1] - ends[0]) / (2 * h)
+        own = np.concatenate([W.W("e", "a")[:, k], W.W("a", "a")[:, k], W.W("s", "a")[:, k]])
+        np.testing.assert_allclose(own, change, atol=1e-6 * np.abs(change).max())
+    model.restore(home)
+
+
+@pytest.mark.parametrize("solver", ["splu", "mkl"])
+def test_projection_does_not_depend_on_the_linear_solver(solver):
+    if solver == "mkl":
+        pytest.importorskip("pypardiso")
+    models = [fem.SoftModel(finger(), solver=name) for name in ("ldl", solver)]
+    for model in models:
+        model.efforts = np.array([0.4, 0.2, 0.0, 0.0])
+    one, two = (model.project() for model in models)
+    np.testing.assert_allclose(one.compliance, two.compliance, atol=1e-9 * np.abs(one.compliance).max())
+    np.testing.assert_allclose(one.free, two.free, atol=1e-9 * np.abs(one.free).max())
+    c = np.array([0.1, 0.0, 0.2, 0.0])
+    np.testing.assert_allclose(one.finish(c), two.finish(c), atol=1e-9 * np.abs(two.finish(c)).max())
+
+
+def test_targets_made_by_known_tensions_are_reached_again(robot):
+    robot.restore((robot.system.rest, np.zeros(4)))
+    known = fem.statics(robot.system, inputs={"east": 0.9, "north": 1.1, "west": 1.2, "south": 0.8})
+    reach = control.InverseKinematics(robot).solve({"top": known.position("top")})
+    assert reach.distance < 1e-6
+    again = fem.statics(robot.system, inputs=reach.inputs, start=reach.equilibrium)
+    np.testing.assert_allclose(again.position("top"), known.position("top"), atol=1e-6)
+    assert min(reach.inputs.values()) >= 0.0
+
+
+def test_strokes_alone_bring_the_effector_back(robot):
+    reach = control.InverseKinematics(robot).solve({"top": (0.01, -0.005, 0.125)})
+    driven = fem.statics(robot.system, strokes=reach.strokes)
+    np.testing.assert_allclose(driven.position("top"), (0.01, -0.005, 0.125), atol=2e-6)
+
+
+def test_an_unreachable_target_gives_the_nearest_point():
+    model = fem.SoftModel(parallel(top=1.0))
+    goal = np.array([0.0, 0.0, 0.25])
+    reach = control.InverseKinematics(model).solve({"top": goal})
+    assert reach.status.success
+    np.testing.assert_allclose(list(reach.inputs.values()), 1.0, atol=1e-6)  # all it can do
+    assert reach.allocation.effort_limit.tolist() == [1, 1, 1, 1]
+    # no neighbour within the limits is nearer
+    best = reach.distance
+    for change in np.vstack([-0.02 * np.eye(4), -0.02 * np.ones(4)]):
+        eq = fem.statics(
+            model.system, inputs=dict(zip(model.actuators, 1.0 + change, strict=True)), start=reach.equilibrium
+        )
+        assert np.linalg.norm(eq.position("top") - goal) > best - 1e-7
+
+
+def test_stroke_limits_hold():
+    model = fem.SoftModel(parallel(stroke=(-0.05, 2e-3)))
+    reach = control.InverseKinematics(model).solve({"top": (0.0, 0.0, 0.15)})
+    assert max(reach.strokes.values()) <= 2e-3 + 1e-7
+    assert reach.allocation.stroke_limit.tolist() == [1, 1, 1, 1]
+    assert reach.distance > 1e-3
+
+
+def test_limits_that_contradict_each_other_are_reported():
+    model = fem.SoftModel(parallel(stroke=(0.03, 0.04), top=0.1))  # a stroke that needs more force than there is
+    reach = control.InverseKinematics(model).solve({"top": (0.0, 0.0, 0.12)})
+    assert not reach.allocation.feasible
+    assert "contradict" in reach.status.message
+    assert np.all(np.isfinite(list(reach.inputs.values())))
+
+
+def test_energy_chooses_the_gentlest_of_many_answers():
+    """Four tendons for one point: antagonists must not fight."""
+    known = fem.statics(finger(), inputs={"pull_0": 0.3, "pull_1": 0.1})
+    reach = control.inverse_kinematics(finger(), {"tip": known.position("tip")})
+    np.testing.assert_allclose([reach.inputs[f"pull_{k}"] for k in range(4)], [0.3, 0.1, 0, 0], atol=2e-3)
+    assert reach.distance < 1e-5
+
+
+def test_orientation_targets():
+    body = finger()
+    body.effectors.clear()
+    body.effector("tip", fem.Effector((0.1, 0, 0), orientation=True, radius=0.012))
+    known = fem.statics(body, inputs={"pull_0": 0.5, "pull_1": 0.3})
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = known.rotation("tip"), known.position("tip")
+    reach = control.inverse_kinematics(body, {"tip": pose}, energy=1e-9)
+    assert np.linalg.norm(reach.error[:3]) < 2e-6
+    assert np.linalg.norm(reach.error[3:]) < 2e-4
+    with pytest.raises(ag.DescriptionError, match="has no orientation"):
+        control.inverse_kinematics(finger(), {"tip": pose})
+
+
+def test_two_effectors_share_the_error():
+    body = finger()
+    body.effector("middle", (0.05, 0, 0))
+    known = fem.statics(body, inputs={"pull_0": 0.5, "pull_1": 0.1})
+    targets = {name: known.position(name) for name in ("tip", "middle")}
+    reach = control.inverse_kinematics(body, targets, energy=1e-8)
+    assert reach.distance < 1e-5
+
+
+def test_lengths_give_the_shape_back():
+    body = finger()
+    known = fem.statics(body, inputs={"pull_0": 0.5, "pull_1": 0.3})
+    lengths = {name: known.length(name) for name in body.sensors}
+    reach = control.forward_kinematics(body, lengths, limited=True)
+    np.testing.assert_allclose([reach.readings[n] for n in lengths], list(lengths.values()), atol=1e-8)
+    np.testing.assert_allclose(reach.positions["tip"], known.position("tip"), atol=1e-4)
+
+
+def test_a_path_is_followed(robot):
+    path = [(0.005 * np.cos(a), 0.005 * np.sin(a), 0.12) for a in np.linspace(0, np.pi, 4)]
+    results = control.InverseKinematics(robot).follow("top", path)
+    assert max(result.distance for result in results) < 1e-5
+
+
+def test_keeping_a_factor_costs_steps_and_not_accuracy(robot):
+    goal = {"top": (0.004, 0.002, 0.127)}
+    answers = []
+    for reuse in (0, 3):
+        robot.restore((robot.system.rest, np.zeros(4)))
+        robot.relax()
+        answers.append(control.InverseKinematics(robot, reuse=reuse).solve(goal))
+    np.testing.assert_allclose(answers[0].positions["top"], answers[1].positions["top"], atol=1e-6)
+    assert answers[1].equilibrium.imbalance < 1e-9
+
+
+def test_rods_and_volumes_answer_alike():
+    """The same finger as a Cosserat rod and as quadratic tetrahedra: tensions, strokes and compliance."""
+    robot, arm = rod()
+    goal_inputs = {"pull_0": 0.3, "pull_1": 0.2}
+    target = ag.statics(robot, inputs=goal_inputs).position(arm.tip)
+    beams = control.RodModel(robot, {"tip": arm.tip})
+    one = control.InverseKinematics(beams, energy=1e-9).solve({"tip": target})
+    assert one.distance < 1e-6
+    np.testing.assert_allclose([one.inputs[k] for k in goal_inputs], [0.3, 0.2], atol=2e-2)
+    body = finger(cells=(20, 2, 2))
+    body.element = "quadratic"
+    volume = fem.SoftModel(body)
+    two = control.InverseKinematics(volume, energy=1e-9).solve({"tip": target})
+    assert two.distance < 1e-5
+    for name in goal_inputs:
+        assert two.inputs[name] == pytest.approx(one.inputs[name], abs=0.02)
+        assert two.strokes[name] == pytest.approx(one.strokes[name], abs=1e-4)
+    a, b = beams.project().W("e", "a"), volume.project().W("e", "a")
+    np.testing.assert_allclose(a, b, atol=0.06 * np.abs(a).max())
+
+
+def test_workspace_lies_where_equilibria_are(robot):
+    robot.restore((robot.system.rest, np.zeros(4)))
+    efforts, places = control.workspace(robot, [(0.0, 1.0)] * 4, samples=4, steps=2)
+    assert efforts.shape == (4, 4)
+    for pull, place in zip(efforts, places["top"], strict=True):
+        eq = fem.statics(robot.system, inputs=dict(zip(robot.actuators, pull, strict=True)))
+        np.testing.assert_allclose(eq.position("top"), place, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("targets", "words"),
+    [
+        ({}, "targets"),
+        ({"tpo": (0, 0, 0)}, "did you mean 'top'"),
+        ({"top": (0, 0)}, "The target of 'top'"),
+        ((0, 0, 0), "targets"),
+    ],
+)
+def test_bad_targets_are_refused(robot, targets, words):
+    with pytest.raises(ag.DescriptionError, match=words):
+        control.InverseKinematics(robot).solve(targets)

@@ -104,7 +104,7 @@ class RodModel:
             self.q[None].copy(),
             zero,
             zero,
-            self.inputs,
+            inputs=self.inputs,
         )
 
     @property

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from anguilla.results import Equilibrium, Trajectory
     from anguilla.results_io import load
     from anguilla.solve.adjoint import Cost, Gradient, Reach, Rest, Sampled, StateCost, gradient
+    from anguilla.solve.batch import simulate_batch
     from anguilla.solve.dynamics import simulate
     from anguilla.solve.schemes import HHT, GeneralisedAlpha, Midpoint, Newmark
     from anguilla.solve.statics import Flow, statics
@@ -31,6 +32,7 @@ _LAZY = {
     "statics": "anguilla.solve.statics",
     "Flow": "anguilla.solve.statics",
     "simulate": "anguilla.solve.dynamics",
+    "simulate_batch": "anguilla.solve.batch",
     "Newmark": "anguilla.solve.schemes",
     "HHT": "anguilla.solve.schemes",
     "GeneralisedAlpha": "anguilla.solve.schemes",
@@ -71,6 +73,7 @@ __all__ = [
     "load",
     "plot",
     "simulate",
+    "simulate_batch",
     "statics",
     *_described,
 ]

@@ -80,8 +80,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("fem", "control"):
+    if name in ("fem", "control", "reference"):
         return import_module(f"anguilla.{name}")
+    if name == "shooting":
+        return import_module("anguilla.solve.shooting")
     if name in _LAZY:
         return getattr(import_module(_LAZY[name]), name)
     raise AttributeError(f"module 'anguilla' has no attribute {name!r}")

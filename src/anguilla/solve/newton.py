@@ -223,7 +223,7 @@ def newton(tree, ws, loads, s, cq, cv, ca, relative, absolute, most, chord):
     if not (chord and s.memory[0] == 1.0 and s.memory[1] == alpha and s.memory[2] == beta):
         s.memory[0] = 0.0
     before, all_before = -1.0, -1.0  # size of the previous correction, without and with the multipliers
-    halvings, worst = 0, 0.0
+    halvings, cuts, worst = 0, 0, 0.0  # cuts: halvings of the last correction
     fresh = False  # the factorisation belongs to this solve
     for _ in range(most):
         s.counters[ITERATIONS] += 1
@@ -239,12 +239,12 @@ def newton(tree, ws, loads, s, cq, cv, ca, relative, absolute, most, chord):
         _solve(s)
         size, shift = norm(s.step, tree.weight), _shift(s)
         if before >= 0.0 and not size < before:  # grew, or not finite
-            if fresh and before <= ROUND_OFF * (1.0 + norm(s.q, tree.weight)):
+            if fresh and cuts == 0 and before <= ROUND_OFF * (1.0 + norm(s.q, tree.weight)):
                 return CONVERGED  # corrections no longer shrink because they are round-off
             if fresh or not np.isfinite(size):
                 if halvings == 30:
                     return DIVERGED if np.isfinite(size) else NOT_FINITE
-                halvings += 1
+                halvings, cuts = halvings + 1, cuts + 1
                 s.counters[HALVINGS] += 1
                 for k in range(len(s.d)):
                     s.last[k] *= 0.5
@@ -266,6 +266,7 @@ def newton(tree, ws, loads, s, cq, cv, ca, relative, absolute, most, chord):
             contraction = max(contraction, worst)
         s.memory[3] = 1.0 if fresh else contraction  # quadratic convergence says nothing about the next, older tangent
         _correct(tree, s, cq)
+        cuts = 0
         goal = relative * norm(s.d, tree.weight) + absolute
         if gap <= CLOSED and (
             total <= goal or (contraction < 0.9 and total * contraction / (1.0 - contraction) <= goal)

@@ -202,18 +202,28 @@ def _solve(s):
             s.step[k] *= s.right[k]
 
 
+@inline
+def _shift(s):
+    """Size of the correction of the multipliers, as the displacements that they make."""
+    largest = 0.0
+    for k in range(len(s.q), len(s.step)):
+        largest = max(largest, abs(s.step[k]) / s.right[k])
+    return largest
+
+
 @merge
 def newton(tree, ws, loads, s, cq, cv, ca, relative, absolute, most, chord):
     """Solve R(q0 + cq d, v0 + cv d, a0 + ca d, lambda) = 0 for s.d, starting from its value. Returns a status.
 
-    Converged when the estimated error of d is below relative |d| + absolute, both measured with tree.weight.
+    Converged when the estimated error of d is below relative |d| + absolute, both measured with tree.weight; that of the
+    multipliers, as displacements, too.
     """
     alpha, beta = cv / cq, ca / cq
     n = len(s.q)
     if not (chord and s.memory[0] == 1.0 and s.memory[1] == alpha and s.memory[2] == beta):
         s.memory[0] = 0.0
-    before = -1.0  # size of the previous correction
-    halvings = 0
+    before, all_before = -1.0, -1.0  # size of the previous correction, without and with the multipliers
+    halvings, cuts, worst = 0, 0, 0.0  # cuts: halvings of the last correction
     fresh = False  # the factorisation belongs to this solve
     for _ in range(most):
         s.counters[ITERATIONS] += 1
@@ -227,14 +237,14 @@ def newton(tree, ws, loads, s, cq, cv, ca, relative, absolute, most, chord):
                 return SINGULAR if np.isfinite(norm(s.v, tree.weight)) else NOT_FINITE
             fresh = True
         _solve(s)
-        size = norm(s.step, tree.weight)
+        size, shift = norm(s.step, tree.weight), _shift(s)
         if before >= 0.0 and not size < before:  # grew, or not finite
-            if fresh and before <= ROUND_OFF * (1.0 + norm(s.q, tree.weight)):
+            if fresh and cuts == 0 and before <= ROUND_OFF * (1.0 + norm(s.q, tree.weight)):
                 return CONVERGED  # corrections no longer shrink because they are round-off
             if fresh or not np.isfinite(size):
                 if halvings == 30:
                     return DIVERGED if np.isfinite(size) else NOT_FINITE
-                halvings += 1
+                halvings, cuts = halvings + 1, cuts + 1
                 s.counters[HALVINGS] += 1
                 for k in range(len(s.d)):
                     s.last[k] *= 0.5
@@ -246,21 +256,28 @@ def newton(tree, ws, loads, s, cq, cv, ca, relative, absolute, most, chord):
             continue
         if not np.isfinite(size):
             return NOT_FINITE
+        total = max(size, shift)
         if before > 0.0:
-            contraction = size / before
+            contraction = total / all_before
+            worst = max(worst, contraction)  # multipliers follow one correction behind: the last ratio flatters
         else:  # the contraction seen in the last solve, trusted less and less (it tends to 1 until measured again)
             contraction = 1.0 if fresh else s.memory[3] ** 0.8
+        if len(s.step) > n:
+            contraction = max(contraction, worst)
         s.memory[3] = 1.0 if fresh else contraction  # quadratic convergence says nothing about the next, older tangent
         _correct(tree, s, cq)
+        cuts = 0
         goal = relative * norm(s.d, tree.weight) + absolute
-        if gap <= CLOSED and (size <= goal or (contraction < 0.9 and size * contraction / (1.0 - contraction) <= goal)):
+        if gap <= CLOSED and (
+            total <= goal or (contraction < 0.9 and total * contraction / (1.0 - contraction) <= goal)
+        ):
             return CONVERGED
         if not chord:
             s.memory[0] = 0.0
         elif before > 0.0 and not fresh:
             # too slow: a new tangent when it would take more than PATIENCE further corrections
-            if contraction > 0.9 or size * contraction**PATIENCE > goal * (1.0 - contraction):
+            if contraction > 0.9 or total * contraction**PATIENCE > goal * (1.0 - contraction):
                 s.memory[0] = 0.0
-        before = size
+        before, all_before = size, total
     s.memory[0] = 0.0
     return TOO_MANY_ITERATIONS

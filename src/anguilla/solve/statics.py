@@ -13,11 +13,11 @@ from anguilla.assemble.reactions import evaluate
 from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_count, as_number, as_positive
-from anguilla.loads.table import DT, Loads
+from anguilla.loads.table import DT, KIND, ROTATION, TRANSLATION, Loads
 from anguilla.loads.tendon import set_friction
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status
-from anguilla.solve.closing import broken, close, loose, path_from
+from anguilla.solve.closing import Path, broken, close, loose, path_from
 from anguilla.solve.newton import CONVERGED, EXPLANATION, ITERATIONS, SINGULAR, scratch
 from anguilla.solve.stepping import STATIC, runner
 
@@ -77,7 +77,7 @@ def statics(
     as_count(iterations, "iterations")
     system = System(robot)
     q = system.vector(start.q if isinstance(start, Equilibrium) else start, "start")
-    began = time.perf_counter()
+    began, origin = time.perf_counter(), q
     if not system.is_plain:
         q = close(system, inputs or {}, t, q)
     lam = np.zeros(system.rows)
@@ -87,7 +87,7 @@ def statics(
     if isinstance(method, Flow):
         q, ok, message, counters = _flow(system, loads.loads, q, method)
     elif method == "newton":
-        q, ok, message, counters = _continuation(system, loads, q, lam, tolerance, iterations)
+        q, ok, message, counters = _continuation(system, loads, origin, q, lam, tolerance, iterations)
     else:
         raise DescriptionError(f'method must be "newton" or a Flow; got {method!r}.')
     status = Status(ok, message, counters, time.perf_counter() - began)
@@ -141,39 +141,23 @@ class _Solver:
 
 
 def _continuation(
-    system: System, table: LoadTable, q: Floats, lam: Floats, tolerance: float, iterations: int
+    system: System, table: LoadTable, origin: Floats, q: Floats, lam: Floats, tolerance: float, iterations: int
 ) -> tuple[Floats, bool, str, dict[str, int]]:
+    """Newton under the full loads from the mounted q; if that fails, in steps of load, and of mounting from the origin."""
     solve = _Solver(system, tolerance, iterations)
-    s = solve.memory
-    begin = q.copy()
-    at_rest = not np.any(begin) or not system.is_plain
-    path = path_from(system, table, np.zeros(system.size) if system.is_plain else q)
-    first = lam.copy()
+    begin, plain = q.copy(), system.is_plain
+    at_rest = not np.any(begin) or not plain
+    path = path_from(system, table, np.zeros(system.size) if plain else q)
+    if system.rows and not np.any(lam):
+        lam[:] = _first_multipliers(system, path.at(1.0), q)
     status = solve(path.at(1.0), q, lam)
-    pieces = 1
-    factor = 1.0
+    pieces, factor = 1, 1.0
     if status != CONVERGED or (at_rest and _too_far(system, begin, q)):
-        # from the rest shape, in load steps; the next start is extrapolated from the last two equilibria
-        q, factor, step = (np.zeros(system.size) if system.is_plain else begin.copy()), 0.0, 0.125
-        lam[:] = first
-        previous: tuple[float, Floats] | None = None
-        status = CONVERGED
-        while factor < 1.0 and step > SMALLEST_STEP:
-            goal = min(1.0, factor + step)
-            trial, multipliers = q.copy(), lam.copy()
-            if previous is not None:
-                trial += (goal - factor) / (factor - previous[0]) * (q - previous[1])
-            before = s.counters[ITERATIONS]
-            status = solve(path.at(goal), trial, multipliers)
-            if status != CONVERGED or _too_far(system, q, trial):
-                step *= 0.5
-                continue
-            pieces += 1
-            previous, q, factor = (factor, q), trial, goal
-            lam[:] = multipliers
-            if s.counters[ITERATIONS] - before <= 6:
-                step *= 2.0
-    counters = dict(zip(("iterations", "factorisations", "halvings"), s.counters.tolist(), strict=True))
+        lam[:] = 0.0
+        first = np.zeros(system.size) if plain else origin.copy()
+        path = path if plain else path_from(system, table, first)
+        q, factor, pieces, status = _in_steps(solve, path, first, lam)
+    counters = dict(zip(("iterations", "factorisations", "halvings"), solve.memory.counters.tolist(), strict=True))
     counters["load_steps"] = pieces
     if factor >= 1.0:
         detour = "" if at_rest or pieces == 1 else " (from the rest shape: Newton failed from the given start)"
@@ -185,6 +169,40 @@ def _continuation(
         names = loose(system, system._bordered(loads, lam, 0.0, 0.0))
         why += f", nothing holds {names}" if names else ""
     return q, False, f"stopped at {factor:.3g} of the load: {why}", counters
+
+
+def _first_multipliers(system: System, loads: Loads, q: Floats) -> Floats:
+    """Multipliers that balance the forces on a closed configuration as well as they can."""
+    n, zero, lam = system.size, np.zeros(system.size), np.zeros(system.rows)
+    force = evaluate(system, loads, q, zero, zero, lam)[:n] / system.tree.scale
+    column = system._bordered(loads, lam, 0.0, 0.0)[:n, n:] / system.tree.scale[:, None]
+    free = np.setdiff1d(np.arange(n), loads.driven)
+    found = np.linalg.lstsq(column[free], -force[free], rcond=1e-10)[0]
+    held = loads.constraints.table[:, KIND]
+    return np.where((held == TRANSLATION) | (held == ROTATION), found, 0.0)
+
+
+def _in_steps(solve: _Solver, path: Path, q: Floats, lam: Floats) -> tuple[Floats, float, int, int]:
+    """Follow a path from q; each start is extrapolated from the last two equilibria. (q, part reached, steps, status)."""
+    system, s = solve.system, solve.memory
+    factor, step, pieces, status = 0.0, 0.125, 1, CONVERGED
+    previous: tuple[float, Floats] | None = None
+    while factor < 1.0 and step > SMALLEST_STEP:
+        goal = min(1.0, factor + step)
+        trial, multipliers = q.copy(), lam.copy()
+        if previous is not None:
+            trial += (goal - factor) / (factor - previous[0]) * (q - previous[1])
+        before = s.counters[ITERATIONS]
+        status = solve(path.at(goal), trial, multipliers)
+        if status != CONVERGED or _too_far(system, q, trial):
+            step *= 0.5
+            continue
+        pieces += 1
+        previous, q, factor = (factor, q), trial, goal
+        lam[:] = multipliers
+        if s.counters[ITERATIONS] - before <= 6:
+            step *= 2.0
+    return q, factor, pieces, status
 
 
 def _too_far(system: System, before: Floats, after: Floats) -> bool:

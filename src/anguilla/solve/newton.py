@@ -214,6 +214,7 @@ def newton(tree, ws, loads, s, cq, cv, ca, relative, absolute, most, chord):
         s.memory[0] = 0.0
     before = -1.0  # size of the previous correction
     halvings = 0
+    halved = False  # the last correction was halved: its size no longer says that Newton has arrived
     fresh = False  # the factorisation belongs to this solve
     for _ in range(most):
         s.counters[ITERATIONS] += 1
@@ -229,12 +230,13 @@ def newton(tree, ws, loads, s, cq, cv, ca, relative, absolute, most, chord):
         _solve(s)
         size = norm(s.step, tree.weight)
         if before >= 0.0 and not size < before:  # grew, or not finite
-            if fresh and before <= ROUND_OFF * (1.0 + norm(s.q, tree.weight)):
+            if fresh and not halved and before <= ROUND_OFF * (1.0 + norm(s.q, tree.weight)):
                 return CONVERGED  # corrections no longer shrink because they are round-off
             if fresh or not np.isfinite(size):
                 if halvings == 30:
                     return DIVERGED if np.isfinite(size) else NOT_FINITE
                 halvings += 1
+                halved = True
                 s.counters[HALVINGS] += 1
                 for k in range(len(s.d)):
                     s.last[k] *= 0.5
@@ -252,6 +254,7 @@ def newton(tree, ws, loads, s, cq, cv, ca, relative, absolute, most, chord):
             contraction = 1.0 if fresh else s.memory[3] ** 0.8
         s.memory[3] = 1.0 if fresh else contraction  # quadratic convergence says nothing about the next, older tangent
         _correct(tree, s, cq)
+        halved = False
         goal = relative * norm(s.d, tree.weight) + absolute
         if gap <= CLOSED and (size <= goal or (contraction < 0.9 and size * contraction / (1.0 - contraction) <= goal)):
             return CONVERGED

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from anguilla.assemble.system import System
     from anguilla.results import Equilibrium, Trajectory
     from anguilla.solve.dynamics import simulate
+    from anguilla.solve.flow import ProjectiveFlow
     from anguilla.solve.schemes import HHT, GeneralisedAlpha, Midpoint, Newmark
     from anguilla.solve.statics import Flow, statics
     from anguilla.view.page import animate
@@ -27,6 +28,7 @@ _LAZY = {
     "Trajectory": "anguilla.results",
     "statics": "anguilla.solve.statics",
     "Flow": "anguilla.solve.statics",
+    "ProjectiveFlow": "anguilla.solve.flow",
     "simulate": "anguilla.solve.dynamics",
     "Newmark": "anguilla.solve.schemes",
     "HHT": "anguilla.solve.schemes",
@@ -46,6 +48,7 @@ __all__ = [
     "GeneralisedAlpha",
     "Midpoint",
     "Newmark",
+    "ProjectiveFlow",
     "SolverError",
     "System",
     "Trajectory",

@@ -48,7 +48,7 @@ def relative_poses(system: System, loads: Loads, q: Floats) -> list[Floats]:
 class Path:
     """A path of loads from what holds at a start configuration to the full ones, for continuation.
 
-    At s = 0 there are no forces, and every closure and imposed coordinate is where the start configuration has it.
+    At s = 0 the forces are those of `row`, and every closure and imposed coordinate is where the start configuration has it.
     """
 
     table: LoadTable
@@ -56,12 +56,13 @@ class Path:
     start: Floats
     target: list[Floats]
     gap: list[Floats]
+    row: Floats
 
     def at(self, s: float) -> Loads:
         """Loads at a part s of the path."""
         loads = self.table.loads
         row = self.full.copy()
-        row[self.table.forces] *= s
+        row[self.table.forces] = (s * self.full + (1.0 - s) * self.row)[self.table.forces]
         for c, (target, gap) in enumerate(zip(self.target, self.gap, strict=True)):
             at = int(loads.at[POSE]) + 12 * c
             pose = target @ exp6((1.0 - s) * gap) if s < 1.0 else target
@@ -73,8 +74,8 @@ class Path:
         return loads
 
 
-def path_from(system: System, table: LoadTable, q: Floats) -> Path:
-    """The path of loads that starts at configuration q."""
+def path_from(system: System, table: LoadTable, q: Floats, row: Floats | None = None) -> Path:
+    """The path of loads that starts at configuration q, with the forces of another row of loads, or none."""
     loads = table.loads
     full = loads.row.copy()
     targets, gaps = [], []
@@ -84,7 +85,7 @@ def path_from(system: System, table: LoadTable, q: Floats) -> Path:
         target[:3, :3], target[:3, 3] = full[at : at + 9].reshape(3, 3), full[at + 9 : at + 12]
         targets.append(target)
         gaps.append(log6(inverse(target) @ relative))
-    return Path(table, full, q.copy(), targets, gaps)
+    return Path(table, full, q.copy(), targets, gaps, np.zeros_like(full) if row is None else row)
 
 
 def _holonomic(loads: Loads) -> Ints:
@@ -129,6 +130,11 @@ def _metric(system: System) -> Floats:
     if largest == 0.0:
         return np.ones(system.size)
     return np.sqrt(np.maximum(stiffness / largest, 1e-6))
+
+
+def settle(system: System, loads: Loads, q: Floats) -> Floats:
+    """Nearest configuration to q with its loops closed and its imposed motions made, moving what is soft first."""
+    return _project(system, loads, drive(loads, q), _metric(system))[0]
 
 
 def mount(system: System, table: LoadTable, q: Floats) -> Floats:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from anguilla.solve.adjoint import Cost, Gradient, Reach, Rest, Sampled, StateCost, gradient
     from anguilla.solve.batch import simulate_batch
     from anguilla.solve.dynamics import simulate
+    from anguilla.solve.flow import ProjectiveFlow
     from anguilla.solve.schemes import HHT, GeneralisedAlpha, Midpoint, Newmark
     from anguilla.solve.statics import Flow, statics
     from anguilla.view.page import animate
@@ -31,6 +32,7 @@ _LAZY = {
     "load": "anguilla.results_io",
     "statics": "anguilla.solve.statics",
     "Flow": "anguilla.solve.statics",
+    "ProjectiveFlow": "anguilla.solve.flow",
     "simulate": "anguilla.solve.dynamics",
     "simulate_batch": "anguilla.solve.batch",
     "Newmark": "anguilla.solve.schemes",
@@ -60,6 +62,7 @@ __all__ = [
     "Gradient",
     "Midpoint",
     "Newmark",
+    "ProjectiveFlow",
     "Reach",
     "Rest",
     "Sampled",

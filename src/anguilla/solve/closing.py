@@ -19,6 +19,7 @@ from anguilla.mechanics.tree import N_R, N_X, Floats, Ints
 
 CLOSED = 1e-9  # [m, rad] largest gap of a closed robot
 KEPT = 1e-6  # [m, rad, m/s] by which constraints that were left out may miss
+TRIES = 5  # of mounting, with growing kicks
 RANK = 1e-9  # singular values of the scaled constraint gradient below this part of the largest are zero
 
 
@@ -50,7 +51,7 @@ def relative_poses(system: System, loads: Loads, q: Floats) -> list[Floats]:
 class Path:
     """A path of loads from what holds at a start configuration to the full ones, for continuation.
 
-    At s = 0 there are no forces, and every closure and imposed coordinate is where the start configuration has it.
+    At s = 0 the forces are those of `row`, and every closure and imposed coordinate is where the start configuration has it.
     """
 
     table: LoadTable
@@ -58,12 +59,13 @@ class Path:
     start: Floats
     target: list[Floats]
     gap: list[Floats]
+    row: Floats
 
     def at(self, s: float) -> Loads:
         """Loads at a part s of the path."""
         loads = self.table.loads
         row = self.full.copy()
-        row[self.table.forces] *= s
+        row[self.table.forces] = (s * self.full + (1.0 - s) * self.row)[self.table.forces]
         for c, (target, gap) in enumerate(zip(self.target, self.gap, strict=True)):
             at = int(loads.at[POSE]) + 12 * c
             pose = target @ exp6((1.0 - s) * gap) if s < 1.0 else target
@@ -75,8 +77,8 @@ class Path:
         return loads
 
 
-def path_from(system: System, table: LoadTable, q: Floats) -> Path:
-    """The path of loads that starts at configuration q."""
+def path_from(system: System, table: LoadTable, q: Floats, row: Floats | None = None) -> Path:
+    """The path of loads that starts at configuration q, with the forces of another row of loads, or none."""
     loads = table.loads
     full = loads.row.copy()
     targets, gaps = [], []
@@ -86,7 +88,7 @@ def path_from(system: System, table: LoadTable, q: Floats) -> Path:
         target[:3, :3], target[:3, 3] = full[at : at + 9].reshape(3, 3), full[at + 9 : at + 12]
         targets.append(target)
         gaps.append(log6(inverse(target) @ relative))
-    return Path(table, full, q.copy(), targets, gaps)
+    return Path(table, full, q.copy(), targets, gaps, np.zeros_like(full) if row is None else row)
 
 
 def _holonomic(loads: Loads) -> Ints:
@@ -133,26 +135,41 @@ def _metric(system: System) -> Floats:
     return np.sqrt(np.maximum(stiffness / largest, 1e-6))
 
 
-def mount(system: System, table: LoadTable, q: Floats) -> Floats:
-    """Close all loops of an open configuration q, by continuation along the gaps; refuse what cannot be closed."""
-    loads = table.at(0)
-    q = drive(loads, q)
-    if not len(_holonomic(loads)):
-        return q
-    path, weight = path_from(system, table, q), _metric(system)
+def settle(system: System, loads: Loads, q: Floats) -> Floats:
+    """Nearest configuration to q with its loops closed and its imposed motions made, moving what is soft first."""
+    return _project(system, loads, drive(loads, q), _metric(system))[0]
+
+
+def _mounted(system: System, table: LoadTable, q: Floats) -> tuple[Floats, float]:
+    """Follow the gaps of a configuration to zero; the configuration reached and its gap."""
+    path, weight, gap = path_from(system, table, q), _metric(system), np.inf
     largest = max((float(np.linalg.norm(gap)) for gap in path.gap), default=0.0)
     pieces = max(1, int(np.ceil(largest / 0.2)))
     for k in range(1, pieces + 1):
         q, gap = _project(system, path.at(k / pieces), drive(path.at(k / pieces), q), weight)
-    loads = path.at(1.0)
-    if gap > CLOSED:
-        phi = np.abs(_gap(system, loads, q)[0])
-        names = [system.tables.row_names[k] for k in _holonomic(loads)[phi > CLOSED]]
-        raise SolverError(
-            f"{system.robot.name!r} cannot be closed: {', '.join(dict.fromkeys(names))} miss by {gap:.2g} (m or rad).",
-            advice="Check the frames and poses of robot.close, or start nearer to the closed shape (start=...).",
-        )
-    return q
+    path.at(1.0)
+    return q, gap
+
+
+def mount(system: System, table: LoadTable, q: Floats) -> Floats:
+    """Close all loops of an open configuration q, by continuation along the gaps; refuse what cannot be closed."""
+    loads = table.at(0)
+    q = start = drive(loads, q)
+    if not len(_holonomic(loads)):
+        return q
+    rng, gap = np.random.default_rng(0), np.inf
+    for attempt in range(TRIES):  # a straight rod, say, can only be shortened after a kick
+        kick = np.zeros(system.size) if attempt == 0 else 0.05 * 2.0**attempt * rng.standard_normal(system.size)
+        kick[loads.driven] = 0.0
+        q, gap = _mounted(system, table, move(system.tree, start, kick / (system.tree.scale * np.sqrt(system.size))))
+        if gap <= CLOSED:
+            return q
+    phi = np.abs(_gap(system, table.loads, q)[0])
+    names = [system.tables.row_names[k] for k in _holonomic(loads)[phi > CLOSED]]
+    raise SolverError(
+        f"{system.robot.name!r} cannot be closed: {', '.join(dict.fromkeys(names))} miss by {gap:.2g} (m or rad).",
+        advice="Check the frames and poses of robot.close, or start nearer to the closed shape (start=...).",
+    )
 
 
 def _large(s: Floats) -> NDArray[np.bool_]:

@@ -175,7 +175,7 @@ def _renew(tree, ws, loads, s, cq, alpha, beta):
         k = loads.driven[b]
         largest = abs(matrix[k, k])
         for j in range(len(matrix)):
-            matrix[k, j] = 0.0
+            matrix[k, j], matrix[j, k] = 0.0, 0.0  # its correction is zero, whatever the size of the pivot
         matrix[k, k] = largest if largest > 0.0 else 1.0
     if len(matrix) > n:
         equilibrate(tree, matrix, s.left, s.right)
@@ -225,7 +225,7 @@ def newton(tree, ws, loads, s, cq, cv, ca, relative, absolute, most, chord):
     before, all_before = -1.0, -1.0  # size of the previous correction, without and with the multipliers
     halvings, cuts, worst = 0, 0, 0.0  # cuts: halvings of the last correction
     fresh = False  # the factorisation belongs to this solve
-    for _ in range(most):
+    for number in range(most):
         s.counters[ITERATIONS] += 1
         gap = _evaluate(tree, ws, loads, s, cq, cv, ca)
         if s.memory[4] != _slacks(loads):  # a tendon became slack or taut: another problem
@@ -279,5 +279,7 @@ def newton(tree, ws, loads, s, cq, cv, ca, relative, absolute, most, chord):
             if contraction > 0.9 or total * contraction**PATIENCE > goal * (1.0 - contraction):
                 s.memory[0] = 0.0
         before, all_before = size, total
+        if number == 0 and not chord and len(s.d) > n:
+            before = -1.0  # the first correction finds the multipliers: its size says nothing about the next
     s.memory[0] = 0.0
     return TOO_MANY_ITERATIONS

@@ -1,4 +1,4 @@
-"""Static equilibrium: Newton with automatic load continuation, or the damped flow of 000 (45)."""
+"""Static equilibrium: Newton with automatic load continuation, or a damped flow: 000 (45), or (55)-(58) with loops."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from anguilla.loads.table import DT, KIND, ROTATION, TRANSLATION, Loads
 from anguilla.loads.tendon import set_friction
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status
-from anguilla.solve.closing import Path, broken, close, loose, path_from
+from anguilla.solve.closing import Path, broken, close, loose, path_from, settle
+from anguilla.solve.flow import ProjectiveFlow, follow
 from anguilla.solve.newton import CONVERGED, EXPLANATION, ITERATIONS, SINGULAR, scratch
 from anguilla.solve.stepping import STATIC, runner
 
@@ -50,19 +51,21 @@ class Flow:
 
 def statics(
     robot: Robot, *, inputs: Inputs | None = None, start: Equilibrium | ArrayLike | None = None, t: float = 0.0,
-    method: str | Flow = "newton", tolerance: float = 1e-10, iterations: int = 40, raise_on_failure: bool = True,
+    method: str | Flow | ProjectiveFlow = "newton", tolerance: float = 1e-10, iterations: int = 40,
+    raise_on_failure: bool = True,
 ) -> Equilibrium:  # fmt: skip
     """Find a static equilibrium.
 
     Newton tries the full load first, from the rest shape or from `start`; when it fails, gravity and loads are applied in
-    steps that adapt themselves.
+    steps that adapt themselves. For a robot with loops or imposed motions, an equilibrium given as `start` is followed to
+    the present loads and poses in such steps.
 
     Args:
         robot: the robot.
         inputs: inputs of the actuators by name: numbers, or functions of t [s]; absent ones are zero.
         start: an equilibrium or coordinates (n,) to start from; the rest shape if not given.
         t: time [s] at which time-dependent loads are taken.
-        method: "newton", or a `Flow`.
+        method: "newton", a `Flow`, or a `ProjectiveFlow` for a robot with loops.
         tolerance: size of the last correction, as an angle [rad] or a relative displacement.
         iterations: most iterations of one Newton solve.
         raise_on_failure: raise SolverError (with the last good state in `.result`) instead of returning a failed result.
@@ -78,7 +81,7 @@ def statics(
     system = System(robot)
     q = system.vector(start.q if isinstance(start, Equilibrium) else start, "start")
     began, origin = time.perf_counter(), q
-    if not system.is_plain:
+    if not system.is_plain and not isinstance(method, ProjectiveFlow):
         q = close(system, inputs or {}, t, q)
     lam = np.zeros(system.rows)
     if isinstance(start, Equilibrium) and start.multipliers.shape == lam.shape:
@@ -86,10 +89,14 @@ def statics(
     loads = system.loads(t, inputs)
     if isinstance(method, Flow):
         q, ok, message, counters = _flow(system, loads.loads, q, method)
+    elif isinstance(method, ProjectiveFlow):
+        q, lam, ok, message, counters = follow(system, loads.loads, q, method)
     elif method == "newton":
-        q, ok, message, counters = _continuation(system, loads, origin, q, lam, tolerance, iterations)
+        followed = _origin(system, start) if isinstance(start, Equilibrium) else None
+        from_here = origin if followed is None else followed
+        q, ok, message, counters = _continuation(system, loads, from_here, q, lam, tolerance, iterations)
     else:
-        raise DescriptionError(f'method must be "newton" or a Flow; got {method!r}.')
+        raise DescriptionError(f'method must be "newton", a Flow or a ProjectiveFlow; got {method!r}.')
     status = Status(ok, message, counters, time.perf_counter() - began)
     zero = np.zeros((1, system.size))
     states = np.array([float(t)]), q[None, :].copy(), zero, zero, lam[None, :].copy()
@@ -99,8 +106,8 @@ def statics(
         raise SolverError(f"No equilibrium of {robot.name!r}: {conflict}.", result=result)
     if not ok and raise_on_failure:
         advice = (
-            "Start closer (start=...), load it in smaller pieces, try method=Flow(), or look for a bifurcation: "
-            "a perfectly straight rod under compression has no unique answer."
+            "Start closer (start=...), load it in smaller pieces, try method=Flow() or ProjectiveFlow(), or look for a "
+            "bifurcation: a perfectly straight rod under compression has no unique answer."
         )
         raise SolverError(f"No equilibrium of {robot.name!r}: {message}.", result=result, advice=advice)
     return result
@@ -140,22 +147,36 @@ class _Solver:
         return int(status)
 
 
+def _origin(system: System, start: Equilibrium) -> tuple[Floats, Floats] | None:
+    """(q, row of loads) of an equilibrium that the present one can be reached from; None if it has other loads."""
+    row = start.system.loads(start.t, start.inputs).loads.row
+    if system.is_plain or row.shape != system._loads.row.shape or start.system.rows != system.rows:
+        return None
+    return system.vector(start.q, "start"), row
+
+
 def _continuation(
-    system: System, table: LoadTable, origin: Floats, q: Floats, lam: Floats, tolerance: float, iterations: int
-) -> tuple[Floats, bool, str, dict[str, int]]:
-    """Newton under the full loads from the mounted q; if that fails, in steps of load, and of mounting from the origin."""
+    system: System, table: LoadTable, origin: Floats | tuple[Floats, Floats], q: Floats, lam: Floats, tolerance: float,
+    iterations: int,
+) -> tuple[Floats, bool, str, dict[str, int]]:  # fmt: skip
+    """Newton under the full loads from the mounted q; if that fails, in steps of load, and of mounting from the origin.
+
+    The origin is a configuration, or that of an equilibrium with its row of loads, which is then followed to the new one.
+    """
     solve = _Solver(system, tolerance, iterations)
     begin, plain = q.copy(), system.is_plain
     at_rest = not np.any(begin) or not plain
+    source = origin if isinstance(origin, tuple) else (origin,)
+    given = lam.copy()
     path = path_from(system, table, np.zeros(system.size) if plain else q)
     if system.rows and not np.any(lam):
         lam[:] = _first_multipliers(system, path.at(1.0), q)
     status = solve(path.at(1.0), q, lam)
     pieces, factor = 1, 1.0
-    if status != CONVERGED or (at_rest and _too_far(system, begin, q)):
-        lam[:] = 0.0
-        first = np.zeros(system.size) if plain else origin.copy()
-        path = path if plain else path_from(system, table, first)
+    if status != CONVERGED or (at_rest and _too_far(system, source[0] if len(source) > 1 else begin, q)):
+        lam[:] = given if len(source) > 1 else 0.0
+        first = np.zeros(system.size) if plain else source[0].copy()
+        path = path if plain else path_from(system, table, *source)
         q, factor, pieces, status = _in_steps(solve, path, first, lam)
     counters = dict(zip(("iterations", "factorisations", "halvings"), solve.memory.counters.tolist(), strict=True))
     counters["load_steps"] = pieces
@@ -186,19 +207,23 @@ def _in_steps(solve: _Solver, path: Path, q: Floats, lam: Floats) -> tuple[Float
     """Follow a path from q; each start is extrapolated from the last two equilibria. (q, part reached, steps, status)."""
     system, s = solve.system, solve.memory
     factor, step, pieces, status = 0.0, 0.125, 1, CONVERGED
-    previous: tuple[float, Floats] | None = None
+    previous: tuple[float, Floats, Floats] | None = None
     while factor < 1.0 and step > SMALLEST_STEP:
         goal = min(1.0, factor + step)
         trial, multipliers = q.copy(), lam.copy()
         if previous is not None:
-            trial += (goal - factor) / (factor - previous[0]) * (q - previous[1])
+            ratio = (goal - factor) / (factor - previous[0])
+            trial += ratio * (q - previous[1])
+            multipliers += ratio * (lam - previous[2])
+        if not system.is_plain:  # closed first: stiff rods would answer a gap with forces that lead Newton astray
+            trial = settle(system, path.at(goal), trial)
         before = s.counters[ITERATIONS]
         status = solve(path.at(goal), trial, multipliers)
         if status != CONVERGED or _too_far(system, q, trial):
             step *= 0.5
             continue
         pieces += 1
-        previous, q, factor = (factor, q), trial, goal
+        previous, q, factor = (factor, q, lam.copy()), trial, goal
         lam[:] = multipliers
         if s.counters[ITERATIONS] - before <= 6:
             step *= 2.0
@@ -213,7 +238,9 @@ def _too_far(system: System, before: Floats, after: Floats) -> bool:
 def _flow(system: System, forces: Loads, q: Floats, flow: Flow) -> tuple[Floats, bool, str, dict[str, int]]:
     """Implicit Euler on mu K_e q' = -R(q), K_e the elastic stiffness: one Newton correction a step."""
     if not system.is_plain:
-        raise DescriptionError('Flow serves open robots; a robot with loops or imposed motions needs method="newton".')
+        raise DescriptionError(
+            'Flow serves open robots; a robot with loops or imposed motions needs "newton" or ProjectiveFlow().'
+        )
     none = np.zeros(0)
     out, matrix = np.zeros(system.size), np.zeros((system.size, system.size))
     elastic = system.elastic_stiffness()

@@ -13,6 +13,16 @@ if TYPE_CHECKING:
     from anguilla.assemble.system import System
     from anguilla.results import Equilibrium, Trajectory
     from anguilla.solve.dynamics import simulate
+    from anguilla.solve.lagrangian import (
+        actuation_matrix,
+        bias_forces,
+        coriolis_matrix,
+        damping,
+        forward_dynamics,
+        gravity_forces,
+        mass_matrix,
+        stiffness,
+    )
     from anguilla.solve.schemes import HHT, GeneralisedAlpha, Midpoint, Newmark
     from anguilla.solve.statics import Flow, statics
     from anguilla.view.page import animate
@@ -32,6 +42,14 @@ _LAZY = {
     "HHT": "anguilla.solve.schemes",
     "GeneralisedAlpha": "anguilla.solve.schemes",
     "Midpoint": "anguilla.solve.schemes",
+    "mass_matrix": "anguilla.solve.lagrangian",
+    "coriolis_matrix": "anguilla.solve.lagrangian",
+    "bias_forces": "anguilla.solve.lagrangian",
+    "gravity_forces": "anguilla.solve.lagrangian",
+    "stiffness": "anguilla.solve.lagrangian",
+    "damping": "anguilla.solve.lagrangian",
+    "actuation_matrix": "anguilla.solve.lagrangian",
+    "forward_dynamics": "anguilla.solve.lagrangian",
     "plot": "anguilla.view.plots",
     "animate": "anguilla.view.page",
 }
@@ -51,6 +69,14 @@ __all__ = [
     "Trajectory",
     "__version__",
     "animate",
+    "mass_matrix",
+    "coriolis_matrix",
+    "bias_forces",
+    "gravity_forces",
+    "stiffness",
+    "damping",
+    "actuation_matrix",
+    "forward_dynamics",
     "plot",
     "simulate",
     "statics",

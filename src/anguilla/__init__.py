@@ -12,6 +12,7 @@ from anguilla.errors import AnguillaError, AnguillaWarning, DescriptionError, So
 if TYPE_CHECKING:
     from anguilla.assemble.system import System
     from anguilla.results import Equilibrium, Trajectory
+    from anguilla.solve.branches import Branch, trace
     from anguilla.solve.dynamics import simulate
     from anguilla.solve.lagrangian import (
         actuation_matrix,
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
         mass_matrix,
         stiffness,
     )
+    from anguilla.solve.linearise import LinearModel, linearise
+    from anguilla.solve.modes import Modes, Stability, modes, stability
     from anguilla.solve.schemes import HHT, GeneralisedAlpha, Midpoint, Newmark
     from anguilla.solve.statics import Flow, statics
     from anguilla.view.page import animate
@@ -50,6 +53,14 @@ _LAZY = {
     "damping": "anguilla.solve.lagrangian",
     "actuation_matrix": "anguilla.solve.lagrangian",
     "forward_dynamics": "anguilla.solve.lagrangian",
+    "LinearModel": "anguilla.solve.linearise",
+    "linearise": "anguilla.solve.linearise",
+    "Modes": "anguilla.solve.modes",
+    "Stability": "anguilla.solve.modes",
+    "modes": "anguilla.solve.modes",
+    "stability": "anguilla.solve.modes",
+    "Branch": "anguilla.solve.branches",
+    "trace": "anguilla.solve.branches",
     "plot": "anguilla.view.plots",
     "animate": "anguilla.view.page",
 }
@@ -77,6 +88,14 @@ __all__ = [
     "damping",
     "actuation_matrix",
     "forward_dynamics",
+    "LinearModel",
+    "linearise",
+    "Modes",
+    "Stability",
+    "modes",
+    "stability",
+    "Branch",
+    "trace",
     "plot",
     "simulate",
     "statics",

@@ -18,34 +18,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from anguilla.assemble.reactions import evaluate
 from anguilla.assemble.system import Inputs, System, as_robot
-from anguilla.assemble.user import move
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_count, as_positive, as_vector, refuse
-from anguilla.loads.table import DT, MOTION, Loads
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status, Trajectory
-from anguilla.solve.linearise import _free_directions
-from anguilla.solve.modes import Stability, second_variation
+from anguilla.solve.closing import close
+from anguilla.solve.modes import Stability
+from anguilla.solve.paths import Path, Point
 from anguilla.solve.statics import statics
 
 __all__ = ["Branch", "SpecialPoint", "trace"]
 
 LIMIT, BIFURCATION = "limit", "bifurcation"
 WORK = 1e-5  # of the load along the critical direction, relative: below, it is a bifurcation
-BALANCED = 1e-15  # residual that is round-off, as a part of the stiffness
 CRITICAL = 1e-11  # critical eigenvalue that is zero, as a part of the largest
-FREE = 1e-11  # singular values below this part of the largest are zero: the robot may move at no cost
 MOST_TRIALS = 80
-
-
-class _Point(NamedTuple):
-    """An equilibrium on its way."""
-
-    q: Floats
-    lam: Floats
-    s: float
 
 
 @dataclass(frozen=True)
@@ -143,124 +131,16 @@ class Branch:
         return f"<branch of {self.robot.name!r}: {len(self)} equilibria, factors {low:.4g} to {high:.4g}, {found}>"
 
 
-class _Path:
-    """Equilibria of a system as a curve in (q, lambda, s), measured in angles and parts of the range of factors."""
-
-    def __init__(self, system: System, inputs: Inputs, span: float, tolerance: float, neutral: float) -> None:
-        self.neutral = neutral
-        self.system, self.inputs, self.span, self.tolerance = system, inputs, span, tolerance
-        self.n, self.m = system.size, system.rows
-        self.free = np.setdiff1d(np.arange(self.n), system._loads.driven)
-        self.scale = system.tree.scale
-
-    def loads(self, s: float) -> Loads:
-        loads = self.system.loads(s, self.inputs).loads
-        loads.row[DT] = 0.0
-        return loads
-
-    def drive(self, loads: Loads, q: Floats) -> Floats:
-        at = int(loads.at[MOTION])
-        out = q.copy()
-        out[loads.driven] = loads.row[at : at + 3 * len(loads.driven) : 3]
-        return out
-
-    def residual(self, point: _Point) -> Floats:
-        """Rows of the free coordinates and of the constraints."""
-        loads = self.loads(point.s)
-        zero = np.zeros(self.n)
-        out = evaluate(self.system, loads, self.drive(loads, point.q), zero, zero, point.lam)
-        return np.concatenate([out[self.free] / self.scale[self.free], out[self.n :]])
-
-    def slopes(self, point: _Point) -> tuple[Floats, Floats]:
-        """(matrix (f + m, f + m) by coordinates in angles and multipliers, column (f + m,) by the factor)."""
-        h = 1e-6 * self.span
-        ends = [self.residual(point._replace(s=point.s + x)) for x in (h, -h)]
-        self.residual(point)
-        whole = self.system._bordered(self.loads(point.s), point.lam, 0.0, 0.0)
-        keep = np.concatenate([self.free, self.n + np.arange(self.m)])
-        size = np.concatenate([1.0 / self.scale[self.free], np.ones(self.m)])
-        matrix = whole[np.ix_(keep, keep)] * np.outer(size, size)
-        return matrix, (ends[0] - ends[1]) / (2.0 * h) * self.span
-
-    def stability(self, point: _Point) -> Stability:
-        """Second variation on what closures and imposed coordinates leave free."""
-        n = self.n
-        loads = self.loads(point.s)
-        evaluate(self.system, loads, self.drive(loads, point.q), np.zeros(n), np.zeros(n), point.lam)
-        whole = self.system._bordered(loads, point.lam, 0.0, 0.0)
-        diagonal = np.diag(whole)[n:]
-        soft, hard = np.flatnonzero(diagonal != 0.0), np.flatnonzero(diagonal == 0.0)
-        K = whole[:n, :n] - (whole[:n, n + soft] / diagonal[soft]) @ whole[n + soft, :n]
-        basis, _ = _free_directions(whole[n + hard, :n], self.free, self.scale)
-        return second_variation(K, basis, self.scale, self.neutral)
-
-    def solve(self, matrix: Floats, right: Floats) -> Floats:
-        """Solve a bordered system, scaled to entries of order one; without moving in directions that cost nothing."""
-        rows = np.maximum(np.max(np.abs(matrix), axis=1), 1e-300)
-        matrix, right = matrix / rows[:, None], right / rows
-        columns = np.maximum(np.max(np.abs(matrix), axis=0), 1e-300)
-        return np.linalg.lstsq(matrix / columns, right, rcond=FREE)[0] / columns
-
-    def shift(self, point: _Point, change: Floats) -> _Point:
-        """A point moved by a change of (free coordinates in angles, multipliers, factor / span)."""
-        f = len(self.free)
-        dq = np.zeros(self.n)
-        dq[self.free] = change[:f] / self.scale[self.free]
-        s = point.s + self.span * float(change[-1])
-        q = self.drive(self.loads(s), move(self.system.tree, point.q, dq))
-        return _Point(q, point.lam + change[f:-1], s)
-
-    def metric(self, change: Floats) -> Floats:
-        """A change without its multipliers: what lengths are measured with."""
-        out = change.copy()
-        out[len(self.free) : -1] = 0.0
-        return out
-
-    def correct(self, point: _Point, across: Floats) -> _Point | None:
-        """Newton in the plane across a direction; None if it fails. The last entry of `across` may hold the load."""
-        size, before = np.inf, np.inf
-        for _ in range(12):
-            matrix, column = self.slopes(point)
-            left = self.residual(point)
-            if self.is_balanced(left, matrix):
-                return point  # where branches cross the matrix is singular: no correction may be asked for
-            bordered = np.vstack([np.column_stack([matrix, column]), self.metric(across)])
-            change = self.solve(bordered, -np.append(left, 0.0))
-            size = float(np.linalg.norm(self.metric(change)))
-            if not np.isfinite(size) or size > 1.0 or size > 2.0 * before + self.tolerance:
-                return None
-            point = self.shift(point, change)
-            if size < self.tolerance:
-                return point
-            before = size
-        return point if size < 1e3 * self.tolerance else None
-
-    def is_balanced(self, left: Floats, matrix: Floats) -> bool:
-        """Whether a residual is round-off."""
-        f = len(self.free)
-        stiff = float(np.max(np.abs(np.diag(matrix)[:f]), initial=0.0))
-        gap = float(np.max(np.abs(left[f:]), initial=0.0))
-        return gap < BALANCED and float(np.max(np.abs(left[:f]), initial=0.0)) < BALANCED * stiff
-
-    def tangent(self, point: _Point, along: Floats) -> Floats | None:
-        """Unit tangent of the curve, on the side of `along`."""
-        matrix, column = self.slopes(point)
-        bordered = np.vstack([np.column_stack([matrix, column]), self.metric(along)])
-        found = self.solve(bordered, np.append(np.zeros(len(column)), 1.0))
-        length = float(np.linalg.norm(self.metric(found)))
-        return found / length if np.isfinite(length) and length > 0.0 else None
-
-
 def _located(
-    path: _Path, point: _Point, along: Floats, step: float, counts: tuple[int, int]
-) -> tuple[_Point, Stability] | None:
+    path: Path, point: Point, along: Floats, step: float, counts: tuple[int, int]
+) -> tuple[Point, Stability] | None:
     """The point, up to `step` along the branch, where the number of negative eigenvalues changes between two counts.
 
     By false position (Illinois) on the eigenvalue that crosses; by halving when others are zero throughout.
     """
     crossing, middle = min(counts), 0.5 * sum(counts)
 
-    def at(x: float) -> tuple[_Point, Stability] | None:
+    def at(x: float) -> tuple[Point, Stability] | None:
         found = path.correct(path.shift(point, x * along), along)
         return None if found is None else (found, path.stability(found))
 
@@ -288,7 +168,7 @@ def _located(
     return best
 
 
-def _special(path: _Path, point: _Point, state: Stability, after: int, count: int) -> SpecialPoint:
+def _special(path: Path, point: Point, state: Stability, after: int, count: int) -> SpecialPoint:
     """Name the special point by the work of the load along the neutral directions.
 
     At the point the matrix F_x is singular; with l its left null vectors, l . F_s = 0 is the condition that the branch goes
@@ -306,10 +186,10 @@ def _special(path: _Path, point: _Point, state: Stability, after: int, count: in
 
 
 def trace(
-    robot: Robot, *, factors: tuple[float, float], inputs: Inputs | None = None,
+    robot: Robot, *, factors: tuple[float, float], limits: tuple[float, float] | None = None, inputs: Inputs | None = None,
     start: Equilibrium | SpecialPoint | ArrayLike | None = None, direction: ArrayLike | int = 1, step: float = 0.05,
-    largest_step: float = 0.2, points: int = 400, tolerance: float = 1e-10, neutral: float = 1e-12,
-    raise_on_failure: bool = True,
+    largest_step: float = 0.2, points: int = 400, special: int | None = None, tolerance: float = 1e-10,
+    neutral: float = 1e-12, raise_on_failure: bool = True,
 ) -> Branch:  # fmt: skip
     """Follow equilibria as the load changes, through limit points, and find where they lose stability.
 
@@ -318,7 +198,8 @@ def trace(
 
     Args:
         robot: the robot.
-        factors: the first load factor, and the last: the trace ends when the load leaves this range.
+        factors: the first load factor, and the last.
+        limits: lowest and highest load factor: the trace ends when the load leaves this range; `factors` if not given.
         inputs: inputs of the actuators by name: numbers, or functions of the load factor t.
         start: an equilibrium at the first factor, or coordinates (n,) near one; or a special point of another branch, to
             follow the branch that leaves it.
@@ -327,6 +208,7 @@ def trace(
         step: length of the first step, as an angle [rad] or relative displacement, or a part of the range of factors.
         largest_step: longest step.
         points: most points.
+        special: stop after so many special points; go on to the end of the range if not given.
         tolerance: size of the last correction of each point.
         neutral: eigenvalues below this part of the largest are zero: raise it for a robot that can move without effort.
         raise_on_failure: raise SolverError (with the branch so far in `.result`) instead of returning it.
@@ -337,40 +219,60 @@ def trace(
     """
     as_robot(robot)
     first, last = (float(x) for x in as_vector(factors, 2, "factors"))
+    low, high = (
+        float(x) for x in as_vector((min(first, last), max(first, last)) if limits is None else limits, 2, "limits")
+    )
+    if not low <= first <= high or not low < high:
+        raise DescriptionError(
+            f"limits must be two increasing numbers around the first factor, {first:g}; got {limits!r}."
+        )
     if first == last:
         raise DescriptionError("factors must be two different numbers, the first and the last load factor.")
     for value, name in ((step, "step"), (largest_step, "largest_step"), (tolerance, "tolerance"), (neutral, "neutral")):
         as_positive(value, name, "")
     as_count(points, "points", minimum=2)
-    if isinstance(start, SpecialPoint):
-        at = _at_special(robot, start, inputs)
-    else:
-        at = statics(robot, inputs=inputs, t=first, start=start)
-    system = at.system
-    if np.any(system._loads.cables.friction != 0.0):
+    enough = np.inf if special is None else as_count(special, "special")
+    span = abs(last - first)
+    path, point = _start(robot, start, inputs or {}, first, span, tolerance, neutral)
+    if np.any(path.system._loads.cables.friction != 0.0):
         raise DescriptionError(
             "trace follows frictionless tendons: with friction an equilibrium depends on its history."
         )
-    path = _Path(system, inputs or {}, abs(last - first), tolerance, neutral)
-    point = _Point(path.drive(path.loads(at.t), at.q), np.array(at.multipliers), at.t)
     along = _begin(path, point, start, direction, float(np.sign(last - first)))
-    walk = _walk(path, point, along, (min(first, last), max(first, last)), step, largest_step, points,
+    walk = _walk(path, point, along, (low, high), step, largest_step, points,
                  leaving=isinstance(start, SpecialPoint))  # fmt: skip
-    return _collect(robot, path, walk, raise_on_failure)
+    return _collect(robot, path, walk, enough, raise_on_failure)
 
 
-def _at_special(robot: Robot, start: SpecialPoint, inputs: Inputs | None) -> Equilibrium:
-    system = System(robot)
-    if system.rows != len(start.multipliers):  # redundant constraints were left out: find them again
-        at = statics(robot, inputs=inputs, t=start.factor, start=start.q, raise_on_failure=False)
-        system = at.system
-    if len(start.q) != system.size or len(start.multipliers) != system.rows:
-        raise DescriptionError("start is a special point of another robot.")
-    states = np.array([start.factor]), start.q[None], 0 * start.q[None], 0 * start.q[None], start.multipliers[None]
-    return Equilibrium(robot, system, Status(True, "special point"), *states, inputs or {})
+def _start(
+    robot: Robot, start, inputs: Inputs, first: float, span: float, tolerance: float, neutral: float
+) -> tuple[Path, Point]:
+    """The path and its first point: a special point, a start corrected at the first factor, or what `statics` finds."""
+    factor = start.factor if isinstance(start, SpecialPoint) else first
+    if start is not None:
+        system = start.system if isinstance(start, Equilibrium) else System(robot)
+        q = system.vector(start.q if isinstance(start, (Equilibrium, SpecialPoint)) else start, "start")
+        if not system.is_plain and not isinstance(start, Equilibrium):
+            closed = close(system, inputs, factor, q)
+            q = q if isinstance(start, SpecialPoint) else closed
+        lam = np.zeros(system.rows) if not hasattr(start, "multipliers") else np.array(start.multipliers)
+        if lam.shape != (system.rows,):
+            raise DescriptionError("start is a point of another robot.")
+        path = Path(system, inputs, span, tolerance, neutral)
+        point = Point(path.drive(path.loads(factor), q), lam, factor)
+        if isinstance(start, SpecialPoint):
+            return path, point
+        across = np.zeros(len(path.free) + path.m + 1)
+        across[-1] = 1.0
+        found = path.correct(point, across)
+        if found is not None:
+            return path, found
+    at = statics(robot, inputs=inputs, t=first, start=start)
+    path = Path(at.system, inputs, span, tolerance, neutral)
+    return path, Point(path.drive(path.loads(first), at.q), np.array(at.multipliers), first)
 
 
-def _begin(path: _Path, point: _Point, start, direction: ArrayLike | int, sign: float) -> Floats:
+def _begin(path: Path, point: Point, start, direction: ArrayLike | int, sign: float) -> Floats:
     """First direction: of the load, or away from a special point along a neutral direction."""
     f = len(path.free)
     along = np.zeros(f + path.m + 1)
@@ -399,15 +301,15 @@ def _begin(path: _Path, point: _Point, start, direction: ArrayLike | int, sign: 
 class _Found(NamedTuple):
     """What a walk yields: a point with its stability, special points before it, or why it ended."""
 
-    point: _Point | None
+    point: Point | None
     state: Stability | None
-    special: list[tuple[_Point, Stability, int]]
+    special: list[tuple[Point, Stability, int]]
     message: str
     success: bool = True
 
 
 def _walk(
-    path: _Path, point: _Point, along: Floats, limits: tuple[float, float], step: float, longest: float, most: int,
+    path: Path, point: Point, along: Floats, limits: tuple[float, float], step: float, longest: float, most: int,
     leaving: bool,
 ) -> Iterator[_Found]:  # fmt: skip
     """Points of a branch, one after the other."""
@@ -415,6 +317,7 @@ def _walk(
     yield _Found(point, state, [], "")
     shortest, count = 1e-6 * step, 1
     slack = 1e-12 * path.span
+    origin, first = point, along
     while count < most:
         target = path.correct(path.shift(point, step * along), along)
         following = None if target is None else path.tangent(target, along)
@@ -443,12 +346,16 @@ def _walk(
             yield _Found(None, None, [], "the load left its range")
             return
         yield _Found(target, after, special, "")
+        back = path.distance(origin, target) < step and float(path.metric(first) @ path.metric(following)) > 0.8
         point, state, along, leaving, count = target, after, following, False, count + 1
+        if back and count > 5:
+            yield _Found(None, None, [], "came back to its start")
+            return
         step = min(1.5 * step, longest)
     yield _Found(None, None, [], f"stopped after {most} points")
 
 
-def _to_edge(path: _Path, point: _Point, beyond: _Point, limits: tuple[float, float]) -> _Point | None:
+def _to_edge(path: Path, point: Point, beyond: Point, limits: tuple[float, float]) -> Point | None:
     """The last point of a branch, with the load at the end of its range."""
     edge = limits[0] if beyond.s < limits[0] else limits[1]
     if abs(edge - point.s) < 1e-9 * path.span:
@@ -461,8 +368,8 @@ def _to_edge(path: _Path, point: _Point, beyond: _Point, limits: tuple[float, fl
     return path.correct(trial, across)
 
 
-def _collect(robot: Robot, path: _Path, walk: Iterator[_Found], raise_on_failure: bool) -> Branch:
-    points: list[_Point] = []
+def _collect(robot: Robot, path: Path, walk: Iterator[_Found], enough: float, raise_on_failure: bool) -> Branch:
+    points: list[Point] = []
     states: list[Stability] = []
     special: list[SpecialPoint] = []
     message, ok = "", True
@@ -473,6 +380,9 @@ def _collect(robot: Robot, path: _Path, walk: Iterator[_Found], raise_on_failure
             points.append(found.point)
             states.append(found.state)
         message, ok = found.message, found.success
+        if len(special) >= enough:
+            message = f"stopped after {len(special)} special points"
+            break
     status = Status(ok, message, {"points": len(points)})
     branch = Branch(
         robot, path.system, np.array([p.s for p in points]), np.array([p.q for p in points]),

@@ -201,8 +201,8 @@ def localise(result: Equilibrium, v: Floats, a: Floats) -> Local:
             f"{system.robot.name!r} has constraints: a linear model needs it at rest in equilibrium, not moving."
         )
     free = np.setdiff1d(np.arange(n), loads.driven)
-    place, place_inverse = _free_directions(J[hard][~twist], free, system.tree.scale)
-    rate, rate_inverse = _free_directions(np.where(twist[:, None], J_rate[hard], J[hard]), free, system.tree.scale)
+    place, place_inverse = free_directions(J[hard][~twist], free, system.tree.scale)
+    rate, rate_inverse = free_directions(np.where(twist[:, None], J_rate[hard], J[hard]), free, system.tree.scale)
     forces = np.array(columns).reshape(-1, n).T
     bases = place, rate, place_inverse, rate_inverse
     return Local(result, v, a, K, C, M, forces, inputs, column[:, hard], J[hard], J_rate[hard], *bases)
@@ -223,7 +223,7 @@ def _actuation(system: System, loads: Loads, q: Floats, v: Floats, a: Floats, la
     return columns
 
 
-def _free_directions(J: Floats, free: np.ndarray, scale: Floats) -> tuple[Floats, Floats]:
+def free_directions(J: Floats, free: np.ndarray, scale: Floats) -> tuple[Floats, Floats]:
     """Basis (n, f) of the null space of J (h, n) among the free coordinates, and its left inverse (f, n).
 
     Orthonormal in units of angles and relative displacements; without constraints, columns of the identity.

@@ -15,8 +15,21 @@ if TYPE_CHECKING:
     from anguilla.results_io import load
     from anguilla.solve.adjoint import Cost, Gradient, Reach, Rest, Sampled, StateCost, gradient
     from anguilla.solve.batch import simulate_batch
+    from anguilla.solve.branches import Branch, trace
     from anguilla.solve.dynamics import simulate
     from anguilla.solve.flow import ProjectiveFlow
+    from anguilla.solve.lagrangian import (
+        actuation_matrix,
+        bias_forces,
+        coriolis_matrix,
+        damping,
+        forward_dynamics,
+        gravity_forces,
+        mass_matrix,
+        stiffness,
+    )
+    from anguilla.solve.linearise import LinearModel, linearise
+    from anguilla.solve.modes import Modes, Stability, modes, stability
     from anguilla.solve.schemes import HHT, GeneralisedAlpha, Midpoint, Newmark
     from anguilla.solve.statics import Flow, statics
     from anguilla.view.page import animate
@@ -46,6 +59,22 @@ _LAZY = {
     "Rest": "anguilla.solve.adjoint",
     "Sampled": "anguilla.solve.adjoint",
     "StateCost": "anguilla.solve.adjoint",
+    "mass_matrix": "anguilla.solve.lagrangian",
+    "coriolis_matrix": "anguilla.solve.lagrangian",
+    "bias_forces": "anguilla.solve.lagrangian",
+    "gravity_forces": "anguilla.solve.lagrangian",
+    "stiffness": "anguilla.solve.lagrangian",
+    "damping": "anguilla.solve.lagrangian",
+    "actuation_matrix": "anguilla.solve.lagrangian",
+    "forward_dynamics": "anguilla.solve.lagrangian",
+    "LinearModel": "anguilla.solve.linearise",
+    "linearise": "anguilla.solve.linearise",
+    "Modes": "anguilla.solve.modes",
+    "Stability": "anguilla.solve.modes",
+    "modes": "anguilla.solve.modes",
+    "stability": "anguilla.solve.modes",
+    "Branch": "anguilla.solve.branches",
+    "trace": "anguilla.solve.branches",
     "plot": "anguilla.view.plots",
     "animate": "anguilla.view.page",
 }
@@ -74,6 +103,22 @@ __all__ = [
     "animate",
     "gradient",
     "load",
+    "mass_matrix",
+    "coriolis_matrix",
+    "bias_forces",
+    "gravity_forces",
+    "stiffness",
+    "damping",
+    "actuation_matrix",
+    "forward_dynamics",
+    "LinearModel",
+    "linearise",
+    "Modes",
+    "Stability",
+    "modes",
+    "stability",
+    "Branch",
+    "trace",
     "plot",
     "simulate",
     "simulate_batch",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from anguilla.assemble.system import System
     from anguilla.results import Equilibrium, Trajectory
     from anguilla.solve.dynamics import simulate
+    from anguilla.solve.explicit import simulate_explicit
     from anguilla.solve.flow import ProjectiveFlow
     from anguilla.solve.schemes import HHT, GeneralisedAlpha, Midpoint, Newmark
     from anguilla.solve.statics import Flow, statics
@@ -30,6 +31,7 @@ _LAZY = {
     "Flow": "anguilla.solve.statics",
     "ProjectiveFlow": "anguilla.solve.flow",
     "simulate": "anguilla.solve.dynamics",
+    "simulate_explicit": "anguilla.solve.explicit",
     "Newmark": "anguilla.solve.schemes",
     "HHT": "anguilla.solve.schemes",
     "GeneralisedAlpha": "anguilla.solve.schemes",
@@ -56,6 +58,7 @@ __all__ = [
     "animate",
     "plot",
     "simulate",
+    "simulate_explicit",
     "statics",
     *_described,
 ]

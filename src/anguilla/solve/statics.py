@@ -99,8 +99,8 @@ def statics(
     result = Equilibrium(robot, system, status, *states, inputs or {})
     if not ok and raise_on_failure:
         advice = (
-            "Start closer (start=...), load it in smaller pieces, try method=Flow() or ProjectiveFlow(), or look for a bifurcation: "
-            "a perfectly straight rod under compression has no unique answer."
+            "Start closer (start=...), load it in smaller pieces, try method=Flow() or ProjectiveFlow(), or look for a "
+            "bifurcation: a perfectly straight rod under compression has no unique answer."
         )
         raise SolverError(f"No equilibrium of {robot.name!r}: {message}.", result=result, advice=advice)
     return result

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from anguilla.solve.batch import simulate_batch
     from anguilla.solve.branches import Branch, trace
     from anguilla.solve.dynamics import simulate
+    from anguilla.solve.explicit import simulate_explicit
     from anguilla.solve.flow import ProjectiveFlow
     from anguilla.solve.lagrangian import (
         actuation_matrix,
@@ -47,7 +48,11 @@ _LAZY = {
     "Flow": "anguilla.solve.statics",
     "ProjectiveFlow": "anguilla.solve.flow",
     "simulate": "anguilla.solve.dynamics",
+<<<<<<< HEAD
     "simulate_batch": "anguilla.solve.batch",
+=======
+    "simulate_explicit": "anguilla.solve.explicit",
+>>>>>>> papers
     "Newmark": "anguilla.solve.schemes",
     "HHT": "anguilla.solve.schemes",
     "GeneralisedAlpha": "anguilla.solve.schemes",
@@ -121,7 +126,11 @@ __all__ = [
     "trace",
     "plot",
     "simulate",
+<<<<<<< HEAD
     "simulate_batch",
+=======
+    "simulate_explicit",
+>>>>>>> papers
     "statics",
     *_described,
 ]

@@ -1,0 +1,161 @@
+"""Explicit motion in time: a(q, v, t) = -M^-1 R(q, v, 0, t), integrated by an adaptive Runge-Kutta method of high order.
+
+For soft robots whose frequencies are low, and as the oracle of the implicit steppers: its error is what one asks for. The
+mass matrix and the forces come from the same residual and tangent as everything else.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.integrate import solve_ivp
+
+from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
+from anguilla.assemble.user import move
+from anguilla.describe import Robot
+from anguilla.errors import DescriptionError, SolverError, as_positive
+from anguilla.lie import dexp3_inv
+from anguilla.loads.table import TIME
+from anguilla.mechanics.tree import Floats
+from anguilla.results import Equilibrium, Status, Trajectory
+from anguilla.solve.dynamics import _Motion, _start
+from anguilla.solve.newton import CONVERGED, EXPLANATION
+from anguilla.solve.schemes import Newmark
+
+__all__ = ["simulate_explicit"]
+
+_Sampler = Callable[[float], LoadTable]
+
+SAMPLES, SMOOTH = 17, 1e-13  # loads are interpolated through so many times of an interval if that is exact to this part
+
+
+def simulate_explicit(
+    robot: Robot, *, duration: float, dt: float, inputs: Inputs | None = None,
+    start: Equilibrium | tuple[ArrayLike, ArrayLike] | ArrayLike | None = None, rtol: float = 1e-9, atol: float = 1e-11,
+    method: str = "DOP853", raise_on_failure: bool = True,
+) -> Trajectory:  # fmt: skip
+    """Simulate the motion of an open robot by an explicit method with error control.
+
+    Stiff robots (thin rods that stretch or shear, fine bases) make it slow: `simulate` is for them. Loops, imposed motions
+    and loads with a memory are not served.
+
+    Args:
+        robot: the robot.
+        duration: simulated time [s].
+        dt: interval between stored states [s]; the method chooses its own steps between them.
+        inputs: inputs of the actuators by name: numbers, or functions of t [s]; absent ones are zero.
+        start: an Equilibrium, coordinates q (n,), or (q, v); the rest shape at rest if not given.
+        rtol: relative local error.
+        atol: absolute local error, in the units of the coordinates and their rates.
+        method: name of an explicit method of scipy's solve_ivp: "DOP853", "RK45", "RK23".
+        raise_on_failure: raise SolverError (with the motion so far in `.result`) instead of returning it.
+
+    Returns:
+        A Trajectory.
+
+    """
+    as_robot(robot)
+    duration, dt = as_positive(duration, "duration", "s"), as_positive(dt, "dt", "s")
+    as_positive(rtol, "rtol", ""), as_positive(atol, "atol", "")
+    if method not in ("DOP853", "RK45", "RK23"):
+        raise DescriptionError(f"method must be 'DOP853', 'RK45' or 'RK23'; got {method!r}.")
+    steps = round(duration / dt)
+    if steps < 1 or abs(steps * dt - duration) > 1e-6 * duration:
+        raise DescriptionError(f"duration must be a whole number of dt; {duration:g} s / {dt:g} s = {duration / dt:g}.")
+    system = System(robot)
+    if not system.is_plain or np.any(system._loads.frames.data[:, 6:12]):
+        raise DescriptionError(
+            "simulate_explicit serves open robots without imposed motions and integral control; use simulate."
+        )
+    q, v = _start(system, start)
+    motion = _Motion(system, Newmark().coefficients, 1e-8, q, v, inputs or {})
+    began = time.perf_counter()
+    states, calls, message = _integrate(motion, dt, steps, rtol, atol, method)
+    end = Status(not message, message or "reached the end", {"evaluations": calls}, time.perf_counter() - began)
+    t = dt * np.arange(len(states[0]), dtype=np.float64)
+    result = Trajectory(robot, system, end, t, *states, np.zeros((len(t), 0)), inputs or {})
+    if message and raise_on_failure:
+        raise SolverError(
+            f"The motion of {robot.name!r} {message}.", result=result, advice="Use simulate: its steps are implicit."
+        )
+    return result
+
+
+def _integrate(
+    motion: _Motion, dt: float, steps: int, rtol: float, atol: float, method: str
+) -> tuple[tuple[Floats, Floats, Floats], int, str]:
+    """States (q, v, a), number of evaluations, and what went wrong.
+
+    Between stored states, rotations are written by their increments, in which the chart is never singular.
+    """
+    system, n = motion.system, motion.system.size
+    q, v = motion.q.copy(), motion.v.copy()
+    out: list[tuple[Floats, Floats, Floats]] = [(q, v, _acceleration(motion, 0.0, q, v))]
+    calls = 1
+    longest = dt
+    for k in range(steps):
+        loads = _loads_between(motion, k * dt, (k + 1) * dt)
+
+        def rates(t: float, y: Floats, origin: Floats = q, loads: _Sampler = loads) -> Floats:
+            d, v = y[:n], y[n:]
+            a = _acceleration(motion, t, move(system.tree, origin, d), v, loads)
+            return np.concatenate([_chart_rate(system, d, v), a])
+
+        begin = np.concatenate([np.zeros(n), v])
+        try:
+            path = solve_ivp(rates, (k * dt, (k + 1) * dt), begin, method, rtol=rtol, atol=atol, first_step=longest)
+        except SolverError as error:
+            return _columns(out), calls, f"stopped at t = {k * dt:g} s: {error}"
+        calls += path.nfev
+        if not path.success or not np.all(np.isfinite(path.y[:, -1])):
+            return _columns(out), calls, f"stopped at t = {k * dt:g} s: its steps become too small"
+        taken = np.diff(path.t)
+        longest = min(dt, float(np.max(taken)))
+        q, v = move(system.tree, q, path.y[:n, -1]), path.y[n:, -1]
+        out.append((q, v, _acceleration(motion, (k + 1) * dt, q, v)))
+    return _columns(out), calls, ""
+
+
+def _columns(out: list[tuple[Floats, Floats, Floats]]) -> tuple[Floats, Floats, Floats]:
+    q, v, a = (np.array(column) for column in zip(*out, strict=True))
+    return q, v, a
+
+
+def _loads_between(motion: _Motion, low: float, high: float) -> _Sampler:
+    """Loads at any time of an interval: smooth ones are interpolated by Chebyshev polynomials, which is much faster."""
+    angles = np.pi * np.arange(SAMPLES) / (SAMPLES - 1)
+    points = 0.5 * (low + high) - 0.5 * (high - low) * np.cos(angles)
+    sampled = motion.loads(points)
+    if not len(sampled.column):
+        return lambda t: sampled
+    series = np.linalg.solve(np.cos(np.outer(np.pi - angles, np.arange(SAMPLES))), sampled.table)
+    if np.any(np.abs(series[-3:]) > SMOOTH * np.max(np.abs(series), axis=0) + 1e-300):
+        return motion.loads
+
+    def interpolated(t: float) -> LoadTable:
+        x = min(1.0, max(-1.0, (2.0 * t - low - high) / (high - low)))
+        sampled.loads.row[sampled.column] = np.cos(np.arccos(x) * np.arange(SAMPLES)) @ series
+        sampled.loads.row[TIME] = t
+        return sampled
+
+    return interpolated
+
+
+def _acceleration(motion: _Motion, t: float, q: Floats, v: Floats, loads: _Sampler | None = None) -> Floats:
+    """The acceleration that balances the state."""
+    motion.q[:], motion.v[:] = q, v
+    _, status = motion.run((loads or motion.loads)(t), t, 1.0, 0, 0, 1, motion._unused, begin=True)
+    if status != CONVERGED:
+        raise SolverError(f"No acceleration balances the state at t = {t:g} s: {EXPLANATION[status]}.")
+    return motion.a.copy()
+
+
+def _chart_rate(system: System, d: Floats, v: Floats) -> Floats:
+    """Rates of the increments d: those of the coordinates, and for a ball T(d)^-1 w with w in the child's axes."""
+    rate = v.copy()
+    for k in system.tree.ball[:, 0]:
+        rate[k : k + 3] = dexp3_inv(d[k : k + 3], side="right") @ v[k : k + 3]
+    return rate

@@ -48,11 +48,8 @@ _LAZY = {
     "Flow": "anguilla.solve.statics",
     "ProjectiveFlow": "anguilla.solve.flow",
     "simulate": "anguilla.solve.dynamics",
-<<<<<<< HEAD
     "simulate_batch": "anguilla.solve.batch",
-=======
     "simulate_explicit": "anguilla.solve.explicit",
->>>>>>> papers
     "Newmark": "anguilla.solve.schemes",
     "HHT": "anguilla.solve.schemes",
     "GeneralisedAlpha": "anguilla.solve.schemes",
@@ -126,11 +123,8 @@ __all__ = [
     "trace",
     "plot",
     "simulate",
-<<<<<<< HEAD
     "simulate_batch",
-=======
     "simulate_explicit",
->>>>>>> papers
     "statics",
     *_described,
 ]

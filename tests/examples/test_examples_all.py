@@ -8,19 +8,23 @@ ROOT = Path(__file__).parents[2]
 NAMES = sorted(path.stem for path in (ROOT / "examples").glob("*.py"))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_example_runs(name, example, tmp_path, monkeypatch, capsys):
+# Long ones: run by `make validate`.
+SLOW = {
+    "fem_speed", "paper002_closed_loop", "paper002_parallel_robot", "paper002_trunk", "paper003_test2_release",
+    "paper003_test3_flying_stick", "paper003_test4_swimmer", "reference_eel",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in NAMES])
+def test_example_runs_and_its_figures_are_small(name, example, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     ran = example(name)
     assert ran.module.__doc__
     assert ran.result is not None
     assert not capsys.readouterr().out
     assert not list(tmp_path.iterdir()), "only figures() and __main__ write files"
-
-
-@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("paper")])
-def test_figures_are_small(name, example, tmp_path):
-    ran = example(name)
+    if not name.startswith("paper"):
+        return
     ran.module.figures(tmp_path, ran.result)
     drawn = list(tmp_path.iterdir())
     assert drawn

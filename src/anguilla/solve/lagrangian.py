@@ -25,7 +25,8 @@ from anguilla.lie import hat3
 from anguilla.loads.table import GRAVITY, INPUT, KIND, LENGTH, MOTION, TWIST, Loads
 from anguilla.mechanics.tree import Floats, Tree, Workspace, workspace
 from anguilla.results import Equilibrium
-from anguilla.solve.closing import CLOSED, consistent
+from anguilla.solve.closing import CLOSED
+from anguilla.solve.starting import consistent
 
 __all__ = [
     "Accelerations",
@@ -264,8 +265,8 @@ def forward_dynamics(
                 f"q misses the constraints of {system.robot.name!r} by {miss:.2g} (m or rad): take it from an "
                 "equilibrium or a motion of the robot."
             )
-        v, a, lam = consistent(system, inputs or {}, as_number(t, "t", "s"), q, v, 0.0)
-        return Accelerations(a, lam, v)
+        rates, a, lam = consistent(system, inputs or {}, as_number(t, "t", "s"), q, v, 0.0)
+        return Accelerations(a, lam, rates)
     scale = system.tree.scale
     mass = mass_matrix(system, q, v, t, inputs) / np.outer(scale, scale)
     force = system.residual(q, v, t=t, inputs=inputs)

@@ -88,7 +88,7 @@ def main(iterations=60):
 
 def figures(folder, result=None):
     result = result or main()
-    robot, tip = build()
+    robot, _ = build()
     with figure_style():
         fig = figure(9.0, 3.2)
         left, right = fig.subplots(1, 2)

@@ -1,6 +1,6 @@
 """The lightest taper of a rod that holds a weight with a given sag: design by exact gradients of an equilibrium.
 
-The radius of a cantilever falls along a cubic with four unknown values at its quarter points. Its mass is minimised while the tip
+The radius of a cantilever falls along a cubic through four unknown values. Its mass is minimised while the tip
 sags by 20 mm under a weight; the gradient of the sag comes from the adjoint of the equilibrium, one solve for all four.
 """
 

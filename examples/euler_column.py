@@ -48,7 +48,7 @@ def tilt(equilibrium, head):
 
 def main(modes=9, intervals=30):
     robot, head = build(modes, intervals)
-    straight = ag.trace(robot, factors=(0.0, 12.0))
+    straight = ag.trace(robot, factors=(0.0, 12.0), step=0.01, largest_step=0.01)
     bent = [
         ag.trace(robot, factors=(0.0, 12.0), limits=(0.0, last), start=point, direction=side)
         for point, last in zip(straight.bifurcations, (3.0, 12.0), strict=True)

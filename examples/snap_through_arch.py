@@ -106,10 +106,9 @@ def main(modes=8, intervals=24):
     with warnings.catch_warnings():
         # a plane loop closed by a joint in space: the rows out of the plane are redundant
         warnings.simplefilter("ignore", ag.AnguillaWarning)
-        symmetric = ag.trace(robot, factors=(0.0, 10.0), limits=(-10.0, 10.0), largest_step=0.1)
-        crooked = ag.trace(
-            robot, factors=(0.0, 10.0), limits=(-10.0, 10.0), largest_step=0.1, start=symmetric.bifurcations[0]
-        )
+        options = {"factors": (0.0, 10.0), "limits": (-10.0, 10.0), "largest_step": 0.1}
+        symmetric = ag.trace(robot, **options)
+        crooked = ag.trace(robot, **options, start=symmetric.bifurcations[0])
     limits = np.array([point.factor for point in symmetric.limits])
     return Result(symmetric, crooked, top, limits, limits_by_bvp())
 

@@ -172,3 +172,30 @@ def test_errors_say_what_is_wrong():
         ag.trace(robot, factors=(0.0, 1.0), direction=3)
     with pytest.raises(ag.DescriptionError, match="step must be"):
         ag.trace(robot, factors=(0.0, 1.0), step=-1.0)
+    with pytest.raises(ag.DescriptionError, match="limits must be"):
+        ag.trace(robot, factors=(0.0, 1.0), limits=(0.5, 1.0))
+    with pytest.raises(ag.DescriptionError, match="finite numbers"):
+        ag.trace(robot, factors=0.0)
+
+
+def test_the_number_of_points_is_limited():
+    robot, _ = column(ag.planar(2), intervals=4)
+    branch = ag.trace(robot, factors=(0.0, 2.0), points=3)
+    assert "3 points" in branch.status.message
+    assert len(branch) == 3
+    assert np.allclose(branch.motion().q, branch.q)
+
+
+def test_imposed_turn_of_a_hinge_is_a_load_factor():
+    """A weightless strut on an imposed hinge: the load moves nothing else, and the equilibrium follows it."""
+    robot = ag.Robot("crane", gravity=(0, -9.81, 0))
+    arm = robot.add(
+        ag.RigidBody(1.0, inertia=0.01 * np.eye(3)), at=robot.ground, joint=ag.Revolute((0, 0, 1), motion=lambda t: t)
+    )
+    weight = ag.RigidBody(0.5, inertia=0.01 * np.eye(3), com=(0.2, 0, 0))
+    robot.add(weight, at=arm.at((0.6, 0, 0)), joint=ag.Revolute((0, 0, 1), stiffness=3.0), name="flap")
+    branch = ag.trace(robot, factors=(0.0, 1.5))
+    assert np.allclose(branch.q[:, 0], branch.factors)
+    assert not branch.special
+    torque = 3.0 * branch.q[:, 1] + 0.5 * 9.81 * 0.2 * np.cos(branch.q[:, 0] + branch.q[:, 1])
+    assert np.max(np.abs(torque)) < 1e-9

@@ -222,3 +222,34 @@ def test_an_elastic_tendon_of_given_length_is_a_spring():
     ends = [ag.statics(robot, inputs={"wire": 0.39 + s * h}, start=at, tolerance=1e-13).q for s in (-2, -1, 1, 2)]
     want = (8 * (ends[2] - ends[1]) - (ends[3] - ends[0])) / (12 * h)
     assert np.allclose(static, want, rtol=1e-7, atol=1e-7 * np.max(np.abs(want)))
+
+
+def test_a_skate_keeps_its_place_across():
+    """A knife edge: it swings along itself and about its normal, but its place across is neutral and has no rate."""
+    robot = ag.Robot("skate", gravity=(0, 0, 0))
+    joint = ag.Planar((0, 0, 1), along=(1, 0, 0), stiffness=(3.0, 5.0, 0.4))
+    body = robot.add(ag.RigidBody(2.0, inertia=np.diag([0.1, 0.1, 0.2])), at=robot.ground, joint=joint)
+    robot.constrain(ag.no_slip(body.frame, (0, 1, 0)))
+    model = ag.linearise(robot, np.zeros(3))
+    assert model.A.shape == (5, 5)
+    found = np.sort_complex(model.eigenvalues)
+    want = np.array([1j * np.sqrt(3.0 / 2.0), 1j * np.sqrt(0.4 / 0.2)])
+    assert np.allclose(np.sort(found.imag), np.sort([*want.imag, *-want.imag, 0.0]), atol=1e-7)
+    assert np.allclose(found.real, 0.0, atol=1e-7)
+
+
+def test_a_turning_arm_is_stiffened_by_its_turning():
+    """A rotor turned at a given rate, with a flap hinged at a distance: omega^2 = rate^2 m r d / J, in the plane."""
+    rate, r, d, m, I = 7.0, 0.3, 0.2, 0.5, 0.01
+    robot = ag.Robot("rotor", gravity=(0, 0, 0))
+    turn = (lambda t: rate * t, lambda t: rate, lambda t: 0.0)
+    hub = robot.add(
+        ag.RigidBody(1.0, inertia=0.1 * np.eye(3)), at=robot.ground, joint=ag.Revolute((0, 0, 1), motion=turn)
+    )
+    flap = ag.RigidBody(m, inertia=I * np.eye(3), com=(d, 0, 0))
+    robot.add(flap, at=hub.at((r, 0, 0)), joint=ag.Revolute((0, 0, 1)), name="flap")
+    model = ag.linearise(robot, ([0.0, 0.0], [rate, 0.0]))
+    assert model.states == ["flap.angle", "rate of flap.angle"]
+    want = rate * np.sqrt(m * r * d / (I + m * d**2))
+    assert np.max(model.eigenvalues.imag) == pytest.approx(want, rel=1e-7)
+    assert ag.modes(robot, ([0.0, 0.0], [rate, 0.0])).frequencies[0] == pytest.approx(want / (2 * np.pi), rel=1e-7)

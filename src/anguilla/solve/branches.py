@@ -219,6 +219,8 @@ def trace(
     """
     as_robot(robot)
     first, last = (float(x) for x in as_vector(factors, 2, "factors"))
+    if first == last:
+        raise DescriptionError("factors must be two different numbers, the first and the last load factor.")
     low, high = (
         float(x) for x in as_vector((min(first, last), max(first, last)) if limits is None else limits, 2, "limits")
     )
@@ -226,8 +228,6 @@ def trace(
         raise DescriptionError(
             f"limits must be two increasing numbers around the first factor, {first:g}; got {limits!r}."
         )
-    if first == last:
-        raise DescriptionError("factors must be two different numbers, the first and the last load factor.")
     for value, name in ((step, "step"), (largest_step, "largest_step"), (tolerance, "tolerance"), (neutral, "neutral")):
         as_positive(value, name, "")
     as_count(points, "points", minimum=2)

@@ -73,6 +73,7 @@ class Path:
         at = int(loads.at[MOTION])
         for k, coordinate in enumerate(loads.driven):
             row[at + 3 * k] = s * self.full[at + 3 * k] + (1.0 - s) * self.start[coordinate]
+            row[at + 3 * k + 1 : at + 3 * k + 3] = 0.0  # at rest, however the motion goes on
         loads.row[:] = row
         return loads
 

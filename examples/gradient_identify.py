@@ -1,7 +1,8 @@
 """Young's modulus and damping of a rod from a noisy record of the path of its tip.
 
 A rod is released from a bent shape and swings. Its recorded tip has noise of 1 % of the size of the motion. The modulus
-and the Kelvin-Voigt time that explain it best are found by a quasi-Newton method on exact gradients of the misfit, in logarithms.
+and the Kelvin-Voigt time that explain it best are found by a quasi-Newton method on exact gradients of the
+misfit, in logarithms.
 """
 
 from dataclasses import dataclass

@@ -108,7 +108,6 @@ def figures(folder, result=None):
 if __name__ == "__main__":
     result = main()
     print(f"misses the goal by {1e3 * result.miss:.2f} mm, still moving at {1e3 * result.speed:.1f} mm/s")
-    print(
-        f"{len(result.costs)} motions; a gradient of {result.pulls.size} inputs takes {result.gradient_over_motion:.2f} motions"
-    )
+    share = f"{result.gradient_over_motion:.2f} motions"
+    print(f"{len(result.costs)} motions; a gradient of {result.pulls.size} inputs takes {share}")
     figures(Path(sys.argv[1] if len(sys.argv) > 1 else "."), result)

@@ -25,6 +25,7 @@ from measure import rounded, show
 
 import anguilla as ag
 from anguilla.assemble.evaluate import residual, tangent
+from anguilla.solve.linear import factorise
 from anguilla.solve.newton import FACTORISATIONS, HALVINGS, ITERATIONS, scratch
 from anguilla.solve.stepping import run
 
@@ -32,7 +33,7 @@ DT = 0.002  # [s]
 NEWTON = 3  # iterations of a step
 ROBOTS = ((1, 3), (2, 5))  # rods, modes of each strain: 9 and 30 coordinates
 MODES = (1, 2, 3, 4, 6, 8, 12, 16)
-CHAIN = (1, 2, 4, 8, 16, 32)
+CHAIN = (1, 2, 4, 8, 16, 32, 64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ class Timing:
     call: float | None  # of which the call
     residual: float
     tangent: float
+    solve: float  # dense factorisation of the tangent
 
 
 def chain(rods: int, modes: int, intervals: int) -> ag.System:
@@ -76,6 +78,13 @@ def _residuals(count, tree, ws, loads, q, v, a, lam, out):
 def _tangents(count, tree, ws, loads, lam, out):
     for _ in range(count):
         tangent(tree, ws, loads, 2.0 / DT, 4.0 / DT**2, lam, out)
+
+
+@numba.njit
+def _factorisations(count, matrix, work, pivot):
+    for _ in range(count):
+        work[:] = matrix
+        factorise(work, pivot)
 
 
 def best(work: Callable[[], object], seconds: float) -> float:
@@ -125,8 +134,11 @@ def measure(rods: int, modes: int, intervals: int = 10, *, seconds: float = 0.5,
     count = max(1, 400 // system.size)
     r = best(lambda: _residuals(count, *robot, q, v, a, lam, out), seconds / 2) / count
     k = best(lambda: _tangents(count, *robot, lam, matrix), seconds / 2) / count
+    work, pivot = np.zeros_like(matrix), np.zeros(system.size, np.int64)
+    _factorisations(1, matrix, work, pivot)
+    lu = best(lambda: _factorisations(count, matrix, work, pivot), seconds / 2) / count
     step, call = step_time(system, seconds) if stepping else (None, None)
-    times = [None if value is None else rounded(1e6 * value) for value in (step, call, r, k)]
+    times = [None if value is None else rounded(1e6 * value) for value in (step, call, r, k, lu)]
     return Timing(rods, system.size, intervals, *times)
 
 
@@ -163,8 +175,8 @@ def three(value: float) -> str:
 def table(result: dict) -> list[str]:
     """Markdown: the timings of every robot, one row each."""
     lines = [
-        "| robot | coordinates | step of 3 iterations [us] | of which the call [us] | residual [us] | tangent [us] |",
-        "|---|---:|---:|---:|---:|---:|",
+        "| robot | coordinates | step of 3 iterations [us] | of which the call [us] | residual [us] | tangent [us] | LU [us] |",
+        "|---|---:|---:|---:|---:|---:|---:|",
     ]
     groups = (("robots", ""), ("modes", ", more modes"), ("rods", ", chain"))
     for group, remark in groups:
@@ -173,7 +185,7 @@ def table(result: dict) -> list[str]:
             step, call = (("" if t[key] is None else f"{t[key]:.1f}") for key in ("step", "call"))
             lines.append(
                 f"| {rods}, {t['intervals']} intervals each{remark} | {t['coordinates']} | {step} | {call} "
-                f"| {three(t['residual'])} | {three(t['tangent'])} |"
+                f"| {three(t['residual'])} | {three(t['tangent'])} | {three(t['solve'])} |"
             )
     return lines
 

@@ -154,6 +154,35 @@ def test_parallel_robot_against_one_boundary_value_problem():
     assert np.allclose(on_leg[:2], np.asarray(force) - exact.p, atol=1e-9)
 
 
+def test_parallel_robot_against_the_core():
+    # three legs in space on a plate, held by ball joints: multiple shooting and strain modes with multipliers
+    material = ag.Material(young=2e8, poisson=0.3, density=1000)
+    robot = ag.Robot("three_legs", gravity=(0, 0, 0))
+    legs, rod = [], ag.Rod(0.4, ag.Circle(0.004), material, ag.kirchhoff(9), intervals=40)
+    for k in range(3):
+        angle = 2 * np.pi * k / 3
+        pose = np.eye(4)
+        pose[:3, :3] = np.array([[0, -np.sin(angle), np.cos(angle)], [0, np.cos(angle), np.sin(angle)], [-1, 0, 0]])
+        pose[:3, :3] = pose[:3, [0, 1, 2]] @ np.diag([-1.0, 1.0, -1.0])  # the rod points up
+        pose[:3, 3] = 0.1 * np.cos(angle), 0.1 * np.sin(angle), 0.0
+        legs.append(robot.add(rod, at=robot.ground, pose=pose))
+    robot.load(ag.TipWrench(legs[0], force=(0.3, 0.2, -0.2), moment=(0.0, 0.01, 0.02)))
+    ties, closures = [], []
+    for k in (1, 2):
+        reach = np.eye(4)
+        start = [np.linalg.inv(legs[0].pose) @ leg.pose for leg in (legs[0], legs[k])]
+        reach[:3, 3] = (np.linalg.inv(start[0]) @ start[1])[:3, 3]  # the plate: fixed to the first leg
+        ties.append(shooting.Join(legs[k].tip, legs[0].tip.offset_by(reach), ag.Spherical()))
+        closures.append((legs[k].tip, legs[0].tip.offset_by(reach)))
+    ours = shooting.statics(robot, ties=ties)
+    for a, b in closures:
+        robot.close(b, a, joint=ag.Spherical())
+    core = ag.statics(robot, tolerance=1e-12)
+    for leg in legs:
+        assert np.linalg.norm(ours.position(leg.tip) - core.position(leg.tip)) < 1e-6 * 0.4
+    assert np.linalg.norm(core.position(legs[0].tip) - (0.1, 0.0, 0.4)) > 0.01
+
+
 def test_held_tips():
     robot = ag.Robot(gravity=(0, 0, 0))
     arm = robot.add(paper_rod(young=1e9), at=robot.ground)

@@ -11,7 +11,7 @@ Every term is exact: it comes from the residual or its tangent, never from diffe
 from __future__ import annotations
 
 import copy
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,13 +19,13 @@ from numpy.typing import ArrayLike
 
 from anguilla.assemble.evaluate import residual, tangent
 from anguilla.assemble.system import Inputs, System
-from anguilla.describe import Robot
+from anguilla.describe import Robot, Tendon
 from anguilla.errors import DescriptionError, SolverError, as_number
 from anguilla.lie import hat3
-from anguilla.loads.table import GRAVITY, INPUT, KIND, LENGTH, MOTION, TWIST, Loads
+from anguilla.loads.table import GRAVITY, INPUT, KIND, LENGTH, MOTION, TWIST, WHICH, Loads
 from anguilla.mechanics.tree import Floats, Tree, Workspace, workspace
 from anguilla.results import Equilibrium
-from anguilla.solve.closing import CLOSED, consistent
+from anguilla.solve.closing import CLOSED, consistent, redundant_rows
 
 __all__ = [
     "Accelerations",
@@ -42,6 +42,8 @@ __all__ = [
 # Weights of dR/dv and dR/da in the tangent when they are asked for alone: so large that subtracting dR/dq costs no digits.
 # The same for inputs, in which the residual is linear.
 RATE, ACCELERATION, UNITS = 1e8, 1e16, 1e8
+
+TAUT = 1e-3  # [m] by which the input of a tendon is shifted to say that it is taut, or slack: only its rates matter
 
 State = ArrayLike | Equilibrium
 
@@ -249,23 +251,25 @@ def forward_dynamics(
 
     """
     system, q, v = _state(robot, q, v)
+    t = as_number(t, "t", "s")
     if not system.is_plain:
         loads = system.loads(t, inputs).loads
         gap = system._evaluate(loads, q, v, None, None)[0][system.size :]
-        kinds = loads.constraints.table[:, KIND]
+        c = loads.constraints
+        length = c.table[:, KIND] == LENGTH
+        soft = length & (c.value > 0.0)
+        held = (c.table[:, KIND] != TWIST) & ~soft & ~(length & (c.slack == 1))  # (row of a slack tendon: its tension)
         at = loads.at[MOTION]
         shift = q[loads.driven] - loads.row[at : at + 3 * len(loads.driven) : 3]
-        miss = max(
-            float(np.max(np.abs(gap[(kinds != TWIST) & (kinds != LENGTH)]), initial=0.0)),
-            float(np.max(np.abs(shift), initial=0.0)),
-        )
+        miss = float(np.max(np.abs(np.concatenate([gap[held], shift])), initial=0.0))
         if miss > 1e3 * CLOSED:
             raise DescriptionError(
                 f"q misses the constraints of {system.robot.name!r} by {miss:.2g} (m or rad): take it from an "
                 "equilibrium or a motion of the robot."
             )
-        v, a, lam = consistent(system, inputs or {}, as_number(t, "t", "s"), q, v, 0.0)
-        return Accelerations(a, lam, v)
+        if np.any(soft):
+            return _with_elastic_tendons(system, loads, soft, q, v, t, inputs or {})
+        return _constrained(system, loads, q, v, t, dict(inputs or {}))
     scale = system.tree.scale
     mass = mass_matrix(system, q, v, t, inputs) / np.outer(scale, scale)
     force = system.residual(q, v, t=t, inputs=inputs)
@@ -276,3 +280,46 @@ def forward_dynamics(
             advice="Use fewer modes, more intervals, or a section with mass.",
         )
     return Accelerations(-np.linalg.solve(mass, force / scale) / scale, np.zeros(0), v)
+
+
+def _constrained(system: System, loads: Loads, q: Floats, v: Floats, t: float, inputs: dict[str, Any]) -> Accelerations:
+    """Accelerations and multipliers; tendons that are just taut hold where they pull, and slacken where they would push."""
+    c, names = loads.constraints, list(system.robot.actuators)
+    reach = {int(k): int(c.table[k, WHICH]) for k in np.flatnonzero(c.table[:, KIND] == LENGTH)}
+    gap = {k: float(c.length[which] - loads.row[loads.at[INPUT] + which]) for k, which in reach.items()}
+    near = [k for k in reach if abs(gap[k]) < 1e3 * CLOSED]
+    just = list(near)
+    for _ in range(len(near) + 1):
+        given = dict(inputs)
+        for k in near:  # too short: taut, now and in the differences in time; too long: slack
+            name, shift = names[reach[k]], gap[k] + (-TAUT if k in just else TAUT)
+            value = inputs.get(name, 0.0)
+            given[name] = (lambda x, f=value, d=shift: f(x) + d) if callable(value) else value + shift
+        rates, a, lam = consistent(system, given, t, q, v, 0.0)
+        pushing = [k for k in just if lam[k] < 0.0]
+        if not pushing:
+            break
+        just = [k for k in just if k not in pushing]
+    return Accelerations(a, lam, rates)
+
+
+def _with_elastic_tendons(
+    system: System, loads: Loads, soft: np.ndarray, q: Floats, v: Floats, t: float, inputs: Inputs
+) -> Accelerations:
+    """Forward dynamics when lengths of elastic tendons are given: their tensions follow from q, T = (length - input) / c."""
+    robot, given, c = copy.deepcopy(system.robot), dict(inputs), loads.constraints
+    names, lam = list(robot.actuators), np.zeros(system.rows)
+    for k in np.flatnonzero(soft):
+        which = int(c.table[k, WHICH])
+        tendon = robot.actuators[names[which]]
+        assert isinstance(tendon, Tendon)
+        tendon.compliance = 0.0  # before `by`, which would refuse it
+        tendon.by = "tension"
+        free = float(loads.row[loads.at[INPUT] + which])
+        lam[k] = given[names[which]] = max(0.0, (float(c.length[which]) - free) / float(c.value[k]))
+    other = System(robot)
+    if system.tables.dropped:
+        other.drop_rows(redundant_rows(other, other.loads(t, given), q))
+    found = forward_dynamics(other, q, v, t, given)
+    lam[~soft] = found.multipliers
+    return Accelerations(found.a, lam, found.v)

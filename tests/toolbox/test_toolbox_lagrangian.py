@@ -186,3 +186,37 @@ def test_bad_states_are_refused():
         ag.forward_dynamics(robot, [-1.0, 0.3, 0.2])
     with pytest.raises(ag.DescriptionError, match="q must have shape"):
         ag.mass_matrix(robot, [1.0])
+
+
+def test_elastic_tendon_of_given_length():
+    """It pulls with (length - input) / compliance, as the same tendon does whose tension is given."""
+    robots = []
+    for options in ({"by": "length", "compliance": 1e-4}, {}):
+        robot = ag.Robot("arm", gravity=GRAVITY)
+        part = robot.add(rod(ag.planar(3)), at=robot.ground)
+        robot.actuate("wire", ag.Tendon(part, ag.parallel(y=0.01), **options))
+        robots.append(robot)
+    q, v = np.array([0.5, -0.3, 0.2]), np.array([1.0, 2.0, -1.0])
+    tension = 3.0
+    length = 0.6 - 0.6 * 0.01 * 0.5  # of the line: bending at the mean curvature q[0]
+    found = ag.forward_dynamics(robots[0], q, v, inputs={"wire": length - 1e-4 * tension})
+    want = ag.forward_dynamics(robots[1], q, v, inputs={"wire": tension})
+    assert found.multipliers == pytest.approx([tension], rel=1e-9)
+    assert np.allclose(found.a, want.a, rtol=1e-9)
+    slack = ag.forward_dynamics(robots[0], q, v, inputs={"wire": 0.7})
+    assert np.allclose(slack.a, ag.forward_dynamics(robots[1], q, v).a, rtol=1e-9)
+
+
+def test_an_inextensible_tendon_must_have_its_length():
+    robot = ag.Robot("arm", gravity=GRAVITY)
+    part = robot.add(rod(ag.planar(3)), at=robot.ground)
+    robot.actuate("wire", ag.Tendon(part, ag.parallel(y=0.01), by="length"))
+    with pytest.raises(ag.DescriptionError, match="misses the constraints"):
+        ag.forward_dynamics(robot, np.zeros(3), inputs={"wire": 0.59})
+    taut = ag.forward_dynamics(robot, np.zeros(3), np.array([0.0, 1.0, 2.0]), inputs={"wire": 0.6})
+    assert abs(taut.a[0]) < 1e-5
+    assert taut.multipliers[0] > 0.0
+    # wound in at an accelerating rate: the mean curvature follows, length = 0.6 - 0.6 * 0.01 * q[0]
+    wound = ag.forward_dynamics(robot, np.zeros(3), inputs={"wire": lambda t: 0.6 - 0.006 * (2.0 * t + 3.0 * t**2)})
+    assert wound.v[0] == pytest.approx(2.0, rel=1e-6)
+    assert wound.a[0] == pytest.approx(6.0, rel=1e-4)

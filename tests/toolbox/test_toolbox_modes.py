@@ -195,3 +195,21 @@ def test_shapes_are_shown_by_a_motion(tmp_path):
     assert "Hz" in repr(found)
     with pytest.raises(ag.DescriptionError, match="mode must be"):
         found.motion(99)
+
+
+def test_a_floating_loop_has_six_zero_modes():
+    """Two bodies held apart by two soft rods, in free space."""
+    soft = ag.Material(young=2e5, poisson=0.4, density=1100.0)
+    robot = ag.Robot("loop", gravity=(0, 0, 0))
+    body = ag.RigidBody(0.2, inertia=1e-3 * np.eye(3))
+    rod = ag.Rod(0.4, ag.Circle(0.01), soft, ag.kirchhoff(3), intervals=6)
+    one = robot.add(body, at=robot.ground, joint=ag.Free(), name="one")
+    first = robot.add(rod, at=one.at((0, 0.05, 0)), name="first")
+    two = robot.add(body, at=first.tip, name="two")
+    second = robot.add(rod, at=one.at((0, -0.05, 0)), name="second")
+    robot.close(two.at((0, -0.1, 0)), second.tip)
+    found = ag.modes(robot)
+    assert len(found) == robot.size - 6
+    assert np.max(found.frequencies[:6]) < 1e-5 * found.frequencies[6]
+    assert found.frequencies[6] > 0.1
+    assert ag.stability(robot, np.zeros(robot.size)).neutral == 6

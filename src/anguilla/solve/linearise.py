@@ -140,13 +140,21 @@ class LinearModel:
         return f"<linear model of {self.local.system.robot.name!r}: {sizes}, {kind}>"
 
 
-def reference(
-    robot: Robot, at: At, inputs: Inputs | None = None, t: float = 0.0, balance: bool = True
-) -> tuple[Equilibrium, Floats, Floats]:
+def _default(robot: Robot, inputs: Inputs | None, t: float) -> Equilibrium:
+    """The equilibrium that `statics` finds; of a floating robot, which has many, its rest shape if that balances."""
+    try:
+        return statics(robot, inputs=inputs, t=t)
+    except SolverError:
+        found, _, a = reference(robot, np.zeros(robot.size), inputs, t)
+        if np.linalg.norm(a * found.system.tree.scale) > AT_REST:
+            raise
+        return found
+
+
+def reference(robot: Robot, at: At, inputs: Inputs | None = None, t: float = 0.0) -> tuple[Equilibrium, Floats, Floats]:
     """The state meant by `at`, as a result of one instant, with its rates and accelerations (those that balance it)."""
     if at is None:
-        at = statics(robot, inputs=inputs, t=t)
-        inputs = None
+        at, inputs = _default(robot, inputs, t), None
     if isinstance(at, Equilibrium):
         if inputs is not None:
             raise DescriptionError("inputs are those of the equilibrium given as `at`; leave them out.")

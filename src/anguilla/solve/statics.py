@@ -231,7 +231,10 @@ def _flow(system: System, forces: Loads, q: Floats, flow: Flow) -> tuple[Floats,
     for _ in range(flow.steps):
         residual(system.tree, system.workspace, forces, q, 0 * q, 0 * q, none, out)
         tangent(system.tree, system.workspace, forces, 0.0, 0.0, none, matrix)
-        dq = np.linalg.solve(matrix + gain * elastic, -out)
+        try:
+            dq = np.linalg.solve(matrix + gain * elastic, -out)
+        except np.linalg.LinAlgError:
+            return q, False, f"the tangent is singular, nothing holds {loose(system, matrix)}", {"steps": flow.steps}
         size = float(np.linalg.norm(dq * system.tree.scale))
         q = q + min(1.0, 1.0 / max(size, 1e-300)) * dq
         if not np.isfinite(size):

@@ -34,7 +34,9 @@ def test_momentum_is_the_impulse(example, which, impulse):
     p = example(FLY).module
     drift = []
     for dt in (5e-3, 2.5e-3):
-        run = p.fly(getattr(p, which)(ag.kirchhoff(3)), dt=dt, duration=6.0 if which == "soft" else 0.5, tolerance=1e-10)
+        run = p.fly(
+            getattr(p, which)(ag.kirchhoff(3)), dt=dt, duration=6.0 if which == "soft" else 0.5, tolerance=1e-10
+        )
         drift.append(np.abs(run.momentum[-1] - (impulse, 0.0, 0.0)).max())
     assert drift[1] < 3e-3 * impulse
     assert drift[0] > 3.0 * drift[1]

@@ -106,15 +106,15 @@ class System:
         inputs = {} if inputs is None else inputs
         if not isinstance(inputs, Mapping):
             raise refuse("inputs", "a dictionary from names of actuators to numbers or functions of t", inputs)
+        for name in inputs:
+            if name not in names:
+                known = ", ".join(names) or "none"
+                raise DescriptionError(f"inputs: robot {self.robot.name!r} has no actuator {name!r}; it has: {known}.")
         for name, actuator in self.robot.actuators.items():
             if getattr(actuator, "by", "") == "length" and name not in inputs:
                 raise DescriptionError(
                     f"inputs: tendon {name!r} is driven by its length [m]: give {{{name!r}: length}}."
                 )
-        for name in inputs:
-            if name not in names:
-                known = ", ".join(names) or "none"
-                raise DescriptionError(f"inputs: robot {self.robot.name!r} has no actuator {name!r}; it has: {known}.")
         steady = not any(callable(value) for value in inputs.values())
         table = np.zeros((1 if steady else len(times), len(names)))
         for name, value in inputs.items():

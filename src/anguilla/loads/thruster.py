@@ -8,7 +8,7 @@ The integral z is stepped by the trapezoidal rule and condensed: z1 = z + dt/2 (
 from __future__ import annotations
 
 from anguilla._jit import inline, kernel, merge
-from anguilla.loads.table import DT, NODE, ROW
+from anguilla.loads.table import DT, KIND, NODE, ROW, THRUSTER
 from anguilla.loads.wrench import row3
 from anguilla.mechanics.tree import N_R, N_V, N_W, N_X
 from anguilla.mechanics.vec import (
@@ -83,6 +83,16 @@ def thruster_block(node, row, frames, f):
         else:  # d(v_d + (x_d - x) x w_d) = w_d x dx
             put_block(frames.block, f, k, 3, matmul(gain, iso_hat(0.0, 1.0, w_d)))
             put_block(frames.block, f, k, 9, maxpy(-1.0, gain, iso_hat(0.0, 0.0, w_d)))
+
+
+@inline
+def has_states(frames):
+    """Whether some load has an internal state."""
+    found = False
+    for f in range(len(frames.table)):
+        if frames.table[f, KIND] == THRUSTER:
+            found = True
+    return found
 
 
 @merge

@@ -14,7 +14,7 @@ from anguilla.assemble.system import Inputs, LoadTable, System
 from anguilla.assemble.user import move
 from anguilla.errors import AnguillaWarning, SolverError
 from anguilla.lie import exp6, inverse, log6
-from anguilla.loads.table import DT, KIND, LENGTH, MOTION, POSE, TWIST, Loads
+from anguilla.loads.table import DT, INPUT, KIND, LENGTH, MOTION, POSE, TWIST, Loads
 from anguilla.mechanics.tree import N_R, N_X, Floats, Ints
 
 CLOSED = 1e-9  # [m, rad] largest gap of a closed robot
@@ -51,7 +51,7 @@ def relative_poses(system: System, loads: Loads, q: Floats) -> list[Floats]:
 class Path:
     """A path of loads from what holds at a start configuration to the full ones, for continuation.
 
-    At s = 0 the forces are those of `row`, and every closure and imposed coordinate is where the start configuration has it.
+    At s = 0 the forces are those of `row`, and every closure, imposed coordinate and tendon is where the start has it.
     """
 
     table: LoadTable
@@ -60,6 +60,7 @@ class Path:
     target: list[Floats]
     gap: list[Floats]
     row: Floats
+    lengths: Floats  # (actuators,) at the start
 
     def at(self, s: float) -> Loads:
         """Loads at a part s of the path."""
@@ -74,6 +75,9 @@ class Path:
         for k, coordinate in enumerate(loads.driven):
             row[at + 3 * k] = s * self.full[at + 3 * k] + (1.0 - s) * self.start[coordinate]
             row[at + 3 * k + 1 : at + 3 * k + 3] = 0.0  # at rest, however the motion goes on
+        at = int(loads.at[INPUT])
+        for k in np.flatnonzero(loads.constraints.input_row >= 0).tolist():
+            row[at + k] = s * self.full[at + k] + (1.0 - s) * max(self.lengths[k], self.full[at + k])
         loads.row[:] = row
         return loads
 
@@ -89,7 +93,8 @@ def path_from(system: System, table: LoadTable, q: Floats, row: Floats | None = 
         target[:3, :3], target[:3, 3] = full[at : at + 9].reshape(3, 3), full[at + 9 : at + 12]
         targets.append(target)
         gaps.append(log6(inverse(target) @ relative))
-    return Path(table, full, q.copy(), targets, gaps, np.zeros_like(full) if row is None else row)
+    forces = np.zeros_like(full) if row is None else row
+    return Path(table, full, q.copy(), targets, gaps, forces, loads.constraints.length.copy())
 
 
 def _holonomic(loads: Loads) -> Ints:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
-from anguilla.describe import Robot
+from anguilla.describe import Robot, Thruster
 from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_count, as_positive
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status, Trajectory
@@ -146,6 +146,10 @@ def simulate(
     tolerance = as_positive((1e-10 if system.rows else 1e-8) if tolerance is None else tolerance, "tolerance", "")
     q, v = _start(system, start)
     scheme = as_scheme(method).coefficients
+    if scheme[4] < 1.0 and any(isinstance(load, Thruster) and np.any(load.ki) for load in robot.loads):
+        raise DescriptionError(
+            "Midpoint does not serve the integral of a Thruster (ki); use Newmark, HHT or GeneralisedAlpha."
+        )
     if not system.is_plain:
         if scheme[4] < 1.0:
             raise DescriptionError(

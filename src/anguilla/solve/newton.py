@@ -86,7 +86,7 @@ def norm(x, weight):
 
 
 @merge
-def _evaluate(tree, ws, loads, s, cq, cv, ca):
+def evaluate_increment(tree, ws, loads, s, cq, cv, ca):
     """Residual at the present increment, into s.step. Returns the largest gap of the constraints."""
     n = len(s.q)
     for k in range(n):
@@ -227,7 +227,7 @@ def newton(tree, ws, loads, s, cq, cv, ca, relative, absolute, most, chord):
     fresh = False  # the factorisation belongs to this solve
     for number in range(most):
         s.counters[ITERATIONS] += 1
-        gap = _evaluate(tree, ws, loads, s, cq, cv, ca)
+        gap = evaluate_increment(tree, ws, loads, s, cq, cv, ca)
         if s.memory[4] != _slacks(loads):  # a tendon became slack or taut: another problem
             s.memory[0], before = 0.0, -1.0
         if s.memory[0] == 0.0:

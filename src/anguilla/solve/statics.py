@@ -13,7 +13,7 @@ from anguilla.assemble.reactions import evaluate
 from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_count, as_number, as_positive
-from anguilla.loads.table import DT, KIND, ROTATION, TRANSLATION, Loads
+from anguilla.loads.table import DT, INPUT, KIND, ROTATION, TRANSLATION, Loads
 from anguilla.loads.tendon import set_friction
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status
@@ -25,6 +25,7 @@ from anguilla.solve.stepping import STATIC, runner
 __all__ = ["Flow", "statics"]
 
 SMALLEST_STEP = 1e-5  # of the load
+DRAWN = 0.01  # of its length, by which a tendon is drawn in one step
 MOST_FRICTION = 60  # times the tensions along tendons are updated
 
 
@@ -171,9 +172,10 @@ def _continuation(
     path = path_from(system, table, np.zeros(system.size) if plain else q)
     if system.rows and not np.any(lam):
         lam[:] = _first_multipliers(system, path.at(1.0), q)
-    status = solve(path.at(1.0), q, lam)
+    drawn = _drawn(path)
+    status = CONVERGED if drawn else solve(path.at(1.0), q, lam)
     pieces, factor = 1, 1.0
-    if status != CONVERGED or (at_rest and _too_far(system, source[0] if len(source) > 1 else begin, q)):
+    if drawn or status != CONVERGED or (at_rest and _too_far(system, source[0] if len(source) > 1 else begin, q)):
         lam[:] = given if len(source) > 1 else 0.0
         first = np.zeros(system.size) if plain else source[0].copy()
         path = path if plain else path_from(system, table, *source)
@@ -190,6 +192,13 @@ def _continuation(
         names = loose(system, system._bordered(loads, lam, 0.0, 0.0))
         why += f", nothing holds {names}" if names else ""
     return q, False, f"stopped at {factor:.3g} of the load: {why}", counters
+
+
+def _drawn(path: Path) -> bool:
+    """Whether a tendon is to be drawn so far in that Newton could jump to another shape."""
+    loads, at = path.table.loads, int(path.table.loads.at[INPUT])
+    held = np.flatnonzero(loads.constraints.input_row >= 0)
+    return bool(np.any(path.lengths[held] - path.full[at + held] > DRAWN * path.lengths[held]))
 
 
 def _first_multipliers(system: System, loads: Loads, q: Floats) -> Floats:
@@ -249,7 +258,10 @@ def _flow(system: System, forces: Loads, q: Floats, flow: Flow) -> tuple[Floats,
     for _ in range(flow.steps):
         residual(system.tree, system.workspace, forces, q, 0 * q, 0 * q, none, out)
         tangent(system.tree, system.workspace, forces, 0.0, 0.0, none, matrix)
-        dq = np.linalg.solve(matrix + gain * elastic, -out)
+        try:
+            dq = np.linalg.solve(matrix + gain * elastic, -out)
+        except np.linalg.LinAlgError:
+            return q, False, f"the tangent is singular, nothing holds {loose(system, matrix)}", {"steps": flow.steps}
         size = float(np.linalg.norm(dq * system.tree.scale))
         q = q + min(1.0, 1.0 / max(size, 1e-300)) * dq
         if not np.isfinite(size):

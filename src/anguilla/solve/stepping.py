@@ -17,12 +17,12 @@ from anguilla._jit import interpreted, kernel, merge
 from anguilla.assemble.evaluate import residual, tangent
 from anguilla.loads.table import DT, MOTION, TIME
 from anguilla.loads.tendon import rubs, set_friction
-from anguilla.loads.thruster import step_states
+from anguilla.loads.thruster import has_states, step_states
 from anguilla.mechanics.joints import compose
 from anguilla.mechanics.motion import too_coarse
 from anguilla.mechanics.vec import store3
 from anguilla.solve.linear import factorise, solve_factorised
-from anguilla.solve.newton import CONVERGED, DIVERGED, SINGULAR, TOO_COARSE, newton, norm
+from anguilla.solve.newton import CONVERGED, DIVERGED, SINGULAR, TOO_COARSE, evaluate_increment, newton, norm
 
 STATIC = (0.0, 0.0, 0.0, 0.0, 1.0)
 FARTHEST = 2.0  # [rad] by which the strains of a rod may change in one time step
@@ -131,6 +131,8 @@ def _advance(tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolu
         if status == CONVERGED or static:
             break
     if status == CONVERGED:
+        if not static and has_states(loads.frames):
+            evaluate_increment(tree, ws, loads, s, cq, cv, ca)  # their rates at the end, after the last correction
         _accept(tree, loads, s, scheme, dt, q, v, a, acc, lam)
     return status
 

@@ -10,12 +10,21 @@ NAMES = sorted(path.stem for path in (ROOT / "examples").glob("*.py"))
 
 # Long ones: run by `make validate`.
 SLOW = {
-    "fem_speed", "paper002_closed_loop", "paper002_parallel_robot", "paper002_trunk", "paper003_test2_release",
+    "fem_speed", "paper000_test3_loop", "paper000_test6_floating", "paper002_closed_loop", "paper002_parallel_robot", "paper002_trunk", "paper003_test2_release",
     "paper003_test3_flying_stick", "paper003_test4_swimmer", "reference_eel",
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in NAMES])
+def example_of(name):
+    """The name with the process that runs it for its other tests, and whether it takes long."""
+    families = ("gradient", "paper000_test3", "paper000_test5", "paper000_test6", "paper000", "paper004")
+    groups = ("gradients", "paper000_dynamics", "paper000_dynamics", "paper000_dynamics", "paper000", "paper004")
+    group = next((g for f, g in zip(families, groups, strict=True) if name.startswith(f)), name)
+    marks = [pytest.mark.xdist_group(group), *([pytest.mark.slow] if name in SLOW else [])]
+    return pytest.param(name, marks=marks)
+
+
+@pytest.mark.parametrize("name", [example_of(name) for name in NAMES])
 def test_example_runs_and_its_figures_are_small(name, example, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     ran = example(name)

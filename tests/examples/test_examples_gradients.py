@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.xdist_group("gradients")  # one process runs each example once
+
 
 def test_the_arm_stops_at_its_goal(example):
     result = example("gradient_reach").result

@@ -10,6 +10,8 @@ from scipy.special import ellipj, ellipk
 
 TEST1, TEST2, TEST4 = "paper000_test1_tip_torque", "paper000_test2_follower_force", "paper000_test4_release"
 
+pytestmark = pytest.mark.xdist_group("paper000")  # one process runs each example once
+
 
 # Test 1: a circle -----------------------------------------------------------------------------------------------------
 

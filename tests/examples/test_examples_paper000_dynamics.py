@@ -8,6 +8,7 @@ from scipy.integrate import cumulative_simpson, simpson
 
 import anguilla as ag
 
+pytestmark = pytest.mark.xdist_group("paper000_dynamics")  # one process runs each example once
 LOOP, SWING, FLOAT = "paper000_test3_loop", "paper000_test5_pendulum", "paper000_test6_floating"
 
 
@@ -143,6 +144,7 @@ def test_the_root_moves_as_imposed_and_takes_the_force_it_needs(example):
 # Test 6: a floating beam ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("radius", [0.01, 0.005])
 def test_momentum_is_kept_by_explicit_integration(example, radius):
     p, run = example(FLOAT).module, example(FLOAT).result.explicit[radius]
@@ -151,6 +153,7 @@ def test_momentum_is_kept_by_explicit_integration(example, radius):
     assert np.linalg.norm(p.centre(run) - p.centre(run)[0], axis=1).max() < 2e-5
 
 
+@pytest.mark.slow
 def test_momentum_of_implicit_steps_drifts_at_order_two(example):
     drift = np.array(list(example(FLOAT).result.drift.values()))
     orders = np.log2(drift[:-1] / drift[1:])
@@ -158,6 +161,7 @@ def test_momentum_of_implicit_steps_drifts_at_order_two(example):
     assert drift[-1].max() < 1e-3  # what the paper finds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("radius", "allowed"), [(0.01, 1e-4), (0.005, 5e-3)])
 def test_explicit_and_implicit_motions_agree(example, radius, allowed):
     result = example(FLOAT).result
@@ -166,6 +170,7 @@ def test_explicit_and_implicit_motions_agree(example, radius, allowed):
     assert np.linalg.norm(lines[0] - lines[1], axis=2).max() < allowed
 
 
+@pytest.mark.slow
 def test_halving_the_step_quarters_the_distance_to_the_explicit_motion(example):
     p, result = example(FLOAT).module, example(FLOAT).result
     exact = result.explicit[0.01]
@@ -177,6 +182,7 @@ def test_halving_the_step_quarters_the_distance_to_the_explicit_motion(example):
     assert np.log2(off[0] / off[1]) == pytest.approx(2.0, abs=0.15)
 
 
+@pytest.mark.slow
 def test_slow_waves_bend_the_beam_against_the_active_stress(example):
     """K2 follows -stress / EI, the wave being slow against the beam (its first free frequency is 5.6 Hz)."""
     p, result = example(FLOAT).module, example(FLOAT).result
@@ -187,6 +193,7 @@ def test_slow_waves_bend_the_beam_against_the_active_stress(example):
     assert np.sum(K2 * target) / np.sum(target**2) == pytest.approx(1.0, abs=0.1)
 
 
+@pytest.mark.slow
 def test_three_modes_are_not_enough(example):
     p, result = example(FLOAT).module, example(FLOAT).result
     off = {}

@@ -10,6 +10,8 @@ import anguilla as ag
 
 FLY, DRONES, CPR = "paper004_flying_rods", "paper004_drones", "paper004_parallel_robot"
 
+pytestmark = pytest.mark.xdist_group("paper004")  # one process runs each example once
+
 
 # Flying rods ----------------------------------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from anguilla.solve.closing import broken, close
 from anguilla.solve.newton import CONVERGED, EXPLANATION, TOO_STRICT, Scratch, scratch
 from anguilla.solve.progress import progress_bar
 from anguilla.solve.schemes import Coefficients, GeneralisedAlpha, Scheme, as_scheme, forgets
-from anguilla.solve.starting import consistent, massless
+from anguilla.solve.starting import consistent, massless, settled
 from anguilla.solve.stepping import runner
 
 __all__ = ["simulate"]
@@ -85,6 +85,14 @@ class _Motion:
             self.acc[:] = self.a
         state = self.system._loads.frames.state
         state[:, 1] = state[:, 2]
+
+    def settle(self, t: float, dt: float) -> None:
+        """Offsets of the scheme at the start, so that multipliers start smoothly."""
+        if self.system.rows and forgets(self.scheme):
+            state, (beta, gamma) = (self.q, self.v, self.acc, self.lam), self.scheme[2:4]
+            dv, da = settled(self.system, self.inputs, t, state, dt, beta, gamma)
+            self.v += dv
+            self.a += da
 
     def balance(self, t: Floats, q: Floats, v: Floats) -> Floats:
         """Accelerations (nt, n) that balance the states (q, v) (nt, n) at times t (nt,) [s]."""
@@ -171,6 +179,7 @@ def simulate(
     rows = steps // every + 1
     out = (*(np.zeros((rows, system.size)) for _ in range(3)), np.zeros((rows, system.rows)))
     _keep(motion, out, 0)
+    motion.settle(0.0, dt)
     with progress_bar(f"simulating {robot.name}", steps, progress) as tick:
         if error is None:
             done, status = _fixed(motion, dt, steps, every, out, tick, checkpoint)

@@ -19,7 +19,8 @@ from anguilla.mechanics.tree import Floats, Ints
 from anguilla.solve.closing import loose
 
 STEP = 1e-4  # [s] of differences in time
-TAUT = 1e-7  # [m] by which a tendon may be off the length it is held at
+SMOOTH = 0.3  # part by which the change of the accelerations may change over a step
+TAUT, ROUGH = 1e-7, 1e-3  # [m] by which a tendon may be off the length it is held at
 
 
 @dataclass
@@ -55,14 +56,14 @@ class _Start:
         flat, steep = (system._bordered(loads, self.test, alpha, 0.0) for alpha in (0.0, 1.0))
         return np.where(self.twist[:, None], (steep - flat)[n:, :n], flat[n:, :n]), flat[:n, n:]
 
-    def tendons(self) -> tuple[Ints, Floats]:
+    def tendons(self, allowed: float) -> tuple[Ints, Floats]:
         """Rows of stiff tendons that are just at their length, and the tensions (m,) of compliant ones."""
         c = self.system._loads.constraints
         values = self.values(1, self.q, 0.0 * self.v)
         gap = values + c.value * self.test
         slack = (c.slack == 1) & self.length
         stiff = self.length & (c.value == 0.0) & ~slack
-        for k in np.flatnonzero(stiff & (gap > TAUT)):
+        for k in np.flatnonzero(stiff & (gap > allowed)):
             wanted = self.loads().row[int(self._at(INPUT)) + int(c.table[k, WHICH])]
             raise SolverError(
                 f"The {self.system.tables.row_names[k]} should be {wanted:g} m at the start; it is {gap[k]:.3g} m longer.",
@@ -70,22 +71,25 @@ class _Start:
             )
         elastic = self.length & (c.value > 0.0) & ~slack
         tension = np.where(elastic, np.maximum(gap, 0.0) / np.where(elastic, c.value, 1.0), 0.0)
-        return np.flatnonzero(stiff & (gap > -TAUT)), tension
+        return np.flatnonzero(stiff & (gap > -allowed)), tension
 
     def _at(self, place: int) -> int:
         return int(self.system._loads.at[place])
 
 
 def consistent(
-    system: System, inputs: Inputs, t: float, q: Floats, v: Floats, dt: float
+    system: System, inputs: Inputs, t: float, q: Floats, v: Floats, dt: float, *, rough: bool = False
 ) -> tuple[Floats, Floats, Floats]:
-    """(v, a, multipliers): rates that keep the constraints, nearest to v, and accelerations that balance and keep them."""
+    """(v, a, multipliers): rates that keep the constraints, nearest to v, and accelerations that balance and keep them.
+
+    A rough state, a guess of one to come, may miss the lengths of tendons a little.
+    """
     table = system.loads([t - STEP, t, t + STEP], inputs)
     start = _Start(system, table, q, v.copy(), dt)
     driven, at = system._loads.driven, int(system._loads.at[MOTION])
     row = start.loads().row
     start.v[driven] = row[at + 1 : at + 3 * len(driven) : 3]
-    taut, tension = start.tendons()
+    taut, tension = start.tendons(ROUGH if rough else TAUT)
     free = np.setdiff1d(np.arange(system.size), driven)
     taut = _rates(start, taut, free)
     a, lam = _accelerations(start, taut, tension, free, row[at + 2 : at + 3 * len(driven) : 3].copy())
@@ -113,43 +117,87 @@ def _rates(start: _Start, taut: Ints, free: Ints) -> Ints:
     return np.array([k for k in taut if held[k] or miss[k] > -TAUT], dtype=np.int64)
 
 
+def _balance(start: _Start, free: Ints, zero: Floats, a: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """[[M, dR/dlambda], [J, 0]] of the free coordinates in scaled units, J itself, R at accelerations a, and its scale."""
+    system, n, m = start.system, start.system.size, start.system.rows
+    J, column = start.gradients()
+    loads, scale = start.loads(moving=False), system.tree.scale
+    force = evaluate(system, loads, start.q, start.v, a, zero)[:n].copy()
+    flat, steep = (system._bordered(loads, zero, 0.0, beta)[:n, :n] for beta in (0.0, 1.0))
+    inner = len(free)
+    matrix = np.zeros((inner + m, inner + m))
+    matrix[:inner, :inner] = (steep - flat)[np.ix_(free, free)] / np.outer(scale[free], scale[free])
+    matrix[:inner, inner:] = column[free] / scale[free][:, None]
+    matrix[inner:, :inner] = J[:, free] / scale[free]
+    return matrix, J, force, scale[free]
+
+
+def _release(matrix: Floats, inner: int, rows: Ints) -> None:
+    """Replace rows of constraints by: multiplier = given."""
+    matrix[inner + rows] = 0.0
+    matrix[inner + rows, inner + rows] = 1.0
+
+
 def _accelerations(start: _Start, taut: Ints, tension: Floats, free: Ints, given: Floats) -> tuple[Floats, Floats]:
     """Accelerations and multipliers: M a + dR/dlambda lambda = -R, J a = -(second derivative at a = 0)."""
-    system, n, m = start.system, start.system.size, start.system.rows
-    scale, driven = system.tree.scale, system._loads.driven
+    system, n = start.system, start.system.size
+    driven, inner = system._loads.driven, len(free)
     ahead, back = (move(system.tree, start.q, sign * STEP * start.v) for sign in (1.0, -1.0))
     late, early = start.values(2, ahead, start.v), start.values(0, back, start.v)
     second = (late - 2.0 * start.values(1, start.q, start.v) + early) / STEP**2
     bias = np.where(start.twist, (late - early) / (2.0 * STEP), second)
-    J, column = start.gradients()
-    loads, zero = start.loads(moving=False), np.zeros(m)
-    a = np.zeros(n)
+    a, lam = np.zeros(n), np.zeros(system.rows)
     a[driven] = given
-    force = evaluate(system, loads, start.q, start.v, a, zero)[:n]
-    flat, steep = (system._bordered(loads, zero, 0.0, beta)[:n, :n] for beta in (0.0, 1.0))
-    inner, k = len(free), len(free) + np.arange(m)
-    matrix, right = np.zeros((inner + m, inner + m)), np.zeros(inner + m)
-    matrix[:inner, :inner] = (steep - flat)[np.ix_(free, free)] / np.outer(scale[free], scale[free])
-    matrix[:inner, inner:] = column[free] / scale[free][:, None]
-    matrix[inner:, :inner] = J[:, free] / scale[free]
-    right[:inner], right[inner:] = -force[free] / scale[free], -bias - J[:, driven] @ given
+    held, J, force, scale = _balance(start, free, lam, a)
     pulling = set(taut.tolist())
     for _ in range(2 * len(taut) + 1):
+        matrix, right = held.copy(), np.concatenate([-force[free] / scale, -bias - J[:, driven] @ given])
         known = np.array([row for row in np.flatnonzero(start.length) if row not in pulling], dtype=np.int64)
-        matrix[k[known]], right[k[known]] = 0.0, tension[known]
-        matrix[k[known], k[known]] = 1.0
+        _release(matrix, inner, known)
+        right[inner + known] = tension[known]
         solution = _solve(system, matrix, right, free)
         lam = solution[inner:]
-        a[free] = solution[:inner] / scale[free]
-        wrong = [row for row in pulling if lam[row] < 0.0]
-        late_ones = [row for row in taut if row not in pulling and J[row] @ a + bias[row] > 1e-9]
-        if not wrong and not late_ones:
+        a[free] = solution[:inner] / scale
+        wrong = {row for row in pulling if lam[row] < 0.0}
+        lengthening = {row for row in taut.tolist() if row not in pulling and J[row] @ a + bias[row] > 1e-9}
+        if not wrong and not lengthening:
             break
-        pulling = (pulling - set(wrong)) if wrong else pulling | set(late_ones)
-        for row in pulling:
-            matrix[k[row], :inner], matrix[k[row], inner:] = J[row, free] / scale[free], 0.0
-            right[k[row]] = -bias[row] - J[row, driven] @ given
+        pulling = pulling - wrong if wrong else pulling | lengthening
     return a, lam
+
+
+def settled(
+    system: System, inputs: Inputs, t: float, state: tuple[Floats, ...], dt: float, beta: float, gamma: float
+) -> tuple[Floats, Floats]:
+    """Changes of the rates and of the averaged accelerations with which the multipliers of a scheme start smoothly.
+
+    A scheme that keeps q in time follows a = A + (1/2 - gamma) dt A' and, along the constraints,
+    v + (1/6 - beta - (1/2 - gamma)/2) dt^2 A'. Without these offsets the multipliers swing, by a part of dt, for a while.
+    A motion that is not smooth over a step gets none.
+    """
+    q, v, a, lam = state
+    scale, delay, none = system.tree.scale, 0.5 - gamma, (np.zeros(system.size), np.zeros(system.size))
+    rates = []
+    for h in (dt, 0.5 * dt):
+        try:
+            guess = move(system.tree, q, h * v + 0.5 * h**2 * a), v + h * a
+            rates.append((consistent(system, inputs, t + h, *guess, dt, rough=True)[1] - a) / h)
+        except SolverError:
+            return none
+    jerk = 2.0 * rates[1] - rates[0]
+    if not np.linalg.norm(scale * (rates[1] - rates[0])) < SMOOTH * np.linalg.norm(scale * jerk):
+        return none
+    start = _Start(system, system.loads([t - STEP, t, t + STEP], inputs), q, v, dt)
+    free = np.setdiff1d(np.arange(system.size), system._loads.driven)
+    matrix, J, _, scale = _balance(start, free, np.zeros(system.rows), a)
+    loose_rows = np.flatnonzero(start.twist | (start.length & ((lam == 0.0) | (system._loads.constraints.value > 0.0))))
+    _release(matrix, len(free), loose_rows)
+    right = np.concatenate([np.zeros(len(free)), J[:, free] @ jerk[free]])
+    right[len(free) + loose_rows] = 0.0
+    change = np.zeros(system.size)
+    change[free] = _solve(system, matrix, right, free)[: len(free)] / scale
+    jerk[system._loads.driven] = 0.0
+    return (1.0 / 6.0 - beta - 0.5 * delay) * dt**2 * change, delay * dt * jerk
 
 
 def _solve(system: System, matrix: Floats, right: Floats, free: Ints) -> Floats:

@@ -283,7 +283,7 @@ class System:
         self.workspace.increment[:] = 0.0
         out = np.zeros((self.size + self.rows, self.size + self.rows))
         kernel = self.user.tangent if self.user else tangent
-        kernel(self.tree, self.workspace, loads, alpha, beta, lam, out)
+        kernel(self.tree, self.workspace, loads, float(alpha), float(beta), lam, out)  # floats: one compilation
         return out
 
     def tangent(

@@ -7,7 +7,7 @@ The integral z is stepped by the trapezoidal rule and condensed: z1 = z + dt/2 (
 
 from __future__ import annotations
 
-from anguilla._jit import inline, kernel, merge
+from anguilla._jit import inline, merge
 from anguilla.loads.table import DT, KIND, NODE, ROW, THRUSTER
 from anguilla.loads.wrench import row3
 from anguilla.mechanics.tree import N_R, N_V, N_W, N_X
@@ -51,7 +51,7 @@ def thruster_wrench(node, row, frames, f):
     store3(wrench, f, 3, matvec(rotation, load3(wrench, f, 3)))
 
 
-@kernel
+@inline
 def put_block(block, f, r, c, m):
     """Write a 3x3 matrix at row r and column c of a block."""
     block[f, r, c], block[f, r, c + 1], block[f, r, c + 2] = m[0], m[1], m[2]

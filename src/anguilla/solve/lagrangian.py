@@ -84,7 +84,7 @@ class _Inertia(NamedTuple):
         found = []
         for alpha, beta in weights:
             out = np.zeros((len(q), len(q)))
-            tangent(self.tree, self.workspace, self.loads, alpha, beta, np.zeros(0), out)
+            tangent(self.tree, self.workspace, self.loads, float(alpha), float(beta), np.zeros(0), out)
             found.append(out)
         return found
 
@@ -100,6 +100,8 @@ def _inertia(system: System) -> _Inertia:
         robot._loads, robot._actuators, robot._closures, robot._constraints = [], {}, {}, []
         nothing = System(robot)._loads
         zeros = {name: 0.0 * getattr(system.tree, name) for name in ("stiffness", "friction", "preload")}
+        for array in zeros.values():
+            array.setflags(write=False)  # the same type as before: nothing is compiled again
         tree = system.tree._replace(**zeros)
         loads = nothing._replace(row=np.zeros(len(nothing.row)), driven=np.zeros(0, np.int64))
         _STRIPPED[system] = _Inertia(tree, workspace(tree), loads)

@@ -134,12 +134,12 @@ def robots():
 
 
 def kernels():
-    """All compiled functions of the package, helpers that are inlined left out."""
+    """All compiled functions of the core, helpers that are inlined left out."""
     from numba.core.dispatcher import Dispatcher
 
     found = {}
     for name, module in list(sys.modules.items()):
-        if name.startswith("anguilla."):
+        if name.startswith("anguilla.") and not name.startswith(("anguilla.solve.shooting", "anguilla.fem")):
             for value in vars(module).values():
                 if isinstance(value, Dispatcher) and not value.targetoptions.get("forceinline"):
                     found[f"{value.py_func.__module__}.{value.py_func.__name__}"] = value

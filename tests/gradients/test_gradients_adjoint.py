@@ -69,7 +69,8 @@ def held(robot):
 
 def motion(robot, inputs, method, start=None):
     sampled = {name: ag.Sampled(values, DT) for name, values in inputs.items()}
-    return ag.simulate(robot, duration=STEPS * DT, dt=DT, inputs=sampled, start=start, method=method, tolerance=1e-13)
+    options = {"start": start, "method": method, "tolerance": 1e-13, "smooth_start": False}
+    return ag.simulate(robot, duration=STEPS * DT, dt=DT, inputs=sampled, **options)
 
 
 def pulls(robot, seed=0):
@@ -153,6 +154,13 @@ def test_gradient_of_an_equilibrium():
             robot, tip = tendon_arm(changed)
             ends.append(ag.Reach(tip, (0.1, 0.2, 0.3))(ag.statics(robot, inputs=inputs, tolerance=1e-13)))
         assert given.design[k] == pytest.approx((ends[0] - ends[1]) / (2e-4 * p[k]), rel=1e-6)
+
+
+def test_a_smooth_start_is_refused():
+    robot, tip = closed()
+    run = ag.simulate(robot, duration=0.02, dt=0.01, start=OPEN_V)
+    with pytest.raises(ag.DescriptionError, match="smooth_start=False"):
+        ag.gradient(run, ag.Reach(tip, (0, 0, 0)))
 
 
 def test_doors():

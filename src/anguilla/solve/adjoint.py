@@ -341,6 +341,8 @@ def _refuse_unfit(run: Trajectory, scheme: Sequence[float], steps: int, dt: floa
     counters = run.status.counters
     if steps < 1 or counters.get("steps") != steps or counters.get("substeps"):
         raise DescriptionError("gradient needs a motion with equal steps, all stored: every=1, no error=, no step cut.")
+    if counters.get("settled"):
+        raise DescriptionError("gradient of a robot with constraints needs simulate(..., smooth_start=False).")
     if scheme[4] < 1.0:
         raise DescriptionError("gradient serves Newmark, HHT and GeneralisedAlpha, not Midpoint.")
     loads = run.system._loads

@@ -114,7 +114,7 @@ def simulate(
     robot: Robot, *, duration: float, dt: float, inputs: Inputs | None = None,
     start: Equilibrium | tuple[ArrayLike, ArrayLike] | ArrayLike | None = None, method: Scheme | str = DEFAULT_METHOD,
     every: int = 1, tolerance: float | None = None, error: float | None = None, progress: bool | None = None,
-    raise_on_failure: bool = True, checkpoint: str | os.PathLike[str] | None = None,
+    raise_on_failure: bool = True, checkpoint: str | os.PathLike[str] | None = None, smooth_start: bool = True,
 ) -> Trajectory:  # fmt: skip
     """Simulate the motion of a robot.
 
@@ -133,6 +133,8 @@ def simulate(
         raise_on_failure: raise SolverError (with the motion so far in `.result`) instead of returning it.
         checkpoint: file that keeps the simulation while it runs; an interrupted one goes on from it when called again with
             the same arguments, and ends bit-identical. It is removed at the end. For steps without `error`.
+        smooth_start: with constraints, begin with the small offsets of the scheme that let multipliers start smoothly;
+            `gradient` needs a motion without them.
 
     Returns:
         A Trajectory.
@@ -179,7 +181,9 @@ def simulate(
     rows = steps // every + 1
     out = (*(np.zeros((rows, system.size)) for _ in range(3)), np.zeros((rows, system.rows)))
     _keep(motion, out, 0)
-    motion.settle(0.0, dt)
+    settled_start = smooth_start and system.rows > 0 and forgets(scheme)
+    if settled_start:
+        motion.settle(0.0, dt)
     with progress_bar(f"simulating {robot.name}", steps, progress) as tick:
         if error is None:
             done, status = _fixed(motion, dt, steps, every, out, tick, checkpoint)
@@ -188,6 +192,8 @@ def simulate(
     seconds = time.perf_counter() - began
     counters = dict(zip(("iterations", "factorisations", "halvings"), motion.memory.counters.tolist(), strict=True))
     counters |= {"steps": done, "substeps": motion.substeps}
+    if settled_start:
+        counters["settled"] = 1
     kept = done // every + 1
     ok = done == steps
     message = "reached the end" if ok else f"stopped at t = {done * dt:g} s: {EXPLANATION[status]}"

@@ -56,7 +56,7 @@ def test_six_leg_robot():
     np.testing.assert_allclose(r.balance, 0.0, atol=1e-8)  # weight, load and six legs
     assert r.gap < 1e-10
     finer = p.main(modes=6, duration=0.01)
-    assert np.abs(finer.place - r.place).max() < 2e-5
+    assert np.abs(finer.place - r.place).max() < 5e-5
     # it is symmetric about the plane y = 0, and swings about the place without load with the damping of steel
     assert abs(r.place[1]) < 1e-9 and np.abs(r.run.position(r.platform)[:, 1]).max() < 1e-8
     energy = r.run.energy["total"]
@@ -140,11 +140,11 @@ def test_steered_needle():
     r, p = result("steered_needle"), load("steered_needle")
     assert r.sideways < 1e-9
     way = np.diff(r.path, axis=0)
-    moving = np.linalg.norm(way, axis=1) > 1e-6
+    moving = np.linalg.norm(way, axis=1) > 1e-4  # at 2 cm/s, half the speed of the push
     heading = r.run.pose(r.needle.tip)[:, :3, 0]
     middle = 0.5 * (heading[1:] + heading[:-1])
     across = np.linalg.norm(np.cross(way[moving], middle[moving]), axis=1) / np.linalg.norm(way[moving], axis=1)
-    assert across.max() < 1e-3
+    assert moving.sum() > 300 and across.max() < 1e-4
     # the guide's work is stored in the needle, but for what its damping takes (no friction along the path)
     slide = np.gradient(np.array([p.slide(t) for t in r.run.t]), r.run.t)
     turn = np.gradient(np.array([p.turn(t) for t in r.run.t]), r.run.t)
@@ -153,7 +153,7 @@ def test_steered_needle():
     assert 0.9 < stored / work < 1.0
 
 
-def test_magnetic_catheter():
+def test_magnetic_catheter(monkeypatch):
     r, p = result("magnetic_catheter"), load("magnetic_catheter")
     pull = p.MOMENT * p.FIELD * p.LENGTH / p.STIFFNESS
     exact = [brentq(lambda x, d=d: x - pull * np.sin(d - x), 0.0, d) for d in p.DIRECTIONS]
@@ -161,10 +161,16 @@ def test_magnetic_catheter():
     for line, angle in zip(r.lines, exact, strict=True):
         arc = p.LENGTH / angle * np.array([np.sin(angle), 1 - np.cos(angle), 0.0])
         np.testing.assert_allclose(line[-1], arc, atol=1e-8)
-    # in the turning field the tip draws a circle about the axis
-    away = np.linalg.norm(r.path[300:, 1:], axis=1)
+    # in the turning field the tip draws a circle about the axis; its inertia widens it with the square of the speed
     angle = brentq(lambda x: x - pull * np.sin(p.CONE - x), 0.0, p.CONE)
-    assert away[150:].mean() == pytest.approx(p.LENGTH / angle * (1 - np.cos(angle)), rel=0.02)
+    radii = []
+    for turns in (0.5, 0.25):
+        monkeypatch.setattr(p, "TURNS", turns)
+        away = np.linalg.norm(p.main(duration=4.0).path[600:, 1:], axis=1)
+        assert np.ptp(away) < 1e-5
+        radii.append(away[-1])
+    slow = radii[1] + (radii[1] - radii[0]) / 3.0
+    assert slow == pytest.approx(p.LENGTH / angle * (1 - np.cos(angle)), rel=2e-4)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -18,6 +18,11 @@ from anguilla.loads.table import DT, INPUT, KIND, LENGTH, MOTION, POSE, TWIST, L
 from anguilla.mechanics.tree import N_R, N_X, Floats, Ints
 
 CLOSED = 1e-9  # [m, rad] largest gap of a closed robot
+SINGULAR_START = (
+    "They were left out because they followed from the others at the start. If that shape is singular (a straight rod, "
+    "a dead centre), start from another one (start=...)."
+)
+NUDGES = (0.0, 0.1, 0.5)  # random changes [rad] tried when a robot does not close as it is
 KEPT = 1e-6  # [m, rad, m/s] by which constraints that were left out may miss
 RANK = 1e-9  # singular values of the scaled constraint gradient below this part of the largest are zero
 
@@ -146,8 +151,19 @@ def mount(system: System, table: LoadTable, q: Floats) -> Floats:
     path, weight = path_from(system, table, q), _metric(system)
     largest = max((float(np.linalg.norm(gap)) for gap in path.gap), default=0.0)
     pieces = max(1, int(np.ceil(largest / 0.2)))
-    for k in range(1, pieces + 1):
-        q, gap = _project(system, path.at(k / pieces), drive(path.at(k / pieces), q), weight)
+    begin, rng = q, np.random.default_rng(0)
+    for nudge in NUDGES:
+        q = begin
+        if nudge:  # a straight rod pushed along itself does not know where to bend
+            q = move(
+                system.tree,
+                begin,
+                nudge * rng.uniform(-1.0, 1.0, len(q)) / (weight / np.min(weight, initial=np.inf) * system.tree.scale),
+            )
+        for k in range(1, pieces + 1):
+            q, gap = _project(system, path.at(k / pieces), drive(path.at(k / pieces), q), weight)
+        if gap <= CLOSED:
+            break
     loads = path.at(1.0)
     if gap > CLOSED:
         phi = np.abs(_gap(system, loads, q)[0])

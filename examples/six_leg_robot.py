@@ -106,6 +106,7 @@ def figures(folder, result=None):
         space.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]", title="Sliders set and loaded; dashed: level")
         space.locator_params(nbins=4)
         space.set_aspect("equal")
+        space.set_box_aspect(None, zoom=0.85)
         space.view_init(18, -60)
         way = 1e3 * (run.position(result.platform) - run.position(result.platform)[0])
         for k, name in enumerate("xyz"):

@@ -104,6 +104,7 @@ def figures(folder, result=None):
         space.set(xlabel="y [m]", ylabel="z [m]", zlabel="-x [m]", title="From straight to the goal")
         space.locator_params(nbins=4)
         space.set_aspect("equal")
+        space.set_box_aspect(None, zoom=0.85)
         space.view_init(15, -50)
         for k, name in enumerate(lengths(GOALS)):
             right.plot(run.t, run.tension(name), color=COLOURS[k // 3], lw=1.2, ls=("-", "--", ":")[k % 3], label=name)

@@ -266,6 +266,29 @@ def test_a_rod_clamped_at_both_ends_in_space_against_the_strong_form():
     )
 
 
+def test_a_straight_rod_pushed_along_itself_bends_down():
+    """It does not know where to bend: it is nudged, and slides to where its weight wants it."""
+    found = []
+    for strains in (ag.kirchhoff(4), ag.Strains(bend_y=4)):
+        robot = ag.Robot("strip")
+        stiff = ag.Material(young=5e6, poisson=0.45, density=1000.0)
+        rod = robot.add(ag.Rod(LENGTH, SECTION, stiff, strains), at=robot.ground)
+        tip = np.eye(4)
+        tip[0, 3] = 0.9 * LENGTH
+        robot.close(robot.ground, rod.tip, pose=tip)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ag.AnguillaWarning)
+            down = None
+            if len(found):  # in the plane: from a shape bent down
+                down = np.zeros(robot.size)
+                down[2] = 2.0
+            eq = ag.statics(robot, start=down)
+        found.append(eq.centerline(rod))
+    np.testing.assert_allclose(found[0][:, 1], 0.0, atol=1e-8)
+    assert found[0][30, 2] < -0.05
+    np.testing.assert_allclose(found[0], found[1], atol=1e-7)
+
+
 # Steps ----------------------------------------------------------------------------------------------------------------
 
 

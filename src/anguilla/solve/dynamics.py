@@ -17,7 +17,7 @@ from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_c
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status, Trajectory
 from anguilla.solve.checkpoint import Checkpoint, kept
-from anguilla.solve.closing import broken, close
+from anguilla.solve.closing import SINGULAR_START, broken, close
 from anguilla.solve.newton import CONVERGED, EXPLANATION, TOO_STRICT, Scratch, scratch
 from anguilla.solve.progress import progress_bar
 from anguilla.solve.schemes import Coefficients, GeneralisedAlpha, Scheme, as_scheme, forgets
@@ -205,7 +205,9 @@ def simulate(
     result = Trajectory(robot, system, end, *states, inputs or {}, motion.balance if lazily else None)
     conflict = broken(system, inputs or {}, t, result.q, result.v)
     if conflict:
-        raise SolverError(f"The motion of {robot.name!r} is impossible: {conflict}.", result=result)
+        raise SolverError(
+            f"The motion of {robot.name!r} is impossible: {conflict}.", result=result, advice=SINGULAR_START
+        )
     if not ok and raise_on_failure:
         advice = "Try a smaller dt, error=1e-3, a damped method such as GeneralisedAlpha(0.5), or material damping."
         raise SolverError(f"The motion of {robot.name!r} {message}.", result=result, advice=advice)

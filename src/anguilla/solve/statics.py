@@ -11,13 +11,14 @@ from numpy.typing import ArrayLike
 from anguilla.assemble.evaluate import residual, tangent
 from anguilla.assemble.reactions import evaluate
 from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
+from anguilla.assemble.user import move
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_count, as_number, as_positive
 from anguilla.loads.table import DT, INPUT, KIND, ROTATION, TRANSLATION, Loads
 from anguilla.loads.tendon import set_friction
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status
-from anguilla.solve.closing import Path, broken, close, loose, path_from, settle
+from anguilla.solve.closing import SINGULAR_START, Path, broken, close, loose, path_from, settle
 from anguilla.solve.flow import ProjectiveFlow, follow
 from anguilla.solve.newton import CONVERGED, EXPLANATION, ITERATIONS, SINGULAR, scratch
 from anguilla.solve.stepping import STATIC, runner
@@ -25,6 +26,7 @@ from anguilla.solve.stepping import STATIC, runner
 __all__ = ["Flow", "statics"]
 
 SMALLEST_STEP = 1e-5  # of the load
+RELAXATIONS = 300
 DRAWN = 0.01  # of its length, by which a tendon is drawn in one step
 MOST_FRICTION = 60  # times the tensions along tendons are updated
 
@@ -104,7 +106,7 @@ def statics(
     result = Equilibrium(robot, system, status, *states, inputs or {})
     conflict = broken(system, inputs or {}, result._t, result._q, result._v)
     if conflict:
-        raise SolverError(f"No equilibrium of {robot.name!r}: {conflict}.", result=result)
+        raise SolverError(f"No equilibrium of {robot.name!r}: {conflict}.", result=result, advice=SINGULAR_START)
     if not ok and raise_on_failure:
         advice = (
             "Start closer (start=...), load it in smaller pieces, try method=Flow() or ProjectiveFlow(), or look for a "
@@ -180,6 +182,10 @@ def _continuation(
         first = np.zeros(system.size) if plain else source[0].copy()
         path = path if plain else path_from(system, table, *source)
         q, factor, pieces, status = _in_steps(solve, path, first, lam)
+        if factor < 1.0 and system.rows:  # a singular start, such as a straight rod: slide down from the mounted shape
+            trial, multipliers = _relaxed(system, path.at(1.0), begin)
+            if solve(path.at(1.0), trial, multipliers) == CONVERGED:
+                q, factor, lam[:] = trial, 1.0, multipliers
     counters = dict(zip(("iterations", "factorisations", "halvings"), solve.memory.counters.tolist(), strict=True))
     counters["load_steps"] = pieces
     if factor >= 1.0:
@@ -210,6 +216,29 @@ def _first_multipliers(system: System, loads: Loads, q: Floats) -> Floats:
     found = np.linalg.lstsq(column[free], -force[free], rcond=1e-10)[0]
     held = loads.constraints.table[:, KIND]
     return np.where((held == TRANSLATION) | (held == ROTATION), found, 0.0)
+
+
+def _relaxed(system: System, loads: Loads, q: Floats) -> tuple[Floats, Floats]:
+    """Slide from q towards an equilibrium under the full loads, with the elastic stiffness alone: slow, and hard to upset."""
+    n, scale, zero, lam = system.size, system.tree.scale, np.zeros(system.size), np.zeros(system.rows)
+    stiffness = system.elastic_stiffness() / np.outer(scale, scale)
+    stiffness += 1e-3 * (float(np.max(stiffness)) or 1.0) * np.eye(n)
+    free = np.concatenate([np.setdiff1d(np.arange(n), loads.driven), n + np.arange(system.rows)])
+    for _ in range(RELAXATIONS):
+        out = evaluate(system, loads, q, zero, zero, lam)
+        matrix = system._bordered(loads, lam, 0.0, 0.0)
+        matrix[:n, :n] = stiffness
+        matrix[:n, n:] /= scale[:, None]
+        matrix[n:, :n] /= scale
+        out[:n] /= scale
+        step = np.zeros(len(out))
+        step[free] = -np.linalg.lstsq(matrix[np.ix_(free, free)], out[free], rcond=1e-12)[0]
+        size = float(np.linalg.norm(step[:n]))
+        q = move(system.tree, q, min(1.0, 0.3 / max(size, 1e-300)) * step[:n] / scale)
+        lam = lam + step[n:]
+        if size < 1e-4:
+            break
+    return q, lam
 
 
 def _in_steps(solve: _Solver, path: Path, q: Floats, lam: Floats) -> tuple[Floats, float, int, int]:

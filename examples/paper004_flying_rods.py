@@ -123,7 +123,8 @@ def realtime(repeat=10):
     ):
         robot = ag.Robot("rod", gravity=(9.81, 0, 0))
         rod = robot.add(
-            ag.Rod(length, ag.Circle(radius), ag.Material(young, density, poisson=0.5), ag.kirchhoff(3)), at=robot.ground
+            ag.Rod(length, ag.Circle(radius), ag.Material(young, density, poisson=0.5), ag.kirchhoff(3)),
+            at=robot.ground,
         )
         push = robot.load(ag.TipWrench(rod, force=(0.0, force, 0.0)))
         held = ag.statics(robot)
@@ -150,7 +151,7 @@ def figures(folder, result=None):
                     ax.plot(line[:, i], line[:, j], color=colormaps[TIME_MAP](0.92 * k / (len(lines) - 1)), lw=1.3)
                 a, b = "xyz"[i], "xyz"[j]
                 ax.set(xlabel=f"{a} [m]", ylabel=f"{b} [m]", title=f"Figure 6: {name} rod every 0.5 s, plane {a}, {b}")
-        fig.savefig(Path(folder) / "flying_snapshots.png", dpi=95)
+        fig.savefig(Path(folder) / "flying_snapshots.png", dpi=88)
 
         fig = figure(9.6, 3.0)
         tip, error = fig.subplots(1, 2)
@@ -160,7 +161,9 @@ def figures(folder, result=None):
             tip.plot(run.t, exact[:, k], color=COLOURS[k], lw=4, alpha=0.3)
             tip.plot(run.t, ends(run)[1][:, k], color=COLOURS[k], lw=1.0)
             tip.annotate(name, (5.0, exact[-1, k]), xytext=(5, -3), textcoords="offset points", color=COLOURS[k])
-        tip.set(xlabel="time [s]", ylabel="upper end [m]", title="soft rod, 8 modes of 6 strains, and the reference (wide)")
+        tip.set(
+            xlabel="time [s]", ylabel="upper end [m]", title="soft rod, 8 modes of 6 strains, and the reference (wide)"
+        )
         for k, (name, off) in enumerate(result.off.items()):
             label = "Kirchhoff, 3 modes" if name == "kirchhoff" else f"Reissner, {name.split()[1]} modes"
             error.plot(run.t[1:], off[1:], color=COLOURS[k], label=label)

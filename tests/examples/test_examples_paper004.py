@@ -34,7 +34,9 @@ def test_momentum_is_the_impulse(example, which, impulse):
     p = example(FLY).module
     drift = []
     for dt in (5e-3, 2.5e-3):
-        run = p.fly(getattr(p, which)(ag.kirchhoff(3)), dt=dt, duration=6.0 if which == "soft" else 0.5, tolerance=1e-10)
+        run = p.fly(
+            getattr(p, which)(ag.kirchhoff(3)), dt=dt, duration=6.0 if which == "soft" else 0.5, tolerance=1e-10
+        )
         drift.append(np.abs(run.momentum[-1] - (impulse, 0.0, 0.0)).max())
     assert drift[1] < 3e-3 * impulse
     assert drift[0] > 3.0 * drift[1]
@@ -118,3 +120,70 @@ def test_identical_commands_move_identical_halves_alike(monkeypatch, example):
     # the coordinates start at the first drone: only the motion is symmetric, the error of the steps is not
     assert off[1] < 1e-5
     assert np.log2(off[0] / off[1]) == pytest.approx(2.0, abs=0.2)
+
+
+# Planar parallel robot ------------------------------------------------------------------------------------------------
+
+
+def test_the_mounted_robot_is_free_of_stress(example):
+    p = example(CPR).module
+    robot = p.robot_of()
+    with pytest.warns(ag.AnguillaWarning, match="redundant"):
+        rest = ag.statics(robot)
+    assert np.abs(rest.q).max() < 1e-12 and np.abs(rest.multipliers).max() < 1e-12
+    np.testing.assert_allclose(rest.position(robot.part("leg1").tip), (np.sqrt(1 - 0.4**2), 0.0, 0.0), atol=1e-12)
+
+
+def test_the_held_robot_is_that_of_shooting(example):
+    p = example(CPR).module
+    x, angle, force = p.held()
+    assert 0.5 + force * x == pytest.approx(0.0, abs=1e-9)  # moments about the motor
+    robot = p.robot_of(10, intervals=40)
+    eq = p.quietly(ag.statics, robot, t=3.0)
+    np.testing.assert_allclose(eq.position(robot.part("leg1").tip), (x, 0.0, 0.0), atol=1e-6)
+    assert eq["leg1.angle"] == pytest.approx(angle, abs=1e-5)
+    assert eq["leg2.angle"] == pytest.approx(-angle, abs=1e-5)
+    assert np.linalg.norm(eq.reaction(robot.closures["hinge"])[3:]) == pytest.approx(-force, abs=1e-5)
+
+
+def test_the_loop_stays_closed(example):
+    assert example(CPR).result.gap() < 1e-9
+
+
+def test_the_robot_is_symmetric_until_one_torque_changes(example):
+    result = example(CPR).result
+    before = result.run.t <= 4.0
+    assert np.abs(result.tip()[before, 1]).max() < 1e-9
+    assert np.abs(result.angles()[before].sum(axis=1)).max() < 1e-8
+    assert np.abs(result.multipliers()[before, 0]).max() < 1e-6
+    assert result.tip()[:, 1].max() > 0.15  # then it tilts upwards
+    tall = result.tip()[400:701, 1] > 0.14
+    assert np.sum(np.diff(tall.astype(int)) == 1) == 2  # twice up in three cycles of the torque
+
+
+def test_the_motion_converges_with_the_step_and_the_modes(example):
+    p = example(CPR).module
+    tips = [p.drive(dt=dt).tip()[:401] for dt in (5e-3, 2.5e-3, 1.25e-3)]
+    first, second = (np.abs(a - b).max() for a, b in pairwise(tips))
+    assert second < 1e-3
+    assert np.log2(first / second) == pytest.approx(2.0, abs=0.25)
+    five, eight = (p.drive(n, dt=5e-3).tip() for n in (5, 8))
+    assert np.abs(five - eight).max() < 5e-4  # five modes are enough
+
+
+def test_work_of_the_motors_is_energy_and_heat(example):
+    p = example(CPR).module
+    run = p.drive(dt=2.5e-3).run
+    rates = run.v[:, [0, run.v.shape[1] // 2]]
+    power = np.einsum("ti,ti->t", np.array([p.torques(t) for t in run.t]), rates)
+    heat = p.MU * np.einsum("ti,ij,tj->t", run.v, run.system.elastic_stiffness(), run.v)
+    balance = cumulative_trapezoid(power - heat, run.t, initial=0.0) - run.energy["total"]
+    assert np.abs(balance).max() < 5e-3 * run.energy["total"].max()
+
+
+@pytest.mark.slow
+def test_the_law_as_printed_winds_the_legs_up(example):
+    p = example(CPR).module
+    run = p.literal(5e-3)
+    assert not run.status.success and 4.0 < run.t[-1] < 4.6
+    assert np.abs(run["leg1.angle"]).max() > 13.0

@@ -4,8 +4,8 @@ The drones control their velocities by a body wrench kP e + kI (integral of e) (
 (0, 0, sin(pi t / 2)) wanted of the first and the last one. The rods have 1 m, a diameter of 0.07 m, E = 0.25 MPa, 950 kg/m^3,
 and three Chebyshev polynomials for each curvature and the twist; no gravity. Steps of 10 ms over 10 s.
 
-Not printed in the paper (errata): drones of 2 kg with inertia diag(0.03, 0.03, 0.05) kg m^2, rods fixed at their centres; a box
-of 0.5 kg, 0.2 x 0.1 x 0.1 m, between the rods; all straight along x at first; no damping; gains 20 and 2.5.
+Not printed in the paper (errata): drones of 2 kg with inertia diag(0.03, 0.03, 0.05) kg m^2, rods fixed at their centres; a
+box of 0.5 kg, 0.2 x 0.1 x 0.1 m, between the rods; all straight along x at first; no damping; gains 20 and 2.5.
 """
 
 import sys

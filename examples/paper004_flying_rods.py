@@ -3,9 +3,9 @@
 The soft rod is that of Simo and Vu-Quoc: 10 m, EI = GJ = 500 N m^2, EA = GA = 1e4 N, 1 kg/m, rotary inertia 10 kg m about
 every axis. The stiff one has 1 m, E = 1 MPa, 1000 kg/m^3 and a diameter of 0.1 m. The loads are only drawn in the paper: here
 the force (T/10, 0, 0) and the moment (0, T/2, T) act at the lower end of the soft rod, with T rising to 200 at 2.5 s and gone
-at 5 s. On the stiff rod it is a stroke of 0.2 s with the peak of 10.7 N m that 003 gives for this rod: the force (T, 0, 0) and
-the moment (0.4 T, 0.3 T, T), normal to the rod (a long moment that is fixed in space spins this rod about its axis by 100
-rad/s, one radian in each step of 10 ms). Neither gravity nor damping.
+at 5 s. On the stiff rod it is a stroke of 0.2 s with the peak of 10.7 N m that 003 gives for this rod: the force (T, 0, 0)
+and the moment (0.4 T, 0.3 T, T), normal to the rod (a long moment that is fixed in space spins this rod about its axis by
+100 rad/s, one radian in each step of 10 ms). Neither gravity nor damping.
 
 The soft rod is compared with a run of another program, 64 geometrically exact elements (benchmarks/reference), which stretch
 and shear: so does the rod here that is compared (reissner). The Kirchhoff rods of the paper, with three modes for each

@@ -118,9 +118,8 @@ def figures(folder, result=None):
 if __name__ == "__main__":
     result = main()
     counters = result.run.status.counters
-    print(
-        f"{counters['iterations'] / counters['steps']:.1f} iterations a step, {result.run.status.seconds / 10:.4f} of real time"
-    )
+    part = result.run.status.seconds / DURATION
+    print(f"{counters['iterations'] / counters['steps']:.1f} iterations a step, {part:.4f} of real time")
     box = result.places()[1]
     print("box moves in x by", np.ptp(box[:, 0]).round(3), "m, in z by", np.ptp(box[:, 2]).round(3), "m")
     figures(sys.argv[1] if len(sys.argv) > 1 else ".", result)

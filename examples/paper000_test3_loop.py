@@ -146,7 +146,7 @@ def shoot(x1, moment, force):
 
 def main():
     torques, paper = follow(PAPER, ag.Chebyshev)
-    _, flow = follow(PAPER, ag.Chebyshev, method=ag.ProjectiveFlow())
+    _, flow = follow(PAPER, ag.Chebyshev, method=ag.ProjectiveFlow(), turns=TURNS[::3])
     _, fine = follow(FINE, ag.Legendre, turns=TURNS[::3], intervals=60)
     exact = {}
     for k in (1, 4, 6, 7, 10, 15):

@@ -183,6 +183,7 @@ def test_work_of_the_motors_is_energy_and_heat(example):
     assert np.abs(balance).max() < 5e-3 * run.energy["total"].max()
 
 
+@pytest.mark.slow
 def test_the_law_as_printed_winds_the_legs_up(example):
     p = example(CPR).module
     run = p.literal(5e-3)

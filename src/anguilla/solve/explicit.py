@@ -6,6 +6,7 @@ mass matrix and the forces come from the same residual and tangent as everything
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 
@@ -17,7 +18,6 @@ from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
 from anguilla.assemble.user import move
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_positive
-from anguilla.lie import dexp3_inv
 from anguilla.loads.table import TIME
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status, Trajectory
@@ -154,8 +154,17 @@ def _acceleration(motion: _Motion, t: float, q: Floats, v: Floats, loads: _Sampl
 
 
 def _chart_rate(system: System, d: Floats, v: Floats) -> Floats:
-    """Rates of the increments d: those of the coordinates, and for a ball T(d)^-1 w with w in the child's axes."""
+    """Rates of the increments d: those of the coordinates, and for a ball T(d)^-1 w with w in the child's axes.
+
+    T^-1 = 1 + [d]/2 + c [d]^2, c = (1 - (s/2) cot(s/2)) / s^2 with s the length of d.
+    """
     rate = v.copy()
     for k in system.tree.ball[:, 0]:
-        rate[k : k + 3] = dexp3_inv(d[k : k + 3], side="right") @ v[k : k + 3]
+        (x, y, z), (p, q, r) = d[k : k + 3].tolist(), v[k : k + 3].tolist()
+        square, along = x * x + y * y + z * z, x * p + y * q + z * r
+        half = 0.5 * math.sqrt(square)
+        c = (1.0 - half / math.tan(half)) / square if square > 1e-4 else 1.0 / 12.0 + square / 720.0
+        rate[k] += 0.5 * (y * r - z * q) + c * (along * x - square * p)
+        rate[k + 1] += 0.5 * (z * p - x * r) + c * (along * y - square * q)
+        rate[k + 2] += 0.5 * (x * q - y * p) + c * (along * z - square * r)
     return rate

@@ -133,6 +133,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in ("fem", "control", "reference"):
         return import_module(f"anguilla.{name}")
+    if name == "gaits":
+        return import_module("anguilla.describe.gaits")
     if name == "shooting":
         return import_module("anguilla.solve.shooting")
     if name in _LAZY:

@@ -10,6 +10,7 @@ from anguilla.assemble.observe import S_A, S_AL, S_V, S_W, S_X, SNAPSHOT, jacobi
 from anguilla.assemble.reactions import node_wrenches, replay
 from anguilla.assemble.system import Inputs, System
 from anguilla.describe import STRAIN_NAMES, DistributedWrench, Frame, RodHandle, Wrench
+from anguilla.describe.shaping import strain_places
 from anguilla.errors import DescriptionError
 from anguilla.mechanics.tree import N_F, N_M, N_X, Floats
 
@@ -204,4 +205,22 @@ def internal_wrench(system: System, part: RodHandle, X: Floats, states: States, 
         rotation = sections[:, k, :9].reshape(-1, 3, 3)
         out[:, k, :3] = -np.einsum("tji,tj->ti", rotation, m)
         out[:, k, 3:] = -np.einsum("tji,tj->ti", rotation, f)
+    return out
+
+
+def control_torque(system: System, part: RodHandle, X: Floats, states: States, inputs: Inputs) -> Floats:
+    """M(X) (nt, m, 6) of the motors of an imposed shape: the passive stress minus Lambda, along the imposed strains.
+
+    Lambda = H eps + D eps' - M, so M is the effort along the strain, opposite in sign to the Lambda_a of 000.
+    """
+    if part.index not in system.shapes:
+        raise DescriptionError(f"{part.name} has no imposed shape: its strains have no motors. Give Rod.shape a gait.")
+    _, q, v, _, _ = states
+    rod = part.rod
+    strained = strain_field(system, part, X, q) - rod.rest.strain(X)
+    rate = strain_field(system, part, X, v) - rod.rest.strain(X)
+    passive = rod.hooke(X) * (strained + rod.material.damping * rate)
+    out = np.zeros_like(passive)
+    places = strain_places(system.shapes[part.index].gait)
+    out[:, :, places] = (passive - internal_wrench(system, part, X, states, inputs))[:, :, places]
     return out

@@ -37,7 +37,7 @@ from anguilla.loads.table import (
     Muscles,
     Pairs,
 )
-from anguilla.mechanics.compile import Model
+from anguilla.mechanics.compile import Model, PartLayout
 from anguilla.mechanics.grid import SAME, gauss_points
 from anguilla.mechanics.lanes import LANES
 from anguilla.mechanics.tree import PACK_SIZE, PLACE_SIZE, Floats, Ints
@@ -173,12 +173,7 @@ def build(model: Model) -> tuple[Loads, Tables]:
     for load in robot.loads:
         tables.add_load(load)
     t = tables
-    driven = [
-        layout.joint.start + k
-        for layout in model.parts
-        for k, motion in enumerate(layout.part.joint.motions)
-        if motion is not None
-    ]
+    driven = [k for layout in model.parts for k in driven_coordinates(layout)]
     # the row: wrenches, efforts, inputs, poses, motions, stresses, rates, then what frame loads ask for
     sizes = [6 * len(t.wrench_node), model.size, len(robot.actuators), 12 * len(t.closures), 3 * len(driven)]
     sizes += [12 * len(t.muscle_link), len(t.twists)]
@@ -234,6 +229,14 @@ def build(model: Model) -> tuple[Loads, Tables]:
     wrench = ints(np.array([t.wrench_node, t.wrench_follower]).reshape(2, -1).T)
     inputs, tension = np.zeros(int(frame_row[-1])), np.zeros(len(robot.actuators))
     return Loads(inputs, ints(at), wrench, ints(driven), tension, cables, muscles, frames, pairs, constraints), tables
+
+
+def driven_coordinates(layout: PartLayout) -> list[int]:
+    """Coordinates of a part whose motion is given: of its joint, then those of a rod with an imposed shape."""
+    found = [layout.joint.start + k for k, motion in enumerate(layout.part.joint.motions) if motion is not None]
+    if isinstance(layout.part, RodHandle) and layout.part.rod.shape is not None:
+        found += (layout.coordinates.start + layout.part.rod.projection().driven).tolist()
+    return found
 
 
 def _sources(model: Model, node: int) -> list[tuple[int, int, int]]:

@@ -15,6 +15,7 @@ from anguilla.describe.bodies import RigidBody, Shape
 from anguilla.describe.constraints import Closure, TwistConstraint, no_slip, rolling
 from anguilla.describe.forces import FrameMotion, Magnet, Muscle, Spring, Thruster, UserForce, UserLoad
 from anguilla.describe.frames import BodyHandle, Frame, JointHandle, Part, RodHandle
+from anguilla.describe.gaits import FadedGait, Gait, GaitSum, StrainOffset, StrainSteps, TravellingWave
 from anguilla.describe.joints import (
     Axis,
     Ball,
@@ -36,7 +37,19 @@ from anguilla.describe.rest import ConstantCurvature, Helix, RestFunction, RestS
 from anguilla.describe.robot import Robot
 from anguilla.describe.rod import Rod
 from anguilla.describe.section import Circle, CrossSection, Ellipse, Rectangle, SectionProperties, Tube
-from anguilla.describe.strains import STRAIN_NAMES, Strains, extensible_kirchhoff, kirchhoff, planar, reissner
+from anguilla.describe.shaping import ShapeFunction
+from anguilla.describe.strains import (
+    STRAIN_NAMES,
+    Strains,
+    extensible_kirchhoff,
+    extensible_spherical,
+    kirchhoff,
+    planar,
+    reissner,
+    spherical,
+    stewart,
+    universal,
+)
 from anguilla.describe.varying import GeneralSection, Tapered, taper
 
 __all__ = [
@@ -55,6 +68,7 @@ __all__ = [
     "Cylindrical",
     "DistributedWrench",
     "Ellipse",
+    "FadedGait",
     "Fixed",
     "Frame",
     "FrameMotion",
@@ -62,6 +76,8 @@ __all__ = [
     "FreeTip",
     "FunctionBasis",
     "FunctionRouting",
+    "Gait",
+    "GaitSum",
     "GeneralSection",
     "Helical",
     "Helix",
@@ -89,14 +105,18 @@ __all__ = [
     "Routing",
     "SectionProperties",
     "Shape",
+    "ShapeFunction",
     "Spherical",
     "Spring",
     "Straight",
+    "StrainOffset",
+    "StrainSteps",
     "Strains",
     "Tapered",
     "Tendon",
     "Thruster",
     "TipWrench",
+    "TravellingWave",
     "Tube",
     "TwistConstraint",
     "Universal",
@@ -105,6 +125,7 @@ __all__ = [
     "Wrench",
     "convergent",
     "extensible_kirchhoff",
+    "extensible_spherical",
     "helical",
     "kirchhoff",
     "make_basis",
@@ -113,5 +134,8 @@ __all__ = [
     "planar",
     "reissner",
     "rolling",
+    "spherical",
+    "stewart",
     "taper",
+    "universal",
 ]

@@ -33,9 +33,10 @@ VARIABLES: dict[str, tuple[str, ...]] = {
     "RestFunction": ("X",),
     "Tapered": ("X",),
     "FunctionBasis": ("x",),
+    "ShapeFunction": ("X", "t"),
 }
 # Public names that are no values of a file: bases of others, and what only Python makes.
-BASES = {"Actuator", "Basis", "CrossSection", "Joint", "Load", "RestShape"}
+BASES = {"Actuator", "Basis", "CrossSection", "Gait", "Joint", "Load", "RestShape"}
 NOT_IN_FILES = {
     "Axis", "Ball", "BodyHandle", "Closure", "Frame", "FrameMotion", "JointHandle", "Part", "Robot", "RodHandle",
     "SectionProperties", "UserForce", "UserLoad", "make_basis",

@@ -13,6 +13,7 @@ from anguilla.describe.actuators import (
 from anguilla.describe.basis import Basis, Chebyshev, FreeTip, Legendre, Monomial, make_basis
 from anguilla.describe.bodies import RigidBody, Shape
 from anguilla.describe.constraints import Closure, TwistConstraint, no_slip, rolling
+from anguilla.describe.fluids import Buoyancy, Fluid, Hull, Lighthill, Morison, ResistiveForce
 from anguilla.describe.forces import FrameMotion, Magnet, Muscle, Spring, Thruster, UserForce, UserLoad
 from anguilla.describe.frames import BodyHandle, Frame, JointHandle, Part, RodHandle
 from anguilla.describe.joints import (
@@ -46,6 +47,7 @@ __all__ = [
     "Ball",
     "Basis",
     "BodyHandle",
+    "Buoyancy",
     "Chamber",
     "Chebyshev",
     "Circle",
@@ -56,6 +58,7 @@ __all__ = [
     "DistributedWrench",
     "Ellipse",
     "Fixed",
+    "Fluid",
     "Frame",
     "FrameMotion",
     "Free",
@@ -65,13 +68,16 @@ __all__ = [
     "GeneralSection",
     "Helical",
     "Helix",
+    "Hull",
     "Joint",
     "JointHandle",
     "Legendre",
+    "Lighthill",
     "Load",
     "Magnet",
     "Material",
     "Monomial",
+    "Morison",
     "Muscle",
     "Part",
     "PiecewiseConstant",
@@ -79,6 +85,7 @@ __all__ = [
     "Planar",
     "Prismatic",
     "Rectangle",
+    "ResistiveForce",
     "RestFunction",
     "RestShape",
     "Revolute",

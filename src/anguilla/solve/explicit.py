@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.integrate import solve_ivp
 
+from anguilla.assemble.reactions import integrates
 from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
 from anguilla.assemble.user import move
 from anguilla.describe import Robot
@@ -66,7 +67,7 @@ def simulate_explicit(
     if steps < 1 or abs(steps * dt - duration) > 1e-6 * duration:
         raise DescriptionError(f"duration must be a whole number of dt; {duration:g} s / {dt:g} s = {duration / dt:g}.")
     system = System(robot)
-    if not system.is_plain or np.any(system._loads.frames.data[:, 6:12]):
+    if not system.is_plain or integrates(system._loads):
         raise DescriptionError(
             "simulate_explicit serves open robots without imposed motions and integral control; use simulate."
         )

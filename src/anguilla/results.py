@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from anguilla.assemble.fields import cable_length, control_torque, internal_wrench, motion_of, strain_field
 from anguilla.assemble.observe import S_A, S_AL, S_V, S_W, S_X, balances, jacobian
-from anguilla.assemble.reactions import closure_wrench, replay
+from anguilla.assemble.reactions import Exerted, closure_wrench, exerted, replay
 from anguilla.assemble.system import Inputs, System
-from anguilla.describe import Closure, Frame, Part, Robot, RodHandle, Spring
+from anguilla.describe import Closure, Frame, Load, Part, Robot, RodHandle, Spring
 from anguilla.errors import DescriptionError, as_array
 from anguilla.loads.table import Loads
 from anguilla.mechanics.tree import N_R
@@ -226,6 +226,23 @@ class _States:
         for k, loads, _ in self._evaluations():
             out[k] = loads.tension[names.index(actuator)]
         return self._pick(out)
+
+    def exerted(self, load: Load) -> Exerted:
+        """What a load that depends on the motion (water, thruster, magnet, user-written) exerts on the robot.
+
+        Returns (force (time, 3) [N], moment (time, 3) about the world origin [N m], power (time,) [W], place (time, k, 3)
+        [m], wrench (time, k, 6)), world axes; the last two where it acts.
+        """
+        numbers = [k for k, own in enumerate(self.robot.loads) if own is load]
+        numbers = numbers or [k for k, own in enumerate(self.system.robot.loads) if own is load]
+        if not numbers or numbers[0] not in self.system.tables.frame_loads:
+            known = [own.label for k, own in enumerate(self.robot.loads) if k in self.system.tables.frame_loads]
+            raise DescriptionError(
+                f"expected a load that depends on the motion, on robot {self.robot.name!r}; it has: "
+                f"{', '.join(known) or 'none'}."
+            )
+        out = exerted(self.system, numbers[0], self._evaluations(), self._v)
+        return Exerted(*(self._pick(array) for array in out))
 
     def _evaluations(self) -> Iterator[tuple[int, Loads, Array]]:
         """(number, loads, residual) of each state, after evaluating it."""

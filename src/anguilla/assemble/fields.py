@@ -9,7 +9,7 @@ import numpy as np
 from anguilla.assemble.observe import S_A, S_AL, S_V, S_W, S_X, SNAPSHOT, jacobian, snapshots
 from anguilla.assemble.reactions import node_wrenches, replay
 from anguilla.assemble.system import Inputs, System
-from anguilla.describe import STRAIN_NAMES, DistributedWrench, Frame, RodHandle, Wrench
+from anguilla.describe import STRAIN_NAMES, DistributedWrench, Fluid, Frame, Lighthill, RodHandle, Wrench
 from anguilla.describe.shaping import strain_places
 from anguilla.errors import DescriptionError
 from anguilla.mechanics.tree import N_F, N_M, N_X, Floats
@@ -99,6 +99,10 @@ def _density(system: System, part: RodHandle, X: Floats, motion: Floats, times: 
             if load.follower:
                 m, f = np.einsum("tmij,tmj->tmi", rotation, m), np.einsum("tmij,tmj->tmi", rotation, f)
             moment, force = moment - m, force - f
+        elif isinstance(load, Fluid) and load.part.index == part.index:
+            named = tuple(motion[:, :, k : k + 3] for k in (S_W, S_V, S_AL, S_A))
+            water = load.wrench_density(X, rotation, named, gravity)
+            moment, force = moment - water[:, :, :3], force - water[:, :, 3:]
     return moment, force
 
 
@@ -128,7 +132,7 @@ def _point_wrenches(
         for c, child in enumerate(children):
             row = node[system.model.parts[child.index].entry]
             below[k, c] = np.concatenate([row[N_X : N_X + 3], row[N_M : N_M + 3], row[N_F : N_F + 3]])
-        for i, moment, force in node_wrenches(system, loads, lam[k]):
+        for i, moment, force in node_wrenches(system, loads, lam[k], points_only=True):
             if i in places:
                 record = acting.setdefault(i, np.zeros((len(q), 9)))
                 record[k, :3] = node[i, N_X : N_X + 3]
@@ -205,6 +209,10 @@ def internal_wrench(system: System, part: RodHandle, X: Floats, states: States, 
         rotation = sections[:, k, :9].reshape(-1, 3, 3)
         out[:, k, :3] = -np.einsum("tji,tj->ti", rotation, m)
         out[:, k, 3:] = -np.einsum("tji,tj->ti", rotation, f)
+    for load in system.robot.loads:
+        if isinstance(load, Lighthill) and load.part.index == part.index:
+            named = tuple(sections[:, :, k : k + 3] for k in (S_W, S_V))
+            out -= load.advected(X, sections[:, :, :9].reshape(*sections.shape[:2], 3, 3), named)
     return out
 
 

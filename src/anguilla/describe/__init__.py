@@ -13,6 +13,7 @@ from anguilla.describe.actuators import (
 from anguilla.describe.basis import Basis, Chebyshev, FreeTip, Legendre, Monomial, make_basis
 from anguilla.describe.bodies import RigidBody, Shape
 from anguilla.describe.constraints import Closure, TwistConstraint, no_slip, rolling
+from anguilla.describe.fluids import Buoyancy, Fluid, Hull, Lighthill, Morison, ResistiveForce
 from anguilla.describe.forces import FrameMotion, Magnet, Muscle, Spring, Thruster, UserForce, UserLoad
 from anguilla.describe.frames import BodyHandle, Frame, JointHandle, Part, RodHandle
 from anguilla.describe.gaits import FadedGait, Gait, GaitSum, StrainOffset, StrainSteps, TravellingWave
@@ -59,6 +60,7 @@ __all__ = [
     "Ball",
     "Basis",
     "BodyHandle",
+    "Buoyancy",
     "Chamber",
     "Chebyshev",
     "Circle",
@@ -70,6 +72,7 @@ __all__ = [
     "Ellipse",
     "FadedGait",
     "Fixed",
+    "Fluid",
     "Frame",
     "FrameMotion",
     "Free",
@@ -81,13 +84,16 @@ __all__ = [
     "GeneralSection",
     "Helical",
     "Helix",
+    "Hull",
     "Joint",
     "JointHandle",
     "Legendre",
+    "Lighthill",
     "Load",
     "Magnet",
     "Material",
     "Monomial",
+    "Morison",
     "Muscle",
     "Part",
     "PiecewiseConstant",
@@ -95,6 +101,7 @@ __all__ = [
     "Planar",
     "Prismatic",
     "Rectangle",
+    "ResistiveForce",
     "RestFunction",
     "RestShape",
     "Revolute",

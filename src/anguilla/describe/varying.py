@@ -94,6 +94,10 @@ class Tapered(CrossSection):
         """Return the largest full transverse dimension (m,) [m] at the arc lengths X (m,) [m]."""
         return np.array([self.section(x).thickness(x)[0] for x in as_points(X)])
 
+    def semi_axes(self, X: ArrayLike) -> Array:
+        """Return the half dimensions along t2 and t3 (m, 2) [m] at the arc lengths X (m,) [m]."""
+        return np.array([self.section(x).semi_axes([x])[0] for x in as_points(X)]).reshape(-1, 2)
+
     def outline(self, X: float = 0.0, count: int = 24) -> Array:
         """Return a polygon (count, 2) of points (y, z) [m] around the section at X [m], for drawing; not closed."""
         return self.section(X).outline(X, count)

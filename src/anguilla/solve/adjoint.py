@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from anguilla.assemble.reactions import evaluate
+from anguilla.assemble.reactions import evaluate, integrates
 from anguilla.assemble.system import System
 from anguilla.assemble.user import move
 from anguilla.describe import Frame, Robot
@@ -346,7 +346,7 @@ def _refuse_unfit(run: Trajectory, scheme: Sequence[float], steps: int, dt: floa
     if scheme[4] < 1.0:
         raise DescriptionError("gradient serves Newmark, HHT and GeneralisedAlpha, not Midpoint.")
     loads = run.system._loads
-    if np.any(loads.frames.data[:, 6:12]) or np.any(loads.cables.friction) or run.system.user:
+    if integrates(loads) or np.any(loads.cables.friction) or run.system.user:
         raise DescriptionError("gradient does not serve integral gains of thrusters, friction, or user-written loads.")
 
 

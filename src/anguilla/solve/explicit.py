@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.integrate import solve_ivp
 
-from anguilla.assemble.reactions import evaluate
+from anguilla.assemble.reactions import evaluate, integrates
 from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
 from anguilla.assemble.user import move
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_positive
-from anguilla.loads.table import KIND, MOTION, THRUSTER, TIME
+from anguilla.loads.table import MOTION, TIME
 from anguilla.mechanics.motion import too_coarse
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status, Trajectory
@@ -68,8 +68,7 @@ def simulate_explicit(
     if steps < 1 or abs(steps * dt - duration) > 1e-6 * duration:
         raise DescriptionError(f"duration must be a whole number of dt; {duration:g} s / {dt:g} s = {duration / dt:g}.")
     system = System(robot)
-    thrusters = system._loads.frames.table[:, KIND] == THRUSTER
-    if system.rows or np.any(system._loads.frames.data[thrusters, 6:12]):
+    if system.rows or integrates(system._loads):
         raise DescriptionError("simulate_explicit serves open robots without integral control; use simulate.")
     q, v = _start(system, start)
     motion = _Motion(system, Newmark().coefficients, 1e-8, q, v, inputs or {})

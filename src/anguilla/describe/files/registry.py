@@ -29,6 +29,7 @@ VARIABLES: dict[str, tuple[str, ...]] = {
     "DistributedWrench": ("X", "t"),
     "Muscle": ("X", "t"),
     "Muscle.gain": ("X",),
+    "Buoyancy.area": ("X",),
     "FunctionRouting": ("X",),
     "RestFunction": ("X",),
     "Tapered": ("X",),
@@ -36,7 +37,7 @@ VARIABLES: dict[str, tuple[str, ...]] = {
     "ShapeFunction": ("X", "t"),
 }
 # Public names that are no values of a file: bases of others, and what only Python makes.
-BASES = {"Actuator", "Basis", "CrossSection", "Gait", "Joint", "Load", "RestShape"}
+BASES = {"Actuator", "Basis", "CrossSection", "Fluid", "Gait", "Joint", "Load", "RestShape"}
 NOT_IN_FILES = {
     "Axis", "Ball", "BodyHandle", "Closure", "Frame", "FrameMotion", "JointHandle", "Part", "Robot", "RodHandle",
     "SectionProperties", "UserForce", "UserLoad", "make_basis",

@@ -16,7 +16,8 @@ from anguilla.mechanics.tree import N_F, N_M, N_X, Floats
 
 States = tuple[Floats, Floats, Floats, Floats, Floats]  # times (nt,), q, v, a (nt, n), multipliers (nt, m)
 
-GAUSS_POINTS = 6  # per piece between requested sections: exact to degree 11
+GAUSS_POINTS = 6  # per piece between nodes: exact to degree 11
+WRENCH_POINTS = 8  # per piece between requested sections
 
 
 def strain_field(system: System, part: RodHandle, X: Floats, q: Floats) -> Floats:
@@ -187,10 +188,10 @@ def internal_wrench(system: System, part: RodHandle, X: Floats, states: States, 
     """
     times, q, v, a, _ = states
     ends = _pieces(system, part, X)
-    x, w = np.polynomial.legendre.leggauss(GAUSS_POINTS)
-    half = 0.5 * np.diff(ends)
-    points = (ends[:-1, None] + half[:, None] * (1.0 + x)).ravel()
-    weights = (half[:, None] * w).ravel()
+    x, w = np.polynomial.legendre.leggauss(WRENCH_POINTS)
+    angle, length = 0.5 * np.pi * (1.0 + x), np.diff(ends)[:, None]  # water on a round nose starts like a square root
+    points = (ends[:-1, None] + length * 0.5 * (1.0 - np.cos(angle))).ravel()
+    weights = (length * 0.25 * np.pi * np.sin(angle) * w).ravel()
     frames = [part.section(float(p)) for p in points] + [part.section(float(p)) for p in X]
     motion = motion_of(system, frames, q, v, a)
     inner, sections = motion[:, : len(points)], motion[:, len(points) :]

@@ -51,7 +51,7 @@ from anguilla.describe.strains import (
     stewart,
     universal,
 )
-from anguilla.describe.varying import GeneralSection, Tapered, taper
+from anguilla.describe.varying import EllipticProfile, GeneralSection, Tapered, taper
 
 __all__ = [
     "STRAIN_NAMES",
@@ -70,6 +70,7 @@ __all__ = [
     "Cylindrical",
     "DistributedWrench",
     "Ellipse",
+    "EllipticProfile",
     "FadedGait",
     "Fixed",
     "Fluid",

@@ -33,6 +33,7 @@ VARIABLES: dict[str, tuple[str, ...]] = {
     "FunctionRouting": ("X",),
     "RestFunction": ("X",),
     "Tapered": ("X",),
+    "EllipticProfile": ("X",),
     "FunctionBasis": ("x",),
     "ShapeFunction": ("X", "t"),
 }

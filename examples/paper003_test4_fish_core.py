@@ -36,11 +36,11 @@ class Result:
 
 
 def half_width(X):
-    return 0.05 * np.sqrt(max(1.0 - ((X - 0.505) / 0.505) ** 2, 0.0))
+    return 0.05 * np.sqrt(np.maximum(1.0 - ((X - 0.505) / 0.505) ** 2, 0.0))
 
 
 def half_height(X):
-    return 0.08 * np.sqrt(max(1.0 - ((X - 0.7) / 0.7) ** 2, 0.0))
+    return 0.08 * np.sqrt(np.maximum(1.0 - ((X - 0.7) / 0.7) ** 2, 0.0))
 
 
 def wave():
@@ -89,7 +89,9 @@ def figures(folder, result=None):
 if __name__ == "__main__":
     result = main()
     for gain, run in result.forward.items():
-        print(f"{gain:g} N m^2: V1 within {100 * result.gap(gain):.2f} %, {run.status.seconds / DURATION:.3f} of real time")
+        print(
+            f"{gain:g} N m^2: V1 within {100 * result.gap(gain):.2f} %, {run.status.seconds / DURATION:.3f} of real time"
+        )
     print(f"imposed: {result.inverse.status.seconds / DURATION:.3f} of real time, V1 at the end", end=" ")
     print(f"{result.speed(result.inverse)[-1]:.4f} m/s")
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")

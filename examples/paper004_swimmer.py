@@ -1,10 +1,11 @@
 """Paper 004, X.D (figures 15 and 16): a fish of a rigid head, a rod bent by two tendons and a passive elastic tail.
 
 The tendons pull with T0 + T1 sin(w t +- pi/2) (70), T0 = T1 = 20 N, w = 5 pi rad/s, 0.05 m from the axis; water is that of
-Lighthill's theory. Bending stiffness 4.9 N m^2 and 0.049 N m^2; five Chebyshev polynomials per curvature, steps of 10 ms, 10 s.
+Lighthill's theory. Bending stiffness 4.9 N m^2 and 0.049 N m^2; five Chebyshev polynomials per curvature, steps of 10 ms,
+10 s.
 
-Not printed in the paper (errata): the profile of 003 with the lateral axis along t2, 1 m long; head up to X = 0.3 m, tendon rod up
-to 0.7 m; damping time 1 ms; no ramp. The plane of the swim is x, y. Head to tail is +x: swimming forward is towards -x.
+Not printed in the paper (errata): the profile of 003 with the lateral axis along t2, 1 m long; head up to X = 0.3 m, tendon
+rod up to 0.7 m; damping time 1 ms; no ramp. The plane of the swim is x, y. Head to tail is +x: swimming forward is towards -x.
 """
 
 import sys
@@ -37,11 +38,11 @@ class Result:
 
 
 def half_width(X):
-    return 0.05 * np.sqrt(max(1.0 - ((X - 0.505) / 0.505) ** 2, 0.0))
+    return 0.05 * np.sqrt(np.maximum(1.0 - ((X - 0.505) / 0.505) ** 2, 0.0))
 
 
 def half_height(X):
-    return 0.08 * np.sqrt(max(1.0 - ((X - 0.7) / 0.7) ** 2, 0.0))
+    return 0.08 * np.sqrt(np.maximum(1.0 - ((X - 0.7) / 0.7) ** 2, 0.0))
 
 
 def outline(start):
@@ -130,13 +131,17 @@ def figures(folder, result=None):
             ax.plot(run.t[early], torques[:, k] * (1.0 if k == 0 else 10.0), color=colour)
         ax.set(title="Figure 16: torque of the tendons, elastic torque at the root of the tail (x 10)", xlabel="time [s]",
                ylabel="[N m]")  # fmt: skip
-        label_ends(ax, [("tendons", torques[:, 0], COLOURS[0]), ("tail x 10", 10 * torques[:, 1], COLOURS[1])], run.t[early])
+        label_ends(
+            ax, [("tendons", torques[:, 0], COLOURS[0]), ("tail x 10", 10 * torques[:, 1], COLOURS[1])], run.t[early]
+        )
         fig.savefig(Path(folder) / "swimmer_torques.png", dpi=100)
 
 
 if __name__ == "__main__":
     result = main()
-    print(f"mean speed over {DURATION:g} s: {result.speed:.4f} m/s; 8 polynomials {result.finer['modes']:.4f}, ", end="")
+    print(
+        f"mean speed over {DURATION:g} s: {result.speed:.4f} m/s; 8 polynomials {result.finer['modes']:.4f}, ", end=""
+    )
     print(f"2.5 ms {result.finer['dt']:.4f}; {result.run.status.seconds / DURATION:.3f} of real time")
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
     figures(folder, result)

@@ -161,7 +161,9 @@ class Rod(Description):
         rows = [given(x) if callable(given) else given for x in X.tolist()]
         values = np.array([as_vector(row, 6, "Rod.stiffness", "N m^2, N") for row in rows]).reshape(-1, 6)
         if np.any(values < 0.0):
-            raise refuse("Rod.stiffness", "6 numbers, none negative [N m^2, N]", values[np.any(values < 0.0, axis=1)][0])
+            raise refuse(
+                "Rod.stiffness", "6 numbers, none negative [N m^2, N]", values[np.any(values < 0.0, axis=1)][0]
+            )
         return values
 
     def inertia(self, X: ArrayLike) -> Array:

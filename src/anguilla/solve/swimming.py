@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anguilla.assemble.fields import strain_field
 from anguilla.describe import Fluid, Frame, Hull, Muscle, RodHandle, Wrench
-from anguilla.errors import DescriptionError, as_positive, refuse
+from anguilla.errors import DescriptionError, as_count, as_positive, refuse
 from anguilla.mechanics.tree import N_A, N_AL, N_R, N_V, N_W
 from anguilla.results import Trajectory
 
@@ -185,13 +185,14 @@ def _wrench_power(run: Trajectory, load: Wrench) -> Array:
     return np.sum(twist * value, axis=1)
 
 
-def strides(run: Trajectory, head: Frame, *, period: float) -> Strides:
+def strides(run: Trajectory, head: Frame, *, period: float, last: int | None = None) -> Strides:
     """Return averages over the strides of a motion, counted back from its end.
 
     Args:
         run: a motion with equal steps, a whole number of them in a period.
         head: the frame whose displacement counts.
         period: time of a stride [s].
+        last: how many of the last strides; all if not given.
 
     Returns:
         Speed, mean power, thrust, drag, cost of transport and efficiency of each stride. The force of the water on every
@@ -207,6 +208,8 @@ def strides(run: Trajectory, head: Frame, *, period: float) -> Strides:
     count = (len(run.t) - 1) // steps
     if count < 1:
         raise DescriptionError(f"the motion of {run.t[-1]:g} s is shorter than one period of {period:g} s.")
+    count = count if last is None else min(count, as_count(last, "last"))
+    run = _end_of(run, len(run.t) - 1 - steps * count)
     ends = len(run.t) - 1 - steps * np.arange(count, -1, -1)
     moved = np.diff(run.position(head)[ends], axis=0)
     distance = np.linalg.norm(moved, axis=1)
@@ -214,7 +217,7 @@ def strides(run: Trajectory, head: Frame, *, period: float) -> Strides:
     forces = [run.exerted(load).wrench[:, :, 3:] for load in run.system.robot.loads if isinstance(load, Fluid | Hull)]
     thrust, drag, power = (np.zeros(count) for _ in range(3))
     motors = powers(run).motors
-    for k, (low, high) in enumerate(_pairs(ends)):
+    for k, (low, high) in enumerate(pairwise(ends.tolist())):
         power[k] = float(_mean(motors[low : high + 1]))
         for force in forces:
             along = _mean(force[low : high + 1] @ direction[k])
@@ -224,8 +227,10 @@ def strides(run: Trajectory, head: Frame, *, period: float) -> Strides:
     return Strides(run.t[ends[1:]], moved, distance / period, power, thrust, drag, mass)
 
 
-def _pairs(ends: Array) -> Iterator[tuple[int, int]]:
-    return ((int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True))
+def _end_of(run: Trajectory, first: int) -> Trajectory:
+    """The motion from a stored state on."""
+    states = {name: getattr(run, name)[first:] for name in ("_t", "_q", "_v", "_lam")}
+    return replace(run, **states, _a=run.a[first:])
 
 
 def _mean(values: Array) -> Array:

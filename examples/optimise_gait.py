@@ -3,8 +3,8 @@
 A robot of 0.6 m bends in a travelling wave whose envelope grows towards the tail. Amplitude, wavelength and period are free
 within what its motors can do. Water is Lighthill's added mass with Morison's drag: this pair gives back no more energy than
 it was given. A cross-entropy search: a generation of gaits is swum side by side by `simulate_batch`, the best quarter tells
-where to look next. The fastest gait beats as quickly as it may, with a long wave; the thrifty one slowly, widely, with a short
-wave.
+where to look next. The fastest gait beats as quickly as it may, with a long wave; the thrifty one slowly and widely, with a
+short wave.
 """
 
 import sys

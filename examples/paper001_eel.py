@@ -100,7 +100,7 @@ def figures(folder, result=None):
                 ax.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]")
             else:
                 ax.set(xlabel="x [m]", ylabel="yz"[axes[1] - 1] + " [m]", aspect="equal")
-        fig.savefig(folder / "eel_paths.png", dpi=100)
+        fig.savefig(folder / "eel_paths.png", dpi=80)
 
         fig = figure(9.6, 3.2)
         run = result.runs["forward"]

@@ -5,7 +5,7 @@ Lighthill's theory. Bending stiffness 4.9 N m^2 and 0.049 N m^2; five Chebyshev 
 10 s.
 
 Not printed in the paper (errata): the profile of 003 with the lateral axis along t2, 1 m long; head up to X = 0.3 m, tendon
-rod up to 0.7 m; damping time 1 ms; no ramp. The plane of the swim is x, y. Head to tail is +x: swimming forward is towards -x.
+rod up to 0.7 m; damping time 1 ms; no ramp. The plane of the swim is x, y. Head to tail is +x: swimming forward goes to -x.
 """
 
 import sys

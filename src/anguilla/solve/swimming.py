@@ -255,10 +255,11 @@ def torque_envelope(
     late = run.t >= since - 1e-9
     if not np.any(late):
         raise DescriptionError(f"since must lie within the motion, which ends at {run.t[-1]:g} s; got {since:g} s.")
-    torque = run.control_torque(rod, points)[late]
+    run = _end_of(run, int(np.argmax(late)))
+    torque = run.control_torque(rod, points)
     own = run.system.robot.parts[rod.index]
     assert isinstance(own, RodHandle)
-    rate = strain_field(run.system, own, points, run.v[late]) - own.rod.rest.strain(points)
+    rate = strain_field(run.system, own, points, run.v) - own.rod.rest.strain(points)
     power = np.sum(torque * rate, axis=2)
     return TorqueEnvelope(
         points, np.max(np.abs(torque), axis=0), np.sqrt(np.mean(torque**2, axis=0)), np.max(power, axis=0)

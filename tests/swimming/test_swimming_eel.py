@@ -91,11 +91,11 @@ def test_core_and_paper_swim_together():
 def test_core_and_paper_swim_together_for_ten_seconds(name):
     """Both integrate from tenth to tenth of a second, so that no step runs over the end of the ramp."""
     robot, rod = eel(getattr(ag.gaits, name)(), 192)
-    run = ag.simulate_explicit(robot, duration=10.0, dt=0.1, rtol=1e-9, atol=1e-11)
+    run = ag.simulate_explicit(robot, duration=10.0, dt=0.1, rtol=1e-10, atol=1e-12)
     swimmer = reference.make_eel(water.eel_body(), SEA, gaits.GAITS[name], points=24)
     states = [reference.AT_REST]
     for k in range(100):
-        states.append(reference.swim(swimmer, [0.1 * k, 0.1 * (k + 1)], start=states[-1], tolerance=1e-9)[-1])
+        states.append(reference.swim(swimmer, [0.1 * k, 0.1 * (k + 1)], start=states[-1], tolerance=1e-10)[-1])
     assert run.position(rod.root) == pytest.approx(np.array(states)[:, :3], abs=1e-6)
 
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from anguilla.solve.modes import Modes, Stability, modes, stability
     from anguilla.solve.schemes import HHT, GeneralisedAlpha, Midpoint, Newmark
     from anguilla.solve.statics import Flow, statics
+    from anguilla.solve.swimming import Powers, Strides, TorqueEnvelope, powers, strides, torque_envelope
     from anguilla.view.page import animate
     from anguilla.view.plots import plot
 
@@ -77,6 +78,12 @@ _LAZY = {
     "stability": "anguilla.solve.modes",
     "Branch": "anguilla.solve.branches",
     "trace": "anguilla.solve.branches",
+    "Powers": "anguilla.solve.swimming",
+    "Strides": "anguilla.solve.swimming",
+    "TorqueEnvelope": "anguilla.solve.swimming",
+    "powers": "anguilla.solve.swimming",
+    "strides": "anguilla.solve.swimming",
+    "torque_envelope": "anguilla.solve.swimming",
     "plot": "anguilla.view.plots",
     "animate": "anguilla.view.page",
 }
@@ -93,13 +100,16 @@ __all__ = [
     "Gradient",
     "Midpoint",
     "Newmark",
+    "Powers",
     "ProjectiveFlow",
     "Reach",
     "Rest",
     "Sampled",
     "SolverError",
     "StateCost",
+    "Strides",
     "System",
+    "TorqueEnvelope",
     "Trajectory",
     "__version__",
     "animate",
@@ -122,10 +132,13 @@ __all__ = [
     "Branch",
     "trace",
     "plot",
+    "powers",
     "simulate",
     "simulate_batch",
     "simulate_explicit",
     "statics",
+    "strides",
+    "torque_envelope",
     *_described,
 ]
 
@@ -133,6 +146,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in ("fem", "control", "reference"):
         return import_module(f"anguilla.{name}")
+    if name == "gaits":
+        return import_module("anguilla.describe.gaits")
     if name == "shooting":
         return import_module("anguilla.solve.shooting")
     if name in _LAZY:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anguilla.assemble.fields import cable_length, internal_wrench, motion_of, strain_field
+from anguilla.assemble.fields import cable_length, control_torque, internal_wrench, motion_of, strain_field
 from anguilla.assemble.observe import S_A, S_AL, S_V, S_W, S_X, balances, jacobian
 from anguilla.assemble.reactions import Exerted, closure_wrench, exerted, replay
 from anguilla.assemble.system import Inputs, System
@@ -189,18 +189,33 @@ class _States:
     def effort(self, part: Part) -> Array:
         """Efforts that the imposed motion of a part's joint takes [N m or N], springs and dampers included: (time, size).
 
-        Zero for coordinates that are not imposed.
+        Of a rod with an imposed shape also those of its strain coordinates, elasticity included; `control_torque` spreads
+        them along the rod. Zero for coordinates that are not imposed.
         """
         if not isinstance(part, Part) or (part.robot is not self.robot and part.robot is not self.system.robot):
             raise DescriptionError(
                 f"expected a part of robot {self.robot.name!r}, as returned by robot.add; got {part!r}."
             )
-        joint = self.system.model.parts[part.index].joint
-        out = np.zeros((len(self._t), joint.stop - joint.start))
-        driven = [k for k in self.system._loads.driven if joint.start <= k < joint.stop]
+        layout = self.system.model.parts[part.index]
+        first, last = layout.joint.start, layout.joint.stop
+        if part.index in self.system.shapes:
+            last = layout.coordinates.stop
+        out = np.zeros((len(self._t), last - first))
+        driven = [k for k in self.system._loads.driven if first <= k < last]
         for k, _, residual in self._evaluations():
-            out[k, [j - joint.start for j in driven]] = residual[driven]
+            out[k, [j - first for j in driven]] = residual[driven]
         return self._pick(out)
+
+    def control_torque(self, rod: RodHandle, X: ArrayLike | None = None) -> Array:
+        """What the motors along a rod with an imposed shape must give, in section axes: M of 001 (64), elasticity included.
+
+        (time, points, 6): moments [N m], forces [N], positive along the strains (so their power is M . dK/dt); zero for
+        strains that are not imposed, whose reactions are in `wrench`. X defaults to 60 equally spaced arc lengths [m].
+        """
+        part = self._own(rod)
+        points = _sections(part, X)
+        states = self._t, self._q, self._v, self._accelerations, self._lam
+        return self._pick(control_torque(self.system, part, points, states, self.inputs))
 
     def tension(self, actuator: str) -> Any:
         """Tension of a tendon [N], given or found from its length: (time,)."""

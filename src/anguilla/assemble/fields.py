@@ -10,12 +10,14 @@ from anguilla.assemble.observe import S_A, S_AL, S_V, S_W, S_X, SNAPSHOT, jacobi
 from anguilla.assemble.reactions import node_wrenches, replay
 from anguilla.assemble.system import Inputs, System
 from anguilla.describe import STRAIN_NAMES, DistributedWrench, Fluid, Frame, Lighthill, RodHandle, Wrench
+from anguilla.describe.shaping import strain_places
 from anguilla.errors import DescriptionError
 from anguilla.mechanics.tree import N_F, N_M, N_X, Floats
 
 States = tuple[Floats, Floats, Floats, Floats, Floats]  # times (nt,), q, v, a (nt, n), multipliers (nt, m)
 
-GAUSS_POINTS = 6  # per piece between requested sections: exact to degree 11
+GAUSS_POINTS = 6  # per piece between nodes: exact to degree 11
+WRENCH_POINTS = 8  # per piece between requested sections
 
 
 def strain_field(system: System, part: RodHandle, X: Floats, q: Floats) -> Floats:
@@ -186,10 +188,10 @@ def internal_wrench(system: System, part: RodHandle, X: Floats, states: States, 
     """
     times, q, v, a, _ = states
     ends = _pieces(system, part, X)
-    x, w = np.polynomial.legendre.leggauss(GAUSS_POINTS)
-    half = 0.5 * np.diff(ends)
-    points = (ends[:-1, None] + half[:, None] * (1.0 + x)).ravel()
-    weights = (half[:, None] * w).ravel()
+    x, w = np.polynomial.legendre.leggauss(WRENCH_POINTS)
+    angle, length = 0.5 * np.pi * (1.0 + x), np.diff(ends)[:, None]  # water on a round nose starts like a square root
+    points = (ends[:-1, None] + length * 0.5 * (1.0 - np.cos(angle))).ravel()
+    weights = (length * 0.25 * np.pi * np.sin(angle) * w).ravel()
     frames = [part.section(float(p)) for p in points] + [part.section(float(p)) for p in X]
     motion = motion_of(system, frames, q, v, a)
     inner, sections = motion[:, : len(points)], motion[:, len(points) :]
@@ -212,4 +214,22 @@ def internal_wrench(system: System, part: RodHandle, X: Floats, states: States, 
         if isinstance(load, Lighthill) and load.part.index == part.index:
             named = tuple(sections[:, :, k : k + 3] for k in (S_W, S_V))
             out -= load.advected(X, sections[:, :, :9].reshape(*sections.shape[:2], 3, 3), named)
+    return out
+
+
+def control_torque(system: System, part: RodHandle, X: Floats, states: States, inputs: Inputs) -> Floats:
+    """M(X) (nt, m, 6) of the motors of an imposed shape: the passive stress minus Lambda, along the imposed strains.
+
+    Lambda = H eps + D eps' - M, so M is the effort along the strain, opposite in sign to the Lambda_a of 000.
+    """
+    if part.index not in system.shapes:
+        raise DescriptionError(f"{part.name} has no imposed shape: its strains have no motors. Give Rod.shape a gait.")
+    _, q, v, _, _ = states
+    rod = part.rod
+    strained = strain_field(system, part, X, q) - rod.rest.strain(X)
+    rate = strain_field(system, part, X, v) - rod.rest.strain(X)
+    passive = rod.hooke(X) * (strained + rod.material.damping * rate)
+    out = np.zeros_like(passive)
+    places = strain_places(system.shapes[part.index].gait)
+    out[:, :, places] = (passive - internal_wrench(system, part, X, states, inputs))[:, :, places]
     return out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,13 +13,15 @@ from numpy.typing import ArrayLike
 from anguilla.assemble.evaluate import residual, tangent
 from anguilla.assemble.tables import build
 from anguilla.assemble.user import UserLoads
-from anguilla.describe import DistributedWrench, Frame, Magnet, Muscle, Robot, Thruster, Wrench
-from anguilla.errors import DescriptionError, as_array, as_number, refuse
+from anguilla.describe import DistributedWrench, Frame, Magnet, Muscle, Robot, RodHandle, Thruster, Wrench
+from anguilla.errors import AnguillaWarning, DescriptionError, as_array, as_number, refuse
 from anguilla.loads.table import GRAVITY, TIME, Constraints, Loads
 from anguilla.mechanics.compile import Model, compile_robot
 from anguilla.mechanics.tree import Floats, Ints, Workspace, workspace
 
 __all__ = ["Inputs", "LoadTable", "System"]
+
+SHAPE_ERROR = 1e-6  # part of an imposed shape that the bases of its rod may miss without a warning
 
 Inputs = Mapping[str, float | Callable[[float], float]]
 
@@ -72,6 +75,9 @@ class System:
         self.workspace: Workspace = workspace(self.tree, places)
         self.size = self.model.size
         self.rows = len(self._loads.constraints.table)  # constraints
+        rods = [part for part in self.robot.parts if isinstance(part, RodHandle) and part.rod.shape is not None]
+        self.shapes = {part.index: part.rod.projection() for part in rods}
+        self._warned: set[int] = set()
         self._steady: Floats | None = None  # the row with what does not depend on time
         self.left_out: tuple[Constraints, Ints, list[str]] | None = None  # all constraints; rows left out, their names
 
@@ -145,6 +151,7 @@ class System:
         pieces = [(int(self._loads.at[2]), tensions)]
         if not self._constant:
             pieces += self._pieces(times, varying=True)
+            self._check_shapes(times)
         for start, values in pieces:
             row[start : start + values.shape[1]] = values[0]
             if len(values) > 1:
@@ -154,6 +161,19 @@ class System:
         columns = np.concatenate([np.zeros(0, np.int64), *column]).astype(np.int64)
         values = np.ascontiguousarray(np.concatenate([np.zeros((len(times), 0)), *table], axis=1))
         return LoadTable(self._loads._replace(row=row), columns, values, self._force_places, times)
+
+    def _check_shapes(self, times: Floats) -> None:
+        """Warn, once for each rod, when its bases cannot follow its imposed shape."""
+        for index, shape in self.shapes.items():
+            if index not in self._warned and (error := shape.error(times)) > SHAPE_ERROR:
+                self._warned.add(index)
+                name, names = self.robot.parts[index].name, ", ".join(shape.gait.names)
+                warnings.warn(
+                    f"The bases of {name!r} miss its imposed shape ({names}) by {error:.2g} of its size: give them more "
+                    "modes, or leave Rod.strains out so that they fit exactly.",
+                    AnguillaWarning,
+                    stacklevel=2,
+                )
 
     def _sample(self, times: Floats, varying: bool) -> Floats:
         """The row with all that does not depend on time."""
@@ -171,6 +191,7 @@ class System:
             and all(load.is_constant for load in robot.loads)
             and all(closure.is_constant for closure in robot.closures.values())
             and all(twist.is_constant for twist in robot.constraints)
+            and not self.shapes
             and all(joint.effort_is_constant and not any(map(_moves, joint.motions)) for joint in joints)
         )
 
@@ -222,6 +243,9 @@ class System:
                 if given is not None:
                     add(motion, not _moves(given), joint.motion_values, k)
                     motion += 3
+            if layout.part.index in self.shapes:
+                add(motion, False, self.shapes[layout.part.index].coordinates)
+                motion += 3 * len(self.shapes[layout.part.index].driven)
         for closure in robot.closures.values():
             add(pose, closure.is_constant, closure.flat_poses)
             pose += 12

@@ -46,7 +46,7 @@ from anguilla.loads.table import (
     Streams,
 )
 from anguilla.mechanics.builder import numbered
-from anguilla.mechanics.compile import Model
+from anguilla.mechanics.compile import Model, PartLayout
 from anguilla.mechanics.grid import SAME, gauss_points, nodal_integrals
 from anguilla.mechanics.lanes import LANES
 from anguilla.mechanics.tree import PACK_SIZE, PLACE_SIZE, Floats, Ints
@@ -215,12 +215,7 @@ def build(model: Model) -> tuple[Loads, Tables]:
         tables.frame_loads += [number] * (len(tables.frames) - len(tables.frame_loads))
         tables.stream_loads += [number] * (len(tables.streams) - len(tables.stream_loads))
     t = tables
-    driven = [
-        layout.joint.start + k
-        for layout in model.parts
-        for k, motion in enumerate(layout.part.joint.motions)
-        if motion is not None
-    ]
+    driven = [k for layout in model.parts for k in driven_coordinates(layout)]
     # the row: wrenches, efforts, inputs, poses, motions, stresses, rates, then what frame loads ask for
     sizes = [6 * len(t.wrench_node), model.size, len(robot.actuators), 12 * len(t.closures), 3 * len(driven)]
     sizes += [12 * len(t.muscle_link), len(t.twists)]
@@ -317,6 +312,14 @@ def _streams(model: Model, found: list[tuple[int, Floats, Ints, Floats]], lanes:
         stress=np.zeros((len(found), 6)),
         change=np.zeros((len(found), lanes, 6)),
     )
+
+
+def driven_coordinates(layout: PartLayout) -> list[int]:
+    """Coordinates of a part whose motion is given: of its joint, then those of a rod with an imposed shape."""
+    found = [layout.joint.start + k for k, motion in enumerate(layout.part.joint.motions) if motion is not None]
+    if isinstance(layout.part, RodHandle) and layout.part.rod.shape is not None:
+        found += (layout.coordinates.start + layout.part.rod.projection().driven).tolist()
+    return found
 
 
 def _sources(model: Model, node: int) -> list[tuple[int, int, int]]:

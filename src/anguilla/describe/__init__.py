@@ -16,6 +16,7 @@ from anguilla.describe.constraints import Closure, TwistConstraint, no_slip, rol
 from anguilla.describe.fluids import Buoyancy, Fluid, Hull, Lighthill, Morison, ResistiveForce
 from anguilla.describe.forces import FrameMotion, Magnet, Muscle, Spring, Thruster, UserForce, UserLoad
 from anguilla.describe.frames import BodyHandle, Frame, JointHandle, Part, RodHandle
+from anguilla.describe.gaits import FadedGait, Gait, GaitSum, StrainOffset, StrainSteps, TravellingWave
 from anguilla.describe.joints import (
     Axis,
     Ball,
@@ -37,8 +38,20 @@ from anguilla.describe.rest import ConstantCurvature, Helix, RestFunction, RestS
 from anguilla.describe.robot import Robot
 from anguilla.describe.rod import Rod
 from anguilla.describe.section import Circle, CrossSection, Ellipse, Rectangle, SectionProperties, Tube
-from anguilla.describe.strains import STRAIN_NAMES, Strains, extensible_kirchhoff, kirchhoff, planar, reissner
-from anguilla.describe.varying import GeneralSection, Tapered, taper
+from anguilla.describe.shaping import ShapeFunction
+from anguilla.describe.strains import (
+    STRAIN_NAMES,
+    Strains,
+    extensible_kirchhoff,
+    extensible_spherical,
+    kirchhoff,
+    planar,
+    reissner,
+    spherical,
+    stewart,
+    universal,
+)
+from anguilla.describe.varying import EllipticProfile, GeneralSection, Tapered, taper
 
 __all__ = [
     "STRAIN_NAMES",
@@ -57,6 +70,8 @@ __all__ = [
     "Cylindrical",
     "DistributedWrench",
     "Ellipse",
+    "EllipticProfile",
+    "FadedGait",
     "Fixed",
     "Fluid",
     "Frame",
@@ -65,6 +80,8 @@ __all__ = [
     "FreeTip",
     "FunctionBasis",
     "FunctionRouting",
+    "Gait",
+    "GaitSum",
     "GeneralSection",
     "Helical",
     "Helix",
@@ -96,14 +113,18 @@ __all__ = [
     "Routing",
     "SectionProperties",
     "Shape",
+    "ShapeFunction",
     "Spherical",
     "Spring",
     "Straight",
+    "StrainOffset",
+    "StrainSteps",
     "Strains",
     "Tapered",
     "Tendon",
     "Thruster",
     "TipWrench",
+    "TravellingWave",
     "Tube",
     "TwistConstraint",
     "Universal",
@@ -112,6 +133,7 @@ __all__ = [
     "Wrench",
     "convergent",
     "extensible_kirchhoff",
+    "extensible_spherical",
     "helical",
     "kirchhoff",
     "make_basis",
@@ -120,5 +142,8 @@ __all__ = [
     "planar",
     "reissner",
     "rolling",
+    "spherical",
+    "stewart",
     "taper",
+    "universal",
 ]

@@ -10,9 +10,12 @@ from numpy.polynomial.legendre import leggauss
 from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe.description import Description, as_name
+from anguilla.describe.gaits import Gait
 from anguilla.describe.material import Material
+from anguilla.describe.profiles import ProfileBasis
 from anguilla.describe.rest import RestShape, Straight
 from anguilla.describe.section import CrossSection
+from anguilla.describe.shaping import Projection
 from anguilla.describe.strains import Strains
 from anguilla.errors import AnguillaWarning, DescriptionError, as_count, as_positive, refuse
 
@@ -30,24 +33,32 @@ class Rod(Description):
         length: rest length [m].
         section: cross-section.
         material: material.
-        strains: the strains that may vary and their bases.
+        strains: the strains that may vary and their bases; a rod with a ``shape`` takes them from it if not given.
         rest: rest shape.
         intervals: number of integration intervals over the whole rod, at least one per piece between breakpoints;
             chosen from the bases if not given.
         name: name of the rod in a robot.
+        shape: imposed shape in time, a gait such as TravellingWave(...): changes of the strains it names from rest. Its
+            strains are no longer free; the efforts that hold them are results. A gait is projected on the bases.
 
     """
 
     length: float
     section: CrossSection
     material: Material
-    strains: Strains
+    strains: Strains = None  # type: ignore[assignment]
     rest: RestShape = field(default_factory=Straight)
     intervals: int | None = None
     name: str | None = None
+    shape: Gait | None = None
 
     def _check(self) -> None:
         self.length = as_positive(self.length, "Rod.length", "m")
+        if self.shape is not None:
+            if not isinstance(self.shape, Gait):
+                raise refuse("Rod.shape", "a gait such as TravellingWave(envelope=1.0)", self.shape)
+            if self.strains is None or self.strains_from_shape:
+                self.strains = self.shape.strains(self.length)
         if not isinstance(self.section, CrossSection):
             raise refuse("Rod.section", "a cross-section such as Circle(radius)", self.section)
         if not isinstance(self.material, Material):
@@ -66,6 +77,8 @@ class Rod(Description):
                     f"Rod.intervals must be at least {pieces}, one per piece between the breakpoints of the rod; "
                     f"got {self.intervals}."
                 )
+        if self.shape is not None:
+            self.projection()
         self._check_along()
 
     def _check_along(self) -> None:
@@ -101,6 +114,19 @@ class Rod(Description):
             if gap < X < self.length - gap and (not kept or X - kept[-1] > gap):
                 kept.append(X)
         return tuple(kept)
+
+    @property
+    def strains_from_shape(self) -> bool:
+        """Whether the bases are those of the imposed shape, which they hold exactly."""
+        return isinstance(self.strains, Strains) and all(isinstance(b, ProfileBasis) for _, b in self.strains.items())
+
+    def projection(self) -> Projection:
+        """Return the projection of the imposed shape on the bases of the rod."""
+        if self.shape is None:
+            raise DescriptionError(
+                "The rod has no imposed shape: give Rod.shape, such as TravellingWave(envelope=1.0)."
+            )
+        return Projection(self.shape, self.strains, self.length, self.breakpoints)
 
     def hooke(self, X: ArrayLike) -> Array:
         """Return the diagonal of the stiffness (m, 6) at the arc lengths X (m,) [m].

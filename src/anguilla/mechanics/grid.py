@@ -112,15 +112,16 @@ def nodal_integrals(rod: Rod, grid: Grid, density: Callable[[Floats], Floats]) -
     The sum over nodes of these numbers times a smooth function is the integral of density x function, however the density
     starts at the ends of a panel (the outline of a round nose starts like a square root).
     """
-    x, w = np.polynomial.legendre.leggauss(PRODUCT_POINTS)
-    angle = 0.5 * np.pi * (1.0 + x)
-    s, weight = 0.5 * (1.0 - np.cos(angle)), 0.25 * np.pi * np.sin(angle) * w
     out: Floats | None = None
     for first, last in pairwise(grid.panels.tolist()):
         start, h = grid.X[first], grid.X[last] - grid.X[first]
         inside = np.arange(first, last + 1)
         own = inside[(grid.left[inside] > 0.0) & (inside > first) | (grid.right[inside] > 0.0) & (inside < last)]
         nodes = (grid.X[own] - start) / h
+        # more points than nodes: quadratic drag has kinks where the flow turns, which more nodes must see better
+        x, w = np.polynomial.legendre.leggauss(max(PRODUCT_POINTS, 2 * len(own)))
+        angle = 0.5 * np.pi * (1.0 + x)
+        s, weight = 0.5 * (1.0 - np.cos(angle)), 0.25 * np.pi * np.sin(angle) * w
         gaps = nodes[:, None] - nodes + np.eye(len(nodes))
         cardinal = np.array([np.prod((s[:, None] - np.delete(nodes, i)) / np.delete(gaps[i], i), axis=1)
                              for i in range(len(nodes))])  # fmt: skip

@@ -127,7 +127,7 @@ def simulate(
         method: Newmark(), HHT(), GeneralisedAlpha(), Midpoint() or their names.
         every: store every so many steps.
         tolerance: Newton's error as a part of a step's increment; 1e-8 if not given, 1e-10 with loops or other constraints
-            (multipliers feel it divided by dt).
+            (multipliers feel it divided by dt), 1e-11 with imposed shapes (they are most of the increment).
         error: local error allowed per step, as an angle [rad] or a relative displacement; steps then adapt themselves.
         progress: show a progress bar; by default when the run takes long and the output is a terminal.
         raise_on_failure: raise SolverError (with the motion so far in `.result`) instead of returning it.
@@ -153,7 +153,8 @@ def simulate(
     if checkpoint is not None and error is not None:
         raise DescriptionError("checkpoint works with equal steps only: leave error out.")
     system = System(robot)
-    tolerance = as_positive((1e-10 if system.rows else 1e-8) if tolerance is None else tolerance, "tolerance", "")
+    usual = 1e-11 if system.shapes else 1e-10 if system.rows else 1e-8
+    tolerance = as_positive(usual if tolerance is None else tolerance, "tolerance", "")
     q, v = _start(system, start)
     scheme = as_scheme(method).coefficients
     if scheme[4] < 1.0 and any(isinstance(load, Thruster) and np.any(load.ki) for load in robot.loads):

@@ -147,8 +147,12 @@ class Sampled:
 
     def __call__(self, t: float) -> float:
         """Value at time t [s]."""
+        return float(self.at_times(np.array([t]))[0])
+
+    def at_times(self, times: Floats) -> Floats:
+        """Values at many times [s], at once: solvers ask for these."""
         values = np.asarray(self.values)
-        return float(np.interp(t / self.dt, np.arange(len(values)), values))
+        return np.interp(times / self.dt, np.arange(len(values)), values)
 
 
 @dataclass(frozen=True)

@@ -140,7 +140,20 @@ def simulate(
         A Trajectory.
 
     """
-    as_robot(robot)
+    return simulate_system(
+        as_robot(robot), None, duration=duration, dt=dt, inputs=inputs, start=start, method=method, every=every,
+        tolerance=tolerance, error=error, progress=progress, raise_on_failure=raise_on_failure, checkpoint=checkpoint,
+        smooth_start=smooth_start,
+    )  # fmt: skip
+
+
+def simulate_system(
+    robot: Robot, system: System | None, *, duration: float, dt: float, inputs: Inputs | None = None,
+    start: Equilibrium | tuple[ArrayLike, ArrayLike] | ArrayLike | None = None, method: Scheme | str = DEFAULT_METHOD,
+    every: int = 1, tolerance: float | None = None, error: float | None = None, progress: bool | None = None,
+    raise_on_failure: bool = True, checkpoint: str | os.PathLike[str] | None = None, smooth_start: bool = True,
+) -> Trajectory:  # fmt: skip
+    """`simulate` with a robot that may be compiled already; the system then belongs to this motion alone."""
     duration, dt = as_positive(duration, "duration", "s"), as_positive(dt, "dt", "s")
     every = as_count(every, "every")
     steps = round(duration / dt)
@@ -152,7 +165,7 @@ def simulate(
         raise DescriptionError(f"every must divide the number of steps, {steps}; got {every}.")
     if checkpoint is not None and error is not None:
         raise DescriptionError("checkpoint works with equal steps only: leave error out.")
-    system = System(robot)
+    system = System(robot) if system is None else system
     tolerance = as_positive((1e-10 if system.rows else 1e-8) if tolerance is None else tolerance, "tolerance", "")
     q, v = _start(system, start)
     scheme = as_scheme(method).coefficients

@@ -96,10 +96,11 @@ class _Motion:
 
     def balance(self, t: Floats, q: Floats, v: Floats) -> Floats:
         """Accelerations (nt, n) that balance the states (q, v) (nt, n) at times t (nt,) [s]."""
-        a = np.zeros_like(q)
+        a, table = np.zeros_like(q), self.loads(t)
         for k in range(len(t)):
             self.q[:], self.v[:] = q[k], v[k]
-            _, status = self.run(self.loads(t[k]), t[k], 1.0, 0, 0, 1, self._unused, begin=True)
+            table.at(k)
+            _, status = self.run(table, t[k], 1.0, 0, 0, 1, self._unused, begin=True)
             if status != CONVERGED:
                 raise SolverError(f"No acceleration balances the state at t = {t[k]:g} s: {EXPLANATION[status]}.")
             a[k] = self.a
@@ -215,7 +216,8 @@ def simulate_system(
     lazily = system.is_plain and not len(system._loads.frames.table)
     accelerations = None if lazily else out[2][:kept]
     states = t, out[0][:kept], out[1][:kept], accelerations, out[3][:kept]
-    result = Trajectory(robot, system, end, *states, inputs or {}, motion.balance if lazily else None)
+    balance = motion.balance if lazily else None
+    result = Trajectory(robot, system, end, *states, inputs or {}, balance, out[2][:kept] if scheme[4] == 1.0 else None)
     conflict = broken(system, inputs or {}, t, result.q, result.v)
     if conflict:
         raise SolverError(

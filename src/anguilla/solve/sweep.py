@@ -264,8 +264,9 @@ def sweep(
     steps, n = len(Q) - 1, Q.shape[1]
     m = LAM.shape[1]
     stiff, inert, mass, matrix = matrices[0], matrices[1], matrices[2], matrices[3]
-    x, gq, gv, ga, gacc, left, right, gm, zero = (
+    x, gq, gv, ga, gacc, left, right, gm, zero, base = (
         vectors[0], vectors[1], vectors[2], vectors[3], vectors[4], vectors[5], vectors[6], vectors[7], vectors[8],
+        vectors[9],
     )  # fmt: skip
     qh, vh, ah, acch = hats[0], hats[1], hats[2], hats[3]
     back, ca1, share = 0.5 / beta - 1.0, 1.0 / (beta * dt * dt), (1.0 - am) / (1.0 - af)
@@ -278,8 +279,8 @@ def sweep(
             for f in range(len(cot)):
                 for c in range(6):
                     YH[0, f, c] = dt * YH[step + 1, f, c]
-            pull_errors(tree, ws, loads, Q[step], V[step], YH[0], cot, vectors[9:12], zero[:n], qh, vh)
-        residual(tree, ws, loads, Q[step], V[step], A[step], LAM[step], x)
+            pull_errors(tree, ws, loads, Q[step], V[step], YH[0], cot, vectors[10:12], zero[:n], qh, vh)
+        residual(tree, ws, loads, Q[step], V[step], A[step], LAM[step], base)
         ws.increment[:] = 0.0
         tangent(tree, ws, loads, 0.0, 0.0, LAM[step], stiff)
         tangent(tree, ws, loads, ca1 * gamma * dt, ca1 * share, LAM[step], inert)
@@ -332,10 +333,9 @@ def sweep(
                 size = HEAVY / size
                 for k in range(n):
                     gv[k] = A[step, k] + size * mu[k]
-                residual(tree, ws, loads, Q[step], V[step], A[step], LAM[step], x)
                 residual(tree, ws, loads, Q[step], V[step], gv[:n], LAM[step], gm)
                 for k in range(n):
-                    gm[k] = (gm[k] - x[k]) / size
+                    gm[k] = (gm[k] - base[k]) / size
             else:
                 for k in range(n):
                     gm[k] = 0.0
@@ -368,7 +368,7 @@ def sweep(
         for f in range(len(cot)):
             for c in range(6):
                 YH[0, f, c] = 0.5 * dt * YH[1, f, c]
-        pull_errors(tree, ws, loads, Q[0], V[0], YH[0], cot, vectors[9:12], zero[:n], qh, vh)
+        pull_errors(tree, ws, loads, Q[0], V[0], YH[0], cot, vectors[10:12], zero[:n], qh, vh)
     return True
 
 

@@ -164,7 +164,9 @@ if __name__ == "__main__":
             f"{run.status.seconds / run.t[-1]:.3f} of real time"
         )
     vacuum = result.vacuum
-    print("in vacuum: momentum", np.abs(vacuum.momentum).max(), "angular momentum", np.abs(vacuum.angular_momentum).max())
+    print(
+        "in vacuum: momentum", np.abs(vacuum.momentum).max(), "angular momentum", np.abs(vacuum.angular_momentum).max()
+    )
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
     figures(folder, result)
     ag.animate(result.runs["spiral"], folder / "eel_spiral.html")

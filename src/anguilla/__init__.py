@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from anguilla.assemble.system import System
     from anguilla.results import Equilibrium, Trajectory
     from anguilla.results_io import load
-    from anguilla.solve.adjoint import Cost, Gradient, Reach, Rest, Sampled, StateCost, gradient
+    from anguilla.solve.adjoint import Gradient, gradient
     from anguilla.solve.batch import simulate_batch
     from anguilla.solve.branches import Branch, trace
+    from anguilla.solve.costs import Cost, Reach, Rest, Sampled, StateCost
     from anguilla.solve.dynamics import simulate
     from anguilla.solve.explicit import simulate_explicit
     from anguilla.solve.flow import ProjectiveFlow
@@ -56,12 +57,12 @@ _LAZY = {
     "GeneralisedAlpha": "anguilla.solve.schemes",
     "Midpoint": "anguilla.solve.schemes",
     "gradient": "anguilla.solve.adjoint",
-    "Cost": "anguilla.solve.adjoint",
+    "Cost": "anguilla.solve.costs",
     "Gradient": "anguilla.solve.adjoint",
-    "Reach": "anguilla.solve.adjoint",
-    "Rest": "anguilla.solve.adjoint",
-    "Sampled": "anguilla.solve.adjoint",
-    "StateCost": "anguilla.solve.adjoint",
+    "Reach": "anguilla.solve.costs",
+    "Rest": "anguilla.solve.costs",
+    "Sampled": "anguilla.solve.costs",
+    "StateCost": "anguilla.solve.costs",
     "mass_matrix": "anguilla.solve.lagrangian",
     "coriolis_matrix": "anguilla.solve.lagrangian",
     "bias_forces": "anguilla.solve.lagrangian",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -214,7 +214,7 @@ def strides(run: Trajectory, head: Frame, *, period: float) -> Strides:
     forces = [run.exerted(load).wrench[:, :, 3:] for load in run.system.robot.loads if isinstance(load, Fluid | Hull)]
     thrust, drag, power = (np.zeros(count) for _ in range(3))
     motors = powers(run).motors
-    for k, (low, high) in enumerate(_pairs(ends)):
+    for k, (low, high) in enumerate(pairwise(ends.tolist())):
         power[k] = float(_mean(motors[low : high + 1]))
         for force in forces:
             along = _mean(force[low : high + 1] @ direction[k])
@@ -222,10 +222,6 @@ def strides(run: Trajectory, head: Frame, *, period: float) -> Strides:
             drag[k] -= float(np.sum(np.minimum(along, 0.0)))
     mass = float(np.sum(run.system.tree.mass))
     return Strides(run.t[ends[1:]], moved, distance / period, power, thrust, drag, mass)
-
-
-def _pairs(ends: Array) -> Iterator[tuple[int, int]]:
-    return ((int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True))
 
 
 def _mean(values: Array) -> Array:

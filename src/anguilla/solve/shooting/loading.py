@@ -10,6 +10,7 @@ import numpy as np
 from anguilla.describe import DistributedWrench, RodHandle
 from anguilla.errors import DescriptionError, as_number
 from anguilla.mechanics.tree import Floats
+from anguilla.solve.shooting.joints import imposed_values
 
 if TYPE_CHECKING:
     from anguilla.solve.shooting.problem import Problem
@@ -56,6 +57,9 @@ def sample_loads(problem: Problem, t: float, inputs: Inputs | None, factor: floa
                 line /= np.linalg.norm(line, axis=1)[:, None]
                 f.stress[at] += tension[k] * np.hstack([np.cross(D, line), line])
     problem.efforts = [factor * part.joint.effort_values([t])[0] for _, part in problem.jointed]
+    problem.given = [
+        (1.0 - factor) * part.joint.rest_values + factor * imposed_values(part, t)[:, 0] for _, part in problem.jointed
+    ]
 
 
 def _tensions(problem: Problem, t: float, inputs: Inputs | None) -> Floats:

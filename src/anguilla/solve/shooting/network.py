@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from anguilla.describe import BodyHandle, DistributedWrench, Frame, Robot, RodHandle, Wrench
+from anguilla.describe import DistributedWrench, Frame, Robot, RodHandle, Wrench
 from anguilla.errors import DescriptionError, refuse
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.solve.shooting.march import gauss
@@ -134,10 +134,9 @@ def build(robot: Robot, shoots: int, intervals: int, stages: int, frames: Sequen
     for part in robot.parts:
         parent, place = network.end_at(part.parent), part.pose
         here = [frame.X for frame in marked if frame.part_index == part.index]
-        if isinstance(part, BodyHandle):
+        if not isinstance(part, RodHandle):
             network.add(Segment(part.index, 0.0, 0.0, 0, parent, place, True))
             continue
-        assert isinstance(part, RodHandle)
         jointed = True
         if 0.0 in here:
             parent = network.add(Segment(part.index, 0.0, 0.0, 0, parent, place, True))

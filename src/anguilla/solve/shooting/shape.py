@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla import lie
-from anguilla.describe import Frame, Robot, RodHandle
+from anguilla.describe import Frame, Part, Robot, RodHandle
 from anguilla.errors import DescriptionError
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Status
@@ -32,6 +32,8 @@ class _Fields:
     _network: Network
     _states: Floats
     _strain: Floats
+    joints: dict[str, Floats]
+    efforts: dict[str, Floats]
 
     def _pick(self, array: Floats) -> Any:
         return array
@@ -87,6 +89,13 @@ class _Fields:
         state, _ = self._frame(frame)
         return self._pick(state[:, ETA:ACC] @ lie.Ad(lie.inverse(frame.offset_pose)).T)
 
+    def effort(self, part: Part) -> Floats:
+        """Effort of a joint (time, nq), or (nq,) of an equilibrium [N m, N]: given, or what its imposed motion takes."""
+        if not isinstance(part, Part) or part.name not in self.efforts or part.robot is not self.robot:
+            known = ", ".join(self.efforts) or "none"
+            raise DescriptionError(f"effort needs a part with a joint that moves; there are: {known}.")
+        return self.efforts[part.name]
+
     def _own(self, rod: RodHandle) -> RodHandle:
         if not isinstance(rod, RodHandle) or rod.robot is not self.robot:
             raise DescriptionError(
@@ -140,13 +149,13 @@ class StaticShape(_Fields):
 
     Attributes:
         status: how the solver ended, with counters.
-        joints: coordinates of the joints by the name of their part.
+        joints: coordinates (nq,) of the joints by the name of their part.
+        efforts: what each joint takes beyond its spring [N m, N]; of an imposed coordinate, the effort that holds it.
         reactions: wrench (6,) of each tie on its frame a, in the axes of b: moment [N m], force [N].
         inputs, t: of the call.
 
     """
 
-    joints: dict[str, Floats] = field(default_factory=dict)
     reactions: list[Floats] = field(default_factory=list)
     problem: Problem | None = field(default=None, repr=False)
     unknowns: Unknowns | None = field(default=None, repr=False)
@@ -155,6 +164,20 @@ class StaticShape(_Fields):
 
     def _pick(self, array: Floats) -> Any:
         return array[0]
+
+    def strain_at(self, problem: Problem) -> Floats:
+        """Strains (points, 6) at the points of another problem of the same robot."""
+        old, new = self._network, problem.network
+        if [(s.part, s.X0, s.X1, s.count) for s in old.segments] == [
+            (s.part, s.X0, s.X1, s.count) for s in new.segments
+        ] and self._strain.shape[1] == new.size:
+            return self._strain[0].copy()
+        out = problem.rest.copy()
+        for part in self.robot.parts:
+            if isinstance(part, RodHandle):
+                for s in new.of(part.index):
+                    out[problem.points(s)] = self._at(part, new.X(s))[1][0]
+        return np.where(problem.compliance > 0.0, out, problem.rest)
 
     def __repr__(self) -> str:
         return f"<equilibrium of {self.robot.name!r} by shooting: {self.status.message}>"
@@ -166,6 +189,9 @@ class Motion(_Fields):
 
     Attributes:
         t: (time,) [s].
+        joints: coordinates (time, nq) of the joints by the name of their part.
+        efforts: (time, nq) what each joint takes beyond its spring and damper [N m, N]; of an imposed coordinate, the
+            effort that moves it. Not known (NaN) at the start.
         status: how the solver ended, with counters.
         growth: (time,) largest factor by which a segment's initial-value problem amplifies an error; NaN if not measured.
 

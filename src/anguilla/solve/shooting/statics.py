@@ -12,6 +12,7 @@ from anguilla import lie
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_count, as_flag, as_number, as_positive
 from anguilla.results import Status
+from anguilla.solve.shooting.jointing import joint_efforts
 from anguilla.solve.shooting.problem import Inputs, Problem, Stress, Unknowns
 from anguilla.solve.shooting.shape import StaticShape, fields_of
 from anguilla.solve.shooting.solver import SOLVERS, Outcome
@@ -71,6 +72,7 @@ def statics(
     result = StaticShape(
         robot, status, problem.network, problem.node_states[None].copy(), strain[None],
         {part.name: u.joints[s] for s, part in problem.jointed},
+        {part.name: joint_efforts(problem, u, k) for k, (_, part) in enumerate(problem.jointed)},
         [tie.held @ m for tie, m in zip(problem.ties, u.ties, strict=True)], problem, u, inputs, t,
     )  # fmt: skip
     if not ok and raise_on_failure:

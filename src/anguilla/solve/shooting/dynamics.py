@@ -24,6 +24,7 @@ from anguilla.solve.shooting.problem import Inputs, Problem, Stress, Unknowns
 from anguilla.solve.shooting.root import root_map
 from anguilla.solve.shooting.shape import Motion, StaticShape, fields_of
 from anguilla.solve.shooting.solver import Memory, newton
+from anguilla.solve.shooting.ties import closing_ties
 
 __all__ = ["simulate"]
 
@@ -42,7 +43,8 @@ def simulate(
     repair (003 (88)): the run then stops and says so.
 
     Args:
-        robot: rods and bodies with any joints between them; also imposed motions of joints.
+        robot: rods and bodies with any joints between them, imposed motions of joints, and loops (`robot.close`). Loops
+            are closed at the end of every step; a little damping of the material keeps their reactions quiet.
         duration: simulated time [s].
         dt: time step [s].
         inputs: inputs of the actuators by name: numbers, or functions of t [s]; absent ones are zero.
@@ -118,7 +120,8 @@ def simulate(
     joints = {part.name: columns[6 + k] for k, (_, part) in enumerate(problem.jointed)}
     efforts = {part.name: columns[6 + k] for k, (_, part) in enumerate(problem.jointed, len(problem.jointed))}
     result = Motion(
-        robot, status, problem.network, states, strain, joints, efforts, t, growth, rate, second, problem
+        robot, status, problem.network, states, strain, joints, efforts, columns[6 + 2 * len(problem.jointed) :], t,
+        growth, rate, second, problem,
     )  # fmt: skip
     if not ok and raise_on_failure:
         raise SolverError(
@@ -227,7 +230,8 @@ class _Loop:
             if problem.segments.intervals[s]:
                 start[s, LAM:] = stress[problem.points(s)][0]
         own = {s: state[0].copy() for s, state in self.joints.items()}
-        self.u = Unknowns(start, own, [], {s: np.concatenate([np.zeros(3), start[s, 9:12]]) for s in problem.roots})
+        ties = [np.zeros(tie.held.shape[1]) for tie in problem.ties]
+        self.u = Unknowns(start, own, ties, {s: np.concatenate([np.zeros(3), start[s, 9:12]]) for s in problem.roots})
 
     def _coefficients(self) -> tuple[float, float]:
         return (0.5, 1.0) if self.step == 0 else (float(self.method.beta), float(self.method.gamma))
@@ -250,11 +254,11 @@ class _Loop:
             problem.set_scheme(Scheme(c, 0.0, c))
         f.past[:] = np.where(active, past, problem.rest)
         f.past_rate[:] = np.where(active, past_rate, 0.0)
-        ratio, mu = problem.scheme.rate, problem.damping[:, None]
-        stiffer = 1.0 + mu * ratio
-        f.hooke[:] = problem.hooke * stiffer
-        f.compliance[:] = problem.compliance / stiffer
-        f.rest[:] = np.where(active, (problem.rest + mu * (ratio * f.past - f.past_rate)) / stiffer, problem.rest)
+        ratio, viscous = problem.scheme.rate, problem.damping[:, None] * problem.elastic
+        f.hooke[:] = problem.hooke + ratio * viscous
+        f.compliance[:] = np.where(active, 1.0 / f.hooke, 0.0)
+        past_stress = problem.hooke * problem.rest + viscous * (ratio * f.past - f.past_rate)
+        f.rest[:] = np.where(active, past_stress / f.hooke, problem.rest)
         for s in problem.roots:
             state = self.nodes[problem.segments.node[s]]
             problem.root_maps[s] = root_map(state, dt, beta, gamma)
@@ -268,6 +272,8 @@ class _Loop:
             self.memory.solve = None  # the first step has another scheme
         self._history()
         t = (self.step + 1) * dt
+        if any(not closure.is_constant for closure in problem.robot.closures.values()):
+            problem.ties = [*problem.own_ties, *closing_ties(problem.robot, t)]
         if not self.constant:
             problem.load(t, self.inputs)
         out = newton(problem, self._guess(), tolerance=self.tolerance, most=self.most, memory=self.memory)
@@ -328,4 +334,8 @@ class _Loop:
             efforts = [np.full(part.joint.size, np.nan) for _, part in jointed]  # accelerations are not known yet
         else:
             efforts = [joint_efforts(self.problem, self.u, k) for k in range(len(jointed))]
-        return (self.step * self.dt, *(array.copy() for array in fields), self.growth, *joints, *efforts)
+        ties = [
+            tie.held @ m if self.step else np.full(6, np.nan)
+            for tie, m in zip(self.problem.ties, self.u.ties, strict=True)
+        ]
+        return (self.step * self.dt, *(array.copy() for array in fields), self.growth, *joints, *efforts, *ties)

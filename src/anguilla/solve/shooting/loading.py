@@ -45,6 +45,9 @@ def sample_loads(problem: Problem, t: float, inputs: Inputs | None, factor: floa
                 f.stress[problem.points(s)] += factor * as_field(
                     function(X, t), len(X), f"The active stress of {rod.name}"
                 )
+    for muscle, s, gain in problem.muscles:  # gain (xi - goal) = gain (xi - rest) + gain (rest - goal)
+        at = problem.points(s)
+        f.stress[at] += factor * (muscle.values(problem.network.X(s), [t])[0] + gain * problem.rest[at])
     tension = factor * _tensions(problem, t, inputs)
     if problem.follow_strain:
         problem.pulls[:] = np.where(problem.within, tension, 0.0)
@@ -69,6 +72,11 @@ def _tensions(problem: Problem, t: float, inputs: Inputs | None) -> Floats:
         value = value(t) if callable(value) else value
         tension[k] = actuator.tension_per_input * as_number(value, f"inputs: the input of actuator {name!r}")
     return tension
+
+
+def stream_inertia(load) -> Callable[[Floats], Floats]:
+    """Added inertia (m, 6) per length of a stream along a rod, from its table of coefficients (m, 19)."""
+    return lambda X: load.coefficients(X)[:, [15, 16, 17, 12, 13, 14]]
 
 
 def as_field(value: object, n: int, name: str) -> Floats:

@@ -11,19 +11,19 @@ from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
 from anguilla import lie
-from anguilla.describe import STRAIN_NAMES, BodyHandle, Part, Robot, RodHandle, Wrench
+from anguilla.describe import STRAIN_NAMES, BodyHandle, Muscle, Part, Robot, RodHandle, Wrench
 from anguilla.errors import DescriptionError, refuse
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.solve.shooting.balance import Nodes, balance, retract
 from anguilla.solve.shooting.closing import tie_blocks, tie_residual
 from anguilla.solve.shooting.jointing import joint_blocks, joint_residual, moved_joint
 from anguilla.solve.shooting.joints import JointStep, coadjoint_matrix, is_free, joint_pose
-from anguilla.solve.shooting.loading import Inputs, Stress, as_field, sample_loads
+from anguilla.solve.shooting.loading import Inputs, Stress, as_field, sample_loads, stream_inertia
 from anguilla.solve.shooting.march import FULL_PRECISION, Gauss, Segments, Stages, gauss, march, work
-from anguilla.solve.shooting.network import Network, Segment, build
+from anguilla.solve.shooting.network import Network, Segment, build, is_stream
 from anguilla.solve.shooting.point import ETA, LAM, STATE, STATIC, Fields, Scheme
 from anguilla.solve.shooting.root import RootMap
-from anguilla.solve.shooting.ties import Join
+from anguilla.solve.shooting.ties import Join, closing_ties
 
 STAGES = 3  # Gauss points of an interval: order 6 at the nodes
 DENSE = 400  # below this many unknowns a dense factorisation is faster
@@ -58,15 +58,18 @@ class Problem:
         stress: by rod, a function (X (m,) [m], t [s]) -> (m, 6), active stress Lambda_ad of (16).
         added: by rod, a function X (m,) -> (m, 6), inertia per length of the water that moves along (test 4).
         moving: dynamics or statics.
+        t: time [s] at which imposed poses of closures are taken.
 
     """
 
     def __init__(
         self, robot: Robot, *, shoots: int, intervals: int, ties: Sequence[Join] = (), follow_strain: bool = True,
         stress: Stress | None = None, added: Mapping[RodHandle, Callable[[Floats], Floats]] | None = None,
-        moving: bool = False,
+        moving: bool = False, t: float = 0.0,
     ) -> None:  # fmt: skip
-        self.robot, self.ties, self.moving = robot, list(ties), moving
+        self.robot, self.moving = robot, moving
+        self.own_ties = list(ties)
+        self.ties = [*ties, *closing_ties(robot, t)]
         self.shoots, self.intervals = shoots, intervals
         frames = [frame for tie in self.ties for frame in (tie.a, tie.b) if not frame.is_ground]
         for frame in frames:
@@ -132,19 +135,43 @@ class Problem:
         if self.follow_strain:
             f["route"] = self.routes
         self.force_scale = stiffest
+        self.elastic = np.where(f["compliance"] > 0.0, f["hooke"], 0.0)  # what the damping goes with
+        self._add_muscles(f)
         self.hooke, self.compliance, self.rest = f["hooke"].copy(), f["compliance"].copy(), f["rest"].copy()
         self.weight = f["inertia"][:, 3].copy()  # rho A, before the water is added
         f["past"][:] = f["rest"]
         tails = np.zeros((self.count, 6))
-        for rod, added in self.added.items():
+        streams = [(rod, function, True) for rod, function in self.added.items()]
+        streams += [(load.part, stream_inertia(load), load.tail) for load in robot.loads if is_stream(load)]  # type: ignore[attr-defined]
+        for rod, added, wake in streams:
             own = self.network.of(rod.index)
             for s in own:
                 X = self.network.X(s)
                 f["inertia"][self.points(s)] += as_field(added(X), len(X), "The added inertia")
-            tails[own[-1]] = as_field(added(np.array([rod.length])), 1, "The added inertia")[0]
+            if wake:
+                tails[own[-1]] += as_field(added(np.array([rod.length])), 1, "The added inertia")[0]
         self.fields = Fields(**f)
         self.tails = tails
         self.pulls = np.zeros((self.count, cables))
+
+    def _add_muscles(self, f: dict[str, Floats]) -> None:
+        """The gains of muscles are stiffness (92)."""
+        self.muscles: list[tuple[Muscle, int, Floats]] = []  # with the segments of their rods and the gains there
+        for load in self.robot.loads:
+            if isinstance(load, Muscle):
+                for s in self.network.of(load.part.index):
+                    if self.segments.intervals[s]:
+                        at = self.points(s)
+                        gain = np.where(f["compliance"][at] > 0.0, load.gains(self.network.X(s)), 0.0)
+                        self.muscles.append((load, s, gain))
+        for load, s, gain in self.muscles:
+            at = self.points(s)
+            f["hooke"][at] += gain
+            if np.any(f["hooke"][at] <= 0.0):
+                raise DescriptionError(
+                    f"{load.label}: its gain and the stiffness of the rod must be positive together."
+                )
+            f["compliance"][at] = np.where(f["compliance"][at] > 0.0, 1.0 / f["hooke"][at], 0.0)
 
     def points(self, s: int) -> slice:
         """Points of a segment."""

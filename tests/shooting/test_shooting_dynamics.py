@@ -181,8 +181,8 @@ def test_errors_are_told():
         shooting.simulate(robot, duration=1.0, dt=0.1, stress={arm: lambda X, t: np.zeros(3)})
     hinged = ag.Robot()
     hinged.add(paper_rod(), at=hinged.ground, joint=ag.Revolute(axis=(0, 0, 1)))
-    with pytest.raises(ag.DescriptionError, match="fixed joints and a Free"):
-        shooting.simulate(hinged, duration=1.0, dt=0.1)
+    with pytest.raises(ag.DescriptionError, match="all joints must be fixed"):
+        shooting.simulate(hinged, duration=1.0, dt=0.1, accelerations=False)
     free = ag.Robot()
     free.add(paper_rod(), at=free.ground, joint=ag.Free())
     with pytest.raises(ag.DescriptionError, match="must not float"):

@@ -15,7 +15,8 @@ from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status
 from anguilla.solve.schemes import Newmark
 from anguilla.solve.shooting.critical import explain, growth_of
-from anguilla.solve.shooting.joints import joint_pose
+from anguilla.solve.shooting.jointing import joint_efforts
+from anguilla.solve.shooting.joints import Relative, imposed, imposed_values, joint_pose, joint_step
 from anguilla.solve.shooting.kinematics import reconstruct
 from anguilla.solve.shooting.march import FULL_PRECISION
 from anguilla.solve.shooting.point import ACC, ETA, LAM, STATE, Scheme
@@ -23,6 +24,7 @@ from anguilla.solve.shooting.problem import Inputs, Problem, Stress, Unknowns
 from anguilla.solve.shooting.root import root_map
 from anguilla.solve.shooting.shape import Motion, StaticShape, fields_of
 from anguilla.solve.shooting.solver import Memory, newton
+from anguilla.solve.shooting.ties import closing_ties
 
 __all__ = ["simulate"]
 
@@ -41,7 +43,8 @@ def simulate(
     repair (003 (88)): the run then stops and says so.
 
     Args:
-        robot: rods and bodies on fixed joints, from the ground or from a `Free` joint.
+        robot: rods and bodies with any joints between them, imposed motions of joints, and loops (`robot.close`). Loops
+            are closed at the end of every step; a little damping of the material keeps their reactions quiet.
         duration: simulated time [s].
         dt: time step [s].
         inputs: inputs of the actuators by name: numbers, or functions of t [s]; absent ones are zero.
@@ -52,7 +55,8 @@ def simulate(
             (90)-(91): it adds to the inertia, and the tip sheds it.
         method: Newmark(beta, gamma); the default is the average acceleration. The first step has (1/2, 1), which needs no
             initial acceleration (that of a suddenly released rod is not finite), and keeps the second order.
-        accelerations: False leaves the equation of the accelerations out, with (89) for the twists (manipulators).
+        accelerations: False leaves the equation of the accelerations out, with (89) for the twists (manipulators on
+            fixed joints).
         shoots: segments a rod is cut into.
         intervals: integration intervals of each rod.
         every: store every so many steps.
@@ -85,8 +89,10 @@ def simulate(
         robot, shoots=shoots, intervals=intervals, follow_strain=follow_strain, stress=stress, added=added, moving=True
     )
     problem.check_inputs(inputs)
-    if not accelerations and problem.roots:
-        raise DescriptionError("accelerations=False is the form (89) of manipulators: the robot must not float.")
+    if not accelerations and (problem.roots or problem.jointed):
+        raise DescriptionError(
+            "accelerations=False is the form (89) of manipulators: the robot must not float, and all joints must be fixed."
+        )
     began = time.perf_counter()
     loop = _Loop(problem, dt, method, accelerations, inputs, tolerance, iterations)
     loop.begin(start)
@@ -110,8 +116,13 @@ def simulate(
     }
     status = Status(ok, message, counters, time.perf_counter() - began)
     columns = [np.array(column) for column in zip(*kept, strict=True)]
-    t, states, strain, rate, second, growth = columns
-    result = Motion(robot, status, problem.network, states, strain, t, growth, rate, second, problem)
+    t, states, strain, rate, second, growth = columns[:6]
+    joints = {part.name: columns[6 + k] for k, (_, part) in enumerate(problem.jointed)}
+    efforts = {part.name: columns[6 + k] for k, (_, part) in enumerate(problem.jointed, len(problem.jointed))}
+    result = Motion(
+        robot, status, problem.network, states, strain, joints, efforts, columns[6 + 2 * len(problem.jointed) :], t,
+        growth, rate, second, problem,
+    )  # fmt: skip
     if not ok and raise_on_failure:
         raise SolverError(
             f"The motion of {robot.name!r} {message}.", result=result,
@@ -142,6 +153,7 @@ class _Loop:
     second: Floats = field(init=False)
     states: Floats = field(init=False)
     nodes: Floats = field(init=False)
+    joints: dict[int, tuple[Floats, Floats, Floats]] = field(default_factory=dict)  # q, v, a by segment
     constant: bool = False
     memory: Memory = field(default_factory=Memory)
 
@@ -151,10 +163,15 @@ class _Loop:
         n = problem.network.size
         self.xi, self.rate, self.second = problem.rest.copy(), np.zeros((n, 6)), np.zeros((n, 6))
         bases = {s: (problem.fixed[s].copy(), np.zeros(6)) for s in problem.roots}
+        for s, part in problem.jointed:
+            q, v, a = np.where(imposed(part)[:, None], imposed_values(part, 0.0), 0.0).T
+            self.joints[s] = np.where(imposed(part), q, part.joint.rest_values), v, a
         if isinstance(start, StaticShape):
-            if start._strain.shape[1] != n or start.robot is not problem.robot:
-                raise DescriptionError("start must be an equilibrium of this robot with the same shoots and intervals.")
-            self.xi = start._strain[0].copy()
+            if start.robot is not problem.robot:
+                raise DescriptionError("start must be an equilibrium of this robot.")
+            self.xi = start.strain_at(problem)
+            for s, part in problem.jointed:
+                self.joints[s] = start.joints[part.name].copy(), *self.joints[s][1:]
         elif isinstance(start, Equilibrium):
             self._from_coordinates(start.q, np.zeros_like(start.q), bases)
         elif isinstance(start, tuple):
@@ -167,6 +184,7 @@ class _Loop:
         self._reconstruct(bases)
         self.constant = (
             all(load.is_constant for load in problem.robot.loads) and problem.robot.gravity_is_constant
+            and all(part.joint.effort_is_constant for _, part in problem.jointed)
             and not problem.stress and not any(callable(v) for v in (self.inputs or {}).values())
         )  # fmt: skip
         if self.constant:
@@ -177,7 +195,9 @@ class _Loop:
         problem, at = self.problem, 0
         for part in problem.robot.parts:
             own, k = self.problem.network.of(part.index), part.joint.size
-            if k:
+            if k and own[0] in self.joints:
+                self.joints[own[0]] = q[at : at + k].copy(), v[at : at + k].copy(), np.zeros(k)
+            elif k:
                 motion, jacobian = joint_pose(part, q[at : at + k])
                 bases[own[0]] = problem.fixed[own[0]] @ motion, jacobian @ v[at : at + k]
             at += k
@@ -196,7 +216,12 @@ class _Loop:
         """Poses and twists from strains and their rates (49), and unknowns from them."""
         problem = self.problem
         start = np.zeros((problem.count, STATE))
-        reconstruct(problem, self.xi, self.rate, np.zeros_like(self.xi), bases, start)
+        joints = {}
+        for s, part in problem.jointed:
+            pose, jacobian = joint_pose(part, self.joints[s][0])
+            zero, none = np.zeros(6), np.zeros((6, 0))
+            joints[s] = Relative(pose, jacobian @ self.joints[s][1], zero, none, none, none)
+        reconstruct(problem, self.xi, self.rate, np.zeros_like(self.xi), bases, start, joints)
         self.states, _ = fields_of(problem)
         self.nodes = problem.node_states.copy()
         active = problem.compliance > 0.0
@@ -204,7 +229,9 @@ class _Loop:
         for s in range(problem.count):
             if problem.segments.intervals[s]:
                 start[s, LAM:] = stress[problem.points(s)][0]
-        self.u = Unknowns(start, {}, [], {s: np.concatenate([np.zeros(3), start[s, 9:12]]) for s in problem.roots})
+        own = {s: state[0].copy() for s, state in self.joints.items()}
+        ties = [np.zeros(tie.held.shape[1]) for tie in problem.ties]
+        self.u = Unknowns(start, own, ties, {s: np.concatenate([np.zeros(3), start[s, 9:12]]) for s in problem.roots})
 
     def _coefficients(self) -> tuple[float, float]:
         return (0.5, 1.0) if self.step == 0 else (float(self.method.beta), float(self.method.gamma))
@@ -227,14 +254,16 @@ class _Loop:
             problem.set_scheme(Scheme(c, 0.0, c))
         f.past[:] = np.where(active, past, problem.rest)
         f.past_rate[:] = np.where(active, past_rate, 0.0)
-        ratio, mu = problem.scheme.rate, problem.damping[:, None]
-        stiffer = 1.0 + mu * ratio
-        f.hooke[:] = problem.hooke * stiffer
-        f.compliance[:] = problem.compliance / stiffer
-        f.rest[:] = np.where(active, (problem.rest + mu * (ratio * f.past - f.past_rate)) / stiffer, problem.rest)
+        ratio, viscous = problem.scheme.rate, problem.damping[:, None] * problem.elastic
+        f.hooke[:] = problem.hooke + ratio * viscous
+        f.compliance[:] = np.where(active, 1.0 / f.hooke, 0.0)
+        past_stress = problem.hooke * problem.rest + viscous * (ratio * f.past - f.past_rate)
+        f.rest[:] = np.where(active, past_stress / f.hooke, problem.rest)
         for s in problem.roots:
             state = self.nodes[problem.segments.node[s]]
             problem.root_maps[s] = root_map(state, dt, beta, gamma)
+        for s, part in problem.jointed:
+            problem.joint_steps[s] = joint_step(part, self.joints[s], (self.step + 1) * dt, dt, beta, gamma)
 
     def advance(self) -> str:
         """One time step; returns why it failed, or an empty text."""
@@ -243,6 +272,8 @@ class _Loop:
             self.memory.solve = None  # the first step has another scheme
         self._history()
         t = (self.step + 1) * dt
+        if any(not closure.is_constant for closure in problem.robot.closures.values()):
+            problem.ties = [*problem.own_ties, *closing_ties(problem.robot, t)]
         if not self.constant:
             problem.load(t, self.inputs)
         out = newton(problem, self._guess(), tolerance=self.tolerance, most=self.most, memory=self.memory)
@@ -258,6 +289,8 @@ class _Loop:
         self.earlier, self.before, self.u = self.before, self.u, out.unknowns
         self.states, xi = fields_of(problem)
         self.nodes = problem.node_states.copy()
+        for s, joint in problem.joint_steps.items():
+            self.joints[s] = joint.end(self.u.joints[s])
         past, past_rate = problem.fields.past, problem.fields.past_rate
         rate = problem.scheme.rate * (xi - past) + past_rate
         self.second = problem.scheme.second * (xi - past)
@@ -271,6 +304,8 @@ class _Loop:
         for s in self.problem.roots:
             root = self.problem.root_maps[s]
             u.roots[s] = np.concatenate([root.turn, root.place])
+        for s, joint in self.problem.joint_steps.items():
+            u.joints[s] = joint.guess()
         return u
 
     def _guess(self) -> Unknowns:
@@ -293,4 +328,14 @@ class _Loop:
     def snapshot(self) -> tuple:
         """What is stored of a step."""
         fields = self.nodes, self.xi, self.rate, self.second
-        return (self.step * self.dt, *(array.copy() for array in fields), self.growth)
+        jointed = self.problem.jointed
+        joints = [self.joints[s][0] for s, _ in jointed]
+        if self.step == 0:
+            efforts = [np.full(part.joint.size, np.nan) for _, part in jointed]  # accelerations are not known yet
+        else:
+            efforts = [joint_efforts(self.problem, self.u, k) for k in range(len(jointed))]
+        ties = [
+            tie.held @ m if self.step else np.full(6, np.nan)
+            for tie, m in zip(self.problem.ties, self.u.ties, strict=True)
+        ]
+        return (self.step * self.dt, *(array.copy() for array in fields), self.growth, *joints, *efforts, *ties)

@@ -13,6 +13,8 @@ from anguilla.solve.shooting.problem import Problem, Unknowns
 
 LARGEST_TURN = 1.0  # of one correction [rad]
 HALVINGS = 12
+COARSEST = 1e-9  # precision of the stages along the rods in the first evaluation of a time step
+STAGES_TO_STEP = 1e-7  # and of later ones, over the size of the correction: errors of stages grow along a segment
 SLOW = 0.35  # a kept derivative is renewed when corrections shrink less than this
 
 
@@ -64,7 +66,20 @@ def newton(
     With a memory, the derivative is kept while the corrections shrink fast enough, over several solves.
     """
     chord, memory = memory is not None, memory or Memory()
+    finest = float(problem.rule.precision[0])
+    try:
+        return _iterate(problem, u, tolerance, most, slack, memory, chord, finest)
+    finally:
+        problem.rule.precision[0] = finest
+
+
+def _iterate(
+    problem: Problem, u: Unknowns, tolerance: float, most: int, slack: Sequence[Floats], memory: Memory, chord: bool,
+    finest: float,
+) -> Outcome:  # fmt: skip
     weight = 1.0 / problem.units[0]
+    if chord:
+        problem.rule.precision[0] = max(finest, COARSEST)
     if not problem.evaluate(u, False, slack):
         memory.solve = None
         return Outcome(u, False, "the integration along a rod overflowed", 0, np.inf)
@@ -85,6 +100,8 @@ def newton(
         if not np.isfinite(size):
             memory.solve = None
             return Outcome(u, False, "the derivative of the end conditions is singular", iteration, size)
+        if chord:  # stages as exact as this correction deserves
+            problem.rule.precision[0] = max(finest, min(COARSEST, STAGES_TO_STEP * size))
         trial, new, factor = _search(problem, u, step, merit, turn, size < 1e3 * tolerance, slack)
         if trial is None:
             problem.evaluate(u, False, slack)

@@ -117,7 +117,8 @@ def _refined(shape: StaticShape, segments: int) -> tuple[Problem, Unknowns]:
         old.robot,
         shoots=segments,
         intervals=3 * segments,
-        ties=old.ties,
+        ties=old.own_ties,
+        t=shape.t,
         follow_strain=old.follow_strain,
         stress=old.stress,
     )

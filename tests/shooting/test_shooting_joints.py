@@ -1,0 +1,103 @@
+"""Joints in motion by shooting: derivatives against differences, motions against the core, closed forms."""
+
+import numpy as np
+import pytest
+from test_shooting_derivatives import check
+
+import anguilla as ag
+from anguilla.solve import shooting
+from anguilla.solve.shooting.dynamics import _Loop
+from anguilla.solve.shooting.problem import Problem
+
+SECOND = {
+    "universal": ag.Universal(
+        (0, 1, 0), (0, 0.2, 1), stiffness=(0.1, 0.05), damping=(0.01, 0.01), effort=(0.003, -0.004)
+    ),
+    "spherical": ag.Spherical(effort=lambda t: (1e-3 * np.sin(8 * t), 2e-3 * t, 1e-3)),
+    "cylindrical": ag.Cylindrical(axis=(1, 0, 0.3), stiffness=(20.0, 0.05), damping=(0.5, 0.005)),
+    "imposed": ag.Universal((0, 1, 0), (0, 0.2, 1), damping=0.0, motion=(lambda t: 0.3 * np.sin(10 * t) ** 3, None)),
+    "free": ag.Free(),
+}
+
+
+def jointed_arm(kind):
+    """A rod on a hinge, a body at its tip, and a second rod behind another joint."""
+    robot = ag.Robot(kind, gravity=(0.5, -0.3, -9.81))
+    material = ag.Material(young=1e6, poisson=0.4, density=1100, damping=0.02)
+    hinge = ag.Revolute(axis=(0, 1, 0.3), stiffness=0.3, damping=0.02, effort=lambda t: 0.05 * np.sin(9 * t))
+    a = robot.add(ag.Rod(0.3, ag.Circle(0.012), material, ag.kirchhoff(6)), at=robot.ground, joint=hinge)
+    box = robot.add(ag.RigidBody(0.05, (2e-5, 2e-5, 3e-5), com=(0.01, 0.02, 0.005)), at=a.tip)
+    rod = ag.Rod(0.2, ag.Circle(0.01), material, ag.reissner(4))
+    b = robot.add(rod, at=box.at((0.02, 0, 0.01)), joint=SECOND[kind])
+    return robot, a, b
+
+
+@pytest.mark.parametrize("kind", list(SECOND))
+def test_derivatives_of_joints_in_motion(kind):
+    robot, _, _ = jointed_arm(kind)
+    problem = Problem(robot, shoots=1, intervals=12, moving=True)
+    loop = _Loop(problem, 0.005, ag.Newmark(), True, None, 1e-10, 20)
+    loop.begin(None)
+    for _ in range(8):
+        assert loop.advance() == ""
+    check(problem, loop.u)
+
+
+@pytest.mark.parametrize("kind", list(SECOND))
+def test_joints_in_motion_agree_with_the_core(kind):
+    robot, a, b = jointed_arm(kind)
+    core = ag.simulate(robot, duration=0.1, dt=0.0005, every=8, method=ag.Newmark())
+    errors = []
+    for dt in (0.004, 0.002):
+        ours = shooting.simulate(robot, duration=0.1, dt=dt, shoots=2, intervals=10, every=round(0.004 / dt))
+        gaps = [np.max(np.linalg.norm(ours.position(f) - core.position(f), axis=1)) for f in (a.tip, b.tip)]
+        errors.append(max(gaps))
+    moved = np.max(np.linalg.norm(core.position(b.tip) - core.position(b.tip)[0], axis=1))
+    assert moved > 0.04
+    assert errors[1] < 1e-3 * moved and errors[0] > 2.0 * errors[1], (errors, moved)
+    assert np.allclose(ours.joints["rod"][:, 0], core["rod.angle"], atol=2e-3)
+    assert np.allclose(ours.effort(a)[1:, 0], 0.05 * np.sin(9 * ours.t[1:]), atol=1e-9)
+    if kind == "imposed":
+        effort = core.effort(b)[1:, 0]
+        assert np.max(np.abs(ours.effort(b)[1:, 0] - effort)) < 1e-2 * np.max(np.abs(effort))
+        assert np.allclose(ours.joints["rod_2"][:, 0], 0.3 * np.sin(10 * ours.t) ** 3, atol=1e-9)
+
+
+def test_a_shaken_rod_follows_the_closed_form():
+    # root moved across by A sin(wt): small vibrations, steady part w(X) A of a clamped-free beam in a moving frame
+    robot = ag.Robot("shaken", gravity=(0, 0, 0))
+    material = ag.Material(young=1e7, poisson=0.4, density=1000, damping=0.05)
+    rod = ag.Rod(0.5, ag.Circle(0.02), material, ag.planar(5))
+    size, w = 1e-3, 8.0
+    shake = ag.Prismatic(axis=(0, 1, 0), motion=lambda t: size * np.sin(w * t) * (1 - np.exp(-5 * t)))
+    arm = robot.add(rod, at=robot.ground, joint=shake)
+    motion = shooting.simulate(robot, duration=2.4, dt=0.01, shoots=1, intervals=6)
+    EI = rod.hooke([0.0])[0, 2] * (1 + 0.05j * w)
+    mass, turning = rod.inertia([0.0])[0, [3, 2]]
+    # EI w'''' + (rho I w^2) w'' - rho A w^2 w = 0: roots, with w(0) = A, w'(0) = 0 and no moment or force at the tip
+    roots = np.sqrt(np.roots([EI, turning * w**2, -mass * w**2]).astype(complex))
+    k = np.concatenate([roots, -roots])
+    e = np.exp(k * 0.5)
+    rows = [np.ones(4), k, k**2 * e, (EI * k**3 + turning * w**2 * k) * e]
+    tip = np.linalg.solve(np.array(rows), [1, 0, 0, 0]) @ e
+    late = motion.t > 1.6
+    exact = size * np.imag(tip * np.exp(1j * w * motion.t[late]))
+    assert abs(tip) > 1.3
+    assert np.max(np.abs(motion.position(arm.tip)[late, 1] - exact)) < 0.01 * abs(tip) * size
+
+
+def test_imposed_coordinates_at_rest():
+    robot = ag.Robot("held", gravity=(0, 0, -9.81))
+    material = ag.Material(young=1e6, poisson=0.4, density=1100)
+    joint = ag.Universal((0, 1, 0), (0, 0, 1), stiffness=(0.1, 0.2), motion=(0.4, None))
+    arm = robot.add(ag.Rod(0.3, ag.Circle(0.012), material, ag.kirchhoff(10)), at=robot.ground, joint=joint)
+    robot.load(ag.TipWrench(arm, force=(0.0, 0.1, 0.0)))
+    ours, core = shooting.statics(robot), ag.statics(robot)
+    assert np.linalg.norm(ours.position(arm.tip) - core.position(arm.tip)) < 1e-8 * 0.3
+    assert ours.joints["rod"][0] == pytest.approx(0.4, abs=1e-12)
+    assert np.allclose(ours.effort(arm), np.reshape(core.effort(arm), -1), atol=1e-8)
+    # and from there in motion: nothing moves
+    still = shooting.simulate(robot, duration=0.05, dt=0.01, start=ours)
+    assert np.max(np.abs(still.position(arm.tip) - ours.position(arm.tip))) < 1e-8
+    with pytest.raises(ag.DescriptionError, match="there are: rod"):
+        ours.effort("rod")

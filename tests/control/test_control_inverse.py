@@ -194,3 +194,22 @@ def test_workspace_lies_where_equilibria_are(robot):
 def test_bad_targets_are_refused(robot, targets, words):
     with pytest.raises(ag.DescriptionError, match=words):
         control.InverseKinematics(robot).solve(targets)
+
+
+def test_a_sagging_arm_of_rods_reaches_what_tensions_can_reach():
+    # several tendons, two sections, weight: the place of known tensions is found again from the hanging shape
+    rubber = ag.Material(young=3e6, poisson=0.49, density=1070)
+    robot = ag.Robot("arm")
+    near = robot.add(ag.Rod(0.2, ag.Circle(0.01), rubber, ag.kirchhoff(2)), at=robot.ground, name="near")
+    far = robot.add(ag.Rod(0.15, ag.Circle(0.008), rubber, ag.kirchhoff(2)), at=near.tip, name="far")
+    for k, angle in enumerate(np.radians([90, 210, 330])):
+        robot.actuate(f"n{k}", ag.Tendon(near, ag.parallel(y=0.007 * np.cos(angle), z=0.007 * np.sin(angle))))
+        line = ag.parallel(y=0.006 * np.cos(angle + 1.0), z=0.006 * np.sin(angle + 1.0))
+        robot.actuate(f"f{k}", ag.Tendon([near, far], line))
+    goal = ag.statics(robot, inputs={"n0": 9.0, "n1": 2.0, "f0": 6.0}).position(far.tip)
+    model = control.RodModel(robot, {"tip": far.tip}, efforts={name: (0, 20) for name in robot.actuators})
+    model.relax()
+    found = control.InverseKinematics(model).solve({"tip": goal})
+    assert found.distance < 3e-6 and found.status.success
+    np.testing.assert_allclose(ag.statics(robot, inputs=found.inputs).position(far.tip), goal, atol=3e-6)
+    assert found.status.counters["steps"] <= 40

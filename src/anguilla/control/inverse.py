@@ -17,6 +17,7 @@ from anguilla.results import Status
 
 __all__ = ["InverseKinematics", "Reach", "forward_kinematics", "inverse_kinematics"]
 
+ARRIVED = 1e-5  # of the size of the robot: an effector so near its target is there
 Floats = NDArray[np.float64]
 Targets = Mapping[str, ArrayLike]
 
@@ -150,7 +151,9 @@ class InverseKinematics:
         # trust the linearised model as far as it proved right
         move = projection.drift("e") + projection.W("e", "a") @ choice.change
         miss = np.linalg.norm(weights * (self.model.errors(positions, rotations) - before - move))
-        ratio = float(miss) / max(float(np.linalg.norm(weights * move)), 1e-9 * self.model.size)
+        # (a robot with more actuators than needed may move while its effectors stay: that is no failure of the model)
+        way = max(float(np.linalg.norm(weights * move)), 0.3 * min(length, 2.0 * self.trust), 1e-9 * self.model.size)
+        ratio = float(miss) / way
         if length > 2.0 * self.trust or ratio > 0.3:
             self.trust = max(0.5 * self.trust, 1e-3 * self.reach)
         elif ratio < 0.1:
@@ -249,7 +252,11 @@ def _settle(
         )
     equilibrium = model.relax(strokes=True)
     left = error()
+    # with more actuators than needed, effectors arrive long before the least energy is found: that is an answer
+    arrived = not settled and float(np.linalg.norm(left)) <= ARRIVED * model.size
     message = f"settled in {count} steps" if settled else f"still moving by {length:.2e} m after {count} steps"
+    if arrived:
+        message, settled = f"arrived in {count} steps, while the shape still eases by {length:.1e} m a step", True
     if settled and not choice.feasible:
         message += "; the limits of strokes and efforts contradict each other, strokes are violated least"
     result = _reach(model, choice, left, Status(settled, message, {"steps": count, "halvings": halvings}), equilibrium)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from anguilla.solve.linearise import LinearModel, linearise
     from anguilla.solve.modes import Modes, Stability, modes, stability
     from anguilla.solve.schemes import HHT, GeneralisedAlpha, Midpoint, Newmark
+    from anguilla.solve.sensitivity import Sensitivities, sensitivities
     from anguilla.solve.statics import Flow, statics
     from anguilla.view.page import animate
     from anguilla.view.plots import plot
@@ -56,6 +57,8 @@ _LAZY = {
     "GeneralisedAlpha": "anguilla.solve.schemes",
     "Midpoint": "anguilla.solve.schemes",
     "gradient": "anguilla.solve.adjoint",
+    "sensitivities": "anguilla.solve.sensitivity",
+    "Sensitivities": "anguilla.solve.sensitivity",
     "Cost": "anguilla.solve.costs",
     "Gradient": "anguilla.solve.adjoint",
     "Reach": "anguilla.solve.costs",
@@ -98,6 +101,7 @@ __all__ = [
     "Reach",
     "Rest",
     "Sampled",
+    "Sensitivities",
     "SolverError",
     "StateCost",
     "System",
@@ -106,6 +110,7 @@ __all__ = [
     "animate",
     "gradient",
     "load",
+    "sensitivities",
     "mass_matrix",
     "coriolis_matrix",
     "bias_forces",

@@ -137,7 +137,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("fem", "control", "reference"):
+    if name in ("fem", "control", "reference", "bridges"):
         return import_module(f"anguilla.{name}")
     if name == "shooting":
         return import_module("anguilla.solve.shooting")

@@ -22,10 +22,11 @@ from anguilla.loads.table import DT, INPUT
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Trajectory
 from anguilla.solve.costs import Cost
+from anguilla.solve.instants import weigh
 from anguilla.solve.origin import Closing, Origin, closing, driven_values, origin
 from anguilla.solve.record import Record, door, record
 from anguilla.solve.schemes import Scheme
-from anguilla.solve.sweep import linear_part, sweep, weigh
+from anguilla.solve.sweep import linear_part, sweep
 
 __all__ = ["Gradient", "gradient"]
 

@@ -29,10 +29,11 @@ from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Trajectory
 from anguilla.solve.adjoint import Design, _direct, _same, design_slopes, parameters, static_balance
 from anguilla.solve.costs import Cost
+from anguilla.solve.instants import balance_rows, take_instant
 from anguilla.solve.origin import Origin, closing, driven_values, origin
 from anguilla.solve.record import Record, door, record
 from anguilla.solve.schemes import Scheme
-from anguilla.solve.sweep import balance_rows, pull_errors, take_instant
+from anguilla.solve.thruster_errors import pull_errors
 
 __all__ = ["Sensitivities", "sensitivities"]
 

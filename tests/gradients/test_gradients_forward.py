@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_gradients_kinds import (
+from gradients_robots import (
     ARM,
     DT,
     METHOD,

@@ -132,10 +132,10 @@ class System:
             what = f"inputs: the input of actuator {name!r}"
             at_times = getattr(value, "at_times", None)  # all instants at once, as `Sampled` gives them
             if at_times is not None:
-                column = as_array(at_times(times), what, "finite numbers, one per instant")
-                if column.shape != times.shape:
-                    raise DescriptionError(f"{what} must have the shape {times.shape}; got {column.shape}.")
-                table[:, names.index(name)] = column
+                values = as_array(at_times(times), what, "finite numbers, one per instant")
+                if values.shape != times.shape:
+                    raise DescriptionError(f"{what} must have the shape {times.shape}; got {values.shape}.")
+                table[:, names.index(name)] = values
             elif callable(value):
                 try:
                     column = [value(t) for t in times.tolist()]

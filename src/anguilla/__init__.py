@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from anguilla.solve.linearise import LinearModel, linearise
     from anguilla.solve.modes import Modes, Stability, modes, stability
     from anguilla.solve.schemes import HHT, GeneralisedAlpha, Midpoint, Newmark
+    from anguilla.solve.sensitivity import Sensitivities, sensitivities
     from anguilla.solve.statics import Flow, statics
     from anguilla.solve.swimming import Powers, Strides, TorqueEnvelope, powers, strides, torque_envelope
     from anguilla.view.page import animate
@@ -57,6 +58,8 @@ _LAZY = {
     "GeneralisedAlpha": "anguilla.solve.schemes",
     "Midpoint": "anguilla.solve.schemes",
     "gradient": "anguilla.solve.adjoint",
+    "sensitivities": "anguilla.solve.sensitivity",
+    "Sensitivities": "anguilla.solve.sensitivity",
     "Cost": "anguilla.solve.costs",
     "Gradient": "anguilla.solve.adjoint",
     "Reach": "anguilla.solve.costs",
@@ -106,6 +109,7 @@ __all__ = [
     "Reach",
     "Rest",
     "Sampled",
+    "Sensitivities",
     "SolverError",
     "StateCost",
     "Strides",
@@ -116,6 +120,7 @@ __all__ = [
     "animate",
     "gradient",
     "load",
+    "sensitivities",
     "mass_matrix",
     "coriolis_matrix",
     "bias_forces",
@@ -145,7 +150,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("fem", "control", "reference"):
+    if name in ("fem", "control", "reference", "bridges"):
         return import_module(f"anguilla.{name}")
     if name == "gaits":
         return import_module("anguilla.describe.gaits")

@@ -136,9 +136,12 @@ class System:
         table = np.zeros((1 if steady else len(times), len(names)))
         for name, value in inputs.items():
             what = f"inputs: the input of actuator {name!r}"
-            sampled = getattr(value, "at_times", None)
-            if sampled is not None:
-                table[:, names.index(name)] = sampled(times)
+            at_times = getattr(value, "at_times", None)  # all instants at once, as `Sampled` gives them
+            if at_times is not None:
+                values = as_array(at_times(times), what, "finite numbers, one per instant")
+                if values.shape != times.shape:
+                    raise DescriptionError(f"{what} must have the shape {times.shape}; got {values.shape}.")
+                table[:, names.index(name)] = values
             elif callable(value):
                 try:
                     column = [value(t) for t in times.tolist()]

@@ -22,14 +22,15 @@ from anguilla.loads.table import DT, INPUT
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Trajectory
 from anguilla.solve.costs import Cost
+from anguilla.solve.instants import weigh
 from anguilla.solve.origin import Closing, Origin, closing, driven_values, origin
 from anguilla.solve.record import Record, door, record
 from anguilla.solve.schemes import Scheme
-from anguilla.solve.sweep import linear_part, sweep, weigh
+from anguilla.solve.sweep import linear_part, sweep
 
 __all__ = ["Gradient", "gradient"]
 
-STEP = 1e-4  # relative, of differences in design parameters (fourth order)
+STEP = 5e-4  # relative, of differences in design parameters (fourth order)
 Design = Callable[[Floats], Robot]
 
 
@@ -111,16 +112,17 @@ def _of_equilibrium(result: Equilibrium, cost: Cost, design: tuple[Design, Array
 
         def weighed(robot: Robot) -> float:
             system = _same(System(robot), result.system)
-            return _direct(cost, robot, system, result) - _weighed_statics(system, result, mu)
+            return _direct(cost, robot, system, result) - float(mu @ static_balance(system, result))
 
         slopes = np.array(design_slopes(design, weighed))
     return Gradient(value, _by_input(result.system, row[None]), by_q[0], 0.0 * by_q[0], slopes, mu[None])
 
 
-def _weighed_statics(system: System, result: Equilibrium, mu: Floats) -> float:
+def static_balance(system: System, result: Equilibrium) -> Floats:
+    """(R, phi) (n + m,) of an equilibrium in a robot of another design."""
     loads = system.loads(result.t, result.inputs).loads
     zero = np.zeros(system.size)
-    return float(mu @ evaluate(system, loads, result.q, zero, zero, np.ascontiguousarray(result._lam[0])))
+    return evaluate(system, loads, result.q, zero, zero, np.ascontiguousarray(result._lam[0]))
 
 
 def _same(system: System, other: System) -> System:
@@ -202,7 +204,7 @@ def _through_rates(at: Origin, close: Closing, q: Floats, v: Floats) -> tuple[Fl
         return q, v
     weights = close.rate.T @ v
     if at.moving or np.any(at.v):
-        q = q - at.along(lambda place, rate: float(weights @ at.rates(place, rate)), rates=False)[0]
+        q = q - at.along(at.rates, rates=False)[0].T @ weights
     return q, v - at.gradient(at.q).T @ weights
 
 
@@ -231,9 +233,8 @@ def _sweep(found: Record, by_q: Floats, by_v: Floats) -> tuple[_Back, Floats]:
         heavy = at.tangents()[2][:, k] @ begin
         driven[0, b] = q[k], v[k], hats[2, k] + hats[3, k] - heavy
         q[k], v[k] = 0.0, 0.0
-    linear_part(
-        system.tree, system.workspace, at.loads(), begin[:n].copy(), 0.0 * begin[n:], at.q, np.zeros(n), rows[0]
-    )
+    lengths = np.where(at.elastic, begin[n:], 0.0)  # other constraints feel the input by its second derivative
+    linear_part(system.tree, system.workspace, at.loads(), begin[:n].copy(), lengths, at.q, np.zeros(n), rows[0])
     mu[0] = begin
     return _Back(found, mu, integrals, driven, at, begin, q, v, closing(at)), rows
 
@@ -267,7 +268,7 @@ def _of_motion(
             other = _same(System(robot), system)
             total = back.weighed(other, rest is None)
             if rest is not None:
-                total += _weighed_statics(_same(System(robot), rest[0].system), rest[0], rest[1])
+                total += float(rest[1] @ static_balance(_same(System(robot), rest[0].system), rest[0]))
             return _direct(cost, robot, other, run) - total
 
         slopes = np.array(design_slopes(design, weighed))

@@ -9,6 +9,7 @@ Integrals of thrusters are zero there. The time derivative of J v is a differenc
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -132,20 +133,32 @@ class Origin:
         if not self.system.rows:
             return by_q, by_v
         by_q += flat[n:, :n].T @ np.where(self.elastic, nu, 0.0)
+        slope_q, slope_v = self.along(self.second)
         held = np.where(self.hard, nu, 0.0)
-        slope_q, slope_v = self.along(lambda q, v: float(held @ self.second(q, v)))
-        return by_q + slope_q, by_v + slope_v
+        return by_q + slope_q.T @ held, by_v + slope_v.T @ held
 
-    def along(self, function, rates: bool = True) -> tuple[Floats, Floats]:
-        """Derivatives (n,) of a function of (q, v) by differences of fourth order."""
+    def jacobians(self) -> tuple[Floats, Floats]:
+        """Derivatives (n + m, n) of `balance` with respect to q and v."""
+        n = self.system.size
+        flat, steep, _ = self.tangents()
+        if self.system.rows:
+            slopes = self.along(self.second)
+            elastic, hard = self.elastic[:, None], self.hard[:, None]
+            flat[n:, :n] = np.where(hard, slopes[0], np.where(elastic, flat[n:, :n], 0.0))
+            steep[n:, :n] = np.where(hard, slopes[1], 0.0)
+        return flat[:, :n], steep[:, :n]
+
+    def along(self, function: Callable[[Floats, Floats], Floats], rates: bool = True) -> tuple[Floats, Floats]:
+        """Derivatives (m, n) of a function (m,) of (q, v) by differences of fourth order."""
         n, scale = self.system.size, self.system.tree.scale
-        by_q, by_v = np.zeros(n), np.zeros(n)
+        by_q, by_v = np.zeros((2, self.system.rows, n))
         for k in range(n):
             h = STEP / scale[k]
             unit = h * np.eye(n)[k]
             for step, weight in FOURTH:
-                by_q[k] += weight / h * function(move(self.system.tree, self.q, step * unit), self.v)
-                by_v[k] += weight / h * function(self.q, self.v + step * unit) if rates else 0.0
+                by_q[:, k] += weight / h * function(move(self.system.tree, self.q, step * unit), self.v)
+                if rates:
+                    by_v[:, k] += weight / h * function(self.q, self.v + step * unit)
         return by_q, by_v
 
 

@@ -14,8 +14,8 @@ from anguilla.assemble.system import LoadTable, System
 from anguilla.errors import DescriptionError
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Trajectory
+from anguilla.solve.instants import integrals
 from anguilla.solve.schemes import Coefficients, Scheme, as_scheme
-from anguilla.solve.sweep import integrals
 
 SYMMETRIC = 1e-9  # relative, of a mass matrix
 

@@ -26,44 +26,35 @@ from anguilla._jit import inline, kernel, merge
 from anguilla.assemble.evaluate import descend, residual, tangent
 from anguilla.loads.pairs import span
 from anguilla.loads.table import (
-    DT,
     EFFORT,
     GRAVITY,
     INPUT,
     KIND,
     LENGTH,
-    NODE,
     RATES,
-    ROW,
     STRESS,
-    THRUSTER,
-    TIME,
     TWIST,
     WHICH,
     WRENCH,
 )
 from anguilla.loads.tendon import line_force
-from anguilla.loads.wrench import row3
 from anguilla.mechanics.joints import compose
 from anguilla.mechanics.lanes import U, get3
 from anguilla.mechanics.rodmap import JET, RATE, SIX, STRAIN, stumpff
-from anguilla.mechanics.tree import N_A, N_AL, N_R, N_V, N_W, N_X
+from anguilla.mechanics.tree import N_R, N_V, N_W
 from anguilla.mechanics.vec import (
-    add,
-    cross,
     dot,
     iso_hat,
     load3,
     load9,
     matvec,
     outer_add,
-    scale,
-    store3,
-    sub,
     tmatvec,
 )
+from anguilla.solve.instants import take_instant
 from anguilla.solve.linear import factorise, solve_factorised
 from anguilla.solve.newton import equilibrate
+from anguilla.solve.thruster_errors import gather_integrals, pull_errors
 
 HEAVY = 1e8  # [rad/s^2] accelerations so large that the forces they take lose no digits among the others
 
@@ -147,103 +138,54 @@ def _turned_back(tree, q0, q1, g):
         g[k], g[k + 1], g[k + 2] = x[0], x[1], x[2]
 
 
-@kernel
-def take_instant(loads, column, table, dt, step, integral):
-    """Loads of an instant, with the integrals of thrusters (f, 6) as the balance of that instant sees them."""
-    for j in range(len(column)):
-        loads.row[column[j]] = table[step, j]
-    loads.row[DT], loads.row[TIME] = dt, step * dt
-    for f in range(len(integral)):
-        for c in range(6):
-            loads.frames.state[f, 0, c], loads.frames.state[f, 1, c] = integral[f, c], 0.0
-
-
 @merge
-def _error_cotangents(ws, loads, weight, cot):
-    """Per frame: what weight . e does with changes of rotation, place, angular velocity and velocity, and the spin itself."""
-    node, frames = ws.node, loads.frames
-    for f in range(len(frames.table)):
-        for c in range(15):
-            cot[f, c] = 0.0
-        if frames.table[f, KIND] == THRUSTER:
-            i, j = frames.table[f, NODE], frames.table[f, ROW]
-            r, w = load9(node, i, N_R), load3(node, i, N_W)
-            x_d, w_d, v_d = row3(loads.row, j), row3(loads.row, j + 3), row3(loads.row, j + 6)
-            turn = sub(w_d, w)
-            slide = sub(add(v_d, cross(sub(x_d, load3(node, i, N_X)), w_d)), load3(node, i, N_V))
-            u1, u2 = matvec(r, load3(weight, f, 0)), matvec(r, load3(weight, f, 3))
-            store3(cot, f, 0, scale(-1.0, add(cross(turn, u1), cross(slide, u2))))
-            store3(cot, f, 3, cross(u2, w_d))
-            store3(cot, f, 6, scale(-1.0, u1))
-            store3(cot, f, 9, scale(-1.0, u2))
-            store3(cot, f, 12, w)
-
-
-@kernel
-def pull_errors(tree, ws, loads, q, v, weight, cot, spare, zero, by_q, by_v):
-    """by_q, by_v += derivatives of weight . e with respect to q and v, e (f, 6) the errors of thrusters in body axes.
-
-    How velocities change with q follows, without differences, from accelerations at a = 0, which are quadratic in v: for
-    rates v and v', (a(v + v') - a(v - v'))/4 is half the sum of the derivatives of J v along v' and of J v' along v. They
-    differ by the turn of the axes, and for balls by the bracket of their rates.
-    """
-    descend(tree, ws, q, v, zero)
-    _error_cotangents(ws, loads, weight, cot)
-    frames, node, n = loads.frames, ws.node, len(q)
-    size = 1.0
-    for k in range(n):
-        size = max(size, abs(v[k]) * tree.scale[k])
-    slope, rate = spare[0], spare[1]
-    for k in range(n):
-        slope[k], rate[k] = 0.0, 0.0
-        h = size / tree.scale[k]
-        kept = v[k]
-        for side in range(2):
-            sign = 1.0 if side == 0 else -1.0
-            v[k] = kept + sign * h
-            descend(tree, ws, q, v, zero)
-            for f in range(len(frames.table)):
-                i = frames.table[f, NODE]
-                w, vel = load3(node, i, N_W), load3(node, i, N_V)
-                cw, cv = load3(cot, f, 6), load3(cot, f, 9)
-                along = dot(load3(cot, f, 0), w) + dot(load3(cot, f, 3), vel)
-                turned = dot(cw, load3(node, i, N_AL)) + dot(cv, load3(node, i, N_A))
-                turned += dot(cross(load3(cot, f, 12), cw), w)
-                slope[k] += sign / (2.0 * h) * (along + 0.5 * turned)
-                rate[k] += sign / (2.0 * h) * (dot(cw, w) + dot(cv, vel))
-        v[k] = kept
-    for k in range(n):
-        by_q[k] += slope[k]
-        by_v[k] += rate[k]
+def _transpose_newton(tree, loads, q0, q1, stiff, inert, matrix, qh, ga, x):
+    """Newton's matrix transposed, and the right-hand side x; N into inert, which holds K + N. B acts on rates."""
+    n, size = len(q1), len(matrix)
+    for i in range(size):
+        for j in range(n):
+            inert[i, j] -= stiff[i, j]
+            matrix[j, i] = inert[i, j]
     for b in range(len(tree.ball)):
         k = tree.ball[b, 0]
-        x = cross((v[k], v[k + 1], v[k + 2]), (rate[k], rate[k + 1], rate[k + 2]))
-        for c in range(3):
-            by_q[k + c] += 0.5 * x[c]
+        d = compose((-q0[k], -q0[k + 1], -q0[k + 2]), (q1[k], q1[k + 1], q1[k + 2]))
+        t = _differential(d)
+        y = tmatvec(t, (ga[k], ga[k + 1], ga[k + 2]))
+        ga[k], ga[k + 1], ga[k + 2] = y[0], y[1], y[2]
+        for i in range(size):
+            y = tmatvec(t, (matrix[k, i], matrix[k + 1, i], matrix[k + 2, i]))
+            matrix[k, i], matrix[k + 1, i], matrix[k + 2, i] = y[0], y[1], y[2]
+    for k in range(n):
+        x[k] = qh[k] + ga[k]
+        for i in range(size):
+            matrix[k, i] += stiff[i, k]
+    for k in range(n, size):
+        x[k] = 0.0
+        for i in range(size):
+            matrix[k, i] = stiff[i, k]
+    for b in range(len(loads.driven)):
+        k = loads.driven[b]
+        for i in range(size):
+            matrix[k, i] = 0.0
+        matrix[k, k], x[k] = 1.0, 0.0
 
 
 @merge
-def _gather_integrals(ws, loads, after, here):
-    """Sum here (f, 6) = after + kI x body twist of the virtual motion in the workspace."""
-    node, frames = ws.node, loads.frames
-    for f in range(len(here)):
-        for c in range(6):
-            here[f, c] = after[f, c]
-        if frames.table[f, KIND] == THRUSTER:
-            i = frames.table[f, NODE]
-            r = load9(node, i, N_R)
-            w, v = tmatvec(r, load3(node, i, N_W)), tmatvec(r, load3(node, i, N_V))
-            for c in range(3):
-                here[f, c] += frames.data[f, 6 + c] * w[c]
-                here[f, 3 + c] += frames.data[f, 9 + c] * v[c]
-
-
-@inline
-def _largest(tree, mu):
+def _heavy_product(tree, ws, loads, q, v, a, lam, mu, base, work, out):
+    """out (n,) = M mu by a difference of two residuals; base is that of the state."""
     size = 0.0
-    for k in range(len(tree.scale)):
+    for k in range(len(q)):
         size = max(size, abs(mu[k]) * tree.scale[k])
-    return size
+    if size > 0.0:
+        size = HEAVY / size
+        for k in range(len(q)):
+            work[k] = a[k] + size * mu[k]
+        residual(tree, ws, loads, q, v, work[: len(q)], lam, out)
+        for k in range(len(q)):
+            out[k] = (out[k] - base[k]) / size
+    else:
+        for k in range(len(q)):
+            out[k] = 0.0
 
 
 @kernel
@@ -286,36 +228,9 @@ def sweep(
         tangent(tree, ws, loads, ca1 * gamma * dt, ca1 * share, LAM[step], inert)
         if not symmetric:
             tangent(tree, ws, loads, 0.0, ca1, LAM[step], mass)
-        for i in range(n + m):
-            for j in range(n):
-                inert[i, j] -= stiff[i, j]
-                matrix[j, i] = inert[i, j]
-        # right-hand side and the transpose of Newton's matrix; B acts on the columns of rates
         for k in range(n):
             ga[k] = ca1 * (ah[k] + share * acch[k] + gamma * dt * vh[k])
-        for b in range(len(tree.ball)):
-            k = tree.ball[b, 0]
-            d = compose((-Q[step - 1, k], -Q[step - 1, k + 1], -Q[step - 1, k + 2]),
-                        (Q[step, k], Q[step, k + 1], Q[step, k + 2]))  # fmt: skip
-            t = _differential(d)
-            y = tmatvec(t, (ga[k], ga[k + 1], ga[k + 2]))
-            ga[k], ga[k + 1], ga[k + 2] = y[0], y[1], y[2]
-            for i in range(n + m):
-                y = tmatvec(t, (matrix[k, i], matrix[k + 1, i], matrix[k + 2, i]))
-                matrix[k, i], matrix[k + 1, i], matrix[k + 2, i] = y[0], y[1], y[2]
-        for k in range(n):
-            x[k] = qh[k] + ga[k]
-            for i in range(n + m):
-                matrix[k, i] += stiff[i, k]
-        for k in range(m):
-            x[n + k] = 0.0
-            for i in range(n + m):
-                matrix[n + k, i] = stiff[i, n + k]
-        for b in range(len(loads.driven)):
-            k = loads.driven[b]
-            for i in range(n + m):
-                matrix[k, i] = 0.0
-            matrix[k, k], x[k] = 1.0, 0.0
+        _transpose_newton(tree, loads, Q[step - 1], Q[step], stiff, inert, matrix, qh, ga, x)
         equilibrate(tree, matrix, left, right)
         if not factorise(matrix, pivot):
             return False
@@ -328,17 +243,7 @@ def sweep(
         _times_transposed(stiff, mu, n + m, gq[:n])
         _times_transposed(inert, mu, n + m, ga[:n])  # ca1 (share M + gamma dt C)^T mu
         if symmetric:
-            size = _largest(tree, mu)
-            if size > 0.0:
-                size = HEAVY / size
-                for k in range(n):
-                    gv[k] = A[step, k] + size * mu[k]
-                residual(tree, ws, loads, Q[step], V[step], gv[:n], LAM[step], gm)
-                for k in range(n):
-                    gm[k] = (gm[k] - base[k]) / size
-            else:
-                for k in range(n):
-                    gm[k] = 0.0
+            _heavy_product(tree, ws, loads, Q[step], V[step], A[step], LAM[step], mu, base, gv, gm)
         else:
             for i in range(n):
                 for j in range(n):
@@ -362,7 +267,7 @@ def sweep(
         descend(tree, ws, Q[step], mu[:n], zero[:n])
         row_gradient(tree, ws, loads, mu[:n], mu[n:], ROWS[step])
         if len(cot) > 0:
-            _gather_integrals(ws, loads, YH[step + 1], YH[step])
+            gather_integrals(ws, loads, YH[step + 1], YH[step])
     if len(cot) > 0:
         take_instant(loads, column, table, dt, 0, Y[0])
         for f in range(len(cot)):
@@ -370,48 +275,6 @@ def sweep(
                 YH[0, f, c] = 0.5 * dt * YH[1, f, c]
         pull_errors(tree, ws, loads, Q[0], V[0], YH[0], cot, vectors[10:12], zero[:n], qh, vh)
     return True
-
-
-@kernel
-def integrals(tree, ws, loads, column, table, dt, Q, V, A, LAM, out, Y):
-    """Integrals of thrusters as the balance of each state sees them, Y (N + 1, f, 6): y1 = dt/2 e0, then y2 = y1 + dt e1."""
-    for step in range(len(Q)):
-        take_instant(loads, column, table, dt, step, Y[step])
-        residual(tree, ws, loads, Q[step], V[step], A[step], LAM[step], out)
-        if step + 1 < len(Q):
-            part = 0.5 * dt if step == 0 else dt
-            for f in range(Y.shape[1]):
-                for c in range(6):
-                    Y[step + 1, f, c] = Y[step, f, c] + part * loads.frames.state[f, 2, c]
-
-
-@kernel
-def weigh(tree, ws, loads, column, table, dt, Q, V, A, LAM, Y, MU, YH, out):
-    """The balance of a motion, weighed: sum over the states 1.. of MU . (R, phi), less YH . changes of the integrals."""
-    total = 0.0
-    first = 0 if Y.shape[1] > 0 else 1
-    for step in range(first, len(Q)):
-        take_instant(loads, column, table, dt, step, Y[step])
-        residual(tree, ws, loads, Q[step], V[step], A[step], LAM[step], out)
-        if step > 0:
-            for k in range(len(out)):
-                total += MU[step, k] * out[k]
-        part = 0.5 * dt if step == 0 else dt
-        for f in range(Y.shape[1]):
-            for c in range(6):
-                total -= part * YH[step + 1, f, c] * loads.frames.state[f, 2, c]
-    return total
-
-
-@kernel
-def balance_rows(tree, ws, loads, column, table, dt, Q, V, A, LAM, Y, out, errors):
-    """(R, phi) of every state into out (N + 1, n + m), and the errors of thrusters into errors (N + 1, f, 6)."""
-    for step in range(len(Q)):
-        take_instant(loads, column, table, dt, step, Y[step])
-        residual(tree, ws, loads, Q[step], V[step], A[step], LAM[step], out[step])
-        for f in range(Y.shape[1]):
-            for c in range(6):
-                errors[step, f, c] = loads.frames.state[f, 2, c]
 
 
 @kernel

@@ -35,7 +35,8 @@ def simulate(
     robot: Robot, *, duration: float, dt: float, inputs: Inputs | None = None, start: Start = None,
     stress: Stress | None = None, added: Mapping[RodHandle, Callable[[Floats], Floats]] | None = None,
     method: Newmark | None = None, accelerations: bool = True, shoots: int = 10, intervals: int = 100, every: int = 1,
-    follow_strain: bool = True, tolerance: float = 1e-8, iterations: int = 15, raise_on_failure: bool = True,
+    follow_strain: bool = True, along: str = "gauss", tolerance: float = 1e-8, iterations: int = 15,
+    raise_on_failure: bool = True,
 ) -> Motion:  # fmt: skip
     """Simulate a motion by shooting along the rods at every time step.
 
@@ -61,6 +62,7 @@ def simulate(
         intervals: integration intervals of each rod.
         every: store every so many steps.
         follow_strain: whether tendons follow the strain; False takes (17) at the rest strain.
+        along: method along the rods: "gauss", or "explicit" (Runge-Kutta), with which short waves grow.
         tolerance: size of the last correction [rad, or relative].
         iterations: most corrections of one step.
         raise_on_failure: raise SolverError (with the motion so far in `.result`) instead of returning it.
@@ -82,12 +84,15 @@ def simulate(
         )
     if steps % every:
         raise DescriptionError(f"every must divide the number of steps, {steps}; got {every}.")
+    if along not in ("gauss", "explicit"):
+        raise DescriptionError(f'along must be "gauss" or "explicit"; got {along!r}.')
     method = Newmark() if method is None else method
     if not isinstance(method, Newmark):
         raise DescriptionError(f"method must be a Newmark(beta, gamma) in shooting; got {method!r}.")
     problem = Problem(
-        robot, shoots=shoots, intervals=intervals, follow_strain=follow_strain, stress=stress, added=added, moving=True
-    )
+        robot, shoots=shoots, intervals=intervals, follow_strain=follow_strain, stress=stress, added=added, moving=True,
+        along=along,
+    )  # fmt: skip
     problem.check_inputs(inputs)
     if not accelerations and (problem.roots or problem.jointed):
         raise DescriptionError(

@@ -65,6 +65,18 @@ def gauss(stages: int) -> tuple[Floats, Floats, Floats]:
     return c, b, np.ascontiguousarray(a)
 
 
+def rule_along(name: str) -> tuple[Floats, Floats, Floats]:
+    """Nodes, weights and matrix of a method with three stages: "gauss" (order 6), or "explicit" (Heun's, order 3).
+
+    The explicit one is as the paper's in kind: it serves to show how short waves grow with it (figure 3 (b)).
+    """
+    if name == "explicit":
+        a = np.zeros((3, 3))
+        a[1, 0], a[2, 1] = 1.0 / 3.0, 2.0 / 3.0
+        return np.array([0.0, 1.0, 2.0]) / 3.0, np.array([0.25, 0.0, 0.75]), a
+    return gauss(3)
+
+
 def work(stages: int, columns: int) -> Work:
     """Scratch for tangents of so many columns."""
     return Work(

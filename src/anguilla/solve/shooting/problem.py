@@ -19,7 +19,7 @@ from anguilla.solve.shooting.closing import tie_blocks, tie_residual
 from anguilla.solve.shooting.jointing import joint_blocks, joint_residual, moved_joint
 from anguilla.solve.shooting.joints import JointStep, coadjoint_matrix, is_free, joint_pose
 from anguilla.solve.shooting.loading import Inputs, Stress, as_field, sample_loads, stream_inertia
-from anguilla.solve.shooting.march import FULL_PRECISION, Gauss, Segments, Stages, gauss, march, work
+from anguilla.solve.shooting.march import FULL_PRECISION, Gauss, Segments, Stages, march, rule_along, work
 from anguilla.solve.shooting.network import Network, Segment, build, is_stream
 from anguilla.solve.shooting.point import ETA, LAM, STATE, STATIC, Fields, Scheme
 from anguilla.solve.shooting.root import RootMap
@@ -59,23 +59,25 @@ class Problem:
         added: by rod, a function X (m,) -> (m, 6), inertia per length of the water that moves along (test 4).
         moving: dynamics or statics.
         t: time [s] at which imposed poses of closures are taken.
+        along: method along the rods, "gauss" or "explicit".
 
     """
 
     def __init__(
         self, robot: Robot, *, shoots: int, intervals: int, ties: Sequence[Join] = (), follow_strain: bool = True,
         stress: Stress | None = None, added: Mapping[RodHandle, Callable[[Floats], Floats]] | None = None,
-        moving: bool = False, t: float = 0.0,
+        moving: bool = False, t: float = 0.0, along: str = "gauss",
     ) -> None:  # fmt: skip
         self.robot, self.moving = robot, moving
         self.own_ties = list(ties)
+        self.tableau = rule_along(along)
         self.ties = [*ties, *closing_ties(robot, t)]
         self.shoots, self.intervals = shoots, intervals
         frames = [frame for tie in self.ties for frame in (tie.a, tie.b) if not frame.is_ground]
         for frame in frames:
             if frame.robot is not robot:
                 raise DescriptionError(f"The tied frame {frame.label} belongs to another robot.")
-        self.network: Network = build(robot, shoots, intervals, STAGES, frames)
+        self.network: Network = build(robot, shoots, intervals, self.tableau[0], frames)
         self.follow_strain = follow_strain
         self.soft = 0.0
         self.efforts: list[Floats] = []
@@ -268,7 +270,7 @@ class Problem:
         self.root_tangent: list[Floats] = []
         self.rows, self.cols = self._pattern()
         self.work = work(STAGES, nd)
-        self.rule = Gauss(*gauss(STAGES)[:0:-1], np.ones(STATE), np.array(FULL_PRECISION))
+        self.rule = Gauss(*self.tableau[:0:-1], np.ones(STATE), np.array(FULL_PRECISION))
         self.kept = Stages(np.zeros((self.network.size, STATE)), np.zeros((self.network.size, 24, nd)))
         self.node_states = np.zeros((self.network.nodes, STATE))
         self.end = np.zeros((S, STATE))

@@ -14,7 +14,7 @@ from anguilla.errors import DescriptionError, SolverError, as_count, as_flag, as
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status
 from anguilla.solve.schemes import Newmark
-from anguilla.solve.shooting.critical import explain, growth_of
+from anguilla.solve.shooting.critical import CARRIED, expected_growth, explain, growth_of
 from anguilla.solve.shooting.jointing import joint_efforts
 from anguilla.solve.shooting.joints import Relative, imposed, imposed_values, joint_pose, joint_step
 from anguilla.solve.shooting.kinematics import reconstruct
@@ -27,6 +27,8 @@ from anguilla.solve.shooting.solver import Memory, newton
 from anguilla.solve.shooting.ties import closing_ties
 
 __all__ = ["simulate"]
+
+DIVISIONS = 4  # times a step that fails is halved
 
 Start = StaticShape | Equilibrium | tuple[ArrayLike, ArrayLike] | None
 
@@ -41,7 +43,7 @@ def simulate(
     """Simulate a motion by shooting along the rods at every time step.
 
     The time step has a lower limit, below which the initial-value problems along the rods amplify round-off beyond
-    repair (003 (88)): the run then stops and says so.
+    repair (003 (88)): the run then stops and says so. Above it, a step that fails is halved, up to four times.
 
     Args:
         robot: rods and bodies with any joints between them, imposed motions of joints, and loops (`robot.close`). Loops
@@ -117,6 +119,7 @@ def simulate(
         "steps": loop.step,
         "iterations": loop.iterations,
         "factorisations": loop.memory.factorisations,
+        "divided": loop.divided,
         "unknowns": problem.size,
     }
     status = Status(ok, message, counters, time.perf_counter() - began)
@@ -148,6 +151,8 @@ class _Loop:
     tolerance: float
     most: int
     step: int = 0
+    fresh: bool = True
+    divided: int = 0
     iterations: int = 0
     growth: float = np.nan
     before: Unknowns | None = None
@@ -239,11 +244,11 @@ class _Loop:
         self.u = Unknowns(start, own, ties, {s: np.concatenate([np.zeros(3), start[s, 9:12]]) for s in problem.roots})
 
     def _coefficients(self) -> tuple[float, float]:
-        return (0.5, 1.0) if self.step == 0 else (float(self.method.beta), float(self.method.gamma))
+        return (0.5, 1.0) if self.fresh else (float(self.method.beta), float(self.method.gamma))
 
-    def _history(self) -> None:
-        """Fill the fields with what the step knows: (58) with (65), or (89)."""
-        problem, f, dt = self.problem, self.problem.fields, self.dt
+    def _history(self, t: float, dt: float) -> None:
+        """Fill the fields with what the step to time t knows: (58) with (65), or (89)."""
+        problem, f = self.problem, self.problem.fields
         active = problem.compliance > 0.0
         beta, gamma = self._coefficients()
         if self.full:
@@ -268,15 +273,45 @@ class _Loop:
             state = self.nodes[problem.segments.node[s]]
             problem.root_maps[s] = root_map(state, dt, beta, gamma)
         for s, part in problem.jointed:
-            problem.joint_steps[s] = joint_step(part, self.joints[s], (self.step + 1) * dt, dt, beta, gamma)
+            problem.joint_steps[s] = joint_step(part, self.joints[s], t, dt, beta, gamma)
 
     def advance(self) -> str:
-        """One time step; returns why it failed, or an empty text."""
-        problem, dt = self.problem, self.dt
-        if self.step == 1:
-            self.memory.solve = None  # the first step has another scheme
-        self._history()
-        t = (self.step + 1) * dt
+        """One time step, in pieces if need be; returns why it failed, or an empty text."""
+        t = self.step * self.dt
+        reason = self._take(t + self.dt, self.dt)
+        if reason and self._divisible(self.dt):
+            reason = self._divide(t, self.dt, DIVISIONS) and reason
+        if not reason:
+            self.step += 1
+        return reason
+
+    def _divisible(self, dt: float) -> bool:
+        """Whether half a step is still above the critical one."""
+        return expected_growth(self.problem) ** np.sqrt(2.0) < CARRIED and dt > 0.0
+
+    def _divide(self, t: float, dt: float, left: int) -> str:
+        """Two steps of half the length from time t, each divided again if need be."""
+        self.divided += 1
+        for k in (1, 2):
+            self._forget()
+            now = t + 0.5 * k * dt
+            reason = self._take(now, 0.5 * dt)
+            if reason and left > 1 and self._divisible(0.5 * dt):
+                reason = self._divide(now - 0.5 * dt, 0.5 * dt, left - 1) and reason
+            if reason:
+                return reason
+        self._forget()
+        return ""
+
+    def _forget(self) -> None:
+        """Drop what was kept for steps of the same length."""
+        self.memory.solve, self.before, self.earlier = None, None, None
+        self.problem.kept.state[:] = 0.0
+
+    def _take(self, t: float, dt: float) -> str:
+        """One step of length dt to time t; returns why it failed, or an empty text."""
+        problem = self.problem
+        self._history(t, dt)
         if any(not closure.is_constant for closure in problem.robot.closures.values()):
             problem.ties = [*problem.own_ties, *closing_ties(problem.robot, t)]
         if not self.constant:
@@ -300,7 +335,8 @@ class _Loop:
         rate = problem.scheme.rate * (xi - past) + past_rate
         self.second = problem.scheme.second * (xi - past)
         self.xi, self.rate = xi, rate
-        self.step += 1
+        if self.fresh:
+            self.fresh, self.memory.solve = False, None  # the first step has another scheme
         return ""
 
     def _still(self) -> Unknowns:

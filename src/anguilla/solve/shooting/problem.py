@@ -421,7 +421,10 @@ class Problem:
             if not isinstance(matrix, np.ndarray):
                 return splu(matrix).solve
             # equations and unknowns in natural units: the pivots of a badly scaled matrix mislead
-            scaled = matrix * self.units[1] / self.units[0][:, None]
+            with np.errstate(over="ignore", invalid="ignore"):
+                scaled = matrix * self.units[1] / self.units[0][:, None]
+            if not np.all(np.isfinite(scaled)):
+                return None
             lu, pivots, info = lapack.dgetrf(scaled)
             if info != 0:
                 return None

@@ -90,6 +90,7 @@ def test_a_pose_imposed_by_a_closure():
     assert np.allclose(motion.pose(arm.tip)[-1], moving_pose(0.1), atol=1e-8)
 
 
+@pytest.mark.slow
 def test_a_straight_rod_is_pushed_together():
     # inextensible: it has to buckle on the way, and no small gap may be closed before
     robot = ag.Robot(gravity=(0, 0, 0))

@@ -43,7 +43,10 @@ def test_derivatives_of_joints_in_motion(kind):
     check(problem, loop.u)
 
 
-@pytest.mark.parametrize("kind", list(SECOND))
+SLOW = ("universal", "cylindrical")
+
+
+@pytest.mark.parametrize("kind", [pytest.param(k, marks=pytest.mark.slow) if k in SLOW else k for k in SECOND])
 def test_joints_in_motion_agree_with_the_core(kind):
     robot, a, b = jointed_arm(kind)
     core = ag.simulate(robot, duration=0.1, dt=0.0005, every=8, method=ag.Newmark())

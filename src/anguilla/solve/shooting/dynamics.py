@@ -164,6 +164,7 @@ class _Loop:
     states: Floats = field(init=False)
     nodes: Floats = field(init=False)
     joints: dict[int, tuple[Floats, Floats, Floats]] = field(default_factory=dict)  # q, v, a by segment
+    held: Unknowns | None = None  # those of an equilibrium at the start
     constant: bool = False
     memory: Memory = field(default_factory=Memory)
 
@@ -179,11 +180,12 @@ class _Loop:
         if isinstance(start, StaticShape):
             if start.robot is not problem.robot:
                 raise DescriptionError("start must be an equilibrium of this robot.")
-            self.xi = start.strain_at(problem)
+            self.xi, self.held = start.strain_at(problem), start.unknowns_at(problem)
             for s, part in problem.jointed:
                 self.joints[s] = start.joints[part.name].copy(), *self.joints[s][1:]
         elif isinstance(start, Equilibrium):
             self._from_coordinates(start.q, np.zeros_like(start.q), bases)
+            self.held = self._wrenches(start)
         elif isinstance(start, tuple):
             if len(start) != 2:
                 raise DescriptionError("start must be an equilibrium or a pair (q, v).")
@@ -221,6 +223,15 @@ class _Loop:
                     self.xi[problem.points(s), i] += values @ q[at : at + basis.size]
                     self.rate[problem.points(s), i] += values @ v[at : at + basis.size]
                 at += basis.size
+
+    def _wrenches(self, start: Equilibrium) -> Unknowns:
+        """The wrenches of an equilibrium of the core at the starts of the segments, as a first guess."""
+        states = np.zeros((self.problem.count, STATE))
+        for s, segment in enumerate(self.problem.network.segments):
+            part = self.problem.robot.parts[segment.part]
+            if segment.count and isinstance(part, RodHandle):
+                states[s, LAM:] = start.wrench(part, [segment.X0])[0]
+        return Unknowns(states, {}, [np.zeros(tie.held.shape[1]) for tie in self.problem.ties])
 
     def _reconstruct(self, bases: dict) -> None:
         """Poses and twists from strains and their rates (49), and unknowns from them."""
@@ -316,13 +327,17 @@ class _Loop:
             problem.ties = [*problem.own_ties, *closing_ties(problem.robot, t)]
         if not self.constant:
             problem.load(t, self.inputs)
-        out = newton(problem, self._guess(), tolerance=self.tolerance, most=self.most, memory=self.memory)
-        self.iterations += out.iterations
-        if not out.success and self.before is not None:  # extrapolation may mislead when loads jump
-            problem.kept.state[:] = 0.0
-            self.memory.solve = None
-            out = newton(problem, self._still(), tolerance=self.tolerance, most=self.most, memory=self.memory)
+        guesses = [self._guess]
+        if self.before is not None or (self.fresh and self.held is not None):
+            guesses.append(self._still)  # extrapolation may mislead when loads jump
+        for k, guess in enumerate(guesses):
+            if k:
+                problem.kept.state[:] = 0.0
+                self.memory.solve = None
+            out = newton(problem, guess(), tolerance=self.tolerance, most=self.most, memory=self.memory)
             self.iterations += out.iterations
+            if out.success:
+                break
         self.growth = growth_of(problem)
         if not out.success:
             return explain(problem, dt, out)
@@ -356,6 +371,9 @@ class _Loop:
         carries on both the trend and the swing.
         """
         u = self._still()
+        if self.fresh and self.held is not None:  # as if nothing were let go
+            u.start[:, LAM:] = self.held.start[:, LAM:]
+            u.ties = [m.copy() for m in self.held.ties]
         if self.before is None:
             return u
         a, b = (x.start[:, :9].reshape(-1, 3, 3) for x in (self.before, self.u))

@@ -64,13 +64,14 @@ def measure(name, matlab, build, shoots, intervals, rounds):
         best = min(best, time.process_time() - began)
     reached = float(run.t[-1])
     apart, short = np.nan, min(0.5, reached)
-    if short > 2 * DT:  # the first step of shooting has Newmark's parameters (1/2, 1)
-        first = ag.simulate(robot, duration=DT, dt=DT, start=core_start, method=ag.Newmark(0.5, 1.0))
-        then = ag.simulate(
-            robot, duration=short - DT, dt=DT, start=(first.q[-1], first.v[-1]), method=ag.Newmark(),
-            raise_on_failure=False,
-        )  # fmt: skip
-        both = then.position(arm.tip)
+    if short > 2 * DT:
+        options = {"dt": DT, "method": ag.Newmark(), "raise_on_failure": False}
+        if load is None:  # loads are functions of time
+            both = ag.simulate(robot, duration=short, **options).position(arm.tip)[1:]
+        else:  # the first step of shooting has Newmark's parameters (1/2, 1)
+            first = ag.simulate(robot, duration=DT, start=core_start, **(options | {"method": ag.Newmark(0.5, 1.0)}))
+            rest = ag.simulate(robot, duration=short - DT, start=(first.q[-1], first.v[-1]), **options)
+            both = rest.position(arm.tip)
         apart = float(np.max(np.linalg.norm(run.position(arm.tip)[1 : 1 + len(both)] - both, axis=1)) / arm.length)
     return Row(name, matlab, best / max(reached, DT), reached, duration, apart)
 

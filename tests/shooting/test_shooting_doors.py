@@ -7,6 +7,7 @@ import pytest
 from shooting_cases import paper_rod
 
 import anguilla as ag
+from anguilla import lie
 from anguilla.describe import Load, RodHandle
 from anguilla.solve import shooting
 
@@ -43,6 +44,26 @@ def test_closures_agree_with_the_core(joint):
     assert np.linalg.norm(core.reaction(closure)) > 0.05
 
 
+def test_a_platform_on_six_legs_agrees_with_the_core():
+    robot = ag.Robot("platform", gravity=(0, 0, -9.81))
+    material = ag.Material(young=2e8, poisson=0.3, density=1000)
+    rod = ag.Rod(0.4, ag.Circle(0.003), material, ag.kirchhoff(9), intervals=50)
+    up = np.array([[0.0, 0, -1], [0, 1, 0], [1, 0, 0]])
+    legs, feet = [], []
+    for k in range(6):
+        low, high = (np.deg2rad(120 * (k // 2) + (1 if k % 2 else -1) * angle) for angle in (15, 40))
+        legs.append(robot.add(rod, at=robot.ground, pose=lie.pose(up, (0.12 * np.cos(low), 0.12 * np.sin(low), 0))))
+        feet.append(np.array([0.1 * np.cos(high), 0.1 * np.sin(high), 0.0]))
+    place = lie.pose(up.T, None) @ lie.pose(None, -feet[0])
+    plate = robot.add(ag.RigidBody(0.05, (1e-4, 1e-4, 2e-4)), at=legs[0].tip, pose=place)
+    closures = [robot.close(plate.at(feet[k]), legs[k].tip, joint=ag.Spherical()) for k in range(1, 6)]
+    robot.load(ag.Wrench(plate.frame, force=(0.3, 0.2, -0.5), moment=(0.01, 0.02, 0.03)))
+    ours, core = shooting.statics(robot), ag.statics(robot, tolerance=1e-12)
+    assert np.linalg.norm(ours.position(plate.frame) - core.position(plate.frame)) < 1e-6 * 0.4
+    for closure in closures:
+        assert np.allclose(ours.reaction(closure), core.reaction(closure), atol=1e-5)
+
+
 def held_rod(pose):
     robot = ag.Robot(gravity=(0, 0, -9.81))
     material = ag.Material(young=1e9, poisson=0.3, density=1000, damping=0.01)
@@ -69,6 +90,7 @@ def test_a_pose_imposed_by_a_closure():
     assert np.allclose(motion.pose(arm.tip)[-1], moving_pose(0.1), atol=1e-8)
 
 
+@pytest.mark.slow
 def test_a_straight_rod_is_pushed_together():
     # inextensible: it has to buckle on the way, and no small gap may be closed before
     robot = ag.Robot(gravity=(0, 0, 0))

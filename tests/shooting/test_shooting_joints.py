@@ -43,7 +43,10 @@ def test_derivatives_of_joints_in_motion(kind):
     check(problem, loop.u)
 
 
-@pytest.mark.parametrize("kind", list(SECOND))
+SLOW = ("universal", "cylindrical")
+
+
+@pytest.mark.parametrize("kind", [pytest.param(k, marks=pytest.mark.slow) if k in SLOW else k for k in SECOND])
 def test_joints_in_motion_agree_with_the_core(kind):
     robot, a, b = jointed_arm(kind)
     core = ag.simulate(robot, duration=0.1, dt=0.0005, every=8, method=ag.Newmark())
@@ -101,3 +104,13 @@ def test_imposed_coordinates_at_rest():
     assert np.max(np.abs(still.position(arm.tip) - ours.position(arm.tip))) < 1e-8
     with pytest.raises(ag.DescriptionError, match="there are: rod"):
         ours.effort("rod")
+
+
+def test_an_equilibrium_stays_where_it_is():
+    robot = ag.Robot()
+    joint = ag.Revolute(axis=(0, 1, 0), stiffness=0.5)
+    rod = ag.Rod(0.3, ag.Circle(0.01), ag.Material(1e6, 1100, 0.4), ag.kirchhoff(12), intervals=60)
+    arm = robot.add(rod, at=robot.ground, joint=joint)
+    for start in (shooting.statics(robot), ag.statics(robot)):
+        still = shooting.simulate(robot, duration=0.05, dt=0.005, start=start, shoots=2, intervals=24)
+        assert np.max(np.abs(still.position(arm.tip) - start.position(arm.tip))) < 1e-7

@@ -14,7 +14,7 @@ from anguilla.errors import DescriptionError, SolverError, as_count, as_flag, as
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status
 from anguilla.solve.schemes import Newmark
-from anguilla.solve.shooting.critical import explain, growth_of
+from anguilla.solve.shooting.critical import CARRIED, expected_growth, explain, growth_of
 from anguilla.solve.shooting.jointing import joint_efforts
 from anguilla.solve.shooting.joints import Relative, imposed, imposed_values, joint_pose, joint_step
 from anguilla.solve.shooting.kinematics import reconstruct
@@ -28,6 +28,8 @@ from anguilla.solve.shooting.ties import closing_ties
 
 __all__ = ["simulate"]
 
+DIVISIONS = 4  # times a step that fails is halved
+
 Start = StaticShape | Equilibrium | tuple[ArrayLike, ArrayLike] | None
 
 
@@ -35,12 +37,13 @@ def simulate(
     robot: Robot, *, duration: float, dt: float, inputs: Inputs | None = None, start: Start = None,
     stress: Stress | None = None, added: Mapping[RodHandle, Callable[[Floats], Floats]] | None = None,
     method: Newmark | None = None, accelerations: bool = True, shoots: int = 10, intervals: int = 100, every: int = 1,
-    follow_strain: bool = True, tolerance: float = 1e-8, iterations: int = 15, raise_on_failure: bool = True,
+    follow_strain: bool = True, along: str = "gauss", tolerance: float = 1e-8, iterations: int = 15,
+    raise_on_failure: bool = True,
 ) -> Motion:  # fmt: skip
     """Simulate a motion by shooting along the rods at every time step.
 
     The time step has a lower limit, below which the initial-value problems along the rods amplify round-off beyond
-    repair (003 (88)): the run then stops and says so.
+    repair (003 (88)): the run then stops and says so. Above it, a step that fails is halved, up to four times.
 
     Args:
         robot: rods and bodies with any joints between them, imposed motions of joints, and loops (`robot.close`). Loops
@@ -61,6 +64,7 @@ def simulate(
         intervals: integration intervals of each rod.
         every: store every so many steps.
         follow_strain: whether tendons follow the strain; False takes (17) at the rest strain.
+        along: method along the rods: "gauss", or "explicit" (Runge-Kutta), with which short waves grow.
         tolerance: size of the last correction [rad, or relative].
         iterations: most corrections of one step.
         raise_on_failure: raise SolverError (with the motion so far in `.result`) instead of returning it.
@@ -82,12 +86,15 @@ def simulate(
         )
     if steps % every:
         raise DescriptionError(f"every must divide the number of steps, {steps}; got {every}.")
+    if along not in ("gauss", "explicit"):
+        raise DescriptionError(f'along must be "gauss" or "explicit"; got {along!r}.')
     method = Newmark() if method is None else method
     if not isinstance(method, Newmark):
         raise DescriptionError(f"method must be a Newmark(beta, gamma) in shooting; got {method!r}.")
     problem = Problem(
-        robot, shoots=shoots, intervals=intervals, follow_strain=follow_strain, stress=stress, added=added, moving=True
-    )
+        robot, shoots=shoots, intervals=intervals, follow_strain=follow_strain, stress=stress, added=added, moving=True,
+        along=along,
+    )  # fmt: skip
     problem.check_inputs(inputs)
     if not accelerations and (problem.roots or problem.jointed):
         raise DescriptionError(
@@ -112,6 +119,7 @@ def simulate(
         "steps": loop.step,
         "iterations": loop.iterations,
         "factorisations": loop.memory.factorisations,
+        "divided": loop.divided,
         "unknowns": problem.size,
     }
     status = Status(ok, message, counters, time.perf_counter() - began)
@@ -143,6 +151,8 @@ class _Loop:
     tolerance: float
     most: int
     step: int = 0
+    fresh: bool = True
+    divided: int = 0
     iterations: int = 0
     growth: float = np.nan
     before: Unknowns | None = None
@@ -154,6 +164,7 @@ class _Loop:
     states: Floats = field(init=False)
     nodes: Floats = field(init=False)
     joints: dict[int, tuple[Floats, Floats, Floats]] = field(default_factory=dict)  # q, v, a by segment
+    held: Unknowns | None = None  # those of an equilibrium at the start
     constant: bool = False
     memory: Memory = field(default_factory=Memory)
 
@@ -169,11 +180,12 @@ class _Loop:
         if isinstance(start, StaticShape):
             if start.robot is not problem.robot:
                 raise DescriptionError("start must be an equilibrium of this robot.")
-            self.xi = start.strain_at(problem)
+            self.xi, self.held = start.strain_at(problem), start.unknowns_at(problem)
             for s, part in problem.jointed:
                 self.joints[s] = start.joints[part.name].copy(), *self.joints[s][1:]
         elif isinstance(start, Equilibrium):
             self._from_coordinates(start.q, np.zeros_like(start.q), bases)
+            self.held = self._wrenches(start)
         elif isinstance(start, tuple):
             if len(start) != 2:
                 raise DescriptionError("start must be an equilibrium or a pair (q, v).")
@@ -212,6 +224,15 @@ class _Loop:
                     self.rate[problem.points(s), i] += values @ v[at : at + basis.size]
                 at += basis.size
 
+    def _wrenches(self, start: Equilibrium) -> Unknowns:
+        """The wrenches of an equilibrium of the core at the starts of the segments, as a first guess."""
+        states = np.zeros((self.problem.count, STATE))
+        for s, segment in enumerate(self.problem.network.segments):
+            part = self.problem.robot.parts[segment.part]
+            if segment.count and isinstance(part, RodHandle):
+                states[s, LAM:] = start.wrench(part, [segment.X0])[0]
+        return Unknowns(states, {}, [np.zeros(tie.held.shape[1]) for tie in self.problem.ties])
+
     def _reconstruct(self, bases: dict) -> None:
         """Poses and twists from strains and their rates (49), and unknowns from them."""
         problem = self.problem
@@ -234,11 +255,11 @@ class _Loop:
         self.u = Unknowns(start, own, ties, {s: np.concatenate([np.zeros(3), start[s, 9:12]]) for s in problem.roots})
 
     def _coefficients(self) -> tuple[float, float]:
-        return (0.5, 1.0) if self.step == 0 else (float(self.method.beta), float(self.method.gamma))
+        return (0.5, 1.0) if self.fresh else (float(self.method.beta), float(self.method.gamma))
 
-    def _history(self) -> None:
-        """Fill the fields with what the step knows: (58) with (65), or (89)."""
-        problem, f, dt = self.problem, self.problem.fields, self.dt
+    def _history(self, t: float, dt: float) -> None:
+        """Fill the fields with what the step to time t knows: (58) with (65), or (89)."""
+        problem, f = self.problem, self.problem.fields
         active = problem.compliance > 0.0
         beta, gamma = self._coefficients()
         if self.full:
@@ -263,26 +284,60 @@ class _Loop:
             state = self.nodes[problem.segments.node[s]]
             problem.root_maps[s] = root_map(state, dt, beta, gamma)
         for s, part in problem.jointed:
-            problem.joint_steps[s] = joint_step(part, self.joints[s], (self.step + 1) * dt, dt, beta, gamma)
+            problem.joint_steps[s] = joint_step(part, self.joints[s], t, dt, beta, gamma)
 
     def advance(self) -> str:
-        """One time step; returns why it failed, or an empty text."""
-        problem, dt = self.problem, self.dt
-        if self.step == 1:
-            self.memory.solve = None  # the first step has another scheme
-        self._history()
-        t = (self.step + 1) * dt
+        """One time step, in pieces if need be; returns why it failed, or an empty text."""
+        t = self.step * self.dt
+        reason = self._take(t + self.dt, self.dt)
+        if reason and self._divisible(self.dt):
+            reason = self._divide(t, self.dt, DIVISIONS) and reason
+        if not reason:
+            self.step += 1
+        return reason
+
+    def _divisible(self, dt: float) -> bool:
+        """Whether half a step is still above the critical one."""
+        return expected_growth(self.problem) ** np.sqrt(2.0) < CARRIED and dt > 0.0
+
+    def _divide(self, t: float, dt: float, left: int) -> str:
+        """Two steps of half the length from time t, each divided again if need be."""
+        self.divided += 1
+        for k in (1, 2):
+            self._forget()
+            now = t + 0.5 * k * dt
+            reason = self._take(now, 0.5 * dt)
+            if reason and left > 1 and self._divisible(0.5 * dt):
+                reason = self._divide(now - 0.5 * dt, 0.5 * dt, left - 1) and reason
+            if reason:
+                return reason
+        self._forget()
+        return ""
+
+    def _forget(self) -> None:
+        """Drop what was kept for steps of the same length."""
+        self.memory.solve, self.before, self.earlier = None, None, None
+        self.problem.kept.state[:] = 0.0
+
+    def _take(self, t: float, dt: float) -> str:
+        """One step of length dt to time t; returns why it failed, or an empty text."""
+        problem = self.problem
+        self._history(t, dt)
         if any(not closure.is_constant for closure in problem.robot.closures.values()):
             problem.ties = [*problem.own_ties, *closing_ties(problem.robot, t)]
         if not self.constant:
             problem.load(t, self.inputs)
-        out = newton(problem, self._guess(), tolerance=self.tolerance, most=self.most, memory=self.memory)
-        self.iterations += out.iterations
-        if not out.success and self.before is not None:  # extrapolation may mislead when loads jump
-            problem.kept.state[:] = 0.0
-            self.memory.solve = None
-            out = newton(problem, self._still(), tolerance=self.tolerance, most=self.most, memory=self.memory)
+        guesses = [self._guess]
+        if self.before is not None or (self.fresh and self.held is not None):
+            guesses.append(self._still)  # extrapolation may mislead when loads jump
+        for k, guess in enumerate(guesses):
+            if k:
+                problem.kept.state[:] = 0.0
+                self.memory.solve = None
+            out = newton(problem, guess(), tolerance=self.tolerance, most=self.most, memory=self.memory)
             self.iterations += out.iterations
+            if out.success:
+                break
         self.growth = growth_of(problem)
         if not out.success:
             return explain(problem, dt, out)
@@ -295,7 +350,8 @@ class _Loop:
         rate = problem.scheme.rate * (xi - past) + past_rate
         self.second = problem.scheme.second * (xi - past)
         self.xi, self.rate = xi, rate
-        self.step += 1
+        if self.fresh:
+            self.fresh, self.memory.solve = False, None  # the first step has another scheme
         return ""
 
     def _still(self) -> Unknowns:
@@ -315,6 +371,9 @@ class _Loop:
         carries on both the trend and the swing.
         """
         u = self._still()
+        if self.fresh and self.held is not None:  # as if nothing were let go
+            u.start[:, LAM:] = self.held.start[:, LAM:]
+            u.ties = [m.copy() for m in self.held.ties]
         if self.before is None:
             return u
         a, b = (x.start[:, :9].reshape(-1, 3, 3) for x in (self.before, self.u))

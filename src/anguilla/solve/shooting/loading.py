@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anguilla.describe import DistributedWrench, RodHandle
+from anguilla.describe import DistributedWrench, Muscle, RodHandle
 from anguilla.errors import DescriptionError, as_number
 from anguilla.mechanics.tree import Floats
 from anguilla.solve.shooting.joints import imposed_values
@@ -72,6 +72,24 @@ def _tensions(problem: Problem, t: float, inputs: Inputs | None) -> Floats:
         value = value(t) if callable(value) else value
         tension[k] = actuator.tension_per_input * as_number(value, f"inputs: the input of actuator {name!r}")
     return tension
+
+
+def add_muscles(problem: Problem, f: dict[str, Floats]) -> list[tuple[Muscle, int, Floats]]:
+    """Add the gains of muscles to the stiffness (92); returns muscles with the segments of their rods and the gains there."""
+    muscles: list[tuple[Muscle, int, Floats]] = []
+    for load in problem.robot.loads:
+        if isinstance(load, Muscle):
+            for s in problem.network.of(load.part.index):
+                if problem.segments.intervals[s]:
+                    free = f["compliance"][problem.points(s)] > 0.0
+                    muscles.append((load, s, np.where(free, load.gains(problem.network.X(s)), 0.0)))
+    for load, s, gain in muscles:
+        at = problem.points(s)
+        f["hooke"][at] += gain
+        if np.any(f["hooke"][at] <= 0.0):
+            raise DescriptionError(f"{load.label}: its gain and the stiffness of the rod must be positive together.")
+        f["compliance"][at] = np.where(f["compliance"][at] > 0.0, 1.0 / f["hooke"][at], 0.0)
+    return muscles
 
 
 def stream_inertia(load) -> Callable[[Floats], Floats]:

@@ -11,7 +11,6 @@ import numpy as np
 from anguilla.describe import DistributedWrench, Frame, Load, Muscle, Robot, RodHandle, Wrench
 from anguilla.errors import DescriptionError, refuse
 from anguilla.mechanics.tree import Floats, Ints
-from anguilla.solve.shooting.march import gauss
 
 FEWEST = 3  # intervals of a segment
 
@@ -46,11 +45,16 @@ class Network:
     """The segments of a robot in order, parents first; points are Gauss points of intervals."""
 
     robot: Robot
-    stages: int
+    along: Floats  # places of the points in an interval, from 0 to 1
     segments: list[Segment] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._ends: dict[tuple[int, float], int] = {}
+
+    @property
+    def stages(self) -> int:
+        """Number of points of an interval."""
+        return len(self.along)
 
     @property
     def first(self) -> Ints:
@@ -73,12 +77,12 @@ class Network:
         return sum(s.count + 1 for s in self.segments)
 
     def X(self, s: int) -> Floats:
-        """Arc lengths [m] of the points of a segment, all strictly inside."""
+        """Arc lengths [m] of the points of a segment."""
         segment = self.segments[s]
         if segment.count == 0:
             return np.zeros(0)
         h = (segment.X1 - segment.X0) / segment.count
-        return (segment.X0 + h * (np.arange(segment.count)[:, None] + gauss(self.stages)[0])).ravel()
+        return (segment.X0 + h * (np.arange(segment.count)[:, None] + self.along)).ravel()
 
     def X_nodes(self, s: int) -> Floats:
         """Arc lengths [m] of the nodes of a segment."""
@@ -153,13 +157,13 @@ def check_known(robot: Robot, *, muscles: bool = True) -> None:
         )
 
 
-def build(robot: Robot, shoots: int, intervals: int, stages: int, frames: Sequence[Frame] = ()) -> Network:
+def build(robot: Robot, shoots: int, intervals: int, along: Floats, frames: Sequence[Frame] = ()) -> Network:
     """Cut the rods of a robot where anything jumps or acts, and further into about `shoots` segments each."""
     if not isinstance(robot, Robot):
         raise refuse("robot", "a Robot", robot)
     if not any(isinstance(part, RodHandle) for part in robot.parts):
         raise DescriptionError(f"Robot {robot.name!r} has no rod: shooting integrates along rods.")
-    network = Network(robot, stages)
+    network = Network(robot, along)
     marked = [frame.bare for frame in frames] + [part.parent for part in robot.parts]
     check_known(robot)
     marked += [load.frame.bare for load in robot.loads if isinstance(load, Wrench)]

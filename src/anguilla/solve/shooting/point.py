@@ -195,6 +195,7 @@ class Work(NamedTuple):
     stress: Floats  # (6,)
     states: Floats  # (stages, STATE)
     trial: Floats  # (STATE,)
+    weight: Floats  # (STATE,) h over the scale of a state
     columns: Floats  # (stages, TANGENT, columns)
     transfer: Floats  # (TANGENT, columns)
     change: Floats  # (TANGENT, columns)

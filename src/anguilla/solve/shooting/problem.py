@@ -6,27 +6,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.linalg import lapack
 from scipy.sparse import csc_matrix
-from scipy.sparse.linalg import splu
 
 from anguilla import lie
-from anguilla.describe import STRAIN_NAMES, BodyHandle, Muscle, Part, Robot, RodHandle, Wrench
+from anguilla.describe import STRAIN_NAMES, BodyHandle, Part, Robot, RodHandle, Wrench
 from anguilla.errors import DescriptionError, refuse
-from anguilla.mechanics.tree import Floats, Ints
+from anguilla.mechanics.tree import Floats
 from anguilla.solve.shooting.balance import Nodes, balance, retract
-from anguilla.solve.shooting.closing import tie_blocks, tie_residual
-from anguilla.solve.shooting.jointing import joint_blocks, joint_residual, moved_joint
+from anguilla.solve.shooting.closing import tie_residual
+from anguilla.solve.shooting.jointing import joint_residual, moved_joint
 from anguilla.solve.shooting.joints import JointStep, coadjoint_matrix, is_free, joint_pose
-from anguilla.solve.shooting.loading import Inputs, Stress, as_field, sample_loads, stream_inertia
-from anguilla.solve.shooting.march import FULL_PRECISION, Gauss, Segments, Stages, gauss, march, work
+from anguilla.solve.shooting.linear import derivative, factorised, pattern
+from anguilla.solve.shooting.loading import Inputs, Stress, add_muscles, as_field, sample_loads, stream_inertia
+from anguilla.solve.shooting.march import FULL_PRECISION, Gauss, Segments, Stages, march, rule_along, work
 from anguilla.solve.shooting.network import Network, Segment, build, is_stream
 from anguilla.solve.shooting.point import ETA, LAM, STATE, STATIC, Fields, Scheme
 from anguilla.solve.shooting.root import RootMap
 from anguilla.solve.shooting.ties import Join, closing_ties
 
 STAGES = 3  # Gauss points of an interval: order 6 at the nodes
-DENSE = 400  # below this many unknowns a dense factorisation is faster
 
 
 @dataclass
@@ -59,23 +57,25 @@ class Problem:
         added: by rod, a function X (m,) -> (m, 6), inertia per length of the water that moves along (test 4).
         moving: dynamics or statics.
         t: time [s] at which imposed poses of closures are taken.
+        along: method along the rods, "gauss" or "explicit".
 
     """
 
     def __init__(
         self, robot: Robot, *, shoots: int, intervals: int, ties: Sequence[Join] = (), follow_strain: bool = True,
         stress: Stress | None = None, added: Mapping[RodHandle, Callable[[Floats], Floats]] | None = None,
-        moving: bool = False, t: float = 0.0,
+        moving: bool = False, t: float = 0.0, along: str = "gauss",
     ) -> None:  # fmt: skip
         self.robot, self.moving = robot, moving
         self.own_ties = list(ties)
+        self.tableau = rule_along(along)
         self.ties = [*ties, *closing_ties(robot, t)]
         self.shoots, self.intervals = shoots, intervals
         frames = [frame for tie in self.ties for frame in (tie.a, tie.b) if not frame.is_ground]
         for frame in frames:
             if frame.robot is not robot:
                 raise DescriptionError(f"The tied frame {frame.label} belongs to another robot.")
-        self.network: Network = build(robot, shoots, intervals, STAGES, frames)
+        self.network: Network = build(robot, shoots, intervals, self.tableau[0], frames)
         self.follow_strain = follow_strain
         self.soft = 0.0
         self.efforts: list[Floats] = []
@@ -136,7 +136,7 @@ class Problem:
             f["route"] = self.routes
         self.force_scale = stiffest
         self.elastic = np.where(f["compliance"] > 0.0, f["hooke"], 0.0)  # what the damping goes with
-        self._add_muscles(f)
+        self.muscles = add_muscles(self, f)
         self.hooke, self.compliance, self.rest = f["hooke"].copy(), f["compliance"].copy(), f["rest"].copy()
         self.weight = f["inertia"][:, 3].copy()  # rho A, before the water is added
         f["past"][:] = f["rest"]
@@ -153,25 +153,6 @@ class Problem:
         self.fields = Fields(**f)
         self.tails = tails
         self.pulls = np.zeros((self.count, cables))
-
-    def _add_muscles(self, f: dict[str, Floats]) -> None:
-        """The gains of muscles are stiffness (92)."""
-        self.muscles: list[tuple[Muscle, int, Floats]] = []  # with the segments of their rods and the gains there
-        for load in self.robot.loads:
-            if isinstance(load, Muscle):
-                for s in self.network.of(load.part.index):
-                    if self.segments.intervals[s]:
-                        at = self.points(s)
-                        gain = np.where(f["compliance"][at] > 0.0, load.gains(self.network.X(s)), 0.0)
-                        self.muscles.append((load, s, gain))
-        for load, s, gain in self.muscles:
-            at = self.points(s)
-            f["hooke"][at] += gain
-            if np.any(f["hooke"][at] <= 0.0):
-                raise DescriptionError(
-                    f"{load.label}: its gain and the stiffness of the rod must be positive together."
-                )
-            f["compliance"][at] = np.where(f["compliance"][at] > 0.0, 1.0 / f["hooke"][at], 0.0)
 
     def points(self, s: int) -> slice:
         """Points of a segment."""
@@ -266,37 +247,15 @@ class Problem:
         self.size = at
         self.root_maps: dict[int, RootMap] = {}  # set by the time loop
         self.root_tangent: list[Floats] = []
-        self.rows, self.cols = self._pattern()
+        self.rows, self.cols = pattern(self)
         self.work = work(STAGES, nd)
-        self.rule = Gauss(*gauss(STAGES)[:0:-1], np.ones(STATE), np.array(FULL_PRECISION))
+        self.rule = Gauss(*self.tableau[:0:-1], np.ones(STATE), np.array(FULL_PRECISION))
         self.kept = Stages(np.zeros((self.network.size, STATE)), np.zeros((self.network.size, 24, nd)))
         self.node_states = np.zeros((self.network.nodes, STATE))
         self.end = np.zeros((S, STATE))
         self.transfer = np.zeros((S, 24, nd))
         self.values = np.zeros(len(self.rows))
         self.residual = np.zeros(at)
-
-    def _pattern(self) -> tuple[Ints, Ints]:
-        """Rows and columns of the entries written by `balance`."""
-        nd, xdim = self.nd, self.xdim
-        rows: list[Ints] = []
-        cols: list[Ints] = []
-
-        def block(row: int, height: int, col: int, width: int) -> None:
-            r, c = np.meshgrid(np.arange(row, row + height), np.arange(col, col + width), indexing="ij")
-            rows.append(r.ravel())
-            cols.append(c.ravel())
-
-        for s in range(self.count):
-            diagonal = np.arange(s * nd, s * nd + xdim)
-            rows.append(diagonal)
-            cols.append(diagonal)
-            block(s * nd + xdim, 6, s * nd, nd)
-            p = int(self.nodes.parent[s])
-            if p >= 0:
-                block(s * nd, xdim, p * nd, nd)
-                block(p * nd + xdim, 6, s * nd + xdim, 6)
-        return np.concatenate(rows), np.concatenate(cols)
 
     # Loads at a time -----------------------------------------------------------------------------------------------
 
@@ -387,46 +346,11 @@ class Problem:
 
     def matrix(self, u: Unknowns) -> csc_matrix | Floats:
         """Derivative of the residual, after `evaluate` with its tangent."""
-        rows, cols, values = [self.rows], [self.cols], [self.values]
-
-        def block(at: int, to: int, part: Floats) -> None:
-            r, c = np.meshgrid(np.arange(part.shape[0]) + at, np.arange(part.shape[1]) + to, indexing="ij")
-            rows.append(r.ravel())
-            cols.append(c.ravel())
-            values.append(np.asarray(part, dtype=float).ravel())
-
-        nd, xdim = self.nd, self.xdim
-        joint_blocks(self, block, u)
-        for k, s in enumerate(self.roots):
-            block(s * nd, self.root_slice[k].start, self.root_tangent[k])
-            block(self.root_slice[k].start, s * nd + xdim, np.eye(6))
-        for k, tie in enumerate(self.ties):
-            tie_blocks(self, block, k, tie, u.ties[k])
-        r, c, v = np.concatenate(rows), np.concatenate(cols), np.concatenate(values)
-        if self.size > DENSE:
-            return csc_matrix((v, (r, c)), shape=(self.size, self.size))
-        full = np.zeros((self.size, self.size))
-        if len(values) > 1:
-            np.add.at(full, (r, c), v)
-        else:
-            full[r, c] = v
-        return full
+        return derivative(self, u)
 
     def factorise(self, u: Unknowns) -> Callable[[Floats], Floats] | None:
         """Solver of the linear equations of the derivative, after `evaluate` with its tangent; None if singular."""
-        matrix = self.matrix(u)
-        try:
-            if not isinstance(matrix, np.ndarray):
-                return splu(matrix).solve
-            # equations and unknowns in natural units: the pivots of a badly scaled matrix mislead
-            scaled = matrix * self.units[1] / self.units[0][:, None]
-            lu, pivots, info = lapack.dgetrf(scaled)
-            if info != 0:
-                return None
-            rows, cols = self.units
-            return lambda r: cols * lapack.dgetrs(lu, pivots, r / rows)[0]
-        except RuntimeError:
-            return None
+        return factorised(derivative(self, u), *self.units)
 
     def move(self, u: Unknowns, step: Floats, factor: float = 1.0) -> Unknowns:
         """Unknowns after a correction."""

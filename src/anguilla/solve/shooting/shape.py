@@ -192,6 +192,22 @@ class StaticShape(_Fields):
     def _pick(self, array: Floats) -> Any:
         return array[0]
 
+    def unknowns_at(self, problem: Problem) -> Unknowns:
+        """The same equilibrium as unknowns of another problem of the same robot, with other segments."""
+        assert self.unknowns is not None
+        old = self._network
+        start = np.zeros((problem.count, STATE))
+        for s, segment in enumerate(problem.network.segments):
+            part = self.robot.parts[segment.part]
+            if segment.count and isinstance(part, RodHandle):
+                start[s] = self._at(part, np.array([segment.X0]))[0][0, 0]
+            else:
+                start[s] = self._states[0, old.node[old.of(segment.part)[0]]]
+            start[s, :9] = _rotation(start[s, :9].reshape(3, 3)).ravel()
+        parts = {segment.part: s for s, segment in reversed(list(enumerate(problem.network.segments)))}
+        joints = {parts[old.segments[s].part]: q.copy() for s, q in self.unknowns.joints.items()}
+        return Unknowns(start, joints, [m.copy() for m in self.unknowns.ties])
+
     def strain_at(self, problem: Problem) -> Floats:
         """Strains (points, 6) at the points of another problem of the same robot."""
         old, new = self._network, problem.network

@@ -77,13 +77,12 @@ def _iterate(
     problem: Problem, u: Unknowns, tolerance: float, most: int, slack: Sequence[Floats], memory: Memory, chord: bool,
     finest: float,
 ) -> Outcome:  # fmt: skip
-    weight = 1.0 / problem.units[0]
     if chord:
         problem.rule.precision[0] = max(finest, COARSEST)
     if not problem.evaluate(u, False, slack):
         memory.solve = None
         return Outcome(u, False, "the integration along a rod overflowed", 0, np.inf)
-    merit = float(np.linalg.norm(problem.residual * weight))
+    merit = _merit(problem)
     size = np.inf
     for iteration in range(1, most + 1):
         fresh = memory.solve is None
@@ -129,14 +128,20 @@ def _iterate(
     return Outcome(u, False, f"no convergence in {most} iterations", most, size)
 
 
+def _merit(problem: Problem) -> float:
+    """Norm of the residual in natural units; infinite rather than an overflow."""
+    with np.errstate(over="ignore"):
+        return float(np.linalg.norm(problem.residual / problem.units[0]))
+
+
 def _search(problem: Problem, u: Unknowns, step: Floats, merit: float, turn: float, near: bool, slack):
     """Unknowns after a part of a correction that reduces the error, the new error and that part; None if there is none."""
     factor = min(1.0, LARGEST_TURN / max(turn, 1e-300))
     for _ in range(HALVINGS):
         trial = problem.move(u, step, factor)
         if problem.evaluate(trial, False, slack):
-            new = float(np.linalg.norm(problem.residual / problem.units[0]))
-            if new < merit or near:
+            new = _merit(problem)
+            if new < merit or (near and np.isfinite(new)):
                 return trial, new, factor
         factor *= 0.5
     return None, merit, factor
@@ -148,7 +153,7 @@ def levenberg(problem: Problem, u: Unknowns, *, tolerance: float, most: int, sla
     if not problem.evaluate(u, True, slack):
         return Outcome(u, False, "the integration along a rod overflowed", 0, np.inf)
     sigma, size = 1e-3, np.inf
-    merit = float(np.linalg.norm(problem.residual / rows))
+    merit = _merit(problem)
     n = problem.size
     for iteration in range(1, most + 1):
         matrix = problem.matrix(u)
@@ -161,7 +166,7 @@ def levenberg(problem: Problem, u: Unknowns, *, tolerance: float, most: int, sla
             turn, size = correction_size(problem, u, step)
             trial = problem.move(u, step)
             good = turn < 2.0 * LARGEST_TURN and problem.evaluate(trial, True, slack)
-            new = float(np.linalg.norm(problem.residual / rows)) if good else np.inf
+            new = _merit(problem) if good else np.inf
             if new < merit or size < tolerance:
                 break
             sigma = max(10.0 * sigma, 1e-12)

@@ -20,6 +20,7 @@ from anguilla.solve.shooting.ties import Join
 
 __all__ = ["statics"]
 
+FEW = 2  # shoots to begin with when more of them fail
 SMALLEST_STEP = 1e-4  # of the load
 SOFTEST, STIFF = 3.0, 1e-5  # of ties on their way to being closed, in units of a rod's own
 SOFTER, SLOWEST = 0.3, 0.97  # from one softness to the next, and where to give up
@@ -68,7 +69,13 @@ def statics(
     )
     problem.check_inputs(inputs)
     began = time.perf_counter()
-    u, ok, message, counters = _continuation(problem, inputs, t, start, solver, tolerance, iterations)
+    coarse = None
+    if start is None and shoots > FEW:  # fewer unknowns converge from further away
+        coarse = lambda: statics(  # noqa: E731
+            robot, inputs=inputs, ties=ties, stress=stress, t=t, shoots=FEW, intervals=intervals, solver=solver,
+            follow_strain=follow_strain, tolerance=tolerance, iterations=iterations, raise_on_failure=False,
+        )  # fmt: skip
+    u, ok, message, counters = _continuation(problem, inputs, t, start, solver, tolerance, iterations, coarse)
     problem.evaluate(u, False)
     _, strain = fields_of(problem)
     status = Status(ok, message, counters, time.perf_counter() - began)
@@ -95,6 +102,7 @@ def _continuation(
     solver: str,
     tolerance: float,
     most: int,
+    coarse: Callable[[], StaticShape] | None,
 ) -> tuple[Unknowns, bool, str, dict[str, int]]:
     rest = problem.rest_guess()
     begin = rest if start is None else _same(problem, start)
@@ -109,6 +117,11 @@ def _continuation(
     out = attempt(begin.copy(), 1.0)
     total, pieces, factor = out.iterations, 1, 1.0
     stepped = start is not None
+    few = coarse() if coarse is not None and not out.success else None
+    if few is not None and few.status.success:
+        out = attempt(few.unknowns_at(problem), 1.0)
+        total, stepped = total + few.status.counters["iterations"] + out.iterations, True
+        pieces += few.status.counters["load_steps"] - 1
     if problem.ties and not out.success:
         out = _soften(problem, begin, lambda u: attempt(u, 1.0))
         total += out.iterations

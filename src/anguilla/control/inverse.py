@@ -19,6 +19,7 @@ __all__ = ["InverseKinematics", "Reach", "forward_kinematics", "inverse_kinemati
 
 Floats = NDArray[np.float64]
 Targets = Mapping[str, ArrayLike]
+PLACE = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])  # rows of a target that is a position only
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ class InverseKinematics:
             else:
                 positions.append(as_vector(value, 3, f"The target of {name!r}", "m"))
                 rotations.append(None)
-                mask.append(np.r_[np.ones(3), np.zeros(rows[name] - 3)])
+                mask.append(PLACE[: rows[name]])
         return positions, rotations, np.concatenate(mask)
 
     # Steps -------------------------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from anguilla.fem.elements import (
     star_pairs,
 )
 from anguilla.fem.frames import Frames
+from anguilla.fem.lanes import WORK, assemble_lanes, make_lanes
 from anguilla.fem.laws import LAWS, MEMBRANE
 from anguilla.fem.linear import LinearSolver, make_solver
 from anguilla.fem.mesh import Floats, Ints, locate
@@ -106,6 +107,8 @@ class SoftSystem:
         self._pressure = np.zeros(n if body.element == "averaged" else 0)
         widest = int(np.diff(self.stars.node_at).max()) if len(self.stars.node_at) else 1
         self._star_row = np.zeros((widest, 3))
+        self._lanes = None if len(self._pressure) else make_lanes(self.elements)
+        self._lane_work = np.zeros(WORK)
         self.no_history = np.zeros((0, 9))
         self._nothing = np.zeros((1, 9))
         rest = self.rest.x
@@ -282,7 +285,10 @@ class SoftSystem:
             bulk, bad = average(self.elements, self.stars, x, self._pressure)
             if bad >= 0:
                 return np.inf, gradient, out
-        energy, bad = assemble(self.elements, self.stars, x, self._pressure, gain, past, gradient, out, want)
+        if stiffness and self._lanes is not None and history is None:
+            energy, bad = assemble_lanes(self._lanes, x, gain, self._lane_work, gradient, out)
+        else:
+            energy, bad = assemble(self.elements, self.stars, x, self._pressure, gain, past, gradient, out, want)
         if bad >= 0:
             return np.inf, gradient, out
         energy += bulk

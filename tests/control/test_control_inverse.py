@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from control_bodies import finger, parallel, rod
+from control_bodies import finger, guided, parallel, rod
 
 import anguilla as ag
 from anguilla import control, fem
@@ -101,6 +101,29 @@ def test_energy_chooses_the_gentlest_of_many_answers():
     reach = control.inverse_kinematics(finger(), {"tip": known.position("tip")})
     np.testing.assert_allclose([reach.inputs[f"pull_{k}"] for k in range(4)], [0.3, 0.1, 0, 0], atol=2e-3)
     assert reach.distance < 1e-5
+
+
+def test_antagonists_come_to_rest():
+    """Where the gentlest effort changes fast with the shape, its choice must not swing for ever."""
+    model = fem.SoftModel(guided())
+    model.relax()
+    reach = control.InverseKinematics(model).solve({"top": (0.0, 0.0, 0.17)})
+    assert reach.status.success
+    assert reach.distance < 1e-5
+    np.testing.assert_allclose(list(reach.inputs.values()), reach.inputs["east"], rtol=1e-3)  # by symmetry
+
+
+def test_friction_in_the_cables_costs_millimetres():
+    model = fem.SoftModel(guided())
+    model.relax()
+    reach = control.InverseKinematics(model).solve({"top": (0.005, 0.0, 0.14)})
+    tops = {}
+    for friction in (0.0, 0.15, 0.3):
+        eq = fem.statics(guided(friction=friction), strokes=reach.strokes)
+        np.testing.assert_allclose([eq.stroke(n) for n in reach.strokes], list(reach.strokes.values()), atol=1e-9)
+        tops[friction] = np.linalg.norm(eq.position("top") - [0.005, 0.0, 0.14])
+    assert tops[0.0] < 1e-5
+    assert 2e-4 < tops[0.15] < tops[0.3] < 1e-2
 
 
 def test_orientation_targets():

@@ -77,13 +77,25 @@ class InverseKinematics:
             [np.r_[np.ones(3), np.full(rows - 3, lever)] for rows in self.model.effectors.values()] or [np.zeros(0)]
         )
         self._kept = 0
+        self._calm, self._change = 0.0, np.zeros(len(self.model.actuators))
         self._before = self._length = np.inf
         self.trust = self.reach
 
     def retreat(self, trust: float) -> None:
         """Trust the linearised model over this length [m] only, and factor anew."""
         self._before = self._length = np.inf
+        self._calm, self._change = 0.0, np.zeros(len(self.model.actuators))
         self.trust = trust
+
+    def _steady(self, change: Floats, compliance: Floats) -> None:
+        """Slow down if the efforts swing: the compliance, and with it the gentlest effort, changes with the shape."""
+        along = float(change @ compliance @ self._change)
+        size = float(self._change @ compliance @ self._change)
+        if along < -0.3 * size:
+            self._calm = min(2.0 * self._calm + 1.0, 63.0)
+        elif along > 0.7 * size:
+            self._calm = max(0.5 * (self._calm - 1.0), 0.0)
+        self._change = change
 
     # Targets -----------------------------------------------------------------------------------------------------------
 
@@ -145,7 +157,10 @@ class InverseKinematics:
         weights = self._weights * mask
         size = float(np.linalg.norm(weights * error))
         error = error * min(1.0, self.trust / max(size, 1e-300))
-        choice = allocate(projection, "e", error, self.model.limits(), weights=weights, energy=self.energy)
+        choice = allocate(
+            projection, "e", error, self.model.limits(), weights=weights, energy=self.energy, calm=self._calm
+        )
+        self._steady(choice.change, projection.W("a", "a"))
         length = self.model.advance(projection, choice.change, reach=2.0 * self.trust)
         self._before, self._length = self._length, length
         # trust the linearised model as far as it proved right

@@ -56,7 +56,7 @@ def test_the_loop_settles_and_rejects_a_push():
 
 
 def test_a_step_of_inverse_kinematics_is_fast():
-    rows = load("fem_speed").main(sizes=(13,), steps=15)
+    rows = load("fem_speed").main(sizes=((13, 2),), steps=15)
     assert rows[0].nodes == pytest.approx(1000, rel=0.05)
-    assert rows[0].best < 0.05  # far above what is measured, for busy machines
+    assert rows[0].best < 0.01  # three times what is measured, for busy machines
     assert rows[0].imbalance < 1e-3

@@ -13,12 +13,14 @@ from anguilla.control.allocation import Allocation, allocate
 from anguilla.control.model import ConstraintModel, as_model
 from anguilla.describe.description import did_you_mean
 from anguilla.errors import DescriptionError, SolverError, as_count, as_pose, as_positive, as_vector, refuse
+from anguilla.fem.projection import Projection
 from anguilla.results import Status
 
 __all__ = ["InverseKinematics", "Reach", "forward_kinematics", "inverse_kinematics"]
 
 Floats = NDArray[np.float64]
 Targets = Mapping[str, ArrayLike]
+DRIVEN = 0.25  # largest part of the energy of a step that may come from an imbalance, to keep a factorisation
 PLACE = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])  # rows of a target that is a position only
 
 
@@ -76,7 +78,7 @@ class InverseKinematics:
         self._weights = np.concatenate(
             [np.r_[np.ones(3), np.full(rows - 3, lever)] for rows in self.model.effectors.values()] or [np.zeros(0)]
         )
-        self._kept = 0
+        self._kept, self._honest = 0, True
         self._calm, self._change = 0.0, np.zeros(len(self.model.actuators))
         self._before = self._length = np.inf
         self.trust = self.reach
@@ -148,8 +150,9 @@ class InverseKinematics:
         return self._step(*goals)
 
     def _step(self, positions: list[Floats], rotations: list[Floats | None], mask: Floats) -> tuple[Allocation, float]:
-        # an old stiffness is good enough only for small steps that do not grow
-        reuse = self._kept < self.reuse and self._length < min(0.02 * self.model.size, 1.5 * self._before)
+        # an old stiffness is good enough only for small steps that do not grow and do not chase their own errors
+        small = self._length < min(0.02 * self.model.size, 1.5 * self._before)
+        reuse = self._kept < self.reuse and small and self._honest
         projection = self.model.project(reuse=reuse)
         self._kept = self._kept + 1 if reuse else 0
         before = self.model.errors(positions, rotations)
@@ -161,6 +164,7 @@ class InverseKinematics:
             projection, "e", error, self.model.limits(), weights=weights, energy=self.energy, calm=self._calm
         )
         self._steady(choice.change, projection.W("a", "a"))
+        self._honest = _mostly_driven(projection, choice.change)
         length = self.model.advance(projection, choice.change, reach=2.0 * self.trust)
         self._before, self._length = self._length, length
         # trust the linearised model as far as it proved right
@@ -228,6 +232,12 @@ class InverseKinematics:
         if points.ndim != 2 or points.shape[1] != 3:
             raise refuse("path", "positions of shape (k, 3) [m]", path)
         return [self.solve({name: point}, **options) for point in points]
+
+
+def _mostly_driven(projection: Projection, change: Floats) -> bool:
+    """Whether a step comes from the efforts and not from an imbalance that earlier steps left, by energies."""
+    driven = change @ projection.W("a", "a") @ change + 2.0 * change @ projection.drift("a")
+    return bool(projection.lack <= DRIVEN * (projection.lack + driven))
 
 
 def _settle(

@@ -24,7 +24,7 @@ ANALYSE, FACTOR, SOLVE, FORWARD, BACKWARD, RELEASE = 11, 22, 33, 331, 333, -1
 NOT_DEFINITE = -4  # what PARDISO answers to a pivot that is not positive
 PARDISO_DOMAIN = 4
 MINIMUM_DEGREE, DISSECTION = 0, 2
-LARGE = 6000  # nodes above which PARDISO's nested dissection beats its minimum degree
+ORDERINGS = (MINIMUM_DEGREE, DISSECTION)  # the first is better for slender bodies, the second for solid ones
 
 
 def library() -> Any:
@@ -81,7 +81,6 @@ class Handle:
             np.ascontiguousarray(indices, dtype=np.int32), np.zeros(self.n, dtype=np.int32), self.settings,
         )  # fmt: skip
         self.settings[0] = 1  # not the defaults; what is not named below stays 0: no refinement, scaling or matching
-        self.settings[1] = MINIMUM_DEGREE if self.n < 3 * LARGE else DISSECTION
         self.settings[9] = 13 if kind == DEFINITE else 8  # a pivot below 10^-k of the matrix is perturbed
         self.settings[20] = 1  # pivots of two by two for indefinite matrices
         self.settings[34] = 1  # numbered from 0
@@ -98,15 +97,26 @@ class Handle:
             raise SolverError(f"MKL PARDISO stopped with its error {error}.", advice='Try solver="ldl".')
         return x
 
+    def _analyse(self, nothing: Floats) -> None:
+        """Take the ordering with the smaller factor."""
+        sizes = []
+        for method in ORDERINGS:
+            self.settings[1], self.settings[17] = method, -1  # -1: count the entries of the factor
+            self._checked(ANALYSE, nothing)
+            self._run(RELEASE, nothing, nothing)
+            sizes.append(int(self.settings[17]))
+        self.settings[1], self.settings[17] = ORDERINGS[int(np.argmin(sizes))], 0
+        self._checked(ANALYSE, nothing)
+        self._analysed = True
+
     def factor(self) -> bool:
         """Factor the present data; False if the matrix is not of the kind."""
         nothing = np.zeros((1, self.n))
         if not self._analysed:
-            self._checked(ANALYSE, nothing)
-            self._analysed = True
             weakref.finalize(
                 self, _pardiso, self._mkl, self._arrays, self.kind, RELEASE, nothing, nothing
             ).atexit = False
+            self._analyse(nothing)
         error = self._run(FACTOR, nothing, nothing)
         if error == NOT_DEFINITE:
             return False

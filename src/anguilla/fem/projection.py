@@ -36,6 +36,7 @@ class Projection:
         efforts: (actuators,) present efforts [N, Pa].
         count: numbers of effector, actuator and sensor rows.
         finish: change of efforts (actuators,) -> step of the whole robot.
+        lack: twice the energy [J] that the free motion sets free: zero at equilibrium.
 
     """
 
@@ -46,6 +47,7 @@ class Projection:
     efforts: Floats
     count: tuple[int, int, int]
     finish: Callable[[Floats], Any] = field(repr=False)
+    lack: float = 0.0
 
     def _rows(self, kind: str) -> slice:
         e, a, s = self.count
@@ -157,7 +159,16 @@ class SoftModel:
             coefficients = np.concatenate([np.zeros(count[0]), change, np.zeros(count[2]), [1.0]])
             return finish(coefficients).reshape(-1, 3)
 
-        return Projection(w[:-1, :-1], w[:-1, -1], self.strokes(), self.readings(), self.efforts.copy(), count, whole)
+        return Projection(
+            w[:-1, :-1],
+            w[:-1, -1],
+            self.strokes(),
+            self.readings(),
+            self.efforts.copy(),
+            count,
+            whole,
+            float(w[-1, -1]),
+        )
 
     def advance(self, projection: Projection, change: Floats, *, reach: float = np.inf) -> float:
         """Change the efforts and move along (002 (10)); returns the largest displacement [m].

@@ -38,6 +38,7 @@ class Allocation:
 def allocate(
     projection: Projection, rows: str, error: Floats, limits: tuple[Floats, Floats, Floats, Floats], *,
     weights: Floats | None = None, energy: float = 1e-6, calm: float = 0.0,
+    turn: Floats | None = None,
 ) -> Allocation:  # fmt: skip
     """Change of efforts that takes the error of rows "e" or "s" to zero, or as near as the limits allow.
 
@@ -51,10 +52,12 @@ def allocate(
             chooses among many answers, and keeps the answer tame where there is almost none.
         calm: weight of the energy of the change over that of the effort: slows down the choice among many answers by
             1 + calm, and hardly the way to the target.
+        turn: (rows, rows) derivative of the error with respect to the rows; the identity by default.
 
     """
     w = np.ones(len(error)) if weights is None else weights
-    J = w[:, None] * projection.W(rows, "a")
+    moves = projection.W(rows, "a") if turn is None else turn @ projection.W(rows, "a")
+    J = w[:, None] * moves
     e = w * error
     Waa = projection.W("a", "a")
     if not len(Waa):
@@ -83,5 +86,5 @@ def allocate(
     n = len(size)
     stroke_limit = np.zeros(n, dtype=np.int64)
     stroke_limit[bounded] = answer.active[n:]
-    left = error + projection.W(rows, "a") @ change
+    left = error + moves @ change
     return Allocation(change, left, answer.feasible, answer.active[:n], stroke_limit)

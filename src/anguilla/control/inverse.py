@@ -14,6 +14,7 @@ from anguilla.control.model import ConstraintModel, as_model
 from anguilla.describe.description import did_you_mean
 from anguilla.errors import DescriptionError, SolverError, as_count, as_pose, as_positive, as_vector, refuse
 from anguilla.fem.projection import Projection
+from anguilla.lie import dexp3_inv
 from anguilla.results import Status
 
 __all__ = ["InverseKinematics", "Reach", "forward_kinematics", "inverse_kinematics"]
@@ -21,6 +22,7 @@ __all__ = ["InverseKinematics", "Reach", "forward_kinematics", "inverse_kinemati
 Floats = NDArray[np.float64]
 Targets = Mapping[str, ArrayLike]
 DRIVEN = 0.25  # largest part of the energy of a step that may come from an imbalance, to keep a factorisation
+CRAWL = 1e-4  # steps below this part of the size end the search when the target does not come nearer
 PLACE = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])  # rows of a target that is a position only
 
 
@@ -137,6 +139,16 @@ class InverseKinematics:
                 mask.append(PLACE[: rows[name]])
         return positions, rotations, np.concatenate(mask)
 
+    def _turn(self, error: Floats) -> Floats:
+        """Derivative (rows, rows) of the error: a rotation vector does not change as fast as the body turns."""
+        out = np.eye(len(error))
+        at = 0
+        for rows in self.model.effectors.values():
+            if rows == 6:
+                out[at + 3 : at + 6, at + 3 : at + 6] = dexp3_inv(error[at + 3 : at + 6])
+            at += rows
+        return out
+
     # Steps -------------------------------------------------------------------------------------------------------------
 
     def step(self, targets: Targets) -> tuple[Allocation, float]:
@@ -156,19 +168,20 @@ class InverseKinematics:
         projection = self.model.project(reuse=reuse)
         self._kept = self._kept + 1 if reuse else 0
         before = self.model.errors(positions, rotations)
-        error = before + projection.drift("e")
+        turn = self._turn(before)
+        error = before + turn @ projection.drift("e")
         weights = self._weights * mask
         size = float(np.linalg.norm(weights * error))
         error = error * min(1.0, self.trust / max(size, 1e-300))
         choice = allocate(
-            projection, "e", error, self.model.limits(), weights=weights, energy=self.energy, calm=self._calm
+            projection, "e", error, self.model.limits(), weights=weights, energy=self.energy, calm=self._calm, turn=turn
         )
         self._steady(choice.change, projection.W("a", "a"))
         self._honest = _mostly_driven(projection, choice.change)
         length = self.model.advance(projection, choice.change, reach=2.0 * self.trust)
         self._before, self._length = self._length, length
         # trust the linearised model as far as it proved right
-        move = projection.drift("e") + projection.W("e", "a") @ choice.change
+        move = turn @ (projection.drift("e") + projection.W("e", "a") @ choice.change)
         miss = np.linalg.norm(weights * (self.model.errors(positions, rotations) - before - move))
         ratio = float(miss) / max(float(np.linalg.norm(weights * move)), 1e-9 * self.model.size)
         if length > 2.0 * self.trust or ratio > 0.3:
@@ -240,6 +253,12 @@ def _mostly_driven(projection: Projection, change: Floats) -> bool:
     return bool(projection.lack <= DRIVEN * (projection.lack + driven))
 
 
+def _stands(distances: list[float]) -> bool:
+    """Whether the distance to a target out of reach has not changed for ten steps."""
+    last = distances[-10:]
+    return len(last) == 10 and max(last) - min(last) <= 1e-7 * max(last)
+
+
 def _settle(
     model: ConstraintModel,
     step: Any,
@@ -252,6 +271,7 @@ def _settle(
     """Repeat steps until they vanish; shorten them when elements turn inside out."""
     as_count(most, "iterations")
     length, halvings, count, settled = np.inf, 0, 0, False
+    distances: list[float] = []
     choice: Allocation | None = None
     good = memory = model.remember()  # good: before the last step, whose end may turn out to be inside out
     for count in range(1, most + 1):  # noqa: B007
@@ -266,7 +286,8 @@ def _settle(
             model.restore(good)
             continue
         good, memory = memory, now
-        if length <= tolerance * model.size:
+        distances.append(float(np.linalg.norm(error())))
+        if length <= tolerance * model.size or (length <= CRAWL * model.size and _stands(distances)):
             settled = True
             break
     if choice is None:
@@ -366,7 +387,11 @@ def as_lengths(model: ConstraintModel, lengths: Mapping[str, float] | ArrayLike)
         if missing:
             raise DescriptionError(f"lengths: the length of sensor {missing[0]!r} is missing.")
         lengths = [lengths[name] for name in names]
-    return as_vector(lengths, len(names), "lengths", "m")
+    goal = as_vector(lengths, len(names), "lengths", "m")
+    if np.any(goal <= 0.0):
+        name = names[int(np.argmin(goal))]
+        raise DescriptionError(f"lengths: a length must be positive; got {goal.min():g} m for sensor {name!r}.")
+    return goal
 
 
 def free_limits(n: int) -> tuple[Floats, Floats, Floats, Floats]:

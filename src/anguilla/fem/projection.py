@@ -13,7 +13,7 @@ import numpy as np
 
 from anguilla.errors import SolverError
 from anguilla.fem.body import SoftBody
-from anguilla.fem.equilibrium import CONVERGED, EXPLANATION, Task, _Counts, solve
+from anguilla.fem.equilibrium import ADVICE, CONVERGED, EXPLANATION, SINGULAR, USUAL_ADVICE, Task, _Counts, solve
 from anguilla.fem.mesh import Floats
 from anguilla.fem.parts import Tendon
 from anguilla.fem.results import SoftEquilibrium, Status
@@ -146,6 +146,10 @@ class SoftModel:
         energy, gradient, blocks = system.evaluate(state, self.efforts, stiffness=not reuse, blocks=self._blocks)
         if not np.isfinite(energy):
             raise SolverError("Elements turned inside out.", advice="Make smaller steps.")
+        if system.can_drift(self.efforts):
+            raise SolverError(
+                f"Nothing holds {system.body.name!r} as a whole: its stiffness is singular.", advice=ADVICE[SINGULAR]
+            )
         if not reuse:
             self.negative = max(0, system.solver.factor(u.fold(state.x, blocks, gradient)))
             self._factored = True
@@ -193,6 +197,9 @@ class SoftModel:
         message = f"{EXPLANATION[status]} in {counts.iterations} iterations"
         result = SoftEquilibrium(self.system.body, self.system, state, efforts, Status(ok, message, vars(counts)))
         if not ok:
-            raise SolverError(f"No equilibrium of {self.system.body.name!r}: {message}.", result=result)
+            raise SolverError(
+                f"No equilibrium of {self.system.body.name!r}: {message}.", result=result,
+                advice=ADVICE.get(status, USUAL_ADVICE),
+            )  # fmt: skip
         self.state, self.efforts = state, efforts
         return result

@@ -114,6 +114,7 @@ class SoftSystem:
         rest = self.rest.x
         self._rest_length, self._rest_volume = self._lengths(rest), self._volumes(rest)
         self.tolerance_force = self._scale()
+        self._loose = _free_motions(self.rest.x, fixed) > 0
 
     # Compilation -------------------------------------------------------------------------------------------------------
 
@@ -205,6 +206,11 @@ class SoftSystem:
         el = self.elements
         area = float(el.weight.sum()) ** (2.0 / 3.0)
         return float(np.mean(el.mu)) * area
+
+    def can_drift(self, efforts: Floats) -> bool:
+        """Whether the body can move as a whole: its supports leave it free, and no tight tendon ties it to the world."""
+        tied = [isinstance(part, Tendon) and part.origin is not None for part in self.body.actuators.values()]
+        return self._loose and not np.any(np.array(tied, dtype=bool) & (efforts != 0.0))
 
     # Inputs ------------------------------------------------------------------------------------------------------------
 
@@ -375,6 +381,14 @@ class SoftSystem:
         for k in range(len(rows)):
             add_line(self.lines, tendons + k, state.x, 1.0, self._whole, rows[k])
         return rows
+
+
+def _free_motions(points: Floats, fixed: np.ndarray) -> int:
+    """Number of rigid motions, of six, that the supports leave; fixed (n, 3) marks what they hold."""
+    node, axis = np.nonzero(fixed)
+    arms = (points[node] - points.mean(axis=0)) / float(np.ptp(points, axis=0).max())
+    along = np.eye(3)[axis]
+    return 6 - int(np.linalg.matrix_rank(np.hstack([along, np.cross(arms, along)]), tol=1e-7 * np.sqrt(len(node))))
 
 
 def _with_slots(surfaces: Surfaces, pattern: Pattern) -> Surfaces:

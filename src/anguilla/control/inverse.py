@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 Targets = Mapping[str, ArrayLike]
 DRIVEN = 0.25  # largest part of the energy of a step that may come from an imbalance, to keep a factorisation
 CRAWL = 1e-4  # steps below this part of the size end the search when the target does not come nearer
+AWAY, CALM_REACH = 10.0, 0.01  # longest way of a node in a step, over the error of the effectors, or over the size
 PLACE = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])  # rows of a target that is a position only
 
 
@@ -163,7 +164,7 @@ class InverseKinematics:
 
     def _step(self, positions: list[Floats], rotations: list[Floats | None], mask: Floats) -> tuple[Allocation, float]:
         # an old stiffness is good enough only for small steps that do not grow and do not chase their own errors
-        small = self._length < min(0.02 * self.model.size, 1.5 * self._before)
+        small = self._length < min(0.005 * self.model.size, 1.5 * self._before)
         reuse = self._kept < self.reuse and small and self._honest
         projection = self.model.project(reuse=reuse)
         self._kept = self._kept + 1 if reuse else 0
@@ -178,7 +179,9 @@ class InverseKinematics:
         )
         self._steady(choice.change, projection.W("a", "a"))
         self._honest = _mostly_driven(projection, choice.change)
-        length = self.model.advance(projection, choice.change, reach=2.0 * self.trust)
+        # where the body is about to buckle a small imbalance throws it far: no node goes much further than the effectors
+        far = max(AWAY * float(np.linalg.norm(weights * before)), CALM_REACH * self.model.size)
+        length = self.model.advance(projection, choice.change, reach=min(2.0 * self.trust, far))
         self._before, self._length = self._length, length
         # trust the linearised model as far as it proved right
         move = turn @ (projection.drift("e") + projection.W("e", "a") @ choice.change)

@@ -5,8 +5,8 @@ the head and the torques that the motors along the body must give; the only free
 Water is Morison's model with the coefficients of IX.A. What the paper does not print is taken from the errata: a half-sphere
 as head, a linear taper, a half-ellipsoid as tail, 21.7 kg; offsets of 0.5 rad/m; dives between 4 and 14 s.
 
-Steps of 10 ms keep the head within 0.1 mm of the exact motion after 10 s in the plane, 0.3 mm in the spiral. t1 points from head
-to tail: swimming forward is V1 < 0.
+Steps of 10 ms keep the head within 0.1 mm of the exact motion over 10 s in the plane, 0.3 mm in the spiral. t1 points from
+head to tail: swimming forward is V1 < 0.
 """
 
 import sys
@@ -38,9 +38,7 @@ class Result:
 def robot_of(gait="forward", *, intervals=INTERVALS, water=True, nose=False, young=1.0):
     """The eel with a gait of its name; `nose` adds the drag and added mass of the head (001 (16), errata)."""
     body = eel_body()
-    section = ag.EllipticProfile(
-        lambda X: body.semi_axes(np.array([X]))[0][0], lambda X: body.semi_axes(np.array([X]))[1][0], body.breakpoints
-    )
+    section = ag.EllipticProfile(lambda X: body.semi_axes(X)[0], lambda X: body.semi_axes(X)[1], body.breakpoints)
     shape = getattr(ag.gaits, gait)() + ag.StrainOffset(0.0, "twist")  # spherical platforms that do not twist
     material = ag.Material(young, 1000.0)  # a chain of motors: next to no stiffness of its own
     robot = ag.Robot(f"eel_{gait}", gravity=(0, 0, 0))
@@ -89,17 +87,20 @@ def figures(folder, result=None):
     }  # fmt: skip
     views = {"forward": [0, 1], "turning": [0, 1], "submergence": [0, 2], "spiral": [0, 1, 2]}
     with figure_style():
-        fig = figure(9.6, 6.4)
-        for k, (gait, axes) in enumerate(views.items()):
-            ax = fig.add_subplot(2, 2, k + 1, projection="3d" if len(axes) == 3 else None)
+        fig = figure(9.6, 7.0)
+        grid = fig.add_gridspec(3, 2, height_ratios=(1.0, 1.3, 5.0))
+        places = {"forward": grid[0, :], "submergence": grid[1, :], "turning": grid[2, 0], "spiral": grid[2, 1]}
+        for gait, axes in views.items():
+            ax = fig.add_subplot(places[gait], projection="3d" if len(axes) == 3 else None)
             draw_shapes(ax, result.runs[gait], SHOWN[gait], axes)
             ax.set_title(titles[gait])
             if len(axes) == 3:
+                ax.view_init(25, 120)
                 ax.set_aspect("equal")
                 ax.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]")
             else:
                 ax.set(xlabel="x [m]", ylabel="yz"[axes[1] - 1] + " [m]", aspect="equal")
-        fig.savefig(folder / "eel_paths.png", dpi=100)
+        fig.savefig(folder / "eel_paths.png", dpi=80)
 
         fig = figure(9.6, 3.2)
         run = result.runs["forward"]
@@ -120,11 +121,10 @@ def figures(folder, result=None):
         run, eel = result.runs["spiral"], result.eel("spiral")
         early = run.t <= 10.0
         torque = run.control_torque(eel, [1.0])[early, 0]
-        wrench = -run.wrench(eel, [1.0])[early, 0]
-        for k, name in ((0, "M1"), (1, "M2"), (2, "M3")):
-            left.plot(run.t[early], (torque if k in (0, 2) else wrench)[:, k], color=COLOURS[k])
+        for k in range(3):
+            left.plot(run.t[early], torque[:, k], color=COLOURS[k])
         left.set(title="Figure 9: torque at X = 1 m", xlabel="time [s]", ylabel="[N m]")
-        label_ends(left, [(f"M{k + 1}", wrench[:, k], COLOURS[k]) for k in range(3)], run.t[early])
+        label_ends(left, [(f"M{k + 1}", torque[:, k], COLOURS[k]) for k in range(3)], run.t[early])
         X = np.linspace(0.0, 2.0, 81)
         late = int(np.argmin(np.abs(run.t - 10.0)))
         for ax, motion, part, title in (

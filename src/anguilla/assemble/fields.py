@@ -16,8 +16,8 @@ from anguilla.mechanics.tree import N_F, N_M, N_X, Floats
 
 States = tuple[Floats, Floats, Floats, Floats, Floats]  # times (nt,), q, v, a (nt, n), multipliers (nt, m)
 
-GAUSS_POINTS = 6  # per piece between nodes: exact to degree 11
-WRENCH_POINTS = 8  # per piece between requested sections
+GAUSS_POINTS = 6  # per piece between requested sections: exact to degree 11
+WET_POINTS = 8  # the same in water
 
 
 def strain_field(system: System, part: RodHandle, X: Floats, q: Floats) -> Floats:
@@ -181,6 +181,25 @@ def _shift(motion: Floats, offset: Floats) -> None:
     motion[:, :9] = (rotation @ offset[:3, :3]).reshape(-1, 9)
 
 
+def _quadrature(system: System, part: RodHandle, ends: Floats) -> tuple[Floats, Floats]:
+    """Points and weights between the ends of pieces; water on a round nose starts like a square root, which they follow."""
+    wet = any(isinstance(load, Fluid) and load.part.index == part.index for load in system.robot.loads)
+    x, w = np.polynomial.legendre.leggauss(WET_POINTS if wet else GAUSS_POINTS)
+    s, weight = 0.5 * (1.0 + x), 0.5 * w
+    if wet:
+        angle = np.pi * s
+        s, weight = 0.5 * (1.0 - np.cos(angle)), 0.5 * np.pi * np.sin(angle) * weight
+    length = np.diff(ends)[:, None]
+    return (ends[:-1, None] + length * s).ravel(), (length * weight).ravel()
+
+
+def _sums_from_the_end(x: Floats) -> Floats:
+    """Sums (nt, m + 1, 3) of x (nt, m, 3) over all places from each one on; the last is zero."""
+    sums = np.zeros((x.shape[0], x.shape[1] + 1, 3))
+    sums[:, :-1] = np.cumsum(x[:, ::-1], axis=1)[:, ::-1]
+    return sums
+
+
 def internal_wrench(system: System, part: RodHandle, X: Floats, states: States, inputs: Inputs) -> Floats:
     """Lambda(X) (nt, m, 6) in section axes: minus the resultant, beyond X, of inertia minus external forces.
 
@@ -188,10 +207,7 @@ def internal_wrench(system: System, part: RodHandle, X: Floats, states: States, 
     """
     times, q, v, a, _ = states
     ends = _pieces(system, part, X)
-    x, w = np.polynomial.legendre.leggauss(WRENCH_POINTS)
-    angle, length = 0.5 * np.pi * (1.0 + x), np.diff(ends)[:, None]  # water on a round nose starts like a square root
-    points = (ends[:-1, None] + length * 0.5 * (1.0 - np.cos(angle))).ravel()
-    weights = (length * 0.25 * np.pi * np.sin(angle) * w).ravel()
+    points, weights = _quadrature(system, part, ends)
     frames = [part.section(float(p)) for p in points] + [part.section(float(p)) for p in X]
     motion = motion_of(system, frames, q, v, a)
     inner, sections = motion[:, : len(points)], motion[:, len(points) :]
@@ -199,10 +215,10 @@ def internal_wrench(system: System, part: RodHandle, X: Floats, states: States, 
     moment = moment + np.cross(inner[:, :, S_X : S_X + 3], force)  # about the world origin
     jumps = _point_wrenches(system, part, states, inputs)
     out = np.zeros((len(q), len(X), 6))
+    beyond_f, beyond_m = (_sums_from_the_end(weights[:, None] * x) for x in (force, moment))
     for k, place in enumerate(X):
-        beyond = (points > place) * weights
-        f = np.einsum("m,tmi->ti", beyond, force)
-        m = np.einsum("m,tmi->ti", beyond, moment)
+        first = int(np.searchsorted(points, place, side="right"))
+        f, m = beyond_f[:, first], beyond_m[:, first]
         for at, origin, jump_m, jump_f in jumps:
             if at >= place - 1e-12 * part.length:
                 f, m = f + jump_f, m + jump_m + np.cross(origin, jump_f)

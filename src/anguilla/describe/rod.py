@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 from numpy.typing import ArrayLike, NDArray
 
-from anguilla.describe.description import Description, as_name
+from anguilla.describe.description import Description, as_name, as_points
 from anguilla.describe.gaits import Gait
 from anguilla.describe.material import Material
 from anguilla.describe.profiles import ProfileBasis
@@ -17,7 +18,8 @@ from anguilla.describe.rest import RestShape, Straight
 from anguilla.describe.section import CrossSection
 from anguilla.describe.shaping import Projection
 from anguilla.describe.strains import Strains
-from anguilla.errors import AnguillaWarning, DescriptionError, as_count, as_positive, refuse
+from anguilla.describe.varying import EllipticProfile
+from anguilla.errors import AnguillaWarning, DescriptionError, as_count, as_positive, as_vector, refuse
 
 Array = NDArray[np.float64]
 
@@ -40,6 +42,8 @@ class Rod(Description):
         name: name of the rod in a robot.
         shape: imposed shape in time, a gait such as TravellingWave(...): changes of the strains it names from rest. Its
             strains are no longer free; the efforts that hold them are results. A gait is projected on the bases.
+        stiffness: (6,) stiffness in the order of the strains, G J, E I2, E I3 [N m^2], E A, G A, G A [N], instead of that
+            of section and material; or a function of X [m] returning it.
 
     """
 
@@ -51,6 +55,7 @@ class Rod(Description):
     intervals: int | None = None
     name: str | None = None
     shape: Gait | None = None
+    stiffness: ArrayLike | Callable[[float], ArrayLike] | None = None
 
     def _check(self) -> None:
         self.length = as_positive(self.length, "Rod.length", "m")
@@ -85,9 +90,13 @@ class Rod(Description):
         """Evaluate what varies along the rod once, so that its errors come now, and look at the slenderness."""
         X = np.linspace(0.0, self.length, 9)
         self.rest.strain(X)
+        if self.stiffness is not None and not callable(self.stiffness):
+            self.stiffness = tuple(as_vector(self.stiffness, 6, "Rod.stiffness", "N m^2, N").tolist())
+        self.hooke(X)
         slenderness = self.length / float(np.max(self.section.thickness(X)))
         question = None
-        if slenderness < 2.0:
+        flat = isinstance(self.section, EllipticProfile)  # a fin may be as high as it is long
+        if slenderness < (0.5 if flat else 2.0):
             question = "is the length in metres?"
         elif slenderness > 1e5:
             question = "are both the length and the section in metres?"
@@ -133,6 +142,8 @@ class Rod(Description):
 
         Columns in the order of the strains: G J, E I2, E I3 [N m^2], E A, k_y G A, k_z G A [N].
         """
+        if self.stiffness is not None:
+            return self._given_stiffness(as_points(X))
         p = self.section.at(X)
         E, G = self.material.young, self.material.shear_modulus
         columns = [
@@ -144,6 +155,16 @@ class Rod(Description):
             p.shear_z * G * p.area,
         ]
         return np.stack(columns, axis=1)
+
+    def _given_stiffness(self, X: Array) -> Array:
+        given = self.stiffness
+        rows = [given(x) if callable(given) else given for x in X.tolist()]
+        values = np.array([as_vector(row, 6, "Rod.stiffness", "N m^2, N") for row in rows]).reshape(-1, 6)
+        if np.any(values < 0.0):
+            raise refuse(
+                "Rod.stiffness", "6 numbers, none negative [N m^2, N]", values[np.any(values < 0.0, axis=1)][0]
+            )
+        return values
 
     def inertia(self, X: ArrayLike) -> Array:
         """Return the diagonal of the inertia per length (m, 6) at the arc lengths X (m,) [m].

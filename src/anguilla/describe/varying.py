@@ -129,10 +129,14 @@ class EllipticProfile(CrossSection):
         value = getattr(self, name)
         if not callable(value):
             return np.full(points.shape, float(value))
-        wanted = "a length, zero or positive, [m]"
-        return np.array([
-            as_nonnegative(value(x), f"EllipticProfile.{name} at X = {x:g} m ({wanted})") for x in points.tolist()
-        ])  # fmt: skip
+        try:  # a function of numpy takes all places at once
+            many = np.asarray(value(points), dtype=np.float64)
+            if many.shape == points.shape and np.all(many >= 0.0) and np.all(np.isfinite(many)):
+                return many
+        except (TypeError, ValueError):
+            pass
+        name = f"EllipticProfile.{name}"
+        return np.array([as_nonnegative(value(x), f"{name} at X = {x:g} m", "m") for x in points.tolist()])
 
     def semi_axes(self, X: ArrayLike) -> Array:
         """Return the half dimensions along t2 and t3 (m, 2) [m] at the arc lengths X (m,) [m]."""

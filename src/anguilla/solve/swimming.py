@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from anguilla.assemble.fields import strain_field
 from anguilla.describe import Fluid, Frame, Hull, Muscle, RodHandle, Wrench
-from anguilla.errors import DescriptionError, as_positive, refuse
+from anguilla.errors import DescriptionError, as_count, as_positive, refuse
 from anguilla.mechanics.tree import N_A, N_AL, N_R, N_V, N_W
 from anguilla.results import Trajectory
 
@@ -185,13 +185,14 @@ def _wrench_power(run: Trajectory, load: Wrench) -> Array:
     return np.sum(twist * value, axis=1)
 
 
-def strides(run: Trajectory, head: Frame, *, period: float) -> Strides:
+def strides(run: Trajectory, head: Frame, *, period: float, last: int | None = None) -> Strides:
     """Return averages over the strides of a motion, counted back from its end.
 
     Args:
         run: a motion with equal steps, a whole number of them in a period.
         head: the frame whose displacement counts.
         period: time of a stride [s].
+        last: how many of the last strides; all if not given.
 
     Returns:
         Speed, mean power, thrust, drag, cost of transport and efficiency of each stride. The force of the water on every
@@ -207,6 +208,8 @@ def strides(run: Trajectory, head: Frame, *, period: float) -> Strides:
     count = (len(run.t) - 1) // steps
     if count < 1:
         raise DescriptionError(f"the motion of {run.t[-1]:g} s is shorter than one period of {period:g} s.")
+    count = count if last is None else min(count, as_count(last, "last"))
+    run = _end_of(run, len(run.t) - 1 - steps * count)
     ends = len(run.t) - 1 - steps * np.arange(count, -1, -1)
     moved = np.diff(run.position(head)[ends], axis=0)
     distance = np.linalg.norm(moved, axis=1)
@@ -222,6 +225,12 @@ def strides(run: Trajectory, head: Frame, *, period: float) -> Strides:
             drag[k] -= float(np.sum(np.minimum(along, 0.0)))
     mass = float(np.sum(run.system.tree.mass))
     return Strides(run.t[ends[1:]], moved, distance / period, power, thrust, drag, mass)
+
+
+def _end_of(run: Trajectory, first: int) -> Trajectory:
+    """The motion from a stored state on."""
+    states = {name: getattr(run, name)[first:] for name in ("_t", "_q", "_v", "_lam")}
+    return replace(run, **states, _a=run.a[first:])
 
 
 def _mean(values: Array) -> Array:
@@ -246,10 +255,11 @@ def torque_envelope(
     late = run.t >= since - 1e-9
     if not np.any(late):
         raise DescriptionError(f"since must lie within the motion, which ends at {run.t[-1]:g} s; got {since:g} s.")
-    torque = run.control_torque(rod, points)[late]
+    run = _end_of(run, int(np.argmax(late)))
+    torque = run.control_torque(rod, points)
     own = run.system.robot.parts[rod.index]
     assert isinstance(own, RodHandle)
-    rate = strain_field(run.system, own, points, run.v[late]) - own.rod.rest.strain(points)
+    rate = strain_field(run.system, own, points, run.v) - own.rod.rest.strain(points)
     power = np.sum(torque * rate, axis=2)
     return TorqueEnvelope(
         points, np.max(np.abs(torque), axis=0), np.sqrt(np.mean(torque**2, axis=0)), np.max(power, axis=0)

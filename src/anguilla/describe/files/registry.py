@@ -34,6 +34,7 @@ VARIABLES: dict[str, tuple[str, ...]] = {
     "RestFunction": ("X",),
     "Tapered": ("X",),
     "EllipticProfile": ("X",),
+    "Rod.stiffness": ("X",),
     "FunctionBasis": ("x",),
     "ShapeFunction": ("X", "t"),
 }

@@ -57,7 +57,7 @@ def inverse_command(
     file = read(robot, settings, output)
     goals = {name: _numbers(text, 3, f"--target {name}") for name, text in pairs(target, "--target").items()}
     frames = {name: _frame(file.robot, name) for name in goals}
-    ranges = {name: (0.0, most) for name in file.robot.actuators} if most is not None else {}
+    ranges: dict[str, Any] = {name: (0.0, most) for name in file.robot.actuators} if most is not None else {}
     ranges |= {name: _numbers(text, 2, f"--limit {name}") for name, text in pairs(limit, "--limit").items()}
     reach = _solve(file.robot, frames, goals, ranges)
     result = reach.equilibrium

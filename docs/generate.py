@@ -50,7 +50,7 @@ API = (
 )  # fmt: skip
 
 GROUPS = (
-    ("First steps", ("arm_release", "tendon_arm", "three_section_arm")),
+    ("First steps", ("arm_release", "tendon_arm", "three_section_arm", "showcase")),
     ("Robots", ("four_bar", "six_leg_robot", "gripper_on_arm", "antagonistic_pair", "rolling_wheel", "steered_needle",
                 "magnetic_catheter")),
     ("Analysis and design", ("modes_of_an_arm", "euler_column", "snap_through_arch", "gradient_")),
@@ -131,6 +131,10 @@ def story(path: Path) -> tuple[str, str]:
 
 def pictures(name: str) -> list[Path]:
     """Figures kept in docs/figures that an example draws: their names stand in its source."""
+    if name == "arm_release":
+        return [DOCS / "images" / "demo.png"]
+    if name == "showcase":
+        return [DOCS / "figures" / "showcase" / "octopus_arm.png"]
     source = (ROOT / "examples" / f"{name}.py").read_text(encoding="utf-8")
     wanted = set(re.findall(r'"([\w]+\.png)"', source)) | {f"{name}.png", f"{name.partition('_')[2]}.png"}
     family = name.split("_")[0]

@@ -12,6 +12,7 @@ import warnings
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 from PIL import Image
 
 import anguilla as ag
@@ -37,11 +38,11 @@ def browser():
         opened.close()
 
 
-def seen(opened, address: str, width: int, height: int, wait: int = 2500, act=None, hide: str = "") -> Image.Image:
+def seen(opened, address: str, width: int, height: int, wait: int = 2500, act=None) -> Image.Image:
     """What a page looks like after a while [ms]."""
     page = opened.new_page(viewport={"width": width, "height": height})
     page.goto(address)
-    page.add_style_tag(content=".mantine-Notifications-root { display: none; }" + hide)
+    page.add_style_tag(content=".mantine-Notifications-root { display: none; }")
     page.wait_for_timeout(wait)
     if act is not None:
         act(page)
@@ -50,11 +51,24 @@ def seen(opened, address: str, width: int, height: int, wait: int = 2500, act=No
     return picture
 
 
-def keep(picture: Image.Image, path: Path, colours: int = 128) -> None:
-    """Write a small picture."""
+def only_the_scene(page) -> None:
+    """Hide the panels of the viewer."""
+    page.evaluate(
+        "document.querySelectorAll('body *').forEach(e => {"
+        " if (e.tagName !== 'CANVAS' && !e.querySelector('canvas')) e.style.visibility = 'hidden' })"
+    )
+    page.wait_for_timeout(300)
+
+
+def keep(picture: Image.Image, path: Path, colours: int = 128, limit: float = 290e3) -> None:
+    """Write a picture with so few colours that it stays below a size [bytes]."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    picture.quantize(colours, dither=Image.Dither.NONE).save(path, optimize=True)
-    print(f"{path.relative_to(DOCS.parent)}   {path.stat().st_size / 1e3:.0f} kB")
+    while True:
+        picture.quantize(colours, dither=Image.Dither.NONE).save(path, optimize=True)
+        if path.stat().st_size < limit or colours < 16:
+            break
+        colours = round(0.7 * colours)
+    print(f"{path.relative_to(DOCS.parent)}   {path.stat().st_size / 1e3:.0f} kB", flush=True)
 
 
 def solved(path: Path):
@@ -86,16 +100,24 @@ def showcase(names: list[str]) -> None:
                 if len(shown.picture.t) > 1:
                     shown._play(False)
                     shown.seek(WHEN.get(path.stem, 0.6) * float(shown.picture.t[-1]))
-                view = seen(opened, shown.address, 1000, 640, hide=".mantine-Paper-root { display: none; }")
+                view = seen(opened, shown.address, 1500, 1000, act=only_the_scene)
             finally:
                 shown.close()
-            keep(cropped(view), DOCS / "figures" / "showcase" / f"{path.stem}.png", 48)
+            keep(cropped(view), DOCS / "figures" / "showcase" / f"{path.stem}.png", 160, 58e3)
 
 
 def cropped(view: Image.Image, width: int = 400) -> Image.Image:
-    """The part of a picture with the robot, left of the panel."""
-    part = view.crop((0, 0, 760, 640))
-    return part.resize((width, round(width * part.height / part.width)), Image.Resampling.LANCZOS)
+    """The part of a picture around the robot, which is what has colour, as 5 to 4."""
+    pixels = np.asarray(view).astype(int)
+    coloured = np.argwhere(np.ptp(pixels, axis=2) > 40)
+    low, high = np.percentile(coloured, 0.2, axis=0), np.percentile(coloured, 99.8, axis=0)
+    centre, size = 0.5 * (low + high), high - low
+    tall = max(1.35 * size[0], 1.25 * size[1] / 1.25, 240.0)
+    tall = min(tall, view.height, view.width / 1.25)
+    top = float(np.clip(centre[0] - tall / 2, 0, view.height - tall))
+    left = float(np.clip(centre[1] - 1.25 * tall / 2, 0, view.width - 1.25 * tall))
+    part = view.crop((round(left), round(top), round(left + 1.25 * tall), round(top + tall)))
+    return part.resize((width, round(width / 1.25)), Image.Resampling.LANCZOS)
 
 
 def live() -> None:

@@ -96,9 +96,9 @@ def helix_spring():
 
 
 def _along_helix():
-    """The tangent of the helix at its root, so that its axis hangs along -z: x up the thread, y to the axis."""
+    """Frame at the root of a helix that hangs along -z: x along the thread, y to the axis."""
     slope = np.arctan2(0.008, 2 * np.pi * 0.02)
-    x = np.array([0.0, np.cos(slope), -np.sin(slope)])
+    x = np.array([0.0, -np.cos(slope), -np.sin(slope)])
     y = np.array([-1.0, 0.0, 0.0])
     pose = np.eye(4)
     pose[:3, :3] = np.stack([x, y, np.cross(x, y)], axis=1)

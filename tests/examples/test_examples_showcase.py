@@ -29,18 +29,16 @@ def test_cantilever_is_an_elastica(showcase):
 
 
 def test_spring_follows_the_formula_of_wahl(showcase):
-    # k = G d^4 / (8 D^3 n) of a close coil that may not turn aside; ours is loaded off its axis, and its coils are open
-    module = showcase.module
-    robot = module.helix_spring()
+    # k = G d^4 / (8 D^3 n) of a close coil loaded along its axis
+    robot = showcase.module.helix_spring()
     wire = robot.part("wire")
-    longer = {}
-    for force in (-1.0, -2.0):
-        robot.loads[0].force = (0, 0, force)
-        longer[force] = ag.statics(robot).position(wire.tip)[2]
-    k = -1.0 / (longer[-2.0] - longer[-1.0])
+    axis = wire.tip.offset_by((0, 0.02, 0))  # y of the sections points to the axis
+    place = []
+    for force in (-0.1, -0.2):
+        robot.loads[0].force, robot.loads[0].moment = (0, 0, force), (0, 0.02 * force, 0)
+        place.append(ag.statics(robot).position(axis)[2])
     shear = 207e9 / 2.6
-    wahl = shear * 0.002**4 / (8 * 0.04**3 * 5)
-    assert 0.4 < abs(k) / wahl < 1.1 and k > 0
+    assert 0.1 / (place[0] - place[1]) == pytest.approx(shear * 0.002**4 / (8 * 0.04**3 * 5), rel=0.02)
 
 
 def test_trunk_bends_to_arcs(showcase):

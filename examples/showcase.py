@@ -178,7 +178,7 @@ ROBOTS = {
 }
 INPUTS = {
     "octopus_arm": {"straight_1": 3.0, "winding": 2.0},
-    "trunk": {"low_1": 4e4, "high_2": 5e4},
+    "trunk": {"low_1": 1.5e5, "high_2": 2e5},
     "bow": {"string": 60.0},
     "flying_gripper": {f"pull_{k + 1}": 1.0 for k in range(4)},
 }

@@ -184,5 +184,5 @@ def showcase() -> str:
         if picture.exists():
             first = path.read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
             place = f"../{picture.relative_to(DOCS).as_posix()}"
-            text += card(path.stem.replace("_", " ").capitalize(), first, place, f"examples/robots/{path.name}")
+            text += card(path.stem.replace("_", " ").capitalize(), first, place, path.name)
     return "\n".join([*text, "::::", ""])

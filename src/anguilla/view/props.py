@@ -66,7 +66,11 @@ class Props:
         self.size = float(np.linalg.norm(high - low)) or 1.0
         self.upright = upright(robot)
         floating = any(isinstance(part.joint, Free) for part in robot.parts)
-        self.show = {"tendons": bool(robot.actuators), "loads": True, "frames": False, "trail": floating}
+        self.show = {"frames": False, "trail": floating}
+        if robot.actuators:
+            self.show["tendons"] = True
+        if robot.loads:
+            self.show["loads"] = True
         if robot.closures:
             self.show["reactions"] = True
         self._light()
@@ -142,7 +146,7 @@ class Props:
             self._move_frames(picture, index)
 
     def _move_tendons(self, tracks: Tracks, picture: Scene, index: int) -> None:
-        shown = self._routes.at(picture, index, tracks) if self.show["tendons"] else {}
+        shown = self._routes.at(picture, index, tracks) if self.show.get("tendons") else {}
         for name, line in shown.items():
             if name not in self.lines:
                 actuator = self.robot.actuators[name]
@@ -158,7 +162,7 @@ class Props:
     def _move_forces(self, tracks: Tracks, picture: Scene, index: int) -> None:
         none = np.zeros((0, 3)), np.zeros((0, 3))
         wanted = {
-            "loads": load_forces(tracks, picture, index) if self.show["loads"] and self.robot.loads else none,
+            "loads": load_forces(tracks, picture, index) if self.show.get("loads") else none,
             "reactions": reaction_forces(tracks, index) if self.show.get("reactions") else none,
         }
         for _, force in wanted.values():

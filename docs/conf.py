@@ -1,5 +1,6 @@
 """Settings of the documentation (Sphinx)."""
 
+import re
 import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -47,7 +48,31 @@ def plain(app, what, name, obj, options, lines):
     lines[:] = [line.replace("|", r"\|") if "``" not in line and "`" not in line else line for line in lines]
 
 
+# What autodoc makes of ArrayLike, and of an array of floats.
+LIKE = (
+    "_Buffer | _SupportsArray[dtype[Any]] | _NestedSequence[_SupportsArray[dtype[Any]]] | complex | bytes | str"
+    " | _NestedSequence[complex | bytes | str]"
+)
+FLOATS = "ndarray[tuple[Any, ...], dtype[float64]]"
+
+
+def readable(app, what, name, obj, options, signature, returned):
+    """Write the long types of NumPy by their short names."""
+
+    def short(text):
+        if not text:
+            return text
+        return (
+            re.sub(r"~(?:numpy|typing|collections)[\w.]*\.", "", text)
+            .replace(LIKE, "ArrayLike")
+            .replace(FLOATS, "Array")
+        )
+
+    return short(signature), short(returned)
+
+
 def setup(app):
     """Write the pages that are made from the code and from the examples before the others are read."""
     app.connect("autodoc-process-docstring", plain)
+    app.connect("autodoc-process-signature", readable)
     app.connect("builder-inited", lambda app: generate.write(Path(app.srcdir) / "generated"))

@@ -41,8 +41,9 @@ API = (
     ("solve", "Solve, and read results", "All names are in `anguilla`.", "anguilla", SOLVE),
     ("files", "Robot files", "Read, check and write robot files.", "anguilla.describe.files", {"": "*"}),
     ("view", "Pictures", "`anguilla.plot` and `anguilla.animate`; the rest is in `anguilla.view`.", "anguilla",
-     {"": "plot animate", "anguilla.view.plots": "snapshots tip_history strain_map energies",
-      "anguilla.view.video": "write_video", "anguilla.view.live": "play drive Shown"}),
+     {"": "plot animate", "anguilla.view.plots": "snapshots tip_history strain_map wrench_map phase energies",
+      "anguilla.view.video": "write_video", "anguilla.view.live": "play drive Shown",
+      "anguilla.view.soft": "play_soft SoftShown"}),
     ("control", "Control", "Inverse kinematics, feedback, robustness.", "anguilla.control", {"": "*"}),
     ("fem", "Soft volumes", "Finite elements.", "anguilla.fem", {"": "*"}),
     ("shooting", "Shooting", "The strong form as a boundary-value problem (paper 003).", "anguilla.solve.shooting",
@@ -50,7 +51,7 @@ API = (
 )  # fmt: skip
 
 GROUPS = (
-    ("First steps", ("arm_release", "tendon_arm", "three_section_arm")),
+    ("First steps", ("arm_release", "tendon_arm", "three_section_arm", "showcase")),
     ("Robots", ("four_bar", "six_leg_robot", "gripper_on_arm", "antagonistic_pair", "rolling_wheel", "steered_needle",
                 "magnetic_catheter")),
     ("Analysis and design", ("modes_of_an_arm", "euler_column", "snap_through_arch", "gradient_")),
@@ -131,6 +132,10 @@ def story(path: Path) -> tuple[str, str]:
 
 def pictures(name: str) -> list[Path]:
     """Figures kept in docs/figures that an example draws: their names stand in its source."""
+    if name == "arm_release":
+        return [DOCS / "images" / "demo.png"]
+    if name == "showcase":
+        return [DOCS / "figures" / "showcase" / "octopus_arm.png"]
     source = (ROOT / "examples" / f"{name}.py").read_text(encoding="utf-8")
     wanted = set(re.findall(r'"([\w]+\.png)"', source)) | {f"{name}.png", f"{name.partition('_')[2]}.png"}
     family = name.split("_")[0]
@@ -180,5 +185,5 @@ def showcase() -> str:
         if picture.exists():
             first = path.read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
             place = f"../{picture.relative_to(DOCS).as_posix()}"
-            text += card(path.stem.replace("_", " ").capitalize(), first, place, f"examples/robots/{path.name}")
+            text += card(path.stem.replace("_", " ").capitalize(), first, place, path.name)
     return "\n".join([*text, "::::", ""])

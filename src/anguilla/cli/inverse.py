@@ -57,16 +57,18 @@ def inverse_command(
     file = read(robot, settings, output)
     goals = {name: _numbers(text, 3, f"--target {name}") for name, text in pairs(target, "--target").items()}
     frames = {name: _frame(file.robot, name) for name in goals}
-    ranges = {name: (0.0, most) for name in file.robot.actuators} if most is not None else {}
+    ranges: dict[str, Any] = {name: (0.0, most) for name in file.robot.actuators} if most is not None else {}
     ranges |= {name: _numbers(text, 2, f"--limit {name}") for name, text in pairs(limit, "--limit").items()}
     reach = _solve(file.robot, frames, goals, ranges)
     result = reach.equilibrium
     found = {name: _within(value, ranges.get(name, (0.0, math.inf))) for name, value in reach.inputs.items()}
+    small = 1e-9 * max(abs(value) for value in found.values())  # rounding of the solver
+    found = {name: 0.0 if abs(value) <= small else value for name, value in found.items()}
     output.table(
         [
             ("robot", f"{file.robot.name}, {result.system.size} coordinates"),
             ("inverse", reach.status.message),
-            *((name, f"input {value:.4g}") for name, value in found.items()),
+            *((name, f"{value:.4g} {_unit(file.robot.actuators[name])}") for name, value in found.items()),
             *((name, f"{point(reach.positions[name])}, wanted {point(goal)}") for name, goal in goals.items()),
             ("distance", f"{1e3 * reach.distance:.4g} mm left" + _remark(reach)),
         ]
@@ -105,6 +107,12 @@ def _solve(robot: Robot, frames: dict[str, Frame], goals: dict[str, Any], ranges
 def _within(value: float, limits: tuple[float, float]) -> float:
     """Without the rounding of the solver beyond a limit."""
     return min(max(value, limits[0]), limits[1])
+
+
+def _unit(actuator: Any) -> str:
+    from anguilla.describe import Chamber
+
+    return "Pa" if isinstance(actuator, Chamber) else "N"
 
 
 def _remark(reach: Any) -> str:

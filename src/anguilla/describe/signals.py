@@ -47,7 +47,15 @@ def sample(signal: Signal, times: ArrayLike, name: str) -> Array:
     moments = as_points(times)
     if not callable(signal):
         return np.tile(np.asarray(signal), (moments.size, 1))
-    rows = [as_vector(signal(t), 3, f"{name} at t = {t:g} s") for t in moments.tolist()]
+    rows = [signal(t) for t in moments.tolist()]
+    try:
+        values = np.asarray(rows)
+    except ValueError:
+        values = np.zeros(0)
+    # All at once, which takes a tenth of the time; row by row only to say which is wrong.
+    if values.shape == (moments.size, 3) and values.dtype.kind in "iuf" and np.isfinite(values).all():
+        return values.astype(np.float64)
+    rows = [as_vector(row, 3, f"{name} at t = {t:g} s") for row, t in zip(rows, moments.tolist(), strict=True)]
     return np.array(rows).reshape(moments.size, 3)
 
 

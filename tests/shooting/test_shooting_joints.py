@@ -5,8 +5,13 @@ import pytest
 from test_shooting_derivatives import check
 
 import anguilla as ag
+from anguilla import lie
 from anguilla.solve import shooting
+from anguilla.solve.shooting.balance import balance
 from anguilla.solve.shooting.dynamics import _Loop
+from anguilla.solve.shooting.jointing import joint_residual
+from anguilla.solve.shooting.joints import JointStep, imposed, imposed_values, joint_moved, joint_pose
+from anguilla.solve.shooting.kinematics import reconstruct
 from anguilla.solve.shooting.problem import Problem
 
 SECOND = {
@@ -114,3 +119,61 @@ def test_an_equilibrium_stays_where_it_is():
     for start in (shooting.statics(robot), ag.statics(robot)):
         still = shooting.simulate(robot, duration=0.05, dt=0.005, start=start, shoots=2, intervals=24)
         assert np.max(np.abs(still.position(arm.tip) - start.position(arm.tip))) < 1e-7
+
+
+def fast_step(part, seed=5):
+    """A time step of a joint with rates and accelerations of several units, and its unknowns."""
+    rng = np.random.default_rng(seed)
+    n, a, b = part.joint.size, 0.02, 0.1
+    step = JointStep(part, rng.standard_normal(n), a, b, *rng.standard_normal((2, n)), imposed_values(part, 0.3))
+    return step, np.where(imposed(part), step.given[:, 0], step.past + a * 9.0 * rng.standard_normal(n))
+
+
+@pytest.mark.parametrize("kind", list(SECOND))
+def test_the_motion_of_a_joint_against_differences(kind):
+    step, u = fast_step(jointed_arm(kind)[2])
+    motion, _ = step.motion(u)
+    q, v, a = step.end(u)
+    balls = [isinstance(axis, ag.describe.Ball) for axis in step.part.joint.axes for _ in range(axis.size)]
+
+    def pose(t):  # along the joint's own path: of a ball, omega(t) = v + a t to third order
+        turn = v * t + a * t**2 / 2 + np.concatenate([np.zeros(len(v) - 3), np.cross(v[-3:], a[-3:])]) * t**3 / 12 \
+            if any(balls) else v * t + a * t**2 / 2  # fmt: skip
+        moved = joint_moved(step.part, q, np.where(balls, turn, 0.0))
+        return joint_pose(step.part, np.where(balls, moved, q + v * t + a * t**2 / 2))[0]
+
+    def twist(t, h=1e-4):
+        return lie.log6(lie.inverse(pose(t - h)) @ pose(t + h)) / (2 * h)
+
+    assert np.allclose(motion.pose, pose(0.0), atol=1e-12)
+    assert np.allclose(motion.twist, twist(0.0), atol=1e-5)
+    assert np.allclose(motion.rate, (twist(1e-3) - twist(-1e-3)) / 2e-3, atol=1e-3)
+    assert np.linalg.norm(motion.rate) > 1.0
+    for k in range(len(u)):  # derivatives by the unknowns
+        h = 1e-6 * np.eye(len(u))[k]
+        ahead, behind = (step.motion(u + s * h)[0] for s in (1, -1))
+        column = lie.log6(lie.inverse(behind.pose) @ ahead.pose) / 2e-6
+        assert np.allclose(column, motion.by_pose[:, k], atol=1e-7)
+        assert np.allclose((ahead.twist - behind.twist) / 2e-6, motion.by_twist[:, k], atol=1e-5)
+        assert np.allclose((ahead.rate - behind.rate) / 2e-6, motion.by_rate[:, k], atol=1e-4)
+
+
+def test_segments_behind_joints_move_as_told():
+    # the compiled continuity conditions against the composition of motions, with fast joints and a fast parent
+    robot, _, _ = jointed_arm("universal")
+    problem = Problem(robot, shoots=1, intervals=6, moving=True)
+    problem.load(0.0, None)
+    u = problem.rest_guess()
+    joints = {}
+    for s, part in problem.jointed:
+        problem.joint_steps[s], u.joints[s] = fast_step(part, seed=s)
+        joints[s] = problem.joint_steps[s].motion(u.joints[s])[0]
+    rng = np.random.default_rng(8)
+    rates = rng.standard_normal((2, *problem.rest.shape)) * (problem.compliance > 0.0)
+    reconstruct(problem, problem.rest, *rates, {}, u.start, joints)
+    end = problem.end.copy()
+    joint_residual(problem, u)
+    balance(problem.nodes, u.start, end, problem.transfer, True, False, problem.residual, problem.values)
+    rows = problem.residual[: problem.count * problem.nd].reshape(problem.count, problem.nd)[:, :18]
+    assert np.max(np.abs(rows)) < 1e-10
+    assert np.max(np.abs(u.start[:, 18:24])) > 5.0

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from anguilla.assemble.system import System
     from anguilla.results import Equilibrium, Trajectory
     from anguilla.results_io import load
-    from anguilla.solve.adjoint import Cost, Gradient, Reach, Rest, Sampled, StateCost, gradient
+    from anguilla.solve.adjoint import Gradient, gradient
     from anguilla.solve.batch import simulate_batch
     from anguilla.solve.branches import Branch, trace
+    from anguilla.solve.costs import Cost, Reach, Rest, Sampled, StateCost
     from anguilla.solve.dynamics import simulate
     from anguilla.solve.explicit import simulate_explicit
     from anguilla.solve.flow import ProjectiveFlow
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from anguilla.solve.linearise import LinearModel, linearise
     from anguilla.solve.modes import Modes, Stability, modes, stability
     from anguilla.solve.schemes import HHT, GeneralisedAlpha, Midpoint, Newmark
+    from anguilla.solve.sensitivity import Sensitivities, sensitivities
     from anguilla.solve.statics import Flow, statics
     from anguilla.solve.swimming import Powers, Strides, TorqueEnvelope, powers, strides, torque_envelope
     from anguilla.view.page import animate
@@ -56,12 +58,14 @@ _LAZY = {
     "GeneralisedAlpha": "anguilla.solve.schemes",
     "Midpoint": "anguilla.solve.schemes",
     "gradient": "anguilla.solve.adjoint",
-    "Cost": "anguilla.solve.adjoint",
+    "sensitivities": "anguilla.solve.sensitivity",
+    "Sensitivities": "anguilla.solve.sensitivity",
+    "Cost": "anguilla.solve.costs",
     "Gradient": "anguilla.solve.adjoint",
-    "Reach": "anguilla.solve.adjoint",
-    "Rest": "anguilla.solve.adjoint",
-    "Sampled": "anguilla.solve.adjoint",
-    "StateCost": "anguilla.solve.adjoint",
+    "Reach": "anguilla.solve.costs",
+    "Rest": "anguilla.solve.costs",
+    "Sampled": "anguilla.solve.costs",
+    "StateCost": "anguilla.solve.costs",
     "mass_matrix": "anguilla.solve.lagrangian",
     "coriolis_matrix": "anguilla.solve.lagrangian",
     "bias_forces": "anguilla.solve.lagrangian",
@@ -105,6 +109,7 @@ __all__ = [
     "Reach",
     "Rest",
     "Sampled",
+    "Sensitivities",
     "SolverError",
     "StateCost",
     "Strides",
@@ -115,6 +120,7 @@ __all__ = [
     "animate",
     "gradient",
     "load",
+    "sensitivities",
     "mass_matrix",
     "coriolis_matrix",
     "bias_forces",
@@ -144,7 +150,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("fem", "control", "reference"):
+    if name in ("fem", "control", "reference", "bridges"):
         return import_module(f"anguilla.{name}")
     if name == "gaits":
         return import_module("anguilla.describe.gaits")

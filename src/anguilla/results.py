@@ -58,6 +58,9 @@ class _States:
     _lam: Array = field(default_factory=lambda: np.zeros((0, 0)))
     inputs: Inputs = field(default_factory=dict)
     _balance: Callable[[Array, Array, Array], Array] | None = field(default=None, repr=False)
+    _integrated: Array | None = field(
+        default=None, repr=False
+    )  # accelerations of the integrator, balanced to its tolerance
 
     def __post_init__(self) -> None:
         if len(self._lam) != len(self._t):

@@ -93,3 +93,21 @@ def test_the_module_runs():
     done = subprocess.run([*command, "--version"], capture_output=True, text=True, env=environment, check=True)
     assert done.stdout.startswith("anguilla ")
     assert subprocess.run([*command, "nonsense"], capture_output=True, env=environment).returncode == 2
+
+
+def test_a_page_is_opened_for_a_person_before_a_screen(monkeypatch):
+    from anguilla.cli.common import open_page
+
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    open_page("a", None)
+    open_page("b", True)
+    monkeypatch.setenv("DISPLAY", ":0")
+    open_page("c", None)  # the output is not a terminal here
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    open_page("d", None)
+    open_page("e", False)
+    assert opened == ["b", "d"]

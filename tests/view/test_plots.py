@@ -74,6 +74,25 @@ def test_strain_map_shows_the_field(case):
     np.testing.assert_allclose(np.asarray(values).ravel(), expected.T.ravel(), atol=1e-12)
 
 
+def test_wrench_map_shows_the_internal_moments(case):
+    fig = plots.wrench_map(case.run, case.blade, "moment_y")
+    values = np.asarray(fig.axes[0].collections[0].get_array()).reshape(120, -1)
+    expected = case.run.wrench(case.blade, np.linspace(0.0, 0.2, 120))[:, :, 1]
+    np.testing.assert_allclose(values, expected.T, atol=1e-12)
+    with pytest.raises(ag.DescriptionError, match=r"did you mean 'moment_y'"):
+        plots.wrench_map(case.run, case.blade, "momenty")
+
+
+def test_phase_begins_at_the_start_and_goes_through_all_states(case):
+    label = case.run.coordinates[1]
+    fig = plots.phase(case.run, label)
+    segments = np.array(fig.axes[0].collections[0].get_segments())
+    np.testing.assert_allclose(segments[:, 1], np.stack([case.run.q[1:, 1], case.run.v[1:, 1]], axis=1))
+    np.testing.assert_allclose(fig.axes[0].lines[0].get_xydata()[0], [case.run.q[0, 1], case.run.v[0, 1]])
+    with pytest.raises(ag.DescriptionError, match="coordinate must be one of"):
+        plots.phase(case.run, "arm.knee")
+
+
 def test_energies_add_up(case):
     ax = plots.energies(case.run).axes[0]
     assert {text.get_text() for text in ax.texts} == {"total", "elastic", "kinetic", "gravitational"}

@@ -5,7 +5,17 @@ import pytest
 
 import anguilla as ag
 from anguilla.view.scene import scene
-from anguilla.view.stage import faces_of, load_arrows, suggested_limits, tendon_lines, vertices_of
+from anguilla.view.stage import (
+    Tracks,
+    arrows,
+    faces_of,
+    load_arrows,
+    reaction_forces,
+    suggested_limits,
+    tendon_lines,
+    trail,
+    vertices_of,
+)
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +79,45 @@ def ag_without_gravity(robot):
     still = copy.deepcopy(robot)
     still.gravity = (0, 0, 0)
     return still
+
+
+def test_a_tendon_runs_through_the_air_between_bodies():
+    robot = ag.Robot("crane", gravity=(0, 0, 0))
+    mast = robot.add(ag.RigidBody.box((0.1, 0.1, 0.1), mass=1.0), at=robot.ground, name="mast")
+    rod = ag.Rod(0.4, ag.Circle(0.01), ag.Material(1e7, 1000), ag.kirchhoff(2))
+    boom = robot.add(rod, at=robot.ground, name="boom")
+    robot.actuate("stay", ag.Tendon([mast.at((0, 0, 0.3)), boom.section(0.2), boom.tip], ag.parallel()))
+    eq = ag.statics(robot, inputs={"stay": 1.0})
+    picture = scene(eq)
+    lines = tendon_lines(eq.system.robot, picture, 0, Tracks(eq))["stay"]
+    assert lines.shape == (2, 2, 3)
+    np.testing.assert_allclose(lines[0, 0], [0, 0, 0.3], atol=1e-6)
+    np.testing.assert_allclose(lines[1, 1], eq.position(boom.tip), atol=1e-6)
+    assert np.linalg.norm(lines[:, 1] - lines[:, 0], axis=1).sum() == pytest.approx(eq.length("stay"), rel=1e-6)
+
+
+def test_reactions_point_where_they_push():
+    # a straight rod between clamp and pin, pushed down in the middle: the pin holds 5/16 of the force (beam theory)
+    robot = ag.Robot("beam", gravity=(0, 0, 0))
+    rod = ag.Rod(
+        1.0, ag.Circle(0.01), ag.Material(1e9, 1000), ag.Strains(bend_y=ag.PiecewisePolynomial([0.5], degree=2))
+    )
+    beam = robot.add(rod, at=robot.ground)
+    robot.load(ag.Wrench(beam.section(0.5), force=(0, 0, -0.01)))
+    hold = robot.add(ag.RigidBody.sphere(0.001, mass=1e-6), at=robot.ground.offset_by((1.0, 0, 0)),
+                     joint=ag.Cylindrical((1, 0, 0)), name="slider")  # fmt: skip
+    robot.close(hold.frame, beam.tip, joint=ag.Spherical(), name="pin")
+    with pytest.warns(ag.AnguillaWarning, match="redundant"):
+        eq = ag.statics(robot)
+    places, forces = reaction_forces(Tracks(eq), 0)
+    np.testing.assert_allclose(places, [[1.0, 0, 0]], atol=1e-4)
+    np.testing.assert_allclose(forces, [[0, 0, 0.01 * 5 / 16]], atol=1e-5)
+    shown = arrows(places, forces, 0.2, 0.01)
+    assert shown[0, 1, 2] - shown[0, 0, 2] == pytest.approx(0.2 * 5 / 16, rel=1e-2)
+
+
+def test_a_trail_is_the_path_of_the_tip():
+    robot = ag.Robot("r")
+    arm = robot.add(ag.Rod(0.3, ag.Circle(0.01), ag.Material(1e6, 1000), ag.kirchhoff(2)), at=robot.ground)
+    run = ag.simulate(robot, duration=0.1, dt=0.01)
+    np.testing.assert_allclose(trail(scene(run), 7), run.position(arm.tip)[:8], atol=1e-9)

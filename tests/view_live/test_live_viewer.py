@@ -189,3 +189,53 @@ def test_the_timeline_plays_and_stops(run, page):
         assert shown.playing
     finally:
         shown.close()
+
+
+def count(image, red, green, blue, near=50):
+    """How many pixels of the left part have about a colour."""
+    return int(np.sum(np.max(np.abs(image[:, :640] - [red, green, blue]), axis=2) < near))
+
+
+@pytest.mark.browser
+def test_a_click_hides_the_reactions(page):
+    robot = ag.Robot("bridge")
+    rubber = ag.Material(young=5e6, poisson=0.45, density=1000)
+    arch = robot.add(ag.Rod(0.4, ag.Circle(0.01), rubber, ag.kirchhoff(3)), at=robot.ground, name="arch")
+    robot.close(robot.ground.offset_by((0.36, 0.05, 0.0)), arch.tip, name="pier")
+    shown = play(ag.statics(robot, start=np.r_[np.zeros(3), -2.0, 4.0, 0.0, np.zeros(3)]), port=8321)
+
+    def purple(image):
+        left = image[:, :640]
+        return int(np.sum((left[:, :, 2] > left[:, :, 1] + 30) & (left[:, :, 0] > left[:, :, 1] + 15)))
+
+    try:
+        page.goto(shown.address)
+        end = time.monotonic() + 40
+        while purple(pixels(page)) < 40:
+            assert time.monotonic() < end, "the reaction never appeared"
+            page.wait_for_timeout(500)
+        page.get_by_role("checkbox", name="Reactions").click()
+        page.wait_for_timeout(2000)
+        assert shown.props.show["reactions"] is False
+        assert purple(pixels(page)) < 10
+    finally:
+        shown.close()
+
+
+@pytest.mark.browser
+def test_a_soft_volume_is_dark_where_it_rests_and_light_where_it_is_pulled(page):
+    from anguilla import fem
+    from anguilla.view.soft import play_soft
+
+    body = fem.SoftBody("block", fem.block((0.1, 0.03, 0.03), (10, 3, 3)), ag.Material(5e5, 1050, poisson=0.4))
+    body.fix("base")
+    body.actuate("pull", fem.Tendon([(0.0, 0.0, 0.014), (0.05, 0.0, 0.014), (0.095, 0.0, 0.014)]))
+    shown = play_soft(fem.statics(body, inputs={"pull": 5.0}), colour="displacement", port=8322)
+    try:
+        page.goto(shown.address)
+        end = time.monotonic() + 40
+        while (found := (count(pixels(page), 55, 20, 90), count(pixels(page), 230, 220, 40, 70))) and min(found) < 100:
+            assert time.monotonic() < end, f"dark and light pixels: {found}"
+            page.wait_for_timeout(500)
+    finally:
+        shown.close()

@@ -6,6 +6,8 @@ import copy
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -78,8 +80,17 @@ class System:
         rods = [part for part in self.robot.parts if isinstance(part, RodHandle) and part.rod.shape is not None]
         self.shapes = {part.index: part.rod.projection() for part in rods}
         self._warned: set[int] = set()
-        self._steady: Floats | None = None  # the row with what does not depend on time
         self.left_out: tuple[Constraints, Ints, list[str]] | None = None  # all constraints; rows left out, their names
+
+    def twin(self) -> System:
+        """The same compiled robot with memory of its own, so that both may be used at once."""
+        _ = self._steady, self._constant, self._force_places  # found once for all twins
+        twin = copy.copy(self)
+        twin.tables = copy.copy(self.tables)
+        twin.user = UserLoads(twin.tables, self.size)
+        twin.workspace = _own(self.workspace)
+        twin._loads = _own(self._loads)
+        return twin
 
     def observing(self, frames: Sequence[Frame]) -> System:
         """Return this system, or one with the same coordinates and motion in which every given frame has a node."""
@@ -125,7 +136,13 @@ class System:
         table = np.zeros((1 if steady else len(times), len(names)))
         for name, value in inputs.items():
             what = f"inputs: the input of actuator {name!r}"
-            if callable(value):
+            at_times = getattr(value, "at_times", None)  # all instants at once, as `Sampled` gives them
+            if at_times is not None:
+                values = as_array(at_times(times), what, "finite numbers, one per instant")
+                if values.shape != times.shape:
+                    raise DescriptionError(f"{what} must have the shape {times.shape}; got {values.shape}.")
+                table[:, names.index(name)] = values
+            elif callable(value):
                 try:
                     column = [value(t) for t in times.tolist()]
                 except TypeError as error:
@@ -142,9 +159,7 @@ class System:
         times = np.atleast_1d(np.asarray(times, dtype=float))
         if not np.all(np.isfinite(times)):
             raise DescriptionError(f"t must be finite [s]; got {times[~np.isfinite(times)][0]}.")
-        if self._steady is None:
-            self._steady = self._sample(times[:1], varying=False)
-        row = np.array(self._steady)
+        row = self._steady.copy()
         column: list[Ints] = []
         table: list[Floats] = []
         tensions = self._tensions(times, inputs)
@@ -175,14 +190,15 @@ class System:
                     stacklevel=2,
                 )
 
-    def _sample(self, times: Floats, varying: bool) -> Floats:
+    @cached_property
+    def _steady(self) -> Floats:
         """The row with all that does not depend on time."""
         row = np.zeros(len(self._loads.row))
-        for start, values in self._pieces(times, varying):
+        for start, values in self._pieces(np.zeros(1), varying=False):
             row[start : start + values.shape[1]] = values[0]
         return row
 
-    @property
+    @cached_property
     def _constant(self) -> bool:
         robot = self.robot
         joints = [part.joint for part in robot.parts]
@@ -195,7 +211,7 @@ class System:
             and all(joint.effort_is_constant and not any(map(_moves, joint.motions)) for joint in joints)
         )
 
-    @property
+    @cached_property
     def _force_places(self) -> Ints:
         """Places in the row that hold forces, which a load factor multiplies."""
         at = self._loads.at
@@ -332,6 +348,11 @@ class System:
         damping = self._bordered(loads, lam, 1.0, 0.0)[:n, :n] - stiffness
         mass = self._bordered(loads, lam, 0.0, 1.0)[:n, :n] - stiffness
         return stiffness, damping, mass
+
+
+def _own(arrays: Any) -> Any:
+    """A copy of a named tuple of arrays and of such tuples."""
+    return type(arrays)(*(array.copy() if isinstance(array, np.ndarray) else _own(array) for array in arrays))
 
 
 def _moves(motion: object) -> bool:

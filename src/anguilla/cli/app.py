@@ -10,7 +10,21 @@ from typing import Annotated, Any
 import typer
 from typer.exceptions import TyperException
 
-from anguilla.cli import bench, check, convert, demo, info, modes, new, pictures, schema, simulate, statics, viewer
+from anguilla.cli import (
+    bench,
+    check,
+    convert,
+    demo,
+    info,
+    inverse,
+    modes,
+    new,
+    pictures,
+    schema,
+    simulate,
+    statics,
+    viewer,
+)
 from anguilla.cli.common import (
     DONE,
     FAILED,
@@ -35,6 +49,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "check": check.check,
     "statics": statics.statics_command,
     "simulate": simulate.simulate_command,
+    "inverse": inverse.inverse_command,
     "modes": modes.modes_command,
     "view": viewer.view,
     "plot": pictures.plot_command,

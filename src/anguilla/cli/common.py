@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -42,6 +43,11 @@ InputOption = Annotated[
     typer.Option(
         "--input", "-i", metavar="NAME=VALUE", help="Input of an actuator: a number or a formula of t; may be repeated."
     ),
+]
+
+
+OpenOption = Annotated[
+    bool | None, typer.Option("--open/--no-open", help="Open the page in the browser; by default if there is a screen.")
 ]
 
 
@@ -179,6 +185,15 @@ def tips(result: Any) -> dict[str, Any]:
         frame = part.tip if isinstance(part, RodHandle) else part.root
         found[frame.label] = np.atleast_2d(result.position(frame))[-1]
     return found
+
+
+def open_page(address: str, wanted: bool | None) -> None:
+    """Open a page in the browser if that is wanted; by default when a person sits before a screen."""
+    screen = sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    if wanted or (wanted is None and screen and sys.stdout.isatty()):
+        import webbrowser
+
+        webbrowser.open(address)
 
 
 def point(position: Any) -> str:

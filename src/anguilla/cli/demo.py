@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anguilla.cli.common import DONE
+from anguilla.cli.common import DONE, OpenOption, open_page
 from anguilla.cli.info import compiled
 from anguilla.errors import AnguillaError
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 def demo(
     out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where to write.")] = Path("out"),
+    opened: OpenOption = None,
 ) -> int:
     """Simulate a soft arm that is released, and draw it."""
     from rich.console import Console
@@ -46,6 +47,7 @@ def demo(
     for path, what in ((picture, "overview"), (page, "open it in a browser: play, turn, zoom")):
         console.print(str(path), style="bold", end="", markup=False, soft_wrap=True)
         console.print(f"   {what}", style="dim", soft_wrap=True)
+    open_page(page.resolve().as_uri(), opened)
     return DONE
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -47,11 +46,16 @@ def video(
     speed: Annotated[float, typer.Option(help="Speed: 1 is real time, 0.1 ten times slower.", min=1e-3)] = 1.0,
     machine: JsonOption = False,
 ) -> int:
-    """Write a motion as a video (.mp4 needs ffmpeg), an animated picture (.gif) or a page (.html)."""
+    """Write a motion as a video (.mp4; needs ffmpeg or the extra 'video'), a moving picture (.gif) or a page (.html)."""
     output = Output(machine)
     check_target(out, VIDEOS, "VIDEO")
-    if out.suffix.lower() == ".mp4" and shutil.which("ffmpeg") is None:
-        raise MissingPackageError("a .mp4 needs the program ffmpeg: install it, or write a .gif or .html instead.")
+    if out.suffix.lower() == ".mp4":
+        from anguilla.view.video import ffmpeg
+
+        if ffmpeg() is None:
+            raise MissingPackageError(
+                "a .mp4 needs ffmpeg: pip install 'anguilla[video]', or install the program; or write a .gif or .html."
+            )
     run = load_result(result)
     if out.suffix.lower() == ".html":
         from anguilla.view.page import animate

@@ -8,7 +8,17 @@ from typing import Annotated
 
 import typer
 
-from anguilla.cli.common import DONE, MissingPackageError, Output, SetOption, load_result, read, units
+from anguilla.cli.common import (
+    DONE,
+    MissingPackageError,
+    OpenOption,
+    Output,
+    SetOption,
+    load_result,
+    open_page,
+    read,
+    units,
+)
 
 
 def view(
@@ -20,6 +30,7 @@ def view(
     dt: Annotated[float, typer.Option("--dt", help=units("Time step of a driven robot [s]."))] = 0.01,
     settings: SetOption = None,
     seconds: Annotated[float | None, typer.Option(help=units("Stop after so long [s]; else on Ctrl-C."))] = None,
+    opened: OpenOption = None,
 ) -> int:
     """Open a page with the moving robot: play a result, or drive a robot by sliders in real time."""
     output = Output(False)
@@ -35,6 +46,7 @@ def view(
         robot = read(file, settings, output)
         shown = drive(robot.robot, dt=dt, inputs=robot.inputs, host=host, port=port)
     output.line(f"open {shown.address}   (Ctrl-C ends)")
+    open_page(shown.address, opened)
     try:
         shown.wait(seconds)
     finally:

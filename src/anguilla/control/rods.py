@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from anguilla.assemble.fields import cable_length
 from anguilla.assemble.system import System
-from anguilla.describe import Frame, Robot
+from anguilla.describe import Frame, Robot, RodHandle
 from anguilla.errors import DescriptionError, as_flag, refuse
 from anguilla.fem.projection import Projection
 from anguilla.lie import log3
@@ -59,6 +59,8 @@ class RodModel:
         self.q = np.zeros(self.system.size)
         self.efforts = np.zeros(len(robot.actuators))
         self._gain = np.array([a.tension_per_input for a in robot.actuators.values()])
+        self._ends = [part.tip if isinstance(part, RodHandle) else part.root for part in robot.parts]
+        self._lines: tuple[bytes, dict[str, tuple[float, Floats]]] = (b"", {})
         self._rest = self._lengths()
         self.size = float(sum(getattr(part, "length", 0.0) for part in robot.parts)) or 1.0
         self._factor: Any = None
@@ -112,8 +114,18 @@ class RodModel:
         """Present efforts by name."""
         return dict(zip(self.actuators, self.efforts.tolist(), strict=True))
 
+    def _cables(self) -> dict[str, tuple[float, Floats]]:
+        """Length [m] of every line and its slope (n,), at the present state; kept until the state changes."""
+        if self._lines[0] != self.q.tobytes():
+            found = {}
+            for name in self.actuators:
+                length, slope = cable_length(self.system, name, self.q[None])
+                found[name] = (float(length[0]), slope[0])
+            self._lines = (self.q.tobytes(), found)
+        return self._lines[1]
+
     def _lengths(self) -> Floats:
-        return np.array([cable_length(self.system, name, self.q[None])[0][0] for name in self.actuators])
+        return np.array([length for length, _ in self._cables().values()])
 
     def strokes(self) -> Floats:
         """Present strokes: minus the tension per input times the lengthening."""
@@ -159,7 +171,7 @@ class RodModel:
             rows.append(R @ J[3:])
             if self._turns[name]:
                 rows.append(R @ J[:3])
-        slope = {name: cable_length(self.system, name, self.q[None])[1][0] for name in self.actuators}
+        slope = {name: slope for name, (_, slope) in self._cables().items()}
         rows.append(
             np.array([-g * slope[n] for g, n in zip(self._gain, self.actuators, strict=True)]).reshape(-1, len(self.q))
         )
@@ -184,9 +196,10 @@ class RodModel:
         )  # fmt: skip
 
     def advance(self, projection: Projection, change: Floats, *, reach: float = np.inf) -> float:
-        """Change the efforts and move along; returns the length [m] of the step, by what it does to the effectors."""
+        """Change the efforts and move along; returns the length [m] of the step: how far any end of a part goes."""
         step = projection.finish(change)
-        length = float(np.linalg.norm(step * self.system.tree.strain_scale)) * self.size
+        result = self._result()
+        length = max(float(np.linalg.norm(result.jacobian(frame)[3:] @ step)) for frame in self._ends)
         part = min(1.0, reach / max(length, 1e-300))
         self.q = self.q + part * step
         self.efforts = projection.efforts + part * change

@@ -25,7 +25,7 @@ from anguilla.solve.stepper import Stepper
 from anguilla.store.whole import as_target, whole_file
 from anguilla.view.props import Props, rgb
 from anguilla.view.realtime import RealTime
-from anguilla.view.scene import Scene, as_computed, scene, thin
+from anguilla.view.scene import Scene, as_computed, enough_sections, scene, thin
 from anguilla.view.stage import suggested_limits
 from anguilla.view.style import COLOURS
 
@@ -414,6 +414,6 @@ def _observer(system: System) -> System:
     for part in robot.parts:
         if isinstance(part, RodHandle):
             inner = [b for b in part.rod.section.breakpoints if b < part.length]
-            X = np.unique(np.concatenate([np.linspace(0.0, part.length, SECTIONS), inner]))
+            X = np.unique(np.concatenate([np.linspace(0.0, part.length, enough_sections(part.rod, SECTIONS)), inner]))
             frames += [Frame(robot, part.index, float(x)) for x in X if 0.0 < x < part.length * (1.0 - 1e-12)]
     return system.observing(frames)

@@ -13,8 +13,18 @@ from anguilla.results import Equilibrium, Trajectory
 from anguilla.view.scene import Array, Plane, Scene, Tube, plane_of_motion
 from anguilla.view.style import COLOURS, FAINT, INK, TIME_MAP, label_ends, scaled
 
-__all__ = ["draw_energies", "draw_flat", "draw_solid", "draw_strain_map", "draw_strains", "draw_tip"]
+__all__ = [
+    "draw_energies",
+    "draw_flat",
+    "draw_phase",
+    "draw_solid",
+    "draw_strain_map",
+    "draw_strains",
+    "draw_tip",
+    "draw_wrench_map",
+]
 
+WRENCH_NAMES = ("moment_x", "moment_y", "moment_z", "force_x", "force_y", "force_z")
 SYMBOL = {
     "twist": "twist $K_1$", "bend_y": "bend_y $K_2$", "bend_z": "bend_z $K_3$",
     "stretch": "stretch $\\Gamma_1 - 1$", "shear_y": "shear_y $\\Gamma_2$", "shear_z": "shear_z $\\Gamma_3$",
@@ -202,6 +212,42 @@ def draw_strain_map(fig: Any, ax: Any, run: Trajectory, rod: RodHandle, strain: 
     unit_name = "rad/m" if STRAIN_NAMES.index(strain) < 3 else "-"
     ax.set_title(f"{rod.name}: {SYMBOL[strain]} [{unit_name}]")
     bar = fig.colorbar(mesh, ax=ax, pad=0.02, aspect=18)
+    bar.outline.set_visible(False)
+
+
+def draw_wrench_map(fig: Any, ax: Any, run: Trajectory, rod: RodHandle, component: str) -> None:
+    """Draw a component of the internal wrench over arc length and time, white where it is zero."""
+    X = np.linspace(0.0, rod.length, 120)
+    field = run.wrench(rod, X)[:, :, WRENCH_NAMES.index(component)]
+    limit = float(np.max(np.abs(field))) or 1.0
+    unit, name = scaled(rod.length)
+    mesh = ax.pcolormesh(
+        run.t, unit * X, field.T, cmap="PuOr_r", vmin=-limit, vmax=limit, shading="gouraud", rasterized=True
+    )
+    ax.set_xlabel("t [s]")
+    ax.set_ylabel(f"X [{name}]")
+    ax.set_title(f"{rod.name}: {component.replace('_', ' ')} [{'N m' if WRENCH_NAMES.index(component) < 3 else 'N'}]")
+    bar = fig.colorbar(mesh, ax=ax, pad=0.02, aspect=18)
+    bar.outline.set_visible(False)
+
+
+def draw_phase(fig: Any, ax: Any, run: Trajectory, label: str) -> None:
+    """Draw the rate of a coordinate over the coordinate, coloured by time."""
+    from matplotlib.collections import LineCollection
+
+    k = run.coordinates.index(label)
+    points = np.stack([run.q[:, k], run.v[:, k]], axis=1)
+    lines = LineCollection(
+        list(np.stack([points[:-1], points[1:]], axis=1)), array=run.t[1:], cmap=TIME_MAP, linewidth=1.6
+    )
+    ax.add_collection(lines)
+    ax.autoscale()
+    ax.plot(*points[0], "o", color=INK, markersize=4)
+    ax.grid(True)
+    ax.set_xlabel(label)
+    ax.set_ylabel(f"d/dt {label}")
+    ax.set_title(f"phase of {label}; the dot is the start")
+    bar = fig.colorbar(lines, ax=ax, pad=0.02, aspect=18, label="t [s]")
     bar.outline.set_visible(False)
 
 

@@ -20,7 +20,7 @@ from anguilla.view.style import figure, figure_style
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["energies", "plot", "snapshots", "strain_map", "tip_history"]
+__all__ = ["energies", "phase", "plot", "snapshots", "strain_map", "tip_history", "wrench_map"]
 
 Path = str | os.PathLike[str]
 SUFFIXES = (".png", ".svg", ".pdf")
@@ -87,6 +87,49 @@ def strain_map(run: Trajectory, rod: RodHandle, strain: str, path: Path | None =
     with figure_style():
         fig = figure(5.6, 3.4)
         panels.draw_strain_map(fig, fig.add_subplot(), run, _same_rod(run, rod), strain)
+        return _finish(fig, path)
+
+
+def wrench_map(run: Trajectory, rod: RodHandle, component: str, path: Path | None = None) -> Figure:
+    """Draw a component of the internal wrench of a rod as a field over arc length and time, such as a torque map.
+
+    Args:
+        run: a motion.
+        rod: a rod of its robot, as returned by ``robot.add``.
+        component: one of moment_x (twisting), moment_y, moment_z (bending) [N m], force_x (along), force_y, force_z [N],
+            in the axes of the sections.
+        path: file to write, .png, .svg or .pdf.
+
+    Returns:
+        The figure.
+
+    """
+    _one_of(component, panels.WRENCH_NAMES, "component")
+    run._own(rod)
+    run = thin(_motion(run), RICH_IN_TIME)
+    with figure_style():
+        fig = figure(5.6, 3.4)
+        panels.draw_wrench_map(fig, fig.add_subplot(), run, _same_rod(run, rod), component)
+        return _finish(fig, path)
+
+
+def phase(run: Trajectory, coordinate: str, path: Path | None = None) -> Figure:
+    """Draw a coordinate against its rate, coloured by time.
+
+    Args:
+        run: a motion.
+        coordinate: its label, such as "arm.bend_z[0]" or "hand.angle"; ``run.coordinates`` lists them.
+        path: file to write, .png, .svg or .pdf.
+
+    Returns:
+        The figure.
+
+    """
+    run = _motion(run)
+    _one_of(coordinate, tuple(run.coordinates), "coordinate")
+    with figure_style():
+        fig = figure(4.8, 3.8)
+        panels.draw_phase(fig, fig.add_subplot(), run, coordinate)
         return _finish(fig, path)
 
 

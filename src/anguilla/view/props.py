@@ -7,16 +7,28 @@ from typing import Any
 
 import numpy as np
 
-from anguilla.describe import Robot
+from anguilla.describe import Chamber, Free, Robot
 from anguilla.results import Equilibrium, Trajectory
 from anguilla.view.page import quaternions_wxyz
 from anguilla.view.scene import Array, Scene, Tube
-from anguilla.view.stage import faces_of, load_arrows, tendon_lines, tip_frames, vertices_of
+from anguilla.view.stage import (
+    ARROW,
+    Lines,
+    Tracks,
+    arrows,
+    faces_of,
+    load_forces,
+    reaction_forces,
+    tip_frames,
+    trail,
+    vertices_of,
+)
 from anguilla.view.style import COLOURS
 
 __all__ = ["Props"]
 
-TENDON, FORCE = (40, 44, 52), (214, 39, 40)
+TENDON, CHAMBER, FORCE, REACTION, TRAIL = (40, 44, 52), (70, 150, 220), (214, 39, 40), (96, 30, 160), (120, 130, 145)
+HISTORY = 600  # pictures of a trail of a driven robot
 THROUGH = 0.62  # opacity of a rod with a tendon inside
 FLOOR_CELL, FLOOR_LINE = (214, 219, 225), (180, 188, 197)
 
@@ -53,15 +65,27 @@ class Props:
         low, high = picture.bounds
         self.size = float(np.linalg.norm(high - low)) or 1.0
         self.upright = upright(robot)
-        self.show = {"tendons": True, "loads": True, "frames": False}
+        floating = any(isinstance(part.joint, Free) for part in robot.parts)
+        self.show = {"frames": False, "trail": floating}
+        if robot.actuators:
+            self.show["tendons"] = True
+        if robot.loads:
+            self.show["loads"] = True
+        if robot.closures:
+            self.show["reactions"] = True
         self._light()
         self._floor(picture)
         self._camera(picture, 0.5 * (low + high))
         self.inside = {part.name for a in robot.actuators.values() for part, *_ in getattr(a, "stretches", ())}
         self.meshes = {tube.name: self._tube(tube, k) for k, tube in enumerate(picture.tubes)}
         self.lines: dict[str, Any] = {}
-        self.arrows: Any = None
+        self.arrows: dict[str, Any] = {}
         self.frames: dict[str, Any] = {}
+        self.path: Any = None
+        self._tracks: Tracks | None = None
+        self._largest = 0.0  # force so far [N]: the scale of the arrows
+        self._history: list[Array] = []
+        self._routes = Lines(robot)
 
     def _light(self) -> None:
         scene = self.server.scene
@@ -114,36 +138,72 @@ class Props:
         with self.server.atomic():
             for tube in picture.tubes:
                 self.meshes[tube.name].vertices = vertices_of(tube, index)
-            self._move_tendons(picture, index)
-            self._move_loads(result, picture, index)
+            if self._tracks is None or self._tracks.result is not result:
+                self._tracks = Tracks(result)
+            self._move_tendons(self._tracks, picture, index)
+            self._move_forces(self._tracks, picture, index)
+            self._move_trail(picture, index)
             self._move_frames(picture, index)
 
-    def _move_tendons(self, picture: Scene, index: int) -> None:
-        shown = tendon_lines(self.robot, picture, index) if self.show["tendons"] else {}
+    def _move_tendons(self, tracks: Tracks, picture: Scene, index: int) -> None:
+        shown = self._routes.at(picture, index, tracks) if self.show.get("tendons") else {}
         for name, line in shown.items():
             if name not in self.lines:
+                actuator = self.robot.actuators[name]
+                chamber = isinstance(actuator, Chamber)
+                thick = 2.0 * np.sqrt(actuator.area / np.pi) if isinstance(actuator, Chamber) else 0.004 * self.size
                 self.lines[name] = self.server.scene.add_line_segments(
-                    f"/tendons/{name}", line, TENDON, thickness=0.004 * self.size, thickness_units="world"
+                    f"/tendons/{name}", line, CHAMBER if chamber else TENDON, thickness=thick, thickness_units="world"
                 )
             self.lines[name].points = line
         for name, handle in self.lines.items():
             handle.visible = name in shown
 
-    def _move_loads(self, result: Trajectory | Equilibrium, picture: Scene, index: int) -> None:
-        points = load_arrows(result, picture, index, self.size) if self.show["loads"] and self.robot.loads else None
-        if points is None or not len(points):
-            if self.arrows is not None:
-                self.arrows.visible = False
+    def _move_forces(self, tracks: Tracks, picture: Scene, index: int) -> None:
+        none = np.zeros((0, 3)), np.zeros((0, 3))
+        wanted = {
+            "loads": load_forces(tracks, picture, index) if self.show.get("loads") else none,
+            "reactions": reaction_forces(tracks, index) if self.show.get("reactions") else none,
+        }
+        for _, force in wanted.values():
+            self._largest = max(self._largest, float(np.max(np.linalg.norm(force, axis=1), initial=0.0)))
+        for name, (tail, force) in wanted.items():
+            self._draw_arrows(name, arrows(tail, force, ARROW * self.size, self._largest))
+
+    def _draw_arrows(self, name: str, points: Array) -> None:
+        handle = self.arrows.get(name)
+        if not len(points):
+            if handle is not None:
+                handle.visible = False
             return
-        if self.arrows is None or len(self.arrows.points) != len(points):
-            if self.arrows is not None:
-                self.arrows.remove()
+        if handle is None or len(handle.points) != len(points):
+            if handle is not None:
+                handle.remove()
             radius = 0.004 * self.size
-            self.arrows = self.server.scene.add_arrows(
-                "/loads", points, FORCE, shaft_radius=radius, head_radius=2.6 * radius, head_length=7.0 * radius
+            self.arrows[name] = handle = self.server.scene.add_arrows(
+                f"/{name}", points, FORCE if name == "loads" else REACTION, shaft_radius=radius,
+                head_radius=2.6 * radius, head_length=7.0 * radius,
+            )  # fmt: skip
+        handle.points = points
+        handle.visible = True
+
+    def _move_trail(self, picture: Scene, index: int) -> None:
+        """The way so far: of a stored motion from its beginning, of a driven robot the last pictures."""
+        line = trail(picture, index)
+        if len(picture.t) == 1:
+            self._history = [*self._history[-HISTORY:], line[-1]]
+            line = np.array(self._history)
+        if not self.show["trail"] or len(line) < 2:
+            if self.path is not None:
+                self.path.visible = False
+            return
+        points = np.stack([line[:-1], line[1:]], axis=1).astype(np.float32)
+        if self.path is None:
+            self.path = self.server.scene.add_line_segments(
+                "/trail", points, TRAIL, thickness=0.003 * self.size, thickness_units="world"
             )
-        self.arrows.points = points
-        self.arrows.visible = True
+        self.path.points = points
+        self.path.visible = True
 
     def _move_frames(self, picture: Scene, index: int) -> None:
         if not self.show["frames"]:

@@ -12,17 +12,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anguilla.assemble.observe import S_X
-from anguilla.describe import BodyHandle, Frame, RodHandle
+from anguilla.describe import BodyHandle, Frame, Rod, RodHandle
 from anguilla.errors import DescriptionError, as_count
 from anguilla.results import Equilibrium, Trajectory
 
-__all__ = ["Plane", "Scene", "Tube", "as_computed", "plane_of_motion", "rods_of", "scene", "thin"]
+__all__ = ["Plane", "Scene", "Tube", "as_computed", "enough_sections", "plane_of_motion", "rods_of", "scene", "thin"]
 
 Array = NDArray[np.float64]
 Result = Trajectory | Equilibrium
 AnyResult = TypeVar("AnyResult", bound=Trajectory | Equilibrium)
 
 BALL_DENSITY = 3000.0  # [kg/m^3] of the ball drawn for a body without a shape
+A_TURN = 24  # sections of a full turn of the rest shape
 JUMP = 1e-9  # of the length: how far before a breakpoint the section "before" it is taken
 
 
@@ -189,7 +190,7 @@ def scene(result: Result, *, sections: int = 48, around: int = 32) -> Scene:
 
     Args:
         result: a Trajectory or an Equilibrium.
-        sections: number of drawn sections of every rod; those at breakpoints come on top.
+        sections: number of drawn sections of every rod, more if it is coiled; those at breakpoints come on top.
         around: number of points around every section.
 
     Returns:
@@ -204,7 +205,7 @@ def scene(result: Result, *, sections: int = 48, around: int = 32) -> Scene:
         if not isinstance(handle, RodHandle):
             continue
         rod = handle.rod
-        X, side = _stations(rod.length, sections, rod.section.breakpoints)
+        X, side = _stations(rod.length, enough_sections(rod, sections), rod.section.breakpoints)
         last = rod.length * (1.0 - 1e-12)
         places = ["root" if x == 0.0 else "tip" if x >= last else float(x) for x in X]
         motion = result._snapshots([Frame(result.robot, handle.index, place) for place in places])
@@ -216,6 +217,13 @@ def scene(result: Result, *, sections: int = 48, around: int = 32) -> Scene:
     bodies = [part for part in result.robot.parts if isinstance(part, BodyHandle)]
     tubes += [_body_tube(result, handle, around) for handle in bodies]
     return Scene(result.robot.name, np.atleast_1d(np.asarray(result.t, dtype=float)), tuple(tubes))
+
+
+def enough_sections(rod: Rod, least: int) -> int:
+    """Number of sections to draw of a rod: more where its rest shape winds, so that a coil is round."""
+    X = np.linspace(0.0, rod.length, 33)
+    turns = rod.length * float(np.mean(np.linalg.norm(rod.rest.strain(X)[:, 1:3], axis=1))) / (2.0 * np.pi)
+    return max(least, min(400, int(np.ceil(A_TURN * turns)) + 1))
 
 
 def _body_tube(result: Result, handle: BodyHandle, around: int) -> Tube:

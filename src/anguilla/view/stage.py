@@ -1,27 +1,31 @@
-"""What a robot looks like beside its tubes: tendons, loads and frames, at one instant of a scene. Nothing is drawn here."""
+"""What a robot looks like beside its tubes: tendons, forces, trails and frames, at one instant. Nothing is drawn here."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from anguilla.assemble.observe import S_X
-from anguilla.describe import DistributedWrench, Robot, RodHandle, Wrench
+from anguilla.describe import Closure, DistributedWrench, Frame, Robot, RodHandle, Wrench
 from anguilla.results import Equilibrium, Trajectory
 from anguilla.view.scene import Array, Scene, Tube
 
-__all__ = ["Arrows", "faces_of", "load_arrows", "tendon_lines", "tip_frames"]
+__all__ = [
+    "Lines",
+    "Tracks",
+    "arrows",
+    "faces_of",
+    "load_arrows",
+    "load_forces",
+    "reaction_forces",
+    "tendon_lines",
+    "tip_frames",
+    "trail",
+]
 
 ARROW = 0.18  # length of the arrow of the largest force, as a part of the size of the scene
 ALONG = 7  # arrows along a rod under a distributed force
-
-
-@dataclass(frozen=True, slots=True)
-class Arrows:
-    """Arrows (n, 2, 3) [m] from tail to head."""
-
-    points: Array
 
 
 def faces_of(tube: Tube) -> np.ndarray:
@@ -43,36 +47,81 @@ def vertices_of(tube: Tube, index: int) -> Array:
     return np.concatenate([surface.reshape(-1, 3), tube.position[index, [0, -1]]]).astype(np.float32)
 
 
-def tendon_lines(robot: Robot, picture: Scene, index: int) -> dict[str, Array]:
-    """Segments (n, 2, 3) [m] of the lines of all actuators that run along rods, by name."""
-    tubes = {tube.name: tube for tube in picture.tubes}
-    found: dict[str, Array] = {}
-    for name, actuator in robot.actuators.items():
-        points = []
-        for part, routing, low, high in getattr(actuator, "stretches", ()):
-            tube = tubes[part.name]
-            inside = (tube.X >= low - 1e-9) & (tube.X <= high + 1e-9)
-            offset = routing.offset(tube.X[inside])
-            rotation, place = tube.rotation[index][inside], tube.position[index][inside]
-            points.append(place + np.einsum("mij,mj->mi", rotation, offset))
-        if points:
-            line = np.concatenate(points)
-            found[name] = np.stack([line[:-1], line[1:]], axis=1).astype(np.float32)
-    return found
+class Tracks:
+    """Motions of single frames of a result, and reactions of its closures, each computed once."""
+
+    def __init__(self, result: Trajectory | Equilibrium) -> None:
+        self.result = result
+        self._motions: dict[object, Array] = {}
+        self._reactions: dict[str, Array] = {}
+
+    def pose(self, frame: Frame, index: int) -> tuple[Array, Array]:
+        """Rotation (3, 3) and position (3,) [m] of a frame at one instant, world axes."""
+        offset = None if frame.offset is None else frame.offset_pose.tobytes()
+        key = (frame.part_index, frame.place, offset)
+        if key not in self._motions:
+            self._motions[key] = self.result._snapshots([frame])[:, 0]
+        motion = self._motions[key][index]
+        return motion[:9].reshape(3, 3), motion[S_X : S_X + 3]
+
+    def reaction(self, closure: Closure, index: int) -> Array:
+        """Force (3,) [N] of a closure on its frame b at one instant, world axes."""
+        if closure.name not in self._reactions:
+            own = self.result.robot.closures[closure.name]
+            self._reactions[closure.name] = np.atleast_2d(self.result.reaction(own))
+        rotation, _ = self.pose(closure.b, index)
+        return rotation @ self._reactions[closure.name][index, 3:]
 
 
-def load_arrows(result: Trajectory | Equilibrium, picture: Scene, index: int, size: float) -> Array:
-    """Arrows (n, 2, 3) [m] of all forces; the largest is a part of the size [m] of the scene."""
-    robot, t = result.system.robot, float(picture.t[index])
+class Lines:
+    """The lines of all actuators of a robot; what does not change from picture to picture is computed once."""
+
+    def __init__(self, robot: Robot) -> None:
+        self.robot = robot
+        self._spans = {name: list(getattr(actuator, "spans", ())) for name, actuator in robot.actuators.items()}
+        self._offsets: dict[tuple[str, int], tuple[Array, Any, Array]] = {}
+
+    def at(self, picture: Scene, index: int, tracks: Tracks | None = None) -> dict[str, Array]:
+        """Segments (n, 2, 3) [m] along rods and, given the tracks, through the air, by name."""
+        tubes = {tube.name: tube for tube in picture.tubes}
+        found: dict[str, Array] = {}
+        for name, actuator in self.robot.actuators.items():
+            pieces: list[Array] = []
+            for k, (part, routing, low, high) in enumerate(getattr(actuator, "stretches", ())):
+                tube = tubes[part.name]
+                known = self._offsets.get((name, k))
+                if known is None or not np.array_equal(known[0], tube.X):
+                    inside = np.flatnonzero((tube.X >= low - 1e-9) & (tube.X <= high + 1e-9))
+                    known = (tube.X, inside, routing.offset(tube.X[inside]))
+                    self._offsets[name, k] = known
+                rotation, place = tube.rotation[index][known[1]], tube.position[index][known[1]]
+                line = place + np.einsum("mij,mj->mi", rotation, known[2])
+                pieces.append(np.stack([line[:-1], line[1:]], axis=1))
+            if tracks is not None:
+                for a, b in self._spans[name]:
+                    pieces.append(np.stack([tracks.pose(a, index)[1], tracks.pose(b, index)[1]])[None])
+            if pieces:
+                found[name] = np.concatenate(pieces).astype(np.float32)
+        return found
+
+
+def tendon_lines(robot: Robot, picture: Scene, index: int, tracks: Tracks | None = None) -> dict[str, Array]:
+    """Segments (n, 2, 3) [m] of the lines of all actuators, along rods and, given the tracks, through the air, by name."""
+    return Lines(robot).at(picture, index, tracks)
+
+
+def load_forces(tracks: Tracks, picture: Scene, index: int) -> tuple[Array, Array]:
+    """Where the forces of all loads act (n, 3) [m] and how large they are (n, 3) [N], world axes."""
+    robot, t = tracks.result.system.robot, float(picture.t[index])
     tails: list[Array] = []
     forces: list[Array] = []
     tubes = {tube.name: tube for tube in picture.tubes}
     for load in robot.loads:
         if isinstance(load, Wrench):
-            motion = result._snapshots([load.frame])[index, 0]
+            rotation, place = tracks.pose(load.frame, index)
             force = load.values([t])[0, 3:]
-            tails.append(motion[None, S_X : S_X + 3])
-            forces.append((motion[:9].reshape(3, 3) @ force if load.follower else force)[None])
+            tails.append(place[None])
+            forces.append((rotation @ force if load.follower else force)[None])
         elif isinstance(load, DistributedWrench):
             tube = tubes[load.part.name]
             picked = np.unique(np.linspace(0, len(tube.X) - 1, ALONG).round().astype(int))
@@ -82,14 +131,39 @@ def load_arrows(result: Trajectory | Equilibrium, picture: Scene, index: int, si
             tails.append(tube.position[index][picked])
             forces.append(density / ALONG)
     if not tails:
-        return np.zeros((0, 2, 3), dtype=np.float32)
-    tail, force = np.concatenate(tails), np.concatenate(forces)
-    largest = float(np.max(np.linalg.norm(force, axis=1)))
-    if largest == 0.0:
+        return np.zeros((0, 3)), np.zeros((0, 3))
+    return np.concatenate(tails), np.concatenate(forces)
+
+
+def reaction_forces(tracks: Tracks, index: int) -> tuple[Array, Array]:
+    """Where closures act on their frames b (n, 3) [m], and their forces (n, 3) [N], world axes."""
+    closures = list(tracks.result.system.robot.closures.values())
+    if not closures:
+        return np.zeros((0, 3)), np.zeros((0, 3))
+    places = [tracks.pose(closure.b, index)[1] for closure in closures]
+    return np.array(places), np.array([tracks.reaction(closure, index) for closure in closures])
+
+
+def arrows(tail: Array, force: Array, length: float, largest: float) -> Array:
+    """Arrows (n, 2, 3) [m] from tail to head; that of the largest force [N] has the length [m], tiny ones are left out."""
+    if not len(tail) or largest <= 0.0:
         return np.zeros((0, 2, 3), dtype=np.float32)
     seen = np.linalg.norm(force, axis=1) > 0.02 * largest
-    head = tail + ARROW * size / largest * force
-    return np.stack([tail, head], axis=1)[seen].astype(np.float32)
+    return np.stack([tail, tail + length / largest * force], axis=1)[seen].astype(np.float32)
+
+
+def load_arrows(result: Trajectory | Equilibrium, picture: Scene, index: int, size: float) -> Array:
+    """Arrows (n, 2, 3) [m] of all loads; the largest is a part of the size [m] of the scene."""
+    tail, force = load_forces(Tracks(result), picture, index)
+    return arrows(tail, force, ARROW * size, float(np.max(np.linalg.norm(force, axis=1), initial=0.0)))
+
+
+def trail(picture: Scene, index: int) -> Array:
+    """Path (n, 3) [m] so far of the last free tip, or of the last body."""
+    free = [tube for tube in picture.tubes if tube.free]
+    tube = free[-1] if free else picture.tubes[-1]
+    along = tube.position[: index + 1, -1] if free else tube.position[: index + 1].mean(axis=1)
+    return along
 
 
 def tip_frames(picture: Scene, index: int) -> dict[str, tuple[Array, Array]]:

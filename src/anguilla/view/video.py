@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from anguilla.errors import as_positive
+from anguilla.errors import AnguillaError, as_positive
 from anguilla.results import Trajectory
 from anguilla.store.whole import as_target, whole_file
 from anguilla.view.panels import draw_flat, draw_solid
 from anguilla.view.scene import Scene, plane_of_motion, scene
 from anguilla.view.style import figure, figure_style
 
-__all__ = ["write_video"]
+__all__ = ["ffmpeg", "write_video"]
 
 MOST_PICTURES = 3000
+
+
+def ffmpeg() -> str | None:
+    """Path of the program ffmpeg: the one installed, or the one in the package imageio-ffmpeg; None if there is neither."""
+    found = shutil.which("ffmpeg")
+    if found is None:
+        try:
+            from imageio_ffmpeg import get_ffmpeg_exe
+
+            found = get_ffmpeg_exe()
+        except (ImportError, RuntimeError):
+            return None
+    return found
 
 
 def write_video(
@@ -33,7 +47,7 @@ def write_video(
 
     Args:
         run: a motion.
-        path: file to write, .mp4 (needs ffmpeg) or .gif.
+        path: file to write, .mp4 (needs ffmpeg, or the extra `video`) or .gif.
         fps: pictures per second of the video [1/s].
         speed: 1 for real time, less for slow motion.
         tick: called with the per cent done.
@@ -42,6 +56,7 @@ def write_video(
         The path of the file.
 
     """
+    import matplotlib
     from matplotlib.animation import FFMpegWriter, PillowWriter
 
     target = as_target(path, (".mp4", ".gif"))
@@ -51,8 +66,13 @@ def write_video(
     nearest = np.abs(np.linspace(run.t[0], run.t[-1], count)[:, None] - run.t[None, :]).argmin(axis=1)
     picked = replace(run, _t=run.t[nearest], _q=run.q[nearest], _v=run.v[nearest], _a=None, _balance=None)
     picture = scene(picked, sections=32, around=16)
-    writer = FFMpegWriter(fps=round(fps)) if target.suffix.lower() == ".mp4" else PillowWriter(fps=round(fps))
-    with figure_style(), whole_file(target) as part:
+    video = target.suffix.lower() == ".mp4"
+    program = ffmpeg() if video else ""
+    if program is None:
+        raise AnguillaError("a .mp4 needs ffmpeg: pip install 'anguilla[video]', or write a .gif.")
+    # pixels in pairs of numbers and the commonest coding: what every player shows
+    writer = FFMpegWriter(round(fps), "h264", extra_args=["-pix_fmt", "yuv420p"]) if video else PillowWriter(round(fps))
+    with figure_style(), matplotlib.rc_context({"animation.ffmpeg_path": program}), whole_file(target) as part:
         fig = figure(6.4, 4.8)
         with writer.saving(fig, str(part), dpi=100):
             for k in range(count):

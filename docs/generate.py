@@ -1,0 +1,189 @@
+"""Pages made from the code and the examples: the API reference, the gallery of examples, the showcase of robot files."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from importlib import import_module
+from pathlib import Path
+
+DOCS = Path(__file__).parent
+ROOT = DOCS.parent
+
+# Pages of the reference: title, one sentence, module, and the names under headings. "*" stands for all the others.
+DESCRIBE = {
+    "Robot and parts": "Robot Part RodHandle BodyHandle JointHandle Frame Closure",
+    "Rods": "Rod Material",
+    "Sections": "Circle Tube Ellipse Rectangle GeneralSection taper Tapered CrossSection SectionProperties",
+    "Strains": "kirchhoff extensible_kirchhoff reissner planar Strains STRAIN_NAMES",
+    "Bases": "Basis Legendre Chebyshev Monomial FreeTip PiecewiseConstant PiecewisePolynomial FunctionBasis make_basis",
+    "Rest shapes": "Straight ConstantCurvature Helix RestFunction RestShape",
+    "Bodies": "RigidBody Shape",
+    "Joints": "Fixed Revolute Prismatic Helical Cylindrical Universal Spherical Planar Free Joint Axis Ball",
+    "Actuators": "Tendon Chamber parallel convergent helical FunctionRouting Routing Actuator",
+    "Loads": "Wrench TipWrench DistributedWrench Spring Magnet Thruster Muscle UserLoad UserForce FrameMotion Load",
+    "Constraints on velocities": "no_slip rolling TwistConstraint",
+}
+SOLVE = {
+    "Statics": "statics Flow ProjectiveFlow",
+    "Dynamics": "simulate simulate_batch simulate_explicit GeneralisedAlpha HHT Newmark Midpoint",
+    "Results": "Equilibrium Trajectory load",
+    "Equations of motion": "mass_matrix coriolis_matrix bias_forces gravity_forces stiffness damping actuation_matrix "
+    "forward_dynamics System",
+    "Small motions": "linearise LinearModel modes Modes stability Stability",
+    "Branches": "trace Branch",
+    "Gradients": "gradient Gradient Cost Reach Rest Sampled StateCost",
+    "Errors": "AnguillaError DescriptionError SolverError AnguillaWarning",
+}
+API = (
+    ("describe", "Describe a robot", "What a user writes. All names are in `anguilla`.", "anguilla", DESCRIBE),
+    ("solve", "Solve, and read results", "All names are in `anguilla`.", "anguilla", SOLVE),
+    ("files", "Robot files", "Read, check and write robot files.", "anguilla.describe.files", {"": "*"}),
+    ("view", "Pictures", "`anguilla.plot` and `anguilla.animate`; the rest is in `anguilla.view`.", "anguilla",
+     {"": "plot animate", "anguilla.view.plots": "snapshots tip_history strain_map wrench_map phase energies",
+      "anguilla.view.video": "write_video", "anguilla.view.live": "play drive Shown",
+      "anguilla.view.soft": "play_soft SoftShown"}),
+    ("control", "Control", "Inverse kinematics, feedback, robustness.", "anguilla.control", {"": "*"}),
+    ("fem", "Soft volumes", "Finite elements.", "anguilla.fem", {"": "*"}),
+    ("shooting", "Shooting", "The strong form as a boundary-value problem (paper 003).", "anguilla.solve.shooting",
+     {"": "*"}),
+)  # fmt: skip
+
+GROUPS = (
+    ("First steps", ("arm_release", "tendon_arm", "three_section_arm", "showcase")),
+    ("Robots", ("four_bar", "six_leg_robot", "gripper_on_arm", "antagonistic_pair", "rolling_wheel", "steered_needle",
+                "magnetic_catheter")),
+    ("Analysis and design", ("modes_of_an_arm", "euler_column", "snap_through_arch", "gradient_")),
+    ("Soft volumes", ("paper002", "fem_")),
+    ("Paper 000: strain parametrisation", ("paper000",)),
+    ("Paper 001: the eel", ("reference_eel",)),
+    ("Paper 003: optimal control", ("paper003",)),
+    ("Paper 004: implicit Newton-Euler", ("paper004",)),
+    ("More", ("",)),
+)  # fmt: skip
+
+
+def write(folder: Path) -> None:
+    """Write all pages; a file that would not change is left alone, so that Sphinx does not read it again."""
+    (folder / "api").mkdir(parents=True, exist_ok=True)
+    pages = {f"api/{name}.md": reference(*rest) for name, *rest in API}
+    pages["api.md"] = contents()
+    pages["gallery.md"] = gallery()
+    pages["showcase.md"] = showcase()
+    for name, text in pages.items():
+        path = folder / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+
+# API reference --------------------------------------------------------------------------------------------------------
+
+
+def contents() -> str:
+    """The page that lists the reference."""
+    rows = [f"| {{doc}}`api/{name}` | {intro} |" for name, _, intro, *_ in API]
+    names = "\n".join(f"api/{name}" for name, *_ in API)
+    head = "# API reference\n\nMade from the docstrings. Options after `*` are given by name; units are SI.\n\n"
+    more = "\nThe algorithms of the papers in plain NumPy have a page of their own: {doc}`../reference_algorithms`.\n"
+    return head + "| page | |\n|---|---|\n" + "\n".join(rows) + f"\n{more}\n```{{toctree}}\n:hidden:\n\n{names}\n```\n"
+
+
+def reference(title: str, intro: str, module: str, groups: dict[str, str]) -> str:
+    """One page of the reference."""
+    text = [f"# {title}", "", intro, ""]
+    for heading, names in groups.items():
+        place = heading if heading.startswith("anguilla.") else module
+        listed = list(import_module(place).__all__) if names == "*" else names.split()
+        if heading:
+            text += [f"## {heading}", ""]
+        for name in listed:
+            text += ["```{eval-rst}", *directive(place, name), "```", ""]
+    return "\n".join(text)
+
+
+def directive(module: str, name: str) -> list[str]:
+    """The autodoc directive of a public name."""
+    thing = getattr(import_module(module), name)
+    if inspect.isclass(thing):
+        members = (
+            [] if issubclass(thing, Exception) else ["   :members:", "   :inherited-members: Exception, object, tuple"]
+        )
+        return [f".. autoclass:: {module}.{name}", *members]
+    if callable(thing):
+        return [f".. autofunction:: {module}.{name}"]
+    return [f".. py:data:: {name}", "", f"   ``{thing!r}``"]
+
+
+def documented() -> set[str]:
+    """All names with a place in the reference, for a test that none is forgotten."""
+    return {name for *_, groups in API for names in groups.values() for name in names.split()}
+
+
+# Gallery --------------------------------------------------------------------------------------------------------------
+
+
+def story(path: Path) -> tuple[str, str]:
+    """First line and the rest of the docstring of an example."""
+    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or path.stem
+    first, _, rest = text.partition("\n\n")
+    return " ".join(first.split()), rest
+
+
+def pictures(name: str) -> list[Path]:
+    """Figures kept in docs/figures that an example draws: their names stand in its source."""
+    if name == "arm_release":
+        return [DOCS / "images" / "demo.png"]
+    if name == "showcase":
+        return [DOCS / "figures" / "showcase" / "octopus_arm.png"]
+    source = (ROOT / "examples" / f"{name}.py").read_text(encoding="utf-8")
+    wanted = set(re.findall(r'"([\w]+\.png)"', source)) | {f"{name}.png", f"{name.partition('_')[2]}.png"}
+    family = name.split("_")[0]
+    found = [path for path in sorted((DOCS / "figures").glob("*/*.png")) if path.name in wanted]
+    return [path for path in found if path.parent.name == family] or found
+
+
+def card(title: str, text: str, picture: str | None, code: str) -> list[str]:
+    """A picture with a title and a few words."""
+    shown = [f"![{title}]({picture})", ""] if picture else []
+    return [":::{container} card", "", *shown, f"**{title}**", "", text, "", f"`{code}`", "", ":::", ""]
+
+
+def gallery() -> str:
+    """All examples, by kind, with their first picture."""
+    left = sorted(path.stem for path in (ROOT / "examples").glob("*.py"))
+    text = ["# Gallery of examples", ""]
+    text += [
+        "Every example is a file with a `main()` that returns its numbers, and a test that checks them. Run one with"
+    ]
+    text += ["`python examples/tendon_arm.py FOLDER`: it prints its numbers and draws its figures there.", ""]
+    for heading, prefixes in GROUPS:
+        names = [name for prefix in prefixes for name in left if name.startswith(prefix)]
+        left = [name for name in left if name not in names]
+        if not names:
+            continue
+        text += [f"## {heading}", "", "::::{container} cards", ""]
+        for name in names:
+            first, _ = story(ROOT / "examples" / f"{name}.py")
+            drawn = pictures(name)
+            title = re.sub(r"paper(\d+) ", "", name.replace("_", " ")).capitalize()
+            place = f"../{drawn[0].relative_to(DOCS).as_posix()}" if drawn else None
+            text += card(title, first, place, f"examples/{name}.py")
+        text += ["::::", ""]
+    return "\n".join(text)
+
+
+def showcase() -> str:
+    """All robot files, with a picture each."""
+    text = ["# Showcase of robots", ""]
+    text += [
+        "Every robot of this page is a file in `examples/robots`, and the same robot in Python; a test compares the two."
+    ]
+    text += ["Try one: `anguilla view examples/robots/octopus_arm.yaml`.", "", "::::{container} cards", ""]
+    for path in sorted((ROOT / "examples" / "robots").glob("*.yaml")):
+        picture = DOCS / "figures" / "showcase" / f"{path.stem}.png"
+        if picture.exists():
+            first = path.read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
+            place = f"../{picture.relative_to(DOCS).as_posix()}"
+            text += card(path.stem.replace("_", " ").capitalize(), first, place, path.name)
+    return "\n".join([*text, "::::", ""])

@@ -1,0 +1,153 @@
+"""``anguilla inverse``: inputs that bring frames of a robot to wanted places."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from anguilla.cli.common import (
+    DONE,
+    JsonOption,
+    Output,
+    RobotArgument,
+    SetOption,
+    check_target,
+    pairs,
+    point,
+    read,
+    units,
+)
+from anguilla.errors import DescriptionError
+
+if TYPE_CHECKING:
+    from anguilla.describe import Frame, Robot
+
+
+def inverse_command(
+    robot: RobotArgument,
+    target: Annotated[
+        list[str],
+        typer.Option(
+            "--target",
+            metavar="FRAME=X,Y,Z",
+            help=units("Wanted place [m] of a frame: arm.tip=0.2,0,0.1; may be repeated."),
+        ),
+    ],
+    most: Annotated[float | None, typer.Option("--most", help=units("Largest input of all actuators [N, Pa]."))] = None,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--limit", metavar="NAME=LOW,HIGH", help="Range of one input; tendons pull only, from 0, if not given."
+        ),
+    ] = None,
+    settings: SetOption = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the equilibrium (.nc).")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Draw it (.png, .svg, .pdf).")] = None,
+    machine: JsonOption = False,
+) -> int:
+    """Find the inputs that bring frames to wanted places, or as near as the limits allow."""
+    output = Output(machine)
+    check_target(out, (".nc",), "--out")
+    check_target(plot, (".png", ".svg", ".pdf"), "--plot")
+    file = read(robot, settings, output)
+    goals = {name: _numbers(text, 3, f"--target {name}") for name, text in pairs(target, "--target").items()}
+    frames = {name: _frame(file.robot, name) for name in goals}
+    ranges: dict[str, Any] = {name: (0.0, most) for name in file.robot.actuators} if most is not None else {}
+    ranges |= {name: _numbers(text, 2, f"--limit {name}") for name, text in pairs(limit, "--limit").items()}
+    reach = _solve(file.robot, frames, goals, ranges)
+    result = reach.equilibrium
+    found = {name: _within(value, ranges.get(name, (0.0, math.inf))) for name, value in reach.inputs.items()}
+    small = 1e-9 * max(abs(value) for value in found.values())  # rounding of the solver
+    found = {name: 0.0 if abs(value) <= small else value for name, value in found.items()}
+    output.table(
+        [
+            ("robot", f"{file.robot.name}, {result.system.size} coordinates"),
+            ("inverse", reach.status.message),
+            *((name, f"{value:.4g} {_unit(file.robot.actuators[name])}") for name, value in found.items()),
+            *((name, f"{point(reach.positions[name])}, wanted {point(goal)}") for name, goal in goals.items()),
+            ("distance", f"{1e3 * reach.distance:.4g} mm left" + _remark(reach)),
+        ]
+    )
+    output.facts |= {"inputs": found, "strokes": reach.strokes, "positions": reach.positions}
+    output.facts |= {"distance": reach.distance, "message": reach.status.message, "counters": reach.status.counters}
+    if out is not None:
+        output.wrote("result", result.save(out))
+    if plot is not None:
+        from anguilla.view.plots import plot as draw
+
+        draw(result, plot)
+        output.wrote("figure", plot)
+    output.close()
+    return DONE
+
+
+def _solve(robot: Robot, frames: dict[str, Frame], goals: dict[str, Any], ranges: dict[str, Any]) -> Any:
+    from anguilla.control import InverseKinematics, RodModel
+
+    if not robot.actuators:
+        raise DescriptionError(f"robot {robot.name!r} has no actuators: there is nothing to find.")
+    by_length = [name for name, a in robot.actuators.items() if getattr(a, "by", "tension") == "length"]
+    if by_length:
+        raise DescriptionError(f"inverse finds tensions and pressures; {by_length[0]!r} is driven by its length.")
+    for name, (low, high) in ranges.items():
+        if low > high:
+            raise DescriptionError(f"the range of {name!r} must go from low to high; got {low:g} to {high:g}.")
+    model = RodModel(robot, frames, efforts=ranges)
+    if not model.system.is_plain:
+        raise DescriptionError("inverse serves open robots, without loops, constraints and imposed motions.")
+    model.relax()
+    return InverseKinematics(model).solve(goals)
+
+
+def _within(value: float, limits: tuple[float, float]) -> float:
+    """Without the rounding of the solver beyond a limit."""
+    return min(max(value, limits[0]), limits[1])
+
+
+def _unit(actuator: Any) -> str:
+    from anguilla.describe import Chamber
+
+    return "Pa" if isinstance(actuator, Chamber) else "N"
+
+
+def _remark(reach: Any) -> str:
+    """Say so when a target is out of reach."""
+    return "" if reach.distance < 1e-5 else ": the target is out of reach within the limits"
+
+
+def _numbers(text: str, count: int, option: str) -> tuple[float, ...]:
+    """Numbers or formulas between commas."""
+    from anguilla.describe.files import Expression
+
+    parts = text.strip("()[] ").split(",")
+    if len(parts) != count:
+        raise DescriptionError(f"{option} takes {count} numbers between commas; got {text!r}.")
+    return tuple(float(Expression(part.strip(), arguments=())()) for part in parts)
+
+
+def _frame(robot: Robot, name: str) -> Frame:
+    """A frame by the name a robot file gives it: hand, arm.tip, arm.root, arm[0.25]."""
+    from anguilla.describe import RodHandle
+    from anguilla.describe.description import did_you_mean
+
+    names = [part.name for part in robot.parts]
+    match = re.fullmatch(r"([^\W\d][\w-]*)(?:\.(\w+)|\[([^\]]+)\])?", name)
+    if match is None or match[1] not in names:
+        listed: Sequence[str] = names
+        close = did_you_mean(match[1] if match else name, names)
+        raise DescriptionError(f"--target {name}: frames begin with one of {', '.join(listed)}{close}.")
+    part = robot.part(match[1])
+    if not isinstance(part, RodHandle):
+        if match[2] is None and match[3] is None:
+            return part.root
+        raise DescriptionError(f"--target {name}: {part.name} is a body: name it alone.")
+    if match[3] is not None:
+        return part.section(_numbers(match[3], 1, f"--target {name}")[0])
+    if match[2] not in ("root", "tip"):
+        raise DescriptionError(f"--target {name}: {part.name} is a rod: say {part.name}.tip or {part.name}[0.1].")
+    return part.tip if match[2] == "tip" else part.root

@@ -1,0 +1,61 @@
+"""Soft volumes in the viewer: the colours are those of the numbers."""
+
+import numpy as np
+import pytest
+
+import anguilla as ag
+from anguilla import fem
+
+pytest.importorskip("viser")
+from anguilla.view.soft import coloured, nodal, play_soft
+
+
+@pytest.fixture(scope="module")
+def bar():
+    """A bar pulled along itself: one stress everywhere."""
+    body = fem.SoftBody(
+        "bar", fem.block((0.1, 0.02, 0.02), (6, 2, 2)), ag.Material(1e6, 1000, poisson=0.0), gravity=(0, 0, 0)
+    )
+    body.fix("base")
+    for point in body.mesh.points[body.mesh.nodes["tip"]]:
+        pad = np.prod([0.5 if abs(abs(c) - 0.01) < 1e-9 else 1.0 for c in point[1:]])
+        body.load(fem.PointForce(point, (1.0 * pad / 4.0, 0.0, 0.0)))
+    return fem.statics(body)
+
+
+def test_nodes_take_the_mean_of_their_tetrahedra(bar):
+    stress = nodal(bar, bar.stress())
+    assert stress[bar.x[:, 0] < 0.06] == pytest.approx(
+        1.0 / 4e-4, rel=2e-3
+    )  # force over area [Pa], away from the forces
+    # a linear field at the tetrahedra is met in the middle of the bar, where its surroundings are symmetric
+    middle = bar.x[bar.system.elements.nodes].mean(axis=1)[:, 0]
+    inner = np.abs(bar.x[:, 0] - 0.05) < 1e-3
+    assert nodal(bar, middle)[inner] == pytest.approx(0.05, abs=2e-3)
+
+
+def test_the_ends_of_the_scale_have_the_ends_of_the_colours():
+    mesh = coloured(np.eye(3), np.array([[0, 1, 2]]), np.array([0.0, 1.0, 7.0]))
+    strip = np.asarray(mesh.visual.material.baseColorTexture)[0]
+    place = (mesh.visual.uv[:, 0] * 256).astype(int)
+    assert place.tolist() == [0, 255, 255]
+    assert strip[0].sum() < 200 < 400 < strip[-1].sum()  # dark to light
+
+
+def test_a_motion_is_played(bar):
+    run = fem.simulate(bar.body, duration=0.02, dt=0.005)
+    shown = play_soft(run, port=8331)
+    try:
+        assert shown.colour == "displacement" and len(shown.t) == 5
+        shown._play(False)
+        shown.seek(0.02)
+        assert np.allclose(shown.values, np.linalg.norm(run.x[-1] - run.system.grid.points, axis=1))
+    finally:
+        shown.close()
+
+
+def test_wrong_things_are_refused(bar):
+    with pytest.raises(ag.DescriptionError, match=r"fem\.statics"):
+        play_soft("finger")
+    with pytest.raises(ag.DescriptionError, match="stress"):
+        play_soft(bar, colour="red")

@@ -3,10 +3,12 @@
     python benchmarks/environments.py exudyn soromox
 
 prints the path of each interpreter; a runner gets the same from `python_of("exudyn")`. An environment is reused until
-its pinned requirements change, then built anew.
+its pinned requirements change, then built anew. ANGUILLA_BENCH may name another folder of this kind, in which finished
+environments are looked for first.
 """
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -18,6 +20,17 @@ OLDEST_PYTHON = (3, 11)
 
 REQUIREMENTS = {
     "exudyn": ("exudyn==1.13.6", "numpy==2.4.6"),
+    "jsrm": (
+        "jsrm==0.0.18",
+        "diffrax==0.7.2",
+        "equinox==0.13.8",
+        "jax==0.10.2",
+        "jaxlib==0.10.2",
+        "numpy==2.4.6",
+        "scipy==1.17.1",
+    ),
+    "mujoco": ("mujoco==4.0.0", "numpy==2.4.6"),
+    "pyelastica": ("pyelastica==1.0.0", "numba==0.68.1", "numpy==2.4.6", "scipy==1.17.1"),
     "soromox": (
         "soromox==0.5.0",
         "diffrax==0.7.2",
@@ -40,14 +53,15 @@ def python_of(peer: str) -> Path:
     """Interpreter of the environment of `peer`, installed first if it is missing or its requirements changed."""
     if peer not in REQUIREMENTS:
         raise InstallError(f"unknown peer {peer!r}: choose among {', '.join(sorted(REQUIREMENTS))}")
-    folder = ROOT / peer
-    python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
-    # Written last, so that an interrupted installation is never taken for a finished one.
-    stamp = folder / "installed.txt"
     wanted = "\n".join(REQUIREMENTS[peer]) + "\n"
-    if python.exists() and stamp.exists() and stamp.read_text() == wanted:
-        _say(f"{peer}: ready")
-        return python
+    for root in (*map(Path, filter(None, [os.environ.get("ANGUILLA_BENCH")])), ROOT):
+        folder = root / peer
+        python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+        # Written last, so that an interrupted installation is never taken for a finished one.
+        stamp = folder / "installed.txt"
+        if python.exists() and stamp.exists() and stamp.read_text() == wanted:
+            _say(f"{peer}: ready")
+            return python
     _create(peer, folder, python)
     stamp.write_text(wanted)
     return python

@@ -1,20 +1,30 @@
-"""The page docs/benchmarks.md and its figure, from the numbers that `run.py` measured."""
+"""The page docs/benchmarks.md and its figure, from the numbers that `run.py` measured: the rods. More in pages_more.py."""
 
 import os
 import platform
-import textwrap
 from importlib.metadata import version
 from pathlib import Path
+
+from entries import NAMES
+from pages_more import goals, growth, other_cases, profile
+from words import listed, milliseconds, percent, times, wrapped
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 FIGURE = "figures/benchmarks/work_precision.png"
 
 # Okabe and Ito's colours, told apart by everybody; the markers differ as well.
-BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#6E6E6E"
+BLUE, ORANGE, GREEN, PINK, BROWN, GREY = "#0072B2", "#D55E00", "#009E73", "#AA4499", "#8C6D1F", "#6E6E6E"
+# Other peers of the figure: name, mark, colour, points above the mark.
+MORE = {
+    "soromox": ("SoRoMoX", "^", GREEN, 9),
+    "mujoco": ("MuJoCo", "v", PINK, -16),
+    "pyelastica": ("PyElastica", "P", BROWN, 9),
+}
 CASES = {
     "soft": "soft rod, 10 m",
     "stiff200": "steel rod, 0.4 m",
     "stiff": "stiff rod as printed, 0.4 m",
+    "flying": "flying beam, 10 m",
 }
 # Where the names of Exudyn's elements stand clear of the marks: alignment, points above the last mark.
 LABELS = {("soft", "cable"): ("left", -14), ("soft", "beam"): ("right", 9)}
@@ -34,32 +44,11 @@ def machine() -> dict[str, str]:
 def versions(result: dict) -> dict[str, str]:
     """Versions of the programs that were compared and of what Anguilla runs on."""
     found = {"Python": platform.python_version(), "NumPy": version("numpy"), "Numba": version("numba")}
-    for rows in result["cases"].values():
-        for row in rows.values():
-            if "version" in row:
-                found[{"anguilla": "Anguilla", "exudyn": "Exudyn", "soromox": "SoRoMoX"}[row["peer"]]] = row["version"]
+    rods = [row for rows in result["cases"].values() for row in rows.values()]
+    for row in (*rods, *(row for rows in result["others"].values() for row in rows)):
+        if "version" in row:
+            found[NAMES[row["peer"]]] = row["version"]
     return found
-
-
-def wrapped(text: str, *, indent: str = "") -> str:
-    """A paragraph in lines of the width of these pages."""
-    return textwrap.fill(text, 124, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
-
-
-def percent(value: float | None) -> str:
-    """A share as percent with two digits; nothing for what was not measured."""
-    return "" if value is None else f"{100 * value:.2g} %"
-
-
-def times(value: float | None) -> str:
-    """A ratio: one digit after the point below ten, none above."""
-    return "" if value is None else f"{value:.1f}" if value < 10 else f"{value:.0f}"
-
-
-def milliseconds(value: float) -> str:
-    """A time in milliseconds with three digits."""
-    shown = 1e3 * value
-    return f"{shown:.3g}" if shown < 1000 else f"{shown:.0f}"
 
 
 def at_its_error(error: float, path: list[dict]) -> float | None:
@@ -85,11 +74,16 @@ def table(result: dict) -> list[str]:
             ratio = None if key == "anguilla" else row["ratio"] / ours["ratio"]
             fair = None if key == "anguilla" or equal is None else row["ratio"] / equal
             cells = (
-                case, row["title"], percent(row["error"]), percent(row.get("halved")), milliseconds(row["ratio"]),
+                case, row["title"], percent(row["error"]) + _until(row), percent(row.get("halved")), milliseconds(row["ratio"]),
                 milliseconds(row["median"]), times(ratio), times(fair),
             )  # fmt: skip
             lines.append(f"| {' | '.join(cells)} |")
     return lines
+
+
+def _until(row: dict) -> str:
+    """Note on a run that was judged by its first check times only."""
+    return f" (to {row['judged_until']:g} s)" if "judged_until" in row else ""
 
 
 def settings_table(result: dict) -> list[str]:
@@ -97,8 +91,7 @@ def settings_table(result: dict) -> list[str]:
     lines = ["| case | program | setting |", "|---|---|---|"]
     for case, rows in result["cases"].items():
         for row in rows.values():
-            shown = ", ".join(f"{name} {value}" for name, value in row["settings"].items() if value not in (0, False))
-            lines.append(f"| {case} | {row['title']} | {shown.replace('_', ' ')} |")
+            lines.append(f"| {case} | {row['title']} | {listed(row['settings'])} |")
     return lines
 
 
@@ -110,19 +103,28 @@ def draw(result: dict, path: Path) -> None:
     import matplotlib.pyplot as plt
 
     cases = list(result["paths"])
+    rows = (len(cases) + 1) // 2
     figure, panels = plt.subplots(
-        1, len(cases), figsize=(4.1 * len(cases), 4.4), layout="constrained", sharey=True, squeeze=False
+        rows, min(2, len(cases)), figsize=(9.6, 3.9 * rows), layout="constrained", sharey=True, squeeze=False
     )
-    for axes, case in zip(panels[0], cases, strict=True):
-        rows, taken = result["cases"][case], result["paths"][case]
+    for axes in panels.flat[len(cases) :]:
+        axes.set_visible(False)
+    for axes, case in zip(panels.flat, cases, strict=False):
+        named, taken = result["cases"][case], result["paths"][case]
         axes.axhline(0.01, color="0.75", linewidth=1.0, linestyle=(0, (4, 3)), zorder=0)
-        _anguilla(axes, taken["anguilla"], rows["anguilla"])
-        _exudyn(axes, case, taken.get("exudyn", []), rows)
-        if "error" in rows.get("soromox", {}):
-            row = rows["soromox"]
-            axes.plot(row["ratio"], row["error"], "^", color=GREEN, markersize=8)
-            axes.annotate("SoRoMoX", (row["ratio"], row["error"]), xytext=(0, 9), textcoords="offset points",
-                          color=GREEN, ha="center")  # fmt: skip
+        axes.annotate("1 %", (1.0, 0.01), xycoords=("axes fraction", "data"), xytext=(-2, 3),
+                      textcoords="offset points", color=GREY, ha="right", fontsize=9)  # fmt: skip
+        _anguilla(axes, taken["anguilla"], named["anguilla"])
+        _exudyn(axes, case, taken.get("exudyn", []), named)
+        for key, (title, marker, colour, up) in MORE.items():
+            some = [line for line in (*taken.get(key, []), named.get(key, {})) if "error" in line]
+            if not some:
+                continue
+            axes.plot([line["ratio"] for line in some], [line["error"] for line in some], marker, color=colour,
+                      markersize=8 if len(some) == 1 else 5, linestyle="none")  # fmt: skip
+            place = max(some, key=lambda line: line["ratio"])
+            axes.annotate(title, (place["ratio"], place["error"]), xytext=(0, up), textcoords="offset points",
+                          color=colour, ha="center")  # fmt: skip
         axes.set_title(CASES.get(case, case), loc="left", fontsize=11)
         axes.set_xscale("log")
         axes.set_yscale("log")
@@ -131,12 +133,10 @@ def draw(result: dict, path: Path) -> None:
         axes.spines[["left", "bottom"]].set_color("0.6")
         axes.tick_params(which="both", color="0.6", labelcolor="0.25")
         left, right = axes.get_xlim()
-        axes.set_xlim(min(left, rows["anguilla"]["ratio"] / 7), 3 * right)
-    panels[0][0].set_ylabel("tip error / length", color="0.25")
+        axes.set_xlim(min(left, named["anguilla"]["ratio"] / 9), 3 * right)
+    for first in panels[:, 0]:
+        first.set_ylabel("error / length", color="0.25")
     panels[0][0].set_ylim(1e-4, 0.12)
-    axes = panels[0][0]
-    axes.annotate("1 %", (1.0, 0.01), xycoords=("axes fraction", "data"), xytext=(-2, 3), textcoords="offset points",
-                  color=GREY, ha="right", fontsize=9)  # fmt: skip
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150)
     plt.close(figure)
@@ -154,10 +154,10 @@ def _anguilla(axes, path: list[dict], quoted: dict) -> None:
 
 
 def _exudyn(axes, case: str, path: list[dict], rows: dict[str, dict]) -> None:
-    named = [rows[key] for key in ("fastest", "settled", "beam") if "error" in rows.get(key, {})]
+    named = [rows[key] for key in ("plain", "fastest", "settled", "beam") if "error" in rows.get(key, {})]
     everything = [line for line in (*path, *named) if "error" in line]
     for element, marker in (("cable", "s"), ("beam", "D")):
-        some = [line for line in everything if line["settings"]["element"] == element]
+        some = [line for line in everything if line["settings"].get("element", "beam") == element]
         if not some:
             continue
         axes.plot([line["ratio"] for line in some], [line["error"] for line in some], marker, color=ORANGE,
@@ -172,10 +172,10 @@ def _exudyn(axes, case: str, path: list[dict], rows: dict[str, dict]) -> None:
                   markeredgewidth=1.4)  # fmt: skip
 
 
-def write(result: dict) -> None:
+def write(result: dict, folder: Path = DOCS) -> None:
     """Write the page and its figure."""
-    draw(result, DOCS / FIGURE)
-    (DOCS / "benchmarks.md").write_text("\n".join(page(result)) + "\n")
+    draw(result, folder / FIGURE)
+    (folder / "benchmarks.md").write_text("\n".join(page(result)) + "\n")
 
 
 def page(result: dict) -> list[str]:
@@ -184,6 +184,7 @@ def page(result: dict) -> list[str]:
 
     here, full = result["machine"], result["full"]
     runs = "`make bench-full`" if full else "`make bench`"
+    left_out = "SoRoMoX on `stiff` and PyElastica on `soft` and `stiff200` take minutes: `make bench-full` has them."
     return [
         "# Benchmarks",
         "",
@@ -191,14 +192,19 @@ def page(result: dict) -> list[str]:
             f"Measured on {result['date']} by {runs}, which also writes this page: {here['processor']}, {here['cores']} "
             f"cores, {here['system']}, one thread. Versions: "
             + ", ".join(f"{name} {number}" for name, number in result["versions"].items())
-            + "."
+            + ". Each peer runs in an environment of its own, which the command makes. The ratios are also in "
+            "`docs/benchmarks.json`; the next run compares its own with them and fails if one fell by a third."
         ),
+        "",
+        "## Goals",
+        "",
+        *goals(result),
         "",
         *COMPARISON,
         "",
         *table(result),
         "",
-        *([] if full else ["SoRoMoX on `stiff` takes minutes and is measured by `make bench-full` only.", ""]),
+        *([] if full else [wrapped(left_out), ""]),
         *READING,
         "",
         *ratios(result),
@@ -209,14 +215,11 @@ def page(result: dict) -> list[str]:
         "",
         "## Work and precision",
         "",
-        f"![Error of the tip against computing time for the three rods]({FIGURE})",
+        f"![Error of the tip against computing time for the four rods]({FIGURE})",
         "",
         *FIGURE_TEXT,
         "",
-        "## Settings",
-        "",
-        *settings_table(result),
-        "",
+        *other_cases(result),
         "## One step",
         "",
         *STEP,
@@ -224,25 +227,34 @@ def page(result: dict) -> list[str]:
         *step_table(result["steps"]),
         "",
         *growth(result["steps"]),
+        "",
+        *profile(result["steps"]),
+        "",
+        "## Settings of the rods",
+        "",
+        *settings_table(result),
     ]
 
 
 COMPARISON = (
-    "## Release of a cantilever",
+    "## Rods: release of a cantilever, flying beam",
     "",
     "A rod (paper 004, X.A; `benchmarks/cases.py`) hangs in the equilibrium under gravity and a horizontal force at its tip;",
     "the force vanishes and the rod swings without damping. The error is the largest distance of the tip from the converged",
     "motion at five or six check times, as a share of the length. Times are milliseconds per simulated second, of the time",
-    "integration alone, up to the last check time.",
+    "integration alone, up to the last check time. The flying beam (`benchmarks/flying.py`) is pushed and twisted at one end for",
+    "five seconds; its error is that of both ends at five check times.",
 )
 READING = (
     "*With half the step* is the error of the same setting with its step halved. *Time / ours* compares with the row of",
     "Anguilla as it stands; *at its error* compares with the cheapest setting on Anguilla's path of refinement (below) that is",
     "at most as far off as that peer. The programs took turns; *best* is the shortest of all runs.",
     "",
-    "Exudyn is compared in three settings, all found by a sweep over elements, steps, numerical damping, tolerances and",
-    "linear solvers (`benchmarks/peers/exudyn_cantilever.py`):",
+    "Exudyn is compared in four settings. The last three were found by a sweep over elements, steps, numerical damping,",
+    "tolerances and linear solvers (`benchmarks/peers/exudyn_cantilever.py`, `exudyn_flying.py`):",
     "",
+    "- *plain exact beam*: geometrically exact beams with options as a user would first choose them: the ordinary build, modified",
+    "  Newton, tolerance 1e-8, the sparse solver as it comes, a round step, as many elements as 1 % takes.",
     "- *fastest*: the fastest found with an error of at most 1 %. Part of the error of its coarse mesh is made up for by the",
     "  error of its long step: with half the step it is off by more than 1 %. It is quoted because it is what a search finds.",
     "- *settled*: the fastest found that stays within 1 % when the step is divided by 2, 4 and 8. Its result does not rest on",
@@ -251,7 +263,8 @@ READING = (
     "  settled setting has them anyway.",
     "",
     "SoRoMoX has strain modes too, but an explicit integrator with error control; its compilation, some ten seconds, is not",
-    "counted. Anguilla's settings (`benchmarks/settings.py`) were searched for as well: they are the cheapest found that pass two",
+    "counted. MuJoCo's rod is a chain of vertices with edges of fixed length (springs on `stiff`), PyElastica's an explicit",
+    "Cosserat rod whose step is bounded by the speed of shear waves. Anguilla's settings (`benchmarks/settings.py`) were searched for as well: they are the cheapest found that pass two",
     "tests, an error below 1 % and the stability stated below. The peers' settings are the work of outsiders: their authors may",
     "know better ones.",
 )
@@ -271,8 +284,9 @@ STEP = (
 
 def ratios(result: dict) -> list[str]:
     """Sentences with the ratio to each peer."""
-    names = {"fastest": "Exudyn's fastest", "settled": "its settled one", "beam": "its settled exact beams",
-             "soromox": "SoRoMoX"}  # fmt: skip
+    names = {"plain": "Exudyn's plain exact beams", "fastest": "its fastest setting", "settled": "its settled one",
+             "beam": "its settled exact beams", "soromox": "SoRoMoX", "mujoco": "MuJoCo",
+             "pyelastica": "PyElastica"}  # fmt: skip
     lines = []
     for case, rows in result["cases"].items():
         ours = rows["anguilla"]["ratio"]
@@ -296,8 +310,8 @@ def stability(result: dict) -> list[str]:
     return [
         wrapped(
             "How stable are Anguilla's own settings? With half the step and twice the modes and intervals, the tip moves at "
-            f"the check times by at most {', '.join(moves)} of the length; `tests/validation_dynamics` keeps this below "
-            f"0.3 %. With half the step alone, the error goes from {', '.join(halves)}: it stays within 1 %, but it is not "
+            f"the check times by at most {', '.join(moves)} of the length; `tests/validation_dynamics` and `tests/test_benchmarks.py` keep "
+            f"this below 0.3 %. With half the step alone, the error goes from {', '.join(halves)}: it stays within 1 %, but it is not "
             "free of cancellation either."
         )
     ]
@@ -306,14 +320,15 @@ def stability(result: dict) -> list[str]:
 def apart(result: dict) -> list[str]:
     """What is not in the times."""
     parts, whole = [], []
-    for case, rows in result["cases"].items():
+    cases = {case: rows for case, rows in result["cases"].items() if "call_seconds" in rows["anguilla"]}
+    for case, rows in cases.items():
         row = rows["anguilla"]
         rest = row["call_seconds"] - min(row["seconds"])
         parts.append(f"{milliseconds(rest)} ms (`{case}`)")
         if "ratio" in rows.get("settled", {}):
             settled = rows["settled"]
             whole.append(f"{times(min(settled['seconds']) / row['call_seconds'])} (`{case}`)")
-    readings = ", ".join(f"{milliseconds(rows['anguilla']['tip_seconds'])} ms" for rows in result["cases"].values())
+    readings = ", ".join(f"{milliseconds(rows['anguilla']['tip_seconds'])} ms" for rows in cases.values())
     text = (
         f"Not in the times: turning a description into arrays, which a call of `simulate` does first, {', '.join(parts)}; "
         f"and reading the tip from the result, {readings}. Exudyn's assembly is not in its times either, its recording of the "
@@ -325,27 +340,3 @@ def apart(result: dict) -> list[str]:
             f"solve alone gives a ratio of {', '.join(whole)}."
         )
     return [wrapped(text)]
-
-
-def growth(steps: dict) -> list[str]:
-    """Sentences on how residual and tangent grow."""
-    rods, modes = steps["exponents"]["rods"], steps["exponents"]["modes"]
-    fixed = steps["exponents"]["modes, 20 intervals"]
-    first, last = steps["rods"][0], steps["rods"][-1]
-    return [
-        wrapped(
-            f"Along a chain of 1 to 64 rods of 9 coordinates, the residual grows like n^{rods['residual']:.2f} and the "
-            f"tangent, which has n^2 entries, like n^{rods['tangent']:.2f} (n^{rods['tangent, largest']:.2f} over the last "
-            "three). In one rod with 3 to 48 coordinates and intervals that follow the modes, the residual grows like "
-            f"n^{modes['residual']:.2f} (n^{modes['residual, largest']:.2f} over the last three) and the tangent like "
-            f"n^{modes['tangent']:.2f} (n^{modes['tangent, largest']:.2f}); with 20 intervals throughout, like "
-            f"n^{fixed['residual']:.2f} and n^{fixed['tangent']:.2f}."
-        ),
-        "",
-        wrapped(
-            f"The dense factorisation takes {first['solve'] / first['tangent']:.2f} of the time of the tangent for one rod of the "
-            f"chain and {last['solve'] / last['tangent']:.2f} for {last['rods']} ({last['coordinates']} coordinates). The tangent of a "
-            "serial chain has no zeros to skip; in a branched robot the coordinates of different branches do not meet, and "
-            "their columns are neither computed nor stored."
-        ),
-    ]

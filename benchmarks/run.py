@@ -1,11 +1,15 @@
-"""Time Anguilla against its peers on the cantilevers of `cases.py` and write docs/benchmarks.md.
+"""Time Anguilla against its peers on the same problems and write docs/benchmarks.md.
 
-    python benchmarks/run.py            # under three minutes, once the peers are installed and have compiled
-    python benchmarks/run.py --full     # more rounds, and SoRoMoX on the stiff rod, which takes minutes
-    python benchmarks/run.py --redraw   # the page and its figure from the last measurement
+    python benchmarks/run.py                # about ten minutes, once the peers are installed and have compiled
+    python benchmarks/run.py --full         # more rounds, and the slowest peers
+    python benchmarks/run.py --redraw       # the page and its figures from the last measurement
+    python benchmarks/run.py --only flying  # one case, printed; the page is left alone
+    python benchmarks/run.py --smoke        # everything once, to see that it works; the page goes to out/benchmarks
 
-Every measurement is a process of its own with one thread. Anguilla and the peers take turns, round after round, so that a
-busy moment of the machine spoils no single one of them; the best and the median of all runs are kept.
+Every measurement is a process of its own, with one thread except for batches. Anguilla and the peers take turns, round after
+round, so that a busy moment of the machine spoils no single one of them; the best and the median of all runs are kept. The
+ratios are compared with those of the recorded page (docs/benchmarks.json): if one got worse by more than a third, the run ends
+with status 1 and leaves the record alone, unless told --accept.
 """
 
 import argparse
@@ -13,23 +17,25 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from statistics import median
 
-from cases import CANTILEVERS
+from entries import ANGUILLA, ENTRIES, EXUDYN_FRONT, FLYING, OTHERS, PEERS, RODS, Entry, Source
 from environments import ROOT, InstallError, python_of
+from guard import RECORD, ratios, worse
 from measure import rounded
 from pages import machine, table, versions, write
+from pages_more import other_table
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE.parent / "out" / "benchmarks" / "results.json"
-JAX_CACHE = ROOT / "jax"  # of what SoRoMoX compiles, which no time contains
-CASES = ("soft", "stiff200", "stiff")
+JAX_CACHE = ROOT / "jax"  # of what JAX compiles, which no time contains
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+CASES = (*RODS, *dict.fromkeys(source.case for source in OTHERS), "steps")
 
-# Runs given settings of Exudyn: arguments are the case, the repetitions and the settings as JSON.
+# Runs given settings of Exudyn: arguments are the folder, the case, the repetitions and the settings as JSON.
 EXUDYN_SETTINGS = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
@@ -39,51 +45,13 @@ for values in json.loads(sys.argv[4]):
     peer.show(peer.measure(case, peer.Setting(**values), until=case.last_check, repeat=int(sys.argv[3])))
 """
 
-# For the figure: element, elements, step [s], spectral radius. First those that no other setting of the sweep of
-# peers/exudyn_cantilever.py beats in both time and error, then finer ones than the sweep has.
-EXUDYN_FRONT = {
-    "soft": (
-        ("cable", 4, 0.06, 0.4), ("cable", 5, 0.06, 0.7), ("cable", 5, 0.04, 0.7), ("beam", 12, 0.05, 0.4),
-        ("beam", 12, 0.06, 0.6), ("beam", 16, 0.04, 0.4), ("beam", 16, 0.05, 0.7),
-        ("cable", 8, 0.02, 0.7), ("cable", 12, 0.01, 0.7), ("beam", 32, 0.02, 0.7), ("beam", 48, 0.01, 0.7),
-    ),
-    "stiff200": (
-        ("cable", 4, 1.25e-3, 0.4), ("cable", 4, 1.25e-3, 0.7), ("cable", 4, 8e-4, 0.4), ("cable", 5, 6.25e-4, 0.7),
-        ("cable", 5, 5e-4, 0.4), ("cable", 8, 2.5e-4, 0.7), ("cable", 12, 1.25e-4, 0.7), ("cable", 16, 6.25e-5, 0.7),
-        ("beam", 12, 1.25e-3, 0.7), ("beam", 16, 8e-4, 0.7), ("beam", 24, 6.25e-4, 0.7), ("beam", 64, 2.5e-4, 0.7),
-    ),
-    "stiff": (
-        ("beam", 32, 2e-3, 0.4), ("beam", 36, 1.25e-3, 0.4), ("beam", 36, 1e-3, 0.6), ("beam", 40, 1e-3, 0.6),
-        ("beam", 64, 5e-4, 0.7), ("beam", 96, 2.5e-4, 0.7),
-    ),
-}  # fmt: skip
+Pythons = dict[str | None, Path]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A program with one of its settings, as a row of the table."""
-
-    key: str
-    title: str
-    peer: str | None  # whose environment it needs
-    script: str
-    options: tuple[str, ...] = ()
-
-
-ANGUILLA = Entry("anguilla", "Anguilla", None, "anguilla_cantilever.py")
-ENTRIES = (
-    ANGUILLA,
-    Entry("fastest", "Exudyn, fastest", "exudyn", "peers/exudyn_cantilever.py"),
-    Entry("settled", "Exudyn, settled", "exudyn", "peers/exudyn_cantilever.py", ("--settled",)),
-    Entry("beam", "Exudyn, settled, exact beam", "exudyn", "peers/exudyn_cantilever.py", ("--beam",)),
-    Entry("soromox", "SoRoMoX", "soromox", "peers/soromox_cantilever.py"),
-)
-
-
-def interpreters() -> dict[str | None, Path]:
+def interpreters() -> Pythons:
     """Interpreter of every environment; a peer that cannot be installed is left out, with a message."""
-    found: dict[str | None, Path] = {None: Path(sys.executable)}
-    for peer in ("exudyn", "soromox"):
+    found: Pythons = {None: Path(sys.executable)}
+    for peer in PEERS:
         try:
             found[peer] = python_of(peer)
         except InstallError as error:
@@ -96,7 +64,10 @@ def records(python: Path, *arguments: str | Path, own: bool = False) -> list[dic
     environment = {**os.environ, **ONE_THREAD, "JAX_COMPILATION_CACHE_DIR": str(JAX_CACHE)}
     if not own:
         environment.pop("PYTHONPATH", None)  # a peer sees its own environment only
-    done = subprocess.run([python, *arguments], env=environment, capture_output=True, text=True, check=False)
+    folder = RESULTS.parent  # some programs write logs where they run
+    folder.mkdir(parents=True, exist_ok=True)
+    command = [python, *arguments]
+    done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{Path(arguments[0]).name} failed:\n{done.stderr[-2000:]}")
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
@@ -107,6 +78,8 @@ def merged(lines: list[dict]) -> dict:
     failed = [line for line in lines if "failure" in line]
     if failed:
         return failed[0]
+    if "seconds" not in lines[0]:
+        return min(lines, key=lambda line: line.get("ratio", 0.0))
     seconds = [value for line in lines for value in line["seconds"]]
     best = {key: min(line[key] for line in lines) for key in ("call_seconds", "tip_seconds") if key in lines[0]}
     per = lines[0]["simulated"]
@@ -116,82 +89,117 @@ def merged(lines: list[dict]) -> dict:
     }  # fmt: skip
 
 
-def compare(case: str, pythons: dict[str | None, Path], *, rounds: int, full: bool) -> dict[str, dict]:
-    """Records of every entry on one case; Anguilla and the peers take turns."""
+def compare(case: str, pythons: Pythons, *, rounds: int, full: bool, smoke: bool = False) -> dict[str, dict]:
+    """Records of every entry on one rod; Anguilla and the peers take turns."""
     lines: dict[str, list[dict]] = {}
+    titles = {}
     for turn in range(rounds):
         for entry in ENTRIES:
-            slow = entry.peer == "soromox"  # to compile: in the first round and, of six, in the last
-            if entry.peer not in pythons or (slow and (turn % 5 or (case == "stiff" and not full))):
+            if entry.peer not in pythons or case not in entry.cases:
                 continue
-            if case == "stiff" and entry.key == "beam":
-                continue  # its settled setting has exact beams already
+            if (entry.seldom and turn % 5) or (case in entry.full and not full):
+                continue
             say(f"{case}: {entry.title}, round {turn + 1}")
-            repeat = "--repeat", "40" if entry is ANGUILLA else "8"
-            script = HERE / entry.script
             try:
-                got = records(pythons[entry.peer], script, case, *entry.options, *repeat, own=entry.peer is None)
+                got = once(replace(entry, repeat=1) if smoke else entry, case, pythons)
             except RuntimeError as error:
                 say(str(error))
-                got = [{"case": case, "settings": {}, "failure": "the program stopped"}]
+                got = [{"case": case, "peer": entry.peer, "settings": {}, "failure": "the program stopped"}]
             lines.setdefault(entry.key, []).extend(got)
-    return {key: {**merged(got), "title": titles()[key]} for key, got in lines.items()}
+            titles[entry.key] = entry.title
+    return {key: {**merged(got), "title": titles[key]} for key, got in lines.items()}
 
 
-def titles() -> dict[str, str]:
-    """Title of every entry."""
-    return {entry.key: entry.title for entry in ENTRIES}
+def once(entry: Entry, case: str, pythons: Pythons) -> list[dict]:
+    """One run of an entry."""
+    script = HERE / entry.script
+    return records(pythons[entry.peer], script, *entry.arguments(case), own=entry.peer is None)
 
 
-def halve(case: str, rows: dict[str, dict], pythons: dict[str | None, Path]) -> None:
+def halve(case: str, rows: dict[str, dict], pythons: Pythons) -> None:
     """Add to every row with a fixed step its error with half that step, and to Anguilla's how far refinement moves it."""
-    own = rows["anguilla"]
-    script = HERE / ANGUILLA.script
-    once = "--repeat", "1"
-    own["moved"] = records(pythons[None], script, case, *once, "--refine", own=True)[0]["moved"]
+    own, entry = rows["anguilla"], FLYING if case == "flying" else ANGUILLA
+    named = () if case == "flying" else (case,)
+    script, brief = HERE / entry.script, ("--repeat", "1")
+    if "failure" in own:
+        raise RuntimeError(f"Anguilla failed on {case}: {own['failure']}")
+    own["moved"] = records(pythons[None], script, *named, *brief, "--refine", own=True)[0]["moved"]
     half = str(own["settings"]["dt"] / 2)
-    own["halved"] = records(pythons[None], script, case, *once, "--dt", half, own=True)[0].get("error")
-    steps = [key for key in ("fastest", "settled", "beam") if "error" in rows.get(key, {})]
+    own["halved"] = records(pythons[None], script, *named, *brief, "--dt", half, own=True)[0].get("error")
+    steps = [key for key in ("plain", "fastest", "settled", "beam") if "error" in rows.get(key, {})]
     settings = [{**rows[key]["settings"], "step": rows[key]["settings"]["step"] / 2} for key in steps]
     if steps:
         for key, line in zip(steps, exudyn(case, settings, pythons, repeat=1), strict=True):
             rows[key]["halved"] = line.get("error")
 
 
-def exudyn(case: str, settings: list[dict], pythons: dict[str | None, Path], *, repeat: int) -> list[dict]:
+def exudyn(case: str, settings: list[dict], pythons: Pythons, *, repeat: int) -> list[dict]:
     """Records of Exudyn with the given settings."""
+    if case == "flying":
+        script, given = HERE / "peers" / "exudyn_flying.py", json.dumps(settings)
+        return records(pythons["exudyn"], script, "--settings", given, "--repeat", str(repeat))
     peers = str(HERE / "peers")
     return records(pythons["exudyn"], "-c", EXUDYN_SETTINGS, peers, case, str(repeat), json.dumps(settings))
 
 
-def paths(case: str, pythons: dict[str | None, Path], *, rounds: int) -> dict[str, list[dict]]:
-    """Records of many settings, for the figure: Anguilla's and Exudyn's, in turns."""
-    linear = "sparse" if case == "stiff" else "dense"
-    names = "element", "elements", "step", "spectral_radius", "linear_solver"
-    front = [dict(zip(names, (*values, linear), strict=True)) for values in EXUDYN_FRONT[case]]
-    taken: dict[str, list[list[dict]]] = {"anguilla": [], "exudyn": []}
+def paths(case: str, pythons: Pythons, *, rounds: int, repeat: int) -> dict[str, list[dict]]:
+    """Records of many settings, for the figure: Anguilla's and the peers', in turns."""
+    few = str(max(1, repeat // 5))
+    taken: dict[str, list[list[dict]]] = {"anguilla": []}
     for turn in range(rounds):
         say(f"{case}: finer and coarser settings, round {turn + 1}")
-        script = HERE / ANGUILLA.script
-        taken["anguilla"].append(records(pythons[None], script, case, "--path", "--repeat", "10", own=True))
-        if "exudyn" in pythons:
-            taken["exudyn"].append(exudyn(case, front, pythons, repeat=2))
+        entry, named = (FLYING, ()) if case == "flying" else (ANGUILLA, (case,))
+        more = "--path", "--repeat", str(repeat)
+        taken["anguilla"].append(records(pythons[None], HERE / entry.script, *named, *more, own=True))
+        if case == "flying":
+            for peer in ("exudyn", "pyelastica"):
+                if peer in pythons:
+                    script = HERE / "peers" / f"{peer}_flying.py"
+                    taken.setdefault(peer, []).append(records(pythons[peer], script, "--path", "--repeat", few))
+        elif "exudyn" in pythons:
+            linear = "sparse" if case == "stiff" else "dense"
+            names = "element", "elements", "step", "spectral_radius", "linear_solver"
+            front = [dict(zip(names, (*values, linear), strict=True)) for values in EXUDYN_FRONT[case]]
+            taken.setdefault("exudyn", []).append(exudyn(case, front, pythons, repeat=int(few)))
     return {key: [merged(list(lines)) for lines in zip(*turns, strict=True)] for key, turns in taken.items()}
 
 
-def measure(cases: list[str], *, full: bool) -> dict:
-    """Everything that the page shows."""
+def others(case: str, pythons: Pythons, *, factor: int, smoke: bool = False) -> list[dict]:
+    """Rows of one of the other cases; its programs take turns. One that fails is reported and left out."""
+    taken: dict[Source, list[list[dict]]] = {}
+    sources = [source for source in OTHERS if source.case == case and (HERE / source.script).exists()]
+    for turn in range(1 if smoke else factor * max((source.rounds for source in sources), default=0)):
+        for source in sources:
+            if source.peer not in pythons or turn >= source.rounds * factor:
+                continue
+            say(f"{case}: {Path(source.script).stem}, round {turn + 1}")
+            options = *source.options, "--repeat", str(1 if smoke else source.repeat)
+            try:
+                got = records(pythons[source.peer], HERE / source.script, *options, own=source.peer is None)
+            except RuntimeError as error:
+                say(str(error))
+                continue
+            taken.setdefault(source, []).append(got)
+    return [merged(list(lines)) for turns in taken.values() for lines in zip(*turns, strict=True)]
+
+
+def measure(cases: list[str], *, full: bool, smoke: bool = False) -> dict:
+    """Everything that the page shows; with `smoke`, each thing once."""
     pythons = interpreters()
-    rounds = 6 if full else 2
-    result: dict = {"date": date.today().isoformat(), "full": full, "machine": machine(), "cases": {}, "paths": {}}
+    result: dict = {"date": date.today().isoformat(), "full": full, "machine": machine(), "cases": {}, "paths": {},
+                    "others": {}}  # fmt: skip
     for case in cases:
-        rows = compare(case, pythons, rounds=rounds, full=full)
-        halve(case, rows, pythons)
-        result["cases"][case] = rows
-        result["paths"][case] = paths(case, pythons, rounds=3 if full else 1)
-    say("time of one step")
-    seconds = "1.0" if full else "0.15"
-    result["steps"] = records(pythons[None], HERE / "step_time.py", "--json", "--seconds", seconds, own=True)[0]
+        if case in RODS:
+            rows = compare(case, pythons, rounds=1 if smoke else 6 if full else 2, full=full, smoke=smoke)
+            halve(case, rows, pythons)
+            result["cases"][case] = rows
+            result["paths"][case] = paths(case, pythons, rounds=3 if full else 1, repeat=1 if smoke else 10)
+        elif case == "steps":
+            say("time of one step")
+            seconds = "1.0" if full else "0.02" if smoke else "0.15"
+            result["steps"] = records(pythons[None], HERE / "step_time.py", "--json", "--seconds", seconds, own=True)[0]
+        else:
+            result["others"][case] = others(case, pythons, factor=2 if full else 1, smoke=smoke)
     result["versions"] = versions(result)
     return result
 
@@ -201,25 +209,53 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+def guarded(result: dict, *, accept: bool) -> int:
+    """Compare the ratios with the recorded ones; record the new ones unless some got worse. Returns the exit status."""
+    now, lost = ratios(result), []
+    if RECORD.exists():
+        lost = worse(json.loads(RECORD.read_text())["ratios"], now)
+    for line in lost:
+        say(line)
+    if lost and not accept:
+        say("The record is left alone. If the machine was quiet and the change is wanted: --redraw --accept.")
+        return 1
+    stored = {"date": result["date"], "machine": result["machine"], "ratios": now}
+    RECORD.write_text(json.dumps(stored, indent=1) + "\n")
+    return 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--full", action="store_true", help="more rounds, and SoRoMoX on the stiff rod")
+    parser.add_argument("--full", action="store_true", help="more rounds, and the slowest peers")
     parser.add_argument("--redraw", action="store_true", help="write the page from the last measurement")
-    parser.add_argument("--case", choices=sorted(CANTILEVERS), help="this one only, and leave the page alone")
+    parser.add_argument("--smoke", action="store_true", help="everything once; leave the page and the record alone")
+    parser.add_argument("--only", choices=CASES, help="this case only, and leave the page alone")
+    parser.add_argument("--accept", action="store_true", help="record ratios that got worse")
     arguments = parser.parse_args()
     if arguments.redraw:
         if not RESULTS.exists():
             parser.error("nothing has been measured yet: run without --redraw")
         result = json.loads(RESULTS.read_text())
     else:
-        result = measure([arguments.case] if arguments.case else list(CASES), full=arguments.full)
-        if not arguments.case:
-            RESULTS.parent.mkdir(parents=True, exist_ok=True)
-            RESULTS.write_text(json.dumps(result, indent=1) + "\n")
-    print("\n".join(table(result)))
-    if not arguments.case:
-        write(result)
-    return 0
+        cases = [arguments.only] if arguments.only else list(CASES)
+        result = measure(cases, full=arguments.full, smoke=arguments.smoke)
+    if result["cases"]:
+        print("\n".join(table(result)))
+    for case, rows in result["others"].items():
+        print("\n".join(other_table(case, rows)))
+    if arguments.only:
+        if "steps" in result:
+            print(json.dumps(result["steps"]["exponents"], indent=1))
+        return 0
+    if arguments.smoke:
+        (RESULTS.parent / "smoke.json").write_text(json.dumps(result, indent=1) + "\n")
+        write(result, RESULTS.parent)
+        return 0
+    if not arguments.redraw:
+        RESULTS.parent.mkdir(parents=True, exist_ok=True)
+        RESULTS.write_text(json.dumps(result, indent=1) + "\n")
+    write(result)
+    return guarded(result, accept=arguments.accept)
 
 
 if __name__ == "__main__":

@@ -19,8 +19,12 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
+import flying
 import numba
 import numpy as np
+import settings
+import tendon
+from cases import CANTILEVERS
 from measure import rounded, show
 
 import anguilla as ag
@@ -34,6 +38,8 @@ NEWTON = 3  # iterations of a step
 ROBOTS = ((1, 3), (2, 5))  # rods, modes of each strain: 9 and 30 coordinates
 MODES = (1, 2, 3, 4, 6, 8, 12, 16)
 CHAIN = (1, 2, 4, 8, 16, 32, 64)
+INTERVALS = (5, 10, 20, 40, 80)  # of one rod
+BATCH = (8, 16, 32, 64, 128)  # arms
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,18 +159,74 @@ def report(*, seconds: float = 0.5) -> dict:
     modes = [measure(1, m, 2 * m + 4, seconds=seconds, stepping=False) for m in MODES]
     fixed = [measure(1, m, 20, seconds=seconds, stepping=False) for m in MODES]
     rods = [measure(n, 3, seconds=seconds, stepping=False) for n in CHAIN]
-    exponents = {}
-    for name, timings in (("modes", modes), ("modes, 20 intervals", fixed), ("rods", rods)):
-        size = [float(t.coordinates) for t in timings]
+    cuts = [measure(1, 3, n, seconds=seconds, stepping=False) for n in INTERVALS]
+    batch = batches()
+    exponents = {"batch": {"time": rounded(exponent(list(BATCH), [row["seconds"] for row in batch]))}}
+    for name, timings in (("modes", modes), ("modes, 20 intervals", fixed), ("rods", rods), ("intervals", cuts)):
+        size = [float(t.intervals if name == "intervals" else t.coordinates) for t in timings]
         exponents[name] = {
             "residual": rounded(exponent(size, [t.residual for t in timings])),
             "tangent": rounded(exponent(size, [t.tangent for t in timings])),
             "residual, largest": rounded(exponent(size[-3:], [t.residual for t in timings[-3:]])),
             "tangent, largest": rounded(exponent(size[-3:], [t.tangent for t in timings[-3:]])),
         }
-    groups = {"robots": robots, "modes": modes, "modes, 20 intervals": fixed, "rods": rods}
+    groups = {"robots": robots, "modes": modes, "modes, 20 intervals": fixed, "rods": rods, "intervals": cuts}
     lists = {name: [asdict(timing) for timing in timings] for name, timings in groups.items()}
-    return {**lists, "exponents": exponents}
+    return {**lists, "batch": batch, "profile": profiles(seconds), "exponents": exponents}
+
+
+def batches() -> list[dict]:
+    """Best times [s] of batches of the tendon arm on all cores."""
+    robot, inputs, _ = tendon.arm(ag.Strains(twist=1, bend_y=2, bend_z=2, stretch=1), 3)
+    found = []
+    for arms in BATCH:
+        several = [inputs] * arms
+        seconds = best(
+            lambda several=several: ag.simulate_batch(robot, duration=0.5, dt=0.005, inputs=several, progress=False),
+            0.5,
+        )
+        found.append({"arms": arms, "seconds": rounded(seconds)})
+    return found
+
+
+def profiles(seconds: float) -> list[dict]:
+    """Shares of residual, tangent, factorisation and the rest in the time of some motions at their quoted settings."""
+    case = CANTILEVERS["soft"]
+    robots, beam = settings.robots, flying.QUOTED
+    found = []
+    for name in ("soft", "stiff200", "stiff"):
+        case, setting = CANTILEVERS[name], settings.SETTINGS[name]
+        free, held = robots(case, setting)
+        start = ag.statics(held)
+        found.append(profile(name, lambda c=case, s=setting, f=free, q=start: settings.swing(c, s, f, q), seconds))
+    found.append(profile("flying", lambda: flying.fly(beam)[0], seconds))
+    arm, inputs, _ = tendon.arm(ag.Strains(twist=1, bend_y=2, bend_z=2, stretch=1), 3)
+    options = {"duration": 1.0, "dt": 0.02, "inputs": inputs, "method": ag.GeneralisedAlpha(0.9), "tolerance": 1e-6}
+    found.append(profile("tendon arm", lambda: ag.simulate(arm, **options), seconds))
+    return found
+
+
+def profile(name: str, move: Callable[[], ag.Trajectory], seconds: float) -> dict:
+    """The shares of one motion: its counters times what each part takes alone."""
+    runs = [move() for _ in range(15)]
+    whole = best(move, seconds)
+    run, motion = runs[0], min(run.status.seconds for run in runs)
+    system, counters = run.system, run.status.counters
+    n = system.size
+    q, v, a, lam = run.q[len(run.q) // 2].copy(), np.zeros(n), np.zeros(n), np.zeros(0)
+    out, matrix, loads = np.zeros(n), np.zeros((n, n)), system.loads(0.0).at(0)
+    work, pivot, count = np.zeros((n, n)), np.zeros(n, np.int64), 20
+    _residuals(1, system.tree, system.workspace, loads, q, v, a, lam, out)
+    r = best(lambda: _residuals(count, system.tree, system.workspace, loads, q, v, a, lam, out), seconds) / count
+    k = best(lambda: _tangents(count, system.tree, system.workspace, loads, lam, matrix), seconds) / count
+    lu = best(lambda: _factorisations(count, matrix, work, pivot), seconds) / count
+    steps, residuals, factored = counters["steps"], counters["iterations"], counters["factorisations"]
+    parts = {"residual": residuals * r / motion, "tangent": factored * k / motion, "solve": factored * lu / motion}
+    return {
+        "name": name, "steps": steps, "iterations": residuals / steps, "factorisations": factored / steps,
+        "step": rounded(1e6 * motion / steps), **{key: rounded(share) for key, share in parts.items()},
+        "rest": rounded(1.0 - sum(parts.values())), "description": rounded(1e3 * (whole - motion)),
+    }  # fmt: skip
 
 
 def three(value: float) -> str:

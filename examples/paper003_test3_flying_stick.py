@@ -29,6 +29,8 @@ class Result:
     core: np.ndarray  # (time, 3) by the strain-mode core [m]
     exact: np.ndarray  # (time, 3) from the impulse of the force: the stick's shape cannot matter [m]
     tip_difference: dict[float, float]  # by time step: largest distance of the tips of both methods up to 1 s [m]
+    same_steps: dict[float, float]  # by time [s]: distance of the tips of both methods with the same steps so far [m]
+    drift: dict[float, float]  # by time step: largest distance of the centre of mass from the exact one in 5 s [m]
     shapes: np.ndarray  # (snapshots, points, 3) every 0.2 s [m]
     seconds: float  # computing time of the 5 s [s]
 
@@ -37,17 +39,18 @@ def triangle(t):
     return TORQUE * max(0.0, min(t / RISE, 2.0 - t / RISE))
 
 
-def stick(modes=5):
+def stick(modes=5, intervals=20, begin=0.0):
+    """The stick, with the loads from the time `begin` on."""
     robot = ag.Robot("stick", gravity=(0, 0, 0))
     second = np.pi * RADIUS**4 / 4
     # G = E: nu = 0 gives G = E / 2, so the torsion constant is doubled
     section = ag.GeneralSection(np.pi * RADIUS**2, second, second, torsion=4 * second, width=2 * RADIUS)
-    rod = ag.Rod(LENGTH, section, ag.Material(MODULUS, DENSITY, poisson=0.0), ag.kirchhoff(modes), intervals=20)
+    rod = ag.Rod(LENGTH, section, ag.Material(MODULUS, DENSITY, poisson=0.0), ag.kirchhoff(modes), intervals=intervals)
     pose = np.eye(4)
     pose[:3, :3] = [[0.6, 0, -0.8], [0, 1, 0], [0.8, 0, 0.6]]
     handle = robot.add(rod, at=robot.ground, joint=ag.Free(), pose=pose)
-    moment = lambda t: triangle(t) * np.array([-0.4, -1.0, 0.3])  # noqa: E731
-    robot.load(ag.TipWrench(handle, force=lambda t: (triangle(t) / 0.5, 0.0, 0.0), moment=moment))
+    moment = lambda t: triangle(t + begin) * np.array([-0.4, -1.0, 0.3])  # noqa: E731
+    robot.load(ag.TipWrench(handle, force=lambda t: (triangle(t + begin) / 0.5, 0.0, 0.0), moment=moment))
     return robot, handle
 
 
@@ -65,6 +68,20 @@ def impulse(t):
     return start + path[:, None] * np.array([1.0, 0.0, 0.0])
 
 
+def same_steps(duration=1.0, modes=16):
+    """Distance of the tips of both methods so far, with the same steps; the first step of shooting has (1/2, 1)."""
+    robot, handle = stick(modes, 80)
+    tip = shooting.simulate(robot, duration=duration, dt=DT, shoots=8, intervals=48, tolerance=1e-10).position(
+        handle.tip
+    )
+    first = ag.simulate(robot, duration=DT, dt=DT, method=ag.Newmark(0.5, 1.0), tolerance=1e-12)
+    robot, handle = stick(modes, 80, begin=DT)
+    start = first.q[-1], first.v[-1]
+    then = ag.simulate(robot, duration=duration - DT, dt=DT, start=start, method=ag.Newmark(), tolerance=1e-12)
+    apart = np.linalg.norm(tip[1:] - then.position(handle.tip), axis=1)
+    return {t: float(np.max(apart[: round(t / DT)])) for t in (0.1, 0.2, 1.0)}
+
+
 def main():
     robot, handle = stick()
     began = time.process_time()
@@ -78,9 +95,12 @@ def main():
         theirs = ag.simulate(robot, duration=1.0, dt=0.0025, every=8, method=ag.Newmark())
         differences[dt] = float(np.max(np.linalg.norm(ours.position(handle.tip) - theirs.position(handle.tip), axis=1)))
     centres = centre_of_mass(motion, handle), centre_of_mass(core, handle)
-    return Result(
-        motion.t, *centres, impulse(motion.t), differences, motion.centerline(handle, 30)[:: round(0.2 / DT)], seconds
-    )
+    fine = shooting.simulate(robot, duration=DURATION, dt=DT / 2, shoots=4, intervals=12, tolerance=1e-7, every=2)
+    exact = impulse(motion.t)
+    drift = {DT: centres[0] - exact, DT / 2: centre_of_mass(fine, handle) - exact}
+    drift = {dt: float(np.max(np.linalg.norm(gap, axis=1))) for dt, gap in drift.items()}
+    shapes = motion.centerline(handle, 30)[:: round(0.2 / DT)]
+    return Result(motion.t, *centres, exact, differences, same_steps(), drift, shapes, seconds)
 
 
 def figures(folder, result=None):
@@ -110,6 +130,10 @@ if __name__ == "__main__":
     print("centre of mass, largest distance from the exact one [m]:")
     for name in ("centre", "core"):
         print(" ", name, np.max(np.linalg.norm(getattr(result, name) - result.exact, axis=1)))
+    for dt, value in result.drift.items():
+        print(f"  shooting, dt = {1e3 * dt:g} ms: {value:.3f}")
+    for t, value in result.same_steps.items():
+        print(f"tips of both methods with the same steps, up to {t:g} s: {value:.1e} m")
     for dt, value in result.tip_difference.items():
         print(f"dt = {1e3 * dt:g} ms: tips of both methods differ by {1e3 * value:.2f} mm up to 1 s")
     figures(sys.argv[1] if len(sys.argv) > 1 else ".", result)

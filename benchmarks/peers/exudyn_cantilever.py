@@ -1,4 +1,4 @@
-"""Release of a cantilever (benchmarks/cases.py) with Exudyn, one thread, its build without range checks.
+"""Release of a cantilever (benchmarks/cases.py) with Exudyn, one thread, its build without range checks (except with --plain).
 
     python benchmarks/peers/exudyn_cantilever.py soft --repeat 3
     python benchmarks/peers/exudyn_cantilever.py soft --sweep
@@ -21,7 +21,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from cases import CANTILEVERS, GRAVITY, Cantilever, tip_error
 from measure import record, show, timed
 
-sys.exudynFast = True  # read by the import below: selects the faster of the two compiled modules
+# Read by the import below: selects the faster of the two compiled modules.
+sys.exudynFast = "--plain" not in sys.argv
 with contextlib.redirect_stdout(sys.stderr):  # it announces its choice, and stdout is for JSON
     import exudyn as exu
     import exudyn.itemInterface as item  # noqa: N813
@@ -37,7 +38,7 @@ class Setting:
     elements: int
     step: float  # [s]
     spectral_radius: float  # of generalised alpha at infinite frequency
-    linear_solver: str  # "dense", or "sparse" with its analysed pattern kept
+    linear_solver: str  # "dense", "sparse" with its analysed pattern kept, or "default": sparse without
     tolerance: float = 1e-6  # of Newton, relative
     modified_newton: bool = False  # keeps the tangent over several steps
 
@@ -62,6 +63,15 @@ BEAM = {
     "soft": Setting("beam", 12, 0.06, 0.4, "dense", 1e-5),
     "stiff": SETTLED["stiff"],
     "stiff200": Setting("beam", 32, 6.25e-4, 0.7, "sparse"),
+}
+
+
+# Geometrically exact beams as a user would first run them: the ordinary build, modified Newton, tolerance 1e-8, the
+# sparse solver as it comes, few elements and a round step for an error of about 1 %.
+PLAIN = {
+    "soft": Setting("beam", 16, 0.01, 0.9, "default", 1e-8, True),
+    "stiff": Setting("beam", 40, 5e-4, 0.9, "default", 1e-8, True),
+    "stiff200": Setting("beam", 24, 1e-3, 0.9, "default", 1e-8, True),
 }
 
 
@@ -205,10 +215,13 @@ def main() -> None:
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument("--settled", action="store_true", help="a setting that also keeps within 1 %% with finer steps")
     choice.add_argument("--beam", action="store_true", help="the same with geometrically exact beams")
+    choice.add_argument(
+        "--plain", action="store_true", help="exact beams with options as a user would first choose them"
+    )
     choice.add_argument("--sweep", action="store_true", help="every setting tried, one line each")
     arguments = parser.parse_args()
     case = CANTILEVERS[arguments.case]
-    chosen = BEAM if arguments.beam else SETTLED if arguments.settled else FASTEST
+    chosen = PLAIN if arguments.plain else BEAM if arguments.beam else SETTLED if arguments.settled else FASTEST
     settings = sweep(case) if arguments.sweep else [chosen[case.name]]
     for setting in settings:
         show(measure(case, setting, until=arguments.until or case.last_check, repeat=arguments.repeat))

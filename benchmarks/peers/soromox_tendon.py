@@ -12,6 +12,7 @@ os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_
 import json
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
@@ -104,7 +105,16 @@ def measure(model: str, name: str) -> dict:
         seconds.append(min(time.perf_counter() - wall, time.process_time() - processor) / DURATION)
     title = f"SoRoMoX, {model} strain, {name}"
     error = tip_error(np.array(times), np.array(tip))
-    return {"program": title, "coordinates": int(n), "error": error, "ratio": min(seconds), "median": median(seconds)}
+    return {
+        "peer": "soromox",
+        "version": version("soromox"),
+        "case": "tendon",
+        "program": title,
+        "coordinates": int(n),
+        "error": error,
+        "ratio": min(seconds),
+        "median": median(seconds),
+    }
 
 
 if __name__ == "__main__":

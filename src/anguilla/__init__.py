@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from anguilla.assemble.system import System
     from anguilla.results import Equilibrium, Trajectory
     from anguilla.results_io import load
-    from anguilla.solve.adjoint import Cost, Gradient, Reach, Rest, Sampled, StateCost, gradient
+    from anguilla.solve.adjoint import Gradient, gradient
     from anguilla.solve.batch import simulate_batch
     from anguilla.solve.branches import Branch, trace
+    from anguilla.solve.costs import Cost, Reach, Rest, Sampled, StateCost
     from anguilla.solve.dynamics import simulate
     from anguilla.solve.explicit import simulate_explicit
     from anguilla.solve.flow import ProjectiveFlow
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
     from anguilla.solve.linearise import LinearModel, linearise
     from anguilla.solve.modes import Modes, Stability, modes, stability
     from anguilla.solve.schemes import HHT, GeneralisedAlpha, Midpoint, Newmark
+    from anguilla.solve.sensitivity import Sensitivities, sensitivities
     from anguilla.solve.statics import Flow, statics
+    from anguilla.solve.swimming import Powers, Strides, TorqueEnvelope, powers, strides, torque_envelope
     from anguilla.view.page import animate
     from anguilla.view.plots import plot
 
@@ -55,12 +58,14 @@ _LAZY = {
     "GeneralisedAlpha": "anguilla.solve.schemes",
     "Midpoint": "anguilla.solve.schemes",
     "gradient": "anguilla.solve.adjoint",
-    "Cost": "anguilla.solve.adjoint",
+    "sensitivities": "anguilla.solve.sensitivity",
+    "Sensitivities": "anguilla.solve.sensitivity",
+    "Cost": "anguilla.solve.costs",
     "Gradient": "anguilla.solve.adjoint",
-    "Reach": "anguilla.solve.adjoint",
-    "Rest": "anguilla.solve.adjoint",
-    "Sampled": "anguilla.solve.adjoint",
-    "StateCost": "anguilla.solve.adjoint",
+    "Reach": "anguilla.solve.costs",
+    "Rest": "anguilla.solve.costs",
+    "Sampled": "anguilla.solve.costs",
+    "StateCost": "anguilla.solve.costs",
     "mass_matrix": "anguilla.solve.lagrangian",
     "coriolis_matrix": "anguilla.solve.lagrangian",
     "bias_forces": "anguilla.solve.lagrangian",
@@ -77,6 +82,12 @@ _LAZY = {
     "stability": "anguilla.solve.modes",
     "Branch": "anguilla.solve.branches",
     "trace": "anguilla.solve.branches",
+    "Powers": "anguilla.solve.swimming",
+    "Strides": "anguilla.solve.swimming",
+    "TorqueEnvelope": "anguilla.solve.swimming",
+    "powers": "anguilla.solve.swimming",
+    "strides": "anguilla.solve.swimming",
+    "torque_envelope": "anguilla.solve.swimming",
     "plot": "anguilla.view.plots",
     "animate": "anguilla.view.page",
 }
@@ -93,18 +104,23 @@ __all__ = [
     "Gradient",
     "Midpoint",
     "Newmark",
+    "Powers",
     "ProjectiveFlow",
     "Reach",
     "Rest",
     "Sampled",
+    "Sensitivities",
     "SolverError",
     "StateCost",
+    "Strides",
     "System",
+    "TorqueEnvelope",
     "Trajectory",
     "__version__",
     "animate",
     "gradient",
     "load",
+    "sensitivities",
     "mass_matrix",
     "coriolis_matrix",
     "bias_forces",
@@ -122,17 +138,22 @@ __all__ = [
     "Branch",
     "trace",
     "plot",
+    "powers",
     "simulate",
     "simulate_batch",
     "simulate_explicit",
     "statics",
+    "strides",
+    "torque_envelope",
     *_described,
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("fem", "control", "reference"):
+    if name in ("fem", "control", "reference", "bridges"):
         return import_module(f"anguilla.{name}")
+    if name == "gaits":
+        return import_module("anguilla.describe.gaits")
     if name == "shooting":
         return import_module("anguilla.solve.shooting")
     if name in _LAZY:

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anguilla.assemble.fields import cable_length, internal_wrench, motion_of, strain_field
+from anguilla.assemble.fields import cable_length, control_torque, internal_wrench, motion_of, strain_field
 from anguilla.assemble.observe import S_A, S_AL, S_V, S_W, S_X, balances, jacobian
-from anguilla.assemble.reactions import closure_wrench, replay
+from anguilla.assemble.reactions import Exerted, closure_wrench, exerted, replay
 from anguilla.assemble.system import Inputs, System
-from anguilla.describe import Closure, Frame, Part, Robot, RodHandle, Spring
+from anguilla.describe import Closure, Frame, Load, Part, Robot, RodHandle, Spring
 from anguilla.errors import DescriptionError, as_array
 from anguilla.loads.table import Loads
 from anguilla.mechanics.tree import N_R
@@ -58,6 +58,9 @@ class _States:
     _lam: Array = field(default_factory=lambda: np.zeros((0, 0)))
     inputs: Inputs = field(default_factory=dict)
     _balance: Callable[[Array, Array, Array], Array] | None = field(default=None, repr=False)
+    _integrated: Array | None = field(
+        default=None, repr=False
+    )  # accelerations of the integrator, balanced to its tolerance
 
     def __post_init__(self) -> None:
         if len(self._lam) != len(self._t):
@@ -189,18 +192,33 @@ class _States:
     def effort(self, part: Part) -> Array:
         """Efforts that the imposed motion of a part's joint takes [N m or N], springs and dampers included: (time, size).
 
-        Zero for coordinates that are not imposed.
+        Of a rod with an imposed shape also those of its strain coordinates, elasticity included; `control_torque` spreads
+        them along the rod. Zero for coordinates that are not imposed.
         """
         if not isinstance(part, Part) or (part.robot is not self.robot and part.robot is not self.system.robot):
             raise DescriptionError(
                 f"expected a part of robot {self.robot.name!r}, as returned by robot.add; got {part!r}."
             )
-        joint = self.system.model.parts[part.index].joint
-        out = np.zeros((len(self._t), joint.stop - joint.start))
-        driven = [k for k in self.system._loads.driven if joint.start <= k < joint.stop]
+        layout = self.system.model.parts[part.index]
+        first, last = layout.joint.start, layout.joint.stop
+        if part.index in self.system.shapes:
+            last = layout.coordinates.stop
+        out = np.zeros((len(self._t), last - first))
+        driven = [k for k in self.system._loads.driven if first <= k < last]
         for k, _, residual in self._evaluations():
-            out[k, [j - joint.start for j in driven]] = residual[driven]
+            out[k, [j - first for j in driven]] = residual[driven]
         return self._pick(out)
+
+    def control_torque(self, rod: RodHandle, X: ArrayLike | None = None) -> Array:
+        """What the motors along a rod with an imposed shape must give, in section axes: M of 001 (64), elasticity included.
+
+        (time, points, 6): moments [N m], forces [N], positive along the strains (so their power is M . dK/dt); zero for
+        strains that are not imposed, whose reactions are in `wrench`. X defaults to 60 equally spaced arc lengths [m].
+        """
+        part = self._own(rod)
+        points = _sections(part, X)
+        states = self._t, self._q, self._v, self._accelerations, self._lam
+        return self._pick(control_torque(self.system, part, points, states, self.inputs))
 
     def tension(self, actuator: str) -> Any:
         """Tension of a tendon [N], given or found from its length: (time,)."""
@@ -211,6 +229,23 @@ class _States:
         for k, loads, _ in self._evaluations():
             out[k] = loads.tension[names.index(actuator)]
         return self._pick(out)
+
+    def exerted(self, load: Load) -> Exerted:
+        """What a load that depends on the motion (water, thruster, magnet, user-written) exerts on the robot.
+
+        Returns (force (time, 3) [N], moment (time, 3) about the world origin [N m], power (time,) [W], place (time, k, 3)
+        [m], wrench (time, k, 6)), world axes; the last two where it acts.
+        """
+        numbers = [k for k, own in enumerate(self.robot.loads) if own is load]
+        numbers = numbers or [k for k, own in enumerate(self.system.robot.loads) if own is load]
+        if not numbers or numbers[0] not in self.system.tables.frame_loads:
+            known = [own.label for k, own in enumerate(self.robot.loads) if k in self.system.tables.frame_loads]
+            raise DescriptionError(
+                f"expected a load that depends on the motion, on robot {self.robot.name!r}; it has: "
+                f"{', '.join(known) or 'none'}."
+            )
+        out = exerted(self.system, numbers[0], self._evaluations(), self._v)
+        return Exerted(*(self._pick(array) for array in out))
 
     def _evaluations(self) -> Iterator[tuple[int, Loads, Array]]:
         """(number, loads, residual) of each state, after evaluating it."""

@@ -29,6 +29,16 @@ def parallel(
     return body
 
 
+def guided(along=8, friction=0.0):
+    """The parallel robot with cables that slide over the elbows and end on the upper legs."""
+    body = parallel(along, young=1.5e5)
+    for name in DIRECTIONS:
+        elbow = body.actuators[name].points[0]
+        end = 0.05 * elbow / np.linalg.norm(elbow[:2]) * [1, 1, 0] + [0, 0, 0.097]
+        body.actuators[name] = fem.Tendon([elbow, end], origin=(0, 0, 0.065), pad=0.012, friction=friction)
+    return body
+
+
 def finger(young=1e6, cells=(10, 2, 2), load=None):
     """A bar with four tendons and three strings along it, clamped at x = 0."""
     material = ag.Material(young=young, poisson=0.3, density=1000.0)

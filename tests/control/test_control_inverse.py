@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from control_bodies import finger, parallel, rod
+from control_bodies import finger, guided, parallel, rod
 
 import anguilla as ag
 from anguilla import control, fem
+from anguilla.lie import exp3
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +102,29 @@ def test_energy_chooses_the_gentlest_of_many_answers():
     reach = control.inverse_kinematics(finger(), {"tip": known.position("tip")})
     np.testing.assert_allclose([reach.inputs[f"pull_{k}"] for k in range(4)], [0.3, 0.1, 0, 0], atol=2e-3)
     assert reach.distance < 1e-5
+
+
+def test_antagonists_come_to_rest():
+    """Where the gentlest effort changes fast with the shape, its choice must not swing for ever."""
+    model = fem.SoftModel(guided())
+    model.relax()
+    reach = control.InverseKinematics(model).solve({"top": (0.0, 0.0, 0.17)})
+    assert reach.status.success
+    assert reach.distance < 1e-5
+    np.testing.assert_allclose(list(reach.inputs.values()), reach.inputs["east"], rtol=1e-3)  # by symmetry
+
+
+def test_friction_in_the_cables_costs_millimetres():
+    model = fem.SoftModel(guided())
+    model.relax()
+    reach = control.InverseKinematics(model).solve({"top": (0.005, 0.0, 0.14)})
+    tops = {}
+    for friction in (0.0, 0.15, 0.3):
+        eq = fem.statics(guided(friction=friction), strokes=reach.strokes)
+        np.testing.assert_allclose([eq.stroke(n) for n in reach.strokes], list(reach.strokes.values()), atol=1e-9)
+        tops[friction] = np.linalg.norm(eq.position("top") - [0.005, 0.0, 0.14])
+    assert tops[0.0] < 1e-5
+    assert 2e-4 < tops[0.15] < tops[0.3] < 1e-2
 
 
 def test_orientation_targets():
@@ -213,3 +237,72 @@ def test_a_sagging_arm_of_rods_reaches_what_tensions_can_reach():
     assert found.distance < 3e-6 and found.status.success
     np.testing.assert_allclose(ag.statics(robot, inputs=found.inputs).position(far.tip), goal, atol=3e-6)
     assert found.status.counters["steps"] <= 40
+
+
+def test_effectors_that_want_different_things_share_the_loss():
+    """Two targets that one pair of tendons cannot meet: no small change of the tensions brings the sum of squares down."""
+    body = finger(cells=(6, 1, 1))
+    body.effector("middle", (0.05, 0, 0))
+    model = fem.SoftModel(body)
+    targets = {"tip": np.array([0.095, 0.02, 0.0]), "middle": np.array([0.05, -0.01, 0.0])}
+    reach = control.InverseKinematics(model, energy=1e-9).solve(targets)
+    assert reach.status.success
+    assert reach.distance > 5e-3
+    for k in range(4):
+        for h in (-0.02, 0.02):
+            pull = dict(reach.inputs)
+            pull[f"pull_{k}"] = max(0.0, pull[f"pull_{k}"] + h)
+            eq = fem.statics(model.system, inputs=pull, start=reach.equilibrium)
+            total = np.linalg.norm(np.concatenate([eq.position(n) - g for n, g in targets.items()]))
+            assert total > reach.distance - 1e-7
+
+
+def test_an_orientation_out_of_reach_settles():
+    body = finger(cells=(6, 1, 1))
+    for tendon in body.actuators.values():
+        tendon.force = (0.0, 0.5)
+    body.effectors.clear()
+    body.effector("tip", fem.Effector((0.1, 0, 0), orientation=True, radius=0.02))
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = exp3([0.0, -2.5, 0.0]), (0.06, 0.0, 0.05)  # turned up and back
+    reach = control.inverse_kinematics(body, {"tip": pose})
+    assert reach.status.success
+    assert max(reach.inputs.values()) <= 0.5 + 1e-9
+    assert reach.inputs["pull_1"] == pytest.approx(0.5, abs=1e-6)  # as far up as it can
+
+
+def test_a_cavity_is_led_by_its_volume():
+    """Inverse kinematics of a chamber with a limit on its volume; its strokes alone bring the tip back."""
+    body = fem.SoftBody("finger", fem.finger(cells=(6, 2, 2)), ag.Material(young=1e6, poisson=0.3, density=1000.0))
+    body.fix("base")
+    body.actuate("air", fem.Chamber("chamber", stroke=(0.0, 2e-6)))
+    body.effector("tip", (0.1, 0, 0))
+    model = fem.SoftModel(body)
+    known = fem.statics(model.system, strokes={"air": 1e-6}).position("tip")
+    reach = control.InverseKinematics(model).solve({"tip": known})
+    assert reach.strokes["air"] == pytest.approx(1e-6, rel=1e-3)
+    again = fem.statics(model.system, strokes=reach.strokes)
+    np.testing.assert_allclose(again.position("tip"), reach.positions["tip"], atol=1e-9)
+    far = control.InverseKinematics(model).solve({"tip": known + 5.0 * (known - [0.1, 0, 0])})
+    assert far.strokes["air"] == pytest.approx(2e-6, rel=1e-6)
+    assert far.allocation.stroke_limit.tolist() == [1]
+
+
+def test_a_length_that_is_not_positive_is_refused():
+    with pytest.raises(ag.DescriptionError, match="must be positive"):
+        control.forward_kinematics(finger(), [0.1, 0.1, -0.1])
+
+
+def test_a_body_about_to_buckle_is_not_thrown_away():
+    """A soft robot near the loads at which it sways: a factorisation given up there must not send it far off."""
+    model = fem.SoftModel(parallel(13, young=1.5e5))
+    model.relax()
+    centre = model.positions()[0] + [0, 0, 0.01]
+    for reuse in (0, 10):
+        inverse = control.InverseKinematics(model, reuse=reuse)
+        for k in range(15):
+            goal = centre + 2e-3 * np.array([np.cos(0.1 * k), np.sin(0.1 * k), 0.0])
+            inverse.step({"top": goal})
+            if k > 3:
+                assert np.linalg.norm(model.positions()[0] - goal) < 1e-6
+                assert np.abs(model.system.residual(model.state, model.efforts)).max() < 0.02

@@ -27,6 +27,8 @@ def test_the_parallel_robot_reaches_its_goals():
     np.testing.assert_allclose(np.ptp(result.goals, axis=0), [0.025, 0.025, 0.05])
     assert result.model_error.max() < 1e-4  # the relaxed model, within 0.1 mm
     assert 1e-4 < result.plant_error.mean() < 5e-3  # another mesh and stiffness: millimetres, as in figure 12
+    softer, finer, rough = result.rubbing.values()
+    assert softer.mean() < finer.mean() < rough.mean() < 5e-3
     assert 0 < result.stroke_difference < result.force_difference < 0.3  # IV.D: forces differ more than strokes
     assert np.all(np.diff(result.deflection, axis=0) > 0)
 
@@ -54,7 +56,7 @@ def test_the_loop_settles_and_rejects_a_push():
 
 
 def test_a_step_of_inverse_kinematics_is_fast():
-    rows = load("fem_speed").main(sizes=(13,), steps=15)
+    rows = load("fem_speed").main(sizes=((13, 2),), steps=15)
     assert rows[0].nodes == pytest.approx(1000, rel=0.05)
-    assert rows[0].best < 0.05  # far above what is measured, for busy machines
+    assert rows[0].best < 0.01  # three times what is measured, for busy machines
     assert rows[0].imbalance < 1e-3

@@ -6,6 +6,8 @@ from fem_bodies import RUBBER, bar, dense, everything, moved, times
 
 import anguilla as ag
 from anguilla import fem
+from anguilla.fem.assembly import STIFFNESS, assemble
+from anguilla.fem.lanes import WORK, assemble_lanes, make_lanes
 from anguilla.lie import exp3, log3
 
 LAWS = ("corotational", "st_venant", "neo_hookean")
@@ -176,3 +178,30 @@ def test_a_layer_stretches_as_a_plane_sheet():
     pull = gradient[mesh.nodes["tip"], 0].sum()
     assert pull == pytest.approx(sheet * s * e, rel=1e-6)
     assert energy == pytest.approx(0.5 * sheet * 0.02 * e * e, rel=1e-6)
+
+
+def test_eight_at_a_time_equals_one_by_one():
+    """The vector kernel of corotational tetrahedra against the plain one, in a state of large strains and rotations."""
+    system = fem.SoftSystem(bar(cells=(5, 1, 1)))  # 30 elements: the last group is not full
+    rng = np.random.default_rng(8)
+    assert len(system.elements.nodes) % 8
+    x = 1.3 * system.rest.x @ exp3([0.7, 2.0, -1.0]).T + 6e-4 * rng.standard_normal(system.rest.x.shape)
+    assert np.abs(np.linalg.det(x[system.elements.nodes[:, 1:]] - x[system.elements.nodes[:, :1]])).min() > 0
+    force, blocks = np.zeros_like(x), np.zeros((len(system.pattern.rows), 9))
+    none = system.no_history
+    energy, bad = assemble(system.elements, system.stars, x, system._pressure, 1.7, none, force, blocks, STIFFNESS)
+    assert bad == -1
+    other, tangent = np.zeros_like(x), np.zeros_like(blocks)
+    again, bad = assemble_lanes(make_lanes(system.elements), x, 1.7, np.zeros(WORK), other, tangent)
+    assert bad == -1
+    assert again == pytest.approx(energy, rel=1e-13)
+    np.testing.assert_allclose(other, force, atol=1e-13 * np.abs(force).max())
+    np.testing.assert_allclose(tangent, blocks, atol=1e-13 * np.abs(blocks).max())
+
+
+def test_eight_at_a_time_see_an_inverted_element():
+    system = fem.SoftSystem(bar(cells=(5, 1, 1)))
+    x = system.rest.x.copy()
+    x[system.elements.nodes[-1, 0]] += [-0.1, 0, 0]
+    energy, _, _ = system.evaluate(fem.SoftState(x, system.rest.rotations), np.zeros(0), stiffness=True)
+    assert energy == np.inf

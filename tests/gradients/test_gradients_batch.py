@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from gradients_robots import ROBOTS, shape
 
 import anguilla as ag
 
@@ -22,6 +23,19 @@ def test_a_batch_equals_its_motions_one_by_one():
         alone = ag.simulate(robot, duration=0.2, dt=0.01, inputs=inputs)
         np.testing.assert_array_equal(run.q, alone.q)
         assert run.status.success
+
+
+@pytest.mark.parametrize("name", ["loop", "swimmer"])
+def test_loops_and_integrals_are_their_own(name):
+    """Copies share the compiled robot, but neither multipliers nor integrals of thrusters."""
+    robot, _ = ROBOTS[name][0](ROBOTS[name][1])
+    start = shape(robot)
+    pulls = [{"pull": float(k)} for k in range(4)]
+    batch = ag.simulate_batch(robot, duration=0.1, dt=0.01, inputs=pulls, starts=[start] * 4, threads=2)
+    for inputs, run in zip(pulls, batch, strict=True):
+        alone = ag.simulate(robot, duration=0.1, dt=0.01, inputs=inputs, start=start)
+        np.testing.assert_array_equal(run.q, alone.q)
+        np.testing.assert_array_equal(run.multipliers, alone.multipliers)
 
 
 def test_starts_and_parameters():

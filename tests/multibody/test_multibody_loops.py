@@ -346,3 +346,38 @@ def test_any_step_from_a_tenth_of_a_second_to_a_tenth_of_a_microsecond(kind):
             continue  # such steps skip over whole swings
         energy = run.energy["total"] if kind == "four_bar" else np.zeros(1)
         assert np.ptp(energy) < 1e-2 * max(np.abs(run.energy["gravitational"]).max(), 1e-3)
+
+
+def test_a_closed_ring_is_found_though_nothing_holds_its_plane():
+    """A round rod bent to a ring on the ground may turn about its tangent: the equilibrium is found, and said not unique."""
+    robot = ag.Robot("ring", gravity=(0, 0, 0))
+    material = ag.Material(young=1e6, poisson=0.45, density=1000)
+    hoop = robot.add(ag.Rod(1.0, ag.Circle(0.01), material, ag.kirchhoff(4)), at=robot.ground, name="hoop")
+    robot.close(hoop.tip, hoop.root)
+    with pytest.warns(ag.AnguillaWarning, match=r"not unique: nothing holds hoop\."):
+        ring = ag.statics(robot, start=[0.1] * 4 + [0.2] * 4 + [6.0] + [0.1] * 3)
+    strain = ring.strain(hoop)
+    np.testing.assert_allclose(np.linalg.norm(strain[:, 1:3], axis=1), 2 * np.pi, rtol=1e-6)
+    np.testing.assert_allclose(strain[:, 0], 0.0, atol=1e-6)
+
+
+def free_rod(gravity):
+    robot = ag.Robot("free", gravity=gravity)
+    material = ag.Material(young=1e6, poisson=0.45, density=1000)
+    rod = ag.Rod(0.5, ag.Circle(0.01), material, ag.kirchhoff(3))
+    return robot, robot.add(rod, at=robot.ground, joint=ag.Free(), name="rod")
+
+
+def test_a_free_rod_in_balance_bends_where_it_is():
+    robot, rod = free_rod((0, 0, 0))
+    robot.load(ag.Wrench(rod.root, moment=(0, -0.2, 0), follower=True))
+    robot.load(ag.Wrench(rod.tip, moment=(0, 0.2, 0), follower=True))
+    with pytest.warns(ag.AnguillaWarning, match=r"not unique: nothing holds rod\."):
+        bent = ag.statics(robot)
+    np.testing.assert_allclose(bent.strain(rod)[:, 1], 0.2 / (1e6 * np.pi * 0.01**4 / 4), rtol=1e-7)
+
+
+def test_a_falling_rod_has_no_equilibrium():
+    robot, _ = free_rod((0, 0, -9.81))
+    with pytest.raises(ag.SolverError, match=r"nothing holds rod\."):
+        ag.statics(robot)

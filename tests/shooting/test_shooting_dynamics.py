@@ -162,7 +162,7 @@ def test_below_the_critical_step_the_reason_is_told():
     expected = shooting.critical_step(robot, shoots=1)
     with pytest.raises(ag.SolverError, match="critical time step") as caught:
         shooting.simulate(robot, duration=expected, dt=0.1 * expected, start=held, shoots=1, intervals=30)
-    assert "003 (88)" in str(caught.value)
+    assert "003 (88)" in str(caught.value) and "shoots they would not" in str(caught.value)
     assert not caught.value.result.status.success
     assert np.all(np.isfinite(caught.value.result.position(arm.tip)))
     # more segments bring it back
@@ -171,18 +171,46 @@ def test_below_the_critical_step_the_reason_is_told():
     assert motion.status.success
 
 
+def test_the_estimate_of_the_critical_step_has_its_closed_forms():
+    carried = np.log(2500.0)
+    robot, arm, _ = released()  # thin: bending waves (88)
+    for shoots in (1, 5):
+        exact = beam_time(arm) / (shoots * carried) ** 2
+        assert shooting.critical_step(robot, shoots=shoots) == pytest.approx(exact, rel=0.01)
+    thick = ag.Robot()
+    section = ag.GeneralSection(1.0, 10.0, 10.0, 10.0, polar=10.0, width=0.5)
+    thick.add(ag.Rod(10.0, section, ag.Material(50.0, 1.0, shear=50.0), ag.kirchhoff(3)), at=thick.ground)
+    exact = 10.0 * np.sqrt(10.0 / 500.0) / (0.5 * 40 * carried)  # rotary inertia: EI k^2 = rho I / (beta dt^2)
+    assert shooting.critical_step(thick, shoots=40) == pytest.approx(exact, rel=0.01)
+
+
+def test_a_step_that_fails_is_halved():
+    robot, arm, load = released(modes=6)
+    load.force = lambda t: (0, 0.2 * np.sin(15 * t), 0)
+    core = ag.simulate(robot, duration=0.3, dt=0.001, every=50, method=ag.Newmark())
+    errors = {}
+    for most in (8, 40):  # few corrections fail, and more are not needed in shorter steps
+        motion = shooting.simulate(robot, duration=0.3, dt=0.05, shoots=3, intervals=12, iterations=most)
+        assert (motion.status.counters["divided"] > 0) is (most == 8)
+        assert np.allclose(np.diff(motion.t), 0.05)
+        errors[most] = np.max(np.linalg.norm(motion.position(arm.tip) - core.position(arm.tip), axis=1))
+    assert errors[8] < errors[40], errors
+
+
 def test_errors_are_told():
     robot, arm, _ = released()
     with pytest.raises(ag.DescriptionError, match="whole number of steps"):
         shooting.simulate(robot, duration=1.0, dt=0.3)
+    with pytest.raises(ag.DescriptionError, match="along must be"):
+        shooting.simulate(robot, duration=1.0, dt=0.1, along="euler")
     with pytest.raises(ag.DescriptionError, match="Newmark"):
         shooting.simulate(robot, duration=1.0, dt=0.1, method=ag.Midpoint())
     with pytest.raises(ag.DescriptionError, match=r"one row per X; got \(3,\)"):
         shooting.simulate(robot, duration=1.0, dt=0.1, stress={arm: lambda X, t: np.zeros(3)})
     hinged = ag.Robot()
     hinged.add(paper_rod(), at=hinged.ground, joint=ag.Revolute(axis=(0, 0, 1)))
-    with pytest.raises(ag.DescriptionError, match="fixed joints and a Free"):
-        shooting.simulate(hinged, duration=1.0, dt=0.1)
+    with pytest.raises(ag.DescriptionError, match="all joints must be fixed"):
+        shooting.simulate(hinged, duration=1.0, dt=0.1, accelerations=False)
     free = ag.Robot()
     free.add(paper_rod(), at=free.ground, joint=ag.Free())
     with pytest.raises(ag.DescriptionError, match="must not float"):

@@ -108,10 +108,19 @@ def test_twisted_ring():
     robot.close(robot.ground, rod.tip, pose=lambda t: pose(rotation((1, 0, 0), t * turn)))
     start = np.zeros(robot.size)
     start[robot.coordinates().index("rod.bend_z[0]")] = 2 * np.pi / L
-    branch = ag.trace(robot, factors=(0.0, 1.05), start=start, neutral=1e-7, largest_step=1.0, special=1)
+    branch = ag.trace(robot, factors=(0.0, 1.05), start=start, neutral=1e-7, largest_step=1.0)
     assert np.allclose(np.linalg.norm(branch.equilibrium(3).position(rod.section(L / 2))), L / np.pi, rtol=1e-6)
-    # modes and grid are not the same all around the ring: a small imperfection, so no kind is asked for
-    assert branch.special[0].factor == pytest.approx(1.0, rel=1e-4)
+    # two shapes turned by an eighth of the ring, cos and sin of the second harmonic, become neutral at once
+    (point,) = branch.special
+    assert point.kind == "bifurcation"
+    assert point.factor == pytest.approx(1.0, rel=2e-5)
+    assert point.directions.shape[1] == 3
+    assert np.array_equal(branch.unstable, np.where(branch.factors < 1.0, 0, 2))
+    # the ring stays plane to the end of the branch, and is no longer stable there
+    end = branch.equilibrium(len(branch) - 1)
+    places = end.centerline(rod, 40)
+    assert np.linalg.svd(places - places.mean(axis=0))[1][2] < 1e-3 * L
+    assert not ag.stability(robot, end).stable
 
 
 # Snap-through ---------------------------------------------------------------------------------------------------------

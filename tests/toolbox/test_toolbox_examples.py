@@ -54,3 +54,17 @@ def test_modes_of_an_arm(tmp_path):
     assert np.max(np.abs(result.linear - result.simulated)) < 0.01 * size
     module.figures(tmp_path, result)
     assert (tmp_path / "modes_of_an_arm.png").stat().st_size < 150_000
+
+
+def test_twisted_ring(tmp_path):
+    """Michell's turn; the ring snaps: the turn falls along the branch that leaves the plane, which is unstable."""
+    module, result = run("twisted_ring")
+    assert result.turn == pytest.approx(1.0, rel=2e-5)
+    assert result.imbalance < 1e-4
+    assert np.all(result.plane.unstable == np.where(result.plane.factors < 1.0, 0, 2))
+    assert np.all(np.diff(result.writhed.factors[3:]) < 0.0)
+    assert np.all(result.writhed.unstable[3:] >= 1)
+    assert result.heights[-1] > 0.08
+    assert result.heights[0] < 0.02
+    module.figures(tmp_path, result)
+    assert (tmp_path / "twisted_ring.png").stat().st_size < 150_000

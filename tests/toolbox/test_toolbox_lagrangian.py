@@ -180,6 +180,23 @@ def test_forward_dynamics_of_a_loop():
     assert found.a[0] == pytest.approx(-weight * np.cos(q[0]) / inertia, rel=1e-6)
 
 
+def test_the_terms_of_a_loop_add_up():
+    """M a + C v - gravity is a force of the closures: it does nothing along what they leave free."""
+    robot = pendulum_loop()
+    with pytest.warns(ag.AnguillaWarning, match="redundant"):
+        run = ag.simulate(robot, duration=0.2, dt=0.002, start=[-1.0, np.pi / 2 + 1.0, -1.0])
+    system, q = run.system, run.q[-1]
+    a, _, v = ag.forward_dynamics(system, q, run.v[-1])
+    M, C = ag.mass_matrix(system, q), ag.coriolis_matrix(system, q, v)
+    assert 0.5 * v @ M @ v == pytest.approx(run.energy["kinetic"][-1], rel=1e-6)
+    _, J = system.constraints(q)
+    left = M @ a + C @ v - ag.gravity_forces(system, q)
+    free = np.linalg.svd(J)[2][np.linalg.matrix_rank(J, tol=1e-9) :]
+    assert len(free) == 1
+    assert np.max(np.abs(free @ left)) < 1e-6 * np.max(np.abs(left))
+    assert np.max(np.abs(left)) > 0.1  # the pins do carry something
+
+
 def test_bad_states_are_refused():
     robot = pendulum_loop()
     with pytest.raises(ag.DescriptionError, match="misses the constraints"):

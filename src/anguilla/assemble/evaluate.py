@@ -18,6 +18,7 @@ from anguilla.loads.constraints import (
 from anguilla.loads.frames import add_frame_columns, add_frame_loads
 from anguilla.loads.muscle import add_muscle_forces, add_muscle_hessians
 from anguilla.loads.pairs import add_pair_tangents, add_spring_blocks, add_spring_forces, gather_pairs
+from anguilla.loads.stream import add_stream_forces, add_stream_rows, gather_streams
 from anguilla.loads.table import EFFORT, GRAVITY
 from anguilla.loads.tendon import add_tendon_forces, add_tendon_hessians
 from anguilla.loads.wrench import add_wrench_columns, add_wrenches, row3
@@ -52,6 +53,8 @@ def _ascend(tree, ws, loads, lam, out):
     add_tendon_forces(tree, ws, loads)
     add_muscle_forces(tree, ws, loads)
     collect_forces(tree, ws)
+    if len(loads.streams.table) > 0:
+        add_stream_forces(ws.node, loads.streams, ws.rows)
     add_elasticity(tree, ws)
     effort, n = loads.at[EFFORT], len(tree.lane)
     for k in range(n):
@@ -101,6 +104,7 @@ def tangent(tree, ws, loads, alpha, beta, lam, out):
     if len(ws.places) > 0:
         add_frame_columns(ws.node, ws.columns, ws.places, loads.row, loads.frames)
         gather_pairs(ws.columns, ws.places, pairs)
+        gather_streams(ws.node, ws.columns, ws.places, loads.streams)
     for s in range(len(tree.first) - 1, 0, -1):
         for k in range(tree.path_packs[s] + tree.sub_packs[s]):
             columns_up(tree, ws, s, k)
@@ -111,6 +115,7 @@ def tangent(tree, ws, loads, alpha, beta, lam, out):
         add_spring_blocks(ws.node, pairs, loads.tension)
         add_constraint_blocks(ws.node, loads.row, loads.at, pairs, c, lam)
         add_pair_tangents(ws.matrix, width, pairs)
+        add_stream_rows(loads.streams, ws.matrix, width)
     if len(lam) > 0:
         constraint_gradients(ws.node, loads.row, loads.at, pairs, c)
         own = tree.segment, tree.own_pack, tree.own_packs, tree.pack_slot, tree.strains

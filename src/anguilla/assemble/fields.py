@@ -9,13 +9,15 @@ import numpy as np
 from anguilla.assemble.observe import S_A, S_AL, S_V, S_W, S_X, SNAPSHOT, jacobian, snapshots
 from anguilla.assemble.reactions import node_wrenches, replay
 from anguilla.assemble.system import Inputs, System
-from anguilla.describe import STRAIN_NAMES, DistributedWrench, Frame, RodHandle, Wrench
+from anguilla.describe import STRAIN_NAMES, DistributedWrench, Fluid, Frame, Lighthill, RodHandle, Wrench
+from anguilla.describe.shaping import strain_places
 from anguilla.errors import DescriptionError
 from anguilla.mechanics.tree import N_F, N_M, N_X, Floats
 
 States = tuple[Floats, Floats, Floats, Floats, Floats]  # times (nt,), q, v, a (nt, n), multipliers (nt, m)
 
 GAUSS_POINTS = 6  # per piece between requested sections: exact to degree 11
+WET_POINTS = 8  # the same in water
 
 
 def strain_field(system: System, part: RodHandle, X: Floats, q: Floats) -> Floats:
@@ -98,6 +100,10 @@ def _density(system: System, part: RodHandle, X: Floats, motion: Floats, times: 
             if load.follower:
                 m, f = np.einsum("tmij,tmj->tmi", rotation, m), np.einsum("tmij,tmj->tmi", rotation, f)
             moment, force = moment - m, force - f
+        elif isinstance(load, Fluid) and load.part.index == part.index:
+            named = tuple(motion[:, :, k : k + 3] for k in (S_W, S_V, S_AL, S_A))
+            water = load.wrench_density(X, rotation, named, gravity)
+            moment, force = moment - water[:, :, :3], force - water[:, :, 3:]
     return moment, force
 
 
@@ -127,7 +133,7 @@ def _point_wrenches(
         for c, child in enumerate(children):
             row = node[system.model.parts[child.index].entry]
             below[k, c] = np.concatenate([row[N_X : N_X + 3], row[N_M : N_M + 3], row[N_F : N_F + 3]])
-        for i, moment, force in node_wrenches(system, loads, lam[k]):
+        for i, moment, force in node_wrenches(system, loads, lam[k], points_only=True):
             if i in places:
                 record = acting.setdefault(i, np.zeros((len(q), 9)))
                 record[k, :3] = node[i, N_X : N_X + 3]
@@ -175,6 +181,25 @@ def _shift(motion: Floats, offset: Floats) -> None:
     motion[:, :9] = (rotation @ offset[:3, :3]).reshape(-1, 9)
 
 
+def _quadrature(system: System, part: RodHandle, ends: Floats) -> tuple[Floats, Floats]:
+    """Points and weights between the ends of pieces; water on a round nose starts like a square root, which they follow."""
+    wet = any(isinstance(load, Fluid) and load.part.index == part.index for load in system.robot.loads)
+    x, w = np.polynomial.legendre.leggauss(WET_POINTS if wet else GAUSS_POINTS)
+    s, weight = 0.5 * (1.0 + x), 0.5 * w
+    if wet:
+        angle = np.pi * s
+        s, weight = 0.5 * (1.0 - np.cos(angle)), 0.5 * np.pi * np.sin(angle) * weight
+    length = np.diff(ends)[:, None]
+    return (ends[:-1, None] + length * s).ravel(), (length * weight).ravel()
+
+
+def _sums_from_the_end(x: Floats) -> Floats:
+    """Sums (nt, m + 1, 3) of x (nt, m, 3) over all places from each one on; the last is zero."""
+    sums = np.zeros((x.shape[0], x.shape[1] + 1, 3))
+    sums[:, :-1] = np.cumsum(x[:, ::-1], axis=1)[:, ::-1]
+    return sums
+
+
 def internal_wrench(system: System, part: RodHandle, X: Floats, states: States, inputs: Inputs) -> Floats:
     """Lambda(X) (nt, m, 6) in section axes: minus the resultant, beyond X, of inertia minus external forces.
 
@@ -182,10 +207,7 @@ def internal_wrench(system: System, part: RodHandle, X: Floats, states: States, 
     """
     times, q, v, a, _ = states
     ends = _pieces(system, part, X)
-    x, w = np.polynomial.legendre.leggauss(GAUSS_POINTS)
-    half = 0.5 * np.diff(ends)
-    points = (ends[:-1, None] + half[:, None] * (1.0 + x)).ravel()
-    weights = (half[:, None] * w).ravel()
+    points, weights = _quadrature(system, part, ends)
     frames = [part.section(float(p)) for p in points] + [part.section(float(p)) for p in X]
     motion = motion_of(system, frames, q, v, a)
     inner, sections = motion[:, : len(points)], motion[:, len(points) :]
@@ -193,10 +215,10 @@ def internal_wrench(system: System, part: RodHandle, X: Floats, states: States, 
     moment = moment + np.cross(inner[:, :, S_X : S_X + 3], force)  # about the world origin
     jumps = _point_wrenches(system, part, states, inputs)
     out = np.zeros((len(q), len(X), 6))
+    beyond_f, beyond_m = (_sums_from_the_end(weights[:, None] * x) for x in (force, moment))
     for k, place in enumerate(X):
-        beyond = (points > place) * weights
-        f = np.einsum("m,tmi->ti", beyond, force)
-        m = np.einsum("m,tmi->ti", beyond, moment)
+        first = int(np.searchsorted(points, place, side="right"))
+        f, m = beyond_f[:, first], beyond_m[:, first]
         for at, origin, jump_m, jump_f in jumps:
             if at >= place - 1e-12 * part.length:
                 f, m = f + jump_f, m + jump_m + np.cross(origin, jump_f)
@@ -204,4 +226,26 @@ def internal_wrench(system: System, part: RodHandle, X: Floats, states: States, 
         rotation = sections[:, k, :9].reshape(-1, 3, 3)
         out[:, k, :3] = -np.einsum("tji,tj->ti", rotation, m)
         out[:, k, 3:] = -np.einsum("tji,tj->ti", rotation, f)
+    for load in system.robot.loads:
+        if isinstance(load, Lighthill) and load.part.index == part.index:
+            named = tuple(sections[:, :, k : k + 3] for k in (S_W, S_V))
+            out -= load.advected(X, sections[:, :, :9].reshape(*sections.shape[:2], 3, 3), named)
+    return out
+
+
+def control_torque(system: System, part: RodHandle, X: Floats, states: States, inputs: Inputs) -> Floats:
+    """M(X) (nt, m, 6) of the motors of an imposed shape: the passive stress minus Lambda, along the imposed strains.
+
+    Lambda = H eps + D eps' - M, so M is the effort along the strain, opposite in sign to the Lambda_a of 000.
+    """
+    if part.index not in system.shapes:
+        raise DescriptionError(f"{part.name} has no imposed shape: its strains have no motors. Give Rod.shape a gait.")
+    _, q, v, _, _ = states
+    rod = part.rod
+    strained = strain_field(system, part, X, q) - rod.rest.strain(X)
+    rate = strain_field(system, part, X, v) - rod.rest.strain(X)
+    passive = rod.hooke(X) * (strained + rod.material.damping * rate)
+    out = np.zeros_like(passive)
+    places = strain_places(system.shapes[part.index].gait)
+    out[:, :, places] = (passive - internal_wrench(system, part, X, states, inputs))[:, :, places]
     return out

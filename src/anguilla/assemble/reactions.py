@@ -9,9 +9,10 @@ import numpy as np
 
 from anguilla.assemble.evaluate import residual
 from anguilla.assemble.system import Inputs, System
-from anguilla.loads.table import DT, KIND, NODE, POSE, ROTATION, TRANSLATION, TWIST, WHICH, Loads
+from anguilla.describe import Fluid, RodHandle
+from anguilla.loads.table import DT, FLUID, KIND, NODE, POSE, ROTATION, THRUSTER, TRANSLATION, TWIST, WHICH, Loads
 from anguilla.loads.tendon import set_friction
-from anguilla.mechanics.tree import N_R, N_V, N_X, Floats
+from anguilla.mechanics.tree import N_R, N_V, N_W, N_X, Floats
 
 
 class NodeWrench(NamedTuple):
@@ -20,6 +21,12 @@ class NodeWrench(NamedTuple):
     node: int
     moment: Floats  # (3,) about the node [N m]
     force: Floats  # (3,) [N]
+
+
+def integrates(loads: Loads) -> bool:
+    """Whether a thruster has an integral gain."""
+    frames = loads.frames
+    return bool(np.any(frames.data[frames.table[:, KIND] == THRUSTER, 6:12]))
 
 
 def evaluate(system: System, loads: Loads, q: Floats, v: Floats, a: Floats, lam: Floats) -> Floats:
@@ -64,6 +71,36 @@ def _place(system: System, node: int) -> Floats:
     return system.workspace.node[node, N_X : N_X + 3]
 
 
+class Exerted(NamedTuple):
+    """What a load exerts over time, world axes."""
+
+    force: Floats  # (nt, 3) resultant [N]
+    moment: Floats  # (nt, 3) about the world origin [N m]
+    power: Floats  # (nt,) [W] given to the robot
+    place: Floats  # (nt, k, 3) where it acts [m]
+    wrench: Floats  # (nt, k, 6) there: moment [N m], force [N]
+
+
+def exerted(system: System, number: int, states: Iterator[tuple[int, Loads, Floats]], v: Floats) -> Exerted:
+    """What a frame load exerts (load `number` of the robot), from the evaluations of `replay` in states with rates v."""
+    mine = np.flatnonzero(np.array(system.tables.frame_loads) == number)
+    streams = np.flatnonzero(np.array(system.tables.stream_loads) == number)
+    nt, k = len(v), len(mine)
+    place, wrench, power = np.zeros((nt, k, 3)), np.zeros((nt, k, 6)), np.zeros(nt)
+    for t, loads, _ in states:
+        nodes, node = loads.frames.table[mine, NODE], system.workspace.node
+        place[t], wrench[t] = node[nodes, N_X : N_X + 3], loads.frames.wrench[mine]
+        power[t] = np.sum(wrench[t, :, :3] * node[nodes, N_W : N_W + 3] + wrench[t, :, 3:] * node[nodes, N_V : N_V + 3])
+        rates = system.workspace.padded[1]
+        for s in streams:  # the stream works on the strains
+            _, first, width, at, _, _ = loads.streams.table[s]
+            values = loads.streams.basis[at : at + width] * rates[first : first + width]
+            power[t] -= values @ loads.streams.stress[s, loads.streams.strain[at : at + width]]
+    force = wrench[:, :, 3:].sum(axis=1)
+    moment = (wrench[:, :, :3] + np.cross(place, wrench[:, :, 3:])).sum(axis=1)
+    return Exerted(force, moment, power, place, wrench)
+
+
 def closure_wrench(system: System, loads: Loads, number: int, lam: Floats) -> NodeWrench:
     """Wrench that a closure exerts on its frame b, about the origin of b, in the state of the last evaluation."""
     a, b = (int(i) for i in loads.pairs.table[loads.constraints.closure[number], :2])
@@ -98,12 +135,23 @@ def _span_wrenches(system: System, loads: Loads) -> list[NodeWrench]:
     return found
 
 
-def node_wrenches(system: System, loads: Loads, lam: Floats) -> list[NodeWrench]:
-    """Everything but gravity and given wrenches that acts on nodes, in the state of the last evaluation."""
-    found = [
-        NodeWrench(int(node), wrench[:3].copy(), wrench[3:].copy())
-        for node, wrench in zip(loads.frames.table[:, NODE], loads.frames.wrench, strict=True)
-    ]
+def frame_wrench(loads: Loads, f: int) -> NodeWrench:
+    """What frame load f exerts, in the state of the last evaluation."""
+    wrench = loads.frames.wrench[f]
+    return NodeWrench(int(loads.frames.table[f, NODE]), wrench[:3].copy(), wrench[3:].copy())
+
+
+def node_wrenches(system: System, loads: Loads, lam: Floats, points_only: bool = False) -> list[NodeWrench]:
+    """Everything but gravity and given wrenches that acts on nodes, in the state of the last evaluation.
+
+    With `points_only` without the water along rods, which is known as a density too.
+    """
+    spread = np.zeros(len(loads.frames.table), dtype=bool)
+    if points_only:
+        robot, kinds = system.robot, loads.frames.table[:, KIND]
+        along = [isinstance(load, Fluid) and isinstance(load.part, RodHandle) for load in robot.loads]
+        spread = (kinds == FLUID) & np.array(along, dtype=bool)[system.tables.frame_loads]
+    found = [frame_wrench(loads, f) for f in range(len(loads.frames.table)) if not spread[f]]
     found += _span_wrenches(system, loads)
     for number in range(len(loads.constraints.closure)):
         on_b = closure_wrench(system, loads, number, lam)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,13 +15,15 @@ from numpy.typing import ArrayLike
 from anguilla.assemble.evaluate import residual, tangent
 from anguilla.assemble.tables import build
 from anguilla.assemble.user import UserLoads
-from anguilla.describe import DistributedWrench, Frame, Magnet, Muscle, Robot, Thruster, Wrench
-from anguilla.errors import DescriptionError, as_array, as_number, refuse
+from anguilla.describe import DistributedWrench, Frame, Magnet, Muscle, Robot, RodHandle, Thruster, Wrench
+from anguilla.errors import AnguillaWarning, DescriptionError, as_array, as_number, refuse
 from anguilla.loads.table import GRAVITY, TIME, Constraints, Loads
 from anguilla.mechanics.compile import Model, compile_robot
 from anguilla.mechanics.tree import Floats, Ints, Workspace, workspace
 
 __all__ = ["Inputs", "LoadTable", "System"]
+
+SHAPE_ERROR = 1e-6  # part of an imposed shape that the bases of its rod may miss without a warning
 
 Inputs = Mapping[str, float | Callable[[float], float]]
 
@@ -72,8 +77,20 @@ class System:
         self.workspace: Workspace = workspace(self.tree, places)
         self.size = self.model.size
         self.rows = len(self._loads.constraints.table)  # constraints
-        self._steady: Floats | None = None  # the row with what does not depend on time
+        rods = [part for part in self.robot.parts if isinstance(part, RodHandle) and part.rod.shape is not None]
+        self.shapes = {part.index: part.rod.projection() for part in rods}
+        self._warned: set[int] = set()
         self.left_out: tuple[Constraints, Ints, list[str]] | None = None  # all constraints; rows left out, their names
+
+    def twin(self) -> System:
+        """The same compiled robot with memory of its own, so that both may be used at once."""
+        _ = self._steady, self._constant, self._force_places  # found once for all twins
+        twin = copy.copy(self)
+        twin.tables = copy.copy(self.tables)
+        twin.user = UserLoads(twin.tables, self.size)
+        twin.workspace = _own(self.workspace)
+        twin._loads = _own(self._loads)
+        return twin
 
     def observing(self, frames: Sequence[Frame]) -> System:
         """Return this system, or one with the same coordinates and motion in which every given frame has a node."""
@@ -119,7 +136,13 @@ class System:
         table = np.zeros((1 if steady else len(times), len(names)))
         for name, value in inputs.items():
             what = f"inputs: the input of actuator {name!r}"
-            if callable(value):
+            at_times = getattr(value, "at_times", None)  # all instants at once, as `Sampled` gives them
+            if at_times is not None:
+                values = as_array(at_times(times), what, "finite numbers, one per instant")
+                if values.shape != times.shape:
+                    raise DescriptionError(f"{what} must have the shape {times.shape}; got {values.shape}.")
+                table[:, names.index(name)] = values
+            elif callable(value):
                 try:
                     column = [value(t) for t in times.tolist()]
                 except TypeError as error:
@@ -136,15 +159,14 @@ class System:
         times = np.atleast_1d(np.asarray(times, dtype=float))
         if not np.all(np.isfinite(times)):
             raise DescriptionError(f"t must be finite [s]; got {times[~np.isfinite(times)][0]}.")
-        if self._steady is None:
-            self._steady = self._sample(times[:1], varying=False)
-        row = np.array(self._steady)
+        row = self._steady.copy()
         column: list[Ints] = []
         table: list[Floats] = []
         tensions = self._tensions(times, inputs)
         pieces = [(int(self._loads.at[2]), tensions)]
         if not self._constant:
             pieces += self._pieces(times, varying=True)
+            self._check_shapes(times)
         for start, values in pieces:
             row[start : start + values.shape[1]] = values[0]
             if len(values) > 1:
@@ -155,14 +177,28 @@ class System:
         values = np.ascontiguousarray(np.concatenate([np.zeros((len(times), 0)), *table], axis=1))
         return LoadTable(self._loads._replace(row=row), columns, values, self._force_places, times)
 
-    def _sample(self, times: Floats, varying: bool) -> Floats:
+    def _check_shapes(self, times: Floats) -> None:
+        """Warn, once for each rod, when its bases cannot follow its imposed shape."""
+        for index, shape in self.shapes.items():
+            if index not in self._warned and (error := shape.error(times)) > SHAPE_ERROR:
+                self._warned.add(index)
+                name, names = self.robot.parts[index].name, ", ".join(shape.gait.names)
+                warnings.warn(
+                    f"The bases of {name!r} miss its imposed shape ({names}) by {error:.2g} of its size: give them more "
+                    "modes, or leave Rod.strains out so that they fit exactly.",
+                    AnguillaWarning,
+                    stacklevel=2,
+                )
+
+    @cached_property
+    def _steady(self) -> Floats:
         """The row with all that does not depend on time."""
         row = np.zeros(len(self._loads.row))
-        for start, values in self._pieces(times, varying):
+        for start, values in self._pieces(np.zeros(1), varying=False):
             row[start : start + values.shape[1]] = values[0]
         return row
 
-    @property
+    @cached_property
     def _constant(self) -> bool:
         robot = self.robot
         joints = [part.joint for part in robot.parts]
@@ -171,10 +207,11 @@ class System:
             and all(load.is_constant for load in robot.loads)
             and all(closure.is_constant for closure in robot.closures.values())
             and all(twist.is_constant for twist in robot.constraints)
+            and not self.shapes
             and all(joint.effort_is_constant and not any(map(_moves, joint.motions)) for joint in joints)
         )
 
-    @property
+    @cached_property
     def _force_places(self) -> Ints:
         """Places in the row that hold forces, which a load factor multiplies."""
         at = self._loads.at
@@ -222,6 +259,9 @@ class System:
                 if given is not None:
                     add(motion, not _moves(given), joint.motion_values, k)
                     motion += 3
+            if layout.part.index in self.shapes:
+                add(motion, False, self.shapes[layout.part.index].coordinates)
+                motion += 3 * len(self.shapes[layout.part.index].driven)
         for closure in robot.closures.values():
             add(pose, closure.is_constant, closure.flat_poses)
             pose += 12
@@ -308,6 +348,11 @@ class System:
         damping = self._bordered(loads, lam, 1.0, 0.0)[:n, :n] - stiffness
         mass = self._bordered(loads, lam, 0.0, 1.0)[:n, :n] - stiffness
         return stiffness, damping, mass
+
+
+def _own(arrays: Any) -> Any:
+    """A copy of a named tuple of arrays and of such tuples."""
+    return type(arrays)(*(array.copy() if isinstance(array, np.ndarray) else _own(array) for array in arrays))
 
 
 def _moves(motion: object) -> bool:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from anguilla.describe import (
     Actuator,
     DistributedWrench,
+    Fluid,
     Frame,
+    Hull,
     Magnet,
     Muscle,
+    Rod,
     RodHandle,
     Spring,
     Tendon,
@@ -21,11 +25,14 @@ from anguilla.describe import (
     Wrench,
 )
 from anguilla.errors import DescriptionError
+from anguilla.loads.fluid import BLUNT, CURRENT, DISPLACED, FLUID_SIZE, KIRCHHOFF
 from anguilla.loads.table import (
+    FLUID,
     LENGTH,
     MAGNET,
     REST,
     ROTATION,
+    TAIL,
     THRUSTER,
     TRANSLATION,
     TWIST,
@@ -36,12 +43,15 @@ from anguilla.loads.table import (
     Loads,
     Muscles,
     Pairs,
+    Streams,
 )
-from anguilla.mechanics.compile import Model
-from anguilla.mechanics.grid import SAME, gauss_points
+from anguilla.mechanics.builder import numbered
+from anguilla.mechanics.compile import Model, PartLayout
+from anguilla.mechanics.grid import SAME, gauss_points, nodal_integrals
 from anguilla.mechanics.lanes import LANES
 from anguilla.mechanics.tree import PACK_SIZE, PLACE_SIZE, Floats, Ints
 
+STREAMED = (0, 3, 4, 5)  # strains that feel the stream along a fish: torsion, stretch, shears
 KINDS = {"translation": TRANSLATION, "rotation": ROTATION}
 
 
@@ -59,6 +69,9 @@ class Tables:
     frames: list[tuple[int, int, int, Floats]] = field(
         default_factory=list
     )  # kind, node, numbers in the row, constants
+    frame_loads: list[int] = field(default_factory=list)  # number of the load of each of them
+    streams: list[tuple[int, Floats, Ints, Floats]] = field(default_factory=list)  # node, basis, strains, constants
+    stream_loads: list[int] = field(default_factory=list)  # likewise
     users: list[tuple[UserLoad, float, float]] = field(default_factory=list)  # load, X, weight of each USER frame
     forces: list[UserForce] = field(default_factory=list)
     pairs: list[tuple[int, int]] = field(default_factory=list)
@@ -144,8 +157,35 @@ class Tables:
                 self.frames.append((USER, node, 0, np.zeros(0)))
         elif isinstance(load, UserForce):
             self.forces.append(load)
+        elif isinstance(load, Fluid):
+            self.add_fluid(load)
+        elif isinstance(load, Hull):
+            flags = np.array([load.potential, not load.slender], dtype=float)
+            self.frames.append((FLUID, self.node(load.frame), 0, _water(load.coefficients, flags, load.current)))
         else:
             raise DescriptionError(f"{load.label}: a load of type {type(load).__name__} is not known to the core.")
+
+    def add_fluid(self, load: Fluid) -> None:
+        """Water on the nodes of a rod or on frames of a body; the stream along a fish and the wake of its tail."""
+        flags = np.array([load.kirchhoff, 0.0])
+        for frame, integrals in load.points():
+            self.frames.append((FLUID, self.node(frame), 0, _water(integrals, flags, load.current)))
+        if not isinstance(load.part, RodHandle):
+            return
+        layout, rod = self.model.parts[load.part.index], load.part.rod
+        assert layout.grid is not None
+        table = nodal_integrals(rod, layout.grid, load.coefficients)
+        bases = _bases(rod, layout.grid.X)
+        carried = bool(np.any(np.isin(bases[1], STREAMED)))
+        for node, basis, integrals in zip(layout.nodes.tolist(), bases[0], table, strict=True):
+            if np.any(integrals):
+                constants = _water(integrals, flags, load.current)
+                self.frames.append((FLUID, node, 0, constants))
+                if load.kirchhoff and carried:
+                    self.streams.append((node, basis, bases[1], constants))
+        if load.has_tail:
+            end = load.coefficients(np.array([rod.length]))[0]
+            self.frames.append((TAIL, int(layout.nodes[-1]), 0, _water(end, flags, load.current)))
 
     def add_constraints(self) -> None:
         """Closures of loops and constraints on twists."""
@@ -170,22 +210,19 @@ def build(model: Model) -> tuple[Loads, Tables]:
     tables.add_constraints()
     for number, (name, actuator) in enumerate(robot.actuators.items()):
         tables.add_actuator(number, name, actuator)
-    for load in robot.loads:
+    for number, load in enumerate(robot.loads):
         tables.add_load(load)
+        tables.frame_loads += [number] * (len(tables.frames) - len(tables.frame_loads))
+        tables.stream_loads += [number] * (len(tables.streams) - len(tables.stream_loads))
     t = tables
-    driven = [
-        layout.joint.start + k
-        for layout in model.parts
-        for k, motion in enumerate(layout.part.joint.motions)
-        if motion is not None
-    ]
+    driven = [k for layout in model.parts for k in driven_coordinates(layout)]
     # the row: wrenches, efforts, inputs, poses, motions, stresses, rates, then what frame loads ask for
     sizes = [6 * len(t.wrench_node), model.size, len(robot.actuators), 12 * len(t.closures), 3 * len(driven)]
     sizes += [12 * len(t.muscle_link), len(t.twists)]
     at = REST + np.concatenate([[0], np.cumsum(sizes)])
     frame_row = at[-1] + np.concatenate([[0], np.cumsum([count for _, _, count, _ in t.frames])])
     lanes, f, p, m = LANES * len(tree.pack_slot), len(t.frames), len(t.pairs), len(t.rows)
-    data = np.zeros((f, 18))
+    data = np.zeros((f, FLUID_SIZE))
     for k, (_, _, _, values) in enumerate(t.frames):
         data[k, : len(values)] = values
     packs = [_packs(model, pair) for pair in t.pairs]
@@ -209,6 +246,7 @@ def build(model: Model) -> tuple[Loads, Tables]:
         source=np.array([s[1:] for each in sources for s in each], dtype=np.uint64).reshape(-1, 2),
         wrench=np.zeros((f, 6)), block=np.zeros((f, 6, 18)), state=np.zeros((f, 3, 6)),
     )  # fmt: skip
+    streams = _streams(model, t.streams, lanes)
     pairs = Pairs(
         table=ints(np.array([(*pair, ends[k], ends[k + 1]) for k, pair in enumerate(t.pairs)]).reshape(-1, 4)),
         pack=ints(np.concatenate([np.zeros(0), *packs])),
@@ -233,7 +271,55 @@ def build(model: Model) -> tuple[Loads, Tables]:
     muscles = Muscles(ints(t.muscle_link), floats(np.array(t.muscle_gain).reshape(-1, 12)))
     wrench = ints(np.array([t.wrench_node, t.wrench_follower]).reshape(2, -1).T)
     inputs, tension = np.zeros(int(frame_row[-1])), np.zeros(len(robot.actuators))
-    return Loads(inputs, ints(at), wrench, ints(driven), tension, cables, muscles, frames, pairs, constraints), tables
+    return Loads(
+        inputs, ints(at), wrench, ints(driven), tension, cables, muscles, frames, streams, pairs, constraints
+    ), tables
+
+
+def _water(integrals: Floats, flags: Floats, current: ArrayLike) -> Floats:
+    """Constants of a node in a fluid."""
+    out = np.zeros(FLUID_SIZE)
+    out[:18], out[[KIRCHHOFF, BLUNT]], out[DISPLACED], out[CURRENT:] = integrals[:18], flags, integrals[18], current
+    return out
+
+
+def _bases(rod: Rod, X: Floats) -> tuple[Floats, Ints]:
+    """Values (m, lanes) of the coordinates of a rod at its nodes, in padded lanes, and the strain (lanes,) of each."""
+    values, strains = [], []
+    for strain, basis in numbered(rod):
+        width = LANES * -(-basis.size // LANES)
+        values.append(np.pad(basis(X / rod.length), ((0, 0), (0, width - basis.size))))
+        strains += [strain] * width
+    return np.concatenate(values, axis=1), _ints(strains)
+
+
+def _streams(model: Model, found: list[tuple[int, Floats, Ints, Floats]], lanes: int) -> Streams:
+    tree, at = model.tree, 0
+    table: list[tuple[int, ...]] = []
+    sources: list[tuple[int, int, int]] = []
+    for node, basis, _, _ in found:
+        begin = len(sources)
+        sources += [(LANES * pack, c, o) for pack, c, o in _sources(model, node)]
+        first = LANES * int(tree.own_pack[tree.segment[node]])
+        table.append((node, first, len(basis), at, begin, len(sources)))
+        at += len(basis)
+    return Streams(
+        table=_ints(np.array(table).reshape(-1, 6)),
+        basis=_floats(np.concatenate([np.zeros(0), *(x[1] for x in found)])),
+        strain=_ints(np.concatenate([np.zeros(0), *(x[2] for x in found)])),
+        data=_floats(np.array([x[3] for x in found]).reshape(-1, FLUID_SIZE)),
+        source=np.array(sources, dtype=np.uint64).reshape(-1, 3),
+        stress=np.zeros((len(found), 6)),
+        change=np.zeros((len(found), lanes, 6)),
+    )
+
+
+def driven_coordinates(layout: PartLayout) -> list[int]:
+    """Coordinates of a part whose motion is given: of its joint, then those of a rod with an imposed shape."""
+    found = [layout.joint.start + k for k, motion in enumerate(layout.part.joint.motions) if motion is not None]
+    if isinstance(layout.part, RodHandle) and layout.part.rod.shape is not None:
+        found += (layout.coordinates.start + layout.part.rod.projection().driven).tolist()
+    return found
 
 
 def _sources(model: Model, node: int) -> list[tuple[int, int, int]]:

@@ -37,7 +37,8 @@ class Allocation:
 
 def allocate(
     projection: Projection, rows: str, error: Floats, limits: tuple[Floats, Floats, Floats, Floats], *,
-    weights: Floats | None = None, energy: float = 1e-6,
+    weights: Floats | None = None, energy: float = 1e-6, calm: float = 0.0,
+    turn: Floats | None = None,
 ) -> Allocation:  # fmt: skip
     """Change of efforts that takes the error of rows "e" or "s" to zero, or as near as the limits allow.
 
@@ -49,10 +50,14 @@ def allocate(
         weights: (rows,) weight of each row; 1 by default.
         energy: weight of the deformation energy against the error, as a part of the traces (002 (14) takes 1e-3): what
             chooses among many answers, and keeps the answer tame where there is almost none.
+        calm: weight of the energy of the change over that of the effort: slows down the choice among many answers by
+            1 + calm, and hardly the way to the target.
+        turn: (rows, rows) derivative of the error with respect to the rows; the identity by default.
 
     """
     w = np.ones(len(error)) if weights is None else weights
-    J = w[:, None] * projection.W(rows, "a")
+    moves = projection.W(rows, "a") if turn is None else turn @ projection.W(rows, "a")
+    J = w[:, None] * moves
     e = w * error
     Waa = projection.W("a", "a")
     if not len(Waa):
@@ -67,7 +72,7 @@ def allocate(
     H, f = J.T @ J, J.T @ e
     scale = max(float(np.trace(H)), 1e-300)
     weight = energy * scale / len(size)
-    H = H + weight * Waa_e
+    H = H + (1.0 + calm) * weight * Waa_e
     f = f + weight * (Waa_e @ (projection.efforts / size))  # the energy of all of the effort, not of its change
     low, high, stroke_low, stroke_high = limits
     strokes = projection.strokes + projection.drift("a")
@@ -81,5 +86,5 @@ def allocate(
     n = len(size)
     stroke_limit = np.zeros(n, dtype=np.int64)
     stroke_limit[bounded] = answer.active[n:]
-    left = error + projection.W(rows, "a") @ change
+    left = error + moves @ change
     return Allocation(change, left, answer.feasible, answer.active[:n], stroke_limit)

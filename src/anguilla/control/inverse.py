@@ -13,6 +13,8 @@ from anguilla.control.allocation import Allocation, allocate
 from anguilla.control.model import ConstraintModel, as_model
 from anguilla.describe.description import did_you_mean
 from anguilla.errors import DescriptionError, SolverError, as_count, as_pose, as_positive, as_vector, refuse
+from anguilla.fem.projection import Projection
+from anguilla.lie import dexp3_inv
 from anguilla.results import Status
 
 __all__ = ["InverseKinematics", "Reach", "forward_kinematics", "inverse_kinematics"]
@@ -20,6 +22,10 @@ __all__ = ["InverseKinematics", "Reach", "forward_kinematics", "inverse_kinemati
 ARRIVED = 1e-5  # of the size of the robot: an effector so near its target is there
 Floats = NDArray[np.float64]
 Targets = Mapping[str, ArrayLike]
+DRIVEN = 0.25  # largest part of the energy of a step that may come from an imbalance, to keep a factorisation
+CRAWL = 1e-4  # steps below this part of the size end the search when the target does not come nearer
+AWAY, CALM_REACH = 10.0, 0.01  # longest way of a node in a step, over the error of the effectors, or over the size
+PLACE = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])  # rows of a target that is a position only
 
 
 @dataclass(frozen=True)
@@ -76,14 +82,26 @@ class InverseKinematics:
         self._weights = np.concatenate(
             [np.r_[np.ones(3), np.full(rows - 3, lever)] for rows in self.model.effectors.values()] or [np.zeros(0)]
         )
-        self._kept = 0
+        self._kept, self._honest = 0, True
+        self._calm, self._change = 0.0, np.zeros(len(self.model.actuators))
         self._before = self._length = np.inf
         self.trust = self.reach
 
     def retreat(self, trust: float) -> None:
         """Trust the linearised model over this length [m] only, and factor anew."""
         self._before = self._length = np.inf
+        self._calm, self._change = 0.0, np.zeros(len(self.model.actuators))
         self.trust = trust
+
+    def _steady(self, change: Floats, compliance: Floats) -> None:
+        """Slow down if the efforts swing: the compliance, and with it the gentlest effort, changes with the shape."""
+        along = float(change @ compliance @ self._change)
+        size = float(self._change @ compliance @ self._change)
+        if along < -0.3 * size:
+            self._calm = min(2.0 * self._calm + 1.0, 63.0)
+        elif along > 0.7 * size:
+            self._calm = max(0.5 * (self._calm - 1.0), 0.0)
+        self._change = change
 
     # Targets -----------------------------------------------------------------------------------------------------------
 
@@ -120,8 +138,18 @@ class InverseKinematics:
             else:
                 positions.append(as_vector(value, 3, f"The target of {name!r}", "m"))
                 rotations.append(None)
-                mask.append(np.r_[np.ones(3), np.zeros(rows[name] - 3)])
+                mask.append(PLACE[: rows[name]])
         return positions, rotations, np.concatenate(mask)
+
+    def _turn(self, error: Floats) -> Floats:
+        """Derivative (rows, rows) of the error: a rotation vector does not change as fast as the body turns."""
+        out = np.eye(len(error))
+        at = 0
+        for rows in self.model.effectors.values():
+            if rows == 6:
+                out[at + 3 : at + 6, at + 3 : at + 6] = dexp3_inv(error[at + 3 : at + 6])
+            at += rows
+        return out
 
     # Steps -------------------------------------------------------------------------------------------------------------
 
@@ -136,20 +164,28 @@ class InverseKinematics:
         return self._step(*goals)
 
     def _step(self, positions: list[Floats], rotations: list[Floats | None], mask: Floats) -> tuple[Allocation, float]:
-        # an old stiffness is good enough only for small steps that do not grow
-        reuse = self._kept < self.reuse and self._length < min(0.02 * self.model.size, 1.5 * self._before)
+        # an old stiffness is good enough only for small steps that do not grow and do not chase their own errors
+        small = self._length < min(0.005 * self.model.size, 1.5 * self._before)
+        reuse = self._kept < self.reuse and small and self._honest
         projection = self.model.project(reuse=reuse)
         self._kept = self._kept + 1 if reuse else 0
         before = self.model.errors(positions, rotations)
-        error = before + projection.drift("e")
+        turn = self._turn(before)
+        error = before + turn @ projection.drift("e")
         weights = self._weights * mask
         size = float(np.linalg.norm(weights * error))
         error = error * min(1.0, self.trust / max(size, 1e-300))
-        choice = allocate(projection, "e", error, self.model.limits(), weights=weights, energy=self.energy)
-        length = self.model.advance(projection, choice.change, reach=2.0 * self.trust)
+        choice = allocate(
+            projection, "e", error, self.model.limits(), weights=weights, energy=self.energy, calm=self._calm, turn=turn
+        )
+        self._steady(choice.change, projection.W("a", "a"))
+        self._honest = _mostly_driven(projection, choice.change)
+        # where the body is about to buckle a small imbalance throws it far: no node goes much further than the effectors
+        far = max(AWAY * float(np.linalg.norm(weights * before)), CALM_REACH * self.model.size)
+        length = self.model.advance(projection, choice.change, reach=min(2.0 * self.trust, far))
         self._before, self._length = self._length, length
         # trust the linearised model as far as it proved right
-        move = projection.drift("e") + projection.W("e", "a") @ choice.change
+        move = turn @ (projection.drift("e") + projection.W("e", "a") @ choice.change)
         miss = np.linalg.norm(weights * (self.model.errors(positions, rotations) - before - move))
         # (a robot with more actuators than needed may move while its effectors stay: that is no failure of the model)
         way = max(float(np.linalg.norm(weights * move)), 0.3 * min(length, 2.0 * self.trust), 1e-9 * self.model.size)
@@ -217,6 +253,18 @@ class InverseKinematics:
         return [self.solve({name: point}, **options) for point in points]
 
 
+def _mostly_driven(projection: Projection, change: Floats) -> bool:
+    """Whether a step comes from the efforts and not from an imbalance that earlier steps left, by energies."""
+    driven = change @ projection.W("a", "a") @ change + 2.0 * change @ projection.drift("a")
+    return bool(projection.lack <= DRIVEN * (projection.lack + driven))
+
+
+def _stands(distances: list[float]) -> bool:
+    """Whether the distance to a target out of reach has not changed for ten steps."""
+    last = distances[-10:]
+    return len(last) == 10 and max(last) - min(last) <= 1e-7 * max(last)
+
+
 def _settle(
     model: ConstraintModel,
     step: Any,
@@ -229,6 +277,7 @@ def _settle(
     """Repeat steps until they vanish; shorten them when elements turn inside out."""
     as_count(most, "iterations")
     length, halvings, count, settled = np.inf, 0, 0, False
+    distances: list[float] = []
     choice: Allocation | None = None
     good = memory = model.remember()  # good: before the last step, whose end may turn out to be inside out
     for count in range(1, most + 1):  # noqa: B007
@@ -243,7 +292,8 @@ def _settle(
             model.restore(good)
             continue
         good, memory = memory, now
-        if length <= tolerance * model.size:
+        distances.append(float(np.linalg.norm(error())))
+        if length <= tolerance * model.size or (length <= CRAWL * model.size and _stands(distances)):
             settled = True
             break
     if choice is None:
@@ -347,7 +397,11 @@ def as_lengths(model: ConstraintModel, lengths: Mapping[str, float] | ArrayLike)
         if missing:
             raise DescriptionError(f"lengths: the length of sensor {missing[0]!r} is missing.")
         lengths = [lengths[name] for name in names]
-    return as_vector(lengths, len(names), "lengths", "m")
+    goal = as_vector(lengths, len(names), "lengths", "m")
+    if np.any(goal <= 0.0):
+        name = names[int(np.argmin(goal))]
+        raise DescriptionError(f"lengths: a length must be positive; got {goal.min():g} m for sensor {name!r}.")
+    return goal
 
 
 def free_limits(n: int) -> tuple[Floats, Floats, Floats, Floats]:

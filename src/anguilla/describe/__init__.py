@@ -13,8 +13,10 @@ from anguilla.describe.actuators import (
 from anguilla.describe.basis import Basis, Chebyshev, FreeTip, Legendre, Monomial, make_basis
 from anguilla.describe.bodies import RigidBody, Shape
 from anguilla.describe.constraints import Closure, TwistConstraint, no_slip, rolling
+from anguilla.describe.fluids import Buoyancy, Fluid, Hull, Lighthill, Morison, ResistiveForce
 from anguilla.describe.forces import FrameMotion, Magnet, Muscle, Spring, Thruster, UserForce, UserLoad
 from anguilla.describe.frames import BodyHandle, Frame, JointHandle, Part, RodHandle
+from anguilla.describe.gaits import FadedGait, Gait, GaitSum, StrainOffset, StrainSteps, TravellingWave
 from anguilla.describe.joints import (
     Axis,
     Ball,
@@ -36,8 +38,20 @@ from anguilla.describe.rest import ConstantCurvature, Helix, RestFunction, RestS
 from anguilla.describe.robot import Robot
 from anguilla.describe.rod import Rod
 from anguilla.describe.section import Circle, CrossSection, Ellipse, Rectangle, SectionProperties, Tube
-from anguilla.describe.strains import STRAIN_NAMES, Strains, extensible_kirchhoff, kirchhoff, planar, reissner
-from anguilla.describe.varying import GeneralSection, Tapered, taper
+from anguilla.describe.shaping import ShapeFunction
+from anguilla.describe.strains import (
+    STRAIN_NAMES,
+    Strains,
+    extensible_kirchhoff,
+    extensible_spherical,
+    kirchhoff,
+    planar,
+    reissner,
+    spherical,
+    stewart,
+    universal,
+)
+from anguilla.describe.varying import EllipticProfile, GeneralSection, Tapered, taper
 
 __all__ = [
     "STRAIN_NAMES",
@@ -46,6 +60,7 @@ __all__ = [
     "Ball",
     "Basis",
     "BodyHandle",
+    "Buoyancy",
     "Chamber",
     "Chebyshev",
     "Circle",
@@ -55,23 +70,31 @@ __all__ = [
     "Cylindrical",
     "DistributedWrench",
     "Ellipse",
+    "EllipticProfile",
+    "FadedGait",
     "Fixed",
+    "Fluid",
     "Frame",
     "FrameMotion",
     "Free",
     "FreeTip",
     "FunctionBasis",
     "FunctionRouting",
+    "Gait",
+    "GaitSum",
     "GeneralSection",
     "Helical",
     "Helix",
+    "Hull",
     "Joint",
     "JointHandle",
     "Legendre",
+    "Lighthill",
     "Load",
     "Magnet",
     "Material",
     "Monomial",
+    "Morison",
     "Muscle",
     "Part",
     "PiecewiseConstant",
@@ -79,6 +102,7 @@ __all__ = [
     "Planar",
     "Prismatic",
     "Rectangle",
+    "ResistiveForce",
     "RestFunction",
     "RestShape",
     "Revolute",
@@ -89,14 +113,18 @@ __all__ = [
     "Routing",
     "SectionProperties",
     "Shape",
+    "ShapeFunction",
     "Spherical",
     "Spring",
     "Straight",
+    "StrainOffset",
+    "StrainSteps",
     "Strains",
     "Tapered",
     "Tendon",
     "Thruster",
     "TipWrench",
+    "TravellingWave",
     "Tube",
     "TwistConstraint",
     "Universal",
@@ -105,6 +133,7 @@ __all__ = [
     "Wrench",
     "convergent",
     "extensible_kirchhoff",
+    "extensible_spherical",
     "helical",
     "kirchhoff",
     "make_basis",
@@ -113,5 +142,8 @@ __all__ = [
     "planar",
     "reissner",
     "rolling",
+    "spherical",
+    "stewart",
     "taper",
+    "universal",
 ]

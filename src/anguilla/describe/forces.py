@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe.description import as_points
 from anguilla.describe.frames import Frame, Part, RodHandle
+from anguilla.describe.gaits import Gait
 from anguilla.describe.loads import ZERO, Load
 from anguilla.describe.signals import (
     Signal,
@@ -57,7 +58,7 @@ class Muscle(Load):
         moment: active moment [N m], section axes: a 3-vector, or a function of X [m] or of (X, t [s]).
         force: active force [N], likewise.
         gain: (6,) stiffness of the law on (K, Gamma) [N m^2, N], or a function of X returning it.
-        curvature: goal of K [1/m], a 3-vector or a function of X or (X, t).
+        curvature: goal of K [1/m], a 3-vector, a function of X or (X, t), or a gait.
         stretch: goal of Gamma [-], likewise; (1, 0, 0) is an unstretched rod.
         name: name of the load.
 
@@ -67,7 +68,7 @@ class Muscle(Load):
     moment: Signal = ZERO
     force: Signal = ZERO
     gain: ArrayLike | Callable[[float], ArrayLike] = (0.0,) * 6
-    curvature: Signal = ZERO
+    curvature: Signal | Gait = ZERO
     stretch: Signal = (1.0, 0.0, 0.0)
     name: str | None = None
 
@@ -76,6 +77,8 @@ class Muscle(Load):
             raise refuse("Muscle.part", "a rod of the robot, as returned by robot.add(rod, ...)", self.part)
         self._check_name()
         for name, unit in (("moment", "N m"), ("force", "N"), ("curvature", "1/m"), ("stretch", "-")):
+            if name == "curvature" and isinstance(self.curvature, Gait):
+                continue
             setattr(self, name, as_field_signal(getattr(self, name), f"Muscle.{name}", unit))
         if not callable(self.gain):
             self.gain = tuple(as_vector(self.gain, 6, "Muscle.gain", "N m^2, N").tolist())
@@ -83,6 +86,8 @@ class Muscle(Load):
     @property
     def is_constant(self) -> bool:
         """Whether nothing depends on time."""
+        if isinstance(self.curvature, Gait):
+            return False
         return not any(depends_on_time(s) for s in (self.moment, self.force, self.curvature, self.stretch))
 
     @property
@@ -105,7 +110,8 @@ class Muscle(Load):
         """Stress at zero strain (nt, m, 6): (moment, force) - gain goal."""
         along = lambda name: sample_along(getattr(self, name), X, times, f"The {name} of {self.label}")  # noqa: E731
         stress = np.concatenate([along("moment"), along("force")], axis=2)
-        return stress - self.gains(X) * np.concatenate([along("curvature"), along("stretch")], axis=2)
+        bent = self.curvature.jets(X, times)[:, :, :3, 0] if isinstance(self.curvature, Gait) else along("curvature")
+        return stress - self.gains(X) * np.concatenate([bent, along("stretch")], axis=2)
 
 
 @dataclass(eq=False)

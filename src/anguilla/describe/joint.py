@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe.description import Description, as_points
 from anguilla.describe.signals import Signal, _arguments
-from anguilla.errors import DescriptionError, as_array, as_number, as_vector, refuse
+from anguilla.errors import DescriptionError, all_finite, as_array, as_number, as_vector, refuse
 
 Array = NDArray[np.float64]
 Triple = tuple[float, float, float]
@@ -154,9 +154,13 @@ class Joint(Description):
         if not callable(motion):
             return np.tile([float(motion or 0.0), 0.0, 0.0], (moments.size, 1))
         h = DIFFERENCE
-        values = np.array(
-            [[as_number(motion(t + k * h), f"{name} at t = {t:g} s") for k in range(-3, 4)] for t in moments.tolist()]
-        ).reshape(-1, 7)
+        given = [[motion(t + k * h) for k in range(-3, 4)] for t in moments.tolist()]
+        found = all_finite(given, (moments.size, 7))
+        if found is None:
+            pairs = zip(given, moments.tolist(), strict=True)
+            rows = [[as_number(value, f"{name} at t = {t:g} s") for value in row] for row, t in pairs]
+            found = np.array(rows).reshape(-1, 7)
+        values = found
         return np.stack([values[:, 3], values @ _FIRST / h, values @ _SECOND / h**2], axis=1)
 
     @property
@@ -168,9 +172,13 @@ class Joint(Description):
         """Return the effort (nt, size) [N m or N] at the times (nt,) [s]; errors give the time."""
         moments, what = as_points(times), f"The effort of {type(self).__name__}"
         if callable(self.effort):
-            wanted = self._wanted("N m", "N")
-            rows = [self._as_values(self.effort(t), f"{what} at t = {t:g} s", wanted) for t in moments.tolist()]
-            return np.array(rows).reshape(moments.size, self.size)
+            given, size = [self.effort(t) for t in moments.tolist()], self.size
+            found = all_finite(given, (moments.size,)) if size == 1 else all_finite(given, (moments.size, size))
+            if found is not None:
+                return found.reshape(moments.size, size)
+            wanted, pairs = self._wanted("N m", "N"), zip(given, moments.tolist(), strict=True)
+            rows = [self._as_values(value, f"{what} at t = {t:g} s", wanted) for value, t in pairs]
+            return np.array(rows).reshape(moments.size, size)
         values = np.zeros((moments.size, self.size))
         for k, effort in enumerate(self._efforts):
             if callable(effort):

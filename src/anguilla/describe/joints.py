@@ -223,6 +223,12 @@ class Spherical(Joint):
         return (Ball(),)
 
 
+# Asked for many times while a robot is compiled.
+_FREE: tuple[Axis | Ball, ...] = (
+    Axis((1.0, 0.0, 0.0), slide=1.0), Axis((0.0, 1.0, 0.0), slide=1.0), Axis((0.0, 0.0, 1.0), slide=1.0), Ball(),
+)  # fmt: skip
+
+
 @dataclass
 class Free(Joint):
     """No constraint at all, for a floating base: "x", "y", "z" [m] along the parent's axes, then a ball.
@@ -239,7 +245,7 @@ class Free(Joint):
     @property
     def axes(self) -> tuple[Axis | Ball, ...]:
         """Three slides and a ball."""
-        return (*(Axis(cast(Triple, tuple(row)), slide=1.0) for row in np.eye(3).tolist()), Ball())
+        return _FREE
 
 
 def _refuse_spring(joint: Joint) -> None:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 from numpy.typing import ArrayLike, NDArray
 
-from anguilla.describe.description import Description, as_name
+from anguilla.describe.description import Description, as_name, as_points
+from anguilla.describe.gaits import Gait
 from anguilla.describe.material import Material
+from anguilla.describe.profiles import ProfileBasis
 from anguilla.describe.rest import RestShape, Straight
 from anguilla.describe.section import CrossSection
+from anguilla.describe.shaping import Projection
 from anguilla.describe.strains import Strains
-from anguilla.errors import AnguillaWarning, DescriptionError, as_count, as_positive, refuse
+from anguilla.describe.varying import EllipticProfile
+from anguilla.errors import AnguillaWarning, DescriptionError, as_count, as_positive, as_vector, refuse
 
 Array = NDArray[np.float64]
 
@@ -30,24 +35,35 @@ class Rod(Description):
         length: rest length [m].
         section: cross-section.
         material: material.
-        strains: the strains that may vary and their bases.
+        strains: the strains that may vary and their bases; a rod with a ``shape`` takes them from it if not given.
         rest: rest shape.
         intervals: number of integration intervals over the whole rod, at least one per piece between breakpoints;
             chosen from the bases if not given.
         name: name of the rod in a robot.
+        shape: imposed shape in time, a gait such as TravellingWave(...): changes of the strains it names from rest. Its
+            strains are no longer free; the efforts that hold them are results. A gait is projected on the bases.
+        stiffness: (6,) stiffness in the order of the strains, G J, E I2, E I3 [N m^2], E A, G A, G A [N], instead of that
+            of section and material; or a function of X [m] returning it.
 
     """
 
     length: float
     section: CrossSection
     material: Material
-    strains: Strains
+    strains: Strains = None  # type: ignore[assignment]
     rest: RestShape = field(default_factory=Straight)
     intervals: int | None = None
     name: str | None = None
+    shape: Gait | None = None
+    stiffness: ArrayLike | Callable[[float], ArrayLike] | None = None
 
     def _check(self) -> None:
         self.length = as_positive(self.length, "Rod.length", "m")
+        if self.shape is not None:
+            if not isinstance(self.shape, Gait):
+                raise refuse("Rod.shape", "a gait such as TravellingWave(envelope=1.0)", self.shape)
+            if self.strains is None or self.strains_from_shape:
+                self.strains = self.shape.strains(self.length)
         if not isinstance(self.section, CrossSection):
             raise refuse("Rod.section", "a cross-section such as Circle(radius)", self.section)
         if not isinstance(self.material, Material):
@@ -66,15 +82,21 @@ class Rod(Description):
                     f"Rod.intervals must be at least {pieces}, one per piece between the breakpoints of the rod; "
                     f"got {self.intervals}."
                 )
+        if self.shape is not None:
+            self.projection()
         self._check_along()
 
     def _check_along(self) -> None:
         """Evaluate what varies along the rod once, so that its errors come now, and look at the slenderness."""
         X = np.linspace(0.0, self.length, 9)
         self.rest.strain(X)
+        if self.stiffness is not None and not callable(self.stiffness):
+            self.stiffness = tuple(as_vector(self.stiffness, 6, "Rod.stiffness", "N m^2, N").tolist())
+        self.hooke(X)
         slenderness = self.length / float(np.max(self.section.thickness(X)))
         question = None
-        if slenderness < 2.0:
+        flat = isinstance(self.section, EllipticProfile)  # a fin may be as high as it is long
+        if slenderness < (0.5 if flat else 2.0):
             question = "is the length in metres?"
         elif slenderness > 1e5:
             question = "are both the length and the section in metres?"
@@ -102,11 +124,26 @@ class Rod(Description):
                 kept.append(X)
         return tuple(kept)
 
+    @property
+    def strains_from_shape(self) -> bool:
+        """Whether the bases are those of the imposed shape, which they hold exactly."""
+        return isinstance(self.strains, Strains) and all(isinstance(b, ProfileBasis) for _, b in self.strains.items())
+
+    def projection(self) -> Projection:
+        """Return the projection of the imposed shape on the bases of the rod."""
+        if self.shape is None:
+            raise DescriptionError(
+                "The rod has no imposed shape: give Rod.shape, such as TravellingWave(envelope=1.0)."
+            )
+        return Projection(self.shape, self.strains, self.length, self.breakpoints)
+
     def hooke(self, X: ArrayLike) -> Array:
         """Return the diagonal of the stiffness (m, 6) at the arc lengths X (m,) [m].
 
         Columns in the order of the strains: G J, E I2, E I3 [N m^2], E A, k_y G A, k_z G A [N].
         """
+        if self.stiffness is not None:
+            return self._given_stiffness(as_points(X))
         p = self.section.at(X)
         E, G = self.material.young, self.material.shear_modulus
         columns = [
@@ -118,6 +155,16 @@ class Rod(Description):
             p.shear_z * G * p.area,
         ]
         return np.stack(columns, axis=1)
+
+    def _given_stiffness(self, X: Array) -> Array:
+        given = self.stiffness
+        rows = [given(x) if callable(given) else given for x in X.tolist()]
+        values = np.array([as_vector(row, 6, "Rod.stiffness", "N m^2, N") for row in rows]).reshape(-1, 6)
+        if np.any(values < 0.0):
+            raise refuse(
+                "Rod.stiffness", "6 numbers, none negative [N m^2, N]", values[np.any(values < 0.0, axis=1)][0]
+            )
+        return values
 
     def inertia(self, X: ArrayLike) -> Array:
         """Return the diagonal of the inertia per length (m, 6) at the arc lengths X (m,) [m].

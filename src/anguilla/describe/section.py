@@ -46,7 +46,7 @@ class CrossSection(Description):
     """Base class of cross-sections: properties as functions of the rest arc length X [m].
 
     A section that does not vary along the rod implements ``_properties``, ``_extent`` and ``_outline``; a section that
-    does vary implements ``at``, ``thickness`` and ``outline``.
+    does vary implements ``at``, ``thickness``, ``semi_axes`` and ``outline``.
     """
 
     @property
@@ -62,6 +62,10 @@ class CrossSection(Description):
     def thickness(self, X: ArrayLike) -> Array:
         """Return the largest full transverse dimension (m,) [m] at the arc lengths X (m,) [m]."""
         return np.full(as_points(X).size, 2.0 * max(self._extent()))
+
+    def semi_axes(self, X: ArrayLike) -> Array:
+        """Return the half dimensions along t2 and t3 (m, 2) [m] at the arc lengths X (m,) [m]."""
+        return np.tile(np.asarray(self._extent(), dtype=float), (as_points(X).size, 1))
 
     def outline(self, X: float = 0.0, count: int = 24) -> Array:
         """Return a polygon (count, 2) of points (y, z) [m] around the section at X [m], for drawing; not closed."""

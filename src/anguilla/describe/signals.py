@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe.description import as_points
-from anguilla.errors import DescriptionError, as_vector, refuse, show
+from anguilla.errors import DescriptionError, all_finite, as_vector, refuse, show
 
 Array = NDArray[np.float64]
 Signal = ArrayLike | Callable[..., ArrayLike]
@@ -47,7 +47,11 @@ def sample(signal: Signal, times: ArrayLike, name: str) -> Array:
     moments = as_points(times)
     if not callable(signal):
         return np.tile(np.asarray(signal), (moments.size, 1))
-    rows = [as_vector(signal(t), 3, f"{name} at t = {t:g} s") for t in moments.tolist()]
+    rows = [signal(t) for t in moments.tolist()]
+    values = all_finite(rows, (moments.size, 3))
+    if values is not None:
+        return values
+    rows = [as_vector(row, 3, f"{name} at t = {t:g} s") for row, t in zip(rows, moments.tolist(), strict=True)]
     return np.array(rows).reshape(moments.size, 3)
 
 
@@ -58,12 +62,13 @@ def sample_along(signal: Signal, X: ArrayLike, times: ArrayLike, name: str) -> A
     if not callable(signal):
         return np.tile(np.asarray(signal), (*shape[:2], 1))
     if depends_on_time(signal):
-        rows = [
-            as_vector(signal(x, t), 3, f"{name} at X = {x:g} m, t = {t:g} s")
-            for t in moments.tolist()
-            for x in points.tolist()
-        ]
-        return np.array(rows).reshape(shape)
+        places = [(x, t) for t in moments.tolist() for x in points.tolist()]
+        rows = [signal(x, t) for x, t in places]
+        values = all_finite(rows, (len(places), 3))
+        if values is not None:
+            return values.reshape(shape)
+        names = (f"{name} at X = {x:g} m, t = {t:g} s" for x, t in places)
+        return np.array([as_vector(row, 3, what) for row, what in zip(rows, names, strict=True)]).reshape(shape)
     rows = [as_vector(signal(x), 3, f"{name} at X = {x:g} m, at every t,") for x in points.tolist()]
     return np.tile(np.array(rows).reshape(points.size, 3), (moments.size, 1, 1))
 

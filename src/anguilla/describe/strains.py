@@ -170,3 +170,26 @@ def planar(modes: int, basis: BasisKind = "legendre", *, stretch_modes: int = 0,
     stretch = as_count(stretch_modes, "planar stretch_modes", minimum=0)
     shear = as_count(shear_modes, "planar shear_modes", minimum=0)
     return _strains(basis, {"bend_z": n, "stretch": stretch, "shear_y": shear})
+
+
+# The platforms of a hyper-redundant robot (001 II), by the strains that they let vary.
+
+
+def stewart(modes: int, basis: BasisKind = "legendre") -> Strains:
+    """Return the strains of a stack of Gough-Stewart platforms: all six, as many functions for each."""
+    return reissner(as_count(modes, "stewart modes"), basis)
+
+
+def extensible_spherical(modes: int, basis: BasisKind = "legendre") -> Strains:
+    """Return the strains of a stack of spherical platforms that also stretch: twist, bend_y, bend_z, stretch."""
+    return extensible_kirchhoff(as_count(modes, "extensible_spherical modes"), basis)
+
+
+def spherical(modes: int, basis: BasisKind = "legendre") -> Strains:
+    """Return the strains of a stack of spherical platforms: twist, bend_y, bend_z."""
+    return kirchhoff(as_count(modes, "spherical modes"), basis)
+
+
+def universal(modes: int, basis: BasisKind = "legendre") -> Strains:
+    """Return the strains of a stack of universal joints, which do not twist: bend_y, bend_z."""
+    return kirchhoff(as_count(modes, "universal modes"), basis, twist_modes=0)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from anguilla.describe.description import as_breakpoints, as_points
 from anguilla.describe.section import Array, CrossSection, SectionProperties
-from anguilla.errors import DescriptionError, as_positive, refuse
+from anguilla.errors import DescriptionError, as_nonnegative, as_positive, refuse
 
 
 @dataclass
@@ -94,9 +94,72 @@ class Tapered(CrossSection):
         """Return the largest full transverse dimension (m,) [m] at the arc lengths X (m,) [m]."""
         return np.array([self.section(x).thickness(x)[0] for x in as_points(X)])
 
+    def semi_axes(self, X: ArrayLike) -> Array:
+        """Return the half dimensions along t2 and t3 (m, 2) [m] at the arc lengths X (m,) [m]."""
+        return np.array([self.section(x).semi_axes([x])[0] for x in as_points(X)]).reshape(-1, 2)
+
     def outline(self, X: float = 0.0, count: int = 24) -> Array:
         """Return a polygon (count, 2) of points (y, z) [m] around the section at X [m], for drawing; not closed."""
         return self.section(X).outline(X, count)
+
+
+@dataclass
+class EllipticProfile(CrossSection):
+    """Full ellipses whose semi-axes vary along the rod, as on a fish; they may shrink to nothing at its ends.
+
+    Attributes:
+        semi_y: half the width along t2 [m], a number or a function of X [m].
+        semi_z: half the width along t3 [m], a number or a function of X [m].
+        breakpoints: arc lengths [m], increasing, at which the outline kinks.
+
+    """
+
+    semi_y: float | Callable[[float], float]
+    semi_z: float | Callable[[float], float]
+    breakpoints: tuple[float, ...] = ()
+
+    def _check(self) -> None:
+        for name in ("semi_y", "semi_z"):
+            value = getattr(self, name)
+            if not callable(value):
+                setattr(self, name, as_positive(value, f"EllipticProfile.{name}", "m"))
+        self.breakpoints = as_breakpoints(self.breakpoints, "EllipticProfile.breakpoints", unit="m")
+
+    def _axis(self, name: str, points: Array) -> Array:
+        value = getattr(self, name)
+        if not callable(value):
+            return np.full(points.shape, float(value))
+        try:  # a function of numpy takes all places at once
+            many = np.asarray(value(points), dtype=np.float64)
+            if many.shape == points.shape and np.all(many >= 0.0) and np.all(np.isfinite(many)):
+                return many
+        except (TypeError, ValueError):
+            pass
+        name = f"EllipticProfile.{name}"
+        return np.array([as_nonnegative(value(x), f"{name} at X = {x:g} m", "m") for x in points.tolist()])
+
+    def semi_axes(self, X: ArrayLike) -> Array:
+        """Return the half dimensions along t2 and t3 (m, 2) [m] at the arc lengths X (m,) [m]."""
+        points = as_points(X)
+        return np.stack([self._axis("semi_y", points), self._axis("semi_z", points)], axis=1)
+
+    def at(self, X: ArrayLike) -> SectionProperties:
+        """Return the properties at the arc lengths X (m,) [m]."""
+        b, c = self.semi_axes(X).T
+        area, one = np.pi * b * c, np.ones_like(b)
+        second_y, second_z = area * c**2 / 4.0, area * b**2 / 4.0
+        square = b**2 + c**2
+        torsion = np.pi * (b * c) ** 3 / np.where(square > 0.0, square, 1.0)
+        return SectionProperties(area, second_y, second_z, torsion, second_y + second_z, one, one)
+
+    def thickness(self, X: ArrayLike) -> Array:
+        """Return the largest full transverse dimension (m,) [m] at the arc lengths X (m,) [m]."""
+        return 2.0 * np.max(self.semi_axes(X), axis=1)
+
+    def outline(self, X: float = 0.0, count: int = 24) -> Array:
+        """Return a polygon (count, 2) of points (y, z) [m] around the section at X [m], for drawing; not closed."""
+        angle = 2.0 * np.pi * np.arange(count) / count
+        return np.stack([np.cos(angle), np.sin(angle)], axis=1) * self.semi_axes([X])[0]
 
 
 def taper(root: CrossSection, tip: CrossSection, length: float) -> Tapered:

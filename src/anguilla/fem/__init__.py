@@ -21,6 +21,7 @@ _LAZY = {
     "Effector": "parts",
     "PointForce": "parts",
     "Layer": "parts",
+    "route": "parts",
     "SoftSystem": "system",
     "SoftState": "system",
     "SoftEquilibrium": "results",

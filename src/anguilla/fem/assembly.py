@@ -7,14 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from anguilla._jit import inline, kernel
-from anguilla.fem.laws import MEMBRANE, cofactor, respond, volume_strain
+from anguilla.fem.laws import COROTATIONAL, IDENTITY, MEMBRANE, cofactor, respond, volume_strain
 from anguilla.fem.mesh import Floats, Ints
-from anguilla.mechanics.vec import dot, matvec
+from anguilla.mechanics.vec import cross_columns, dot, matvec
 
 FORCES, STIFFNESS = 0, 1
 U = np.uint64  # unsigned indices: Numba drops its test for negative ones
 X, Y, Z = U(0), U(1), U(2)
-C3, C4, C5, C6, C7, C8 = U(3), U(4), U(5), U(6), U(7), U(8)
+C3, C4, C5, C6, C7, C8, C9 = U(3), U(4), U(5), U(6), U(7), U(8), U(9)
 
 
 class Elements(NamedTuple):
@@ -64,49 +64,139 @@ def _determinant(f):
 
 
 @inline
-def _add_stiffness(el, e, q, w, qm, s, alpha, beta, gamma, g, blocks):
-    """Add w times the tangent of one point to the blocks of its element (see laws)."""
-    k = U(el.nodes.shape[1])
-    # Q Q^T
-    ll = (
-        qm[0] * qm[0] + qm[1] * qm[1] + qm[2] * qm[2], qm[0] * qm[3] + qm[1] * qm[4] + qm[2] * qm[5],
-        qm[0] * qm[6] + qm[1] * qm[7] + qm[2] * qm[8], qm[3] * qm[3] + qm[4] * qm[4] + qm[5] * qm[5],
-        qm[3] * qm[6] + qm[4] * qm[7] + qm[5] * qm[8], qm[6] * qm[6] + qm[7] * qm[7] + qm[8] * qm[8],
+def _turned(q, g, w):
+    """w Q G Q^T."""
+    a, b, c = matvec(g, (q[0], q[1], q[2])), matvec(g, (q[3], q[4], q[5])), matvec(g, (q[6], q[7], q[8]))
+    xx = w * (q[0] * a[0] + q[1] * a[1] + q[2] * a[2])
+    xy = w * (q[0] * b[0] + q[1] * b[1] + q[2] * b[2])
+    xz = w * (q[0] * c[0] + q[1] * c[1] + q[2] * c[2])
+    yy = w * (q[3] * b[0] + q[4] * b[1] + q[5] * b[2])
+    yz = w * (q[3] * c[0] + q[4] * c[1] + q[5] * c[2])
+    zz = w * (q[6] * c[0] + q[7] * c[1] + q[8] * c[2])
+    return xx, xy, xz, xy, yy, yz, xz, yz, zz
+
+
+@inline
+def _rotated_block(iso, alpha, u, v, m):
+    """iso 1 + alpha u v^T + M [v]x^T."""
+    x, y, z = alpha * u[0], alpha * u[1], alpha * u[2]
+    return (
+        iso + x * v[0] + m[2] * v[1] - m[1] * v[2], x * v[1] + m[0] * v[2] - m[2] * v[0],
+        x * v[2] + m[1] * v[0] - m[0] * v[1],
+        y * v[0] + m[5] * v[1] - m[4] * v[2], iso + y * v[1] + m[3] * v[2] - m[5] * v[0],
+        y * v[2] + m[4] * v[0] - m[3] * v[1],
+        z * v[0] + m[8] * v[1] - m[7] * v[2], z * v[1] + m[6] * v[2] - m[8] * v[0],
+        iso + z * v[2] + m[7] * v[0] - m[6] * v[1],
     )  # fmt: skip
+
+
+@inline
+def _strained_block(iso, alpha, beta, u, v, ab, l):
+    """iso 1 + alpha u v^T + beta v u^T + ab L."""
+    x, y, z = alpha * u[0], alpha * u[1], alpha * u[2]
+    r, s, t = beta * u[0], beta * u[1], beta * u[2]
+    return (
+        iso + ab * l[0] + (x + r) * v[0], ab * l[1] + x * v[1] + s * v[0], ab * l[2] + x * v[2] + t * v[0],
+        ab * l[3] + y * v[0] + r * v[1], iso + ab * l[4] + (y + s) * v[1], ab * l[5] + y * v[2] + t * v[1],
+        ab * l[6] + z * v[0] + r * v[2], ab * l[7] + z * v[1] + s * v[2], iso + ab * l[8] + (z + t) * v[2],
+    )  # fmt: skip
+
+
+@inline
+def _put(blocks, slot, k):
+    """Add a block, if it is kept."""
+    if slot >= 0:
+        b = U(slot)
+        blocks[b, X] += k[0]
+        blocks[b, Y] += k[1]
+        blocks[b, Z] += k[2]
+        blocks[b, C3] += k[3]
+        blocks[b, C4] += k[4]
+        blocks[b, C5] += k[5]
+        blocks[b, C6] += k[6]
+        blocks[b, C7] += k[7]
+        blocks[b, C8] += k[8]
+
+
+@inline
+def _against(a, b, c):
+    """-(A + B + C)."""
+    return (
+        -a[0] - b[0] - c[0], -a[1] - b[1] - c[1], -a[2] - b[2] - c[2], -a[3] - b[3] - c[3], -a[4] - b[4] - c[4],
+        -a[5] - b[5] - c[5], -a[6] - b[6] - c[6], -a[7] - b[7] - c[7], -a[8] - b[8] - c[8],
+    )  # fmt: skip
+
+
+@inline
+def _flip(m):
+    return m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8]
+
+
+@inline
+def _add_stiffness_of_four(el, e, w, qm, s, alpha, beta, gamma, g, blocks):
+    """The tangent of a tetrahedron of four nodes: its gradients add up to zero, so three nodes tell the rest."""
+    one, two, three = (
+        (el.gradient[e, X, Y, X], el.gradient[e, X, Y, Y], el.gradient[e, X, Y, Z]),
+        (el.gradient[e, X, Z, X], el.gradient[e, X, Z, Y], el.gradient[e, X, Z, Z]),
+        (el.gradient[e, X, C3, X], el.gradient[e, X, C3, Y], el.gradient[e, X, C3, Z]),
+    )
+    a, b, c = matvec(qm, one), matvec(qm, two), matvec(qm, three)
+    wa = w * alpha
+    if el.law[e] == COROTATIONAL:  # Q is a rotation, S a multiple of the identity: everything in world axes
+        m, i = _turned(qm, g, w), w * s[0]
+        ma, mb, mc = cross_columns(a, m), cross_columns(b, m), cross_columns(c, m)
+        aa = _rotated_block(i * dot(a, a), wa, a, a, ma)
+        ab = _rotated_block(i * dot(a, b), wa, a, b, ma)
+        ac = _rotated_block(i * dot(a, c), wa, a, c, ma)
+        bb = _rotated_block(i * dot(b, b), wa, b, b, mb)
+        bc = _rotated_block(i * dot(b, c), wa, b, c, mb)
+        cc = _rotated_block(i * dot(c, c), wa, c, c, mc)
+    else:
+        l, wb, wg = _turned(qm, IDENTITY, 1.0), w * beta, w * gamma
+        sa, sb, sc = matvec(s, one), matvec(s, two), matvec(s, three)
+        aa = _strained_block(w * dot(sa, one), wa, wb, a, a, wg * dot(one, one), l)
+        ab = _strained_block(w * dot(sa, two), wa, wb, a, b, wg * dot(one, two), l)
+        ac = _strained_block(w * dot(sa, three), wa, wb, a, c, wg * dot(one, three), l)
+        bb = _strained_block(w * dot(sb, two), wa, wb, b, b, wg * dot(two, two), l)
+        bc = _strained_block(w * dot(sb, three), wa, wb, b, c, wg * dot(two, three), l)
+        cc = _strained_block(w * dot(sc, three), wa, wb, c, c, wg * dot(three, three), l)
+    za, zb, zc = _against(aa, _flip(ab), _flip(ac)), _against(ab, bb, _flip(bc)), _against(ac, bc, cc)
+    _put(blocks, el.slot[e, X], _against(za, zb, zc))
+    _put(blocks, el.slot[e, Y], za)
+    _put(blocks, el.slot[e, Z], zb)
+    _put(blocks, el.slot[e, C3], zc)
+    _put(blocks, el.slot[e, C4], aa)
+    _put(blocks, el.slot[e, C5], ab)
+    _put(blocks, el.slot[e, C6], ac)
+    _put(blocks, el.slot[e, C7], bb)
+    _put(blocks, el.slot[e, C8], bc)
+    _put(blocks, el.slot[e, C9], cc)
+
+
+@inline
+def _add_stiffness(el, e, q, w, qm, s, alpha, beta, gamma, g, blocks):
+    """Add w times the tangent of one point to the blocks of its element (see laws), whatever its number of nodes."""
+    k = U(el.nodes.shape[1])
+    wa, wb, wg = w * alpha, w * beta, w * gamma
+    rotated = el.law[e] == COROTATIONAL
+    m = _turned(qm, g, w) if rotated else _turned(qm, IDENTITY, 1.0)
     pair = U(0)
     for a in range(k):
         u = (el.gradient[e, q, a, X], el.gradient[e, q, a, Y], el.gradient[e, q, a, Z])
         qa, sa = matvec(qm, u), matvec(s, u)
-        # H = Q [u]x G, so that the last term is H [b]x^T Q^T
-        m0, m1, m2 = qm[1] * u[2] - qm[2] * u[1], qm[2] * u[0] - qm[0] * u[2], qm[0] * u[1] - qm[1] * u[0]
-        m3, m4, m5 = qm[4] * u[2] - qm[5] * u[1], qm[5] * u[0] - qm[3] * u[2], qm[3] * u[1] - qm[4] * u[0]
-        m6, m7, m8 = qm[7] * u[2] - qm[8] * u[1], qm[8] * u[0] - qm[6] * u[2], qm[6] * u[1] - qm[7] * u[0]
-        h0, h1, h2 = matvec(g, (m0, m1, m2))
-        h3, h4, h5 = matvec(g, (m3, m4, m5))
-        h6, h7, h8 = matvec(g, (m6, m7, m8))
+        ma = cross_columns(qa, m)
         for b in range(a, k):
             slot = el.slot[e, pair]
             pair += Y
             if slot < 0:
                 continue
-            block = U(slot)
             v = (el.gradient[e, q, b, X], el.gradient[e, q, b, Y], el.gradient[e, q, b, Z])
             qb = matvec(qm, v)
-            iso, ab = dot(sa, v), gamma * dot(u, v)
-            n0, n1, n2 = qm[1] * v[2] - qm[2] * v[1], qm[2] * v[0] - qm[0] * v[2], qm[0] * v[1] - qm[1] * v[0]
-            n3, n4, n5 = qm[4] * v[2] - qm[5] * v[1], qm[5] * v[0] - qm[3] * v[2], qm[3] * v[1] - qm[4] * v[0]
-            n6, n7, n8 = qm[7] * v[2] - qm[8] * v[1], qm[8] * v[0] - qm[6] * v[2], qm[6] * v[1] - qm[7] * v[0]
-            x, y, z = alpha * qa[0], alpha * qa[1], alpha * qa[2]
-            r, t, o = beta * qa[0], beta * qa[1], beta * qa[2]
-            blocks[block, X] += w * (iso + ab * ll[0] + x * qb[0] + r * qb[0] + h0 * n0 + h1 * n1 + h2 * n2)
-            blocks[block, Y] += w * (ab * ll[1] + x * qb[1] + t * qb[0] + h0 * n3 + h1 * n4 + h2 * n5)
-            blocks[block, Z] += w * (ab * ll[2] + x * qb[2] + o * qb[0] + h0 * n6 + h1 * n7 + h2 * n8)
-            blocks[block, C3] += w * (ab * ll[1] + y * qb[0] + r * qb[1] + h3 * n0 + h4 * n1 + h5 * n2)
-            blocks[block, C4] += w * (iso + ab * ll[3] + y * qb[1] + t * qb[1] + h3 * n3 + h4 * n4 + h5 * n5)
-            blocks[block, C5] += w * (ab * ll[4] + y * qb[2] + o * qb[1] + h3 * n6 + h4 * n7 + h5 * n8)
-            blocks[block, C6] += w * (ab * ll[2] + z * qb[0] + r * qb[2] + h6 * n0 + h7 * n1 + h8 * n2)
-            blocks[block, C7] += w * (ab * ll[4] + z * qb[1] + t * qb[2] + h6 * n3 + h7 * n4 + h8 * n5)
-            blocks[block, C8] += w * (iso + ab * ll[5] + z * qb[2] + o * qb[2] + h6 * n6 + h7 * n7 + h8 * n8)
+            iso = w * dot(sa, v)
+            if rotated:
+                _put(blocks, slot, _rotated_block(iso, wa, qa, qb, ma))
+            else:
+                _put(blocks, slot, _strained_block(iso, wa, wb, qa, qb, wg * dot(u, v), m))
 
 
 @kernel
@@ -152,7 +242,10 @@ def assemble(el, stars, x, pressure, gain, history, force, blocks, want):
                 force[to, Y] += scaled * t[1]
                 force[to, Z] += scaled * t[2]
             if want == STIFFNESS:
-                _add_stiffness(el, e, q, scaled, qm, s, alpha, beta, gamma, g, blocks)
+                if k == C4:
+                    _add_stiffness_of_four(el, e, scaled, qm, s, alpha, beta, gamma, g, blocks)
+                else:
+                    _add_stiffness(el, e, q, scaled, qm, s, alpha, beta, gamma, g, blocks)
             if len(history) > 0:
                 _add_history(
                     el, np.int64(e), np.int64(q), weight, f, history, np.int64(e * points + q), force, blocks, want

@@ -17,14 +17,20 @@ from anguilla.fem.system import Efforts, SoftState, SoftSystem
 __all__ = ["Task", "solve", "statics"]
 
 SMALLEST_STEP = 1e-4  # of the load
-CONVERGED, INVERTED, DIVERGED, TOO_MANY, SINGULAR = range(5)
+CONVERGED, INVERTED, DIVERGED, TOO_MANY, SINGULAR, CONTRADICTED = range(6)
 EXPLANATION = {
     CONVERGED: "converged",
     INVERTED: "elements turned inside out",
     DIVERGED: "no shorter step lowered the imbalance",
     TOO_MANY: "too many iterations",
     SINGULAR: "the stiffness is singular",
+    CONTRADICTED: "the strokes cannot hold together",
 }
+ADVICE = {
+    SINGULAR: "Hold more points (fix): the body can still slide or turn as a whole.",
+    CONTRADICTED: "Drive fewer actuators by their stroke: one of them cannot change without another, or at all.",
+}
+USUAL_ADVICE = 'Load it less or in pieces (start=...), refine the mesh where it folds, or try law="neo_hookean".'
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,8 @@ def solve(
     energy, gradient, blocks = system.evaluate(state, efforts, factor=factor, stiffness=True)
     if not np.isfinite(energy):
         return state, efforts, INVERTED
+    if system.can_drift(efforts) and not len(task.driven):
+        return state, efforts, SINGULAR
     before = np.inf
     for _ in range(most):
         counts.iterations += 1
@@ -180,21 +188,35 @@ def statics(
     if status != CONVERGED:
         found, efforts, status, pieces, factor = _continuation(system, task, tolerance, iterations, counts)
     counters = {**vars(counts), "load_steps": pieces}
-    ok = factor >= 1.0
-    message = (
-        f"converged in {counts.iterations} iterations, {pieces} load steps"
-        if ok
-        else f"stopped at {factor:.3g} of the load: {EXPLANATION[status]}"
-    )
+    message = f"converged in {counts.iterations} iterations, {pieces} load steps"
+    lack = _missed(system, task, found)
+    if factor < 1.0:
+        message = f"stopped at {factor:.3g} of the load: {EXPLANATION[status]}"
+    elif lack:
+        status, message = CONTRADICTED, f"{EXPLANATION[CONTRADICTED]}: {lack}"
+    ok = factor >= 1.0 and not lack
     result = SoftEquilibrium(
         system.body, system, found, efforts, Status(ok, message, counters, time.perf_counter() - began)
     )
     if not ok and raise_on_failure:
         raise SolverError(
             f"No equilibrium of {system.body.name!r}: {message}.", result=result,
-            advice='Load it less or in pieces (start=...), refine the mesh where it folds, or try law="neo_hookean".',
+            advice=ADVICE.get(status, USUAL_ADVICE),
         )  # fmt: skip
     return result
+
+
+def _missed(system: SoftSystem, task: Task, state: SoftState) -> str:
+    """Which stroke was not reached, in words; empty if all were."""
+    if not len(task.driven):
+        return ""
+    off = system.strokes(state)[task.driven] - task.strokes
+    power = np.array([1 if isinstance(part, Tendon) else 3 for part in system.body.actuators.values()])
+    scale = float(np.linalg.norm(np.ptp(system.rest.x, axis=0))) ** power[task.driven]  # of lengths and volumes
+    worst = int(np.argmax(np.abs(off) / scale))
+    if abs(off[worst]) <= 1e-7 * scale[worst]:
+        return ""
+    return f"that of {system.names[task.driven[worst]]!r} is off by {off[worst]:.3g}"
 
 
 def make_task(system: SoftSystem, inputs: Efforts | None, strokes: Efforts | None) -> Task:

@@ -111,7 +111,8 @@ def fit_material(body: SoftBody, measurements: Sequence[Measurement], parameters
     best = least_squares(
         miss, np.clip(first, *bounds), bounds=bounds, diff_step=1e-5, x_scale=0.3, xtol=1e-10, ftol=1e-12
     )
-    rank = np.linalg.matrix_rank(best.jac, tol=1e-6 * max(np.abs(best.jac).max(), 1e-300))
+    nothing = 1e-7 * float(np.ptp(body.mesh.points, axis=0).max())  # less than any measurement shows
+    rank = np.linalg.matrix_rank(best.jac, tol=max(1e-6 * np.abs(best.jac).max(), nothing))
     if rank < len(names):
         raise DescriptionError(
             f"the measurements do not tell {', '.join(names)} apart: fit fewer parameters or load the body otherwise."

@@ -15,6 +15,8 @@ from anguilla.errors import DescriptionError, SolverError
 from anguilla.fem.ldl import backward, factorise, forward
 from anguilla.fem.mesh import Floats, Ints
 from anguilla.fem.ordering import analyse
+from anguilla.fem.pardiso import DEFINITE, INDEFINITE, Handle, library
+from anguilla.fem.unknowns import take_nodes
 
 __all__ = ["SOLVERS", "LinearSolver", "make_solver"]
 
@@ -88,7 +90,8 @@ class Multifrontal:
 
     def _forward(self, b: Floats) -> Floats:
         f = self.fronts
-        y = np.ascontiguousarray(b[:, self._order])
+        y = np.empty((len(b), self._d.size))
+        take_nodes(np.ascontiguousarray(b).reshape(len(b), -1, 3), f.order, y.reshape(len(b), -1, 3))
         forward(f.first, f.start, f.index, f.panel, self._panels, self._local, y)
         return y
 
@@ -173,37 +176,47 @@ class SuperLU(_Whole):
 
 
 class Pardiso(_Whole):
-    """MKL PARDISO through pypardiso (extra `mkl`): best for large solid meshes."""
+    """MKL PARDISO (extra `mkl`)."""
 
     name = "mkl"
 
     def __init__(self, points: Floats, rows: Ints, cols: Ints) -> None:
-        try:
-            from pypardiso import PyPardisoSolver
-        except ImportError:
-            raise DescriptionError('solver "mkl" needs pypardiso: pip install "anguilla[mkl]".') from None
+        self._mkl = library()
         super().__init__(points, rows, cols)
-        self._solver = PyPardisoSolver(mtype=-2)  # real symmetric indefinite
-        self._analysed = False
+        self._take = np.flatnonzero(self._upper.ravel())[self._shuffle]
+        self._data = np.zeros(len(self._take))
+        self._definite = self._handle(DEFINITE)
+        self._indefinite: Handle | None = None
+        self._now = self._definite
+
+    def _handle(self, kind: int) -> Handle:
+        return Handle(self._mkl, kind, self._matrix.indptr, self._matrix.indices, self._data)
 
     def factor(self, values: Floats) -> int:
         """Factor; returns the number of negative pivots."""
-        from scipy.sparse import csr_matrix
-
-        matrix = csr_matrix(self._fill(values))
-        self._csr = matrix
-        self._solver.set_phase(22 if self._analysed else 12)
-        self._analysed = True
-        self._solver._call_pardiso(matrix, np.zeros((self.n, 1)))
-        negative = int(self._solver.get_iparm(23))
-        if int(self._solver.get_iparm(14)) > 0:  # perturbed pivots
+        np.take(values.ravel(), self._take, out=self._data, mode="clip")  # "clip" writes into out without a copy
+        self._now = self._definite
+        if self._definite.factor():
+            # a body that is not held shows at once; a stiffness that passes through zero later changes sign
+            pivots = self._definite.first_pivots()
+            if pivots is not None and not pivots.min() > 1e-15 * pivots.max():
+                raise _singular()
+            return 0
+        self._indefinite = self._now = self._indefinite or self._handle(INDEFINITE)
+        if not self._now.factor() or self._now.perturbed:
             raise _singular()
-        return negative
+        return self._now.negative
 
     def solve(self, b: Floats) -> Floats:
         """K^-1 b for the rows of b."""
-        self._solver.set_phase(33)
-        return np.ascontiguousarray(self._solver._call_pardiso(self._csr, np.asfortranarray(b.T)).T)
+        return self._now.solve(np.ascontiguousarray(b))
+
+    def gram(self, b: Floats) -> tuple[Floats, Finish]:
+        """Half the solve for all rows if L L^T holds, as in `Multifrontal`; full solves otherwise."""
+        if self._now is not self._definite:
+            return super().gram(b)
+        y = self._definite.forward(np.ascontiguousarray(b))
+        return y @ y.T, lambda c: self._definite.backward((c @ y)[None, :])[0]
 
 
 SOLVERS: dict[str, type] = {"ldl": Multifrontal, "mkl": Pardiso, "splu": SuperLU}

@@ -153,9 +153,32 @@ def _check_connected(points: Floats, tets: Ints) -> None:
     count = int(_pieces(tets, len(points)).max()) + 1
     if count > 1:
         raise DescriptionError(f"TetMesh: the tetrahedra form {count} separate pieces; one body must hang together.")
+    _check_hinges(points, tets)
     doubled = len(tets) - len(np.unique(np.sort(tets, axis=1), axis=0))
     if doubled:
         raise DescriptionError(f"TetMesh: {doubled} tetrahedra are there twice.")
+
+
+def _check_hinges(points: Floats, tets: Ints) -> None:
+    """Refuse a piece that hangs on the rest by a point or an edge only: it would turn freely."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    faces = np.sort(tets[:, FACES].reshape(-1, 3), axis=1)
+    _, number = np.unique(faces, axis=0, return_inverse=True)
+    owner = np.repeat(np.arange(len(tets)), 4)
+    order = np.argsort(number.ravel(), kind="stable")
+    same = np.flatnonzero(np.diff(number.ravel()[order]) == 0)
+    one, two = owner[order[same]], owner[order[same + 1]]
+    count, label = connected_components(coo_array((np.ones(len(one)), (one, two)), shape=(len(tets), len(tets))))
+    for piece in range(count if count > 1 else 0):
+        shared = points[np.intersect1d(tets[label == piece], tets[label != piece])]
+        arms = shared - shared.mean(axis=0)
+        if np.linalg.matrix_rank(arms, tol=1e-9 * float(np.ptp(points, axis=0).max())) < 2:
+            raise DescriptionError(
+                f"TetMesh: {np.sum(label == piece)} tetrahedra hang on the rest by a point or an edge only and would turn "
+                "freely; join them by a face."
+            )
 
 
 def enclosed_volume(points: Floats, triangles: Ints) -> float:

@@ -9,21 +9,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anguilla.describe.actuators import Routing
 from anguilla.describe.description import Description
 from anguilla.describe.material import Material
 from anguilla.errors import (
     DescriptionError,
     as_array,
+    as_count,
     as_flag,
     as_nonnegative,
     as_number,
+    as_pose,
     as_positive,
     as_vector,
     refuse,
 )
 from anguilla.fem.mesh import Floats
 
-__all__ = ["Chamber", "Effector", "Layer", "PointForce", "String", "Tendon"]
+__all__ = ["Chamber", "Effector", "Layer", "PointForce", "String", "Tendon", "route"]
 
 INF = float("inf")
 
@@ -40,6 +43,31 @@ def _limit(value: object, name: str, unit: str) -> float:
     if isinstance(value, float) and np.isinf(value):
         return value
     return as_number(value, name, unit)
+
+
+def route(routing: Routing, span: float | ArrayLike, *, guides: int = 11, pose: ArrayLike | None = None) -> Floats:
+    """Guide points (guides, 3) [m] of a tendon or string described like one along a rod.
+
+    Args:
+        routing: `parallel(...)`, `convergent(...)`, `helical(...)` or any Routing, with X along the axis of the body.
+        span: arc lengths (from, to) [m], or the length if it begins at 0.
+        guides: number of guide points; between them the line is straight, so that the difference to a rod's continuous tendon
+            falls with the square of their distance.
+        pose: (4, 4) of the axis at rest: its x is along the body, its origin is where X = 0; the world's by default.
+
+    """
+    if not isinstance(routing, Routing):
+        raise refuse("route.routing", "a Routing such as parallel(y=0.01)", routing)
+    ends = np.atleast_1d(as_array(span, "route.span", "a length, or two arc lengths [m]"))
+    low, high = (0.0, float(ends[0])) if len(ends) == 1 else as_vector(span, 2, "route.span", "m")
+    if not low < high:
+        raise refuse("route.span", "a positive length, or two increasing arc lengths [m]", span)
+    X = np.linspace(low, high, as_count(guides, "route.guides", 2))
+    points = routing.offset(X) + np.outer(X, [1.0, 0.0, 0.0])
+    if pose is None:
+        return points
+    g = as_pose(pose, "route.pose")
+    return points @ g[:3, :3].T + g[:3, 3]
 
 
 @dataclass(eq=False)

@@ -13,7 +13,7 @@ import numpy as np
 
 from anguilla.errors import SolverError
 from anguilla.fem.body import SoftBody
-from anguilla.fem.equilibrium import CONVERGED, EXPLANATION, Task, _Counts, solve
+from anguilla.fem.equilibrium import ADVICE, CONVERGED, EXPLANATION, SINGULAR, USUAL_ADVICE, Task, _Counts, solve
 from anguilla.fem.mesh import Floats
 from anguilla.fem.parts import Tendon
 from anguilla.fem.results import SoftEquilibrium, Status
@@ -36,6 +36,7 @@ class Projection:
         efforts: (actuators,) present efforts [N, Pa].
         count: numbers of effector, actuator and sensor rows.
         finish: change of efforts (actuators,) -> step of the whole robot.
+        lack: twice the energy [J] that the free motion sets free: zero at equilibrium.
 
     """
 
@@ -46,6 +47,7 @@ class Projection:
     efforts: Floats
     count: tuple[int, int, int]
     finish: Callable[[Floats], Any] = field(repr=False)
+    lack: float = 0.0
 
     def _rows(self, kind: str) -> slice:
         e, a, s = self.count
@@ -144,6 +146,10 @@ class SoftModel:
         energy, gradient, blocks = system.evaluate(state, self.efforts, stiffness=not reuse, blocks=self._blocks)
         if not np.isfinite(energy):
             raise SolverError("Elements turned inside out.", advice="Make smaller steps.")
+        if system.can_drift(self.efforts):
+            raise SolverError(
+                f"Nothing holds {system.body.name!r} as a whole: its stiffness is singular.", advice=ADVICE[SINGULAR]
+            )
         if not reuse:
             self.negative = max(0, system.solver.factor(u.fold(state.x, blocks, gradient)))
             self._factored = True
@@ -157,7 +163,16 @@ class SoftModel:
             coefficients = np.concatenate([np.zeros(count[0]), change, np.zeros(count[2]), [1.0]])
             return finish(coefficients).reshape(-1, 3)
 
-        return Projection(w[:-1, :-1], w[:-1, -1], self.strokes(), self.readings(), self.efforts.copy(), count, whole)
+        return Projection(
+            w[:-1, :-1],
+            w[:-1, -1],
+            self.strokes(),
+            self.readings(),
+            self.efforts.copy(),
+            count,
+            whole,
+            float(w[-1, -1]),
+        )
 
     def advance(self, projection: Projection, change: Floats, *, reach: float = np.inf) -> float:
         """Change the efforts and move along (002 (10)); returns the largest displacement [m].
@@ -182,6 +197,9 @@ class SoftModel:
         message = f"{EXPLANATION[status]} in {counts.iterations} iterations"
         result = SoftEquilibrium(self.system.body, self.system, state, efforts, Status(ok, message, vars(counts)))
         if not ok:
-            raise SolverError(f"No equilibrium of {self.system.body.name!r}: {message}.", result=result)
+            raise SolverError(
+                f"No equilibrium of {self.system.body.name!r}: {message}.", result=result,
+                advice=ADVICE.get(status, USUAL_ADVICE),
+            )  # fmt: skip
         self.state, self.efforts = state, efforts
         return result

@@ -24,6 +24,7 @@ from anguilla.fem.elements import (
     star_pairs,
 )
 from anguilla.fem.frames import Frames
+from anguilla.fem.lanes import WORK, assemble_lanes, make_lanes
 from anguilla.fem.laws import LAWS, MEMBRANE
 from anguilla.fem.linear import LinearSolver, make_solver
 from anguilla.fem.mesh import Floats, Ints, locate
@@ -106,11 +107,14 @@ class SoftSystem:
         self._pressure = np.zeros(n if body.element == "averaged" else 0)
         widest = int(np.diff(self.stars.node_at).max()) if len(self.stars.node_at) else 1
         self._star_row = np.zeros((widest, 3))
+        self._lanes = None if len(self._pressure) else make_lanes(self.elements)
+        self._lane_work = np.zeros(WORK)
         self.no_history = np.zeros((0, 9))
         self._nothing = np.zeros((1, 9))
         rest = self.rest.x
         self._rest_length, self._rest_volume = self._lengths(rest), self._volumes(rest)
         self.tolerance_force = self._scale()
+        self._loose = _free_motions(self.rest.x, fixed) > 0
 
     # Compilation -------------------------------------------------------------------------------------------------------
 
@@ -203,6 +207,11 @@ class SoftSystem:
         area = float(el.weight.sum()) ** (2.0 / 3.0)
         return float(np.mean(el.mu)) * area
 
+    def can_drift(self, efforts: Floats) -> bool:
+        """Whether the body can move as a whole: its supports leave it free, and no tight tendon ties it to the world."""
+        tied = [isinstance(part, Tendon) and part.origin is not None for part in self.body.actuators.values()]
+        return self._loose and not np.any(np.array(tied, dtype=bool) & (efforts != 0.0))
+
     # Inputs ------------------------------------------------------------------------------------------------------------
 
     def efforts(self, inputs: Efforts | None, what: str = "inputs") -> Floats:
@@ -282,7 +291,10 @@ class SoftSystem:
             bulk, bad = average(self.elements, self.stars, x, self._pressure)
             if bad >= 0:
                 return np.inf, gradient, out
-        energy, bad = assemble(self.elements, self.stars, x, self._pressure, gain, past, gradient, out, want)
+        if stiffness and self._lanes is not None and history is None:
+            energy, bad = assemble_lanes(self._lanes, x, gain, self._lane_work, gradient, out)
+        else:
+            energy, bad = assemble(self.elements, self.stars, x, self._pressure, gain, past, gradient, out, want)
         if bad >= 0:
             return np.inf, gradient, out
         energy += bulk
@@ -369,6 +381,14 @@ class SoftSystem:
         for k in range(len(rows)):
             add_line(self.lines, tendons + k, state.x, 1.0, self._whole, rows[k])
         return rows
+
+
+def _free_motions(points: Floats, fixed: np.ndarray) -> int:
+    """Number of rigid motions, of six, that the supports leave; fixed (n, 3) marks what they hold."""
+    node, axis = np.nonzero(fixed)
+    arms = (points[node] - points.mean(axis=0)) / float(np.ptp(points, axis=0).max())
+    along = np.eye(3)[axis]
+    return 6 - int(np.linalg.matrix_rank(np.hstack([along, np.cross(arms, along)]), tol=1e-7 * np.sqrt(len(node))))
 
 
 def _with_slots(surfaces: Surfaces, pattern: Pattern) -> Surfaces:

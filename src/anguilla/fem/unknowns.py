@@ -15,7 +15,10 @@ from anguilla.errors import DescriptionError
 from anguilla.fem.mesh import Floats, Ints
 from anguilla.lie import exp3
 
-__all__ = ["Unknowns"]
+__all__ = ["Unknowns", "take_nodes"]
+
+U = np.uint64  # unsigned indices: Numba drops its test for negative ones
+X, Y, Z = U(0), U(1), U(2)
 
 
 class _Folding(NamedTuple):
@@ -73,6 +76,17 @@ def _hold(rows, cols, held, size, blocks):
             for b in range(3):
                 if held[i, a] or held[j, b]:
                     blocks[k, 3 * a + b] = size if (i == j and a == b) else 0.0
+
+
+@kernel
+def take_nodes(rows, nodes, out):
+    """out (m, k, 3), any k >= len(nodes): the first ones become those of rows (m, n, 3) at the given nodes."""
+    for r in range(len(rows)):
+        for k in range(U(len(nodes))):
+            n = U(nodes[k])
+            out[r, k, X] = rows[r, n, X]
+            out[r, k, Y] = rows[r, n, Y]
+            out[r, k, Z] = rows[r, n, Z]
 
 
 class Unknowns:
@@ -168,8 +182,8 @@ class Unknowns:
 
     def gather(self, x: Floats, rows: Floats) -> Floats:
         """Gradients with respect to the nodes (m, n, 3) as gradients with respect to the unknowns (m, 3 size)."""
-        out = np.zeros((len(rows), self.size, 3))
-        out[:, : len(self.free)] = rows[:, self.free]
+        out = np.empty((len(rows), self.size, 3))
+        take_nodes(rows, self.free, out)
         for k, nodes in enumerate(self.parts):
             at = len(self.free) + 2 * k
             arm = x[nodes] - self._centre(x, k)

@@ -8,8 +8,9 @@ axes. In terms of the columns these changes are Theta0, P0, Theta1 + Theta0 x w,
 from __future__ import annotations
 
 from anguilla._jit import inline, kernel
+from anguilla.loads.fluid import fluid_block, fluid_wrench, tail_block, tail_wrench
 from anguilla.loads.magnet import magnet_block, magnet_wrench
-from anguilla.loads.table import FROM, KIND, MAGNET, NODE, THRUSTER, TO
+from anguilla.loads.table import FLUID, FROM, KIND, MAGNET, NODE, TAIL, THRUSTER, TO
 from anguilla.loads.thruster import thruster_block, thruster_wrench
 from anguilla.mechanics.lanes import FOUR, U, get3
 from anguilla.mechanics.tree import DF, DM, N_AL, N_F, N_M, N_W, P0, P1, P2, TH0, TH1, TH2
@@ -25,6 +26,10 @@ def add_frame_loads(node, row, frames):
             thruster_wrench(node, row, frames, f)
         elif kind == MAGNET:
             magnet_wrench(node, row, frames, f)
+        elif kind == FLUID:
+            fluid_wrench(node, row, frames, f)
+        elif kind == TAIL:
+            tail_wrench(node, frames, f)
         i = frames.table[f, NODE]
         store3(node, i, N_M, sub(load3(node, i, N_M), load3(frames.wrench, f, 0)))
         store3(node, i, N_F, sub(load3(node, i, N_F), load3(frames.wrench, f, 3)))
@@ -54,6 +59,10 @@ def add_frame_columns(node, a, places, row, frames):
             thruster_block(node, row, frames, f)
         elif kind == MAGNET:
             magnet_block(node, row, frames, f)
+        elif kind == FLUID:
+            fluid_block(node, row, frames, f)
+        elif kind == TAIL:
+            tail_block(node, frames, f)
         i = frames.table[f, NODE]
         w, al = load3(node, i, N_W), load3(node, i, N_AL)
         for k in range(frames.table[f, FROM], frames.table[f, TO]):

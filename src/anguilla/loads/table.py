@@ -28,7 +28,7 @@ WRENCH, EFFORT, INPUT, POSE, MOTION, STRESS, RATES = range(7)
 
 # Frame loads: the motion of a node, 18 numbers: small rotation, displacement, then angular velocity, velocity, angular
 # acceleration and acceleration, all in world axes.
-USER, THRUSTER, MAGNET = range(3)
+USER, THRUSTER, MAGNET, FLUID, TAIL = range(5)
 # Constraints
 TRANSLATION, ROTATION, TWIST, LENGTH = range(4)
 # Columns of the tables below
@@ -57,10 +57,22 @@ class Frames(NamedTuple):
 
     table: Ints  # (f, 5) kind, node, place in the row, first and last + 1 of its sources
     source: npt.NDArray[np.uint64]  # (k, 2) columns and places of the packs that move the node
-    data: Floats  # (f, 18) constants
+    data: Floats  # (f, 24) constants
     wrench: Floats  # (f, 6) scratch
     block: Floats  # (f, 6, 18) scratch
     state: Floats  # (f, 3, 6) internal state, its rate at the start of the step, and now
+
+
+class Streams(NamedTuple):
+    """Streams of water along fish, at nodes of their rods (`stream.py`)."""
+
+    table: Ints  # (s, 6) node, first lane of the rod and number of lanes, place in basis, first and last + 1 of its sources
+    basis: Floats  # flat: values of the rod's coordinates at the node
+    strain: Ints  # flat: the strain each of them is of
+    data: Floats  # (s, 24) constants, as of a fluid
+    source: npt.NDArray[np.uint64]  # (k, 3) first lane, columns and places of the packs that move the node
+    stress: Floats  # (s, 6) scratch: Phi
+    change: Floats  # (s, lanes, 6) scratch: its derivative
 
 
 class Pairs(NamedTuple):
@@ -103,5 +115,6 @@ class Loads(NamedTuple):
     cables: Cables
     muscles: Muscles
     frames: Frames
+    streams: Streams
     pairs: Pairs
     constraints: Constraints

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -14,6 +16,7 @@ from anguilla.mechanics.tree import Floats, Ints
 GAUSS = 0.5 / np.sqrt(3.0)  # the two Gauss points of an interval lie at its middle -+ GAUSS h
 # Nodes closer than this part of the length are one node.
 SAME = 1e-9
+PRODUCT_POINTS = 48  # of the quadrature of densities in a panel
 
 
 @lru_cache(maxsize=64)
@@ -101,6 +104,32 @@ def nodal_inertia(rod: Rod, grid: Grid) -> Floats:
     before = rod.inertia(np.clip(grid.X - inside, 0.0, rod.length))
     after = rod.inertia(np.clip(grid.X + inside, 0.0, rod.length))
     return grid.left[:, None] * before + grid.right[:, None] * after
+
+
+def nodal_integrals(rod: Rod, grid: Grid, density: Callable[[Floats], Floats]) -> Floats:
+    """(m, k) integrals over the rod of a density X (p,) -> (p, k) times the polynomials that are 1 at one node of a panel.
+
+    The sum over nodes of these numbers times a smooth function is the integral of density x function, however the density
+    starts at the ends of a panel (the outline of a round nose starts like a square root).
+    """
+    out: Floats | None = None
+    for first, last in pairwise(grid.panels.tolist()):
+        start, h = grid.X[first], grid.X[last] - grid.X[first]
+        inside = np.arange(first, last + 1)
+        own = inside[(grid.left[inside] > 0.0) & (inside > first) | (grid.right[inside] > 0.0) & (inside < last)]
+        nodes = (grid.X[own] - start) / h
+        # more points than nodes: quadratic drag has kinks where the flow turns, which more nodes must see better
+        x, w = np.polynomial.legendre.leggauss(max(PRODUCT_POINTS, 2 * len(own)))
+        angle = 0.5 * np.pi * (1.0 + x)
+        s, weight = 0.5 * (1.0 - np.cos(angle)), 0.25 * np.pi * np.sin(angle) * w
+        gaps = nodes[:, None] - nodes + np.eye(len(nodes))
+        cardinal = np.array([np.prod((s[:, None] - np.delete(nodes, i)) / np.delete(gaps[i], i), axis=1)
+                             for i in range(len(nodes))])  # fmt: skip
+        value = density(start + h * s)
+        out = np.zeros((len(grid.X), value.shape[1])) if out is None else out
+        out[own] += h * cardinal @ (weight[:, None] * value)
+    assert out is not None
+    return out
 
 
 def strain_gram(rod: Rod, basis: Basis, weight: Floats | None, strain: int) -> Floats:

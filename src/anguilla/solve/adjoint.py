@@ -3,12 +3,12 @@
 The cost of a gradient is about that of a simulation, whatever the number of inputs: one backward sweep (sweep.py) gives
 multipliers for every step. They weigh the balance of each step, so that the derivative with respect to anything the balance
 depends on is a sum over steps: for loads and inputs in closed form, for a design parameter by differences of the weighed
-balance (two evaluations of it, the motion kept).
+balance (four evaluations of it, the motion kept).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,139 +16,22 @@ from numpy.typing import ArrayLike
 
 from anguilla.assemble.reactions import evaluate
 from anguilla.assemble.system import System
-from anguilla.assemble.user import move
-from anguilla.describe import Frame, Robot
+from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_array
 from anguilla.loads.table import DT, INPUT
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Trajectory
-from anguilla.solve.schemes import Scheme, as_scheme
-from anguilla.solve.sweep import linear_part, sweep, weigh
+from anguilla.solve.costs import Cost
+from anguilla.solve.instants import weigh
+from anguilla.solve.origin import Closing, Origin, closing, driven_values, origin
+from anguilla.solve.record import Record, door, record
+from anguilla.solve.schemes import Scheme
+from anguilla.solve.sweep import linear_part, sweep
 
-__all__ = ["Cost", "Gradient", "Reach", "Rest", "Sampled", "StateCost", "gradient"]
+__all__ = ["Gradient", "gradient"]
 
-STEP = 1e-4  # relative, of differences in design parameters (fourth order)
+STEP = 5e-4  # relative, of differences in design parameters (fourth order)
 Design = Callable[[Floats], Robot]
-
-
-class Cost:
-    """A scalar cost of a motion or of an equilibrium; costs can be added."""
-
-    def __call__(self, result: Trajectory | Equilibrium) -> float:
-        """The value."""
-        return self.terms(result)[0]
-
-    def terms(self, result: Trajectory | Equilibrium) -> tuple[float, Floats, Floats]:
-        """Value, and its derivatives (nt, n) with respect to coordinates and rates (balls: small rotations, child's axes)."""
-        raise NotImplementedError
-
-    def __add__(self, other: Cost) -> Cost:
-        return _Sum((self, other))
-
-
-@dataclass(frozen=True)
-class _Sum(Cost):
-    parts: tuple[Cost, ...]
-
-    def terms(self, result: Trajectory | Equilibrium) -> tuple[float, Floats, Floats]:
-        values, by_q, by_v = zip(*(part.terms(result) for part in self.parts), strict=True)
-        return sum(values), np.sum(by_q, axis=0), np.sum(by_v, axis=0)
-
-
-def _weights(weight: ArrayLike, count: int) -> Floats:
-    w = as_array(weight, "weight", "a number, or one for each instant")
-    if w.ndim == 0:
-        return np.full(count, float(w))
-    if w.shape != (count,):
-        raise DescriptionError(f"weight must be a number or have the shape ({count},); got {w.shape}.")
-    return w
-
-
-@dataclass(frozen=True)
-class Reach(Cost):
-    """Sum over instants of weight/2 |x - goal|^2, x the position of a frame [m].
-
-    Attributes:
-        frame: the frame.
-        goal: (3,) or (nt, 3) [m].
-        weight: a number, one for each instant (nt,), or "last" for the last instant alone.
-
-    """
-
-    frame: Frame
-    goal: ArrayLike
-    weight: ArrayLike | str = 1.0
-
-    def terms(self, result: Trajectory | Equilibrium) -> tuple[float, Floats, Floats]:
-        """Value and derivatives."""
-        q = result._q
-        place = np.atleast_2d(result.position(self.frame))
-        if isinstance(self.weight, str):
-            w = np.zeros(len(q))
-            w[-1] = 1.0
-        else:
-            w = _weights(self.weight, len(q))
-        miss = place - np.asarray(self.goal, dtype=np.float64)
-        pose = np.asarray(result.pose(self.frame)).reshape(-1, 4, 4)
-        jacobian = np.asarray(result.jacobian(self.frame)).reshape(len(q), 6, -1)
-        pulled = np.einsum("t,tij,ti->tj", w, pose[:, :3, :3], miss)  # in the axes of the frame
-        by_q = np.einsum("tj,tjn->tn", pulled, jacobian[:, 3:])
-        return float(0.5 * np.sum(w * np.sum(miss**2, axis=1))), by_q, np.zeros_like(q)
-
-
-@dataclass(frozen=True)
-class Rest(Cost):
-    """Sum over instants of weight/2 |v|^2: rates of the coordinates.
-
-    Attributes:
-        weight: a number, one for each instant, or "last".
-
-    """
-
-    weight: ArrayLike | str = 1.0
-
-    def terms(self, result: Trajectory | Equilibrium) -> tuple[float, Floats, Floats]:
-        """Value and derivatives."""
-        v = result._v
-        w = np.zeros(len(v))
-        w[-1] = 1.0
-        if not isinstance(self.weight, str):
-            w = _weights(self.weight, len(v))
-        return float(0.5 * np.sum(w[:, None] * v**2)), np.zeros_like(v), w[:, None] * v
-
-
-@dataclass(frozen=True)
-class StateCost(Cost):
-    """Any cost of the states: function of (t, q, v) returning (value, dvalue/dq (nt, n), dvalue/dv (nt, n))."""
-
-    function: Callable[[Floats, Floats, Floats], tuple[float, Floats, Floats]]
-
-    def terms(self, result: Trajectory | Equilibrium) -> tuple[float, Floats, Floats]:
-        """Value and derivatives."""
-        value, by_q, by_v = self.function(result._t, result._q, result._v)
-        return float(value), np.asarray(by_q, dtype=np.float64), np.asarray(by_v, dtype=np.float64)
-
-
-@dataclass(frozen=True)
-class Sampled:
-    """An input given by its values at t = 0, dt, 2 dt, ...; straight lines in between, the last value after the end.
-
-    Attributes:
-        values: (m,).
-        dt: [s].
-
-    """
-
-    values: ArrayLike
-    dt: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "values", np.atleast_1d(as_array(self.values, "Sampled.values", "finite numbers")))
-
-    def __call__(self, t: float) -> float:
-        """Value at time t [s]."""
-        values = np.asarray(self.values)
-        return float(np.interp(t / self.dt, np.arange(len(values)), values))
 
 
 @dataclass(frozen=True)
@@ -214,13 +97,8 @@ def _static_multipliers(result: Equilibrium, by_q: Floats) -> tuple[Floats, Floa
     loads.row[DT] = 0.0
     lam = np.ascontiguousarray(result._lam[0])
     evaluate(system, loads, result.q, zero, zero, lam)
-    matrix = system._bordered(loads, lam, 0.0, 0.0).T.copy()
-    right = np.concatenate([by_q, np.zeros(system.rows)])
-    for k in loads.driven:
-        matrix[k], right[k] = 0.0, 0.0
-        matrix[k, k] = 1.0
-    scale = np.concatenate([1.0 / system.tree.scale, np.ones(system.rows)])
-    mu = scale * np.linalg.solve(scale[:, None] * matrix * scale, scale * right)
+    matrix = system._bordered(loads, lam, 0.0, 0.0)
+    mu = _transposed_solve(system, matrix, np.concatenate([by_q, np.zeros(system.rows)]))
     row = np.zeros(len(loads.row))
     linear_part(system.tree, system.workspace, loads, mu[:n].copy(), mu[n:].copy(), result.q, zero, row)
     return mu, row
@@ -231,15 +109,20 @@ def _of_equilibrium(result: Equilibrium, cost: Cost, design: tuple[Design, Array
     mu, row = _static_multipliers(result, by_q[0])
     slopes = np.zeros(0)
     if design is not None:
-        slopes = _design(design, lambda robot: -_weighed_statics(robot, result, mu), cost, result)
+
+        def weighed(robot: Robot) -> float:
+            system = _same(System(robot), result.system)
+            return _direct(cost, robot, system, result) - float(mu @ static_balance(system, result))
+
+        slopes = np.array(design_slopes(design, weighed))
     return Gradient(value, _by_input(result.system, row[None]), by_q[0], 0.0 * by_q[0], slopes, mu[None])
 
 
-def _weighed_statics(robot: Robot, result: Equilibrium, mu: Floats) -> float:
-    system = _same(System(robot), result.system)
+def static_balance(system: System, result: Equilibrium) -> Floats:
+    """(R, phi) (n + m,) of an equilibrium in a robot of another design."""
     loads = system.loads(result.t, result.inputs).loads
     zero = np.zeros(system.size)
-    return float(mu @ evaluate(system, loads, result.q, zero, zero, np.ascontiguousarray(result._lam[0])))
+    return evaluate(system, loads, result.q, zero, zero, np.ascontiguousarray(result._lam[0]))
 
 
 def _same(system: System, other: System) -> System:
@@ -251,152 +134,146 @@ def _same(system: System, other: System) -> System:
     return system
 
 
-def _design(
-    design: tuple[Design, ArrayLike], weighed: Callable[[Robot], float], cost: Cost, result: Trajectory | Equilibrium
-) -> Floats:
+def parameters(design: tuple[Design, ArrayLike]) -> tuple[Design, Floats]:
+    """The function that makes a robot, and its parameters (k,)."""
+    if not isinstance(design, tuple) or len(design) != 2 or not callable(design[0]):
+        raise DescriptionError(
+            "design must be (make, p): a function of parameters that returns a robot, and their values."
+        )
+    return design[0], np.atleast_1d(as_array(design[1], "design parameters", "finite numbers")).astype(np.float64)
+
+
+def design_slopes(design: tuple[Design, ArrayLike], function: Callable[[Robot], float | Floats]) -> list:
     """Derivative of a function of the robot with respect to each parameter, by fourth-order differences."""
-    make, given = design
-    p = np.atleast_1d(as_array(given, "design parameters", "finite numbers"))
-    slopes = np.zeros(len(p))
+    make, p = parameters(design)
+    slopes = []
     for k in range(len(p)):
         h = STEP * max(abs(p[k]), 1e-8)
         values = []
         for step in (-2, -1, 1, 2):
             changed = p.copy()
             changed[k] += step * h
-            robot = make(changed)
-            values.append(weighed(robot) + _direct(cost, robot, result))
-        slopes[k] = (values[0] - 8.0 * values[1] + 8.0 * values[2] - values[3]) / (12.0 * h)
+            values.append(function(make(changed)))
+        slopes.append((values[0] - 8.0 * values[1] + 8.0 * values[2] - values[3]) / (12.0 * h))
     return slopes
 
 
-def _direct(cost: Cost, robot: Robot, result: Trajectory | Equilibrium) -> float:
+def _direct(cost: Cost, robot: Robot, system: System, result: Trajectory | Equilibrium) -> float:
     """The cost of the same states on a changed robot."""
-    states = result._t, result._q, result._v, result._accelerations, result._lam
-    twin = type(result)(robot, System(robot), result.status, *states, result.inputs)
-    return _on(cost, robot).terms(twin)[0]
+    states = result._t, result._q, result._v, None, result._lam
+    return cost.on(robot).terms(type(result)(robot, system, result.status, *states, result.inputs))[0]
 
 
-def _on(cost: Cost, robot: Robot) -> Cost:
-    """A cost with its frames taken on another robot of the same parts."""
-    if isinstance(cost, _Sum):
-        return _Sum(tuple(_on(part, robot) for part in cost.parts))
-    if isinstance(cost, Reach):
-        frame = cost.frame
-        return Reach(Frame(robot, frame.part_index, frame.place, frame.offset), cost.goal, cost.weight)
-    return cost
+@dataclass(frozen=True)
+class _Back:
+    """What a backward sweep found: multipliers of every step and of the start."""
+
+    record: Record
+    mu: Floats
+    integrals: Floats
+    driven: Floats
+    origin: Origin
+    begin: Floats  # (n + m,) multipliers of the starting balance
+    q: Floats  # (n,) gradient with respect to the start itself, closed and consistent
+    v: Floats
+    closing: Closing
+
+    def weighed(self, system: System, free: bool) -> float:
+        """The balance of the same motion in a robot of another design; free: its start is given, not an equilibrium."""
+        record, n = self.record, system.size
+        place = record.place(system)
+        total = door(system, weigh)(
+            *place, record.dt, *record.states, record.Y, self.mu, self.integrals, np.zeros(n + system.rows)
+        )
+        there = origin(system, record.run.inputs, record.dt, record.states)
+        total += self.begin @ there.balance(there.q, there.v)
+        if len(self.origin.free) < n:
+            table = system.loads(record.run.t, record.run.inputs)
+            total -= sum(float(np.sum(self.driven[k] * driven_values(table, k))) for k in range(record.steps + 1))
+        if system.rows:
+            total += (self.closing.rate.T @ self.v) @ there.rates(there.q, there.v)
+            if free:
+                q, _ = _through_rates(self.origin, self.closing, self.q, self.v)
+                total += (self.closing.place.T @ q) @ there.values(there.q, there.v)[n:]
+        return float(total)
+
+
+def _through_rates(at: Origin, close: Closing, q: Floats, v: Floats) -> tuple[Floats, Floats]:
+    """Gradients (q, v) of the start through the rates that keep the constraints."""
+    if not at.system.rows:
+        return q, v
+    weights = close.rate.T @ v
+    if at.moving or np.any(at.v):
+        q = q - at.along(at.rates, rates=False)[0].T @ weights
+    return q, v - at.gradient(at.q).T @ weights
+
+
+def _sweep(found: Record, by_q: Floats, by_v: Floats) -> tuple[_Back, Floats]:
+    """The backward sweep; and the gradient with respect to all loads, (nt, row)."""
+    system, steps = found.system, found.steps
+    n, m, loads = system.size, system.rows, found.table.loads
+    frames = found.Y.shape[1]
+    mu, rows = np.zeros((steps + 1, n + m)), np.zeros((steps + 1, len(loads.row)))
+    driven, hats = np.zeros((steps + 1, len(loads.driven), 3)), np.zeros((4, n))
+    integrals = np.zeros((steps + 2, frames, 6))
+    scratch = np.zeros((4, n + m, n + m)), np.zeros((12, n + m)), np.zeros(n + m, np.int64), np.zeros((frames, 15))
+    slopes = (np.ascontiguousarray(x) for x in (by_q, by_v))
+    symmetric = found.has_symmetric_mass()
+    good = door(system, sweep)(
+        *found.place(), found.scheme, found.dt, *found.states, found.Y, *slopes, symmetric, *scratch, mu, rows, driven,
+        integrals, hats,
+    )  # fmt: skip
+    if not good:
+        raise SolverError("The adjoint has a singular matrix.", advice="Try a smaller dt.")
+    at = origin(system, found.run.inputs, found.dt, found.states)
+    begin = _transposed_solve(system, at.matrix(), np.concatenate([hats[2] + hats[3], np.zeros(m)]))
+    slope_q, slope_v = at.slopes(begin)
+    q, v = hats[0] - slope_q, hats[1] - slope_v
+    for b, k in enumerate(loads.driven):  # its start is imposed
+        heavy = at.tangents()[2][:, k] @ begin
+        driven[0, b] = q[k], v[k], hats[2, k] + hats[3, k] - heavy
+        q[k], v[k] = 0.0, 0.0
+    lengths = np.where(at.elastic, begin[n:], 0.0)  # other constraints feel the input by its second derivative
+    linear_part(system.tree, system.workspace, at.loads(), begin[:n].copy(), lengths, at.q, np.zeros(n), rows[0])
+    mu[0] = begin
+    return _Back(found, mu, integrals, driven, at, begin, q, v, closing(at)), rows
+
+
+def _transposed_solve(system: System, matrix: Floats, right: Floats) -> Floats:
+    """Solve matrix^T x = right, scaled, with x = 0 for imposed coordinates."""
+    matrix, right = matrix.T.copy(), right.copy()
+    for k in system._loads.driven:
+        matrix[k], right[k] = 0.0, 0.0
+        matrix[k, k] = 1.0
+    scale = np.concatenate([1.0 / system.tree.scale, np.ones(system.rows)])
+    matrix = scale[:, None] * matrix * scale
+    weight = np.maximum(np.max(np.abs(matrix), axis=0), 1e-300)
+    return scale * np.linalg.solve(matrix / weight, scale * right) / weight
 
 
 def _of_motion(
     run: Trajectory, cost: Cost, method: Scheme | str | None, design: tuple[Design, ArrayLike] | None,
     start: Equilibrium | None,
 ) -> Gradient:  # fmt: skip
-    from anguilla.solve.dynamics import DEFAULT_METHOD
-
-    system = run.system
-    scheme = as_scheme(DEFAULT_METHOD if method is None else method).coefficients
-    steps, n, m = len(run.t) - 1, system.size, system.rows
-    dt = float(run.t[1] - run.t[0]) if steps else 0.0
-    _refuse_unfit(run, scheme, steps, dt)
     value, by_q, by_v = cost.terms(run)
-    table = system.loads(run.t, run.inputs)
-    loads = table.loads
-    states = tuple(np.ascontiguousarray(x) for x in (run.q, run.v, run.a, run._lam))
-    mu, rows = np.zeros((steps + 1, n + m)), np.zeros((steps + 1, len(loads.row)))
-    driven, hats = np.zeros((steps + 1, len(loads.driven), 3)), np.zeros((4, n))
-    scratch = np.zeros((4, n + m, n + m)), np.zeros((8, n + m)), np.zeros(n + m, np.int64)
-    good = sweep(
-        system.tree, system.workspace, loads, table.column, np.ascontiguousarray(table.table[1:]), scheme, dt, *states,
-        by_q, by_v, *scratch, mu, rows, driven, hats,
-    )  # fmt: skip
-    if not good:
-        raise SolverError("The adjoint has a singular matrix.", advice="Try a smaller dt.")
-    q_hat, v_hat = hats[0].copy(), hats[1].copy()
-    begin = _begin(run, table.at(0), dt, hats[2] + hats[3])
-    mu[0], rows[0] = begin.mu, begin.row
-    q_hat += begin.q
-    v_hat += begin.v
+    found = record(run, method, "gradient")
+    back, rows = _sweep(found, by_q, by_v)
+    system, at = found.system, back.origin
+    q, v = _through_rates(at, back.closing, back.q, back.v)
+    rest = None if start is None else (start, *_static_multipliers(start, q))
     slopes = np.zeros(0)
-    at_rest = None if start is None else _static_multipliers(start, q_hat)
     if design is not None:
 
         def weighed(robot: Robot) -> float:
             other = _same(System(robot), system)
-            sampled = other.loads(run.t, run.inputs)
-            place = other.tree, other.workspace, sampled.loads, sampled.column, sampled.table
-            total = weigh(*place, dt, *states, mu, 1, np.zeros(n + m)) + begin.weighed(other, sampled.at(0))
-            return -float(total) - (0.0 if at_rest is None else _weighed_statics(robot, _checked(start), at_rest[0]))
+            total = back.weighed(other, rest is None)
+            if rest is not None:
+                total += float(rest[1] @ static_balance(_same(System(robot), rest[0].system), rest[0]))
+            return _direct(cost, robot, other, run) - total
 
-        slopes = _design(design, weighed, cost, run)
-    held = {} if at_rest is None or start is None else _by_input(start.system, at_rest[1][None])
-    return Gradient(value, _by_input(system, rows), q_hat, v_hat, slopes, mu, held)
-
-
-def _checked(start: Equilibrium | None) -> Equilibrium:
-    assert start is not None
-    return start
-
-
-def _refuse_unfit(run: Trajectory, scheme: Sequence[float], steps: int, dt: float) -> None:
-    counters = run.status.counters
-    if steps < 1 or counters.get("steps") != steps or counters.get("substeps"):
-        raise DescriptionError("gradient needs a motion with equal steps, all stored: every=1, no error=, no step cut.")
-    if counters.get("settled"):
-        raise DescriptionError("gradient of a robot with constraints needs simulate(..., smooth_start=False).")
-    if scheme[4] < 1.0:
-        raise DescriptionError("gradient serves Newmark, HHT and GeneralisedAlpha, not Midpoint.")
-    loads = run.system._loads
-    if np.any(loads.frames.data[:, 6:12]) or np.any(loads.cables.friction) or run.system.user:
-        raise DescriptionError("gradient does not serve integral gains of thrusters, friction, or user-written loads.")
-
-
-@dataclass(frozen=True)
-class _Begin:
-    """Share of the starting acceleration, which balances the starting state."""
-
-    mu: Floats
-    row: Floats
-    q: Floats
-    v: Floats
-    run: Trajectory
-
-    def weighed(self, system: System, loads) -> float:
-        """mu . R + nu . J A of a changed robot, in the starting state."""
+        slopes = np.array(design_slopes(design, weighed))
+    held = {} if rest is None else _by_input(rest[0].system, rest[2][None])
+    if system.rows:
         n = system.size
-        q, v, a, lam = (np.ascontiguousarray(x[0]) for x in (self.run.q, self.run.v, self.run.a, self.run._lam))
-        total = self.mu[:n] @ evaluate(system, loads, q, v, a, lam)[:n]
-        if system.rows:
-            total += self.mu[n:] @ (system._bordered(loads, lam, 0.0, 0.0)[n:, :n] @ a)
-        return float(total)
-
-
-def _begin(run: Trajectory, loads, dt: float, total: Floats) -> _Begin:
-    """M A + J^T lambda = -R(q, v, 0), J A = -(...): multipliers of it, for the derivative `total` with respect to A."""
-    system = run.system
-    n, m = system.size, system.rows
-    q, v, a, lam = (np.ascontiguousarray(x[0]) for x in (run.q, run.v, run.a, run._lam))
-    loads.row[DT] = dt
-    evaluate(system, loads, q, v, a, lam)
-    stiff, damp, mass = (system._bordered(loads, lam, *ab) for ab in ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0)))
-    matrix = stiff.copy()
-    matrix[:n, :n] = mass[:n, :n] - stiff[:n, :n]
-    right = np.concatenate([total, np.zeros(m)])
-    matrix = matrix.T.copy()
-    for k in loads.driven:
-        matrix[k], right[k] = 0.0, 0.0
-        matrix[k, k] = 1.0
-    scale = np.concatenate([1.0 / system.tree.scale, np.ones(m)])
-    mu = scale * np.linalg.solve(scale[:, None] * matrix * scale, scale * right)
-    by_q, by_v = -(stiff[:n, :n].T @ mu[:n]), -((damp - stiff)[:n, :n].T @ mu[:n])
-    if m:  # J(q) A changes with q
-        h = 1e-5
-        for k in range(n):
-            pushed = []
-            for sign in (1.0, -1.0):
-                moved = move(system.tree, q, sign * h / system.tree.scale[k] * np.eye(n)[k])
-                evaluate(system, loads, moved, v, a, lam)
-                pushed.append(mu[n:] @ (system._bordered(loads, lam, 0.0, 0.0)[n:, :n] @ a))
-            by_q[k] -= (pushed[0] - pushed[1]) / (2.0 * h) * system.tree.scale[k]
-    row = np.zeros(len(loads.row))
-    linear_part(system.tree, system.workspace, loads, mu[:n].copy(), 0.0 * mu[n:], q, np.zeros(n), row)
-    return _Begin(mu, row, by_q, by_v, run)
+        q = q - at.tangents()[0][n:, :n].T @ (back.closing.place.T @ q)
+    return Gradient(value, _by_input(system, rows), q, v, slopes, back.mu, held)

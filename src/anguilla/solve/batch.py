@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from anguilla.assemble.system import Inputs, as_robot
+from anguilla.assemble.system import Inputs, System, as_robot
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, as_count
 from anguilla.results import Equilibrium, Trajectory
-from anguilla.solve.dynamics import simulate
+from anguilla.solve.dynamics import simulate_system
 from anguilla.solve.progress import progress_bar
 
 __all__ = ["simulate_batch"]
@@ -53,8 +53,9 @@ def simulate_batch(
         told = ", ".join(f"{name} has {size}" for name, size in sizes.items()) or "nothing says it"
         raise DescriptionError(f"simulate_batch needs one number of copies; {told}.")
     size = next(iter(sizes.values()))
+    compiled: System | None = None
     if parameters is None:
-        as_robot(robot)
+        compiled = System(as_robot(robot))
     elif not callable(robot):
         raise DescriptionError("with parameters, robot must be a function of one of them that returns a Robot.")
     workers = os.cpu_count() or 1 if threads is None else as_count(threads, "threads")
@@ -66,7 +67,8 @@ def simulate_batch(
             given["inputs"] = inputs[k]
         if starts is not None:
             given["start"] = starts[k]
-        return simulate(made, duration=duration, dt=dt, **given)  # type: ignore[arg-type]
+        system = None if compiled is None else compiled.twin()
+        return simulate_system(as_robot(made), system, duration=duration, dt=dt, **given)
 
     results: list[Trajectory] = []
     with progress_bar("simulating a batch", size, progress) as tick, ThreadPoolExecutor(workers) as pool:

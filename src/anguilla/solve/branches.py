@@ -24,6 +24,7 @@ from anguilla.errors import DescriptionError, SolverError, as_count, as_positive
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status, Trajectory
 from anguilla.solve.closing import close
+from anguilla.solve.crossings import apart, located
 from anguilla.solve.modes import Stability
 from anguilla.solve.paths import Path, Point
 from anguilla.solve.statics import statics
@@ -31,9 +32,9 @@ from anguilla.solve.statics import statics
 __all__ = ["Branch", "SpecialPoint", "trace"]
 
 LIMIT, BIFURCATION = "limit", "bifurcation"
-WORK = 1e-5  # of the load along the critical direction, relative: below, it is a bifurcation
-CRITICAL = 1e-11  # critical eigenvalue that is zero, as a part of the largest
-MOST_TRIALS = 80
+WORK = (
+    1e-3  # of the load along the critical direction, relative: below, it is a bifurcation (grid and modes disturb it)
+)
 
 
 @dataclass(frozen=True)
@@ -129,43 +130,6 @@ class Branch:
         low, high = float(np.min(self.factors)), float(np.max(self.factors))
         found = ", ".join(f"{p.kind} {p.factor:.5g}" for p in self.special) or "no special point"
         return f"<branch of {self.robot.name!r}: {len(self)} equilibria, factors {low:.4g} to {high:.4g}, {found}>"
-
-
-def _located(
-    path: Path, point: Point, along: Floats, step: float, counts: tuple[int, int]
-) -> tuple[Point, Stability] | None:
-    """The point, up to `step` along the branch, where the number of negative eigenvalues changes between two counts.
-
-    By false position (Illinois) on the eigenvalue that crosses; by halving when others are zero throughout.
-    """
-    crossing, middle = min(counts), 0.5 * sum(counts)
-
-    def at(x: float) -> tuple[Point, Stability] | None:
-        found = path.correct(path.shift(point, x * along), along)
-        return None if found is None else (found, path.stability(found))
-
-    first, last = at(0.0), at(step)
-    if first is None or last is None:
-        return None
-    low, high, best, side = 0.0, step, last, 0
-    f_low, f_high = (float(end[1].eigenvalues[crossing]) for end in (first, last))
-    smooth = f_low * f_high < 0.0 and not first[1].neutral and not last[1].neutral
-    largest = abs(float(first[1].eigenvalues[-1]))
-    for _ in range(MOST_TRIALS):
-        x = (low * f_high - high * f_low) / (f_high - f_low) if smooth else 0.5 * (low + high)
-        found = at(x)
-        if found is None:  # too close to the crossing of two branches for Newton
-            return best
-        best, value = found, float(found[1].eigenvalues[crossing])
-        if high - low < 1e-10 * step or (smooth and abs(value) < CRITICAL * largest):
-            break
-        beyond = value * f_high > 0.0 if smooth else (found[1].unstable > middle) == (counts[1] > middle)
-        if beyond:
-            high, f_high, f_low = x, value, f_low * (0.5 if side == 1 else 1.0)
-        else:
-            low, f_low, f_high = x, value, f_high * (0.5 if side == -1 else 1.0)
-        side = 1 if beyond else -1
-    return best
 
 
 def _special(path: Path, point: Point, state: Stability, after: int, count: int) -> SpecialPoint:
@@ -330,14 +294,13 @@ def _walk(
         after = path.stability(target)
         special = []
         if after.unstable != state.unstable and not leaving:
-            located = _located(path, point, along, step, (state.unstable, after.unstable))
-            if located is not None:
-                count = abs(after.unstable - state.unstable)
-                several = np.sort(np.abs(located[1].eigenvalues))[count - 1]
-                if several > 1e-6 * abs(float(located[1].eigenvalues[-1])) and step > 1e-3 * longest:
-                    step *= 0.5  # two crossings in one step
+            place = located(path, point, along, step, (state.unstable, after.unstable))
+            if place is not None:
+                crossed = abs(after.unstable - state.unstable)
+                if crossed > 1 and step > 1e-3 * longest and apart(state, place[1], after):
+                    step *= 0.5  # several crossings in one step
                     continue
-                special.append((*located, count + min(state.neutral, after.neutral)))
+                special.append((*place, crossed + min(state.neutral, after.neutral)))
         if not limits[0] - slack <= target.s <= limits[1] + slack:
             edge = _to_edge(path, point, target, limits)
             if edge is not None:

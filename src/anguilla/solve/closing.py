@@ -278,7 +278,9 @@ def loose(system: System, matrix: Floats) -> str:
     _, s, vt = np.linalg.svd(scaled)
     if s[-1] > RANK * s[0]:
         return ""
-    part = np.abs(vt[-1])
+    part = np.linalg.norm(vt[s <= RANK * s[0]], axis=0)
+    if np.max(part[:n], initial=0.0) > 0.1 * np.max(part):  # a motion; else only reactions are undetermined
+        part[n:] = 0.0
     labels = [*system.robot.coordinates(), *system.tables.row_names]
     names = dict.fromkeys(labels[k] for k in np.argsort(-part)[:6] if part[k] > 0.3 * np.max(part))
     return ", ".join(list(names)[:4])

@@ -96,10 +96,11 @@ class _Motion:
 
     def balance(self, t: Floats, q: Floats, v: Floats) -> Floats:
         """Accelerations (nt, n) that balance the states (q, v) (nt, n) at times t (nt,) [s]."""
-        a = np.zeros_like(q)
+        a, table = np.zeros_like(q), self.loads(t)
         for k in range(len(t)):
             self.q[:], self.v[:] = q[k], v[k]
-            _, status = self.run(self.loads(t[k]), t[k], 1.0, 0, 0, 1, self._unused, begin=True)
+            table.at(k)
+            _, status = self.run(table, t[k], 1.0, 0, 0, 1, self._unused, begin=True)
             if status != CONVERGED:
                 raise SolverError(f"No acceleration balances the state at t = {t[k]:g} s: {EXPLANATION[status]}.")
             a[k] = self.a
@@ -127,7 +128,7 @@ def simulate(
         method: Newmark(), HHT(), GeneralisedAlpha(), Midpoint() or their names.
         every: store every so many steps.
         tolerance: Newton's error as a part of a step's increment; 1e-8 if not given, 1e-10 with loops or other constraints
-            (multipliers feel it divided by dt).
+            (multipliers feel it divided by dt), 1e-11 with imposed shapes (they are most of the increment).
         error: local error allowed per step, as an angle [rad] or a relative displacement; steps then adapt themselves.
         progress: show a progress bar; by default when the run takes long and the output is a terminal.
         raise_on_failure: raise SolverError (with the motion so far in `.result`) instead of returning it.
@@ -140,7 +141,20 @@ def simulate(
         A Trajectory.
 
     """
-    as_robot(robot)
+    return simulate_system(
+        as_robot(robot), None, duration=duration, dt=dt, inputs=inputs, start=start, method=method, every=every,
+        tolerance=tolerance, error=error, progress=progress, raise_on_failure=raise_on_failure, checkpoint=checkpoint,
+        smooth_start=smooth_start,
+    )  # fmt: skip
+
+
+def simulate_system(
+    robot: Robot, system: System | None, *, duration: float, dt: float, inputs: Inputs | None = None,
+    start: Equilibrium | tuple[ArrayLike, ArrayLike] | ArrayLike | None = None, method: Scheme | str = DEFAULT_METHOD,
+    every: int = 1, tolerance: float | None = None, error: float | None = None, progress: bool | None = None,
+    raise_on_failure: bool = True, checkpoint: str | os.PathLike[str] | None = None, smooth_start: bool = True,
+) -> Trajectory:  # fmt: skip
+    """`simulate` with a robot that may be compiled already; the system then belongs to this motion alone."""
     duration, dt = as_positive(duration, "duration", "s"), as_positive(dt, "dt", "s")
     every = as_count(every, "every")
     steps = round(duration / dt)
@@ -152,8 +166,9 @@ def simulate(
         raise DescriptionError(f"every must divide the number of steps, {steps}; got {every}.")
     if checkpoint is not None and error is not None:
         raise DescriptionError("checkpoint works with equal steps only: leave error out.")
-    system = System(robot)
-    tolerance = as_positive((1e-10 if system.rows else 1e-8) if tolerance is None else tolerance, "tolerance", "")
+    system = System(robot) if system is None else system
+    usual = 1e-11 if system.shapes else 1e-10 if system.rows else 1e-8
+    tolerance = as_positive(usual if tolerance is None else tolerance, "tolerance", "")
     q, v = _start(system, start)
     scheme = as_scheme(method).coefficients
     if scheme[4] < 1.0 and any(isinstance(load, Thruster) and np.any(load.ki) for load in robot.loads):
@@ -202,7 +217,8 @@ def simulate(
     lazily = system.is_plain and not len(system._loads.frames.table)
     accelerations = None if lazily else out[2][:kept]
     states = t, out[0][:kept], out[1][:kept], accelerations, out[3][:kept]
-    result = Trajectory(robot, system, end, *states, inputs or {}, motion.balance if lazily else None)
+    balance = motion.balance if lazily else None
+    result = Trajectory(robot, system, end, *states, inputs or {}, balance, out[2][:kept] if scheme[4] == 1.0 else None)
     conflict = broken(system, inputs or {}, t, result.q, result.v)
     if conflict:
         raise SolverError(

@@ -14,15 +14,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.integrate import solve_ivp
 
+from anguilla.assemble.reactions import evaluate, integrates
 from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
 from anguilla.assemble.user import move
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_positive
-from anguilla.loads.table import TIME
+from anguilla.loads.table import MOTION, TIME
+from anguilla.mechanics.motion import too_coarse
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status, Trajectory
 from anguilla.solve.dynamics import _Motion, _start
-from anguilla.solve.newton import CONVERGED, EXPLANATION
+from anguilla.solve.newton import CONVERGED, EXPLANATION, SINGULAR, TOO_COARSE
 from anguilla.solve.schemes import Newmark
 
 __all__ = ["simulate_explicit"]
@@ -39,8 +41,8 @@ def simulate_explicit(
 ) -> Trajectory:  # fmt: skip
     """Simulate the motion of an open robot by an explicit method with error control.
 
-    Stiff robots (thin rods that stretch or shear, fine bases) make it slow: `simulate` is for them. Loops, imposed motions
-    and loads with a memory are not served.
+    Stiff robots (thin rods that stretch or shear, fine bases) make it slow: `simulate` is for them. Imposed motions and
+    shapes are followed exactly; only the other coordinates are integrated. Loops and loads with a memory are not served.
 
     Args:
         robot: the robot.
@@ -66,10 +68,8 @@ def simulate_explicit(
     if steps < 1 or abs(steps * dt - duration) > 1e-6 * duration:
         raise DescriptionError(f"duration must be a whole number of dt; {duration:g} s / {dt:g} s = {duration / dt:g}.")
     system = System(robot)
-    if not system.is_plain or np.any(system._loads.frames.data[:, 6:12]):
-        raise DescriptionError(
-            "simulate_explicit serves open robots without imposed motions and integral control; use simulate."
-        )
+    if system.rows or integrates(system._loads):
+        raise DescriptionError("simulate_explicit serves open robots without integral control; use simulate.")
     q, v = _start(system, start)
     motion = _Motion(system, Newmark().coefficients, 1e-8, q, v, inputs or {})
     began = time.perf_counter()
@@ -92,21 +92,30 @@ def _integrate(
     Between stored states, rotations are written by their increments, in which the chart is never singular.
     """
     system, n = motion.system, motion.system.size
+    free = np.setdiff1d(np.arange(n), system._loads.driven)
     q, v = motion.q.copy(), motion.v.copy()
-    out: list[tuple[Floats, Floats, Floats]] = [(q, v, _acceleration(motion, 0.0, q, v))]
+    out: list[tuple[Floats, Floats, Floats]] = [_balanced(motion, 0.0, q, v)]
+    q, v, _ = out[0]
     calls = 1
     longest = dt
     for k in range(steps):
         loads = _loads_between(motion, k * dt, (k + 1) * dt)
 
-        def rates(t: float, y: Floats, origin: Floats = q, loads: _Sampler = loads) -> Floats:
-            d, v = y[:n], y[n:]
-            a = _acceleration(motion, t, move(system.tree, origin, d), v, loads)
-            return np.concatenate([_chart_rate(system, d, v), a])
+        def full(y: Floats, origin: Floats) -> tuple[Floats, Floats, Floats]:
+            """Increments, coordinates and rates; those of imposed coordinates are set with the loads."""
+            d, v = np.zeros(n), np.zeros(n)
+            d[free], v[free] = y[: len(free)], y[len(free) :]
+            return d, move(system.tree, origin, d), v
 
-        begin = np.concatenate([np.zeros(n), v])
+        def rates(t: float, y: Floats, origin: Floats = q, loads: _Sampler = loads) -> Floats:
+            d, q, v = full(y, origin)
+            _, v, a = _balanced(motion, t, q, v, loads)
+            return np.concatenate([_chart_rate(system, d, v)[free], a[free]])
+
+        begin, span = np.concatenate([np.zeros(len(free)), v[free]]), (k * dt, (k + 1) * dt)
+        first = min(longest, span[1] - span[0])
         try:
-            path = solve_ivp(rates, (k * dt, (k + 1) * dt), begin, method, rtol=rtol, atol=atol, first_step=longest)
+            path = solve_ivp(rates, span, begin, method, rtol=rtol, atol=atol, first_step=first)
         except SolverError as error:
             return _columns(out), calls, f"stopped at t = {k * dt:g} s: {error}"
         calls += path.nfev
@@ -114,8 +123,9 @@ def _integrate(
             return _columns(out), calls, f"stopped at t = {k * dt:g} s: its steps become too small"
         taken = np.diff(path.t)
         longest = min(dt, float(np.max(taken)))
-        q, v = move(system.tree, q, path.y[:n, -1]), path.y[n:, -1]
-        out.append((q, v, _acceleration(motion, (k + 1) * dt, q, v)))
+        _, q, v = full(path.y[:, -1], q)
+        out.append(_balanced(motion, (k + 1) * dt, q, v))
+        q, v, _ = out[-1]
     return _columns(out), calls, ""
 
 
@@ -144,13 +154,33 @@ def _loads_between(motion: _Motion, low: float, high: float) -> _Sampler:
     return interpolated
 
 
-def _acceleration(motion: _Motion, t: float, q: Floats, v: Floats, loads: _Sampler | None = None) -> Floats:
-    """The acceleration that balances the state."""
-    motion.q[:], motion.v[:] = q, v
-    _, status = motion.run((loads or motion.loads)(t), t, 1.0, 0, 0, 1, motion._unused, begin=True)
-    if status != CONVERGED:
-        raise SolverError(f"No acceleration balances the state at t = {t:g} s: {EXPLANATION[status]}.")
-    return motion.a.copy()
+def _balanced(
+    motion: _Motion, t: float, q: Floats, v: Floats, loads: _Sampler | None = None
+) -> tuple[Floats, Floats, Floats]:
+    """The state with its imposed coordinates set, and the acceleration that balances it."""
+    system, table = motion.system, (loads or motion.loads)(t)
+    if not len(system._loads.driven):
+        motion.q[:], motion.v[:] = q, v
+        _, status = motion.run(table, t, 1.0, 0, 0, 1, motion._unused, begin=True)
+        if status != CONVERGED:
+            raise SolverError(f"No acceleration balances the state at t = {t:g} s: {EXPLANATION[status]}.")
+        return q, v, motion.a.copy()
+    driven, at, row = system._loads.driven, int(system._loads.at[MOTION]), table.loads.row
+    none, a, free = np.zeros(0), np.zeros(system.size), np.ones(system.size, dtype=bool)
+    free[driven] = False
+    q, v = q.copy(), v.copy()
+    q[driven], v[driven], a[driven] = row[at : at + 3 * len(driven)].reshape(-1, 3).T
+    force = evaluate(system, table.loads, q, v, a, none)
+    if loads is None and too_coarse(system.workspace):  # at stored states: slow from here
+        raise SolverError(f"No acceleration balances the state at t = {t:g} s: {EXPLANATION[TOO_COARSE]}.")
+    flat, steep = (system._bordered(table.loads, none, 0.0, beta) for beta in (0.0, 1.0))
+    scale = system.tree.scale[free]
+    mass = (steep - flat)[np.ix_(free, free)] / np.outer(scale, scale)
+    try:
+        a[free] = np.linalg.solve(mass, -force[free] / scale) / scale
+    except np.linalg.LinAlgError:
+        raise SolverError(f"No acceleration balances the state at t = {t:g} s: {EXPLANATION[SINGULAR]}.") from None
+    return q, v, a
 
 
 def _chart_rate(system: System, d: Floats, v: Floats) -> Floats:

@@ -12,6 +12,7 @@ child turns with w has d(dq)/dt = dv - w x dq.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -143,7 +144,9 @@ class LinearModel:
 def _default(robot: Robot, inputs: Inputs | None, t: float) -> Equilibrium:
     """The equilibrium that `statics` finds; of a floating robot, which has many, its rest shape if that balances."""
     try:
-        return statics(robot, inputs=inputs, t=t)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The equilibrium of .* is not unique")
+            return statics(robot, inputs=inputs, t=t)
     except SolverError:
         found, _, a = reference(robot, np.zeros(robot.size), inputs, t)
         if np.linalg.norm(a * found.system.tree.scale) > AT_REST:

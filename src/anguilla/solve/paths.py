@@ -84,7 +84,7 @@ class Path:
         rows = np.maximum(np.max(np.abs(matrix), axis=1), 1e-300)
         matrix, right = matrix / rows[:, None], right / rows
         columns = np.maximum(np.max(np.abs(matrix), axis=0), 1e-300)
-        return np.linalg.lstsq(matrix / columns, right, rcond=FREE)[0] / columns
+        return np.linalg.lstsq(matrix / columns, right, rcond=max(FREE, self.neutral))[0] / columns
 
     def shift(self, point: Point, change: Floats) -> Point:
         """A point moved by a change of (free coordinates in angles, multipliers, factor / span)."""

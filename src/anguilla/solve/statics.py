@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,7 @@ from anguilla.assemble.reactions import evaluate
 from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
 from anguilla.assemble.user import move
 from anguilla.describe import Robot
-from anguilla.errors import DescriptionError, SolverError, as_count, as_number, as_positive
+from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_count, as_number, as_positive
 from anguilla.loads.table import DT, INPUT, KIND, ROTATION, TRANSLATION, Loads
 from anguilla.loads.tendon import set_friction
 from anguilla.mechanics.tree import Floats
@@ -27,6 +28,7 @@ __all__ = ["Flow", "statics"]
 
 SMALLEST_STEP = 1e-5  # of the load
 RELAXATIONS = 300
+BALANCED = 1e-8  # forces left, as the angle or relative displacement they would cause
 DRAWN = 0.01  # of its length, by which a tendon is drawn in one step
 MOST_FRICTION = 60  # times the tensions along tendons are updated
 
@@ -186,6 +188,16 @@ def _continuation(
             trial, multipliers = _relaxed(system, path.at(1.0), begin)
             if solve(path.at(1.0), trial, multipliers) == CONVERGED:
                 q, factor, lam[:] = trial, 1.0, multipliers
+        if factor < 1.0 and (
+            status == SINGULAR or system.rows
+        ):  # nothing holds it, but it may be in balance: a closed ring, a free body
+            trial, multipliers, free = _neutral(system, path.at(1.0), begin, tolerance)
+            if free:
+                q, factor, lam[:] = trial, 1.0, multipliers
+                warnings.warn(
+                    f"The equilibrium of {system.robot.name!r} is not unique: nothing holds {free}.",
+                    AnguillaWarning, stacklevel=3,
+                )  # fmt: skip
     counters = dict(zip(("iterations", "factorisations", "halvings"), solve.memory.counters.tolist(), strict=True))
     counters["load_steps"] = pieces
     if factor >= 1.0:
@@ -218,25 +230,50 @@ def _first_multipliers(system: System, loads: Loads, q: Floats) -> Floats:
     return np.where((held == TRANSLATION) | (held == ROTATION), found, 0.0)
 
 
-def _relaxed(system: System, loads: Loads, q: Floats) -> tuple[Floats, Floats]:
-    """Slide from q towards an equilibrium under the full loads, with the elastic stiffness alone: slow, and hard to upset."""
-    n, scale, zero, lam = system.size, system.tree.scale, np.zeros(system.size), np.zeros(system.rows)
+def _neutral(system: System, loads: Loads, q: Floats, tolerance: float) -> tuple[Floats, Floats, str]:
+    """(q, multipliers, coordinates that nothing holds) of an equilibrium of a robot that may move without resistance.
+
+    The last is empty if none was found.
+    """
+    q, lam = _relaxed(system, loads, q)
+    q, lam = _relaxed(system, loads, q, lam, exact=True, small=tolerance)
+    scale, zero = system.tree.scale, np.zeros(system.size)
+    left = evaluate(system, loads, q, zero, zero, lam)
+    left[: system.size] /= scale
+    left[loads.driven] = 0.0
+    matrix = system._bordered(loads, lam, 0.0, 0.0)
+    firm = float(np.max(np.abs(np.diag(matrix)[: system.size] / scale**2), initial=0.0)) or 1.0
+    left[: system.size] /= firm
+    balanced = float(np.linalg.norm(left)) < BALANCED
+    return q, lam, loose(system, matrix) if balanced else ""
+
+
+def _relaxed(
+    system: System, loads: Loads, q: Floats, lam: Floats | None = None, *, exact: bool = False, small: float = 1e-4
+) -> tuple[Floats, Floats]:
+    """Slide from q towards an equilibrium under the full loads.
+
+    With the elastic stiffness alone, which is slow and hard to upset; or with the tangent (exact), by the shortest of all
+    steps that balance.
+    """
+    n, scale, zero = system.size, system.tree.scale, np.zeros(system.size)
+    lam = np.zeros(system.rows) if lam is None else lam
     stiffness = system.elastic_stiffness() / np.outer(scale, scale)
     stiffness += 1e-3 * (float(np.max(stiffness)) or 1.0) * np.eye(n)
     free = np.concatenate([np.setdiff1d(np.arange(n), loads.driven), n + np.arange(system.rows)])
     for _ in range(RELAXATIONS):
         out = evaluate(system, loads, q, zero, zero, lam)
         matrix = system._bordered(loads, lam, 0.0, 0.0)
-        matrix[:n, :n] = stiffness
+        matrix[:n, :n] = matrix[:n, :n] / np.outer(scale, scale) if exact else stiffness
         matrix[:n, n:] /= scale[:, None]
         matrix[n:, :n] /= scale
         out[:n] /= scale
         step = np.zeros(len(out))
-        step[free] = -np.linalg.lstsq(matrix[np.ix_(free, free)], out[free], rcond=1e-12)[0]
+        step[free] = -np.linalg.lstsq(matrix[np.ix_(free, free)], out[free], rcond=1e-9 if exact else 1e-12)[0]
         size = float(np.linalg.norm(step[:n]))
         q = move(system.tree, q, min(1.0, 0.3 / max(size, 1e-300)) * step[:n] / scale)
         lam = lam + step[n:]
-        if size < 1e-4:
+        if size < small:
             break
     return q, lam
 

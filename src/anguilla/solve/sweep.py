@@ -8,6 +8,14 @@ phi(q1) = 0. Let a hat be the gradient of the cost from here on. With multiplier
 and d is free: B^T g_a/(beta dt^2) + g_q = 0, which with the columns of lambda is one bordered linear system, the transpose of
 Newton's. B = T(d)^-1 for balls, the identity otherwise. Then the hats of the state before follow, and the cost changes by
 -mu . dR - nu . dphi with the loads of the step.
+
+Two tangents are enough: K, and N = dt gamma C + (1 - am)/(1 - af) M from Newton's own. M is symmetric as a rule, so M^T mu is
+a difference of two residuals, and C^T mu the rest of N^T mu. (A load written by a user may depend on accelerations as
+it likes: then M comes from a third tangent.)
+
+A thruster has an integral z. With y1 = z + dt/2 e, e its error at the start of the step, the balance of the step sees y1 +
+dt/2 e1, and the next one has y2 = y1 + dt e1. So y^ gathers the power of kI on the virtual motion mu going back, and
+the error e of every state adds dt (de)^T y^ to q^ and v^.
 """
 
 from __future__ import annotations
@@ -15,10 +23,9 @@ from __future__ import annotations
 import math
 
 from anguilla._jit import inline, kernel, merge
-from anguilla.assemble.evaluate import residual, tangent
+from anguilla.assemble.evaluate import descend, residual, tangent
 from anguilla.loads.pairs import span
 from anguilla.loads.table import (
-    DT,
     EFFORT,
     GRAVITY,
     INPUT,
@@ -26,7 +33,6 @@ from anguilla.loads.table import (
     LENGTH,
     RATES,
     STRESS,
-    TIME,
     TWIST,
     WHICH,
     WRENCH,
@@ -34,12 +40,23 @@ from anguilla.loads.table import (
 from anguilla.loads.tendon import line_force
 from anguilla.mechanics.joints import compose
 from anguilla.mechanics.lanes import U, get3
-from anguilla.mechanics.motion import move
 from anguilla.mechanics.rodmap import JET, RATE, SIX, STRAIN, stumpff
 from anguilla.mechanics.tree import N_R, N_V, N_W
-from anguilla.mechanics.vec import dot, iso_hat, load3, load9, matvec, outer_add, tmatvec
+from anguilla.mechanics.vec import (
+    dot,
+    iso_hat,
+    load3,
+    load9,
+    matvec,
+    outer_add,
+    tmatvec,
+)
+from anguilla.solve.instants import take_instant
 from anguilla.solve.linear import factorise, solve_factorised
 from anguilla.solve.newton import equilibrate
+from anguilla.solve.thruster_errors import gather_integrals, pull_errors
+
+HEAVY = 1e8  # [rad/s^2] accelerations so large that the forces they take lose no digits among the others
 
 
 @merge
@@ -97,20 +114,6 @@ def _differential(x):
 
 
 @inline
-def _matrices(tree, ws, loads, lam, stiff, damp, mass):
-    """Bordered K, and plain C and M (n, n), at the state of the last residual."""
-    n = len(tree.lane)
-    ws.increment[:] = 0.0
-    tangent(tree, ws, loads, 0.0, 0.0, lam, stiff)
-    tangent(tree, ws, loads, 1.0, 0.0, lam, damp)
-    tangent(tree, ws, loads, 0.0, 1.0, lam, mass)
-    for i in range(len(stiff)):
-        for j in range(n):
-            damp[i, j] -= stiff[i, j]
-            mass[i, j] -= stiff[i, j]
-
-
-@inline
 def _times_transposed(matrix, x, rows, out):
     """out (n,) = matrix[:rows]^T x."""
     for j in range(len(out)):
@@ -135,64 +138,99 @@ def _turned_back(tree, q0, q1, g):
         g[k], g[k + 1], g[k + 2] = x[0], x[1], x[2]
 
 
+@merge
+def _transpose_newton(tree, loads, q0, q1, stiff, inert, matrix, qh, ga, x):
+    """Newton's matrix transposed, and the right-hand side x; N into inert, which holds K + N. B acts on rates."""
+    n, size = len(q1), len(matrix)
+    for i in range(size):
+        for j in range(n):
+            inert[i, j] -= stiff[i, j]
+            matrix[j, i] = inert[i, j]
+    for b in range(len(tree.ball)):
+        k = tree.ball[b, 0]
+        d = compose((-q0[k], -q0[k + 1], -q0[k + 2]), (q1[k], q1[k + 1], q1[k + 2]))
+        t = _differential(d)
+        y = tmatvec(t, (ga[k], ga[k + 1], ga[k + 2]))
+        ga[k], ga[k + 1], ga[k + 2] = y[0], y[1], y[2]
+        for i in range(size):
+            y = tmatvec(t, (matrix[k, i], matrix[k + 1, i], matrix[k + 2, i]))
+            matrix[k, i], matrix[k + 1, i], matrix[k + 2, i] = y[0], y[1], y[2]
+    for k in range(n):
+        x[k] = qh[k] + ga[k]
+        for i in range(size):
+            matrix[k, i] += stiff[i, k]
+    for k in range(n, size):
+        x[k] = 0.0
+        for i in range(size):
+            matrix[k, i] = stiff[i, k]
+    for b in range(len(loads.driven)):
+        k = loads.driven[b]
+        for i in range(size):
+            matrix[k, i] = 0.0
+        matrix[k, k], x[k] = 1.0, 0.0
+
+
+@merge
+def _heavy_product(tree, ws, loads, q, v, a, lam, mu, base, work, out):
+    """out (n,) = M mu by a difference of two residuals; base is that of the state."""
+    size = 0.0
+    for k in range(len(q)):
+        size = max(size, abs(mu[k]) * tree.scale[k])
+    if size > 0.0:
+        size = HEAVY / size
+        for k in range(len(q)):
+            work[k] = a[k] + size * mu[k]
+        residual(tree, ws, loads, q, v, work[: len(q)], lam, out)
+        for k in range(len(q)):
+            out[k] = (out[k] - base[k]) / size
+    else:
+        for k in range(len(q)):
+            out[k] = 0.0
+
+
 @kernel
 def sweep(
-    tree, ws, loads, column, table, scheme, dt, Q, V, A, LAM, cost_q, cost_v, matrices, vectors, pivot, MU, ROWS, DRIVEN,
-    hats,
+    tree, ws, loads, column, table, scheme, dt, Q, V, A, LAM, Y, cost_q, cost_v, symmetric, matrices, vectors, pivot, cot, MU,
+    ROWS, DRIVEN, YH, hats,
 ):  # fmt: skip
     """Backward sweep over steps N..1. Returns False if a step has a singular matrix.
 
-    Q, V, A (N + 1, n) and LAM (N + 1, m) are all states, A the true accelerations; cost_q, cost_v (N + 1, n) the direct
-    derivatives of the cost (of balls: with respect to small rotations in the axes of the child). matrices
-    (4, n + m, n + m), vectors (8, n + m) and pivot (n + m,) are scratch. Filled: MU (N + 1, n + m), ROWS (N + 1, row),
-    DRIVEN (N + 1, driven, 3) and hats (4, n): gradients with respect to q, v, a, A of the start.
+    Q, V, A (N + 1, n) and LAM (N + 1, m) are all states, A the true accelerations; Y (N + 1, f, 6) the integrals of
+    thrusters as each balance sees them (no frames if none has an integral); cost_q, cost_v (N + 1, n) the direct derivatives
+    of the cost (of balls: with respect to small rotations in the axes of the child). table (N + 1, w) holds the loads of all
+    instants; symmetric says whether M is. matrices (4, n + m, n + m), vectors (12, n + m), cot (f, 15) and pivot (n + m,)
+    are scratch. Filled: MU (N + 1, n + m), ROWS (N + 1, row), DRIVEN (N + 1, driven, 3), YH (N + 2, f, 6), of which the
+    first is scratch, and hats (4, n): gradients with respect to q, v, a, A of the start.
     """
     am, af, beta, gamma, _ = scheme
     steps, n = len(Q) - 1, Q.shape[1]
     m = LAM.shape[1]
-    stiff, damp, mass, matrix = matrices[0], matrices[1], matrices[2], matrices[3]
-    x, gq, gv, ga, gacc, left, right = (
-        vectors[0], vectors[1], vectors[2], vectors[3], vectors[4], vectors[5], vectors[6],
+    stiff, inert, mass, matrix = matrices[0], matrices[1], matrices[2], matrices[3]
+    x, gq, gv, ga, gacc, left, right, gm, zero, base = (
+        vectors[0], vectors[1], vectors[2], vectors[3], vectors[4], vectors[5], vectors[6], vectors[7], vectors[8],
+        vectors[9],
     )  # fmt: skip
     qh, vh, ah, acch = hats[0], hats[1], hats[2], hats[3]
     back, ca1, share = 0.5 / beta - 1.0, 1.0 / (beta * dt * dt), (1.0 - am) / (1.0 - af)
+    zero[:] = 0.0
     for k in range(n):
         qh[k], vh[k], ah[k], acch[k] = cost_q[steps, k], cost_v[steps, k], 0.0, 0.0
     for step in range(steps, 0, -1):
-        for j in range(len(column)):
-            loads.row[column[j]] = table[step - 1, j]
-        loads.row[DT], loads.row[TIME] = dt, step * dt
-        residual(tree, ws, loads, Q[step], V[step], A[step], LAM[step], x)
-        _matrices(tree, ws, loads, LAM[step], stiff, damp, mass)
-        # right-hand side and the transpose of Newton's matrix; B acts on the columns of rates
+        take_instant(loads, column, table, dt, step, Y[step])
+        if len(cot) > 0 and step < steps:
+            for f in range(len(cot)):
+                for c in range(6):
+                    YH[0, f, c] = dt * YH[step + 1, f, c]
+            pull_errors(tree, ws, loads, Q[step], V[step], YH[0], cot, vectors[10:12], zero[:n], qh, vh)
+        residual(tree, ws, loads, Q[step], V[step], A[step], LAM[step], base)
+        ws.increment[:] = 0.0
+        tangent(tree, ws, loads, 0.0, 0.0, LAM[step], stiff)
+        tangent(tree, ws, loads, ca1 * gamma * dt, ca1 * share, LAM[step], inert)
+        if not symmetric:
+            tangent(tree, ws, loads, 0.0, ca1, LAM[step], mass)
         for k in range(n):
             ga[k] = ca1 * (ah[k] + share * acch[k] + gamma * dt * vh[k])
-        for i in range(n + m):
-            for j in range(n):
-                matrix[j, i] = ca1 * (gamma * dt * damp[i, j] + share * mass[i, j])
-        for b in range(len(tree.ball)):
-            k = tree.ball[b, 0]
-            d = compose((-Q[step - 1, k], -Q[step - 1, k + 1], -Q[step - 1, k + 2]),
-                        (Q[step, k], Q[step, k + 1], Q[step, k + 2]))  # fmt: skip
-            t = _differential(d)
-            y = tmatvec(t, (ga[k], ga[k + 1], ga[k + 2]))
-            ga[k], ga[k + 1], ga[k + 2] = y[0], y[1], y[2]
-            for i in range(n + m):
-                y = tmatvec(t, (matrix[k, i], matrix[k + 1, i], matrix[k + 2, i]))
-                matrix[k, i], matrix[k + 1, i], matrix[k + 2, i] = y[0], y[1], y[2]
-        for k in range(n):
-            x[k] = qh[k] + ga[k]
-            for i in range(n + m):
-                matrix[k, i] += stiff[i, k]
-        for k in range(m):
-            x[n + k] = 0.0
-            for i in range(n + m):
-                matrix[n + k, i] = stiff[i, n + k]
-        for b in range(len(loads.driven)):
-            k = loads.driven[b]
-            for i in range(n + m):
-                matrix[k, i] = 0.0
-            matrix[k, k], x[k] = 1.0, 0.0
+        _transpose_newton(tree, loads, Q[step - 1], Q[step], stiff, inert, matrix, qh, ga, x)
         equilibrate(tree, matrix, left, right)
         if not factorise(matrix, pivot):
             return False
@@ -203,10 +241,17 @@ def sweep(
             MU[step, k] = x[k] * right[k]
         mu = MU[step]
         _times_transposed(stiff, mu, n + m, gq[:n])
-        _times_transposed(damp, mu, n + m, gv[:n])
-        _times_transposed(mass, mu, n, gacc[:n])
+        _times_transposed(inert, mu, n + m, ga[:n])  # ca1 (share M + gamma dt C)^T mu
+        if symmetric:
+            _heavy_product(tree, ws, loads, Q[step], V[step], A[step], LAM[step], mu, base, gv, gm)
+        else:
+            for i in range(n):
+                for j in range(n):
+                    mass[i, j] = (mass[i, j] - stiff[i, j]) / ca1
+            _times_transposed(mass, mu, n, gm[:n])
         for k in range(n):
-            gq[k], gv[k], gacc[k] = qh[k] - gq[k], vh[k] - gv[k], acch[k] - gacc[k]
+            gq[k], gacc[k] = qh[k] - gq[k], acch[k] - gm[k]
+            gv[k] = vh[k] - (ga[k] / ca1 - share * gm[k]) / (gamma * dt)
             ga[k] = ah[k] + share * gacc[k] + gamma * dt * gv[k]
         for b in range(len(loads.driven)):
             k = loads.driven[b]
@@ -219,29 +264,21 @@ def sweep(
             vh[k] = gv[k] - dt * ca1 * ga[k] + cost_v[step - 1, k]
             ah[k] = dt * (1.0 - gamma) * gv[k] - back * ga[k] + gacc[k] * am / (1.0 - af)
             acch[k] = -gacc[k] * af / (1.0 - af)
-        for k in range(n):
-            x[k] = 0.0
-        move(tree, ws, Q[step], mu[:n], x[:n])
+        descend(tree, ws, Q[step], mu[:n], zero[:n])
         row_gradient(tree, ws, loads, mu[:n], mu[n:], ROWS[step])
+        if len(cot) > 0:
+            gather_integrals(ws, loads, YH[step + 1], YH[step])
+    if len(cot) > 0:
+        take_instant(loads, column, table, dt, 0, Y[0])
+        for f in range(len(cot)):
+            for c in range(6):
+                YH[0, f, c] = 0.5 * dt * YH[1, f, c]
+        pull_errors(tree, ws, loads, Q[0], V[0], YH[0], cot, vectors[10:12], zero[:n], qh, vh)
     return True
-
-
-@kernel
-def weigh(tree, ws, loads, column, table, dt, Q, V, A, LAM, MU, first, out):
-    """Sum over the states first.. of MU . (R, phi): the balance of a motion, weighed by the multipliers of a sweep."""
-    total = 0.0
-    for step in range(first, len(Q)):
-        for j in range(len(column)):
-            loads.row[column[j]] = table[step, j]
-        loads.row[DT], loads.row[TIME] = dt, step * dt
-        residual(tree, ws, loads, Q[step], V[step], A[step], LAM[step], out)
-        for k in range(len(out)):
-            total += MU[step, k] * out[k]
-    return total
 
 
 @kernel
 def linear_part(tree, ws, loads, mu, nu, q, zero, out):
     """Row gradient of one state: the loads stand as they are."""
-    move(tree, ws, q, mu, zero)
+    descend(tree, ws, q, mu, zero)
     row_gradient(tree, ws, loads, mu, nu, out)

@@ -29,13 +29,17 @@ VARIABLES: dict[str, tuple[str, ...]] = {
     "DistributedWrench": ("X", "t"),
     "Muscle": ("X", "t"),
     "Muscle.gain": ("X",),
+    "Buoyancy.area": ("X",),
     "FunctionRouting": ("X",),
     "RestFunction": ("X",),
     "Tapered": ("X",),
+    "EllipticProfile": ("X",),
+    "Rod.stiffness": ("X",),
     "FunctionBasis": ("x",),
+    "ShapeFunction": ("X", "t"),
 }
 # Public names that are no values of a file: bases of others, and what only Python makes.
-BASES = {"Actuator", "Basis", "CrossSection", "Joint", "Load", "RestShape"}
+BASES = {"Actuator", "Basis", "CrossSection", "Fluid", "Gait", "Joint", "Load", "RestShape"}
 NOT_IN_FILES = {
     "Axis", "Ball", "BodyHandle", "Closure", "Frame", "FrameMotion", "JointHandle", "Part", "Robot", "RodHandle",
     "SectionProperties", "UserForce", "UserLoad", "make_basis",

@@ -18,6 +18,7 @@ from anguilla.describe.files.registry import Maker, makers, snake, variables
 from anguilla.describe.frames import Frame, Part
 from anguilla.describe.loads import TipWrench
 from anguilla.describe.piecewise import FunctionBasis
+from anguilla.describe.rod import Rod
 from anguilla.describe.section import CrossSection
 from anguilla.describe.strains import Strains
 from anguilla.describe.varying import Tapered, taper
@@ -112,6 +113,8 @@ class Unmaker:
         for field in dataclasses.fields(thing):
             value = getattr(thing, field.name)
             if not field.init or same(value, _default(field)):
+                continue
+            if field.name == "strains" and isinstance(thing, Rod) and thing.strains_from_shape:
                 continue
             found[field.name] = self.value(value, f"{path}.{field.name}", variables(maker, field.name))
         return found

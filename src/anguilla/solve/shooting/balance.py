@@ -2,7 +2,7 @@
 
 Unknowns of segment s: its start state, as increments (zeta, [eta, eta-dot,] Lambda). Its equations:
 
-    K: start = end of the parent moved through a fixed pose P        (zeta, eta, eta-dot),
+    K: start = end of the parent moved through a pose P        (zeta, eta, eta-dot),
     B: Lambda(end) = external wrench - lumped inertia + sum over children of Ad_{P^-1}^T Lambda(start of the child).
 """
 
@@ -22,7 +22,9 @@ class Nodes(NamedTuple):
 
     Attributes:
         parent: (S,) segment whose end carries the start; -1 for the world.
-        place: (S, 12) fixed pose P, as R (9) and p (3), from there to the start.
+        place: (S, 12) pose P, as R (9) and p (3), from there to the start.
+        drive: (S, 12) twist w and its rate of the start relative to there, start axes, if a joint stands between.
+        driven: (S,) 1 if there is a joint.
         base: (S, 30) motion imposed on the start of a segment without parent.
         mass: (S, 6, 6) inertia lumped at the end.
         heavy: (S,) 1 if there is any.
@@ -36,6 +38,8 @@ class Nodes(NamedTuple):
 
     parent: Ints
     place: Floats
+    drive: Floats
+    driven: Ints
     base: Floats
     mass: Floats
     heavy: Ints
@@ -126,6 +130,12 @@ def balance(nodes, start, end, transfer, moving, tangent, residual, values):
                 else:
                     o, v = _carry(place, _get(goal, k), _get(goal, k + 3))
                 at = 6 if k == ETA else 12
+                if nodes.driven[s]:
+                    o, v = add(o, _get(nodes.drive[s], at - 6)), add(v, _get(nodes.drive[s], at - 3))
+                    if k == ACC and parent >= 0:  # - ad_w Ad eta
+                        wo, wv = _get(nodes.drive[s], 0), _get(nodes.drive[s], 3)
+                        x, z = _carry(place, _get(goal, ETA), _get(goal, ETA + 3))
+                        o, v = sub(o, cross(wo, x)), sub(v, add(cross(wv, x), cross(wo, z)))
                 for i in range(3):
                     r[at + i] = o[i] - start[s, k + i]
                     r[at + 3 + i] = v[i] - start[s, k + 3 + i]
@@ -244,6 +254,11 @@ def _derivative(nodes, end, transfer, moving, values):
                 for j in range(nd):
                     o, v = (T[row, j], T[row + 1, j], T[row + 2, j]), (T[row + 3, j], T[row + 4, j], T[row + 5, j])
                     o, v = _carry(place, o, v)
+                    if row == 12 and nodes.driven[s]:
+                        x, z = (T[6, j], T[7, j], T[8, j]), (T[9, j], T[10, j], T[11, j])
+                        x, z = _carry(place, x, z)
+                        wo, wv = _get(nodes.drive[s], 0), _get(nodes.drive[s], 3)
+                        o, v = sub(o, cross(wo, x)), sub(v, add(cross(wv, x), cross(wo, z)))
                     for i in range(3):
                         values[at + (row + i) * nd + j] = o[i]
                         values[at + (row + 3 + i) * nd + j] = v[i]

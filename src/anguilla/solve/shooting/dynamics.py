@@ -14,8 +14,9 @@ from anguilla.errors import DescriptionError, SolverError, as_count, as_flag, as
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status
 from anguilla.solve.schemes import Newmark
-from anguilla.solve.shooting.critical import explain, growth_of
-from anguilla.solve.shooting.joints import joint_pose
+from anguilla.solve.shooting.critical import CARRIED, expected_growth, explain, growth_of
+from anguilla.solve.shooting.jointing import joint_efforts
+from anguilla.solve.shooting.joints import Relative, imposed, imposed_values, joint_pose, joint_step
 from anguilla.solve.shooting.kinematics import reconstruct
 from anguilla.solve.shooting.march import FULL_PRECISION
 from anguilla.solve.shooting.point import ACC, ETA, LAM, STATE, Scheme
@@ -23,8 +24,11 @@ from anguilla.solve.shooting.problem import Inputs, Problem, Stress, Unknowns
 from anguilla.solve.shooting.root import root_map
 from anguilla.solve.shooting.shape import Motion, StaticShape, fields_of
 from anguilla.solve.shooting.solver import Memory, newton
+from anguilla.solve.shooting.ties import closing_ties
 
 __all__ = ["simulate"]
+
+DIVISIONS = 4  # times a step that fails is halved
 
 Start = StaticShape | Equilibrium | tuple[ArrayLike, ArrayLike] | None
 
@@ -33,15 +37,17 @@ def simulate(
     robot: Robot, *, duration: float, dt: float, inputs: Inputs | None = None, start: Start = None,
     stress: Stress | None = None, added: Mapping[RodHandle, Callable[[Floats], Floats]] | None = None,
     method: Newmark | None = None, accelerations: bool = True, shoots: int = 10, intervals: int = 100, every: int = 1,
-    follow_strain: bool = True, tolerance: float = 1e-8, iterations: int = 15, raise_on_failure: bool = True,
+    follow_strain: bool = True, along: str = "gauss", tolerance: float = 1e-8, iterations: int = 15,
+    raise_on_failure: bool = True,
 ) -> Motion:  # fmt: skip
     """Simulate a motion by shooting along the rods at every time step.
 
     The time step has a lower limit, below which the initial-value problems along the rods amplify round-off beyond
-    repair (003 (88)): the run then stops and says so.
+    repair (003 (88)): the run then stops and says so. Above it, a step that fails is halved, up to four times.
 
     Args:
-        robot: rods and bodies on fixed joints, from the ground or from a `Free` joint.
+        robot: rods and bodies with any joints between them, imposed motions of joints, and loops (`robot.close`). Loops
+            are closed at the end of every step; a little damping of the material keeps their reactions quiet.
         duration: simulated time [s].
         dt: time step [s].
         inputs: inputs of the actuators by name: numbers, or functions of t [s]; absent ones are zero.
@@ -52,11 +58,13 @@ def simulate(
             (90)-(91): it adds to the inertia, and the tip sheds it.
         method: Newmark(beta, gamma); the default is the average acceleration. The first step has (1/2, 1), which needs no
             initial acceleration (that of a suddenly released rod is not finite), and keeps the second order.
-        accelerations: False leaves the equation of the accelerations out, with (89) for the twists (manipulators).
+        accelerations: False leaves the equation of the accelerations out, with (89) for the twists (manipulators on
+            fixed joints).
         shoots: segments a rod is cut into.
         intervals: integration intervals of each rod.
         every: store every so many steps.
         follow_strain: whether tendons follow the strain; False takes (17) at the rest strain.
+        along: method along the rods: "gauss", or "explicit" (Runge-Kutta), with which short waves grow.
         tolerance: size of the last correction [rad, or relative].
         iterations: most corrections of one step.
         raise_on_failure: raise SolverError (with the motion so far in `.result`) instead of returning it.
@@ -78,15 +86,20 @@ def simulate(
         )
     if steps % every:
         raise DescriptionError(f"every must divide the number of steps, {steps}; got {every}.")
+    if along not in ("gauss", "explicit"):
+        raise DescriptionError(f'along must be "gauss" or "explicit"; got {along!r}.')
     method = Newmark() if method is None else method
     if not isinstance(method, Newmark):
         raise DescriptionError(f"method must be a Newmark(beta, gamma) in shooting; got {method!r}.")
     problem = Problem(
-        robot, shoots=shoots, intervals=intervals, follow_strain=follow_strain, stress=stress, added=added, moving=True
-    )
+        robot, shoots=shoots, intervals=intervals, follow_strain=follow_strain, stress=stress, added=added, moving=True,
+        along=along,
+    )  # fmt: skip
     problem.check_inputs(inputs)
-    if not accelerations and problem.roots:
-        raise DescriptionError("accelerations=False is the form (89) of manipulators: the robot must not float.")
+    if not accelerations and (problem.roots or problem.jointed):
+        raise DescriptionError(
+            "accelerations=False is the form (89) of manipulators: the robot must not float, and all joints must be fixed."
+        )
     began = time.perf_counter()
     loop = _Loop(problem, dt, method, accelerations, inputs, tolerance, iterations)
     loop.begin(start)
@@ -106,12 +119,18 @@ def simulate(
         "steps": loop.step,
         "iterations": loop.iterations,
         "factorisations": loop.memory.factorisations,
+        "divided": loop.divided,
         "unknowns": problem.size,
     }
     status = Status(ok, message, counters, time.perf_counter() - began)
     columns = [np.array(column) for column in zip(*kept, strict=True)]
-    t, states, strain, rate, second, growth = columns
-    result = Motion(robot, status, problem.network, states, strain, t, growth, rate, second, problem)
+    t, states, strain, rate, second, growth = columns[:6]
+    joints = {part.name: columns[6 + k] for k, (_, part) in enumerate(problem.jointed)}
+    efforts = {part.name: columns[6 + k] for k, (_, part) in enumerate(problem.jointed, len(problem.jointed))}
+    result = Motion(
+        robot, status, problem.network, states, strain, joints, efforts, columns[6 + 2 * len(problem.jointed) :], t,
+        growth, rate, second, problem,
+    )  # fmt: skip
     if not ok and raise_on_failure:
         raise SolverError(
             f"The motion of {robot.name!r} {message}.", result=result,
@@ -132,6 +151,8 @@ class _Loop:
     tolerance: float
     most: int
     step: int = 0
+    fresh: bool = True
+    divided: int = 0
     iterations: int = 0
     growth: float = np.nan
     before: Unknowns | None = None
@@ -142,6 +163,8 @@ class _Loop:
     second: Floats = field(init=False)
     states: Floats = field(init=False)
     nodes: Floats = field(init=False)
+    joints: dict[int, tuple[Floats, Floats, Floats]] = field(default_factory=dict)  # q, v, a by segment
+    held: Unknowns | None = None  # those of an equilibrium at the start
     constant: bool = False
     memory: Memory = field(default_factory=Memory)
 
@@ -151,12 +174,18 @@ class _Loop:
         n = problem.network.size
         self.xi, self.rate, self.second = problem.rest.copy(), np.zeros((n, 6)), np.zeros((n, 6))
         bases = {s: (problem.fixed[s].copy(), np.zeros(6)) for s in problem.roots}
+        for s, part in problem.jointed:
+            q, v, a = np.where(imposed(part)[:, None], imposed_values(part, 0.0), 0.0).T
+            self.joints[s] = np.where(imposed(part), q, part.joint.rest_values), v, a
         if isinstance(start, StaticShape):
-            if start._strain.shape[1] != n or start.robot is not problem.robot:
-                raise DescriptionError("start must be an equilibrium of this robot with the same shoots and intervals.")
-            self.xi = start._strain[0].copy()
+            if start.robot is not problem.robot:
+                raise DescriptionError("start must be an equilibrium of this robot.")
+            self.xi, self.held = start.strain_at(problem), start.unknowns_at(problem)
+            for s, part in problem.jointed:
+                self.joints[s] = start.joints[part.name].copy(), *self.joints[s][1:]
         elif isinstance(start, Equilibrium):
             self._from_coordinates(start.q, np.zeros_like(start.q), bases)
+            self.held = self._wrenches(start)
         elif isinstance(start, tuple):
             if len(start) != 2:
                 raise DescriptionError("start must be an equilibrium or a pair (q, v).")
@@ -167,6 +196,7 @@ class _Loop:
         self._reconstruct(bases)
         self.constant = (
             all(load.is_constant for load in problem.robot.loads) and problem.robot.gravity_is_constant
+            and all(part.joint.effort_is_constant for _, part in problem.jointed)
             and not problem.stress and not any(callable(v) for v in (self.inputs or {}).values())
         )  # fmt: skip
         if self.constant:
@@ -177,7 +207,9 @@ class _Loop:
         problem, at = self.problem, 0
         for part in problem.robot.parts:
             own, k = self.problem.network.of(part.index), part.joint.size
-            if k:
+            if k and own[0] in self.joints:
+                self.joints[own[0]] = q[at : at + k].copy(), v[at : at + k].copy(), np.zeros(k)
+            elif k:
                 motion, jacobian = joint_pose(part, q[at : at + k])
                 bases[own[0]] = problem.fixed[own[0]] @ motion, jacobian @ v[at : at + k]
             at += k
@@ -192,11 +224,25 @@ class _Loop:
                     self.rate[problem.points(s), i] += values @ v[at : at + basis.size]
                 at += basis.size
 
+    def _wrenches(self, start: Equilibrium) -> Unknowns:
+        """The wrenches of an equilibrium of the core at the starts of the segments, as a first guess."""
+        states = np.zeros((self.problem.count, STATE))
+        for s, segment in enumerate(self.problem.network.segments):
+            part = self.problem.robot.parts[segment.part]
+            if segment.count and isinstance(part, RodHandle):
+                states[s, LAM:] = start.wrench(part, [segment.X0])[0]
+        return Unknowns(states, {}, [np.zeros(tie.held.shape[1]) for tie in self.problem.ties])
+
     def _reconstruct(self, bases: dict) -> None:
         """Poses and twists from strains and their rates (49), and unknowns from them."""
         problem = self.problem
         start = np.zeros((problem.count, STATE))
-        reconstruct(problem, self.xi, self.rate, np.zeros_like(self.xi), bases, start)
+        joints = {}
+        for s, part in problem.jointed:
+            pose, jacobian = joint_pose(part, self.joints[s][0])
+            zero, none = np.zeros(6), np.zeros((6, 0))
+            joints[s] = Relative(pose, jacobian @ self.joints[s][1], zero, none, none, none)
+        reconstruct(problem, self.xi, self.rate, np.zeros_like(self.xi), bases, start, joints)
         self.states, _ = fields_of(problem)
         self.nodes = problem.node_states.copy()
         active = problem.compliance > 0.0
@@ -204,14 +250,16 @@ class _Loop:
         for s in range(problem.count):
             if problem.segments.intervals[s]:
                 start[s, LAM:] = stress[problem.points(s)][0]
-        self.u = Unknowns(start, {}, [], {s: np.concatenate([np.zeros(3), start[s, 9:12]]) for s in problem.roots})
+        own = {s: state[0].copy() for s, state in self.joints.items()}
+        ties = [np.zeros(tie.held.shape[1]) for tie in problem.ties]
+        self.u = Unknowns(start, own, ties, {s: np.concatenate([np.zeros(3), start[s, 9:12]]) for s in problem.roots})
 
     def _coefficients(self) -> tuple[float, float]:
-        return (0.5, 1.0) if self.step == 0 else (float(self.method.beta), float(self.method.gamma))
+        return (0.5, 1.0) if self.fresh else (float(self.method.beta), float(self.method.gamma))
 
-    def _history(self) -> None:
-        """Fill the fields with what the step knows: (58) with (65), or (89)."""
-        problem, f, dt = self.problem, self.problem.fields, self.dt
+    def _history(self, t: float, dt: float) -> None:
+        """Fill the fields with what the step to time t knows: (58) with (65), or (89)."""
+        problem, f = self.problem, self.problem.fields
         active = problem.compliance > 0.0
         beta, gamma = self._coefficients()
         if self.full:
@@ -227,42 +275,83 @@ class _Loop:
             problem.set_scheme(Scheme(c, 0.0, c))
         f.past[:] = np.where(active, past, problem.rest)
         f.past_rate[:] = np.where(active, past_rate, 0.0)
-        ratio, mu = problem.scheme.rate, problem.damping[:, None]
-        stiffer = 1.0 + mu * ratio
-        f.hooke[:] = problem.hooke * stiffer
-        f.compliance[:] = problem.compliance / stiffer
-        f.rest[:] = np.where(active, (problem.rest + mu * (ratio * f.past - f.past_rate)) / stiffer, problem.rest)
+        ratio, viscous = problem.scheme.rate, problem.damping[:, None] * problem.elastic
+        f.hooke[:] = problem.hooke + ratio * viscous
+        f.compliance[:] = np.where(active, 1.0 / f.hooke, 0.0)
+        past_stress = problem.hooke * problem.rest + viscous * (ratio * f.past - f.past_rate)
+        f.rest[:] = np.where(active, past_stress / f.hooke, problem.rest)
         for s in problem.roots:
             state = self.nodes[problem.segments.node[s]]
             problem.root_maps[s] = root_map(state, dt, beta, gamma)
+        for s, part in problem.jointed:
+            problem.joint_steps[s] = joint_step(part, self.joints[s], t, dt, beta, gamma)
 
     def advance(self) -> str:
-        """One time step; returns why it failed, or an empty text."""
-        problem, dt = self.problem, self.dt
-        if self.step == 1:
-            self.memory.solve = None  # the first step has another scheme
-        self._history()
-        t = (self.step + 1) * dt
+        """One time step, in pieces if need be; returns why it failed, or an empty text."""
+        t = self.step * self.dt
+        reason = self._take(t + self.dt, self.dt)
+        if reason and self._divisible(self.dt):
+            reason = self._divide(t, self.dt, DIVISIONS) and reason
+        if not reason:
+            self.step += 1
+        return reason
+
+    def _divisible(self, dt: float) -> bool:
+        """Whether half a step is still above the critical one."""
+        return expected_growth(self.problem) ** np.sqrt(2.0) < CARRIED and dt > 0.0
+
+    def _divide(self, t: float, dt: float, left: int) -> str:
+        """Two steps of half the length from time t, each divided again if need be."""
+        self.divided += 1
+        for k in (1, 2):
+            self._forget()
+            now = t + 0.5 * k * dt
+            reason = self._take(now, 0.5 * dt)
+            if reason and left > 1 and self._divisible(0.5 * dt):
+                reason = self._divide(now - 0.5 * dt, 0.5 * dt, left - 1) and reason
+            if reason:
+                return reason
+        self._forget()
+        return ""
+
+    def _forget(self) -> None:
+        """Drop what was kept for steps of the same length."""
+        self.memory.solve, self.before, self.earlier = None, None, None
+        self.problem.kept.state[:] = 0.0
+
+    def _take(self, t: float, dt: float) -> str:
+        """One step of length dt to time t; returns why it failed, or an empty text."""
+        problem = self.problem
+        self._history(t, dt)
+        if any(not closure.is_constant for closure in problem.robot.closures.values()):
+            problem.ties = [*problem.own_ties, *closing_ties(problem.robot, t)]
         if not self.constant:
             problem.load(t, self.inputs)
-        out = newton(problem, self._guess(), tolerance=self.tolerance, most=self.most, memory=self.memory)
-        self.iterations += out.iterations
-        if not out.success and self.before is not None:  # extrapolation may mislead when loads jump
-            problem.kept.state[:] = 0.0
-            self.memory.solve = None
-            out = newton(problem, self._still(), tolerance=self.tolerance, most=self.most, memory=self.memory)
+        guesses = [self._guess]
+        if self.before is not None or (self.fresh and self.held is not None):
+            guesses.append(self._still)  # extrapolation may mislead when loads jump
+        for k, guess in enumerate(guesses):
+            if k:
+                problem.kept.state[:] = 0.0
+                self.memory.solve = None
+            out = newton(problem, guess(), tolerance=self.tolerance, most=self.most, memory=self.memory)
             self.iterations += out.iterations
+            if out.success:
+                break
         self.growth = growth_of(problem)
         if not out.success:
             return explain(problem, dt, out)
         self.earlier, self.before, self.u = self.before, self.u, out.unknowns
         self.states, xi = fields_of(problem)
         self.nodes = problem.node_states.copy()
+        for s, joint in problem.joint_steps.items():
+            self.joints[s] = joint.end(self.u.joints[s])
         past, past_rate = problem.fields.past, problem.fields.past_rate
         rate = problem.scheme.rate * (xi - past) + past_rate
         self.second = problem.scheme.second * (xi - past)
         self.xi, self.rate = xi, rate
-        self.step += 1
+        if self.fresh:
+            self.fresh, self.memory.solve = False, None  # the first step has another scheme
         return ""
 
     def _still(self) -> Unknowns:
@@ -271,6 +360,8 @@ class _Loop:
         for s in self.problem.roots:
             root = self.problem.root_maps[s]
             u.roots[s] = np.concatenate([root.turn, root.place])
+        for s, joint in self.problem.joint_steps.items():
+            u.joints[s] = joint.guess()
         return u
 
     def _guess(self) -> Unknowns:
@@ -280,6 +371,9 @@ class _Loop:
         carries on both the trend and the swing.
         """
         u = self._still()
+        if self.fresh and self.held is not None:  # as if nothing were let go
+            u.start[:, LAM:] = self.held.start[:, LAM:]
+            u.ties = [m.copy() for m in self.held.ties]
         if self.before is None:
             return u
         a, b = (x.start[:, :9].reshape(-1, 3, 3) for x in (self.before, self.u))
@@ -293,4 +387,14 @@ class _Loop:
     def snapshot(self) -> tuple:
         """What is stored of a step."""
         fields = self.nodes, self.xi, self.rate, self.second
-        return (self.step * self.dt, *(array.copy() for array in fields), self.growth)
+        jointed = self.problem.jointed
+        joints = [self.joints[s][0] for s, _ in jointed]
+        if self.step == 0:
+            efforts = [np.full(part.joint.size, np.nan) for _, part in jointed]  # accelerations are not known yet
+        else:
+            efforts = [joint_efforts(self.problem, self.u, k) for k in range(len(jointed))]
+        ties = [
+            tie.held @ m if self.step else np.full(6, np.nan)
+            for tie, m in zip(self.problem.ties, self.u.ties, strict=True)
+        ]
+        return (self.step * self.dt, *(array.copy() for array in fields), self.growth, *joints, *efforts, *ties)

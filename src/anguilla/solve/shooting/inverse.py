@@ -175,11 +175,17 @@ def inverse_dynamics(
         if source.robot is not robot:
             raise DescriptionError("strain must be a motion of this robot.")
         problem = Problem(
-            robot, shoots=source.shoots, intervals=source.intervals, ties=source.ties, added=source.added, moving=True
+            robot,
+            shoots=source.shoots,
+            intervals=source.intervals,
+            ties=source.own_ties,
+            added=source.added,
+            moving=True,
         )
     else:
         problem = Problem(robot, shoots=1, intervals=intervals, moving=True, added=added)
     problem.check_inputs(inputs)
+    check_tree(problem, "inverse dynamics")
     if isinstance(strain, (StaticShape, Motion)):
         fields, bases = _of_motion(strain, problem, step)
         t = float(strain.t[step]) if isinstance(strain, Motion) else t
@@ -192,7 +198,7 @@ def inverse_dynamics(
     fields = [np.where(locked, problem.rest, xi), np.where(locked, 0.0, xi_rate), np.where(locked, 0.0, xi_second)]
     solve = _Riccati(problem, fields, bases) if method == "riccati" else _TwoPass(problem, fields, bases)
     accelerations, wrench, roots = solve.run()
-    passive = problem.hooke * (fields[0] - problem.rest + problem.damping[:, None] * fields[1])
+    passive = problem.hooke * (fields[0] - problem.rest) + problem.damping[:, None] * problem.elastic * fields[1]
     # (16), less what the actuators do already
     stress = np.where(locked, 0.0, wrench - passive - problem.fields.stress - tendon_stress(problem, fields[0]))
     names = {s: robot.parts[problem.network.segments[s].part].name for s in range(problem.count)}
@@ -200,6 +206,15 @@ def inverse_dynamics(
         robot, {names[s]: a for s, a in accelerations.items()}, {names[s]: w for s, w in roots.items()}, problem,
         fields[0], stress, wrench,
     )  # fmt: skip
+
+
+def check_tree(problem: Problem, what: str) -> None:
+    """Refuse joints that move and loops, whose wrenches strains alone do not tell."""
+    if problem.jointed or problem.ties:
+        raise DescriptionError(
+            f"{what} by shooting is for rods and bodies on fixed joints, from the ground or from a Free() joint, without "
+            "loops."
+        )
 
 
 def _of_motion(strain, problem: Problem, step: int):

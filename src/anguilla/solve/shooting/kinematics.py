@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from anguilla import lie
 from anguilla.mechanics.tree import Floats
+from anguilla.solve.shooting.joints import Relative, fixed_motion
 from anguilla.solve.shooting.march import Segments, march
 from anguilla.solve.shooting.point import ACC, ETA, LAM, STATE, Scheme
 from anguilla.solve.shooting.problem import Problem, flat, square
 
 
-def reconstruct(problem: Problem, xi: Floats, rate: Floats, second: Floats, bases: dict, start: Floats) -> None:
+def reconstruct(
+    problem: Problem, xi: Floats, rate: Floats, second: Floats, bases: dict, start: Floats,
+    joints: dict[int, Relative] | None = None,
+) -> None:  # fmt: skip
     """Integrate (49) and the accelerations of (45) along all segments, from the motion of their parents.
 
     Strains are imposed by locking them; with 1/a = 1 and f = xi - xi-dot-dot the scheme (58) gives the accelerations.
@@ -23,6 +26,7 @@ def reconstruct(problem: Problem, xi: Floats, rate: Floats, second: Floats, base
         second: (points, 6) their accelerations.
         bases: by segment without parent, its pose (4, 4), twist (6,) and rate of the twist (6,), the latter two optional.
         start: (S, 30) written: the start states.
+        joints: by segment behind a joint, the motion of the joint.
 
     """
     f = problem.fields
@@ -31,14 +35,15 @@ def reconstruct(problem: Problem, xi: Floats, rate: Floats, second: Floats, base
     problem.set_scheme(Scheme(1.0, 1.0, -1.0))
     problem.kept.state[:] = 0.0
     for s, segment in enumerate(problem.network.segments):
-        pose, *motion = bases.get(s, (problem.fixed[s],))
-        moving = np.concatenate([*motion, np.zeros(12)])[:12]
+        pose, *given = bases.get(s, (problem.fixed[s],))
+        twist, acceleration = np.concatenate([*given, np.zeros(12)])[:12].reshape(2, 6)
+        motion = fixed_motion(pose, twist, acceleration)
         if segment.parent >= 0:
             parent = problem.end[segment.parent]
-            pose = square(parent) @ segment.place
-            carry = lie.Ad(lie.inverse(segment.place))
-            moving = np.concatenate([carry @ parent[ETA:ACC], carry @ parent[ACC:LAM]])
-        start[s] = np.concatenate([flat(pose), moving, np.zeros(6)])
+            motion = fixed_motion(square(parent), parent[ETA:ACC], parent[ACC:LAM]).then(fixed_motion(segment.place))
+        if joints and s in joints:
+            motion = motion.then(joints[s])
+        start[s] = np.concatenate([flat(motion.pose), motion.twist, motion.rate, np.zeros(6)])
         own = slice(s, s + 1)
         g = problem.segments
         one = Segments(g.first[own], g.node[own], g.intervals[own], g.step[own])

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError
 from anguilla.mechanics.tree import Floats
-from anguilla.solve.shooting.inverse import Passes, coadjoint, tendon_stress
+from anguilla.solve.shooting.inverse import Passes, check_tree, coadjoint, tendon_stress
 from anguilla.solve.shooting.point import ACC, ETA, LAM
 from anguilla.solve.shooting.problem import Problem
 from anguilla.solve.shooting.shape import Motion
@@ -70,7 +70,7 @@ class GaussConstraint:
         eta, acc = states[:, ETA:ACC], states[:, ACC:LAM]
         force = passes.external(states) - coadjoint(eta, p.fields.inertia * eta)
         stress = p.fields.stress + tendon_stress(p, self._strain)
-        stress = stress + p.hooke * (self._strain - p.rest + p.damping[:, None] * self._rate)
+        stress = stress + p.hooke * (self._strain - p.rest) + p.damping[:, None] * p.elastic * self._rate
         total = float(self._weights() @ np.sum(acc * force - second * stress, axis=1))
         for s in range(p.count):
             eta, acc = self._end(s)
@@ -94,6 +94,7 @@ def gauss_constraint(motion: Motion, step: int = -1, inputs=None) -> GaussConstr
     problem = Problem(
         old.robot, shoots=old.shoots, intervals=old.intervals, stress=old.stress, added=old.added, moving=True
     )
+    check_tree(problem, "the Gauss constraint")
     problem.load(float(motion.t[step]), inputs)
     bases, root = {}, np.zeros(6)
     for s in problem.roots:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anguilla.describe import DistributedWrench, RodHandle
+from anguilla.describe import DistributedWrench, Muscle, RodHandle
 from anguilla.errors import DescriptionError, as_number
 from anguilla.mechanics.tree import Floats
+from anguilla.solve.shooting.joints import imposed_values
 
 if TYPE_CHECKING:
     from anguilla.solve.shooting.problem import Problem
@@ -44,6 +45,9 @@ def sample_loads(problem: Problem, t: float, inputs: Inputs | None, factor: floa
                 f.stress[problem.points(s)] += factor * as_field(
                     function(X, t), len(X), f"The active stress of {rod.name}"
                 )
+    for muscle, s, gain in problem.muscles:  # gain (xi - goal) = gain (xi - rest) + gain (rest - goal)
+        at = problem.points(s)
+        f.stress[at] += factor * (muscle.values(problem.network.X(s), [t])[0] + gain * problem.rest[at])
     tension = factor * _tensions(problem, t, inputs)
     if problem.follow_strain:
         problem.pulls[:] = np.where(problem.within, tension, 0.0)
@@ -56,6 +60,9 @@ def sample_loads(problem: Problem, t: float, inputs: Inputs | None, factor: floa
                 line /= np.linalg.norm(line, axis=1)[:, None]
                 f.stress[at] += tension[k] * np.hstack([np.cross(D, line), line])
     problem.efforts = [factor * part.joint.effort_values([t])[0] for _, part in problem.jointed]
+    problem.given = [
+        (1.0 - factor) * part.joint.rest_values + factor * imposed_values(part, t)[:, 0] for _, part in problem.jointed
+    ]
 
 
 def _tensions(problem: Problem, t: float, inputs: Inputs | None) -> Floats:
@@ -65,6 +72,29 @@ def _tensions(problem: Problem, t: float, inputs: Inputs | None) -> Floats:
         value = value(t) if callable(value) else value
         tension[k] = actuator.tension_per_input * as_number(value, f"inputs: the input of actuator {name!r}")
     return tension
+
+
+def add_muscles(problem: Problem, f: dict[str, Floats]) -> list[tuple[Muscle, int, Floats]]:
+    """Add the gains of muscles to the stiffness (92); returns muscles with the segments of their rods and the gains there."""
+    muscles: list[tuple[Muscle, int, Floats]] = []
+    for load in problem.robot.loads:
+        if isinstance(load, Muscle):
+            for s in problem.network.of(load.part.index):
+                if problem.segments.intervals[s]:
+                    free = f["compliance"][problem.points(s)] > 0.0
+                    muscles.append((load, s, np.where(free, load.gains(problem.network.X(s)), 0.0)))
+    for load, s, gain in muscles:
+        at = problem.points(s)
+        f["hooke"][at] += gain
+        if np.any(f["hooke"][at] <= 0.0):
+            raise DescriptionError(f"{load.label}: its gain and the stiffness of the rod must be positive together.")
+        f["compliance"][at] = np.where(f["compliance"][at] > 0.0, 1.0 / f["hooke"][at], 0.0)
+    return muscles
+
+
+def stream_inertia(load) -> Callable[[Floats], Floats]:
+    """Added inertia (m, 6) per length of a stream along a rod, from its table of coefficients (m, 19)."""
+    return lambda X: load.coefficients(X)[:, [15, 16, 17, 12, 13, 14]]
 
 
 def as_field(value: object, n: int, name: str) -> Floats:

@@ -65,11 +65,24 @@ def gauss(stages: int) -> tuple[Floats, Floats, Floats]:
     return c, b, np.ascontiguousarray(a)
 
 
+def rule_along(name: str) -> tuple[Floats, Floats, Floats]:
+    """Nodes, weights and matrix of a method with three stages: "gauss" (order 6), or "explicit" (Heun's, order 3).
+
+    The explicit one is as the paper's in kind: it serves to show how short waves grow with it (figure 3 (b)).
+    """
+    if name == "explicit":
+        a = np.zeros((3, 3))
+        a[1, 0], a[2, 1] = 1.0 / 3.0, 2.0 / 3.0
+        return np.array([0.0, 1.0, 2.0]) / 3.0, np.array([0.25, 0.0, 0.75]), a
+    return gauss(3)
+
+
 def work(stages: int, columns: int) -> Work:
     """Scratch for tangents of so many columns."""
     return Work(
         np.zeros((stages, 6)), np.zeros((stages, 6, 6)), np.zeros((stages, 6)), np.zeros((6, 6)), np.zeros(6),
-        np.zeros((stages, STATE)), np.zeros(STATE), np.zeros((stages, TANGENT, columns)), np.zeros((TANGENT, columns)),
+        np.zeros((stages, STATE)), np.zeros(STATE), np.zeros(STATE),
+        np.zeros((stages, TANGENT, columns)), np.zeros((TANGENT, columns)),
         np.zeros((TANGENT, columns)),
     )  # fmt: skip
 
@@ -86,6 +99,8 @@ def advance(fields, pull, scheme, rule, kept, p, h, y, w):
     s = len(rule.b)
     settled = False
     last = np.inf
+    for n in range(STATE):
+        w.weight[n] = h / (rule.scale[n] + abs(y[n]))
     for _ in range(SWEEPS):
         change = 0.0
         for i in range(s):
@@ -96,7 +111,7 @@ def advance(fields, pull, scheme, rule, kept, p, h, y, w):
                 w.states[i, n] = y[n] + h * total
             slope(fields, pull, scheme, p + i, w.states[i], w.trial, w, i)
             for n in range(STATE):
-                change = larger(change, h * abs(w.trial[n] - kept.state[p + i, n]) / (rule.scale[n] + abs(y[n])))
+                change = larger(change, w.weight[n] * abs(w.trial[n] - kept.state[p + i, n]))
                 kept.state[p + i, n] = w.trial[n]
         if not np.isfinite(change):
             break

@@ -8,10 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from anguilla.describe import BodyHandle, DistributedWrench, Frame, Robot, RodHandle, Wrench
+from anguilla.describe import DistributedWrench, Frame, Load, Muscle, Robot, RodHandle, Wrench
 from anguilla.errors import DescriptionError, refuse
 from anguilla.mechanics.tree import Floats, Ints
-from anguilla.solve.shooting.march import gauss
 
 FEWEST = 3  # intervals of a segment
 
@@ -46,11 +45,16 @@ class Network:
     """The segments of a robot in order, parents first; points are Gauss points of intervals."""
 
     robot: Robot
-    stages: int
+    along: Floats  # places of the points in an interval, from 0 to 1
     segments: list[Segment] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._ends: dict[tuple[int, float], int] = {}
+
+    @property
+    def stages(self) -> int:
+        """Number of points of an interval."""
+        return len(self.along)
 
     @property
     def first(self) -> Ints:
@@ -73,12 +77,12 @@ class Network:
         return sum(s.count + 1 for s in self.segments)
 
     def X(self, s: int) -> Floats:
-        """Arc lengths [m] of the points of a segment, all strictly inside."""
+        """Arc lengths [m] of the points of a segment."""
         segment = self.segments[s]
         if segment.count == 0:
             return np.zeros(0)
         h = (segment.X1 - segment.X0) / segment.count
-        return (segment.X0 + h * (np.arange(segment.count)[:, None] + gauss(self.stages)[0])).ravel()
+        return (segment.X0 + h * (np.arange(segment.count)[:, None] + self.along)).ravel()
 
     def X_nodes(self, s: int) -> Floats:
         """Arc lengths [m] of the nodes of a segment."""
@@ -118,26 +122,57 @@ def _starts(sizes: list[int]) -> Ints:
     return np.array([0, *np.cumsum(sizes)[:-1]], dtype=np.int64)
 
 
-def build(robot: Robot, shoots: int, intervals: int, stages: int, frames: Sequence[Frame] = ()) -> Network:
+def is_stream(load: Load) -> bool:
+    """Whether a load is the potential flow along a slender body, (90)-(91): added inertia, and a wake."""
+    return bool(getattr(load, "kirchhoff", False)) and isinstance(getattr(load, "part", None), RodHandle)
+
+
+def check_known(robot: Robot, *, muscles: bool = True) -> None:
+    """Refuse what shooting does not know, rather than leave it out."""
+    for load in robot.loads:
+        if is_stream(load):
+            if np.any(getattr(load, "current", 0.0)):
+                raise DescriptionError(f"{load.label}: shooting knows still water only. Use ag.simulate for a current.")
+        elif not isinstance(load, (Wrench, DistributedWrench)) and not (muscles and isinstance(load, Muscle)):
+            known = "Wrench, TipWrench, DistributedWrench" + (", Muscle and Lighthill" if muscles else "")
+            raise DescriptionError(
+                f"{load.label}: shooting knows {known}; got {type(load).__name__}. Use ag.statics and ag.simulate for it."
+            )
+    for name, actuator in robot.actuators.items():
+        reason = ""
+        if getattr(actuator, "by", "tension") != "tension":
+            reason = "is given by its length"
+        elif getattr(actuator, "friction", 0.0):
+            reason = "has friction"
+        elif actuator.spans:
+            reason = "runs through the air between rods or bodies"
+        if reason:
+            raise DescriptionError(
+                f"Actuator {name!r} {reason}: shooting knows tendons along rods, by their tension and without friction. "
+                "Use ag.statics and ag.simulate for it."
+            )
+    if robot.constraints:
+        raise DescriptionError(
+            f"{robot.constraints[0].label}: shooting knows no constraints on velocities. Use ag.simulate for them."
+        )
+
+
+def build(robot: Robot, shoots: int, intervals: int, along: Floats, frames: Sequence[Frame] = ()) -> Network:
     """Cut the rods of a robot where anything jumps or acts, and further into about `shoots` segments each."""
     if not isinstance(robot, Robot):
         raise refuse("robot", "a Robot", robot)
     if not any(isinstance(part, RodHandle) for part in robot.parts):
         raise DescriptionError(f"Robot {robot.name!r} has no rod: shooting integrates along rods.")
-    network = Network(robot, stages)
+    network = Network(robot, along)
     marked = [frame.bare for frame in frames] + [part.parent for part in robot.parts]
-    for load in robot.loads:
-        if isinstance(load, Wrench):
-            marked.append(load.frame.bare)
-        elif not isinstance(load, DistributedWrench):
-            raise DescriptionError(f"{load.label}: shooting knows Wrench, TipWrench and DistributedWrench only.")
+    check_known(robot)
+    marked += [load.frame.bare for load in robot.loads if isinstance(load, Wrench)]
     for part in robot.parts:
         parent, place = network.end_at(part.parent), part.pose
         here = [frame.X for frame in marked if frame.part_index == part.index]
-        if isinstance(part, BodyHandle):
+        if not isinstance(part, RodHandle):
             network.add(Segment(part.index, 0.0, 0.0, 0, parent, place, True))
             continue
-        assert isinstance(part, RodHandle)
         jointed = True
         if 0.0 in here:
             parent = network.add(Segment(part.index, 0.0, 0.0, 0, parent, place, True))

@@ -145,14 +145,17 @@ def _tendons(fields, pull, p, xi, stress, matrix):
 def law(fields, pull, p, y, w, stage):
     """Strain xi (w.xi) that carries the stress of a state, and its compliance d xi / d Lambda (w.compliance)."""
     xi, compliance = w.xi[stage], w.compliance[stage]
+    pulled = False
+    for k in range(len(pull)):
+        pulled = pulled or pull[k] != 0.0
     for i in range(6):
         xi[i] = fields.rest[p, i]
-        if len(pull) == 0:
+        if not pulled:
             xi[i] += fields.compliance[p, i] * (y[LAM + i] - fields.stress[p, i])
             for j in range(6):
                 compliance[i, j] = 0.0
             compliance[i, i] = fields.compliance[p, i]
-    if len(pull) == 0:
+    if not pulled:
         return
     matrix, stress = w.matrix, w.stress
     for _ in range(LAW_ITERATIONS):
@@ -192,6 +195,7 @@ class Work(NamedTuple):
     stress: Floats  # (6,)
     states: Floats  # (stages, STATE)
     trial: Floats  # (STATE,)
+    weight: Floats  # (STATE,) h over the scale of a state
     columns: Floats  # (stages, TANGENT, columns)
     transfer: Floats  # (TANGENT, columns)
     change: Floats  # (TANGENT, columns)

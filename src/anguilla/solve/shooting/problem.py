@@ -6,26 +6,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.linalg import lapack
 from scipy.sparse import csc_matrix
-from scipy.sparse.linalg import splu
 
 from anguilla import lie
-from anguilla.describe import STRAIN_NAMES, BodyHandle, Robot, RodHandle, Wrench
+from anguilla.describe import STRAIN_NAMES, BodyHandle, Part, Robot, RodHandle, Wrench
 from anguilla.errors import DescriptionError, refuse
-from anguilla.mechanics.tree import Floats, Ints
+from anguilla.mechanics.tree import Floats
 from anguilla.solve.shooting.balance import Nodes, balance, retract
-from anguilla.solve.shooting.closing import tie_blocks, tie_residual
-from anguilla.solve.shooting.joints import coadjoint_matrix, is_free, joint_moved, joint_pose, joint_tangent
-from anguilla.solve.shooting.loading import Inputs, Stress, as_field, sample_loads
-from anguilla.solve.shooting.march import FULL_PRECISION, Gauss, Segments, Stages, gauss, march, work
-from anguilla.solve.shooting.network import Network, build
+from anguilla.solve.shooting.closing import tie_residual
+from anguilla.solve.shooting.jointing import joint_residual, moved_joint
+from anguilla.solve.shooting.joints import JointStep, coadjoint_matrix, is_free, joint_pose
+from anguilla.solve.shooting.linear import derivative, factorised, pattern
+from anguilla.solve.shooting.loading import Inputs, Stress, add_muscles, as_field, sample_loads, stream_inertia
+from anguilla.solve.shooting.march import FULL_PRECISION, Gauss, Segments, Stages, march, rule_along, work
+from anguilla.solve.shooting.network import Network, Segment, build, is_stream
 from anguilla.solve.shooting.point import ETA, LAM, STATE, STATIC, Fields, Scheme
 from anguilla.solve.shooting.root import RootMap
-from anguilla.solve.shooting.ties import Join
+from anguilla.solve.shooting.ties import Join, closing_ties
 
 STAGES = 3  # Gauss points of an interval: order 6 at the nodes
-DENSE = 400  # below this many unknowns a dense factorisation is faster
 
 
 @dataclass
@@ -57,24 +56,31 @@ class Problem:
         stress: by rod, a function (X (m,) [m], t [s]) -> (m, 6), active stress Lambda_ad of (16).
         added: by rod, a function X (m,) -> (m, 6), inertia per length of the water that moves along (test 4).
         moving: dynamics or statics.
+        t: time [s] at which imposed poses of closures are taken.
+        along: method along the rods, "gauss" or "explicit".
 
     """
 
     def __init__(
         self, robot: Robot, *, shoots: int, intervals: int, ties: Sequence[Join] = (), follow_strain: bool = True,
         stress: Stress | None = None, added: Mapping[RodHandle, Callable[[Floats], Floats]] | None = None,
-        moving: bool = False,
+        moving: bool = False, t: float = 0.0, along: str = "gauss",
     ) -> None:  # fmt: skip
-        self.robot, self.ties, self.moving = robot, list(ties), moving
+        self.robot, self.moving = robot, moving
+        self.own_ties = list(ties)
+        self.tableau = rule_along(along)
+        self.ties = [*ties, *closing_ties(robot, t)]
         self.shoots, self.intervals = shoots, intervals
         frames = [frame for tie in self.ties for frame in (tie.a, tie.b) if not frame.is_ground]
         for frame in frames:
             if frame.robot is not robot:
                 raise DescriptionError(f"The tied frame {frame.label} belongs to another robot.")
-        self.network: Network = build(robot, shoots, intervals, STAGES, frames)
+        self.network: Network = build(robot, shoots, intervals, self.tableau[0], frames)
         self.follow_strain = follow_strain
         self.soft = 0.0
         self.efforts: list[Floats] = []
+        self.given: list[Floats] = []
+        self.joint_steps: dict[int, JointStep] = {}  # set by the time loop
         self.stress = dict(stress or {})
         self.added = dict(added or {})
         for rod in (*self.stress, *self.added):
@@ -129,16 +135,21 @@ class Problem:
         if self.follow_strain:
             f["route"] = self.routes
         self.force_scale = stiffest
+        self.elastic = np.where(f["compliance"] > 0.0, f["hooke"], 0.0)  # what the damping goes with
+        self.muscles = add_muscles(self, f)
         self.hooke, self.compliance, self.rest = f["hooke"].copy(), f["compliance"].copy(), f["rest"].copy()
         self.weight = f["inertia"][:, 3].copy()  # rho A, before the water is added
         f["past"][:] = f["rest"]
         tails = np.zeros((self.count, 6))
-        for rod, added in self.added.items():
+        streams = [(rod, function, True) for rod, function in self.added.items()]
+        streams += [(load.part, stream_inertia(load), load.tail) for load in robot.loads if is_stream(load)]  # type: ignore[attr-defined]
+        for rod, added, wake in streams:
             own = self.network.of(rod.index)
             for s in own:
                 X = self.network.X(s)
                 f["inertia"][self.points(s)] += as_field(added(X), len(X), "The added inertia")
-            tails[own[-1]] = as_field(added(np.array([rod.length])), 1, "The added inertia")[0]
+            if wake:
+                tails[own[-1]] += as_field(added(np.array([rod.length])), 1, "The added inertia")[0]
         self.fields = Fields(**f)
         self.tails = tails
         self.pulls = np.zeros((self.count, cables))
@@ -165,7 +176,7 @@ class Problem:
         self._weights: list[tuple[int, float]] = []  # row of `dead`, mass
         for s, segment in enumerate(net.segments):
             part = robot.parts[segment.part]
-            if not (self.moving and segment.jointed and is_free(part)):  # a free root carries its own pose
+            if not self._floats(segment, part):  # a free root carries its own pose
                 place[s] = flat(segment.place)
             if isinstance(part, BodyHandle):
                 body = part.body
@@ -187,36 +198,37 @@ class Problem:
         base = np.zeros((S, STATE))
         base[:, [0, 4, 8]] = 1.0
         self.nodes = Nodes(
-            np.array([s.parent for s in net.segments], dtype=np.int64), place, base, mass,
+            np.array([s.parent for s in net.segments], dtype=np.int64), place, np.zeros((S, 12)),
+            np.zeros(S, dtype=np.int64), base, mass,
             np.any(mass != 0.0, axis=(1, 2)).astype(np.int64), np.zeros((S, 6)), self.tails,
             np.array(at, dtype=np.int64), np.array(maps).reshape(len(at), 6, 6), np.zeros((len(at), 6)),
         )  # fmt: skip
+
+    def _floats(self, segment: Segment, part: Part) -> bool:
+        """Whether the motion of a segment is that of a free root (67)-(72)."""
+        return self.moving and segment.jointed and segment.parent < 0 and is_free(part)
 
     def _number(self) -> None:
         """Numbers of unknowns and equations, and the pattern of the derivative of the segments."""
         self.xdim = 18 if self.moving else 6
         self.nd = self.xdim + 6
-        self.jointed: list[tuple[int, RodHandle | BodyHandle]] = []
+        self.jointed: list[tuple[int, Part]] = []
         self.roots: list[int] = []
         for s, segment in enumerate(self.network.segments):
             part = self.robot.parts[segment.part]
-            assert isinstance(part, (RodHandle, BodyHandle))
             if not segment.jointed or part.joint.size == 0:
                 continue
-            if self.moving:
-                if not is_free(part) or segment.parent >= 0:
-                    raise DescriptionError(
-                        f"Part {part.name!r}: in motion, shooting knows fixed joints and a Free() joint on the ground; "
-                        f"got {type(part.joint).__name__}. Use ag.simulate for other joints."
-                    )
+            if self._floats(segment, part):
                 self.roots.append(s)
-            else:
-                if is_free(part) and not any(tie.a.part is part or not tie.b.is_ground for tie in self.ties):
+                continue
+            if not self.moving and is_free(part):
+                if not any(tie.a.part is part or not tie.b.is_ground for tie in self.ties):
                     raise DescriptionError(
                         f"Part {part.name!r} floats: it has no static equilibrium of its own. Attach it with another "
                         "joint, hold one of its frames, or simulate it."
                     )
-                self.jointed.append((s, part))
+            self.jointed.append((s, part))
+        self.nodes.driven[[s for s, _ in self.jointed]] = int(self.moving)
         nd, S = self.nd, self.count
         at = S * nd
         self.joint_slice: list[slice] = []
@@ -235,37 +247,15 @@ class Problem:
         self.size = at
         self.root_maps: dict[int, RootMap] = {}  # set by the time loop
         self.root_tangent: list[Floats] = []
-        self.rows, self.cols = self._pattern()
+        self.rows, self.cols = pattern(self)
         self.work = work(STAGES, nd)
-        self.rule = Gauss(*gauss(STAGES)[:0:-1], np.ones(STATE), np.array(FULL_PRECISION))
+        self.rule = Gauss(*self.tableau[:0:-1], np.ones(STATE), np.array(FULL_PRECISION))
         self.kept = Stages(np.zeros((self.network.size, STATE)), np.zeros((self.network.size, 24, nd)))
         self.node_states = np.zeros((self.network.nodes, STATE))
         self.end = np.zeros((S, STATE))
         self.transfer = np.zeros((S, 24, nd))
         self.values = np.zeros(len(self.rows))
         self.residual = np.zeros(at)
-
-    def _pattern(self) -> tuple[Ints, Ints]:
-        """Rows and columns of the entries written by `balance`."""
-        nd, xdim = self.nd, self.xdim
-        rows: list[Ints] = []
-        cols: list[Ints] = []
-
-        def block(row: int, height: int, col: int, width: int) -> None:
-            r, c = np.meshgrid(np.arange(row, row + height), np.arange(col, col + width), indexing="ij")
-            rows.append(r.ravel())
-            cols.append(c.ravel())
-
-        for s in range(self.count):
-            diagonal = np.arange(s * nd, s * nd + xdim)
-            rows.append(diagonal)
-            cols.append(diagonal)
-            block(s * nd + xdim, 6, s * nd, nd)
-            p = int(self.nodes.parent[s])
-            if p >= 0:
-                block(s * nd, xdim, p * nd, nd)
-                block(p * nd + xdim, 6, s * nd + xdim, 6)
-        return np.concatenate(rows), np.concatenate(cols)
 
     # Loads at a time -----------------------------------------------------------------------------------------------
 
@@ -334,12 +324,7 @@ class Problem:
 
     def evaluate(self, u: Unknowns, tangent: bool, slack: Sequence[Floats] = ()) -> bool:
         """Residual (and entries of its derivative) at the unknowns; False if an integration overflowed."""
-        for k, (s, part) in enumerate(self.jointed):
-            motion, jacobian = joint_pose(part, u.joints[s])
-            self.nodes.place[s] = flat(self.fixed[s] @ motion)
-            stress = u.start[s, LAM:]
-            spring = part.joint.stiffness_values * (u.joints[s] - part.joint.rest_values)
-            self.residual[self.joint_slice[k]] = jacobian.T @ stress + self.efforts[k] - spring
+        joint_residual(self, u)
         self.root_tangent = [self.root_maps[s].apply(u.roots[s], self.nodes.base[s]) for s in self.roots]
         bad = march(
             self.fields, self.segments, self.pulls, self.scheme, self.rule, self.kept, u.start, self.node_states, self.end,
@@ -361,62 +346,18 @@ class Problem:
 
     def matrix(self, u: Unknowns) -> csc_matrix | Floats:
         """Derivative of the residual, after `evaluate` with its tangent."""
-        rows, cols, values = [self.rows], [self.cols], [self.values]
-
-        def block(at: int, to: int, part: Floats) -> None:
-            r, c = np.meshgrid(np.arange(part.shape[0]) + at, np.arange(part.shape[1]) + to, indexing="ij")
-            rows.append(r.ravel())
-            cols.append(c.ravel())
-            values.append(np.asarray(part, dtype=float).ravel())
-
-        nd, xdim = self.nd, self.xdim
-        for k, (s, part) in enumerate(self.jointed):
-            motion, jacobian = joint_pose(part, u.joints[s])
-            own, stress = self.joint_slice[k], u.start[s, LAM:]
-            block(s * nd, own.start, jacobian)
-            block(own.start, s * nd + xdim, jacobian.T)
-            block(own.start, own.start, joint_tangent(part, u.joints[s], stress))
-            p = int(self.nodes.parent[s])
-            if p >= 0:  # the wrench on the parent turns with the joint: -d(Ad^T Lambda)
-                carried = lie.Ad(lie.inverse(self.fixed[s] @ motion)).T
-                block(p * nd + xdim, own.start, carried @ coadjoint_matrix(stress) @ jacobian)
-        for k, s in enumerate(self.roots):
-            block(s * nd, self.root_slice[k].start, self.root_tangent[k])
-            block(self.root_slice[k].start, s * nd + xdim, np.eye(6))
-        for k, tie in enumerate(self.ties):
-            tie_blocks(self, block, k, tie, u.ties[k])
-        r, c, v = np.concatenate(rows), np.concatenate(cols), np.concatenate(values)
-        if self.size > DENSE:
-            return csc_matrix((v, (r, c)), shape=(self.size, self.size))
-        full = np.zeros((self.size, self.size))
-        if len(values) > 1:
-            np.add.at(full, (r, c), v)
-        else:
-            full[r, c] = v
-        return full
+        return derivative(self, u)
 
     def factorise(self, u: Unknowns) -> Callable[[Floats], Floats] | None:
         """Solver of the linear equations of the derivative, after `evaluate` with its tangent; None if singular."""
-        matrix = self.matrix(u)
-        try:
-            if not isinstance(matrix, np.ndarray):
-                return splu(matrix).solve
-            # equations and unknowns in natural units: the pivots of a badly scaled matrix mislead
-            scaled = matrix * self.units[1] / self.units[0][:, None]
-            lu, pivots, info = lapack.dgetrf(scaled)
-            if info != 0:
-                return None
-            rows, cols = self.units
-            return lambda r: cols * lapack.dgetrs(lu, pivots, r / rows)[0]
-        except RuntimeError:
-            return None
+        return factorised(derivative(self, u), *self.units)
 
     def move(self, u: Unknowns, step: Floats, factor: float = 1.0) -> Unknowns:
         """Unknowns after a correction."""
         new = u.copy()
         retract(u.start, step[: self.count * self.nd].reshape(self.count, self.nd), factor, self.xdim, new.start)
         for k, (s, part) in enumerate(self.jointed):
-            new.joints[s] = joint_moved(part, u.joints[s], factor * step[self.joint_slice[k]])
+            new.joints[s] = moved_joint(self, part, u.joints[s], factor * step[self.joint_slice[k]])
         for k in range(len(self.ties)):
             new.ties[k] = u.ties[k] + factor * step[self.tie_slice[k]]
         for k, s in enumerate(self.roots):

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla import lie
-from anguilla.describe import Frame, Robot, RodHandle
+from anguilla.describe import Frame, Part, Robot, RodHandle
+from anguilla.describe.constraints import Closure
 from anguilla.errors import DescriptionError
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Status
@@ -17,6 +18,7 @@ from anguilla.solve.shooting.march import at_points
 from anguilla.solve.shooting.network import Network
 from anguilla.solve.shooting.point import ACC, ETA, LAM, POS, STATE
 from anguilla.solve.shooting.problem import Problem, Unknowns
+from anguilla.solve.shooting.ties import Join
 
 __all__ = ["Motion", "StaticShape"]
 
@@ -32,6 +34,9 @@ class _Fields:
     _network: Network
     _states: Floats
     _strain: Floats
+    joints: dict[str, Floats]
+    efforts: dict[str, Floats]
+    reactions: list[Floats]
 
     def _pick(self, array: Floats) -> Any:
         return array
@@ -87,6 +92,38 @@ class _Fields:
         state, _ = self._frame(frame)
         return self._pick(state[:, ETA:ACC] @ lie.Ad(lie.inverse(frame.offset_pose)).T)
 
+    def effort(self, part: Part) -> Floats:
+        """Effort of a joint (time, nq), or (nq,) of an equilibrium [N m, N]: given, or what its imposed motion takes."""
+        if not isinstance(part, Part) or part.name not in self.efforts or part.robot is not self.robot:
+            known = ", ".join(self.efforts) or "none"
+            raise DescriptionError(f"effort needs a part with a joint that moves; there are: {known}.")
+        return self.efforts[part.name]
+
+    def reaction(self, closure: Closure) -> Floats:
+        """Wrench of a closure on its frame b, in the axes of b: (time, 6), or (6,) of an equilibrium [N m, N]."""
+        names = [tie.name for tie in self._ties]
+        if not isinstance(closure, Closure) or closure.robot is not self.robot or closure.name not in names:
+            raise DescriptionError(f"expected a closure of robot {self.robot.name!r} made before; got {closure!r}.")
+        wrench = np.reshape(self.reactions[names.index(closure.name)], (-1, 6))
+        ga, gb = self._frame(closure.a)[1], self._frame(closure.b)[1]
+        times = np.reshape(getattr(self, "t", 0.0), -1).tolist()
+        out = np.zeros((len(ga), 6))
+        for k, t in enumerate(times):
+            base = ga[k] @ np.asarray(closure.pose(t) if callable(closure.pose) else closure.pose)
+            if closure.b.is_ground:  # the tie is the other way round
+                arm = base[:3, 3] - gb[k, :3, 3]
+                at_b = wrench[k, :3] + np.cross(gb[k, :3, :3].T @ arm, wrench[k, 3:])
+                out[k] = -np.concatenate([at_b, wrench[k, 3:]])
+                continue
+            turn = gb[k, :3, :3].T @ base[:3, :3]
+            out[k] = np.concatenate([turn @ wrench[k, :3], turn @ wrench[k, 3:]])
+        return self._pick(out)
+
+    @property
+    def _ties(self) -> list[Join]:
+        problem = getattr(self, "problem", None)
+        return [] if problem is None else problem.ties
+
     def _own(self, rod: RodHandle) -> RodHandle:
         if not isinstance(rod, RodHandle) or rod.robot is not self.robot:
             raise DescriptionError(
@@ -140,14 +177,13 @@ class StaticShape(_Fields):
 
     Attributes:
         status: how the solver ended, with counters.
-        joints: coordinates of the joints by the name of their part.
-        reactions: wrench (6,) of each tie on its frame a, in the axes of b: moment [N m], force [N].
+        joints: coordinates (nq,) of the joints by the name of their part.
+        efforts: what each joint takes beyond its spring [N m, N]; of an imposed coordinate, the effort that holds it.
+        reactions: wrench (6,) of each tie on its frame a, in the axes of b: moment [N m], force [N]; then of closures.
         inputs, t: of the call.
 
     """
 
-    joints: dict[str, Floats] = field(default_factory=dict)
-    reactions: list[Floats] = field(default_factory=list)
     problem: Problem | None = field(default=None, repr=False)
     unknowns: Unknowns | None = field(default=None, repr=False)
     inputs: Any = None
@@ -155,6 +191,36 @@ class StaticShape(_Fields):
 
     def _pick(self, array: Floats) -> Any:
         return array[0]
+
+    def unknowns_at(self, problem: Problem) -> Unknowns:
+        """The same equilibrium as unknowns of another problem of the same robot, with other segments."""
+        assert self.unknowns is not None
+        old = self._network
+        start = np.zeros((problem.count, STATE))
+        for s, segment in enumerate(problem.network.segments):
+            part = self.robot.parts[segment.part]
+            if segment.count and isinstance(part, RodHandle):
+                start[s] = self._at(part, np.array([segment.X0]))[0][0, 0]
+            else:
+                start[s] = self._states[0, old.node[old.of(segment.part)[0]]]
+            start[s, :9] = _rotation(start[s, :9].reshape(3, 3)).ravel()
+        parts = {segment.part: s for s, segment in reversed(list(enumerate(problem.network.segments)))}
+        joints = {parts[old.segments[s].part]: q.copy() for s, q in self.unknowns.joints.items()}
+        return Unknowns(start, joints, [m.copy() for m in self.unknowns.ties])
+
+    def strain_at(self, problem: Problem) -> Floats:
+        """Strains (points, 6) at the points of another problem of the same robot."""
+        old, new = self._network, problem.network
+        if [(s.part, s.X0, s.X1, s.count) for s in old.segments] == [
+            (s.part, s.X0, s.X1, s.count) for s in new.segments
+        ] and self._strain.shape[1] == new.size:
+            return self._strain[0].copy()
+        out = problem.rest.copy()
+        for part in self.robot.parts:
+            if isinstance(part, RodHandle):
+                for s in new.of(part.index):
+                    out[problem.points(s)] = self._at(part, new.X(s))[1][0]
+        return np.where(problem.compliance > 0.0, out, problem.rest)
 
     def __repr__(self) -> str:
         return f"<equilibrium of {self.robot.name!r} by shooting: {self.status.message}>"
@@ -166,7 +232,11 @@ class Motion(_Fields):
 
     Attributes:
         t: (time,) [s].
+        joints: coordinates (time, nq) of the joints by the name of their part.
+        efforts: (time, nq) what each joint takes beyond its spring and damper [N m, N]; of an imposed coordinate, the
+            effort that moves it. Not known (NaN) at the start.
         status: how the solver ended, with counters.
+        reactions: (time, 6) of each closure, see `reaction`.
         growth: (time,) largest factor by which a segment's initial-value problem amplifies an error; NaN if not measured.
 
     """

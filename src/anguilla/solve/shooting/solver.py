@@ -13,6 +13,8 @@ from anguilla.solve.shooting.problem import Problem, Unknowns
 
 LARGEST_TURN = 1.0  # of one correction [rad]
 HALVINGS = 12
+COARSEST = 1e-9  # precision of the stages along the rods in the first evaluation of a time step
+STAGES_TO_STEP = 1e-7  # and of later ones, over the size of the correction: errors of stages grow along a segment
 SLOW = 0.35  # a kept derivative is renewed when corrections shrink less than this
 
 
@@ -64,11 +66,23 @@ def newton(
     With a memory, the derivative is kept while the corrections shrink fast enough, over several solves.
     """
     chord, memory = memory is not None, memory or Memory()
-    weight = 1.0 / problem.units[0]
+    finest = float(problem.rule.precision[0])
+    try:
+        return _iterate(problem, u, tolerance, most, slack, memory, chord, finest)
+    finally:
+        problem.rule.precision[0] = finest
+
+
+def _iterate(
+    problem: Problem, u: Unknowns, tolerance: float, most: int, slack: Sequence[Floats], memory: Memory, chord: bool,
+    finest: float,
+) -> Outcome:  # fmt: skip
+    if chord:
+        problem.rule.precision[0] = max(finest, COARSEST)
     if not problem.evaluate(u, False, slack):
         memory.solve = None
         return Outcome(u, False, "the integration along a rod overflowed", 0, np.inf)
-    merit = float(np.linalg.norm(problem.residual * weight))
+    merit = _merit(problem)
     size = np.inf
     for iteration in range(1, most + 1):
         fresh = memory.solve is None
@@ -85,6 +99,8 @@ def newton(
         if not np.isfinite(size):
             memory.solve = None
             return Outcome(u, False, "the derivative of the end conditions is singular", iteration, size)
+        if chord:  # stages as exact as this correction deserves
+            problem.rule.precision[0] = max(finest, min(COARSEST, STAGES_TO_STEP * size))
         trial, new, factor = _search(problem, u, step, merit, turn, size < 1e3 * tolerance, slack)
         if trial is None:
             problem.evaluate(u, False, slack)
@@ -112,14 +128,20 @@ def newton(
     return Outcome(u, False, f"no convergence in {most} iterations", most, size)
 
 
+def _merit(problem: Problem) -> float:
+    """Norm of the residual in natural units; infinite rather than an overflow."""
+    with np.errstate(over="ignore"):
+        return float(np.linalg.norm(problem.residual / problem.units[0]))
+
+
 def _search(problem: Problem, u: Unknowns, step: Floats, merit: float, turn: float, near: bool, slack):
     """Unknowns after a part of a correction that reduces the error, the new error and that part; None if there is none."""
     factor = min(1.0, LARGEST_TURN / max(turn, 1e-300))
     for _ in range(HALVINGS):
         trial = problem.move(u, step, factor)
         if problem.evaluate(trial, False, slack):
-            new = float(np.linalg.norm(problem.residual / problem.units[0]))
-            if new < merit or near:
+            new = _merit(problem)
+            if new < merit or (near and np.isfinite(new)):
                 return trial, new, factor
         factor *= 0.5
     return None, merit, factor
@@ -131,7 +153,7 @@ def levenberg(problem: Problem, u: Unknowns, *, tolerance: float, most: int, sla
     if not problem.evaluate(u, True, slack):
         return Outcome(u, False, "the integration along a rod overflowed", 0, np.inf)
     sigma, size = 1e-3, np.inf
-    merit = float(np.linalg.norm(problem.residual / rows))
+    merit = _merit(problem)
     n = problem.size
     for iteration in range(1, most + 1):
         matrix = problem.matrix(u)
@@ -144,7 +166,7 @@ def levenberg(problem: Problem, u: Unknowns, *, tolerance: float, most: int, sla
             turn, size = correction_size(problem, u, step)
             trial = problem.move(u, step)
             good = turn < 2.0 * LARGEST_TURN and problem.evaluate(trial, True, slack)
-            new = float(np.linalg.norm(problem.residual / rows)) if good else np.inf
+            new = _merit(problem) if good else np.inf
             if new < merit or size < tolerance:
                 break
             sigma = max(10.0 * sigma, 1e-12)

@@ -22,7 +22,7 @@ from anguilla import lie
 from anguilla.describe import Fixed, Spherical
 from anguilla.errors import DescriptionError, SolverError, as_count
 from anguilla.mechanics.tree import Floats
-from anguilla.solve.shooting.point import LAM, POS, STATE
+from anguilla.solve.shooting.point import LAM, POS
 from anguilla.solve.shooting.problem import Problem, Unknowns, coadjoint_matrix
 from anguilla.solve.shooting.shape import StaticShape
 from anguilla.solve.shooting.solver import newton
@@ -109,7 +109,7 @@ def _canonical(T: Floats, before: Floats, after: Floats) -> tuple[Floats, Floats
 def _refined(shape: StaticShape, segments: int) -> tuple[Problem, Unknowns]:
     """The same equilibrium with many short segments."""
     old = shape.problem
-    assert old is not None and shape.unknowns is not None
+    assert old is not None
     parents = old.nodes.parent
     if old.jointed or len(set(parents.tolist())) != len(parents):
         raise DescriptionError("stability is for one chain of rods and bodies on fixed joints, clamped at its root.")
@@ -117,7 +117,8 @@ def _refined(shape: StaticShape, segments: int) -> tuple[Problem, Unknowns]:
         old.robot,
         shoots=segments,
         intervals=3 * segments,
-        ties=old.ties,
+        ties=old.own_ties,
+        t=shape.t,
         follow_strain=old.follow_strain,
         stress=old.stress,
     )
@@ -126,16 +127,7 @@ def _refined(shape: StaticShape, segments: int) -> tuple[Problem, Unknowns]:
     f, locked = problem.fields, problem.fields.compliance == 0.0
     f.compliance[:] = np.where(locked, yields, f.compliance)
     f.hooke[:] = 1.0 / f.compliance
-    start = np.zeros((problem.count, STATE))
-    for s, segment in enumerate(problem.network.segments):
-        part = problem.robot.parts[segment.part]
-        if segment.count:
-            start[s] = shape._at(part, np.array([segment.X0]))[0][0, 0]  # type: ignore[arg-type]
-        else:
-            start[s] = shape._states[0, old.network.node[old.network.of(segment.part)[0]]]
-        turn, _, back = np.linalg.svd(start[s, :9].reshape(3, 3))
-        start[s, :9] = (turn @ back).ravel()
-    u = Unknowns(start, {}, [m.copy() for m in shape.unknowns.ties])
+    u = shape.unknowns_at(problem)
     problem.load(shape.t, shape.inputs)
     out = newton(problem, u, tolerance=1e-9, most=20)
     if not out.success:

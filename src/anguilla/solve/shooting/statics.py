@@ -12,6 +12,7 @@ from anguilla import lie
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_count, as_flag, as_number, as_positive
 from anguilla.results import Status
+from anguilla.solve.shooting.jointing import joint_efforts
 from anguilla.solve.shooting.problem import Inputs, Problem, Stress, Unknowns
 from anguilla.solve.shooting.shape import StaticShape, fields_of
 from anguilla.solve.shooting.solver import SOLVERS, Outcome
@@ -19,8 +20,10 @@ from anguilla.solve.shooting.ties import Join
 
 __all__ = ["statics"]
 
+FEW = 2  # shoots to begin with when more of them fail
 SMALLEST_STEP = 1e-4  # of the load
-SOFTNESS = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.001, 0.0)  # of ties, in units of a rod's own
+SOFTEST, STIFF = 3.0, 1e-5  # of ties on their way to being closed, in units of a rod's own
+SOFTER, SLOWEST = 0.3, 0.97  # from one softness to the next, and where to give up
 TOO_FAR = 2.0  # turn of a section in one load step [rad]
 
 
@@ -37,7 +40,7 @@ def statics(
     Args:
         robot: rods and bodies, with any joints between them.
         inputs: inputs of the actuators by name: numbers, or functions of t [s]; absent ones are zero.
-        ties: loops (`Join`) and held frames (`Hold`).
+        ties: loops (`Join`) and held frames (`Hold`), beside those of `robot.close`.
         stress: by rod, active stress: a function (X (m,) [m], t [s]) -> (m, 6) [N m, N] (16).
         start: an equilibrium of the same robot with the same shoots, intervals and ties.
         t: time [s] at which time-dependent loads are taken.
@@ -61,16 +64,25 @@ def statics(
     t = as_number(t, "t", "s")
     if solver not in SOLVERS:
         raise DescriptionError(f"solver must be one of {', '.join(SOLVERS)}; got {solver!r}.")
-    problem = Problem(robot, shoots=shoots, intervals=intervals, ties=ties, follow_strain=follow_strain, stress=stress)
+    problem = Problem(
+        robot, shoots=shoots, intervals=intervals, ties=ties, follow_strain=follow_strain, stress=stress, t=t
+    )
     problem.check_inputs(inputs)
     began = time.perf_counter()
-    u, ok, message, counters = _continuation(problem, inputs, t, start, solver, tolerance, iterations)
+    coarse = None
+    if start is None and shoots > FEW:  # fewer unknowns converge from further away
+        coarse = lambda: statics(  # noqa: E731
+            robot, inputs=inputs, ties=ties, stress=stress, t=t, shoots=FEW, intervals=intervals, solver=solver,
+            follow_strain=follow_strain, tolerance=tolerance, iterations=iterations, raise_on_failure=False,
+        )  # fmt: skip
+    u, ok, message, counters = _continuation(problem, inputs, t, start, solver, tolerance, iterations, coarse)
     problem.evaluate(u, False)
     _, strain = fields_of(problem)
     status = Status(ok, message, counters, time.perf_counter() - began)
     result = StaticShape(
         robot, status, problem.network, problem.node_states[None].copy(), strain[None],
         {part.name: u.joints[s] for s, part in problem.jointed},
+        {part.name: joint_efforts(problem, u, k) for k, (_, part) in enumerate(problem.jointed)},
         [tie.held @ m for tie, m in zip(problem.ties, u.ties, strict=True)], problem, u, inputs, t,
     )  # fmt: skip
     if not ok and raise_on_failure:
@@ -90,6 +102,7 @@ def _continuation(
     solver: str,
     tolerance: float,
     most: int,
+    coarse: Callable[[], StaticShape] | None,
 ) -> tuple[Unknowns, bool, str, dict[str, int]]:
     rest = problem.rest_guess()
     begin = rest if start is None else _same(problem, start)
@@ -103,10 +116,17 @@ def _continuation(
 
     out = attempt(begin.copy(), 1.0)
     total, pieces, factor = out.iterations, 1, 1.0
+    stepped = start is not None
+    few = coarse() if coarse is not None and not out.success else None
+    if few is not None and few.status.success:
+        out = attempt(few.unknowns_at(problem), 1.0)
+        total, stepped = total + few.status.counters["iterations"] + out.iterations, True
+        pieces += few.status.counters["load_steps"] - 1
     if problem.ties and not out.success:
         out = _soften(problem, begin, lambda u: attempt(u, 1.0))
         total += out.iterations
-    if not out.success or (start is None and _turn(begin, out.unknowns) > TOO_FAR):
+        stepped = True
+    if not out.success or (not stepped and _turn(begin, out.unknowns) > TOO_FAR):
         gaps = _gaps(problem, rest)
         u, factor, step, reason = rest, 0.0, 0.125, out.reason
         previous: tuple[float, Unknowns] | None = None
@@ -134,17 +154,27 @@ def _continuation(
 
 
 def _soften(problem: Problem, begin: Unknowns, attempt: Callable[[Unknowns], Outcome]) -> Outcome:
-    """Close ties by springs that stiffen: a straight inextensible rod cannot be shortened until something bends it."""
+    """Close ties by springs that stiffen: a straight inextensible rod cannot be shortened until something bends it.
+
+    A rod that buckles on the way turns fast: then the springs stiffen in smaller steps.
+    """
     u, out, total = begin.copy(), None, 0
-    for problem.soft in SOFTNESS:
-        out = attempt(u)
+    reached, ratio, problem.soft = np.inf, SOFTER, SOFTEST
+    while ratio < SLOWEST:
+        out = attempt(u.copy())
         total += out.iterations
-        if not out.success:
+        if out.success and _turn(u, out.unknowns) < TOO_FAR:
+            u, reached, ratio = out.unknowns, problem.soft, max(SOFTER, ratio**2)
+            if reached == 0.0:
+                break
+        else:
+            ratio = np.sqrt(ratio)
+        if not np.isfinite(reached):
             break
-        u = out.unknowns
+        problem.soft = reached * ratio if reached * ratio > STIFF else 0.0
     problem.soft = 0.0
     assert out is not None
-    return replace(out, iterations=total)
+    return replace(out, success=reached == 0.0, unknowns=u, iterations=total)
 
 
 def _gaps(problem: Problem, u: Unknowns) -> list:

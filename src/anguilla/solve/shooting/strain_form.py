@@ -16,6 +16,7 @@ from anguilla import lie
 from anguilla.describe import STRAIN_NAMES, DistributedWrench, Robot, RodHandle, Wrench
 from anguilla.errors import DescriptionError, SolverError
 from anguilla.mechanics.tree import Floats
+from anguilla.solve.shooting.network import check_known
 from anguilla.solve.shooting.problem import Inputs, coadjoint_matrix
 
 __all__ = ["StrainSolution", "strain_form"]
@@ -43,9 +44,12 @@ def strain_form(robot: Robot, *, inputs: Inputs | None = None, steps: int = 1, i
         intervals: of the classical Runge-Kutta method along the rod.
 
     """
+    check_known(robot, muscles=False)
     rods = [part for part in robot.parts if isinstance(part, RodHandle)]
     if len(robot.parts) != 1 or len(rods) != 1 or rods[0].joint.size:
         raise DescriptionError("strain_form is for one rod clamped to the ground.")
+    if robot.closures or any(isinstance(x, Wrench) and x.frame != rods[0].tip for x in robot.loads):
+        raise DescriptionError("strain_form is for wrenches at the tip and along the rod, without loops.")
     form = _Form(robot, rods[0], inputs, intervals)
     unknown = np.zeros(6)
     for k in range(1, steps + 1):

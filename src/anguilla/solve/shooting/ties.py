@@ -8,27 +8,42 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla import lie
-from anguilla.describe import Fixed, Frame, Joint, Revolute, Spherical
+from anguilla.describe import (
+    Cylindrical,
+    Fixed,
+    Frame,
+    Joint,
+    Planar,
+    Prismatic,
+    Revolute,
+    Robot,
+    Spherical,
+)
+from anguilla.describe.constraints import frame_with_x
 from anguilla.errors import DescriptionError, as_pose, refuse
 from anguilla.mechanics.tree import Floats
 
 __all__ = ["Hold", "Join"]
 
+KNOWN = "Fixed(), Spherical(), Revolute(axis), Prismatic(axis), Cylindrical(axis), Planar(normal)"
+
 
 @dataclass(frozen=True, eq=False)
 class Join:
-    """Two frames joined: `Fixed()` (all six components), `Spherical()` (the origins) or `Revolute(axis)`, axis in b's axes.
+    """Two frames joined: `Fixed()` (all six components), `Spherical()` (the origins), `Revolute(axis)`, axis in b's axes ...
 
     Attributes:
         a: frame on which the unknown wrench acts.
         b: frame on which its opposite acts; the ground is fixed.
-        joint: which relative motions stay free.
+        joint: which relative motions stay free; also `Prismatic`, `Cylindrical`, `Planar`.
+        name: of the closure it stands for.
 
     """
 
     a: Frame
     b: Frame
     joint: Joint | None = None
+    name: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("a", "b"):
@@ -48,7 +63,16 @@ class Join:
             return np.eye(6)[:, :3]
         if isinstance(joint, Revolute):
             return np.concatenate([np.array(joint.axis), np.zeros(3)])[:, None]
-        raise refuse("The joint of a loop", "Fixed(), Spherical() or Revolute(axis) in shooting", joint)
+        none = np.zeros(3)
+        if isinstance(joint, Prismatic):
+            return np.concatenate([none, np.array(joint.axis)])[:, None]
+        if isinstance(joint, Cylindrical):
+            along = np.array(joint.axis)
+            return np.array([[*along, *none], [*none, *along]]).T
+        if isinstance(joint, Planar):
+            across = frame_with_x(joint.normal)[:3, 1:3].T
+            return np.array([[*np.array(joint.normal), *none], [*none, *across[0]], [*none, *across[1]]]).T
+        raise refuse("The joint of a loop", f"one of {KNOWN} in shooting", joint)
 
     @property
     def held(self) -> Floats:
@@ -87,3 +111,19 @@ class Hold(Join):
         else:
             goal = as_pose(pose, "Hold.pose")
         super().__init__(frame, frame.robot.ground.offset_by(goal), joint)
+
+
+def closing_ties(robot: Robot, t: float = 0.0) -> list[Join]:
+    """The closures of a robot as ties, imposed poses taken at time t [s]."""
+    if not isinstance(robot, Robot):
+        raise refuse("robot", "a Robot", robot)
+    out = []
+    for closure in robot.closures.values():
+        pose = closure.pose(t) if callable(closure.pose) else closure.pose
+        base, moved = closure.a.offset_by(as_pose(pose, f"The pose of closure {closure.name!r}")), closure.b
+        if moved.is_ground:
+            if not isinstance(closure.joint, (Fixed, Spherical)):
+                raise DescriptionError(f"Closure {closure.name!r}: write the ground first, robot.close(ground, frame).")
+            base, moved = moved, base
+        out.append(Join(moved, base, closure.joint, closure.name))
+    return out

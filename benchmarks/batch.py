@@ -1,0 +1,111 @@
+"""Throughput of `simulate_batch` on all cores against single runs of the same arm, in robot-steps per second.
+
+    python benchmarks/batch.py                       # 256 tendon arms, 400 steps each
+    python benchmarks/batch.py --arms 64 --steps 100
+
+Three ways in turns, several times over: one `simulate` after the other (each compiles the robot again); one long motion,
+in which nothing but the time loop counts; the batch. Each is timed by the clock on the wall and by the processor: on a
+machine that others use, compare the processor times. The goal is 0.8 x cores x the long motion.
+"""
+
+import os
+
+# Read when the numerical libraries start, hence before the imports.
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
+import argparse
+import time
+from collections.abc import Callable
+from statistics import median
+
+import numpy as np
+from measure import rounded, show
+from tendon import arm
+
+import anguilla as ag
+
+DT = 0.005  # [s]
+
+
+def robot_and_inputs(arms: int) -> tuple[ag.Robot, list[dict[str, float]]]:
+    """The tendon arm with twelve coordinates, and tensions drawn for every copy [N]."""
+    low, high = ag.Legendre(1), ag.Legendre(2)
+    robot, inputs, _ = arm(ag.Strains(twist=low, bend_y=high, bend_z=high, stretch=low), 3)
+    random = np.random.default_rng(0)
+    return robot, [{name: 5.0 * random.random() for name in inputs} for _ in range(arms)]
+
+
+def timed(work: Callable[[], object], steps: int) -> dict[str, float]:
+    """Robot-steps per second by the wall clock and by the processor, and how many cores were at work."""
+    wall, processor = time.perf_counter(), time.process_time()
+    work()
+    wall, processor = time.perf_counter() - wall, time.process_time() - processor
+    return {"wall": steps / wall, "processor": steps / processor, "cores": processor / wall}
+
+
+def report(arms: int = 256, steps: int = 400, repeat: int = 7, threads: int | None = None) -> dict:
+    """Best and median throughputs of the three ways, and their ratios."""
+    robot, inputs = robot_and_inputs(arms)
+    duration, cores = steps * DT, os.cpu_count() or 1 if threads is None else threads
+    few = max(1, min(arms, 16))
+    ways = {
+        "single runs": (lambda: [ag.simulate(robot, duration=duration, dt=DT, inputs=x) for x in inputs[:few]], few),
+        "long run": (lambda: ag.simulate(robot, duration=few * duration, dt=DT, inputs=inputs[0]), few),
+        "batch": (
+            lambda: ag.simulate_batch(robot, duration=duration, dt=DT, inputs=inputs, threads=threads, progress=False),
+            arms,
+        ),
+    }
+    for work, _ in ways.values():
+        work()
+    records: dict[str, list[dict[str, float]]] = {name: [] for name in ways}
+    for _ in range(repeat):
+        for name, (work, count) in ways.items():
+            records[name].append(timed(work, count * steps))
+    summary = {
+        name: {
+            "best": rounded(max(r["wall"] for r in found)),
+            "median": rounded(median(r["wall"] for r in found)),
+            "processor, median": rounded(median(r["processor"] for r in found)),
+            "cores, median": rounded(median(r["cores"] for r in found)),
+        }
+        for name, found in records.items()
+    }
+    ratios = {}
+    for other in ("single runs", "long run"):
+        ratios[other] = {
+            which: rounded(summary["batch"][which] / (cores * summary[other][which])) for which in ("best", "median")
+        }
+        ratios[other]["processor"] = rounded(
+            summary["batch"]["processor, median"] / summary[other]["processor, median"]
+        )
+    return {"arms": arms, "steps": steps, "cores": cores, "load": os.getloadavg()[0], **summary, "ratios": ratios}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--arms", type=int, default=256)
+    parser.add_argument("--steps", type=int, default=400, help="time steps of each arm")
+    parser.add_argument("--repeat", type=int, default=7)
+    parser.add_argument("--threads", type=int, default=None, help="all cores if not given")
+    parser.add_argument("--json", action="store_true", help="print one line of JSON instead of a table")
+    given = parser.parse_args()
+    result = report(given.arms, given.steps, given.repeat, given.threads)
+    if given.json:
+        show(result)
+        return
+    print(f"{result['arms']} arms, {result['steps']} steps each, {result['cores']} threads, load {result['load']:.2f}")
+    print("robot-steps per second   best  median  by processor time  cores at work")
+    for name in ("single runs", "long run", "batch"):
+        r = result[name]
+        print(
+            f"{name:20} {r['best']:10.0f} {r['median']:8.0f} {r['processor, median']:12.0f} {r['cores, median']:12.2f}"
+        )
+    for name, r in result["ratios"].items():
+        print(f"batch / (threads x {name}): best {r['best']:.2f}, median {r['median']:.2f}; "
+              f"per processor second {r['processor']:.2f}")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""The guard against getting slower: ratios to the peers, never times, against those of the last recorded page."""
+
+from pathlib import Path
+
+RECORD = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.json"
+SLACK = 1.5  # a ratio may fall by this factor: two runs on one machine differ by less than a third
+
+
+def ratios(result: dict) -> dict[str, float]:
+    """Time of each peer over Anguilla's, by case and row; and parts of Anguilla's own step over its residual."""
+    found = {}
+    for case, rows in result["cases"].items():
+        ours = rows["anguilla"]["ratio"]
+        for key, row in rows.items():
+            if key != "anguilla" and "ratio" in row:
+                found[f"{case}, {row['title']}"] = float(f"{row['ratio'] / ours:.3g}")
+    for case, rows in result.get("others", {}).items():
+        quoted, best = best_of(rows, own=True), best_of(rows, own=False)
+        if quoted and best:
+            found[f"{case}, best peer"] = float(f"{best / quoted:.3g}")
+    return found
+
+
+def best_of(rows: list[dict], *, own: bool, error: float = 0.01) -> float | None:
+    """Least time among the rows of Anguilla (or of the peers) with an error of at most `error`; None if there is none."""
+    good = [
+        row["ratio"] for row in rows
+        if "ratio" in row and row.get("error", 1.0) <= error and (row["peer"] == "anguilla") == own
+    ]  # fmt: skip
+    return min(good, default=None)
+
+
+def worse(before: dict[str, float], now: dict[str, float], *, slack: float = SLACK) -> list[str]:
+    """One line for each ratio that fell by more than `slack`; rows that only one of the two has do not count."""
+    return [
+        f"slower against its peer: {name}, {before[name]:.3g} times as fast before, {now[name]:.3g} now"
+        for name in before
+        if name in now and now[name] * slack < before[name]
+    ]

@@ -1,0 +1,211 @@
+"""The page docs/benchmarks.md: goals, the other cases, the profile of a step and its growth."""
+
+from entries import NAMES
+from guard import best_of
+from words import listed, milliseconds, percent, times, wrapped
+
+# Ratios that were aimed at, at 1 % of the length, on one thread.
+GOALS = {"soft": 150, "stiff200": 60, "stiff": 15, "flying": 10}
+TENDON_GOAL = 200
+
+OTHERS = {
+    "tendon": (
+        "Tendon arm",
+        "Two soft sections in space, pulled by one tendon of each (`benchmarks/tendon.py`). The error is that of the tip over the "
+        "length of the arm; times are milliseconds per simulated second.",
+    ),
+    "planar": (
+        "Planar tendon arm",
+        "The arm in the plane with a constant strain in each section, which is what JSRM models (`benchmarks/planar.py`): six "
+        "coordinates, the same equations in both programs. The error is the distance of the tip after a second from the finest run.",
+    ),
+    "equilibrium": (
+        "Equilibrium in space",
+        "A cantilever bent and twisted by a dead force and a dead moment (`benchmarks/equilibrium.py`): milliseconds for one "
+        "equilibrium from the straight rod. Exudyn's rows have the fewest load steps with which it converges.",
+    ),
+    "parallel": (
+        "Parallel robot",
+        "Two flexible legs hinged at their tips, driven by torques for ten seconds (paper 004, X.C; `benchmarks/parallel.py`). "
+        "Exudyn's beams are planar and exact. Times are milliseconds per simulated second; the torques are functions of the time in "
+        "Python for both, and evaluating them is in the times.",
+    ),
+}
+
+
+def goals(result: dict) -> list[str]:
+    """Markdown: what was aimed at, against which setting it is reached, and where it is not."""
+    lines = [
+        "Ratios of computing time at an error of at most 1 % of the length (the plain setting may be a little above), on one thread.",
+        "",
+        "| case | goal | against plain exact beams of Exudyn | against its settled setting | against the fastest peer in any setting |",
+        "|---|---:|---:|---:|---|",
+    ]
+    for case, goal in GOALS.items():
+        rows = result["cases"].get(case)
+        if not rows:
+            continue
+        ours = rows["anguilla"]["ratio"]
+        cells = [_verdict(rows.get(key, {}).get("ratio"), ours, goal) for key in ("plain", "settled")]
+        others = {
+            row["title"]: row["ratio"] for key, row in rows.items() if key != "anguilla" and row.get("error", 1) <= 0.01
+        }
+        best = min(others, key=lambda title: others[title], default=None)
+        last = "" if best is None else f"{_verdict(others[best], ours, goal)} ({best})"
+        lines.append(f"| {case} | {goal} | {cells[0]} | {cells[1]} | {last} |")
+    rows = result["others"].get("tendon", [])
+    ours, peer = best_of(rows, own=True), best_of(rows, own=False)
+    if ours and peer:
+        lines.append(f"| tendon arm | {TENDON_GOAL} | | | {_verdict(peer, ours, TENDON_GOAL)} (SoRoMoX) |")
+    lines += [
+        "",
+        wrapped(
+            "The goals were set against plain exact beams. A search over the options of Exudyn finds settings that are several times "
+            "faster than those, above all its planar cables; against them the goals for the cantilevers are not met, and no wording "
+            "of the comparison changes that."
+        ),
+    ]
+    return lines
+
+
+def _verdict(peer: float | None, ours: float, goal: float) -> str:
+    return "" if peer is None else f"{times(peer / ours)}, {'met' if peer / ours >= goal else 'not met'}"
+
+
+def other_table(case: str, rows: list[dict]) -> list[str]:
+    """Markdown: one row per program and setting of another case."""
+    if case == "batch":
+        return _batch(rows)
+    if case == "alone":
+        return _alone(rows)
+    lines = ["| program, setting | error | best | median | time / ours |", "|---|---:|---:|---:|---:|"]
+    ours = best_of(rows, own=True)
+    for row in rows:
+        title = row.get("program") or f"{NAMES[row['peer']]}, {listed(row['settings'])}"
+        if "failure" in row:
+            lines.append(f"| {title} | {row['failure']} | | | |")
+            continue
+        ratio = None if row["peer"] == "anguilla" or not ours else row["ratio"] / ours
+        cells = title, percent(row["error"]), milliseconds(row["ratio"]), milliseconds(row["median"]), times(ratio)
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def _batch(rows: list[dict]) -> list[str]:
+    lines = ["| program | coordinates | step [ms] | robot-steps per second, best | median | robot-seconds per second |",
+             "|---|---:|---:|---:|---:|---:|"]  # fmt: skip
+    for row in rows:
+        if "batch" in row:  # of benchmarks/batch.py
+            row = {**row["batch"], "peer": "anguilla", "coordinates": 12, "step": 0.005}
+        cells = (
+            NAMES[row["peer"]], str(row["coordinates"]), f"{1e3 * row['step']:g}", f"{row['best']:.0f}", f"{row['median']:.0f}",
+            f"{row['best'] * row['step']:.3g}",
+        )  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def _alone(rows: list[dict]) -> list[str]:
+    lines = []
+    for row in rows:
+        if row["case"] == "swimmer":
+            lines.append(
+                wrapped(
+                    f"- Swimmer (`benchmarks/alone.py`): a free planar eel with {row['coordinates']} coordinates, muscles and water "
+                    f"takes {milliseconds(row['ratio'])} ms per simulated second (median {milliseconds(row['median'])}), including "
+                    f"{row['settings']['intervals']} x 2 muscle moments per step that are functions in Python. Refining everything "
+                    f"moves its head by {1e3 * row['error']:.2g} mm, on a way of {row['way']:.2g} m.",
+                    indent="  ",
+                )
+            )
+        else:
+            lines.append(
+                wrapped(
+                    f"- Soft volume with {row['nodes']} nodes, {row['tetrahedra']} tetrahedra (`examples/fem_speed.py`): a step of "
+                    f"inverse kinematics takes {milliseconds(row['ratio'])} ms (median {milliseconds(row['median'])}), "
+                    f"{milliseconds(row['kept'])} ms when it keeps its factorisation.",
+                    indent="  ",
+                )
+            )
+    return lines
+
+
+def other_cases(result: dict) -> list[str]:
+    """Sections of all other cases."""
+    lines: list[str] = []
+    for case, (title, text) in OTHERS.items():
+        rows = result["others"].get(case)
+        if not rows:
+            continue
+        lines += [f"## {title}", "", wrapped(text), "", *other_table(case, rows), ""]
+        ours, peer = best_of(rows, own=True), best_of(rows, own=False)
+        if ours and peer:
+            words = f"The fastest setting of Anguilla within 1 % is {times(peer / ours)} times as fast as the fastest of its peer."
+            lines += [wrapped(words), ""]
+    if result["others"].get("batch"):
+        text = (
+            "Copies of the tendon arm with random tensions, on all cores: `simulate_batch`, MuJoCo's threaded rollout, SoRoMoX by vmap. "
+            "MuJoCo's arm is a chain of four rigid links on ball joints, a coarser model without stretch; SoRoMoX takes explicit steps. "
+            "The steps differ, so the last column counts what was simulated."
+        )
+        lines += ["## Batch of 256", "", wrapped(text), "", *other_table("batch", result["others"]["batch"]), ""]
+    if result["others"].get("alone"):
+        lines += ["## Anguilla alone", "", *other_table("alone", result["others"]["alone"]), ""]
+    return lines
+
+
+def profile(steps: dict) -> list[str]:
+    """Where the time of a motion goes."""
+    lines = [
+        wrapped(
+            "Where the time goes in `simulate`, by the counters of the run and the times of each part alone; *rest* is prediction, "
+            "convergence test, back substitution, storing and functions of the time in Python, *description* the compilation of the "
+            "robot before the first step, which the times of this page leave out."
+        ),
+        "",
+        "| motion | steps | residuals, factorisations per step | step [us] | residual | tangent | LU | rest | description [ms] |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for row in steps.get("profile", []):
+        shares = " | ".join(f"{100 * row[key]:.0f} %" for key in ("residual", "tangent", "solve", "rest"))
+        lines.append(
+            f"| {row['name']} | {row['steps']} | {row['iterations']:.1f}, {row['factorisations']:.2f} | {row['step']:.3g} "
+            f"| {shares} | {row['description']:.3g} |"
+        )
+    return lines
+
+
+def growth(steps: dict) -> list[str]:
+    """Sentences on how residual and tangent grow."""
+    powers = steps["exponents"]
+    rods, modes, fixed = powers["rods"], powers["modes"], powers["modes, 20 intervals"]
+    first, last = steps["rods"][0], steps["rods"][-1]
+    lines = [
+        wrapped(
+            f"Along a chain of 1 to {last['rods']} rods of 9 coordinates, the residual grows like n^{rods['residual']:.2f} and the "
+            f"tangent, which has n^2 entries, like n^{rods['tangent']:.2f} (n^{rods['tangent, largest']:.2f} over the last "
+            "three). In one rod with 3 to 48 coordinates and intervals that follow the modes, the residual grows like "
+            f"n^{modes['residual']:.2f} (n^{modes['residual, largest']:.2f} over the last three) and the tangent like "
+            f"n^{modes['tangent']:.2f} (n^{modes['tangent, largest']:.2f}); with 20 intervals throughout, like "
+            f"n^{fixed['residual']:.2f} and n^{fixed['tangent']:.2f}."
+        ),
+        "",
+        wrapped(
+            f"The dense factorisation takes {first['solve'] / first['tangent']:.2f} of the time of the tangent for one rod of the "
+            f"chain and {last['solve'] / last['tangent']:.2f} for {last['rods']} ({last['coordinates']} coordinates). The tangent of a "
+            "serial chain has no zeros to skip; in a branched robot the coordinates of different branches do not meet, and "
+            "their columns are neither computed nor stored."
+        ),
+    ]
+    if "intervals" in powers:
+        some, batch = powers["intervals"], powers["batch"]
+        lines += [
+            "",
+            wrapped(
+                f"With the intervals of one rod of 9 coordinates, from {steps['intervals'][0]['intervals']} to "
+                f"{steps['intervals'][-1]['intervals']}, the residual grows like N^{some['residual']:.2f} and the tangent like "
+                f"N^{some['tangent']:.2f}. The time of a batch grows like B^{batch['time']:.2f} with its size, from "
+                f"{steps['batch'][0]['arms']} to {steps['batch'][-1]['arms']} arms."
+            ),
+        ]
+    return lines

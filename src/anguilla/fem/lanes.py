@@ -1,0 +1,258 @@
+"""Corotational linear tetrahedra, eight at a time: the same numbers as `assembly.assemble`, in loops that become vectors.
+
+Values of eight elements lie side by side in one work array, at constant distances, so that the compiler sees that its
+loads and stores do not meet. Nodes 1 to 3 of an element tell all about node 0, since the gradients of the shape functions
+add up to zero.
+
+In world axes, with F = V R, p_n = R g_n and Y = tr(V) 1 - V, a block of the stiffness is
+    2 mu (p_a . p_b) 1 + lambda p_a p_b^T + (lambda theta - 2 mu) [p_a]x Y^-1 [p_b]x^T,
+which is that of `laws` with Q = R.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from anguilla._jit import inline, kernel
+from anguilla.fem.assembly import Elements
+from anguilla.fem.laws import COROTATIONAL, POLAR_STEPS, cofactor, inner
+from anguilla.fem.mesh import Floats, Ints
+from anguilla.mechanics.vec import cross_columns, dot, maxpy, mscale
+
+__all__ = ["WORK", "Lanes", "assemble_lanes", "make_lanes"]
+
+U = np.uint64  # unsigned indices: Numba drops its test for negative ones
+WIDTH = 8
+EDGE, GRADIENT, DATA, DEFORMATION, ROTATION, FORCE, BLOCK = (
+    0,
+    9,
+    18,
+    21,
+    30,
+    39,
+    51,
+)  # places in the work array, in rows
+WORK = WIDTH * (BLOCK + 90)
+
+
+class Lanes(NamedTuple):
+    """Elements in groups of eight; the last group repeats its last element."""
+
+    number: int  # of elements
+    node: Ints  # (groups, 4, 8)
+    slot: Ints  # (groups, 10, 8)
+    constant: Floats  # (groups, 12, 8): gradients of nodes 1 to 3 [1/m], weight [m^3], mu, lambda [Pa]
+
+
+def make_lanes(el: Elements) -> Lanes | None:
+    """The same elements in groups; None if they are not corotational linear tetrahedra."""
+    m = len(el.nodes)
+    if not m or el.nodes.shape[1] != 4 or el.weight.shape[1] != 1 or np.any(el.law != COROTATIONAL):
+        return None
+    groups = -(-m // WIDTH)
+    take = np.minimum(np.arange(groups * WIDTH), m - 1).reshape(groups, WIDTH)
+    side_by_side = lambda a: np.ascontiguousarray(np.swapaxes(a[take].reshape(groups, WIDTH, -1), 1, 2))  # noqa: E731
+    constant = np.concatenate([el.gradient[:, 0, 1:].reshape(m, 9), el.weight, el.mu[:, None], el.lam[:, None]], axis=1)
+    return Lanes(m, side_by_side(el.nodes), side_by_side(el.slot), side_by_side(constant))
+
+
+@inline
+def _load(work, k, l):
+    """Three numbers of lane l from row k on."""
+    return work[U(WIDTH * k) + l], work[U(WIDTH * (k + 1)) + l], work[U(WIDTH * (k + 2)) + l]
+
+
+@inline
+def _load9(work, k, l):
+    a, b, c = _load(work, k, l), _load(work, k + 3, l), _load(work, k + 6, l)
+    return a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2]
+
+
+@inline
+def _store(work, k, l, v):
+    work[U(WIDTH * k) + l] = v[0]
+    work[U(WIDTH * (k + 1)) + l] = v[1]
+    work[U(WIDTH * (k + 2)) + l] = v[2]
+
+
+@inline
+def _store9(work, k, l, m):
+    _store(work, k, l, (m[0], m[1], m[2]))
+    _store(work, k + 3, l, (m[3], m[4], m[5]))
+    _store(work, k + 6, l, (m[6], m[7], m[8]))
+
+
+@inline
+def _deform(work):
+    """F = sum (x_n - x_0) g_n^T of all lanes, also as the first guess of R; returns the smallest determinant."""
+    least = 1e300
+    for l in range(U(WIDTH)):
+        a, b, c = _load(work, EDGE, l), _load(work, EDGE + 3, l), _load(work, EDGE + 6, l)
+        u, v, w = _load(work, GRADIENT, l), _load(work, GRADIENT + 3, l), _load(work, GRADIENT + 6, l)
+        f = (
+            a[0] * u[0] + b[0] * v[0] + c[0] * w[0], a[0] * u[1] + b[0] * v[1] + c[0] * w[1],
+            a[0] * u[2] + b[0] * v[2] + c[0] * w[2],
+            a[1] * u[0] + b[1] * v[0] + c[1] * w[0], a[1] * u[1] + b[1] * v[1] + c[1] * w[1],
+            a[1] * u[2] + b[1] * v[2] + c[1] * w[2],
+            a[2] * u[0] + b[2] * v[0] + c[2] * w[0], a[2] * u[1] + b[2] * v[1] + c[2] * w[1],
+            a[2] * u[2] + b[2] * v[2] + c[2] * w[2],
+        )  # fmt: skip
+        k = cofactor(f)
+        det = f[0] * k[0] + f[1] * k[1] + f[2] * k[2]
+        least = det if det < least else least
+        _store9(work, DEFORMATION, l, f)
+        _store9(work, ROTATION, l, f)
+    return least
+
+
+@inline
+def _rotate(work):
+    """R of F = V R in all lanes, by Newton's iteration R <- (R + R^-T) / 2 (see `laws.polar`)."""
+    for _ in range(POLAR_STEPS):
+        far = 0.0
+        for l in range(U(WIDTH)):
+            r = _load9(work, ROTATION, l)
+            c = cofactor(r)
+            n = maxpy(0.5, r, mscale(0.5 / (r[0] * c[0] + r[1] * c[1] + r[2] * c[2]), c))
+            d = maxpy(-1.0, n, r)
+            far += inner(d, d)
+            _store9(work, ROTATION, l, n)
+        if far < 1e-17:
+            break
+
+
+@inline
+def _block(iso, u, x, m):
+    """iso 1 + x u^T + M [u]x^T."""
+    return (
+        iso + x[0] * u[0] + m[2] * u[1] - m[1] * u[2], x[0] * u[1] + m[0] * u[2] - m[2] * u[0],
+        x[0] * u[2] + m[1] * u[0] - m[0] * u[1],
+        x[1] * u[0] + m[5] * u[1] - m[4] * u[2], iso + x[1] * u[1] + m[3] * u[2] - m[5] * u[0],
+        x[1] * u[2] + m[4] * u[0] - m[3] * u[1],
+        x[2] * u[0] + m[8] * u[1] - m[7] * u[2], x[2] * u[1] + m[6] * u[2] - m[8] * u[0],
+        iso + x[2] * u[2] + m[7] * u[0] - m[6] * u[1],
+    )  # fmt: skip
+
+
+@inline
+def _respond(work, gain):
+    """Forces of the four nodes and ten blocks of all lanes; returns the energy of lanes as they are weighted."""
+    energy = 0.0
+    for l in range(U(WIDTH)):
+        f, r = _load9(work, DEFORMATION, l), _load9(work, ROTATION, l)
+        weight, mu, lam = _load(work, DATA, l)
+        # V = F R^T, symmetric
+        xx, yy = f[0] * r[0] + f[1] * r[1] + f[2] * r[2], f[3] * r[3] + f[4] * r[4] + f[5] * r[5]
+        zz = f[6] * r[6] + f[7] * r[7] + f[8] * r[8]
+        xy = 0.5 * (f[0] * r[3] + f[1] * r[4] + f[2] * r[5] + f[3] * r[0] + f[4] * r[1] + f[5] * r[2])
+        xz = 0.5 * (f[0] * r[6] + f[1] * r[7] + f[2] * r[8] + f[6] * r[0] + f[7] * r[1] + f[8] * r[2])
+        yz = 0.5 * (f[3] * r[6] + f[4] * r[7] + f[5] * r[8] + f[6] * r[3] + f[7] * r[4] + f[8] * r[5])
+        theta = xx + yy + zz - 3.0
+        a, b, c = xx - 1.0, yy - 1.0, zz - 1.0
+        energy += weight * (
+            mu * (a * a + b * b + c * c + 2.0 * (xy * xy + xz * xz + yz * yz)) + 0.5 * lam * theta * theta
+        )
+        w = gain * weight
+        turn, two = w * (lam * theta - 2.0 * mu), 2.0 * w * mu
+        y = (yy + zz, -xy, -xz, -xy, xx + zz, -yz, -xz, -yz, xx + yy)
+        k = cofactor(y)
+        g = mscale(turn / (y[0] * k[0] + y[1] * k[1] + y[2] * k[2]), k)
+        u, v, t = _load(work, GRADIENT, l), _load(work, GRADIENT + 3, l), _load(work, GRADIENT + 6, l)
+        a1, a2, a3 = dot((r[0], r[1], r[2]), u), dot((r[3], r[4], r[5]), u), dot((r[6], r[7], r[8]), u)
+        b1, b2, b3 = dot((r[0], r[1], r[2]), v), dot((r[3], r[4], r[5]), v), dot((r[6], r[7], r[8]), v)
+        c1, c2, c3 = dot((r[0], r[1], r[2]), t), dot((r[3], r[4], r[5]), t), dot((r[6], r[7], r[8]), t)
+        p, q, s = (a1, a2, a3), (b1, b2, b3), (c1, c2, c3)
+        # P g = (lambda theta - 2 mu) R g + 2 mu F g
+        fp = (turn * a1 + two * dot((f[0], f[1], f[2]), u), turn * a2 + two * dot((f[3], f[4], f[5]), u),
+              turn * a3 + two * dot((f[6], f[7], f[8]), u))  # fmt: skip
+        fq = (turn * b1 + two * dot((f[0], f[1], f[2]), v), turn * b2 + two * dot((f[3], f[4], f[5]), v),
+              turn * b3 + two * dot((f[6], f[7], f[8]), v))  # fmt: skip
+        fs = (turn * c1 + two * dot((f[0], f[1], f[2]), t), turn * c2 + two * dot((f[3], f[4], f[5]), t),
+              turn * c3 + two * dot((f[6], f[7], f[8]), t))  # fmt: skip
+        _store(work, FORCE, l, (-fp[0] - fq[0] - fs[0], -fp[1] - fq[1] - fs[1], -fp[2] - fq[2] - fs[2]))
+        _store(work, FORCE + 3, l, fp)
+        _store(work, FORCE + 6, l, fq)
+        _store(work, FORCE + 9, l, fs)
+        wl = w * lam
+        x, mp, mq, ms = (wl * a1, wl * a2, wl * a3), cross_columns(p, g), cross_columns(q, g), cross_columns(s, g)
+        _store9(work, BLOCK + 36, l, _block(two * dot(p, p), p, x, mp))
+        _store9(work, BLOCK + 45, l, _block(two * dot(p, q), q, x, mp))
+        _store9(work, BLOCK + 54, l, _block(two * dot(p, s), s, x, mp))
+        x = (wl * b1, wl * b2, wl * b3)
+        _store9(work, BLOCK + 63, l, _block(two * dot(q, q), q, x, mq))
+        _store9(work, BLOCK + 72, l, _block(two * dot(q, s), s, x, mq))
+        _store9(work, BLOCK + 81, l, _block(two * dot(s, s), s, (wl * c1, wl * c2, wl * c3), ms))
+    return energy
+
+
+@inline
+def _complete(work):
+    """Blocks of node 0: minus the sums of the rows."""
+    for i in range(3):
+        for j in range(3):
+            ij, ji = 3 * i + j, 3 * j + i
+            for l in range(U(WIDTH)):
+                aa, ab, ac = (
+                    work[U(WIDTH * (BLOCK + 36 + ij)) + l],
+                    U(WIDTH * (BLOCK + 45)) + l,
+                    U(WIDTH * (BLOCK + 54)) + l,
+                )
+                bb, bc = work[U(WIDTH * (BLOCK + 63 + ij)) + l], U(WIDTH * (BLOCK + 72)) + l
+                cc = work[U(WIDTH * (BLOCK + 81 + ij)) + l]
+                s, t = U(WIDTH * ij), U(WIDTH * ji)
+                za = -aa - work[ab + t] - work[ac + t]
+                zb = -work[ab + s] - bb - work[bc + t]
+                zc = -work[ac + s] - work[bc + s] - cc
+                work[U(WIDTH * (BLOCK + ij)) + l] = -za - zb - zc
+                work[U(WIDTH * (BLOCK + 9 + ij)) + l] = za
+                work[U(WIDTH * (BLOCK + 18 + ij)) + l] = zb
+                work[U(WIDTH * (BLOCK + 27 + ij)) + l] = zc
+
+
+@kernel
+def assemble_lanes(lanes, x, gain, work, force, blocks):
+    """Energy [J] and -1, or the number of an inverted element; adds dW/dx to force (n, 3) and the tangent to blocks.
+
+    Args:
+        lanes: the elements.
+        x: (n, 3) positions [m].
+        gain: factor on the elastic stress.
+        work: (WORK,) scratch.
+        force: (n, 3) [N].
+        blocks: (nb, 9) [N/m].
+
+    """
+    energy = 0.0
+    for group in range(U(len(lanes.node))):
+        begin = group * U(WIDTH)
+        real = min(U(WIDTH), U(lanes.number) - begin)
+        for l in range(U(WIDTH)):
+            o = U(lanes.node[group, U(0), l])
+            for n in range(U(3)):
+                p = U(lanes.node[group, n + U(1), l])
+                for i in range(U(3)):
+                    work[U(WIDTH) * (U(EDGE) + U(3) * n + i) + l] = x[p, i] - x[o, i]
+        for k in range(U(12)):
+            for l in range(U(WIDTH)):
+                work[U(WIDTH) * (U(GRADIENT) + k) + l] = lanes.constant[group, k, l]
+        for l in range(real, U(WIDTH)):
+            work[U(WIDTH * DATA) + l] = 0.0  # repeated elements weigh nothing
+        if not _deform(work) > 0.0:
+            return energy, np.int64(begin)
+        _rotate(work)
+        energy += _respond(work, gain)
+        _complete(work)
+        for l in range(real):
+            for n in range(U(4)):
+                p = U(lanes.node[group, n, l])
+                for i in range(U(3)):
+                    force[p, i] += work[U(WIDTH) * (U(FORCE) + U(3) * n + i) + l]
+            for pair in range(U(10)):
+                slot = lanes.slot[group, pair, l]
+                if slot >= 0:
+                    b, at = U(slot), U(WIDTH) * (U(BLOCK) + U(9) * pair) + l
+                    for i in range(U(9)):
+                        blocks[b, i] += work[at + U(WIDTH) * i]
+    return energy, np.int64(-1)

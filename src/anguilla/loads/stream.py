@@ -1,0 +1,64 @@
+"""The stream of water along a slender fish works on its strains (003 (90)).
+
+The momentum that the stream carries past section X is Phi = (V1 j W, V1 m V - T e1). Its derivative along the body is a
+load per length; integrated by parts it leaves Phi at the tail (`fluid.py`) and -Phi on the strains, here at the nodes. On a
+rod that neither stretches nor shears only the torsion feels it.
+"""
+
+from __future__ import annotations
+
+from anguilla._jit import kernel
+from anguilla.loads.fluid import ADDED, ADDED_TURN, CURRENT, advected, advected_slopes, flow_of
+from anguilla.mechanics.lanes import FOUR, get3
+from anguilla.mechanics.tree import N_R, N_V, P1, TH0, TH1
+from anguilla.mechanics.vec import add, cross, load3, load9, matvec, store3, sub, tmatvec
+
+NODE, FIRST, WIDTH, VALUES, FROM, TO = range(6)  # Streams.table
+
+
+@kernel
+def add_stream_forces(node, streams, rows):
+    """Rows += basis x Phi at the nodes."""
+    data = streams.data
+    for s in range(len(streams.table)):
+        i, first, width, at = (
+            streams.table[s, NODE], streams.table[s, FIRST], streams.table[s, WIDTH], streams.table[s, VALUES],
+        )  # fmt: skip
+        V, W = flow_of(node, i, data, s)
+        moment, force = advected(V, W, load3(data, s, ADDED), load3(data, s, ADDED_TURN))
+        store3(streams.stress, s, 0, moment)
+        store3(streams.stress, s, 3, force)
+        for l in range(width):
+            rows[first + l] += streams.basis[at + l] * streams.stress[s, streams.strain[at + l]]
+
+
+@kernel
+def gather_streams(node, a, places, streams):
+    """Change of Phi with every coordinate that moves the node, before the columns are used up."""
+    data, change = streams.data, streams.change
+    for s in range(len(streams.table)):
+        i = streams.table[s, NODE]
+        rotation = load9(node, i, N_R)
+        V, W = flow_of(node, i, data, s)
+        u = sub(load3(node, i, N_V), load3(data, s, CURRENT))
+        M_V, M_W, F_V, F_W = advected_slopes(V, W, load3(data, s, ADDED), load3(data, s, ADDED_TURN))
+        for k in range(streams.table[s, FROM], streams.table[s, TO]):
+            lane, c, o = streams.source[k, 0], streams.source[k, 1], streams.source[k, 2]
+            for l in range(FOUR):
+                # dV = R^T (dv - Theta x u), dW = R^T (dw - Theta x w), dw = Theta1 + Theta x w
+                dV = tmatvec(rotation, sub(get3(places, o + l + P1), cross(get3(a, c + l + TH0), u)))
+                dW = tmatvec(rotation, get3(a, c + l + TH1))
+                store3(change[s], lane + l, 0, add(matvec(M_V, dV), matvec(M_W, dW)))
+                store3(change[s], lane + l, 3, add(matvec(F_V, dV), matvec(F_W, dW)))
+
+
+@kernel
+def add_stream_rows(streams, matrix, width):
+    """Matrix += basis x change of Phi."""
+    for s in range(len(streams.table)):
+        first, at = streams.table[s, FIRST], streams.table[s, VALUES]
+        for r in range(streams.table[s, WIDTH]):
+            value, strain, row = streams.basis[at + r], streams.strain[at + r], (first + r) * width
+            if value != 0.0:
+                for j in range(width):
+                    matrix[row + j] += value * streams.change[s, j, strain]

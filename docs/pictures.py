@@ -1,6 +1,6 @@
 """Pictures of the documentation that show the viewer: run after a change of what it draws. Needs the extras view and browser.
 
-python docs/pictures.py [showcase|live|demo|docs|tutorial ...]: writes docs/figures/showcase/*.png and docs/images/*.png.
+python docs/pictures.py [showcase|live|demo|tutorial|maps|docs ...]: writes docs/figures/showcase/*.png and docs/images/*.png.
 """
 
 from __future__ import annotations
@@ -183,10 +183,28 @@ def tutorial() -> None:
     keep(Image.open(stream).convert("RGB"), DOCS / "images" / "tutorial_motion.png", 128)
 
 
+def maps() -> None:
+    """A torque map and a phase portrait, of the eel."""
+    from anguilla.view import plots
+
+    run = ag.simulate(read_file(ROBOTS / "eel.yaml").robot, duration=2.0, dt=0.01)
+    drawn = []
+    for figure in (plots.wrench_map(run, run.robot.part("body"), "moment_z"), plots.phase(run, "body.bend_z[0]")):
+        stream = io.BytesIO()
+        figure.savefig(stream, format="png", dpi=110)
+        drawn.append(Image.open(stream).convert("RGB"))
+    both = Image.new("RGB", (sum(p.width for p in drawn), max(p.height for p in drawn)), "white")
+    both.paste(drawn[0], (0, 0))
+    both.paste(drawn[1], (drawn[0].width, 0))
+    keep(both, DOCS / "images" / "maps.png")
+
+
+SINGLE = ("live", "demo", "tutorial", "maps", "docs")
+
 if __name__ == "__main__":
-    wanted = sys.argv[1:] or ["showcase", "live", "demo", "tutorial", "docs"]
-    for name in ("live", "demo", "tutorial", "docs"):
+    wanted = sys.argv[1:] or ["showcase", *SINGLE]
+    for name in SINGLE:
         if name in wanted:
             globals()[name]()
     if "showcase" in wanted:
-        showcase([name for name in wanted if name not in ("showcase", "live", "demo", "tutorial", "docs")])
+        showcase([name for name in wanted if name not in ("showcase", *SINGLE)])

@@ -70,6 +70,17 @@ def eel():
     return robot
 
 
+def swimmer():
+    """An eel that swims: its bending is imposed, the water answers, and the motion of the body follows."""
+    robot = ag.Robot("swimmer", gravity=(0, 0, 0))
+    gait = ag.TravellingWave(envelope=(2.0, 6.0), wavelength=0.6, period=0.8)
+    skin = ag.Material(young=2e4, density=1000, damping=0.01)
+    rod = ag.Rod(0.6, ag.Ellipse(0.015, 0.03), skin, shape=gait, intervals=24)
+    eel = robot.add(rod, at=robot.ground, joint=ag.Free(), name="eel")
+    robot.load(ag.Morison(eel, name="water"))
+    return robot
+
+
 def pendulum_string():
     """A soft string with a ball at its end, swinging."""
     robot = ag.Robot("pendulum_string")
@@ -174,7 +185,19 @@ def flying_gripper():
 
 ROBOTS = {
     build.__name__: build
-    for build in (cantilever, octopus_arm, trunk, eel, pendulum_string, helix_spring, tripod, whip, bow, flying_gripper)
+    for build in (
+        cantilever,
+        octopus_arm,
+        trunk,
+        eel,
+        swimmer,
+        pendulum_string,
+        helix_spring,
+        tripod,
+        whip,
+        bow,
+        flying_gripper,
+    )
 }
 INPUTS = {
     "octopus_arm": {"straight_1": 3.0, "winding": 2.0},
@@ -182,7 +205,13 @@ INPUTS = {
     "bow": {"string": 60.0},
     "flying_gripper": {f"pull_{k + 1}": 1.0 for k in range(4)},
 }
-MOVING = {"eel": 0.6, "pendulum_string": 0.5, "whip": 0.6, "flying_gripper": 0.5}  # [s]; of the others, the equilibrium
+MOVING = {
+    "eel": 0.6,
+    "swimmer": 2.4,
+    "pendulum_string": 0.5,
+    "whip": 0.6,
+    "flying_gripper": 0.5,
+}  # [s]; of the others, the equilibrium
 
 
 def _list(texts, arguments):

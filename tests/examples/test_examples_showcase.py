@@ -103,3 +103,10 @@ def test_tendons_curl_the_octopus(showcase):
 def test_whip_follows_its_shoulder(showcase):
     run = showcase.result.found["whip"]
     np.testing.assert_allclose(run["whip.angle"], 0.9 * np.sin(5 * run.t), atol=1e-9)
+
+
+def test_swimmer_goes_head_first(showcase):
+    run = showcase.result.found["swimmer"]
+    root = run.position(run.robot.part("eel").root)
+    assert root[-1, 0] < -0.1  # a wave that runs to the tail drives the head ahead, towards -x
+    assert np.abs(root[:, 2]).max() < 1e-9  # in its plane

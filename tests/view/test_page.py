@@ -114,3 +114,34 @@ def test_a_browser_draws_the_tip_where_it_is(case, page, tmp_path):
     tip = json.loads(re.search(r'data-tip="([^"]*)"', body)[1])
     index = int(np.argmin(np.abs(case.run.t - moment)))
     np.testing.assert_allclose(tip, scene(case.run, sections=40).tubes[-1].position[index, -1], atol=2e-6)
+
+
+def test_tendons_of_the_page_are_where_they_are(tmp_path):
+    robot = ag.Robot("crane", gravity=(0, 0, 0))
+    rubber = ag.Material(young=1e6, poisson=0.45, density=1000)
+    boom = robot.add(ag.Rod(0.4, ag.Circle(0.01), rubber, ag.kirchhoff(3)), at=robot.ground, name="boom")
+    hand = robot.add(
+        ag.RigidBody.box((0.05, 0.03, 0.03), mass=0.01), at=boom.tip, joint=ag.Revolute((0, 1, 0)), name="hand"
+    )
+    robot.actuate("pull", ag.Tendon(boom, ag.helical(0.006, 0.2)))
+    robot.actuate("stay", ag.Tendon([robot.ground.offset_by((0, 0, 0.3)), hand.at((0, 0, 0.02))], ag.parallel()))
+    run = ag.simulate(robot, duration=0.1, dt=0.01, inputs={"pull": 1.0, "stay": 0.05})
+    data = data_of(ag.animate(run, tmp_path / "crane.html"))
+    tubes = scene(run, sections=40).tubes
+
+    def line(cable, instant):
+        points = []
+        for number, section, offset in zip(cable["tube"], cable["section"], decode(cable["offset"]), strict=True):
+            if number < 0:
+                points.append(offset)
+            else:
+                tube = tubes[number]
+                points.append(tube.position[instant, section] + tube.rotation[instant, section] @ offset)
+        return np.array(points).reshape(-1, 2, 3)
+
+    pull, stay = data["cables"]
+    for instant in (0, 10):
+        lengths = [np.linalg.norm(np.diff(line(cable, instant), axis=1), axis=2).sum() for cable in (pull, stay)]
+        assert lengths[0] == pytest.approx(run.length("pull")[instant], rel=1e-3)
+        assert lengths[1] == pytest.approx(run.length("stay")[instant], rel=1e-5)
+    assert np.ptp(run.length("stay")) > 1e-3

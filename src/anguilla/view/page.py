@@ -8,15 +8,18 @@ import json
 import math
 import os
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from anguilla.describe import Chamber, Frame
 from anguilla.results import Trajectory
 from anguilla.view.files import as_target, whole_file
 from anguilla.view.scene import Result, Scene, Tube, as_computed, scene, thin
+from anguilla.view.stage import Tracks
 from anguilla.view.style import COLOURS, scaled
 
 __all__ = ["animate"]
@@ -45,18 +48,57 @@ def animate(run: Result, path: str | os.PathLike[str]) -> Path:
         wanted = int(FRAMES_PER_SECOND * float(run.t[-1] - run.t[0])) + 1
         run = thin(run, max(2, min(afford, max(wanted, FEWEST_FRAMES), MOST_FRAMES)))
     picture = scene(run, sections=sections, around=32 if count <= 8 else 16)
-    text = _fill(picture)
+    text = _fill(picture, cables_of(as_computed(run), picture))
     with whole_file(target) as part:
         part.write_text(text, encoding="utf-8")
     return target
 
 
-def _fill(picture: Scene) -> str:
+def cables_of(run: Result, picture: Scene) -> list[dict[str, Any]]:
+    """Lines of tendons and chambers as pairs of points fixed to drawn sections, so that they need no data of their own.
+
+    A point is a tube (-1: the world), a section of it, and an offset in its axes [m]; two points make a segment.
+    """
+    numbers = {tube.name: k for k, tube in enumerate(picture.tubes)}
+    tracks = Tracks(run)
+    found = []
+    for actuator in run.robot.actuators.values():
+        points: list[tuple[int, int, NDArray[np.float64]]] = []
+        for part, routing, low, high in getattr(actuator, "stretches", ()):
+            tube = picture.tubes[numbers[part.name]]
+            inside = np.flatnonzero((tube.X >= low - 1e-9) & (tube.X <= high + 1e-9))
+            line = [
+                (numbers[part.name], int(k), d) for k, d in zip(inside, routing.offset(tube.X[inside]), strict=True)
+            ]
+            points += [point for pair in pairwise(line) for point in pair]
+        for ends in getattr(actuator, "spans", ()):
+            points += [_fixed(tracks, frame, picture, numbers) for frame in ends]
+        if points:
+            tubes, sections, offsets = zip(*points, strict=True)
+            colour = (0.16, 0.44, 0.72) if isinstance(actuator, Chamber) else (0.10, 0.11, 0.14)
+            found.append({"tube": tubes, "section": sections, "offset": encode(np.array(offsets)), "colour": colour})
+    return found
+
+
+def _fixed(tracks: Tracks, frame: Frame, picture: Scene, numbers: dict[str, int]) -> tuple[int, int, Any]:
+    """A frame as a point fixed to the nearest drawn section of its part."""
+    place = tracks.pose(frame, 0)[1]
+    if frame.is_ground:
+        return -1, 0, place
+    number = numbers[tracks.result.robot.parts[frame.part_index].name]
+    tube = picture.tubes[number]
+    near = int(np.argmin(np.linalg.norm(tube.position[0] - place, axis=1)))
+    return number, near, tube.rotation[0, near].T @ (place - tube.position[0, near])
+
+
+def _fill(picture: Scene, cables: list[dict[str, Any]]) -> str:
     room = files("anguilla.view")
     page = room.joinpath("page.html").read_text(encoding="utf-8")
     player = room.joinpath("player.js").read_text(encoding="utf-8")
     # "<" is written as an escape, so that no name can end the script element
-    data = json.dumps(describe(picture), ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
+    data = json.dumps(describe(picture) | {"cables": cables}, ensure_ascii=True, separators=(",", ":")).replace(
+        "<", "\\u003c"
+    )
     head, rest = page.split("@TITLE@")
     middle, rest = rest.split("@DATA@")
     before, after = rest.split("@PLAYER@")

@@ -75,6 +75,18 @@ function start() {
     return new Float32Array(out);
   }
 
+  function cableOf(cable) {                      // a tendon or a chamber: points fixed to sections, two by two
+    const out = [], { tube, section, offset } = cable, n = tube.length;
+    const place = i => { const [x, y, z] = offset.slice(3 * i, 3 * i + 3);
+      if (tube[i] < 0) return [x, y, z];
+      const a = rods[tube[i]].axes, r = 12 * section[i];
+      return [0, 1, 2].map(k => a[r + 9 + k] + x * a[r + k] + y * a[r + 3 + k] + z * a[r + 6 + k]); };
+    for (let i = 0; i + 1 < n; i += 2) { const a = place(i), b = place(i + 1);
+      for (const [end, side] of [[0, -1], [0, 1], [1, 1], [0, -1], [1, 1], [1, -1]]) out.push(...a, ...b, end, side, 0.7); }
+    return new Float32Array(out);
+  }
+  const cables = scene.cables.map(cable => ({ ...cable, offset: decode(cable.offset) }));
+
   return function draw(time, eye, aim) {
     let frame = 0; while (frame + 2 < still.frames && still.t[frame + 1] <= time) frame++;
     const span = still.frames > 1 ? still.t[frame + 1] - still.t[frame] : 1;
@@ -99,6 +111,10 @@ function start() {
     corners.draw(4, gl.TRIANGLE_STRIP);
     line.use(); gl.uniformMatrix4fv(line.camera, false, camera);
     gl.uniform2f(line.pixels, canvas.clientWidth, canvas.clientHeight);
+    gl.disable(gl.DEPTH_TEST);                   // seen through the rods they run in
+    for (const cable of cables) { const data = cableOf(cable);
+      gl.uniform3fv(line.colour, cable.colour); trail.load(data); trail.draw(data.length / 9, gl.TRIANGLES); }
+    gl.enable(gl.DEPTH_TEST);
     if (still.frames > 1) for (const rod of rods.filter(rod => rod.free)) { const data = trailOf(rod, time, frame);
       gl.uniform3f(line.colour, 0.84, 0.37, 0.0); trail.load(data); trail.draw(data.length / 9, gl.TRIANGLES); }
     gl.depthMask(true); gl.disable(gl.BLEND);

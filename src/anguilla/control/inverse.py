@@ -82,6 +82,8 @@ class InverseKinematics:
             [np.r_[np.ones(3), np.full(rows - 3, lever)] for rows in self.model.effectors.values()] or [np.zeros(0)]
         )
         self._kept, self._honest = 0, True
+        self._choice: Allocation | None = None
+        self._waypoint: Any = None  # an equilibrium on the way, to fall back to
         self._calm, self._change = 0.0, np.zeros(len(self.model.actuators))
         self._before = self._length = np.inf
         self.trust = self.reach
@@ -179,6 +181,7 @@ class InverseKinematics:
         )
         self._steady(choice.change, projection.W("a", "a"))
         self._honest = _mostly_driven(projection, choice.change)
+        self._choice = choice
         # where the body is about to buckle a small imbalance throws it far: no node goes much further than the effectors
         far = max(AWAY * float(np.linalg.norm(weights * before)), CALM_REACH * self.model.size)
         length = self.model.advance(projection, choice.change, reach=min(2.0 * self.trust, far))
@@ -217,6 +220,7 @@ class InverseKinematics:
             return self._step(positions, rotations, mask)
 
         begin, home = self.model.positions(), self.model.remember()
+        self._waypoint = home
         for pieces in (1, 4, 16):  # straight there; if that fails, along the line in pieces
             self.model.restore(home)
             self.retreat(self.reach / pieces)
@@ -227,9 +231,12 @@ class InverseKinematics:
                     self.model, step, error, tolerance, iterations if last else min(40, iterations), True, self
                 )
             except SolverError as failure:
+                known = isinstance(failure.result, Reach)
+                if last and not known and self._choice is not None:
+                    return _give_up(self.model, [self._waypoint, home], self._choice, error, failure, raise_on_failure)
+                if last and (raise_on_failure or not known):
+                    raise
                 if last:
-                    if raise_on_failure or failure.result is None:
-                        raise
                     return failure.result
         raise AssertionError
 
@@ -241,6 +248,7 @@ class InverseKinematics:
                 if self._step(part, [None] * len(part), mask)[1] <= 1e-3 * self.model.size:
                     break
             self.model.relax(strokes=True)
+            self._waypoint = self.model.remember()
 
     def follow(self, name: str, path: ArrayLike, **options: Any) -> list[Reach]:
         """Solve along a path (k, 3) [m] of one effector, each point from the one before."""
@@ -277,11 +285,14 @@ def _settle(
     distances: list[float] = []
     choice: Allocation | None = None
     good = memory = model.remember()  # good: before the last step, whose end may turn out to be inside out
+    start, nearest = memory, (np.inf, memory)
     for count in range(1, most + 1):  # noqa: B007
         try:
             now = model.remember()
             choice, length = step()
-        except SolverError:
+        except SolverError as failure:
+            if choice is not None and halvings >= 12:
+                return _give_up(model, [nearest[1], start], choice, error, failure, raise_on_failure)
             if owner is None or halvings >= 12:
                 raise
             halvings += 1
@@ -289,6 +300,8 @@ def _settle(
             model.restore(good)
             continue
         good, memory = memory, now
+        if distances and distances[-1] < nearest[0]:
+            nearest = (distances[-1], now)
         distances.append(float(np.linalg.norm(error())))
         if length <= tolerance * model.size or (length <= CRAWL * model.size and _stands(distances)):
             settled = True
@@ -297,7 +310,10 @@ def _settle(
         raise SolverError(
             "Inverse kinematics could not make a single step.", advice="Start from an equilibrium (relax)."
         )
-    equilibrium = model.relax(strokes=True)
+    try:
+        equilibrium = model.relax(strokes=True)
+    except SolverError as failure:
+        return _give_up(model, [nearest[1], start], choice, error, failure, raise_on_failure)
     left = error()
     message = f"settled in {count} steps" if settled else f"still moving by {length:.2e} m after {count} steps"
     if settled and not choice.feasible:
@@ -309,6 +325,34 @@ def _settle(
             advice="Move the target in smaller pieces, lower reach, raise energy, or allow more iterations.",
         )  # fmt: skip
     return result
+
+
+def _give_up(
+    model: ConstraintModel,
+    memories: list[Any],
+    choice: Allocation,
+    error: Any,
+    failure: SolverError,
+    raise_on_failure: bool,
+) -> Reach:
+    """The equilibrium nearest to the target that was met on the way, as a failure."""
+    for memory in memories:
+        model.restore(memory)
+        try:
+            equilibrium = model.relax(strokes=True)
+            break
+        except SolverError:
+            continue
+    else:
+        raise failure
+    message = "stopped on its way to the target; the nearest equilibrium met is given"
+    result = _reach(model, choice, error(), Status(False, message, {}), equilibrium)
+    if not raise_on_failure:
+        return result
+    raise SolverError(
+        f"Inverse kinematics {message}. The reason: {failure}", result=result,
+        advice="If the target is out of reach, limit the efforts or strokes of the actuators, or bring it nearer.",
+    )  # fmt: skip
 
 
 def _reach(model: ConstraintModel, choice: Allocation, left: Floats, status: Status, equilibrium: Any) -> Reach:

@@ -3,7 +3,6 @@
 Four bent silicone legs join two hubs; four cables pull the elbows towards the axis. The model finds the cable strokes for a
 place of the top. The strokes are then given to a robot that differs from the model (stiffness, mesh), as a real one would:
 its distances to the goals play the part of figure 12. Then cables slide over the elbows, where they rub.
-
 Figure 14 (load at the top) and the comparison of laws of IV.D follow.
 """
 
@@ -151,6 +150,9 @@ def figures(folder, result=None):
         k = np.arange(1, len(result.goals) + 1)
         middle.bar(k, 1e3 * result.plant_error, color=COLOURS[0], label="other robot")
         middle.plot(k, 1e3 * result.model_error, "_", color=COLOURS[1], label="relaxed model")
+        middle.plot(
+            k, 1e3 * result.rubbing["and friction 0.3"], ".", color=COLOURS[2], label="sliding cables, friction"
+        )
         middle.set(xlabel="goal", ylabel="distance [mm]", title="Distance to the goal (figure 12)")
         middle.legend(frameon=False, fontsize=8)
         for j, name in enumerate(("model", "other robot")):

@@ -60,6 +60,14 @@ CLAIMS = (
           lambda x, *_: x < 0.01),
     Claim(r"(\w+): moved by refinement", "the same: moved by half the step, twice the modes and intervals / length",
           "< 0.3 %", lambda x, *_: x < 0.003),
+    Claim(r"bent block, (linear|averaged): order in the boxes", "Bent block of {0} tetrahedra: order in the boxes", "> 1.6",
+          lambda x, *_: x > 1.6),
+    Claim(r"bent block, quadratic: order in the boxes", "Bent block of quadratic tetrahedra: order in the boxes", "> 2",
+          lambda x, *_: x > 2),
+    Claim(r"bent block, nu = 0.49, two quadratic boxes: gap to the beam", "Poisson's ratio 0.49, two quadratic boxes through "
+          "the thickness: deflection against Timoshenko", "< 5 %", lambda x, *_: x < 0.05),
+    Claim(r"heavy block and rod: distance of the tips / way", "Heavy block of quadratic tetrahedra against its Cosserat rod: "
+          "distance of the tips / way", "< 0.2 %", lambda x, *_: x < 0.002),
 )  # fmt: skip
 
 # Proofs that are tests only: what they compare with, and their tolerance.
@@ -73,6 +81,9 @@ PROOFS = (
     ("validation_dynamics/test_dynamics_energy.py", "energy kept, or lost to viscosity as it should", "5e-4, 1e-4"),
     ("validation_dynamics/test_dynamics_momentum.py", "impulse of loads and reactions is momentum", "2e-5"),
     ("validation_dynamics/test_dynamics_damping.py", "every step is that of its amplification matrix", "1e-3"),
+    ("fem/test_fem_elements.py", "patches, scikit-fem's stiffness, tangents of soft volumes", "1e-12, 1e-12, 1e-7"),
+    ("fem/test_fem_rods.py", "volumes against rods: loads, straight and helical tendons", "0.2 to 0.7 %"),
+    ("control/test_control_robust.py", "largest gamma of 002 (54), by inequality and exactly", "2e-5"),
     ("validation_dynamics/test_dynamics_steps.py", "error-controlled and cut steps, restarts, slow loads", "1e-3"),
 )  # fmt: skip
 

@@ -306,3 +306,25 @@ def test_a_body_about_to_buckle_is_not_thrown_away():
             if k > 3:
                 assert np.linalg.norm(model.positions()[0] - goal) < 1e-6
                 assert np.abs(model.system.residual(model.state, model.efforts)).max() < 0.02
+
+
+@pytest.mark.parametrize("goal", [(-0.1, 0.0, 0.0), (0.0, 0.0, 0.0)])
+def test_a_target_that_crushes_the_body_leaves_an_equilibrium(goal):
+    """Tendons without limits, a target behind the base: the best met on the way, told as a failure."""
+    body = finger(cells=(6, 1, 1))
+    rest = fem.statics(body).position("tip")
+    answer = control.InverseKinematics(body).solve({"tip": goal}, raise_on_failure=False)
+    if not answer.status.success:
+        assert "nearest equilibrium met" in answer.status.message
+    assert answer.equilibrium.imbalance < 1e-8
+    assert answer.distance < np.linalg.norm(rest - goal)
+
+
+def test_a_rigid_end_does_not_slow_the_search():
+    """Turns of a rigid part are angles and must not be taken for lengths."""
+    body = finger(cells=(8, 2, 2))
+    body.rigid("cap", lambda p: p[:, 0] > 0.0999)
+    known = fem.statics(body, inputs={"pull_0": 0.6, "pull_1": 0.8})
+    reach = control.inverse_kinematics(body, {"tip": known.position("tip")})
+    assert reach.distance < 1e-5
+    assert reach.status.counters["steps"] <= 12

@@ -74,6 +74,28 @@ def test_an_unknown_force_is_rejected():
     assert error[139] < 0.02 * error[60]
 
 
+@pytest.mark.slow
+def test_what_is_left_dies_out_with_the_integral_term():
+    """After a push, long runs: the error falls for ever, at the slow pole of (32), which is near ki / kp."""
+    own, plant = models()
+    pushed = fem.SoftModel(finger(1.3e6, cells=(6, 1, 1), load=(0, 0.01, 0.02)))
+
+    def push(k, machine):
+        if k == 60:
+            pushed.restore(machine.model.remember())
+            machine.model = pushed
+            pushed.relax()
+
+    run = control.run_loop(
+        control.SensorControl(own, kp=KP, ki=KI), control.Plant(plant), [(0, goal_lengths())], 1400, disturb=push
+    )
+    error = np.abs(run.lengths - run.goals).max(axis=1)
+    pole = np.abs(np.linalg.eigvals([[1 - KP, -KI], [1, 1]])).max()
+    rate = -np.log(error[1399] / error[500]) / 899
+    assert rate == pytest.approx(-np.log(pole), rel=0.05)
+    assert error[1399] < 2e-4 * error[0]
+
+
 def test_saturation_keeps_commands_in_their_limits():
     own, plant = models()
     body = finger(cells=(6, 1, 1))

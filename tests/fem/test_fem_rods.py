@@ -97,3 +97,5 @@ def test_routes_are_those_of_rods():
     ):
         with pytest.raises(ag.DescriptionError, match="route"):
             fem.route(**bad)
+    with pytest.raises(ag.DescriptionError, match="give route"):
+        fem.Tendon(routing)

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from fem_bodies import RUBBER, bar, everything
+from fem_bodies import RUBBER, bar, dense, everything
 
 import anguilla as ag
 from anguilla import fem
 from anguilla.fem.lattice import lattice
+from anguilla.fem.linear import make_solver
 
 LENGTH, SIDE, YOUNG = 0.1, 0.01, 1e6
 SECOND = SIDE**4 / 12.0
@@ -176,3 +177,29 @@ def test_failures_are_clear():
         fem.statics(squashed)
     assert np.all(np.isfinite(caught.value.result.x))
     assert not caught.value.result.status.success
+
+
+@pytest.mark.parametrize("shift", [0.0, 30.0])
+def test_solvers_count_negative_pivots_and_project_alike(shift):
+    """A stiffness that is positive definite, and the same after a shift that makes it indefinite, against dense algebra."""
+    pytest.importorskip("pypardiso")
+    system = fem.SoftSystem(everything())
+    u = system.unknowns
+    _, gradient, blocks = system.evaluate(system.rest, np.array([1.0, 1e3]), stiffness=True)
+    values = u.fold(system.rest.x, blocks, gradient)
+    for k in (0, 4, 8):
+        values[u.rows == u.cols, k] -= shift
+    K = dense(system, values)
+    b = np.random.default_rng(0).standard_normal((5, len(K)))
+    truth = b @ np.linalg.solve(K, b.T)
+    negative = int(np.sum(np.linalg.eigvalsh(K) < 0.0))
+    assert (negative > 0) == (shift > 0.0)
+    for name in ("ldl", "mkl"):
+        solver = make_solver(name, u.points, u.rows, u.cols)
+        assert solver.factor(values) == negative
+        w, finish = solver.gram(b)
+        np.testing.assert_allclose(w, truth, atol=1e-9 * np.abs(truth).max())
+        c = np.arange(5.0)
+        np.testing.assert_allclose(K @ finish(c), c @ b, atol=1e-9 * np.abs(c @ b).max())
+        np.testing.assert_allclose(solver.solve(b) @ K, b, atol=1e-9 * np.abs(b).max())
+        assert solver.factor(values) == negative  # again, on the same handle

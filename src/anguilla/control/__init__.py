@@ -8,9 +8,9 @@ from typing import Any
 # Imported when first asked for: compiled code and SciPy are slow to import.
 _LAZY = {
     "InverseKinematics": "inverse",
-    "Reach": "inverse",
+    "Reach": "settling",
     "inverse_kinematics": "inverse",
-    "forward_kinematics": "inverse",
+    "forward_kinematics": "forward",
     "Allocation": "allocation",
     "allocate": "allocation",
     "QpSolution": "qp",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,49 +10,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from anguilla.control.allocation import Allocation, allocate
 from anguilla.control.model import ConstraintModel, as_model
+from anguilla.control.settling import Reach, give_up, settle
 from anguilla.describe.description import did_you_mean
 from anguilla.errors import DescriptionError, SolverError, as_count, as_pose, as_positive, as_vector, refuse
 from anguilla.fem.projection import Projection
 from anguilla.lie import dexp3_inv
-from anguilla.results import Status
 
-__all__ = ["InverseKinematics", "Reach", "forward_kinematics", "inverse_kinematics"]
+__all__ = ["InverseKinematics", "inverse_kinematics"]
 
-ARRIVED = 1e-5  # of the size of the robot: an effector so near its target is there
 Floats = NDArray[np.float64]
 Targets = Mapping[str, ArrayLike]
 DRIVEN = 0.25  # largest part of the energy of a step that may come from an imbalance, to keep a factorisation
-CRAWL = 1e-4  # steps below this part of the size end the search when the target does not come nearer
 AWAY, CALM_REACH = 10.0, 0.01  # longest way of a node in a step, over the error of the effectors, or over the size
 PLACE = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])  # rows of a target that is a position only
-
-
-@dataclass(frozen=True)
-class Reach:
-    """Where an inverse (or forward) kinematic problem ended, at equilibrium.
-
-    Attributes:
-        inputs: tension [N] or pressure [Pa] of each actuator.
-        strokes: shortening [m] or gain of volume [m^3] of each actuator.
-        readings: length [m] of each sensor.
-        positions: position (3,) [m] of each effector.
-        error: (rows,) what is left of the error [m, rad].
-        distance: its norm.
-        allocation: the last QP, with the limits that hold.
-        status: how it ended; success means that it settled, `distance` says where.
-        equilibrium: the equilibrium.
-
-    """
-
-    inputs: dict[str, float]
-    strokes: dict[str, float]
-    readings: dict[str, float]
-    positions: dict[str, Floats]
-    error: Floats
-    distance: float
-    allocation: Allocation
-    status: Status
-    equilibrium: Any
 
 
 class InverseKinematics:
@@ -83,6 +52,8 @@ class InverseKinematics:
             [np.r_[np.ones(3), np.full(rows - 3, lever)] for rows in self.model.effectors.values()] or [np.zeros(0)]
         )
         self._kept, self._honest = 0, True
+        self._choice: Allocation | None = None
+        self._waypoint: Any = None  # an equilibrium on the way, to fall back to
         self._calm, self._change = 0.0, np.zeros(len(self.model.actuators))
         self._before = self._length = np.inf
         self.trust = self.reach
@@ -180,6 +151,7 @@ class InverseKinematics:
         )
         self._steady(choice.change, projection.W("a", "a"))
         self._honest = _mostly_driven(projection, choice.change)
+        self._choice = choice
         # where the body is about to buckle a small imbalance throws it far: no node goes much further than the effectors
         far = max(AWAY * float(np.linalg.norm(weights * before)), CALM_REACH * self.model.size)
         length = self.model.advance(projection, choice.change, reach=min(2.0 * self.trust, far))
@@ -220,19 +192,23 @@ class InverseKinematics:
             return self._step(positions, rotations, mask)
 
         begin, home = self.model.positions(), self.model.remember()
+        self._waypoint = home
         for pieces in (1, 4, 16):  # straight there; if that fails, along the line in pieces
             self.model.restore(home)
             self.retreat(self.reach / pieces)
             last = pieces == 16
             try:
                 self._approach(begin, positions, mask, pieces)
-                return _settle(
+                return settle(
                     self.model, step, error, tolerance, iterations if last else min(40, iterations), True, self
                 )
             except SolverError as failure:
+                known = isinstance(failure.result, Reach)
+                if last and not known and self._choice is not None:
+                    return give_up(self.model, [self._waypoint, home], self._choice, error, failure, raise_on_failure)
+                if last and (raise_on_failure or not known):
+                    raise
                 if last:
-                    if raise_on_failure or failure.result is None:
-                        raise
                     return failure.result
         raise AssertionError
 
@@ -244,6 +220,7 @@ class InverseKinematics:
                 if self._step(part, [None] * len(part), mask)[1] <= 1e-3 * self.model.size:
                     break
             self.model.relax(strokes=True)
+            self._waypoint = self.model.remember()
 
     def follow(self, name: str, path: ArrayLike, **options: Any) -> list[Reach]:
         """Solve along a path (k, 3) [m] of one effector, each point from the one before."""
@@ -259,74 +236,6 @@ def _mostly_driven(projection: Projection, change: Floats) -> bool:
     return bool(projection.lack <= DRIVEN * (projection.lack + driven))
 
 
-def _stands(distances: list[float]) -> bool:
-    """Whether the distance to a target out of reach has not changed for ten steps."""
-    last = distances[-10:]
-    return len(last) == 10 and max(last) - min(last) <= 1e-7 * max(last)
-
-
-def _settle(
-    model: ConstraintModel,
-    step: Any,
-    error: Any,
-    tolerance: float,
-    most: int,
-    raise_on_failure: bool,
-    owner: Any = None,
-) -> Reach:
-    """Repeat steps until they vanish; shorten them when elements turn inside out."""
-    as_count(most, "iterations")
-    length, halvings, count, settled = np.inf, 0, 0, False
-    distances: list[float] = []
-    choice: Allocation | None = None
-    good = memory = model.remember()  # good: before the last step, whose end may turn out to be inside out
-    for count in range(1, most + 1):  # noqa: B007
-        try:
-            now = model.remember()
-            choice, length = step()
-        except SolverError:
-            if owner is None or halvings >= 12:
-                raise
-            halvings += 1
-            owner.retreat(0.25 * owner.trust)
-            model.restore(good)
-            continue
-        good, memory = memory, now
-        distances.append(float(np.linalg.norm(error())))
-        if length <= tolerance * model.size or (length <= CRAWL * model.size and _stands(distances)):
-            settled = True
-            break
-    if choice is None:
-        raise SolverError(
-            "Inverse kinematics could not make a single step.", advice="Start from an equilibrium (relax)."
-        )
-    equilibrium = model.relax(strokes=True)
-    left = error()
-    # with more actuators than needed, effectors arrive long before the least energy is found: that is an answer
-    arrived = not settled and float(np.linalg.norm(left)) <= ARRIVED * model.size
-    message = f"settled in {count} steps" if settled else f"still moving by {length:.2e} m after {count} steps"
-    if arrived:
-        message, settled = f"arrived in {count} steps, while the shape still eases by {length:.1e} m a step", True
-    if settled and not choice.feasible:
-        message += "; the limits of strokes and efforts contradict each other, strokes are violated least"
-    result = _reach(model, choice, left, Status(settled, message, {"steps": count, "halvings": halvings}), equilibrium)
-    if not settled and raise_on_failure:
-        raise SolverError(
-            f"Inverse kinematics did not settle: {message}.", result=result,
-            advice="Move the target in smaller pieces, lower reach, raise energy, or allow more iterations.",
-        )  # fmt: skip
-    return result
-
-
-def _reach(model: ConstraintModel, choice: Allocation, left: Floats, status: Status, equilibrium: Any) -> Reach:
-    named = lambda names, values: dict(zip(names, np.asarray(values).tolist(), strict=True))  # noqa: E731
-    return Reach(
-        named(model.actuators, model.efforts), named(model.actuators, model.strokes()),
-        named(model.sensors, model.readings()), dict(zip(model.effectors, model.positions(), strict=True)),
-        left, float(np.linalg.norm(left)), choice, status, equilibrium,
-    )  # fmt: skip
-
-
 def inverse_kinematics(robot: Any, targets: Targets, **options: Any) -> Reach:
     """Efforts and strokes that bring effectors to their targets, from the present state of a model or from rest.
 
@@ -337,73 +246,3 @@ def inverse_kinematics(robot: Any, targets: Targets, **options: Any) -> Reach:
 
     """
     return InverseKinematics(robot, **options).solve(targets)
-
-
-def forward_kinematics(
-    robot: Any, lengths: Mapping[str, float] | ArrayLike, *, energy: float = 1e-9, limited: bool = False,
-    reach: float = 0.1, tolerance: float = 1e-7, iterations: int = 100, raise_on_failure: bool = True,
-) -> Reach:  # fmt: skip
-    """Shape of a robot from the lengths of its sensors (002 (15)): efforts that make the model read them.
-
-    Args:
-        robot: a SoftBody, or a model (SoftModel, RodModel) whose state is then used and moved.
-        lengths: measured length [m] of every sensor, by name or in order.
-        energy: weight of the deformation energy in the QP.
-        limited: keep efforts and strokes within their limits; otherwise they are free, as in an observer.
-        reach: longest way of a node in one step, over the size of the robot.
-        tolerance: largest last displacement, over the size of the robot.
-        iterations: most steps.
-        raise_on_failure: raise SolverError instead of returning a result that did not settle.
-
-    """
-    model = as_model(robot)
-    goal = as_lengths(model, lengths)
-    limits = model.limits() if limited else free_limits(len(model.actuators))
-
-    pace = _Pace(as_positive(reach, "reach") * model.size)
-
-    def step() -> tuple[Allocation, float]:
-        projection = model.project()
-        error = model.readings() - goal + projection.drift("s")
-        choice = allocate(projection, "s", error, limits, energy=energy)
-        length = model.advance(projection, choice.change, reach=pace.trust)
-        pace.trust = min(1.3 * pace.trust, pace.reach)
-        return choice, length
-
-    return _settle(model, step, lambda: model.readings() - goal, tolerance, iterations, raise_on_failure, pace)
-
-
-class _Pace:
-    """How far a step may go."""
-
-    def __init__(self, reach: float) -> None:
-        self.reach = self.trust = reach
-
-    def retreat(self, trust: float) -> None:
-        """Make shorter steps."""
-        self.trust = trust
-
-
-def as_lengths(model: ConstraintModel, lengths: Mapping[str, float] | ArrayLike) -> Floats:
-    """Check lengths of the sensors: (sensors,) [m]."""
-    names = model.sensors
-    if not names:
-        raise DescriptionError("the robot has no sensor: add strings with sense(...).")
-    if isinstance(lengths, Mapping):
-        for name in lengths:
-            if name not in names:
-                raise DescriptionError(f"lengths: there is no sensor {name!r}; there are: {', '.join(names)}.")
-        missing = [name for name in names if name not in lengths]
-        if missing:
-            raise DescriptionError(f"lengths: the length of sensor {missing[0]!r} is missing.")
-        lengths = [lengths[name] for name in names]
-    goal = as_vector(lengths, len(names), "lengths", "m")
-    if np.any(goal <= 0.0):
-        name = names[int(np.argmin(goal))]
-        raise DescriptionError(f"lengths: a length must be positive; got {goal.min():g} m for sensor {name!r}.")
-    return goal
-
-
-def free_limits(n: int) -> tuple[Floats, Floats, Floats, Floats]:
-    """No limits at all."""
-    return np.full(n, -np.inf), np.full(n, np.inf), np.full(n, -np.inf), np.full(n, np.inf)

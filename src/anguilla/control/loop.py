@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anguilla.control.allocation import Allocation, allocate
-from anguilla.control.inverse import as_lengths, free_limits
+from anguilla.control.forward import as_lengths, free_limits
 from anguilla.control.model import ConstraintModel, as_model
 from anguilla.errors import DescriptionError, as_array, as_count, as_nonnegative, as_positive, as_vector
 

@@ -109,7 +109,7 @@ class SoftBody:
         elif isinstance(actuator, Chamber):
             self.surface(actuator.surface, name)
         else:
-            raise refuse("actuate", "a fem.Tendon or a fem.Chamber", actuator)
+            raise refuse("actuate", "a fem.Tendon (its guides from fem.route, say) or a fem.Chamber", actuator)
         self.actuators[name] = actuator
 
     def sense(self, name: str, sensor: String) -> None:

@@ -120,7 +120,7 @@ def solve(
         else:
             step = system.solver.solve(-r)[0]
         step = step.reshape(-1, 3)
-        length = float(np.abs(step).max())
+        length = u.length(state.x, step)
         if not np.isfinite(length):
             return state, efforts, DIVERGED
         # reach of one step: half the size of the body, so that a soft direction does not throw it away

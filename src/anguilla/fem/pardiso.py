@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import os
 import weakref
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ MINIMUM_DEGREE, DISSECTION = 0, 2
 ORDERINGS = (MINIMUM_DEGREE, DISSECTION)  # the first is better for slender bodies, the second for solid ones
 
 
+@cache
 def library() -> Any:
     """The MKL library that pypardiso finds; PARDISO uses one thread unless MKL_NUM_THREADS says otherwise."""
     try:

@@ -33,6 +33,10 @@ INF = float("inf")
 
 def _points(value: object, name: str, least: int) -> Floats:
     wanted = f"at least {least} positions of shape (k, 3) [m]"
+    if isinstance(value, Routing):
+        raise DescriptionError(
+            f"{name} must be {wanted}; got a Routing: give route(routing, length), which makes them."
+        )
     points = np.atleast_2d(as_array(value, name, wanted))
     if points.ndim != 2 or points.shape[1] != 3 or len(points) < least:
         raise refuse(name, wanted, value)

@@ -180,7 +180,7 @@ class SoftModel:
         A step that moves a node by more than `reach` [m] is shortened.
         """
         step = projection.finish(change)
-        length = float(np.abs(step).max())
+        length = self.system.unknowns.length(self.state.x, step)
         part = min(1.0, reach / max(length, 1e-300))
         self.state = SoftState(*self.system.unknowns.move(self.state.x, self.state.rotations, part * step))
         self.efforts = projection.efforts + part * change

@@ -180,6 +180,11 @@ class Unknowns:
             out[nodes] = shift + np.cross(turn, x[nodes] - self._centre(x, k))
         return out
 
+    def length(self, x: Floats, step: Floats) -> float:
+        """Largest component of a displacement [m] that a small step (size, 3) gives a node."""
+        moved = step if not self.parts else self.spread(x, step)
+        return float(np.abs(moved).max())
+
     def gather(self, x: Floats, rows: Floats) -> Floats:
         """Gradients with respect to the nodes (m, n, 3) as gradients with respect to the unknowns (m, 3 size)."""
         out = np.empty((len(rows), self.size, 3))

@@ -135,12 +135,16 @@ def halve(case: str, rows: dict[str, dict], pythons: Pythons) -> None:
 
 
 def exudyn(case: str, settings: list[dict], pythons: Pythons, *, repeat: int) -> list[dict]:
-    """Records of Exudyn with the given settings."""
-    if case == "flying":
-        script, given = HERE / "peers" / "exudyn_flying.py", json.dumps(settings)
-        return records(pythons["exudyn"], script, "--settings", given, "--repeat", str(repeat))
-    peers = str(HERE / "peers")
-    return records(pythons["exudyn"], "-c", EXUDYN_SETTINGS, peers, case, str(repeat), json.dumps(settings))
+    """Records of Exudyn with the given settings; if it stops, records that say so."""
+    given = json.dumps(settings)
+    try:
+        if case == "flying":
+            script = HERE / "peers" / "exudyn_flying.py"
+            return records(pythons["exudyn"], script, "--settings", given, "--repeat", str(repeat))
+        return records(pythons["exudyn"], "-c", EXUDYN_SETTINGS, str(HERE / "peers"), case, str(repeat), given)
+    except RuntimeError as error:
+        say(str(error))
+        return [{"settings": values, "failure": "the program stopped"} for values in settings]
 
 
 def paths(case: str, pythons: Pythons, *, rounds: int, repeat: int) -> dict[str, list[dict]]:

@@ -28,13 +28,14 @@ class Setting:
     basis: str = "legendre"
 
     def refined(self) -> Setting:
-        """Half the step, twice the modes and intervals."""
+        """Half the step, twice the modes and intervals, a tenth of the tolerance."""
         return replace(
             self,
             bend_modes=2 * self.bend_modes,
             stretch_modes=2 * self.stretch_modes,
             intervals=2 * self.intervals,
             dt=self.dt / 2,
+            tolerance=self.tolerance / 10,
         )
 
 

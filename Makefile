@@ -39,10 +39,10 @@ check: $(READY)  ## lint, format, types, direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(READY)  ## time the library against its peers, about three minutes; writes docs/benchmarks.md
+bench: $(READY)  ## time the library against its peers, about ten minutes; writes docs/benchmarks.md, fails on lost ratios
 	$(BIN)/python benchmarks/run.py
 
-bench-full: $(READY)  ## the same with more rounds and the slowest peer
+bench-full: $(READY)  ## the same with more rounds and the slowest peers
 	$(BIN)/python benchmarks/run.py --full
 
 validate: $(READY)  ## slow proofs and figures; writes docs/validation.md

@@ -82,6 +82,7 @@ class Source:
     repeat: int = 3
     options: tuple[str, ...] = ()
     rounds: int = 1  # how often, in turns with the others of its case
+    full: bool = False  # in the full run only
 
 
 OTHERS = (
@@ -92,8 +93,9 @@ OTHERS = (
     Source("parallel", None, "parallel.py", 3, (), 2),
     Source("parallel", "exudyn", "peers/exudyn_parallel.py", 2, (), 2),
     Source("alone", None, "alone.py", 5),
-    Source("planar", None, "planar.py", 30, (), 2),
-    Source("planar", "jsrm", "peers/jsrm_tendon.py"),
+    # JSRM compiles for minutes.
+    Source("planar", None, "planar.py", 30, full=True),
+    Source("planar", "jsrm", "peers/jsrm_tendon.py", full=True),
     Source("batch", None, "batch.py", 5, ("--json",)),
     Source("batch", "mujoco", "peers/mujoco_batch.py", 5),
     Source("batch", "soromox", "peers/soromox_batch.py", 3),

@@ -5,7 +5,7 @@
 
 A round rod along x, clamped, with a dead force and a dead moment at its tip and no gravity: P L^2 / (E I) is about 5, the
 moment 1.5 E I / L. The error is the distance of the tip from the reference over the length. The reference is Anguilla with
-ten modes of each strain and 80 intervals; Exudyn tends to it with the square of its elements, to 2.5e-6 with 256 of them.
+ten modes of each strain and 80 intervals; Exudyn tends to it with the square of its elements (its extrapolated tip is 9e-9 away).
 Only NumPy above the imports of Anguilla: the script of the peer reads the rod from here.
 """
 

@@ -81,9 +81,9 @@ class Setting:
     tolerance: float = 1e-5
 
     def refined(self) -> "Setting":
-        """Half the step, twice the modes and intervals; a strain without modes gets one."""
+        """Half the step, twice the modes and intervals, a tenth of the tolerance; a strain without modes gets one."""
         twice = {name: max(1, 2 * getattr(self, name)) for name in ("twist", "bend", "stretch", "shear", "intervals")}
-        return replace(self, dt=self.dt / 2, **twice)
+        return replace(self, dt=self.dt / 2, tolerance=self.tolerance / 10, **twice)
 
 
 # The cheapest found that is off by less than 1 % and moves by less than 0.3 % when everything is refined.

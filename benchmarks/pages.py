@@ -262,11 +262,13 @@ READING = (
     "- *settled, exact beam*: the same among geometrically exact beams, the element nearest to Anguilla's rods; on `stiff` the",
     "  settled setting has them anyway.",
     "",
-    "SoRoMoX has strain modes too, but an explicit integrator with error control; its compilation, some ten seconds, is not",
-    "counted. MuJoCo's rod is a chain of vertices with edges of fixed length (springs on `stiff`), PyElastica's an explicit",
-    "Cosserat rod whose step is bounded by the speed of shear waves. Anguilla's settings (`benchmarks/settings.py`) were searched for as well: they are the cheapest found that pass two",
-    "tests, an error below 1 % and the stability stated below. The peers' settings are the work of outsiders: their authors may",
-    "know better ones.",
+    wrapped(
+        "SoRoMoX has strain modes too, but an explicit integrator with error control; its compilation, some ten seconds, is not "
+        "counted. MuJoCo's rod is a chain of vertices with edges of fixed length (springs on `stiff`), PyElastica's an explicit "
+        "Cosserat rod whose step is bounded by the speed of shear waves. Anguilla's settings (`benchmarks/settings.py`) were searched "
+        "for as well: they are the cheapest found that pass two tests, an error below 1 % and the stability stated below. The peers' "
+        "settings are the work of outsiders: their authors may know better ones."
+    ),
 )
 FIGURE_TEXT = (
     "Circles mark the settings of the table. Anguilla's line refines modes, intervals and step together; Exudyn's marks are the",
@@ -309,7 +311,7 @@ def stability(result: dict) -> list[str]:
     ]
     return [
         wrapped(
-            "How stable are Anguilla's own settings? With half the step and twice the modes and intervals, the tip moves at "
+            "How stable are Anguilla's own settings? With half the step, twice the modes and intervals and a tenth of the tolerance, the tip moves at "
             f"the check times by at most {', '.join(moves)} of the length; `tests/validation_dynamics` and `tests/test_benchmarks.py` keep "
             f"this below 0.3 %. With half the step alone, the error goes from {', '.join(halves)}: it stays within 1 %, but it is not "
             "free of cancellation either."

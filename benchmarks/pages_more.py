@@ -47,9 +47,7 @@ def goals(result: dict) -> list[str]:
             continue
         ours = rows["anguilla"]["ratio"]
         cells = [_verdict(rows.get(key, {}).get("ratio"), ours, goal) for key in ("plain", "settled")]
-        others = {
-            row["title"]: row["ratio"] for key, row in rows.items() if key != "anguilla" and row.get("error", 1) <= 0.01
-        }
+        others = _others(rows)
         best = min(others, key=lambda title: others[title], default=None)
         last = "" if best is None else f"{_verdict(others[best], ours, goal)} ({best})"
         lines.append(f"| {case} | {goal} | {cells[0]} | {cells[1]} | {last} |")
@@ -57,15 +55,36 @@ def goals(result: dict) -> list[str]:
     ours, peer = best_of(rows, own=True), best_of(rows, own=False)
     if ours and peer:
         lines.append(f"| tendon arm | {TENDON_GOAL} | | | {_verdict(peer, ours, TENDON_GOAL)} (SoRoMoX) |")
-    lines += [
-        "",
-        wrapped(
-            "The goals were set against plain exact beams. A search over the options of Exudyn finds settings that are several times "
-            "faster than those, above all its planar cables; against them the goals for the cantilevers are not met, and no wording "
-            "of the comparison changes that."
-        ),
+    missed = [
+        case for case, goal in GOALS.items() if case in result["cases"] and not _reached(result["cases"][case], goal)
     ]
+    text = (
+        "The goals were set against plain exact beams. A search over the options of Exudyn finds settings that are several times faster "
+        "than those, above all its planar cables. "
+    )
+    text += (
+        f"Against the fastest peer in any setting, the goal is missed on {_and(missed)}."
+        if missed
+        else "All goals are met even so."
+    )
+    lines += ["", wrapped(text)]
     return lines
+
+
+def _others(rows: dict[str, dict]) -> dict[str, float]:
+    """Times of the peers within 1 %, by title."""
+    return {
+        row["title"]: row["ratio"] for key, row in rows.items() if key != "anguilla" and row.get("error", 1) <= 0.01
+    }
+
+
+def _reached(rows: dict[str, dict], goal: float) -> bool:
+    return min(_others(rows).values(), default=0.0) >= goal * rows["anguilla"]["ratio"]
+
+
+def _and(names: list[str]) -> str:
+    quoted = [f"`{name}`" for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
 
 
 def _verdict(peer: float | None, ours: float, goal: float) -> str:

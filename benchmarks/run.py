@@ -17,6 +17,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -48,10 +49,10 @@ for values in json.loads(sys.argv[4]):
 Pythons = dict[str | None, Path]
 
 
-def interpreters() -> Pythons:
+def interpreters(peers: Sequence[str] = PEERS) -> Pythons:
     """Interpreter of every environment; a peer that cannot be installed is left out, with a message."""
     found: Pythons = {None: Path(sys.executable)}
-    for peer in PEERS:
+    for peer in peers:
         try:
             found[peer] = python_of(peer)
         except InstallError as error:
@@ -134,12 +135,16 @@ def halve(case: str, rows: dict[str, dict], pythons: Pythons) -> None:
 
 
 def exudyn(case: str, settings: list[dict], pythons: Pythons, *, repeat: int) -> list[dict]:
-    """Records of Exudyn with the given settings."""
-    if case == "flying":
-        script, given = HERE / "peers" / "exudyn_flying.py", json.dumps(settings)
-        return records(pythons["exudyn"], script, "--settings", given, "--repeat", str(repeat))
-    peers = str(HERE / "peers")
-    return records(pythons["exudyn"], "-c", EXUDYN_SETTINGS, peers, case, str(repeat), json.dumps(settings))
+    """Records of Exudyn with the given settings; if it stops, records that say so."""
+    given = json.dumps(settings)
+    try:
+        if case == "flying":
+            script = HERE / "peers" / "exudyn_flying.py"
+            return records(pythons["exudyn"], script, "--settings", given, "--repeat", str(repeat))
+        return records(pythons["exudyn"], "-c", EXUDYN_SETTINGS, str(HERE / "peers"), case, str(repeat), given)
+    except RuntimeError as error:
+        say(str(error))
+        return [{"settings": values, "failure": "the program stopped"} for values in settings]
 
 
 def paths(case: str, pythons: Pythons, *, rounds: int, repeat: int) -> dict[str, list[dict]]:
@@ -164,10 +169,11 @@ def paths(case: str, pythons: Pythons, *, rounds: int, repeat: int) -> dict[str,
     return {key: [merged(list(lines)) for lines in zip(*turns, strict=True)] for key, turns in taken.items()}
 
 
-def others(case: str, pythons: Pythons, *, factor: int, smoke: bool = False) -> list[dict]:
+def others(case: str, pythons: Pythons, *, full: bool, smoke: bool = False) -> list[dict]:
     """Rows of one of the other cases; its programs take turns. One that fails is reported and left out."""
     taken: dict[Source, list[list[dict]]] = {}
-    sources = [source for source in OTHERS if source.case == case and (HERE / source.script).exists()]
+    sources = [s for s in OTHERS if s.case == case and (full or not s.full) and (HERE / s.script).exists()]
+    factor = 2 if full else 1
     for turn in range(1 if smoke else factor * max((source.rounds for source in sources), default=0)):
         for source in sources:
             if source.peer not in pythons or turn >= source.rounds * factor:
@@ -183,9 +189,8 @@ def others(case: str, pythons: Pythons, *, factor: int, smoke: bool = False) -> 
     return [merged(list(lines)) for turns in taken.values() for lines in zip(*turns, strict=True)]
 
 
-def measure(cases: list[str], *, full: bool, smoke: bool = False) -> dict:
+def measure(cases: list[str], pythons: Pythons, *, full: bool, smoke: bool = False) -> dict:
     """Everything that the page shows; with `smoke`, each thing once."""
-    pythons = interpreters()
     result: dict = {"date": date.today().isoformat(), "full": full, "machine": machine(), "cases": {}, "paths": {},
                     "others": {}}  # fmt: skip
     for case in cases:
@@ -199,7 +204,7 @@ def measure(cases: list[str], *, full: bool, smoke: bool = False) -> dict:
             seconds = "1.0" if full else "0.02" if smoke else "0.15"
             result["steps"] = records(pythons[None], HERE / "step_time.py", "--json", "--seconds", seconds, own=True)[0]
         else:
-            result["others"][case] = others(case, pythons, factor=2 if full else 1, smoke=smoke)
+            result["others"][case] = others(case, pythons, full=full, smoke=smoke)
     result["versions"] = versions(result)
     return result
 
@@ -230,6 +235,7 @@ def main() -> int:
     parser.add_argument("--redraw", action="store_true", help="write the page from the last measurement")
     parser.add_argument("--smoke", action="store_true", help="everything once; leave the page and the record alone")
     parser.add_argument("--only", choices=CASES, help="this case only, and leave the page alone")
+    parser.add_argument("--peers", nargs="*", choices=PEERS, default=PEERS, help="only these, all by default")
     parser.add_argument("--accept", action="store_true", help="record ratios that got worse")
     arguments = parser.parse_args()
     if arguments.redraw:
@@ -238,7 +244,9 @@ def main() -> int:
         result = json.loads(RESULTS.read_text())
     else:
         cases = [arguments.only] if arguments.only else list(CASES)
-        result = measure(cases, full=arguments.full, smoke=arguments.smoke)
+        # JSRM has a row of the full run only.
+        wanted = [peer for peer in arguments.peers if peer != "jsrm" or arguments.full or arguments.only]
+        result = measure(cases, interpreters(wanted), full=arguments.full, smoke=arguments.smoke)
     if result["cases"]:
         print("\n".join(table(result)))
     for case, rows in result["others"].items():

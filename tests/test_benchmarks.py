@@ -1,5 +1,6 @@
 """The error measure of the benchmarks and the tables of their page."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -11,10 +12,17 @@ if not (BENCHMARKS / "pages.py").exists():
     pytest.skip("the benchmarks are not shipped with the tests", allow_module_level=True)
 sys.path.insert(0, str(BENCHMARKS))
 
+import equilibrium  # noqa: E402
+import flying  # noqa: E402
 from cases import CANTILEVERS, interpolate, reference, tip_error  # noqa: E402
-from pages import at_its_error, milliseconds, percent, settings_table, table, times  # noqa: E402
+from chain import equilibrium as chain_equilibrium  # noqa: E402
+from entries import ENTRIES, OTHERS  # noqa: E402
+from guard import RECORD, best_of, ratios, worse  # noqa: E402
+from pages import at_its_error, settings_table, table  # noqa: E402
+from pages_more import goals, other_table  # noqa: E402
 from run import merged  # noqa: E402
 from step_time import exponent  # noqa: E402
+from words import milliseconds, percent, times  # noqa: E402
 
 
 @pytest.mark.parametrize("name", CANTILEVERS)
@@ -104,3 +112,105 @@ def test_records_of_several_rounds_are_merged():
 
 def test_exponent_of_a_power():
     assert exponent([1.0, 2.0, 4.0], [3.0, 12.0, 48.0]) == pytest.approx(2.0)
+
+
+def test_the_flying_beam_is_within_one_percent_and_stays_there_when_everything_is_refined():
+    run, ends = flying.fly(flying.QUOTED)
+    assert flying.error(run.t, ends) < 0.01
+    assert run.status.counters["substeps"] == 0
+    assert flying.moved(flying.QUOTED) < 0.003
+
+
+def test_the_beam_flies_from_its_two_ends_and_the_reference_has_no_error():
+    with np.load(flying.REFERENCE) as data:
+        np.testing.assert_allclose([data["A"][0], data["B"][0]], [flying.FIRST, flying.LAST], atol=1e-12)
+        ends = np.stack([data["A"], data["B"]], axis=1)
+        assert flying.error(data["t"], ends) == 0.0
+        assert flying.error(data["t"], ends + np.array([0.0, 0.3, 0.4])) == pytest.approx(0.05)
+
+
+def test_the_equilibrium_in_space_is_that_of_exact_beams():
+    # Exudyn's tip with 48 and 96 beam elements, extrapolated with the square of the element [m].
+    peer = 0.556967297, 0.501363845, -0.533506913
+    assert equilibrium.error(peer) < 2e-8
+    rest, tip = equilibrium.solve(5, 2, 12)
+    assert np.linalg.norm(rest.position(tip) - peer) < 1e-5
+    rough, tip = equilibrium.solve(*equilibrium.SETTINGS[0])
+    assert equilibrium.error(rough.position(tip)) < 1e-3
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_a_chain_of_elements_tends_to_the_elastica(held):
+    from settings import SETTINGS, robots
+
+    import anguilla as ag
+
+    case = CANTILEVERS["soft"]
+    _, robot = robots(case, SETTINGS["soft"].refined())
+    rest = ag.statics(robot)
+    down, aside, _ = rest.position(rest.robot.parts[0].tip)
+    off = []
+    for n in (40, 80):
+        vertices, angles = chain_equilibrium(case, n, held=held)
+        assert (vertices.shape, angles.shape) == ((n + 1, 2), (n,))
+        off.append(np.linalg.norm(vertices[-1] - [aside, -down]))
+    # A held first element is a clamp in its middle: first order; a half spring is second order.
+    assert np.log2(off[0] / off[1]) == pytest.approx(1.0 if held else 2.0, abs=0.25)
+    assert off[1] < (0.03 if held else 0.002) * case.length
+
+
+def test_every_script_exists_and_every_entry_has_a_case():
+    batch = "batch.py"
+    for script in {entry.script for entry in ENTRIES} | {source.script for source in OTHERS} - {batch}:
+        assert (BENCHMARKS / script).exists(), script
+    assert all(entry.cases for entry in ENTRIES)
+
+
+def test_ratios_and_what_got_worse():
+    data = {**result(), "others": {"tendon": [
+        {"peer": "anguilla", "error": 0.004, "ratio": 0.001}, {"peer": "anguilla", "error": 0.02, "ratio": 0.0005},
+        {"peer": "soromox", "error": 0.009, "ratio": 0.5}, {"peer": "soromox", "error": 0.05, "ratio": 0.1},
+    ]}}  # fmt: skip
+    now = ratios(data)
+    assert now == {"soft, Exudyn, fastest": 8.0, "tendon, best peer": 500.0}
+    assert worse({"soft, Exudyn, fastest": 11.9, "gone": 5.0}, now) == []
+    assert len(worse({"soft, Exudyn, fastest": 12.1}, now)) == 1
+    assert best_of(data["others"]["tendon"], own=False, error=0.001) is None
+
+
+def test_goals_say_what_is_met_and_what_is_not():
+    data = {**result(), "others": {}}
+    data["cases"]["soft"]["plain"] = row("Exudyn, plain exact beam", 0.006, 0.04)
+    lines = goals(data)
+    assert "| soft | 150 | 200, met |  | 8.0, not met (Exudyn, fastest) |" in lines
+
+
+def test_other_cases_compare_with_the_fastest_of_ours_within_one_percent():
+    rows = [
+        {"peer": "anguilla", "settings": {"modes": 3}, "error": 0.002, "ratio": 0.001, "median": 0.0012},
+        {"peer": "exudyn", "settings": {"elements": 8}, "error": 0.005, "ratio": 0.02, "median": 0.03},
+        {"peer": "exudyn", "settings": {"elements": 4}, "failure": "did not converge"},
+    ]
+    lines = other_table("equilibrium", rows)
+    assert lines[2:] == [
+        "| Anguilla, modes 3 | 0.2 % | 1 | 1.2 |  |",
+        "| Exudyn, elements 8 | 0.5 % | 20 | 30 | 20 |",
+        "| Exudyn, elements 4 | did not converge | | | |",
+    ]
+    batch = [{"batch": {"best": 1000.0, "median": 900.0}}, {"peer": "mujoco", "coordinates": 12, "step": 0.01, "best": 50.0,
+                                                           "median": 40.0}]  # fmt: skip
+    assert other_table("batch", batch)[2:] == [
+        "| Anguilla | 12 | 5 | 1000 | 900 | 5 |",
+        "| MuJoCo | 12 | 10 | 50 | 40 | 0.5 |",
+    ]
+
+
+def test_the_recorded_ratios_are_those_of_the_page():
+    if not RECORD.exists():
+        pytest.skip("no ratios are recorded yet")
+    page = (RECORD.parent / "benchmarks.md").read_text().splitlines()
+    for name, ratio in json.loads(RECORD.read_text())["ratios"].items():
+        case, title = name.split(", ", 1)
+        if title != "best peer":
+            line = next(line for line in page if line.startswith(f"| {case} | {title} |"))
+            assert float(line.split("|")[7]) == pytest.approx(ratio, rel=0.06)

@@ -38,7 +38,7 @@ class Setting:
 # The fastest of the sweep with an error of at most 1 % of the length, or the nearest to it.
 FASTEST = {
     "soft": Setting(28, 5e-3),
-    "stiff": Setting(80, 1.5e-5, "RK4"),
+    "stiff": Setting(100, 8e-6, "RK4"),
     "stiff200": Setting(28, 2.5e-5),
 }
 
@@ -52,6 +52,9 @@ def sweep(case: Cantilever) -> Iterator[Setting]:
     }[case.name]
     for count, step in itertools.product(elements, steps):
         yield Setting(count, step)
+    if case.name == "stiff":  # its stretch counts: with edges of fixed length the error stays above 2.5 %
+        for count, step in ((64, 1.2e-5), (72, 1e-5), (100, 8e-6)):
+            yield Setting(count, step, "RK4")
 
 
 def build(case: Cantilever, setting: Setting) -> mujoco.MjModel:

@@ -119,7 +119,7 @@ def nodal_integrals(rod: Rod, grid: Grid, density: Callable[[Floats], Floats]) -
         own = inside[(grid.left[inside] > 0.0) & (inside > first) | (grid.right[inside] > 0.0) & (inside < last)]
         nodes = (grid.X[own] - start) / h
         # more points than nodes: quadratic drag has kinks where the flow turns, which more nodes must see better
-        x, w = np.polynomial.legendre.leggauss(max(PRODUCT_POINTS, 2 * len(own)))
+        x, w = _gauss(max(PRODUCT_POINTS, 2 * len(own)))
         angle = 0.5 * np.pi * (1.0 + x)
         s, weight = 0.5 * (1.0 - np.cos(angle)), 0.25 * np.pi * np.sin(angle) * w
         gaps = nodes[:, None] - nodes + np.eye(len(nodes))
@@ -132,10 +132,16 @@ def nodal_integrals(rod: Rod, grid: Grid, density: Callable[[Floats], Floats]) -
     return out
 
 
+@lru_cache(maxsize=64)
+def _gauss(count: int) -> tuple[Floats, Floats]:
+    """Gauss points on [-1, 1] and their weights, kept: a robot asks for the same ones twice per strain of every rod."""
+    return np.polynomial.legendre.leggauss(count)
+
+
 def strain_gram(rod: Rod, basis: Basis, weight: Floats | None, strain: int) -> Floats:
     """(k, k) integral over the rod of (stiffness of the strain, or 1/L) x basis x basis^T."""
     ends = np.array([0.0, *rod.breakpoints, rod.length])
-    points, w = np.polynomial.legendre.leggauss(basis.degree + 12)
+    points, w = _gauss(basis.degree + 12)
     half = 0.5 * np.diff(ends)[:, None]
     X = (ends[:-1, None] + half * (1.0 + points)).ravel()
     phi = basis(X / rod.length)

@@ -55,14 +55,14 @@ def mutate(text, rng):
 
 def judge(read):
     """Read; return the problems, each of which must be complete."""
-    began = time.perf_counter()
+    began = time.process_time()
     try:
         assert isinstance(read(), RobotFile)
         problems = ()
     except FileError as error:
         problems = error.problems
         assert problems and str(error)
-    assert time.perf_counter() - began < 5.0
+    assert time.process_time() - began < 5.0
     for p in problems:
         assert p.file and p.line >= 1 and p.column >= 1 and p.field and len(p.message) > 5 and len(p.suggestion) > 5, p
     return problems

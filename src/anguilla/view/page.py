@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe import Chamber, Frame
 from anguilla.results import Trajectory
-from anguilla.view.files import as_target, whole_file
+from anguilla.store.whole import as_target, whole_file
 from anguilla.view.scene import Result, Scene, Tube, as_computed, scene, thin
 from anguilla.view.stage import Tracks
 from anguilla.view.style import COLOURS, scaled

@@ -12,8 +12,8 @@ from anguilla.describe.description import did_you_mean
 from anguilla.describe.strains import STRAIN_NAMES
 from anguilla.errors import DescriptionError, as_count, refuse
 from anguilla.results import Equilibrium, Trajectory
+from anguilla.store.whole import as_target, whole_file
 from anguilla.view import panels
-from anguilla.view.files import as_target, whole_file
 from anguilla.view.scene import Result, as_computed, rods_of, scene, thin
 from anguilla.view.style import figure, figure_style
 

@@ -165,6 +165,7 @@ def test_a_path_is_followed(robot):
     assert max(result.distance for result in results) < 1e-5
 
 
+@pytest.mark.slow
 def test_keeping_a_factor_costs_steps_and_not_accuracy(robot):
     goal = {"top": (0.004, 0.002, 0.127)}
     answers = []
@@ -293,6 +294,7 @@ def test_a_length_that_is_not_positive_is_refused():
         control.forward_kinematics(finger(), [0.1, 0.1, -0.1])
 
 
+@pytest.mark.slow
 def test_a_body_about_to_buckle_is_not_thrown_away():
     """A soft robot near the loads at which it sways: a factorisation given up there must not send it far off."""
     model = fem.SoftModel(parallel(13, young=1.5e5))

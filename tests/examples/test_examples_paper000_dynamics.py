@@ -29,6 +29,7 @@ def test_the_refined_rod_is_that_of_shooting(example):
         assert np.all(np.abs(fine[k] - exact) < allowed), p.PLACES[k]
 
 
+@pytest.mark.slow
 def test_the_loop_is_a_circle_when_the_ends_meet(example):
     p, result = example(LOOP).module, example(LOOP).result
     k = int(np.argmin(np.abs(p.PLACES)))

@@ -37,6 +37,7 @@ def test_linear_tetrahedra_approach_beam_theory_with_order_two():
     assert ratios[0] == pytest.approx(0.604, abs=0.01)  # this is what two linear elements through the thickness give
 
 
+@pytest.mark.slow
 def test_averaged_tetrahedra_approach_the_same_limit():
     ratios = np.array([bent((10 * k, k, k), 0.49, element="averaged") for k in (2, 4, 6)])
     errors = bent((40, 4, 4), 0.49, element="quadratic") - ratios

@@ -253,7 +253,7 @@ def test_refused_when_solved(case):
 def test_a_body_without_rotary_inertia():
     robot = ag.Robot("dust")
     robot.add(ag.RigidBody.point_mass(1.0), at=robot.ground, joint=ag.Free(), name="grain")
-    with pytest.raises(ag.SolverError, match=r"mass matrix of 'dust' is singular: grain\.turn_\w moves no mass"):
+    with pytest.raises(ag.SolverError, match=r"mass matrix of 'dust' is singular: grain\.turn_x, .* moves no mass"):
         simulate(robot)
 
 
@@ -268,8 +268,8 @@ def test_a_coordinate_without_mass():
 def test_an_equilibrium_that_nothing_holds():
     robot = ag.Robot("loose")
     robot.add(ag.RigidBody.box((0.1,) * 3, mass=1.0), at=robot.ground, joint=ag.Revolute(Y), name="wheel")
-    with pytest.raises(ag.SolverError, match=r"tangent is singular, nothing holds wheel\.angle"):
-        ag.statics(robot)
+    with pytest.warns(ag.AnguillaWarning, match=r"not unique: nothing holds wheel\.angle"):
+        assert ag.statics(robot).status.success
 
 
 def test_a_flow_of_what_nothing_holds():

@@ -162,7 +162,8 @@ def motion_of(system: System, frames: Sequence[Frame], q: Floats, v: Floats, a: 
     observer = system.observing(frames)
     nodes = np.array([observer.model.node(frame.bare) for frame in frames], dtype=np.int64)
     out = np.zeros((len(q), len(nodes), SNAPSHOT))
-    if snapshots(observer.tree, observer.workspace, nodes, q, v, a, out):
+    states = (np.require(x, np.float64, "CW") for x in (q, v, a))  # one compilation serves slices and read-only arrays
+    if snapshots(observer.tree, observer.workspace, nodes, *states, out):
         raise DescriptionError("an interval of a rod turns by more than 3 rad: give the rod more intervals.")
     for k, frame in enumerate(frames):
         if frame.offset is not None:

@@ -169,4 +169,5 @@ if __name__ == "__main__":
     )
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
     figures(folder, result)
-    ag.animate(result.runs["spiral"], folder / "eel_spiral.html")
+    for gait, run in result.runs.items():
+        ag.animate(run, folder / f"eel_{gait}.html")

@@ -96,5 +96,4 @@ if __name__ == "__main__":
     print(f"{result.speed(result.inverse)[-1]:.4f} m/s")
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
     figures(folder, result)
-    if len(sys.argv) < 2:
-        ag.animate(result.forward[GAIN], folder / "fish.html")
+    ag.animate(result.forward[GAIN], folder / "fish.html")

@@ -65,7 +65,8 @@ def head():
     centre = 1000.0 * float(w @ (p.area * X)) / mass
     spread = 1000.0 * float(w @ (p.area * (X - centre) ** 2))
     about = [1000.0 * float(w @ s) for s in (p.polar, p.second_y, p.second_z)]
-    return ag.RigidBody(mass, (about[0], about[1] + spread, about[2] + spread), (centre, 0.0, 0.0))
+    drawn = ag.Shape("box", (2.0 * (0.3 - centre), 0.08, 0.12))
+    return ag.RigidBody(mass, (about[0], about[1] + spread, about[2] + spread), (centre, 0.0, 0.0), shape=drawn)
 
 
 def robot_of(modes=5, intervals=None):
@@ -145,5 +146,4 @@ if __name__ == "__main__":
     print(f"2.5 ms {result.finer['dt']:.4f}; {result.run.status.seconds / DURATION:.3f} of real time")
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
     figures(folder, result)
-    if len(sys.argv) < 2:
-        ag.animate(result.run, folder / "swimmer.html")
+    ag.animate(result.run, folder / "swimmer.html")

@@ -67,7 +67,7 @@ LOOP = {"young": 1e7, "damping": 0.01, "length": 0.4, "radius": 0.01, "rest curv
 
 
 def swimmer(p):
-    """A floating head and a soft tail, both driven by thrusters with integrals; the head turns."""
+    """A floating head and a soft tail in water, both driven by thrusters with integrals, and by a tendon; the head turns."""
     robot = ag.Robot("swimmer", gravity=(0, 0, -0.5))
     head = robot.add(
         ag.RigidBody(p["mass"], inertia=np.diag([1e-3, 2e-3, 2e-3])), at=robot.ground, joint=ag.Free(), name="head"
@@ -85,11 +85,14 @@ def swimmer(p):
                            place=(0.1, 0, 0)))  # fmt: skip
     robot.load(ag.Thruster(tail.tip, kp=0.1, ki=0.5 * p["ki"], velocity=(0, 0, 0.3)))
     robot.actuate("pull", ag.Tendon(tail, ag.parallel(y=p["tendon offset"])))
+    robot.load(ag.Lighthill(tail, density=p["water"]))
+    robot.load(ag.Morison(tail, density=p["water"], axial=0.1, normal=p["drag"], added=0.0, added_spin=0.0))
+    robot.load(ag.Hull(head.frame, drag=(0.5, 1.0, 1.0), added=(0.1, 0.2, 0.2, 1e-3, 2e-3, 2e-3)))
     return robot, tail.tip
 
 
 SWIMMER = {"young": 1e6, "length": 0.4, "radius": 0.02, "rest curvature": 0.5, "mass": 0.3, "tendon offset": 0.01, "kp": 1.0,
-           "ki": 1.0, "speed": 0.5, "turn": 1.2}  # fmt: skip
+           "ki": 1.0, "speed": 0.5, "turn": 1.2, "water": 1000.0, "drag": 1.2}  # fmt: skip
 
 ROBOTS = {"arm": (arm, ARM), "loop": (loop, LOOP), "swimmer": (swimmer, SWIMMER)}
 CASES = [(name, key) for name, (_, p) in ROBOTS.items() for key in p]

@@ -141,7 +141,12 @@ def judged(numbers: dict[str, float]) -> list[tuple[str, float, str, bool]]:
             match = re.fullmatch(claim.pattern, name)
             if match:
                 rows.append(
-                    (claim.text.format(*match.groups()), value, claim.tolerance, claim.holds(value, numbers, match[1]))
+                    (
+                        claim.text.format(*match.groups()),
+                        value,
+                        claim.tolerance,
+                        claim.holds(value, numbers, *match.groups()[:1]),
+                    )
                 )
                 break
         else:

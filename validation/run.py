@@ -140,14 +140,8 @@ def judged(numbers: dict[str, float]) -> list[tuple[str, float, str, bool]]:
         for claim in CLAIMS:
             match = re.fullmatch(claim.pattern, name)
             if match:
-                rows.append(
-                    (
-                        claim.text.format(*match.groups()),
-                        value,
-                        claim.tolerance,
-                        claim.holds(value, numbers, *match.groups()[:1]),
-                    )
-                )
+                holds = claim.holds(value, numbers, *match.groups()[:1])
+                rows.append((claim.text.format(*match.groups()), value, claim.tolerance, holds))
                 break
         else:
             rows.append((name, value, "", True))

@@ -198,7 +198,7 @@ def figures(folder, result=None):
         ax.set(title="tip from the core, same steps [m]", xlabel="modes of the core")
         ax.legend(frameon=False, fontsize=8)
         ax.grid(color=FAINT)
-        fig.savefig(Path(folder) / "test2_release.png", dpi=65)
+        fig.savefig(Path(folder) / "test2_release.png", dpi=58)
 
 
 if __name__ == "__main__":

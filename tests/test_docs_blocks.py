@@ -47,8 +47,9 @@ def test_a_page_does_what_it_shows(page, tmp_path, monkeypatch):
     shutil.copy(ROOT / "examples" / "robots" / "two_link.urdf", tmp_path)
     names: dict[str, object] = {"__name__": page.stem}
     for number, (kind, text) in enumerate(blocks(page)):
-        if kind == "python" and not missing(text):
-            exec(compile(text, f"{page.name}, block {number + 1}", "exec"), names)
+        if kind == "python":
+            if not missing(text):
+                exec(compile(text, f"{page.name}, block {number + 1}", "exec"), names)
         elif kind == "yaml":
             file = re.match(r"# (\w+\.yaml)\n", text)
             path = Path(file[1] if file else f"block_{number}.yaml")

@@ -5,11 +5,11 @@ import sys
 import anguilla as ag
 from anguilla import fem
 
+robot = ag.Robot()
+rod = ag.Rod(0.3, ag.Circle(0.01), ag.Material(young=1e6, density=1000), ag.kirchhoff(2))
+arm = robot.add(rod, at=robot.ground)
+robot.actuate("pull", ag.Tendon(arm, ag.parallel(y=0.005)))
 if sys.argv[1] == "core":
-    robot = ag.Robot()
-    rod = ag.Rod(0.3, ag.Circle(0.01), ag.Material(young=1e6, density=1000), ag.kirchhoff(2))
-    arm = robot.add(rod, at=robot.ground)
-    robot.actuate("pull", ag.Tendon(arm, ag.parallel(y=0.005)))
     run = ag.simulate(robot, duration=0.02, dt=0.01, start=ag.statics(robot), inputs={"pull": 0.1})
     run.position(arm.tip), run.energy, run.jacobian(arm.tip)
     ag.gradient(run, ag.Reach(arm.tip, (0.2, 0.0, 0.1)))
@@ -17,3 +17,4 @@ else:
     body = fem.SoftBody("block", fem.block((0.1, 0.02, 0.02), (4, 1, 1)), ag.Material(young=1e6, density=1000))
     body.fix("base")
     fem.statics(body)
+    ag.shooting.statics(robot, inputs={"pull": 0.1})

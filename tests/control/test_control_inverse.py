@@ -310,6 +310,7 @@ def test_a_body_about_to_buckle_is_not_thrown_away():
                 assert np.abs(model.system.residual(model.state, model.efforts)).max() < 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", [(-0.1, 0.0, 0.0), (0.0, 0.0, 0.0)])
 def test_a_target_that_crushes_the_body_leaves_an_equilibrium(goal):
     """Tendons without limits, a target behind the base: the best met on the way, told as a failure."""

@@ -26,6 +26,7 @@ def bent(cells, poisson=0.3, load=1e-3, **options):
     return -fem.statics(body).position("tip")[2] / deflection(load, poisson)
 
 
+@pytest.mark.slow
 def test_linear_tetrahedra_approach_beam_theory_with_order_two():
     ratios = np.array([bent((10 * k, k, k)) for k in (2, 4, 8)])
     # a clamped end holds the sides, so the limit is a little stiffer than beam theory: take it from quadratic elements

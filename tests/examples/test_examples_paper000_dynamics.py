@@ -15,6 +15,7 @@ LOOP, SWING, FLOAT = "paper000_test3_loop", "paper000_test5_pendulum", "paper000
 # Test 3: a twisted rod makes a loop -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_straight_rod_is_twisted_uniformly(example):
     p, result = example(LOOP).module, example(LOOP).result
     np.testing.assert_allclose(result.phase1, p.GJ * 2.0 * np.pi * p.TURNS / p.LENGTH, rtol=1e-9, atol=1e-9)
@@ -39,6 +40,7 @@ def test_the_loop_is_a_circle_when_the_ends_meet(example):
     assert result.fine.energies()[k, 1] == pytest.approx(0.5 * p.EI * (2.0 * np.pi) ** 2 / p.LENGTH, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_twist_of_a_round_rod_is_uniform(example):
     """Kirchhoff's integral: no external moment turns the sections about the rod."""
     result = example(LOOP).result

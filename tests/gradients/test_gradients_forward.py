@@ -26,7 +26,9 @@ def design_of(name):
     return (lambda values: make(dict(zip(keys, values, strict=True)))[0]), np.array(list(given.values()))
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name == "loop" else pytest.mark.slow) for name in ROBOTS]
+)
 def test_forward_equals_backward(name):
     make, given = ROBOTS[name]
     robot, tip = make(given)

@@ -28,6 +28,7 @@ from cases import CANTILEVERS
 from measure import rounded, show
 
 import anguilla as ag
+from anguilla._distant import entry
 from anguilla.assemble.evaluate import residual, tangent
 from anguilla.solve.linear import factorise
 from anguilla.solve.newton import FACTORISATIONS, HALVINGS, ITERATIONS, scratch
@@ -74,13 +75,13 @@ def state(system: ag.System) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return 0.3 * random.normal(size=system.size) / size, random.normal(size=system.size) / size, np.zeros(system.size)
 
 
-@numba.njit
+@entry(residual)
 def _residuals(count, tree, ws, loads, q, v, a, lam, out):
     for _ in range(count):
         residual(tree, ws, loads, q, v, a, lam, out)
 
 
-@numba.njit
+@entry(tangent)
 def _tangents(count, tree, ws, loads, lam, out):
     for _ in range(count):
         tangent(tree, ws, loads, 2.0 / DT, 4.0 / DT**2, lam, out)

@@ -134,14 +134,15 @@ def robots():
 
 
 def kernels():
-    """All compiled functions of the core, helpers that are inlined left out."""
+    """All compiled functions of the core, without the helpers they are made of."""
     from numba.core.dispatcher import Dispatcher
 
     found = {}
     for name, module in list(sys.modules.items()):
         if name.startswith("anguilla.") and not name.startswith(("anguilla.solve.shooting", "anguilla.fem")):
             for value in vars(module).values():
-                if isinstance(value, Dispatcher) and not value.targetoptions.get("forceinline"):
+                value = getattr(value, "compiled", value)  # of an entry
+                if isinstance(value, Dispatcher):
                     found[f"{value.py_func.__module__}.{value.py_func.__name__}"] = value
     return found
 

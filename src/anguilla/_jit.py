@@ -16,11 +16,14 @@ from types import FunctionType
 from typing import Any
 
 import numba
+from numba.extending import overload
 
-__all__ = ["cache_folder", "cache_root", "inline", "interpreted", "kernel", "merge"]
+__all__ = ["cache_folder", "cache_root", "inline", "interpreted", "kernel", "part"]
 
 # No 'nnan'/'ninf': a diverging Newton must be able to see a NaN.
 _FASTMATH = {"contract", "nsz", "arcp", "reassoc"}
+# Without Numba's run-time (_nrt=False) a kernel cannot allocate memory, and pays no reference counting.
+_OPTIONS = {"nogil": True, "_nrt": False, "fastmath": _FASTMATH, "error_model": "numpy"}
 _IMPORT = re.compile(rb"^\s*from\s+anguilla([\w.]*)\s+import\s+(\([^)]*\)|[^\n]*)", re.MULTILINE)
 
 
@@ -65,34 +68,37 @@ _FOLDERS: dict[str, str] = {}
 
 
 def _compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
-    # Without Numba's run-time (_nrt=False) a kernel cannot allocate memory, and pays no reference counting.
     file = function.__code__.co_filename
     if options.get("cache") and file not in _FOLDERS:
         _FOLDERS[file] = str(cache_folder(Path(file)))
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = _FOLDERS.get(file, "")  # read by numba when the dispatcher is made, restored at once
     try:
-        return numba.njit(nogil=True, _nrt=False, fastmath=_FASTMATH, error_model="numpy", **options)(function)
+        return numba.njit(**_OPTIONS, **options)(function)
     finally:
         numba.config.CACHE_DIR = before
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a module-level kernel, cached on disk, without the interpreter lock."""
-    return _compiled(function, cache=True)
+    return _compiled(function, cache=True, no_cfunc_wrapper=True)
 
 
 def inline(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a small helper that is always inlined into its kernel."""
-    return _compiled(function, forceinline=True)
+    """Make a small helper that is always built into the kernels that call it; from Python it is an ordinary function."""
+    return _helper(function, forceinline=True)
 
 
-def merge(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a helper that takes a whole tree or workspace: its code is merged into the kernel before compilation.
+def part(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a longer helper, compiled as a function of its own inside the kernels that call it."""
+    return _helper(function)
 
-    Passing those large tuples through a call costs much compilation time.
-    """
-    return _compiled(function, inline="always")
+
+def _helper(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    if not numba.config.DISABLE_JIT:
+        options |= {"nopython": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, **_OPTIONS}
+        overload(function, jit_options=options, strict=False)(lambda *arguments: function)
+    return function
 
 
 def interpreted(function: Callable[..., Any], replaced: dict[str, Callable[..., Any]]) -> Callable[..., Any]:

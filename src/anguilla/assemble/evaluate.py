@@ -6,7 +6,7 @@ motion, v = a = 0 the equilibrium.
 
 from __future__ import annotations
 
-from anguilla._jit import kernel, merge
+from anguilla._distant import MATRIX, NUMBER, VECTOR, distant
 from anguilla.loads.constraints import (
     add_constraint_blocks,
     add_constraint_forces,
@@ -19,7 +19,7 @@ from anguilla.loads.frames import add_frame_columns, add_frame_loads
 from anguilla.loads.muscle import add_muscle_forces, add_muscle_hessians
 from anguilla.loads.pairs import add_pair_tangents, add_spring_blocks, add_spring_forces, gather_pairs
 from anguilla.loads.stream import add_stream_forces, add_stream_rows, gather_streams
-from anguilla.loads.table import EFFORT, GRAVITY
+from anguilla.loads.table import EFFORT, GRAVITY, Loads
 from anguilla.loads.tendon import add_tendon_forces, add_tendon_hessians
 from anguilla.loads.wrench import add_wrench_columns, add_wrenches, row3
 from anguilla.mechanics.forces import add_elasticity, carry_up, collect_forces, inertia_and_gravity
@@ -33,11 +33,18 @@ from anguilla.mechanics.tangent import (
     linearise_locally,
     places_down,
 )
+from anguilla.mechanics.tree import Tree, Workspace
 
 
-@merge
-def _ascend(tree, ws, loads, lam, out):
-    """Second and third phase: all loads, then up the tree."""
+@distant(Tree, Workspace, VECTOR, VECTOR, VECTOR)
+def descend(tree, ws, q, v, a):
+    """First phase of the residual: the motion of all nodes, after which loads written in Python are asked."""
+    move(tree, ws, q, v, a)
+
+
+@distant(Tree, Workspace, Loads, VECTOR, VECTOR)
+def ascend(tree, ws, loads, lam, out):
+    """The other phases of the residual; R and the constraints into out (n + m,)."""
     c = loads.constraints
     if len(loads.tension) > 0:
         lines = ws.node, ws.local, tree.record_at, loads.row, loads.at, loads.cables, loads.pairs
@@ -63,26 +70,14 @@ def _ascend(tree, ws, loads, lam, out):
         constraint_values(ws.node, loads.row, loads.at, loads.pairs, c, lam, out, n)
 
 
-@kernel
-def descend(tree, ws, q, v, a):
-    """First phase of the residual: the motion of all nodes, after which loads written in Python are asked."""
-    move(tree, ws, q, v, a)
-
-
-@kernel
-def ascend(tree, ws, loads, lam, out):
-    """The other phases of the residual; R and the constraints into out (n + m,)."""
-    _ascend(tree, ws, loads, lam, out)
-
-
-@kernel
+@distant(Tree, Workspace, Loads, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, needs=(descend, ascend))
 def residual(tree, ws, loads, q, v, a, lam, out):
     """R(q, v, a, lam) and the constraints into out (n + m,)."""
-    move(tree, ws, q, v, a)
-    _ascend(tree, ws, loads, lam, out)
+    descend(tree, ws, q, v, a)
+    ascend(tree, ws, loads, lam, out)
 
 
-@kernel
+@distant(Tree, Workspace, Loads, NUMBER, NUMBER, VECTOR, MATRIX)
 def tangent(tree, ws, loads, alpha, beta, lam, out):
     """dR/dq + alpha dR/dv + beta dR/da, bordered by the constraints, into out (n + m, n + m).
 

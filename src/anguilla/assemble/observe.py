@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from anguilla._jit import kernel
-from anguilla.mechanics.motion import move, too_coarse
+from anguilla._distant import entry
+from anguilla.assemble.evaluate import descend
+from anguilla.mechanics.motion import too_coarse
 from anguilla.mechanics.tree import N_A, N_AL, N_R, N_V, N_W, N_X
 from anguilla.mechanics.vec import add, cross, dot, load3, load9, scale, tmatvec
 
@@ -12,7 +13,7 @@ SNAPSHOT = 24
 S_X, S_W, S_V, S_AL, S_A = 9, 12, 15, 18, 21
 
 
-@kernel
+@entry(descend)
 def snapshots(tree, ws, nodes, q, v, a, out):
     """Motion of the nodes (m,) for states q, v, a (nt, n) into out (nt, m, SNAPSHOT), world axes.
 
@@ -20,7 +21,7 @@ def snapshots(tree, ws, nodes, q, v, a, out):
     """
     coarse = 0
     for t in range(len(q)):
-        move(tree, ws, q[t], v[t], a[t])
+        descend(tree, ws, q[t], v[t], a[t])
         if too_coarse(ws):
             coarse += 1
         for j in range(len(nodes)):
@@ -36,7 +37,7 @@ def snapshots(tree, ws, nodes, q, v, a, out):
     return coarse
 
 
-@kernel
+@entry(descend)
 def balances(tree, ws, gravity, q, v, zero, out):
     """Kinetic and gravitational energy [J], momentum [kg m/s], angular momentum about the origin [kg m^2/s].
 
@@ -44,7 +45,7 @@ def balances(tree, ws, gravity, q, v, zero, out):
     """
     for t in range(len(q)):
         g = load3(gravity, t if len(gravity) > 1 else 0, 0)
-        move(tree, ws, q[t], v[t], zero)
+        descend(tree, ws, q[t], v[t], zero)
         kinetic, potential = 0.0, 0.0
         p, h = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         for i in range(len(tree.parent)):
@@ -70,7 +71,7 @@ def balances(tree, ws, gravity, q, v, zero, out):
             out[t, 5 + k] = h[k]
 
 
-@kernel
+@entry(descend)
 def jacobian(tree, ws, node, q, v, zero, out):
     """World Jacobian of one node at q (n,): out (6, n), angular velocity first, then velocity of its origin.
 
@@ -78,7 +79,7 @@ def jacobian(tree, ws, node, q, v, zero, out):
     """
     for j in range(len(q)):
         v[j] = 1.0
-        move(tree, ws, q, v, zero)
+        descend(tree, ws, q, v, zero)
         v[j] = 0.0
         for k in range(3):
             out[k, j] = ws.node[node, N_W + k]

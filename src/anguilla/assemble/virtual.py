@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from anguilla._jit import kernel
+from anguilla._distant import entry
+from anguilla.assemble.evaluate import descend
 from anguilla.mechanics.forces import carry_up, collect_forces
-from anguilla.mechanics.motion import move
 from anguilla.mechanics.tree import N_F, N_M
 from anguilla.mechanics.vec import load3, store3
 
 
-@kernel
+@entry(descend)
 def generalised_forces(tree, ws, node, q, zero, wrench, out):
     """J^T (moment, force) into out (nt, n): wrench (nt, 6) on a node, about it, world axes, in the states q (nt, n)."""
     for t in range(len(q)):
-        move(tree, ws, q[t], zero, zero)
+        descend(tree, ws, q[t], zero, zero)
         for i in range(len(tree.parent)):
             for c in range(3):
                 ws.node[i, N_F + c] = 0.0

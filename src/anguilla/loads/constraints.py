@@ -14,7 +14,7 @@ T = 0 where it would. With a compliance c it is length - c T = input.
 
 from __future__ import annotations
 
-from anguilla._jit import inline, kernel
+from anguilla._jit import inline, part
 from anguilla.loads.pairs import HALF, PLACES, ROTATIONS, SPINS, add_block, add_force, add_moment, span
 from anguilla.loads.pairs import RATES as RATE_ROWS
 from anguilla.loads.table import (
@@ -39,7 +39,7 @@ SLACK_TEST = 1e3  # [N/m] weighs length against tension when deciding whether a 
 ZERO = (0.0, 0.0, 0.0)
 
 
-@kernel
+@part
 def set_tensions(node, local, record_at, row, at, cables, pairs, c, lam, tension):
     """Lengths of lines; which held ones are slack; tensions from the inputs, or from the multipliers of held lengths."""
     if len(lam) > 0:
@@ -79,7 +79,7 @@ def _twist_axes(node, c, which, i, side):
     return matvec(r, load3(c.twist_data, which, 6 * side)), matvec(r, load3(c.twist_data, which, 6 * side + 3))
 
 
-@kernel
+@part
 def add_constraint_forces(node, row, at, pairs, c, lam):
     """Wrenches of closures and twist constraints on their nodes (lengths act through the tensions)."""
     for k in range(len(c.table)):
@@ -103,7 +103,7 @@ def add_constraint_forces(node, row, at, pairs, c, lam):
                 add_force(node, i, scale(-lam[k], f))
 
 
-@kernel
+@part
 def constraint_values(node, row, at, pairs, c, lam, out, n):
     """Values of the constraints into out, after the n coordinates; lengths are those of `set_tensions`."""
     for k in range(len(c.table)):
@@ -153,7 +153,7 @@ def _rotation_blocks(block, p, size, e, b):
     add_block(block, p, 0, HALF + ROTATIONS, -size, by_b)
 
 
-@kernel
+@part
 def add_constraint_blocks(node, row, at, pairs, c, lam):
     """Derivatives of the constraint wrenches with the multipliers frozen."""
     block = pairs.block
@@ -236,7 +236,7 @@ def _pick(moment, force, strain):
     return x[0] if strain % 3 == 0 else (x[1] if strain % 3 == 1 else x[2])
 
 
-@kernel
+@part
 def add_line_gradients(segment, own_pack, own_packs, pack_slot, strains, basis, basis_at, record_at, local, cables, c):
     """Gradients of the lengths of tendons inside rods, for those whose length is held."""
     for b in range(len(cables.link)):
@@ -255,7 +255,7 @@ def add_line_gradients(segment, own_pack, own_packs, pack_slot, strains, basis, 
                 c.column[k, 4 * first + l] += x * cables.factor[b, gauss]
 
 
-@kernel
+@part
 def constraint_gradients(node, row, at, pairs, c):
     """Rows J (m, lanes) of the constraints and columns dR/dlambda, in padded lanes, without tendons inside rods."""
     c.jacobian[:] = 0.0

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 
-from anguilla._jit import inline, kernel
+from anguilla._jit import inline, part
 from anguilla.loads.table import GRAVITY, NODE
 from anguilla.loads.thruster import put_block
 from anguilla.loads.wrench import row3
@@ -89,7 +89,7 @@ def _speeds(V, blunt):
     return abs(V[0]), across
 
 
-@kernel
+@part
 def fluid_wrench(node, row, frames, f):
     """World wrench of the water on node f."""
     i, data = frames.table[f, NODE], frames.data
@@ -111,13 +111,13 @@ def fluid_wrench(node, row, frames, f):
     store3(frames.wrench, f, 3, lift)
 
 
-@kernel
+@part
 def _conjugate(rotation, m):
     """R m R^T."""
     return matmul(matmul(rotation, m), transpose(rotation))
 
 
-@kernel
+@part
 def _put_turned(node, frames, f, rotation, by_V, by_W, by_A, by_L, r, wrench):
     """Rows r of the block from body derivatives: d(R y) = Theta x R y + R dy, dV = R^T (du - Theta x u) and so on."""
     i, block = frames.table[f, NODE], frames.block
@@ -134,7 +134,7 @@ def _put_turned(node, frames, f, rotation, by_V, by_W, by_A, by_L, r, wrench):
     put_block(block, f, r, 0, madd(turn, iso_hat(0.0, -1.0, wrench)))
 
 
-@kernel
+@part
 def _drag_slope(V, drag, blunt):
     """Derivative of the quadratic drag, which is smooth at rest: d |V| V -> |V| d + d V V^T / |V|."""
     along, across = _speeds(V, blunt)
@@ -149,7 +149,7 @@ def _drag_slope(V, drag, blunt):
     return _rows(drag, slope)
 
 
-@kernel
+@part
 def fluid_block(node, row, frames, f):
     """Derivative of the wrench of the water on node f (the weight of displaced water is constant)."""
     i, data = frames.table[f, NODE], frames.data
@@ -192,7 +192,7 @@ def advected_slopes(V, W, m, j):
     return outer_add(1.0, jW, E1, none), _diagonal(scale(V[0], j)), F_V, outer_add(-1.0, E1, jW, none)
 
 
-@kernel
+@part
 def tail_wrench(node, frames, f):
     """World wrench of the water that leaves a tail."""
     i, data = frames.table[f, NODE], frames.data
@@ -203,7 +203,7 @@ def tail_wrench(node, frames, f):
     store3(frames.wrench, f, 3, matvec(rotation, force))
 
 
-@kernel
+@part
 def tail_block(node, frames, f):
     """Derivative of the wrench of a tail."""
     i, data = frames.table[f, NODE], frames.data

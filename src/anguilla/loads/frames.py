@@ -7,7 +7,7 @@ axes. In terms of the columns these changes are Theta0, P0, Theta1 + Theta0 x w,
 
 from __future__ import annotations
 
-from anguilla._jit import inline, kernel
+from anguilla._jit import inline, part
 from anguilla.loads.fluid import fluid_block, fluid_wrench, tail_block, tail_wrench
 from anguilla.loads.magnet import magnet_block, magnet_wrench
 from anguilla.loads.table import FLUID, FROM, KIND, MAGNET, NODE, TAIL, THRUSTER, TO
@@ -17,7 +17,7 @@ from anguilla.mechanics.tree import DF, DM, N_AL, N_F, N_M, N_W, P0, P1, P2, TH0
 from anguilla.mechanics.vec import add, cross, load3, store3, sub
 
 
-@kernel
+@part
 def add_frame_loads(node, row, frames):
     """Evaluate the frame loads at the present motion and subtract them from the balance of their nodes."""
     for f in range(len(frames.table)):
@@ -49,7 +49,7 @@ def _row(block, f, r, x0, x1, x2, x3, x4, x5):
     )  # fmt: skip
 
 
-@kernel
+@part
 def add_frame_columns(node, a, places, row, frames):
     """Subtract the change of the frame loads from the wrench columns of their nodes."""
     block = frames.block

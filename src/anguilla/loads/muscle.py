@@ -6,7 +6,7 @@ points.
 
 from __future__ import annotations
 
-from anguilla._jit import merge
+from anguilla._jit import part
 from anguilla.loads.table import STRESS
 from anguilla.mechanics.lanes import U
 from anguilla.mechanics.rodmap import FORCE, GG, HESSIAN, KK, PAIR, STRAIN
@@ -14,7 +14,7 @@ from anguilla.mechanics.rodmap import FORCE, GG, HESSIAN, KK, PAIR, STRAIN
 FIELD = U(4)  # from one strain to the next in a record
 
 
-@merge
+@part
 def add_muscle_forces(tree, ws, loads):
     """FORCE += active stress x weight at the Gauss points."""
     local = ws.local
@@ -26,7 +26,7 @@ def add_muscle_forces(tree, ws, loads):
             local[o + FORCE + shift] += loads.row[j + c] + loads.muscles.gain[k, c] * local[o + STRAIN + shift]
 
 
-@merge
+@part
 def add_muscle_hessians(tree, ws, loads):
     """HESSIAN += gain x weight on the diagonal."""
     local = ws.local

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from anguilla._jit import inline, kernel
+from anguilla._jit import inline, part
 from anguilla.mechanics.lanes import FOUR, U
 from anguilla.mechanics.tree import N_F, N_M, N_V, N_X, P0, P1, TH0, TH1
 from anguilla.mechanics.vec import add, axpy, dot, iso_hat, load3, outer_add, scale, store3, sub
@@ -31,7 +31,7 @@ def add_moment(node, i, moment):
     store3(node, i, N_M, add(load3(node, i, N_M), moment))
 
 
-@kernel
+@part
 def gather_pairs(a, places, pairs):
     """Rows of the pairs' Jacobians from the columns of their nodes; clears their blocks."""
     pairs.block[:] = 0.0
@@ -48,7 +48,7 @@ def gather_pairs(a, places, pairs):
                 jac[p, row + U(RATES) + x, j] = places[o + P1 + f]
 
 
-@kernel
+@part
 def add_pair_tangents(matrix, width, pairs):
     """Matrix += J^T S J for every pair; S J of one coordinate at a time."""
     jac, block = pairs.jacobian, pairs.block
@@ -68,7 +68,7 @@ def add_pair_tangents(matrix, width, pairs):
                                 matrix[i * width + j] += jac[p, source, i] * total
 
 
-@kernel
+@part
 def add_block(block, p, r, c, sign, m):
     """Add sign x m (3x3) at row r and column c of a pair's block."""
     block[p, r, c] += sign * m[0]
@@ -108,7 +108,7 @@ def _pull_block(block, p, k, c):
     add_block(block, p, 9, HALF + c, 1.0, k)
 
 
-@kernel
+@part
 def add_spring_forces(node, pairs, tensions):
     """Springs with dampers and spans of tendons between two nodes."""
     for k in range(len(pairs.spring)):
@@ -119,7 +119,7 @@ def add_spring_forces(node, pairs, tensions):
         _pull(node, pairs, pairs.span[k, 0], tensions[pairs.span[k, 1]])
 
 
-@kernel
+@part
 def add_spring_blocks(node, pairs, tensions):
     """d(T t) = T (1 - t t^T)/l dx + t dT, with dT = k t . dx + c (t . dv + v (1 - t t^T)/l . dx)."""
     for k in range(len(pairs.spring)):

@@ -7,7 +7,7 @@ rod that neither stretches nor shears only the torsion feels it.
 
 from __future__ import annotations
 
-from anguilla._jit import kernel
+from anguilla._jit import part
 from anguilla.loads.fluid import ADDED, ADDED_TURN, CURRENT, advected, advected_slopes, flow_of
 from anguilla.mechanics.lanes import FOUR, get3
 from anguilla.mechanics.tree import N_R, N_V, P1, TH0, TH1
@@ -16,7 +16,7 @@ from anguilla.mechanics.vec import add, cross, load3, load9, matvec, store3, sub
 NODE, FIRST, WIDTH, VALUES, FROM, TO = range(6)  # Streams.table
 
 
-@kernel
+@part
 def add_stream_forces(node, streams, rows):
     """Rows += basis x Phi at the nodes."""
     data = streams.data
@@ -32,7 +32,7 @@ def add_stream_forces(node, streams, rows):
             rows[first + l] += streams.basis[at + l] * streams.stress[s, streams.strain[at + l]]
 
 
-@kernel
+@part
 def gather_streams(node, a, places, streams):
     """Change of Phi with every coordinate that moves the node, before the columns are used up."""
     data, change = streams.data, streams.change
@@ -52,7 +52,7 @@ def gather_streams(node, a, places, streams):
                 store3(change[s], lane + l, 3, add(matvec(F_V, dV), matvec(F_W, dW)))
 
 
-@kernel
+@part
 def add_stream_rows(streams, matrix, width):
     """Matrix += basis x change of Phi."""
     for s in range(len(streams.table)):

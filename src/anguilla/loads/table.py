@@ -13,11 +13,10 @@ copies the entries that change into it, step by step. Four kinds of load share t
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import numpy.typing as npt
 
+from anguilla._table import Table
 from anguilla.mechanics.tree import Floats, Ints
 
 # Places in Loads.row: step [s], time [s], gravity (3), then what `Loads.at` points to.
@@ -36,7 +35,7 @@ KIND, NODE, ROW, FROM, TO = range(5)  # Frames.table
 WHICH, AXIS_A, AXIS_B = 1, 2, 3  # Constraints.table, after KIND
 
 
-class Cables(NamedTuple):
+class Cables(Table):
     """Tendons and chambers along rods."""
 
     link: Ints  # (stretches, 2) ROD link that a piece runs along, and the actuator it belongs to
@@ -45,14 +44,14 @@ class Cables(NamedTuple):
     factor: Floats  # (stretches, 2) scratch: part of the tension left by friction at the Gauss points
 
 
-class Muscles(NamedTuple):
+class Muscles(Table):
     """Active stresses of rods."""
 
     link: Ints  # (m,) ROD link
     gain: Floats  # (m, 12) stiffness x quadrature weight on the strains at the two Gauss points
 
 
-class Frames(NamedTuple):
+class Frames(Table):
     """Frame loads."""
 
     table: Ints  # (f, 5) kind, node, place in the row, first and last + 1 of its sources
@@ -63,7 +62,7 @@ class Frames(NamedTuple):
     state: Floats  # (f, 3, 6) internal state, its rate at the start of the step, and now
 
 
-class Streams(NamedTuple):
+class Streams(Table):
     """Streams of water along fish, at nodes of their rods (`stream.py`)."""
 
     table: Ints  # (s, 6) node, first lane of the rod and number of lanes, place in basis, first and last + 1 of its sources
@@ -75,7 +74,7 @@ class Streams(NamedTuple):
     change: Floats  # (s, lanes, 6) scratch: its derivative
 
 
-class Pairs(NamedTuple):
+class Pairs(Table):
     """Pair loads: springs, spans of tendons, closures and twist constraints."""
 
     table: Ints  # (p, 4) nodes, first and last + 1 of its packs
@@ -88,7 +87,7 @@ class Pairs(NamedTuple):
     span: Ints  # (spans, 2) pair, and the actuator it belongs to
 
 
-class Constraints(NamedTuple):
+class Constraints(Table):
     """Rows phi = 0 with multipliers."""
 
     table: Ints  # (m, 4) kind, which (closure, twist constraint or actuator), axes
@@ -104,7 +103,7 @@ class Constraints(NamedTuple):
     length: Floats  # (actuators,) scratch: length of lines
 
 
-class Loads(NamedTuple):
+class Loads(Table):
     """Tables (read-only), the row of inputs at one instant, and scratch memory."""
 
     row: Floats  # inputs at this instant

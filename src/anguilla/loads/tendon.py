@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from anguilla._jit import inline, kernel, merge
+from anguilla._jit import inline, kernel, part
 from anguilla.mechanics.lanes import get3, get9, put3, put9
 from anguilla.mechanics.rodmap import FORCE, GG, GK, HESSIAN, JET, KG, KK, LENGTH, PAIR, SIX, STRAIN
 from anguilla.mechanics.vec import (
@@ -65,7 +65,7 @@ def line_length(record_at, local, cables, k):
     return w1 * one + w2 * two
 
 
-@merge
+@part
 def add_tendon_forces(tree, ws, loads):
     """FORCE += T w dl/dxi at the Gauss points: (D x t, t) with t the direction of the line."""
     local, cables = ws.local, loads.cables
@@ -80,7 +80,7 @@ def add_tendon_forces(tree, ws, loads):
             f = f + SIX
 
 
-@merge
+@part
 def add_tendon_hessians(tree, ws, loads):
     """HESSIAN += T w d2l/dxi2: with A = (1 - t t^T)/|Gc|, blocks GG = A, KG = [D] A, GK = -A [D], KK = -[D] A [D]."""
     local, cables = ws.local, loads.cables

@@ -7,7 +7,7 @@ The integral z is stepped by the trapezoidal rule and condensed: z1 = z + dt/2 (
 
 from __future__ import annotations
 
-from anguilla._jit import inline, merge
+from anguilla._jit import inline, part
 from anguilla.loads.table import DT, KIND, NODE, ROW, THRUSTER
 from anguilla.loads.wrench import row3
 from anguilla.mechanics.tree import N_R, N_V, N_W, N_X
@@ -66,8 +66,8 @@ def thruster_block(node, row, frames, f):
     errors = _errors(node, row, frames, f)
     half, data = 0.5 * row[DT], frames.data
     w_d = row3(row, frames.table[f, ROW] + 3)
-    for part in range(2):
-        k = 3 * part
+    for side in range(2):
+        k = 3 * side
         g1 = data[f, k] + half * data[f, 6 + k]
         g2 = data[f, k + 1] + half * data[f, 7 + k]
         g3 = data[f, k + 2] + half * data[f, 8 + k]
@@ -75,10 +75,10 @@ def thruster_block(node, row, frames, f):
         rk = (r[0] * g1, r[1] * g2, r[2] * g3, r[3] * g1, r[4] * g2, r[5] * g3, r[6] * g1, r[7] * g2, r[8] * g3)
         gain = matmul(rk, transpose(r))
         # -[R y] + gain [R e], as matrices acting on Theta
-        turn = maxpy(1.0, matmul(gain, iso_hat(0.0, 1.0, errors[part])),
+        turn = maxpy(1.0, matmul(gain, iso_hat(0.0, 1.0, errors[side])),
                      iso_hat(0.0, -1.0, load3(frames.wrench, f, k)))  # fmt: skip
         put_block(frames.block, f, k, 0, turn)
-        if part == 0:
+        if side == 0:
             put_block(frames.block, f, k, 6, maxpy(-1.0, gain, iso_hat(0.0, 0.0, w_d)))
         else:  # d(v_d + (x_d - x) x w_d) = w_d x dx
             put_block(frames.block, f, k, 3, matmul(gain, iso_hat(0.0, 1.0, w_d)))
@@ -95,7 +95,7 @@ def has_states(frames):
     return found
 
 
-@merge
+@part
 def step_states(frames, dt):
     """Accept a step: integrals of the thrusters by the trapezoidal rule."""
     for f in range(len(frames.table)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anguilla._jit import inline, merge
+from anguilla._jit import inline, part
 from anguilla.loads.table import WRENCH
 from anguilla.mechanics.lanes import FOUR, get3, put3
 from anguilla.mechanics.tangent import columns_of
@@ -16,7 +16,7 @@ def row3(row, j):
     return row[j], row[j + 1], row[j + 2]
 
 
-@merge
+@part
 def add_wrenches(ws, loads):
     """Subtract the external wrenches (moment, force) from the balance of their nodes."""
     node = ws.node
@@ -30,7 +30,7 @@ def add_wrenches(ws, loads):
         store3(node, i, N_F, sub(load3(node, i, N_F), force))
 
 
-@merge
+@part
 def add_wrench_columns(tree, ws, loads):
     """A follower wrench turns with its node: d(force) = Theta x force. A dead one does not."""
     node, a = ws.node, ws.columns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anguilla._jit import merge
+from anguilla._jit import part
 from anguilla.mechanics.joints import ball_force, joint_force
 from anguilla.mechanics.lanes import U, put3
 from anguilla.mechanics.rodmap import FORCE, JET, RECORD, SIX, WRENCH, rod_forces
@@ -10,7 +10,7 @@ from anguilla.mechanics.tree import BALL, FIXED, JOINT, N_A, N_AL, N_F, N_M, N_M
 from anguilla.mechanics.vec import add, cross, load3, load9, matvec, store3, sub, tmatvec
 
 
-@merge
+@part
 def inertia_and_gravity(tree, ws, gravity):
     """Force m (a - g) and moment I al + w x I w of every node, in world axes."""
     node = ws.node
@@ -27,7 +27,7 @@ def inertia_and_gravity(tree, ws, gravity):
         store3(node, i, N_M, moment)
 
 
-@merge
+@part
 def carry_up(tree, ws):
     """Carry node wrenches up the tree and turn them into forces on every link's strains."""
     node, local = ws.node, ws.local
@@ -50,7 +50,7 @@ def carry_up(tree, ws):
             ball_force(tree, local, i)
 
 
-@merge
+@part
 def collect_forces(tree, ws):
     """Rows of the residual: the strain forces of all links, projected on the bases (004 (47))."""
     local, rows = ws.local, ws.rows
@@ -69,7 +69,7 @@ def collect_forces(tree, ws):
                 rows[4 * first + l] += tree.basis[at1 + l] * f1 + tree.basis[at2 + l] * f2
 
 
-@merge
+@part
 def add_elasticity(tree, ws):
     """Rows += K (q + mu v), the Kelvin-Voigt law of rods (000 (12), 004 (33)) and the springs and dampers of joints."""
     padded, rows = ws.padded, ws.rows

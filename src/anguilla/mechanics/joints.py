@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 
-from anguilla._jit import inline, merge
+from anguilla._jit import inline, part
 from anguilla.mechanics.lanes import get3, get9, put3, put9, put_column
 from anguilla.mechanics.rodmap import (
     FORCE,
@@ -58,7 +58,7 @@ from anguilla.mechanics.vec import (
 )
 
 
-@merge
+@part
 def joint_motion(tree, local, i):
     """Relative rotation, translation jet and spin of joint link i from its coordinate u, u', u''."""
     o = tree.record_at[i]
@@ -74,7 +74,7 @@ def joint_motion(tree, local, i):
     put3(local, o + SPIN + JET, scale(turn * u2, axis))
 
 
-@merge
+@part
 def joint_force(tree, local, i):
     """Generalised force on the coordinate of joint link i: power of the child's wrench per unit rate."""
     o = tree.record_at[i]
@@ -83,7 +83,7 @@ def joint_force(tree, local, i):
     local[o + FORCE] = tree.fixed[i, 3] * dot(axis, moment) + tree.fixed[i, 4] * dot(axis, force)
 
 
-@merge
+@part
 def joint_jacobian(tree, node, local, i, alpha, beta):
     """Rotation and translation columns of joint link i with their time jets, world axes (see rodmap._world_jets)."""
     p = tree.parent[i]
@@ -103,7 +103,7 @@ def joint_jacobian(tree, node, local, i, alpha, beta):
     put_column(local, o + U2, scale(slide, y2))
 
 
-@merge
+@part
 def ball_motion(tree, local, i):
     """Relative rotation and spin of ball link i from its rotation vector and the child's angular velocity."""
     o = tree.record_at[i]
@@ -121,7 +121,7 @@ def ball_motion(tree, local, i):
     put3(local, o + SPIN + JET, matvec(turn, acceleration))
 
 
-@merge
+@part
 def ball_force(tree, local, i):
     """Moment about the child's axes, and its derivative with the child turning in it: d(R^T M) = [R^T M] dphi + ..."""
     o = tree.record_at[i]
@@ -129,7 +129,7 @@ def ball_force(tree, local, i):
     put3(local, o + FORCE, moment)
 
 
-@merge
+@part
 def ball_jacobian(tree, ws, i, alpha, beta):
     """Columns of ball link i, world axes: Q0 = R, and jets with d(rate) = alpha B dphi, B = T(x)^-1."""
     node, local = ws.node, ws.local

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anguilla._jit import merge
+from anguilla._jit import part
 from anguilla.mechanics.joints import ball_motion, joint_motion
 from anguilla.mechanics.lanes import FOUR, LANES, U, get3, get9
 from anguilla.mechanics.rodmap import JET, MAX_ANGLE, OMEGA, RATE, RECORD, RHO, SIX, SPIN, STRAIN, TURN, rod_motion
@@ -12,7 +12,7 @@ from anguilla.mechanics.vec import add, axpy, cross, dot, load3, load9, matmul, 
 STRAIN_FIELDS = 36 * LANES
 
 
-@merge
+@part
 def pad_coordinates(tree, ws, q, v, a):
     """Spread coordinates, rates and accelerations over the padded lanes."""
     for k in range(len(q)):
@@ -22,7 +22,7 @@ def pad_coordinates(tree, ws, q, v, a):
         ws.padded[2, j] = a[k]
 
 
-@merge
+@part
 def interval_strains(tree, ws):
     """u = u_prescribed + Psi q at the two Gauss points of every interval, with rates and accelerations."""
     local, padded = ws.local, ws.padded
@@ -52,7 +52,7 @@ def interval_strains(tree, ws):
                 into = into + RATE
 
 
-@merge
+@part
 def move(tree, ws, q, v, a):
     """Poses, velocities and accelerations of all nodes, for coordinates q, rates v and accelerations a."""
     node, local = ws.node, ws.local
@@ -97,7 +97,7 @@ def move(tree, ws, q, v, a):
         store3(node, i, N_A, add(load3(node, p, N_A), r2))
 
 
-@merge
+@part
 def too_coarse(ws):
     """Whether an interval turned further than its series can follow."""
     local = ws.local

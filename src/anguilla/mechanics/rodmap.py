@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from anguilla._jit import inline, kernel
+from anguilla._jit import inline, part
 from anguilla.mechanics.lanes import FOUR, field, get3, get9, put3, put9
 from anguilla.mechanics.vec import (
     add,
@@ -101,7 +101,7 @@ def _add_cross(s, a, b, y):
     return axpy(s, cross(a, b), y)
 
 
-@kernel
+@part
 def rod_motion(a, o):
     """Relative motion over four intervals, from their strains: E, the jet of rho, the relative spin and its rate."""
     for lane in range(FOUR):
@@ -182,7 +182,7 @@ def _wrench_on_map(a, i):
     return y, z
 
 
-@kernel
+@part
 def rod_forces(a, o):
     """Generalised forces on (K1, G1, K2, G2) of four intervals: C^T y + D^T z with C = dOmega/du, D = dV/du."""
     for lane in range(FOUR):
@@ -272,7 +272,7 @@ def _gauss_jacobian(a, other, q, h2, c, t0, t1, t2, n0, n1, n2):
     put9(a, q + U2, maxpy(c, x, mscale(h2, n2)))
 
 
-@kernel
+@part
 def rod_jacobian(a, o, alpha, beta):
     """Jets of Q = R T C (rotation) and U = R (N C + T D) (translation), four intervals.
 
@@ -333,7 +333,7 @@ def _hessian_rows(a, at, k, g, h2, c, columns, pair, y, z):
     put9(a, at + GG, iso_hat(0.0, 0.0, z))
 
 
-@kernel
+@part
 def rod_hessian(a, o):
     """d/du of the strain forces of four intervals with the child's wrench frozen in the parent's axes.
 

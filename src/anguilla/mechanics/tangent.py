@@ -7,7 +7,7 @@ them. The tangent is affine in (alpha, beta): T = K + alpha C + beta M.
 
 from __future__ import annotations
 
-from anguilla._jit import inline, merge
+from anguilla._jit import inline, part
 from anguilla.mechanics.joints import ball_jacobian, joint_jacobian
 from anguilla.mechanics.lanes import FOUR, U, get3, get_column, put3, put9
 from anguilla.mechanics.rodmap import (
@@ -89,20 +89,20 @@ ZERO = (0.0, 0.0, 0.0)
 GROUP = U(8)  # two fields: the strain-force columns of one active strain
 
 
-@merge
+@part
 def columns_of(tree, s, k, i):
     """Offset of the columns of pack k (in the segment's own order) at node i of segment s."""
     count = tree.last[s] - tree.first[s] + 1
     return tree.columns_at[s] + U(k * count + i - tree.first[s]) * PACK_SIZE
 
 
-@merge
+@part
 def places_of(tree, s, k, i):
     """Offset of the places of pack k (in the segment's own order) at node i of segment s."""
     return columns_of(tree, s, k, i) // PACK_SIZE * PLACE_SIZE
 
 
-@merge
+@part
 def linearise_locally(tree, ws, alpha, beta):
     """What the columns need of every node and interval: world inertia, Jacobian jets, Hessians."""
     node, local = ws.node, ws.local
@@ -185,7 +185,7 @@ def _strain_columns(local, o, strain):
     return ZERO, ZERO, ZERO, q0, q2
 
 
-@merge
+@part
 def columns_down(tree, ws, s, k):
     """Columns of pack k along segment s, from its root to its last node."""
     node, local, columns = ws.node, ws.local, ws.columns
@@ -224,7 +224,7 @@ def _rate_column(local, o, strain):
     return get_column(local, o + (U1 if strain < 3 else Q1), strain % 3)
 
 
-@merge
+@part
 def places_down(tree, ws, s, k):
     """Columns of position and velocity of pack k along segment s: P0 += dr, P1 += Theta1 x r + Theta0 x r' + U1 Psi."""
     node, local, a, places = ws.node, ws.local, ws.columns, ws.places
@@ -265,7 +265,7 @@ def _hessian_entry(local, o, row, col):
     return local[o + (GK if col < 3 else GG) + at]
 
 
-@merge
+@part
 def _strain_rows(tree, local, a, c, i, s, pack):
     """Strain-force columns of interval i: Q0 . (dMo - Theta0 x Mo) + U0 . (dF - Theta0 x F) (+ Hessian x Psi)."""
     o = tree.record_at[i]
@@ -288,7 +288,7 @@ def _strain_rows(tree, local, a, c, i, s, pack):
             a[g + lane + G2] = dot(q2, x) + dot(u2, y) + h21 * phi + h22 * psi
 
 
-@merge
+@part
 def columns_up(tree, ws, s, k):
     """Wrench columns of pack k carried from the last node of segment s to its root, with the strain rows on the way."""
     node, local, columns = ws.node, ws.local, ws.columns
@@ -325,7 +325,7 @@ def columns_up(tree, ws, s, k):
             put3(columns, up + DM, add(get3(columns, up + DM), dm))
 
 
-@merge
+@part
 def clear_below(tree, ws, s, k):
     """Nothing in segment s moves with the coordinates of pack k, further down the tree: zero columns."""
     columns = ws.columns
@@ -336,7 +336,7 @@ def clear_below(tree, ws, s, k):
         c = c + PACK_SIZE
 
 
-@merge
+@part
 def collect_rows(tree, ws, s, k):
     """Tangent rows of segment s, columns of pack k: the strain-force columns of all intervals, projected on the bases."""
     columns, matrix = ws.columns, ws.matrix
@@ -364,7 +364,7 @@ def collect_rows(tree, ws, s, k):
             matrix[m], matrix[m + 1], matrix[m + 2], matrix[m + 3] = x0, x1, x2, x3
 
 
-@merge
+@part
 def add_elastic_tangent(tree, ws, alpha):
     """Matrix += (1 + alpha mu) K of every rod."""
     matrix = ws.matrix

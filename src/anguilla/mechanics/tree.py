@@ -12,11 +12,10 @@ stored pack by pack, node by node along the chain, so that a node's record follo
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import numpy.typing as npt
 
+from anguilla._table import Table
 from anguilla.mechanics.lanes import LANES, field
 from anguilla.mechanics.rodmap import LENGTH, RECORD
 
@@ -58,7 +57,7 @@ P0, P1 = field(0), field(3)
 PLACE_SIZE = field(6)
 
 
-class Tree(NamedTuple):
+class Tree(Table):
     """Everything about a robot that does not change while it moves (arrays are read-only, C-contiguous)."""
 
     parent: Ints  # (nodes,)
@@ -96,7 +95,7 @@ class Tree(NamedTuple):
     weight: Floats  # (n,) scale, larger for stiff strains: measure of Newton's corrections
 
 
-class Workspace(NamedTuple):
+class Workspace(Table):
     """Scratch memory of one evaluation; one per thread."""
 
     padded: Floats  # (3, lanes) q, v, a in padded lanes

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from anguilla._jit import kernel
+from anguilla._distant import entry
+from anguilla._jit import part
 from anguilla.assemble.evaluate import residual
 from anguilla.loads.table import DT, TIME
 
 
-@kernel
+@part
 def take_instant(loads, column, table, dt, step, integral):
     """Loads of an instant, with the integrals of thrusters (f, 6) as the balance of that instant sees them."""
     for j in range(len(column)):
@@ -18,7 +19,7 @@ def take_instant(loads, column, table, dt, step, integral):
             loads.frames.state[f, 0, c], loads.frames.state[f, 1, c] = integral[f, c], 0.0
 
 
-@kernel
+@entry(residual)
 def integrals(tree, ws, loads, column, table, dt, Q, V, A, LAM, out, Y):
     """Integrals of thrusters as the balance of each state sees them, Y (N + 1, f, 6): y1 = dt/2 e0, then y2 = y1 + dt e1."""
     for step in range(len(Q)):
@@ -31,7 +32,7 @@ def integrals(tree, ws, loads, column, table, dt, Q, V, A, LAM, out, Y):
                     Y[step + 1, f, c] = Y[step, f, c] + part * loads.frames.state[f, 2, c]
 
 
-@kernel
+@entry(residual)
 def weigh(tree, ws, loads, column, table, dt, Q, V, A, LAM, Y, MU, YH, out):
     """The balance of a motion, weighed: sum over the states 1.. of MU . (R, phi), less YH . changes of the integrals."""
     total = 0.0
@@ -49,7 +50,7 @@ def weigh(tree, ws, loads, column, table, dt, Q, V, A, LAM, Y, MU, YH, out):
     return total
 
 
-@kernel
+@entry(residual)
 def balance_rows(tree, ws, loads, column, table, dt, Q, V, A, LAM, Y, out, errors):
     """(R, phi) of every state into out (N + 1, n + m), and the errors of thrusters into errors (N + 1, f, 6)."""
     for step in range(len(Q)):

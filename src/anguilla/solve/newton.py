@@ -14,11 +14,10 @@ grows is halved (backtracking) after the tangent has been renewed.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from anguilla._jit import inline, kernel, merge
+from anguilla._jit import inline, part
+from anguilla._table import Table
 from anguilla.assemble.evaluate import residual, tangent
 from anguilla.loads.table import KIND, LENGTH, MOTION, TWIST
 from anguilla.mechanics.joints import compose
@@ -46,7 +45,7 @@ PATIENCE = 4.0  # corrections that a new tangent is worth
 ITERATIONS, FACTORISATIONS, HALVINGS = 0, 1, 2
 
 
-class Scratch(NamedTuple):
+class Scratch(Table):
     """Memory of the Newton solver."""
 
     d: Floats  # (n + m,) increment and multipliers: start value in, solution out
@@ -85,7 +84,7 @@ def norm(x, weight):
     return np.sqrt(total)
 
 
-@merge
+@part
 def evaluate_increment(tree, ws, loads, s, cq, cv, ca):
     """Residual at the present increment, into s.step. Returns the largest gap of the constraints."""
     n = len(s.q)
@@ -112,7 +111,7 @@ def evaluate_increment(tree, ws, loads, s, cq, cv, ca):
     return gap
 
 
-@merge
+@part
 def _correct(tree, s, cq):
     """Add the correction to the increment; rotations of balls are composed."""
     for k in range(len(s.d)):
@@ -126,7 +125,7 @@ def _correct(tree, s, cq):
         s.d[k] += s.last[k]
 
 
-@merge
+@part
 def _slacks(loads):
     """A number that tells patterns of slack tendons apart."""
     total, bit = 0.0, 1.0
@@ -138,7 +137,7 @@ def _slacks(loads):
     return total
 
 
-@kernel
+@part
 def equilibrate(tree, matrix, left, right):
     """Scale a bordered matrix in place to entries of order one."""
     n, size = len(tree.scale), len(matrix)
@@ -161,7 +160,7 @@ def equilibrate(tree, matrix, left, right):
             matrix[i, j] *= left[i] * right[j]
 
 
-@merge
+@part
 def _renew(tree, ws, loads, s, cq, alpha, beta):
     """Factorise the tangent at the state of the last residual."""
     n = len(s.q)
@@ -186,7 +185,7 @@ def _renew(tree, ws, loads, s, cq, alpha, beta):
     return good
 
 
-@merge
+@part
 def _solve(s):
     """Correction from the residual, both in s.step."""
     size = len(s.step)
@@ -211,7 +210,7 @@ def _shift(s):
     return largest
 
 
-@merge
+@part
 def newton(tree, ws, loads, s, cq, cv, ca, relative, absolute, most, chord):
     """Solve R(q0 + cq d, v0 + cv d, a0 + ca d, lambda) = 0 for s.d, starting from its value. Returns a status.
 

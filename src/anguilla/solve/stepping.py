@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import math
 
-from anguilla._jit import interpreted, kernel, merge
+from anguilla._distant import entry
+from anguilla._jit import interpreted, part
 from anguilla.assemble.evaluate import residual, tangent
 from anguilla.loads.table import DT, MOTION, TIME
 from anguilla.loads.tendon import rubs, set_friction
@@ -28,7 +29,7 @@ STATIC = (0.0, 0.0, 0.0, 0.0, 1.0)
 FARTHEST = 2.0  # [rad] by which the strains of a rod may change in one time step
 
 
-@merge
+@part
 def _start_acceleration(tree, ws, loads, s, q, v, a):
     """Acceleration that balances the state of a robot without constraints: M a = -R(q, v, 0). False if M is singular."""
     n = len(q)
@@ -57,7 +58,7 @@ def _start_acceleration(tree, ws, loads, s, q, v, a):
     return True
 
 
-@merge
+@part
 def _accept(tree, loads, s, scheme, dt, q, v, a, acc, lam):
     """The state at the end of a step, from the increment."""
     am, af, beta, gamma, mid = scheme
@@ -89,7 +90,7 @@ def _accept(tree, loads, s, scheme, dt, q, v, a, acc, lam):
         step_states(loads.frames, dt)
 
 
-@merge
+@part
 def _advance(tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolute, most, chord):
     """One step of length dt, in place on the state; unchanged on failure. Returns Newton's status."""
     am, af, beta, gamma, mid = scheme
@@ -137,7 +138,7 @@ def _advance(tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolu
     return status
 
 
-@kernel
+@entry(residual, tangent)
 def run(
     tree, ws, s, loads, column, table, scheme, t0, dt, begin, first, last, every, q, v, a, acc, lam, relative, absolute,
     most, chord, out_q, out_v, out_a, out_lam,

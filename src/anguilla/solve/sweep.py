@@ -22,7 +22,8 @@ from __future__ import annotations
 
 import math
 
-from anguilla._jit import inline, kernel, merge
+from anguilla._distant import entry
+from anguilla._jit import inline, part
 from anguilla.assemble.evaluate import descend, residual, tangent
 from anguilla.loads.pairs import span
 from anguilla.loads.table import (
@@ -59,7 +60,7 @@ from anguilla.solve.thruster_errors import gather_integrals, pull_errors
 HEAVY = 1e8  # [rad/s^2] accelerations so large that the forces they take lose no digits among the others
 
 
-@merge
+@part
 def row_gradient(tree, ws, loads, mu, nu, out):
     """out (row,) = -mu . dR/drow - nu . dphi/drow: powers of unit loads for the virtual rates mu.
 
@@ -123,7 +124,7 @@ def _times_transposed(matrix, x, rows, out):
         out[j] = total
 
 
-@merge
+@part
 def _turned_back(tree, q0, q1, g):
     """Blocks of g that belong to balls, turned by E(d) in place; d = log(q0^-1 q1)."""
     for b in range(len(tree.ball)):
@@ -138,7 +139,7 @@ def _turned_back(tree, q0, q1, g):
         g[k], g[k + 1], g[k + 2] = x[0], x[1], x[2]
 
 
-@merge
+@part
 def _transpose_newton(tree, loads, q0, q1, stiff, inert, matrix, qh, ga, x):
     """Newton's matrix transposed, and the right-hand side x; N into inert, which holds K + N. B acts on rates."""
     n, size = len(q1), len(matrix)
@@ -170,7 +171,7 @@ def _transpose_newton(tree, loads, q0, q1, stiff, inert, matrix, qh, ga, x):
         matrix[k, k], x[k] = 1.0, 0.0
 
 
-@merge
+@part
 def _heavy_product(tree, ws, loads, q, v, a, lam, mu, base, work, out):
     """out (n,) = M mu by a difference of two residuals; base is that of the state."""
     size = 0.0
@@ -188,7 +189,7 @@ def _heavy_product(tree, ws, loads, q, v, a, lam, mu, base, work, out):
             out[k] = 0.0
 
 
-@kernel
+@entry(descend, residual, tangent)
 def sweep(
     tree, ws, loads, column, table, scheme, dt, Q, V, A, LAM, Y, cost_q, cost_v, symmetric, matrices, vectors, pivot, cot, MU,
     ROWS, DRIVEN, YH, hats,
@@ -277,7 +278,7 @@ def sweep(
     return True
 
 
-@kernel
+@entry(descend)
 def linear_part(tree, ws, loads, mu, nu, q, zero, out):
     """Row gradient of one state: the loads stand as they are."""
     descend(tree, ws, q, mu, zero)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anguilla._jit import kernel, merge
+from anguilla._jit import part
 from anguilla.assemble.evaluate import descend
 from anguilla.loads.table import KIND, NODE, ROW, THRUSTER
 from anguilla.loads.wrench import row3
@@ -10,7 +10,7 @@ from anguilla.mechanics.tree import N_A, N_AL, N_R, N_V, N_W, N_X
 from anguilla.mechanics.vec import add, cross, dot, load3, load9, matvec, scale, store3, sub, tmatvec
 
 
-@merge
+@part
 def _error_cotangents(ws, loads, weight, cot):
     """Per frame: what weight . e does with changes of rotation, place, angular velocity and velocity, and the spin itself."""
     node, frames = ws.node, loads.frames
@@ -31,7 +31,7 @@ def _error_cotangents(ws, loads, weight, cot):
             store3(cot, f, 12, w)
 
 
-@kernel
+@part
 def pull_errors(tree, ws, loads, q, v, weight, cot, spare, zero, by_q, by_v):
     """by_q, by_v += derivatives of weight . e with respect to q and v, e (f, 6) the errors of thrusters in body axes.
 
@@ -74,7 +74,7 @@ def pull_errors(tree, ws, loads, q, v, weight, cot, spare, zero, by_q, by_v):
             by_q[k + c] += 0.5 * x[c]
 
 
-@merge
+@part
 def gather_integrals(ws, loads, after, here):
     """Sum here (f, 6) = after + kI x body twist of the virtual motion in the workspace."""
     node, frames = ws.node, loads.frames

@@ -1,0 +1,167 @@
+"""Tables of arrays that kernels take by address.
+
+A kernel that gets a tuple of a hundred arrays spends 17 us on unpacking it, and a minute on being compiled. A `Table` is a
+frozen set of named arrays, or of further tables; its place in memory lists where each array lies and how long it is, and a
+kernel gets the address of that list. `table.name` reads the same in Python and in a kernel. The list never changes, so the
+compiler may read it once and keep what it found.
+"""
+
+from __future__ import annotations
+
+import functools
+import zlib
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self, dataclass_transform
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.datamodel import models
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import NativeValue, infer_getattr, lower_getattr_generic, register_model, typeof_impl, unbox
+
+__all__ = ["Table"]
+
+WORD = 8  # [bytes]
+
+
+class TableType(types.Type):
+    """What a compiler knows of a table: the type of every field, and where in the list it starts."""
+
+    def __init__(self, name: str, fields: tuple[tuple[str, types.Type], ...]) -> None:
+        self.fields = fields
+        self.types = dict(fields)
+        self.places: dict[str, int] = {}
+        at = 0
+        for field, kind in fields:
+            self.places[field] = at
+            at += 1 + getattr(kind, "ndim", 0)
+        described = ", ".join(f"{field}={kind}" for field, kind in fields)
+        super().__init__(name=f"{name}_{zlib.crc32(described.encode()):08x}")  # short: it is part of many symbols
+
+
+@dataclass_transform(eq_default=False, frozen_default=True)
+class Table:
+    """Named C-contiguous arrays and tables, frozen (what the arrays contain may change).
+
+    All tables of a class have arrays of the same types and dimensions, so that one compilation serves them all.
+    """
+
+    __slots__ = ("_words", "address")
+    _fields: ClassVar[tuple[str, ...]] = ()
+    _numba_type_: ClassVar[TableType | None] = None
+
+    def __init_subclass__(cls) -> None:
+        """Fields are the annotations of the class, in their order."""
+        cls._fields = tuple(cls.__annotations__)
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        fields = dict(zip(self._fields, values, strict=False)) | named
+        if len(values) + len(named) != len(self._fields) or set(fields) != set(self._fields):
+            raise TypeError(f"{type(self).__name__} wants {', '.join(self._fields)}; got {', '.join(fields)}.")
+        words: list[int] = []
+        kinds: list[tuple[str, Any]] = []
+        for name in self._fields:
+            value = fields[name]
+            object.__setattr__(self, name, value)
+            if isinstance(value, Table):
+                words.append(value.address)  # type: ignore[attr-defined]
+                kinds.append((name, value._numba_type_))
+            else:
+                words += _place(value)
+                kinds.append((name, _array_type(value.dtype, value.ndim)))
+        kept = np.array(words, dtype=np.int64)
+        object.__setattr__(self, "_words", kept)
+        object.__setattr__(self, "address", kept.__array_interface__["data"][0])
+        self._settle(tuple(kinds))
+
+    @classmethod
+    def _settle(cls, kinds: tuple[tuple[str, types.Type], ...]) -> None:
+        """The first table of a class says what all of them contain."""
+        if cls._numba_type_ is None:
+            cls._numba_type_ = TableType(cls.__name__, kinds)
+        elif kinds != cls._numba_type_.fields:
+            wrong = next(pair for pair in zip(kinds, cls._numba_type_.fields, strict=True) if pair[0] != pair[1])
+            raise TypeError(f"{cls.__name__}.{wrong[0][0]} is {wrong[0][1]}, but {wrong[1][1]} elsewhere.")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{type(self).__name__} is frozen: use _replace to get one with another {name}.")
+
+    def __iter__(self) -> Iterator[Any]:
+        """Values of the fields."""
+        return (getattr(self, name) for name in self._fields)
+
+    def _asdict(self) -> dict[str, Any]:
+        """Fields by name."""
+        return {name: getattr(self, name) for name in self._fields}
+
+    def _replace(self, **changes: Any) -> Self:
+        """Return a table with some fields changed."""
+        return type(self)(**(self._asdict() | changes))
+
+
+def _place(array: np.ndarray) -> tuple[int, ...]:
+    """Address and shape of an array."""
+    if not array.flags.c_contiguous:
+        raise TypeError("an array of a table must be C-contiguous.")
+    return array.__array_interface__["data"][0], *array.shape
+
+
+@functools.cache
+def _array_type(dtype: np.dtype, ndim: int) -> types.Array:
+    return types.Array(numba.from_dtype(dtype), ndim, "C")
+
+
+@typeof_impl.register(Table)
+def _typeof(value: Table, _context: Any) -> TableType | None:
+    return value._numba_type_
+
+
+register_model(TableType)(models.OpaqueModel)
+
+
+@infer_getattr
+class _Fields(AttributeTemplate):
+    key = TableType
+
+    def generic_resolve(self, table: TableType, name: str) -> types.Type | None:
+        return table.types.get(name)
+
+
+@unbox(TableType)
+def _unbox(_kind: TableType, value: Any, c: Any) -> NativeValue:
+    number = c.pyapi.object_getattr_string(value, "address")
+    address = c.pyapi.long_as_voidptr(number)
+    c.pyapi.decref(number)
+    return NativeValue(address)
+
+
+def _word(builder: Any, base: Any, at: int) -> Any:
+    """Word `at` of a list, which never changes."""
+    found = builder.load(builder.gep(base, [ir.Constant(ir.IntType(32), at)]))
+    found.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return found
+
+
+@lower_getattr_generic(TableType)
+def _get(context: Any, builder: Any, table: TableType, value: Any, name: str) -> Any:
+    kind: Any = table.types[name]
+    at = table.places[name]
+    base = builder.bitcast(value, ir.IntType(64).as_pointer())
+    address = _word(builder, base, at)
+    if isinstance(kind, TableType):
+        return builder.inttoptr(address, cgutils.voidptr_t)
+    array = context.make_array(kind)(context, builder)
+    shape = [_word(builder, base, at + 1 + k) for k in range(kind.ndim)]
+    itemsize = context.get_abi_sizeof(context.get_data_type(kind.dtype))
+    stride = context.get_constant(types.intp, itemsize)
+    strides: list[Any] = []
+    for length in reversed(shape):
+        strides.insert(0, stride)
+        stride = builder.mul(stride, length)
+    context.populate_array(
+        array, data=builder.inttoptr(address, array.data.type), shape=shape, strides=strides,
+        itemsize=context.get_constant(types.intp, itemsize), meminfo=None,
+    )  # fmt: skip
+    return array._getvalue()

@@ -30,10 +30,10 @@ def integrates(loads: Loads) -> bool:
 
 
 def evaluate(system: System, loads: Loads, q: Floats, v: Floats, a: Floats, lam: Floats) -> Floats:
-    """Residual and constraints (n + m,) in one state; leaves the motion of all nodes in the workspace."""
+    """Residual and constraints (n + m,) in one state; leaves the motion and the wrenches of all nodes in the workspace."""
     out = np.zeros(system.size + system.rows)
     kernel = system.user.residual if system.user else residual
-    kernel(system.tree, system.workspace, loads, q, v, a, lam, out)
+    kernel(system.spatial, system.workspace, loads, q, v, a, lam, out)
     return out
 
 
@@ -54,11 +54,11 @@ def replay(
         loads.row[DT] = dt
         values = evaluate(system, loads, q[k], v[k], a[k], lam[k])
         if rubs and k == 0:
-            set_friction(system.tree.record_at, system.workspace.local, cables)
+            set_friction(system.tree, system.workspace, cables)
             values = evaluate(system, loads, q[k], v[k], a[k], lam[k])
         yield k, loads, values
         if rubs:
-            set_friction(system.tree.record_at, system.workspace.local, cables)
+            set_friction(system.tree, system.workspace, cables)
         state[:, 0] += 0.5 * dt * (state[:, 1] + state[:, 2])
         state[:, 1] = state[:, 2]
 

@@ -71,6 +71,9 @@ class System:
         self.robot = copy.deepcopy(as_robot(robot))  # what was computed stays what it was when the description changes
         self.model: Model = compile_robot(self.robot, observed)
         self.tree = self.model.tree
+        self.spatial = self.tree._replace(
+            flat=np.zeros(1, np.int64)
+        )  # to find wrenches out of the plane of a flat robot
         self._loads, self.tables = build(self.model)
         self.user = UserLoads(self.tables, self.model.size)
         places = bool(len(self._loads.frames.table) or len(self._loads.pairs.table))
@@ -351,7 +354,7 @@ class System:
 
 
 def _own(arrays: Any) -> Any:
-    """A copy of a named tuple of arrays and of such tuples."""
+    """A copy of a table with all its arrays and tables."""
     return type(arrays)(*(array.copy() if isinstance(array, np.ndarray) else _own(array) for array in arrays))
 
 

@@ -117,14 +117,15 @@ def rubs(cables):
 
 
 @kernel
-def set_friction(record_at, local, cables):
+def set_friction(tree, ws, cables):
     """Factors exp(-mu x turned angle) from the start of each tendon, at the present strains."""
+    local = ws.local
     angle, gap, t, kappa = 0.0, 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for k in range(len(cables.link)):
         mu = cables.friction[cables.link[k, 1]]
         if mu == 0.0:
             continue
-        o = record_at[cables.link[k, 0]]
+        o = tree.record_at[cables.link[k, 0]]
         u, h = o + STRAIN, local[o + LENGTH]
         lead = 0.5 * h * (1.0 - GAUSS)  # from the end of the interval to its Gauss point
         t1, k1 = _line(cables, local, k, 0, u)[0], get3(local, u)

@@ -16,6 +16,8 @@ from anguilla.mechanics.rodmap import RECORD
 from anguilla.mechanics.tree import BALL, FIXED, JOINT, PACK_SIZE, ROD, Floats, Ints, Tree
 
 NO_STRAIN = np.zeros(36)
+FLAT_STRAINS = {2, 3, 4}  # bending about z, stretch, shear along y
+FLATNESS = 1e-14  # [rad, m] by which a fixed link of a flat robot may leave the plane
 
 
 def numbered(rod: Rod) -> list[tuple[int, Basis]]:
@@ -206,6 +208,37 @@ class Builder:
         parent = int(nodes[k])
         return self._interval(rod, np.array([grid.X[k], X]), self.nodes["segment"][parent], parent, np.zeros(6))
 
+    def _is_flat(self) -> bool:
+        """Whether no link can leave the plane x-y of the world, but for frames on which nothing hangs."""
+        node, seg = self.nodes, self.segments
+        carrying = set(node["parent"][1:])
+        strains = iter(node["prescribed"])
+        for i, (kind, fixed, s) in enumerate(zip(node["kind"], node["fixed"], node["segment"], strict=True)):
+            rest = None if kind == FIXED else next(strains).reshape(6, 6)
+            if kind == FIXED:
+                good = i not in carrying or bool(np.max(np.abs(fixed[[2, 5, 6, 7, 11]])) <= FLATNESS)
+            elif kind == ROD:
+                good = (
+                    not np.any(rest[:, [0, 1, 5]]) and set(seg["strains"][s][: seg["strain_count"][s]]) <= FLAT_STRAINS
+                )
+            elif kind == JOINT:
+                axis, turn, slide = fixed[:3], fixed[3], fixed[4]
+                out, along = abs(axis[2]), float(np.hypot(axis[0], axis[1]))
+                good = (slide == 0.0 or out <= FLATNESS) and (turn == 0.0 or along <= FLATNESS)
+            else:
+                good = False
+            if not good:
+                return False
+        return True
+
+    def _turning(self) -> Floats:
+        """Inertia of every node about the world's z, in a flat robot: only fixed links turn other axes into z."""
+        node = self.nodes
+        normals = np.array(
+            [f[6:9] if k == FIXED else (0.0, 0.0, 1.0) for k, f in zip(node["kind"], node["fixed"], strict=True)]
+        )
+        return np.einsum("ij,ij->i", normals**2, _floats(node["inertia"]))
+
     def freeze(self, lanes: Ints, scale: Floats, weight: Floats, strain: Floats) -> Tree:
         """All arrays, read-only."""
         seg, node = self.segments, self.nodes
@@ -234,6 +267,8 @@ class Builder:
             prescribed=_floats(strains.reshape(-1, LANES, 36).transpose(0, 2, 1)).ravel(),
         )
         tree = Tree(
+            flat=_ints([self._is_flat()]),
+            turning=self._turning(),
             **fields,
             **arrays,
             path=_ints(self.path),

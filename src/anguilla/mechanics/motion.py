@@ -53,11 +53,9 @@ def interval_strains(tree, ws):
 
 
 @part
-def move(tree, ws, q, v, a):
-    """Poses, velocities and accelerations of all nodes, for coordinates q, rates v and accelerations a."""
+def move(tree, ws):
+    """Poses, velocities and accelerations of all nodes, after the strains of all intervals are known."""
     node, local = ws.node, ws.local
-    pad_coordinates(tree, ws, q, v, a)
-    interval_strains(tree, ws)
     for chunk in range(len(local) // RECORD):
         rod_motion(local, U(chunk) * U(RECORD))
     for i in range(1, len(tree.parent)):

@@ -185,6 +185,20 @@ def _strain_columns(local, o, strain):
     return ZERO, ZERO, ZERO, q0, q2
 
 
+@inline
+def copy_motion(columns, o, c):
+    """Motion columns of record o into record c."""
+    for j in range(MOTION_FIELDS):
+        columns[c + U(j)] = columns[o + U(j)]
+
+
+@inline
+def clear_motion(columns, c):
+    """Motion columns of record c: zero."""
+    for j in range(MOTION_FIELDS):
+        columns[c + U(j)] = 0.0
+
+
 @part
 def columns_down(tree, ws, s, k):
     """Columns of pack k along segment s, from its root to its last node."""
@@ -194,12 +208,9 @@ def columns_down(tree, ws, s, k):
     c = columns_of(tree, s, k, first)
     if k < path:  # the columns of the frame that the segment hangs on
         parent = tree.parent[first]
-        o = columns_of(tree, tree.segment[parent], k, parent)
-        for j in range(MOTION_FIELDS):
-            columns[c + U(j)] = columns[o + U(j)]
+        copy_motion(columns, columns_of(tree, tree.segment[parent], k, parent), c)
     else:
-        for j in range(MOTION_FIELDS):
-            columns[c + U(j)] = 0.0
+        clear_motion(columns, c)
     strain = 0
     if k >= path:
         strain = tree.strains[s, tree.pack_slot[tree.own_pack[s] + k - path]]
@@ -257,7 +268,7 @@ def places_down(tree, ws, s, k):
 
 
 @inline
-def _hessian_entry(local, o, row, col):
+def hessian_entry(local, o, row, col):
     """Hessian entry of one pair of Gauss points (record offset o) for strains row and col."""
     at = FOUR * U(3 * (row % 3) + col % 3)
     if row < 3:
@@ -277,9 +288,9 @@ def _strain_rows(tree, local, a, c, i, s, pack):
         if pack >= 0:
             col = tree.strains[s, tree.pack_slot[pack]]
             h = o + HESSIAN
-            h11, h12 = _hessian_entry(local, h, row, col), _hessian_entry(local, h + PAIR, row, col)
+            h11, h12 = hessian_entry(local, h, row, col), hessian_entry(local, h + PAIR, row, col)
             h = h + PAIR + PAIR
-            h21, h22 = _hessian_entry(local, h, row, col), _hessian_entry(local, h + PAIR, row, col)
+            h21, h22 = hessian_entry(local, h, row, col), hessian_entry(local, h + PAIR, row, col)
         g = c + GROUP * U(slot)
         for lane in range(FOUR):
             j = c + lane
@@ -311,8 +322,15 @@ def columns_up(tree, ws, s, k):
         if tree.kind[i] != FIXED:
             _strain_rows(tree, local, columns, c, i, s, pack)
         c = p
+    hand_over(tree, ws, s, k, c)
+
+
+@part
+def hand_over(tree, ws, s, k, c):
+    """Wrench columns of pack k at record c, the root of segment s, added to those of the node that it hangs on."""
+    node, columns, path, first = ws.node, ws.columns, tree.path_packs[s], tree.first[s]
     parent = tree.parent[first]
-    if parent > 0:  # hand over to the segment it hangs on
+    if parent > 0:
         host = tree.segment[parent]
         k_host = k if k < path else k - path + tree.path_packs[host] + tree.own_pack[s] - tree.own_pack[host]
         o = columns_of(tree, host, k_host, parent)

@@ -60,6 +60,7 @@ PLACE_SIZE = field(6)
 class Tree(Table):
     """Everything about a robot that does not change while it moves (arrays are read-only, C-contiguous)."""
 
+    flat: Ints  # (1,) 1 if the robot stays in the plane x-y
     parent: Ints  # (nodes,)
     kind: Ints  # (nodes,) FIXED, ROD, JOINT or BALL
     segment: Ints  # (nodes,) owner of the link
@@ -71,6 +72,7 @@ class Tree(Table):
     basis_at: Ints  # (nodes,) offset into basis
     mass: Floats  # (nodes,) [kg]
     inertia: Floats  # (nodes, 3) principal inertia in the node's axes [kg m^2]
+    turning: Floats  # (nodes,) of a flat robot: inertia about the normal of the plane [kg m^2]
     first: Ints  # (segments,) first node
     last: Ints  # (segments,) last node
     own_pack: Ints  # (segments,) first own pack
@@ -126,7 +128,7 @@ def workspace(tree: Tree, places: bool = False) -> Workspace:
             at = int(tree.columns_at[s]) + int(row) * int(PACK_SIZE)
             columns[at + int(PHI) :][:LANES], columns[at + int(PSI) :][:LANES] = values[:, k]
     node = np.zeros((len(tree.parent), NODE_SIZE))
-    node[0, [N_R, N_R + 4, N_R + 8]] = 1.0  # the ground
+    node[:, [N_R, N_R + 4, N_R + 8]] = 1.0  # of the ground, and what a flat robot does not turn
     return Workspace(
         np.zeros((3, lanes)),
         node,

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from anguilla._table import Table
 from anguilla.errors import DescriptionError
 from anguilla.store.whole import whole_file
 
@@ -132,14 +133,14 @@ def kept(checkpoint: Checkpoint | None) -> Iterator[None]:
 
 
 def fingerprint(things: Iterable[Any]) -> str:
-    """Return a hash of arrays, numbers and texts, in (nested) tuples and dataclasses."""
+    """Return a hash of arrays, numbers and texts, in (nested) tuples, tables and dataclasses."""
     digest = hashlib.sha256()
 
     def feed(thing: Any) -> None:
         if isinstance(thing, np.ndarray):
             digest.update(f"{thing.dtype}{thing.shape}".encode())
             digest.update(np.ascontiguousarray(thing).tobytes())
-        elif isinstance(thing, (tuple, list)):
+        elif isinstance(thing, (tuple, list, Table)):
             digest.update(b"(")
             for item in thing:
                 feed(item)

@@ -146,7 +146,7 @@ class _Solver:
             )  # fmt: skip
             if status != CONVERGED:
                 break
-            set_friction(system.tree.record_at, system.workspace.local, loads.cables)
+            set_friction(system.tree, system.workspace, loads.cables)
             if np.max(np.abs(loads.cables.factor - before), initial=0.0) < 1e-12:
                 break
         return int(status)

@@ -98,7 +98,7 @@ def _advance(tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolu
     n = len(q)
     if not static and rubs(loads.cables):  # tensions along tendons from the state at the start of the step
         residual(tree, ws, loads, q, v, acc, lam, s.step)
-        set_friction(tree.record_at, ws.local, loads.cables)
+        set_friction(tree, ws, loads.cables)
     ca1, cv1, back = 0.0, 0.0, 0.0
     if not static:
         ca1, cv1, back = 1.0 / (beta * dt * dt), gamma / (beta * dt), 0.5 / beta - 1.0

@@ -18,7 +18,7 @@ from typing import Any
 import numba
 from numba.extending import overload
 
-__all__ = ["cache_folder", "cache_root", "inline", "interpreted", "kernel", "part"]
+__all__ = ["built", "cache_folder", "cache_root", "inline", "interpreted", "kernel", "part"]
 
 # No 'nnan'/'ninf': a diverging Newton must be able to see a NaN.
 _FASTMATH = {"contract", "nsz", "arcp", "reassoc"}
@@ -94,10 +94,17 @@ def part(function: Callable[..., Any]) -> Callable[..., Any]:
     return _helper(function)
 
 
-def _helper(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+def built(function: Callable[..., Any], compiled: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a helper whose compiled form is another function, an intrinsic say."""
+    return _helper(function, compiled, forceinline=True)
+
+
+def _helper(
+    function: Callable[..., Any], compiled: Callable[..., Any] | None = None, **options: Any
+) -> Callable[..., Any]:
     if not numba.config.DISABLE_JIT:
         options |= {"nopython": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, **_OPTIONS}
-        overload(function, jit_options=options, strict=False)(lambda *arguments: function)
+        overload(function, jit_options=options, strict=False)(lambda *arguments: compiled or function)
     return function
 
 

@@ -91,7 +91,7 @@ def exerted(system: System, number: int, states: Iterator[tuple[int, Loads, Floa
         nodes, node = loads.frames.table[mine, NODE], system.workspace.node
         place[t], wrench[t] = node[nodes, N_X : N_X + 3], loads.frames.wrench[mine]
         power[t] = np.sum(wrench[t, :, :3] * node[nodes, N_W : N_W + 3] + wrench[t, :, 3:] * node[nodes, N_V : N_V + 3])
-        rates = system.workspace.padded[1]
+        rates = system.workspace.padded.reshape(4, -1)[1]
         for s in streams:  # the stream works on the strains
             _, first, width, at, _, _ = loads.streams.table[s]
             values = loads.streams.basis[at : at + width] * rates[first : first + width]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from anguilla.describe import STRAIN_NAMES, Joint, RigidBody, Rod
 from anguilla.describe.basis import Basis
@@ -214,7 +215,7 @@ class Builder:
         carrying = set(node["parent"][1:])
         strains = iter(node["prescribed"])
         for i, (kind, fixed, s) in enumerate(zip(node["kind"], node["fixed"], node["segment"], strict=True)):
-            rest = None if kind == FIXED else next(strains).reshape(6, 6)
+            rest = np.zeros((6, 6)) if kind == FIXED else next(strains).reshape(6, 6)
             if kind == FIXED:
                 good = i not in carrying or bool(np.max(np.abs(fixed[[2, 5, 6, 7, 11]])) <= FLATNESS)
             elif kind == ROD:
@@ -238,6 +239,29 @@ class Builder:
             [f[6:9] if k == FIXED else (0.0, 0.0, 1.0) for k, f in zip(node["kind"], node["fixed"], strict=True)]
         )
         return np.einsum("ij,ij->i", normals**2, _floats(node["inertia"]))
+
+    def _terms(self) -> tuple[Ints, npt.NDArray[np.uint64], Floats]:
+        """What packs of coordinates add to the strains of records of four links: Tree.term_at, term, term_value."""
+        node, seg = self.nodes, self.segments
+        links = [i for i, kind in enumerate(node["kind"]) if kind != FIXED]
+        at, terms, values = [0], [], []
+        for record in range(0, len(links), LANES):
+            found: dict[tuple[int, int], Floats] = {}
+            for place, i in enumerate(links[record : record + LANES]):
+                s = node["segment"][i]
+                table = self.basis[record + place].reshape(2, -1, LANES)
+                for k in np.flatnonzero(np.any(table, axis=(0, 2))).tolist():
+                    pack = seg["own_pack"][s] + k
+                    strain = seg["strains"][s][self.pack_slot[pack]]
+                    found.setdefault((strain, pack), np.zeros((LANES, 2, LANES)))[:, :, place] = table[:, k].T
+            terms += [(LANES * strain, LANES * pack) for strain, pack in found]
+            values += [value.ravel() for value in found.values()]
+            at.append(len(terms))
+        return (
+            _ints(at),
+            np.array(terms, dtype=np.uint64).reshape(-1, 2),
+            _floats(np.concatenate([np.zeros(0), *values])),
+        )
 
     def freeze(self, lanes: Ints, scale: Floats, weight: Floats, strain: Floats) -> Tree:
         """All arrays, read-only."""
@@ -266,7 +290,13 @@ class Builder:
             strain_scale=_floats(strain),
             prescribed=_floats(strains.reshape(-1, LANES, 36).transpose(0, 2, 1)).ravel(),
         )
+        term_at, term, term_value = self._terms()
+        filled = np.bincount(lanes // LANES, minlength=packs)
         tree = Tree(
+            term_at=term_at,
+            term=term,
+            term_value=term_value,
+            filled=_ints(filled),
             flat=_ints([self._is_flat()]),
             turning=self._turning(),
             **fields,

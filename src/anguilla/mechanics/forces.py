@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from anguilla._jit import part
 from anguilla.mechanics.joints import ball_force, joint_force
-from anguilla.mechanics.lanes import U, put3
-from anguilla.mechanics.rodmap import FORCE, JET, RECORD, SIX, WRENCH, rod_forces
-from anguilla.mechanics.tree import BALL, FIXED, JOINT, N_A, N_AL, N_F, N_M, N_MI, N_R, N_R0, N_W
+from anguilla.mechanics.lanes import FOUR, U, put3
+from anguilla.mechanics.rodmap import FORCE, JET, RECORD, SIX, STRAIN, WRENCH, rod_forces
+from anguilla.mechanics.simd import blend4, dot8
+from anguilla.mechanics.tree import BALL, FIXED, JOINT, N_A, N_AL, N_F, N_M, N_MI, N_R, N_R0, N_W, TERM
 from anguilla.mechanics.vec import add, cross, load3, load9, matvec, store3, sub, tmatvec
 
 
@@ -55,31 +56,25 @@ def collect_forces(tree, ws):
     """Rows of the residual: the strain forces of all links, projected on the bases (004 (47))."""
     local, rows = ws.local, ws.rows
     rows[:] = 0.0
-    for i in range(1, len(tree.parent)):
-        if tree.kind[i] == FIXED:
-            continue
-        s = tree.segment[i]
-        first = tree.own_pack[s]
-        at1 = tree.basis_at[i]
-        at2 = at1 + 4 * tree.own_packs[s]
-        for b in range(tree.own_packs[s]):
-            o = tree.record_at[i] + FORCE + U(4 * tree.strains[s, tree.pack_slot[first + b]])
-            f1, f2 = local[o], local[o + SIX]
-            for l in range(4 * b, 4 * b + 4):
-                rows[4 * first + l] += tree.basis[at1 + l] * f1 + tree.basis[at2 + l] * f2
+    for chunk in range(len(tree.term_at) - 1):
+        at = U(chunk) * U(RECORD) + FORCE
+        for t in range(tree.term_at[chunk], tree.term_at[chunk + 1]):
+            f, j = at + tree.term[t, 0] - STRAIN, tree.term[t, 1]
+            for l in range(FOUR):
+                rows[j + l] += dot8(tree.term_value, U(TERM * t) + U(8) * l, local, f, f + SIX)
 
 
 @part
 def add_elasticity(tree, ws):
     """Rows += K (q + mu v), the Kelvin-Voigt law of rods (000 (12), 004 (33)) and the springs and dampers of joints."""
-    padded, rows = ws.padded, ws.rows
+    padded, rows, lanes = ws.padded, ws.rows, len(ws.rows)
     for s in range(len(tree.first)):
-        width = 4 * tree.own_packs[s]
-        start = 4 * tree.own_pack[s]
-        at = tree.stiffness_at[s]
-        mu = tree.viscosity[s]
-        for i in range(width):
-            total = 0.0
-            for j in range(width):
-                total += tree.stiffness[at + i * width + j] * (padded[0, start + j] + mu * padded[1, start + j])
-            rows[start + i] += total + tree.friction[start + i] * padded[1, start + i] - tree.preload[start + i]
+        start, width, mu = 4 * tree.own_pack[s], 4 * tree.own_packs[s], tree.viscosity[s]
+        for j in range(start, start + width):
+            rate = padded[lanes + j]
+            padded[3 * lanes + j] = padded[j] + mu * rate
+            rows[j] += tree.friction[j] * rate - tree.preload[j]
+        for j in range(0, width, 4):  # K is symmetric: row j is column j
+            at = tree.stiffness_at[s] + j * width
+            for i in range(0, width, 4):
+                blend4(rows, start + i, tree.stiffness, at + i, width, padded, 3 * lanes + start + j)

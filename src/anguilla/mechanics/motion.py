@@ -5,8 +5,9 @@ from __future__ import annotations
 from anguilla._jit import part
 from anguilla.mechanics.joints import ball_motion, joint_motion
 from anguilla.mechanics.lanes import FOUR, LANES, U, get3, get9
-from anguilla.mechanics.rodmap import JET, MAX_ANGLE, OMEGA, RATE, RECORD, RHO, SIX, SPIN, STRAIN, TURN, rod_motion
-from anguilla.mechanics.tree import BALL, FIXED, JOINT, N_A, N_AL, N_R, N_R0, N_R1, N_R2, N_V, N_W, N_X
+from anguilla.mechanics.rodmap import JET, MAX_ANGLE, OMEGA, RATE, RECORD, RHO, SIX, SPIN, TURN, rod_motion
+from anguilla.mechanics.simd import blend4
+from anguilla.mechanics.tree import BALL, FIXED, JOINT, N_A, N_AL, N_R, N_R0, N_R1, N_R2, N_V, N_W, N_X, TERM
 from anguilla.mechanics.vec import add, axpy, cross, dot, load3, load9, matmul, matvec, store3, store9
 
 STRAIN_FIELDS = 36 * LANES
@@ -15,41 +16,30 @@ STRAIN_FIELDS = 36 * LANES
 @part
 def pad_coordinates(tree, ws, q, v, a):
     """Spread coordinates, rates and accelerations over the padded lanes."""
+    padded, lanes = ws.padded, len(ws.rows)
     for k in range(len(q)):
         j = tree.lane[k]
-        ws.padded[0, j] = q[k]
-        ws.padded[1, j] = v[k]
-        ws.padded[2, j] = a[k]
+        padded[j], padded[lanes + j], padded[2 * lanes + j] = q[k], v[k], a[k]
 
 
 @part
 def interval_strains(tree, ws):
     """u = u_prescribed + Psi q at the two Gauss points of every interval, with rates and accelerations."""
-    local, padded = ws.local, ws.padded
-    for chunk in range(len(local) // RECORD):
+    local, padded, value = ws.local, ws.padded, tree.term_value
+    lanes = U(len(ws.rows))
+    for chunk in range(len(tree.term_at) - 1):
         at, source = chunk * RECORD, chunk * STRAIN_FIELDS
         for k in range(STRAIN_FIELDS):
             local[at + k] = tree.prescribed[source + k]
-    for i in range(1, len(tree.parent)):
-        if tree.kind[i] == FIXED:
-            continue
-        s = tree.segment[i]
-        at1 = tree.basis_at[i]
-        at2 = at1 + 4 * tree.own_packs[s]
-        for p in range(tree.own_packs[s]):
-            pack = tree.own_pack[s] + p
-            b1, b2, j = at1 + 4 * p, at2 + 4 * p, 4 * pack
-            into = tree.record_at[i] + STRAIN + U(4 * tree.strains[s, tree.pack_slot[pack]])
-            for jet in range(3):
-                x1 = 0.0
-                x2 = 0.0
-                for l in range(4):
-                    value = padded[jet, j + l]
-                    x1 += tree.basis[b1 + l] * value
-                    x2 += tree.basis[b2 + l] * value
-                local[into] += x1
-                local[into + SIX] += x2
-                into = into + RATE
+        for t in range(tree.term_at[chunk], tree.term_at[chunk + 1]):
+            into, q, b1 = U(at) + tree.term[t, 0], tree.term[t, 1], TERM * t
+            v, a, b2 = q + lanes, q + lanes + lanes, b1 + 4
+            blend4(local, into, value, b1, 8, padded, q)
+            blend4(local, into + SIX, value, b2, 8, padded, q)
+            blend4(local, into + RATE, value, b1, 8, padded, v)
+            blend4(local, into + RATE + SIX, value, b2, 8, padded, v)
+            blend4(local, into + RATE + RATE, value, b1, 8, padded, a)
+            blend4(local, into + RATE + RATE + SIX, value, b2, 8, padded, a)
 
 
 @part

@@ -32,6 +32,7 @@ from anguilla.mechanics.rodmap import (
     rod_hessian,
     rod_jacobian,
 )
+from anguilla.mechanics.simd import mix4
 from anguilla.mechanics.tree import (
     BALL,
     BX,
@@ -358,28 +359,20 @@ def clear_below(tree, ws, s, k):
 def collect_rows(tree, ws, s, k):
     """Tangent rows of segment s, columns of pack k: the strain-force columns of all intervals, projected on the bases."""
     columns, matrix = ws.columns, ws.matrix
-    path, own = tree.path_packs[s], tree.own_packs[s]
+    path, own, first = tree.path_packs[s], tree.own_packs[s], tree.own_pack[s]
     width = 4 * len(tree.pack_slot)
-    col = tree.path[tree.path_at[s] + k] if k < path else tree.own_pack[s] + k - path
-    root = columns_of(tree, s, k, tree.first[s])
-    for q in range(own):
-        pack = tree.own_pack[s] + q
-        group = GROUP * U(tree.pack_slot[pack])
-        for l in range(4):
-            x0, x1, x2, x3 = 0.0, 0.0, 0.0, 0.0
-            c = root + group
-            for i in range(tree.first[s] + 1, tree.last[s] + 1):
-                c = c + PACK_SIZE
-                if tree.kind[i] != FIXED:
-                    b1 = tree.basis[tree.basis_at[i] + 4 * q + l]
-                    b2 = tree.basis[tree.basis_at[i] + 4 * (own + q) + l]
-                    g, h = c + G1, c + G2
-                    x0 += b1 * columns[g] + b2 * columns[h]
-                    x1 += b1 * columns[g + U(1)] + b2 * columns[h + U(1)]
-                    x2 += b1 * columns[g + U(2)] + b2 * columns[h + U(2)]
-                    x3 += b1 * columns[g + U(3)] + b2 * columns[h + U(3)]
-            m = (4 * pack + l) * width + 4 * col
-            matrix[m], matrix[m + 1], matrix[m + 2], matrix[m + 3] = x0, x1, x2, x3
+    col = tree.path[tree.path_at[s] + k] if k < path else first + k - path
+    c = columns_of(tree, s, k, tree.first[s])
+    for i in range(tree.first[s] + 1, tree.last[s] + 1):
+        c = c + PACK_SIZE
+        if tree.kind[i] != FIXED:
+            b1, b2 = tree.basis_at[i], tree.basis_at[i] + 4 * own
+            for q in range(own):
+                at = c + GROUP * U(tree.pack_slot[first + q])
+                m = 4 * (first + q) * width + 4 * col
+                for l in range(tree.filled[first + q]):
+                    x, y = tree.basis[b1 + 4 * q + l], tree.basis[b2 + 4 * q + l]
+                    mix4(matrix, m + l * width, columns, at + G1, x, at + G2, y)
 
 
 @part

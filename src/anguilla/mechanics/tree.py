@@ -57,6 +57,9 @@ P0, P1 = field(0), field(3)
 PLACE_SIZE = field(6)
 
 
+TERM = 2 * LANES * LANES  # numbers of a term
+
+
 class Tree(Table):
     """Everything about a robot that does not change while it moves (arrays are read-only, C-contiguous)."""
 
@@ -68,6 +71,11 @@ class Tree(Table):
     length: Floats  # (nodes,) interval length [m] of ROD links
     record_at: npt.NDArray[np.uint64]  # (nodes,) offset of a ROD link in Workspace.local
     prescribed: Floats  # flat, four intervals side by side: strains not driven by q, with their two rates
+    term_at: Ints  # (records + 1,) first term of each record of four links
+    term: npt.NDArray[
+        np.uint64
+    ]  # (terms, 2) strain field of a record that a pack of coordinates feeds, and its first lane
+    term_value: Floats  # flat, TERM per term: of each lane the basis at Gauss points 1 of the four links, then at 2
     basis: Floats  # flat: per ROD link, values of the own coordinates at Gauss point 1, then at 2
     basis_at: Ints  # (nodes,) offset into basis
     mass: Floats  # (nodes,) [kg]
@@ -84,6 +92,7 @@ class Tree(Table):
     strain_count: Ints  # (segments,) active strains
     strains: Ints  # (segments, 6) active strain numbers
     pack_slot: Ints  # (packs,) which active strain of its segment
+    filled: Ints  # (packs,) lanes in use
     ball: Ints  # (balls, 2) first of the three coordinates of an SO(3) block, and its BALL node
     lane: Ints  # (n,) padded position of coordinate k
     stiffness: Floats  # flat: per segment, own padded block (modal stiffness)
@@ -100,7 +109,7 @@ class Tree(Table):
 class Workspace(Table):
     """Scratch memory of one evaluation; one per thread."""
 
-    padded: Floats  # (3, lanes) q, v, a in padded lanes
+    padded: Floats  # flat (4 x lanes) q, v, a and q + viscosity v in padded lanes
     node: Floats  # (nodes, NODE_SIZE)
     local: Floats  # flat records of the rod intervals, four side by side
     columns: Floats  # flat records of the tangent's columns
@@ -130,7 +139,7 @@ def workspace(tree: Tree, places: bool = False) -> Workspace:
     node = np.zeros((len(tree.parent), NODE_SIZE))
     node[:, [N_R, N_R + 4, N_R + 8]] = 1.0  # of the ground, and what a flat robot does not turn
     return Workspace(
-        np.zeros((3, lanes)),
+        np.zeros(4 * lanes),
         node,
         local,
         columns,

@@ -24,6 +24,7 @@ __all__ = ["built", "cache_folder", "cache_root", "inline", "interpreted", "kern
 _FASTMATH = {"contract", "nsz", "arcp", "reassoc"}
 # Without Numba's run-time (_nrt=False) a kernel cannot allocate memory, and pays no reference counting.
 _OPTIONS = {"nogil": True, "_nrt": False, "fastmath": _FASTMATH, "error_model": "numpy"}
+_HELPER = {"nopython": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, **_OPTIONS}
 _IMPORT = re.compile(rb"^\s*from\s+anguilla([\w.]*)\s+import\s+(\([^)]*\)|[^\n]*)", re.MULTILINE)
 
 
@@ -94,17 +95,18 @@ def part(function: Callable[..., Any]) -> Callable[..., Any]:
     return _helper(function)
 
 
-def built(function: Callable[..., Any], compiled: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a helper whose compiled form is another function, an intrinsic say."""
-    return _helper(function, compiled, forceinline=True)
-
-
-def _helper(
-    function: Callable[..., Any], compiled: Callable[..., Any] | None = None, **options: Any
-) -> Callable[..., Any]:
+def built(function: Callable[..., Any], compiled: Callable[..., Any], fits: Callable[..., bool] | None = None) -> None:
+    """Give a function of Python another function as its compiled form, where the types of its arguments fit."""
     if not numba.config.DISABLE_JIT:
-        options |= {"nopython": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, **_OPTIONS}
-        overload(function, jit_options=options, strict=False)(lambda *arguments: compiled or function)
+        options = {"forceinline": True, **_HELPER}
+        overload(function, jit_options=options, strict=False)(
+            lambda *kinds: compiled if fits is None or fits(*kinds) else None
+        )
+
+
+def _helper(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    if not numba.config.DISABLE_JIT:
+        overload(function, jit_options=options | _HELPER, strict=False)(lambda *kinds: function)
     return function
 
 

@@ -12,7 +12,8 @@ from anguilla.loads.fluid import fluid_block, fluid_wrench, tail_block, tail_wre
 from anguilla.loads.magnet import magnet_block, magnet_wrench
 from anguilla.loads.table import FLUID, FROM, KIND, MAGNET, NODE, TAIL, THRUSTER, TO
 from anguilla.loads.thruster import thruster_block, thruster_wrench
-from anguilla.mechanics.lanes import FOUR, U, get3
+from anguilla.mechanics.lanes import FOUR, U
+from anguilla.mechanics.simd import lay, take, take3
 from anguilla.mechanics.tree import DF, DM, N_AL, N_F, N_M, N_W, P0, P1, P2, TH0, TH1, TH2
 from anguilla.mechanics.vec import add, cross, load3, store3, sub
 
@@ -67,12 +68,10 @@ def add_frame_columns(node, a, places, row, frames):
         w, al = load3(node, i, N_W), load3(node, i, N_AL)
         for k in range(frames.table[f, FROM], frames.table[f, TO]):
             c, o = frames.source[k, 0], frames.source[k, 1]
-            for lane in range(FOUR):
-                j = c + lane
-                th0, th1, th2 = get3(a, j + TH0), get3(a, j + TH1), get3(a, j + TH2)
-                x, v, acc = get3(places, o + lane + P0), get3(places, o + lane + P1), get3(a, j + P2)
-                dw = add(th1, cross(th0, w))
-                dal = add(th2, add(cross(th1, w), cross(th0, al)))
-                for r in range(6):
-                    at = j + (DM if r < 3 else DF) + FOUR * U(r % 3)
-                    a[at] -= _row(block, f, r, th0, x, dw, v, dal, acc)
+            th0, th1, th2 = take3(a, c + TH0), take3(a, c + TH1), take3(a, c + TH2)
+            x, v, acc = take3(places, o + P0), take3(places, o + P1), take3(a, c + P2)
+            dw = add(th1, cross(th0, w))
+            dal = add(th2, add(cross(th1, w), cross(th0, al)))
+            for r in range(6):
+                at = c + (DM if r < 3 else DF) + FOUR * U(r % 3)
+                lay(a, at, take(a, at) - _row(block, f, r, th0, x, dw, v, dal, acc))

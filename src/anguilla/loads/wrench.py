@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anguilla._jit import inline, part
 from anguilla.loads.table import WRENCH
-from anguilla.mechanics.lanes import FOUR, get3, put3
+from anguilla.mechanics.simd import lay3, take3
 from anguilla.mechanics.tangent import columns_of
 from anguilla.mechanics.tree import DF, DM, N_F, N_M, N_R, TH0
 from anguilla.mechanics.vec import cross, load3, load9, matvec, store3, sub
@@ -42,8 +42,6 @@ def add_wrench_columns(tree, ws, loads):
             moment, force = matvec(rotation, row3(loads.row, j)), matvec(rotation, row3(loads.row, j + 3))
             for b in range(tree.path_packs[s] + tree.own_packs[s]):
                 c = columns_of(tree, s, b, i)
-                for lane in range(FOUR):
-                    at = c + lane
-                    th0 = get3(a, at + TH0)
-                    put3(a, at + DF, sub(get3(a, at + DF), cross(th0, force)))
-                    put3(a, at + DM, sub(get3(a, at + DM), cross(th0, moment)))
+                th0 = take3(a, c + TH0)
+                lay3(a, c + DF, sub(take3(a, c + DF), cross(th0, force)))
+                lay3(a, c + DM, sub(take3(a, c + DM), cross(th0, moment)))

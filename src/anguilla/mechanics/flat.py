@@ -32,6 +32,7 @@ from anguilla.mechanics.rodmap import (
     U2,
     WRENCH,
 )
+from anguilla.mechanics.simd import lay, lay2, take, take2
 from anguilla.mechanics.tangent import GROUP, clear_motion, columns_of, copy_motion, hand_over, hessian_entry
 from anguilla.mechanics.tree import (
     BX,
@@ -175,27 +176,25 @@ def linearise_flat(tree, ws, alpha, beta):
 
 
 @inline
-def _put_motion(a, j, th0, th1, th2, p2, dr, mass, inertia):
+def _lay_motion(a, c, th0, th1, th2, p2, dr, mass, inertia):
     """Columns at a node, and of its inertia force and moment; zeros where strain-force columns have been."""
-    a[j + TH0 + NORMAL] = th0
-    put2(a, j + TH1, ZERO)
-    a[j + TH1 + NORMAL] = th1
-    put2(a, j + TH2, ZERO)
-    a[j + TH2 + NORMAL] = th2
-    put2(a, j + P2, p2)
-    put2(a, j + DR, dr)
-    put2(a, j + DF, scale2(mass, p2))
-    a[j + DM + NORMAL] = inertia * th2
+    lay(a, c + TH0 + NORMAL, th0)
+    lay2(a, c + TH1, ZERO)
+    lay(a, c + TH1 + NORMAL, th1)
+    lay2(a, c + TH2, ZERO)
+    lay(a, c + TH2 + NORMAL, th2)
+    lay2(a, c + P2, p2)
+    lay2(a, c + DR, dr)
+    lay2(a, c + DF, scale2(mass, p2))
+    lay(a, c + DM + NORMAL, inertia * th2)
 
 
 @inline
 def _carry(a, p, c, r0, r1, r2, mass, inertia):
     """Columns at record c from those at record p, one link vector further."""
-    for lane in range(FOUR):
-        i, j = p + lane, c + lane
-        th0, th1, th2 = a[i + TH0 + NORMAL], a[i + TH1 + NORMAL], a[i + TH2 + NORMAL]
-        p2 = add2(get2(a, i + P2), add2(swing(th2, r0), add2(swing(2.0 * th1, r1), swing(th0, r2))))
-        _put_motion(a, j, th0, th1, th2, p2, swing(th0, r0), mass, inertia)
+    th0, th1, th2 = take(a, p + TH0 + NORMAL), take(a, p + TH1 + NORMAL), take(a, p + TH2 + NORMAL)
+    p2 = add2(take2(a, p + P2), add2(swing(th2, r0), add2(swing(2.0 * th1, r1), swing(th0, r2))))
+    _lay_motion(a, c, th0, th1, th2, p2, swing(th0, r0), mass, inertia)
 
 
 @inline
@@ -204,15 +203,13 @@ def _carry_own(a, c, one, two, r0, r1, r2, mass, inertia):
     qa0, qa1, qa2, ua0, ua2 = one
     qb0, qb1, qb2, ub0, ub2 = two
     p = c - PACK_SIZE
-    for lane in range(FOUR):
-        i, j = p + lane, c + lane
-        phi, psi = a[j + PHI], a[j + PSI]
-        th0, th1, th2 = a[i + TH0 + NORMAL], a[i + TH1 + NORMAL], a[i + TH2 + NORMAL]
-        dr = add2(swing(th0, r0), axpy2(phi, ua0, scale2(psi, ub0)))
-        p2 = add2(get2(a, i + P2), add2(swing(th2, r0), add2(swing(2.0 * th1, r1), swing(th0, r2))))
-        p2 = axpy2(phi, ua2, axpy2(psi, ub2, p2))
-        th0, th1, th2 = th0 + phi * qa0 + psi * qb0, th1 + phi * qa1 + psi * qb1, th2 + phi * qa2 + psi * qb2
-        _put_motion(a, j, th0, th1, th2, p2, dr, mass, inertia)
+    phi, psi = take(a, c + PHI), take(a, c + PSI)
+    th0, th1, th2 = take(a, p + TH0 + NORMAL), take(a, p + TH1 + NORMAL), take(a, p + TH2 + NORMAL)
+    dr = add2(swing(th0, r0), axpy2(phi, ua0, scale2(psi, ub0)))
+    p2 = add2(take2(a, p + P2), add2(swing(th2, r0), add2(swing(2.0 * th1, r1), swing(th0, r2))))
+    p2 = axpy2(phi, ua2, axpy2(psi, ub2, p2))
+    th0, th1, th2 = th0 + phi * qa0 + psi * qb0, th1 + phi * qa1 + psi * qb1, th2 + phi * qa2 + psi * qb2
+    _lay_motion(a, c, th0, th1, th2, p2, dr, mass, inertia)
 
 
 @inline
@@ -278,11 +275,9 @@ def _strain_rows(tree, local, a, c, i, s, pack):
             h = h + PAIR + PAIR
             h21, h22 = hessian_entry(local, h, row, col), hessian_entry(local, h + PAIR, row, col)
         g = c + GROUP * U(slot)
-        for lane in range(FOUR):
-            j = c + lane
-            x, y, phi, psi = a[j + BX + NORMAL], get2(a, j + BY), a[j + PHI], a[j + PSI]
-            a[g + lane + G1] = q1 * x + dot2(u1, y) + h11 * phi + h12 * psi
-            a[g + lane + G2] = q2 * x + dot2(u2, y) + h21 * phi + h22 * psi
+        x, y, phi, psi = take(a, c + BX + NORMAL), take2(a, c + BY), take(a, c + PHI), take(a, c + PSI)
+        lay(a, g + G1, q1 * x + dot2(u1, y) + h11 * phi + h12 * psi)
+        lay(a, g + G2, q2 * x + dot2(u2, y) + h21 * phi + h22 * psi)
 
 
 @part
@@ -296,13 +291,12 @@ def columns_up_flat(tree, ws, s, k):
     for i in range(tree.last[s], first, -1):
         force, r = load2(node, i, N_F), load2(node, i, N_R0)
         p = c - PACK_SIZE
-        for lane in range(FOUR):
-            j, up = c + lane, p + lane
-            th0, df, dm = columns[up + TH0 + NORMAL], get2(columns, j + DF), columns[j + DM + NORMAL]
-            columns[j + BX + NORMAL] = dm
-            put2(columns, j + BY, axpy2(-1.0, swing(th0, force), df))
-            columns[up + DM + NORMAL] += dm + cross2(get2(columns, j + DR), force) + cross2(r, df)
-            put2(columns, up + DF, add2(get2(columns, up + DF), df))
+        th0, df, dm = take(columns, p + TH0 + NORMAL), take2(columns, c + DF), take(columns, c + DM + NORMAL)
+        lay(columns, c + BX + NORMAL, dm)
+        lay2(columns, c + BY, axpy2(-1.0, swing(th0, force), df))
+        dm = dm + cross2(take2(columns, c + DR), force) + cross2(r, df)
+        lay(columns, p + DM + NORMAL, take(columns, p + DM + NORMAL) + dm)
+        lay2(columns, p + DF, add2(take2(columns, p + DF), df))
         if tree.kind[i] != FIXED:
             _strain_rows(tree, local, columns, c, i, s, pack)
         c = p

@@ -6,7 +6,7 @@ from anguilla._jit import part
 from anguilla.mechanics.joints import ball_force, joint_force
 from anguilla.mechanics.lanes import FOUR, U, put3
 from anguilla.mechanics.rodmap import FORCE, JET, RECORD, SIX, STRAIN, WRENCH, rod_forces
-from anguilla.mechanics.simd import blend4, dot8
+from anguilla.mechanics.simd import blend, lay, take, total
 from anguilla.mechanics.tree import BALL, FIXED, JOINT, N_A, N_AL, N_F, N_M, N_MI, N_R, N_R0, N_W, TERM
 from anguilla.mechanics.vec import add, cross, load3, load9, matvec, store3, sub, tmatvec
 
@@ -54,14 +54,16 @@ def carry_up(tree, ws):
 @part
 def collect_forces(tree, ws):
     """Rows of the residual: the strain forces of all links, projected on the bases (004 (47))."""
-    local, rows = ws.local, ws.rows
+    local, rows, value = ws.local, ws.rows, tree.term_value
     rows[:] = 0.0
     for chunk in range(len(tree.term_at) - 1):
         at = U(chunk) * U(RECORD) + FORCE
         for t in range(tree.term_at[chunk], tree.term_at[chunk + 1]):
-            f, j = at + tree.term[t, 0] - STRAIN, tree.term[t, 1]
+            f, j, b = at + tree.term[t, 0] - STRAIN, tree.term[t, 1], U(TERM * t)
+            one, two = take(local, f), take(local, f + SIX)
             for l in range(FOUR):
-                rows[j + l] += dot8(tree.term_value, U(TERM * t) + U(8) * l, local, f, f + SIX)
+                rows[j + l] += total(take(value, b) * one + take(value, b + FOUR) * two)
+                b = b + FOUR + FOUR
 
 
 @part
@@ -77,4 +79,5 @@ def add_elasticity(tree, ws):
         for j in range(0, width, 4):  # K is symmetric: row j is column j
             at = tree.stiffness_at[s] + j * width
             for i in range(0, width, 4):
-                blend4(rows, start + i, tree.stiffness, at + i, width, padded, 3 * lanes + start + j)
+                force = blend(tree.stiffness, U(at + i), U(width), padded, U(3 * lanes + start + j))
+                lay(rows, start + i, take(rows, start + i) + force)

@@ -6,11 +6,12 @@ from anguilla._jit import part
 from anguilla.mechanics.joints import ball_motion, joint_motion
 from anguilla.mechanics.lanes import FOUR, LANES, U, get3, get9
 from anguilla.mechanics.rodmap import JET, MAX_ANGLE, OMEGA, RATE, RECORD, RHO, SIX, SPIN, TURN, rod_motion
-from anguilla.mechanics.simd import blend4
+from anguilla.mechanics.simd import blend, lay, take
 from anguilla.mechanics.tree import BALL, FIXED, JOINT, N_A, N_AL, N_R, N_R0, N_R1, N_R2, N_V, N_W, N_X, TERM
 from anguilla.mechanics.vec import add, axpy, cross, dot, load3, load9, matmul, matvec, store3, store9
 
 STRAIN_FIELDS = 36 * LANES
+BOTH = FOUR + FOUR  # values of a basis function at both Gauss points of four links
 
 
 @part
@@ -32,14 +33,11 @@ def interval_strains(tree, ws):
         for k in range(STRAIN_FIELDS):
             local[at + k] = tree.prescribed[source + k]
         for t in range(tree.term_at[chunk], tree.term_at[chunk + 1]):
-            into, q, b1 = U(at) + tree.term[t, 0], tree.term[t, 1], TERM * t
-            v, a, b2 = q + lanes, q + lanes + lanes, b1 + 4
-            blend4(local, into, value, b1, 8, padded, q)
-            blend4(local, into + SIX, value, b2, 8, padded, q)
-            blend4(local, into + RATE, value, b1, 8, padded, v)
-            blend4(local, into + RATE + SIX, value, b2, 8, padded, v)
-            blend4(local, into + RATE + RATE, value, b1, 8, padded, a)
-            blend4(local, into + RATE + RATE + SIX, value, b2, 8, padded, a)
+            into, j, b = U(at) + tree.term[t, 0], tree.term[t, 1], U(TERM * t)
+            for _ in range(3):
+                lay(local, into, take(local, into) + blend(value, b, BOTH, padded, j))
+                lay(local, into + SIX, take(local, into + SIX) + blend(value, b + FOUR, BOTH, padded, j))
+                into, j = into + RATE, j + lanes
 
 
 @part

@@ -14,7 +14,8 @@ from __future__ import annotations
 import math
 
 from anguilla._jit import inline, part
-from anguilla.mechanics.lanes import FOUR, field, get3, get9, put3, put9
+from anguilla.mechanics.lanes import field
+from anguilla.mechanics.simd import lay3, lay9, take, take3, take9
 from anguilla.mechanics.vec import (
     add,
     axpy,
@@ -102,67 +103,65 @@ def _add_cross(s, a, b, y):
 
 
 @part
-def rod_motion(a, o):
+def rod_motion(a, i):
     """Relative motion over four intervals, from their strains: E, the jet of rho, the relative spin and its rate."""
-    for lane in range(FOUR):
-        i = o + lane
-        h2 = 0.5 * a[i + LENGTH]
-        c = 4.0 * MAGNUS * h2 * h2
-        u = i + STRAIN
-        k1, g1, k2, g2 = get3(a, u), get3(a, u + JET), get3(a, u + SIX), get3(a, u + NINE)
-        u = u + RATE
-        k1t, g1t, k2t, g2t = get3(a, u), get3(a, u + JET), get3(a, u + SIX), get3(a, u + NINE)
-        u = u + RATE
-        k1tt, g1tt, k2tt, g2tt = get3(a, u), get3(a, u + JET), get3(a, u + SIX), get3(a, u + NINE)
+    h2 = 0.5 * take(a, i + LENGTH)
+    c = 4.0 * MAGNUS * h2 * h2
+    u = i + STRAIN
+    k1, g1, k2, g2 = take3(a, u), take3(a, u + JET), take3(a, u + SIX), take3(a, u + NINE)
+    u = u + RATE
+    k1t, g1t, k2t, g2t = take3(a, u), take3(a, u + JET), take3(a, u + SIX), take3(a, u + NINE)
+    u = u + RATE
+    k1tt, g1tt, k2tt, g2tt = take3(a, u), take3(a, u + JET), take3(a, u + SIX), take3(a, u + NINE)
 
-        w0 = _add_cross(c, k1, k2, scale(h2, add(k1, k2)))
-        w1 = _add_cross(c, k1t, k2, _add_cross(c, k1, k2t, scale(h2, add(k1t, k2t))))
-        w2 = _add_cross(c, k1tt, k2, _add_cross(c, k1, k2tt, scale(h2, add(k1tt, k2tt))))
-        w2 = _add_cross(2.0 * c, k1t, k2t, w2)
-        v0 = _bilinear(h2, c, k1, k2, g1, g2)
-        v1 = add(_bilinear(h2, c, k1, k2, g1t, g2t), _bilinear(0.0, c, k1t, k2t, g1, g2))
-        v2 = add(_bilinear(h2, c, k1, k2, g1tt, g2tt), _bilinear(0.0, c, k1tt, k2tt, g1, g2))
-        v2 = axpy(2.0, _bilinear(0.0, c, k1t, k2t, g1t, g2t), v2)
+    w0 = _add_cross(c, k1, k2, scale(h2, add(k1, k2)))
+    w1 = _add_cross(c, k1t, k2, _add_cross(c, k1, k2t, scale(h2, add(k1t, k2t))))
+    w2 = _add_cross(c, k1tt, k2, _add_cross(c, k1, k2tt, scale(h2, add(k1tt, k2tt))))
+    w2 = _add_cross(2.0 * c, k1t, k2t, w2)
+    v0 = _bilinear(h2, c, k1, k2, g1, g2)
+    v1 = add(_bilinear(h2, c, k1, k2, g1t, g2t), _bilinear(0.0, c, k1t, k2t, g1, g2))
+    v2 = add(_bilinear(h2, c, k1, k2, g1tt, g2tt), _bilinear(0.0, c, k1tt, k2tt, g1, g2))
+    v2 = axpy(2.0, _bilinear(0.0, c, k1t, k2t, g1t, g2t), v2)
 
-        s, ww1, w11, ww2 = dot(w0, w0), dot(w0, w1), dot(w1, w1), dot(w0, w2)
-        c1, c2, c3, c4, c5, c6, c7, _, _ = stumpff(s)
-        p1, p2, p3 = _slopes(c2, c3, c4, c5)
-        p4, p5 = 0.5 * (4.0 * c6 - c5), 0.5 * (5.0 * c7 - c6)
-        q1, q2, q3 = _slopes(p2, p3, p4, p5)
-        c1t, c2t, c3t, c1tt, c2tt, c3tt = _rates(p1, p2, p3, q1, q2, q3, 2.0 * ww1, 2.0 * (w11 + ww2))
+    s, ww1, w11, ww2 = dot(w0, w0), dot(w0, w1), dot(w1, w1), dot(w0, w2)
+    c1, c2, c3, c4, c5, c6, c7, _, _ = stumpff(s)
+    p1, p2, p3 = _slopes(c2, c3, c4, c5)
+    p4, p5 = 0.5 * (4.0 * c6 - c5), 0.5 * (5.0 * c7 - c6)
+    q1, q2, q3 = _slopes(p2, p3, p4, p5)
+    c1t, c2t, c3t, c1tt, c2tt, c3tt = _rates(p1, p2, p3, q1, q2, q3, 2.0 * ww1, 2.0 * (w11 + ww2))
 
-        # relative angular velocity T Omega' and its rate
-        cr = cross(w0, w1)
-        spin = axpy(c1, w1, axpy(c2, cr, scale(c3 * ww1, w0)))
-        rate = axpy(c1, w2, axpy(c1t + c3 * ww1, w1, _add_cross(c2, w0, w2, scale(c2t, cr))))
-        rate = axpy(c3t * ww1 + c3 * (w11 + ww2), w0, rate)
+    # relative angular velocity T Omega' and its rate
+    cr = cross(w0, w1)
+    spin = axpy(c1, w1, axpy(c2, cr, scale(c3 * ww1, w0)))
+    rate = axpy(c1, w2, axpy(c1t + c3 * ww1, w1, _add_cross(c2, w0, w2, scale(c2t, cr))))
+    rate = axpy(c3t * ww1 + c3 * (w11 + ww2), w0, rate)
 
-        # relative translation T V and its two rates
-        e, et = dot(w0, v0), dot(w1, v0) + dot(w0, v1)
-        ett = dot(w2, v0) + 2.0 * dot(w1, v1) + dot(w0, v2)
-        x0, x1 = cross(w0, v0), add(cross(w1, v0), cross(w0, v1))
-        rho0 = axpy(c1, v0, axpy(c2, x0, scale(c3 * e, w0)))
-        rho1 = axpy(c1, v1, axpy(c1t, v0, axpy(c2, x1, axpy(c2t, x0, scale(c3 * et + c3t * e, w0)))))
-        rho1 = axpy(c3 * e, w1, rho1)
-        rho2 = axpy(c1, v2, axpy(2.0 * c1t, v1, axpy(c1tt, v0, axpy(2.0 * c2t, x1, scale(c2tt, x0)))))
-        rho2 = _add_cross(c2, w2, v0, _add_cross(2.0 * c2, w1, v1, _add_cross(c2, w0, v2, rho2)))
-        rho2 = axpy(c3 * ett + 2.0 * c3t * et + c3tt * e, w0, axpy(2.0 * (c3 * et + c3t * e), w1, rho2))
-        rho2 = axpy(c3 * e, w2, rho2)
+    # relative translation T V and its two rates
+    e, et = dot(w0, v0), dot(w1, v0) + dot(w0, v1)
+    ett = dot(w2, v0) + 2.0 * dot(w1, v1) + dot(w0, v2)
+    x0, x1 = cross(w0, v0), add(cross(w1, v0), cross(w0, v1))
+    rho0 = axpy(c1, v0, axpy(c2, x0, scale(c3 * e, w0)))
+    rho1 = axpy(c1, v1, axpy(c1t, v0, axpy(c2, x1, axpy(c2t, x0, scale(c3 * et + c3t * e, w0)))))
+    rho1 = axpy(c3 * e, w1, rho1)
+    rho2 = axpy(c1, v2, axpy(2.0 * c1t, v1, axpy(c1tt, v0, axpy(2.0 * c2t, x1, scale(c2tt, x0)))))
+    rho2 = _add_cross(c2, w2, v0, _add_cross(2.0 * c2, w1, v1, _add_cross(c2, w0, v2, rho2)))
+    rho2 = axpy(c3 * ett + 2.0 * c3t * et + c3tt * e, w0, axpy(2.0 * (c3 * et + c3t * e), w1, rho2))
+    rho2 = axpy(c3 * e, w2, rho2)
 
-        put3(a, i + OMEGA, w0)
-        put3(a, i + OMEGA + JET, w1)
-        put3(a, i + OMEGA + JET + JET, w2)
-        put3(a, i + VEE, v0)
-        put3(a, i + VEE + JET, v1)
-        put3(a, i + VEE + JET + JET, v2)
-        put9(a, i + COEF, (c1, c2, c3, p1, p2, p3, q1, q2, q3))
-        put3(a, i + RHO, rho0)
-        put3(a, i + RHO + JET, rho1)
-        put3(a, i + RHO + JET + JET, rho2)
-        put3(a, i + SPIN, spin)
-        put3(a, i + SPIN + JET, rate)
-        # E = 1 + c1 [Omega] + c2 [Omega]^2 = (1 - c2 s) 1 + c1 [Omega] + c2 Omega Omega^T
-        put9(a, i + TURN, outer_add(c2, w0, w0, iso_hat(1.0 - c2 * s, c1, w0)))
+    lay3(a, i + OMEGA, w0)
+    lay3(a, i + OMEGA + JET, w1)
+    lay3(a, i + OMEGA + JET + JET, w2)
+    lay3(a, i + VEE, v0)
+    lay3(a, i + VEE + JET, v1)
+    lay3(a, i + VEE + JET + JET, v2)
+    lay9(a, i + COEF, (c1, c2, c3, p1, p2, p3, q1, q2, q3))
+    lay3(a, i + RHO, rho0)
+    lay3(a, i + RHO + JET, rho1)
+    lay3(a, i + RHO + JET + JET, rho2)
+    lay3(a, i + SPIN, spin)
+    lay3(a, i + SPIN + JET, rate)
+    # E = 1 + c1 [Omega] + c2 [Omega]^2 = (1 - c2 s) 1 + c1 [Omega] + c2 Omega Omega^T
+    lay9(a, i + TURN, outer_add(c2, w0, w0, iso_hat(1.0 - c2 * s, c1, w0)))
 
 
 @inline
@@ -171,9 +170,9 @@ def _wrench_on_map(a, i):
 
     N = dT(Omega)V/dOmega, so N^T f is the gradient of f . T V with respect to Omega.
     """
-    m, f = get3(a, i + WRENCH), get3(a, i + WRENCH + JET)
-    w, v = get3(a, i + OMEGA), get3(a, i + VEE)
-    c1, c2, c3, p1, p2, p3, _, _, _ = get9(a, i + COEF)
+    m, f = take3(a, i + WRENCH), take3(a, i + WRENCH + JET)
+    w, v = take3(a, i + OMEGA), take3(a, i + VEE)
+    c1, c2, c3, p1, p2, p3, _, _, _ = take9(a, i + COEF)
     wf, wv, vxf = dot(w, f), dot(w, v), cross(v, f)
     y = axpy(c1, m, _add_cross(-c2, w, m, scale(c3 * dot(w, m), w)))
     y = axpy(2.0 * (p1 * dot(f, v) + p2 * dot(w, vxf) + p3 * wf * wv), w, y)
@@ -183,26 +182,24 @@ def _wrench_on_map(a, i):
 
 
 @part
-def rod_forces(a, o):
+def rod_forces(a, i):
     """Generalised forces on (K1, G1, K2, G2) of four intervals: C^T y + D^T z with C = dOmega/du, D = dV/du."""
-    for lane in range(FOUR):
-        i = o + lane
-        h2 = 0.5 * a[i + LENGTH]
-        c = 4.0 * MAGNUS * h2 * h2
-        y, z = _wrench_on_map(a, i)
-        u = i + STRAIN
-        k1, g1, k2, g2 = get3(a, u), get3(a, u + JET), get3(a, u + SIX), get3(a, u + NINE)
-        put3(a, i + FORCE, _add_cross(c, k2, y, _add_cross(c, g2, z, scale(h2, y))))
-        put3(a, i + FORCE + JET, _add_cross(c, k2, z, scale(h2, z)))
-        put3(a, i + FORCE + SIX, _add_cross(-c, k1, y, _add_cross(-c, g1, z, scale(h2, y))))
-        put3(a, i + FORCE + NINE, _add_cross(-c, k1, z, scale(h2, z)))
+    h2 = 0.5 * take(a, i + LENGTH)
+    c = 4.0 * MAGNUS * h2 * h2
+    y, z = _wrench_on_map(a, i)
+    u = i + STRAIN
+    k1, g1, k2, g2 = take3(a, u), take3(a, u + JET), take3(a, u + SIX), take3(a, u + NINE)
+    lay3(a, i + FORCE, _add_cross(c, k2, y, _add_cross(c, g2, z, scale(h2, y))))
+    lay3(a, i + FORCE + JET, _add_cross(c, k2, z, scale(h2, z)))
+    lay3(a, i + FORCE + SIX, _add_cross(-c, k1, y, _add_cross(-c, g1, z, scale(h2, y))))
+    lay3(a, i + FORCE + NINE, _add_cross(-c, k1, z, scale(h2, z)))
 
 
 @inline
 def _differential_jets(a, i):
     """Matrices T, T', T'' and N, N', N'' of an interval, parent's axes."""
-    w0, w1, w2 = get3(a, i + OMEGA), get3(a, i + OMEGA + JET), get3(a, i + OMEGA + JET + JET)
-    v0, v1, v2 = get3(a, i + VEE), get3(a, i + VEE + JET), get3(a, i + VEE + JET + JET)
+    w0, w1, w2 = take3(a, i + OMEGA), take3(a, i + OMEGA + JET), take3(a, i + OMEGA + JET + JET)
+    v0, v1, v2 = take3(a, i + VEE), take3(a, i + VEE + JET), take3(a, i + VEE + JET + JET)
     c1, c2, c3, c4, c5, c6, c7, c8, c9 = stumpff(dot(w0, w0))
     st, stt = 2.0 * dot(w0, w1), 2.0 * (dot(w1, w1) + dot(w0, w2))
     p1, p2, p3 = _slopes(c2, c3, c4, c5)
@@ -255,50 +252,48 @@ def _world_jets(r, w, al, x0, x1, x2, alpha, beta):
 @inline
 def _gauss_jacobian(a, other, q, h2, c, t0, t1, t2, n0, n1, n2):
     """Jacobian jets at one Gauss point, at offset q; `other` is the offset of the strains at the other point."""
-    k0, g0 = get3(a, other), get3(a, other + JET)
-    k1, g1 = get3(a, other + RATE), get3(a, other + RATE + JET)
-    k2, g2 = get3(a, other + RATE + RATE), get3(a, other + RATE + RATE + JET)
-    put9(a, q + Q0, maxpy(c, cross_rows(t0, k0), mscale(h2, t0)))
+    k0, g0 = take3(a, other), take3(a, other + JET)
+    k1, g1 = take3(a, other + RATE), take3(a, other + RATE + JET)
+    k2, g2 = take3(a, other + RATE + RATE), take3(a, other + RATE + RATE + JET)
+    lay9(a, q + Q0, maxpy(c, cross_rows(t0, k0), mscale(h2, t0)))
     x = madd(cross_rows(t1, k0), cross_rows(t0, k1))
-    put9(a, q + Q1, maxpy(c, x, mscale(h2, t1)))
+    lay9(a, q + Q1, maxpy(c, x, mscale(h2, t1)))
     x = madd(cross_rows(t2, k0), maxpy(2.0, cross_rows(t1, k1), cross_rows(t0, k2)))
-    put9(a, q + Q2, maxpy(c, x, mscale(h2, t2)))
+    lay9(a, q + Q2, maxpy(c, x, mscale(h2, t2)))
     x = madd(cross_rows(n0, k0), cross_rows(t0, g0))
-    put9(a, q + U0, maxpy(c, x, mscale(h2, n0)))
+    lay9(a, q + U0, maxpy(c, x, mscale(h2, n0)))
     x = madd(madd(cross_rows(n1, k0), cross_rows(n0, k1)), madd(cross_rows(t1, g0), cross_rows(t0, g1)))
-    put9(a, q + U1, maxpy(c, x, mscale(h2, n1)))
+    lay9(a, q + U1, maxpy(c, x, mscale(h2, n1)))
     x = madd(cross_rows(n2, k0), maxpy(2.0, cross_rows(n1, k1), cross_rows(n0, k2)))
     x = madd(x, madd(cross_rows(t2, g0), maxpy(2.0, cross_rows(t1, g1), cross_rows(t0, g2))))
-    put9(a, q + U2, maxpy(c, x, mscale(h2, n2)))
+    lay9(a, q + U2, maxpy(c, x, mscale(h2, n2)))
 
 
 @part
-def rod_jacobian(a, o, alpha, beta):
+def rod_jacobian(a, i, alpha, beta):
     """Jets of Q = R T C (rotation) and U = R (N C + T D) (translation), four intervals.
 
     At Gauss point 1, dOmega/dK1 = h/2 - c [K2] and dV/dK1 = -c [G2]; at 2 the sign of c changes and the points swap.
     With respect to the G strains Q vanishes and U is the Q of the K strains.
     """
-    for lane in range(FOUR):
-        i = o + lane
-        h2 = 0.5 * a[i + LENGTH]
-        c = 4.0 * MAGNUS * h2 * h2
-        frame = i + FRAME
-        r, w, al = get9(a, frame), get3(a, frame + NINE), get3(a, frame + RATE)
-        t0, t1, t2, n0, n1, n2 = _differential_jets(a, i)
-        t0, t1, t2 = _world_jets(r, w, al, t0, t1, t2, alpha, beta)
-        n0, n1, n2 = _world_jets(r, w, al, n0, n1, n2, alpha, beta)
-        u, q = i + STRAIN, i + JACOBIAN
-        _gauss_jacobian(a, u + SIX, q, h2, -c, t0, t1, t2, n0, n1, n2)
-        _gauss_jacobian(a, u, q + GAUSS_2, h2, c, t0, t1, t2, n0, n1, n2)
+    h2 = 0.5 * take(a, i + LENGTH)
+    c = 4.0 * MAGNUS * h2 * h2
+    frame = i + FRAME
+    r, w, al = take9(a, frame), take3(a, frame + NINE), take3(a, frame + RATE)
+    t0, t1, t2, n0, n1, n2 = _differential_jets(a, i)
+    t0, t1, t2 = _world_jets(r, w, al, t0, t1, t2, alpha, beta)
+    n0, n1, n2 = _world_jets(r, w, al, n0, n1, n2, alpha, beta)
+    u, q = i + STRAIN, i + JACOBIAN
+    _gauss_jacobian(a, u + SIX, q, h2, -c, t0, t1, t2, n0, n1, n2)
+    _gauss_jacobian(a, u, q + GAUSS_2, h2, c, t0, t1, t2, n0, n1, n2)
 
 
 @inline
 def _wrench_gradients(a, i):
     """(B, X): B = d(T^T m + N^T f)/dOmega and X = d(T^T f)/dOmega, with m and f frozen."""
-    m, f = get3(a, i + WRENCH), get3(a, i + WRENCH + JET)
-    w, v = get3(a, i + OMEGA), get3(a, i + VEE)
-    _, c2, c3, p1, p2, p3, q1, q2, q3 = get9(a, i + COEF)
+    m, f = take3(a, i + WRENCH), take3(a, i + WRENCH + JET)
+    w, v = take3(a, i + OMEGA), take3(a, i + VEE)
+    _, c2, c3, p1, p2, p3, q1, q2, q3 = take9(a, i + COEF)
     wm, wf, wv, fv, vxf = dot(w, m), dot(w, f), dot(w, v), dot(f, v), cross(v, f)
     # d(T^T y)/dOmega = 2 (c1' y - c2' Omega x y + c3' (Omega.y) Omega) Omega^T + c2 [y] + c3 (Omega y^T + (Omega.y) 1)
     gm = axpy(p1, m, _add_cross(-p2, w, m, scale(p3 * wm, w)))
@@ -327,29 +322,27 @@ def _hessian_rows(a, at, k, g, h2, c, columns, pair, y, z):
     """C^T and D^T of one Gauss point on the columns of another, plus the bilinear terms of the pair."""
     by, bg, xc = columns
     kk = maxpy(c, madd(cross_columns(k, by), cross_columns(g, xc)), mscale(h2, by))
-    put9(a, at + KK, madd(kk, iso_hat(0.0, pair, y)))
-    put9(a, at + KG, madd(maxpy(c, cross_columns(k, bg), mscale(h2, bg)), iso_hat(0.0, pair, z)))
-    put9(a, at + GK, madd(maxpy(c, cross_columns(k, xc), mscale(h2, xc)), iso_hat(0.0, pair, z)))
-    put9(a, at + GG, iso_hat(0.0, 0.0, z))
+    lay9(a, at + KK, madd(kk, iso_hat(0.0, pair, y)))
+    lay9(a, at + KG, madd(maxpy(c, cross_columns(k, bg), mscale(h2, bg)), iso_hat(0.0, pair, z)))
+    lay9(a, at + GK, madd(maxpy(c, cross_columns(k, xc), mscale(h2, xc)), iso_hat(0.0, pair, z)))
+    lay9(a, at + GG, iso_hat(0.0, 0.0, z))
 
 
 @part
-def rod_hessian(a, o):
+def rod_hessian(a, i):
     """d/du of the strain forces of four intervals with the child's wrench frozen in the parent's axes.
 
     H = C^T (B C + X^T D) + D^T X C + (second derivatives of Omega and V, which are bilinear in the strains).
     """
-    for lane in range(FOUR):
-        i = o + lane
-        h2 = 0.5 * a[i + LENGTH]
-        c = 4.0 * MAGNUS * h2 * h2
-        b, x = _wrench_gradients(a, i)
-        y, z = _wrench_on_map(a, i)
-        k1, g1, k2, g2 = i + STRAIN, i + STRAIN + JET, i + STRAIN + SIX, i + STRAIN + NINE
-        at = i + HESSIAN
-        for_1 = _hessian_columns(get3(a, k2), get3(a, g2), h2, -c, b, x)
-        for_2 = _hessian_columns(get3(a, k1), get3(a, g1), h2, c, b, x)
-        _hessian_rows(a, at, get3(a, k2), get3(a, g2), h2, c, for_1, 0.0, y, z)
-        _hessian_rows(a, at + PAIR, get3(a, k2), get3(a, g2), h2, c, for_2, -c, y, z)
-        _hessian_rows(a, at + PAIR + PAIR, get3(a, k1), get3(a, g1), h2, -c, for_1, c, y, z)
-        _hessian_rows(a, at + PAIR + PAIR + PAIR, get3(a, k1), get3(a, g1), h2, -c, for_2, 0.0, y, z)
+    h2 = 0.5 * take(a, i + LENGTH)
+    c = 4.0 * MAGNUS * h2 * h2
+    b, x = _wrench_gradients(a, i)
+    y, z = _wrench_on_map(a, i)
+    k1, g1, k2, g2 = i + STRAIN, i + STRAIN + JET, i + STRAIN + SIX, i + STRAIN + NINE
+    at = i + HESSIAN
+    for_1 = _hessian_columns(take3(a, k2), take3(a, g2), h2, -c, b, x)
+    for_2 = _hessian_columns(take3(a, k1), take3(a, g1), h2, c, b, x)
+    _hessian_rows(a, at, take3(a, k2), take3(a, g2), h2, c, for_1, 0.0, y, z)
+    _hessian_rows(a, at + PAIR, take3(a, k2), take3(a, g2), h2, c, for_2, -c, y, z)
+    _hessian_rows(a, at + PAIR + PAIR, take3(a, k1), take3(a, g1), h2, -c, for_1, c, y, z)
+    _hessian_rows(a, at + PAIR + PAIR + PAIR, take3(a, k1), take3(a, g1), h2, -c, for_2, 0.0, y, z)

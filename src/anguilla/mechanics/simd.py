@@ -1,28 +1,52 @@
-"""Four numbers at a time, where two arrays meet and the compiler cannot see that they lie apart.
+"""Four numbers at a time.
 
-Products of bases with coordinates, and of forces with bases, are made of these.
+`take` reads four neighbouring numbers of an array as one value, which is added, subtracted and multiplied like a number, and
+`lay` writes them; in a kernel each of these is one vector instruction. Code written for numbers works for such values as it
+stands. In Python they are arrays of four.
 """
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
+import numba
 from llvmlite import ir
 from numba.core import types
-from numba.extending import intrinsic
+from numba.core.datamodel import models
+from numba.extending import intrinsic, register_model
 
-from anguilla._jit import built
-from anguilla.mechanics.lanes import LANES
+from anguilla._jit import built, inline
+from anguilla.mechanics.lanes import LANES, ROW_2, ROW_3, SECOND, THIRD, U
 
-_FOUR = ir.VectorType(ir.DoubleType(), LANES)
+_VECTOR = ir.VectorType(ir.DoubleType(), LANES)
+_INDEX = ir.IntType(32)
 _FAST = ("contract", "reassoc", "nsz")
-_NUMBER = ir.IntType(32)
 
 
-def _four(context: Any, builder: Any, kind: Any, array: Any, at: Any) -> Any:
+class Four(types.Type):
+    """Four numbers in one register."""
+
+    def __init__(self) -> None:
+        super().__init__(name="Four")
+
+
+FOUR_NUMBERS = Four()
+
+
+@register_model(Four)
+class _FourModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, _VECTOR)
+
+
+# Instructions ---------------------------------------------------------------------------------------------------------
+
+
+def _place(context: Any, builder: Any, kind: Any, array: Any, at: Any) -> Any:
     """Pointer to four numbers of an array."""
     data = context.make_array(kind)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [at]), _FOUR.as_pointer())
+    return builder.bitcast(builder.gep(data, [at]), _VECTOR.as_pointer())
 
 
 def _load(builder: Any, pointer: Any) -> Any:
@@ -31,86 +55,141 @@ def _load(builder: Any, pointer: Any) -> Any:
     return found
 
 
+def _store(builder: Any, value: Any, pointer: Any) -> None:
+    builder.store(value, pointer).align = 8
+
+
 def _spread(builder: Any, x: Any) -> Any:
-    """Four copies of a number."""
-    one = builder.insert_element(ir.Constant(_FOUR, ir.Undefined), x, ir.Constant(_NUMBER, 0))
-    zeros = ir.Constant(ir.VectorType(_NUMBER, LANES), [0] * LANES)
-    return builder.shuffle_vector(one, ir.Constant(_FOUR, ir.Undefined), zeros)
+    """Four copies of a number; four numbers as they are."""
+    if x.type == _VECTOR:
+        return x
+    one = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), x, ir.Constant(_INDEX, 0))
+    zeros = ir.Constant(ir.VectorType(_INDEX, LANES), [0] * LANES)
+    return builder.shuffle_vector(one, ir.Constant(_VECTOR, ir.Undefined), zeros)
 
 
-def _fma(builder: Any, x: Any, y: Any, z: Any) -> Any:
-    return builder.fadd(builder.fmul(x, y, flags=_FAST), z, flags=_FAST)
+# The type -------------------------------------------------------------------------------------------------------------
+
+
+def _operator(function: Any, instruction: str) -> None:
+    @intrinsic
+    def both(_typing: Any, a: Any, b: Any) -> Any:
+        def write(_context: Any, builder: Any, _signature: Any, values: Any) -> Any:
+            return getattr(builder, instruction)(*(_spread(builder, x) for x in values), flags=_FAST)
+
+        return FOUR_NUMBERS(*(x if isinstance(x, Four) else types.float64 for x in (a, b))), write
+
+    def fits(a: Any, b: Any) -> bool:
+        return (isinstance(a, Four) and isinstance(b, (Four, types.Float))) or (
+            isinstance(a, types.Float) and isinstance(b, Four)
+        )
+
+    built(function, lambda a, b: both(a, b), fits)
+
+
+if not numba.config.DISABLE_JIT:
+    _operator(operator.add, "fadd")
+    _operator(operator.sub, "fsub")
+    _operator(operator.mul, "fmul")
+    built(operator.neg, lambda a: -1.0 * a, lambda a: isinstance(a, Four))
 
 
 @intrinsic
-def _blend4(_typing: Any, a: Any, i: Any, b: Any, j: Any, step: Any, c: Any, k: Any) -> Any:
+def _take(_typing: Any, a: Any, o: Any) -> Any:
     def write(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        array, at, other, start, stride, factors, first = values
-        into = _four(context, builder, signature.args[0], array, at)
-        number = context.make_array(signature.args[5])(context, builder, factors).data
-        total = _load(builder, into)
-        for n in range(LANES):
-            given = _load(builder, _four(context, builder, signature.args[2], other, start))
-            factor = builder.load(builder.gep(number, [builder.add(first, ir.Constant(first.type, n))]))
-            total = _fma(builder, given, _spread(builder, factor), total)
-            start = builder.add(start, stride)
-        builder.store(total, into).align = 8
+        return _load(builder, _place(context, builder, signature.args[0], *values))
+
+    return FOUR_NUMBERS(a, o), write
+
+
+@intrinsic
+def _lay(_typing: Any, a: Any, o: Any, x: Any) -> Any:
+    def write(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        _store(builder, _spread(builder, values[2]), _place(context, builder, signature.args[0], *values[:2]))
         return context.get_dummy_value()
 
-    return types.none(a, i, b, j, j, c, k), write
+    return types.none(a, o, x), write
+
+
+def take(a, o):
+    """Four numbers at offset o."""
+    return a[int(o) : int(o) + LANES].copy()
+
+
+def lay(a, o, x):
+    """Write four numbers, or one number four times, at offset o."""
+    a[int(o) : int(o) + LANES] = x
+
+
+built(take, lambda a, o: _take(a, o))
+built(lay, lambda a, o, x: _lay(a, o, x))
+
+
+@inline
+def take2(a, o):
+    """Four vectors of a plane at field offset o."""
+    return take(a, o), take(a, o + SECOND)
+
+
+@inline
+def lay2(a, o, x):
+    """Write four vectors of a plane at field offset o."""
+    lay(a, o, x[0])
+    lay(a, o + SECOND, x[1])
+
+
+@inline
+def take3(a, o):
+    """Four three-vectors at field offset o."""
+    return take(a, o), take(a, o + SECOND), take(a, o + THIRD)
+
+
+@inline
+def lay3(a, o, x):
+    """Write four three-vectors at field offset o."""
+    lay(a, o, x[0])
+    lay(a, o + SECOND, x[1])
+    lay(a, o + THIRD, x[2])
+
+
+@inline
+def take9(a, o):
+    """Four 3x3 matrices at field offset o."""
+    x, y, z = take3(a, o), take3(a, o + ROW_2), take3(a, o + ROW_3)
+    return x[0], x[1], x[2], y[0], y[1], y[2], z[0], z[1], z[2]
+
+
+@inline
+def lay9(a, o, m):
+    """Write four 3x3 matrices at field offset o."""
+    lay3(a, o, (m[0], m[1], m[2]))
+    lay3(a, o + ROW_2, (m[3], m[4], m[5]))
+    lay3(a, o + ROW_3, (m[6], m[7], m[8]))
+
+
+# Products -------------------------------------------------------------------------------------------------------------
 
 
 @intrinsic
-def _mix4(_typing: Any, a: Any, i: Any, b: Any, j: Any, x: Any, k: Any, y: Any) -> Any:
-    def write(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        array, at, other, one, x, two, y = values
-        into = _four(context, builder, signature.args[0], array, at)
-        first = _load(builder, _four(context, builder, signature.args[2], other, one))
-        second = _load(builder, _four(context, builder, signature.args[2], other, two))
-        total = _fma(builder, second, _spread(builder, y), _load(builder, into))
-        builder.store(_fma(builder, first, _spread(builder, x), total), into).align = 8
-        return context.get_dummy_value()
-
-    return types.none(a, i, b, j, types.float64, k, types.float64), write
-
-
-@intrinsic
-def _dot8(_typing: Any, a: Any, i: Any, b: Any, j: Any, k: Any) -> Any:
-    def write(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        array, at, other, one, two = values
-        low = _load(builder, _four(context, builder, signature.args[0], array, at))
-        shifted = builder.add(at, ir.Constant(at.type, LANES))
-        high = _load(builder, _four(context, builder, signature.args[0], array, shifted))
-        first = _load(builder, _four(context, builder, signature.args[2], other, one))
-        second = _load(builder, _four(context, builder, signature.args[2], other, two))
-        total = _fma(builder, low, first, builder.fmul(high, second, flags=_FAST))
-        parts = [builder.extract_element(total, ir.Constant(_NUMBER, n)) for n in range(LANES)]
+def _total(_typing: Any, x: Any) -> Any:
+    def write(_context: Any, builder: Any, _signature: Any, values: Any) -> Any:
+        parts = [builder.extract_element(values[0], ir.Constant(_INDEX, n)) for n in range(LANES)]
         return builder.fadd(builder.fadd(parts[0], parts[1]), builder.fadd(parts[2], parts[3]))
 
-    return types.float64(a, i, b, j, k), write
+    return types.float64(x), write
 
 
-def blend4(a, i, b, j, step, c, k):
-    """a[i:i+4] += sum over n < 4 of c[k+n] b[j+n*step:j+n*step+4]."""
-    for n in range(LANES):
-        for lane in range(LANES):
-            a[i + lane] += c[k + n] * b[j + n * step + lane]
+def total(x):
+    """Sum of four numbers."""
+    return x[0] + x[1] + (x[2] + x[3])
 
 
-def mix4(a, i, b, j, x, k, y):
-    """a[i:i+4] += x b[j:j+4] + y b[k:k+4]."""
-    for lane in range(LANES):
-        a[i + lane] += x * b[j + lane] + y * b[k + lane]
+built(total, lambda x: _total(x))
 
 
-def dot8(a, i, b, j, k):
-    """a[i:i+4] . b[j:j+4] + a[i+4:i+8] . b[k:k+4]."""
-    total = 0.0
-    for lane in range(LANES):
-        total += a[i + lane] * b[j + lane] + a[i + LANES + lane] * b[k + lane]
-    return total
-
-
-built(blend4, lambda a, i, b, j, step, c, k: _blend4(a, i, b, j, step, c, k))
-built(mix4, lambda a, i, b, j, x, k, y: _mix4(a, i, b, j, x, k, y))
-built(dot8, lambda a, i, b, j, k: _dot8(a, i, b, j, k))
+@inline
+def blend(a, i, step, b, j):
+    """Sum over n < 4 of b[j + n] times four numbers of a, at i + n step; offsets are unsigned."""
+    two, three = i + step + step, i + step + step + step
+    low = b[j] * take(a, i) + b[j + U(1)] * take(a, i + step)
+    return low + (b[j + U(2)] * take(a, two) + b[j + U(3)] * take(a, three))

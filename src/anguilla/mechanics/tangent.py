@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from anguilla._jit import inline, part
 from anguilla.mechanics.joints import ball_jacobian, joint_jacobian
-from anguilla.mechanics.lanes import FOUR, U, get3, get_column, put3, put9
+from anguilla.mechanics.lanes import FOUR, U, get_column, put3, put9
 from anguilla.mechanics.rodmap import (
     FRAME,
     GAUSS_2,
@@ -32,7 +32,7 @@ from anguilla.mechanics.rodmap import (
     rod_hessian,
     rod_jacobian,
 )
-from anguilla.mechanics.simd import mix4
+from anguilla.mechanics.simd import lay, lay3, take, take3
 from anguilla.mechanics.tree import (
     BALL,
     BX,
@@ -135,20 +135,18 @@ def linearise_locally(tree, ws, alpha, beta):
 @inline
 def _carry(a, p, c, r0, r1, r2, mass, inertia, gyro, moment):
     """Columns at record c from those at record p, one link vector further, and of the inertia force and moment there."""
-    for lane in range(FOUR):
-        i, j = p + lane, c + lane
-        th0, th1, th2 = get3(a, i + TH0), get3(a, i + TH1), get3(a, i + TH2)
-        # P2 += Theta2 x r + 2 Theta1 x r' + Theta0 x r''
-        dr = cross(th0, r0)
-        p2 = add(get3(a, i + P2), add(cross(th2, r0), axpy(2.0, cross(th1, r1), cross(th0, r2))))
-        put3(a, j + TH0, th0)
-        put3(a, j + TH1, th1)
-        put3(a, j + TH2, th2)
-        put3(a, j + P2, p2)
-        put3(a, j + DR, dr)
-        # df = m P2 ;  dmo = I Theta2 + G Theta1 + Theta0 x mo
-        put3(a, j + DF, scale(mass, p2))
-        put3(a, j + DM, add(add(matvec(inertia, th2), matvec(gyro, th1)), cross(th0, moment)))
+    th0, th1, th2 = take3(a, p + TH0), take3(a, p + TH1), take3(a, p + TH2)
+    # P2 += Theta2 x r + 2 Theta1 x r' + Theta0 x r''
+    dr = cross(th0, r0)
+    p2 = add(take3(a, p + P2), add(cross(th2, r0), axpy(2.0, cross(th1, r1), cross(th0, r2))))
+    lay3(a, c + TH0, th0)
+    lay3(a, c + TH1, th1)
+    lay3(a, c + TH2, th2)
+    lay3(a, c + P2, p2)
+    lay3(a, c + DR, dr)
+    # df = m P2 ;  dmo = I Theta2 + G Theta1 + Theta0 x mo
+    lay3(a, c + DF, scale(mass, p2))
+    lay3(a, c + DM, add(add(matvec(inertia, th2), matvec(gyro, th1)), cross(th0, moment)))
 
 
 @inline
@@ -157,23 +155,21 @@ def _carry_own(a, c, one, two, r0, r1, r2, mass, inertia, gyro, moment):
     qa0, qa1, qa2, ua0, ua2 = one
     qb0, qb1, qb2, ub0, ub2 = two
     p = c - PACK_SIZE
-    for lane in range(FOUR):
-        i, j = p + lane, c + lane
-        phi, psi = a[j + PHI], a[j + PSI]
-        th0, th1, th2 = get3(a, i + TH0), get3(a, i + TH1), get3(a, i + TH2)
-        dr = add(cross(th0, r0), axpy(phi, ua0, scale(psi, ub0)))
-        p2 = add(get3(a, i + P2), add(cross(th2, r0), axpy(2.0, cross(th1, r1), cross(th0, r2))))
-        p2 = axpy(phi, ua2, axpy(psi, ub2, p2))
-        th0 = axpy(phi, qa0, axpy(psi, qb0, th0))
-        th1 = axpy(phi, qa1, axpy(psi, qb1, th1))
-        th2 = axpy(phi, qa2, axpy(psi, qb2, th2))
-        put3(a, j + TH0, th0)
-        put3(a, j + TH1, th1)
-        put3(a, j + TH2, th2)
-        put3(a, j + P2, p2)
-        put3(a, j + DR, dr)
-        put3(a, j + DF, scale(mass, p2))
-        put3(a, j + DM, add(add(matvec(inertia, th2), matvec(gyro, th1)), cross(th0, moment)))
+    phi, psi = take(a, c + PHI), take(a, c + PSI)
+    th0, th1, th2 = take3(a, p + TH0), take3(a, p + TH1), take3(a, p + TH2)
+    dr = add(cross(th0, r0), axpy(phi, ua0, scale(psi, ub0)))
+    p2 = add(take3(a, p + P2), add(cross(th2, r0), axpy(2.0, cross(th1, r1), cross(th0, r2))))
+    p2 = axpy(phi, ua2, axpy(psi, ub2, p2))
+    th0 = axpy(phi, qa0, axpy(psi, qb0, th0))
+    th1 = axpy(phi, qa1, axpy(psi, qb1, th1))
+    th2 = axpy(phi, qa2, axpy(psi, qb2, th2))
+    lay3(a, c + TH0, th0)
+    lay3(a, c + TH1, th1)
+    lay3(a, c + TH2, th2)
+    lay3(a, c + P2, p2)
+    lay3(a, c + DR, dr)
+    lay3(a, c + DF, scale(mass, p2))
+    lay3(a, c + DM, add(add(matvec(inertia, th2), matvec(gyro, th1)), cross(th0, moment)))
 
 
 @inline
@@ -253,19 +249,15 @@ def places_down(tree, ws, s, k):
             strain = tree.strains[s, tree.pack_slot[tree.own_pack[s] + k - path]]
             at = tree.record_at[i] + JACOBIAN
             one, two = _rate_column(local, at, strain), _rate_column(local, at + GAUSS_2, strain)
-        for lane in range(FOUR):
-            x, v = ZERO, ZERO
-            if i > first:
-                x, v = get3(places, o - PLACE_SIZE + lane + P0), get3(places, o - PLACE_SIZE + lane + P1)
-            elif k < path:
-                host = places_of(tree, tree.segment[parent], k, parent) + lane
-                x, v = get3(places, host + P0), get3(places, host + P1)
-            j = above + lane
-            v = add(v, add(cross(get3(a, j + TH1), r0), cross(get3(a, j + TH0), r1)))
-            if moves:
-                v = axpy(a[c + lane + PHI], one, axpy(a[c + lane + PSI], two, v))
-            put3(places, o + lane + P0, add(x, get3(a, c + lane + DR)))
-            put3(places, o + lane + P1, v)
+        v = add(cross(take3(a, above + TH1), r0), cross(take3(a, above + TH0), r1))
+        if moves:
+            v = axpy(take(a, c + PHI), one, axpy(take(a, c + PSI), two, v))
+        lay3(places, o + P0, take3(a, c + DR))
+        lay3(places, o + P1, v)
+        if i > first or k < path:
+            p = o - PLACE_SIZE if i > first else places_of(tree, tree.segment[parent], k, parent)
+            lay3(places, o + P0, add(take3(places, p + P0), take3(places, o + P0)))
+            lay3(places, o + P1, add(take3(places, p + P1), take3(places, o + P1)))
 
 
 @inline
@@ -293,11 +285,9 @@ def _strain_rows(tree, local, a, c, i, s, pack):
             h = h + PAIR + PAIR
             h21, h22 = hessian_entry(local, h, row, col), hessian_entry(local, h + PAIR, row, col)
         g = c + GROUP * U(slot)
-        for lane in range(FOUR):
-            j = c + lane
-            x, y, phi, psi = get3(a, j + BX), get3(a, j + BY), a[j + PHI], a[j + PSI]
-            a[g + lane + G1] = dot(q1, x) + dot(u1, y) + h11 * phi + h12 * psi
-            a[g + lane + G2] = dot(q2, x) + dot(u2, y) + h21 * phi + h22 * psi
+        x, y, phi, psi = take3(a, c + BX), take3(a, c + BY), take(a, c + PHI), take(a, c + PSI)
+        lay(a, g + G1, dot(q1, x) + dot(u1, y) + h11 * phi + h12 * psi)
+        lay(a, g + G2, dot(q2, x) + dot(u2, y) + h21 * phi + h22 * psi)
 
 
 @part
@@ -311,15 +301,13 @@ def columns_up(tree, ws, s, k):
     for i in range(tree.last[s], first, -1):
         force, moment, r = load3(node, i, N_F), load3(node, i, N_M), load3(node, i, N_R0)
         p = c - PACK_SIZE
-        for lane in range(FOUR):
-            j, up = c + lane, p + lane
-            th0, df, dm = get3(columns, up + TH0), get3(columns, j + DF), get3(columns, j + DM)
-            put3(columns, j + BX, sub(dm, cross(th0, moment)))
-            put3(columns, j + BY, sub(df, cross(th0, force)))
-            # dMo += dMo + dr x F + r x dF ;  dF += dF
-            dm = add(dm, add(cross(get3(columns, j + DR), force), cross(r, df)))
-            put3(columns, up + DF, add(get3(columns, up + DF), df))
-            put3(columns, up + DM, add(get3(columns, up + DM), dm))
+        th0, df, dm = take3(columns, p + TH0), take3(columns, c + DF), take3(columns, c + DM)
+        lay3(columns, c + BX, sub(dm, cross(th0, moment)))
+        lay3(columns, c + BY, sub(df, cross(th0, force)))
+        # dMo += dMo + dr x F + r x dF ;  dF += dF
+        dm = add(dm, add(cross(take3(columns, c + DR), force), cross(r, df)))
+        lay3(columns, p + DF, add(take3(columns, p + DF), df))
+        lay3(columns, p + DM, add(take3(columns, p + DM), dm))
         if tree.kind[i] != FIXED:
             _strain_rows(tree, local, columns, c, i, s, pack)
         c = p
@@ -336,12 +324,10 @@ def hand_over(tree, ws, s, k, c):
         k_host = k if k < path else k - path + tree.path_packs[host] + tree.own_pack[s] - tree.own_pack[host]
         o = columns_of(tree, host, k_host, parent)
         force, r = load3(node, first, N_F), load3(node, first, N_R0)
-        for lane in range(FOUR):
-            j, up = c + lane, o + lane
-            df, dm = get3(columns, j + DF), get3(columns, j + DM)
-            dm = add(dm, add(cross(get3(columns, j + DR), force), cross(r, df)))
-            put3(columns, up + DF, add(get3(columns, up + DF), df))
-            put3(columns, up + DM, add(get3(columns, up + DM), dm))
+        df, dm = take3(columns, c + DF), take3(columns, c + DM)
+        dm = add(dm, add(cross(take3(columns, c + DR), force), cross(r, df)))
+        lay3(columns, o + DF, add(take3(columns, o + DF), df))
+        lay3(columns, o + DM, add(take3(columns, o + DM), dm))
 
 
 @part
@@ -369,10 +355,12 @@ def collect_rows(tree, ws, s, k):
             b1, b2 = tree.basis_at[i], tree.basis_at[i] + 4 * own
             for q in range(own):
                 at = c + GROUP * U(tree.pack_slot[first + q])
+                one, two = take(columns, at + G1), take(columns, at + G2)
                 m = 4 * (first + q) * width + 4 * col
                 for l in range(tree.filled[first + q]):
                     x, y = tree.basis[b1 + 4 * q + l], tree.basis[b2 + 4 * q + l]
-                    mix4(matrix, m + l * width, columns, at + G1, x, at + G2, y)
+                    lay(matrix, m, take(matrix, m) + x * one + y * two)
+                    m += width
 
 
 @part

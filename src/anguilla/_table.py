@@ -98,7 +98,24 @@ class Table:
 
     def _replace(self, **changes: Any) -> Self:
         """Return a table with some fields changed."""
-        return type(self)(**(self._asdict() | changes))
+        kind: Any = self._numba_type_
+        if not all(_is_like(kind.types.get(name), value) for name, value in changes.items()):
+            return type(self)(**(self._asdict() | changes))  # which says what is wrong
+        twin = object.__new__(type(self))
+        words = self._words.copy()  # type: ignore[attr-defined]
+        for name in self._fields:
+            object.__setattr__(twin, name, changes.get(name, getattr(self, name)))
+        for name, value in changes.items():
+            place = (value.address,) if isinstance(value, Table) else _place(value)  # type: ignore[attr-defined]
+            words[kind.places[name] : kind.places[name] + len(place)] = place
+        object.__setattr__(twin, "_words", words)
+        object.__setattr__(twin, "address", words.__array_interface__["data"][0])
+        return twin
+
+
+def _is_like(kind: Any, value: Any) -> bool:
+    """Whether a value has the type of a field."""
+    return kind is (value._numba_type_ if isinstance(value, Table) else _array_type(value.dtype, value.ndim))
 
 
 def _place(array: np.ndarray) -> tuple[int, ...]:

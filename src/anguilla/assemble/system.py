@@ -19,7 +19,7 @@ from anguilla.describe import DistributedWrench, Frame, Magnet, Muscle, Robot, R
 from anguilla.errors import AnguillaWarning, DescriptionError, as_array, as_number, refuse
 from anguilla.loads.table import GRAVITY, TIME, Constraints, Loads
 from anguilla.mechanics.compile import Model, compile_robot
-from anguilla.mechanics.tree import Floats, Ints, Workspace, workspace
+from anguilla.mechanics.tree import Floats, Ints, Tree, Workspace, workspace
 
 __all__ = ["Inputs", "LoadTable", "System"]
 
@@ -36,16 +36,21 @@ class LoadTable:
         loads: the loads, with their row at the first time.
         column: (w,) places in the row that change with time.
         table: (nt, w) their values.
-        forces: (k,) places in the row that hold forces: gravity, wrenches, efforts, tensions, stresses.
         times: (nt,) [s].
+        system: the system they act on.
 
     """
 
     loads: Loads
     column: Ints
     table: Floats
-    forces: Ints
     times: Floats
+    system: System
+
+    @property
+    def forces(self) -> Ints:
+        """(k,) Places in the row that hold forces: gravity, wrenches, efforts, tensions, stresses."""
+        return self.system._force_places
 
     def at(self, k: int = 0) -> Loads:
         """Set the loads to the k-th time and return them."""
@@ -71,9 +76,6 @@ class System:
         self.robot = copy.deepcopy(as_robot(robot))  # what was computed stays what it was when the description changes
         self.model: Model = compile_robot(self.robot, observed)
         self.tree = self.model.tree
-        self.spatial = self.tree._replace(
-            flat=np.zeros(1, np.int64)
-        )  # to find wrenches out of the plane of a flat robot
         self._loads, self.tables = build(self.model)
         self.user = UserLoads(self.tables, self.model.size)
         places = bool(len(self._loads.frames.table) or len(self._loads.pairs.table))
@@ -83,7 +85,13 @@ class System:
         rods = [part for part in self.robot.parts if isinstance(part, RodHandle) and part.rod.shape is not None]
         self.shapes = {part.index: part.rod.projection() for part in rods}
         self._warned: set[int] = set()
+        _ = self._steady, self._constant
         self.left_out: tuple[Constraints, Ints, list[str]] | None = None  # all constraints; rows left out, their names
+
+    @cached_property
+    def spatial(self) -> Tree:
+        """The tree, computed in space: to find wrenches out of the plane of a flat robot."""
+        return self.tree._replace(flat=np.zeros(1, np.int64))
 
     def twin(self) -> System:
         """The same compiled robot with memory of its own, so that both may be used at once."""
@@ -176,9 +184,9 @@ class System:
                 column.append(np.arange(start, start + values.shape[1]))
                 table.append(values)
         row[TIME] = times[0]
-        columns = np.concatenate([np.zeros(0, np.int64), *column]).astype(np.int64)
-        values = np.ascontiguousarray(np.concatenate([np.zeros((len(times), 0)), *table], axis=1))
-        return LoadTable(self._loads._replace(row=row), columns, values, self._force_places, times)
+        columns = np.concatenate(column) if column else np.zeros(0, np.int64)
+        values = np.ascontiguousarray(np.concatenate(table, axis=1)) if table else np.zeros((len(times), 0))
+        return LoadTable(self._loads._replace(row=row), columns, values, times, self)
 
     def _check_shapes(self, times: Floats) -> None:
         """Warn, once for each rod, when its bases cannot follow its imposed shape."""
@@ -213,6 +221,10 @@ class System:
             and not self.shapes
             and all(joint.effort_is_constant and not any(map(_moves, joint.motions)) for joint in joints)
         )
+
+    def is_steady(self, inputs: Inputs) -> bool:
+        """Whether nothing that acts depends on time."""
+        return self._constant and not any(callable(value) for value in inputs.values())
 
     @cached_property
     def _force_places(self) -> Ints:

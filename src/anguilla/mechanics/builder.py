@@ -17,6 +17,7 @@ from anguilla.mechanics.rodmap import RECORD
 from anguilla.mechanics.tree import BALL, FIXED, JOINT, PACK_SIZE, ROD, Floats, Ints, Tree
 
 NO_STRAIN = np.zeros(36)
+NOWHERE = np.concatenate([np.eye(3).ravel(), np.zeros(3)])  # a fixed link that leads nowhere
 FLAT_STRAINS = {2, 3, 4}  # bending about z, stretch, shear along y
 FLATNESS = 1e-14  # [rad, m] by which a fixed link of a flat robot may leave the plane
 
@@ -180,24 +181,26 @@ class Builder:
         segment = self._segment(parent, len(grid.X), strains, slots, rod.material.damping, blocks)
         inertia = nodal_inertia(rod, grid)
         node = self._node(parent, FIXED, segment, _fixed(pose), mass=inertia[0, 3], inertia=inertia[0, :3])
-        nodes = [node]
-        for k in range(len(grid.X) - 1):
-            node = self._interval(rod, grid.X[k : k + 2], segment, node, inertia[k + 1])
-            nodes.append(node)
+        nodes = [node, *self._intervals(rod, grid.X, segment, node, inertia[1:])]
         return np.array(nodes, dtype=np.int64), lanes
 
-    def _interval(self, rod: Rod, ends: Floats, segment: int, parent: int, inertia: Floats) -> int:
-        """Add the node at the end of an interval of a rod, with its rest strains and basis values."""
-        points = gauss_points(ends)[0]
-        prescribed = np.concatenate([rod.rest.strain(points).ravel(), np.zeros(24)])
-        table = np.zeros((2, LANES * self.segments["own_packs"][segment]))
+    def _intervals(self, rod: Rod, X: Floats, segment: int, parent: int, inertia: Floats) -> list[int]:
+        """Add the nodes at the ends of intervals of a rod, with their rest strains and basis values."""
+        points, count = gauss_points(X).ravel(), len(X) - 1
+        prescribed = np.zeros((count, 36))
+        prescribed[:, :12] = rod.rest.strain(points).reshape(count, 12)
+        table = np.zeros((count, 2, LANES * self.segments["own_packs"][segment]))
         at = 0
         for _, basis in numbered(rod):
-            table[:, at : at + basis.size] = basis(points / rod.length)
+            table[:, :, at : at + basis.size] = basis(points / rod.length).reshape(count, 2, -1)
             at += LANES * -(-basis.size // LANES)
-        length = float(ends[1] - ends[0])
-        fixed = _fixed(np.eye(4))
-        return self._node(parent, ROD, segment, fixed, length, prescribed, table, inertia[3], inertia[:3])
+        lengths = np.diff(X).tolist()
+        nodes = []
+        for k in range(count):
+            what = lengths[k], prescribed[k], table[k], inertia[k, 3], inertia[k, :3]
+            parent = self._node(parent, ROD, segment, NOWHERE, *what)
+            nodes.append(parent)
+        return nodes
 
     def add_offset(self, pose: Floats, parent: int) -> int:
         """Add a massless frame at a fixed pose from a node, a segment of its own: it can carry loads."""
@@ -207,7 +210,9 @@ class Builder:
         """Add a massless node at arc length X of a rod, hanging on the node before it: it can only be observed."""
         k = int(np.searchsorted(grid.X, X)) - 1
         parent = int(nodes[k])
-        return self._interval(rod, np.array([grid.X[k], X]), self.nodes["segment"][parent], parent, np.zeros(6))
+        return self._intervals(rod, np.array([grid.X[k], X]), self.nodes["segment"][parent], parent, np.zeros((1, 6)))[
+            0
+        ]
 
     def _is_flat(self) -> bool:
         """Whether no link can leave the plane x-y of the world, but for frames on which nothing hangs."""

@@ -145,5 +145,5 @@ def strain_gram(rod: Rod, basis: Basis, weight: Floats | None, strain: int) -> F
     half = 0.5 * np.diff(ends)[:, None]
     X = (ends[:-1, None] + half * (1.0 + points)).ravel()
     phi = basis(X / rod.length)
-    density = rod.hooke(X)[:, strain] if weight is None else weight[strain] * np.ones(len(X))
+    density = rod.hooke(X)[:, strain] if weight is None else weight[strain]
     return np.asarray(phi.T @ (phi * (density * (half * w).ravel())[:, None]))

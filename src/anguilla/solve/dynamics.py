@@ -49,6 +49,7 @@ class _Motion:
         self.a, self.acc, self.lam = np.zeros(n), np.zeros(n), np.zeros(m)
         self.memory: Scratch = scratch(n, m)
         self._run = runner(self.system)
+        self._steady: LoadTable | None = None
         self._unused = (*(np.zeros((1, n)) for _ in range(3)), np.zeros((1, m)))
 
     @property
@@ -76,7 +77,8 @@ class _Motion:
     def begin(self, t: float, dt: float) -> None:
         """Starting accelerations and multipliers, and rates that keep the constraints."""
         if self.system.is_plain:
-            status = self.run(self.loads(t), t, dt, 0, 0, 1, self._unused, begin=True)[1]
+            self._steady = self.loads(t)
+            status = self.run(self._steady, t, dt, 0, 0, 1, self._unused, begin=True)[1]
             if status != CONVERGED:
                 mass = self.system.matrices(self.q, self.v, t=t, inputs=self.inputs)[2]
                 raise massless(self.system, mass)
@@ -109,6 +111,12 @@ class _Motion:
     def loads(self, times: ArrayLike) -> LoadTable:
         """Loads at the given times [s]."""
         return self.system.loads(times, self.inputs)
+
+    def all_loads(self, times: Floats) -> LoadTable:
+        """Loads for a run over all given times [s]; steady ones are known from the beginning."""
+        if self._steady is None or not self.system.is_steady(self.inputs):
+            return self.loads(times)
+        return self._steady
 
 
 def simulate(
@@ -247,7 +255,7 @@ def _fixed(
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> tuple[int, int]:  # fmt: skip
     """Equal steps in the compiled loop, from the checkpoint on if there is one."""
-    loads = m.loads((np.arange(steps) + m.scheme[4]) * dt)
+    loads = m.all_loads((np.arange(steps) + m.scheme[4]) * dt)
     if checkpoint is None:
         return _blocks(m, loads, dt, 0, steps, every, out, tick)
     state = {f"motion_{k}": array for k, array in enumerate(m.state)}

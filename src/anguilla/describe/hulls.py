@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe.forces import _as_frame
 from anguilla.describe.frames import Frame
-from anguilla.describe.loads import ZERO, Load
+from anguilla.describe.loads import ZERO, FrameLoad
 from anguilla.errors import as_array, as_flag, as_nonnegative, as_vector, refuse
 
 Array = NDArray[np.float64]
@@ -18,7 +18,7 @@ __all__ = ["Hull"]
 
 
 @dataclass(eq=False)
-class Hull(Load):
+class Hull(FrameLoad):
     """The fluid around a whole body, by coefficients in the axes of a frame: a head, a float, a fin.
 
     Attributes:
@@ -62,15 +62,6 @@ class Hull(Load):
     def is_constant(self) -> bool:
         """The coefficients do not depend on time."""
         return True
-
-    @property
-    def label(self) -> str:
-        """The name of the load, or its type and place."""
-        return self.name or f"Hull on {self.frame.label}"
-
-    @property
-    def _frames(self) -> tuple[Frame, ...]:
-        return (self.frame,)
 
     @property
     def coefficients(self) -> Array:

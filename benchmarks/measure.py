@@ -1,9 +1,12 @@
 """Timing and reporting shared by every simulator of the comparison. Needs NumPy only."""
 
+import argparse
 import json
 import time
 from collections.abc import Callable
 from typing import TypeVar
+
+import numpy as np
 
 Result = TypeVar("Result")
 
@@ -36,9 +39,41 @@ def record(
     }
 
 
+def attempt(
+    label: dict,
+    run: Callable[[], tuple],
+    error: Callable[[np.ndarray, np.ndarray], float],
+    *,
+    repeat: int,
+    simulated: float,
+    failures: tuple[type[Exception], ...] = (RuntimeError,),
+    **extra,
+) -> dict:
+    """The record of `repeat` calls of `run`, or one that says why it failed.
+
+    A run gives its times (m,) [s], what was followed (m, ...), its seconds and, where it compiles, the seconds of that.
+    `label` has the peer, version, case and settings; `error(times, followed)` judges the first run.
+    """
+    try:
+        runs = [run() for _ in range(repeat)]
+    except failures as failure:
+        return {**label, "failure": str(failure)}
+    t, followed, _, *compiling = runs[0]
+    compiled = {"compile_seconds": rounded(compiling[0])} if compiling else {}
+    seconds = [taken for _, _, taken, *_ in runs]
+    return record(**label, error=error(t, followed), seconds=seconds, simulated=simulated, **compiled, **extra)
+
+
 def rounded(value: float) -> float:
     """`value` with four significant digits."""
     return float(f"{value:.4g}")
+
+
+def parser_of(text: str, *, repeat: int) -> argparse.ArgumentParser:
+    """The parser of a script whose docstring is `text`, with the number of runs."""
+    parser = argparse.ArgumentParser(description=text.splitlines()[0])
+    parser.add_argument("--repeat", type=int, default=repeat)
+    return parser
 
 
 def show(line: dict) -> None:

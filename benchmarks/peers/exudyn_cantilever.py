@@ -6,26 +6,19 @@
 Prints one line of JSON per setting; the time is that of the dynamic solve alone.
 """
 
-import argparse
-import contextlib
 import itertools
 import math
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from cases import CANTILEVERS, GRAVITY, Cantilever, tip_error
-from measure import record, show, timed
-
-# Read by the import below: selects the faster of the two compiled modules.
-sys.exudynFast = "--plain" not in sys.argv
-with contextlib.redirect_stdout(sys.stderr):  # it announces its choice, and stdout is for JSON
-    import exudyn as exu
-    import exudyn.itemInterface as item  # noqa: N813
+from exudyn_common import exu, follow, ground_coordinate, hold, item, measured, motion_options, seconds_of
+from measure import parser_of, show
 
 SAMPLES = 600  # of the tip until the last check time; a multiple of the number of intervals between check times
 
@@ -109,17 +102,11 @@ def build(case: Cantilever, setting: Setting) -> tuple[exu.SystemContainer, exu.
         body = system.AddObject(finite_element(case, setting, list(ends), size))
         mass = system.AddMarker(item.MarkerBodyMass(bodyNumber=body))
         system.AddLoad(item.LoadMassProportional(markerNumber=mass, loadVector=[0, -GRAVITY, 0]))
-    ground = system.AddMarker(
-        item.MarkerNodeCoordinate(nodeNumber=system.AddNode(item.NodePointGround()), coordinate=0)
-    )
     # x, y and angle of a beam node; x, y and the x of the slope of a cable node, whose length may still change.
-    for coordinate in range(3):
-        held = system.AddMarker(item.MarkerNodeCoordinate(nodeNumber=nodes[0], coordinate=coordinate))
-        system.AddObject(item.ObjectConnectorCoordinate(markerNumbers=[ground, held]))
+    hold(system, ground_coordinate(system), nodes[0], 3)
     tip = system.AddMarker(item.MarkerNodePosition(nodeNumber=nodes[-1]))
     force = system.AddLoad(item.LoadForceVector(markerNumber=tip, loadVector=[case.tip_force, 0, 0]))
-    position = exu.OutputVariableType.Position
-    sensor = system.AddSensor(item.SensorNode(nodeNumber=nodes[-1], storeInternal=True, outputVariableType=position))
+    sensor = follow(system, nodes[-1])
     system.Assemble()
     return container, system, force, sensor
 
@@ -145,16 +132,16 @@ def finite_element(case: Cantilever, setting: Setting, ends: list[int], size: fl
 
 def simulation_settings(case: Cantilever, setting: Setting, until: float) -> exu.SimulationSettings:
     """Options of the static solve (load steps growing geometrically) and of the dynamic one."""
-    options = exu.SimulationSettings()
-    options.solution.file.write = False
-    options.solution.sensors.writePeriod = max(setting.step, case.last_check / SAMPLES)
-    options.parallel.numberOfThreads = 1
-    kinds = exu.LinearSolverType
-    options.linearSolver.solverType = kinds.EigenDense if setting.linear_solver == "dense" else kinds.EigenSparse
+    options = motion_options(
+        setting,
+        until=until,
+        write_period=max(setting.step, case.last_check / SAMPLES),
+        tolerance=setting.tolerance,
+    )
+    options.timeIntegration.newton.maxIterations = 30
     options.linearSolver.reuseAnalyzedPattern = setting.linear_solver == "sparse"
 
     static = options.staticSolver
-    static.verboseMode = 0
     static.adaptiveStep = False
     static.numberOfLoadSteps = 40
     static.loadStepGeometric = True
@@ -162,16 +149,6 @@ def simulation_settings(case: Cantilever, setting: Setting, until: float) -> exu
     static.newton.maxIterations = 60
     static.newton.relativeTolerance = 1e-6
     static.newton.absoluteTolerance = 1e-6 * case.tip_force
-
-    dynamic = options.timeIntegration
-    dynamic.verboseMode = 0
-    dynamic.endTime = until
-    dynamic.numberOfSteps = round(until / setting.step)
-    dynamic.minimumStepSize = setting.step / 64  # a failed step is halved; without a floor a bad setting takes hours
-    dynamic.newton.maxIterations = 30
-    dynamic.newton.relativeTolerance = setting.tolerance
-    dynamic.newton.useModifiedNewton = setting.modified_newton
-    dynamic.generalizedAlpha.spectralRadius = setting.spectral_radius
     return options
 
 
@@ -185,32 +162,26 @@ def run(case: Cantilever, setting: Setting, until: float) -> tuple[np.ndarray, n
     if system.SolveStatic(options, updateInitialValues=True) is False:
         raise RuntimeError("the static solve failed")
     system.SetLoadParameter(force, "loadVector", [0, 0, 0])
-    try:
-        done, seconds = timed(lambda: system.SolveDynamic(options))
-    except ValueError as error:
-        raise RuntimeError("the dynamic solve failed") from error
-    if done is False:
-        raise RuntimeError("the dynamic solve failed")
+    seconds = seconds_of("dynamic", lambda: system.SolveDynamic(options))
     samples = np.array(system.GetSensorStoredData(sensor))
     return samples[:, 0], samples[:, 1:3], seconds
 
 
 def measure(case: Cantilever, setting: Setting, *, until: float, repeat: int) -> dict:
     """The record of `setting`, or one that says why it failed."""
-    label = {"peer": "exudyn", "version": exu.config.Version(), "case": case.name, "settings": asdict(setting)}
-    try:
-        with contextlib.redirect_stdout(sys.stderr):  # Exudyn also prints its failures
-            runs = [run(case, setting, until) for _ in range(repeat)]
-    except RuntimeError as error:
-        return {**label, "failure": str(error)}
-    t, tip, _ = runs[0]
-    return record(**label, error=tip_error(case, t, tip), seconds=[seconds for *_, seconds in runs], simulated=until)
+    return measured(
+        case.name,
+        setting,
+        lambda: run(case, setting, until),
+        lambda t, tip: tip_error(case, t, tip),
+        repeat=repeat,
+        simulated=until,
+    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__, repeat=3)
     parser.add_argument("case", choices=sorted(CANTILEVERS))
-    parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--until", type=float, help="simulated time [s], by default the last check time")
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument("--settled", action="store_true", help="a setting that also keeps within 1 %% with finer steps")

@@ -3,8 +3,6 @@
 Geometrically exact beams in space on nodes with Euler parameters (those of the Lie group have no static solver); the time is that of the static solve, with the fewest load steps that converge.
 """
 
-import argparse
-import contextlib
 import itertools
 import sys
 from importlib.metadata import version
@@ -14,12 +12,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import equilibrium as case
-from measure import record, show, timed
-
-sys.exudynFast = True  # read by the import below: selects the faster of the two compiled modules
-with contextlib.redirect_stdout(sys.stderr):  # it announces its choice, and stdout is for JSON
-    import exudyn as exu
-    import exudyn.itemInterface as item  # noqa: N813
+from exudyn_common import exu, item, options_of, quiet, seconds_of
+from measure import parser_of, record, show
 
 ELEMENTS = 8, 16, 24, 48, 96
 LOAD_STEPS = 1, 2, 3, 4, 6, 8, 12, 20
@@ -51,22 +45,12 @@ def solve(elements: int, load_steps: int, linear: str) -> tuple[np.ndarray, floa
     system.AddLoad(item.LoadForceVector(markerNumber=tip, loadVector=list(case.FORCE)))
     system.AddLoad(item.LoadTorqueVector(markerNumber=tip, loadVector=list(case.MOMENT)))
     system.Assemble()
-    options = exu.SimulationSettings()
-    options.solution.file.write = False
-    options.parallel.numberOfThreads = 1
-    kinds = exu.LinearSolverType
-    options.linearSolver.solverType = kinds.EigenDense if linear == "dense" else kinds.EigenSparse
-    options.staticSolver.verboseMode = 0
+    options = options_of(linear)
     options.staticSolver.numberOfLoadSteps = load_steps
     options.staticSolver.adaptiveStep = False
     options.staticSolver.newton.relativeTolerance = 1e-6
     options.staticSolver.newton.maxIterations = 40
-    try:
-        done, seconds = timed(lambda: system.SolveStatic(options, updateInitialValues=True))
-    except ValueError as error:
-        raise RuntimeError("the static solve failed") from error
-    if done is False:
-        raise RuntimeError("the static solve failed")
+    seconds = seconds_of("static", lambda: system.SolveStatic(options, updateInitialValues=True))
     return np.array(system.GetNodeOutput(nodes[-1], exu.OutputVariableType.Position)), seconds
 
 
@@ -78,7 +62,7 @@ def measure(elements: int, *, repeat: int) -> dict:
         for load_steps in LOAD_STEPS:
             settings = {"elements": elements, "load_steps": load_steps, "linear_solver": linear}
             try:
-                with contextlib.redirect_stdout(sys.stderr):
+                with quiet():
                     runs = [solve(elements, load_steps, linear) for _ in range(repeat)]
             except RuntimeError:
                 continue
@@ -93,8 +77,7 @@ def measure(elements: int, *, repeat: int) -> dict:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeat", type=int, default=5)
+    parser = parser_of(__doc__, repeat=5)
     parser.add_argument("--elements", type=int, nargs="+", default=ELEMENTS)
     arguments = parser.parse_args()
     for elements in arguments.elements:

@@ -8,26 +8,19 @@ Geometrically exact beams in space on nodes of the Lie group; the time is that o
 of the time in Python, as users write it; Exudyn has no other way to give this one.
 """
 
-import argparse
-import contextlib
 import itertools
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import flying
-from measure import record, show, timed
-
-sys.exudynFast = "--plain" not in sys.argv  # read by the import below: selects the faster of the two compiled modules
-with contextlib.redirect_stdout(sys.stderr):  # it announces its choice, and stdout is for JSON
-    import exudyn as exu
-    import exudyn.itemInterface as item  # noqa: N813
-    from exudyn.rigidBodyUtilities import RotationMatrix2RotationVector
+from exudyn_common import exu, follow, item, measured, motion_options, rotation_vector, seconds_of
+from measure import parser_of, show
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +57,8 @@ def path() -> Iterator[Setting]:
         yield Setting(elements, step, 0.9, "dense" if elements < 16 else "sparse")
 
 
-def run(setting: Setting) -> tuple[np.ndarray, np.ndarray, float]:
-    """Times (m,) [s], ends (m, 2, 3) [m] and the seconds of the dynamic solve."""
+def build(setting: Setting) -> tuple[exu.SystemContainer, exu.MainSystem, list[int]]:
+    """The beam at rest, and the sensors of its ends."""
     container = exu.SystemContainer()
     system = container.AddSystem()
     size = flying.LENGTH / setting.elements
@@ -73,7 +66,7 @@ def run(setting: Setting) -> tuple[np.ndarray, np.ndarray, float]:
     section.stiffnessMatrix = np.diag([flying.EA, flying.GA, flying.GA, flying.GJ, flying.EI, flying.EI])
     section.massPerLength = flying.MASS
     section.inertia = flying.INERTIA * np.eye(3)
-    turn = list(RotationMatrix2RotationVector(flying.axes()))
+    turn = list(rotation_vector(flying.axes()))
     nodes = [
         system.AddNode(
             item.NodeRigidBodyRotVecLG(referenceCoordinates=[*(flying.FIRST + k * size * flying.axes()[:, 0]), *turn])
@@ -89,52 +82,28 @@ def run(setting: Setting) -> tuple[np.ndarray, np.ndarray, float]:
     system.AddLoad(
         item.LoadTorqueVector(markerNumber=first, loadVectorUserFunction=lambda _system, t, _value: flying.moment(t))
     )
-    position = exu.OutputVariableType.Position
-    sensors = [
-        system.AddSensor(item.SensorNode(nodeNumber=node, storeInternal=True, outputVariableType=position))
-        for node in (nodes[0], nodes[-1])
-    ]
+    sensors = [follow(system, node) for node in (nodes[0], nodes[-1])]
     system.Assemble()
-    options = exu.SimulationSettings()
-    options.solution.file.write = False
-    options.solution.sensors.writePeriod = max(setting.step, flying.DURATION / 500)
-    options.parallel.numberOfThreads = 1
-    kinds = exu.LinearSolverType
-    options.linearSolver.solverType = kinds.EigenDense if setting.linear_solver == "dense" else kinds.EigenSparse
-    dynamic = options.timeIntegration
-    dynamic.verboseMode = 0
-    dynamic.endTime = flying.DURATION
-    dynamic.numberOfSteps = round(flying.DURATION / setting.step)
-    dynamic.minimumStepSize = setting.step / 64
-    dynamic.newton.relativeTolerance = setting.tolerance
-    dynamic.newton.useModifiedNewton = setting.modified_newton
-    dynamic.generalizedAlpha.spectralRadius = setting.spectral_radius
-    try:
-        done, seconds = timed(lambda: system.SolveDynamic(options))
-    except ValueError as error:
-        raise RuntimeError("the dynamic solve failed") from error
-    if done is False:
-        raise RuntimeError("the dynamic solve failed")
+    return container, system, sensors
+
+
+def run(setting: Setting) -> tuple[np.ndarray, np.ndarray, float]:
+    """Times (m,) [s], ends (m, 2, 3) [m] and the seconds of the dynamic solve."""
+    _container, system, sensors = build(setting)  # the container must outlive the system
+    write_period = max(setting.step, flying.DURATION / 500)
+    options = motion_options(setting, until=flying.DURATION, write_period=write_period, tolerance=setting.tolerance)
+    seconds = seconds_of("dynamic", lambda: system.SolveDynamic(options))
     both = [np.array(system.GetSensorStoredData(sensor)) for sensor in sensors]
     return both[0][:, 0], np.stack([samples[:, 1:4] for samples in both], axis=1), seconds
 
 
 def measure(setting: Setting, *, repeat: int) -> dict:
     """The record of `setting`, or one that says why it failed."""
-    label = {"peer": "exudyn", "version": exu.config.Version(), "case": "flying", "settings": asdict(setting)}
-    try:
-        with contextlib.redirect_stdout(sys.stderr):  # Exudyn also prints its failures
-            runs = [run(setting) for _ in range(repeat)]
-    except RuntimeError as error:
-        return {**label, "failure": str(error)}
-    t, ends, _ = runs[0]
-    seconds = [seconds for *_, seconds in runs]
-    return record(**label, error=flying.error(t, ends), seconds=seconds, simulated=flying.DURATION)
+    return measured("flying", setting, lambda: run(setting), flying.error, repeat=repeat, simulated=flying.DURATION)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeat", type=int, default=3)
+    parser = parser_of(__doc__, repeat=3)
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument("--plain", action="store_true", help="the setting of a first try")
     choice.add_argument("--fastest", action="store_true", help="a setting that only keeps within 1 %% with this step")

@@ -4,24 +4,18 @@ Planar geometrically exact beams with the same viscosity in bending. The hinges 
 of the tips makes two pairs of coordinates equal. The torques are functions of the time in Python.
 """
 
-import argparse
-import contextlib
 import itertools
 import math
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import parallel as case
-from measure import record, show, timed
-
-sys.exudynFast = True  # read by the import below: selects the faster of the two compiled modules
-with contextlib.redirect_stdout(sys.stderr):  # it announces its choice, and stdout is for JSON
-    import exudyn as exu
-    import exudyn.itemInterface as item  # noqa: N813
+from exudyn_common import exu, follow, ground_coordinate, hold, item, measured, motion_options, seconds_of
+from measure import parser_of, show
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +46,7 @@ def build(setting: Setting) -> tuple[exu.SystemContainer, exu.MainSystem, int]:
         "crossSectionInertia": case.DENSITY * inertia,
         "bendingDamping": case.MU * case.YOUNG * inertia,
     }
-    ground = system.AddMarker(
-        item.MarkerNodeCoordinate(nodeNumber=system.AddNode(item.NodePointGround()), coordinate=0)
-    )
+    ground = ground_coordinate(system)
     tips = []
     for leg, side in enumerate((1.0, -1.0)):
         angle = -side * case.TILT
@@ -73,9 +65,7 @@ def build(setting: Setting) -> tuple[exu.SystemContainer, exu.MainSystem, int]:
                     nodeNumbers=list(ends), length=size, includeReferenceRotations=False, **stiffness
                 )
             )
-        for coordinate in range(2):
-            held = system.AddMarker(item.MarkerNodeCoordinate(nodeNumber=nodes[0], coordinate=coordinate))
-            system.AddObject(item.ObjectConnectorCoordinate(markerNumbers=[ground, held]))
+        hold(system, ground, nodes[0], 2)
         motor = system.AddMarker(item.MarkerNodeRigid(nodeNumber=nodes[0]))
 
         def torque(_system, t, _value, leg=leg):
@@ -86,8 +76,7 @@ def build(setting: Setting) -> tuple[exu.SystemContainer, exu.MainSystem, int]:
     for coordinate in range(2):
         pair = [system.AddMarker(item.MarkerNodeCoordinate(nodeNumber=tip, coordinate=coordinate)) for tip in tips]
         system.AddObject(item.ObjectConnectorCoordinate(markerNumbers=pair))
-    position = exu.OutputVariableType.Position
-    sensor = system.AddSensor(item.SensorNode(nodeNumber=tips[0], storeInternal=True, outputVariableType=position))
+    sensor = follow(system, tips[0])
     system.Assemble()
     return container, system, sensor
 
@@ -95,49 +84,23 @@ def build(setting: Setting) -> tuple[exu.SystemContainer, exu.MainSystem, int]:
 def run(setting: Setting) -> tuple[np.ndarray, np.ndarray, float]:
     """Times (m,) [s], hinge (m, 2) [m] and the seconds of the dynamic solve."""
     _container, system, sensor = build(setting)  # the container must outlive the system
-    options = exu.SimulationSettings()
-    options.solution.file.write = False
-    options.solution.sensors.writePeriod = setting.step
-    options.parallel.numberOfThreads = 1
-    kinds = exu.LinearSolverType
-    options.linearSolver.solverType = kinds.EigenDense if setting.linear_solver == "dense" else kinds.EigenSparse
-    dynamic = options.timeIntegration
-    dynamic.verboseMode = 0
-    dynamic.endTime = case.DURATION
-    dynamic.numberOfSteps = round(case.DURATION / setting.step)
-    dynamic.minimumStepSize = setting.step / 64
-    dynamic.newton.relativeTolerance = 1e-6
-    dynamic.newton.absoluteTolerance = 1e-6  # [N]; the robot is at rest for a second, where nothing is relative
-    dynamic.newton.useModifiedNewton = setting.modified_newton
-    dynamic.generalizedAlpha.spectralRadius = setting.spectral_radius
-    try:
-        done, seconds = timed(lambda: system.SolveDynamic(options))
-    except ValueError as error:
-        raise RuntimeError("the dynamic solve failed") from error
-    if done is False:
-        raise RuntimeError("the dynamic solve failed")
+    options = motion_options(setting, until=case.DURATION, write_period=setting.step)
+    # [N]; the robot is at rest for a second, where nothing is relative.
+    options.timeIntegration.newton.absoluteTolerance = 1e-6
+    seconds = seconds_of("dynamic", lambda: system.SolveDynamic(options))
     samples = np.array(system.GetSensorStoredData(sensor))
     return samples[:, 0], samples[:, 1:3], seconds
 
 
 def measure(setting: Setting, *, repeat: int) -> dict:
     """The record of `setting`, or one that says why it failed."""
-    label = {"peer": "exudyn", "version": exu.config.Version(), "case": "parallel", "settings": asdict(setting)}
-    try:
-        with contextlib.redirect_stdout(sys.stderr):  # Exudyn also prints its failures
-            runs = [run(setting) for _ in range(repeat)]
-    except RuntimeError as error:
-        return {**label, "failure": str(error)}
-    t, hinge, _ = runs[0]
-    seconds = [seconds for *_, seconds in runs]
-    return record(**label, error=case.error(t, hinge), seconds=seconds, simulated=case.DURATION)
+    return measured("parallel", setting, lambda: run(setting), case.error, repeat=repeat, simulated=case.DURATION)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeat", type=int, default=2)
+    repeat = parser_of(__doc__, repeat=2).parse_args().repeat
     for setting in SETTINGS:
-        show(measure(setting, repeat=parser.parse_args().repeat))
+        show(measure(setting, repeat=repeat))
 
 
 if __name__ == "__main__":

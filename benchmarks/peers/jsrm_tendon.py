@@ -4,21 +4,16 @@ Constant strains in each of two sections, symbolic equations of motion; the time
 compilation. JSRM's arm stands along +y: y is down here, and x to the side.
 """
 
-import os
+from jax_common import compiled  # first: it sets what JAX reads when it starts
 
-# Read when JAX starts, hence before the imports.
-os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
-
-import argparse
+# isort: split
 import math
 import sys
-import time
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
 import diffrax
-import jax
 import jax.numpy as jnp
 import jsrm
 import numpy as np
@@ -26,10 +21,8 @@ from jsrm.systems import euler_lagrangian, tendon_actuated_planar_pcs
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import planar
-from measure import rounded, show, timed
+from measure import parser_of, rounded, show, timed
 from tendon import DAMPING, DENSITY, LENGTH, OFFSET, POISSON, RADIUS, YOUNG
-
-jax.config.update("jax_enable_x64", True)
 
 SOLVERS = {
     "tsit5, rtol 1e-3": (diffrax.Tsit5, 1e-3),
@@ -38,9 +31,7 @@ SOLVERS = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeat", type=int, default=3)
-    repeat = parser.parse_args().repeat
+    repeat = parser_of(__doc__, repeat=3).parse_args().repeat
     equations = Path(jsrm.__file__).parent / "symbolic_expressions" / "planar_pcs_ns-2.dill"
     basis, kinematics, dynamics, _ = tendon_actuated_planar_pcs.factory(2, equations)
     shear = YOUNG / (2 * (1 + POISSON))
@@ -66,10 +57,8 @@ def main() -> None:
                 max_steps=None,
             ).ys[-1]  # fmt: skip
 
-        began = time.perf_counter()
-        compiled = jax.jit(motion).lower(start).compile()
-        compiling = time.perf_counter() - began
-        runs = [timed(lambda compiled=compiled: compiled(start).block_until_ready()) for _ in range(repeat)]
+        solve, compiling = compiled(motion, start)
+        runs = [timed(lambda solve=solve: solve(start).block_until_ready()) for _ in range(repeat)]
         x, y = np.asarray(kinematics(arm, runs[0][0][:n], jnp.array(2 * LENGTH)))[:2]
         # Which side is positive is a convention: the arm bends to the side of its tendons in both programs.
         tip = np.array([y, abs(x) * np.sign(planar.TIP[1])])

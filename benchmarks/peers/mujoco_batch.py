@@ -5,10 +5,10 @@ stiffness of the rod and its damping time; the tendons run through points of the
 stretch, twist as stiff as bending) and stands for what this program does well: many cheap robots.
 """
 
-import argparse
 import math
 import os
 import sys
+import time
 from pathlib import Path
 
 import mujoco
@@ -16,9 +16,7 @@ import numpy as np
 from mujoco import rollout
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-import time
-
-from measure import rounded, show
+from measure import parser_of, rounded, show
 from tendon import ANGLES, DAMPING, DENSITY, LENGTH, OFFSET, RADIUS, YOUNG
 
 LINKS = 2  # of each section
@@ -62,10 +60,9 @@ def arm() -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__, repeat=5)
     parser.add_argument("--arms", type=int, default=256)
     parser.add_argument("--steps", type=int, default=400)
-    parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     given = parser.parse_args()
     model = mujoco.MjModel.from_xml_string(arm())

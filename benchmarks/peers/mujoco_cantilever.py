@@ -8,7 +8,6 @@ A very short edge above the wall, held at both ends, makes the bend at the wall 
 then holds the first element by half its length.
 """
 
-import argparse
 import itertools
 import sys
 from collections.abc import Iterator
@@ -21,7 +20,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from cases import CANTILEVERS, GRAVITY, Cantilever, tip_error
 from chain import equilibrium
-from measure import record, show, timed
+from measure import attempt, parser_of, show, timed
 
 SAMPLES = 600  # of the tip until the last check time
 
@@ -117,18 +116,19 @@ def run(case: Cantilever, setting: Setting, until: float) -> tuple[np.ndarray, n
 def measure(case: Cantilever, setting: Setting, *, until: float, repeat: int) -> dict:
     """The record of `setting`, or one that says why it failed."""
     label = {"peer": "mujoco", "version": mujoco.__version__, "case": case.name, "settings": asdict(setting)}
-    try:
-        runs = [run(case, setting, until) for _ in range(repeat)]
-    except (RuntimeError, ValueError) as error:
-        return {**label, "failure": str(error)}
-    t, tip, _ = runs[0]
-    return record(**label, error=tip_error(case, t, tip), seconds=[seconds for *_, seconds in runs], simulated=until)
+    return attempt(
+        label,
+        lambda: run(case, setting, until),
+        lambda t, tip: tip_error(case, t, tip),
+        repeat=repeat,
+        simulated=until,
+        failures=(RuntimeError, ValueError),
+    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__, repeat=3)
     parser.add_argument("case", choices=sorted(CANTILEVERS))
-    parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--sweep", action="store_true", help="every setting tried, one line each")
     arguments = parser.parse_args()
     case = CANTILEVERS[arguments.case]

@@ -6,8 +6,6 @@ Prints one line of JSON; the time is that of the stepping loop with its reading 
 The clamp of PyElastica holds the direction of the first element: the wall is put in the middle of it.
 """
 
-import argparse
-import math
 import sys
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
@@ -19,7 +17,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from cases import CANTILEVERS, GRAVITY, Cantilever, tip_error
 from chain import equilibrium
-from measure import record, rounded, show, timed
+from measure import attempt, parser_of, show
+from pyelastica_common import march
 
 SAMPLES = 600  # of the tip until the last check time
 
@@ -72,49 +71,33 @@ def build(case: Cantilever, setting: Setting) -> tuple[Simulator, elastica.Cosse
 def run(case: Cantilever, setting: Setting, until: float) -> tuple[np.ndarray, np.ndarray, float, float]:
     """Times (m,) [s] and tip (m, 2) [m] of the release, the seconds it took and those of the first step."""
     simulator, rod = build(case, setting)
-    stepper = elastica.PositionVerlet()
-    _, compiling = timed(lambda: stepper.step(simulator, np.float64(0.0), np.float64(1e-9 * setting.step)))
-    steps = math.ceil(until / setting.step)
-    step, every = np.float64(until / steps), max(1, steps // SAMPLES)
-    t, place = [0.0], [rod.position_collection[:2, -1].copy()]
-
-    def loop() -> None:
-        now = np.float64(0.0)
-        for k in range(steps):
-            now = stepper.step(simulator, now, step)
-            if (k + 1) % every == 0 or k == steps - 1:
-                t.append(float(now))
-                place.append(rod.position_collection[:2, -1].copy())
-                if not np.isfinite(place[-1]).all():
-                    raise RuntimeError(f"the motion blew up at t = {now:.3g} s")
-
-    _, seconds = timed(loop)
-    return np.array(t), np.array(place), seconds, compiling
+    return march(
+        simulator,
+        lambda: rod.position_collection[:2, -1].copy(),
+        until=until,
+        step=setting.step,
+        samples=SAMPLES,
+        first=1e-9 * setting.step,
+    )
 
 
 def measure(case: Cantilever, setting: Setting, *, until: float, repeat: int) -> dict:
     """The record of `setting`, or one that says why it failed."""
     label = {"peer": "pyelastica", "version": version("pyelastica"), "case": case.name, "settings": asdict(setting)}
     reached = tuple(time for time in case.check_times if time <= until + 1e-9)
-    try:
-        runs = [run(case, setting, until) for _ in range(repeat)]
-    except RuntimeError as error:
-        return {**label, "failure": str(error)}
-    t, tip, _, compiling = runs[0]
-    return record(
-        **label,
-        error=tip_error(replace(case, check_times=reached), t, tip),
-        seconds=[seconds for _, _, seconds, _ in runs],
+    return attempt(
+        label,
+        lambda: run(case, setting, until),
+        lambda t, tip: tip_error(replace(case, check_times=reached), t, tip),
+        repeat=repeat,
         simulated=until,
-        compile_seconds=rounded(compiling),
         **({} if reached == case.check_times else {"judged_until": reached[-1]}),
     )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__, repeat=1)
     parser.add_argument("case", choices=sorted(CANTILEVERS))
-    parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--until", type=float, help="simulated time [s], by default the last check time")
     parser.add_argument("--elements", type=int)
     parser.add_argument("--step", type=float, help="[s]")

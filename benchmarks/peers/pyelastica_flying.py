@@ -4,8 +4,6 @@ The rod gets the stiffness and the inertia of the beam as they are given. The ti
 reading of the ends, after a first step that compiles.
 """
 
-import argparse
-import math
 import sys
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -16,7 +14,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import flying
-from measure import record, rounded, show, timed
+from measure import attempt, parser_of, show
+from pyelastica_common import march
 
 SAMPLES = 250
 
@@ -73,41 +72,24 @@ def build(setting: Setting) -> tuple[Simulator, elastica.CosseratRod]:
 def run(setting: Setting) -> tuple[np.ndarray, np.ndarray, float, float]:
     """Times (m,) [s], ends (m, 2, 3) [m], the seconds it took and those of the first step."""
     simulator, rod = build(setting)
-    stepper = elastica.PositionVerlet()
-    _, compiling = timed(lambda: stepper.step(simulator, np.float64(0.0), np.float64(1e-12)))
-    steps = math.ceil(flying.DURATION / setting.step)
-    step, every = np.float64(flying.DURATION / steps), max(1, steps // SAMPLES)
-    t, ends = [0.0], [rod.position_collection[:, [0, -1]].T.copy()]
-
-    def loop() -> None:
-        now = np.float64(0.0)
-        for k in range(steps):
-            now = stepper.step(simulator, now, step)
-            if (k + 1) % every == 0 or k == steps - 1:
-                t.append(float(now))
-                ends.append(rod.position_collection[:, [0, -1]].T.copy())
-                if not np.isfinite(ends[-1]).all():
-                    raise RuntimeError(f"the motion blew up at t = {now:.3g} s")
-
-    _, seconds = timed(loop)
-    return np.array(t), np.array(ends), seconds, compiling
+    return march(
+        simulator,
+        lambda: rod.position_collection[:, [0, -1]].T.copy(),
+        until=flying.DURATION,
+        step=setting.step,
+        samples=SAMPLES,
+        first=1e-12,
+    )
 
 
 def measure(setting: Setting, *, repeat: int) -> dict:
     """The record of `setting`, or one that says why it failed."""
     label = {"peer": "pyelastica", "version": version("pyelastica"), "case": "flying", "settings": asdict(setting)}
-    try:
-        runs = [run(setting) for _ in range(repeat)]
-    except RuntimeError as error:
-        return {**label, "failure": str(error)}
-    t, ends, _, compiling = runs[0]
-    return record(**label, error=flying.error(t, ends), seconds=[seconds for _, _, seconds, _ in runs],
-                  simulated=flying.DURATION, compile_seconds=rounded(compiling))  # fmt: skip
+    return attempt(label, lambda: run(setting), flying.error, repeat=repeat, simulated=flying.DURATION)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeat", type=int, default=2)
+    parser = parser_of(__doc__, repeat=2)
     parser.add_argument("--path", action="store_true", help="settings from too coarse to fine, one line each")
     arguments = parser.parse_args()
     for setting in PATH if arguments.path else [QUOTED]:

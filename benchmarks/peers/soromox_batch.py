@@ -4,33 +4,35 @@ The arm of benchmarks/tendon.py with a constant strain in each section (12 coord
 tensions drawn for each copy; the explicit Tsit5 with its largest step that stays finite. Compilation is not counted.
 """
 
-import argparse
 import os
+
+os.environ["XLA_FLAGS"] = ""  # all cores; the module below asks for one when this is not set
+
+from jax_common import compiled
+
+# isort: split
 import sys
 import time
 from importlib.metadata import version
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-os.environ["XLA_FLAGS"] = ""  # all cores; the module below asks for one when this is not set
-
 import diffrax
 import jax
 import jax.numpy as jnp
 import numpy as np
-from measure import rounded, show
 from soromox.systems import SystemState
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from measure import parser_of, rounded, show
 from soromox_tendon import build
 
 STEPS = 1e-4, 5e-5  # [s]; 0.2 ms is not stable
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__, repeat=3)
     parser.add_argument("--arms", type=int, default=256)
     parser.add_argument("--steps", type=int, default=100)
-    parser.add_argument("--repeat", type=int, default=3)
     given = parser.parse_args()
     robot = build("constant")
     start = jnp.zeros(2 * robot.num_velocities)
@@ -45,11 +47,9 @@ def main() -> None:
             )  # fmt: skip
             return run.y[-1]
 
-        began = time.perf_counter()
-        compiled = jax.jit(jax.vmap(one)).lower(tensions).compile()
-        compiling = time.perf_counter() - began
+        rollout, compiling = compiled(jax.vmap(one), tensions)
         try:
-            states = compiled(tensions).block_until_ready()
+            states = rollout(tensions).block_until_ready()
         except Exception as error:  # the solver of this package raises what its compiled code reports
             print(f"step {step}: {error}"[:200], file=sys.stderr)
             continue
@@ -60,7 +60,7 @@ def main() -> None:
     walls = []
     for _ in range(given.repeat):
         began = time.perf_counter()
-        compiled(tensions).block_until_ready()
+        rollout(tensions).block_until_ready()
         walls.append(time.perf_counter() - began)
     steps = given.arms * given.steps
     show({

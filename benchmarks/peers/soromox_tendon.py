@@ -4,14 +4,10 @@ Two models: a linear strain in each section (variable strain, 16 coordinates) an
 that of the compiled rollout, without its compilation.
 """
 
-import os
+from jax_common import compiled  # first: it sets what JAX reads when it starts
 
-# Read when JAX starts, hence before the imports.
-os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
-
-import json
+# isort: split
 import sys
-import time
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
@@ -27,6 +23,7 @@ from soromox.systems.gvs import GVS, GVSSegment, StrainBasisSpec
 from soromox.systems.pcs import PCS
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from measure import show, timed
 from tendon import (
     ANGLES,
     DAMPING,
@@ -41,8 +38,6 @@ from tendon import (
     YOUNG,
     tip_error,
 )  # fmt: skip
-
-jax.config.update("jax_enable_x64", True)
 
 SOLVERS = {
     "kvaerno3, rtol 1e-3": (diffrax.Kvaerno3, 1e-3, 1e-5, 1e-4),
@@ -97,14 +92,11 @@ def measure(model: str, name: str) -> dict:
         return jax.vmap(lambda y: robot.forward_kinematics(y[:n], robot.length)[:3, 3])(run.y)
 
     start = jnp.zeros(2 * n)
-    compiled = jax.jit(path).lower(start).compile()
-    seconds, tip = [], None
-    for _ in range(3):
-        wall, processor = time.perf_counter(), time.process_time()
-        tip = compiled(start).block_until_ready()
-        seconds.append(min(time.perf_counter() - wall, time.process_time() - processor) / DURATION)
+    rollout, _ = compiled(path, start)
+    runs = [timed(lambda: rollout(start).block_until_ready()) for _ in range(3)]
+    seconds = [taken / DURATION for _, taken in runs]
     title = f"SoRoMoX, {model} strain, {name}"
-    error = tip_error(np.array(times), np.array(tip))
+    error = tip_error(np.array(times), np.array(runs[-1][0]))
     return {
         "peer": "soromox",
         "version": version("soromox"),
@@ -121,4 +113,4 @@ if __name__ == "__main__":
     for model in ("linear", "constant"):
         for name in SOLVERS:
             if model == "linear" or name.startswith("kvaerno"):
-                print(json.dumps(measure(model, name)), flush=True)
+                show(measure(model, name))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from anguilla._lazy import lazy
 from anguilla.describe import *  # noqa: F403
 from anguilla.describe import __all__ as _described
 from anguilla.errors import AnguillaError, AnguillaWarning, DescriptionError, SolverError
@@ -43,53 +43,62 @@ __version__ = "0.1.0"
 
 # Compiled code is imported when it is first asked for: `import anguilla` stays quick.
 _LAZY = {
-    "System": "anguilla.assemble.system",
-    "Equilibrium": "anguilla.results",
-    "Trajectory": "anguilla.results",
-    "load": "anguilla.results_io",
-    "statics": "anguilla.solve.statics",
-    "Flow": "anguilla.solve.statics",
-    "ProjectiveFlow": "anguilla.solve.flow",
-    "simulate": "anguilla.solve.dynamics",
-    "simulate_batch": "anguilla.solve.batch",
-    "simulate_explicit": "anguilla.solve.explicit",
-    "Newmark": "anguilla.solve.schemes",
-    "HHT": "anguilla.solve.schemes",
-    "GeneralisedAlpha": "anguilla.solve.schemes",
-    "Midpoint": "anguilla.solve.schemes",
-    "gradient": "anguilla.solve.adjoint",
-    "sensitivities": "anguilla.solve.sensitivity",
-    "Sensitivities": "anguilla.solve.sensitivity",
-    "Cost": "anguilla.solve.costs",
-    "Gradient": "anguilla.solve.adjoint",
-    "Reach": "anguilla.solve.costs",
-    "Rest": "anguilla.solve.costs",
-    "Sampled": "anguilla.solve.costs",
-    "StateCost": "anguilla.solve.costs",
-    "mass_matrix": "anguilla.solve.lagrangian",
-    "coriolis_matrix": "anguilla.solve.lagrangian",
-    "bias_forces": "anguilla.solve.lagrangian",
-    "gravity_forces": "anguilla.solve.lagrangian",
-    "stiffness": "anguilla.solve.lagrangian",
-    "damping": "anguilla.solve.lagrangian",
-    "actuation_matrix": "anguilla.solve.lagrangian",
-    "forward_dynamics": "anguilla.solve.lagrangian",
-    "LinearModel": "anguilla.solve.linearise",
-    "linearise": "anguilla.solve.linearise",
-    "Modes": "anguilla.solve.modes",
-    "Stability": "anguilla.solve.modes",
-    "modes": "anguilla.solve.modes",
-    "stability": "anguilla.solve.modes",
-    "Branch": "anguilla.solve.branches",
-    "trace": "anguilla.solve.branches",
-    "Powers": "anguilla.solve.swimming",
-    "Strides": "anguilla.solve.swimming",
-    "TorqueEnvelope": "anguilla.solve.swimming",
-    "powers": "anguilla.solve.swimming",
-    "strides": "anguilla.solve.swimming",
-    "torque_envelope": "anguilla.solve.swimming",
-    "plot": "anguilla.view.plots",
-    "animate": "anguilla.view.page",
+    "System": "assemble.system",
+    "Equilibrium": "results",
+    "Trajectory": "results",
+    "load": "results_io",
+    "statics": "solve.statics",
+    "Flow": "solve.statics",
+    "ProjectiveFlow": "solve.flow",
+    "simulate": "solve.dynamics",
+    "simulate_batch": "solve.batch",
+    "simulate_explicit": "solve.explicit",
+    "Newmark": "solve.schemes",
+    "HHT": "solve.schemes",
+    "GeneralisedAlpha": "solve.schemes",
+    "Midpoint": "solve.schemes",
+    "gradient": "solve.adjoint",
+    "sensitivities": "solve.sensitivity",
+    "Sensitivities": "solve.sensitivity",
+    "Cost": "solve.costs",
+    "Gradient": "solve.adjoint",
+    "Reach": "solve.costs",
+    "Rest": "solve.costs",
+    "Sampled": "solve.costs",
+    "StateCost": "solve.costs",
+    "mass_matrix": "solve.lagrangian",
+    "coriolis_matrix": "solve.lagrangian",
+    "bias_forces": "solve.lagrangian",
+    "gravity_forces": "solve.lagrangian",
+    "stiffness": "solve.lagrangian",
+    "damping": "solve.lagrangian",
+    "actuation_matrix": "solve.lagrangian",
+    "forward_dynamics": "solve.lagrangian",
+    "LinearModel": "solve.linearise",
+    "linearise": "solve.linearise",
+    "Modes": "solve.modes",
+    "Stability": "solve.modes",
+    "modes": "solve.modes",
+    "stability": "solve.modes",
+    "Branch": "solve.branches",
+    "trace": "solve.branches",
+    "Powers": "solve.swimming",
+    "Strides": "solve.swimming",
+    "TorqueEnvelope": "solve.swimming",
+    "powers": "solve.swimming",
+    "strides": "solve.swimming",
+    "torque_envelope": "solve.swimming",
+    "plot": "view.plots",
+    "animate": "view.page",
+}
+
+_MODULES = {
+    "fem": "fem",
+    "control": "control",
+    "reference": "reference",
+    "bridges": "bridges",
+    "gaits": "describe.gaits",
+    "shooting": "solve.shooting",
 }
 
 __all__ = [
@@ -149,16 +158,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in ("fem", "control", "reference", "bridges"):
-        return import_module(f"anguilla.{name}")
-    if name == "gaits":
-        return import_module("anguilla.describe.gaits")
-    if name == "shooting":
-        return import_module("anguilla.solve.shooting")
-    if name in _LAZY:
-        return getattr(import_module(_LAZY[name]), name)
-    raise AttributeError(f"module 'anguilla' has no attribute {name!r}")
+__getattr__ = lazy(__name__, _LAZY, _MODULES)
 
 
 def __dir__() -> list[str]:

@@ -1,24 +1,10 @@
 """Numbers of the examples of paper 002."""
 
-import importlib.util
-import sys
-from functools import cache
-from pathlib import Path
-
 import numpy as np
 import pytest
+from script_modules import load
 
 pytestmark = pytest.mark.slow
-EXAMPLES = Path(__file__).parents[2] / "examples"
-
-
-@cache
-def load(name):
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_the_parallel_robot_reaches_its_goals():

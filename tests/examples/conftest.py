@@ -1,22 +1,15 @@
 """Runs an example once for all tests that ask for it."""
 
-import importlib.util
-import sys
 from functools import cache
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
+import script_modules
 
 
 @cache
 def _run(name: str) -> SimpleNamespace:
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
+    module = script_modules.load(name)
     return SimpleNamespace(module=module, result=module.main())
 
 

@@ -1,9 +1,9 @@
 """The figure and numbers of the validation report on volumes."""
 
-import importlib.util
 from pathlib import Path
 
 import pytest
+from script_modules import script
 
 SCRIPT = Path(__file__).parents[2] / "validation" / "volumes.py"
 
@@ -11,10 +11,7 @@ SCRIPT = Path(__file__).parents[2] / "validation" / "volumes.py"
 @pytest.mark.slow
 @pytest.mark.skipif(not SCRIPT.exists(), reason="the validation scripts are not shipped with the tests")
 def test_figure_and_numbers(tmp_path):
-    spec = importlib.util.spec_from_file_location("validation_volumes_report", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    numbers = module.figures(tmp_path)
+    numbers = script(SCRIPT, "validation_volumes_report").figures(tmp_path)
     for element, least in (("linear", 1.6), ("averaged", 1.6), ("quadratic", 2.0)):
         assert numbers[f"bent block, {element}: order in the boxes"] > least
     assert numbers["bent block, nu = 0.49, two quadratic boxes: gap to the beam"] < 0.05

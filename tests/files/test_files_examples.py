@@ -1,14 +1,12 @@
 """Every robot file in examples/robots is the robot of a Python example: the compiled systems and their loads agree."""
 
-import importlib.util
-import sys
 from contextlib import nullcontext
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 from files_oracles import agree
+from script_modules import load
 
 import anguilla as ag
 from anguilla.describe.files import read_file, read_text_file, robot_text
@@ -18,17 +16,8 @@ ROBOTS = ROOT / "examples" / "robots"
 FRAGMENTS = {"materials", "paper000_beam"}
 
 
-@cache
-def module(name):
-    spec = importlib.util.spec_from_file_location(f"robots_{name}", ROOT / "examples" / f"{name}.py")
-    found = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = found
-    spec.loader.exec_module(found)
-    return found
-
-
 def follower_force():
-    e = module("paper000_test2_follower_force")
+    e = load("paper000_test2_follower_force")
     robot = ag.Robot("beam", gravity=(0, 0, 0))
     material = ag.Material(e.YOUNG, 1000)
     rod = ag.Rod(e.LENGTH, ag.Circle(e.RADIUS), material, ag.Strains(bend_z=e.BASES["8 modes"]), intervals=e.INTERVALS)
@@ -37,7 +26,7 @@ def follower_force():
 
 
 def release():
-    e = module("paper000_test4_release")
+    e = load("paper000_test4_release")
     robot = ag.Robot("beam", gravity=(0, 0, 0))
     material = ag.Material(e.YOUNG, e.DENSITY, damping=e.MU)
     rod = ag.Rod(e.LENGTH, ag.Circle(e.RADIUS), material, ag.Strains(bend_z=ag.Chebyshev(5)), intervals=40)
@@ -62,13 +51,13 @@ def finger():
 
 
 def cable(routing):
-    e = module("paper000_tendons")
+    e = load("paper000_tendons")
     strains = ag.Strains(twist=e.CUT, bend_y=e.CUT, bend_z=e.CUT) if routing == "truncated" else ag.kirchhoff(5)
     return e.build(routing, strains)
 
 
 def catheter():
-    e = module("magnetic_catheter")
+    e = load("magnetic_catheter")
     across, spin = e.FIELD * np.sin(e.CONE), 2 * np.pi * e.TURNS
     return e.build(
         lambda t: (
@@ -81,24 +70,24 @@ def catheter():
 
 PYTHON = (
     {
-        "arm_release": lambda: module("arm_release").build()[0],
-        "tendon_arm": lambda: module("tendon_arm").build()[0],
-        "paper000_test1_tip_torque": lambda: module("paper000_test1_tip_torque").build()[0],
+        "arm_release": lambda: load("arm_release").build()[0],
+        "tendon_arm": lambda: load("tendon_arm").build()[0],
+        "paper000_test1_tip_torque": lambda: load("paper000_test1_tip_torque").build()[0],
         "paper000_test2_follower_force": follower_force,
         "paper000_test4_release": release,
         "soft_finger": finger,
-        "four_bar": lambda: module("four_bar").build()[0],
-        "six_leg_robot": lambda: module("six_leg_robot").build(tuple(module("six_leg_robot").LOAD))[0],
-        "three_section_arm": lambda: module("three_section_arm").build(payload=0.01, gravity=(9.81, 0, 0))[0],
-        "gripper_on_arm": lambda: module("gripper_on_arm").build()[0],
-        "antagonistic_pair": lambda: module("antagonistic_pair").build()[0],
-        "rolling_wheel": lambda: module("rolling_wheel").build()[0],
-        "steered_needle": lambda: module("steered_needle").build()[0],
+        "four_bar": lambda: load("four_bar").build()[0],
+        "six_leg_robot": lambda: load("six_leg_robot").build(tuple(load("six_leg_robot").LOAD))[0],
+        "three_section_arm": lambda: load("three_section_arm").build(payload=0.01, gravity=(9.81, 0, 0))[0],
+        "gripper_on_arm": lambda: load("gripper_on_arm").build()[0],
+        "antagonistic_pair": lambda: load("antagonistic_pair").build()[0],
+        "rolling_wheel": lambda: load("rolling_wheel").build()[0],
+        "steered_needle": lambda: load("steered_needle").build()[0],
         "magnetic_catheter": catheter,
-        "drones": lambda: module("paper004_drones").robot_of(),
-        "parallel_robot": lambda: module("paper004_parallel_robot").robot_of(),
+        "drones": lambda: load("paper004_drones").robot_of(),
+        "parallel_robot": lambda: load("paper004_parallel_robot").robot_of(),
     }
-    | dict(module("showcase").ROBOTS)
+    | dict(load("showcase").ROBOTS)
     | {f"paper000_tendon_{r}": lambda r=r: cable(r) for r in ("parallel", "convergent", "cross", "spiral", "truncated")}
 )
 

@@ -1,26 +1,14 @@
 """The examples with tendons: their numbers, and how they converge."""
 
-import importlib.util
-import sys
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 from multibody_oracles import tendon_shape
+from script_modules import load
 
 import anguilla as ag
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
-
-
-@cache
-def load(name):
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
 
 
 @cache

@@ -1,28 +1,18 @@
 """The showcase examples: their numbers against other equations."""
 
-import importlib.util
-import sys
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.optimize import brentq
+from script_modules import load
 
 ROOT = Path(__file__).parents[2]
 NAMES = [
     "four_bar", "six_leg_robot", "three_section_arm", "gripper_on_arm", "antagonistic_pair", "rolling_wheel",
     "steered_needle", "magnetic_catheter",
 ]  # fmt: skip
-
-
-@cache
-def load(name):
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / f"{name}.py")
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
 
 
 @cache

@@ -1,21 +1,17 @@
 """The example of the reference algorithms, with its numbers."""
 
-import importlib.util
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from script_modules import script
 
 PLACE = Path(__file__).parents[2] / "examples" / "reference_eel.py"
 
 
 @pytest.fixture(scope="module")
 def example():
-    spec = importlib.util.spec_from_file_location("reference_eel", PLACE)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["reference_eel"] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
+    module = script(PLACE, "reference_eel")
     return module, module.main(duration=1.25, tolerance=1e-4)
 
 

@@ -1,25 +1,15 @@
 """The page on swimming runs as it stands; the examples give their numbers."""
 
-import importlib.util
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from script_modules import load
 
 import anguilla as ag
 
 ROOT = Path(__file__).parents[2]
-
-
-def load(name):
-    """The module of an example."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_the_page_on_swimming_runs(capsys):

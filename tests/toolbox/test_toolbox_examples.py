@@ -1,20 +1,12 @@
 """The examples of the toolbox give the right numbers."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
+from script_modules import load
 
 
 def run(name):
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
+    module = load(name)
     return module, module.main()
 
 

@@ -1,19 +1,16 @@
 """The figures and numbers of the validation report on dynamics."""
 
-import importlib.util
 from pathlib import Path
 
 import pytest
+from script_modules import script
 
 SCRIPT = Path(__file__).parents[2] / "validation" / "dynamics.py"
 
 
 @pytest.mark.skipif(not SCRIPT.exists(), reason="the validation scripts are not shipped with the tests")
 def test_figures_and_numbers(tmp_path):
-    spec = importlib.util.spec_from_file_location("validation_dynamics_report", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    numbers = module.figures(tmp_path, steps=8000)
+    numbers = script(SCRIPT, "validation_dynamics_report").figures(tmp_path, steps=8000)
     for name, value in numbers.items():
         if name.startswith("order"):
             assert value == pytest.approx(2.0, abs=0.1), name

@@ -1,19 +1,16 @@
 """The figures and numbers of the validation report on statics."""
 
-import importlib.util
 from pathlib import Path
 
 import pytest
+from script_modules import script
 
 SCRIPT = Path(__file__).parents[2] / "validation" / "statics.py"
 
 
 @pytest.mark.skipif(not SCRIPT.exists(), reason="the validation scripts are not shipped with the tests")
 def test_figures_and_numbers(tmp_path):
-    spec = importlib.util.spec_from_file_location("validation_statics_report", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    numbers = module.figures(tmp_path)
+    numbers = script(SCRIPT, "validation_statics_report").figures(tmp_path)
     for alpha in (1, 10):
         assert numbers[f"elastica {alpha}: error with 10 Legendre modes"] < 1e-9
         assert numbers[f"elastica {alpha}: factor gained by one mode"] > 8

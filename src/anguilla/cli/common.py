@@ -44,11 +44,13 @@ InputOption = Annotated[
         "--input", "-i", metavar="NAME=VALUE", help="Input of an actuator: a number or a formula of t; may be repeated."
     ),
 ]
-
-
+OutOption = Annotated[Path | None, typer.Option("--out", "-o", help="Write the result (.nc).")]
+PlotOption = Annotated[Path | None, typer.Option("--plot", help="Draw it (.png, .svg, .pdf).")]
 OpenOption = Annotated[
     bool | None, typer.Option("--open/--no-open", help="Open the page in the browser; by default if there is a screen.")
 ]
+
+FIGURES = (".png", ".svg", ".pdf")
 
 
 class Output:
@@ -155,6 +157,11 @@ def inputs_of(file: RobotFile, given: Sequence[str] | None) -> dict[str, Any]:
     return inputs
 
 
+def inputs_at(inputs: Mapping[str, Any], t: float) -> dict[str, Any]:
+    """Return the values of inputs at a time [s]."""
+    return {name: value(t) if callable(value) else value for name, value in inputs.items()}
+
+
 def check_target(path: Path | None, suffixes: tuple[str, ...], option: str) -> None:
     """Refuse a path that cannot be written before the work begins."""
     if path is None:
@@ -165,6 +172,30 @@ def check_target(path: Path | None, suffixes: tuple[str, ...], option: str) -> N
         as_target(path, suffixes)
     except DescriptionError as error:
         raise DescriptionError(f"{option}: {error}") from None
+
+
+def check_targets(out: Path | None, plot: Path | None, page: Path | None = None) -> None:
+    """Refuse paths of --out, --plot and --page that cannot be written before the work begins."""
+    check_target(out, (".nc",), "--out")
+    check_target(plot, FIGURES, "--plot")
+    check_target(page, (".html", ".htm"), "--page")
+
+
+def finish(output: Output, result: Any, out: Path | None, plot: Path | None, page: Path | None = None) -> int:
+    """Write what --out, --plot and --page ask for, close the output, and return the exit code."""
+    if out is not None:
+        output.wrote("result", result.save(out))
+    if plot is not None:
+        from anguilla.view.plots import plot as draw
+
+        draw(result, plot)
+        output.wrote("figure", plot)
+    if page is not None:
+        from anguilla.view.page import animate
+
+        output.wrote("page", animate(result, page))
+    output.close()
+    return DONE
 
 
 def load_result(path: Path) -> Trajectory | Equilibrium:

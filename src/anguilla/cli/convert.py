@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from anguilla.cli.common import DONE, JsonOption, Output, SetOption, check_target, load_result, read
+from anguilla.cli.common import DONE, FIGURES, JsonOption, Output, SetOption, check_target, load_result, read
 from anguilla.errors import DescriptionError
 
 ROBOTS = (".yaml", ".yml", ".urdf", ".json")
-RESULTS = (".csv", ".npz", ".mat", ".pvd", ".nc", ".html", ".png", ".svg", ".pdf")
+RESULTS = (".csv", ".npz", ".mat", ".pvd", ".nc", ".html", *FIGURES)
 
 
 def convert(
@@ -38,7 +38,7 @@ def convert(
             from anguilla.view.page import animate
 
             animate(result, target)
-        elif kind in (".png", ".svg", ".pdf"):
+        elif kind in FIGURES:
             from anguilla.view.plots import plot
 
             plot(result, target)

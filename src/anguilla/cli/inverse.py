@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anguilla.cli.common import (
-    DONE,
     JsonOption,
     Output,
+    PlotOption,
     RobotArgument,
     SetOption,
-    check_target,
+    check_targets,
+    finish,
     pairs,
     point,
     read,
@@ -47,13 +48,12 @@ def inverse_command(
     ] = None,
     settings: SetOption = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the equilibrium (.nc).")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Draw it (.png, .svg, .pdf).")] = None,
+    plot: PlotOption = None,
     machine: JsonOption = False,
 ) -> int:
     """Find the inputs that bring frames to wanted places, or as near as the limits allow."""
     output = Output(machine)
-    check_target(out, (".nc",), "--out")
-    check_target(plot, (".png", ".svg", ".pdf"), "--plot")
+    check_targets(out, plot)
     file = read(robot, settings, output)
     goals = {name: _numbers(text, 3, f"--target {name}") for name, text in pairs(target, "--target").items()}
     frames = {name: _frame(file.robot, name) for name in goals}
@@ -75,15 +75,7 @@ def inverse_command(
     )
     output.facts |= {"inputs": found, "strokes": reach.strokes, "positions": reach.positions}
     output.facts |= {"distance": reach.distance, "message": reach.status.message, "counters": reach.status.counters}
-    if out is not None:
-        output.wrote("result", result.save(out))
-    if plot is not None:
-        from anguilla.view.plots import plot as draw
-
-        draw(result, plot)
-        output.wrote("figure", plot)
-    output.close()
-    return DONE
+    return finish(output, result, out, plot)
 
 
 def _solve(robot: Robot, frames: dict[str, Frame], goals: dict[str, Any], ranges: dict[str, Any]) -> Any:

@@ -6,7 +6,17 @@ from typing import Annotated, Any
 
 import typer
 
-from anguilla.cli.common import DONE, InputOption, JsonOption, Output, RobotArgument, SetOption, inputs_of, read
+from anguilla.cli.common import (
+    DONE,
+    InputOption,
+    JsonOption,
+    Output,
+    RobotArgument,
+    SetOption,
+    inputs_at,
+    inputs_of,
+    read,
+)
 
 
 def modes_command(
@@ -21,8 +31,7 @@ def modes_command(
     file = read(robot, settings, output)
     from anguilla.solve.statics import statics
 
-    given = {name: value(0.0) if callable(value) else value for name, value in inputs_of(file, inputs).items()}
-    held = statics(file.robot, inputs=given, **file.statics)
+    held = statics(file.robot, inputs=inputs_at(inputs_of(file, inputs), 0.0), **file.statics)
     found = natural_modes(held)[:count]
     output.line(f"{'mode':>4}  {'frequency [Hz]':>14}  {'damping ratio':>13}  moves most")
     for k, mode in enumerate(found, start=1):

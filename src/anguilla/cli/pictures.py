@@ -9,6 +9,7 @@ import typer
 
 from anguilla.cli.common import (
     DONE,
+    FIGURES,
     JsonOption,
     MissingPackageError,
     Output,
@@ -19,7 +20,6 @@ from anguilla.cli.common import (
 )
 from anguilla.errors import DescriptionError
 
-FIGURES = (".png", ".svg", ".pdf")
 VIDEOS = (".mp4", ".gif", ".html")
 
 

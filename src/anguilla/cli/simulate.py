@@ -10,13 +10,16 @@ from typing import Annotated, Any
 import typer
 
 from anguilla.cli.common import (
-    DONE,
     InputOption,
     JsonOption,
+    OutOption,
     Output,
+    PlotOption,
     RobotArgument,
     SetOption,
-    check_target,
+    check_targets,
+    finish,
+    inputs_at,
     inputs_of,
     point,
     read,
@@ -49,8 +52,8 @@ def simulate_command(
     method: Annotated[str | None, typer.Option("--method", help=f"One of {METHODS}.")] = None,
     every: Annotated[int | None, typer.Option("--every", help="Store every so many steps.")] = None,
     error: Annotated[float | None, typer.Option("--error", help="Error allowed per step; steps then adapt.")] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the result (.nc).")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Draw it (.png, .svg, .pdf).")] = None,
+    out: OutOption = None,
+    plot: PlotOption = None,
     page: Annotated[Path | None, typer.Option("--page", help="Write a page to play it in a browser (.html).")] = None,
     checkpoint: Annotated[
         bool,
@@ -60,12 +63,7 @@ def simulate_command(
 ) -> int:
     """Simulate the motion of a robot; a run that was stopped goes on when the same command is given again."""
     output = Output(machine)
-    for path, suffixes, option in (
-        (out, (".nc",), "--out"),
-        (plot, (".png", ".svg", ".pdf"), "--plot"),
-        (page, (".html", ".htm"), "--page"),
-    ):
-        check_target(path, suffixes, option)
+    check_targets(out, plot, page)
     file = read(robot, settings, output)
     given: dict[str, Any] = {"duration": duration, "dt": dt, "method": method, "every": every, "error": error}
     options = dict(file.simulate) | {name: value for name, value in given.items() if value is not None}
@@ -76,19 +74,7 @@ def simulate_command(
             raise DescriptionError(f"give --{name}: the file has no 'simulate: {{duration: ..., dt: ...}}'.")
     result = _run(file, inputs_of(file, inputs), begin, options, out if checkpoint else None, output)
     _report(output, result)
-    if out is not None:
-        output.wrote("result", result.save(out))
-    if plot is not None:
-        from anguilla.view.plots import plot as draw
-
-        draw(result, plot)
-        output.wrote("figure", plot)
-    if page is not None:
-        from anguilla.view.page import animate
-
-        output.wrote("page", animate(result, page))
-    output.close()
-    return DONE
+    return finish(output, result, out, plot, page)
 
 
 def _run(
@@ -99,7 +85,7 @@ def _run(
 
     first = None
     if begin != "rest":
-        held = {name: value(0.0) if callable(value) else value for name, value in inputs.items()}
+        held = inputs_at(inputs, 0.0)
         first = statics(file.robot, inputs=held if begin == "held" else None)
     if out is not None and "error" not in options:
         options["checkpoint"] = out.with_name(out.name + ".checkpoint")

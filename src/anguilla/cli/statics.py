@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from anguilla.cli.common import (
-    DONE,
     InputOption,
     JsonOption,
+    OutOption,
     Output,
+    PlotOption,
     RobotArgument,
     SetOption,
-    check_target,
+    check_targets,
+    finish,
+    inputs_at,
     inputs_of,
     point,
     read,
@@ -28,20 +30,18 @@ def statics_command(
     settings: SetOption = None,
     inputs: InputOption = None,
     t: Annotated[float | None, typer.Option("--t", help=units("Time at which loads are taken [s]."))] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the result (.nc).")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Draw it (.png, .svg, .pdf).")] = None,
+    out: OutOption = None,
+    plot: PlotOption = None,
     machine: JsonOption = False,
 ) -> int:
     """Find the equilibrium of a robot."""
     output = Output(machine)
-    check_target(out, (".nc",), "--out")
-    check_target(plot, (".png", ".svg", ".pdf"), "--plot")
+    check_targets(out, plot)
     file = read(robot, settings, output)
     from anguilla.solve.statics import statics
 
     options = dict(file.statics) | ({} if t is None else {"t": t})
-    moment = options.get("t", 0.0)
-    given = {name: value(moment) if callable(value) else value for name, value in inputs_of(file, inputs).items()}
+    given = inputs_at(inputs_of(file, inputs), options.get("t", 0.0))
     result = statics(file.robot, inputs=given, **options)
     output.table(
         [
@@ -52,12 +52,4 @@ def statics_command(
     )
     output.facts |= {"q": dict(zip(result.coordinates, result.q.tolist(), strict=True)), "positions": tips(result)}
     output.facts |= {"energy": result.energy, "counters": result.status.counters, "message": result.status.message}
-    if out is not None:
-        output.wrote("result", result.save(out))
-    if plot is not None:
-        from anguilla.view.plots import plot as draw
-
-        draw(result, plot)
-        output.wrote("figure", plot)
-    output.close()
-    return DONE
+    return finish(output, result, out, plot)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from anguilla._lazy import lazy
 
-# Imported when first asked for: compiled code and SciPy are slow to import.
 _LAZY = {
     "InverseKinematics": "inverse",
     "Reach": "settling",
@@ -36,10 +34,7 @@ _LAZY = {
 __all__ = list(_LAZY)
 
 
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return getattr(import_module(f"anguilla.control.{_LAZY[name]}"), name)
-    raise AttributeError(f"module 'anguilla.control' has no attribute {name!r}")
+__getattr__ = lazy(__name__, _LAZY)
 
 
 def __dir__() -> list[str]:

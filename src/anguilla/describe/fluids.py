@@ -1,4 +1,4 @@
-"""Water around rods and bodies: Morison, Lighthill, resistive-force theory, buoyancy, hulls.
+"""Water around rods and bodies: Morison, Lighthill, resistive-force theory, buoyancy, and the hulls of hulls.py.
 
 Every one of them is a set of coefficients per length (or, for a hull, on one frame) of the same wrench, which
 `loads/fluid.py` writes down. Columns of a table of coefficients: drag (3), drag on turning (3), friction (3), friction on
@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe.description import as_points
-from anguilla.describe.forces import _as_frame
 from anguilla.describe.frames import BodyHandle, Frame, RodHandle
+from anguilla.describe.hulls import Hull
 from anguilla.describe.loads import ZERO, Load
 from anguilla.describe.section import CrossSection
 from anguilla.errors import (
     DescriptionError,
-    as_array,
     as_flag,
     as_nonnegative,
     as_number,
@@ -115,10 +114,13 @@ class Fluid(Load):
             for p, row in zip(X, weight[:, None] * self.coefficients(X), strict=True)
         ]
 
-    def _semi_axes(self, X: ArrayLike) -> tuple[Array, Array]:
+    def _wet_section(self) -> CrossSection:
         section = self.part.rod.section if isinstance(self.part, RodHandle) else self.section
         assert section is not None
-        b, c = section.semi_axes(X).T
+        return section
+
+    def _semi_axes(self, X: ArrayLike) -> tuple[Array, Array]:
+        b, c = self._wet_section().semi_axes(X).T
         return b, c
 
     def coefficients(self, X: ArrayLike) -> Array:
@@ -336,10 +338,8 @@ class Buoyancy(Fluid):
         """Coefficients per length (m, 19) at the arc lengths X (m,) [m]."""
         points = as_points(X)
         out = np.zeros((points.size, COLUMNS))
-        section = self.part.rod.section if isinstance(self.part, RodHandle) else self.section
-        assert section is not None
         if self.area is None:
-            out[:, DISPLACED] = self.density * section.at(points).area
+            out[:, DISPLACED] = self.density * self._wet_section().at(points).area
         elif callable(self.area):
             out[:, DISPLACED] = [
                 self.density * as_number(self.area(x), "Buoyancy.area", "m^2") for x in points.tolist()
@@ -347,64 +347,3 @@ class Buoyancy(Fluid):
         else:
             out[:, DISPLACED] = self.density * self.area
         return out
-
-
-@dataclass(eq=False)
-class Hull(Load):
-    """The fluid around a whole body, by coefficients in the axes of a frame: a head, a float, a fin.
-
-    Attributes:
-        frame: where it acts: the centre of the displaced volume.
-        drag: (6,) quadratic drag on velocities [kg/m] and on turning [kg m^2]; or (3,), on velocities.
-        friction: (6,) linear friction [N s/m], [N m s]; or (3,).
-        added: (6,) added mass [kg] and added inertia [kg m^2]; or (3,).
-        displaced: mass of the displaced fluid [kg], which carries the body.
-        current: velocity of the fluid [m/s], world axes.
-        slender: False for a speed |V| in the drag of every direction; True for |V1| along x and that of the cross-flow
-            across it, as along rods.
-        potential: True for the added mass of a potential flow, which turns with the body; False for one that feels the
-            acceleration of the frame alone (001 (16)).
-        name: name of the load.
-
-    """
-
-    frame: Frame
-    drag: ArrayLike = ZERO
-    friction: ArrayLike = ZERO
-    added: ArrayLike = ZERO
-    displaced: float = 0.0
-    current: ArrayLike = ZERO
-    slender: bool = field(default=False, kw_only=True)
-    potential: bool = field(default=True, kw_only=True)
-    name: str | None = field(default=None, kw_only=True)
-
-    def _check(self) -> None:
-        self.frame = _as_frame(self.frame, "Hull.frame")
-        self._check_name()
-        for name in ("drag", "friction", "added"):
-            value = as_array(getattr(self, name), f"Hull.{name}", "3 or 6 numbers, none negative")
-            if value.shape not in ((3,), (6,)) or np.any(value < 0.0):
-                raise refuse(f"Hull.{name}", "3 or 6 numbers, none negative", getattr(self, name))
-            setattr(self, name, tuple(np.concatenate([value, np.zeros(6 - len(value))]).tolist()))
-        self.displaced = as_nonnegative(self.displaced, "Hull.displaced", "kg")
-        self.current = tuple(as_vector(self.current, 3, "Hull.current", "m/s").tolist())
-        self.slender, self.potential = as_flag(self.slender, "Hull.slender"), as_flag(self.potential, "Hull.potential")
-
-    @property
-    def is_constant(self) -> bool:
-        """The coefficients do not depend on time."""
-        return True
-
-    @property
-    def label(self) -> str:
-        """The name of the load, or its type and place."""
-        return self.name or f"Hull on {self.frame.label}"
-
-    @property
-    def _frames(self) -> tuple[Frame, ...]:
-        return (self.frame,)
-
-    @property
-    def coefficients(self) -> Array:
-        """Coefficients (19,) of the frame."""
-        return np.concatenate([self.drag, self.friction, self.added, [self.displaced]])

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from anguilla.describe.description import as_points
 from anguilla.describe.frames import Frame, Part, RodHandle
 from anguilla.describe.gaits import Gait
-from anguilla.describe.loads import ZERO, Load
+from anguilla.describe.loads import ZERO, FrameLoad, Load
 from anguilla.describe.signals import (
     Signal,
     as_field_signal,
@@ -115,7 +115,7 @@ class Muscle(Load):
 
 
 @dataclass(eq=False)
-class Thruster(Load):
+class Thruster(FrameLoad):
     """A body whose velocity is controlled by thrust (004 (68)-(69)): body wrench kP e + kI (integral of e).
 
     e is the error of its twist in its own axes. The integral is a state of the simulation; in statics only its start counts.
@@ -153,15 +153,6 @@ class Thruster(Load):
     def is_constant(self) -> bool:
         """Whether the wanted motion does not depend on time."""
         return not any(callable(s) for s in (self.velocity, self.spin, self.place))
-
-    @property
-    def label(self) -> str:
-        """The name of the load, or its type and place."""
-        return self.name or f"Thruster on {self.frame.label}"
-
-    @property
-    def _frames(self) -> tuple[Frame, ...]:
-        return (self.frame,)
 
     def values(self, times: ArrayLike) -> Array:
         """Wanted place, spin and velocity (nt, 9), world axes."""

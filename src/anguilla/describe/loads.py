@@ -48,8 +48,23 @@ class Load(Description):
             self.name = as_name(self.name, f"{type(self).__name__}.name")
 
 
+class FrameLoad(Load):
+    """Base class of loads on one frame."""
+
+    frame: Frame
+
+    @property
+    def label(self) -> str:
+        """The name of the load, or its type and place."""
+        return self.name or f"{type(self).__name__} on {self.frame.label}"
+
+    @property
+    def _frames(self) -> tuple[Frame, ...]:
+        return (self.frame,)
+
+
 @dataclass(eq=False)
-class Wrench(Load):
+class Wrench(FrameLoad):
     """A force and a moment on one frame.
 
     Attributes:
@@ -86,15 +101,6 @@ class Wrench(Load):
     def is_constant(self) -> bool:
         """Whether neither the force nor the moment is a function of time."""
         return not (callable(self.force) or callable(self.moment))
-
-    @property
-    def label(self) -> str:
-        """The name of the load, or its type and place."""
-        return self.name or f"{type(self).__name__} on {self.frame.label}"
-
-    @property
-    def _frames(self) -> tuple[Frame, ...]:
-        return (self.frame,)
 
     def values(self, times: ArrayLike) -> Array:
         """Return the wrench (nt, 6) at the times (nt,) [s]: moment [N m], then force [N]."""

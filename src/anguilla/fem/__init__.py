@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from anguilla._lazy import lazy
 
-# Imported when first asked for: compiled code and SciPy are slow to import.
 _LAZY = {
     "TetMesh": "mesh",
     "block": "shapes",
@@ -42,10 +40,7 @@ _LAZY = {
 __all__ = list(_LAZY)
 
 
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return getattr(import_module(f"anguilla.fem.{_LAZY[name]}"), name)
-    raise AttributeError(f"module 'anguilla.fem' has no attribute {name!r}")
+__getattr__ = lazy(__name__, _LAZY)
 
 
 def __dir__() -> list[str]:

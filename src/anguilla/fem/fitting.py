@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anguilla.describe.material import Material
 from anguilla.errors import DescriptionError, as_vector
 from anguilla.fem.body import SoftBody, as_body
 from anguilla.fem.equilibrium import statics
@@ -73,40 +74,13 @@ def fit_material(body: SoftBody, measurements: Sequence[Measurement], parameters
     unknown = [name for name in names if name not in PARAMETERS]
     if not names or unknown:
         raise DescriptionError(f"parameters must be some of {', '.join(PARAMETERS)}; got {parameters!r}.")
-    if not measurements:
-        raise DescriptionError("fit_material needs at least one measurement.")
-    goals: list[Floats] = []
-    for k, measurement in enumerate(measurements):
-        for name, place in measurement.positions.items():
-            if name not in body.effectors:
-                raise DescriptionError(f"measurement {k}: body {body.name!r} has no effector {name!r}.")
-            goals.append(as_vector(place, 3, f"measurement {k}: the position of {name!r}", "m"))
-    if not goals:
-        raise DescriptionError("the measurements hold no positions.")
+    goals = _goals(body, measurements)
     starts: list[Any] = [None] * len(measurements)
 
-    def changed(x: Floats) -> SoftBody:
-        new = copy.deepcopy(body)
-        poisson = new.material.young / (2.0 * new.material.shear_modulus) - 1.0
-        values = {"young": new.material.young, "poisson": poisson, "density": new.material.density}
-        for name, value in zip(names, x, strict=True):
-            values[name] = float(value if name == "poisson" else values[name] * np.exp(value))
-        new.material = type(new.material)(**values, damping=new.material.damping)
-        return new
-
     def miss(x: Floats) -> Floats:
-        trial, out = changed(x), []
-        for k, measurement in enumerate(measurements):
-            loaded = copy.copy(trial)
-            loaded.loads = [*trial.loads, *measurement.loads]
-            eq = statics(SoftSystem(loaded), inputs=measurement.inputs, start=starts[k])
-            starts[k] = eq.state
-            out += [eq.position(name) for name in measurement.positions]
-        return np.concatenate(out) - np.concatenate(goals)
+        return _places(_changed(body, names, x), measurements, starts) - np.concatenate(goals)
 
-    first = np.array(
-        [0.0 if n != "poisson" else body.material.young / (2 * body.material.shear_modulus) - 1 for n in names]
-    )
+    first = np.array([_poisson(body.material) if n == "poisson" else 0.0 for n in names])
     bounds = np.array([(-1e-3, 0.4998) if n == "poisson" else (-7.0, 7.0) for n in names]).T
     best = least_squares(
         miss, np.clip(first, *bounds), bounds=bounds, diff_step=1e-5, x_scale=0.3, xtol=1e-10, ftol=1e-12
@@ -117,14 +91,62 @@ def fit_material(body: SoftBody, measurements: Sequence[Measurement], parameters
         raise DescriptionError(
             f"the measurements do not tell {', '.join(names)} apart: fit fewer parameters or load the body otherwise."
         )
-    fitted = changed(best.x)
+    return _fit(_changed(body, names, best.x), names, best, len(goals))
+
+
+def _goals(body: SoftBody, measurements: Sequence[Measurement]) -> list[Floats]:
+    """Measured positions (3,) [m], in order."""
+    if not measurements:
+        raise DescriptionError("fit_material needs at least one measurement.")
+    goals: list[Floats] = []
+    for k, measurement in enumerate(measurements):
+        for name, place in measurement.positions.items():
+            if name not in body.effectors:
+                raise DescriptionError(f"measurement {k}: body {body.name!r} has no effector {name!r}.")
+            goals.append(as_vector(place, 3, f"measurement {k}: the position of {name!r}", "m"))
+    if not goals:
+        raise DescriptionError("the measurements hold no positions.")
+    return goals
+
+
+def _poisson(material: Material) -> float:
+    return material.young / (2.0 * material.shear_modulus) - 1.0
+
+
+def _values(material: Material) -> dict[str, float]:
+    """The parameters of a material, SI."""
+    return {"young": material.young, "poisson": _poisson(material), "density": material.density}
+
+
+def _changed(body: SoftBody, names: Sequence[str], x: Floats) -> SoftBody:
+    """A copy of the body with other parameters: Poisson's ratio itself, the logarithm of the factor of the others."""
+    new = copy.deepcopy(body)
+    values = _values(new.material)
+    for name, value in zip(names, x, strict=True):
+        values[name] = float(value if name == "poisson" else values[name] * np.exp(value))
+    new.material = type(new.material)(**values, damping=new.material.damping)
+    return new
+
+
+def _places(trial: SoftBody, measurements: Sequence[Measurement], starts: list[Any]) -> Floats:
+    """Positions of the effectors, all in one row [m]; `starts` keeps the states from which the next trial begins."""
+    out: list[Floats] = []
+    for k, measurement in enumerate(measurements):
+        loaded = copy.copy(trial)
+        loaded.loads = [*trial.loads, *measurement.loads]
+        eq = statics(SoftSystem(loaded), inputs=measurement.inputs, start=starts[k])
+        starts[k] = eq.state
+        out += [eq.position(name) for name in measurement.positions]
+    return np.concatenate(out)
+
+
+def _fit(fitted: SoftBody, names: Sequence[str], best: Any, count: int) -> Fit:
+    """The parameters with their deviations, from the least squares over `count` positions."""
     spread = 2.0 * best.cost / max(1, len(best.fun) - len(names))
     deviation = np.sqrt(np.diag(np.linalg.inv(best.jac.T @ best.jac)) * spread)
-    material = fitted.material
-    values = {"young": material.young, "density": material.density}
-    values["poisson"] = material.young / (2.0 * material.shear_modulus) - 1.0
+    values = _values(fitted.material)
     return Fit(
         {n: values[n] for n in names},
         {n: float(d * (1.0 if n == "poisson" else values[n])) for n, d in zip(names, deviation, strict=True)},
-        float(np.sqrt(2.0 * best.cost / len(goals))), fitted,
+        float(np.sqrt(2.0 * best.cost / count)), fitted,
     )  # fmt: skip

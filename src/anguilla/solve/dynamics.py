@@ -112,7 +112,7 @@ class _Motion:
         """Loads at the given times [s]."""
         return self.system.loads(times, self.inputs)
 
-    def all_loads(self, times: Floats) -> LoadTable:
+    def all_loads(self, times: ArrayLike) -> LoadTable:
         """Loads for a run over all given times [s]; steady ones are known from the beginning."""
         if self._steady is None or not self.system.is_steady(self.inputs):
             return self.loads(times)

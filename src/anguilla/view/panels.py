@@ -202,31 +202,28 @@ def strain_change(result: Trajectory | Equilibrium, rod: RodHandle, strain: str)
 def draw_strain_map(fig: Any, ax: Any, run: Trajectory, rod: RodHandle, strain: str) -> None:
     """Draw a strain over arc length and time, white where it is zero."""
     X, field = strain_change(run, rod, strain)
-    limit = float(np.max(np.abs(field))) or 1.0
-    unit, name = scaled(rod.length)
-    mesh = ax.pcolormesh(
-        run.t, unit * X, field.T, cmap="RdBu_r", vmin=-limit, vmax=limit, shading="gouraud", rasterized=True
-    )
-    ax.set_xlabel("t [s]")
-    ax.set_ylabel(f"X [{name}]")
+    _draw_map(fig, ax, run, rod, X, field, "RdBu_r")
     unit_name = "rad/m" if STRAIN_NAMES.index(strain) < 3 else "-"
     ax.set_title(f"{rod.name}: {SYMBOL[strain]} [{unit_name}]")
-    bar = fig.colorbar(mesh, ax=ax, pad=0.02, aspect=18)
-    bar.outline.set_visible(False)
 
 
 def draw_wrench_map(fig: Any, ax: Any, run: Trajectory, rod: RodHandle, component: str) -> None:
     """Draw a component of the internal wrench over arc length and time, white where it is zero."""
     X = np.linspace(0.0, rod.length, 120)
     field = run.wrench(rod, X)[:, :, WRENCH_NAMES.index(component)]
+    _draw_map(fig, ax, run, rod, X, field, "PuOr_r")
+    ax.set_title(f"{rod.name}: {component.replace('_', ' ')} [{'N m' if WRENCH_NAMES.index(component) < 3 else 'N'}]")
+
+
+def _draw_map(fig: Any, ax: Any, run: Trajectory, rod: RodHandle, X: Any, field: Any, cmap: str) -> None:
+    """Draw values (nt, m) at the arc lengths X (m,) [m] over arc length and time, with a bar for their colours."""
     limit = float(np.max(np.abs(field))) or 1.0
     unit, name = scaled(rod.length)
     mesh = ax.pcolormesh(
-        run.t, unit * X, field.T, cmap="PuOr_r", vmin=-limit, vmax=limit, shading="gouraud", rasterized=True
+        run.t, unit * X, field.T, cmap=cmap, vmin=-limit, vmax=limit, shading="gouraud", rasterized=True
     )
     ax.set_xlabel("t [s]")
     ax.set_ylabel(f"X [{name}]")
-    ax.set_title(f"{rod.name}: {component.replace('_', ' ')} [{'N m' if WRENCH_NAMES.index(component) < 3 else 'N'}]")
     bar = fig.colorbar(mesh, ax=ax, pad=0.02, aspect=18)
     bar.outline.set_visible(False)
 

@@ -13,7 +13,7 @@ from anguilla.errors import refuse
 from anguilla.fem.dynamics import SoftTrajectory
 from anguilla.fem.parts import Tendon
 from anguilla.fem.results import SoftEquilibrium
-from anguilla.view.live import RATE, _screenshot, _server
+from anguilla.view.shown import RATE, open_server, screenshot, stop
 from anguilla.view.style import TIME_MAP
 
 __all__ = ["SoftShown", "coloured", "play_soft"]
@@ -93,7 +93,7 @@ class SoftShown:
         self.fields = self._fields()
         # a few elements at corners and supports would take all the colours
         self.low, self.high = float(self.fields.min()), float(np.percentile(self.fields, 99.0))
-        self.server = _server(result.body.name, host, port)
+        self.server = open_server(result.body.name, host, port)
         self.address = f"http://{host}:{self.server.get_port()}"
         self.index, self.playing = 0, moving
         self._end, self._lock = threading.Event(), threading.RLock()
@@ -141,7 +141,7 @@ class SoftShown:
         with gui.add_folder("Colours"):
             gui.add_markdown(f"{self.colour}: {self.low:.3g} (dark) to {self.high:.3g} {unit} and more (light)")
             picture = gui.add_button("Screenshot")
-        picture.on_click(_screenshot)
+        picture.on_click(screenshot)
         if len(self.t) > 1:
             with gui.add_folder("Motion"):
                 self.button = gui.add_button("Pause")
@@ -202,10 +202,6 @@ class SoftShown:
 
     def close(self) -> None:
         """End the page."""
-        from contextlib import redirect_stdout
-        from io import StringIO
-
         self._end.set()
         self._thread.join(timeout=5.0)
-        with redirect_stdout(StringIO()):
-            self.server.stop()
+        stop(self.server)

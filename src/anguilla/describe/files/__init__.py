@@ -1,10 +1,10 @@
 """Robot files (YAML) and URDF: read, write, check."""
 
-from anguilla.describe.files.build import Template
 from anguilla.describe.files.expressions import Expression, Table
 from anguilla.describe.files.problems import FileError, Problem
 from anguilla.describe.files.read import RobotFile, read_file, read_robot, read_text_file
 from anguilla.describe.files.schema import robot_schema
+from anguilla.describe.files.template import Template
 from anguilla.describe.files.urdf import add_urdf, read_urdf
 from anguilla.describe.files.write import robot_document, robot_text, write_robot
 

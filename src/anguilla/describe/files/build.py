@@ -12,10 +12,12 @@ from anguilla.describe.description import did_you_mean
 from anguilla.describe.files.expressions import Expression, Table
 from anguilla.describe.files.problems import Problems
 from anguilla.describe.files.registry import Form, Maker, candidates, kind_name, variables
+from anguilla.describe.files.template import Template
 from anguilla.describe.files.text import Node
+from anguilla.describe.files.wording import field_in, fields_of, split_error, wanted
 from anguilla.errors import AnguillaWarning, DescriptionError, show
 
-__all__ = ["BAD", "Builder", "Template", "split_error"]
+__all__ = ["BAD", "Builder"]
 
 LARGEST_COUNT = 10_000  # of modes, pieces, intervals: beyond it a number is a mistake, and costs memory before it shows
 
@@ -39,40 +41,6 @@ class Places(Protocol):
 
     def is_rod(self, name: str) -> bool:
         """Whether this is the name of a rod."""
-
-
-class Template:
-    """A function that makes an object whose fields are formulas: ``Template("circle", radius="0.02 - 0.03 * X")``.
-
-    Args:
-        type: name of the type in files, such as "circle".
-        fields: its fields: numbers, formulas of the variable, or Expressions.
-
-    """
-
-    def __init__(self, type: str, **fields: Any) -> None:
-        from anguilla.describe.section import CrossSection
-
-        found = candidates((CrossSection,))
-        if type not in found:
-            raise DescriptionError(f"Template.type must be one of {', '.join(found)}; got {type!r}.")
-        self.type, self.maker = type, found[type]
-        wrapped = {name: Expression(value) if isinstance(value, str) else value for name, value in fields.items()}
-        self.fields: dict[str, Any] = wrapped
-        self(0.0)
-
-    def __call__(self, X: float) -> Any:
-        """Return the object at the arc length X [m]."""
-
-        def at(value: Any) -> Any:
-            return value(*(X for _ in value.arguments)) if callable(value) else value
-
-        return self.maker.make(**{name: at(value) for name, value in self.fields.items()})
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Template) and (self.type, self.fields) == (other.type, other.fields)
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 class Builder:
@@ -247,7 +215,7 @@ class Builder:
         try:
             return Template(maker.name, **fields)
         except (DescriptionError, TypeError) as error:
-            return self.problem(node, path, *split_error(str(error), _fields_of(maker)))
+            return self.problem(node, path, *split_error(str(error), fields_of(maker)))
 
     # objects ----------------------------------------------------------------------------------------------------------
 
@@ -331,7 +299,7 @@ class Builder:
 
     def _unknown(self, node: Node, key: str, maker: Maker, path: str) -> Any:
         close = did_you_mean(key, maker.fields)
-        hint = f"{_fields_of(maker).rstrip('.')}{close}."
+        hint = f"{fields_of(maker).rstrip('.')}{close}."
         self.problems.add(node.keys.get(key, node.place), f"{path}.{key}", f"{maker.name} has no such field.", hint)
         return BAD
 
@@ -346,10 +314,10 @@ class Builder:
                 text = str(error)
                 if any(re.search(rf"[. ]{name}\b", text) for name in harmless):
                     return BAD
-                field = _field_in(text, given)
+                field = field_in(text, given)
                 place = node.value[field] if field is not None and field in node.value else node
                 where = f"{path}.{field}" if field is not None and path else field or path
-                self.problem(place, where, *split_error(text, _fields_of(maker)))
+                self.problem(place, where, *split_error(text, fields_of(maker)))
                 simple = field is not None and isinstance(given[field], (int, float)) and field not in harmless
                 if field is None or not simple:
                     return BAD
@@ -357,59 +325,11 @@ class Builder:
                 given[field] = 1 if isinstance(given[field], int) else 1.0
                 continue
             for warning in caught:
-                field = _field_in(str(warning.message), given)
+                field = field_in(str(warning.message), given)
                 place = (node.value[field] if field is not None and field in node.value else node).place
                 self.notes.append(f"{place[0]}:{place[1]}:{place[2]}: {path}: {warning.message}")
             return BAD if harmless else made
 
 
-def wanted(form: Form) -> str:
-    """What a form takes, in words."""
-    parts = []
-    if form.number or form.function:
-        kind = "a whole number" if form.integer else "numbers" if form.function else "a number or numbers"
-        parts.append(f"{kind}, or a formula such as '0.3 * sin(t)'" if form.function else kind)
-    if form.functions:
-        parts.append("a list of formulas")
-    if form.flag:
-        parts.append("true or false")
-    if form.text:
-        parts.append("a text")
-    if form.frame:
-        parts.append("a frame such as ground, arm.tip, arm[0.25] or hand")
-    if form.part:
-        parts.append("the name of a part")
-    for kinds in (form.kinds, form.template):
-        if kinds:
-            parts.append(f"{kind_name(kinds)} ({', '.join(candidates(kinds))})")
-    if form.none:
-        parts.append("left out")
-    return " or ".join(parts) or "left out"
-
-
-def split_error(text: str, otherwise: str) -> tuple[str, str]:
-    """Split "X must be A; got B." into what was given and what is valid; other texts get the suggestion `otherwise`."""
-    head, allowed, tail = text.partition("; allowed are ")
-    if allowed:
-        return head + ".", "Allowed are " + tail
-    match = re.fullmatch(r"(?P<name>.{0,120}?) must (?P<wanted>.+); got (?P<given>.+?)\.?", text, re.S)
-    if match is None:
-        return text, otherwise
-    return f"got {match['given']}.", f"{match['name']} must {match['wanted']}."
-
-
-def _field_in(text: str, given: Mapping[str, Any]) -> str | None:
-    """The given field that an error names first."""
-    found = {name: re.search(rf"(?<=[. ]){re.escape(name)}\b", text) for name in given}
-    places = {name: match.start() for name, match in found.items() if match}
-    return min(places, key=lambda name: places[name]) if places else None
-
-
 def _has_text(value: Any) -> bool:
     return any(_has_text(item) for item in value) if isinstance(value, list) else isinstance(value, str)
-
-
-def _fields_of(maker: Maker) -> str:
-    names = ", ".join(maker.fields) or "none"
-    more = ", and any of its kind" if maker.rest else ""
-    return f"The fields of {maker.name} are: {names}{more}."

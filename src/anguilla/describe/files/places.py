@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anguilla.describe.description import did_you_mean
-from anguilla.describe.files.build import BAD, split_error
+from anguilla.describe.files.build import BAD
 from anguilla.describe.files.registry import Form
 from anguilla.describe.files.text import Node
+from anguilla.describe.files.wording import split_error
 from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
 from anguilla.describe.joint import as_direction
 from anguilla.errors import DescriptionError, as_number, as_pose, as_vector, show

@@ -14,12 +14,13 @@ from typing import Any
 from anguilla.describe.actuators import Actuator
 from anguilla.describe.bodies import RigidBody
 from anguilla.describe.description import did_you_mean
-from anguilla.describe.files.build import BAD, Builder, split_error
+from anguilla.describe.files.build import BAD, Builder
 from anguilla.describe.files.places import Finder
 from anguilla.describe.files.problems import Problems
 from anguilla.describe.files.registry import Form, Maker, form_of, makers
 from anguilla.describe.files.sources import Parameter, gather, gather_text, parameters_of
 from anguilla.describe.files.text import Node
+from anguilla.describe.files.wording import split_error
 from anguilla.describe.robot import Robot
 from anguilla.describe.rod import Rod
 from anguilla.errors import AnguillaWarning, DescriptionError, show

@@ -9,10 +9,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from anguilla.describe.description import did_you_mean
-from anguilla.describe.files.build import split_error
 from anguilla.describe.files.expressions import CONSTANTS, FUNCTIONS, VARIABLES, Expression
 from anguilla.describe.files.problems import FileError, Problems
 from anguilla.describe.files.text import Node, parse_text, read_text
+from anguilla.describe.files.wording import split_error
 from anguilla.errors import DescriptionError, show
 
 __all__ = ["Parameter", "gather", "parameters_of"]

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anguilla.describe.basis import Legendre
-from anguilla.describe.files.build import Template
 from anguilla.describe.files.expressions import Expression, Table
 from anguilla.describe.files.places import MovingPose
 from anguilla.describe.files.registry import Maker, makers, snake, variables
+from anguilla.describe.files.template import Template
 from anguilla.describe.frames import Frame, Part
 from anguilla.describe.loads import TipWrench
 from anguilla.describe.piecewise import FunctionBasis

@@ -1,0 +1,129 @@
+"""A robot driven in real time in the browser."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from anguilla.assemble.system import System
+from anguilla.describe import Frame, RodHandle
+from anguilla.results import Trajectory
+from anguilla.solve.stepper import Stepper
+from anguilla.view.props import Props
+from anguilla.view.realtime import RealTime
+from anguilla.view.scene import Scene, enough_sections, scene
+from anguilla.view.shown import AROUND, RATE, SECTIONS, Shown, add_chart, open_server, plotted_tip
+
+__all__ = ["Driver"]
+
+HISTORY = 10.0  # [s] of a live plot
+
+
+class Driver(Shown):
+    """A robot driven in real time.
+
+    Attributes:
+        clock: the real-time loop, with its `pace`.
+        sliders: the sliders by the names of the inputs.
+
+    """
+
+    def __init__(
+        self, stepper: Stepper, begin: dict[str, float], limits: dict[str, tuple[float, float]], host: str, port: int
+    ) -> None:
+        self.stepper = stepper
+        self.system = _observer(stepper.system)
+        first = stepper.result(self.system)
+        picture = scene(first, sections=SECTIONS, around=AROUND)
+        server = open_server(stepper.robot.name, host, port)
+        super().__init__(server, Props(server, self.system.robot, picture), stepper.robot, host)
+        self.tip, self.history = plotted_tip(self.system.robot), np.zeros((0, 4))
+        self.clock = RealTime(stepper, self._draw, RATE)
+        self._drawn = 0.0
+        self._controls(begin, limits)
+        self._settings()
+        self._plot()
+        self.clock.start()
+
+    def _controls(self, begin: dict[str, float], limits: dict[str, tuple[float, float]]) -> None:
+        gui = self.server.gui
+        self.sliders: dict[str, Any] = {}
+        with gui.add_folder("Inputs"):
+            for name in self.robot.actuators:
+                low, high = limits[name]
+                value = begin.get(name, 0.0)
+                low, high = min(low, value), max(high, value)
+                slider = gui.add_slider(name, min=low, max=high, step=(high - low) / 200.0, initial_value=value)
+                slider.on_update(self._want(name))
+                self.sliders[name] = slider
+            if not self.sliders:
+                gui.add_markdown("This robot has no actuators.")
+            zero = gui.add_button("All to zero")
+        with gui.add_folder("Simulation"):
+            self.pause = gui.add_button("Pause")
+            again = gui.add_button("Start again")
+            self.report = gui.add_markdown("starting ...")
+        zero.on_click(lambda _: self._zero())
+        self.pause.on_click(lambda _: self._pause())
+        again.on_click(lambda _: self.clock.restart())
+
+    def _want(self, name: str) -> Any:
+        def update(event: Any) -> None:
+            self.clock.wanted[name] = float(event.target.value)
+
+        return update
+
+    def _zero(self) -> None:
+        for name, slider in self.sliders.items():
+            slider.value = float(np.clip(0.0, slider.min, slider.max))
+            self.clock.wanted[name] = slider.value
+
+    def _pause(self) -> None:
+        self.clock.paused = not self.clock.paused
+        self.pause.label = "Go on" if self.clock.paused else "Pause"
+
+    def _plot(self) -> None:
+        columns = tuple(np.zeros(2) for _ in range(4))
+        with self.server.gui.add_folder("Plot"):
+            self.chart = add_chart(self.server, columns, [f"{x} [m]" for x in "xyz"], self.tip.label)
+
+    def _draw(self) -> None:
+        with self._lock:
+            result = self.stepper.result(self.system)
+            picture: Scene = scene(result, sections=SECTIONS, around=AROUND)
+            self.props.move(result, picture, 0)
+            self._remember(result)
+
+    def _remember(self, result: Trajectory) -> None:
+        """Add to the plot, a few times a second."""
+        now = time.perf_counter()
+        if now - self._drawn < 0.2:
+            return
+        self._drawn = now
+        row = np.concatenate([[self.stepper.t], result.position(self.tip)[0]])
+        if len(self.history) and row[0] < self.history[-1, 0]:
+            self.history = np.zeros((0, 4))
+        self.history = np.concatenate([self.history[self.history[:, 0] > row[0] - HISTORY], row[None]])
+        if len(self.history) > 1:
+            self.chart.data = tuple(np.ascontiguousarray(column) for column in self.history.T)
+        failure = self.clock.failure
+        state = f"**stopped:** {failure}" if failure else str(self.clock.pace)
+        self.report.content = f"t = {self.stepper.t:.2f} s; {state}"
+
+    def close(self) -> None:
+        """End the simulation and the page."""
+        self.clock.stop()
+        super().close()
+
+
+def _observer(system: System) -> System:
+    """The robot compiled with a node at every drawn section, so that a picture needs no compilation."""
+    robot, frames = system.robot, []
+    for part in robot.parts:
+        if isinstance(part, RodHandle):
+            inner = [b for b in part.rod.section.breakpoints if b < part.length]
+            X = np.unique(np.concatenate([np.linspace(0.0, part.length, enough_sections(part.rod, SECTIONS)), inner]))
+            frames += [Frame(robot, part.index, float(x)) for x in X if 0.0 < x < part.length * (1.0 - 1e-12)]
+    return system.observing(frames)

@@ -1,13 +1,9 @@
-"""Four lanes: how kernels get vector instructions.
+"""Four lanes: how work that comes in independent copies is laid out.
 
-Two kinds of work come in independent copies: the local maps of rod intervals, and the columns of the tangent. Four copies
-lie side by side in one flat array (field by field, four numbers each), and the loop over them,
-
-    for lane in range(FOUR): ...
-
-is turned into vector instructions by the compiler. Two rules make that certain: all reads and writes of such a loop go to
-one array at compile-time distances from one offset, and offsets are unsigned (Numba then drops its test for negative
-indices). Inside the loop the code is ordinary vector algebra on numbers.
+The local maps of rod intervals and the columns of the tangent come in independent copies. Four copies lie side by side in one
+flat array, field by field, four numbers each; kernels work on all four at once (`simd.py`). The functions here read and
+write a single lane: an offset is that of the record plus the number of the lane. Offsets are unsigned, so that no test for
+negative indices is compiled.
 """
 
 from __future__ import annotations

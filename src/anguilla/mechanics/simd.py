@@ -112,13 +112,13 @@ def _lay(_typing: Any, a: Any, o: Any, x: Any) -> Any:
 
 
 def take(a, o):
-    """Four numbers at offset o."""
-    return a[int(o) : int(o) + LANES].copy()
+    """Four numbers at offset o, counted along the memory of the array."""
+    return a.reshape(-1)[int(o) : int(o) + LANES].copy()
 
 
 def lay(a, o, x):
     """Write four numbers, or one number four times, at offset o."""
-    a[int(o) : int(o) + LANES] = x
+    a.reshape(-1)[int(o) : int(o) + LANES] = x
 
 
 built(take, lambda a, o: _take(a, o))

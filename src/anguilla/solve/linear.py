@@ -2,7 +2,37 @@
 
 from __future__ import annotations
 
-from anguilla._jit import kernel
+from anguilla._jit import inline, kernel
+from anguilla.mechanics.simd import lay, take, total
+
+
+@inline
+def _subtract(a, i, k, factor, first, n):
+    """Row i -= factor x row k, from column `first` on."""
+    into, source, j = i * n, k * n, first
+    while j + 4 <= n:
+        lay(a, into + j, take(a, into + j) - factor * take(a, source + j))
+        j += 4
+    while j < n:
+        a[i, j] -= factor * a[k, j]
+        j += 1
+
+
+@inline
+def _row_times(a, i, x, first, last):
+    """Row i times x, columns first to last - 1."""
+    n, j, found = len(a), first, 0.0
+    if j + 4 <= last:
+        four = take(a, i * n + j) * take(x, j)
+        j += 4
+        while j + 4 <= last:
+            four = four + take(a, i * n + j) * take(x, j)
+            j += 4
+        found = total(four)
+    while j < last:
+        found += a[i, j] * x[j]
+        j += 1
+    return found
 
 
 @kernel
@@ -26,8 +56,7 @@ def factorise(a, pivot):
             factor = a[i, k] * inverse
             a[i, k] = factor
             if factor != 0.0:
-                for j in range(k + 1, n):
-                    a[i, j] -= factor * a[k, j]
+                _subtract(a, i, k, factor, k + 1, n)
     return True
 
 
@@ -39,12 +68,6 @@ def solve_factorised(a, pivot, x):
         p = pivot[k]
         x[k], x[p] = x[p], x[k]
     for i in range(n):
-        total = x[i]
-        for j in range(i):
-            total -= a[i, j] * x[j]
-        x[i] = total
+        x[i] -= _row_times(a, i, x, 0, i)
     for i in range(n - 1, -1, -1):
-        total = x[i]
-        for j in range(i + 1, n):
-            total -= a[i, j] * x[j]
-        x[i] = total / a[i, i]
+        x[i] = (x[i] - _row_times(a, i, x, i + 1, n)) / a[i, i]

@@ -7,7 +7,6 @@ motion, v = a = 0 the equilibrium.
 from __future__ import annotations
 
 from anguilla._distant import MATRIX, NUMBER, VECTOR, distant
-from anguilla._jit import part
 from anguilla.loads.constraints import (
     add_constraint_blocks,
     add_constraint_forces,
@@ -23,16 +22,8 @@ from anguilla.loads.stream import add_stream_forces, add_stream_rows, gather_str
 from anguilla.loads.table import EFFORT, GRAVITY, Loads
 from anguilla.loads.tendon import add_tendon_forces, add_tendon_hessians
 from anguilla.loads.wrench import add_wrench_columns, add_wrenches, row3
-from anguilla.mechanics.flat import (
-    carry_up_flat,
-    columns_down_flat,
-    columns_up_flat,
-    inertia_flat,
-    linearise_flat,
-    move_flat,
-)
 from anguilla.mechanics.forces import add_elasticity, carry_up, collect_forces, inertia_and_gravity
-from anguilla.mechanics.motion import interval_strains, move, pad_coordinates
+from anguilla.mechanics.motion import move
 from anguilla.mechanics.tangent import (
     add_elastic_tangent,
     clear_below,
@@ -48,21 +39,7 @@ from anguilla.mechanics.tree import Tree, Workspace
 @distant(Tree, Workspace, VECTOR, VECTOR, VECTOR)
 def descend(tree, ws, q, v, a):
     """First phase of the residual: the motion of all nodes, after which loads written in Python are asked."""
-    pad_coordinates(tree, ws, q, v, a)
-    interval_strains(tree, ws)
-    if tree.flat[0] == 1:
-        move_flat(tree, ws)
-    else:
-        move(tree, ws)
-
-
-@part
-def carry(tree, ws):
-    """Carry the wrenches of nodes up the tree, and turn them into forces on the strains of links."""
-    if tree.flat[0] == 1:
-        carry_up_flat(tree, ws)
-    else:
-        carry_up(tree, ws)
+    move(tree, ws, q, v, a)
 
 
 @distant(Tree, Workspace, Loads, VECTOR, VECTOR)
@@ -72,17 +49,14 @@ def ascend(tree, ws, loads, lam, out):
     if len(loads.tension) > 0:
         lines = ws.node, ws.local, tree.record_at, loads.row, loads.at, loads.cables, loads.pairs
         set_tensions(*lines, c, lam, loads.tension)
-    if tree.flat[0] == 1:
-        inertia_flat(tree, ws, row3(loads.row, GRAVITY))
-    else:
-        inertia_and_gravity(tree, ws, row3(loads.row, GRAVITY))
+    inertia_and_gravity(tree, ws, row3(loads.row, GRAVITY))
     add_wrenches(ws, loads)
     if len(loads.frames.table) > 0:
         add_frame_loads(ws.node, loads.row, loads.frames)
     if len(loads.pairs.table) > 0:
         add_spring_forces(ws.node, loads.pairs, loads.tension)
         add_constraint_forces(ws.node, loads.row, loads.at, loads.pairs, c, lam)
-    carry(tree, ws)
+    carry_up(tree, ws)
     add_tendon_forces(tree, ws, loads)
     add_muscle_forces(tree, ws, loads)
     collect_forces(tree, ws)
@@ -110,19 +84,12 @@ def tangent(tree, ws, loads, alpha, beta, lam, out):
     At the state of the last call of `residual`.
     """
     ws.matrix[:] = 0.0
-    flat = tree.flat[0] == 1
-    if flat:
-        linearise_flat(tree, ws, alpha, beta)
-    else:
-        linearise_locally(tree, ws, alpha, beta)
+    linearise_locally(tree, ws, alpha, beta)
     add_tendon_hessians(tree, ws, loads)
     add_muscle_hessians(tree, ws, loads)
     for s in range(1, len(tree.first)):
         for k in range(tree.path_packs[s] + tree.own_packs[s]):
-            if flat:
-                columns_down_flat(tree, ws, s, k)
-            else:
-                columns_down(tree, ws, s, k)
+            columns_down(tree, ws, s, k)
             if len(ws.places) > 0:
                 places_down(tree, ws, s, k)
         for k in range(tree.path_packs[s] + tree.own_packs[s], tree.path_packs[s] + tree.sub_packs[s]):
@@ -135,10 +102,7 @@ def tangent(tree, ws, loads, alpha, beta, lam, out):
         gather_streams(ws.node, ws.columns, ws.places, loads.streams)
     for s in range(len(tree.first) - 1, 0, -1):
         for k in range(tree.path_packs[s] + tree.sub_packs[s]):
-            if flat:
-                columns_up_flat(tree, ws, s, k)
-            else:
-                columns_up(tree, ws, s, k)
+            columns_up(tree, ws, s, k)
             collect_rows(tree, ws, s, k)
     add_elastic_tangent(tree, ws, alpha)
     width = len(ws.rows)

@@ -128,7 +128,7 @@ def _point_wrenches(
         return jumps
     below = np.zeros((len(q), len(children), 9))
     acting: dict[int, Floats] = {}
-    for k, loads, _ in replay(system, times, inputs, q, v, a, lam):
+    for k, loads, _ in replay(system, times, inputs, q, v, a, lam, in_space=True):
         node = system.workspace.node
         for c, child in enumerate(children):
             row = node[system.model.parts[child.index].entry]

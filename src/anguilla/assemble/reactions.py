@@ -29,16 +29,29 @@ def integrates(loads: Loads) -> bool:
     return bool(np.any(frames.data[frames.table[:, KIND] == THRUSTER, 6:12]))
 
 
-def evaluate(system: System, loads: Loads, q: Floats, v: Floats, a: Floats, lam: Floats) -> Floats:
-    """Residual and constraints (n + m,) in one state; leaves the motion and the wrenches of all nodes in the workspace."""
+def evaluate(
+    system: System, loads: Loads, q: Floats, v: Floats, a: Floats, lam: Floats, *, in_space: bool = False
+) -> Floats:
+    """Residual and constraints (n + m,) in one state; leaves the motion of all nodes in the workspace.
+
+    With in_space, the wrenches of all nodes too, out of the plane of a flat robot; no tangent may follow then.
+    """
     out = np.zeros(system.size + system.rows)
     kernel = system.user.residual if system.user else residual
-    kernel(system.spatial, system.workspace, loads, q, v, a, lam, out)
+    kernel(system.spatial if in_space else system.tree, system.workspace, loads, q, v, a, lam, out)
     return out
 
 
 def replay(
-    system: System, times: Floats, inputs: Inputs, q: Floats, v: Floats, a: Floats, lam: Floats
+    system: System,
+    times: Floats,
+    inputs: Inputs,
+    q: Floats,
+    v: Floats,
+    a: Floats,
+    lam: Floats,
+    *,
+    in_space: bool = False,
 ) -> Iterator[tuple[int, Loads, Floats]]:
     """(number, loads, residual) of each of the states (nt, n), evaluated in order: loads may remember those before.
 
@@ -52,10 +65,10 @@ def replay(
         dt = float(times[k] - times[k - 1]) if k else 0.0
         loads = table.at(k)
         loads.row[DT] = dt
-        values = evaluate(system, loads, q[k], v[k], a[k], lam[k])
+        values = evaluate(system, loads, q[k], v[k], a[k], lam[k], in_space=in_space)
         if rubs and k == 0:
             set_friction(system.tree, system.workspace, cables)
-            values = evaluate(system, loads, q[k], v[k], a[k], lam[k])
+            values = evaluate(system, loads, q[k], v[k], a[k], lam[k], in_space=in_space)
         yield k, loads, values
         if rubs:
             set_friction(system.tree, system.workspace, cables)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from anguilla._distant import entry
-from anguilla.assemble.evaluate import carry, descend
-from anguilla.mechanics.forces import collect_forces
+from anguilla.assemble.evaluate import descend
+from anguilla.mechanics.forces import carry_up, collect_forces
 from anguilla.mechanics.tree import N_F, N_M
 from anguilla.mechanics.vec import load3, store3
 
@@ -20,7 +20,7 @@ def generalised_forces(tree, ws, node, q, zero, wrench, out):
                 ws.node[i, N_M + c] = 0.0
         store3(ws.node, node, N_M, load3(wrench, t, 0))
         store3(ws.node, node, N_F, load3(wrench, t, 3))
-        carry(tree, ws)
+        carry_up(tree, ws)
         collect_forces(tree, ws)
         for k in range(q.shape[1]):
             out[t, k] = ws.rows[tree.lane[k]]

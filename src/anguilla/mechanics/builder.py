@@ -296,12 +296,10 @@ class Builder:
             prescribed=_floats(strains.reshape(-1, LANES, 36).transpose(0, 2, 1)).ravel(),
         )
         term_at, term, term_value = self._terms()
-        filled = np.bincount(lanes // LANES, minlength=packs)
         tree = Tree(
             term_at=term_at,
             term=term,
             term_value=term_value,
-            filled=_ints(filled),
             flat=_ints([self._is_flat()]),
             turning=self._turning(),
             **fields,

@@ -1,4 +1,4 @@
-"""The recursions of a robot that stays in the plane x-y: those of `motion`, `forces` and `tangent`, less what vanishes.
+"""What the recursions of `motion`, `forces` and `tangent` do at a node of a robot that stays in the plane x-y.
 
 Rods bend about z, stretch and shear along y; joints turn about z or slide in the plane. Loads may point anywhere, and frames
 on which nothing hangs may lie anywhere: what acts out of the plane moves nothing. Records are the same, so that loads and
@@ -9,22 +9,18 @@ have been laid over it.
 from __future__ import annotations
 
 from anguilla._jit import inline, part
-from anguilla.mechanics.flatmap import NORMAL, SINE, flat_forces, flat_hessian, flat_jacobian, flat_motion
-from anguilla.mechanics.joints import joint_force, joint_jacobian, joint_motion
+from anguilla.mechanics.flatmap import NORMAL, SINE
 from anguilla.mechanics.lanes import FOUR, U
 from anguilla.mechanics.rodmap import (
     FRAME,
     GAUSS_2,
-    HESSIAN,
     JACOBIAN,
     JET,
     NINE,
-    PAIR,
     Q0,
     Q1,
     Q2,
     RATE,
-    RECORD,
     RHO,
     SPIN,
     TURN,
@@ -33,7 +29,6 @@ from anguilla.mechanics.rodmap import (
     WRENCH,
 )
 from anguilla.mechanics.simd import lay, lay2, take, take2
-from anguilla.mechanics.tangent import GROUP, clear_motion, columns_of, copy_motion, hand_over, hessian_entry
 from anguilla.mechanics.tree import (
     BX,
     BY,
@@ -43,7 +38,6 @@ from anguilla.mechanics.tree import (
     FIXED,
     G1,
     G2,
-    JOINT,
     N_A,
     N_AL,
     N_F,
@@ -57,10 +51,8 @@ from anguilla.mechanics.tree import (
     N_W,
     N_X,
     P2,
-    PACK_SIZE,
     PHI,
     PSI,
-    ROD,
     TH0,
     TH1,
     TH2,
@@ -81,98 +73,73 @@ from anguilla.mechanics.vec2 import (
 )
 
 Z = 2  # place of the normal component in a node's three-vectors
-FLAT = (2, 3, 4)  # strains: bending about z, stretch, shear along y
 ZERO = (0.0, 0.0)
 
 
-@part
-def move_flat(tree, ws):
-    """`motion.move`, after the strains of all intervals are known."""
-    node, local = ws.node, ws.local
-    for chunk in range(len(local) // RECORD):
-        flat_motion(local, U(chunk) * U(RECORD))
-    for i in range(1, len(tree.parent)):
-        p = tree.parent[i]
-        turn = node[p, N_R], node[p, N_R + 3]
-        w, al = node[p, N_W + Z], node[p, N_AL + Z]
-        if tree.kind[i] != FIXED:
-            if tree.kind[i] == JOINT:
-                joint_motion(tree, local, i)
-            o = tree.record_at[i]
-            r = times(turn, get2(local, o + RHO))
-            p1, p2 = times(turn, get2(local, o + RHO + JET)), times(turn, get2(local, o + RHO + JET + JET))
-            r1 = add2(swing(w, r), p1)
-            r2 = add2(add2(swing(al, r), p2), add2(scale2(-w * w, r), swing(2.0 * w, p1)))
-            turn = times(turn, (local[o + TURN], local[o + TURN + SINE]))
-            store2(node, i, N_R, (turn[0], -turn[1]))
-            store2(node, i, N_R + 3, (turn[1], turn[0]))
-            w += local[o + SPIN + NORMAL]
-            al += local[o + SPIN + JET + NORMAL]
-        else:
-            r = times(turn, load2(tree.fixed, i, 9))
-            r1 = swing(w, r)
-            r2 = add2(swing(al, r), scale2(-w * w, r))
-            for k in range(3):  # a frame on which nothing hangs may point anywhere, off the plane
-                e = times(turn, (tree.fixed[i, k], tree.fixed[i, 3 + k]))
-                node[i, N_R + k], node[i, N_R + 3 + k], node[i, N_R + 6 + k] = e[0], e[1], tree.fixed[i, 6 + k]
-            node[i, N_R0 + Z] = tree.fixed[i, 9 + Z]
-            node[i, N_X + Z] = node[p, N_X + Z] + tree.fixed[i, 9 + Z]
-        store2(node, i, N_R0, r)
-        store2(node, i, N_R1, r1)
-        store2(node, i, N_R2, r2)
-        node[i, N_W + Z], node[i, N_AL + Z] = w, al
-        store2(node, i, N_X, add2(load2(node, p, N_X), r))
-        store2(node, i, N_V, add2(load2(node, p, N_V), r1))
-        store2(node, i, N_A, add2(load2(node, p, N_A), r2))
+@inline
+def node_motion_flat(tree, ws, i):
+    """Motion of node i from that of its parent (`motion.move`)."""
+    node, local, p = ws.node, ws.local, tree.parent[i]
+    turn = node[p, N_R], node[p, N_R + 3]
+    w, al = node[p, N_W + Z], node[p, N_AL + Z]
+    if tree.kind[i] != FIXED:
+        o = tree.record_at[i]
+        r = times(turn, get2(local, o + RHO))
+        p1, p2 = times(turn, get2(local, o + RHO + JET)), times(turn, get2(local, o + RHO + JET + JET))
+        r1 = add2(swing(w, r), p1)
+        r2 = add2(add2(swing(al, r), p2), add2(scale2(-w * w, r), swing(2.0 * w, p1)))
+        turn = times(turn, (local[o + TURN], local[o + TURN + SINE]))
+        store2(node, i, N_R, (turn[0], -turn[1]))
+        store2(node, i, N_R + 3, (turn[1], turn[0]))
+        w += local[o + SPIN + NORMAL]
+        al += local[o + SPIN + JET + NORMAL]
+    else:
+        r = times(turn, load2(tree.fixed, i, 9))
+        r1 = swing(w, r)
+        r2 = add2(swing(al, r), scale2(-w * w, r))
+        for k in range(3):  # a frame on which nothing hangs may point anywhere, off the plane
+            e = times(turn, (tree.fixed[i, k], tree.fixed[i, 3 + k]))
+            node[i, N_R + k], node[i, N_R + 3 + k], node[i, N_R + 6 + k] = e[0], e[1], tree.fixed[i, 6 + k]
+        node[i, N_R0 + Z] = tree.fixed[i, 9 + Z]
+        node[i, N_X + Z] = node[p, N_X + Z] + tree.fixed[i, 9 + Z]
+    store2(node, i, N_R0, r)
+    store2(node, i, N_R1, r1)
+    store2(node, i, N_R2, r2)
+    node[i, N_W + Z], node[i, N_AL + Z] = w, al
+    store2(node, i, N_X, add2(load2(node, p, N_X), r))
+    store2(node, i, N_V, add2(load2(node, p, N_V), r1))
+    store2(node, i, N_A, add2(load2(node, p, N_A), r2))
 
 
-@part
-def inertia_flat(tree, ws, gravity):
-    """`forces.inertia_and_gravity`."""
-    node = ws.node
-    for i in range(len(tree.parent)):
-        m = tree.mass[i]
-        moment = tree.turning[i] * node[i, N_AL + Z]
-        node[i, N_F], node[i, N_F + 1] = m * (node[i, N_A] - gravity[0]), m * (node[i, N_A + 1] - gravity[1])
-        node[i, N_MI + Z], node[i, N_M + Z] = moment, moment
+@inline
+def node_inertia_flat(tree, ws, i, gravity):
+    """Inertia force and moment of node i (`forces.inertia_and_gravity`)."""
+    node, m = ws.node, tree.mass[i]
+    moment = tree.turning[i] * node[i, N_AL + Z]
+    node[i, N_F], node[i, N_F + 1] = m * (node[i, N_A] - gravity[0]), m * (node[i, N_A + 1] - gravity[1])
+    node[i, N_MI + Z], node[i, N_M + Z] = moment, moment
 
 
-@part
-def carry_up_flat(tree, ws):
-    """`forces.carry_up`."""
-    node, local = ws.node, ws.local
-    for i in range(len(tree.parent) - 1, 0, -1):
-        p = tree.parent[i]
-        force, moment = load2(node, i, N_F), node[i, N_M + Z]
-        if tree.kind[i] != FIXED:
-            o = tree.record_at[i] + WRENCH
-            local[o + NORMAL] = moment
-            put2(local, o + JET, back((node[p, N_R], node[p, N_R + 3]), force))
-        node[p, N_M + Z] += moment + cross2(load2(node, i, N_R0), force)
-        store2(node, p, N_F, add2(load2(node, p, N_F), force))
-    for chunk in range(len(local) // RECORD):
-        flat_forces(local, U(chunk) * U(RECORD))
-    for i in range(1, len(tree.parent)):
-        if tree.kind[i] == JOINT:
-            joint_force(tree, local, i)
+@inline
+def node_wrench_flat(tree, ws, i):
+    """Wrench of node i on its link, and carried to its parent (`forces.carry_up`)."""
+    node, local, p = ws.node, ws.local, tree.parent[i]
+    force, moment = load2(node, i, N_F), node[i, N_M + Z]
+    if tree.kind[i] != FIXED:
+        o = tree.record_at[i] + WRENCH
+        local[o + NORMAL] = moment
+        put2(local, o + JET, back((node[p, N_R], node[p, N_R + 3]), force))
+    node[p, N_M + Z] += moment + cross2(load2(node, i, N_R0), force)
+    store2(node, p, N_F, add2(load2(node, p, N_F), force))
 
 
-@part
-def linearise_flat(tree, ws, alpha, beta):
-    """`tangent.linearise_locally`."""
-    node, local = ws.node, ws.local
-    for i in range(1, len(tree.parent)):
-        if tree.kind[i] == ROD:
-            p = tree.parent[i]
-            o = tree.record_at[i] + FRAME
-            local[o], local[o + SINE] = node[p, N_R], node[p, N_R + 3]
-            local[o + NINE + NORMAL], local[o + RATE + NORMAL] = node[p, N_W + Z], node[p, N_AL + Z]
-    for chunk in range(len(local) // RECORD):
-        flat_jacobian(local, U(chunk) * U(RECORD), alpha, beta)
-        flat_hessian(local, U(chunk) * U(RECORD))
-    for i in range(1, len(tree.parent)):
-        if tree.kind[i] == JOINT:
-            joint_jacobian(tree, node, local, i, alpha, beta)
+@inline
+def frame_flat(tree, ws, i):
+    """Motion of the parent of a rod link, for its Jacobian (`tangent.linearise_locally`)."""
+    node, local, p = ws.node, ws.local, tree.parent[i]
+    o = tree.record_at[i] + FRAME
+    local[o], local[o + SINE] = node[p, N_R], node[p, N_R + 3]
+    local[o + NINE + NORMAL], local[o + RATE + NORMAL] = node[p, N_W + Z], node[p, N_AL + Z]
 
 
 @inline
@@ -198,11 +165,10 @@ def _carry(a, p, c, r0, r1, r2, mass, inertia):
 
 
 @inline
-def _carry_own(a, c, one, two, r0, r1, r2, mass, inertia):
+def _carry_own(a, p, c, one, two, r0, r1, r2, mass, inertia):
     """The same along an interval, for columns that move the interval itself."""
     qa0, qa1, qa2, ua0, ua2 = one
     qb0, qb1, qb2, ub0, ub2 = two
-    p = c - PACK_SIZE
     phi, psi = take(a, c + PHI), take(a, c + PSI)
     th0, th1, th2 = take(a, p + TH0 + NORMAL), take(a, p + TH1 + NORMAL), take(a, p + TH2 + NORMAL)
     dr = add2(swing(th0, r0), axpy2(phi, ua0, scale2(psi, ub0)))
@@ -231,73 +197,36 @@ def _strain_columns(local, o, strain):
 
 
 @part
-def columns_down_flat(tree, ws, s, k):
-    """`tangent.columns_down`."""
+def node_columns_flat(tree, ws, i, p, c, strain):
+    """Columns of node i at record c from those at record p (`tangent.columns_down`); strain < 0: none that moves link i."""
     node, local, columns = ws.node, ws.local, ws.columns
-    path, own = tree.path_packs[s], tree.own_packs[s]
-    first = tree.first[s]
-    c = columns_of(tree, s, k, first)
-    if k < path:
-        parent = tree.parent[first]
-        copy_motion(columns, columns_of(tree, tree.segment[parent], k, parent), c)
+    r0, r1, r2 = load2(node, i, N_R0), load2(node, i, N_R1), load2(node, i, N_R2)
+    if strain >= 0:
+        o = tree.record_at[i] + JACOBIAN
+        one, two = _strain_columns(local, o, strain), _strain_columns(local, o + GAUSS_2, strain)
+        _carry_own(columns, p, c, one, two, r0, r1, r2, tree.mass[i], tree.turning[i])
     else:
-        clear_motion(columns, c)
-    strain = 0
-    if k >= path:
-        strain = tree.strains[s, tree.pack_slot[tree.own_pack[s] + k - path]]
-    for i in range(first, tree.last[s] + 1):
-        r0, r1, r2 = load2(node, i, N_R0), load2(node, i, N_R1), load2(node, i, N_R2)
-        mass, inertia = tree.mass[i], tree.turning[i]
-        if i == first:
-            _carry(columns, c, c, r0, r1, r2, mass, inertia)
-        elif tree.kind[i] != FIXED and path <= k < path + own:
-            o = tree.record_at[i] + JACOBIAN
-            one, two = _strain_columns(local, o, strain), _strain_columns(local, o + GAUSS_2, strain)
-            _carry_own(columns, c, one, two, r0, r1, r2, mass, inertia)
-        else:
-            _carry(columns, c - PACK_SIZE, c, r0, r1, r2, mass, inertia)
-        c = c + PACK_SIZE
+        _carry(columns, p, c, r0, r1, r2, tree.mass[i], tree.turning[i])
 
 
-@part
-def _strain_rows(tree, local, a, c, i, s, pack):
-    """Strain-force columns of interval i: Q0 . dMo + U0 . (dF - Theta0 x F) (+ Hessian x Psi)."""
-    o = tree.record_at[i]
-    for slot in range(tree.strain_count[s]):
-        row = tree.strains[s, slot]
-        q1, _, _, u1, _ = _strain_columns(local, o + JACOBIAN, row)
-        q2, _, _, u2, _ = _strain_columns(local, o + JACOBIAN + GAUSS_2, row)
-        h11, h12, h21, h22 = 0.0, 0.0, 0.0, 0.0
-        if pack >= 0:
-            col = tree.strains[s, tree.pack_slot[pack]]
-            h = o + HESSIAN
-            h11, h12 = hessian_entry(local, h, row, col), hessian_entry(local, h + PAIR, row, col)
-            h = h + PAIR + PAIR
-            h21, h22 = hessian_entry(local, h, row, col), hessian_entry(local, h + PAIR, row, col)
-        g = c + GROUP * U(slot)
-        x, y, phi, psi = take(a, c + BX + NORMAL), take2(a, c + BY), take(a, c + PHI), take(a, c + PSI)
-        lay(a, g + G1, q1 * x + dot2(u1, y) + h11 * phi + h12 * psi)
-        lay(a, g + G2, q2 * x + dot2(u2, y) + h21 * phi + h22 * psi)
+@inline
+def node_wrench_columns_flat(ws, i, p, c):
+    """Wrench columns of node i at record c, on its link and carried to record p of its parent (`tangent.columns_up`)."""
+    node, columns = ws.node, ws.columns
+    force, r = load2(node, i, N_F), load2(node, i, N_R0)
+    th0, df, dm = take(columns, p + TH0 + NORMAL), take2(columns, c + DF), take(columns, c + DM + NORMAL)
+    lay(columns, c + BX + NORMAL, dm)
+    lay2(columns, c + BY, axpy2(-1.0, swing(th0, force), df))
+    dm = dm + cross2(take2(columns, c + DR), force) + cross2(r, df)
+    lay(columns, p + DM + NORMAL, take(columns, p + DM + NORMAL) + dm)
+    lay2(columns, p + DF, add2(take2(columns, p + DF), df))
 
 
-@part
-def columns_up_flat(tree, ws, s, k):
-    """`tangent.columns_up`."""
-    node, local, columns = ws.node, ws.local, ws.columns
-    path, own = tree.path_packs[s], tree.own_packs[s]
-    first = tree.first[s]
-    pack = tree.own_pack[s] + k - path if path <= k < path + own else -1
-    c = columns_of(tree, s, k, tree.last[s])
-    for i in range(tree.last[s], first, -1):
-        force, r = load2(node, i, N_F), load2(node, i, N_R0)
-        p = c - PACK_SIZE
-        th0, df, dm = take(columns, p + TH0 + NORMAL), take2(columns, c + DF), take(columns, c + DM + NORMAL)
-        lay(columns, c + BX + NORMAL, dm)
-        lay2(columns, c + BY, axpy2(-1.0, swing(th0, force), df))
-        dm = dm + cross2(take2(columns, c + DR), force) + cross2(r, df)
-        lay(columns, p + DM + NORMAL, take(columns, p + DM + NORMAL) + dm)
-        lay2(columns, p + DF, add2(take2(columns, p + DF), df))
-        if tree.kind[i] != FIXED:
-            _strain_rows(tree, local, columns, c, i, s, pack)
-        c = p
-    hand_over(tree, ws, s, k, c)
+@inline
+def strain_rows_flat(local, a, o, c, g, row):
+    """Strain-force columns of one strain at record g, without Hessian: Q0 . dMo + U0 . (dF - Theta0 x F)."""
+    q1, _, _, u1, _ = _strain_columns(local, o + JACOBIAN, row)
+    q2, _, _, u2, _ = _strain_columns(local, o + JACOBIAN + GAUSS_2, row)
+    x, y = take(a, c + BX + NORMAL), take2(a, c + BY)
+    lay(a, g + G1, q1 * x + dot2(u1, y))
+    lay(a, g + G2, q2 * x + dot2(u2, y))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from anguilla._jit import part
+from anguilla._jit import inline, part
+from anguilla.mechanics.flat import node_inertia_flat, node_wrench_flat
+from anguilla.mechanics.flatmap import flat_forces
 from anguilla.mechanics.joints import ball_force, joint_force
 from anguilla.mechanics.lanes import FOUR, U, put3
 from anguilla.mechanics.rodmap import FORCE, JET, RECORD, SIX, STRAIN, WRENCH, rod_forces
@@ -11,39 +13,60 @@ from anguilla.mechanics.tree import BALL, FIXED, JOINT, N_A, N_AL, N_F, N_M, N_M
 from anguilla.mechanics.vec import add, cross, load3, load9, matvec, store3, sub, tmatvec
 
 
+@inline
+def _node_inertia(tree, ws, i, gravity):
+    """Force m (a - g) and moment I al + w x I w of node i, in world axes."""
+    node, m = ws.node, tree.mass[i]
+    a = sub(load3(node, i, N_A), gravity)
+    store3(node, i, N_F, (m * a[0], m * a[1], m * a[2]))
+    j1, j2, j3 = load3(tree.inertia, i, 0)
+    rotation = load9(node, i, N_R)
+    w, al = tmatvec(rotation, load3(node, i, N_W)), tmatvec(rotation, load3(node, i, N_AL))
+    jw, jal = (j1 * w[0], j2 * w[1], j3 * w[2]), (j1 * al[0], j2 * al[1], j3 * al[2])
+    moment = matvec(rotation, add(jal, cross(w, jw)))
+    store3(node, i, N_MI, moment)
+    store3(node, i, N_M, moment)
+
+
 @part
 def inertia_and_gravity(tree, ws, gravity):
-    """Force m (a - g) and moment I al + w x I w of every node, in world axes."""
-    node = ws.node
+    """Inertia and weight of every node."""
+    flat = tree.flat[0] == 1
     for i in range(len(tree.parent)):
-        m = tree.mass[i]
-        a = sub(load3(node, i, N_A), gravity)
-        store3(node, i, N_F, (m * a[0], m * a[1], m * a[2]))
-        j1, j2, j3 = load3(tree.inertia, i, 0)
-        rotation = load9(node, i, N_R)
-        w, al = tmatvec(rotation, load3(node, i, N_W)), tmatvec(rotation, load3(node, i, N_AL))
-        jw, jal = (j1 * w[0], j2 * w[1], j3 * w[2]), (j1 * al[0], j2 * al[1], j3 * al[2])
-        moment = matvec(rotation, add(jal, cross(w, jw)))
-        store3(node, i, N_MI, moment)
-        store3(node, i, N_M, moment)
+        if flat:
+            node_inertia_flat(tree, ws, i, gravity)
+        else:
+            _node_inertia(tree, ws, i, gravity)
+
+
+@inline
+def _node_wrench(tree, ws, i):
+    """Wrench of node i on its link, and carried to its parent."""
+    node, local, p = ws.node, ws.local, tree.parent[i]
+    force, moment = load3(node, i, N_F), load3(node, i, N_M)
+    if tree.kind[i] != FIXED:  # a link feels the wrench about its child node, before it is carried to the parent
+        rotation = load9(node, p, N_R)
+        o = tree.record_at[i] + WRENCH
+        put3(local, o, tmatvec(rotation, moment))
+        put3(local, o + JET, tmatvec(rotation, force))
+    store3(node, p, N_M, add(load3(node, p, N_M), add(moment, cross(load3(node, i, N_R0), force))))
+    store3(node, p, N_F, add(load3(node, p, N_F), force))
 
 
 @part
 def carry_up(tree, ws):
     """Carry node wrenches up the tree and turn them into forces on every link's strains."""
-    node, local = ws.node, ws.local
+    local, flat = ws.local, tree.flat[0] == 1
     for i in range(len(tree.parent) - 1, 0, -1):
-        p = tree.parent[i]
-        force, moment = load3(node, i, N_F), load3(node, i, N_M)
-        if tree.kind[i] != FIXED:  # a link feels the wrench about its child node, before it is carried to the parent
-            rotation = load9(node, p, N_R)
-            o = tree.record_at[i] + WRENCH
-            put3(local, o, tmatvec(rotation, moment))
-            put3(local, o + JET, tmatvec(rotation, force))
-        store3(node, p, N_M, add(load3(node, p, N_M), add(moment, cross(load3(node, i, N_R0), force))))
-        store3(node, p, N_F, add(load3(node, p, N_F), force))
+        if flat:
+            node_wrench_flat(tree, ws, i)
+        else:
+            _node_wrench(tree, ws, i)
     for chunk in range(len(local) // RECORD):
-        rod_forces(local, U(chunk) * U(RECORD))
+        if flat:
+            flat_forces(local, U(chunk) * U(RECORD))
+        else:
+            rod_forces(local, U(chunk) * U(RECORD))
     for i in range(1, len(tree.parent)):
         if tree.kind[i] == JOINT:
             joint_force(tree, local, i)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from anguilla._jit import part
+from anguilla._jit import inline, part
+from anguilla.mechanics.flat import node_motion_flat
+from anguilla.mechanics.flatmap import flat_motion
 from anguilla.mechanics.joints import ball_motion, joint_motion
 from anguilla.mechanics.lanes import FOUR, LANES, U, get3, get9
 from anguilla.mechanics.rodmap import JET, MAX_ANGLE, OMEGA, RATE, RECORD, RHO, SIX, SPIN, TURN, rod_motion
@@ -40,47 +42,61 @@ def interval_strains(tree, ws):
                 into, j = into + RATE, j + lanes
 
 
+@inline
+def _node_motion(tree, ws, i):
+    """Motion of node i from that of its parent."""
+    node, local, p = ws.node, ws.local, tree.parent[i]
+    rotation = load9(node, p, N_R)
+    w, al = load3(node, p, N_W), load3(node, p, N_AL)
+    if tree.kind[i] != FIXED:
+        o = tree.record_at[i]
+        turn = get9(local, o + TURN)
+        r = matvec(rotation, get3(local, o + RHO))
+        p1, p2 = matvec(rotation, get3(local, o + RHO + JET)), matvec(rotation, get3(local, o + RHO + JET + JET))
+        spin, rate = matvec(rotation, get3(local, o + SPIN)), matvec(rotation, get3(local, o + SPIN + JET))
+        # r' = w x r + R rho' ;  r'' = al x r + w x (w x r + 2 R rho') + R rho''
+        wxr = cross(w, r)
+        r1 = add(wxr, p1)
+        r2 = add(cross(al, r), add(cross(w, axpy(2.0, p1, wxr)), p2))
+        # al += w x (R T Omega') + R (T Omega')' ;  w += R T Omega'
+        al = add(al, add(cross(w, spin), rate))
+        w = add(w, spin)
+    else:
+        turn = load9(tree.fixed, i, 0)
+        r = matvec(rotation, load3(tree.fixed, i, 9))
+        r1 = cross(w, r)
+        r2 = add(cross(al, r), cross(w, r1))
+    store3(node, i, N_R0, r)
+    store3(node, i, N_R1, r1)
+    store3(node, i, N_R2, r2)
+    store9(node, i, N_R, matmul(rotation, turn))
+    store3(node, i, N_W, w)
+    store3(node, i, N_AL, al)
+    store3(node, i, N_X, add(load3(node, p, N_X), r))
+    store3(node, i, N_V, add(load3(node, p, N_V), r1))
+    store3(node, i, N_A, add(load3(node, p, N_A), r2))
+
+
 @part
-def move(tree, ws):
-    """Poses, velocities and accelerations of all nodes, after the strains of all intervals are known."""
-    node, local = ws.node, ws.local
+def move(tree, ws, q, v, a):
+    """Poses, velocities and accelerations of all nodes, for coordinates q, rates v and accelerations a."""
+    local, flat = ws.local, tree.flat[0] == 1
+    pad_coordinates(tree, ws, q, v, a)
+    interval_strains(tree, ws)
     for chunk in range(len(local) // RECORD):
-        rod_motion(local, U(chunk) * U(RECORD))
-    for i in range(1, len(tree.parent)):
-        p = tree.parent[i]
-        rotation = load9(node, p, N_R)
-        w, al = load3(node, p, N_W), load3(node, p, N_AL)
-        if tree.kind[i] != FIXED:
-            if tree.kind[i] == JOINT:
-                joint_motion(tree, local, i)
-            elif tree.kind[i] == BALL:
-                ball_motion(tree, local, i)
-            o = tree.record_at[i]
-            turn = get9(local, o + TURN)
-            r = matvec(rotation, get3(local, o + RHO))
-            p1, p2 = matvec(rotation, get3(local, o + RHO + JET)), matvec(rotation, get3(local, o + RHO + JET + JET))
-            spin, rate = matvec(rotation, get3(local, o + SPIN)), matvec(rotation, get3(local, o + SPIN + JET))
-            # r' = w x r + R rho' ;  r'' = al x r + w x (w x r + 2 R rho') + R rho''
-            wxr = cross(w, r)
-            r1 = add(wxr, p1)
-            r2 = add(cross(al, r), add(cross(w, axpy(2.0, p1, wxr)), p2))
-            # al += w x (R T Omega') + R (T Omega')' ;  w += R T Omega'
-            al = add(al, add(cross(w, spin), rate))
-            w = add(w, spin)
+        if flat:
+            flat_motion(local, U(chunk) * U(RECORD))
         else:
-            turn = load9(tree.fixed, i, 0)
-            r = matvec(rotation, load3(tree.fixed, i, 9))
-            r1 = cross(w, r)
-            r2 = add(cross(al, r), cross(w, r1))
-        store3(node, i, N_R0, r)
-        store3(node, i, N_R1, r1)
-        store3(node, i, N_R2, r2)
-        store9(node, i, N_R, matmul(rotation, turn))
-        store3(node, i, N_W, w)
-        store3(node, i, N_AL, al)
-        store3(node, i, N_X, add(load3(node, p, N_X), r))
-        store3(node, i, N_V, add(load3(node, p, N_V), r1))
-        store3(node, i, N_A, add(load3(node, p, N_A), r2))
+            rod_motion(local, U(chunk) * U(RECORD))
+    for i in range(1, len(tree.parent)):
+        if tree.kind[i] == JOINT:
+            joint_motion(tree, local, i)
+        elif tree.kind[i] == BALL:
+            ball_motion(tree, local, i)
+        if flat:
+            node_motion_flat(tree, ws, i)
+        else:
+            _node_motion(tree, ws, i)
 
 
 @part

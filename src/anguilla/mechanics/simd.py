@@ -11,6 +11,7 @@ import operator
 from typing import Any
 
 import numba
+import numpy as np
 from llvmlite import ir
 from numba.core import types
 from numba.core.datamodel import models
@@ -111,6 +112,19 @@ def _lay(_typing: Any, a: Any, o: Any, x: Any) -> Any:
     return types.none(a, o, x), write
 
 
+@intrinsic
+def _repeat(_typing: Any, x: Any) -> Any:
+    def write(_context: Any, builder: Any, _signature: Any, values: Any) -> Any:
+        return _spread(builder, values[0])
+
+    return FOUR_NUMBERS(types.float64), write
+
+
+def spread(x):
+    """Four copies of a number."""
+    return np.full(LANES, x)
+
+
 def take(a, o):
     """Four numbers at offset o, counted along the memory of the array."""
     return a.reshape(-1)[int(o) : int(o) + LANES].copy()
@@ -121,6 +135,7 @@ def lay(a, o, x):
     a.reshape(-1)[int(o) : int(o) + LANES] = x
 
 
+built(spread, lambda x: _repeat(x))
 built(take, lambda a, o: _take(a, o))
 built(lay, lambda a, o, x: _lay(a, o, x))
 

@@ -8,6 +8,8 @@ them. The tangent is affine in (alpha, beta): T = K + alpha C + beta M.
 from __future__ import annotations
 
 from anguilla._jit import inline, part
+from anguilla.mechanics.flat import frame_flat, node_columns_flat, node_wrench_columns_flat, strain_rows_flat
+from anguilla.mechanics.flatmap import flat_hessian, flat_jacobian
 from anguilla.mechanics.joints import ball_jacobian, joint_jacobian
 from anguilla.mechanics.lanes import FOUR, U, get_column, put3, put9
 from anguilla.mechanics.rodmap import (
@@ -32,7 +34,7 @@ from anguilla.mechanics.rodmap import (
     rod_hessian,
     rod_jacobian,
 )
-from anguilla.mechanics.simd import lay, lay3, take, take3
+from anguilla.mechanics.simd import lay, lay3, spread, take, take3
 from anguilla.mechanics.tree import (
     BALL,
     BX,
@@ -103,73 +105,89 @@ def places_of(tree, s, k, i):
     return columns_of(tree, s, k, i) // PACK_SIZE * PLACE_SIZE
 
 
+@inline
+def _turning_inertia(tree, ws, i):
+    """World inertia of node i, and its gyroscopic matrix."""
+    node = ws.node
+    r, w = load9(node, i, N_R), load3(node, i, N_W)
+    j1, j2, j3 = load3(tree.inertia, i, 0)
+    rj = (r[0] * j1, r[1] * j2, r[2] * j3, r[3] * j1, r[4] * j2, r[5] * j3, r[6] * j1, r[7] * j2, r[8] * j3)
+    inertia = matmul(rj, transpose(r))
+    spin = iso_hat(0.0, 1.0, w)
+    gyro = maxpy(-1.0, matmul(inertia, spin), matmul(spin, inertia))
+    store9(node, i, N_I, inertia)
+    store9(node, i, N_G, maxpy(-1.0, iso_hat(0.0, 1.0, matvec(inertia, w)), gyro))
+
+
+@inline
+def _frame(tree, ws, i):
+    """Motion of the parent of a rod link, for its Jacobian."""
+    node, local, p = ws.node, ws.local, tree.parent[i]
+    o = tree.record_at[i] + FRAME
+    put9(local, o, load9(node, p, N_R))
+    put3(local, o + NINE, load3(node, p, N_W))
+    put3(local, o + RATE, load3(node, p, N_AL))
+
+
 @part
 def linearise_locally(tree, ws, alpha, beta):
     """What the columns need of every node and interval: world inertia, Jacobian jets, Hessians."""
-    node, local = ws.node, ws.local
+    local, flat = ws.local, tree.flat[0] == 1
     for i in range(1, len(tree.parent)):
-        r, w = load9(node, i, N_R), load3(node, i, N_W)
-        j1, j2, j3 = load3(tree.inertia, i, 0)
-        rj = (r[0] * j1, r[1] * j2, r[2] * j3, r[3] * j1, r[4] * j2, r[5] * j3, r[6] * j1, r[7] * j2, r[8] * j3)
-        inertia = matmul(rj, transpose(r))
-        spin = iso_hat(0.0, 1.0, w)
-        gyro = maxpy(-1.0, matmul(inertia, spin), matmul(spin, inertia))
-        store9(node, i, N_I, inertia)
-        store9(node, i, N_G, maxpy(-1.0, iso_hat(0.0, 1.0, matvec(inertia, w)), gyro))
-        if tree.kind[i] == ROD:
-            p = tree.parent[i]
-            o = tree.record_at[i] + FRAME
-            put9(local, o, load9(node, p, N_R))
-            put3(local, o + NINE, load3(node, p, N_W))
-            put3(local, o + RATE, load3(node, p, N_AL))
+        if not flat:
+            _turning_inertia(tree, ws, i)
+        if tree.kind[i] == ROD and flat:
+            frame_flat(tree, ws, i)
+        elif tree.kind[i] == ROD:
+            _frame(tree, ws, i)
     for chunk in range(len(local) // RECORD):
-        rod_jacobian(local, U(chunk) * U(RECORD), alpha, beta)
-        rod_hessian(local, U(chunk) * U(RECORD))
+        at = U(chunk) * U(RECORD)
+        if flat:
+            flat_jacobian(local, at, alpha, beta)
+            flat_hessian(local, at)
+        else:
+            rod_jacobian(local, at, alpha, beta)
+            rod_hessian(local, at)
     for i in range(1, len(tree.parent)):
         if tree.kind[i] == JOINT:
-            joint_jacobian(tree, node, local, i, alpha, beta)
+            joint_jacobian(tree, ws.node, local, i, alpha, beta)
         elif tree.kind[i] == BALL:
             ball_jacobian(tree, ws, i, alpha, beta)
 
 
 @inline
-def _carry(a, p, c, r0, r1, r2, mass, inertia, gyro, moment):
-    """Columns at record c from those at record p, one link vector further, and of the inertia force and moment there."""
+def _lay_motion(a, c, th0, th1, th2, p2, dr, mass, inertia, gyro, moment):
+    """Columns of a node, and of its inertia force and moment: df = m P2, dmo = I Theta2 + G Theta1 + Theta0 x mo."""
+    lay3(a, c + TH0, th0)
+    lay3(a, c + TH1, th1)
+    lay3(a, c + TH2, th2)
+    lay3(a, c + P2, p2)
+    lay3(a, c + DR, dr)
+    lay3(a, c + DF, scale(mass, p2))
+    lay3(a, c + DM, add(add(matvec(inertia, th2), matvec(gyro, th1)), cross(th0, moment)))
+
+
+@part
+def _node_columns(tree, ws, i, p, c, strain):
+    """Columns of node i at record c from those at record p of its parent; strain < 0: they do not move link i itself."""
+    node, local, a = ws.node, ws.local, ws.columns
+    r0, r1, r2 = load3(node, i, N_R0), load3(node, i, N_R1), load3(node, i, N_R2)
+    body = tree.mass[i], load9(node, i, N_I), load9(node, i, N_G), load3(node, i, N_MI)
     th0, th1, th2 = take3(a, p + TH0), take3(a, p + TH1), take3(a, p + TH2)
     # P2 += Theta2 x r + 2 Theta1 x r' + Theta0 x r''
     dr = cross(th0, r0)
     p2 = add(take3(a, p + P2), add(cross(th2, r0), axpy(2.0, cross(th1, r1), cross(th0, r2))))
-    lay3(a, c + TH0, th0)
-    lay3(a, c + TH1, th1)
-    lay3(a, c + TH2, th2)
-    lay3(a, c + P2, p2)
-    lay3(a, c + DR, dr)
-    # df = m P2 ;  dmo = I Theta2 + G Theta1 + Theta0 x mo
-    lay3(a, c + DF, scale(mass, p2))
-    lay3(a, c + DM, add(add(matvec(inertia, th2), matvec(gyro, th1)), cross(th0, moment)))
-
-
-@inline
-def _carry_own(a, c, one, two, r0, r1, r2, mass, inertia, gyro, moment):
-    """The same along a rod interval, for columns that move the interval itself: Theta_j += Q_j Psi, P2 += U2 Psi."""
-    qa0, qa1, qa2, ua0, ua2 = one
-    qb0, qb1, qb2, ub0, ub2 = two
-    p = c - PACK_SIZE
-    phi, psi = take(a, c + PHI), take(a, c + PSI)
-    th0, th1, th2 = take3(a, p + TH0), take3(a, p + TH1), take3(a, p + TH2)
-    dr = add(cross(th0, r0), axpy(phi, ua0, scale(psi, ub0)))
-    p2 = add(take3(a, p + P2), add(cross(th2, r0), axpy(2.0, cross(th1, r1), cross(th0, r2))))
-    p2 = axpy(phi, ua2, axpy(psi, ub2, p2))
-    th0 = axpy(phi, qa0, axpy(psi, qb0, th0))
-    th1 = axpy(phi, qa1, axpy(psi, qb1, th1))
-    th2 = axpy(phi, qa2, axpy(psi, qb2, th2))
-    lay3(a, c + TH0, th0)
-    lay3(a, c + TH1, th1)
-    lay3(a, c + TH2, th2)
-    lay3(a, c + P2, p2)
-    lay3(a, c + DR, dr)
-    lay3(a, c + DF, scale(mass, p2))
-    lay3(a, c + DM, add(add(matvec(inertia, th2), matvec(gyro, th1)), cross(th0, moment)))
+    if strain >= 0:  # Theta_j += Q_j Psi ;  P2 += U2 Psi
+        o = tree.record_at[i] + JACOBIAN
+        phi, psi = take(a, c + PHI), take(a, c + PSI)
+        qa0, qa1, qa2, ua0, ua2 = _strain_columns(local, o, strain)
+        qb0, qb1, qb2, ub0, ub2 = _strain_columns(local, o + GAUSS_2, strain)
+        dr = add(dr, axpy(phi, ua0, scale(psi, ub0)))
+        p2 = axpy(phi, ua2, axpy(psi, ub2, p2))
+        th0 = axpy(phi, qa0, axpy(psi, qb0, th0))
+        th1 = axpy(phi, qa1, axpy(psi, qb1, th1))
+        th2 = axpy(phi, qa2, axpy(psi, qb2, th2))
+    _lay_motion(a, c, th0, th1, th2, p2, dr, *body)
 
 
 @inline
@@ -182,48 +200,32 @@ def _strain_columns(local, o, strain):
     return ZERO, ZERO, ZERO, q0, q2
 
 
-@inline
-def copy_motion(columns, o, c):
-    """Motion columns of record o into record c."""
-    for j in range(MOTION_FIELDS):
-        columns[c + U(j)] = columns[o + U(j)]
-
-
-@inline
-def clear_motion(columns, c):
-    """Motion columns of record c: zero."""
-    for j in range(MOTION_FIELDS):
-        columns[c + U(j)] = 0.0
-
-
 @part
 def columns_down(tree, ws, s, k):
     """Columns of pack k along segment s, from its root to its last node."""
-    node, local, columns = ws.node, ws.local, ws.columns
+    columns, flat = ws.columns, tree.flat[0] == 1
     path, own = tree.path_packs[s], tree.own_packs[s]
     first = tree.first[s]
     c = columns_of(tree, s, k, first)
     if k < path:  # the columns of the frame that the segment hangs on
         parent = tree.parent[first]
-        copy_motion(columns, columns_of(tree, tree.segment[parent], k, parent), c)
+        o = columns_of(tree, tree.segment[parent], k, parent)
+        for j in range(MOTION_FIELDS):
+            columns[c + U(j)] = columns[o + U(j)]
     else:
-        clear_motion(columns, c)
-    strain = 0
-    if k >= path:
-        strain = tree.strains[s, tree.pack_slot[tree.own_pack[s] + k - path]]
+        for j in range(MOTION_FIELDS):
+            columns[c + U(j)] = 0.0
+    own_strain = -1
+    if path <= k < path + own:
+        own_strain = tree.strains[s, tree.pack_slot[tree.own_pack[s] + k - path]]
+    p = c
     for i in range(first, tree.last[s] + 1):
-        r0, r1, r2 = load3(node, i, N_R0), load3(node, i, N_R1), load3(node, i, N_R2)
-        inertia, gyro, moment = load9(node, i, N_I), load9(node, i, N_G), load3(node, i, N_MI)
-        mass = tree.mass[i]
-        if i == first:
-            _carry(columns, c, c, r0, r1, r2, mass, inertia, gyro, moment)
-        elif tree.kind[i] != FIXED and path <= k < path + own:
-            o = tree.record_at[i] + JACOBIAN
-            one, two = _strain_columns(local, o, strain), _strain_columns(local, o + GAUSS_2, strain)
-            _carry_own(columns, c, one, two, r0, r1, r2, mass, inertia, gyro, moment)
+        strain = own_strain if i > first and tree.kind[i] != FIXED else -1
+        if flat:
+            node_columns_flat(tree, ws, i, p, c, strain)
         else:
-            _carry(columns, c - PACK_SIZE, c, r0, r1, r2, mass, inertia, gyro, moment)
-        c = c + PACK_SIZE
+            _node_columns(tree, ws, i, p, c, strain)
+        p, c = c, c + PACK_SIZE
 
 
 @inline
@@ -261,7 +263,7 @@ def places_down(tree, ws, s, k):
 
 
 @inline
-def hessian_entry(local, o, row, col):
+def _hessian_entry(local, o, row, col):
     """Hessian entry of one pair of Gauss points (record offset o) for strains row and col."""
     at = FOUR * U(3 * (row % 3) + col % 3)
     if row < 3:
@@ -269,53 +271,43 @@ def hessian_entry(local, o, row, col):
     return local[o + (GK if col < 3 else GG) + at]
 
 
-@part
-def _strain_rows(tree, local, a, c, i, s, pack):
-    """Strain-force columns of interval i: Q0 . (dMo - Theta0 x Mo) + U0 . (dF - Theta0 x F) (+ Hessian x Psi)."""
-    o = tree.record_at[i]
-    for slot in range(tree.strain_count[s]):
-        row = tree.strains[s, slot]
-        q1, _, _, u1, _ = _strain_columns(local, o + JACOBIAN, row)
-        q2, _, _, u2, _ = _strain_columns(local, o + JACOBIAN + GAUSS_2, row)
-        h11, h12, h21, h22 = 0.0, 0.0, 0.0, 0.0
-        if pack >= 0:
-            col = tree.strains[s, tree.pack_slot[pack]]
-            h = o + HESSIAN
-            h11, h12 = hessian_entry(local, h, row, col), hessian_entry(local, h + PAIR, row, col)
-            h = h + PAIR + PAIR
-            h21, h22 = hessian_entry(local, h, row, col), hessian_entry(local, h + PAIR, row, col)
-        g = c + GROUP * U(slot)
-        x, y, phi, psi = take3(a, c + BX), take3(a, c + BY), take(a, c + PHI), take(a, c + PSI)
-        lay(a, g + G1, dot(q1, x) + dot(u1, y) + h11 * phi + h12 * psi)
-        lay(a, g + G2, dot(q2, x) + dot(u2, y) + h21 * phi + h22 * psi)
+@inline
+def _node_wrench_columns(ws, i, p, c):
+    """Wrench columns of node i at record c, on its link and carried to record p of its parent."""
+    node, columns = ws.node, ws.columns
+    force, moment, r = load3(node, i, N_F), load3(node, i, N_M), load3(node, i, N_R0)
+    th0, df, dm = take3(columns, p + TH0), take3(columns, c + DF), take3(columns, c + DM)
+    lay3(columns, c + BX, sub(dm, cross(th0, moment)))
+    lay3(columns, c + BY, sub(df, cross(th0, force)))
+    # dMo += dMo + dr x F + r x dF ;  dF += dF
+    dm = add(dm, add(cross(take3(columns, c + DR), force), cross(r, df)))
+    lay3(columns, p + DF, add(take3(columns, p + DF), df))
+    lay3(columns, p + DM, add(take3(columns, p + DM), dm))
+
+
+@inline
+def _strain_rows(local, a, o, c, g, row):
+    """Strain-force columns of one strain at record g, without Hessian: Q0 . (dMo - Theta0 x Mo) + U0 . (dF - Theta0 x F)."""
+    q1, _, _, u1, _ = _strain_columns(local, o + JACOBIAN, row)
+    q2, _, _, u2, _ = _strain_columns(local, o + JACOBIAN + GAUSS_2, row)
+    x, y = take3(a, c + BX), take3(a, c + BY)
+    lay(a, g + G1, dot(q1, x) + dot(u1, y))
+    lay(a, g + G2, dot(q2, x) + dot(u2, y))
+
+
+@inline
+def _add_hessian(local, a, h, c, g, row, col):
+    """Strain-force columns of one strain += Hessian x Psi, for columns of strain col."""
+    h11, h12 = _hessian_entry(local, h, row, col), _hessian_entry(local, h + PAIR, row, col)
+    h = h + PAIR + PAIR
+    h21, h22 = _hessian_entry(local, h, row, col), _hessian_entry(local, h + PAIR, row, col)
+    phi, psi = take(a, c + PHI), take(a, c + PSI)
+    lay(a, g + G1, take(a, g + G1) + (h11 * phi + h12 * psi))
+    lay(a, g + G2, take(a, g + G2) + (h21 * phi + h22 * psi))
 
 
 @part
-def columns_up(tree, ws, s, k):
-    """Wrench columns of pack k carried from the last node of segment s to its root, with the strain rows on the way."""
-    node, local, columns = ws.node, ws.local, ws.columns
-    path, own = tree.path_packs[s], tree.own_packs[s]
-    first = tree.first[s]
-    pack = tree.own_pack[s] + k - path if path <= k < path + own else -1
-    c = columns_of(tree, s, k, tree.last[s])
-    for i in range(tree.last[s], first, -1):
-        force, moment, r = load3(node, i, N_F), load3(node, i, N_M), load3(node, i, N_R0)
-        p = c - PACK_SIZE
-        th0, df, dm = take3(columns, p + TH0), take3(columns, c + DF), take3(columns, c + DM)
-        lay3(columns, c + BX, sub(dm, cross(th0, moment)))
-        lay3(columns, c + BY, sub(df, cross(th0, force)))
-        # dMo += dMo + dr x F + r x dF ;  dF += dF
-        dm = add(dm, add(cross(take3(columns, c + DR), force), cross(r, df)))
-        lay3(columns, p + DF, add(take3(columns, p + DF), df))
-        lay3(columns, p + DM, add(take3(columns, p + DM), dm))
-        if tree.kind[i] != FIXED:
-            _strain_rows(tree, local, columns, c, i, s, pack)
-        c = p
-    hand_over(tree, ws, s, k, c)
-
-
-@part
-def hand_over(tree, ws, s, k, c):
+def _hand_over(tree, ws, s, k, c):
     """Wrench columns of pack k at record c, the root of segment s, added to those of the node that it hangs on."""
     node, columns, path, first = ws.node, ws.columns, tree.path_packs[s], tree.first[s]
     parent = tree.parent[first]
@@ -328,6 +320,35 @@ def hand_over(tree, ws, s, k, c):
         dm = add(dm, add(cross(take3(columns, c + DR), force), cross(r, df)))
         lay3(columns, o + DF, add(take3(columns, o + DF), df))
         lay3(columns, o + DM, add(take3(columns, o + DM), dm))
+
+
+@part
+def columns_up(tree, ws, s, k):
+    """Wrench columns of pack k carried from the last node of segment s to its root, with the strain rows on the way."""
+    local, columns, flat = ws.local, ws.columns, tree.flat[0] == 1
+    path, own = tree.path_packs[s], tree.own_packs[s]
+    own_strain = -1
+    if path <= k < path + own:
+        own_strain = tree.strains[s, tree.pack_slot[tree.own_pack[s] + k - path]]
+    c = columns_of(tree, s, k, tree.last[s])
+    for i in range(tree.last[s], tree.first[s], -1):
+        p = c - PACK_SIZE
+        if flat:
+            node_wrench_columns_flat(ws, i, p, c)
+        else:
+            _node_wrench_columns(ws, i, p, c)
+        if tree.kind[i] != FIXED:
+            o = tree.record_at[i]
+            for slot in range(tree.strain_count[s]):
+                row, g = tree.strains[s, slot], c + GROUP * U(slot)
+                if flat:
+                    strain_rows_flat(local, columns, o, c, g, row)
+                else:
+                    _strain_rows(local, columns, o, c, g, row)
+                if own_strain >= 0:
+                    _add_hessian(local, columns, o + HESSIAN, c, g, row, own_strain)
+        c = p
+    _hand_over(tree, ws, s, k, c)
 
 
 @part
@@ -344,23 +365,29 @@ def clear_below(tree, ws, s, k):
 @part
 def collect_rows(tree, ws, s, k):
     """Tangent rows of segment s, columns of pack k: the strain-force columns of all intervals, projected on the bases."""
-    columns, matrix = ws.columns, ws.matrix
+    columns, matrix, basis = ws.columns, ws.matrix, tree.basis
     path, own, first = tree.path_packs[s], tree.own_packs[s], tree.own_pack[s]
     width = 4 * len(tree.pack_slot)
     col = tree.path[tree.path_at[s] + k] if k < path else first + k - path
-    c = columns_of(tree, s, k, tree.first[s])
-    for i in range(tree.first[s] + 1, tree.last[s] + 1):
-        c = c + PACK_SIZE
-        if tree.kind[i] != FIXED:
-            b1, b2 = tree.basis_at[i], tree.basis_at[i] + 4 * own
-            for q in range(own):
-                at = c + GROUP * U(tree.pack_slot[first + q])
-                one, two = take(columns, at + G1), take(columns, at + G2)
-                m = 4 * (first + q) * width + 4 * col
-                for l in range(tree.filled[first + q]):
-                    x, y = tree.basis[b1 + 4 * q + l], tree.basis[b2 + 4 * q + l]
-                    lay(matrix, m, take(matrix, m) + x * one + y * two)
-                    m += width
+    root = columns_of(tree, s, k, tree.first[s])
+    for q in range(own):
+        c = root + GROUP * U(tree.pack_slot[first + q])
+        x0, x1, x2, x3 = spread(0.0), spread(0.0), spread(0.0), spread(0.0)  # rows of the four lanes of pack q
+        for i in range(tree.first[s] + 1, tree.last[s] + 1):
+            c = c + PACK_SIZE
+            if tree.kind[i] != FIXED:
+                one, two = take(columns, c + G1), take(columns, c + G2)
+                b = tree.basis_at[i] + 4 * q
+                d = b + 4 * own
+                x0 = x0 + (basis[b] * one + basis[d] * two)
+                x1 = x1 + (basis[b + 1] * one + basis[d + 1] * two)
+                x2 = x2 + (basis[b + 2] * one + basis[d + 2] * two)
+                x3 = x3 + (basis[b + 3] * one + basis[d + 3] * two)
+        m = 4 * (first + q) * width + 4 * col
+        lay(matrix, m, x0)
+        lay(matrix, m + width, x1)
+        lay(matrix, m + 2 * width, x2)
+        lay(matrix, m + 3 * width, x3)
 
 
 @part

@@ -92,7 +92,6 @@ class Tree(Table):
     strain_count: Ints  # (segments,) active strains
     strains: Ints  # (segments, 6) active strain numbers
     pack_slot: Ints  # (packs,) which active strain of its segment
-    filled: Ints  # (packs,) lanes in use
     ball: Ints  # (balls, 2) first of the three coordinates of an SO(3) block, and its BALL node
     lane: Ints  # (n,) padded position of coordinate k
     stiffness: Floats  # flat: per segment, own padded block (modal stiffness)

@@ -120,7 +120,8 @@ def test_design_of_a_loop_that_starts_moving():
 
         design = (lambda p, made=made: made(p)[0]), LOOP[key]
         given = ag.gradient(run, cost_at(robot.parts[0].tip), method=METHOD, design=design).design[0]
-        assert given == pytest.approx(differences(value, 1e-4 * LOOP[key]), rel=1e-6)
+        round_off = 1e-8 * abs(value(0.0)) / LOOP[key]  # of the differences: the slope by the length nearly vanishes
+        assert given == pytest.approx(differences(value, 1e-4 * LOOP[key]), rel=1e-6, abs=round_off)
 
 
 @pytest.mark.slow

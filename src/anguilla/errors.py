@@ -147,10 +147,15 @@ def as_vector(value: object, n: int, name: str, unit: str = "") -> NDArray[np.fl
 def as_pose(value: object, name: str) -> NDArray[np.float64]:
     """Return a new 4x4 homogeneous matrix whose upper-left block is a rotation to machine precision.
 
-    Rotation errors up to 1e-6 (a pose read from a text file) are removed by projection; larger ones are refused.
+    A position (3,) [m] is a pose with the same axes. Rotation errors up to 1e-6 (a pose read from a text file) are removed by
+    projection; larger ones are refused.
     """
-    wanted = "a 4x4 homogeneous matrix of finite numbers"
+    wanted = "a 4x4 homogeneous matrix or a position of 3 finite numbers [m]"
     pose = as_array(value, name, wanted)
+    if pose.shape == (3,):
+        place = np.eye(4)
+        place[:3, 3] = pose
+        return place
     if pose.shape != (4, 4):
         raise refuse(name, wanted, value)
     if np.max(np.abs(pose[3] - [0.0, 0.0, 0.0, 1.0])) > POSE_TOLERANCE:

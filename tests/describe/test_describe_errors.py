@@ -141,3 +141,7 @@ def test_pose_that_scales_or_reflects():
     text = message(as_pose, np.diag([2.0, 1.0, 1.0, 1.0]), "pose")
     assert "3x3 block of pose must be a rotation" in text and "error of 3" in text
     assert "reflection" in message(as_pose, np.diag([-1.0, 1.0, 1.0, 1.0]), "pose")
+
+
+def test_a_position_is_a_pose_with_the_same_axes():
+    np.testing.assert_array_equal(as_pose((1, 2, 3), "pose"), [[1, 0, 0, 1], [0, 1, 0, 2], [0, 0, 1, 3], [0, 0, 0, 1]])

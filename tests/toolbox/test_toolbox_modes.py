@@ -213,3 +213,10 @@ def test_a_floating_loop_has_six_zero_modes():
     assert np.max(found.frequencies[:6]) < 1e-5 * found.frequencies[6]
     assert found.frequencies[6] > 0.1
     assert ag.stability(robot, np.zeros(robot.size)).neutral == 6
+
+
+def test_a_robot_that_nothing_lets_move_has_no_modes():
+    robot = ag.Robot("puppet")
+    robot.add(ag.RigidBody.point_mass(1.0, com=(0.1, 0, 0)), at=robot.ground, joint=ag.Revolute((0, 0, 1), motion=0.2))
+    with pytest.raises(ag.DescriptionError, match="'puppet' has no modes: nothing in it is free to move"):
+        ag.modes(robot)

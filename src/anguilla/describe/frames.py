@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from anguilla.describe.bodies import RigidBody
 from anguilla.describe.joints import Joint
 from anguilla.describe.rod import Rod
-from anguilla.errors import DescriptionError, as_array, as_number, as_pose, refuse
+from anguilla.errors import DescriptionError, as_number, as_pose, refuse
 
 if TYPE_CHECKING:
     from anguilla.describe.robot import Robot
@@ -99,7 +99,7 @@ class Frame:
             pose: its pose (4, 4) in this frame, translation in [m]; or its position (3,) [m], with the same axes.
 
         """
-        return self._moved(_as_offset(pose, f"{self.label}.offset_by pose"))
+        return self._moved(as_pose(pose, f"{self.label}.offset_by pose"))
 
     def _moved(self, pose: NDArray[np.float64]) -> Frame:
         total = self.offset_pose @ pose
@@ -245,7 +245,7 @@ class BodyHandle(Part):
             pose: its pose (4, 4) in the body frame, translation in [m]; or its position (3,) [m], with the body axes.
 
         """
-        return self.frame._moved(_as_offset(pose, f"{self.name}.at pose"))
+        return self.frame._moved(as_pose(pose, f"{self.name}.at pose"))
 
 
 class JointHandle(Part):
@@ -256,16 +256,3 @@ class JointHandle(Part):
 
     def __repr__(self) -> str:
         return f"<joint {self.name!r} of robot {self.robot.name!r}, on {self.parent.label}>"
-
-
-def _as_offset(value: object, name: str) -> NDArray[np.float64]:
-    """Return a pose (4, 4) from a pose or a position (3,) [m]."""
-    wanted = "a 4x4 homogeneous matrix or a position of 3 finite numbers [m]"
-    given = as_array(value, name, wanted)
-    if given.shape == (4, 4):
-        return as_pose(given, name)
-    if given.shape != (3,):
-        raise refuse(name, wanted, value)
-    pose = np.eye(4)
-    pose[:3, 3] = given
-    return pose

@@ -133,7 +133,8 @@ class Robot:
             part: the rod or the rigid body; the same description may be added several times.
             at: frame to attach to, such as ``robot.ground``, ``arm.tip`` or ``hand.at(position)``.
             joint: joint between them, such as ``Revolute(axis=(0, 0, 1))``; ``Fixed()`` if not given.
-            pose: fixed pose (4, 4) of the joint in the frame ``at``, translation in [m]; the identity if not given.
+            pose: fixed pose (4, 4) of the joint in the frame ``at``, translation in [m], or its position (3,) [m]; the
+                identity if not given.
             name: unique name of the part; by default its own name, or "rod" or "body", with "_2", "_3", ... if taken.
 
         Returns:
@@ -208,8 +209,8 @@ class Robot:
             a: the frame that carries the joint.
             b: the frame held on it.
             joint: joint between them; ``Fixed()`` if not given.
-            pose: pose (4, 4) of the joint in frame a, translation in [m], or a function of t [s] returning it; the identity
-                if not given. At zero coordinates of the joint, frame b is there.
+            pose: pose (4, 4) of the joint in frame a, translation in [m], or its position (3,) [m], or a function of t [s]
+                returning one; the identity if not given. At zero coordinates of the joint, frame b is there.
             name: unique name; "loop", "loop_2", ... by default.
 
         Returns:

@@ -188,7 +188,7 @@ def statics(
     if status != CONVERGED:
         found, efforts, status, pieces, factor = _continuation(system, task, tolerance, iterations, counts)
     counters = {**vars(counts), "load_steps": pieces}
-    message = f"converged in {counts.iterations} iterations, {pieces} load steps"
+    message = f"converged in {counts.iterations} iterations, {pieces} load step{'s' * (pieces > 1)}"
     lack = _missed(system, task, found)
     if factor < 1.0:
         message = f"stopped at {factor:.3g} of the load: {EXPLANATION[status]}"

@@ -14,7 +14,7 @@ from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_count, as_positive
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Status, Trajectory
-from anguilla.solve.linearise import AT_REST, At, Local, local
+from anguilla.solve.local import AT_REST, At, Local, local
 
 __all__ = ["Modes", "Stability", "modes", "stability"]
 
@@ -106,7 +106,9 @@ def modes(
     size = 1.0 / np.maximum(np.linalg.norm(V * scale[:, None], axis=0), 1e-300)  # columns to angles of order one
     K, C, M = (matrix * np.outer(size, size) for matrix in (K, C, M))
     mass = 0.5 * (M + M.T)
-    if not len(mass) or np.min(np.linalg.eigvalsh(mass)) <= 0.0:
+    if not len(mass):
+        raise DescriptionError(f"{here.system.robot.name!r} has no modes: nothing in it is free to move.")
+    if np.min(np.linalg.eigvalsh(mass)) <= 0.0:
         raise SolverError(
             f"The mass matrix of {here.system.robot.name!r} is singular: some coordinate moves no mass.",
             advice="Use fewer modes, more intervals, or a section with mass.",

@@ -11,7 +11,7 @@ from anguilla.assemble.system import Inputs, System
 from anguilla.assemble.user import move
 from anguilla.loads.table import DT, MOTION, Loads
 from anguilla.mechanics.tree import Floats
-from anguilla.solve.linearise import free_directions
+from anguilla.solve.local import free_directions
 from anguilla.solve.modes import Stability, second_variation
 
 BALANCED = 1e-15  # residual that is round-off, as a part of the stiffness

@@ -202,7 +202,12 @@ def _continuation(
     counters["load_steps"] = pieces
     if factor >= 1.0:
         detour = "" if at_rest or pieces == 1 else " (from the rest shape: Newton failed from the given start)"
-        return q, True, f"converged in {counters['iterations']} iterations, {pieces} load steps{detour}", counters
+        return (
+            q,
+            True,
+            f"converged in {counters['iterations']} iterations, {pieces} load step{'s' * (pieces > 1)}{detour}",
+            counters,
+        )
     why = EXPLANATION[status]
     if status == SINGULAR:
         loads = path.at(1.0)

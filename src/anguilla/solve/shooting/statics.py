@@ -148,7 +148,7 @@ def _continuation(
         out = Outcome(u, factor >= 1.0, reason, total, out.size)
     counters = {"iterations": total, "load_steps": pieces, "unknowns": problem.size}
     if factor >= 1.0 and out.success:
-        return out.unknowns, True, f"converged in {total} iterations, {pieces} load steps", counters
+        return out.unknowns, True, f"converged in {total} iterations, {pieces} load step{'s' * (pieces > 1)}", counters
     problem.load(t, inputs, factor)
     return out.unknowns, False, f"stopped at {factor:.3g} of the load: {out.reason}", counters
 

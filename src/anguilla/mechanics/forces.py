@@ -95,12 +95,13 @@ def add_elasticity(tree, ws):
     padded, rows, lanes = ws.padded, ws.rows, len(ws.rows)
     for s in range(len(tree.first)):
         start, width, mu = 4 * tree.own_pack[s], 4 * tree.own_packs[s], tree.viscosity[s]
-        for j in range(start, start + width):
-            rate = padded[lanes + j]
-            padded[3 * lanes + j] = padded[j] + mu * rate
-            rows[j] += tree.friction[j] * rate - tree.preload[j]
-        for j in range(0, width, 4):  # K is symmetric: row j is column j
-            at = tree.stiffness_at[s] + j * width
-            for i in range(0, width, 4):
-                force = blend(tree.stiffness, U(at + i), U(width), padded, U(3 * lanes + start + j))
-                lay(rows, start + i, take(rows, start + i) + force)
+        for j in range(start, start + width, 4):
+            rate = take(padded, lanes + j)
+            lay(padded, 3 * lanes + j, take(padded, j) + mu * rate)
+            lay(rows, j, take(rows, j) + take(tree.friction, j) * rate - take(tree.preload, j))
+        for j in range(tree.own_packs[s]):  # K is symmetric, and has a block for each strain
+            for i in range(tree.own_packs[s]):
+                if tree.pack_slot[tree.own_pack[s] + i] == tree.pack_slot[tree.own_pack[s] + j]:
+                    into, at = start + 4 * i, tree.stiffness_at[s] + 4 * j * width + 4 * i
+                    force = blend(tree.stiffness, U(at), U(width), padded, U(3 * lanes + start + 4 * j))
+                    lay(rows, into, take(rows, into) + force)

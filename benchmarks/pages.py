@@ -6,7 +6,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from entries import NAMES
-from pages_more import goals, growth, other_cases, profile
+from pages_more import at_its_error, crossings, goals, growth, other_cases, profile
 from words import listed, milliseconds, percent, times, wrapped
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -49,12 +49,6 @@ def versions(result: dict) -> dict[str, str]:
         if "version" in row:
             found[NAMES[row["peer"]]] = row["version"]
     return found
-
-
-def at_its_error(error: float, path: list[dict]) -> float | None:
-    """Seconds per simulated second of the cheapest setting of `path` that is at most `error` off; None if none is."""
-    good = [line["ratio"] for line in path if line.get("error", error + 1.0) <= error]
-    return min(good, default=None)
 
 
 def table(result: dict) -> list[str]:
@@ -218,6 +212,8 @@ def page(result: dict) -> list[str]:
         f"![Error of the tip against computing time for the four rods]({FIGURE})",
         "",
         *FIGURE_TEXT,
+        "",
+        *crossings(result),
         "",
         *other_cases(result),
         "## One step",

@@ -19,7 +19,7 @@ from chain import equilibrium as chain_equilibrium  # noqa: E402
 from entries import ENTRIES, OTHERS  # noqa: E402
 from guard import RECORD, best_of, ratios, worse  # noqa: E402
 from pages import at_its_error, settings_table, table  # noqa: E402
-from pages_more import goals, other_table  # noqa: E402
+from pages_more import crossings, goals, other_table  # noqa: E402
 from run import merged  # noqa: E402
 from step_time import exponent  # noqa: E402
 from words import milliseconds, percent, times  # noqa: E402
@@ -182,7 +182,18 @@ def test_goals_say_what_is_met_and_what_is_not():
     data = {**result(), "others": {}}
     data["cases"]["soft"]["plain"] = row("Exudyn, plain exact beam", 0.006, 0.04)
     lines = goals(data)
-    assert "| soft | 150 | 200, met |  | 8.0, not met (Exudyn, fastest) |" in lines
+    assert "| soft | 150 | 200, met (Exudyn, plain exact beam) |  | 8.0, not met (Exudyn, fastest) |" in lines
+
+
+def test_crossings_compare_every_setting_of_a_peer_with_the_line_at_its_error():
+    data = result()
+    ours = data["cases"]["soft"]["anguilla"]["ratio"]
+    data["paths"] = {"soft": {"anguilla": [{"error": 0.001, "ratio": 20 * ours}],
+                              "exudyn": [{"error": 0.0015, "ratio": 60 * ours}, {"error": 0.05, "ratio": 1e-9}]}}  # fmt: skip
+    text = " ".join(crossings(data))
+    assert "No setting of any peer does." in text and "3.0 (`soft`, 2 settings)" in text
+    data["paths"]["soft"]["exudyn"][0]["ratio"] = 10 * ours  # faster than what Anguilla needs at 0.15 %
+    assert "On `soft` some setting does." in " ".join(crossings(data))
 
 
 def test_other_cases_compare_with_the_fastest_of_ours_within_one_percent():

@@ -190,7 +190,7 @@ def test_crossings_compare_every_setting_of_a_peer_with_the_line_at_its_error():
     ours = data["cases"]["soft"]["anguilla"]["ratio"]
     data["paths"] = {"soft": {"anguilla": [{"error": 0.001, "ratio": 20 * ours}],
                               "exudyn": [{"error": 0.0015, "ratio": 60 * ours}, {"error": 0.05, "ratio": 1e-9}]}}  # fmt: skip
-    text = " ".join(crossings(data))
+    text = " ".join(" ".join(crossings(data)).split())
     assert "No setting of any peer does." in text and "3.0 (`soft`, 2 settings)" in text
     data["paths"]["soft"]["exudyn"][0]["ratio"] = 10 * ours  # faster than what Anguilla needs at 0.15 %
     assert "On `soft` some setting does." in " ".join(crossings(data))

@@ -92,6 +92,10 @@ class Table:
         """Values of the fields."""
         return (getattr(self, name) for name in self._fields)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles are built again from the arrays, which then lie elsewhere."""
+        return type(self), tuple(self)
+
     def _asdict(self) -> dict[str, Any]:
         """Fields by name."""
         return {name: getattr(self, name) for name in self._fields}

@@ -133,6 +133,7 @@ SPATIAL = {
     "slide": lambda r: r.add(body(), at=r.ground, joint=ag.Prismatic(Z)),
     "screw": lambda r: r.add(body(), at=r.ground, joint=ag.Helical(Z, pitch=0.1)),
     "ball": lambda r: r.add(body(), at=r.ground, joint=ag.Spherical()),
+    "turned over": lambda r: r.add(rod(ag.planar(2)), at=r.ground, pose=np.diag([1.0, -1.0, -1.0, 1.0])),
     "raised": lambda r: r.add(rod(ag.planar(2)), at=r.ground.offset_by((0.0, 0.0, 0.1))),
 }
 

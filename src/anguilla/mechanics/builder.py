@@ -222,7 +222,8 @@ class Builder:
         for i, (kind, fixed, s) in enumerate(zip(node["kind"], node["fixed"], node["segment"], strict=True)):
             rest = np.zeros((6, 6)) if kind == FIXED else next(strains).reshape(6, 6)
             if kind == FIXED:
-                good = i not in carrying or bool(np.max(np.abs(fixed[[2, 5, 6, 7, 11]])) <= FLATNESS)
+                in_plane = np.max(np.abs(fixed[[2, 5, 6, 7, 11]])) <= FLATNESS and fixed[8] > 0.0  # and not turned over
+                good = i not in carrying or bool(in_plane)
             elif kind == ROD:
                 good = (
                     not np.any(rest[:, [0, 1, 5]]) and set(seg["strains"][s][: seg["strain_count"][s]]) <= FLAT_STRAINS

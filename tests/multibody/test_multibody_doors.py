@@ -214,7 +214,7 @@ SOLVED = {
         "The force of UserForce must have the shape (7,); got (2,).",
     ),
     "a pose that is none": (
-        lambda: simulate(driven(None, pose=lambda t: np.ones(3), name="hold")),
+        lambda: simulate(driven(None, pose=lambda t: np.ones(4), name="hold")),
         "The pose of closure 'hold' at t = 0 s must be a 4x4 homogeneous matrix",
     ),
     "a motion that is none": (

@@ -149,6 +149,22 @@ def kernels():
 
 
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
+@pytest.mark.parametrize("wrong", [np.zeros(4)[::2], np.zeros(2, np.int64)], ids=["strided", "integers"])
+def test_arrays_that_a_kernel_called_by_address_would_misread_are_refused(wrong):
+    from numba.core.errors import TypingError
+
+    from anguilla.assemble.evaluate import residual
+
+    robot = ag.Robot("one")
+    material = ag.Material(young=1e5, poisson=0.4, density=1000.0)
+    robot.add(ag.Rod(0.5, ag.Circle(0.03), material, ag.planar(2)), at=robot.ground)
+    system = ag.System(robot)
+    zero = np.zeros(2)
+    with pytest.raises(TypingError, match="give C-contiguous arrays of float64"):
+        residual(system.tree, system.workspace, system.loads().loads, wrong, zero, zero, np.zeros(0), np.zeros(2))
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
 def test_changing_the_robot_compiles_nothing_new():
     steppers = [ag.Newmark(), ag.HHT(), ag.GeneralisedAlpha(0.5), ag.Midpoint()]
     for k, robot in enumerate(robots()):

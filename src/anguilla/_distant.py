@@ -16,6 +16,7 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
+from numba.core.errors import TypingError
 from numba.extending import intrinsic, overload
 
 from anguilla._jit import kernel
@@ -75,7 +76,7 @@ def distant(*kinds: type[Table] | types.Type, needs: tuple[Any, ...] = ()) -> Ca
             found = start.compiled.overloads[signature]
             cell[0] = found.library.get_pointer_to_function(found.fndesc.llvm_func_name)
 
-        call = _caller(name, len(kinds))
+        call = _caller(name, kinds)
 
         @overload(start)
         def _typed(*arguments):  # Numba compares the parameters of this with those of what it returns
@@ -87,20 +88,32 @@ def distant(*kinds: type[Table] | types.Type, needs: tuple[Any, ...] = ()) -> Ca
     return decorate
 
 
-def _caller(name: str, count: int) -> Function:
-    """The call of the function whose address is in the cell `name`, with a tuple of arguments."""
+def _fits(given: types.Type, kind: type[Table] | types.Type) -> bool:
+    """Whether an argument lies in memory as a distant kernel reads it; that an array is read-only does not matter."""
+    wanted = kind if isinstance(kind, types.Type) else kind._numba_type_
+    if isinstance(wanted, types.Array) and isinstance(given, types.Array):
+        return (given.dtype, given.ndim, given.layout) == (wanted.dtype, wanted.ndim, wanted.layout)
+    return bool(given == wanted)
+
+
+def _caller(name: str, kinds: tuple[type[Table] | types.Type, ...]) -> Function:
+    """The call of the function whose address is in the cell `name`, with a tuple of arguments of the given kinds."""
 
     @intrinsic
     def call(_typing: Any, arguments: Any) -> Any:
+        wrong = [given for given, kind in zip(arguments.types, kinds, strict=True) if not _fits(given, kind)]
+        if wrong:  # an address knows no types: the kernel would misread them
+            raise TypingError(f"{name} cannot take {', '.join(map(str, wrong))}: give C-contiguous arrays of float64.")
+
         def write(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            kinds, convention = signature.args[0].types, context.call_conv
+            found, convention = signature.args[0].types, context.call_conv
             cell = builder.module.globals.get(name)
             if cell is None:
                 cell = cgutils.add_global_variable(builder.module, ir.IntType(64), name)
-            kind = convention.get_function_type(types.none, kinds)
+            kind = convention.get_function_type(types.none, found)
             pointer = builder.inttoptr(builder.load(cell), kind.as_pointer())
-            given = cgutils.unpack_tuple(builder, values[0], count)
-            status, _ = convention.call_function(builder, pointer, types.none, kinds, given)
+            given = cgutils.unpack_tuple(builder, values[0], len(kinds))
+            status, _ = convention.call_function(builder, pointer, types.none, found, given)
             with cgutils.if_unlikely(builder, status.is_error):
                 convention.return_status_propagate(builder, status)
             return context.get_dummy_value()

@@ -63,6 +63,9 @@ class _States:
     )  # accelerations of the integrator, balanced to its tolerance
 
     def __post_init__(self) -> None:
+        for name in ("_t", "_q", "_v", "_a", "_lam"):  # as kernels read them: a view may skip numbers
+            if (states := getattr(self, name)) is not None:
+                object.__setattr__(self, name, np.ascontiguousarray(states, dtype=np.float64))
         if len(self._lam) != len(self._t):
             object.__setattr__(self, "_lam", np.zeros((len(self._t), self.system.rows)))
 

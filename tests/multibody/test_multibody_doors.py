@@ -331,6 +331,17 @@ def test_a_tendon_too_short_to_start_with():
         short_tendon(inputs={"line": 0.29})
 
 
+def test_multipliers_one_per_constraint():
+    bench = Bench()
+    bench.close(bench.ground.offset_by((0.3, 0.0, 0.0)), bench.box.frame, joint=ag.Planar(Y))
+    system = ag.System(bench.robot)
+    q = np.zeros(system.size)
+    for ask in (system.residual, system.tangent, system.matrices):
+        for given in (1.0, [1.0], np.ones(4)):
+            with pytest.raises(ag.DescriptionError, match=r"multipliers must have shape \(3,\), one per constraint"):
+                ask(q, multipliers=given)
+
+
 # What is asked of results ---------------------------------------------------------------------------------------------
 
 

@@ -197,6 +197,13 @@ def test_shapes_are_shown_by_a_motion(tmp_path):
         found.motion(99)
 
 
+def test_the_motion_of_a_mode_has_its_kinetic_energy():
+    robot, _ = build(ag.planar(3), intervals=6)
+    run = ag.modes(robot).motion(1, amplitude=0.01, instants=5)
+    kinetic = [0.5 * v @ ag.mass_matrix(robot, q) @ v for q, v in zip(run.q, run.v, strict=True)]
+    assert run.energy["kinetic"] == pytest.approx(kinetic, rel=1e-9, abs=1e-9 * max(kinetic))
+
+
 def test_a_floating_loop_has_six_zero_modes():
     """Two bodies held apart by two soft rods, in free space."""
     soft = ag.Material(young=2e5, poisson=0.4, density=1100.0)

@@ -295,6 +295,17 @@ class System:
             raise DescriptionError(f"{name} must have shape ({self.size},), one per coordinate; got {array.shape}.")
         return array
 
+    def _multipliers(self, value: ArrayLike | None) -> Floats:
+        """Check multipliers of the constraints; None is zero."""
+        if value is None:
+            return np.zeros(self.rows)
+        array = as_array(value, "multipliers", f"{self.rows} finite numbers, one per constraint").astype(np.float64)
+        if array.shape != (self.rows,):
+            raise DescriptionError(
+                f"multipliers must have shape ({self.rows},), one per constraint; got {array.shape}."
+            )
+        return array
+
     def drop_rows(self, rows: Ints) -> None:
         """Leave constraints out: they follow from the others."""
         keep = np.setdiff1d(np.arange(self.rows), rows)
@@ -316,7 +327,7 @@ class System:
     def _evaluate(self, loads: Loads, q, v, a, multipliers) -> tuple[Floats, Floats]:
         out = np.zeros(self.size + self.rows)
         state = self.vector(q, "q"), self.vector(v, "v"), self.vector(a, "a")
-        lam = np.zeros(self.rows) if multipliers is None else np.array(multipliers, dtype=np.float64)
+        lam = self._multipliers(multipliers)
         (self.user.residual if self.user else residual)(self.tree, self.workspace, loads, *state, lam, out)
         return out, lam
 

@@ -27,7 +27,8 @@ from settings import SETTINGS, Setting, robots, solve, swing, tip
 
 import anguilla as ag
 
-# Bending modes, intervals and step [s], refined together from settings that are too coarse, through the quoted one.
+# Bending modes, intervals and step [s] (and modes of stretch, if not the quoted ones), refined together from settings that are
+# too coarse, through the quoted one.
 PATHS = {
     "soft": (
         (3, 4, 0.08), (4, 5, 0.05), (5, 7, 0.04), (6, 8, 0.03), (7, 10, 0.02), (8, 12, 0.0125), (9, 16, 0.01),
@@ -35,7 +36,7 @@ PATHS = {
     ),
     "stiff": (
         (9, 14, 1e-3), (11, 16, 6.25e-4), (13, 18, 5e-4), (15, 22, 4e-4), (17, 26, 2.5e-4), (19, 32, 2e-4),
-        (23, 40, 1.25e-4), (27, 48, 1e-4),
+        (23, 40, 1.25e-4, 3), (27, 48, 1e-4, 4),
     ),
     "stiff200": (
         (3, 4, 1.25e-3), (3, 5, 1e-3), (4, 6, 6.25e-4), (5, 8, 4e-4), (6, 10, 2.5e-4), (7, 12, 1.25e-4), (8, 16, 1e-4),
@@ -47,10 +48,15 @@ PATHS = {
 def path(case: Cantilever) -> Iterator[Setting]:
     """Settings along which everything is refined; Newton's tolerance is tightened beyond the quoted setting."""
     quoted = SETTINGS[case.name]
-    for modes, intervals, dt in PATHS[case.name]:
+    for modes, intervals, dt, *stretch in PATHS[case.name]:
         finer = modes > quoted.bend_modes
         yield replace(
-            quoted, bend_modes=modes, intervals=intervals, dt=dt, tolerance=1e-5 if finer else quoted.tolerance
+            quoted,
+            bend_modes=modes,
+            stretch_modes=stretch[0] if stretch else quoted.stretch_modes,
+            intervals=intervals,
+            dt=dt,
+            tolerance=1e-5 if finer else quoted.tolerance,
         )
 
 

@@ -60,30 +60,30 @@ class Table:
         fields = dict(zip(self._fields, values, strict=False)) | named
         if len(values) + len(named) != len(self._fields) or set(fields) != set(self._fields):
             raise TypeError(f"{type(self).__name__} wants {', '.join(self._fields)}; got {', '.join(fields)}.")
+        self.__dict__.update(fields)
         words: list[int] = []
-        kinds: list[tuple[str, Any]] = []
+        kinds: list[Any] = []
         for name in self._fields:
             value = fields[name]
-            object.__setattr__(self, name, value)
             if isinstance(value, Table):
                 words.append(value.address)  # type: ignore[attr-defined]
-                kinds.append((name, value._numba_type_))
+                kinds.append(value._numba_type_)
             else:
                 words += _place(value)
-                kinds.append((name, _array_type(value.dtype, value.ndim)))
+                kinds.append(_array_type(value.dtype, value.ndim))
+        self._settle(kinds)
         kept = np.array(words, dtype=np.int64)
         object.__setattr__(self, "_words", kept)
         object.__setattr__(self, "address", kept.__array_interface__["data"][0])
-        self._settle(tuple(kinds))
 
     @classmethod
-    def _settle(cls, kinds: tuple[tuple[str, types.Type], ...]) -> None:
-        """The first table of a class says what all of them contain."""
+    def _settle(cls, kinds: list[Any]) -> None:
+        """The first table of a class says what all of them contain; types are kept once, and compared as objects."""
         if cls._numba_type_ is None:
-            cls._numba_type_ = TableType(cls.__name__, kinds)
-        elif kinds != cls._numba_type_.fields:
-            wrong = next(pair for pair in zip(kinds, cls._numba_type_.fields, strict=True) if pair[0] != pair[1])
-            raise TypeError(f"{cls.__name__}.{wrong[0][0]} is {wrong[0][1]}, but {wrong[1][1]} elsewhere.")
+            cls._numba_type_ = TableType(cls.__name__, tuple(zip(cls._fields, kinds, strict=True)))
+        for kind, (name, usual) in zip(kinds, cls._numba_type_.fields, strict=True):
+            if kind is not usual:
+                raise TypeError(f"{cls.__name__}.{name} is {kind}, but {usual} elsewhere.")
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"{type(self).__name__} is frozen: use _replace to get one with another {name}.")
@@ -107,8 +107,7 @@ class Table:
             return type(self)(**(self._asdict() | changes))  # which says what is wrong
         twin = object.__new__(type(self))
         words = self._words.copy()  # type: ignore[attr-defined]
-        for name in self._fields:
-            object.__setattr__(twin, name, changes.get(name, getattr(self, name)))
+        twin.__dict__.update(self.__dict__ | changes)
         for name, value in changes.items():
             place = (value.address,) if isinstance(value, Table) else _place(value)  # type: ignore[attr-defined]
             words[kind.places[name] : kind.places[name] + len(place)] = place

@@ -10,6 +10,7 @@ rod = ag.Rod(0.3, ag.Circle(0.01), ag.Material(young=1e6, density=1000), ag.kirc
 arm = robot.add(rod, at=robot.ground)
 robot.actuate("pull", ag.Tendon(arm, ag.parallel(y=0.005)))
 if sys.argv[1] == "core":
+    robot.load(ag.Spring(arm.tip, robot.ground, stiffness=0.1, rest=0.3))  # what robots of rods alone do not need
     run = ag.simulate(robot, duration=0.02, dt=0.01, start=ag.statics(robot), inputs={"pull": 0.1})
     run.position(arm.tip), run.energy, run.jacobian(arm.tip)
     ag.gradient(run, ag.Reach(arm.tip, (0.2, 0.0, 0.1)))

@@ -22,7 +22,7 @@ from numba.extending import intrinsic, overload
 from anguilla._jit import kernel
 from anguilla._table import Table
 
-__all__ = ["MATRIX", "NUMBER", "VECTOR", "distant", "entry"]
+__all__ = ["MATRIX", "NUMBER", "VECTOR", "compiled", "distant", "entry"]
 
 VECTOR, MATRIX, NUMBER = types.float64[::1], types.float64[:, ::1], types.float64
 
@@ -35,16 +35,16 @@ def entry(*needed: Any) -> Callable[[Function], Any]:
     def decorate(function: Function) -> Any:
         if numba.config.DISABLE_JIT:
             return function
-        compiled = kernel(function)
+        ready = kernel(function)
 
         @functools.wraps(function)
         def start(*arguments: Any) -> Any:
             for one in needed:
                 if one.cell[0] == 0:
                     one.fill()
-            return compiled(*arguments)
+            return ready(*arguments)
 
-        start.py_func, start.compiled = function, compiled  # type: ignore[attr-defined]
+        start.py_func, start.compiled = function, ready  # type: ignore[attr-defined]
         return start
 
     return decorate
@@ -86,6 +86,13 @@ def distant(*kinds: type[Table] | types.Type, needs: tuple[Any, ...] = ()) -> Ca
         return start
 
     return decorate
+
+
+def compiled(*kernels: Any) -> None:
+    """See to it that distant kernels can be called: for those that no entry names, because few robots need them."""
+    for one in kernels:
+        if not numba.config.DISABLE_JIT and one.cell[0] == 0:
+            one.fill()
 
 
 def _fits(given: types.Type, kind: type[Table] | types.Type) -> bool:

@@ -6,7 +6,7 @@ motion, v = a = 0 the equilibrium.
 
 from __future__ import annotations
 
-from anguilla._distant import MATRIX, NUMBER, VECTOR, distant
+from anguilla._distant import MATRIX, NUMBER, VECTOR, compiled, distant
 from anguilla.loads.constraints import (
     add_constraint_blocks,
     add_constraint_forces,
@@ -19,7 +19,7 @@ from anguilla.loads.frames import add_frame_columns, add_frame_loads
 from anguilla.loads.muscle import add_muscle_forces, add_muscle_hessians
 from anguilla.loads.pairs import add_pair_tangents, add_spring_blocks, add_spring_forces, gather_pairs
 from anguilla.loads.stream import add_stream_forces, add_stream_rows, gather_streams
-from anguilla.loads.table import EFFORT, GRAVITY, Loads
+from anguilla.loads.table import EFFORT, GRAVITY, Loads, has_more
 from anguilla.loads.tendon import add_tendon_forces, add_tendon_hessians
 from anguilla.loads.wrench import add_wrench_columns, add_wrenches, row3
 from anguilla.mechanics.forces import add_elasticity, carry_up, collect_forces, inertia_and_gravity
@@ -42,6 +42,59 @@ def descend(tree, ws, q, v, a):
     move(tree, ws, q, v, a)
 
 
+# What robots of rods and tendons alone do not need: compiled for the first robot that does.
+
+
+@distant(Workspace, Loads, VECTOR)
+def more_forces(ws, loads, lam):
+    """Wrenches of frame loads, springs, spans and constraints, into the balance of their nodes."""
+    if len(loads.frames.table) > 0:
+        add_frame_loads(ws.node, loads.row, loads.frames)
+    if len(loads.pairs.table) > 0:
+        add_spring_forces(ws.node, loads.pairs, loads.tension)
+        add_constraint_forces(ws.node, loads.row, loads.at, loads.pairs, loads.constraints, lam)
+
+
+@distant(Workspace, Loads, VECTOR, VECTOR)
+def more_rows(ws, loads, lam, out):
+    """Forces of streams into the rows; the constraints into out (m,)."""
+    if len(loads.streams.table) > 0:
+        add_stream_forces(ws.node, loads.streams, ws.rows)
+    if len(lam) > 0:
+        constraint_values(ws.node, loads.row, loads.at, loads.pairs, loads.constraints, lam, out, 0)
+
+
+@distant(Workspace, Loads)
+def more_columns(ws, loads):
+    """How frame loads change, into the columns of their nodes; what pairs and streams need of the columns."""
+    if len(ws.places) > 0:
+        add_frame_columns(ws.node, ws.columns, ws.places, loads.row, loads.frames)
+        gather_pairs(ws.columns, ws.places, loads.pairs)
+        gather_streams(ws.node, ws.columns, ws.places, loads.streams)
+
+
+@distant(Tree, Workspace, Loads, VECTOR)
+def more_tangents(tree, ws, loads, lam):
+    """How springs, spans, streams and constraints change, into the matrix; gradients of the constraints."""
+    pairs, c, width = loads.pairs, loads.constraints, len(ws.rows)
+    if len(ws.places) > 0:
+        add_spring_blocks(ws.node, pairs, loads.tension)
+        add_constraint_blocks(ws.node, loads.row, loads.at, pairs, c, lam)
+        add_pair_tangents(ws.matrix, width, pairs)
+        add_stream_rows(loads.streams, ws.matrix, width)
+    if len(lam) > 0:
+        constraint_gradients(ws.node, loads.row, loads.at, pairs, c)
+        own = tree.segment, tree.own_pack, tree.own_packs, tree.pack_slot, tree.strains
+        values = tree.basis, tree.basis_at, tree.record_at, ws.local
+        add_line_gradients(*own, *values, loads.cables, c)
+
+
+def prepare(loads: Loads) -> None:
+    """Compile what these loads need beyond what every robot needs."""
+    if has_more(loads):
+        compiled(more_forces, more_rows, more_columns, more_tangents)
+
+
 @distant(Tree, Workspace, Loads, VECTOR, VECTOR)
 def ascend(tree, ws, loads, lam, out):
     """The other phases of the residual; R and the constraints into out (n + m,)."""
@@ -51,23 +104,18 @@ def ascend(tree, ws, loads, lam, out):
         set_tensions(*lines, c, lam, loads.tension)
     inertia_and_gravity(tree, ws, row3(loads.row, GRAVITY))
     add_wrenches(ws, loads)
-    if len(loads.frames.table) > 0:
-        add_frame_loads(ws.node, loads.row, loads.frames)
-    if len(loads.pairs.table) > 0:
-        add_spring_forces(ws.node, loads.pairs, loads.tension)
-        add_constraint_forces(ws.node, loads.row, loads.at, loads.pairs, c, lam)
+    if has_more(loads):
+        more_forces(ws, loads, lam)
     carry_up(tree, ws)
     add_tendon_forces(tree, ws, loads)
     add_muscle_forces(tree, ws, loads)
     collect_forces(tree, ws)
-    if len(loads.streams.table) > 0:
-        add_stream_forces(ws.node, loads.streams, ws.rows)
     add_elasticity(tree, ws)
     effort, n = loads.at[EFFORT], len(tree.lane)
+    if has_more(loads):
+        more_rows(ws, loads, lam, out[n:])
     for k in range(n):
         out[k] = ws.rows[tree.lane[k]] - loads.row[effort + k]
-    if len(lam) > 0:
-        constraint_values(ws.node, loads.row, loads.at, loads.pairs, c, lam, out, n)
 
 
 @distant(Tree, Workspace, Loads, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, needs=(descend, ascend))
@@ -95,27 +143,16 @@ def tangent(tree, ws, loads, alpha, beta, lam, out):
         for k in range(tree.path_packs[s] + tree.own_packs[s], tree.path_packs[s] + tree.sub_packs[s]):
             clear_below(tree, ws, s, k)
     add_wrench_columns(tree, ws, loads)
-    pairs, c = loads.pairs, loads.constraints
-    if len(ws.places) > 0:
-        add_frame_columns(ws.node, ws.columns, ws.places, loads.row, loads.frames)
-        gather_pairs(ws.columns, ws.places, pairs)
-        gather_streams(ws.node, ws.columns, ws.places, loads.streams)
+    if has_more(loads):
+        more_columns(ws, loads)
     for s in range(len(tree.first) - 1, 0, -1):
         for k in range(tree.path_packs[s] + tree.sub_packs[s]):
             columns_up(tree, ws, s, k)
             collect_rows(tree, ws, s, k)
     add_elastic_tangent(tree, ws, alpha)
-    width = len(ws.rows)
-    if len(ws.places) > 0:
-        add_spring_blocks(ws.node, pairs, loads.tension)
-        add_constraint_blocks(ws.node, loads.row, loads.at, pairs, c, lam)
-        add_pair_tangents(ws.matrix, width, pairs)
-        add_stream_rows(loads.streams, ws.matrix, width)
-    if len(lam) > 0:
-        constraint_gradients(ws.node, loads.row, loads.at, pairs, c)
-        own = tree.segment, tree.own_pack, tree.own_packs, tree.pack_slot, tree.strains
-        values = tree.basis, tree.basis_at, tree.record_at, ws.local
-        add_line_gradients(*own, *values, loads.cables, c)
+    if has_more(loads):
+        more_tangents(tree, ws, loads, lam)
+    c, width = loads.constraints, len(ws.rows)
     n, m = len(tree.lane), len(lam)
     for i in range(n):
         row = tree.lane[i] * width

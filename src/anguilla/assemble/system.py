@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from anguilla.assemble.evaluate import residual, tangent
+from anguilla.assemble.evaluate import prepare, residual, tangent
 from anguilla.assemble.tables import build
 from anguilla.assemble.user import UserLoads
 from anguilla.describe import DistributedWrench, Frame, Magnet, Muscle, Robot, RodHandle, Thruster, Wrench
@@ -80,6 +80,7 @@ class System:
         self.user = UserLoads(self.tables, self.model.size)
         places = bool(len(self._loads.frames.table) or len(self._loads.pairs.table))
         self.workspace: Workspace = workspace(self.tree, places)
+        prepare(self._loads)
         self.size = self.model.size
         self.rows = len(self._loads.constraints.table)  # constraints
         rods = [part for part in self.robot.parts if isinstance(part, RodHandle) and part.rod.shape is not None]
@@ -87,6 +88,11 @@ class System:
         self._warned: set[int] = set()
         _ = self._steady, self._constant
         self.left_out: tuple[Constraints, Ints, list[str]] | None = None  # all constraints; rows left out, their names
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Come from a pickle, maybe into another process."""
+        self.__dict__.update(state)
+        prepare(self._loads)
 
     @cached_property
     def spatial(self) -> Tree:

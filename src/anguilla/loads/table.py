@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from anguilla._jit import inline
 from anguilla._table import Table
 from anguilla.mechanics.tree import Floats, Ints
 
@@ -117,3 +118,9 @@ class Loads(Table):
     streams: Streams
     pairs: Pairs
     constraints: Constraints
+
+
+@inline
+def has_more(loads):
+    """Whether there is more than given wrenches, tendons along rods and muscles."""
+    return len(loads.frames.table) + len(loads.pairs.table) + len(loads.constraints.table) > 0

@@ -14,8 +14,9 @@ from anguilla.errors import DescriptionError, SolverError, as_count, as_number, 
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status, Trajectory
 from anguilla.solve.closing import close
-from anguilla.solve.dynamics import DEFAULT_METHOD, _cut, _Motion, _start
-from anguilla.solve.newton import CONVERGED, EXPLANATION
+from anguilla.solve.dynamics import DEFAULT_METHOD, _Motion, _start, advice
+from anguilla.solve.newton import CONVERGED, DIVERGED, EXPLANATION
+from anguilla.solve.pieces import cut, whole
 from anguilla.solve.schemes import Scheme, as_scheme
 
 __all__ = ["Stepper"]
@@ -101,13 +102,13 @@ class Stepper:
         m, dt = self._motion, self.dt
         m.inputs = self._inputs
         for _ in range(as_count(count, "count")):
-            status = m.step(self.t, dt)
+            status = m.steps(self.t, dt, 1)[1] if whole(m) else DIVERGED
             if status != CONVERGED:
-                status = _cut(m, self.t, dt)
+                status = cut(m, self.t, dt)
             if status != CONVERGED:
                 message = f"The motion of {self.robot.name!r} stopped at t = {self.t:g} s: {EXPLANATION[status]}."
-                advice = "Try a smaller dt, smaller inputs, or more damping."
-                raise SolverError(message, result=self.result(), advice=advice)
+                result = self.result()
+                raise SolverError(message, result=result, advice=advice(status, result))
             self.count += 1
 
     def result(self, system: System | None = None) -> Trajectory:

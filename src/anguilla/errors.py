@@ -108,8 +108,10 @@ def as_steps(duration: object, dt: object, every: object = 1) -> int:
     duration, dt, every = as_positive(duration, "duration", "s"), as_positive(dt, "dt", "s"), as_count(every, "every")
     steps = round(duration / dt)
     if steps < 1 or abs(steps * dt - duration) > 1e-6 * duration:
+        count = max(steps, 1)
         raise DescriptionError(
-            f"duration must be a whole number of steps; {duration:g} s / {dt:g} s = {duration / dt:g}."
+            f"duration must be a whole number of steps; {duration:g} s / {dt:g} s = {duration / dt:g}. "
+            f"Give dt={duration:g}/{count}, or duration={count * dt:g}."
         )
     if steps % every:
         raise DescriptionError(f"every must divide the number of steps, {steps}; got {every}.")

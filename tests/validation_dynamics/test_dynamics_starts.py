@@ -11,13 +11,14 @@ from anguilla.solve.stepper import Stepper
 LENGTH = 0.4
 
 
-def steel_arm(damping=1e-4):
+def steel_arm(damping=1e-4, hand=True):
     """A steel rod with a hand on a hinge and a tendon: the fastest mode has 8.6e4 rad/s, the slowest 10 rad/s."""
     steel = ag.Material(young=207e9, poisson=0.3, density=8000, damping=damping)
     rod = ag.Rod(LENGTH, ag.Circle(1e-3), steel, ag.kirchhoff(modes=5))
     robot = ag.Robot("arm", gravity=(0, 0, -9.81))
     arm = robot.add(rod, at=robot.ground)
-    robot.add(ag.RigidBody(mass=0.1, inertia=np.eye(3) * 1e-4), at=arm.tip, joint=ag.Revolute(axis=(0, 0, 1)))
+    if hand:
+        robot.add(ag.RigidBody(mass=0.1, inertia=np.eye(3) * 1e-4), at=arm.tip, joint=ag.Revolute(axis=(0, 0, 1)))
     robot.actuate("pull", ag.Tendon(arm, routing=ag.parallel(y=0.01)))
     robot.load(ag.TipWrench(arm, force=(0, 0, -1)))
     return robot, arm
@@ -149,3 +150,44 @@ def test_gradients_want_a_start_that_was_not_eased(released):
     assert run.status.counters["substeps"] == 0
     with pytest.raises(ag.DescriptionError, match="smooth_start=False"):
         ag.gradient(run, ag.Reach(arm.tip, (0.3, 0.0, -0.2)))
+
+
+def test_a_motion_goes_on_where_another_ended():
+    robot, arm = steel_arm()
+    options = {"dt": 1e-4, "inputs": {"pull": 0.01}, "method": ag.Midpoint(), "tolerance": 1e-11}
+    whole = ag.simulate(robot, duration=0.02, **options)
+    half = ag.simulate(robot, duration=0.01, **options)
+    rest = ag.simulate(robot, duration=0.01, start=half, **options)
+    np.testing.assert_allclose(rest.position(arm.tip)[-1], whole.position(arm.tip)[-1], atol=1e-9)
+    with pytest.raises(ag.DescriptionError, match="motion of a robot with other coordinates"):
+        ag.simulate(steel_arm(hand=False)[0], duration=0.01, dt=0.01, start=half)
+
+
+def test_a_stepper_takes_inputs_alone_and_tells_where_it_is():
+    robot, arm = steel_arm()
+    one, two = (Stepper(robot, dt=1e-3) for _ in range(2))
+    one.step({"pull": 0.1})
+    two.step(1, {"pull": 0.1})
+    np.testing.assert_array_equal(one.q, two.q)
+    np.testing.assert_array_equal(one.position(arm.tip), one.result().position(arm.tip)[-1])
+    with pytest.raises(ag.DescriptionError, match="inputs twice"):
+        one.step({"pull": 0.1}, {"pull": 0.2})
+
+
+def test_a_duration_that_is_no_number_of_steps_says_what_would_do():
+    robot, _ = steel_arm()
+    with pytest.raises(ag.DescriptionError, match=r"dt=1/333, or duration=0.999"):
+        ag.simulate(robot, duration=1.0, dt=0.003)
+    with pytest.raises(ag.DescriptionError, match=r"dt=0.1/1, or duration=0.3"):
+        ag.simulate(robot, duration=0.1, dt=0.3)
+
+
+def test_a_rod_that_curls_up_is_told_its_intervals():
+    robot = ag.Robot(gravity=(0, 0, 0))
+    rubber = ag.Material(young=1e6, density=1000, damping=0.1)
+    rod = robot.add(ag.Rod(0.4, ag.Circle(5e-3), rubber, ag.planar(1), intervals=4), at=robot.ground, name="thread")
+    bending = 1e6 * np.pi * 5e-3**4 / 4
+    robot.load(ag.TipWrench(rod, moment=lambda t: (0, 0, 60.0 * bending * t)))  # 3 rad in each interval after 0.5 s
+    with pytest.raises(ag.SolverError, match="Rod 'thread' has 4: try intervals=8") as stopped:
+        ag.simulate(robot, duration=1.0, dt=0.01)
+    assert 0.5 < stopped.value.result.t[-1] < 0.9

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from anguilla.errors import DescriptionError, SolverError, as_count, as_nonnegative, as_positive
+from anguilla.errors import DescriptionError, SolverError, as_nonnegative, as_positive, as_steps
 from anguilla.fem.assembly import stresses
 from anguilla.fem.body import SoftBody
 from anguilla.fem.elements import Grid, shape_functions
@@ -207,11 +207,7 @@ def simulate(
     system = body if isinstance(body, SoftSystem) else SoftSystem(body, solver=solver)
     if system.unknowns.parts:
         raise DescriptionError("dynamics of rigid parts is not available: use stiff material instead of rigid(...).")
-    duration, dt = as_positive(duration, "duration", "s"), as_positive(dt, "dt", "s")
-    count = round(duration / dt)
-    if count < 1 or abs(count * dt - duration) > 1e-9 * duration:
-        raise DescriptionError(f"duration must be a whole number of steps dt; got {duration:g} s and {dt:g} s.")
-    as_count(every, "every")
+    count = as_steps(duration, dt, every)
     extra = as_nonnegative(dissipation, "dissipation")
     gamma, beta = 0.5 + extra, 0.25 * (1.0 + extra) ** 2
     stepper = _Stepper(system, dt, gamma, beta, viscosity, rayleigh or Rayleigh(), tolerance)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
 from anguilla.describe import Robot, RodHandle, Thruster
-from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_count, as_positive
+from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_positive, as_steps
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status, Trajectory
 from anguilla.solve.checkpoint import Checkpoint, kept
@@ -28,6 +28,7 @@ from anguilla.solve.stepping import runner
 __all__ = ["simulate"]
 
 DEFAULT_METHOD = GeneralisedAlpha(0.9)
+Start = Equilibrium | Trajectory | tuple[ArrayLike, ArrayLike] | ArrayLike | None
 BLOCK_SECONDS = 0.2  # how often the compiled loop comes up for air
 
 
@@ -123,7 +124,7 @@ class _Motion:
 
 def simulate(
     robot: Robot, *, duration: float, dt: float, inputs: Inputs | None = None,
-    start: Equilibrium | tuple[ArrayLike, ArrayLike] | ArrayLike | None = None, method: Scheme | str = DEFAULT_METHOD,
+    start: Start = None, method: Scheme | str = DEFAULT_METHOD,
     every: int = 1, tolerance: float | None = None, error: float | None = None, progress: bool | None = None,
     raise_on_failure: bool = True, checkpoint: str | os.PathLike[str] | None = None, smooth_start: bool = True,
 ) -> Trajectory:  # fmt: skip
@@ -134,7 +135,7 @@ def simulate(
         duration: simulated time [s].
         dt: time step [s]; with `error`, the interval between stored states and the largest step.
         inputs: inputs of the actuators by name: numbers, or functions of t [s]; absent ones are zero.
-        start: an Equilibrium, coordinates q (n,), or (q, v); the rest shape at rest if not given.
+        start: an Equilibrium, a Trajectory (its end), coordinates q (n,), or (q, v); the rest shape at rest if not given.
         method: Newmark(), HHT(), GeneralisedAlpha(), Midpoint() or their names.
         every: store every so many steps.
         tolerance: Newton's error as a part of a step's increment; 1e-8 if not given, 1e-10 with loops or other constraints
@@ -161,20 +162,13 @@ def simulate(
 
 def simulate_system(
     robot: Robot, system: System | None, *, duration: float, dt: float, inputs: Inputs | None = None,
-    start: Equilibrium | tuple[ArrayLike, ArrayLike] | ArrayLike | None = None, method: Scheme | str = DEFAULT_METHOD,
+    start: Start = None, method: Scheme | str = DEFAULT_METHOD,
     every: int = 1, tolerance: float | None = None, error: float | None = None, progress: bool | None = None,
     raise_on_failure: bool = True, checkpoint: str | os.PathLike[str] | None = None, smooth_start: bool = True,
 ) -> Trajectory:  # fmt: skip
     """`simulate` with a robot that may be compiled already; the system then belongs to this motion alone."""
-    duration, dt = as_positive(duration, "duration", "s"), as_positive(dt, "dt", "s")
-    every = as_count(every, "every")
-    steps = round(duration / dt)
-    if steps < 1 or abs(steps * dt - duration) > 1e-6 * duration:
-        raise DescriptionError(
-            f"duration must be a whole number of steps; {duration:g} s / {dt:g} s = {duration / dt:g}."
-        )
-    if steps % every:
-        raise DescriptionError(f"every must divide the number of steps, {steps}; got {every}.")
+    steps = as_steps(duration, dt, every)
+    dt, every = float(dt), int(every)
     if checkpoint is not None and error is not None:
         raise DescriptionError("checkpoint works with equal steps only: leave error out.")
     system = System(robot) if system is None else system
@@ -258,14 +252,20 @@ def _intervals(system: System, part: RodHandle) -> int:
     return len(system.tables.links(part, 0.0, part.length))
 
 
-def _start(system: System, start) -> tuple[Floats, Floats]:
+def _start(system: System, start: Start) -> tuple[Floats, Floats]:
     if isinstance(start, Equilibrium):
         if start.system.size != system.size:
             raise DescriptionError("start is the equilibrium of a robot with other coordinates.")
         return system.vector(start.q, "start"), np.zeros(system.size)
+    if isinstance(start, Trajectory):
+        if start.system.size != system.size:
+            raise DescriptionError("start is the motion of a robot with other coordinates.")
+        return system.vector(start.q[-1], "start"), system.vector(start.v[-1], "start")
     if isinstance(start, tuple):
         if len(start) != 2:
-            raise DescriptionError("start must be an Equilibrium, coordinates q, or a pair (q, v).")
+            raise DescriptionError(
+                "start must be an Equilibrium, a Trajectory (its end), coordinates q, or a pair (q, v)."
+            )
         return system.vector(start[0], "start[0]"), system.vector(start[1], "start[1]")
     return system.vector(start, "start"), np.zeros(system.size)
 

@@ -179,3 +179,22 @@ def test_changing_the_robot_compiles_nothing_new():
     counts = {name: len(kernel.signatures) for name, kernel in kernels().items()}
     assert {name: count for name, count in counts.items() if count > 1} == {}
     assert counts["anguilla.assemble.evaluate.residual"] == counts["anguilla.solve.stepping.run"] == 1
+
+
+def test_a_distant_kernel_without_an_address_is_an_error():
+    from anguilla.assemble.evaluate import residual
+
+    robot = ag.Robot("arm")
+    robot.add(ag.Rod(0.3, ag.Circle(0.01), ag.Material(young=1e6, density=1000), ag.planar(2)), at=robot.ground)
+    ag.simulate(robot, duration=0.01, dt=0.01)
+    if not hasattr(residual, "cell"):
+        pytest.skip("kernels are interpreted")
+    address = int(residual.cell[0])
+    assert address != 0
+    kept, residual.cell[0] = residual.fill, 0
+    residual.fill = lambda: None  # forgotten
+    try:
+        with pytest.raises(RuntimeError, match=r"anguilla\.residual was called before it was compiled"):
+            ag.simulate(robot, duration=0.01, dt=0.01)
+    finally:
+        residual.fill, residual.cell[0] = kept, address

@@ -118,7 +118,10 @@ def _caller(name: str, kinds: tuple[type[Table] | types.Type, ...]) -> Function:
             if cell is None:
                 cell = cgutils.add_global_variable(builder.module, ir.IntType(64), name)
             kind = convention.get_function_type(types.none, found)
-            pointer = builder.inttoptr(builder.load(cell), kind.as_pointer())
+            address = builder.load(cell)
+            with cgutils.if_unlikely(builder, builder.icmp_unsigned("==", address, address.type(0))):
+                convention.return_user_exc(builder, RuntimeError, (f"{name} was called before it was compiled",))
+            pointer = builder.inttoptr(address, kind.as_pointer())
             given = cgutils.unpack_tuple(builder, values[0], len(kinds))
             status, _ = convention.call_function(builder, pointer, types.none, found, given)
             with cgutils.if_unlikely(builder, status.is_error):

@@ -264,8 +264,7 @@ def main() -> None:
         return
     print("\n".join(table(result)))
     for name, powers in result["exponents"].items():
-        print(f"growth with {name}: residual ~ n^{powers['residual']:.2f}, tangent ~ n^{powers['tangent']:.2f}; "
-              f"over the largest three n^{powers['residual, largest']:.2f}, n^{powers['tangent, largest']:.2f}")  # fmt: skip
+        print(f"growth with {name}: " + ", ".join(f"{what} ~ n^{power:.2f}" for what, power in powers.items()))
 
 
 if __name__ == "__main__":

@@ -44,27 +44,27 @@ FASTEST = {
     "stiff200": Setting("cable", 4, 1e-3, 0.6, "dense"),
 }
 
-# The fastest found that also keeps within 1 % with the step divided by 2, 4 and 8.
+# The fastest found that passes the tests of Anguilla's own settings: within 1 %, and moved by less than 0.3 % of the length
+# by half the step, twice the elements and a tenth of the tolerance.
 SETTLED = {
-    "soft": Setting("cable", 5, 0.05, 0.6, "dense"),
-    "stiff": Setting("beam", 48, 1e-3, 0.6, "sparse", 1e-4),
-    "stiff200": Setting("cable", 6, 6.25e-4, 0.7, "dense", 1e-4),
+    "soft": Setting("cable", 6, 0.03, 0.6, "dense", 1e-5),
+    "stiff": Setting("beam", 48, 8e-4, 0.6, "sparse", 1e-4),
+    "stiff200": Setting("cable", 6, 5e-4, 0.6, "dense", 1e-4),
 }
 
 # The same among geometrically exact beams only.
 BEAM = {
-    "soft": Setting("beam", 12, 0.06, 0.4, "dense", 1e-5),
+    "soft": Setting("beam", 14, 0.05, 0.6, "dense", 1e-5),
     "stiff": SETTLED["stiff"],
-    "stiff200": Setting("beam", 32, 6.25e-4, 0.7, "sparse"),
+    "stiff200": Setting("beam", 20, 5e-4, 0.4, "sparse", 1e-4),
 }
 
-
-# Geometrically exact beams as a user would first run them: the ordinary build, modified Newton, tolerance 1e-8, the
-# sparse solver as it comes, few elements and a round step for an error of about 1 %.
+# Geometrically exact beams with usual options: the ordinary build, modified Newton, tolerance 1e-8, the sparse solver as it
+# comes. Elements, step and damping are the fastest found within 1 %.
 PLAIN = {
-    "soft": Setting("beam", 16, 0.01, 0.9, "default", 1e-8, True),
-    "stiff": Setting("beam", 40, 5e-4, 0.9, "default", 1e-8, True),
-    "stiff200": Setting("beam", 24, 1e-3, 0.9, "default", 1e-8, True),
+    "soft": Setting("beam", 12, 0.04, 0.7, "default", 1e-8, True),
+    "stiff": Setting("beam", 40, 1.25e-3, 0.7, "default", 1e-8, True),
+    "stiff200": Setting("beam", 12, 2e-3, 0.7, "default", 1e-8, True),
 }
 
 
@@ -184,11 +184,9 @@ def main() -> None:
     parser.add_argument("case", choices=sorted(CANTILEVERS))
     parser.add_argument("--until", type=float, help="simulated time [s], by default the last check time")
     choice = parser.add_mutually_exclusive_group()
-    choice.add_argument("--settled", action="store_true", help="a setting that also keeps within 1 %% with finer steps")
+    choice.add_argument("--settled", action="store_true", help="a setting that also stands refinement")
     choice.add_argument("--beam", action="store_true", help="the same with geometrically exact beams")
-    choice.add_argument(
-        "--plain", action="store_true", help="exact beams with options as a user would first choose them"
-    )
+    choice.add_argument("--plain", action="store_true", help="exact beams with usual options")
     choice.add_argument("--sweep", action="store_true", help="every setting tried, one line each")
     arguments = parser.parse_args()
     case = CANTILEVERS[arguments.case]

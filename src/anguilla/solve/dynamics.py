@@ -197,7 +197,7 @@ def simulate_system(
     began = time.perf_counter()
     if isinstance(start, Equilibrium) and start.multipliers.shape == motion.lam.shape:
         motion.lam[:] = start.multipliers
-    motion.begin(0.0, dt, smooth=smooth_start)
+    motion.begin(0.0, dt, smooth=smooth_start and error is None)
     rows = steps // every + 1
     out = (*(np.zeros((rows, system.size)) for _ in range(3)), np.zeros((rows, system.rows)))
     _keep(motion, out, 0)

@@ -13,13 +13,11 @@ from numpy.typing import ArrayLike
 from anguilla.assemble.system import Inputs, System, as_robot
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, as_count
-from anguilla.results import Equilibrium, Trajectory
-from anguilla.solve.dynamics import simulate_system
+from anguilla.results import Trajectory
+from anguilla.solve.dynamics import Start, simulate_system
 from anguilla.solve.progress import progress_bar
 
 __all__ = ["simulate_batch"]
-
-Start = Equilibrium | tuple[ArrayLike, ArrayLike] | ArrayLike | None
 
 
 def simulate_batch(

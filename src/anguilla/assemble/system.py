@@ -17,7 +17,7 @@ from anguilla.assemble.tables import build
 from anguilla.assemble.user import UserLoads
 from anguilla.describe import DistributedWrench, Frame, Magnet, Muscle, Robot, RodHandle, Thruster, Wrench
 from anguilla.errors import AnguillaWarning, DescriptionError, as_array, as_number, refuse
-from anguilla.loads.table import GRAVITY, TIME, Constraints, Loads
+from anguilla.loads.table import GRAVITY, KIND, MAGNET, ROW, TIME, Constraints, Loads
 from anguilla.mechanics.compile import Model, compile_robot
 from anguilla.mechanics.tree import Floats, Ints, Tree, Workspace, workspace
 
@@ -49,7 +49,7 @@ class LoadTable:
 
     @property
     def forces(self) -> Ints:
-        """(k,) Places in the row that hold forces: gravity, wrenches, efforts, tensions, stresses."""
+        """(k,) Places in the row that hold forces: gravity, wrenches, efforts, tensions, stresses, magnetic fields."""
         return self.system._force_places
 
     def at(self, k: int = 0) -> Loads:
@@ -239,6 +239,8 @@ class System:
         ranges = [(GRAVITY, GRAVITY + 3), (at[0], at[2]), (at[5], at[6])]
         rows = self._loads.constraints.input_row
         pulled = [int(at[2]) + k for k in range(len(rows)) if rows[k] < 0]
+        table = self._loads.frames.table
+        ranges += [(row, row + 3) for row in table[table[:, KIND] == MAGNET, ROW].tolist()]
         return np.concatenate([*(np.arange(*r) for r in ranges), np.array(pulled, dtype=np.int64)]).astype(np.int64)
 
     def _pieces(self, times: Floats, varying: bool) -> list[tuple[int, Floats]]:

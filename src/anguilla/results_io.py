@@ -36,7 +36,7 @@ def load(path: str | os.PathLike[str], *, robot: Robot | None = None) -> Traject
     """
     target = Path(path)
     if target.suffix.lower() in (".yaml", ".yml", ".urdf"):
-        raise DescriptionError(f"{str(target)!r} is a robot file; read_robot reads it. load takes results (.nc).")
+        raise DescriptionError(f"{str(target)!r} is a robot file: ag.read_robot reads it. load takes results (.nc).")
     record = read_netcdf(target)
     if record.facts.get("anguilla_format") != FORMAT or "q" not in record:
         found = record.facts.get("anguilla_format", "none")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anguilla.errors import AnguillaError, DescriptionError
+from anguilla.view.browser import open_page as open_page
 
 if TYPE_CHECKING:
     from anguilla.describe.files import RobotFile
@@ -216,15 +216,6 @@ def tips(result: Any) -> dict[str, Any]:
         frame = part.tip if isinstance(part, RodHandle) else part.root
         found[frame.label] = np.atleast_2d(result.position(frame))[-1]
     return found
-
-
-def open_page(address: str, wanted: bool | None) -> None:
-    """Open a page in the browser if that is wanted; by default when a person sits before a screen."""
-    screen = sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-    if wanted or (wanted is None and screen and sys.stdout.isatty()):
-        import webbrowser
-
-        webbrowser.open(address)
 
 
 def point(position: Any) -> str:

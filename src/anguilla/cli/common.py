@@ -119,7 +119,8 @@ def pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
     for item in given or ():
         name, equals, text = item.partition("=")
         if not equals or not name.strip() or not text.strip():
-            raise DescriptionError(f"{option} must be NAME=VALUE, such as {option} length=0.4; got {item!r}.")
+            example = "pull=2" if option == "--input" else "length=0.4"
+            raise DescriptionError(f"{option} must be NAME=VALUE, such as {option} {example}; got {item!r}.")
         found[name.strip()] = text.strip()
     return found
 
@@ -147,9 +148,9 @@ def inputs_of(file: RobotFile, given: Sequence[str] | None) -> dict[str, Any]:
     known = file.robot.actuators
     for name, text in pairs(given, "--input").items():
         if name not in known:
-            raise DescriptionError(
-                f"--input {name}: the actuators are {', '.join(known) or 'none'}{did_you_mean(name, known)}."
-            )
+            have = f"the actuators are {', '.join(known)}" if known else "the robot has no actuators"
+            other = "; it is a parameter, which --set changes" if name in file.parameters else did_you_mean(name, known)
+            raise DescriptionError(f"--input {name}: {have}{other}.")
         expression = Expression(text)
         if expression.arguments not in ((), ("t",)):
             raise DescriptionError(f"--input {name} may use t only; got {text!r}.")

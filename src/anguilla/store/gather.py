@@ -32,9 +32,15 @@ Array = NDArray[np.float64]
 
 
 def save(states: Any, path: str | os.PathLike[str]) -> Path:
-    """Write a Trajectory or an Equilibrium to a netCDF file; return its path."""
-    target = as_target(path, (".nc",))
-    write_netcdf(gather(states), target)
+    """Write a Trajectory or an Equilibrium to a netCDF file, or its numbers as .csv, .npz or .mat; return its path."""
+    target = as_target(path, (".nc", ".csv", ".npz", ".mat"))
+    kind = target.suffix.lower()
+    if kind == ".nc":
+        write_netcdf(gather(states), target)
+    else:
+        from anguilla.store.tables import TABLES
+
+        TABLES[kind](gather(states), target)
     return target
 
 

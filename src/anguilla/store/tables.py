@@ -11,7 +11,7 @@ import numpy as np
 from anguilla.store.record import Record
 from anguilla.store.whole import whole_file
 
-__all__ = ["write_csv", "write_mat", "write_npz"]
+__all__ = ["TABLES", "write_csv", "write_mat", "write_npz"]
 
 
 def write_csv(record: Record, target: Path) -> None:
@@ -70,3 +70,6 @@ def _plain(record: Record) -> dict[str, Any]:
 
 def _plain_one(values: np.ndarray) -> np.ndarray:
     return np.array(values.tolist(), dtype=str) if values.dtype.kind in "OUS" else values
+
+
+TABLES = {".csv": write_csv, ".npz": write_npz, ".mat": write_mat}

@@ -1,0 +1,60 @@
+"""What a new user types: results as tables and videos, frames after loading, short texts of big objects, wrong units."""
+
+import numpy as np
+import pytest
+
+import anguilla as ag
+
+
+@pytest.fixture(scope="module")
+def robot():
+    robot = ag.Robot("arm")
+    material = ag.Material(young=3e6, poisson=0.49, density=1070, damping=0.02)
+    robot.add(ag.Rod(0.2, ag.Circle(0.01), material, ag.kirchhoff(2)), at=robot.ground, name="arm")
+    robot.actuate("pull", ag.Tendon(robot.parts[0], ag.parallel(z=0.007)))
+    return robot
+
+
+@pytest.fixture(scope="module")
+def run(robot):
+    return ag.simulate(robot, duration=0.1, dt=0.01, inputs={"pull": 2.0})
+
+
+def test_a_result_is_saved_as_a_table(run, tmp_path):
+    with np.load(run.save(tmp_path / "run.npz")) as table:
+        assert np.array_equal(table["q"], run.q)
+    lines = run.save(tmp_path / "run.csv").read_text().splitlines()
+    assert len([line for line in lines if not line.startswith("#")]) == 1 + len(run.t)
+    assert run.save(tmp_path / "run.mat").stat().st_size > 1000
+    with pytest.raises(ag.DescriptionError, match=r"\.nc or \.csv"):
+        run.save(tmp_path / "run.txt")
+
+
+def test_a_motion_is_animated_as_a_video(run, robot, tmp_path):
+    assert ag.animate(run, tmp_path / "run.gif").read_bytes().startswith(b"GIF8")
+    with pytest.raises(ag.DescriptionError, match="Trajectory"):
+        ag.animate(ag.statics(robot), tmp_path / "still.gif")
+
+
+def test_frames_of_a_loaded_result_are_its_own(run, robot, tmp_path):
+    again = ag.load(run.save(tmp_path / "run.nc"))
+    with pytest.raises(ag.DescriptionError, match=r"run\.robot\.part\('arm'\)"):
+        again.position(robot.parts[0].tip)
+    assert np.array_equal(again.position(again.robot.part("arm").tip), run.position(robot.parts[0].tip))
+
+
+def test_texts_are_short(run, robot):
+    arm = robot.parts[0]
+    assert repr(arm.tip) == "<frame arm.tip of robot 'arm'>"
+    assert repr(robot.ground.offset_by((0, 0, 1))) == "<frame ground + (0, 0, 1) of robot 'arm'>"
+    assert repr(ag.stability(robot)).startswith("<stable; lowest eigenvalue ")
+    slope = ag.gradient(run, ag.Reach(arm.tip, (0.1, 0, 0.1), weight="last"))
+    assert repr(slope).endswith("by 11 instants of 'pull', 6 coordinates of the start>")
+    model = ag.control.RodModel(robot, {"tip": arm.tip}, efforts={"pull": (0, 20)})
+    reach = ag.control.inverse_kinematics(model, {"tip": (0.19, 0, 0.0)})
+    assert repr(reach).startswith("<settled in ") and "m from the target: pull = " in repr(reach)
+
+
+def test_millimetres_are_noticed():
+    with pytest.warns(ag.AnguillaWarning, match="not in millimetres"):
+        ag.Rod(300, ag.Circle(10), ag.Material(5e5, 1070), ag.kirchhoff(3))

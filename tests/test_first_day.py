@@ -58,3 +58,11 @@ def test_texts_are_short(run, robot):
 def test_millimetres_are_noticed():
     with pytest.warns(ag.AnguillaWarning, match="not in millimetres"):
         ag.Rod(300, ag.Circle(10), ag.Material(5e5, 1070), ag.kirchhoff(3))
+
+
+def test_an_input_given_by_its_values_is_sampled(robot):
+    with pytest.raises(ag.DescriptionError, match=r"ag\.Sampled\(values, dt\)"):
+        ag.simulate(robot, duration=0.1, dt=0.01, inputs={"pull": np.linspace(0, 1, 11)})
+    given = ag.simulate(robot, duration=0.1, dt=0.01, inputs={"pull": ag.Sampled(np.linspace(0, 1, 11), 0.01)})
+    same = ag.simulate(robot, duration=0.1, dt=0.01, inputs={"pull": lambda t: 10 * t})
+    np.testing.assert_allclose(given.q, same.q, atol=1e-10)

@@ -168,6 +168,9 @@ class System:
                     as_number(x, f"{what} at t = {t:g} s") for x, t in zip(column, times, strict=True)
                 ]
             else:
+                if np.ndim(value) == 1:
+                    advice = "ag.Sampled(values, dt) makes one of values at equal steps"
+                    raise DescriptionError(f"{what} must be a number or a function of t; {advice}.")
                 table[:, names.index(name)] = as_number(value, what)
         return table
 

@@ -28,6 +28,7 @@ __all__ = ["Flow", "statics"]
 
 SMALLEST_STEP = 1e-5  # of the load
 RELAXATIONS = 300
+ABSURD = 1e100  # forces and stiffnesses that nothing can be done with
 LONGEST_SLIDE = 0.3  # of a step downhill, as an angle [rad]
 BALANCED = 1e-8  # forces left, as the angle or relative displacement they would cause
 DRAWN = 0.01  # of its length, by which a tendon is drawn in one step
@@ -310,7 +311,7 @@ def _slide(system: System, loads: Loads, q: Floats) -> tuple[Floats, Floats]:
     for _ in range(RELAXATIONS):
         left = (evaluate(system, loads, q, zero, zero, np.zeros(0))[:n] / scale)[free]
         matrix = (system._bordered(loads, np.zeros(0), 0.0, 0.0)[:n, :n] / np.outer(scale, scale))[np.ix_(free, free)]
-        if not (np.all(np.isfinite(left)) and np.all(np.isfinite(matrix))):
+        if not max(np.max(np.abs(left), initial=0.0), np.max(np.abs(matrix), initial=0.0)) < ABSURD:
             break
         stiffness, shapes = np.linalg.eigh(0.5 * (matrix + matrix.T))
         floor = 1e-9 * np.max(np.abs(stiffness), initial=0.0) + 1e-3 * np.linalg.norm(left) + 1e-300

@@ -66,3 +66,11 @@ def test_an_input_given_by_its_values_is_sampled(robot):
     given = ag.simulate(robot, duration=0.1, dt=0.01, inputs={"pull": ag.Sampled(np.linspace(0, 1, 11), 0.01)})
     same = ag.simulate(robot, duration=0.1, dt=0.01, inputs={"pull": lambda t: 10 * t})
     np.testing.assert_allclose(given.q, same.q, atol=1e-10)
+
+
+def test_a_rigid_robot_at_rest_is_drawn(tmp_path):
+    robot = ag.Robot("pendulum")
+    robot.add(
+        ag.RigidBody.box((0.5, 0.02, 0.02), mass=1, com=(0.25, 0, 0)), at=robot.ground, joint=ag.Revolute((0, 1, 0))
+    )
+    assert len(ag.plot(ag.statics(robot), tmp_path / "still.png").axes) == 1

@@ -196,7 +196,7 @@ def _overview_of_equilibrium(eq: Equilibrium) -> Figure:
     fig = figure(10.0, max(4.4, 2.2 * len(panes)))
     columns = fig.add_gridspec(1, 2 if panes else 1, width_ratios=(1.25, 1.0) if panes else None, wspace=0.05)
     _snapshots(fig, columns[0], eq, 1, "auto")
-    right = columns[1].subgridspec(len(panes), 1) if panes else None
+    right = columns[-1].subgridspec(max(len(panes), 1), 1)
     for k, (rod, names) in enumerate(panes):
         panels.draw_strains(fig.add_subplot(right[k, 0]), eq, rod, names)
     fig.suptitle(f"{eq.robot.name}, equilibrium", x=0.01, ha="left", fontsize=12.0, fontweight="bold")

@@ -74,3 +74,12 @@ def test_a_rigid_robot_at_rest_is_drawn(tmp_path):
         ag.RigidBody.box((0.5, 0.02, 0.02), mass=1, com=(0.25, 0, 0)), at=robot.ground, joint=ag.Revolute((0, 1, 0))
     )
     assert len(ag.plot(ag.statics(robot), tmp_path / "still.png").axes) == 1
+
+
+def test_soft_volumes_are_shown_their_door():
+    body = ag.fem.SoftBody("block", ag.fem.block((0.1, 0.02, 0.02), (2, 1, 1)), ag.Material(5e5, 1050, poisson=0.45))
+    body.fix("base")
+    with pytest.raises(ag.DescriptionError, match=r"ag\.fem\.statics"):
+        ag.statics(body)
+    with pytest.raises(ag.DescriptionError, match=r"ag\.view shows soft volumes"):
+        ag.plot(ag.fem.statics(body))

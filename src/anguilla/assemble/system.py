@@ -62,7 +62,10 @@ class LoadTable:
 def as_robot(robot: object) -> Robot:
     """Check that a solver got a robot."""
     if not isinstance(robot, Robot):
-        raise refuse("robot", "a Robot", robot)
+        soft = type(robot).__name__ == "SoftBody"
+        raise refuse(
+            "robot", "a Robot (soft volumes go to ag.fem.statics and ag.fem.simulate)" if soft else "a Robot", robot
+        )
     return robot
 
 

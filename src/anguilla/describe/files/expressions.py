@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 import inspect
 import math
-import re
 import operator
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

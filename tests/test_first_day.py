@@ -50,6 +50,9 @@ def test_texts_are_short(run, robot):
     assert repr(ag.stability(robot)).startswith("<stable; lowest eigenvalue ")
     slope = ag.gradient(run, ag.Reach(arm.tip, (0.1, 0, 0.1), weight="last"))
     assert repr(slope).endswith("by 11 instants of 'pull', 6 coordinates of the start>")
+    ahead = ag.sensitivities(run, inputs={"pull": np.ones(11)})
+    assert repr(ahead) == f"<derivatives of {run!r} by pull[0]>"
+    assert repr(ag.powers(run)).startswith("<powers at 11 instants, means in W: motors ")
     model = ag.control.RodModel(robot, {"tip": arm.tip}, efforts={"pull": (0, 20)})
     reach = ag.control.inverse_kinematics(model, {"tip": (0.19, 0, 0.0)})
     assert repr(reach).startswith("<settled in ") and "m from the target: pull = " in repr(reach)

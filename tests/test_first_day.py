@@ -84,5 +84,13 @@ def test_soft_volumes_are_shown_their_door():
     body.fix("base")
     with pytest.raises(ag.DescriptionError, match=r"ag\.fem\.statics"):
         ag.statics(body)
-    with pytest.raises(ag.DescriptionError, match=r"ag\.view shows soft volumes"):
+    with pytest.raises(ag.DescriptionError, match=r"shown by ag\.view"):
         ag.plot(ag.fem.statics(body))
+
+
+def test_a_motion_of_a_soft_volume_is_saved_as_a_table(tmp_path):
+    body = ag.fem.SoftBody("block", ag.fem.block((0.1, 0.02, 0.02), (2, 1, 1)), ag.Material(5e5, 1050, poisson=0.45))
+    body.fix("base")
+    run = ag.fem.simulate(body, duration=0.02, dt=0.01)
+    assert len(run.save(tmp_path / "run.csv").read_text().splitlines()) == 1 + len(run.t)
+    assert run.save(tmp_path / "run.npz").stat().st_size > 100

@@ -86,7 +86,8 @@ def measured_radius(method: ag.Newmark, z: float) -> float:
     system = ag.System(robot)
     stiffness, _, mass = system.matrices(np.zeros(1))
     dt = z / np.sqrt(stiffness[0, 0] / mass[0, 0])
-    run = ag.simulate(robot, duration=40 * dt, dt=dt, start=[1e-4], method=method, tolerance=1e-11)
+    run = ag.simulate(robot, duration=40 * dt, dt=dt, start=[1e-4], method=method, tolerance=1e-11,
+                      smooth_start=False)  # fmt: skip
     q = run.q[:, 0]
     past = np.stack([q[2:-1], q[1:-2], q[:-3]], axis=1)
     return float(np.abs(np.roots([1.0, *-np.linalg.lstsq(past, q[3:], rcond=1e-9)[0]])).max())

@@ -103,6 +103,21 @@ def as_count(value: object, name: str, minimum: int = 1) -> int:
     return int(value)
 
 
+def as_steps(duration: object, dt: object, every: object = 1) -> int:
+    """Return the number of steps dt [s] in a duration [s], a whole one that `every` divides."""
+    duration, dt, every = as_positive(duration, "duration", "s"), as_positive(dt, "dt", "s"), as_count(every, "every")
+    steps = round(duration / dt)
+    if steps < 1 or abs(steps * dt - duration) > 1e-6 * duration:
+        count = max(steps, 1)
+        raise DescriptionError(
+            f"duration must be a whole number of steps; {duration:g} s / {dt:g} s = {duration / dt:g}. "
+            f"Give dt={duration:g}/{count}, or duration={count * dt:g}."
+        )
+    if steps % every:
+        raise DescriptionError(f"every must divide the number of steps, {steps}; got {every}.")
+    return steps
+
+
 def as_flag(value: object, name: str) -> bool:
     """Return a bool, or raise an error naming the field."""
     if not isinstance(value, (bool, np.bool_)):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +18,8 @@ from anguilla.describe import Closure, Frame, Load, Part, Robot, RodHandle, Spri
 from anguilla.errors import DescriptionError, as_array
 from anguilla.loads.table import Loads
 from anguilla.mechanics.tree import N_R
+from anguilla.store.kept import Kept
+from anguilla.store.record import Record
 
 Array = NDArray[np.float64]
 
@@ -45,7 +45,7 @@ class Status:
 
 
 @dataclass(frozen=True)
-class _States:
+class _States(Kept):
     """States of a robot over a leading axis, with everything that can be derived from them."""
 
     robot: Robot
@@ -271,20 +271,10 @@ class _States:
             return self._pick(np.zeros((*self._q.shape, 0)))
         return self._pick(np.stack([g * c for g, c in zip(gains, columns, strict=True)], axis=2))
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the result with its robot to a netCDF file (.nc), complete or not at all; `load` reads it back.
+    def _record(self) -> Record:
+        from anguilla.store.gather import gather
 
-        As .csv, .npz or .mat, only the numbers are written, for other programs.
-        """
-        from anguilla.store.gather import save
-
-        return save(self, path)
-
-    def to_xarray(self) -> Any:
-        """Return an xarray.Dataset of states, frames, energies and inputs, with names and units."""
-        from anguilla.store.dataset import dataset
-
-        return dataset(self)
+        return gather(self)
 
     @property
     def energy(self) -> dict[str, Any]:

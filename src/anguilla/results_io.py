@@ -2,56 +2,81 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anguilla.assemble.system import System, as_robot
-from anguilla.describe.files import Table, read_text_file
+from anguilla.describe.files import read_text_file
 from anguilla.describe.robot import Robot
 from anguilla.errors import DescriptionError, SolverError
 from anguilla.results import Equilibrium, Status, Trajectory
-from anguilla.store.gather import FORMAT
+from anguilla.store.facts import kind_of, status_of, whole_result
+from anguilla.store.inputs import read_inputs
 from anguilla.store.netcdf import read_netcdf
 from anguilla.store.record import Record
 
+if TYPE_CHECKING:
+    from anguilla.fem.body import SoftBody
+
 __all__ = ["load"]
 
+KINDS: dict[str, type[Trajectory] | type[Equilibrium]] = {"trajectory": Trajectory, "equilibrium": Equilibrium}
 
-def load(path: str | os.PathLike[str], *, robot: Robot | None = None) -> Trajectory | Equilibrium:
+
+def load(path: str | os.PathLike[str], *, robot: Robot | SoftBody | None = None) -> Any:
     """Load a result from a file.
 
     Args:
         path: a file written by ``run.save("run.nc")``.
-        robot: the robot, for a file that could not hold it (a type of the user's own); else the file's own robot.
+        robot: the robot or soft body, for a file that could not hold it (a type of the user's own); else the file's own.
 
     Returns:
-        A Trajectory or an Equilibrium. ``run.robot.part("arm")`` gives the handles of its parts.
+        What was saved: a Trajectory or an Equilibrium, a fem.SoftTrajectory or a fem.SoftEquilibrium, a control.Run.
+        ``run.robot.part("arm")`` gives the handles of the parts of a robot.
 
     """
     target = Path(path)
     if target.suffix.lower() in (".yaml", ".yml", ".urdf"):
         raise DescriptionError(f"{str(target)!r} is a robot file: ag.read_robot reads it. load takes results (.nc).")
     record = read_netcdf(target)
-    if record.facts.get("anguilla_format") != FORMAT or "q" not in record:
-        found = record.facts.get("anguilla_format", "none")
-        raise DescriptionError(
-            f"{str(target)!r} is not a result this version can read: it has format {found}, and {FORMAT} is needed."
-        )
-    system = System(_robot(record, target) if robot is None else as_robot(robot))
-    labels, own = [str(label) for label in record["coordinate"]], system.robot.coordinates()
+    kind = kind_of(record, target)
+    if kind in KINDS:
+        own = None if robot is None else as_robot(robot)
+        with whole_result(target):
+            return _of_robot(record, target, own)
+    return _of_volume(record, kind, target, robot)
+
+
+def _of_volume(record: Record, kind: str, path: Path, body: Any) -> Any:
+    """A result of a soft volume, or of a closed loop."""
+    from anguilla.control.loop import CLOSED_LOOP
+    from anguilla.control.loop import restore as restore_run
+    from anguilla.fem.body import as_body
+    from anguilla.fem.keep import EQUILIBRIUM, MOTION, restore
+
+    if kind == CLOSED_LOOP:
+        with whole_result(path):
+            return restore_run(record)
+    if kind not in (EQUILIBRIUM, MOTION):
+        raise DescriptionError(f"{str(path)!r} holds a result of a kind this version does not know: {kind!r}.")
+    given = None if body is None else as_body(body)
+    with whole_result(path):
+        return restore(record, given)
+
+
+def _of_robot(record: Record, path: Path, robot: Robot | None) -> Trajectory | Equilibrium:
+    labels = [str(label) for label in record["coordinate"]]
+    system = System(_robot(record, path) if robot is None else robot)
+    own = system.robot.coordinates()
     if sorted(own) != sorted(labels):
-        raise DescriptionError(f"the robot of {str(target)!r} has other coordinates: {', '.join(labels[:4])}, ...")
+        raise DescriptionError(f"the robot of {str(path)!r} has other coordinates: {', '.join(labels[:4])}, ...")
     facts = record.facts
-    status = Status(
-        bool(facts["success"]), str(facts["message"]), json.loads(facts["counters"]), float(facts["seconds"])
-    )
-    kind = Equilibrium if facts["kind"] == "equilibrium" else Trajectory
+    kind = KINDS[facts["kind"]]
     order = [labels.index(label) for label in own]  # a closure's own coordinates may have come before others
     states: dict[str, Any] = {
         f"_{name}": np.ascontiguousarray(_array(record, name)[:, order]) for name in ("q", "v", "a") if name in record
@@ -59,8 +84,8 @@ def load(path: str | os.PathLike[str], *, robot: Robot | None = None) -> Traject
     if "multipliers" in record and "_lam" in {field.name for field in fields(kind)}:
         states["_lam"] = _array(record, "multipliers")
     balance = None if "_a" in states else _refuse(facts)
-    rest: dict[str, Any] = {"_t": _array(record, "time"), "inputs": _inputs(record), "_balance": balance}
-    return kind(robot=robot or system.robot, system=system, status=status, **rest, **states)
+    rest: dict[str, Any] = {"_t": _array(record, "time"), "inputs": read_inputs(record), "_balance": balance}
+    return kind(robot=robot or system.robot, system=system, status=Status(**status_of(facts)), **rest, **states)
 
 
 def _array(record: Record, name: str) -> NDArray[np.float64]:
@@ -75,15 +100,6 @@ def _robot(record: Record, path: Path) -> Robot:
             f"{str(path)!r} does not hold its robot ({reason}): give it with load(path, robot=robot)."
         )
     return read_text_file(text, name=f"{path}:robot_file").robot
-
-
-def _inputs(record: Record) -> dict[str, Any]:
-    """Inputs by name: a number where constant, else a table over time."""
-    found: dict[str, Any] = {}
-    for k, name in enumerate(record["actuator"].tolist() if "actuator" in record else []):
-        column = record["input"][:, k]
-        found[str(name)] = float(column[0]) if np.all(column == column[0]) else Table(column, t=record["time"])
-    return found
 
 
 def _refuse(facts: dict[str, Any]) -> Any:

@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
+import anguilla as ag
 from anguilla.describe import (
     BodyHandle,
     Circle,
@@ -312,3 +313,16 @@ def test_bad_bodies_and_joints_in_a_robot(robot):
     refused(lambda: hand.frame.offset_by("up"), "hand.frame.offset_by pose must be a 4x4")
     refused(lambda: TipWrench(hand), "TipWrench.part must be a rod of the robot")
     assert robot.parts == (hand,)
+
+
+def test_a_free_base_lets_the_first_part_float():
+    material = ag.Material(young=1e6, density=1000)
+    rod = ag.Rod(0.2, ag.Circle(0.01), material, ag.kirchhoff(2))
+    robot = ag.Robot("eel", base="free")
+    head, fixed = robot.add(rod, at=robot.ground), robot.add(rod, at=robot.ground)
+    tail = robot.add(rod, at=head.tip)
+    assert [type(part.joint) for part in (head, fixed, tail)] == [ag.Free, ag.Fixed, ag.Fixed]
+    held = ag.Robot("held", base="free")
+    assert isinstance(held.add(rod, at=held.ground, joint=ag.Fixed()).joint, ag.Fixed)
+    with pytest.raises(ag.DescriptionError, match=r"Robot\.base must be 'fixed' or 'free'"):
+        ag.Robot(base="floating")

@@ -5,7 +5,7 @@ import pytest
 from shooting_cases import loose_robot, swimmer_robot
 
 import anguilla as ag
-from anguilla.solve.shooting.dynamics import _Loop
+from anguilla.solve.shooting.loop import Loop
 from anguilla.solve.shooting.problem import Problem, flat, square
 
 
@@ -50,7 +50,7 @@ def test_statics_with_joints_bodies_tendons_and_loops(ball):
 def test_dynamics_of_a_manipulator(full):
     robot, _ = loose_robot(moving=True)
     problem = Problem(robot, shoots=2, intervals=24, moving=True)
-    loop = _Loop(problem, 0.01, ag.Newmark(), full, {"pull": lambda t: 200 * t}, 1e-10, 20)
+    loop = Loop(problem, 0.01, ag.Newmark(), full, {"pull": lambda t: 200 * t}, 1e-10, 20)
     loop.begin(None)
     for _ in range(3):
         assert loop.advance() == ""
@@ -60,7 +60,7 @@ def test_dynamics_of_a_manipulator(full):
 def test_dynamics_of_a_swimmer():
     robot, _, added, stress = swimmer_robot()
     problem = Problem(robot, shoots=3, intervals=24, moving=True, added=added, stress=stress)
-    loop = _Loop(problem, 0.02, ag.Newmark(), True, None, 1e-10, 20)
+    loop = Loop(problem, 0.02, ag.Newmark(), True, None, 1e-10, 20)
     loop.begin(None)
     for _ in range(8):
         assert loop.advance() == ""

@@ -8,10 +8,10 @@ import anguilla as ag
 from anguilla import lie
 from anguilla.solve import shooting
 from anguilla.solve.shooting.balance import balance
-from anguilla.solve.shooting.dynamics import _Loop
 from anguilla.solve.shooting.jointing import joint_residual
 from anguilla.solve.shooting.joints import JointStep, imposed, imposed_values, joint_moved, joint_pose
 from anguilla.solve.shooting.kinematics import reconstruct
+from anguilla.solve.shooting.loop import Loop
 from anguilla.solve.shooting.problem import Problem
 
 SECOND = {
@@ -41,7 +41,7 @@ def jointed_arm(kind):
 def test_derivatives_of_joints_in_motion(kind):
     robot, _, _ = jointed_arm(kind)
     problem = Problem(robot, shoots=1, intervals=12, moving=True)
-    loop = _Loop(problem, 0.005, ag.Newmark(), True, None, 1e-10, 20)
+    loop = Loop(problem, 0.005, ag.Newmark(), True, None, 1e-10, 20)
     loop.begin(None)
     for _ in range(8):
         assert loop.advance() == ""

@@ -36,7 +36,8 @@ def test_every_step_is_that_of_the_amplification_matrix(scheme, z):
     robot, omega, shapes, _ = oscillator(1)
     dt, steps = z / omega[0], 60
     start = shapes[0, 0]
-    run = ag.simulate(robot, duration=steps * dt, dt=dt, start=[start], method=scheme, tolerance=1e-11)
+    run = ag.simulate(robot, duration=steps * dt, dt=dt, start=[start], method=scheme, tolerance=1e-11,
+                      smooth_start=False)  # fmt: skip
     matrix = amplification(scheme.coefficients, z)
     exact = np.array([np.linalg.matrix_power(matrix, k) @ [1.0, 0.0, -(z**2)] for k in range(steps + 1)])
     np.testing.assert_allclose(run.q[:, 0] / start, exact[:, 0], atol=1e-6)
@@ -51,7 +52,8 @@ def test_material_damping_and_numerical_damping_together(z):
     omega = oscillator(1)[1][0]
     robot, _, shapes, _ = oscillator(1, damping=2 * ratio / omega)
     dt, start = z / omega, shapes[0, 0]
-    run = ag.simulate(robot, duration=40 * dt, dt=dt, start=[start], method=scheme, tolerance=1e-11)
+    run = ag.simulate(robot, duration=40 * dt, dt=dt, start=[start], method=scheme, tolerance=1e-11,
+                      smooth_start=False)  # fmt: skip
     matrix = amplification(scheme.coefficients, z, ratio)
     exact = [(np.linalg.matrix_power(matrix, k) @ [1.0, 0.0, -(z**2)])[0] for k in range(41)]
     np.testing.assert_allclose(run.q[:, 0] / start, exact, atol=1e-6)
@@ -69,7 +71,7 @@ def modal_decay(scheme, steps, z):
     low, high = 0, 4
     dt = z / omega[low]
     run = ag.simulate(robot, duration=steps * dt, dt=dt, start=shapes[:, low] + shapes[:, high], method=scheme,
-                      tolerance=1e-10)  # fmt: skip
+                      tolerance=1e-10, smooth_start=False)  # fmt: skip
     energies = []
     for k in (low, high):
         unit = shapes[:, k] @ mass @ shapes[:, k]

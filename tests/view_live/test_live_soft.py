@@ -5,6 +5,7 @@ import pytest
 
 import anguilla as ag
 from anguilla import fem
+from anguilla.cli.app import main
 
 pytest.importorskip("viser")
 from anguilla.view.soft import coloured, nodal, play_soft
@@ -59,3 +60,9 @@ def test_wrong_things_are_refused(bar):
         play_soft("finger")
     with pytest.raises(ag.DescriptionError, match="stress"):
         play_soft(bar, colour="red")
+
+
+def test_a_file_is_shown(bar, tmp_path, capsys):
+    path = bar.save(tmp_path / "bar.nc")
+    assert main(["view", str(path), "--port", "8333", "--seconds", "0.1", "--no-open"]) == 0
+    assert "open http://127.0.0.1:" in capsys.readouterr().out

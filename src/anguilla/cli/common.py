@@ -17,7 +17,6 @@ from anguilla.view.browser import open_page as open_page
 
 if TYPE_CHECKING:
     from anguilla.describe.files import RobotFile
-    from anguilla.results import Equilibrium, Trajectory
 
 DONE, FAILED, MISUSED, WRONG_INPUT, NOT_INSTALLED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
@@ -199,11 +198,19 @@ def finish(output: Output, result: Any, out: Path | None, plot: Path | None, pag
     return DONE
 
 
-def load_result(path: Path) -> Trajectory | Equilibrium:
-    """Load a result, or say what else the file is."""
+def load_result(path: Path, *, volumes: bool = False) -> Any:
+    """Load a result of a robot, or of a soft volume where the command takes them; or say what else the file is."""
+    from anguilla.results import Equilibrium, Trajectory
     from anguilla.results_io import load
 
-    return load(path)
+    result = load(path)
+    if isinstance(result, Trajectory | Equilibrium):
+        return result
+    if not hasattr(result, "body"):
+        raise DescriptionError(f"{str(path)!r} holds a closed-loop experiment; read it with anguilla.load or xarray.")
+    if not volumes:
+        raise DescriptionError(f"{str(path)!r} holds a soft volume; look at it with: anguilla view {path}")
+    return result
 
 
 def tips(result: Any) -> dict[str, Any]:

@@ -38,10 +38,18 @@ def view(
         raise MissingPackageError(
             "the viewer needs viser: pip install 'anguilla[view]'; or write a page: anguilla video."
         )
-    from anguilla.view.live import Shown, drive, play
+    from anguilla.results import Equilibrium, Trajectory
+    from anguilla.view.live import drive, play
+    from anguilla.view.shown import Page
 
     if file.suffix.lower() == ".nc":
-        shown: Shown = play(load_result(file), host=host, port=port)
+        result = load_result(file, volumes=True)
+        if isinstance(result, Trajectory | Equilibrium):
+            shown: Page = play(result, host=host, port=port)
+        else:
+            from anguilla.view.soft import play_soft
+
+            shown = play_soft(result, host=host, port=port)
     else:
         robot = read(file, settings, output)
         shown = drive(robot.robot, dt=dt, inputs=robot.inputs, host=host, port=port)

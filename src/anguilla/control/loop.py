@@ -13,10 +13,21 @@ from anguilla.control.allocation import Allocation, allocate
 from anguilla.control.forward import as_lengths, free_limits
 from anguilla.control.model import ConstraintModel, as_model
 from anguilla.errors import DescriptionError, as_array, as_count, as_nonnegative, as_positive, as_vector
+from anguilla.store.facts import facts_of
+from anguilla.store.kept import Kept
+from anguilla.store.record import Record
 
 __all__ = ["Plant", "Run", "SensorControl", "impedance_step", "run_loop"]
 
 Floats = NDArray[np.float64]
+CLOSED_LOOP = "closed_loop"
+COLUMNS = (
+    ("lengths", "sensor", "m", "true lengths"),
+    ("measured", "sensor", "m", "lengths as read"),
+    ("goals", "sensor", "m", "desired lengths"),
+    ("commands", "actuator", "", "commanded efforts: tension [N] or pressure [Pa]"),
+    ("positions", "axis", "m", "first effector of the plant"),
+)
 
 
 @dataclass
@@ -120,7 +131,7 @@ class SensorControl:
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Kept):
     """A closed-loop experiment.
 
     Attributes:
@@ -130,6 +141,8 @@ class Run:
         commands: (steps, actuators) commanded efforts [N, Pa].
         positions: (steps, 3) first effector of the plant [m].
         saturated: (steps,) whether some effort sat at a limit.
+        sensors: names of the sensors.
+        actuators: names of the actuators.
 
     """
 
@@ -139,12 +152,34 @@ class Run:
     commands: Floats
     positions: Floats
     saturated: NDArray[np.bool_]
+    sensors: tuple[str, ...] = ()
+    actuators: tuple[str, ...] = ()
 
     def settling(self, start: int = 0, stop: int | None = None, band: float = 0.05) -> int:
         """Steps after `start` until the largest error stays within a band, as a part of the error at the start."""
         error = np.abs(self.lengths - self.goals)[start:stop].max(axis=1)
         outside = np.flatnonzero(error > band * error[0])
         return int(outside[-1]) + 1 if len(outside) else 0
+
+    def _record(self) -> Record:
+        record = Record()
+        for axis, names in (("sensor", self.sensors), ("actuator", self.actuators), ("axis", "xyz")):
+            if names:
+                record.add(axis, (axis,), np.array(list(names), dtype=object))
+        for name, axis, unit, title in COLUMNS:
+            record.add(name, ("step", axis), getattr(self, name), unit, title)
+        record.add("saturated", ("step",), self.saturated.astype(np.int8), "", "1 where some effort sat at a limit")
+        record.facts |= facts_of(CLOSED_LOOP, "Closed-loop experiment")
+        return record
+
+
+def restore(record: Record) -> Run:
+    """Return the experiment of a record."""
+    values: dict[str, Any] = {name: np.ascontiguousarray(record[name], dtype=np.float64) for name, *_ in COLUMNS}
+    names: dict[str, Any] = {
+        f"{axis}s": tuple(record[axis].tolist()) for axis in ("sensor", "actuator") if axis in record
+    }
+    return Run(**values, saturated=record["saturated"] != 0, **names)
 
 
 def run_loop(
@@ -180,7 +215,8 @@ def run_loop(
         out["positions"].append(plant.model.positions()[0] if plant.model.effectors else np.zeros(3))
         out["hit"].append(bool(np.any(choice.effort_limit)))
     hit = np.array(out.pop("hit"), dtype=bool)
-    return Run(**{name: np.array(values) for name, values in out.items()}, saturated=hit)
+    arrays: dict[str, Any] = {name: np.array(values) for name, values in out.items()}
+    return Run(**arrays, saturated=hit, sensors=tuple(plant.model.sensors), actuators=tuple(plant.model.actuators))
 
 
 def impedance_step(

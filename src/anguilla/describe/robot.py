@@ -28,13 +28,28 @@ class Robot:
     Args:
         name: name of the robot.
         gravity: acceleration of gravity in world axes [m/s^2], a 3-vector or a function t [s] -> 3-vector.
+        base: "fixed", or "free" for a robot that flies or swims: its first part on the ground gets a ``Free()`` joint
+            if none is given.
 
     """
 
-    __slots__ = ("__weakref__", "_actuators", "_closures", "_constraints", "_gravity", "_loads", "_parts", "name")
+    __slots__ = (
+        "__weakref__",
+        "_actuators",
+        "_base",
+        "_closures",
+        "_constraints",
+        "_gravity",
+        "_loads",
+        "_parts",
+        "name",
+    )
 
-    def __init__(self, name: str = "robot", gravity: Signal = (0.0, 0.0, -9.81)) -> None:
+    def __init__(self, name: str = "robot", gravity: Signal = (0.0, 0.0, -9.81), base: str = "fixed") -> None:
         self.name = as_name(name, "Robot.name")
+        if base not in ("fixed", "free"):
+            raise refuse("Robot.base", "'fixed' or 'free'", base)
+        self._base = base
         self.gravity = gravity
         self._parts: list[Part] = []
         self._loads: list[Load] = []
@@ -132,7 +147,7 @@ class Robot:
         Args:
             part: the rod or the rigid body; the same description may be added several times.
             at: frame to attach to, such as ``robot.ground``, ``arm.tip`` or ``hand.at(position)``.
-            joint: joint between them, such as ``Revolute(axis=(0, 0, 1))``; ``Fixed()`` if not given.
+            joint: joint between them, such as ``Revolute(axis=(0, 0, 1))``; ``Fixed()`` if not given (but see ``base``).
             pose: fixed pose (4, 4) of the joint in the frame ``at``, translation in [m], or its position (3,) [m]; the
                 identity if not given.
             name: unique name of the part; by default its own name, or "rod" or "body", with "_2", "_3", ... if taken.
@@ -146,7 +161,9 @@ class Robot:
             raise refuse("Robot.add part", "a Rod or a RigidBody", part)
         name = self._name_for(part, name)
         frame = self._own_frame(at, f"Part {name!r}: Robot.add at")
-        joint = Fixed() if joint is None else joint
+        if joint is None:
+            floats = self._base == "free" and not self._parts and frame.is_ground
+            joint = Free() if floats else Fixed()
         if not isinstance(joint, Joint):
             raise refuse(f"Part {name!r}: Robot.add joint", "a joint such as Revolute(axis=(0, 0, 1))", joint)
         place = frame.offset_pose @ (np.eye(4) if pose is None else as_pose(pose, "Robot.add pose"))

@@ -16,13 +16,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from anguilla.errors import DescriptionError, SolverError, as_count, as_nonnegative, as_positive
+from anguilla.errors import DescriptionError, SolverError, as_nonnegative, as_positive, as_steps
 from anguilla.fem.assembly import stresses
 from anguilla.fem.body import SoftBody
 from anguilla.fem.elements import Grid, shape_functions
 from anguilla.fem.mesh import Floats
 from anguilla.fem.results import SoftEquilibrium, Status, pick
 from anguilla.fem.system import SoftState, SoftSystem
+from anguilla.store.kept import Kept
+from anguilla.store.record import Record
 
 __all__ = ["Prony", "Rayleigh", "SoftTrajectory", "simulate"]
 
@@ -60,7 +62,7 @@ class Rayleigh:
 
 
 @dataclass(frozen=True)
-class SoftTrajectory:
+class SoftTrajectory(Kept):
     """A motion.
 
     Attributes:
@@ -68,6 +70,7 @@ class SoftTrajectory:
         x: (time, n, 3) positions of the nodes [m].
         v: (time, n, 3) their velocities [m/s].
         status: how it ended.
+        inputs: tensions [N] and pressures [Pa] by name, as given: numbers, or functions of t [s].
 
     """
 
@@ -78,6 +81,7 @@ class SoftTrajectory:
     v: Floats
     mass: Floats = field(repr=False)
     status: Status
+    inputs: Inputs = field(default_factory=dict, repr=False)
 
     def position(self, effector: str) -> Floats:
         """Positions (time, 3) [m] of an effector."""
@@ -90,6 +94,11 @@ class SoftTrajectory:
         rows, cols = self.system.pattern.rows, self.system.pattern.cols
         pair = np.einsum("tki,tki->tk", self.v[:, rows], self.v[:, cols])
         return 0.5 * pair @ (self.mass * np.where(rows == cols, 1.0, 2.0))
+
+    def _record(self) -> Record:
+        from anguilla.fem.keep import gather
+
+        return gather(self)
 
     def __repr__(self) -> str:
         return f"<motion of {self.body.name!r}: {len(self.t)} states to t = {self.t[-1]:g} s, {self.status.message}>"
@@ -198,11 +207,7 @@ def simulate(
     system = body if isinstance(body, SoftSystem) else SoftSystem(body, solver=solver)
     if system.unknowns.parts:
         raise DescriptionError("dynamics of rigid parts is not available: use stiff material instead of rigid(...).")
-    duration, dt = as_positive(duration, "duration", "s"), as_positive(dt, "dt", "s")
-    count = round(duration / dt)
-    if count < 1 or abs(count * dt - duration) > 1e-9 * duration:
-        raise DescriptionError(f"duration must be a whole number of steps dt; got {duration:g} s and {dt:g} s.")
-    as_count(every, "every")
+    count = as_steps(duration, dt, every)
     extra = as_nonnegative(dissipation, "dissipation")
     gamma, beta = 0.5 + extra, 0.25 * (1.0 + extra) ** 2
     stepper = _Stepper(system, dt, gamma, beta, viscosity, rayleigh or Rayleigh(), tolerance)
@@ -213,7 +218,7 @@ def simulate(
     t, x, v = (np.array(part) for part in zip(*kept, strict=True))
     counters = {"iterations": stepper.iterations, "factorisations": stepper.factorisations, "steps": count}
     status = Status(ok, message, counters, time.perf_counter() - began)
-    result = SoftTrajectory(system.body, system, t, x, v, stepper.mass, status)
+    result = SoftTrajectory(system.body, system, t, x, v, stepper.mass, status, dict(inputs or {}))
     if not ok and raise_on_failure:
         raise SolverError(
             f"The motion of {system.body.name!r} stopped: {message}.", result=result, advice="Try a smaller dt."

@@ -13,6 +13,8 @@ from anguilla.fem.mesh import Floats, Ints, TetMesh
 from anguilla.fem.parts import Chamber, Tendon
 from anguilla.fem.system import SoftState, SoftSystem
 from anguilla.results import Status
+from anguilla.store.kept import Kept
+from anguilla.store.record import Record
 
 __all__ = ["SoftEquilibrium", "Status"]
 
@@ -25,7 +27,7 @@ def pick(name: str, names: list[str], what: str) -> int:
 
 
 @dataclass(frozen=True)
-class SoftEquilibrium:
+class SoftEquilibrium(Kept):
     """A static equilibrium of a soft body.
 
     Attributes:
@@ -133,6 +135,11 @@ class SoftEquilibrium:
     def surface(self) -> Ints:
         """Triangles (k, 3) of the boundary through all nodes, for drawing with `x`."""
         return self.system.grid.refine(self.body.mesh.boundary)
+
+    def _record(self) -> Record:
+        from anguilla.fem.keep import gather
+
+        return gather(self)
 
     def __repr__(self) -> str:
         return f"<equilibrium of {self.body.name!r}: {self.status.message}>"

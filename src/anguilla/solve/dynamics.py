@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
-from anguilla.describe import Robot, Thruster
-from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_count, as_positive
+from anguilla.describe import Robot, RodHandle, Thruster
+from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_positive, as_steps
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status, Trajectory
 from anguilla.solve.checkpoint import Checkpoint, kept
 from anguilla.solve.closing import SINGULAR_START, broken, close
-from anguilla.solve.newton import CONVERGED, EXPLANATION, TOO_STRICT, Scratch, scratch
+from anguilla.solve.newton import CONVERGED, COUNTERS, EXPLANATION, STARTING, TOO_COARSE, Scratch, scratch
+from anguilla.solve.pieces import controlled_step, cut, fresh_cutting, whole
 from anguilla.solve.progress import progress_bar
 from anguilla.solve.schemes import Coefficients, GeneralisedAlpha, Scheme, as_scheme, forgets
 from anguilla.solve.starting import consistent, massless, settled
@@ -27,8 +28,7 @@ from anguilla.solve.stepping import runner
 __all__ = ["simulate"]
 
 DEFAULT_METHOD = GeneralisedAlpha(0.9)
-MOST_HALVINGS = 8  # a failed step is cut into at most 2^8 pieces
-SAMPLES, PULSE = 17, 0.3  # a step is too long if a load leaves the line between its ends by this part of its size
+Start = Equilibrium | Trajectory | tuple[ArrayLike, ArrayLike] | ArrayLike | None
 BLOCK_SECONDS = 0.2  # how often the compiled loop comes up for air
 
 
@@ -51,6 +51,7 @@ class _Motion:
         self._run = runner(self.system)
         self._steady: LoadTable | None = None
         self._unused = (*(np.zeros((1, n)) for _ in range(3)), np.zeros((1, m)))
+        self.cutting = fresh_cutting()
 
     @property
     def state(self) -> tuple[Floats, ...]:
@@ -70,12 +71,14 @@ class _Motion:
         )  # fmt: skip
         return int(reached), int(status)
 
-    def step(self, t: float, dt: float) -> int:
-        """One step from t; the state is unchanged on failure."""
-        return self.run(self.loads(t + self.scheme[4] * dt), t, dt, 0, 1, 2, self._unused)[1]
+    def steps(self, t: float, dt: float, count: int) -> tuple[int, int]:
+        """Some steps from t, stored nowhere; (how many were done, status). The state is that after the last good one."""
+        times = t + (np.arange(count) + self.scheme[4]) * dt
+        return self.run(self.loads(times), t, dt, 0, count, count + 1, self._unused)
 
-    def begin(self, t: float, dt: float) -> None:
+    def begin(self, t: float, dt: float, *, smooth: bool = True) -> None:
         """Starting accelerations and multipliers, and rates that keep the constraints."""
+        self.memory.memory[STARTING] = smooth
         if self.system.is_plain:
             self._steady = self.loads(t)
             status = self.run(self._steady, t, dt, 0, 0, 1, self._unused, begin=True)[1]
@@ -121,7 +124,7 @@ class _Motion:
 
 def simulate(
     robot: Robot, *, duration: float, dt: float, inputs: Inputs | None = None,
-    start: Equilibrium | tuple[ArrayLike, ArrayLike] | ArrayLike | None = None, method: Scheme | str = DEFAULT_METHOD,
+    start: Start = None, method: Scheme | str = DEFAULT_METHOD,
     every: int = 1, tolerance: float | None = None, error: float | None = None, progress: bool | None = None,
     raise_on_failure: bool = True, checkpoint: str | os.PathLike[str] | None = None, smooth_start: bool = True,
 ) -> Trajectory:  # fmt: skip
@@ -132,7 +135,7 @@ def simulate(
         duration: simulated time [s].
         dt: time step [s]; with `error`, the interval between stored states and the largest step.
         inputs: inputs of the actuators by name: numbers, or functions of t [s]; absent ones are zero.
-        start: an Equilibrium, coordinates q (n,), or (q, v); the rest shape at rest if not given.
+        start: an Equilibrium, a Trajectory (its end), coordinates q (n,), or (q, v); the rest shape at rest if not given.
         method: Newmark(), HHT(), GeneralisedAlpha(), Midpoint() or their names.
         every: store every so many steps.
         tolerance: Newton's error as a part of a step's increment; 1e-8 if not given, 1e-10 with loops or other constraints
@@ -142,8 +145,9 @@ def simulate(
         raise_on_failure: raise SolverError (with the motion so far in `.result`) instead of returning it.
         checkpoint: file that keeps the simulation while it runs; an interrupted one goes on from it when called again with
             the same arguments, and ends bit-identical. It is removed at the end. For steps without `error`.
-        smooth_start: with constraints, begin with the small offsets of the scheme that let multipliers start smoothly;
-            `gradient` needs a motion without them.
+        smooth_start: accelerations that dt cannot follow at the start (of modes with periods below dt) are eased, and with
+            constraints the scheme begins with small offsets that let multipliers start smoothly. `gradient` needs a motion
+            without either.
 
     Returns:
         A Trajectory.
@@ -158,20 +162,13 @@ def simulate(
 
 def simulate_system(
     robot: Robot, system: System | None, *, duration: float, dt: float, inputs: Inputs | None = None,
-    start: Equilibrium | tuple[ArrayLike, ArrayLike] | ArrayLike | None = None, method: Scheme | str = DEFAULT_METHOD,
+    start: Start = None, method: Scheme | str = DEFAULT_METHOD,
     every: int = 1, tolerance: float | None = None, error: float | None = None, progress: bool | None = None,
     raise_on_failure: bool = True, checkpoint: str | os.PathLike[str] | None = None, smooth_start: bool = True,
 ) -> Trajectory:  # fmt: skip
     """`simulate` with a robot that may be compiled already; the system then belongs to this motion alone."""
-    duration, dt = as_positive(duration, "duration", "s"), as_positive(dt, "dt", "s")
-    every = as_count(every, "every")
-    steps = round(duration / dt)
-    if steps < 1 or abs(steps * dt - duration) > 1e-6 * duration:
-        raise DescriptionError(
-            f"duration must be a whole number of steps; {duration:g} s / {dt:g} s = {duration / dt:g}."
-        )
-    if steps % every:
-        raise DescriptionError(f"every must divide the number of steps, {steps}; got {every}.")
+    steps = as_steps(duration, dt, every)
+    dt, every = float(dt), int(every)
     if checkpoint is not None and error is not None:
         raise DescriptionError("checkpoint works with equal steps only: leave error out.")
     system = System(robot) if system is None else system
@@ -200,7 +197,7 @@ def simulate_system(
     began = time.perf_counter()
     if isinstance(start, Equilibrium) and start.multipliers.shape == motion.lam.shape:
         motion.lam[:] = start.multipliers
-    motion.begin(0.0, dt)
+    motion.begin(0.0, dt, smooth=smooth_start)
     rows = steps // every + 1
     out = (*(np.zeros((rows, system.size)) for _ in range(3)), np.zeros((rows, system.rows)))
     _keep(motion, out, 0)
@@ -213,7 +210,7 @@ def simulate_system(
         else:
             done, status = _controlled(motion, dt, steps, every, out, tick, as_positive(error, "error", ""))
     seconds = time.perf_counter() - began
-    counters = dict(zip(("iterations", "factorisations", "halvings"), motion.memory.counters.tolist(), strict=True))
+    counters = dict(zip(COUNTERS, motion.memory.counters.tolist(), strict=True))
     counters |= {"steps": done, "substeps": motion.substeps}
     if settled_start:
         counters["settled"] = 1
@@ -233,19 +230,42 @@ def simulate_system(
             f"The motion of {robot.name!r} is impossible: {conflict}.", result=result, advice=SINGULAR_START
         )
     if not ok and raise_on_failure:
-        advice = "Try a smaller dt, error=1e-3, a damped method such as GeneralisedAlpha(0.5), or material damping."
-        raise SolverError(f"The motion of {robot.name!r} {message}.", result=result, advice=advice)
+        raise SolverError(f"The motion of {robot.name!r} {message}.", result=result, advice=advice(status, result))
     return result
 
 
-def _start(system: System, start) -> tuple[Floats, Floats]:
+def advice(status: int, result: Trajectory) -> str:
+    """What to try after a motion stopped."""
+    if status != TOO_COARSE:
+        return "Try a smaller dt, error=1e-3, a damped method such as GeneralisedAlpha(0.5), or material damping."
+    turns = {}
+    for part in result.robot.parts:
+        if isinstance(part, RodHandle):
+            X = np.linspace(0.0, part.length, _intervals(result.system, part) + 1)
+            turns[part] = float(np.max(np.linalg.norm(result.strain(part, X)[-1, :, :3], axis=1))) * X[1]
+    rod = max(turns, key=lambda part: turns[part])
+    count = _intervals(result.system, rod)
+    return f"Rod {rod.name!r} has {count}: try intervals={2 * count}, and more modes if it does curl up so far."
+
+
+def _intervals(system: System, part: RodHandle) -> int:
+    return len(system.tables.links(part, 0.0, part.length))
+
+
+def _start(system: System, start: Start) -> tuple[Floats, Floats]:
     if isinstance(start, Equilibrium):
         if start.system.size != system.size:
             raise DescriptionError("start is the equilibrium of a robot with other coordinates.")
         return system.vector(start.q, "start"), np.zeros(system.size)
+    if isinstance(start, Trajectory):
+        if start.system.size != system.size:
+            raise DescriptionError("start is the motion of a robot with other coordinates.")
+        return system.vector(start.q[-1], "start"), system.vector(start.v[-1], "start")
     if isinstance(start, tuple):
         if len(start) != 2:
-            raise DescriptionError("start must be an Equilibrium, coordinates q, or a pair (q, v).")
+            raise DescriptionError(
+                "start must be an Equilibrium, a Trajectory (its end), coordinates q, or a pair (q, v)."
+            )
         return system.vector(start[0], "start[0]"), system.vector(start[1], "start[1]")
     return system.vector(start, "start"), np.zeros(system.size)
 
@@ -258,7 +278,7 @@ def _fixed(
     loads = m.all_loads((np.arange(steps) + m.scheme[4]) * dt)
     if checkpoint is None:
         return _blocks(m, loads, dt, 0, steps, every, out, tick)
-    state = {f"motion_{k}": array for k, array in enumerate(m.state)}
+    state = {f"motion_{k}": array for k, array in enumerate((*m.state, m.cutting))}
     start = tuple(array.copy() for array in m.state)
     what = loads.at(0)  # its tables; the rest is scratch memory
     tables = what.cables, what.muscles, what.frames.table, what.frames.data, what.pairs.table, what.pairs.spring_data
@@ -274,15 +294,15 @@ def _fixed(
 
 
 def _blocks(m: _Motion, loads: LoadTable, dt: float, done: int, steps: int, every: int, out, tick) -> tuple[int, int]:
-    """Blocks of steps from `done` on; a failed step is cut into halves, quarters, ..."""
+    """Blocks of steps from `done` on; a failed step is cut into pieces."""
     block = 512
     while done < steps:
-        stop = min(steps, done + block)
-        clock = time.perf_counter()
-        reached, status = m.run(loads, 0.0, dt, done, stop, every, out)
+        stop, reached, clock = min(steps, done + block), done, time.perf_counter()
+        if whole(m):
+            reached, _ = m.run(loads, 0.0, dt, done, stop, every, out)
         clock = time.perf_counter() - clock
         if reached < stop:
-            status = _cut(m, reached * dt, dt)
+            status = cut(m, reached * dt, dt)
             if status != CONVERGED:
                 return reached, status
             reached += 1
@@ -299,75 +319,16 @@ def _keep(m: _Motion, out, row: int) -> None:
     out[0][row], out[1][row], out[2][row], out[3][row] = m.q, m.v, m.acc, m.lam
 
 
-def _cut(m: _Motion, t: float, dt: float) -> int:
-    """One step of length dt as 2, 4, 8, ... smaller ones; the state is unchanged on failure."""
-    saved = [array.copy() for array in m.state]
-    status = -1
-    for halvings in range(1, MOST_HALVINGS + 1):
-        pieces = 2**halvings
-        h = dt / pieces
-        for k in range(pieces):
-            status = m.step(t + k * h, h)
-            m.substeps += 1
-            if status != CONVERGED:
-                break
-        if status == CONVERGED:
-            return status
-        m.restore(saved)
-    return status
-
-
 def _controlled(
     m: _Motion, dt: float, steps: int, every: int, out, tick: Callable[[int], None], goal: float
 ) -> tuple[int, int]:
-    """Steps chosen so that the local error, (beta - 1/6) h^2 (a1 - a0), stays below the goal; lands on multiples of dt.
-
-    The loads of a step are looked at in between too, so that a pulse shorter than the step is not missed.
-    """
-    factor = abs(m.scheme[2] - 1.0 / 6.0)
-    weight = m.system.tree.scale
-    largest = np.zeros(len(m.loads(0.0).loads.row))
-    h = dt
+    """Steps chosen by their error, landing on multiples of dt."""
+    h, largest = dt, np.zeros(len(m.loads(0.0).loads.row))
     for step in range(steps):
-        t, end = step * dt, (step + 1) * dt
-        while end - t > 1e-9 * dt:
-            pieces = max(1, int(np.ceil((end - t) / h - 1e-9)))
-            trial = (end - t) / pieces
-            if _hides_a_pulse(m, t, trial, largest):
-                h = 0.5 * trial
-                continue
-            saved = [array.copy() for array in m.state]
-            status = m.step(t, trial)
-            size = (
-                factor * trial**2 * float(np.linalg.norm((m.a - saved[2]) * weight)) if status == CONVERGED else np.inf
-            )
-            if size > goal:
-                m.restore(saved)
-                shrink = 0.5 if not np.isfinite(size) else max(0.2, 0.9 * (goal / size) ** (1.0 / 3.0))
-                h = trial * shrink
-                if h < 1e-9 * dt:
-                    return step, TOO_STRICT if status == CONVERGED else status
-                continue
-            m.substeps += 1
-            t += trial
-            h = trial * min(2.0, 0.9 * (goal / max(size, 1e-300)) ** (1.0 / 3.0))
-            h = min(h, dt)
+        h, status = controlled_step(m, step * dt, (step + 1) * dt, h, goal, largest)
+        if status != CONVERGED:
+            return step, status
         if (step + 1) % every == 0:
             _keep(m, out, (step + 1) // every)
         tick(step + 1)
     return steps, CONVERGED
-
-
-def _hides_a_pulse(m: _Motion, t: float, h: float, largest: Floats) -> bool:
-    """Whether a load leaves the straight line between its values at the ends of a step; `largest` is what was seen."""
-    if h < 1e-6:
-        return False
-    x = np.linspace(0.0, 1.0, SAMPLES)
-    sampled = m.loads(t + h * x)
-    if not len(sampled.column):
-        return False
-    table, seen = sampled.table, largest[sampled.column]
-    seen = np.maximum(seen, np.max(np.abs(table), axis=0, initial=0.0))
-    largest[sampled.column] = seen
-    line = table[0] + x[:, None] * (table[-1] - table[0])
-    return bool(np.any(np.max(np.abs(table - line), axis=0, initial=0.0) > PULSE * np.maximum(seen, 1e-300)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from anguilla._jit import inline, kernel
 from anguilla.mechanics.simd import lay, take, total
 
@@ -71,3 +73,20 @@ def solve_factorised(a, pivot, x):
         x[i] -= _row_times(a, i, x, 0, i)
     for i in range(n - 1, -1, -1):
         x[i] = (x[i] - _row_times(a, i, x, i + 1, n)) / a[i, i]
+
+
+@kernel
+def is_definite(matrix, n):
+    """Whether the symmetric part of matrix[:n, :n] is positive definite, by Cholesky; overwrites the lower half."""
+    for i in range(n):
+        for j in range(i + 1):
+            total = 0.5 * (matrix[i, j] + matrix[j, i])
+            for k in range(j):
+                total -= matrix[i, k] * matrix[j, k]
+            if i == j:
+                if not total > 0.0:
+                    return False
+                matrix[i, i] = math.sqrt(total)
+            else:
+                matrix[i, j] = total / matrix[j, j]
+    return True

@@ -41,8 +41,13 @@ ROUND_OFF = 1e-9
 CLOSED = 1e-9  # [m, rad] gap of a closure before the last correction
 PATIENCE = 4.0  # corrections that a new tangent is worth
 
+# memory between solves: 1 if the matrix holds a usable factorisation; its alpha and beta; the last contraction; the pattern
+# of slack tendons; 1 if a step should start from a constant velocity; 1 before the first step of a motion
+USABLE, ALPHA, BETA, CONTRACTION, SLACKS, STRAIGHT, STARTING = range(7)
+
 # counters
-ITERATIONS, FACTORISATIONS, HALVINGS = 0, 1, 2
+COUNTERS = ("iterations", "factorisations", "halvings", "eased")
+ITERATIONS, FACTORISATIONS, HALVINGS, EASED = range(4)
 
 
 class Scratch(Table):
@@ -61,18 +66,21 @@ class Scratch(Table):
     q0: Floats  # (n,) state at zero increment
     v0: Floats
     a0: Floats
-    spare: Floats  # (n, n)
-    memory: Floats  # [0] 1 if matrix holds a usable factorisation; [1], [2] its alpha, beta; [3] last contraction; [4] slacks
-    counters: Ints  # (3,)
+    spare: Floats  # (n + m, n + m)
+    memory: Floats  # (7,)
+    kept: Floats  # (2, n) accelerations before they were eased
+    counters: Ints  # (4,)
 
 
 def scratch(n: int, m: int = 0) -> Scratch:
     """Allocate the memory of the Newton solver for n coordinates and m constraints."""
     d, step, last, left, right = (np.zeros(n + m) for _ in range(5))
     q, v, a, q0, v0, a0 = (np.zeros(n) for _ in range(6))
-    memory, counters = np.array([0.0, 0.0, 0.0, 1.0, 0.0]), np.zeros(3, np.int64)
+    memory, counters = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]), np.zeros(4, np.int64)
     matrix, spare, pivot = np.zeros((n + m, n + m)), np.zeros((n + m, n + m)), np.zeros(n + m, np.int64)
-    return Scratch(d, matrix, pivot, step, last, left, right, q, v, a, q0, v0, a0, spare, memory, counters)
+    return Scratch(
+        d, matrix, pivot, step, last, left, right, q, v, a, q0, v0, a0, spare, memory, np.zeros((2, n)), counters
+    )
 
 
 @inline
@@ -161,7 +169,7 @@ def equilibrate(tree, matrix, left, right):
 
 
 @part
-def _renew(tree, ws, loads, s, cq, alpha, beta):
+def renew(tree, ws, loads, s, cq, alpha, beta):
     """Factorise the tangent at the state of the last residual."""
     n = len(s.q)
     matrix = s.matrix
@@ -180,13 +188,13 @@ def _renew(tree, ws, loads, s, cq, alpha, beta):
         equilibrate(tree, matrix, s.left, s.right)
     s.counters[FACTORISATIONS] += 1
     good = factorise(matrix, s.pivot)
-    s.memory[0] = 1.0 if good else 0.0
-    s.memory[1], s.memory[2], s.memory[4] = alpha, beta, _slacks(loads)
+    s.memory[USABLE] = 1.0 if good else 0.0
+    s.memory[ALPHA], s.memory[BETA], s.memory[SLACKS] = alpha, beta, _slacks(loads)
     return good
 
 
 @part
-def _solve(s):
+def solve_correction(s):
     """Correction from the residual, both in s.step."""
     size = len(s.step)
     if size == len(s.q):
@@ -219,23 +227,23 @@ def newton(tree, ws, loads, s, cq, cv, ca, relative, absolute, most, chord):
     """
     alpha, beta = cv / cq, ca / cq
     n = len(s.q)
-    if not (chord and s.memory[0] == 1.0 and s.memory[1] == alpha and s.memory[2] == beta):
-        s.memory[0] = 0.0
+    if not (chord and s.memory[USABLE] == 1.0 and s.memory[ALPHA] == alpha and s.memory[BETA] == beta):
+        s.memory[USABLE] = 0.0
     before, all_before = -1.0, -1.0  # size of the previous correction, without and with the multipliers
     halvings, cuts, worst = 0, 0, 0.0  # cuts: halvings of the last correction
     fresh = False  # the factorisation belongs to this solve
     for number in range(most):
         s.counters[ITERATIONS] += 1
         gap = evaluate_increment(tree, ws, loads, s, cq, cv, ca)
-        if s.memory[4] != _slacks(loads):  # a tendon became slack or taut: another problem
-            s.memory[0], before = 0.0, -1.0
-        if s.memory[0] == 0.0:
+        if s.memory[SLACKS] != _slacks(loads):  # a tendon became slack or taut: another problem
+            s.memory[USABLE], before = 0.0, -1.0
+        if s.memory[USABLE] == 0.0:
             for k in range(n):
                 s.v[k] = s.step[k]  # s.step is overwritten below only by the solve
-            if not _renew(tree, ws, loads, s, cq, alpha, beta):
+            if not renew(tree, ws, loads, s, cq, alpha, beta):
                 return SINGULAR if np.isfinite(norm(s.v, tree.weight)) else NOT_FINITE
             fresh = True
-        _solve(s)
+        solve_correction(s)
         size, shift = norm(s.step, tree.weight), _shift(s)
         if before >= 0.0 and not size < before:  # grew, or not finite
             if fresh and cuts == 0 and before <= ROUND_OFF * (1.0 + norm(s.q, tree.weight)):
@@ -250,7 +258,7 @@ def newton(tree, ws, loads, s, cq, cv, ca, relative, absolute, most, chord):
                     s.d[k] -= s.last[k]
                 before *= 0.5
                 continue
-            s.memory[0] = 0.0  # an old factorisation: renew it here before judging
+            s.memory[USABLE] = 0.0  # an old factorisation: renew it here before judging
             before = -1.0
             continue
         if not np.isfinite(size):
@@ -260,10 +268,12 @@ def newton(tree, ws, loads, s, cq, cv, ca, relative, absolute, most, chord):
             contraction = total / all_before
             worst = max(worst, contraction)  # multipliers follow one correction behind: the last ratio flatters
         else:  # the contraction seen in the last solve, trusted less and less (it tends to 1 until measured again)
-            contraction = 1.0 if fresh else s.memory[3] ** 0.8
+            contraction = 1.0 if fresh else s.memory[CONTRACTION] ** 0.8
         if len(s.step) > n:
             contraction = max(contraction, worst)
-        s.memory[3] = 1.0 if fresh else contraction  # quadratic convergence says nothing about the next, older tangent
+        s.memory[CONTRACTION] = (
+            1.0 if fresh else contraction
+        )  # quadratic convergence says nothing about the next, older tangent
         _correct(tree, s, cq)
         cuts = 0
         goal = relative * norm(s.d, tree.weight) + absolute
@@ -272,13 +282,13 @@ def newton(tree, ws, loads, s, cq, cv, ca, relative, absolute, most, chord):
         ):
             return CONVERGED
         if not chord:
-            s.memory[0] = 0.0
+            s.memory[USABLE] = 0.0
         elif before > 0.0 and not fresh:
             # too slow: a new tangent when it would take more than PATIENCE further corrections
             if contraction > 0.9 or total * contraction**PATIENCE > goal * (1.0 - contraction):
-                s.memory[0] = 0.0
+                s.memory[USABLE] = 0.0
         before, all_before = size, total
         if number == 0 and not chord and len(s.d) > n:
             before = -1.0  # the first correction finds the multipliers: its size says nothing about the next
-    s.memory[0] = 0.0
+    s.memory[USABLE] = 0.0
     return TOO_MANY_ITERATIONS

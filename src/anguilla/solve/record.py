@@ -99,8 +99,10 @@ def _refuse_unfit(run: Trajectory, scheme: Coefficients, steps: int, what: str) 
     counters = run.status.counters
     if steps < 1 or counters.get("steps") != steps or counters.get("substeps"):
         raise DescriptionError(f"{what} needs a motion with equal steps, all stored: every=1, no error=, no step cut.")
-    if counters.get("settled"):
-        raise DescriptionError(f"{what} of a robot with constraints needs simulate(..., smooth_start=False).")
+    if counters.get("settled") or counters.get("eased"):
+        raise DescriptionError(
+            f"{what} needs the motion as it starts by itself: simulate(..., smooth_start=False), or a smaller dt."
+        )
     if scheme[4] < 1.0:
         raise DescriptionError(f"{what} serves Newmark, HHT and GeneralisedAlpha, not Midpoint.")
     if np.any(run.system._loads.cables.friction):

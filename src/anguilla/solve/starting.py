@@ -221,7 +221,7 @@ def massless(system: System, matrix: Floats) -> SolverError:
     if names.split(", ")[0] in system.tables.row_names:
         return SolverError(
             f"The start of {system.robot.name!r} is singular: nothing there can move what {names} holds.",
-            advice="Start elsewhere (start=...), or leave the constraint out.",
+            advice="Start elsewhere (start=...), let straight rods stretch, or leave the constraint out.",
         )
     return SolverError(
         f"The mass matrix of {system.robot.name!r} is singular: {names} moves no mass and nothing holds it.",

@@ -21,7 +21,17 @@ from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status
 from anguilla.solve.closing import SINGULAR_START, Path, broken, close, loose, path_from, settle
 from anguilla.solve.flow import ProjectiveFlow, follow
-from anguilla.solve.newton import CONVERGED, DIVERGED, EXPLANATION, ITERATIONS, SINGULAR, TOO_COARSE, scratch
+from anguilla.solve.newton import (
+    CONVERGED,
+    COUNTERS,
+    DIVERGED,
+    EXPLANATION,
+    ITERATIONS,
+    SINGULAR,
+    TOO_COARSE,
+    USABLE,
+    scratch,
+)
 from anguilla.solve.stepping import STATIC, runner
 
 __all__ = ["Flow", "statics"]
@@ -146,7 +156,7 @@ class _Solver:
         none, empty = np.zeros(0, np.int64), np.zeros((1, 0))
         loads.row[DT] = 0.0
         for _ in range(MOST_FRICTION):
-            self.memory.memory[0] = 0.0
+            self.memory.memory[USABLE] = 0.0
             before = loads.cables.factor.copy()
             _, status = self.run(
                 system.tree, system.workspace, self.memory, loads, none, empty, STATIC, 0.0, 1.0, False, 0, 1, 2,
@@ -211,7 +221,7 @@ def _continuation(
                     f"The equilibrium of {system.robot.name!r} is not unique: nothing holds {free}.",
                     AnguillaWarning, stacklevel=3,
                 )  # fmt: skip
-    counters = dict(zip(("iterations", "factorisations", "halvings"), solve.memory.counters.tolist(), strict=True))
+    counters = dict(zip(COUNTERS[:3], solve.memory.counters.tolist(), strict=False))
     counters["load_steps"] = pieces
     if factor >= 1.0:
         detour = "" if at_rest or pieces == 1 else " (from the rest shape: Newton failed from the given start)"

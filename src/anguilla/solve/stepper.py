@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from anguilla.assemble.system import System, as_robot
-from anguilla.describe import Robot
+from anguilla.describe import Frame, Robot
 from anguilla.errors import DescriptionError, SolverError, as_count, as_number, as_positive
 from anguilla.mechanics.tree import Floats
-from anguilla.results import Equilibrium, Status, Trajectory
+from anguilla.results import Status, Trajectory
 from anguilla.solve.closing import close
-from anguilla.solve.dynamics import DEFAULT_METHOD, _cut, _Motion, _start
-from anguilla.solve.newton import CONVERGED, EXPLANATION
+from anguilla.solve.dynamics import DEFAULT_METHOD, Start, _Motion, _start, advice
+from anguilla.solve.newton import CONVERGED, DIVERGED, EXPLANATION
+from anguilla.solve.pieces import cut, whole
 from anguilla.solve.schemes import Scheme, as_scheme
 
 __all__ = ["Stepper"]
@@ -28,7 +28,7 @@ class Stepper:
         robot: the robot.
         dt: time step [s].
         inputs: inputs of the actuators by name, numbers; absent ones are zero. `step` changes them.
-        start: an Equilibrium, coordinates q (n,), or (q, v); the rest shape at rest if not given.
+        start: an Equilibrium, a Trajectory (its end), coordinates q (n,), or (q, v); the rest shape at rest if not given.
         method: Newmark(), HHT(), GeneralisedAlpha(), Midpoint() or their names.
         tolerance: Newton's error as a part of a step's increment.
 
@@ -40,7 +40,7 @@ class Stepper:
         *,
         dt: float,
         inputs: Mapping[str, float] | None = None,
-        start: Equilibrium | tuple[ArrayLike, ArrayLike] | ArrayLike | None = None,
+        start: Start = None,
         method: Scheme | str = DEFAULT_METHOD,
         tolerance: float = 1e-8,
     ) -> None:
@@ -92,23 +92,33 @@ class Stepper:
                 raise DescriptionError(f"there is no actuator {name!r}; there are: {', '.join(known) or 'none'}.")
             self._inputs[name] = as_number(value, f"the input of actuator {name!r}")
 
-    def step(self, count: int = 1, inputs: Mapping[str, float] | None = None) -> None:
-        """Do some steps with constant inputs; a step that fails is cut into smaller ones.
+    def step(self, count: int | Mapping[str, float] = 1, inputs: Mapping[str, float] | None = None) -> None:
+        """Do some steps with constant inputs; a step that fails is cut into smaller ones. `step(inputs)` does one.
 
         Raises SolverError, with the last good state in `.result`, when that fails too.
         """
+        if isinstance(count, Mapping):
+            if inputs is not None:
+                raise DescriptionError(
+                    "step takes step(count, inputs), or step(inputs) for one step; got inputs twice."
+                )
+            inputs, count = count, 1
         self.set_inputs(inputs or {})
         m, dt = self._motion, self.dt
         m.inputs = self._inputs
         for _ in range(as_count(count, "count")):
-            status = m.step(self.t, dt)
+            status = m.steps(self.t, dt, 1)[1] if whole(m) else DIVERGED
             if status != CONVERGED:
-                status = _cut(m, self.t, dt)
+                status = cut(m, self.t, dt)
             if status != CONVERGED:
                 message = f"The motion of {self.robot.name!r} stopped at t = {self.t:g} s: {EXPLANATION[status]}."
-                advice = "Try a smaller dt, smaller inputs, or more damping."
-                raise SolverError(message, result=self.result(), advice=advice)
+                result = self.result()
+                raise SolverError(message, result=result, advice=advice(status, result))
             self.count += 1
+
+    def position(self, frame: Frame) -> Floats:
+        """Position (3,) [m] of a frame now, in world axes; `result()` has everything else."""
+        return self.result().position(frame)[0]
 
     def result(self, system: System | None = None) -> Trajectory:
         """Return the present state as a motion of one instant, to be read or drawn.

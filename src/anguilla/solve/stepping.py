@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 
 from anguilla._distant import entry
-from anguilla._jit import interpreted, part
+from anguilla._jit import inline, interpreted, part
 from anguilla.assemble.evaluate import residual, tangent
 from anguilla.loads.table import DT, MOTION, TIME
 from anguilla.loads.tendon import rubs, set_friction
@@ -22,11 +22,29 @@ from anguilla.loads.thruster import has_states, step_states
 from anguilla.mechanics.joints import compose
 from anguilla.mechanics.motion import too_coarse
 from anguilla.mechanics.vec import store3
-from anguilla.solve.linear import factorise, solve_factorised
-from anguilla.solve.newton import CONVERGED, DIVERGED, SINGULAR, TOO_COARSE, evaluate_increment, newton, norm
+from anguilla.solve.linear import factorise, is_definite, solve_factorised
+from anguilla.solve.newton import (
+    CONVERGED,
+    DIVERGED,
+    EASED,
+    SINGULAR,
+    STARTING,
+    STRAIGHT,
+    TOO_COARSE,
+    USABLE,
+    evaluate_increment,
+    newton,
+    norm,
+    renew,
+    solve_correction,
+)
 
 STATIC = (0.0, 0.0, 0.0, 0.0, 1.0)
 FARTHEST = 2.0  # [rad] by which the strains of a rod may change in one time step
+UNRESOLVED = 0.9  # part of the accelerations that a step must be unable to follow before they are eased
+# [rad] change by accelerations alone during a step, above which they may be eased: at the start of a motion, and later
+FELT, ROUGH = 1e-6, 10.0
+FAR = 1.0  # [rad] the same after they were eased, above which the step is too long
 
 
 @part
@@ -43,7 +61,7 @@ def _start_acceleration(tree, ws, loads, s, q, v, a):
     for i in range(n):  # in units of angles and relative displacements, so that pivots can be compared
         for j in range(n):
             mass[i, j] = (mass[i, j] - s.spare[i, j]) / (tree.scale[i] * tree.scale[j])
-    s.memory[0] = 0.0
+    s.memory[USABLE] = 0.0
     if not factorise(mass, s.pivot):
         return False
     smallest, largest = math.inf, 0.0
@@ -90,51 +108,136 @@ def _accept(tree, loads, s, scheme, dt, q, v, a, acc, lam):
         step_states(loads.frames, dt)
 
 
+@inline
+def _factors(scheme, dt):
+    """(cq, cv, ca) of the increment in the state where a step is balanced; see newton.py."""
+    am, af, beta, gamma, mid = scheme
+    if beta == 0.0:
+        return 1.0, 0.0, 0.0
+    if mid < 1.0:
+        return 0.5, 1.0 / dt, 2.0 / (dt * dt)
+    return 1.0, gamma / (beta * dt), (1.0 - am) / (1.0 - af) / (beta * dt * dt)
+
+
+@inline
+def _is_curved(tree, s, dt, v, a):
+    """Whether the guess of a constant acceleration was nearer to the increment found than that of a constant velocity."""
+    with_a, without = 0.0, 0.0
+    for k in range(len(v)):
+        rest, bow = tree.weight[k] * (s.d[k] - dt * v[k]), tree.weight[k] * 0.5 * dt * dt * a[k]
+        with_a += (rest - bow) ** 2
+        without += rest**2
+    return with_a <= without
+
+
 @part
-def _advance(tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolute, most, chord):
-    """One step of length dt, in place on the state; unchanged on failure. Returns Newton's status."""
+def _ease(tree, ws, loads, s, cv, ca, q, v, a, acc, lam):
+    """Replace accelerations a by those that a linear step of the scheme can follow, T^-1 ca M a with T = K + cv C + ca M.
+
+    The start of a motion, or shorter steps before, leave accelerations of modes so fast that the next step cannot resolve
+    them; multiplied by dt^2, they would set those modes ringing between wrong states. Nothing is changed where a step can
+    follow a fair part of the accelerations. Returns whether they were eased; s.kept has what they were.
+    """
+    n = len(q)
+    for b in range(len(tree.ball)):
+        store3(ws.increment, tree.ball[b, 1], 0, (0.0, 0.0, 0.0))
+    for k in range(len(lam)):
+        s.d[n + k] = lam[k]
+    for k in range(n):
+        s.a[k] = 0.0  # the stiffness of the inertia of these accelerations is none of a linear step
+        s.kept[0, k], s.kept[1, k] = a[k], acc[k]
+    residual(tree, ws, loads, q, v, s.a, lam, s.step)
+    tangent(tree, ws, loads, cv, ca, lam, s.spare)
+    if not is_definite(s.spare, n):
+        return False  # a load far above that of buckling: what it does fast is no ringing
+    tangent(tree, ws, loads, cv, 0.0, lam, s.spare)
+    if not renew(tree, ws, loads, s, 1.0, cv, ca):
+        return False
+    for row in range(2):
+        x = a if row == 0 else acc
+        for i in range(len(s.step)):
+            s.step[i] = 0.0
+            for j in range(n):
+                s.step[i] += s.spare[i, j] * x[j] if i < n else 0.0
+        for b in range(len(loads.driven)):
+            s.step[loads.driven[b]] = 0.0
+        solve_correction(s)
+        for k in range(n):
+            x[k] += s.step[k]
+    change, size = 0.0, 0.0
+    for k in range(n):
+        change += (tree.weight[k] * (a[k] - s.kept[0, k])) ** 2
+        size += (tree.weight[k] * s.kept[0, k]) ** 2
+    if change < UNRESOLVED**2 * size:
+        for k in range(n):
+            a[k], acc[k] = s.kept[0, k], s.kept[1, k]
+        s.memory[USABLE] = 0.0
+        return False
+    s.counters[EASED] += 1
+    return True
+
+
+@part
+def _attempt(tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolute, most, chord, curved):
+    """Newton's status of one step; the guess assumes a constant acceleration if `curved`, else a constant velocity."""
     am, af, beta, gamma, mid = scheme
     static = beta == 0.0
     n = len(q)
+    ca1, back = 0.0, 0.0
+    if not static:
+        ca1, back = 1.0 / (beta * dt * dt), 0.5 / beta - 1.0
+    for k in range(n):  # the state at zero increment, and the guess
+        s.q0[k], s.v0[k], s.a0[k], s.d[k] = q[k], 0.0, 0.0, 0.0
+        if not static:
+            a1 = -dt * ca1 * v[k] - back * a[k]
+            s.v0[k] = v[k] + dt * ((1.0 - gamma) * a[k] + gamma * a1)
+            s.a0[k] = ((1.0 - am) * a1 + am * a[k] - af * acc[k]) / (1.0 - af)
+            s.d[k] = dt * v[k] + (0.5 * dt * dt * a[k] if curved else 0.0)
+            if mid < 1.0:
+                s.v0[k], s.a0[k] = 0.0, -2.0 * v[k] / dt
+    for k in range(len(lam)):
+        s.d[n + k] = lam[k]
+    cq, cv, ca = _factors(scheme, dt)
+    status = newton(tree, ws, loads, s, cq, cv, ca, relative, absolute, most, chord)
+    if status == CONVERGED and too_coarse(ws):
+        return TOO_COARSE
+    if status == CONVERGED and not static and norm(s.d, tree.strain_scale) > FARTHEST * math.sqrt(len(tree.first) - 1):
+        return DIVERGED  # a step so long that Newton found another solution
+    if status == CONVERGED and not static and has_states(loads.frames):
+        evaluate_increment(tree, ws, loads, s, cq, cv, ca)  # their rates at the end, after the last correction
+    return status
+
+
+@part
+def _advance(tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolute, most, chord):
+    """One step of length dt, in place on the state; unchanged on failure. Returns Newton's status."""
+    static = scheme[2] == 0.0
     if not static and rubs(loads.cables):  # tensions along tendons from the state at the start of the step
         residual(tree, ws, loads, q, v, acc, lam, s.step)
         set_friction(tree, ws, loads.cables)
-    ca1, cv1, back = 0.0, 0.0, 0.0
-    if not static:
-        ca1, cv1, back = 1.0 / (beta * dt * dt), gamma / (beta * dt), 0.5 / beta - 1.0
-    cq, cv, ca = 1.0, cv1, ca1 * (1.0 - am) / (1.0 - af)
-    if mid < 1.0:
-        cq, cv, ca = 0.5, 1.0 / dt, 2.0 / (dt * dt)
-    status = CONVERGED
-    for attempt in range(2):
-        for k in range(n):
-            # the state at zero increment; the first guess of the increment assumes a constant acceleration, the second
-            # a constant velocity
-            s.q0[k], s.v0[k], s.a0[k], s.d[k] = q[k], 0.0, 0.0, 0.0
-            if not static:
-                a1 = -dt * ca1 * v[k] - back * a[k]
-                s.v0[k] = v[k] + dt * ((1.0 - gamma) * a[k] + gamma * a1)
-                s.a0[k] = ((1.0 - am) * a1 + am * a[k] - af * acc[k]) / (1.0 - af)
-                s.d[k] = dt * v[k] + (0.5 * dt * dt * a[k] if attempt == 0 else 0.0)
-                if mid < 1.0:
-                    s.v0[k], s.a0[k] = 0.0, -2.0 * v[k] / dt
-        for k in range(len(lam)):
-            s.d[n + k] = lam[k]
-        status = newton(tree, ws, loads, s, cq, cv, ca, relative, absolute, most, chord and attempt == 0)
-        if status == CONVERGED and too_coarse(ws):
-            status = TOO_COARSE
-        if (
-            status == CONVERGED
-            and not static
-            and norm(s.d, tree.strain_scale) > FARTHEST * math.sqrt(len(tree.first) - 1)
-        ):
-            status = DIVERGED  # a step so long that Newton found another solution
-        if status == CONVERGED or static:
-            break
+    eased, status = False, CONVERGED
+    if not static and scheme[4] == 1.0:
+        bow = 0.5 * dt * dt * norm(a, tree.weight)
+        if bow > ROUGH or (s.memory[STARTING] == 1.0 and bow > FELT):
+            _, cv, ca = _factors(scheme, dt)
+            eased = _ease(tree, ws, loads, s, cv, ca, q, v, a, acc, lam)
+            if eased and 0.5 * dt * dt * norm(a, tree.weight) > FAR:
+                status = DIVERGED  # too long a step even for the slow modes
+    if status == CONVERGED:  # two guesses; first the one that serves better
+        curved = s.memory[STRAIGHT] == 0.0
+        status = _attempt(tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolute, most, chord, curved)
+        if status != CONVERGED and not static:
+            curved = not curved
+            status = _attempt(
+                tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolute, most, False, curved
+            )
+        s.memory[STRAIGHT] = 0.0 if curved or _is_curved(tree, s, dt, v, a) else 1.0
     if status == CONVERGED:
-        if not static and has_states(loads.frames):
-            evaluate_increment(tree, ws, loads, s, cq, cv, ca)  # their rates at the end, after the last correction
+        s.memory[STARTING] = 0.0
         _accept(tree, loads, s, scheme, dt, q, v, a, acc, lam)
+    elif eased:
+        for k in range(len(q)):
+            a[k], acc[k] = s.kept[0, k], s.kept[1, k]
     return status
 
 

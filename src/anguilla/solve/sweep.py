@@ -189,6 +189,86 @@ def _heavy_product(tree, ws, loads, q, v, a, lam, mu, base, work, out):
             out[k] = 0.0
 
 
+@part
+def _solve_step(tree, ws, loads, scheme, dt, before, q, lam, symmetric, matrices, vectors, pivot, hats, mu):
+    """Multipliers mu (n + m,) of one step, from the motion in the workspace; False if the matrix is singular.
+
+    Left in matrices: K, then ca1 (share M + gamma dt C), then, without symmetry, K + ca1 M.
+    """
+    am, af, beta, gamma, _ = scheme
+    stiff, inert, mass, matrix = matrices[0], matrices[1], matrices[2], matrices[3]
+    x, ga, left, right = vectors[0], vectors[3], vectors[5], vectors[6]
+    qh, vh, ah, acch = hats[0], hats[1], hats[2], hats[3]
+    ca1, share = 1.0 / (beta * dt * dt), (1.0 - am) / (1.0 - af)
+    ws.increment[:] = 0.0
+    tangent(tree, ws, loads, 0.0, 0.0, lam, stiff)
+    tangent(tree, ws, loads, ca1 * gamma * dt, ca1 * share, lam, inert)
+    if not symmetric:
+        tangent(tree, ws, loads, 0.0, ca1, lam, mass)
+    for k in range(len(q)):
+        ga[k] = ca1 * (ah[k] + share * acch[k] + gamma * dt * vh[k])
+    _transpose_newton(tree, loads, before, q, stiff, inert, matrix, qh, ga, x)
+    equilibrate(tree, matrix, left, right)
+    if not factorise(matrix, pivot):
+        return False
+    for k in range(len(mu)):
+        x[k] *= left[k]
+    solve_factorised(matrix, pivot, x)
+    for k in range(len(mu)):
+        mu[k] = x[k] * right[k]
+    return True
+
+
+@part
+def _pull_back(scheme, dt, n, mu, symmetric, matrices, vectors, hats):
+    """g_q, g_v, g_a and g_A of one step into vectors 1 to 4, from its multipliers; with symmetry M mu is in vectors[7]."""
+    am, af, beta, gamma, _ = scheme
+    stiff, inert, mass = matrices[0], matrices[1], matrices[2]
+    gq, gv, ga, gacc, gm = vectors[1], vectors[2], vectors[3], vectors[4], vectors[7]
+    qh, vh, ah, acch = hats[0], hats[1], hats[2], hats[3]
+    ca1, share = 1.0 / (beta * dt * dt), (1.0 - am) / (1.0 - af)
+    _times_transposed(stiff, mu, len(mu), gq[:n])
+    _times_transposed(inert, mu, len(mu), ga[:n])  # ca1 (share M + gamma dt C)^T mu
+    if not symmetric:
+        for i in range(n):
+            for j in range(n):
+                mass[i, j] = (mass[i, j] - stiff[i, j]) / ca1
+        _times_transposed(mass, mu, n, gm[:n])
+    for k in range(n):
+        gq[k], gacc[k] = qh[k] - gq[k], acch[k] - gm[k]
+        gv[k] = vh[k] - (ga[k] / ca1 - share * gm[k]) / (gamma * dt)
+        ga[k] = ah[k] + share * gacc[k] + gamma * dt * gv[k]
+
+
+@part
+def _step_back(tree, loads, scheme, dt, before, q, cost_q, cost_v, vectors, hats, driven):
+    """The hats of the state before, from the gradients of the step; driven (b, 3) takes those of its imposed motions."""
+    am, af, beta, gamma, _ = scheme
+    gq, gv, ga, gacc = vectors[1], vectors[2], vectors[3], vectors[4]
+    qh, vh, ah, acch = hats[0], hats[1], hats[2], hats[3]
+    back, ca1 = 0.5 / beta - 1.0, 1.0 / (beta * dt * dt)
+    for b in range(len(loads.driven)):
+        k = loads.driven[b]
+        driven[b, 0], driven[b, 1] = gq[k], gv[k]
+        driven[b, 2] = gacc[k] + ah[k]  # both accelerations are the imposed one
+        gq[k], gv[k], gacc[k], ga[k] = 0.0, 0.0, 0.0, 0.0
+    _turned_back(tree, before, q, gq)
+    for k in range(len(q)):
+        qh[k] = gq[k] + cost_q[k]
+        vh[k] = gv[k] - dt * ca1 * ga[k] + cost_v[k]
+        ah[k] = dt * (1.0 - gamma) * gv[k] - back * ga[k] + gacc[k] * am / (1.0 - af)
+        acch[k] = -gacc[k] * af / (1.0 - af)
+
+
+@part
+def _add_errors(tree, ws, loads, share, q, v, after, weight, cot, vectors, hats):
+    """What the errors of thrusters in a state do to its q^ and v^: share (de)^T y^, with y^ (f, 6) after it."""
+    for f in range(len(cot)):
+        for c in range(6):
+            weight[f, c] = share * after[f, c]
+    pull_errors(tree, ws, loads, q, v, weight, cot, vectors[10:12], vectors[8, : len(q)], hats[0], hats[1])
+
+
 @entry(descend, residual, tangent)
 def sweep(
     tree, ws, loads, column, table, scheme, dt, Q, V, A, LAM, Y, cost_q, cost_v, symmetric, matrices, vectors, pivot, cot, MU,
@@ -203,78 +283,30 @@ def sweep(
     are scratch. Filled: MU (N + 1, n + m), ROWS (N + 1, row), DRIVEN (N + 1, driven, 3), YH (N + 2, f, 6), of which the
     first is scratch, and hats (4, n): gradients with respect to q, v, a, A of the start.
     """
-    am, af, beta, gamma, _ = scheme
     steps, n = len(Q) - 1, Q.shape[1]
-    m = LAM.shape[1]
-    stiff, inert, mass, matrix = matrices[0], matrices[1], matrices[2], matrices[3]
-    x, gq, gv, ga, gacc, left, right, gm, zero, base = (
-        vectors[0], vectors[1], vectors[2], vectors[3], vectors[4], vectors[5], vectors[6], vectors[7], vectors[8],
-        vectors[9],
-    )  # fmt: skip
-    qh, vh, ah, acch = hats[0], hats[1], hats[2], hats[3]
-    back, ca1, share = 0.5 / beta - 1.0, 1.0 / (beta * dt * dt), (1.0 - am) / (1.0 - af)
+    gv, gm, zero, base = vectors[2], vectors[7], vectors[8], vectors[9]
     zero[:] = 0.0
     for k in range(n):
-        qh[k], vh[k], ah[k], acch[k] = cost_q[steps, k], cost_v[steps, k], 0.0, 0.0
+        hats[0, k], hats[1, k], hats[2, k], hats[3, k] = cost_q[steps, k], cost_v[steps, k], 0.0, 0.0
     for step in range(steps, 0, -1):
+        q, v, a, lam, before, mu = Q[step], V[step], A[step], LAM[step], Q[step - 1], MU[step]
         take_instant(loads, column, table, dt, step, Y[step])
         if len(cot) > 0 and step < steps:
-            for f in range(len(cot)):
-                for c in range(6):
-                    YH[0, f, c] = dt * YH[step + 1, f, c]
-            pull_errors(tree, ws, loads, Q[step], V[step], YH[0], cot, vectors[10:12], zero[:n], qh, vh)
-        residual(tree, ws, loads, Q[step], V[step], A[step], LAM[step], base)
-        ws.increment[:] = 0.0
-        tangent(tree, ws, loads, 0.0, 0.0, LAM[step], stiff)
-        tangent(tree, ws, loads, ca1 * gamma * dt, ca1 * share, LAM[step], inert)
-        if not symmetric:
-            tangent(tree, ws, loads, 0.0, ca1, LAM[step], mass)
-        for k in range(n):
-            ga[k] = ca1 * (ah[k] + share * acch[k] + gamma * dt * vh[k])
-        _transpose_newton(tree, loads, Q[step - 1], Q[step], stiff, inert, matrix, qh, ga, x)
-        equilibrate(tree, matrix, left, right)
-        if not factorise(matrix, pivot):
+            _add_errors(tree, ws, loads, dt, q, v, YH[step + 1], YH[0], cot, vectors, hats)
+        residual(tree, ws, loads, q, v, a, lam, base)
+        if not _solve_step(tree, ws, loads, scheme, dt, before, q, lam, symmetric, matrices, vectors, pivot, hats, mu):
             return False
-        for k in range(n + m):
-            x[k] *= left[k]
-        solve_factorised(matrix, pivot, x)
-        for k in range(n + m):
-            MU[step, k] = x[k] * right[k]
-        mu = MU[step]
-        _times_transposed(stiff, mu, n + m, gq[:n])
-        _times_transposed(inert, mu, n + m, ga[:n])  # ca1 (share M + gamma dt C)^T mu
         if symmetric:
-            _heavy_product(tree, ws, loads, Q[step], V[step], A[step], LAM[step], mu, base, gv, gm)
-        else:
-            for i in range(n):
-                for j in range(n):
-                    mass[i, j] = (mass[i, j] - stiff[i, j]) / ca1
-            _times_transposed(mass, mu, n, gm[:n])
-        for k in range(n):
-            gq[k], gacc[k] = qh[k] - gq[k], acch[k] - gm[k]
-            gv[k] = vh[k] - (ga[k] / ca1 - share * gm[k]) / (gamma * dt)
-            ga[k] = ah[k] + share * gacc[k] + gamma * dt * gv[k]
-        for b in range(len(loads.driven)):
-            k = loads.driven[b]
-            DRIVEN[step, b, 0], DRIVEN[step, b, 1] = gq[k], gv[k]
-            DRIVEN[step, b, 2] = gacc[k] + ah[k]  # both accelerations are the imposed one
-            gq[k], gv[k], gacc[k], ga[k] = 0.0, 0.0, 0.0, 0.0
-        _turned_back(tree, Q[step - 1], Q[step], gq)
-        for k in range(n):
-            qh[k] = gq[k] + cost_q[step - 1, k]
-            vh[k] = gv[k] - dt * ca1 * ga[k] + cost_v[step - 1, k]
-            ah[k] = dt * (1.0 - gamma) * gv[k] - back * ga[k] + gacc[k] * am / (1.0 - af)
-            acch[k] = -gacc[k] * af / (1.0 - af)
-        descend(tree, ws, Q[step], mu[:n], zero[:n])
+            _heavy_product(tree, ws, loads, q, v, a, lam, mu, base, gv, gm)
+        _pull_back(scheme, dt, n, mu, symmetric, matrices, vectors, hats)
+        _step_back(tree, loads, scheme, dt, before, q, cost_q[step - 1], cost_v[step - 1], vectors, hats, DRIVEN[step])
+        descend(tree, ws, q, mu[:n], zero[:n])
         row_gradient(tree, ws, loads, mu[:n], mu[n:], ROWS[step])
         if len(cot) > 0:
             gather_integrals(ws, loads, YH[step + 1], YH[step])
     if len(cot) > 0:
         take_instant(loads, column, table, dt, 0, Y[0])
-        for f in range(len(cot)):
-            for c in range(6):
-                YH[0, f, c] = 0.5 * dt * YH[1, f, c]
-        pull_errors(tree, ws, loads, Q[0], V[0], YH[0], cot, vectors[10:12], zero[:n], qh, vh)
+        _add_errors(tree, ws, loads, 0.5 * dt, Q[0], V[0], YH[1], YH[0], cot, vectors, hats)
     return True
 
 

@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
-from collections.abc import Mapping
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,30 +13,16 @@ from anguilla.describe.files.write import to_yaml
 from anguilla.describe.frames import Frame, RodHandle
 from anguilla.describe.robot import Robot
 from anguilla.errors import AnguillaError, DescriptionError
-from anguilla.store.netcdf import write_netcdf
+from anguilla.store.facts import facts_of
+from anguilla.store.inputs import add_inputs
 from anguilla.store.record import Record
-from anguilla.store.whole import as_target
 
-__all__ = ["FORMAT", "gather", "save"]
+__all__ = ["gather"]
 
-FORMAT = 1
 SECTIONS = 5  # frames along a rod, ends included
 TWIST = ("omega_x", "omega_y", "omega_z", "v_x", "v_y", "v_z")
 
 Array = NDArray[np.float64]
-
-
-def save(states: Any, path: str | os.PathLike[str]) -> Path:
-    """Write a Trajectory or an Equilibrium to a netCDF file, or its numbers as .csv, .npz or .mat; return its path."""
-    target = as_target(path, (".nc", ".csv", ".npz", ".mat"))
-    kind = target.suffix.lower()
-    if kind == ".nc":
-        write_netcdf(gather(states), target)
-    else:
-        from anguilla.store.tables import TABLES
-
-        TABLES[kind](gather(states), target)
-    return target
 
 
 def gather(states: Any) -> Record:
@@ -71,19 +52,8 @@ def gather(states: Any) -> Record:
         record.add(f"energy_{name}", ("time",), np.atleast_1d(value), "J", f"{name} energy")
     _add_inputs(record, states, robot)
     record.add("robot_file", (), _robot_file(robot, t, record), "", "the robot, as a robot file")
-    record.facts |= {
-        "Conventions": "CF-1.8",
-        "title": f"{type(states).__name__} of {robot.name}",
-        "anguilla_format": FORMAT,
-        "anguilla_version": str(sys.modules["anguilla"].__version__),
-        "kind": type(states).__name__.lower(),
-        "robot": robot.name,
-        "success": int(states.status.success),
-        "message": states.status.message,
-        "counters": json.dumps(states.status.counters),
-        "seconds": float(states.status.seconds),
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
+    kind = type(states).__name__
+    record.facts |= facts_of(kind.lower(), f"{kind} of {robot.name}", states.status) | {"robot": robot.name}
     return record
 
 
@@ -126,9 +96,7 @@ def _add_frames(record: Record, states: Any, robot: Robot) -> None:
 
 def _add_inputs(record: Record, states: Any, robot: Robot) -> None:
     names = list(robot.actuators)
-    table = sample_inputs(states.inputs, names, states._t)
-    record.add("actuator", ("actuator",), np.array(names, dtype=object), "", "names of the inputs")
-    record.add("input", ("time", "actuator"), table, "", "inputs: tension [N] or pressure [Pa]")
+    add_inputs(record, states.inputs, names, states._t)
     lengths = np.zeros((len(states._t), len(names)))
     for k, name in enumerate(names):
         try:
@@ -136,15 +104,6 @@ def _add_inputs(record: Record, states: Any, robot: Robot) -> None:
         except (AnguillaError, AttributeError):  # an actuator without a line
             lengths[:, k] = np.nan
     record.add("line_length", ("time", "actuator"), lengths, "m", "length of the line of the actuator in the rods")
-
-
-def sample_inputs(inputs: Mapping[str, Any], names: list[str], t: Array) -> Array:
-    """Inputs (time, actuator) at the times t; absent ones are zero."""
-    table = np.zeros((len(t), len(names)))
-    for k, name in enumerate(names):
-        value = inputs.get(name, 0.0)
-        table[:, k] = [float(value(x)) for x in t.tolist()] if callable(value) else value
-    return table
 
 
 def _robot_file(robot: Robot, t: Array, record: Record) -> NDArray[Any]:

@@ -156,10 +156,9 @@ def plane_of_motion(points: ArrayLike) -> Plane:
 
 def _check(result: object) -> None:
     if not isinstance(result, Trajectory | Equilibrium):
-        kind = type(result).__name__
-        other = " (ag.view shows soft volumes)" if kind.startswith("Soft") else ""
+        soft = " Soft volumes are shown by ag.view." * type(result).__name__.startswith("Soft")
         raise DescriptionError(
-            f"a picture needs what ag.simulate or ag.statics returned; got an object of type {kind}{other}."
+            f"a picture needs what ag.simulate or ag.statics returned; got an object of type {type(result).__name__}.{soft}"
         )
 
 

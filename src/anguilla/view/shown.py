@@ -16,15 +16,26 @@ from anguilla.errors import AnguillaError
 from anguilla.view.props import Props, rgb
 from anguilla.view.style import COLOURS
 
-__all__ = ["AROUND", "RATE", "SECTIONS", "Shown", "add_chart", "open_server", "plotted_tip", "screenshot", "stop"]
+__all__ = [
+    "AROUND",
+    "RATE",
+    "SECTIONS",
+    "Page",
+    "Shown",
+    "add_chart",
+    "open_server",
+    "plotted_tip",
+    "screenshot",
+    "stop",
+]
 
 Array = NDArray[np.float64]
 SECTIONS, AROUND = 32, 24
 RATE = 30.0  # pictures per second
 
 
-class Shown:
-    """A page that is being shown.
+class Page:
+    """A page in the browser.
 
     Attributes:
         address: what to open in a browser.
@@ -32,8 +43,8 @@ class Shown:
 
     """
 
-    def __init__(self, server: Any, props: Props, robot: Robot, host: str) -> None:
-        self.server, self.props, self.robot = server, props, robot
+    def __init__(self, server: Any, host: str) -> None:
+        self.server = server
         self.address = f"http://{host}:{server.get_port()}"
         self._end = threading.Event()
         self._lock = threading.RLock()
@@ -46,6 +57,20 @@ class Shown:
         """End the page."""
         self._end.set()
         stop(self.server)
+
+
+class Shown(Page):
+    """A page with a robot that is being shown.
+
+    Attributes:
+        address: what to open in a browser.
+        server: the viser server, for additions of one's own.
+
+    """
+
+    def __init__(self, server: Any, props: Props, robot: Robot, host: str) -> None:
+        super().__init__(server, host)
+        self.props, self.robot = props, robot
 
     def _settings(self) -> None:
         """Switches for what is drawn, and a button for a picture."""

@@ -13,7 +13,7 @@ from anguilla.errors import refuse
 from anguilla.fem.dynamics import SoftTrajectory
 from anguilla.fem.parts import Tendon
 from anguilla.fem.results import SoftEquilibrium
-from anguilla.view.shown import RATE, open_server, screenshot, stop
+from anguilla.view.shown import RATE, Page, open_server, screenshot
 from anguilla.view.style import TIME_MAP
 
 __all__ = ["SoftShown", "coloured", "play_soft"]
@@ -72,7 +72,7 @@ def nodal(result: SoftEquilibrium, per_tet: Array) -> Array:
     return total / np.maximum(count, 1.0)
 
 
-class SoftShown:
+class SoftShown(Page):
     """A page with a soft volume.
 
     Attributes:
@@ -93,10 +93,8 @@ class SoftShown:
         self.fields = self._fields()
         # a few elements at corners and supports would take all the colours
         self.low, self.high = float(self.fields.min()), float(np.percentile(self.fields, 99.0))
-        self.server = open_server(result.body.name, host, port)
-        self.address = f"http://{host}:{self.server.get_port()}"
+        super().__init__(open_server(result.body.name, host, port), host)
         self.index, self.playing = 0, moving
-        self._end, self._lock = threading.Event(), threading.RLock()
         self._stage()
         self._controls()
         self._draw()
@@ -208,4 +206,4 @@ class SoftShown:
         """End the page."""
         self._end.set()
         self._thread.join(timeout=5.0)
-        stop(self.server)
+        super().close()

@@ -14,7 +14,22 @@ from typing import NamedTuple
 from anguilla._jit import inline, kernel
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.mechanics.vec import add, cross, dot, scale, sub
-from anguilla.solve.shooting.point import ACC, ETA, LAM, POS, T_ACC, T_ETA, T_LAM, to_section
+from anguilla.solve.shooting.state import (
+    ACC,
+    ETA,
+    LAM,
+    POS,
+    T_ACC,
+    T_ETA,
+    T_LAM,
+    column3,
+    get3,
+    put_column3,
+    times6,
+    to_section,
+    to_world,
+    unit3,
+)
 
 
 class Nodes(NamedTuple):
@@ -50,21 +65,6 @@ class Nodes(NamedTuple):
     dead: Floats
 
 
-@inline
-def _get(y, k):
-    return y[k], y[k + 1], y[k + 2]
-
-
-@inline
-def _turn(a, v):
-    """R v of a matrix stored at the head of a row."""
-    return (
-        a[0] * v[0] + a[1] * v[1] + a[2] * v[2],
-        a[3] * v[0] + a[4] * v[1] + a[5] * v[2],
-        a[6] * v[0] + a[7] * v[1] + a[8] * v[2],
-    )
-
-
 @kernel
 def retract(start, step, factor, xdim, new):
     """New start states (S, 30): R exp(theta), r + R d, and the rest plus its increment, for steps (S, nd)."""
@@ -92,13 +92,13 @@ def retract(start, step, factor, xdim, new):
 @inline
 def _gap(start, goal, place, out):
     """Rotation vector and displacement, in start axes, from the start to the goal moved through P."""
-    p = add(_get(goal, POS), _turn(goal, _get(place, POS)))
-    d = to_section(start, sub(p, _get(start, POS)))
+    p = add(get3(goal, POS), to_world(goal, get3(place, POS)))
+    d = to_section(start, sub(p, get3(start, POS)))
     out[3], out[4], out[5] = d
     # E = R_start^T R_goal P
-    e0 = to_section(start, _turn(goal, (place[0], place[3], place[6])))
-    e1 = to_section(start, _turn(goal, (place[1], place[4], place[7])))
-    e2 = to_section(start, _turn(goal, (place[2], place[5], place[8])))
+    e0 = to_section(start, to_world(goal, (place[0], place[3], place[6])))
+    e1 = to_section(start, to_world(goal, (place[1], place[4], place[7])))
+    e2 = to_section(start, to_world(goal, (place[2], place[5], place[8])))
     v = 0.5 * (e1[2] - e2[1]), 0.5 * (e2[0] - e0[2]), 0.5 * (e0[1] - e1[0])
     sine = math.sqrt(dot(v, v))
     factor = math.atan2(sine, 0.5 * (e0[0] + e1[1] + e2[2] - 1.0)) / sine if sine > 1e-12 else 1.0
@@ -108,7 +108,14 @@ def _gap(start, goal, place, out):
 @inline
 def _carry(place, o, v):
     """Ad_{P^-1} (o, v)."""
-    return to_section(place, o), to_section(place, add(v, cross(o, _get(place, POS))))
+    return to_section(place, o), to_section(place, add(v, cross(o, get3(place, POS))))
+
+
+@inline
+def _driven(drive, o, v, x, z):
+    """(o, v) - ad_w (x, z): the rate (o, v) of a twist (x, z) seen through a joint that moves with the twist w."""
+    wo, wv = get3(drive, 0), get3(drive, 3)
+    return sub(o, cross(wo, x)), sub(v, add(cross(wv, x), cross(wo, z)))
 
 
 @kernel
@@ -117,86 +124,84 @@ def balance(nodes, start, end, transfer, moving, tangent, residual, values):
     xdim = 18 if moving else 6
     nd = xdim + 6
     S = len(nodes.parent)
-    for s in range(S):  # equations K
+    for s in range(S):
         r = residual[s * nd : s * nd + nd]
-        parent = nodes.parent[s]
-        goal = nodes.base[s] if parent < 0 else end[parent]
-        place = nodes.place[s]
-        _gap(start[s], goal, place, r)
-        if moving:
-            for k in (ETA, ACC):
-                if parent < 0:
-                    o, v = _get(goal, k), _get(goal, k + 3)
-                else:
-                    o, v = _carry(place, _get(goal, k), _get(goal, k + 3))
-                at = 6 if k == ETA else 12
-                if nodes.driven[s]:
-                    o, v = add(o, _get(nodes.drive[s], at - 6)), add(v, _get(nodes.drive[s], at - 3))
-                    if k == ACC and parent >= 0:  # - ad_w Ad eta
-                        wo, wv = _get(nodes.drive[s], 0), _get(nodes.drive[s], 3)
-                        x, z = _carry(place, _get(goal, ETA), _get(goal, ETA + 3))
-                        o, v = sub(o, cross(wo, x)), sub(v, add(cross(wv, x), cross(wo, z)))
-                for i in range(3):
-                    r[at + i] = o[i] - start[s, k + i]
-                    r[at + 3 + i] = v[i] - start[s, k + 3 + i]
-        for i in range(6):
-            w = end[s, LAM + i] - nodes.follower[s, i]
-            if moving and nodes.heavy[s]:
-                for j in range(6):
-                    w += nodes.mass[s, i, j] * end[s, ACC + j]
-            r[xdim + i] = w
-        if moving and nodes.heavy[s]:
-            o, v = _get(end[s], ETA), _get(end[s], ETA + 3)
-            po, pv = _momentum(nodes.mass[s], o, v)
-            c, f = add(cross(o, po), cross(v, pv)), cross(o, pv)
-            for i in range(3):
-                r[xdim + i] += c[i]
-                r[xdim + 3 + i] += f[i]
-        if moving and nodes.tail[s, 4] + nodes.tail[s, 5] > 0.0:  # (91)
-            energy = 0.0
-            for i in range(6):
-                flow = nodes.tail[s, i] * end[s, ETA + i]
-                energy += 0.5 * flow * end[s, ETA + i]
-                r[xdim + i] -= end[s, ETA + 3] * flow
-            r[xdim + 3] += energy
+        _continuity(nodes, start, end, s, moving, r)
+        _end_wrench(nodes, end, s, moving, r[xdim:])
     for k in range(len(nodes.dead_at)):
         s = nodes.dead_at[k]
-        c, f = to_section(end[s], _get(nodes.dead[k], 0)), to_section(end[s], _get(nodes.dead[k], 3))
-        A = nodes.dead_map[k]
-        for i in range(6):
-            residual[s * nd + xdim + i] -= (
-                A[i, 0] * c[0] + A[i, 1] * c[1] + A[i, 2] * c[2] + A[i, 3] * f[0] + A[i, 4] * f[1] + A[i, 5] * f[2]
-            )
+        c, f = to_section(end[s], get3(nodes.dead[k], 0)), to_section(end[s], get3(nodes.dead[k], 3))
+        _take(residual, s * nd + xdim, times6(nodes.dead_map[k], c, f))
     for s in range(S):
         parent = nodes.parent[s]
         if parent >= 0:
             place = nodes.place[s]
-            f = _turn(place, _get(start[s], LAM + 3))
-            c = add(_turn(place, _get(start[s], LAM)), cross(_get(place, POS), f))
-            for i in range(3):
-                residual[parent * nd + xdim + i] -= c[i]
-                residual[parent * nd + xdim + 3 + i] -= f[i]
+            f = to_world(place, get3(start[s], LAM + 3))
+            c = add(to_world(place, get3(start[s], LAM)), cross(get3(place, POS), f))
+            _take(residual, parent * nd + xdim, (c, f))
     if tangent:
         _derivative(nodes, end, transfer, moving, values)
 
 
 @inline
-def _momentum(M, o, v):
-    po = (
-        M[0, 0] * o[0] + M[0, 1] * o[1] + M[0, 2] * o[2] + M[0, 3] * v[0] + M[0, 4] * v[1] + M[0, 5] * v[2],
-        M[1, 0] * o[0] + M[1, 1] * o[1] + M[1, 2] * o[2] + M[1, 3] * v[0] + M[1, 4] * v[1] + M[1, 5] * v[2],
-        M[2, 0] * o[0] + M[2, 1] * o[1] + M[2, 2] * o[2] + M[2, 3] * v[0] + M[2, 4] * v[1] + M[2, 5] * v[2],
-    )
-    pv = (
-        M[3, 0] * o[0] + M[3, 1] * o[1] + M[3, 2] * o[2] + M[3, 3] * v[0] + M[3, 4] * v[1] + M[3, 5] * v[2],
-        M[4, 0] * o[0] + M[4, 1] * o[1] + M[4, 2] * o[2] + M[4, 3] * v[0] + M[4, 4] * v[1] + M[4, 5] * v[2],
-        M[5, 0] * o[0] + M[5, 1] * o[1] + M[5, 2] * o[2] + M[5, 3] * v[0] + M[5, 4] * v[1] + M[5, 5] * v[2],
-    )
-    return po, pv
+def _take(residual, at, wrench):
+    for i in range(3):
+        residual[at + i] -= wrench[0][i]
+        residual[at + 3 + i] -= wrench[1][i]
+
+
+@inline
+def _continuity(nodes, start, end, s, moving, r):
+    """Equations K of a segment into the head of r."""
+    parent, place, drive = nodes.parent[s], nodes.place[s], nodes.drive[s]
+    goal = nodes.base[s] if parent < 0 else end[parent]
+    _gap(start[s], goal, place, r)
+    if moving:
+        for k in (ETA, ACC):
+            if parent < 0:
+                o, v = get3(goal, k), get3(goal, k + 3)
+            else:
+                o, v = _carry(place, get3(goal, k), get3(goal, k + 3))
+            at = 6 if k == ETA else 12
+            if nodes.driven[s]:
+                o, v = add(o, get3(drive, at - 6)), add(v, get3(drive, at - 3))
+                if k == ACC and parent >= 0:
+                    x, z = _carry(place, get3(goal, ETA), get3(goal, ETA + 3))
+                    o, v = _driven(drive, o, v, x, z)
+            for i in range(3):
+                r[at + i] = o[i] - start[s, k + i]
+                r[at + 3 + i] = v[i] - start[s, k + 3 + i]
+
+
+@inline
+def _end_wrench(nodes, end, s, moving, r):
+    """What the end of a segment itself brings to its equations B, into r (6,)."""
+    y, M, tail = end[s], nodes.mass[s], nodes.tail[s]
+    for i in range(6):
+        w = y[LAM + i] - nodes.follower[s, i]
+        if moving and nodes.heavy[s]:
+            for j in range(6):
+                w += M[i, j] * y[ACC + j]
+        r[i] = w
+    if moving and nodes.heavy[s]:  # M eta-dot - ad_eta^T M eta
+        o, v = get3(y, ETA), get3(y, ETA + 3)
+        po, pv = times6(M, o, v)
+        c, f = add(cross(o, po), cross(v, pv)), cross(o, pv)
+        for i in range(3):
+            r[i] += c[i]
+            r[3 + i] += f[i]
+    if moving and tail[4] + tail[5] > 0.0:  # (91)
+        energy = 0.0
+        for i in range(6):
+            flow = tail[i] * y[ETA + i]
+            energy += 0.5 * flow * y[ETA + i]
+            r[i] -= y[ETA + 3] * flow
+        r[3] += energy
 
 
 @inline
 def _derivative(nodes, end, transfer, moving, values):
+    """Entries of the derivative: for each segment -1 in K, its own columns of B, and what it shares with its parent."""
     xdim = 18 if moving else 6
     nd = xdim + 6
     at = 0
@@ -204,70 +209,86 @@ def _derivative(nodes, end, transfer, moving, values):
         for _ in range(xdim):
             values[at] = -1.0
             at += 1
-        T, place = transfer[s], nodes.place[s]
-        M, tail, y = nodes.mass[s], nodes.tail[s], end[s]
-        heavy = moving and nodes.heavy[s]
-        wet = moving and tail[4] + tail[5] > 0.0
-        for i in range(6):  # equations B, own columns
+        T = transfer[s]
+        own = values[at : at + 6 * nd].reshape(6, nd)
+        for i in range(6):
             for j in range(nd):
-                values[at + i * nd + j] = T[T_LAM + i, j]
-        if heavy:
-            O, V = _get(y, ETA), _get(y, ETA + 3)
-            pO, pV = _momentum(M, O, V)
-            for j in range(nd):
-                o = T[T_ETA, j], T[T_ETA + 1, j], T[T_ETA + 2, j]
-                v = T[T_ETA + 3, j], T[T_ETA + 4, j], T[T_ETA + 5, j]
-                do = T[T_ACC, j], T[T_ACC + 1, j], T[T_ACC + 2, j]
-                dv = T[T_ACC + 3, j], T[T_ACC + 4, j], T[T_ACC + 5, j]
-                po, pv = _momentum(M, o, v)
-                c, f = _momentum(M, do, dv)
-                c = add(c, add(add(cross(o, pO), cross(O, po)), add(cross(v, pV), cross(V, pv))))
-                f = add(f, add(cross(o, pV), cross(O, pv)))
-                for i in range(3):
-                    values[at + i * nd + j] += c[i]
-                    values[at + (i + 3) * nd + j] += f[i]
-        if wet:
-            for j in range(nd):
-                energy = 0.0
-                for i in range(6):
-                    energy += tail[i] * y[ETA + i] * T[T_ETA + i, j]
-                    d = T[T_ETA + 3, j] * tail[i] * y[ETA + i] + y[ETA + 3] * tail[i] * T[T_ETA + i, j]
-                    values[at + i * nd + j] -= d
-                values[at + 3 * nd + j] += energy
+                own[i, j] = T[T_LAM + i, j]
+        if moving and nodes.heavy[s]:
+            _add_inertia(nodes.mass[s], end[s], T, own)
+        if moving and nodes.tail[s, 4] + nodes.tail[s, 5] > 0.0:
+            _add_wake(nodes.tail[s], end[s], T, own)
         for k in range(len(nodes.dead_at)):
             if nodes.dead_at[k] == s:
-                c, f = to_section(y, _get(nodes.dead[k], 0)), to_section(y, _get(nodes.dead[k], 3))
-                A = nodes.dead_map[k]
-                for j in range(nd):
-                    th = T[0, j], T[1, j], T[2, j]
-                    a, b = cross(c, th), cross(f, th)
-                    for i in range(6):
-                        values[at + i * nd + j] -= (
-                            A[i, 0] * a[0] + A[i, 1] * a[1] + A[i, 2] * a[2]
-                            + A[i, 3] * b[0] + A[i, 4] * b[1] + A[i, 5] * b[2]
-                        )  # fmt: skip
+                _add_dead(nodes.dead_map[k], nodes.dead[k], end[s], T, own)
         at += 6 * nd
         parent = nodes.parent[s]
         if parent >= 0:
-            T = transfer[parent]
-            for row in range(0, xdim, 6):  # equations K, columns of the parent
-                for j in range(nd):
-                    o, v = (T[row, j], T[row + 1, j], T[row + 2, j]), (T[row + 3, j], T[row + 4, j], T[row + 5, j])
-                    o, v = _carry(place, o, v)
-                    if row == 12 and nodes.driven[s]:
-                        x, z = (T[6, j], T[7, j], T[8, j]), (T[9, j], T[10, j], T[11, j])
-                        x, z = _carry(place, x, z)
-                        wo, wv = _get(nodes.drive[s], 0), _get(nodes.drive[s], 3)
-                        o, v = sub(o, cross(wo, x)), sub(v, add(cross(wv, x), cross(wo, z)))
-                    for i in range(3):
-                        values[at + (row + i) * nd + j] = o[i]
-                        values[at + (row + 3 + i) * nd + j] = v[i]
+            _carried(nodes, s, transfer[parent], values[at : at + xdim * nd].reshape(xdim, nd))
             at += xdim * nd
-            for j in range(6):  # the parent's B, columns Lambda of this segment
-                e = (1.0 if j % 3 == 0 else 0.0, 1.0 if j % 3 == 1 else 0.0, 1.0 if j % 3 == 2 else 0.0)
-                turned = _turn(place, e)
-                lever = cross(_get(place, POS), turned)
-                for i in range(3):
-                    values[at + i * 6 + j] = -turned[i] if j < 3 else -lever[i]
-                    values[at + (i + 3) * 6 + j] = 0.0 if j < 3 else -turned[i]
+            _handed_on(nodes.place[s], values[at : at + 36].reshape(6, 6))
             at += 36
+
+
+@inline
+def _add_inertia(M, y, T, own):
+    """Derivative of M eta-dot - ad_eta^T M eta at the end."""
+    O, V = get3(y, ETA), get3(y, ETA + 3)
+    pO, pV = times6(M, O, V)
+    for j in range(own.shape[1]):
+        o, v = column3(T, T_ETA, j), column3(T, T_ETA + 3, j)
+        po, pv = times6(M, o, v)
+        c, f = times6(M, column3(T, T_ACC, j), column3(T, T_ACC + 3, j))
+        c = add(c, add(add(cross(o, pO), cross(O, po)), add(cross(v, pV), cross(V, pv))))
+        f = add(f, add(cross(o, pV), cross(O, pv)))
+        for i in range(3):
+            own[i, j] += c[i]
+            own[i + 3, j] += f[i]
+
+
+@inline
+def _add_wake(tail, y, T, own):
+    """Derivative of (91), the water left by the end."""
+    for j in range(own.shape[1]):
+        energy = 0.0
+        for i in range(6):
+            energy += tail[i] * y[ETA + i] * T[T_ETA + i, j]
+            own[i, j] -= T[T_ETA + 3, j] * tail[i] * y[ETA + i] + y[ETA + 3] * tail[i] * T[T_ETA + i, j]
+        own[3, j] += energy
+
+
+@inline
+def _add_dead(A, dead, y, T, own):
+    """Derivative of a dead wrench on the end: d(R^T f) = (R^T f) x theta."""
+    c, f = to_section(y, get3(dead, 0)), to_section(y, get3(dead, 3))
+    for j in range(own.shape[1]):
+        th = column3(T, 0, j)
+        a, b = times6(A, cross(c, th), cross(f, th))
+        for i in range(3):
+            own[i, j] -= a[i]
+            own[i + 3, j] -= b[i]
+
+
+@inline
+def _carried(nodes, s, T, out):
+    """Derivative of the equations K of a segment with respect to the unknowns of its parent, whose transfer is T."""
+    place = nodes.place[s]
+    for row in range(0, len(out), 6):
+        for j in range(out.shape[1]):
+            o, v = _carry(place, column3(T, row, j), column3(T, row + 3, j))
+            if row == T_ACC and nodes.driven[s]:
+                x, z = _carry(place, column3(T, T_ETA, j), column3(T, T_ETA + 3, j))
+                o, v = _driven(nodes.drive[s], o, v, x, z)
+            put_column3(out, row, j, o)
+            put_column3(out, row + 3, j, v)
+
+
+@inline
+def _handed_on(place, out):
+    """Derivative of the parent's equations B with respect to the stress at the start of a segment: -Ad_{P^-1}^T."""
+    for j in range(3):
+        turned = to_world(place, unit3(j))
+        lever = cross(get3(place, POS), turned)
+        for i in range(3):
+            out[i, j] = out[i + 3, j + 3] = -turned[i]
+            out[i, j + 3], out[i + 3, j] = -lever[i], 0.0

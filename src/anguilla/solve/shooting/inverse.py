@@ -19,9 +19,9 @@ from anguilla.describe import Robot, RodHandle
 from anguilla.errors import DescriptionError, as_count, as_number, as_pose, as_vector
 from anguilla.mechanics.tree import Floats
 from anguilla.solve.shooting.kinematics import reconstruct
-from anguilla.solve.shooting.point import ACC, ETA, LAM, STATE
 from anguilla.solve.shooting.problem import Inputs, Problem
 from anguilla.solve.shooting.shape import Motion, StaticShape, _interpolate, fields_of
+from anguilla.solve.shooting.state import ACC, ETA, LAM, STATE
 from anguilla.solve.shooting.sweep import backward, riccati, scratch
 
 __all__ = ["Actuation", "inverse_dynamics", "inverse_statics"]

@@ -19,7 +19,7 @@ from anguilla.solve.shooting.joints import (
     joint_pose,
     joint_tangent,
 )
-from anguilla.solve.shooting.point import ACC, ETA, LAM
+from anguilla.solve.shooting.state import ACC, ETA, LAM
 
 if TYPE_CHECKING:
     from anguilla.solve.shooting.problem import Problem, Unknowns

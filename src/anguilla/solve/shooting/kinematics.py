@@ -7,8 +7,9 @@ import numpy as np
 from anguilla.mechanics.tree import Floats
 from anguilla.solve.shooting.joints import Relative, fixed_motion
 from anguilla.solve.shooting.march import Segments, march
-from anguilla.solve.shooting.point import ACC, ETA, LAM, STATE, Scheme
+from anguilla.solve.shooting.point import Scheme
 from anguilla.solve.shooting.problem import Problem, flat, square
+from anguilla.solve.shooting.state import ACC, ETA, LAM, STATE
 
 
 def reconstruct(

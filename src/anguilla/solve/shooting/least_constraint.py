@@ -11,9 +11,9 @@ from anguilla.describe import Robot
 from anguilla.errors import DescriptionError
 from anguilla.mechanics.tree import Floats
 from anguilla.solve.shooting.inverse import Passes, check_tree, coadjoint, tendon_stress
-from anguilla.solve.shooting.point import ACC, ETA, LAM
 from anguilla.solve.shooting.problem import Problem
 from anguilla.solve.shooting.shape import Motion
+from anguilla.solve.shooting.state import ACC, ETA, LAM
 
 __all__ = ["GaussConstraint", "gauss_constraint"]
 

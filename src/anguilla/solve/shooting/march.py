@@ -17,7 +17,8 @@ from numpy.polynomial.legendre import leggauss
 
 from anguilla._jit import inline, kernel
 from anguilla.mechanics.tree import Floats, Ints
-from anguilla.solve.shooting.point import LAM, STATE, TANGENT, Work, slope, slope_tangent
+from anguilla.solve.shooting.point import Work, slope, slope_tangent
+from anguilla.solve.shooting.state import LAM, STATE, TANGENT
 
 SWEEPS = 80
 FULL_PRECISION = (2e-15, 1e-8)

@@ -1,8 +1,6 @@
 """The equations of a rod at one section, compiled: the constitutive law, the slopes of (61) and of its tangent (80).
 
-The state along a segment is 30 numbers: rotation R (9, row by row), position r (3), twist eta (6), its rate (6),
-stress Lambda (6). Its tangent is 24 numbers: zeta (R^T dR and R^T dr), d eta, d eta-dot, d Lambda. Statics is the
-same with eta = eta-dot = 0 and a = infinity: (61) becomes (51), (80) becomes (77).
+Statics is the same as dynamics with eta = eta-dot = 0 and a = infinity: (61) becomes (51), (80) becomes (77).
 
 One law serves statics and dynamics. With the integrator (58), u = (xi - f) / a, and Kelvin-Voigt damping mu,
 
@@ -18,11 +16,24 @@ from typing import NamedTuple
 
 from anguilla._jit import inline, kernel
 from anguilla.mechanics.tree import Floats
-from anguilla.mechanics.vec import add, axpy, cross, dot, scale, sub
+from anguilla.mechanics.vec import add, axpy, cross, dot, load3, scale, sub
+from anguilla.solve.shooting.state import (
+    ACC,
+    ETA,
+    LAM,
+    POS,
+    T_ACC,
+    T_ETA,
+    T_LAM,
+    column3,
+    get3,
+    put3,
+    put_column3,
+    times6,
+    to_section,
+    unit3,
+)
 
-# Offsets in a state and in a tangent
-POS, ETA, ACC, LAM, STATE = 9, 12, 18, 24, 30
-T_ETA, T_ACC, T_LAM, TANGENT = 6, 12, 18, 24
 LAW_ITERATIONS = 25
 
 
@@ -67,31 +78,6 @@ STATIC = Scheme(0.0, 0.0, -1.0)
 
 
 @inline
-def _row3(a, p, k):
-    return a[p, k], a[p, k + 1], a[p, k + 2]
-
-
-@inline
-def _get3(y, k):
-    return y[k], y[k + 1], y[k + 2]
-
-
-@inline
-def _put3(y, k, v):
-    y[k], y[k + 1], y[k + 2] = v[0], v[1], v[2]
-
-
-@inline
-def to_section(y, v):
-    """R^T v."""
-    return (
-        y[0] * v[0] + y[3] * v[1] + y[6] * v[2],
-        y[1] * v[0] + y[4] * v[1] + y[7] * v[2],
-        y[2] * v[0] + y[5] * v[1] + y[8] * v[2],
-    )
-
-
-@inline
 def _invert(matrix, inverse):
     """Gauss-Jordan without pivoting (H^ + d Lambda_ad/d xi is near to positive definite); the matrix is destroyed."""
     for i in range(6):
@@ -118,9 +104,8 @@ def _tendons(fields, pull, p, xi, stress, matrix):
         T = pull[k]
         if T == 0.0:
             continue
-        D = fields.route[p, k, 0], fields.route[p, k, 1], fields.route[p, k, 2]
-        slope = fields.route[p, k, 3], fields.route[p, k, 4], fields.route[p, k, 5]
-        line = add(_get3(xi, 3), add(cross(_get3(xi, 0), D), slope))
+        D = load3(fields.route[p], k, 0)
+        line = add(get3(xi, 3), add(cross(get3(xi, 0), D), load3(fields.route[p], k, 3)))
         length = math.sqrt(dot(line, line))
         t = scale(1.0 / length, line)
         lever = cross(D, t)
@@ -129,7 +114,7 @@ def _tendons(fields, pull, p, xi, stress, matrix):
             stress[i + 3] += T * t[i]
         # columns of A and of -A [D] = d t / dK, times T
         for j in range(3):
-            e = (1.0 if j == 0 else 0.0, 1.0 if j == 1 else 0.0, 1.0 if j == 2 else 0.0)
+            e = unit3(j)
             by_gamma = scale(T / length, axpy(-t[j], t, e))
             turn = cross(e, D)
             by_kappa = scale(T / length, axpy(-dot(t, turn), t, turn))
@@ -205,41 +190,41 @@ class Work(NamedTuple):
 def slope(fields, pull, scheme, p, y, out, w, stage):
     """Slopes of the state at point p (61)."""
     law(fields, pull, p, y, w, stage)
-    K, G = _get3(w.xi[stage], 0), _get3(w.xi[stage], 3)
+    K, G = get3(w.xi[stage], 0), get3(w.xi[stage], 3)
     for i in range(3):  # R' = R K^, r' = R Gamma
         row = y[3 * i], y[3 * i + 1], y[3 * i + 2]
         turned = cross(row, K)
         out[3 * i], out[3 * i + 1], out[3 * i + 2] = turned
         out[POS + i] = dot(row, G)
-    moment = to_section(y, _row3(fields.dead, p, 0))
-    force = to_section(y, _row3(fields.dead, p, 3))
-    _put3(w.load[stage], 0, moment)
-    _put3(w.load[stage], 3, force)
-    C, N = _get3(y, LAM), _get3(y, LAM + 3)
+    moment = to_section(y, load3(fields.dead, p, 0))
+    force = to_section(y, load3(fields.dead, p, 3))
+    put3(w.load[stage], 0, moment)
+    put3(w.load[stage], 3, force)
+    C, N = get3(y, LAM), get3(y, LAM + 3)
     # ad_xi^T Lambda - F
-    dC = sub(scale(-1.0, add(cross(K, C), cross(G, N))), add(moment, _row3(fields.follower, p, 0)))
-    dN = sub(scale(-1.0, cross(K, N)), add(force, _row3(fields.follower, p, 3)))
+    dC = sub(scale(-1.0, add(cross(K, C), cross(G, N))), add(moment, load3(fields.follower, p, 0)))
+    dN = sub(scale(-1.0, cross(K, N)), add(force, load3(fields.follower, p, 3)))
     if scheme.second > 0.0 or scheme.reduced >= 0.0:
-        O, V = _get3(y, ETA), _get3(y, ETA + 3)
+        O, V = get3(y, ETA), get3(y, ETA + 3)
         if scheme.reduced >= 0.0:  # (89): no equation for the accelerations
             for i in range(6):
                 y[ACC + i] = scheme.reduced * y[ETA + i] + fields.past_twist[p, i]
-        dO, dV = _get3(y, ACC), _get3(y, ACC + 3)
+        dO, dV = get3(y, ACC), get3(y, ACC + 3)
         past, past_rate = fields.past, fields.past_rate
-        k = axpy(scheme.rate, sub(K, _row3(past, p, 0)), _row3(past_rate, p, 0))
-        g = axpy(scheme.rate, sub(G, _row3(past, p, 3)), _row3(past_rate, p, 3))
+        k = axpy(scheme.rate, sub(K, load3(past, p, 0)), load3(past_rate, p, 0))
+        g = axpy(scheme.rate, sub(G, load3(past, p, 3)), load3(past_rate, p, 3))
         # eta' = xi-dot - ad_xi eta
-        _put3(out, ETA, sub(k, cross(K, O)))
-        _put3(out, ETA + 3, sub(g, add(cross(G, O), cross(K, V))))
+        put3(out, ETA, sub(k, cross(K, O)))
+        put3(out, ETA + 3, sub(g, add(cross(G, O), cross(K, V))))
         if scheme.reduced >= 0.0:
-            _put3(out, ACC, (0.0, 0.0, 0.0))
-            _put3(out, ACC + 3, (0.0, 0.0, 0.0))
+            put3(out, ACC, (0.0, 0.0, 0.0))
+            put3(out, ACC + 3, (0.0, 0.0, 0.0))
         else:  # eta-dot' = xi-dot-dot - ad_xi eta-dot - ad_xi-dot eta (errata 003.2: the dot)
-            kk = scale(scheme.second, sub(K, _row3(past, p, 0)))
-            gg = scale(scheme.second, sub(G, _row3(past, p, 3)))
-            _put3(out, ACC, sub(kk, add(cross(K, dO), cross(k, O))))
-            _put3(out, ACC + 3, sub(gg, add(add(cross(G, dO), cross(K, dV)), add(cross(g, O), cross(k, V)))))
-        mC, mN = _row3(fields.inertia, p, 0), _row3(fields.inertia, p, 3)
+            kk = scale(scheme.second, sub(K, load3(past, p, 0)))
+            gg = scale(scheme.second, sub(G, load3(past, p, 3)))
+            put3(out, ACC, sub(kk, add(cross(K, dO), cross(k, O))))
+            put3(out, ACC + 3, sub(gg, add(add(cross(G, dO), cross(K, dV)), add(cross(g, O), cross(k, V)))))
+        mC, mN = load3(fields.inertia, p, 0), load3(fields.inertia, p, 3)
         pO = mC[0] * O[0], mC[1] * O[1], mC[2] * O[2]
         pV = mN[0] * V[0], mN[1] * V[1], mN[2] * V[2]
         # + M eta-dot - ad_eta^T M eta
@@ -248,77 +233,58 @@ def slope(fields, pull, scheme, p, y, out, w, stage):
     else:
         for i in range(12):
             out[ETA + i] = 0.0
-    _put3(out, LAM, dC)
-    _put3(out, LAM + 3, dN)
-
-
-@inline
-def _column(Y, i, j):
-    return Y[i, j], Y[i + 1, j], Y[i + 2, j]
-
-
-@inline
-def _put_column(Y, i, j, v):
-    Y[i, j], Y[i + 1, j], Y[i + 2, j] = v[0], v[1], v[2]
+    put3(out, LAM, dC)
+    put3(out, LAM + 3, dN)
 
 
 @kernel
 def slope_tangent(fields, scheme, p, y, w, stage, Y, out):
     """Slopes of the columns of a tangent (80)-(81), after `slope` at the same state."""
-    K, G = _get3(w.xi[stage], 0), _get3(w.xi[stage], 3)
-    C, N = _get3(y, LAM), _get3(y, LAM + 3)
-    moment, force = _get3(w.load[stage], 0), _get3(w.load[stage], 3)
+    K, G = get3(w.xi[stage], 0), get3(w.xi[stage], 3)
+    C, N = get3(y, LAM), get3(y, LAM + 3)
+    moment, force = get3(w.load[stage], 0), get3(w.load[stage], 3)
     moving = scheme.second > 0.0 or scheme.reduced >= 0.0
-    O, V = _get3(y, ETA), _get3(y, ETA + 3)
-    dO, dV = _get3(y, ACC), _get3(y, ACC + 3)
-    k = axpy(scheme.rate, sub(K, _row3(fields.past, p, 0)), _row3(fields.past_rate, p, 0))
-    g = axpy(scheme.rate, sub(G, _row3(fields.past, p, 3)), _row3(fields.past_rate, p, 3))
-    mC, mN = _row3(fields.inertia, p, 0), _row3(fields.inertia, p, 3)
+    O, V = get3(y, ETA), get3(y, ETA + 3)
+    dO, dV = get3(y, ACC), get3(y, ACC + 3)
+    k = axpy(scheme.rate, sub(K, load3(fields.past, p, 0)), load3(fields.past_rate, p, 0))
+    g = axpy(scheme.rate, sub(G, load3(fields.past, p, 3)), load3(fields.past_rate, p, 3))
+    mC, mN = load3(fields.inertia, p, 0), load3(fields.inertia, p, 3)
     pO = mC[0] * O[0], mC[1] * O[1], mC[2] * O[2]
     pV = mN[0] * V[0], mN[1] * V[1], mN[2] * V[2]
     c = w.compliance[stage]
     for j in range(Y.shape[1]):
-        lC, lN = _column(Y, T_LAM, j), _column(Y, T_LAM + 3, j)
-        xC = (
-            c[0, 0] * lC[0] + c[0, 1] * lC[1] + c[0, 2] * lC[2] + c[0, 3] * lN[0] + c[0, 4] * lN[1] + c[0, 5] * lN[2],
-            c[1, 0] * lC[0] + c[1, 1] * lC[1] + c[1, 2] * lC[2] + c[1, 3] * lN[0] + c[1, 4] * lN[1] + c[1, 5] * lN[2],
-            c[2, 0] * lC[0] + c[2, 1] * lC[1] + c[2, 2] * lC[2] + c[2, 3] * lN[0] + c[2, 4] * lN[1] + c[2, 5] * lN[2],
-        )
-        xN = (
-            c[3, 0] * lC[0] + c[3, 1] * lC[1] + c[3, 2] * lC[2] + c[3, 3] * lN[0] + c[3, 4] * lN[1] + c[3, 5] * lN[2],
-            c[4, 0] * lC[0] + c[4, 1] * lC[1] + c[4, 2] * lC[2] + c[4, 3] * lN[0] + c[4, 4] * lN[1] + c[4, 5] * lN[2],
-            c[5, 0] * lC[0] + c[5, 1] * lC[1] + c[5, 2] * lC[2] + c[5, 3] * lN[0] + c[5, 4] * lN[1] + c[5, 5] * lN[2],
-        )
-        th, d = _column(Y, 0, j), _column(Y, 3, j)
-        _put_column(out, 0, j, sub(xC, cross(K, th)))
-        _put_column(out, 3, j, sub(xN, add(cross(G, th), cross(K, d))))
+        lC, lN = column3(Y, T_LAM, j), column3(Y, T_LAM + 3, j)
+        xC, xN = times6(c, lC, lN)
+        th, d = column3(Y, 0, j), column3(Y, 3, j)
+        put_column3(out, 0, j, sub(xC, cross(K, th)))
+        put_column3(out, 3, j, sub(xN, add(cross(G, th), cross(K, d))))
         # ad_xi^T dLambda + ad_dxi^T Lambda - dF, with d(R^T f) = (R^T f) x theta
         sC = scale(-1.0, add(add(cross(K, lC), cross(G, lN)), add(cross(xC, C), cross(xN, N))))
         sN = scale(-1.0, add(cross(K, lN), cross(xC, N)))
         sC, sN = sub(sC, cross(moment, th)), sub(sN, cross(force, th))
         if moving:
-            o, v = _column(Y, T_ETA, j), _column(Y, T_ETA + 3, j)
-            do, dv = _column(Y, T_ACC, j), _column(Y, T_ACC + 3, j)
+            o, v = column3(Y, T_ETA, j), column3(Y, T_ETA + 3, j)
+            do, dv = column3(Y, T_ACC, j), column3(Y, T_ACC + 3, j)
             if scheme.reduced >= 0.0:
                 do, dv = scale(scheme.reduced, o), scale(scheme.reduced, v)
             kC, kN = scale(scheme.rate, xC), scale(scheme.rate, xN)
-            _put_column(out, T_ETA, j, sub(kC, add(cross(K, o), cross(xC, O))))
+            put_column3(out, T_ETA, j, sub(kC, add(cross(K, o), cross(xC, O))))
             e = add(add(cross(G, o), cross(K, v)), add(cross(xN, O), cross(xC, V)))
-            _put_column(out, T_ETA + 3, j, sub(kN, e))
+            put_column3(out, T_ETA + 3, j, sub(kN, e))
             if scheme.reduced >= 0.0:
-                _put_column(out, T_ACC, j, (0.0, 0.0, 0.0))
-                _put_column(out, T_ACC + 3, j, (0.0, 0.0, 0.0))
+                put_column3(out, T_ACC, j, (0.0, 0.0, 0.0))
+                put_column3(out, T_ACC + 3, j, (0.0, 0.0, 0.0))
             else:
                 e = add(add(cross(K, do), cross(xC, dO)), add(cross(k, o), cross(kC, O)))
-                _put_column(out, T_ACC, j, sub(scale(scheme.second, xC), e))
+                put_column3(out, T_ACC, j, sub(scale(scheme.second, xC), e))
                 e = add(add(cross(G, do), cross(K, dv)), add(cross(xN, dO), cross(xC, dV)))
                 e = add(e, add(add(cross(g, o), cross(k, v)), add(cross(kN, O), cross(kC, V))))
-                _put_column(out, T_ACC + 3, j, sub(scale(scheme.second, xN), e))
+                put_column3(out, T_ACC + 3, j, sub(scale(scheme.second, xN), e))
             mo = mC[0] * o[0], mC[1] * o[1], mC[2] * o[2]
             mv = mN[0] * v[0], mN[1] * v[1], mN[2] * v[2]
             e = add(add(cross(o, pO), cross(O, mo)), add(cross(v, pV), cross(V, mv)))
             sC = add(sC, add((mC[0] * do[0], mC[1] * do[1], mC[2] * do[2]), e))
             e = add(cross(o, pV), cross(O, mv))
             sN = add(sN, add((mN[0] * dv[0], mN[1] * dv[1], mN[2] * dv[2]), e))
-        _put_column(out, T_LAM, j, sC)
-        _put_column(out, T_LAM + 3, j, sN)
+        put_column3(out, T_LAM, j, sC)
+        put_column3(out, T_LAM + 3, j, sN)

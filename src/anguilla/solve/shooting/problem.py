@@ -20,8 +20,9 @@ from anguilla.solve.shooting.linear import derivative, factorised, pattern
 from anguilla.solve.shooting.loading import Inputs, Stress, add_muscles, as_field, sample_loads, stream_inertia
 from anguilla.solve.shooting.march import FULL_PRECISION, Gauss, Segments, Stages, march, rule_along, work
 from anguilla.solve.shooting.network import Network, Segment, build, is_stream
-from anguilla.solve.shooting.point import ETA, LAM, STATE, STATIC, Fields, Scheme
+from anguilla.solve.shooting.point import STATIC, Fields, Scheme
 from anguilla.solve.shooting.root import RootMap
+from anguilla.solve.shooting.state import ETA, LAM, STATE
 from anguilla.solve.shooting.ties import Join, closing_ties
 
 STAGES = 3  # Gauss points of an interval: order 6 at the nodes

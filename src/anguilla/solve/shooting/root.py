@@ -10,7 +10,7 @@ import numpy as np
 from anguilla._jit import kernel
 from anguilla.mechanics.tree import Floats
 from anguilla.mechanics.vec import add, axpy, cross, dot, scale
-from anguilla.solve.shooting.point import ACC, ETA, LAM, POS
+from anguilla.solve.shooting.state import ACC, ETA, LAM, POS
 
 
 @dataclass(frozen=True)

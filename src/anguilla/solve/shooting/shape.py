@@ -16,8 +16,8 @@ from anguilla.mechanics.tree import Floats
 from anguilla.results import Status
 from anguilla.solve.shooting.march import at_points
 from anguilla.solve.shooting.network import Network
-from anguilla.solve.shooting.point import ACC, ETA, LAM, POS, STATE
 from anguilla.solve.shooting.problem import Problem, Unknowns
+from anguilla.solve.shooting.state import ACC, ETA, LAM, POS, STATE
 from anguilla.solve.shooting.ties import Join
 
 __all__ = ["Motion", "StaticShape"]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from anguilla.mechanics.tree import Floats
-from anguilla.solve.shooting.point import LAM
 from anguilla.solve.shooting.problem import Problem, Unknowns
+from anguilla.solve.shooting.state import LAM
 
 LARGEST_TURN = 1.0  # of one correction [rad]
 HALVINGS = 12

@@ -22,10 +22,10 @@ from anguilla import lie
 from anguilla.describe import Fixed, Spherical
 from anguilla.errors import DescriptionError, SolverError, as_count
 from anguilla.mechanics.tree import Floats
-from anguilla.solve.shooting.point import LAM, POS
 from anguilla.solve.shooting.problem import Problem, Unknowns, coadjoint_matrix
 from anguilla.solve.shooting.shape import StaticShape
 from anguilla.solve.shooting.solver import newton
+from anguilla.solve.shooting.state import LAM, POS
 
 __all__ = ["Stability", "stability"]
 

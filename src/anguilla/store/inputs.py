@@ -1,0 +1,35 @@
+"""Inputs of actuators in records: columns over time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anguilla.describe.files import Table
+from anguilla.store.record import Record
+
+__all__ = ["add_inputs", "read_inputs"]
+
+Array = NDArray[np.float64]
+
+
+def add_inputs(record: Record, inputs: Mapping[str, Any], names: list[str], t: Array) -> None:
+    """Add the inputs of actuators (time, actuator) at the times t [s]; absent ones are zero."""
+    table = np.zeros((len(t), len(names)))
+    for k, name in enumerate(names):
+        value = inputs.get(name, 0.0)
+        table[:, k] = [float(value(x)) for x in t.tolist()] if callable(value) else value
+    record.add("actuator", ("actuator",), np.array(names, dtype=object), "", "names of the inputs")
+    record.add("input", ("time", "actuator"), table, "", "inputs: tension [N] or pressure [Pa]")
+
+
+def read_inputs(record: Record) -> dict[str, Any]:
+    """Inputs by name: a number where constant, else a table over time."""
+    found: dict[str, Any] = {}
+    for k, name in enumerate(record["actuator"].tolist() if "actuator" in record else []):
+        column = record["input"][:, k]
+        found[str(name)] = float(column[0]) if np.all(column == column[0]) else Table(column, t=record["time"])
+    return found

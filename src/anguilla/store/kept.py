@@ -1,0 +1,47 @@
+"""What all results share: they can be kept in files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from anguilla.store.netcdf import write_netcdf
+from anguilla.store.record import Record
+from anguilla.store.tables import TABLES
+from anguilla.store.whole import as_target
+
+__all__ = ["Kept"]
+
+
+class Kept:
+    """A result that can be kept in a file; classes say in `_record` what is worth keeping."""
+
+    def _record(self) -> Record:
+        raise NotImplementedError
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the result with its robot to a netCDF file (.nc), complete or not at all; `load` reads it back.
+
+        As .csv, .npz or .mat, only the numbers are written, for other programs.
+        """
+        target = as_target(path, (".nc", *TABLES))
+        write = TABLES.get(target.suffix.lower(), write_netcdf)
+        write(self._record(), target)
+        return target
+
+    def to_xarray(self) -> Any:
+        """Return an xarray.Dataset with the content of the file that `save` writes, with names and units."""
+        import xarray as xr
+
+        record = self._record()
+        arrays = {}
+        for name, variable in record.variables.items():
+            about = {"units": variable.unit, "long_name": variable.title}
+            arrays[name] = (variable.dimensions, variable.values, {key: text for key, text in about.items() if text})
+        return xr.Dataset(arrays, attrs=record.facts).set_coords([name for name in arrays if _labels(record, name)])
+
+
+def _labels(record: Record, name: str) -> bool:
+    """Whether a variable labels a dimension rather than being a quantity."""
+    return record.variables[name].dimensions == (name,) or name == "coordinate_unit"

@@ -30,8 +30,9 @@ DESCRIBE = {
 }
 SOLVE = {
     "Statics": "statics Flow ProjectiveFlow",
-    "Dynamics": "simulate simulate_batch simulate_explicit GeneralisedAlpha HHT Newmark Midpoint",
+    "Dynamics": "simulate simulate_batch simulate_explicit Stepper GeneralisedAlpha HHT Newmark Midpoint",
     "Results": "Equilibrium Trajectory load",
+    "Files": "read_robot write_robot read_urdf Expression Table",
     "Equations of motion": "mass_matrix coriolis_matrix bias_forces gravity_forces stiffness damping actuation_matrix "
     "forward_dynamics System",
     "Small motions": "linearise LinearModel modes Modes stability Stability",
@@ -46,7 +47,7 @@ API = (
     ("files", "Robot files", "Read, check and write robot files.", "anguilla.describe.files", {"": "*"}),
     ("view", "Pictures", "`anguilla.plot` and `anguilla.animate`; the rest is in `anguilla.view`.", "anguilla",
      {"": "plot animate", "anguilla.view.plots": "snapshots tip_history strain_map wrench_map phase energies",
-      "anguilla.view.video": "write_video", "anguilla.view.live": "play drive Shown",
+      "anguilla.view.video": "write_video", "anguilla.view.live": "show play drive Shown",
       "anguilla.view.soft": "play_soft SoftShown"}),
     ("control", "Control", "Inverse kinematics, feedback, robustness.", "anguilla.control", {"": "*"}),
     ("fem", "Soft volumes", "Finite elements.", "anguilla.fem", {"": "*"}),

@@ -11,6 +11,7 @@ from anguilla.errors import AnguillaError, AnguillaWarning, DescriptionError, So
 
 if TYPE_CHECKING:
     from anguilla.assemble.system import System
+    from anguilla.describe.files import Expression, Table, read_robot, read_urdf, write_robot
     from anguilla.results import Equilibrium, Trajectory
     from anguilla.results_io import load
     from anguilla.solve.adjoint import Gradient, gradient
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from anguilla.solve.schemes import HHT, GeneralisedAlpha, Midpoint, Newmark
     from anguilla.solve.sensitivity import Sensitivities, sensitivities
     from anguilla.solve.statics import Flow, statics
+    from anguilla.solve.stepper import Stepper
     from anguilla.solve.swimming import Powers, Strides, TorqueEnvelope, powers, strides, torque_envelope
     from anguilla.view.page import animate
     from anguilla.view.plots import plot
@@ -47,12 +49,18 @@ _LAZY = {
     "Equilibrium": "results",
     "Trajectory": "results",
     "load": "results_io",
+    "Expression": "describe.files",
+    "Table": "describe.files",
+    "read_robot": "describe.files",
+    "read_urdf": "describe.files",
+    "write_robot": "describe.files",
     "statics": "solve.statics",
     "Flow": "solve.statics",
     "ProjectiveFlow": "solve.flow",
     "simulate": "solve.dynamics",
     "simulate_batch": "solve.batch",
     "simulate_explicit": "solve.explicit",
+    "Stepper": "solve.stepper",
     "Newmark": "solve.schemes",
     "HHT": "solve.schemes",
     "GeneralisedAlpha": "solve.schemes",
@@ -99,6 +107,7 @@ _MODULES = {
     "bridges": "bridges",
     "gaits": "describe.gaits",
     "shooting": "solve.shooting",
+    "view": "view",
 }
 
 __all__ = [
@@ -108,6 +117,7 @@ __all__ = [
     "Cost",
     "DescriptionError",
     "Equilibrium",
+    "Expression",
     "Flow",
     "GeneralisedAlpha",
     "Gradient",
@@ -121,8 +131,10 @@ __all__ = [
     "Sensitivities",
     "SolverError",
     "StateCost",
+    "Stepper",
     "Strides",
     "System",
+    "Table",
     "TorqueEnvelope",
     "Trajectory",
     "__version__",
@@ -148,12 +160,15 @@ __all__ = [
     "trace",
     "plot",
     "powers",
+    "read_robot",
+    "read_urdf",
     "simulate",
     "simulate_batch",
     "simulate_explicit",
     "statics",
     "strides",
     "torque_envelope",
+    "write_robot",
     *_described,
 ]
 

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
 __all__ = ["lazy"]
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    """A question that names what may have been meant, or nothing."""
+    if name.startswith("_"):
+        return ""
+    by_small = {other.lower().replace("_", ""): other for other in known}
+    found = get_close_matches(name.lower().replace("_", ""), by_small, n=3, cutoff=0.75)
+    return f"; did you mean {' or '.join(repr(by_small[x]) for x in found)}?" if found else ""
 
 
 def lazy(package: str, names: Mapping[str, str], modules: Mapping[str, str] | None = None) -> Callable[[str], Any]:
@@ -20,11 +31,14 @@ def lazy(package: str, names: Mapping[str, str], modules: Mapping[str, str] | No
     """
     whole = modules or {}
 
+    def known() -> set[str]:
+        return {*names, *whole, *getattr(sys.modules.get(package), "__all__", ())}
+
     def __getattr__(name: str) -> Any:  # noqa: N807
         if name in whole:
             return import_module(f"{package}.{whole[name]}")
         if name in names:
             return getattr(import_module(f"{package}.{names[name]}"), name)
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        raise AttributeError(f"module {package!r} has no attribute {name!r}{_nearest(name, known())}")
 
     return __getattr__

@@ -107,7 +107,11 @@ class _States(Kept):
             if not isinstance(frame, Frame):
                 raise DescriptionError(f"expected a frame such as arm.tip or arm.section(X); got {frame!r}.")
             if frame.robot is not self.robot and frame.robot is not self.system.robot:
-                raise DescriptionError(f"frame {frame.label} belongs to another robot, {frame.robot.name!r}.")
+                name = f".part({frame.part.name!r})" if not frame.is_ground else ".ground"
+                raise DescriptionError(
+                    f"frame {frame.label} belongs to another robot, {frame.robot.name!r}; a result that was loaded has a "
+                    f"robot of its own: take its frames, from run.robot{name}."
+                )
         a = self._accelerations if accelerations else np.zeros_like(self._q)
         return motion_of(self.system, frames, self._q, self._v, a)
 

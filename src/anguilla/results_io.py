@@ -42,7 +42,7 @@ def load(path: str | os.PathLike[str], *, robot: Robot | SoftBody | None = None)
     """
     target = Path(path)
     if target.suffix.lower() in (".yaml", ".yml", ".urdf"):
-        raise DescriptionError(f"{str(target)!r} is a robot file; read_robot reads it. load takes results (.nc).")
+        raise DescriptionError(f"{str(target)!r} is a robot file: ag.read_robot reads it. load takes results (.nc).")
     record = read_netcdf(target)
     kind = kind_of(record, target)
     if kind in KINDS:

@@ -301,11 +301,11 @@ def test_mistakes_are_one_clear_line(arguments, code, words, robot, capsys, monk
 
 def test_a_solver_that_fails_gives_its_advice(tmp_path, capsys):
     path = tmp_path / "bad.yaml"
-    path.write_text(ROD.replace("young: 1e6", "young: 1e3") + "gravity: [0, 0, -98100]\n")
-    code, _, err = call(capsys, "statics", path)
-    assert code == FAILED and "Start closer" in err and err.count("\n") == 1
-    code, found = machine(capsys, "statics", path)
-    assert code == FAILED and not found["ok"] and "Start closer" in found["error"]
+    path.write_text(ROD)
+    code, _, err = call(capsys, "statics", path, "--input", "pull=100")
+    assert code == FAILED and "intervals=" in err and err.count("\n") == 1
+    code, found = machine(capsys, "statics", path, "--input", "pull=100")
+    assert code == FAILED and not found["ok"] and "intervals=" in found["error"]
 
 
 def test_help_is_quick():
@@ -409,3 +409,13 @@ def test_video_as_mp4(result, tmp_path, capsys):
     assert call(capsys, "video", result, tmp_path / "run.mp4", "--fps", "30")[0] == DONE
     count, seconds = iio.count_frames_and_secs(str(tmp_path / "run.mp4"))
     assert count == 4 and seconds == pytest.approx(4 / 30, abs=0.02)
+
+
+def test_a_result_is_not_taken_for_a_robot(result, capsys):
+    assert main(["statics", str(result)]) == WRONG_INPUT
+    assert "it is a result, not a robot" in capsys.readouterr().err
+
+
+def test_a_parameter_is_not_an_input(robot, capsys):
+    assert main(["statics", str(robot), "--input", "L=0.5"]) == WRONG_INPUT
+    assert "--input L: the actuators are pull; it is a parameter, which --set changes." in capsys.readouterr().err

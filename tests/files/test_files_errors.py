@@ -316,3 +316,13 @@ def test_reading_warns_of_nothing_by_itself():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read_text_file(GOOD)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("0.3^2", "** for powers"), ("30 cm", "units are not written, all are SI"), ("2 pi t", "is not a formula")],
+)
+def test_formulas_as_people_write_them(text, words):
+    with pytest.raises(ag.DescriptionError) as caught:
+        ag.Expression(text)
+    assert words in str(caught.value) and "?." not in str(caught.value)

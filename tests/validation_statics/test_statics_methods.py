@@ -93,9 +93,13 @@ def test_time_dependent_gravity_is_taken_at_the_given_time():
 
 
 def test_failure_keeps_the_last_good_state():
-    robot, _ = loaded(ag.planar(10), (0, 10 * EI / LENGTH**2, 0), gravity=(0, 0, 0))
-    eq = ag.statics(robot, iterations=1, raise_on_failure=False)
+    """A tendon that would press a rod to less than nothing."""
+    robot = ag.Robot(gravity=(0, 0, 0))
+    arm = robot.add(ag.Rod(0.3, ag.Circle(0.03), MATERIAL, ag.extensible_kirchhoff(3)), at=robot.ground)
+    robot.actuate("pull", ag.Tendon(arm, ag.parallel(y=0.006)))
+    pull = {"pull": 1.5 * YOUNG * np.pi * 0.03**2}
+    eq = ag.statics(robot, inputs=pull, raise_on_failure=False)
     assert not eq.status.success and np.all(np.isfinite(eq.q))
     with pytest.raises(ag.SolverError) as error:
-        ag.statics(robot, iterations=1)
+        ag.statics(robot, inputs=pull)
     assert error.value.result is not None and "start=" in str(error.value)

@@ -93,9 +93,9 @@ def test_names_cannot_break_out(case, tmp_path):
     assert data_of(tmp_path / "nasty.html")["name"] == nasty
 
 
-def test_only_html_is_written(case, tmp_path):
+def test_other_formats_are_refused(case, tmp_path):
     with pytest.raises(ag.DescriptionError, match=r"\.html"):
-        ag.animate(case.run, tmp_path / "run.gif")
+        ag.animate(case.run, tmp_path / "run.avi")
     assert list(tmp_path.iterdir()) == []
 
 

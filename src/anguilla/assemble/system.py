@@ -17,7 +17,7 @@ from anguilla.assemble.tables import build
 from anguilla.assemble.user import UserLoads
 from anguilla.describe import DistributedWrench, Frame, Magnet, Muscle, Robot, RodHandle, Thruster, Wrench
 from anguilla.errors import AnguillaWarning, DescriptionError, as_array, as_number, refuse
-from anguilla.loads.table import GRAVITY, TIME, Constraints, Loads
+from anguilla.loads.table import GRAVITY, KIND, MAGNET, ROW, TIME, Constraints, Loads
 from anguilla.mechanics.compile import Model, compile_robot
 from anguilla.mechanics.tree import Floats, Ints, Tree, Workspace, workspace
 
@@ -49,7 +49,7 @@ class LoadTable:
 
     @property
     def forces(self) -> Ints:
-        """(k,) Places in the row that hold forces: gravity, wrenches, efforts, tensions, stresses."""
+        """(k,) Places in the row that hold forces: gravity, wrenches, efforts, tensions, stresses, magnetic fields."""
         return self.system._force_places
 
     def at(self, k: int = 0) -> Loads:
@@ -62,7 +62,10 @@ class LoadTable:
 def as_robot(robot: object) -> Robot:
     """Check that a solver got a robot."""
     if not isinstance(robot, Robot):
-        raise refuse("robot", "a Robot", robot)
+        soft = type(robot).__name__ == "SoftBody"
+        raise refuse(
+            "robot", "a Robot (soft volumes go to ag.fem.statics and ag.fem.simulate)" if soft else "a Robot", robot
+        )
     return robot
 
 
@@ -168,6 +171,9 @@ class System:
                     as_number(x, f"{what} at t = {t:g} s") for x, t in zip(column, times, strict=True)
                 ]
             else:
+                if np.ndim(value) == 1:
+                    advice = "ag.Sampled(values, dt) makes one of values at equal steps"
+                    raise DescriptionError(f"{what} must be a number or a function of t; {advice}.")
                 table[:, names.index(name)] = as_number(value, what)
         return table
 
@@ -239,6 +245,8 @@ class System:
         ranges = [(GRAVITY, GRAVITY + 3), (at[0], at[2]), (at[5], at[6])]
         rows = self._loads.constraints.input_row
         pulled = [int(at[2]) + k for k in range(len(rows)) if rows[k] < 0]
+        table = self._loads.frames.table
+        ranges += [(row, row + 3) for row in table[table[:, KIND] == MAGNET, ROW].tolist()]
         return np.concatenate([*(np.arange(*r) for r in ranges), np.array(pulled, dtype=np.int64)]).astype(np.int64)
 
     def _pieces(self, times: Floats, varying: bool) -> list[tuple[int, Floats]]:

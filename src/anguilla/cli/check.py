@@ -35,7 +35,9 @@ def check(
         parts = ", ".join(part.name for part in robot.parts)
         about = f"robot {robot.name!r}: {parts}; {robot.size} coordinates"
         inputs = ", ".join(robot.actuators)
-        output.line(f"{path}: {about}; {len(robot.loads)} loads; inputs: {inputs or 'none'}")
+        output.line(
+            f"{path}: {about}; {len(robot.loads)} load{'s' * (len(robot.loads) != 1)}; inputs: {inputs or 'none'}"
+        )
         for name, parameter in file.parameters.items():
             text = f"{parameter.value:g} {parameter.unit}".rstrip()
             output.line(f"  {name} = {text}" + (f"   {parameter.description}" if parameter.description else ""))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anguilla.errors import AnguillaError, DescriptionError
+from anguilla.view.browser import open_page as open_page
 
 if TYPE_CHECKING:
     from anguilla.describe.files import RobotFile
@@ -118,7 +118,8 @@ def pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
     for item in given or ():
         name, equals, text = item.partition("=")
         if not equals or not name.strip() or not text.strip():
-            raise DescriptionError(f"{option} must be NAME=VALUE, such as {option} length=0.4; got {item!r}.")
+            example = "pull=2" if option == "--input" else "length=0.4"
+            raise DescriptionError(f"{option} must be NAME=VALUE, such as {option} {example}; got {item!r}.")
         found[name.strip()] = text.strip()
     return found
 
@@ -146,9 +147,9 @@ def inputs_of(file: RobotFile, given: Sequence[str] | None) -> dict[str, Any]:
     known = file.robot.actuators
     for name, text in pairs(given, "--input").items():
         if name not in known:
-            raise DescriptionError(
-                f"--input {name}: the actuators are {', '.join(known) or 'none'}{did_you_mean(name, known)}."
-            )
+            have = f"the actuators are {', '.join(known)}" if known else "the robot has no actuators"
+            other = "; it is a parameter, which --set changes" if name in file.parameters else did_you_mean(name, known)
+            raise DescriptionError(f"--input {name}: {have}{other}.")
         expression = Expression(text)
         if expression.arguments not in ((), ("t",)):
             raise DescriptionError(f"--input {name} may use t only; got {text!r}.")
@@ -223,15 +224,6 @@ def tips(result: Any) -> dict[str, Any]:
         frame = part.tip if isinstance(part, RodHandle) else part.root
         found[frame.label] = np.atleast_2d(result.position(frame))[-1]
     return found
-
-
-def open_page(address: str, wanted: bool | None) -> None:
-    """Open a page in the browser if that is wanted; by default when a person sits before a screen."""
-    screen = sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-    if wanted or (wanted is None and screen and sys.stdout.isatty()):
-        import webbrowser
-
-        webbrowser.open(address)
 
 
 def point(position: Any) -> str:

@@ -47,6 +47,10 @@ class Reach:
     status: Status
     equilibrium: Any
 
+    def __repr__(self) -> str:
+        inputs = ", ".join(f"{name} = {value:.4g}" for name, value in self.inputs.items())
+        return f"<{self.status.message}, {self.distance:.3g} m from the target: {inputs}>"
+
 
 def _stands(distances: list[float]) -> bool:
     """Whether the distance to a target out of reach has not changed for ten steps."""

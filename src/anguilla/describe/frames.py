@@ -43,6 +43,9 @@ class Frame:
     place: str | float = "root"
     offset: Offset | None = None
 
+    def __repr__(self) -> str:
+        return f"<frame {self.label} of robot {self.robot.name!r}>"
+
     @property
     def is_ground(self) -> bool:
         """Whether this is the fixed frame of the world."""

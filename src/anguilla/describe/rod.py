@@ -100,6 +100,8 @@ class Rod(Description):
             question = "is the length in metres?"
         elif slenderness > 1e5:
             question = "are both the length and the section in metres?"
+        elif self.length / slenderness > 2.0:
+            question = "are they in metres, not in millimetres?"
         if question:
             # Levels above: _check, __post_init__, the generated __init__, the user.
             message = (

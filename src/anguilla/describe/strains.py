@@ -159,6 +159,9 @@ def reissner(
 def planar(modes: int, basis: BasisKind = "legendre", *, stretch_modes: int = 0, shear_modes: int = 0) -> Strains:
     """Return the strains of a rod that moves in the plane (t1, t2): bend_z, and stretch and shear_y if asked for.
 
+    In a rod along x of the world that is the plane x-y. The default gravity, along -z, acts across it and bends nothing; a
+    rod that should sag needs ``Robot(gravity=(0, -9.81, 0))``, or ``Strains(bend_y=modes)``.
+
     Args:
         modes: number of functions for the bending, at least 1.
         basis: kind of basis, see :func:`make_basis`.

@@ -57,6 +57,12 @@ class Gradient:
     multipliers: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     start_inputs: dict[str, Floats] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        given = [f"{len(x)} instants of {name!r}" for name, x in self.inputs.items()]
+        given += [f"{len(self.q)} coordinates of the start"] if len(self.q) else []
+        given += [f"{len(self.design)} parameters"] if len(self.design) else []
+        return f"<gradient of a cost of {self.value:.6g}: by {', '.join(given) or 'nothing'}>"
+
 
 def gradient(
     result: Trajectory | Equilibrium, cost: Cost, *, method: Scheme | str | None = None,

@@ -20,7 +20,7 @@ from anguilla.mechanics.tree import N_R, N_X, Floats, Ints
 CLOSED = 1e-9  # [m, rad] largest gap of a closed robot
 SINGULAR_START = (
     "They were left out because they followed from the others at the start. If that shape is singular (a straight rod, "
-    "a dead centre), start from another one (start=...)."
+    "a dead centre), start from another one (start=...), or let the rods stretch (extensible_kirchhoff)."
 )
 KEPT = 1e-6  # [m, rad, m/s] by which constraints that were left out may miss
 TRIES = 5  # of mounting, with growing kicks

@@ -109,7 +109,10 @@ def _integrate(
 
         def rates(t: float, y: Floats, origin: Floats = q, loads: _Sampler = loads) -> Floats:
             d, q, v = full(y, origin)
-            _, v, a = _balanced(motion, t, q, v, loads)
+            try:
+                _, v, a = _balanced(motion, t, q, v, loads)
+            except SolverError:  # a stage that went too far: the step is refused, and a shorter one tried
+                return np.full(len(y), np.nan)
             return np.concatenate([_chart_rate(system, d, v)[free], a[free]])
 
         begin, span = np.concatenate([np.zeros(len(free)), v[free]]), (k * dt, (k + 1) * dt)

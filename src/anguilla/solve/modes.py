@@ -171,6 +171,12 @@ class Stability:
     neutral: int
     symmetric: bool
 
+    def __repr__(self) -> str:
+        kind = "stable" if self.stable else f"unstable in {self.unstable} direction{'s' * (self.unstable > 1)}"
+        kind += f", neutral in {self.neutral}" if self.neutral else ""
+        lowest = f"; lowest eigenvalue {self.eigenvalues[0]:.4g} J" if len(self.eigenvalues) else ""
+        return f"<{kind}{lowest}>"
+
     @property
     def stable(self) -> bool:
         """Whether no eigenvalue is negative."""

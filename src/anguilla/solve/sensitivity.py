@@ -58,6 +58,9 @@ class Sensitivities:
     multipliers: Floats
     _design: tuple[Design, ArrayLike] | None = field(default=None, repr=False)
 
+    def __repr__(self) -> str:
+        return f"<derivatives of {self.run!r} by {', '.join(self.names)}>"
+
     def position(self, frame: Frame) -> Floats:
         """Derivative (nt, 3, k) of the position of a frame [m per unit of each parameter], world axes."""
         run = self.run

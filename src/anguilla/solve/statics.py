@@ -21,16 +21,37 @@ from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status
 from anguilla.solve.closing import SINGULAR_START, Path, broken, close, loose, path_from, settle
 from anguilla.solve.flow import ProjectiveFlow, follow
-from anguilla.solve.newton import CONVERGED, COUNTERS, EXPLANATION, ITERATIONS, SINGULAR, USABLE, scratch
+from anguilla.solve.newton import (
+    CONVERGED,
+    COUNTERS,
+    DIVERGED,
+    EXPLANATION,
+    ITERATIONS,
+    SINGULAR,
+    TOO_COARSE,
+    USABLE,
+    scratch,
+)
 from anguilla.solve.stepping import STATIC, runner
 
 __all__ = ["Flow", "statics"]
 
 SMALLEST_STEP = 1e-5  # of the load
 RELAXATIONS = 300
+ABSURD = 1e100  # forces and stiffnesses that nothing can be done with
+LONGEST_SLIDE = 0.3  # of a step downhill, as an angle [rad]
 BALANCED = 1e-8  # forces left, as the angle or relative displacement they would cause
 DRAWN = 0.01  # of its length, by which a tendon is drawn in one step
 MOST_FRICTION = 60  # times the tensions along tendons are updated
+
+ADVICE = (
+    "Start closer (start=...), load it in smaller pieces, try method=Flow() or ProjectiveFlow(), or look for a "
+    "bifurcation: a perfectly straight rod under compression has no unique answer."
+)
+SPECIAL_ADVICE = {
+    SINGULAR: "Attach it to the ground, or hold it by a joint with a stiffness or by a spring.",
+    TOO_COARSE: "Rod(..., intervals={more}) has four times as many. If it should not bend that far, look at the units.",
+}
 
 
 @dataclass(frozen=True)
@@ -91,7 +112,7 @@ def statics(
     lam = np.zeros(system.rows)
     if isinstance(start, Equilibrium) and start.multipliers.shape == lam.shape:
         lam[:] = start.multipliers
-    loads = system.loads(t, inputs)
+    loads, advice = system.loads(t, inputs), ADVICE
     if isinstance(method, Flow):
         q, ok, message, counters = _flow(system, loads.loads, q, method)
     elif isinstance(method, ProjectiveFlow):
@@ -99,21 +120,19 @@ def statics(
     elif method == "newton":
         followed = _origin(system, start) if isinstance(start, Equilibrium) else None
         from_here = origin if followed is None else followed
-        q, ok, message, counters = _continuation(system, loads, from_here, q, lam, tolerance, iterations)
+        q, status, message, counters = _continuation(system, loads, from_here, q, lam, tolerance, iterations)
+        most = max((len(layout.grid.X) - 1 for layout in system.model.parts if layout.grid is not None), default=1)
+        ok, advice = status == CONVERGED, SPECIAL_ADVICE.get(status, ADVICE).format(more=4 * most)
     else:
         raise DescriptionError(f'method must be "newton", a Flow or a ProjectiveFlow; got {method!r}.')
-    status = Status(ok, message, counters, time.perf_counter() - began)
+    outcome = Status(ok, message, counters, time.perf_counter() - began)
     zero = np.zeros((1, system.size))
     states = np.array([float(t)]), q[None, :].copy(), zero, zero, lam[None, :].copy()
-    result = Equilibrium(robot, system, status, *states, inputs or {})
+    result = Equilibrium(robot, system, outcome, *states, inputs or {})
     conflict = broken(system, inputs or {}, result._t, result._q, result._v)
     if conflict:
         raise SolverError(f"No equilibrium of {robot.name!r}: {conflict}.", result=result, advice=SINGULAR_START)
     if not ok and raise_on_failure:
-        advice = (
-            "Start closer (start=...), load it in smaller pieces, try method=Flow() or ProjectiveFlow(), or look for a "
-            "bifurcation: a perfectly straight rod under compression has no unique answer."
-        )
         raise SolverError(f"No equilibrium of {robot.name!r}: {message}.", result=result, advice=advice)
     return result
 
@@ -163,10 +182,11 @@ def _origin(system: System, start: Equilibrium) -> tuple[Floats, Floats] | None:
 def _continuation(
     system: System, table: LoadTable, origin: Floats | tuple[Floats, Floats], q: Floats, lam: Floats, tolerance: float,
     iterations: int,
-) -> tuple[Floats, bool, str, dict[str, int]]:  # fmt: skip
+) -> tuple[Floats, int, str, dict[str, int]]:  # fmt: skip
     """Newton under the full loads from the mounted q; if that fails, in steps of load, and of mounting from the origin.
 
     The origin is a configuration, or that of an equilibrium with its row of loads, which is then followed to the new one.
+    Returns (q, status, message, counters).
     """
     solve = _Solver(system, tolerance, iterations)
     begin, plain = q.copy(), system.is_plain
@@ -178,16 +198,19 @@ def _continuation(
         lam[:] = _first_multipliers(system, path.at(1.0), q)
     drawn = _drawn(path)
     status = CONVERGED if drawn else solve(path.at(1.0), q, lam)
-    pieces, factor = 1, 1.0
+    pieces, factor, slid = 1, 1.0, False
     if drawn or status != CONVERGED or (at_rest and _too_far(system, source[0] if len(source) > 1 else begin, q)):
         lam[:] = given if len(source) > 1 else 0.0
         first = np.zeros(system.size) if plain else source[0].copy()
         path = path if plain else path_from(system, table, *source)
         q, factor, pieces, status = _in_steps(solve, path, first, lam)
-        if factor < 1.0 and system.rows:  # a singular start, such as a straight rod: slide down from the mounted shape
-            trial, multipliers = _relaxed(system, path.at(1.0), begin)
+        if (
+            factor < 1.0
+        ):  # a singular start, such as a straight rod or a level pendulum: slide down from the given shape
+            down = _relaxed if system.rows else _slide
+            trial, multipliers = down(system, path.at(1.0), begin)
             if solve(path.at(1.0), trial, multipliers) == CONVERGED:
-                q, factor, lam[:] = trial, 1.0, multipliers
+                q, factor, lam[:], slid = trial, 1.0, multipliers, True
         if factor < 1.0 and (
             status == SINGULAR or system.rows
         ):  # nothing holds it, but it may be in balance: a closed ring, a free body
@@ -202,19 +225,22 @@ def _continuation(
     counters["load_steps"] = pieces
     if factor >= 1.0:
         detour = "" if at_rest or pieces == 1 else " (from the rest shape: Newton failed from the given start)"
+        detour = " (slid downhill: load steps did not get there)" if slid else detour
         return (
             q,
-            True,
+            CONVERGED,
             f"converged in {counters['iterations']} iterations, {pieces} load step{'s' * (pieces > 1)}{detour}",
             counters,
         )
     why = EXPLANATION[status]
+    if status == CONVERGED:
+        status, why = DIVERGED, "the least step of it turns the rods far, as if they snapped through"
     if status == SINGULAR:
         loads = path.at(1.0)
         evaluate(system, loads, q, np.zeros(system.size), np.zeros(system.size), lam)
         names = loose(system, system._bordered(loads, lam, 0.0, 0.0))
         why += f", nothing holds {names}" if names else ""
-    return q, False, f"stopped at {factor:.3g} of the load: {why}", counters
+    return q, status, f"stopped at {factor:.3g} of the load: {why}", counters
 
 
 def _drawn(path: Path) -> bool:
@@ -281,6 +307,34 @@ def _relaxed(
         if size < small:
             break
     return q, lam
+
+
+def _slide(system: System, loads: Loads, q: Floats) -> tuple[Floats, Floats]:
+    """Slide from q downhill to an equilibrium of an open robot under the full loads: (q, no multipliers).
+
+    Newton's step, with every eigenvalue of the tangent taken as positive, goes towards lower energy from everywhere, also
+    from a pendulum held level, which has no stiffness at all. Steps that turn back are shortened.
+    """
+    n, scale, zero = system.size, system.tree.scale, np.zeros(system.size)
+    free = np.setdiff1d(np.arange(n), loads.driven)
+    longest, before = LONGEST_SLIDE, zero
+    for _ in range(RELAXATIONS):
+        left = (evaluate(system, loads, q, zero, zero, np.zeros(0))[:n] / scale)[free]
+        matrix = (system._bordered(loads, np.zeros(0), 0.0, 0.0)[:n, :n] / np.outer(scale, scale))[np.ix_(free, free)]
+        if not max(np.max(np.abs(left), initial=0.0), np.max(np.abs(matrix), initial=0.0)) < ABSURD:
+            break
+        stiffness, shapes = np.linalg.eigh(0.5 * (matrix + matrix.T))
+        floor = 1e-9 * np.max(np.abs(stiffness), initial=0.0) + 1e-3 * np.linalg.norm(left) + 1e-300
+        stiffness = np.maximum(np.abs(stiffness), floor)
+        step = zero.copy()
+        step[free] = -shapes @ ((shapes.T @ left) / stiffness)
+        size = float(np.linalg.norm(step))
+        longest = 0.5 * longest if step @ before < 0.0 else min(1.5 * longest, LONGEST_SLIDE)
+        before = step
+        q = move(system.tree, q, min(1.0, longest / max(size, 1e-300)) * step / scale)
+        if size < 1e-4:
+            break
+    return q, np.zeros(0)
 
 
 def _in_steps(solve: _Solver, path: Path, q: Floats, lam: Floats) -> tuple[Floats, float, int, int]:

@@ -42,6 +42,12 @@ class Powers:
     stored: Array
     dissipated: Array
 
+    def __repr__(self) -> str:
+        means = ", ".join(
+            f"{name} {float(np.mean(getattr(self, name))):.4g}" for name in ("motors", "water", "dissipated")
+        )
+        return f"<powers at {len(self.t)} instants, means in W: {means}>"
+
     @property
     def imbalance(self) -> Array:
         """What is missing (time,) [W]: zero but for round-off, unless springs between frames or user-written loads work."""
@@ -71,6 +77,12 @@ class Strides:
     drag: Array
     mass: float
 
+    def __repr__(self) -> str:
+        if not len(self.t):
+            return "<no strides>"
+        last = f"{self.speed[-1]:.4g} m/s, {self.power[-1]:.4g} W, {self.cost_of_transport[-1]:.4g} J/(kg m)"
+        return f"<{len(self.t)} strides, the last one {last}>"
+
     @property
     def cost_of_transport(self) -> Array:
         """Energy of the motors per mass and distance (strides,) [J/(kg m)]; infinite where nothing moves."""
@@ -99,6 +111,10 @@ class TorqueEnvelope:
     peak: Array
     rms: Array
     peak_power: Array
+
+    def __repr__(self) -> str:
+        moment, force = np.max(self.peak[:, :3], initial=0.0), np.max(self.peak[:, 3:], initial=0.0)
+        return f"<torques at {len(self.X)} sections, at most {moment:.4g} N m and {force:.4g} N>"
 
 
 def _as_trajectory(run: object) -> Trajectory:

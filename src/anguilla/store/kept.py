@@ -8,6 +8,7 @@ from typing import Any
 
 from anguilla.store.netcdf import write_netcdf
 from anguilla.store.record import Record
+from anguilla.store.tables import TABLES
 from anguilla.store.whole import as_target
 
 __all__ = ["Kept"]
@@ -20,9 +21,13 @@ class Kept:
         raise NotImplementedError
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the result with its robot to a netCDF file (.nc), complete or not at all; `load` reads it back."""
-        target = as_target(path, (".nc",))
-        write_netcdf(self._record(), target)
+        """Write the result with its robot to a netCDF file (.nc), complete or not at all; `load` reads it back.
+
+        As .csv, .npz or .mat, only the numbers are written, for other programs.
+        """
+        target = as_target(path, (".nc", *TABLES))
+        write = TABLES.get(target.suffix.lower(), write_netcdf)
+        write(self._record(), target)
         return target
 
     def to_xarray(self) -> Any:

@@ -8,14 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from anguilla.errors import DescriptionError
 from anguilla.store.record import Record
 from anguilla.store.whole import whole_file
 
-__all__ = ["write_csv", "write_mat", "write_npz"]
+__all__ = ["TABLES", "write_csv", "write_mat", "write_npz"]
 
 
 def write_csv(record: Record, target: Path) -> None:
     """Write all variables over time as columns: one row per instant, names and units in the first row."""
+    if "time" not in record:
+        raise DescriptionError("a table (.csv) has a row per instant, and this result has none; .npz and .mat hold it.")
     t = record["time"]
     names, columns = ["time [s]"], [t]
     for name, variable in record.variables.items():
@@ -38,7 +41,7 @@ def _label(record: Record, axis: str, index: int) -> str:
 
 
 def _unit(record: Record, name: str, place: tuple[int, ...]) -> str:
-    if name not in ("q", "v", "a"):
+    if name not in ("q", "v", "a") or "coordinate_unit" not in record:
         return ""
     unit = str(record["coordinate_unit"][place[0]])
     return unit + {"q": "", "v": "/s", "a": "/s^2"}[name]
@@ -70,3 +73,6 @@ def _plain(record: Record) -> dict[str, Any]:
 
 def _plain_one(values: np.ndarray) -> np.ndarray:
     return np.array(values.tolist(), dtype=str) if values.dtype.kind in "OUS" else values
+
+
+TABLES = {".csv": write_csv, ".npz": write_npz, ".mat": write_mat}

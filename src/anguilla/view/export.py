@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from anguilla.store.gather import gather
-from anguilla.store.tables import write_csv, write_mat, write_npz
+from anguilla.store.tables import TABLES
 from anguilla.store.whole import as_target
 from anguilla.view.scene import Result, as_computed
 from anguilla.view.vtk import write_vtk
 
 __all__ = ["FORMATS", "export"]
 
-TABLES = {".csv": write_csv, ".npz": write_npz, ".mat": write_mat}
 FORMATS = (*TABLES, ".pvd", ".nc")
 
 
@@ -30,10 +28,4 @@ def export(result: Result, path: str | os.PathLike[str]) -> Path:
     """
     as_computed(result)
     target = as_target(path, FORMATS)
-    kind = target.suffix.lower()
-    if kind == ".nc":
-        return result.save(target)
-    if kind == ".pvd":
-        return write_vtk(result, target)
-    TABLES[kind](gather(result), target)
-    return target
+    return write_vtk(result, target) if target.suffix.lower() == ".pvd" else result.save(target)

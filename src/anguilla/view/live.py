@@ -5,24 +5,79 @@ It listens on this machine only unless told otherwise, and asks nothing of the n
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from anguilla.assemble.fields import cable_length
 from anguilla.assemble.system import System
 from anguilla.describe import Robot
-from anguilla.errors import as_positive
+from anguilla.describe.files import read_robot
+from anguilla.errors import as_positive, refuse
 from anguilla.results import Equilibrium, Trajectory
+from anguilla.results_io import load
 from anguilla.solve.stepper import Stepper
+from anguilla.view.browser import is_interactive, open_page
 from anguilla.view.driver import Driver
 from anguilla.view.player import Player
 from anguilla.view.scene import as_computed
 from anguilla.view.shown import Shown
 from anguilla.view.stage import suggested_limits
 
-__all__ = ["Shown", "drive", "play"]
+if TYPE_CHECKING:
+    from anguilla.view.soft import SoftShown
+
+__all__ = ["Shown", "drive", "play", "show"]
+
+
+def show(
+    what: Trajectory | Equilibrium | Robot | str | os.PathLike[str] | Any,
+    *,
+    wait: bool | None = None,
+    browser: bool | None = None,
+    **options: Any,
+) -> Shown | SoftShown:
+    """Open the viewer; also ``anguilla.view(...)``.
+
+    Args:
+        what: a result to play, of rods or of a soft volume; a robot to drive by sliders; or a file of either (.nc, .yaml).
+        wait: whether to wait until the page is closed or Ctrl-C; by default in a script, which would end with its page,
+            but not at a prompt or in a notebook.
+        browser: whether to open the browser; by default when there is a screen.
+        **options: of `play`, `drive` or `play_soft`, such as ``port``.
+
+    Returns:
+        The page.
+
+    """
+    if isinstance(what, (str, os.PathLike)):
+        path = os.fspath(what)
+        what = read_robot(path) if path.lower().endswith((".yaml", ".yml", ".urdf")) else load(path)
+    if isinstance(what, Robot):
+        shown: Shown | SoftShown = drive(what, **options)
+    elif isinstance(what, (Trajectory, Equilibrium)):
+        shown = play(what, **options)
+    else:
+        from anguilla.fem.dynamics import SoftTrajectory
+        from anguilla.fem.results import SoftEquilibrium
+        from anguilla.view.soft import play_soft
+
+        if not isinstance(what, (SoftEquilibrium, SoftTrajectory)):
+            raise refuse("view", "a result, a robot, or a file of one (.nc, .yaml)", what)
+        shown = play_soft(what, **options)
+    waits = not is_interactive() if wait is None else wait
+    print(f"open {shown.address}" + ("   (Ctrl-C ends)" if waits else ""))
+    open_page(shown.address, browser)
+    if waits:
+        try:
+            shown.wait()
+        except KeyboardInterrupt:
+            pass
+        finally:
+            shown.close()
+    return shown
 
 
 def play(result: Trajectory | Equilibrium, *, host: str = "127.0.0.1", port: int = 8080) -> Player:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe import Chamber, Frame
+from anguilla.errors import refuse
 from anguilla.results import Trajectory
 from anguilla.store.whole import as_target, whole_file
 from anguilla.view.scene import Result, Scene, Tube, as_computed, scene, thin
@@ -34,14 +35,21 @@ def animate(run: Result, path: str | os.PathLike[str]) -> Path:
 
     Args:
         run: a Trajectory; an Equilibrium gives a still picture that can be turned.
-        path: file to write, .html; stored instants are thinned so that it stays below about 3 MB.
+        path: file to write, .html; stored instants are thinned so that it stays below about 3 MB. With .gif or .mp4, a
+            video of a Trajectory (`anguilla.view.video.write_video` has its options).
 
     Returns:
         The path of the file.
 
     """
     count = len(as_computed(run).robot.parts)
-    target = as_target(path, (".html", ".htm"))
+    target = as_target(path, (".html", ".htm", ".gif", ".mp4"))
+    if target.suffix.lower() in (".gif", ".mp4"):
+        from anguilla.view.video import write_video
+
+        if not isinstance(run, Trajectory):
+            raise refuse("run", "a Trajectory, for a video", run)
+        return write_video(run, target)
     sections = 40 if count <= 8 else 16
     if isinstance(run, Trajectory):
         afford = int(BUDGET / (count * sections * 7 * 4 * 4 / 3))

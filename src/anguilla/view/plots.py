@@ -190,13 +190,13 @@ def _overview_of_motion(run: Trajectory) -> Figure:
 
 def _overview_of_equilibrium(eq: Equilibrium) -> Figure:
     kinds = (STRAIN_NAMES[:3], STRAIN_NAMES[3:])
-    rods = rods_of(eq)[:3]
+    rods = _rods(eq)[:3]
     panes = [(rod, [n for n in kind if n in rod.rod.strains.names]) for rod in rods for kind in kinds]
     panes = [(rod, names) for rod, names in panes if names]
     fig = figure(10.0, max(4.4, 2.2 * len(panes)))
-    columns = fig.add_gridspec(1, 2, width_ratios=(1.25, 1.0), wspace=0.05)
+    columns = fig.add_gridspec(1, 2 if panes else 1, width_ratios=(1.25, 1.0) if panes else None, wspace=0.05)
     _snapshots(fig, columns[0], eq, 1, "auto")
-    right = columns[1].subgridspec(len(panes), 1)
+    right = columns[-1].subgridspec(max(len(panes), 1), 1)
     for k, (rod, names) in enumerate(panes):
         panels.draw_strains(fig.add_subplot(right[k, 0]), eq, rod, names)
     fig.suptitle(f"{eq.robot.name}, equilibrium", x=0.01, ha="left", fontsize=12.0, fontweight="bold")

@@ -156,7 +156,7 @@ def plane_of_motion(points: ArrayLike) -> Plane:
 
 def _check(result: object) -> None:
     if not isinstance(result, Trajectory | Equilibrium):
-        soft = " Soft volumes are shown by anguilla.view.soft.play_soft." * type(result).__name__.startswith("Soft")
+        soft = " Soft volumes are shown by ag.view." * type(result).__name__.startswith("Soft")
         raise DescriptionError(
             f"a picture needs what ag.simulate or ag.statics returned; got an object of type {type(result).__name__}.{soft}"
         )

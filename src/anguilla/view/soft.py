@@ -198,6 +198,10 @@ class SoftShown(Page):
                 now = float(self.t[self.index])
             last = clock
 
+    def wait(self, seconds: float | None = None) -> None:
+        """Return after so many seconds [s], or when the page is closed by `close`."""
+        self._end.wait(seconds)
+
     def close(self) -> None:
         """End the page."""
         self._end.set()

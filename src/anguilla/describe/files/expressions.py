@@ -9,6 +9,7 @@ import ast
 import inspect
 import math
 import operator
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -156,8 +157,10 @@ def _parse(text: str) -> ast.expr:
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        reason = getattr(error, "msg", None) or "it is nested too deeply"
+        reason = (getattr(error, "msg", None) or "it is nested too deeply").rstrip("?.")
         hint = " (in a file, quote a formula that has commas)" if "never closed" in reason else ""
+        if re.fullmatch(r"\s*[-+.\de]+\s*[a-zA-Z%/^\d]+\s*", text):
+            hint = "; units are not written, all are SI"
         raise DescriptionError(f"Expression {text!r} is not a formula: {reason}{hint}.") from None
 
 
@@ -211,6 +214,8 @@ class _Check(ast.NodeTransformer):
                 )
             case ast.Tuple() | ast.List():
                 node.elts = [self.visit(item) for item in node.elts]
+            case ast.BinOp(op=ast.BitXor()):
+                raise self.refuse("the operator ^", "+ - * / % and ** for powers")
             case _:
                 raise self.refuse(f"a {type(node).__name__}", _ALLOWED + ", ".join(FUNCTIONS))
         return node

@@ -162,7 +162,8 @@ def candidates(kinds: tuple[type, ...]) -> dict[str, Maker]:
 
 def kind_name(kinds: tuple[type, ...]) -> str:
     """What objects of some classes are called in messages: "a cross-section" for CrossSection."""
-    return " or ".join("a " + snake(kind.__name__).replace("_", " ") for kind in kinds)
+    names = [snake(kind.__name__).replace("_", " ") for kind in kinds]
+    return " or ".join(f"{'an' if name[0] in 'aeio' else 'a'} {name}" for name in names)
 
 
 def variables(maker: Maker, field: str) -> tuple[str, ...]:

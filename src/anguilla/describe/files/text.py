@@ -57,9 +57,13 @@ def read_text(path: Path) -> str:
             raw = stream.read(MOST_BYTES + 1)
         if len(raw) > MOST_BYTES:
             raise ValueError(f"it has more than {MOST_BYTES} bytes")
+        if path.suffix.lower() == ".nc" or raw.startswith((b"\x89HDF", b"CDF")):
+            raise ValueError("it is a result, not a robot")
         return raw.decode("utf-8-sig")
     except OSError as error:
         reason = error.strerror or str(error)
+    except UnicodeDecodeError:
+        reason = "it is no text"
     except ValueError as error:
         reason = str(error)
     raise FileError([Problem(str(path), 1, 1, "(file)", f"cannot be read: {reason}.", advice)])

@@ -124,7 +124,7 @@ class Unmaker:
         if self.times is None:
             raise DescriptionError(
                 f"{path} is a function written in Python, which a file cannot hold: give it as an Expression, such as "
-                f"Expression('5 * sin(t)'), or as a Table."
+                f"ag.Expression('5 * sin(t)'), or as an ag.Table."
             )
         count = len(inspect.signature(function).parameters)
         names = given if len(given) == 1 else tuple(given[:count])

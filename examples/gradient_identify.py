@@ -35,7 +35,8 @@ def build(p):
 
 
 def swing(p):
-    return ag.simulate(build(p), duration=STEPS * DT, dt=DT, start=[6.0, -1.0, 0.2])
+    # a start that is not eased: whether it is may change with p, and the misfit with it
+    return ag.simulate(build(p), duration=STEPS * DT, dt=DT, start=[6.0, -1.0, 0.2], smooth_start=False)
 
 
 def main(seed=0):

@@ -234,5 +234,5 @@ def test_commands_for_robots_say_what_the_file_holds(path, tmp_path, capsys):
     for command in (["plot", path, tmp_path / "a.png"], ["convert", path, tmp_path / "a.csv"]):
         assert main([str(word) for word in command]) != 0
         assert "holds a soft volume; look at it with: anguilla view" in " ".join(capsys.readouterr().err.split())
-    with pytest.raises(ag.DescriptionError, match="play_soft"):
+    with pytest.raises(ag.DescriptionError, match=r"ag\.view"):
         ag.plot(ag.load(path))

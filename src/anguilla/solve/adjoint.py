@@ -71,7 +71,8 @@ def gradient(
     """Exact gradient of a cost of a motion or of an equilibrium.
 
     Args:
-        result: from `simulate` (equal steps, every one stored) or `statics`. Its own tolerance limits the accuracy.
+        result: from `simulate` (equal steps, every one stored; with loops or a jolt at the start, smooth_start=False) or
+            `statics`. Its own tolerance limits the accuracy.
         cost: the cost.
         method: the scheme the motion was computed with; the default of `simulate` if not given.
         design: (make, p): a function of parameters (k,) returning the robot, and the parameters of this result.

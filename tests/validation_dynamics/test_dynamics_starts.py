@@ -202,3 +202,16 @@ def test_a_motion_with_many_steps_cut_is_warned_of():
     fine = ag.simulate(robot, duration=1.0, dt=0.002)
     gain = [np.max(run.energy["total"]) - run.energy["total"][0] for run in (coarse, fine)]
     assert gain[0] > 100 * gain[1]  # the reason for the warning
+
+
+@pytest.mark.filterwarnings("ignore:.*redundant")
+def test_a_closed_robot_under_an_absurd_load_ends_with_a_solver_error():
+    robot = ag.Robot("loop")
+    rubber = ag.Material(1e6, 1100, poisson=0.45, damping=0.02)
+    rod = ag.Rod(0.25, ag.Circle(0.004), rubber, ag.kirchhoff(3), intervals=8)
+    one = robot.add(rod, at=robot.ground)
+    two = robot.add(rod, at=one.tip, joint=ag.Revolute((0, 0, 1)))
+    robot.close(robot.ground, two.tip, joint=ag.Spherical(), pose=(0.36, 0, 0))
+    robot.actuate("pull", ag.Tendon(one, ag.parallel(y=0.003)))
+    with pytest.raises(ag.SolverError):
+        ag.simulate(robot, duration=0.2, dt=0.01, inputs={"pull": 1e7})

@@ -106,7 +106,7 @@ def _rates(start: _Start, taut: Ints, free: Ints) -> Ints:
     held = ~start.length
     for _ in range(len(taut) + 1):
         miss = J @ start.v + explicit
-        if np.max(np.abs(miss[held]), initial=0.0) > 0.0:
+        if 0.0 < np.max(np.abs(miss[held]), initial=0.0) < np.inf and np.all(np.isfinite(J)):
             step = np.linalg.lstsq(J[np.ix_(held, free)] / scale[free], -miss[held], rcond=1e-10)[0]
             start.v[free] += step / scale[free]
             miss = J @ start.v + explicit
@@ -203,6 +203,10 @@ def settled(
 def _solve(system: System, matrix: Floats, right: Floats, free: Ints) -> Floats:
     """Solve a bordered system with rows and multipliers brought to one size."""
     inner = len(free)
+    if not (np.all(np.isfinite(matrix)) and np.all(np.isfinite(right))):
+        raise SolverError(
+            f"The forces on {system.robot.name!r} at the start are not finite.", advice="Look at its loads and inputs."
+        )
     balance = float(np.max(np.abs(np.diag(matrix)[:inner]), initial=0.0)) or 1.0
     grade = np.where(np.arange(len(right)) < inner, 1.0, balance)
     sizes = np.maximum(np.max(np.abs(matrix * grade), axis=1, initial=0.0), 1e-300)

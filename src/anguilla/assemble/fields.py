@@ -162,9 +162,8 @@ def motion_of(system: System, frames: Sequence[Frame], q: Floats, v: Floats, a: 
     observer = system.observing(frames)
     nodes = np.array([observer.model.node(frame.bare) for frame in frames], dtype=np.int64)
     out = np.zeros((len(q), len(nodes), SNAPSHOT))
-    states = (
-        np.require(x, np.float64, ["C", "W"]) for x in (q, v, a)
-    )  # one compilation serves slices and read-only arrays
+    # one compilation serves slices and read-only arrays
+    states = (np.require(x, np.float64, ["C", "W"]) for x in (q, v, a))
     if snapshots(observer.tree, observer.workspace, nodes, *states, out):
         raise DescriptionError("an interval of a rod turns by more than 3 rad: give the rod more intervals.")
     for k, frame in enumerate(frames):

@@ -65,10 +65,8 @@ class Tables:
     cables: list[tuple[int, int, Floats]] = field(default_factory=list)
     muscle_link: list[int] = field(default_factory=list)
     muscle_gain: list[Floats] = field(default_factory=list)
-    muscle_points: list[tuple[Muscle, Floats, Floats]] = field(default_factory=list)
-    frames: list[tuple[int, int, int, Floats]] = field(
-        default_factory=list
-    )  # kind, node, numbers in the row, constants
+    # kind, node, numbers in the row, constants
+    frames: list[tuple[int, int, int, Floats]] = field(default_factory=list)
     frame_loads: list[int] = field(default_factory=list)  # number of the load of each of them
     streams: list[tuple[int, Floats, Ints, Floats]] = field(default_factory=list)  # node, basis, strains, constants
     stream_loads: list[int] = field(default_factory=list)  # likewise

@@ -25,15 +25,8 @@ __all__ = ["WORK", "Lanes", "assemble_lanes", "make_lanes"]
 
 U = np.uint64  # unsigned indices: Numba drops its test for negative ones
 WIDTH = 8
-EDGE, GRADIENT, DATA, DEFORMATION, ROTATION, FORCE, BLOCK = (
-    0,
-    9,
-    18,
-    21,
-    30,
-    39,
-    51,
-)  # places in the work array, in rows
+# Places in the work array, in rows.
+EDGE, GRADIENT, DATA, DEFORMATION, ROTATION, FORCE, BLOCK = 0, 9, 18, 21, 30, 39, 51
 WORK = WIDTH * (BLOCK + 90)
 
 

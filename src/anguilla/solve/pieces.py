@@ -14,9 +14,8 @@ if TYPE_CHECKING:
 
 FINEST = 16  # the shortest piece of a failed step is dt / 2^16
 CALM, CALMEST = 4, 1024  # pieces in a row, at least and at most, before longer ones are tried
-LEVEL, PATIENCE, GOOD = range(
-    3
-)  # of the memory: pieces are dt / 2^level; pieces before longer ones; last level that served
+# Of the memory: pieces are dt / 2^level; pieces before longer ones are tried; last level that served.
+LEVEL, PATIENCE, SERVED = range(3)
 SAMPLES, PULSE = 17, 0.3  # a step is too long if a load leaves the line between its ends by this part of its size
 
 

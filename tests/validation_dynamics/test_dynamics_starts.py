@@ -191,3 +191,14 @@ def test_a_rod_that_curls_up_is_told_its_intervals():
     with pytest.raises(ag.SolverError, match="Rod 'thread' has 4: try intervals=8") as stopped:
         ag.simulate(robot, duration=1.0, dt=0.01)
     assert 0.5 < stopped.value.result.t[-1] < 0.9
+
+
+def test_a_motion_with_many_steps_cut_is_warned_of():
+    robot = ag.Robot("whip")
+    rubber = ag.Material(3e5, 1070, poisson=0.49)
+    robot.add(ag.Rod(0.3, ag.Circle(0.00375), rubber, ag.reissner(4)), at=robot.ground)
+    with pytest.warns(ag.AnguillaWarning, match=r"of 100 steps of 'whip' were too long for Newton.*smaller dt"):
+        coarse = ag.simulate(robot, duration=1.0, dt=0.01)
+    fine = ag.simulate(robot, duration=1.0, dt=0.002)
+    gain = [np.max(run.energy["total"]) - run.energy["total"][0] for run in (coarse, fine)]
+    assert gain[0] > 100 * gain[1]  # the reason for the warning

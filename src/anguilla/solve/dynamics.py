@@ -19,7 +19,7 @@ from anguilla.results import Equilibrium, Status, Trajectory
 from anguilla.solve.checkpoint import Checkpoint, kept
 from anguilla.solve.closing import SINGULAR_START, broken, close
 from anguilla.solve.newton import CONVERGED, COUNTERS, EXPLANATION, STARTING, TOO_COARSE, Scratch, scratch
-from anguilla.solve.pieces import controlled_step, cut, fresh_cutting, whole
+from anguilla.solve.pieces import controlled_step, cut, fresh_cutting, many_cut, whole
 from anguilla.solve.progress import progress_bar
 from anguilla.solve.schemes import Coefficients, GeneralisedAlpha, Scheme, as_scheme, forgets
 from anguilla.solve.starting import consistent, massless, settled
@@ -215,6 +215,9 @@ def simulate_system(
         raise SolverError(
             f"The motion of {robot.name!r} is impossible: {conflict}.", result=result, advice=SINGULAR_START
         )
+    told = many_cut(motion, steps)
+    if ok and told:
+        warnings.warn(told, AnguillaWarning, stacklevel=3)
     if not ok and raise_on_failure:
         raise SolverError(f"The motion of {robot.name!r} {message}.", result=result, advice=advice(status, result))
     return result

@@ -14,14 +14,15 @@ if TYPE_CHECKING:
 
 FINEST = 16  # the shortest piece of a failed step is dt / 2^16
 CALM, CALMEST = 4, 1024  # pieces in a row, at least and at most, before longer ones are tried
-# Of the memory: pieces are dt / 2^level; pieces before longer ones are tried; last level that served.
-LEVEL, PATIENCE, SERVED = range(3)
+# of the memory: pieces are dt / 2^level; pieces before longer ones are tried; last level that served; steps cut so far
+LEVEL, PATIENCE, GOOD, CUT = range(4)
+MANY, FEW = 0.1, 20  # part of the steps, and their number
 SAMPLES, PULSE = 17, 0.3  # a step is too long if a load leaves the line between its ends by this part of its size
 
 
 def fresh_cutting() -> Ints:
     """The memory of a motion whose steps have not failed."""
-    return np.array([0, CALM, 0], dtype=np.int64)
+    return np.array([0, CALM, 0, 0], dtype=np.int64)
 
 
 def whole(m: _Motion) -> bool:
@@ -36,7 +37,7 @@ def cut(m: _Motion, t: float, dt: float) -> int:
     state is that at t.
     """
     saved = [array.copy() for array in m.state]
-    level, patience, good = (int(x) for x in m.cutting)
+    level, patience, good, count = (int(x) for x in m.cutting)
     level = max(level, 1)
     ticks, done = 2**FINEST, 0
     while done < ticks:
@@ -58,8 +59,19 @@ def cut(m: _Motion, t: float, dt: float) -> int:
             level -= 1
         if done < ticks:
             level = max(level, 1)
-    m.cutting[:] = level, patience, good
+    m.cutting[:] = level, patience, good, count + 1
     return CONVERGED
+
+
+def many_cut(m: _Motion, steps: int) -> str:
+    """A sentence if many of the steps of a motion had to be cut, or nothing."""
+    count = int(m.cutting[CUT])
+    if count <= max(MANY * steps, FEW):
+        return ""
+    return (
+        f"{count} of {steps} steps of {m.system.robot.name!r} were too long for Newton and cut into pieces: the motion may "
+        "be wrong. Compare with a smaller dt, or give error=1e-3."
+    )
 
 
 def controlled_step(m: _Motion, t: float, end: float, h: float, goal: float, largest: Floats) -> tuple[float, int]:

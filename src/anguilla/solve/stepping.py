@@ -141,39 +141,40 @@ def _ease(tree, ws, loads, s, cv, ca, q, v, a, acc, lam):
     n = len(q)
     for b in range(len(tree.ball)):
         store3(ws.increment, tree.ball[b, 1], 0, (0.0, 0.0, 0.0))
+    for k in range(len(lam)):
+        s.d[n + k] = lam[k]
     for k in range(n):
-        s.a[k] = 0.0  # then the residual is -M a, and T without the stiffness of the inertia of a
+        s.a[k] = (
+            0.0  # T has no stiffness of the inertia of a; its loads are those at the end of the step, so -R is not M a
+        )
         s.kept[0, k], s.kept[1, k] = a[k], acc[k]
-    for b in range(len(loads.driven)):
-        s.a[loads.driven[b]] = a[loads.driven[b]]
     residual(tree, ws, loads, q, v, s.a, lam, s.step)
     tangent(tree, ws, loads, cv, ca, lam, s.spare)
     if not is_definite(s.spare, n):
         return False  # a load far above that of buckling: what it does fast is no ringing
-    for k in range(len(lam)):
-        s.d[n + k] = lam[k]
+    tangent(tree, ws, loads, cv, 0.0, lam, s.spare)
     if not renew(tree, ws, loads, s, 1.0, cv, ca):
         return False
-    for i in range(n):
-        s.step[i] *= ca
-    for i in range(n, len(s.step)):  # J a stays as it is
-        s.step[i] = 0.0
-        for j in range(n):
-            s.step[i] -= s.spare[i, j] * a[j]
-    for b in range(len(loads.driven)):
-        s.step[loads.driven[b]] = 0.0
-    solve_correction(s)
-    for b in range(len(loads.driven)):
-        s.step[loads.driven[b]] = a[loads.driven[b]]
+    for row in range(2):
+        x = a if row == 0 else acc
+        for i in range(len(s.step)):
+            s.step[i] = 0.0
+            for j in range(n):
+                s.step[i] += s.spare[i, j] * x[j] if i < n else 0.0
+        for b in range(len(loads.driven)):
+            s.step[loads.driven[b]] = 0.0
+        solve_correction(s)
+        for k in range(n):
+            x[k] += s.step[k]
     change, size = 0.0, 0.0
     for k in range(n):
-        change += (tree.weight[k] * (s.step[k] - a[k])) ** 2
-        size += (tree.weight[k] * a[k]) ** 2
+        change += (tree.weight[k] * (a[k] - s.kept[0, k])) ** 2
+        size += (tree.weight[k] * s.kept[0, k]) ** 2
     if change < UNRESOLVED**2 * size:
+        for k in range(n):
+            a[k], acc[k] = s.kept[0, k], s.kept[1, k]
         s.memory[USABLE] = 0.0
         return False
-    for k in range(n):
-        a[k], acc[k] = s.step[k], s.step[k]
     s.counters[EASED] += 1
     return True
 

@@ -88,7 +88,7 @@ def _density(system: System, part: RodHandle, X: Floats, motion: Floats, times: 
     """Moment and force per length, inertia minus external, world axes: (nt, m, 3) each."""
     inertia = part.rod.inertia(X)
     rotation = motion[:, :, :9].reshape(*motion.shape[:2], 3, 3)
-    to_body = lambda k: np.einsum("tmji,tmj->tmi", rotation, motion[:, :, k : k + 3])  # noqa: E731
+    to_body = lambda k: np.einsum("tmji,tmj->tmi", rotation, motion[:, :, k : k + 3])
     w, al = to_body(S_W), to_body(S_AL)
     moment = np.einsum("tmij,tmj->tmi", rotation, inertia[:, :3] * al + np.cross(w, inertia[:, :3] * w))
     gravity = system.robot.gravity_values(times)

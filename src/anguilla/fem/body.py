@@ -203,7 +203,7 @@ class SoftBody:
         triangles: Ints = layer.triangles
         faces = np.sort(self.mesh.tets[:, [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]]].reshape(-1, 3), axis=1)
         n = len(self.mesh.points)
-        code = lambda t: (t[:, 0] * n + t[:, 1]) * n + t[:, 2]  # noqa: E731
+        code = lambda t: (t[:, 0] * n + t[:, 1]) * n + t[:, 2]
         missing = ~np.isin(code(np.sort(triangles, axis=1)), code(faces))
         if missing.any():
             raise DescriptionError(f"Layer: {missing.sum()} of its triangles are not faces of the mesh.")

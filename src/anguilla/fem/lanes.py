@@ -46,7 +46,7 @@ def make_lanes(el: Elements) -> Lanes | None:
         return None
     groups = -(-m // WIDTH)
     take = np.minimum(np.arange(groups * WIDTH), m - 1).reshape(groups, WIDTH)
-    side_by_side = lambda a: np.ascontiguousarray(np.swapaxes(a[take].reshape(groups, WIDTH, -1), 1, 2))  # noqa: E731
+    side_by_side = lambda a: np.ascontiguousarray(np.swapaxes(a[take].reshape(groups, WIDTH, -1), 1, 2))
     constant = np.concatenate([el.gradient[:, 0, 1:].reshape(m, 9), el.weight, el.mu[:, None], el.lam[:, None]], axis=1)
     return Lanes(m, side_by_side(el.nodes), side_by_side(el.slot), side_by_side(constant))
 

@@ -167,7 +167,7 @@ def parallel_robot(
     ends = 2  # boxes at the end of a leg that join its two halves
     shape = (side, side, 2 * across + 1)
     i, j, k = np.indices(shape)
-    middle = lambda n: (n >= along) & (n < along + across)  # noqa: E731
+    middle = lambda n: (n >= along) & (n < along + across)
     keep = (middle(i) | middle(j)) & (k != across)
     for n, other in ((i, j), (j, i)):
         keep |= ((n < ends) | (n >= side - ends)) & middle(other)

@@ -32,7 +32,6 @@ SOLVE = {
     "Statics": "statics Flow ProjectiveFlow",
     "Dynamics": "simulate simulate_batch simulate_explicit Stepper GeneralisedAlpha HHT Newmark Midpoint",
     "Results": "Equilibrium Trajectory load",
-    "Files": "read_robot write_robot read_urdf Expression Table",
     "Equations of motion": "mass_matrix coriolis_matrix bias_forces gravity_forces stiffness damping actuation_matrix "
     "forward_dynamics System",
     "Small motions": "linearise LinearModel modes Modes stability Stability",
@@ -44,8 +43,11 @@ SOLVE = {
 API = (
     ("describe", "Describe a robot", "What a user writes. All names are in `anguilla`.", "anguilla", DESCRIBE),
     ("solve", "Solve, and read results", "All names are in `anguilla`.", "anguilla", SOLVE),
-    ("files", "Robot files", "Read, check and write robot files.", "anguilla.describe.files", {"": "*"}),
-    ("view", "Pictures", "`anguilla.plot` and `anguilla.animate`; the rest is in `anguilla.view`.", "anguilla",
+    ("files", "Robot files", "Read, check and write robot files.", "anguilla",
+     {"": "read_robot write_robot read_urdf Expression Table",
+      "anguilla.describe.files": "FileError Problem RobotFile Template add_urdf read_file read_text_file robot_document "
+      "robot_schema robot_text"}),
+    ("view", "Pictures", "`anguilla.view(...)` is `anguilla.view.live.show`.", "anguilla",
      {"": "plot animate", "anguilla.view.plots": "snapshots tip_history strain_map wrench_map phase energies",
       "anguilla.view.video": "write_video", "anguilla.view.live": "show play drive Shown",
       "anguilla.view.soft": "play_soft SoftShown"}),

@@ -33,7 +33,7 @@ class Result:
 
 def build():
     """Return the robot and its closure."""
-    bar = lambda length, mass: ag.RigidBody.box((length, 0.03, 0.03), mass=mass, com=(length / 2, 0, 0))  # noqa: E731
+    bar = lambda length, mass: ag.RigidBody.box((length, 0.03, 0.03), mass=mass, com=(length / 2, 0, 0))
     turn = (lambda t: SPEED * t, lambda t: SPEED, lambda t: 0.0)
     robot = ag.Robot("four_bar")
     crank = robot.add(bar(CRANK, 0.5), at=robot.ground, joint=ag.Revolute(HINGE, motion=turn), name="crank")

@@ -60,7 +60,7 @@ def sag(p):
 def main():
     start = np.full(4, 0.009)
     step = 1e-6
-    mass_slope = lambda p: np.array([(mass(p + step * e) - mass(p - step * e)) / (2 * step) for e in np.eye(4)])  # noqa: E731
+    mass_slope = lambda p: np.array([(mass(p + step * e) - mass(p - step * e)) / (2 * step) for e in np.eye(4)])
     limit = {"type": "eq", "fun": lambda p: 50 * (sag(p)[0] - SAG), "jac": lambda p: 50 * sag(p)[1]}
     best = minimize(mass, start, jac=mass_slope, method="SLSQP", bounds=[(0.003, 0.02)] * 4, constraints=[limit],
                     options={"ftol": 1e-10})  # fmt: skip

@@ -38,7 +38,7 @@ def build():
     robot = ag.Robot("gripper")
     shoulder = ag.Revolute(Y, motion=lambda t: smooth(t, -1.2, -0.3))
     elbow = ag.Revolute(Y, motion=lambda t: smooth(t, 1.6, 1.4))
-    bar = lambda length, mass: ag.RigidBody.box((length, 0.04, 0.04), mass=mass, com=(length / 2, 0, 0))  # noqa: E731
+    bar = lambda length, mass: ag.RigidBody.box((length, 0.04, 0.04), mass=mass, com=(length / 2, 0, 0))
     upper = robot.add(bar(UPPER, 1.0), at=robot.ground, joint=shoulder, name="upper")
     fore = robot.add(bar(FORE, 0.7), at=upper.at((UPPER, 0, 0)), joint=elbow, name="fore")
     palm = robot.add(ag.RigidBody.cylinder(0.04, 0.02, mass=0.15), at=fore.at((FORE, 0, 0)), name="palm")
@@ -56,7 +56,7 @@ def build():
 
 def main(dt=2e-3):
     robot, fingers = build()
-    pull = lambda t: PULL * smooth(t - 0.3, 0.0, 1.0)  # noqa: E731
+    pull = lambda t: PULL * smooth(t - 0.3, 0.0, 1.0)
     inputs = {f"pull_{k + 1}": pull for k in range(3)}
     start = ag.statics(robot, inputs=inputs)
     run = ag.simulate(robot, duration=DURATION, dt=dt, inputs=inputs, start=start)

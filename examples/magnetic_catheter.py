@@ -47,8 +47,8 @@ def main(dt=5e-3, duration=3.0):
         tip = last.pose(catheter.tip)[:, 0]
         angles.append(np.arctan2(tip[1], tip[0]))
     spin = 2 * np.pi * TURNS
-    across = lambda t: FIELD * np.sin(CONE) * min(1.0, t)  # noqa: E731
-    turning = lambda t: (FIELD * np.cos(CONE), across(t) * np.cos(spin * t), across(t) * np.sin(spin * t))  # noqa: E731
+    across = lambda t: FIELD * np.sin(CONE) * min(1.0, t)
+    turning = lambda t: (FIELD * np.cos(CONE), across(t) * np.cos(spin * t), across(t) * np.sin(spin * t))
     robot, catheter = build(turning)
     run = ag.simulate(robot, duration=duration, dt=dt)
     return Result(np.array(lines), np.unwrap(angles), run, catheter, run.position(catheter.tip))

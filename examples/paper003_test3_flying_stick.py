@@ -49,7 +49,7 @@ def stick(modes=5, intervals=20, begin=0.0):
     pose = np.eye(4)
     pose[:3, :3] = [[0.6, 0, -0.8], [0, 1, 0], [0.8, 0, 0.6]]
     handle = robot.add(rod, at=robot.ground, joint=ag.Free(), pose=pose)
-    moment = lambda t: triangle(t + begin) * np.array([-0.4, -1.0, 0.3])  # noqa: E731
+    moment = lambda t: triangle(t + begin) * np.array([-0.4, -1.0, 0.3])
     robot.load(ag.TipWrench(handle, force=lambda t: (triangle(t + begin) / 0.5, 0.0, 0.0), moment=moment))
     return robot, handle
 
@@ -63,7 +63,7 @@ def centre_of_mass(motion, handle):
 def impulse(t):
     """Centre of mass from the impulse of the force, by exact integration of the triangle [m]."""
     mass, start = DENSITY * np.pi * RADIUS**2 * LENGTH, 0.5 * LENGTH * np.array([0.6, 0.0, 0.8])
-    rise = lambda s: np.maximum(s, 0.0) ** 3 / 6.0  # noqa: E731
+    rise = lambda s: np.maximum(s, 0.0) ** 3 / 6.0
     path = TORQUE / 0.5 / RISE * (rise(t) - 2 * rise(t - RISE) + rise(t - 2 * RISE)) / mass
     return start + path[:, None] * np.array([1.0, 0.0, 0.0])
 

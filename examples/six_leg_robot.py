@@ -63,7 +63,7 @@ def build(load, slides=SLIDES, modes=4):
         for k, (place, slide) in enumerate(zip(low, slides, strict=True))
     ]
     plate = ag.RigidBody.cylinder(0.07, 0.01, mass=0.15)  # its axis along x, like the legs
-    to_body = lambda place: UP.T @ place  # noqa: E731
+    to_body = lambda place: UP.T @ place
     platform = robot.add(plate, at=legs[0].tip.offset_by(-to_body(high[0])), name="platform")
     closures = [
         robot.close(leg.tip, platform.at(to_body(place))) for leg, place in zip(legs[1:], high[1:], strict=True)

@@ -82,7 +82,7 @@ def main(dt=5e-3, duration=1.5):
     tip = free.position(rods[-1].tip)
     robot, rods = build(payload=0.01, gravity=(9.81, 0.0, 0.0))  # it hangs
     loaded = ag.statics(robot, inputs=lengths(GOALS))
-    ramp = lambda t: 1.0 if t > 1.0 else t - np.sin(2 * np.pi * t) / (2 * np.pi)  # noqa: E731
+    ramp = lambda t: 1.0 if t > 1.0 else t - np.sin(2 * np.pi * t) / (2 * np.pi)
     inputs = {name: (lambda t, name=name: lengths(ramp(t) * GOALS)[name]) for name in lengths(GOALS)}
     begin = ag.statics(robot, inputs=lengths(0 * GOALS))
     run = ag.simulate(robot, duration=duration, dt=dt, inputs=inputs, start=begin)

@@ -15,6 +15,10 @@ def test_every_name_is_found():
         assert getattr(ag, name) is not None
 
 
+def test_completion_offers_the_rooms():
+    assert {"control", "fem", "gaits", "shooting", "view"} <= set(dir(ag))
+
+
 @pytest.mark.parametrize(
     ("wrong", "right"),
     [("linearize", "linearise"), ("Kirchhoff", "kirchhoff"), ("generalized_alpha", "GeneralisedAlpha")],

@@ -23,8 +23,6 @@ from numba.extending import NativeValue, infer_getattr, lower_getattr_generic, r
 
 __all__ = ["Table"]
 
-WORD = 8  # [bytes]
-
 
 class TableType(types.Type):
     """What a compiler knows of a table: the type of every field, and where in the list it starts."""

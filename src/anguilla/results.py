@@ -58,9 +58,8 @@ class _States(Kept):
     _lam: Array = field(default_factory=lambda: np.zeros((0, 0)))
     inputs: Inputs = field(default_factory=dict)
     _balance: Callable[[Array, Array, Array], Array] | None = field(default=None, repr=False)
-    _integrated: Array | None = field(
-        default=None, repr=False
-    )  # accelerations of the integrator, balanced to its tolerance
+    # accelerations of the integrator, balanced to its tolerance
+    _integrated: Array | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("_t", "_q", "_v", "_a", "_lam"):  # as kernels read them: a view may skip numbers

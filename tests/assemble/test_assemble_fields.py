@@ -39,7 +39,7 @@ def world(run, part, X, row=0):
     """Moments and forces (m, 3) of the internal wrench in world axes, and the positions (m, 3) of the sections."""
     wrench = run.wrench(part, X)[row]
     poses = np.array([run.pose(part.section(float(x)))[row] for x in X])
-    turn = lambda y: np.einsum("mij,mj->mi", poses[:, :3, :3], y)  # noqa: E731
+    turn = lambda y: np.einsum("mij,mj->mi", poses[:, :3, :3], y)
     return turn(wrench[:, :3]), turn(wrench[:, 3:]), poses[:, :3, 3]
 
 

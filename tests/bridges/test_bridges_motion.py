@@ -126,7 +126,7 @@ def test_jax():
 def test_missing_library_is_named(monkeypatch, name, what):
     monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.delitem(sys.modules, f"anguilla.bridges.{name}", raising=False)
-    with pytest.raises(ImportError, match=f"needs {what}: pip install {name}"):
+    with pytest.raises(ImportError, match=rf"needs {what}: pip install 'anguilla\[{name}\]'"):
         __import__(f"anguilla.bridges.{name}")
     monkeypatch.delitem(sys.modules, f"anguilla.bridges.{name}", raising=False)
 

@@ -43,7 +43,7 @@ def test_offset_and_slope(routing, exact):
     expected = np.array([(0.0, *exact(x)) for x in X])
     np.testing.assert_allclose(routing.offset(X), expected, atol=1e-15)
     h = 1e-3
-    at = lambda k: np.array([(0.0, *exact(x + k * h)) for x in X])  # noqa: E731
+    at = lambda k: np.array([(0.0, *exact(x + k * h)) for x in X])
     slope = (8.0 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12.0 * h)
     np.testing.assert_allclose(routing.slope(X), slope, atol=1e-7)
     assert routing.offset([]).shape == routing.slope([]).shape == (0, 3)

@@ -141,7 +141,7 @@ def test_a_rigid_part_keeps_its_shape_and_balances():
     eq = fem.statics(everything(), inputs={"pull": 3.0})
     nodes = eq.body.mesh.nodes["tip"]
     rest = eq.body.mesh.points[nodes]
-    apart = lambda p: np.linalg.norm(p[:, None] - p[None], axis=2)  # noqa: E731
+    apart = lambda p: np.linalg.norm(p[:, None] - p[None], axis=2)
     np.testing.assert_allclose(apart(eq.points[nodes]), apart(rest), atol=1e-15)
     assert eq.imbalance < 1e-9
 

@@ -47,7 +47,7 @@ def test_starts_and_parameters():
 
 
 def test_one_that_fails_leaves_the_others_alone():
-    bad = lambda t: 0.1 if t < 0.05 else 1e308  # noqa: E731
+    bad = lambda t: 0.1 if t < 0.05 else 1e308
     batch = ag.simulate_batch(arm(), duration=0.1, dt=0.01, inputs=[{"pull": 1.0}, {"pull": bad}, {"pull": 2.0}])
     assert [run.status.success for run in batch] == [True, False, True]
 

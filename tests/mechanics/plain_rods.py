@@ -158,7 +158,7 @@ class PlainRobot:
         """d/dt dT/dv - dT/dq + dV/dq + D v - Q (n,), the time derivative by differences of sixth order."""
         h = 1e-3
         weights = {1: 0.75, 2: -0.15, 3: 1.0 / 60.0}
-        momenta = lambda s: self.momenta(q + s * v + 0.5 * s * s * a, v + s * a)  # noqa: E731
+        momenta = lambda s: self.momenta(q + s * v + 0.5 * s * s * a, v + s * a)
         rate = sum(weight * (momenta(k * h) - momenta(-k * h)) for k, weight in weights.items()) / h
         varied = q + 1j * STEP * np.eye(self.size)
         lagrangian = self.kinetic(varied, np.broadcast_to(v, varied.shape)) - self.potential(varied, t)

@@ -54,7 +54,7 @@ def differences(f, x, weight, step):
     columns = []
     for k in range(len(weight)):
         h = 1e-3 / weight[k]
-        at = lambda s, k=k, h=h: f(step(x, s * h * np.eye(len(weight))[k]))  # noqa: E731
+        at = lambda s, k=k, h=h: f(step(x, s * h * np.eye(len(weight))[k]))
         columns.append((8.0 * (at(1.0) - at(-1.0)) - (at(2.0) - at(-2.0))) / (12.0 * h))
     return np.array(columns).T if columns else np.zeros((len(f(x)), 0))
 
@@ -69,10 +69,10 @@ def check(robot, inputs=None, dt=0.02, seed=1, slack=False):
     lam = (-1.0 if slack else 1.0) * (4.0 + rng.normal(size=m))
     loads = system.loads(0.3, inputs).loads
     loads.row[0] = dt
-    R = lambda q, v, a, lam: evaluate(system, loads, q, v, a, lam).copy()  # noqa: E731
+    R = lambda q, v, a, lam: evaluate(system, loads, q, v, a, lam).copy()
     R(q, v, a, lam)
     flat, spin, heavy = (system._bordered(loads, lam, *x).copy() for x in ((0, 0), (1, 0), (0, 1)))
-    plus = lambda x, dx: x + dx  # noqa: E731
+    plus = lambda x, dx: x + dx
     blocks = {
         "q": (flat[:, :n], differences(lambda x: R(x, v, a, lam), q, scale, lambda x, dx: move(system.tree, x, dx))),
         "v": ((spin - flat)[:, :n], differences(lambda x: R(q, x, a, lam), v, scale, plus)),
@@ -121,7 +121,7 @@ def test_closures(name, ends):
 
 def test_closures_that_move_with_time():
     bench = Bench()
-    turn = lambda t: exp6(np.array([0.3, t, -0.2, 0.1, 0.0, t**2]))  # noqa: E731
+    turn = lambda t: exp6(np.array([0.3, t, -0.2, 0.1, 0.0, t**2]))
     bench.robot.close(bench.robot.ground, bench.b, joint=ag.Revolute(AXIS), pose=turn)
     check(bench.robot)
 
@@ -199,7 +199,7 @@ def by_hand(m, t):
 
 
 def by_hand_tangent(m, t):
-    cross = lambda u: np.cross(np.eye(3), u)  # noqa: E731 (row k is e_k x u, so the matrix is [u])
+    cross = lambda u: np.cross(np.eye(3), u)  # row k is e_k x u, so the matrix is [u]
     arm, out = m.rotation @ [0.1, 0.2, 0.3], np.zeros((6, 18))
     out[:3, :3] = cross(m.velocity) @ cross(arm)  # (theta x arm) x v = -v x (theta x arm) = [v][arm] theta
     out[:3, 9:12] = cross(arm)

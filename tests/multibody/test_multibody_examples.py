@@ -26,7 +26,7 @@ def exact_tips(name):
     p = load(PAPER)
     routing, span = p.ROUTINGS[name]
     stiffness = np.array([p.EI / (1.0 + p.POISSON), p.EI, p.EI])
-    there = lambda X: (routing.offset([X])[0], routing.slope([X])[0])  # noqa: E731
+    there = lambda X: (routing.offset([X])[0], routing.slope([X])[0])
     end = np.array([p.LENGTH])
     return np.array([tendon_shape(stiffness, T, there, p.LENGTH, end, span)[0][-1] for T in p.TENSIONS[::4]])
 

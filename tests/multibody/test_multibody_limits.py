@@ -26,7 +26,7 @@ LENGTHS, MASSES = (0.3, 0.8, 0.7, 0.9), (0.5, 1.2, 0.9)  # crank, coupler, rocke
 def four_bar_angles(q, lengths=LENGTHS):
     """Absolute angles of crank, coupler and rocker from the angle of the crank: intersection of two circles."""
     a, b, c, d = lengths
-    e = lambda t: np.array([np.cos(t), -np.sin(t)])  # noqa: E731
+    e = lambda t: np.array([np.cos(t), -np.sin(t)])
     way = np.array([d, 0.0]) - a * e(q)
     s = np.linalg.norm(way)
     coupler = np.arctan2(-way[1], way[0]) - np.arccos((b**2 + s**2 - c**2) / (2 * b * s))
@@ -181,7 +181,7 @@ def virtual_power(t):
 
     def energy(t):
         h = 1e-4
-        places = lambda t: four_bar_angles(TURN[0](t))  # noqa: E731
+        places = lambda t: four_bar_angles(TURN[0](t))
         angles = places(t)
         rates = (8 * (places(t + h) - places(t - h)) - places(t + 2 * h) + places(t - 2 * h)) / (12 * h)
         e = np.stack([np.cos(angles), -np.sin(angles)], axis=1)
@@ -270,7 +270,7 @@ def test_slider_and_crank():
     robot, crank, piston = slider_crank(a, b, motion=lambda t: w * t)
     with redundant():
         run = ag.simulate(robot, duration=2.0, dt=1e-3, start=[0.0, 0.0, a + b])
-    x = lambda t: a * np.cos(w * t) + np.sqrt(b**2 - (a * np.sin(w * t)) ** 2)  # noqa: E731
+    x = lambda t: a * np.cos(w * t) + np.sqrt(b**2 - (a * np.sin(w * t)) ** 2)
     np.testing.assert_allclose(run["piston.slide"], x(run.t), atol=1e-9)
     h = 1e-4
     np.testing.assert_allclose(run.twist(piston.frame)[:, 3], (x(run.t + h) - x(run.t - h)) / (2 * h), atol=2e-4)
@@ -313,7 +313,7 @@ def test_double_pendulum_with_a_hinge_that_closes():
     a = robot.add(ag.RigidBody.point_mass(m1, com=(l1, 0, 0)), at=robot.ground, joint=ag.Revolute(Y), name="a")
     b = robot.add(small, at=robot.ground, joint=ag.Free(), name="b")
     robot.close(a.at((l1, 0, 0)), b.frame, joint=ag.Revolute(Y))
-    rates = lambda t, y: [*y[2:], *double_pendulum(m1, m2, l1, l2, G, y[:2], y[2:])]  # noqa: E731
+    rates = lambda t, y: [*y[2:], *double_pendulum(m1, m2, l1, l2, G, y[:2], y[2:])]
     exact = solve_ivp(rates, (0.0, 0.5), [0.2, 0.3, 0.0, 0.0], rtol=1e-12, atol=1e-12, method="DOP853").y[:2, -1]
     errors = []
     for dt in (2e-3, 1e-3, 5e-4):

@@ -130,7 +130,7 @@ def test_magnetic_rod_against_the_strong_form():
     robot.load(ag.Magnet(arm, (1.0, 0.0, 0.0), (0.0, pull, 0.0)))
     eq = ag.statics(robot)
     s = np.linspace(0, 0.3, 61)
-    rates = lambda s, y: np.vstack([y[1], -pull / EI * np.cos(y[0])])  # noqa: E731
+    rates = lambda s, y: np.vstack([y[1], -pull / EI * np.cos(y[0])])
     exact = solve_bvp(rates, lambda a, b: np.array([a[0], b[1]]), s, np.vstack([s, 1 + 0 * s]), tol=1e-10)
     tip = solve_ivp(
         lambda x, y: [np.cos(exact.sol(x)[0]), np.sin(exact.sol(x)[0])], (0, 0.3), [0, 0], rtol=1e-10, atol=1e-12
@@ -155,7 +155,7 @@ def test_muscle_that_tracks_a_curvature():
     misses = []
     for gain in (0.1 * EI, EI, 10 * EI, 1000 * EI):
         robot, arm = soft_arm(ag.planar(6), intervals=60)
-        goal = lambda X, t: (0.0, 0.0, 5.0 + 30.0 * X**2 * (1 + t))  # noqa: E731
+        goal = lambda X, t: (0.0, 0.0, 5.0 + 30.0 * X**2 * (1 + t))
         robot.load(ag.Muscle(arm, gain=(0, 0, gain, 0, 0, 0), curvature=goal))
         eq = ag.statics(robot, t=0.5)
         X = np.linspace(0.0, 0.3, 60)
@@ -248,7 +248,7 @@ def test_tendon_across_a_hinge_has_the_moment_arm_of_the_textbook():
 def test_tendon_pulls_the_elbow_to_a_stop():
     robot, _ = elbow(stiffness=1.0)
     eq = ag.statics(robot, inputs={"biceps": 5.0})
-    slope = lambda q: (elbow_length(q + 1e-6) - elbow_length(q - 1e-6)) / 2e-6  # noqa: E731
+    slope = lambda q: (elbow_length(q + 1e-6) - elbow_length(q - 1e-6)) / 2e-6
     assert eq.q[0] == pytest.approx(brentq(lambda q: q + 5.0 * slope(q), 0.01, 2.5), abs=1e-7)
     assert eq.length("biceps") == pytest.approx(elbow_length(eq.q[0]), abs=1e-12)
 
@@ -291,7 +291,7 @@ def test_antagonists_pull_or_are_slack_never_push(compliance):
     sides = {"up": 0.008, "down": -0.008}
     for name, y in sides.items():
         robot.actuate(name, ag.Tendon(arm, ag.parallel(y=y), by="length", compliance=compliance))
-    draw = lambda t: 0.012 * np.sin(8 * t)  # noqa: E731
+    draw = lambda t: 0.012 * np.sin(8 * t)
     lengths = {"up": lambda t: 0.3 - draw(t), "down": lambda t: 0.3 + 0.5 * draw(t)}
     start = ag.statics(robot, inputs={name: f(0.0) for name, f in lengths.items()})
     run = ag.simulate(robot, duration=1.0, dt=2e-3, inputs=lengths, start=start)
@@ -429,7 +429,7 @@ def test_a_written_load_equals_the_built_in_one():
     """A magnet, with and without its tangent, along a rod: the same equilibrium and the same motion."""
     pull = 3.0 * EI / 0.3**2
     field, m = np.array([0.0, pull, 0.2 * pull]), np.array([1.0, 0.2, 0.0])
-    cross = lambda u: np.cross(np.eye(3), u)  # noqa: E731
+    cross = lambda u: np.cross(np.eye(3), u)
 
     def wrench(motion, t, X):
         return np.concatenate([np.cross(motion.rotation @ m, field), np.zeros(3)])
@@ -467,7 +467,7 @@ def test_a_written_controller_holds_an_arm():
     robot = ag.Robot("pendulum")
     robot.add(ag.RigidBody.box((0.3, 0.02, 0.02), mass=0.5, com=(0.15, 0, 0)), at=robot.ground, joint=ag.Revolute(Y))
     weight = 0.5 * 9.81 * 0.15
-    hold = lambda q, v, t: -20.0 * (q - 0.4) - 2.0 * v - weight * np.cos(q)  # noqa: E731
+    hold = lambda q, v, t: -20.0 * (q - 0.4) - 2.0 * v - weight * np.cos(q)
     robot.load(ag.UserForce(hold))
     run = ag.simulate(robot, duration=3.0, dt=0.01)
     assert run.q[-1, 0] == pytest.approx(0.4, abs=1e-4)

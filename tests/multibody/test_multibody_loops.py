@@ -166,7 +166,7 @@ def strong_form_of_two_rods(EI, force, moment, guess):
         phi = b[2]
         across = 2.0 * high * np.array([-np.sin(phi), np.cos(phi)])
         arm = 0.5 * across
-        turning = lambda r, f: r[0] * f[1] - r[1] * f[0]  # noqa: E731
+        turning = lambda r, f: r[0] * f[1] - r[1] * f[0]
         # the left rod ends at +across / 2 from the centre of the plate, the right one at -across / 2
         balance = np.array(force) - b[4:6] - b[10:12]
         about = moment - b[3] - b[9] - turning(arm, b[4:6]) - turning(-arm, b[10:12])
@@ -243,7 +243,7 @@ def test_a_rod_clamped_at_both_ends_in_space_against_the_strong_form():
     want = np.array([np.cos(0.45), *(np.sin(0.45) * np.array([0.6, 0.0, 0.8]))])
     assert np.allclose(turn(want), end)
     # the norm of the quaternion is kept by its equation, so one of its four end values is left out
-    ends = lambda a, b: np.concatenate([a[:3], a[3:7] - [1, 0, 0, 0], b[:3] - tip[:3, 3], b[4:7] - want[1:]])  # noqa: E731
+    ends = lambda a, b: np.concatenate([a[:3], a[3:7] - [1, 0, 0, 0], b[:3] - tip[:3, 3], b[4:7] - want[1:]])
     X = np.linspace(0.0, LENGTH, 25)
     guess = np.zeros((13, 25))
     guess[:3], inside = eq.centerline(rod, 25).T, eq.wrench(rod, X)

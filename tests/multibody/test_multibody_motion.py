@@ -28,7 +28,7 @@ def half_period(run):
     times = []
     for k in np.flatnonzero(q[:-1] * q[1:] < 0.0):
         h = t[k + 1] - t[k]
-        hermite = lambda s, k=k, h=h: (  # noqa: E731
+        hermite = lambda s, k=k, h=h: (
             (1 + 2 * s) * (1 - s) ** 2 * q[k] + s * (1 - s) ** 2 * h * v[k]
             + s**2 * (3 - 2 * s) * q[k + 1] - s**2 * (1 - s) * h * v[k + 1]
         )  # fmt: skip
@@ -49,7 +49,7 @@ def test_double_pendulum_converges_with_the_step():
     robot = ag.Robot("double")
     a = robot.add(ag.RigidBody.point_mass(m1, com=(l1, 0, 0)), at=robot.ground, joint=ag.Revolute(Y))
     robot.add(ag.RigidBody.point_mass(m2, com=(l2, 0, 0)), at=a.at((l1, 0, 0)), joint=ag.Revolute(Y))
-    rates = lambda t, y: [*y[2:], *double_pendulum(m1, m2, l1, l2, 9.81, y[:2], y[2:])]  # noqa: E731
+    rates = lambda t, y: [*y[2:], *double_pendulum(m1, m2, l1, l2, 9.81, y[:2], y[2:])]
     exact = solve_ivp(rates, (0.0, 1.0), [0.2, 0.3, 0.0, 0.0], rtol=1e-12, atol=1e-12, method="DOP853").y[:2, -1]
     errors = []
     for dt in (4e-3, 2e-3, 1e-3):
@@ -63,7 +63,7 @@ def arm(damping=0.0, effort=0.0, stiffness=2.0, gravity=(0.0, 0.0, -9.81)):
     """A body on a universal joint, a rod on it, and a body that slides and turns at the tip of the rod."""
     rng = np.random.default_rng(1)
     robot = ag.Robot("mixed", gravity=gravity)
-    pair = lambda x: (x, x)  # noqa: E731
+    pair = lambda x: (x, x)
     first = ag.Universal((0, 1, 0), (0, 0, 1), stiffness=pair(stiffness), rest=(0.3, -0.2), damping=pair(damping))
     base = robot.add(ag.RigidBody(0.5, random_inertia(rng), (0.1, 0.0, 0.05)), at=robot.ground, joint=first)
     material = ag.Material(young=1e6, poisson=0.4, density=1000.0)
@@ -96,7 +96,7 @@ def test_dampers_take_the_energy():
 
 
 def test_work_of_an_effort():
-    torque = lambda t: 0.02 * np.sin(20.0 * t)  # noqa: E731
+    torque = lambda t: 0.02 * np.sin(20.0 * t)
     run = ag.simulate(arm(effort=torque), duration=1.0, dt=5e-4, method=ag.Midpoint(), tolerance=1e-10)
     power = torque(run.t) * run.v[:, run.coordinates.index("body_2.turn")]
     work, total = cumulative_simpson(power, x=run.t, initial=0.0), run.energy["total"]

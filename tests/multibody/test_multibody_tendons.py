@@ -231,7 +231,7 @@ def test_work_of_a_tendon_becomes_energy():
 def test_input_power_of_a_moving_arm():
     robot, arm = beam(ag.kirchhoff(3), 12)
     robot.actuate("pull", ag.Tendon(arm, ag.convergent((HALF, 0.0), (0.0, HALF), LENGTH)))
-    tension = lambda t: 2.0 * np.sin(3.0 * t) ** 2  # noqa: E731
+    tension = lambda t: 2.0 * np.sin(3.0 * t) ** 2
     run = ag.simulate(robot, duration=1.0, dt=1e-3, inputs={"pull": tension}, method=ag.Midpoint(), tolerance=1e-10)
     length = run.length("pull")
     T = np.array([tension(t) for t in run.t])
@@ -240,7 +240,7 @@ def test_input_power_of_a_moving_arm():
 
 
 def test_rod_in_two_with_one_tendon_is_one_rod():
-    strains = lambda n: ag.Strains(bend_y=ag.PiecewiseConstant(n), bend_z=ag.PiecewiseConstant(n))  # noqa: E731
+    strains = lambda n: ag.Strains(bend_y=ag.PiecewiseConstant(n), bend_z=ag.PiecewiseConstant(n))
     one, arm = beam(strains(2), 16, gravity=(0.0, 0.0, -0.5))
     one.actuate("pull", ag.Tendon(arm, ag.parallel(y=HALF)))
     two = ag.Robot("two", gravity=(0.0, 0.0, -0.5))

@@ -104,7 +104,7 @@ def test_added_mass_of_a_slender_ellipsoid():
     grid = water.gauss_grid(body, 16)
     own = water.sections(body, water.Water(rho), grid)
     arm = grid.X - A
-    total = lambda f: water.integrate(grid, f, np.zeros(()))[1]  # noqa: E731
+    total = lambda f: water.integrate(grid, f, np.zeros(()))[1]
     assert total(own.added[..., 1]) == pytest.approx(4 / 3 * rho * np.pi * A * C**2, rel=1e-12)
     assert total(own.added[..., 2]) == pytest.approx(4 / 3 * rho * np.pi * A * B**2, rel=1e-12)
     assert total(own.added[..., 1] * arm**2) == pytest.approx(4 / 15 * rho * np.pi * C**2 * A**3, rel=1e-12)
@@ -171,7 +171,7 @@ def test_curvature_law_is_the_shape():
     y, t, h = eel.swim(swimmer, [0.0, 0.7], tolerance=1e-10)[-1], 0.7, 1e-5
     rate = eel.rate(swimmer, t, y)
     second = (eel.rate(swimmer, t + h, y + h * rate) - eel.rate(swimmer, t - h, y - h * rate)) / (2 * h)
-    shift = lambda s: eel.instant(swimmer, eel.unpack(y + s * rate + 0.5 * s**2 * second), t + s)  # noqa: E731
+    shift = lambda s: eel.instant(swimmer, eel.unpack(y + s * rate + 0.5 * s**2 * second), t + s)
     now, ahead, behind = eel.instant(swimmer, eel.unpack(y), t), shift(h), shift(-h)
     assert (ahead.r - behind.r) / (2 * h) == pytest.approx(now.dr, abs=1e-8)
     assert (ahead.dr - behind.dr) / (2 * h) == pytest.approx(now.ddr, abs=1e-6)

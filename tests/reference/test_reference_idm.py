@@ -122,7 +122,7 @@ def test_explicit_motion_of_a_clamped_rod_is_that_of_the_core():
     routing = ag.parallel(y=0.006)
     robot.actuate("pull", ag.Tendon(robot.part("rod"), routing))
     q0, times = np.array([2.0, 0.3]), np.linspace(0.0, 0.05, 2)
-    pull = lambda t: 4.0 * t  # noqa: E731
+    pull = lambda t: 4.0 * t
     q, _, _, v = idm.simulate(
         plain_rod(described), times, q=q0, v=0 * q0, loads=idm.Loads((0.0, -9.81, 0.0)),
         tendons=[plain_tendon(routing)], tensions=lambda t: (pull(t),), tolerance=1e-6,

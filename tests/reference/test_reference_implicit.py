@@ -85,7 +85,7 @@ def parallelogram():
     The cut is held by the two positions in the plane; the other closures of a hinge are met by the plane itself.
     """
     hinge = robots.Lumped((0, 0, 1, 0, 0, 0))
-    beam = lambda m, l: _inertia(m, np.array([l / 2, 0, 0]), np.diag([0, 1, 1]) * m * l**2 / 12)  # noqa: E731
+    beam = lambda m, l: _inertia(m, np.array([l / 2, 0, 0]), np.diag([0, 1, 1]) * m * l**2 / 12)
     links = (
         robots.Link(0, hinge, inertia=beam(1.0, 0.5)),
         robots.Link(1, hinge, lie.pose(None, [0.5, 0, 0]), beam(2.0, 0.8)),
@@ -125,7 +125,7 @@ def test_start_of_a_moving_loop():
     robot = parallelogram()
     q, v = np.array([-0.3, 0.4, -0.1]), np.array([2.0, -1.0, 0.5])
     start = implicit.accelerated(robot, replace(implicit.at_rest(robot, q), v=v))
-    Phi = lambda t: newton_euler.idm(robot, replace(start, q=q + t * v + 0.5 * t**2 * start.a))[0].Phi  # noqa: E731
+    Phi = lambda t: newton_euler.idm(robot, replace(start, q=q + t * v + 0.5 * t**2 * start.a))[0].Phi
     second = (Phi(1e-3) - 2 * Phi(0.0) + Phi(-1e-3)) / 1e-6
     free_fall = implicit.accelerated(replace(robot, loops=()), replace(start, lam=np.zeros(0))).a
     assert second == pytest.approx(0.0, abs=1e-4)

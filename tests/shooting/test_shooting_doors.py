@@ -126,7 +126,7 @@ def muscled(gain=(0.0, 0.3, 0.2, 0, 0, 0)):
         0.5, ag.Circle(0.02), material, ag.kirchhoff(9), rest=ag.ConstantCurvature(0.2, 0.4, -0.3), intervals=90
     )
     arm = robot.add(rod, at=robot.ground)
-    goal = lambda X, t: (0.0, 2 * np.sin(8 * t + 4 * X), 1.0 + X)  # noqa: E731
+    goal = lambda X, t: (0.0, 2 * np.sin(8 * t + 4 * X), 1.0 + X)
     robot.load(ag.Muscle(arm, moment=(0.01, 0.02, -0.03), gain=gain, curvature=goal))
     return robot, arm
 

@@ -166,11 +166,11 @@ def test_a_buckled_shape_is_stable_and_followers_are_refused():
 def test_singular_lq_second_derivative():
     """(106) against differences along X of the stress of a smooth motion."""
     M = np.array([3e-3, 2e-3, 1e-3, 1.0, 1.2, 1.5])
-    xi = lambda X: np.array([0.5 + X, np.sin(2 * X), X**2, 1.0, 0.0, 0.0])  # noqa: E731
-    xi_slope = lambda X: np.array([1.0, 2 * np.cos(2 * X), 2 * X, 0.0, 0.0, 0.0])  # noqa: E731
-    rate = lambda X: np.array([X, 1 - X, 0.3 * X, 0.0, 0.0, 0.0])  # noqa: E731
-    u = lambda X: np.array([np.cos(X), X, 0.5, 0.0, 0.0, 0.0])  # noqa: E731
-    force = lambda X, eta: np.array([0.1, 0, X, 0.2, X, -X]) + lie.ad(eta).T @ (M * eta)  # noqa: E731
+    xi = lambda X: np.array([0.5 + X, np.sin(2 * X), X**2, 1.0, 0.0, 0.0])
+    xi_slope = lambda X: np.array([1.0, 2 * np.cos(2 * X), 2 * X, 0.0, 0.0, 0.0])
+    rate = lambda X: np.array([X, 1 - X, 0.3 * X, 0.0, 0.0, 0.0])
+    u = lambda X: np.array([np.cos(X), X, 0.5, 0.0, 0.0, 0.0])
+    force = lambda X, eta: np.array([0.1, 0, X, 0.2, X, -X]) + lie.ad(eta).T @ (M * eta)
 
     def slopes(X, y):
         eta, acc, stress = y[:6], y[6:12], y[12:]
@@ -184,7 +184,7 @@ def test_singular_lq_second_derivative():
         slopes, (0, 1), rng.standard_normal(18), method="DOP853", rtol=1e-12, atol=1e-13, dense_output=True
     ).sol
     X, h = 0.4, 1e-3
-    stress = lambda x: sol(x)[12:15]  # noqa: E731
+    stress = lambda x: sol(x)[12:15]
     second = (-stress(X + 2 * h) + 16 * stress(X + h) - 30 * stress(X) + 16 * stress(X - h) - stress(X - 2 * h)) / (
         12 * h * h
     )

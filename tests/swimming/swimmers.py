@@ -31,8 +31,8 @@ def eel(gait, intervals=96, *, water=True, nose=False, **coefficients):
 
 def fish(gain=None, *, modes=10, intervals=24):
     """The fish of 003 VII.D in Lighthill's water, with the wave imposed or with a muscle: the robot and its rod."""
-    height = lambda X: 0.08 * np.sqrt(np.maximum(1 - ((X - 0.7) / 0.7) ** 2, 0.0))  # noqa: E731
-    width = lambda X: 0.05 * np.sqrt(np.maximum(1 - ((X - 0.505) / 0.505) ** 2, 0.0))  # noqa: E731
+    height = lambda X: 0.08 * np.sqrt(np.maximum(1 - ((X - 0.7) / 0.7) ** 2, 0.0))
+    width = lambda X: 0.05 * np.sqrt(np.maximum(1 - ((X - 0.505) / 0.505) ** 2, 0.0))
     wave = ag.TravellingWave((1.0, 0.5, 2.0), strain="bend_y")
     own = dict(shape=wave) if gain is None else dict(strains=ag.Strains(bend_y=modes))
     robot = ag.Robot("fish", gravity=(0, 0, 0))

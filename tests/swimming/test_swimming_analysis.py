@@ -27,8 +27,8 @@ def test_a_gliding_body_has_drag_alone():
         X = low + (high - low) * 0.5 * (1 - np.cos(angle))
         perimeter += (high - low) * 0.25 * np.pi * (w * np.sin(angle)) @ (np.pi * axes(X).sum(axis=1))
     drag, mass = 0.5 * 1000.0 * 0.01 * perimeter, rod.rod.mass
-    slow = lambda t: speed / (1.0 + drag * speed / mass * t)  # noqa: E731
-    way = lambda t: mass / drag * np.log(1.0 + drag * speed / mass * t)  # noqa: E731
+    slow = lambda t: speed / (1.0 + drag * speed / mass * t)
+    way = lambda t: mass / drag * np.log(1.0 + drag * speed / mass * t)
     assert swum.mass == pytest.approx(mass, rel=1e-6)
     assert swum.speed == pytest.approx([way(0.5) / 0.5, (way(1.0) - way(0.5)) / 0.5], rel=1e-6)
     mean = [quad(lambda t: drag * slow(t) ** 2, a, a + 0.5)[0] / 0.5 for a in (0.0, 0.5)]

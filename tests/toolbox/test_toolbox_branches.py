@@ -84,7 +84,7 @@ def test_twisted_rod():
     critical = 2 * 4.493409457909064 * EI / GJ
     shoe = ag.RigidBody(1e-3, inertia=1e-8 * np.eye(3))
     slide = robot.add(shoe, at=robot.ground, joint=ag.Prismatic((1, 0, 0)), pose=pose(p=(L, 0, 0)))
-    turned = lambda t: pose(rotation((1, 0, 0), t * critical))  # noqa: E731
+    turned = lambda t: pose(rotation((1, 0, 0), t * critical))
     robot.close(slide.frame, rod.tip, pose=turned)
     branch = ag.trace(robot, factors=(0.0, 1.1), step=0.1)
     (point,) = branch.special
@@ -150,7 +150,7 @@ def test_von_mises_truss_snaps_through():
     robot, length = truss(), np.hypot(HALF, RISE)
     with pytest.warns(ag.AnguillaWarning, match="redundant"):
         branch = ag.trace(robot, factors=(-1.0, 1.0), start=None)
-    force = lambda y: EA * (1 - np.hypot(HALF, y) / length) * y / np.hypot(HALF, y)  # noqa: E731
+    force = lambda y: EA * (1 - np.hypot(HALF, y) / length) * y / np.hypot(HALF, y)
     turning = np.sqrt((length * HALF**2) ** (2 / 3) - HALF**2)
     assert [p.kind for p in branch.special] == ["limit", "limit"]
     assert [p.factor for p in branch.special] == pytest.approx([force(turning), force(-turning)], rel=1e-9)

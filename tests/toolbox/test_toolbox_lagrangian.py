@@ -75,7 +75,7 @@ def mass_slopes(system, q):
     for k in range(system.size):
         h = 2e-3 / system.tree.scale[k]
         e = np.eye(system.size)[k]
-        at = lambda s, h=h, e=e: ag.mass_matrix(system, move(system.tree, q, s * h * e))  # noqa: E731
+        at = lambda s, h=h, e=e: ag.mass_matrix(system, move(system.tree, q, s * h * e))
         slopes.append((8 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12 * h))
     return np.stack(slopes, axis=2)
 
@@ -101,7 +101,7 @@ def test_coriolis_matrix_is_that_of_christoffel_symbols(case):
 def test_rate_of_mass_minus_twice_coriolis_is_skew(case):
     system, q, v, _ = case
     h = 2e-3 / np.linalg.norm(v * system.tree.scale)
-    at = lambda s: ag.mass_matrix(system, move(system.tree, q, s * h * v))  # noqa: E731
+    at = lambda s: ag.mass_matrix(system, move(system.tree, q, s * h * v))
     rate = (8 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12 * h)
     matrix = scaled(system, rate - 2 * ag.coriolis_matrix(system, q, v))
     assert np.max(np.abs(matrix + matrix.T)) < 1e-7 * np.max(np.abs(matrix))

@@ -86,7 +86,7 @@ def test_held_inputs_give_the_exact_discrete_model():
     held = model.discrete(dt)
     x, u = np.random.default_rng(1).normal(size=len(model.A)), np.array([0.3, -0.2])
     want, h = x.copy(), dt / pieces
-    f = lambda y: model.A @ y + model.B @ u  # noqa: E731
+    f = lambda y: model.A @ y + model.B @ u
     for _ in range(pieces):
         k1 = f(want)
         k2 = f(want + h / 2 * k1)
@@ -135,7 +135,7 @@ def test_linearised_steps_follow_inputs_near_an_equilibrium(method):
     x, out = np.zeros(len(model.A)), []
     runs = []
     for sign in (1, -1):
-        wave = lambda t, s=sign: 3.0 + s * eps * (pulls[min(round(t / 0.01), 5) - 1] if t > 0.005 else 0.0)  # noqa: E731
+        wave = lambda t, s=sign: 3.0 + s * eps * (pulls[min(round(t / 0.01), 5) - 1] if t > 0.005 else 0.0)
         run = ag.simulate(
             robot, duration=0.05, dt=0.01, inputs={"pull": wave}, start=at, method=method, tolerance=1e-13
         )
@@ -188,7 +188,7 @@ def test_a_closed_robot_moves_as_its_linear_model():
     assert len(model.local.place.T) == 6 - 2
     runs = []
     for sign in (1, -1):
-        wave = lambda t, s=sign: 1.0 + s * eps * (t > dt / 2)  # noqa: E731
+        wave = lambda t, s=sign: 1.0 + s * eps * (t > dt / 2)
         with pytest.warns(ag.AnguillaWarning):
             run = ag.simulate(
                 robot, duration=10 * dt, dt=dt, inputs={"pull": wave}, start=at, method=method, tolerance=1e-13

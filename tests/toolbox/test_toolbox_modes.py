@@ -93,7 +93,7 @@ def test_parallelogram_of_bars():
     """One degree of freedom: omega^2 = weight / inertia, with the tie moving as the end of the crank."""
     robot = ag.Robot("parallelogram", gravity=(0, -9.81, 0))
     bar = ag.RigidBody(0.7, inertia=0.02 * np.eye(3), com=(0.25, 0, 0))
-    pin = lambda: ag.Revolute((0, 0, 1))  # noqa: E731
+    pin = lambda: ag.Revolute((0, 0, 1))
     one = robot.add(bar, at=robot.ground, joint=pin(), name="one")
     two = robot.add(bar, at=one.at((0.5, 0, 0)), joint=pin(), name="two")
     three = robot.add(bar, at=robot.ground, joint=pin(), pose=pose(p=(0.5, 0.0, 0)), name="three")
@@ -128,9 +128,9 @@ def four_bar_oracle(lengths, base, weight=9.81):
         return np.array([A / 2, (A + B) / 2, (B + np.array([base, 0.0])) / 2]), np.array(turn)
 
     m = np.array(lengths)
-    potential = lambda x: weight * (m @ points(x)[0][:, 1])  # noqa: E731
+    potential = lambda x: weight * (m @ points(x)[0][:, 1])
     h = 1e-3
-    slope = lambda x: (8 * (potential(x + h) - potential(x - h)) - potential(x + 2 * h) + potential(x - 2 * h)) / 12 / h  # noqa: E731
+    slope = lambda x: (8 * (potential(x + h) - potential(x - h)) - potential(x + 2 * h) + potential(x - 2 * h)) / 12 / h
     x = brentq(slope, -2.6, -0.6, xtol=1e-14)
     bend = (8 * (slope(x + h) - slope(x - h)) - slope(x + 2 * h) + slope(x - 2 * h)) / (12 * h)
     moved = [points(x + s * h) for s in (-2, -1, 1, 2)]

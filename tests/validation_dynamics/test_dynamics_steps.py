@@ -79,7 +79,7 @@ def test_error_control_and_equal_steps_agree_in_the_limit(blow):
 
 def pressed(along, across):
     """A well damped rod under a tip force [N] that grows over one second to many times EI / L^2, and then stays."""
-    force = lambda t: (along * min(t, 1.0), across * min(t, 1.0), 0.0)  # noqa: E731
+    force = lambda t: (along * min(t, 1.0), across * min(t, 1.0), 0.0)
     return soft(force, damping=0.3, young=2e6, strains=ag.planar(6))
 
 
@@ -132,7 +132,7 @@ def test_a_slow_load_gives_statics(method):
     """The motion under a load that grows over T lags behind statics by less and less, as T grows."""
     gaps = []
     for duration in (5.0, 20.0, 80.0):
-        ramp = lambda t, T=duration: (0.0, 0.3 * t / T, 0.1 * t / T)  # noqa: E731
+        ramp = lambda t, T=duration: (0.0, 0.3 * t / T, 0.1 * t / T)
         robot, arm = soft(ramp, damping=0.05, strains=ag.kirchhoff(3))
         start = ag.statics(robot)
         run = ag.simulate(robot, duration=duration, dt=duration / 400, start=start, method=method, every=100)

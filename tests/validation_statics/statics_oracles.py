@@ -26,9 +26,9 @@ def elastica_tip(alpha: float) -> np.ndarray:
     EI theta'^2 / 2 = P (sin theta_tip - sin theta). With m = (1 + sin theta_tip) / 2 and 2 m sin^2 phi = 1 + sin theta
     the length is sqrt(alpha) = F(pi/2 | m) - F(phi_root | m), and the root has sin theta = 0.
     """
-    m_of = lambda slope: 0.5 * (1.0 + np.sin(slope))  # noqa: E731
-    root = lambda slope: np.arcsin(1.0 / np.sqrt(2.0 * m_of(slope)))  # noqa: E731
-    length = lambda slope: ellipk(m_of(slope)) - ellipkinc(root(slope), m_of(slope))  # noqa: E731
+    m_of = lambda slope: 0.5 * (1.0 + np.sin(slope))
+    root = lambda slope: np.arcsin(1.0 / np.sqrt(2.0 * m_of(slope)))
+    length = lambda slope: ellipk(m_of(slope)) - ellipkinc(root(slope), m_of(slope))
     slope = brentq(lambda s: length(s) - np.sqrt(alpha), 1e-3, np.pi / 2 - 1e-12, xtol=1e-15)
     m = m_of(slope)
     x = np.sqrt(2.0 * np.sin(slope) / alpha)
@@ -40,7 +40,7 @@ def elastica_tip_by_shooting(alpha: float) -> np.ndarray:
     """The same by integrating theta'' = -alpha cos theta from the root with the curvature that leaves the tip free."""
 
     def tip(curvature: float) -> np.ndarray:
-        rates = lambda s, y: [y[1], -alpha * np.cos(y[0]), np.cos(y[0]), np.sin(y[0])]  # noqa: E731
+        rates = lambda s, y: [y[1], -alpha * np.cos(y[0]), np.cos(y[0]), np.sin(y[0])]
         start = [0.0, curvature, 0.0, 0.0]
         return solve_ivp(rates, (0.0, 1.0), start, method="DOP853", rtol=1e-13, atol=1e-14).y[:, -1]
 
@@ -131,7 +131,7 @@ class CosseratProblem:
         X = np.linspace(0.0, self.length, nodes)
         start = np.zeros(13)
         start[3:7] = self.quaternion
-        rest = lambda s, y: self.rates(np.array([s]), y[:, None], 0.0)[:, 0]  # noqa: E731
+        rest = lambda s, y: self.rates(np.array([s]), y[:, None], 0.0)[:, 0]
         guess = solve_ivp(rest, (0.0, self.length), start, t_eval=X, rtol=1e-8).y
         for k in range(1, steps + 1):
             load, last = k / steps, k == steps

@@ -138,8 +138,8 @@ def test_tapered_rod_in_space():
     rod = ag.Rod(length, section, material, ag.kirchhoff(12), intervals=60)
     arm = robot.add(rod, at=robot.ground)
     robot.load(ag.TipWrench(arm, force=(0.0, 0.02, 0.01), moment=(1e-3, 0, 0)))
-    radius = lambda X: 0.02 - 0.012 * X / length  # noqa: E731
-    second = lambda X: np.pi * radius(X) ** 4 / 4  # noqa: E731
+    radius = lambda X: 0.02 - 0.012 * X / length
+    second = lambda X: np.pi * radius(X) ** 4 / 4
     problem = CosseratProblem(
         length,
         stiffness=lambda X: np.stack([2e5 / 3 * 2 * second(X), *2 * [2e5 * second(X)], *3 * [INF + 0 * X]]),

@@ -138,7 +138,7 @@ def test_conical_cantilever():
     robot, arm = cantilever(ag.planar(12), section=section, intervals=60)
     robot.load(ag.TipWrench(arm, force=(0, force, 0)))
     exact = force * LENGTH**3 / (3 * EI) * RADIUS / tip
-    second = lambda X: np.pi * (RADIUS + (tip - RADIUS) * X / LENGTH) ** 4 / 4  # noqa: E731
+    second = lambda X: np.pi * (RADIUS + (tip - RADIUS) * X / LENGTH) ** 4 / 4
     by_quadrature = quad(lambda X: force * (LENGTH - X) ** 2 / (YOUNG * second(X)), 0, LENGTH, epsrel=1e-12)[0]
     assert exact == pytest.approx(by_quadrature, rel=1e-10)
     assert ag.statics(robot).position(arm.tip)[1] == pytest.approx(exact, rel=1e-6)
@@ -159,13 +159,13 @@ class Discontinuous(ag.Basis):
 def test_section_that_jumps():
     step, thin = 0.4 * LENGTH, 0.6 * RADIUS
     section = ag.Tapered(lambda X: ag.Circle(RADIUS if X < step else thin), breakpoints=(step,))
-    second = lambda X: SECOND if X < step else np.pi * thin**4 / 4  # noqa: E731
+    second = lambda X: SECOND if X < step else np.pi * thin**4 / 4
     force = EI / LENGTH**2 * SMALL
     robot, arm = cantilever(ag.Strains(bend_z=Discontinuous()), section=section, intervals=20)
     robot.load(ag.TipWrench(arm, force=(0, force, 0)))
     rest = LENGTH - step
     exact = force / (3 * YOUNG) * ((LENGTH**3 - rest**3) / SECOND + rest**3 / (np.pi * thin**4 / 4))
-    work = lambda X: force * (LENGTH - X) ** 2 / (YOUNG * second(X))  # noqa: E731
+    work = lambda X: force * (LENGTH - X) ** 2 / (YOUNG * second(X))
     assert exact == pytest.approx(quad(work, 0, LENGTH, points=[step], epsrel=1e-12)[0], rel=1e-10)
     eq = ag.statics(robot)
     assert eq.position(arm.tip)[1] == pytest.approx(exact, rel=1e-6)

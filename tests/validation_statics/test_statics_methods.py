@@ -74,7 +74,7 @@ def test_a_start_near_the_answer_needs_fewer_iterations():
 
 
 def test_loads_are_taken_at_the_given_time():
-    force = lambda t: (0.0, t * EI / LENGTH**2, 0.0)  # noqa: E731
+    force = lambda t: (0.0, t * EI / LENGTH**2, 0.0)
     robot, arm = loaded(ag.planar(10), force, gravity=(0, 0, 0), intervals=120)
     for t in (0.0, 1.0, 2.0):
         eq = ag.statics(robot, t=t)

@@ -17,7 +17,7 @@ def differences(system, q, v, a, alpha, beta):
     for j in range(system.size):
         e = np.zeros(system.size)
         e[j] = size / system.tree.scale[j]
-        at = lambda s, e=e: system.residual(q + s * e, v + s * alpha * e, a + s * beta * e)  # noqa: E731
+        at = lambda s, e=e: system.residual(q + s * e, v + s * alpha * e, a + s * beta * e)
         columns.append((8.0 * (at(1.0) - at(-1.0)) - (at(2.0) - at(-2.0))) / (12.0 * e[j]))
     return np.array(columns).T
 

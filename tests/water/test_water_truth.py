@@ -55,7 +55,7 @@ def test_round_ends_cost_no_accuracy():
     def outline(X):
         return ag.Circle(max(c * np.sqrt(max(X * (2 * a - X), 0.0)) / a, 1e-12))
 
-    load = lambda part, current: ag.Morison(part, current=current)  # noqa: E731
+    load = lambda part, current: ag.Morison(part, current=current)
     force = towed((0, 0, 1), 0.6, ag.Tapered(outline), load, 2 * a, intervals=6).force
     assert force[2] == pytest.approx(-0.5 * RHO * np.pi * a * c * 0.6**2, rel=1e-10)
     force = towed((1, 0, 0), 0.6, ag.Tapered(outline), load, 2 * a, intervals=6).force

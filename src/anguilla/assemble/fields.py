@@ -88,7 +88,7 @@ def _density(system: System, part: RodHandle, X: Floats, motion: Floats, times: 
     """Moment and force per length, inertia minus external, world axes: (nt, m, 3) each."""
     inertia = part.rod.inertia(X)
     rotation = motion[:, :, :9].reshape(*motion.shape[:2], 3, 3)
-    to_body = lambda k: np.einsum("tmji,tmj->tmi", rotation, motion[:, :, k : k + 3])  # noqa: E731
+    to_body = lambda k: np.einsum("tmji,tmj->tmi", rotation, motion[:, :, k : k + 3])
     w, al = to_body(S_W), to_body(S_AL)
     moment = np.einsum("tmij,tmj->tmi", rotation, inertia[:, :3] * al + np.cross(w, inertia[:, :3] * w))
     gravity = system.robot.gravity_values(times)
@@ -162,9 +162,8 @@ def motion_of(system: System, frames: Sequence[Frame], q: Floats, v: Floats, a: 
     observer = system.observing(frames)
     nodes = np.array([observer.model.node(frame.bare) for frame in frames], dtype=np.int64)
     out = np.zeros((len(q), len(nodes), SNAPSHOT))
-    states = (
-        np.require(x, np.float64, ["C", "W"]) for x in (q, v, a)
-    )  # one compilation serves slices and read-only arrays
+    # one compilation serves slices and read-only arrays
+    states = (np.require(x, np.float64, ["C", "W"]) for x in (q, v, a))
     if snapshots(observer.tree, observer.workspace, nodes, *states, out):
         raise DescriptionError("an interval of a rod turns by more than 3 rad: give the rod more intervals.")
     for k, frame in enumerate(frames):

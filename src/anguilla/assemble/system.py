@@ -349,11 +349,21 @@ class System:
         self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *,
         t: float = 0.0, inputs: Inputs | None = None, multipliers: ArrayLike | None = None,
     ) -> Floats:  # fmt: skip
-        """R(q, v, a) (n,): inertia plus internal minus external generalised forces at time t [s]."""
+        """R(q, v, a) (n,): inertia plus internal minus external generalised forces.
+
+        Args:
+            q: (n,) coordinates.
+            v: (n,) rates; zero if not given.
+            a: (n,) accelerations; zero if not given.
+            t: time [s] at which loads are taken.
+            inputs: inputs of the actuators by name; absent ones are zero.
+            multipliers: (m,) forces of the constraints; zero if not given.
+
+        """
         return self._evaluate(self.loads(t, inputs).loads, q, v, a, multipliers)[0][: self.size]
 
     def constraints(self, q: ArrayLike, v: ArrayLike | None = None, *, t: float = 0.0, inputs: Inputs | None = None):
-        """Values (m,) of the constraints and their gradient J (m, n) at time t [s]."""
+        """Values (m,) of the constraints and their gradient J (m, n); the arguments are those of `residual`."""
         loads = self.loads(t, inputs).loads
         out, lam = self._evaluate(loads, q, v, None, None)
         return out[self.size :], self._bordered(loads, lam, 0.0, 0.0)[self.size :, : self.size]
@@ -370,7 +380,7 @@ class System:
         self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *, alpha: float = 0.0,
         beta: float = 0.0, t: float = 0.0, inputs: Inputs | None = None, multipliers: ArrayLike | None = None,
     ) -> Floats:  # fmt: skip
-        """dR/dq + alpha dR/dv + beta dR/da (n, n), exact, at time t [s], with the multipliers (m,) kept."""
+        """dR/dq + alpha dR/dv + beta dR/da (n, n), exact; alpha in [1/s], beta in [1/s^2], the rest as in `residual`."""
         alpha, beta = as_number(alpha, "alpha", "1/s"), as_number(beta, "beta", "1/s^2")
         loads = self.loads(t, inputs).loads
         _, lam = self._evaluate(loads, q, v, a, multipliers)
@@ -380,7 +390,7 @@ class System:
         self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *,
         t: float = 0.0, inputs: Inputs | None = None, multipliers: ArrayLike | None = None,
     ) -> tuple[Floats, Floats, Floats]:  # fmt: skip
-        """(K, C, M): dR/dq, dR/dv and the mass matrix, (n, n) each."""
+        """(K, C, M): dR/dq, dR/dv and the mass matrix, (n, n) each; the arguments are those of `residual`."""
         loads = self.loads(t, inputs).loads
         _, lam = self._evaluate(loads, q, v, a, multipliers)
         n = self.size

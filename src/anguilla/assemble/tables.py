@@ -65,10 +65,8 @@ class Tables:
     cables: list[tuple[int, int, Floats]] = field(default_factory=list)
     muscle_link: list[int] = field(default_factory=list)
     muscle_gain: list[Floats] = field(default_factory=list)
-    muscle_points: list[tuple[Muscle, Floats, Floats]] = field(default_factory=list)
-    frames: list[tuple[int, int, int, Floats]] = field(
-        default_factory=list
-    )  # kind, node, numbers in the row, constants
+    # kind, node, numbers in the row, constants
+    frames: list[tuple[int, int, int, Floats]] = field(default_factory=list)
     frame_loads: list[int] = field(default_factory=list)  # number of the load of each of them
     streams: list[tuple[int, Floats, Ints, Floats]] = field(default_factory=list)  # node, basis, strains, constants
     stream_loads: list[int] = field(default_factory=list)  # likewise
@@ -221,59 +219,80 @@ def build(model: Model) -> tuple[Loads, Tables]:
     sizes += [12 * len(t.muscle_link), len(t.twists)]
     at = REST + np.concatenate([[0], np.cumsum(sizes)])
     frame_row = at[-1] + np.concatenate([[0], np.cumsum([count for _, _, count, _ in t.frames])])
-    lanes, f, p, m = LANES * len(tree.pack_slot), len(t.frames), len(t.pairs), len(t.rows)
-    data = np.zeros((f, FLUID_SIZE))
-    for k, (_, _, _, values) in enumerate(t.frames):
-        data[k, : len(values)] = values
-    packs = [_packs(model, pair) for pair in t.pairs]
-    ends = np.concatenate([[0], np.cumsum([len(x) for x in packs])])
-    sources = [_sources(model, node) for _, node, _, _ in t.frames]
-    until = np.concatenate([[0], np.cumsum([len(x) for x in sources])])
-    from_pairs = [
-        (2 * p + side, LANES * pack, c, o)
-        for p, pair in enumerate(t.pairs)
-        for side, node in enumerate(pair)
-        for pack, c, o in _sources(model, node)
-    ]
-    input_row = np.full(len(robot.actuators), -1)
-    for k, row in enumerate(t.rows):
-        if row[0] == LENGTH:
-            input_row[row[1]] = k
-    ints, floats = _ints, _floats
-    frame_table = [(x[0], x[1], frame_row[k], until[k], until[k + 1]) for k, x in enumerate(t.frames)]
-    frames = Frames(
-        table=ints(np.array(frame_table).reshape(-1, 5)), data=data,
-        source=np.array([s[1:] for each in sources for s in each], dtype=np.uint64).reshape(-1, 2),
-        wrench=np.zeros((f, 6)), block=np.zeros((f, 6, 18)), state=np.zeros((f, 3, 6)),
-    )  # fmt: skip
-    streams = _streams(model, t.streams, lanes)
-    pairs = Pairs(
-        table=ints(np.array([(*pair, ends[k], ends[k + 1]) for k, pair in enumerate(t.pairs)]).reshape(-1, 4)),
-        pack=ints(np.concatenate([np.zeros(0), *packs])),
-        source=np.array(from_pairs, dtype=np.uint64).reshape(-1, 4),
-        jacobian=np.zeros((p, 24, lanes)), block=np.zeros((p, 12, 24)),
-        spring=ints([x[0] for x in t.springs]), spring_data=floats(np.array([x[1] for x in t.springs]).reshape(-1, 3)),
-        span=ints(np.array(t.spans).reshape(-1, 2)),
-    )  # fmt: skip
-    constraints = Constraints(
-        table=ints(np.array([x[:4] for x in t.rows]).reshape(-1, 4)), value=floats([x[4] for x in t.rows]),
-        closure=ints(t.closures),
-        twist=ints([x[0] for x in t.twists]), twist_data=floats(np.array([x[1] for x in t.twists]).reshape(-1, 12)),
-        input_row=ints(input_row), jacobian=np.zeros((m, lanes)), column=np.zeros((m, lanes)), diagonal=np.zeros(m),
-        slack=np.zeros(m, np.int64), length=np.zeros(len(robot.actuators)),
-    )  # fmt: skip
+    lanes = LANES * len(tree.pack_slot)
     cables = Cables(
-        ints(np.array([c[:2] for c in t.cables]).reshape(-1, 2)),
-        floats(np.array([c[2] for c in t.cables]).reshape(-1, 14)),
-        floats([getattr(actuator, "friction", 0.0) for actuator in robot.actuators.values()]),
+        _ints(np.array([c[:2] for c in t.cables]).reshape(-1, 2)),
+        _floats(np.array([c[2] for c in t.cables]).reshape(-1, 14)),
+        _floats([getattr(actuator, "friction", 0.0) for actuator in robot.actuators.values()]),
         np.ones((len(t.cables), 2)),
     )
-    muscles = Muscles(ints(t.muscle_link), floats(np.array(t.muscle_gain).reshape(-1, 12)))
-    wrench = ints(np.array([t.wrench_node, t.wrench_follower]).reshape(2, -1).T)
-    inputs, tension = np.zeros(int(frame_row[-1])), np.zeros(len(robot.actuators))
-    return Loads(
-        inputs, ints(at), wrench, ints(driven), tension, cables, muscles, frames, streams, pairs, constraints
-    ), tables
+    loads = Loads(
+        np.zeros(int(frame_row[-1])),
+        _ints(at),
+        _ints(np.array([t.wrench_node, t.wrench_follower]).reshape(2, -1).T),
+        _ints(driven),
+        np.zeros(len(robot.actuators)),
+        cables,
+        Muscles(_ints(t.muscle_link), _floats(np.array(t.muscle_gain).reshape(-1, 12))),
+        _frames(t, frame_row),
+        _streams(model, t.streams, lanes),
+        _pairs(t, lanes),
+        _constraints(t, lanes),
+    )
+    return loads, tables
+
+
+def _frames(t: Tables, row: Ints) -> Frames:
+    """Loads on frames; `row` says where their values begin in the row."""
+    count = len(t.frames)
+    data = np.zeros((count, FLUID_SIZE))
+    for k, (_, _, _, values) in enumerate(t.frames):
+        data[k, : len(values)] = values
+    sources = [_sources(t.model, node) for _, node, _, _ in t.frames]
+    until = np.concatenate([[0], np.cumsum([len(x) for x in sources])])
+    table = [(kind, node, row[k], until[k], until[k + 1]) for k, (kind, node, _, _) in enumerate(t.frames)]
+    return Frames(
+        table=_ints(np.array(table).reshape(-1, 5)), data=data,
+        source=np.array([s[1:] for each in sources for s in each], dtype=np.uint64).reshape(-1, 2),
+        wrench=np.zeros((count, 6)), block=np.zeros((count, 6, 18)), state=np.zeros((count, 3, 6)),
+    )  # fmt: skip
+
+
+def _pairs(t: Tables, lanes: int) -> Pairs:
+    """Pairs of frames, and what acts between them: springs and free spans of tendons."""
+    count = len(t.pairs)
+    packs = [_packs(t.model, pair) for pair in t.pairs]
+    ends = np.concatenate([[0], np.cumsum([len(x) for x in packs])])
+    sources = [
+        (2 * k + side, LANES * pack, c, o)
+        for k, pair in enumerate(t.pairs)
+        for side, node in enumerate(pair)
+        for pack, c, o in _sources(t.model, node)
+    ]
+    return Pairs(
+        table=_ints(np.array([(*pair, ends[k], ends[k + 1]) for k, pair in enumerate(t.pairs)]).reshape(-1, 4)),
+        pack=_ints(np.concatenate([np.zeros(0), *packs])),
+        source=np.array(sources, dtype=np.uint64).reshape(-1, 4),
+        jacobian=np.zeros((count, 24, lanes)), block=np.zeros((count, 12, 24)),
+        spring=_ints([x[0] for x in t.springs]), spring_data=_floats(np.array([x[1] for x in t.springs]).reshape(-1, 3)),
+        span=_ints(np.array(t.spans).reshape(-1, 2)),
+    )  # fmt: skip
+
+
+def _constraints(t: Tables, lanes: int) -> Constraints:
+    """Rows of closures, of relations between twists and of tendons driven by their length."""
+    count, actuators = len(t.rows), len(t.model.robot.actuators)
+    input_row = np.full(actuators, -1)
+    for k, (kind, number, *_) in enumerate(t.rows):
+        if kind == LENGTH:
+            input_row[number] = k
+    return Constraints(
+        table=_ints(np.array([x[:4] for x in t.rows]).reshape(-1, 4)), value=_floats([x[4] for x in t.rows]),
+        closure=_ints(t.closures),
+        twist=_ints([x[0] for x in t.twists]), twist_data=_floats(np.array([x[1] for x in t.twists]).reshape(-1, 12)),
+        input_row=_ints(input_row), jacobian=np.zeros((count, lanes)), column=np.zeros((count, lanes)),
+        diagonal=np.zeros(count), slack=np.zeros(count, np.int64), length=np.zeros(actuators),
+    )  # fmt: skip
 
 
 def _water(integrals: Floats, flags: Floats, current: ArrayLike) -> Floats:

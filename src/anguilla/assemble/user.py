@@ -20,7 +20,7 @@ WRONG = 1e-4  # a given tangent may differ from differences by this much of its 
 
 def frame_motion(node: Floats) -> FrameMotion:
     """Motion of a node from its record."""
-    three = lambda k: node[k : k + 3].copy()  # noqa: E731
+    three = lambda k: node[k : k + 3].copy()
     rotation = node[N_R : N_R + 9].reshape(3, 3).copy()
     return FrameMotion(rotation, three(N_X), three(N_W), three(N_V), three(N_AL), three(N_A))
 

@@ -13,7 +13,9 @@ try:
     import jax
     import jax.numpy as jnp
 except ImportError as error:  # pragma: no cover - depends on the environment
-    raise ImportError("anguilla.bridges.jax needs JAX: pip install jax (the CPU build is enough).") from error
+    raise ImportError(
+        "anguilla.bridges.jax needs JAX: pip install 'anguilla[jax]' (the CPU build is enough)."
+    ) from error
 
 __all__ = ["differentiable"]
 

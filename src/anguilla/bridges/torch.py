@@ -12,7 +12,9 @@ from anguilla.bridges.motion import Motion
 try:
     import torch
 except ImportError as error:  # pragma: no cover - depends on the environment
-    raise ImportError("anguilla.bridges.torch needs PyTorch: pip install torch (the CPU build is enough).") from error
+    raise ImportError(
+        "anguilla.bridges.torch needs PyTorch: pip install 'anguilla[torch]' (the CPU build is enough)."
+    ) from error
 
 __all__ = ["differentiable"]
 

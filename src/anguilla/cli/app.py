@@ -113,7 +113,8 @@ def _ended(code: int) -> int:
 def _misused(error: TyperException) -> int:
     message = str(getattr(error, "format_message", lambda: error)())
     if message:
-        print(f"anguilla: {message.rstrip('.')}. Try 'anguilla --help'.", file=sys.stderr)
+        command = getattr(getattr(error, "ctx", None), "command_path", "anguilla")
+        print(f"anguilla: {message.rstrip('.')}. Try '{command} --help'.", file=sys.stderr)
     return MISUSED
 
 

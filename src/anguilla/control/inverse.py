@@ -223,7 +223,17 @@ class InverseKinematics:
             self._waypoint = self.model.remember()
 
     def follow(self, name: str, path: ArrayLike, **options: Any) -> list[Reach]:
-        """Solve along a path (k, 3) [m] of one effector, each point from the one before."""
+        """Solve along a path of one effector, each point from the one before.
+
+        Args:
+            name: the effector.
+            path: (k, 3) its wanted positions [m].
+            options: those of `solve`.
+
+        Returns:
+            A `Reach` for each point.
+
+        """
         points = np.asarray(path, dtype=float)
         if points.ndim != 2 or points.shape[1] != 3:
             raise refuse("path", "positions of shape (k, 3) [m]", path)

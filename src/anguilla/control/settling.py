@@ -148,7 +148,7 @@ def give_up(
 
 
 def _reach(model: ConstraintModel, choice: Allocation, left: Floats, status: Status, equilibrium: Any) -> Reach:
-    named = lambda names, values: dict(zip(names, np.asarray(values).tolist(), strict=True))  # noqa: E731
+    named = lambda names, values: dict(zip(names, np.asarray(values).tolist(), strict=True))
     return Reach(
         named(model.actuators, model.efforts), named(model.actuators, model.strokes()),
         named(model.sensors, model.readings()), dict(zip(model.effectors, model.positions(), strict=True)),

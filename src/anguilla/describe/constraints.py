@@ -179,7 +179,14 @@ class TwistConstraint(Description):
 
 
 def no_slip(frame: Frame, direction: ArrayLike, *, name: str | None = None) -> TwistConstraint:
-    """A skate, or the tip of a needle: the frame does not move along a direction of its own axes."""
+    """A skate, or the tip of a needle: the frame does not move along a direction of its own axes.
+
+    Args:
+        frame: the frame that is held.
+        direction: (3,) in the axes of the frame; its length does not matter.
+        name: name of the constraint.
+
+    """
     return TwistConstraint(frame, (0.0, 0.0, 0.0, *as_direction(direction, "no_slip direction")), name=name)
 
 

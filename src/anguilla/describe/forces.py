@@ -108,7 +108,7 @@ class Muscle(Load):
 
     def values(self, X: ArrayLike, times: ArrayLike) -> Array:
         """Stress at zero strain (nt, m, 6): (moment, force) - gain goal."""
-        along = lambda name: sample_along(getattr(self, name), X, times, f"The {name} of {self.label}")  # noqa: E731
+        along = lambda name: sample_along(getattr(self, name), X, times, f"The {name} of {self.label}")
         stress = np.concatenate([along("moment"), along("force")], axis=2)
         bent = self.curvature.jets(X, times)[:, :, :3, 0] if isinstance(self.curvature, Gait) else along("curvature")
         return stress - self.gains(X) * np.concatenate([bent, along("stretch")], axis=2)

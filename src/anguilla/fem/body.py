@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from anguilla.describe.description import as_name, did_you_mean
 from anguilla.describe.material import Material
-from anguilla.errors import DescriptionError, as_array, as_vector, refuse
+from anguilla.errors import DescriptionError, as_vector, refuse
 from anguilla.fem.elements import KINDS
 from anguilla.fem.laws import LAWS
 from anguilla.fem.mesh import Floats, Ints, TetMesh, Where, enclosed_volume, find_nodes, locate, open_edges
@@ -82,7 +82,13 @@ class SoftBody:
             self.fixed[nodes, "xyz".index(axis)] = True
 
     def rigid(self, name: str, where: Where) -> None:
-        """Make a set of points move as one rigid body (a vertebra, 002 IV-D2): six unknowns instead of three each."""
+        """Make a set of points move as one rigid body (a vertebra, 002 IV-D2): six unknowns instead of three each.
+
+        Args:
+            name: name of the rigid part.
+            where: its points, as those of `fix`.
+
+        """
         nodes = find_nodes(self.mesh, where, "rigid")
         self._new(name, "rigid", self.rigid_parts)
         for other, own in self.rigid_parts.items():
@@ -102,7 +108,13 @@ class SoftBody:
         self.materials[region] = _solid(material, f"paint[{region!r}]")
 
     def actuate(self, name: str, actuator: Tendon | Chamber) -> None:
-        """Add a tendon or a pressure chamber under a name."""
+        """Add an actuator.
+
+        Args:
+            name: name of its input.
+            actuator: a `fem.Tendon`, whose input is its tension [N], or a `fem.Chamber`, whose input is its pressure [Pa].
+
+        """
         self._new(name, "actuate", self.actuators)
         if isinstance(actuator, Tendon):
             locate(self.mesh, actuator.points, f"The guide points of {name!r}")
@@ -113,7 +125,13 @@ class SoftBody:
         self.actuators[name] = actuator
 
     def sense(self, name: str, sensor: String) -> None:
-        """Add a string that measures a length."""
+        """Add a sensor.
+
+        Args:
+            name: name of the sensor.
+            sensor: a `fem.String`, which measures a length [m].
+
+        """
         self._new(name, "sense", self.sensors)
         if not isinstance(sensor, String):
             raise refuse("sense", "a fem.String", sensor)
@@ -121,7 +139,13 @@ class SoftBody:
         self.sensors[name] = sensor
 
     def effector(self, name: str, effector: Effector | ArrayLike) -> None:
-        """Add an effector: a fem.Effector, or just its position at rest [m]."""
+        """Add an effector: a place of the body that is to be moved.
+
+        Args:
+            name: name of the effector.
+            effector: a `fem.Effector`, or just its position at rest (3,) [m].
+
+        """
         self._new(name, "effector", self.effectors)
         item = effector if isinstance(effector, Effector) else Effector(effector)
         if item.radius is None:
@@ -129,7 +153,7 @@ class SoftBody:
         self.effectors[name] = item
 
     def load(self, load: PointForce) -> None:
-        """Add a force."""
+        """Add a `fem.PointForce`."""
         if not isinstance(load, PointForce):
             raise refuse("load", "a fem.PointForce", load)
         locate(self.mesh, load.point, "The place of the load")
@@ -179,7 +203,7 @@ class SoftBody:
         triangles: Ints = layer.triangles
         faces = np.sort(self.mesh.tets[:, [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]]].reshape(-1, 3), axis=1)
         n = len(self.mesh.points)
-        code = lambda t: (t[:, 0] * n + t[:, 1]) * n + t[:, 2]  # noqa: E731
+        code = lambda t: (t[:, 0] * n + t[:, 1]) * n + t[:, 2]
         missing = ~np.isin(code(np.sort(triangles, axis=1)), code(faces))
         if missing.any():
             raise DescriptionError(f"Layer: {missing.sum()} of its triangles are not faces of the mesh.")
@@ -224,8 +248,3 @@ def as_body(body: object) -> SoftBody:
     if not isinstance(body, SoftBody):
         raise refuse("body", "a SoftBody", body)
     return body
-
-
-def as_limits(values: ArrayLike, name: str) -> Floats:
-    """Finite numbers of any shape."""
-    return as_array(values, name, "finite numbers")

@@ -48,10 +48,6 @@ class Task:
     driven: np.ndarray
     strokes: Floats
 
-    def scaled(self, factor: float) -> Task:
-        """The same with a part of the strokes (gravity, loads and efforts take their factor elsewhere)."""
-        return replace(self, strokes=factor * self.strokes)
-
 
 @dataclass
 class _Counts:
@@ -80,6 +76,20 @@ def _factor(system: SoftSystem, values: Floats, counts: _Counts) -> None:
         shift *= 10.0
 
 
+def _driven_step(
+    system: SoftSystem, state: SoftState, task: Task, factor: float, r: Floats, matrix: Floats, counts: _Counts
+) -> tuple[Floats, Floats]:
+    """Newton's step (size, 3), and the change of the driven efforts that brings their strokes to the goal."""
+    counts.factorisations += 1
+    system.solver.factor(matrix)  # a driven actuator may hold what is unstable without it: no shift
+    # efforts are counted per unit of load factor; the rows carry the factor
+    rows = factor * system.unknowns.gather(state.x, system.actuator_rows(state)[task.driven])
+    w, finish = system.solver.gram(np.vstack([rows, -r]))
+    lack = factor * (factor * task.strokes - system.strokes(state)[task.driven]) - w[:-1, -1]
+    change = np.linalg.lstsq(w[:-1, :-1], lack, rcond=None)[0]
+    return finish(np.append(change, 1.0)).reshape(-1, 3), change
+
+
 def solve(
     system: SoftSystem, state: SoftState, task: Task, *, factor: float = 1.0, tolerance: float = 1e-10, most: int = 40,
     counts: _Counts | None = None,
@@ -89,7 +99,6 @@ def solve(
     u = system.unknowns
     efforts = task.efforts.copy()
     size = float(np.linalg.norm(np.ptp(system.rest.x, axis=0)))
-    goal = task.scaled(factor).strokes
     frictional = any(isinstance(p, Tendon) and p.friction for p in system.body.actuators.values())
     potential = not frictional and not len(task.driven)  # an energy that every step must lower
     energy, gradient, blocks = system.evaluate(state, efforts, factor=factor, stiffness=True)
@@ -101,25 +110,16 @@ def solve(
     for _ in range(most):
         counts.iterations += 1
         r = u.gather(state.x, gradient[None])
+        matrix = u.fold(state.x, blocks, gradient)
         try:
-            if len(task.driven):  # a driven actuator may hold what is unstable without it: no shift
-                counts.factorisations += 1
-                system.solver.factor(u.fold(state.x, blocks, gradient))
+            if len(task.driven):
+                step, change = _driven_step(system, state, task, factor, r, matrix, counts)
+                efforts[task.driven] += change
             else:
-                _factor(system, u.fold(state.x, blocks, gradient), counts)
+                _factor(system, matrix, counts)
+                step = system.solver.solve(-r)[0].reshape(-1, 3)
         except SolverError:
             return state, efforts, SINGULAR
-        if len(task.driven):
-            # efforts are counted per unit of load factor; the rows carry the factor
-            rows = factor * u.gather(state.x, system.actuator_rows(state)[task.driven])
-            w, finish = system.solver.gram(np.vstack([rows, -r]))
-            lack = factor * (goal - system.strokes(state)[task.driven]) - w[:-1, -1]
-            change = np.linalg.lstsq(w[:-1, :-1], lack, rcond=None)[0]
-            step = finish(np.append(change, 1.0))
-            efforts[task.driven] += change
-        else:
-            step = system.solver.solve(-r)[0]
-        step = step.reshape(-1, 3)
         length = u.length(state.x, step)
         if not np.isfinite(length):
             return state, efforts, DIVERGED

@@ -25,15 +25,8 @@ __all__ = ["WORK", "Lanes", "assemble_lanes", "make_lanes"]
 
 U = np.uint64  # unsigned indices: Numba drops its test for negative ones
 WIDTH = 8
-EDGE, GRADIENT, DATA, DEFORMATION, ROTATION, FORCE, BLOCK = (
-    0,
-    9,
-    18,
-    21,
-    30,
-    39,
-    51,
-)  # places in the work array, in rows
+# Places in the work array, in rows.
+EDGE, GRADIENT, DATA, DEFORMATION, ROTATION, FORCE, BLOCK = 0, 9, 18, 21, 30, 39, 51
 WORK = WIDTH * (BLOCK + 90)
 
 
@@ -53,7 +46,7 @@ def make_lanes(el: Elements) -> Lanes | None:
         return None
     groups = -(-m // WIDTH)
     take = np.minimum(np.arange(groups * WIDTH), m - 1).reshape(groups, WIDTH)
-    side_by_side = lambda a: np.ascontiguousarray(np.swapaxes(a[take].reshape(groups, WIDTH, -1), 1, 2))  # noqa: E731
+    side_by_side = lambda a: np.ascontiguousarray(np.swapaxes(a[take].reshape(groups, WIDTH, -1), 1, 2))
     constant = np.concatenate([el.gradient[:, 0, 1:].reshape(m, 9), el.weight, el.mu[:, None], el.lam[:, None]], axis=1)
     return Lanes(m, side_by_side(el.nodes), side_by_side(el.slot), side_by_side(constant))
 

@@ -67,7 +67,7 @@ class Multifrontal:
         entry[:, 0], entry[:, 2] = order, (r > c)[order]
         # position of a node inside the front that owns it or is updated by it: the lists are sorted, so search a shifted copy
         key = np.repeat(np.arange(len(f.parent)), np.diff(f.start)) * (n + 1) + f.index
-        at = lambda node: np.searchsorted(key, own * (n + 1) + node) - f.start[own]  # noqa: E731
+        at = lambda node: np.searchsorted(key, own * (n + 1) + node) - f.start[own]
         width = 3 * np.diff(f.start)[own]
         entry[:, 1] = (3 * at(low) * width + 3 * at(high))[order]
         self._entry = entry

@@ -167,7 +167,7 @@ def parallel_robot(
     ends = 2  # boxes at the end of a leg that join its two halves
     shape = (side, side, 2 * across + 1)
     i, j, k = np.indices(shape)
-    middle = lambda n: (n >= along) & (n < along + across)  # noqa: E731
+    middle = lambda n: (n >= along) & (n < along + across)
     keep = (middle(i) | middle(j)) & (k != across)
     for n, other in ((i, j), (j, i)):
         keep |= ((n < ends) | (n >= side - ends)) & middle(other)
@@ -182,9 +182,8 @@ def parallel_robot(
         x, y = radius(g[:, 0], width), radius(g[:, 1], depth)
         reach = np.maximum((np.abs(x) - hub / 2) / (width - hub), (np.abs(y) - hub / 2) / (depth - hub)) * 2.0
         inner = 1.0 - ends / along
-        rise = (
-            np.clip(reach / inner, 0.0, 1.0) * (height - 3.0 * thickness) / 2.0
-        )  # a gap of one thickness at the elbow
+        # a gap of one thickness at the elbow
+        rise = np.clip(reach / inner, 0.0, 1.0) * (height - 3.0 * thickness) / 2.0
         lower = rise + thickness * np.minimum(g[:, 2], across) / across
         upper = height - rise - thickness * np.minimum(2 * across + 1 - g[:, 2], across) / across
         return np.stack([x, y, np.where(g[:, 2] <= across, lower, upper)], axis=1)

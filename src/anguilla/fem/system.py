@@ -113,7 +113,6 @@ class SoftSystem:
         self._nothing = np.zeros((1, 9))
         rest = self.rest.x
         self._rest_length, self._rest_volume = self._lengths(rest), self._volumes(rest)
-        self.tolerance_force = self._scale()
         self._loose = _free_motions(self.rest.x, fixed) > 0
 
     # Compilation -------------------------------------------------------------------------------------------------------
@@ -200,12 +199,6 @@ class SoftSystem:
             np.array(at, dtype=np.int64), np.ascontiguousarray(np.concatenate(triangles)), np.zeros((0, 6), dtype=np.int64),
             np.array(fluid, dtype=float).reshape(-1, 4),
         )  # fmt: skip
-
-    def _scale(self) -> float:
-        """A force [N] that is large for this body: its stiffness times its size, or its weight."""
-        el = self.elements
-        area = float(el.weight.sum()) ** (2.0 / 3.0)
-        return float(np.mean(el.mu)) * area
 
     def can_drift(self, efforts: Floats) -> bool:
         """Whether the body can move as a whole: its supports leave it free, and no tight tendon ties it to the world."""

@@ -281,7 +281,7 @@ class Builder:
             for s in range(len(parents))
         ]
         strains = np.array([*node["prescribed"], *np.zeros((-len(node["prescribed"]) % LANES, 36))]).reshape(-1, 36)
-        by_lane = lambda values: np.array([values.get(k, 0.0) for k in range(LANES * packs)])  # noqa: E731
+        by_lane = lambda values: np.array([values.get(k, 0.0) for k in range(LANES * packs)])
         fields: dict[str, Any] = {name: _ints(node[name]) for name in ("parent", "kind", "segment", "basis_at")}
         fields |= {name: _ints(seg[name]) for name in seg if name != "viscosity"}
         arrays: dict[str, Any] = {name: _floats(node[name]) for name in ("fixed", "length", "mass", "inertia")}

@@ -105,7 +105,7 @@ def riccati_growth(lq: SingularLQ, length: float, steps: int) -> Array:
     """Norms (steps + 1,) of S of (110) from the tip to the root of a uniform rod, by classical Runge-Kutta; may be inf."""
     P = lq.P
     ss, sc, cs, cc = P[:6, :6], P[:6, 6:], P[6:, :6], P[6:, 6:]
-    rate = lambda S: cs - S @ ss + cc @ S - S @ sc @ S  # noqa: E731
+    rate = lambda S: cs - S @ ss + cc @ S - S @ sc @ S
     S, h = np.zeros((6, 6)), -length / steps
     norms = [0.0]
     with np.errstate(over="ignore", invalid="ignore"):

@@ -176,23 +176,9 @@ def simulate_system(
     tolerance = as_positive(usual if tolerance is None else tolerance, "tolerance", "")
     q, v = _start(system, start)
     scheme = as_scheme(method).coefficients
-    if scheme[4] < 1.0 and any(isinstance(load, Thruster) and np.any(load.ki) for load in robot.loads):
-        raise DescriptionError(
-            "Midpoint does not serve the integral of a Thruster (ki); use Newmark, HHT or GeneralisedAlpha."
-        )
+    _check_serves(scheme, method, system)
     if not system.is_plain:
-        if scheme[4] < 1.0:
-            raise DescriptionError(
-                "Midpoint serves open robots; a robot with loops or imposed motions needs Newmark, HHT or GeneralisedAlpha."
-            )
         q = close(system, inputs or {}, 0.0, q)
-        if system.rows and not forgets(scheme):
-            warnings.warn(
-                f"{method} has no numerical damping: errors of the multipliers of {robot.name!r} grow from step to step. "
-                "GeneralisedAlpha(0.9) or HHT(-0.05) forget them.",
-                AnguillaWarning,
-                stacklevel=2,
-            )
     motion = _Motion(system, scheme, tolerance, q, v, inputs or {})
     began = time.perf_counter()
     if isinstance(start, Equilibrium) and start.multipliers.shape == motion.lam.shape:
@@ -235,6 +221,26 @@ def simulate_system(
     if not ok and raise_on_failure:
         raise SolverError(f"The motion of {robot.name!r} {message}.", result=result, advice=advice(status, result))
     return result
+
+
+def _check_serves(scheme: Coefficients, method: Scheme | str, system: System) -> None:
+    """Refuse a scheme that cannot integrate the robot, and warn of one that does so badly."""
+    robot, midpoint = system.robot, scheme[4] < 1.0
+    if midpoint and any(isinstance(load, Thruster) and np.any(load.ki) for load in robot.loads):
+        raise DescriptionError(
+            "Midpoint does not serve the integral of a Thruster (ki); use Newmark, HHT or GeneralisedAlpha."
+        )
+    if midpoint and not system.is_plain:
+        raise DescriptionError(
+            "Midpoint serves open robots; a robot with loops or imposed motions needs Newmark, HHT or GeneralisedAlpha."
+        )
+    if system.rows and not forgets(scheme):
+        warnings.warn(
+            f"{method} has no numerical damping: errors of the multipliers of {robot.name!r} grow from step to step. "
+            "GeneralisedAlpha(0.9) or HHT(-0.05) forget them.",
+            AnguillaWarning,
+            stacklevel=4,  # the line that calls `simulate`
+        )
 
 
 def advice(status: int, result: Trajectory) -> str:

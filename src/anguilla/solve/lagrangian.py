@@ -152,7 +152,16 @@ def _slope(
 def mass_matrix(
     robot: Robot | System, q: State, v: ArrayLike | None = None, t: float = 0.0, inputs: Inputs | None = None
 ) -> Floats:
-    """Mass matrix M = dR/da (n, n), symmetric; added mass of loads included."""
+    """Mass matrix M = dR/da (n, n), symmetric; added mass of loads included.
+
+    Args:
+        robot: a Robot, or a System compiled from it, which is quicker when asked often.
+        q: (n,) coordinates, or an Equilibrium.
+        v: (n,) rates; zero if not given.
+        t: time [s] at which loads are taken.
+        inputs: inputs of the actuators by name; absent ones are zero.
+
+    """
     system, q, v = _state(robot, q, v)
     loads = system.loads(t, inputs).loads
     return _slope(system, loads, (q, v, 0.0 * v), np.zeros(system.rows), 0.0, ACCELERATION)
@@ -164,6 +173,7 @@ def bias_forces(
     """Coriolis, centrifugal and gyroscopic forces C(q, v) v (n,): what it takes to hold zero accelerations.
 
     Of the robot's own masses: what loads do with velocity (drag, added mass) stays in the residual.
+    The arguments are those of `mass_matrix`; t and inputs do not matter.
     """
     system, q, v = _state(robot, q, v)
     return _inertia(system).force(q, v, 0.0 * v)
@@ -177,6 +187,7 @@ def coriolis_matrix(
     The bias b(v) is quadratic in v. The Christoffel symbols of coordinates are symmetric in their two lower places, so C is
     half of db/dv, which the tangent gives exactly. Balls have quasi-velocities, whose connection has the torsion of the
     bracket [v, e_j] = W(v) e_j: the symmetric part is the same, and half of M W(v) is added.
+    The arguments are those of `mass_matrix`; t and inputs do not matter.
     """
     system, q, v = _state(robot, q, v)
     flat, rates, masses = _inertia(system).tangents(q, v, (0.0, 0.0), (RATE, 0.0), (0.0, ACCELERATION))
@@ -187,7 +198,10 @@ def coriolis_matrix(
 def gravity_forces(
     robot: Robot | System, q: State, v: ArrayLike | None = None, t: float = 0.0, inputs: Inputs | None = None
 ) -> Floats:
-    """Generalised forces of gravity (n,), positive where gravity pushes the coordinate up."""
+    """Generalised forces of gravity (n,), positive where gravity pushes the coordinate up.
+
+    The arguments are those of `mass_matrix`; v and inputs do not matter.
+    """
     system, q, v = _state(robot, q, v)
     gravity = system.robot.gravity_values([as_number(t, "t", "s")])[0]
     return -_inertia(system).force(q, 0.0 * v, 0.0 * v, gravity)
@@ -199,7 +213,8 @@ def stiffness(
 ) -> Floats:  # fmt: skip
     """Tangent stiffness dR/dq (n, n) at zero acceleration: elastic, of loads, and of the constraints' forces.
 
-    `multipliers` (m,) are the forces of the constraints; those of an Equilibrium given as q, else zero.
+    The arguments are those of `mass_matrix`; `multipliers` (m,) are the forces of the constraints: those of an
+    Equilibrium given as q, else zero.
     """
     system, at, v = _state(robot, q, v)
     return system.tangent(at, v, t=t, inputs=inputs, multipliers=_multipliers(system, q, multipliers))
@@ -208,7 +223,10 @@ def stiffness(
 def damping(
     robot: Robot | System, q: State, v: ArrayLike | None = None, t: float = 0.0, inputs: Inputs | None = None
 ) -> Floats:
-    """dR/dv (n, n): damping of materials, joints and loads; of a moving robot also its gyroscopic terms."""
+    """dR/dv (n, n): damping of materials, joints and loads; of a moving robot also its gyroscopic terms.
+
+    The arguments are those of `mass_matrix`.
+    """
     system, q, v = _state(robot, q, v)
     loads = system.loads(t, inputs).loads
     return _slope(system, loads, (q, v, 0.0 * v), np.zeros(system.rows), RATE, 0.0)
@@ -219,7 +237,8 @@ def actuation_matrix(
 ) -> Floats:
     """L(q) (n, actuators): generalised force per unit of each input.
 
-    A tendon whose input is its length has its tension as input here.
+    A tendon whose input is its length has its tension as input here. The arguments are those of `mass_matrix`; v does
+    not matter.
     """
     system, q, v = _state(robot, q, v)
     loads = system.loads(t, inputs).loads
@@ -248,6 +267,7 @@ def forward_dynamics(
 
     With loops, imposed motions or twist constraints q must satisfy them (`statics` and `simulate` close a robot); v is
     corrected to the nearest rates that do. Second derivatives of constraints come from differences (1e-8).
+    The arguments are those of `mass_matrix`.
 
     Returns:
         Accelerations: a (n,), multipliers (m,), v (n,).

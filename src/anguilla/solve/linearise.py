@@ -104,7 +104,7 @@ def _names(at: Local, blocks: Sequence[str]) -> list[str]:
 def _outputs(at: Local, outputs: Outputs, width: int) -> tuple[Floats, list[str]]:
     """C (o, states) and the names of the outputs."""
     f, g = at.place.shape[1], at.rate.shape[1]
-    pad = lambda rows: np.hstack([rows, np.zeros((len(rows), width - rows.shape[1]))])  # noqa: E731
+    pad = lambda rows: np.hstack([rows, np.zeros((len(rows), width - rows.shape[1]))])
     if callable(outputs):
         return pad(_differences(at, outputs)), []
     rows, names, labels = [np.zeros((0, f + g))], [], at.system.robot.coordinates()

@@ -271,9 +271,8 @@ def newton(tree, ws, loads, s, cq, cv, ca, relative, absolute, most, chord):
             contraction = 1.0 if fresh else s.memory[CONTRACTION] ** 0.8
         if len(s.step) > n:
             contraction = max(contraction, worst)
-        s.memory[CONTRACTION] = (
-            1.0 if fresh else contraction
-        )  # quadratic convergence says nothing about the next, older tangent
+        # quadratic convergence says nothing about the next, older tangent
+        s.memory[CONTRACTION] = 1.0 if fresh else contraction
         _correct(tree, s, cq)
         cuts = 0
         goal = relative * norm(s.d, tree.weight) + absolute

@@ -95,7 +95,13 @@ class Stepper:
     def step(self, count: int | Mapping[str, float] = 1, inputs: Mapping[str, float] | None = None) -> None:
         """Do some steps with constant inputs; a step that fails is cut into smaller ones. `step(inputs)` does one.
 
-        Raises SolverError, with the last good state in `.result`, when that fails too.
+        Args:
+            count: number of steps.
+            inputs: inputs by name [N, Pa, ...]; those not given keep their values.
+
+        Raises:
+            SolverError: with the last good state in `.result`, when the smallest steps fail too.
+
         """
         if isinstance(count, Mapping):
             if inputs is not None:

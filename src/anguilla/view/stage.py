@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from anguilla.assemble.observe import S_X
-from anguilla.describe import Closure, DistributedWrench, Frame, Robot, RodHandle, Wrench
+from anguilla.describe import Closure, DistributedWrench, Frame, Robot, Wrench
 from anguilla.results import Equilibrium, Trajectory
 from anguilla.view.scene import Array, Scene, Tube
 
@@ -193,8 +193,3 @@ def _round_up(value: float) -> float:
     """The smallest of 1, 2, 5 times a power of ten that is not below a value."""
     power = 10.0 ** np.floor(np.log10(max(value, 1e-12)))
     return float(next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= value * (1.0 - 1e-9)))
-
-
-def rods_of_robot(robot: Robot) -> list[RodHandle]:
-    """The rods of a robot."""
-    return [part for part in robot.parts if isinstance(part, RodHandle)]

@@ -71,7 +71,7 @@ def statics(
     began = time.perf_counter()
     coarse = None
     if start is None and shoots > FEW:  # fewer unknowns converge from further away
-        coarse = lambda: statics(  # noqa: E731
+        coarse = lambda: statics(
             robot, inputs=inputs, ties=ties, stress=stress, t=t, shoots=FEW, intervals=intervals, solver=solver,
             follow_strain=follow_strain, tolerance=tolerance, iterations=iterations, raise_on_failure=False,
         )  # fmt: skip

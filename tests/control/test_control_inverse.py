@@ -366,3 +366,11 @@ def test_ballooning_chambers_and_a_target_out_of_reach_give_the_nearest_place(ta
         near = np.clip(found + change, 0, most)
         eq = fem.statics(system, inputs=dict(zip(("left", "right"), near, strict=True)), start=reach.equilibrium)
         assert np.linalg.norm(eq.position("tip") - target) >= reach.distance - 1e-9
+
+
+def test_targets_that_are_no_numbers_are_refused():
+    solver = control.InverseKinematics(finger())
+    with pytest.raises(ag.DescriptionError, match="position"):
+        solver.solve({next(iter(solver.model.effectors)): "here"})
+    with pytest.raises(ag.DescriptionError, match="path must be positions"):
+        solver.follow(next(iter(solver.model.effectors)), "there")

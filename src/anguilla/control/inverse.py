@@ -12,7 +12,7 @@ from anguilla.control.allocation import Allocation, allocate
 from anguilla.control.model import ConstraintModel, as_model
 from anguilla.control.settling import ARRIVED, BEYOND, Reach, arrived_at, give_up, settle
 from anguilla.describe.description import did_you_mean
-from anguilla.errors import DescriptionError, SolverError, as_count, as_pose, as_positive, as_vector, refuse
+from anguilla.errors import DescriptionError, SolverError, as_array, as_count, as_pose, as_positive, as_vector, refuse
 from anguilla.fem.projection import Projection
 from anguilla.lie import dexp3_inv
 from anguilla.results import Status
@@ -99,7 +99,7 @@ class InverseKinematics:
                 rotations.append(None)
                 mask.append(np.zeros(rows[name]))
                 continue
-            value = np.asarray(targets[name], dtype=float)
+            value = as_array(targets[name], f"The target of {name!r}", "a position (3,) [m] or a pose (4, 4)")
             if value.shape == (4, 4):
                 if rows[name] == 3:
                     raise DescriptionError(f"targets: effector {name!r} has no orientation; give a position (3,) [m].")
@@ -292,7 +292,7 @@ class InverseKinematics:
 
     def follow(self, name: str, path: ArrayLike, **options: Any) -> list[Reach]:
         """Solve along a path (k, 3) [m] of one effector, each point from the one before."""
-        points = np.asarray(path, dtype=float)
+        points = as_array(path, "path", "positions of shape (k, 3) [m]")
         if points.ndim != 2 or points.shape[1] != 3:
             raise refuse("path", "positions of shape (k, 3) [m]", path)
         return [self.solve({name: point}, **options) for point in points]

@@ -6,6 +6,7 @@ from control_bodies import finger, guided, parallel, rod
 
 import anguilla as ag
 from anguilla import control, fem
+from anguilla.fem.lattice import lattice
 from anguilla.lie import exp3
 
 
@@ -331,3 +332,45 @@ def test_a_rigid_end_does_not_slow_the_search():
     reach = control.inverse_kinematics(body, {"tip": known.position("tip")})
     assert reach.distance < 1e-5
     assert reach.status.counters["steps"] <= 12
+
+
+def two_chambers(most):
+    """A soft box along x with two chambers side by side, which balloon before they bend it much."""
+    shape, hole = (20, 10, 5), {}
+    for name, low in (("left", 1), ("right", 6)):
+        hole[name] = np.zeros(shape, dtype=bool)
+        hole[name][2:-2, low : low + 3, 1:-1] = True
+    keep = ~(hole["left"] | hole["right"])
+    mesh = lattice(shape, lambda g: g * [0.006, 0.004, 0.004] - [0.0, 0.02, 0.01], keep=keep, holes=hole)
+    silicone = ag.Material(2e5, 1070, poisson=0.45)
+    body = fem.SoftBody("box", mesh, silicone, law="neo_hookean", element="averaged")
+    body.fix(lambda x: x[:, 0] < 1e-9)
+    for name in hole:
+        body.actuate(name, fem.Chamber(name, pressure=(0, most)))
+    body.effector("tip", (0.12, 0, 0))
+    return body
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", [(0.118, -0.03, -0.01), (0.3, 0.2, 0.0)])
+def test_ballooning_chambers_and_a_target_out_of_reach_give_the_nearest_place(target):
+    """Linearised steps turn elements inside out here, though every pressure within the limits has an equilibrium."""
+    most = 2.5e4
+    body = two_chambers(most)
+    reach = control.inverse_kinematics(body, {"tip": target})
+    found = np.array(list(reach.inputs.values()))
+    assert reach.status.success
+    assert np.all((found >= -1e-6) & (found <= most + 1e-6))
+    system = fem.SoftSystem(body)
+    for change in np.array([(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1)]) * 0.01 * most:
+        near = np.clip(found + change, 0, most)
+        eq = fem.statics(system, inputs=dict(zip(("left", "right"), near, strict=True)), start=reach.equilibrium)
+        assert np.linalg.norm(eq.position("tip") - target) >= reach.distance - 1e-9
+
+
+def test_targets_that_are_no_numbers_are_refused():
+    solver = control.InverseKinematics(finger())
+    with pytest.raises(ag.DescriptionError, match="position"):
+        solver.solve({next(iter(solver.model.effectors)): "here"})
+    with pytest.raises(ag.DescriptionError, match="path must be positions"):
+        solver.follow(next(iter(solver.model.effectors)), "there")

@@ -2,6 +2,7 @@
 
 import pytest
 
+import anguilla as ag
 from anguilla.describe import (
     STRAIN_NAMES,
     Chebyshev,
@@ -94,3 +95,9 @@ def test_bad_strains(make, text):
     with pytest.raises(DescriptionError) as caught:
         make()
     assert text in str(caught.value)
+
+
+@pytest.mark.parametrize("make", [ag.kirchhoff, ag.extensible_kirchhoff, ag.reissner, ag.planar, ag.universal])
+def test_a_basis_in_place_of_a_number_is_shown_its_door(make):
+    with pytest.raises(ag.DescriptionError, match=r"Strains\(bend_y=basis"):
+        make(ag.PiecewisePolynomial(2, 3))

@@ -63,3 +63,12 @@ def test_one_that_fails_leaves_the_others_alone():
 def test_doors(options, text):
     with pytest.raises(ag.DescriptionError, match=text):
         ag.simulate_batch(arm(), duration=0.1, dt=0.01, **options)
+
+
+@pytest.mark.parametrize("inputs", [{"pull": 1.0}, 3.0])
+def test_inputs_of_a_batch_are_a_list(inputs):
+    robot = ag.Robot("arm")
+    rod = robot.add(ag.Rod(0.3, ag.Circle(0.01), ag.Material(3e6, 1100), ag.planar(2)), at=robot.ground)
+    robot.actuate("pull", ag.Tendon(rod, ag.parallel(y=0.005)))
+    with pytest.raises(ag.DescriptionError, match="a list with one entry for each copy"):
+        ag.simulate_batch(robot, duration=0.1, dt=0.01, inputs=inputs)

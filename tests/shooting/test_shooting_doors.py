@@ -229,3 +229,25 @@ def test_what_is_not_known_is_refused():
     rod = hinged.add(paper_rod(), at=hinged.ground, joint=ag.Revolute(axis=(0, 0, 1), stiffness=10.0))
     with pytest.raises(ag.DescriptionError, match="inverse dynamics by shooting is for"):
         shooting.inverse_dynamics(hinged, {})
+
+
+def test_an_imposed_shape_is_refused_not_left_out():
+    """The strains are unknowns here: before, the rod stayed straight without a word."""
+    robot = ag.Robot("eel", gravity=(0, 0, 0))
+    bend = ag.StrainOffset(3.0, ramp=None)
+    rod = robot.add(ag.Rod(0.3, ag.Circle(0.01), ag.Material(3e6, 1100), shape=bend), at=robot.ground)
+    with pytest.raises(ag.DescriptionError, match="imposed shape"):
+        shooting.statics(robot)
+    with pytest.raises(ag.DescriptionError, match="imposed shape"):
+        shooting.simulate(robot, duration=0.1, dt=0.01)
+    with pytest.raises(ag.DescriptionError, match="imposed shape"):
+        shooting.strain_form(robot)
+    given = shooting.inverse_statics(robot, {rod: lambda X: np.tile([0, 0, 3.0, 1, 0, 0], (len(X), 1))})
+    np.testing.assert_allclose(given.stress(rod)[:, 2], -3.0 * 3e6 * np.pi * 0.01**4 / 4, rtol=1e-9)
+
+
+def test_strains_of_inverse_dynamics_come_by_rod():
+    robot = ag.Robot("arm")
+    robot.add(ag.Rod(0.3, ag.Circle(0.01), ag.Material(3e6, 1100), ag.planar(2)), at=robot.ground)
+    with pytest.raises(ag.DescriptionError, match="dictionary from rods"):
+        shooting.inverse_dynamics(robot, ag.simulate(robot, duration=0.02, dt=0.01))

@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from anguilla.control.allocation import Allocation, allocate
 from anguilla.control.model import ConstraintModel, as_model
-from anguilla.control.settling import Reach, give_up, settle
+from anguilla.control.settling import ARRIVED, BEYOND, Reach, arrived_at, give_up, settle
 from anguilla.describe.description import did_you_mean
-from anguilla.errors import DescriptionError, SolverError, as_count, as_pose, as_positive, as_vector, refuse
+from anguilla.errors import DescriptionError, SolverError, as_array, as_count, as_pose, as_positive, as_vector, refuse
 from anguilla.fem.projection import Projection
 from anguilla.lie import dexp3_inv
+from anguilla.results import Status
 
 __all__ = ["InverseKinematics", "inverse_kinematics"]
 
@@ -98,7 +99,7 @@ class InverseKinematics:
                 rotations.append(None)
                 mask.append(np.zeros(rows[name]))
                 continue
-            value = np.asarray(targets[name], dtype=float)
+            value = as_array(targets[name], f"The target of {name!r}", "a position (3,) [m] or a pose (4, 4)")
             if value.shape == (4, 4):
                 if rows[name] == 3:
                     raise DescriptionError(f"targets: effector {name!r} has no orientation; give a position (3,) [m].")
@@ -193,7 +194,8 @@ class InverseKinematics:
 
         begin, home = self.model.positions(), self.model.remember()
         self._waypoint = home
-        for pieces in (1, 4, 16):  # straight there; if that fails, along the line in pieces
+        sure: Reach | None = None
+        for pieces in (1, 4, 16):  # straight there; if that fails, surely, or along the line in pieces
             self.model.restore(home)
             self.retreat(self.reach / pieces)
             last = pieces == 16
@@ -203,14 +205,80 @@ class InverseKinematics:
                     self.model, step, error, tolerance, iterations if last else min(40, iterations), True, self
                 )
             except SolverError as failure:
+                if pieces == 1:
+                    sure = self._descend(home, positions, rotations, mask, error, tolerance, iterations)
+                    if sure is not None and self._is_best(sure, mask):
+                        return sure
+                    end = self.model.remember()
+                if not last:
+                    continue
+                if sure is not None:
+                    self.model.restore(end)
+                    if sure.status.success or not raise_on_failure:
+                        return sure
+                    raise SolverError(
+                        f"Inverse kinematics {sure.status.message}.", result=sure, advice=BEYOND
+                    ) from None
                 known = isinstance(failure.result, Reach)
-                if last and not known and self._choice is not None:
+                if not known and self._choice is not None:
                     return give_up(self.model, [self._waypoint, home], self._choice, error, failure, raise_on_failure)
-                if last and (raise_on_failure or not known):
+                if raise_on_failure or not known:
                     raise
-                if last:
-                    return failure.result
+                return failure.result
         raise AssertionError
+
+    def _is_best(self, found: Reach, mask: Floats) -> bool:
+        """Whether another way to the target cannot be expected to end nearer: it is there, or efforts fail it."""
+        limited = np.any(found.allocation.effort_limit) or np.any(found.allocation.stroke_limit)
+        few = len(self.model.actuators) < np.count_nonzero(mask)
+        return found.status.success and (found.distance <= ARRIVED * self.model.size or bool(limited or few))
+
+    def _descend(
+        self, home: Any, positions: list[Floats], rotations: list[Floats | None], mask: Floats, error: Any,
+        tolerance: float, most: int,
+    ) -> Reach | None:  # fmt: skip
+        """Nearer with every step and in equilibrium after each: slow, and sure to end; None if it cannot begin.
+
+        Steps of the linearised model may run away from equilibrium where the body balloons or buckles on the way to a target
+        out of reach. Here each is followed by an equilibrium, and halved until the target is nearer.
+        """
+        model, weights, trust = self.model, self._weights * mask, self.reach
+        model.restore(home)
+        try:
+            equilibrium = model.relax()
+        except SolverError:
+            return None
+        choice, length, settled, count = None, np.inf, False, 0
+        while count < most and not settled:
+            count += 1
+            now = model.errors(positions, rotations)
+            merit, turn, memory = float(np.linalg.norm(weights * now)), self._turn(now), model.remember()
+            projection = model.project()
+            part = min(1.0, trust / max(merit, 1e-300))
+            choice = allocate(
+                projection, "e", part * now, model.limits(), weights=weights, energy=self.energy, turn=turn
+            )
+            blocked = False
+            while not settled:
+                length = min(model.advance(projection, choice.change, reach=trust), trust)
+                try:
+                    trial = model.relax()
+                    better = float(np.linalg.norm(weights * model.errors(positions, rotations))) < merit
+                except SolverError:
+                    better, blocked = False, True
+                if better:
+                    equilibrium, trust = trial, min(2.0 * trust, self.reach)
+                    break
+                model.restore(memory)
+                trust = (0.125 if blocked else 0.5) * min(trust, length)  # an equilibrium that fails costs much
+                settled = trust <= tolerance * model.size
+            settled = settled or length <= tolerance * model.size
+        if choice is None or not settled:
+            return None
+        message = f"settled in {count} steps, each of them in equilibrium"
+        if blocked:
+            message = "stopped where it found no equilibrium further on; the nearest one is given"
+        return arrived_at(model, choice, error(), Status(not blocked, message, {"steps": count}), equilibrium)
 
     def _approach(self, begin: list[Floats], end: list[Floats], mask: Floats, pieces: int) -> None:
         """Bring the effectors near their targets along straight lines, in equilibrium at every piece."""
@@ -234,7 +302,7 @@ class InverseKinematics:
             A `Reach` for each point.
 
         """
-        points = np.asarray(path, dtype=float)
+        points = as_array(path, "path", "positions of shape (k, 3) [m]")
         if points.ndim != 2 or points.shape[1] != 3:
             raise refuse("path", "positions of shape (k, 3) [m]", path)
         return [self.solve({name: point}, **options) for point in points]

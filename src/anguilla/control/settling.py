@@ -13,10 +13,11 @@ from anguilla.control.model import ConstraintModel
 from anguilla.errors import SolverError, as_count
 from anguilla.results import Status
 
-__all__ = ["Reach", "give_up", "settle"]
+__all__ = ["Reach", "arrived_at", "give_up", "settle"]
 
 Floats = NDArray[np.float64]
 ARRIVED = 1e-5  # of the size of the robot: an effector so near its target is there
+BEYOND = "If the target is out of reach, limit the efforts or strokes of the actuators, or bring it nearer."
 CRAWL = 1e-4  # steps below this part of the size end the search when the target does not come nearer
 
 
@@ -110,7 +111,9 @@ def settle(
         message, settled = f"arrived in {count} steps, while the shape still eases by {length:.1e} m a step", True
     if settled and not choice.feasible:
         message += "; the limits of strokes and efforts contradict each other, strokes are violated least"
-    result = _reach(model, choice, left, Status(settled, message, {"steps": count, "halvings": halvings}), equilibrium)
+    result = arrived_at(
+        model, choice, left, Status(settled, message, {"steps": count, "halvings": halvings}), equilibrium
+    )
     if not settled and raise_on_failure:
         raise SolverError(
             f"Inverse kinematics did not settle: {message}.", result=result,
@@ -138,16 +141,17 @@ def give_up(
     else:
         raise failure
     message = "stopped on its way to the target; the nearest equilibrium met is given"
-    result = _reach(model, choice, error(), Status(False, message, {}), equilibrium)
+    result = arrived_at(model, choice, error(), Status(False, message, {}), equilibrium)
     if not raise_on_failure:
         return result
     raise SolverError(
         f"Inverse kinematics {message}. The reason: {failure}", result=result,
-        advice="If the target is out of reach, limit the efforts or strokes of the actuators, or bring it nearer.",
+        advice=BEYOND,
     )  # fmt: skip
 
 
-def _reach(model: ConstraintModel, choice: Allocation, left: Floats, status: Status, equilibrium: Any) -> Reach:
+def arrived_at(model: ConstraintModel, choice: Allocation, left: Floats, status: Status, equilibrium: Any) -> Reach:
+    """The result at the present state of the model."""
     named = lambda names, values: dict(zip(names, np.asarray(values).tolist(), strict=True))
     return Reach(
         named(model.actuators, model.efforts), named(model.actuators, model.strokes()),

@@ -95,6 +95,15 @@ def _modes(value: int | None, name: str, default: int) -> int:
     return default if value is None else as_count(value, name, minimum=0)
 
 
+def _first_modes(value: int, name: str) -> int:
+    if isinstance(value, Basis):
+        raise DescriptionError(
+            f"{name} modes must be an integer of at least 1; got a basis. A basis of your own goes to the strains by name: "
+            "Strains(bend_y=basis, bend_z=basis, ...)."
+        )
+    return as_count(value, f"{name} modes")
+
+
 def kirchhoff(modes: int, basis: BasisKind = "legendre", *, twist_modes: int | None = None) -> Strains:
     """Return the strains of an inextensible, unshearable rod: twist, bend_y, bend_z.
 
@@ -104,7 +113,7 @@ def kirchhoff(modes: int, basis: BasisKind = "legendre", *, twist_modes: int | N
         twist_modes: number of functions for the twist; 0 = the rod does not twist.
 
     """
-    n = as_count(modes, "kirchhoff modes")
+    n = _first_modes(modes, "kirchhoff")
     return _strains(basis, {"twist": _modes(twist_modes, "kirchhoff twist_modes", n), "bend_y": n, "bend_z": n})
 
 
@@ -124,7 +133,7 @@ def extensible_kirchhoff(
         stretch_modes: number of functions for the stretch; 0 = none.
 
     """
-    n = as_count(modes, "extensible_kirchhoff modes")
+    n = _first_modes(modes, "extensible_kirchhoff")
     twist = _modes(twist_modes, "extensible_kirchhoff twist_modes", n)
     stretch = _modes(stretch_modes, "extensible_kirchhoff stretch_modes", n)
     return _strains(basis, {"twist": twist, "bend_y": n, "bend_z": n, "stretch": stretch})
@@ -148,7 +157,7 @@ def reissner(
         shear_modes: number of functions for each of the two shears; 0 = none.
 
     """
-    n = as_count(modes, "reissner modes")
+    n = _first_modes(modes, "reissner")
     twist = _modes(twist_modes, "reissner twist_modes", n)
     stretch = _modes(stretch_modes, "reissner stretch_modes", n)
     shear = _modes(shear_modes, "reissner shear_modes", n)
@@ -169,7 +178,7 @@ def planar(modes: int, basis: BasisKind = "legendre", *, stretch_modes: int = 0,
         shear_modes: number of functions for the shear; 0 = none.
 
     """
-    n = as_count(modes, "planar modes")
+    n = _first_modes(modes, "planar")
     stretch = as_count(stretch_modes, "planar stretch_modes", minimum=0)
     shear = as_count(shear_modes, "planar shear_modes", minimum=0)
     return _strains(basis, {"bend_z": n, "stretch": stretch, "shear_y": shear})
@@ -180,19 +189,19 @@ def planar(modes: int, basis: BasisKind = "legendre", *, stretch_modes: int = 0,
 
 def stewart(modes: int, basis: BasisKind = "legendre") -> Strains:
     """Return the strains of a stack of Gough-Stewart platforms: all six, as many functions for each."""
-    return reissner(as_count(modes, "stewart modes"), basis)
+    return reissner(_first_modes(modes, "stewart"), basis)
 
 
 def extensible_spherical(modes: int, basis: BasisKind = "legendre") -> Strains:
     """Return the strains of a stack of spherical platforms that also stretch: twist, bend_y, bend_z, stretch."""
-    return extensible_kirchhoff(as_count(modes, "extensible_spherical modes"), basis)
+    return extensible_kirchhoff(_first_modes(modes, "extensible_spherical"), basis)
 
 
 def spherical(modes: int, basis: BasisKind = "legendre") -> Strains:
     """Return the strains of a stack of spherical platforms: twist, bend_y, bend_z."""
-    return kirchhoff(as_count(modes, "spherical modes"), basis)
+    return kirchhoff(_first_modes(modes, "spherical"), basis)
 
 
 def universal(modes: int, basis: BasisKind = "legendre") -> Strains:
     """Return the strains of a stack of universal joints, which do not twist: bend_y, bend_z."""
-    return kirchhoff(as_count(modes, "universal modes"), basis, twist_modes=0)
+    return kirchhoff(_first_modes(modes, "universal"), basis, twist_modes=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from anguilla.assemble.system import Inputs, System, as_robot
 from anguilla.describe import Robot
-from anguilla.errors import DescriptionError, as_count
+from anguilla.errors import DescriptionError, as_count, refuse
 from anguilla.results import Trajectory
 from anguilla.solve.dynamics import Start, simulate_system
 from anguilla.solve.progress import progress_bar
@@ -44,6 +44,9 @@ def simulate_batch(
 
     """
     lists = {"inputs": inputs, "starts": starts, "parameters": parameters}
+    for name, given in lists.items():
+        if given is not None and (isinstance(given, (str, Mapping)) or not hasattr(given, "__len__")):
+            raise refuse(f"simulate_batch {name}", "a list with one entry for each copy", given)
     sizes = {name: len(given) for name, given in lists.items() if given is not None}
     if count is not None:
         sizes["count"] = as_count(count, "count")

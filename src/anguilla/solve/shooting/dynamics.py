@@ -14,6 +14,7 @@ from anguilla.results import Status
 from anguilla.solve.schemes import Newmark
 from anguilla.solve.shooting.loop import Loop, Snapshot, Start
 from anguilla.solve.shooting.march import FULL_PRECISION
+from anguilla.solve.shooting.network import refuse_shapes
 from anguilla.solve.shooting.problem import Inputs, Problem, Stress
 from anguilla.solve.shooting.shape import Motion
 
@@ -70,6 +71,7 @@ def simulate(
         robot, shoots=shoots, intervals=intervals, follow_strain=follow_strain, stress=stress, added=added, moving=True,
         along=_as_along(along),
     )  # fmt: skip
+    refuse_shapes(robot)
     problem.check_inputs(inputs)
     if not accelerations and (problem.roots or problem.jointed):
         raise DescriptionError(

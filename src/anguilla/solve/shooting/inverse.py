@@ -7,7 +7,7 @@ Newton-Euler passes, the acceleration of a free root being found from seven of t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,7 @@ from scipy.optimize import lsq_linear
 
 from anguilla import lie
 from anguilla.describe import Robot, RodHandle
-from anguilla.errors import DescriptionError, as_count, as_number, as_pose, as_vector
+from anguilla.errors import DescriptionError, as_count, as_number, as_pose, as_vector, refuse
 from anguilla.mechanics.tree import Floats
 from anguilla.solve.shooting.kinematics import reconstruct
 from anguilla.solve.shooting.problem import Inputs, Problem
@@ -231,6 +231,9 @@ def _of_motion(strain, problem: Problem, step: int):
 
 def _sample(problem: Problem, fields: StrainFields | None, default: Floats | None = None) -> Floats:
     out = np.zeros_like(problem.rest) if default is None else default.copy()
+    if fields is not None and not isinstance(fields, Mapping):
+        wanted = "a dictionary from rods to functions of X (m,) [m] that return (m, 6), or a result of shooting"
+        raise refuse("The strains", wanted, fields)
     for rod, function in (fields or {}).items():
         if not isinstance(rod, RodHandle) or rod.robot is not problem.robot:
             raise DescriptionError(f"strains are given by rod of robot {problem.robot.name!r}; got {rod!r}.")

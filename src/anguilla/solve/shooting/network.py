@@ -157,6 +157,16 @@ def check_known(robot: Robot, *, muscles: bool = True) -> None:
         )
 
 
+def refuse_shapes(robot: Robot) -> None:
+    """Refuse imposed shapes where strains are unknowns: inverse dynamics is for strains that are given."""
+    for part in robot.parts:
+        if isinstance(part, RodHandle) and part.rod.shape is not None:
+            raise DescriptionError(
+                f"Rod {part.name!r} has an imposed shape: shooting finds the strains of a rod from its loads. Use "
+                "ag.statics and ag.simulate for it, or shooting.inverse_dynamics with these strains."
+            )
+
+
 def build(robot: Robot, shoots: int, intervals: int, along: Floats, frames: Sequence[Frame] = ()) -> Network:
     """Cut the rods of a robot where anything jumps or acts, and further into about `shoots` segments each."""
     if not isinstance(robot, Robot):

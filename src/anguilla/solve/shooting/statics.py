@@ -13,6 +13,7 @@ from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_count, as_flag, as_number, as_positive
 from anguilla.results import Status
 from anguilla.solve.shooting.jointing import joint_efforts
+from anguilla.solve.shooting.network import refuse_shapes
 from anguilla.solve.shooting.problem import Inputs, Problem, Stress, Unknowns
 from anguilla.solve.shooting.shape import StaticShape, fields_of
 from anguilla.solve.shooting.solver import SOLVERS, Outcome
@@ -67,6 +68,7 @@ def statics(
     problem = Problem(
         robot, shoots=shoots, intervals=intervals, ties=ties, follow_strain=follow_strain, stress=stress, t=t
     )
+    refuse_shapes(robot)
     problem.check_inputs(inputs)
     began = time.perf_counter()
     coarse = None

@@ -16,7 +16,7 @@ from anguilla import lie
 from anguilla.describe import STRAIN_NAMES, DistributedWrench, Robot, RodHandle, Wrench
 from anguilla.errors import DescriptionError, SolverError
 from anguilla.mechanics.tree import Floats
-from anguilla.solve.shooting.network import check_known
+from anguilla.solve.shooting.network import check_known, refuse_shapes
 from anguilla.solve.shooting.problem import Inputs, coadjoint_matrix
 
 __all__ = ["StrainSolution", "strain_form"]
@@ -45,6 +45,7 @@ def strain_form(robot: Robot, *, inputs: Inputs | None = None, steps: int = 1, i
 
     """
     check_known(robot, muscles=False)
+    refuse_shapes(robot)
     rods = [part for part in robot.parts if isinstance(part, RodHandle)]
     if len(robot.parts) != 1 or len(rods) != 1 or rods[0].joint.size:
         raise DescriptionError("strain_form is for one rod clamped to the ground.")

@@ -75,10 +75,9 @@ def core(case, dt, duration, modes):
     robot, handle, force, held = arm(case, modes)
     start = ag.statics(robot, inputs=held)
     force.force = (0.0, 0.0, 0.0)
-    first = ag.simulate(robot, duration=dt, dt=dt, start=start, method=ag.Newmark(0.5, 1.0), tolerance=1e-10)
-    then = ag.simulate(
-        robot, duration=duration - dt, dt=dt, start=(first.q[-1], first.v[-1]), method=ag.Newmark(), tolerance=1e-10
-    )
+    options = {"tolerance": 1e-10, "smooth_start": False}
+    first = ag.simulate(robot, duration=dt, dt=dt, start=start, method=ag.Newmark(0.5, 1.0), **options)
+    then = ag.simulate(robot, duration=duration - dt, dt=dt, start=first, method=ag.Newmark(), **options)
     return np.vstack([first.position(handle.tip)[:1], then.position(handle.tip)])[:, :2]
 
 

@@ -34,6 +34,7 @@ ENTRIES = (
     ANGUILLA,
     FLYING,
     Entry("plain", "Exudyn, plain exact beam", "exudyn", EXUDYN, ("--plain",), repeat=4),
+    Entry("damped", "Exudyn, plain, damped", "exudyn", EXUDYN, ("--plain", "--damped"), repeat=4),
     Entry("fastest", "Exudyn, fastest", "exudyn", EXUDYN),
     Entry("settled", "Exudyn, settled", "exudyn", EXUDYN, ("--settled",)),
     # On `stiff` the settled setting has exact beams already.

@@ -36,29 +36,30 @@ OTHERS = {
 def goals(result: dict) -> list[str]:
     """Markdown: what was aimed at, against which setting it is reached, and where it is not."""
     lines = [
-        "Ratios of computing time at an error of at most 1 % of the length, on one thread.",
+        "Ratios of computing time at an error of at most 1 % of the length (plain beams on `stiff`: 1.1 %), on one thread.",
         "",
-        "| case | goal | against the best peer with usual options | against Exudyn's settled setting | against the fastest peer in any setting |",
-        "|---|---:|---|---:|---|",
+        "| case | goal | against the best peer with usual options | the same with more damping | against Exudyn's settled setting | against the fastest peer in any setting |",
+        "|---|---:|---|---:|---:|---|",
     ]
     for case, goal in GOALS.items():
         rows = result["cases"].get(case)
         if not rows:
             continue
         ours = rows["anguilla"]["ratio"]
-        settled = _verdict(rows.get("settled", {}).get("ratio"), ours, goal)
+        damped, settled = (_verdict(rows.get(key, {}).get("ratio"), ours, goal) for key in ("damped", "settled"))
         first, last = (_against(others, ours, goal) for others in (_first_runs(rows), _others(rows)))
-        lines.append(f"| {case} | {goal} | {first} | {settled} | {last} |")
+        lines.append(f"| {case} | {goal} | {first} | {damped} | {settled} | {last} |")
     rows = result["others"].get("tendon", [])
     ours, peer = best_of(rows, own=True), best_of(rows, own=False)
     if ours and peer:
-        lines.append(f"| tendon arm | {TENDON_GOAL} | | | {_verdict(peer, ours, TENDON_GOAL)} (SoRoMoX) |")
+        lines.append(f"| tendon arm | {TENDON_GOAL} | | | | {_verdict(peer, ours, TENDON_GOAL)} (SoRoMoX) |")
     missed = [
         case for case, goal in GOALS.items() if case in result["cases"] and not _reached(result["cases"][case], goal)
     ]
     text = (
-        "The goals were set against peers with usual options (exact beams of Exudyn, SoRoMoX, MuJoCo, PyElastica) and the fewest "
-        "elements and longest steps within 1 %. A search over all options of Exudyn finds settings that are many times faster than "
+        "The goals were set with measurements of peers with usual options (exact beams of Exudyn, SoRoMoX, MuJoCo, PyElastica), the "
+        "first column; its settings of Exudyn are those of these measurements, or faster ones. More numerical damping lets its steps "
+        "be longer. A search over all options of Exudyn finds settings that are many times faster than "
         "those, above all its planar cables with dense linear algebra; on `soft` the goal against these would leave less time for a "
         "step than one evaluation of the balance takes. "
     )
@@ -72,9 +73,9 @@ def goals(result: dict) -> list[str]:
 
 
 def _first_runs(rows: dict[str, dict]) -> dict[str, float]:
-    """Times of the peers with usual options, by title."""
+    """Times of the peers with usual options, by title; the plain beams may be a little above 1 %."""
     keys = ("plain", "soromox", "mujoco", "pyelastica")
-    return {rows[key]["title"]: rows[key]["ratio"] for key in keys if rows.get(key, {}).get("error", 1) <= 0.01}
+    return {rows[key]["title"]: rows[key]["ratio"] for key in keys if rows.get(key, {}).get("error", 1) <= 0.012}
 
 
 def _against(others: dict[str, float], ours: float, goal: float) -> str:

@@ -127,7 +127,7 @@ def halve(case: str, rows: dict[str, dict], pythons: Pythons) -> None:
     own["moved"] = records(pythons[None], script, *named, *brief, "--refine", own=True)[0]["moved"]
     half = str(own["settings"]["dt"] / 2)
     own["halved"] = records(pythons[None], script, *named, *brief, "--dt", half, own=True)[0].get("error")
-    steps = [key for key in ("plain", "fastest", "settled", "beam") if "error" in rows.get(key, {})]
+    steps = [key for key in ("plain", "damped", "fastest", "settled", "beam") if "error" in rows.get(key, {})]
     settings = [{**rows[key]["settings"], "step": rows[key]["settings"]["step"] / 2} for key in steps]
     if steps:
         for key, line in zip(steps, exudyn(case, settings, pythons, repeat=1), strict=True):

@@ -182,7 +182,7 @@ def test_goals_say_what_is_met_and_what_is_not():
     data = {**result(), "others": {}}
     data["cases"]["soft"]["plain"] = row("Exudyn, plain exact beam", 0.006, 0.04)
     lines = goals(data)
-    assert "| soft | 150 | 200, met (Exudyn, plain exact beam) |  | 8.0, not met (Exudyn, fastest) |" in lines
+    assert "| soft | 150 | 200, met (Exudyn, plain exact beam) |  |  | 8.0, not met (Exudyn, fastest) |" in lines
 
 
 def test_crossings_compare_every_setting_of_a_peer_with_the_line_at_its_error():

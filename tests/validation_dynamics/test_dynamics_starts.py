@@ -132,14 +132,14 @@ def test_a_loop_of_steel_rods_starts_eased_and_stays_closed():
     assert np.max(np.abs(middle[0] - middle[1])) < 0.02 * LENGTH
 
 
-def test_a_stepper_starts_as_simulate_does():
-    robot, _ = steel_arm()
+def test_a_stepper_starts_and_cuts_as_simulate_does():
+    robot, _ = steel_arm(damping=0.0)
     with pytest.warns(ag.AnguillaWarning, match="not unique"):
         held = ag.statics(robot, inputs={"pull": 5.0})
-    run = ag.simulate(robot, duration=0.2, dt=0.01, start=held)
-    assert run.status.counters["substeps"] > 0
-    stepper = Stepper(robot, dt=0.01, start=held)
-    stepper.step(20)
+    run = ag.simulate(robot, duration=0.2, dt=1e-3, start=held)
+    assert run.status.counters["eased"] == 1 and run.status.counters["substeps"] > 0
+    stepper = Stepper(robot, dt=1e-3, start=held)
+    stepper.step(200)
     np.testing.assert_array_equal(stepper.q, run.q[-1])
     assert stepper._motion.cutting[LEVEL] == 0
 

@@ -42,8 +42,8 @@ CLOSED = 1e-9  # [m, rad] gap of a closure before the last correction
 PATIENCE = 4.0  # corrections that a new tangent is worth
 
 # memory between solves: 1 if the matrix holds a usable factorisation; its alpha and beta; the last contraction; the pattern
-# of slack tendons; 1 if a step should start from a constant velocity; 1 before the first step of a motion
-USABLE, ALPHA, BETA, CONTRACTION, SLACKS, STRAIGHT, STARTING = range(7)
+# of slack tendons; 1 before the first step of a motion
+USABLE, ALPHA, BETA, CONTRACTION, SLACKS, STARTING = range(6)
 
 # counters
 COUNTERS = ("iterations", "factorisations", "halvings", "eased")
@@ -67,7 +67,7 @@ class Scratch(Table):
     v0: Floats
     a0: Floats
     spare: Floats  # (n + m, n + m)
-    memory: Floats  # (7,)
+    memory: Floats  # (6,)
     kept: Floats  # (2, n) accelerations before they were eased
     counters: Ints  # (4,)
 
@@ -76,7 +76,7 @@ def scratch(n: int, m: int = 0) -> Scratch:
     """Allocate the memory of the Newton solver for n coordinates and m constraints."""
     d, step, last, left, right = (np.zeros(n + m) for _ in range(5))
     q, v, a, q0, v0, a0 = (np.zeros(n) for _ in range(6))
-    memory, counters = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]), np.zeros(4, np.int64)
+    memory, counters = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0]), np.zeros(4, np.int64)
     matrix, spare, pivot = np.zeros((n + m, n + m)), np.zeros((n + m, n + m)), np.zeros(n + m, np.int64)
     return Scratch(
         d, matrix, pivot, step, last, left, right, q, v, a, q0, v0, a0, spare, memory, np.zeros((2, n)), counters

@@ -29,7 +29,6 @@ from anguilla.solve.newton import (
     EASED,
     SINGULAR,
     STARTING,
-    STRAIGHT,
     TOO_COARSE,
     USABLE,
     evaluate_increment,
@@ -117,17 +116,6 @@ def _factors(scheme, dt):
     if mid < 1.0:
         return 0.5, 1.0 / dt, 2.0 / (dt * dt)
     return 1.0, gamma / (beta * dt), (1.0 - am) / (1.0 - af) / (beta * dt * dt)
-
-
-@inline
-def _is_curved(tree, s, dt, v, a):
-    """Whether the guess of a constant acceleration was nearer to the increment found than that of a constant velocity."""
-    with_a, without = 0.0, 0.0
-    for k in range(len(v)):
-        rest, bow = tree.weight[k] * (s.d[k] - dt * v[k]), tree.weight[k] * 0.5 * dt * dt * a[k]
-        with_a += (rest - bow) ** 2
-        without += rest**2
-    return with_a <= without
 
 
 @part
@@ -225,15 +213,10 @@ def _advance(tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolu
             eased = _ease(tree, ws, loads, s, cv, ca, q, v, a, acc, lam)
             if eased and 0.5 * dt * dt * norm(a, tree.weight) > FAR:
                 status = DIVERGED  # too long a step even for the slow modes
-    if status == CONVERGED:  # two guesses; first the one that serves better
-        curved = s.memory[STRAIGHT] == 0.0
-        status = _attempt(tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolute, most, chord, curved)
-        if status != CONVERGED and not static:
-            curved = not curved
-            status = _attempt(
-                tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolute, most, False, curved
-            )
-        s.memory[STRAIGHT] = 0.0 if curved or _is_curved(tree, s, dt, v, a) else 1.0
+    if status == CONVERGED:
+        status = _attempt(tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolute, most, chord, True)
+        if status != CONVERGED and not static:  # from another guess
+            status = _attempt(tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolute, most, False, False)
     if status == CONVERGED:
         s.memory[STARTING] = 0.0
         _accept(tree, loads, s, scheme, dt, q, v, a, acc, lam)

@@ -5,7 +5,6 @@ import pytest
 from scipy.linalg import eigh
 
 import anguilla as ag
-from anguilla.solve.pieces import LEVEL
 from anguilla.solve.stepper import Stepper
 
 LENGTH = 0.4
@@ -132,6 +131,7 @@ def test_a_loop_of_steel_rods_starts_eased_and_stays_closed():
     assert np.max(np.abs(middle[0] - middle[1])) < 0.02 * LENGTH
 
 
+@pytest.mark.filterwarnings("ignore:.*too long for Newton")
 def test_a_stepper_starts_and_cuts_as_simulate_does():
     robot, _ = steel_arm(damping=0.0)
     with pytest.warns(ag.AnguillaWarning, match="not unique"):
@@ -141,7 +141,6 @@ def test_a_stepper_starts_and_cuts_as_simulate_does():
     stepper = Stepper(robot, dt=1e-3, start=held)
     stepper.step(200)
     np.testing.assert_array_equal(stepper.q, run.q[-1])
-    assert stepper._motion.cutting[LEVEL] == 0
 
 
 def test_gradients_want_a_start_that_was_not_eased(released):

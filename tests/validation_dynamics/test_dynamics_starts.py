@@ -44,8 +44,8 @@ def error(released, **options):
 )
 def test_a_snapped_tendon_with_steps_far_above_the_fast_periods(released, method):
     errors = {dt: error(released, dt=dt, method=method)[1] for dt in (1e-2, 1e-3, 1e-4)}
-    assert max(errors.values()) < 0.02  # 0.1 with steps of 0.1 ms if nothing is eased
-    assert errors[1e-4] < 2e-3
+    assert max(errors.values()) < 0.015  # 0.1 with steps of 0.1 ms if nothing is eased
+    assert errors[1e-4] < 1e-3
 
 
 def test_without_easing_the_fast_modes_spoil_the_slow_ones(released):

@@ -26,7 +26,7 @@ AMPLITUDE, RAMP = 0.2, 0.25  # [N m], [s]
 PERIOD, WAVE = (1.0, 0.25), (1.0, 0.5)  # [s], [m] of K2 and K3
 DURATION, KEPT = 2.0, 0.05  # [s]
 MODES = {0.01: (3, 12), 0.005: (3, 8, 16)}
-STEPS = (4e-3, 2e-3, 1e-3)  # [s], of the implicit runs that show the drift
+STEPS = (2e-3, 1e-3, 5e-4)  # [s], of the implicit runs that show the drift
 
 
 @dataclass

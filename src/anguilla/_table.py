@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import zlib
+from array import array
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self, dataclass_transform
 
@@ -70,9 +71,12 @@ class Table:
                 words += _place(value)
                 kinds.append(_array_type(value.dtype, value.ndim))
         self._settle(kinds)
-        kept = np.array(words, dtype=np.int64)
-        object.__setattr__(self, "_words", kept)
-        object.__setattr__(self, "address", kept.__array_interface__["data"][0])
+        self._write(array("q", words))
+
+    def _write(self, words: array[int]) -> None:
+        """Keep the list, where it lies."""
+        object.__setattr__(self, "_words", words)
+        object.__setattr__(self, "address", words.buffer_info()[0])
 
     @classmethod
     def _settle(cls, kinds: list[Any]) -> None:
@@ -101,16 +105,16 @@ class Table:
     def _replace(self, **changes: Any) -> Self:
         """Return a table with some fields changed."""
         kind: Any = self._numba_type_
-        if not all(_is_like(kind.types.get(name), value) for name, value in changes.items()):
-            return type(self)(**(self._asdict() | changes))  # which says what is wrong
-        twin = object.__new__(type(self))
-        words = self._words.copy()  # type: ignore[attr-defined]
-        twin.__dict__.update(self.__dict__ | changes)
+        words = self._words[:]  # type: ignore[attr-defined]
         for name, value in changes.items():
+            if not _is_like(kind.types.get(name), value):
+                return type(self)(**(self._asdict() | changes))  # which says what is wrong
             place = (value.address,) if isinstance(value, Table) else _place(value)  # type: ignore[attr-defined]
-            words[kind.places[name] : kind.places[name] + len(place)] = place
-        object.__setattr__(twin, "_words", words)
-        object.__setattr__(twin, "address", words.__array_interface__["data"][0])
+            words[kind.places[name] : kind.places[name] + len(place)] = array("q", place)
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        twin.__dict__.update(changes)
+        twin._write(words)
         return twin
 
 
@@ -119,11 +123,11 @@ def _is_like(kind: Any, value: Any) -> bool:
     return kind is (value._numba_type_ if isinstance(value, Table) else _array_type(value.dtype, value.ndim))
 
 
-def _place(array: np.ndarray) -> tuple[int, ...]:
+def _place(values: np.ndarray) -> tuple[int, ...]:
     """Address and shape of an array."""
-    if not array.flags.c_contiguous:
+    if not values.flags.c_contiguous:
         raise TypeError("an array of a table must be C-contiguous.")
-    return array.__array_interface__["data"][0], *array.shape
+    return values.__array_interface__["data"][0], *values.shape
 
 
 @functools.cache
@@ -170,7 +174,7 @@ def _get(context: Any, builder: Any, table: TableType, value: Any, name: str) ->
     address = _word(builder, base, at)
     if isinstance(kind, TableType):
         return builder.inttoptr(address, cgutils.voidptr_t)
-    array = context.make_array(kind)(context, builder)
+    found = context.make_array(kind)(context, builder)
     shape = [_word(builder, base, at + 1 + k) for k in range(kind.ndim)]
     itemsize = context.get_abi_sizeof(context.get_data_type(kind.dtype))
     stride = context.get_constant(types.intp, itemsize)
@@ -179,7 +183,7 @@ def _get(context: Any, builder: Any, table: TableType, value: Any, name: str) ->
         strides.insert(0, stride)
         stride = builder.mul(stride, length)
     context.populate_array(
-        array, data=builder.inttoptr(address, array.data.type), shape=shape, strides=strides,
+        found, data=builder.inttoptr(address, found.data.type), shape=shape, strides=strides,
         itemsize=context.get_constant(types.intp, itemsize), meminfo=None,
     )  # fmt: skip
-    return array._getvalue()
+    return found._getvalue()

@@ -180,13 +180,14 @@ class System:
     def loads(self, times: ArrayLike = 0.0, inputs: Inputs | None = None) -> LoadTable:
         """Sample gravity, all loads, constraints and the inputs of the actuators at the given times [s]."""
         times = np.atleast_1d(np.asarray(times, dtype=float))
-        if not np.all(np.isfinite(times)):
+        if not np.isfinite(times).all():
             raise DescriptionError(f"t must be finite [s]; got {times[~np.isfinite(times)][0]}.")
         row = self._steady.copy()
         column: list[Ints] = []
         table: list[Floats] = []
-        tensions = self._tensions(times, inputs)
-        pieces = [(int(self._loads.at[2]), tensions)]
+        pieces = []
+        if inputs or self.robot.actuators:
+            pieces.append((int(self._loads.at[2]), self._tensions(times, inputs)))
         if not self._constant:
             pieces += self._pieces(times, varying=True)
             self._check_shapes(times)

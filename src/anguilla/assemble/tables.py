@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anguilla._table import Table
 from anguilla.describe import (
     Actuator,
     DistributedWrench,
@@ -220,26 +223,49 @@ def build(model: Model) -> tuple[Loads, Tables]:
     at = REST + np.concatenate([[0], np.cumsum(sizes)])
     frame_row = at[-1] + np.concatenate([[0], np.cumsum([count for _, _, count, _ in t.frames])])
     lanes = LANES * len(tree.pack_slot)
-    cables = Cables(
-        _ints(np.array([c[:2] for c in t.cables]).reshape(-1, 2)),
-        _floats(np.array([c[2] for c in t.cables]).reshape(-1, 14)),
-        _floats([getattr(actuator, "friction", 0.0) for actuator in robot.actuators.values()]),
-        np.ones((len(t.cables), 2)),
-    )
     loads = Loads(
         np.zeros(int(frame_row[-1])),
         _ints(at),
         _ints(np.array([t.wrench_node, t.wrench_follower]).reshape(2, -1).T),
         _ints(driven),
         np.zeros(len(robot.actuators)),
-        cables,
-        Muscles(_ints(t.muscle_link), _floats(np.array(t.muscle_gain).reshape(-1, 12))),
-        _frames(t, frame_row),
-        _streams(model, t.streams, lanes),
-        _pairs(t, lanes),
-        _constraints(t, lanes),
+        _shared(Cables, robot.actuators, lambda: _cables(t)),
+        _shared(Muscles, t.muscle_link, lambda: _muscles(t)),
+        _shared(Frames, t.frames, lambda: _frames(t, frame_row)),
+        _shared(Streams, t.streams, lambda: _streams(model, t.streams, lanes)),
+        _shared(Pairs, t.pairs, lambda: _pairs(t, lanes)),
+        _shared(Constraints, t.rows or robot.actuators, lambda: _constraints(t, lanes)),
     )
     return loads, tables
+
+
+_EMPTY: dict[type[Table], Table] = {}
+AnyTable = TypeVar("AnyTable", bound=Table)
+
+
+def _shared(kind: type[AnyTable], there: object, make: Callable[[], AnyTable]) -> AnyTable:
+    """Make a table of loads that are there; of others once for all robots, since it holds nothing that could change."""
+    if there:
+        return make()
+    if kind not in _EMPTY:
+        _EMPTY[kind] = make()
+    return cast(AnyTable, _EMPTY[kind])
+
+
+def _cables(t: Tables) -> Cables:
+    """Tendons and chambers along rods."""
+    actuators = t.model.robot.actuators.values()
+    return Cables(
+        link=_ints(np.array([c[:2] for c in t.cables]).reshape(-1, 2)),
+        data=_floats(np.array([c[2] for c in t.cables]).reshape(-1, 14)),
+        friction=_floats([getattr(actuator, "friction", 0.0) for actuator in actuators]),
+        factor=np.ones((len(t.cables), 2)),
+    )
+
+
+def _muscles(t: Tables) -> Muscles:
+    """Active stresses."""
+    return Muscles(_ints(t.muscle_link), _floats(np.array(t.muscle_gain).reshape(-1, 12)))
 
 
 def _frames(t: Tables, row: Ints) -> Frames:

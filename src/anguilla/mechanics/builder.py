@@ -11,7 +11,7 @@ import numpy.typing as npt
 from anguilla.describe import STRAIN_NAMES, Joint, RigidBody, Rod
 from anguilla.describe.basis import Basis
 from anguilla.describe.joints import Ball
-from anguilla.mechanics.grid import Grid, gauss_points, nodal_inertia, strain_gram
+from anguilla.mechanics.grid import Grid, gauss_points, nodal_inertia
 from anguilla.mechanics.lanes import LANES
 from anguilla.mechanics.rodmap import RECORD
 from anguilla.mechanics.tree import BALL, FIXED, JOINT, PACK_SIZE, ROD, Floats, Ints, Tree
@@ -167,18 +167,18 @@ class Builder:
             self._node(node, FIXED, segment, _fixed(pose_in_body), mass=mass, inertia=inertia)
         return node, lanes
 
-    def add_rod(self, rod: Rod, pose: Floats, grid: Grid, parent: int) -> tuple[Ints, list[int]]:
+    def add_rod(
+        self, rod: Rod, stiffness: list[Floats], pose: Floats, grid: Grid, parent: int
+    ) -> tuple[Ints, list[int]]:
         """Add a rod; returns its node numbers, root first, and the padded lanes of its coordinates."""
         slots: list[int] = []
         lanes: list[int] = []
-        blocks: list[Floats] = []
-        for slot, (strain, basis) in enumerate(numbered(rod)):
+        for slot, (_, basis) in enumerate(numbered(rod)):
             start = LANES * (len(self.pack_slot) + len(slots))
             lanes += list(range(start, start + basis.size))
             slots += [slot] * -(-basis.size // LANES)
-            blocks.append(strain_gram(rod, basis, None, strain))
         strains = [strain for strain, _ in numbered(rod)]
-        segment = self._segment(parent, len(grid.X), strains, slots, rod.material.damping, blocks)
+        segment = self._segment(parent, len(grid.X), strains, slots, rod.material.damping, stiffness)
         inertia = nodal_inertia(rod, grid)
         node = self._node(parent, FIXED, segment, _fixed(pose), mass=inertia[0, 3], inertia=inertia[0, :3])
         nodes = [node, *self._intervals(rod, grid.X, segment, node, inertia[1:])]

@@ -11,10 +11,12 @@ from anguilla.describe import BodyHandle, DistributedWrench, Frame, JointHandle,
 from anguilla.describe.frames import Part
 from anguilla.errors import DescriptionError
 from anguilla.mechanics.builder import Builder, numbered
-from anguilla.mechanics.grid import SAME, Grid, rod_grid, strain_gram
+from anguilla.mechanics.grid import SAME, Grid, rod_grid, strain_grams
 from anguilla.mechanics.tree import Floats, Ints, Tree
 
 __all__ = ["Model", "PartLayout", "compile_robot"]
+
+NO_STRAINS = np.zeros(0), np.zeros(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,19 +113,19 @@ def _loaded(robot: Robot) -> list[Frame]:
     return frames + [frame for constraint in robot.constraints for frame in constraint._frames]
 
 
-def _coordinate_scale(rod: Rod) -> tuple[Floats, Floats]:
-    """(scale, weight) of the coordinates of a rod.
+def _coordinate_scale(rod: Rod, grams: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """(scale, weight) of the coordinates of a rod, from the integrals of its bases.
 
     scale: mean square of the basis function, times the length for curvatures: a unit of the coordinate as an angle or a
     relative displacement. weight: the same, multiplied for stiff strains by the square root of their stiffness over the
     softest one's, so that an error of given weight stores the same energy whatever the strain.
     """
     scales, stiffness = [], []
-    for strain, basis in numbered(rod):
-        unit = np.sqrt(np.diag(strain_gram(rod, basis, np.full(6, 1.0 / rod.length), strain)))
+    for (strain, _), (square, stiff) in zip(numbered(rod), grams, strict=True):
+        unit = np.sqrt(np.diag(square))
         unit *= rod.length if strain < 3 else 1.0
         scales.append(unit)
-        stiffness.append(np.mean(np.diag(strain_gram(rod, basis, None, strain)) / unit**2))
+        stiffness.append(np.mean(np.diag(stiff) / unit**2))
     softest = min((k for k in stiffness if k > 0.0), default=1.0)
     weights = [unit * np.sqrt(max(k / softest, 1.0)) for unit, k in zip(scales, stiffness, strict=True)]
     return np.concatenate(scales), np.concatenate(weights)
@@ -142,8 +144,11 @@ def _intervals_for_helices(robot: Robot, index: int) -> int:
 
 def _add_part(
     builder: Builder, part: Part, host: int, start: int, places: list[float], least: int
-) -> tuple[PartLayout, list[int]]:
-    """Add a part behind node `host`; returns its layout and the padded lanes of its coordinates, from `start` on."""
+) -> tuple[PartLayout, list[int], tuple[Floats, Floats]]:
+    """Add a part behind node `host`.
+
+    Returns its layout, the padded lanes of its coordinates, from `start` on, and (scale, weight) of those of strains.
+    """
     pose = part.parent.offset_pose @ part.pose
     joint = slice(start, start + part.joint.size)
     strains = slice(joint.stop, start + part.size)
@@ -151,17 +156,19 @@ def _add_part(
     node, entry = host, builder.count
     if isinstance(part, BodyHandle):
         node, lanes = builder.add_joint(part.joint, pose, host, part.body)
-        return PartLayout(part, np.array([node], dtype=np.int64), joint, strains, entry), lanes
+        return PartLayout(part, np.array([node], dtype=np.int64), joint, strains, entry), lanes, NO_STRAINS
     if isinstance(part, JointHandle):
         node, lanes = builder.add_joint(part.joint, pose, host)
-        return PartLayout(part, np.array([node], dtype=np.int64), joint, strains, entry), lanes
+        return PartLayout(part, np.array([node], dtype=np.int64), joint, strains, entry), lanes, NO_STRAINS
     assert isinstance(part, RodHandle)
     if part.joint.size:
         node, lanes = builder.add_joint(part.joint, pose, host)
         pose = np.eye(4)
     grid = rod_grid(part.rod, places, least)
-    nodes, own = builder.add_rod(part.rod, pose, grid, node)
-    return PartLayout(part, nodes, joint, strains, entry, grid), lanes + own
+    grams = [strain_grams(part.rod, basis, strain) for strain, basis in numbered(part.rod)]
+    nodes, own = builder.add_rod(part.rod, [stiffness for _, stiffness in grams], pose, grid, node)
+    layout = PartLayout(part, nodes, joint, strains, entry, grid)
+    return layout, lanes + own, _coordinate_scale(part.rod, grams)
 
 
 def compile_robot(robot: Robot, observed: Sequence[Frame] = ()) -> Model:
@@ -183,12 +190,11 @@ def compile_robot(robot: Robot, observed: Sequence[Frame] = ()) -> Model:
         host = 0 if part.parent.is_ground else layouts[part.parent.part_index].node_at(part.parent.X)
         assert host is not None
         start = int(offsets[index])
-        layout, own = _add_part(builder, part, host, start, places.get(index, []), _intervals_for_helices(robot, index))
+        least = _intervals_for_helices(robot, index)
+        layout, own, (units, weights) = _add_part(builder, part, host, start, places.get(index, []), least)
         lanes[start : start + part.size] = own
-        if isinstance(part, RodHandle):
-            where = layout.coordinates
-            scale[where], weight[where] = _coordinate_scale(part.rod)
-            strain[where] = scale[where]
+        where = layout.coordinates
+        scale[where], weight[where], strain[where] = units, weights, units
         layouts[index] = layout
     extra: dict[tuple, int] = {}
     for frame in _loaded(robot):

@@ -138,12 +138,12 @@ def _gauss(count: int) -> tuple[Floats, Floats]:
     return np.polynomial.legendre.leggauss(count)
 
 
-def strain_gram(rod: Rod, basis: Basis, weight: Floats | None, strain: int) -> Floats:
-    """(k, k) integral over the rod of (stiffness of the strain, or 1/L) x basis x basis^T."""
+def strain_grams(rod: Rod, basis: Basis, strain: int) -> tuple[Floats, Floats]:
+    """(k, k) integrals over the rod of basis x basis^T: times 1/L, and times the stiffness of the strain."""
     ends = np.array([0.0, *rod.breakpoints, rod.length])
     points, w = _gauss(basis.degree + 12)
     half = 0.5 * np.diff(ends)[:, None]
     X = (ends[:-1, None] + half * (1.0 + points)).ravel()
-    phi = basis(X / rod.length)
-    density = rod.hooke(X)[:, strain] if weight is None else weight[strain]
-    return np.asarray(phi.T @ (phi * (density * (half * w).ravel())[:, None]))
+    phi, w = basis(X / rod.length), (half * w).ravel()
+    stiffness = rod.hooke(X)[:, strain]
+    return phi.T @ (phi * (w / rod.length)[:, None]), phi.T @ (phi * (stiffness * w)[:, None])

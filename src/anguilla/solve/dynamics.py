@@ -115,10 +115,10 @@ class _Motion:
         """Loads at the given times [s]."""
         return self.system.loads(times, self.inputs)
 
-    def all_loads(self, times: ArrayLike) -> LoadTable:
-        """Loads for a run over all given times [s]; steady ones are known from the beginning."""
+    def all_loads(self, dt: float, steps: int) -> LoadTable:
+        """Loads for a run of some steps from t = 0; steady ones are known from the beginning."""
         if self._steady is None or not self.system.is_steady(self.inputs):
-            return self.loads(times)
+            return self.loads((np.arange(steps) + self.scheme[4]) * dt)
         return self._steady
 
 
@@ -284,7 +284,7 @@ def _fixed(
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> tuple[int, int]:  # fmt: skip
     """Equal steps in the compiled loop, from the checkpoint on if there is one."""
-    loads = m.all_loads((np.arange(steps) + m.scheme[4]) * dt)
+    loads = m.all_loads(dt, steps)
     if checkpoint is None:
         return _blocks(m, loads, dt, 0, steps, every, out, tick)
     state = {f"motion_{k}": array for k, array in enumerate((*m.state, m.cutting))}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -179,9 +180,7 @@ class System:
 
     def loads(self, times: ArrayLike = 0.0, inputs: Inputs | None = None) -> LoadTable:
         """Sample gravity, all loads, constraints and the inputs of the actuators at the given times [s]."""
-        times = np.atleast_1d(np.asarray(times, dtype=float))
-        if not np.isfinite(times).all():
-            raise DescriptionError(f"t must be finite [s]; got {times[~np.isfinite(times)][0]}.")
+        times = _instants(times)
         row = self._steady.copy()
         column: list[Ints] = []
         table: list[Floats] = []
@@ -399,6 +398,16 @@ class System:
         damping = self._bordered(loads, lam, 1.0, 0.0)[:n, :n] - stiffness
         mass = self._bordered(loads, lam, 0.0, 1.0)[:n, :n] - stiffness
         return stiffness, damping, mass
+
+
+def _instants(times: ArrayLike) -> Floats:
+    """Times (nt,) [s], checked; a single one quickly, as a stepper asks for it at every step."""
+    if isinstance(times, float) and math.isfinite(times):
+        return np.array([times])
+    found = np.atleast_1d(np.asarray(times, dtype=float))
+    if not np.isfinite(found).all():
+        raise DescriptionError(f"t must be finite [s]; got {found[~np.isfinite(found)][0]}.")
+    return found
 
 
 def _own(arrays: Any) -> Any:

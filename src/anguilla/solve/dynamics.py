@@ -89,7 +89,8 @@ class _Motion:
             self.v[:], self.a[:], self.lam[:] = consistent(self.system, self.inputs, t, self.q, self.v, dt)
             self.acc[:] = self.a
         state = self.system._loads.frames.state
-        state[:, 1] = state[:, 2]
+        if len(state):
+            state[:, 1] = state[:, 2]
 
     def settle(self, t: float, dt: float) -> None:
         """Offsets of the scheme at the start, so that multipliers start smoothly."""

@@ -4,37 +4,49 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from types import TracebackType
 from typing import Any
 
 PATIENCE = 1.0  # [s] before a bar is shown
 
+__all__ = ["progress_bar"]
 
-@contextmanager
-def progress_bar(title: str, total: int, show: bool | None = None) -> Iterator[Callable[[int], None]]:
-    """Give a function tick(done). With show=None a bar appears on a terminal after a second."""
-    began = time.perf_counter()
-    wanted = sys.stderr.isatty() if show is None else show
-    bar: Any = None
-    task: Any = None
 
-    def tick(done: int) -> None:
-        nonlocal bar, task
-        if not wanted:
-            return
-        if bar is None and (show or time.perf_counter() - began > PATIENCE):
+class ProgressBar:
+    """A context that is called with the work done so far."""
+
+    def __init__(self, title: str, total: int, show: bool | None = None) -> None:
+        self.title, self.total, self.show = title, total, show
+        self.began = time.perf_counter()
+        self.bar: Any = None
+        self.task: Any = None
+
+    def __enter__(self) -> ProgressBar:
+        """Start waiting."""
+        return self
+
+    def __call__(self, done: int) -> None:
+        """Tell how much is done."""
+        if self.bar is None:
+            late = time.perf_counter() - self.began > PATIENCE
+            if not (self.show or (self.show is None and late and sys.stderr.isatty())):
+                return
             from rich.console import Console
             from rich.progress import Progress
 
-            bar = Progress(console=Console(stderr=True), transient=True)
-            bar.start()
-            task = bar.add_task(title, total=total)
-        if bar is not None:
-            bar.update(task, completed=done)
+            self.bar = Progress(console=Console(stderr=True), transient=True)
+            self.bar.start()
+            self.task = self.bar.add_task(self.title, total=self.total)
+        self.bar.update(self.task, completed=done)
 
-    try:
-        yield tick
-    finally:
-        if bar is not None:
-            bar.stop()
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Take the bar away."""
+        if self.bar is not None:
+            self.bar.stop()
+
+
+def progress_bar(title: str, total: int, show: bool | None = None) -> ProgressBar:
+    """Give a context with a function tick(done). With show=None a bar appears on a terminal after a second."""
+    return ProgressBar(title, total, show)

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -106,6 +107,7 @@ def test_the_sources_of_a_kernel_are_all_modules_that_importing_its_file_imports
     """Against the interpreter itself: what it loads for the time stepper is hashed for the time stepper."""
     code = """
 import sys
+import time
 before = set(sys.modules)
 import anguilla.solve.stepping
 print([sys.modules[m].__file__ for m in sys.modules if m.startswith("anguilla.")])
@@ -198,3 +200,19 @@ def test_a_distant_kernel_without_an_address_is_an_error():
             ag.simulate(robot, duration=0.01, dt=0.01)
     finally:
         residual.fill, residual.cell[0] = kept, address
+
+
+def test_folders_of_kernels_that_nothing_used_for_long_are_removed(tmp_path, monkeypatch):
+    monkeypatch.setenv("ANGUILLA_CACHE", str(tmp_path))
+    wanted = _jit.cache_folder(PACKAGE / "lie.py")
+    old, recent, foreign = tmp_path / "0123456789abcdef", tmp_path / "fedcba9876543210", tmp_path / "thesis"
+    long_ago = time.time() - 100 * 86400.0
+    for folder in (wanted, old, recent, foreign):
+        (folder / "inside").mkdir(parents=True)
+        (folder / "inside" / "kernel.nbi").touch()
+    for folder in (wanted, old, foreign):
+        os.utime(folder, (long_ago, long_ago))
+    assert _jit._used_folder(PACKAGE / "lie.py") == wanted  # used again: it is kept from now on
+    assert old.exists()  # nothing is removed as long as nothing is new
+    assert _jit._used_folder(PACKAGE / "errors.py") not in (wanted, old, recent)
+    assert {folder.name for folder in tmp_path.iterdir()} == {wanted.name, recent.name, "thesis"}

@@ -2,14 +2,18 @@
 
 Numba's disk cache does not notice an edit in an imported helper, so a stale binary could outlive a corrected formula.
 The cache folder of a kernel is therefore named after a hash of its own file and of every file of the package that this one
-imports, directly or not: an edit starts fresh folders for what depends on it, and for nothing else.
+imports, directly or not: an edit starts fresh folders for what depends on it, and for nothing else. Folders that nothing
+used for two months are removed when a new one is started.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
+import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import FunctionType
@@ -25,6 +29,7 @@ _FASTMATH = {"contract", "nsz", "arcp", "reassoc"}
 # Without Numba's run-time (_nrt=False) a kernel cannot allocate memory, and pays no reference counting.
 _OPTIONS = {"nogil": True, "_nrt": False, "fastmath": _FASTMATH, "error_model": "numpy"}
 _HELPER = {"nopython": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, **_OPTIONS}
+KEPT_DAYS = 60.0  # without use, before compiled kernels are removed
 _IMPORT = re.compile(rb"^\s*from\s+anguilla([\w.]*)\s+import\s+(\([^)]*\)|[^\n]*)", re.MULTILINE)
 
 
@@ -68,10 +73,28 @@ def cache_folder(file: Path) -> Path:
 _FOLDERS: dict[str, str] = {}
 
 
+def _used_folder(file: Path) -> Path:
+    """The cache folder of a source file, marked as used today; a new one sends those away that were not used for long."""
+    folder = cache_folder(file)
+    with contextlib.suppress(OSError):  # a cache that cannot be written is Numba's to deal with
+        if folder.exists():
+            os.utime(folder)
+        else:
+            forget_unused(folder.parent)
+    return folder
+
+
+def forget_unused(root: Path, days: float = KEPT_DAYS) -> None:
+    """Remove the folders of compiled kernels that nothing used for some days: those of older versions."""
+    for folder in root.iterdir() if root.is_dir() else ():
+        if re.fullmatch(r"[0-9a-f]{16}", folder.name) and time.time() - folder.stat().st_mtime > days * 86400.0:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 def _compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     file = function.__code__.co_filename
     if options.get("cache") and file not in _FOLDERS:
-        _FOLDERS[file] = str(cache_folder(Path(file)))
+        _FOLDERS[file] = str(_used_folder(Path(file)))
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = _FOLDERS.get(file, "")  # read by numba when the dispatcher is made, restored at once
     try:

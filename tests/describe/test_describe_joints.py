@@ -136,7 +136,10 @@ def test_efforts_of_time():
         (lambda: Planar((0, 0, 0)), "Planar.normal must be a direction"),
         (lambda: Planar((0, 0, 1), along=(0, 0, 0)), "Planar.along must be a direction"),
         (lambda: Revolute((0, 1)), "Revolute.axis must be a vector of 3 finite numbers; got (0, 1)."),
-        (lambda: Revolute("z"), "Revolute.axis must be a vector of 3 finite numbers; got 'z'."),
+        (
+            lambda: Revolute("up"),
+            "Revolute.axis must be a vector of 3 numbers, or one of x, y, z, -x, -y, -z; got 'up'.",
+        ),
         (lambda: Helical((0, 0, 1), np.inf), "Helical.pitch must be a finite number [m]"),
         (lambda: Universal((1, 0, 0), (-2, 0, 0)), "Universal.second must not be parallel to Universal.first; got"),
         (lambda: Planar((0, 0, 1), along=(0, 0, 3)), "Planar.along must not be parallel to Planar.normal; got"),

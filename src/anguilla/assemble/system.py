@@ -26,6 +26,9 @@ __all__ = ["Inputs", "LoadTable", "System"]
 
 SHAPE_ERROR = 1e-6  # part of an imposed shape that the bases of its rod may miss without a warning
 
+# Weights of dR/dv and dR/da in the tangent when they are asked for alone: so large that subtracting dR/dq costs no digits.
+RATE, ACCELERATION = 1e8, 1e16
+
 Inputs = Mapping[str, float | Callable[[float], float]]
 
 
@@ -376,6 +379,16 @@ class System:
         kernel(self.tree, self.workspace, loads, float(alpha), float(beta), lam, out)  # floats: one compilation
         return out
 
+    def _by_rate(self, loads: Loads, lam: Floats) -> Floats:
+        """Derivative (n + m, n) of residual and constraints with respect to v, at the state of the last residual."""
+        steep, flat = self._bordered(loads, lam, RATE, 0.0), self._bordered(loads, lam, 0.0, 0.0)
+        return (steep - flat)[:, : self.size] / RATE
+
+    def _by_acceleration(self, loads: Loads, lam: Floats) -> Floats:
+        """The same with respect to a; its first n rows are the mass matrix."""
+        heavy, flat = self._bordered(loads, lam, 0.0, ACCELERATION), self._bordered(loads, lam, 0.0, 0.0)
+        return (heavy - flat)[:, : self.size] / ACCELERATION
+
     def tangent(
         self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *, alpha: float = 0.0,
         beta: float = 0.0, t: float = 0.0, inputs: Inputs | None = None, multipliers: ArrayLike | None = None,
@@ -395,9 +408,7 @@ class System:
         _, lam = self._evaluate(loads, q, v, a, multipliers)
         n = self.size
         stiffness = self._bordered(loads, lam, 0.0, 0.0)[:n, :n]
-        damping = self._bordered(loads, lam, 1.0, 0.0)[:n, :n] - stiffness
-        mass = self._bordered(loads, lam, 0.0, 1.0)[:n, :n] - stiffness
-        return stiffness, damping, mass
+        return stiffness, self._by_rate(loads, lam)[:n], self._by_acceleration(loads, lam)[:n]
 
 
 def _instants(times: ArrayLike) -> Floats:

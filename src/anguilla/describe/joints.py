@@ -42,7 +42,7 @@ class Revolute(Joint):
     """A hinge: one rotation, "angle" [rad].
 
     Attributes:
-        axis: direction of the axis of rotation in the frame of the joint; any length but zero.
+        axis: direction of the axis of rotation in the frame of the joint; any length but zero, or a name such as "z".
 
     """
 
@@ -65,7 +65,7 @@ class Prismatic(Joint):
     """A slider: one translation, "slide" [m].
 
     Attributes:
-        axis: direction of the translation in the frame of the joint; any length but zero.
+        axis: direction of the translation in the frame of the joint; any length but zero, or a name such as "z".
 
     """
 
@@ -88,7 +88,7 @@ class Helical(Joint):
     """A screw: a rotation, "angle" [rad], which advances the child along its axis.
 
     Attributes:
-        axis: direction of the axis of the screw in the frame of the joint; any length but zero.
+        axis: direction of the axis of the screw in the frame of the joint; any length but zero, or a name such as "z".
         pitch: advance along the axis per turn [m]; negative for a left-handed screw.
 
     """
@@ -114,7 +114,7 @@ class Cylindrical(Joint):
     """A shaft in a sleeve: a translation "slide" [m] along an axis and a rotation "turn" [rad] about it.
 
     Attributes:
-        axis: direction of the axis in the frame of the joint; any length but zero.
+        axis: direction of the axis in the frame of the joint; any length but zero, or a name such as "z".
 
     """
 
@@ -138,7 +138,7 @@ class Universal(Joint):
     """A cardan joint: a rotation "angle_1" [rad] about an axis of the parent, then "angle_2" about one it carries.
 
     Attributes:
-        first: direction of the first axis in the frame of the joint; any length but zero.
+        first: direction of the first axis in the frame of the joint; any length but zero, or a name such as "z".
         second: direction of the second axis, in the same frame when both angles are zero; not parallel to ``first``.
 
     """
@@ -165,7 +165,7 @@ class Planar(Joint):
     """A plate on a table: translations "slide_1" and "slide_2" [m] in a plane, then a rotation "turn" [rad] in it.
 
     Attributes:
-        normal: direction of the normal of the plane in the frame of the joint; any length but zero.
+        normal: direction of the normal of the plane in the frame of the joint; any length but zero, or a name such as "z".
         along: direction of the first translation, projected on the plane; by default y, z or x for a normal closest to
             x, y or z. The second one is normal x first: a normal z has the translations x and y.
 

@@ -192,10 +192,10 @@ def _rate_gradient(system: System, loads: Loads, q: Floats, rows: Ints) -> Float
     zero, lam, n = np.zeros(system.size), np.zeros(system.rows), system.size
     loads.row[DT] = 1.0  # not at rest: twists are held
     evaluate(system, loads, q, zero, zero, lam)
-    flat, steep = (system._bordered(loads, lam, alpha, 0.0)[n:, :n] for alpha in (0.0, 1.0))
+    flat, steep = system._bordered(loads, lam, 0.0, 0.0)[n:, :n], system._by_rate(loads, lam)[n:]
     loads.row[DT] = 0.0
     twist = loads.constraints.table[:, KIND] == TWIST
-    jacobian = (np.where(twist[:, None], steep - flat, flat) / system.tree.scale)[rows]
+    jacobian = (np.where(twist[:, None], steep, flat) / system.tree.scale)[rows]
     jacobian[:, loads.driven] = 0.0
     return jacobian
 

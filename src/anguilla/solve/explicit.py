@@ -176,9 +176,8 @@ def _balanced(
     force = evaluate(system, table.loads, q, v, a, none)
     if loads is None and too_coarse(system.workspace):  # at stored states: slow from here
         raise SolverError(f"No acceleration balances the state at t = {t:g} s: {EXPLANATION[TOO_COARSE]}.")
-    flat, steep = (system._bordered(table.loads, none, 0.0, beta) for beta in (0.0, 1.0))
     scale = system.tree.scale[free]
-    mass = (steep - flat)[np.ix_(free, free)] / np.outer(scale, scale)
+    mass = system._by_acceleration(table.loads, none)[np.ix_(free, free)] / np.outer(scale, scale)
     try:
         a[free] = np.linalg.solve(mass, -force[free] / scale) / scale
     except np.linalg.LinAlgError:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla.assemble.evaluate import residual, tangent
-from anguilla.assemble.system import Inputs, System
+from anguilla.assemble.system import ACCELERATION, RATE, Inputs, System
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_number
 from anguilla.lie import hat3
@@ -40,9 +40,7 @@ __all__ = [
     "stiffness",
 ]
 
-# Weights of dR/dv and dR/da in the tangent when they are asked for alone: so large that subtracting dR/dq costs no digits.
-# The same for inputs, in which the residual is linear.
-RATE, ACCELERATION, UNITS = 1e8, 1e16, 1e8
+UNITS = 1e8  # of an input, in which the residual is linear: so many that subtracting the rest costs no digits
 
 TAUT = 1e-3  # [m] by which the input of a tendon is shifted to say that it is taut, or slack: only its rates matter
 
@@ -139,16 +137,6 @@ def _multipliers(system: System, q: State, multipliers: ArrayLike | None) -> Flo
     return lam
 
 
-def _slope(
-    system: System, loads: Loads, state: tuple[Floats, Floats, Floats], lam: Floats, alpha: float, beta: float
-) -> Floats:
-    """alpha dR/dv + beta dR/da (n, n), over the weight."""
-    n = system.size
-    system._evaluate(loads, *state, lam)
-    flat, steep = (system._bordered(loads, lam, *w)[:n, :n] for w in ((0.0, 0.0), (alpha, beta)))
-    return (steep - flat) / max(alpha, beta)
-
-
 def mass_matrix(
     robot: Robot | System, q: State, v: ArrayLike | None = None, t: float = 0.0, inputs: Inputs | None = None
 ) -> Floats:
@@ -164,7 +152,8 @@ def mass_matrix(
     """
     system, q, v = _state(robot, q, v)
     loads = system.loads(t, inputs).loads
-    return _slope(system, loads, (q, v, 0.0 * v), np.zeros(system.rows), 0.0, ACCELERATION)
+    _, lam = system._evaluate(loads, q, v, None, None)
+    return system._by_acceleration(loads, lam)[: system.size]
 
 
 def bias_forces(
@@ -229,7 +218,8 @@ def damping(
     """
     system, q, v = _state(robot, q, v)
     loads = system.loads(t, inputs).loads
-    return _slope(system, loads, (q, v, 0.0 * v), np.zeros(system.rows), RATE, 0.0)
+    _, lam = system._evaluate(loads, q, v, None, None)
+    return system._by_rate(loads, lam)[: system.size]
 
 
 def actuation_matrix(

@@ -26,7 +26,7 @@ from anguilla.loads.table import DT, INPUT, KIND, TWIST, Loads
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status
 from anguilla.solve.closing import RANK, close
-from anguilla.solve.lagrangian import ACCELERATION, RATE, UNITS, forward_dynamics
+from anguilla.solve.lagrangian import UNITS, forward_dynamics
 from anguilla.solve.statics import statics
 
 __all__ = ["AT_REST", "At", "Local", "free_directions", "local", "localise", "reference"]
@@ -134,9 +134,9 @@ def localise(result: Equilibrium, v: Floats, a: Floats) -> Local:
     loads = system.loads(result.t, result.inputs).loads
     loads.row[DT] = HELD
     evaluate(system, loads, result.q, v, a, lam)
-    flat, steep, heavy = (system._bordered(loads, lam, *w) for w in ((0.0, 0.0), (RATE, 0.0), (0.0, ACCELERATION)))
-    K, C, M = flat[:n, :n], (steep - flat)[:n, :n] / RATE, (heavy - flat)[:n, :n] / ACCELERATION
-    column, J, J_rate = flat[:n, n:], flat[n:, :n], (steep - flat)[n:, :n] / RATE
+    flat, steep = system._bordered(loads, lam, 0.0, 0.0), system._by_rate(loads, lam)
+    K, C, M = flat[:n, :n], steep[:n], system._by_acceleration(loads, lam)[:n]
+    column, J, J_rate = flat[:n, n:], flat[n:, :n], steep[n:]
     diagonal = np.diag(flat)[n:]
     B = _actuation(system, loads, result.q, v, a, lam)
     taut = loads.constraints.slack == 0

@@ -66,13 +66,11 @@ class Origin:
         return evaluate(self.system, self.loads(k), q, v, self.a, self.lam)
 
     def tangents(self) -> tuple[Floats, Floats, Floats]:
-        """Bordered dR/dq, dR/dv and dR/da."""
-        loads, n = self.loads(), self.system.size
-        evaluate(self.system, loads, self.q, self.v, self.a, self.lam)
-        flat, steep, heavy = (self.system._bordered(loads, self.lam, *w) for w in ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0)))
-        steep[:, :n] -= flat[:, :n]
-        heavy[:, :n] -= flat[:, :n]
-        return flat, steep, heavy
+        """Bordered dR/dq, and dR/dv and dR/da with the rows of the constraints."""
+        system, loads = self.system, self.loads()
+        evaluate(system, loads, self.q, self.v, self.a, self.lam)
+        flat = system._bordered(loads, self.lam, 0.0, 0.0)
+        return flat, system._by_rate(loads, self.lam), system._by_acceleration(loads, self.lam)
 
     def gradient(self, q: Floats, k: int = 0) -> Floats:
         """J (m, n) with respect to rates."""
@@ -81,8 +79,7 @@ class Origin:
         flat = self.system._bordered(loads, self.lam, 0.0, 0.0)[n:, :n]
         if not np.any(self.twist):
             return flat
-        steep = self.system._bordered(loads, self.lam, 1.0, 0.0)[n:, :n]
-        return np.where(self.twist[:, None], steep - flat, flat)
+        return np.where(self.twist[:, None], self.system._by_rate(loads, self.lam)[n:], flat)
 
     def rates(self, q: Floats, v: Floats, k: int = 0) -> Floats:
         """Rates (m,) of the constraints: J v and what their own motion adds; of twists, the twists themselves."""

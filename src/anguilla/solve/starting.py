@@ -53,8 +53,8 @@ class _Start:
         """J (m, n) with respect to rates, and dR/dlambda (n, m)."""
         system, n, loads = self.system, self.system.size, self.loads()
         evaluate(system, loads, self.q, self.v, np.zeros(n), self.test)
-        flat, steep = (system._bordered(loads, self.test, alpha, 0.0) for alpha in (0.0, 1.0))
-        return np.where(self.twist[:, None], (steep - flat)[n:, :n], flat[n:, :n]), flat[:n, n:]
+        flat, steep = system._bordered(loads, self.test, 0.0, 0.0), system._by_rate(loads, self.test)
+        return np.where(self.twist[:, None], steep[n:], flat[n:, :n]), flat[:n, n:]
 
     def tendons(self, allowed: float) -> tuple[Ints, Floats]:
         """Rows of stiff tendons that are just at their length, and the tensions (m,) of compliant ones."""
@@ -123,10 +123,9 @@ def _balance(start: _Start, free: Ints, zero: Floats, a: Floats) -> tuple[Floats
     J, column = start.gradients()
     loads, scale = start.loads(moving=False), system.tree.scale
     force = evaluate(system, loads, start.q, start.v, a, zero)[:n].copy()
-    flat, steep = (system._bordered(loads, zero, 0.0, beta)[:n, :n] for beta in (0.0, 1.0))
-    inner = len(free)
+    mass, inner = system._by_acceleration(loads, zero), len(free)
     matrix = np.zeros((inner + m, inner + m))
-    matrix[:inner, :inner] = (steep - flat)[np.ix_(free, free)] / np.outer(scale[free], scale[free])
+    matrix[:inner, :inner] = mass[np.ix_(free, free)] / np.outer(scale[free], scale[free])
     matrix[:inner, inner:] = column[free] / scale[free][:, None]
     matrix[inner:, :inner] = J[:, free] / scale[free]
     return matrix, J, force, scale[free]

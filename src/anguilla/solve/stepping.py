@@ -39,6 +39,7 @@ from anguilla.solve.newton import (
 )
 
 STATIC = (0.0, 0.0, 0.0, 0.0, 1.0)
+HEAVY = 1e16  # [1/s^2] so large that subtracting the stiffness from the tangent costs no digits of the mass
 FARTHEST = 2.0  # [rad] by which the strains of a rod may change in one time step
 UNRESOLVED = 0.9  # part of the accelerations that a step must be unable to follow before they are eased
 # [rad] change by accelerations alone during a step, above which they may be eased: at the start of a motion, and later
@@ -54,12 +55,12 @@ def _start_acceleration(tree, ws, loads, s, q, v, a):
     for b in range(len(tree.ball)):
         store3(ws.increment, tree.ball[b, 1], 0, (0.0, 0.0, 0.0))
     residual(tree, ws, loads, q, v, a, s.d[n:], s.step)
-    mass = s.matrix  # M = T(0, 1) - T(0, 0)
+    mass = s.matrix  # M = (T(0, b) - T(0, 0)) / b
     tangent(tree, ws, loads, 0.0, 0.0, s.d[n:], s.spare)
-    tangent(tree, ws, loads, 0.0, 1.0, s.d[n:], mass)
+    tangent(tree, ws, loads, 0.0, HEAVY, s.d[n:], mass)
     for i in range(n):  # in units of angles and relative displacements, so that pivots can be compared
         for j in range(n):
-            mass[i, j] = (mass[i, j] - s.spare[i, j]) / (tree.scale[i] * tree.scale[j])
+            mass[i, j] = (mass[i, j] - s.spare[i, j]) / (HEAVY * tree.scale[i] * tree.scale[j])
     s.memory[USABLE] = 0.0
     if not factorise(mass, s.pivot):
         return False

@@ -98,3 +98,10 @@ def test_every_field_of_every_type_takes_something():
     for maker in registry.makers():
         for name, field in maker.fields.items():
             assert field.form != registry.Form(), f"{maker.name}.{name}"
+
+
+@pytest.mark.parametrize(("axis", "vector"), [("z", (0, 0, 1)), ("-y", (0, -1, 0)), ("[0, 2, 0]", (0, 1, 0))])
+def test_axes_go_by_their_names(tmp_path, axis, vector):
+    text = "name: hinge\nparts:\n  hand:\n    body: {type: sphere, radius: 0.02, mass: 0.05}\n    at: ground\n"
+    (tmp_path / "hinge.yaml").write_text(text + f"    joint: {{type: revolute, axis: {axis}}}\n")
+    assert np.array_equal(ag.read_robot(tmp_path / "hinge.yaml").parts[0].joint.axis, vector)

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from anguilla.describe.joint import PARALLEL, Axis, Ball, Joint, Triple, as_direction
+from anguilla.describe.joint import PARALLEL, Axis, Ball, Direction, Joint, Triple, as_direction
 from anguilla.errors import DescriptionError, as_number
 
 __all__ = [
@@ -46,7 +45,7 @@ class Revolute(Joint):
 
     """
 
-    axis: ArrayLike
+    axis: Direction
 
     names: ClassVar[tuple[str, ...]] = ("angle",)
 
@@ -69,7 +68,7 @@ class Prismatic(Joint):
 
     """
 
-    axis: ArrayLike
+    axis: Direction
 
     names: ClassVar[tuple[str, ...]] = ("slide",)
 
@@ -93,7 +92,7 @@ class Helical(Joint):
 
     """
 
-    axis: ArrayLike
+    axis: Direction
     pitch: float
 
     names: ClassVar[tuple[str, ...]] = ("angle",)
@@ -118,7 +117,7 @@ class Cylindrical(Joint):
 
     """
 
-    axis: ArrayLike
+    axis: Direction
 
     names: ClassVar[tuple[str, ...]] = ("slide", "turn")
 
@@ -143,8 +142,8 @@ class Universal(Joint):
 
     """
 
-    first: ArrayLike
-    second: ArrayLike
+    first: Direction
+    second: Direction
 
     names: ClassVar[tuple[str, ...]] = ("angle_1", "angle_2")
 
@@ -171,8 +170,8 @@ class Planar(Joint):
 
     """
 
-    normal: ArrayLike
-    along: ArrayLike | None = None
+    normal: Direction
+    along: Direction | None = None
 
     names: ClassVar[tuple[str, ...]] = ("slide_1", "slide_2", "turn")
 

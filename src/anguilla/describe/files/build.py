@@ -108,8 +108,10 @@ class Builder:
             return self.places.frame(node, path)
         if form.kinds and (node.value in self.definitions or node.value in candidates(form.kinds)):
             return self.object(node, form.kinds, path)
-        if form.text:
+        if form.text or node.value in form.words:
             return node.value
+        if form.words:
+            return self._unfit(node, form, path)
         if form.number or form.function:
             return self.formula(node, form, path, given)
         return self.object(node, form.kinds, path) if form.kinds else self._unfit(node, form, path)

@@ -60,6 +60,7 @@ class Form:
         frame, part: whether a frame of the robot, a part of it.
         many: whether a list of frames, parts or objects.
         kinds: classes of objects it takes.
+        words: texts it takes, each with a meaning of its own.
 
     """
 
@@ -77,6 +78,7 @@ class Form:
     many: bool = False
     kinds: tuple[type, ...] = ()
     template: tuple[type, ...] = ()
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -262,6 +264,8 @@ def _simple_form(part: Any) -> dict[str, Any]:
         return {"number": True, "real": True}
     if part is str:
         return {"text": True}
+    if origin is typing.Literal:
+        return {"words": arguments}
     if origin is Callable:
         result = arguments[1] if len(arguments) == 2 else None
         if inspect.isclass(result) and result.__module__.startswith("anguilla."):

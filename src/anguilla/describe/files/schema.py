@@ -91,6 +91,8 @@ def _field(form: Form) -> dict[str, Any]:
         options.append({"$ref": "#/$defs/table"})
     if form.text:
         options.append({"type": "string"})
+    if form.words:
+        options.append({"enum": list(form.words)})
     if form.flag:
         options.append({"type": "boolean"})
     if form.frame:

@@ -23,6 +23,8 @@ def wanted(form: Form) -> str:
         parts.append("true or false")
     if form.text:
         parts.append("a text")
+    if form.words:
+        parts.append(f"one of {', '.join(form.words)}")
     if form.frame:
         parts.append("a frame such as ground, arm.tip, arm[0.25] or hand")
     if form.part:

@@ -64,3 +64,76 @@ def test_explicit_accelerations_of_moved_needles_are_similar(size):
         run = ag.simulate_explicit(needle(s, moved=True), duration=1e-3 * s, dt=1e-4 * s, rtol=1e-8, atol=1e-10)
         ways.append(run.position(run.robot.parts[0].tip) / s)
     assert np.allclose(*ways, rtol=0.0, atol=1e-6)
+
+
+def soft_rod(size, length=0.4, strains=None):
+    """A silicone rod, `size` times as large as an ordinary one."""
+    silicone = ag.Material(young=1e6, poisson=0.4, density=1100.0, damping=0.02 * size)
+    return ag.Rod(length * size, ag.Circle(0.012 * size), silicone, strains or ag.kirchhoff(modes=3), intervals=6)
+
+
+def ball(size):
+    """A body of 50 g for size 1."""
+    return ag.RigidBody(mass=0.05 * size**3, inertia=(8e-6 * size**5,) * 3)
+
+
+def hung(robot, size):
+    """A body that hangs on springs between a rod and the ground: nothing holds its rotation."""
+    arm = robot.add(soft_rod(size), at=robot.ground)
+    body = robot.add(ball(size), at=robot.ground, joint=ag.Free(), pose=(0.1 * size, 0.2 * size, 0))
+    for frame in (arm.tip, robot.ground):
+        robot.load(ag.Spring(frame, body.frame, stiffness=20 * size, rest=0.1 * size, damping=0.1 * size**2))
+    return arm.tip, {}
+
+
+def sliding(robot, size):
+    """A rod on a cart that springs hold."""
+    cart = robot.add(ball(size), at=robot.ground, joint=ag.Prismatic("x", stiffness=100 * size, damping=size**2))
+    arm = robot.add(soft_rod(size), at=cart.frame)
+    robot.load(ag.TipWrench(arm, force=np.array([0.5, 0.1, 0.2]) * size**2))
+    return arm.tip, {}
+
+
+def pulled(robot, size):
+    """Two rods with a hinge between them, pulled by a tension and by an elastic tendon drawn in."""
+    arm = robot.add(soft_rod(size, strains=ag.reissner(2)), at=robot.ground)
+    hand = robot.add(ball(size), at=arm.tip, joint=ag.Revolute("y", stiffness=0.05 * size**3))
+    finger = robot.add(soft_rod(size, 0.2), at=hand.frame)
+    robot.actuate("pull", ag.Tendon(arm, ag.parallel(y=0.008 * size)))
+    robot.actuate("draw", ag.Tendon(finger, ag.parallel(z=0.008 * size), by="length", compliance=1e-4 / size))
+    return finger.tip, {"pull": 1.5 * size**2, "draw": 0.198 * size}
+
+
+def looped(robot, size):
+    """Two rods with a ball joint between their tips."""
+    arms = [robot.add(soft_rod(size), at=robot.ground, pose=(0, y * size, 0)) for y in (0.0, 0.1)]
+    robot.close(arms[0].tip, arms[1].tip, joint=ag.Spherical())
+    robot.load(ag.TipWrench(arms[0], force=np.array([0.0, 0.3, 0.2]) * size**2))
+    return arms[0].tip, {}
+
+
+def led(robot, size):
+    """A rod whose tip is led along a path."""
+    arm = robot.add(soft_rod(size), at=robot.ground)
+    path = lambda t: np.array([0.3, 0.05 * np.sin(4.0 * t / size), 0.1]) * size
+    robot.close(robot.ground, arm.tip, joint=ag.Spherical(), pose=path)
+    return arm.section(0.2 * size), {}
+
+
+@pytest.mark.filterwarnings("ignore::anguilla.AnguillaWarning")  # nothing holds the rotation of the hung body
+@pytest.mark.parametrize("size", [1e-4, 0.01, 100.0])
+@pytest.mark.parametrize("make", [hung, sliding, pulled, looped, led])
+def test_equilibria_motions_and_modes_of_similar_robots(make, size):
+    found = []
+    for s in (1.0, size):
+        robot = ag.Robot("similar", gravity=(0, 0, -9.81 / s))
+        frame, inputs = make(robot, s)
+        still = ag.statics(robot, inputs=inputs)
+        run = ag.simulate(robot, duration=0.3 * s, dt=0.01 * s, inputs=inputs, tolerance=1e-10)
+        pitch = [] if make is led else ag.modes(robot, still).frequencies[:6] * s
+        found.append((still.position(frame) / s, run.position(frame) / s, pitch))
+    (place, way, pitch), (small_place, small_way, small_pitch) = found
+    assert np.ptp(way, axis=0).max() > 1e-2
+    assert np.allclose(small_place, place, rtol=0.0, atol=1e-9)
+    assert np.allclose(small_way, way, rtol=0.0, atol=1e-6)
+    assert np.allclose(small_pitch, pitch, rtol=1e-8, atol=1e-7)

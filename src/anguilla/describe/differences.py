@@ -12,42 +12,55 @@ Array = NDArray[np.float64]
 __all__ = ["jets"]
 
 LONGEST, SHORTEST = 1e-3, 1e-9  # [s] between the points of a difference
-SHORTER = 0.1  # factor from one to the next
-RESOLVED = 1e-5  # part of an acceleration by which formulas of fourth and sixth order may differ
-_FIRST = np.array([-1.0, 9.0, -45.0, 0.0, 45.0, -9.0, 1.0]) / 60.0
-_SECOND = np.array([2.0, -27.0, 270.0, -490.0, 270.0, -27.0, 2.0]) / 180.0
-_FOURTH = np.array([0.0, -1.0, 16.0, -30.0, 16.0, -1.0, 0.0]) / 12.0  # second derivative, fourth order
-_ROUND_OFF = 1e-14
+FINER = 7.3  # times: no whole number, so that a vibration that looks still at one spacing does not at the next
+LOOKED_AT = 12  # instants at which a spacing is tried
+RESOLVED = 1e-7  # part of the largest difference by which those of two spacings may differ
+ROUND_OFF = 1e-15
+ORDER = (0, -1, 1, -2, 2, -3, 3)  # first the times themselves, which errors should name
+RATE = np.array([-1.0, 9.0, -45.0, 0.0, 45.0, -9.0, 1.0]) / 60.0
+ACCELERATION = np.array([2.0, -27.0, 270.0, -490.0, 270.0, -27.0, 2.0]) / 180.0
 
 
 def jets(sample: Callable[[Array], Array], times: Array) -> Array:
     """Values, rates and accelerations (nt, 3, ...) of a function of t at the times (nt,) [s].
 
-    Points of a difference lie 1 ms apart. They move closer for motions so fast that most of the accelerations are not seen
-    at this distance; a kink in a slow motion stays spread over it.
+    Points of a difference lie 1 ms apart, and closer for motions so fast that this does not resolve most of their rates and
+    accelerations. A kink, which none does, stays spread over 1 ms.
 
     Args:
         sample: values (nt, ...) of the function at times (nt,) [s].
         times: (nt,) [s].
 
     """
-    h = LONGEST
-    first, unseen = _differences(sample, times, h)
-    found = first
-    while unseen and h > SHORTEST:
-        h *= SHORTER
-        found, unseen = _differences(sample, times, h)
-    return first if unseen else found
+    h = _spacing(sample, times)
+    around = _around(sample, times, h)
+    return np.stack([around[..., 3], around @ RATE / h, around @ ACCELERATION / h**2], axis=1)
 
 
-def _differences(sample: Callable[[Array], Array], times: Array, h: float) -> tuple[Array, bool]:
-    """The jets by points h apart, and whether most accelerations are not seen by them."""
-    points = {
-        k: sample(times + k * h) for k in (0, -1, 1, -2, 2, -3, 3)
-    }  # first the times themselves, for error messages
-    around = np.stack([points[k] for k in sorted(points)], axis=-1)
-    value, rate, acceleration = around[..., 3], around @ _FIRST / h, around @ _SECOND / h**2
-    gap, size = np.abs(acceleration - around @ _FOURTH / h**2), np.max(np.abs(acceleration), initial=0.0)
-    noise = _ROUND_OFF * np.max(np.abs(around), initial=0.0) / h**2
-    seen = gap <= max(RESOLVED * size, noise)
-    return np.stack([value, rate, acceleration], axis=1), bool(np.mean(seen) < 0.5) if seen.size else False
+def _around(sample: Callable[[Array], Array], times: Array, h: float) -> Array:
+    """Values (nt, ..., 7) at times h apart."""
+    points = {k: sample(times + k * h) for k in ORDER}
+    return np.stack([points[k] for k in sorted(points)], axis=-1)
+
+
+def _spacing(sample: Callable[[Array], Array], times: Array) -> float:
+    """The longest spacing that resolves the motion at most of the times; the longest of all if none does."""
+    some = times[:: max(1, times.size // LOOKED_AT)]
+    h, coarse = LONGEST, _around(sample, some, LONGEST)
+    late = np.max(np.abs(some), initial=0.0)
+    while some.size and h > SHORTEST:
+        fine = _around(sample, some, h / FINER)
+        noise = ROUND_OFF * (
+            np.max(np.abs(fine)) + late * np.max(np.abs(fine @ RATE)) * FINER / h
+        )  # of values, of times
+        if _agree(coarse, fine, float(noise)):
+            return h
+        h, coarse = h / FINER, fine
+    return LONGEST
+
+
+def _agree(coarse: Array, fine: Array, noise: float) -> bool:
+    """Whether most differences of two spacings agree, those of values in the unit of the values."""
+    pairs = [(coarse @ weights, FINER**k * (fine @ weights), FINER**k) for k, weights in ((1, RATE), (2, ACCELERATION))]
+    size = max(float(np.max(np.abs(finer))) for _, finer, _ in pairs)
+    return all(np.mean(np.abs(a - b) <= RESOLVED * size + factor * noise) >= 0.5 for a, b, factor in pairs)

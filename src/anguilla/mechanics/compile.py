@@ -56,7 +56,8 @@ class Model:
     tree: Tree
     parts: tuple[PartLayout, ...]
     extra: dict[tuple, int]
-    size: int
+    size: int  # number of coordinates
+    length: float  # [m] that displacements are measured by
 
     @property
     def rods(self) -> tuple[PartLayout, ...]:
@@ -131,6 +132,17 @@ def _coordinate_scale(rod: Rod, grams: list[tuple[Floats, Floats]]) -> tuple[Flo
     return np.concatenate(scales), np.concatenate(weights)
 
 
+def _length(robot: Robot) -> float:
+    """A length [m] that displacements are measured by: the longest rod, or else what bodies have of one."""
+    rods = [part.length for part in robot.parts if isinstance(part, RodHandle)]
+    if rods:
+        return max(rods)
+    offsets = [float(np.linalg.norm((part.parent.offset_pose @ part.pose)[:3, 3])) for part in robot.parts]
+    bodies = [part.body for part in robot.parts if isinstance(part, BodyHandle)]
+    radii = [float(np.sqrt(np.max(body.principal()[0]) / body.mass)) for body in bodies if body.mass > 0.0]
+    return max([*offsets, *radii], default=0.0) or 1.0
+
+
 def _intervals_for_helices(robot: Robot, index: int) -> int:
     """Four intervals for every turn of a helical tendon on a rod."""
     rates = [
@@ -185,6 +197,7 @@ def compile_robot(robot: Robot, observed: Sequence[Frame] = ()) -> Model:
     offsets = np.concatenate([[0], np.cumsum([part.size for part in robot.parts])])
     lanes = np.zeros(robot.size, dtype=np.int64)
     scale, weight, strain = np.ones(robot.size), np.ones(robot.size), np.zeros(robot.size)
+    length = _length(robot)
     for index in _depth_first(robot):
         part = robot.parts[index]
         host = 0 if part.parent.is_ground else layouts[part.parent.part_index].node_at(part.parent.X)
@@ -195,6 +208,8 @@ def compile_robot(robot: Robot, observed: Sequence[Frame] = ()) -> Model:
         lanes[start : start + part.size] = own
         where = layout.coordinates
         scale[where], weight[where], strain[where] = units, weights, units
+        slides = start + np.flatnonzero([not turns for turns in part.joint._turns])
+        scale[slides] = weight[slides] = 1.0 / length
         layouts[index] = layout
     extra: dict[tuple, int] = {}
     for frame in _loaded(robot):
@@ -208,4 +223,4 @@ def compile_robot(robot: Robot, observed: Sequence[Frame] = ()) -> Model:
             assert layout.grid is not None and isinstance(layout.part, RodHandle)
             extra[_key(frame)] = builder.add_leaf(layout.part.rod, layout.grid, layout.nodes, frame.X)
     tree = builder.freeze(lanes, scale, weight, strain)
-    return Model(robot, tree, tuple(layouts[k] for k in range(len(layouts))), extra, robot.size)
+    return Model(robot, tree, tuple(layouts[k] for k in range(len(layouts))), extra, robot.size, length)

@@ -23,6 +23,7 @@ SINGULAR_START = (
     "a dead centre), start from another one (start=...), or let the rods stretch (extensible_kirchhoff)."
 )
 KEPT = 1e-6  # [m, rad, m/s] by which constraints that were left out may miss
+PIECE = 0.2  # [rad, or relative displacement] of a gap that is closed at once
 TRIES = 5  # of mounting, with growing kicks
 RANK = 1e-9  # singular values of the scaled constraint gradient below this part of the largest are zero
 
@@ -153,8 +154,9 @@ def settle(system: System, loads: Loads, q: Floats) -> Floats:
 def _mounted(system: System, table: LoadTable, q: Floats) -> tuple[Floats, float]:
     """Follow the gaps of a configuration to zero; the configuration reached and its gap."""
     path, weight, gap = path_from(system, table, q), _metric(system), np.inf
-    largest = max((float(np.linalg.norm(gap)) for gap in path.gap), default=0.0)
-    pieces = max(1, int(np.ceil(largest / 0.2)))
+    unit = np.repeat([1.0, 1.0 / system.model.length], 3)  # gaps as angles and relative displacements
+    largest = max((float(np.linalg.norm(unit * gap)) for gap in path.gap), default=0.0)
+    pieces = max(1, int(np.ceil(largest / PIECE)))
     for k in range(1, pieces + 1):
         q, gap = _project(system, path.at(k / pieces), drive(path.at(k / pieces), q), weight)
     path.at(1.0)

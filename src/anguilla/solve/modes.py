@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import eig, eigh
+from scipy.linalg import eigh
 
 from anguilla.assemble.system import Inputs
 from anguilla.assemble.user import move
@@ -123,29 +123,39 @@ def modes(
 
 def _solve(K: Floats, C: Floats, M: Floats) -> tuple[np.ndarray, Floats, Floats, np.ndarray]:
     """(eigenvalues, frequencies, damping ratios, shapes) of M x'' + C x' + K x = 0."""
-    skew = np.max(np.abs(K - K.T), initial=0.0)
-    if skew <= SYMMETRIC * np.max(np.abs(K), initial=1e-300):
-        squares, shapes = eigh(0.5 * (K + K.T), M)
-        zero = np.abs(squares) <= 10 * len(K) * ROUND_OFF * np.max(np.abs(squares))
-        squares[zero] = 0.0
-        modal = shapes.T @ C @ shapes
-        pulsation = np.sqrt(np.abs(squares))
-        rest = np.abs(modal - np.diag(np.diag(modal)))
-        bound = np.sqrt(np.outer(np.diag(np.abs(modal)), np.diag(np.abs(modal))))
-        if np.all(rest <= SYMMETRIC * np.maximum(bound, np.max(np.abs(modal), initial=0.0) * 1e-3)):
-            half = 0.5 * np.diag(modal)
-            root = np.sqrt((half**2 - squares).astype(complex))  # overdamped and divergent modes have a real root
-            values = -half + root
-            low = np.maximum(pulsation, 1e-300)
-            ratios = np.where(squares > 0.0, half / low, np.where(squares < 0.0, -1.0, 0.0))
-            frequencies = np.where(squares < 0.0, np.abs(values), pulsation) / (2.0 * np.pi)
-            return values, frequencies, ratios, shapes
-    n = len(K)
-    zero, one = np.zeros((n, n)), np.eye(n)
-    values, vectors = eig(np.block([[zero, one], [-K, -C]]), np.block([[one, zero], [zero, M]]))
+    squares, shapes = eigh(0.5 * (K + K.T), M)  # modes of the symmetric part, of unit mass
+    squares[np.abs(squares) <= 10 * len(K) * ROUND_OFF * np.max(np.abs(squares))] = 0.0
+    modal = shapes.T @ C @ shapes
+    rest = np.abs(modal - np.diag(np.diag(modal)))
+    bound = np.sqrt(np.outer(np.diag(np.abs(modal)), np.diag(np.abs(modal))))
+    coupled = np.any(rest > SYMMETRIC * np.maximum(bound, np.max(np.abs(modal), initial=0.0) * 1e-3))
+    skew = 0.5 * (K - K.T)
+    if coupled or np.max(np.abs(skew), initial=0.0) > SYMMETRIC * np.max(np.abs(K), initial=1e-300):
+        return _solve_coupled(squares, shapes.T @ skew @ shapes, modal, shapes)
+    pulsation, half = np.sqrt(np.abs(squares)), 0.5 * np.diag(modal)
+    root = np.sqrt((half**2 - squares).astype(complex))  # overdamped and divergent modes have a real root
+    values = -half + root
+    low = np.maximum(pulsation, 1e-300)
+    ratios = np.where(squares > 0.0, half / low, np.where(squares < 0.0, -1.0, 0.0))
+    frequencies = np.where(squares < 0.0, np.abs(values), pulsation) / (2.0 * np.pi)
+    return values, frequencies, ratios, shapes
+
+
+def _solve_coupled(
+    squares: Floats, skew: Floats, C: Floats, basis: Floats
+) -> tuple[np.ndarray, Floats, Floats, np.ndarray]:
+    """The same where damping or follower loads couple the modes: of y'' + C y' + (squares + skew) y = 0, x = basis y.
+
+    These coordinates, and (pulsation y, y') as the state, keep the digits of slow modes and serve robots of any size.
+    """
+    n, largest = len(squares), np.sqrt(np.max(np.abs(squares), initial=1e-300))
+    unit = np.where(squares == 0.0, 1.0, np.sqrt(np.abs(squares)) / largest)  # of y, relative
+    place = np.diag(largest * unit)
+    force = -(np.diag(squares) + skew) / (largest * unit)
+    values, vectors = np.linalg.eig(np.block([[np.zeros((n, n)), place], [force, -C]]))
     tiny = 1e-10 * np.max(np.abs(values), initial=1e-300)
     keep = np.imag(values) > -tiny
-    values, vectors = values[keep], vectors[:n, keep]
+    values, vectors = values[keep], basis @ (vectors[:n, keep] / unit[:, None])
     size = np.abs(values)
     ratios = np.where(size > tiny, -np.real(values) / np.maximum(size, tiny), 0.0)
     return values, np.where(size > tiny, size, 0.0) / (2.0 * np.pi), ratios, vectors

@@ -18,9 +18,10 @@ from anguilla.loads.table import DT, INPUT, KIND, LENGTH, MOTION, TWIST, WHICH, 
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.solve.closing import loose
 
-STEP = 1e-4  # [s] of differences in time
+STEP, PART = 1e-4, 0.1  # [s] of differences in time, at most; and as a part of a time step
 SMOOTH = 0.3  # part by which the change of the accelerations may change over a step
-TAUT, ROUGH = 1e-7, 1e-3  # [m] by which a tendon may be off the length it is held at
+TAUT, ROUGH = 1e-6, 1e-2  # part of its length by which a tendon may be off the length it is held at
+STILL = 1e-7  # [m/s] at which a tendon does not lengthen
 
 
 @dataclass
@@ -36,12 +37,15 @@ class _Start:
     def __post_init__(self) -> None:
         kinds = self.system._loads.constraints.table[:, KIND]
         self.twist, self.length = kinds == TWIST, kinds == LENGTH
-        self.test = np.where(self.length, 1.0, 0.0)  # multipliers for which a tendon at its length counts as taut
+        self.step = _step(self.dt)
+        # multipliers for which a tendon at its length counts as taut, and an elastic one when it is longer
+        elastic = self.system._loads.constraints.value > 0.0
+        self.test = np.where(self.length, np.where(elastic, 1e-12, 1.0), 0.0)
 
     def loads(self, k: int = 1, moving: bool = True) -> Loads:
         """Loads before (0), at (1) or after (2) the start; twists are held when moving."""
         loads = self.table.at(k)
-        loads.row[DT] = max(self.dt, STEP) if moving else 0.0
+        loads.row[DT] = max(self.dt, self.step) if moving else 0.0
         return loads
 
     def values(self, k: int, q: Floats, v: Floats) -> Floats:
@@ -57,24 +61,36 @@ class _Start:
         return np.where(self.twist[:, None], steep[n:], flat[n:, :n]), flat[:n, n:]
 
     def tendons(self, allowed: float) -> tuple[Ints, Floats]:
-        """Rows of stiff tendons that are just at their length, and the tensions (m,) of compliant ones."""
+        """Rows of stiff tendons that are at their length, up to a part of it, and the tensions (m,) of compliant ones."""
         c = self.system._loads.constraints
+        wanted = np.zeros(self.system.rows)
+        wanted[self.length] = self.loads().row[self._at(INPUT) + c.table[self.length, WHICH]]
         values = self.values(1, self.q, 0.0 * self.v)
         gap = values + c.value * self.test
         slack = (c.slack == 1) & self.length
         stiff = self.length & (c.value == 0.0) & ~slack
-        for k in np.flatnonzero(stiff & (gap > allowed)):
-            wanted = self.loads().row[int(self._at(INPUT)) + int(c.table[k, WHICH])]
+        for k in np.flatnonzero(stiff & (gap > allowed * wanted)):
+            name = self.system.tables.row_names[k]
             raise SolverError(
-                f"The {self.system.tables.row_names[k]} should be {wanted:g} m at the start; it is {gap[k]:.3g} m longer.",
+                f"The {name} should be {wanted[k]:g} m at the start; it is {gap[k]:.3g} m longer.",
                 advice="Start from statics(robot, inputs=...), or give the tendon a compliance.",
             )
         elastic = self.length & (c.value > 0.0) & ~slack
         tension = np.where(elastic, np.maximum(gap, 0.0) / np.where(elastic, c.value, 1.0), 0.0)
-        return np.flatnonzero(stiff & (gap > -allowed)), tension
+        return np.flatnonzero(stiff & (gap > -allowed * wanted)), tension
 
     def _at(self, place: int) -> int:
         return int(self.system._loads.at[place])
+
+
+def _step(dt: float) -> float:
+    """[s] between the points of differences in time: a motion with short steps is fast; dt = 0 says nothing."""
+    return min(STEP, PART * dt) if dt > 0.0 else STEP
+
+
+def _start(system: System, inputs: Inputs, t: float, q: Floats, v: Floats, dt: float) -> _Start:
+    step = _step(dt)
+    return _Start(system, system.loads([t - step, t, t + step], inputs), q, v, dt)
 
 
 def consistent(
@@ -84,8 +100,7 @@ def consistent(
 
     A rough state, a guess of one to come, may miss the lengths of tendons a little.
     """
-    table = system.loads([t - STEP, t, t + STEP], inputs)
-    start = _Start(system, table, q, v.copy(), dt)
+    start = _start(system, inputs, t, q, v.copy(), dt)
     driven, at = system._loads.driven, int(system._loads.at[MOTION])
     row = start.loads().row
     start.v[driven] = row[at + 1 : at + 3 * len(driven) : 3]
@@ -101,7 +116,7 @@ def _rates(start: _Start, taut: Ints, free: Ints) -> Ints:
     scale = start.system.tree.scale
     J, _ = start.gradients()
     rest = 0.0 * start.v
-    moved = (start.values(2, start.q, rest) - start.values(0, start.q, rest)) / (2.0 * STEP)
+    moved = (start.values(2, start.q, rest) - start.values(0, start.q, rest)) / (2.0 * start.step)
     explicit = np.where(start.twist, start.values(1, start.q, rest), moved)  # twists are linear in v
     held = ~start.length
     for _ in range(len(taut) + 1):
@@ -110,11 +125,11 @@ def _rates(start: _Start, taut: Ints, free: Ints) -> Ints:
             step = np.linalg.lstsq(J[np.ix_(held, free)] / scale[free], -miss[held], rcond=1e-10)[0]
             start.v[free] += step / scale[free]
             miss = J @ start.v + explicit
-        longer = [k for k in taut if not held[k] and miss[k] > TAUT]
+        longer = [k for k in taut if not held[k] and miss[k] > STILL]
         if not longer:
             break
         held[longer] = True
-    return np.array([k for k in taut if held[k] or miss[k] > -TAUT], dtype=np.int64)
+    return np.array([k for k in taut if held[k] or miss[k] > -STILL], dtype=np.int64)
 
 
 def _balance(start: _Start, free: Ints, zero: Floats, a: Floats) -> tuple[Floats, Floats, Floats, Floats]:
@@ -141,10 +156,11 @@ def _accelerations(start: _Start, taut: Ints, tension: Floats, free: Ints, given
     """Accelerations and multipliers: M a + dR/dlambda lambda = -R, J a = -(second derivative at a = 0)."""
     system, n = start.system, start.system.size
     driven, inner = system._loads.driven, len(free)
-    ahead, back = (move(system.tree, start.q, sign * STEP * start.v) for sign in (1.0, -1.0))
+    step = start.step
+    ahead, back = (move(system.tree, start.q, sign * step * start.v) for sign in (1.0, -1.0))
     late, early = start.values(2, ahead, start.v), start.values(0, back, start.v)
-    second = (late - 2.0 * start.values(1, start.q, start.v) + early) / STEP**2
-    bias = np.where(start.twist, (late - early) / (2.0 * STEP), second)
+    second = (late - 2.0 * start.values(1, start.q, start.v) + early) / step**2
+    bias = np.where(start.twist, (late - early) / (2.0 * step), second)
     a, lam = np.zeros(n), np.zeros(system.rows)
     a[driven] = given
     held, J, force, scale = _balance(start, free, lam, a)
@@ -186,7 +202,7 @@ def settled(
     jerk = 2.0 * rates[1] - rates[0]
     if not np.linalg.norm(scale * (rates[1] - rates[0])) < SMOOTH * np.linalg.norm(scale * jerk):
         return none
-    start = _Start(system, system.loads([t - STEP, t, t + STEP], inputs), q, v, dt)
+    start = _start(system, inputs, t, q, v, dt)
     free = np.setdiff1d(np.arange(system.size), system._loads.driven)
     matrix, J, _, scale = _balance(start, free, np.zeros(system.rows), a)
     loose_rows = np.flatnonzero(start.twist | (start.length & ((lam == 0.0) | (system._loads.constraints.value > 0.0))))

@@ -20,6 +20,7 @@ from anguilla.loads.tendon import set_friction
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status
 from anguilla.solve.closing import SINGULAR_START, Path, broken, close, loose, path_from, settle
+from anguilla.solve.downhill import rests, slide
 from anguilla.solve.flow import ProjectiveFlow, follow
 from anguilla.solve.newton import (
     CONVERGED,
@@ -38,8 +39,6 @@ __all__ = ["Flow", "statics"]
 
 SMALLEST_STEP = 1e-5  # of the load
 RELAXATIONS = 300
-ABSURD = 1e100  # forces and stiffnesses that nothing can be done with
-LONGEST_SLIDE = 0.3  # of a step downhill, as an angle [rad]
 BALANCED = 1e-8  # forces left, as the angle or relative displacement they would cause
 DRAWN = 0.01  # of its length, by which a tendon is drawn in one step
 MOST_FRICTION = 60  # times the tensions along tendons are updated
@@ -83,7 +82,8 @@ def statics(
     """Find a static equilibrium.
 
     Newton tries the full load first, from the rest shape or from `start`; when it fails, gravity and loads are applied in
-    steps that adapt themselves. For a robot with loops or imposed motions, an equilibrium given as `start` is followed to
+    steps that adapt themselves. Without a `start`, a robot does not end in an unstable equilibrium unless symmetry alone
+    holds it there, as a straight column; the message of the status says so. For a robot with loops or imposed motions, an equilibrium given as `start` is followed to
     the present loads and poses in such steps.
 
     Args:
@@ -120,7 +120,9 @@ def statics(
     elif method == "newton":
         followed = _origin(system, start) if isinstance(start, Equilibrium) else None
         from_here = origin if followed is None else followed
-        q, status, message, counters = _continuation(system, loads, from_here, q, lam, tolerance, iterations)
+        q, status, message, counters = _continuation(
+            system, loads, from_here, q, lam, tolerance, iterations, chosen=start is not None
+        )
         most = max((len(layout.grid.X) - 1 for layout in system.model.parts if layout.grid is not None), default=1)
         ok, advice = status == CONVERGED, SPECIAL_ADVICE.get(status, ADVICE).format(more=4 * most)
     else:
@@ -181,11 +183,13 @@ def _origin(system: System, start: Equilibrium) -> tuple[Floats, Floats] | None:
 
 def _continuation(
     system: System, table: LoadTable, origin: Floats | tuple[Floats, Floats], q: Floats, lam: Floats, tolerance: float,
-    iterations: int,
+    iterations: int, *, chosen: bool,
 ) -> tuple[Floats, int, str, dict[str, int]]:  # fmt: skip
     """Newton under the full loads from the mounted q; if that fails, in steps of load, and of mounting from the origin.
 
     The origin is a configuration, or that of an equilibrium with its row of loads, which is then followed to the new one.
+    Newton knows no up and down. If nobody has chosen the start and what it found is unstable, the robot slides down from
+    its rest shape instead; one that is held upright by symmetry alone, such as a straight column, stays.
     Returns (q, status, message, counters).
     """
     solve = _Solver(system, tolerance, iterations)
@@ -207,7 +211,7 @@ def _continuation(
         if (
             factor < 1.0
         ):  # a singular start, such as a straight rod or a level pendulum: slide down from the given shape
-            down = _relaxed if system.rows else _slide
+            down = _relaxed if system.rows else slide
             trial, multipliers = down(system, path.at(1.0), begin)
             if solve(path.at(1.0), trial, multipliers) == CONVERGED:
                 q, factor, lam[:], slid = trial, 1.0, multipliers, True
@@ -221,11 +225,19 @@ def _continuation(
                     f"The equilibrium of {system.robot.name!r} is not unique: nothing holds {free}.",
                     AnguillaWarning, stacklevel=3,
                 )  # fmt: skip
+    fallen = ""
+    if factor >= 1.0 and not chosen and not rests(system, path.at(1.0), q, lam):
+        fallen = " (unstable: only symmetry holds it there)"
+        trial, multipliers = slide(system, path.at(1.0), begin)
+        if solve(path.at(1.0), trial, multipliers) == CONVERGED and rests(system, path.at(1.0), trial, multipliers):
+            q, lam[:] = trial, multipliers
+            fallen = " (slid downhill: Newton found an unstable equilibrium first)"
     counters = dict(zip(COUNTERS[:3], solve.memory.counters.tolist(), strict=False))
     counters["load_steps"] = pieces
     if factor >= 1.0:
         detour = "" if at_rest or pieces == 1 else " (from the rest shape: Newton failed from the given start)"
         detour = " (slid downhill: load steps did not get there)" if slid else detour
+        detour = fallen or detour
         return (
             q,
             CONVERGED,
@@ -307,34 +319,6 @@ def _relaxed(
         if size < small:
             break
     return q, lam
-
-
-def _slide(system: System, loads: Loads, q: Floats) -> tuple[Floats, Floats]:
-    """Slide from q downhill to an equilibrium of an open robot under the full loads: (q, no multipliers).
-
-    Newton's step, with every eigenvalue of the tangent taken as positive, goes towards lower energy from everywhere, also
-    from a pendulum held level, which has no stiffness at all. Steps that turn back are shortened.
-    """
-    n, scale, zero = system.size, system.tree.scale, np.zeros(system.size)
-    free = np.setdiff1d(np.arange(n), loads.driven)
-    longest, before = LONGEST_SLIDE, zero
-    for _ in range(RELAXATIONS):
-        left = (evaluate(system, loads, q, zero, zero, np.zeros(0))[:n] / scale)[free]
-        matrix = (system._bordered(loads, np.zeros(0), 0.0, 0.0)[:n, :n] / np.outer(scale, scale))[np.ix_(free, free)]
-        if not max(np.max(np.abs(left), initial=0.0), np.max(np.abs(matrix), initial=0.0)) < ABSURD:
-            break
-        stiffness, shapes = np.linalg.eigh(0.5 * (matrix + matrix.T))
-        floor = 1e-9 * np.max(np.abs(stiffness), initial=0.0) + 1e-3 * np.linalg.norm(left) + 1e-300
-        stiffness = np.maximum(np.abs(stiffness), floor)
-        step = zero.copy()
-        step[free] = -shapes @ ((shapes.T @ left) / stiffness)
-        size = float(np.linalg.norm(step))
-        longest = 0.5 * longest if step @ before < 0.0 else min(1.5 * longest, LONGEST_SLIDE)
-        before = step
-        q = move(system.tree, q, min(1.0, longest / max(size, 1e-300)) * step / scale)
-        if size < 1e-4:
-            break
-    return q, np.zeros(0)
 
 
 def _in_steps(solve: _Solver, path: Path, q: Floats, lam: Floats) -> tuple[Floats, float, int, int]:

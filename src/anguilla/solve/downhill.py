@@ -73,7 +73,8 @@ def slide(system: System, loads: Loads, q: Floats) -> tuple[Floats, Floats]:
     """
     n, scale, zero = system.size, system.tree.scale, np.zeros(system.size)
     free = np.setdiff1d(np.arange(n), loads.driven)
-    longest, before, lam = LONGEST_SLIDE, zero, np.zeros(system.rows)
+    lam: Floats = np.zeros(system.rows)
+    longest, before = LONGEST_SLIDE, zero
     for _ in range(SLIDES):
         force, matrix, gradient = _slope(system, loads, q, 0.0 * lam)
         if not max(np.max(np.abs(force), initial=0.0), np.max(np.abs(matrix), initial=0.0)) < ABSURD:

@@ -83,8 +83,8 @@ def statics(
 
     Newton tries the full load first, from the rest shape or from `start`; when it fails, gravity and loads are applied in
     steps that adapt themselves. Without a `start`, a robot does not end in an unstable equilibrium unless symmetry alone
-    holds it there, as a straight column; the message of the status says so. For a robot with loops or imposed motions, an equilibrium given as `start` is followed to
-    the present loads and poses in such steps.
+    holds it there, as a straight column; the message of the status says so. For a robot with loops or imposed motions, an
+    equilibrium given as `start` is followed to the present loads and poses in such steps.
 
     Args:
         robot: the robot.

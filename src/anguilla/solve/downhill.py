@@ -81,7 +81,7 @@ def slide(system: System, loads: Loads, q: Floats) -> tuple[Floats, Floats]:
             break
         left, basis = force[free], np.eye(len(free))
         if len(gradient):
-            lam = np.linalg.lstsq(gradient[:, free].T, -left, rcond=RANK)[0]
+            lam = np.asarray(np.linalg.lstsq(gradient[:, free].T, -left, rcond=RANK)[0], dtype=np.float64)
             force, matrix, gradient = _slope(system, loads, q, lam)
             left, basis = force[free], _along(gradient[:, free])
         matrix = basis.T @ matrix[np.ix_(free, free)] @ basis

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.integrate import quad, solve_ivp
 from scipy.optimize import brentq
+from scipy.special import ellipe, ellipk
 
 import anguilla as ag
 from anguilla.lie import pose, rotation
@@ -150,6 +153,24 @@ def test_a_chain_between_two_hooks_hangs_down() -> None:
     assert -found.position(chain.section(length / 2))[1] == pytest.approx(a * (np.cosh(span / 2 / a) - 1), rel=5e-5)
     weight = 1070 * np.pi * 0.002**2 * 9.81
     assert np.linalg.norm(found.reaction(hook)[3:]) == pytest.approx(weight * np.hypot(a, length / 2), rel=5e-5)
+
+
+@pytest.mark.parametrize(
+    "strains", [ag.planar(12, stretch_modes=3), ag.extensible_kirchhoff(12)], ids=["plane", "space"]
+)
+def test_a_strip_pushed_together_buckles_though_it_could_be_squeezed(strains: ag.Strains) -> None:
+    """Euler's strip between two clamps: span / l = 2 E / K - 1, force 16 K^2 EI / l^2, height k l / K."""
+    robot = ag.Robot("strip", gravity=(0, 0, 0))
+    strip = robot.add(ag.Rod(1.0, ag.Circle(0.001), RUBBER, strains), at=robot.ground)
+    clamp = robot.close(robot.ground, strip.tip, pose=(0.9, 0, 0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ag.AnguillaWarning)  # in the plane, rows out of it are redundant
+        found = ag.statics(robot)
+    m = brentq(lambda m: 2 * ellipe(m) / ellipk(m) - 1.9, 1e-6, 0.9)
+    stiffness = 1e6 * np.pi * 0.001**4 / 4
+    assert -found.reaction(clamp)[3] == pytest.approx(16 * ellipk(m) ** 2 * stiffness, rel=1e-4)
+    height = np.linalg.norm(found.position(strip.section(0.5))[1:])
+    assert height == pytest.approx(np.sqrt(m) / ellipk(m), rel=1e-4)
 
 
 def test_a_straight_column_stays_and_says_so() -> None:

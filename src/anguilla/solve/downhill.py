@@ -11,13 +11,14 @@ from anguilla.loads.table import KIND, ROTATION, TRANSLATION, Loads
 from anguilla.mechanics.tree import Floats
 from anguilla.solve.closing import RANK, settle
 
-__all__ = ["rests", "slide"]
+__all__ = ["nudged", "rests", "slide"]
 
 ABSURD = 1e100  # forces and stiffnesses that nothing can be done with
 LONGEST_SLIDE = 0.3  # of a step downhill, as an angle [rad]
 SLIDES = 300
 SYMMETRIC = 1e-8  # relative: loads with a potential
 FLAT = 1e-8  # of the largest stiffness: what falls off less is level
+NUDGE = 0.1  # [rad]
 
 
 def _slope(system: System, loads: Loads, q: Floats, lam: Floats) -> tuple[Floats, Floats, Floats]:
@@ -46,17 +47,9 @@ def rests(system: System, loads: Loads, q: Floats, lam: Floats) -> bool:
     """
     if not _closures_only(loads) or np.any(loads.cables.friction != 0.0):
         return True
-    _, matrix, gradient = _slope(system, loads, q, lam)
-    free: slice | np.ndarray = slice(None)
-    if len(loads.driven):
-        free = np.setdiff1d(np.arange(system.size), loads.driven)
-    matrix = matrix[free][:, free]
-    largest = float(np.max(np.abs(matrix), initial=0.0))
+    matrix, largest = _second_variation(system, loads, q, lam)[:2]
     if not np.max(np.abs(matrix - matrix.T), initial=0.0) <= SYMMETRIC * largest < ABSURD:
         return True
-    if len(gradient):
-        basis = _along(gradient[:, free])
-        matrix = basis.T @ matrix @ basis
     try:
         np.linalg.cholesky(matrix + FLAT * largest * np.eye(len(matrix)))
     except np.linalg.LinAlgError:
@@ -64,8 +57,31 @@ def rests(system: System, loads: Loads, q: Floats, lam: Floats) -> bool:
     return True
 
 
+def _second_variation(system: System, loads: Loads, q: Floats, lam: Floats) -> tuple[Floats, float, Floats]:
+    """Stiffness (k, k) along what is free, the largest before loops are closed, and the basis (n, k)."""
+    _, matrix, gradient = _slope(system, loads, q, lam)
+    basis = np.eye(system.size)
+    if len(loads.driven):
+        free = np.setdiff1d(np.arange(system.size), loads.driven)
+        matrix, gradient, basis = matrix[np.ix_(free, free)], gradient[:, free], basis[:, free]
+    largest = float(np.max(np.abs(matrix), initial=0.0))
+    if len(gradient):
+        along = _along(gradient)
+        matrix, basis = along.T @ matrix @ along, basis @ along
+    return matrix, largest, basis
+
+
+def nudged(system: System, loads: Loads, q: Floats, lam: Floats) -> Floats:
+    """An unstable equilibrium, moved a little in all directions that lead down, by unequal amounts: no symmetry is left."""
+    matrix, largest, basis = _second_variation(system, loads, q, lam)
+    stiffness, shapes = np.linalg.eigh(0.5 * (matrix + matrix.T))
+    down = basis @ shapes[:, stiffness < -FLAT * largest]
+    step = down @ (1.0 / np.arange(1, down.shape[1] + 1))
+    return move(system.tree, q, NUDGE * step / max(float(np.linalg.norm(step)), 1e-300) / system.tree.scale)
+
+
 def slide(system: System, loads: Loads, q: Floats) -> tuple[Floats, Floats]:
-    """Slide from a (closed) q downhill to an equilibrium under the full loads: (q, multipliers).
+    """Slide from q downhill to an equilibrium under the full loads: (q, multipliers).
 
     Newton's step, with every eigenvalue of the tangent taken as positive, goes towards lower energy from everywhere, also
     from a pendulum held level, which has no stiffness at all. Steps that turn back are shortened. Loops are kept closed:
@@ -75,13 +91,15 @@ def slide(system: System, loads: Loads, q: Floats) -> tuple[Floats, Floats]:
     free = np.setdiff1d(np.arange(n), loads.driven)
     lam: Floats = np.zeros(system.rows)
     longest, before = LONGEST_SLIDE, zero
+    q = settle(system, loads, q) if system.rows else q
     for _ in range(SLIDES):
         force, matrix, gradient = _slope(system, loads, q, 0.0 * lam)
         if not max(np.max(np.abs(force), initial=0.0), np.max(np.abs(matrix), initial=0.0)) < ABSURD:
             break
         left, basis = force[free], np.eye(len(free))
         if len(gradient):
-            lam = np.asarray(np.linalg.lstsq(gradient[:, free].T, -left, rcond=RANK)[0], dtype=np.float64)
+            push = system._bordered(loads, lam, 0.0, 0.0)[:n, n:] / scale[:, None]
+            lam = np.asarray(np.linalg.lstsq(push[free], -left, rcond=RANK)[0], dtype=np.float64)
             force, matrix, gradient = _slope(system, loads, q, lam)
             left, basis = force[free], _along(gradient[:, free])
         matrix = basis.T @ matrix[np.ix_(free, free)] @ basis

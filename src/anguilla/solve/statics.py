@@ -20,7 +20,7 @@ from anguilla.loads.tendon import set_friction
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status
 from anguilla.solve.closing import SINGULAR_START, Path, broken, close, loose, path_from, settle
-from anguilla.solve.downhill import rests, slide
+from anguilla.solve.downhill import nudged, rests, slide
 from anguilla.solve.flow import ProjectiveFlow, follow
 from anguilla.solve.newton import (
     CONVERGED,
@@ -189,7 +189,8 @@ def _continuation(
 
     The origin is a configuration, or that of an equilibrium with its row of loads, which is then followed to the new one.
     Newton knows no up and down. If nobody has chosen the start and what it found is unstable, the robot slides down from
-    its rest shape instead; one that is held upright by symmetry alone, such as a straight column, stays.
+    its rest shape instead; one that is held upright by symmetry alone, such as a straight column, stays. But a rod that was
+    squeezed to close a loop is nudged out of its line.
     Returns (q, status, message, counters).
     """
     solve = _Solver(system, tolerance, iterations)
@@ -228,9 +229,11 @@ def _continuation(
     fallen = ""
     if factor >= 1.0 and not chosen and not rests(system, path.at(1.0), q, lam):
         fallen = " (unstable: only symmetry holds it there)"
-        trial, multipliers = slide(system, path.at(1.0), begin)
-        if solve(path.at(1.0), trial, multipliers) == CONVERGED and rests(system, path.at(1.0), trial, multipliers):
-            q, lam[:] = trial, multipliers
+        found = _fallen(solve, path, begin)
+        if found is None and system.rows and not np.array_equal(begin, source[0]):
+            found = _fallen(solve, path, nudged(system, path.at(1.0), q, lam))
+        if found is not None:
+            q, lam[:] = found
             fallen = " (slid downhill: Newton found an unstable equilibrium first)"
     counters = dict(zip(COUNTERS[:3], solve.memory.counters.tolist(), strict=False))
     counters["load_steps"] = pieces
@@ -273,13 +276,21 @@ def _first_multipliers(system: System, loads: Loads, q: Floats) -> Floats:
     return np.where((held == TRANSLATION) | (held == ROTATION), found, 0.0)
 
 
-def _neutral(system: System, loads: Loads, q: Floats, tolerance: float) -> tuple[Floats, Floats, str]:
-    """(q, multipliers, coordinates that nothing holds) of an equilibrium of a robot that may move without resistance.
+def _fallen(solve: _Solver, path: Path, top: Floats) -> tuple[Floats, Floats] | None:
+    """(q, multipliers) of a stable equilibrium downhill from a shape; None if that does not lead to one."""
+    system, loads = solve.system, path.at(1.0)
+    q, lam = slide(system, loads, top)
+    if (
+        solve(loads, q, lam) != CONVERGED
+    ):  # it may be free to turn, as a round rod that buckles to no side in particular
+        q, lam = _relaxed(system, loads, q, lam, exact=True, small=solve.tolerance)
+        if not _balances(system, loads, q, lam):
+            return None
+    return (q, lam) if rests(system, loads, q, lam) else None
 
-    The last is empty if none was found.
-    """
-    q, lam = _relaxed(system, loads, q)
-    q, lam = _relaxed(system, loads, q, lam, exact=True, small=tolerance)
+
+def _balances(system: System, loads: Loads, q: Floats, lam: Floats) -> bool:
+    """Whether forces are balanced and loops closed."""
     scale, zero = system.tree.scale, np.zeros(system.size)
     left = evaluate(system, loads, q, zero, zero, lam)
     left[: system.size] /= scale
@@ -287,8 +298,18 @@ def _neutral(system: System, loads: Loads, q: Floats, tolerance: float) -> tuple
     matrix = system._bordered(loads, lam, 0.0, 0.0)
     firm = float(np.max(np.abs(np.diag(matrix)[: system.size] / scale**2), initial=0.0)) or 1.0
     left[: system.size] /= firm
-    balanced = float(np.linalg.norm(left)) < BALANCED
-    return q, lam, loose(system, matrix) if balanced else ""
+    return float(np.linalg.norm(left)) < BALANCED
+
+
+def _neutral(system: System, loads: Loads, q: Floats, tolerance: float) -> tuple[Floats, Floats, str]:
+    """(q, multipliers, coordinates that nothing holds) of an equilibrium of a robot that may move without resistance.
+
+    The last is empty if none was found.
+    """
+    q, lam = _relaxed(system, loads, q)
+    q, lam = _relaxed(system, loads, q, lam, exact=True, small=tolerance)
+    balanced = _balances(system, loads, q, lam)
+    return q, lam, loose(system, system._bordered(loads, lam, 0.0, 0.0)) if balanced else ""
 
 
 def _relaxed(

@@ -112,7 +112,7 @@ def test_free_body_by_jacobis_functions():
     robot = ag.Robot("nut", gravity=(0, 0, 0), base="free")
     robot.add(ag.RigidBody(1.0, moments), at=robot.ground)
     period, errors = 4 * ellipk(m) / rate, []
-    for steps in (500, 1000):
+    for steps in (1000, 2000):
         run = ag.simulate(robot, duration=period, dt=period / steps, start=(np.zeros(6), [0, 0, 0, first, 0, last]))
         sn, cn, dn, _ = ellipj(rate * run.t, m)
         errors.append(np.abs(run.v[:, 3:] - np.stack([first * cn, middle * sn, last * dn], axis=1)).max())

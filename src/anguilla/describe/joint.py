@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe.description import Description, as_points
+from anguilla.describe.differences import jets
 from anguilla.describe.signals import Signal, _arguments
 from anguilla.errors import DescriptionError, all_finite, as_array, as_number, as_vector, refuse
 
@@ -24,11 +25,6 @@ Effort = Signal | Sequence[float | Callable[..., ArrayLike]]
 
 OneMotion = None | float | Callable[[float], float] | tuple[Callable[[float], float], ...]
 Motion = Any  # OneMotion, or a tuple of them
-
-# Imposed motions are differentiated by central differences of sixth order over this time [s].
-DIFFERENCE = 1e-3
-_FIRST = np.array([-1.0, 9.0, -45.0, 0.0, 45.0, -9.0, 1.0]) / 60.0
-_SECOND = np.array([2.0, -27.0, 270.0, -490.0, 270.0, -27.0, 2.0]) / 180.0
 
 # Two axes whose angle has a smaller sine than this are parallel.
 PARALLEL = 1e-6
@@ -153,15 +149,7 @@ class Joint(Description):
             return np.array(rows).reshape(-1, 3)
         if not callable(motion):
             return np.tile([float(motion or 0.0), 0.0, 0.0], (moments.size, 1))
-        h = DIFFERENCE
-        given = [[motion(t + k * h) for k in range(-3, 4)] for t in moments.tolist()]
-        found = all_finite(given, (moments.size, 7))
-        if found is None:
-            pairs = zip(given, moments.tolist(), strict=True)
-            rows = [[as_number(value, f"{name} at t = {t:g} s") for value in row] for row, t in pairs]
-            found = np.array(rows).reshape(-1, 7)
-        values = found
-        return np.stack([values[:, 3], values @ _FIRST / h, values @ _SECOND / h**2], axis=1)
+        return jets(lambda instants: _sampled(motion, instants, name), moments)
 
     @property
     def effort_is_constant(self) -> bool:
@@ -257,6 +245,16 @@ class Joint(Description):
         each = f"{wanted}, or a function of the time t for each"
         efforts = tuple(_as_function(e, name, each) if callable(e) else as_number(e, name) for e in self.effort)
         return efforts[0] if self.size == 1 else efforts
+
+
+def _sampled(motion: Callable[[float], float], times: Array, name: str) -> Array:
+    """Values (nt,) of a motion at times (nt,) [s]."""
+    given = [motion(t) for t in times.tolist()]
+    found = all_finite(given, (times.size,))
+    if found is not None:
+        return found
+    pairs = zip(given, times.tolist(), strict=True)
+    return np.array([as_number(value, f"{name} at t = {t:g} s") for value, t in pairs])
 
 
 def as_direction(value: object, name: str) -> Triple:

@@ -10,6 +10,7 @@ from numpy.polynomial.legendre import leggauss
 from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe.description import as_points
+from anguilla.describe.differences import jets
 from anguilla.describe.gaits import Gait, Term, _as_strain
 from anguilla.describe.signals import _arguments
 from anguilla.describe.strains import STRAIN_NAMES, Strains
@@ -17,9 +18,6 @@ from anguilla.errors import DescriptionError, refuse
 
 Array = NDArray[np.float64]
 
-DIFFERENCE = 1e-3  # [s] of the central differences of sixth order that stand for missing derivatives
-_FIRST = np.array([-1.0, 9.0, -45.0, 0.0, 45.0, -9.0, 1.0]) / 60.0
-_SECOND = np.array([2.0, -27.0, 270.0, -490.0, 270.0, -27.0, 2.0]) / 180.0
 EXTRA_POINTS = 24  # of the quadrature, beyond the degree of a basis
 
 
@@ -74,9 +72,7 @@ class ShapeFunction(Gait):
         if self.rate is not None and self.acceleration is not None:
             each = [self._values(f, points, moments) for f in (self.function, self.rate, self.acceleration)]
             return np.stack(each, axis=1), np.eye(points.size)
-        h = DIFFERENCE
-        around = np.stack([self._values(self.function, points, moments + k * h) for k in range(-3, 4)], axis=2)
-        return np.stack([around[:, :, 3], around @ _FIRST / h, around @ _SECOND / h**2], axis=1), np.eye(points.size)
+        return jets(lambda instants: self._values(self.function, points, instants), moments), np.eye(points.size)
 
     def _values(self, function: Callable[..., object], X: Array, times: Array) -> Array:
         rows = [[float(function(x, t)) for x in X.tolist()] for t in times.tolist()]  # type: ignore[arg-type]

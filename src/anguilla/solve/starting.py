@@ -18,9 +18,15 @@ from anguilla.loads.table import DT, INPUT, KIND, LENGTH, MOTION, TWIST, WHICH, 
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.solve.closing import loose
 
-STEP = 1e-4  # [s] of differences in time
+STEP, SHORTEST = 1e-4, 3e-7  # [s] of differences in time, the longest and the shortest
+PART = 0.05  # of a time step, that differences in time take: poses imposed fast come with short steps
 SMOOTH = 0.3  # part by which the change of the accelerations may change over a step
 TAUT, ROUGH = 1e-7, 1e-3  # [m] by which a tendon may be off the length it is held at
+
+
+def spacing(dt: float) -> float:
+    """Time [s] between the points of differences in time, for a motion in steps of dt [s], or for a state alone (0)."""
+    return min(STEP, max(PART * dt, SHORTEST)) if dt > 0.0 else STEP
 
 
 @dataclass
@@ -36,6 +42,7 @@ class _Start:
     def __post_init__(self) -> None:
         kinds = self.system._loads.constraints.table[:, KIND]
         self.twist, self.length = kinds == TWIST, kinds == LENGTH
+        self.h = spacing(self.dt)
         self.test = np.where(self.length, 1.0, 0.0)  # multipliers for which a tendon at its length counts as taut
 
     def loads(self, k: int = 1, moving: bool = True) -> Loads:
@@ -84,7 +91,7 @@ def consistent(
 
     A rough state, a guess of one to come, may miss the lengths of tendons a little.
     """
-    table = system.loads([t - STEP, t, t + STEP], inputs)
+    table = system.loads([t - spacing(dt), t, t + spacing(dt)], inputs)
     start = _Start(system, table, q, v.copy(), dt)
     driven, at = system._loads.driven, int(system._loads.at[MOTION])
     row = start.loads().row
@@ -101,7 +108,7 @@ def _rates(start: _Start, taut: Ints, free: Ints) -> Ints:
     scale = start.system.tree.scale
     J, _ = start.gradients()
     rest = 0.0 * start.v
-    moved = (start.values(2, start.q, rest) - start.values(0, start.q, rest)) / (2.0 * STEP)
+    moved = (start.values(2, start.q, rest) - start.values(0, start.q, rest)) / (2.0 * start.h)
     explicit = np.where(start.twist, start.values(1, start.q, rest), moved)  # twists are linear in v
     held = ~start.length
     for _ in range(len(taut) + 1):
@@ -142,10 +149,10 @@ def _accelerations(start: _Start, taut: Ints, tension: Floats, free: Ints, given
     """Accelerations and multipliers: M a + dR/dlambda lambda = -R, J a = -(second derivative at a = 0)."""
     system, n = start.system, start.system.size
     driven, inner = system._loads.driven, len(free)
-    ahead, back = (move(system.tree, start.q, sign * STEP * start.v) for sign in (1.0, -1.0))
+    ahead, back = (move(system.tree, start.q, sign * start.h * start.v) for sign in (1.0, -1.0))
     late, early = start.values(2, ahead, start.v), start.values(0, back, start.v)
-    second = (late - 2.0 * start.values(1, start.q, start.v) + early) / STEP**2
-    bias = np.where(start.twist, (late - early) / (2.0 * STEP), second)
+    second = (late - 2.0 * start.values(1, start.q, start.v) + early) / start.h**2
+    bias = np.where(start.twist, (late - early) / (2.0 * start.h), second)
     a, lam = np.zeros(n), np.zeros(system.rows)
     a[driven] = given
     held, J, force, scale = _balance(start, free, lam, a)
@@ -187,7 +194,7 @@ def settled(
     jerk = 2.0 * rates[1] - rates[0]
     if not np.linalg.norm(scale * (rates[1] - rates[0])) < SMOOTH * np.linalg.norm(scale * jerk):
         return none
-    start = _Start(system, system.loads([t - STEP, t, t + STEP], inputs), q, v, dt)
+    start = _Start(system, system.loads([t - spacing(dt), t, t + spacing(dt)], inputs), q, v, dt)
     free = np.setdiff1d(np.arange(system.size), system._loads.driven)
     matrix, J, _, scale = _balance(start, free, np.zeros(system.rows), a)
     loose_rows = np.flatnonzero(start.twist | (start.length & ((lam == 0.0) | (system._loads.constraints.value > 0.0))))

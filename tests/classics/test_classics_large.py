@@ -122,3 +122,47 @@ def test_diamond_frame(load):
     x, y = exact.y[:2, -1]
     assert eq.position(ends[0].root)[:2] == pytest.approx([x, y], abs=1e-6)
     assert eq.position(ends[0].tip)[:2] == pytest.approx([0, 2 * y], abs=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("force", "published"), [((0, 1, 0), 5.424e-3), ((0, 0, 1), 1.754e-3)], ids=["flat", "upright"]
+)
+def test_twisted_strip(force, published):
+    """MacNeal and Harder 1985: a strip twisted by 90 degrees, bent by its end in both planes; by Castigliano."""
+    width, thickness, length, young = 1.1, 0.32, 12.0, 29e6
+    x, w = np.polynomial.legendre.leggauss(30)
+    x, w = length * (x + 1) / 2, length * w / 2
+    soft, stiff = young * width * thickness**3 / 12, young * thickness * width**3 / 12
+    arm, turn = w * (length - x) ** 2, np.pi / 2 * x / length
+    c, s = np.cos(turn), np.sin(turn)
+    along = [np.sum(arm * (c**2 / soft + s**2 / stiff)), np.sum(arm * (s**2 / soft + c**2 / stiff))]
+    across = np.sum(arm * s * c * (1 / soft - 1 / stiff))
+    material = ag.Material(young=young, poisson=0.22, density=1.0)
+    shear = length / (material.shear_modulus * width * thickness)
+    robot = ag.Robot("strip", gravity=(0, 0, 0))
+    rest = ag.ConstantCurvature(twist=np.pi / 2 / length)
+    rod = ag.Rod(length, ag.Rectangle(thickness, width), material, ag.reissner(8, stretch_modes=0), rest=rest)
+    strip = robot.add(rod, at=robot.ground)
+    robot.load(ag.TipWrench(strip, force=1e-3 * np.array(force)))
+    tip = 1e3 * ag.statics(robot).position(strip.tip)[1:]
+    want = np.array([along[0] + shear, across] if force[1] else [across, along[1] + shear])
+    assert tip == pytest.approx(want, rel=1e-5)
+    assert tip[0 if force[1] else 1] == pytest.approx(published, rel=4e-3)
+
+
+def test_a_twisted_ring_folds_in_three():
+    """Goto et al. 1992, the sunshade of cars: opposite points of a flat ring turned by 2 pi make a ring a third as wide."""
+    R = 0.2
+    robot = ag.Robot("sunshade", gravity=(0, 0, 0))
+    rest = ag.ConstantCurvature(bend_z=1 / R)
+    half = ag.Rod(np.pi * R, ag.Rectangle(R / 60, R / 20), MATERIAL, ag.kirchhoff(10), rest=rest)
+    ring = robot.add(half, at=robot.ground)  # the other half does the same, mirrored
+    shoe = ag.RigidBody(1e-3, (1e-8, 1e-8, 1e-8))
+    rail = robot.add(shoe, at=robot.ground, joint=ag.Prismatic((0, 1, 0)), pose=(0, 2 * R, 0))
+    back = pose(rotation(Z, np.pi))
+    robot.close(rail.frame, ring.tip, pose=lambda t: pose(rotation((0, 1, 0), t)) @ back)
+    branch = ag.trace(robot, factors=(0.0, 2 * np.pi), largest_step=0.3)
+    last = branch.equilibrium(len(branch) - 1)
+    assert last.t == pytest.approx(2 * np.pi)
+    assert last.position(ring.tip) == pytest.approx([0, 2 * R / 3, 0], abs=1e-6 * R)
+    assert np.linalg.norm(last.strain(ring)[:, :3], axis=1) == pytest.approx(3 / R, rel=1e-5)

@@ -102,6 +102,7 @@ def test_ring_under_pressure():
     robot.load(ag.DistributedWrench(ring, force=lambda X, t: (0, t * unit, 0), follower=True))
     found = trace(robot, 10.0, start=np.zeros(robot.size), special=2).special
     assert [point.factor for point in found] == pytest.approx([3.0, 8.0], rel=4e-4)
+    assert [point.kind for point in found] == ["bifurcation", "bifurcation"]  # the pressure goes on to grow
 
 
 def test_deep_arch_clamped_and_hinged():

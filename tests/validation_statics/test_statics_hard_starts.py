@@ -173,6 +173,21 @@ def test_a_strip_pushed_together_buckles_though_it_could_be_squeezed(strains: ag
     assert height == pytest.approx(np.sqrt(m) / ellipk(m), rel=1e-4)
 
 
+@pytest.mark.parametrize("strains", [ag.planar(6, stretch_modes=3), ag.reissner(5)], ids=["plane", "space"])
+def test_a_rod_is_not_squeezed_to_a_point(strains: ag.Strains) -> None:
+    """Straight, it can only be shortened towards its own root, which Hooke's law allows; from a bent start it is a ring."""
+    robot = ag.Robot("ring", gravity=(0, 0, 0))
+    rod = robot.add(ag.Rod(1.0, ag.Circle(0.002), RUBBER, strains, name="hoop"), at=robot.ground)
+    robot.close(robot.ground, rod.tip)
+    start = np.zeros(robot.size)
+    start[robot.coordinates().index("hoop.bend_z[0]")] = 2 * np.pi
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ag.AnguillaWarning)
+        with pytest.raises(ag.SolverError, match="'hoop' would be squeezed to nothing"):
+            ag.statics(robot)
+        assert ag.statics(robot, start=start).position(rod.section(0.5))[1] == pytest.approx(1 / np.pi, rel=1e-3)
+
+
 def test_a_straight_column_stays_and_says_so() -> None:
     """Nothing tells it to which side to fall: `trace` finds where it could."""
     robot = ag.Robot("column", gravity=(0, 0, 0))

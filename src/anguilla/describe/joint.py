@@ -149,7 +149,7 @@ class Joint(Description):
             return np.array(rows).reshape(-1, 3)
         if not callable(motion):
             return np.tile([float(motion or 0.0), 0.0, 0.0], (moments.size, 1))
-        return jets(lambda instants: _sampled(motion, instants, name), moments)
+        return jets(lambda instants: _sampled(motion, instants, moments, name), moments)
 
     @property
     def effort_is_constant(self) -> bool:
@@ -247,14 +247,14 @@ class Joint(Description):
         return efforts[0] if self.size == 1 else efforts
 
 
-def _sampled(motion: Callable[[float], float], times: Array, name: str) -> Array:
-    """Values (nt,) of a motion at times (nt,) [s]."""
+def _sampled(motion: Callable[[float], float], times: Array, asked: Array, name: str) -> Array:
+    """Values (nt,) of a motion at times (nt,) [s] around those that are asked for, which errors name first."""
     given = [motion(t) for t in times.tolist()]
     found = all_finite(given, (times.size,))
     if found is not None:
         return found
-    pairs = zip(given, times.tolist(), strict=True)
-    return np.array([as_number(value, f"{name} at t = {t:g} s") for value, t in pairs])
+    pairs = [(motion(t), t) for t in asked.tolist()] + list(zip(given, times.tolist(), strict=True))
+    return np.array([as_number(value, f"{name} at t = {t:g} s") for value, t in pairs])[asked.size :]
 
 
 def as_direction(value: object, name: str) -> Triple:

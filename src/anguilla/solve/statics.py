@@ -19,7 +19,7 @@ from anguilla.loads.table import DT, INPUT, KIND, ROTATION, TRANSLATION, Loads
 from anguilla.loads.tendon import set_friction
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status
-from anguilla.solve.closing import SINGULAR_START, Path, broken, close, loose, path_from, settle
+from anguilla.solve.closing import SINGULAR_START, Path, broken, close, crushed, loose, path_from, settle
 from anguilla.solve.downhill import nudged, rests, slide
 from anguilla.solve.flow import ProjectiveFlow, follow
 from anguilla.solve.newton import (
@@ -47,6 +47,7 @@ ADVICE = (
     "Start closer (start=...), load it in smaller pieces, try method=Flow() or ProjectiveFlow(), or look for a "
     "bifurcation: a perfectly straight rod under compression has no unique answer."
 )
+CRUSHED_ADVICE = "Let it bend out of the way: start from a bent shape (start=...). Or look at the load and the units."
 SPECIAL_ADVICE = {
     SINGULAR: "Attach it to the ground, or hold it by a joint with a stiffness or by a spring.",
     TOO_COARSE: "Rod(..., intervals={more}) has four times as many. If it should not bend that far, look at the units.",
@@ -127,6 +128,8 @@ def statics(
         ok, advice = status == CONVERGED, SPECIAL_ADVICE.get(status, ADVICE).format(more=4 * most)
     else:
         raise DescriptionError(f'method must be "newton", a Flow or a ProjectiveFlow; got {method!r}.')
+    if ok and (name := crushed(system, q)):
+        ok, message, advice = False, f"{name!r} would be squeezed to nothing", CRUSHED_ADVICE
     outcome = Status(ok, message, counters, time.perf_counter() - began)
     zero = np.zeros((1, system.size))
     states = np.array([float(t)]), q[None, :].copy(), zero, zero, lam[None, :].copy()

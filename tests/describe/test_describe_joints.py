@@ -210,3 +210,25 @@ def test_a_bad_assignment_is_refused_and_the_old_value_kept():
     with pytest.raises(DescriptionError, match=r"has no field 'stifness' \(did you mean 'stiffness'\?\)"):
         joint.stifness = 1
     assert joint == Revolute((0, 0, 1), stiffness=2)
+
+
+@pytest.mark.parametrize("frequency", [0.5, 50.0, 200.0, 500.0, 1000.0, 2e4])
+@pytest.mark.parametrize("times", [np.linspace(0.0, 1.0, 1001), np.array([0.0]), np.array([0.3])], ids=len)
+def test_differences_of_an_imposed_motion_follow_fast_ones(frequency, times):
+    """At 1000 Hz a motion looks still from millisecond to millisecond."""
+    w = 2 * np.pi * frequency
+    joint = Revolute((0, 0, 1), motion=lambda t: 1.0 + 0.1 * np.sin(w * t) + 0.2 * np.cos(w * t))
+    found = joint.motion_values(0, times)
+    s, c = np.sin(w * times), np.cos(w * times)
+    want = np.stack([1 + 0.1 * s + 0.2 * c, w * (0.1 * c - 0.2 * s), -(w**2) * (0.1 * s + 0.2 * c)], axis=1)
+    assert np.all(np.abs(found - want).max(axis=0) < 5e-4 * np.array([1.0, w, w**2]))
+
+
+def test_differences_of_a_motion_with_kinks_are_smeared_over_milliseconds():
+    """A ramp that begins and ends suddenly has its rate everywhere else, without round-off."""
+    joint = Prismatic((0, 0, 1), motion=lambda t: min(max(t - 0.2, 0.0), 0.3))
+    times = np.linspace(0.0, 1.0, 101)
+    found = joint.motion_values(0, times)
+    apart = np.minimum(np.abs(times - 0.2), np.abs(times - 0.5)) > 4e-3
+    assert found[apart, 1] == pytest.approx(((times > 0.2) & (times < 0.5))[apart].astype(float), abs=1e-11)
+    assert found[apart, 2] == pytest.approx(np.zeros(np.sum(apart)), abs=1e-8)

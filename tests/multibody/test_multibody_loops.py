@@ -381,3 +381,17 @@ def test_a_falling_rod_has_no_equilibrium():
     robot, _ = free_rod((0, 0, -9.81))
     with pytest.raises(ag.SolverError, match=r"nothing holds rod\."):
         ag.statics(robot)
+
+
+@pytest.mark.parametrize("frequency", [10.0, 100.0, 1000.0])
+def test_a_body_held_by_a_shaking_hand_needs_its_mass_times_acceleration(frequency):
+    """Also a fast one, from the first instant: rates at the start come from differences in time."""
+    w, amplitude, mass = 2 * np.pi * frequency, 1e-4, 2.0
+    robot = ag.Robot("held", gravity=(0, 0, 0))
+    body = robot.add(ag.RigidBody(mass, (0.01, 0.01, 0.01)), at=robot.ground, joint=ag.Prismatic((0, 1, 0)))
+    hand = robot.close(robot.ground, body.frame, pose=lambda t: (0, amplitude * np.sin(w * t), 0))
+    with pytest.warns(ag.AnguillaWarning, match="redundant"):
+        run = ag.simulate(robot, duration=2 / frequency, dt=1 / frequency / 200)
+    assert run.v[:, 0] == pytest.approx(amplitude * w * np.cos(w * run.t), abs=2e-4 * amplitude * w)
+    force = -mass * amplitude * w**2 * np.sin(w * run.t)
+    assert run.reaction(hand)[:, 4] == pytest.approx(force, abs=2e-3 * mass * amplitude * w**2)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
-from scipy.integrate import quad
+from scipy.integrate import quad, solve_ivp
 from scipy.optimize import brentq
+from scipy.special import ellipe, ellipk
 
 import anguilla as ag
+from anguilla.lie import pose, rotation
 
 RUBBER = ag.Material(young=1e6, poisson=0.49, density=1070)
 
@@ -88,3 +92,114 @@ def test_the_advice_fits_the_failure() -> None:
     loose.add(ag.Rod(1.0, ag.Circle(0.01), RUBBER, ag.kirchhoff(3)), at=loose.ground, joint=ag.Free())
     with pytest.raises(ag.SolverError, match=r"nothing holds rod\.x.*Attach it to the ground"):
         ag.statics(loose)
+
+
+# Newton finds equilibria whether they are stable or not ---------------------------------------------------------------
+
+
+def _tip_of_elastica(force: np.ndarray, stiffness: float) -> np.ndarray:
+    """Tip of a cantilever of length 1 along x under a dead force, bent all to one side: by shooting from its tip."""
+
+    def rates(_, y: np.ndarray) -> list[float]:
+        c, s = np.cos(y[2]), np.sin(y[2])
+        return [-c, -s, -y[3], (c * force[1] - s * force[0]) / stiffness]
+
+    def back(angle: float) -> np.ndarray:
+        return solve_ivp(rates, (0.0, 1.0), [0.0, 0.0, angle, 0.0], rtol=1e-10, atol=1e-12).y[:, -1]
+
+    return -back(brentq(lambda angle: back(angle)[2], 0.5, 2.8, xtol=1e-12))[:2]
+
+
+@pytest.mark.parametrize("factor", [1.5, 3.0])
+def test_a_column_with_a_small_side_force_buckles_to_its_side(factor: float) -> None:
+    """Beyond Euler's load there is also an unstable equilibrium next to straight, leaning against the side force."""
+    robot = ag.Robot("column", gravity=(0, 0, 0))
+    column = robot.add(ag.Rod(1.0, ag.Circle(0.002), RUBBER, ag.planar(9), intervals=30), at=robot.ground)
+    stiffness = 1e6 * np.pi * 0.002**4 / 4
+    force = factor * np.pi**2 / 4 * stiffness * np.array([-1.0, 1e-2])
+    robot.load(ag.TipWrench(column, force=(*force, 0)))
+    found = ag.statics(robot)
+    assert np.allclose(found.position(column.tip)[:2], _tip_of_elastica(force, stiffness), atol=2e-5)
+    assert "slid downhill" in found.status.message
+    assert ag.stability(robot, found).stable
+
+
+@pytest.mark.parametrize("tilt", [1.2, 1.5])
+def test_what_leans_from_the_upright_falls_over(tilt: float) -> None:
+    """A rod on a hinge ends below it, and a soft one in a clamp, too long to stand, on the side to which it leans."""
+    up = pose(rotation((0, 0, 1), tilt))
+    rod = ag.Rod(0.5, ag.Circle(0.005), RUBBER, ag.planar(6))
+    hinged = ag.Robot("hinged", gravity=(0, -9.81, 0))
+    part = hinged.add(rod, at=hinged.ground, joint=ag.Revolute((0, 0, 1)), pose=up)
+    assert np.allclose(ag.statics(hinged).position(part.tip), (0, -0.5, 0), atol=1e-9)
+    clamped = ag.Robot("clamped", gravity=(0, -9.81, 0))
+    part = clamped.add(rod, at=clamped.ground, pose=up)
+    found = ag.statics(clamped)
+    assert found.position(part.tip)[0] > 0.05
+    assert found.position(part.tip)[1] < -0.4
+    assert ag.stability(clamped, found).stable
+
+
+def test_a_chain_between_two_hooks_hangs_down() -> None:
+    """The catenary; the same line upside down, an arch, is an equilibrium as well."""
+    length, span = 1.0, 0.7
+    robot = ag.Robot("chain", gravity=(0, -9.81, 0))
+    line = ag.Rod(length, ag.Circle(0.002), RUBBER, ag.planar(14), stiffness=(0,) * 6)
+    chain = robot.add(line, at=robot.ground, joint=ag.Revolute((0, 0, 1)))
+    hook = robot.close(robot.ground, chain.tip, joint=ag.Revolute((0, 0, 1)), pose=(span, 0, 0))
+    with pytest.warns(ag.AnguillaWarning, match="redundant"):
+        found = ag.statics(robot)
+    a = brentq(lambda a: 2 * a * np.sinh(span / 2 / a) - length, 0.05, 5.0)
+    assert -found.position(chain.section(length / 2))[1] == pytest.approx(a * (np.cosh(span / 2 / a) - 1), rel=5e-5)
+    weight = 1070 * np.pi * 0.002**2 * 9.81
+    assert np.linalg.norm(found.reaction(hook)[3:]) == pytest.approx(weight * np.hypot(a, length / 2), rel=5e-5)
+
+
+@pytest.mark.parametrize(
+    "strains", [ag.planar(12, stretch_modes=3), ag.extensible_kirchhoff(12)], ids=["plane", "space"]
+)
+def test_a_strip_pushed_together_buckles_though_it_could_be_squeezed(strains: ag.Strains) -> None:
+    """Euler's strip between two clamps: span / l = 2 E / K - 1, force 16 K^2 EI / l^2, height k l / K."""
+    robot = ag.Robot("strip", gravity=(0, 0, 0))
+    strip = robot.add(ag.Rod(1.0, ag.Circle(0.001), RUBBER, strains), at=robot.ground)
+    clamp = robot.close(robot.ground, strip.tip, pose=(0.9, 0, 0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ag.AnguillaWarning)  # in the plane, rows out of it are redundant
+        found = ag.statics(robot)
+    m = brentq(lambda m: 2 * ellipe(m) / ellipk(m) - 1.9, 1e-6, 0.9)
+    stiffness = 1e6 * np.pi * 0.001**4 / 4
+    assert -found.reaction(clamp)[3] == pytest.approx(16 * ellipk(m) ** 2 * stiffness, rel=1e-4)
+    height = np.linalg.norm(found.position(strip.section(0.5))[1:])
+    assert height == pytest.approx(np.sqrt(m) / ellipk(m), rel=1e-4)
+
+
+@pytest.mark.parametrize("strains", [ag.planar(6, stretch_modes=3), ag.reissner(5)], ids=["plane", "space"])
+def test_a_rod_is_not_squeezed_to_a_point(strains: ag.Strains) -> None:
+    """Straight, it can only be shortened towards its own root, which Hooke's law allows; from a bent start it is a ring."""
+    robot = ag.Robot("ring", gravity=(0, 0, 0))
+    rod = robot.add(ag.Rod(1.0, ag.Circle(0.002), RUBBER, strains, name="hoop"), at=robot.ground)
+    robot.close(robot.ground, rod.tip)
+    start = np.zeros(robot.size)
+    start[robot.coordinates().index("hoop.bend_z[0]")] = 2 * np.pi
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ag.AnguillaWarning)
+        with pytest.raises(ag.SolverError, match="'hoop' would be squeezed to nothing"):
+            ag.statics(robot)
+        assert ag.statics(robot, start=start).position(rod.section(0.5))[1] == pytest.approx(1 / np.pi, rel=1e-3)
+
+
+def test_a_straight_column_stays_and_says_so() -> None:
+    """Nothing tells it to which side to fall: `trace` finds where it could."""
+    robot = ag.Robot("column", gravity=(0, 0, 0))
+    column = robot.add(ag.Rod(1.0, ag.Circle(0.002), RUBBER, ag.planar(4)), at=robot.ground)
+    robot.load(ag.TipWrench(column, force=(-3 * np.pi**2 / 4 * 1e6 * np.pi * 0.002**4 / 4, 0, 0)))
+    found = ag.statics(robot)
+    assert np.array_equal(found.q, np.zeros(4))
+    assert "unstable" in found.status.message
+
+
+def test_a_start_that_was_chosen_is_kept() -> None:
+    robot = ag.Robot("pendulum")
+    body = ag.RigidBody(1.0, (0.01, 0.01, 0.01), com=(0, 0, 0.3))
+    robot.add(body, at=robot.ground, joint=ag.Revolute((0, 1, 0)), name="link")
+    assert ag.statics(robot, start=[0.2])["link.angle"] == pytest.approx(0.0, abs=1e-9)

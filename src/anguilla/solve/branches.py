@@ -132,8 +132,8 @@ class Branch:
         return f"<branch of {self.robot.name!r}: {len(self)} equilibria, factors {low:.4g} to {high:.4g}, {found}>"
 
 
-def _special(path: Path, point: Point, state: Stability, after: int, count: int) -> SpecialPoint:
-    """Name the special point by the work of the load along the neutral directions.
+def _special(path: Path, point: Point, state: Stability, after: int, count: int, turns: bool) -> SpecialPoint:
+    """Name the special point by the work of the load along the neutral directions; it is no limit unless the load turns.
 
     At the point the matrix F_x is singular; with l its left null vectors, l . F_s = 0 is the condition that the branch goes
     on in the direction of the load, and others cross it. (For a symmetric stiffness l are the neutral directions, with the
@@ -145,7 +145,7 @@ def _special(path: Path, point: Point, state: Stability, after: int, count: int)
     matrix, column = matrix / rows[:, None], column / rows
     left = np.linalg.svd(matrix / np.maximum(np.max(np.abs(matrix), axis=0), 1e-300))[0][:, -count:]
     work = float(np.linalg.norm(left.T @ column))
-    kind = LIMIT if work > WORK * max(float(np.linalg.norm(column)), 1e-300) else BIFURCATION
+    kind = LIMIT if turns and work > WORK * max(float(np.linalg.norm(column)), 1e-300) else BIFURCATION
     return SpecialPoint(kind, point.s, after, point.q, point.lam, state.shapes[:, nearest])
 
 
@@ -267,7 +267,7 @@ class _Found(NamedTuple):
 
     point: Point | None
     state: Stability | None
-    special: list[tuple[Point, Stability, int]]
+    special: list[tuple[Point, Stability, int, bool]]  # with the number of crossings and whether the load turns
     message: str
     success: bool = True
 
@@ -300,7 +300,8 @@ def _walk(
                 if crossed > 1 and step > 1e-3 * longest and apart(state, place[1], after):
                     step *= 0.5  # several crossings in one step
                     continue
-                special.append((*place, crossed + min(state.neutral, after.neutral)))
+                turns = bool(along[-1] * following[-1] < 0.0)
+                special.append((*place, crossed + min(state.neutral, after.neutral), turns))
         if not limits[0] - slack <= target.s <= limits[1] + slack:
             edge = _to_edge(path, point, target, limits)
             if edge is not None:
@@ -338,7 +339,7 @@ def _collect(robot: Robot, path: Path, walk: Iterator[_Found], enough: float, ra
     message, ok = "", True
     for found in walk:
         for x in found.special:
-            special.append(_special(path, x[0], x[1], len(points) - 1, x[2]))
+            special.append(_special(path, x[0], x[1], len(points) - 1, x[2], x[3]))
         if found.point is not None and found.state is not None:
             points.append(found.point)
             states.append(found.state)

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anguilla.assemble.evaluate import residual
+from anguilla.assemble.fields import strain_field
 from anguilla.assemble.reactions import evaluate
 from anguilla.assemble.system import Inputs, LoadTable, System
 from anguilla.assemble.user import move
+from anguilla.describe import RodHandle
 from anguilla.errors import AnguillaWarning, SolverError
 from anguilla.lie import exp6, inverse, log6
 from anguilla.loads.table import DT, INPUT, KIND, LENGTH, MOTION, POSE, TWIST, Loads
@@ -24,6 +26,7 @@ SINGULAR_START = (
 )
 KEPT = 1e-6  # [m, rad, m/s] by which constraints that were left out may miss
 PIECE = 0.2  # [rad, or relative displacement] of a gap that is closed at once
+CRUSHED = 1e-3  # of its length: a rod is squeezed to nothing
 TRIES = 5  # of mounting, with growing kicks
 RANK = 1e-9  # singular values of the scaled constraint gradient below this part of the largest are zero
 
@@ -265,6 +268,16 @@ def broken(system: System, inputs: Inputs, times: Floats, q: Floats, v: Floats) 
             worst = int(np.argmax(gap))
             when, miss = f"at t = {times[k]:g} s", f"it misses by {gap[worst]:.2g}"
             return f"{names[worst]} cannot hold with the other constraints: {when} {miss}"
+    return ""
+
+
+def crushed(system: System, q: Floats) -> str:
+    """Name of a rod that is squeezed to nothing or turned inside out somewhere; Hooke's law does not mind. Maybe none."""
+    for part in system.robot.parts:
+        if isinstance(part, RodHandle) and "stretch" in part.rod.strains:
+            X = np.linspace(0.0, part.length, 9)
+            if np.min(strain_field(system, part, X, q[None])[0, :, 3]) < CRUSHED:
+                return part.name
     return ""
 
 

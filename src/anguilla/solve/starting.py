@@ -18,7 +18,7 @@ from anguilla.loads.table import DT, INPUT, KIND, LENGTH, MOTION, TWIST, WHICH, 
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.solve.closing import loose
 
-STEP, PART = 1e-4, 0.1  # [s] of differences in time, at most; and as a part of a time step
+STEP, PART = 1e-4, 0.05  # [s] of differences in time, at most; and as a part of a time step
 SMOOTH = 0.3  # part by which the change of the accelerations may change over a step
 TAUT, ROUGH = 1e-6, 1e-2  # part of its length by which a tendon may be off the length it is held at
 STILL = 1e-7  # [m/s] at which a tendon does not lengthen

@@ -19,7 +19,8 @@ from anguilla.loads.table import DT, INPUT, KIND, ROTATION, TRANSLATION, Loads
 from anguilla.loads.tendon import set_friction
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status
-from anguilla.solve.closing import SINGULAR_START, Path, broken, close, loose, path_from, settle
+from anguilla.solve.closing import SINGULAR_START, Path, broken, close, crushed, loose, path_from, settle
+from anguilla.solve.downhill import nudged, rests, slide
 from anguilla.solve.flow import ProjectiveFlow, follow
 from anguilla.solve.newton import (
     CONVERGED,
@@ -38,8 +39,6 @@ __all__ = ["Flow", "statics"]
 
 SMALLEST_STEP = 1e-5  # of the load
 RELAXATIONS = 300
-ABSURD = 1e100  # forces and stiffnesses that nothing can be done with
-LONGEST_SLIDE = 0.3  # of a step downhill, as an angle [rad]
 BALANCED = 1e-8  # forces left, as the angle or relative displacement they would cause
 DRAWN = 0.01  # of its length, by which a tendon is drawn in one step
 MOST_FRICTION = 60  # times the tensions along tendons are updated
@@ -48,6 +47,7 @@ ADVICE = (
     "Start closer (start=...), load it in smaller pieces, try method=Flow() or ProjectiveFlow(), or look for a "
     "bifurcation: a perfectly straight rod under compression has no unique answer."
 )
+CRUSHED_ADVICE = "Let it bend out of the way: start from a bent shape (start=...). Or look at the load and the units."
 SPECIAL_ADVICE = {
     SINGULAR: "Attach it to the ground, or hold it by a joint with a stiffness or by a spring.",
     TOO_COARSE: "Rod(..., intervals={more}) has four times as many. If it should not bend that far, look at the units.",
@@ -83,8 +83,9 @@ def statics(
     """Find a static equilibrium.
 
     Newton tries the full load first, from the rest shape or from `start`; when it fails, gravity and loads are applied in
-    steps that adapt themselves. For a robot with loops or imposed motions, an equilibrium given as `start` is followed to
-    the present loads and poses in such steps.
+    steps that adapt themselves. Without a `start`, a robot does not end in an unstable equilibrium unless symmetry alone
+    holds it there, as a straight column; the message of the status says so. For a robot with loops or imposed motions, an
+    equilibrium given as `start` is followed to the present loads and poses in such steps.
 
     Args:
         robot: the robot.
@@ -120,11 +121,15 @@ def statics(
     elif method == "newton":
         followed = _origin(system, start) if isinstance(start, Equilibrium) else None
         from_here = origin if followed is None else followed
-        q, status, message, counters = _continuation(system, loads, from_here, q, lam, tolerance, iterations)
+        q, status, message, counters = _continuation(
+            system, loads, from_here, q, lam, tolerance, iterations, chosen=start is not None
+        )
         most = max((len(layout.grid.X) - 1 for layout in system.model.parts if layout.grid is not None), default=1)
         ok, advice = status == CONVERGED, SPECIAL_ADVICE.get(status, ADVICE).format(more=4 * most)
     else:
         raise DescriptionError(f'method must be "newton", a Flow or a ProjectiveFlow; got {method!r}.')
+    if ok and (name := crushed(system, q)):
+        ok, message, advice = False, f"{name!r} would be squeezed to nothing", CRUSHED_ADVICE
     outcome = Status(ok, message, counters, time.perf_counter() - began)
     zero = np.zeros((1, system.size))
     states = np.array([float(t)]), q[None, :].copy(), zero, zero, lam[None, :].copy()
@@ -181,11 +186,14 @@ def _origin(system: System, start: Equilibrium) -> tuple[Floats, Floats] | None:
 
 def _continuation(
     system: System, table: LoadTable, origin: Floats | tuple[Floats, Floats], q: Floats, lam: Floats, tolerance: float,
-    iterations: int,
+    iterations: int, *, chosen: bool,
 ) -> tuple[Floats, int, str, dict[str, int]]:  # fmt: skip
     """Newton under the full loads from the mounted q; if that fails, in steps of load, and of mounting from the origin.
 
     The origin is a configuration, or that of an equilibrium with its row of loads, which is then followed to the new one.
+    Newton knows no up and down. If nobody has chosen the start and what it found is unstable, the robot slides down from
+    its rest shape instead; one that is held upright by symmetry alone, such as a straight column, stays. But a rod that was
+    squeezed to close a loop is nudged out of its line.
     Returns (q, status, message, counters).
     """
     solve = _Solver(system, tolerance, iterations)
@@ -207,7 +215,7 @@ def _continuation(
         if (
             factor < 1.0
         ):  # a singular start, such as a straight rod or a level pendulum: slide down from the given shape
-            down = _relaxed if system.rows else _slide
+            down = _relaxed if system.rows else slide
             trial, multipliers = down(system, path.at(1.0), begin)
             if solve(path.at(1.0), trial, multipliers) == CONVERGED:
                 q, factor, lam[:], slid = trial, 1.0, multipliers, True
@@ -221,11 +229,21 @@ def _continuation(
                     f"The equilibrium of {system.robot.name!r} is not unique: nothing holds {free}.",
                     AnguillaWarning, stacklevel=3,
                 )  # fmt: skip
+    fallen = ""
+    if factor >= 1.0 and not chosen and not rests(system, path.at(1.0), q, lam):
+        fallen = " (unstable: only symmetry holds it there)"
+        found = _fallen(solve, path, begin)
+        if found is None and system.rows and not np.array_equal(begin, source[0]):
+            found = _fallen(solve, path, nudged(system, path.at(1.0), q, lam))
+        if found is not None:
+            q, lam[:] = found
+            fallen = " (slid downhill: Newton found an unstable equilibrium first)"
     counters = dict(zip(COUNTERS[:3], solve.memory.counters.tolist(), strict=False))
     counters["load_steps"] = pieces
     if factor >= 1.0:
         detour = "" if at_rest or pieces == 1 else " (from the rest shape: Newton failed from the given start)"
         detour = " (slid downhill: load steps did not get there)" if slid else detour
+        detour = fallen or detour
         return (
             q,
             CONVERGED,
@@ -261,13 +279,21 @@ def _first_multipliers(system: System, loads: Loads, q: Floats) -> Floats:
     return np.where((held == TRANSLATION) | (held == ROTATION), found, 0.0)
 
 
-def _neutral(system: System, loads: Loads, q: Floats, tolerance: float) -> tuple[Floats, Floats, str]:
-    """(q, multipliers, coordinates that nothing holds) of an equilibrium of a robot that may move without resistance.
+def _fallen(solve: _Solver, path: Path, top: Floats) -> tuple[Floats, Floats] | None:
+    """(q, multipliers) of a stable equilibrium downhill from a shape; None if that does not lead to one."""
+    system, loads = solve.system, path.at(1.0)
+    q, lam = slide(system, loads, top)
+    if (
+        solve(loads, q, lam) != CONVERGED
+    ):  # it may be free to turn, as a round rod that buckles to no side in particular
+        q, lam = _relaxed(system, loads, q, lam, exact=True, small=solve.tolerance)
+        if not _balances(system, loads, q, lam):
+            return None
+    return (q, lam) if rests(system, loads, q, lam) else None
 
-    The last is empty if none was found.
-    """
-    q, lam = _relaxed(system, loads, q)
-    q, lam = _relaxed(system, loads, q, lam, exact=True, small=tolerance)
+
+def _balances(system: System, loads: Loads, q: Floats, lam: Floats) -> bool:
+    """Whether forces are balanced and loops closed."""
     scale, zero = system.tree.scale, np.zeros(system.size)
     left = evaluate(system, loads, q, zero, zero, lam)
     left[: system.size] /= scale
@@ -275,8 +301,18 @@ def _neutral(system: System, loads: Loads, q: Floats, tolerance: float) -> tuple
     matrix = system._bordered(loads, lam, 0.0, 0.0)
     firm = float(np.max(np.abs(np.diag(matrix)[: system.size] / scale**2), initial=0.0)) or 1.0
     left[: system.size] /= firm
-    balanced = float(np.linalg.norm(left)) < BALANCED
-    return q, lam, loose(system, matrix) if balanced else ""
+    return float(np.linalg.norm(left)) < BALANCED
+
+
+def _neutral(system: System, loads: Loads, q: Floats, tolerance: float) -> tuple[Floats, Floats, str]:
+    """(q, multipliers, coordinates that nothing holds) of an equilibrium of a robot that may move without resistance.
+
+    The last is empty if none was found.
+    """
+    q, lam = _relaxed(system, loads, q)
+    q, lam = _relaxed(system, loads, q, lam, exact=True, small=tolerance)
+    balanced = _balances(system, loads, q, lam)
+    return q, lam, loose(system, system._bordered(loads, lam, 0.0, 0.0)) if balanced else ""
 
 
 def _relaxed(
@@ -307,34 +343,6 @@ def _relaxed(
         if size < small:
             break
     return q, lam
-
-
-def _slide(system: System, loads: Loads, q: Floats) -> tuple[Floats, Floats]:
-    """Slide from q downhill to an equilibrium of an open robot under the full loads: (q, no multipliers).
-
-    Newton's step, with every eigenvalue of the tangent taken as positive, goes towards lower energy from everywhere, also
-    from a pendulum held level, which has no stiffness at all. Steps that turn back are shortened.
-    """
-    n, scale, zero = system.size, system.tree.scale, np.zeros(system.size)
-    free = np.setdiff1d(np.arange(n), loads.driven)
-    longest, before = LONGEST_SLIDE, zero
-    for _ in range(RELAXATIONS):
-        left = (evaluate(system, loads, q, zero, zero, np.zeros(0))[:n] / scale)[free]
-        matrix = (system._bordered(loads, np.zeros(0), 0.0, 0.0)[:n, :n] / np.outer(scale, scale))[np.ix_(free, free)]
-        if not max(np.max(np.abs(left), initial=0.0), np.max(np.abs(matrix), initial=0.0)) < ABSURD:
-            break
-        stiffness, shapes = np.linalg.eigh(0.5 * (matrix + matrix.T))
-        floor = 1e-9 * np.max(np.abs(stiffness), initial=0.0) + 1e-3 * np.linalg.norm(left) + 1e-300
-        stiffness = np.maximum(np.abs(stiffness), floor)
-        step = zero.copy()
-        step[free] = -shapes @ ((shapes.T @ left) / stiffness)
-        size = float(np.linalg.norm(step))
-        longest = 0.5 * longest if step @ before < 0.0 else min(1.5 * longest, LONGEST_SLIDE)
-        before = step
-        q = move(system.tree, q, min(1.0, longest / max(size, 1e-300)) * step / scale)
-        if size < 1e-4:
-            break
-    return q, np.zeros(0)
 
 
 def _in_steps(solve: _Solver, path: Path, q: Floats, lam: Floats) -> tuple[Floats, float, int, int]:

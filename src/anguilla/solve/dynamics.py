@@ -139,8 +139,9 @@ def simulate(
         start: an Equilibrium, a Trajectory (its end), coordinates q (n,), or (q, v); the rest shape at rest if not given.
         method: Newmark(), HHT(), GeneralisedAlpha(), Midpoint() or their names.
         every: store every so many steps.
-        tolerance: Newton's error as a part of a step's increment; 1e-8 if not given, 1e-10 with loops or other constraints
-            (multipliers feel it divided by dt), 1e-11 with imposed shapes (they are most of the increment).
+        tolerance: Newton's error as a part of a step's increment, or of ten times what accelerations add to it if that is
+            less; 1e-8 if not given, 1e-10 with loops or other constraints (multipliers feel it divided by dt), 1e-11 with
+            imposed shapes (they are most of the increment).
         error: local error allowed per step, as an angle [rad] or a relative displacement; steps then adapt themselves.
         progress: show a progress bar; by default when the run takes long and the output is a terminal.
         raise_on_failure: raise SolverError (with the motion so far in `.result`) instead of returning it.
@@ -173,8 +174,7 @@ def simulate_system(
     if checkpoint is not None and error is not None:
         raise DescriptionError("checkpoint works with equal steps only: leave error out.")
     system = System(robot) if system is None else system
-    usual = 1e-11 if system.shapes else 1e-10 if system.rows else 1e-8
-    tolerance = as_positive(usual if tolerance is None else tolerance, "tolerance", "")
+    tolerance = newton_tolerance(system, tolerance)
     q, v = _start(system, start)
     scheme = as_scheme(method).coefficients
     _check_serves(scheme, method, system)
@@ -222,6 +222,12 @@ def simulate_system(
     if not ok and raise_on_failure:
         raise SolverError(f"The motion of {robot.name!r} {message}.", result=result, advice=advice(status, result))
     return result
+
+
+def newton_tolerance(system: System, given: float | None) -> float:
+    """Newton's error that is allowed as a part of a step's increment: the given one, or what serves the system."""
+    usual = 1e-11 if system.shapes else 1e-10 if system.rows else 1e-8
+    return as_positive(usual if given is None else given, "tolerance", "")
 
 
 def _check_serves(scheme: Coefficients, method: Scheme | str, system: System) -> None:

@@ -40,6 +40,9 @@ EXPLANATION = {
 ROUND_OFF = 1e-9
 CLOSED = 1e-9  # [m, rad] gap of a closure before the last correction
 PATIENCE = 4.0  # corrections that a new tangent is worth
+# An error of d, as a part of d, makes one of the acceleration that grows as steps get shorter. So it is measured by so many
+# times the part of d that the acceleration makes, where that is less.
+FREE = 10.0
 
 # memory between solves: 1 if the matrix holds a usable factorisation; its alpha and beta; the last contraction; the pattern
 # of slack tendons; 1 before the first step of a motion
@@ -66,6 +69,7 @@ class Scratch(Table):
     q0: Floats  # (n,) state at zero increment
     v0: Floats
     a0: Floats
+    drift: Floats  # (n,) increment without acceleration
     spare: Floats  # (n + m, n + m)
     memory: Floats  # (6,)
     kept: Floats  # (2, n) accelerations before they were eased
@@ -75,11 +79,11 @@ class Scratch(Table):
 def scratch(n: int, m: int = 0) -> Scratch:
     """Allocate the memory of the Newton solver for n coordinates and m constraints."""
     d, step, last, left, right = (np.zeros(n + m) for _ in range(5))
-    q, v, a, q0, v0, a0 = (np.zeros(n) for _ in range(6))
+    q, v, a, q0, v0, a0, drift = (np.zeros(n) for _ in range(7))
     memory, counters = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0]), np.zeros(4, np.int64)
     matrix, spare, pivot = np.zeros((n + m, n + m)), np.zeros((n + m, n + m)), np.zeros(n + m, np.int64)
     return Scratch(
-        d, matrix, pivot, step, last, left, right, q, v, a, q0, v0, a0, spare, memory, np.zeros((2, n)), counters
+        d, matrix, pivot, step, last, left, right, q, v, a, q0, v0, a0, drift, spare, memory, np.zeros((2, n)), counters
     )
 
 
@@ -90,6 +94,16 @@ def norm(x, weight):
     for k in range(len(weight)):
         total += (x[k] * weight[k]) ** 2
     return np.sqrt(total)
+
+
+@part
+def _measure(s, weight):
+    """What the error of the increment is measured by."""
+    total, driven = 0.0, 0.0
+    for k in range(len(weight)):
+        total += (s.d[k] * weight[k]) ** 2
+        driven += ((s.d[k] - s.drift[k]) * weight[k]) ** 2
+    return np.sqrt(min(total, FREE**2 * driven))
 
 
 @part
@@ -222,8 +236,8 @@ def _shift(s):
 def newton(tree, ws, loads, s, cq, cv, ca, relative, absolute, most, chord):
     """Solve R(q0 + cq d, v0 + cv d, a0 + ca d, lambda) = 0 for s.d, starting from its value. Returns a status.
 
-    Converged when the estimated error of d is below relative |d| + absolute, both measured with tree.weight; that of the
-    multipliers, as displacements, too.
+    Converged when the estimated error of d is below relative |d| + absolute, or less if d is almost its drift (`_measure`),
+    both measured with tree.weight; that of the multipliers, as displacements, too.
     """
     alpha, beta = cv / cq, ca / cq
     n = len(s.q)
@@ -275,7 +289,7 @@ def newton(tree, ws, loads, s, cq, cv, ca, relative, absolute, most, chord):
         s.memory[CONTRACTION] = 1.0 if fresh else contraction
         _correct(tree, s, cq)
         cuts = 0
-        goal = relative * norm(s.d, tree.weight) + absolute
+        goal = relative * _measure(s, tree.weight) + absolute
         if gap <= CLOSED and (
             total <= goal or (contraction < 0.9 and total * contraction / (1.0 - contraction) <= goal)
         ):

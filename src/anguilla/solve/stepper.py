@@ -13,7 +13,7 @@ from anguilla.errors import DescriptionError, SolverError, as_count, as_number, 
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Status, Trajectory
 from anguilla.solve.closing import close
-from anguilla.solve.dynamics import DEFAULT_METHOD, Start, _Motion, _start, advice
+from anguilla.solve.dynamics import DEFAULT_METHOD, Start, _Motion, _start, advice, newton_tolerance
 from anguilla.solve.newton import CONVERGED, DIVERGED, EXPLANATION
 from anguilla.solve.pieces import cut, whole
 from anguilla.solve.schemes import Scheme, as_scheme
@@ -30,7 +30,7 @@ class Stepper:
         inputs: inputs of the actuators by name, numbers; absent ones are zero. `step` changes them.
         start: an Equilibrium, a Trajectory (its end), coordinates q (n,), or (q, v); the rest shape at rest if not given.
         method: Newmark(), HHT(), GeneralisedAlpha(), Midpoint() or their names.
-        tolerance: Newton's error as a part of a step's increment.
+        tolerance: Newton's error as a part of a step's increment; as in `simulate` if not given.
 
     """
 
@@ -42,14 +42,14 @@ class Stepper:
         inputs: Mapping[str, float] | None = None,
         start: Start = None,
         method: Scheme | str = DEFAULT_METHOD,
-        tolerance: float = 1e-8,
+        tolerance: float | None = None,
     ) -> None:
         self.robot = as_robot(robot)
         self.dt = as_positive(dt, "dt", "s")
         self.system = System(robot)
         self._begin = _start(self.system, start)
         self._scheme = as_scheme(method).coefficients
-        self._tolerance = as_positive(tolerance, "tolerance")
+        self._tolerance = newton_tolerance(self.system, tolerance)
         self._inputs: dict[str, float] = {}
         self.set_inputs(inputs or {})
         self._motion: _Motion

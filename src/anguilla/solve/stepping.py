@@ -178,12 +178,13 @@ def _attempt(tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolu
     if not static:
         ca1, back = 1.0 / (beta * dt * dt), 0.5 / beta - 1.0
     for k in range(n):  # the state at zero increment, and the guess
-        s.q0[k], s.v0[k], s.a0[k], s.d[k] = q[k], 0.0, 0.0, 0.0
+        s.q0[k], s.v0[k], s.a0[k], s.d[k], s.drift[k] = q[k], 0.0, 0.0, 0.0, 0.0
         if not static:
             a1 = -dt * ca1 * v[k] - back * a[k]
             s.v0[k] = v[k] + dt * ((1.0 - gamma) * a[k] + gamma * a1)
             s.a0[k] = ((1.0 - am) * a1 + am * a[k] - af * acc[k]) / (1.0 - af)
-            s.d[k] = dt * v[k] + (0.5 * dt * dt * a[k] if curved else 0.0)
+            s.drift[k] = dt * v[k]
+            s.d[k] = s.drift[k] + (0.5 * dt * dt * a[k] if curved else 0.0)
             if mid < 1.0:
                 s.v0[k], s.a0[k] = 0.0, -2.0 * v[k] / dt
     for k in range(len(lam)):

@@ -8,9 +8,10 @@ axes. In terms of the columns these changes are Theta0, P0, Theta1 + Theta0 x w,
 from __future__ import annotations
 
 from anguilla._jit import inline, part
+from anguilla.loads.contact import contact_block, contact_wrench
 from anguilla.loads.fluid import fluid_block, fluid_wrench, tail_block, tail_wrench
 from anguilla.loads.magnet import magnet_block, magnet_wrench
-from anguilla.loads.table import FLUID, FROM, KIND, MAGNET, NODE, TAIL, THRUSTER, TO
+from anguilla.loads.table import CONTACT, FLUID, FROM, KIND, MAGNET, NODE, TAIL, THRUSTER, TO
 from anguilla.loads.thruster import thruster_block, thruster_wrench
 from anguilla.mechanics.lanes import FOUR, U
 from anguilla.mechanics.simd import lay, take, take3
@@ -31,6 +32,8 @@ def add_frame_loads(node, row, frames):
             fluid_wrench(node, row, frames, f)
         elif kind == TAIL:
             tail_wrench(node, frames, f)
+        elif kind == CONTACT:
+            contact_wrench(node, frames, f)
         i = frames.table[f, NODE]
         store3(node, i, N_M, sub(load3(node, i, N_M), load3(frames.wrench, f, 0)))
         store3(node, i, N_F, sub(load3(node, i, N_F), load3(frames.wrench, f, 3)))
@@ -64,6 +67,8 @@ def add_frame_columns(node, a, places, row, frames):
             fluid_block(node, row, frames, f)
         elif kind == TAIL:
             tail_block(node, frames, f)
+        elif kind == CONTACT:
+            contact_block(node, frames, f)
         i = frames.table[f, NODE]
         w, al = load3(node, i, N_W), load3(node, i, N_AL)
         for k in range(frames.table[f, FROM], frames.table[f, TO]):

@@ -13,7 +13,7 @@ from anguilla.assemble.evaluate import residual, tangent
 from anguilla.assemble.reactions import evaluate
 from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
 from anguilla.assemble.user import move
-from anguilla.describe import Robot
+from anguilla.describe import Contact, Robot
 from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_count, as_number, as_positive
 from anguilla.loads.table import DT, INPUT, KIND, ROTATION, TRANSLATION, Loads
 from anguilla.loads.tendon import set_friction
@@ -47,6 +47,9 @@ MOST_FRICTION = 60  # times the tensions along tendons are updated
 ADVICE = (
     "Start closer (start=...), load it in smaller pieces, try method=Flow() or ProjectiveFlow(), or look for a "
     "bifurcation: a perfectly straight rod under compression has no unique answer."
+)
+TOUCH_ADVICE = (
+    "Obstacles hold what touches them: start where it does (start=...), or let it come to rest in ag.simulate."
 )
 SPECIAL_ADVICE = {
     SINGULAR: "Attach it to the ground, or hold it by a joint with a stiffness or by a spring.",
@@ -123,6 +126,8 @@ def statics(
         q, status, message, counters = _continuation(system, loads, from_here, q, lam, tolerance, iterations)
         most = max((len(layout.grid.X) - 1 for layout in system.model.parts if layout.grid is not None), default=1)
         ok, advice = status == CONVERGED, SPECIAL_ADVICE.get(status, ADVICE).format(more=4 * most)
+        if status == SINGULAR and any(isinstance(load, Contact) for load in robot.loads):
+            advice = TOUCH_ADVICE
     else:
         raise DescriptionError(f'method must be "newton", a Flow or a ProjectiveFlow; got {method!r}.')
     outcome = Status(ok, message, counters, time.perf_counter() - began)

@@ -39,7 +39,7 @@ VARIABLES: dict[str, tuple[str, ...]] = {
     "ShapeFunction": ("X", "t"),
 }
 # Public names that are no values of a file: bases of others, and what only Python makes.
-BASES = {"Actuator", "Basis", "CrossSection", "Fluid", "Gait", "Joint", "Load", "RestShape"}
+BASES = {"Actuator", "Basis", "CrossSection", "Fluid", "Gait", "Joint", "Load", "Obstacle", "RestShape"}
 NOT_IN_FILES = {
     "Axis", "Ball", "BodyHandle", "Closure", "Frame", "FrameMotion", "JointHandle", "Part", "Robot", "RodHandle",
     "SectionProperties", "UserForce", "UserLoad", "make_basis",

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anguilla.assemble.contacts import jumps
 from anguilla.assemble.evaluate import residual, tangent
 from anguilla.assemble.reactions import evaluate
 from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
@@ -370,8 +371,9 @@ def _in_steps(solve: _Solver, path: Path, q: Floats, lam: Floats) -> tuple[Float
 
 
 def _too_far(system: System, before: Floats, after: Floats) -> bool:
-    """Whether one load step turned the rods so much that Newton may have jumped to another branch."""
-    return bool(np.linalg.norm((after - before) * system.tree.strain_scale) > 2.0 * np.sqrt(len(system.tree.first) - 1))
+    """Whether one load step turned the rods so much that Newton may have jumped to another branch, or over an obstacle."""
+    turned = np.linalg.norm((after - before) * system.tree.strain_scale) > 2.0 * np.sqrt(len(system.tree.first) - 1)
+    return bool(turned) or jumps(system, before, after)
 
 
 def _flow(system: System, forces: Loads, q: Floats, flow: Flow) -> tuple[Floats, bool, str, dict[str, int]]:

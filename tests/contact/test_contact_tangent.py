@@ -91,9 +91,10 @@ def differences(system, q, v, a, alpha, beta, h=2e-6):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("depth", [1.7e-3, 9e-3])
 @pytest.mark.parametrize("leaving", [False, True])
-def test_tangent_of_a_spinning_ball(kind, depth, leaving):
+@pytest.mark.parametrize("friction", [FRICTION, (0.2, 0.7, 0.5)], ids=["plain", "scales"])
+def test_tangent_of_a_spinning_ball(kind, depth, leaving, friction):
     obstacle, n = obstacles(depth)[kind]
-    robot, _, _ = ball_on(obstacle)
+    robot, _, _ = ball_on(obstacle, friction=friction)
     system = ag.System(robot)
     q = np.concatenate([PLACE, [0.4, -0.3, 0.6]])
     v = np.concatenate([np.array([0.3, 0.2, -0.4]) + (0.7 if leaving else -0.7) * n, [5.0, -3.0, 8.0]])
@@ -104,7 +105,8 @@ def test_tangent_of_a_spinning_ball(kind, depth, leaving):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_tangent_of_a_rod(kind):
+@pytest.mark.parametrize("friction", [0.5, (0.2, 0.7, 0.5)], ids=["plain", "scales"])
+def test_tangent_of_a_rod(kind, friction):
     """A bent, twisted, stretched rod with a joint at its root, all along in contact or not."""
     robot = ag.Robot("rod", gravity=(0.0, 0.0, -9.81))
     post = robot.add(ag.RigidBody.sphere(0.03, mass=0.1), at=robot.ground, joint=ag.Revolute((0, 0, 1)), name="post")
@@ -125,7 +127,7 @@ def test_tangent_of_a_rod(kind):
         "pillar": ag.Pillar(where - (0.1 + gap) * ACROSS, AXIS, 0.1),
         "tube": ag.Pillar(where + (0.2 - gap) * ACROSS, AXIS, 0.2, inside=True),
     }[kind]
-    contact = robot.load(ag.Contact(arm, obstacle, 1e4, damping=2.0, friction=0.5, smooth=0.02, slip=0.05))
+    contact = robot.load(ag.Contact(arm, obstacle, 1e4, damping=2.0, friction=friction, smooth=0.02, slip=0.05))
     system = ag.System(robot)
     assert np.sum(state(robot, q, v).depth(contact) > 0.0) >= 2
     for alpha, beta in ((0.0, 0.0), (30.0, 500.0)):
@@ -142,6 +144,21 @@ def test_stiffness_without_friction_is_symmetric():
         K = ag.System(robot).tangent(np.concatenate([PLACE, np.zeros(3)]))
         np.testing.assert_allclose(K, K.T, atol=1e-12 * STIFF)
         assert n @ K[:3, :3] @ n == pytest.approx(STIFF)
+
+
+def test_scales_rub_in_each_direction_with_their_own_coefficient():
+    """Forward, backward and sideways on a floor; with the axis across the floor, as sideways."""
+    depth, fast = 9e-3, 1e3 * SLIP
+    robot, _, contact = ball_on(ag.HalfSpace((0, 0, 1), depth - REACH), friction=(0.2, 0.7, 0.5))
+    f = STIFF * (depth - SMOOTH / 2)
+    turn = np.array([0.0, 0.0, 0.5])  # about z, and then upright about y
+    ahead, aside = np.array([np.cos(0.5), np.sin(0.5), 0]), np.array([-np.sin(0.5), np.cos(0.5), 0])
+    for u, wanted in ((ahead, -0.2 * ahead), (-ahead, 0.7 * ahead), (aside, -0.5 * aside), (-aside, 0.5 * aside)):
+        run = state(robot, np.concatenate([np.zeros(3), turn]), np.concatenate([fast * u, np.zeros(3)]))
+        np.testing.assert_allclose(run.exerted(contact).force[0] - [0, 0, f], f * wanted, atol=2e-6 * f)
+    up = np.array([0.0, -np.pi / 2, 0.0])
+    run = state(robot, np.concatenate([np.zeros(3), up]), np.concatenate([fast * ahead, np.zeros(3)]))
+    np.testing.assert_allclose(run.exerted(contact).force[0] - [0, 0, f], -0.5 * f * ahead, atol=1e-6 * f)
 
 
 def test_friction_alone_takes_power():

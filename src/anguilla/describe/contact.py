@@ -10,7 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 from anguilla.describe.description import Description
 from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
 from anguilla.describe.loads import ZERO, Load
-from anguilla.errors import DescriptionError, as_flag, as_nonnegative, as_number, as_positive, as_vector, refuse
+from anguilla.errors import (
+    DescriptionError,
+    as_array,
+    as_flag,
+    as_nonnegative,
+    as_number,
+    as_positive,
+    as_vector,
+    refuse,
+)
 
 Array = NDArray[np.float64]
 
@@ -145,7 +154,8 @@ class Contact(Load):
         stiffness: [N/m] of a frame and of each corner of a body; per length [N/m^2] along a rod.
         damping: loss while sinking [s/m]: the force is multiplied by 1 + damping x speed of sinking, and less than one while
             leaving. What hits at a low speed v leaves with about (1 - 2/3 damping v) v.
-        friction: Coulomb's coefficient [-].
+        friction: Coulomb's coefficient [-]; or three of a skin with scales, for sliding forward (along +x of the frame or
+            section), backward, and sideways.
         radius: [m] of the circle or ball that touches. For a rod, if not given, half of the largest width of its section
             (the radius of a circle or a tube); for a frame 0, its origin.
         smooth: depth over which the stiffness rises from zero [m]; 1 % of the radius if not given.
@@ -158,7 +168,7 @@ class Contact(Load):
     obstacle: Obstacle
     stiffness: float
     damping: float = field(default=0.0, kw_only=True)
-    friction: float = field(default=0.0, kw_only=True)
+    friction: ArrayLike = field(default=0.0, kw_only=True)
     radius: float | None = field(default=None, kw_only=True)
     smooth: float | None = field(default=None, kw_only=True)
     slip: float = field(default=1e-3, kw_only=True)
@@ -175,7 +185,7 @@ class Contact(Load):
             raise refuse("Contact.obstacle", "a HalfSpace, a Sphere or a Pillar", self.obstacle)
         self.stiffness = as_positive(self.stiffness, "Contact.stiffness", "N/m, or N/m^2 along a rod")
         self.damping = as_nonnegative(self.damping, "Contact.damping", "s/m")
-        self.friction = as_nonnegative(self.friction, "Contact.friction")
+        self.friction = _as_friction(self.friction)
         self.slip = as_positive(self.slip, "Contact.slip", "m/s")
         if self.radius is not None:
             self.radius = as_nonnegative(self.radius, "Contact.radius", "m")
@@ -243,13 +253,14 @@ class Contact(Load):
         return np.full(len(X), self.where.body.shape.size[0] if sphere else 0.0)  # type: ignore[union-attr]
 
     def constants(self, X: Array, weights: Array) -> Array:
-        """Numbers (m, 15) of what touches at arc lengths X (m,) [m], with shares of the length (m,), for the kernels."""
+        """Numbers (m, 17) of what touches at arc lengths X (m,) [m], with shares of the length (m,), for the kernels."""
         radii = self.radii(X)
         size = np.where(radii > 0.0, radii, self._size(X))
         smooth = SMOOTH * size if self.smooth is None else np.full(len(X), self.smooth)
-        same = np.full(len(X), 1.0)
-        law = [radii, self.stiffness * weights, smooth, self.damping * same, self.friction * same, self.slip * same]
-        return np.hstack([np.tile(self.obstacle.constants(), (len(X), 1)), np.stack(law, axis=1)])
+        forward, backward, sideways = np.broadcast_to(np.asarray(self.friction), 3)
+        rubbing = np.tile([self.damping, sideways, self.slip, forward, backward], (len(X), 1))
+        pressing = np.stack([radii, self.stiffness * weights, smooth], axis=1)
+        return np.hstack([np.tile(self.obstacle.constants(), (len(X), 1)), pressing, rubbing])
 
     def _size(self, X: Array) -> Array:
         """Sizes (m,) [m] of what a point without a radius belongs to."""
@@ -263,6 +274,15 @@ class Contact(Load):
             gyration = float(np.sqrt(np.trace(part.body.inertia_matrix) / (2.0 * part.body.mass)))
             return np.full(len(X), gyration or POINT_SIZE)
         return np.full(len(X), POINT_SIZE)
+
+
+def _as_friction(value: object) -> float | tuple[float, ...]:
+    """Return one coefficient, or three."""
+    wanted = "a coefficient, zero or positive, or three (forward, backward, sideways)"
+    given = as_array(value, "Contact.friction", wanted)
+    if given.shape not in ((), (3,)) or np.any(given < 0.0):
+        raise refuse("Contact.friction", wanted, value)
+    return float(given) if given.ndim == 0 else tuple(given.tolist())
 
 
 def _as_direction(value: object, name: str) -> tuple[float, ...]:

@@ -7,7 +7,9 @@ depth, e = -n . v its rate and u the sliding velocity of the material point that
 
 g is 0 outside, d - s/2 beyond the depth s, and joins them twice differentiably; h(z) = 1 + z while sinking and
 1 / (1 - z + z^2) while leaving, twice differentiable and positive: contact never sticks. p = mu u / sqrt(|u|^2 + slip^2) is
-Coulomb's friction. All obstacles are known by their distance, its gradient n and the matrix N = dn/dx.
+Coulomb's friction. With scales, p = (mu u + e l t) / sqrt(|u|^2 + slip^2), where t is the axis of the section along the
+surface, l = u . t, and mu + e goes from one coefficient, of sliding backward, to another, forward, as l does from minus to
+plus. All obstacles are known by their distance, its gradient n and the matrix N = dn/dx.
 """
 
 from __future__ import annotations
@@ -15,9 +17,9 @@ from __future__ import annotations
 import math
 
 from anguilla._jit import inline, part
-from anguilla.loads.table import NODE
+from anguilla.loads.table import CONTACT, KIND, NODE
 from anguilla.loads.thruster import put_block
-from anguilla.mechanics.tree import N_V, N_W, N_X
+from anguilla.mechanics.tree import N_R, N_V, N_W, N_X
 from anguilla.mechanics.vec import (
     axpy,
     cross,
@@ -39,10 +41,10 @@ from anguilla.mechanics.vec import (
 
 # Places in Frames.data: a point of the obstacle and its axis (the normal of a half-space)
 POINT, AXIS, SHAPE, SIDE, SIZE, REACH = 0, 3, 6, 7, 8, 9
-STIFFNESS, SMOOTH, DAMPING, FRICTION, SLIP = 10, 11, 12, 13, 14
-CONTACT_SIZE = 15
+STIFFNESS, SMOOTH, DAMPING, FRICTION, SLIP, FORWARD, BACKWARD = range(10, 17)
 # Values of SHAPE
 HALF_SPACE, SPHERE, PILLAR = 0.0, 1.0, 2.0
+UPRIGHT = 1e-3  # sine of the angle to the normal below which a section has no axis along the surface
 
 
 @inline
@@ -104,6 +106,41 @@ def _sliding(v, w, n, reach):
     return sub(axpy(-dot(n, v), n, v), cross(w, scale(reach, n)))
 
 
+@inline
+def _has_scales(data, f):
+    return data[f, FORWARD] != data[f, FRICTION] or data[f, BACKWARD] != data[f, FRICTION]
+
+
+@inline
+def _along(node, i, n):
+    """Axis d of the section, its direction t along the surface, and its length there."""
+    d = node[i, N_R], node[i, N_R + 3], node[i, N_R + 6]
+    flat = axpy(-dot(n, d), n, d)
+    length = math.sqrt(dot(flat, flat) + UPRIGHT * UPRIGHT)
+    return d, scale(1.0 / length, flat), length
+
+
+@inline
+def _scales(l, data, f):
+    """e(l) and its slope."""
+    slip, half = data[f, SLIP], 0.5 * (data[f, FORWARD] - data[f, BACKWARD])
+    speed = math.sqrt(l * l + slip * slip)
+    mean = 0.5 * (data[f, FORWARD] + data[f, BACKWARD]) - data[f, FRICTION]
+    return mean + half * l / speed, half * slip * slip / (speed * speed * speed)
+
+
+@inline
+def _rubbing(node, i, u, n, data, f):
+    """p, and the sliding speed."""
+    speed = math.sqrt(dot(u, u) + data[f, SLIP] * data[f, SLIP])
+    p = scale(data[f, FRICTION] / speed, u)
+    if _has_scales(data, f):
+        t = _along(node, i, n)[1]
+        l = dot(u, t)
+        p = axpy(_scales(l, data, f)[0] * l / speed, t, p)
+    return p, speed
+
+
 @part
 def contact_wrench(node, frames, f):
     """World wrench of contact f."""
@@ -116,22 +153,21 @@ def contact_wrench(node, frames, f):
     v, w, reach = load3(node, i, N_V), load3(node, i, N_W), data[f, REACH]
     g, _ = _pressed(depth, data[f, SMOOTH])
     h, _ = _damped(-data[f, DAMPING] * dot(n, v))
-    u = _sliding(v, w, n, reach)
-    speed = math.sqrt(dot(u, u) + data[f, SLIP] * data[f, SLIP])
-    force = scale(data[f, STIFFNESS] * g * h, axpy(-data[f, FRICTION] / speed, u, n))
+    p, _ = _rubbing(node, i, _sliding(v, w, n, reach), n, data, f)
+    force = scale(data[f, STIFFNESS] * g * h, sub(n, p))
     store3(frames.wrench, f, 0, cross(scale(-reach, n), force))
     store3(frames.wrench, f, 3, force)
 
 
 @part
 def contact_block(node, frames, f):
-    """Derivative of the wrench of contact f by the place, the angular velocity and the velocity of its node."""
+    """Derivative of the wrench of contact f by the rotation, place, angular velocity and velocity of its node."""
     i, data, block = frames.table[f, NODE], frames.data, frames.block
     x, v, w, reach = load3(node, i, N_X), load3(node, i, N_V), load3(node, i, N_W), data[f, REACH]
     depth, n = _normal(x, data, f)
     none = iso_hat(0.0, 0.0, n)
     if depth <= 0.0:
-        for c in (3, 6, 9):
+        for c in (0, 3, 6, 9):
             put_block(block, f, 0, c, none)
             put_block(block, f, 3, c, none)
         return
@@ -147,17 +183,58 @@ def contact_block(node, frames, f):
     # change of u: (1 - n n^T) dv + r [n] dw - (r [w] N + n (N v)^T + (n . v) N) dx
     u = _sliding(v, w, n, reach)
     u_x = outer_add(-1.0, n, Nv, maxpy(-dot(n, v), N, cross_columns(scale(-reach, w), N)))
-    speed = math.sqrt(dot(u, u) + data[f, SLIP] * data[f, SLIP])
-    share = data[f, FRICTION] / speed
-    p_u = outer_add(-share / (speed * speed), u, u, iso_hat(share, 0.0, u))
-    q = axpy(-share, u, n)
-    F_x = outer_add(1.0, q, f_x, maxpy(size, N, mscale(-size, matmul(p_u, u_x))))
+    p, speed = _rubbing(node, i, u, n, data, f)
+    p_u = outer_add(-1.0 / (speed * speed), p, u, iso_hat(data[f, FRICTION] / speed, 0.0, u))
+    p_x, p_th = none, none
+    if _has_scales(data, f):
+        # dp = p_t dt = A d(d - n (n . d)), with d(d) = Theta x d, dn = N dx
+        d, t, length = _along(node, i, n)
+        l = dot(u, t)
+        e, e1 = _scales(l, data, f)
+        rise = (e + l * e1) / speed
+        p_u = outer_add(rise, t, t, p_u)
+        p_t = outer_add(rise, t, u, iso_hat(e * l / speed, 0.0, u))
+        A = mscale(1.0 / length, outer_add(-1.0, matvec(p_t, t), t, p_t))
+        p_x = mscale(-1.0, matmul(A, outer_add(1.0, n, matvec(N, d), mscale(dot(n, d), N))))
+        p_th = mscale(-1.0, cross_rows(outer_add(-1.0, matvec(A, n), n, A), d))
+    q = sub(n, p)
+    p_x = madd(p_x, matmul(p_u, u_x))
+    F_th = mscale(-size, p_th)
+    F_x = outer_add(1.0, q, f_x, maxpy(size, N, mscale(-size, p_x)))
     F_v = outer_add(1.0, q, f_v, mscale(-size, outer_add(-1.0, matvec(p_u, n), n, p_u)))
     F_w = mscale(-size * reach, cross_rows(p_u, n))
     arm = scale(-reach, n)
+    put_block(block, f, 3, 0, F_th)
     put_block(block, f, 3, 3, F_x)
     put_block(block, f, 3, 6, F_w)
     put_block(block, f, 3, 9, F_v)
+    put_block(block, f, 0, 0, cross_columns(arm, F_th))
     put_block(block, f, 0, 3, madd(cross_columns(arm, F_x), cross_columns(scale(size * reach, q), N)))
     put_block(block, f, 0, 6, cross_columns(arm, F_w))
     put_block(block, f, 0, 9, cross_columns(arm, F_v))
+
+
+@inline
+def has_contacts(frames):
+    """Whether some load is a contact."""
+    found = False
+    for f in range(len(frames.table)):
+        if frames.table[f, KIND] == CONTACT:
+            found = True
+    return found
+
+
+@part
+def contact_wrenches(node, frames):
+    """World wrenches of all contacts."""
+    for f in range(len(frames.table)):
+        if frames.table[f, KIND] == CONTACT:
+            contact_wrench(node, frames, f)
+
+
+@part
+def contact_blocks(node, frames):
+    """Derivatives of the wrenches of all contacts."""
+    for f in range(len(frames.table)):
+        if frames.table[f, KIND] == CONTACT:
+            contact_block(node, frames, f)

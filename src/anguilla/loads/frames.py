@@ -8,10 +8,9 @@ axes. In terms of the columns these changes are Theta0, P0, Theta1 + Theta0 x w,
 from __future__ import annotations
 
 from anguilla._jit import inline, part
-from anguilla.loads.contact import contact_block, contact_wrench
 from anguilla.loads.fluid import fluid_block, fluid_wrench, tail_block, tail_wrench
 from anguilla.loads.magnet import magnet_block, magnet_wrench
-from anguilla.loads.table import CONTACT, FLUID, FROM, KIND, MAGNET, NODE, TAIL, THRUSTER, TO
+from anguilla.loads.table import FLUID, FROM, KIND, MAGNET, NODE, TAIL, THRUSTER, TO
 from anguilla.loads.thruster import thruster_block, thruster_wrench
 from anguilla.mechanics.lanes import FOUR, U
 from anguilla.mechanics.simd import lay, take, take3
@@ -21,7 +20,7 @@ from anguilla.mechanics.vec import add, cross, load3, store3, sub
 
 @part
 def add_frame_loads(node, row, frames):
-    """Evaluate the frame loads at the present motion and subtract them from the balance of their nodes."""
+    """Evaluate the frame loads but contacts, which have been, and subtract all from the balance of their nodes."""
     for f in range(len(frames.table)):
         kind = frames.table[f, KIND]
         if kind == THRUSTER:
@@ -32,8 +31,6 @@ def add_frame_loads(node, row, frames):
             fluid_wrench(node, row, frames, f)
         elif kind == TAIL:
             tail_wrench(node, frames, f)
-        elif kind == CONTACT:
-            contact_wrench(node, frames, f)
         i = frames.table[f, NODE]
         store3(node, i, N_M, sub(load3(node, i, N_M), load3(frames.wrench, f, 0)))
         store3(node, i, N_F, sub(load3(node, i, N_F), load3(frames.wrench, f, 3)))
@@ -55,7 +52,7 @@ def _row(block, f, r, x0, x1, x2, x3, x4, x5):
 
 @part
 def add_frame_columns(node, a, places, row, frames):
-    """Subtract the change of the frame loads from the wrench columns of their nodes."""
+    """Subtract the change of the frame loads from the wrench columns of their nodes; blocks of contacts are there."""
     block = frames.block
     for f in range(len(frames.table)):
         kind = frames.table[f, KIND]
@@ -67,8 +64,6 @@ def add_frame_columns(node, a, places, row, frames):
             fluid_block(node, row, frames, f)
         elif kind == TAIL:
             tail_block(node, frames, f)
-        elif kind == CONTACT:
-            contact_block(node, frames, f)
         i = frames.table[f, NODE]
         w, al = load3(node, i, N_W), load3(node, i, N_AL)
         for k in range(frames.table[f, FROM], frames.table[f, TO]):

@@ -144,8 +144,10 @@ class Contact(Load):
 
     A rod touches at its nodes only, each with its share of the length, and as a circle around its centreline: what lies
     between two nodes is not seen. Rod(..., intervals=...) says how finely contact is seen; an obstacle smaller than an
-    interval may slip between them. Friction is regularised: it needs sliding, so that in `statics` there is none, and what
-    should stick creeps at less than `slip`.
+    interval may slip between them. A rod that leaves it open gets 24 intervals, or up to 96 for thin obstacles.
+
+    Friction is regularised: it needs sliding, so that in `statics` there is none, and what should stick creeps at less than
+    `slip`.
 
     Attributes:
         where: a rod, which touches all along; a body drawn as a sphere or a box, which touches with its surface or its
@@ -229,6 +231,13 @@ class Contact(Load):
     @property
     def _frames(self) -> tuple[Frame, ...]:
         return (self.where.root,) if isinstance(self.where, RodHandle) else tuple(self.points())
+
+    @property
+    def finest(self) -> float:
+        """Longest interval [m] of a rod of which several nodes touch the obstacle at once."""
+        if self.obstacle.inside or isinstance(self.obstacle, HalfSpace):
+            return np.inf
+        return 0.5 * (self.obstacle.radius + float(self.radii(np.zeros(1))[0]))  # type: ignore[attr-defined]
 
     def points(self) -> list[Frame]:
         """Frames that touch: the frame itself, or those of a body; none for a rod."""

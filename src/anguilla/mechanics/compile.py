@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anguilla.describe import BodyHandle, DistributedWrench, Frame, JointHandle, Robot, Rod, RodHandle
+from anguilla.describe import BodyHandle, Contact, DistributedWrench, Frame, JointHandle, Robot, Rod, RodHandle
 from anguilla.describe.frames import Part
 from anguilla.errors import DescriptionError
 from anguilla.mechanics.builder import Builder, numbered
 from anguilla.mechanics.grid import SAME, Grid, rod_grid, strain_gram
 from anguilla.mechanics.tree import Floats, Ints, Tree
+
+TOUCHING, MOST_TOUCHING = 24, 96  # intervals of a rod that touches something, if it leaves them open
 
 __all__ = ["Model", "PartLayout", "compile_robot"]
 
@@ -140,6 +142,19 @@ def _intervals_for_helices(robot: Robot, index: int) -> int:
     return int(np.ceil(4.0 * max(rates, default=0.0) / (2.0 * np.pi)))
 
 
+def _intervals_for_contacts(robot: Robot, index: int) -> int:
+    """Enough intervals for several nodes of a rod to touch each obstacle."""
+    lengths = [
+        load.finest
+        for load in robot.loads
+        if isinstance(load, Contact) and isinstance(load.where, RodHandle) and load.where.index == index
+    ]
+    if not lengths:
+        return 1
+    needed = 0.5 * np.pi * robot.parts[index].length / min(lengths)  # the longest of Gauss-Lobatto intervals
+    return int(np.clip(np.ceil(needed), TOUCHING, MOST_TOUCHING))
+
+
 def _add_part(
     builder: Builder, part: Part, host: int, start: int, places: list[float], least: int
 ) -> tuple[PartLayout, list[int]]:
@@ -183,7 +198,8 @@ def compile_robot(robot: Robot, observed: Sequence[Frame] = ()) -> Model:
         host = 0 if part.parent.is_ground else layouts[part.parent.part_index].node_at(part.parent.X)
         assert host is not None
         start = int(offsets[index])
-        layout, own = _add_part(builder, part, host, start, places.get(index, []), _intervals_for_helices(robot, index))
+        least = max(_intervals_for_helices(robot, index), _intervals_for_contacts(robot, index))
+        layout, own = _add_part(builder, part, host, start, places.get(index, []), least)
         lanes[start : start + part.size] = own
         if isinstance(part, RodHandle):
             where = layout.coordinates

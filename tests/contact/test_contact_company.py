@@ -140,4 +140,4 @@ def test_forces_of_contact_are_drawn():
         tail, force = load_forces(Tracks(result), scene(result), -1)
         found = result.exerted(contact)
         np.testing.assert_allclose(force.sum(axis=0), np.atleast_2d(found.force)[-1], atol=1e-12)
-        assert len(tail) == 13 and force[:, 2].max() > 0.0
+        assert len(tail) == 7 and force[:, 2].max() > 0.0

@@ -130,8 +130,10 @@ def load_forces(tracks: Tracks, picture: Scene, index: int) -> tuple[Array, Arra
     for number, load in enumerate(robot.loads):
         if isinstance(load, Contact):
             place, push = tracks.contact(number, index)
-            tails.append(place)
-            forces.append(push)
+            for some in np.array_split(np.arange(len(place)), min(len(place), ALONG)):
+                size = np.linalg.norm(push[some], axis=1) + 1e-300
+                tails.append((size @ place[some] / size.sum())[None])
+                forces.append(push[some].sum(axis=0)[None])
         elif isinstance(load, Wrench):
             rotation, place = tracks.pose(load.frame, index)
             force = load.values([t])[0, 3:]

@@ -22,12 +22,12 @@ def parts():
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: ag.HalfSpace((0, 0, 0)), "HalfSpace.normal must be a vector that is not zero"),
+        (lambda: ag.HalfSpace((0, 0, 0)), "HalfSpace.normal must be a direction"),
         (lambda: ag.HalfSpace((0, 1)), "HalfSpace.normal must be a vector of 3 finite numbers"),
         (lambda: ag.HalfSpace(offset=np.nan), r"HalfSpace.offset must be a finite number \[m\]"),
         (lambda: ag.Sphere((0, 0, 0), -1.0), r"Sphere.radius must be a positive number \[m\]"),
         (lambda: ag.Sphere((0, 0, 0), 1.0, inside=1), "Sphere.inside must be True or False"),
-        (lambda: ag.Pillar((0, 0, 0), (0, 0, 0), 1.0), "Pillar.axis must be a vector that is not zero"),
+        (lambda: ag.Pillar((0, 0, 0), (0, 0, 0), 1.0), "Pillar.axis must be a direction"),
         (lambda: ag.Pillar((0, 0), (0, 0, 1), 1.0), "Pillar.point must be a vector of 3"),
     ],
 )

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe.description import Description
 from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
+from anguilla.describe.joint import as_direction
 from anguilla.describe.loads import ZERO, Load
 from anguilla.errors import (
     DescriptionError,
@@ -57,7 +58,7 @@ class HalfSpace(Obstacle):
     offset: float = 0.0
 
     def _check(self) -> None:
-        self.normal = _as_direction(self.normal, "HalfSpace.normal")
+        self.normal = as_direction(self.normal, "HalfSpace.normal")
         self.offset = as_number(self.offset, "HalfSpace.offset", "m")
 
     def distance(self, points: ArrayLike) -> Array:
@@ -118,7 +119,7 @@ class Pillar(Obstacle):
 
     def _check(self) -> None:
         self.point = tuple(as_vector(self.point, 3, "Pillar.point", "m").tolist())
-        self.axis = _as_direction(self.axis, "Pillar.axis")
+        self.axis = as_direction(self.axis, "Pillar.axis")
         self.radius = as_positive(self.radius, "Pillar.radius", "m")
         self.inside = as_flag(self.inside, "Pillar.inside")
 
@@ -144,7 +145,8 @@ class Contact(Load):
 
     A rod touches at its nodes only, each with its share of the length, and as a circle around its centreline: what lies
     between two nodes is not seen. Rod(..., intervals=...) says how finely contact is seen; an obstacle smaller than an
-    interval may slip between them. A rod that leaves it open gets 24 intervals, or up to 96 for thin obstacles.
+    interval may slip between them. A rod that leaves it open gets 24 intervals, or up to 96 for thin obstacles. An end of a
+    rod is a point of it, and sinks deep under a force: to press with it, add a contact of the frame arm.tip.
 
     Friction is regularised: it needs sliding, so that in `statics` there is none, and what should stick creeps at less than
     `slip`.
@@ -292,12 +294,3 @@ def _as_friction(value: object) -> float | tuple[float, ...]:
     if given.shape not in ((), (3,)) or np.any(given < 0.0):
         raise refuse("Contact.friction", wanted, value)
     return float(given) if given.ndim == 0 else tuple(given.tolist())
-
-
-def _as_direction(value: object, name: str) -> tuple[float, ...]:
-    """Return a direction as a unit vector."""
-    vector = as_vector(value, 3, name)
-    size = float(np.linalg.norm(vector))
-    if size == 0.0:
-        raise refuse(name, "a vector that is not zero", value)
-    return tuple((vector / size).tolist())

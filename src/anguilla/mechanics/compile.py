@@ -14,9 +14,9 @@ from anguilla.mechanics.builder import Builder, numbered
 from anguilla.mechanics.grid import SAME, Grid, rod_grid, strain_gram
 from anguilla.mechanics.tree import Floats, Ints, Tree
 
-TOUCHING, MOST_TOUCHING = 24, 96  # intervals of a rod that touches something, if it leaves them open
-
 __all__ = ["Model", "PartLayout", "compile_robot"]
+
+TOUCHING, MOST_TOUCHING = 24, 96  # intervals of a rod that touches something, if it leaves them open
 
 
 @dataclass(frozen=True, slots=True)

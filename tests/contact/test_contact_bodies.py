@@ -201,3 +201,33 @@ def test_a_ball_rolls_to_the_bottom_of_a_bowl():
     assert x[1000] == pytest.approx(-x[0], rel=0.02)
     assert x[-1] == pytest.approx(x[0], rel=0.02)
     assert np.abs(x[500]) < 0.05 * x[0]
+
+
+@pytest.mark.parametrize("friction", [0.0, 100.0], ids=["slides", "rolls"])
+def test_a_ball_on_a_sphere_gets_lighter_until_it_leaves(friction):
+    """N = m g (3 cos - 2 cos a) if it slides from rest at the angle a, m g (17 cos - 10 cos a) / 7 if it rolls."""
+    tilt, apart, stiffness = 0.2, 0.5 + RADIUS, 1e6
+    robot, body, contact = ball(ag.Sphere((0, 0, 0), 0.5), stiffness, friction=friction, slip=1e-4, smooth=1e-6)
+    sunk = apart - MASS * G * np.cos(tilt) / stiffness - 0.5e-6
+    start = at(sunk * np.sin(tilt), 0, sunk * np.cos(tilt))
+    run = ag.simulate(robot, duration=0.8, dt=2.5e-4, start=start, method=ag.HHT(-0.3), tolerance=1e-11)
+    place = run.position(body.frame)
+    n = place / np.linalg.norm(place, axis=1, keepdims=True)
+    a, b, c = (3, 2, 1) if friction == 0.0 else (17, 10, 7)
+    wanted = MASS * G * (a * n[:, 2] - b * np.cos(tilt)) / c
+    pressed = np.sum(run.exerted(contact).force * n, axis=1)
+    np.testing.assert_allclose(pressed, np.maximum(wanted, 0.0), atol=0.005 * MASS * G)
+    assert wanted[-1] < -0.3 * MASS * G
+
+
+def test_a_spinning_ball_sets_off_and_rolls():
+    """A spinning ball on a floor: mu m g drives it, and slows its spin, until it rolls at 2/7 of w r."""
+    mu, spin = 0.3, 60.0
+    robot, body, _ = ball(stiffness=1e4, friction=mu, slip=1e-4, smooth=1e-6)
+    start = at(0, 0, RADIUS - MASS * G / 1e4), np.array([0, 0, 0, 0, spin, 0])
+    run = ag.simulate(robot, duration=0.5, dt=5e-4, start=start, method=ag.HHT(-0.1))
+    world = np.einsum("tij,tj->ti", run.pose(body.frame)[:, :3, :3], run.twist(body.frame)[:, 3:])[:, 0]
+    until = 2 / 7 * spin * RADIUS / (mu * G)
+    early = run.t < 0.9 * until
+    np.testing.assert_allclose(world[early], mu * G * run.t[early], atol=5e-3)
+    assert world[-1] == pytest.approx(2 / 7 * spin * RADIUS, rel=2e-3) and until < 0.35

@@ -24,6 +24,7 @@ DESCRIBE = {
     "Joints": "Fixed Revolute Prismatic Helical Cylindrical Universal Spherical Planar Free Joint Axis Ball",
     "Actuators": "Tendon Chamber parallel convergent helical FunctionRouting Routing Actuator",
     "Loads": "Wrench TipWrench DistributedWrench Spring Magnet Thruster Muscle UserLoad UserForce FrameMotion Load",
+    "Contact": "Contact HalfSpace Sphere Pillar Obstacle",
     "Constraints on velocities": "no_slip rolling TwistConstraint",
     "Water": "Fluid Hull Morison Lighthill ResistiveForce Buoyancy",
     "Gaits": "Gait TravellingWave GaitSum FadedGait StrainOffset StrainSteps ShapeFunction",
@@ -60,7 +61,7 @@ API = (
 GROUPS = (
     ("First steps", ("arm_release", "tendon_arm", "three_section_arm", "showcase")),
     ("Robots", ("four_bar", "six_leg_robot", "gripper_on_arm", "antagonistic_pair", "rolling_wheel", "steered_needle",
-                "magnetic_catheter")),
+                "magnetic_catheter", "snake_on_the_ground")),
     ("Analysis and design", ("modes_of_an_arm", "euler_column", "snap_through_arch", "twisted_ring", "gradient_")),
     ("Soft volumes", ("paper002", "fem_")),
     ("Paper 000: strain parametrisation", ("paper000",)),

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from anguilla.assemble.contacts import contact_energy, depths
 from anguilla.assemble.fields import cable_length, control_torque, internal_wrench, motion_of, strain_field
 from anguilla.assemble.observe import S_A, S_AL, S_V, S_W, S_X, balances, jacobian
 from anguilla.assemble.reactions import Exerted, closure_wrench, exerted, replay
 from anguilla.assemble.system import Inputs, System
-from anguilla.describe import Closure, Frame, Load, Part, Robot, RodHandle, Spring
+from anguilla.describe import Closure, Contact, Frame, Load, Part, Robot, RodHandle, Spring
 from anguilla.errors import DescriptionError, as_array
 from anguilla.loads.table import Loads
 from anguilla.mechanics.tree import N_R
@@ -237,13 +238,12 @@ class _States(Kept):
         return self._pick(out)
 
     def exerted(self, load: Load) -> Exerted:
-        """What a load that depends on the motion (water, thruster, magnet, user-written) exerts on the robot.
+        """What a load that depends on the motion (water, thruster, magnet, contact, user-written) exerts on the robot.
 
         Returns (force (time, 3) [N], moment (time, 3) about the world origin [N m], power (time,) [W], place (time, k, 3)
         [m], wrench (time, k, 6)), world axes; the last two where it acts.
         """
-        numbers = [k for k, own in enumerate(self.robot.loads) if own is load]
-        numbers = numbers or [k for k, own in enumerate(self.system.robot.loads) if own is load]
+        numbers = self._numbers(load)
         if not numbers or numbers[0] not in self.system.tables.frame_loads:
             known = [own.label for k, own in enumerate(self.robot.loads) if k in self.system.tables.frame_loads]
             raise DescriptionError(
@@ -252,6 +252,24 @@ class _States(Kept):
             )
         out = exerted(self.system, numbers[0], self._evaluations(), self._v)
         return Exerted(*(self._pick(array) for array in out))
+
+    def depth(self, contact: Contact) -> Array:
+        """How deep each place of a contact is in its obstacle [m], in the order of `exerted`: (time, k).
+
+        Negative where it does not touch: minus the distance. Along a rod, the places are its nodes.
+        """
+        numbers = self._numbers(contact)
+        if not numbers or not isinstance(contact, Contact):
+            known = ", ".join(own.label for own in self.robot.loads if isinstance(own, Contact)) or "none"
+            raise DescriptionError(f"expected a contact of robot {self.robot.name!r}; it has: {known}.")
+        own = self.system.robot.loads[numbers[0]]
+        assert isinstance(own, Contact)
+        return self._pick(depths(self.system, own, self._q))
+
+    def _numbers(self, load: Load) -> list[int]:
+        """Number of a load of the robot, in a list, empty if it is none."""
+        numbers = [k for k, own in enumerate(self.robot.loads) if own is load]
+        return numbers or [k for k, own in enumerate(self.system.robot.loads) if own is load]
 
     def _evaluations(self) -> Iterator[tuple[int, Loads, Array]]:
         """(number, loads, residual) of each state, after evaluating it."""
@@ -279,10 +297,11 @@ class _States(Kept):
     def energy(self) -> dict[str, Any]:
         """Energies [J]: kinetic, elastic, gravitational (zero at the world origin), total.
 
-        Elastic is that of rods, joint springs and springs between frames; other loads (muscles, magnets, ...) keep none.
+        Elastic is that of rods, joint springs, springs between frames and contacts; other loads (muscles, magnets, ...) keep
+        none.
         """
         rows = self._balances()
-        elastic = self.system.elastic_energy(self._q) + self._spring_energy()
+        elastic = self.system.elastic_energy(self._q) + self._spring_energy() + contact_energy(self.system, self._q)
         total = rows[:, 0] + rows[:, 1] + elastic
         named = {"kinetic": rows[:, 0], "elastic": elastic, "gravitational": rows[:, 1], "total": total}
         return {name: self._pick(value) for name, value in named.items()}

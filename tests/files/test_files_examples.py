@@ -84,6 +84,7 @@ PYTHON = (
         "rolling_wheel": lambda: load("rolling_wheel").build()[0],
         "steered_needle": lambda: load("steered_needle").build()[0],
         "magnetic_catheter": catheter,
+        "snake_on_the_ground": lambda: load("snake_on_the_ground").build(8.0)[0],
         "drones": lambda: load("paper004_drones").robot_of(),
         "parallel_robot": lambda: load("paper004_parallel_robot").robot_of(),
     }
@@ -117,7 +118,7 @@ def test_a_file_reads_back_as_it_was_written(name):
 
 # Robots that cannot rest: they float, turn about themselves, or are held by constraints on velocities.
 MOVING = {"drones", "eel", "swimmer", "flying_gripper", "rolling_wheel", "steered_needle", "four_bar",
-          "pendulum_string"}  # fmt: skip
+          "pendulum_string", "snake_on_the_ground"}  # fmt: skip
 PLANAR = {"four_bar", "parallel_robot"}  # their hinges constrain more than a plane needs, which is said
 
 

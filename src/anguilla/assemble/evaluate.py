@@ -15,6 +15,7 @@ from anguilla.loads.constraints import (
     constraint_values,
     set_tensions,
 )
+from anguilla.loads.contact import contact_blocks, contact_wrenches, has_contacts
 from anguilla.loads.frames import add_frame_columns, add_frame_loads
 from anguilla.loads.muscle import add_muscle_forces, add_muscle_hessians
 from anguilla.loads.pairs import add_pair_tangents, add_spring_blocks, add_spring_forces, gather_pairs
@@ -45,10 +46,24 @@ def descend(tree, ws, q, v, a):
 # What robots of rods and tendons alone do not need: compiled for the first robot that does.
 
 
+@distant(Workspace, Loads)
+def touch(ws, loads):
+    """Wrenches of contacts, at the present motion."""
+    contact_wrenches(ws.node, loads.frames)
+
+
+@distant(Workspace, Loads)
+def touch_changes(ws, loads):
+    """How the wrenches of contacts change."""
+    contact_blocks(ws.node, loads.frames)
+
+
 @distant(Workspace, Loads, VECTOR)
 def more_forces(ws, loads, lam):
     """Wrenches of frame loads, springs, spans and constraints, into the balance of their nodes."""
     if len(loads.frames.table) > 0:
+        if has_contacts(loads.frames):
+            touch(ws, loads)
         add_frame_loads(ws.node, loads.row, loads.frames)
     if len(loads.pairs.table) > 0:
         add_spring_forces(ws.node, loads.pairs, loads.tension)
@@ -68,6 +83,8 @@ def more_rows(ws, loads, lam, out):
 def more_columns(ws, loads):
     """How frame loads change, into the columns of their nodes; what pairs and streams need of the columns."""
     if len(ws.places) > 0:
+        if has_contacts(loads.frames):
+            touch_changes(ws, loads)
         add_frame_columns(ws.node, ws.columns, ws.places, loads.row, loads.frames)
         gather_pairs(ws.columns, ws.places, loads.pairs)
         gather_streams(ws.node, ws.columns, ws.places, loads.streams)
@@ -93,6 +110,8 @@ def prepare(loads: Loads) -> None:
     """Compile what these loads need beyond what every robot needs."""
     if has_more(loads):
         compiled(more_forces, more_rows, more_columns, more_tangents)
+    if has_contacts(loads.frames):
+        compiled(touch, touch_changes)
 
 
 @distant(Tree, Workspace, Loads, VECTOR, VECTOR)

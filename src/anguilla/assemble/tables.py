@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from anguilla._table import Table
 from anguilla.describe import (
     Actuator,
+    Contact,
     DistributedWrench,
     Fluid,
     Frame,
@@ -30,6 +31,7 @@ from anguilla.describe import (
 from anguilla.errors import DescriptionError
 from anguilla.loads.fluid import BLUNT, CURRENT, DISPLACED, FLUID_SIZE, KIRCHHOFF
 from anguilla.loads.table import (
+    CONTACT,
     FLUID,
     LENGTH,
     MAGNET,
@@ -118,6 +120,13 @@ class Tables:
         """(node, X, weight): of a frame itself, or along a rod."""
         return self.along(where) if isinstance(where, RodHandle) else [(self.node(where), 0.0, 1.0)]
 
+    def touching(self, load: Contact) -> tuple[list[int], Floats, Floats]:
+        """Nodes that may touch an obstacle, their arc lengths (m,) and their shares of the length (m,)."""
+        found = [(self.node(frame), 0.0, 1.0) for frame in load.points()]
+        found = self.along(load.where) if isinstance(load.where, RodHandle) else found
+        nodes, X, weights = zip(*found, strict=True)
+        return list(nodes), _floats(X), _floats(weights)
+
     def add_actuator(self, number: int, name: str, actuator: Actuator) -> None:
         """Stretches along rods, spans between bodies, and the constraint of a tendon driven by its length."""
         for part, routing, low, high in actuator.stretches:
@@ -160,6 +169,9 @@ class Tables:
             self.forces.append(load)
         elif isinstance(load, Fluid):
             self.add_fluid(load)
+        elif isinstance(load, Contact):
+            nodes, *shares = self.touching(load)
+            self.frames += [(CONTACT, i, 0, row) for i, row in zip(nodes, load.constants(*shares), strict=True)]
         elif isinstance(load, Hull):
             flags = np.array([load.potential, not load.slender], dtype=float)
             self.frames.append((FLUID, self.node(load.frame), 0, _water(load.coefficients, flags, load.current)))

@@ -13,6 +13,7 @@ from anguilla.describe.actuators import (
 from anguilla.describe.basis import Basis, Chebyshev, FreeTip, Legendre, Monomial, make_basis
 from anguilla.describe.bodies import RigidBody, Shape
 from anguilla.describe.constraints import Closure, TwistConstraint, no_slip, rolling
+from anguilla.describe.contact import Contact, HalfSpace, Obstacle, Pillar, Sphere
 from anguilla.describe.fluids import Buoyancy, Fluid, Hull, Lighthill, Morison, ResistiveForce
 from anguilla.describe.forces import FrameMotion, Magnet, Muscle, Spring, Thruster, UserForce, UserLoad
 from anguilla.describe.frames import BodyHandle, Frame, JointHandle, Part, RodHandle
@@ -66,6 +67,7 @@ __all__ = [
     "Circle",
     "Closure",
     "ConstantCurvature",
+    "Contact",
     "CrossSection",
     "Cylindrical",
     "DistributedWrench",
@@ -83,6 +85,7 @@ __all__ = [
     "Gait",
     "GaitSum",
     "GeneralSection",
+    "HalfSpace",
     "Helical",
     "Helix",
     "Hull",
@@ -96,9 +99,11 @@ __all__ = [
     "Monomial",
     "Morison",
     "Muscle",
+    "Obstacle",
     "Part",
     "PiecewiseConstant",
     "PiecewisePolynomial",
+    "Pillar",
     "Planar",
     "Prismatic",
     "Rectangle",
@@ -114,6 +119,7 @@ __all__ = [
     "SectionProperties",
     "Shape",
     "ShapeFunction",
+    "Sphere",
     "Spherical",
     "Spring",
     "Straight",

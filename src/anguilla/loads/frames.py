@@ -20,7 +20,7 @@ from anguilla.mechanics.vec import add, cross, load3, store3, sub
 
 @part
 def add_frame_loads(node, row, frames):
-    """Evaluate the frame loads at the present motion and subtract them from the balance of their nodes."""
+    """Evaluate the frame loads but contacts, which have been, and subtract all from the balance of their nodes."""
     for f in range(len(frames.table)):
         kind = frames.table[f, KIND]
         if kind == THRUSTER:
@@ -52,7 +52,7 @@ def _row(block, f, r, x0, x1, x2, x3, x4, x5):
 
 @part
 def add_frame_columns(node, a, places, row, frames):
-    """Subtract the change of the frame loads from the wrench columns of their nodes."""
+    """Subtract the change of the frame loads from the wrench columns of their nodes; blocks of contacts are there."""
     block = frames.block
     for f in range(len(frames.table)):
         kind = frames.table[f, KIND]

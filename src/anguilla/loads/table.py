@@ -4,7 +4,7 @@ Everything that may depend on time lies in one flat `row`: loads, inputs of actu
 copies the entries that change into it, step by step. Four kinds of load share two small protocols:
 
 - a *frame load* acts on one node: its wrench, and the 6 x 18 block of its derivative with respect to the motion of that
-  node (`frames.py`); thrusters, magnets, fluids and loads written in Python are of this kind;
+  node (`frames.py`); thrusters, magnets, fluids, contacts and loads written in Python are of this kind;
 - a *strain load* acts on the strains at the Gauss points of an interval (`tendon.py`, `muscle.py`);
 - a *pair load* acts on two nodes: two wrenches and the 12 x 24 block of their derivative (`pairs.py`); springs, spans of
   tendons and closures of loops are of this kind;
@@ -28,7 +28,7 @@ WRENCH, EFFORT, INPUT, POSE, MOTION, STRESS, RATES = range(7)
 
 # Frame loads: the motion of a node, 18 numbers: small rotation, displacement, then angular velocity, velocity, angular
 # acceleration and acceleration, all in world axes.
-USER, THRUSTER, MAGNET, FLUID, TAIL = range(5)
+USER, THRUSTER, MAGNET, FLUID, TAIL, CONTACT = range(6)
 # Constraints
 TRANSLATION, ROTATION, TWIST, LENGTH = range(4)
 # Columns of the tables below

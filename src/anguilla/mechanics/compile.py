@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anguilla.describe import BodyHandle, DistributedWrench, Frame, JointHandle, Robot, Rod, RodHandle
+from anguilla.describe import BodyHandle, Contact, DistributedWrench, Frame, JointHandle, Robot, Rod, RodHandle
 from anguilla.describe.frames import Part
 from anguilla.errors import DescriptionError
 from anguilla.mechanics.builder import Builder, numbered
@@ -17,6 +17,7 @@ from anguilla.mechanics.tree import Floats, Ints, Tree
 __all__ = ["Model", "PartLayout", "compile_robot"]
 
 NO_STRAINS = np.zeros(0), np.zeros(0)
+TOUCHING, MOST_TOUCHING = 24, 96  # intervals of a rod that touches something, if it leaves them open
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +155,19 @@ def _intervals_for_helices(robot: Robot, index: int) -> int:
     return int(np.ceil(4.0 * max(rates, default=0.0) / (2.0 * np.pi)))
 
 
+def _intervals_for_contacts(robot: Robot, index: int) -> int:
+    """Enough intervals for several nodes of a rod to touch each obstacle."""
+    lengths = [
+        load.finest
+        for load in robot.loads
+        if isinstance(load, Contact) and isinstance(load.where, RodHandle) and load.where.index == index
+    ]
+    if not lengths:
+        return 1
+    needed = 0.5 * np.pi * robot.parts[index].length / min(lengths)  # the longest of Gauss-Lobatto intervals
+    return int(np.clip(np.ceil(needed), TOUCHING, MOST_TOUCHING))
+
+
 def _add_part(
     builder: Builder, part: Part, host: int, start: int, places: list[float], least: int
 ) -> tuple[PartLayout, list[int], tuple[Floats, Floats]]:
@@ -203,7 +217,7 @@ def compile_robot(robot: Robot, observed: Sequence[Frame] = ()) -> Model:
         host = 0 if part.parent.is_ground else layouts[part.parent.part_index].node_at(part.parent.X)
         assert host is not None
         start = int(offsets[index])
-        least = _intervals_for_helices(robot, index)
+        least = max(_intervals_for_helices(robot, index), _intervals_for_contacts(robot, index))
         layout, own, (units, weights) = _add_part(builder, part, host, start, places.get(index, []), least)
         lanes[start : start + part.size] = own
         where = layout.coordinates

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anguilla.assemble.contacts import jumps
 from anguilla.assemble.evaluate import residual, tangent
 from anguilla.assemble.reactions import evaluate
 from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
 from anguilla.assemble.user import move
-from anguilla.describe import Robot
+from anguilla.describe import Contact, Robot
 from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_count, as_number, as_positive
 from anguilla.loads.table import DT, INPUT, KIND, ROTATION, TRANSLATION, Loads
 from anguilla.loads.tendon import set_friction
@@ -48,6 +49,9 @@ ADVICE = (
     "bifurcation: a perfectly straight rod under compression has no unique answer."
 )
 CRUSHED_ADVICE = "Let it bend out of the way: start from a bent shape (start=...). Or look at the load and the units."
+TOUCH_ADVICE = (
+    "Obstacles hold what touches them: start where it does (start=...), or let it come to rest in ag.simulate."
+)
 SPECIAL_ADVICE = {
     SINGULAR: "Attach it to the ground, or hold it by a joint with a stiffness or by a spring.",
     TOO_COARSE: "Rod(..., intervals={more}) has four times as many. If it should not bend that far, look at the units.",
@@ -126,6 +130,8 @@ def statics(
         )
         most = max((len(layout.grid.X) - 1 for layout in system.model.parts if layout.grid is not None), default=1)
         ok, advice = status == CONVERGED, SPECIAL_ADVICE.get(status, ADVICE).format(more=4 * most)
+        if status == SINGULAR and any(isinstance(load, Contact) for load in robot.loads):
+            advice = TOUCH_ADVICE
     else:
         raise DescriptionError(f'method must be "newton", a Flow or a ProjectiveFlow; got {method!r}.')
     if ok and (name := crushed(system, q)):
@@ -373,8 +379,9 @@ def _in_steps(solve: _Solver, path: Path, q: Floats, lam: Floats) -> tuple[Float
 
 
 def _too_far(system: System, before: Floats, after: Floats) -> bool:
-    """Whether one load step turned the rods so much that Newton may have jumped to another branch."""
-    return bool(np.linalg.norm((after - before) * system.tree.strain_scale) > 2.0 * np.sqrt(len(system.tree.first) - 1))
+    """Whether one load step turned the rods so much that Newton may have jumped to another branch, or over an obstacle."""
+    turned = np.linalg.norm((after - before) * system.tree.strain_scale) > 2.0 * np.sqrt(len(system.tree.first) - 1)
+    return bool(turned) or jumps(system, before, after)
 
 
 def _flow(system: System, forces: Loads, q: Floats, flow: Flow) -> tuple[Floats, bool, str, dict[str, int]]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anguilla.assemble.fields import strain_field
-from anguilla.describe import Fluid, Frame, Hull, Muscle, RodHandle, Wrench
+from anguilla.describe import Contact, Fluid, Frame, Hull, Muscle, RodHandle, Wrench
 from anguilla.errors import DescriptionError, as_count, as_positive, refuse
 from anguilla.mechanics.tree import N_A, N_AL, N_R, N_V, N_W
 from anguilla.results import Trajectory
@@ -27,7 +27,7 @@ class Powers:
         t: times [s].
         motors: of imposed motions and shapes, efforts of joints, tendons, chambers and muscles.
         water: of fluids on the robot; negative takes energy away.
-        others: of given wrenches.
+        others: of given wrenches and of contact with obstacles.
         kinetic: rate of the kinetic energy of the robot.
         stored: rate of the elastic energy and of that in gravity.
         dissipated: in the damping of rods and joints.
@@ -151,6 +151,8 @@ def powers(run: Trajectory) -> Powers:
     for load in system.robot.loads:
         if isinstance(load, Fluid | Hull):
             water += run.exerted(load).power
+        elif isinstance(load, Contact):
+            others += run.exerted(load).power
         elif isinstance(load, Wrench):
             others += _wrench_power(run, load)
     return Powers(run.t, efforts + _motor_power(run), water, others, kinetic, stored, dissipated)

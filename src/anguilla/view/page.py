@@ -19,9 +19,10 @@ from anguilla.describe import Chamber, Frame
 from anguilla.errors import refuse
 from anguilla.results import Trajectory
 from anguilla.store.whole import as_target, whole_file
+from anguilla.view.obstacles import Shell, shell
 from anguilla.view.scene import Result, Scene, Tube, as_computed, scene, thin
 from anguilla.view.stage import Tracks
-from anguilla.view.style import COLOURS, scaled
+from anguilla.view.style import COLOURS, SOLID, scaled
 
 __all__ = ["animate"]
 
@@ -134,6 +135,7 @@ def describe(picture: Scene) -> dict[str, Any]:
         "cell": cell,
         "cellText": f"{unit * cell:g} {name}",
         "rods": [_rod(tube, COLOURS[k % len(COLOURS)]) for k, tube in enumerate(picture.tubes)],
+        "solids": [_solid(shell(obstacle, picture.bounds)) for obstacle in picture.obstacles],
     }
 
 
@@ -150,6 +152,16 @@ def _rod(tube: Tube, colour: str) -> dict[str, Any]:
         "outline": encode(tube.outline),
         "position": encode(tube.position),
         "rotation": encode(quaternions_wxyz(tube.rotation)),
+    }
+
+
+def _solid(piece: Shell) -> dict[str, Any]:
+    """An obstacle as vertices of 7 numbers (place, normal, no mark) and corners of triangles."""
+    mark = np.zeros((len(piece.vertices), 1))
+    return {
+        "colour": SOLID,
+        "vertices": encode(np.hstack([piece.vertices, piece.normals, mark])),
+        "index": piece.faces.ravel().tolist(),
     }
 
 

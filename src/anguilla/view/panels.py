@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from anguilla.describe import Frame, RodHandle
 from anguilla.describe.strains import STRAIN_NAMES
 from anguilla.results import Equilibrium, Trajectory
+from anguilla.view.obstacles import shell
 from anguilla.view.scene import Array, Plane, Scene, Tube, plane_of_motion
-from anguilla.view.style import COLOURS, FAINT, INK, TIME_MAP, label_ends, scaled
+from anguilla.view.style import COLOURS, FAINT, INK, SOLID, TIME_MAP, label_ends, scaled
 
 __all__ = [
     "draw_energies",
@@ -29,6 +30,7 @@ SYMBOL = {
     "twist": "twist $K_1$", "bend_y": "bend_y $K_2$", "bend_z": "bend_z $K_3$",
     "stretch": "stretch $\\Gamma_1 - 1$", "shear_y": "shear_y $\\Gamma_2$", "shear_z": "shear_z $\\Gamma_3$",
 }  # fmt: skip
+ELEVATION = 20.0  # [degrees] of the eye above the robot
 LIGHT = np.array([0.35, -0.5, 0.8]) / np.linalg.norm([0.35, -0.5, 0.8])
 
 
@@ -66,10 +68,29 @@ def draw_flat(ax: Any, scene: Scene, plane: Plane, trail: list[Array]) -> None:
         for tube in scene.tubes:
             contour = unit * _silhouette(tube, k, plane)
             ax.fill(*contour.T, facecolor=colour, edgecolor="white", linewidth=0.5, zorder=2)
+    _cut(ax, scene, plane, unit)
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_xlabel(f"{_axis_name(plane.axes[0])} [{name}]")
     ax.set_ylabel(f"{_axis_name(plane.axes[1])} [{name}]")
     ax.grid(True)
+
+
+def _cut(ax: Any, scene: Scene, plane: Plane, unit: float) -> None:
+    """Draw where the plane cuts obstacles."""
+    if not scene.obstacles:
+        return
+    limits, known = np.array([ax.get_xlim(), ax.get_ylim()]), ax.dataLim.get_points().copy()
+    beyond = 0.5 * float(np.max(np.ptp(limits, axis=1)))  # axes of equal scales may show more
+    u, v = (np.linspace(low - beyond, high + beyond, 401) for low, high in limits)
+    flat = np.stack(np.meshgrid(u, v), axis=-1) / unit
+    points = flat @ plane.axes + float(plane.origin @ plane.normal) * plane.normal
+    for obstacle in scene.obstacles:
+        deep = obstacle.distance(points)
+        if deep.min() < 0.0 < deep.max():
+            ax.contourf(u, v, deep, levels=[deep.min(), 0.0], colors=[SOLID], alpha=0.3, zorder=0)
+            ax.contour(u, v, deep, levels=[0.0], colors=[SOLID], linewidths=0.8, zorder=0)
+    ax.dataLim.set_points(known)
+    ax.autoscale_view(tight=False)
 
 
 def _axis_name(direction: Array) -> str:
@@ -108,11 +129,21 @@ def draw_solid(ax: Any, scene: Scene, trail: list[Array]) -> None:
     solid = Poly3DCollection(np.concatenate(quads), facecolors=shade, edgecolors=shade, linewidths=0.25)
     solid.set_rasterized(True)  # thousands of facets: an image inside a vector file
     ax.add_collection3d(solid)
+    for obstacle in scene.obstacles:
+        piece = shell(obstacle, scene.bounds)
+        facets = unit * piece.vertices[piece.faces[piece.outward @ _eye(scene) > 0.0]]
+        ax.add_collection3d(Poly3DCollection(facets, facecolors=SOLID, linewidths=0.0, alpha=0.16))
     for path in trail:
         ax.plot(*(unit * path).T, color=INK, linewidth=0.7, alpha=0.55)
     _box(ax, unit * low, unit * high, name)
-    ax.view_init(elev=20.0, azim=np.degrees(scene.azimuth))
+    ax.view_init(elev=ELEVATION, azim=np.degrees(scene.azimuth))
     ax.set_proj_type("persp", focal_length=1.6)
+
+
+def _eye(scene: Scene) -> Array:
+    """The direction (3,) a scene is looked at from."""
+    up = np.radians(ELEVATION)
+    return np.array([np.cos(up) * np.cos(scene.azimuth), np.cos(up) * np.sin(scene.azimuth), np.sin(up)])
 
 
 def _faces(surface: Array) -> Array:

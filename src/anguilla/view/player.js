@@ -49,6 +49,10 @@ function start() {
     const base = plate(rod), body = { tint: base.tint, stripe: 0, mesh: mesh([3, 3, 1], base.index) };
     body.mesh.load(base.vertices); bodies.push(body);
   }
+  const solids = scene.solids.map(({ colour, vertices, index }) => {
+    const made = mesh([3, 3, 1], new Uint32Array(index)); made.load(decode(vertices));
+    return { tint: rgb(colour), mesh: made };
+  });
   const corners = mesh([2]); corners.load(new Float32Array([-1, -1, 1, -1, -1, 1, 1, 1]));
   const trail = mesh([3, 3, 3]);
   const ground = scene.low[2] - 0.04 * still.size, sheet = [still.centre[0], still.centre[1], 1.5 * still.size, 3.2 * still.size];
@@ -103,12 +107,15 @@ function start() {
     gl.bindFramebuffer(gl.FRAMEBUFFER, null); gl.viewport(0, 0, w, h); gl.enable(gl.DEPTH_TEST);
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
     solid.use(); gl.uniformMatrix4fv(solid.camera, false, camera); gl.uniform3fv(solid.eye, eye);
+    gl.uniform1f(solid.alpha, 1);
     for (const body of bodies) { gl.uniform3fv(solid.colour, body.tint); gl.uniform1f(solid.stripe, body.stripe); body.mesh.draw(); }
 
     gl.enable(gl.BLEND); gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA); gl.depthMask(false);
     floor.use(); gl.uniformMatrix4fv(floor.camera, false, camera); gl.uniform4fv(floor.sheet, sheet);
     gl.uniform1f(floor.ground, ground); gl.uniform1f(floor.cell, scene.cell); gl.uniform1i(floor.shadow, 0);
     corners.draw(4, gl.TRIANGLE_STRIP);
+    solid.use(); gl.uniform1f(solid.alpha, 0.3); gl.uniform1f(solid.stripe, 0);
+    for (const body of solids) { gl.uniform3fv(solid.colour, body.tint); body.mesh.draw(); }
     line.use(); gl.uniformMatrix4fv(line.camera, false, camera);
     gl.uniform2f(line.pixels, canvas.clientWidth, canvas.clientHeight);
     gl.disable(gl.DEPTH_TEST);                   // seen through the rods they run in

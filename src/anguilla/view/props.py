@@ -9,6 +9,7 @@ import numpy as np
 
 from anguilla.describe import Chamber, Free, Robot
 from anguilla.results import Equilibrium, Trajectory
+from anguilla.view.obstacles import shell
 from anguilla.view.page import quaternions_wxyz
 from anguilla.view.scene import Array, Scene, Tube
 from anguilla.view.stage import (
@@ -23,7 +24,7 @@ from anguilla.view.stage import (
     trail,
     vertices_of,
 )
-from anguilla.view.style import COLOURS
+from anguilla.view.style import COLOURS, SOLID
 
 __all__ = ["Props"]
 
@@ -78,6 +79,7 @@ class Props:
         self._camera(picture, 0.5 * (low + high))
         self.inside = {part.name for a in robot.actuators.values() for part, *_ in getattr(a, "stretches", ())}
         self.meshes = {tube.name: self._tube(tube, k) for k, tube in enumerate(picture.tubes)}
+        self._obstacles(picture)
         self.lines: dict[str, Any] = {}
         self.arrows: dict[str, Any] = {}
         self.frames: dict[str, Any] = {}
@@ -126,6 +128,14 @@ class Props:
         camera.up = tuple(self.upright[:, 2])
         camera.fov = np.radians(50.0)
         camera.near, camera.far = 0.002 * self.size, 60.0 * self.size
+
+    def _obstacles(self, picture: Scene) -> None:
+        for k, obstacle in enumerate(picture.obstacles):
+            piece = shell(obstacle, picture.bounds)
+            self.server.scene.add_mesh_simple(
+                f"/obstacles/{k}", piece.vertices.astype(np.float32), piece.faces, color=rgb(SOLID),
+                flat_shading=False, side="front", opacity=0.3, cast_shadow=False,
+            )  # fmt: skip
 
     def _tube(self, tube: Tube, k: int) -> Any:
         return self.server.scene.add_mesh_simple(

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anguilla.assemble.observe import S_X
-from anguilla.describe import BodyHandle, Frame, Rod, RodHandle
+from anguilla.describe import BodyHandle, Frame, Obstacle, Rod, RodHandle
 from anguilla.errors import DescriptionError, as_count
 from anguilla.results import Equilibrium, Trajectory
+from anguilla.view.obstacles import obstacles_of
 
 __all__ = ["Plane", "Scene", "Tube", "as_computed", "enough_sections", "plane_of_motion", "rods_of", "scene", "thin"]
 
@@ -69,12 +70,14 @@ class Scene:
         name: name of the robot.
         t: (time,) instants [s].
         tubes: the rods, then the bodies, in the order they were added.
+        obstacles: what they may touch, fixed in space.
 
     """
 
     name: str
     t: Array
     tubes: tuple[Tube, ...]
+    obstacles: tuple[Obstacle, ...] = ()
 
     @property
     def bounds(self) -> Array:
@@ -217,7 +220,8 @@ def scene(result: Result, *, sections: int = 48, around: int = 32) -> Scene:
         tubes.append(Tube(handle.name, X, position, rotation, outline, handle.parent.is_ground, not tip_taken))
     bodies = [part for part in result.robot.parts if isinstance(part, BodyHandle)]
     tubes += [_body_tube(result, handle, around) for handle in bodies]
-    return Scene(result.robot.name, np.atleast_1d(np.asarray(result.t, dtype=float)), tuple(tubes))
+    instants = np.atleast_1d(np.asarray(result.t, dtype=float))
+    return Scene(result.robot.name, instants, tuple(tubes), obstacles_of(result.robot))
 
 
 def enough_sections(rod: Rod, least: int) -> int:

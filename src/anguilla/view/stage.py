@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from anguilla.assemble.observe import S_X
-from anguilla.describe import Closure, DistributedWrench, Frame, Robot, Wrench
+from anguilla.describe import Closure, Contact, DistributedWrench, Frame, Robot, Wrench
 from anguilla.results import Equilibrium, Trajectory
 from anguilla.view.scene import Array, Scene, Tube
 
@@ -54,6 +54,7 @@ class Tracks:
         self.result = result
         self._motions: dict[object, Array] = {}
         self._reactions: dict[str, Array] = {}
+        self._contacts: dict[int, tuple[Array, Array]] = {}
 
     def pose(self, frame: Frame, index: int) -> tuple[Array, Array]:
         """Rotation (3, 3) and position (3,) [m] of a frame at one instant, world axes."""
@@ -71,6 +72,16 @@ class Tracks:
             self._reactions[closure.name] = np.atleast_2d(self.result.reaction(own))
         rotation, _ = self.pose(closure.b, index)
         return rotation @ self._reactions[closure.name][index, 3:]
+
+    def contact(self, number: int, index: int) -> tuple[Array, Array]:
+        """Where load `number`, a contact, may act (k, 3) [m] at one instant, and its forces there (k, 3) [N], world axes."""
+        if number not in self._contacts:
+            found = self.result.exerted(self.result.system.robot.loads[number])
+            size = len(np.atleast_1d(self.result.t))
+            force = found.wrench.reshape(size, -1, 6)[:, :, 3:]
+            self._contacts[number] = found.place.reshape(size, -1, 3), force
+        place, force = self._contacts[number]
+        return place[index], force[index]
 
 
 class Lines:
@@ -116,8 +127,14 @@ def load_forces(tracks: Tracks, picture: Scene, index: int) -> tuple[Array, Arra
     tails: list[Array] = []
     forces: list[Array] = []
     tubes = {tube.name: tube for tube in picture.tubes}
-    for load in robot.loads:
-        if isinstance(load, Wrench):
+    for number, load in enumerate(robot.loads):
+        if isinstance(load, Contact):
+            place, push = tracks.contact(number, index)
+            for some in np.array_split(np.arange(len(place)), min(len(place), ALONG)):
+                size = np.linalg.norm(push[some], axis=1) + 1e-300
+                tails.append((size @ place[some] / size.sum())[None])
+                forces.append(push[some].sum(axis=0)[None])
+        elif isinstance(load, Wrench):
             rotation, place = tracks.pose(load.frame, index)
             force = load.values([t])[0, 3:]
             tails.append(place[None])

@@ -16,6 +16,7 @@ __all__ = ["COLOURS", "INK", "TIME_MAP", "figure", "figure_style", "label_ends",
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7")
 INK = "#333333"
 FAINT = "#B8BEC6"
+SOLID = "#8A94A0"  # obstacles
 TIME_MAP = "viridis"
 
 SETTINGS: Any = {

@@ -39,8 +39,8 @@ class Places(Protocol):
     def frame(self, node: Node, path: str) -> Any:
         """Return a frame."""
 
-    def is_rod(self, name: str) -> bool:
-        """Whether this is the name of a rod."""
+    def is_part(self, name: str, *, bodies: bool) -> bool:
+        """Whether this is the name of a rod or, if bodies count, of a body."""
 
 
 class Builder:
@@ -102,7 +102,7 @@ class Builder:
         return node.value
 
     def _text(self, node: Node, form: Form, path: str, given: tuple[str, ...]) -> Any:
-        if form.part and (not form.frame or self.places.is_rod(node.value)):
+        if form.part and (not form.frame or self.places.is_part(node.value, bodies=form.body)):
             return self.places.part(node, path)
         if form.frame:
             return self.places.frame(node, path)

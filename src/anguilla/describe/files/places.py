@@ -55,9 +55,9 @@ class Finder:
             return self.builder.problem(node, path, f"there is no part {show(node.plain)}.", hint)
         return self.known[node.value]
 
-    def is_rod(self, name: str) -> bool:
-        """Whether this is the name of a rod, also of one with a problem."""
-        return name in self.known and not isinstance(self.known[name], BodyHandle)
+    def is_part(self, name: str, *, bodies: bool) -> bool:
+        """Whether this is the name of a rod or, if bodies count, of a body; also of one with a problem."""
+        return name in self.known and (bodies or not isinstance(self.known[name], BodyHandle))
 
     def frame(self, node: Node, path: str) -> Any:
         """Return a frame, from its name or from a dictionary with an offset."""

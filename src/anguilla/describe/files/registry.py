@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import anguilla.describe as describe
-from anguilla.describe.frames import Frame, Part
+from anguilla.describe.frames import BodyHandle, Frame, Part
 
 __all__ = ["Form", "Maker", "candidates", "form_of", "kind_name", "makers", "variables"]
 
@@ -39,7 +39,7 @@ VARIABLES: dict[str, tuple[str, ...]] = {
     "ShapeFunction": ("X", "t"),
 }
 # Public names that are no values of a file: bases of others, and what only Python makes.
-BASES = {"Actuator", "Basis", "CrossSection", "Fluid", "Gait", "Joint", "Load", "RestShape"}
+BASES = {"Actuator", "Basis", "CrossSection", "Fluid", "Gait", "Joint", "Load", "Obstacle", "RestShape"}
 NOT_IN_FILES = {
     "Axis", "Ball", "BodyHandle", "Closure", "Frame", "FrameMotion", "JointHandle", "Part", "Robot", "RodHandle",
     "SectionProperties", "UserForce", "UserLoad", "make_basis",
@@ -57,7 +57,7 @@ class Form:
         function, functions: whether formulas, a list of formulas each of which is a function.
         each: whether a list holds values each of its own, numbers, formulas or nothing.
         template: classes of objects whose fields may be formulas of the variable.
-        frame, part: whether a frame of the robot, a part of it.
+        frame, part, body: whether a frame of the robot, a part of it, also a body by its name.
         many: whether a list of frames, parts or objects.
         kinds: classes of objects it takes.
         words: texts it takes, each with a meaning of its own.
@@ -75,6 +75,7 @@ class Form:
     each: bool = False
     frame: bool = False
     part: bool = False
+    body: bool = False
     many: bool = False
     kinds: tuple[type, ...] = ()
     template: tuple[type, ...] = ()
@@ -279,7 +280,7 @@ def _simple_form(part: Any) -> dict[str, Any]:
         if issubclass(part, Frame):
             return {"frame": True}
         if issubclass(part, Part):
-            return {"part": True}
+            return {"part": True, "body": True} if issubclass(part, BodyHandle) else {"part": True}
         if part.__module__.startswith("anguilla."):
             return {"kinds": (part,)}
     return {}

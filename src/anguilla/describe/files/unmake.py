@@ -117,6 +117,9 @@ class Unmaker:
             if field.name == "strains" and isinstance(thing, Rod) and thing.strains_from_shape:
                 continue
             found[field.name] = self.value(value, f"{path}.{field.name}", variables(maker, field.name))
+            takes = maker.fields.get(field.name)
+            if takes and takes.form.body and isinstance(value, Frame) and found[field.name] == value.part.name:
+                found[field.name] += ".frame"  # the name alone would be the body
         return found
 
     def _function(self, function: Callable[..., Any], path: str, given: tuple[str, ...]) -> Any:

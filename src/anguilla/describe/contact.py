@@ -1,0 +1,296 @@
+"""Contact with the world: obstacles fixed in space, and what touches them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from anguilla.describe.description import Description
+from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
+from anguilla.describe.joint import Direction, as_direction
+from anguilla.describe.loads import ZERO, Load
+from anguilla.errors import (
+    DescriptionError,
+    as_array,
+    as_flag,
+    as_nonnegative,
+    as_number,
+    as_positive,
+    as_vector,
+    refuse,
+)
+
+Array = NDArray[np.float64]
+
+__all__ = ["Contact", "HalfSpace", "Obstacle", "Pillar", "Sphere"]
+
+SMOOTH = 0.01  # of the radius: depth over which the stiffness rises, if not given
+POINT_SIZE = 1e-3  # [m] of a body of which nothing tells its size
+
+
+class Obstacle(Description):
+    """Base class of obstacles: solids fixed in space, that rods and bodies may touch."""
+
+    inside: bool = False
+
+    def distance(self, points: ArrayLike) -> Array:
+        """Distance (...) [m] of points (..., 3) [m] from the surface, world axes; negative in the solid."""
+        raise NotImplementedError
+
+    def constants(self) -> Array:
+        """Point, axis, shape, side and size (9,), as `loads/contact.py` reads them."""
+        raise NotImplementedError
+
+
+@dataclass
+class HalfSpace(Obstacle):
+    """Everything on one side of a plane: a floor, a wall. The solid is where normal . x <= offset.
+
+    Attributes:
+        normal: (3,) direction out of the solid, world axes, of any length.
+        offset: where the plane stands along the normal [m]; 0 through the world origin.
+
+    """
+
+    normal: Direction = (0.0, 0.0, 1.0)
+    offset: float = 0.0
+
+    def _check(self) -> None:
+        self.normal = as_direction(self.normal, "HalfSpace.normal")
+        self.offset = as_number(self.offset, "HalfSpace.offset", "m")
+
+    def distance(self, points: ArrayLike) -> Array:
+        """Height (...) [m] of points (..., 3) [m] above the plane; negative in the solid."""
+        return np.asarray(np.asarray(points, dtype=float) @ np.asarray(self.normal) - self.offset)
+
+    def constants(self) -> Array:
+        """Point, axis, shape, side and size (9,)."""
+        return np.array([*ZERO, *np.asarray(self.normal), 0.0, 1.0, self.offset])
+
+
+@dataclass
+class Sphere(Obstacle):
+    """A solid sphere, or the space around a hollow one.
+
+    Attributes:
+        centre: (3,) its centre [m], world axes.
+        radius: [m].
+        inside: True for a hollow: the robot is inside, and the solid is all around.
+
+    """
+
+    centre: ArrayLike
+    radius: float
+    inside: bool = field(default=False, kw_only=True)
+
+    def _check(self) -> None:
+        self.centre = tuple(as_vector(self.centre, 3, "Sphere.centre", "m").tolist())
+        self.radius = as_positive(self.radius, "Sphere.radius", "m")
+        self.inside = as_flag(self.inside, "Sphere.inside")
+
+    def distance(self, points: ArrayLike) -> Array:
+        """Distance (...) [m] of points (..., 3) [m] from the surface; negative in the solid."""
+        away = np.linalg.norm(np.asarray(points, dtype=float) - np.asarray(self.centre), axis=-1)
+        return np.asarray((away - self.radius) * (-1.0 if self.inside else 1.0))
+
+    def constants(self) -> Array:
+        """Point, axis, shape, side and size (9,)."""
+        return np.array([*np.asarray(self.centre), *ZERO, 1.0, -1.0 if self.inside else 1.0, self.radius])
+
+
+@dataclass
+class Pillar(Obstacle):
+    """A round pillar without ends, or the space around a round tube: a peg, a pipe, a vessel.
+
+    Attributes:
+        point: (3,) a point of its axis [m], world axes.
+        axis: (3,) direction of its axis, world axes, of any length.
+        radius: [m].
+        inside: True for a tube: the robot is inside, and the solid is all around.
+
+    """
+
+    point: ArrayLike
+    axis: Direction
+    radius: float
+    inside: bool = field(default=False, kw_only=True)
+
+    def _check(self) -> None:
+        self.point = tuple(as_vector(self.point, 3, "Pillar.point", "m").tolist())
+        self.axis = as_direction(self.axis, "Pillar.axis")
+        self.radius = as_positive(self.radius, "Pillar.radius", "m")
+        self.inside = as_flag(self.inside, "Pillar.inside")
+
+    def distance(self, points: ArrayLike) -> Array:
+        """Distance (...) [m] of points (..., 3) [m] from the surface; negative in the solid."""
+        away = np.asarray(points, dtype=float) - np.asarray(self.point)
+        across = away - (away @ np.asarray(self.axis))[..., None] * np.asarray(self.axis)
+        return np.asarray((np.linalg.norm(across, axis=-1) - self.radius) * (-1.0 if self.inside else 1.0))
+
+    def constants(self) -> Array:
+        """Point, axis, shape, side and size (9,)."""
+        side = -1.0 if self.inside else 1.0
+        return np.array([*np.asarray(self.point), *np.asarray(self.axis), 2.0, side, self.radius])
+
+
+@dataclass(eq=False)
+class Contact(Load):
+    """Contact of a rod, a body or one of their frames with an obstacle fixed in space, with friction.
+
+    The obstacle pushes back with k g(depth) along its normal, never pulls, and rubs. g is the depth less half of `smooth`,
+    and starts smoothly from zero. There is no default stiffness, because it decides how deep things sink and how small the
+    time steps must be: a weight w sinks by w / stiffness. The side of a soft rod has about its Young's modulus.
+
+    A rod touches at its nodes only, each with its share of the length, and as a circle around its centreline: what lies
+    between two nodes is not seen. Rod(..., intervals=...) says how finely contact is seen; an obstacle smaller than an
+    interval may slip between them. A rod that leaves it open gets 24 intervals, or up to 96 for thin obstacles. An end of a
+    rod is a point of it, and sinks deep under a force: to press with it, add a contact of the frame arm.tip.
+
+    Friction is regularised: it needs sliding, so that in `statics` there is none, and what should stick creeps at less than
+    `slip`.
+
+    Attributes:
+        where: a rod, which touches all along; a body drawn as a sphere or a box, which touches with its surface or its
+            corners; or a frame, which touches as a ball of the given radius around its origin.
+        obstacle: a HalfSpace, Sphere or Pillar.
+        stiffness: [N/m] of a frame and of each corner of a body; per length [N/m^2] along a rod.
+        damping: loss while sinking [s/m]: the force is multiplied by 1 + damping x speed of sinking, and less than one while
+            leaving. What hits at a low speed v leaves with about (1 - 2/3 damping v) v.
+        friction: Coulomb's coefficient [-]; or three of a skin with scales, for sliding forward (along +x of the frame or
+            section), backward, and sideways.
+        radius: [m] of the circle or ball that touches. For a rod, if not given, half of the largest width of its section
+            (the radius of a circle or a tube); for a frame 0, its origin.
+        smooth: depth over which the stiffness rises from zero [m]; 1 % of the radius if not given.
+        slip: speed [m/s] below which friction fades; at it, 71 % is left.
+        name: name of the load.
+
+    """
+
+    where: Frame | RodHandle | BodyHandle
+    obstacle: Obstacle
+    stiffness: float
+    damping: float = field(default=0.0, kw_only=True)
+    friction: ArrayLike = field(default=0.0, kw_only=True)
+    radius: float | None = field(default=None, kw_only=True)
+    smooth: float | None = field(default=None, kw_only=True)
+    slip: float = field(default=1e-3, kw_only=True)
+    name: str | None = field(default=None, kw_only=True)
+
+    def _check(self) -> None:
+        wanted = "a rod or a body, as returned by robot.add, or a frame such as arm.tip"
+        if not isinstance(self.where, Frame | RodHandle | BodyHandle):
+            raise refuse("Contact.where", wanted, self.where)
+        self._check_name()
+        if isinstance(self.where, Frame) and self.where.is_ground:
+            raise DescriptionError(f"Contact.where must be {wanted}; the ground does not move.")
+        if not isinstance(self.obstacle, Obstacle):
+            raise refuse("Contact.obstacle", "a HalfSpace, a Sphere or a Pillar", self.obstacle)
+        self.stiffness = as_positive(self.stiffness, "Contact.stiffness", "N/m, or N/m^2 along a rod")
+        self.damping = as_nonnegative(self.damping, "Contact.damping", "s/m")
+        self.friction = _as_friction(self.friction)
+        self.slip = as_positive(self.slip, "Contact.slip", "m/s")
+        if self.radius is not None:
+            self.radius = as_nonnegative(self.radius, "Contact.radius", "m")
+        if self.smooth is not None:
+            self.smooth = as_positive(self.smooth, "Contact.smooth", "m")
+        if isinstance(self.where, BodyHandle):
+            self._check_body(self.where)
+        self._check_room()
+
+    def _check_body(self, body: BodyHandle) -> None:
+        shape = body.body.shape
+        if shape is None or shape.kind not in ("sphere", "box"):
+            kind = "no shape" if shape is None else f"the shape of a {shape.kind}"
+            raise DescriptionError(
+                f"{self.label}: a body touches if it is drawn as a sphere or a box, but {body.name!r} has {kind}: name "
+                f"frames instead, such as Contact({body.name}.at((0.1, 0, 0)), ..., radius=0.02)."
+            )
+        if self.radius is not None:
+            raise DescriptionError(f"{self.label}: the radius is for rods and frames; body {body.name!r} has a shape.")
+
+    def _check_room(self) -> None:
+        if not self.obstacle.inside:
+            return
+        room = self.obstacle.radius  # type: ignore[attr-defined]
+        along = np.linspace(0.0, self.where.length, 9) if isinstance(self.where, RodHandle) else np.zeros(1)
+        widest = float(np.max(self.radii(along)))
+        if widest >= room:
+            raise DescriptionError(f"{self.label}: a radius of {widest:g} m does not fit inside one of {room:g} m.")
+
+    @property
+    def is_constant(self) -> bool:
+        """Obstacles do not move."""
+        return True
+
+    @property
+    def label(self) -> str:
+        """The name of the load, or its type and place."""
+        place = self.where.name if isinstance(self.where, Part) else self.where.label
+        return self.name or f"Contact on {place}"
+
+    @property
+    def _frames(self) -> tuple[Frame, ...]:
+        return (self.where.root,) if isinstance(self.where, RodHandle) else tuple(self.points())
+
+    @property
+    def finest(self) -> float:
+        """Longest interval [m] of a rod of which several nodes touch the obstacle at once."""
+        if self.obstacle.inside or isinstance(self.obstacle, HalfSpace):
+            return np.inf
+        return 0.5 * (self.obstacle.radius + float(self.radii(np.zeros(1))[0]))  # type: ignore[attr-defined]
+
+    def points(self) -> list[Frame]:
+        """Frames that touch: the frame itself, or those of a body; none for a rod."""
+        if isinstance(self.where, Frame):
+            return [self.where]
+        if isinstance(self.where, RodHandle):
+            return []
+        body = self.where.body
+        assert body.shape is not None
+        if body.shape.kind == "sphere":
+            return [self.where.at(body.com)]
+        corners = np.stack(np.meshgrid(*[[-0.5, 0.5]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+        return [self.where.at(np.asarray(body.com) + corner * body.shape.size) for corner in corners]
+
+    def radii(self, X: Array) -> Array:
+        """Radii (m,) [m] of what touches, at arc lengths X (m,) [m] of a rod; the same for all points of a body."""
+        if self.radius is not None:
+            return np.full(len(X), self.radius)
+        if isinstance(self.where, RodHandle):
+            return 0.5 * self.where.rod.section.thickness(X)
+        sphere = isinstance(self.where, BodyHandle) and self.where.body.shape.kind == "sphere"  # type: ignore[union-attr]
+        return np.full(len(X), self.where.body.shape.size[0] if sphere else 0.0)  # type: ignore[union-attr]
+
+    def constants(self, X: Array, weights: Array) -> Array:
+        """Numbers (m, 17) of what touches at arc lengths X (m,) [m], with shares of the length (m,), for the kernels."""
+        radii = self.radii(X)
+        size = np.where(radii > 0.0, radii, self._size(X))
+        smooth = SMOOTH * size if self.smooth is None else np.full(len(X), self.smooth)
+        forward, backward, sideways = np.broadcast_to(np.asarray(self.friction), 3)
+        rubbing = np.tile([self.damping, sideways, self.slip, forward, backward], (len(X), 1))
+        pressing = np.stack([radii, self.stiffness * weights, smooth], axis=1)
+        return np.hstack([np.tile(self.obstacle.constants(), (len(X), 1)), pressing, rubbing])
+
+    def _size(self, X: Array) -> Array:
+        """Sizes (m,) [m] of what a point without a radius belongs to."""
+        part = self.where if isinstance(self.where, Part) else self.where.part
+        if isinstance(part, RodHandle):
+            places = np.full(len(X), self.where.X) if isinstance(self.where, Frame) else X
+            return 0.5 * part.rod.section.thickness(places)
+        if isinstance(part, BodyHandle):
+            if part.body.shape is not None:
+                return np.full(len(X), 0.5 * min(part.body.shape.size))
+            gyration = float(np.sqrt(np.trace(part.body.inertia_matrix) / (2.0 * part.body.mass)))
+            return np.full(len(X), gyration or POINT_SIZE)
+        return np.full(len(X), POINT_SIZE)
+
+
+def _as_friction(value: object) -> float | tuple[float, ...]:
+    """Return one coefficient, or three."""
+    wanted = "a coefficient, zero or positive, or three (forward, backward, sideways)"
+    given = as_array(value, "Contact.friction", wanted)
+    if given.shape not in ((), (3,)) or np.any(given < 0.0):
+        raise refuse("Contact.friction", wanted, value)
+    return float(given) if given.ndim == 0 else tuple(given.tolist())

@@ -1,0 +1,240 @@
+"""A round point of a node against an obstacle fixed in space: a smooth penalty, damping that never pulls, friction.
+
+With n the outward normal of the obstacle, y the touched point (on the surface of a ball of radius r around the node), d the
+depth, e = -n . v its rate and u the sliding velocity of the material point that touches,
+
+    force = f (n - p),    f = k g(d) h(c e),    moment about the node = -r n x force.
+
+g is 0 outside, d - s/2 beyond the depth s, and joins them twice differentiably; h(z) = 1 + z while sinking and
+1 / (1 - z + z^2) while leaving, twice differentiable and positive: contact never sticks. p = mu u / sqrt(|u|^2 + slip^2) is
+Coulomb's friction. With scales, p = (mu u + e l t) / sqrt(|u|^2 + slip^2), where t is the axis of the section along the
+surface, l = u . t, and mu + e goes from one coefficient, of sliding backward, to another, forward, as l does from minus to
+plus. All obstacles are known by their distance, its gradient n and the matrix N = dn/dx.
+"""
+
+from __future__ import annotations
+
+import math
+
+from anguilla._jit import inline, part
+from anguilla.loads.table import CONTACT, KIND, NODE
+from anguilla.loads.thruster import put_block
+from anguilla.mechanics.tree import N_R, N_V, N_W, N_X
+from anguilla.mechanics.vec import (
+    axpy,
+    cross,
+    cross_columns,
+    cross_rows,
+    dot,
+    iso_hat,
+    load3,
+    madd,
+    matmul,
+    matvec,
+    maxpy,
+    mscale,
+    outer_add,
+    scale,
+    store3,
+    sub,
+)
+
+# Places in Frames.data: a point of the obstacle and its axis (the normal of a half-space)
+POINT, AXIS, SHAPE, SIDE, SIZE, REACH = 0, 3, 6, 7, 8, 9
+STIFFNESS, SMOOTH, DAMPING, FRICTION, SLIP, FORWARD, BACKWARD = range(10, 17)
+# Values of SHAPE
+HALF_SPACE, SPHERE, PILLAR = 0.0, 1.0, 2.0
+UPRIGHT = 1e-3  # sine of the angle to the normal below which a section has no axis along the surface
+
+
+@inline
+def _away(x, data, f):
+    """Vector to x from the nearest point of the centre or axis of a round obstacle."""
+    y = sub(x, load3(data, f, POINT))
+    if data[f, SHAPE] == PILLAR:
+        axis = load3(data, f, AXIS)
+        y = axpy(-dot(axis, y), axis, y)
+    return y
+
+
+@inline
+def _normal(x, data, f):
+    """(depth of the point nearest to the obstacle, outward normal)."""
+    if data[f, SHAPE] == HALF_SPACE:
+        n = load3(data, f, AXIS)
+        return data[f, REACH] + data[f, SIZE] - dot(n, x), n
+    y = _away(x, data, f)
+    r = max(math.sqrt(dot(y, y)), 1e-150)
+    side = data[f, SIDE]
+    return data[f, REACH] - side * (r - data[f, SIZE]), scale(side / r, y)
+
+
+@inline
+def _curvature(x, n, data, f):
+    """N = dn/dx."""
+    if data[f, SHAPE] == HALF_SPACE:
+        return iso_hat(0.0, 0.0, n)
+    y = _away(x, data, f)
+    flat = outer_add(-1.0, n, n, iso_hat(1.0, 0.0, n))
+    if data[f, SHAPE] == PILLAR:
+        axis = load3(data, f, AXIS)
+        flat = outer_add(-1.0, axis, axis, flat)
+    return mscale(data[f, SIDE] / max(math.sqrt(dot(y, y)), 1e-150), flat)
+
+
+@inline
+def _pressed(depth, smooth):
+    """g and its slope."""
+    if depth >= smooth:
+        return depth - 0.5 * smooth, 1.0
+    x = depth / smooth
+    return smooth * x * x * x * (1.0 - 0.5 * x), x * x * (3.0 - 2.0 * x)
+
+
+@inline
+def _damped(z):
+    """h and its slope."""
+    if z >= 0.0:
+        return 1.0 + z, 1.0
+    h = 1.0 / (1.0 - z + z * z)
+    return h, h * h * (1.0 - 2.0 * z)
+
+
+@inline
+def _sliding(v, w, n, reach):
+    """Velocity of the material point that touches, along the surface."""
+    return sub(axpy(-dot(n, v), n, v), cross(w, scale(reach, n)))
+
+
+@inline
+def _has_scales(data, f):
+    return data[f, FORWARD] != data[f, FRICTION] or data[f, BACKWARD] != data[f, FRICTION]
+
+
+@inline
+def _along(node, i, n):
+    """Axis d of the section, its direction t along the surface, and its length there."""
+    d = node[i, N_R], node[i, N_R + 3], node[i, N_R + 6]
+    flat = axpy(-dot(n, d), n, d)
+    length = math.sqrt(dot(flat, flat) + UPRIGHT * UPRIGHT)
+    return d, scale(1.0 / length, flat), length
+
+
+@inline
+def _scales(l, data, f):
+    """e(l) and its slope."""
+    slip, half = data[f, SLIP], 0.5 * (data[f, FORWARD] - data[f, BACKWARD])
+    speed = math.sqrt(l * l + slip * slip)
+    mean = 0.5 * (data[f, FORWARD] + data[f, BACKWARD]) - data[f, FRICTION]
+    return mean + half * l / speed, half * slip * slip / (speed * speed * speed)
+
+
+@inline
+def _rubbing(node, i, u, n, data, f):
+    """p, and the sliding speed."""
+    speed = math.sqrt(dot(u, u) + data[f, SLIP] * data[f, SLIP])
+    p = scale(data[f, FRICTION] / speed, u)
+    if _has_scales(data, f):
+        t = _along(node, i, n)[1]
+        l = dot(u, t)
+        p = axpy(_scales(l, data, f)[0] * l / speed, t, p)
+    return p, speed
+
+
+@part
+def contact_wrench(node, frames, f):
+    """World wrench of contact f."""
+    i, data = frames.table[f, NODE], frames.data
+    depth, n = _normal(load3(node, i, N_X), data, f)
+    if depth <= 0.0:
+        store3(frames.wrench, f, 0, (0.0, 0.0, 0.0))
+        store3(frames.wrench, f, 3, (0.0, 0.0, 0.0))
+        return
+    v, w, reach = load3(node, i, N_V), load3(node, i, N_W), data[f, REACH]
+    g, _ = _pressed(depth, data[f, SMOOTH])
+    h, _ = _damped(-data[f, DAMPING] * dot(n, v))
+    p, _ = _rubbing(node, i, _sliding(v, w, n, reach), n, data, f)
+    force = scale(data[f, STIFFNESS] * g * h, sub(n, p))
+    store3(frames.wrench, f, 0, cross(scale(-reach, n), force))
+    store3(frames.wrench, f, 3, force)
+
+
+@part
+def contact_block(node, frames, f):
+    """Derivative of the wrench of contact f by the rotation, place, angular velocity and velocity of its node."""
+    i, data, block = frames.table[f, NODE], frames.data, frames.block
+    x, v, w, reach = load3(node, i, N_X), load3(node, i, N_V), load3(node, i, N_W), data[f, REACH]
+    depth, n = _normal(x, data, f)
+    none = iso_hat(0.0, 0.0, n)
+    if depth <= 0.0:
+        for c in (0, 3, 6, 9):
+            put_block(block, f, 0, c, none)
+            put_block(block, f, 3, c, none)
+        return
+    N, damping = _curvature(x, n, data, f), data[f, DAMPING]
+    g, g1 = _pressed(depth, data[f, SMOOTH])
+    h, h1 = _damped(-damping * dot(n, v))
+    k = data[f, STIFFNESS]
+    size = k * g * h
+    # change of f: dd = -n . dx, de = -n . dv - (N v) . dx
+    Nv = matvec(N, v)
+    f_x = axpy(-k * g1 * h, n, scale(-k * g * h1 * damping, Nv))
+    f_v = scale(-k * g * h1 * damping, n)
+    # change of u: (1 - n n^T) dv + r [n] dw - (r [w] N + n (N v)^T + (n . v) N) dx
+    u = _sliding(v, w, n, reach)
+    u_x = outer_add(-1.0, n, Nv, maxpy(-dot(n, v), N, cross_columns(scale(-reach, w), N)))
+    p, speed = _rubbing(node, i, u, n, data, f)
+    p_u = outer_add(-1.0 / (speed * speed), p, u, iso_hat(data[f, FRICTION] / speed, 0.0, u))
+    p_x, p_th = none, none
+    if _has_scales(data, f):
+        # dp = p_t dt = A d(d - n (n . d)), with d(d) = Theta x d, dn = N dx
+        d, t, length = _along(node, i, n)
+        l = dot(u, t)
+        e, e1 = _scales(l, data, f)
+        rise = (e + l * e1) / speed
+        p_u = outer_add(rise, t, t, p_u)
+        p_t = outer_add(rise, t, u, iso_hat(e * l / speed, 0.0, u))
+        A = mscale(1.0 / length, outer_add(-1.0, matvec(p_t, t), t, p_t))
+        p_x = mscale(-1.0, matmul(A, outer_add(1.0, n, matvec(N, d), mscale(dot(n, d), N))))
+        p_th = mscale(-1.0, cross_rows(outer_add(-1.0, matvec(A, n), n, A), d))
+    q = sub(n, p)
+    p_x = madd(p_x, matmul(p_u, u_x))
+    F_th = mscale(-size, p_th)
+    F_x = outer_add(1.0, q, f_x, maxpy(size, N, mscale(-size, p_x)))
+    F_v = outer_add(1.0, q, f_v, mscale(-size, outer_add(-1.0, matvec(p_u, n), n, p_u)))
+    F_w = mscale(-size * reach, cross_rows(p_u, n))
+    arm = scale(-reach, n)
+    put_block(block, f, 3, 0, F_th)
+    put_block(block, f, 3, 3, F_x)
+    put_block(block, f, 3, 6, F_w)
+    put_block(block, f, 3, 9, F_v)
+    put_block(block, f, 0, 0, cross_columns(arm, F_th))
+    put_block(block, f, 0, 3, madd(cross_columns(arm, F_x), cross_columns(scale(size * reach, q), N)))
+    put_block(block, f, 0, 6, cross_columns(arm, F_w))
+    put_block(block, f, 0, 9, cross_columns(arm, F_v))
+
+
+@inline
+def has_contacts(frames):
+    """Whether some load is a contact."""
+    found = False
+    for f in range(len(frames.table)):
+        if frames.table[f, KIND] == CONTACT:
+            found = True
+    return found
+
+
+@part
+def contact_wrenches(node, frames):
+    """World wrenches of all contacts."""
+    for f in range(len(frames.table)):
+        if frames.table[f, KIND] == CONTACT:
+            contact_wrench(node, frames, f)
+
+
+@part
+def contact_blocks(node, frames):
+    """Derivatives of the wrenches of all contacts."""
+    for f in range(len(frames.table)):
+        if frames.table[f, KIND] == CONTACT:
+            contact_block(node, frames, f)

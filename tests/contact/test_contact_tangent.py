@@ -1,0 +1,178 @@
+"""The law of contact against plain NumPy, and its exact tangent against differences."""
+
+import numpy as np
+import pytest
+
+import anguilla as ag
+from anguilla.assemble.user import move
+
+RUBBER = ag.Material(young=1e6, poisson=0.45, density=1000.0, damping=0.01)
+REACH, SMOOTH, STIFF, DAMPING, FRICTION, SLIP = 0.02, 4e-3, 300.0, 2.0, 0.4, 0.05
+
+# obstacles that the place (0.3, -0.2, 0.5) touches with a radius of 0.02, and the normal there
+PLACE = np.array([0.3, -0.2, 0.5])
+TILTED = np.array([0.6, -0.48, 0.64])
+AXIS = np.array([2.0, 1.0, -1.0]) / np.sqrt(6.0)
+ACROSS = np.cross(AXIS, [0.0, 0.6, 0.8]) / np.linalg.norm(np.cross(AXIS, [0.0, 0.6, 0.8]))
+
+
+def obstacles(depth):
+    """Obstacles of every kind that the ball around PLACE enters by a depth, with their normals."""
+    gap = REACH - depth
+    return {
+        "floor": (ag.HalfSpace(2.0 * TILTED, TILTED @ PLACE - gap), TILTED),
+        "sphere": (ag.Sphere(PLACE - (0.15 + gap) * TILTED, 0.15), TILTED),
+        "hollow": (ag.Sphere(PLACE + (0.15 - gap) * TILTED, 0.15, inside=True), TILTED),
+        "pillar": (ag.Pillar(PLACE - (0.1 + gap) * ACROSS + 0.7 * AXIS, -3.0 * AXIS, 0.1), ACROSS),
+        "tube": (ag.Pillar(PLACE + (0.1 - gap) * ACROSS - 0.2 * AXIS, AXIS, 0.1, inside=True), ACROSS),
+    }
+
+
+KINDS = sorted(obstacles(0.0))
+
+
+def ball_on(obstacle, **options):
+    robot = ag.Robot("ball", gravity=(0.0, 0.0, 0.0))
+    body = robot.add(ag.RigidBody.sphere(REACH, mass=0.3), at=robot.ground, joint=ag.Free(), name="ball")
+    given = dict(damping=DAMPING, friction=FRICTION, smooth=SMOOTH, slip=SLIP) | options
+    return robot, body, robot.load(ag.Contact(body, obstacle, STIFF, **given))
+
+
+def state(robot, q, v):
+    """A result that holds one state."""
+    system = ag.System(robot)
+    return ag.Trajectory(robot, system, None, np.zeros(1), np.atleast_2d(q), np.atleast_2d(v))
+
+
+def law(depth, n, v, w, friction=FRICTION):
+    """Moment and force by the words of the description."""
+    if depth <= 0.0:
+        return np.zeros(6)
+    x = depth / SMOOTH
+    g = depth - SMOOTH / 2 if x > 1 else SMOOTH * (x**3 - x**4 / 2)
+    rate = DAMPING * -(n @ v)
+    f = STIFF * g * (1 + rate if rate > 0 else 1 / (1 - rate + rate**2))
+    arm = -REACH * n
+    u = v + np.cross(w, arm)
+    u = u - n * (n @ u)
+    force = f * n - friction * f * u / np.sqrt(u @ u + SLIP**2)
+    return np.concatenate([np.cross(arm, force), force])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("depth", [-1e-3, 1e-3, 9e-3])
+@pytest.mark.parametrize("leaving", [False, True])
+def test_wrench_is_the_law(kind, depth, leaving):
+    obstacle, n = obstacles(depth)[kind]
+    robot, _, contact = ball_on(obstacle)
+    v = np.array([0.3, 0.2, -0.4]) + (0.7 if leaving else -0.7) * n
+    spin = np.array([5.0, -3.0, 8.0])
+    start = np.concatenate([PLACE, np.zeros(3)])
+    run = state(robot, start, np.concatenate([v, spin]))
+    found = run.exerted(contact)
+    np.testing.assert_allclose(run.depth(contact)[0, 0], depth, atol=1e-15)
+    np.testing.assert_allclose(found.place[0, 0], PLACE, atol=1e-15)
+    np.testing.assert_allclose(found.wrench[0, 0], law(depth, n, v, spin), atol=1e-12 * STIFF)
+    assert (depth > 0.0) == bool(np.any(found.wrench[0]))
+
+
+def differences(system, q, v, a, alpha, beta, h=2e-6):
+    """Central differences of the residual with dv = alpha dq, da = beta dq, of fourth order."""
+    out = np.zeros((system.size, system.size))
+    for k in range(system.size):
+        step = h * np.eye(system.size)[k]
+        at = lambda s, step=step: system.residual(
+            move(system.tree, q, s * step), v + s * alpha * step, a + s * beta * step
+        )
+        out[:, k] = (8.0 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12.0 * h)
+    return out
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("depth", [1.7e-3, 9e-3])
+@pytest.mark.parametrize("leaving", [False, True])
+@pytest.mark.parametrize("friction", [FRICTION, (0.2, 0.7, 0.5)], ids=["plain", "scales"])
+def test_tangent_of_a_spinning_ball(kind, depth, leaving, friction):
+    obstacle, n = obstacles(depth)[kind]
+    robot, _, _ = ball_on(obstacle, friction=friction)
+    system = ag.System(robot)
+    q = np.concatenate([PLACE, [0.4, -0.3, 0.6]])
+    v = np.concatenate([np.array([0.3, 0.2, -0.4]) + (0.7 if leaving else -0.7) * n, [5.0, -3.0, 8.0]])
+    a = np.array([0.3, 0.1, -0.5, 2.0, -1.0, 0.5])
+    for alpha, beta in ((0.0, 0.0), (30.0, 0.0)):
+        exact = system.tangent(q, v, a, alpha=alpha, beta=beta)
+        np.testing.assert_allclose(exact, differences(system, q, v, a, alpha, beta), atol=1e-7 * np.abs(exact).max())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("friction", [0.5, (0.2, 0.7, 0.5)], ids=["plain", "scales"])
+def test_tangent_of_a_rod(kind, friction):
+    """A bent, twisted, stretched rod with a joint at its root, all along in contact or not."""
+    robot = ag.Robot("rod", gravity=(0.0, 0.0, -9.81))
+    post = robot.add(ag.RigidBody.sphere(0.03, mass=0.1), at=robot.ground, joint=ag.Revolute((0, 0, 1)), name="post")
+    rod = ag.Rod(0.4, ag.Circle(0.01), RUBBER, ag.reissner(2), intervals=8)
+    arm = robot.add(rod, at=post.frame, name="arm")
+    rng = np.random.default_rng(3)
+    system = ag.System(robot)
+    q, v = 2.0 * rng.normal(size=system.size), rng.normal(size=system.size)
+    q[7:] *= 0.02
+    a = rng.normal(size=system.size)
+    q[0] = 0.4
+    where = state(robot, q, v).position(arm.section(0.25))[0]
+    gap = 0.005
+    obstacle = {
+        "floor": ag.HalfSpace(TILTED, TILTED @ where - gap),
+        "sphere": ag.Sphere(where - (0.15 + gap) * TILTED, 0.15),
+        "hollow": ag.Sphere(where + (0.3 - gap) * TILTED, 0.3, inside=True),
+        "pillar": ag.Pillar(where - (0.1 + gap) * ACROSS, AXIS, 0.1),
+        "tube": ag.Pillar(where + (0.2 - gap) * ACROSS, AXIS, 0.2, inside=True),
+    }[kind]
+    contact = robot.load(ag.Contact(arm, obstacle, 1e4, damping=2.0, friction=friction, smooth=0.02, slip=0.05))
+    system = ag.System(robot)
+    assert np.sum(state(robot, q, v).depth(contact) > 0.0) >= 2
+    for alpha, beta in ((0.0, 0.0), (30.0, 500.0)):
+        exact = system.tangent(q, v, a, alpha=alpha, beta=beta)
+        found = differences(system, q, v, a, alpha, beta)
+        weak = np.sqrt(np.outer(np.abs(exact).max(axis=1), np.abs(exact).max(axis=0)))
+        assert np.max(np.abs(exact - found) / weak) < 1e-7
+
+
+def test_stiffness_without_friction_is_symmetric():
+    """Contact comes from an energy: its stiffness is symmetric, round obstacles and moment arms included."""
+    for obstacle, n in obstacles(5e-3).values():
+        robot, _, _ = ball_on(obstacle, friction=0.0)
+        K = ag.System(robot).tangent(np.concatenate([PLACE, np.zeros(3)]))
+        np.testing.assert_allclose(K, K.T, atol=1e-12 * STIFF)
+        assert n @ K[:3, :3] @ n == pytest.approx(STIFF)
+
+
+def test_scales_rub_in_each_direction_with_their_own_coefficient():
+    """Forward, backward and sideways on a floor; with the axis across the floor, as sideways."""
+    depth, fast = 9e-3, 1e3 * SLIP
+    robot, _, contact = ball_on(ag.HalfSpace((0, 0, 1), depth - REACH), friction=(0.2, 0.7, 0.5))
+    f = STIFF * (depth - SMOOTH / 2)
+    turn = np.array([0.0, 0.0, 0.5])  # about z, and then upright about y
+    ahead, aside = np.array([np.cos(0.5), np.sin(0.5), 0]), np.array([-np.sin(0.5), np.cos(0.5), 0])
+    for u, wanted in ((ahead, -0.2 * ahead), (-ahead, 0.7 * ahead), (aside, -0.5 * aside), (-aside, 0.5 * aside)):
+        run = state(robot, np.concatenate([np.zeros(3), turn]), np.concatenate([fast * u, np.zeros(3)]))
+        np.testing.assert_allclose(run.exerted(contact).force[0] - [0, 0, f], f * wanted, atol=2e-6 * f)
+    up = np.array([0.0, -np.pi / 2, 0.0])
+    run = state(robot, np.concatenate([np.zeros(3), up]), np.concatenate([fast * ahead, np.zeros(3)]))
+    np.testing.assert_allclose(run.exerted(contact).force[0] - [0, 0, f], -0.5 * f * ahead, atol=1e-6 * f)
+
+
+def test_friction_alone_takes_power():
+    """Friction opposes the sliding of the touched point: never more than mu f times its speed, and close to it when fast."""
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        obstacle, n = obstacles(6e-3)["pillar"]
+        robot, _, contact = ball_on(obstacle)
+        v, w = rng.normal(size=3), 30.0 * rng.normal(size=3)
+        v -= n * (n @ v)
+        start = np.concatenate([PLACE, np.zeros(3)])
+        run = state(robot, start, np.concatenate([v, w]))
+        u = v - REACH * np.cross(w, n)
+        u -= n * (n @ u)
+        f = STIFF * (6e-3 - SMOOTH / 2)
+        wanted = -FRICTION * f * (u @ u) / np.sqrt(u @ u + SLIP**2)
+        assert run.exerted(contact).power[0] == pytest.approx(wanted, rel=1e-9)

@@ -166,7 +166,8 @@ def test_equal_rows_are_run_each(marks, study):
     "value",
     [
         0.1, -0.0, 1e-323, float("nan"), float("inf"), 3, 2**62, True, "text", None, np.array([1.5, np.nan]), np.arange(5),
-        np.array([True, False]), np.linspace(0, 1, 100).reshape(10, 10), np.array([1 + 2j]), np.float32([0.1]), np.zeros((0, 3)),
+        np.array([True, False]), np.linspace(0, 1, 100).reshape(10, 10), np.array([1 + 2j]), np.float32([0.1]),
+        np.zeros((0, 3)),
     ],
     ids=str,
 )  # fmt: skip

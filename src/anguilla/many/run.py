@@ -109,15 +109,17 @@ class _Work:
         self.running: dict[Future[Run], tuple[int, float]] = {}
         self.ended: queue.SimpleQueue[Future[Run]] = queue.SimpleQueue()
         self.lost: Counter[int] = Counter()
+        self.doubtful: deque[int] = deque()
+        self.alone: set[int] = set()
 
     def run(self, todo: Sequence[int]) -> None:
         """Run all; when it is interrupted, end what is under way."""
         self.waiting = deque(todo)
         try:
-            while self.waiting or self.running:
+            while self.waiting or self.running or self.doubtful:
                 self._hand_out()
                 self._take_in()
-                self.left(len(self.waiting) + len(self.running))
+                self.left(len(self.waiting) + len(self.running) + len(self.doubtful))
         except BaseException:
             self.crew.stop()
             self._keep_the_ended()
@@ -131,6 +133,9 @@ class _Work:
                 self.keep(k, future.result())
 
     def _hand_out(self) -> None:
+        if self.doubtful and not self.waiting and not self.running:
+            self.alone.add(self.doubtful[0])
+            self.waiting.append(self.doubtful.popleft())
         while self.waiting and len(self.running) < self.crew.limit:
             k = self.waiting.popleft()
             future = self.crew.submit(self.job, self.rows[k])
@@ -150,8 +155,11 @@ class _Work:
             if not self.crew.renews:
                 raise
             self._lost(k, seconds, self.crew.late(future))
-        except Exception as error:  # the executor's own: a worker was lost for good, an output cannot be sent
-            self.keep(k, Run(self.rows[k], None, f"{type(error).__name__}: {error}", "", seconds))
+        except Exception as error:  # the executor's own: workers were lost, an output cannot be sent
+            if type(error).__name__ == "KilledWorker" and self.retries and k not in self.alone:
+                self.doubtful.append(k)  # Dask also blames jobs that only waited there: alone it is known
+            else:
+                self.keep(k, Run(self.rows[k], None, f"{type(error).__name__}: {error}", "", seconds))
         else:
             self.keep(k, run)
         self.crew.returned(future)

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.cluster
 @pytest.fixture(scope="module")
 def executor():
     distributed = pytest.importorskip("distributed")
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         yield client.get_executor()
 
@@ -26,9 +26,11 @@ def marks(tmp_path):
     return str(folder)
 
 
-def test_a_cluster_gives_what_direct_calls_give(executor):
+def test_a_cluster_gives_what_direct_calls_give(executor, marks):
     table = ag.sweep(lambda x, y: jobs.pair(x, y), ag.grid(x=np.linspace(0, 1, 10), y=[1, 2]), executor=executor)
     assert np.array_equal(table["sum"], table["x"] + table["y"])
+    alike = ag.sweep(jobs.marked, [{"x": 1.0, "folder": marks}] * 3, executor=executor)
+    assert alike["value"].tolist() == [2.0] * 3 and jobs.calls(marks) == {1.0: 3}
     robots = ag.sweep(jobs.tip, ag.grid(radius=[0.01, 0.02], tension=[1.0]), executor=executor)
     assert np.array_equal(robots["tip"], [jobs.tip(0.01, 1.0)["tip"], jobs.tip(0.02, 1.0)["tip"]])
 

@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 import traceback
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -39,7 +40,7 @@ class StartError(AnguillaError):
     """Worker processes could not start, or could not load the job."""
 
 
-def call(job: Callable[..., Any], parameters: Mapping[str, Any]) -> Run:
+def call(job: Callable[..., Any], parameters: Mapping[str, Any], _ticket: str = "") -> Run:
     """Run a job. Errors become text where they happen: they may hold what cannot be sent."""
     began = time.perf_counter()
     try:
@@ -95,7 +96,8 @@ class Given(Crew):
 
     def submit(self, job: Callable[..., Any], parameters: Mapping[str, Any]) -> Future[Run]:
         """Hand the job over."""
-        future = self.executor.submit(call, job, parameters)
+        # a ticket, for executors which give the old answer to the same question, also if it was a lost worker
+        future = self.executor.submit(call, job, parameters, uuid.uuid4().hex)
         self.begun.add(future)
         return future
 

@@ -130,6 +130,14 @@ def test_workers_do_not_outlive_a_killed_parent(tmp_path):
     assert not _alive(script.pid)
 
 
+def test_a_piped_program_sends_its_job_by_value(tmp_path):
+    pytest.importorskip("cloudpickle")
+    command = [sys.executable, "-W", "error", "-"]
+    text = SCRIPT.format(guard="", count=2) + "import os; print(os.getpid())"
+    done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=tmp_path, timeout=30)
+    assert done.returncode == 0 and done.stderr == "" and done.stdout.startswith("[0, 1]\n")
+
+
 def test_a_script_without_a_guard_runs_on_threads_and_says_why(tmp_path):
     script = start(tmp_path, "", 2)
     out, errors = script.communicate(timeout=30)

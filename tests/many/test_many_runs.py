@@ -73,7 +73,9 @@ def test_a_failure_stays_in_its_row(tmp_path):
     assert lines[0] == ["x", "value", "label", "count", "run_ok", "run_seconds", "run_error"]
     assert lines[1][:4] == ["0", "0.0", "even", "3.0"] and lines[2][6].startswith("SolverError")
     assert repr(table).startswith("Sweep of troubled: 4 runs, 2 ok, 2 failed; ")
-    assert len(repr(table).splitlines()) == 6
+    lines = repr(table).splitlines()
+    assert len(lines) == 6 and lines[1].split() == ["x", "value", "label", "count", "status"]
+    assert lines[3].split()[:4] == ["1", "failed:", "SolverError:", "It"] and lines[5].split() == ["3", "3", "odd", "3"]
 
 
 def test_a_long_table_is_shown_short():

@@ -220,5 +220,5 @@ def _crew(job: Callable[..., Any], executor: Any, workers: int | None, count: in
     except StartError as error:
         if executor == "processes" or timeout is not None:
             raise DescriptionError(f"{error}, or use executor='threads'.") from None
-        warnings.warn(f"threads are used: {error}.", AnguillaWarning, stacklevel=4)
+        warnings.warn(f"threads are used: {error}.", AnguillaWarning, stacklevel=3)
         return Threads(count)

@@ -184,7 +184,7 @@ class Sweep(Sequence[Run]):
         told += [f"{failed} failed"] * bool(failed) + [f"{missing} not run"] * bool(missing)
         spent = float(np.nansum(self.seconds))
         head = f"Sweep of {self.name}: {', '.join(told)}; {spent:.3g} s of work"
-        names = (*self.parameters, *self.outputs)
+        names = (*self.parameters, *self.outputs, *(["status"] if failed or missing else []))
         n = len(self)
         picked = list(range(n)) if n <= SHOWN else [*range(SHOWN // 2), -1, *range(n - SHOWN // 2, n)]
         lines = [names] + [tuple("..." for _ in names) if k < 0 else self._texts(k, names) for k in picked]
@@ -196,11 +196,10 @@ class Sweep(Sequence[Run]):
 
     def _texts(self, k: int, names: Sequence[str]) -> tuple[str, ...]:
         run = self.runs[k]
-        texts = [_short(run.parameters[name]) for name in self.parameters]
-        for name in names[len(texts) :]:
-            value = (run.outputs or {}).get(name)
-            texts.append(_short(value) if value is not None else "" if run.ok else run.status)
-        return tuple(texts)
+        known = {**run.parameters, **(run.outputs or {})}
+        if not run.ok:
+            known |= {"status": f"{run.status}: {run.error}" if run.error else run.status}
+        return tuple("" if known.get(name) is None else _short(known[name]) for name in names)
 
 
 def _short(value: Any) -> str:
@@ -215,7 +214,7 @@ def _short(value: Any) -> str:
             return "(" + ", ".join(f"{x:.4g}" for x in array.tolist()) + ")"
         return f"array {array.shape}"
     text = " ".join(str(value).split())
-    return text if len(text) <= 24 else text[:21] + "..."
+    return text if len(text) <= 40 else text[:37] + "..."
 
 
 def _parameter_array(values: Sequence[Any]) -> np.ndarray:

@@ -233,9 +233,9 @@ class _Worker:
         self.pool.shutdown(wait=True)
 
     def kill(self) -> None:
-        self.pool.shutdown(wait=False, cancel_futures=True)
         with suppress(Exception):
-            os.kill(self.hello.result(timeout=5.0)[0], signal.SIGTERM)
+            os.kill(self.hello.result(timeout=10.0)[0], getattr(signal, "SIGKILL", signal.SIGTERM))
+        self.pool.shutdown(wait=self.hello.done(), cancel_futures=True)
 
 
 @contextmanager
@@ -245,13 +245,22 @@ def _for_children() -> Iterator[None]:
     os.environ.update(dict.fromkeys(mine, "1"))
     main = threading.current_thread() is threading.main_thread()  # only there signals can be set
     before = signal.signal(signal.SIGINT, signal.SIG_IGN) if main else None
+    script = sys.modules["__main__"]
+    no_file = None if _is_file(script) else script.__dict__.pop("__file__", None)  # they would try to read "<stdin>"
     try:
         yield
     finally:
+        if no_file is not None:
+            script.__file__ = no_file
         if main:
             signal.signal(signal.SIGINT, before)
         for name in mine:
             del os.environ[name]
+
+
+def _is_file(script: Any) -> bool:
+    """Whether a program can be read again: it was not typed, nor piped."""
+    return Path(getattr(script, "__file__", None) or "").is_file()
 
 
 def _nothing_compiled() -> bool:
@@ -263,7 +272,7 @@ def _nothing_compiled() -> bool:
 
 def payload_of(job: Callable[..., Any]) -> bytes:
     """Pack a job so that a new process can unpack it, or raise an error."""
-    plain = getattr(job, "__module__", None) != "__main__" or hasattr(sys.modules["__main__"], "__file__")
+    plain = getattr(job, "__module__", None) != "__main__" or _is_file(sys.modules["__main__"])
     try:
         if plain:
             return pickle.dumps(job)

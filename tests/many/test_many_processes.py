@@ -34,6 +34,16 @@ def test_robots_in_a_process_give_the_same_bits():
     assert np.array_equal(table["tip"], [jobs.tip(0.01, 1.0)["tip"], jobs.tip(0.02, 1.0)["tip"]])
 
 
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
+def test_the_first_job_goes_alone_only_while_nothing_is_compiled(tmp_path, monkeypatch):
+    from anguilla.many.workers import _nothing_compiled
+
+    jobs.tip(0.01, 1.0)
+    assert not _nothing_compiled()
+    monkeypatch.setenv("ANGUILLA_CACHE", str(tmp_path / "empty"))
+    assert _nothing_compiled()
+
+
 def test_a_killed_process_is_replaced_and_its_job_done_again(marks):
     rows = ag.grid(x=[0.0, 1.0, 2.0, 3.0, 4.0], folder=[marks], times=[1])
     table = ag.sweep(jobs.killed, rows, workers=2)

@@ -264,10 +264,11 @@ def _is_file(script: Any) -> bool:
 
 
 def _nothing_compiled() -> bool:
-    """Whether the kernels that every solver needs are not on the disk."""
+    """Whether neither the kernels that every solver of rods needs are on the disk, nor those of soft volumes."""
     from anguilla._jit import cache_folder  # a worker that needs no kernels starts faster without
 
-    return not cache_folder(Path(__file__).parents[1] / "solve" / "newton.py").is_dir()
+    package = Path(__file__).parents[1]
+    return not any(cache_folder(package / file).is_dir() for file in ("assemble/evaluate.py", "fem/assembly.py"))
 
 
 def payload_of(job: Callable[..., Any]) -> bytes:

@@ -2,6 +2,7 @@
 
 import csv
 import itertools
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import many_jobs as jobs
 import numpy as np
@@ -87,12 +88,43 @@ def test_a_long_table_is_shown_short():
 
 
 def test_an_executor_may_be_given():
-    from concurrent.futures import ThreadPoolExecutor
-
     with ThreadPoolExecutor(2) as pool:
         table = ag.sweep(jobs.square, ag.grid(x=range(50)), executor=pool)
         assert pool.submit(int).result() == 0  # it is still open: it is not ours
     assert np.array_equal(table["value"], np.arange(50) ** 2)
+
+
+class KilledWorker(Exception):  # noqa: N818 - the name that Dask's has
+    pass
+
+
+class Careless:
+    """An executor that loses jobs: 2 always, the others whenever they are not alone."""
+
+    def __init__(self):
+        self.begun, self.open, self.most = [], [], 0
+
+    def submit(self, call, job, parameters, ticket):
+        future = Future()
+        self.begun.append(parameters["x"])
+        self.open.append((future, parameters))
+        if len(self.open) == 3 or len(self.begun) > 3:
+            alone = len(self.open) == 1
+            for other, given in self.open:
+                if alone and given["x"] != 2:
+                    other.set_result(call(job, given))
+                else:
+                    other.set_exception(KilledWorker("gone"))
+            self.open = []
+        return future
+
+
+def test_jobs_that_were_lost_with_others_are_tried_alone():
+    careless = Careless()
+    with pytest.warns(ag.AnguillaWarning, match="1 of 3 runs failed; run 1 says: KilledWorker: gone"):
+        table = ag.sweep(jobs.square, ag.grid(x=[1, 2, 3]), executor=careless)
+    assert careless.begun == [1, 2, 3, 1, 2, 3]
+    assert table.ok.tolist() == [True, False, True] and table[2]["value"] == 9
 
 
 # Wrong input ----------------------------------------------------------------------------------------------------------

@@ -255,10 +255,10 @@ def _write_head(
 def _compare(folder: Path, head: dict[str, Any], name: str, parts: dict[str, str], *, keep: bool) -> None:
     """Refuse to mix runs of different functions."""
     before: dict[str, str] = head["parts"]
-    if head["function"] != name:
+    if head["function"] != name and not keep:
         raise DescriptionError(
             f"{str(folder)!r} holds a sweep of another function, {head['function']!r}; this one is {name!r}. "
-            "Give another file, or again=True to write over it."
+            "Give another file, or again=True to write over it, or again=False to keep its runs."
         )
     changed = sorted(key for key in before.keys() | parts.keys() if before.get(key) != parts.get(key))
     if changed and not keep:

@@ -55,6 +55,10 @@ def slow(x):
     return x
 
 
+def leaves(code):
+    os._exit(code)
+
+
 def troubled(x):
     if x == 1:
         raise ag.SolverError("It did not converge.", result=lambda: None, advice="Take smaller steps.")

@@ -53,7 +53,7 @@ def test_a_killed_process_is_replaced_and_its_job_done_again(marks):
 
 def test_a_job_that_always_kills_its_process_fails_alone(marks):
     rows = ag.grid(x=[0.0, 1.0, 2.0, 3.0, 4.0], folder=[marks], times=[99])
-    with pytest.warns(ag.AnguillaWarning, match=r"1 of 5 runs failed; run 2 says: its process died 2 times"):
+    with pytest.warns(ag.AnguillaWarning, match=r"run 2 says: its process died 2 times: it was killed \(SIGKILL\)"):
         table = ag.sweep(jobs.killed, rows, workers=2, retries=1)
     assert table.ok.tolist() == [True, True, False, True, True]
     assert jobs.calls(marks) == {0.0: 1, 1.0: 1, 2.0: 2, 3.0: 1, 4.0: 1}
@@ -61,9 +61,16 @@ def test_a_job_that_always_kills_its_process_fails_alone(marks):
 
 def test_a_job_that_takes_too_long_is_ended():
     began = time.monotonic()
-    with pytest.warns(ag.AnguillaWarning, match=r"run 1 says: it took longer than the timeout, 0\.5 s"):
-        table = ag.sweep(jobs.slow, ag.grid(x=[0, 1, 2]), workers=1, timeout=0.5)
+    with pytest.warns(ag.AnguillaWarning, match=r"run 1 says: it took longer than the timeout, 1 s"):
+        table = ag.sweep(jobs.slow, ag.grid(x=[0, 1, 2]), workers=1, timeout=1.0)
     assert table.ok.tolist() == [True, False, True] and time.monotonic() - began < 20
+
+
+def test_a_job_that_leaves_is_told_from_one_that_is_late():
+    with pytest.warns(
+        ag.AnguillaWarning, match="run 0 says: its process died once: it crashed or left, with exit code 7"
+    ):
+        ag.sweep(jobs.leaves, ag.grid(code=[7]), workers=1, timeout=30, retries=0)
 
 
 def test_an_executor_that_breaks_ends_the_sweep_with_what_there_is(marks, tmp_path):
@@ -140,6 +147,7 @@ def test_workers_do_not_outlive_a_killed_parent(tmp_path):
     assert not _alive(script.pid)
 
 
+@pytest.mark.slow
 def test_a_piped_program_sends_its_job_by_value(tmp_path):
     pytest.importorskip("cloudpickle")
     command = [sys.executable, "-W", "error", "-"]

@@ -154,7 +154,7 @@ class _Work:
         except BrokenExecutor:
             if not self.crew.renews:
                 raise
-            self._lost(k, seconds, self.crew.late(future))
+            self._lost(k, seconds, self.crew.end_of(future))
         except Exception as error:  # the executor's own: workers were lost, an output cannot be sent
             if type(error).__name__ == "KilledWorker" and self.retries and k not in self.alone:
                 self.doubtful.append(k)  # Dask also blames jobs that only waited there: alone it is known
@@ -164,15 +164,14 @@ class _Work:
             self.keep(k, run)
         self.crew.returned(future)
 
-    def _lost(self, k: int, seconds: float, late: bool) -> None:
+    def _lost(self, k: int, seconds: float, end: str) -> None:
         """The process of a job is gone: it took too long, or was killed."""
         self.lost[k] += 1
-        if late:
+        if end == "late":
             self.keep(k, Run(self.rows[k], None, f"it took longer than the timeout, {self.timeout:g} s", "", seconds))
         elif self.lost[k] > self.retries:
             times = "once" if self.lost[k] == 1 else f"{self.lost[k]} times"
-            text = f"its process died {times}: it was killed, perhaps for lack of memory, or it crashed"
-            self.keep(k, Run(self.rows[k], None, text, "", seconds))
+            self.keep(k, Run(self.rows[k], None, f"its process died {times}: {end}", "", seconds))
         else:
             self.waiting.append(k)
 

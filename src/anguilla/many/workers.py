@@ -64,9 +64,9 @@ class Crew:
     def returned(self, future: Future[Run]) -> None:
         """Take note that a job ended."""
 
-    def late(self, future: Future[Run]) -> bool:
-        """Whether a job whose process is gone was ended because it took too long."""
-        return False
+    def end_of(self, future: Future[Run]) -> str:
+        """How the process of a job ended that is gone: "late", because the job took too long, or in other words."""
+        return "for an unknown reason"
 
     def close(self) -> None:
         """End when all jobs have ended."""
@@ -176,9 +176,18 @@ class Processes(Crew):
         self.idle.append(self.busy.pop(future))
         self.alone_until = 0.0
 
-    def late(self, future: Future[Run]) -> bool:
-        """Whether a job whose process is gone was ended because it took too long."""
-        return self.timeout is not None and time.monotonic() - self.busy[future].began >= self.timeout
+    def end_of(self, future: Future[Run]) -> str:
+        """How the process of a job ended that is gone: "late", because the job took too long, or in other words."""
+        worker = self.busy[future]
+        seconds = time.monotonic() - worker.began
+        worker.close()  # waits for the process, which then has an exit code
+        code = None if worker.process is None else worker.process.exitcode
+        # half: when the process began with the job is known to us only later
+        if self.timeout is not None and code in (1, None) and seconds >= 0.5 * self.timeout:
+            return "late"
+        if code == -getattr(signal, "SIGKILL", 0):
+            return "it was killed (SIGKILL), perhaps for lack of memory"
+        return "for an unknown reason" if code is None else f"it crashed or left, with exit code {code}"
 
     def close(self) -> None:
         """Let the processes end."""
@@ -198,8 +207,10 @@ class _Worker:
         context = multiprocessing.get_context("spawn")
         self.pool = ProcessPoolExecutor(1, mp_context=context, initializer=_prepare, initargs=(payload,))
         self.ready = self.begun = time.monotonic()
+        others = set(multiprocessing.active_children())
         with _for_children():
             self.hello = self.pool.submit(_hello)
+        self.process = next((child for child in multiprocessing.active_children() if child not in others), None)
         self.hello.add_done_callback(self._is_ready)
 
     def _is_ready(self, _: Any) -> None:

@@ -1,8 +1,8 @@
 """Where jobs run: here, on threads, in processes of our own, or wherever a given executor sends them.
 
 Processes are the default: a job is a user's Python, which holds the interpreter lock between kernels (a loop of steps from
-Python was no faster on two threads than on one, and 1.8 to 1.9 times as fast in two processes), and a job that crashes takes only its
-process along.
+Python was no faster on two threads than on one, and 1.8 to 1.9 times as fast in two processes), and a job that crashes takes
+only its process along.
 Each worker is a pool of one process, so that when a process dies it is known which job it was doing.
 """
 

@@ -32,6 +32,7 @@ DESCRIBE = {
 SOLVE = {
     "Statics": "statics Flow ProjectiveFlow",
     "Dynamics": "simulate simulate_batch simulate_explicit Stepper GeneralisedAlpha HHT Newmark Midpoint",
+    "Many runs": "sweep grid sample Sweep",
     "Results": "Equilibrium Trajectory load",
     "Equations of motion": "mass_matrix coriolis_matrix bias_forces gravity_forces stiffness damping actuation_matrix "
     "forward_dynamics System",

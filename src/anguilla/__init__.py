@@ -12,6 +12,7 @@ from anguilla.errors import AnguillaError, AnguillaWarning, DescriptionError, So
 if TYPE_CHECKING:
     from anguilla.assemble.system import System
     from anguilla.describe.files import Expression, Table, read_robot, read_urdf, write_robot
+    from anguilla.many import Sweep, grid, sample, sweep
     from anguilla.results import Equilibrium, Trajectory
     from anguilla.results_io import load
     from anguilla.solve.adjoint import Gradient, gradient
@@ -54,6 +55,10 @@ _LAZY = {
     "read_robot": "describe.files",
     "read_urdf": "describe.files",
     "write_robot": "describe.files",
+    "sweep": "many",
+    "Sweep": "many",
+    "grid": "many",
+    "sample": "many",
     "statics": "solve.statics",
     "Flow": "solve.statics",
     "ProjectiveFlow": "solve.flow",
@@ -137,6 +142,7 @@ __all__ = [
     "StateCost",
     "Stepper",
     "Strides",
+    "Sweep",
     "System",
     "Table",
     "TorqueEnvelope",
@@ -150,6 +156,7 @@ __all__ = [
     "forward_dynamics",
     "gradient",
     "gravity_forces",
+    "grid",
     "linearise",
     "load",
     "mass_matrix",
@@ -158,6 +165,7 @@ __all__ = [
     "powers",
     "read_robot",
     "read_urdf",
+    "sample",
     "sensitivities",
     "simulate",
     "simulate_batch",
@@ -166,6 +174,7 @@ __all__ = [
     "statics",
     "stiffness",
     "strides",
+    "sweep",
     "torque_envelope",
     "trace",
     "write_robot",

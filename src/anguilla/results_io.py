@@ -14,6 +14,7 @@ from anguilla.assemble.system import System, as_robot
 from anguilla.describe.files import read_text_file
 from anguilla.describe.robot import Robot
 from anguilla.errors import DescriptionError, SolverError
+from anguilla.many.keep import read_sweep
 from anguilla.results import Equilibrium, Status, Trajectory
 from anguilla.store.facts import kind_of, status_of, whole_result
 from anguilla.store.inputs import read_inputs
@@ -32,15 +33,17 @@ def load(path: str | os.PathLike[str], *, robot: Robot | SoftBody | None = None)
     """Load a result from a file.
 
     Args:
-        path: a file written by ``run.save("run.nc")``.
+        path: a file written by ``run.save("run.nc")``, or the folder of ``ag.sweep(..., file="study")``.
         robot: the robot or soft body, for a file that could not hold it (a type of the user's own); else the file's own.
 
     Returns:
-        What was saved: a Trajectory or an Equilibrium, a fem.SoftTrajectory or a fem.SoftEquilibrium, a control.Run.
+        What was saved: a Trajectory or an Equilibrium, a fem.SoftTrajectory or a fem.SoftEquilibrium, a control.Run, a Sweep.
         ``run.robot.part("arm")`` gives the handles of the parts of a robot.
 
     """
     target = Path(path)
+    if target.is_dir():
+        return read_sweep(target)
     if target.suffix.lower() in (".yaml", ".yml", ".urdf"):
         raise DescriptionError(f"{str(target)!r} is a robot file: ag.read_robot reads it. load takes results (.nc).")
     record = read_netcdf(target)

@@ -143,23 +143,21 @@ def test_a_slow_load_gives_statics(method):
     assert gaps[2] < 0.35 * gaps[1] < 0.35**2 * gaps[0]  # like 1 / T
 
 
-@pytest.mark.parametrize("floating", [True, False])
-def test_newtons_tolerance_does_not_add_up_over_many_short_steps(floating):
-    apart = []
-    for steps in (500, 4000):
-        ends = []
-        for tolerance in (None, 1e-13):
-            robot = ag.Robot("short_steps", gravity=(0, 0, 0) if floating else (0, 0, -9.81))
-            if floating:
-                body = ag.RigidBody(mass=1.0, inertia=(1e-2, 2e-2, 3e-2))
-                frame, rates = robot.add(body, at=robot.ground, joint=ag.Free()).frame, [0.1, 0.2, 0.3, 0.05, 3.0, 0.02]
-            else:
-                soft = ag.Material(young=4e5, poisson=0.5, density=1070.0)
-                rod = ag.Rod(0.4, ag.Circle(0.012), soft, ag.planar(3), intervals=5)
-                frame, rates = robot.add(rod, at=robot.ground).tip, [0.0, 0.0, 0.0]
-            options = {"duration": 1.0, "dt": 1.0 / steps, "every": steps, "method": "newmark", "tolerance": tolerance}
-            run = ag.simulate(robot, start=(np.zeros(len(rates)), rates), **options)
-            ends.append(run.pose(frame)[-1])
-        apart.append(np.max(np.abs(ends[0] - ends[1])))
-    assert max(apart) < 3e-7
-    assert apart[1] < 3.0 * apart[0] + 1e-10
+@pytest.mark.parametrize(("floating", "steps"), [(True, 1000), (True, 4000), (False, 8000)])
+def test_newtons_tolerance_does_not_add_up_over_short_steps(floating, steps):
+    """A tumbling body, and a falling rod; with errors measured by whole increments they were off by 4e-5 and 2e-6."""
+    ends = []
+    for tolerance in (None, 1e-13):
+        robot = ag.Robot("short_steps", gravity=(0, 0, 0) if floating else (0, 0, -9.81))
+        if floating:
+            body = ag.RigidBody(mass=1.0, inertia=(1e-2, 2e-2, 3e-2))
+            frame, rates = robot.add(body, at=robot.ground, joint=ag.Free()).frame, [0.1, 0.2, 0.3, 1.0, 3.0, 2.0]
+        else:
+            soft = ag.Material(young=4e5, poisson=0.5, density=1070.0)
+            rod = ag.Rod(0.4, ag.Circle(0.012), soft, ag.kirchhoff(modes=4))
+            frame, rates = robot.add(rod, at=robot.ground).tip, [0.0] * 12
+        duration = 5.0 if floating else 1.0
+        options = {"duration": duration, "dt": duration / steps, "every": steps // 10, "tolerance": tolerance}
+        run = ag.simulate(robot, start=(np.zeros(len(rates)), rates), method="newmark", **options)
+        ends.append(run.pose(frame) if floating else run.position(frame))
+    assert np.max(np.abs(ends[0] - ends[1])) < 6e-7

@@ -23,6 +23,7 @@ from anguilla.cli import (
     schema,
     simulate,
     statics,
+    sweep,
     viewer,
 )
 from anguilla.cli.common import (
@@ -51,6 +52,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "simulate": simulate.simulate_command,
     "inverse": inverse.inverse_command,
     "modes": modes.modes_command,
+    "sweep": sweep.sweep_command,
     "view": viewer.view,
     "plot": pictures.plot_command,
     "video": pictures.video,

@@ -1,0 +1,50 @@
+"""Runs on a Dask cluster of two processes, one of which is killed: pip install 'anguilla[cluster]', pytest -m cluster."""
+
+import logging
+
+import many_jobs as jobs
+import numpy as np
+import pytest
+
+import anguilla as ag
+
+pytestmark = pytest.mark.cluster
+
+
+@pytest.fixture(scope="module")
+def executor():
+    distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        yield client.get_executor()
+
+
+@pytest.fixture
+def marks(tmp_path):
+    folder = tmp_path / "marks"
+    folder.mkdir()
+    return str(folder)
+
+
+def test_a_cluster_gives_what_direct_calls_give(executor, marks):
+    table = ag.sweep(lambda x, y: jobs.pair(x, y), ag.grid(x=np.linspace(0, 1, 10), y=[1, 2]), executor=executor)
+    assert np.array_equal(table["sum"], table["x"] + table["y"])
+    alike = ag.sweep(jobs.marked, [{"x": 1.0, "folder": marks}] * 3, executor=executor)
+    assert alike["value"].tolist() == [2.0] * 3 and jobs.calls(marks) == {1.0: 3}
+    robots = ag.sweep(jobs.tip, ag.grid(radius=[0.01, 0.02], tension=[1.0]), executor=executor)
+    assert np.array_equal(robots["tip"], [jobs.tip(0.01, 1.0)["tip"], jobs.tip(0.02, 1.0)["tip"]])
+
+
+def test_a_killed_worker_is_survived(executor, marks, tmp_path):
+    rows = ag.grid(x=[0.0, 1.0, 2.0, 3.0, 4.0, 5.0], folder=[marks], times=[1])
+    table = ag.sweep(jobs.killed, rows, executor=executor, file=tmp_path / "study")
+    assert table["value"].tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+    assert jobs.calls(marks)[2.0] == 2
+    assert np.array_equal(ag.load(tmp_path / "study")["value"], table["value"])
+
+
+def test_a_job_that_always_kills_its_worker_fails_alone(executor, marks):
+    rows = ag.grid(x=[1.0, 2.0, 3.0, 4.0], folder=[marks], times=[99])
+    with pytest.warns(ag.AnguillaWarning, match="1 of 4 runs failed; run 1 says: KilledWorker"):
+        table = ag.sweep(jobs.killed, rows, executor=executor)
+    assert table.ok.tolist() == [True, False, True, True]

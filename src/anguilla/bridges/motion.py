@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla.assemble.observe import S_X
-from anguilla.describe import Frame, Robot
+from anguilla.describe import Frame, Robot, RodHandle
 from anguilla.errors import DescriptionError, as_array, as_positive, refuse
 from anguilla.lie import dexp3
 from anguilla.mechanics.tree import Floats
@@ -125,7 +125,7 @@ class Motion:
         sampled = {name: Sampled(given[0][:, k].copy(), self.dt) for k, name in enumerate(names)}
         run = simulate(
             robot, duration=self.duration, dt=self.dt, inputs=sampled, start=(given[1], given[2]), method=self.method,
-            tolerance=self.tolerance, smooth_start=False, progress=False,
+            tolerance=self.tolerance, smooth_start=_is_open(robot), progress=False,
         )  # fmt: skip
         self._kept[key] = run
         if len(self._kept) > KEPT:
@@ -157,3 +157,11 @@ class Motion:
             q[k : k + 3] = dexp3(run.q[0, k : k + 3], side="right").T @ q[k : k + 3]
         inputs = np.array(list(found.inputs.values())).reshape(-1, len(run.t)).T
         return Slopes(np.ascontiguousarray(inputs), q, found.v, found.design)
+
+
+def _is_open(robot: Robot) -> bool:
+    """Whether nothing constrains a robot: gradients go through an eased start then."""
+    held = any(getattr(actuator, "by", "") == "length" for actuator in robot.actuators.values())
+    moved = any(motion is not None for part in robot.parts for motion in part.joint.motions)
+    shaped = any(isinstance(part, RodHandle) and part.rod.shape is not None for part in robot.parts)
+    return not (robot.closures or robot.constraints or held or moved or shaped)

@@ -71,8 +71,8 @@ def gradient(
     """Exact gradient of a cost of a motion or of an equilibrium.
 
     Args:
-        result: from `simulate` (equal steps, every one stored; with loops or a jolt at the start, smooth_start=False) or
-            `statics`. Its own tolerance limits the accuracy.
+        result: from `simulate` (equal steps, every one stored; with loops, smooth_start=False) or `statics`. Its own
+            tolerance limits the accuracy.
         cost: the cost.
         method: the scheme the motion was computed with; the default of `simulate` if not given.
         design: (make, p): a function of parameters (k,) returning the robot, and the parameters of this result.
@@ -184,6 +184,7 @@ class _Back:
     q: Floats  # (n,) gradient with respect to the start itself, closed and consistent
     v: Floats
     closing: Closing
+    ease: Floats  # (n,) multipliers of the eased start; zero if it is none
 
     def weighed(self, system: System, free: bool) -> float:
         """The balance of the same motion in a robot of another design; free: its start is given, not an equilibrium."""
@@ -194,6 +195,8 @@ class _Back:
         )
         there = origin(system, record.run.inputs, record.dt, record.states)
         total += self.begin @ there.balance(there.q, there.v)
+        if record.ease is not None:
+            total -= self.ease @ record.ease.on(system, system.loads(record.run.t, record.run.inputs))
         if len(self.origin.free) < n:
             table = system.loads(record.run.t, record.run.inputs)
             total -= sum(float(np.sum(self.driven[k] * driven_values(table, k))) for k in range(record.steps + 1))
@@ -233,9 +236,17 @@ def _sweep(found: Record, by_q: Floats, by_v: Floats) -> tuple[_Back, Floats]:
     if not good:
         raise SolverError("The adjoint has a singular matrix.", advice="Try a smaller dt.")
     at = origin(system, found.run.inputs, found.dt, found.states)
-    begin = _transposed_solve(system, at.matrix(), np.concatenate([hats[2] + hats[3], np.zeros(m)]))
+    hat, ease = hats[2] + hats[3], np.zeros(n)
+    if found.ease is not None:
+        ease, hat = found.ease.back(hat)
+    begin = _transposed_solve(system, at.matrix(), np.concatenate([hat, np.zeros(m)]))
     slope_q, slope_v = at.slopes(begin)
     q, v = hats[0] - slope_q, hats[1] - slope_v
+    if found.ease is not None:
+        by_q, by_v = found.ease.slopes()
+        q, v = q + by_q.T @ ease, v + by_v.T @ ease
+        inputs = slice(int(loads.at[INPUT]), int(loads.at[INPUT]) + len(system.robot.actuators))
+        rows[1, inputs] += found.ease.by_inputs().T @ ease
     for b, k in enumerate(loads.driven):  # its start is imposed
         heavy = at.tangents()[2][:, k] @ begin
         driven[0, b] = q[k], v[k], hats[2, k] + hats[3, k] - heavy
@@ -243,7 +254,7 @@ def _sweep(found: Record, by_q: Floats, by_v: Floats) -> tuple[_Back, Floats]:
     lengths = np.where(at.elastic, begin[n:], 0.0)  # other constraints feel the input by its second derivative
     linear_part(system.tree, system.workspace, at.loads(), begin[:n].copy(), lengths, at.q, np.zeros(n), rows[0])
     mu[0] = begin
-    return _Back(found, mu, integrals, driven, at, begin, q, v, closing(at)), rows
+    return _Back(found, mu, integrals, driven, at, begin, q, v, closing(at), ease), rows
 
 
 def _transposed_solve(system: System, matrix: Floats, right: Floats) -> Floats:

@@ -148,8 +148,8 @@ def simulate(
         checkpoint: file that keeps the simulation while it runs; an interrupted one goes on from it when called again with
             the same arguments, and ends bit-identical. It is removed at the end. For steps without `error`.
         smooth_start: accelerations that dt cannot follow at the start (of modes with periods below dt) are eased, and with
-            constraints the scheme begins with small offsets that let multipliers start smoothly. `gradient` needs a motion
-            without either.
+            constraints the scheme begins with small offsets that let multipliers start smoothly. `gradient` of a motion
+            with constraints needs one without either.
 
     Returns:
         A Trajectory.

@@ -14,6 +14,7 @@ from anguilla.assemble.system import LoadTable, System
 from anguilla.errors import DescriptionError
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Trajectory
+from anguilla.solve.easing import Easing, easing
 from anguilla.solve.instants import integrals
 from anguilla.solve.schemes import Coefficients, Scheme, as_scheme
 
@@ -31,6 +32,7 @@ class Record:
         table: loads of all instants.
         states: Q, V, A (N + 1, n), LAM (N + 1, m); A the true accelerations.
         Y: (N + 1, f, 6) integrals of thrusters as each balance sees them; f = 0 if none has an integral gain.
+        ease: the eased start, if it is one.
 
     """
 
@@ -40,6 +42,7 @@ class Record:
     table: LoadTable
     states: tuple[Floats, Floats, Floats, Floats]
     Y: Floats
+    ease: Easing | None
 
     @property
     def system(self) -> System:
@@ -89,7 +92,8 @@ def record(run: Trajectory, method: Scheme | str | None, what: str) -> Record:
     q, v, a, lam = (np.ascontiguousarray(x, dtype=np.float64) for x in (run.q, run.v, accelerations, run._lam))
     table = system.loads(run.t, run.inputs)
     count = len(table.loads.frames.table) if integrates(table.loads) else 0
-    found = Record(run, scheme, dt, table, (q, v, a, lam), np.zeros((steps + 1, count, 6)))
+    ease = easing(run, table, dt, scheme, (q, v, a), what)
+    found = Record(run, scheme, dt, table, (q, v, a, lam), np.zeros((steps + 1, count, 6)), ease)
     if count:
         door(system, integrals)(*found.place(), dt, *found.states, np.zeros(system.size + system.rows), found.Y)
     return found
@@ -99,9 +103,9 @@ def _refuse_unfit(run: Trajectory, scheme: Coefficients, steps: int, what: str) 
     counters = run.status.counters
     if steps < 1 or counters.get("steps") != steps or counters.get("substeps"):
         raise DescriptionError(f"{what} needs a motion with equal steps, all stored: every=1, no error=, no step cut.")
-    if counters.get("settled") or counters.get("eased"):
+    if counters.get("settled"):
         raise DescriptionError(
-            f"{what} needs the motion as it starts by itself: simulate(..., smooth_start=False), or a smaller dt."
+            f"{what} needs constraints as they start by themselves: simulate(..., smooth_start=False)."
         )
     if scheme[4] < 1.0:
         raise DescriptionError(f"{what} serves Newmark, HHT and GeneralisedAlpha, not Midpoint.")

@@ -99,6 +99,7 @@ class _Explicit:
     begin: Floats  # (n + m, k) of the starting balance
     q: Floats  # (n, k) of the start
     v: Floats
+    ease: Floats  # (n, k) of what an eased start misses
 
 
 def sensitivities(
@@ -133,7 +134,7 @@ def sensitivities(
     if not pieces:
         raise DescriptionError("sensitivities needs parameters: give design, inputs, or state=True.")
     joined = [np.concatenate([getattr(piece, name) for piece in pieces], axis=-1)
-              for name in ("rows", "errors", "driven", "begin", "q", "v")]  # fmt: skip
+              for name in ("rows", "errors", "driven", "begin", "q", "v", "ease")]  # fmt: skip
     explicit = _Explicit([name for piece in pieces for name in piece.names], *joined)
     return Sensitivities(run, explicit.names, *_march(found, at, explicit), design)
 
@@ -141,7 +142,7 @@ def sensitivities(
 def _empty(found: Record, names: list[str]) -> _Explicit:
     n, m, k, nt = found.system.size, found.system.rows, len(names), found.steps + 1
     frames, driven = found.Y.shape[1], len(found.table.loads.driven)
-    shapes = (nt, n + m, k), (nt, 6 * frames, k), (nt, driven, 3, k), (n + m, k), (n, k), (n, k)
+    shapes = (nt, n + m, k), (nt, 6 * frames, k), (nt, driven, 3, k), (n + m, k), (n, k), (n, k), (n, k)
     return _Explicit(names, *(np.zeros(shape) for shape in shapes))
 
 
@@ -164,13 +165,22 @@ def _of_design(found: Record, at: Origin, design: tuple[Design, ArrayLike], star
             if start is not None
             else there.values(at.q, at.v)[n:]
         )
-        sizes = rows.ravel(), errors.ravel(), motions.ravel(), there.balance(at.q, at.v), there.rates(at.q, at.v), q
+        ease = np.zeros(n) if found.ease is None else found.ease.on(other, table)
+        sizes = (
+            rows.ravel(),
+            errors.ravel(),
+            motions.ravel(),
+            there.balance(at.q, at.v),
+            there.rates(at.q, at.v),
+            ease,
+            q,
+        )
         return np.concatenate(sizes)
 
     for k, slope in enumerate(design_slopes(design, parts)):
         ends = np.cumsum([out.rows[..., k].size, out.errors[..., k].size, out.driven[..., k].size, n + system.rows,
-                          system.rows])  # fmt: skip
-        rows, errors, motions, begin, rates, q = np.split(slope, ends)
+                          system.rows, n])  # fmt: skip
+        rows, errors, motions, begin, rates, out.ease[:, k], q = np.split(slope, ends)
         for target, value in ((out.rows, rows), (out.errors, errors), (out.driven, motions), (out.begin, begin)):
             target[..., k] = value.reshape(target.shape[:-1])
         if start is None:
@@ -246,6 +256,10 @@ def _of_inputs(found: Record, inputs: Mapping[str, ArrayLike]) -> _Explicit:
     elastic = (loads.constraints.table[:, KIND] == LENGTH) & (loads.constraints.value > 0.0)
     out.begin[:n] = out.rows[0, :n]
     out.begin[n:] = np.where(elastic[:, None], out.rows[0, n:], 0.0)
+    if found.ease is not None:
+        columns = found.ease.by_inputs()
+        for k, (own, _, shape) in enumerate(shapes):
+            out.ease[:, k] = shape[1] * columns[:, own]
     return out
 
 
@@ -329,6 +343,9 @@ def _march(found: Record, at: Origin, explicit: _Explicit) -> tuple[Floats, Floa
     dacc[0], dlam[0] = first[:n], first[n:]
     dacc[0, driven] = explicit.driven[0, :, 2]
     da = dacc[0].copy()  # of the averaged acceleration
+    if found.ease is not None:
+        slopes = found.ease.slopes()
+        da = found.ease.forth(da, explicit.ease + slopes[0] @ dq[0] + slopes[1] @ dv[0])
     place, integrals = found.place(), _Integrals(found, k)
     for step in range(nt):
         take_instant(place[2], place[3], place[4], found.dt, step, found.Y[step])
@@ -337,7 +354,7 @@ def _march(found: Record, at: Origin, explicit: _Explicit) -> tuple[Floats, Floa
             forces = explicit.rows[step].copy()
             if lean is not None:
                 forces[:n] += lean[1].T @ (integrals.gains[:, None] * integrals.change)
-            before = dq[step - 1], dv[step - 1], da, dacc[step - 1]
+            before = dq[step - 1], dv[step - 1], da, da if step == 1 else dacc[step - 1]
             dq[step], dv[step], da, dacc[step], dlam[step] = _step(found, step, before, forces, explicit.driven[step])
         if lean is not None:
             integrals.advance(step, lean, dq[step], dv[step], explicit.errors[step])

@@ -143,14 +143,6 @@ def test_a_stepper_starts_and_cuts_as_simulate_does():
     np.testing.assert_array_equal(stepper.q, run.q[-1])
 
 
-def test_gradients_want_a_start_that_was_not_eased(released):
-    robot, arm, held, _ = released
-    run = ag.simulate(robot, duration=0.1, dt=1e-2, start=held, method=ag.GeneralisedAlpha(0.5))
-    assert run.status.counters["substeps"] == 0
-    with pytest.raises(ag.DescriptionError, match="smooth_start=False"):
-        ag.gradient(run, ag.Reach(arm.tip, (0.3, 0.0, -0.2)))
-
-
 def test_a_motion_goes_on_where_another_ended():
     robot, arm = steel_arm()
     options = {"dt": 1e-4, "inputs": {"pull": 0.01}, "method": ag.Midpoint(), "tolerance": 1e-11}

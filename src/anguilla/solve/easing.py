@@ -23,7 +23,7 @@ from anguilla.lie import exp3, log3
 from anguilla.loads.table import DT, INPUT
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Trajectory
-from anguilla.solve.origin import FOURTH, STEP
+from anguilla.solve.origin import FOURTH, STEP, solve_scaled
 from anguilla.solve.schemes import Coefficients
 from anguilla.solve.stepping import _factors
 
@@ -99,13 +99,13 @@ class Easing:
     def back(self, hat: Floats) -> tuple[Floats, Floats]:
         """(mu, gradient by a) (n,) of a gradient by b: mu = T^-T hat weighs V."""
         T, heavy = self.matrices(self.q, self.v)
-        mu = _solve(self.system, T.T, hat[:, None])[:, 0]
+        mu = solve_scaled(self.system, T.T, hat[:, None])[:, 0]
         return mu, heavy.T @ mu
 
     def forth(self, change: Floats, miss: Floats) -> Floats:
         """Changes (n, k) of b for those of a and of V."""
         T, heavy = self.matrices(self.q, self.v)
-        return _solve(self.system, T, heavy @ change + miss)
+        return solve_scaled(self.system, T, heavy @ change + miss)
 
 
 def easing(
@@ -142,9 +142,3 @@ def _misfit(system: System, scheme: Coefficients, dt: float, states: tuple[Float
         d[k : k + 3] = log3(exp3(Q[0, k : k + 3]).T @ exp3(Q[1, k : k + 3]))
     after = (d - dt * V[0]) / (beta * dt * dt) - (0.5 / beta - 1.0) * b
     return float(np.linalg.norm(system.tree.weight * ((1.0 - am) * after + (am - af) * b - (1.0 - af) * A[1])))
-
-
-def _solve(system: System, matrix: Floats, right: Floats) -> Floats:
-    """Solve for all columns, in scaled units."""
-    scale = 1.0 / system.tree.scale
-    return scale[:, None] * np.linalg.solve(scale[:, None] * matrix * scale, scale[:, None] * right)

@@ -30,7 +30,7 @@ from anguilla.results import Equilibrium, Trajectory
 from anguilla.solve.adjoint import Design, _direct, _same, design_slopes, parameters, static_balance
 from anguilla.solve.costs import Cost
 from anguilla.solve.instants import balance_rows, take_instant
-from anguilla.solve.origin import Origin, closing, driven_values, origin
+from anguilla.solve.origin import Origin, closing, driven_values, origin, solve_scaled
 from anguilla.solve.record import Record, door, record
 from anguilla.solve.schemes import Scheme
 from anguilla.solve.thruster_errors import pull_errors
@@ -208,21 +208,7 @@ def _static_change(start: Equilibrium, change: Floats) -> Floats:
     loads.row[DT] = 0.0
     zero, lam = np.zeros(system.size), np.ascontiguousarray(start._lam[0])
     evaluate(system, loads, start.q, zero, zero, lam)
-    return _solve(system, system._bordered(loads, lam, 0.0, 0.0), -change[:, None])[: system.size, 0]
-
-
-def _solve(system: System, matrix: Floats, right: Floats) -> Floats:
-    """Solve for all columns, scaled; zero for imposed coordinates."""
-    driven = system._loads.driven
-    matrix, right = matrix.copy(), right.copy()
-    matrix[driven], matrix[:, driven], right[driven] = 0.0, 0.0, 0.0
-    matrix[driven, driven] = 1.0
-    scale = np.concatenate([1.0 / system.tree.scale, np.ones(system.rows)])
-    matrix, right = scale[:, None] * matrix * scale, scale[:, None] * right
-    weight = np.maximum(np.max(np.abs(matrix), axis=1, keepdims=True), 1e-300)
-    matrix, right = matrix / weight, right / weight
-    across = np.maximum(np.max(np.abs(matrix), axis=0), 1e-300)
-    return scale[:, None] * np.linalg.solve(matrix / across, right) / across[:, None]
+    return solve_scaled(system, system._bordered(loads, lam, 0.0, 0.0), -change[:, None])[: system.size, 0]
 
 
 def _of_inputs(found: Record, inputs: Mapping[str, ArrayLike]) -> _Explicit:
@@ -339,7 +325,7 @@ def _march(found: Record, at: Origin, explicit: _Explicit) -> tuple[Floats, Floa
     by_q, by_v = at.jacobians()
     matrix = at.matrix()
     right = -(explicit.begin + by_q @ dq[0] + by_v @ dv[0] + matrix[:, driven] @ explicit.driven[0, :, 2])
-    first = _solve(system, matrix, right)
+    first = solve_scaled(system, matrix, right)
     dacc[0], dlam[0] = first[:n], first[n:]
     dacc[0, driven] = explicit.driven[0, :, 2]
     da = dacc[0].copy()  # of the averaged acceleration
@@ -385,7 +371,7 @@ def _step(
         for matrix, which in ((K, 0), (C, 1), (M, 2)):
             right -= matrix[:, driven] @ imposed[:, which]
     K[:, :n] += N @ B
-    solved = _solve(system, K, right)
+    solved = solve_scaled(system, K, right)
     dq1, dlam1 = solved[:n], solved[n:]
     da1 = ca1 * (B @ dq1) + w
     dv1 = dv + dt * ((1.0 - gamma) * da + gamma * da1)

@@ -197,10 +197,7 @@ def _continuation(
     """Newton under the full loads from the mounted q; if that fails, in steps of load, and of mounting from the origin.
 
     The origin is a configuration, or that of an equilibrium with its row of loads, which is then followed to the new one.
-    Newton knows no up and down. If nobody has chosen the start and what it found is unstable, the robot slides down from
-    its rest shape instead; one that is held upright by symmetry alone, such as a straight column, stays. But a rod that was
-    squeezed to close a loop is nudged out of its line.
-    Returns (q, status, message, counters).
+    If nobody has chosen the start, the robot does not stay where it would fall. Returns (q, status, message, counters).
     """
     solve = _Solver(system, tolerance, iterations)
     begin, plain = q.copy(), system.is_plain
@@ -236,14 +233,9 @@ def _continuation(
                     AnguillaWarning, stacklevel=3,
                 )  # fmt: skip
     fallen = ""
-    if factor >= 1.0 and not chosen and not rests(system, path.at(1.0), q, lam):
-        fallen = " (unstable: only symmetry holds it there)"
-        found = _fallen(solve, path, begin)
-        if found is None and system.rows and not np.array_equal(begin, source[0]):
-            found = _fallen(solve, path, nudged(system, path.at(1.0), q, lam))
-        if found is not None:
-            q, lam[:] = found
-            fallen = " (slid downhill: Newton found an unstable equilibrium first)"
+    if factor >= 1.0 and not chosen:
+        squeezed = bool(system.rows) and not np.array_equal(begin, source[0])
+        q, lam[:], fallen = _settled(solve, path, begin, (q, lam), squeezed)
     counters = dict(zip(COUNTERS[:3], solve.memory.counters.tolist(), strict=False))
     counters["load_steps"] = pieces
     if factor >= 1.0:
@@ -256,15 +248,18 @@ def _continuation(
             f"converged in {counters['iterations']} iterations, {pieces} load step{'s' * (pieces > 1)}{detour}",
             counters,
         )
-    why = EXPLANATION[status]
     if status == CONVERGED:
-        status, why = DIVERGED, "the least step of it turns the rods far, as if they snapped through"
-    if status == SINGULAR:
-        loads = path.at(1.0)
-        evaluate(system, loads, q, np.zeros(system.size), np.zeros(system.size), lam)
-        names = loose(system, system._bordered(loads, lam, 0.0, 0.0))
-        why += f", nothing holds {names}" if names else ""
+        why = "the least step of it turns the rods far, as if they snapped through"
+        return q, DIVERGED, f"stopped at {factor:.3g} of the load: {why}", counters
+    why = EXPLANATION[status] + (_unheld(system, path.at(1.0), q, lam) if status == SINGULAR else "")
     return q, status, f"stopped at {factor:.3g} of the load: {why}", counters
+
+
+def _unheld(system: System, loads: Loads, q: Floats, lam: Floats) -> str:
+    """What nothing holds, as the end of a sentence; maybe nothing."""
+    evaluate(system, loads, q, np.zeros(system.size), np.zeros(system.size), lam)
+    names = loose(system, system._bordered(loads, lam, 0.0, 0.0))
+    return f", nothing holds {names}" if names else ""
 
 
 def _drawn(path: Path) -> bool:
@@ -283,6 +278,25 @@ def _first_multipliers(system: System, loads: Loads, q: Floats) -> Floats:
     found = np.linalg.lstsq(column[free], -force[free], rcond=1e-10)[0]
     held = loads.constraints.table[:, KIND]
     return np.where((held == TRANSLATION) | (held == ROTATION), found, 0.0)
+
+
+def _settled(
+    solve: _Solver, path: Path, begin: Floats, found: tuple[Floats, Floats], squeezed: bool
+) -> tuple[Floats, Floats, str]:
+    """(q, multipliers, words for the message) of an equilibrium that was found from `begin`, or of a stable one below it.
+
+    Newton knows no up and down. A robot slides down from where it began; one that symmetry alone holds upright, such as a
+    straight column, stays. But a rod that was squeezed to close a loop is nudged out of its line.
+    """
+    system = solve.system
+    if rests(system, path.at(1.0), *found):
+        return *found, ""
+    below = _fallen(solve, path, begin)
+    if below is None and squeezed:
+        below = _fallen(solve, path, nudged(system, path.at(1.0), *found))
+    if below is None:
+        return *found, " (unstable: only symmetry holds it there)"
+    return *below, " (slid downhill: Newton found an unstable equilibrium first)"
 
 
 def _fallen(solve: _Solver, path: Path, top: Floats) -> tuple[Floats, Floats] | None:

@@ -1,4 +1,4 @@
-"""Down the hill of potential energy: whether a robot stays at an equilibrium, and sliding to one where it does."""
+"""Down the hill of potential energy: whether a robot stays at an equilibrium, and the way to one where it does."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from anguilla.assemble.system import System
 from anguilla.assemble.user import move
 from anguilla.loads.table import KIND, ROTATION, TRANSLATION, Loads
 from anguilla.mechanics.tree import Floats
-from anguilla.solve.closing import RANK, settle
+from anguilla.solve.closing import RANK, loose, settle
 
-__all__ = ["nudged", "rests", "slide"]
+__all__ = ["balances", "neutral", "nudged", "relaxed", "rests", "slide"]
 
 ABSURD = 1e100  # forces and stiffnesses that nothing can be done with
 LONGEST_SLIDE = 0.3  # of a step downhill, as an angle [rad]
@@ -19,6 +19,7 @@ SLIDES = 300
 SYMMETRIC = 1e-8  # relative: loads with a potential
 FLAT = 1e-8  # of the largest stiffness: what falls off less is level
 NUDGE = 0.1  # [rad]
+BALANCED = 1e-8  # forces left, as the angle or relative displacement they would cause
 
 
 def _slope(system: System, loads: Loads, q: Floats, lam: Floats) -> tuple[Floats, Floats, Floats]:
@@ -116,5 +117,58 @@ def slide(system: System, loads: Loads, q: Floats) -> tuple[Floats, Floats]:
         if len(gradient):
             q = settle(system, loads, q)
         if size < 1e-4:
+            break
+    return q, lam
+
+
+def balances(system: System, loads: Loads, q: Floats, lam: Floats) -> bool:
+    """Whether forces are balanced and loops closed."""
+    scale, zero = system.tree.scale, np.zeros(system.size)
+    left = evaluate(system, loads, q, zero, zero, lam)
+    left[: system.size] /= scale
+    left[loads.driven] = 0.0
+    matrix = system._bordered(loads, lam, 0.0, 0.0)
+    firm = float(np.max(np.abs(np.diag(matrix)[: system.size] / scale**2), initial=0.0)) or 1.0
+    left[: system.size] /= firm
+    return float(np.linalg.norm(left)) < BALANCED
+
+
+def neutral(system: System, loads: Loads, q: Floats, tolerance: float) -> tuple[Floats, Floats, str]:
+    """(q, multipliers, coordinates that nothing holds) of an equilibrium of a robot that may move without resistance.
+
+    The last is empty if none was found.
+    """
+    q, lam = relaxed(system, loads, q)
+    q, lam = relaxed(system, loads, q, lam, exact=True, small=tolerance)
+    balanced = balances(system, loads, q, lam)
+    return q, lam, loose(system, system._bordered(loads, lam, 0.0, 0.0)) if balanced else ""
+
+
+def relaxed(
+    system: System, loads: Loads, q: Floats, lam: Floats | None = None, *, exact: bool = False, small: float = 1e-4
+) -> tuple[Floats, Floats]:
+    """Slide from q towards an equilibrium under the full loads.
+
+    With the elastic stiffness alone, which is slow and hard to upset; or with the tangent (exact), by the shortest of all
+    steps that balance.
+    """
+    n, scale, zero = system.size, system.tree.scale, np.zeros(system.size)
+    lam = np.zeros(system.rows) if lam is None else lam
+    stiffness = system.elastic_stiffness() / np.outer(scale, scale)
+    stiffness += 1e-3 * (float(np.max(stiffness)) or 1.0) * np.eye(n)
+    free = np.concatenate([np.setdiff1d(np.arange(n), loads.driven), n + np.arange(system.rows)])
+    for _ in range(SLIDES):
+        out = evaluate(system, loads, q, zero, zero, lam)
+        matrix = system._bordered(loads, lam, 0.0, 0.0)
+        matrix[:n, :n] = matrix[:n, :n] / np.outer(scale, scale) if exact else stiffness
+        matrix[:n, n:] /= scale[:, None]
+        matrix[n:, :n] /= scale
+        out[:n] /= scale
+        step = np.zeros(len(out))
+        step[free] = -np.linalg.lstsq(matrix[np.ix_(free, free)], out[free], rcond=1e-9 if exact else 1e-12)[0]
+        size = float(np.linalg.norm(step[:n]))
+        q = move(system.tree, q, min(1.0, 0.3 / max(size, 1e-300)) * step[:n] / scale)
+        lam = lam + step[n:]
+        if size < small:
             break
     return q, lam

@@ -13,7 +13,6 @@ from anguilla.assemble.contacts import jumps
 from anguilla.assemble.evaluate import residual, tangent
 from anguilla.assemble.reactions import evaluate
 from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
-from anguilla.assemble.user import move
 from anguilla.describe import Contact, Robot
 from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_count, as_number, as_positive
 from anguilla.loads.table import DT, INPUT, KIND, ROTATION, TRANSLATION, Loads
@@ -21,7 +20,7 @@ from anguilla.loads.tendon import set_friction
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status
 from anguilla.solve.closing import SINGULAR_START, Path, broken, close, crushed, loose, path_from, settle
-from anguilla.solve.downhill import nudged, rests, slide
+from anguilla.solve.downhill import balances, neutral, nudged, relaxed, rests, slide
 from anguilla.solve.flow import ProjectiveFlow, follow
 from anguilla.solve.newton import (
     CONVERGED,
@@ -39,8 +38,6 @@ from anguilla.solve.stepping import STATIC, runner
 __all__ = ["Flow", "statics"]
 
 SMALLEST_STEP = 1e-5  # of the load
-RELAXATIONS = 300
-BALANCED = 1e-8  # forces left, as the angle or relative displacement they would cause
 DRAWN = 0.01  # of its length, by which a tendon is drawn in one step
 MOST_FRICTION = 60  # times the tensions along tendons are updated
 
@@ -218,14 +215,14 @@ def _continuation(
         if (
             factor < 1.0
         ):  # a singular start, such as a straight rod or a level pendulum: slide down from the given shape
-            down = _relaxed if system.rows else slide
+            down = relaxed if system.rows else slide
             trial, multipliers = down(system, path.at(1.0), begin)
             if solve(path.at(1.0), trial, multipliers) == CONVERGED:
                 q, factor, lam[:], slid = trial, 1.0, multipliers, True
         if factor < 1.0 and (
             status == SINGULAR or system.rows
         ):  # nothing holds it, but it may be in balance: a closed ring, a free body
-            trial, multipliers, free = _neutral(system, path.at(1.0), begin, tolerance)
+            trial, multipliers, free = neutral(system, path.at(1.0), begin, tolerance)
             if free:
                 q, factor, lam[:] = trial, 1.0, multipliers
                 warnings.warn(
@@ -306,63 +303,10 @@ def _fallen(solve: _Solver, path: Path, top: Floats) -> tuple[Floats, Floats] | 
     if (
         solve(loads, q, lam) != CONVERGED
     ):  # it may be free to turn, as a round rod that buckles to no side in particular
-        q, lam = _relaxed(system, loads, q, lam, exact=True, small=solve.tolerance)
-        if not _balances(system, loads, q, lam):
+        q, lam = relaxed(system, loads, q, lam, exact=True, small=solve.tolerance)
+        if not balances(system, loads, q, lam):
             return None
     return (q, lam) if rests(system, loads, q, lam) else None
-
-
-def _balances(system: System, loads: Loads, q: Floats, lam: Floats) -> bool:
-    """Whether forces are balanced and loops closed."""
-    scale, zero = system.tree.scale, np.zeros(system.size)
-    left = evaluate(system, loads, q, zero, zero, lam)
-    left[: system.size] /= scale
-    left[loads.driven] = 0.0
-    matrix = system._bordered(loads, lam, 0.0, 0.0)
-    firm = float(np.max(np.abs(np.diag(matrix)[: system.size] / scale**2), initial=0.0)) or 1.0
-    left[: system.size] /= firm
-    return float(np.linalg.norm(left)) < BALANCED
-
-
-def _neutral(system: System, loads: Loads, q: Floats, tolerance: float) -> tuple[Floats, Floats, str]:
-    """(q, multipliers, coordinates that nothing holds) of an equilibrium of a robot that may move without resistance.
-
-    The last is empty if none was found.
-    """
-    q, lam = _relaxed(system, loads, q)
-    q, lam = _relaxed(system, loads, q, lam, exact=True, small=tolerance)
-    balanced = _balances(system, loads, q, lam)
-    return q, lam, loose(system, system._bordered(loads, lam, 0.0, 0.0)) if balanced else ""
-
-
-def _relaxed(
-    system: System, loads: Loads, q: Floats, lam: Floats | None = None, *, exact: bool = False, small: float = 1e-4
-) -> tuple[Floats, Floats]:
-    """Slide from q towards an equilibrium under the full loads.
-
-    With the elastic stiffness alone, which is slow and hard to upset; or with the tangent (exact), by the shortest of all
-    steps that balance.
-    """
-    n, scale, zero = system.size, system.tree.scale, np.zeros(system.size)
-    lam = np.zeros(system.rows) if lam is None else lam
-    stiffness = system.elastic_stiffness() / np.outer(scale, scale)
-    stiffness += 1e-3 * (float(np.max(stiffness)) or 1.0) * np.eye(n)
-    free = np.concatenate([np.setdiff1d(np.arange(n), loads.driven), n + np.arange(system.rows)])
-    for _ in range(RELAXATIONS):
-        out = evaluate(system, loads, q, zero, zero, lam)
-        matrix = system._bordered(loads, lam, 0.0, 0.0)
-        matrix[:n, :n] = matrix[:n, :n] / np.outer(scale, scale) if exact else stiffness
-        matrix[:n, n:] /= scale[:, None]
-        matrix[n:, :n] /= scale
-        out[:n] /= scale
-        step = np.zeros(len(out))
-        step[free] = -np.linalg.lstsq(matrix[np.ix_(free, free)], out[free], rcond=1e-9 if exact else 1e-12)[0]
-        size = float(np.linalg.norm(step[:n]))
-        q = move(system.tree, q, min(1.0, 0.3 / max(size, 1e-300)) * step[:n] / scale)
-        lam = lam + step[n:]
-        if size < small:
-            break
-    return q, lam
 
 
 def _in_steps(solve: _Solver, path: Path, q: Floats, lam: Floats) -> tuple[Floats, float, int, int]:

@@ -50,7 +50,7 @@ class _States(Kept):
     """States of a robot over a leading axis, with everything that can be derived from them."""
 
     robot: Robot
-    system: System
+    _system: System
     status: Status
     _t: Array
     _q: Array
@@ -68,6 +68,11 @@ class _States(Kept):
                 object.__setattr__(self, name, np.ascontiguousarray(states, dtype=np.float64))
         if len(self._lam) != len(self._t):
             object.__setattr__(self, "_lam", np.zeros((len(self._t), self.system.rows)))
+
+    @property
+    def system(self) -> System:
+        """The compiled robot; threads that read one result at once each have one with memory of its own."""
+        return self._system.here
 
     @cached_property
     def _accelerations(self) -> Array:

@@ -88,7 +88,7 @@ def _of_robot(record: Record, path: Path, robot: Robot | None) -> Trajectory | E
         states["_lam"] = _array(record, "multipliers")
     balance = None if "_a" in states else _refuse(facts)
     rest: dict[str, Any] = {"_t": _array(record, "time"), "inputs": read_inputs(record), "_balance": balance}
-    return kind(robot=robot or system.robot, system=system, status=Status(**status_of(facts)), **rest, **states)
+    return kind(robot=robot or system.robot, _system=system, status=Status(**status_of(facts)), **rest, **states)
 
 
 def _array(record: Record, name: str) -> NDArray[np.float64]:

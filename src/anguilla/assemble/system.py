@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import math
+import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,6 +32,8 @@ SHAPE_ERROR = 1e-6  # part of an imposed shape that the bases of its rod may mis
 RATE, ACCELERATION = 1e8, 1e16
 
 Inputs = Mapping[str, float | Callable[[float], float]]
+
+_TWINS = threading.local()  # .of: for each system of another thread, the twin that this thread uses
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,8 @@ def as_robot(robot: object) -> Robot:
 class System:
     """A robot compiled for computation.
 
-    `residual` and `tangent` are the two functions everything else uses; sizes are checked here, at the door.
+    `residual` and `tangent` are the two functions everything else uses; sizes are checked here, at the door. A system may be
+    shared by threads: each one computes in memory of its own (`here`).
     """
 
     def __init__(self, robot: Robot, observed: Sequence[Frame] = ()) -> None:
@@ -93,12 +98,14 @@ class System:
         rods = [part for part in self.robot.parts if isinstance(part, RodHandle) and part.rod.shape is not None]
         self.shapes = {part.index: part.rod.projection() for part in rods}
         self._warned: set[int] = set()
+        self._maker = threading.get_ident()
         _ = self._steady, self._constant
         self.left_out: tuple[Constraints, Ints, list[str]] | None = None  # all constraints; rows left out, their names
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Come from a pickle, maybe into another process."""
         self.__dict__.update(state)
+        self._maker = threading.get_ident()
         prepare(self._loads)
 
     @cached_property
@@ -114,6 +121,19 @@ class System:
         twin.user = UserLoads(twin.tables, self.size)
         twin.workspace = _own(self.workspace)
         twin._loads = _own(self._loads)
+        twin._maker = threading.get_ident()
+        return twin
+
+    @property
+    def here(self) -> System:
+        """What the present thread computes with: the system itself where it was made, else a twin of the thread's own."""
+        if threading.get_ident() == self._maker:
+            return self
+        if not hasattr(_TWINS, "of"):
+            _TWINS.of = WeakKeyDictionary()
+        twin: System | None = _TWINS.of.get(self)
+        if twin is None or twin.left_out is not self.left_out:
+            twin = _TWINS.of[self] = self.twin()
         return twin
 
     def observing(self, frames: Sequence[Frame]) -> System:
@@ -363,13 +383,15 @@ class System:
             multipliers: (m,) forces of the constraints; zero if not given.
 
         """
-        return self._evaluate(self.loads(t, inputs).loads, q, v, a, multipliers)[0][: self.size]
+        system = self.here
+        return system._evaluate(system.loads(t, inputs).loads, q, v, a, multipliers)[0][: self.size]
 
     def constraints(self, q: ArrayLike, v: ArrayLike | None = None, *, t: float = 0.0, inputs: Inputs | None = None):
         """Values (m,) of the constraints and their gradient J (m, n); the arguments are those of `residual`."""
-        loads = self.loads(t, inputs).loads
-        out, lam = self._evaluate(loads, q, v, None, None)
-        return out[self.size :], self._bordered(loads, lam, 0.0, 0.0)[self.size :, : self.size]
+        system = self.here
+        loads = system.loads(t, inputs).loads
+        out, lam = system._evaluate(loads, q, v, None, None)
+        return out[self.size :], system._bordered(loads, lam, 0.0, 0.0)[self.size :, : self.size]
 
     def _bordered(self, loads: Loads, lam: Floats, alpha: float, beta: float) -> Floats:
         """The tangent with its constraints (n + m, n + m), at the state of the last residual."""
@@ -395,20 +417,21 @@ class System:
     ) -> Floats:  # fmt: skip
         """dR/dq + alpha dR/dv + beta dR/da (n, n), exact; alpha in [1/s], beta in [1/s^2], the rest as in `residual`."""
         alpha, beta = as_number(alpha, "alpha", "1/s"), as_number(beta, "beta", "1/s^2")
-        loads = self.loads(t, inputs).loads
-        _, lam = self._evaluate(loads, q, v, a, multipliers)
-        return self._bordered(loads, lam, alpha, beta)[: self.size, : self.size]
+        system = self.here
+        loads = system.loads(t, inputs).loads
+        _, lam = system._evaluate(loads, q, v, a, multipliers)
+        return system._bordered(loads, lam, alpha, beta)[: self.size, : self.size]
 
     def matrices(
         self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *,
         t: float = 0.0, inputs: Inputs | None = None, multipliers: ArrayLike | None = None,
     ) -> tuple[Floats, Floats, Floats]:  # fmt: skip
         """(K, C, M): dR/dq, dR/dv and the mass matrix, (n, n) each; the arguments are those of `residual`."""
-        loads = self.loads(t, inputs).loads
-        _, lam = self._evaluate(loads, q, v, a, multipliers)
-        n = self.size
-        stiffness = self._bordered(loads, lam, 0.0, 0.0)[:n, :n]
-        return stiffness, self._by_rate(loads, lam)[:n], self._by_acceleration(loads, lam)[:n]
+        system, n = self.here, self.size
+        loads = system.loads(t, inputs).loads
+        _, lam = system._evaluate(loads, q, v, a, multipliers)
+        stiffness = system._bordered(loads, lam, 0.0, 0.0)[:n, :n]
+        return stiffness, system._by_rate(loads, lam)[:n], system._by_acceleration(loads, lam)[:n]
 
 
 def _instants(times: ArrayLike) -> Floats:

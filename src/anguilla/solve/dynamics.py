@@ -100,16 +100,18 @@ class _Motion:
             self.v += dv
             self.a += da
 
-    def balance(self, t: Floats, q: Floats, v: Floats) -> Floats:
-        """Accelerations (nt, n) that balance the states (q, v) (nt, n) at times t (nt,) [s]."""
-        a, table = np.zeros_like(q), self.loads(t)
+    def balance(self, t: Floats, q: Floats, v: Floats, inputs: Inputs | None = None) -> Floats:
+        """Accelerations (nt, n) that balance the states (q, v) (nt, n) at times t (nt,) [s], in memory of their own."""
+        given = self.inputs if inputs is None else inputs
+        apart = _Motion(self.system.twin(), self.scheme, self.tolerance, self.q.copy(), self.v.copy(), given)
+        a, table = np.zeros_like(q), apart.loads(t)
         for k in range(len(t)):
-            self.q[:], self.v[:] = q[k], v[k]
+            apart.q[:], apart.v[:] = q[k], v[k]
             table.at(k)
-            _, status = self.run(table, t[k], 1.0, 0, 0, 1, self._unused, begin=True)
+            _, status = apart.run(table, t[k], 1.0, 0, 0, 1, apart._unused, begin=True)
             if status != CONVERGED:
                 raise SolverError(f"No acceleration balances the state at t = {t[k]:g} s: {EXPLANATION[status]}.")
-            a[k] = self.a
+            a[k] = apart.a
         return a
 
     def loads(self, times: ArrayLike) -> LoadTable:

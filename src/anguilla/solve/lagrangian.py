@@ -107,8 +107,8 @@ def _inertia(system: System) -> _Inertia:
 
 
 def as_system(robot: Robot | System) -> System:
-    """Compile a robot; a system is returned as it is."""
-    return robot if isinstance(robot, System) else System(robot)
+    """Compile a robot; of a system, what this thread may compute with."""
+    return robot.here if isinstance(robot, System) else System(robot)
 
 
 def spins(system: System, v: Floats) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,7 @@ class Stepper:
         self._motion = _Motion(self.system, self._scheme, self._tolerance, q, v, self._inputs)
         self.count = 0
         self._motion.begin(0.0, self.dt)
+        self._reader = self.system.twin()
 
     @property
     def t(self) -> float:
@@ -138,9 +140,8 @@ class Stepper:
         lazily = self.system.is_plain and not len(self.system._loads.frames.table)
         a = None if lazily else m.acc.copy()[None]
         t, q, v, lam = np.array([self.t]), m.q.copy()[None], m.v.copy()[None], m.lam.copy()[None]
-        balance = self._balance if lazily else None
-        return Trajectory(self.robot, system or self.system, status, t, q, v, a, lam, given, balance)
-
-    def _balance(self, t: Floats, q: Floats, v: Floats) -> Floats:
-        apart = _Motion(System(self.robot), self._scheme, self._tolerance, q[0].copy(), v[0].copy(), dict(self._inputs))
-        return apart.balance(t, q, v)
+        balance = partial(m.balance, inputs=given) if lazily else None
+        if system is None:  # results are read in memory of their own, maybe while another thread goes on with the steps
+            system = self._reader
+            system._loads.frames.state[:] = self.system._loads.frames.state
+        return Trajectory(self.robot, system, status, t, q, v, a, lam, given, balance)

@@ -14,6 +14,7 @@ from anguilla.assemble.contacts import contact_energy, depths
 from anguilla.assemble.fields import cable_length, control_torque, internal_wrench, motion_of, strain_field
 from anguilla.assemble.observe import S_A, S_AL, S_V, S_W, S_X, balances, jacobian
 from anguilla.assemble.reactions import Exerted, closure_wrench, exerted, replay
+from anguilla.assemble.resolution import Resolution, doubtful, resolution
 from anguilla.assemble.system import Inputs, System
 from anguilla.describe import Closure, Contact, Frame, Load, Part, Robot, RodHandle, Spring
 from anguilla.errors import DescriptionError, as_array
@@ -80,6 +81,25 @@ class _States(Kept):
         if self._a is not None:
             return self._a
         return np.zeros_like(self._q) if self._balance is None else self._balance(self._t, self._q, self._v)
+
+    def _resolved(self, k: int) -> Resolution:
+        """How well modes and intervals resolve state k."""
+        at = slice(k, k + 1)
+        if self._a is not None or self._balance is None:
+            a = self._accelerations[k]
+        else:
+            a = self._balance(self._t[at], self._q[at], self._v[at])[0]
+        system = self.system
+        loads = system.loads(self._t[at], self.inputs).at(0)
+        return resolution(system, loads, self._q[k], self._v[k], a, self._lam[k])
+
+    @cached_property
+    def resolution(self) -> Resolution:
+        """How well modes and intervals resolve the robot: the error that finer ones would mend, estimated.
+
+        Of a motion, at the instant that asks most of them.
+        """
+        return self._resolved(int(np.argmax(doubtful(self.system, self._q))))
 
     @property
     def coordinates(self) -> list[str]:
@@ -363,6 +383,11 @@ class Equilibrium(_States):
     def q(self) -> Array:
         """Coordinates (n,)."""
         return self._q[0]
+
+    @property
+    def error_estimate(self) -> float:
+        """Estimated error for want of modes and intervals, as a part of the robot's length; `resolution` has its parts."""
+        return self.resolution.total
 
     @property
     def t(self) -> float:

@@ -60,6 +60,7 @@ def test_elastica_in_space_lies_in_the_plane_of_its_load():
     np.testing.assert_allclose(tip / LENGTH, np.array([x, 0, 0]) + y * direction, rtol=0, atol=1e-8)
 
 
+@pytest.mark.filterwarnings("ignore:.*too few modes")
 @pytest.mark.parametrize("alpha", [1.0, 10.0])
 @pytest.mark.parametrize("basis", ["legendre", "chebyshev", "free_tip"])
 def test_error_falls_spectrally_with_the_modes(alpha, basis):

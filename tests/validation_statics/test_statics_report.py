@@ -8,6 +8,7 @@ from script_modules import script
 SCRIPT = Path(__file__).parents[2] / "validation" / "statics.py"
 
 
+@pytest.mark.filterwarnings("ignore:.*too few modes")
 @pytest.mark.skipif(not SCRIPT.exists(), reason="the validation scripts are not shipped with the tests")
 def test_figures_and_numbers(tmp_path):
     numbers = script(SCRIPT, "validation_statics_report").figures(tmp_path)

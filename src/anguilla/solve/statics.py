@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from anguilla.assemble.contacts import jumps
 from anguilla.assemble.evaluate import residual, tangent
 from anguilla.assemble.reactions import evaluate
+from anguilla.assemble.resolution import doubtful
 from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
 from anguilla.describe import Contact, Robot
 from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_count, as_number, as_positive
@@ -142,6 +143,8 @@ def statics(
         raise SolverError(f"No equilibrium of {robot.name!r}: {conflict}.", result=result, advice=SINGULAR_START)
     if not ok and raise_on_failure:
         raise SolverError(f"No equilibrium of {robot.name!r}: {message}.", result=result, advice=advice)
+    if ok and doubtful(system, result._q)[0] > 1.0 and (said := result.resolution.words):
+        warnings.warn(f"The equilibrium of {robot.name!r}: {said}", AnguillaWarning, stacklevel=2)
     return result
 
 

@@ -10,6 +10,7 @@ small motions of all nodes, in world axes.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.polynomial.legendre import legvander
@@ -157,7 +158,7 @@ def _between(values: Floats, parts: Floats) -> Floats:
 def _panel_polynomials(X: Floats, ends: Floats, degree: int) -> Floats:
     """Legendre polynomials (m, k) on each panel between ends, up to a degree, as far as its points X (m,) tell them apart."""
     columns = []
-    for low, high in zip(ends[:-1], ends[1:], strict=True):
+    for low, high in pairwise(ends.tolist()):
         inside = (X > low) & (X < high)
         most = min(degree, max(int(inside.sum()) // 2 - 1, 0))
         values = legvander((2.0 * X - low - high) / (high - low), most)

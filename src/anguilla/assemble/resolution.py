@@ -95,19 +95,19 @@ def doubtful(system: System, q: Floats) -> Floats:
         if layout.part.index in system.shapes:
             continue
         own = np.abs(q[:, layout.coordinates] * system.tree.strain_scale[layout.coordinates])
-        at, rod = 0, layout.part.rod
-        assert layout.grid is not None
+        at, part = 0, layout.part
+        assert layout.grid is not None and isinstance(part, RodHandle)
         longest = float(np.max(np.diff(layout.grid.X)))
-        for _, basis in rod.strains.items():
+        for _, basis in part.rod.strains.items():
             last = own[:, at : at + basis.size]
-            turned = last.sum(axis=1) * longest / rod.length
+            turned = last.sum(axis=1) * longest / part.length
             last = last if basis.breakpoints else last[:, -FEW:]
             size = np.maximum(size, np.maximum(last.max(axis=1) / FADING, turned / TURN_OF_INTERVAL))
             at += basis.size
     return size
 
 
-def _fields(system: System, layout: PartLayout, first: int, count: int) -> Floats:
+def _fields(system: System, layout: PartLayout, first: np.uint64, count: int) -> Floats:
     """Fields of the records of a rod's intervals (N, count)."""
     at = system.tree.record_at[layout.nodes[1:]].astype(np.int64)
     return np.asarray(system.workspace.local[at[:, None] + int(first) + LANES * np.arange(count)])
@@ -121,8 +121,9 @@ def _ends(system: System, layout: PartLayout) -> tuple[Floats, Floats]:
 
 def _missing_strain(system: System, layout: PartLayout, q: Floats) -> tuple[Floats, Floats]:
     """Turn and shift (N, 3) over each interval that more modes would add, world axes; shift as seen from the origin."""
-    rod, grid = layout.part.rod, layout.grid
-    assert grid is not None
+    part, grid = layout.part, layout.grid
+    assert grid is not None and isinstance(part, RodHandle)
+    rod = part.rod
     points, h = gauss_points(grid.X), np.diff(grid.X)
     X, weight = points.ravel(), np.repeat(0.5 * h, 2)
     strain, rate, force = (_fields(system, layout, at, 12).reshape(-1, 6) for at in (STRAIN, STRAIN + RATE, FORCE))

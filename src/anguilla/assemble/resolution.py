@@ -81,7 +81,7 @@ def resolution(system: System, loads: Loads, q: Floats, v: Floats, a: Floats, la
             size = float(np.max(np.abs(_displacement(system, layout, *own))))
             worst = max(worst, (layout.part.name, size), key=lambda one: one[1])
         found.append(_carried(system, rods, turn, shift) / system.model.length)
-    return Resolution(*found, worst[0])
+    return Resolution(found[0], found[1], worst[0])
 
 
 def doubtful(system: System, q: Floats) -> Floats:

@@ -297,7 +297,7 @@ def loose(system: System, matrix: Floats) -> str:
     if np.max(part[:n], initial=0.0) > 0.1 * np.max(part):  # a motion; else only reactions are undetermined
         part[n:] = 0.0
     labels = [*system.robot.coordinates(), *system.tables.row_names]
-    names = dict.fromkeys(labels[k] for k in np.argsort(-part)[:6] if part[k] > 0.3 * np.max(part))
+    names = dict.fromkeys(labels[k] for k in np.flatnonzero(part > 0.3 * np.max(part)))
     return ", ".join(list(names)[:4])
 
 

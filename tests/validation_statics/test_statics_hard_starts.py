@@ -175,7 +175,7 @@ def test_a_strip_pushed_together_buckles_though_it_could_be_squeezed(strains: ag
 
 @pytest.mark.parametrize("strains", [ag.planar(6, stretch_modes=3), ag.reissner(5)], ids=["plane", "space"])
 def test_a_rod_is_not_squeezed_to_a_point(strains: ag.Strains) -> None:
-    """Straight, it can only be shortened towards its own root, which Hooke's law allows; from a bent start it is a ring."""
+    """Straight, it can only be shortened towards its own root, which Hooke's law allows, or leave its line to any side."""
     robot = ag.Robot("ring", gravity=(0, 0, 0))
     rod = robot.add(ag.Rod(1.0, ag.Circle(0.002), RUBBER, strains, name="hoop"), at=robot.ground)
     robot.close(robot.ground, rod.tip)
@@ -183,8 +183,12 @@ def test_a_rod_is_not_squeezed_to_a_point(strains: ag.Strains) -> None:
     start[robot.coordinates().index("hoop.bend_z[0]")] = 2 * np.pi
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ag.AnguillaWarning)
-        with pytest.raises(ag.SolverError, match="'hoop' would be squeezed to nothing"):
-            ag.statics(robot)
+        try:  # what rounding does to the symmetry of the start decides
+            found = ag.statics(robot)
+        except ag.SolverError as error:
+            assert "'hoop' would be squeezed to nothing" in str(error)
+        else:
+            assert np.min(found.strain(rod)[:, 3]) > 0.99
         assert ag.statics(robot, start=start).position(rod.section(0.5))[1] == pytest.approx(1 / np.pi, rel=1e-3)
 
 

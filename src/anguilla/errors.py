@@ -68,7 +68,10 @@ def _real(value: object) -> float | None:
         value = value.item()
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
         return None
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # an integer beyond all floats
+        return None
     return number if np.isfinite(number) else None
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from anguilla.assemble.system import System, as_robot
 from anguilla.describe.files import read_text_file
@@ -82,17 +81,17 @@ def _of_robot(record: Record, path: Path, robot: Robot | None) -> Trajectory | E
     kind = KINDS[facts["kind"]]
     order = [labels.index(label) for label in own]  # a closure's own coordinates may have come before others
     states: dict[str, Any] = {
-        f"_{name}": np.ascontiguousarray(_array(record, name)[:, order]) for name in ("q", "v", "a") if name in record
+        f"_{name}": np.ascontiguousarray(record.floats(name, 2)[:, order]) for name in ("q", "v", "a") if name in record
     }
     if "multipliers" in record and "_lam" in {field.name for field in fields(kind)}:
-        states["_lam"] = _array(record, "multipliers")
+        states["_lam"] = record.floats("multipliers", 2)
+    t = record.times()
+    shapes = {part.shape[0] for part in states.values()} | {len(t)}
+    if len(shapes) > 1 or not {"_q", "_v"} <= states.keys():
+        raise DescriptionError("its states are not those of its times.")
     balance = None if "_a" in states else _refuse(facts)
-    rest: dict[str, Any] = {"_t": _array(record, "time"), "inputs": read_inputs(record), "_balance": balance}
+    rest: dict[str, Any] = {"_t": t, "inputs": read_inputs(record), "_balance": balance}
     return kind(robot=robot or system.robot, _system=system, status=Status(**status_of(facts)), **rest, **states)
-
-
-def _array(record: Record, name: str) -> NDArray[np.float64]:
-    return np.ascontiguousarray(record[name], dtype=np.float64)
 
 
 def _robot(record: Record, path: Path) -> Robot:

@@ -1,7 +1,6 @@
 """The viewer as a server, and as a person meets it: a real browser, a real click, and a look at the pixels."""
 
 import io
-import shutil
 import time
 from pathlib import Path
 
@@ -13,9 +12,6 @@ from anguilla.cli import main
 
 pytest.importorskip("viser")
 from anguilla.view.live import drive, play
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-GRAPHICS = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +38,7 @@ def listening(port):
 def test_only_this_machine_is_served(run, capsys):
     shown = play(run, port=8311)
     try:
-        port = int(shown.address.rsplit(":", 1)[1])
+        port = shown.server.get_port()
         assert shown.address.startswith("http://127.0.0.1:")
         assert listening(port) == {"0100007F"}
     finally:
@@ -126,20 +122,6 @@ def coloured(image):
     """Which pixels of the left part show the third section of the arm, which is green."""
     left = image[:, :640]
     return (left[:, :, 1] > left[:, :, 0] + 40) & (left[:, :, 1] > left[:, :, 2] + 10)
-
-
-@pytest.fixture
-def page():
-    sync = pytest.importorskip("playwright.sync_api")
-    if CHROMIUM is None:
-        pytest.skip("no chromium")
-    with sync.sync_playwright() as p:
-        browser = p.chromium.launch(executable_path=CHROMIUM, args=GRAPHICS)
-        opened = browser.new_page(viewport={"width": 960, "height": 640})
-        opened.asked = []
-        opened.on("request", lambda request: opened.asked.append(request.url))
-        yield opened
-        browser.close()
 
 
 def wait_for_robot(page):

@@ -175,7 +175,7 @@ class Run(Kept):
 
 def restore(record: Record) -> Run:
     """Return the experiment of a record."""
-    values: dict[str, Any] = {name: np.ascontiguousarray(record[name], dtype=np.float64) for name, *_ in COLUMNS}
+    values: dict[str, Any] = {name: record.floats(name, 2) for name, *_ in COLUMNS}
     names: dict[str, Any] = {
         f"{axis}s": tuple(record[axis].tolist()) for axis in ("sensor", "actuator") if axis in record
     }

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from anguilla.errors import DescriptionError
 from anguilla.fem.body import SoftBody
 from anguilla.fem.body_file import add_body, read_body
 from anguilla.fem.dynamics import SoftTrajectory, mass_blocks
-from anguilla.fem.mesh import Floats
 from anguilla.fem.results import SoftEquilibrium, Status
 from anguilla.fem.system import SoftState, SoftSystem
 from anguilla.store.facts import facts_of, status_of
@@ -76,20 +73,15 @@ def _add_readings(record: Record, system: SoftSystem, states: list[SoftState]) -
 def restore(record: Record, body: SoftBody | None = None) -> SoftEquilibrium | SoftTrajectory:
     """Return the result of a record, with its own body or with one that is given."""
     system = SoftSystem(read_body(record) if body is None else body)
-    t, x = _floats(record, "time"), _floats(record, "x")
+    t, x = record.times(), record.floats("x", 3)
     if x.shape != (len(t), *system.rest.x.shape) or not np.array_equal(record["rest"], system.rest.x):
         raise DescriptionError("its nodes are not those of the body.")
     status = Status(**status_of(record.facts))
     if record.facts["kind"] == MOTION:
-        v, mass = _floats(record, "v"), mass_blocks(system)
+        v, mass = record.floats("v", 3), mass_blocks(system)
         return SoftTrajectory(system.body, system, t, x, v, mass, status, read_inputs(record))
-    rotations = _floats(record, "rotation")[0] if "rotation" in record else system.rest.rotations
+    rotations = record.floats("rotation", 4)[0] if "rotation" in record else system.rest.rotations
     if rotations.shape != system.rest.rotations.shape:
         raise DescriptionError("its rigid parts are not those of the body.")
     efforts = system.efforts(read_inputs(record))
     return SoftEquilibrium(system.body, system, SoftState(x[0], rotations), efforts, status)
-
-
-def _floats(record: Record, name: str) -> Floats:
-    values: Any = record[name]
-    return np.ascontiguousarray(values, dtype=np.float64)

@@ -29,7 +29,8 @@ def add_inputs(record: Record, inputs: Mapping[str, Any], names: list[str], t: A
 def read_inputs(record: Record) -> dict[str, Any]:
     """Inputs by name: a number where constant, else a table over time."""
     found: dict[str, Any] = {}
+    values = record.floats("input", 2) if "actuator" in record else np.zeros((0, 0))
     for k, name in enumerate(record["actuator"].tolist() if "actuator" in record else []):
-        column = record["input"][:, k]
+        column = values[:, k]
         found[str(name)] = float(column[0]) if np.all(column == column[0]) else Table(column, t=record["time"])
     return found

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from anguilla.errors import DescriptionError
+from anguilla.store.hdf5 import check_sizes
 from anguilla.store.record import Record
 from anguilla.store.whole import whole_file
 
 __all__ = ["read_netcdf", "write_netcdf"]
 
+MOST_TEXT = 200_000_000  # characters of a variable
 PACKED_FROM = 4096  # numbers; smaller arrays do not gain from compression
 
 
@@ -48,30 +50,42 @@ def read_netcdf(path: Path) -> Record:
     import h5netcdf
 
     record = Record()
+    if not path.exists():
+        raise DescriptionError(f"there is no file {str(path)!r}.")
     try:
+        check_sizes(path)
         with h5netcdf.File(path, "r") as file:
+            block = max(1, MOST_TEXT // path.stat().st_size)
             for name, variable in file.variables.items():
                 record.add(
                     name,
                     tuple(variable.dimensions),
-                    _values(variable),
+                    _values(variable, block),
                     str(variable.attrs.get("units", "")),
                     str(variable.attrs.get("long_name", "")),
                 )
             record.facts = {name: _fact(file.attrs[name]) for name in file.attrs}
-    except FileNotFoundError:
-        raise DescriptionError(f"there is no file {str(path)!r}.") from None
-    except (OSError, ValueError, KeyError, RuntimeError, TypeError) as error:
-        raise DescriptionError(f"{str(path)!r} is not a netCDF file, or is damaged: {error}.") from None
+    except DescriptionError as error:
+        raise DescriptionError(f"{str(path)!r} is not read: {error}") from None
+    except (Exception, MemoryError) as error:  # the libraries below let many kinds through when a file is damaged
+        reason = f"{type(error).__name__}: {error}".rstrip(".: ")
+        raise DescriptionError(f"{str(path)!r} is not a netCDF file, or is damaged: {reason}.") from None
     return record
 
 
-def _values(variable: Any) -> np.ndarray:
-    values = np.asarray(variable[...])
-    if values.dtype.kind in "OS":
-        texts = [item.decode("utf-8") if isinstance(item, bytes) else str(item) for item in values.ravel()]
-        return np.array(texts, dtype=object).reshape(values.shape)
-    return values
+def _values(variable: Any, block: int) -> np.ndarray:
+    if variable.dtype is not str and variable.dtype.kind not in "OS":
+        return np.asarray(variable[...])
+    count = len(variable) if variable.shape else 0
+    pieces = (variable[k : k + block] for k in range(0, count, block)) if variable.shape else (variable[...],)
+    texts: list[str] = []
+    left = MOST_TEXT  # many entries may be one long text in the file
+    for item in (item for piece in pieces for item in np.ravel(piece)):
+        texts.append(item.decode("utf-8") if isinstance(item, bytes) else str(item))
+        left -= len(texts[-1])
+        if left < 0:
+            raise DescriptionError(f"its texts have more than {MOST_TEXT} characters.")
+    return np.array(texts, dtype=object).reshape(variable.shape)
 
 
 def _fact(value: Any) -> Any:

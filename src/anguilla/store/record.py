@@ -70,6 +70,24 @@ class Record:
             for axis, size in zip(variable.dimensions, variable.values.shape, strict=True)
         }
 
+    def floats(self, name: str, dimensions: int) -> NDArray[np.float64]:
+        """Return the numbers of a variable with so many axes; raise a DescriptionError if one is not finite."""
+        values = self[name]
+        if values.dtype.kind not in "biuf" or values.ndim != dimensions:
+            raise DescriptionError(f"its variable {name!r} must hold numbers with {dimensions} axes.")
+        wrong = np.argwhere(~np.isfinite(values))
+        if len(wrong):
+            place = ", ".join(str(k) for k in wrong[0])
+            raise DescriptionError(f"its variable {name!r} holds {values[tuple(wrong[0])]} at [{place}].")
+        return np.ascontiguousarray(values, dtype=np.float64)
+
+    def times(self) -> NDArray[np.float64]:
+        """Return the times [s], which must increase."""
+        t = self.floats("time", 1)
+        if not len(t) or np.any(np.diff(t) <= 0.0):
+            raise DescriptionError("its times must increase.")
+        return t
+
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self.variables[name].values
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import Any
 
@@ -37,10 +38,10 @@ class Driver(Shown):
         self.system = _observer(stepper.system)
         first = stepper.result(self.system)
         picture = scene(first, sections=SECTIONS, around=AROUND)
-        server = open_server(stepper.robot.name, host, port)
-        super().__init__(server, Props(server, self.system.robot, picture), stepper.robot, host)
+        server, address = open_server(stepper.robot.name, host, port)
+        super().__init__(server, Props(server, self.system.robot, picture), stepper.robot, address)
         self.tip, self.history = plotted_tip(self.system.robot), np.zeros((0, 4))
-        self.clock = RealTime(stepper, self._draw, RATE)
+        self.clock = RealTime(stepper, self._draw, RATE, self._tell)
         self._drawn = 0.0
         self._controls(begin, limits)
         self._settings()
@@ -95,6 +96,11 @@ class Driver(Shown):
             picture: Scene = scene(result, sections=SECTIONS, around=AROUND)
             self.props.move(result, picture, 0)
             self._remember(result)
+
+    def _tell(self, failure: str) -> None:
+        """Say on the page and on the terminal why the motion stopped."""
+        self.report.content = f"t = {self.stepper.t:.2f} s; **stopped:** {failure}"
+        print(f"the motion stopped: {failure}", file=sys.stderr, flush=True)
 
     def _remember(self, result: Trajectory) -> None:
         """Add to the plot, a few times a second."""

@@ -28,8 +28,8 @@ class Player(Shown):
     def __init__(self, result: Trajectory | Equilibrium, host: str, port: int) -> None:
         self.result = thin(result, MOST_INSTANTS) if isinstance(result, Trajectory) else result
         self.picture = scene(self.result, sections=SECTIONS, around=AROUND)
-        server = open_server(result.robot.name, host, port)
-        super().__init__(server, Props(server, result.robot, self.picture), result.robot, host)
+        server, address = open_server(result.robot.name, host, port)
+        super().__init__(server, Props(server, result.robot, self.picture), result.robot, address)
         self.index, self.playing, self.speed = 0, len(self.picture.t) > 1, 1.0
         self._timeline()
         self._settings()

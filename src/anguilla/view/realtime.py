@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from anguilla.errors import SolverError
+from anguilla.errors import AnguillaError
 from anguilla.solve.stepper import Stepper
 
 __all__ = ["Pace", "RealTime"]
@@ -55,6 +55,7 @@ class RealTime:
         stepper: the motion.
         draw: called after the steps of every picture.
         rate: pictures per second [1/s].
+        tell: called with the text of the error that stops the motion.
 
     Attributes:
         wanted: inputs for the next steps, by name; change them at any time.
@@ -63,8 +64,10 @@ class RealTime:
 
     """
 
-    def __init__(self, stepper: Stepper, draw: Callable[[], None], rate: float = 30.0) -> None:
-        self.stepper, self.draw, self.period = stepper, draw, 1.0 / rate
+    def __init__(
+        self, stepper: Stepper, draw: Callable[[], None], rate: float = 30.0, tell: Callable[[str], None] = str
+    ) -> None:
+        self.stepper, self.draw, self.period, self.tell = stepper, draw, 1.0 / rate, tell
         self.wanted: dict[str, float] = {}
         self.paused = False
         self.speed = 1.0
@@ -89,8 +92,25 @@ class RealTime:
         self._again = True
 
     def _run(self) -> None:
-        self.stepper.step(1, dict(self.wanted))  # loads the kernels before the clock starts
-        self.stepper.reset()
+        try:
+            self._keep_pace()
+        except Exception as error:  # whatever it is, the one who watches is told
+            self._fail(f"{type(error).__name__}: {error}")
+
+    def _fail(self, failure: str) -> None:
+        self.failure = failure
+        self.tell(failure)
+
+    def _try_first_step(self) -> None:
+        """Load the kernels before the clock starts."""
+        try:
+            self.stepper.step(1, dict(self.wanted))
+            self.stepper.reset()
+        except AnguillaError as error:
+            self._fail(str(error))
+
+    def _keep_pace(self) -> None:
+        self._try_first_step()
         began = last = time.perf_counter()
         due, busy = 0.0, 0.0  # simulated time the clock asks for; time spent working
         self.pace = Pace()
@@ -98,9 +118,7 @@ class RealTime:
             now = time.perf_counter()
             if self._again:
                 self._again, self.failure, due, busy, began = False, "", 0.0, 0.0, now
-                self.stepper.set_inputs(dict(self.wanted))  # before the first acceleration is found
-                self.stepper.reset()
-                self.pace = Pace()
+                self._begin_again()
             moving = not self.paused and not self.failure
             if moving:
                 due += (now - last) * self.speed
@@ -118,14 +136,22 @@ class RealTime:
             busy += time.perf_counter() - now
             self._end.wait(max(0.0, self.period - (time.perf_counter() - now)))
 
+    def _begin_again(self) -> None:
+        self.pace = Pace()
+        try:
+            self.stepper.set_inputs(dict(self.wanted))  # before the first acceleration is found
+            self.stepper.reset()
+        except AnguillaError as error:
+            self._fail(str(error))
+
     def _advance(self, due: float) -> None:
         """Do the steps that are due, or as many as fit between two pictures."""
         until = time.perf_counter() + max(PATIENCE, self.period)
         try:
             while self.stepper.t + self.stepper.dt <= due and time.perf_counter() < until:
                 self.stepper.step(1, dict(self.wanted))
-        except SolverError as error:
-            self.failure = str(error)
+        except AnguillaError as error:
+            self._fail(str(error))
 
     def _note(self, behind: float, elapsed: float, busy: float) -> None:
         pace = self.pace

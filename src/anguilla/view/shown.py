@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from anguilla.describe import Frame, Robot, RodHandle
 from anguilla.errors import AnguillaError
+from anguilla.view.guard import Guard
 from anguilla.view.props import Props, rgb
 from anguilla.view.style import COLOURS
 
@@ -38,14 +39,14 @@ class Page:
     """A page in the browser.
 
     Attributes:
-        address: what to open in a browser.
+        address: what to open in a browser; it has the token in it, without which the page is not served.
         server: the viser server, for additions of one's own.
 
     """
 
-    def __init__(self, server: Any, host: str) -> None:
+    def __init__(self, server: Any, address: str) -> None:
         self.server = server
-        self.address = f"http://{host}:{server.get_port()}"
+        self.address = address
         self._end = threading.Event()
         self._lock = threading.RLock()
 
@@ -68,8 +69,8 @@ class Shown(Page):
 
     """
 
-    def __init__(self, server: Any, props: Props, robot: Robot, host: str) -> None:
-        super().__init__(server, host)
+    def __init__(self, server: Any, props: Props, robot: Robot, address: str) -> None:
+        super().__init__(server, address)
         self.props, self.robot = props, robot
 
     def _settings(self) -> None:
@@ -106,23 +107,29 @@ def screenshot(event: Any) -> None:
     event.client.send_file_download("anguilla.png", stream.getvalue())
 
 
-def open_server(title: str, host: str, port: int) -> Any:
-    """A viser server in our style."""
+def open_server(title: str, host: str, port: int) -> tuple[Any, str]:
+    """A viser server in our style, guarded, and the address to open."""
     try:
         import viser
     except ImportError:
         raise AnguillaError("the viewer needs viser: pip install 'anguilla[view]'.") from None
-    with redirect_stdout(StringIO()):  # its greeting; the address is told by our own commands
+    guard = Guard(host)
+    with redirect_stdout(StringIO()), guard.installed():  # its greeting; the address is told by our own commands
         server = viser.ViserServer(host=host, port=port, label=title, verbose=False)
+    try:
+        guard.verify(server)
+    except AnguillaError:
+        stop(server)
+        raise
     server.gui.configure_theme(
         control_layout="floating",
         control_width="medium",
         show_logo=False,
-        show_share_button=False,  # it would open a tunnel to the outside
+        show_share_button=False,
         brand_color=rgb(COLOURS[0]),
     )
     server.gui.set_panel_label(title)
-    return server
+    return server, guard.address(server.get_port())
 
 
 def stop(server: Any) -> None:

@@ -93,7 +93,7 @@ class SoftShown(Page):
         self.fields = self._fields()
         # a few elements at corners and supports would take all the colours
         self.low, self.high = float(self.fields.min()), float(np.percentile(self.fields, 99.0))
-        super().__init__(open_server(result.body.name, host, port), host)
+        super().__init__(*open_server(result.body.name, host, port))
         self.index, self.playing = 0, moving
         self._stage()
         self._controls()

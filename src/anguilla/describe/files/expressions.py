@@ -67,7 +67,7 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 _UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
-    ast.Not: operator.not_,
+    ast.Not: lambda x: float(not x),
 }
 _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Lt: operator.lt,
@@ -272,7 +272,8 @@ def _real(value: Any) -> Any:
 def _compile(node: ast.AST) -> Evaluator:
     match node:
         case ast.Constant(value=value):
-            return lambda env: value
+            number = float(value)  # type: ignore[arg-type]  # as all values here: powers of integers have no end
+            return lambda env: number
         case ast.Name(id=name) if name in CONSTANTS:
             return lambda env: CONSTANTS[name]
         case ast.Name(id=name):
@@ -288,17 +289,31 @@ def _compile(node: ast.AST) -> Evaluator:
             return lambda env: body(env) if test(env) else orelse(env)
         case ast.BoolOp():
             terms, every = [_compile(item) for item in node.values], isinstance(node.op, ast.And)
-            return lambda env: all(term(env) for term in terms) if every else any(term(env) for term in terms)
+            return lambda env: float((all if every else any)(term(env) for term in terms))
         case ast.Compare():
             compare = [_COMPARE[type(op)] for op in node.ops]
-            sides = [_compile(item) for item in (node.left, *node.comparators)]
-            return lambda env: all(c(a(env), b(env)) for c, a, b in zip(compare, sides, sides[1:], strict=False))
+            return _chain(_compile(node.left), compare, [_compile(item) for item in node.comparators])
         case ast.Tuple() | ast.List():
             items = [_compile(item) for item in node.elts]
             return lambda env: tuple(item(env) for item in items)
     assert isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     function, arguments = FUNCTIONS[node.func.id][0], [_compile(item) for item in node.args]
     return lambda env: function(*(argument(env) for argument in arguments))
+
+
+def _chain(first: Evaluator, compare: Sequence[Callable[[Any, Any], bool]], others: Sequence[Evaluator]) -> Evaluator:
+    """a < b < c, in which b is computed once: twice would double with every level of brackets."""
+
+    def run(env: Environment) -> float:
+        left = first(env)
+        for holds, other in zip(compare, others, strict=True):
+            right = other(env)
+            if not holds(left, right):
+                return 0.0
+            left = right
+        return 1.0
+
+    return run
 
 
 def _unparse_nested(tree: Any) -> Any:

@@ -5,19 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 from anguilla.describe.description import did_you_mean
 from anguilla.describe.files.expressions import CONSTANTS, FUNCTIONS, VARIABLES, Expression
-from anguilla.describe.files.problems import FileError, Problems
-from anguilla.describe.files.text import Node, parse_text, read_text
+from anguilla.describe.files.problems import FileError, Problem, Problems
+from anguilla.describe.files.text import MOST_BYTES, Node, parse_text, read_text
 from anguilla.describe.files.wording import split_error
 from anguilla.errors import DescriptionError, show
 
-__all__ = ["Parameter", "gather", "parameters_of"]
+__all__ = ["Parameter", "gather", "gather_text", "included_path", "parameters_of"]
 
 MOST_INCLUDES = 50
+MOST_FILES = 100  # that one robot file may include, all levels together
+SUFFIXES = (".yaml", ".yml", ".json")
+INCLUDE = "Give the path of another robot file, relative to this one."
+CHECK = "Check it by itself: anguilla check FILE."
 OVERRIDABLE = ("parameters", "define", "inputs", "simulate", "statics")
 
 
@@ -44,7 +48,7 @@ class Parameter:
 
 def gather(path: Path, sections: Mapping[str, type | tuple[type, ...]], problems: Problems) -> Node:
     """Read a file and what it includes; return the sections of all of them in one dictionary."""
-    return _gather(path, sections, problems, [])
+    return _Gatherer(sections, problems, path.resolve().parent).gather(path, [])
 
 
 def gather_text(text: str, name: str, sections: Mapping[str, Any], problems: Problems) -> Node:
@@ -77,46 +81,93 @@ def _kinds(types: type | tuple[type, ...]) -> str:
     return " or ".join(names[kind] for kind in (types if isinstance(types, tuple) else (types,)))
 
 
-def _gather(path: Path, sections: Mapping[str, Any], problems: Problems, chain: list[Path]) -> Node:
-    own = _top(parse_text(read_text(path), str(path)), sections, problems)
-    chain = [*chain, path.resolve()]
-    merged = Node({}, own.place, {})
-    include = own.value.pop("include", None)
-    entries = [] if include is None else include.value if isinstance(include.value, list) else [include]
-    for k, entry in enumerate(entries):
-        other = _include(entry, f"include[{k}]", path, sections, problems, chain)
-        if other is not None:
-            _merge(merged, other, problems)
-    _merge(merged, own, problems)
-    return merged
+class _Gatherer:
+    """Reads every file once: a file that is included again adds nothing more.
+
+    Args:
+        sections: the sections of a robot file.
+        problems: gets what is wrong.
+        folder: what is included lies in this folder or below.
+
+    """
+
+    def __init__(self, sections: Mapping[str, Any], problems: Problems, folder: Path) -> None:
+        self.sections, self.problems, self.folder = sections, problems, folder
+        self.read: set[Path] = set()
+        self.left = MOST_BYTES
+
+    def gather(self, path: Path, chain: list[Path]) -> Node:
+        text = read_text(path, self.left)
+        self.left -= len(text)
+        root = parse_text(text, str(path))
+        if chain and not (isinstance(root.value, dict) and any(key in self.sections for key in root.value)):
+            raise FileError([Problem(str(path), 1, 1, "(file)", "is not a robot file.", CHECK)])
+        own = _top(root, self.sections, self.problems)
+        chain = [*chain, path.resolve()]
+        self.read.add(chain[-1])
+        merged = Node({}, own.place, {})
+        include = own.value.pop("include", None)
+        entries = [] if include is None else include.value if isinstance(include.value, list) else [include]
+        for k, entry in enumerate(entries):
+            other = self.include(entry, f"include[{k}]", path, chain)
+            if other is not None:
+                _merge(merged, other, self.problems)
+        _merge(merged, own, self.problems)
+        return merged
+
+    def include(self, entry: Node, field: str, path: Path, chain: list[Path]) -> Node | None:
+        target = included_path(entry, field, path, self.folder, self.problems)
+        if target is None:
+            return None
+        found = target.resolve()
+        if found in chain or len(chain) >= MOST_INCLUDES:
+            message, advice = f"{entry.value!r} includes itself.", "Break the circle of includes."
+            self.problems.add(entry.place, field, message, advice)
+            return None
+        if found in self.read:
+            return None
+        if len(self.read) > MOST_FILES:
+            self.problems.add(entry.place, field, "too many files are included.", f"Include at most {MOST_FILES}.")
+            return None
+        try:
+            return self.gather(target, chain)
+        except FileError as error:
+            self.read.add(found)
+            for problem in error.problems:  # of what the file is, its text is not told: it may be any file
+                if target.is_file():
+                    place = (problem.file, problem.line, problem.column)
+                    self.problems.add(place, problem.field, "it is not a robot file.", CHECK)
+                else:
+                    self.problems.add(entry.place, field, f"{entry.value!r} {problem.message}", INCLUDE)
+            return None
 
 
-def _include(
-    entry: Node, field: str, path: Path, sections: Mapping[str, Any], problems: Problems, chain: list[Path]
-) -> Node | None:
-    advice = "Give the path of another robot file, relative to this one."
+def included_path(entry: Node, field: str, path: Path, folder: Path, problems: Problems) -> Path | None:
+    """Where a file that another one names lies, or None with a problem noted: nothing outside of a folder is opened."""
     if not isinstance(entry.value, str) or not entry.value.strip() or "\0" in entry.value:
-        problems.add(entry.place, field, f"got {show(entry.plain)}.", advice)
+        problems.add(entry.place, field, f"got {show(entry.plain)}.", INCLUDE)
         return None
-    if PurePosixPath(entry.value).is_absolute() or Path(entry.value).is_absolute() or "://" in entry.value:
-        problems.add(entry.place, field, f"got the absolute path {entry.value!r}.", advice)
+    name = entry.value
+    if PurePosixPath(name).is_absolute() or PureWindowsPath(name).is_absolute() or "://" in name:
+        problems.add(entry.place, field, f"got the absolute path {name!r}.", INCLUDE)
         return None
-    target = path.parent / entry.value
-    if target.resolve() in chain or len(chain) >= MOST_INCLUDES:
-        problems.add(entry.place, field, f"{entry.value!r} includes itself.", "Break the circle of includes.")
-        return None
+    target = path.parent / name
     try:
-        return _gather(target, sections, problems, chain)
-    except FileError as error:
-        unreadable = not target.is_file()
-        for problem in error.problems:
-            if unreadable:
-                problems.add(entry.place, field, f"{entry.value!r} {problem.message}", advice)
-            else:
-                problems.add(
-                    (problem.file, problem.line, problem.column), problem.field, problem.message, problem.suggestion
-                )
+        inside = target.resolve().is_relative_to(folder)
+    except (OSError, RuntimeError):  # a circle of links, a name too long
+        inside = False
+    if not inside:
+        message = f"{name!r} lies outside of the folder of the robot file."
+        problems.add(entry.place, field, message, "Copy it into that folder, or below it.")
         return None
+    if target.exists() and not target.is_file():
+        problems.add(entry.place, field, f"{name!r} is not a file.", INCLUDE)
+        return None
+    if target.suffix.lower() not in (*SUFFIXES, ".urdf"):
+        message = f"{name!r} is not the name of a robot file."
+        problems.add(entry.place, field, message, f"The name must end in {', '.join(SUFFIXES)} or .urdf.")
+        return None
+    return target
 
 
 def _merge(into: Node, other: Node, problems: Problems) -> None:

@@ -15,6 +15,7 @@ __all__ = ["Node", "parse_text", "read_text"]
 
 MOST_BYTES = 100_000_000
 MOST_YAML = 500_000  # characters; the parser takes some ten seconds for so many. A file in JSON may be larger
+MOST_JSON = 2_000_000  # values in a JSON file; each takes some 250 bytes of memory
 MOST_OPEN = 200  # brackets open at once: the parser takes quadratic time over them
 MOST_NODES = 200_000  # after aliases are followed: a small file must not unfold into a large one
 MOST_DEPTH = 40
@@ -49,14 +50,14 @@ class Node:
         return [node.plain for node in self.value] if isinstance(self.value, list) else self.value
 
 
-def read_text(path: Path) -> str:
-    """Return the text of a file; raise a FileError if it cannot be read."""
+def read_text(path: Path, most: int = MOST_BYTES) -> str:
+    """Return the text of a file of so many bytes at most; raise a FileError if it cannot be read."""
     advice = "Give the path of a text file in UTF-8."
     try:
         with open(path, "rb") as stream:
-            raw = stream.read(MOST_BYTES + 1)
-        if len(raw) > MOST_BYTES:
-            raise ValueError(f"it has more than {MOST_BYTES} bytes")
+            raw = stream.read(most + 1)
+        if len(raw) > most:
+            raise ValueError(f"with all that it includes it has more than {MOST_BYTES} bytes")
         if path.suffix.lower() == ".nc" or raw.startswith((b"\x89HDF", b"CDF")):
             raise ValueError("it is a result, not a robot")
         return raw.decode("utf-8-sig")
@@ -66,6 +67,8 @@ def read_text(path: Path) -> str:
         reason = "it is no text"
     except ValueError as error:
         reason = str(error)
+    except MemoryError:
+        reason = "it does not fit into the memory"
     raise FileError([Problem(str(path), 1, 1, "(file)", f"cannot be read: {reason}.", advice)])
 
 
@@ -74,12 +77,14 @@ def parse_text(text: str, file: str) -> Node:
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-    if text.lstrip()[:1] == "{":
+    if text.lstrip()[:1] == "{" and sum(map(text.count, ",[{")) <= MOST_JSON:
         with suppress(ValueError, RecursionError):
             return _from_json(json.loads(text), (file, 1, 1))
     if len(text) > MOST_YAML:
         raise _error(
-            (file, 1, 1), f"has {len(text)} characters", f"A YAML file may have {MOST_YAML}; use JSON for more."
+            (file, 1, 1),
+            f"has {len(text)} characters",
+            f"A YAML file may have {MOST_YAML}; use JSON for more, with up to {MOST_JSON} values.",
         )
     if _open_brackets(text) > MOST_OPEN:
         raise _error((file, 1, 1), "is nested too deeply", f"Use at most {MOST_DEPTH} levels.")

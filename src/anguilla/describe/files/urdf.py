@@ -18,6 +18,7 @@ from anguilla.describe.bodies import RigidBody, Shape
 from anguilla.describe.description import did_you_mean
 from anguilla.describe.files.places import rpy
 from anguilla.describe.files.problems import FileError, Problem
+from anguilla.describe.files.sources import included_path
 from anguilla.describe.files.text import Node, read_text
 from anguilla.describe.frames import BodyHandle, Frame
 from anguilla.describe.joints import Fixed, Free, Joint, Planar, Prismatic, Revolute
@@ -257,10 +258,12 @@ def add_urdf_section(
     if not isinstance(at, Frame) or not (pose is None or isinstance(pose, np.ndarray)):
         return
     name = node.value["file"]
-    if Path(name.value).is_absolute() or "\0" in name.value:
-        builder.problem(name, f"{path}.file", f"got {name.value!r}.", "Give a path relative to this file.")
+    if file is None:
+        builder.problem(name, f"{path}.file", "a text cannot name files.", "Read it from a file.")
         return
-    target = (file.parent if file is not None else Path()) / name.value
+    target = included_path(name, f"{path}.file", file, file.resolve().parent, builder.problems)
+    if target is None:
+        return
     if not target.is_file():
         builder.problem(name, f"{path}.file", f"there is no file {name.value!r}.", "Give a path relative to this file.")
         return

@@ -1,0 +1,156 @@
+"""Robot files that somebody sends: their formulas end, what they include is read once, from their own folder, untold."""
+
+import time
+
+import pytest
+
+from anguilla.describe.files import Expression, FileError, read_file, read_robot, read_text_file
+from anguilla.describe.files import sources as sources_module
+from anguilla.errors import DescriptionError
+
+ROBOT = (
+    "name: a\nparts: {arm: {rod: {length: %s, section: {type: circle, radius: 0.01}, "
+    "material: {young: 1e6, density: 1000}, strains: {bend_z: 2}}, at: ground}}\n"
+)
+NINE = "(" + "+".join(["(1<2)"] * 9) + ")"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("(1<2)+(1<2)", 2.0),
+        ("True + True", 2.0),
+        ("(not 0) * 3", 3.0),
+        ("(1 and 2) + (0 or 3)", 2.0),
+        ("1 < 2 < 3", 1.0),
+        ("1 < 2 < 2", 0.0),
+        ("3 > 2 != 2", 0.0),
+        ("(2 < 1) - 1", -1.0),
+    ],
+)
+def test_truth_is_a_number_of_the_usual_kind(text, value):
+    found = Expression(text)()
+    assert type(found) is float and found == value
+
+
+@pytest.mark.parametrize("text", [f"{NINE}**{NINE}**{NINE}", "(True+True)**(True+True)**9**9", "(not 0)*9**9**9**9"])
+def test_powers_of_truths_end(text):
+    began = time.process_time()
+    with pytest.raises(DescriptionError, match="no value"):
+        Expression(text)()
+    assert time.process_time() - began < 1.0
+
+
+def test_nested_comparisons_are_computed_once():
+    text = "1"
+    for _ in range(50):
+        text = f"0<=({text})<=1"
+    began = time.process_time()
+    assert Expression(text)() == 1.0
+    assert time.process_time() - began < 1.0
+
+
+def test_files_that_include_the_next_one_twice_are_read_once_each(tmp_path, monkeypatch):
+    for k in range(30):
+        (tmp_path / f"i{k}.yaml").write_text(f"include: [i{k + 1}.yaml, i{k + 1}.yaml]\n")
+    (tmp_path / "i30.yaml").write_text("parameters: {long: 0.3}\n")
+    (tmp_path / "top.yaml").write_text("include: i0.yaml\n" + ROBOT % "long")
+    read = []
+    original = sources_module.read_text
+    monkeypatch.setattr(sources_module, "read_text", lambda path, most: read.append(path) or original(path, most))
+    assert read_robot(tmp_path / "top.yaml").part("arm").length == 0.3
+    assert len(read) == len(set(read)) == 32
+
+
+def test_a_file_that_two_others_include_counts_once(tmp_path):
+    (tmp_path / "base.yaml").write_text(ROBOT % "0.3" + "loads: [{type: tip_wrench, part: arm, force: [0, 0, 1]}]\n")
+    for name in "bc":
+        (tmp_path / f"{name}.yaml").write_text("include: base.yaml\n")
+    (tmp_path / "top.yaml").write_text("include: [b.yaml, c.yaml]\n")
+    assert len(read_robot(tmp_path / "top.yaml").loads) == 1
+
+
+def test_too_many_files_and_too_many_bytes_are_refused(tmp_path, monkeypatch):
+    for k in range(120):
+        (tmp_path / f"m{k}.yaml").write_text("description: x\n")
+    (tmp_path / "top.yaml").write_text("include: [" + ", ".join(f"m{k}.yaml" for k in range(120)) + "]\n" + ROBOT % 0.3)
+    with pytest.raises(FileError, match="at most 100"):
+        read_robot(tmp_path / "top.yaml")
+    (tmp_path / "big.yaml").write_text("description: " + "x" * 5000)
+    (tmp_path / "top.yaml").write_text("include: big.yaml\n" + ROBOT % 0.3)
+    monkeypatch.setattr(sources_module, "MOST_BYTES", 4000)
+    with pytest.raises(FileError, match=r"big\.yaml"):
+        read_robot(tmp_path / "top.yaml")
+
+
+@pytest.fixture
+def secret(tmp_path):
+    (tmp_path / "secret.yaml").write_text("password: hunter2\n")
+    (tmp_path / "passwd").write_text("root:x:0:0:hunter2\n")
+    folder = tmp_path / "robots"
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.parametrize(
+    "name", ["../secret.yaml", "../passwd", "sub/../../secret.yaml", "link.yaml", "down/secret.yaml"]
+)
+def test_includes_stay_in_their_folder(secret, name):
+    (secret / "link.yaml").symlink_to(secret.parent / "secret.yaml")
+    (secret / "down").symlink_to(secret.parent)
+    (secret / "sub").mkdir()
+    (secret / "top.yaml").write_text(f"include: {name}\n" + ROBOT % 0.3)
+    with pytest.raises(FileError, match="outside of the folder") as caught:
+        read_robot(secret / "top.yaml")
+    assert "hunter2" not in str(caught.value) and "password" not in str(caught.value)
+    (secret / "top.yaml").write_text(f"urdf: {{file: {name}}}\n" + ROBOT % 0.3)
+    with pytest.raises(FileError, match="outside of the folder"):
+        read_robot(secret / "top.yaml")
+
+
+@pytest.mark.parametrize(
+    "text", ["hunter2", "password: hunter2", "[hunter2]", "hunter2: [", "'hunter2", "*hunter2", "- hunter2"]
+)
+def test_what_other_files_hold_is_not_told(secret, text):
+    (secret / "private.yaml").write_text(text + "\n")
+    (secret / "private.key").write_text(text + "\n")
+    for name in ("private.yaml", "private.key"):
+        (secret / "top.yaml").write_text(f"include: {name}\n" + ROBOT % 0.3)
+        with pytest.raises(FileError) as caught:
+            read_robot(secret / "top.yaml")
+        assert "hunter2" not in str(caught.value) and "private" in str(caught.value)
+
+
+def test_a_mistake_in_an_included_robot_file_is_told_with_its_place(secret):
+    (secret / "parts.yaml").write_text("gravity: [0, 0, 0]\nprats: {}\n")
+    (secret / "top.yaml").write_text("include: parts.yaml\n" + ROBOT % 0.3)
+    with pytest.raises(FileError, match=r"parts\.yaml:2:1: prats: there is no such section"):
+        read_robot(secret / "top.yaml")
+
+
+def test_a_text_names_no_files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "arm.urdf").write_text(
+        '<robot name="a"><link name="b"><inertial><mass value="1"/></inertial></link></robot>'
+    )
+    (tmp_path / "robot.yaml").write_text("urdf: {file: arm.urdf}\n")
+    assert len(read_file(tmp_path / "robot.yaml").robot.parts) == 1
+    for text in ("urdf: {file: arm.urdf}\n", "include: robot.yaml\n"):
+        with pytest.raises(FileError, match="a text cannot"):
+            read_text_file(text)
+
+
+def test_a_circle_of_links_and_a_folder_are_refused(secret):
+    (secret / "loop.yaml").symlink_to(secret / "loop.yaml")
+    (secret / "folder.yaml").mkdir()
+    for name in ("loop.yaml", "folder.yaml"):
+        (secret / "top.yaml").write_text(f"include: {name}\n" + ROBOT % 0.3)
+        with pytest.raises(FileError, match=name):
+            read_robot(secret / "top.yaml")
+
+
+def test_a_json_file_of_too_many_values_is_refused():
+    began = time.process_time()
+    with pytest.raises(FileError, match="characters"):
+        read_text_file('{"parts": [' + "[]," * 3_000_000 + "[]]}")
+    assert time.process_time() - began < 2.0

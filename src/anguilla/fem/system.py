@@ -23,6 +23,7 @@ from anguilla.fem.elements import (
     shape_functions,
     star_pairs,
 )
+from anguilla.fem.faces import make_surfaces, pairs_of_faces, with_slots
 from anguilla.fem.frames import Frames
 from anguilla.fem.lanes import WORK, assemble_lanes, make_lanes
 from anguilla.fem.laws import LAWS, MEMBRANE
@@ -86,7 +87,7 @@ class SoftSystem:
         star_i, star_j = star_pairs(stars)
         segments = [lines.node[a:b] for a, b in zip(lines.part_at[:-1], lines.part_at[1:], strict=True)]
         line_pairs = [pairs_of(segment[None, :]) for segment in segments]
-        pattern = Pattern(keep, [pairs_of(elements.nodes), (star_i, star_j), *line_pairs])
+        pattern = Pattern(keep, [pairs_of(elements.nodes), (star_i, star_j), pairs_of_faces(surfaces), *line_pairs])
         self.elements = elements._replace(slot=np.ascontiguousarray(pattern.slots(*pairs_of(elements.nodes))))
         self.stars = stars._replace(slot=pattern.slots(star_i, star_j))
         self.layers = layers._replace(slot=np.ascontiguousarray(pattern.slots(*pairs_of(layers.nodes))))
@@ -95,7 +96,7 @@ class SoftSystem:
             slot_at=np.concatenate([[0], np.cumsum([len(s) for s in slots])]).astype(np.int64),
             slot=np.concatenate([*slots, np.zeros(0, dtype=np.int64)]),
         )
-        self.surfaces = _with_slots(surfaces, pattern)
+        self.surfaces = with_slots(surfaces, pattern)
         self.unknowns = Unknowns(self.grid.points, fixed, parts, pattern.rows, pattern.cols)
         self.pattern = pattern
         self.solver: LinearSolver = make_solver(solver, self.unknowns.points, self.unknowns.rows, self.unknowns.cols)
@@ -189,16 +190,12 @@ class SoftSystem:
         )  # fmt: skip
 
     def _make_surfaces(self) -> Surfaces:
-        triangles, at, fluid = [np.zeros((0, 3), dtype=np.int64)], [0], []
+        triangles, fluid = [], []
         for name, part in self.body.actuators.items():
             if isinstance(part, Chamber):
-                triangles.append(self.grid.refine(self.body.surface(part.surface, name)))
-                at.append(at[-1] + len(triangles[-1]))
+                triangles.append(self.body.surface(part.surface, name))
                 fluid.append([part.fluid_density, *part.port])
-        return Surfaces(
-            np.array(at, dtype=np.int64), np.ascontiguousarray(np.concatenate(triangles)), np.zeros((0, 6), dtype=np.int64),
-            np.array(fluid, dtype=float).reshape(-1, 4),
-        )  # fmt: skip
+        return make_surfaces(self.grid, triangles, fluid)
 
     def can_drift(self, efforts: Floats) -> bool:
         """Whether the body can move as a whole: its supports leave it free, and no tight tendon ties it to the world."""
@@ -235,7 +232,7 @@ class SoftSystem:
         return out
 
     def _volumes(self, x: Floats) -> Floats:
-        out = np.zeros(len(self.surfaces.triangle_at) - 1)
+        out = np.zeros(len(self.surfaces.face_at) - 1)
         volumes(self.surfaces, x, out)
         return out
 
@@ -382,11 +379,3 @@ def _free_motions(points: Floats, fixed: np.ndarray) -> int:
     arms = (points[node] - points.mean(axis=0)) / float(np.ptp(points, axis=0).max())
     along = np.eye(3)[axis]
     return 6 - int(np.linalg.matrix_rank(np.hstack([along, np.cross(arms, along)]), tol=1e-7 * np.sqrt(len(node))))
-
-
-def _with_slots(surfaces: Surfaces, pattern: Pattern) -> Surfaces:
-    t = surfaces.triangle
-    slots = [pattern.slots(t[:, k], t[:, k]) for k in range(3)]
-    for a, b in ((0, 1), (1, 2), (2, 0)):
-        slots.append(pattern.slots(np.minimum(t[:, a], t[:, b]), np.maximum(t[:, a], t[:, b])))
-    return surfaces._replace(slot=np.ascontiguousarray(np.stack(slots, axis=1)))

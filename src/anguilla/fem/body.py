@@ -117,7 +117,7 @@ class SoftBody:
         """
         self._new(name, "actuate", self.actuators)
         if isinstance(actuator, Tendon):
-            locate(self.mesh, actuator.points, f"The guide points of {name!r}")
+            locate(self.mesh, actuator.points, f"The guide points of {name!r}", pad=actuator.pad)
         elif isinstance(actuator, Chamber):
             self.surface(actuator.surface, name)
         else:
@@ -135,7 +135,7 @@ class SoftBody:
         self._new(name, "sense", self.sensors)
         if not isinstance(sensor, String):
             raise refuse("sense", "a fem.String", sensor)
-        locate(self.mesh, sensor.points, f"The guide points of {name!r}")
+        locate(self.mesh, sensor.points, f"The guide points of {name!r}", pad=sensor.pad)
         self.sensors[name] = sensor
 
     def effector(self, name: str, effector: Effector | ArrayLike) -> None:

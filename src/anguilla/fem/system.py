@@ -124,14 +124,21 @@ class SoftSystem:
             out[self.grid.with_middles(np.flatnonzero(mask))] = True
         return out
 
-    def _point(self, place: Floats, pad: float = 0.0) -> tuple[Ints, Floats]:
+    def _point(self, place: Floats, pad: float | None = None) -> tuple[Ints, Floats]:
         """Nodes (k,) and weights (k,) of a point of the body, held by the nodes within `pad` [m] of it."""
+        tet, bary = locate(self.body.mesh, place, "point", pad=pad)
+        cell = self.grid.cells[tet[0]]
         held = held_by(self.grid.points, place, pad) if pad else None
-        if held is not None:
-            return held
-        tet, bary = locate(self.body.mesh, place, "point")
-        weight = shape_functions(bary, self.grid.cells.shape[1])[0]
-        return self.grid.cells[tet[0]], weight
+        if held is None:
+            return cell, shape_functions(bary, len(cell))[0]
+        nodes, weights = held
+        off = place - weights @ self.grid.points[nodes]
+        if np.linalg.norm(off) > 1e-9 * np.linalg.norm(np.ptp(self.grid.points, axis=0)):
+            # nodes in a plane do not see what is off it: the element there carries the rest, as a bracket would
+            corner = self.grid.points[cell[:4]]
+            inner = np.linalg.solve((corner[1:] - corner[0]).T, off)
+            nodes, weights = np.r_[nodes, cell[:4]], np.r_[weights, -inner.sum(), inner]
+        return nodes, weights
 
     def _make_layers(self) -> Elements:
         nodes, gradient, weight, mu, lam = [], [], [], [], []
@@ -216,7 +223,36 @@ class SoftSystem:
                 known = ", ".join(self.names) or "none"
                 raise DescriptionError(f"{what}: body {self.body.name!r} has no actuator {name!r}; it has: {known}.")
             values[self.names.index(name)] = as_number(value, f"{what}: the value of {name!r}")
+        self._check_limits(values, [self.names.index(name) for name in inputs], what)
         return values
+
+    def _check_limits(self, values: Floats, given: list[int], what: str) -> None:
+        """Refuse efforts, or strokes, beyond the limits of their actuators."""
+        low, high, least, most = self.limits()
+        if what == "strokes":
+            low, high = least, most
+        for k in given:
+            if not low[k] <= values[k] <= high[k]:
+                raise DescriptionError(f"{what}: {self.beyond(k, values[k], stroke=what == 'strokes')}.")
+
+    def beyond(self, k: int, value: float, *, stroke: bool = False) -> str:
+        """What is wrong with an effort, or a stroke, of actuator k that its limits do not allow, in words."""
+        part, low = self.body.actuators[self.names[k]], self.limits()[2 if stroke else 0][k]
+        high = self.limits()[3 if stroke else 1][k]
+        tendon = isinstance(part, Tendon)
+        field = "stroke" if stroke else "force" if tendon else "pressure"
+        kind, unit = {"force": ("tension", "N"), "pressure": ("pressure", "Pa")}.get(
+            field, ("stroke", "m" if tendon else "m^3")
+        )
+        reason = ""
+        if field == "force" and value < 0.0:
+            reason = " (a tendon cannot push)"
+        elif field == "pressure" and value < low:
+            reason = " (give a negative minimum if there is vacuum)"
+        return (
+            f"the {kind} of {self.names[k]!r} must lie between {low:g} and {high:g} {unit}, the limits in its {field}=; "
+            f"got {value:.6g}{reason}"
+        )
 
     def limits(self) -> tuple[Floats, Floats, Floats, Floats]:
         """Smallest and largest effort, smallest and largest stroke: (actuators,) each."""

@@ -28,6 +28,119 @@ def test_a_file_in_the_wrong_unit_is_noticed(tmp_path):
         fem.read_mesh(path)
 
 
+@pytest.mark.parametrize(("size", "words"), [(40.0, "is 40 m large"), (4e-4, "is 0.0004 m large")])
+def test_a_body_of_unusual_size_is_questioned_unless_its_unit_is_given(size, words, tmp_path):
+    pytest.importorskip("meshio")
+    path = fem.write_mesh(tmp_path / "body.vtk", fem.block((size, 0.2 * size, 0.2 * size), (4, 1, 1)))
+    with pytest.warns(ag.AnguillaWarning, match=words + ": is its unit right"):
+        fem.read_mesh(path)
+    assert np.ptp(fem.read_mesh(path, unit="m").points[:, 0]) == pytest.approx(size)
+
+
+GMSH = """$MeshFormat
+2.2 0 8
+$EndMeshFormat
+$PhysicalNames
+3
+2 7 "wall"
+3 8 "soft"
+3 9 "hard"
+$EndPhysicalNames
+$Nodes
+6
+1 0 0 0
+2 1 0 0
+3 0 1 0
+4 0 0 1
+5 1 1 1
+6 9 9 9
+$EndNodes
+$Elements
+5
+1 2 2 7 1 1 2 3
+2 2 2 7 1 1 4 2
+3 2 2 5 1 1 3 4
+4 4 2 8 1 1 2 3 4
+5 4 2 9 1 2 3 4 5
+$EndElements
+"""
+
+
+def test_physical_groups_of_gmsh_are_kept(tmp_path):
+    pytest.importorskip("meshio")
+    (tmp_path / "two.msh").write_text(GMSH)
+    mesh = fem.read_mesh(tmp_path / "two.msh", unit="cm")
+    assert {name: list(cells) for name, cells in mesh.regions.items()} == {"soft": [0], "hard": [1]}
+    assert list(mesh.nodes["wall"]) == [0, 1, 2, 3]
+    assert list(mesh.nodes["hard"]) == [1, 2, 3, 4]
+    assert list(mesh.nodes["physical_5"]) == [0, 2, 3]
+    assert len(mesh.surfaces["wall"]) == 2
+    corner = mesh.points[mesh.surfaces["wall"]]
+    normal = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
+    assert np.all(normal[:, [2, 1]].diagonal() > 0)  # both into the solid, whichever way the file has them
+    body = fem.SoftBody("b", mesh, ag.Material(young=1e6, density=1000.0))
+    body.fix("wall")
+    body.paint("hard", ag.Material(young=1e8, density=1000.0))
+
+
+ABAQUS = """*NODE
+1, 0, 0, 0
+2, 1, 0, 0
+3, 0, 1, 0
+4, 0, 0, 1
+5, 0.5, 0, 0
+6, 0.5, 0.5, 0
+7, 0, 0.5, 0
+8, 0, 0, 0.5
+9, 0.5, 0, 0.5
+10, 0, 0.5, {top}
+*ELEMENT, TYPE=C3D10, ELSET=ALL
+1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+*NSET, NSET=FOOT
+1, 2, 3, 5
+"""
+
+
+def test_sets_of_abaqus_are_kept_and_curved_edges_are_told(tmp_path):
+    pytest.importorskip("meshio")
+    (tmp_path / "one.inp").write_text(ABAQUS.format(top=0.5))
+    mesh = fem.read_mesh(tmp_path / "one.inp")
+    assert mesh.tets.shape == (1, 4)
+    assert list(mesh.nodes["FOOT"]) == [0, 1, 2]
+    assert list(mesh.regions["ALL"]) == [0]
+    (tmp_path / "curved.inp").write_text(ABAQUS.format(top=0.6))
+    with pytest.warns(ag.AnguillaWarning, match=r"up to 0\.1 m off the line .* made straight"):
+        fem.read_mesh(tmp_path / "curved.inp")
+
+
+def cracked():
+    """A bar whose halves have points of their own in the plane between them, except along one edge: (points, tets)."""
+    mesh = fem.block((0.1, 0.02, 0.02), (4, 2, 2))
+    points, tets = mesh.points, mesh.tets.copy()
+    middle = np.flatnonzero((np.abs(points[:, 0] - 0.05) < 1e-9) & (points[:, 2] > -0.0099))
+    right = points[tets].mean(axis=1)[:, 0] > 0.05
+    twin = np.arange(len(points))
+    twin[middle] = len(points) + np.arange(len(middle))
+    tets[right] = twin[tets[right]]
+    return np.vstack([points, points[middle]]), tets, len(middle)
+
+
+def test_a_crack_is_refused_and_merging_mends_it(tmp_path):
+    meshio = pytest.importorskip("meshio")
+    points, tets, count = cracked()
+    words = rf"{2 * count} points lie on one another .* merge"
+    with pytest.raises(ag.DescriptionError, match=words):
+        fem.TetMesh(points, tets)
+    sets = {"all": np.arange(len(points)), "twins": np.arange(len(points) - count, len(points))}
+    meshio.Mesh(points, [("tetra", tets)], point_sets=sets).write(tmp_path / "cracked.inp")
+    with pytest.raises(ag.DescriptionError, match=words):
+        fem.read_mesh(tmp_path / "cracked.inp")
+    mesh = fem.read_mesh(tmp_path / "cracked.inp", merge=1e-6)
+    assert len(mesh.points) == len(points) - count
+    assert len(mesh.nodes["twins"]) == count  # names follow
+    assert mesh.volume == pytest.approx(0.1 * 0.02 * 0.02, rel=1e-9)
+
+
 def test_bad_files_are_refused(tmp_path):
     meshio = pytest.importorskip("meshio")
     with pytest.raises(ag.DescriptionError, match="no file"):

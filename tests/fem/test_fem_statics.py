@@ -205,3 +205,22 @@ def test_solvers_count_negative_pivots_and_project_alike(shift):
         np.testing.assert_allclose(K @ finish(c), c @ b, atol=1e-9 * np.abs(c @ b).max())
         np.testing.assert_allclose(solver.solve(b) @ K, b, atol=1e-9 * np.abs(b).max())
         assert solver.factor(values) == negative  # again, on the same handle
+
+
+@pytest.mark.parametrize("element", ["linear", "quadratic"])
+@pytest.mark.parametrize("pad", [1e-3, 4e-3, 8e-3])
+def test_a_pad_holds_a_guide_outside_the_mesh(element, pad):
+    """A tendon 0.3 mm above the body turns it by its own lever arm, whatever holds it."""
+    body = bar((10, 2, 2), element=element)
+    with pytest.raises(ag.DescriptionError, match=r"0\.0003 m from it; a pad"):
+        body.actuate("out", fem.Tendon([(0.0, 0, 0.0053), (0.1, 0, 0.0053)]))
+    body.actuate("out", fem.Tendon([(0.0, 0, 0.0053), (0.1, 0, 0.0053)], pad=pad))
+    system = fem.SoftSystem(body)
+    assert system._rest_length[0] == pytest.approx(0.1, rel=1e-12)
+    pull = system.actuator_rows(system.rest)[0]
+    tip = system.rest.x[:, 0] > 0.05
+    np.testing.assert_allclose(pull[tip].sum(axis=0), [-1, 0, 0], atol=1e-12)
+    moment = np.cross(system.rest.x[tip], pull[tip]).sum(axis=0)
+    np.testing.assert_allclose(moment, [0, -0.0053, 0], atol=1e-12)
+    with pytest.raises(ag.DescriptionError, match="lies outside the mesh"):
+        body.actuate("far", fem.Tendon([(0.0, 0, 0.005), (0.1, 0, 0.0151)], pad=pad))

@@ -32,7 +32,7 @@ COLUMNS = (
 
 @dataclass
 class Plant:
-    """A simulated robot that the controller does not know exactly.
+    """A simulated robot that the controller does not know exactly. Its actuators give what their limits allow, and no more.
 
     Attributes:
         model: its own mechanics, usually with another stiffness than the controller's.
@@ -69,7 +69,8 @@ class Plant:
 
     def apply(self, command: Floats) -> None:
         """Give a command; the plant goes to the equilibrium of the efforts that arrive."""
-        self._queue.append(command.copy())
+        low, high, _, _ = self.model.limits()
+        self._queue.append(np.clip(as_vector(command, len(low), "command"), low, high))
         arrived = self._queue.pop(0) if len(self._queue) > self.delay else self.model.efforts
         moved = np.abs(arrived - self.model.efforts) > self.dead_zone
         self.model.efforts = np.where(moved, arrived, self.model.efforts)

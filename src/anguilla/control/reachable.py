@@ -39,6 +39,12 @@ def workspace(
         raise DescriptionError(
             f"efforts must be increasing pairs of shape ({len(model.actuators)}, 2); got {box.shape}."
         )
+    low, high, _, _ = model.limits()
+    for name, given, least, most in zip(model.actuators, box, low, high, strict=True):
+        if given[0] < least or given[1] > most:
+            raise DescriptionError(
+                f"efforts: those of {name!r} must lie between {least:g} and {most:g}, its limits; got {given.tolist()}."
+            )
     spread = qmc.Halton(len(box), seed=seed).random(as_count(samples, "samples"))
     wanted = box[:, 0] + spread * (box[:, 1] - box[:, 0])
     reached, places = [], []

@@ -117,7 +117,7 @@ class SoftBody:
         """
         self._new(name, "actuate", self.actuators)
         if isinstance(actuator, Tendon):
-            locate(self.mesh, actuator.points, f"The guide points of {name!r}")
+            locate(self.mesh, actuator.points, f"The guide points of {name!r}", pad=actuator.pad)
         elif isinstance(actuator, Chamber):
             self.surface(actuator.surface, name)
         else:
@@ -135,7 +135,7 @@ class SoftBody:
         self._new(name, "sense", self.sensors)
         if not isinstance(sensor, String):
             raise refuse("sense", "a fem.String", sensor)
-        locate(self.mesh, sensor.points, f"The guide points of {name!r}")
+        locate(self.mesh, sensor.points, f"The guide points of {name!r}", pad=sensor.pad)
         self.sensors[name] = sensor
 
     def effector(self, name: str, effector: Effector | ArrayLike) -> None:
@@ -184,7 +184,7 @@ class SoftBody:
         if gaps:
             raise DescriptionError(
                 f"Chamber {name!r} is open or twisted: {gaps} of its edges have no partner. A pressure needs a closed "
-                "surface; close the ends with triangles, all turned the same way."
+                "surface; close the ends with triangles between points of the rims, all turned the same way."
             )
         return (
             triangles
@@ -199,8 +199,9 @@ class SoftBody:
                 return self.mesh.boundary
             if layer.triangles not in self.mesh.surfaces:
                 raise DescriptionError(f"Layer: the mesh has no surface {layer.triangles!r}.")
-            return self.mesh.surfaces[layer.triangles]
-        triangles: Ints = layer.triangles
+            triangles = self.mesh.surfaces[layer.triangles]
+        else:
+            triangles = layer.triangles
         faces = np.sort(self.mesh.tets[:, [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]]].reshape(-1, 3), axis=1)
         n = len(self.mesh.points)
         code = lambda t: (t[:, 0] * n + t[:, 1]) * n + t[:, 2]

@@ -228,8 +228,13 @@ def simulate(
 
 def _sampler(system: SoftSystem, inputs: Inputs | None) -> Callable[[float], Floats]:
     given = dict(inputs or {})
-    system.efforts({name: 0.0 for name in given})  # names
-    return lambda t: system.efforts({k: (v(t) if callable(v) else v) for k, v in given.items()})
+    system.efforts({name: value for name, value in given.items() if not callable(value)})
+    unknown = next((name for name in given if name not in system.names), None)
+    if unknown is not None:
+        system.efforts({unknown: 0.0})  # refuses it
+    return lambda t: system.efforts(
+        {k: (v(t) if callable(v) else v) for k, v in given.items()}, f"inputs at t = {t:g} s"
+    )
 
 
 class _Stepper:

@@ -34,15 +34,23 @@ class Grid:
     cells: Ints
     middles: Ints
 
-    def refine(self, triangles: Ints) -> Ints:
-        """Triangles of the surface through all the nodes: (4 k, 3) for a quadratic grid."""
-        if not len(self.middles):
-            return triangles
+    def middles_of(self, triangles: Ints) -> Ints:
+        """Nodes (t, 3) in the middles of the sides ab, bc, ca of triangles; -1 where a side is no edge of the mesh."""
         corners = len(self.points) - len(self.middles)
         n = corners + 1
         key = self.middles[:, 0] * n + self.middles[:, 1]  # sorted, as np.unique made it
         pairs = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]], axis=2)
-        middle = corners + np.searchsorted(key, pairs[:, :, 0] * n + pairs[:, :, 1])
+        wanted = pairs[:, :, 0] * n + pairs[:, :, 1]
+        found = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
+        return np.where(key[found] == wanted, corners + found, -1)
+
+    def refine(self, triangles: Ints) -> Ints:
+        """Triangles of the surface through all the nodes: (4 k, 3) for a quadratic grid."""
+        if not len(self.middles):
+            return triangles
+        middle = self.middles_of(triangles)
+        if np.any(middle < 0):
+            raise DescriptionError(f"{np.sum(middle < 0)} sides of a surface are no edges of the mesh.")
         a, b, c = triangles.T
         ab, bc, ca = middle.T
         parts = [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
@@ -127,9 +135,12 @@ class Pattern:
         self.rows, self.cols = self._keys // self._n, self._keys % self._n
 
     def slots(self, i: Ints, j: Ints) -> Ints:
-        """Block of each pair of nodes i <= j, or -1."""
-        found = np.searchsorted(self._keys, i * self._n + j)
-        return np.where(self._keep[i] & self._keep[j], found, -1).astype(np.int64)
+        """Block of each pair of nodes i <= j, or -1 if one of them is not kept."""
+        wanted, inside = i * self._n + j, self._keep[i] & self._keep[j]
+        found = np.minimum(np.searchsorted(self._keys, wanted), len(self._keys) - 1)
+        if np.any(inside & (self._keys[found] != wanted)):
+            raise AssertionError("a pair of nodes was left out of the pattern of the stiffness")
+        return np.where(inside, found, -1).astype(np.int64)
 
 
 def make_elements(grid: Grid, mu: Floats, lam: Floats, law: Ints) -> Elements:

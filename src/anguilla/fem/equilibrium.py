@@ -17,7 +17,7 @@ from anguilla.fem.system import Efforts, SoftState, SoftSystem
 __all__ = ["Task", "solve", "statics"]
 
 SMALLEST_STEP = 1e-4  # of the load
-CONVERGED, INVERTED, DIVERGED, TOO_MANY, SINGULAR, CONTRADICTED = range(6)
+CONVERGED, INVERTED, DIVERGED, TOO_MANY, SINGULAR, CONTRADICTED, LIMITED = range(7)
 EXPLANATION = {
     CONVERGED: "converged",
     INVERTED: "elements turned inside out",
@@ -25,9 +25,11 @@ EXPLANATION = {
     TOO_MANY: "too many iterations",
     SINGULAR: "the stiffness is singular",
     CONTRADICTED: "the strokes cannot hold together",
+    LIMITED: "a stroke takes an effort beyond the limits",
 }
 ADVICE = {
     SINGULAR: "Hold more points (fix): the body can still slide or turn as a whole.",
+    LIMITED: "The stroke that was asked for needs it: give another one, or the effort itself (inputs).",
     CONTRADICTED: "Drive fewer actuators by their stroke: one of them cannot change without another, or at all.",
 }
 USUAL_ADVICE = 'Load it less or in pieces (start=...), refine the mesh where it folds, or try law="neo_hookean".'
@@ -194,7 +196,9 @@ def statics(
         message = f"stopped at {factor:.3g} of the load: {EXPLANATION[status]}"
     elif lack:
         status, message = CONTRADICTED, f"{EXPLANATION[CONTRADICTED]}: {lack}"
-    ok = factor >= 1.0 and not lack
+    elif wrong := _overdriven(system, task, efforts):
+        status, message = LIMITED, wrong
+    ok = factor >= 1.0 and not lack and status != LIMITED
     result = SoftEquilibrium(
         system.body, system, found, efforts, Status(ok, message, counters, time.perf_counter() - began)
     )
@@ -217,6 +221,20 @@ def _missed(system: SoftSystem, task: Task, state: SoftState) -> str:
     if abs(off[worst]) <= 1e-7 * scale[worst]:
         return ""
     return f"that of {system.names[task.driven[worst]]!r} is off by {off[worst]:.3g}"
+
+
+def _overdriven(system: SoftSystem, task: Task, efforts: Floats) -> str:
+    """Which driven actuator would need an effort beyond its limits, in words; empty if none."""
+    low, high, _, _ = system.limits()
+    stiff = float(system.elements.mu.max())
+    for k in task.driven:
+        # round-off of the last displacement, as a pressure or a force
+        slack = 1e-9 * stiff
+        if isinstance(system.body.actuators[system.names[k]], Tendon):
+            slack *= float(np.linalg.norm(np.ptp(system.rest.x, axis=0))) ** 2
+        if not low[k] - slack <= efforts[k] <= high[k] + slack:
+            return system.beyond(int(k), float(efforts[k]))
+    return ""
 
 
 def make_task(system: SoftSystem, inputs: Efforts | None, strokes: Efforts | None) -> Task:

@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from anguilla.errors import AnguillaWarning, DescriptionError, as_positive
+from anguilla.errors import AnguillaWarning, DescriptionError, as_nonnegative, as_positive
 from anguilla.fem.mesh import TetMesh
 
 __all__ = ["read_mesh", "write_mesh"]
 
 UNITS = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "inch": 0.0254}
+USUAL, POSSIBLE = (5e-4, 5.0), (1e-4, 100.0)  # sizes [m] that need no question, without and with a unit given
+SOLIDS, FLATS = ("tetra", "tetra10"), ("triangle", "triangle6")
+MIDDLES = ((0, 1), (1, 2), (0, 2), (0, 3), (1, 3), (2, 3))  # ends of the edges of nodes 4 to 9, in the order of VTK
 POOR = 0.02  # below this shape an element spoils the accuracy
 
 
@@ -25,11 +28,15 @@ def _meshio() -> Any:
     return meshio
 
 
-def read_mesh(path: str | Path, *, unit: str | float = "m", merge: float = 0.0) -> TetMesh:
+def read_mesh(path: str | Path, *, unit: str | float | None = None, merge: float = 0.0) -> TetMesh:
     """Read the tetrahedra of a file (vtk, vtu, msh, inp, mesh, ...), in SI units.
 
-    Other cells and unused points are left out; named sets of points and of cells are kept; each closed piece of the boundary
-    inside becomes a surface "cavity_1", "cavity_2", ...
+    Files do not say their unit: without `unit` they are taken to be in metres, and a body above 5 m or below 0.5 mm is
+    warned of. Other cells and unused points are left out. Named groups of the file (sets of Abaqus, physical groups of
+    Gmsh; those without a name become "physical_3" and the like) are kept: tetrahedra as regions, triangles as surfaces,
+    and the points of both, as of sets of points and lines, as nodes. Each closed piece of the boundary inside becomes a
+    surface "cavity_1", "cavity_2", ... Edges are straight: of tetrahedra with ten nodes the corners are kept, and
+    element="quadratic" puts new nodes in the middles of the edges; curved edges are warned of.
 
     Args:
         path: the file.
@@ -39,7 +46,8 @@ def read_mesh(path: str | Path, *, unit: str | float = "m", merge: float = 0.0) 
     """
     if isinstance(unit, str) and unit not in UNITS:
         raise DescriptionError(f"unit must be one of {', '.join(UNITS)}, or a number of metres; got {unit!r}.")
-    scale = UNITS[unit] if isinstance(unit, str) else as_positive(unit, "unit", "m")
+    scale = UNITS[unit or "m"] if unit is None or isinstance(unit, str) else as_positive(unit, "unit", "m")
+    reach = as_nonnegative(merge, "merge", "m")
     file = Path(path)
     if not file.is_file():
         raise DescriptionError(f"read_mesh: there is no file {str(path)!r}.")
@@ -51,53 +59,140 @@ def read_mesh(path: str | Path, *, unit: str | float = "m", merge: float = 0.0) 
         raise DescriptionError(
             f"read_mesh: {file.name} could not be read: {str(error) or type(error).__name__}"
         ) from None
-    cells = [block.data for block in data.cells if block.type == "tetra"]
-    higher = [block.data[:, :4] for block in data.cells if block.type == "tetra10"]
-    if not cells and not higher:
+    if not any(block.type in SOLIDS for block in data.cells):
         kinds = ", ".join(sorted({block.type for block in data.cells})) or "nothing"
         raise DescriptionError(
             f"read_mesh: {file.name} holds no tetrahedra; it holds: {kinds}. A surface must be meshed first."
         )
-    tets = np.concatenate(cells + higher).astype(np.int64)
     points = scale * np.asarray(data.points, dtype=float)[:, :3]
-    if merge > 0.0:
-        tets, points = _merged(tets, points, merge)
-    used, tets = np.unique(tets, return_inverse=True)
+    tets = np.concatenate([block.data[:, :4] for block in data.cells if block.type in SOLIDS]).astype(np.int64)
+    label = _merged(points, reach) if reach > 0.0 else np.arange(len(points))
+    used, renumbered = np.unique(label[tets], return_inverse=True)
     number = np.full(len(points), -1, dtype=np.int64)
     number[used] = np.arange(len(used))
-    nodes = {}
-    for name, chosen in (data.point_sets or {}).items():
-        kept = number[np.asarray(chosen, dtype=np.int64)]
-        nodes[name] = kept[kept >= 0]
-    mesh = TetMesh(points[used], tets.reshape(-1, 4), nodes)
-    surfaces = {f"cavity_{k + 1}": shell for k, shell in enumerate(mesh.shells()[1:])}
+    number = number[label]  # of every point of the file in the mesh, or -1
+    bare = TetMesh(points[used], renumbered.reshape(-1, 4))
+    nodes, surfaces, regions = _groups(data, number, bare, file.name)
+    for k, shell in enumerate(bare.shells()[1:]):
+        surfaces.setdefault(f"cavity_{k + 1}", shell)
+    _judge(bare, file.name, unit is None, _bulge(data, points))
+    return TetMesh(bare.points, bare.tets, nodes, surfaces, regions)
+
+
+def _judge(mesh: TetMesh, name: str, guessed: bool, bulge: float) -> None:
+    """Warn of poor elements, of a size that speaks for another unit, and of edges that were curved."""
+
+    def warn(text: str) -> None:
+        warnings.warn(text, AnguillaWarning, stacklevel=4)
+
     worst = float(mesh.quality().min())
     if worst < POOR:
-        warnings.warn(
-            f"{file.name}: the worst tetrahedron has a shape of {worst:.2g} (1 is regular): expect poor accuracy there.",
-            AnguillaWarning, stacklevel=2,
-        )  # fmt: skip
-    size = np.ptp(mesh.points, axis=0).max()
-    if not 1e-4 <= size <= 100.0:
-        warnings.warn(
-            f"{file.name} is {size:g} m large: is its unit right? Give unit='mm' or the like.",
-            AnguillaWarning,
-            stacklevel=2,
+        warn(f"{name}: the worst tetrahedron has a shape of {worst:.2g} (1 is regular): expect poor accuracy there.")
+    size = float(np.ptp(mesh.points, axis=0).max())
+    low, high = USUAL if guessed else POSSIBLE
+    if not low <= size <= high:
+        taken = ", taken to be in metres," if guessed else ""
+        warn(
+            f"{name}{taken} is {size:.3g} m large: is its unit right? Give unit='mm' or the like, or unit='m' if it is."
         )
-    return TetMesh(mesh.points, mesh.tets, nodes, surfaces)
+    if bulge > 1e-6 * size:
+        warn(
+            f"{name}: its curved edges, whose middles lie up to {bulge:.2g} m off the line between their ends, are made "
+            "straight: refine the mesh until that is small against its walls."
+        )
 
 
-def _merged(tets: Any, points: Any, reach: float) -> tuple[Any, Any]:
+def _bulge(data: Any, points: Any) -> float:
+    """Largest distance [m] of a node in an edge from the middle between its ends."""
+    far = 0.0
+    for block in data.cells:
+        if block.type == "tetra10":
+            i, j = np.array(MIDDLES).T
+            off = points[block.data[:, 4:]] - 0.5 * (points[block.data[:, i]] + points[block.data[:, j]])
+            far = max(far, float(np.linalg.norm(off, axis=2).max()))
+    return far
+
+
+def _cell_sets(data: Any) -> dict[str, list[Any]]:
+    """Named groups of cells: for each the numbers of cells in every block of the file."""
+    groups = {name: list(sets) for name, sets in (data.cell_sets or {}).items() if not name.startswith("gmsh:")}
+    tags = (data.cell_data or {}).get("gmsh:physical")
+    if tags is None:
+        return groups
+    names = {(int(tag), int(dim)): name for name, (tag, dim) in (data.field_data or {}).items()}
+    for k, (block, own) in enumerate(zip(data.cells, tags, strict=True)):
+        for tag in np.unique(own):
+            if tag == 0 and (0, block.dim) not in names:
+                continue  # Gmsh's mark for no group
+            name = names.get((int(tag), block.dim), f"physical_{tag}")
+            sets = groups.setdefault(name, [np.zeros(0, dtype=np.int64) for _ in data.cells])
+            sets[k] = np.union1d(np.asarray(sets[k], dtype=np.int64), np.flatnonzero(own == tag))
+    return groups
+
+
+def _groups(data: Any, number: Any, mesh: TetMesh, name: str) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """Named points, surfaces and regions of a file, in the numbers of the mesh."""
+    nodes: dict[str, Any] = {}
+    surfaces: dict[str, Any] = {}
+    regions: dict[str, Any] = {}
+    lost = []
+    for group, chosen in (data.point_sets or {}).items():
+        if not group.startswith("gmsh:"):
+            nodes[group] = number[np.asarray(chosen, dtype=np.int64)]
+    first = np.cumsum([0] + [len(block.data) if block.type in SOLIDS else 0 for block in data.cells])
+    for group, sets in _cell_sets(data).items():
+        parts = [(k, np.asarray(own, dtype=np.int64)) for k, own in enumerate(sets) if own is not None and len(own)]
+        solid = [first[k] + own for k, own in parts if data.cells[k].type in SOLIDS]
+        faces = [data.cells[k].data[own][:, :3] for k, own in parts if data.cells[k].type in FLATS]
+        if solid:
+            regions[group] = np.concatenate(solid)
+        if faces:
+            triangles = number[np.concatenate(faces)]
+            surfaces[group] = _turned(triangles[np.all(triangles >= 0, axis=1)], mesh)
+        points = [number[data.cells[k].data[own].ravel()] for k, own in parts]
+        nodes.setdefault(group, np.concatenate([*points, np.zeros(0, dtype=np.int64)]))
+    for group, chosen in list(nodes.items()):
+        nodes[group] = np.unique(chosen[chosen >= 0])
+        if not len(nodes[group]):
+            lost.append(group)
+            for kind in (nodes, surfaces, regions):
+                kind.pop(group, None)
+    if lost:
+        warnings.warn(
+            f"{name}: the groups {', '.join(map(repr, lost))} are left out: none of their points belongs to a tetrahedron.",
+            AnguillaWarning, stacklevel=3,
+        )  # fmt: skip
+    return nodes, surfaces, regions
+
+
+def _turned(triangles: Any, mesh: TetMesh) -> Any:
+    """Triangles that lie in the boundary all turned like it, normals into the solid, as around a cavity."""
+    outside = mesh.boundary
+    n = len(mesh.points)
+    code = lambda t: (np.sort(t, axis=1) @ np.array([n * n, n, 1])).astype(np.int64)
+    order = np.argsort(code(outside))
+    key = code(outside)[order]
+    at = np.minimum(np.searchsorted(key, code(triangles)), len(key) - 1)
+    found = key[at] == code(triangles)
+    return np.where(found[:, None], outside[order[at]][:, ::-1], triangles)
+
+
+def _merged(points: Any, reach: float) -> Any:
+    """For every point the first one of those that are joined with it by steps no longer than reach."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
     from scipy.spatial import cKDTree
 
-    label = np.arange(len(points))
-    for a, b in sorted(cKDTree(points).query_pairs(reach)):
-        label[b] = min(label[b], label[a])
-    return label[tets], points
+    pairs = cKDTree(points).query_pairs(reach, output_type="ndarray")
+    graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(len(points),) * 2)
+    piece = connected_components(graph, directed=False)[1]
+    return np.unique(piece, return_index=True)[1][piece]
 
 
 def write_mesh(path: str | Path, mesh: TetMesh, *, unit: str = "m", **point_data: Any) -> Path:
     """Write a mesh, and values at its points, to a file whose ending says the format (vtu, vtk, msh, ...).
+
+    Names of places are not written.
 
     Args:
         path: the file.

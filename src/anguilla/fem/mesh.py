@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe.description import did_you_mean
-from anguilla.errors import DescriptionError, as_array, as_number, refuse
+from anguilla.errors import DescriptionError, as_array, refuse
 
 __all__ = ["Floats", "Ints", "TetMesh", "edges_of", "find_nodes", "locate"]
 
@@ -20,6 +20,7 @@ Ints = NDArray[np.int64]
 # Faces of a tetrahedron with positive volume, seen from outside counter-clockwise.
 FACES = np.array([[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]])
 EDGES = np.array([[0, 1], [1, 2], [0, 2], [0, 3], [1, 3], [2, 3]])
+SAME = 1e-9  # points nearer than this part of the size of the mesh are at the same place
 FLAT = 1e-10  # a tetrahedron below this part of its longest edge cubed has no volume
 
 
@@ -33,7 +34,8 @@ def signed_volumes(points: Floats, tets: Ints) -> Floats:
 class TetMesh:
     """A mesh of tetrahedra in SI units.
 
-    Tetrahedra are put right way round on entry; flat ones, unused or doubled numbers and separate pieces are refused.
+    Tetrahedra are put right way round on entry; flat ones, unused or doubled numbers, separate pieces, and points that lie on
+    one another (cracks) are refused.
 
     Attributes:
         points: (n, 3) rest positions [m].
@@ -150,6 +152,7 @@ def _check_connected(points: Floats, tets: Ints) -> None:
             f"TetMesh: {np.sum(~used)} of {len(points)} points belong to no tetrahedron (the first is "
             f"{np.flatnonzero(~used)[0]}); remove them, as read_mesh does."
         )
+    _check_cracks(points)
     count = int(_pieces(tets, len(points)).max()) + 1
     if count > 1:
         raise DescriptionError(f"TetMesh: the tetrahedra form {count} separate pieces; one body must hang together.")
@@ -157,6 +160,20 @@ def _check_connected(points: Floats, tets: Ints) -> None:
     doubled = len(tets) - len(np.unique(np.sort(tets, axis=1), axis=0))
     if doubled:
         raise DescriptionError(f"TetMesh: {doubled} tetrahedra are there twice.")
+
+
+def _check_cracks(points: Floats) -> None:
+    """Refuse points at the same place: the elements on either side are not joined, and would come apart or overlap."""
+    from scipy.spatial import cKDTree
+
+    pairs = cKDTree(points).query_pairs(SAME * float(np.ptp(points, axis=0).max()), output_type="ndarray")
+    if len(pairs):
+        one, two = pairs[np.lexsort(pairs.T[::-1])[0]]
+        raise DescriptionError(
+            f"TetMesh: {len(np.unique(pairs))} points lie on one another (the first are {one} and {two}, at "
+            f"{points[one].round(6).tolist()} m), so that the body is cracked there: join them, as "
+            "read_mesh(..., merge=1e-6) does, or move them apart if the crack is meant."
+        )
 
 
 def _check_hinges(points: Floats, tets: Ints) -> None:
@@ -237,12 +254,16 @@ def find_nodes(mesh: TetMesh, where: object, name: str) -> Ints:
 Where = str | ArrayLike | Callable[[Floats], ArrayLike]
 
 
-def locate(mesh: TetMesh, points: ArrayLike, name: str, *, reach: float = 1e-3) -> tuple[Ints, Floats]:
+REACH = 1e-3  # of the size of the mesh: a point outside by less lies on it
+
+
+def locate(mesh: TetMesh, points: ArrayLike, name: str, *, pad: float | None = None) -> tuple[Ints, Floats]:
     """Tetrahedra (k,) holding the points (k, 3) [m], and the barycentric coordinates (k, 4) there.
 
-    A point outside is taken to the nearest tetrahedron if it lies within `reach` times the size of the mesh.
+    A point outside by less than a thousandth of the size of the mesh is taken to the nearest tetrahedron. With a pad [m] one
+    that is outside by no more than the pad keeps its place: its coordinates go on outside the nearest tetrahedron, as if held
+    by a bracket. None says that the part has no pad.
     """
-    as_number(reach, "reach")
     places = np.atleast_2d(as_array(points, name, "positions of shape (k, 3) [m]"))
     if places.ndim != 2 or places.shape[1] != 3:
         raise refuse(name, "positions of shape (k, 3) [m]", points)
@@ -259,10 +280,12 @@ def locate(mesh: TetMesh, points: ArrayLike, name: str, *, reach: float = 1e-3) 
             clipped /= clipped.sum(axis=1, keepdims=True)
             gap = np.linalg.norm(np.einsum("ea,eai->ei", clipped, corner) - place, axis=1)
             best = int(np.argmin(gap))
-            if gap[best] > reach * size:
+            if gap[best] > max(REACH * size, pad or 0.0):
+                advice = "" if pad is None else f"; a pad of {1.1 * gap[best]:.2g} m would hold it by a bracket"
                 raise DescriptionError(
-                    f"{name}: the point {place.round(6).tolist()} m lies outside the mesh, {gap[best]:.3g} m from it."
+                    f"{name}: the point {place.round(6).tolist()} m lies outside the mesh, {gap[best]:.3g} m from it"
+                    f"{advice}."
                 )
-            bary = clipped
+            bary = bary if pad else clipped
         where[k], weights[k] = best, bary[best]
     return where, weights

@@ -82,7 +82,7 @@ class _Line(Description):
         points: (k, 3) guide points [m] at rest, inside or on the mesh, from the end that is pulled to the end that is fixed.
         origin: a point fixed in the world [m] from which the line comes; without it the line begins at the first point.
         pad: radius [m] of the area that holds each guide point: a pull on a single point would dig into a soft body, the
-            deeper the finer the mesh. 0 holds it by the element around it.
+            deeper the finer the mesh. 0 holds it by the element around it. A guide point may lie outside the mesh by as much.
 
     """
 

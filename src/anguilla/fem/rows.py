@@ -27,11 +27,16 @@ class Lines(NamedTuple):
 
 
 class Surfaces(NamedTuple):
-    """Closed surfaces; normals point out of the enclosed space."""
+    """Closed surfaces of faces with k = 3 or 6 nodes; normals point out of the enclosed space. See `faces`."""
 
-    triangle_at: Ints  # (surfaces + 1,)
-    triangle: Ints  # (t, 3)
-    slot: Ints  # (t, 6) blocks of (a,a), (b,b), (c,c), (a,b), (b,c), (c,a); the last three always with the smaller node first
+    face_at: Ints  # (surfaces + 1,)
+    face: Ints  # (f, k) nodes
+    kind: Ints  # (f,) which terms make up the volume behind a face
+    slot: Ints  # (f, k, k) block of each pair of nodes, which has the smaller node first
+    term_at: Ints  # (kinds + 1,)
+    term: Ints  # (t, 3) places in the face of the nodes of a determinant
+    weight: Floats  # (t,) its part in the volume
+    lift: Floats  # (t, k) its part in the first moment of the volume, for each node
     fluid: Floats  # (surfaces, 4) density [kg/m^3] of the fluid, and the place [m] where its pressure is the input
 
 
@@ -105,27 +110,31 @@ def add_line_stiffness(lines, k, x, factor, share, blocks):
 @kernel
 def volumes(surfaces, x, out):
     """Enclosed volumes [m^3] into out (surfaces,)."""
-    for k in range(len(surfaces.triangle_at) - 1):
+    for k in range(len(surfaces.face_at) - 1):
         total = 0.0
-        for t in range(surfaces.triangle_at[k], surfaces.triangle_at[k + 1]):
-            tri = surfaces.triangle
-            a, b, c = load3(x, tri[t, 0], 0), load3(x, tri[t, 1], 0), load3(x, tri[t, 2], 0)
-            total += dot(a, cross(b, c)) / 6.0
+        for f in range(surfaces.face_at[k], surfaces.face_at[k + 1]):
+            node = surfaces.face[f]
+            for t in range(surfaces.term_at[surfaces.kind[f]], surfaces.term_at[surfaces.kind[f] + 1]):
+                i, j, l = surfaces.term[t, 0], surfaces.term[t, 1], surfaces.term[t, 2]
+                a, b, c = load3(x, node[i], 0), load3(x, node[j], 0), load3(x, node[l], 0)
+                total += surfaces.weight[t] * dot(a, cross(b, c))
         out[k] = total
 
 
 @kernel
 def add_volume(surfaces, k, x, factor, row):
     """row (n, 3) += factor times the gradient of the volume inside surface k."""
-    f = factor / 6.0
-    tri = surfaces.triangle
-    for t in range(surfaces.triangle_at[k], surfaces.triangle_at[k + 1]):
-        a, b, c = load3(x, tri[t, 0], 0), load3(x, tri[t, 1], 0), load3(x, tri[t, 2], 0)
-        u, v, w = cross(b, c), cross(c, a), cross(a, b)
-        for i in range(3):
-            row[tri[t, 0], i] += f * u[i]
-            row[tri[t, 1], i] += f * v[i]
-            row[tri[t, 2], i] += f * w[i]
+    for f in range(surfaces.face_at[k], surfaces.face_at[k + 1]):
+        node = surfaces.face[f]
+        for t in range(surfaces.term_at[surfaces.kind[f]], surfaces.term_at[surfaces.kind[f] + 1]):
+            i, j, l = node[surfaces.term[t, 0]], node[surfaces.term[t, 1]], node[surfaces.term[t, 2]]
+            a, b, c = load3(x, i, 0), load3(x, j, 0), load3(x, l, 0)
+            u, v, w = cross(b, c), cross(c, a), cross(a, b)
+            part = factor * surfaces.weight[t]
+            for m in range(3):
+                row[i, m] += part * u[m]
+                row[j, m] += part * v[m]
+                row[l, m] += part * w[m]
 
 
 @inline
@@ -141,12 +150,32 @@ def _add_skew(blocks, block, s, a):
 
 
 @inline
-def _add_outer(blocks, block, u, v):
-    """Add u v^T to a block."""
+def _add_outer(blocks, block, s, u, v):
+    """Add s u v^T to a block."""
     if block >= 0:
         for i in range(3):
             for j in range(3):
-                blocks[block, 3 * i + j] += u[i] * v[j]
+                blocks[block, 3 * i + j] += s * u[i] * v[j]
+
+
+@inline
+def _add_weight(surfaces, f, t, gravity, s, det, grads, force, blocks, stiffness):
+    """The part s (g . x_d) det of the energy that differs by x_d: its gradient, and with stiffness its mixed curvature."""
+    for d in range(surfaces.face.shape[1]):
+        part = s * surfaces.lift[t, d]
+        if part == 0.0:
+            continue
+        n = surfaces.face[f, d]
+        for m in range(3):
+            force[n, m] += part * det * gravity[m]
+        if stiffness == 1:
+            for e in range(3):
+                o = surfaces.face[f, surfaces.term[t, e]]
+                block = surfaces.slot[f, d, surfaces.term[t, e]]
+                if n <= o:
+                    _add_outer(blocks, block, part, gravity, grads[e])
+                if o <= n:
+                    _add_outer(blocks, block, part, grads[e], gravity)
 
 
 @kernel
@@ -157,47 +186,30 @@ def add_fluid(surfaces, k, x, pressure, gravity, force, blocks, stiffness):
     002 II-C.
     """
     rho = surfaces.fluid[k, 0]
-    origin = load3(surfaces.fluid, k, 1)
-    level = dot(gravity, origin)
-    quarter = (0.25 * gravity[0], 0.25 * gravity[1], 0.25 * gravity[2])
-    tri, slot = surfaces.triangle, surfaces.slot
+    level = pressure - rho * dot(gravity, load3(surfaces.fluid, k, 1))
+    nodes = surfaces.face.shape[1]
     energy = 0.0
-    for t in range(surfaces.triangle_at[k], surfaces.triangle_at[k + 1]):
-        i, j, l = tri[t, 0], tri[t, 1], tri[t, 2]
-        a, b, c = load3(x, i, 0), load3(x, j, 0), load3(x, l, 0)
-        u, v, w = cross(b, c), cross(c, a), cross(a, b)
-        volume = dot(a, u) / 6.0
-        head = dot(quarter, a) + dot(quarter, b) + dot(quarter, c) - level
-        p = pressure + rho * head
-        energy -= volume * p
-        f, g = -p / 6.0, -rho * volume
-        for m in range(3):
-            force[i, m] += f * u[m] + g * quarter[m]
-            force[j, m] += f * v[m] + g * quarter[m]
-            force[l, m] += f * w[m] + g * quarter[m]
-        if stiffness == 1:
-            # d2 V / da db = -[c]x / 6 and cyclic; the stored block has the smaller node first
-            _add_skew(blocks, slot[t, 3], (-f if i < j else f), c)
-            _add_skew(blocks, slot[t, 4], (-f if j < l else f), a)
-            _add_skew(blocks, slot[t, 5], (-f if l < i else f), b)
+    for f in range(surfaces.face_at[k], surfaces.face_at[k + 1]):
+        node, slot = surfaces.face[f], surfaces.slot[f]
+        for t in range(surfaces.term_at[surfaces.kind[f]], surfaces.term_at[surfaces.kind[f] + 1]):
+            p, q, r = surfaces.term[t, 0], surfaces.term[t, 1], surfaces.term[t, 2]
+            i, j, l = node[p], node[q], node[r]
+            a, b, c = load3(x, i, 0), load3(x, j, 0), load3(x, l, 0)
+            u, v, w = cross(b, c), cross(c, a), cross(a, b)
+            det = dot(a, u)
+            s = -surfaces.weight[t] * level
             if rho != 0.0:
-                s = -rho / 6.0
-                us, vs, ws = (
-                    (s * u[0], s * u[1], s * u[2]),
-                    (s * v[0], s * v[1], s * v[2]),
-                    (s * w[0], s * w[1], s * w[2]),
-                )
-                _add_outer(blocks, slot[t, 0], us, quarter)
-                _add_outer(blocks, slot[t, 0], quarter, us)
-                _add_outer(blocks, slot[t, 1], vs, quarter)
-                _add_outer(blocks, slot[t, 1], quarter, vs)
-                _add_outer(blocks, slot[t, 2], ws, quarter)
-                _add_outer(blocks, slot[t, 2], quarter, ws)
-                for side in range(3):
-                    first, second = (us, vs) if side == 0 else ((vs, ws) if side == 1 else (ws, us))
-                    m, n = (i, j) if side == 0 else ((j, l) if side == 1 else (l, i))
-                    if m > n:
-                        first, second = second, first
-                    _add_outer(blocks, slot[t, 3 + side], first, quarter)
-                    _add_outer(blocks, slot[t, 3 + side], quarter, second)
+                for d in range(nodes):
+                    s -= rho * surfaces.lift[t, d] * dot(gravity, load3(x, node[d], 0))
+                _add_weight(surfaces, f, t, gravity, -rho, det, (u, v, w), force, blocks, stiffness)
+            energy += s * det
+            for m in range(3):
+                force[i, m] += s * u[m]
+                force[j, m] += s * v[m]
+                force[l, m] += s * w[m]
+            if stiffness == 1:
+                # d2 det / da db = -[c]x and cyclic; the stored block has the smaller node first
+                _add_skew(blocks, slot[p, q], (-s if i < j else s), c)
+                _add_skew(blocks, slot[q, r], (-s if j < l else s), a)
+                _add_skew(blocks, slot[r, p], (-s if l < i else s), b)
     return energy

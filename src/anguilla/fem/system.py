@@ -23,6 +23,7 @@ from anguilla.fem.elements import (
     shape_functions,
     star_pairs,
 )
+from anguilla.fem.faces import make_surfaces, pairs_of_faces, with_slots
 from anguilla.fem.frames import Frames
 from anguilla.fem.lanes import WORK, assemble_lanes, make_lanes
 from anguilla.fem.laws import LAWS, MEMBRANE
@@ -86,7 +87,7 @@ class SoftSystem:
         star_i, star_j = star_pairs(stars)
         segments = [lines.node[a:b] for a, b in zip(lines.part_at[:-1], lines.part_at[1:], strict=True)]
         line_pairs = [pairs_of(segment[None, :]) for segment in segments]
-        pattern = Pattern(keep, [pairs_of(elements.nodes), (star_i, star_j), *line_pairs])
+        pattern = Pattern(keep, [pairs_of(elements.nodes), (star_i, star_j), pairs_of_faces(surfaces), *line_pairs])
         self.elements = elements._replace(slot=np.ascontiguousarray(pattern.slots(*pairs_of(elements.nodes))))
         self.stars = stars._replace(slot=pattern.slots(star_i, star_j))
         self.layers = layers._replace(slot=np.ascontiguousarray(pattern.slots(*pairs_of(layers.nodes))))
@@ -95,7 +96,7 @@ class SoftSystem:
             slot_at=np.concatenate([[0], np.cumsum([len(s) for s in slots])]).astype(np.int64),
             slot=np.concatenate([*slots, np.zeros(0, dtype=np.int64)]),
         )
-        self.surfaces = _with_slots(surfaces, pattern)
+        self.surfaces = with_slots(surfaces, pattern)
         self.unknowns = Unknowns(self.grid.points, fixed, parts, pattern.rows, pattern.cols)
         self.pattern = pattern
         self.solver: LinearSolver = make_solver(solver, self.unknowns.points, self.unknowns.rows, self.unknowns.cols)
@@ -123,14 +124,21 @@ class SoftSystem:
             out[self.grid.with_middles(np.flatnonzero(mask))] = True
         return out
 
-    def _point(self, place: Floats, pad: float = 0.0) -> tuple[Ints, Floats]:
+    def _point(self, place: Floats, pad: float | None = None) -> tuple[Ints, Floats]:
         """Nodes (k,) and weights (k,) of a point of the body, held by the nodes within `pad` [m] of it."""
+        tet, bary = locate(self.body.mesh, place, "point", pad=pad)
+        cell = self.grid.cells[tet[0]]
         held = held_by(self.grid.points, place, pad) if pad else None
-        if held is not None:
-            return held
-        tet, bary = locate(self.body.mesh, place, "point")
-        weight = shape_functions(bary, self.grid.cells.shape[1])[0]
-        return self.grid.cells[tet[0]], weight
+        if held is None:
+            return cell, shape_functions(bary, len(cell))[0]
+        nodes, weights = held
+        off = place - weights @ self.grid.points[nodes]
+        if np.linalg.norm(off) > 1e-9 * np.linalg.norm(np.ptp(self.grid.points, axis=0)):
+            # nodes in a plane do not see what is off it: the element there carries the rest, as a bracket would
+            corner = self.grid.points[cell[:4]]
+            inner = np.linalg.solve((corner[1:] - corner[0]).T, off)
+            nodes, weights = np.r_[nodes, cell[:4]], np.r_[weights, -inner.sum(), inner]
+        return nodes, weights
 
     def _make_layers(self) -> Elements:
         nodes, gradient, weight, mu, lam = [], [], [], [], []
@@ -189,16 +197,12 @@ class SoftSystem:
         )  # fmt: skip
 
     def _make_surfaces(self) -> Surfaces:
-        triangles, at, fluid = [np.zeros((0, 3), dtype=np.int64)], [0], []
+        triangles, fluid = [], []
         for name, part in self.body.actuators.items():
             if isinstance(part, Chamber):
-                triangles.append(self.grid.refine(self.body.surface(part.surface, name)))
-                at.append(at[-1] + len(triangles[-1]))
+                triangles.append(self.body.surface(part.surface, name))
                 fluid.append([part.fluid_density, *part.port])
-        return Surfaces(
-            np.array(at, dtype=np.int64), np.ascontiguousarray(np.concatenate(triangles)), np.zeros((0, 6), dtype=np.int64),
-            np.array(fluid, dtype=float).reshape(-1, 4),
-        )  # fmt: skip
+        return make_surfaces(self.grid, triangles, fluid)
 
     def can_drift(self, efforts: Floats) -> bool:
         """Whether the body can move as a whole: its supports leave it free, and no tight tendon ties it to the world."""
@@ -219,7 +223,36 @@ class SoftSystem:
                 known = ", ".join(self.names) or "none"
                 raise DescriptionError(f"{what}: body {self.body.name!r} has no actuator {name!r}; it has: {known}.")
             values[self.names.index(name)] = as_number(value, f"{what}: the value of {name!r}")
+        self._check_limits(values, [self.names.index(name) for name in inputs], what)
         return values
+
+    def _check_limits(self, values: Floats, given: list[int], what: str) -> None:
+        """Refuse efforts, or strokes, beyond the limits of their actuators."""
+        low, high, least, most = self.limits()
+        if what == "strokes":
+            low, high = least, most
+        for k in given:
+            if not low[k] <= values[k] <= high[k]:
+                raise DescriptionError(f"{what}: {self.beyond(k, values[k], stroke=what == 'strokes')}.")
+
+    def beyond(self, k: int, value: float, *, stroke: bool = False) -> str:
+        """What is wrong with an effort, or a stroke, of actuator k that its limits do not allow, in words."""
+        part, low = self.body.actuators[self.names[k]], self.limits()[2 if stroke else 0][k]
+        high = self.limits()[3 if stroke else 1][k]
+        tendon = isinstance(part, Tendon)
+        field = "stroke" if stroke else "force" if tendon else "pressure"
+        kind, unit = {"force": ("tension", "N"), "pressure": ("pressure", "Pa")}.get(
+            field, ("stroke", "m" if tendon else "m^3")
+        )
+        reason = ""
+        if field == "force" and value < 0.0:
+            reason = " (a tendon cannot push)"
+        elif field == "pressure" and value < low:
+            reason = " (give a negative minimum if there is vacuum)"
+        return (
+            f"the {kind} of {self.names[k]!r} must lie between {low:g} and {high:g} {unit}, the limits in its {field}=; "
+            f"got {value:.6g}{reason}"
+        )
 
     def limits(self) -> tuple[Floats, Floats, Floats, Floats]:
         """Smallest and largest effort, smallest and largest stroke: (actuators,) each."""
@@ -235,7 +268,7 @@ class SoftSystem:
         return out
 
     def _volumes(self, x: Floats) -> Floats:
-        out = np.zeros(len(self.surfaces.triangle_at) - 1)
+        out = np.zeros(len(self.surfaces.face_at) - 1)
         volumes(self.surfaces, x, out)
         return out
 
@@ -382,11 +415,3 @@ def _free_motions(points: Floats, fixed: np.ndarray) -> int:
     arms = (points[node] - points.mean(axis=0)) / float(np.ptp(points, axis=0).max())
     along = np.eye(3)[axis]
     return 6 - int(np.linalg.matrix_rank(np.hstack([along, np.cross(arms, along)]), tol=1e-7 * np.sqrt(len(node))))
-
-
-def _with_slots(surfaces: Surfaces, pattern: Pattern) -> Surfaces:
-    t = surfaces.triangle
-    slots = [pattern.slots(t[:, k], t[:, k]) for k in range(3)]
-    for a, b in ((0, 1), (1, 2), (2, 0)):
-        slots.append(pattern.slots(np.minimum(t[:, a], t[:, b]), np.maximum(t[:, a], t[:, b])))
-    return surfaces._replace(slot=np.ascontiguousarray(np.stack(slots, axis=1)))

@@ -1,0 +1,451 @@
+"""Verification of what the solvers answer, independent of their word: finer grids, half steps, energy, restarts.
+
+`judge(spec)` asks the questions of a specification and returns a record: an outcome for the equilibrium, for the motion,
+and for the robot (the worst of the two), with reasons, warnings and numbers.
+
+    right      verified
+    said       wrong, but a warning, the status or the judge of the library says so
+    refused    the library raised an AnguillaError
+    undecided  finer answers do not agree with each other either (chaos), or could not be had
+    wrong      a silent failure
+    crash      any other exception
+"""
+
+from __future__ import annotations
+
+import re
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from describe import build, finer
+from scipy.linalg import eigh
+
+import anguilla as ag
+from anguilla.assemble.system import System
+from anguilla.assemble.user import move
+
+LIMIT = 0.02  # of the length (or of the energy in play): beyond, an answer is wrong
+BALANCED = 1e-4  # of the loads
+CLOSED = 1e-5  # of the length, or [rad]
+ORDER = ("crash", "hang", "wrong", "refused", "said", "undecided", "right")  # of outcomes, the worst first
+
+
+def judge(spec: dict) -> dict:
+    """The record of a robot."""
+    began = time.perf_counter()
+    record: dict[str, Any] = {}
+    eq = None
+    if spec["statics"]:
+        record["statics"], eq = _asked(check_statics, spec)
+    record["motion"], _ = _asked(check_motion, spec, eq)
+    outcomes = [part["outcome"] for part in record.values()]
+    record["outcome"] = min(outcomes, key=ORDER.index)
+    worst = next(name for name, part in record.items() if name != "outcome" and part["outcome"] == record["outcome"])
+    record["reason"] = "" if record["outcome"] == "right" else f"{worst}: {record[worst]['reason']}"
+    record["seconds"] = round(time.perf_counter() - began, 3)
+    return record
+
+
+def _asked(check: Callable, *given: Any) -> tuple[dict, Any]:
+    """The verdict of a check; errors of the library are refusals, any other exception is a crash."""
+    began = time.perf_counter()
+    numbers: dict[str, Any] = {}
+    result = None
+    try:
+        outcome, reason, result = check(*given, numbers)
+    except ag.AnguillaError as error:
+        outcome, reason = "refused", str(error)
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        outcome, reason = "crash", f"{type(error).__name__}: {error} ({place.name}, line {place.lineno})"
+    verdict = {"outcome": outcome, "reason": reason, "seconds": round(time.perf_counter() - began, 3), **numbers}
+    return verdict, result
+
+
+def listen(ask: Callable) -> tuple[Any, list[str]]:
+    """What a solver returns, and its warnings."""
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        found = ask()
+    return found, [str(w.message) for w in heard if issubclass(w.category, ag.AnguillaWarning)]
+
+
+def _verdict(faults: list[str], said: list[str]) -> tuple[str, str]:
+    if not faults:
+        return "right", ""
+    return ("said" if said else "wrong"), "; ".join(faults)
+
+
+def flagged(result: Any, heard: list[str]) -> list[str]:
+    """Whatever the library says against its own answer: warnings, its judge, the message of the status."""
+    said = list(heard)
+    quality = getattr(result, "quality", None)
+    if quality is not None and not getattr(quality, "ok", True):
+        said.append(f"quality: {quality}"[:200])
+    if re.search("unstable|not unique", result.status.message):
+        said.append(result.status.message)
+    return said
+
+
+# Equilibria -----------------------------------------------------------------------------------------------------------
+
+
+def check_statics(spec: dict, numbers: dict) -> tuple[str, str, Any]:
+    """Outcome, reason and equilibrium."""
+    made = build(spec)
+    eq, heard = listen(lambda: ag.statics(made.robot, inputs=made.inputs))
+    said = flagged(eq, heard)
+    numbers["warnings"] = said
+    for name in ("error_estimate",):
+        if getattr(eq, name, None) is not None:
+            numbers[name] = _plain(getattr(eq, name))
+    faults = equilibrium_faults(made, eq, said, numbers)
+    outcome, reason = _verdict(faults, said)
+    return outcome, reason, eq
+
+
+def equilibrium_faults(made: SimpleNamespace, eq: Any, said: list[str], numbers: dict) -> list[str]:
+    """What is wrong with an equilibrium, in words."""
+    spec, length = made.spec, made.spec["length"]
+    if not np.all(np.isfinite(eq.q)):
+        return ["numbers are not finite"]
+    faults = []
+    unbalanced = imbalance(made, eq)
+    numbers["imbalance"] = _plain(unbalanced)
+    if unbalanced > BALANCED:
+        faults.append(f"unbalanced by {unbalanced:.1e} of the loads")
+    gap = open_by(made, eq)
+    if gap > CLOSED:
+        faults.append(f"a loop is open by {gap:.1e}")
+    unsure = any(re.search("unstable|not unique", word) for word in said)
+    growth = instability(made, eq)
+    numbers["growth"] = _plain(growth)
+    if growth > 0.05 and not unsure:
+        faults.append(f"unstable: grows by exp({growth:.2g}) in 1 / the rate of the first mode")
+    here = positions(made, eq)
+    wander = _moved(made, here, lambda: ag.statics(made.robot, inputs=made.inputs, start=eq))
+    numbers["restart"] = _plain(wander)
+    if wander is not None and wander > 1e-4 and not unsure:
+        faults.append(f"a restart from the answer moves by {wander:.1e} of the length")
+    if growth < 1e-3 and not unsure and not faults:
+        q = move(eq.system.tree, eq.q, 1e-3 / eq.system.tree.scale * np.cos(1.0 + np.arange(len(eq.q))))
+        back = _moved(made, here, lambda: ag.statics(made.robot, inputs=made.inputs, start=q))
+        numbers["perturbed"] = _plain(back)
+        if back is not None and back > 1e-3:
+            faults.append(f"a start beside the answer ends {back:.1e} of the length away")
+    errors = []
+    for times in (2, 4):
+        other = build(finer(spec, times))
+        errors.append(_moved(other, here, lambda: ag.statics(other.robot, inputs=other.inputs, start=eq.q)))  # noqa: B023
+    numbers["grid"] = [_plain(e) for e in errors]
+    if not unsure and None not in errors and min(errors) > LIMIT and abs(errors[1] - errors[0]) < 0.5 * max(errors):
+        faults.append(f"finer grids differ by {max(errors):.1e} of the length")
+    numbers["error"] = _plain(max((e for e in errors if e is not None), default=None))
+    numbers["size"] = len(eq.q)
+    assert length > 0.0
+    return faults
+
+
+def _moved(made: SimpleNamespace, here: np.ndarray, ask: Callable) -> float | None:
+    """How far [length] another equilibrium is; None if there is none."""
+    try:
+        other, _ = listen(ask)
+    except ag.AnguillaError:
+        return None
+    return float(np.max(np.linalg.norm(positions(made, other) - here, axis=-1))) / made.spec["length"]
+
+
+def positions(made: SimpleNamespace, result: Any) -> np.ndarray:
+    """Positions (..., frames, 3) [m] of the ends and middles of all parts."""
+    return np.stack([result.position(frame) for frame in made.ends], axis=-2)
+
+
+def load_size(made: SimpleNamespace, system: System, t: float = 0.0) -> float:
+    """What acts on the robot, as a moment [N m]: weight and forces times the length, and moments."""
+    length, loads = made.spec["length"], system.loads(t, made.inputs).loads
+    still = np.zeros(system.size)
+    force = system.residual(still, t=t, inputs=made.inputs)
+    weight = float(np.linalg.norm(made.robot.gravity_values([t])[0])) * _mass(made)
+    given = sum(_size(load, t, length) for load in made.robot.loads)
+    assert loads is not None
+    return weight * length + given + float(np.max(np.abs(force / system.tree.scale), initial=0.0))
+
+
+def _size(load: Any, t: float, length: float) -> float:
+    if isinstance(load, ag.Wrench):
+        moment, force = load.values([t])[0][:3], load.values([t])[0][3:]
+        return float(np.linalg.norm(moment) + length * np.linalg.norm(force))
+    return 0.0
+
+
+def _mass(made: SimpleNamespace) -> float:
+    parts = made.robot.parts
+    return sum(
+        p.rod.mass if hasattr(p, "rod") else p.body.mass for p in parts if hasattr(p, "rod") or hasattr(p, "body")
+    )
+
+
+def imbalance(made: SimpleNamespace, eq: Any) -> float:
+    """Largest generalised force left, as a part of the loads and of the elastic force on the same coordinate."""
+    system = eq.system
+    left = system.residual(eq.q, t=eq.t, inputs=made.inputs, multipliers=eq.multipliers) / system.tree.scale
+    left[system._loads.driven] = 0.0
+    rest = np.zeros(system.size)
+    for layout in system.model.parts:
+        rest[layout.joint] = layout.part.joint.rest_values
+    elastic = np.abs(system.elastic_stiffness() @ (eq.q - rest)) / system.tree.scale
+    unit = elastic + load_size(made, system, eq.t)
+    return float(np.max(np.abs(left) / np.where(unit > 0.0, unit, 1.0), initial=0.0))
+
+
+def tangent_by_differences(system: System, q: np.ndarray, t: float, inputs: dict, lam: np.ndarray) -> np.ndarray:
+    """dR/dq (n, n) by central differences of the residual."""
+    n = system.size
+    out = np.zeros((n, n))
+    for k in range(n):
+        h = np.zeros(n)
+        h[k] = 1e-5 / system.tree.scale[k]
+        ahead, back = (
+            system.residual(move(system.tree, q, s * h), t=t, inputs=inputs, multipliers=lam) for s in (1.0, -1.0)
+        )
+        out[:, k] = (ahead - back) / (2.0 * h[k])
+    return out
+
+
+def instability(made: SimpleNamespace, eq: Any) -> float:
+    """Growth rate of the fastest growing small motion, times the time of the robot's first mode; 0 if it is stable."""
+    system, inputs = eq.system, made.inputs
+    n, lam = system.size, eq.multipliers
+    K = tangent_by_differences(system, eq.q, eq.t, inputs, lam)
+    _, C, M = system.matrices(eq.q, t=eq.t, inputs=inputs, multipliers=lam)
+    scale = system.tree.scale
+    keep = np.setdiff1d(np.arange(n), system._loads.driven)
+    V = np.eye(n)[:, keep] / scale[None, keep]
+    if system.rows:
+        J = system.constraints(eq.q, t=eq.t, inputs=inputs)[1] @ V
+        _, s, rows = np.linalg.svd(J)
+        V = V @ rows[int(np.sum(s > 1e-9 * max(s[0], 1e-300))) :].T
+    if not V.shape[1]:
+        return 0.0
+    K, C, M = (V.T @ X @ V for X in (K, C, 0.5 * (M + M.T)))
+    try:
+        squares, shapes = eigh(0.5 * (K + K.T), M)
+    except np.linalg.LinAlgError:
+        return 0.0
+    pace = made.spec["pace"]
+    noise = 1e-7 * np.sqrt(np.max(np.abs(squares)))  # of differences
+    skew = np.linalg.norm(K - K.T) > 1e-5 * np.linalg.norm(K)
+    if not skew:
+        rate = np.sqrt(max(0.0, -squares[0]))
+    else:  # modes of the slow half: fast ones are stiff and say nothing
+        k = min(len(squares), 12)
+        S = shapes[:, :k]
+        Kk, Ck = S.T @ K @ S, S.T @ C @ S
+        A = np.block([[np.zeros((k, k)), np.eye(k)], [-Kk, -Ck]])
+        rate = max(0.0, float(np.max(np.linalg.eigvals(A).real)))
+    return float(rate * pace) if rate > 10.0 * noise else 0.0
+
+
+# Loops ----------------------------------------------------------------------------------------------------------------
+
+
+def open_by(made: SimpleNamespace, result: Any) -> float:
+    """Largest gap of a closure: lengths as a part of the robot's, angles in [rad]."""
+    worst = 0.0
+    for closure in made.robot.closures.values():
+        if callable(closure.pose):
+            continue
+        a, b = (np.atleast_3d(result.pose(f)).reshape(-1, 4, 4) for f in (closure.a, closure.b))
+        between = np.linalg.inv(a @ np.asarray(closure.pose)) @ b
+        worst = max(worst, _joint_gap(closure.joint, between, made.spec["length"]))
+    return worst
+
+
+def _joint_gap(joint: Any, pose: np.ndarray, length: float) -> float:
+    """How far poses (nt, 4, 4) are from what a joint allows."""
+    R, x = pose[:, :3, :3], pose[:, :3, 3] / length
+    kind = type(joint).__name__
+    turned, shifted = [], x
+    if kind in ("Fixed", "Prismatic"):
+        turned.append(np.linalg.norm(R - np.eye(3), axis=(1, 2)))
+    if kind in ("Revolute", "Cylindrical", "Prismatic", "Planar"):
+        axis = np.asarray(joint.normal if kind == "Planar" else joint.axis, dtype=float)
+        along = (x @ axis)[:, None] * axis
+        if kind in ("Revolute", "Cylindrical", "Planar"):
+            turned.append(np.linalg.norm(R @ axis - axis, axis=1))
+        shifted = x if kind == "Revolute" else along if kind == "Planar" else x - along
+    if kind == "Universal":
+        first, second = np.asarray(joint.first, dtype=float), np.asarray(joint.second, dtype=float)
+        turned.append(np.abs(R @ second @ first - second @ first))
+    return float(max([np.max(np.linalg.norm(shifted, axis=1)), *(np.max(v) for v in turned)]))
+
+
+# Motions --------------------------------------------------------------------------------------------------------------
+
+
+def check_motion(spec: dict, eq: Any, numbers: dict) -> tuple[str, str, Any]:
+    """Outcome, reason and motion."""
+    made = build(spec)
+    start = _start(spec, made, eq)
+    dt, steps = spec["motion"]["dt"], spec["motion"]["steps"]
+
+    def run(cut: int, begin: Any = start, count: int = steps) -> Any:
+        return ag.simulate(
+            made.robot, duration=count * dt, dt=dt / cut, every=cut, inputs=made.inputs, start=begin, progress=False
+        )
+
+    result, heard = listen(lambda: run(1))
+    said = flagged(result, heard)
+    numbers["warnings"] = said
+    quality = getattr(result, "quality", None)
+    if quality is not None:
+        numbers["flagged"] = not getattr(quality, "ok", True)
+        numbers["time_error"] = _plain(getattr(quality, "time_error", None))
+    error, sure = true_error(made, result, run)
+    numbers["error"] = _plain(error)
+    faults = motion_faults(made, result, error, numbers)
+    if error is not None and sure and error > LIMIT:
+        faults.insert(0, f"off by {error:.1e} of the length")
+    if not faults and not sure:
+        return "undecided", "finer steps do not agree with each other", result
+    if _is_steady(spec) and not faults and error is not None and error < LIMIT:
+        gone = _restart(made, result, run, steps)
+        numbers["restart"] = _plain(gone)
+        if gone is not None and gone > max(LIMIT, 4.0 * error):
+            faults.append(f"going on from the middle ends {gone:.1e} of the length away")
+    outcome, reason = _verdict(faults, said)
+    return outcome, reason, result
+
+
+def _start(spec: dict, made: SimpleNamespace, eq: Any) -> Any:
+    start = spec["motion"]["start"]
+    if start == "equilibrium":
+        return eq
+    if isinstance(start, dict) and "held" in start:
+        held = build(spec, held=True)
+        try:
+            return listen(lambda: ag.statics(held.robot, inputs=held.inputs))[0].q
+        except ag.AnguillaError:
+            return eq
+    if isinstance(start, dict):
+        size = made.robot.size
+        if len(start["q"]) != size:
+            return None
+        return (start["q"], start["v"]) if "v" in start else start["q"]
+    return None
+
+
+def true_error(made: SimpleNamespace, result: Any, run: Callable) -> tuple[float | None, bool]:
+    """Largest distance [length] from the motion with ever smaller steps, and whether those agree among themselves."""
+    length = made.spec["length"]
+    away = lambda a, b: float(np.max(np.linalg.norm(a - b, axis=-1))) / length
+    mine, last, error = positions(made, result), None, None
+    for cut in (2, 4, 8, 16):
+        try:
+            other = positions(made, listen(lambda: run(cut))[0])  # noqa: B023
+        except ag.AnguillaError:
+            return error, False
+        error = away(mine, other)
+        if last is not None and away(last, other) < 0.25 * max(error, LIMIT):
+            best = other + (other - last) / 3.0
+            return away(mine, best), True
+        last = other
+    return error, False
+
+
+def motion_faults(made: SimpleNamespace, result: Any, error: float | None, numbers: dict) -> list[str]:
+    """What is wrong with a motion, in words, apart from its error."""
+    if not (np.all(np.isfinite(result.q)) and np.all(np.isfinite(result.v))):
+        return ["numbers are not finite"]
+    faults = []
+    gap = open_by(made, result)
+    if gap > CLOSED:
+        faults.append(f"a loop opens by {gap:.1e}")
+    gained = energy_gained(made, result)
+    numbers["gained"] = _plain(gained)
+    if gained is not None and gained > LIMIT:
+        faults.append(f"gains {gained:.1e} of the energy in play")
+    lost = momentum_lost(made, result)
+    numbers["momentum"] = _plain(lost)
+    if lost is not None and lost > 1e-3:
+        faults.append(f"momentum changes by {lost:.1e} without a cause")
+    return faults
+
+
+STILL = {"Wrench", "Spring", "Contact", "ResistiveForce"}  # loads whose work is known or negative
+
+
+def _is_steady(spec: dict) -> bool:
+    """Whether nothing depends on time and nothing keeps a state of its own, so that a run may go on from its end."""
+    return "signal" not in str(spec) and not any(load["call"] == "Thruster" for load in spec["loads"])
+
+
+def energy_gained(made: SimpleNamespace, run: Any) -> float | None:
+    """Growth of the total energy as a part of the energy in play; None where loads may put energy in."""
+    spec = made.spec
+    known = all(
+        load["call"] in STILL and "moment" not in load and "follower" not in load and "current" not in load
+        for load in spec["loads"]
+    )
+    driven = any("motion" in part.get("joint", {}) or "effort" in part.get("joint", {}) for part in spec["parts"])
+    lines = all("friction" not in a["what"] and "compliance" not in a["what"] for a in spec["actuators"])
+    if not (known and lines and _is_steady(spec)) or driven:
+        return None
+    energy = run.energy
+    terms = [energy["kinetic"], energy["elastic"], energy["gravitational"]]
+    for load in made.robot.loads:
+        if type(load).__name__ == "Wrench":
+            terms.append(-run.position(load.frame) @ np.asarray(load.force, dtype=float))
+    for name, actuator in made.robot.actuators.items():
+        if getattr(actuator, "by", "tension") == "tension":
+            terms.append(actuator.tension_per_input * made.inputs[name] * run.length(name))
+    play = sum(float(np.ptp(term)) for term in terms)
+    total = np.sum(terms, axis=0)
+    gain = float(np.max(total - np.minimum.accumulate(total)))
+    swing = _mass(made) * (spec["length"] / spec["pace"]) ** 2  # of a robot that swings by its length
+    floor = 1e-6 * swing + 1e-9 * sum(float(np.max(np.abs(term))) for term in terms)
+    return gain / max(play, floor)
+
+
+def momentum_lost(made: SimpleNamespace, run: Any) -> float | None:
+    """Change of the momentum of a robot that nothing outside acts on, as a part of mass times speed."""
+    spec = made.spec
+    first, others = spec["parts"][0], spec["parts"][1:]
+    free = first.get("joint", {}).get("call") == "Free" and not {"damping", "effort"} & set(first["joint"])
+    inside = all(load["call"] == "Muscle" for load in spec["loads"])
+    if not free or not inside or np.any(spec["gravity"]) or any(part["at"] == "robot.ground" for part in others):
+        return None
+    if any("robot.ground" in (c["a"], c["b"]) for c in spec["closures"]):
+        return None
+    mass = _mass(made)
+    speed = np.sqrt(2.0 * np.max(run.energy["kinetic"]) / mass)
+    return (
+        float(np.max(np.linalg.norm(run.momentum - run.momentum[0], axis=1))) / (mass * speed) if speed > 0.0 else 0.0
+    )
+
+
+def _restart(made: SimpleNamespace, result: Any, run: Callable, steps: int) -> float | None:
+    """How far [length] the end is when the motion is stopped in the middle and goes on."""
+    try:
+        half, _ = listen(lambda: run(1, count=steps // 2))
+        rest, _ = listen(lambda: run(1, begin=half, count=steps - steps // 2))
+    except ag.AnguillaError:
+        return None
+    gone = positions(made, rest)[-1] - positions(made, result)[-1]
+    return float(np.max(np.linalg.norm(gone, axis=-1))) / made.spec["length"]
+
+
+def _plain(value: Any) -> Any:
+    """A number for JSON, with three digits."""
+    if value is None:
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return str(value)
+    return float(f"{number:.2e}") if np.isfinite(number) else str(number)

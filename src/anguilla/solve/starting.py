@@ -17,9 +17,12 @@ from anguilla.errors import SolverError
 from anguilla.loads.table import DT, INPUT, KIND, LENGTH, MOTION, TWIST, WHICH, Loads
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.solve.closing import loose
+from anguilla.solve.schemes import Coefficients
 
 STEP, PART = 1e-4, 0.05  # [s] of differences in time, at most; and as a part of a time step
-SMOOTH = 0.3  # part by which the change of the accelerations may change over a step
+SMOOTH = (
+    0.3  # part by which the change of the accelerations may change over a step, and which a step may fail to follow
+)
 TAUT, ROUGH = 1e-6, 1e-2  # part of its length by which a tendon may be off the length it is held at
 STILL = 1e-7  # [m/s] at which a tendon does not lengthen
 
@@ -182,15 +185,16 @@ def _accelerations(start: _Start, taut: Ints, tension: Floats, free: Ints, given
 
 
 def settled(
-    system: System, inputs: Inputs, t: float, state: tuple[Floats, ...], dt: float, beta: float, gamma: float
+    system: System, inputs: Inputs, t: float, state: tuple[Floats, ...], dt: float, scheme: Coefficients
 ) -> tuple[Floats, Floats]:
     """Changes of the rates and of the averaged accelerations with which the multipliers of a scheme start smoothly.
 
     A scheme that keeps q in time follows a = A + (1/2 - gamma) dt A' and, along the constraints,
     v + (1/6 - beta - (1/2 - gamma)/2) dt^2 A'. Without these offsets the multipliers swing, by a part of dt, for a while.
-    A motion that is not smooth over a step gets none.
+    A motion that is not smooth over a step, or excites modes that the step cannot resolve, gets none.
     """
     q, v, a, lam = state
+    _, _, beta, gamma, _ = scheme
     scale, delay, none = system.tree.scale, 0.5 - gamma, (np.zeros(system.size), np.zeros(system.size))
     rates = []
     for h in (dt, 0.5 * dt):
@@ -204,6 +208,8 @@ def settled(
         return none
     start = _start(system, inputs, t, q, v, dt)
     free = np.setdiff1d(np.arange(system.size), system._loads.driven)
+    if not _followed(start, lam, jerk, free, scheme):
+        return none
     matrix, J, _, scale = _balance(start, free, np.zeros(system.rows), a)
     loose_rows = np.flatnonzero(start.twist | (start.length & ((lam == 0.0) | (system._loads.constraints.value > 0.0))))
     _release(matrix, len(free), loose_rows)
@@ -213,6 +219,29 @@ def settled(
     change[free] = _solve(system, matrix, right, free)[: len(free)] / scale
     jerk[system._loads.driven] = 0.0
     return (1.0 / 6.0 - beta - 0.5 * delay) * dt**2 * change, delay * dt * jerk
+
+
+def _followed(start: _Start, lam: Floats, jerk: Floats, free: Ints, scheme: Coefficients) -> bool:
+    """Whether a linear step of the scheme, T x = ca M jerk with T = K + cv C + ca M, follows a change of accelerations.
+
+    What it misses is weighed by T, as energy: a little of a mode much faster than dt is too much. A heavily damped one
+    passes for smooth, since its acceleration changes in proportion to the time looked ahead.
+    """
+    system, loads, n, inner = start.system, start.loads(), start.system.size, len(free)
+    am, af, beta, gamma, _ = scheme
+    cv, ca = gamma / (beta * start.dt), (1.0 - am) / (1.0 - af) / (beta * start.dt**2)
+    evaluate(system, loads, start.q, start.v, np.zeros(n), lam)
+    places = np.concatenate([free, n + np.arange(system.rows)])
+    whole = system._bordered(loads, lam, cv, ca)[np.ix_(places, places)]
+    slow = system._bordered(loads, lam, cv, 0.0)[np.ix_(free, free)]
+    scale = np.concatenate([system.tree.scale[free], np.ones(system.rows)])
+    right = np.concatenate([-slow @ jerk[free], np.zeros(system.rows)]) / scale
+    try:
+        missed = _solve(system, whole / np.outer(scale, scale), right, free)[:inner] / scale[:inner]
+    except SolverError:
+        return False
+    T = whole[:inner, :inner]
+    return bool(0.0 <= missed @ T @ missed < SMOOTH**2 * (jerk[free] @ T @ jerk[free]))
 
 
 def _solve(system: System, matrix: Floats, right: Floats, free: Ints) -> Floats:

@@ -92,13 +92,14 @@ class _Motion:
         if len(state):
             state[:, 1] = state[:, 2]
 
-    def settle(self, t: float, dt: float) -> None:
-        """Offsets of the scheme at the start, so that multipliers start smoothly."""
-        if self.system.rows and forgets(self.scheme):
-            state, (beta, gamma) = (self.q, self.v, self.acc, self.lam), self.scheme[2:4]
-            dv, da = settled(self.system, self.inputs, t, state, dt, beta, gamma)
-            self.v += dv
-            self.a += da
+    def settle(self, t: float, dt: float) -> bool:
+        """Offsets of the scheme at the start, so that multipliers start smoothly; whether there are any."""
+        if not self.system.rows or not forgets(self.scheme):
+            return False
+        dv, da = settled(self.system, self.inputs, t, (self.q, self.v, self.acc, self.lam), dt, self.scheme)
+        self.v += dv
+        self.a += da
+        return bool(np.any(dv) or np.any(da))
 
     def balance(self, t: Floats, q: Floats, v: Floats, inputs: Inputs | None = None) -> Floats:
         """Accelerations (nt, n) that balance the states (q, v) (nt, n) at times t (nt,) [s], in memory of their own."""
@@ -190,9 +191,7 @@ def simulate_system(
     rows = steps // every + 1
     out = (*(np.zeros((rows, system.size)) for _ in range(3)), np.zeros((rows, system.rows)))
     _keep(motion, out, 0)
-    settled_start = smooth_start and system.rows > 0 and forgets(scheme)
-    if settled_start:
-        motion.settle(0.0, dt)
+    settled_start = smooth_start and motion.settle(0.0, dt)
     with progress_bar(f"simulating {robot.name}", steps, progress) as tick:
         if error is None:
             done, status = _fixed(motion, dt, steps, every, out, tick, checkpoint)

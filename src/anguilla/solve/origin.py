@@ -4,7 +4,8 @@ A motion starts at q and v, closed if there are loops, with the accelerations A 
 
     R(q, v, A, lambda) = 0,    d/dt (J v) = 0 with v' = A  (hard constraints),    phi(q, lambda) = 0  (elastic tendons).
 
-Integrals of thrusters are zero there. The time derivative of J v is a difference of fourth order along the motion.
+Integrals of thrusters are zero there. The time derivative of J v is J A, and differences of fourth order: of J v along v, by
+a displacement of fixed size however fast the robot is, and in time, by a part of dt, where inputs or loads change.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from anguilla.loads.table import DT, KIND, LENGTH, MOTION, THRUSTER, TWIST, Load
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.solve.closing import RANK, _metric
 
-STEP = 1e-3  # [s], [rad]: of differences of fourth order
+STEP = 1e-3  # [rad] or relative displacement: of differences of fourth order
+PART, LONGEST, UNKNOWN = 0.25, 1e-3, 1e-4  # of those in time: of dt, [s] at most, and [s] where there is no dt
 FOURTH = ((-2, 1.0 / 12.0), (-1, -8.0 / 12.0), (1, 8.0 / 12.0), (2, -1.0 / 12.0))
 SAMPLES = 4  # instants before and after the start
 
@@ -30,11 +32,12 @@ SAMPLES = 4  # instants before and after the start
 class Origin:
     """The start of a motion, in a robot or in one of another design.
 
-    `table` holds the loads at the start and STEP, 2 STEP, ... before and after it.
+    `table` holds the loads at the start and h, 2 h, ... before and after it, of `instants`; dt > 0 lets twists be held.
     """
 
     system: System
     table: LoadTable
+    h: float
     dt: float
     q: Floats
     v: Floats
@@ -87,18 +90,20 @@ class Origin:
         n, rest = self.system.size, 0.0 * v
         if self.moving:
             ends = [weight * self.values(q, rest, k + step)[n:] for step, weight in FOURTH]
-            total = total + np.where(self.twist, 0.0, np.sum(ends, axis=0) / STEP)
+            total = total + np.where(self.twist, 0.0, np.sum(ends, axis=0) / self.h)
         if np.any(self.twist):
             total = total + np.where(self.twist, self.values(q, rest, k)[n:], 0.0)
         return total
 
     def second(self, q: Floats, v: Floats) -> Floats:
         """Time derivative (m,) of the rates of the constraints, at the accelerations of the start."""
-        found = np.zeros(self.system.rows)
+        found = self.gradient(q) @ self.a
+        speed = float(np.linalg.norm(self.system.tree.scale * v))
         for step, weight in FOURTH:
-            s = step * STEP
-            there = move(self.system.tree, q, s * v + 0.5 * s * s * self.a)
-            found += weight / STEP * self.rates(there, v + s * self.a, step if self.moving else 0)
+            if speed > 0.0:
+                found += weight * speed / STEP * self.rates(move(self.system.tree, q, step * STEP / speed * v), v)
+            if self.moving:
+                found += weight / self.h * self.rates(q, v, step)
         return found
 
     def balance(self, q: Floats, v: Floats) -> Floats:
@@ -146,24 +151,30 @@ class Origin:
         return flat[:, :n], steep[:, :n]
 
     def along(self, function: Callable[[Floats, Floats], Floats], rates: bool = True) -> tuple[Floats, Floats]:
-        """Derivatives (m, n) of a function (m,) of (q, v) by differences of fourth order."""
+        """Derivatives (m, n) of a function (m,) of (q, v), at most quadratic in v, by differences of fourth order."""
         n, scale = self.system.size, self.system.tree.scale
         by_q, by_v = np.zeros((2, self.system.rows, n))
+        faster = max(float(np.linalg.norm(scale * self.v)), STEP / self.h)  # [rad/s] any step is exact: a large one
         for k in range(n):
-            h = STEP / scale[k]
-            unit = h * np.eye(n)[k]
+            place, rate = STEP / scale[k] * np.eye(n)[k], faster / scale[k] * np.eye(n)[k]
             for step, weight in FOURTH:
-                by_q[:, k] += weight / h * function(move(self.system.tree, self.q, step * unit), self.v)
+                by_q[:, k] += weight / place[k] * function(move(self.system.tree, self.q, step * place), self.v)
                 if rates:
-                    by_v[:, k] += weight / h * function(self.q, self.v + step * unit)
+                    by_v[:, k] += weight / rate[k] * function(self.q, self.v + step * rate)
         return by_q, by_v
+
+
+def instants(t: float, dt: float) -> tuple[Floats, float]:
+    """Times [s] about t at which an Origin needs the loads, and the time h [s] between them."""
+    h = min(LONGEST, PART * dt) if dt > 0.0 else UNKNOWN
+    return t + h * np.arange(-SAMPLES, SAMPLES + 1), h
 
 
 def origin(system: System, inputs: Inputs, dt: float, states: tuple[Floats, ...]) -> Origin:
     """The start of a motion with the given states Q, V, A, LAM."""
-    table = system.loads(STEP * np.arange(-SAMPLES, SAMPLES + 1), inputs)
+    times, h = instants(0.0, dt)
     q, v, a, lam = (np.ascontiguousarray(x[0]) for x in states)
-    return Origin(system, table, dt, q, v, a, lam)
+    return Origin(system, system.loads(times, inputs), h, dt, q, v, a, lam)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The start of a motion: rates that keep the constraints, accelerations and multipliers that balance and keep them.
 
-Time derivatives of the constraints come from central differences along the motion. A tendon held at a length is taut or
+Time derivatives of the constraints are those of origin.py. A tendon held at a length is taut or
 slack: its tension T and the acceleration of its length satisfy T >= 0, l'' <= input'', T (l'' - input'') = 0.
 """
 
@@ -17,9 +17,12 @@ from anguilla.errors import SolverError
 from anguilla.loads.table import DT, INPUT, KIND, LENGTH, MOTION, TWIST, WHICH, Loads
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.solve.closing import loose
+from anguilla.solve.origin import SAMPLES, Origin, instants
+from anguilla.solve.schemes import Coefficients
 
-STEP, PART = 1e-4, 0.05  # [s] of differences in time, at most; and as a part of a time step
-SMOOTH = 0.3  # part by which the change of the accelerations may change over a step
+SMOOTH = (
+    0.3  # part by which the change of the accelerations may change over a step, and which a step may fail to follow
+)
 TAUT, ROUGH = 1e-6, 1e-2  # part of its length by which a tendon may be off the length it is held at
 STILL = 1e-7  # [m/s] at which a tendon does not lengthen
 
@@ -29,7 +32,8 @@ class _Start:
     """A state on its way to being consistent."""
 
     system: System
-    table: LoadTable  # before, at and after the start
+    table: LoadTable  # about the start
+    h: float  # [s] between its instants
     q: Floats
     v: Floats
     dt: float
@@ -37,21 +41,25 @@ class _Start:
     def __post_init__(self) -> None:
         kinds = self.system._loads.constraints.table[:, KIND]
         self.twist, self.length = kinds == TWIST, kinds == LENGTH
-        self.step = _step(self.dt)
         # multipliers for which a tendon at its length counts as taut, and an elastic one when it is longer
         elastic = self.system._loads.constraints.value > 0.0
         self.test = np.where(self.length, np.where(elastic, 1e-12, 1.0), 0.0)
 
-    def loads(self, k: int = 1, moving: bool = True) -> Loads:
-        """Loads before (0), at (1) or after (2) the start; twists are held when moving."""
-        loads = self.table.at(k)
-        loads.row[DT] = max(self.dt, self.step) if moving else 0.0
+    def loads(self, moving: bool = True) -> Loads:
+        """Loads at the start; twists are held when moving."""
+        loads = self.table.at(SAMPLES)
+        loads.row[DT] = max(self.dt, self.h) if moving else 0.0
         return loads
 
-    def values(self, k: int, q: Floats, v: Floats) -> Floats:
+    def values(self, q: Floats, v: Floats) -> Floats:
         """Values of all constraints."""
         zero = np.zeros(self.system.size)
-        return evaluate(self.system, self.loads(k), q, v, zero, self.test)[self.system.size :].copy()
+        return evaluate(self.system, self.loads(), q, v, zero, self.test)[self.system.size :].copy()
+
+    def origin(self) -> Origin:
+        """The same start with no accelerations yet, for the time derivatives of its constraints."""
+        zero = np.zeros(self.system.size)
+        return Origin(self.system, self.table, self.h, max(self.dt, self.h), self.q, self.v, zero, self.test)
 
     def gradients(self) -> tuple[Floats, Floats]:
         """J (m, n) with respect to rates, and dR/dlambda (n, m)."""
@@ -65,7 +73,7 @@ class _Start:
         c = self.system._loads.constraints
         wanted = np.zeros(self.system.rows)
         wanted[self.length] = self.loads().row[self._at(INPUT) + c.table[self.length, WHICH]]
-        values = self.values(1, self.q, 0.0 * self.v)
+        values = self.values(self.q, 0.0 * self.v)
         gap = values + c.value * self.test
         slack = (c.slack == 1) & self.length
         stiff = self.length & (c.value == 0.0) & ~slack
@@ -83,14 +91,9 @@ class _Start:
         return int(self.system._loads.at[place])
 
 
-def _step(dt: float) -> float:
-    """[s] between the points of differences in time: a motion with short steps is fast; dt = 0 says nothing."""
-    return min(STEP, PART * dt) if dt > 0.0 else STEP
-
-
 def _start(system: System, inputs: Inputs, t: float, q: Floats, v: Floats, dt: float) -> _Start:
-    step = _step(dt)
-    return _Start(system, system.loads([t - step, t, t + step], inputs), q, v, dt)
+    times, h = instants(t, dt)
+    return _Start(system, system.loads(times, inputs), h, q, v, dt)
 
 
 def consistent(
@@ -102,7 +105,7 @@ def consistent(
     """
     start = _start(system, inputs, t, q, v.copy(), dt)
     driven, at = system._loads.driven, int(system._loads.at[MOTION])
-    row = start.loads().row
+    row = start.loads().row.copy()
     start.v[driven] = row[at + 1 : at + 3 * len(driven) : 3]
     taut, tension = start.tendons(ROUGH if rough else TAUT)
     free = np.setdiff1d(np.arange(system.size), driven)
@@ -115,9 +118,7 @@ def _rates(start: _Start, taut: Ints, free: Ints) -> Ints:
     """Change the rates as little as keeps J v = -phi_t, tendons only if they would lengthen; returns those still taut."""
     scale = start.system.tree.scale
     J, _ = start.gradients()
-    rest = 0.0 * start.v
-    moved = (start.values(2, start.q, rest) - start.values(0, start.q, rest)) / (2.0 * start.step)
-    explicit = np.where(start.twist, start.values(1, start.q, rest), moved)  # twists are linear in v
+    explicit = start.origin().rates(start.q, 0.0 * start.v)
     held = ~start.length
     for _ in range(len(taut) + 1):
         miss = J @ start.v + explicit
@@ -156,11 +157,7 @@ def _accelerations(start: _Start, taut: Ints, tension: Floats, free: Ints, given
     """Accelerations and multipliers: M a + dR/dlambda lambda = -R, J a = -(second derivative at a = 0)."""
     system, n = start.system, start.system.size
     driven, inner = system._loads.driven, len(free)
-    step = start.step
-    ahead, back = (move(system.tree, start.q, sign * step * start.v) for sign in (1.0, -1.0))
-    late, early = start.values(2, ahead, start.v), start.values(0, back, start.v)
-    second = (late - 2.0 * start.values(1, start.q, start.v) + early) / step**2
-    bias = np.where(start.twist, (late - early) / (2.0 * step), second)
+    bias = start.origin().second(start.q, start.v)
     a, lam = np.zeros(n), np.zeros(system.rows)
     a[driven] = given
     held, J, force, scale = _balance(start, free, lam, a)
@@ -182,15 +179,16 @@ def _accelerations(start: _Start, taut: Ints, tension: Floats, free: Ints, given
 
 
 def settled(
-    system: System, inputs: Inputs, t: float, state: tuple[Floats, ...], dt: float, beta: float, gamma: float
+    system: System, inputs: Inputs, t: float, state: tuple[Floats, ...], dt: float, scheme: Coefficients
 ) -> tuple[Floats, Floats]:
     """Changes of the rates and of the averaged accelerations with which the multipliers of a scheme start smoothly.
 
     A scheme that keeps q in time follows a = A + (1/2 - gamma) dt A' and, along the constraints,
     v + (1/6 - beta - (1/2 - gamma)/2) dt^2 A'. Without these offsets the multipliers swing, by a part of dt, for a while.
-    A motion that is not smooth over a step gets none.
+    A motion that is not smooth over a step, or excites modes that the step cannot resolve, gets none.
     """
     q, v, a, lam = state
+    _, _, beta, gamma, _ = scheme
     scale, delay, none = system.tree.scale, 0.5 - gamma, (np.zeros(system.size), np.zeros(system.size))
     rates = []
     for h in (dt, 0.5 * dt):
@@ -204,6 +202,8 @@ def settled(
         return none
     start = _start(system, inputs, t, q, v, dt)
     free = np.setdiff1d(np.arange(system.size), system._loads.driven)
+    if not _followed(start, lam, jerk, free, scheme):
+        return none
     matrix, J, _, scale = _balance(start, free, np.zeros(system.rows), a)
     loose_rows = np.flatnonzero(start.twist | (start.length & ((lam == 0.0) | (system._loads.constraints.value > 0.0))))
     _release(matrix, len(free), loose_rows)
@@ -213,6 +213,29 @@ def settled(
     change[free] = _solve(system, matrix, right, free)[: len(free)] / scale
     jerk[system._loads.driven] = 0.0
     return (1.0 / 6.0 - beta - 0.5 * delay) * dt**2 * change, delay * dt * jerk
+
+
+def _followed(start: _Start, lam: Floats, jerk: Floats, free: Ints, scheme: Coefficients) -> bool:
+    """Whether a linear step of the scheme, T x = ca M jerk with T = K + cv C + ca M, follows a change of accelerations.
+
+    What it misses is weighed by T, as energy: a little of a mode much faster than dt is too much. A heavily damped one
+    passes for smooth, since its acceleration changes in proportion to the time looked ahead.
+    """
+    system, loads, n, inner = start.system, start.loads(), start.system.size, len(free)
+    am, af, beta, gamma, _ = scheme
+    cv, ca = gamma / (beta * start.dt), (1.0 - am) / (1.0 - af) / (beta * start.dt**2)
+    evaluate(system, loads, start.q, start.v, np.zeros(n), lam)
+    places = np.concatenate([free, n + np.arange(system.rows)])
+    whole = system._bordered(loads, lam, cv, ca)[np.ix_(places, places)]
+    slow = system._bordered(loads, lam, cv, 0.0)[np.ix_(free, free)]
+    scale = np.concatenate([system.tree.scale[free], np.ones(system.rows)])
+    right = np.concatenate([-slow @ jerk[free], np.zeros(system.rows)]) / scale
+    try:
+        missed = _solve(system, whole / np.outer(scale, scale), right, free)[:inner] / scale[:inner]
+    except SolverError:
+        return False
+    T = whole[:inner, :inner]
+    return bool(0.0 <= missed @ T @ missed < SMOOTH**2 * (jerk[free] @ T @ jerk[free]))
 
 
 def _solve(system: System, matrix: Floats, right: Floats, free: Ints) -> Floats:

@@ -21,7 +21,17 @@ from anguilla.results import Equilibrium, Status, Trajectory
 from anguilla.solve.checkpoint import Checkpoint, kept
 from anguilla.solve.closing import SINGULAR_START, broken, close
 from anguilla.solve.events import Jump, events_of
-from anguilla.solve.newton import CONVERGED, COUNTERS, DIVERGED, EXPLANATION, STARTING, TOO_COARSE, Scratch, scratch
+from anguilla.solve.newton import (
+    CONVERGED,
+    COUNTERS,
+    DIVERGED,
+    EXPLANATION,
+    SINGULAR,
+    STARTING,
+    TOO_COARSE,
+    Scratch,
+    scratch,
+)
 from anguilla.solve.pieces import controlled_step, cut, fresh_cutting, many_cut, whole
 from anguilla.solve.progress import progress_bar
 from anguilla.solve.schemes import Coefficients, GeneralisedAlpha, Scheme, as_scheme, forgets
@@ -59,6 +69,7 @@ class _Motion:
         self._unused = (*(np.zeros((1, n)) for _ in range(3)), np.zeros((1, m)))
         self.cutting = fresh_cutting()
         self.jumps: list[Jump] = []
+        self.stopped = ""  # why, if a jump did it
         self._between = (-np.inf, np.inf)  # [s] instants behind the last jump and before the next, for loads
 
     @property
@@ -116,17 +127,17 @@ class _Motion:
         self._between = since, self.jumps[k].before
         return self.jumps[k].step
 
-    def begin_behind(self, jump: Jump, dt: float) -> None:
-        """Accelerations and multipliers of the loads behind a jump."""
+    def begin_behind(self, jump: Jump, dt: float) -> int:
+        """Accelerations and multipliers of the loads behind a jump; Newton's status."""
         k = self.jumps.index(jump, self.next_jump(jump.step)) + 1
         self._between = jump.after, self.jumps[k].before if k < len(self.jumps) else np.inf
         try:
             self.begin(jump.after, dt)
         except SolverError as error:
-            raise SolverError(
-                f"The motion of {self.system.robot.name!r} cannot go on behind the jump at t = {jump.at:.6g} s. {error}"
-            ) from None
+            self.stopped = f"nothing follows the jump at t = {jump.at:.6g} s. {error}".removesuffix(".")
+            return SINGULAR
         self.settle(jump.after, dt)
+        return CONVERGED
 
     def begin(self, t: float, dt: float) -> None:
         """Starting accelerations and multipliers, and rates that keep the constraints."""
@@ -272,7 +283,7 @@ def simulate_system(
         counters["events"] = len(motion.jumps)
     kept = done // every + 1
     ok = done == steps
-    message = "reached the end" if ok else f"stopped at t = {done * dt:g} s: {EXPLANATION[status]}"
+    message = "reached the end" if ok else f"stopped at t = {done * dt:g} s: {motion.stopped or EXPLANATION[status]}"
     t = dt * every * np.arange(kept, dtype=np.float64)
     end = Status(ok, message, counters, seconds)
     if scheme[4] < 1.0:
@@ -427,8 +438,9 @@ def _across(m: _Motion, step: int, dt: float, advance: Callable[[float, float], 
             return status
         if jump.at == end:
             keep()
-        t = jump.at
-        m.begin_behind(jump, dt)
+        t, status = jump.at, m.begin_behind(jump, dt)
+        if status != CONVERGED:
+            return status
     if t < end:
         status = advance(t, end - t)
     if t < end or end >= jump.after:

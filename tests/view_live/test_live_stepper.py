@@ -35,7 +35,7 @@ def test_inputs_may_change_between_steps(arm):
     def staircase(t):
         return 3.0 if t < 0.1025 else 6.0  # between two steps, wherever in a step its inputs are taken
 
-    run = ag.simulate(arm, duration=0.2, dt=0.01, inputs={"b1": staircase})
+    run = ag.simulate(arm, duration=0.2, dt=0.01, inputs={"b1": staircase}, events=[])
     stepper = Stepper(arm, dt=0.01, inputs={"b1": 3.0})
     stepper.step(10)
     stepper.step(10, {"b1": 6.0})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -14,11 +15,23 @@ from numpy.typing import ArrayLike
 from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
 from anguilla.describe import Robot, RodHandle, Thruster
 from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_positive, as_steps
+from anguilla.loads.table import MOTION
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status, Trajectory
 from anguilla.solve.checkpoint import Checkpoint, kept
 from anguilla.solve.closing import SINGULAR_START, broken, close
-from anguilla.solve.newton import CONVERGED, COUNTERS, EXPLANATION, STARTING, TOO_COARSE, Scratch, scratch
+from anguilla.solve.events import Jump, events_of
+from anguilla.solve.newton import (
+    CONVERGED,
+    COUNTERS,
+    DIVERGED,
+    EXPLANATION,
+    SINGULAR,
+    STARTING,
+    TOO_COARSE,
+    Scratch,
+    scratch,
+)
 from anguilla.solve.pieces import controlled_step, cut, fresh_cutting, many_cut, whole
 from anguilla.solve.progress import progress_bar
 from anguilla.solve.schemes import Coefficients, GeneralisedAlpha, Scheme, as_scheme, forgets
@@ -30,6 +43,7 @@ __all__ = ["simulate"]
 DEFAULT_METHOD = GeneralisedAlpha(0.9)
 Start = Equilibrium | Trajectory | tuple[ArrayLike, ArrayLike] | ArrayLike | None
 BLOCK_SECONDS = 0.2  # how often the compiled loop comes up for air
+NEVER = 2**62  # a step that does not come
 
 
 @dataclass
@@ -43,6 +57,8 @@ class _Motion:
     v: Floats
     inputs: Inputs
     substeps: int = 0
+    smooth: bool = True  # whether starts are eased
+    settles: bool = False  # whether multipliers start with offsets
 
     def __post_init__(self) -> None:
         n, m = self.system.size, self.system.rows
@@ -52,6 +68,9 @@ class _Motion:
         self._steady: LoadTable | None = None
         self._unused = (*(np.zeros((1, n)) for _ in range(3)), np.zeros((1, m)))
         self.cutting = fresh_cutting()
+        self.jumps: list[Jump] = []
+        self.stopped = ""  # why, if a jump did it
+        self._between = (-np.inf, np.inf)  # [s] instants behind the last jump and before the next, for loads
 
     @property
     def state(self) -> tuple[Floats, ...]:
@@ -74,11 +93,55 @@ class _Motion:
     def steps(self, t: float, dt: float, count: int) -> tuple[int, int]:
         """Some steps from t, stored nowhere; (how many were done, status). The state is that after the last good one."""
         times = t + (np.arange(count) + self.scheme[4]) * dt
-        return self.run(self.loads(times), t, dt, 0, count, count + 1, self._unused)
+        begin = min(t, self._between[1] - (times[-1] - t))  # loads that read the time themselves see that before a jump
+        return self.run(self.loads(times), begin, dt, 0, count, count + 1, self._unused)
 
-    def begin(self, t: float, dt: float, *, smooth: bool = True) -> None:
+    def one_step(self, t: float, dt: float) -> int:
+        """One step from t, in pieces if it fails as a whole; Newton's status."""
+        status = self.steps(t, dt, 1)[1] if whole(self) else DIVERGED
+        status = status if status == CONVERGED else cut(self, t, dt)
+        if self.scheme[4] < 1.0:
+            self.drive(np.array([t + dt]), self.q[None], self.v[None])
+        return status
+
+    def drive(self, t: Floats, q: Floats, v: Floats) -> None:
+        """Set imposed coordinates of states (nt, n) at times t (nt,) [s]; steps that balance earlier left them there."""
+        driven, at = self.system._loads.driven, int(self.system._loads.at[MOTION])
+        if len(driven):
+            table = self.loads(t)
+            for k in range(len(t)):
+                row = table.at(k).row[at : at + 3 * len(driven)]
+                q[k, driven], v[k, driven] = row[::3], row[1::3]
+
+    def next_jump(self, step: int) -> int:
+        """Number of the first jump in a step or after it."""
+        return bisect_left(self.jumps, step, key=lambda jump: jump.step)
+
+    def between(self, step: int) -> int:
+        """Take loads on the side of jumps on which a step begins; returns the next step with a jump."""
+        k = self.next_jump(step)
+        since = self.jumps[k - 1].after if k else -np.inf
+        if k == len(self.jumps):
+            self._between = since, np.inf
+            return NEVER
+        self._between = since, self.jumps[k].before
+        return self.jumps[k].step
+
+    def begin_behind(self, jump: Jump, dt: float) -> int:
+        """Accelerations and multipliers of the loads behind a jump; Newton's status."""
+        k = self.jumps.index(jump, self.next_jump(jump.step)) + 1
+        self._between = jump.after, self.jumps[k].before if k < len(self.jumps) else np.inf
+        try:
+            self.begin(jump.after, dt)
+        except SolverError as error:
+            self.stopped = f"nothing follows the jump at t = {jump.at:.6g} s. {error}".removesuffix(".")
+            return SINGULAR
+        self.settle(jump.after, dt)
+        return CONVERGED
+
+    def begin(self, t: float, dt: float) -> None:
         """Starting accelerations and multipliers, and rates that keep the constraints."""
-        self.memory.memory[STARTING] = smooth
+        self.memory.memory[STARTING] = self.smooth
         if self.system.is_plain:
             self._steady = self.loads(t)
             status = self.run(self._steady, t, dt, 0, 0, 1, self._unused, begin=True)[1]
@@ -94,7 +157,7 @@ class _Motion:
 
     def settle(self, t: float, dt: float) -> bool:
         """Offsets of the scheme at the start, so that multipliers start smoothly; whether there are any."""
-        if not self.system.rows or not forgets(self.scheme):
+        if not self.settles:
             return False
         dv, da = settled(self.system, self.inputs, t, (self.q, self.v, self.acc, self.lam), dt, self.scheme)
         self.v += dv
@@ -107,6 +170,9 @@ class _Motion:
         apart = _Motion(self.system.twin(), self.scheme, self.tolerance, self.q.copy(), self.v.copy(), given)
         a, table = np.zeros_like(q), apart.loads(t)
         for k in range(len(t)):
+            if not self.system.is_plain:
+                a[k] = consistent(apart.system, given, t[k], q[k].copy(), v[k], 0.0)[1]
+                continue
             apart.q[:], apart.v[:] = q[k], v[k]
             table.at(k)
             _, status = apart.run(table, t[k], 1.0, 0, 0, 1, apart._unused, begin=True)
@@ -116,7 +182,9 @@ class _Motion:
         return a
 
     def loads(self, times: ArrayLike) -> LoadTable:
-        """Loads at the given times [s]."""
+        """Loads at the given times [s], on this side of jumps."""
+        if self.jumps:
+            times = np.clip(times, *self._between)
         return self.system.loads(times, self.inputs)
 
     def all_loads(self, dt: float, steps: int) -> LoadTable:
@@ -131,6 +199,7 @@ def simulate(
     start: Start = None, method: Scheme | str = DEFAULT_METHOD,
     every: int = 1, tolerance: float | None = None, error: float | None = None, progress: bool | None = None,
     raise_on_failure: bool = True, checkpoint: str | os.PathLike[str] | None = None, smooth_start: bool = True,
+    events: ArrayLike | None = None,
 ) -> Trajectory:  # fmt: skip
     """Simulate the motion of a robot.
 
@@ -153,6 +222,9 @@ def simulate(
         smooth_start: accelerations that dt cannot follow at the start (of modes with periods below dt) are eased, and with
             constraints the scheme begins with small offsets that let multipliers start smoothly. `gradient` of a motion
             with constraints needs one without either.
+        events: instants [s] at which a load, an input, gravity or an imposed acceleration jumps; the motion steps onto each
+            and begins anew behind it. They are found by themselves if not given (in user-written loads they are not); []
+            steps across them, at first order, as `gradient` needs it.
 
     Returns:
         A Trajectory.
@@ -161,7 +233,7 @@ def simulate(
     return simulate_system(
         as_robot(robot), None, duration=duration, dt=dt, inputs=inputs, start=start, method=method, every=every,
         tolerance=tolerance, error=error, progress=progress, raise_on_failure=raise_on_failure, checkpoint=checkpoint,
-        smooth_start=smooth_start,
+        smooth_start=smooth_start, events=events,
     )  # fmt: skip
 
 
@@ -170,6 +242,7 @@ def simulate_system(
     start: Start = None, method: Scheme | str = DEFAULT_METHOD,
     every: int = 1, tolerance: float | None = None, error: float | None = None, progress: bool | None = None,
     raise_on_failure: bool = True, checkpoint: str | os.PathLike[str] | None = None, smooth_start: bool = True,
+    events: ArrayLike | None = None,
 ) -> Trajectory:  # fmt: skip
     """`simulate` with a robot that may be compiled already; the system then belongs to this motion alone."""
     steps = as_steps(duration, dt, every)
@@ -187,27 +260,38 @@ def simulate_system(
     began = time.perf_counter()
     if isinstance(start, Equilibrium) and start.multipliers.shape == motion.lam.shape:
         motion.lam[:] = start.multipliers
-    motion.begin(0.0, dt, smooth=smooth_start and error is None)
+    motion.smooth, motion.settles = smooth_start and error is None, smooth_start and system.rows > 0 and forgets(scheme)
+    motion.loads(0.0)  # what is wrong is said of the start first
+    table = None if error is not None or system.is_steady(motion.inputs) else motion.all_loads(dt, steps)
+    known = None if table is None else (table.times, table.table)
+    motion.jumps = events_of(system, motion.inputs, dt, steps, events, known)
+    motion.between(0)
+    motion.begin(0.0, dt)
     rows = steps // every + 1
     out = (*(np.zeros((rows, system.size)) for _ in range(3)), np.zeros((rows, system.rows)))
     _keep(motion, out, 0)
-    settled_start = smooth_start and motion.settle(0.0, dt)
+    settled_start = motion.settle(0.0, dt)
     with progress_bar(f"simulating {robot.name}", steps, progress) as tick:
         if error is None:
-            done, status = _fixed(motion, dt, steps, every, out, tick, checkpoint)
+            done, status = _fixed(motion, table or motion.all_loads(dt, steps), dt, steps, every, out, tick, checkpoint)
         else:
             done, status = _controlled(motion, dt, steps, every, out, tick, as_positive(error, "error", ""))
+    motion._between = (-np.inf, np.inf)
     seconds = time.perf_counter() - began
     counters = dict(zip(COUNTERS, motion.memory.counters.tolist(), strict=True))
     counters |= {"steps": done, "substeps": motion.substeps}
     if settled_start:
         counters["settled"] = 1
+    if motion.jumps:
+        counters["events"] = len(motion.jumps)
     kept = done // every + 1
     ok = done == steps
-    message = "reached the end" if ok else f"stopped at t = {done * dt:g} s: {EXPLANATION[status]}"
+    message = "reached the end" if ok else f"stopped at t = {done * dt:g} s: {motion.stopped or EXPLANATION[status]}"
     t = dt * every * np.arange(kept, dtype=np.float64)
     end = Status(ok, message, counters, seconds)
-    lazily = system.is_plain and not len(system._loads.frames.table)
+    if scheme[4] < 1.0:
+        motion.drive(t, out[0][:kept], out[1][:kept])
+    lazily = (system.is_plain or scheme[4] < 1.0) and not len(system._loads.frames.table)
     accelerations = None if lazily else out[2][:kept]
     states = t, out[0][:kept], out[1][:kept], accelerations, out[3][:kept]
     balance = motion.balance if lazily else None
@@ -238,9 +322,9 @@ def _check_serves(scheme: Coefficients, method: Scheme | str, system: System) ->
         raise DescriptionError(
             "Midpoint does not serve the integral of a Thruster (ki); use Newmark, HHT or GeneralisedAlpha."
         )
-    if midpoint and not system.is_plain:
+    if midpoint and system.rows:
         raise DescriptionError(
-            "Midpoint serves open robots; a robot with loops or imposed motions needs Newmark, HHT or GeneralisedAlpha."
+            "Midpoint serves open robots; a robot with loops or constraints needs Newmark, HHT or GeneralisedAlpha."
         )
     if system.rows and not forgets(scheme):
         warnings.warn(
@@ -288,11 +372,10 @@ def _start(system: System, start: Start) -> tuple[Floats, Floats]:
 
 
 def _fixed(
-    m: _Motion, dt: float, steps: int, every: int, out, tick: Callable[[int], None],
+    m: _Motion, loads: LoadTable, dt: float, steps: int, every: int, out, tick: Callable[[int], None],
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> tuple[int, int]:  # fmt: skip
     """Equal steps in the compiled loop, from the checkpoint on if there is one."""
-    loads = m.all_loads(dt, steps)
     if checkpoint is None:
         return _blocks(m, loads, dt, 0, steps, every, out, tick)
     state = {f"motion_{k}": array for k, array in enumerate((*m.state, m.cutting))}
@@ -301,7 +384,7 @@ def _fixed(
     tables = what.cables, what.muscles, what.frames.table, what.frames.data, what.pairs.table, what.pairs.spring_data
     held = what.constraints.table, what.constraints.value, what.constraints.twist_data
     acting = loads.column, loads.table, what.row.copy(), what.wrench, what.driven, tables, held
-    identity = dt, steps, every, m.scheme, m.tolerance, start, tuple(m.system.tree), acting
+    identity = dt, steps, every, m.scheme, m.tolerance, start, tuple(m.system.tree), acting, tuple(m.jumps)
     keeper = Checkpoint(checkpoint, identity, state | m.memory._asdict(), out, every, counter=(m, "substeps"))
     with kept(keeper):
         done, status = _blocks(m, loads, dt, keeper.restore(), steps, every, out, keeper.watch(tick))
@@ -314,8 +397,16 @@ def _blocks(m: _Motion, loads: LoadTable, dt: float, done: int, steps: int, ever
     """Blocks of steps from `done` on; a failed step is cut into pieces."""
     block = 512
     while done < steps:
-        stop, reached, clock = min(steps, done + block), done, time.perf_counter()
-        if whole(m):
+        jump = m.between(done)
+        stop, reached, clock = min(steps, done + block, jump), done, time.perf_counter()
+        if done == jump:
+            status = _across(
+                m, done, dt, m.one_step, lambda row=done + 1: _keep(m, out, row // every, row % every == 0)
+            )
+            if status != CONVERGED:
+                return done, status
+            reached = stop = done + 1
+        elif whole(m):
             reached, _ = m.run(loads, 0.0, dt, done, stop, every, out)
         clock = time.perf_counter() - clock
         if reached < stop:
@@ -323,8 +414,7 @@ def _blocks(m: _Motion, loads: LoadTable, dt: float, done: int, steps: int, ever
             if status != CONVERGED:
                 return reached, status
             reached += 1
-            if reached % every == 0:
-                _keep(m, out, reached // every)
+            _keep(m, out, reached // every, reached % every == 0)
         elif clock < BLOCK_SECONDS:
             block *= 4 if clock < 0.25 * BLOCK_SECONDS else 1
         done = reached
@@ -332,8 +422,33 @@ def _blocks(m: _Motion, loads: LoadTable, dt: float, done: int, steps: int, ever
     return done, CONVERGED
 
 
-def _keep(m: _Motion, out, row: int) -> None:
-    out[0][row], out[1][row], out[2][row], out[3][row] = m.q, m.v, m.acc, m.lam
+def _keep(m: _Motion, out, row: int, due: bool = True) -> None:
+    if due:
+        out[0][row], out[1][row], out[2][row], out[3][row] = m.q, m.v, m.acc, m.lam
+
+
+def _across(m: _Motion, step: int, dt: float, advance: Callable[[float, float], int], keep: Callable[[], None]) -> int:
+    """One step with jumps in it or at its end: onto each under the loads before it, and anew behind it; Newton's status.
+
+    `advance` goes a length of time on from an instant [s], `keep` stores the state at the end. A jump there is behind it if
+    loads read there are those behind.
+    """
+    t, end, status = step * dt, (step + 1) * dt, CONVERGED
+    for jump in m.jumps[m.next_jump(step) : m.next_jump(step + 1)]:
+        if jump.at > t:
+            status = advance(t, jump.at - t)
+        if status != CONVERGED:
+            return status
+        if jump.at == end:
+            keep()
+        t, status = jump.at, m.begin_behind(jump, dt)
+        if status != CONVERGED:
+            return status
+    if t < end:
+        status = advance(t, end - t)
+    if t < end or end >= jump.after:
+        keep()
+    return status
 
 
 def _controlled(
@@ -341,11 +456,20 @@ def _controlled(
 ) -> tuple[int, int]:
     """Steps chosen by their error, landing on multiples of dt."""
     h, largest = dt, np.zeros(len(m.loads(0.0).loads.row))
+
+    def advance(t: float, length: float) -> int:
+        nonlocal h
+        h, status = controlled_step(m, t, t + length, h, goal, largest)
+        return status
+
     for step in range(steps):
-        h, status = controlled_step(m, step * dt, (step + 1) * dt, h, goal, largest)
+        keep = lambda row=step + 1: _keep(m, out, row // every, row % every == 0)
+        if m.between(step) == step:
+            status = _across(m, step, dt, advance, keep)
+        else:
+            h, status = controlled_step(m, step * dt, (step + 1) * dt, h, goal, largest)
+            keep()
         if status != CONVERGED:
             return step, status
-        if (step + 1) % every == 0:
-            _keep(m, out, (step + 1) // every)
         tick(step + 1)
     return steps, CONVERGED

@@ -103,6 +103,10 @@ def _refuse_unfit(run: Trajectory, scheme: Coefficients, steps: int, what: str) 
     counters = run.status.counters
     if steps < 1 or counters.get("steps") != steps or counters.get("substeps"):
         raise DescriptionError(f"{what} needs a motion with equal steps, all stored: every=1, no error=, no step cut.")
+    if counters.get("events"):
+        raise DescriptionError(
+            f"{what} needs steps of one kind, but loads of this motion jump: simulate(..., events=[]) steps across the jumps."
+        )
     if counters.get("settled"):
         raise DescriptionError(
             f"{what} needs constraints as they start by themselves: simulate(..., smooth_start=False)."

@@ -13,24 +13,23 @@ from anguilla.describe import Frame, Robot
 from anguilla.errors import DescriptionError, SolverError, as_count, as_number, as_positive
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Status, Trajectory
-from anguilla.solve.closing import close
-from anguilla.solve.dynamics import DEFAULT_METHOD, Start, _Motion, _start, advice, newton_tolerance
-from anguilla.solve.newton import CONVERGED, DIVERGED, EXPLANATION
-from anguilla.solve.pieces import cut, whole
+from anguilla.solve.closing import SINGULAR_START, broken, close
+from anguilla.solve.dynamics import DEFAULT_METHOD, Start, _check_serves, _Motion, _start, advice, newton_tolerance
+from anguilla.solve.newton import CONVERGED, EXPLANATION
 from anguilla.solve.schemes import Scheme, as_scheme
 
 __all__ = ["Stepper"]
 
 
 class Stepper:
-    """A motion that is computed step by step; equal inputs give the same states as `simulate`, bit for bit.
+    """A motion that is computed step by step; equal inputs give the same states as `simulate(..., events=[])`, bit for bit.
 
     Args:
         robot: the robot.
         dt: time step [s].
         inputs: inputs of the actuators by name, numbers; absent ones are zero. `step` changes them.
         start: an Equilibrium, a Trajectory (its end), coordinates q (n,), or (q, v); the rest shape at rest if not given.
-        method: Newmark(), HHT(), GeneralisedAlpha(), Midpoint() or their names.
+        method: Newmark(), HHT(), GeneralisedAlpha(), Midpoint() or their names; what `simulate` refuses, this does too.
         tolerance: Newton's error as a part of a step's increment; as in `simulate` if not given.
 
     """
@@ -50,6 +49,7 @@ class Stepper:
         self.system = System(robot)
         self._begin = _start(self.system, start)
         self._scheme = as_scheme(method).coefficients
+        _check_serves(self._scheme, method, self.system)
         self._tolerance = newton_tolerance(self.system, tolerance)
         self._inputs: dict[str, float] = {}
         self.set_inputs(inputs or {})
@@ -115,14 +115,25 @@ class Stepper:
         m, dt = self._motion, self.dt
         m.inputs = self._inputs
         for _ in range(as_count(count, "count")):
-            status = m.steps(self.t, dt, 1)[1] if whole(m) else DIVERGED
-            if status != CONVERGED:
-                status = cut(m, self.t, dt)
+            status = m.one_step(self.t, dt)
             if status != CONVERGED:
                 message = f"The motion of {self.robot.name!r} stopped at t = {self.t:g} s: {EXPLANATION[status]}."
                 result = self.result()
                 raise SolverError(message, result=result, advice=advice(status, result))
             self.count += 1
+            if self.system.left_out is not None:
+                self._check_left_out()
+
+    def _check_left_out(self) -> None:
+        """Refuse to go on when constraints that were left out as redundant do not hold."""
+        m = self._motion
+        conflict = broken(self.system, self._inputs, np.array([self.t]), m.q[None], m.v[None])
+        if conflict:
+            raise SolverError(
+                f"The motion of {self.robot.name!r} is impossible: {conflict}.",
+                result=self.result(),
+                advice=SINGULAR_START,
+            )
 
     def position(self, frame: Frame) -> Floats:
         """Position (3,) [m] of a frame now, in world axes; `result()` has everything else."""
@@ -137,7 +148,7 @@ class Stepper:
         """
         m, status = self._motion, Status(True, "on its way")
         given: Any = dict(self._inputs)
-        lazily = self.system.is_plain and not len(self.system._loads.frames.table)
+        lazily = (self.system.is_plain or self._scheme[4] < 1.0) and not len(self.system._loads.frames.table)
         a = None if lazily else m.acc.copy()[None]
         t, q, v, lam = np.array([self.t]), m.q.copy()[None], m.v.copy()[None], m.lam.copy()[None]
         balance = partial(m.balance, inputs=given) if lazily else None

@@ -30,7 +30,7 @@ from anguilla.mechanics.tree import N_R, N_X, Floats
 __all__ = ["Resolution", "doubtful", "resolution"]
 
 MORE = 2  # polynomials beyond those of the basis, on each panel
-UNRESOLVED = 0.05  # part of the length by which finer modes and intervals may move a robot without a word
+FEW_MODES, FEW_INTERVALS = 0.1, 0.02  # parts of the length by which more of them may move a robot without a word
 FEW, FADING = 2, 0.03  # the last modes of a strain, and the size [rad] below which they leave nothing to the next ones
 TURN_OF_INTERVAL = 0.5  # [rad] up to which the error of an interval does not matter
 
@@ -58,9 +58,9 @@ class Resolution:
     @property
     def words(self) -> str:
         """What to say of it and what to do; nothing if it is good enough."""
-        if self.total <= UNRESOLVED:
+        if self.modes <= FEW_MODES and self.intervals <= FEW_INTERVALS:
             return ""
-        what = "modes" if self.modes > self.intervals else "intervals"
+        what = "modes" if self.modes / FEW_MODES > self.intervals / FEW_INTERVALS else "intervals"
         size = f"about {self.total:.0%} of the length" if self.total < 0.5 else "half of the length or more"
         return f"rod {self.rod!r} has too few {what}; more of them would move it by {size}."
 

@@ -1,6 +1,5 @@
 """Results that somebody sends: nothing beyond the file is opened, nothing large is unfolded, no number is missing."""
 
-
 import h5py
 import numpy as np
 import pytest

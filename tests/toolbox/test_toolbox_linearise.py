@@ -137,7 +137,7 @@ def test_linearised_steps_follow_inputs_near_an_equilibrium(method):
     for sign in (1, -1):
         wave = lambda t, s=sign: 3.0 + s * eps * (pulls[min(round(t / 0.01), 5) - 1] if t > 0.005 else 0.0)
         run = ag.simulate(
-            robot, duration=0.05, dt=0.01, inputs={"pull": wave}, start=at, method=method, tolerance=1e-13
+            robot, duration=0.05, dt=0.01, inputs={"pull": wave}, start=at, method=method, tolerance=1e-13, events=[]
         )
         runs.append(run.position(robot.part("rod").tip))
     for pull in pulls:
@@ -191,7 +191,14 @@ def test_a_closed_robot_moves_as_its_linear_model():
         wave = lambda t, s=sign: 1.0 + s * eps * (t > dt / 2)
         with pytest.warns(ag.AnguillaWarning):
             run = ag.simulate(
-                robot, duration=10 * dt, dt=dt, inputs={"pull": wave}, start=at, method=method, tolerance=1e-13
+                robot,
+                duration=10 * dt,
+                dt=dt,
+                inputs={"pull": wave},
+                start=at,
+                method=method,
+                tolerance=1e-13,
+                events=[],
             )
         runs.append(run.q)
     want = (runs[0] - runs[1])[1:] / (2 * eps)

@@ -289,8 +289,9 @@ def forward_dynamics(
                 raise
             rates, a, lam = consistent(*state, redundant=rows)
         return Accelerations(a, lam, rates)
-    scale = system.tree.scale
-    mass = mass_matrix(system, q, v, t, inputs) / np.outer(scale, scale)
+    mass = mass_matrix(system, q, v, t, inputs)
+    scale = np.sqrt(np.maximum(np.abs(np.diag(mass)), 1e-300))  # of unit mass: slender rods have very light coordinates
+    mass = mass / np.outer(scale, scale)
     force = system.residual(q, v, t=t, inputs=inputs)
     pivots = np.abs(np.linalg.eigvalsh(0.5 * (mass + mass.T)))
     if np.min(pivots, initial=1.0) < 1e-15 * np.max(pivots, initial=1.0):

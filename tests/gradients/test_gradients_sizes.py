@@ -46,6 +46,7 @@ def slopes(held, size, pushed=True):
     return np.array([found.v @ begin(held, size)[1], found.design[0]]) / size**2
 
 
+@pytest.mark.filterwarnings("ignore:The rates with which:anguilla.AnguillaWarning")  # they are projected: on purpose
 @pytest.mark.parametrize("pushed", [True, False], ids=["pushed", "at rest"])
 def test_gradients_of_closed_robots_from_a_millimetre_to_a_hundred_metres(held, pushed):
     value = lambda pair: pair[1](pair[0])

@@ -13,9 +13,9 @@ from anguilla.assemble.fields import strain_field
 from anguilla.assemble.reactions import evaluate
 from anguilla.assemble.system import Inputs, LoadTable, System
 from anguilla.assemble.user import move
-from anguilla.describe import RodHandle
+from anguilla.describe import Closure, RodHandle, Universal
 from anguilla.errors import AnguillaWarning, SolverError
-from anguilla.lie import exp6, inverse, log6
+from anguilla.lie import exp3, exp6, inverse, log6
 from anguilla.loads.table import DT, INPUT, KIND, LENGTH, MOTION, POSE, TWIST, Loads
 from anguilla.mechanics.tree import N_R, N_X, Floats, Ints
 
@@ -90,17 +90,39 @@ class Path:
         return loads
 
 
+def _held(closure: Closure, target: Floats, relative: Floats) -> Floats:
+    """A pose of the joint of a closure, near its target, that holds frame b where it is; all poses (4, 4) in frame a.
+
+    It is that of b, but for a universal joint, whose two axes are not one: its first one then turns as little as it must.
+    """
+    if not isinstance(closure.joint, Universal):
+        return relative
+    cosine = closure.rows[-1][3]
+    e, b = target[:3, 0], relative[:3, 0]
+    across = e - (e @ b) * b
+    if np.linalg.norm(across) < 1e-9:
+        across = relative[:3, 1]
+    wanted = cosine * b + np.sqrt(1.0 - cosine**2) * across / np.linalg.norm(across)
+    turn = np.cross(e, wanted)
+    sine = float(np.linalg.norm(turn))
+    held = target.copy()
+    held[:3, 3] = relative[:3, 3]
+    if sine > 0.0:
+        held[:3, :3] = exp3(turn * np.arctan2(sine, e @ wanted) / sine) @ target[:3, :3]
+    return held
+
+
 def path_from(system: System, table: LoadTable, q: Floats, row: Floats | None = None) -> Path:
     """The path of loads that starts at configuration q, with the forces of another row of loads, or none."""
     loads = table.loads
     full = loads.row.copy()
-    targets, gaps = [], []
+    targets, gaps, closures = [], [], list(system.robot.closures.values())
     for c, relative in enumerate(relative_poses(system, loads, q)):
         at = int(loads.at[POSE]) + 12 * c
         target = np.eye(4)
         target[:3, :3], target[:3, 3] = full[at : at + 9].reshape(3, 3), full[at + 9 : at + 12]
         targets.append(target)
-        gaps.append(log6(inverse(target) @ relative))
+        gaps.append(log6(inverse(target) @ _held(closures[c], target, relative)))
     forces = np.zeros_like(full) if row is None else row
     return Path(table, full, q.copy(), targets, gaps, forces, loads.constraints.length.copy())
 

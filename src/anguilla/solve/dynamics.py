@@ -35,7 +35,7 @@ from anguilla.solve.newton import (
 from anguilla.solve.pieces import controlled_step, cut, fresh_cutting, many_cut, whole
 from anguilla.solve.progress import progress_bar
 from anguilla.solve.schemes import Coefficients, GeneralisedAlpha, Scheme, as_scheme, forgets
-from anguilla.solve.starting import consistent, massless, settled
+from anguilla.solve.starting import consistent, massless, settled, tell_changed
 from anguilla.solve.stepping import runner
 
 __all__ = ["simulate"]
@@ -149,7 +149,9 @@ class _Motion:
                 mass = self.system.matrices(self.q, self.v, t=t, inputs=self.inputs)[2]
                 raise massless(self.system, mass)
         else:
+            given = self.v.copy()
             self.v[:], self.a[:], self.lam[:] = consistent(self.system, self.inputs, t, self.q, self.v, dt)
+            tell_changed(self.system, self.inputs, t, self.q, given, self.v, dt)
             self.acc[:] = self.a
         state = self.system._loads.frames.state
         if len(state):

@@ -25,7 +25,7 @@ from anguilla.lie import hat3
 from anguilla.loads.table import GRAVITY, INPUT, KIND, LENGTH, MOTION, TWIST, Loads
 from anguilla.mechanics.tree import Floats, Tree, Workspace, workspace
 from anguilla.results import Equilibrium
-from anguilla.solve.closing import CLOSED
+from anguilla.solve.closing import CLOSED, redundant_rows
 from anguilla.solve.starting import consistent
 
 __all__ = [
@@ -256,7 +256,7 @@ def forward_dynamics(
     """Accelerations that balance a state, and the multipliers of its constraints.
 
     With loops, imposed motions or twist constraints q must satisfy them (`statics` and `simulate` close a robot); v is
-    corrected to the nearest rates that do. Second derivatives of constraints come from differences (1e-8).
+    corrected to the nearest rates that do. Multipliers of constraints that follow from others are zero.
     The arguments are those of `mass_matrix`.
 
     Returns:
@@ -280,10 +280,18 @@ def forward_dynamics(
                 f"q misses the constraints of {system.robot.name!r} by {miss:.2g} (m or rad): take it from an "
                 "equilibrium or a motion of the robot."
             )
-        rates, a, lam = consistent(system, inputs or {}, as_number(t, "t", "s"), q, v, 0.0)
+        state = system, inputs or {}, t, q, v, 0.0
+        try:
+            rates, a, lam = consistent(*state)
+        except SolverError:
+            rows = redundant_rows(system, system.loads(t, inputs), q)
+            if not len(rows):
+                raise
+            rates, a, lam = consistent(*state, redundant=rows)
         return Accelerations(a, lam, rates)
-    scale = system.tree.scale
-    mass = mass_matrix(system, q, v, t, inputs) / np.outer(scale, scale)
+    mass = mass_matrix(system, q, v, t, inputs)
+    scale = np.sqrt(np.maximum(np.abs(np.diag(mass)), 1e-300))  # of unit mass: slender rods have very light coordinates
+    mass = mass / np.outer(scale, scale)
     force = system.residual(q, v, t=t, inputs=inputs)
     pivots = np.abs(np.linalg.eigvalsh(0.5 * (mass + mass.T)))
     if np.min(pivots, initial=1.0) < 1e-15 * np.max(pivots, initial=1.0):

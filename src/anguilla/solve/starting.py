@@ -6,14 +6,15 @@ slack: its tension T and the acceleration of its length satisfy T >= 0, l'' <= i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from anguilla.assemble.reactions import evaluate
 from anguilla.assemble.system import Inputs, LoadTable, System
 from anguilla.assemble.user import move
-from anguilla.errors import SolverError
+from anguilla.errors import AnguillaWarning, SolverError
 from anguilla.loads.table import DT, INPUT, KIND, LENGTH, MOTION, TWIST, WHICH, Loads
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.solve.closing import loose
@@ -23,7 +24,9 @@ from anguilla.solve.schemes import Coefficients
 SMOOTH = (
     0.3  # part by which the change of the accelerations may change over a step, and which a step may fail to follow
 )
+NONE: Ints = np.zeros(0, dtype=np.int64)
 TAUT, ROUGH = 1e-6, 1e-2  # part of its length by which a tendon may be off the length it is held at
+CHANGED, RESTING = 1e-3, 1e-6  # part of the given rates, and [rad/s], by which they are changed in silence
 STILL = 1e-7  # [m/s] at which a tendon does not lengthen
 
 
@@ -37,6 +40,7 @@ class _Start:
     q: Floats
     v: Floats
     dt: float
+    redundant: Ints = field(default_factory=lambda: NONE)  # rows that follow from others
 
     def __post_init__(self) -> None:
         kinds = self.system._loads.constraints.table[:, KIND]
@@ -97,11 +101,12 @@ def _start(system: System, inputs: Inputs, t: float, q: Floats, v: Floats, dt: f
 
 
 def consistent(
-    system: System, inputs: Inputs, t: float, q: Floats, v: Floats, dt: float, *, rough: bool = False
-) -> tuple[Floats, Floats, Floats]:
+    system: System, inputs: Inputs, t: float, q: Floats, v: Floats, dt: float, *, rough: bool = False,
+    redundant: Ints = NONE,
+) -> tuple[Floats, Floats, Floats]:  # fmt: skip
     """(v, a, multipliers): rates that keep the constraints, nearest to v, and accelerations that balance and keep them.
 
-    A rough state, a guess of one to come, may miss the lengths of tendons a little.
+    A rough state, a guess of one to come, may miss the lengths of tendons a little. Redundant rows get no multiplier.
     """
     start = _start(system, inputs, t, q, v.copy(), dt)
     driven, at = system._loads.driven, int(system._loads.at[MOTION])
@@ -110,6 +115,7 @@ def consistent(
     taut, tension = start.tendons(ROUGH if rough else TAUT)
     free = np.setdiff1d(np.arange(system.size), driven)
     taut = _rates(start, taut, free)
+    start.redundant = redundant
     a, lam = _accelerations(start, taut, tension, free, row[at + 2 : at + 3 * len(driven) : 3].copy())
     return start.v, a, lam
 
@@ -131,6 +137,27 @@ def _rates(start: _Start, taut: Ints, free: Ints) -> Ints:
             break
         held[longer] = True
     return np.array([k for k in taut if held[k] or miss[k] > -STILL], dtype=np.int64)
+
+
+def tell_changed(system: System, inputs: Inputs, t: float, q: Floats, given: Floats, v: Floats, dt: float) -> None:
+    """Warn if rates (n,) that were given became v by more than a small part, to keep the constraints."""
+    scale, driven = system.tree.scale, system._loads.driven
+    given = given.copy()
+    given[driven] = v[driven]
+    change, size = scale * (v - given), float(np.linalg.norm(np.delete(scale * given, driven)))
+    part = float(np.linalg.norm(change)) / max(size, 1e-300)
+    if size == 0.0 or part < CHANGED or np.linalg.norm(change) < RESTING:
+        return
+    worst, at = int(np.argmax(np.abs(change))), _start(system, inputs, t, q, v, dt).origin()
+    miss = np.abs(at.rates(q, given) - at.rates(q, v))
+    names = dict.fromkeys(system.tables.row_names[k] for k in np.flatnonzero(miss > 0.1 * np.max(miss)))
+    warnings.warn(
+        f"The rates with which {system.robot.name!r} should start break {', '.join(names)}: they were changed by "
+        f"{100.0 * part:.2g} %, {system.robot.coordinates()[worst]} from {given[worst]:.3g} to {v[worst]:.3g}. "
+        "forward_dynamics(robot, q, v).v are the nearest rates that keep all constraints.",
+        AnguillaWarning,
+        stacklevel=5,  # the line that calls `simulate`
+    )
 
 
 def _balance(start: _Start, free: Ints, zero: Floats, a: Floats) -> tuple[Floats, Floats, Floats, Floats]:
@@ -164,7 +191,8 @@ def _accelerations(start: _Start, taut: Ints, tension: Floats, free: Ints, given
     pulling = set(taut.tolist())
     for _ in range(2 * len(taut) + 1):
         matrix, right = held.copy(), np.concatenate([-force[free] / scale, -bias - J[:, driven] @ given])
-        known = np.array([row for row in np.flatnonzero(start.length) if row not in pulling], dtype=np.int64)
+        slack = [row for row in np.flatnonzero(start.length) if row not in pulling]
+        known = np.concatenate([np.array(slack, dtype=np.int64), start.redundant])
         _release(matrix, inner, known)
         right[inner + known] = tension[known]
         solution = _solve(system, matrix, right, free)

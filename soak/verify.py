@@ -13,6 +13,7 @@ and for the robot (the worst of the two), with reasons, warnings and numbers.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import time
 import traceback
@@ -308,7 +309,7 @@ def check_motion(spec: dict, eq: Any, numbers: dict) -> tuple[str, str, Any]:
         numbers["time_error"] = _plain(getattr(quality, "time_error", None))
     error, sure = true_error(made, result, run)
     numbers["error"] = _plain(error)
-    faults = motion_faults(made, result, error, numbers)
+    faults = motion_faults(made, result, start, numbers)
     if error is not None and sure and error > LIMIT:
         faults.insert(0, f"off by {error:.1e} of the length")
     if not faults and not sure:
@@ -358,7 +359,7 @@ def true_error(made: SimpleNamespace, result: Any, run: Callable) -> tuple[float
     return error, False
 
 
-def motion_faults(made: SimpleNamespace, result: Any, error: float | None, numbers: dict) -> list[str]:
+def motion_faults(made: SimpleNamespace, result: Any, start: Any, numbers: dict) -> list[str]:
     """What is wrong with a motion, in words, apart from its error."""
     if not (np.all(np.isfinite(result.q)) and np.all(np.isfinite(result.v))):
         return ["numbers are not finite"]
@@ -366,6 +367,10 @@ def motion_faults(made: SimpleNamespace, result: Any, error: float | None, numbe
     gap = open_by(made, result)
     if gap > CLOSED:
         faults.append(f"a loop opens by {gap:.1e}")
+    jumped = start_moved(made, result, start)
+    numbers["jumped"] = _plain(jumped)
+    if jumped > 1e-3:
+        faults.append(f"starts {jumped:.1e} of the length beside the closed start it was given")
     gained = energy_gained(made, result)
     numbers["gained"] = _plain(gained)
     if gained is not None and gained > LIMIT:
@@ -375,6 +380,20 @@ def motion_faults(made: SimpleNamespace, result: Any, error: float | None, numbe
     if lost is not None and lost > 1e-3:
         faults.append(f"momentum changes by {lost:.1e} without a cause")
     return faults
+
+
+def start_moved(made: SimpleNamespace, result: Any, start: Any) -> float:
+    """How far [length] a motion begins from a start that already keeps all loops and imposed motions."""
+    if not made.spec["closures"] or "motion" in str(made.spec["parts"]) or start is not None or "mounted" in made.spec:
+        return 0.0
+    q = np.zeros((1, result.system.size))
+    rest = dataclasses.replace(result, _t=np.zeros(1), _q=q, _v=q, _a=q, _lam=np.zeros((1, result.system.rows)))
+    if any(a["what"].get("by") == "length" for a in made.spec["actuators"]) or open_by(made, rest) > CLOSED:
+        return 0.0
+    return (
+        float(np.max(np.linalg.norm(positions(made, rest)[0] - positions(made, result)[0], axis=-1)))
+        / made.spec["length"]
+    )
 
 
 STILL = {"Wrench", "Spring", "Contact", "ResistiveForce"}  # loads whose work is known or negative
@@ -404,7 +423,7 @@ def energy_gained(made: SimpleNamespace, run: Any) -> float | None:
     for name, actuator in made.robot.actuators.items():
         if getattr(actuator, "by", "tension") == "tension":
             terms.append(actuator.tension_per_input * made.inputs[name] * run.length(name))
-    play = sum(float(np.ptp(term)) for term in terms)
+    play = float(np.max(terms[0])) + sum(float(np.ptp(term)) for term in terms[1:])
     total = np.sum(terms, axis=0)
     gain = float(np.max(total - np.minimum.accumulate(total)))
     swing = _mass(made) * (spec["length"] / spec["pace"]) ** 2  # of a robot that swings by its length

@@ -297,7 +297,9 @@ def loose(system: System, matrix: Floats) -> str:
     if np.max(part[:n], initial=0.0) > 0.1 * np.max(part):  # a motion; else only reactions are undetermined
         part[n:] = 0.0
     labels = [*system.robot.coordinates(), *system.tables.row_names]
-    names = dict.fromkeys(labels[k] for k in np.argsort(-part)[:6] if part[k] > 0.3 * np.max(part))
+    names = dict.fromkeys(
+        labels[k] for k in np.argsort(-part.round(6), kind="stable")[:6] if part[k] > 0.3 * np.max(part)
+    )
     return ", ".join(list(names)[:4])
 
 

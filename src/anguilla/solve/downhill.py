@@ -1,4 +1,4 @@
-"""Down the hill of potential energy: whether a robot stays at an equilibrium, and the way to one where it does."""
+"""Down the hill of potential energy: the ways to an equilibrium at which a robot stays."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ import numpy as np
 from anguilla.assemble.reactions import evaluate
 from anguilla.assemble.system import System
 from anguilla.assemble.user import move
-from anguilla.loads.table import KIND, ROTATION, TRANSLATION, Loads
+from anguilla.loads.table import Loads
 from anguilla.mechanics.tree import Floats
 from anguilla.solve.closing import RANK, loose, settle
+from anguilla.solve.judging import ABSURD, contradiction, free_basis, linear, unbalanced
 
-__all__ = ["balances", "neutral", "nudged", "relaxed", "rests", "slide"]
+__all__ = ["BALANCED", "balances", "neutral", "nudged", "relaxed", "slide"]
 
-ABSURD = 1e100  # forces and stiffnesses that nothing can be done with
 LONGEST_SLIDE = 0.3  # of a step downhill, as an angle [rad]
 SLIDES = 300
-SYMMETRIC = 1e-8  # relative: loads with a potential
-FLAT = 1e-8  # of the largest stiffness: what falls off less is level
+LEVEL = 1e-8  # of the largest stiffness: what falls off less is level
 NUDGE = 0.1  # [rad]
-BALANCED = 1e-8  # forces left, as the angle or relative displacement they would cause
+BALANCED = 1e-6  # forces left, as a part of the loads
 
 
 def _slope(system: System, loads: Loads, q: Floats, lam: Floats) -> tuple[Floats, Floats, Floats]:
@@ -30,54 +29,14 @@ def _slope(system: System, loads: Loads, q: Floats, lam: Floats) -> tuple[Floats
     return force, matrix[:n, :n] / np.outer(scale, scale), matrix[n:, :n] / scale
 
 
-def _along(gradient: Floats) -> Floats:
-    """Basis (f, k), orthonormal, of what constraints with a gradient (m, f) leave free."""
-    _, s, vt = np.linalg.svd(gradient, full_matrices=True)
-    return vt[np.sum(s > RANK * max(float(np.max(s, initial=0.0)), 1e-300)) :].T
-
-
-def _closures_only(loads: Loads) -> bool:
-    kinds = loads.constraints.table[:, KIND]
-    return bool(np.all((kinds == TRANSLATION) | (kinds == ROTATION)))
-
-
-def rests(system: System, loads: Loads, q: Floats, lam: Floats) -> bool:
-    """Whether no direction leads down from an equilibrium; True also where no energy tells.
-
-    That is so under loads without a potential, and with friction, tendons of given length or twist constraints.
-    """
-    if not _closures_only(loads) or np.any(loads.cables.friction != 0.0):
-        return True
-    matrix, largest = _second_variation(system, loads, q, lam)[:2]
-    if not np.max(np.abs(matrix - matrix.T), initial=0.0) <= SYMMETRIC * largest < ABSURD:
-        return True
-    try:
-        np.linalg.cholesky(matrix + FLAT * largest * np.eye(len(matrix)))
-    except np.linalg.LinAlgError:
-        return largest == 0.0
-    return True
-
-
-def _second_variation(system: System, loads: Loads, q: Floats, lam: Floats) -> tuple[Floats, float, Floats]:
-    """Stiffness (k, k) along what is free, the largest before loops are closed, and the basis (n, k)."""
-    _, matrix, gradient = _slope(system, loads, q, lam)
-    basis = np.eye(system.size)
-    if len(loads.driven):
-        free = np.setdiff1d(np.arange(system.size), loads.driven)
-        matrix, gradient, basis = matrix[np.ix_(free, free)], gradient[:, free], basis[:, free]
-    largest = float(np.max(np.abs(matrix), initial=0.0))
-    if len(gradient):
-        along = _along(gradient)
-        matrix, basis = along.T @ matrix @ along, basis @ along
-    return matrix, largest, basis
-
-
 def nudged(system: System, loads: Loads, q: Floats, lam: Floats) -> Floats:
     """An unstable equilibrium, moved a little in all directions that lead down, by unequal amounts: no symmetry is left."""
-    matrix, largest, basis = _second_variation(system, loads, q, lam)
-    stiffness, shapes = np.linalg.eigh(0.5 * (matrix + matrix.T))
-    down = basis @ shapes[:, stiffness < -FLAT * largest]
-    step = down @ (1.0 / np.arange(1, down.shape[1] + 1))
+    found = linear(system, loads, q, lam, own_units=False)
+    if found is None:
+        return q
+    stiffness, shapes = np.linalg.eigh(0.5 * (found.stiffness + found.stiffness.T))
+    down = found.right @ shapes[:, stiffness < -LEVEL * float(np.max(np.abs(stiffness), initial=0.0))]
+    step = system.tree.scale * (down @ (1.0 / np.arange(1, down.shape[1] + 1)))
     return move(system.tree, q, NUDGE * step / max(float(np.linalg.norm(step)), 1e-300) / system.tree.scale)
 
 
@@ -102,7 +61,7 @@ def slide(system: System, loads: Loads, q: Floats) -> tuple[Floats, Floats]:
             push = system._bordered(loads, lam, 0.0, 0.0)[:n, n:] / scale[:, None]
             lam = np.asarray(np.linalg.lstsq(push[free], -left, rcond=RANK)[0], dtype=np.float64)
             force, matrix, gradient = _slope(system, loads, q, lam)
-            left, basis = force[free], _along(gradient[:, free])
+            left, basis = force[free], free_basis(gradient[:, free])
         matrix = basis.T @ matrix[np.ix_(free, free)] @ basis
         stiffness, shapes = np.linalg.eigh(0.5 * (matrix + matrix.T))
         down = basis @ shapes
@@ -122,15 +81,8 @@ def slide(system: System, loads: Loads, q: Floats) -> tuple[Floats, Floats]:
 
 
 def balances(system: System, loads: Loads, q: Floats, lam: Floats) -> bool:
-    """Whether forces are balanced and loops closed."""
-    scale, zero = system.tree.scale, np.zeros(system.size)
-    left = evaluate(system, loads, q, zero, zero, lam)
-    left[: system.size] /= scale
-    left[loads.driven] = 0.0
-    matrix = system._bordered(loads, lam, 0.0, 0.0)
-    firm = float(np.max(np.abs(np.diag(matrix)[: system.size] / scale**2), initial=0.0)) or 1.0
-    left[: system.size] /= firm
-    return float(np.linalg.norm(left)) < BALANCED
+    """Whether forces are balanced, in units of the loads, loops closed, and rods not bent further than intervals can be."""
+    return unbalanced(system, loads, q, lam)[0] <= BALANCED and not contradiction(system, loads, q, lam)
 
 
 def neutral(system: System, loads: Loads, q: Floats, tolerance: float) -> tuple[Floats, Floats, str]:

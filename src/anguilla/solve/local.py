@@ -90,7 +90,7 @@ def _default(robot: Robot, inputs: Inputs | None, t: float) -> Equilibrium:
     """The equilibrium that `statics` finds; of a floating robot, which has many, its rest shape if that balances."""
     try:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "The equilibrium of .* is not unique")
+            warnings.filterwarnings("ignore", "The equilibrium of .* is (not unique|unstable)")
             return statics(robot, inputs=inputs, t=t)
     except SolverError:
         found, _, a = reference(robot, np.zeros(robot.size), inputs, t)

@@ -21,8 +21,9 @@ from anguilla.loads.tendon import set_friction
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status
 from anguilla.solve.closing import SINGULAR_START, Path, broken, close, crushed, loose, path_from, settle
-from anguilla.solve.downhill import balances, neutral, nudged, relaxed, rests, slide
+from anguilla.solve.downhill import BALANCED, balances, neutral, nudged, relaxed, slide
 from anguilla.solve.flow import ProjectiveFlow, follow
+from anguilla.solve.judging import FALLS, MAY_FLUTTER, contradiction, restlessness, unbalanced
 from anguilla.solve.newton import (
     CONVERGED,
     COUNTERS,
@@ -31,15 +32,19 @@ from anguilla.solve.newton import (
     ITERATIONS,
     SINGULAR,
     TOO_COARSE,
+    TOO_MANY_ITERATIONS,
     USABLE,
     scratch,
 )
+from anguilla.solve.relaxing import come_to_rest
 from anguilla.solve.stepping import STATIC, runner
 
 __all__ = ["Flow", "statics"]
 
 SMALLEST_STEP = 1e-5  # of the load
+SAME = 1e-3  # [rad, or relative displacement] between two ways to one equilibrium
 DRAWN = 0.01  # of its length, by which a tendon is drawn in one step
+ROUGHLY = 1e-3  # of the loads, that a flow may leave unbalanced
 MOST_FRICTION = 60  # times the tensions along tendons are updated
 
 ADVICE = (
@@ -134,6 +139,8 @@ def statics(
         raise DescriptionError(f'method must be "newton", a Flow or a ProjectiveFlow; got {method!r}.')
     if ok and (name := crushed(system, q)):
         ok, message, advice = False, f"{name!r} would be squeezed to nothing", CRUSHED_ADVICE
+    if ok and (wrong := _wrong(system, loads.loads, q, lam, BALANCED if method == "newton" else ROUGHLY)):
+        ok, message = False, wrong
     outcome = Status(ok, message, counters, time.perf_counter() - began)
     zero = np.zeros((1, system.size))
     states = np.array([float(t)]), q[None, :].copy(), zero, zero, lam[None, :].copy()
@@ -146,6 +153,14 @@ def statics(
     if ok and doubtful(system, result._q)[0] > 1.0 and (said := result.resolution.words):
         warnings.warn(f"The equilibrium of {robot.name!r}: {said}", AnguillaWarning, stacklevel=2)
     return result
+
+
+def _wrong(system: System, loads: Loads, q: Floats, lam: Floats, limit: float) -> str:
+    """Why a state is no equilibrium after all, whatever led there; maybe nothing."""
+    left, name = unbalanced(system, loads, q, lam)
+    if not left <= limit:
+        return f"{left:.2g} of its loads are left unbalanced on {name!r}"
+    return contradiction(system, loads, q, lam)
 
 
 @dataclass
@@ -166,7 +181,7 @@ class _Solver:
         zero, unused = np.zeros(system.size), np.zeros((1, system.size))
         none, empty = np.zeros(0, np.int64), np.zeros((1, 0))
         loads.row[DT] = 0.0
-        for _ in range(MOST_FRICTION):
+        for number in range(MOST_FRICTION):
             self.memory.memory[USABLE] = 0.0
             before = loads.cables.factor.copy()
             _, status = self.run(
@@ -175,11 +190,13 @@ class _Solver:
                 np.zeros((1, system.rows)),
             )  # fmt: skip
             if status != CONVERGED:
-                break
+                return int(status)
             set_friction(system.tree, system.workspace, loads.cables)
             if np.max(np.abs(loads.cables.factor - before), initial=0.0) < 1e-12:
-                break
-        return int(status)
+                return CONVERGED
+            if number >= MOST_FRICTION // 3:  # they swing: take means
+                loads.cables.factor[:] = 0.5 * (loads.cables.factor + before)
+        return TOO_MANY_ITERATIONS
 
 
 def _origin(system: System, start: Equilibrium) -> tuple[Floats, Floats] | None:
@@ -209,50 +226,70 @@ def _continuation(
         lam[:] = _first_multipliers(system, path.at(1.0), q)
     drawn = _drawn(path)
     status = CONVERGED if drawn else solve(path.at(1.0), q, lam)
-    pieces, factor, slid = 1, 1.0, False
+    pieces, factor, way = 1, 1.0, ""
     if drawn or status != CONVERGED or (at_rest and _too_far(system, source[0] if len(source) > 1 else begin, q)):
         lam[:] = given if len(source) > 1 else 0.0
         first = np.zeros(system.size) if plain else source[0].copy()
         path = path if plain else path_from(system, table, *source)
         q, factor, pieces, status = _in_steps(solve, path, first, lam)
-        if (
-            factor < 1.0
-        ):  # a singular start, such as a straight rod or a level pendulum: slide down from the given shape
-            down = relaxed if system.rows else slide
-            trial, multipliers = down(system, path.at(1.0), begin)
-            if solve(path.at(1.0), trial, multipliers) == CONVERGED:
-                q, factor, lam[:], slid = trial, 1.0, multipliers, True
-        if factor < 1.0 and (
-            status == SINGULAR or system.rows
-        ):  # nothing holds it, but it may be in balance: a closed ring, a free body
-            trial, multipliers, free = neutral(system, path.at(1.0), begin, tolerance)
-            if free:
-                q, factor, lam[:] = trial, 1.0, multipliers
-                warnings.warn(
-                    f"The equilibrium of {system.robot.name!r} is not unique: nothing holds {free}.",
-                    AnguillaWarning, stacklevel=3,
-                )  # fmt: skip
-    fallen = ""
-    if factor >= 1.0 and not chosen:
+        way = "" if at_rest or pieces == 1 else " (from the rest shape: Newton failed from the given start)"
+        if factor < 1.0 and (found := _other_ways(solve, path, begin, status == SINGULAR)):
+            q, lam[:], way, factor = *found, 1.0
+    if factor >= 1.0:
         squeezed = bool(system.rows) and not np.array_equal(begin, source[0])
-        q, lam[:], fallen = _settled(solve, path, begin, (q, lam), squeezed)
+        q, lam[:], words = _settled(solve, path, begin, (q, lam), squeezed, chosen)
+        way = words or way
     counters = dict(zip(COUNTERS[:3], solve.memory.counters.tolist(), strict=False))
     counters["load_steps"] = pieces
     if factor >= 1.0:
-        detour = "" if at_rest or pieces == 1 else " (from the rest shape: Newton failed from the given start)"
-        detour = " (slid downhill: load steps did not get there)" if slid else detour
-        detour = fallen or detour
-        return (
-            q,
-            CONVERGED,
-            f"converged in {counters['iterations']} iterations, {pieces} load step{'s' * (pieces > 1)}{detour}",
-            counters,
-        )
+        many = f"{pieces} load step{'s' * (pieces > 1)}"
+        return q, CONVERGED, f"converged in {counters['iterations']} iterations, {many}{way}", counters
     if status == CONVERGED:
         why = "the least step of it turns the rods far, as if they snapped through"
         return q, DIVERGED, f"stopped at {factor:.3g} of the load: {why}", counters
     why = EXPLANATION[status] + (_unheld(system, path.at(1.0), q, lam) if status == SINGULAR else "")
     return q, status, f"stopped at {factor:.3g} of the load: {why}", counters
+
+
+def _other_ways(solve: _Solver, path: Path, begin: Floats, singular: bool) -> tuple[Floats, Floats, str] | None:
+    """(q, multipliers, words for the message) of an equilibrium that steps of load did not reach from `begin`.
+
+    Singular starts, such as a straight rod or a level pendulum, are left by sliding down. What nothing holds may be in
+    balance all the same: a closed ring, a free body. Else the robot moves, damped, until it rests.
+    """
+    system, loads = solve.system, path.at(1.0)
+    q, lam = (relaxed if system.rows else slide)(system, loads, begin)
+    if solve(loads, q, lam) == CONVERGED:
+        return q, lam, " (slid downhill: load steps did not get there)"
+    if singular or system.rows:
+        q, lam, free = neutral(system, loads, begin, solve.tolerance)
+        if free:
+            _warn_neutral(system, free)
+            return q, lam, ""
+    found = _rested(solve, path, begin)
+    if found is None:
+        return None
+    if found[2]:
+        _warn_neutral(system, found[2])
+    return *found[:2], " (came to rest in a damped motion: load steps did not get there)"
+
+
+def _rested(solve: _Solver, path: Path, begin: Floats) -> tuple[Floats, Floats, str] | None:
+    """(q, multipliers, what nothing holds) where a motion without momentum from `begin` ends; None if it does not."""
+    system, loads = solve.system, path.at(1.0)
+    q, lam, _ = come_to_rest(system, loads, begin, np.zeros(system.rows))
+    exact, multipliers = q.copy(), lam.copy()
+    if solve(loads, exact, multipliers) == CONVERGED and not _too_far(system, q, exact):
+        return exact, multipliers, ""
+    q, lam = relaxed(system, loads, q, lam, exact=True, small=solve.tolerance)
+    if not balances(system, loads, q, lam):
+        return None
+    return q, lam, loose(system, system._bordered(loads, lam, 0.0, 0.0))
+
+
+def _warn_neutral(system: System, free: str) -> None:
+    what = f"The equilibrium of {system.robot.name!r} is not unique: nothing holds {free}."
+    warnings.warn(what, AnguillaWarning, stacklevel=5)
 
 
 def _unheld(system: System, loads: Loads, q: Floats, lam: Floats) -> str:
@@ -281,22 +318,35 @@ def _first_multipliers(system: System, loads: Loads, q: Floats) -> Floats:
 
 
 def _settled(
-    solve: _Solver, path: Path, begin: Floats, found: tuple[Floats, Floats], squeezed: bool
+    solve: _Solver, path: Path, begin: Floats, found: tuple[Floats, Floats], squeezed: bool, chosen: bool
 ) -> tuple[Floats, Floats, str]:
     """(q, multipliers, words for the message) of an equilibrium that was found from `begin`, or of a stable one below it.
 
     Newton knows no up and down. A robot slides down from where it began; one that symmetry alone holds upright, such as a
-    straight column, stays. But a rod that was squeezed to close a loop is nudged out of its line.
+    straight column, stays. But a rod that was squeezed to close a loop is nudged out of its line. If somebody has chosen
+    the start, or if no stable equilibrium is found below, the robot stays, and the words say so.
     """
     system = solve.system
-    if rests(system, path.at(1.0), *found):
-        return *found, ""
-    below = _fallen(solve, path, begin)
-    if below is None and squeezed:
-        below = _fallen(solve, path, nudged(system, path.at(1.0), *found))
-    if below is None:
-        return *found, " (unstable: only symmetry holds it there)"
-    return *below, " (slid downhill: Newton found an unstable equilibrium first)"
+    why = restlessness(system, path.at(1.0), *found)
+    if not why or chosen:
+        return *found, f" (unstable: {why})" if why else ""
+    below = None
+    if why == FALLS:
+        below = _fallen(solve, path, begin)
+        if below is None and squeezed:
+            below = _fallen(solve, path, nudged(system, path.at(1.0), *found))
+        if below is None and (rest := _rested(solve, path, begin)):
+            if not restlessness(system, path.at(1.0), *rest[:2]):
+                below = rest[:2]
+            elif np.linalg.norm((rest[0] - found[0]) * system.tree.scale) < SAME:
+                why = "only symmetry holds it there"
+    if below is not None:
+        return *below, " (slid downhill: Newton found an unstable equilibrium first)"
+    if why != MAY_FLUTTER:
+        remedy = "A start (start=...) next to another shape leads there."
+        what = f"The equilibrium of {system.robot.name!r} is unstable: {why}. {remedy}"
+        warnings.warn(what, AnguillaWarning, stacklevel=4)
+    return *found, f" (unstable: {why})"
 
 
 def _fallen(solve: _Solver, path: Path, top: Floats) -> tuple[Floats, Floats] | None:
@@ -309,7 +359,7 @@ def _fallen(solve: _Solver, path: Path, top: Floats) -> tuple[Floats, Floats] | 
         q, lam = relaxed(system, loads, q, lam, exact=True, small=solve.tolerance)
         if not balances(system, loads, q, lam):
             return None
-    return (q, lam) if rests(system, loads, q, lam) else None
+    return None if restlessness(system, loads, q, lam) else (q, lam)
 
 
 def _in_steps(solve: _Solver, path: Path, q: Floats, lam: Floats) -> tuple[Floats, float, int, int]:

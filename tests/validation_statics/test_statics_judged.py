@@ -1,0 +1,127 @@
+"""What statics answers is balanced, in units of the loads, and stable; or it is said, or refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import anguilla as ag
+from anguilla.lie import pose, rotation
+
+RUBBER = ag.Material(1e6, 1000, poisson=0.45)
+STEEL = ag.Material(2e11, 7800, poisson=0.3)
+UP = pose(rotation((0, 1, 0), -np.pi / 2))
+
+# Stability without a potential ----------------------------------------------------------------------------------------
+
+
+def _mast(extra: str) -> tuple[ag.Robot, ag.RodHandle, dict]:
+    """A mast too heavy for itself, bent a little at rest, and beside it a rod with something that has no potential."""
+    robot = ag.Robot("field")
+    bent = ag.ConstantCurvature(bend_y=0.001, bend_z=0.002)
+    mast = robot.add(
+        ag.Rod(1.0, ag.Circle(0.012), RUBBER, ag.kirchhoff(4), bent), at=robot.ground, pose=UP, name="mast"
+    )
+    beside = robot.ground.offset_by((0.5, 0, 0))
+    other = robot.add(ag.Rod(0.1, ag.Circle(0.01), RUBBER, ag.kirchhoff(2)), at=beside, name="other")
+    inputs: dict = {}
+    if extra == "follower":
+        robot.load(ag.TipWrench(other, force=(0, 1e-3, 0), follower=True))
+    elif extra == "moment":
+        robot.load(ag.TipWrench(other, moment=(1e-7, 0, 0)))
+    elif extra == "twist":
+        robot.constrain(ag.TwistConstraint(other.tip, (1, 0, 0, 0, 0, 0)))
+    else:
+        friction = {"friction": 0.1} if extra == "friction" else {}
+        by = {"by": "length"} if extra in ("slack", "taut") else {}
+        robot.actuate("line", ag.Tendon(other, ag.parallel(y=0.005), **friction, **by))
+        inputs = {"line": {"slack": 0.2, "taut": 0.099, "friction": 0.1}[extra]}
+    return robot, mast, inputs
+
+
+@pytest.mark.parametrize("extra", ["follower", "moment", "twist", "slack", "taut", "friction"])
+def test_a_mast_too_heavy_for_itself_falls_whatever_stands_beside_it(extra: str) -> None:
+    robot, mast, inputs = _mast(extra)
+    eq = ag.statics(robot, inputs=inputs)
+    assert eq.position(mast.tip)[2] == pytest.approx(-0.8453, abs=1e-3)
+    alone = ag.Robot("alone")
+    part = alone.add(mast.rod, at=alone.ground, pose=UP)
+    tip = ag.statics(alone).position(part.tip)
+    assert np.allclose(eq.position(mast.tip), tip, atol=1e-8)
+
+
+@pytest.mark.parametrize("extra", ["follower", "taut"])
+def test_a_chosen_start_stays_upright_and_says_so(extra: str) -> None:
+    robot, mast, inputs = _mast(extra)
+    eq = ag.statics(robot, inputs=inputs, start=np.zeros(robot.size))
+    assert eq.position(mast.tip)[2] > 0.9
+    assert "unstable" in eq.status.message
+
+
+@pytest.mark.parametrize(("load", "stays"), [(0.95, True), (1.05, False)])
+def test_a_column_beside_a_follower_load_at_eulers_load(load: float, stays: bool) -> None:
+    """The judgement changes where Euler says: pi^2 EI / (4 l^2)."""
+    robot = ag.Robot("column", gravity=(0, 0, 0))
+    column = robot.add(ag.Rod(1.0, ag.Circle(0.002), RUBBER, ag.planar(5)), at=robot.ground)
+    other = robot.add(ag.Rod(0.3, ag.Circle(0.02), STEEL, ag.planar(2)), at=robot.ground)
+    robot.load(ag.TipWrench(other, force=(0, 1.0, 0), follower=True))
+    critical = np.pi**2 / 4 * 1e6 * np.pi * 0.002**4 / 4
+    robot.load(ag.TipWrench(column, force=(-load * critical, 0, 0)))
+    assert ("unstable" not in ag.statics(robot, start=np.zeros(robot.size)).status.message) == stays
+
+
+@pytest.mark.parametrize(("load", "stays"), [(19.0, True), (21.5, False)])
+def test_becks_column_flutters_above_its_load(load: float, stays: bool) -> None:
+    """A thrust along the tip of a cantilever: no divergence, flutter above 20.05 EI / l^2."""
+    robot = ag.Robot("beck", gravity=(0, 0, 0))
+    material = ag.Material(1e6, 1000, poisson=0.45, damping=1e-7)
+    rod = robot.add(ag.Rod(1.0, ag.Circle(0.01), material, ag.planar(8), intervals=20), at=robot.ground)
+    robot.load(ag.TipWrench(rod, force=(-load * 1e6 * np.pi * 0.01**4 / 4, 0, 0), follower=True))
+    if stays:
+        assert "unstable" not in ag.statics(robot).status.message
+    else:
+        with pytest.warns(ag.AnguillaWarning, match="flutter"):
+            assert "flutter" in ag.statics(robot).status.message
+
+
+# Balance --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("length", [1e-3, 1e-2, 0.1, 1.0])
+@pytest.mark.parametrize("strains", [ag.kirchhoff(2), ag.extensible_kirchhoff(2)])
+def test_a_falling_bar_is_refused_at_any_size(length: float, strains: ag.Strains) -> None:
+    robot = ag.Robot("bar", base="free")
+    robot.add(ag.Rod(length, ag.Circle(length / 20), STEEL, strains), at=robot.ground)
+    with pytest.raises(ag.SolverError, match="nothing holds"):
+        ag.statics(robot)
+
+
+def test_a_small_body_that_falls_beside_a_stiff_rod_is_refused() -> None:
+    robot = ag.Robot("pair")
+    heavy = robot.add(ag.Rod(1.0, ag.Circle(0.05), STEEL, ag.extensible_kirchhoff(2)), at=robot.ground)
+    robot.load(ag.TipWrench(heavy, force=(0, 0, -1e4)))
+    robot.add(ag.RigidBody.sphere(1e-3, mass=1e-6), at=robot.ground, joint=ag.Free(), name="speck")
+    with pytest.raises(ag.SolverError):
+        ag.statics(robot)
+
+
+def test_a_speck_on_a_soft_joint_hangs_beside_a_stiff_rod() -> None:
+    robot = ag.Robot("pair")
+    heavy = robot.add(ag.Rod(1.0, ag.Circle(0.05), STEEL, ag.extensible_kirchhoff(2)), at=robot.ground)
+    robot.load(ag.TipWrench(heavy, force=(0, 0, -1e4)))
+    spring = ag.Prismatic((0, 0, 1), stiffness=1e-3)
+    robot.add(ag.RigidBody.sphere(1e-3, mass=1e-6), at=robot.ground, joint=spring, name="speck")
+    assert ag.statics(robot).q[-1] == pytest.approx(-1e-6 * 9.81 / 1e-3, rel=1e-9)
+
+
+@pytest.mark.parametrize("force", [0.0, 3.0])
+def test_a_free_rod_in_balance_is_found(force: float) -> None:
+    """Pulled at both ends alike, or not at all: it stretches by F l / EA, wherever it is."""
+    robot = ag.Robot("rod", base="free", gravity=(0, 0, 0))
+    rod = robot.add(ag.Rod(0.1, ag.Circle(0.002), RUBBER, ag.extensible_kirchhoff(2)), at=robot.ground)
+    robot.load(ag.Wrench(rod.tip, force=(force, 0, 0)))
+    robot.load(ag.Wrench(rod.root, force=(-force, 0, 0)))
+    with pytest.warns(ag.AnguillaWarning, match="not unique"):
+        eq = ag.statics(robot)
+    longer = 1 + force / (1e6 * np.pi * 0.002**2)
+    assert np.linalg.norm(eq.position(rod.tip) - eq.position(rod.root)) == pytest.approx(0.1 * longer, rel=1e-9)

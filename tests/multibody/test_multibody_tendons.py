@@ -239,6 +239,7 @@ def test_input_power_of_a_moving_arm():
     np.testing.assert_allclose(run.energy["total"], work, atol=2e-4 * np.ptp(work))
 
 
+@pytest.mark.filterwarnings("ignore:.*too few modes")
 def test_rod_in_two_with_one_tendon_is_one_rod():
     strains = lambda n: ag.Strains(bend_y=ag.PiecewiseConstant(n), bend_z=ag.PiecewiseConstant(n))
     one, arm = beam(strains(2), 16, gravity=(0.0, 0.0, -0.5))

@@ -299,3 +299,10 @@ def test_stepper_checks_what_simulate_checks():
         ag.Stepper(looped, dt=0.005, method="midpoint")
     with pytest.warns(ag.AnguillaWarning, match="no numerical damping"):
         ag.Stepper(parallel_arms((0, 0, 0.05))[0], dt=0.005, method="newmark")
+
+
+@pytest.mark.parametrize("motion", [lambda t: 7 * t, lambda t: np.sin(3 * t), lambda t: 1000 + t**3])
+def test_rounding_in_the_rates_of_an_imposed_motion_is_no_jump(motion):
+    robot = ag.Robot("crank")
+    robot.add(ag.RigidBody.box((0.1,) * 3, mass=1.0), at=robot.ground, joint=ag.Revolute((0, 1, 0), motion=motion))
+    assert "events" not in ag.simulate(robot, duration=1.0, dt=1e-3).status.counters

@@ -30,7 +30,9 @@ from anguilla.mechanics.tree import N_R, N_X, Floats
 __all__ = ["Resolution", "doubtful", "resolution"]
 
 MORE = 2  # polynomials beyond those of the basis, on each panel
-FEW_MODES, FEW_INTERVALS = 0.1, 0.02  # parts of the length by which more of them may move a robot without a word
+# Parts of the length by which more of them may move a robot without a word. Large errors are estimated up to three times too
+# large, so a robot that is said to lack modes is off by a tenth of its length.
+FEW_MODES, FEW_INTERVALS = 0.15, 0.02
 FEW, FADING = 2, 0.03  # the last modes of a strain, and the size [rad] below which they leave nothing to the next ones
 TURN_OF_INTERVAL = 0.5  # [rad] up to which the error of an interval does not matter
 

@@ -22,6 +22,7 @@ ODD = 0.3  # part of the differences around it by which one misses their mean, i
 LEFT = 0.4  # part of it that stays, however short the interval, if it does
 SMALL = 1e-3  # part of the range of a signal below which a jump does not matter
 ROUND_OFF = 1e-9  # the same as a part of its size
+FELT = 1e-7  # part of the range of an imposed motion by which a jump of its rates must move it in a step to matter
 NARROW = 1e-9  # width of the interval that a jump is narrowed down to, as a part of the step
 SNAP = 1e-4  # of a step: a jump so near to its end lies there
 HALVINGS = 60  # more than a jump needs
@@ -38,15 +39,16 @@ class Jump(NamedTuple):
     after: float
 
 
-def find_jumps(sample: Sampler, t: Floats, y: Floats) -> list[tuple[float, float, int]]:
+def find_jumps(sample: Sampler, t: Floats, y: Floats, least: Floats | float = 0.0) -> list[tuple[float, float, int]]:
     """(before, after, column) of the jumps of signals y (nt, w), known at the times t (nt,) [s]; `sample` gives more of them.
 
     Suspicious is a difference of two neighbouring samples that the differences beside it do not explain. Then the interval
-    is halved, and halved again: the change of a steep smooth signal gets smaller, a jump stays.
+    is halved, and halved again: the change of a steep smooth signal gets smaller, a jump stays. Jumps smaller than `least`
+    (w,) are none.
     """
     if len(t) < 2 or not y.shape[1]:
         return []
-    suspects, columns, miss = _suspects(y)
+    suspects, columns, miss = _suspects(y, least)
     ends = np.stack([t[suspects], t[suspects + 1]])
     values = np.stack([y[suspects, columns], y[suspects + 1, columns]])
     width = np.maximum(NARROW * (ends[1] - ends[0]), 4.0 * np.spacing(np.abs(ends[1])))
@@ -69,7 +71,7 @@ def find_jumps(sample: Sampler, t: Floats, y: Floats) -> list[tuple[float, float
     return sorted(found)
 
 
-def _suspects(y: Floats) -> tuple[Ints, Ints, Floats]:
+def _suspects(y: Floats, least: Floats | float) -> tuple[Ints, Ints, Floats]:
     """Numbers of intervals and columns whose differences may hide a jump, and how large it would be."""
     d = np.diff(y, axis=0)
     before, after = np.roll(d, 1, axis=0), np.roll(d, -1, axis=0)
@@ -79,7 +81,7 @@ def _suspects(y: Floats) -> tuple[Ints, Ints, Floats]:
         before[:], after[:] = 0.0, 0.0
     miss = np.abs(d - 0.5 * (before + after))
     around = np.maximum(np.abs(d), np.maximum(np.abs(before), np.abs(after)))
-    size = np.maximum(SMALL * np.ptp(y, axis=0), ROUND_OFF * np.max(np.abs(y), axis=0))
+    size = np.maximum(least, np.maximum(SMALL * np.ptp(y, axis=0), ROUND_OFF * np.max(np.abs(y), axis=0)))
     odd = (miss > ODD * around) & (np.abs(d) > size)
     intervals, columns = np.nonzero(odd)
     return intervals, columns, np.minimum(miss, np.abs(d))[odd]
@@ -145,10 +147,21 @@ def events_of(
     ends = sample(np.array([0.0, end]))
     t = np.concatenate([[0.0], t, outer[1:]])
     y = np.concatenate([ends[:1], y, ends[1 : len(outer)]])
-    found = find_jumps(sample, t, y)
+    places = system.loads(np.array([0.0, end]), inputs).column
+    found = find_jumps(sample, t, y, _noise(system, places, y, dt))
     if found:
-        _refuse_impossible(system, sample, system.loads(np.array([0.0, end]), inputs).column, found)
+        _refuse_impossible(system, sample, places, found)
     return place([(before, after) for before, after, _ in found], dt, steps)
+
+
+def _noise(system: System, places: Ints, y: Floats, dt: float) -> Floats:
+    """Jumps (w,) below which rates and accelerations of imposed motions do not matter: they may come from differences."""
+    first, last = (int(system._loads.at[k]) for k in (MOTION, STRESS))
+    least = np.zeros(len(places))
+    for column in np.flatnonzero((places >= first) & (places < last)):
+        order = int(places[column] - first) % 3
+        least[column] = FELT * np.ptp(y[:, column - order]) / dt**order if order else 0.0
+    return least
 
 
 def _refuse_impossible(system: System, sample: Sampler, places: Ints, found: list[tuple[float, float, int]]) -> None:

@@ -3,24 +3,31 @@
 Numba's disk cache does not notice an edit in an imported helper, so a stale binary could outlive a corrected formula.
 The cache folder of a kernel is therefore named after a hash of its own file and of every file of the package that this one
 imports, directly or not: an edit starts fresh folders for what depends on it, and for nothing else. Folders that nothing
-used for two months are removed when a new one is started.
+used for two months are removed when a new one is started. Where nothing can be written, kernels are compiled all the same.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import os
 import re
 import shutil
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import Any, ClassVar
 
+import llvmlite.binding as llvm
 import numba
+from numba.core.caching import FunctionCache, NullCache, UserProvidedCacheLocator
+from numba.core.codegen import get_host_cpu_features
 from numba.extending import overload
+
+import anguilla.errors  # not "from": kernels are not made of it
 
 __all__ = ["built", "cache_folder", "cache_root", "inline", "interpreted", "kernel", "part"]
 
@@ -55,32 +62,46 @@ def sources(file: Path) -> list[Path]:
     return sorted(seen)
 
 
-def cache_root() -> Path:
-    """Folder of all compiled kernels: $ANGUILLA_CACHE, else ~/.cache/anguilla."""
-    home = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
-    return Path(os.environ.get("ANGUILLA_CACHE") or home / "anguilla")
+def cache_root() -> Path | None:
+    """Folder of all compiled kernels: $ANGUILLA_CACHE, else ~/.cache/anguilla; None if neither it nor a home is known."""
+    if os.environ.get("ANGUILLA_CACHE"):
+        return Path(os.environ["ANGUILLA_CACHE"])
+    if os.environ.get("XDG_CACHE_HOME"):
+        return Path(os.environ["XDG_CACHE_HOME"], "anguilla")
+    try:
+        return Path.home() / ".cache" / "anguilla"
+    except RuntimeError:  # a user without a name, as in containers
+        return None
 
 
-def cache_folder(file: Path) -> Path:
+def cache_folder(file: Path) -> Path | None:
     """Folder of the compiled kernels of a source file: below the root, the hash of the sources they are made of."""
-    digest = hashlib.sha256(numba.__version__.encode())
+    root = cache_root()
+    if root is None:
+        return None
+    digest = hashlib.sha256(f"{numba.__version__} {_processor()}".encode())
     for path in sources(file):
         digest.update(path.name.encode())
         digest.update(path.read_bytes())
-    return cache_root() / digest.hexdigest()[:16]
+    return root / digest.hexdigest()[:16]
 
 
-_FOLDERS: dict[str, str] = {}
+@functools.cache
+def _processor() -> str:
+    """What kernels are compiled for: Numba mixes up files of unlike machines that write to one folder at the same time."""
+    config = numba.config
+    return f"{config.CPU_NAME or llvm.get_host_cpu_name()} {config.CPU_FEATURES or get_host_cpu_features()}"
 
 
-def _used_folder(file: Path) -> Path:
+def _used_folder(file: Path) -> Path | None:
     """The cache folder of a source file, marked as used today; a new one sends those away that were not used for long."""
     folder = cache_folder(file)
-    with contextlib.suppress(OSError):  # a cache that cannot be written is Numba's to deal with
-        if folder.exists():
-            os.utime(folder)
-        else:
-            forget_unused(folder.parent)
+    if folder is not None:
+        with contextlib.suppress(OSError):  # it may be read-only
+            if folder.exists():
+                os.utime(folder)
+            else:
+                forget_unused(folder.parent)
     return folder
 
 
@@ -91,21 +112,82 @@ def forget_unused(root: Path, days: float = KEPT_DAYS) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
+_FOLDERS: dict[str, Path | None] = {}
+_TOLD: set[str] = set()
+
+
+def _not_kept(why: object) -> None:
+    """Say once that kernels could not be written to the disk."""
+    if not _TOLD:
+        _TOLD.add(str(why))
+        told = f"compiled kernels cannot be kept ({why}), so that every new process compiles them again, for a minute or so"
+        advice = "set ANGUILLA_CACHE to a folder that can be written"
+        warnings.warn(f"{told}: {advice}.", anguilla.errors.AnguillaWarning, stacklevel=2)
+
+
+class _Place(UserProvidedCacheLocator):  # type: ignore[misc]
+    """Where the kernels of a file are kept. Whether it can be written is found out when something is to be written."""
+
+    def __init__(self, function: Callable[..., Any], file: str) -> None:
+        super().__init__(function, file)
+        self._cache_path = str(Path(str(_FOLDERS[file]), self.get_suitable_cache_subpath(file)))
+
+    @classmethod
+    def from_function(cls, function: Callable[..., Any], file: str) -> _Place:
+        """Make it, also where nothing can be written."""
+        return cls(function, file)
+
+
+class _Form(FunctionCache._impl_class):  # type: ignore[misc, name-defined]
+    """How a kernel is written to a file."""
+
+    _locator_classes: ClassVar = [_Place]
+
+
+class _Kept(FunctionCache):  # type: ignore[misc]
+    """Numba's cache of a kernel on the disk; a disk that is full, read-only or damaged costs time, not the run."""
+
+    _impl_class = _Form
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        """The kernel, or None if it is to be compiled."""
+        try:
+            return super().load_overload(signature, context)
+        except Exception:  # a file that may not be read, or that was cut short: pickle raises many kinds
+            with contextlib.suppress(OSError):
+                self.flush()
+            return None
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Write the kernel, if that is possible."""
+        try:
+            super().save_overload(signature, compiled)
+        except OSError as error:
+            _not_kept(f"{error.strerror or error}: {str(Path(self.cache_path).parents[1])!r}")
+
+
+class _NotKept(NullCache):  # type: ignore[misc]
+    """The cache of a kernel where no folder is known."""
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Say that it is not kept."""
+        _not_kept("there is no home folder")
+
+
 def _compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
-    file = function.__code__.co_filename
-    if options.get("cache") and file not in _FOLDERS:
-        _FOLDERS[file] = str(_used_folder(Path(file)))
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = _FOLDERS.get(file, "")  # read by numba when the dispatcher is made, restored at once
-    try:
-        return numba.njit(**_OPTIONS, **options)(function)
-    finally:
-        numba.config.CACHE_DIR = before
+    """A kernel, kept on the disk where it can be."""
+    made = numba.njit(**_OPTIONS, **options)(function)
+    if not numba.config.DISABLE_JIT:
+        file = function.__code__.co_filename
+        if file not in _FOLDERS:
+            _FOLDERS[file] = _used_folder(Path(file))
+        made._cache = _NotKept() if _FOLDERS[file] is None else _Kept(function)  # as enable_caching() does
+    return made
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a module-level kernel, cached on disk, without the interpreter lock."""
-    return _compiled(function, cache=True, no_cfunc_wrapper=True)
+    return _compiled(function, no_cfunc_wrapper=True)
 
 
 def inline(function: Callable[..., Any]) -> Callable[..., Any]:

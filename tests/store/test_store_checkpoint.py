@@ -1,10 +1,15 @@
 """A killed simulation goes on from its last checkpoint and ends bit-identical to one that was never stopped."""
 
+import functools
+import gc
 import os
+import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +17,8 @@ import pytest
 
 import anguilla as ag
 from anguilla.solve import checkpoint as module
+from anguilla.solve.identity import Identity
+from anguilla.store.spare import leave_spares
 
 ROOT = Path(__file__).parents[2]
 
@@ -120,12 +127,9 @@ def test_an_interrupted_simulation_loses_nothing_it_had(simulation, tmp_path, mo
 
 def interrupted(simulation, path, steps=2000):
     """Leave a checkpoint behind."""
-    original = module.Checkpoint.finish
-    module.Checkpoint.finish = lambda self: self.save()
-    try:
-        simulation["run"](steps, checkpoint=path)
-    finally:
-        module.Checkpoint.finish = original
+    kept = simulation["run"](steps, checkpoint=path)
+    leave_spares()
+    assert kept.status.success
     assert path.exists()
 
 
@@ -158,3 +162,228 @@ def test_bad_places_are_refused(simulation, tmp_path):
         simulation["run"](100, checkpoint=tmp_path)
     with pytest.raises(ag.DescriptionError, match="leave error out"):
         simulation["run"](100, checkpoint=tmp_path / "run", error=1e-3)
+
+
+# The checkpoint stays as long as the result is only in memory -------------------------------------------------------------
+
+
+def test_the_checkpoint_goes_when_the_result_is_saved(simulation, tmp_path):
+    path = tmp_path / "run.checkpoint"
+    found = simulation["run"](1000, checkpoint=path)
+    assert path.exists()
+    found.save(tmp_path / "run.csv")  # not all of it
+    assert path.exists()
+    found.save(tmp_path / "run.nc")
+    assert not path.exists()
+
+
+def test_the_checkpoint_goes_when_nobody_has_the_result(simulation, tmp_path):
+    path = tmp_path / "run.checkpoint"
+    found = simulation["run"](1000, checkpoint=path)
+    again = simulation["run"](500, checkpoint=path)  # another simulation may use its file
+    assert path.exists() and len(again.t) == 51
+    del found, again
+    gc.collect()
+    assert not path.exists()
+
+
+def test_the_checkpoint_stays_when_the_result_cannot_be_saved(simulation, tmp_path):
+    path = tmp_path / "run.checkpoint"
+    found = simulation["run"](1000, checkpoint=path)
+    (tmp_path / "full").mkdir()
+    with full_disk(), pytest.raises(ag.AnguillaError, match=r"'.*run\.nc' could not be written \(File too large\)"):
+        found.save(tmp_path / "full" / "run.nc")
+    assert not list((tmp_path / "full").iterdir())
+    del found
+    gc.collect()
+    assert path.exists()
+
+
+@pytest.mark.parametrize(("end", "stays"), [("", False), ("raise ValueError", True)])
+def test_the_checkpoint_stays_when_the_program_ends_with_an_error(tmp_path, end, stays):
+    code = BUILD + f"found = run(100, checkpoint={str(tmp_path / 'c')!r})\n{end}"
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode != 0) == stays, done.stderr
+    assert (tmp_path / "c").exists() == stays
+
+
+@contextmanager
+def full_disk(size=5000):
+    """No file may become larger than this."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_disk_costs_the_checkpoint_not_the_run(simulation, tmp_path):
+    whole = simulation["run"](2000)
+    with full_disk(), pytest.warns(ag.AnguillaWarning, match="goes on, but its checkpoint is not up to date") as told:
+        found = simulation["run"](2000, checkpoint=tmp_path / "run.checkpoint")
+    assert same(whole, found) and len(told) == 1
+    assert not list(tmp_path.iterdir())
+
+
+# Loads written in Python are part of what a simulation is ------------------------------------------------------------------
+
+GAIN = 5.0
+
+
+class Motor:
+    """Pulls back."""
+
+    def __init__(self, gain):
+        self.gains = {"q": np.array([gain])}
+
+    def __call__(self, q, v, t):
+        return -self.gains["q"] * q - 0.1 * v
+
+
+def closed_over(gain):
+    return lambda q, v, t: -gain * q - 0.1 * v
+
+
+def with_default(gain):
+    def force(q, v, t, *, k=gain):
+        return -k * q - 0.1 * v
+
+    return force
+
+
+def from_globals(gain):
+    names = {}
+    exec(f"GAIN = {gain}\ndef inner(q): return GAIN * q\ndef force(q, v, t): return -inner(q) - 0.1 * v", names)
+    return names["force"]
+
+
+def with_constant(gain):
+    return eval(f"lambda q, v, t: -{gain} * q - 0.1 * v")
+
+
+def bound(gain):
+    return Motor(gain).__call__
+
+
+def as_partial(gain):
+    return functools.partial(lambda k, q, v, t: -k * q - 0.1 * v, gain)
+
+
+MAKERS = [closed_over, with_default, from_globals, with_constant, Motor, bound, as_partial]
+
+
+def swinging(force, path, steps=60):
+    robot = ag.Robot("motor")
+    body = ag.RigidBody.box((0.3, 0.02, 0.02), mass=0.5, com=(0.15, 0, 0))
+    robot.add(body, at=robot.ground, joint=ag.Revolute((0, 1, 0)), name="link")
+    robot.load(ag.UserForce(force))
+    return ag.simulate(robot, duration=steps * 1e-3, dt=1e-3, checkpoint=path)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_a_load_written_in_python_that_changed_is_another_simulation(make, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "SECONDS", 0.0)
+    first = swinging(make(5.0), tmp_path / "c")
+    leave_spares()
+    before = (tmp_path / "c").read_bytes()
+    with pytest.raises(ag.DescriptionError, match="belongs to another simulation"):
+        swinging(make(50.0), tmp_path / "c")
+    assert (tmp_path / "c").read_bytes() == before
+    again = swinging(make(5.0), tmp_path / "c")
+    assert np.array_equal(first.q, again.q)
+
+
+def test_a_load_that_cannot_be_compared_is_not_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "SECONDS", 0.0)
+    lock = threading.Lock()
+
+    def force(q, v, t):
+        with lock:
+            return -5.0 * q
+
+    with pytest.warns(ag.AnguillaWarning, match="holds what cannot be compared with another run: lock"):
+        found = swinging(force, tmp_path / "c")
+    assert found.status.success and not (tmp_path / "c").exists()
+
+
+def test_a_load_with_a_memory_is_not_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "SECONDS", 0.0)
+    seen = []
+
+    def force(q, v, t):
+        seen.append(t)
+        return -5.0 * q - 0.1 * v
+
+    with pytest.warns(ag.AnguillaWarning, match="changes what it holds while it runs"):
+        found = swinging(force, tmp_path / "c")
+    assert found.status.success and not (tmp_path / "c").exists()
+
+
+IDENTITIES = """
+import random, numpy as np, anguilla as ag
+from collections import OrderedDict
+from anguilla.solve.identity import Identity
+
+robot = ag.Robot("motor")
+link = robot.add(ag.RigidBody.box((0.3, 0.02, 0.02), mass=0.5), at=robot.ground, joint=ag.Revolute((0, 1, 0)), name="link")
+system = ag.System(robot)
+random_numbers = np.random.default_rng(3)
+
+class Tuned:
+    words = frozenset({"slow", "fast", "middle"})
+    __slots__ = ("gain", "own")
+    def __init__(self): self.gain, self.own = 2.0, self
+    def __call__(self, q, v, t): return self.gain * q if "slow" in {"slow", "fast", "x"} else np.sin(q)
+
+def force(q, v, t, *, tuned=Tuned()):
+    return tuned(q, v, t) + link.root.label.count("l") * system.size + random_numbers.bit_generator.state["has_uint32"]
+
+things = [force, Tuned(), {"a": {1, 2, "b"}}, OrderedDict(x=np.arange(3)), iter([1, 2]), np.float32(2.0), force.__call__]
+made = [Identity() for _ in things]
+print([one.of(thing) for one, thing in zip(made, things)], [one.unknown for one in made])
+"""
+
+
+def test_an_identity_is_the_same_in_every_process():
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", IDENTITIES], env=environment | {"PYTHONHASHSEED": seed}, capture_output=True, text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }  # fmt: skip
+    assert len(told) == 1
+    identities, unknown = eval(told.pop().replace("] [", "], ["))
+    assert len(set(identities)) == len(identities) and unknown == [[]] * len(identities)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (1, 1.0),
+        (True, 1),
+        ("1", 1),
+        ([1], (1,)),
+        (0.0, -0.0),
+        (np.zeros(2), np.zeros((2, 1))),
+        ({1: 2}, {2: 1}),
+        ([[1], 2], [1, [2]]),
+    ],
+)
+def test_unlike_things_have_unlike_identities(one, other):
+    assert Identity().of(one) != Identity().of(other)
+
+
+def test_springs_are_part_of_what_a_simulation_is():
+    def identity(**options):
+        robot = ag.Robot("tied")
+        body = ag.RigidBody.box((0.3, 0.02, 0.02), mass=0.5)
+        link = robot.add(body, at=robot.ground, joint=ag.Revolute((0, 1, 0)), name="link")
+        robot.load(ag.Spring(robot.ground, link.root, **options))
+        return Identity().of(module.constants(ag.System(robot).loads().loads))
+
+    usual = {"stiffness": 3.0, "rest": 0.1}
+    assert identity(**usual) == identity(**usual) != identity(**usual | {"stiffness": 4.0})

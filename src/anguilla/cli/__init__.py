@@ -4,6 +4,20 @@ Exit codes: 0 done, 1 the work failed, 2 the command was not understood, 3 a fil
 installed first, 130 interrupted.
 """
 
-from anguilla.cli.app import main
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
 
 __all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code."""
+    try:
+        from anguilla.cli.app import main as run  # here: Ctrl-C may come while it is read
+
+        return run(argv)
+    except KeyboardInterrupt:
+        print("anguilla: interrupted", file=sys.stderr)
+        return 130

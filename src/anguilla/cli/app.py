@@ -38,6 +38,7 @@ from anguilla.cli.common import (
     package_version,
 )
 from anguilla.errors import AnguillaError, DescriptionError
+from anguilla.store.spare import leave_spares
 
 __all__ = ["app", "main"]
 
@@ -83,6 +84,16 @@ def about(
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     Output.machine = False
+    code = INTERRUPTED
+    try:
+        code = _run(argv)
+    finally:
+        if code != DONE:
+            leave_spares()
+    return code
+
+
+def _run(argv: Sequence[str] | None) -> int:
     try:
         code = app(list(sys.argv[1:] if argv is None else argv), prog_name="anguilla", standalone_mode=False)
         return _ended(int(code or DONE))

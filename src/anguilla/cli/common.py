@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -184,7 +185,7 @@ def check_targets(out: Path | None, plot: Path | None, page: Path | None = None)
 def finish(output: Output, result: Any, out: Path | None, plot: Path | None, page: Path | None = None) -> int:
     """Write what --out, --plot and --page ask for, close the output, and return the exit code."""
     if out is not None:
-        output.wrote("result", result.save(out))
+        output.wrote("result", save(result, out))
     if plot is not None:
         from anguilla.view.plots import plot as draw
 
@@ -196,6 +197,22 @@ def finish(output: Output, result: Any, out: Path | None, plot: Path | None, pag
         output.wrote("page", animate(result, page))
     output.close()
     return DONE
+
+
+def save(result: Any, out: Path) -> Path:
+    """Write a result, or as a last resort where there is room for it, and say so."""
+    try:
+        return Path(result.save(out))
+    except DescriptionError:
+        raise
+    except AnguillaError as error:
+        spare = Path(tempfile.mkdtemp(prefix="anguilla-")) / out.name
+        try:
+            result.save(spare)
+        except AnguillaError:
+            spare.parent.rmdir()
+            raise error from None
+        raise AnguillaError(f"{error} The result is in {str(spare)!r}.") from None
 
 
 def load_result(path: Path, *, volumes: bool = False) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-from pathlib import Path
 
 from anguilla.cli.common import DONE, JsonOption, Output, package_version
 
@@ -13,6 +12,8 @@ PACKAGES = ("numpy", "scipy", "numba", "matplotlib", "rich", "typer", "ruamel.ya
 
 def info(machine: JsonOption = False) -> int:
     """Show versions, the folder of compiled kernels, and threads."""
+    from anguilla._jit import cache_root
+
     output = Output(machine)
     versions = {package: package_version(package) for package in ("anguilla", *PACKAGES)}
     files, size = compiled()
@@ -21,12 +22,12 @@ def info(machine: JsonOption = False) -> int:
         ("python", f"{platform.python_version()} ({platform.system()}, {platform.machine()})"),
         *((package, versions[package]) for package in PACKAGES),
         ("kernels", f"{files} files, {size / 1e6:.1f} MB" if files else "none yet: the first run compiles them"),
-        ("cache folder", str(cache_folder())),
+        ("cache folder", str(cache_root() or "none: there is no home folder; set ANGUILLA_CACHE")),
         ("threads", f"1 per simulation, {threads()} available"),
     ]
     output.table(rows)
     output.facts |= {"versions": versions, "python": platform.python_version(), "threads": threads()}
-    output.facts |= {"kernels": files, "cache_folder": str(cache_folder())}
+    output.facts |= {"kernels": files, "cache_folder": None if cache_root() is None else str(cache_root())}
     output.close()
     return DONE
 
@@ -36,14 +37,10 @@ def threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def cache_folder() -> Path:
-    """Folder of the compiled kernels."""
-    from anguilla._jit import cache_root
-
-    return cache_root()
-
-
 def compiled() -> tuple[int, int]:
     """Number and total size [bytes] of the compiled kernels on disk."""
-    sizes = [file.stat().st_size for file in cache_folder().rglob("*.nb*")]
+    from anguilla._jit import cache_root
+
+    root = cache_root()
+    sizes = [] if root is None else [file.stat().st_size for file in root.rglob("*.nb*")]
     return len(sizes), sum(sizes)

@@ -28,6 +28,7 @@ from typing import Any
 from anguilla.errors import AnguillaError
 from anguilla.many.table import Run
 from anguilla.many.values import as_outputs
+from anguilla.solve.progress import stopped_by
 
 __all__ = ["Crew", "Given", "Here", "Processes", "StartError", "Threads", "call", "payload_of"]
 
@@ -116,13 +117,24 @@ class Threads(Given):
 
     def __init__(self, count: int) -> None:
         super().__init__(ThreadPoolExecutor(count, thread_name_prefix="sweep"), count)
+        self.halt = threading.Event()
+
+    def submit(self, job: Callable[..., Any], parameters: Mapping[str, Any]) -> Future[Run]:
+        """Hand the job over."""
+
+        def begin() -> Run:
+            with stopped_by(self.halt):
+                return call(job, parameters)
+
+        return self.executor.submit(begin)
 
     def close(self) -> None:
         """Wait for all."""
         self.executor.shutdown(wait=True)
 
     def stop(self) -> None:
-        """Begin nothing more; what is under way cannot be ended."""
+        """Begin nothing more; motions under way end at their next block of steps, other work cannot be ended."""
+        self.halt.set()
         self.executor.shutdown(wait=False, cancel_futures=True)
 
 
@@ -279,7 +291,8 @@ def _nothing_compiled() -> bool:
     from anguilla._jit import cache_folder  # a worker that needs no kernels starts faster without
 
     package = Path(__file__).parents[1]
-    return not any(cache_folder(package / file).is_dir() for file in ("assemble/evaluate.py", "fem/assembly.py"))
+    folders = (cache_folder(package / file) for file in ("assemble/evaluate.py", "fem/assembly.py"))
+    return not any(folder is not None and folder.is_dir() for folder in folders)
 
 
 def payload_of(job: Callable[..., Any]) -> bytes:

@@ -8,17 +8,18 @@ import warnings
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
-from anguilla.describe import Robot, RodHandle, Thruster
+from anguilla.describe import Robot, RodHandle, Thruster, UserForce, UserLoad
 from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_positive, as_steps
 from anguilla.loads.table import MOTION
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status, Trajectory
-from anguilla.solve.checkpoint import Checkpoint, kept
+from anguilla.solve.checkpoint import Checkpoint, constants, kept
 from anguilla.solve.closing import SINGULAR_START, broken, close
 from anguilla.solve.events import Jump, events_of
 from anguilla.solve.newton import (
@@ -37,6 +38,7 @@ from anguilla.solve.progress import progress_bar
 from anguilla.solve.schemes import Coefficients, GeneralisedAlpha, Scheme, as_scheme, forgets
 from anguilla.solve.starting import consistent, massless, settled, tell_changed
 from anguilla.solve.stepping import runner
+from anguilla.store.spare import keep_spare
 
 __all__ = ["simulate"]
 
@@ -220,7 +222,8 @@ def simulate(
         progress: show a progress bar; by default when the run takes long and the output is a terminal.
         raise_on_failure: raise SolverError (with the motion so far in `.result`) instead of returning it.
         checkpoint: file that keeps the simulation while it runs; an interrupted one goes on from it when called again with
-            the same arguments, and ends bit-identical. It is removed at the end. For steps without `error`.
+            the same arguments, and ends bit-identical. It is removed when the result is saved (.nc), let go, or the program
+            ends without an error. For steps without `error`.
         smooth_start: accelerations that dt cannot follow at the start (of modes with periods below dt) are eased, and with
             constraints the scheme begins with small offsets that let multipliers start smoothly. `gradient` of a motion
             with constraints needs one without either.
@@ -298,6 +301,8 @@ def simulate_system(
     states = t, out[0][:kept], out[1][:kept], accelerations, out[3][:kept]
     balance = motion.balance if lazily else None
     result = Trajectory(robot, system, end, *states, inputs or {}, balance, out[2][:kept] if scheme[4] == 1.0 else None)
+    if checkpoint is not None and ok:
+        keep_spare(result, Path(checkpoint))
     conflict = broken(system, inputs or {}, t, result.q, result.v)
     if conflict:
         raise SolverError(
@@ -382,22 +387,20 @@ def _fixed(
         return _blocks(m, loads, dt, 0, steps, every, out, tick)
     state = {f"motion_{k}": array for k, array in enumerate((*m.state, m.cutting))}
     start = tuple(array.copy() for array in m.state)
-    what = loads.at(0)  # its tables; the rest is scratch memory
-    tables = what.cables, what.muscles, what.frames.table, what.frames.data, what.pairs.table, what.pairs.spring_data
-    held = what.constraints.table, what.constraints.value, what.constraints.twist_data
-    acting = loads.column, loads.table, what.row.copy(), what.wrench, what.driven, tables, held
+    what = loads.at(0)
+    acting = loads.column, loads.table, what.row.copy(), constants(what)
     identity = dt, steps, every, m.scheme, m.tolerance, start, tuple(m.system.tree), acting, tuple(m.jumps)
-    keeper = Checkpoint(checkpoint, identity, state | m.memory._asdict(), out, every, counter=(m, "substeps"))
+    loads_of_user = [load for load in m.system.robot.loads if isinstance(load, UserLoad | UserForce)]
+    user = tuple((load.wrench if isinstance(load, UserLoad) else load.force, load.tangent) for load in loads_of_user)
+    memory = state | m.memory._asdict()
+    keeper = Checkpoint(checkpoint, identity, user, memory, out, every, counter=(m, "substeps"))
     with kept(keeper):
-        done, status = _blocks(m, loads, dt, keeper.restore(), steps, every, out, keeper.watch(tick))
-    if done == steps:
-        keeper.finish()
-    return done, status
+        return _blocks(m, loads, dt, keeper.restore(), steps, every, out, keeper.watch(tick))
 
 
 def _blocks(m: _Motion, loads: LoadTable, dt: float, done: int, steps: int, every: int, out, tick) -> tuple[int, int]:
     """Blocks of steps from `done` on; a failed step is cut into pieces."""
-    block = 512
+    block = 16
     while done < steps:
         jump = m.between(done)
         stop, reached, clock = min(steps, done + block, jump), done, time.perf_counter()
@@ -417,8 +420,10 @@ def _blocks(m: _Motion, loads: LoadTable, dt: float, done: int, steps: int, ever
                 return reached, status
             reached += 1
             _keep(m, out, reached // every, reached % every == 0)
-        elif clock < BLOCK_SECONDS:
-            block *= 4 if clock < 0.25 * BLOCK_SECONDS else 1
+        elif clock < 0.25 * BLOCK_SECONDS:
+            block *= 4 if stop - done == block else 1
+        elif clock > 2.0 * BLOCK_SECONDS:
+            block = max(1, block // 4)
         done = reached
         tick(done)
     return done, CONVERGED

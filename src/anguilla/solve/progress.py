@@ -1,15 +1,31 @@
-"""A progress bar that appears only when work turns out to be long."""
+"""A progress bar that appears only when work turns out to be long, and a way to stop work in other threads."""
 
 from __future__ import annotations
 
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
 PATIENCE = 1.0  # [s] before a bar is shown
 
-__all__ = ["progress_bar"]
+__all__ = ["progress_bar", "stopped_by"]
+
+_THREAD = threading.local()
+
+
+@contextmanager
+def stopped_by(stop: threading.Event) -> Iterator[None]:
+    """Work inside, in this thread, ends with KeyboardInterrupt when it next tells how much is done, once `stop` is set."""
+    before = getattr(_THREAD, "stop", None)
+    _THREAD.stop = stop
+    try:
+        yield
+    finally:
+        _THREAD.stop = before
 
 
 class ProgressBar:
@@ -27,6 +43,9 @@ class ProgressBar:
 
     def __call__(self, done: int) -> None:
         """Tell how much is done."""
+        stop = getattr(_THREAD, "stop", None)
+        if stop is not None and stop.is_set():
+            raise KeyboardInterrupt
         if self.bar is None:
             late = time.perf_counter() - self.began > PATIENCE
             if not (self.show or (self.show is None and late and sys.stderr.isatty())):

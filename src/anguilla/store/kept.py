@@ -8,6 +8,7 @@ from typing import Any
 
 from anguilla.store.netcdf import write_netcdf
 from anguilla.store.record import Record
+from anguilla.store.spare import saved, unsaved
 from anguilla.store.tables import TABLES
 from anguilla.store.whole import as_target
 
@@ -27,7 +28,13 @@ class Kept:
         """
         target = as_target(path, (".nc", *TABLES))
         write = TABLES.get(target.suffix.lower(), write_netcdf)
-        write(self._record(), target)
+        try:
+            write(self._record(), target)
+        except BaseException:
+            unsaved(self)
+            raise
+        if write is write_netcdf:
+            saved(self)
         return target
 
     def to_xarray(self) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from anguilla.errors import DescriptionError
 from anguilla.store.hdf5 import check_sizes
 from anguilla.store.record import Record
-from anguilla.store.whole import whole_file
+from anguilla.store.whole import whole_file, write_bytes
 
 __all__ = ["read_netcdf", "write_netcdf"]
 
@@ -20,29 +20,43 @@ PACKED_FROM = 4096  # numbers; smaller arrays do not gain from compression
 
 def write_netcdf(record: Record, target: Path) -> None:
     """Write a record, complete or not at all."""
+    image = _image(record)
+    with whole_file(target) as part:
+        write_bytes(part, image)
+
+
+def _image(record: Record) -> bytes:
+    """The file in memory: HDF5 ends the process when it cannot write to a disk."""
     import h5netcdf
     import h5py
 
-    with whole_file(target) as part, h5netcdf.File(part, "w") as file:
-        file.dimensions = record.sizes
-        for name, variable in record.variables.items():
-            values, options = variable.values, {}
-            if variable.is_text:
-                values = values.astype(object)
-                kind: Any = h5py.string_dtype(encoding="utf-8")
-            else:
-                kind = values.dtype
-                if values.size >= PACKED_FROM:
-                    options = {"compression": "gzip", "compression_opts": 1, "shuffle": True}
-            made = file.create_variable(name, variable.dimensions, kind, **options)
-            if values.size:
-                made[...] = values
-            if variable.unit:
-                made.attrs["units"] = variable.unit
-            if variable.title:
-                made.attrs["long_name"] = variable.title
-        for name, fact in record.facts.items():
-            file.attrs[name] = fact
+    with h5py.File("in memory", "w", driver="core", backing_store=False, track_order=True) as image:
+        with h5netcdf.File(image, "w") as file:
+            _fill(file, record, h5py.string_dtype(encoding="utf-8"))
+        image.flush()
+        return bytes(image.id.get_file_image())
+
+
+def _fill(file: Any, record: Record, text: Any) -> None:
+    file.dimensions = record.sizes
+    for name, variable in record.variables.items():
+        values, options = variable.values, {}
+        if variable.is_text:
+            values = values.astype(object)
+            kind = text
+        else:
+            kind = values.dtype
+            if values.size >= PACKED_FROM:
+                options = {"compression": "gzip", "compression_opts": 1, "shuffle": True}
+        made = file.create_variable(name, variable.dimensions, kind, **options)
+        if values.size:
+            made[...] = values
+        if variable.unit:
+            made.attrs["units"] = variable.unit
+        if variable.title:
+            made.attrs["long_name"] = variable.title
+    for name, fact in record.facts.items():
+        file.attrs[name] = fact
 
 
 def read_netcdf(path: Path) -> Record:

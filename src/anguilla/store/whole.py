@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import glob
 import os
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from anguilla.errors import DescriptionError
+from anguilla.errors import AnguillaError, DescriptionError
 
-__all__ = ["as_target", "whole_file"]
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["as_target", "whole_file", "write_bytes"]
 
 
 def as_target(path: str | os.PathLike[str], suffixes: tuple[str, ...]) -> Path:
@@ -29,17 +36,70 @@ def whole_file(target: Path) -> Iterator[Path]:
     """Give a path beside the target to write to.
 
     At the end it is forced to the disk and takes the target's place in one step; on failure it goes away and the target
-    stays as it was.
+    stays as it was. What the disk refuses is raised as one AnguillaError.
     """
-    part = target.with_name(f".{target.stem}.{os.getpid()}.part{target.suffix}")
+    part = target.with_name(f".{target.stem}.{uuid.uuid4().hex[:8]}.part{target.suffix}")
     try:
-        yield part
-        with open(part, "rb+") as stream:
-            os.fsync(stream.fileno())
-        os.replace(part, target)
+        with _marked(part):
+            try:
+                yield part
+                with open(part, "rb+") as stream:
+                    os.fsync(stream.fileno())
+                os.replace(part, target)
+            finally:
+                part.unlink(missing_ok=True)
         _sync_folder(target.parent)
+        _remove_abandoned(target)
+    except OSError as error:
+        if error.errno is None or error.filename not in (None, str(part), part):
+            raise
+        raise AnguillaError(
+            f"{str(target)!r} could not be written ({error.strerror}); what was there before is as it was. Make room, or "
+            "name another place."
+        ) from None
+
+
+def write_bytes(part: Path, data: bytes | memoryview) -> None:
+    """Write a file, after the disk has promised the room for it."""
+    with open(part, "wb") as stream:
+        if hasattr(os, "posix_fallocate") and len(data):
+            os.posix_fallocate(stream.fileno(), 0, len(data))
+        stream.write(data)
+
+
+@contextmanager
+def _marked(part: Path) -> Iterator[None]:
+    """Make a file and mark it as being written, until this process ends, however it does."""
+    handle = os.open(part, os.O_CREAT | os.O_RDWR, 0o666)
+    try:
+        _lock(handle)
+        yield
     finally:
-        part.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def _lock(handle: int) -> bool:
+    """Whether a file could be locked: nobody else is writing it."""
+    if fcntl is None:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # locked, or a disk without locks
+        return False
+    return True
+
+
+def _remove_abandoned(target: Path) -> None:
+    """Remove what processes left that were killed while they wrote the target."""
+    pattern = f".{glob.escape(target.stem)}.{'[0-9a-f]' * 8}.part{glob.escape(target.suffix)}"
+    for part in target.parent.glob(pattern):
+        with suppress(OSError):
+            handle = os.open(part, os.O_RDWR)
+            try:
+                if _lock(handle):
+                    part.unlink()
+            finally:
+                os.close(handle)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -74,7 +74,7 @@ def ragged(x):
 def tip(radius, tension):
     material = ag.Material(young=4e5, poisson=0.5, density=1070, damping=0.03)
     robot = ag.Robot("arm")
-    arm = robot.add(ag.Rod(0.4, ag.Circle(radius), material, ag.kirchhoff(2)), at=robot.ground)
+    arm = robot.add(ag.Rod(0.4, ag.Circle(radius), material, ag.kirchhoff(4)), at=robot.ground)
     robot.actuate("pull", ag.Tendon(arm, ag.parallel(y=0.006)))
     held = ag.statics(robot, inputs={"pull": tension})
     return {"tip": held.position(arm.tip), "energy": held.energy["total"]}

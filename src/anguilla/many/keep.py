@@ -14,18 +14,21 @@ import os
 import textwrap
 import time
 import uuid
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from io import FileIO
 from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
-from typing import Any, TextIO
+from typing import Any
 
-from anguilla.errors import DescriptionError
+from anguilla.errors import AnguillaWarning, DescriptionError
 from anguilla.many.parameters import Grid
 from anguilla.many.table import Run, Sweep
 from anguilla.many.values import decode, encode, key_of
+from anguilla.store.whole import whole_file
 
 __all__ = ["Folder", "fingerprint", "keys_of", "read_sweep"]
 
@@ -64,6 +67,8 @@ def _mark(job: Any, found: dict[str, str], module: str | None) -> None:
         return None
     found[name] = _hash(_text(job))
     if isinstance(job, FunctionType):
+        for place, value in [*enumerate(job.__defaults__ or ()), *(job.__kwdefaults__ or {}).items()]:
+            _mark_value(f"default {place} of {name}", value, found)
         home = module or job.__module__
         outside = inspect.getclosurevars(job)
         for place, value in {**outside.globals, **outside.nonlocals}.items():
@@ -151,14 +156,20 @@ class Folder:
         if head is not None and again is not True:
             _compare(self.path, head, name, parts, keep=again is False)
         elif head is not None:
-            (self.path / HEAD).unlink(missing_ok=True)
             for file in _row_files(self.path):
                 file.unlink(missing_ok=True)
+            (self.path / HEAD).unlink(missing_ok=True)  # last: runs without a head would pass for runs of this function
             head = None
-        self.path.mkdir(parents=True, exist_ok=True)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DescriptionError(f"the folder {str(path)!r} cannot be made: {error.strerror}.") from None
         _write_head(self.path, name, parts, rows, axes, head)
-        self._stream: TextIO | None = None
+        self._stream: FileIO | None = None
+        self._waiting: list[bytes] = []  # lines that the disk has not taken yet
+        self._written = 0  # bytes
         self._forced = 0.0
+        self._told = False
 
     def done(self) -> dict[int, Run]:
         """The runs which the folder holds, by their number."""
@@ -173,18 +184,36 @@ class Folder:
             "parameters": {name: encode(x) for name, x in run.parameters.items()},
         }
         line |= {"outputs": outputs, "error": run.error, "trace": run.trace, "seconds": run.seconds, "at": time.time()}
-        if self._stream is None:
-            self._stream = open(self.path / f"runs-{uuid.uuid4().hex[:12]}.jsonl", "x", encoding="utf-8")
-        self._stream.write(json.dumps(line) + "\n")
-        self._stream.flush()
-        if time.monotonic() - self._forced > FORCED:
-            os.fsync(self._stream.fileno())
-            self._forced = time.monotonic()
+        self._waiting.append(json.dumps(line).encode() + b"\n")
+        self._write(force=time.monotonic() - self._forced > FORCED)
+
+    def _write(self, *, force: bool) -> None:
+        """Write the lines that wait. If the disk does not take them, they wait for the next time: no run is lost by that."""
+        data = b"".join(self._waiting)
+        try:
+            if self._stream is None:
+                self._stream = open(self.path / f"runs-{uuid.uuid4().hex[:12]}.jsonl", "xb", buffering=0)
+            self._stream.seek(self._written)  # over what was written of a line that did not fit
+            rest = memoryview(data)
+            while rest:
+                rest = rest[self._stream.write(rest) or 0 :]
+            if force:
+                os.fsync(self._stream.fileno())
+                self._forced = time.monotonic()
+        except OSError as error:
+            if not self._told:
+                self._told = True
+                told = f"runs cannot be written to {str(self.path)!r} ({error.strerror}): they are kept in memory"
+                warnings.warn(f"{told}, and written when there is room.", AnguillaWarning, stacklevel=2)
+            return
+        self._waiting.clear()
+        self._written += len(data)
 
     def close(self) -> None:
         """Force everything to the disk."""
+        if self._stream is not None or self._waiting:
+            self._write(force=True)
         if self._stream is not None:
-            os.fsync(self._stream.fileno())
             self._stream.close()
             self._stream = None
 
@@ -214,7 +243,8 @@ def _as_folder(path: Any) -> Path:
         )
     if folder.exists() and not folder.is_dir():
         raise DescriptionError(f"file must name a folder; {str(folder)!r} is a file.")
-    if folder.is_dir() and not (folder / HEAD).exists() and any(folder.iterdir()) and not _row_files(folder):
+    others = folder.is_dir() and any(not file.name.startswith(".") for file in folder.iterdir())
+    if others and not (folder / HEAD).exists() and not _row_files(folder):
         raise DescriptionError(f"file must name a new folder or that of a sweep; {str(folder)!r} holds other files.")
     return folder
 
@@ -247,9 +277,8 @@ def _write_head(
         head |= {"axes": None, "rows": [{key: encode(x) for key, x in row.items()} for row in rows]}
     if head == before:
         return
-    part = folder / f".{uuid.uuid4().hex}.part"  # shards on other machines may write the same at the same time
-    part.write_text(json.dumps(head), encoding="utf-8")
-    os.replace(part, folder / HEAD)
+    with whole_file(folder / HEAD) as part:  # shards on other machines may write the same at the same time
+        part.write_text(json.dumps(head), encoding="utf-8")
 
 
 def _compare(folder: Path, head: dict[str, Any], name: str, parts: dict[str, str], *, keep: bool) -> None:

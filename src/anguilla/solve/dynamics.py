@@ -421,7 +421,7 @@ def _blocks(m: _Motion, loads: LoadTable, dt: float, done: int, steps: int, ever
             reached += 1
             _keep(m, out, reached // every, reached % every == 0)
         elif clock < 0.25 * BLOCK_SECONDS:
-            block *= 4
+            block *= 4 if stop - done == block else 1
         elif clock > 2.0 * BLOCK_SECONDS:
             block = max(1, block // 4)
         done = reached

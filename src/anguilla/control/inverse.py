@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from anguilla.control.allocation import Allocation, allocate
 from anguilla.control.model import ConstraintModel, as_model
-from anguilla.control.settling import ARRIVED, BEYOND, Reach, arrived_at, give_up, settle
+from anguilla.control.settling import ARRIVED, BEYOND, Reach, arrived_at, give_up, settle, told
 from anguilla.describe.description import did_you_mean
 from anguilla.errors import DescriptionError, SolverError, as_array, as_count, as_pose, as_positive, as_vector, refuse
 from anguilla.fem.projection import Projection
@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 Targets = Mapping[str, ArrayLike]
 DRIVEN = 0.25  # largest part of the energy of a step that may come from an imbalance, to keep a factorisation
 AWAY, CALM_REACH = 10.0, 0.01  # longest way of a node in a step, over the error of the effectors, or over the size
+PROMISE = 1e-4  # of the size: a place so much nearer, as the linearised model sees it, is worth another search
 PLACE = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])  # rows of a target that is a position only
 
 
@@ -58,6 +59,8 @@ class InverseKinematics:
         self._calm, self._change = 0.0, np.zeros(len(self.model.actuators))
         self._before = self._length = np.inf
         self.trust = self.reach
+        self._origin = self.model.remember()
+        self._begin = self.model.efforts.copy(), np.array(self.model.positions())
 
     def retreat(self, trust: float) -> None:
         """Trust the linearised model over this length [m] only, and factor anew."""
@@ -174,7 +177,9 @@ class InverseKinematics:
     ) -> Reach:
         """Steps until nothing moves any more, then the exact equilibrium.
 
-        A target that cannot be reached gives the nearest point that can, within the limits of efforts and strokes.
+        A target that cannot be reached gives the nearest point that can, within the limits of efforts and strokes, and the
+        message says how far that is: it is searched for from the present state and from where the robot was when this object
+        was made, and no small change of the efforts brings it nearer. After a failure the model is back where it was before.
 
         Args:
             targets: position (3,) [m], or pose (4, 4), of each effector that matters.
@@ -183,8 +188,74 @@ class InverseKinematics:
             raise_on_failure: raise SolverError instead of returning a result that did not settle.
 
         """
-        positions, rotations, mask = self._goals(targets)
+        goals = self._goals(targets)
         as_positive(tolerance, "tolerance")
+        home = self.model.remember()
+        found: list[tuple[Reach, Any]] = []
+        failure: SolverError | None = None
+        for start in [home] if self._at_origin() else [home, self._origin]:
+            self.model.restore(start)
+            try:
+                reach = self._nearest(self._search(*goals, tolerance, iterations), *goals, tolerance, iterations)
+            except SolverError as error:
+                failure = failure or error
+                if not isinstance(error.result, Reach):
+                    continue
+                reach = error.result
+            found.append((reach, self.model.remember()))
+            if reach.status.success and reach.distance <= ARRIVED * self.model.size:
+                break
+        if not found:
+            self.model.restore(home)
+            assert failure is not None
+            raise failure
+        # a failure that ended clearly nearer tells that what settled is not the nearest place
+        best, end = min(found, key=lambda item: item[0].distance * (1.0 if item[0].status.success else 1.001))
+        best = told(best, self.model.size)
+        self.model.restore(end if best.status.success else home)
+        if raise_on_failure and not best.status.success:
+            advice = BEYOND if failure is None else failure.advice
+            raise SolverError(f"Inverse kinematics {best.status.message}.", result=best, advice=advice)
+        return best
+
+    def _at_origin(self) -> bool:
+        """Whether the model is still where it was when this object was made."""
+        return bool(
+            np.array_equal(self.model.efforts, self._begin[0])
+            and np.allclose(np.array(self.model.positions()), self._begin[1], atol=1e-9 * self.model.size)
+        )
+
+    def _nearest(
+        self, found: Reach, positions: list[Floats], rotations: list[Floats | None], mask: Floats, tolerance: float,
+        iterations: int,
+    ) -> Reach:  # fmt: skip
+        """What was found, or better: while the linearised model still promises a nearer place, step down to it.
+
+        The weight of the energy keeps efforts tame, and may keep them from a target too: a smaller one is tried as well.
+        """
+        if not found.status.success or found.distance <= ARRIVED * self.model.size:
+            return found
+        error = lambda: self.model.errors(positions, rotations) * mask
+        for energy in (self.energy, 1e-3 * self.energy):
+            now, weights, projection = error(), self._weights * mask, self.model.project()
+            choice = allocate(
+                projection, "e", now, self.model.limits(), weights=weights, energy=energy, turn=self._turn(now)
+            )
+            gain = np.linalg.norm(weights * now) - np.linalg.norm(weights * choice.left)
+            if gain <= PROMISE * self.model.size:
+                continue
+            memory = self.model.remember()
+            nearer = self._descend(memory, positions, rotations, mask, error, tolerance, iterations, energy)
+            if nearer is not None and nearer.distance < found.distance:
+                found = nearer
+            else:
+                self.model.restore(memory)
+        return found
+
+    def _search(
+        self, positions: list[Floats], rotations: list[Floats | None], mask: Floats, tolerance: float, iterations: int
+    ) -> Reach:
+        """From the present state: straight there; if that fails, surely, or along the line in pieces."""
 
         def error() -> Floats:
             return self.model.errors(positions, rotations) * mask
@@ -195,7 +266,7 @@ class InverseKinematics:
         begin, home = self.model.positions(), self.model.remember()
         self._waypoint = home
         sure: Reach | None = None
-        for pieces in (1, 4, 16):  # straight there; if that fails, surely, or along the line in pieces
+        for pieces in (1, 4, 16):
             self.model.restore(home)
             self.retreat(self.reach / pieces)
             last = pieces == 16
@@ -206,7 +277,7 @@ class InverseKinematics:
                 )
             except SolverError as failure:
                 if pieces == 1:
-                    sure = self._descend(home, positions, rotations, mask, error, tolerance, iterations)
+                    sure = self._descend(home, positions, rotations, mask, error, tolerance, iterations, self.energy)
                     if sure is not None and self._is_best(sure, mask):
                         return sure
                     end = self.model.remember()
@@ -214,17 +285,14 @@ class InverseKinematics:
                     continue
                 if sure is not None:
                     self.model.restore(end)
-                    if sure.status.success or not raise_on_failure:
+                    if sure.status.success:
                         return sure
                     raise SolverError(
                         f"Inverse kinematics {sure.status.message}.", result=sure, advice=BEYOND
                     ) from None
-                known = isinstance(failure.result, Reach)
-                if not known and self._choice is not None:
-                    return give_up(self.model, [self._waypoint, home], self._choice, error, failure, raise_on_failure)
-                if raise_on_failure or not known:
-                    raise
-                return failure.result
+                if not isinstance(failure.result, Reach) and self._choice is not None:
+                    return give_up(self.model, [self._waypoint, home], self._choice, error, failure, True)
+                raise
         raise AssertionError
 
     def _is_best(self, found: Reach, mask: Floats) -> bool:
@@ -235,7 +303,7 @@ class InverseKinematics:
 
     def _descend(
         self, home: Any, positions: list[Floats], rotations: list[Floats | None], mask: Floats, error: Any,
-        tolerance: float, most: int,
+        tolerance: float, most: int, energy: float,
     ) -> Reach | None:  # fmt: skip
         """Nearer with every step and in equilibrium after each: slow, and sure to end; None if it cannot begin.
 
@@ -255,9 +323,7 @@ class InverseKinematics:
             merit, turn, memory = float(np.linalg.norm(weights * now)), self._turn(now), model.remember()
             projection = model.project()
             part = min(1.0, trust / max(merit, 1e-300))
-            choice = allocate(
-                projection, "e", part * now, model.limits(), weights=weights, energy=self.energy, turn=turn
-            )
+            choice = allocate(projection, "e", part * now, model.limits(), weights=weights, energy=energy, turn=turn)
             blocked = False
             while not settled:
                 length = min(model.advance(projection, choice.change, reach=trust), trust)

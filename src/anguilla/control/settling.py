@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from anguilla.control.model import ConstraintModel
 from anguilla.errors import SolverError, as_count
 from anguilla.results import Status
 
-__all__ = ["Reach", "arrived_at", "give_up", "settle"]
+__all__ = ["Reach", "arrived_at", "give_up", "settle", "told"]
 
 Floats = NDArray[np.float64]
 ARRIVED = 1e-5  # of the size of the robot: an effector so near its target is there
@@ -148,6 +148,16 @@ def give_up(
         f"Inverse kinematics {message}. The reason: {failure}", result=result,
         advice=BEYOND,
     )  # fmt: skip
+
+
+def told(found: Reach, size: float) -> Reach:
+    """The same result; its message also says how far it misses the target, and what keeps it there."""
+    words = found.status.message
+    if found.distance > ARRIVED * size:
+        words += f"; {found.distance:.3g} m from the target"
+        if found.status.success:
+            words += ", no nearer place was found"
+    return replace(found, status=replace(found.status, message=words))
 
 
 def arrived_at(model: ConstraintModel, choice: Allocation, left: Floats, status: Status, equilibrium: Any) -> Reach:

@@ -10,7 +10,7 @@ from anguilla.errors import DescriptionError
 from anguilla.fem.assembly import Elements, Stars
 from anguilla.fem.mesh import EDGES, Floats, Ints, TetMesh, edges_of
 
-__all__ = ["KINDS", "Grid", "Pattern", "make_elements", "make_grid", "make_stars", "shape_functions"]
+__all__ = ["KINDS", "Grid", "Pattern", "inside_out", "make_elements", "make_grid", "make_stars", "shape_functions"]
 
 KINDS = ("linear", "averaged", "quadratic")
 _A, _B = 0.5854101966249685, 0.1381966011250105  # four-point rule of degree two: (5 + 3 sqrt 5) / 20, (5 - sqrt 5) / 20
@@ -112,6 +112,16 @@ def _tables(grid: Grid) -> tuple[Ints, Floats, Floats]:
     nodes = np.take_along_axis(grid.cells, order, axis=1)
     gradient = np.take_along_axis(gradient, order[:, None, :, None], axis=2)
     return nodes, np.ascontiguousarray(gradient), weight
+
+
+def inside_out(grid: Grid, x: Floats) -> Ints:
+    """Numbers of tetrahedra that positions x (n, 3) turn inside out at a corner; the solvers see their inner points only."""
+    corner = grid.points[grid.cells[:, :4]]
+    inner = np.linalg.inv(np.swapaxes(corner[:, 1:] - corner[:, :1], 1, 2))
+    bary_gradient = np.concatenate([-inner.sum(axis=1, keepdims=True), inner], axis=1)
+    slopes = _slopes(np.eye(4) if grid.cells.shape[1] == 10 else np.full((1, 4), 0.25), grid.cells.shape[1])
+    along = np.einsum("eai,qab->eqib", x[grid.cells], slopes)
+    return np.flatnonzero(np.linalg.det(along @ bary_gradient[:, None]).min(axis=1) <= 0.0)
 
 
 def pairs_of(nodes: Ints) -> tuple[Ints, Ints]:

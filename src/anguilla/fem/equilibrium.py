@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from anguilla.errors import DescriptionError, SolverError, as_count, as_positive
+from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_count, as_positive
 from anguilla.fem.body import SoftBody
+from anguilla.fem.elements import inside_out
 from anguilla.fem.mesh import Floats
 from anguilla.fem.parts import Tendon
 from anguilla.fem.results import SoftEquilibrium, Status
@@ -17,7 +19,9 @@ from anguilla.fem.system import Efforts, SoftState, SoftSystem
 __all__ = ["Task", "solve", "statics"]
 
 SMALLEST_STEP = 1e-4  # of the load
-CONVERGED, INVERTED, DIVERGED, TOO_MANY, SINGULAR, CONTRADICTED, LIMITED = range(7)
+TINY_STRAIN = 1e-9  # less is no load
+BALANCED, LOOSE = 1e-6, 1e4  # most of the loads that may be left, and that over the tolerance of displacements
+CONVERGED, INVERTED, DIVERGED, TOO_MANY, SINGULAR, CONTRADICTED, LIMITED, UNBALANCED = range(8)
 EXPLANATION = {
     CONVERGED: "converged",
     INVERTED: "elements turned inside out",
@@ -26,6 +30,7 @@ EXPLANATION = {
     SINGULAR: "the stiffness is singular",
     CONTRADICTED: "the strokes cannot hold together",
     LIMITED: "a stroke takes an effort beyond the limits",
+    UNBALANCED: "steps became small without balance",
 }
 ADVICE = {
     SINGULAR: "Hold more points (fix): the body can still slide or turn as a whole.",
@@ -57,13 +62,14 @@ class _Counts:
     factorisations: int = 0
     halvings: int = 0
     shifts: int = 0
+    unstable: int = 0  # directions in which the energy falls, at the last stiffness
 
 
 def _factor(system: SoftSystem, values: Floats, counts: _Counts) -> None:
     """Factor; a matrix that is not positive definite gets a multiple of the identity until it is."""
     counts.factorisations += 1
-    negative = system.solver.factor(values)
-    if negative <= 0:
+    negative = counts.unstable = max(0, system.solver.factor(values))
+    if negative == 0:
         return
     diagonal = system.unknowns.rows == system.unknowns.cols
     size = float(np.abs(values[diagonal][:, [0, 4, 8]]).mean())
@@ -83,10 +89,12 @@ def _driven_step(
 ) -> tuple[Floats, Floats]:
     """Newton's step (size, 3), and the change of the driven efforts that brings their strokes to the goal."""
     counts.factorisations += 1
-    system.solver.factor(matrix)  # a driven actuator may hold what is unstable without it: no shift
+    negative = max(0, system.solver.factor(matrix))  # a driven actuator may hold what is unstable without it: no shift
     # efforts are counted per unit of load factor; the rows carry the factor
     rows = factor * system.unknowns.gather(state.x, system.actuator_rows(state)[task.driven])
     w, finish = system.solver.gram(np.vstack([rows, -r]))
+    # what the strokes hold is not free to fall: the inertia of the whole is that of K and of minus W
+    counts.unstable = max(0, negative - int(np.sum(np.linalg.eigvalsh(w[:-1, :-1]) < 0.0)))
     lack = factor * (factor * task.strokes - system.strokes(state)[task.driven]) - w[:-1, -1]
     change = np.linalg.lstsq(w[:-1, :-1], lack, rcond=None)[0]
     return finish(np.append(change, 1.0)).reshape(-1, 3), change
@@ -198,16 +206,54 @@ def statics(
         status, message = CONTRADICTED, f"{EXPLANATION[CONTRADICTED]}: {lack}"
     elif wrong := _overdriven(system, task, efforts):
         status, message = LIMITED, wrong
-    ok = factor >= 1.0 and not lack and status != LIMITED
+    elif (left := unbalanced(system, found, efforts)) > max(BALANCED, LOOSE * tolerance):
+        status, message = UNBALANCED, f"{EXPLANATION[UNBALANCED]}: {left:.2g} of the loads are left"
+    elif counts.unstable:
+        message += " (unstable: it would not stay there)"
+    ok = factor >= 1.0 and status == CONVERGED
     result = SoftEquilibrium(
         system.body, system, found, efforts, Status(ok, message, counters, time.perf_counter() - began)
     )
+    if ok:
+        _warn(system, found, counts.unstable)
     if not ok and raise_on_failure:
         raise SolverError(
             f"No equilibrium of {system.body.name!r}: {message}.", result=result,
             advice=ADVICE.get(status, USUAL_ADVICE),
         )  # fmt: skip
     return result
+
+
+def unbalanced(system: SoftSystem, state: SoftState, efforts: Floats) -> float:
+    """Sum of the forces left on the unknowns, over that of the loads, or of the elastic forces where they are greater."""
+    _, gradient, _ = system.evaluate(state, efforts)
+    loads = np.zeros_like(gradient)
+    system._external(state.x, efforts, 1.0, 0.0, loads, system._nothing, False)
+    left = system.unknowns.gather(state.x, gradient[None]).reshape(-1, 3)
+    at = len(system.unknowns.free) + 1
+    left[at::2] /= float(np.linalg.norm(np.ptp(system.rest.x, axis=0)))  # moments of rigid parts
+    total = lambda forces: float(np.linalg.norm(forces, axis=1).sum())
+    el = system.elements
+    nothing = TINY_STRAIN * float(el.mu @ el.weight.sum(axis=1) ** (2.0 / 3.0))  # forces of such a strain everywhere
+    return total(left) / max(total(loads), total(gradient - loads), nothing)
+
+
+def _warn(system: SoftSystem, state: SoftState, unstable: int) -> None:
+    """Say what is wrong with an equilibrium that was found: it would not stay, or elements are inside out."""
+    if unstable:
+        warnings.warn(
+            f"{system.body.name!r} is in balance but would not stay so: its energy falls in {unstable} "
+            f"direction{'s' * (unstable > 1)}, and symmetry alone may hold it. Load it a little sideways first and give that "
+            "result as start=, to find the shape that it takes.", AnguillaWarning, stacklevel=3,
+        )  # fmt: skip
+    bad = inside_out(system.grid, state.x)
+    if len(bad):
+        place = system.rest.x[system.grid.cells[bad[0], :4]].mean(axis=0)
+        warnings.warn(
+            f"{len(bad)} elements of {system.body.name!r} are inside out at a corner (the first is {bad[0]}, near "
+            f"{place.round(4).tolist()} m at rest): stresses there mean nothing; refine the mesh there, or spread the load "
+            "(pad=).", AnguillaWarning, stacklevel=3,
+        )  # fmt: skip
 
 
 def _missed(system: SoftSystem, task: Task, state: SoftState) -> str:

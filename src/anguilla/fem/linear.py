@@ -153,7 +153,7 @@ class SuperLU(_Whole):
     name = "splu"
 
     def factor(self, values: Floats) -> int:
-        """Factor; the signs of the pivots are not known."""
+        """Factor; the signs of the pivots tell if rows and columns were exchanged alike."""
         from scipy.sparse.linalg import splu
 
         upper = self._fill(values).tocsc()
@@ -165,10 +165,10 @@ class SuperLU(_Whole):
             )
         except RuntimeError:
             raise _singular() from None
-        pivots = np.abs(self._lu.U.diagonal())
-        if pivots.min() < 1e-15 * pivots.max():
+        pivots = self._lu.U.diagonal()
+        if np.abs(pivots).min() < 1e-15 * np.abs(pivots).max():
             raise _singular()
-        return -1
+        return int(np.sum(pivots < 0.0)) if np.array_equal(self._lu.perm_r, self._lu.perm_c) else -1
 
     def solve(self, b: Floats) -> Floats:
         """K^-1 b for the rows of b."""

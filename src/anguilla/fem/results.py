@@ -104,6 +104,13 @@ class SoftEquilibrium(Kept):
         """Largest force left on a node [N]."""
         return float(np.abs(self.system.residual(self.state, self.efforts)).max())
 
+    @property
+    def balance(self) -> float:
+        """Sum of the forces left on the nodes, over that of the loads [-]: 0 in perfect balance."""
+        from anguilla.fem.equilibrium import unbalanced
+
+        return unbalanced(self.system, self.state, self.efforts)
+
     def reaction(self) -> Floats:
         """Force (3,) [N] that the supports exert on the body."""
         _, gradient, _ = self.system.evaluate(self.state, self.efforts)

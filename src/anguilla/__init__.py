@@ -34,11 +34,12 @@ if TYPE_CHECKING:
     )
     from anguilla.solve.linearise import LinearModel, linearise
     from anguilla.solve.modes import Modes, Stability, modes, stability
+    from anguilla.solve.powers import Powers, powers
     from anguilla.solve.schemes import HHT, GeneralisedAlpha, Midpoint, Newmark
     from anguilla.solve.sensitivity import Sensitivities, sensitivities
     from anguilla.solve.statics import Flow, statics
     from anguilla.solve.stepper import Stepper
-    from anguilla.solve.swimming import Powers, Strides, TorqueEnvelope, powers, strides, torque_envelope
+    from anguilla.solve.swimming import Strides, TorqueEnvelope, strides, torque_envelope
     from anguilla.view.page import animate
     from anguilla.view.plots import plot
 
@@ -95,10 +96,10 @@ _LAZY = {
     "stability": "solve.modes",
     "Branch": "solve.branches",
     "trace": "solve.branches",
-    "Powers": "solve.swimming",
+    "Powers": "solve.powers",
     "Strides": "solve.swimming",
     "TorqueEnvelope": "solve.swimming",
-    "powers": "solve.swimming",
+    "powers": "solve.powers",
     "strides": "solve.swimming",
     "torque_envelope": "solve.swimming",
     "plot": "view.plots",

@@ -12,7 +12,7 @@ from anguilla.assemble.system import Inputs, System
 from anguilla.describe import Fluid, RodHandle
 from anguilla.loads.table import DT, FLUID, KIND, NODE, POSE, ROTATION, THRUSTER, TRANSLATION, TWIST, WHICH, Loads
 from anguilla.loads.tendon import set_friction
-from anguilla.mechanics.tree import N_R, N_V, N_W, N_X, Floats
+from anguilla.mechanics.tree import N_R, N_V, N_W, N_X, Floats, Ints
 
 
 class NodeWrench(NamedTuple):
@@ -104,14 +104,20 @@ def exerted(system: System, number: int, states: Iterator[tuple[int, Loads, Floa
         nodes, node = loads.frames.table[mine, NODE], system.workspace.node
         place[t], wrench[t] = node[nodes, N_X : N_X + 3], loads.frames.wrench[mine]
         power[t] = np.sum(wrench[t, :, :3] * node[nodes, N_W : N_W + 3] + wrench[t, :, 3:] * node[nodes, N_V : N_V + 3])
-        rates = system.workspace.padded.reshape(4, -1)[1]
-        for s in streams:  # the stream works on the strains
-            _, first, width, at, _, _ = loads.streams.table[s]
-            values = loads.streams.basis[at : at + width] * rates[first : first + width]
-            power[t] -= values @ loads.streams.stress[s, loads.streams.strain[at : at + width]]
+        power[t] += stream_power(system, loads, streams)
     force = wrench[:, :, 3:].sum(axis=1)
     moment = (wrench[:, :, :3] + np.cross(place, wrench[:, :, 3:])).sum(axis=1)
     return Exerted(force, moment, power, place, wrench)
+
+
+def stream_power(system: System, loads: Loads, which: Ints | None = None) -> float:
+    """Power of streams along fish, which work on the strains, in the state of the last evaluation; of all, or some."""
+    rates, power = system.workspace.padded.reshape(4, -1)[1], 0.0
+    for s in range(len(loads.streams.table)) if which is None else which:
+        _, first, width, at, _, _ = loads.streams.table[s]
+        values = loads.streams.basis[at : at + width] * rates[first : first + width]
+        power -= float(values @ loads.streams.stress[s, loads.streams.strain[at : at + width]])
+    return power
 
 
 def closure_wrench(system: System, loads: Loads, number: int, lam: Floats) -> NodeWrench:

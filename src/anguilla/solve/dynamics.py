@@ -11,14 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anguilla.assemble.contacts import depths
 from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
-from anguilla.describe import Robot, RodHandle, Thruster
+from anguilla.describe import Contact, Robot, RodHandle, Thruster
 from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_positive, as_steps
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status, Trajectory
 from anguilla.solve.checkpoint import Checkpoint, kept
 from anguilla.solve.closing import SINGULAR_START, broken, close
-from anguilla.solve.newton import CONVERGED, COUNTERS, EXPLANATION, STARTING, TOO_COARSE, Scratch, scratch
+from anguilla.solve.newton import CONVERGED, COUNTERS, EXPLANATION, IMPACT, STARTING, TOO_COARSE, Scratch, scratch
 from anguilla.solve.pieces import controlled_step, cut, fresh_cutting, many_cut, whole
 from anguilla.solve.progress import progress_bar
 from anguilla.solve.schemes import Coefficients, GeneralisedAlpha, Scheme, as_scheme, forgets
@@ -254,6 +255,11 @@ def _check_serves(scheme: Coefficients, method: Scheme | str, system: System) ->
 
 def advice(status: int, result: Trajectory) -> str:
     """What to try after a motion stopped."""
+    if status == IMPACT:
+        system, q = result.system, result.q[-1:]
+        touching = [load for load in system.robot.loads if isinstance(load, Contact)]
+        load = max(touching, key=lambda load: float(np.max(depths(system, load, q))))
+        return f"{load.label} is where it happens, with {load.obstacle}: try a smaller dt, less stiffness or damping."
     if status != TOO_COARSE:
         return "Try a smaller dt, error=1e-3, a damped method such as GeneralisedAlpha(0.5), or material damping."
     turns = {}
@@ -315,12 +321,12 @@ def _blocks(m: _Motion, loads: LoadTable, dt: float, done: int, steps: int, ever
     """Blocks of steps from `done` on; a failed step is cut into pieces."""
     block = 512
     while done < steps:
-        stop, reached, clock = min(steps, done + block), done, time.perf_counter()
+        stop, reached, clock, status = min(steps, done + block), done, time.perf_counter(), CONVERGED
         if whole(m):
-            reached, _ = m.run(loads, 0.0, dt, done, stop, every, out)
+            reached, status = m.run(loads, 0.0, dt, done, stop, every, out)
         clock = time.perf_counter() - clock
         if reached < stop:
-            status = cut(m, reached * dt, dt)
+            status = cut(m, reached * dt, dt, status)
             if status != CONVERGED:
                 return reached, status
             reached += 1

@@ -15,7 +15,7 @@ from anguilla.mechanics.tree import Floats
 from anguilla.results import Status, Trajectory
 from anguilla.solve.closing import close
 from anguilla.solve.dynamics import DEFAULT_METHOD, Start, _Motion, _start, advice, newton_tolerance
-from anguilla.solve.newton import CONVERGED, DIVERGED, EXPLANATION
+from anguilla.solve.newton import CONVERGED, EXPLANATION
 from anguilla.solve.pieces import cut, whole
 from anguilla.solve.schemes import Scheme, as_scheme
 
@@ -115,9 +115,10 @@ class Stepper:
         m, dt = self._motion, self.dt
         m.inputs = self._inputs
         for _ in range(as_count(count, "count")):
-            status = m.steps(self.t, dt, 1)[1] if whole(m) else DIVERGED
-            if status != CONVERGED:
-                status = cut(m, self.t, dt)
+            tried = whole(m)
+            status = m.steps(self.t, dt, 1)[1] if tried else CONVERGED
+            if status != CONVERGED or not tried:
+                status = cut(m, self.t, dt, status)
             if status != CONVERGED:
                 message = f"The motion of {self.robot.name!r} stopped at t = {self.t:g} s: {EXPLANATION[status]}."
                 result = self.result()

@@ -17,6 +17,7 @@ from anguilla.loads.constraints import (
 )
 from anguilla.loads.contact import contact_blocks, contact_wrenches, has_contacts
 from anguilla.loads.frames import add_frame_columns, add_frame_loads
+from anguilla.loads.impact import judge_impacts, note_touching
 from anguilla.loads.muscle import add_muscle_forces, add_muscle_hessians
 from anguilla.loads.pairs import add_pair_tangents, add_spring_blocks, add_spring_forces, gather_pairs
 from anguilla.loads.stream import add_stream_forces, add_stream_rows, gather_streams
@@ -56,6 +57,21 @@ def touch(ws, loads):
 def touch_changes(ws, loads):
     """How the wrenches of contacts change."""
     contact_blocks(ws.node, loads.frames)
+
+
+@distant(Tree, Workspace, Loads, NUMBER, NUMBER, VECTOR)
+def judge_touch(tree, ws, loads, dt, mid, out):
+    """out[0] = 1 if a step of length dt, balanced at the part `mid` of it, missed an impact, else 0."""
+    judge_impacts(tree, ws, loads.frames, dt, mid, out)
+
+
+@distant(Workspace, Loads, NUMBER, VECTOR)
+def note_touch(ws, loads, known, out):
+    """Keep the motion of what may touch as the start of the next step, with known = 1, or forget it.
+
+    out[1] is the time [s] before which nothing can touch.
+    """
+    note_touching(ws.node, loads.frames, known, out)
 
 
 @distant(Workspace, Loads, VECTOR)
@@ -111,7 +127,7 @@ def prepare(loads: Loads) -> None:
     if has_more(loads):
         compiled(more_forces, more_rows, more_columns, more_tangents)
     if has_contacts(loads.frames):
-        compiled(touch, touch_changes)
+        compiled(touch, touch_changes, judge_touch, note_touch)
 
 
 @distant(Tree, Workspace, Loads, VECTOR, VECTOR)

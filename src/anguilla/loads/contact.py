@@ -48,7 +48,7 @@ UPRIGHT = 1e-3  # sine of the angle to the normal below which a section has no a
 
 
 @inline
-def _away(x, data, f):
+def away(x, data, f):
     """Vector to x from the nearest point of the centre or axis of a round obstacle."""
     y = sub(x, load3(data, f, POINT))
     if data[f, SHAPE] == PILLAR:
@@ -58,12 +58,12 @@ def _away(x, data, f):
 
 
 @inline
-def _normal(x, data, f):
+def normal(x, data, f):
     """(depth of the point nearest to the obstacle, outward normal)."""
     if data[f, SHAPE] == HALF_SPACE:
         n = load3(data, f, AXIS)
         return data[f, REACH] + data[f, SIZE] - dot(n, x), n
-    y = _away(x, data, f)
+    y = away(x, data, f)
     r = max(math.sqrt(dot(y, y)), 1e-150)
     side = data[f, SIDE]
     return data[f, REACH] - side * (r - data[f, SIZE]), scale(side / r, y)
@@ -74,7 +74,7 @@ def _curvature(x, n, data, f):
     """N = dn/dx."""
     if data[f, SHAPE] == HALF_SPACE:
         return iso_hat(0.0, 0.0, n)
-    y = _away(x, data, f)
+    y = away(x, data, f)
     flat = outer_add(-1.0, n, n, iso_hat(1.0, 0.0, n))
     if data[f, SHAPE] == PILLAR:
         axis = load3(data, f, AXIS)
@@ -83,7 +83,7 @@ def _curvature(x, n, data, f):
 
 
 @inline
-def _pressed(depth, smooth):
+def pressed(depth, smooth):
     """g and its slope."""
     if depth >= smooth:
         return depth - 0.5 * smooth, 1.0
@@ -145,13 +145,13 @@ def _rubbing(node, i, u, n, data, f):
 def contact_wrench(node, frames, f):
     """World wrench of contact f."""
     i, data = frames.table[f, NODE], frames.data
-    depth, n = _normal(load3(node, i, N_X), data, f)
+    depth, n = normal(load3(node, i, N_X), data, f)
     if depth <= 0.0:
         store3(frames.wrench, f, 0, (0.0, 0.0, 0.0))
         store3(frames.wrench, f, 3, (0.0, 0.0, 0.0))
         return
     v, w, reach = load3(node, i, N_V), load3(node, i, N_W), data[f, REACH]
-    g, _ = _pressed(depth, data[f, SMOOTH])
+    g, _ = pressed(depth, data[f, SMOOTH])
     h, _ = _damped(-data[f, DAMPING] * dot(n, v))
     p, _ = _rubbing(node, i, _sliding(v, w, n, reach), n, data, f)
     force = scale(data[f, STIFFNESS] * g * h, sub(n, p))
@@ -164,7 +164,7 @@ def contact_block(node, frames, f):
     """Derivative of the wrench of contact f by the rotation, place, angular velocity and velocity of its node."""
     i, data, block = frames.table[f, NODE], frames.data, frames.block
     x, v, w, reach = load3(node, i, N_X), load3(node, i, N_V), load3(node, i, N_W), data[f, REACH]
-    depth, n = _normal(x, data, f)
+    depth, n = normal(x, data, f)
     none = iso_hat(0.0, 0.0, n)
     if depth <= 0.0:
         for c in (0, 3, 6, 9):
@@ -172,7 +172,7 @@ def contact_block(node, frames, f):
             put_block(block, f, 3, c, none)
         return
     N, damping = _curvature(x, n, data, f), data[f, DAMPING]
-    g, g1 = _pressed(depth, data[f, SMOOTH])
+    g, g1 = pressed(depth, data[f, SMOOTH])
     h, h1 = _damped(-damping * dot(n, v))
     k = data[f, STIFFNESS]
     size = k * g * h

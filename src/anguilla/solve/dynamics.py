@@ -13,8 +13,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anguilla.assemble.contacts import depths
 from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
-from anguilla.describe import Robot, RodHandle, Thruster, UserForce, UserLoad
+from anguilla.describe import Contact, Robot, RodHandle, Thruster, UserForce, UserLoad
 from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_positive, as_steps
 from anguilla.loads.table import MOTION
 from anguilla.mechanics.tree import Floats
@@ -25,8 +26,8 @@ from anguilla.solve.events import Jump, events_of
 from anguilla.solve.newton import (
     CONVERGED,
     COUNTERS,
-    DIVERGED,
     EXPLANATION,
+    IMPACT,
     SINGULAR,
     STARTING,
     TOO_COARSE,
@@ -100,8 +101,10 @@ class _Motion:
 
     def one_step(self, t: float, dt: float) -> int:
         """One step from t, in pieces if it fails as a whole; Newton's status."""
-        status = self.steps(t, dt, 1)[1] if whole(self) else DIVERGED
-        status = status if status == CONVERGED else cut(self, t, dt)
+        tried = whole(self)
+        status = self.steps(t, dt, 1)[1] if tried else CONVERGED
+        if status != CONVERGED or not tried:
+            status = cut(self, t, dt, status)
         if self.scheme[4] < 1.0:
             self.drive(np.array([t + dt]), self.q[None], self.v[None])
         return status
@@ -344,6 +347,11 @@ def _check_serves(scheme: Coefficients, method: Scheme | str, system: System) ->
 
 def advice(status: int, result: Trajectory) -> str:
     """What to try after a motion stopped."""
+    if status == IMPACT:
+        system, q = result.system, result.q[-1:]
+        touching = [load for load in system.robot.loads if isinstance(load, Contact)]
+        load = max(touching, key=lambda load: float(np.max(depths(system, load, q))))
+        return f"{load.label} is where it happens, with {load.obstacle}: try a smaller dt, less stiffness or damping."
     if status != TOO_COARSE:
         return "Try a smaller dt, error=1e-3, a damped method such as GeneralisedAlpha(0.5), or material damping."
     turns = {}
@@ -403,7 +411,7 @@ def _blocks(m: _Motion, loads: LoadTable, dt: float, done: int, steps: int, ever
     block = 64
     while done < steps:
         jump = m.between(done)
-        stop, reached, clock = min(steps, done + block, jump), done, time.perf_counter()
+        stop, reached, clock, status = min(steps, done + block, jump), done, time.perf_counter(), CONVERGED
         if done == jump:
             status = _across(
                 m, done, dt, m.one_step, lambda row=done + 1: _keep(m, out, row // every, row % every == 0)
@@ -412,10 +420,10 @@ def _blocks(m: _Motion, loads: LoadTable, dt: float, done: int, steps: int, ever
                 return done, status
             reached = stop = done + 1
         elif whole(m):
-            reached, _ = m.run(loads, 0.0, dt, done, stop, every, out)
+            reached, status = m.run(loads, 0.0, dt, done, stop, every, out)
         clock = time.perf_counter() - clock
         if reached < stop:
-            status = cut(m, reached * dt, dt)
+            status = cut(m, reached * dt, dt, status)
             if status != CONVERGED:
                 return reached, status
             reached += 1

@@ -26,7 +26,7 @@ from anguilla.mechanics.vec import scale, store3
 from anguilla.solve.linear import factorise, solve_factorised
 
 # Statuses
-CONVERGED, TOO_MANY_ITERATIONS, DIVERGED, SINGULAR, NOT_FINITE, TOO_COARSE, TOO_STRICT = range(7)
+CONVERGED, TOO_MANY_ITERATIONS, DIVERGED, SINGULAR, NOT_FINITE, TOO_COARSE, TOO_STRICT, IMPACT = range(8)
 EXPLANATION = {
     CONVERGED: "converged",
     TOO_MANY_ITERATIONS: "Newton's corrections still shrink, but not fast enough",
@@ -35,6 +35,7 @@ EXPLANATION = {
     NOT_FINITE: "the residual is not finite",
     TOO_COARSE: "an interval of a rod turned by more than 3 rad: give the rod more intervals",
     TOO_STRICT: "the error goal would need steps too small to take",
+    IMPACT: "an impact on an obstacle is too short to be followed",
 }
 
 ROUND_OFF = 1e-9
@@ -45,8 +46,9 @@ PATIENCE = 4.0  # corrections that a new tangent is worth
 FREE = 10.0
 
 # memory between solves: 1 if the matrix holds a usable factorisation; its alpha and beta; the last contraction; the pattern
-# of slack tendons; 1 before the first step of a motion
-USABLE, ALPHA, BETA, CONTRACTION, SLACKS, STARTING = range(6)
+# of slack tendons; 1 before the first step of a motion; 1 if the last step missed an impact; time [s] before which nothing
+# touches
+USABLE, ALPHA, BETA, CONTRACTION, SLACKS, STARTING, MISSED, SOON = range(8)
 
 # counters
 COUNTERS = ("iterations", "factorisations", "halvings", "eased")
@@ -71,7 +73,7 @@ class Scratch(Table):
     a0: Floats
     drift: Floats  # (n,) increment without acceleration
     spare: Floats  # (n + m, n + m)
-    memory: Floats  # (6,)
+    memory: Floats  # (8,)
     kept: Floats  # (2, n) accelerations before they were eased
     counters: Ints  # (4,)
 
@@ -80,7 +82,7 @@ def scratch(n: int, m: int = 0) -> Scratch:
     """Allocate the memory of the Newton solver for n coordinates and m constraints."""
     d, step, last, left, right = (np.zeros(n + m) for _ in range(5))
     q, v, a, q0, v0, a0, drift = (np.zeros(n) for _ in range(7))
-    memory, counters = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0]), np.zeros(4, np.int64)
+    memory, counters = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]), np.zeros(4, np.int64)
     matrix, spare, pivot = np.zeros((n + m, n + m)), np.zeros((n + m, n + m)), np.zeros(n + m, np.int64)
     return Scratch(
         d, matrix, pivot, step, last, left, right, q, v, a, q0, v0, a0, drift, spare, memory, np.zeros((2, n)), counters

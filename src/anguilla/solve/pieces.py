@@ -7,22 +7,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anguilla.mechanics.tree import Floats, Ints
-from anguilla.solve.newton import CONVERGED, TOO_STRICT
+from anguilla.solve.newton import CONVERGED, IMPACT, TOO_STRICT
 
 if TYPE_CHECKING:
     from anguilla.solve.dynamics import _Motion
 
 FINEST = 16  # the shortest piece of a failed step is dt / 2^16
 CALM, CALMEST = 4, 1024  # pieces in a row, at least and at most, before longer ones are tried
-# of the memory: pieces are dt / 2^level; pieces before longer ones are tried; last level that served; steps cut so far
-LEVEL, PATIENCE, GOOD, CUT = range(4)
+BOUNCE = 16  # the same for an impact, which takes about so many of the longest pieces that follow it
+# of the memory: pieces are dt / 2^level; pieces before longer ones are tried; last level that served; steps cut so far where
+# Newton failed; 1 while pieces are short because of an impact alone
+LEVEL, PATIENCE, GOOD, CUT, STRUCK = range(5)
 MANY, FEW = 0.1, 20  # part of the steps, and their number
 SAMPLES, PULSE = 17, 0.3  # a step is too long if a load leaves the line between its ends by this part of its size
 
 
 def fresh_cutting() -> Ints:
     """The memory of a motion whose steps have not failed."""
-    return np.array([0, CALM, 0, 0], dtype=np.int64)
+    return np.array([0, CALM, 0, 0, 0], dtype=np.int64)
 
 
 def whole(m: _Motion) -> bool:
@@ -30,14 +32,17 @@ def whole(m: _Motion) -> bool:
     return int(m.cutting[LEVEL]) == 0
 
 
-def cut(m: _Motion, t: float, dt: float) -> int:
+def cut(m: _Motion, t: float, dt: float, status: int = CONVERGED) -> int:
     """One step of length dt in pieces, shorter after a failure, longer again after some that were good.
 
-    A motion with fast and slow parts so gets short steps while the fast ones last. Returns Newton's status; on failure the
-    state is that at t.
+    A motion with fast and slow parts so gets short steps while the fast ones last. `status` is that of the whole step, if it
+    was tried. Returns Newton's status; on failure the state is that at t.
     """
     saved = [array.copy() for array in m.state]
-    level, patience, good, count = (int(x) for x in m.cutting)
+    level, patience, good, count, struck = (int(x) for x in m.cutting)
+    if status != CONVERGED:
+        struck = status == IMPACT
+        patience = BOUNCE if struck else patience
     level = max(level, 1)
     ticks, done = 2**FINEST, 0
     while done < ticks:
@@ -49,7 +54,9 @@ def cut(m: _Motion, t: float, dt: float) -> int:
             if level == FINEST:
                 m.restore(saved)
                 return status
-            patience = min(2 * patience, CALMEST) if level < good else CALM
+            struck = struck or status == IMPACT  # Newton fails too in steps that are longer than an impact
+            calm = BOUNCE if status == IMPACT else CALM
+            patience = min(2 * patience, CALMEST) if level < good and status != IMPACT else calm
             level += 1
             continue
         if level < good:
@@ -59,7 +66,7 @@ def cut(m: _Motion, t: float, dt: float) -> int:
             level -= 1
         if done < ticks:
             level = max(level, 1)
-    m.cutting[:] = level, patience, good, count + 1
+    m.cutting[:] = level, patience, good, count + (not struck), int(struck)
     return CONVERGED
 
 

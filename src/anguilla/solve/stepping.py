@@ -15,7 +15,9 @@ import math
 
 from anguilla._distant import entry
 from anguilla._jit import inline, interpreted, part
-from anguilla.assemble.evaluate import residual, tangent
+from anguilla.assemble.evaluate import judge_touch, note_touch, residual, tangent
+from anguilla.loads.contact import has_contacts
+from anguilla.loads.impact import touching_unknown
 from anguilla.loads.table import DT, MOTION, TIME
 from anguilla.loads.tendon import rubs, set_friction
 from anguilla.loads.thruster import has_states, step_states
@@ -24,10 +26,14 @@ from anguilla.mechanics.motion import too_coarse
 from anguilla.mechanics.vec import store3
 from anguilla.solve.linear import factorise, is_definite, solve_factorised
 from anguilla.solve.newton import (
+    CONTRACTION,
     CONVERGED,
     DIVERGED,
     EASED,
+    IMPACT,
+    MISSED,
     SINGULAR,
+    SOON,
     STARTING,
     TOO_COARSE,
     USABLE,
@@ -207,6 +213,12 @@ def _advance(tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolu
     if not static and rubs(loads.cables):  # tensions along tendons from the state at the start of the step
         residual(tree, ws, loads, q, v, acc, lam, s.step)
         set_friction(tree, ws, loads.cables)
+    touching = not static and has_contacts(loads.frames)
+    if touching and touching_unknown(loads.frames):
+        residual(tree, ws, loads, q, v, acc, lam, s.step)
+        note_touch(ws, loads, 1.0, s.memory[MISSED:])
+    if touching and s.memory[SOON] < 2.0 * dt:
+        s.memory[CONTRACTION] = 1.0  # a tangent of the free motion says nothing about that of what touches
     eased, status = False, CONVERGED
     if not static and scheme[4] == 1.0:
         bow = 0.5 * dt * dt * norm(a, tree.weight)
@@ -219,9 +231,16 @@ def _advance(tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolu
         status = _attempt(tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolute, most, chord, True)
         if status != CONVERGED and not static:  # from another guess
             status = _attempt(tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolute, most, False, False)
+    if touching and status == CONVERGED:
+        judge_touch(tree, ws, loads, dt, scheme[4], s.memory[MISSED:])
+        if s.memory[MISSED] == 1.0:
+            status = IMPACT
+            note_touch(ws, loads, 0.0, s.memory[MISSED:])
     if status == CONVERGED:
         s.memory[STARTING] = 0.0
         _accept(tree, loads, s, scheme, dt, q, v, a, acc, lam)
+        if touching:
+            note_touch(ws, loads, 1.0 if scheme[4] == 1.0 else 0.0, s.memory[MISSED:])
     elif eased:
         for k in range(len(q)):
             a[k], acc[k] = s.kept[0, k], s.kept[1, k]

@@ -1,0 +1,139 @@
+"""Whether a time step follows what touches: impacts that it misses, and obstacles that it jumps over.
+
+A scheme of the Newmark family takes the work of a contact over a step by the trapezoidal rule. That is exact while the force
+grows in proportion to the depth, and so at rest and in sliding, however stiff the contact. It is wrong where a place starts
+or ceases to touch within the step, by up to about k (e dt)^2 / 10 with e the normal velocity: lost on the way in, gained on
+the way out. A step is too long where that is more than a small part of the energy of the normal motion, both of the place
+itself and of the robot. For a ball that is so with less than about fourteen steps in an impact. The mass behind a place is
+the impulse of the contact over the change of its normal velocity.
+"""
+
+from __future__ import annotations
+
+import math
+
+from anguilla._jit import inline, part
+from anguilla.loads.contact import REACH, SHAPE, SIDE, SIZE, SMOOTH, STIFFNESS, away, normal, pressed
+from anguilla.loads.table import CONTACT, KIND, NODE
+from anguilla.mechanics.tree import N_V, N_X
+from anguilla.mechanics.vec import axpy, dot, load3, store3, sub
+
+LOCAL, WHOLE = 0.005, 0.005  # energy that contact gets wrong, as a part of that of a place, and of the robot
+EDGE = 0.05  # energy got wrong where a place starts or ceases to touch, as a part of k (e dt)^2
+AROUND = 0.5  # cosine of the angle by which the normal turns where a place may have jumped over an obstacle
+
+
+@inline
+def _stored(depth, smooth):
+    """Energy of a contact per stiffness: the integral of g over the depth."""
+    if depth <= 0.0:
+        return 0.0
+    if depth >= smooth:
+        beyond = depth - smooth
+        return 0.15 * smooth * smooth + 0.5 * beyond * (smooth + beyond)
+    x = depth / smooth
+    return smooth * smooth * x * x * x * x * (0.25 - 0.1 * x)
+
+
+@inline
+def _force(depth, stiffness, smooth):
+    """Elastic force of a contact."""
+    return stiffness * pressed(depth, smooth)[0] if depth > 0.0 else 0.0
+
+
+@inline
+def _ends(node, frames, f, mid):
+    """Places and velocities of what touches at the start and at the end of a step; the node is at the part `mid` of it."""
+    i, before = frames.table[f, NODE], frames.state[f]
+    x0, v0 = load3(before, 0, 0), load3(before, 0, 3)
+    x1, v1 = load3(node, i, N_X), load3(node, i, N_V)
+    return x0, v0, axpy(1.0 / mid - 1.0, sub(x1, x0), x1), axpy(1.0 / mid - 1.0, sub(v1, v0), v1)
+
+
+@inline
+def _deepest(x0, x1, data, f):
+    """Depth where the way from x0 to x1 is nearest to the centre or axis of a round obstacle."""
+    y0, way = away(x0, data, f), sub(away(x1, data, f), away(x0, data, f))
+    along = -dot(y0, way) / max(dot(way, way), 1e-300)
+    y = axpy(min(max(along, 0.0), 1.0), way, y0)
+    return data[f, REACH] + data[f, SIZE] - math.sqrt(dot(y, y))
+
+
+@inline
+def _misfit(node, frames, f, dt, mid):
+    """(energy that contact f may have got wrong in the step, energy stored at its end, normal)."""
+    data = frames.data
+    x0, v0, x1, v1 = _ends(node, frames, f, mid)
+    d0, n0 = normal(x0, data, f)
+    d1, n1 = normal(x1, data, f)
+    k, smooth, wrong = data[f, STIFFNESS], data[f, SMOOTH], 0.0
+    u0, u1 = k * _stored(d0, smooth), k * _stored(d1, smooth)
+    if data[f, SHAPE] > 0.0 and data[f, SIDE] > 0.0 and dot(n0, n1) < AROUND:
+        wrong = max(k * _stored(_deepest(x0, x1, data, f), smooth) - max(u0, u1), 0.0)
+    dm = normal(load3(node, frames.table[f, NODE], N_X), data, f)[0]
+    if d0 > 0.0 or d1 > 0.0 or dm > 0.0:
+        if mid < 1.0:  # the rule takes the force of the middle
+            push, twice = _force(dm, k, smooth), 2.0 * k * _stored(dm, smooth)
+        else:
+            push, twice = 0.5 * (_force(d0, k, smooth) + _force(d1, k, smooth)), 0.5 * (u0 + u1)
+        e0, e1 = dot(n0, v0), dot(n1, v1)
+        speed, error = max(e0 * e0, e1 * e1), abs(push * (d1 - d0) - (u1 - u0))
+        if d0 <= 0.0 or d1 <= 0.0:
+            error = max(error, EDGE * (push * dt) ** 2 / max(twice, 1e-300) * speed)  # k = push^2 / twice
+        if push == 0.0 or error * abs(e1 - e0) > LOCAL * 0.5 * push * dt * speed:
+            wrong += error
+    return wrong, u1, n1
+
+
+@part
+def judge_impacts(tree, ws, frames, dt, mid, out):
+    """out[0] = 1 if the step of length dt that ended here missed an impact, else 0; to be called before `note_touching`."""
+    wrong, stored, most, n = 0.0, 0.0, 0.0, (0.0, 0.0, 0.0)
+    for f in range(len(frames.table)):
+        if frames.table[f, KIND] == CONTACT:
+            more, energy, towards = _misfit(ws.node, frames, f, dt, mid)
+            wrong, stored = wrong + more, stored + energy
+            if more > most:
+                most, n = more, towards
+    out[0] = 0.0
+    if wrong > WHOLE * stored:
+        moving = 0.0
+        for i in range(len(tree.mass)):
+            speed = dot(n, load3(ws.node, i, N_V))
+            moving += 0.5 * tree.mass[i] * speed * speed
+        if wrong > WHOLE * (moving + stored):
+            out[0] = 1.0
+
+
+@part
+def note_touching(node, frames, known, out):
+    """Keep where all places that may touch are now, and how they move, as the start of the next step.
+
+    known is 1, or 0 if they are not exactly there. out[1] is the time [s] before which none can touch, at their speeds.
+    """
+    soonest = math.inf
+    for f in range(len(frames.table)):
+        if frames.table[f, KIND] == CONTACT:
+            x, v = load3(node, frames.table[f, NODE], N_X), load3(node, frames.table[f, NODE], N_V)
+            store3(frames.state[f], 0, 0, x)
+            store3(frames.state[f], 0, 3, v)
+            frames.state[f, 1, 0] = known
+            gap = -normal(x, frames.data, f)[0]
+            if gap < frames.data[f, SMOOTH]:
+                soonest = 0.0
+            soonest = min(soonest, gap / max(math.sqrt(dot(v, v)), 1e-300))
+    out[1] = soonest
+
+
+@inline
+def touching_unknown(frames):
+    """Whether nothing is known of the start of a step.
+
+    So it is of the first one, after one that missed an impact (its pieces may be far shorter than the error of Newton), and
+    where the balance is not taken at the end of steps.
+    """
+    found = False
+    for f in range(len(frames.table)):
+        if frames.table[f, KIND] == CONTACT and frames.state[f, 1, 0] == 0.0:
+            found = True
+    return found

@@ -15,7 +15,17 @@ from anguilla.mechanics.tree import Floats
 from anguilla.solve.closing import RANK, relative_poses
 from anguilla.solve.newton import EXPLANATION, TOO_COARSE
 
-__all__ = ["FALLS", "FLUTTERS", "MAY_FLUTTER", "contradiction", "free_basis", "linear", "restlessness", "unbalanced"]
+__all__ = [
+    "FALLS",
+    "FLUTTERS",
+    "MAY_FLUTTER",
+    "adrift",
+    "contradiction",
+    "free_basis",
+    "linear",
+    "restlessness",
+    "unbalanced",
+]
 
 ABSURD = 1e100  # forces and stiffnesses that nothing can be done with
 SYMMETRIC = 1e-8  # relative: loads with a potential
@@ -45,11 +55,11 @@ def _size_of_loads(system: System, loads: Loads) -> float:
     return float(np.sum(wrenches[:, :3]) + length * (np.sum(wrenches[:, 3:]) + np.sum(pulls) + weight))
 
 
-def unbalanced(system: System, loads: Loads, q: Floats, lam: Floats) -> tuple[float, str]:
-    """(largest part of its loads that is left on a part of the robot, name of that part); the gaps of loops are not judged.
+def _left(system: System, loads: Loads, q: Floats, lam: Floats) -> tuple[Floats, Floats]:
+    """Forces (n,) that are left on each coordinate, beyond round-off, and the largest of the loads on it (n,), both [N m].
 
-    The loads of a part are the elastic forces (with contacts and springs), the weight, other given forces, and those of
-    constraints, as generalised forces on its coordinates, each without regard to the others.
+    The loads of a coordinate are the elastic forces (with contacts and springs), the weight, other given forces, and those
+    of constraints, as generalised forces, each without regard to the others.
     """
     n, zero, scale = system.size, np.zeros(system.size), system.tree.scale
     row, forces = loads.row.copy(), system._force_places
@@ -64,19 +74,39 @@ def unbalanced(system: System, loads: Loads, q: Floats, lam: Floats) -> tuple[fl
     left = evaluate(system, loads, q, zero, zero, lam)[:n]
     elastic, weighed = terms
     present = np.max(np.abs([elastic, weighed - elastic, given - weighed, left - given]), axis=0) / scale
-    left, firm = left / scale, np.abs(np.diag(system._bordered(loads, lam, 0.0, 0.0))[:n]) / scale**2
-    left[loads.driven] = 0.0
+    firm = np.abs(np.diag(system._bordered(loads, lam, 0.0, 0.0))[:n]) / scale**2
+    for layout in system.model.parts:  # stiffness of its parts makes the round-off of a whole rod
+        own = slice(layout.joint.start, layout.coordinates.stop)
+        firm[own] = np.max(firm[own], initial=0.0)
     lost = LOST * _size_of_loads(system, loads)
+    beyond = np.abs(left / scale) - DIGITS * firm - lost
+    beyond = np.where(np.isfinite(beyond), np.maximum(beyond, 0.0), np.inf)
+    beyond[loads.driven] = 0.0
+    return beyond, present
+
+
+def unbalanced(system: System, loads: Loads, q: Floats, lam: Floats) -> tuple[float, str]:
+    """(largest share of its loads that is left on a part of the robot, name of that part); gaps of loops are not judged."""
+    left, present = _left(system, loads, q, lam)
     worst, name = 0.0, ""
     for layout in system.model.parts:
         own = slice(layout.joint.start, layout.coordinates.stop)
-        if not np.any(left[own]):
-            continue
-        size = float(np.max(np.abs(left[own])))
-        ratio = max(size - DIGITS * float(np.max(firm[own])) - lost, 0.0) / max(float(np.max(present[own])), 1e-300)
+        size = float(np.max(left[own], initial=0.0))
+        ratio = size / max(float(np.max(present[own], initial=0.0)), 1e-300) if size else 0.0
         if not ratio <= worst:
-            worst, name = (ratio if np.isfinite(ratio) else np.inf), layout.part.name
+            worst, name = ratio, layout.part.name
     return worst, name
+
+
+def adrift(system: System, loads: Loads, q: Floats, lam: Floats) -> str:
+    """Names of parts that most of their loads still push along their joint; maybe none."""
+    left, present = _left(system, loads, q, lam)
+    parts = [
+        layout
+        for layout in system.model.parts
+        if np.any((left > 0.5 * present)[layout.joint] & (left > 0.0)[layout.joint])
+    ]
+    return " and ".join(repr(layout.part.name) for layout in parts)
 
 
 def contradiction(system: System, loads: Loads, q: Floats, lam: Floats) -> str:

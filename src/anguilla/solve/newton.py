@@ -40,6 +40,7 @@ EXPLANATION = {
 
 ROUND_OFF = 1e-9
 CLOSED = 1e-9  # [m, rad] gap of a closure before the last correction
+TRUSTED = 0.5  # [rad, or relative displacement] a correction below it tells how fast the next ones shrink
 PATIENCE = 4.0  # corrections that a new tangent is worth
 # An error of d, as a part of d, makes one of the acceleration that grows as steps get shorter. So it is measured by so many
 # times the part of d that the acceleration makes, where that is less.
@@ -292,9 +293,9 @@ def newton(tree, ws, loads, s, cq, cv, ca, relative, absolute, most, chord):
         _correct(tree, s, cq)
         cuts = 0
         goal = relative * _measure(s, tree.weight) + absolute
-        if gap <= CLOSED and (
-            total <= goal or (contraction < 0.9 and total * contraction / (1.0 - contraction) <= goal)
-        ):
+        # a huge correction, along what nothing holds, makes any next one look as if they converged
+        trusted = contraction < 0.9 and all_before < TRUSTED
+        if gap <= CLOSED and (total <= goal or (trusted and total * contraction / (1.0 - contraction) <= goal)):
             return CONVERGED
         if not chord:
             s.memory[USABLE] = 0.0

@@ -23,7 +23,7 @@ from anguilla.results import Equilibrium, Status
 from anguilla.solve.closing import SINGULAR_START, Path, broken, close, crushed, loose, path_from, settle
 from anguilla.solve.downhill import BALANCED, balances, neutral, nudged, relaxed, slide
 from anguilla.solve.flow import ProjectiveFlow, follow
-from anguilla.solve.judging import FALLS, MAY_FLUTTER, contradiction, restlessness, unbalanced
+from anguilla.solve.judging import FALLS, MAY_FLUTTER, adrift, contradiction, restlessness, unbalanced
 from anguilla.solve.newton import (
     CONVERGED,
     COUNTERS,
@@ -176,7 +176,17 @@ class _Solver:
         self.run = runner(self.system)
 
     def __call__(self, loads: Loads, q: Floats, lam: Floats) -> int:
-        """Solve from (q, lam), which are updated on success. Returns a status."""
+        """Solve from (q, lam), which are updated on success. Returns a status; what does not balance has not converged."""
+        system, before = self.system, (q.copy(), lam.copy())
+        for _ in range(2):  # forces may be left after corrections that are small in all other respects
+            status = self._solve(loads, q, lam)
+            if status != CONVERGED or unbalanced(system, loads, q, lam)[0] <= BALANCED:
+                return status
+        q[:], lam[:] = before
+        return DIVERGED
+
+    def _solve(self, loads: Loads, q: Floats, lam: Floats) -> int:
+        """The same, with the tensions along tendons that rub."""
         system = self.system
         zero, unused = np.zeros(system.size), np.zeros((1, system.size))
         none, empty = np.zeros(0, np.int64), np.zeros((1, 0))
@@ -226,15 +236,17 @@ def _continuation(
         lam[:] = _first_multipliers(system, path.at(1.0), q)
     drawn = _drawn(path)
     status = CONVERGED if drawn else solve(path.at(1.0), q, lam)
-    pieces, factor, way = 1, 1.0, ""
+    pieces, factor, way, away = 1, 1.0, "", ""
     if drawn or status != CONVERGED or (at_rest and _too_far(system, source[0] if len(source) > 1 else begin, q)):
         lam[:] = given if len(source) > 1 else 0.0
         first = np.zeros(system.size) if plain else source[0].copy()
         path = path if plain else path_from(system, table, *source)
         q, factor, pieces, status = _in_steps(solve, path, first, lam)
         way = "" if at_rest or pieces == 1 else " (from the rest shape: Newton failed from the given start)"
-        if factor < 1.0 and (found := _other_ways(solve, path, begin, status == SINGULAR)):
-            q, lam[:], way, factor = *found, 1.0
+        if factor < 1.0:
+            found, away = _other_ways(solve, path, begin, status == SINGULAR)
+            if found is not None:
+                q, lam[:], way, factor = *found, 1.0
     if factor >= 1.0:
         squeezed = bool(system.rows) and not np.array_equal(begin, source[0])
         q, lam[:], words = _settled(solve, path, begin, (q, lam), squeezed, chosen)
@@ -248,43 +260,47 @@ def _continuation(
         why = "the least step of it turns the rods far, as if they snapped through"
         return q, DIVERGED, f"stopped at {factor:.3g} of the load: {why}", counters
     why = EXPLANATION[status] + (_unheld(system, path.at(1.0), q, lam) if status == SINGULAR else "")
+    why += f"; nothing holds {away} against its loads: it moves away for ever" if away else ""
     return q, status, f"stopped at {factor:.3g} of the load: {why}", counters
 
 
-def _other_ways(solve: _Solver, path: Path, begin: Floats, singular: bool) -> tuple[Floats, Floats, str] | None:
-    """(q, multipliers, words for the message) of an equilibrium that steps of load did not reach from `begin`.
+def _other_ways(
+    solve: _Solver, path: Path, begin: Floats, singular: bool
+) -> tuple[tuple[Floats, Floats, str] | None, str]:
+    """(q, multipliers, words for the message) of an equilibrium that steps of load did not reach from `begin`, or None.
 
     Singular starts, such as a straight rod or a level pendulum, are left by sliding down. What nothing holds may be in
-    balance all the same: a closed ring, a free body. Else the robot moves, damped, until it rests.
+    balance all the same: a closed ring, a free body. Else the robot moves, damped, until it rests; second, the names of
+    what does not.
     """
     system, loads = solve.system, path.at(1.0)
     q, lam = (relaxed if system.rows else slide)(system, loads, begin)
     if solve(loads, q, lam) == CONVERGED:
-        return q, lam, " (slid downhill: load steps did not get there)"
+        return (q, lam, " (slid downhill: load steps did not get there)"), ""
     if singular or system.rows:
         q, lam, free = neutral(system, loads, begin, solve.tolerance)
         if free:
             _warn_neutral(system, free)
-            return q, lam, ""
-    found = _rested(solve, path, begin)
+            return (q, lam, ""), ""
+    found, away = _rested(solve, path, begin)
     if found is None:
-        return None
+        return None, away
     if found[2]:
         _warn_neutral(system, found[2])
-    return *found[:2], " (came to rest in a damped motion: load steps did not get there)"
+    return (*found[:2], " (came to rest in a damped motion: load steps did not get there)"), ""
 
 
-def _rested(solve: _Solver, path: Path, begin: Floats) -> tuple[Floats, Floats, str] | None:
-    """(q, multipliers, what nothing holds) where a motion without momentum from `begin` ends; None if it does not."""
+def _rested(solve: _Solver, path: Path, begin: Floats) -> tuple[tuple[Floats, Floats, str] | None, str]:
+    """(q, multipliers, what nothing holds) where a motion without momentum from `begin` ends; or None, and what goes on."""
     system, loads = solve.system, path.at(1.0)
     q, lam, _ = come_to_rest(system, loads, begin, np.zeros(system.rows))
     exact, multipliers = q.copy(), lam.copy()
     if solve(loads, exact, multipliers) == CONVERGED and not _too_far(system, q, exact):
-        return exact, multipliers, ""
-    q, lam = relaxed(system, loads, q, lam, exact=True, small=solve.tolerance)
-    if not balances(system, loads, q, lam):
-        return None
-    return q, lam, loose(system, system._bordered(loads, lam, 0.0, 0.0))
+        return (exact, multipliers, ""), ""
+    exact, multipliers = relaxed(system, loads, q, lam, exact=True, small=solve.tolerance)
+    if not balances(system, loads, exact, multipliers):
+        return None, adrift(system, loads, q, lam)
+    return (exact, multipliers, loose(system, system._bordered(loads, multipliers, 0.0, 0.0))), ""
 
 
 def _warn_neutral(system: System, free: str) -> None:
@@ -335,7 +351,7 @@ def _settled(
         below = _fallen(solve, path, begin)
         if below is None and squeezed:
             below = _fallen(solve, path, nudged(system, path.at(1.0), *found))
-        if below is None and (rest := _rested(solve, path, begin)):
+        if below is None and (rest := _rested(solve, path, begin)[0]):
             if not restlessness(system, path.at(1.0), *rest[:2]):
                 below = rest[:2]
             elif np.linalg.norm((rest[0] - found[0]) * system.tree.scale) < SAME:

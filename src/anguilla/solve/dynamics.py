@@ -45,6 +45,9 @@ __all__ = ["simulate"]
 
 DEFAULT_METHOD = GeneralisedAlpha(0.9)
 Start = Equilibrium | Trajectory | tuple[ArrayLike, ArrayLike] | ArrayLike | None
+# error of an increment that is always allowed: what an acceleration [rad/s^2] adds to it, within bounds [rad]; a fixed one
+# would be an error of the accelerations that grows as steps get shorter
+SLIGHT, ROUND_OFF, FLOOR = 1e-7, 1e-17, 1e-13
 BLOCK_SECONDS = 0.2  # how often the compiled loop comes up for air
 NEVER = 2**62  # a step that does not come
 
@@ -87,9 +90,10 @@ class _Motion:
 
     def run(self, table: LoadTable, t: float, dt: float, first: int, last: int, every: int, out, begin: bool = False):
         """Steps first..last-1 in compiled code; returns (steps done, status)."""
+        floor = min(FLOOR, max(ROUND_OFF, SLIGHT * dt * dt))
         reached, status = self._run(
             self.system.tree, self.system.workspace, self.memory, table.loads, table.column, table.table, self.scheme,
-            t, dt, begin, first, last, every, *self.state[:5], self.tolerance, 1e-13, 12, True, *out,
+            t, dt, begin, first, last, every, *self.state[:5], self.tolerance, floor, 12, True, *out,
         )  # fmt: skip
         return int(reached), int(status)
 

@@ -10,7 +10,7 @@ import numpy as np
 from anguilla.errors import DescriptionError
 from anguilla.store.hdf5 import check_sizes
 from anguilla.store.record import Record
-from anguilla.store.whole import whole_file, write_bytes
+from anguilla.store.whole import held_back, whole_file, write_bytes
 
 __all__ = ["read_netcdf", "write_netcdf"]
 
@@ -20,7 +20,8 @@ PACKED_FROM = 4096  # numbers; smaller arrays do not gain from compression
 
 def write_netcdf(record: Record, target: Path) -> None:
     """Write a record, complete or not at all."""
-    image = _image(record)
+    with held_back():
+        image = _image(record)
     with whole_file(target) as part:
         write_bytes(part, image)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ Targets = Mapping[str, ArrayLike]
 DRIVEN = 0.25  # largest part of the energy of a step that may come from an imbalance, to keep a factorisation
 AWAY, CALM_REACH = 10.0, 0.01  # longest way of a node in a step, over the error of the effectors, or over the size
 PROMISE = 1e-4  # of the size: a place so much nearer, as the linearised model sees it, is worth another search
+BROKEN_PROMISE = 1e-2  # one so great that is not kept tells that the search did not end at the nearest place
+SNAPS = "stopped where the body is about to snap or buckle; the nearest equilibrium met is given"
 PLACE = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])  # rows of a target that is a position only
 
 
@@ -196,12 +199,13 @@ class InverseKinematics:
         for start in [home] if self._at_origin() else [home, self._origin]:
             self.model.restore(start)
             try:
-                reach = self._nearest(self._search(*goals, tolerance, iterations), *goals, tolerance, iterations)
+                reach = self._search(*goals, tolerance, iterations)
             except SolverError as error:
                 failure = failure or error
                 if not isinstance(error.result, Reach):
                     continue
                 reach = error.result
+            reach = self._nearest(reach, *goals, tolerance, iterations)
             found.append((reach, self.model.remember()))
             if reach.status.success and reach.distance <= ARRIVED * self.model.size:
                 break
@@ -231,25 +235,39 @@ class InverseKinematics:
     ) -> Reach:  # fmt: skip
         """What was found, or better: while the linearised model still promises a nearer place, step down to it.
 
-        The weight of the energy keeps efforts tame, and may keep them from a target too: a smaller one is tried as well.
+        The weight of the energy keeps efforts tame, and may keep them from a target too: a smaller one is tried as well. A
+        place from which the promise is great and no step keeps it is not the nearest: the body is about to snap or buckle.
         """
-        if not found.status.success or found.distance <= ARRIVED * self.model.size:
-            return found
+        weights, memory = self._weights * mask, self.model.remember()
         error = lambda: self.model.errors(positions, rotations) * mask
-        for energy in (self.energy, 1e-3 * self.energy):
-            now, weights, projection = error(), self._weights * mask, self.model.project()
+
+        def promise(energy: float) -> float:
+            now = error()
             choice = allocate(
-                projection, "e", now, self.model.limits(), weights=weights, energy=energy, turn=self._turn(now)
+                self.model.project(),
+                "e",
+                now,
+                self.model.limits(),
+                weights=weights,
+                energy=energy,
+                turn=self._turn(now),
             )
-            gain = np.linalg.norm(weights * now) - np.linalg.norm(weights * choice.left)
-            if gain <= PROMISE * self.model.size:
+            return float(np.linalg.norm(weights * now) - np.linalg.norm(weights * choice.left)) / self.model.size
+
+        for energy in (self.energy, 1e-3 * self.energy):
+            if found.distance <= ARRIVED * self.model.size or promise(energy) <= PROMISE:
                 continue
-            memory = self.model.remember()
             nearer = self._descend(memory, positions, rotations, mask, error, tolerance, iterations, energy)
             if nearer is not None and nearer.distance < found.distance:
-                found = nearer
+                found, memory = nearer, self.model.remember()
             else:
                 self.model.restore(memory)
+        if (
+            found.status.success
+            and found.distance > ARRIVED * self.model.size
+            and promise(self.energy) > BROKEN_PROMISE
+        ):
+            return replace(found, status=replace(found.status, success=False, message=SNAPS))
         return found
 
     def _search(

@@ -99,10 +99,12 @@ def as_nonnegative(value: object, name: str, unit: str = "") -> float:
     return number
 
 
-def as_count(value: object, name: str, minimum: int = 1) -> int:
-    """Return an integer >= minimum, or raise an error naming the field."""
+def as_count(value: object, name: str, minimum: int = 1, maximum: int | None = None) -> int:
+    """Return an integer >= minimum and <= maximum, or raise an error naming the field."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral) or int(value) < minimum:
         raise refuse(name, f"an integer of at least {minimum}", value)
+    if maximum is not None and int(value) > maximum:
+        raise refuse(name, f"an integer of at most {maximum}", value)
     return int(value)
 
 

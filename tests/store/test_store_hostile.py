@@ -1,5 +1,7 @@
 """Results that somebody sends: nothing beyond the file is opened, nothing large is unfolded, no number is missing."""
 
+import zlib
+
 import h5py
 import numpy as np
 import pytest
@@ -71,11 +73,10 @@ def test_what_is_not_in_the_file_is_not_read(path, kind):
 
 def test_zeros_that_unfold_a_thousand_times_are_refused(path):
     def pack(file):
-        made = file.create_dataset(
-            "q", (25_000_000, 2), "f8", chunks=(500_000, 2), compression="gzip", compression_opts=9
-        )
+        made = file.create_dataset("q", (25_000_000, 2), "f8", chunks=(500_000, 2), compression="gzip")
+        zeros = zlib.compress(bytes(8_000_000), 9)
         for k in range(0, made.shape[0], 500_000):
-            made[k : k + 500_000] = 0.0
+            made.id.write_direct_chunk((k, 0), zeros)
         return made
 
     replace(path, "q", pack)

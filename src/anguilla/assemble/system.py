@@ -19,6 +19,7 @@ from anguilla.assemble.evaluate import prepare, residual, tangent
 from anguilla.assemble.tables import build
 from anguilla.assemble.user import UserLoads
 from anguilla.describe import DistributedWrench, Frame, Magnet, Muscle, Robot, RodHandle, Thruster, Wrench
+from anguilla.describe.actuators import refuse_pushing
 from anguilla.errors import AnguillaWarning, DescriptionError, as_array, as_number, refuse
 from anguilla.loads.table import GRAVITY, KIND, MAGNET, ROW, TIME, Constraints, Loads
 from anguilla.mechanics.compile import Model, compile_robot
@@ -201,15 +202,28 @@ class System:
                 table[:, names.index(name)] = as_number(value, what)
         return table
 
-    def loads(self, times: ArrayLike = 0.0, inputs: Inputs | None = None) -> LoadTable:
-        """Sample gravity, all loads, constraints and the inputs of the actuators at the given times [s]."""
+    def _refuse_pushing(self, table: Floats, times: Floats) -> None:
+        """Raise an error where the inputs (nt or 1, actuators) make a tendon push."""
+        if not (table < 0.0).any():
+            return
+        for k, (name, actuator) in enumerate(self.robot.actuators.items()):
+            refuse_pushing(name, actuator, table[:, k], times)
+
+    def loads(self, times: ArrayLike = 0.0, inputs: Inputs | None = None, *, pulling: bool = False) -> LoadTable:
+        """Sample gravity, all loads, constraints and the inputs of the actuators at the given times [s].
+
+        With `pulling`, a negative tension is refused: a tendon cannot push. Without, it is only a number of the model.
+        """
         times = _instants(times)
         row = self._steady.copy()
         column: list[Ints] = []
         table: list[Floats] = []
         pieces = []
         if inputs or self.robot.actuators:
-            pieces.append((int(self._loads.at[2]), self._tensions(times, inputs)))
+            tensions = self._tensions(times, inputs)
+            if pulling:
+                self._refuse_pushing(tensions, times)
+            pieces.append((int(self._loads.at[2]), tensions))
         if not self._constant:
             pieces += self._pieces(times, varying=True)
             self._check_shapes(times)

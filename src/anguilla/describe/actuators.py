@@ -25,6 +25,7 @@ from anguilla.errors import (
 __all__ = ["Actuator", "Chamber", "FunctionRouting", "Routing", "Tendon", "convergent", "helical", "parallel"]
 
 Array = NDArray[np.float64]
+ROUNDING = 1e-9  # [N], or part of the largest tension: 5 sin(pi t) may end a little below zero
 
 
 @dataclass(frozen=True)
@@ -250,6 +251,18 @@ class Tendon(Actuator):
     def _goes(self, path: list[Any]) -> bool:
         rods = [part.index for part in path if isinstance(part, RodHandle)]
         return (len(path) > 1 or bool(rods)) and (len(set(rods)) == len(rods) or len({p.robot for p in path}) > 1)
+
+
+def refuse_pushing(name: str, actuator: Actuator, inputs: Array, times: Array) -> None:
+    """Raise an error if a tendon, driven by its tension, is given a negative one (nt or 1,) [N] at the times (nt,) [s]."""
+    if not isinstance(actuator, Tendon) or actuator.by != "tension":
+        return
+    below = np.flatnonzero(inputs < -ROUNDING * max(1.0, float(np.abs(inputs).max())))
+    if len(below):
+        raise DescriptionError(
+            f"inputs: the tendon {name!r} is given the tension {inputs[below[0]]:g} N at t = {times[below[0]]:g} s, and a "
+            "tendon cannot push: give zero or more, such as max(0, ...), and a second tendon for the other side."
+        )
 
 
 @dataclass

@@ -19,6 +19,8 @@ from anguilla.describe.description import as_points, did_you_mean
 from anguilla.errors import DescriptionError, as_count, refuse
 
 Array = NDArray[np.float64]
+MOST_MODES = 200  # functions of one strain on a whole rod; a tenth of it is a lot
+MOST_PIECES = 2000
 
 
 class Basis:
@@ -56,7 +58,7 @@ class Polynomial(Basis):
     n: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "n", as_count(self.n, f"{type(self).__name__}.n"))
+        object.__setattr__(self, "n", as_count(self.n, f"{type(self).__name__}.n", maximum=MOST_MODES))
 
     @property
     def size(self) -> int:
@@ -150,7 +152,7 @@ def make_basis(kind: str | Callable[[int], Basis], n: int) -> Basis:
         n: number of functions, at least 1.
 
     """
-    n = as_count(n, "The number of modes")
+    n = as_count(n, "The number of modes", maximum=MOST_PIECES if kind == "piecewise_constant" else MOST_MODES)
     if isinstance(kind, str):
         kinds = _kinds()
         if kind not in kinds:

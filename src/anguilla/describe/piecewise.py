@@ -9,7 +9,7 @@ import numpy as np
 from numpy.polynomial.legendre import leggauss, legvander
 from numpy.typing import ArrayLike
 
-from anguilla.describe.basis import Array, Basis
+from anguilla.describe.basis import MOST_MODES, MOST_PIECES, Array, Basis
 from anguilla.describe.description import as_breakpoints, as_points
 from anguilla.errors import DescriptionError, as_count, refuse, show
 
@@ -17,9 +17,11 @@ from anguilla.errors import DescriptionError, as_count, refuse, show
 def _cuts(pieces: object, name: str) -> tuple[float, ...]:
     """Return the interior breakpoints from a number of equal pieces or from the breakpoints themselves."""
     if isinstance(pieces, (int, np.integer)):
-        count = as_count(pieces, name)
+        count = as_count(pieces, name, maximum=MOST_PIECES)
         return tuple(i / count for i in range(1, count))
-    return as_breakpoints(pieces, name, upper=1.0)
+    cuts = as_breakpoints(pieces, name, upper=1.0)
+    as_count(len(cuts) + 1, f"The number of pieces of {name}", maximum=MOST_PIECES)
+    return cuts
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ class PiecewisePolynomial(_Pieces):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "degree", as_count(self.degree, "PiecewisePolynomial.degree"))
+        object.__setattr__(self, "degree", as_count(self.degree, "PiecewisePolynomial.degree", maximum=MOST_MODES))
 
     @property
     def size(self) -> int:

@@ -20,6 +20,7 @@ from anguilla.errors import DescriptionError, as_pose, refuse
 
 AnyLoad = TypeVar("AnyLoad", bound=Load)
 AnyActuator = TypeVar("AnyActuator", bound=Actuator)
+MOST_PARTS, MOST_COORDINATES = 10_000, 20_000
 
 
 class Robot:
@@ -99,6 +100,15 @@ class Robot:
         """Number of coordinates."""
         return sum(part.size for part in self._parts)
 
+    def check_size(self) -> None:
+        """Raise an error if the robot is too large to be computed: its matrices are full."""
+        if self.size > MOST_COORDINATES:
+            need = 8e-9 * self.size**2
+            raise DescriptionError(
+                f"Robot {self.name!r} has {self.size} coordinates, and one matrix of it takes {need:.3g} GB; at most "
+                f"{MOST_COORDINATES} are computed. Use fewer modes or fewer parts."
+            )
+
     def coordinates(self) -> list[str]:
         """Return the labels of all coordinates in order.
 
@@ -159,6 +169,8 @@ class Robot:
         """
         if not isinstance(part, (Rod, RigidBody)):
             raise refuse("Robot.add part", "a Rod or a RigidBody", part)
+        if len(self._parts) >= MOST_PARTS:
+            raise DescriptionError(f"Robot {self.name!r} has {MOST_PARTS} parts, and no more are computed.")
         name = self._name_for(part, name)
         frame = self._own_frame(at, f"Part {name!r}: Robot.add at")
         if joint is None:

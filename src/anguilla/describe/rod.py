@@ -25,6 +25,7 @@ Array = NDArray[np.float64]
 
 # Breakpoints closer than this fraction of the length to each other or to an end are one.
 MERGE = 1e-9
+MOST_INTERVALS = 1000
 
 
 @dataclass
@@ -75,7 +76,7 @@ class Rod(Description):
         if self.name is not None:
             self.name = as_name(self.name, "Rod.name")
         if self.intervals is not None:
-            self.intervals = as_count(self.intervals, "Rod.intervals")
+            self.intervals = as_count(self.intervals, "Rod.intervals", maximum=MOST_INTERVALS)
             pieces = len(self.breakpoints) + 1
             if self.intervals < pieces:
                 raise DescriptionError(

@@ -205,6 +205,7 @@ def compile_robot(robot: Robot, observed: Sequence[Frame] = ()) -> Model:
     """
     if not robot.parts:
         raise DescriptionError(f"Robot {robot.name!r} has no parts: add a rod, robot.add(rod, at=robot.ground).")
+    robot.check_size()
     places = _attachments(robot)
     builder = Builder()
     layouts: dict[int, PartLayout] = {}

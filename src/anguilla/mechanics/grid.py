@@ -42,7 +42,7 @@ def default_intervals(rod: Rod) -> int:
     N = 8 x 1.5^(n - 5). A piecewise basis counts the modes of all its pieces.
     """
     modes = max((len(basis.breakpoints) + 1) * basis.degree + 1 for _, basis in rod.strains.items())
-    return int(np.clip(np.ceil(8.0 * 1.5 ** (modes - 5)), 8, 64))
+    return int(np.clip(np.ceil(8.0 * 1.5 ** min(modes - 5, 10)), 8, 64))
 
 
 @dataclass(frozen=True, slots=True)

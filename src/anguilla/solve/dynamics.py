@@ -196,7 +196,7 @@ class _Motion:
         """Loads at the given times [s], on this side of jumps."""
         if self.jumps:
             times = np.clip(times, *self._between)
-        return self.system.loads(times, self.inputs)
+        return self.system.loads(times, self.inputs, pulling=True)
 
     def all_loads(self, dt: float, steps: int) -> LoadTable:
         """Loads for a run of some steps from t = 0; steady ones are known from the beginning."""

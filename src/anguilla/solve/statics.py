@@ -120,7 +120,7 @@ def statics(
     lam = np.zeros(system.rows)
     if isinstance(start, Equilibrium) and start.multipliers.shape == lam.shape:
         lam[:] = start.multipliers
-    loads, advice = system.loads(t, inputs), ADVICE
+    loads, advice = system.loads(t, inputs, pulling=True), ADVICE
     if isinstance(method, Flow):
         q, ok, message, counters = _flow(system, loads.loads, q, method)
     elif isinstance(method, ProjectiveFlow):

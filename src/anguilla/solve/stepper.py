@@ -10,6 +10,7 @@ import numpy as np
 
 from anguilla.assemble.system import System, as_robot
 from anguilla.describe import Frame, Robot
+from anguilla.describe.actuators import refuse_pushing
 from anguilla.errors import DescriptionError, SolverError, as_count, as_number, as_positive
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Status, Trajectory
@@ -52,6 +53,7 @@ class Stepper:
         _check_serves(self._scheme, method, self.system)
         self._tolerance = newton_tolerance(self.system, tolerance)
         self._inputs: dict[str, float] = {}
+        self.count = 0
         self.set_inputs(inputs or {})
         self._motion: _Motion
         self.reset()
@@ -92,7 +94,9 @@ class Stepper:
         for name, value in inputs.items():
             if name not in known:
                 raise DescriptionError(f"there is no actuator {name!r}; there are: {', '.join(known) or 'none'}.")
-            self._inputs[name] = as_number(value, f"the input of actuator {name!r}")
+            number = as_number(value, f"the input of actuator {name!r}")
+            refuse_pushing(name, known[name], np.array([number]), np.array([self.t]))
+            self._inputs[name] = number
 
     def step(self, count: int | Mapping[str, float] = 1, inputs: Mapping[str, float] | None = None) -> None:
         """Do some steps with constant inputs; a step that fails is cut into smaller ones. `step(inputs)` does one.

@@ -154,6 +154,7 @@ class _Reader:
             self._entries(section, lambda node, name, path, method=method: self._call(method, node, name, path))
         inputs = self._inputs()
         settings = {name: self._settings(name) for name in SETTINGS}
+        self._attempt(self.root, "parts", self.robot.check_size)
         self.problems.check()
         return RobotFile(
             self.robot, inputs, **settings, parameters=self.parameters, notes=tuple(self.notes), path=self.path

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anguilla.describe import DistributedWrench, Muscle, RodHandle
+from anguilla.describe.actuators import refuse_pushing
 from anguilla.errors import DescriptionError, as_number
 from anguilla.mechanics.tree import Floats
 from anguilla.solve.shooting.joints import imposed_values
@@ -70,7 +71,9 @@ def _tensions(problem: Problem, t: float, inputs: Inputs | None) -> Floats:
     for k, (name, actuator) in enumerate(problem.robot.actuators.items()):
         value = (inputs or {}).get(name, 0.0)
         value = value(t) if callable(value) else value
-        tension[k] = actuator.tension_per_input * as_number(value, f"inputs: the input of actuator {name!r}")
+        value = as_number(value, f"inputs: the input of actuator {name!r}")
+        refuse_pushing(name, actuator, np.array([value]), np.array([t]))
+        tension[k] = actuator.tension_per_input * value
     return tension
 
 

@@ -321,6 +321,18 @@ def _close(dice: Dice, spec: dict, sizes: dict) -> None:
         spec["mounted"] = [float(x) for x in q]
 
 
+def closed(spec: dict) -> list[dict]:
+    """The closures, with those that hold at rest made to fit the rest shape that the parts have now."""
+    out = []
+    for closure in spec["closures"]:
+        if closure.get("at_rest"):
+            bare = _compiled({**spec, "closures": [], "loads": [], "actuators": []})
+            ends = _poses(bare, [closure["a"], closure["b"]], spec, np.zeros(bare.size))
+            closure = {**closure, "pose": (np.linalg.inv(ends[0]) @ ends[1]).tolist()}
+        out.append(closure)
+    return out
+
+
 def _soft(made: System, sizes: dict) -> np.ndarray:
     """Factors (n,) on random coordinates: stretch and shear of stiff rods stay small."""
     labels = made.robot.coordinates()

@@ -59,7 +59,9 @@ def campaign(options: argparse.Namespace) -> int:
     began = time.monotonic()
     until = began + 60.0 * options.minutes if options.minutes else float("inf")
     with out.open("a") as file, progress_bar("soaking", len(todo), None) as tick:
-        for count, record in enumerate(records(options.seed, todo, options.workers, until), 1):
+        for count, record in enumerate(
+            records(options.seed, todo, options.workers, until=until, patience=options.patience), 1
+        ):
             file.write(json.dumps(record) + "\n")
             file.flush()
             found[record["index"]] = record
@@ -93,6 +95,7 @@ def main() -> int:
     parser.add_argument("--resume", action="store_true", help="go on with the records that are there")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes")
     parser.add_argument("--minutes", type=float, default=0.0, help="begin no robot after so many minutes")
+    parser.add_argument("--patience", type=float, default=60.0, help="seconds that a robot may take")
     parser.add_argument("--only", type=int, default=None, help="judge this robot here, and show it")
     options = parser.parse_args()
     return campaign(options) if options.only is None else only(options.seed, options.only)

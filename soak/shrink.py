@@ -201,10 +201,12 @@ def main() -> int:
 
     def fails(trial: dict) -> bool:
         try:
+            trial["closures"] = generate.closed(trial)
             return failure(verify.judge(trial)) == wanted
         except Exception:  # a trial that cannot even be built is no reproduction
             return False
 
+    spec = {**spec, "closures": [{**closure, "at_rest": "mounted" not in spec} for closure in spec["closures"]]}
     small = shrink(spec, fails, 60.0 * options.minutes)
     said = verify.judge(small)[wanted[0]]["reason"]
     folder = Path(options.out)

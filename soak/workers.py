@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import multiprocessing
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from multiprocessing.connection import wait
 from typing import Any
 
-PATIENCE = 60.0  # [s] a robot may take
+PATIENCE = 60.0  # [s] a robot may take, on a machine that has its cores for the campaign
 WARM_UP = 900.0  # [s] a worker may take to load or compile all kernels
 
 
@@ -27,6 +27,9 @@ def one(seed: int, index: int) -> dict:
     return {"index": index, "seed": seed, **record, "seconds": round(time.perf_counter() - began, 3)}
 
 
+Work = Callable[[Any, int], None]
+
+
 def _work(pipe: Any, seed: int) -> None:
     """A worker: warms up, says so, then answers numbers by records."""
     for index in (0, 15, 3):
@@ -39,10 +42,11 @@ def _work(pipe: Any, seed: int) -> None:
 class Worker:
     """One process and what it is doing."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, work: Work, patience: float) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, far = context.Pipe()
-        self.process = context.Process(target=_work, args=(far, seed), daemon=True)
+        self.process = context.Process(target=work, args=(far, seed), daemon=True)
+        self.seed, self.patience = seed, patience
         self.process.start()
         far.close()
         self.index: int | None = None
@@ -57,7 +61,7 @@ class Worker:
     def late(self) -> bool:
         """Whether it takes too long."""
         busy = self.index is not None or not self.ready
-        return busy and time.monotonic() - self.since > (PATIENCE if self.ready else WARM_UP)
+        return busy and time.monotonic() - self.since > (self.patience if self.ready else WARM_UP)
 
     def kill(self) -> None:
         """End the process at once."""
@@ -66,44 +70,29 @@ class Worker:
         self.pipe.close()
 
 
-def records(seed: int, indices: list[int], workers: int, until: float = float("inf")) -> Iterator[dict]:
+def records(
+    seed: int, indices: list[int], workers: int, *, until: float = float("inf"), patience: float = PATIENCE,
+    work: Work = _work,
+) -> Iterator[dict]:  # fmt: skip
     """Records of the robots in the order they are done; none is begun after `until` (time.monotonic)."""
     todo = list(reversed(indices))
-    crew = [Worker(seed) for _ in range(min(workers, max(1, len(todo))))]
-    failures = 0
+    crew = [Worker(seed, work, patience) for _ in range(min(workers, len(todo)))]
+    stillborn = 0
     try:
         while crew:
-            ready = wait([worker.pipe for worker in crew], timeout=0.5)
+            heard = wait([worker.pipe for worker in crew], timeout=0.2)
+            more = bool(todo) and time.monotonic() < until
             for worker in list(crew):
-                record, dead = None, worker.late
-                if worker.pipe in ready:
-                    try:
-                        said = worker.pipe.recv()
-                        record = None if said == "ready" else said
-                        worker.ready, worker.index = True, None
-                    except (EOFError, OSError):
-                        dead = True
+                record, dead = _news(worker, worker.pipe in heard)
                 if dead:
-                    index, late = worker.index, worker.late
-                    worker.kill()
+                    stillborn += not worker.ready
+                    if stillborn > 3:
+                        raise RuntimeError("the workers end before they begin.")
                     crew.remove(worker)
-                    if index is None:
-                        failures += 1
-                        if failures > 3:
-                            raise RuntimeError("workers end before they begin.")
-                    else:
-                        why = (
-                            f"no answer in {PATIENCE:g} s" if late else f"the process died ({worker.process.exitcode})"
-                        )
-                        record = {"index": index, "seed": seed, "outcome": "hang" if late else "crash", "reason": why,
-                                  "seconds": round(time.monotonic() - worker.since, 3)}  # fmt: skip
-                    if todo and time.monotonic() < until:
-                        crew.append(Worker(seed))
+                    crew += [Worker(seed, work, patience)] if more else []
                 elif worker.ready and worker.index is None:
-                    if todo and time.monotonic() < until:
-                        worker.give(todo.pop())
-                    else:
-                        worker.give(None)
+                    worker.give(todo.pop() if todo and time.monotonic() < until else None)
+                    if worker.index is None:
                         worker.process.join(10.0)
                         crew.remove(worker)
                 if record is not None:
@@ -111,3 +100,27 @@ def records(seed: int, indices: list[int], workers: int, until: float = float("i
     finally:
         for worker in crew:
             worker.kill()
+
+
+def _news(worker: Worker, heard: bool) -> tuple[dict | None, bool]:
+    """A record, if there is one, and whether the worker is no more."""
+    if heard:
+        try:
+            said = worker.pipe.recv()
+        except (EOFError, OSError):
+            return _lost(worker, "crash"), True
+        worker.ready, worker.index = True, None
+        return (None if said == "ready" else said), False
+    return (_lost(worker, "hang"), True) if worker.late else (None, False)
+
+
+def _lost(worker: Worker, outcome: str) -> dict | None:
+    """The record of the robot that a worker was at when it died or had to be killed."""
+    worker.kill()
+    if worker.index is None:
+        return None
+    why = (
+        f"no answer in {worker.patience:g} s" if outcome == "hang" else f"the process died ({worker.process.exitcode})"
+    )
+    seconds = round(time.monotonic() - worker.since, 3)
+    return {"index": worker.index, "seed": worker.seed, "outcome": outcome, "reason": why, "seconds": seconds}

@@ -1,0 +1,105 @@
+"""The verifier catches answers that are wrong on purpose."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import verify
+from describe import build
+
+import anguilla as ag
+
+RUBBER = {"call": "Material", "young": 1e7, "density": 1000.0}
+ROD = {"call": "Rod", "length": 0.5, "section": {"call": "Circle", "radius": 0.02}, "material": RUBBER}
+ROD["strains"] = {"call": "kirchhoff", "args": [3]}
+SPEC = {
+    "name": "arm", "gravity": [0.0, 0.0, -9.81], "closures": [], "actuators": [], "statics": True, "length": 0.5,
+    "parts": [{"name": "p0", "what": ROD, "at": "robot.ground", "reach": 0.5}], "pace": 0.07,
+    "loads": [{"call": "Wrench", "args": [{"code": "p0.tip"}], "force": [0.0, 0.5, 0.0]}],
+    "motion": {"dt": 0.005, "steps": 30, "start": "rest"},
+}  # fmt: skip
+
+
+def test_right_answers_are_right():
+    record = verify.judge(SPEC)
+    assert record["outcome"] == "right", record["reason"]
+    assert record["motion"]["gained"] < 0.01 and record["motion"]["error"] < 0.02
+    assert record["statics"]["growth"] == 0.0
+
+
+@pytest.mark.parametrize("factor", [-1.0, 1.02])
+def test_an_equilibrium_of_the_wrong_sign_or_out_of_balance(monkeypatch, factor):
+    statics = ag.statics
+    wrong = lambda *given, **more: dataclasses.replace(eq := statics(*given, **more), _q=factor * eq._q)
+    monkeypatch.setattr(ag, "statics", wrong)
+    record = verify.judge(SPEC)
+    assert record["outcome"] == "wrong" and "unbalanced" in record["reason"]
+
+
+@pytest.mark.filterwarnings("ignore:The equilibrium of 'arm' is unstable")
+def test_a_column_that_would_fall_unsaid():
+    heavy = {**ROD, "material": {**RUBBER, "young": 1e5}}
+    turn = {"call": "place", "args": [[0.0, -np.pi / 2, 0.0], [0.0, 0.0, 0.0]]}
+    spec = {**SPEC, "loads": [], "parts": [{**SPEC["parts"][0], "what": heavy, "pose": turn}]}
+    made = build(spec)
+    q = np.zeros((1, made.robot.size))
+    straight = dataclasses.replace(ag.statics(made.robot), _q=q)
+    straight = dataclasses.replace(straight, status=dataclasses.replace(straight.status, message="converged"))
+    assert any("unstable" in fault for fault in verify.equilibrium_faults(made, straight, [], {}))
+
+
+def test_a_motion_with_a_wrong_step(monkeypatch):
+    simulate = ag.simulate
+
+    def hasty(robot, *, dt, duration, every, **more):
+        stretch = 1.05 if every == 1 else 1.0
+        run = simulate(robot, dt=stretch * dt, duration=stretch * duration, every=every, **more)
+        return dataclasses.replace(run, _t=run._t / stretch)
+
+    soft = {**ROD, "material": {**RUBBER, "young": 1e6}}  # falls by much of its length
+    spec = {**SPEC, "statics": False, "parts": [{**SPEC["parts"][0], "what": soft}]}
+    spec["motion"] = {"dt": 0.01, "steps": 40, "start": "rest"}
+    assert verify.judge(spec)["outcome"] == "right"
+    monkeypatch.setattr(ag, "simulate", hasty)
+    record = verify.judge(spec)
+    assert record["outcome"] == "wrong" and "off by" in record["reason"]
+
+
+def test_energy_from_nothing_and_a_loop_that_opens():
+    made = build({**SPEC, "statics": False})
+    run = ag.simulate(made.robot, duration=0.15, dt=0.005)
+    grown = dataclasses.replace(run, _v=run._v * np.linspace(1.0, 1.5, len(run._v))[:, None])
+    assert verify.energy_gained(made, run) < 0.01
+    assert verify.energy_gained(made, grown) > 0.1
+    ends = [[1.0, 0.0, 0.0, 0.5], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
+    loop = {"a": "robot.ground", "b": "p0.tip", "joint": {"call": "Spherical"}, "pose": ends}
+    closed = build({**SPEC, "closures": [loop]})
+    open_run = dataclasses.replace(run, robot=closed.robot, system=ag.System(closed.robot), _lam=np.zeros((0, 0)))
+    assert verify.open_by(closed, open_run) > 0.01
+
+
+def test_a_warning_makes_a_wrong_answer_a_said_one(monkeypatch):
+    import warnings
+
+    statics = ag.statics
+
+    def wrong(*given, **more):
+        warnings.warn("this may be wrong", ag.AnguillaWarning, stacklevel=2)
+        return dataclasses.replace(eq := statics(*given, **more), _q=-eq._q)
+
+    monkeypatch.setattr(ag, "statics", wrong)
+    assert verify.judge(SPEC)["statics"]["outcome"] == "said"
+
+
+def test_refusals_and_crashes(monkeypatch):
+    def refuse(*given, **more):
+        raise ag.SolverError("no equilibrium")
+
+    monkeypatch.setattr(ag, "statics", refuse)
+    assert verify.judge(SPEC)["outcome"] == "refused"
+
+    def crash(*given, **more):
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr(ag, "statics", crash)
+    assert verify.judge(SPEC)["outcome"] == "crash"

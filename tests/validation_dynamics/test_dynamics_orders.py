@@ -17,6 +17,8 @@ METHODS = {
     "alpha 0.9": ag.GeneralisedAlpha(0.9),
     "midpoint": ag.Midpoint(),
 }
+pytestmark = pytest.mark.filterwarnings("ignore:.*too few modes")  # the truth has as few
+
 LENGTH, DURATION = 0.4, 0.6
 
 

@@ -1,6 +1,7 @@
 """Loops of rods: the same robot described in other ways, the strong form, orders and conditioning of the time step."""
 
 import warnings
+from contextlib import nullcontext
 from itertools import pairwise
 
 import numpy as np
@@ -118,10 +119,6 @@ def parallel_robot(cut="left", modes=4, gravity=(0.0, 0.0, 0.0)):
     return robot, rods, body, loop
 
 
-def planar_rows():
-    return pytest.warns(ag.AnguillaWarning, match="3 of 6 constraints are redundant and left out: loop")
-
-
 def test_the_loop_of_rods_may_be_cut_on_either_side():
     motions, reactions = [], []
     for cut in ("left", "right"):
@@ -129,13 +126,11 @@ def test_the_loop_of_rods_may_be_cut_on_either_side():
         robot.load(ag.Wrench(body.frame, force=lambda t: (0.0, 0.5 * np.sin(20 * t), 0.0), moment=(0.0, 0.0, 0.01)))
 
         def motion(dt, robot=robot, body=body):
-            with planar_rows():
-                run = ag.simulate(robot, duration=0.2, dt=dt)
+            run = ag.simulate(robot, duration=0.2, dt=dt)
             return np.stack([run.position(body.at((0.1, 0, 0))), run.position(body.frame)])
 
         motions.append(extrapolated(motion)[0])
-        with planar_rows():
-            eq = ag.statics(robot, t=0.1)
+        eq = ag.statics(robot, t=0.1)
         # what the cut rod does to the plate, by the loop; what it does inside, by the other cut
         reactions.append(
             (eq.reaction(loop), eq.wrench(rods["left"], [LENGTH])[0], eq.wrench(rods["right"], [LENGTH])[0])
@@ -188,8 +183,7 @@ def test_a_plate_on_two_rods_against_the_strong_form(force, moment):
     for rod in rods.values():
         rod.rod.intervals = 40
     robot.load(ag.Wrench(body.frame, force=(*force, 0.0), moment=(0.0, 0.0, moment)))
-    with planar_rows():
-        eq = ag.statics(robot)
+    eq = ag.statics(robot)
     EI = 1e6 * np.pi * 0.01**4 / 4
     guess = np.zeros((12, 61))
     for k, (side, y) in enumerate((("left", 0.1), ("right", -0.1))):
@@ -338,7 +332,8 @@ def test_any_step_from_a_tenth_of_a_second_to_a_tenth_of_a_microsecond(kind):
         else:
             robot, rods, body, _ = parallel_robot(gravity=(0.0, -9.81, 0.0))
             start, ends = None, (rods["left"].tip, body.at((0, 0.08, 0)))
-        with pytest.warns(ag.AnguillaWarning, match="redundant"):
+        said = pytest.warns(ag.AnguillaWarning, match="redundant") if kind == "four_bar" else nullcontext()
+        with said:
             run = ag.simulate(robot, duration=40 * dt, dt=dt, start=start, method=ag.GeneralisedAlpha(0.5))
         assert run.status.success
         assert np.abs(run.position(ends[0]) - run.position(ends[1])).max() < 1e-10
@@ -395,7 +390,7 @@ def test_a_body_held_by_a_shaking_hand_needs_its_mass_times_acceleration(frequen
     robot = ag.Robot("held", gravity=(0, 0, 0))
     body = robot.add(ag.RigidBody(mass, (0.01, 0.01, 0.01)), at=robot.ground, joint=ag.Prismatic((0, 1, 0)))
     hand = robot.close(robot.ground, body.frame, pose=lambda t: (0, amplitude * np.sin(w * t), 0))
-    with pytest.warns(ag.AnguillaWarning, match="redundant"):
+    with pytest.warns(ag.AnguillaWarning, match="2 of 6 constraints are redundant"):  # besides those out of its plane
         run = ag.simulate(robot, duration=2 / frequency, dt=1 / frequency / 200)
     assert run.v[:, 0] == pytest.approx(amplitude * w * np.cos(w * run.t), abs=2e-4 * amplitude * w)
     force = -mass * amplitude * w**2 * np.sin(w * run.t)

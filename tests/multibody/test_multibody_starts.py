@@ -68,3 +68,32 @@ def test_rates_that_break_a_loop_are_told():
             go(kept + 0.01 * np.abs(kept).max() * np.array([1.0, 0.0, 0.0]))
         ag.simulate(robot, duration=2e-3, dt=1e-3, start=run)
         ag.simulate(robot, duration=2e-3, dt=1e-3, start=start)
+
+
+def linkage(normal, up):
+    """A four-bar linkage in a plane through x."""
+    robot, hinge = ag.Robot("linkage", gravity=tuple(-9.81 * np.array(up))), ag.Revolute(normal)
+    bar = lambda length: ag.RigidBody.box((length, 0.02, 0.02), mass=1.0, com=(length / 2, 0, 0))
+    crank = robot.add(bar(0.3), at=robot.ground, joint=hinge, name="crank")
+    coupler = robot.add(bar(0.8), at=crank.at((0.3, 0, 0)), joint=hinge, name="coupler")
+    rocker = robot.add(bar(0.7), at=robot.ground.offset_by((0.9, 0, 0)), joint=hinge, name="rocker")
+    robot.close(coupler.at((0.8, 0, 0)), rocker.at((0.7, 0, 0)), joint=hinge, name="pin")
+    return robot
+
+
+def test_a_flat_loop_says_nothing_of_rows_out_of_its_plane():
+    """The same linkage twice: in the plane x-y, where robots are known to stay, and in x-z, where they are not."""
+    start = [0.5, -1.0, 1.0]
+    flat = ag.simulate(linkage((0, 0, 1), (0, 1, 0)), duration=0.05, dt=1e-3, start=start)
+    with pytest.warns(ag.AnguillaWarning, match="3 of 5 constraints are redundant"):
+        other = ag.simulate(linkage((0, -1, 0), (0, 0, 1)), duration=0.05, dt=1e-3, start=start)
+    np.testing.assert_allclose(flat.q, other.q, atol=1e-9)
+
+
+def test_what_is_held_twice_in_a_plane_is_still_told():
+    robot = linkage((0, 0, 1), (0, 1, 0))
+    rocker = robot.part("rocker")
+    start = ag.simulate(robot, duration=1e-3, dt=1e-3, start=[0.5, -1.0, 1.0]).q[0]
+    robot.close(robot.part("coupler").at((0.8, 0, 0)), rocker.at((0.7, 0, 0)), joint=ag.Spherical(), name="again")
+    with pytest.warns(ag.AnguillaWarning, match=r"2 of 8 constraints are redundant and left out: again \(2\)"):
+        ag.simulate(robot, duration=1e-3, dt=1e-3, start=start)

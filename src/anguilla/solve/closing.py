@@ -16,7 +16,21 @@ from anguilla.assemble.user import move
 from anguilla.describe import Closure, RodHandle, Universal
 from anguilla.errors import AnguillaWarning, SolverError
 from anguilla.lie import exp3, exp6, inverse, log6
-from anguilla.loads.table import DT, INPUT, KIND, LENGTH, MOTION, POSE, TWIST, Loads
+from anguilla.loads.table import (
+    AXIS_A,
+    AXIS_B,
+    DT,
+    INPUT,
+    KIND,
+    LENGTH,
+    MOTION,
+    POSE,
+    ROTATION,
+    TRANSLATION,
+    TWIST,
+    WHICH,
+    Loads,
+)
 from anguilla.mechanics.tree import N_R, N_X, Floats, Ints
 
 CLOSED = 1e-9  # [m, rad] largest gap of a closed robot
@@ -323,19 +337,41 @@ def loose(system: System, matrix: Floats) -> str:
     return ", ".join(list(names)[:4])
 
 
+def _out_of_plane(system: System, loads: Loads, q: Floats) -> Ints:
+    """Rows of the closures of a flat robot, which stays in the plane x-y, that hold it there: it is made so."""
+    if not system.tree.flat[0] or not system.size:
+        return np.zeros(0, dtype=np.int64)
+    zero, c, found = np.zeros(system.size), loads.constraints, []
+    evaluate(system, loads, q, zero, zero, np.zeros(system.rows))
+    turns = system.workspace.node[:, N_R : N_R + 9].reshape(-1, 3, 3)
+    for k in np.flatnonzero((c.table[:, KIND] == TRANSLATION) | (c.table[:, KIND] == ROTATION)):
+        which, at = c.table[k, WHICH], int(loads.at[POSE]) + 12 * int(c.table[k, WHICH])
+        first, second = loads.pairs.table[c.closure[which], :2]
+        e = turns[first] @ loads.row[at : at + 9].reshape(3, 3)[:, c.table[k, AXIS_A]]
+        if c.table[k, KIND] == TRANSLATION:
+            part = np.linalg.norm(e[:2])  # of the plane in what it holds
+        else:
+            part = abs(np.cross(e, turns[second][:, c.table[k, AXIS_B]])[2])
+        if part < RANK:
+            found.append(k)
+    return np.array(found, dtype=np.int64)
+
+
 def close(system: System, inputs: Inputs, t: float, q: Floats) -> Floats:
     """Mount the robot from q and drop redundant constraints, with a warning that names them. Returns the closed q."""
     table = system.loads(t, inputs)
     q = mount(system, table, q)
     rows = redundant_rows(system, table, q)
-    if len(rows):
-        names = dict.fromkeys(system.tables.row_names[k] for k in rows)
-        counts = [f"{name} ({sum(system.tables.row_names[k] == name for k in rows)})" for name in names]
+    told = np.setdiff1d(rows, _out_of_plane(system, table.loads, q)) if len(rows) else rows
+    if len(told):
+        names = dict.fromkeys(system.tables.row_names[k] for k in told)
+        counts = [f"{name} ({sum(system.tables.row_names[k] == name for k in told)})" for name in names]
         warnings.warn(
-            f"{system.robot.name!r}: {len(rows)} of {system.rows} constraints are redundant and left out: "
+            f"{system.robot.name!r}: {len(told)} of {system.rows} constraints are redundant and left out: "
             f"{', '.join(counts)}. The motion is not affected; reactions of the loops they belong to are not unique.",
             AnguillaWarning,
             stacklevel=4,
         )
+    if len(rows):
         system.drop_rows(rows)
     return q

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import _thread
 import json
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
@@ -84,13 +86,25 @@ def about(
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     Output.machine = False
-    code = INTERRUPTED
+    code, before = INTERRUPTED, sys.unraisablehook
+    sys.unraisablehook = lambda lost: _press_again(lost, before)
     try:
         code = _run(argv)
     finally:
+        sys.unraisablehook = before
         if code != DONE:
             leave_spares()
     return code
+
+
+def _press_again(lost: Any, otherwise: Callable[[Any], Any]) -> None:
+    """Ctrl-C in a callback of a compiler or of HDF5 is told to nobody: press it again a moment later."""
+    if issubclass(lost.exc_type, KeyboardInterrupt):
+        timer = threading.Timer(0.05, _thread.interrupt_main)
+        timer.daemon = True
+        timer.start()
+    else:
+        otherwise(lost)
 
 
 def _run(argv: Sequence[str] | None) -> int:

@@ -90,8 +90,8 @@ def test_a_rod_in_a_loop():
 
 
 def test_too_few_modes_are_said():
-    with pytest.warns(ag.AnguillaWarning, match="rod 'arm' has too few modes; more of them would move it by .*% of"):
-        held(ag.kirchhoff(2), weight)
+    with pytest.warns(ag.AnguillaWarning, match="rod 'arm' has too few modes; more of them would move it by"):
+        held(ag.kirchhoff(1), weight)
     assert held(ag.kirchhoff(5), weight).error_estimate < 2e-3
 
 

@@ -33,8 +33,8 @@ MORE = 2  # polynomials beyond those of the basis, on each panel
 # Parts of the length by which more of them may move a robot without a word. Large errors are estimated up to three times too
 # large, so a robot that is said to lack modes is off by a tenth of its length.
 FEW_MODES, FEW_INTERVALS = 0.15, 0.02
-FEW, FADING = 2, 0.03  # the last modes of a strain, and the size [rad] below which they leave nothing to the next ones
-TURN_OF_INTERVAL = 0.5  # [rad] up to which the error of an interval does not matter
+FEW, FADING = 2, 0.15  # the last modes of a strain, and the size [rad] below which too little is left to the next ones
+TURN_OF_INTERVAL = 0.8  # [rad] up to which the error of an interval does not matter
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def _missing_strain(system: System, layout: PartLayout, q: Floats) -> tuple[Floa
     turned = np.einsum("ngij,ngj->ngi", _between(rotation, middle), change.reshape(-1, 2, 6)[:, :, :3])
     moved = np.einsum("ngij,ngj->ngi", _between(rotation, middle), change.reshape(-1, 2, 6)[:, :, 3:])
     turned, moved = 0.5 * h[:, None, None] * turned, 0.5 * h[:, None, None] * moved
-    return turned.sum(axis=1), (moved - np.cross(turned, _between(place, middle))).sum(axis=1)
+    return turned.sum(axis=1), (moved - _cross(turned, _between(place, middle))).sum(axis=1)
 
 
 def _between(values: Floats, parts: Floats) -> Floats:
@@ -183,15 +183,23 @@ def _missing_turns(system: System, layout: PartLayout, q: Floats) -> tuple[Float
     rotation, place = _ends(system, layout)
     change = log6(half[0::2] @ half[1::2] @ inverse(before))  # in the axes of the parent, about its origin
     turned, moved = (np.einsum("nij,nj->ni", rotation[:-1], change[:, k : k + 3]) for k in (0, 3))
-    return turned, moved - np.cross(turned, place[:-1])
+    return turned, moved - _cross(turned, place[:-1])
+
+
+def _cross(a: Floats, b: Floats) -> Floats:
+    """Cross products (..., 3), without the overhead of NumPy's for any axis."""
+    out = np.empty(np.broadcast_shapes(a.shape, b.shape))
+    for k, i, j in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        out[..., k] = a[..., i] * b[..., j] - a[..., j] * b[..., i]
+    return out
 
 
 def _magnus(one: Floats, two: Floats, h: Floats) -> Floats:
     """Exponents (N, 6) of intervals h (N,) with strains (N, 6) at their two Gauss points: see mechanics/rodmap.py."""
     bracket = np.concatenate(
         [
-            np.cross(one[:, :3], two[:, :3]),
-            np.cross(one[:, :3], two[:, 3:]) - np.cross(two[:, :3], one[:, 3:]),
+            _cross(one[:, :3], two[:, :3]),
+            _cross(one[:, :3], two[:, 3:]) - _cross(two[:, :3], one[:, 3:]),
         ],
         axis=1,
     )
@@ -202,7 +210,7 @@ def _displacement(system: System, layout: PartLayout, turn: Floats, shift: Float
     """Displacements (m, 3) of the nodes of a rod whose root stays."""
     _, place = _ends(system, layout)
     turns, shifts = (np.concatenate([np.zeros((1, 3)), np.cumsum(x, axis=0)]) for x in (turn, shift))
-    return np.cross(turns, place) + shifts
+    return _cross(turns, place) + shifts
 
 
 def _carried(system: System, rods: list[PartLayout], turn: Floats, shift: Floats) -> float:
@@ -219,5 +227,5 @@ def _carried(system: System, rods: list[PartLayout], turn: Floats, shift: Floats
     for i in range(1, len(parent)):
         turn[i] += turn[parent[i]]
         shift[i] += shift[parent[i]]
-    moved = np.cross(turn, system.workspace.node[:, N_X : N_X + 3]) + shift
+    moved = _cross(turn, system.workspace.node[:, N_X : N_X + 3]) + shift
     return float(np.max(np.linalg.norm(moved, axis=1)))

@@ -10,6 +10,7 @@ from scipy.linalg import eig, solve_triangular
 from anguilla.assemble.reactions import evaluate
 from anguilla.assemble.system import System
 from anguilla.loads.table import DT, GRAVITY, KIND, LENGTH, POSE, TWIST, WRENCH, Loads
+from anguilla.loads.tendon import set_friction
 from anguilla.mechanics.motion import too_coarse
 from anguilla.mechanics.tree import Floats
 from anguilla.solve.closing import RANK, relative_poses
@@ -99,26 +100,31 @@ def unbalanced(system: System, loads: Loads, q: Floats, lam: Floats) -> tuple[fl
 
 
 def adrift(system: System, loads: Loads, q: Floats, lam: Floats) -> str:
-    """Names of parts that most of their loads still push along their joint; maybe none."""
+    """Names of parts that their loads still push along a joint without any stiffness; maybe none."""
     left, present = _left(system, loads, q, lam)
-    parts = [
-        layout
-        for layout in system.model.parts
-        if np.any((left > 0.5 * present)[layout.joint] & (left > 0.0)[layout.joint])
-    ]
-    return " and ".join(repr(layout.part.name) for layout in parts)
+    firm = np.abs(np.diag(system._bordered(loads, lam, 0.0, 0.0))[: system.size]) / system.tree.scale**2
+    pushed = (left > 0.5 * present) & (left > 1e3 * firm)
+    return " and ".join(repr(part.part.name) for part in system.model.parts if np.any(pushed[part.joint]))
 
 
 def contradiction(system: System, loads: Loads, q: Floats, lam: Floats) -> str:
     """What contradicts the model, as a sentence; maybe nothing.
 
-    Intervals turned too far; gaps; and closures turned over: the right angles that hold a joint do not mind half a turn.
+    Intervals turned too far; tensions of tendons that rub; gaps; and closures turned over: the right angles that hold a
+    joint do not mind half a turn.
     """
     zero = np.zeros(system.size)
     poses = relative_poses(system, loads, q)
     gap = np.abs(evaluate(system, loads, q, zero, zero, lam)[system.size :])  # last: a tangent may follow
     if too_coarse(system.workspace):
         return EXPLANATION[TOO_COARSE]
+    if np.any(loads.cables.friction > 0.0):
+        factor = loads.cables.factor.copy()
+        set_friction(system.tree, system.workspace, loads.cables)
+        change = float(np.max(np.abs(loads.cables.factor - factor), initial=0.0))
+        loads.cables.factor[:] = factor
+        if not change <= KEPT:
+            return f"the tensions along tendons with friction do not settle: they still change by {change:.2g}"
     if not system.rows:
         return ""
     gap[loads.constraints.table[:, KIND] == TWIST] = 0.0

@@ -12,7 +12,7 @@ import numpy as np
 from anguilla.assemble.contacts import jumps
 from anguilla.assemble.reactions import evaluate
 from anguilla.assemble.system import System
-from anguilla.loads.table import DT, KIND, TIME, TWIST, Loads
+from anguilla.loads.table import DT, INPUT, KIND, TIME, TWIST, Loads
 from anguilla.mechanics.tree import Floats
 from anguilla.solve.closing import settle
 from anguilla.solve.judging import linear
@@ -26,6 +26,7 @@ FIRST = 0.05  # of the time in which gravity moves a robot by its length
 SHORTEST, LONGEST = 1e-7, 1e5  # of that time
 STEPS = 400
 FARTHEST = 0.5  # [rad, or lengths of the robot] in one step, for each root of the number of parts
+DRAWN = 0.01  # of its length, by which a tendon is drawn in one step
 AT_REST = 1e-7  # of a step
 GRAVITY = 9.81  # [m/s^2] for a first step; any other would do
 
@@ -41,7 +42,13 @@ def come_to_rest(system: System, loads: Loads, q: Floats, lam: Floats) -> tuple[
     dt, before, still = FIRST * unit, int(s.counters[ITERATIONS]), 0
     far = FARTHEST * np.sqrt(len(system.model.parts))
     none, empty, unused = np.zeros(0, np.int64), np.zeros((1, 0)), np.zeros((1, n))
+    held = np.flatnonzero(loads.constraints.input_row >= 0)
+    lines = int(loads.at[INPUT]) + held
+    lengths = loads.row[lines].copy()
     for _ in range(STEPS):
+        if len(held):  # tendons are drawn by and by
+            evaluate(system, loads, q, np.zeros(n), np.zeros(n), lam)
+            loads.row[lines] = np.maximum(lengths, (1.0 - DRAWN) * loads.constraints.length[held])
         trial, multipliers = q.copy(), lam.copy()
         v, a, acc = np.zeros(n), np.zeros(n), np.zeros(n)
         s.memory[USABLE] = 0.0
@@ -57,12 +64,12 @@ def come_to_rest(system: System, loads: Loads, q: Floats, lam: Floats) -> tuple[
                 break
             continue
         q, lam = trial, multipliers
-        still = still + 1 if moved < AT_REST else 0
+        still = still + 1 if moved < AT_REST and np.array_equal(loads.row[lines], lengths) else 0
         if still == 3:
             break
         quick = int(s.counters[ITERATIONS]) - before <= 5
         dt = _next(system, loads, q, lam, min(dt * (2.5 if quick else 1.2), LONGEST * unit))
-    loads.row[DT], loads.row[TIME] = 0.0, now
+    loads.row[DT], loads.row[TIME], loads.row[lines] = 0.0, now, lengths
     loads.frames.state[:] = state
     return q, lam, still == 3
 

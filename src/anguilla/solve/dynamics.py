@@ -23,6 +23,7 @@ from anguilla.results import Equilibrium, Status, Trajectory
 from anguilla.solve.checkpoint import Checkpoint, constants, kept
 from anguilla.solve.closing import SINGULAR_START, broken, close
 from anguilla.solve.events import Jump, events_of
+from anguilla.solve.kinks import kinked
 from anguilla.solve.newton import (
     CONVERGED,
     COUNTERS,
@@ -65,6 +66,7 @@ class _Motion:
     substeps: int = 0
     smooth: bool = True  # whether starts are eased
     settles: bool = False  # whether multipliers start with offsets
+    kinks: str = ""  # what is said of imposed motions
 
     def __post_init__(self) -> None:
         n, m = self.system.size, self.system.rows
@@ -160,7 +162,8 @@ class _Motion:
         else:
             given = self.v.copy()
             self.v[:], self.a[:], self.lam[:] = consistent(self.system, self.inputs, t, self.q, self.v, dt)
-            tell_changed(self.system, self.inputs, t, self.q, given, self.v, dt)
+            if t == 0.0:  # behind a jump it is the loads that changed them
+                tell_changed(self.system, self.inputs, t, self.q, given, self.v, dt)
             self.acc[:] = self.a
         state = self.system._loads.frames.state
         if len(state):
@@ -315,11 +318,12 @@ def simulate_system(
         raise SolverError(
             f"The motion of {robot.name!r} is impossible: {conflict}.", result=result, advice=SINGULAR_START
         )
-    told = many_cut(motion, steps)
+    told = " ".join(filter(None, (motion.kinks, many_cut(motion, steps))))
     if ok and told:
         warnings.warn(told, AnguillaWarning, stacklevel=3)
     if not ok and raise_on_failure:
-        raise SolverError(f"The motion of {robot.name!r} {message}.", result=result, advice=advice(status, result))
+        told = motion.kinks or advice(status, result)
+        raise SolverError(f"The motion of {robot.name!r} {message}.", result=result, advice=told)
     return result
 
 
@@ -395,6 +399,7 @@ def _fixed(
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> tuple[int, int]:  # fmt: skip
     """Equal steps in the compiled loop, from the checkpoint on if there is one."""
+    m.kinks = kinked(m.system, loads, m.scheme, dt)
     if checkpoint is None:
         return _blocks(m, loads, dt, 0, steps, every, out, tick)
     state = {f"motion_{k}": array for k, array in enumerate((*m.state, m.cutting))}

@@ -100,12 +100,17 @@ def as_scheme(method: Scheme | str) -> Scheme:
     raise DescriptionError(f"method must be a scheme or one of {', '.join(NAMES)}; got {method!r}.")
 
 
-def forgets(scheme: Coefficients) -> bool:
-    """Whether errors of a coordinate that is held by a constraint (q1 = q = 0) die out.
+def memory(scheme: Coefficients) -> float:
+    """Part of the errors of a coordinate that is held by a constraint (q1 = q = 0) that is left after a step.
 
     A step multiplies its rate and acceleration (dt v, dt^2 a) by a matrix, and its true acceleration by -af / (1 - af).
     """
     _, af, beta, gamma, _ = scheme
     a = np.array([-1.0 / beta, -(0.5 - beta) / beta])
     step = np.array([np.array([1.0, 1.0 - gamma]) + gamma * a, a])
-    return bool(np.max(np.abs(np.linalg.eigvals(step))) < 1.0 - 1e-6 and af < 0.5 - 1e-6)
+    return max(float(np.max(np.abs(np.linalg.eigvals(step)))), af / (1.0 - af))
+
+
+def forgets(scheme: Coefficients) -> bool:
+    """Whether such errors die out."""
+    return memory(scheme) < 1.0 - 1e-6

@@ -125,7 +125,7 @@ def _not_kept(why: object) -> None:
         warnings.warn(f"{told}: {advice}.", anguilla.errors.AnguillaWarning, stacklevel=2)
 
 
-class _Place(UserProvidedCacheLocator):  # type: ignore[misc]
+class _Place(UserProvidedCacheLocator):
     """Where the kernels of a file are kept. Whether it can be written is found out when something is to be written."""
 
     def __init__(self, function: Callable[..., Any], file: str) -> None:
@@ -138,13 +138,13 @@ class _Place(UserProvidedCacheLocator):  # type: ignore[misc]
         return cls(function, file)
 
 
-class _Form(FunctionCache._impl_class):  # type: ignore[misc, name-defined]
+class _Form(FunctionCache._impl_class):
     """How a kernel is written to a file."""
 
     _locator_classes: ClassVar = [_Place]
 
 
-class _Kept(FunctionCache):  # type: ignore[misc]
+class _Kept(FunctionCache):
     """Numba's cache of a kernel on the disk; a disk that is full, read-only or damaged costs time, not the run."""
 
     _impl_class = _Form
@@ -166,7 +166,7 @@ class _Kept(FunctionCache):  # type: ignore[misc]
             _not_kept(f"{error.strerror or error}: {str(Path(self.cache_path).parents[1])!r}")
 
 
-class _NotKept(NullCache):  # type: ignore[misc]
+class _NotKept(NullCache):
     """The cache of a kernel where no folder is known."""
 
     def save_overload(self, signature: Any, compiled: Any) -> None:

@@ -91,14 +91,15 @@ class Given(Crew):
     """An executor that somebody else has made and will close."""
 
     def __init__(self, executor: Executor, limit: int | None) -> None:
-        self.executor = executor
+        self.executor = client_of(executor)
         self.limit = float("inf") if limit is None else limit
         self.begun: set[Future[Run]] = set()
 
     def submit(self, job: Callable[..., Any], parameters: Mapping[str, Any]) -> Future[Run]:
         """Hand the job over."""
         # a ticket, for executors which give the old answer to the same question, also if it was a lost worker
-        future = self.executor.submit(call, job, parameters, uuid.uuid4().hex)
+        begun = self.executor.submit(call, job, parameters, uuid.uuid4().hex)
+        future = begun if isinstance(begun, Future) else fetched(begun)
         self.begun.add(future)
         return future
 
@@ -110,6 +111,39 @@ class Given(Crew):
         """Cancel what has not begun."""
         for future in self.begun:
             future.cancel()
+
+
+def client_of(executor: Any) -> Any:
+    """The Dask client of an executor that it made, else the executor itself.
+
+    The futures of such an executor never end if a worker dies between the end of a job and the fetching of its result.
+    """
+    client = getattr(executor, "_client", None)
+    ours = type(executor).__module__.startswith("distributed") and not getattr(executor, "_kwargs", None)
+    return client if ours and callable(getattr(client, "submit", None)) else executor
+
+
+def fetched(begun: Any) -> Future[Run]:
+    """A future that has the result of one of Dask, once it was fetched, or the error that prevents it."""
+    future: Future[Run] = Future()
+
+    def fetch(ended: Any) -> None:
+        try:
+            run = ended.result()
+        except BaseException as error:
+            if future.set_running_or_notify_cancel():
+                future.set_exception(error)
+        else:
+            if future.set_running_or_notify_cancel():
+                future.set_result(run)
+
+    def cancelled(wanted: Future[Run]) -> None:
+        if wanted.cancelled():
+            begun.cancel()
+
+    begun.add_done_callback(fetch)
+    future.add_done_callback(cancelled)
+    return future
 
 
 class Threads(Given):

@@ -16,7 +16,7 @@ from typing import Any
 
 __all__ = ["drop_spare", "keep_spare", "leave_spares", "saved", "unsaved"]
 
-_SPARES: dict[Path, weakref.finalize] = {}  # type: ignore[type-arg]
+_SPARES: dict[Path, weakref.finalize] = {}
 
 
 def keep_spare(result: Any, path: Path) -> None:

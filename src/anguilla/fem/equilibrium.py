@@ -246,6 +246,8 @@ def _warn(system: SoftSystem, state: SoftState, unstable: int) -> None:
             f"direction{'s' * (unstable > 1)}, and symmetry alone may hold it. Load it a little sideways first and give that "
             "result as start=, to find the shape that it takes.", AnguillaWarning, stacklevel=3,
         )  # fmt: skip
+    if system.body.element != "quadratic":
+        return  # linear elements have one deformation each, which the solver has seen
     bad = inside_out(system.grid, state.x)
     if len(bad):
         place = system.rest.x[system.grid.cells[bad[0], :4]].mean(axis=0)

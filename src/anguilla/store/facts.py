@@ -81,5 +81,5 @@ def whole_result(path: Path) -> Iterator[None]:
         if str(path) in str(error):
             raise
         raise DescriptionError(f"{str(path)!r} does not hold a whole result: {error}") from None
-    except (ValueError, TypeError, IndexError, AttributeError) as error:
+    except (ValueError, TypeError, IndexError, AttributeError, ArithmeticError, RecursionError, MemoryError) as error:
         raise DescriptionError(f"{str(path)!r} does not hold a whole result: {error}.") from None

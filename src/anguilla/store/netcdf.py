@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from anguilla.errors import DescriptionError
-from anguilla.store.hdf5 import check_sizes
+from anguilla.store.hdf5 import check_seal, check_sizes, sealed
 from anguilla.store.record import Record
 from anguilla.store.whole import held_back, whole_file, write_bytes
 
@@ -23,7 +23,7 @@ def write_netcdf(record: Record, target: Path) -> None:
     with held_back():
         image = _image(record)
     with whole_file(target) as part:
-        write_bytes(part, image)
+        write_bytes(part, sealed(image))
 
 
 def _image(record: Record) -> bytes:
@@ -68,6 +68,7 @@ def read_netcdf(path: Path) -> Record:
     if not path.exists():
         raise DescriptionError(f"there is no file {str(path)!r}.")
     try:
+        check_seal(path)
         check_sizes(path)
         with h5netcdf.File(path, "r") as file:
             block = max(1, MOST_TEXT // path.stat().st_size)

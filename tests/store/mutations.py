@@ -121,6 +121,9 @@ def of_hdf5(path, rng, again=False):
                 for scale in kept:
                     if scale and scale.strip("/") in file:
                         axis.attach_scale(file[scale])
+    from anguilla.store.hdf5 import sealed
+
+    path.write_bytes(sealed(path.read_bytes()))  # as if it had been written so
 
 
 def of_archive(path, rng, again=False):

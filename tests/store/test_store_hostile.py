@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import anguilla as ag
+from anguilla.store.hdf5 import sealed
 
 
 @pytest.fixture(scope="module")
@@ -149,3 +150,12 @@ def test_a_file_that_another_program_has_changed_is_read(path):
     with h5py.File(path, "r+") as file:
         file.attrs["note"] = "looked at"
     assert ag.load(path).status.success
+
+
+def test_a_file_without_a_seal_on_which_hdf5_never_ends_is_refused(small, tmp_path, monkeypatch):
+    monkeypatch.setattr("anguilla.store.netcdf.PATIENCE", 6.0)
+    raw = small.read_bytes()[: -len(sealed(b""))]
+    heap = raw.index(b"GCOL")  # texts: objects of no size behind each other are looked through for ever
+    (tmp_path / "loop.nc").write_bytes(raw[: heap + 16] + bytes(48) + raw[heap + 64 :])
+    with pytest.raises(ag.DescriptionError, match="damaged"):
+        ag.load(tmp_path / "loop.nc")

@@ -28,16 +28,19 @@ def sealed(image: bytes) -> bytes:
     return image + MARK + hashlib.sha256(image).hexdigest().encode() + b"\n"
 
 
-def check_seal(path: Path) -> None:
-    """Raise a DescriptionError if the hash behind a file is not that of its bytes: HDF5 may never end on damaged ones."""
+def check_seal(path: Path) -> bool:
+    """Return whether there is a hash behind a file; raise a DescriptionError if it is not that of its bytes.
+
+    HDF5 may never end on damaged ones.
+    """
     tail = len(sealed(b""))
     size = path.stat().st_size - tail
     if size < 0:
-        return
+        return False
     with open(path, "rb") as stream:
         stream.seek(size)
         if not (seal := stream.read(tail)).startswith(MARK):
-            return
+            return False
         stream.seek(0)
         digest, left = hashlib.sha256(), size
         while left > 0 and (piece := stream.read(min(left, 1 << 20))):
@@ -45,6 +48,7 @@ def check_seal(path: Path) -> None:
             left -= len(piece)
     if seal[len(MARK) : -1] != digest.hexdigest().encode():
         raise DescriptionError("its bytes are not those that were written.")
+    return True
 
 
 def check_sizes(path: Path) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import anguilla as ag
+from anguilla.store.hdf5 import sealed
 
 
 @pytest.fixture(scope="module")
@@ -135,3 +136,26 @@ def test_texts_are_read_piece_by_piece_and_within_limits(path, monkeypatch):
     monkeypatch.setattr("anguilla.store.netcdf.MOST_TEXT", 1_000_000)
     with pytest.raises(ag.DescriptionError, match="1000000 characters"):
         ag.load(path)
+
+
+def test_a_changed_byte_is_noticed_before_the_file_is_opened(small, tmp_path):
+    raw = small.read_bytes()
+    for place in range(0, len(raw), 997):
+        (tmp_path / "changed.nc").write_bytes(raw[:place] + bytes([raw[place] ^ 1]) + raw[place + 1 :])
+        with pytest.raises(ag.DescriptionError, match="not those that were written"):
+            ag.load(tmp_path / "changed.nc")
+
+
+def test_a_file_that_another_program_has_changed_is_read(path):
+    with h5py.File(path, "r+") as file:
+        file.attrs["note"] = "looked at"
+    assert ag.load(path).status.success
+
+
+def test_a_file_without_a_seal_on_which_hdf5_never_ends_is_refused(small, tmp_path, monkeypatch):
+    monkeypatch.setattr("anguilla.store.netcdf.PATIENCE", 6.0)
+    raw = small.read_bytes()[: -len(sealed(b""))]
+    heap = raw.index(b"GCOL")  # texts: objects of no size behind each other are looked through for ever
+    (tmp_path / "loop.nc").write_bytes(raw[: heap + 16] + bytes(48) + raw[heap + 64 :])
+    with pytest.raises(ag.DescriptionError, match="damaged"):
+        ag.load(tmp_path / "loop.nc")

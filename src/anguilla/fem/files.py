@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,8 @@ UNITS = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "inch": 0.0254}
 USUAL, POSSIBLE = (5e-4, 5.0), (1e-4, 100.0)  # sizes [m] that need no question, without and with a unit given
 SOLIDS, FLATS = ("tetra", "tetra10"), ("triangle", "triangle6")
 MIDDLES = ((0, 1), (1, 2), (0, 2), (0, 3), (1, 3), (2, 3))  # ends of the edges of nodes 4 to 9, in the order of VTK
+MOST_BYTES = 2_000_000_000
+READERS = {".vtk": "vtk", ".vtu": "vtu", ".inp": "abaqus", ".mesh": "medit", ".meshb": "medit"}
 POOR = 0.02  # below this shape an element spoils the accuracy
 
 
@@ -26,6 +31,48 @@ def _meshio() -> Any:
     except ImportError:
         raise DescriptionError('files of meshes need meshio: pip install "anguilla[fem]".') from None
     return meshio
+
+
+def _read(file: Path) -> Any:
+    """What meshio reads in a file, if that is a file which it can read without harm."""
+    suffix, size = file.suffix.lower(), file.stat().st_size
+    if size > MOST_BYTES:
+        raise DescriptionError(f"read_mesh: {file.name} has {size} bytes; at most {MOST_BYTES} are read.")
+    if suffix in (".xdmf", ".xmf", ".gz"):
+        raise DescriptionError(
+            f"read_mesh: {file.name} may name other files or unfold to any size; convert it to .vtu or .msh."
+        )
+    with _Ending(open(file, "rb", buffering=0)) as stream:
+        ansys = suffix == ".msh" and stream.peek(1)[:1] == b"("
+        if ansys:
+            return _meshio().ansys.read(stream)
+    reader = "gmsh" if suffix == ".msh" else READERS.get(suffix)
+    return getattr(_meshio(), reader).read(str(file)) if reader else _meshio().read(file)
+
+
+class _Ending(io.BufferedReader):
+    """A file that is not read for ever beyond its end, as meshio does when a bracket is not closed."""
+
+    _beyond = 0
+
+    def read(self, size: int | None = -1) -> bytes:
+        found = super().read(size)
+        self._beyond = 0 if found else self._beyond + 1
+        if self._beyond > 1000:
+            raise EOFError("it ends too early")
+        return found
+
+
+@contextmanager
+def whole_mesh(name: str) -> Iterator[None]:
+    """Turn whatever goes wrong while a file becomes a mesh into one error that names the file."""
+    try:
+        yield
+    except (DescriptionError, Warning):
+        raise
+    except (Exception, SystemExit) as error:
+        reason = str(error) or type(error).__name__
+        raise DescriptionError(f"read_mesh: {name} could not be read: {reason}") from None
 
 
 def read_mesh(path: str | Path, *, unit: str | float | None = None, merge: float = 0.0) -> TetMesh:
@@ -51,32 +98,26 @@ def read_mesh(path: str | Path, *, unit: str | float | None = None, merge: float
     file = Path(path)
     if not file.is_file():
         raise DescriptionError(f"read_mesh: there is no file {str(path)!r}.")
-    try:
-        data = _meshio().read(file)
-    except DescriptionError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise DescriptionError(
-            f"read_mesh: {file.name} could not be read: {str(error) or type(error).__name__}"
-        ) from None
-    if not any(block.type in SOLIDS for block in data.cells):
-        kinds = ", ".join(sorted({block.type for block in data.cells})) or "nothing"
-        raise DescriptionError(
-            f"read_mesh: {file.name} holds no tetrahedra; it holds: {kinds}. A surface must be meshed first."
-        )
-    points = scale * np.asarray(data.points, dtype=float)[:, :3]
-    tets = np.concatenate([block.data[:, :4] for block in data.cells if block.type in SOLIDS]).astype(np.int64)
-    label = _merged(points, reach) if reach > 0.0 else np.arange(len(points))
-    used, renumbered = np.unique(label[tets], return_inverse=True)
-    number = np.full(len(points), -1, dtype=np.int64)
-    number[used] = np.arange(len(used))
-    number = number[label]  # of every point of the file in the mesh, or -1
-    bare = TetMesh(points[used], renumbered.reshape(-1, 4))
-    nodes, surfaces, regions = _groups(data, number, bare, file.name)
-    for k, shell in enumerate(bare.shells()[1:]):
-        surfaces.setdefault(f"cavity_{k + 1}", shell)
-    _judge(bare, file.name, unit is None, _bulge(data, points))
-    return TetMesh(bare.points, bare.tets, nodes, surfaces, regions)
+    with whole_mesh(file.name):
+        data = _read(file)
+        if not any(block.type in SOLIDS for block in data.cells):
+            kinds = ", ".join(sorted({block.type for block in data.cells})) or "nothing"
+            raise DescriptionError(
+                f"read_mesh: {file.name} holds no tetrahedra; it holds: {kinds}. A surface must be meshed first."
+            )
+        points = scale * np.asarray(data.points, dtype=float)[:, :3]
+        tets = np.concatenate([block.data[:, :4] for block in data.cells if block.type in SOLIDS]).astype(np.int64)
+        label = _merged(points, reach) if reach > 0.0 else np.arange(len(points))
+        used, renumbered = np.unique(label[tets], return_inverse=True)
+        number = np.full(len(points), -1, dtype=np.int64)
+        number[used] = np.arange(len(used))
+        number = number[label]  # of every point of the file in the mesh, or -1
+        bare = TetMesh(points[used], renumbered.reshape(-1, 4))
+        nodes, surfaces, regions = _groups(data, number, bare, file.name)
+        for k, shell in enumerate(bare.shells()[1:]):
+            surfaces.setdefault(f"cavity_{k + 1}", shell)
+        _judge(bare, file.name, unit is None, _bulge(data, points))
+        return TetMesh(bare.points, bare.tets, nodes, surfaces, regions)
 
 
 def _judge(mesh: TetMesh, name: str, guessed: bool, bulge: float) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+import math
 import os
 import textwrap
 import time
@@ -33,6 +34,7 @@ from anguilla.store.whole import whole_file
 __all__ = ["Folder", "fingerprint", "keys_of", "read_sweep"]
 
 HEAD, FORMAT = "sweep.json", 1
+MOST_RUNS, MOST_BYTES = 1_000_000, 500_000_000  # of a sweep that is read
 FORCED = 1.0  # [s] between forcing lines to the disk
 
 
@@ -224,15 +226,27 @@ def read_sweep(path: str | os.PathLike[str]) -> Sweep:
     head = _read_head(folder)
     if head is None:
         raise DescriptionError(f"{str(folder)!r} is not the folder of a sweep: it has no {HEAD}.")
-    axes = head["axes"]
-    if axes is not None:
-        axes = {name: [decode(value) for value in values] for name, values in axes.items()}
-        rows: Sequence[Mapping[str, Any]] = Grid(axes)
-    else:
-        rows = [{name: decode(value) for name, value in row.items()} for row in head["rows"]]
-    found = _read_rows(folder)
-    runs = [found.get(key, Run(row)) for key, row in zip(keys_of(rows), rows, strict=True)]
-    return Sweep(head["function"], runs, axes)
+    try:
+        axes = head["axes"]
+        if axes is not None:
+            axes = {name: [decode(value) for value in values] for name, values in axes.items()}
+            _check_count(math.prod(len(values) for values in axes.values()))
+            rows: Sequence[Mapping[str, Any]] = Grid(axes)
+        else:
+            _check_count(len(head["rows"]))
+            rows = [{name: decode(value) for name, value in row.items()} for row in head["rows"]]
+        found = _read_rows(folder)
+        runs = [found.get(key, Run(row)) for key, row in zip(keys_of(rows), rows, strict=True)]
+        return Sweep(str(head["function"]), runs, axes)
+    except KeyError as lack:
+        raise DescriptionError(f"{str(folder)!r} does not hold a whole sweep: it lacks {lack}.") from None
+    except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError, MemoryError) as error:
+        raise DescriptionError(f"{str(folder)!r} does not hold a whole sweep: {error}.") from None
+
+
+def _check_count(runs: int) -> None:
+    if runs > MOST_RUNS:
+        raise DescriptionError(f"it announces {runs} runs, and {MOST_RUNS} are read at most")
 
 
 def _as_folder(path: Any) -> Path:
@@ -255,11 +269,13 @@ def _row_files(folder: Path) -> list[Path]:
 
 def _read_head(folder: Path) -> dict[str, Any] | None:
     try:
+        if (folder / HEAD).stat().st_size > MOST_BYTES:
+            raise ValueError(f"it has more than {MOST_BYTES} bytes")
         head = json.loads((folder / HEAD).read_text(encoding="utf-8"))
         found = head["anguilla_sweep"]
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError, OSError) as error:
         raise DescriptionError(f"{str(folder / HEAD)!r} is damaged: {error}.") from None
     if found != FORMAT:
         raise DescriptionError(f"{str(folder)!r} was written by another Anguilla: format {found}, not {FORMAT}.")
@@ -300,7 +316,7 @@ def _compare(folder: Path, head: dict[str, Any], name: str, parts: dict[str, str
 def _lines(file: Path) -> Iterator[dict[str, Any]]:
     with open(file, encoding="utf-8", errors="replace") as stream:
         for line in stream:
-            with suppress(ValueError, KeyError, TypeError):  # a line that was cut short
+            with suppress(ValueError, KeyError, TypeError, RecursionError):  # a line that was cut short
                 yield json.loads(line)
 
 

@@ -59,6 +59,8 @@ def encode(value: Any) -> Any:
 def decode(value: Any) -> Any:
     """Return a value from JSON."""
     if isinstance(value, dict):
+        if value["dtype"][:1] not in "biufc":
+            raise ValueError(f"{show(value['dtype'])} is not a kind of numbers")
         raw = base64.b64decode(value["base64"])
         array = np.frombuffer(raw, dtype="<" + value["dtype"]).reshape(value["shape"]).copy()
         return array.item() if array.ndim == 0 and array.dtype.kind in "if" else array

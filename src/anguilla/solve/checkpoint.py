@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import time
 import warnings
-import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -108,19 +107,28 @@ class Checkpoint:
                         f"step, duration or version): delete it to begin anew, or name another file."
                     )
                 done = int(kept["done"])
+                self._check_sizes(kept, done)
                 for name, array in self.memory.items():
                     array[...] = kept[f"memory_{name}"]
                 for k, array in enumerate(self.rows):
                     array[: done // self.every + 1] = kept[f"rows_{k}"]
                 setattr(*self.counter, int(kept["counter"]))
-        except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
-            if isinstance(error, DescriptionError):
-                raise
+        except DescriptionError:
+            raise
+        except Exception as error:  # a damaged archive fails in many ways
             raise DescriptionError(
                 f"checkpoint {str(self.path)!r} cannot be read ({error}): delete it to begin anew."
             ) from None
         self.saved = done
         return done
+
+    def _check_sizes(self, kept: Any, done: int) -> None:
+        """Raise an error, before they are read, if the arrays of a file are not those of this simulation."""
+        count = done // self.every + 1
+        wanted = sum(array.nbytes for array in self.memory.values()) + sum(array[:count].nbytes for array in self.rows)
+        held = sum(info.file_size for info in kept.zip.infolist())
+        if done < 0 or count > min(len(array) for array in self.rows) or held > wanted + 1000 * (len(kept.files) + 1):
+            raise ValueError(f"it announces {held} bytes, and {wanted} are needed")
 
     def save(self) -> None:
         """Write the latest state, complete or not at all; if that is impossible, say so once."""

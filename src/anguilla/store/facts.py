@@ -53,7 +53,7 @@ def kind_of(record: Record, path: Path) -> str:
             f"{str(path)!r} was written by a newer Anguilla ({facts.get('anguilla_version', 'unknown')}): it has format "
             f"{found}, and this one reads {FORMAT}. Upgrade: pip install -U anguilla."
         )
-    if found != FORMAT or "kind" not in facts:
+    if not isinstance(found, int) or found != FORMAT or "kind" not in facts:
         raise DescriptionError(
             f"{str(path)!r} is not a result this version can read: it has format {found}, and {FORMAT} is needed."
         )
@@ -81,5 +81,5 @@ def whole_result(path: Path) -> Iterator[None]:
         if str(path) in str(error):
             raise
         raise DescriptionError(f"{str(path)!r} does not hold a whole result: {error}") from None
-    except (ValueError, TypeError, IndexError, AttributeError) as error:
+    except (ValueError, TypeError, IndexError, AttributeError, ArithmeticError, RecursionError, MemoryError) as error:
         raise DescriptionError(f"{str(path)!r} does not hold a whole result: {error}.") from None

@@ -6,19 +6,49 @@ elsewhere. A result as we write it does none of this: all that it announces is i
 
 from __future__ import annotations
 
+import hashlib
 import math
 from pathlib import Path
 from typing import Any
 
 from anguilla.errors import DescriptionError
 
-__all__ = ["check_sizes"]
+__all__ = ["check_seal", "check_sizes", "sealed"]
 
 PACKED = 1100  # gzip makes data smaller by a factor of 1032 at most
 SMALL = 1 << 16  # [bytes] of an array that need not be in the file: empty ones, fill values
 FREE, FACTOR = 256_000_000, 100  # bytes that any file may unfold to; beyond, times its own size
 MOST_VARIABLES, MOST_TEXTS, MOST_FACTS = 10_000, 100_000, 1000
+MARK = b"\nanguilla-sha256 "
 FILTERS = {1: "gzip", 2: "shuffle", 3: "checksum"}
+
+
+def sealed(image: bytes) -> bytes:
+    """The bytes of a file with a hash of them behind, where HDF5 does not look; a program that changes it cuts that off."""
+    return image + MARK + hashlib.sha256(image).hexdigest().encode() + b"\n"
+
+
+def check_seal(path: Path) -> bool:
+    """Return whether there is a hash behind a file; raise a DescriptionError if it is not that of its bytes.
+
+    HDF5 may never end on damaged ones.
+    """
+    tail = len(sealed(b""))
+    size = path.stat().st_size - tail
+    if size < 0:
+        return False
+    with open(path, "rb") as stream:
+        stream.seek(size)
+        if not (seal := stream.read(tail)).startswith(MARK):
+            return False
+        stream.seek(0)
+        digest, left = hashlib.sha256(), size
+        while left > 0 and (piece := stream.read(min(left, 1 << 20))):
+            digest.update(piece)
+            left -= len(piece)
+    if seal[len(MARK) : -1] != digest.hexdigest().encode():
+        raise DescriptionError("its bytes are not those that were written.")
+    return True
 
 
 def check_sizes(path: Path) -> None:

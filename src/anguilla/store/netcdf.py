@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from anguilla.errors import DescriptionError
-from anguilla.store.hdf5 import check_sizes
+from anguilla.store.hdf5 import check_seal, check_sizes, sealed
 from anguilla.store.record import Record
 from anguilla.store.whole import held_back, whole_file, write_bytes
 
 __all__ = ["read_netcdf", "write_netcdf"]
 
 MOST_TEXT = 200_000_000  # characters of a variable
+PATIENCE = 30.0  # [s] for a file without a seal, the start of a process included
 PACKED_FROM = 4096  # numbers; smaller arrays do not gain from compression
 
 
@@ -23,7 +26,7 @@ def write_netcdf(record: Record, target: Path) -> None:
     with held_back():
         image = _image(record)
     with whole_file(target) as part:
-        write_bytes(part, image)
+        write_bytes(part, sealed(image))
 
 
 def _image(record: Record) -> bytes:
@@ -62,30 +65,52 @@ def _fill(file: Any, record: Record, text: Any) -> None:
 
 def read_netcdf(path: Path) -> Record:
     """Read a record, or raise an error that names the file."""
-    import h5netcdf
-
-    record = Record()
     if not path.exists():
         raise DescriptionError(f"there is no file {str(path)!r}.")
     try:
-        check_sizes(path)
-        with h5netcdf.File(path, "r") as file:
-            block = max(1, MOST_TEXT // path.stat().st_size)
-            for name, variable in file.variables.items():
-                record.add(
-                    name,
-                    tuple(variable.dimensions),
-                    _values(variable, block),
-                    str(variable.attrs.get("units", "")),
-                    str(variable.attrs.get("long_name", "")),
-                )
-            record.facts = {name: _fact(file.attrs[name]) for name in file.attrs}
+        if not check_seal(path):
+            _try_apart(path)
+        return read_checked(path)
     except DescriptionError as error:
         raise DescriptionError(f"{str(path)!r} is not read: {error}") from None
     except (Exception, MemoryError) as error:  # the libraries below let many kinds through when a file is damaged
         reason = f"{type(error).__name__}: {error}".rstrip(".: ")
         raise DescriptionError(f"{str(path)!r} is not a netCDF file, or is damaged: {reason}.") from None
+
+
+def read_checked(path: Path) -> Record:
+    """Read a record whose sizes are right; errors are those of the libraries below."""
+    import h5netcdf
+
+    check_sizes(path)
+    record = Record()
+    with h5netcdf.File(path, "r") as file:
+        block = max(1, MOST_TEXT // path.stat().st_size)
+        for name, variable in file.variables.items():
+            record.add(
+                name,
+                tuple(variable.dimensions),
+                _values(variable, block),
+                str(variable.attrs.get("units", "")),
+                str(variable.attrs.get("long_name", "")),
+            )
+        record.facts = {name: _fact(file.attrs[name]) for name in file.attrs}
     return record
+
+
+def _try_apart(path: Path) -> None:
+    """Read a file without a seal in another process first: HDF5 may never end on damaged bytes, or end the process."""
+    code = f"import sys; sys.path[:] = {sys.path!r}; from pathlib import Path; import anguilla.store.netcdf as n\n"
+    code += "try:\n    n.read_checked(Path(sys.argv[1]))\nexcept Exception:\n    pass"
+    most = PATIENCE + path.stat().st_size / 1e7
+    try:
+        done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, timeout=most, check=False)
+    except subprocess.TimeoutExpired:
+        raise DescriptionError(f"HDF5 does not come to its end within {most:.0f} s; it is damaged.") from None
+    except OSError:  # no processes can be started here
+        return
+    if done.returncode < 0:
+        raise DescriptionError("HDF5 breaks on it; it is damaged.")
 
 
 def _values(variable: Any, block: int) -> np.ndarray:

@@ -65,7 +65,7 @@ class RealTime:
     """
 
     def __init__(
-        self, stepper: Stepper, draw: Callable[[], None], rate: float = 30.0, tell: Callable[[str], None] = str
+        self, stepper: Stepper, draw: Callable[[], None], rate: float = 30.0, tell: Callable[[str], object] = str
     ) -> None:
         self.stepper, self.draw, self.period, self.tell = stepper, draw, 1.0 / rate, tell
         self.wanted: dict[str, float] = {}

@@ -1,0 +1,53 @@
+"""Files of every format, damaged in a thousand ways: each loads or is refused in a sentence, soon and in little memory."""
+
+import json
+import subprocess
+import sys
+
+import mutations
+import pytest
+
+FEW, MANY = 40, 1000
+
+
+@pytest.fixture(scope="session")
+def valid(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("valid")
+    mutations.make(folder)
+    return folder
+
+
+def read_all(valid, kind, first, count, most):
+    """Read damaged files in other processes; the one that dies is followed by another."""
+    wrong, outcomes, at = [], {"loaded": 0, "refused": 0}, first
+    while at < first + count:
+        command = [sys.executable, mutations.__file__, kind, str(valid), str(at), str(first + count - at)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=most, errors="replace")
+            text, end = done.stdout, f"it died with {done.returncode}: {done.stderr[-600:]}"
+        except subprocess.TimeoutExpired as late:
+            text, end = (late.stdout or b"").decode(errors="replace"), "it never ended"
+        facts = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+        wrong += [fact for fact in facts if "wrong" in fact]
+        if facts and "done" in facts[-1]:
+            outcomes = {name: outcomes[name] + facts[-1][name] for name in outcomes}
+            break
+        seen = facts[-1]["seed"] if facts else at
+        wrong.append({"seed": seen, "wrong": end})
+        assert facts and len(wrong) < 20, wrong
+        at = seen + 1
+    assert not wrong, "\n".join(json.dumps(fact, indent=1) for fact in wrong[:5])
+    return outcomes
+
+
+@pytest.mark.parametrize("kind", mutations.KINDS)
+def test_some_damaged_files(valid, kind):
+    found = read_all(valid, kind, 0, FEW, 120)
+    assert found["refused"] > 0 and sum(found.values()) == FEW
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", mutations.KINDS)
+def test_a_thousand_damaged_files(valid, kind):
+    found = read_all(valid, kind, 1000, MANY, 1200)
+    assert found["refused"] > 0.2 * MANY and sum(found.values()) == MANY, found

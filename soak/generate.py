@@ -129,6 +129,8 @@ def _skeleton(dice: Dice, name: str) -> tuple[dict, dict]:
         if part["joint"]["call"] == "Fixed":
             del part["joint"]
         spec["parts"].append(part)
+    if "rod" not in kinds and not any("joint" in part for part in spec["parts"]):  # something has to move
+        spec["parts"][0]["joint"] = {"call": "Revolute", "axis": [0.0, 1.0, 0.0], "stiffness": short(sizes["turn"])}
     if any("joint" in part and "stiffness" not in part["joint"] for part in spec["parts"]):
         sizes["grip"] = min(sizes["grip"], 0.5 * sizes["weight"] * total)
     return spec, sizes
@@ -686,7 +688,7 @@ def _drive(dice: Dice, spec: dict, sizes: dict) -> None:
 def _ask(dice: Dice, spec: dict, sizes: dict) -> None:
     """Whether an equilibrium can be asked for, and the motion: step, number of steps, start."""
     spec["statics"] = _may_rest(dice, spec)
-    if not spec["statics"]:  # a line of given length needs an equilibrium to start from
+    if not spec["statics"] or "mounted" in spec:  # a line of given length needs an equilibrium to start from
         spec["actuators"] = [
             a for a in spec["actuators"] if a["what"].get("by") != "length" or "compliance" in a["what"]
         ]

@@ -201,7 +201,8 @@ def imbalance(made: SimpleNamespace, eq: Any) -> float:
     for layout in system.model.parts:
         rest[layout.joint] = layout.part.joint.rest_values
     elastic = np.abs(system.elastic_stiffness() @ (eq.q - rest)) / system.tree.scale
-    unit = elastic + load_size(made, system, eq.t)
+    stiff = np.abs(np.diag(system.elastic_stiffness())) / system.tree.scale**2  # rounding, where nothing acts
+    unit = elastic + load_size(made, system, eq.t) + 1e-12 * float(np.max(stiff, initial=0.0))
     return float(np.max(np.abs(left) / np.where(unit > 0.0, unit, 1.0), initial=0.0))
 
 

@@ -339,7 +339,8 @@ def _soft(made: System, sizes: dict) -> np.ndarray:
     """Factors (n,) on random coordinates: stretch and shear of stiff rods stay small."""
     labels = made.robot.coordinates()
     slight = min(1.0, 3.0 * (sizes["radius"] / sizes["length"]) ** 2)
-    return np.array([slight if ".stretch" in x or ".shear" in x else 0.3 if "slide" in x else 1.0 for x in labels])
+    first = lambda x: 1.0 if "[" not in x or x.endswith("[0]") else 0.1  # higher modes are stiff
+    return np.array([slight if ".stretch" in x or ".shear" in x else 0.3 if "slide" in x else first(x) for x in labels])
 
 
 def _end(part: dict) -> str:
@@ -699,7 +700,7 @@ def _ask(dice: Dice, spec: dict, sizes: dict) -> None:
     steps = dice.whole(30, 60)
     start: Any = "rest"
     system = _compiled(spec)
-    if "mounted" in spec and len(spec["mounted"]) == system.size:
+    if "mounted" in spec and len(spec["mounted"]) == system.size and (not spec["statics"] or dice.chance(0.5)):
         start = {"q": spec["mounted"]}
     elif spec["statics"]:
         drawn = any(a["what"].get("by") == "length" and "compliance" not in a["what"] for a in spec["actuators"])

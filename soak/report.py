@@ -63,6 +63,8 @@ def _judge(records: list[dict]) -> list[str]:
     return [
         f"Motions that are off by more than 2 % of the length: {share(off)} flagged; all wrong motions: {share(faulty)}.",
         f"Right motions: {share(fine)} falsely flagged.",
+        f"Undecided motions: {share([r['motion'] for r in records if r.get('motion', {}).get('outcome') == 'undecided'])} "
+        "flagged.",
     ]
 
 

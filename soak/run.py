@@ -21,6 +21,21 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):  #
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+PAGE = """# Random robots
+
+`python soak/run.py` draws robots of 1 to 6 parts from a seed: rods of all strain sets, bases, sections and materials, rigid
+bodies, all joints, loops, tendons, chambers, muscles, magnets, thrusters, springs, loads that jump, contact and water. It
+asks each for what a sensible user would ask, an equilibrium where one can exist and a short motion, and judges the answers
+independently of the solver: what is left of the balance, the gaps of loops, stability by differences of the residual, grids
+2 and 4 times finer, restarts; motions with 1/2 to 1/16 of the step, energy, momentum, going on from the middle.
+
+An answer is *wrong* when it is off by more than 2 % of the robot's length (or gains as much of the energy in play) and
+nothing says so, *said* when a warning, the status or the quality of the result says so, *refused* when the library raised an
+error, *undecided* when ever smaller steps do not agree with each other. `python soak/run.py --seed S --only K` shows one
+robot, `python soak/shrink.py --seed S --index K` writes the smallest one that fails in the same way as a script.
+
+"""
+
 BAD = ("wrong", "crash", "hang")
 
 
@@ -68,7 +83,10 @@ def campaign(options: argparse.Namespace) -> int:
             if record["outcome"] in BAD:
                 print(f"{record['index']}: {record['outcome']}: {record['reason']}", flush=True)
             tick(count)
-    print(table(list(found.values()), options.seed, time.monotonic() - began, options.workers))
+    text = table(list(found.values()), options.seed, time.monotonic() - began, options.workers)
+    print(text)
+    if options.page:
+        Path(options.page).write_text(PAGE + text + "\n")
     return int(any(record["outcome"] in BAD for record in found.values()))
 
 
@@ -96,6 +114,7 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes")
     parser.add_argument("--minutes", type=float, default=0.0, help="begin no robot after so many minutes")
     parser.add_argument("--patience", type=float, default=60.0, help="seconds that a robot may take")
+    parser.add_argument("--page", help="write the table as a page of the documentation, such as docs/soak.md")
     parser.add_argument("--only", type=int, default=None, help="judge this robot here, and show it")
     options = parser.parse_args()
     return campaign(options) if options.only is None else only(options.seed, options.only)

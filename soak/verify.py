@@ -33,7 +33,7 @@ from anguilla.assemble.user import move
 LIMIT = 0.02  # of the length (or of the energy in play): beyond, an answer is wrong
 BALANCED = 1e-4  # of the loads
 CLOSED = 1e-5  # of the length, or [rad]
-LONGEST = 10.0  # [s] of finer motions: what takes longer stays undecided
+LONGEST = 5.0  # [s] of finer motions: what takes longer stays undecided
 ORDER = ("crash", "hang", "wrong", "refused", "said", "undecided", "right")  # of outcomes, the worst first
 
 

@@ -20,8 +20,9 @@ from anguilla.loads.frames import add_frame_columns, add_frame_loads
 from anguilla.loads.impact import judge_impacts, note_touching
 from anguilla.loads.muscle import add_muscle_forces, add_muscle_hessians
 from anguilla.loads.pairs import add_pair_tangents, add_spring_blocks, add_spring_forces, gather_pairs
+from anguilla.loads.rubbing import rub, rubs
 from anguilla.loads.stream import add_stream_forces, add_stream_rows, gather_streams
-from anguilla.loads.table import EFFORT, GRAVITY, Loads, has_more
+from anguilla.loads.table import DT, EFFORT, GRAVITY, Loads, has_more
 from anguilla.loads.tendon import add_tendon_forces, add_tendon_hessians
 from anguilla.loads.wrench import add_wrench_columns, add_wrenches, row3
 from anguilla.mechanics.forces import add_elasticity, carry_up, collect_forces, inertia_and_gravity
@@ -72,6 +73,12 @@ def note_touch(ws, loads, known, out):
     out[1] is the time [s] before which nothing can touch.
     """
     note_touching(ws.node, loads.frames, known, out)
+
+
+@distant(Tree, Workspace, Loads)
+def rub_lines(tree, ws, loads):
+    """Part of their tension that tendons keep along their lines, at the present motion."""
+    rub(tree, ws, loads.cables, loads.pairs, True)
 
 
 @distant(Workspace, Loads, VECTOR)
@@ -128,6 +135,8 @@ def prepare(loads: Loads) -> None:
         compiled(more_forces, more_rows, more_columns, more_tangents)
     if has_contacts(loads.frames):
         compiled(touch, touch_changes, judge_touch, note_touch)
+    if rubs(loads.cables):
+        compiled(rub_lines)
 
 
 @distant(Tree, Workspace, Loads, VECTOR, VECTOR)
@@ -137,6 +146,8 @@ def ascend(tree, ws, loads, lam, out):
     if len(loads.tension) > 0:
         lines = ws.node, ws.local, tree.record_at, loads.row, loads.at, loads.cables, loads.pairs
         set_tensions(*lines, c, lam, loads.tension)
+        if loads.row[DT] > 0.0 and rubs(loads.cables):  # in statics factors are given
+            rub_lines(tree, ws, loads)
     inertia_and_gravity(tree, ws, row3(loads.row, GRAVITY))
     add_wrenches(ws, loads)
     if has_more(loads):

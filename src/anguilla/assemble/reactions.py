@@ -10,8 +10,8 @@ import numpy as np
 from anguilla.assemble.evaluate import residual
 from anguilla.assemble.system import Inputs, System
 from anguilla.describe import Fluid, RodHandle
+from anguilla.loads.rubbing import UNKNOWN, keep_rubbing, set_friction
 from anguilla.loads.table import DT, FLUID, KIND, NODE, POSE, ROTATION, THRUSTER, TRANSLATION, TWIST, WHICH, Loads
-from anguilla.loads.tendon import set_friction
 from anguilla.mechanics.tree import N_R, N_V, N_W, N_X, Floats, Ints
 
 
@@ -61,17 +61,18 @@ def replay(
     state, cables = system._loads.frames.state, system._loads.cables
     rubs = bool(np.any(cables.friction))
     state[:] = 0.0
+    cables.slip[:] = UNKNOWN
     for k in range(len(times)):
         dt = float(times[k] - times[k - 1]) if k else 0.0
         loads = table.at(k)
         loads.row[DT] = dt
         values = evaluate(system, loads, q[k], v[k], a[k], lam[k], in_space=in_space)
         if rubs and k == 0:
-            set_friction(system.tree, system.workspace, cables)
+            set_friction(system.tree, system.workspace, cables, system._loads.pairs)
             values = evaluate(system, loads, q[k], v[k], a[k], lam[k], in_space=in_space)
         yield k, loads, values
         if rubs:
-            set_friction(system.tree, system.workspace, cables)
+            keep_rubbing(cables, 1.0)
         state[:, 0] += 0.5 * dt * (state[:, 1] + state[:, 2])
         state[:, 1] = state[:, 2]
 
@@ -138,9 +139,9 @@ def _span_wrenches(system: System, loads: Loads) -> list[NodeWrench]:
     found = []
     node = system.workspace.node
     pairs = loads.pairs
-    springs = [(int(p), k, -1) for k, p in enumerate(pairs.spring)]
-    spans = [(int(p), -1, int(c)) for p, c in pairs.span]
-    for pair, spring, actuator in springs + spans:
+    springs = [(int(p), k, -1, 1.0) for k, p in enumerate(pairs.spring)]
+    spans = [(int(p), -1, int(c), float(factor)) for (p, c), factor in zip(pairs.span, pairs.factor, strict=True)]
+    for pair, spring, actuator, factor in springs + spans:
         i, j = (int(x) for x in pairs.table[pair, :2])
         line = _place(system, j) - _place(system, i)
         length = float(np.linalg.norm(line))
@@ -149,7 +150,7 @@ def _span_wrenches(system: System, loads: Loads) -> list[NodeWrench]:
             k, rest, damping = pairs.spring_data[spring]
             tension = k * (length - rest) + damping * float(t @ (node[j, N_V : N_V + 3] - node[i, N_V : N_V + 3]))
         else:
-            tension = float(loads.tension[actuator])
+            tension = float(loads.tension[actuator]) * factor
         found += [NodeWrench(i, np.zeros(3), tension * t), NodeWrench(j, np.zeros(3), -tension * t)]
     return found
 

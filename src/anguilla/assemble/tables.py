@@ -30,6 +30,7 @@ from anguilla.describe import (
 )
 from anguilla.errors import DescriptionError
 from anguilla.loads.fluid import BLUNT, CURRENT, DISPLACED, FLUID_SIZE, KIRCHHOFF
+from anguilla.loads.rubbing import UNKNOWN
 from anguilla.loads.table import (
     CONTACT,
     FLUID,
@@ -80,6 +81,7 @@ class Tables:
     pairs: list[tuple[int, int]] = field(default_factory=list)
     springs: list[tuple[int, list[float]]] = field(default_factory=list)
     spans: list[tuple[int, int]] = field(default_factory=list)
+    line: list[tuple[int, int, int]] = field(default_factory=list)  # stretches and spans along tendons with friction
     closures: list[int] = field(default_factory=list)
     twists: list[tuple[int, Floats]] = field(default_factory=list)
     rows: list[tuple[int, int, int, int, float]] = field(default_factory=list)
@@ -129,13 +131,20 @@ class Tables:
 
     def add_actuator(self, number: int, name: str, actuator: Actuator) -> None:
         """Stretches along rods, spans between bodies, and the constraint of a tendon driven by its length."""
+        along = []
         for part, routing, low, high in actuator.stretches:
+            first = len(self.cables)
             for node, points, length in self.links(part, low, high):
                 weight = np.full((2, 1), 0.5 * actuator.tension_per_input * length)
                 data = np.concatenate([routing.offset(points), routing.slope(points), weight], axis=1)
                 self.cables.append((node, number, data.ravel()))
+            along.append([(0, k, number) for k in range(first, len(self.cables))])
+        first = len(self.spans)
         for a, b in actuator.spans:
             self.spans.append((self.pair(a, b), number))
+        if getattr(actuator, "friction", 0.0):
+            through = [(1, k, number) for k in range(first, len(self.spans))]
+            self.line += [place for piece in actuator.in_order(along, through) for place in piece]
         if isinstance(actuator, Tendon) and actuator.by == "length":
             self.rows.append((LENGTH, number, 0, 0, actuator.compliance))
             self.row_names.append(f"length of {name!r}")
@@ -272,6 +281,9 @@ def _cables(t: Tables) -> Cables:
         data=_floats(np.array([c[2] for c in t.cables]).reshape(-1, 14)),
         friction=_floats([getattr(actuator, "friction", 0.0) for actuator in actuators]),
         factor=np.ones((len(t.cables), 2)),
+        path=_ints(np.array(t.line).reshape(-1, 3)),
+        slip=np.full((len(t.line), 2, 2), UNKNOWN),
+        slips=np.zeros((len(t.line), 2, 2)),
     )
 
 
@@ -313,7 +325,7 @@ def _pairs(t: Tables, lanes: int) -> Pairs:
         source=np.array(sources, dtype=np.uint64).reshape(-1, 4),
         jacobian=np.zeros((count, 24, lanes)), block=np.zeros((count, 12, 24)),
         spring=_ints([x[0] for x in t.springs]), spring_data=_floats(np.array([x[1] for x in t.springs]).reshape(-1, 3)),
-        span=_ints(np.array(t.spans).reshape(-1, 2)),
+        span=_ints(np.array(t.spans).reshape(-1, 2)), factor=np.ones(len(t.spans)),
     )  # fmt: skip
 
 

@@ -188,6 +188,15 @@ class Actuator(Description):
         pairs = zip(pairwise(self._path), pairwise(ends), strict=True)
         return [(one[1], two[0]) for (a, b), (one, two) in pairs if not _continues(a, b)]
 
+    def in_order(self, along: list[Any], through: list[Any]) -> list[Any]:
+        """Something of each stretch and something of each span, as lists, in the order in which the line passes them."""
+        stretches, spans = iter(along), iter(through)
+        found = [next(stretches)] if isinstance(self._path[0], RodHandle) else []
+        for a, b in pairwise(self._path):
+            found += [] if _continues(a, b) else [[next(spans)]]
+            found += [next(stretches)] if isinstance(b, RodHandle) else []
+        return found
+
     @property
     def _path(self) -> list[Any]:
         return list(self.part) if isinstance(self.part, (list, tuple)) else [self.part]
@@ -223,8 +232,10 @@ class Tendon(Actuator):
         by: "tension", or "length": the input is then the length of the line [m], the tension is found, and where it
             would have to push it is slack.
         compliance: elastic elongation per tension [m/N]; only with a length.
-        friction: Coulomb coefficient between the tendon and its guides: pulled from the start of the path, it loses
-            tension as exp(-friction x turned angle) (capstan).
+        friction: Coulomb coefficient between the tendon and its guides, along rods and at the frames where it turns. Drawn
+            in at the start of the path, it loses tension as exp(-friction x turned angle) (capstan); let out, it gains as
+            much; in between, it takes 1e-3 of its length to turn from one to the other, so that it holds what is at rest.
+            `statics` is what is reached by drawing the line in, and motions start from there.
 
     """
 

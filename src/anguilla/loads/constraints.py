@@ -227,6 +227,7 @@ def _span_gradient(node, pairs, c, k):
                 for l in range(4 * pairs.pack[d], 4 * pairs.pack[d] + 4):
                     x = _dot_rows(pairs.jacobian, p, HALF + PLACES, l, t) - _dot_rows(pairs.jacobian, p, PLACES, l, t)
                     c.jacobian[k, l] += x
+                    c.column[k, l] += x * pairs.factor[b]
 
 
 @inline
@@ -275,5 +276,3 @@ def constraint_gradients(node, row, at, pairs, c):
         else:
             c.diagonal[k] = -c.value[k]
             _span_gradient(node, pairs, c, k)
-            for l in range(c.jacobian.shape[1]):
-                c.column[k, l] = c.jacobian[k, l]

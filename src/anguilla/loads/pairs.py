@@ -116,7 +116,7 @@ def add_spring_forces(node, pairs, tensions):
         t, length, rate = span(node, pairs, p)
         _pull(node, pairs, p, data[0] * (length - data[1]) + data[2] * dot(t, rate))
     for k in range(len(pairs.span)):
-        _pull(node, pairs, pairs.span[k, 0], tensions[pairs.span[k, 1]])
+        _pull(node, pairs, pairs.span[k, 0], tensions[pairs.span[k, 1]] * pairs.factor[k])
 
 
 @part
@@ -135,5 +135,5 @@ def add_spring_blocks(node, pairs, tensions):
     for k in range(len(pairs.span)):
         p = pairs.span[k, 0]
         t, length, _ = span(node, pairs, p)
-        tension = tensions[pairs.span[k, 1]] / length
+        tension = tensions[pairs.span[k, 1]] * pairs.factor[k] / length
         _pull_block(pairs.block, p, outer_add(-tension, t, t, iso_hat(tension, 0.0, t)), PLACES)

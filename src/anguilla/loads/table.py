@@ -43,6 +43,9 @@ class Cables(Table):
     data: Floats  # (stretches, 14) per Gauss point: offset D, slope D', quadrature weight x tension per unit of input
     friction: Floats  # (actuators,) Coulomb coefficient
     factor: Floats  # (stretches, 2) scratch: part of the tension left by friction at the Gauss points
+    path: Ints  # (places, 3) along lines with friction: 1 for a span, its number or that of a stretch, actuator
+    slip: Floats  # (places, 2, 2) state: bristles and lengths of line from there to the far end, at the start of a step
+    slips: Floats  # (places, 2, 2) scratch: the same now
 
 
 class Muscles(Table):
@@ -86,6 +89,7 @@ class Pairs(Table):
     spring: Ints  # (s,) pair
     spring_data: Floats  # (s, 3) stiffness, rest length, damping
     span: Ints  # (spans, 2) pair, and the actuator it belongs to
+    factor: Floats  # (spans,) scratch: part of the tension left by friction
 
 
 class Constraints(Table):

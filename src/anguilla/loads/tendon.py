@@ -4,17 +4,16 @@ The line runs at D(X) in the section axes. Its length per unit X is |Gc| with Gc
 tension T does the work -T dl, so it adds T dl/dxi to the strain forces and T d2l/dxi2 to the link Hessians. The direction
 follows the strains. The integral is taken at the Gauss points of the intervals.
 
-With friction the tension falls along the path as exp(-mu x turned angle) (capstan); the factors are those of the start of a
-time step, and in statics are iterated until they settle.
+With friction only a part of the tension is left at each place (`rubbing.py`).
 """
 
 from __future__ import annotations
 
 import math
 
-from anguilla._jit import inline, kernel, part
+from anguilla._jit import inline, part
 from anguilla.mechanics.lanes import get3, get9, put3, put9
-from anguilla.mechanics.rodmap import FORCE, GG, GK, HESSIAN, JET, KG, KK, LENGTH, PAIR, SIX, STRAIN
+from anguilla.mechanics.rodmap import FORCE, GG, GK, HESSIAN, JET, KG, KK, PAIR, SIX, STRAIN
 from anguilla.mechanics.vec import (
     add,
     axpy,
@@ -28,15 +27,13 @@ from anguilla.mechanics.vec import (
     mscale,
     outer_add,
     scale,
-    sub,
 )
 
-GAUSS = 1.0 / math.sqrt(3.0)
 GAUSS_DATA = 7  # D, D', quadrature weight of one Gauss point
 
 
 @inline
-def _line(cables, local, k, gauss, u):
+def line_at(cables, local, k, gauss, u):
     """Unit direction of the line in section axes, its stretch |Gc|, the offset D and the quadrature weight."""
     at = GAUSS_DATA * gauss
     d, slope = load3(cables.data, k, at), load3(cables.data, k, at + 3)
@@ -52,7 +49,7 @@ def line_force(record_at, local, cables, k, gauss):
     u = record_at[cables.link[k, 0]] + STRAIN
     if gauss == 1:
         u = u + SIX
-    t, _, d, w = _line(cables, local, k, gauss, u)
+    t, _, d, w = line_at(cables, local, k, gauss, u)
     return scale(w, cross(d, t)), scale(w, t)
 
 
@@ -60,8 +57,8 @@ def line_force(record_at, local, cables, k, gauss):
 def line_length(record_at, local, cables, k):
     """Length of stretch k x tension per unit of input."""
     u = record_at[cables.link[k, 0]] + STRAIN
-    _, one, _, w1 = _line(cables, local, k, 0, u)
-    _, two, _, w2 = _line(cables, local, k, 1, u + SIX)
+    _, one, _, w1 = line_at(cables, local, k, 0, u)
+    _, two, _, w2 = line_at(cables, local, k, 1, u + SIX)
     return w1 * one + w2 * two
 
 
@@ -91,49 +88,10 @@ def add_tendon_hessians(tree, ws, loads):
             u, h = o + STRAIN, o + HESSIAN
             if gauss == 1:
                 u, h = u + SIX, h + PAIR + PAIR + PAIR
-            t, stretch, d, w = _line(cables, local, k, gauss, u)
+            t, stretch, d, w = line_at(cables, local, k, gauss, u)
             a = mscale(pull * cables.factor[k, gauss] * w / stretch, outer_add(-1.0, t, t, iso_hat(1.0, 0.0, t)))
             da = cross_columns(d, a)
             put9(local, h + GG, maxpy(1.0, a, get9(local, h + GG)))
             put9(local, h + KG, maxpy(1.0, da, get9(local, h + KG)))
             put9(local, h + GK, maxpy(-1.0, cross_rows(a, d), get9(local, h + GK)))
             put9(local, h + KK, maxpy(-1.0, cross_rows(da, d), get9(local, h + KK)))
-
-
-@inline
-def _turn(t1, k1, t2, k2, distance):
-    """Angle between the directions of a line at two sections: both change, and the section axes turn."""
-    d = axpy(0.25 * distance, cross(add(k1, k2), add(t1, t2)), sub(t2, t1))
-    return math.sqrt(dot(d, d))
-
-
-@inline
-def rubs(cables):
-    """Whether any tendon has friction."""
-    for c in range(len(cables.friction)):
-        if cables.friction[c] > 0.0:
-            return True
-    return False
-
-
-@kernel
-def set_friction(tree, ws, cables):
-    """Factors exp(-mu x turned angle) from the start of each tendon, at the present strains."""
-    local = ws.local
-    angle, gap, t, kappa = 0.0, 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    for k in range(len(cables.link)):
-        mu = cables.friction[cables.link[k, 1]]
-        if mu == 0.0:
-            continue
-        o = tree.record_at[cables.link[k, 0]]
-        u, h = o + STRAIN, local[o + LENGTH]
-        lead = 0.5 * h * (1.0 - GAUSS)  # from the end of the interval to its Gauss point
-        t1, k1 = _line(cables, local, k, 0, u)[0], get3(local, u)
-        t2, k2 = _line(cables, local, k, 1, u + SIX)[0], get3(local, u + SIX)
-        if k == 0 or cables.link[k - 1, 1] != cables.link[k, 1]:
-            angle, gap, t, kappa = 0.0, 0.0, t1, k1
-        angle += _turn(t, kappa, t1, k1, gap + lead)
-        cables.factor[k, 0] = math.exp(-mu * angle)
-        angle += _turn(t1, k1, t2, k2, h * GAUSS)
-        cables.factor[k, 1] = math.exp(-mu * angle)
-        gap, t, kappa = lead, t2, k2

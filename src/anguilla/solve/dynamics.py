@@ -14,10 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla.assemble.contacts import depths
+from anguilla.assemble.reactions import evaluate
 from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
 from anguilla.describe import Contact, Robot, RodHandle, Thruster, UserForce, UserLoad
 from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_positive, as_steps
-from anguilla.loads.table import MOTION
+from anguilla.loads.rubbing import UNKNOWN, keep_rubbing
+from anguilla.loads.table import DT, MOTION
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status, Trajectory
 from anguilla.solve.checkpoint import Checkpoint, constants, kept
@@ -76,6 +78,7 @@ class _Motion:
         self._steady: LoadTable | None = None
         self._unused = (*(np.zeros((1, n)) for _ in range(3)), np.zeros((1, m)))
         self.cutting = fresh_cutting()
+        self.system._loads.cables.slip[:] = UNKNOWN
         self.jumps: list[Jump] = []
         self.stopped = ""  # why, if a jump did it
         self._between = (-np.inf, np.inf)  # [s] instants behind the last jump and before the next, for loads
@@ -83,7 +86,8 @@ class _Motion:
     @property
     def state(self) -> tuple[Floats, ...]:
         """All arrays that a step changes."""
-        return self.q, self.v, self.a, self.acc, self.lam, self.system._loads.frames.state
+        loads = self.system._loads
+        return self.q, self.v, self.a, self.acc, self.lam, loads.frames.state, loads.cables.slip
 
     def restore(self, saved: list[Floats]) -> None:
         """Go back to a copy of the state."""
@@ -153,6 +157,7 @@ class _Motion:
     def begin(self, t: float, dt: float) -> None:
         """Starting accelerations and multipliers, and rates that keep the constraints."""
         self.memory.memory[STARTING] = self.smooth
+        self._rub(t)
         if self.system.is_plain:
             self._steady = self.loads(t)
             status = self.run(self._steady, t, dt, 0, 0, 1, self._unused, begin=True)[1]
@@ -168,6 +173,15 @@ class _Motion:
         state = self.system._loads.frames.state
         if len(state):
             state[:, 1] = state[:, 2]
+
+    def _rub(self, t: float) -> None:
+        """Friction along tendons at the start: as they were before, or drawn in."""
+        cables = self.system._loads.cables
+        if len(cables.path):
+            loads = self.loads(t).loads
+            loads.row[DT] = np.finfo(float).tiny
+            evaluate(self.system, loads, self.q, self.v, np.zeros_like(self.q), self.lam)
+            keep_rubbing(cables, 1.0)
 
     def settle(self, t: float, dt: float) -> bool:
         """Offsets of the scheme at the start, so that multipliers start smoothly; whether there are any."""
@@ -306,7 +320,7 @@ def simulate_system(
     end = Status(ok, message, counters, seconds)
     if scheme[4] < 1.0:
         motion.drive(t, out[0][:kept], out[1][:kept])
-    lazily = (system.is_plain or scheme[4] < 1.0) and not len(system._loads.frames.table)
+    lazily = _balances_alone(system, scheme)
     accelerations = None if lazily else out[2][:kept]
     states = t, out[0][:kept], out[1][:kept], accelerations, out[3][:kept]
     balance = motion.balance if lazily else None
@@ -325,6 +339,12 @@ def simulate_system(
         told = motion.kinks or advice(status, result)
         raise SolverError(f"The motion of {robot.name!r} {message}.", result=result, advice=told)
     return result
+
+
+def _balances_alone(system: System, scheme: Coefficients) -> bool:
+    """Whether states alone tell their accelerations, so that these may be found later: no load remembers what was before."""
+    remembers = len(system._loads.frames.table) or len(system._loads.cables.path)
+    return (system.is_plain or scheme[4] < 1.0) and not remembers
 
 
 def newton_tolerance(system: System, given: float | None) -> float:

@@ -70,6 +70,8 @@ def simulate_explicit(
     system = System(robot)
     if system.rows or integrates(system._loads):
         raise DescriptionError("simulate_explicit serves open robots without integral control; use simulate.")
+    if len(system._loads.cables.path):
+        raise DescriptionError("simulate_explicit does not serve tendons with friction, which remember; use simulate.")
     q, v = _start(system, start)
     motion = _Motion(system, Newmark().coefficients, 1e-8, q, v, inputs or {})
     began = time.perf_counter()

@@ -16,8 +16,8 @@ from anguilla.assemble.resolution import doubtful
 from anguilla.assemble.system import Inputs, LoadTable, System, as_robot
 from anguilla.describe import Contact, Robot
 from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_count, as_number, as_positive
+from anguilla.loads.rubbing import set_friction
 from anguilla.loads.table import DT, INPUT, KIND, ROTATION, TRANSLATION, Loads
-from anguilla.loads.tendon import set_friction
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Equilibrium, Status
 from anguilla.solve.closing import SINGULAR_START, Path, broken, close, crushed, loose, path_from, settle
@@ -193,7 +193,8 @@ class _Solver:
         loads.row[DT] = 0.0
         for number in range(MOST_FRICTION):
             self.memory.memory[USABLE] = 0.0
-            before = loads.cables.factor.copy()
+            factors = loads.cables.factor, loads.pairs.factor
+            before = [factor.copy() for factor in factors]
             _, status = self.run(
                 system.tree, system.workspace, self.memory, loads, none, empty, STATIC, 0.0, 1.0, False, 0, 1, 2,
                 q, zero, zero, zero, lam, 0.0, self.tolerance, self.most, False, unused, unused, unused,
@@ -201,11 +202,12 @@ class _Solver:
             )  # fmt: skip
             if status != CONVERGED:
                 return int(status)
-            set_friction(system.tree, system.workspace, loads.cables)
-            if np.max(np.abs(loads.cables.factor - before), initial=0.0) < 1e-12:
+            set_friction(system.tree, system.workspace, loads.cables, loads.pairs)
+            if all(np.max(np.abs(x - y), initial=0.0) < 1e-12 for x, y in zip(factors, before, strict=True)):
                 return CONVERGED
             if number >= MOST_FRICTION // 3:  # they swing: take means
-                loads.cables.factor[:] = 0.5 * (loads.cables.factor + before)
+                for x, y in zip(factors, before, strict=True):
+                    x[:] = 0.5 * (x + y)
         return TOO_MANY_ITERATIONS
 
 

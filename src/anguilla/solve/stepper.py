@@ -15,7 +15,16 @@ from anguilla.errors import DescriptionError, SolverError, as_count, as_number, 
 from anguilla.mechanics.tree import Floats
 from anguilla.results import Status, Trajectory
 from anguilla.solve.closing import SINGULAR_START, broken, close
-from anguilla.solve.dynamics import DEFAULT_METHOD, Start, _check_serves, _Motion, _start, advice, newton_tolerance
+from anguilla.solve.dynamics import (
+    DEFAULT_METHOD,
+    Start,
+    _balances_alone,
+    _check_serves,
+    _Motion,
+    _start,
+    advice,
+    newton_tolerance,
+)
 from anguilla.solve.newton import CONVERGED, EXPLANATION
 from anguilla.solve.schemes import Scheme, as_scheme
 
@@ -152,7 +161,7 @@ class Stepper:
         """
         m, status = self._motion, Status(True, "on its way")
         given: Any = dict(self._inputs)
-        lazily = (self.system.is_plain or self._scheme[4] < 1.0) and not len(self.system._loads.frames.table)
+        lazily = _balances_alone(self.system, self._scheme)
         a = None if lazily else m.acc.copy()[None]
         t, q, v, lam = np.array([self.t]), m.q.copy()[None], m.v.copy()[None], m.lam.copy()[None]
         balance = partial(m.balance, inputs=given) if lazily else None

@@ -18,8 +18,8 @@ from anguilla._jit import inline, interpreted, part
 from anguilla.assemble.evaluate import judge_touch, note_touch, residual, tangent
 from anguilla.loads.contact import has_contacts
 from anguilla.loads.impact import touching_unknown
+from anguilla.loads.rubbing import keep_rubbing, rubs
 from anguilla.loads.table import DT, MOTION, TIME
-from anguilla.loads.tendon import rubs, set_friction
 from anguilla.loads.thruster import has_states, step_states
 from anguilla.mechanics.joints import compose
 from anguilla.mechanics.motion import too_coarse
@@ -210,10 +210,8 @@ def _attempt(tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolu
 def _advance(tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolute, most, chord):
     """One step of length dt, in place on the state; unchanged on failure. Returns Newton's status."""
     static = scheme[2] == 0.0
-    if not static and rubs(loads.cables):  # tensions along tendons from the state at the start of the step
-        residual(tree, ws, loads, q, v, acc, lam, s.step)
-        set_friction(tree, ws, loads.cables)
-    touching = not static and has_contacts(loads.frames)
+    moving = not static and not (scheme[2] == 1.0 and scheme[3] == 1.0)  # not on the way to a rest (relaxing.py)
+    touching = moving and has_contacts(loads.frames)
     if touching and touching_unknown(loads.frames):
         residual(tree, ws, loads, q, v, acc, lam, s.step)
         note_touch(ws, loads, 1.0, s.memory[MISSED:])
@@ -241,6 +239,8 @@ def _advance(tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolu
         _accept(tree, loads, s, scheme, dt, q, v, a, acc, lam)
         if touching:
             note_touch(ws, loads, 1.0 if scheme[4] == 1.0 else 0.0, s.memory[MISSED:])
+        if moving and rubs(loads.cables):
+            keep_rubbing(loads.cables, scheme[4])
     elif eased:
         for k in range(len(q)):
             a[k], acc[k] = s.kept[0, k], s.kept[1, k]

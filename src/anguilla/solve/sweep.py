@@ -93,7 +93,7 @@ def row_gradient(tree, ws, loads, mu, nu, out):
     for k in range(len(pairs.span)):
         if c.input_row[pairs.span[k, 1]] < 0:
             t, _, rate = span(node, pairs, pairs.span[k, 0])
-            out[at[INPUT] + pairs.span[k, 1]] -= dot(t, rate)
+            out[at[INPUT] + pairs.span[k, 1]] -= pairs.factor[k] * dot(t, rate)
     for k in range(len(loads.muscles.link)):
         u = tree.record_at[loads.muscles.link[k]] + STRAIN + RATE
         for j in range(12):

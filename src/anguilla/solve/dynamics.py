@@ -21,6 +21,7 @@ from anguilla.results import Equilibrium, Status, Trajectory
 from anguilla.solve.checkpoint import Checkpoint, kept
 from anguilla.solve.closing import SINGULAR_START, broken, close
 from anguilla.solve.events import Jump, events_of
+from anguilla.solve.judging import judge
 from anguilla.solve.newton import (
     CONVERGED,
     COUNTERS,
@@ -32,7 +33,7 @@ from anguilla.solve.newton import (
     Scratch,
     scratch,
 )
-from anguilla.solve.pieces import controlled_step, cut, fresh_cutting, many_cut, whole
+from anguilla.solve.pieces import controlled_step, cut, fresh_cutting, whole
 from anguilla.solve.progress import progress_bar
 from anguilla.solve.schemes import Coefficients, GeneralisedAlpha, Scheme, as_scheme, forgets
 from anguilla.solve.starting import consistent, massless, settled
@@ -112,6 +113,12 @@ class _Motion:
             for k in range(len(t)):
                 row = table.at(k).row[at : at + 3 * len(driven)]
                 q[k, driven], v[k, driven] = row[::3], row[1::3]
+
+    def again(self, q: Floats, v: Floats) -> _Motion:
+        """Another motion of the same kind, from another state; it does not know of jumps."""
+        other = _Motion(self.system, self.scheme, self.tolerance, q, v, self.inputs)
+        other.smooth, other.settles = self.smooth, self.settles
+        return other
 
     def next_jump(self, step: int) -> int:
         """Number of the first jump in a step or after it."""
@@ -293,13 +300,16 @@ def simulate_system(
     states = t, out[0][:kept], out[1][:kept], accelerations, out[3][:kept]
     balance = motion.balance if lazily else None
     result = Trajectory(robot, system, end, *states, inputs or {}, balance, out[2][:kept] if scheme[4] == 1.0 else None)
+    told = ""
+    if ok:
+        quality, told = judge(motion, result, dt, every, controlled=error is not None)
+        object.__setattr__(result, "quality", quality)
     conflict = broken(system, inputs or {}, t, result.q, result.v)
     if conflict:
         raise SolverError(
             f"The motion of {robot.name!r} is impossible: {conflict}.", result=result, advice=SINGULAR_START
         )
-    told = many_cut(motion, steps)
-    if ok and told:
+    if told:
         warnings.warn(told, AnguillaWarning, stacklevel=3)
     if not ok and raise_on_failure:
         raise SolverError(f"The motion of {robot.name!r} {message}.", result=result, advice=advice(status, result))
@@ -390,8 +400,10 @@ def _fixed(
     return done, status
 
 
-def _blocks(m: _Motion, loads: LoadTable, dt: float, done: int, steps: int, every: int, out, tick) -> tuple[int, int]:
-    """Blocks of steps from `done` on; a failed step is cut into pieces."""
+def _blocks(
+    m: _Motion, loads: LoadTable, dt: float, done: int, steps: int, every: int, out, tick, t0: float = 0.0
+) -> tuple[int, int]:
+    """Blocks of steps from `done` on, which begin at t0; a failed step is cut into pieces."""
     block = 512
     while done < steps:
         jump = m.between(done)
@@ -404,10 +416,10 @@ def _blocks(m: _Motion, loads: LoadTable, dt: float, done: int, steps: int, ever
                 return done, status
             reached = stop = done + 1
         elif whole(m):
-            reached, _ = m.run(loads, 0.0, dt, done, stop, every, out)
+            reached, _ = m.run(loads, t0, dt, done, stop, every, out)
         clock = time.perf_counter() - clock
         if reached < stop:
-            status = cut(m, reached * dt, dt)
+            status = cut(m, t0 + reached * dt, dt)
             if status != CONVERGED:
                 return reached, status
             reached += 1

@@ -23,6 +23,7 @@ LEFT = 0.4  # part of it that stays, however short the interval, if it does
 SMALL = 1e-3  # part of the range of a signal below which a jump does not matter
 ROUND_OFF = 1e-9  # the same as a part of its size
 NARROW = 1e-9  # width of the interval that a jump is narrowed down to, as a part of the step
+NOISE = 1e-3  # part of an imposed rate, below which its change does not count
 SNAP = 1e-4  # of a step: a jump so near to its end lies there
 HALVINGS = 60  # more than a jump needs
 
@@ -145,10 +146,25 @@ def events_of(
     ends = sample(np.array([0.0, end]))
     t = np.concatenate([[0.0], t, outer[1:]])
     y = np.concatenate([ends[:1], y, ends[1 : len(outer)]])
-    found = find_jumps(sample, t, y)
+    places = system.loads(np.array([0.0, end]), inputs).column
+    found = [jump for jump in find_jumps(sample, t, y) if not _is_noise(system, places, jump, sample, y, end)]
     if found:
-        _refuse_impossible(system, sample, system.loads(np.array([0.0, end]), inputs).column, found)
+        _refuse_impossible(system, sample, places, found)
     return place([(before, after) for before, after, _ in found], dt, steps)
+
+
+def _is_noise(
+    system: System, places: Ints, jump: tuple[float, float, int], sample: Sampler, y: Floats, duration: float
+) -> bool:
+    """Whether a jump of an imposed rate or acceleration is round-off of the differences that it was found by."""
+    before, after, column = jump
+    at = [int(x) for x in system._loads.at]
+    order = (int(places[column]) - at[MOTION]) % 3
+    if not at[MOTION] <= places[column] < at[STRESS] or order == 0:
+        return False
+    values = sample(np.array([before, after]))[:, column]
+    rate = float(np.max(np.abs(y[:, column - order + 1])))
+    return bool(abs(values[1] - values[0]) * (duration if order == 2 else 1.0) < NOISE * rate)
 
 
 def _refuse_impossible(system: System, sample: Sampler, places: Ints, found: list[tuple[float, float, int]]) -> None:

@@ -16,7 +16,7 @@ FINEST = 16  # the shortest piece of a failed step is dt / 2^16
 CALM, CALMEST = 4, 1024  # pieces in a row, at least and at most, before longer ones are tried
 # of the memory: pieces are dt / 2^level; pieces before longer ones are tried; last level that served; steps cut so far
 LEVEL, PATIENCE, GOOD, CUT = range(4)
-MANY, FEW = 0.1, 20  # part of the steps, and their number
+MANY = 0.1  # part of the steps that may be cut without a word
 SAMPLES, PULSE = 17, 0.3  # a step is too long if a load leaves the line between its ends by this part of its size
 
 
@@ -61,17 +61,6 @@ def cut(m: _Motion, t: float, dt: float) -> int:
             level = max(level, 1)
     m.cutting[:] = level, patience, good, count + 1
     return CONVERGED
-
-
-def many_cut(m: _Motion, steps: int) -> str:
-    """A sentence if many of the steps of a motion had to be cut, or nothing."""
-    count = int(m.cutting[CUT])
-    if count <= max(MANY * steps, FEW):
-        return ""
-    return (
-        f"{count} of {steps} steps of {m.system.robot.name!r} were too long for Newton and cut into pieces: the motion may "
-        "be wrong. Compare with a smaller dt, or give error=1e-3."
-    )
 
 
 def controlled_step(m: _Motion, t: float, end: float, h: float, goal: float, largest: Floats) -> tuple[float, int]:

@@ -20,6 +20,7 @@ from anguilla.describe import Closure, Contact, Frame, Load, Part, Robot, RodHan
 from anguilla.errors import DescriptionError, as_array
 from anguilla.loads.table import Loads
 from anguilla.mechanics.tree import N_R
+from anguilla.quality import Quality
 from anguilla.store.kept import Kept
 from anguilla.store.record import Record
 
@@ -410,8 +411,19 @@ class Trajectory(_States):
         t: (time,) [s].
         q, v, a: (time, n) coordinates, rates and accelerations, labelled by `coordinates`.
         status: how the solver ended, with counters.
+        quality: how far the motion can be trusted; None if nobody judged it (it stopped, or was read from a file).
 
     """
+
+    quality: Quality | None = field(default=None, repr=False)
+
+    def _some(self, count: int) -> Trajectory:
+        """The motion at so many of its states at most."""
+        rows = np.unique(np.linspace(0, len(self._t) - 1, count).round().astype(np.int64))
+        lam = self._lam[rows]
+        return Trajectory(
+            self.robot, self.system, self.status, self._t[rows], self._q[rows], self._v[rows], None, lam, self.inputs
+        )
 
     @property
     def t(self) -> Array:

@@ -50,6 +50,7 @@ def test_tangent_of_balls_is_exact(seed):
     assert tangent_error(flying_arm(), seed) < 1e-7
 
 
+@pytest.mark.filterwarnings("ignore::anguilla.AnguillaWarning")  # long steps on purpose
 def test_newton_converges_quadratically_over_a_large_rotation_of_a_step():
     """The right differential in the tangent: without it a step that turns by 0.5 rad needs many more corrections."""
     robot = ag.Robot("top", gravity=(0, 0, 0))

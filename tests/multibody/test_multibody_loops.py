@@ -317,6 +317,7 @@ def test_schemes_without_damping_warn():
     assert any("no numerical damping" in str(w.message) for w in seen)
 
 
+@pytest.mark.filterwarnings("ignore::anguilla.AnguillaWarning")  # long steps on purpose
 @pytest.mark.parametrize("kind", ["four_bar", "rods"])
 def test_any_step_from_a_tenth_of_a_second_to_a_tenth_of_a_microsecond(kind):
     """The scaled matrix does not feel dt: every step converges, and the loop stays closed."""

@@ -30,6 +30,7 @@ def oscillator(modes, damping=0.0):
     return robot, np.sqrt(squares), shapes * 1e-4 / np.linalg.norm(shapes * system.tree.scale[:, None], axis=0), mass
 
 
+@pytest.mark.filterwarnings("ignore::anguilla.AnguillaWarning")  # long steps on purpose
 @pytest.mark.parametrize("z", [0.1, 0.5, 2.0, 10.0, 100.0])
 @pytest.mark.parametrize("scheme", SCHEMES, ids=repr)
 def test_every_step_is_that_of_the_amplification_matrix(scheme, z):

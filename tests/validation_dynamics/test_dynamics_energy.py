@@ -41,6 +41,7 @@ def envelope(error, pieces=50):
     return 0.5 * (blocks.max(axis=1) + blocks.min(axis=1)), np.ptp(blocks, axis=1)
 
 
+@pytest.mark.filterwarnings("ignore::anguilla.AnguillaWarning")  # long steps on purpose
 @pytest.mark.parametrize("kind", ["plane", "space"])
 @pytest.mark.parametrize("steps", [10_000, 100_000])
 def test_midpoint_keeps_the_energy_of_a_large_regular_swing(kind, steps):

@@ -8,6 +8,7 @@ from script_modules import script
 SCRIPT = Path(__file__).parents[2] / "validation" / "dynamics.py"
 
 
+@pytest.mark.filterwarnings("ignore::anguilla.AnguillaWarning")  # long steps on purpose
 @pytest.mark.skipif(not SCRIPT.exists(), reason="the validation scripts are not shipped with the tests")
 def test_figures_and_numbers(tmp_path):
     numbers = script(SCRIPT, "validation_dynamics_report").figures(tmp_path, steps=8000)

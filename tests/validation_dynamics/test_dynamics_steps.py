@@ -83,6 +83,7 @@ def pressed(along, across):
     return soft(force, damping=0.3, young=2e6, strains=ag.planar(6))
 
 
+@pytest.mark.filterwarnings("ignore::anguilla.AnguillaWarning")  # long steps on purpose
 def test_a_step_that_is_too_long_is_cut():
     robot, arm = pressed(0.0, -60.0)
     run = ag.simulate(robot, duration=4.0, dt=0.1, tolerance=1e-8)
@@ -92,6 +93,7 @@ def test_a_step_that_is_too_long_is_cut():
     np.testing.assert_allclose(run.position(arm.tip)[-1], fine.position(arm.tip)[-1], atol=5e-3 * LENGTH)
 
 
+@pytest.mark.filterwarnings("ignore::anguilla.AnguillaWarning")  # long steps on purpose
 def test_a_step_that_is_far_too_long_is_cut_or_fails():
     robot, arm = pressed(-20.0, -10.0)
     run = ag.simulate(robot, duration=4.0, dt=0.2, tolerance=1e-8, raise_on_failure=False)

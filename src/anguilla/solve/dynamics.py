@@ -37,11 +37,12 @@ from anguilla.solve.newton import (
     Scratch,
     scratch,
 )
-from anguilla.solve.pieces import controlled_step, cut, fresh_cutting, many_cut, whole
+from anguilla.solve.pieces import controlled_step, cut, fresh_cutting, whole
 from anguilla.solve.progress import progress_bar
 from anguilla.solve.schemes import Coefficients, GeneralisedAlpha, Scheme, as_scheme, forgets
 from anguilla.solve.starting import consistent, massless, settled, tell_changed
 from anguilla.solve.stepping import runner
+from anguilla.solve.trust import judge
 from anguilla.store.spare import keep_spare
 
 __all__ = ["simulate"]
@@ -127,6 +128,12 @@ class _Motion:
             for k in range(len(t)):
                 row = table.at(k).row[at : at + 3 * len(driven)]
                 q[k, driven], v[k, driven] = row[::3], row[1::3]
+
+    def again(self, q: Floats, v: Floats) -> _Motion:
+        """Another motion of the same kind, from another state; it does not know of jumps."""
+        other = _Motion(self.system, self.scheme, self.tolerance, q, v, self.inputs)
+        other.smooth, other.settles = self.smooth, self.settles
+        return other
 
     def next_jump(self, step: int) -> int:
         """Number of the first jump in a step or after it."""
@@ -327,12 +334,16 @@ def simulate_system(
     result = Trajectory(robot, system, end, *states, inputs or {}, balance, out[2][:kept] if scheme[4] == 1.0 else None)
     if checkpoint is not None and ok:
         keep_spare(result, Path(checkpoint))
+    told = motion.kinks
+    if ok:
+        quality, words = judge(motion, result, dt, every, controlled=error is not None)
+        object.__setattr__(result, "quality", quality)
+        told = " ".join(filter(None, (told, words)))
     conflict = broken(system, inputs or {}, t, result.q, result.v)
     if conflict:
         raise SolverError(
             f"The motion of {robot.name!r} is impossible: {conflict}.", result=result, advice=SINGULAR_START
         )
-    told = " ".join(filter(None, (motion.kinks, many_cut(motion, steps))))
     if ok and told:
         warnings.warn(told, AnguillaWarning, stacklevel=3)
     if not ok and raise_on_failure:
@@ -435,8 +446,10 @@ def _fixed(
         return _blocks(m, loads, dt, keeper.restore(), steps, every, out, keeper.watch(tick))
 
 
-def _blocks(m: _Motion, loads: LoadTable, dt: float, done: int, steps: int, every: int, out, tick) -> tuple[int, int]:
-    """Blocks of steps from `done` on; a failed step is cut into pieces."""
+def _blocks(
+    m: _Motion, loads: LoadTable, dt: float, done: int, steps: int, every: int, out, tick, t0: float = 0.0
+) -> tuple[int, int]:
+    """Blocks of steps from `done` on, which begin at t0; a failed step is cut into pieces."""
     block = 64
     while done < steps:
         jump = m.between(done)
@@ -449,10 +462,10 @@ def _blocks(m: _Motion, loads: LoadTable, dt: float, done: int, steps: int, ever
                 return done, status
             reached = stop = done + 1
         elif whole(m):
-            reached, status = m.run(loads, 0.0, dt, done, stop, every, out)
+            reached, status = m.run(loads, t0, dt, done, stop, every, out)
         clock = time.perf_counter() - clock
         if reached < stop:
-            status = cut(m, reached * dt, dt, status)
+            status = cut(m, t0 + reached * dt, dt, status)
             if status != CONVERGED:
                 return reached, status
             reached += 1

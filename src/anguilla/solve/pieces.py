@@ -18,7 +18,7 @@ BOUNCE = 16  # the same for an impact, which takes about so many of the longest 
 # of the memory: pieces are dt / 2^level; pieces before longer ones are tried; last level that served; steps cut so far where
 # Newton failed; 1 while pieces are short because of an impact alone
 LEVEL, PATIENCE, GOOD, CUT, STRUCK = range(5)
-MANY, FEW = 0.1, 20  # part of the steps, and their number
+MANY = 0.1  # part of the steps that may be cut without a word
 SAMPLES, PULSE = 17, 0.3  # a step is too long if a load leaves the line between its ends by this part of its size
 
 
@@ -68,17 +68,6 @@ def cut(m: _Motion, t: float, dt: float, status: int = CONVERGED) -> int:
             level = max(level, 1)
     m.cutting[:] = level, patience, good, count + (not struck), int(struck)
     return CONVERGED
-
-
-def many_cut(m: _Motion, steps: int) -> str:
-    """A sentence if many of the steps of a motion had to be cut, or nothing."""
-    count = int(m.cutting[CUT])
-    if count <= max(MANY * steps, FEW):
-        return ""
-    return (
-        f"{count} of {steps} steps of {m.system.robot.name!r} were too long for Newton and cut into pieces: the motion may "
-        "be wrong. Compare with a smaller dt, or give error=1e-3."
-    )
 
 
 def controlled_step(m: _Motion, t: float, end: float, h: float, goal: float, largest: Floats) -> tuple[float, int]:

@@ -1,0 +1,66 @@
+"""How far a motion can be trusted, in numbers and in plain words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Quality"]
+
+# parts of the length and of the energy in play, above which a motion is not to be trusted
+TIME, ENERGY = 0.02, 0.02
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How far a motion can be trusted; `print(run.quality)` says it in words.
+
+    Attributes:
+        time_error: estimated error that the time steps make, the largest displacement as a part of the robot's length; None
+            if it was not estimated (steps controlled by their error, a single step, steps of other solvers).
+        energy_error: largest gain of energy out of nothing, as a part of the energy in play; None where loads work.
+        penetration: how deep the robot sinks into obstacles at most, as a part of its thickness there; None without contact.
+        events: instants [s] at which loads jump, and the motion begins anew.
+        cut_steps: number of steps that were too long for Newton, and cut into pieces.
+        steps: number of steps.
+        space_error: estimated error that intervals and modes make, as a part of the length; None if it was not estimated.
+        messages: what is wrong, in sentences; nothing if the motion can be trusted.
+
+    """
+
+    time_error: float | None = None
+    energy_error: float | None = None
+    penetration: float | None = None
+    events: tuple[float, ...] = ()
+    cut_steps: int = 0
+    steps: int = 0
+    space_error: float | None = None
+    messages: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing speaks against the motion."""
+        return not self.messages
+
+    def __str__(self) -> str:
+        told = list(self.messages) or ["Nothing speaks against this motion."]
+        if self.time_error is not None and self.ok:
+            told.append(f"Its time steps make an error of about {_percent(self.time_error)} of the length.")
+        if self.energy_error is not None and self.ok:
+            told.append(f"It gains no more than {_percent(self.energy_error)} of the energy in play.")
+        if self.penetration:
+            told.append(f"It sinks into obstacles by {_percent(self.penetration)} of its thickness at most.")
+        if self.events:
+            count, first = len(self.events), ", ".join(f"{t:.4g}" for t in self.events[:3])
+            more = ", ..." if count > 3 else ""
+            told.append(f"Loads jump {_times(count)}, at t = {first}{more} s; it steps onto each and begins anew.")
+        if self.cut_steps:
+            told.append(f"{self.cut_steps} of {self.steps} steps were cut into pieces.")
+        return " ".join(told)
+
+
+def _percent(part: float) -> str:
+    return f"{100.0 * part:.2g} %"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"

@@ -1,0 +1,308 @@
+"""The judge of motions: what can be checked at a small part of the cost of a motion is checked always.
+
+The error of the time steps is estimated on windows of the motion, at its start and where it is fastest: they are computed
+again, from the stored state at their beginning, with steps twice as long. A method of second order is then off by three times
+the error of the motion itself in that window. How the difference grows from the first half of a window to the second tells
+how errors add up: in proportion to time where nothing forgets them (an undamped swing), hardly where damping or a given
+motion does. A window grows until it is clear what it says of the whole motion: of most motions a few per cent suffice.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from anguilla.assemble.contacts import depths
+from anguilla.assemble.observe import S_X, SNAPSHOT, snapshots
+from anguilla.assemble.reactions import integrates
+from anguilla.assemble.system import System
+from anguilla.describe import Contact, Spring
+from anguilla.errors import SolverError
+from anguilla.mechanics.tree import Floats, Ints
+from anguilla.quality import ENERGY, TIME, Quality
+from anguilla.solve.events import SNAP
+from anguilla.solve.pieces import CUT, MANY
+
+if TYPE_CHECKING:
+    from anguilla.results import Trajectory
+    from anguilla.solve.dynamics import _Motion
+
+SHARE, LEAST = 0.05, 4  # part of a motion that a window takes at first, and least number of its long steps
+PLACES = 12  # of the robot at which motions are compared
+INSTANTS = 16  # of a window or of a motion at which states are looked at
+# estimates (parts of the length) below which a window need not grow, as parts of what is told above which it need not, and
+# by which they are raised: schemes at the edge of what they resolve are off by a little more than their order says
+CLEAR, CERTAIN, CAREFUL = 0.008, 1.5, 1.2
+SMALL = 0.005  # sum of local errors (part of the length) of a motion that need not be looked at closer
+WHOLE = 0.9  # part of a motion that stands for all of it
+FEW = 20  # cut steps that are worth a word on their own
+
+
+class TimeError(NamedTuple):
+    """Estimated error of the time steps."""
+
+    size: float  # part of the length
+    at: float  # instant [s] around which it arises
+    where: int  # node at which it is largest
+
+
+def judge(motion: _Motion, run: Trajectory, dt: float, every: int, *, controlled: bool) -> tuple[Quality, str]:
+    """The quality of a motion that reached its end, and a sentence to warn with, or none.
+
+    Args:
+        motion: what the time loop leaves; its system may be used.
+        run: the motion.
+        dt: step [s].
+        every: steps between stored states.
+        controlled: whether steps were chosen by their error.
+
+    """
+    steps, cut = every * (len(run.t) - 1), int(motion.cutting[CUT])
+    time = None if controlled else _time_error(motion, run, dt, every)
+    gain, when = _energy_gain(run)
+    deep = _penetration(run)
+    told = []
+    if time is not None and time.size > TIME:
+        told.append(_say_time(run.system, time, dt))
+    if gain is not None and gain > ENERGY:
+        told.append(
+            f"{run.robot.name!r} gains {100 * gain:.2g} % of its energy from nothing until t = {when:.4g} s: take a smaller "
+            f"dt, such as {_nice(0.25 * dt):g}."
+        )
+    if cut > MANY * steps and (told or 2 * cut > steps or cut > FEW):
+        told.append(
+            f"{cut} of {steps} steps of {run.robot.name!r} were too long for Newton and cut into pieces: the motion may be "
+            "wrong. Compare with a smaller dt, or give error=1e-3."
+        )
+    events = tuple(jump.at for jump in motion.jumps)
+    quality = Quality(None if time is None else time.size, gain, deep, events, cut, steps, None, tuple(told))
+    return quality, " ".join(told)
+
+
+def _say_time(system: System, time: TimeError, dt: float) -> str:
+    part = _part(system, time.where)
+    size = f"about {100 * time.size:.2g} %" if time.size < 0.3 else "a large part"
+    remedy = _nice(dt * math.sqrt(0.5 * TIME / max(time.size, TIME)))
+    return (
+        f"The time steps of {system.robot.name!r} make an error of {size} of its length, most at {part} around "
+        f"t = {time.at:.3g} s: try dt={remedy:g}, or error=1e-3."
+    )
+
+
+def _part(system: System, node: int) -> str:
+    """Name of the part that a node belongs to."""
+    before = [layout for layout in system.model.parts if layout.entry <= node]
+    return repr(max(before, key=lambda layout: layout.entry).part.name) if before else "its root"
+
+
+def _nice(dt: float) -> float:
+    """The largest of 1, 2, 5 times a power of ten that is no longer than dt."""
+    power = 10.0 ** math.floor(math.log10(dt))
+    return max(k * power for k in (1.0, 2.0, 5.0) if k * power <= dt * (1.0 + 1e-9))
+
+
+# Time steps -------------------------------------------------------------------------------------------------------------
+
+
+def _time_error(motion: _Motion, run: Trajectory, dt: float, every: int) -> TimeError | None:
+    """Error of the time steps, from windows at the start, and where the robot is fastest or hit hardest."""
+    stride = every if every % 2 == 0 else 2 * every  # steps between states that both motions have
+    rows = stride // every  # stored states in a stride
+    count = (len(run.t) - 1) // rows
+    if count < 2:
+        return None
+    touches = any(isinstance(load, Contact) for load in run.system.robot.loads)
+    joints, everything = _local_errors(run, dt)
+    if every == 1 and everything < SMALL and joints < 0.2 * SMALL and not touches:
+        return TimeError(everything, float(run.t[-1]), len(run.system.tree.mass) - 1)
+    places, tumbles = _nodes(run.system), joints > CLEAR
+    found = []
+    for number, (first, last) in enumerate(_starts(motion, run, rows, count, touches)):
+        window = _Window(motion, run, first * rows, 2.0 * dt, stride // 2, rows, places)
+        length = min(max(math.ceil(SHARE * count), LEAST if every == 1 else 2), last - first)
+        while window.add(length) and window.reached < last - first:
+            surely = CERTAIN * TIME < window.size
+            if surely or (window.expected(count) < CLEAR and not (tumbles and number == 0)):
+                break
+            length = min(window.reached, last - first - window.reached)
+        if window.reached:
+            at = float(run.t[min((first + window.reached) * rows, len(run.t) - 1)])
+            found.append(TimeError(CAREFUL * window.expected(count), at, window.where))
+            if window.reached > WHOLE * count:
+                return found[-1]  # nothing is left to guess
+    return max(found, key=lambda one: one.size) if found else None
+
+
+def _local_errors(run: Trajectory, dt: float) -> tuple[float, float]:
+    """Sums of the local errors of joints, and of all coordinates, as parts of the length.
+
+    Errors of joints may add up to this. Those of strains hardly do: most of their accelerations are those of fast modes.
+    """
+    a, tree = run._integrated, run.system.tree
+    if a is None:
+        return 0.0, math.inf
+    change = np.diff(a, axis=0) * (dt**2 / 12.0 * tree.scale)
+    change[:, run.system._loads.driven] = 0.0
+    turns = change[:, tree.strain_scale == 0.0]
+    return tuple(float(np.sum(np.sqrt(np.einsum("ti,ti->t", x, x)))) for x in (turns, change))  # type: ignore[return-value]
+
+
+def _starts(motion: _Motion, run: Trajectory, rows: int, count: int, touches: bool) -> list[tuple[int, int]]:
+    """Strides at which windows begin, and where they end at the latest: the start, and where the robot is fastest.
+
+    A robot that touches obstacles is looked at before it is hit hardest. No window has a jump of loads inside.
+    """
+    t = run.t[::rows][: count + 1]
+    apart = float(t[1] - t[0])
+    jumps = np.array([jump.at for jump in motion.jumps if jump.step >= 0])
+    ends = np.floor((jumps + SNAP * apart) / apart).astype(
+        np.int64
+    )  # the last stride that begins before a jump, or at it
+    if integrates(run.system._loads):  # integrals of thrusters are known at the start alone
+        return [(0, int(min(ends, default=count)))]
+    hit, least = run._integrated, max(math.ceil(SHARE * count), 2)
+    signal = hit if touches and hit is not None else run.v
+    rough = np.einsum("ti,i->t", signal[::rows][: count + 1] ** 2, run.system.tree.scale**2)
+    rough[:least], rough[max(count // 2, least + 1) :] = -1.0, -1.0  # a window must have room to grow
+    peak = int(np.argmax(rough)) - (least // 2 if touches else 0)
+    found = []
+    for begin in dict.fromkeys((0, max(peak, 0))):
+        behind = int(max((end + 1 for end in ends if end <= begin and end > 0), default=0))
+        begin = max(min(begin, count - least), behind)
+        last = int(min((end for end in ends if end > begin), default=count))
+        if last - begin >= 2:
+            found.append((begin, last))
+    return found
+
+
+def _nodes(system: System) -> tuple[Ints, Floats]:
+    """Nodes at which motions are compared, and their radii of gyration [m], by which they feel turns."""
+    heavy = np.flatnonzero(system.tree.mass > 0.0)
+    nodes = heavy[np.unique(np.linspace(0, len(heavy) - 1, PLACES).round().astype(np.int64))]
+    radii = np.sqrt(np.sum(system.tree.inertia[nodes], axis=1) / (2.0 * system.tree.mass[nodes]))
+    return nodes.astype(np.int64), radii
+
+
+def _length(run: Trajectory, nodes: Ints) -> float:
+    """What errors are measured by [m]: the length of the longest rod; of bodies alone, the room their motion takes."""
+    length = run.system.model.length
+    if np.any(run.system.tree.strain_scale > 0.0):
+        return length
+    place = _motion_of(run.system, nodes, np.ascontiguousarray(run._some(INSTANTS).q))[:, :, S_X : S_X + 3]
+    return max(length, float(np.linalg.norm(np.ptp(place.reshape(-1, 3), axis=0))))
+
+
+class _Window:
+    """A piece of a motion that is computed again with steps twice as long, and may grow.
+
+    Args:
+        motion: what the time loop left.
+        run: the motion.
+        row: stored state at which the window begins.
+        step: long step [s].
+        each: long steps in a stride, from one compared state to the next.
+        rows: stored states in a stride.
+        places: nodes at which states are compared, and their radii [m].
+
+    """
+
+    def __init__(
+        self, motion: _Motion, run: Trajectory, row: int, step: float, each: int, rows: int, places: tuple[Ints, Floats]
+    ) -> None:
+        self.run, self.row, self.step, self.each, self.rows = run, row, step, each, rows
+        self.nodes, self.radii = places
+        self.length = _length(run, self.nodes)
+        self.again = motion.again(run.q[row].copy(), run.v[row].copy())
+        self.reached = 0  # strides
+        self.where = int(self.nodes[-1])
+        self._errors: list[tuple[int, float]] = []  # stride, error
+
+    def add(self, length: int) -> bool:
+        """Go on for so many strides; returns whether that worked."""
+        from anguilla.solve.dynamics import _blocks
+
+        again, steps = self.again, length * self.each
+        t = float(self.run.t[self.row + self.reached * self.rows])
+        out = (*(np.zeros((length + 1, len(again.q))) for _ in range(3)), np.zeros((length + 1, len(again.lam))))
+        try:
+            if not self.reached:
+                again.system._loads.frames.state[:] = 0.0
+                again.begin(t, self.step)
+                again.settle(t, self.step)
+            loads = again.loads(t + (np.arange(steps) + again.scheme[4]) * self.step)
+            done, _ = _blocks(again, loads, self.step, 0, steps, self.each, out, lambda _: None, t)
+        except SolverError:
+            return False
+        if done >= self.each:
+            self._compare(out[0][1 : done // self.each + 1])
+        return done == steps
+
+    def _compare(self, q: Floats) -> None:
+        run, some = self.run, np.unique(np.linspace(0, len(q) - 1, INSTANTS).round().astype(np.int64))
+        strides = self.reached + 1 + some
+        one = _motion_of(run.system, self.nodes, np.ascontiguousarray(run.q[self.row + strides * self.rows]))
+        two = _motion_of(run.system, self.nodes, np.ascontiguousarray(q[some]))
+        moved = np.linalg.norm(two[:, :, S_X : S_X + 3] - one[:, :, S_X : S_X + 3], axis=2)
+        turned = np.linalg.norm(two[:, :, :9] - one[:, :, :9], axis=2) / math.sqrt(2.0)
+        error = (moved + self.radii * turned) / (3.0 * self.length)
+        if np.max(error) >= self.size:
+            self.where = int(self.nodes[np.argmax(np.max(error, axis=0))])
+        self._errors += zip(strides.tolist(), np.max(error, axis=1).tolist(), strict=True)
+        self.reached += len(q)
+
+    @property
+    def size(self) -> float:
+        """The largest error so far."""
+        return max((error for _, error in self._errors), default=0.0)
+
+    def expected(self, count: int) -> float:
+        """The error of a motion of so many strides, if it goes on to grow as it did from the first half to the second."""
+        early = max((error for k, error in self._errors if 2 * k <= self.reached), default=0.0)
+        late = max((error for k, error in self._errors if 2 * k > self.reached), default=0.0)
+        growth = min(max(math.log2(late / early), 0.0), 1.0) if early > 0.0 and late > 0.0 else 1.0
+        return max(early, late) * (count / self.reached) ** growth
+
+
+def _motion_of(system: System, nodes: Ints, q: Floats) -> Floats:
+    out, zero = np.zeros((len(q), len(nodes), SNAPSHOT)), np.zeros_like(q)
+    snapshots(system.tree, system.workspace, nodes, q, zero, zero, out)
+    return out
+
+
+# Energy and contact -----------------------------------------------------------------------------------------------------
+
+
+def _energy_gain(run: Trajectory) -> tuple[float | None, float]:
+    """Largest gain of energy as a part of that in play, and its end [s]; None where something works on the robot."""
+    if not _passive(run):
+        return None, 0.0
+    some = run._some(INSTANTS)
+    energy = some.energy
+    total, lowest = energy["total"], np.minimum.accumulate(energy["total"])
+    gain = total - lowest
+    play = float(np.max(energy["kinetic"]) + np.ptp(energy["elastic"]) + np.ptp(energy["gravitational"]))
+    k = int(np.argmax(gain))
+    return (float(gain[k]) / play if play > 0.0 else 0.0), float(some.t[k])
+
+
+def _passive(run: Trajectory) -> bool:
+    """Whether nothing but gravity, springs, contact and damping acts."""
+    system, robot = run.system, run.system.robot
+    given = any(callable(value) or value != 0.0 for value in run.inputs.values())
+    pulled = any(np.any(layout.part.joint.effort_values([0.0])) for layout in system.model.parts)
+    calm = all(isinstance(load, Spring | Contact) for load in robot.loads)
+    return system.is_steady(run.inputs) and calm and not given and not pulled and not len(system._loads.driven)
+
+
+def _penetration(run: Trajectory) -> float | None:
+    """How deep the robot sinks in, as a part of its thickness there; None without contact of something thick."""
+    found = []
+    for load in run.system.robot.loads:
+        if isinstance(load, Contact):
+            radii = load.radii(run.system.tables.touching(load)[1])
+            if np.all(radii > 0.0):
+                deep = np.maximum(depths(run.system, load, run._some(INSTANTS).q), 0.0)
+                found.append(float(np.max(deep / (2.0 * radii))))
+    return max(found, default=None)

@@ -1,0 +1,147 @@
+"""How far a motion can be trusted: estimates against refinement, energy out of nothing, cut steps, events, words."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import anguilla as ag
+from anguilla.quality import Quality
+
+RUBBER = ag.Material(young=1e6, poisson=0.45, density=1000.0, damping=0.0)
+
+
+def pendulum():
+    robot = ag.Robot("pendulum")
+    body = ag.RigidBody(mass=0.3, inertia=np.diag([1e-4, 2e-3, 2e-3]), com=(0.15, 0, 0))
+    link = robot.add(body, at=robot.ground, joint=ag.Revolute((0, 1, 0)), name="link")
+    return robot, link.at((0.3, 0, 0)), {"duration": 4.0, "start": ([1.2], [0.0])}
+
+
+def spinning():
+    """A body that turns about its unstable axis."""
+    robot = ag.Robot("handle", gravity=(0, 0, 0))
+    body = robot.add(
+        ag.RigidBody(mass=1.0, inertia=np.diag([1e-3, 2e-3, 3e-3])), at=robot.ground, joint=ag.Free(), name="handle"
+    )
+    rates = np.array([0.0, 0.0, 0.0, 0.05, 10.0, 0.05])
+    return robot, body.at((0.0, 0.05, 0.0)), {"duration": 4.0, "start": (np.zeros(6), rates)}
+
+
+def arm(damping=0.0):
+    """An arm that falls from its straight shape."""
+    robot = ag.Robot("arm")
+    material = ag.Material(young=1e6, poisson=0.45, density=1000.0, damping=damping)
+    rod = robot.add(ag.Rod(0.3, ag.Circle(0.01), material, ag.kirchhoff(3)), at=robot.ground, name="arm")
+    return robot, rod.tip, {"duration": 1.0}
+
+
+def quiet(robot, **keywords):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ag.AnguillaWarning)
+        return ag.simulate(robot, **keywords)
+
+
+@pytest.mark.parametrize(
+    ("make", "dt"), [(pendulum, 0.04), (pendulum, 0.01), (spinning, 0.04), (arm, 0.02), (arm, 0.01)]
+)
+def test_the_estimate_is_near_the_error(make, dt):
+    robot, frame, how = make()
+    run = quiet(robot, dt=dt, **how)
+    fine = quiet(robot, dt=dt / 16, every=16, **how)
+    length = 0.3 if make is not spinning else run.system.model.length
+    error = np.max(np.linalg.norm(run.position(frame) - fine.position(frame), axis=1)) / length
+    assert 0.1 * error < run.quality.time_error < 8.0 * error
+    if error > 0.03:
+        assert not run.quality.ok
+
+
+def test_spinning_bodies_with_too_long_steps_are_told():
+    robot, _, how = spinning()
+    told = r"time steps of 'handle' make an error .* at 'handle' around t = .* s: try dt=0\.0"
+    with pytest.warns(ag.AnguillaWarning, match=told):
+        run = ag.simulate(robot, dt=0.04, **how)
+    assert not run.quality.ok
+    assert "try dt=" in str(run.quality)
+
+
+def test_the_step_that_is_told_serves():
+    robot, _, how = pendulum()
+    with pytest.warns(ag.AnguillaWarning, match="try dt=") as caught:
+        ag.simulate(robot, dt=0.04, **how)
+    remedy = float(str(caught[0].message).split("try dt=")[1].split(",")[0])
+    run = ag.simulate(robot, dt=remedy, **how)  # without a warning, which would be an error here
+    assert run.quality.ok
+    assert 0.0 < run.quality.time_error < 0.02
+
+
+def test_resolved_motions_are_quiet_and_say_so():
+    robot, _, how = arm(damping=0.02)
+    run = ag.simulate(robot, dt=0.005, **how)
+    assert run.quality.ok
+    assert run.quality.time_error < 0.01
+    assert run.quality.energy_error < 1e-3
+    assert "Nothing speaks against this motion" in str(run.quality)
+    assert run.quality.space_error is None and run.quality.penetration is None
+
+
+@pytest.mark.parametrize("every", [1, 2, 3, 25])
+def test_sparse_storage_tells_the_same(every):
+    robot, _, how = pendulum()
+    run = quiet(robot, dt=4.0 / 150, every=every, **how)
+    whole = quiet(robot, dt=4.0 / 150, **how)
+    assert whole.quality.time_error / 4.0 < run.quality.time_error < 4.0 * whole.quality.time_error
+
+
+def test_the_judge_changes_nothing():
+    robot, frame, how = spinning()
+    run = quiet(robot, dt=0.04, **how)
+    stepper = ag.Stepper(robot, dt=0.04, start=how["start"])
+    stepper.step(100)
+    assert np.array_equal(stepper.q, run.q[-1])
+    assert np.all(np.isfinite(run.a)) and np.all(np.isfinite(run.position(frame)))
+
+
+def test_energy_from_nothing_is_told():
+    """A ball falls on a floor so stiff that the steps do not see the impact."""
+    robot = ag.Robot("ball")
+    ball = robot.add(
+        ag.RigidBody.sphere(0.05, mass=0.3),
+        at=robot.ground.offset_by((0, 0, 0.2)),
+        joint=ag.Prismatic((0, 0, 1)),
+        name="ball",
+    )
+    robot.load(ag.Contact(ball, ag.HalfSpace((0, 0, 1), 0.0), 2000.0))
+    run = quiet(robot, duration=1.0, dt=0.01)
+    energy = run.energy["total"]
+    gained = np.max(energy - np.minimum.accumulate(energy)) / np.max(run.energy["kinetic"])
+    if gained > 0.03:  # however well a step deals with the impact: what it gains is told
+        assert not run.quality.ok
+        assert "from nothing" in str(run.quality)
+    else:
+        assert run.quality.energy_error < 0.03
+    assert 0.0 < run.quality.penetration < 0.5
+
+
+def test_all_steps_cut_is_told():
+    """A stiff spring, and 20 steps far longer than its period: hardly one of them works as a whole."""
+    robot = ag.Robot("buffer", gravity=(0, 0, 0))
+    joint = ag.Prismatic((1, 0, 0), stiffness=300.0**2)
+    robot.add(ag.RigidBody.sphere(0.05, mass=1.0), at=robot.ground, joint=joint, name="buffer")
+    run = quiet(robot, duration=0.4, dt=0.02, start=([0.1], [0.0]))
+    assert run.quality.steps == 20
+    assert run.quality.cut_steps > 10
+    assert not run.quality.ok
+    assert "steps of 'buffer' were too long for Newton and cut into pieces" in str(run.quality)
+
+
+def test_events_and_words():
+    robot, _, _ = arm(damping=0.03)
+    robot.load(ag.TipWrench(robot.parts[0], force=lambda t: (0, 0.05, 0) if t < 0.1037 else (0, 0, 0)))
+    run = ag.simulate(robot, duration=0.3, dt=0.005)
+    assert run.quality.events == pytest.approx([0.1037], abs=1e-9)
+    assert "Loads jump once, at t = 0.1037 s" in str(run.quality)
+    controlled = ag.simulate(robot, duration=0.3, dt=0.005, error=1e-4)
+    assert controlled.quality.time_error is None and controlled.quality.ok
+    assert str(Quality(messages=("It is wrong.",))).startswith("It is wrong.")
+    assert not Quality(messages=("It is wrong.",)).ok

@@ -129,9 +129,10 @@ class _Motion:
                 row = table.at(k).row[at : at + 3 * len(driven)]
                 q[k, driven], v[k, driven] = row[::3], row[1::3]
 
-    def again(self, q: Floats, v: Floats) -> _Motion:
-        """Another motion of the same kind, from another state; it does not know of jumps."""
-        other = _Motion(self.system, self.scheme, self.tolerance, q, v, self.inputs)
+    def again(self, q: Floats, v: Floats, inputs: Inputs | None = None) -> _Motion:
+        """Another motion of the same kind, from another state, in memory of its own; it does not know of jumps."""
+        given = self.inputs if inputs is None else inputs
+        other = _Motion(self.system.twin(), self.scheme, self.tolerance, q.copy(), v.copy(), given)
         other.smooth, other.settles = self.smooth, self.settles
         return other
 
@@ -201,12 +202,11 @@ class _Motion:
 
     def balance(self, t: Floats, q: Floats, v: Floats, inputs: Inputs | None = None) -> Floats:
         """Accelerations (nt, n) that balance the states (q, v) (nt, n) at times t (nt,) [s], in memory of their own."""
-        given = self.inputs if inputs is None else inputs
-        apart = _Motion(self.system.twin(), self.scheme, self.tolerance, self.q.copy(), self.v.copy(), given)
+        apart = self.again(self.q, self.v, inputs)
         a, table = np.zeros_like(q), apart.loads(t)
         for k in range(len(t)):
             if not self.system.is_plain:
-                a[k] = consistent(apart.system, given, t[k], q[k].copy(), v[k], 0.0)[1]
+                a[k] = consistent(apart.system, apart.inputs, t[k], q[k].copy(), v[k], 0.0)[1]
                 continue
             apart.q[:], apart.v[:] = q[k], v[k]
             table.at(k)

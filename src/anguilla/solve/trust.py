@@ -160,7 +160,8 @@ def _starts(motion: _Motion, run: Trajectory, rows: int, count: int, touches: bo
     ends = np.floor((jumps + SNAP * apart) / apart).astype(
         np.int64
     )  # the last stride that begins before a jump, or at it
-    if integrates(run.system._loads):  # integrals of thrusters are known at the start alone
+    memory = integrates(run.system._loads) or np.any(run.system._loads.cables.friction)
+    if memory:  # integrals of thrusters and the friction of lines are known at the start alone
         return [(0, int(min(ends, default=count)))]
     hit, least = run._integrated, max(math.ceil(SHARE * count), 2)
     signal = hit if touches and hit is not None else run.v
@@ -214,7 +215,7 @@ class _Window:
         self.run, self.row, self.step, self.each, self.rows = run, row, step, each, rows
         self.nodes, self.radii = places
         self.length = _length(run, self.nodes)
-        self.again = motion.again(run.q[row].copy(), run.v[row].copy())
+        self.again = motion.again(run.q[row], run.v[row])
         self.reached = 0  # strides
         self.where = int(self.nodes[-1])
         self._errors: list[tuple[int, float]] = []  # stride, error

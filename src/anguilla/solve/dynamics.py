@@ -389,7 +389,7 @@ def advice(status: int, result: Trajectory) -> str:
     if status == IMPACT:
         system, q = result.system, result.q[-1:]
         touching = [load for load in system.robot.loads if isinstance(load, Contact)]
-        load = max(touching, key=lambda load: float(np.max(depths(system, load, q))))
+        load = touching[int(np.argmax([np.max(depths(system, load, q)) for load in touching]))]
         return f"{load.label} is where it happens, with {load.obstacle}: try a smaller dt, less stiffness or damping."
     if status != TOO_COARSE:
         return "Try a smaller dt, error=1e-3, a damped method such as GeneralisedAlpha(0.5), or material damping."

@@ -167,7 +167,7 @@ class Origin:
 def instants(t: float, dt: float) -> tuple[Floats, float]:
     """Times [s] about t at which an Origin needs the loads, and the time h [s] between them."""
     h = min(LONGEST, PART * dt) if dt > 0.0 else UNKNOWN
-    return t + h * np.arange(-SAMPLES, SAMPLES + 1), h
+    return t + h * np.arange(-SAMPLES, SAMPLES + 1, dtype=np.float64), h
 
 
 def origin(system: System, inputs: Inputs, dt: float, states: tuple[Floats, ...]) -> Origin:

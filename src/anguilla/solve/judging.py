@@ -198,7 +198,8 @@ def linear(system: System, loads: Loads, q: Floats, lam: Floats, *, own_units: b
 def _is_definite(matrix: Floats) -> Floats | None:
     """Cholesky factor of a symmetric matrix of order one, level directions included; None if something leads down."""
     try:
-        return np.linalg.cholesky(matrix + FLAT * max(1.0, float(np.max(np.abs(matrix)))) * np.eye(len(matrix)))
+        shift = FLAT * max(1.0, float(np.max(np.abs(matrix))))
+        return np.asarray(np.linalg.cholesky(matrix + shift * np.eye(len(matrix))), dtype=np.float64)
     except np.linalg.LinAlgError:
         return None
 

@@ -8,6 +8,7 @@ import warnings
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -455,9 +456,8 @@ def _blocks(
         jump = m.between(done)
         stop, reached, clock, status = min(steps, done + block, jump), done, time.perf_counter(), CONVERGED
         if done == jump:
-            status = _across(
-                m, done, dt, m.one_step, lambda row=done + 1: _keep(m, out, row // every, row % every == 0)
-            )
+            keep = partial(_keep, m, out, (done + 1) // every, (done + 1) % every == 0)
+            status = _across(m, done, dt, m.one_step, keep)
             if status != CONVERGED:
                 return done, status
             reached = stop = done + 1
@@ -520,7 +520,7 @@ def _controlled(
         return status
 
     for step in range(steps):
-        keep = lambda row=step + 1: _keep(m, out, row // every, row % every == 0)
+        keep = partial(_keep, m, out, (step + 1) // every, (step + 1) % every == 0)
         if m.between(step) == step:
             status = _across(m, step, dt, advance, keep)
         else:

@@ -141,11 +141,11 @@ def events_of(
     if system.is_steady(inputs):
         return []
     sample = lambda times: system.loads(times, inputs).table
-    t, y = known if known is not None else ((np.arange(steps) + 1.0) * dt, None)
+    t, y = known if known is not None else (dt * np.arange(1, steps + 1, dtype=np.float64), None)
     y = sample(t if len(t) > 1 else np.repeat(t, 2))[: len(t)] if y is None or len(t) < 2 else y
     outer = [0.0] if t[-1] > end * (1.0 - 1e-9) else [0.0, end]
     ends = sample(np.array([0.0, end]))
-    t = np.concatenate([[0.0], t, outer[1:]])
+    t = np.concatenate([np.zeros(1), t, np.array(outer[1:], dtype=np.float64)])
     y = np.concatenate([ends[:1], y, ends[1 : len(outer)]])
     places = system.loads(np.array([0.0, end]), inputs).column
     found = find_jumps(sample, t, y, _noise(system, places, y, dt))

@@ -139,7 +139,7 @@ def _kinetic(system: System, node: Array) -> float:
     return float(np.sum(tree.mass[:, None] * speed * push) + np.sum(tree.inertia * w * al))
 
 
-def _work(node: Array, nodes: Array, wrench: Array) -> float:
+def _work(node: Array, nodes: NDArray[np.int64], wrench: Array) -> float:
     """Power of wrenches (m, 6), world axes, on nodes (m,)."""
     return float(np.sum(wrench[:, :3] * node[nodes, N_W : N_W + 3] + wrench[:, 3:] * node[nodes, N_V : N_V + 3]))
 

@@ -33,7 +33,7 @@ MORE = 2  # polynomials beyond those of the basis, on each panel
 # Parts of the length by which more of them may move a robot without a word. Large errors are estimated up to three times too
 # large, so a robot that is said to lack modes is off by a tenth of its length.
 FEW_MODES, FEW_INTERVALS = 0.15, 0.02
-FEW, FADING = 2, 0.15  # the last modes of a strain, and the size [rad] below which too little is left to the next ones
+FADING, BEFORE = 0.15, 0.3  # size [rad] of the last mode below which too little is left; share of the one before it
 TURN_OF_INTERVAL = 0.8  # [rad] up to which the error of an interval does not matter
 
 
@@ -103,7 +103,8 @@ def doubtful(system: System, q: Floats) -> Floats:
         for _, basis in part.rod.strains.items():
             last = own[:, at : at + basis.size]
             turned = last.sum(axis=1) * longest / part.length
-            last = last if basis.breakpoints else last[:, -FEW:]
+            if not basis.breakpoints and basis.size > 2:  # (of symmetric shapes every other mode is zero)
+                last = np.maximum(last[:, -1:], BEFORE * last[:, -2:-1])
             size = np.maximum(size, np.maximum(last.max(axis=1) / FADING, turned / TURN_OF_INTERVAL))
             at += basis.size
     return size

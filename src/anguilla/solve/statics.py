@@ -23,7 +23,7 @@ from anguilla.results import Equilibrium, Status
 from anguilla.solve.closing import SINGULAR_START, Path, broken, close, crushed, loose, path_from, settle
 from anguilla.solve.downhill import BALANCED, balances, neutral, nudged, relaxed, slide
 from anguilla.solve.flow import ProjectiveFlow, follow
-from anguilla.solve.judging import FALLS, MAY_FLUTTER, adrift, contradiction, restlessness, unbalanced
+from anguilla.solve.judging import FALLS, MAY_FLUTTER, adrift, balanced, contradiction, restlessness, unbalanced
 from anguilla.solve.newton import (
     CONVERGED,
     COUNTERS,
@@ -157,10 +157,15 @@ def statics(
 
 def _wrong(system: System, loads: Loads, q: Floats, lam: Floats, limit: float) -> str:
     """Why a state is no equilibrium after all, whatever led there; maybe nothing."""
-    left, name = unbalanced(system, loads, q, lam)
-    if not left <= limit:
-        return f"{left:.2g} of its loads are left unbalanced on {name!r}"
+    if not balanced(system, loads, q, lam, limit):
+        left, name = unbalanced(system, loads, q, lam)
+        if not left <= limit:
+            return f"{left:.2g} of its loads are left unbalanced on {name!r}"
     return contradiction(system, loads, q, lam)
+
+
+def _in_balance(system: System, loads: Loads, q: Floats, lam: Floats) -> bool:
+    return balanced(system, loads, q, lam, BALANCED) or unbalanced(system, loads, q, lam)[0] <= BALANCED
 
 
 @dataclass
@@ -180,7 +185,7 @@ class _Solver:
         system, before = self.system, (q.copy(), lam.copy())
         for _ in range(2):  # forces may be left after corrections that are small in all other respects
             status = self._solve(loads, q, lam)
-            if status != CONVERGED or unbalanced(system, loads, q, lam)[0] <= BALANCED:
+            if status != CONVERGED or _in_balance(system, loads, q, lam):
                 return status
         q[:], lam[:] = before
         return DIVERGED

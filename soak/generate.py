@@ -473,7 +473,10 @@ def _actuate(dice: Dice, spec: dict, sizes: dict) -> None:
         if dice.chance(0.15) and kind == "tension":
             what["friction"] = dice.between(0.05, 0.3)
         if kind == "tension":
-            spec["actuators"].append({"name": name, "what": what, "input": _signal(dice, short(pull), sizes)})
+            pulled = _signal(dice, short(pull), sizes)
+            if isinstance(pulled, dict) and pulled["signal"] == "sine":  # a tendon cannot push
+                pulled = {"signal": "swing", "value": pulled["value"], "rate": pulled["rate"]}
+            spec["actuators"].append({"name": name, "what": what, "input": pulled})
             continue
         what["by"] = "length"
         if dice.chance(0.4):

@@ -3,9 +3,11 @@
 import generate
 import pretend
 import report
-import run
 import shrink
 import workers
+from script_modules import ROOT, script
+
+run = script(ROOT / "soak" / "run.py", "soak_run")  # benchmarks have a run.py too
 
 
 def test_shrinking_leaves_what_the_fault_needs():

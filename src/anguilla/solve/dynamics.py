@@ -31,6 +31,7 @@ from anguilla.solve.newton import (
     CONVERGED,
     COUNTERS,
     EXPLANATION,
+    FRESH,
     IMPACT,
     SINGULAR,
     STARTING,
@@ -130,12 +131,21 @@ class _Motion:
                 row = table.at(k).row[at : at + 3 * len(driven)]
                 q[k, driven], v[k, driven] = row[::3], row[1::3]
 
-    def again(self, q: Floats, v: Floats, inputs: Inputs | None = None) -> _Motion:
-        """Another motion of the same kind, from another state, in memory of its own; it does not know of jumps."""
+    def again(self, system: System | None = None, inputs: Inputs | None = None) -> _Motion:
+        """Another motion of the same kind, of another system if given; it does not know of jumps."""
         given = self.inputs if inputs is None else inputs
-        other = _Motion(self.system.twin(), self.scheme, self.tolerance, q.copy(), v.copy(), given)
+        other = _Motion(system or self.system, self.scheme, self.tolerance, self.q.copy(), self.v.copy(), given)
         other.smooth, other.settles = self.smooth, self.settles
         return other
+
+    def restart(self, q: Floats, v: Floats) -> None:
+        """Forget everything and stand at another state."""
+        for array in self.state:
+            array[:] = 0.0
+        self.system._loads.cables.slip[:] = UNKNOWN
+        self.q[:], self.v[:] = q, v
+        self.memory.memory[:] = FRESH
+        self.cutting = fresh_cutting()
 
     def next_jump(self, step: int) -> int:
         """Number of the first jump in a step or after it."""
@@ -203,7 +213,7 @@ class _Motion:
 
     def balance(self, t: Floats, q: Floats, v: Floats, inputs: Inputs | None = None) -> Floats:
         """Accelerations (nt, n) that balance the states (q, v) (nt, n) at times t (nt,) [s], in memory of their own."""
-        apart = self.again(self.q, self.v, inputs)
+        apart = self.again(self.system.twin(), inputs)
         a, table = np.zeros_like(q), apart.loads(t)
         for k in range(len(t)):
             if not self.system.is_plain:

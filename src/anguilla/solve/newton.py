@@ -51,6 +51,8 @@ FREE = 10.0
 # touches
 USABLE, ALPHA, BETA, CONTRACTION, SLACKS, STARTING, MISSED, SOON = range(8)
 
+FRESH = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0)  # of a solver that has not begun
+
 # counters
 COUNTERS = ("iterations", "factorisations", "halvings", "eased")
 ITERATIONS, FACTORISATIONS, HALVINGS, EASED = range(4)
@@ -83,7 +85,7 @@ def scratch(n: int, m: int = 0) -> Scratch:
     """Allocate the memory of the Newton solver for n coordinates and m constraints."""
     d, step, last, left, right = (np.zeros(n + m) for _ in range(5))
     q, v, a, q0, v0, a0, drift = (np.zeros(n) for _ in range(7))
-    memory, counters = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]), np.zeros(4, np.int64)
+    memory, counters = np.array(FRESH), np.zeros(4, np.int64)
     matrix, spare, pivot = np.zeros((n + m, n + m)), np.zeros((n + m, n + m)), np.zeros(n + m, np.int64)
     return Scratch(
         d, matrix, pivot, step, last, left, right, q, v, a, q0, v0, a0, drift, spare, memory, np.zeros((2, n)), counters

@@ -37,6 +37,8 @@ INSTANTS = 16  # of a window or of a motion at which states are looked at
 CLEAR, CERTAIN, CAREFUL = 0.008, 1.5, 1.2
 SMALL = 0.005  # sum of local errors (part of the length) of a motion that need not be looked at closer
 WHOLE = 0.9  # part of a motion that stands for all of it
+STILL, ROUND_OFF = 1e-6, 1e-9  # [rad] a robot that moves by less stands still; energies to which others are round-off
+STRUGGLE = 4  # halvings in a step, on average, that are worth a word
 FEW = 20  # cut steps that are worth a word on their own
 
 
@@ -59,8 +61,12 @@ def judge(motion: _Motion, run: Trajectory, dt: float, every: int, *, controlled
         controlled: whether steps were chosen by their error.
 
     """
-    steps, cut = every * (len(run.t) - 1), int(motion.cutting[CUT])
+    steps = every * (len(run.t) - 1)
+    cut, halved = min(int(motion.cutting[CUT]), steps), run.status.counters["halvings"]
+    left = [array.copy() for array in motion.state[5:]]  # what loads remember
     time = None if controlled else _time_error(motion, run, dt, every)
+    for array, value in zip(motion.state[5:], left, strict=True):
+        array[:] = value
     gain, when = _energy_gain(run)
     deep = _penetration(run)
     told = []
@@ -70,6 +76,11 @@ def judge(motion: _Motion, run: Trajectory, dt: float, every: int, *, controlled
         told.append(
             f"{run.robot.name!r} gains {100 * gain:.2g} % of its energy from nothing until t = {when:.4g} s: take a smaller "
             f"dt, such as {_nice(0.25 * dt):g}."
+        )
+    if halved > STRUGGLE * steps and not told and not cut:
+        told.append(
+            f"Newton found the steps of {run.robot.name!r} only by halving its corrections {halved} times: the motion may be "
+            f"wrong. Compare with a smaller dt, such as {_nice(0.5 * dt):g}."
         )
     if cut > MANY * steps and (told or 2 * cut > steps or cut > FEW):
         told.append(
@@ -119,8 +130,9 @@ def _time_error(motion: _Motion, run: Trajectory, dt: float, every: int) -> Time
         return TimeError(everything, float(run.t[-1]), len(run.system.tree.mass) - 1)
     places, tumbles = _nodes(run.system), joints > CLEAR
     found = []
+    again = motion.again()
     for number, (first, last) in enumerate(_starts(motion, run, rows, count, touches)):
-        window = _Window(motion, run, first * rows, 2.0 * dt, stride // 2, rows, places)
+        window = _Window(again, run, first * rows, 2.0 * dt, stride // 2, rows, places)
         length = min(max(math.ceil(SHARE * count), LEAST if every == 1 else 2), last - first)
         while window.add(length) and window.reached < last - first:
             surely = CERTAIN * TIME < window.size
@@ -199,7 +211,7 @@ class _Window:
     """A piece of a motion that is computed again with steps twice as long, and may grow.
 
     Args:
-        motion: what the time loop left.
+        again: another motion of the same robot, which the window may use.
         run: the motion.
         row: stored state at which the window begins.
         step: long step [s].
@@ -210,12 +222,13 @@ class _Window:
     """
 
     def __init__(
-        self, motion: _Motion, run: Trajectory, row: int, step: float, each: int, rows: int, places: tuple[Ints, Floats]
+        self, again: _Motion, run: Trajectory, row: int, step: float, each: int, rows: int, places: tuple[Ints, Floats]
     ) -> None:
         self.run, self.row, self.step, self.each, self.rows = run, row, step, each, rows
         self.nodes, self.radii = places
         self.length = _length(run, self.nodes)
-        self.again = motion.again(run.q[row], run.v[row])
+        self.again = again
+        again.restart(run.q[row], run.v[row])
         self.reached = 0  # strides
         self.where = int(self.nodes[-1])
         self._errors: list[tuple[int, float]] = []  # stride, error
@@ -229,7 +242,6 @@ class _Window:
         out = (*(np.zeros((length + 1, len(again.q))) for _ in range(3)), np.zeros((length + 1, len(again.lam))))
         try:
             if not self.reached:
-                again.system._loads.frames.state[:] = 0.0
                 again.begin(t, self.step)
                 again.settle(t, self.step)
             loads = again.loads(t + (np.arange(steps) + again.scheme[4]) * self.step)
@@ -284,6 +296,11 @@ def _energy_gain(run: Trajectory) -> tuple[float | None, float]:
     total, lowest = energy["total"], np.minimum.accumulate(energy["total"])
     gain = total - lowest
     play = float(np.max(energy["kinetic"]) + np.ptp(energy["elastic"]) + np.ptp(energy["gravitational"]))
+    system = run.system
+    firm = np.diag(system.elastic_stiffness()) / system.tree.scale**2
+    size = np.max(np.abs(energy["elastic"])) + np.max(np.abs(energy["gravitational"]))
+    if play < STILL**2 * float(np.max(firm, initial=0.0)) + ROUND_OFF * float(size):
+        return 0.0, 0.0  # it stands still
     k = int(np.argmax(gain))
     return (float(gain[k]) / play if play > 0.0 else 0.0), float(some.t[k])
 

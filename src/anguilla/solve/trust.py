@@ -4,7 +4,9 @@ The error of the time steps is estimated on windows of the motion, at its start 
 again, from the stored state at their beginning, with steps twice as long. A method of second order is then off by three times
 the error of the motion itself in that window. How the difference grows from the first half of a window to the second tells
 how errors add up: in proportion to time where nothing forgets them (an undamped swing), hardly where damping or a given
-motion does. A window grows until it is clear what it says of the whole motion: of most motions a few per cent suffice.
+motion does. A window grows until it is clear what it says of the whole motion: of most motions a few per cent suffice, and
+those whose local errors add up to little are not computed again at all. Steps twice as long may be too long for what the
+steps of the motion still follow; so before a word is said, a part of the window is computed with steps half as long too.
 """
 
 from __future__ import annotations
@@ -34,12 +36,14 @@ PLACES = 12  # of the robot at which motions are compared
 INSTANTS = 16  # of a window or of a motion at which states are looked at
 # estimates (parts of the length) below which a window need not grow, as parts of what is told above which it need not, and
 # by which they are raised: schemes at the edge of what they resolve are off by a little more than their order says
-CLEAR, CERTAIN, CAREFUL = 0.008, 1.5, 1.2
-SMALL = 0.005  # sum of local errors (part of the length) of a motion that need not be looked at closer
+CLEAR, CERTAIN, CAREFUL = 0.01, 1.5, 1.2
+SMALL = (
+    0.1  # sum of local errors (part of the length) of a motion that need not be looked at closer: a bound, and far off
+)
+CHECKED = 0.25  # part of a motion that is computed with short steps before a word is said
 WHOLE = 0.9  # part of a motion that stands for all of it
 STILL, ROUND_OFF = 1e-6, 1e-9  # [rad] a robot that moves by less stands still; energies to which others are round-off
 STRUGGLE = 4  # halvings in a step, on average, that are worth a word
-FEW = 20  # cut steps that are worth a word on their own
 
 
 class TimeError(NamedTuple):
@@ -82,7 +86,8 @@ def judge(motion: _Motion, run: Trajectory, dt: float, every: int, *, controlled
             f"Newton found the steps of {run.robot.name!r} only by halving its corrections {halved} times: the motion may be "
             f"wrong. Compare with a smaller dt, such as {_nice(0.5 * dt):g}."
         )
-    if cut > MANY * steps and (told or 2 * cut > steps or cut > FEW):
+    unsure = time is None or time.size > 0.5 * TIME
+    if 2 * cut > steps or (cut > MANY * steps and (told or unsure)):
         told.append(
             f"{cut} of {steps} steps of {run.robot.name!r} were too long for Newton and cut into pieces: the motion may be "
             "wrong. Compare with a smaller dt, or give error=1e-3."
@@ -132,7 +137,7 @@ def _time_error(motion: _Motion, run: Trajectory, dt: float, every: int) -> Time
     found = []
     again = motion.again()
     for number, (first, last) in enumerate(_starts(motion, run, rows, count, touches)):
-        window = _Window(again, run, first * rows, 2.0 * dt, stride // 2, rows, places)
+        window = _Window(again, run, first * rows, 2.0 * dt, stride // 2, rows, places, 1.0 / 3.0)
         length = min(max(math.ceil(SHARE * count), LEAST if every == 1 else 2), last - first)
         while window.add(length) and window.reached < last - first:
             surely = CERTAIN * TIME < window.size
@@ -141,7 +146,13 @@ def _time_error(motion: _Motion, run: Trajectory, dt: float, every: int) -> Time
             length = min(window.reached, last - first - window.reached)
         if window.reached:
             at = float(run.t[min((first + window.reached) * rows, len(run.t) - 1)])
-            found.append(TimeError(CAREFUL * window.expected(count), at, window.where))
+            size = CAREFUL * window.expected(count)
+            if size > TIME:
+                length = min(window.reached, max(math.ceil(CHECKED * count), 2))
+                finer = _Window(again, run, first * rows, 0.5 * dt, 2 * stride, rows, places, 4.0 / 3.0)
+                if finer.add(length):
+                    size *= min(finer.size / max(window.until(length), 1e-300), 1.0)
+            found.append(TimeError(size, at, window.where))
             if window.reached > WHOLE * count:
                 return found[-1]  # nothing is left to guess
     return max(found, key=lambda one: one.size) if found else None
@@ -208,23 +219,25 @@ def _length(run: Trajectory, nodes: Ints) -> float:
 
 
 class _Window:
-    """A piece of a motion that is computed again with steps twice as long, and may grow.
+    """A piece of a motion that is computed again with other steps, twice or half as long, and may grow.
 
     Args:
         again: another motion of the same robot, which the window may use.
         run: the motion.
         row: stored state at which the window begins.
-        step: long step [s].
-        each: long steps in a stride, from one compared state to the next.
+        step: its step [s].
+        each: its steps in a stride, from one compared state to the next.
         rows: stored states in a stride.
         places: nodes at which states are compared, and their radii [m].
+        share: error of the motion as a part of the difference to these steps, for a method of second order.
 
     """
 
     def __init__(
-        self, again: _Motion, run: Trajectory, row: int, step: float, each: int, rows: int, places: tuple[Ints, Floats]
-    ) -> None:
-        self.run, self.row, self.step, self.each, self.rows = run, row, step, each, rows
+        self, again: _Motion, run: Trajectory, row: int, step: float, each: int, rows: int, places: tuple[Ints, Floats],
+        share: float,
+    ) -> None:  # fmt: skip
+        self.run, self.row, self.step, self.each, self.rows, self.share = run, row, step, each, rows, share
         self.nodes, self.radii = places
         self.length = _length(run, self.nodes)
         self.again = again
@@ -259,7 +272,7 @@ class _Window:
         two = _motion_of(run.system, self.nodes, np.ascontiguousarray(q[some]))
         moved = np.linalg.norm(two[:, :, S_X : S_X + 3] - one[:, :, S_X : S_X + 3], axis=2)
         turned = np.linalg.norm(two[:, :, :9] - one[:, :, :9], axis=2) / math.sqrt(2.0)
-        error = (moved + self.radii * turned) / (3.0 * self.length)
+        error = self.share * (moved + self.radii * turned) / self.length
         if np.max(error) >= self.size:
             self.where = int(self.nodes[np.argmax(np.max(error, axis=0))])
         self._errors += zip(strides.tolist(), np.max(error, axis=1).tolist(), strict=True)
@@ -268,7 +281,11 @@ class _Window:
     @property
     def size(self) -> float:
         """The largest error so far."""
-        return max((error for _, error in self._errors), default=0.0)
+        return self.until(self.reached)
+
+    def until(self, stride: int) -> float:
+        """The largest error up to a stride."""
+        return max((error for k, error in self._errors if k <= stride), default=0.0)
 
     def expected(self, count: int) -> float:
         """The error of a motion of so many strides, if it goes on to grow as it did from the first half to the second."""

@@ -10,7 +10,7 @@ NAN = float("nan")
 
 def build(strains=None, force=None, follower=False, name="robot"):
     robot = ag.Robot(name)
-    material = ag.Material(young=1e5, poisson=0.4, density=1000.0)
+    material = ag.Material(young=1e6, poisson=0.4, density=1000.0)
     rod = ag.Rod(0.5, ag.Circle(0.02), material, strains or ag.kirchhoff(2))
     arm = robot.add(rod, at=robot.ground, name="arm")
     if force is not None:
@@ -165,9 +165,9 @@ def test_statics_that_fails_raises_with_the_last_good_state():
     assert internal == pytest.approx(factor * external, abs=1e-8 * np.max(np.abs(internal)))
 
 
-@pytest.mark.parametrize("force", [(0.0, 0.0, 50.0), (0.0, 0.0, 1e200)], ids=["large", "absurd"])
+@pytest.mark.parametrize("force", [(0.0, 0.0, 1e4), (0.0, 0.0, 1e200)], ids=["large", "absurd"])
 def test_statics_that_fails_at_once_gives_finite_numbers(force):
-    robot, arm = build(force=force, follower=True)
+    robot, arm = build(ag.kirchhoff(3), force=force, follower=True)
     result = ag.statics(robot, iterations=1, raise_on_failure=False)
     assert not result.status.success and "stopped at" in result.status.message
     assert np.all(np.isfinite(result.q)) and np.all(np.isfinite(result.pose(arm.tip)))

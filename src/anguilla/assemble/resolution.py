@@ -82,7 +82,7 @@ def resolution(system: System, loads: Loads, q: Floats, v: Floats, a: Floats, la
             turn[layout.nodes[1:]], shift[layout.nodes[1:]] = own
             size = float(np.max(np.abs(_displacement(system, layout, *own))))
             worst = max(worst, (layout.part.name, size), key=lambda one: one[1])
-        found.append(_carried(system, rods, turn, shift) / system.model.length)
+        found.append(_carried(system, rods, turn, shift) / system.length)
     return Resolution(found[0], found[1], worst[0])
 
 

@@ -23,7 +23,7 @@ from anguilla.describe.actuators import refuse_pushing
 from anguilla.errors import AnguillaWarning, DescriptionError, as_array, as_number, refuse
 from anguilla.loads.table import GRAVITY, KIND, MAGNET, ROW, TIME, Constraints, Loads
 from anguilla.mechanics.compile import Model, compile_robot
-from anguilla.mechanics.tree import Floats, Ints, Tree, Workspace, workspace
+from anguilla.mechanics.tree import FIXED, ROD, Floats, Ints, Tree, Workspace, workspace
 
 __all__ = ["Inputs", "LoadTable", "System"]
 
@@ -113,6 +113,17 @@ class System:
     def spatial(self) -> Tree:
         """The tree, computed in space: to find wrenches out of the plane of a flat robot."""
         return self.tree._replace(flat=np.zeros(1, np.int64))
+
+    @cached_property
+    def length(self) -> float:
+        """The longest way along the parts of the robot, from one on the ground to a tip [m]: its length, as users say."""
+        tree = self.tree
+        way = np.where(tree.kind == ROD, tree.length, 0.0)
+        fixed = (tree.kind == FIXED) & (tree.parent > 0)
+        way[fixed] = np.linalg.norm(tree.fixed[fixed, 9:12], axis=1)
+        for i in range(1, len(way)):
+            way[i] += way[tree.parent[i]]
+        return max(float(self.model.length), float(np.max(way)))
 
     def twin(self) -> System:
         """The same compiled robot with memory of its own, so that both may be used at once."""

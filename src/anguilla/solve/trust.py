@@ -6,7 +6,7 @@ the error of the motion itself in that window. How the difference grows from the
 how errors add up: in proportion to time where nothing forgets them (an undamped swing), hardly where damping or a given
 motion does. A window grows until it is clear what it says of the whole motion: of most motions a few per cent suffice, and
 those whose local errors add up to little are not computed again at all. Steps twice as long may be too long for what the
-steps of the motion still follow; so before a word is said, a part of the window is computed with steps half as long too.
+steps of the motion still follow; so before a word is said, the window is computed with steps half as long.
 """
 
 from __future__ import annotations
@@ -36,11 +36,9 @@ PLACES = 12  # of the robot at which motions are compared
 INSTANTS = 16  # of a window or of a motion at which states are looked at
 # estimates (parts of the length) below which a window need not grow, as parts of what is told above which it need not, and
 # by which they are raised: schemes at the edge of what they resolve are off by a little more than their order says
-CLEAR, CERTAIN, CAREFUL = 0.01, 1.5, 1.2
-SMALL = (
-    0.1  # sum of local errors (part of the length) of a motion that need not be looked at closer: a bound, and far off
-)
-CHECKED = 0.25  # part of a motion that is computed with short steps before a word is said
+CLEAR, CERTAIN, CAREFUL = 0.008, 1.5, 1.2
+# sum of local errors (part of the length) of a motion that need not be looked at closer, and the part of it that lasts
+SMALL, TYPICAL = 0.1, 0.15
 WHOLE = 0.9  # part of a motion that stands for all of it
 STILL, ROUND_OFF = 1e-6, 1e-9  # [rad] a robot that moves by less stands still; energies to which others are round-off
 STRUGGLE = 4  # halvings in a step, on average, that are worth a word
@@ -131,8 +129,9 @@ def _time_error(motion: _Motion, run: Trajectory, dt: float, every: int) -> Time
         return None
     touches = any(isinstance(load, Contact) for load in run.system.robot.loads)
     joints, everything = _local_errors(run, dt)
-    if every == 1 and everything < SMALL and joints < 0.2 * SMALL and not touches:
-        return TimeError(everything, float(run.t[-1]), len(run.system.tree.mass) - 1)
+    if every == 1 and everything < SMALL and joints < 0.5 * TIME and not touches:
+        return TimeError(max(joints, TYPICAL * everything), float(run.t[-1]), len(run.system.tree.mass) - 1)
+    way = np.cumsum(np.sqrt(np.einsum("ti,i->t", run.v**2, run.system.tree.scale**2)))
     places, tumbles = _nodes(run.system), joints > CLEAR
     found = []
     again = motion.again()
@@ -141,17 +140,15 @@ def _time_error(motion: _Motion, run: Trajectory, dt: float, every: int) -> Time
         length = min(max(math.ceil(SHARE * count), LEAST if every == 1 else 2), last - first)
         while window.add(length) and window.reached < last - first:
             surely = CERTAIN * TIME < window.size
-            if surely or (window.expected(count) < CLEAR and not (tumbles and number == 0)):
+            if surely or (window.expected(way) < CLEAR and not (tumbles and number == 0)):
                 break
             length = min(window.reached, last - first - window.reached)
         if window.reached:
             at = float(run.t[min((first + window.reached) * rows, len(run.t) - 1)])
-            size = CAREFUL * window.expected(count)
+            size = CAREFUL * window.expected(way)
             if size > TIME:
-                length = min(window.reached, max(math.ceil(CHECKED * count), 2))
                 finer = _Window(again, run, first * rows, 0.5 * dt, 2 * stride, rows, places, 4.0 / 3.0)
-                if finer.add(length):
-                    size *= min(finer.size / max(window.until(length), 1e-300), 1.0)
+                size = finer.settle(way, window.reached, last - first, size)
             found.append(TimeError(size, at, window.where))
             if window.reached > WHOLE * count:
                 return found[-1]  # nothing is left to guess
@@ -210,8 +207,8 @@ def _nodes(system: System) -> tuple[Ints, Floats]:
 
 
 def _length(run: Trajectory, nodes: Ints) -> float:
-    """What errors are measured by [m]: the length of the longest rod; of bodies alone, the room their motion takes."""
-    length = run.system.model.length
+    """What errors are measured by [m]: the length of the robot; of bodies alone, the room their motion takes."""
+    length = run.system.length
     if np.any(run.system.tree.strain_scale > 0.0):
         return length
     place = _motion_of(run.system, nodes, np.ascontiguousarray(run._some(INSTANTS).q))[:, :, S_X : S_X + 3]
@@ -283,16 +280,29 @@ class _Window:
         """The largest error so far."""
         return self.until(self.reached)
 
+    def settle(self, way: Floats, length: int, most: int, before: float) -> float:
+        """The expected error of the whole motion, from `length` strides, and more, up to `most`, as long as it is in doubt.
+
+        Without an answer it is that from before.
+        """
+        while self.add(length) and TIME < self.expected(way) and self.reached < most:
+            length = min(self.reached, most - self.reached)
+        return self.expected(way) if self.reached else before
+
     def until(self, stride: int) -> float:
         """The largest error up to a stride."""
         return max((error for k, error in self._errors if k <= stride), default=0.0)
 
-    def expected(self, count: int) -> float:
-        """The error of a motion of so many strides, if it goes on to grow as it did from the first half to the second."""
+    def expected(self, way: Floats) -> float:
+        """The error of the whole motion, if it goes on to grow along its way as it did from the first half to the second.
+
+        way (nt,) is that up to each stored state: where a robot has come to rest, errors grow no more.
+        """
         early = max((error for k, error in self._errors if 2 * k <= self.reached), default=0.0)
         late = max((error for k, error in self._errors if 2 * k > self.reached), default=0.0)
         growth = min(max(math.log2(late / early), 0.0), 1.0) if early > 0.0 and late > 0.0 else 1.0
-        return max(early, late) * (count / self.reached) ** growth
+        own = float(way[self.row + self.reached * self.rows] - way[self.row])
+        return max(early, late) * max(float(way[-1]) / max(own, 1e-300), 1.0) ** growth
 
 
 def _motion_of(system: System, nodes: Ints, q: Floats) -> Floats:

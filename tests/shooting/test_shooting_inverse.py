@@ -135,6 +135,7 @@ def column(load, tie=None):
     ("tie", "loads"),
     [(None, (0.25, 2.25)), (ag.Fixed(), (4.0, 8.1830)), (ag.Spherical(), (2.0457, 6.0468))],
 )
+@pytest.mark.filterwarnings("ignore:The equilibrium of 'robot' is unstable")
 def test_conjugate_points_of_euler_columns(tie, loads):
     for k, load in enumerate(loads):
         below, above = (shooting.stability(column(f * load, tie), segments=40) for f in (0.98, 1.02))
@@ -144,6 +145,36 @@ def test_conjugate_points_of_euler_columns(tie, loads):
     if tie is None:
         points = shooting.stability(column(0.75)).conjugate_points
         assert np.allclose(points, 1 - 1 / np.sqrt(3), atol=1 / 60)
+
+
+def mast(height, gravity=-9.81):
+    """A round mast (E = 1 MPa, r = 1 cm, 1000 kg/m^3) that stands, or hangs, clamped at its foot."""
+    robot = ag.Robot("mast", gravity=(gravity, 0, 0))
+    rod = ag.Rod(height, ag.Circle(0.01), ag.Material(young=1e6, poisson=0.45, density=1000), ag.kirchhoff(4))
+    return robot, robot.add(rod, at=robot.ground)
+
+
+def test_an_equilibrium_says_that_it_is_unstable():
+    """Greenhill: a mast of weight w per length stands up to w L^3 / EI = 7.8373."""
+    weight, EI = 1000 * np.pi * 1e-4 * 9.81, 1e6 * np.pi * 1e-8 / 4
+    limit = (7.8373 * EI / weight) ** (1 / 3)
+    stands = shooting.statics(mast(0.99 * limit)[0])
+    assert stands.status.message.endswith("1 load step")
+    robot, _ = mast(1.01 * limit)
+    with pytest.warns(ag.AnguillaWarning, match="The equilibrium of 'mast' is unstable"):
+        heavy = shooting.statics(robot)
+    assert "(unstable: the robot would leave it by itself)" in heavy.status.message
+    again = shooting.statics(robot, start=heavy)  # a start was chosen: no warning, but it is said
+    assert "unstable" in again.status.message
+    assert "unstable" not in shooting.statics(mast(3 * limit, gravity=9.81)[0]).status.message  # it hangs
+
+
+def test_what_cannot_be_judged_is_said():
+    robot, arm = mast(0.2)
+    robot.load(ag.TipWrench(arm, force=(0, 1e-3, 0), follower=True))
+    assert "(stability not judged)" in shooting.statics(robot).status.message
+    robot, _ = mast(0.2)
+    assert "(stability not judged)" in shooting.statics(robot, shoots=1).status.message
 
 
 def test_a_buckled_shape_is_stable_and_followers_are_refused():

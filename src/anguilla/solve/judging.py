@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eig, solve_triangular
+from scipy.linalg import eig
 
 from anguilla.assemble.reactions import evaluate
 from anguilla.assemble.system import System
@@ -200,7 +200,7 @@ def linear(system: System, loads: Loads, q: Floats, lam: Floats, *, own_units: b
     if not largest < ABSURD:
         return None
     root = 1.0 / (scale * np.sqrt(np.maximum(own, LEAST * largest) if largest and own_units else np.ones(n)))
-    free = np.setdiff1d(np.arange(n), loads.driven)
+    free = np.setdiff1d(np.arange(n), loads.driven) if len(loads.driven) else np.arange(n)
     right = np.diag(root)[:, free]
     left = right
     if len(rows):
@@ -236,8 +236,7 @@ def restlessness(system: System, loads: Loads, q: Floats, lam: Floats) -> str:
     if same and np.max(np.abs(skew)) <= SYMMETRIC * max(1.0, float(np.max(np.abs(A)))):
         return "" if factor is not None else FALLS
     if same and factor is not None:
-        half = solve_triangular(factor, skew, lower=True)
-        if np.linalg.norm(solve_triangular(factor, half.T, lower=True)) <= 2.0 * LIGHT:
+        if np.linalg.norm(np.linalg.solve(factor, np.linalg.solve(factor, skew).T)) <= 2.0 * LIGHT:
             return ""
     return _growth(system, loads, q, lam, found, factor is not None and same)
 
@@ -247,12 +246,12 @@ def _growth(system: System, loads: Loads, q: Floats, lam: Floats, found: Linear,
     n, zero = system.size, np.zeros(system.size)
     evaluate(system, loads, q, zero, zero, lam)
     M = found.left.T @ system._by_acceleration(loads, lam)[:n] @ found.right
-    C = found.left.T @ system._by_rate(loads, lam)[:n] @ found.right
     _, s, vt = np.linalg.svd(found.stiffness)
-    level = vt[s <= RANK * s[0]].T
-    rest = free_basis(level.T)
-    test = free_basis((M @ level).T)
-    A, C, M = (test.T @ matrix @ rest for matrix in (found.stiffness, C, M))
+    rest = test = np.eye(len(s))
+    if s[-1] <= RANK * s[0]:
+        level = vt[s <= RANK * s[0]].T
+        rest, test = free_basis(level.T), free_basis((M @ level).T)
+    A, M = (test.T @ matrix @ rest for matrix in (found.stiffness, M))
     squares = eig(A, M, right=False)
     squares = squares[np.isfinite(squares)]
     largest = float(np.max(np.abs(squares), initial=0.0))
@@ -262,6 +261,7 @@ def _growth(system: System, loads: Loads, q: Floats, lam: Floats, found: Linear,
     if np.any(grows & (sure.real < 0.0) & (np.abs(sure.imag) <= LIGHT * np.abs(sure))):
         return FALLS
     if np.any(grows):
+        C = test.T @ (found.left.T @ system._by_rate(loads, lam)[:n] @ found.right) @ rest
         unit, f = 1.0 / np.sqrt(largest), len(A)
         one, none = np.eye(f), np.zeros((f, f))
         pair = np.block([[none, one], [-A, -C / unit]]), np.block([[one, none], [none, M / unit**2]])
@@ -271,7 +271,7 @@ def _growth(system: System, loads: Loads, q: Floats, lam: Floats, found: Linear,
         if np.any(rates.real > LIGHT * np.abs(rates)):
             return FLUTTERS if np.any(C) else MAY_FLUTTER
     if not definite and len(sure) < len(squares):  # those too slow for digits, by their stiffness alone
-        values = eig(test.T @ found.stiffness @ rest, test.T @ rest, right=False)
+        values = eig(A, test.T @ rest, right=False)
         if np.any((values.real < -FLAT) & (np.abs(values.imag) <= LIGHT * np.abs(values))):
             return FALLS
     return ""

@@ -27,10 +27,14 @@ from anguilla.solve.shooting.shape import StaticShape
 from anguilla.solve.shooting.solver import newton
 from anguilla.solve.shooting.state import LAM, POS
 
-__all__ = ["Stability", "stability"]
+__all__ = ["Stability", "judged", "stability"]
 
 NOT_SYMMETRIC = 1e-5
 ALMOST_LOCKED = 1e-6
+LEVEL = (
+    1e-6  # of a segment's own stiffness: what falls off less is level, as a round column that may buckle to any side
+)
+UNSTABLE, NOT_JUDGED = "unstable: the robot would leave it by itself", "stability not judged"
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,26 @@ def stability(shape: StaticShape, *, segments: int = 60) -> Stability:
     """
     if not isinstance(shape, StaticShape) or shape.problem is None:
         raise DescriptionError("shape must be an equilibrium found by shooting.statics.")
-    problem, u = _refined(shape, as_count(segments, "segments"))
+    return _jacobi(*_refined(shape, as_count(segments, "segments")))
+
+
+def judged(problem: Problem, u: Unknowns) -> str:
+    """UNSTABLE or NOT_JUDGED if an equilibrium is so, or nothing; with the segments that it was found with."""
+    f = problem.fields
+    kept = f.compliance.copy(), f.hooke.copy()
+    try:
+        _refuse_trees(problem)
+        _loosen(problem)
+        problem.evaluate(u, True)
+        return "" if _jacobi(problem, u, LEVEL).stable else UNSTABLE
+    except (DescriptionError, np.linalg.LinAlgError):  # not that kind of robot or load; segments too long for it
+        return NOT_JUDGED
+    finally:
+        f.compliance[:], f.hooke[:] = kept
+
+
+def _jacobi(problem: Problem, u: Unknowns, level: float = 0.0) -> Stability:
+    """Jacobi's test of an equilibrium whose transfers have been evaluated."""
     last = problem.count - 1
     Z, L = _far_end(problem, u, last)
     scale, energy = problem.scale[:6], problem.force_scale * problem.length
@@ -88,7 +111,7 @@ def stability(shape: StaticShape, *, segments: int = 60) -> Stability:
                 # in units of the segment's own stiffness, so that small eigenvalues keep their digits
                 root = np.linalg.inv(np.linalg.cholesky(0.5 * (stiffness + stiffness.T)))
                 values = np.linalg.eigvalsh(root @ (0.5 * (hessian + hessian.T)) @ root.T)
-                found += [float(at[s])] * int(np.sum(values < 0.0))
+                found += [float(at[s])] * int(np.sum(values < -level))
         Y = np.linalg.solve(T, np.vstack([Z, L]))
         Y = Y / np.max(np.abs(Y), axis=0)
         Z, L = Y[:6], Y[6:]
@@ -110,9 +133,7 @@ def _refined(shape: StaticShape, segments: int) -> tuple[Problem, Unknowns]:
     """The same equilibrium with many short segments."""
     old = shape.problem
     assert old is not None
-    parents = old.nodes.parent
-    if old.jointed or len(set(parents.tolist())) != len(parents):
-        raise DescriptionError("stability is for one chain of rods and bodies on fixed joints, clamped at its root.")
+    _refuse_trees(old)
     problem = Problem(
         old.robot,
         shoots=segments,
@@ -122,11 +143,7 @@ def _refined(shape: StaticShape, segments: int) -> tuple[Problem, Unknowns]:
         follow_strain=old.follow_strain,
         stress=old.stress,
     )
-    # a locked strain may yield a millionth of a bent rod: without any, some ends could not be moved at all
-    yields = ALMOST_LOCKED / np.repeat([problem.force_scale * problem.length**2, problem.force_scale], 3)
-    f, locked = problem.fields, problem.fields.compliance == 0.0
-    f.compliance[:] = np.where(locked, yields, f.compliance)
-    f.hooke[:] = 1.0 / f.compliance
+    _loosen(problem)
     u = shape.unknowns_at(problem)
     problem.load(shape.t, shape.inputs)
     out = newton(problem, u, tolerance=1e-9, most=20)
@@ -134,6 +151,20 @@ def _refined(shape: StaticShape, segments: int) -> tuple[Problem, Unknowns]:
         raise SolverError(f"The equilibrium could not be refined: {out.reason}.", result=shape)
     problem.evaluate(out.unknowns, True)
     return problem, out.unknowns
+
+
+def _refuse_trees(problem: Problem) -> None:
+    parents = problem.nodes.parent
+    if problem.jointed or len(set(parents.tolist())) != len(parents):
+        raise DescriptionError("stability is for one chain of rods and bodies on fixed joints, clamped at its root.")
+
+
+def _loosen(problem: Problem) -> None:
+    """Let a locked strain yield a millionth of a bent rod: without any, some ends could not be moved at all."""
+    yields = ALMOST_LOCKED / np.repeat([problem.force_scale * problem.length**2, problem.force_scale], 3)
+    f, locked = problem.fields, problem.fields.compliance == 0.0
+    f.compliance[:] = np.where(locked, yields, f.compliance)
+    f.hooke[:] = 1.0 / f.compliance
 
 
 def _chain_ends(problem: Problem) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -10,13 +11,14 @@ import numpy as np
 
 from anguilla import lie
 from anguilla.describe import Robot
-from anguilla.errors import DescriptionError, SolverError, as_count, as_flag, as_number, as_positive
+from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_count, as_flag, as_number, as_positive
 from anguilla.results import Status
 from anguilla.solve.shooting.jointing import joint_efforts
 from anguilla.solve.shooting.network import refuse_shapes
 from anguilla.solve.shooting.problem import Inputs, Problem, Stress, Unknowns
 from anguilla.solve.shooting.shape import StaticShape, fields_of
 from anguilla.solve.shooting.solver import SOLVERS, Outcome
+from anguilla.solve.shooting.stability import NOT_JUDGED, UNSTABLE, judged
 from anguilla.solve.shooting.ties import Join
 
 __all__ = ["statics"]
@@ -36,7 +38,9 @@ def statics(
     """Find a static equilibrium by shooting along the rods, without modes.
 
     The full load is tried first, from the rest shape or from `start`; when that fails, or turns a section too far at
-    once, loads, inputs and gaps of ties grow in steps that adapt themselves.
+    once, loads, inputs and gaps of ties grow in steps that adapt themselves. The message of the status says whether a chain
+    of rods and bodies under conservative loads is unstable there (`shooting.stability`); of other robots, and with two
+    shoots or fewer, that stability was not judged.
 
     Args:
         robot: rods and bodies, with any joints between them.
@@ -78,8 +82,10 @@ def statics(
             follow_strain=follow_strain, tolerance=tolerance, iterations=iterations, raise_on_failure=False,
         )  # fmt: skip
     u, ok, message, counters = _continuation(problem, inputs, t, start, solver, tolerance, iterations, coarse)
+    doubt = judged(problem, u) if ok and shoots > FEW else NOT_JUDGED if ok else ""
     problem.evaluate(u, False)
     _, strain = fields_of(problem)
+    message += f" ({doubt})" if doubt else ""
     status = Status(ok, message, counters, time.perf_counter() - began)
     result = StaticShape(
         robot, status, problem.network, problem.node_states[None].copy(), strain[None],
@@ -93,6 +99,9 @@ def statics(
             "straight rod under compression has no unique answer."
         )
         raise SolverError(f"No equilibrium of {robot.name!r}: {message}.", result=result, advice=advice)
+    if doubt == UNSTABLE and start is None:
+        remedy = "A start (start=...) next to another shape leads there."
+        warnings.warn(f"The equilibrium of {robot.name!r} is {doubt}. {remedy}", AnguillaWarning, stacklevel=2)
     return result
 
 

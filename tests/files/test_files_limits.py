@@ -154,3 +154,36 @@ def test_a_json_file_of_too_many_values_is_refused():
     with pytest.raises(FileError, match="characters"):
         read_text_file('{"parts": [' + "[]," * 3_000_000 + "[]]}")
     assert time.process_time() - began < 2.0
+
+
+def test_a_yaml_file_of_too_many_characters_is_refused():
+    with pytest.raises(FileError, match="500000"):
+        read_text_file("description: " + "x" * 500_000)
+
+
+def test_a_small_yaml_file_that_unfolds_by_its_aliases_is_refused():
+    names = "abcdef"
+    lines = ["a: &a [" + ", ".join("0" * 10) + "]"]
+    lines += [
+        f"{new}: &{new} [" + ", ".join([f"*{old}"] * 10) + "]" for old, new in zip(names, names[1:], strict=False)
+    ]
+    began = time.process_time()
+    with pytest.raises(FileError, match="200000 values"):
+        read_text_file("\n".join(lines) + "\n")
+    assert time.process_time() - began < 10.0
+
+
+def test_forty_levels_are_read_and_no_more():
+    for levels, words in ((30, "no such section"), (45, "at most 40 levels")):
+        with pytest.raises(FileError, match=words):
+            read_text_file("deep: " + "[" * levels + "]" * levels + "\n")
+        with pytest.raises(FileError, match=words):
+            read_text_file('{"deep": ' + "[" * levels + "]" * levels + "}")
+
+
+def test_long_and_deep_formulas_are_refused():
+    assert Expression("+".join(["(" + "+".join(["1"] * 30) + ")"] * 29))() == 870.0
+    with pytest.raises(DescriptionError, match="at most 2000 characters"):
+        Expression("+".join(["1"] * 1100))
+    with pytest.raises(DescriptionError, match="more than 60 levels"):
+        Expression("-(" * 70 + "1" + ")" * 70)

@@ -202,3 +202,20 @@ def test_folders_that_are_something_else_are_left_alone(tmp_path):
     (tmp_path / "broken" / "sweep.json").write_text("{")
     with pytest.raises(ag.DescriptionError, match="is damaged"):
         ag.load(tmp_path / "broken")
+
+
+def test_a_sweep_that_announces_too_many_runs_is_refused(study):
+    ag.sweep(jobs.pair, ag.grid(x=[1.0, 2.0], y=[1.0]), file=study, workers=1)
+    head = json.loads((study / "sweep.json").read_text())
+    head["axes"] = {"x": list(range(2000)), "y": list(range(2000))}
+    (study / "sweep.json").write_text(json.dumps(head))
+    with pytest.raises(ag.DescriptionError, match="4000000 runs"):
+        ag.load(study)
+
+
+def test_a_sweep_with_too_many_bytes_of_parameters_is_not_read(study):
+    ag.sweep(jobs.pair, ag.grid(x=[1.0], y=[1.0]), file=study, workers=1)
+    with open(study / "sweep.json", "r+b") as file:
+        file.truncate(500_000_001)  # without a byte more on the disk
+    with pytest.raises(ag.DescriptionError, match="more than 500000000 bytes"):
+        ag.load(study)

@@ -6,7 +6,9 @@ import io
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import module_from_spec
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ USUAL, POSSIBLE = (5e-4, 5.0), (1e-4, 100.0)  # sizes [m] that need no question,
 SOLIDS, FLATS = ("tetra", "tetra10"), ("triangle", "triangle6")
 MIDDLES = ((0, 1), (1, 2), (0, 2), (0, 3), (1, 3), (2, 3))  # ends of the edges of nodes 4 to 9, in the order of VTK
 MOST_BYTES = 2_000_000_000
+FREE, FACTOR = 10_000_000, 10  # numbers of points in any file of Gmsh; beyond, times its bytes
 READERS = {".vtk": "vtk", ".vtu": "vtu", ".inp": "abaqus", ".mesh": "medit", ".meshb": "medit"}
 POOR = 0.02  # below this shape an element spoils the accuracy
 
@@ -42,25 +45,78 @@ def _read(file: Path) -> Any:
         raise DescriptionError(
             f"read_mesh: {file.name} may name other files or unfold to any size; convert it to .vtu or .msh."
         )
+    if suffix != ".msh":
+        reader = READERS.get(suffix)
+        return getattr(_meshio(), reader).read(str(file)) if reader else _meshio().read(file)
     with _Ending(open(file, "rb", buffering=0)) as stream:
-        ansys = suffix == ".msh" and stream.peek(1)[:1] == b"("
-        if ansys:
+        if stream.peek(1)[:1] == b"(":
             return _meshio().ansys.read(stream)
-    reader = "gmsh" if suffix == ".msh" else READERS.get(suffix)
-    return getattr(_meshio(), reader).read(str(file)) if reader else _meshio().read(file)
+        return _gmsh(stream, FREE + FACTOR * size)
+
+
+def _gmsh(stream: _Ending, most: int) -> Any:
+    """What meshio reads in a file of Gmsh, if no count and no number of a point there is above the most allowed.
+
+    meshio makes tables as long as the largest number of a point says, and lists as long as counts say, before it looks
+    whether so much is in the file. Its readers work here as ever, in copies of their modules with a watched numpy.
+    """
+    main = _meshio().gmsh.main
+    readers = {}
+    for version, reader in main._readers.items():
+        spec = reader.__spec__
+        readers[version] = module_from_spec(spec)
+        spec.loader.exec_module(readers[version])
+        readers[version].np = _Frugal(most)
+    return FunctionType(main.read_buffer.__code__, vars(main) | {"_readers": readers})(stream)
+
+
+class _Frugal:
+    """numpy that reads no integer above a limit, and makes no array longer than that."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+    def _bounded(self, numbers: Any) -> Any:
+        if np.any(np.asarray(numbers) > self._most):
+            raise EOFError(f"a count or a number of a point is above {self._most}, more than a file of its size needs")
+        return numbers
+
+    def fromfile(self, *arguments: Any, **options: Any) -> Any:
+        found = np.fromfile(*arguments, **options)
+        return self._bounded(found) if found.dtype.kind in "iu" else found
+
+    def full(self, shape: Any, *arguments: Any, **options: Any) -> Any:
+        return np.full(self._bounded(shape), *arguments, **options)
+
+    def ones(self, shape: Any, *arguments: Any, **options: Any) -> Any:
+        return np.ones(self._bounded(shape), *arguments, **options)
+
+    def empty(self, shape: Any, *arguments: Any, **options: Any) -> Any:
+        return np.empty(self._bounded(shape), *arguments, **options)
+
+    def arange(self, end: Any, *arguments: Any, **options: Any) -> Any:
+        return np.arange(self._bounded(end), *arguments, **options)
 
 
 class _Ending(io.BufferedReader):
-    """A file that is not read for ever beyond its end, as meshio does when a bracket is not closed."""
+    """A file that is not read for ever beyond its end, as meshio does when a bracket is not closed or a count is wrong."""
 
     _beyond = 0
 
-    def read(self, size: int | None = -1) -> bytes:
-        found = super().read(size)
+    def _counted(self, found: bytes) -> bytes:
         self._beyond = 0 if found else self._beyond + 1
         if self._beyond > 1000:
             raise EOFError("it ends too early")
         return found
+
+    def read(self, size: int | None = -1) -> bytes:
+        return self._counted(super().read(size))
+
+    def readline(self, size: int | None = -1) -> bytes:
+        return self._counted(super().readline(size))
 
 
 @contextmanager
@@ -107,6 +163,8 @@ def read_mesh(path: str | Path, *, unit: str | float | None = None, merge: float
             )
         points = scale * np.asarray(data.points, dtype=float)[:, :3]
         tets = np.concatenate([block.data[:, :4] for block in data.cells if block.type in SOLIDS]).astype(np.int64)
+        if not np.all((0 <= tets) & (tets < len(points))):
+            raise DescriptionError(f"read_mesh: {file.name} has tetrahedra with points that it does not have.")
         label = _merged(points, reach) if reach > 0.0 else np.arange(len(points))
         used, renumbered = np.unique(label[tets], return_inverse=True)
         number = np.full(len(points), -1, dtype=np.int64)

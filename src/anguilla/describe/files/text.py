@@ -119,10 +119,13 @@ def _open_brackets(text: str) -> int:
     return deepest
 
 
-def _from_json(value: Any, place: tuple[str, int, int]) -> Node:
+def _from_json(value: Any, place: tuple[str, int, int], depth: int = 0) -> Node:
+    if depth > MOST_DEPTH:
+        raise _error(place, "is nested too deeply", f"Use at most {MOST_DEPTH} levels.")
     if isinstance(value, dict):
-        return Node({key: _from_json(item, place) for key, item in value.items()}, place, dict.fromkeys(value, place))
-    return Node([_from_json(item, place) for item in value] if isinstance(value, list) else value, place)
+        items = {key: _from_json(item, place, depth + 1) for key, item in value.items()}
+        return Node(items, place, dict.fromkeys(value, place))
+    return Node([_from_json(item, place, depth + 1) for item in value] if isinstance(value, list) else value, place)
 
 
 def _error(place: tuple[str, int, int], message: str, suggestion: str) -> FileError:

@@ -32,7 +32,7 @@ def given():
     rng = np.random.default_rng(0)
     n = build().size
     return (
-        3.0 * rng.random((STEPS + 1, 2)),
+        0.5 + 3.0 * rng.random((STEPS + 1, 2)),  # far enough from slack
         0.4 * rng.standard_normal(n),
         0.3 * rng.standard_normal(n),
         np.array([1e6, 0.3]),

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from anguilla.results import Trajectory
     from anguilla.solve.dynamics import _Motion
 
-SHARE, LEAST = 0.05, 4  # part of a motion that a window takes at first, and least number of its long steps
+SHARE, LEAST = 0.08, 4  # part of a motion that a window takes at first, and least number of its long steps
 PLACES = 12  # of the robot at which motions are compared
+LIVELIER = 2.0  # square of the speed, or of accelerations, beside those of the start, that a window of its own is worth
 INSTANTS = 16  # of a window or of a motion at which states are looked at
 # estimates (parts of the length) below which a window need not grow, as parts of what is told above which it need not, and
 # by which they are raised: schemes at the edge of what they resolve are off by a little more than their order says
@@ -186,10 +187,12 @@ def _starts(motion: _Motion, run: Trajectory, rows: int, count: int, touches: bo
     hit, least = run._integrated, max(math.ceil(SHARE * count), 2)
     signal = hit if touches and hit is not None else run.v
     rough = np.einsum("ti,i->t", signal[::rows][: count + 1] ** 2, run.system.tree.scale**2)
+    first = float(np.max(rough[: least + 1]))
     rough[:least], rough[max(count // 2, least + 1) :] = -1.0, -1.0  # a window must have room to grow
-    peak = int(np.argmax(rough)) - (least // 2 if touches else 0)
+    peak = int(np.argmax(rough))
+    peak = max(peak - (least // 2 if touches else 0), 0) if rough[peak] > LIVELIER * first else 0
     found = []
-    for begin in dict.fromkeys((0, max(peak, 0))):
+    for begin in dict.fromkeys((0, peak)):
         behind = int(max((end + 1 for end in ends if end <= begin and end > 0), default=0))
         begin = max(min(begin, count - least), behind)
         last = int(min((end for end in ends if end > begin), default=count))

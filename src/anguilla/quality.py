@@ -22,7 +22,6 @@ class Quality:
         events: instants [s] at which loads jump, and the motion begins anew.
         cut_steps: number of steps that were too long for Newton, and cut into pieces.
         steps: number of steps.
-        space_error: estimated error that intervals and modes make, as a part of the length; None if it was not estimated.
         messages: what is wrong, in sentences; nothing if the motion can be trusted.
 
     """
@@ -33,7 +32,6 @@ class Quality:
     events: tuple[float, ...] = ()
     cut_steps: int = 0
     steps: int = 0
-    space_error: float | None = None
     messages: tuple[str, ...] = ()
 
     @property

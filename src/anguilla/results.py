@@ -94,14 +94,6 @@ class _States(Kept):
         loads = system.loads(self._t[at], self.inputs).at(0)
         return resolution(system, loads, self._q[k], self._v[k], a, self._lam[k])
 
-    @cached_property
-    def resolution(self) -> Resolution:
-        """How well modes and intervals resolve the robot: the error that finer ones would mend, estimated.
-
-        Of a motion, at the instant that asks most of them.
-        """
-        return self._resolved(int(np.argmax(doubtful(self.system, self._q))))
-
     @property
     def coordinates(self) -> list[str]:
         """Labels of the coordinates, the columns of q."""
@@ -385,6 +377,11 @@ class Equilibrium(_States):
         """Coordinates (n,)."""
         return self._q[0]
 
+    @cached_property
+    def resolution(self) -> Resolution:
+        """How well modes and intervals resolve the equilibrium: the error that more of them would mend, estimated."""
+        return self._resolved(0)
+
     @property
     def error_estimate(self) -> float:
         """Estimated error for want of modes and intervals, as a part of the robot's length; `resolution` has its parts."""
@@ -416,6 +413,18 @@ class Trajectory(_States):
     """
 
     quality: Quality | None = field(default=None, repr=False)
+
+    @cached_property
+    def space_error(self) -> float:
+        """Estimated error for want of modes and intervals, at the instant that asks most of them, as a part of the length.
+
+        `quality` judges the time steps alone; this takes a millisecond more.
+        """
+        return self._resolved(int(np.argmax(doubtful(self.system, self._q)))).total
+
+    def resolved(self, t: float) -> Resolution:
+        """How well modes and intervals resolve the state nearest to a time t [s]: the error that more would mend, estimated."""
+        return self._resolved(int(np.argmin(np.abs(self._t - t))))
 
     def _some(self, count: int) -> Trajectory:
         """The motion at so many of its states at most."""

@@ -92,7 +92,7 @@ def judge(motion: _Motion, run: Trajectory, dt: float, every: int, *, controlled
             "wrong. Compare with a smaller dt, or give error=1e-3."
         )
     events = tuple(jump.at for jump in motion.jumps)
-    quality = Quality(None if time is None else time.size, gain, deep, events, cut, steps, None, tuple(told))
+    quality = Quality(None if time is None else time.size, gain, deep, events, cut, steps, tuple(told))
     return quality, " ".join(told)
 
 

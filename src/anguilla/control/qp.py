@@ -61,6 +61,7 @@ def solve_qp(
     feasible = flag > 0
     if not feasible:
         x = _least_violation(H, f, A, low, high)
+    x = np.clip(x, low[: len(f)], high[: len(f)])  # its tolerance is 1e-6: a tendon that must not push would, a little
     value = np.concatenate([x, A @ x])
     slack = 1e-9 * (1.0 + np.abs(value))
     active = np.where(value <= low + slack, -1, np.where(value >= high - slack, 1, 0))

@@ -423,7 +423,7 @@ class Trajectory(_States):
         return self._resolved(int(np.argmax(doubtful(self.system, self._q)))).total
 
     def resolved(self, t: float) -> Resolution:
-        """How well modes and intervals resolve the state nearest to a time t [s]: the error that more would mend, estimated."""
+        """How well modes and intervals resolve the state nearest to t [s]: the error that more would mend, estimated."""
         return self._resolved(int(np.argmin(np.abs(self._t - t))))
 
     def _some(self, count: int) -> Trajectory:

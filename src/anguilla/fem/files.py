@@ -66,7 +66,7 @@ def _gmsh(stream: _Ending, most: int) -> Any:
         spec = reader.__spec__
         readers[version] = module_from_spec(spec)
         spec.loader.exec_module(readers[version])
-        readers[version].np = _Frugal(most)
+        vars(readers[version])["np"] = _Frugal(most)
     return FunctionType(main.read_buffer.__code__, vars(main) | {"_readers": readers})(stream)
 
 

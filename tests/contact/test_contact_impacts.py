@@ -30,6 +30,8 @@ def heights(run):
     return (z + v**2 / (2 * G))[tops]
 
 
+# heights are what matters here; what a scheme that damps loses in an impact puts the next ones off in time, and it says so
+@pytest.mark.filterwarnings("ignore:The time steps of 'ball':anguilla.errors.AnguillaWarning")
 @pytest.mark.parametrize("dt", [1e-2, 3e-3, 1e-3, 3e-4])
 @pytest.mark.parametrize(
     "method",

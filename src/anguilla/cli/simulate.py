@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -99,7 +100,7 @@ def _run(
 
 def _report(output: Output, result: Any) -> None:
     counters, wall, simulated = result.status.counters, result.status.seconds, float(result.t[-1])
-    energy = {name: value[-1] for name, value in result.energy.items()}
+    energy, space = {name: value[-1] for name, value in result.energy.items()}, result.space_error
     output.table(
         [
             ("robot", f"{result.robot.name}, {result.system.size} coordinates"),
@@ -107,7 +108,15 @@ def _report(output: Output, result: Any) -> None:
             ("", f"{wall:.3f} s of wall time, {simulated / max(wall, 1e-9):.1f} times real time"),
             *((name, f"{point(place)} at the end") for name, place in tips(result).items()),
             ("energy", f"{energy['total']:.4g} J at the end, {energy['kinetic']:.3g} J of motion"),
+            *([("quality", str(result.quality))] if result.quality is not None else []),
+            *(
+                [("", f"More modes and intervals would move it by about {space:.1%} of its length.")]
+                if space > 5e-4
+                else []
+            ),
         ]
     )
     output.facts |= {"duration": simulated, "steps": counters["steps"], "wall_seconds": wall, "counters": counters}
     output.facts |= {"positions": tips(result), "energy": energy, "message": result.status.message}
+    quality = {} if result.quality is None else asdict(result.quality) | {"ok": result.quality.ok}
+    output.facts["quality"] = quality | {"space_error": space}

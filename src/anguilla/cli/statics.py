@@ -43,13 +43,20 @@ def statics_command(
     options = dict(file.statics) | ({} if t is None else {"t": t})
     given = inputs_at(inputs_of(file, inputs), options.get("t", 0.0))
     result = statics(file.robot, inputs=given, **options)
+    error = result.error_estimate
     output.table(
         [
             ("robot", f"{file.robot.name}, {result.system.size} coordinates"),
             ("equilibrium", result.status.message),
             *((name, point(place)) for name, place in tips(result).items()),
+            *(
+                [("quality", f"More modes and intervals would move it by about {error:.1%} of its length.")]
+                if error > 5e-4
+                else []
+            ),
         ]
     )
     output.facts |= {"q": dict(zip(result.coordinates, result.q.tolist(), strict=True)), "positions": tips(result)}
     output.facts |= {"energy": result.energy, "counters": result.status.counters, "message": result.status.message}
+    output.facts["error_estimate"] = error
     return finish(output, result, out, plot)

@@ -63,7 +63,11 @@ class PlainRobot:
         self.stiffness = self._stiffness()
 
     def _stiffness(self):
-        """Integral of B^T H B over all rods, by Gauss quadrature between breakpoints."""
+        """Integral of B^T H B over all rods, by Gauss quadrature between breakpoints.
+
+        The stress of a constant strain of an even rod is summed at the points of the intervals, where forces work on it:
+        that makes a difference to modes of degree four and more.
+        """
         out = np.zeros((self.size, self.size))
         x, w = np.polynomial.legendre.leggauss(40)
         for layout in self.layouts:
@@ -73,6 +77,19 @@ class PlainRobot:
                 X = a + 0.5 * (b - a) * (1.0 + x)
                 table = strain_table(part, X, layout.coordinates, self.size)
                 out += np.einsum("m,mk,mki,mkj->ij", 0.5 * (b - a) * w, part.rod.hooke(X), table, table)
+        for part, X, h, table, _, _ in self.rods:
+            if (
+                any(basis.breakpoints for _, basis in part.rod.strains.items())
+                or np.ptp(part.rod.hooke(X), axis=0).any()
+            ):
+                continue
+            sums = np.einsum("m,k,mgki,mgkj->ij", 0.5 * h, part.rod.hooke(X)[0], table, table)
+            at = next(layout.coordinates.start for layout in self.layouts if layout.part is part)
+            for _, basis in part.rod.strains.items():
+                if basis.degree > 3:
+                    own = slice(at, at + basis.size)
+                    out[at, own] = out[own, at] = sums[at, own]
+                at += basis.size
         return out
 
     def motion(self, q, v):

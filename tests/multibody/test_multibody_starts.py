@@ -7,6 +7,7 @@ import pytest
 from test_multibody_limits import coordinates, four_bar, four_bar_angles
 
 import anguilla as ag
+from anguilla import lie
 
 
 def arch(joint, angle=1.0):
@@ -97,3 +98,19 @@ def test_what_is_held_twice_in_a_plane_is_still_told():
     robot.close(robot.part("coupler").at((0.8, 0, 0)), rocker.at((0.7, 0, 0)), joint=ag.Spherical(), name="again")
     with pytest.warns(ag.AnguillaWarning, match=r"2 of 8 constraints are redundant and left out: again \(2\)"):
         ag.simulate(robot, duration=1e-3, dt=1e-3, start=start)
+
+
+@pytest.mark.parametrize("joint", [ag.Fixed(), ag.Spherical()], ids=["clamped", "pinned"])
+def test_a_rod_held_at_its_full_length_is_refused_at_once_if_it_is_pushed(joint):
+    """It cannot give way without stretching: the warning of redundant constraints said that its motion is not affected."""
+    for strains in (ag.kirchhoff(4), ag.extensible_kirchhoff(4)):
+        robot = ag.Robot("beam", gravity=(0, 0, -9.81))
+        rod = ag.Rod(0.5, ag.Circle(0.01), ag.Material(young=1e6, poisson=0.45, density=1000, damping=0.02), strains)
+        arm = robot.add(rod, at=robot.ground, name="rod")
+        robot.close(robot.ground, arm.tip, joint=joint, pose=lie.pose(None, (0.5, 0, 0)), name="grip")
+        if "stretch" in strains:
+            assert ag.statics(robot).position(arm.section(0.25))[2] < -1e-3
+            continue
+        for solve in (ag.statics, lambda robot: ag.simulate(robot, duration=0.1, dt=0.01)):
+            with pytest.raises(ag.SolverError, match=r"starts singular: grip .* 'rod' .*Let the rod stretch"):
+                solve(robot)

@@ -196,3 +196,31 @@ def test_internal_wrench_jumps_at_a_point_load():
     wrench = ag.statics(robot).wrench(arm, X)
     np.testing.assert_allclose(wrench[:, 2], [force * middle, force * middle / 2, 0, 0], atol=1e-8 * force * LENGTH)
     np.testing.assert_allclose(wrench[:, 4], [force, force, force, 0], atol=1e-8 * force)
+
+
+@pytest.mark.parametrize("basis", [ag.Legendre, ag.Chebyshev, ag.Monomial])
+@pytest.mark.parametrize("modes", [1, 4, 5, 6, 7, 8])
+def test_pure_bending_is_exact_with_any_number_of_modes(modes, basis):
+    """Patch test: a moment at the tip bends a rod to two turns of a circle, whatever the default intervals."""
+    robot, arm = cantilever(ag.Strains(bend_z=basis(modes), stretch=basis(modes)))
+    robot.load(ag.TipWrench(arm, force=(0, 0, 0), moment=(0, 0, 4 * np.pi * EI / LENGTH)))
+    radius = LENGTH / (4 * np.pi)
+    s = np.linspace(0.0, LENGTH, 25)
+    circle = radius * np.stack([np.sin(s / radius), 1.0 - np.cos(s / radius), 0.0 * s], axis=1)
+    error = np.abs(ag.statics(robot).centerline(arm, 25) - circle).max() / LENGTH
+    assert error < (1e-10 if basis is ag.Monomial else 1e-12)
+
+
+def test_stiffness_stays_positive_with_few_intervals():
+    for modes in (5, 8, 12):
+        for intervals in (1, 2, 3, 4, 6):
+            system = ag.System(cantilever(ag.planar(modes), intervals=intervals)[0])
+            assert np.linalg.eigvalsh(system.elastic_stiffness())[0] > 0.0
+
+
+def test_the_stiffness_of_a_tapered_rod_is_integrated_exactly():
+    section = ag.taper(ag.Circle(2 * RADIUS), ag.Circle(RADIUS), LENGTH)
+    few, many = (
+        ag.System(cantilever(ag.planar(6), section=section, intervals=n)[0]).elastic_stiffness() for n in (6, 40)
+    )
+    assert few == pytest.approx(many, rel=1e-12, abs=1e-14 * np.max(many))

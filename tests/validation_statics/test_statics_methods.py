@@ -52,8 +52,9 @@ def test_flow_that_is_too_short_says_so():
 @pytest.mark.parametrize("alpha", [10.0, 40.0])
 def test_load_steps_succeed_where_plain_newton_fails(alpha):
     robot, arm = loaded(ag.planar(14), (0, alpha * EI / LENGTH**2, 0), gravity=(0, 0, 0), intervals=100)
-    assert plain_newton(ag.System(robot)) is None
     eq = ag.statics(robot)
+    plain = plain_newton(ag.System(robot))  # none, or by luck an equilibrium of another shape
+    assert plain is None or np.linalg.norm((plain - eq.q) * eq.system.tree.scale) > 1.0
     steps = eq.status.counters["load_steps"]
     assert eq.status.success and steps > 1
     assert f"{steps} load steps" in eq.status.message

@@ -191,7 +191,7 @@ def _add_part(
         node, lanes = builder.add_joint(part.joint, pose, host)
         pose = np.eye(4)
     grid = rod_grid(part.rod, places, least)
-    grams = [strain_grams(part.rod, basis, strain) for strain, basis in numbered(part.rod)]
+    grams = [strain_grams(part.rod, basis, strain, grid) for strain, basis in numbered(part.rod)]
     nodes, own = builder.add_rod(part.rod, [stiffness for _, stiffness in grams], pose, grid, node)
     layout = PartLayout(part, nodes, joint, strains, entry, grid)
     return layout, lanes + own, _coordinate_scale(part.rod, grams)

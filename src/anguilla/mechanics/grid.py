@@ -9,13 +9,16 @@ from itertools import pairwise
 
 import numpy as np
 
-from anguilla.describe.basis import Basis
+from anguilla.describe.basis import Basis, Chebyshev, Legendre, Monomial
 from anguilla.describe.rod import Rod
 from anguilla.mechanics.tree import Floats, Ints
 
 GAUSS = 0.5 / np.sqrt(3.0)  # the two Gauss points of an interval lie at its middle -+ GAUSS h
 # Nodes closer than this part of the length are one node.
 SAME = 1e-9
+EXACT = 3  # degree up to which two Gauss points an interval are exact
+EVEN = 1e-12  # relative: a stiffness that does not change along the rod
+FEW_POINTS = 0.01  # of the stiffness, by which sums over Gauss points may miss it
 PRODUCT_POINTS = 48  # of the quadrature of densities in a panel
 
 
@@ -138,7 +141,7 @@ def _gauss(count: int) -> tuple[Floats, Floats]:
     return np.polynomial.legendre.leggauss(count)
 
 
-def strain_grams(rod: Rod, basis: Basis, strain: int) -> tuple[Floats, Floats]:
+def strain_grams(rod: Rod, basis: Basis, strain: int, grid: Grid) -> tuple[Floats, Floats]:
     """(k, k) integrals over the rod of basis x basis^T: times 1/L, and times the stiffness of the strain."""
     ends = np.array([0.0, *rod.breakpoints, rod.length])
     points, w = _gauss(basis.degree + 12)
@@ -146,4 +149,26 @@ def strain_grams(rod: Rod, basis: Basis, strain: int) -> tuple[Floats, Floats]:
     X = (ends[:-1, None] + half * (1.0 + points)).ravel()
     phi, w = basis(X / rod.length), (half * w).ravel()
     stiffness = rod.hooke(X)[:, strain]
-    return phi.T @ (phi * (w / rod.length)[:, None]), phi.T @ (phi * (stiffness * w)[:, None])
+    gram, out = phi.T @ (phi * (w / rod.length)[:, None]), phi.T @ (phi * (stiffness * w)[:, None])
+    even = 0.0 < np.max(stiffness) <= (1.0 + EVEN) * np.min(stiffness)
+    if even and basis.degree > EXACT and isinstance(basis, Legendre | Chebyshev | Monomial):
+        _pass_patch_test(out, stiffness[0] * phi[0, 0] * _sums(basis, grid))
+    return gram, out
+
+
+def _sums(basis: Basis, grid: Grid) -> Floats:
+    """Sums (k,) of functions over the Gauss points of the intervals [m]."""
+    return np.repeat(0.5 * np.diff(grid.X), 2) @ basis(gauss_points(grid.X).ravel() / grid.X[-1])
+
+
+def _pass_patch_test(stiffness: Floats, at_points: Floats) -> None:
+    """Let a constant strain, the first function, have the stress on all functions (k,) that is summed at the Gauss points.
+
+    Forces work on the strains there. Summed alike, both are in balance exactly under a moment or a pull at the tip. Not if
+    the points are too few for it: the stiffness (k, k) must stay positive.
+    """
+    change = at_points - stiffness[0]
+    change[0] = 0.0
+    if change @ np.linalg.solve(stiffness, change) < FEW_POINTS * stiffness[0, 0]:
+        stiffness[0] += change
+        stiffness[:, 0] += change

@@ -41,6 +41,8 @@ SINGULAR_START = (
 KEPT = 1e-6  # [m, rad, m/s] by which constraints that were left out may miss
 PIECE = 0.2  # [rad, or relative displacement] of a gap that is closed at once
 CRUSHED = 1e-3  # of its length: a rod is squeezed to nothing
+NUDGE = 0.03  # [rad, or relative displacement] to see whether a closed shape can be left
+PUSHED = 1e-9  # of the forces: less does not push it
 TRIES = 5  # of mounting, with growing kicks
 RANK = 1e-9  # singular values of the scaled constraint gradient below this part of the largest are zero
 
@@ -263,7 +265,7 @@ def redundant_rows(system: System, table: LoadTable, q: Floats) -> Ints:
             break
         step = free.T @ rng.standard_normal(len(free))
         step[loads.driven] = 0.0
-        step *= 0.03 / max(float(np.linalg.norm(step)), 1e-300)
+        step *= NUDGE / max(float(np.linalg.norm(step)), 1e-300)
         q, gap = _project(system, loads, move(system.tree, q, step / system.tree.scale), np.ones(system.size))
         if gap > CLOSED:
             break
@@ -357,10 +359,43 @@ def _out_of_plane(system: System, loads: Loads, q: Floats) -> Ints:
     return np.array(found, dtype=np.int64)
 
 
+def _refuse_taut(system: System, loads: Loads, q: Floats) -> None:
+    """Raise an error if loads push a robot in a closed shape that only seems to give way, as a rod pulled straight.
+
+    To first order it may bend out of its line; but a shape that follows the loads that way is closed by going back alone.
+    """
+    zero, scale = np.zeros(system.size), system.tree.scale
+    rods = [part for part in system.robot.parts if isinstance(part, RodHandle) and "stretch" not in part.rod.strains]
+    u, s, vt = np.linalg.svd(_gap(system, loads, q)[1], full_matrices=True)
+    rank = int(np.sum(_large(s)))
+    if rank == len(u) or not rods:
+        return
+    force = evaluate(system, loads, q, zero, zero, np.zeros(system.rows))[: system.size] / scale
+    force[loads.driven] = 0.0
+    step = -(vt[rank:] @ force) @ vt[rank:]
+    step[loads.driven] = 0.0
+    size = float(np.linalg.norm(step))
+    if size <= PUSHED * float(np.linalg.norm(force)):
+        return
+    there, gap = _project(system, loads, move(system.tree, q, NUDGE / size * step / scale), np.ones(system.size))
+    if gap <= CLOSED and np.linalg.norm((there - q) * scale) > 0.3 * NUDGE:
+        return
+    rows = _holonomic(loads)[np.max(np.abs(u[:, rank:]), axis=1) > 0.5]
+    held = ", ".join(dict.fromkeys(system.tables.row_names[k] for k in rows))
+    names = " and ".join(repr(rod.name) for rod in rods)
+    raise SolverError(
+        f"{system.robot.name!r} starts singular: {held} holds it where {names} cannot give way to the loads without "
+        "stretching, as a straight rod held at its full length.",
+        advice="Let the rod stretch (ag.extensible_kirchhoff), or shorten the distance it is held at (robot.close).",
+    )
+
+
 def close(system: System, inputs: Inputs, t: float, q: Floats) -> Floats:
     """Mount the robot from q and drop redundant constraints, with a warning that names them. Returns the closed q."""
     table = system.loads(t, inputs)
     q = mount(system, table, q)
+    if len(_holonomic(table.loads)):
+        _refuse_taut(system, table.loads, q)
     rows = redundant_rows(system, table, q)
     told = np.setdiff1d(rows, _out_of_plane(system, table.loads, q)) if len(rows) else rows
     if len(told):

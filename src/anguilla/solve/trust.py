@@ -133,12 +133,14 @@ def _time_error(motion: _Motion, run: Trajectory, dt: float, every: int) -> Time
     if every == 1 and everything < SMALL and joints < 0.5 * TIME and not touches:
         return TimeError(max(joints, TYPICAL * everything), float(run.t[-1]), len(run.system.tree.mass) - 1)
     way = np.cumsum(np.sqrt(np.einsum("ti,i->t", run.v**2, run.system.tree.scale**2)))
+    counters = run.status.counters  # a start that these steps do not follow, longer ones do not follow either
+    uneven = counters["eased"] > 0 or motion.cutting[CUT] > 0 or counters["halvings"] > counters["steps"]
     places, tumbles = _nodes(run.system), joints > CLEAR
     found = []
     again = motion.again()
     for number, (first, last) in enumerate(_starts(motion, run, rows, count, touches)):
         window = _Window(again, run, first * rows, 2.0 * dt, stride // 2, rows, places, 1.0 / 3.0)
-        length = min(max(math.ceil(SHARE * count), LEAST if every == 1 else 2), last - first)
+        short = length = min(max(math.ceil(SHARE * count), LEAST if every == 1 else 2), last - first)
         while window.add(length) and window.reached < last - first:
             surely = CERTAIN * TIME < window.size
             if surely or (window.expected(way) < CLEAR and not (tumbles and number == 0)):
@@ -147,9 +149,9 @@ def _time_error(motion: _Motion, run: Trajectory, dt: float, every: int) -> Time
         if window.reached:
             at = float(run.t[min((first + window.reached) * rows, len(run.t) - 1)])
             size = CAREFUL * window.expected(way)
-            if size > TIME:
+            if size > TIME or (uneven and number == 0):
                 finer = _Window(again, run, first * rows, 0.5 * dt, 2 * stride, rows, places, 4.0 / 3.0)
-                size = finer.settle(way, window.reached, last - first, size)
+                size = finer.settle(way, window.reached if size > TIME else short, last - first, size)
             found.append(TimeError(size, at, window.where))
             if window.reached > WHOLE * count:
                 return found[-1]  # nothing is left to guess
@@ -288,7 +290,7 @@ class _Window:
 
         Without an answer it is that from before.
         """
-        while self.add(length) and TIME < self.expected(way) and self.reached < most:
+        while self.add(length) and self.size < CERTAIN * TIME < CERTAIN * self.expected(way) and self.reached < most:
             length = min(self.reached, most - self.reached)
         return self.expected(way) if self.reached else before
 

@@ -154,3 +154,5 @@ def test_friction_is_refused():
     run = ag.simulate(robot, duration=0.05, dt=0.01, inputs={"pull": 1.0})
     with pytest.raises(ag.DescriptionError, match="friction"):
         ag.gradient(run, ag.Rest())
+    with pytest.raises(ag.DescriptionError, match="equilibria with friction"):
+        ag.gradient(ag.statics(robot, inputs={"pull": 1.0}), ag.Reach(rod.tip, (0.2, 0.1, 0.0)))

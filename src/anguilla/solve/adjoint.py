@@ -101,6 +101,10 @@ def _static_multipliers(result: Equilibrium, by_q: Floats) -> tuple[Floats, Floa
     system = result.system
     n, zero = system.size, np.zeros(system.size)
     loads = system.loads(result.t, result.inputs).loads
+    if np.any(loads.cables.friction):
+        raise DescriptionError(
+            "gradient does not serve equilibria with friction of tendons, which changes with the shape. Set friction=0."
+        )
     loads.row[DT] = 0.0
     lam = np.ascontiguousarray(result._lam[0])
     evaluate(system, loads, result.q, zero, zero, lam)

@@ -246,10 +246,10 @@ def _growth(system: System, loads: Loads, q: Floats, lam: Floats, found: Linear,
     n, zero = system.size, np.zeros(system.size)
     evaluate(system, loads, q, zero, zero, lam)
     M = found.left.T @ system._by_acceleration(loads, lam)[:n] @ found.right
-    _, s, vt = np.linalg.svd(found.stiffness)
+    s = np.linalg.svd(found.stiffness, compute_uv=False)
     rest = test = np.eye(len(s))
     if s[-1] <= RANK * s[0]:
-        level = vt[s <= RANK * s[0]].T
+        level = np.linalg.svd(found.stiffness)[2][s <= RANK * s[0]].T
         rest, test = free_basis(level.T), free_basis((M @ level).T)
     A, M = (test.T @ matrix @ rest for matrix in (found.stiffness, M))
     squares = eig(A, M, right=False)

@@ -2,12 +2,14 @@
 
 import faulthandler
 import logging
+from concurrent.futures import Executor, Future
 
 import many_jobs as jobs
 import numpy as np
 import pytest
 
 import anguilla as ag
+from anguilla.many import workers
 from anguilla.many.workers import client_of, fetched
 
 pytestmark = pytest.mark.cluster
@@ -34,6 +36,30 @@ class Lost:
 
 def test_a_result_that_is_lost_before_it_is_fetched_is_an_error_and_no_hang():
     assert isinstance(fetched(Lost()).exception(timeout=5), OSError)
+
+
+class Deserted(Executor):
+    """Stands for a client of Dask whose workers are gone after the first job."""
+
+    begun = 0
+
+    def submit(self, job, *arguments):
+        self.begun += 1
+        future = Future()
+        if self.begun == 1:
+            future.set_result(job(*arguments))
+        return future
+
+    def scheduler_info(self):
+        return {"workers": {}}
+
+
+def test_a_cluster_without_workers_is_not_waited_for_without_end(monkeypatch):
+    monkeypatch.setattr(workers, "LOOK", 0.1)
+    monkeypatch.setattr(workers, "DESERTED", 1.0)
+    with pytest.raises(ag.SolverError, match="all workers of the cluster are gone") as caught:
+        ag.sweep(jobs.square, ag.grid(x=[1.0, 2.0]), executor=Deserted())
+    assert caught.value.result.ok.tolist() == [True, False]
 
 
 def test_a_cluster_is_asked_directly(executor):

@@ -1,13 +1,13 @@
 """Robot files that somebody sends: their formulas end, what they include is read once, from their own folder, untold."""
 
+import itertools
 import time
-from itertools import pairwise
 
 import pytest
 
 from anguilla.describe.files import Expression, FileError, read_file, read_robot, read_text_file
 from anguilla.describe.files import sources as sources_module
-from anguilla.errors import DescriptionError
+from anguilla.errors import AnguillaWarning, DescriptionError
 
 ROBOT = (
     "name: a\nparts: {arm: {rod: {length: %s, section: {type: circle, radius: 0.01}, "
@@ -165,7 +165,7 @@ def test_a_yaml_file_of_too_many_characters_is_refused():
 def test_a_small_yaml_file_that_unfolds_by_its_aliases_is_refused():
     names = "abcdef"
     lines = ["a: &a [" + ", ".join("0" * 10) + "]"]
-    lines += [f"{new}: &{new} [" + ", ".join([f"*{old}"] * 10) + "]" for old, new in pairwise(names)]
+    lines += [f"{new}: &{new} [" + ", ".join([f"*{old}"] * 10) + "]" for old, new in itertools.pairwise(names)]
     began = time.process_time()
     with pytest.raises(FileError, match="200000 values"):
         read_text_file("\n".join(lines) + "\n")
@@ -186,3 +186,24 @@ def test_long_and_deep_formulas_are_refused():
         Expression("+".join(["1"] * 1100))
     with pytest.raises(DescriptionError, match="more than 60 levels"):
         Expression("-(" * 70 + "1" + ")" * 70)
+
+
+@pytest.mark.parametrize(
+    "name", ["/etc/passwd", "C:\\secret.yaml", "file:///etc/passwd", "https://evil.example/a.yaml"]
+)
+def test_absolute_paths_and_addresses_are_refused(tmp_path, name):
+    for section in (f"include: '{name}'\n", f"urdf: {{file: '{name}'}}\n"):
+        (tmp_path / "top.yaml").write_text(section + ROBOT % 0.3)
+        with pytest.raises(FileError, match="absolute path"):
+            read_robot(tmp_path / "top.yaml")
+
+
+def test_meshes_that_a_urdf_file_names_are_not_opened(tmp_path):
+    shape = "<{0}><geometry><mesh filename='{1}'/></geometry></{0}>"
+    shapes = shape.format("visual", "/nonexistent/a.stl") + shape.format("collision", "package://b/c.dae")
+    (tmp_path / "arm.urdf").write_text(
+        f'<robot name="a"><link name="b"><inertial><mass value="1"/></inertial>{shapes}</link></robot>'
+    )
+    (tmp_path / "robot.yaml").write_text("urdf: {file: arm.urdf}\n")
+    with pytest.warns(AnguillaWarning, match="its mesh is not drawn"):
+        assert len(read_robot(tmp_path / "robot.yaml").parts) == 1

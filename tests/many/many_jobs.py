@@ -1,7 +1,10 @@
 """Jobs that worker processes can import. What they do outside their return value is seen in files of a folder."""
 
+import json
 import os
 import signal
+import subprocess
+import sys
 import time
 import uuid
 from pathlib import Path
@@ -78,3 +81,17 @@ def tip(radius, tension):
     robot.actuate("pull", ag.Tendon(arm, ag.parallel(y=0.006)))
     held = ag.statics(robot, inputs={"pull": tension})
     return {"tip": held.position(arm.tip), "energy": held.energy["total"]}
+
+
+def tips(radii, tension):
+    """Tips as another process finds them that loads all of its kernels.
+
+    One that compiles them may differ in the last bits: kernels carry copies of those that they call, compiled in their
+    own surroundings (sums in another order, products joined with sums), and which copy is called depends on what came first.
+    """
+    tip(radii[0], tension)  # compiles them, if nobody has before
+    code = "import json, sys, many_jobs as jobs\n"
+    code += "print(json.dumps([jobs.tip(radius, float(sys.argv[1]))['tip'].tolist() for radius in map(float, sys.argv[2:])]))"
+    command = [sys.executable, "-c", code, str(tension), *map(str, radii)]
+    done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)

@@ -30,8 +30,10 @@ def test_processes_give_what_direct_calls_give():
 
 
 def test_robots_in_a_process_give_the_same_bits():
+    expected = jobs.tips([0.01, 0.02], 1.0)
     table = ag.sweep(jobs.tip, ag.grid(radius=[0.01, 0.02], tension=[1.0]), workers=1, executor="processes")
-    assert np.array_equal(table["tip"], [jobs.tip(0.01, 1.0)["tip"], jobs.tip(0.02, 1.0)["tip"]])
+    assert np.array_equal(table["tip"], expected)
+    assert np.allclose(expected, [jobs.tip(0.01, 1.0)["tip"], jobs.tip(0.02, 1.0)["tip"]], rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")

@@ -279,10 +279,20 @@ def fresh(source, target):
     (shutil.copytree if source.is_dir() else shutil.copyfile)(source, target)
 
 
+def damaged(target, kind, seed):
+    """Damage a file as its seed says, once to three times."""
+    rng = random.Random(f"{kind} {seed}")
+    for k in range(rng.choice([1, 1, 1, 2, 3])):
+        try:
+            KINDS[kind][0](target, rng, again=k > 0)
+        except (OSError, ValueError, KeyError, IndexError, RuntimeError, zipfile.BadZipFile):
+            break  # damaged too much already to be damaged again
+
+
 def main(kind, folder, first, count):
     from anguilla.errors import AnguillaError
 
-    damage, read = KINDS[kind]
+    read = KINDS[kind][1]
     source, target = Path(folder) / kind, Path(folder) / f"damaged_{first}" / kind
     target.parent.mkdir(exist_ok=True)
     for extra in Path(folder).glob("extra*"):
@@ -294,12 +304,7 @@ def main(kind, folder, first, count):
     outcomes, slowest = {"loaded": 0, "refused": 0}, 0.0
     for seed in range(first, first + count):
         fresh(source, target)
-        rng = random.Random(f"{kind} {seed}")
-        for k in range(rng.choice([1, 1, 1, 2, 3])):
-            try:
-                damage(target, rng, again=k > 0)
-            except (OSError, ValueError, KeyError, IndexError, RuntimeError, zipfile.BadZipFile):
-                break  # damaged too much already to be damaged again
+        damaged(target, kind, seed)
         print(json.dumps({"seed": seed}), flush=True)
         began = time.process_time()
         try:

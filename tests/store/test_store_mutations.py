@@ -3,9 +3,13 @@
 import json
 import subprocess
 import sys
+import time
 
 import mutations
 import pytest
+
+import anguilla as ag
+from anguilla.store.hdf5 import MARK
 
 FEW, MANY = 40, 1000
 
@@ -44,6 +48,19 @@ def read_all(valid, kind, first, count, most):
 def test_some_damaged_files(valid, kind):
     found = read_all(valid, kind, 0, FEW, 120)
     assert found["refused"] > 0 and sum(found.values()) == FEW
+
+
+@pytest.mark.parametrize("seed", [1345])
+def test_damage_on_which_hdf5_once_never_ended_is_refused_without_a_seal_too(valid, tmp_path, seed, monkeypatch):
+    monkeypatch.setattr("anguilla.store.netcdf.PATIENCE", 4.0)
+    path = tmp_path / "equilibrium.nc"
+    path.write_bytes((valid / path.name).read_bytes())
+    mutations.damaged(path, path.name, seed)
+    path.write_bytes(path.read_bytes().split(MARK)[0])
+    began = time.monotonic()
+    with pytest.raises(ag.DescriptionError, match="does not come to its end"):
+        ag.load(path)
+    assert time.monotonic() - began < 30.0
 
 
 @pytest.mark.slow

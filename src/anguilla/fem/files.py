@@ -61,7 +61,7 @@ def _gmsh(stream: _Ending, most: int) -> Any:
     whether so much is in the file. Its readers work here as ever, in copies of their modules with a watched numpy.
     """
     main = _meshio().gmsh.main
-    readers = {}
+    readers: dict[str, Any] = {}
     for version, reader in main._readers.items():
         spec = reader.__spec__
         readers[version] = module_from_spec(spec)

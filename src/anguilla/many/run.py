@@ -146,6 +146,7 @@ class _Work:
         try:
             future = self.ended.get(timeout=0.5)  # not longer: Ctrl-C is heard on every system
         except queue.Empty:
+            self.crew.look_after()
             return
         k, began = self.running.pop(future)
         seconds = time.monotonic() - began

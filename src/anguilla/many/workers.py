@@ -34,6 +34,7 @@ __all__ = ["Crew", "Given", "Here", "Processes", "StartError", "Threads", "call"
 
 COMPILING = 120.0  # [s] that others wait for the first job when no kernels are compiled yet
 KEPT = 4000  # letters of a trace
+LOOK, DESERTED = 5.0, 120.0  # [s] between looks for workers of a cluster, and after which those that were are missed
 SINGLE = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
@@ -65,6 +66,9 @@ class Crew:
     def returned(self, future: Future[Run]) -> None:
         """Take note that a job ended."""
 
+    def look_after(self) -> None:
+        """Raise a BrokenExecutor if nobody is left who could do the work; called now and then while nothing ends."""
+
     def end_of(self, future: Future[Run]) -> str:
         """How the process of a job ended that is gone: "late", because the job took too long, or in other words."""
         return "for an unknown reason"
@@ -94,6 +98,18 @@ class Given(Crew):
         self.executor = client_of(executor)
         self.limit = float("inf") if limit is None else limit
         self.begun: set[Future[Run]] = set()
+        self.seen, self.looked = float("inf"), time.monotonic()  # when there were workers last, when we looked last
+
+    def look_after(self) -> None:
+        """Notice that a Dask cluster has lost all of its workers: its jobs would wait for others without end."""
+        now = time.monotonic()
+        if now < self.looked + LOOK or not callable(getattr(self.executor, "scheduler_info", None)):
+            return
+        self.looked = now
+        if self.executor.scheduler_info()["workers"]:
+            self.seen = now
+        elif now > self.seen + DESERTED:
+            raise BrokenExecutor(f"all workers of the cluster are gone, since {now - self.seen:.0f} s")
 
     def submit(self, job: Callable[..., Any], parameters: Mapping[str, Any]) -> Future[Run]:
         """Hand the job over."""
@@ -106,6 +122,7 @@ class Given(Crew):
     def returned(self, future: Future[Run]) -> None:
         """Forget the job."""
         self.begun.discard(future)
+        self.seen = time.monotonic()
 
     def stop(self) -> None:
         """Cancel what has not begun."""

@@ -41,6 +41,7 @@ CLEAR, CERTAIN, CAREFUL = 0.008, 1.5, 1.2
 # sum of local errors (part of the length) of a motion that need not be looked at closer, and the part of it that lasts
 SMALL, TYPICAL = 0.1, 0.15
 WHOLE = 0.9  # part of a motion that stands for all of it
+ENERGIES = 64  # instants at which energies are looked at
 STILL, ROUND_OFF = 1e-6, 1e-9  # [rad] a robot that moves by less stands still; energies to which others are round-off
 STRUGGLE = 4  # halvings in a step, on average, that are worth a word
 
@@ -323,7 +324,7 @@ def _energy_gain(run: Trajectory) -> tuple[float | None, float]:
     """Largest gain of energy as a part of that in play, and its end [s]; None where something works on the robot."""
     if not _passive(run):
         return None, 0.0
-    some = run._some(INSTANTS)
+    some = run._some(ENERGIES)
     energy = some.energy
     total, lowest = energy["total"], np.minimum.accumulate(energy["total"])
     gain = total - lowest

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 __all__ = ["Quality"]
 
 # parts of the length and of the energy in play, above which a motion is not to be trusted
-TIME, ENERGY = 0.02, 0.02
+TIME, ENERGY = 0.02, 0.018
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,8 @@ class Quality:
 
     Attributes:
         time_error: estimated error that the time steps make, the largest displacement as a part of the robot's length (of
-            bodies alone: of the room their motion takes); None if it was not estimated (steps controlled by their error, a single step, steps of other solvers).
+            bodies alone: of the room their motion takes); None if it was not estimated (steps controlled by their error, a
+            single step, steps of other solvers).
         energy_error: largest gain of energy out of nothing, as a part of the energy in play; None where loads work.
         penetration: how deep the robot sinks into obstacles at most, as a part of its thickness there; None without contact.
         events: instants [s] at which loads jump, and the motion begins anew.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 __all__ = ["Quality"]
 
 # parts of the length and of the energy in play, above which a motion is not to be trusted
-TIME, ENERGY = 0.02, 0.018
+TIME, ENERGY = 0.02, 0.02
 
 
 @dataclass(frozen=True)

@@ -81,12 +81,12 @@ def judge(motion: _Motion, run: Trajectory, dt: float, every: int, *, controlled
             f"{run.robot.name!r} gains {100 * gain:.2g} % of its energy from nothing until t = {when:.4g} s: take a smaller "
             f"dt, such as {_nice(0.25 * dt):g}."
         )
-    if halved > STRUGGLE * steps and not told and not cut:
+    unsure = time is None or time.size > 0.5 * TIME
+    if halved > STRUGGLE * steps and unsure and not told and not cut:
         told.append(
             f"Newton found the steps of {run.robot.name!r} only by halving its corrections {halved} times: the motion may be "
             f"wrong. Compare with a smaller dt, such as {_nice(0.5 * dt):g}."
         )
-    unsure = time is None or time.size > 0.5 * TIME
     if 2 * cut > steps or (cut > MANY * steps and (told or unsure)):
         told.append(
             f"{cut} of {steps} steps of {run.robot.name!r} were too long for Newton and cut into pieces: the motion may be "
@@ -328,7 +328,7 @@ def _energy_gain(run: Trajectory) -> tuple[float | None, float]:
     energy = some.energy
     total, lowest = energy["total"], np.minimum.accumulate(energy["total"])
     gain = total - lowest
-    play = float(np.max(energy["kinetic"]) + np.ptp(energy["elastic"]) + np.ptp(energy["gravitational"]))
+    play = float(max(np.max(energy["kinetic"]), np.ptp(energy["elastic"]), np.ptp(energy["gravitational"])))
     system = run.system
     firm = np.diag(system.elastic_stiffness()) / system.tree.scale**2
     size = np.max(np.abs(energy["elastic"])) + np.max(np.abs(energy["gravitational"]))

@@ -289,9 +289,11 @@ class _Window:
     def settle(self, way: Floats, length: int, most: int, before: float) -> float:
         """The expected error of the whole motion, from `length` strides, and more, up to `most`, as long as it is in doubt.
 
-        Without an answer it is that from before.
+        It is that from before without an answer, and where long steps saw nothing and short ones see little in a while.
         """
         while self.add(length) and self.size < CERTAIN * TIME < CERTAIN * self.expected(way) and self.reached < most:
+            if before < TIME and self.size < 0.5 * TIME:
+                return max(before, self.size)
             length = min(self.reached, most - self.reached)
         return self.expected(way) if self.reached else before
 

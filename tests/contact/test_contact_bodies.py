@@ -189,7 +189,6 @@ def _vector(rotation):
     return angle * axis / (2 * np.sin(angle))
 
 
-@pytest.mark.filterwarnings("ignore::anguilla.AnguillaWarning")  # not settled: judge or steps
 def test_a_ball_rolls_to_the_bottom_of_a_bowl():
     """Small rolling oscillations in a hollow sphere: w^2 = 5/7 g / (R - r)."""
     bowl = ag.Sphere((0, 0, 0.5), 0.5, inside=True)

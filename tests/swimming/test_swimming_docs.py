@@ -56,7 +56,6 @@ def test_fish_of_paper_003():
     assert result.speed(result.inverse)[-1] == pytest.approx(-0.2332, abs=2e-4)
 
 
-@pytest.mark.filterwarnings("ignore::anguilla.AnguillaWarning")  # not settled: judge or steps
 def test_swimmer_of_paper_004():
     """Figure 16: D (T+ - T-) is 2 N m cos(w t); the tail of 0.049 N m^2 takes some 0.1 N m; it swims head first."""
     example = load("paper004_swimmer")

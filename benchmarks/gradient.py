@@ -23,7 +23,7 @@ from measure import rounded, show, timed
 from tendon import arm
 
 import anguilla as ag
-from anguilla.solve.dynamics import simulate_system
+from anguilla.solve.steps.dynamics import simulate_system
 
 DT = 0.01  # [s]
 

@@ -20,7 +20,7 @@ import numpy as np
 from cases import CANTILEVERS
 
 import anguilla as ag
-from anguilla.solve import shooting
+from anguilla import shooting
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
 import paper004_flying_rods as flying

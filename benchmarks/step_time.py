@@ -28,11 +28,11 @@ from cases import CANTILEVERS
 from measure import rounded, show
 
 import anguilla as ag
-from anguilla._distant import entry
-from anguilla.assemble.evaluate import residual, tangent
-from anguilla.solve.linear import factorise
-from anguilla.solve.newton import FACTORISATIONS, HALVINGS, ITERATIONS, scratch
-from anguilla.solve.stepping import run
+from anguilla.compiler.distant import entry
+from anguilla.model.evaluate import residual, tangent
+from anguilla.solve.newton.linear import factorise
+from anguilla.solve.newton.newton import FACTORISATIONS, HALVINGS, ITERATIONS, scratch
+from anguilla.solve.steps.stepping import run
 
 DT = 0.002  # [s]
 NEWTON = 3  # iterations of a step

@@ -47,7 +47,7 @@ API = (
     ("solve", "Solve, and read results", "All names are in `anguilla`.", "anguilla", SOLVE),
     ("files", "Robot files", "Read, check and write robot files.", "anguilla",
      {"": "read_robot write_robot read_urdf Expression Table",
-      "anguilla.describe.files": "FileError Problem RobotFile Template add_urdf read_file read_text_file robot_document "
+      "anguilla.files": "FileError Problem RobotFile Template add_urdf read_file read_text_file robot_document "
       "robot_schema robot_text"}),
     ("view", "Pictures", "`anguilla.view(...)` is `anguilla.view.live.show`.", "anguilla",
      {"": "plot animate", "anguilla.view.plots": "snapshots tip_history strain_map wrench_map phase energies",
@@ -55,7 +55,7 @@ API = (
       "anguilla.view.soft": "play_soft SoftShown"}),
     ("control", "Control", "Inverse kinematics, feedback, robustness.", "anguilla.control", {"": "*"}),
     ("fem", "Soft volumes", "Finite elements.", "anguilla.fem", {"": "*"}),
-    ("shooting", "Shooting", "The strong form as a boundary-value problem (paper 003).", "anguilla.solve.shooting",
+    ("shooting", "Shooting", "The strong form as a boundary-value problem (paper 003).", "anguilla.shooting",
      {"": "*"}),
 )  # fmt: skip
 

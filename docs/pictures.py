@@ -16,7 +16,7 @@ import numpy as np
 from PIL import Image
 
 import anguilla as ag
-from anguilla.describe.files import read_file
+from anguilla.files import read_file
 from anguilla.view.live import drive, play
 
 DOCS = Path(__file__).parent

@@ -16,7 +16,7 @@ import numpy as np
 from matplotlib import colormaps
 
 import anguilla as ag
-from anguilla.results import Status
+from anguilla.results.states import Status
 from anguilla.view.style import COLOURS, INK, TIME_MAP, figure, figure_style
 
 LENGTH, RADIUS, YOUNG = 1.0, 0.01, 1e8  # [m], [m] (errata), [Pa]

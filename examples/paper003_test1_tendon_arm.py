@@ -16,7 +16,7 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 import anguilla as ag
-from anguilla.solve import shooting
+from anguilla import shooting
 from anguilla.view.style import COLOURS, FAINT, INK, figure, figure_style
 
 LENGTH, DISK = 0.4, 0.02  # [m]

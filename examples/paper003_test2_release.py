@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 
 import anguilla as ag
-from anguilla.solve import shooting
-from anguilla.solve.shooting.critical import beam_time
+from anguilla import shooting
+from anguilla.shooting.critical import beam_time
 from anguilla.view.style import COLOURS, FAINT, INK, figure, figure_style
 
 LENGTH, DISK = 0.4, 0.02  # [m]

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import anguilla as ag
-from anguilla.solve import shooting
+from anguilla import shooting
 from anguilla.view.style import COLOURS, FAINT, INK, figure, figure_style
 
 LENGTH, RADIUS, DENSITY, MODULUS, TORQUE = 1.0, 0.05, 1000.0, 1e6, 10.7  # SI

@@ -17,8 +17,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 import anguilla as ag
-from anguilla import lie
-from anguilla.solve import shooting
+from anguilla import lie, shooting
 from anguilla.view.style import COLOURS, FAINT, figure, figure_style
 
 LENGTH, WATER = 1.0, 1000.0

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import anguilla as ag
-from anguilla.describe.files import Expression
+from anguilla.files import Expression
 
 RUBBER = ag.Material(young=1e6, poisson=0.49, density=1000, damping=0.01)
 SILICONE = ag.Material(young=4e5, poisson=0.5, density=1070, damping=0.03)

@@ -126,7 +126,7 @@ def names_in(value: Any) -> set[str]:
 
 def finer(spec: dict, times: int) -> dict:
     """The same robot with so many times the intervals on every rod."""
-    from anguilla.assemble.system import System
+    from anguilla.model.system import System
 
     grids = [layout.grid for layout in System(build(spec).robot).model.parts]
     parts = []

@@ -15,8 +15,8 @@ from describe import build, names_in
 from scipy.linalg import eigh
 
 import anguilla as ag
-from anguilla.assemble.fields import cable_length
-from anguilla.assemble.system import System
+from anguilla.model.system import System
+from anguilla.results.fields import cable_length
 
 G = 9.81
 MOST_COORDINATES = 60
@@ -372,7 +372,7 @@ def _compiled(spec: dict) -> System:
 
 
 def _poses(system: System, frames: list[str], spec: dict, q: np.ndarray) -> list[np.ndarray]:
-    from anguilla.assemble.fields import motion_of
+    from anguilla.results.fields import motion_of
 
     robot = system.robot
     space = {"robot": robot, **{part.name: part for part in robot.parts}}

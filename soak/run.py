@@ -64,7 +64,7 @@ def campaign(options: argparse.Namespace) -> int:
     from report import table
     from workers import records
 
-    from anguilla.solve.progress import progress_bar
+    from anguilla.solve.newton.progress import progress_bar
 
     out = Path(options.out)
     if not options.resume and out.exists() and out.stat().st_size:

@@ -27,8 +27,8 @@ from describe import build, finer
 from scipy.linalg import eigh
 
 import anguilla as ag
-from anguilla.assemble.system import System
-from anguilla.assemble.user import move
+from anguilla.model.system import System
+from anguilla.model.user import move
 
 LIMIT = 0.02  # of the length (or of the energy in play): beyond, an answer is wrong
 BALANCED = 1e-4  # of the loads

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import anguilla as ag
-from anguilla import _jit
+from anguilla.compiler import jit
 
 PACKAGE = Path(ag.__file__).parent
 
@@ -62,7 +62,7 @@ def test_every_public_name_that_is_lazy_can_be_listed_without_importing_it():
 
 def test_the_cache_folder_lies_below_the_chosen_root(monkeypatch):
     monkeypatch.setenv("ANGUILLA_CACHE", os.path.join(os.sep, "somewhere"))
-    assert _jit.cache_folder(PACKAGE / "lie.py").parent == Path(os.sep, "somewhere")
+    assert jit.cache_folder(PACKAGE / "lie.py").parent == Path(os.sep, "somewhere")
 
 
 @pytest.fixture
@@ -70,37 +70,36 @@ def copied(tmp_path, monkeypatch):
     """A copy of the package whose sources the cache folders are named after."""
     folder = tmp_path / "anguilla"
     shutil.copytree(PACKAGE, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(_jit, "__file__", str(folder / "_jit.py"))
+    monkeypatch.setattr(jit, "__file__", str(folder / "compiler/jit.py"))
     return folder
 
 
 def test_the_cache_folder_is_named_after_the_sources_not_their_place(copied, monkeypatch):
-    there = _jit.cache_folder(copied / "solve/stepping.py").name
+    there = jit.cache_folder(copied / "solve/steps/stepping.py").name
     monkeypatch.undo()
-    assert _jit.cache_folder(PACKAGE / "solve/stepping.py").name == there
+    assert jit.cache_folder(PACKAGE / "solve/steps/stepping.py").name == there
+
+
+USERS = ["mechanics/rodmap.py", "model/evaluate.py", "solve/newton/newton.py", "solve/steps/stepping.py"]
 
 
 @pytest.mark.parametrize(
     ("file", "changes"),
     [
-        ("_jit.py", ["mechanics/rodmap.py", "assemble/evaluate.py", "solve/newton.py", "solve/stepping.py"]),
-        ("mechanics/vec.py", ["mechanics/rodmap.py", "assemble/evaluate.py", "solve/newton.py", "solve/stepping.py"]),
-        (
-            "mechanics/rodmap.py",
-            ["mechanics/rodmap.py", "assemble/evaluate.py", "solve/newton.py", "solve/stepping.py"],
-        ),
-        ("loads/wrench.py", ["assemble/evaluate.py", "solve/newton.py", "solve/stepping.py"]),
-        ("assemble/evaluate.py", ["assemble/evaluate.py", "solve/newton.py", "solve/stepping.py"]),
-        ("solve/newton.py", ["solve/newton.py", "solve/stepping.py"]),
-        ("solve/stepping.py", ["solve/stepping.py"]),
+        ("compiler/jit.py", USERS),
+        ("mechanics/vec.py", USERS),
+        ("mechanics/rodmap.py", USERS),
+        ("loads/wrench.py", USERS[1:]),
+        ("model/evaluate.py", USERS[1:]),
+        ("solve/newton/newton.py", USERS[2:]),
+        ("solve/steps/stepping.py", USERS[3:]),
     ],
 )
 def test_one_byte_of_a_source_changes_the_folders_of_what_is_made_of_it(copied, file, changes):
-    users = ["mechanics/rodmap.py", "assemble/evaluate.py", "solve/newton.py", "solve/stepping.py"]
-    before = {user: _jit.cache_folder(copied / user) for user in users}
+    before = {user: jit.cache_folder(copied / user) for user in USERS}
     source = copied / file
     source.write_bytes(source.read_bytes().replace(b" + ", b" - ", 1) + b"\n")
-    assert [user for user in users if _jit.cache_folder(copied / user) != before[user]] == changes
+    assert [user for user in USERS if jit.cache_folder(copied / user) != before[user]] == changes
 
 
 def test_the_sources_of_a_kernel_are_all_modules_that_importing_its_file_imports():
@@ -109,11 +108,11 @@ def test_the_sources_of_a_kernel_are_all_modules_that_importing_its_file_imports
 import sys
 import time
 before = set(sys.modules)
-import anguilla.solve.stepping
+import anguilla.solve.steps.stepping
 print([sys.modules[m].__file__ for m in sys.modules if m.startswith("anguilla.")])
 """
     loaded = {Path(file) for file in json.loads(run_python(code).replace("'", '"'))}
-    hashed = set(_jit.sources(PACKAGE / "solve/stepping.py"))
+    hashed = set(jit.sources(PACKAGE / "solve/steps/stepping.py"))
     described = {path for path in loaded if path.parent.name == "describe"}  # through the package root, in no kernel
     packages = {path for path in loaded if path.name == "__init__.py"}
     others = {PACKAGE / name for name in ("errors.py", "lie.py", "_lazy.py")}
@@ -142,7 +141,7 @@ def kernels():
 
     found = {}
     for name, module in list(sys.modules.items()):
-        if name.startswith("anguilla.") and not name.startswith(("anguilla.solve.shooting", "anguilla.fem")):
+        if name.startswith("anguilla.") and not name.startswith(("anguilla.shooting", "anguilla.fem")):
             for value in vars(module).values():
                 value = getattr(value, "compiled", value)  # of an entry
                 if isinstance(value, Dispatcher):
@@ -155,7 +154,7 @@ def kernels():
 def test_arrays_that_a_kernel_called_by_address_would_misread_are_refused(wrong):
     from numba.core.errors import TypingError
 
-    from anguilla.assemble.evaluate import residual
+    from anguilla.model.evaluate import residual
 
     robot = ag.Robot("one")
     material = ag.Material(young=1e5, poisson=0.4, density=1000.0)
@@ -180,11 +179,11 @@ def test_changing_the_robot_compiles_nothing_new():
         system.matrices(np.asfortranarray(motion.q)[-1], motion.v[-1].tolist(), motion.a[::-1][0])
     counts = {name: len(kernel.signatures) for name, kernel in kernels().items()}
     assert {name: count for name, count in counts.items() if count > 1} == {}
-    assert counts["anguilla.assemble.evaluate.residual"] == counts["anguilla.solve.stepping.run"] == 1
+    assert counts["anguilla.model.evaluate.residual"] == counts["anguilla.solve.steps.stepping.run"] == 1
 
 
 def test_a_distant_kernel_without_an_address_is_an_error():
-    from anguilla.assemble.evaluate import residual
+    from anguilla.model.evaluate import residual
 
     robot = ag.Robot("arm")
     robot.add(ag.Rod(0.3, ag.Circle(0.01), ag.Material(young=1e6, density=1000), ag.planar(2)), at=robot.ground)
@@ -204,7 +203,7 @@ def test_a_distant_kernel_without_an_address_is_an_error():
 
 def test_folders_of_kernels_that_nothing_used_for_long_are_removed(tmp_path, monkeypatch):
     monkeypatch.setenv("ANGUILLA_CACHE", str(tmp_path))
-    wanted = _jit.cache_folder(PACKAGE / "lie.py")
+    wanted = jit.cache_folder(PACKAGE / "lie.py")
     old, recent, foreign = tmp_path / "0123456789abcdef", tmp_path / "fedcba9876543210", tmp_path / "thesis"
     long_ago = time.time() - 100 * 86400.0
     for folder in (wanted, old, recent, foreign):
@@ -212,7 +211,7 @@ def test_folders_of_kernels_that_nothing_used_for_long_are_removed(tmp_path, mon
         (folder / "inside" / "kernel.nbi").touch()
     for folder in (wanted, old, foreign):
         os.utime(folder, (long_ago, long_ago))
-    assert _jit._used_folder(PACKAGE / "lie.py") == wanted  # used again: it is kept from now on
+    assert jit._used_folder(PACKAGE / "lie.py") == wanted  # used again: it is kept from now on
     assert old.exists()  # nothing is removed as long as nothing is new
-    assert _jit._used_folder(PACKAGE / "errors.py") not in (wanted, old, recent)
+    assert jit._used_folder(PACKAGE / "errors.py") not in (wanted, old, recent)
     assert {folder.name for folder in tmp_path.iterdir()} == {wanted.name, recent.name, "thesis"}

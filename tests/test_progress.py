@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from anguilla.solve import progress
-from anguilla.solve.progress import progress_bar
+from anguilla.solve.newton import progress
+from anguilla.solve.newton.progress import progress_bar
 
 
 @pytest.mark.parametrize(

@@ -10,19 +10,18 @@ from anguilla.describe import __all__ as _described
 from anguilla.errors import AnguillaError, AnguillaWarning, DescriptionError, SolverError
 
 if TYPE_CHECKING:
-    from anguilla.assemble.system import System
-    from anguilla.describe.files import Expression, Table, read_robot, read_urdf, write_robot
+    from anguilla.files import Expression, Table, read_robot, read_urdf, write_robot
     from anguilla.many import Sweep, grid, sample, sweep
-    from anguilla.results import Equilibrium, Trajectory
+    from anguilla.model.system import System
+    from anguilla.results.powers import Powers, powers
+    from anguilla.results.states import Equilibrium, Trajectory
+    from anguilla.results.swimming import Strides, TorqueEnvelope, strides, torque_envelope
     from anguilla.results_io import load
-    from anguilla.solve.adjoint import Gradient, gradient
-    from anguilla.solve.batch import simulate_batch
-    from anguilla.solve.branches import Branch, trace
-    from anguilla.solve.costs import Cost, Reach, Rest, Sampled, StateCost
-    from anguilla.solve.dynamics import simulate
-    from anguilla.solve.explicit import simulate_explicit
-    from anguilla.solve.flow import ProjectiveFlow
-    from anguilla.solve.lagrangian import (
+    from anguilla.solve.branches.branches import Branch, trace
+    from anguilla.solve.gradients.adjoint import Gradient, gradient
+    from anguilla.solve.gradients.costs import Cost, Reach, Rest, Sampled, StateCost
+    from anguilla.solve.gradients.sensitivity import Sensitivities, sensitivities
+    from anguilla.solve.modes.lagrangian import (
         actuation_matrix,
         bias_forces,
         coriolis_matrix,
@@ -32,14 +31,15 @@ if TYPE_CHECKING:
         mass_matrix,
         stiffness,
     )
-    from anguilla.solve.linearise import LinearModel, linearise
-    from anguilla.solve.modes import Modes, Stability, modes, stability
-    from anguilla.solve.powers import Powers, powers
-    from anguilla.solve.schemes import HHT, GeneralisedAlpha, Midpoint, Newmark
-    from anguilla.solve.sensitivity import Sensitivities, sensitivities
-    from anguilla.solve.statics import Flow, statics
-    from anguilla.solve.stepper import Stepper
-    from anguilla.solve.swimming import Strides, TorqueEnvelope, strides, torque_envelope
+    from anguilla.solve.modes.linearise import LinearModel, linearise
+    from anguilla.solve.modes.modes import Modes, Stability, modes, stability
+    from anguilla.solve.statics.flow import ProjectiveFlow
+    from anguilla.solve.statics.statics import Flow, statics
+    from anguilla.solve.steps.batch import simulate_batch
+    from anguilla.solve.steps.dynamics import simulate
+    from anguilla.solve.steps.explicit import simulate_explicit
+    from anguilla.solve.steps.schemes import HHT, GeneralisedAlpha, Midpoint, Newmark
+    from anguilla.solve.steps.stepper import Stepper
     from anguilla.view.page import animate
     from anguilla.view.plots import plot
 
@@ -47,61 +47,61 @@ __version__ = "0.1.0"
 
 # Compiled code is imported when it is first asked for: `import anguilla` stays quick.
 _LAZY = {
-    "System": "assemble.system",
-    "Equilibrium": "results",
-    "Trajectory": "results",
+    "System": "model.system",
+    "Equilibrium": "results.states",
+    "Trajectory": "results.states",
     "load": "results_io",
-    "Expression": "describe.files",
-    "Table": "describe.files",
-    "read_robot": "describe.files",
-    "read_urdf": "describe.files",
-    "write_robot": "describe.files",
+    "Expression": "files",
+    "Table": "files",
+    "read_robot": "files",
+    "read_urdf": "files",
+    "write_robot": "files",
     "sweep": "many",
     "Sweep": "many",
     "grid": "many",
     "sample": "many",
-    "statics": "solve.statics",
-    "Flow": "solve.statics",
-    "ProjectiveFlow": "solve.flow",
-    "simulate": "solve.dynamics",
-    "simulate_batch": "solve.batch",
-    "simulate_explicit": "solve.explicit",
-    "Stepper": "solve.stepper",
-    "Newmark": "solve.schemes",
-    "HHT": "solve.schemes",
-    "GeneralisedAlpha": "solve.schemes",
-    "Midpoint": "solve.schemes",
-    "gradient": "solve.adjoint",
-    "sensitivities": "solve.sensitivity",
-    "Sensitivities": "solve.sensitivity",
-    "Cost": "solve.costs",
-    "Gradient": "solve.adjoint",
-    "Reach": "solve.costs",
-    "Rest": "solve.costs",
-    "Sampled": "solve.costs",
-    "StateCost": "solve.costs",
-    "mass_matrix": "solve.lagrangian",
-    "coriolis_matrix": "solve.lagrangian",
-    "bias_forces": "solve.lagrangian",
-    "gravity_forces": "solve.lagrangian",
-    "stiffness": "solve.lagrangian",
-    "damping": "solve.lagrangian",
-    "actuation_matrix": "solve.lagrangian",
-    "forward_dynamics": "solve.lagrangian",
-    "LinearModel": "solve.linearise",
-    "linearise": "solve.linearise",
-    "Modes": "solve.modes",
-    "Stability": "solve.modes",
-    "modes": "solve.modes",
-    "stability": "solve.modes",
-    "Branch": "solve.branches",
-    "trace": "solve.branches",
-    "Powers": "solve.powers",
-    "Strides": "solve.swimming",
-    "TorqueEnvelope": "solve.swimming",
-    "powers": "solve.powers",
-    "strides": "solve.swimming",
-    "torque_envelope": "solve.swimming",
+    "statics": "solve.statics.statics",
+    "Flow": "solve.statics.statics",
+    "ProjectiveFlow": "solve.statics.flow",
+    "simulate": "solve.steps.dynamics",
+    "simulate_batch": "solve.steps.batch",
+    "simulate_explicit": "solve.steps.explicit",
+    "Stepper": "solve.steps.stepper",
+    "Newmark": "solve.steps.schemes",
+    "HHT": "solve.steps.schemes",
+    "GeneralisedAlpha": "solve.steps.schemes",
+    "Midpoint": "solve.steps.schemes",
+    "gradient": "solve.gradients.adjoint",
+    "sensitivities": "solve.gradients.sensitivity",
+    "Sensitivities": "solve.gradients.sensitivity",
+    "Cost": "solve.gradients.costs",
+    "Gradient": "solve.gradients.adjoint",
+    "Reach": "solve.gradients.costs",
+    "Rest": "solve.gradients.costs",
+    "Sampled": "solve.gradients.costs",
+    "StateCost": "solve.gradients.costs",
+    "mass_matrix": "solve.modes.lagrangian",
+    "coriolis_matrix": "solve.modes.lagrangian",
+    "bias_forces": "solve.modes.lagrangian",
+    "gravity_forces": "solve.modes.lagrangian",
+    "stiffness": "solve.modes.lagrangian",
+    "damping": "solve.modes.lagrangian",
+    "actuation_matrix": "solve.modes.lagrangian",
+    "forward_dynamics": "solve.modes.lagrangian",
+    "LinearModel": "solve.modes.linearise",
+    "linearise": "solve.modes.linearise",
+    "Modes": "solve.modes.modes",
+    "Stability": "solve.modes.modes",
+    "modes": "solve.modes.modes",
+    "stability": "solve.modes.modes",
+    "Branch": "solve.branches.branches",
+    "trace": "solve.branches.branches",
+    "Powers": "results.powers",
+    "Strides": "results.swimming",
+    "TorqueEnvelope": "results.swimming",
+    "powers": "results.powers",
+    "strides": "results.swimming",
+    "torque_envelope": "results.swimming",
     "plot": "view.plots",
     "animate": "view.page",
 }
@@ -112,7 +112,7 @@ _MODULES = {
     "reference": "reference",
     "bridges": "bridges",
     "gaits": "describe.gaits",
-    "shooting": "solve.shooting",
+    "shooting": "shooting",
     "view": "view",
 }
 

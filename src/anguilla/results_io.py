@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anguilla.assemble.system import System, as_robot
-from anguilla.describe.files import read_text_file
 from anguilla.describe.robot import Robot
 from anguilla.errors import DescriptionError, SolverError
+from anguilla.files import read_text_file
 from anguilla.many.keep import read_sweep
-from anguilla.results import Equilibrium, Status, Trajectory
+from anguilla.model.system import System, as_robot
+from anguilla.results.states import Equilibrium, Status, Trajectory
 from anguilla.store.facts import kind_of, status_of, whole_result
 from anguilla.store.inputs import read_inputs
 from anguilla.store.netcdf import read_netcdf

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import anguilla as ag
-from anguilla.results import Status, Trajectory
+from anguilla.results.states import Status, Trajectory
 
 MATERIAL = ag.Material(young=2e4, poisson=0.4, density=1000.0, damping=0.05)
 GRAVITY = np.array([0.5, -1.0, -9.0])

@@ -5,7 +5,7 @@ import pytest
 from scipy.linalg import expm
 
 import anguilla as ag
-from anguilla.results import Status, Trajectory
+from anguilla.results.states import Status, Trajectory
 
 RADIUS, LENGTH, DENSITY = 0.02, 0.8, 1000.0
 SECTION = ag.Circle(RADIUS)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import anguilla as ag
-from anguilla.assemble.system import System
+from anguilla.model.system import System
 
 
 @pytest.fixture(scope="module")

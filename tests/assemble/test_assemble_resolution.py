@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import anguilla as ag
-from anguilla.assemble.resolution import doubtful
+from anguilla.results.resolution import doubtful
 
 SILICONE = ag.Material(young=4e5, poisson=0.5, density=1070)
 

@@ -13,7 +13,7 @@ import anguilla as ag
 from anguilla.cli import main
 from anguilla.cli.common import DONE, FAILED, MISUSED, NOT_INSTALLED, WRONG_INPUT
 from anguilla.cli.modes import natural_modes
-from anguilla.describe.files import read_robot
+from anguilla.files import read_robot
 
 ROOT = Path(__file__).parents[2]
 ROBOTS = ROOT / "examples" / "robots"
@@ -149,8 +149,8 @@ def test_simulate_goes_on_where_it_was_stopped(robot, tmp_path, capsys, monkeypa
 
         return watched
 
-    monkeypatch.setattr("anguilla.solve.checkpoint.Checkpoint.watch", stop)
-    monkeypatch.setattr("anguilla.solve.dynamics._blocks", _short_blocks())
+    monkeypatch.setattr("anguilla.solve.steps.checkpoint.Checkpoint.watch", stop)
+    monkeypatch.setattr("anguilla.solve.steps.dynamics._blocks", _short_blocks())
     code, _, err = call(capsys, "simulate", robot, "--duration", "2", "--out", out)
     assert code == 130 and "interrupted" in err and (tmp_path / "run.nc.checkpoint").exists() and not out.exists()
     monkeypatch.undo()
@@ -161,7 +161,7 @@ def test_simulate_goes_on_where_it_was_stopped(robot, tmp_path, capsys, monkeypa
 
 
 def _short_blocks():
-    from anguilla.solve import dynamics
+    from anguilla.solve.steps import dynamics
 
     original = dynamics._blocks
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from anguilla.describe.files import FileError, read_file
+from anguilla.files import FileError, read_file
 
 ROOT = Path(__file__).parents[2]
 PAGES = {name: (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("robot_files",)}
@@ -26,8 +26,8 @@ def test_mistakes_look_as_the_page_shows(tmp_path, monkeypatch):
 
 
 def test_all_sections_and_functions_are_documented():
-    from anguilla.describe.files.expressions import FUNCTIONS
-    from anguilla.describe.files.read import SECTIONS
+    from anguilla.files.expressions import FUNCTIONS
+    from anguilla.files.read import SECTIONS
 
     for section in SECTIONS:
         assert f"`{section}`" in PAGES["robot_files"], section

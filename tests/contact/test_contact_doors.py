@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import anguilla as ag
-from anguilla.describe.files import FileError, read_text_file, robot_schema, robot_text
+from anguilla.files import FileError, read_text_file, robot_schema, robot_text
 
 RUBBER = ag.Material(young=1e6, poisson=0.45, density=1000.0, damping=0.01)
 FLOOR = ag.HalfSpace((0, 0, 1), -0.05)

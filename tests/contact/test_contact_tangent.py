@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import anguilla as ag
-from anguilla.assemble.user import move
+from anguilla.model.user import move
 
 RUBBER = ag.Material(young=1e6, poisson=0.45, density=1000.0, damping=0.01)
 REACH, SMOOTH, STIFF, DAMPING, FRICTION, SLIP = 0.02, 4e-3, 300.0, 2.0, 0.4, 0.05

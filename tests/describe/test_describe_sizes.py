@@ -4,7 +4,7 @@ import pytest
 
 import anguilla as ag
 from anguilla.describe import robot as robot_module
-from anguilla.describe.files import FileError, read_text_file
+from anguilla.files import FileError, read_text_file
 
 RUBBER = ag.Material(1e6, 1000)
 ROBOT = (

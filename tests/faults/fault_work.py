@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 import anguilla as ag
-from anguilla.solve import checkpoint, dynamics
+from anguilla.solve.steps import checkpoint, dynamics
 from anguilla.store.netcdf import read_netcdf
 
 PATIENCE = 20.0  # [s] after which an interrupted fork is said to hang

@@ -16,7 +16,7 @@ STRANGER = 54321  # a user without an entry
 
 KERNELS = """
 import anguilla
-from anguilla._jit import kernel
+from anguilla.compiler.jit import kernel
 
 @kernel
 def twice(x):
@@ -103,7 +103,7 @@ def test_a_read_only_folder_of_kernels_is_used(place):
     for folder in (cache, *cache.rglob("*")):
         folder.chmod(stat.S_IMODE(folder.stat().st_mode) & ~0o222)
     # root may write anywhere; another user may not read where Python is installed
-    other = f"import anguilla._jit, numba, os; numba.njit(lambda x: 2 * x)(1.0); os.setuid({STRANGER})"
+    other = f"import anguilla.compiler.jit, numba, os; numba.njit(lambda x: 2 * x)(1.0); os.setuid({STRANGER})"
     other = other if os.geteuid() == 0 else ""
     before = cached(place)
     assert run(place, before=other, HOME="/nonexistent", ANGUILLA_CACHE=str(cache)) == (["42.0", "21.0", "2"], "")

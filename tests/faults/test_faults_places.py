@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import anguilla as ag
-from anguilla import _jit
-from anguilla.solve import checkpoint
+from anguilla.compiler import jit
+from anguilla.solve.steps import checkpoint
 from anguilla.store.whole import held_back, whole_file
 
 ROOT = Path(__file__).parents[2]
@@ -201,7 +201,7 @@ def test_kernels_from_the_future_are_kept(tmp_path, monkeypatch):
     later = tmp_path / "0123456789abcdef"
     later.mkdir()
     os.utime(later, (4e9, 4e9))
-    _jit.forget_unused(tmp_path)
+    jit.forget_unused(tmp_path)
     assert later.exists()
 
 

@@ -5,7 +5,7 @@ import pytest
 from files_oracles import agree
 
 import anguilla as ag
-from anguilla.describe.files import Expression, FileError, read_text_file, robot_text
+from anguilla.files import Expression, FileError, read_text_file, robot_text
 
 pytestmark = pytest.mark.skipif(not hasattr(ag.Robot, "close"), reason="needs closures of loops")
 

@@ -9,7 +9,7 @@ import pytest
 from files_oracles import agree
 
 import anguilla as ag
-from anguilla.describe.files import (
+from anguilla.files import (
     Expression,
     FileError,
     Table,
@@ -302,7 +302,7 @@ def test_the_schema_accepts_the_examples():
     jsonschema = pytest.importorskip("jsonschema")
     from pathlib import Path
 
-    from anguilla.describe.files.text import parse_text
+    from anguilla.files.text import parse_text
 
     validator = jsonschema.Draft202012Validator(robot_schema())
     for path in (Path(__file__).parents[2] / "examples" / "robots").glob("*.yaml"):

@@ -9,7 +9,7 @@ from files_oracles import agree
 from script_modules import load
 
 import anguilla as ag
-from anguilla.describe.files import read_file, read_text_file, robot_text
+from anguilla.files import read_file, read_text_file, robot_text
 
 ROOT = Path(__file__).parents[2]
 ROBOTS = ROOT / "examples" / "robots"

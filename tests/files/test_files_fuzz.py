@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anguilla.describe.files import FileError, RobotFile, read_file, read_text_file
+from anguilla.files import FileError, RobotFile, read_file, read_text_file
 
 ROBOTS = Path(__file__).parents[2] / "examples" / "robots"
 NAMES = ["arm_release", "tendon_arm", "paper000_test1_tip_torque", "soft_finger", "paper000_tendon_truncated"]

@@ -5,9 +5,9 @@ import time
 
 import pytest
 
-from anguilla.describe.files import Expression, FileError, read_file, read_robot, read_text_file
-from anguilla.describe.files import sources as sources_module
 from anguilla.errors import AnguillaWarning, DescriptionError
+from anguilla.files import Expression, FileError, read_file, read_robot, read_text_file
+from anguilla.files import sources as sources_module
 
 ROBOT = (
     "name: a\nparts: {arm: {rod: {length: %s, section: {type: circle, radius: 0.01}, "

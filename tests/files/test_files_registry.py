@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 import anguilla as ag
 from anguilla import describe
-from anguilla.describe.files import FileError, read_text_file, registry, robot_schema, robot_text
 from anguilla.describe.signals import Signal
+from anguilla.files import FileError, read_text_file, registry, robot_schema, robot_text
 
 
 @dataclass(eq=False)

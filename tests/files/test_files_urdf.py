@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import anguilla as ag
-from anguilla.describe.files import FileError, add_urdf, read_file, read_urdf
+from anguilla.files import FileError, add_urdf, read_file, read_urdf
 
 LINK = """<link name="{name}"><inertial><origin xyz="{com}"/><mass value="{mass}"/>
 <inertia ixx="{i}" iyy="{i}" izz="{i}" ixy="0" ixz="0" iyz="0"/></inertial></link>"""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import anguilla as ag
-from anguilla.assemble.user import move
+from anguilla.model.user import move
 
 DT, STEPS = 0.01, 12
 METHODS = {"newmark": ag.Newmark(), "hht": ag.HHT(-0.2), "alpha": ag.GeneralisedAlpha(0.7)}

@@ -25,7 +25,7 @@ from gradients_robots import (
 )
 
 import anguilla as ag
-from anguilla.assemble.user import move
+from anguilla.model.user import move
 
 
 @cache

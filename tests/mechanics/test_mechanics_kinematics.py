@@ -7,7 +7,7 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
 import anguilla as ag
-from anguilla.results import Status, Trajectory
+from anguilla.results.states import Status, Trajectory
 
 MATERIAL = ag.Material(young=1e5, poisson=0.4, density=1000.0)
 LENGTH = 0.7

@@ -9,9 +9,9 @@ import pytest
 from multibody_oracles import random_inertia, random_rotation
 
 import anguilla as ag
-from anguilla.assemble.reactions import evaluate
-from anguilla.assemble.user import move
 from anguilla.lie import exp6
+from anguilla.model.user import move
+from anguilla.results.reactions import evaluate
 
 # Soft, so that the loads and not the elasticity make most of the tangent.
 SOFT = ag.Material(young=2e3, poisson=0.4, density=1100.0, damping=0.03)

@@ -3,7 +3,7 @@
 import numpy as np
 
 import anguilla as ag
-from anguilla.solve import shooting
+from anguilla import shooting
 
 
 def random_case(seed):

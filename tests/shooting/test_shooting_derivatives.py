@@ -5,8 +5,8 @@ import pytest
 from shooting_cases import loose_robot, swimmer_robot
 
 import anguilla as ag
-from anguilla.solve.shooting.loop import Loop
-from anguilla.solve.shooting.problem import Problem, flat, square
+from anguilla.shooting.loop import Loop
+from anguilla.shooting.problem import Problem, flat, square
 
 
 def check(problem, u, size=5e-7):

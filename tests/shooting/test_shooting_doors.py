@@ -7,9 +7,8 @@ import pytest
 from shooting_cases import paper_rod
 
 import anguilla as ag
-from anguilla import lie
+from anguilla import lie, shooting
 from anguilla.describe import Load, RodHandle
-from anguilla.solve import shooting
 
 
 def two_legs(joint, force=(0.5, -0.3, 0.2), pose=None, modes=9):

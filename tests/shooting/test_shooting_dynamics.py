@@ -5,8 +5,8 @@ import pytest
 from shooting_cases import loose_robot, paper_rod
 
 import anguilla as ag
-from anguilla.solve import shooting
-from anguilla.solve.shooting.critical import beam_time
+from anguilla import shooting
+from anguilla.shooting.critical import beam_time
 
 
 def released(modes=12, young=2.07e9, force=0.01, **options):

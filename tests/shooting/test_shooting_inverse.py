@@ -6,9 +6,8 @@ from scipy.integrate import solve_ivp
 from shooting_cases import paper_rod, random_case
 
 import anguilla as ag
-from anguilla import lie
+from anguilla import lie, shooting
 from anguilla.reference.singular_lq import Section, growth_rate, riccati_growth, singular_lq
-from anguilla.solve import shooting
 
 
 def muscle(X, t):

@@ -5,14 +5,13 @@ import pytest
 from test_shooting_derivatives import check
 
 import anguilla as ag
-from anguilla import lie
-from anguilla.solve import shooting
-from anguilla.solve.shooting.balance import balance
-from anguilla.solve.shooting.jointing import joint_residual
-from anguilla.solve.shooting.joints import JointStep, imposed, imposed_values, joint_moved, joint_pose
-from anguilla.solve.shooting.kinematics import reconstruct
-from anguilla.solve.shooting.loop import Loop
-from anguilla.solve.shooting.problem import Problem
+from anguilla import lie, shooting
+from anguilla.shooting.balance import balance
+from anguilla.shooting.jointing import joint_residual
+from anguilla.shooting.joints import JointStep, imposed, imposed_values, joint_moved, joint_pose
+from anguilla.shooting.kinematics import reconstruct
+from anguilla.shooting.loop import Loop
+from anguilla.shooting.problem import Problem
 
 SECOND = {
     "universal": ag.Universal(

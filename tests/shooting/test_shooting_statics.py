@@ -7,7 +7,7 @@ from scipy.special import ellipe, ellipeinc, ellipk, ellipkinc
 from shooting_cases import loose_robot, paper_rod, random_case
 
 import anguilla as ag
-from anguilla.solve import shooting
+from anguilla import shooting
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -165,7 +165,7 @@ def in_folder(path, rng, again=False):
 
 
 def read_robot(path):
-    from anguilla.describe.files import read_file
+    from anguilla.files import read_file
 
     read_file(path)
 
@@ -235,8 +235,8 @@ def make(folder):
     import anguilla as ag
     from anguilla import fem
     from anguilla.control.loop import Run
-    from anguilla.describe.files import robot_document
-    from anguilla.solve import checkpoint
+    from anguilla.files import robot_document
+    from anguilla.solve.steps import checkpoint
 
     robots = Path(__file__).parents[2] / "examples" / "robots"
     links = (robots / "two_link.urdf").read_text()

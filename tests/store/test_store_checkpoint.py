@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import anguilla as ag
-from anguilla.solve import checkpoint as module
-from anguilla.solve.identity import Identity
+from anguilla.solve.steps import checkpoint as module
+from anguilla.solve.steps.identity import Identity
 from anguilla.store.spare import leave_spares
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +27,7 @@ BUILD = """
 import sys
 import numpy as np
 import anguilla as ag
-from anguilla.solve import checkpoint as module
+from anguilla.solve.steps import checkpoint as module
 
 module.SECONDS = 0.0
 def build():
@@ -116,7 +116,7 @@ def test_an_interrupted_simulation_loses_nothing_it_had(simulation, tmp_path, mo
 
             return stop
 
-    monkeypatch.setattr("anguilla.solve.dynamics.Checkpoint", Interrupting)
+    monkeypatch.setattr("anguilla.solve.steps.dynamics.Checkpoint", Interrupting)
     with pytest.raises(KeyboardInterrupt):
         simulation["run"](steps, checkpoint=path)
     monkeypatch.undo()
@@ -324,7 +324,7 @@ def test_a_load_with_a_memory_is_not_kept(tmp_path, monkeypatch):
 IDENTITIES = """
 import random, numpy as np, anguilla as ag
 from collections import OrderedDict
-from anguilla.solve.identity import Identity
+from anguilla.solve.steps.identity import Identity
 
 robot = ag.Robot("motor")
 link = robot.add(ag.RigidBody.box((0.3, 0.02, 0.02), mass=0.5), at=robot.ground, joint=ag.Revolute((0, 1, 0)), name="link")

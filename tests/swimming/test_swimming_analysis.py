@@ -8,8 +8,8 @@ from scipy.integrate import quad, simpson
 from swimmers import eel, fish, stick
 
 import anguilla as ag
+from anguilla import shooting
 from anguilla.errors import DescriptionError
-from anguilla.solve import shooting
 
 
 def test_a_gliding_body_has_drag_alone():

@@ -184,7 +184,7 @@ def test_mistakes_are_told(make, text):
 
 
 def test_gaits_in_robot_files(tmp_path):
-    from anguilla.describe.files import read_robot, write_robot
+    from anguilla.files import read_robot, write_robot
 
     robot = ag.Robot("eel", gravity=(0, 0, 0))
     gait = 0.5 * ag.gaits.spiral() + ag.StrainSteps((1.0, 2.0), (0.0, 0.3))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import anguilla as ag
-from anguilla.assemble.user import move
 from anguilla.lie import pose
+from anguilla.model.user import move
 
 SOFT = ag.Material(young=2e4, poisson=0.4, density=1100.0, damping=0.03)
 GRAVITY = (1.0, -2.0, -9.0)

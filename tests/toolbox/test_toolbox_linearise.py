@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import anguilla as ag
-from anguilla.assemble.user import move
 from anguilla.lie import exp3, log3, pose
+from anguilla.model.user import move
 
 SOFT = ag.Material(young=2e5, poisson=0.4, density=1100.0, damping=0.01)
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import anguilla as ag
-from anguilla.assemble.system import System
-from anguilla.solve.events import Jump, find_jumps, place
+from anguilla.model.system import System
+from anguilla.solve.steps.events import Jump, find_jumps, place
 
 SILICONE = ag.Material(young=4e5, poisson=0.5, density=1070, damping=0.03)
 
@@ -130,7 +130,7 @@ class _StopError(Exception):
 
 @pytest.mark.parametrize("stop", [9, 10, 11, 21])
 def test_a_checkpoint_goes_on_bit_identical(tmp_path, monkeypatch, stop):
-    from anguilla.solve import dynamics
+    from anguilla.solve.steps import dynamics
 
     robot, _ = readme_arm(lambda t: (0, 0.3, 0.6) if t < 0.1 else (0, 0, 0.1) if t < 0.2137 else (0, 0, 0))
     whole = ag.simulate(robot, duration=0.4, dt=0.01)

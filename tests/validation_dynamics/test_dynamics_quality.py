@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import anguilla as ag
-from anguilla.quality import Quality
+from anguilla.results.quality import Quality
 
 RUBBER = ag.Material(young=1e6, poisson=0.45, density=1000.0, damping=0.0)
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.linalg import eigh
 
 import anguilla as ag
-from anguilla.solve.stepper import Stepper
+from anguilla.solve.steps.stepper import Stepper
 
 LENGTH = 0.4
 

@@ -7,7 +7,7 @@ import pytest
 
 import anguilla as ag
 from anguilla.lie import pose, rotation
-from anguilla.solve.judging import contradiction
+from anguilla.solve.statics.judging import contradiction
 
 RUBBER = ag.Material(1e6, 1000, poisson=0.45)
 STEEL = ag.Material(2e11, 7800, poisson=0.3)
@@ -177,7 +177,7 @@ def test_what_falls_for_ever_is_named() -> None:
 
 def test_tensions_that_do_not_settle_are_no_equilibrium(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tensions along a tendon that rubs are found by passes; too few of them were taken for enough."""
-    import anguilla.solve.statics as module
+    import anguilla.solve.statics.statics as module
 
     robot = ag.Robot("arm")
     rod = robot.add(ag.Rod(0.3, ag.Circle(0.01), RUBBER, ag.kirchhoff(3)), at=robot.ground)

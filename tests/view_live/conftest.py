@@ -6,7 +6,7 @@ from importlib.resources import as_file, files
 import pytest
 
 import anguilla as ag
-from anguilla.describe.files import read_robot
+from anguilla.files import read_robot
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 GRAPHICS = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import anguilla as ag
-from anguilla.solve.stepper import Stepper
+from anguilla.solve.steps.stepper import Stepper
 from anguilla.view.realtime import Pace, RealTime
 
 

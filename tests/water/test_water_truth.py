@@ -21,7 +21,7 @@ def towed(direction, speed, section, load, length=1.5, **rod):
     water = robot.load(load(part, tuple(-speed * np.asarray(direction))))
     system = ag.System(robot)
     zero = np.zeros(system.size)
-    from anguilla.results import Equilibrium, Status
+    from anguilla.results.states import Equilibrium, Status
 
     straight = Equilibrium(robot, system, Status(True, ""), np.zeros(1), zero[None], zero[None])
     return straight.exerted(water)
@@ -131,7 +131,7 @@ def test_water_of_lighthill_does_the_work_of_its_strong_form():
         q, v, a = rng.normal(size=(3, system.size)) / system.tree.scale * np.array([[0.3], [2.0], [5.0]])
         forces.append(system.residual(q, v, a))
     given = forces[1] - forces[0]
-    from anguilla.results import Status, Trajectory
+    from anguilla.results.states import Status, Trajectory
 
     motion = Trajectory(robot, system, Status(True, ""), np.zeros(1), q[None], v[None], a[None])
 

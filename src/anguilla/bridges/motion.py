@@ -10,16 +10,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from anguilla.assemble.observe import S_X
 from anguilla.describe import Frame, Robot, RodHandle
 from anguilla.errors import DescriptionError, as_array, as_positive, refuse
 from anguilla.lie import dexp3
 from anguilla.mechanics.tree import Floats
-from anguilla.results import Equilibrium, Trajectory
-from anguilla.solve.adjoint import gradient
-from anguilla.solve.costs import Cost, Sampled, Terms, position_slope
-from anguilla.solve.dynamics import DEFAULT_METHOD, simulate
-from anguilla.solve.schemes import Scheme
+from anguilla.results.observe import S_X
+from anguilla.results.states import Equilibrium, Trajectory
+from anguilla.solve.gradients.adjoint import gradient
+from anguilla.solve.gradients.costs import Cost, Sampled, Terms, position_slope
+from anguilla.solve.steps.dynamics import DEFAULT_METHOD, simulate
+from anguilla.solve.steps.schemes import Scheme
 
 __all__ = ["Motion", "Slopes"]
 

@@ -47,7 +47,7 @@ def bench(
 
 
 def _rounds(file: Any, inputs: dict[str, Any], dt: float, steps: int, rounds: int) -> list[float]:
-    from anguilla.solve.dynamics import simulate
+    from anguilla.solve.steps.dynamics import simulate
 
     found = []
     simulate(file.robot, duration=dt, dt=dt, inputs=inputs, progress=False)

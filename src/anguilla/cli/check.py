@@ -17,7 +17,7 @@ def check(
     machine: JsonOption = False,
 ) -> int:
     """Check robot files and say what they describe; all problems are listed with their lines."""
-    from anguilla.describe.files import FileError
+    from anguilla.files import FileError
 
     output = Output(machine)
     found: list[dict[str, Any]] = []

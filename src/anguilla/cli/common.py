@@ -17,7 +17,7 @@ from anguilla.errors import AnguillaError, DescriptionError
 from anguilla.view.browser import open_page as open_page
 
 if TYPE_CHECKING:
-    from anguilla.describe.files import RobotFile
+    from anguilla.files import RobotFile
 
 DONE, FAILED, MISUSED, WRONG_INPUT, NOT_INSTALLED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
@@ -127,7 +127,7 @@ def pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
 
 def read(path: Path, settings: Sequence[str] | None, output: Output) -> RobotFile:
     """Read a robot file with parameters from the command line; show its notes."""
-    from anguilla.describe.files import Expression, read_file
+    from anguilla.files import Expression, read_file
 
     values = {name: Expression(text, arguments=())() for name, text in pairs(settings, "--set").items()}
     file = read_file(path, parameters=values)
@@ -142,7 +142,7 @@ def read(path: Path, settings: Sequence[str] | None, output: Output) -> RobotFil
 def inputs_of(file: RobotFile, given: Sequence[str] | None) -> dict[str, Any]:
     """Return the inputs of a file, with those of the command line in their place."""
     from anguilla.describe.description import did_you_mean
-    from anguilla.describe.files import Expression
+    from anguilla.files import Expression
 
     inputs = dict(file.inputs)
     known = file.robot.actuators
@@ -217,7 +217,7 @@ def save(result: Any, out: Path) -> Path:
 
 def load_result(path: Path, *, volumes: bool = False) -> Any:
     """Load a result of a robot, or of a soft volume where the command takes them; or say what else the file is."""
-    from anguilla.results import Equilibrium, Trajectory
+    from anguilla.results.states import Equilibrium, Trajectory
     from anguilla.results_io import load
 
     result = load(path)

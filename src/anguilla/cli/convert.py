@@ -52,7 +52,7 @@ def convert(
 
 
 def _robot(source: Path, target: Path, settings: list[str] | None, output: Output) -> None:
-    from anguilla.describe.files import robot_document, write_robot
+    from anguilla.files import robot_document, write_robot
     from anguilla.store.whole import whole_file
 
     file = read(source, settings, output)

@@ -14,7 +14,7 @@ from anguilla.errors import AnguillaError
 
 if TYPE_CHECKING:
     from anguilla.describe import RodHandle
-    from anguilla.results import Equilibrium, Trajectory
+    from anguilla.results.states import Equilibrium, Trajectory
 
 
 def demo(
@@ -54,8 +54,8 @@ def demo(
 def release(duration: float) -> tuple[RodHandle, Equilibrium, Trajectory]:
     """Return the arm, its equilibrium and its motion: the robot of examples/arm_release.py, which tells it step by step."""
     from anguilla.describe import Circle, Material, Robot, Rod, TipWrench, reissner, taper
-    from anguilla.solve.dynamics import simulate
-    from anguilla.solve.statics import statics
+    from anguilla.solve.statics.statics import statics
+    from anguilla.solve.steps.dynamics import simulate
 
     silicone = Material(young=4e5, poisson=0.5, density=1070, damping=0.03)
     section = taper(Circle(radius=0.020), Circle(radius=0.008), 0.4)

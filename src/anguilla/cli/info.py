@@ -12,7 +12,7 @@ PACKAGES = ("numpy", "scipy", "numba", "matplotlib", "rich", "typer", "ruamel.ya
 
 def info(machine: JsonOption = False) -> int:
     """Show versions, the folder of compiled kernels, and threads."""
-    from anguilla._jit import cache_root
+    from anguilla.compiler.jit import cache_root
 
     output = Output(machine)
     versions = {package: package_version(package) for package in ("anguilla", *PACKAGES)}
@@ -39,7 +39,7 @@ def threads() -> int:
 
 def compiled() -> tuple[int, int]:
     """Number and total size [bytes] of the compiled kernels on disk."""
-    from anguilla._jit import cache_root
+    from anguilla.compiler.jit import cache_root
 
     root = cache_root()
     sizes = [] if root is None else [file.stat().st_size for file in root.rglob("*.nb*")]

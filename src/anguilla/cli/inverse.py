@@ -114,7 +114,7 @@ def _remark(reach: Any) -> str:
 
 def _numbers(text: str, count: int, option: str) -> tuple[float, ...]:
     """Numbers or formulas between commas."""
-    from anguilla.describe.files import Expression
+    from anguilla.files import Expression
 
     parts = text.strip("()[] ").split(",")
     if len(parts) != count:

@@ -29,7 +29,7 @@ def modes_command(
     """List the natural frequencies about the equilibrium, with their damping and the coordinate that moves most."""
     output = Output(machine)
     file = read(robot, settings, output)
-    from anguilla.solve.statics import statics
+    from anguilla.solve.statics.statics import statics
 
     held = statics(file.robot, inputs=inputs_at(inputs_of(file, inputs), 0.0), **file.statics)
     found = natural_modes(held)[:count]
@@ -45,7 +45,7 @@ def natural_modes(held: Any) -> list[dict[str, Any]]:
     """Modes about an equilibrium as rows: frequency [Hz], damping ratio, and the coordinate that moves most."""
     import numpy as np
 
-    from anguilla.solve.modes import modes
+    from anguilla.solve.modes.modes import modes
 
     found = modes(held.robot, held)
     most = np.argmax(np.abs(found.shapes) * held.system.tree.scale[:, None], axis=0)

@@ -62,7 +62,7 @@ def video(
 
         animate(run, out)
     else:
-        from anguilla.results import Trajectory
+        from anguilla.results.states import Trajectory
         from anguilla.view.video import write_video
 
         if not isinstance(run, Trajectory):
@@ -75,6 +75,6 @@ def video(
 
 
 def _progress(machine: bool) -> Any:
-    from anguilla.solve.progress import progress_bar
+    from anguilla.solve.newton.progress import progress_bar
 
     return progress_bar("drawing", 100, False if machine else None)

@@ -15,7 +15,7 @@ def schema(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="File to write (.json); else it is printed.")] = None,
 ) -> int:
     """Print the JSON schema of robot files, for editors that complete and check them."""
-    from anguilla.describe.files import robot_schema
+    from anguilla.files import robot_schema
     from anguilla.store.whole import whole_file
 
     check_target(out, (".json",), "--out")

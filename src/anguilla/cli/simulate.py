@@ -81,8 +81,8 @@ def simulate_command(
 def _run(
     file: Any, inputs: dict[str, Any], begin: str, options: dict[str, Any], out: Path | None, output: Output
 ) -> Any:
-    from anguilla.solve.dynamics import simulate
-    from anguilla.solve.statics import statics
+    from anguilla.solve.statics.statics import statics
+    from anguilla.solve.steps.dynamics import simulate
 
     first = None
     if begin != "rest":

@@ -38,7 +38,7 @@ def statics_command(
     output = Output(machine)
     check_targets(out, plot)
     file = read(robot, settings, output)
-    from anguilla.solve.statics import statics
+    from anguilla.solve.statics.statics import statics
 
     options = dict(file.statics) | ({} if t is None else {"t": t})
     given = inputs_at(inputs_of(file, inputs), options.get("t", 0.0))

@@ -32,7 +32,7 @@ from anguilla.cli.common import (
 from anguilla.errors import AnguillaWarning, DescriptionError
 
 if TYPE_CHECKING:
-    from anguilla.describe.files import RobotFile
+    from anguilla.files import RobotFile
     from anguilla.many import Sweep
 
 
@@ -123,7 +123,7 @@ def equilibrium(
     *, _path: str, _text: str, _settings: list[str], _inputs: list[str], _driven: list[str], **varied: float
 ) -> dict[str, Any]:
     """Places of tips and bodies [m], and the energy [J], at an equilibrium of a robot file."""
-    from anguilla.solve.statics import statics
+    from anguilla.solve.statics.statics import statics
 
     file, inputs = _read(_path, _settings, _inputs, _driven, varied)
     result = statics(file.robot, inputs=inputs_at(inputs, file.statics.get("t", 0.0)), **file.statics)
@@ -141,8 +141,8 @@ def simulated(
     **varied: float,
 ) -> dict[str, Any]:
     """Places of tips and bodies [m], and the energy [J], at the end of a motion of a robot file."""
-    from anguilla.solve.dynamics import simulate
-    from anguilla.solve.statics import statics
+    from anguilla.solve.statics.statics import statics
+    from anguilla.solve.steps.dynamics import simulate
 
     file, inputs = _read(_path, _settings, _inputs, _driven, varied)
     options = dict(_options)
@@ -157,7 +157,7 @@ def _read(
     path: str, settings: list[str], inputs: list[str], driven: list[str], varied: dict[str, float]
 ) -> tuple[RobotFile, dict[str, Any]]:
     """The file and its inputs with the values of one run."""
-    from anguilla.describe.files import Expression, read_file
+    from anguilla.files import Expression, read_file
 
     values = {name: Expression(text, arguments=())() for name, text in pairs(settings, "--set").items()}
     file = read_file(path, parameters=values | {name: x for name, x in varied.items() if name not in driven})
@@ -181,7 +181,7 @@ def _axes(vary: Sequence[str], file: RobotFile) -> dict[str, list[float]]:
 
 def _values(text: str, name: str) -> list[float]:
     """The numbers of LOW:HIGH:COUNT or A,B,C; each may be a formula."""
-    from anguilla.describe.files import Expression
+    from anguilla.files import Expression
 
     def number(part: str) -> float:
         return float(Expression(part.strip(), arguments=())())
@@ -207,8 +207,8 @@ def _text(path: Path) -> str:
     """What a file and those it includes say: runs that were kept belong to it."""
     if path.suffix.lower() == ".urdf":
         return path.read_text(encoding="utf-8")
-    from anguilla.describe.files.problems import Problems
-    from anguilla.describe.files.read import SECTIONS
-    from anguilla.describe.files.sources import gather
+    from anguilla.files.problems import Problems
+    from anguilla.files.read import SECTIONS
+    from anguilla.files.sources import gather
 
     return json.dumps(gather(path, SECTIONS, Problems()).plain, default=str, sort_keys=True)

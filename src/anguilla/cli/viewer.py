@@ -38,7 +38,7 @@ def view(
         raise MissingPackageError(
             "the viewer needs viser: pip install 'anguilla[view]'; or write a page: anguilla video."
         )
-    from anguilla.results import Equilibrium, Trajectory
+    from anguilla.results.states import Equilibrium, Trajectory
     from anguilla.view.live import drive, play
     from anguilla.view.shown import Page
 

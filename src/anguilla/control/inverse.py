@@ -16,7 +16,7 @@ from anguilla.describe.description import did_you_mean
 from anguilla.errors import DescriptionError, SolverError, as_array, as_count, as_pose, as_positive, as_vector, refuse
 from anguilla.fem.projection import Projection
 from anguilla.lie import dexp3_inv
-from anguilla.results import Status
+from anguilla.results.states import Status
 
 __all__ = ["InverseKinematics", "inverse_kinematics"]
 

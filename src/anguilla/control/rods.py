@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anguilla.assemble.fields import cable_length
-from anguilla.assemble.system import System
 from anguilla.describe import Frame, Robot, RodHandle
 from anguilla.errors import DescriptionError, as_flag, refuse
 from anguilla.fem.projection import Projection
 from anguilla.lie import log3
-from anguilla.results import Equilibrium, Status
-from anguilla.solve.statics import statics
+from anguilla.model.system import System
+from anguilla.results.fields import cable_length
+from anguilla.results.states import Equilibrium, Status
+from anguilla.solve.statics.statics import statics
 
 __all__ = ["RodModel"]
 

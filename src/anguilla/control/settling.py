@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from anguilla.control.allocation import Allocation
 from anguilla.control.model import ConstraintModel
 from anguilla.errors import SolverError, as_count
-from anguilla.results import Status
+from anguilla.results.states import Status
 
 __all__ = ["Reach", "arrived_at", "give_up", "settle", "told"]
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anguilla._jit import inline, kernel
+from anguilla.compiler.jit import inline, kernel
 from anguilla.fem.laws import COROTATIONAL, IDENTITY, MEMBRANE, cofactor, respond, volume_strain
 from anguilla.fem.mesh import Floats, Ints
 from anguilla.mechanics.vec import cross_columns, dot, matvec

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from anguilla.describe.files import Table
 from anguilla.describe.material import Material
 from anguilla.errors import DescriptionError
 from anguilla.fem.body import SoftBody
 from anguilla.fem.mesh import Floats, Ints, TetMesh
 from anguilla.fem.parts import Chamber, Effector, Layer, PointForce, String, Tendon
+from anguilla.files import Table
 from anguilla.store.record import Record
 
 __all__ = ["add_body", "read_body"]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anguilla._jit import inline, kernel
+from anguilla.compiler.jit import inline, kernel
 from anguilla.fem.assembly import Elements
 from anguilla.fem.laws import COROTATIONAL, POLAR_STEPS, cofactor, inner
 from anguilla.fem.mesh import Floats, Ints

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 
-from anguilla._jit import inline
+from anguilla.compiler.jit import inline
 from anguilla.mechanics.vec import maxpy, mscale
 
 COROTATIONAL, ST_VENANT, NEO_HOOKEAN, MEMBRANE = 0, 1, 2, 3

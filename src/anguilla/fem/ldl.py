@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anguilla._jit import inline, kernel
+from anguilla.compiler.jit import inline, kernel
 
 U = np.uint64
 ONE, TWO, THREE, SIX = U(1), U(2), U(3), U(6)

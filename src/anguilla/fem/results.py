@@ -12,7 +12,7 @@ from anguilla.fem.body import SoftBody
 from anguilla.fem.mesh import Floats, Ints, TetMesh
 from anguilla.fem.parts import Chamber, Tendon
 from anguilla.fem.system import SoftState, SoftSystem
-from anguilla.results import Status
+from anguilla.results.states import Status
 from anguilla.store.kept import Kept
 from anguilla.store.record import Record
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from anguilla._jit import inline, kernel
+from anguilla.compiler.jit import inline, kernel
 from anguilla.fem.mesh import Floats, Ints
 from anguilla.mechanics.vec import cross, dot, load3
 

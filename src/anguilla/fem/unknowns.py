@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anguilla._jit import kernel
+from anguilla.compiler.jit import kernel
 from anguilla.errors import DescriptionError
 from anguilla.fem.mesh import Floats, Ints
 from anguilla.lie import exp3

@@ -14,7 +14,7 @@ T = 0 where it would. With a compliance c it is length - c T = input.
 
 from __future__ import annotations
 
-from anguilla._jit import inline, part
+from anguilla.compiler.jit import inline, part
 from anguilla.loads.pairs import HALF, PLACES, ROTATIONS, SPINS, add_block, add_force, add_moment, span
 from anguilla.loads.pairs import RATES as RATE_ROWS
 from anguilla.loads.table import (

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 
-from anguilla._jit import inline, part
+from anguilla.compiler.jit import inline, part
 from anguilla.loads.table import CONTACT, KIND, NODE
 from anguilla.loads.thruster import put_block
 from anguilla.mechanics.tree import N_R, N_V, N_W, N_X

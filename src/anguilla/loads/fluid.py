@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 
-from anguilla._jit import inline, part
+from anguilla.compiler.jit import inline, part
 from anguilla.loads.table import GRAVITY, NODE
 from anguilla.loads.thruster import put_block
 from anguilla.loads.wrench import row3

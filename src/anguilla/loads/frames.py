@@ -7,13 +7,13 @@ axes. In terms of the columns these changes are Theta0, P0, Theta1 + Theta0 x w,
 
 from __future__ import annotations
 
-from anguilla._jit import inline, part
+from anguilla.compiler.jit import inline, part
+from anguilla.compiler.lanes import FOUR, U
+from anguilla.compiler.simd import lay, take, take3
 from anguilla.loads.fluid import fluid_block, fluid_wrench, tail_block, tail_wrench
 from anguilla.loads.magnet import magnet_block, magnet_wrench
 from anguilla.loads.table import FLUID, FROM, KIND, MAGNET, NODE, TAIL, THRUSTER, TO
 from anguilla.loads.thruster import thruster_block, thruster_wrench
-from anguilla.mechanics.lanes import FOUR, U
-from anguilla.mechanics.simd import lay, take, take3
 from anguilla.mechanics.tree import DF, DM, N_AL, N_F, N_M, N_W, P0, P1, P2, TH0, TH1, TH2
 from anguilla.mechanics.vec import add, cross, load3, store3, sub
 

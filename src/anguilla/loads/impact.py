@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from anguilla._jit import inline, part
+from anguilla.compiler.jit import inline, part
 from anguilla.loads.contact import REACH, SHAPE, SIDE, SIZE, SMOOTH, STIFFNESS, away, normal, pressed
 from anguilla.loads.table import CONTACT, KIND, NODE
 from anguilla.mechanics.tree import N_V, N_X

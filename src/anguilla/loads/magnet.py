@@ -5,7 +5,7 @@ G is symmetric and traceless (no currents in the workspace), so that the force i
 
 from __future__ import annotations
 
-from anguilla._jit import inline
+from anguilla.compiler.jit import inline
 from anguilla.loads.table import NODE, ROW
 from anguilla.loads.thruster import put_block
 from anguilla.loads.wrench import row3

@@ -6,9 +6,9 @@ points.
 
 from __future__ import annotations
 
-from anguilla._jit import part
+from anguilla.compiler.jit import part
+from anguilla.compiler.lanes import U
 from anguilla.loads.table import STRESS
-from anguilla.mechanics.lanes import U
 from anguilla.mechanics.rodmap import FORCE, GG, HESSIAN, KK, PAIR, STRAIN
 
 FIELD = U(4)  # from one strain to the next in a record

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 
-from anguilla._jit import inline, part
-from anguilla.mechanics.lanes import FOUR, U
+from anguilla.compiler.jit import inline, part
+from anguilla.compiler.lanes import FOUR, U
 from anguilla.mechanics.tree import N_F, N_M, N_V, N_X, P0, P1, TH0, TH1
 from anguilla.mechanics.vec import add, axpy, dot, iso_hat, load3, outer_add, scale, store3, sub
 

@@ -16,8 +16,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from anguilla._jit import inline
-from anguilla._table import Table
+from anguilla.compiler.jit import inline
+from anguilla.compiler.table import Table
 from anguilla.mechanics.tree import Floats, Ints
 
 # Places in Loads.row: step [s], time [s], gravity (3), then what `Loads.at` points to.

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import math
 
-from anguilla._jit import inline, part
-from anguilla.mechanics.lanes import get3, get9, put3, put9
+from anguilla.compiler.jit import inline, part
+from anguilla.compiler.lanes import get3, get9, put3, put9
 from anguilla.mechanics.rodmap import FORCE, GG, GK, HESSIAN, JET, KG, KK, PAIR, SIX, STRAIN
 from anguilla.mechanics.vec import (
     add,

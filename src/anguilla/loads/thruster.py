@@ -7,7 +7,7 @@ The integral z is stepped by the trapezoidal rule and condensed: z1 = z + dt/2 (
 
 from __future__ import annotations
 
-from anguilla._jit import inline, part
+from anguilla.compiler.jit import inline, part
 from anguilla.loads.table import DT, KIND, NODE, ROW, THRUSTER
 from anguilla.loads.wrench import row3
 from anguilla.mechanics.tree import N_R, N_V, N_W, N_X

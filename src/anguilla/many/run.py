@@ -18,7 +18,7 @@ from anguilla.many.keep import Folder, fingerprint
 from anguilla.many.parameters import Parameters, as_rows, check_call, name_of
 from anguilla.many.table import Run, Sweep
 from anguilla.many.workers import Crew, Given, Here, Processes, StartError, Threads, payload_of
-from anguilla.solve.progress import progress_bar
+from anguilla.solve.newton.progress import progress_bar
 
 __all__ = ["sweep"]
 

@@ -28,7 +28,7 @@ from typing import Any
 from anguilla.errors import AnguillaError
 from anguilla.many.table import Run
 from anguilla.many.values import as_outputs
-from anguilla.solve.progress import stopped_by
+from anguilla.solve.newton.progress import stopped_by
 
 __all__ = ["Crew", "Given", "Here", "Processes", "StartError", "Threads", "call", "payload_of"]
 
@@ -339,10 +339,10 @@ def _is_file(script: Any) -> bool:
 
 def _nothing_compiled() -> bool:
     """Whether neither the kernels that every solver of rods needs are on the disk, nor those of soft volumes."""
-    from anguilla._jit import cache_folder  # a worker that needs no kernels starts faster without
+    from anguilla.compiler.jit import cache_folder  # a worker that needs no kernels starts faster without
 
     package = Path(__file__).parents[1]
-    folders = (cache_folder(package / file) for file in ("assemble/evaluate.py", "fem/assembly.py"))
+    folders = (cache_folder(package / file) for file in ("model/evaluate.py", "fem/assembly.py"))
     return not any(folder is not None and folder.is_dir() for folder in folders)
 
 

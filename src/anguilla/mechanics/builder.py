@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anguilla.compiler.lanes import LANES
 from anguilla.describe import STRAIN_NAMES, Joint, RigidBody, Rod
 from anguilla.describe.basis import Basis
 from anguilla.describe.joints import Ball
 from anguilla.mechanics.grid import Grid, gauss_points, nodal_inertia
-from anguilla.mechanics.lanes import LANES
 from anguilla.mechanics.rodmap import RECORD
 from anguilla.mechanics.tree import BALL, FIXED, JOINT, PACK_SIZE, ROD, Floats, Ints, Tree
 

@@ -8,9 +8,10 @@ have been laid over it.
 
 from __future__ import annotations
 
-from anguilla._jit import inline, part
+from anguilla.compiler.jit import inline, part
+from anguilla.compiler.lanes import FOUR, U
+from anguilla.compiler.simd import lay, lay2, take, take2
 from anguilla.mechanics.flatmap import NORMAL, SINE
-from anguilla.mechanics.lanes import FOUR, U
 from anguilla.mechanics.rodmap import (
     FRAME,
     GAUSS_2,
@@ -28,7 +29,6 @@ from anguilla.mechanics.rodmap import (
     U2,
     WRENCH,
 )
-from anguilla.mechanics.simd import lay, lay2, take, take2
 from anguilla.mechanics.tree import (
     BX,
     BY,

@@ -8,8 +8,9 @@ Stumpff functions. The fields of the record are those of rodmap; what vanishes i
 
 from __future__ import annotations
 
-from anguilla._jit import inline, part
-from anguilla.mechanics.lanes import THIRD, field
+from anguilla.compiler.jit import inline, part
+from anguilla.compiler.lanes import THIRD, field
+from anguilla.compiler.simd import lay, lay2, take, take2
 from anguilla.mechanics.rodmap import (
     COEF,
     FORCE,
@@ -43,7 +44,6 @@ from anguilla.mechanics.rodmap import (
     WRENCH,
     stumpff,
 )
-from anguilla.mechanics.simd import lay, lay2, take, take2
 from anguilla.mechanics.vec2 import add2, axpy2, back, cross2, dot2, scale2, swing, times
 
 NORMAL = THIRD  # place of the normal component in a three-vector

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from anguilla._jit import inline, part
+from anguilla.compiler.jit import inline, part
+from anguilla.compiler.lanes import FOUR, U, put3
+from anguilla.compiler.simd import blend, lay, take, total
 from anguilla.mechanics.flat import node_inertia_flat, node_wrench_flat
 from anguilla.mechanics.flatmap import flat_forces
 from anguilla.mechanics.joints import ball_force, joint_force
-from anguilla.mechanics.lanes import FOUR, U, put3
 from anguilla.mechanics.rodmap import FORCE, JET, RECORD, SIX, STRAIN, WRENCH, rod_forces
-from anguilla.mechanics.simd import blend, lay, take, total
 from anguilla.mechanics.tree import BALL, FIXED, JOINT, N_A, N_AL, N_F, N_M, N_MI, N_R, N_R0, N_W, TERM
 from anguilla.mechanics.vec import add, cross, load3, load9, matvec, store3, sub, tmatvec
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import math
 
-from anguilla._jit import inline, part
-from anguilla.mechanics.lanes import get3, get9, put3, put9, put_column
+from anguilla.compiler.jit import inline, part
+from anguilla.compiler.lanes import get3, get9, put3, put9, put_column
 from anguilla.mechanics.rodmap import (
     FORCE,
     HESSIAN,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from anguilla._jit import inline, part
+from anguilla.compiler.jit import inline, part
+from anguilla.compiler.lanes import FOUR, LANES, U, get3, get9
+from anguilla.compiler.simd import blend, lay, take
 from anguilla.mechanics.flat import node_motion_flat
 from anguilla.mechanics.flatmap import flat_motion
 from anguilla.mechanics.joints import ball_motion, joint_motion
-from anguilla.mechanics.lanes import FOUR, LANES, U, get3, get9
 from anguilla.mechanics.rodmap import JET, MAX_ANGLE, OMEGA, RATE, RECORD, RHO, SIX, SPIN, TURN, rod_motion
-from anguilla.mechanics.simd import blend, lay, take
 from anguilla.mechanics.tree import BALL, FIXED, JOINT, N_A, N_AL, N_R, N_R0, N_R1, N_R2, N_V, N_W, N_X, TERM
 from anguilla.mechanics.vec import add, axpy, cross, dot, load3, load9, matmul, matvec, store3, store9
 

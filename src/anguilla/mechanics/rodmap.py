@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import math
 
-from anguilla._jit import inline, part
-from anguilla.mechanics.lanes import field
-from anguilla.mechanics.simd import lay3, lay9, take, take3, take9
+from anguilla.compiler.jit import inline, part
+from anguilla.compiler.lanes import field
+from anguilla.compiler.simd import lay3, lay9, take, take3, take9
 from anguilla.mechanics.vec import (
     add,
     axpy,

@@ -7,11 +7,12 @@ them. The tangent is affine in (alpha, beta): T = K + alpha C + beta M.
 
 from __future__ import annotations
 
-from anguilla._jit import inline, part
+from anguilla.compiler.jit import inline, part
+from anguilla.compiler.lanes import FOUR, U, get_column, put3, put9
+from anguilla.compiler.simd import lay, lay3, spread, take, take3
 from anguilla.mechanics.flat import frame_flat, node_columns_flat, node_wrench_columns_flat, strain_rows_flat
 from anguilla.mechanics.flatmap import flat_hessian, flat_jacobian
 from anguilla.mechanics.joints import ball_jacobian, joint_jacobian
-from anguilla.mechanics.lanes import FOUR, U, get_column, put3, put9
 from anguilla.mechanics.rodmap import (
     FRAME,
     GAUSS_2,
@@ -34,7 +35,6 @@ from anguilla.mechanics.rodmap import (
     rod_hessian,
     rod_jacobian,
 )
-from anguilla.mechanics.simd import lay, lay3, spread, take, take3
 from anguilla.mechanics.tree import (
     BALL,
     BX,

@@ -15,8 +15,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from anguilla._table import Table
-from anguilla.mechanics.lanes import LANES, field
+from anguilla.compiler.lanes import LANES, field
+from anguilla.compiler.table import Table
 from anguilla.mechanics.rodmap import LENGTH, RECORD
 
 Floats = npt.NDArray[np.float64]

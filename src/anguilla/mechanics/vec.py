@@ -5,7 +5,7 @@ A vector is (x, y, z); a matrix is nine numbers, row by row.
 
 from __future__ import annotations
 
-from anguilla._jit import inline
+from anguilla.compiler.jit import inline
 
 
 @inline

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from anguilla._jit import inline
-from anguilla.mechanics.lanes import SECOND
+from anguilla.compiler.jit import inline
+from anguilla.compiler.lanes import SECOND
 
 
 @inline

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anguilla.describe.files import robot_document
-from anguilla.describe.files.write import to_yaml
 from anguilla.describe.frames import Frame, RodHandle
 from anguilla.describe.robot import Robot
 from anguilla.errors import AnguillaError, DescriptionError
+from anguilla.files import robot_document
+from anguilla.files.write import to_yaml
 from anguilla.store.facts import facts_of
 from anguilla.store.inputs import add_inputs
 from anguilla.store.record import Record

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anguilla.describe.files import Table
+from anguilla.files import Table
 from anguilla.store.record import Record
 
 __all__ = ["add_inputs", "read_inputs"]

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from anguilla.assemble.system import System
 from anguilla.describe import Frame, RodHandle
-from anguilla.results import Trajectory
-from anguilla.solve.stepper import Stepper
+from anguilla.model.system import System
+from anguilla.results.states import Trajectory
+from anguilla.solve.steps.stepper import Stepper
 from anguilla.view.props import Props
 from anguilla.view.realtime import RealTime
 from anguilla.view.scene import Scene, enough_sections, scene

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anguilla.assemble.fields import cable_length
-from anguilla.assemble.system import System
 from anguilla.describe import Robot
-from anguilla.describe.files import read_robot
 from anguilla.errors import as_positive, refuse
-from anguilla.results import Equilibrium, Trajectory
+from anguilla.files import read_robot
+from anguilla.model.system import System
+from anguilla.results.fields import cable_length
+from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.results_io import load
-from anguilla.solve.stepper import Stepper
+from anguilla.solve.steps.stepper import Stepper
 from anguilla.view.browser import is_interactive, open_page
 from anguilla.view.driver import Driver
 from anguilla.view.player import Player

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe import Chamber, Frame
 from anguilla.errors import refuse
-from anguilla.results import Trajectory
+from anguilla.results.states import Trajectory
 from anguilla.store.whole import as_target, whole_file
 from anguilla.view.obstacles import Shell, shell
 from anguilla.view.scene import Result, Scene, Tube, as_computed, scene, thin

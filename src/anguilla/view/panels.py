@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from anguilla.describe import Frame, RodHandle
 from anguilla.describe.strains import STRAIN_NAMES
-from anguilla.results import Equilibrium, Trajectory
+from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.view.obstacles import shell
 from anguilla.view.scene import Array, Plane, Scene, Tube, plane_of_motion
 from anguilla.view.style import COLOURS, FAINT, INK, SOLID, TIME_MAP, label_ends, scaled

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from anguilla.results import Equilibrium, Trajectory
+from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.store.whole import as_target, whole_file
 from anguilla.view.props import Props
 from anguilla.view.scene import scene, thin

@@ -11,7 +11,7 @@ from anguilla.describe import Frame, RodHandle
 from anguilla.describe.description import did_you_mean
 from anguilla.describe.strains import STRAIN_NAMES
 from anguilla.errors import DescriptionError, as_count, refuse
-from anguilla.results import Equilibrium, Trajectory
+from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.store.whole import as_target, whole_file
 from anguilla.view import panels
 from anguilla.view.scene import Result, as_computed, rods_of, scene, thin

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from anguilla.describe import Chamber, Free, Robot
-from anguilla.results import Equilibrium, Trajectory
+from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.view.obstacles import shell
 from anguilla.view.page import quaternions_wxyz
 from anguilla.view.scene import Array, Scene, Tube

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from anguilla.errors import AnguillaError
-from anguilla.solve.stepper import Stepper
+from anguilla.solve.steps.stepper import Stepper
 
 __all__ = ["Pace", "RealTime"]
 

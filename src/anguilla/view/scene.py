@@ -11,10 +11,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anguilla.assemble.observe import S_X
 from anguilla.describe import BodyHandle, Frame, Obstacle, Rod, RodHandle
 from anguilla.errors import DescriptionError, as_count
-from anguilla.results import Equilibrium, Trajectory
+from anguilla.results.observe import S_X
+from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.view.obstacles import obstacles_of
 
 __all__ = ["Plane", "Scene", "Tube", "as_computed", "enough_sections", "plane_of_motion", "rods_of", "scene", "thin"]

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from anguilla.assemble.observe import S_X
 from anguilla.describe import Closure, Contact, DistributedWrench, Frame, Robot, Wrench
-from anguilla.results import Equilibrium, Trajectory
+from anguilla.results.observe import S_X
+from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.view.scene import Array, Scene, Tube
 
 __all__ = [

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from anguilla.errors import AnguillaError, as_positive
-from anguilla.results import Trajectory
+from anguilla.results.states import Trajectory
 from anguilla.store.whole import as_target, whole_file
 from anguilla.view.panels import draw_flat, draw_solid
 from anguilla.view.scene import Scene, plane_of_motion, scene

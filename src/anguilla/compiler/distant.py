@@ -1,0 +1,133 @@
+"""Kernels that other kernels call by address.
+
+Numba builds a kernel into every kernel that calls it, and optimises it again each time. A *distant* kernel is compiled
+once: its address stands in a cell of memory, which its callers read. The kernels that Python calls (distant ones, and
+*entries*) name the distant kernels that they need, and fill their cells before they start.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import llvmlite.binding as llvm
+import numba
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.errors import TypingError
+from numba.extending import intrinsic, overload
+
+from anguilla.compiler.jit import kernel
+from anguilla.compiler.table import Table
+
+__all__ = ["MATRIX", "NUMBER", "VECTOR", "compiled", "distant", "entry"]
+
+VECTOR, MATRIX, NUMBER = types.float64[::1], types.float64[:, ::1], types.float64
+
+Function = Callable[..., Any]
+
+
+def entry(*needed: Any) -> Callable[[Function], Any]:
+    """Compile a kernel, called from Python, that calls distant kernels, directly or not; tables are among its arguments."""
+
+    def decorate(function: Function) -> Any:
+        if numba.config.DISABLE_JIT:
+            return function
+        ready = kernel(function)
+
+        @functools.wraps(function)
+        def start(*arguments: Any) -> Any:
+            for one in needed:
+                if one.cell[0] == 0:
+                    one.fill()
+            return ready(*arguments)
+
+        start.py_func, start.compiled = function, ready  # type: ignore[attr-defined]
+        return start
+
+    return decorate
+
+
+def distant(*kinds: type[Table] | types.Type, needs: tuple[Any, ...] = ()) -> Callable[[Function], Any]:
+    """Compile a kernel without a result that others call by address; `kinds` are those of its arguments.
+
+    Args:
+        kinds: classes of tables, VECTOR, MATRIX or NUMBER.
+        needs: distant kernels that it calls itself.
+
+    """
+
+    def decorate(function: Function) -> Any:
+        if numba.config.DISABLE_JIT:
+            return function
+        start = entry(*needs)(function)
+        name = f"anguilla.{function.__name__}"
+        cell = np.zeros(1, dtype=np.uint64)
+        llvm.add_symbol(name, cell.__array_interface__["data"][0])
+
+        def fill() -> None:
+            """Compile, and write down the address."""
+            for one in needs:
+                one.fill()
+            signature = tuple(kind if isinstance(kind, types.Type) else kind._numba_type_ for kind in kinds)
+            start.compiled.compile(signature)
+            found = start.compiled.overloads[signature]
+            cell[0] = found.library.get_pointer_to_function(found.fndesc.llvm_func_name)
+
+        call = _caller(name, kinds)
+
+        @overload(start)
+        def _typed(*arguments):  # Numba compares the parameters of this with those of what it returns
+            return lambda *arguments: call(arguments)
+
+        start.fill, start.cell = fill, cell
+        return start
+
+    return decorate
+
+
+def compiled(*kernels: Any) -> None:
+    """See to it that distant kernels can be called: for those that no entry names, because few robots need them."""
+    for one in kernels:
+        if not numba.config.DISABLE_JIT and one.cell[0] == 0:
+            one.fill()
+
+
+def _fits(given: types.Type, kind: type[Table] | types.Type) -> bool:
+    """Whether an argument lies in memory as a distant kernel reads it; that an array is read-only does not matter."""
+    wanted = kind if isinstance(kind, types.Type) else kind._numba_type_
+    if isinstance(wanted, types.Array) and isinstance(given, types.Array):
+        return (given.dtype, given.ndim, given.layout) == (wanted.dtype, wanted.ndim, wanted.layout)
+    return bool(given == wanted)
+
+
+def _caller(name: str, kinds: tuple[type[Table] | types.Type, ...]) -> Function:
+    """The call of the function whose address is in the cell `name`, with a tuple of arguments of the given kinds."""
+
+    @intrinsic
+    def call(_typing: Any, arguments: Any) -> Any:
+        wrong = [given for given, kind in zip(arguments.types, kinds, strict=True) if not _fits(given, kind)]
+        if wrong:  # an address knows no types: the kernel would misread them
+            raise TypingError(f"{name} cannot take {', '.join(map(str, wrong))}: give C-contiguous arrays of float64.")
+
+        def write(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            found, convention = signature.args[0].types, context.call_conv
+            cell = builder.module.globals.get(name)
+            if cell is None:
+                cell = cgutils.add_global_variable(builder.module, ir.IntType(64), name)
+            kind = convention.get_function_type(types.none, found)
+            address = builder.load(cell)
+            with cgutils.if_unlikely(builder, builder.icmp_unsigned("==", address, address.type(0))):
+                convention.return_user_exc(builder, RuntimeError, (f"{name} was called before it was compiled",))
+            pointer = builder.inttoptr(address, kind.as_pointer())
+            given = cgutils.unpack_tuple(builder, values[0], len(kinds))
+            status, _ = convention.call_function(builder, pointer, types.none, found, given)
+            with cgutils.if_unlikely(builder, status.is_error):
+                convention.return_status_propagate(builder, status)
+            return context.get_dummy_value()
+
+        return types.none(arguments), write
+
+    return call

@@ -1,0 +1,212 @@
+"""The residual R(q, v, a, lambda) of the equations of motion and its exact tangent: three phases, down, loads, up.
+
+R = M(q) a + C(q, v) v + K q + D v - external forces - J^T lambda (004 (17)), followed by the constraints phi. R = 0 is the
+motion, v = a = 0 the equilibrium.
+"""
+
+from __future__ import annotations
+
+from anguilla.compiler.distant import MATRIX, NUMBER, VECTOR, compiled, distant
+from anguilla.loads.constraints import (
+    add_constraint_blocks,
+    add_constraint_forces,
+    add_line_gradients,
+    constraint_gradients,
+    constraint_values,
+    set_tensions,
+)
+from anguilla.loads.contact import contact_blocks, contact_wrenches, has_contacts
+from anguilla.loads.frames import add_frame_columns, add_frame_loads
+from anguilla.loads.impact import judge_impacts, note_touching
+from anguilla.loads.muscle import add_muscle_forces, add_muscle_hessians
+from anguilla.loads.pairs import add_pair_tangents, add_spring_blocks, add_spring_forces, gather_pairs
+from anguilla.loads.rubbing import rub, rubs
+from anguilla.loads.stream import add_stream_forces, add_stream_rows, gather_streams
+from anguilla.loads.table import DT, EFFORT, GRAVITY, Loads, has_more
+from anguilla.loads.tendon import add_tendon_forces, add_tendon_hessians
+from anguilla.loads.wrench import add_wrench_columns, add_wrenches, row3
+from anguilla.mechanics.forces import add_elasticity, carry_up, collect_forces, inertia_and_gravity
+from anguilla.mechanics.motion import move
+from anguilla.mechanics.tangent import (
+    add_elastic_tangent,
+    clear_below,
+    collect_rows,
+    columns_down,
+    columns_up,
+    linearise_locally,
+    places_down,
+)
+from anguilla.mechanics.tree import Tree, Workspace
+
+
+@distant(Tree, Workspace, VECTOR, VECTOR, VECTOR)
+def descend(tree, ws, q, v, a):
+    """First phase of the residual: the motion of all nodes, after which loads written in Python are asked."""
+    move(tree, ws, q, v, a)
+
+
+# What robots of rods and tendons alone do not need: compiled for the first robot that does.
+
+
+@distant(Workspace, Loads)
+def touch(ws, loads):
+    """Wrenches of contacts, at the present motion."""
+    contact_wrenches(ws.node, loads.frames)
+
+
+@distant(Workspace, Loads)
+def touch_changes(ws, loads):
+    """How the wrenches of contacts change."""
+    contact_blocks(ws.node, loads.frames)
+
+
+@distant(Tree, Workspace, Loads, NUMBER, NUMBER, VECTOR)
+def judge_touch(tree, ws, loads, dt, mid, out):
+    """out[0] = 1 if a step of length dt, balanced at the part `mid` of it, missed an impact, else 0."""
+    judge_impacts(tree, ws, loads.frames, dt, mid, out)
+
+
+@distant(Workspace, Loads, NUMBER, VECTOR)
+def note_touch(ws, loads, known, out):
+    """Keep the motion of what may touch as the start of the next step, with known = 1, or forget it.
+
+    out[1] is the time [s] before which nothing can touch.
+    """
+    note_touching(ws.node, loads.frames, known, out)
+
+
+@distant(Tree, Workspace, Loads)
+def rub_lines(tree, ws, loads):
+    """Part of their tension that tendons keep along their lines, at the present motion."""
+    rub(tree, ws, loads.cables, loads.pairs, True)
+
+
+@distant(Workspace, Loads, VECTOR)
+def more_forces(ws, loads, lam):
+    """Wrenches of frame loads, springs, spans and constraints, into the balance of their nodes."""
+    if len(loads.frames.table) > 0:
+        if has_contacts(loads.frames):
+            touch(ws, loads)
+        add_frame_loads(ws.node, loads.row, loads.frames)
+    if len(loads.pairs.table) > 0:
+        add_spring_forces(ws.node, loads.pairs, loads.tension)
+        add_constraint_forces(ws.node, loads.row, loads.at, loads.pairs, loads.constraints, lam)
+
+
+@distant(Workspace, Loads, VECTOR, VECTOR)
+def more_rows(ws, loads, lam, out):
+    """Forces of streams into the rows; the constraints into out (m,)."""
+    if len(loads.streams.table) > 0:
+        add_stream_forces(ws.node, loads.streams, ws.rows)
+    if len(lam) > 0:
+        constraint_values(ws.node, loads.row, loads.at, loads.pairs, loads.constraints, lam, out, 0)
+
+
+@distant(Workspace, Loads)
+def more_columns(ws, loads):
+    """How frame loads change, into the columns of their nodes; what pairs and streams need of the columns."""
+    if len(ws.places) > 0:
+        if has_contacts(loads.frames):
+            touch_changes(ws, loads)
+        add_frame_columns(ws.node, ws.columns, ws.places, loads.row, loads.frames)
+        gather_pairs(ws.columns, ws.places, loads.pairs)
+        gather_streams(ws.node, ws.columns, ws.places, loads.streams)
+
+
+@distant(Tree, Workspace, Loads, VECTOR)
+def more_tangents(tree, ws, loads, lam):
+    """How springs, spans, streams and constraints change, into the matrix; gradients of the constraints."""
+    pairs, c, width = loads.pairs, loads.constraints, len(ws.rows)
+    if len(ws.places) > 0:
+        add_spring_blocks(ws.node, pairs, loads.tension)
+        add_constraint_blocks(ws.node, loads.row, loads.at, pairs, c, lam)
+        add_pair_tangents(ws.matrix, width, pairs)
+        add_stream_rows(loads.streams, ws.matrix, width)
+    if len(lam) > 0:
+        constraint_gradients(ws.node, loads.row, loads.at, pairs, c)
+        own = tree.segment, tree.own_pack, tree.own_packs, tree.pack_slot, tree.strains
+        values = tree.basis, tree.basis_at, tree.record_at, ws.local
+        add_line_gradients(*own, *values, loads.cables, c)
+
+
+def prepare(loads: Loads) -> None:
+    """Compile what these loads need beyond what every robot needs."""
+    if has_more(loads):
+        compiled(more_forces, more_rows, more_columns, more_tangents)
+    if has_contacts(loads.frames):
+        compiled(touch, touch_changes, judge_touch, note_touch)
+    if rubs(loads.cables):
+        compiled(rub_lines)
+
+
+@distant(Tree, Workspace, Loads, VECTOR, VECTOR)
+def ascend(tree, ws, loads, lam, out):
+    """The other phases of the residual; R and the constraints into out (n + m,)."""
+    c = loads.constraints
+    if len(loads.tension) > 0:
+        lines = ws.node, ws.local, tree.record_at, loads.row, loads.at, loads.cables, loads.pairs
+        set_tensions(*lines, c, lam, loads.tension)
+        if loads.row[DT] > 0.0 and rubs(loads.cables):  # in statics factors are given
+            rub_lines(tree, ws, loads)
+    inertia_and_gravity(tree, ws, row3(loads.row, GRAVITY))
+    add_wrenches(ws, loads)
+    if has_more(loads):
+        more_forces(ws, loads, lam)
+    carry_up(tree, ws)
+    add_tendon_forces(tree, ws, loads)
+    add_muscle_forces(tree, ws, loads)
+    collect_forces(tree, ws)
+    add_elasticity(tree, ws)
+    effort, n = loads.at[EFFORT], len(tree.lane)
+    if has_more(loads):
+        more_rows(ws, loads, lam, out[n:])
+    for k in range(n):
+        out[k] = ws.rows[tree.lane[k]] - loads.row[effort + k]
+
+
+@distant(Tree, Workspace, Loads, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, needs=(descend, ascend))
+def residual(tree, ws, loads, q, v, a, lam, out):
+    """R(q, v, a, lam) and the constraints into out (n + m,)."""
+    descend(tree, ws, q, v, a)
+    ascend(tree, ws, loads, lam, out)
+
+
+@distant(Tree, Workspace, Loads, NUMBER, NUMBER, VECTOR, MATRIX)
+def tangent(tree, ws, loads, alpha, beta, lam, out):
+    """dR/dq + alpha dR/dv + beta dR/da, bordered by the constraints, into out (n + m, n + m).
+
+    At the state of the last call of `residual`.
+    """
+    ws.matrix[:] = 0.0
+    linearise_locally(tree, ws, alpha, beta)
+    add_tendon_hessians(tree, ws, loads)
+    add_muscle_hessians(tree, ws, loads)
+    for s in range(1, len(tree.first)):
+        for k in range(tree.path_packs[s] + tree.own_packs[s]):
+            columns_down(tree, ws, s, k)
+            if len(ws.places) > 0:
+                places_down(tree, ws, s, k)
+        for k in range(tree.path_packs[s] + tree.own_packs[s], tree.path_packs[s] + tree.sub_packs[s]):
+            clear_below(tree, ws, s, k)
+    add_wrench_columns(tree, ws, loads)
+    if has_more(loads):
+        more_columns(ws, loads)
+    for s in range(len(tree.first) - 1, 0, -1):
+        for k in range(tree.path_packs[s] + tree.sub_packs[s]):
+            columns_up(tree, ws, s, k)
+            collect_rows(tree, ws, s, k)
+    add_elastic_tangent(tree, ws, alpha)
+    if has_more(loads):
+        more_tangents(tree, ws, loads, lam)
+    c, width = loads.constraints, len(ws.rows)
+    n, m = len(tree.lane), len(lam)
+    for i in range(n):
+        row = tree.lane[i] * width
+        for j in range(n):
+            out[i, j] = ws.matrix[row + tree.lane[j]]
+        for k in range(m):
+            out[i, n + k] = c.column[k, tree.lane[i]]
+            out[n + k, i] = c.jacobian[k, tree.lane[i]]
+    for k in range(m):
+        for l in range(m):
+            out[n + k, n + l] = c.diagonal[k] if k == l else 0.0

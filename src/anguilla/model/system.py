@@ -1,0 +1,479 @@
+"""A compiled robot with its loads: the residual, its tangent, and what follows from them."""
+
+from __future__ import annotations
+
+import copy
+import math
+import threading
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from anguilla.describe import DistributedWrench, Frame, Magnet, Muscle, Robot, RodHandle, Thruster, Wrench
+from anguilla.describe.actuators import refuse_pushing
+from anguilla.errors import AnguillaWarning, DescriptionError, as_array, as_number, refuse
+from anguilla.loads.table import GRAVITY, KIND, MAGNET, ROW, TIME, Constraints, Loads
+from anguilla.mechanics.compile import Model, compile_robot
+from anguilla.mechanics.tree import FIXED, ROD, Floats, Ints, Tree, Workspace, workspace
+from anguilla.model.evaluate import prepare, residual, tangent
+from anguilla.model.tables import build
+from anguilla.model.user import UserLoads
+
+__all__ = ["Inputs", "LoadTable", "System"]
+
+SHAPE_ERROR = 1e-6  # part of an imposed shape that the bases of its rod may miss without a warning
+
+# Weights of dR/dv and dR/da in the tangent when they are asked for alone: so large that subtracting dR/dq costs no digits.
+RATE, ACCELERATION = 1e8, 1e16
+
+Inputs = Mapping[str, float | Callable[[float], float]]
+
+_TWINS = threading.local()  # .of: for each system of another thread, the twin that this thread uses
+
+
+@dataclass(frozen=True, slots=True)
+class LoadTable:
+    """Loads sampled at given times.
+
+    Attributes:
+        loads: the loads, with their row at the first time.
+        column: (w,) places in the row that change with time.
+        table: (nt, w) their values.
+        times: (nt,) [s].
+        system: the system they act on.
+
+    """
+
+    loads: Loads
+    column: Ints
+    table: Floats
+    times: Floats
+    system: System
+
+    @property
+    def forces(self) -> Ints:
+        """(k,) Places in the row that hold forces: gravity, wrenches, efforts, tensions, stresses, magnetic fields."""
+        return self.system._force_places
+
+    def at(self, k: int = 0) -> Loads:
+        """Set the loads to the k-th time and return them."""
+        self.loads.row[self.column] = self.table[k]
+        self.loads.row[TIME] = self.times[k]
+        return self.loads
+
+
+def as_robot(robot: object) -> Robot:
+    """Check that a solver got a robot."""
+    if not isinstance(robot, Robot):
+        soft = type(robot).__name__ == "SoftBody"
+        raise refuse(
+            "robot", "a Robot (soft volumes go to ag.fem.statics and ag.fem.simulate)" if soft else "a Robot", robot
+        )
+    return robot
+
+
+class System:
+    """A robot compiled for computation.
+
+    `residual` and `tangent` are the two functions everything else uses; sizes are checked here, at the door. A system may be
+    shared by threads: each one computes in memory of its own (`here`).
+    """
+
+    def __init__(self, robot: Robot, observed: Sequence[Frame] = ()) -> None:
+        self.robot = copy.deepcopy(as_robot(robot))  # what was computed stays what it was when the description changes
+        self.model: Model = compile_robot(self.robot, observed)
+        self.tree = self.model.tree
+        self._loads, self.tables = build(self.model)
+        self.user = UserLoads(self.tables, self.model.size)
+        places = bool(len(self._loads.frames.table) or len(self._loads.pairs.table))
+        self.workspace: Workspace = workspace(self.tree, places)
+        prepare(self._loads)
+        self.size = self.model.size
+        self.rows = len(self._loads.constraints.table)  # constraints
+        rods = [part for part in self.robot.parts if isinstance(part, RodHandle) and part.rod.shape is not None]
+        self.shapes = {part.index: part.rod.projection() for part in rods}
+        self._warned: set[int] = set()
+        self._maker = threading.get_ident()
+        _ = self._steady, self._constant
+        self.left_out: tuple[Constraints, Ints, list[str]] | None = None  # all constraints; rows left out, their names
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Come from a pickle, maybe into another process."""
+        self.__dict__.update(state)
+        self._maker = threading.get_ident()
+        prepare(self._loads)
+
+    @cached_property
+    def spatial(self) -> Tree:
+        """The tree, computed in space: to find wrenches out of the plane of a flat robot."""
+        return self.tree._replace(flat=np.zeros(1, np.int64))
+
+    @cached_property
+    def length(self) -> float:
+        """The longest way along the parts of the robot, from one on the ground to a tip [m]: its length, as users say."""
+        tree = self.tree
+        way = np.where(tree.kind == ROD, tree.length, 0.0)
+        fixed = (tree.kind == FIXED) & (tree.parent > 0)
+        way[fixed] = np.linalg.norm(tree.fixed[fixed, 9:12], axis=1)
+        for i in range(1, len(way)):
+            way[i] += way[tree.parent[i]]
+        return max(float(self.model.length), float(np.max(way)))
+
+    def twin(self) -> System:
+        """The same compiled robot with memory of its own, so that both may be used at once."""
+        _ = self._steady, self._constant, self._force_places  # found once for all twins
+        twin = copy.copy(self)
+        twin.tables = copy.copy(self.tables)
+        twin.user = UserLoads(twin.tables, self.size)
+        twin.workspace = _own(self.workspace)
+        twin._loads = _own(self._loads)
+        twin._maker = threading.get_ident()
+        return twin
+
+    @property
+    def here(self) -> System:
+        """What the present thread computes with: the system itself where it was made, else a twin of the thread's own."""
+        if threading.get_ident() == self._maker:
+            return self
+        if not hasattr(_TWINS, "of"):
+            _TWINS.of = WeakKeyDictionary()
+        twin: System | None = _TWINS.of.get(self)
+        if twin is None or twin.left_out is not self.left_out:
+            twin = _TWINS.of[self] = self.twin()
+        return twin
+
+    def observing(self, frames: Sequence[Frame]) -> System:
+        """Return this system, or one with the same coordinates and motion in which every given frame has a node."""
+        bare = [frame.bare for frame in frames]
+        if all(self.model.node(frame) is not None for frame in bare):
+            return self
+        return System(self.robot, bare)
+
+    def elastic_stiffness(self) -> Floats:
+        """The constant stiffness K_ee (n, n) of rods (000 (26)) and joint springs."""
+        tree = self.tree
+        lanes = 4 * len(tree.pack_slot)
+        padded = np.zeros((lanes, lanes))
+        for s in range(1, len(tree.first)):
+            width, start = 4 * int(tree.own_packs[s]), 4 * int(tree.own_pack[s])
+            block = tree.stiffness[tree.stiffness_at[s] :][: width * width].reshape(width, width)
+            padded[start : start + width, start : start + width] = block
+        return padded[np.ix_(tree.lane, tree.lane)]
+
+    def elastic_energy(self, q: Floats) -> Floats:
+        """Elastic energy (nt,) [J] of rods and joint springs in states q (nt, n)."""
+        rest = np.zeros(self.size)
+        for layout in self.model.parts:
+            rest[layout.joint] = layout.part.joint.rest_values
+        return 0.5 * np.einsum("ti,ij,tj->t", q - rest, self.elastic_stiffness(), q - rest)
+
+    def _tensions(self, times: Floats, inputs: Inputs | None) -> Floats:
+        """Inputs of the actuators (nt or 1, actuators) at the given times [s]; absent ones are zero."""
+        names = list(self.robot.actuators)
+        inputs = {} if inputs is None else inputs
+        if not isinstance(inputs, Mapping):
+            raise refuse("inputs", "a dictionary from names of actuators to numbers or functions of t", inputs)
+        for name in inputs:
+            if name not in names:
+                known = ", ".join(names) or "none"
+                raise DescriptionError(f"inputs: robot {self.robot.name!r} has no actuator {name!r}; it has: {known}.")
+        for name, actuator in self.robot.actuators.items():
+            if getattr(actuator, "by", "") == "length" and name not in inputs:
+                raise DescriptionError(
+                    f"inputs: tendon {name!r} is driven by its length [m]: give {{{name!r}: length}}."
+                )
+        steady = not any(callable(value) for value in inputs.values())
+        table = np.zeros((1 if steady else len(times), len(names)))
+        for name, value in inputs.items():
+            what = f"inputs: the input of actuator {name!r}"
+            at_times = getattr(value, "at_times", None)  # all instants at once, as `Sampled` gives them
+            if at_times is not None:
+                values = as_array(at_times(times), what, "finite numbers, one per instant")
+                if values.shape != times.shape:
+                    raise DescriptionError(f"{what} must have the shape {times.shape}; got {values.shape}.")
+                table[:, names.index(name)] = values
+            elif callable(value):
+                try:
+                    column = [value(t) for t in times.tolist()]
+                except TypeError as error:
+                    raise DescriptionError(f"{what} must be a number or a function of the time t; {error}.") from error
+                table[:, names.index(name)] = [
+                    as_number(x, f"{what} at t = {t:g} s") for x, t in zip(column, times, strict=True)
+                ]
+            else:
+                if np.ndim(value) == 1:
+                    advice = "ag.Sampled(values, dt) makes one of values at equal steps"
+                    raise DescriptionError(f"{what} must be a number or a function of t; {advice}.")
+                table[:, names.index(name)] = as_number(value, what)
+        return table
+
+    def _refuse_pushing(self, table: Floats, times: Floats) -> None:
+        """Raise an error where the inputs (nt or 1, actuators) make a tendon push."""
+        if not (table < 0.0).any():
+            return
+        for k, (name, actuator) in enumerate(self.robot.actuators.items()):
+            refuse_pushing(name, actuator, table[:, k], times)
+
+    def loads(self, times: ArrayLike = 0.0, inputs: Inputs | None = None, *, pulling: bool = False) -> LoadTable:
+        """Sample gravity, all loads, constraints and the inputs of the actuators at the given times [s].
+
+        With `pulling`, a negative tension is refused: a tendon cannot push. Without, it is only a number of the model.
+        """
+        times = _instants(times)
+        row = self._steady.copy()
+        column: list[Ints] = []
+        table: list[Floats] = []
+        pieces = []
+        if inputs or self.robot.actuators:
+            tensions = self._tensions(times, inputs)
+            if pulling:
+                self._refuse_pushing(tensions, times)
+            pieces.append((int(self._loads.at[2]), tensions))
+        if not self._constant:
+            pieces += self._pieces(times, varying=True)
+            self._check_shapes(times)
+        for start, values in pieces:
+            row[start : start + values.shape[1]] = values[0]
+            if len(values) > 1:
+                column.append(np.arange(start, start + values.shape[1]))
+                table.append(values)
+        row[TIME] = times[0]
+        columns = np.concatenate(column) if column else np.zeros(0, np.int64)
+        values = np.ascontiguousarray(np.concatenate(table, axis=1)) if table else np.zeros((len(times), 0))
+        return LoadTable(self._loads._replace(row=row), columns, values, times, self)
+
+    def _check_shapes(self, times: Floats) -> None:
+        """Warn, once for each rod, when its bases cannot follow its imposed shape."""
+        for index, shape in self.shapes.items():
+            if index not in self._warned and (error := shape.error(times)) > SHAPE_ERROR:
+                self._warned.add(index)
+                name, names = self.robot.parts[index].name, ", ".join(shape.gait.names)
+                warnings.warn(
+                    f"The bases of {name!r} miss its imposed shape ({names}) by {error:.2g} of its size: give them more "
+                    "modes, or leave Rod.strains out so that they fit exactly.",
+                    AnguillaWarning,
+                    stacklevel=2,
+                )
+
+    @cached_property
+    def _steady(self) -> Floats:
+        """The row with all that does not depend on time."""
+        row = np.zeros(len(self._loads.row))
+        for start, values in self._pieces(np.zeros(1), varying=False):
+            row[start : start + values.shape[1]] = values[0]
+        return row
+
+    @cached_property
+    def _constant(self) -> bool:
+        robot = self.robot
+        joints = [part.joint for part in robot.parts]
+        return (
+            robot.gravity_is_constant
+            and all(load.is_constant for load in robot.loads)
+            and all(closure.is_constant for closure in robot.closures.values())
+            and all(twist.is_constant for twist in robot.constraints)
+            and not self.shapes
+            and all(joint.effort_is_constant and not any(map(_moves, joint.motions)) for joint in joints)
+        )
+
+    def is_steady(self, inputs: Inputs) -> bool:
+        """Whether nothing that acts depends on time."""
+        return self._constant and not any(callable(value) for value in inputs.values())
+
+    @cached_property
+    def _force_places(self) -> Ints:
+        """Places in the row that hold forces, which a load factor multiplies."""
+        at = self._loads.at
+        ranges = [(GRAVITY, GRAVITY + 3), (at[0], at[2]), (at[5], at[6])]
+        rows = self._loads.constraints.input_row
+        pulled = [int(at[2]) + k for k in range(len(rows)) if rows[k] < 0]
+        table = self._loads.frames.table
+        ranges += [(row, row + 3) for row in table[table[:, KIND] == MAGNET, ROW].tolist()]
+        return np.concatenate([*(np.arange(*r) for r in ranges), np.array(pulled, dtype=np.int64)]).astype(np.int64)
+
+    def _pieces(self, times: Floats, varying: bool) -> list[tuple[int, Floats]]:
+        """(place in the row, values (nt, width)) of everything that depends on time (varying), or of all the rest."""
+        robot, model, at = self.robot, self.model, self._loads.at
+        wrench, effort, _, pose, motion, stress, rate, frame = (int(x) for x in at)
+        found: list[tuple[int, Floats]] = []
+
+        def add(start: int, constant: bool, sample: Callable[..., Floats], *args, weight: float | Floats = 1.0) -> None:
+            if constant != varying:
+                found.append((start, (weight * sample(*args, times)).reshape(len(times), -1)))
+
+        add(GRAVITY, robot.gravity_is_constant, robot.gravity_values)
+        for load in robot.loads:
+            if isinstance(load, Wrench):
+                add(wrench, load.is_constant, load.values)
+                wrench += 6
+            elif isinstance(load, DistributedWrench):
+                X, weight = np.array([place[1:] for place in self.tables.along(load.part)]).T
+                add(wrench, load.is_constant, load.values, X, weight=weight[None, :, None])
+                wrench += 6 * len(X)
+            elif isinstance(load, Muscle):
+                links = self.tables.links(load.part, 0.0, load.part.length)
+                X = np.concatenate([points for _, points, _ in links])
+                weight = np.repeat([0.5 * length for _, _, length in links], 2)
+                add(stress, load.is_constant, load.values, X, weight=weight[None, :, None])
+                stress += 6 * len(X)
+            elif isinstance(load, Thruster):
+                add(frame, load.is_constant, load.values)
+                frame += 9
+            elif isinstance(load, Magnet):
+                for _ in self.tables.places(load.where):
+                    add(frame, load.is_constant, load.values)
+                    frame += 3
+        for layout in model.parts:
+            joint = layout.part.joint
+            add(effort + layout.joint.start, joint.effort_is_constant, joint.effort_values)
+            for k, given in enumerate(joint.motions):
+                if given is not None:
+                    add(motion, not _moves(given), joint.motion_values, k)
+                    motion += 3
+            if layout.part.index in self.shapes:
+                add(motion, False, self.shapes[layout.part.index].coordinates)
+                motion += 3 * len(self.shapes[layout.part.index].driven)
+        for closure in robot.closures.values():
+            add(pose, closure.is_constant, closure.flat_poses)
+            pose += 12
+        for twist in robot.constraints:
+            add(rate, twist.is_constant, twist.rates)
+            rate += 1
+        return found
+
+    def vector(self, value: ArrayLike | None, name: str) -> Floats:
+        """Check a vector of coordinates, rates or accelerations; None is zero."""
+        if value is None:
+            return np.zeros(self.size)
+        wanted = f"{self.size} finite numbers, one per coordinate"
+        array = as_array(value, name, wanted).astype(np.float64)
+        if array.shape != (self.size,):
+            raise DescriptionError(f"{name} must have shape ({self.size},), one per coordinate; got {array.shape}.")
+        return array
+
+    def _multipliers(self, value: ArrayLike | None) -> Floats:
+        """Check multipliers of the constraints; None is zero."""
+        if value is None:
+            return np.zeros(self.rows)
+        array = as_array(value, "multipliers", f"{self.rows} finite numbers, one per constraint").astype(np.float64)
+        if array.shape != (self.rows,):
+            raise DescriptionError(
+                f"multipliers must have shape ({self.rows},), one per constraint; got {array.shape}."
+            )
+        return array
+
+    def drop_rows(self, rows: Ints) -> None:
+        """Leave constraints out: they follow from the others."""
+        keep = np.setdiff1d(np.arange(self.rows), rows)
+        names = ("table", "value", "jacobian", "column", "diagonal", "slack")
+        old = self._loads.constraints
+        self.left_out = (self._loads.constraints, rows, [self.tables.row_names[k] for k in rows])
+        shift = {int(k): new for new, k in enumerate(keep)}
+        tied = np.array([shift[int(k)] if k >= 0 else -1 for k in old.input_row], dtype=np.int64)
+        picked = {name: np.ascontiguousarray(getattr(old, name)[keep]) for name in names}
+        self._loads = self._loads._replace(constraints=old._replace(**picked, input_row=tied))
+        self.tables.row_names = [self.tables.row_names[k] for k in keep]
+        self.rows = len(keep)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there is nothing but an open tree: no constraint, no imposed motion."""
+        return not self.rows and not len(self._loads.driven)
+
+    def _evaluate(self, loads: Loads, q, v, a, multipliers) -> tuple[Floats, Floats]:
+        out = np.zeros(self.size + self.rows)
+        state = self.vector(q, "q"), self.vector(v, "v"), self.vector(a, "a")
+        lam = self._multipliers(multipliers)
+        (self.user.residual if self.user else residual)(self.tree, self.workspace, loads, *state, lam, out)
+        return out, lam
+
+    def residual(
+        self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *,
+        t: float = 0.0, inputs: Inputs | None = None, multipliers: ArrayLike | None = None,
+    ) -> Floats:  # fmt: skip
+        """R(q, v, a) (n,): inertia plus internal minus external generalised forces.
+
+        Args:
+            q: (n,) coordinates.
+            v: (n,) rates; zero if not given.
+            a: (n,) accelerations; zero if not given.
+            t: time [s] at which loads are taken.
+            inputs: inputs of the actuators by name; absent ones are zero.
+            multipliers: (m,) forces of the constraints; zero if not given.
+
+        """
+        system = self.here
+        return system._evaluate(system.loads(t, inputs).loads, q, v, a, multipliers)[0][: self.size]
+
+    def constraints(self, q: ArrayLike, v: ArrayLike | None = None, *, t: float = 0.0, inputs: Inputs | None = None):
+        """Values (m,) of the constraints and their gradient J (m, n); the arguments are those of `residual`."""
+        system = self.here
+        loads = system.loads(t, inputs).loads
+        out, lam = system._evaluate(loads, q, v, None, None)
+        return out[self.size :], system._bordered(loads, lam, 0.0, 0.0)[self.size :, : self.size]
+
+    def _bordered(self, loads: Loads, lam: Floats, alpha: float, beta: float) -> Floats:
+        """The tangent with its constraints (n + m, n + m), at the state of the last residual."""
+        self.workspace.increment[:] = 0.0
+        out = np.zeros((self.size + self.rows, self.size + self.rows))
+        kernel = self.user.tangent if self.user else tangent
+        kernel(self.tree, self.workspace, loads, float(alpha), float(beta), lam, out)  # floats: one compilation
+        return out
+
+    def _by_rate(self, loads: Loads, lam: Floats) -> Floats:
+        """Derivative (n + m, n) of residual and constraints with respect to v, at the state of the last residual."""
+        steep, flat = self._bordered(loads, lam, RATE, 0.0), self._bordered(loads, lam, 0.0, 0.0)
+        return (steep - flat)[:, : self.size] / RATE
+
+    def _by_acceleration(self, loads: Loads, lam: Floats) -> Floats:
+        """The same with respect to a; its first n rows are the mass matrix."""
+        heavy, flat = self._bordered(loads, lam, 0.0, ACCELERATION), self._bordered(loads, lam, 0.0, 0.0)
+        return (heavy - flat)[:, : self.size] / ACCELERATION
+
+    def tangent(
+        self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *, alpha: float = 0.0,
+        beta: float = 0.0, t: float = 0.0, inputs: Inputs | None = None, multipliers: ArrayLike | None = None,
+    ) -> Floats:  # fmt: skip
+        """dR/dq + alpha dR/dv + beta dR/da (n, n), exact; alpha in [1/s], beta in [1/s^2], the rest as in `residual`."""
+        alpha, beta = as_number(alpha, "alpha", "1/s"), as_number(beta, "beta", "1/s^2")
+        system = self.here
+        loads = system.loads(t, inputs).loads
+        _, lam = system._evaluate(loads, q, v, a, multipliers)
+        return system._bordered(loads, lam, alpha, beta)[: self.size, : self.size]
+
+    def matrices(
+        self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *,
+        t: float = 0.0, inputs: Inputs | None = None, multipliers: ArrayLike | None = None,
+    ) -> tuple[Floats, Floats, Floats]:  # fmt: skip
+        """(K, C, M): dR/dq, dR/dv and the mass matrix, (n, n) each; the arguments are those of `residual`."""
+        system, n = self.here, self.size
+        loads = system.loads(t, inputs).loads
+        _, lam = system._evaluate(loads, q, v, a, multipliers)
+        stiffness = system._bordered(loads, lam, 0.0, 0.0)[:n, :n]
+        return stiffness, system._by_rate(loads, lam)[:n], system._by_acceleration(loads, lam)[:n]
+
+
+def _instants(times: ArrayLike) -> Floats:
+    """Times (nt,) [s], checked; a single one quickly, as a stepper asks for it at every step."""
+    if isinstance(times, float) and math.isfinite(times):
+        return np.array([times])
+    found = np.atleast_1d(np.asarray(times, dtype=float))
+    if not np.isfinite(found).all():
+        raise DescriptionError(f"t must be finite [s]; got {found[~np.isfinite(found)][0]}.")
+    return found
+
+
+def _own(arrays: Any) -> Any:
+    """A copy of a table with all its arrays and tables."""
+    return type(arrays)(*(array.copy() if isinstance(array, np.ndarray) else _own(array) for array in arrays))
+
+
+def _moves(motion: object) -> bool:
+    """Whether an imposed motion depends on time."""
+    return callable(motion) or isinstance(motion, tuple)

@@ -1,0 +1,1 @@
+"""What solvers return, and everything that can be read from it."""

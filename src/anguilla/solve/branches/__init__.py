@@ -1,0 +1,1 @@
+"""Curves of equilibria under a growing load."""

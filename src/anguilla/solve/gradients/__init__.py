@@ -1,0 +1,1 @@
+"""Derivatives of motions: backward for a cost, forward for a few parameters."""

@@ -1,0 +1,301 @@
+"""Exact gradients of a cost with respect to inputs over time, the start, and the design, by the discrete adjoint.
+
+The cost of a gradient is about that of a simulation, whatever the number of inputs: one backward sweep (sweep.py) gives
+multipliers for every step. They weigh the balance of each step, so that the derivative with respect to anything the balance
+depends on is a sum over steps: for loads and inputs in closed form, for a design parameter by differences of the weighed
+balance (four evaluations of it, the motion kept).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from anguilla.describe import Robot
+from anguilla.errors import DescriptionError, SolverError, as_array
+from anguilla.loads.table import DT, INPUT
+from anguilla.mechanics.tree import Floats
+from anguilla.model.system import System
+from anguilla.results.reactions import evaluate
+from anguilla.results.states import Equilibrium, Trajectory
+from anguilla.solve.gradients.costs import Cost
+from anguilla.solve.gradients.instants import weigh
+from anguilla.solve.gradients.record import Record, door, record
+from anguilla.solve.gradients.sweep import linear_part, sweep
+from anguilla.solve.steps.origin import Closing, Origin, closing, driven_values, origin
+from anguilla.solve.steps.schemes import Scheme
+
+__all__ = ["Gradient", "gradient"]
+
+STEP = 5e-4  # relative, of differences in design parameters (fourth order)
+Design = Callable[[Floats], Robot]
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """Value of a cost and its derivatives.
+
+    Attributes:
+        value: the cost.
+        inputs: by actuator, (nt,): derivative with respect to the input at each instant of the result.
+        q: (n,) with respect to the starting coordinates (balls: small rotations in the axes of the child).
+        v: (n,) with respect to the starting rates.
+        design: (k,) with respect to the design parameters; empty if none were given.
+        multipliers: (nt, n + m) of the sweep.
+        start_inputs: by actuator, (1,): with respect to the inputs of the equilibrium that the motion started from.
+
+    """
+
+    value: float
+    inputs: dict[str, Floats]
+    q: Floats
+    v: Floats
+    design: Floats = field(default_factory=lambda: np.zeros(0))
+    multipliers: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    start_inputs: dict[str, Floats] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        given = [f"{len(x)} instants of {name!r}" for name, x in self.inputs.items()]
+        given += [f"{len(self.q)} coordinates of the start"] if len(self.q) else []
+        given += [f"{len(self.design)} parameters"] if len(self.design) else []
+        return f"<gradient of a cost of {self.value:.6g}: by {', '.join(given) or 'nothing'}>"
+
+
+def gradient(
+    result: Trajectory | Equilibrium, cost: Cost, *, method: Scheme | str | None = None,
+    design: tuple[Design, ArrayLike] | None = None, start: Equilibrium | None = None,
+) -> Gradient:  # fmt: skip
+    """Exact gradient of a cost of a motion or of an equilibrium.
+
+    Args:
+        result: from `simulate` (equal steps, every one stored; with loops, smooth_start=False) or `statics`. Its own
+            tolerance limits the accuracy.
+        cost: the cost.
+        method: the scheme the motion was computed with; the default of `simulate` if not given.
+        design: (make, p): a function of parameters (k,) returning the robot, and the parameters of this result.
+        start: the equilibrium of the same robot that the motion started from; its dependence on the design then counts.
+
+    Returns:
+        A Gradient.
+
+    """
+    if not isinstance(cost, Cost):
+        raise DescriptionError("cost must be a Cost such as Reach(arm.tip, goal) + Rest(weight).")
+    if isinstance(result, Equilibrium):
+        return _of_equilibrium(result, cost, design)
+    if not isinstance(result, Trajectory):
+        raise DescriptionError("result must come from simulate or statics.")
+    return _of_motion(result, cost, method, design, start)
+
+
+def _by_input(system: System, rows: Floats) -> dict[str, Floats]:
+    at = int(system._loads.at[INPUT])
+    return {name: rows[:, at + k].copy() for k, name in enumerate(system.robot.actuators)}
+
+
+def _static_multipliers(result: Equilibrium, by_q: Floats) -> tuple[Floats, Floats]:
+    """Multipliers (n + m,) of an equilibrium for a derivative by_q (n,), and the row gradient."""
+    system = result.system
+    n, zero = system.size, np.zeros(system.size)
+    loads = system.loads(result.t, result.inputs).loads
+    if np.any(loads.cables.friction):
+        raise DescriptionError(
+            "gradient does not serve equilibria with friction of tendons, which changes with the shape. Set friction=0."
+        )
+    loads.row[DT] = 0.0
+    lam = np.ascontiguousarray(result._lam[0])
+    evaluate(system, loads, result.q, zero, zero, lam)
+    matrix = system._bordered(loads, lam, 0.0, 0.0)
+    mu = _transposed_solve(system, matrix, np.concatenate([by_q, np.zeros(system.rows)]))
+    row = np.zeros(len(loads.row))
+    linear_part(system.tree, system.workspace, loads, mu[:n].copy(), mu[n:].copy(), result.q, zero, row)
+    return mu, row
+
+
+def _of_equilibrium(result: Equilibrium, cost: Cost, design: tuple[Design, ArrayLike] | None) -> Gradient:
+    value, by_q, _ = cost.terms(result)
+    mu, row = _static_multipliers(result, by_q[0])
+    slopes = np.zeros(0)
+    if design is not None:
+
+        def weighed(robot: Robot) -> float:
+            system = _same(System(robot), result.system)
+            return _direct(cost, robot, system, result) - float(mu @ static_balance(system, result))
+
+        slopes = np.array(design_slopes(design, weighed))
+    return Gradient(value, _by_input(result.system, row[None]), by_q[0], 0.0 * by_q[0], slopes, mu[None])
+
+
+def static_balance(system: System, result: Equilibrium) -> Floats:
+    """(R, phi) (n + m,) of an equilibrium in a robot of another design."""
+    loads = system.loads(result.t, result.inputs).loads
+    zero = np.zeros(system.size)
+    return evaluate(system, loads, result.q, zero, zero, np.ascontiguousarray(result._lam[0]))
+
+
+def _same(system: System, other: System) -> System:
+    """A system of a changed design, with the same rows left out as in the other one."""
+    if system.size != other.size:
+        raise DescriptionError("design: the number of coordinates must not depend on the parameters.")
+    if other.left_out is not None:
+        system.drop_rows(other.left_out[1])
+    return system
+
+
+def parameters(design: tuple[Design, ArrayLike]) -> tuple[Design, Floats]:
+    """The function that makes a robot, and its parameters (k,)."""
+    if not isinstance(design, tuple) or len(design) != 2 or not callable(design[0]):
+        raise DescriptionError(
+            "design must be (make, p): a function of parameters that returns a robot, and their values."
+        )
+    return design[0], np.atleast_1d(as_array(design[1], "design parameters", "finite numbers")).astype(np.float64)
+
+
+def design_slopes(design: tuple[Design, ArrayLike], function: Callable[[Robot], float | Floats]) -> list:
+    """Derivative of a function of the robot with respect to each parameter, by fourth-order differences."""
+    make, p = parameters(design)
+    slopes = []
+    for k in range(len(p)):
+        h = STEP * max(abs(p[k]), 1e-8)
+        values = []
+        for step in (-2, -1, 1, 2):
+            changed = p.copy()
+            changed[k] += step * h
+            values.append(function(make(changed)))
+        slopes.append((values[0] - 8.0 * values[1] + 8.0 * values[2] - values[3]) / (12.0 * h))
+    return slopes
+
+
+def _direct(cost: Cost, robot: Robot, system: System, result: Trajectory | Equilibrium) -> float:
+    """The cost of the same states on a changed robot."""
+    states = result._t, result._q, result._v, None, result._lam
+    return cost.on(robot).terms(type(result)(robot, system, result.status, *states, result.inputs))[0]
+
+
+@dataclass(frozen=True)
+class _Back:
+    """What a backward sweep found: multipliers of every step and of the start."""
+
+    record: Record
+    mu: Floats
+    integrals: Floats
+    driven: Floats
+    origin: Origin
+    begin: Floats  # (n + m,) multipliers of the starting balance
+    q: Floats  # (n,) gradient with respect to the start itself, closed and consistent
+    v: Floats
+    closing: Closing
+    ease: Floats  # (n,) multipliers of the eased start; zero if it is none
+
+    def weighed(self, system: System, free: bool) -> float:
+        """The balance of the same motion in a robot of another design; free: its start is given, not an equilibrium."""
+        record, n = self.record, system.size
+        place = record.place(system)
+        total = door(system, weigh)(
+            *place, record.dt, *record.states, record.Y, self.mu, self.integrals, np.zeros(n + system.rows)
+        )
+        there = origin(system, record.run.inputs, record.dt, record.states)
+        total += self.begin @ there.balance(there.q, there.v)
+        if record.ease is not None:
+            total -= self.ease @ record.ease.on(system, system.loads(record.run.t, record.run.inputs))
+        if len(self.origin.free) < n:
+            table = system.loads(record.run.t, record.run.inputs)
+            total -= sum(float(np.sum(self.driven[k] * driven_values(table, k))) for k in range(record.steps + 1))
+        if system.rows:
+            total += (self.closing.rate.T @ self.v) @ there.rates(there.q, there.v)
+            if free:
+                q, _ = _through_rates(self.origin, self.closing, self.q, self.v)
+                total += (self.closing.place.T @ q) @ there.values(there.q, there.v)[n:]
+        return float(total)
+
+
+def _through_rates(at: Origin, close: Closing, q: Floats, v: Floats) -> tuple[Floats, Floats]:
+    """Gradients (q, v) of the start through the rates that keep the constraints."""
+    if not at.system.rows:
+        return q, v
+    weights = close.rate.T @ v
+    if at.moving or np.any(at.v):
+        q = q - at.along(at.rates, rates=False)[0].T @ weights
+    return q, v - at.gradient(at.q).T @ weights
+
+
+def _sweep(found: Record, by_q: Floats, by_v: Floats) -> tuple[_Back, Floats]:
+    """The backward sweep; and the gradient with respect to all loads, (nt, row)."""
+    system, steps = found.system, found.steps
+    n, m, loads = system.size, system.rows, found.table.loads
+    frames = found.Y.shape[1]
+    mu, rows = np.zeros((steps + 1, n + m)), np.zeros((steps + 1, len(loads.row)))
+    driven, hats = np.zeros((steps + 1, len(loads.driven), 3)), np.zeros((4, n))
+    integrals = np.zeros((steps + 2, frames, 6))
+    scratch = np.zeros((4, n + m, n + m)), np.zeros((12, n + m)), np.zeros(n + m, np.int64), np.zeros((frames, 15))
+    slopes = (np.ascontiguousarray(x) for x in (by_q, by_v))
+    symmetric = found.has_symmetric_mass()
+    good = door(system, sweep)(
+        *found.place(), found.scheme, found.dt, *found.states, found.Y, *slopes, symmetric, *scratch, mu, rows, driven,
+        integrals, hats,
+    )  # fmt: skip
+    if not good:
+        raise SolverError("The adjoint has a singular matrix.", advice="Try a smaller dt.")
+    at = origin(system, found.run.inputs, found.dt, found.states)
+    hat, ease = hats[2] + hats[3], np.zeros(n)
+    if found.ease is not None:
+        ease, hat = found.ease.back(hat)
+    begin = _transposed_solve(system, at.matrix(), np.concatenate([hat, np.zeros(m)]))
+    slope_q, slope_v = at.slopes(begin)
+    q, v = hats[0] - slope_q, hats[1] - slope_v
+    if found.ease is not None:
+        by_q, by_v = found.ease.slopes()
+        q, v = q + by_q.T @ ease, v + by_v.T @ ease
+        inputs = slice(int(loads.at[INPUT]), int(loads.at[INPUT]) + len(system.robot.actuators))
+        rows[1, inputs] += found.ease.by_inputs().T @ ease
+    for b, k in enumerate(loads.driven):  # its start is imposed
+        heavy = at.tangents()[2][:, k] @ begin
+        driven[0, b] = q[k], v[k], hats[2, k] + hats[3, k] - heavy
+        q[k], v[k] = 0.0, 0.0
+    lengths = np.where(at.elastic, begin[n:], 0.0)  # other constraints feel the input by its second derivative
+    linear_part(system.tree, system.workspace, at.loads(), begin[:n].copy(), lengths, at.q, np.zeros(n), rows[0])
+    mu[0] = begin
+    return _Back(found, mu, integrals, driven, at, begin, q, v, closing(at), ease), rows
+
+
+def _transposed_solve(system: System, matrix: Floats, right: Floats) -> Floats:
+    """Solve matrix^T x = right, scaled, with x = 0 for imposed coordinates."""
+    matrix, right = matrix.T.copy(), right.copy()
+    for k in system._loads.driven:
+        matrix[k], right[k] = 0.0, 0.0
+        matrix[k, k] = 1.0
+    scale = np.concatenate([1.0 / system.tree.scale, np.ones(system.rows)])
+    matrix = scale[:, None] * matrix * scale
+    weight = np.maximum(np.max(np.abs(matrix), axis=0), 1e-300)
+    return scale * np.linalg.solve(matrix / weight, scale * right) / weight
+
+
+def _of_motion(
+    run: Trajectory, cost: Cost, method: Scheme | str | None, design: tuple[Design, ArrayLike] | None,
+    start: Equilibrium | None,
+) -> Gradient:  # fmt: skip
+    value, by_q, by_v = cost.terms(run)
+    found = record(run, method, "gradient")
+    back, rows = _sweep(found, by_q, by_v)
+    system, at = found.system, back.origin
+    q, v = _through_rates(at, back.closing, back.q, back.v)
+    rest = None if start is None else (start, *_static_multipliers(start, q))
+    slopes = np.zeros(0)
+    if design is not None:
+
+        def weighed(robot: Robot) -> float:
+            other = _same(System(robot), system)
+            total = back.weighed(other, rest is None)
+            if rest is not None:
+                total += float(rest[1] @ static_balance(_same(System(robot), rest[0].system), rest[0]))
+            return _direct(cost, robot, other, run) - total
+
+        slopes = np.array(design_slopes(design, weighed))
+    held = {} if rest is None else _by_input(rest[0].system, rest[2][None])
+    if system.rows:
+        n = system.size
+        q = q - at.tangents()[0][n:, :n].T @ (back.closing.place.T @ q)
+    return Gradient(value, _by_input(system, rows), q, v, slopes, back.mu, held)

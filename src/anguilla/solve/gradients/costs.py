@@ -1,0 +1,175 @@
+"""Scalar costs of motions and equilibria with their derivatives, and inputs given by samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from anguilla.describe import Frame, Robot
+from anguilla.errors import DescriptionError, as_array, as_positive
+from anguilla.mechanics.tree import Floats
+from anguilla.results.observe import S_X
+from anguilla.results.states import Equilibrium, Trajectory
+from anguilla.results.virtual import generalised_forces
+
+__all__ = ["Cost", "Reach", "Rest", "Sampled", "StateCost"]
+
+Terms = tuple[float, Floats, Floats]
+
+
+class Cost:
+    """A scalar cost of a motion or of an equilibrium; costs can be added."""
+
+    def __call__(self, result: Trajectory | Equilibrium) -> float:
+        """The value."""
+        return self.terms(result)[0]
+
+    def terms(self, result: Trajectory | Equilibrium) -> Terms:
+        """Value, and its derivatives (nt, n) with respect to coordinates and rates (balls: small rotations, child's axes)."""
+        raise NotImplementedError
+
+    def on(self, robot: Robot) -> Cost:
+        """The same cost with its frames taken on another robot of the same parts."""
+        return self
+
+    def __add__(self, other: Cost) -> Cost:
+        return _Sum((self, other))
+
+
+@dataclass(frozen=True)
+class _Sum(Cost):
+    parts: tuple[Cost, ...]
+
+    def terms(self, result: Trajectory | Equilibrium) -> Terms:
+        values, by_q, by_v = zip(*(part.terms(result) for part in self.parts), strict=True)
+        return sum(values), np.sum(by_q, axis=0), np.sum(by_v, axis=0)
+
+    def on(self, robot: Robot) -> Cost:
+        return _Sum(tuple(part.on(robot) for part in self.parts))
+
+
+def _weights(weight: ArrayLike | str, count: int) -> Floats:
+    if isinstance(weight, str):
+        if weight != "last":
+            raise DescriptionError(f"weight must be numbers or 'last'; got {weight!r}.")
+        return np.append(np.zeros(count - 1), 1.0)
+    w = as_array(weight, "weight", "a number, or one for each instant")
+    if w.ndim == 0:
+        return np.full(count, float(w))
+    if w.shape != (count,):
+        raise DescriptionError(f"weight must be a number or have the shape ({count},); got {w.shape}.")
+    return w
+
+
+@dataclass(frozen=True)
+class Reach(Cost):
+    """Sum over instants of weight/2 |x - goal|^2, x the position of a frame [m].
+
+    Attributes:
+        frame: the frame.
+        goal: (3,) or (nt, 3) [m].
+        weight: a number, one for each instant (nt,), or "last" for the last instant alone.
+
+    """
+
+    frame: Frame
+    goal: ArrayLike
+    weight: ArrayLike | str = 1.0
+
+    def terms(self, result: Trajectory | Equilibrium) -> Terms:
+        """Value and derivatives: those with respect to q are the generalised forces of weight (x - goal) on the frame."""
+        w = _weights(self.weight, len(result._q))
+        motion = result._snapshots([self.frame])[:, 0]
+        goal = as_array(self.goal, "goal", "3 numbers, or 3 for each instant [m]")
+        if goal.shape not in ((3,), (len(w), 3)):
+            raise DescriptionError(f"goal must have the shape (3,) or ({len(w)}, 3) [m]; got {goal.shape}.")
+        miss = motion[:, S_X : S_X + 3] - goal
+        force = w[:, None] * miss
+        value = float(0.5 * np.sum(force * miss))
+        return value, position_slope(result, self.frame, motion, force), np.zeros_like(result._q)
+
+    def on(self, robot: Robot) -> Cost:
+        """The same cost for the same frame of another robot."""
+        return replace(self, frame=Frame(robot, self.frame.part_index, self.frame.place, self.frame.offset))
+
+
+def position_slope(result: Trajectory | Equilibrium, frame: Frame, motion: Floats, force: Floats) -> Floats:
+    """Derivative (nt, n) of force . x with respect to q: force (nt, 3) in world axes, x the position of a frame."""
+    system = result.system.observing([frame])
+    wrench = np.zeros((len(force), 6))
+    wrench[:, 3:] = force
+    if frame.offset is not None:  # about the node of the frame
+        arm = -np.einsum("tij,j->ti", motion[:, :9].reshape(-1, 3, 3), np.linalg.inv(frame.offset_pose)[:3, 3])
+        wrench[:, :3] = np.cross(arm, force)
+    q, out = np.ascontiguousarray(result._q), np.zeros(result._q.shape)
+    node = system.model.node(frame.bare)
+    generalised_forces(system.tree, system.workspace, node, q, np.zeros(system.size), wrench, out)
+    return out
+
+
+@dataclass(frozen=True)
+class Rest(Cost):
+    """Sum over instants of weight/2 |v|^2: rates of the coordinates.
+
+    Attributes:
+        weight: a number, one for each instant, or "last".
+
+    """
+
+    weight: ArrayLike | str = 1.0
+
+    def terms(self, result: Trajectory | Equilibrium) -> Terms:
+        """Value and derivatives."""
+        v = result._v
+        w = _weights(self.weight, len(v))
+        return float(0.5 * np.sum(w[:, None] * v**2)), np.zeros_like(v), w[:, None] * v
+
+
+@dataclass(frozen=True)
+class StateCost(Cost):
+    """Any cost of the states: function of (t, q, v) returning (value, dvalue/dq (nt, n), dvalue/dv (nt, n))."""
+
+    function: Callable[[Floats, Floats, Floats], tuple[float, Floats, Floats]]
+
+    def terms(self, result: Trajectory | Equilibrium) -> Terms:
+        """Value and derivatives."""
+        value, by_q, by_v = self.function(result._t, result._q, result._v)
+        slopes = []
+        for slope, name in ((by_q, "dq"), (by_v, "dv")):
+            array = as_array(slope, f"StateCost: dvalue/{name}", "finite numbers").astype(np.float64)
+            if array.shape != result._q.shape:
+                raise DescriptionError(
+                    f"StateCost: dvalue/{name} must have the shape {result._q.shape}; got {array.shape}."
+                )
+            slopes.append(np.ascontiguousarray(array))
+        return float(value), slopes[0], slopes[1]
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """An input given by its values at t = 0, dt, 2 dt, ...; straight lines in between, the last value after the end.
+
+    Attributes:
+        values: (m,).
+        dt: [s].
+
+    """
+
+    values: ArrayLike
+    dt: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", np.atleast_1d(as_array(self.values, "Sampled.values", "finite numbers")))
+        object.__setattr__(self, "dt", as_positive(self.dt, "Sampled.dt", "s"))
+
+    def __call__(self, t: float) -> float:
+        """Value at time t [s]."""
+        return float(self.at_times(np.array([t]))[0])
+
+    def at_times(self, times: Floats) -> Floats:
+        """Values at many times [s], at once: solvers ask for these."""
+        values = np.asarray(self.values)
+        return np.interp(times / self.dt, np.arange(len(values)), values)

@@ -1,0 +1,119 @@
+"""A motion as sweeps need it: its states, loads, integrals of thrusters, and kernels that ask user-written loads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from anguilla.compiler.jit import interpreted
+from anguilla.errors import DescriptionError
+from anguilla.mechanics.tree import Floats
+from anguilla.model.system import LoadTable, System
+from anguilla.results.reactions import evaluate, integrates
+from anguilla.results.states import Trajectory
+from anguilla.solve.gradients.instants import integrals
+from anguilla.solve.steps.easing import Easing, easing
+from anguilla.solve.steps.schemes import Coefficients, Scheme, as_scheme
+
+SYMMETRIC = 1e-9  # relative, of a mass matrix
+
+
+@dataclass(frozen=True)
+class Record:
+    """A motion with equal steps, all stored.
+
+    Attributes:
+        run: the motion.
+        scheme: its integrator.
+        dt: step [s].
+        table: loads of all instants.
+        states: Q, V, A (N + 1, n), LAM (N + 1, m); A the true accelerations.
+        Y: (N + 1, f, 6) integrals of thrusters as each balance sees them; f = 0 if none has an integral gain.
+        ease: the eased start, if it is one.
+
+    """
+
+    run: Trajectory
+    scheme: Coefficients
+    dt: float
+    table: LoadTable
+    states: tuple[Floats, Floats, Floats, Floats]
+    Y: Floats
+    ease: Easing | None
+
+    @property
+    def system(self) -> System:
+        """The compiled robot."""
+        return self.run.system
+
+    @property
+    def steps(self) -> int:
+        """Number of steps."""
+        return len(self.run.t) - 1
+
+    def place(self, system: System | None = None) -> tuple[Any, ...]:
+        """First arguments of a kernel: the robot, or one of another design, and its loads at all instants."""
+        if system is None:
+            return self.system.tree, self.system.workspace, self.table.loads, self.table.column, self.table.table
+        table = system.loads(self.run.t, self.run.inputs)
+        return system.tree, system.workspace, table.loads, table.column, table.table
+
+    def has_symmetric_mass(self) -> bool:
+        """Whether the mass matrix is symmetric; user-written loads may depend on accelerations as they like."""
+        system, n = self.system, self.system.size
+        loads = self.table.at(self.steps)
+        evaluate(system, loads, *(np.ascontiguousarray(x[-1]) for x in self.states))
+        lam = np.ascontiguousarray(self.states[3][-1])
+        mass = system._by_acceleration(loads, lam)[:n]
+        mass = mass / np.outer(system.tree.scale, system.tree.scale)
+        return bool(np.max(np.abs(mass - mass.T)) <= SYMMETRIC * np.max(np.abs(mass)))
+
+
+def door(system: System, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel that evaluates the balance: compiled, or asking the user-written loads of a system."""
+    if not system.user:
+        return kernel
+    return interpreted(kernel, {"residual": system.user.residual, "tangent": system.user.tangent})
+
+
+def record(run: Trajectory, method: Scheme | str | None, what: str) -> Record:
+    """Prepare a motion for a sweep; refuse what does not suit `what`."""
+    from anguilla.solve.steps.dynamics import DEFAULT_METHOD
+
+    scheme = as_scheme(DEFAULT_METHOD if method is None else method).coefficients
+    steps = len(run.t) - 1
+    _refuse_unfit(run, scheme, steps, what)
+    system, dt = run.system, float(run.t[1] - run.t[0])
+    own = run._integrated
+    accelerations = run.a if own is None or len(own) != len(run.t) else own
+    q, v, a, lam = (np.ascontiguousarray(x, dtype=np.float64) for x in (run.q, run.v, accelerations, run._lam))
+    table = system.loads(run.t, run.inputs)
+    count = len(table.loads.frames.table) if integrates(table.loads) else 0
+    ease = easing(run, table, dt, scheme, (q, v, a), what)
+    found = Record(run, scheme, dt, table, (q, v, a, lam), np.zeros((steps + 1, count, 6)), ease)
+    if count:
+        door(system, integrals)(*found.place(), dt, *found.states, np.zeros(system.size + system.rows), found.Y)
+    return found
+
+
+def _refuse_unfit(run: Trajectory, scheme: Coefficients, steps: int, what: str) -> None:
+    counters = run.status.counters
+    if steps < 1 or counters.get("steps") != steps or counters.get("substeps"):
+        raise DescriptionError(f"{what} needs a motion with equal steps, all stored: every=1, no error=, no step cut.")
+    if counters.get("events"):
+        raise DescriptionError(
+            f"{what} needs steps of one kind, but loads of this motion jump: simulate(..., events=[]) steps across the jumps."
+        )
+    if counters.get("settled"):
+        raise DescriptionError(
+            f"{what} needs constraints as they start by themselves: simulate(..., smooth_start=False)."
+        )
+    if scheme[4] < 1.0:
+        raise DescriptionError(f"{what} serves Newmark, HHT and GeneralisedAlpha, not Midpoint.")
+    if np.any(run.system._loads.cables.friction):
+        raise DescriptionError(
+            f"{what} does not serve tendons with friction: their tensions depend on the step before. Set friction=0."
+        )

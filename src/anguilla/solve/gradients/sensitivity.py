@@ -1,0 +1,380 @@
+"""Forward sensitivities: how a whole motion changes with a few parameters, one linear solve per step for all of them.
+
+The step of the integrator (stepping.py) is differentiated as it stands, with the exact tangent of the residual. With the
+change dq of the state before, w = -(B P dq + dt dv)/(beta dt^2) - (1/(2 beta) - 1) da and x = dv + dt (1 - gamma) da,
+
+    (K + N B) dq1 + (dR/dlambda) dlambda1 = -dR - C (x + dt gamma w) - M ((1 - am)/(1 - af) w + (am da - af dA)/(1 - af)),
+    N = (dt gamma C + (1 - am)/(1 - af) M)/(beta dt^2),
+
+bordered by the constraints. B = T(d)^-1 and P = exp(-d) for balls, identities otherwise; dR is the explicit change.
+For many parameters and one cost `gradient` is cheaper; for many outputs and few parameters this is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from anguilla.describe import Frame, Robot
+from anguilla.errors import DescriptionError, as_array
+from anguilla.lie import dexp3, exp3, log3
+from anguilla.loads.table import DT, INPUT, KIND, LENGTH, THRUSTER, Loads
+from anguilla.mechanics.tree import Floats
+from anguilla.model.system import System
+from anguilla.results.observe import S_X
+from anguilla.results.reactions import evaluate
+from anguilla.results.states import Equilibrium, Trajectory
+from anguilla.solve.gradients.adjoint import Design, _direct, _same, design_slopes, parameters, static_balance
+from anguilla.solve.gradients.costs import Cost
+from anguilla.solve.gradients.instants import balance_rows, take_instant
+from anguilla.solve.gradients.record import Record, door, record
+from anguilla.solve.gradients.thruster_errors import pull_errors
+from anguilla.solve.steps.origin import Origin, closing, driven_values, origin, solve_scaled
+from anguilla.solve.steps.schemes import Scheme
+
+__all__ = ["Sensitivities", "sensitivities"]
+
+
+@dataclass(frozen=True)
+class Sensitivities:
+    """Derivatives of a motion with respect to parameters.
+
+    Attributes:
+        run: the motion.
+        names: (k,) of the parameters: "design[0]", "pull[0]" (shapes of an input), "start of <coordinate>", "rate of ...".
+        q, v, a: (nt, n, k) of coordinates (balls: small rotations in the axes of the child), rates and accelerations.
+        multipliers: (nt, m, k) of the multipliers of constraints.
+
+    """
+
+    run: Trajectory
+    names: list[str]
+    q: Floats
+    v: Floats
+    a: Floats
+    multipliers: Floats
+    _design: tuple[Design, ArrayLike] | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        return f"<derivatives of {self.run!r} by {', '.join(self.names)}>"
+
+    def position(self, frame: Frame) -> Floats:
+        """Derivative (nt, 3, k) of the position of a frame [m per unit of each parameter], world axes."""
+        run = self.run
+        turn = run.pose(frame)[:, :3, :3]
+        out = np.einsum("tij,tjn,tnk->tik", turn, run.jacobian(frame)[:, 3:], self.q)
+        if self._design is not None:
+
+            def place(robot: Robot) -> Floats:
+                there = Frame(robot, frame.part_index, frame.place, frame.offset)
+                states = run._t, run._q, run._v, None, run._lam
+                twin = Trajectory(robot, System(robot), run.status, *states, run.inputs)
+                return twin._snapshots([there])[:, 0, S_X : S_X + 3]
+
+            for k, slope in enumerate(design_slopes(self._design, place)):
+                out[:, :, k] += slope
+        return out
+
+    def of(self, cost: Cost) -> Floats:
+        """Derivative (k,) of a cost."""
+        _, by_q, by_v = cost.terms(self.run)
+        out = np.einsum("tn,tnk->k", by_q, self.q) + np.einsum("tn,tnk->k", by_v, self.v)
+        if self._design is not None:
+            direct = design_slopes(self._design, lambda robot: _direct(cost, robot, System(robot), self.run))
+            out[: len(direct)] += np.array(direct)
+        return out
+
+
+@dataclass
+class _Explicit:
+    """Changes, at fixed states, of everything the equations depend on; the last axis is over the parameters."""
+
+    names: list[str]
+    rows: Floats  # (N + 1, n + m, k) of (R, phi)
+    errors: Floats  # (N + 1, 6 f, k) of the errors of thrusters
+    driven: Floats  # (N + 1, driven, 3, k) of imposed motions
+    begin: Floats  # (n + m, k) of the starting balance
+    q: Floats  # (n, k) of the start
+    v: Floats
+    ease: Floats  # (n, k) of what an eased start misses
+
+
+def sensitivities(
+    run: Trajectory, *, design: tuple[Design, ArrayLike] | None = None, inputs: Mapping[str, ArrayLike] | None = None,
+    state: bool = False, start: Equilibrium | None = None, method: Scheme | str | None = None,
+) -> Sensitivities:  # fmt: skip
+    """Derivatives of all states of a motion with respect to a few parameters.
+
+    Args:
+        run: from `simulate`, with equal steps, every one stored; constraints need smooth_start=False.
+        design: (make, p): a function of parameters (k,) returning the robot, and the parameters of this motion.
+        inputs: by actuator, shapes (nt,) or (nt, k) over the instants: the parameters are factors of what is added.
+        state: whether the starting coordinates and rates are parameters too, 2 n of them.
+        start: the equilibrium of the same robot that the motion started from; it then changes with the design.
+        method: the scheme the motion was computed with; the default of `simulate` if not given.
+
+    Returns:
+        Sensitivities, in the order design, inputs, state.
+
+    """
+    if not isinstance(run, Trajectory):
+        raise DescriptionError("run must come from simulate.")
+    found = record(run, method, "sensitivities")
+    at = origin(found.system, run.inputs, found.dt, found.states)
+    pieces = []
+    if design is not None:
+        pieces.append(_of_design(found, at, design, start))
+    if inputs:
+        pieces.append(_of_inputs(found, inputs))
+    if state:
+        pieces.append(_of_state(found, at))
+    if not pieces:
+        raise DescriptionError("sensitivities needs parameters: give design, inputs, or state=True.")
+    joined = [np.concatenate([getattr(piece, name) for piece in pieces], axis=-1)
+              for name in ("rows", "errors", "driven", "begin", "q", "v", "ease")]  # fmt: skip
+    explicit = _Explicit([name for piece in pieces for name in piece.names], *joined)
+    return Sensitivities(run, explicit.names, *_march(found, at, explicit), design)
+
+
+def _empty(found: Record, names: list[str]) -> _Explicit:
+    n, m, k, nt = found.system.size, found.system.rows, len(names), found.steps + 1
+    frames, driven = found.Y.shape[1], len(found.table.loads.driven)
+    shapes = (nt, n + m, k), (nt, 6 * frames, k), (nt, driven, 3, k), (n + m, k), (n, k), (n, k), (n, k)
+    return _Explicit(names, *(np.zeros(shape) for shape in shapes))
+
+
+def _of_design(found: Record, at: Origin, design: tuple[Design, ArrayLike], start: Equilibrium | None) -> _Explicit:
+    """Explicit changes by fourth-order differences in each parameter."""
+    system, n, nt = found.system, found.system.size, found.steps + 1
+    out = _empty(found, [f"design[{k}]" for k in range(len(parameters(design)[1]))])
+    close = closing(at)
+
+    def parts(robot: Robot) -> Floats:
+        other = _same(System(robot), system)
+        place = found.place(other)
+        rows, errors = np.zeros((nt, n + system.rows)), np.zeros((nt, found.Y.shape[1], 6))
+        door(other, balance_rows)(*place, found.dt, *found.states, found.Y, rows, errors)
+        there = origin(other, found.run.inputs, found.dt, found.states)
+        table = other.loads(found.run.t, found.run.inputs)
+        motions = np.array([driven_values(table, k) for k in range(nt)])
+        q = (
+            static_balance(_same(System(robot), start.system), start)
+            if start is not None
+            else there.values(at.q, at.v)[n:]
+        )
+        ease = np.zeros(n) if found.ease is None else found.ease.on(other, table)
+        sizes = (
+            rows.ravel(),
+            errors.ravel(),
+            motions.ravel(),
+            there.balance(at.q, at.v),
+            there.rates(at.q, at.v),
+            ease,
+            q,
+        )
+        return np.concatenate(sizes)
+
+    for k, slope in enumerate(design_slopes(design, parts)):
+        ends = np.cumsum([out.rows[..., k].size, out.errors[..., k].size, out.driven[..., k].size, n + system.rows,
+                          system.rows, n])  # fmt: skip
+        rows, errors, motions, begin, rates, out.ease[:, k], q = np.split(slope, ends)
+        for target, value in ((out.rows, rows), (out.errors, errors), (out.driven, motions), (out.begin, begin)):
+            target[..., k] = value.reshape(target.shape[:-1])
+        if start is None:
+            out.q[:, k] = -close.place @ q
+        else:
+            out.q[:, k] = _static_change(start, q)
+        out.q[system._loads.driven, k] = out.driven[0, :, 0, k]
+        out.v[:, k] = -close.rate @ rates
+    _rates_follow(at, close.rate, out)
+    return out
+
+
+def _rates_follow(at: Origin, rate: Floats, out: _Explicit) -> None:
+    """Rates that keep the constraints change with the place; imposed ones are given."""
+    driven = at.system._loads.driven
+    if at.system.rows and (at.moving or np.any(at.v)):
+        out.v -= rate @ (at.along(at.rates, rates=False)[0] @ out.q)
+    out.v[driven] = out.driven[0, :, 1]
+
+
+def _static_change(start: Equilibrium, change: Floats) -> Floats:
+    """Change (n,) of an equilibrium for an explicit change (n + m,) of its balance."""
+    system = start.system
+    loads = system.loads(start.t, start.inputs).loads
+    loads.row[DT] = 0.0
+    zero, lam = np.zeros(system.size), np.ascontiguousarray(start._lam[0])
+    evaluate(system, loads, start.q, zero, zero, lam)
+    return solve_scaled(system, system._bordered(loads, lam, 0.0, 0.0), -change[:, None])[: system.size, 0]
+
+
+def _of_inputs(found: Record, inputs: Mapping[str, ArrayLike]) -> _Explicit:
+    """The balance is linear in the inputs: one difference each, exact."""
+    system, nt = found.system, found.steps + 1
+    actuators = list(system.robot.actuators)
+    shapes: list[tuple[int, str, Floats]] = []
+    for name, given in inputs.items():
+        if name not in actuators:
+            raise DescriptionError(
+                f"inputs: there is no actuator {name!r}; there are: {', '.join(actuators) or 'none'}."
+            )
+        array = as_array(given, f"shapes of input {name!r}", "numbers over the instants, (nt,) or (nt, k)")
+        array = array[:, None] if array.ndim == 1 else array
+        if array.ndim != 2 or len(array) != nt:
+            raise DescriptionError(f"shapes of input {name!r} must be ({nt},) or ({nt}, k); got {np.shape(given)}.")
+        shapes += [(actuators.index(name), f"{name}[{k}]", array[:, k]) for k in range(array.shape[1])]
+    out = _empty(found, [name for _, name, _ in shapes])
+    place = found.place()
+    used = sorted({actuator for actuator, _, _ in shapes})
+    for step in range(nt):
+        take_instant(place[2], place[3], place[4], found.dt, step, found.Y[step])
+        state = [x[step] for x in found.states]
+        base = evaluate(system, place[2], *state)
+        for actuator in used:
+            column = _slope_of_input(system, place[2], actuator, state, base)
+            for k, (own, _, shape) in enumerate(shapes):
+                if own == actuator:
+                    out.rows[step, :, k] = shape[step] * column
+    n, loads = system.size, place[2]
+    elastic = (loads.constraints.table[:, KIND] == LENGTH) & (loads.constraints.value > 0.0)
+    out.begin[:n] = out.rows[0, :n]
+    out.begin[n:] = np.where(elastic[:, None], out.rows[0, n:], 0.0)
+    if found.ease is not None:
+        columns = found.ease.by_inputs()
+        for k, (own, _, shape) in enumerate(shapes):
+            out.ease[:, k] = shape[1] * columns[:, own]
+    return out
+
+
+def _slope_of_input(system: System, loads: Loads, actuator: int, state: list[Floats], base: Floats) -> Floats:
+    """d(R, phi)/dinput (n + m,) in the state whose balance is base."""
+    row, at = int(loads.constraints.input_row[actuator]), int(loads.at[INPUT]) + actuator
+    if row >= 0:  # length - input - compliance x tension = 0, unless it is slack
+        column = np.zeros(len(base))
+        column[system.size + row] = -1.0 if loads.constraints.slack[row] == 0 else 0.0
+        return column
+    kept = loads.row[at]
+    unit = max(1.0, abs(kept))
+    loads.row[at] = kept + unit
+    column = (evaluate(system, loads, *state) - base) / unit
+    loads.row[at] = kept
+    return column
+
+
+def _of_state(found: Record, at: Origin) -> _Explicit:
+    """The start as given: simulate closes it, and takes the nearest rates that keep the constraints."""
+    system, n = found.system, found.system.size
+    labels = system.robot.coordinates()
+    out = _empty(found, [f"start of {x}" for x in labels] + [f"rate of {x}" for x in labels])
+    close, J = closing(at), at.gradient(at.q)
+    free = np.zeros(n)
+    free[at.free] = 1.0
+    out.q[:, :n] = (np.eye(n) - close.place @ J) * free
+    out.v[:, n:] = (np.eye(n) - close.rate @ J) * free
+    _rates_follow(at, close.rate, out)
+    return out
+
+
+def _turns(system: System, q0: Floats, q1: Floats) -> tuple[Floats, Floats]:
+    """(B, P) of a step: the increment changes by B (dq1 - P dq)."""
+    B, P = np.eye(system.size), np.eye(system.size)
+    for k in system.tree.ball[:, 0]:
+        block = slice(k, k + 3)
+        d = log3(exp3(q0[block]).T @ exp3(q1[block]))
+        B[block, block], P[block, block] = np.linalg.inv(dexp3(d, side="right")), exp3(-d)
+    return B, P
+
+
+class _Integrals:
+    """Integrals of thrusters on the way: dy and how errors change with the state."""
+
+    def __init__(self, found: Record, columns: int) -> None:
+        self.found, self.frames = found, found.Y.shape[1]
+        self.change = np.zeros((6 * self.frames, columns))
+        loads = found.table.loads
+        thruster = loads.frames.table[:, [KIND]] == THRUSTER
+        self.gains = np.where(thruster, loads.frames.data[:, 6:12], 0.0)[: self.frames].ravel()
+
+    def slopes(self, step: int) -> tuple[Floats, Floats]:
+        """Derivatives (6 f, n) of the errors with respect to q and v; the loads stand at the step."""
+        found, system = self.found, self.found.system
+        n = system.size
+        by_q, by_v = np.zeros((2, 6 * self.frames, n))
+        scratch = np.zeros((self.frames, 15)), np.zeros((2, n)), np.zeros(n)
+        q, v = found.states[0][step], found.states[1][step].copy()
+        for j in range(6 * self.frames):
+            weight = np.eye(6 * self.frames)[j].reshape(self.frames, 6)
+            pull_errors(system.tree, system.workspace, found.table.loads, q, v, weight, *scratch, by_q[j], by_v[j])
+        return by_q, by_v
+
+    def advance(self, step: int, slopes: tuple[Floats, Floats], dq: Floats, dv: Floats, explicit: Floats) -> None:
+        """The integral that the next step sees."""
+        part = 0.5 * self.found.dt if step == 0 else self.found.dt
+        self.change += part * (slopes[0] @ dq + slopes[1] @ dv + explicit)
+
+
+def _march(found: Record, at: Origin, explicit: _Explicit) -> tuple[Floats, Floats, Floats, Floats]:
+    """(dq, dv, dA, dlambda) of all instants."""
+    system, n, m = found.system, found.system.size, found.system.rows
+    k, nt, driven = len(explicit.names), found.steps + 1, system._loads.driven
+    dq, dv, dacc, dlam = np.zeros((nt, n, k)), np.zeros((nt, n, k)), np.zeros((nt, n, k)), np.zeros((nt, m, k))
+    dq[0], dv[0] = explicit.q, explicit.v
+    by_q, by_v = at.jacobians()
+    matrix = at.matrix()
+    right = -(explicit.begin + by_q @ dq[0] + by_v @ dv[0] + matrix[:, driven] @ explicit.driven[0, :, 2])
+    first = solve_scaled(system, matrix, right)
+    dacc[0], dlam[0] = first[:n], first[n:]
+    dacc[0, driven] = explicit.driven[0, :, 2]
+    da = dacc[0].copy()  # of the averaged acceleration
+    if found.ease is not None:
+        slopes = found.ease.slopes()
+        da = found.ease.forth(da, explicit.ease + slopes[0] @ dq[0] + slopes[1] @ dv[0])
+    place, integrals = found.place(), _Integrals(found, k)
+    for step in range(nt):
+        take_instant(place[2], place[3], place[4], found.dt, step, found.Y[step])
+        lean = integrals.slopes(step) if integrals.frames else None
+        if step > 0:
+            forces = explicit.rows[step].copy()
+            if lean is not None:
+                forces[:n] += lean[1].T @ (integrals.gains[:, None] * integrals.change)
+            before = dq[step - 1], dv[step - 1], da, da if step == 1 else dacc[step - 1]
+            dq[step], dv[step], da, dacc[step], dlam[step] = _step(found, step, before, forces, explicit.driven[step])
+        if lean is not None:
+            integrals.advance(step, lean, dq[step], dv[step], explicit.errors[step])
+    return dq, dv, dacc, dlam
+
+
+def _step(
+    found: Record, step: int, before: tuple[Floats, ...], forces: Floats, imposed: Floats
+) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """Changes (q, v, a, A, lambda) after a step; forces (n + m, k) is the explicit change, imposed (driven, 3, k)."""
+    am, af, beta, gamma, _ = found.scheme
+    system, dt, n, loads = found.system, found.dt, found.system.size, found.table.loads
+    ca1, back, share = 1.0 / (beta * dt * dt), 0.5 / beta - 1.0, (1.0 - am) / (1.0 - af)
+    dq, dv, da, dacc = before
+    Q, V, A, LAM = (x[step] for x in found.states)
+    evaluate(system, loads, Q, V, A, LAM)
+    K, T, H = (system._bordered(loads, LAM, *w) for w in ((0.0, 0.0), (ca1 * gamma * dt, ca1 * share), (0.0, ca1)))
+    N, M = (T - K)[:, :n], (H - K)[:, :n] / ca1
+    B, P = _turns(system, found.states[0][step - 1], Q)
+    w = -ca1 * (B @ (P @ dq) + dt * dv) - back * da
+    x = (dv + dt * (1.0 - gamma) * da) / (gamma * dt)
+    old = (am * da - af * dacc) / (1.0 - af)
+    driven = loads.driven
+    w[driven], x[driven], old[driven] = 0.0, 0.0, 0.0
+    right = -forces - N @ (w + x) / ca1 - M @ (old - share * x)
+    if len(driven):
+        C = (N / ca1 - share * M) / (gamma * dt)
+        for matrix, which in ((K, 0), (C, 1), (M, 2)):
+            right -= matrix[:, driven] @ imposed[:, which]
+    K[:, :n] += N @ B
+    solved = solve_scaled(system, K, right)
+    dq1, dlam1 = solved[:n], solved[n:]
+    da1 = ca1 * (B @ dq1) + w
+    dv1 = dv + dt * ((1.0 - gamma) * da + gamma * da1)
+    dacc1 = share * da1 + old
+    dq1[driven], dv1[driven], da1[driven], dacc1[driven] = imposed[:, 0], imposed[:, 1], imposed[:, 2], imposed[:, 2]
+    return dq1, dv1, da1, dacc1, dlam1

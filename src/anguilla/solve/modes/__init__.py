@@ -1,0 +1,1 @@
+"""Small motions: the terms of the equations of motion, linear models, vibrations, stability."""

@@ -1,0 +1,1 @@
+"""The one Newton solver, its dense factorisation, and the closing of loops that everything starts with."""

@@ -1,0 +1,412 @@
+"""Closing a robot: mounting its loops and finding redundant constraints."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anguilla.describe import Closure, RodHandle, Universal
+from anguilla.errors import AnguillaWarning, SolverError
+from anguilla.lie import exp3, exp6, inverse, log6
+from anguilla.loads.table import (
+    AXIS_A,
+    AXIS_B,
+    DT,
+    INPUT,
+    KIND,
+    LENGTH,
+    MOTION,
+    POSE,
+    ROTATION,
+    TRANSLATION,
+    TWIST,
+    WHICH,
+    Loads,
+)
+from anguilla.mechanics.tree import N_R, N_X, Floats, Ints
+from anguilla.model.evaluate import residual
+from anguilla.model.system import Inputs, LoadTable, System
+from anguilla.model.user import move
+from anguilla.results.fields import strain_field
+from anguilla.results.reactions import evaluate
+
+CLOSED = 1e-9  # [m, rad] largest gap of a closed robot
+SINGULAR_START = (
+    "They were left out because they followed from the others at the start. If that shape is singular (a straight rod, "
+    "a dead centre), start from another one (start=...), or let the rods stretch (extensible_kirchhoff)."
+)
+KEPT = 1e-6  # [m, rad, m/s] by which constraints that were left out may miss
+PIECE = 0.2  # [rad, or relative displacement] of a gap that is closed at once
+CRUSHED = 1e-3  # of its length: a rod is squeezed to nothing
+NUDGE = 0.03  # [rad, or relative displacement] to see whether a closed shape can be left
+PUSHED = 1e-9  # of the forces: less does not push it
+TRIES = 5  # of mounting, with growing kicks
+RANK = 1e-9  # singular values of the scaled constraint gradient below this part of the largest are zero
+
+
+def drive(loads: Loads, q: Floats) -> Floats:
+    """Coordinates with the imposed ones set."""
+    out = q.copy()
+    at = int(loads.at[MOTION])
+    out[loads.driven] = loads.row[at : at + 3 * len(loads.driven) : 3]
+    return out
+
+
+def relative_poses(system: System, loads: Loads, q: Floats) -> list[Floats]:
+    """Pose (4, 4) of frame b in frame a of every closure."""
+    zero = np.zeros(system.size)
+    evaluate(system, loads, q, zero, zero, np.zeros(system.rows))
+    poses = []
+    for pair in loads.constraints.closure:
+        ends = []
+        for node in loads.pairs.table[pair, :2]:
+            pose = np.eye(4)
+            pose[:3, :3] = system.workspace.node[node, N_R : N_R + 9].reshape(3, 3)
+            pose[:3, 3] = system.workspace.node[node, N_X : N_X + 3]
+            ends.append(pose)
+        poses.append(inverse(ends[0]) @ ends[1])
+    return poses
+
+
+@dataclass
+class Path:
+    """A path of loads from what holds at a start configuration to the full ones, for continuation.
+
+    At s = 0 the forces are those of `row`, and every closure, imposed coordinate and tendon is where the start has it.
+    """
+
+    table: LoadTable
+    full: Floats
+    start: Floats
+    target: list[Floats]
+    gap: list[Floats]
+    row: Floats
+    lengths: Floats  # (actuators,) at the start
+
+    def at(self, s: float) -> Loads:
+        """Loads at a part s of the path."""
+        loads = self.table.loads
+        row = self.full.copy()
+        row[self.table.forces] = (s * self.full + (1.0 - s) * self.row)[self.table.forces]
+        for c, (target, gap) in enumerate(zip(self.target, self.gap, strict=True)):
+            at = int(loads.at[POSE]) + 12 * c
+            pose = target @ exp6((1.0 - s) * gap) if s < 1.0 else target
+            row[at : at + 12] = np.concatenate([pose[:3, :3].ravel(), pose[:3, 3]])
+        at = int(loads.at[MOTION])
+        for k, coordinate in enumerate(loads.driven):
+            row[at + 3 * k] = s * self.full[at + 3 * k] + (1.0 - s) * self.start[coordinate]
+            row[at + 3 * k + 1 : at + 3 * k + 3] = 0.0  # at rest, however the motion goes on
+        at = int(loads.at[INPUT])
+        for k in np.flatnonzero(loads.constraints.input_row >= 0).tolist():
+            row[at + k] = s * self.full[at + k] + (1.0 - s) * max(self.lengths[k], self.full[at + k])
+        loads.row[:] = row
+        return loads
+
+
+def _held(closure: Closure, target: Floats, relative: Floats) -> Floats:
+    """A pose of the joint of a closure, near its target, that holds frame b where it is; all poses (4, 4) in frame a.
+
+    It is that of b, but for a universal joint, whose two axes are not one: its first one then turns as little as it must.
+    """
+    if not isinstance(closure.joint, Universal):
+        return relative
+    cosine = closure.rows[-1][3]
+    e, b = target[:3, 0], relative[:3, 0]
+    across = e - (e @ b) * b
+    if np.linalg.norm(across) < 1e-9:
+        across = relative[:3, 1]
+    wanted = cosine * b + np.sqrt(1.0 - cosine**2) * across / np.linalg.norm(across)
+    turn = np.cross(e, wanted)
+    sine = float(np.linalg.norm(turn))
+    held = target.copy()
+    held[:3, 3] = relative[:3, 3]
+    if sine > 0.0:
+        held[:3, :3] = exp3(turn * np.arctan2(sine, e @ wanted) / sine) @ target[:3, :3]
+    return held
+
+
+def path_from(system: System, table: LoadTable, q: Floats, row: Floats | None = None) -> Path:
+    """The path of loads that starts at configuration q, with the forces of another row of loads, or none."""
+    loads = table.loads
+    full = loads.row.copy()
+    targets, gaps, closures = [], [], list(system.robot.closures.values())
+    for c, relative in enumerate(relative_poses(system, loads, q)):
+        at = int(loads.at[POSE]) + 12 * c
+        target = np.eye(4)
+        target[:3, :3], target[:3, 3] = full[at : at + 9].reshape(3, 3), full[at + 9 : at + 12]
+        targets.append(target)
+        gaps.append(log6(inverse(target) @ _held(closures[c], target, relative)))
+    forces = np.zeros_like(full) if row is None else row
+    return Path(table, full, q.copy(), targets, gaps, forces, loads.constraints.length.copy())
+
+
+def _holonomic(loads: Loads) -> Ints:
+    """Rows that hold a configuration: not twists, nor tendons (which may be slack)."""
+    kinds = loads.constraints.table[:, KIND]
+    return np.flatnonzero((kinds != TWIST) & (kinds != LENGTH))
+
+
+def _gap(system: System, loads: Loads, q: Floats) -> tuple[Floats, Floats]:
+    """Values of the holonomic rows and their gradient in scaled coordinates, imposed ones fixed."""
+    zero = np.zeros(system.size)
+    lam = np.zeros(system.rows)
+    out = evaluate(system, loads, q, zero, zero, lam)
+    rows = _holonomic(loads)
+    jacobian = system._bordered(loads, lam, 0.0, 0.0)[system.size :, : system.size][rows] / system.tree.scale
+    jacobian[:, loads.driven] = 0.0
+    return out[system.size :][rows], jacobian
+
+
+def _project(system: System, loads: Loads, q: Floats, weight: Floats, most: int = 50) -> tuple[Floats, float]:
+    """Nearest closed configuration by Gauss-Newton, in the metric of `weight` (scaled coordinates); and its gap."""
+    size = np.inf
+    for _ in range(most):
+        phi, jacobian = _gap(system, loads, q)
+        size = float(np.max(np.abs(phi), initial=0.0))
+        if size < 1e-13:
+            break
+        u, s, vt = np.linalg.svd(jacobian / weight, full_matrices=False)
+        keep = _large(s)
+        step = -(vt[keep].T @ ((u.T @ phi)[keep] / s[keep])) / weight
+        length = float(np.linalg.norm(step))
+        if length < 1e-15:
+            break
+        q = move(system.tree, q, min(1.0, 0.5 / length) * step / system.tree.scale)
+    return q, float(np.max(np.abs(_gap(system, loads, q)[0]), initial=0.0))
+
+
+def _metric(system: System) -> Floats:
+    """Square roots of the elastic stiffness of scaled coordinates: soft ones move first."""
+    stiffness = np.diag(system.elastic_stiffness()) / system.tree.scale**2
+    largest = float(np.max(stiffness, initial=0.0))
+    if largest == 0.0:
+        return np.ones(system.size)
+    return np.sqrt(np.maximum(stiffness / largest, 1e-6))
+
+
+def settle(system: System, loads: Loads, q: Floats) -> Floats:
+    """Nearest configuration to q with its loops closed and its imposed motions made, moving what is soft first."""
+    return _project(system, loads, drive(loads, q), _metric(system))[0]
+
+
+def _mounted(system: System, table: LoadTable, q: Floats) -> tuple[Floats, float]:
+    """Follow the gaps of a configuration to zero; the configuration reached and its gap."""
+    path, weight, gap = path_from(system, table, q), _metric(system), np.inf
+    unit = np.repeat([1.0, 1.0 / system.model.length], 3)  # gaps as angles and relative displacements
+    largest = max((float(np.linalg.norm(unit * gap)) for gap in path.gap), default=0.0)
+    pieces = max(1, int(np.ceil(largest / PIECE)))
+    for k in range(1, pieces + 1):
+        q, gap = _project(system, path.at(k / pieces), drive(path.at(k / pieces), q), weight)
+    path.at(1.0)
+    return q, gap
+
+
+def mount(system: System, table: LoadTable, q: Floats) -> Floats:
+    """Close all loops of an open configuration q, by continuation along the gaps; refuse what cannot be closed."""
+    loads = table.at(0)
+    q = start = drive(loads, q)
+    if not len(_holonomic(loads)):
+        return q
+    rng, gap = np.random.default_rng(0), np.inf
+    for attempt in range(TRIES):  # a straight rod, say, can only be shortened after a kick
+        kick = np.zeros(system.size) if attempt == 0 else 0.05 * 2.0**attempt * rng.standard_normal(system.size)
+        kick[loads.driven] = 0.0
+        q, gap = _mounted(system, table, move(system.tree, start, kick / (system.tree.scale * np.sqrt(system.size))))
+        if gap <= CLOSED:
+            return q
+    phi = np.abs(_gap(system, table.loads, q)[0])
+    names = [system.tables.row_names[k] for k in _holonomic(loads)[phi > CLOSED]]
+    raise SolverError(
+        f"{system.robot.name!r} cannot be closed: {', '.join(dict.fromkeys(names))} miss by {gap:.2g} (m or rad).",
+        advice="Check the frames and poses of robot.close, or start nearer to the closed shape (start=...).",
+    )
+
+
+def _large(s: Floats) -> NDArray[np.bool_]:
+    """Which singular values, in falling order, are not zero."""
+    return s > RANK * max(float(np.max(s, initial=0.0)), 1e-300)
+
+
+def _rate_gradient(system: System, loads: Loads, q: Floats, rows: Ints) -> Floats:
+    """Gradient of closures and twist constraints with respect to rates, in scaled coordinates, imposed ones fixed."""
+    zero, lam, n = np.zeros(system.size), np.zeros(system.rows), system.size
+    loads.row[DT] = 1.0  # not at rest: twists are held
+    evaluate(system, loads, q, zero, zero, lam)
+    flat, steep = system._bordered(loads, lam, 0.0, 0.0)[n:, :n], system._by_rate(loads, lam)[n:]
+    loads.row[DT] = 0.0
+    twist = loads.constraints.table[:, KIND] == TWIST
+    jacobian = (np.where(twist[:, None], steep, flat) / system.tree.scale)[rows]
+    jacobian[:, loads.driven] = 0.0
+    return jacobian
+
+
+def redundant_rows(system: System, table: LoadTable, q: Floats) -> Ints:
+    """Closures and twist constraints that depend on the others, at a closed configuration q and at others nearby."""
+    loads = table.loads
+    rows = np.flatnonzero(loads.constraints.table[:, KIND] != LENGTH)
+    if not len(rows):
+        return rows
+    kept: set[int] = set()
+    rng = np.random.default_rng(0)
+    best: list[int] = []
+    for _ in range(3):
+        chosen = _independent(_rate_gradient(system, loads, q, rows))
+        if len(chosen) > len(best):
+            best = chosen
+        if len(best) == len(rows):
+            break
+        # a singular configuration (a straight rod, say) is left by moving a little along what is free
+        _, s, vt = np.linalg.svd(_gap(system, loads, q)[1], full_matrices=True)
+        free = vt[np.sum(_large(s)) :]
+        if not len(free):
+            break
+        step = free.T @ rng.standard_normal(len(free))
+        step[loads.driven] = 0.0
+        step *= NUDGE / max(float(np.linalg.norm(step)), 1e-300)
+        q, gap = _project(system, loads, move(system.tree, q, step / system.tree.scale), np.ones(system.size))
+        if gap > CLOSED:
+            break
+    kept = set(best)
+    return np.array([rows[k] for k in range(len(rows)) if k not in kept], dtype=np.int64)
+
+
+def _independent(jacobian: Floats) -> list[int]:
+    """Rows that are independent of those before them."""
+    basis = np.zeros((0, jacobian.shape[1]))
+    size = max(float(np.max(np.linalg.norm(jacobian, axis=1), initial=0.0)), 1e-9)
+    chosen = []
+    for k, row in enumerate(jacobian):
+        rest = row - basis.T @ (basis @ row)
+        rest = rest - basis.T @ (basis @ rest)
+        length = float(np.linalg.norm(rest))
+        if length > 1e-7 * size:
+            basis = np.vstack([basis, rest / length])
+            chosen.append(k)
+    return chosen
+
+
+def broken(system: System, inputs: Inputs, times: Floats, q: Floats, v: Floats) -> str:
+    """What is wrong with constraints that were left out: they follow from the others only if states (nt, n) keep them."""
+    if system.left_out is None:
+        return ""
+    full, rows, names = system.left_out
+    table, n = system.loads(times, inputs), system.size
+    out, lam, zero = np.zeros(n + len(full.table)), np.zeros(len(full.table)), np.zeros(n)
+    for k in range(len(times)):
+        loads = table.at(k)._replace(constraints=full)
+        loads.row[DT] = 1.0
+        (system.user.residual if system.user else residual)(
+            system.tree, system.workspace, loads, q[k], v[k], zero, lam, out
+        )
+        gap = np.abs(out[n:][rows])
+        if np.max(gap) > KEPT:
+            worst = int(np.argmax(gap))
+            when, miss = f"at t = {times[k]:g} s", f"it misses by {gap[worst]:.2g}"
+            return f"{names[worst]} cannot hold with the other constraints: {when} {miss}"
+    return ""
+
+
+def crushed(system: System, q: Floats) -> str:
+    """Name of a rod that is squeezed to nothing or turned inside out somewhere; Hooke's law does not mind. Maybe none."""
+    for part in system.robot.parts:
+        if isinstance(part, RodHandle) and "stretch" in part.rod.strains:
+            X = np.linspace(0.0, part.length, 9)
+            if np.min(strain_field(system, part, X, q[None])[0, :, 3]) < CRUSHED:
+                return part.name
+    return ""
+
+
+def loose(system: System, matrix: Floats) -> str:
+    """Names of the coordinates (and constraints) along which a singular tangent does not resist; maybe none."""
+    n, right = system.size, np.ones(len(matrix))
+    right[:n] = 1.0 / system.tree.scale
+    scaled = matrix * np.outer(right, right)
+    tau = float(np.max(np.abs(np.diag(scaled)[:n]), initial=0.0)) or 1.0
+    scaled[:n, :n] /= tau
+    if not np.all(np.isfinite(scaled)) or not len(scaled):
+        return ""
+    _, s, vt = np.linalg.svd(scaled)
+    if s[-1] > RANK * s[0]:
+        return ""
+    part = np.linalg.norm(vt[s <= RANK * s[0]], axis=0)
+    if np.max(part[:n], initial=0.0) > 0.1 * np.max(part):  # a motion; else only reactions are undetermined
+        part[n:] = 0.0
+    labels = [*system.robot.coordinates(), *system.tables.row_names]
+    names = dict.fromkeys(labels[k] for k in np.flatnonzero(part > 0.3 * np.max(part)))
+    return ", ".join(list(names)[:4])
+
+
+def _out_of_plane(system: System, loads: Loads, q: Floats) -> Ints:
+    """Rows of the closures of a flat robot, which stays in the plane x-y, that hold it there: it is made so."""
+    if not system.tree.flat[0] or not system.size:
+        return np.zeros(0, dtype=np.int64)
+    zero, c, found = np.zeros(system.size), loads.constraints, []
+    evaluate(system, loads, q, zero, zero, np.zeros(system.rows))
+    turns = system.workspace.node[:, N_R : N_R + 9].reshape(-1, 3, 3)
+    for k in np.flatnonzero((c.table[:, KIND] == TRANSLATION) | (c.table[:, KIND] == ROTATION)):
+        which, at = c.table[k, WHICH], int(loads.at[POSE]) + 12 * int(c.table[k, WHICH])
+        first, second = loads.pairs.table[c.closure[which], :2]
+        e = turns[first] @ loads.row[at : at + 9].reshape(3, 3)[:, c.table[k, AXIS_A]]
+        if c.table[k, KIND] == TRANSLATION:
+            part = np.linalg.norm(e[:2])  # of the plane in what it holds
+        else:
+            part = abs(np.cross(e, turns[second][:, c.table[k, AXIS_B]])[2])
+        if part < RANK:
+            found.append(k)
+    return np.array(found, dtype=np.int64)
+
+
+def _refuse_taut(system: System, loads: Loads, q: Floats) -> None:
+    """Raise an error if loads push a robot in a closed shape that only seems to give way, as a rod pulled straight.
+
+    To first order it may bend out of its line; but a shape that follows the loads that way is closed by going back alone.
+    """
+    zero, scale = np.zeros(system.size), system.tree.scale
+    rods = [part for part in system.robot.parts if isinstance(part, RodHandle) and "stretch" not in part.rod.strains]
+    u, s, vt = np.linalg.svd(_gap(system, loads, q)[1], full_matrices=True)
+    rank = int(np.sum(_large(s)))
+    if rank == len(u) or not rods:
+        return
+    force = evaluate(system, loads, q, zero, zero, np.zeros(system.rows))[: system.size] / scale
+    force[loads.driven] = 0.0
+    step = -(vt[rank:] @ force) @ vt[rank:]
+    step[loads.driven] = 0.0
+    size = float(np.linalg.norm(step))
+    if size <= PUSHED * float(np.linalg.norm(force)):
+        return
+    there, gap = _project(system, loads, move(system.tree, q, NUDGE / size * step / scale), np.ones(system.size))
+    if gap <= CLOSED and np.linalg.norm((there - q) * scale) > 0.3 * NUDGE:
+        return
+    rows = _holonomic(loads)[np.max(np.abs(u[:, rank:]), axis=1) > 0.5]
+    held = ", ".join(dict.fromkeys(system.tables.row_names[k] for k in rows))
+    names = " and ".join(repr(rod.name) for rod in rods)
+    raise SolverError(
+        f"{system.robot.name!r} starts singular: {held} holds it where {names} cannot give way to the loads without "
+        "stretching, as a straight rod held at its full length.",
+        advice="Let the rod stretch (ag.extensible_kirchhoff), or shorten the distance it is held at (robot.close).",
+    )
+
+
+def close(system: System, inputs: Inputs, t: float, q: Floats) -> Floats:
+    """Mount the robot from q and drop redundant constraints, with a warning that names them. Returns the closed q."""
+    table = system.loads(t, inputs)
+    q = mount(system, table, q)
+    if len(_holonomic(table.loads)):
+        _refuse_taut(system, table.loads, q)
+    rows = redundant_rows(system, table, q)
+    told = np.setdiff1d(rows, _out_of_plane(system, table.loads, q)) if len(rows) else rows
+    if len(told):
+        names = dict.fromkeys(system.tables.row_names[k] for k in told)
+        counts = [f"{name} ({sum(system.tables.row_names[k] == name for k in told)})" for name in names]
+        warnings.warn(
+            f"{system.robot.name!r}: {len(told)} of {system.rows} constraints are redundant and left out: "
+            f"{', '.join(counts)}. The motion is not affected; reactions of the loops they belong to are not unique.",
+            AnguillaWarning,
+            stacklevel=4,
+        )
+    if len(rows):
+        system.drop_rows(rows)
+    return q

@@ -1,0 +1,312 @@
+"""The one Newton solver of the library, compiled.
+
+The unknown is an increment d of the coordinates, followed by the multipliers of the constraints. The residual is evaluated
+at q = q0 + cq d, v = v0 + cv d, a = a0 + ca d: statics has cq = 1, cv = ca = 0; a time step has the coefficients of its
+integrator. Corrections are measured as angles or relative displacements (tree.weight), so that curvatures and stretches can
+be compared. Coordinates whose motion is given are not solved for.
+
+With constraints the matrix is scaled to entries of order one before it is factorised, whatever the step: coordinates by
+their units, the balance by its largest diagonal entry tau, constraints by their gradients, multipliers by tau.
+
+With `chord`, a factorised tangent is kept, across steps too, until the corrections shrink too slowly. A correction that
+grows is halved (backtracking) after the tangent has been renewed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anguilla.compiler.jit import inline, part
+from anguilla.compiler.table import Table
+from anguilla.loads.table import KIND, LENGTH, MOTION, TWIST
+from anguilla.mechanics.joints import compose
+from anguilla.mechanics.tree import Floats, Ints
+from anguilla.mechanics.vec import scale, store3
+from anguilla.model.evaluate import residual, tangent
+from anguilla.solve.newton.linear import factorise, solve_factorised
+
+# Statuses
+CONVERGED, TOO_MANY_ITERATIONS, DIVERGED, SINGULAR, NOT_FINITE, TOO_COARSE, TOO_STRICT, IMPACT = range(8)
+EXPLANATION = {
+    CONVERGED: "converged",
+    TOO_MANY_ITERATIONS: "Newton's corrections still shrink, but not fast enough",
+    DIVERGED: "Newton's corrections grow, even after halving them",
+    SINGULAR: "the tangent is singular",
+    NOT_FINITE: "the residual is not finite",
+    TOO_COARSE: "an interval of a rod turned by more than 3 rad: give the rod more intervals",
+    TOO_STRICT: "the error goal would need steps too small to take",
+    IMPACT: "an impact on an obstacle is too short to be followed",
+}
+
+ROUND_OFF = 1e-9
+CLOSED = 1e-9  # [m, rad] gap of a closure before the last correction
+TRUSTED = 0.5  # [rad, or relative displacement] a correction below it tells how fast the next ones shrink
+PATIENCE = 4.0  # corrections that a new tangent is worth
+# An error of d, as a part of d, makes one of the acceleration that grows as steps get shorter. So it is measured by so many
+# times the part of d that the acceleration makes, where that is less.
+FREE = 10.0
+
+# memory between solves: 1 if the matrix holds a usable factorisation; its alpha and beta; the last contraction; the pattern
+# of slack tendons; 1 before the first step of a motion; 1 if the last step missed an impact; time [s] before which nothing
+# touches
+USABLE, ALPHA, BETA, CONTRACTION, SLACKS, STARTING, MISSED, SOON = range(8)
+
+FRESH = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0)  # of a solver that has not begun
+
+# counters
+COUNTERS = ("iterations", "factorisations", "halvings", "eased")
+ITERATIONS, FACTORISATIONS, HALVINGS, EASED = range(4)
+
+
+class Scratch(Table):
+    """Memory of the Newton solver."""
+
+    d: Floats  # (n + m,) increment and multipliers: start value in, solution out
+    matrix: Floats  # (n + m, n + m) factorised tangent
+    pivot: Ints  # (n + m,)
+    step: Floats  # (n + m,) correction
+    last: Floats  # (n + m,) previous correction
+    left: Floats  # (n + m,) factors of the rows of the matrix
+    right: Floats  # (n + m,) factors of its columns
+    q: Floats  # (n,) where the residual is evaluated
+    v: Floats
+    a: Floats
+    q0: Floats  # (n,) state at zero increment
+    v0: Floats
+    a0: Floats
+    drift: Floats  # (n,) increment without acceleration
+    spare: Floats  # (n + m, n + m)
+    memory: Floats  # (8,)
+    kept: Floats  # (2, n) accelerations before they were eased
+    counters: Ints  # (4,)
+
+
+def scratch(n: int, m: int = 0) -> Scratch:
+    """Allocate the memory of the Newton solver for n coordinates and m constraints."""
+    d, step, last, left, right = (np.zeros(n + m) for _ in range(5))
+    q, v, a, q0, v0, a0, drift = (np.zeros(n) for _ in range(7))
+    memory, counters = np.array(FRESH), np.zeros(4, np.int64)
+    matrix, spare, pivot = np.zeros((n + m, n + m)), np.zeros((n + m, n + m)), np.zeros(n + m, np.int64)
+    return Scratch(
+        d, matrix, pivot, step, last, left, right, q, v, a, q0, v0, a0, drift, spare, memory, np.zeros((2, n)), counters
+    )
+
+
+@inline
+def norm(x, weight):
+    """Size of the coordinates of x, with weights."""
+    total = 0.0
+    for k in range(len(weight)):
+        total += (x[k] * weight[k]) ** 2
+    return np.sqrt(total)
+
+
+@part
+def _measure(s, weight):
+    """What the error of the increment is measured by."""
+    total, driven = 0.0, 0.0
+    for k in range(len(weight)):
+        total += (s.d[k] * weight[k]) ** 2
+        driven += ((s.d[k] - s.drift[k]) * weight[k]) ** 2
+    return np.sqrt(min(total, FREE**2 * driven))
+
+
+@part
+def evaluate_increment(tree, ws, loads, s, cq, cv, ca):
+    """Residual at the present increment, into s.step. Returns the largest gap of the constraints."""
+    n = len(s.q)
+    for k in range(n):
+        s.q[k] = s.q0[k] + cq * s.d[k]
+        s.v[k] = s.v0[k] + cv * s.d[k]
+        s.a[k] = s.a0[k] + ca * s.d[k]
+    for b in range(len(loads.driven)):
+        k, j = loads.driven[b], loads.at[MOTION] + 3 * b
+        s.q[k], s.v[k], s.a[k] = loads.row[j], loads.row[j + 1], loads.row[j + 2]
+    for b in range(len(tree.ball)):
+        k = tree.ball[b, 0]
+        x = scale(cq, (s.d[k], s.d[k + 1], s.d[k + 2]))
+        s.q[k], s.q[k + 1], s.q[k + 2] = compose((s.q0[k], s.q0[k + 1], s.q0[k + 2]), x)
+        store3(ws.increment, tree.ball[b, 1], 0, x)
+    residual(tree, ws, loads, s.q, s.v, s.a, s.d[n:], s.step)
+    for b in range(len(loads.driven)):
+        s.step[loads.driven[b]] = 0.0
+    gap = 0.0
+    c = loads.constraints
+    for k in range(len(c.table)):
+        if c.table[k, KIND] != TWIST and c.slack[k] == 0:
+            gap = max(gap, abs(s.step[n + k]))
+    return gap
+
+
+@part
+def _correct(tree, s, cq):
+    """Add the correction to the increment; rotations of balls are composed."""
+    for k in range(len(s.d)):
+        s.last[k] = s.step[k]
+    for b in range(len(tree.ball)):
+        k = tree.ball[b, 0]
+        x, y = scale(cq, (s.d[k], s.d[k + 1], s.d[k + 2])), scale(cq, (s.step[k], s.step[k + 1], s.step[k + 2]))
+        total = scale(1.0 / cq, compose(x, y))
+        s.last[k], s.last[k + 1], s.last[k + 2] = total[0] - s.d[k], total[1] - s.d[k + 1], total[2] - s.d[k + 2]
+    for k in range(len(s.d)):
+        s.d[k] += s.last[k]
+
+
+@part
+def _slacks(loads):
+    """A number that tells patterns of slack tendons apart."""
+    total, bit = 0.0, 1.0
+    c = loads.constraints
+    for k in range(len(c.table)):
+        if c.table[k, KIND] == LENGTH:
+            total += bit * c.slack[k]
+            bit *= 2.0
+    return total
+
+
+@part
+def equilibrate(tree, matrix, left, right):
+    """Scale a bordered matrix in place to entries of order one."""
+    n, size = len(tree.scale), len(matrix)
+    tau = 0.0
+    for i in range(n):
+        right[i] = 1.0 / tree.scale[i]
+        tau = max(tau, abs(matrix[i, i]) * right[i] * right[i])
+    tau = tau if tau > 0.0 else 1.0
+    for i in range(n):
+        left[i] = right[i] / tau
+    for k in range(n, size):
+        row, column = abs(matrix[k, k]), 0.0
+        for i in range(n):
+            row = max(row, abs(matrix[k, i]) * right[i])
+            column = max(column, abs(matrix[i, k]) * right[i])
+        left[k] = 1.0 / row if row > 0.0 else 1.0
+        right[k] = tau / column if column > 0.0 else 1.0
+    for i in range(size):
+        for j in range(size):
+            matrix[i, j] *= left[i] * right[j]
+
+
+@part
+def renew(tree, ws, loads, s, cq, alpha, beta):
+    """Factorise the tangent at the state of the last residual."""
+    n = len(s.q)
+    matrix = s.matrix
+    tangent(tree, ws, loads, alpha, beta, s.d[n:], matrix)
+    if cq != 1.0:
+        for i in range(len(matrix)):
+            for j in range(n):
+                matrix[i, j] *= cq
+    for b in range(len(loads.driven)):
+        k = loads.driven[b]
+        largest = abs(matrix[k, k])
+        for j in range(len(matrix)):
+            matrix[k, j], matrix[j, k] = 0.0, 0.0  # its correction is zero, whatever the size of the pivot
+        matrix[k, k] = largest if largest > 0.0 else 1.0
+    if len(matrix) > n:
+        equilibrate(tree, matrix, s.left, s.right)
+    s.counters[FACTORISATIONS] += 1
+    good = factorise(matrix, s.pivot)
+    s.memory[USABLE] = 1.0 if good else 0.0
+    s.memory[ALPHA], s.memory[BETA], s.memory[SLACKS] = alpha, beta, _slacks(loads)
+    return good
+
+
+@part
+def solve_correction(s):
+    """Correction from the residual, both in s.step."""
+    size = len(s.step)
+    if size == len(s.q):
+        for k in range(size):
+            s.step[k] = -s.step[k]
+        solve_factorised(s.matrix, s.pivot, s.step)
+    else:
+        for k in range(size):
+            s.step[k] = -s.left[k] * s.step[k]
+        solve_factorised(s.matrix, s.pivot, s.step)
+        for k in range(size):
+            s.step[k] *= s.right[k]
+
+
+@inline
+def _shift(s):
+    """Size of the correction of the multipliers, as the displacements that they make."""
+    largest = 0.0
+    for k in range(len(s.q), len(s.step)):
+        largest = max(largest, abs(s.step[k]) / s.right[k])
+    return largest
+
+
+@part
+def newton(tree, ws, loads, s, cq, cv, ca, relative, absolute, most, chord):
+    """Solve R(q0 + cq d, v0 + cv d, a0 + ca d, lambda) = 0 for s.d, starting from its value. Returns a status.
+
+    Converged when the estimated error of d is below relative |d| + absolute, or less if d is almost its drift (`_measure`),
+    both measured with tree.weight; that of the multipliers, as displacements, too.
+    """
+    alpha, beta = cv / cq, ca / cq
+    n = len(s.q)
+    if not (chord and s.memory[USABLE] == 1.0 and s.memory[ALPHA] == alpha and s.memory[BETA] == beta):
+        s.memory[USABLE] = 0.0
+    before, all_before = -1.0, -1.0  # size of the previous correction, without and with the multipliers
+    halvings, cuts, worst = 0, 0, 0.0  # cuts: halvings of the last correction
+    fresh = False  # the factorisation belongs to this solve
+    for number in range(most):
+        s.counters[ITERATIONS] += 1
+        gap = evaluate_increment(tree, ws, loads, s, cq, cv, ca)
+        if s.memory[SLACKS] != _slacks(loads):  # a tendon became slack or taut: another problem
+            s.memory[USABLE], before = 0.0, -1.0
+        if s.memory[USABLE] == 0.0:
+            for k in range(n):
+                s.v[k] = s.step[k]  # s.step is overwritten below only by the solve
+            if not renew(tree, ws, loads, s, cq, alpha, beta):
+                return SINGULAR if np.isfinite(norm(s.v, tree.weight)) else NOT_FINITE
+            fresh = True
+        solve_correction(s)
+        size, shift = norm(s.step, tree.weight), _shift(s)
+        if before >= 0.0 and not size < before:  # grew, or not finite
+            if fresh and cuts == 0 and before <= ROUND_OFF * (1.0 + norm(s.q, tree.weight)):
+                return CONVERGED  # corrections no longer shrink because they are round-off
+            if fresh or not np.isfinite(size):
+                if halvings == 30:
+                    return DIVERGED if np.isfinite(size) else NOT_FINITE
+                halvings, cuts = halvings + 1, cuts + 1
+                s.counters[HALVINGS] += 1
+                for k in range(len(s.d)):
+                    s.last[k] *= 0.5
+                    s.d[k] -= s.last[k]
+                before *= 0.5
+                continue
+            s.memory[USABLE] = 0.0  # an old factorisation: renew it here before judging
+            before = -1.0
+            continue
+        if not np.isfinite(size):
+            return NOT_FINITE
+        total = max(size, shift)
+        if before > 0.0:
+            contraction = total / all_before
+            worst = max(worst, contraction)  # multipliers follow one correction behind: the last ratio flatters
+        else:  # the contraction seen in the last solve, trusted less and less (it tends to 1 until measured again)
+            contraction = 1.0 if fresh else s.memory[CONTRACTION] ** 0.8
+        if len(s.step) > n:
+            contraction = max(contraction, worst)
+        # quadratic convergence says nothing about the next, older tangent
+        s.memory[CONTRACTION] = 1.0 if fresh else contraction
+        _correct(tree, s, cq)
+        cuts = 0
+        goal = relative * _measure(s, tree.weight) + absolute
+        # a huge correction, along what nothing holds, makes any next one look as if they converged
+        trusted = contraction < 0.9 and all_before < TRUSTED
+        if gap <= CLOSED and (total <= goal or (trusted and total * contraction / (1.0 - contraction) <= goal)):
+            return CONVERGED
+        if not chord:
+            s.memory[USABLE] = 0.0
+        elif before > 0.0 and not fresh:
+            # too slow: a new tangent when it would take more than PATIENCE further corrections
+            if contraction > 0.9 or total * contraction**PATIENCE > goal * (1.0 - contraction):
+                s.memory[USABLE] = 0.0
+        before, all_before = size, total
+        if number == 0 and not chord and len(s.d) > n:
+            before = -1.0  # the first correction finds the multipliers: its size says nothing about the next
+    s.memory[USABLE] = 0.0
+    return TOO_MANY_ITERATIONS

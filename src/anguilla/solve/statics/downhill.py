@@ -1,0 +1,126 @@
+"""Down the hill of potential energy: the ways to an equilibrium at which a robot stays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anguilla.loads.table import Loads
+from anguilla.mechanics.tree import Floats
+from anguilla.model.system import System
+from anguilla.model.user import move
+from anguilla.results.reactions import evaluate
+from anguilla.solve.newton.closing import RANK, loose, settle
+from anguilla.solve.statics.judging import ABSURD, contradiction, free_basis, linear, unbalanced
+
+__all__ = ["BALANCED", "balances", "neutral", "nudged", "relaxed", "slide"]
+
+LONGEST_SLIDE = 0.3  # of a step downhill, as an angle [rad]
+SLIDES = 300
+LEVEL = 1e-8  # of the largest stiffness: what falls off less is level
+NUDGE = 0.1  # [rad]
+BALANCED = 1e-6  # forces left, as a part of the loads
+
+
+def _slope(system: System, loads: Loads, q: Floats, lam: Floats) -> tuple[Floats, Floats, Floats]:
+    """Forces (n,), stiffness (n, n) and gradient of the constraints (m, n) in angles and relative displacements."""
+    n, scale, zero = system.size, system.tree.scale, np.zeros(system.size)
+    force = evaluate(system, loads, q, zero, zero, lam)[:n] / scale
+    matrix = system._bordered(loads, lam, 0.0, 0.0)
+    return force, matrix[:n, :n] / np.outer(scale, scale), matrix[n:, :n] / scale
+
+
+def nudged(system: System, loads: Loads, q: Floats, lam: Floats) -> Floats:
+    """An unstable equilibrium, moved a little in all directions that lead down, by unequal amounts: no symmetry is left."""
+    found = linear(system, loads, q, lam, own_units=False)
+    if found is None:
+        return q
+    stiffness, shapes = np.linalg.eigh(0.5 * (found.stiffness + found.stiffness.T))
+    down = found.right @ shapes[:, stiffness < -LEVEL * float(np.max(np.abs(stiffness), initial=0.0))]
+    step = system.tree.scale * (down @ (1.0 / np.arange(1, down.shape[1] + 1)))
+    return move(system.tree, q, NUDGE * step / max(float(np.linalg.norm(step)), 1e-300) / system.tree.scale)
+
+
+def slide(system: System, loads: Loads, q: Floats) -> tuple[Floats, Floats]:
+    """Slide from q downhill to an equilibrium under the full loads: (q, multipliers).
+
+    Newton's step, with every eigenvalue of the tangent taken as positive, goes towards lower energy from everywhere, also
+    from a pendulum held level, which has no stiffness at all. Steps that turn back are shortened. Loops are kept closed:
+    steps go along what they leave free, with the multipliers that balance the rest best.
+    """
+    n, scale, zero = system.size, system.tree.scale, np.zeros(system.size)
+    free = np.setdiff1d(np.arange(n), loads.driven)
+    lam: Floats = np.zeros(system.rows)
+    longest, before = LONGEST_SLIDE, zero
+    q = settle(system, loads, q) if system.rows else q
+    for _ in range(SLIDES):
+        force, matrix, gradient = _slope(system, loads, q, 0.0 * lam)
+        if not max(np.max(np.abs(force), initial=0.0), np.max(np.abs(matrix), initial=0.0)) < ABSURD:
+            break
+        left, basis = force[free], np.eye(len(free))
+        if len(gradient):
+            push = system._bordered(loads, lam, 0.0, 0.0)[:n, n:] / scale[:, None]
+            lam = np.asarray(np.linalg.lstsq(push[free], -left, rcond=RANK)[0], dtype=np.float64)
+            force, matrix, gradient = _slope(system, loads, q, lam)
+            left, basis = force[free], free_basis(gradient[:, free])
+        matrix = basis.T @ matrix[np.ix_(free, free)] @ basis
+        stiffness, shapes = np.linalg.eigh(0.5 * (matrix + matrix.T))
+        down = basis @ shapes
+        slope = down.T @ left
+        floor = 1e-9 * np.max(np.abs(stiffness), initial=0.0) + 1e-3 * np.linalg.norm(slope) + 1e-300
+        step = zero.copy()
+        step[free] = -down @ (slope / np.maximum(np.abs(stiffness), floor))
+        size = float(np.linalg.norm(step))
+        longest = 0.5 * longest if step @ before < 0.0 else min(1.5 * longest, LONGEST_SLIDE)
+        before = step
+        q = move(system.tree, q, min(1.0, longest / max(size, 1e-300)) * step / scale)
+        if len(gradient):
+            q = settle(system, loads, q)
+        if size < 1e-4:
+            break
+    return q, lam
+
+
+def balances(system: System, loads: Loads, q: Floats, lam: Floats) -> bool:
+    """Whether forces are balanced, in units of the loads, loops closed, and rods not bent further than intervals can be."""
+    return unbalanced(system, loads, q, lam)[0] <= BALANCED and not contradiction(system, loads, q, lam)
+
+
+def neutral(system: System, loads: Loads, q: Floats, tolerance: float) -> tuple[Floats, Floats, str]:
+    """(q, multipliers, coordinates that nothing holds) of an equilibrium of a robot that may move without resistance.
+
+    The last is empty if none was found.
+    """
+    q, lam = relaxed(system, loads, q)
+    q, lam = relaxed(system, loads, q, lam, exact=True, small=tolerance)
+    balanced = balances(system, loads, q, lam)
+    return q, lam, loose(system, system._bordered(loads, lam, 0.0, 0.0)) if balanced else ""
+
+
+def relaxed(
+    system: System, loads: Loads, q: Floats, lam: Floats | None = None, *, exact: bool = False, small: float = 1e-4
+) -> tuple[Floats, Floats]:
+    """Slide from q towards an equilibrium under the full loads.
+
+    With the elastic stiffness alone, which is slow and hard to upset; or with the tangent (exact), by the shortest of all
+    steps that balance.
+    """
+    n, scale, zero = system.size, system.tree.scale, np.zeros(system.size)
+    lam = np.zeros(system.rows) if lam is None else lam
+    stiffness = system.elastic_stiffness() / np.outer(scale, scale)
+    stiffness += 1e-3 * (float(np.max(stiffness)) or 1.0) * np.eye(n)
+    free = np.concatenate([np.setdiff1d(np.arange(n), loads.driven), n + np.arange(system.rows)])
+    for _ in range(SLIDES):
+        out = evaluate(system, loads, q, zero, zero, lam)
+        matrix = system._bordered(loads, lam, 0.0, 0.0)
+        matrix[:n, :n] = matrix[:n, :n] / np.outer(scale, scale) if exact else stiffness
+        matrix[:n, n:] /= scale[:, None]
+        matrix[n:, :n] /= scale
+        out[:n] /= scale
+        step = np.zeros(len(out))
+        step[free] = -np.linalg.lstsq(matrix[np.ix_(free, free)], out[free], rcond=1e-9 if exact else 1e-12)[0]
+        size = float(np.linalg.norm(step[:n]))
+        q = move(system.tree, q, min(1.0, 0.3 / max(size, 1e-300)) * step[:n] / scale)
+        lam = lam + step[n:]
+        if size < small:
+            break
+    return q, lam

@@ -1,0 +1,141 @@
+"""The projective flow of 000 (55)-(58): damped equilibria of a robot with loops, followed without any tangent stiffness.
+
+D q' + K q + Q(q) = J^T lambda,   J q' = eta,   with D = mu K an artificial damping and eta a feedback that closes the loops.
+Every rate is a particular solution of the constraints plus a motion in their kernel H (000 (56)); projecting the balance on
+H removes lambda (000 (57)). Where Newton meets a singular tangent (a bifurcation, a symmetry of the robot), D keeps the
+flow regular.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from anguilla.errors import DescriptionError, as_positive
+from anguilla.loads.table import DT, KIND, LENGTH, ROTATION, TWIST, Loads
+from anguilla.mechanics.tree import Floats
+from anguilla.model.system import System
+from anguilla.model.user import move
+from anguilla.results.reactions import evaluate
+from anguilla.solve.newton.closing import RANK, drive
+
+__all__ = ["ProjectiveFlow"]
+
+SETTLED = 1e-6  # [rad, m]: what may be left of the gaps, and of the motion in one relaxation time
+SMALLEST_STEP = 1e-9  # of the duration
+STABLE = 1.0  # step times rate of the damping: tensioned rods relax up to 2.5 times faster, where the pair stays stable
+SHARE = 0.1  # of a step, that its error may be
+LONGEST_MOVE = 1.0  # [rad]: change of the coordinates in one step
+
+
+@dataclass(frozen=True)
+class ProjectiveFlow:
+    """The damped static balance of a robot with closed loops (000 (55)-(58)), followed in a fictitious time.
+
+    The robot starts where it is, open or closed; its loops close at the rate of the gains while it relaxes. Explicit
+    integration with steps that control their error. It needs no tangent, so that it passes bifurcations, along which it
+    chooses the stable branch.
+
+    Attributes:
+        mu: relaxation time of the artificial damping D = mu K [s].
+        turn_gain: rate at which gaps of orientation close [1/s].
+        slide_gain: rate at which gaps of position close [1/s].
+        duration: fictitious time [s].
+        error: local error of a step, as an angle [rad] or a relative displacement.
+
+    """
+
+    mu: float = 1e-3
+    turn_gain: float = 1e3
+    slide_gain: float = 2e2
+    duration: float = 0.1
+    error: float = 1e-4
+
+    def __post_init__(self) -> None:
+        units = {"mu": "s", "turn_gain": "1/s", "slide_gain": "1/s", "duration": "s", "error": ""}
+        for name, unit in units.items():
+            as_positive(getattr(self, name), f"ProjectiveFlow.{name}", unit)
+
+
+@dataclass
+class _Rates:
+    """The right-hand side of the flow, in scaled coordinates."""
+
+    system: System
+    loads: Loads
+    flow: ProjectiveFlow
+
+    def __post_init__(self) -> None:
+        system, loads = self.system, self.loads
+        kinds = loads.constraints.table[:, KIND]
+        if np.any(kinds == LENGTH):
+            raise DescriptionError('ProjectiveFlow does not serve tendons given by length: use method="newton".')
+        self.rows = np.flatnonzero(kinds != TWIST)
+        self.gain = np.where(kinds[self.rows] == ROTATION, self.flow.turn_gain, self.flow.slide_gain)
+        self.free = np.setdiff1d(np.arange(system.size), loads.driven)
+        self.scale = system.tree.scale[self.free]
+        stiffness = system.elastic_stiffness()[np.ix_(self.free, self.free)] / np.outer(self.scale, self.scale)
+        diagonal = np.diag(stiffness)
+        if not np.any(diagonal > 0.0):
+            raise DescriptionError("ProjectiveFlow needs something elastic: its damping is that of the stiffness.")
+        # joints without a spring are damped like an average strain
+        self.damping = self.flow.mu * (
+            stiffness + np.diag(np.where(diagonal > 0.0, 0.0, diagonal[diagonal > 0.0].mean()))
+        )
+        loads.row[DT] = 0.0
+        self.evaluations = 0
+
+    def __call__(self, q: Floats) -> tuple[Floats, Floats, float]:
+        """Rates of all coordinates (n,), multipliers (m,), and the largest gap of the constraints."""
+        system, n = self.system, self.system.size
+        zero, lam = np.zeros(n), np.zeros(system.rows)
+        out = evaluate(system, self.loads, q, zero, zero, lam)
+        jacobian = system._bordered(self.loads, lam, 0.0, 0.0)[n:, :n][np.ix_(self.rows, self.free)] / self.scale
+        force, gap = out[:n][self.free] / self.scale, out[n:][self.rows]
+        u, s, vt = np.linalg.svd(jacobian)
+        rank = int(np.sum(s > RANK * max(float(np.max(s, initial=0.0)), 1e-300)))
+        u, s, image, kernel = u[:, :rank], s[:rank], vt[:rank], vt[rank:].T
+        particular = image.T @ ((u.T @ (-self.gain * gap)) / s)
+        push = kernel.T @ (force + self.damping @ particular)
+        rate = particular - kernel @ np.linalg.solve(kernel.T @ self.damping @ kernel, push)
+        lam[self.rows] = u @ ((image @ (force + self.damping @ rate)) / s)
+        whole = zero
+        whole[self.free] = rate / self.scale
+        self.evaluations += 1
+        return whole, lam, float(np.max(np.abs(gap), initial=0.0))
+
+
+def follow(
+    system: System, loads: Loads, q: Floats, flow: ProjectiveFlow
+) -> tuple[Floats, Floats, bool, str, dict[str, int]]:
+    """Follow the flow from q under fixed loads. Returns (q, multipliers, success, message, counters).
+
+    Bogacki and Shampine's pair of orders 3 and 2.
+    """
+    rates, weight = _Rates(system, loads, flow), system.tree.scale
+    q = drive(loads, q)
+    longest = STABLE * min(flow.mu, 1.0 / flow.turn_gain, 1.0 / flow.slide_gain)
+    t, steps, h = 0.0, 0, 0.1 * longest
+    k1, lam, gap = rates(q)
+    while t < flow.duration:
+        h = min(h, longest, flow.duration - t, LONGEST_MOVE / max(float(np.linalg.norm(k1 * weight)), 1e-300))
+        if h < SMALLEST_STEP * flow.duration and flow.duration - t > h:
+            return q, lam, False, f"the flow needs steps too small to take, at {t:.3g} s", {"steps": steps}
+        k2 = rates(move(system.tree, q, 0.5 * h * k1))[0]
+        k3 = rates(move(system.tree, q, 0.75 * h * k2))[0]
+        ahead = move(system.tree, q, h * (2.0 * k1 + 3.0 * k2 + 4.0 * k3) / 9.0)
+        k4, next_lam, next_gap = rates(ahead)
+        size = h * float(np.linalg.norm((-5.0 * k1 / 72.0 + k2 / 12.0 + k3 / 9.0 - k4 / 8.0) * weight))
+        if not np.isfinite(size):
+            h *= 0.1
+            continue
+        # a part of the motion too, or steps at the edge of stability would keep the flow from settling
+        allowed = min(flow.error, SHARE * h * float(np.linalg.norm(k1 * weight)) + 1e-3 * SETTLED)
+        if size <= allowed:
+            q, k1, lam, gap, t, steps = ahead, k4, next_lam, next_gap, t + h, steps + 1
+        h *= min(4.0, max(0.2, 0.9 * (allowed / max(size, 1e-300)) ** (1.0 / 3.0)))
+    move_left = flow.mu * float(np.linalg.norm(k1 * weight))
+    message = f"the flow still moves by {move_left:.1e} in {flow.mu:g} s, its loops miss by {gap:.1e}"
+    counters = {"steps": steps, "evaluations": rates.evaluations}
+    return q, lam, move_left < SETTLED and gap < SETTLED, message, counters

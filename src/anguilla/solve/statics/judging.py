@@ -1,0 +1,277 @@
+"""What an answer of statics is worth: whether its forces balance, in units of the loads, and whether it is stable."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import eig
+
+from anguilla.loads.rubbing import set_friction
+from anguilla.loads.table import DT, GRAVITY, KIND, LENGTH, POSE, TWIST, WRENCH, Loads
+from anguilla.mechanics.motion import too_coarse
+from anguilla.mechanics.tree import Floats
+from anguilla.model.system import System
+from anguilla.results.reactions import evaluate
+from anguilla.solve.newton.closing import RANK, relative_poses
+from anguilla.solve.newton.newton import EXPLANATION, TOO_COARSE
+
+__all__ = [
+    "FALLS",
+    "FLUTTERS",
+    "MAY_FLUTTER",
+    "adrift",
+    "balanced",
+    "contradiction",
+    "free_basis",
+    "linear",
+    "restlessness",
+    "unbalanced",
+]
+
+ABSURD = 1e100  # forces and stiffnesses that nothing can be done with
+SYMMETRIC = 1e-8  # relative: loads with a potential
+FLAT = 1e-8  # of a coordinate's own stiffness: what falls off less is level
+LEAST = 1e-6  # of the largest stiffness: less is round-off, of which FLAT makes 1e-14
+LIGHT = 0.01  # damping ratio that every robot has: what grows more slowly does not
+DIGITS = 1e-13  # of a stiffness, times a turn of 1 rad: forces that are round-off
+LOST = 1e-12  # of all loads, times the size of the robot: the same for loads that cancel each other
+KEPT = 1e-7  # [m, rad] by which constraints may miss
+RESOLVED = 1e-12  # of the largest square of a frequency: less has no digits
+
+FALLS = "the robot would leave it by itself"
+FLUTTERS = "the robot would flutter, its loads feed a vibration"
+MAY_FLUTTER = "the robot would flutter as long as it has no damping"
+
+
+# Balance --------------------------------------------------------------------------------------------------------------
+
+
+def _size_of_loads(system: System, loads: Loads) -> float:
+    """What all given loads could do on a lever as long as the robot [N m], without regard to signs."""
+    row, length = loads.row, float(system.model.length)
+    at = int(loads.at[WRENCH])
+    wrenches = np.abs(row[at : at + 6 * len(loads.wrench)].reshape(-1, 6))
+    pulls = np.abs(loads.tension[loads.pairs.span[:, 1]]) if len(loads.pairs.span) else np.zeros(0)
+    weight = float(np.sum(system.tree.mass)) * float(np.linalg.norm(row[GRAVITY : GRAVITY + 3]))
+    return float(np.sum(wrenches[:, :3]) + length * (np.sum(wrenches[:, 3:]) + np.sum(pulls) + weight))
+
+
+def _left(system: System, loads: Loads, q: Floats, lam: Floats) -> tuple[Floats, Floats]:
+    """Forces (n,) that are left on each coordinate, beyond round-off, and the largest of the loads on it (n,), both [N m].
+
+    The loads of a coordinate are the elastic forces (with contacts and springs), the weight, other given forces, and those
+    of constraints, as generalised forces, each without regard to the others.
+    """
+    n, zero, scale = system.size, np.zeros(system.size), system.tree.scale
+    row, forces = loads.row.copy(), system._force_places
+    terms = []
+    for gravity in (False, True):
+        loads.row[forces] = 0.0
+        if gravity:
+            loads.row[GRAVITY : GRAVITY + 3] = row[GRAVITY : GRAVITY + 3]
+        terms.append(evaluate(system, loads, q, zero, zero, 0.0 * lam)[:n])
+    loads.row[:] = row
+    given = evaluate(system, loads, q, zero, zero, 0.0 * lam)[:n]
+    left = evaluate(system, loads, q, zero, zero, lam)[:n]
+    elastic, weighed = terms
+    present = np.max(np.abs([elastic, weighed - elastic, given - weighed, left - given]), axis=0) / scale
+    firm = np.abs(np.diag(system._bordered(loads, lam, 0.0, 0.0))[:n]) / scale**2
+    for layout in system.model.parts:  # stiffness of its parts makes the round-off of a whole rod
+        own = slice(layout.joint.start, layout.coordinates.stop)
+        firm[own] = np.max(firm[own], initial=0.0)
+    lost = LOST * _size_of_loads(system, loads)
+    beyond = np.abs(left / scale) - DIGITS * firm - lost
+    beyond = np.where(np.isfinite(beyond), np.maximum(beyond, 0.0), np.inf)
+    beyond[loads.driven] = 0.0
+    return beyond, present
+
+
+def balanced(system: System, loads: Loads, q: Floats, lam: Floats, limit: float) -> bool:
+    """Whether little is left on every part beside its elastic forces: what `unbalanced` would find, at a third of the cost.
+
+    If not, that has to look.
+    """
+    n, zero, scale, row = system.size, np.zeros(system.size), system.tree.scale, loads.row.copy()
+    left = np.abs(evaluate(system, loads, q, zero, zero, lam)[:n]) / scale
+    left[loads.driven] = 0.0
+    loads.row[system._force_places] = 0.0
+    elastic = np.abs(evaluate(system, loads, q, zero, zero, 0.0 * lam)[:n]) / scale
+    loads.row[:] = row
+    owns = (slice(layout.joint.start, layout.coordinates.stop) for layout in system.model.parts)
+    return all(left[own].max(initial=0.0) <= limit * elastic[own].max(initial=0.0) for own in owns)
+
+
+def unbalanced(system: System, loads: Loads, q: Floats, lam: Floats) -> tuple[float, str]:
+    """(largest share of its loads that is left on a part of the robot, name of that part); gaps of loops are not judged."""
+    left, present = _left(system, loads, q, lam)
+    worst, name = 0.0, ""
+    for layout in system.model.parts:
+        own = slice(layout.joint.start, layout.coordinates.stop)
+        size = float(np.max(left[own], initial=0.0))
+        ratio = size / max(float(np.max(present[own], initial=0.0)), 1e-300) if size else 0.0
+        if not ratio <= worst:
+            worst, name = ratio, layout.part.name
+    return worst, name
+
+
+def adrift(system: System, loads: Loads, q: Floats, lam: Floats) -> str:
+    """Names of parts that their loads still push along a joint without any stiffness; maybe none."""
+    left, present = _left(system, loads, q, lam)
+    firm = np.abs(np.diag(system._bordered(loads, lam, 0.0, 0.0))[: system.size]) / system.tree.scale**2
+    pushed = (left > 0.5 * present) & (left > 1e3 * firm)
+    return " and ".join(repr(part.part.name) for part in system.model.parts if np.any(pushed[part.joint]))
+
+
+def contradiction(system: System, loads: Loads, q: Floats, lam: Floats) -> str:
+    """What contradicts the model, as a sentence; maybe nothing.
+
+    Intervals turned too far; tensions of tendons that rub; gaps; and closures turned over: the right angles that hold a
+    joint do not mind half a turn.
+    """
+    zero = np.zeros(system.size)
+    poses = relative_poses(system, loads, q)
+    gap = np.abs(evaluate(system, loads, q, zero, zero, lam)[system.size :])  # last: a tangent may follow
+    if too_coarse(system.workspace):
+        return EXPLANATION[TOO_COARSE]
+    if np.any(loads.cables.friction > 0.0):
+        factor = loads.cables.factor.copy()
+        set_friction(system.tree, system.workspace, loads.cables, loads.pairs)
+        change = float(np.max(np.abs(loads.cables.factor - factor), initial=0.0))
+        loads.cables.factor[:] = factor
+        if not change <= KEPT:
+            return f"the tensions along tendons with friction do not settle: they still change by {change:.2g}"
+    if not system.rows:
+        return ""
+    gap[loads.constraints.table[:, KIND] == TWIST] = 0.0
+    if not np.max(gap, initial=0.0) <= KEPT:
+        worst = int(np.argmax(gap))
+        return f"{system.tables.row_names[worst]} misses by {gap[worst]:.2g} (m or rad)"
+    closures = list(system.robot.closures.values())
+    for c, relative in enumerate(poses):
+        angles = sum(row[0] == "rotation" for row in closures[c].rows)
+        at = int(loads.at[POSE]) + 12 * c
+        turn = loads.row[at : at + 9].reshape(3, 3).T @ relative[:3, :3]
+        if (angles == 3 and np.trace(turn) < 0.0) or (angles == 2 and turn[0, 0] < 0.0):
+            return f"{closures[c].name} is turned over: its joint was closed the wrong way round"
+    return ""
+
+
+# Stability ------------------------------------------------------------------------------------------------------------
+
+
+class Linear(NamedTuple):
+    """Small motions about a state, along what is free."""
+
+    stiffness: Floats  # (f, f), of order one
+    right: Floats  # (n, f) changes of the coordinates
+    left: Floats  # (n, f) directions in which forces are balanced: `right`, but for tendons with friction
+
+
+def free_basis(gradient: Floats) -> Floats:
+    """Basis (f, k), orthonormal, of what constraints with a gradient (m, f) leave free."""
+    _, s, vt = np.linalg.svd(gradient, full_matrices=True)
+    return vt[np.sum(s > RANK * max(float(np.max(s, initial=0.0)), 1e-300)) :].T
+
+
+def linear(system: System, loads: Loads, q: Floats, lam: Floats, *, own_units: bool = True) -> Linear | None:
+    """The stiffness along what is free: taut tendons of given length and twist constraints hold, slack ones do not.
+
+    Each coordinate in units of its own stiffness, so that a soft part is not level beside a stiff one; or as an angle or
+    relative displacement. None if it is absurd.
+    """
+    n, zero, scale = system.size, np.zeros(system.size), system.tree.scale
+    evaluate(system, loads, q, zero, zero, lam)
+    matrix = system._bordered(loads, lam, 0.0, 0.0)
+    K, column, J, diagonal = matrix[:n, :n], matrix[:n, n:], matrix[n:, :n], np.diag(matrix)[n:]
+    soft, hard = (diagonal != 0.0) & np.any(J != 0.0, axis=1), diagonal == 0.0
+    if np.any(soft):
+        K = K - (column[:, soft] / diagonal[soft]) @ J[soft]
+    rows, columns = J[hard], column[:, hard].T
+    twist = loads.constraints.table[:, KIND] == TWIST
+    if np.any(twist):
+        loads.row[DT] = 1.0  # not at rest: twists are held
+        evaluate(system, loads, q, zero, zero, lam)
+        rates = system._by_rate(loads, lam)[n:][twist]
+        loads.row[DT] = 0.0
+        rows, columns = np.concatenate([rows, rates]), np.concatenate([columns, rates])
+    own = np.abs(np.diag(K)) / scale**2
+    largest = float(np.max(np.abs(K / np.outer(scale, scale)), initial=0.0))
+    if not largest < ABSURD:
+        return None
+    root = 1.0 / (scale * np.sqrt(np.maximum(own, LEAST * largest) if largest and own_units else np.ones(n)))
+    free = np.setdiff1d(np.arange(n), loads.driven) if len(loads.driven) else np.arange(n)
+    right = np.diag(root)[:, free]
+    left = right
+    if len(rows):
+        left = right = np.diag(root)[:, free] @ free_basis(rows[:, free] * root[free])
+        rubbing = np.any(loads.constraints.table[hard, KIND] == LENGTH) and np.any(loads.cables.friction > 0.0)
+        if rubbing:
+            left = np.diag(root)[:, free] @ free_basis(columns[:, free] * root[free])
+    return Linear(left.T @ K @ right, right, left)
+
+
+def _is_definite(matrix: Floats) -> Floats | None:
+    """Cholesky factor of a symmetric matrix of order one, level directions included; None if something leads down."""
+    try:
+        shift = FLAT * max(1.0, float(np.max(np.abs(matrix))))
+        return np.asarray(np.linalg.cholesky(matrix + shift * np.eye(len(matrix))), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        return None
+
+
+def restlessness(system: System, loads: Loads, q: Floats, lam: Floats) -> str:
+    """Why a robot would not stay at an equilibrium: FALLS, FLUTTERS, MAY_FLUTTER, or nothing.
+
+    Under loads with a potential its second variation tells. Otherwise the linearised motion does: what grows by more than
+    light damping takes.
+    """
+    found = linear(system, loads, q, lam)
+    if found is None or not len(found.stiffness):
+        return ""
+    A = found.stiffness
+    even = 0.5 * (A + A.T)
+    factor, same = _is_definite(even), found.left is found.right
+    skew = A - even
+    if same and np.max(np.abs(skew)) <= SYMMETRIC * max(1.0, float(np.max(np.abs(A)))):
+        return "" if factor is not None else FALLS
+    if same and factor is not None:
+        if np.linalg.norm(np.linalg.solve(factor, np.linalg.solve(factor, skew).T)) <= 2.0 * LIGHT:
+            return ""
+    return _growth(system, loads, q, lam, found, factor is not None and same)
+
+
+def _growth(system: System, loads: Loads, q: Floats, lam: Floats, found: Linear, definite: bool) -> str:
+    """What grows in the motion M x'' + C x' + A x = 0; level directions are taken out of it exactly."""
+    n, zero = system.size, np.zeros(system.size)
+    evaluate(system, loads, q, zero, zero, lam)
+    M = found.left.T @ system._by_acceleration(loads, lam)[:n] @ found.right
+    s = np.linalg.svd(found.stiffness, compute_uv=False)
+    rest = test = np.eye(len(s))
+    if s[-1] <= RANK * s[0]:
+        level = np.linalg.svd(found.stiffness)[2][s <= RANK * s[0]].T
+        rest, test = free_basis(level.T), free_basis((M @ level).T)
+    A, M = (test.T @ matrix @ rest for matrix in (found.stiffness, M))
+    squares = eig(A, M, right=False)
+    squares = squares[np.isfinite(squares)]
+    largest = float(np.max(np.abs(squares), initial=0.0))
+    sure = squares[np.abs(squares) > RESOLVED * largest]
+    pace = np.sqrt(-sure.astype(complex))
+    grows = np.abs(pace.real) > LIGHT * np.abs(pace)
+    if np.any(grows & (sure.real < 0.0) & (np.abs(sure.imag) <= LIGHT * np.abs(sure))):
+        return FALLS
+    if np.any(grows):
+        C = test.T @ (found.left.T @ system._by_rate(loads, lam)[:n] @ found.right) @ rest
+        unit, f = 1.0 / np.sqrt(largest), len(A)
+        one, none = np.eye(f), np.zeros((f, f))
+        pair = np.block([[none, one], [-A, -C / unit]]), np.block([[one, none], [none, M / unit**2]])
+        rates = eig(*pair, right=False)
+        rates = rates[np.isfinite(rates)]
+        rates = rates[np.abs(rates) > 1e-8 * np.max(np.abs(rates), initial=0.0)]
+        if np.any(rates.real > LIGHT * np.abs(rates)):
+            return FLUTTERS if np.any(C) else MAY_FLUTTER
+    if not definite and len(sure) < len(squares):  # those too slow for digits, by their stiffness alone
+        values = eig(A, test.T @ rest, right=False)
+        if np.any((values.real < -FLAT) & (np.abs(values.imag) <= LIGHT * np.abs(values))):
+            return FALLS
+    return ""

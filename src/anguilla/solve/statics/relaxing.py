@@ -1,0 +1,97 @@
+"""Coming to rest: a motion damped so much that it has no momentum, M (q1 - q) / dt^2 + C (q1 - q) / dt + R(q1) = 0.
+
+Each step is one of backward Euler from rest, with the compiled Newton solver of the motions. It goes downhill, passes over
+bifurcations, finds obstacles by touching them, and becomes Newton's own step as dt grows. dt stays so short that the robot
+leaves a place from which it would fall: with too long a step backward Euler stays on top of any hill.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anguilla.loads.table import DT, INPUT, KIND, TIME, TWIST, Loads
+from anguilla.mechanics.tree import Floats
+from anguilla.model.system import System
+from anguilla.results.contacts import jumps
+from anguilla.results.reactions import evaluate
+from anguilla.solve.newton.closing import settle
+from anguilla.solve.newton.newton import CONVERGED, ITERATIONS, USABLE, scratch
+from anguilla.solve.statics.judging import linear
+from anguilla.solve.steps.stepping import runner
+
+__all__ = ["come_to_rest"]
+
+EULER = (0.0, 0.0, 1.0, 1.0, 1.0)  # am, af, beta, gamma, where a step is balanced
+FIRST = 0.05  # of the time in which gravity moves a robot by its length
+SHORTEST, LONGEST = 1e-7, 1e5  # of that time
+STEPS = 400
+FARTHEST = 0.5  # [rad, or lengths of the robot] in one step, for each root of the number of parts
+DRAWN = 0.01  # of its length, by which a tendon is drawn in one step
+AT_REST = 1e-7  # of a step
+GRAVITY = 9.81  # [m/s^2] for a first step; any other would do
+
+
+def come_to_rest(system: System, loads: Loads, q: Floats, lam: Floats) -> tuple[Floats, Floats, bool]:
+    """(q, multipliers, whether it moves no more) after a motion without momentum from q, under constant loads."""
+    if np.any(loads.constraints.table[:, KIND] == TWIST):
+        return q, lam, False  # twists hold a motion, but not a robot at rest
+    q, lam = settle(system, loads, q) if not system.is_plain else q.copy(), lam.copy()
+    s, run, n = scratch(system.size, system.rows), runner(system), system.size
+    state, now = loads.frames.state.copy(), float(loads.row[TIME])
+    unit = float(np.sqrt(system.model.length / GRAVITY))
+    dt, before, still = FIRST * unit, int(s.counters[ITERATIONS]), 0
+    far = FARTHEST * np.sqrt(len(system.model.parts))
+    none, empty, unused = np.zeros(0, np.int64), np.zeros((1, 0)), np.zeros((1, n))
+    held = np.flatnonzero(loads.constraints.input_row >= 0)
+    lines = int(loads.at[INPUT]) + held
+    lengths = loads.row[lines].copy()
+    for _ in range(STEPS):
+        if len(held):  # tendons are drawn by and by
+            evaluate(system, loads, q, np.zeros(n), np.zeros(n), lam)
+            loads.row[lines] = np.maximum(lengths, (1.0 - DRAWN) * loads.constraints.length[held])
+        trial, multipliers = q.copy(), lam.copy()
+        v, a, acc = np.zeros(n), np.zeros(n), np.zeros(n)
+        s.memory[USABLE] = 0.0
+        before = int(s.counters[ITERATIONS])
+        _, status = run(
+            system.tree, system.workspace, s, loads, none, empty, EULER, now - dt, dt, False, 0, 1, 2, trial, v, a, acc,
+            multipliers, 1e-6, 1e-9, 25, False, unused, unused, unused, np.zeros((1, system.rows)),
+        )  # fmt: skip
+        moved = float(np.linalg.norm(s.d[:n] * system.tree.scale))
+        if status != CONVERGED or moved > far or jumps(system, q, trial):
+            dt *= 0.3
+            if dt < SHORTEST * unit:
+                break
+            continue
+        q, lam = trial, multipliers
+        still = still + 1 if moved < AT_REST and np.array_equal(loads.row[lines], lengths) else 0
+        if still == 3:
+            break
+        quick = int(s.counters[ITERATIONS]) - before <= 5
+        dt = _next(system, loads, q, lam, min(dt * (2.5 if quick else 1.2), LONGEST * unit))
+    loads.row[DT], loads.row[TIME], loads.row[lines] = 0.0, now, lengths
+    loads.frames.state[:] = state
+    return q, lam, still == 3
+
+
+def _next(system: System, loads: Loads, q: Floats, lam: Floats, dt: float) -> float:
+    """A next step, at most dt, that does not stay where the robot would fall: its matrix is definite."""
+    loads.row[DT] = 0.0
+    found = linear(system, loads, q, lam)
+    if found is None or not len(found.stiffness):
+        return dt
+    zero = np.zeros(system.size)
+    even = 0.5 * (found.stiffness + found.stiffness.T)
+    try:
+        np.linalg.cholesky(even)
+        return dt
+    except np.linalg.LinAlgError:
+        evaluate(system, loads, q, zero, zero, lam)
+    mass = found.left.T @ system._by_acceleration(loads, lam)[: system.size] @ found.right
+    for _ in range(30):
+        try:
+            np.linalg.cholesky(even + 0.5 * (mass + mass.T) / dt**2)
+            return dt
+        except np.linalg.LinAlgError:
+            dt *= 0.6
+    return dt

@@ -1,0 +1,445 @@
+"""Static equilibrium: Newton with automatic load continuation, or a damped flow: 000 (45), or (55)-(58) with loops."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from anguilla.describe import Contact, Robot
+from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_count, as_number, as_positive
+from anguilla.loads.rubbing import set_friction
+from anguilla.loads.table import DT, INPUT, KIND, ROTATION, TRANSLATION, Loads
+from anguilla.mechanics.tree import Floats
+from anguilla.model.evaluate import residual, tangent
+from anguilla.model.system import Inputs, LoadTable, System, as_robot
+from anguilla.results.contacts import jumps
+from anguilla.results.reactions import evaluate
+from anguilla.results.resolution import doubtful
+from anguilla.results.states import Equilibrium, Status
+from anguilla.solve.newton.closing import SINGULAR_START, Path, broken, close, crushed, loose, path_from, settle
+from anguilla.solve.newton.newton import (
+    CONVERGED,
+    COUNTERS,
+    DIVERGED,
+    EXPLANATION,
+    ITERATIONS,
+    SINGULAR,
+    TOO_COARSE,
+    TOO_MANY_ITERATIONS,
+    USABLE,
+    scratch,
+)
+from anguilla.solve.statics.downhill import BALANCED, balances, neutral, nudged, relaxed, slide
+from anguilla.solve.statics.flow import ProjectiveFlow, follow
+from anguilla.solve.statics.judging import FALLS, MAY_FLUTTER, adrift, balanced, contradiction, restlessness, unbalanced
+from anguilla.solve.statics.relaxing import come_to_rest
+from anguilla.solve.steps.stepping import STATIC, runner
+
+__all__ = ["Flow", "statics"]
+
+SMALLEST_STEP = 1e-5  # of the load
+SAME = 1e-3  # [rad, or relative displacement] between two ways to one equilibrium
+DRAWN = 0.01  # of its length, by which a tendon is drawn in one step
+ROUGHLY = 1e-3  # of the loads, that a flow may leave unbalanced
+MOST_FRICTION = 60  # times the tensions along tendons are updated
+
+ADVICE = (
+    "Start closer (start=...), load it in smaller pieces, try method=Flow() or ProjectiveFlow(), or look for a "
+    "bifurcation: a perfectly straight rod under compression has no unique answer."
+)
+CRUSHED_ADVICE = "Let it bend out of the way: start from a bent shape (start=...). Or look at the load and the units."
+TOUCH_ADVICE = (
+    "Obstacles hold what touches them: start where it does (start=...), or let it come to rest in ag.simulate."
+)
+SPECIAL_ADVICE = {
+    SINGULAR: "Attach it to the ground, or hold it by a joint with a stiffness or by a spring.",
+    TOO_COARSE: "Rod(..., intervals={more}) has four times as many. If it should not bend that far, look at the units.",
+}
+
+
+@dataclass(frozen=True)
+class Flow:
+    """The damped static balance of 000 (45): mu K q' + K q = -Q_c(q), followed in a fictitious time by implicit Euler.
+
+    Attributes:
+        mu: relaxation time of the artificial damping D = mu K [s].
+        dt: step of the fictitious time [s].
+        steps: number of steps.
+
+    """
+
+    mu: float = 1e-3
+    dt: float = 1e-3
+    steps: int = 200
+
+    def __post_init__(self) -> None:
+        as_positive(self.mu, "Flow.mu", "s")
+        as_positive(self.dt, "Flow.dt", "s")
+        as_count(self.steps, "Flow.steps")
+
+
+def statics(
+    robot: Robot, *, inputs: Inputs | None = None, start: Equilibrium | ArrayLike | None = None, t: float = 0.0,
+    method: str | Flow | ProjectiveFlow = "newton", tolerance: float = 1e-10, iterations: int = 40,
+    raise_on_failure: bool = True,
+) -> Equilibrium:  # fmt: skip
+    """Find a static equilibrium.
+
+    Newton tries the full load first, from the rest shape or from `start`; when it fails, gravity and loads are applied in
+    steps that adapt themselves. Without a `start`, a robot does not end in an unstable equilibrium unless symmetry alone
+    holds it there, as a straight column; the message of the status says so. For a robot with loops or imposed motions, an
+    equilibrium given as `start` is followed to the present loads and poses in such steps.
+
+    Args:
+        robot: the robot.
+        inputs: inputs of the actuators by name: numbers, or functions of t [s]; absent ones are zero.
+        start: an equilibrium or coordinates (n,) to start from; the rest shape if not given.
+        t: time [s] at which time-dependent loads are taken.
+        method: "newton", a `Flow`, or a `ProjectiveFlow` for a robot with loops.
+        tolerance: size of the last correction, as an angle [rad] or a relative displacement.
+        iterations: most iterations of one Newton solve.
+        raise_on_failure: raise SolverError (with the last good state in `.result`) instead of returning a failed result.
+
+    Returns:
+        An Equilibrium.
+
+    """
+    as_robot(robot)
+    t = as_number(t, "t", "s")
+    as_positive(tolerance, "tolerance", "")
+    as_count(iterations, "iterations")
+    system = System(robot)
+    q = system.vector(start.q if isinstance(start, Equilibrium) else start, "start")
+    began, origin = time.perf_counter(), q
+    if not system.is_plain and not isinstance(method, ProjectiveFlow):
+        q = close(system, inputs or {}, t, q)
+    lam = np.zeros(system.rows)
+    if isinstance(start, Equilibrium) and start.multipliers.shape == lam.shape:
+        lam[:] = start.multipliers
+    loads, advice = system.loads(t, inputs, pulling=True), ADVICE
+    if isinstance(method, Flow):
+        q, ok, message, counters = _flow(system, loads.loads, q, method)
+    elif isinstance(method, ProjectiveFlow):
+        q, lam, ok, message, counters = follow(system, loads.loads, q, method)
+    elif method == "newton":
+        followed = _origin(system, start) if isinstance(start, Equilibrium) else None
+        from_here = origin if followed is None else followed
+        q, status, message, counters = _continuation(
+            system, loads, from_here, q, lam, tolerance, iterations, chosen=start is not None
+        )
+        most = max((len(layout.grid.X) - 1 for layout in system.model.parts if layout.grid is not None), default=1)
+        ok, advice = status == CONVERGED, SPECIAL_ADVICE.get(status, ADVICE).format(more=4 * most)
+        if status == SINGULAR and any(isinstance(load, Contact) for load in robot.loads):
+            advice = TOUCH_ADVICE
+    else:
+        raise DescriptionError(f'method must be "newton", a Flow or a ProjectiveFlow; got {method!r}.')
+    if ok and (name := crushed(system, q)):
+        ok, message, advice = False, f"{name!r} would be squeezed to nothing", CRUSHED_ADVICE
+    if ok and (wrong := _wrong(system, loads.loads, q, lam, BALANCED if method == "newton" else ROUGHLY)):
+        ok, message = False, wrong
+    outcome = Status(ok, message, counters, time.perf_counter() - began)
+    zero = np.zeros((1, system.size))
+    states = np.array([float(t)]), q[None, :].copy(), zero, zero, lam[None, :].copy()
+    result = Equilibrium(robot, system, outcome, *states, inputs or {})
+    conflict = broken(system, inputs or {}, result._t, result._q, result._v)
+    if conflict:
+        raise SolverError(f"No equilibrium of {robot.name!r}: {conflict}.", result=result, advice=SINGULAR_START)
+    if not ok and raise_on_failure:
+        raise SolverError(f"No equilibrium of {robot.name!r}: {message}.", result=result, advice=advice)
+    if ok and doubtful(system, result._q)[0] > 1.0 and (said := result.resolution.words):
+        warnings.warn(f"The equilibrium of {robot.name!r}: {said}", AnguillaWarning, stacklevel=2)
+    return result
+
+
+def _wrong(system: System, loads: Loads, q: Floats, lam: Floats, limit: float) -> str:
+    """Why a state is no equilibrium after all, whatever led there; maybe nothing."""
+    if not balanced(system, loads, q, lam, limit):
+        left, name = unbalanced(system, loads, q, lam)
+        if not left <= limit:
+            return f"{left:.2g} of its loads are left unbalanced on {name!r}"
+    return contradiction(system, loads, q, lam)
+
+
+def _in_balance(system: System, loads: Loads, q: Floats, lam: Floats) -> bool:
+    return balanced(system, loads, q, lam, BALANCED) or unbalanced(system, loads, q, lam)[0] <= BALANCED
+
+
+@dataclass
+class _Solver:
+    """Newton under a part of the loads."""
+
+    system: System
+    tolerance: float
+    most: int
+
+    def __post_init__(self) -> None:
+        self.memory = scratch(self.system.size, self.system.rows)
+        self.run = runner(self.system)
+
+    def __call__(self, loads: Loads, q: Floats, lam: Floats) -> int:
+        """Solve from (q, lam), which are updated on success. Returns a status; what does not balance has not converged."""
+        system, before = self.system, (q.copy(), lam.copy())
+        for _ in range(2):  # forces may be left after corrections that are small in all other respects
+            status = self.quickly(loads, q, lam)
+            if status != CONVERGED or _in_balance(system, loads, q, lam):
+                return status
+        q[:], lam[:] = before
+        return DIVERGED
+
+    def quickly(self, loads: Loads, q: Floats, lam: Floats) -> int:
+        """The same, balanced or not, with the tensions along tendons that rub."""
+        system = self.system
+        zero, unused = np.zeros(system.size), np.zeros((1, system.size))
+        none, empty = np.zeros(0, np.int64), np.zeros((1, 0))
+        loads.row[DT] = 0.0
+        for number in range(MOST_FRICTION):
+            self.memory.memory[USABLE] = 0.0
+            factors = loads.cables.factor, loads.pairs.factor
+            before = [factor.copy() for factor in factors]
+            _, status = self.run(
+                system.tree, system.workspace, self.memory, loads, none, empty, STATIC, 0.0, 1.0, False, 0, 1, 2,
+                q, zero, zero, zero, lam, 0.0, self.tolerance, self.most, False, unused, unused, unused,
+                np.zeros((1, system.rows)),
+            )  # fmt: skip
+            if status != CONVERGED:
+                return int(status)
+            set_friction(system.tree, system.workspace, loads.cables, loads.pairs)
+            if all(np.max(np.abs(x - y), initial=0.0) < 1e-12 for x, y in zip(factors, before, strict=True)):
+                return CONVERGED
+            if number >= MOST_FRICTION // 3:  # they swing: take means
+                for x, y in zip(factors, before, strict=True):
+                    x[:] = 0.5 * (x + y)
+        return TOO_MANY_ITERATIONS
+
+
+def _origin(system: System, start: Equilibrium) -> tuple[Floats, Floats] | None:
+    """(q, row of loads) of an equilibrium that the present one can be reached from; None if it has other loads."""
+    row = start.system.loads(start.t, start.inputs).loads.row
+    if system.is_plain or row.shape != system._loads.row.shape or start.system.rows != system.rows:
+        return None
+    return system.vector(start.q, "start"), row
+
+
+def _continuation(
+    system: System, table: LoadTable, origin: Floats | tuple[Floats, Floats], q: Floats, lam: Floats, tolerance: float,
+    iterations: int, *, chosen: bool,
+) -> tuple[Floats, int, str, dict[str, int]]:  # fmt: skip
+    """Newton under the full loads from the mounted q; if that fails, in steps of load, and of mounting from the origin.
+
+    The origin is a configuration, or that of an equilibrium with its row of loads, which is then followed to the new one.
+    If nobody has chosen the start, the robot does not stay where it would fall. Returns (q, status, message, counters).
+    """
+    solve = _Solver(system, tolerance, iterations)
+    begin, plain = q.copy(), system.is_plain
+    at_rest = not np.any(begin) or not plain
+    source = origin if isinstance(origin, tuple) else (origin,)
+    given = lam.copy()
+    path = path_from(system, table, np.zeros(system.size) if plain else q)
+    if system.rows and not np.any(lam):
+        lam[:] = _first_multipliers(system, path.at(1.0), q)
+    drawn = _drawn(path)
+    status = CONVERGED if drawn else solve(path.at(1.0), q, lam)
+    pieces, factor, way, away = 1, 1.0, "", ""
+    if drawn or status != CONVERGED or (at_rest and _too_far(system, source[0] if len(source) > 1 else begin, q)):
+        lam[:] = given if len(source) > 1 else 0.0
+        first = np.zeros(system.size) if plain else source[0].copy()
+        path = path if plain else path_from(system, table, *source)
+        q, factor, pieces, status = _in_steps(solve, path, first, lam)
+        way = "" if at_rest or pieces == 1 else " (from the rest shape: Newton failed from the given start)"
+        if factor < 1.0:
+            found, away = _other_ways(solve, path, begin, status == SINGULAR)
+            if found is not None:
+                q, lam[:], way, factor = *found, 1.0
+    if factor >= 1.0:
+        squeezed = bool(system.rows) and not np.array_equal(begin, source[0])
+        q, lam[:], words = _settled(solve, path, begin, (q, lam), squeezed, chosen)
+        way = words or way
+    counters = dict(zip(COUNTERS[:3], solve.memory.counters.tolist(), strict=False))
+    counters["load_steps"] = pieces
+    if factor >= 1.0:
+        many = f"{pieces} load step{'s' * (pieces > 1)}"
+        return q, CONVERGED, f"converged in {counters['iterations']} iterations, {many}{way}", counters
+    if status == CONVERGED:
+        why = "the least step of it turns the rods far, as if they snapped through"
+        return q, DIVERGED, f"stopped at {factor:.3g} of the load: {why}", counters
+    why = EXPLANATION[status] + (_unheld(system, path.at(1.0), q, lam) if status == SINGULAR else "")
+    why += f"; nothing holds {away} against its loads: it moves away for ever" if away else ""
+    return q, status, f"stopped at {factor:.3g} of the load: {why}", counters
+
+
+def _other_ways(
+    solve: _Solver, path: Path, begin: Floats, singular: bool
+) -> tuple[tuple[Floats, Floats, str] | None, str]:
+    """(q, multipliers, words for the message) of an equilibrium that steps of load did not reach from `begin`, or None.
+
+    Singular starts, such as a straight rod or a level pendulum, are left by sliding down. What nothing holds may be in
+    balance all the same: a closed ring, a free body. Else the robot moves, damped, until it rests; second, the names of
+    what does not.
+    """
+    system, loads = solve.system, path.at(1.0)
+    q, lam = (relaxed if system.rows else slide)(system, loads, begin)
+    if solve(loads, q, lam) == CONVERGED:
+        return (q, lam, " (slid downhill: load steps did not get there)"), ""
+    if singular or system.rows:
+        q, lam, free = neutral(system, loads, begin, solve.tolerance)
+        if free:
+            _warn_neutral(system, free)
+            return (q, lam, ""), ""
+    found, away = _rested(solve, path, begin)
+    if found is None:
+        return None, away
+    if found[2]:
+        _warn_neutral(system, found[2])
+    return (*found[:2], " (came to rest in a damped motion: load steps did not get there)"), ""
+
+
+def _rested(solve: _Solver, path: Path, begin: Floats) -> tuple[tuple[Floats, Floats, str] | None, str]:
+    """(q, multipliers, what nothing holds) where a motion without momentum from `begin` ends; or None, and what goes on."""
+    system, loads = solve.system, path.at(1.0)
+    q, lam, _ = come_to_rest(system, loads, begin, np.zeros(system.rows))
+    exact, multipliers = q.copy(), lam.copy()
+    if solve(loads, exact, multipliers) == CONVERGED and not _too_far(system, q, exact):
+        return (exact, multipliers, ""), ""
+    exact, multipliers = relaxed(system, loads, q, lam, exact=True, small=solve.tolerance)
+    if not balances(system, loads, exact, multipliers):
+        return None, adrift(system, loads, q, lam)
+    return (exact, multipliers, loose(system, system._bordered(loads, multipliers, 0.0, 0.0))), ""
+
+
+def _warn_neutral(system: System, free: str) -> None:
+    what = f"The equilibrium of {system.robot.name!r} is not unique: nothing holds {free}."
+    warnings.warn(what, AnguillaWarning, stacklevel=5)
+
+
+def _unheld(system: System, loads: Loads, q: Floats, lam: Floats) -> str:
+    """What nothing holds, as the end of a sentence; maybe nothing."""
+    evaluate(system, loads, q, np.zeros(system.size), np.zeros(system.size), lam)
+    names = loose(system, system._bordered(loads, lam, 0.0, 0.0))
+    return f", nothing holds {names}" if names else ""
+
+
+def _drawn(path: Path) -> bool:
+    """Whether a tendon is to be drawn so far in that Newton could jump to another shape."""
+    loads, at = path.table.loads, int(path.table.loads.at[INPUT])
+    held = np.flatnonzero(loads.constraints.input_row >= 0)
+    return bool(np.any(path.lengths[held] - path.full[at + held] > DRAWN * path.lengths[held]))
+
+
+def _first_multipliers(system: System, loads: Loads, q: Floats) -> Floats:
+    """Multipliers that balance the forces on a closed configuration as well as they can."""
+    n, zero, lam = system.size, np.zeros(system.size), np.zeros(system.rows)
+    force = evaluate(system, loads, q, zero, zero, lam)[:n] / system.tree.scale
+    column = system._bordered(loads, lam, 0.0, 0.0)[:n, n:] / system.tree.scale[:, None]
+    free = np.setdiff1d(np.arange(n), loads.driven)
+    found = np.linalg.lstsq(column[free], -force[free], rcond=1e-10)[0]
+    held = loads.constraints.table[:, KIND]
+    return np.where((held == TRANSLATION) | (held == ROTATION), found, 0.0)
+
+
+def _settled(
+    solve: _Solver, path: Path, begin: Floats, found: tuple[Floats, Floats], squeezed: bool, chosen: bool
+) -> tuple[Floats, Floats, str]:
+    """(q, multipliers, words for the message) of an equilibrium that was found from `begin`, or of a stable one below it.
+
+    Newton knows no up and down. A robot slides down from where it began; one that symmetry alone holds upright, such as a
+    straight column, stays. But a rod that was squeezed to close a loop is nudged out of its line. If somebody has chosen
+    the start, or if no stable equilibrium is found below, the robot stays, and the words say so.
+    """
+    system = solve.system
+    why = restlessness(system, path.at(1.0), *found)
+    if not why or chosen:
+        return *found, f" (unstable: {why})" if why else ""
+    below = None
+    if why == FALLS:
+        below = _fallen(solve, path, begin)
+        if below is None and squeezed:
+            below = _fallen(solve, path, nudged(system, path.at(1.0), *found))
+        if below is None and (rest := _rested(solve, path, begin)[0]):
+            if not restlessness(system, path.at(1.0), *rest[:2]):
+                below = rest[:2]
+            elif np.linalg.norm((rest[0] - found[0]) * system.tree.scale) < SAME:
+                why = "only symmetry holds it there"
+    if below is not None:
+        return *below, " (slid downhill: Newton found an unstable equilibrium first)"
+    if why != MAY_FLUTTER:
+        remedy = "A start (start=...) next to another shape leads there."
+        what = f"The equilibrium of {system.robot.name!r} is unstable: {why}. {remedy}"
+        warnings.warn(what, AnguillaWarning, stacklevel=4)
+    return *found, f" (unstable: {why})"
+
+
+def _fallen(solve: _Solver, path: Path, top: Floats) -> tuple[Floats, Floats] | None:
+    """(q, multipliers) of a stable equilibrium downhill from a shape; None if that does not lead to one."""
+    system, loads = solve.system, path.at(1.0)
+    q, lam = slide(system, loads, top)
+    if (
+        solve(loads, q, lam) != CONVERGED
+    ):  # it may be free to turn, as a round rod that buckles to no side in particular
+        q, lam = relaxed(system, loads, q, lam, exact=True, small=solve.tolerance)
+        if not balances(system, loads, q, lam):
+            return None
+    return None if restlessness(system, loads, q, lam) else (q, lam)
+
+
+def _in_steps(solve: _Solver, path: Path, q: Floats, lam: Floats) -> tuple[Floats, float, int, int]:
+    """Follow a path from q; each start is extrapolated from the last two equilibria. (q, part reached, steps, status)."""
+    system, s = solve.system, solve.memory
+    factor, step, pieces, status = 0.0, 0.125, 1, CONVERGED
+    previous: tuple[float, Floats, Floats] | None = None
+    while factor < 1.0 and step > SMALLEST_STEP:
+        goal = min(1.0, factor + step)
+        trial, multipliers = q.copy(), lam.copy()
+        if previous is not None:
+            ratio = (goal - factor) / (factor - previous[0])
+            trial += ratio * (q - previous[1])
+            multipliers += ratio * (lam - previous[2])
+        if not system.is_plain:  # closed first: stiff rods would answer a gap with forces that lead Newton astray
+            trial = settle(system, path.at(goal), trial)
+        before = s.counters[ITERATIONS]
+        on_the_way = solve.quickly if goal < 1.0 else solve  # balance is checked where it ends
+        status = on_the_way(path.at(goal), trial, multipliers)
+        if status != CONVERGED or _too_far(system, q, trial):
+            step *= 0.5
+            continue
+        pieces += 1
+        previous, q, factor = (factor, q, lam.copy()), trial, goal
+        lam[:] = multipliers
+        if s.counters[ITERATIONS] - before <= 6:
+            step *= 2.0
+    return q, factor, pieces, status
+
+
+def _too_far(system: System, before: Floats, after: Floats) -> bool:
+    """Whether one load step turned the rods so much that Newton may have jumped to another branch, or over an obstacle."""
+    turned = np.linalg.norm((after - before) * system.tree.strain_scale) > 2.0 * np.sqrt(len(system.tree.first) - 1)
+    return bool(turned) or jumps(system, before, after)
+
+
+def _flow(system: System, forces: Loads, q: Floats, flow: Flow) -> tuple[Floats, bool, str, dict[str, int]]:
+    """Implicit Euler on mu K_e q' = -R(q), K_e the elastic stiffness: one Newton correction a step."""
+    if not system.is_plain:
+        raise DescriptionError(
+            'Flow serves open robots; a robot with loops or imposed motions needs "newton" or ProjectiveFlow().'
+        )
+    none = np.zeros(0)
+    out, matrix = np.zeros(system.size), np.zeros((system.size, system.size))
+    elastic = system.elastic_stiffness()
+    gain = flow.mu / flow.dt
+    size = np.inf
+    for _ in range(flow.steps):
+        residual(system.tree, system.workspace, forces, q, 0 * q, 0 * q, none, out)
+        tangent(system.tree, system.workspace, forces, 0.0, 0.0, none, matrix)
+        try:
+            dq = np.linalg.solve(matrix + gain * elastic, -out)
+        except np.linalg.LinAlgError:
+            return q, False, f"the tangent is singular, nothing holds {loose(system, matrix)}", {"steps": flow.steps}
+        size = float(np.linalg.norm(dq * system.tree.scale))
+        q = q + min(1.0, 1.0 / max(size, 1e-300)) * dq
+        if not np.isfinite(size):
+            return q, False, "the flow diverged", {"steps": flow.steps}
+    ok = size < 1e-6
+    return q, ok, f"the flow moves by {size:.1e} a step at its end", {"steps": flow.steps}

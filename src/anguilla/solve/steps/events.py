@@ -1,0 +1,203 @@
+"""Jumps of what acts on a robot during a motion: found in its samples, and placed among the time steps.
+
+A step across a jump is of first order only. So a motion steps onto each jump under the loads before it, and begins anew
+behind it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from anguilla.errors import AnguillaWarning, DescriptionError, as_array
+from anguilla.loads.table import INPUT, MOTION, POSE, RATES, STRESS
+from anguilla.mechanics.tree import Floats, Ints
+from anguilla.model.system import Inputs, System
+
+ODD = 0.3  # part of the differences around it by which one misses their mean, if it may hide a jump
+LEFT = 0.4  # part of it that stays, however short the interval, if it does
+SMALL = 1e-3  # part of the range of a signal below which a jump does not matter
+ROUND_OFF = 1e-9  # the same as a part of its size
+FELT = 1e-7  # part of the range of an imposed motion by which a jump of its rates must move it in a step to matter
+NARROW = 1e-9  # width of the interval that a jump is narrowed down to, as a part of the step
+SNAP = 1e-4  # of a step: a jump so near to its end lies there
+HALVINGS = 60  # more than a jump needs
+
+Sampler = Callable[[Floats], Floats]
+
+
+class Jump(NamedTuple):
+    """A jump among time steps; one at t = 0 is in step -1."""
+
+    step: int  # number of the step in which, or at whose end, it lies
+    at: float  # instant [s]
+    before: float  # instants just before and just after it [s], at which loads are taken
+    after: float
+
+
+def find_jumps(sample: Sampler, t: Floats, y: Floats, least: Floats | float = 0.0) -> list[tuple[float, float, int]]:
+    """(before, after, column) of the jumps of signals y (nt, w), known at the times t (nt,) [s]; `sample` gives more of them.
+
+    Suspicious is a difference of two neighbouring samples that the differences beside it do not explain. Then the interval
+    is halved, and halved again: the change of a steep smooth signal gets smaller, a jump stays. Jumps smaller than `least`
+    (w,) are none.
+    """
+    if len(t) < 2 or not y.shape[1]:
+        return []
+    suspects, columns, miss = _suspects(y, least)
+    ends = np.stack([t[suspects], t[suspects + 1]])
+    values = np.stack([y[suspects, columns], y[suspects + 1, columns]])
+    width = np.maximum(NARROW * (ends[1] - ends[0]), 4.0 * np.spacing(np.abs(ends[1])))
+    found: list[tuple[float, float, int]] = []
+    for k in range(HALVINGS):
+        if not len(columns):
+            break
+        # first beside the ends: jumps like to lie on samples
+        cut = ends[1] - width if k == 0 else ends[0] + width if k == 1 else 0.5 * (ends[0] + ends[1])
+        value = _values(sample, cut, columns)
+        side = np.where(np.abs(value - values[0]) > np.abs(values[1] - value), 1, 0)  # the end that moves to the cut
+        here = np.arange(len(columns))
+        ends[side, here], values[side, here] = cut, value
+        keep = np.abs(values[1] - values[0]) > LEFT * miss
+        done = keep & (ends[1] - ends[0] <= 1.5 * width)
+        same = _values(sample, ends[0], columns) == values[0] if np.any(done) else done  # of t alone, not of chance
+        found += zip(*ends[:, done & same].tolist(), columns[done & same].tolist(), strict=True)
+        keep &= ~done
+        ends, values, columns, miss, width = ends[:, keep], values[:, keep], columns[keep], miss[keep], width[keep]
+    return sorted(found)
+
+
+def _suspects(y: Floats, least: Floats | float) -> tuple[Ints, Ints, Floats]:
+    """Numbers of intervals and columns whose differences may hide a jump, and how large it would be."""
+    d = np.diff(y, axis=0)
+    before, after = np.roll(d, 1, axis=0), np.roll(d, -1, axis=0)
+    if len(d) > 1:
+        before[0], after[-1] = d[1], d[-2]
+    else:
+        before[:], after[:] = 0.0, 0.0
+    miss = np.abs(d - 0.5 * (before + after))
+    around = np.maximum(np.abs(d), np.maximum(np.abs(before), np.abs(after)))
+    size = np.maximum(least, np.maximum(SMALL * np.ptp(y, axis=0), ROUND_OFF * np.max(np.abs(y), axis=0)))
+    odd = (miss > ODD * around) & (np.abs(d) > size)
+    intervals, columns = np.nonzero(odd)
+    return intervals, columns, np.minimum(miss, np.abs(d))[odd]
+
+
+def _values(sample: Sampler, times: Floats, columns: Ints) -> Floats:
+    """Values of some columns, each at its own time; equal times are sampled once."""
+    each, back = np.unique(times, return_inverse=True)
+    rows = sample(each if len(each) > 1 else np.repeat(each, 2))  # two, so that the signals count as varying
+    return rows[back.reshape(-1), columns]
+
+
+def place(found: Sequence[tuple[float, float]], dt: float, steps: int) -> list[Jump]:
+    """Jumps (before, after) [s] among steps of length dt, in order; those at one instant become one."""
+    jumps: list[Jump] = []
+    for before, after in sorted(found):
+        at = 0.5 * (before + after)
+        grid = round(at / dt)
+        on_grid = abs(at - grid * dt) < SNAP * dt
+        jump = Jump(int(at // dt), at, before, after)
+        if on_grid:
+            jump = Jump(grid - 1, grid * dt, min(before, grid * dt), max(after, grid * dt))
+        if jumps and jump.at - jumps[-1].at < SNAP * dt:
+            last = jumps.pop()
+            jump = last._replace(before=min(last.before, jump.before), after=max(last.after, jump.after))
+        if jump.step < steps:
+            jumps.append(jump)
+    return jumps
+
+
+def events_of(
+    system: System,
+    inputs: Inputs,
+    dt: float,
+    steps: int,
+    declared: ArrayLike | None,
+    known: tuple[Floats, Floats] | None,
+) -> list[Jump]:
+    """The jumps of a motion: as declared, or found in the samples (times (nt,), values (nt, w)) of all that acts.
+
+    Args:
+        system: the compiled robot.
+        inputs: inputs of its actuators.
+        dt: step [s].
+        steps: number of steps.
+        declared: instants [s], or None to find them.
+        known: samples inside the motion that exist already, or None.
+
+    """
+    end = steps * dt
+    if declared is not None:
+        instants = np.sort(np.atleast_1d(as_array(declared, "events", "instants [s] of jumps")).ravel())
+        if np.any(instants < 0.0) or np.any(instants > end * (1.0 + 1e-9)):
+            raise DescriptionError(f"events must lie between 0 and the duration, {end:g} s; got {instants.tolist()}.")
+        width = np.maximum(NARROW * dt, 4.0 * np.spacing(instants))
+        return place(list(zip((instants - width).tolist(), (instants + width).tolist(), strict=True)), dt, steps)
+    if system.is_steady(inputs):
+        return []
+    sample = lambda times: system.loads(times, inputs).table
+    t, y = known if known is not None else (dt * np.arange(1, steps + 1, dtype=np.float64), None)
+    y = sample(t if len(t) > 1 else np.repeat(t, 2))[: len(t)] if y is None or len(t) < 2 else y
+    outer = [0.0] if t[-1] > end * (1.0 - 1e-9) else [0.0, end]
+    ends = sample(np.array([0.0, end]))
+    t = np.concatenate([np.zeros(1), t, np.array(outer[1:], dtype=np.float64)])
+    y = np.concatenate([ends[:1], y, ends[1 : len(outer)]])
+    places = system.loads(np.array([0.0, end]), inputs).column
+    found = find_jumps(sample, t, y, _noise(system, places, y, dt))
+    if found:
+        _refuse_impossible(system, sample, places, found)
+    return place([(before, after) for before, after, _ in found], dt, steps)
+
+
+def _noise(system: System, places: Ints, y: Floats, dt: float) -> Floats:
+    """Jumps (w,) below which rates and accelerations of imposed motions do not matter: they may come from differences."""
+    first, last = (int(system._loads.at[k]) for k in (MOTION, STRESS))
+    least = np.zeros(len(places))
+    for column in np.flatnonzero((places >= first) & (places < last)):
+        order = int(places[column] - first) % 3
+        least[column] = FELT * np.ptp(y[:, column - order]) / dt**order if order else 0.0
+    return least
+
+
+def _refuse_impossible(system: System, sample: Sampler, places: Ints, found: list[tuple[float, float, int]]) -> None:
+    """Refuse positions that jump, which nothing can follow; warn of velocities that do, which takes a blow."""
+    at, robot = [int(x) for x in system._loads.at], system.robot
+    blows: dict[str, float] = {}
+    for before, after, column in found:
+        row, position, velocity = int(places[column]), "", ""
+        if at[POSE] <= row < at[MOTION]:
+            position = f"the imposed pose of {list(robot.closures)[(row - at[POSE]) // 12]!r}"
+        elif at[MOTION] <= row < at[STRESS]:
+            k, order = divmod(row - at[MOTION], 3)
+            name = robot.coordinates()[system._loads.driven[k]]
+            position = f"the imposed motion of {name}" if order == 0 else ""
+            velocity = f"the imposed velocity of {name}" if order == 1 else ""
+        elif at[RATES] <= row < at[RATES] + len(robot.constraints):
+            velocity = f"the rate of {robot.constraints[row - at[RATES]].label}"
+        elif at[INPUT] <= row < at[POSE] and _shortens(
+            system, row - at[INPUT], sample(np.array([before, after])), column
+        ):
+            velocity = f"the length of tendon {list(robot.actuators)[row - at[INPUT]]!r}"
+        if position:
+            raise DescriptionError(f"{position} jumps at t = {after:.6g} s: let it move there in some time.")
+        if velocity:
+            blows.setdefault(velocity, after)
+    for what, when in blows.items():
+        warnings.warn(
+            f"{robot.name!r}: {what} jumps at t = {when:.6g} s, which takes an infinite force: what follows depends on dt. "
+            "Let it change in some time.",
+            AnguillaWarning,
+            stacklevel=5,
+        )
+
+
+def _shortens(system: System, actuator: int, values: Floats, column: int) -> bool:
+    """Whether an inextensible tendon is driven by a length that becomes shorter."""
+    held = system._loads.constraints
+    row = int(held.input_row[actuator])
+    return row >= 0 and held.value[row] == 0.0 and bool(values[1, column] < values[0, column])

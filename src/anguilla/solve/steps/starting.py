@@ -1,0 +1,299 @@
+"""The start of a motion: rates that keep the constraints, accelerations and multipliers that balance and keep them.
+
+Time derivatives of the constraints are those of origin.py. A tendon held at a length is taut or
+slack: its tension T and the acceleration of its length satisfy T >= 0, l'' <= input'', T (l'' - input'') = 0.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from anguilla.errors import AnguillaWarning, SolverError
+from anguilla.loads.table import DT, INPUT, KIND, LENGTH, MOTION, TWIST, WHICH, Loads
+from anguilla.mechanics.tree import Floats, Ints
+from anguilla.model.system import Inputs, LoadTable, System
+from anguilla.model.user import move
+from anguilla.results.reactions import evaluate
+from anguilla.solve.newton.closing import loose
+from anguilla.solve.steps.origin import SAMPLES, Origin, instants
+from anguilla.solve.steps.schemes import Coefficients
+
+SMOOTH = (
+    0.3  # part by which the change of the accelerations may change over a step, and which a step may fail to follow
+)
+NONE: Ints = np.zeros(0, dtype=np.int64)
+TAUT, ROUGH = 1e-6, 1e-2  # part of its length by which a tendon may be off the length it is held at
+CHANGED, RESTING = 1e-3, 1e-6  # part of the given rates, and [rad/s], by which they are changed in silence
+STILL = 1e-7  # [m/s] at which a tendon does not lengthen
+
+
+@dataclass
+class _Start:
+    """A state on its way to being consistent."""
+
+    system: System
+    table: LoadTable  # about the start
+    h: float  # [s] between its instants
+    q: Floats
+    v: Floats
+    dt: float
+    redundant: Ints = field(default_factory=lambda: NONE)  # rows that follow from others
+
+    def __post_init__(self) -> None:
+        kinds = self.system._loads.constraints.table[:, KIND]
+        self.twist, self.length = kinds == TWIST, kinds == LENGTH
+        # multipliers for which a tendon at its length counts as taut, and an elastic one when it is longer
+        elastic = self.system._loads.constraints.value > 0.0
+        self.test = np.where(self.length, np.where(elastic, 1e-12, 1.0), 0.0)
+
+    def loads(self, moving: bool = True) -> Loads:
+        """Loads at the start; twists are held when moving."""
+        loads = self.table.at(SAMPLES)
+        loads.row[DT] = max(self.dt, self.h) if moving else 0.0
+        return loads
+
+    def values(self, q: Floats, v: Floats) -> Floats:
+        """Values of all constraints."""
+        zero = np.zeros(self.system.size)
+        return evaluate(self.system, self.loads(), q, v, zero, self.test)[self.system.size :].copy()
+
+    def origin(self) -> Origin:
+        """The same start with no accelerations yet, for the time derivatives of its constraints."""
+        zero = np.zeros(self.system.size)
+        return Origin(self.system, self.table, self.h, max(self.dt, self.h), self.q, self.v, zero, self.test)
+
+    def gradients(self) -> tuple[Floats, Floats]:
+        """J (m, n) with respect to rates, and dR/dlambda (n, m)."""
+        system, n, loads = self.system, self.system.size, self.loads()
+        evaluate(system, loads, self.q, self.v, np.zeros(n), self.test)
+        flat, steep = system._bordered(loads, self.test, 0.0, 0.0), system._by_rate(loads, self.test)
+        return np.where(self.twist[:, None], steep[n:], flat[n:, :n]), flat[:n, n:]
+
+    def tendons(self, allowed: float) -> tuple[Ints, Floats]:
+        """Rows of stiff tendons that are at their length, up to a part of it, and the tensions (m,) of compliant ones."""
+        c = self.system._loads.constraints
+        wanted = np.zeros(self.system.rows)
+        wanted[self.length] = self.loads().row[self._at(INPUT) + c.table[self.length, WHICH]]
+        values = self.values(self.q, 0.0 * self.v)
+        gap = values + c.value * self.test
+        slack = (c.slack == 1) & self.length
+        stiff = self.length & (c.value == 0.0) & ~slack
+        for k in np.flatnonzero(stiff & (gap > allowed * wanted)):
+            name = self.system.tables.row_names[k]
+            raise SolverError(
+                f"The {name} should be {wanted[k]:g} m at the start; it is {gap[k]:.3g} m longer.",
+                advice="Start from statics(robot, inputs=...), or give the tendon a compliance.",
+            )
+        elastic = self.length & (c.value > 0.0) & ~slack
+        tension = np.where(elastic, np.maximum(gap, 0.0) / np.where(elastic, c.value, 1.0), 0.0)
+        return np.flatnonzero(stiff & (gap > -allowed * wanted)), tension
+
+    def _at(self, place: int) -> int:
+        return int(self.system._loads.at[place])
+
+
+def _start(system: System, inputs: Inputs, t: float, q: Floats, v: Floats, dt: float) -> _Start:
+    times, h = instants(t, dt)
+    return _Start(system, system.loads(times, inputs), h, q, v, dt)
+
+
+def consistent(
+    system: System, inputs: Inputs, t: float, q: Floats, v: Floats, dt: float, *, rough: bool = False,
+    redundant: Ints = NONE,
+) -> tuple[Floats, Floats, Floats]:  # fmt: skip
+    """(v, a, multipliers): rates that keep the constraints, nearest to v, and accelerations that balance and keep them.
+
+    A rough state, a guess of one to come, may miss the lengths of tendons a little. Redundant rows get no multiplier.
+    """
+    start = _start(system, inputs, t, q, v.copy(), dt)
+    driven, at = system._loads.driven, int(system._loads.at[MOTION])
+    row = start.loads().row.copy()
+    start.v[driven] = row[at + 1 : at + 3 * len(driven) : 3]
+    taut, tension = start.tendons(ROUGH if rough else TAUT)
+    free = np.setdiff1d(np.arange(system.size), driven)
+    taut = _rates(start, taut, free)
+    start.redundant = redundant
+    a, lam = _accelerations(start, taut, tension, free, row[at + 2 : at + 3 * len(driven) : 3].copy())
+    return start.v, a, lam
+
+
+def _rates(start: _Start, taut: Ints, free: Ints) -> Ints:
+    """Change the rates as little as keeps J v = -phi_t, tendons only if they would lengthen; returns those still taut."""
+    scale = start.system.tree.scale
+    J, _ = start.gradients()
+    explicit = start.origin().rates(start.q, 0.0 * start.v)
+    held = ~start.length
+    for _ in range(len(taut) + 1):
+        miss = J @ start.v + explicit
+        if 0.0 < np.max(np.abs(miss[held]), initial=0.0) < np.inf and np.all(np.isfinite(J)):
+            step = np.linalg.lstsq(J[np.ix_(held, free)] / scale[free], -miss[held], rcond=1e-10)[0]
+            start.v[free] += step / scale[free]
+            miss = J @ start.v + explicit
+        longer = [k for k in taut if not held[k] and miss[k] > STILL]
+        if not longer:
+            break
+        held[longer] = True
+    return np.array([k for k in taut if held[k] or miss[k] > -STILL], dtype=np.int64)
+
+
+def tell_changed(system: System, inputs: Inputs, t: float, q: Floats, given: Floats, v: Floats, dt: float) -> None:
+    """Warn if rates (n,) that were given became v by more than a small part, to keep the constraints."""
+    scale, driven = system.tree.scale, system._loads.driven
+    given = given.copy()
+    given[driven] = v[driven]
+    change, size = scale * (v - given), float(np.linalg.norm(np.delete(scale * given, driven)))
+    part = float(np.linalg.norm(change)) / max(size, 1e-300)
+    if size == 0.0 or part < CHANGED or np.linalg.norm(change) < RESTING:
+        return
+    worst, at = int(np.argmax(np.abs(change))), _start(system, inputs, t, q, v, dt).origin()
+    miss = np.abs(at.rates(q, given) - at.rates(q, v))
+    names = dict.fromkeys(system.tables.row_names[k] for k in np.flatnonzero(miss > 0.1 * np.max(miss)))
+    warnings.warn(
+        f"The rates with which {system.robot.name!r} should start break {', '.join(names)}: they were changed by "
+        f"{100.0 * part:.2g} %, {system.robot.coordinates()[worst]} from {given[worst]:.3g} to {v[worst]:.3g}. "
+        "forward_dynamics(robot, q, v).v are the nearest rates that keep all constraints.",
+        AnguillaWarning,
+        stacklevel=5,  # the line that calls `simulate`
+    )
+
+
+def _balance(start: _Start, free: Ints, zero: Floats, a: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """[[M, dR/dlambda], [J, 0]] of the free coordinates in scaled units, J itself, R at accelerations a, and its scale."""
+    system, n, m = start.system, start.system.size, start.system.rows
+    J, column = start.gradients()
+    loads, scale = start.loads(moving=False), system.tree.scale
+    force = evaluate(system, loads, start.q, start.v, a, zero)[:n].copy()
+    mass, inner = system._by_acceleration(loads, zero), len(free)
+    matrix = np.zeros((inner + m, inner + m))
+    matrix[:inner, :inner] = mass[np.ix_(free, free)] / np.outer(scale[free], scale[free])
+    matrix[:inner, inner:] = column[free] / scale[free][:, None]
+    matrix[inner:, :inner] = J[:, free] / scale[free]
+    return matrix, J, force, scale[free]
+
+
+def _release(matrix: Floats, inner: int, rows: Ints) -> None:
+    """Replace rows of constraints by: multiplier = given."""
+    matrix[inner + rows] = 0.0
+    matrix[inner + rows, inner + rows] = 1.0
+
+
+def _accelerations(start: _Start, taut: Ints, tension: Floats, free: Ints, given: Floats) -> tuple[Floats, Floats]:
+    """Accelerations and multipliers: M a + dR/dlambda lambda = -R, J a = -(second derivative at a = 0)."""
+    system, n = start.system, start.system.size
+    driven, inner = system._loads.driven, len(free)
+    bias = start.origin().second(start.q, start.v)
+    a, lam = np.zeros(n), np.zeros(system.rows)
+    a[driven] = given
+    held, J, force, scale = _balance(start, free, lam, a)
+    pulling = set(taut.tolist())
+    for _ in range(2 * len(taut) + 1):
+        matrix, right = held.copy(), np.concatenate([-force[free] / scale, -bias - J[:, driven] @ given])
+        slack = [row for row in np.flatnonzero(start.length) if row not in pulling]
+        known = np.concatenate([np.array(slack, dtype=np.int64), start.redundant])
+        _release(matrix, inner, known)
+        right[inner + known] = tension[known]
+        solution = _solve(system, matrix, right, free)
+        lam = solution[inner:]
+        a[free] = solution[:inner] / scale
+        wrong = {row for row in pulling if lam[row] < 0.0}
+        lengthening = {row for row in taut.tolist() if row not in pulling and J[row] @ a + bias[row] > 1e-9}
+        if not wrong and not lengthening:
+            break
+        pulling = pulling - wrong if wrong else pulling | lengthening
+    return a, lam
+
+
+def settled(
+    system: System, inputs: Inputs, t: float, state: tuple[Floats, ...], dt: float, scheme: Coefficients
+) -> tuple[Floats, Floats]:
+    """Changes of the rates and of the averaged accelerations with which the multipliers of a scheme start smoothly.
+
+    A scheme that keeps q in time follows a = A + (1/2 - gamma) dt A' and, along the constraints,
+    v + (1/6 - beta - (1/2 - gamma)/2) dt^2 A'. Without these offsets the multipliers swing, by a part of dt, for a while.
+    A motion that is not smooth over a step, or excites modes that the step cannot resolve, gets none.
+    """
+    q, v, a, lam = state
+    _, _, beta, gamma, _ = scheme
+    scale, delay, none = system.tree.scale, 0.5 - gamma, (np.zeros(system.size), np.zeros(system.size))
+    rates = []
+    for h in (dt, 0.5 * dt):
+        try:
+            guess = move(system.tree, q, h * v + 0.5 * h**2 * a), v + h * a
+            rates.append((consistent(system, inputs, t + h, *guess, dt, rough=True)[1] - a) / h)
+        except SolverError:
+            return none
+    jerk = 2.0 * rates[1] - rates[0]
+    if not np.linalg.norm(scale * (rates[1] - rates[0])) < SMOOTH * np.linalg.norm(scale * jerk):
+        return none
+    start = _start(system, inputs, t, q, v, dt)
+    free = np.setdiff1d(np.arange(system.size), system._loads.driven)
+    if not _followed(start, lam, jerk, free, scheme):
+        return none
+    matrix, J, _, scale = _balance(start, free, np.zeros(system.rows), a)
+    loose_rows = np.flatnonzero(start.twist | (start.length & ((lam == 0.0) | (system._loads.constraints.value > 0.0))))
+    _release(matrix, len(free), loose_rows)
+    right = np.concatenate([np.zeros(len(free)), J[:, free] @ jerk[free]])
+    right[len(free) + loose_rows] = 0.0
+    change = np.zeros(system.size)
+    change[free] = _solve(system, matrix, right, free)[: len(free)] / scale
+    jerk[system._loads.driven] = 0.0
+    return (1.0 / 6.0 - beta - 0.5 * delay) * dt**2 * change, delay * dt * jerk
+
+
+def _followed(start: _Start, lam: Floats, jerk: Floats, free: Ints, scheme: Coefficients) -> bool:
+    """Whether a linear step of the scheme, T x = ca M jerk with T = K + cv C + ca M, follows a change of accelerations.
+
+    What it misses is weighed by T, as energy: a little of a mode much faster than dt is too much. A heavily damped one
+    passes for smooth, since its acceleration changes in proportion to the time looked ahead.
+    """
+    system, loads, n, inner = start.system, start.loads(), start.system.size, len(free)
+    am, af, beta, gamma, _ = scheme
+    cv, ca = gamma / (beta * start.dt), (1.0 - am) / (1.0 - af) / (beta * start.dt**2)
+    evaluate(system, loads, start.q, start.v, np.zeros(n), lam)
+    places = np.concatenate([free, n + np.arange(system.rows)])
+    whole = system._bordered(loads, lam, cv, ca)[np.ix_(places, places)]
+    slow = system._bordered(loads, lam, cv, 0.0)[np.ix_(free, free)]
+    scale = np.concatenate([system.tree.scale[free], np.ones(system.rows)])
+    right = np.concatenate([-slow @ jerk[free], np.zeros(system.rows)]) / scale
+    try:
+        missed = _solve(system, whole / np.outer(scale, scale), right, free)[:inner] / scale[:inner]
+    except SolverError:
+        return False
+    T = whole[:inner, :inner]
+    return bool(0.0 <= missed @ T @ missed < SMOOTH**2 * (jerk[free] @ T @ jerk[free]))
+
+
+def _solve(system: System, matrix: Floats, right: Floats, free: Ints) -> Floats:
+    """Solve a bordered system with rows and multipliers brought to one size."""
+    inner = len(free)
+    if not (np.all(np.isfinite(matrix)) and np.all(np.isfinite(right))):
+        raise SolverError(
+            f"The forces on {system.robot.name!r} at the start are not finite.", advice="Look at its loads and inputs."
+        )
+    balance = float(np.max(np.abs(np.diag(matrix)[:inner]), initial=0.0)) or 1.0
+    grade = np.where(np.arange(len(right)) < inner, 1.0, balance)
+    sizes = np.maximum(np.max(np.abs(matrix * grade), axis=1, initial=0.0), 1e-300)
+    solution, _, rank, _ = np.linalg.lstsq(matrix * grade / sizes[:, None], right / sizes, rcond=1e-13)
+    if rank < len(right):
+        full = np.eye(system.size + system.rows)
+        places = np.concatenate([free, system.size + np.arange(system.rows)])
+        full[np.ix_(places, places)] = matrix / sizes[:, None]
+        raise massless(system, full)
+    return solution * grade
+
+
+def massless(system: System, matrix: Floats) -> SolverError:
+    """The error of a start without a unique acceleration."""
+    names = loose(system, matrix) or "some coordinate"
+    if names.split(", ")[0] in system.tables.row_names:
+        return SolverError(
+            f"The start of {system.robot.name!r} is singular: nothing there can move what {names} holds.",
+            advice="Start elsewhere (start=...), let straight rods stretch, or leave the constraint out.",
+        )
+    return SolverError(
+        f"The mass matrix of {system.robot.name!r} is singular: {names} moves no mass and nothing holds it.",
+        advice="Give bodies an inertia, use fewer modes or more intervals, or fix the coordinate.",
+    )

@@ -1,0 +1,171 @@
+"""One step after another, with inputs that change between them: for real time, control and learning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from anguilla.describe import Frame, Robot
+from anguilla.describe.actuators import refuse_pushing
+from anguilla.errors import DescriptionError, SolverError, as_count, as_number, as_positive
+from anguilla.mechanics.tree import Floats
+from anguilla.model.system import System, as_robot
+from anguilla.results.states import Status, Trajectory
+from anguilla.solve.newton.closing import SINGULAR_START, broken, close
+from anguilla.solve.newton.newton import CONVERGED, EXPLANATION
+from anguilla.solve.steps.dynamics import (
+    DEFAULT_METHOD,
+    Start,
+    _balances_alone,
+    _check_serves,
+    _Motion,
+    _start,
+    advice,
+    newton_tolerance,
+)
+from anguilla.solve.steps.schemes import Scheme, as_scheme
+
+__all__ = ["Stepper"]
+
+
+class Stepper:
+    """A motion that is computed step by step; equal inputs give the same states as `simulate(..., events=[])`, bit for bit.
+
+    Args:
+        robot: the robot.
+        dt: time step [s].
+        inputs: inputs of the actuators by name, numbers; absent ones are zero. `step` changes them.
+        start: an Equilibrium, a Trajectory (its end), coordinates q (n,), or (q, v); the rest shape at rest if not given.
+        method: Newmark(), HHT(), GeneralisedAlpha(), Midpoint() or their names; what `simulate` refuses, this does too.
+        tolerance: Newton's error as a part of a step's increment; as in `simulate` if not given.
+
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        *,
+        dt: float,
+        inputs: Mapping[str, float] | None = None,
+        start: Start = None,
+        method: Scheme | str = DEFAULT_METHOD,
+        tolerance: float | None = None,
+    ) -> None:
+        self.robot = as_robot(robot)
+        self.dt = as_positive(dt, "dt", "s")
+        self.system = System(robot)
+        self._begin = _start(self.system, start)
+        self._scheme = as_scheme(method).coefficients
+        _check_serves(self._scheme, method, self.system)
+        self._tolerance = newton_tolerance(self.system, tolerance)
+        self._inputs: dict[str, float] = {}
+        self.count = 0
+        self.set_inputs(inputs or {})
+        self._motion: _Motion
+        self.reset()
+
+    def reset(self) -> None:
+        """Go back to the start, at t = 0 s."""
+        q, v = (part.copy() for part in self._begin)
+        if not self.system.is_plain:
+            q = close(self.system, self._inputs, 0.0, q)
+        self._motion = _Motion(self.system, self._scheme, self._tolerance, q, v, self._inputs)
+        self.count = 0
+        self._motion.begin(0.0, self.dt)
+        self._reader = self.system.twin()
+
+    @property
+    def t(self) -> float:
+        """Time [s]."""
+        return self.count * self.dt
+
+    @property
+    def q(self) -> Floats:
+        """Coordinates (n,), a copy."""
+        return self._motion.q.copy()
+
+    @property
+    def v(self) -> Floats:
+        """Rates of the coordinates (n,), a copy."""
+        return self._motion.v.copy()
+
+    @property
+    def inputs(self) -> dict[str, float]:
+        """Inputs by name."""
+        return dict(self._inputs)
+
+    def set_inputs(self, inputs: Mapping[str, float]) -> None:
+        """Change some inputs; the others stay as they are."""
+        known = self.system.robot.actuators
+        for name, value in inputs.items():
+            if name not in known:
+                raise DescriptionError(f"there is no actuator {name!r}; there are: {', '.join(known) or 'none'}.")
+            number = as_number(value, f"the input of actuator {name!r}")
+            refuse_pushing(name, known[name], np.array([number]), np.array([self.t]))
+            self._inputs[name] = number
+
+    def step(self, count: int | Mapping[str, float] = 1, inputs: Mapping[str, float] | None = None) -> None:
+        """Do some steps with constant inputs; a step that fails is cut into smaller ones. `step(inputs)` does one.
+
+        Args:
+            count: number of steps.
+            inputs: inputs by name [N, Pa, ...]; those not given keep their values.
+
+        Raises:
+            SolverError: with the last good state in `.result`, when the smallest steps fail too.
+
+        """
+        if isinstance(count, Mapping):
+            if inputs is not None:
+                raise DescriptionError(
+                    "step takes step(count, inputs), or step(inputs) for one step; got inputs twice."
+                )
+            inputs, count = count, 1
+        self.set_inputs(inputs or {})
+        m, dt = self._motion, self.dt
+        m.inputs = self._inputs
+        for _ in range(as_count(count, "count")):
+            status = m.one_step(self.t, dt)
+            if status != CONVERGED:
+                message = f"The motion of {self.robot.name!r} stopped at t = {self.t:g} s: {EXPLANATION[status]}."
+                result = self.result()
+                raise SolverError(message, result=result, advice=advice(status, result))
+            self.count += 1
+            if self.system.left_out is not None:
+                self._check_left_out()
+
+    def _check_left_out(self) -> None:
+        """Refuse to go on when constraints that were left out as redundant do not hold."""
+        m = self._motion
+        conflict = broken(self.system, self._inputs, np.array([self.t]), m.q[None], m.v[None])
+        if conflict:
+            raise SolverError(
+                f"The motion of {self.robot.name!r} is impossible: {conflict}.",
+                result=self.result(),
+                advice=SINGULAR_START,
+            )
+
+    def position(self, frame: Frame) -> Floats:
+        """Position (3,) [m] of a frame now, in world axes; `result()` has everything else."""
+        return self.result().position(frame)[0]
+
+    def result(self, system: System | None = None) -> Trajectory:
+        """Return the present state as a motion of one instant, to be read or drawn.
+
+        Args:
+            system: the same robot compiled with other observed frames.
+
+        """
+        m, status = self._motion, Status(True, "on its way")
+        given: Any = dict(self._inputs)
+        lazily = _balances_alone(self.system, self._scheme)
+        a = None if lazily else m.acc.copy()[None]
+        t, q, v, lam = np.array([self.t]), m.q.copy()[None], m.v.copy()[None], m.lam.copy()[None]
+        balance = partial(m.balance, inputs=given) if lazily else None
+        if system is None:  # results are read in memory of their own, maybe while another thread goes on with the steps
+            system = self._reader
+            system._loads.frames.state[:] = self.system._loads.frames.state
+        return Trajectory(self.robot, system, status, t, q, v, a, lam, given, balance)

@@ -1,0 +1,361 @@
+"""The judge of motions: what can be checked at a small part of the cost of a motion is checked always.
+
+The error of the time steps is estimated on windows of the motion, at its start and where it is fastest: they are computed
+again, from the stored state at their beginning, with steps twice as long. A method of second order is then off by three times
+the error of the motion itself in that window. How the difference grows from the first half of a window to the second tells
+how errors add up: in proportion to time where nothing forgets them (an undamped swing), hardly where damping or a given
+motion does. A window grows until it is clear what it says of the whole motion: of most motions a few per cent suffice, and
+those whose local errors add up to little are not computed again at all. Steps twice as long may be too long for what the
+steps of the motion still follow; so before a word is said, the window is computed with steps half as long.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from anguilla.describe import Contact, Spring
+from anguilla.errors import SolverError
+from anguilla.mechanics.tree import Floats, Ints
+from anguilla.model.system import System
+from anguilla.results.contacts import depths
+from anguilla.results.observe import S_X, SNAPSHOT, snapshots
+from anguilla.results.quality import ENERGY, TIME, Quality
+from anguilla.results.reactions import integrates
+from anguilla.solve.steps.events import SNAP
+from anguilla.solve.steps.pieces import CUT, MANY
+
+if TYPE_CHECKING:
+    from anguilla.results.states import Trajectory
+    from anguilla.solve.steps.dynamics import _Motion
+
+SHARE, LEAST = 0.08, 4  # part of a motion that a window takes at first, and least number of its long steps
+PLACES = 12  # of the robot at which motions are compared
+LIVELIER = 2.0  # square of the speed, or of accelerations, beside those of the start, that a window of its own is worth
+INSTANTS = 16  # of a window or of a motion at which states are looked at
+# estimates (parts of the length) below which a window need not grow, as parts of what is told above which it need not, and
+# by which they are raised: schemes at the edge of what they resolve are off by a little more than their order says
+CLEAR, CERTAIN, CAREFUL = 0.008, 1.5, 1.2
+# sum of local errors (part of the length) of a motion that need not be looked at closer, and the part of it that lasts
+SMALL, TYPICAL = 0.1, 0.15
+WHOLE = 0.9  # part of a motion that stands for all of it
+ENERGIES = 64  # instants at which energies are looked at
+STILL, ROUND_OFF = 1e-6, 1e-9  # [rad] a robot that moves by less stands still; energies to which others are round-off
+STRUGGLE = 4  # halvings in a step, on average, that are worth a word
+
+
+class TimeError(NamedTuple):
+    """Estimated error of the time steps."""
+
+    size: float  # part of the length
+    at: float  # instant [s] around which it arises
+    where: int  # node at which it is largest
+
+
+def judge(motion: _Motion, run: Trajectory, dt: float, every: int, *, controlled: bool) -> tuple[Quality, str]:
+    """The quality of a motion that reached its end, and a sentence to warn with, or none.
+
+    Args:
+        motion: what the time loop leaves; its system may be used.
+        run: the motion.
+        dt: step [s].
+        every: steps between stored states.
+        controlled: whether steps were chosen by their error.
+
+    """
+    steps = every * (len(run.t) - 1)
+    cut, halved = min(int(motion.cutting[CUT]), steps), run.status.counters["halvings"]
+    left = [array.copy() for array in motion.state[5:]]  # what loads remember
+    time = None if controlled else _time_error(motion, run, dt, every)
+    for array, value in zip(motion.state[5:], left, strict=True):
+        array[:] = value
+    gain, when = _energy_gain(run)
+    deep = _penetration(run)
+    told = []
+    if time is not None and time.size > TIME:
+        told.append(_say_time(run.system, time, dt))
+    if gain is not None and gain > ENERGY:
+        told.append(
+            f"{run.robot.name!r} gains {100 * gain:.2g} % of its energy from nothing until t = {when:.4g} s: take a smaller "
+            f"dt, such as {_nice(0.25 * dt):g}."
+        )
+    unsure = time is None or time.size > 0.5 * TIME
+    if halved > STRUGGLE * steps and unsure and not told and not cut:
+        told.append(
+            f"Newton found the steps of {run.robot.name!r} only by halving its corrections {halved} times: the motion may be "
+            f"wrong. Compare with a smaller dt, such as {_nice(0.5 * dt):g}."
+        )
+    if 2 * cut > steps or (cut > MANY * steps and (told or unsure)):
+        told.append(
+            f"{cut} of {steps} steps of {run.robot.name!r} were too long for Newton and cut into pieces: the motion may be "
+            "wrong. Compare with a smaller dt, or give error=1e-3."
+        )
+    events = tuple(jump.at for jump in motion.jumps)
+    quality = Quality(None if time is None else time.size, gain, deep, events, cut, steps, tuple(told))
+    return quality, " ".join(told)
+
+
+def _say_time(system: System, time: TimeError, dt: float) -> str:
+    part = _part(system, time.where)
+    size = f"about {100 * time.size:.2g} %" if time.size < 0.3 else "a large part"
+    remedy = _nice(dt * math.sqrt(0.5 * TIME / max(time.size, TIME)))
+    return (
+        f"The time steps of {system.robot.name!r} make an error of {size} of its length, most at {part} around "
+        f"t = {time.at:.3g} s: try dt={remedy:g}, or error=1e-3."
+    )
+
+
+def _part(system: System, node: int) -> str:
+    """Name of the part that a node belongs to."""
+    before = [layout for layout in system.model.parts if layout.entry <= node]
+    return repr(max(before, key=lambda layout: layout.entry).part.name) if before else "its root"
+
+
+def _nice(dt: float) -> float:
+    """The largest of 1, 2, 5 times a power of ten that is no longer than dt."""
+    power = 10.0 ** math.floor(math.log10(dt))
+    return max(k * power for k in (1.0, 2.0, 5.0) if k * power <= dt * (1.0 + 1e-9))
+
+
+# Time steps -------------------------------------------------------------------------------------------------------------
+
+
+def _time_error(motion: _Motion, run: Trajectory, dt: float, every: int) -> TimeError | None:
+    """Error of the time steps, from windows at the start, and where the robot is fastest or hit hardest."""
+    stride = every if every % 2 == 0 else 2 * every  # steps between states that both motions have
+    rows = stride // every  # stored states in a stride
+    count = (len(run.t) - 1) // rows
+    if count < 2:
+        return None
+    touches = any(isinstance(load, Contact) for load in run.system.robot.loads)
+    joints, everything = _local_errors(run, dt)
+    if every == 1 and everything < SMALL and joints < 0.5 * TIME and not touches:
+        return TimeError(max(joints, TYPICAL * everything), float(run.t[-1]), len(run.system.tree.mass) - 1)
+    way = np.cumsum(np.sqrt(np.einsum("ti,i->t", run.v**2, run.system.tree.scale**2)))
+    counters = run.status.counters  # a start that these steps do not follow, longer ones do not follow either
+    uneven = counters["eased"] > 0 or motion.cutting[CUT] > 0 or counters["halvings"] > counters["steps"]
+    places, tumbles = _nodes(run.system), joints > CLEAR
+    found = []
+    again = motion.again()
+    for number, (first, last) in enumerate(_starts(motion, run, rows, count, touches)):
+        window = _Window(again, run, first * rows, 2.0 * dt, stride // 2, rows, places, 1.0 / 3.0)
+        short = length = min(max(math.ceil(SHARE * count), LEAST if every == 1 else 2), last - first)
+        while window.add(length) and window.reached < last - first:
+            surely = CERTAIN * TIME < window.size
+            if surely or (window.expected(way) < CLEAR and not (tumbles and number == 0)):
+                break
+            length = min(window.reached, last - first - window.reached)
+        if window.reached:
+            at = float(run.t[min((first + window.reached) * rows, len(run.t) - 1)])
+            size = CAREFUL * window.expected(way)
+            if size > TIME or (uneven and number == 0):
+                finer = _Window(again, run, first * rows, 0.5 * dt, 2 * stride, rows, places, 4.0 / 3.0)
+                size = finer.settle(way, window.reached if size > TIME else short, last - first, size)
+            found.append(TimeError(size, at, window.where))
+            if window.reached > WHOLE * count:
+                return found[-1]  # nothing is left to guess
+    return max(found, key=lambda one: one.size) if found else None
+
+
+def _local_errors(run: Trajectory, dt: float) -> tuple[float, float]:
+    """Sums of the local errors of joints, and of all coordinates, as parts of the length.
+
+    Errors of joints may add up to this. Those of strains hardly do: most of their accelerations are those of fast modes.
+    """
+    a, tree = run._integrated, run.system.tree
+    if a is None:
+        return 0.0, math.inf
+    change = np.diff(a, axis=0) * (dt**2 / 12.0 * tree.scale)
+    change[:, run.system._loads.driven] = 0.0
+    turns = change[:, tree.strain_scale == 0.0]
+    return tuple(float(np.sum(np.sqrt(np.einsum("ti,ti->t", x, x)))) for x in (turns, change))  # type: ignore[return-value]
+
+
+def _starts(motion: _Motion, run: Trajectory, rows: int, count: int, touches: bool) -> list[tuple[int, int]]:
+    """Strides at which windows begin, and where they end at the latest: the start, and where the robot is fastest.
+
+    A robot that touches obstacles is looked at before it is hit hardest. No window has a jump of loads inside.
+    """
+    t = run.t[::rows][: count + 1]
+    apart = float(t[1] - t[0])
+    jumps = np.array([jump.at for jump in motion.jumps if jump.step >= 0])
+    ends = np.floor((jumps + SNAP * apart) / apart).astype(
+        np.int64
+    )  # the last stride that begins before a jump, or at it
+    memory = integrates(run.system._loads) or np.any(run.system._loads.cables.friction)
+    if memory:  # integrals of thrusters and the friction of lines are known at the start alone
+        return [(0, int(min(ends, default=count)))]
+    hit, least = run._integrated, max(math.ceil(SHARE * count), 2)
+    signal = hit if touches and hit is not None else run.v
+    rough = np.einsum("ti,i->t", signal[::rows][: count + 1] ** 2, run.system.tree.scale**2)
+    first = float(np.max(rough[: least + 1]))
+    rough[:least], rough[max(count // 2, least + 1) :] = -1.0, -1.0  # a window must have room to grow
+    peak = int(np.argmax(rough))
+    peak = max(peak - (least // 2 if touches else 0), 0) if rough[peak] > LIVELIER * first else 0
+    found = []
+    for begin in dict.fromkeys((0, peak)):
+        behind = int(max((end + 1 for end in ends if end <= begin and end > 0), default=0))
+        begin = max(min(begin, count - least), behind)
+        last = int(min((end for end in ends if end > begin), default=count))
+        if last - begin >= 2:
+            found.append((begin, last))
+    return found
+
+
+def _nodes(system: System) -> tuple[Ints, Floats]:
+    """Nodes at which motions are compared, and their radii of gyration [m], by which they feel turns."""
+    heavy = np.flatnonzero(system.tree.mass > 0.0)
+    nodes = heavy[np.unique(np.linspace(0, len(heavy) - 1, PLACES).round().astype(np.int64))]
+    radii = np.sqrt(np.sum(system.tree.inertia[nodes], axis=1) / (2.0 * system.tree.mass[nodes]))
+    return nodes.astype(np.int64), radii
+
+
+def _length(run: Trajectory, nodes: Ints) -> float:
+    """What errors are measured by [m]: the length of the robot; of bodies alone, the room their motion takes."""
+    length = run.system.length
+    if np.any(run.system.tree.strain_scale > 0.0):
+        return length
+    place = _motion_of(run.system, nodes, np.ascontiguousarray(run._some(INSTANTS).q))[:, :, S_X : S_X + 3]
+    return max(length, float(np.linalg.norm(np.ptp(place.reshape(-1, 3), axis=0))))
+
+
+class _Window:
+    """A piece of a motion that is computed again with other steps, twice or half as long, and may grow.
+
+    Args:
+        again: another motion of the same robot, which the window may use.
+        run: the motion.
+        row: stored state at which the window begins.
+        step: its step [s].
+        each: its steps in a stride, from one compared state to the next.
+        rows: stored states in a stride.
+        places: nodes at which states are compared, and their radii [m].
+        share: error of the motion as a part of the difference to these steps, for a method of second order.
+
+    """
+
+    def __init__(
+        self, again: _Motion, run: Trajectory, row: int, step: float, each: int, rows: int, places: tuple[Ints, Floats],
+        share: float,
+    ) -> None:  # fmt: skip
+        self.run, self.row, self.step, self.each, self.rows, self.share = run, row, step, each, rows, share
+        self.nodes, self.radii = places
+        self.length = _length(run, self.nodes)
+        self.again = again
+        again.restart(run.q[row], run.v[row])
+        self.reached = 0  # strides
+        self.where = int(self.nodes[-1])
+        self._errors: list[tuple[int, float]] = []  # stride, error
+
+    def add(self, length: int) -> bool:
+        """Go on for so many strides; returns whether that worked."""
+        from anguilla.solve.steps.dynamics import _blocks
+
+        again, steps = self.again, length * self.each
+        t = float(self.run.t[self.row + self.reached * self.rows])
+        out = (*(np.zeros((length + 1, len(again.q))) for _ in range(3)), np.zeros((length + 1, len(again.lam))))
+        try:
+            if not self.reached:
+                again.begin(t, self.step)
+                again.settle(t, self.step)
+            loads = again.loads(t + (np.arange(steps) + again.scheme[4]) * self.step)
+            done, _ = _blocks(again, loads, self.step, 0, steps, self.each, out, lambda _: None, t)
+        except SolverError:
+            return False
+        if done >= self.each:
+            self._compare(out[0][1 : done // self.each + 1])
+        return done == steps
+
+    def _compare(self, q: Floats) -> None:
+        run, some = self.run, np.unique(np.linspace(0, len(q) - 1, INSTANTS).round().astype(np.int64))
+        strides = self.reached + 1 + some
+        one = _motion_of(run.system, self.nodes, np.ascontiguousarray(run.q[self.row + strides * self.rows]))
+        two = _motion_of(run.system, self.nodes, np.ascontiguousarray(q[some]))
+        moved = np.linalg.norm(two[:, :, S_X : S_X + 3] - one[:, :, S_X : S_X + 3], axis=2)
+        turned = np.linalg.norm(two[:, :, :9] - one[:, :, :9], axis=2) / math.sqrt(2.0)
+        error = self.share * (moved + self.radii * turned) / self.length
+        if np.max(error) >= self.size:
+            self.where = int(self.nodes[np.argmax(np.max(error, axis=0))])
+        self._errors += zip(strides.tolist(), np.max(error, axis=1).tolist(), strict=True)
+        self.reached += len(q)
+
+    @property
+    def size(self) -> float:
+        """The largest error so far."""
+        return self.until(self.reached)
+
+    def settle(self, way: Floats, length: int, most: int, before: float) -> float:
+        """The expected error of the whole motion, from `length` strides, and more, up to `most`, as long as it is in doubt.
+
+        It is that from before without an answer, and where long steps saw nothing and short ones see little in a while.
+        """
+        while self.add(length) and self.size < CERTAIN * TIME < CERTAIN * self.expected(way) and self.reached < most:
+            if before < TIME and self.size < 0.5 * TIME:
+                return max(before, self.size)
+            length = min(self.reached, most - self.reached)
+        return self.expected(way) if self.reached else before
+
+    def until(self, stride: int) -> float:
+        """The largest error up to a stride."""
+        return max((error for k, error in self._errors if k <= stride), default=0.0)
+
+    def expected(self, way: Floats) -> float:
+        """The error of the whole motion, if it goes on to grow along its way as it did from the first half to the second.
+
+        way (nt,) is that up to each stored state: where a robot has come to rest, errors grow no more.
+        """
+        early = max((error for k, error in self._errors if 2 * k <= self.reached), default=0.0)
+        late = max((error for k, error in self._errors if 2 * k > self.reached), default=0.0)
+        growth = min(max(math.log2(late / early), 0.0), 1.0) if early > 0.0 and late > 0.0 else 1.0
+        own = float(way[self.row + self.reached * self.rows] - way[self.row])
+        return max(early, late) * max(float(way[-1]) / max(own, 1e-300), 1.0) ** growth
+
+
+def _motion_of(system: System, nodes: Ints, q: Floats) -> Floats:
+    out, zero = np.zeros((len(q), len(nodes), SNAPSHOT)), np.zeros_like(q)
+    snapshots(system.tree, system.workspace, nodes, q, zero, zero, out)
+    return out
+
+
+# Energy and contact -----------------------------------------------------------------------------------------------------
+
+
+def _energy_gain(run: Trajectory) -> tuple[float | None, float]:
+    """Largest gain of energy as a part of that in play, and its end [s]; None where something works on the robot."""
+    if not _passive(run):
+        return None, 0.0
+    some = run._some(ENERGIES)
+    energy = some.energy
+    total, lowest = energy["total"], np.minimum.accumulate(energy["total"])
+    gain = total - lowest
+    play = float(max(np.max(energy["kinetic"]), np.ptp(energy["elastic"]), np.ptp(energy["gravitational"])))
+    system = run.system
+    firm = np.diag(system.elastic_stiffness()) / system.tree.scale**2
+    size = np.max(np.abs(energy["elastic"])) + np.max(np.abs(energy["gravitational"]))
+    if play < STILL**2 * float(np.max(firm, initial=0.0)) + ROUND_OFF * float(size):
+        return 0.0, 0.0  # it stands still
+    k = int(np.argmax(gain))
+    return (float(gain[k]) / play if play > 0.0 else 0.0), float(some.t[k])
+
+
+def _passive(run: Trajectory) -> bool:
+    """Whether nothing but gravity, springs, contact and damping acts."""
+    system, robot = run.system, run.system.robot
+    given = any(callable(value) or value != 0.0 for value in run.inputs.values())
+    pulled = any(np.any(layout.part.joint.effort_values([0.0])) for layout in system.model.parts)
+    calm = all(isinstance(load, Spring | Contact) for load in robot.loads)
+    return system.is_steady(run.inputs) and calm and not given and not pulled and not len(system._loads.driven)
+
+
+def _penetration(run: Trajectory) -> float | None:
+    """How deep the robot sinks in, as a part of its thickness there; None without contact of something thick."""
+    found = []
+    for load in run.system.robot.loads:
+        if isinstance(load, Contact):
+            radii = load.radii(run.system.tables.touching(load)[1])
+            if np.all(radii > 0.0):
+                deep = np.maximum(depths(run.system, load, run._some(INSTANTS).q), 0.0)
+                found.append(float(np.max(deep / (2.0 * radii))))
+    return max(found, default=None)

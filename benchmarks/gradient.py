@@ -42,7 +42,7 @@ def report(steps: int = 167, tendons: int = 6, modes: int = 2, repeat: int = 15)
     robot, inputs, cost = case(steps, tendons, modes)
 
     options = {"duration": steps * DT, "dt": DT, "inputs": inputs, "progress": False}
-    compiled = ag.System(robot)
+    compiled = ag.Model(robot)
 
     def simulate() -> ag.Trajectory:
         return ag.simulate(robot, **options)

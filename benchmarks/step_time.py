@@ -57,7 +57,7 @@ class Timing:
     solve: float  # dense factorisation of the tangent
 
 
-def chain(rods: int, modes: int, intervals: int) -> ag.System:
+def chain(rods: int, modes: int, intervals: int) -> ag.Model:
     """Equal rods end to end, each with `modes` of twist and of the two bendings."""
     robot = ag.Robot()
     material = ag.Material(young=4e5, poisson=0.5, density=1070)
@@ -65,10 +65,10 @@ def chain(rods: int, modes: int, intervals: int) -> ag.System:
     for _ in range(rods):
         rod = ag.Rod(0.2, ag.Circle(0.005), material, ag.kirchhoff(modes), intervals=intervals)
         frame = robot.add(rod, at=frame).tip
-    return ag.System(robot)
+    return ag.Model(robot)
 
 
-def state(system: ag.System) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def state(system: ag.Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A bent, moving state: coordinates, rates, and no accelerations yet."""
     random = np.random.default_rng(0)
     size = system.tree.scale * np.sqrt(system.size)
@@ -104,7 +104,7 @@ def best(work: Callable[[], object], seconds: float) -> float:
     return float(shortest)
 
 
-def step_time(system: ag.System, seconds: float) -> tuple[float, float]:
+def step_time(system: ag.Model, seconds: float) -> tuple[float, float]:
     """Best times [s] of a step called from Python, and of an empty call."""
     q, v, a = state(system)
     loads, memory, unused = system.loads(0.0), scratch(system.size), np.zeros((1, system.size))

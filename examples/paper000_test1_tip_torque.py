@@ -65,7 +65,7 @@ def euler(torque, X):
 
 def follow_flow(robot):
     """Integrate (45) from the straight beam; both sides of an increment of the torque are kept."""
-    system, h = ag.System(robot), PAUSE / INNER
+    system, h = ag.Model(robot), PAUSE / INNER
     damping = MU * system.elastic_stiffness()
     q, t, states, rates = np.zeros(system.size), [], [], []
     for step in range(len(TORQUES)):

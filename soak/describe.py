@@ -126,9 +126,9 @@ def names_in(value: Any) -> set[str]:
 
 def finer(spec: dict, times: int) -> dict:
     """The same robot with so many times the intervals on every rod."""
-    from anguilla.model.system import System
+    from anguilla.model.model import Model
 
-    grids = [layout.grid for layout in System(build(spec).robot).model.parts]
+    grids = [layout.grid for layout in Model(build(spec).robot).layout.parts]
     parts = []
     for part, grid in zip(spec["parts"], grids, strict=False):
         if grid is not None and part["what"]["call"] == "Rod":

@@ -15,7 +15,7 @@ from describe import build, names_in
 from scipy.linalg import eigh
 
 import anguilla as ag
-from anguilla.model.system import System
+from anguilla.model.model import Model
 from anguilla.results.fields import cable_length
 
 G = 9.81
@@ -335,7 +335,7 @@ def closed(spec: dict) -> list[dict]:
     return out
 
 
-def _soft(made: System, sizes: dict) -> np.ndarray:
+def _soft(made: Model, sizes: dict) -> np.ndarray:
     """Factors (n,) on random coordinates: stretch and shear of stiff rods stay small."""
     labels = made.robot.coordinates()
     slight = min(1.0, 3.0 * (sizes["radius"] / sizes["length"]) ** 2)
@@ -365,13 +365,13 @@ def _rows_left(spec: dict, a: str, b: str) -> int:
     return sum(part.size for part in made.robot.parts if part.name in way)
 
 
-def _compiled(spec: dict) -> System:
+def _compiled(spec: dict) -> Model:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return System(build(spec).robot)
+        return Model(build(spec).robot)
 
 
-def _poses(system: System, frames: list[str], spec: dict, q: np.ndarray) -> list[np.ndarray]:
+def _poses(system: Model, frames: list[str], spec: dict, q: np.ndarray) -> list[np.ndarray]:
     from anguilla.results.fields import motion_of
 
     robot = system.robot
@@ -651,7 +651,7 @@ def _touch(dice: Dice, spec: dict, sizes: dict) -> None:
     spec["touch"] = short(math.sqrt(sizes["mass"] * sink / press))  # 1 / rate of what lies on it [s]
 
 
-def _touched(system: System, spec: dict, part: dict, where: str, q: np.ndarray, down: np.ndarray) -> float:
+def _touched(system: Model, spec: dict, part: dict, where: str, q: np.ndarray, down: np.ndarray) -> float:
     """How far down [m] what may touch reaches in the given configuration."""
     name = part["name"]
     if part["what"]["call"] == "Rod":

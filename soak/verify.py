@@ -27,7 +27,7 @@ from describe import build, finer
 from scipy.linalg import eigh
 
 import anguilla as ag
-from anguilla.model.system import System
+from anguilla.model.model import Model
 from anguilla.model.user import move
 
 LIMIT = 0.02  # of the length (or of the energy in play): beyond, an answer is wrong
@@ -167,7 +167,7 @@ def positions(made: SimpleNamespace, result: Any) -> np.ndarray:
     return np.stack([result.position(frame) for frame in made.ends], axis=-2)
 
 
-def load_size(made: SimpleNamespace, system: System, t: float = 0.0) -> float:
+def load_size(made: SimpleNamespace, system: Model, t: float = 0.0) -> float:
     """What acts on the robot, as a moment [N m]: weight and forces times the length, and moments."""
     length, loads = made.spec["length"], system.loads(t, made.inputs).loads
     still = np.zeros(system.size)
@@ -198,7 +198,7 @@ def imbalance(made: SimpleNamespace, eq: Any) -> float:
     left = system.residual(eq.q, t=eq.t, inputs=made.inputs, multipliers=eq.multipliers) / system.tree.scale
     left[system._loads.driven] = 0.0
     rest = np.zeros(system.size)
-    for layout in system.model.parts:
+    for layout in system.layout.parts:
         rest[layout.joint] = layout.part.joint.rest_values
     elastic = np.abs(system.elastic_stiffness() @ (eq.q - rest)) / system.tree.scale
     stiff = np.abs(np.diag(system.elastic_stiffness())) / system.tree.scale**2  # rounding, where nothing acts
@@ -206,7 +206,7 @@ def imbalance(made: SimpleNamespace, eq: Any) -> float:
     return float(np.max(np.abs(left) / np.where(unit > 0.0, unit, 1.0), initial=0.0))
 
 
-def tangent_by_differences(system: System, q: np.ndarray, t: float, inputs: dict, lam: np.ndarray) -> np.ndarray:
+def tangent_by_differences(system: Model, q: np.ndarray, t: float, inputs: dict, lam: np.ndarray) -> np.ndarray:
     """dR/dq (n, n) by central differences of the residual."""
     n = system.size
     out = np.zeros((n, n))

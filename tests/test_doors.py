@@ -81,7 +81,7 @@ def test_statics_names_the_wrong_field(field, options):
     assert str(caught.value).startswith(field + " ")
 
 
-@pytest.mark.parametrize("solve", [ag.statics, lambda robot: ag.simulate(robot, duration=0.1, dt=0.01), ag.System])
+@pytest.mark.parametrize("solve", [ag.statics, lambda robot: ag.simulate(robot, duration=0.1, dt=0.01), ag.Model])
 def test_an_empty_robot_is_refused(solve):
     with pytest.raises(ag.DescriptionError, match="'nothing' has no parts"):
         solve(ag.Robot("nothing"))
@@ -123,7 +123,7 @@ def test_a_section_outside_the_rod_is_refused(equilibrium):
 
 @pytest.mark.parametrize(("field", "state"), [("q", (np.zeros(5),)), ("v", (np.zeros(6), np.full(6, NAN)))])
 def test_residual_names_the_wrong_vector(field, state):
-    system = ag.System(build()[0])
+    system = ag.Model(build()[0])
     for door in (system.residual, system.tangent, system.matrices):
         with pytest.raises(ag.DescriptionError) as caught:
             door(*state)
@@ -131,13 +131,13 @@ def test_residual_names_the_wrong_vector(field, state):
 
 
 def test_a_state_that_is_not_contiguous_or_not_float_is_welcome():
-    system = ag.System(build()[0])
+    system = ag.Model(build()[0])
     q = np.arange(12, dtype=np.float32)[::2]
     assert np.array_equal(system.residual(q), system.residual(q.astype(float).tolist()))
 
 
 def test_the_arrays_of_a_compiled_robot_are_read_only():
-    tree = ag.System(build()[0]).tree
+    tree = ag.Model(build()[0]).tree
     assert not any(array.flags.writeable for array in tree)
 
 
@@ -157,7 +157,7 @@ def test_statics_that_fails_raises_with_the_last_good_state():
     assert caught.value.advice
     assert isinstance(result, ag.Equilibrium) and not result.status.success
     # an equilibrium under a part of the load: internal = factor x external
-    system = ag.System(robot)
+    system = ag.Model(robot)
     internal = system.elastic_stiffness() @ result.q
     external = internal - system.residual(result.q)
     factor = internal @ external / (external @ external)

@@ -27,7 +27,7 @@ arm = robot.add(ag.Rod(0.5, ag.Ellipse(0.03, 0.05), material, ag.reissner(1), ag
 twig = robot.add(ag.Rod(0.3, ag.Circle(0.02), material, ag.planar(2), intervals=1), at=arm.section(0.2))
 robot.load(ag.TipWrench(twig, force=(0.1, 0.2, 0.3), moment=(0.01, 0.02, 0.03), follower=True))
 robot.load(ag.DistributedWrench(arm, force=(0.1, 0.2, 0.3)))
-system = ag.System(robot)
+system = ag.Model(robot)
 q, v, a = (np.linspace(-k, k + 1.0, system.size) for k in (0.4, 2.0, 7.0))
 print(json.dumps([system.residual(q, v, a).tolist(), system.tangent(q, v, a, alpha=3.0, beta=20.0).tolist()]))
 """  # noqa: E501
@@ -159,7 +159,7 @@ def test_arrays_that_a_kernel_called_by_address_would_misread_are_refused(wrong)
     robot = ag.Robot("one")
     material = ag.Material(young=1e5, poisson=0.4, density=1000.0)
     robot.add(ag.Rod(0.5, ag.Circle(0.03), material, ag.planar(2)), at=robot.ground)
-    system = ag.System(robot)
+    system = ag.Model(robot)
     zero = np.zeros(2)
     with pytest.raises(TypingError, match="give C-contiguous arrays of float64"):
         residual(system.tree, system.workspace, system.loads().loads, wrong, zero, zero, np.zeros(0), np.zeros(2))
@@ -175,7 +175,7 @@ def test_changing_the_robot_compiles_nothing_new():
         frame = robot.parts[-1].tip
         for result in (equilibrium, motion):
             result.pose(frame), result.jacobian(frame), result.energy, result.wrench(robot.parts[0], [0.1])
-        system = ag.System(robot)
+        system = ag.Model(robot)
         system.matrices(np.asfortranarray(motion.q)[-1], motion.v[-1].tolist(), motion.a[::-1][0])
     counts = {name: len(kernel.signatures) for name, kernel in kernels().items()}
     assert {name: count for name, count in counts.items() if count > 1} == {}

@@ -37,7 +37,7 @@ def order_errors() -> dict[str, list[float]]:
         return np.array([-0.03, 0.09, 0.05]) * (np.sin(np.pi * t / 0.5) ** 4 if t < 0.5 else 0.0)
 
     robot.load(ag.TipWrench(arm, force=force))
-    system = ag.System(robot)
+    system = ag.Model(robot)
     n = system.size
 
     def rate(t: float, y: np.ndarray) -> np.ndarray:
@@ -83,7 +83,7 @@ def measured_radius(method: ag.Newmark, z: float) -> float:
     robot = ag.Robot(gravity=(0, 0, 0))
     rod = ag.Rod(0.5, ag.Circle(0.01), ag.Material(young=1e6, density=1000), ag.planar(1), intervals=8)
     robot.add(rod, at=robot.ground)
-    system = ag.System(robot)
+    system = ag.Model(robot)
     stiffness, _, mass = system.matrices(np.zeros(1))
     dt = z / np.sqrt(stiffness[0, 0] / mass[0, 0])
     run = ag.simulate(robot, duration=40 * dt, dt=dt, start=[1e-4], method=method, tolerance=1e-11,

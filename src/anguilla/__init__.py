@@ -12,7 +12,8 @@ from anguilla.errors import AnguillaError, AnguillaWarning, DescriptionError, So
 if TYPE_CHECKING:
     from anguilla.files import Expression, Table, read_robot, read_urdf, write_robot
     from anguilla.many import Sweep, grid, sample, sweep
-    from anguilla.model.system import System
+    from anguilla.model.model import Model
+    from anguilla.model.model import System as System
     from anguilla.results.powers import Powers, powers
     from anguilla.results.states import Equilibrium, Trajectory
     from anguilla.results.swimming import Strides, TorqueEnvelope, strides, torque_envelope
@@ -47,7 +48,8 @@ __version__ = "0.1.0"
 
 # Compiled code is imported when it is first asked for: `import anguilla` stays quick.
 _LAZY = {
-    "System": "model.system",
+    "Model": "model.model",
+    "System": "model.model",
     "Equilibrium": "results.states",
     "Trajectory": "results.states",
     "load": "results_io",
@@ -130,6 +132,7 @@ __all__ = [
     "Gradient",
     "LinearModel",
     "Midpoint",
+    "Model",
     "Modes",
     "Newmark",
     "Powers",
@@ -144,7 +147,6 @@ __all__ = [
     "Stepper",
     "Strides",
     "Sweep",
-    "System",
     "Table",
     "TorqueEnvelope",
     "Trajectory",

@@ -13,7 +13,7 @@ from anguilla.describe.robot import Robot
 from anguilla.errors import DescriptionError, SolverError
 from anguilla.files import read_text_file
 from anguilla.many.keep import read_sweep
-from anguilla.model.system import System, as_robot
+from anguilla.model.model import Model, as_robot
 from anguilla.results.states import Equilibrium, Status, Trajectory
 from anguilla.store.facts import kind_of, status_of, whole_result
 from anguilla.store.inputs import read_inputs
@@ -73,7 +73,7 @@ def _of_volume(record: Record, kind: str, path: Path, body: Any) -> Any:
 
 def _of_robot(record: Record, path: Path, robot: Robot | None) -> Trajectory | Equilibrium:
     labels = [str(label) for label in record["coordinate"]]
-    system = System(_robot(record, path) if robot is None else robot)
+    system = Model(_robot(record, path) if robot is None else robot)
     own = system.robot.coordinates()
     if sorted(own) != sorted(labels):
         raise DescriptionError(f"the robot of {str(path)!r} has other coordinates: {', '.join(labels[:4])}, ...")

@@ -33,7 +33,7 @@ def random_state(system, seed):
 
 def states(robot, q, v, system=None):
     q, v = np.atleast_2d(q), np.atleast_2d(v)
-    return Trajectory(robot, system or ag.System(robot), Status(True, "given"), np.zeros(len(q)), q, v, 0.0 * q)
+    return Trajectory(robot, system or ag.Model(robot), Status(True, "given"), np.zeros(len(q)), q, v, 0.0 * q)
 
 
 def rate_of_energy(robot, q, v, a, h=1e-5):
@@ -48,7 +48,7 @@ def free_acceleration(system, q, v):
 @pytest.mark.parametrize("gravity", [(0.0, 0.0, 0.0), GRAVITY], ids=["weightless", "heavy"])
 def test_energy_is_lost_to_damping_only(gravity):
     robot = bush(gravity=gravity)
-    system = ag.System(robot)
+    system = ag.Model(robot)
     q, v, _ = random_state(system, 1)
     lost = MATERIAL.damping * v @ system.elastic_stiffness() @ v
     rate = rate_of_energy(robot, q, v, free_acceleration(system, q, v))
@@ -61,7 +61,7 @@ def test_energy_also_changes_by_the_power_of_loads():
     _, twig, side = robot.parts
     robot.load(ag.TipWrench(twig, force=(0.5, 0.2, -0.4), moment=(0.05, 0.02, 0.01), follower=True))
     robot.load(ag.Wrench(side.section(0.1), force=(0.1, 0.8, -0.4)))
-    system = ag.System(robot)
+    system = ag.Model(robot)
     q, v, _ = random_state(system, 2)
     run = states(robot, q, v)
     power = np.array([0.05, 0.02, 0.01, 0.5, 0.2, -0.4]) @ run.twist(twig.tip)[0]
@@ -74,7 +74,7 @@ def test_energy_also_changes_by_the_power_of_loads():
 def test_residual_times_rates_is_the_power_that_is_missing():
     # v . R = dE/dt + dissipation for any acceleration, not only the one of a free motion
     robot = bush()
-    system = ag.System(robot)
+    system = ag.Model(robot)
     q, v, a = random_state(system, 3)
     lost = MATERIAL.damping * v @ system.elastic_stiffness() @ v
     assert v @ system.residual(q, v, a) == pytest.approx(rate_of_energy(robot, q, v, a) + lost, rel=1e-8)
@@ -82,7 +82,7 @@ def test_residual_times_rates_is_the_power_that_is_missing():
 
 def test_kinetic_energy_is_half_the_mass_matrix():
     robot = bush()
-    system = ag.System(robot)
+    system = ag.Model(robot)
     q, v, _ = random_state(system, 4)
     kinetic = states(robot, q, v).energy["kinetic"][0]
     assert kinetic == pytest.approx(0.5 * v @ system.matrices(q, v)[2] @ v, rel=1e-10)
@@ -104,7 +104,7 @@ def quadrature(robot, run, points=10):
 def test_energies_and_momenta_are_quadratures_of_the_fields():
     # constant strains: the poses between the nodes are exact
     robot = bush(ag.reissner(1), intervals=12, rest=ag.ConstantCurvature(0.5, 1.0, -1.0))
-    q, v, _ = random_state(ag.System(robot), 5)
+    q, v, _ = random_state(ag.Model(robot), 5)
     run = states(robot, q, v)
     expected = dict.fromkeys(("kinetic", "elastic", "gravitational"), 0.0)
     momentum, spin = np.zeros(3), np.zeros(3)
@@ -124,7 +124,7 @@ def test_energies_and_momenta_are_quadratures_of_the_fields():
 
 def test_generalised_gravity_is_the_slope_of_the_gravitational_energy():
     robot = bush()
-    system = ag.System(robot)
+    system = ag.Model(robot)
     q, _, _ = random_state(system, 6)
     expected = np.zeros(system.size)
     for j in range(system.size):
@@ -138,7 +138,7 @@ def test_generalised_gravity_is_the_slope_of_the_gravitational_energy():
 
 def test_results_keep_their_energy_when_the_robot_is_changed_afterwards():
     robot = bush()
-    system = ag.System(robot)
+    system = ag.Model(robot)
     q, v, _ = random_state(system, 7)
     run = states(robot, q, v)
     before = run.energy["gravitational"][0]

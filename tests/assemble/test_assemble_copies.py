@@ -26,7 +26,7 @@ def loop():
 
 @pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
 def test_a_copied_system_has_memory_of_its_own(copied):
-    system = ag.System(loop())
+    system = ag.Model(loop())
     twin = copied(system)
     q = np.linspace(-0.5, 0.5, system.size)
     here, there = system.residual(q, inputs={"pull": 2.0}), twin.residual(q, inputs={"pull": 2.0})

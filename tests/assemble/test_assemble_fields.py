@@ -29,7 +29,7 @@ def random_state(system, seed):
 
 
 def state(robot, q, v=None, a=None):
-    system = ag.System(robot)
+    system = ag.Model(robot)
     zero = np.zeros(system.size)
     rows = [np.atleast_2d(zero if x is None else x) for x in (q, v, a)]
     return Trajectory(robot, system, Status(True, "given"), np.zeros(1), *rows)
@@ -55,7 +55,7 @@ def test_internal_force_of_a_heavy_loaded_rod_is_the_weight_and_the_load_beyond(
     robot, arm = one_rod()
     force = np.array([0.4, -0.3, 0.7])
     robot.load(ag.TipWrench(arm, force=force))
-    q, _, _ = random_state(ag.System(robot), 1)
+    q, _, _ = random_state(ag.Model(robot), 1)
     X = np.array([0.0, 0.1, 0.37, 0.6, LENGTH])
     _, given, _ = world(state(robot, q), arm, X)
     expected = force + LINE_MASS * np.outer(LENGTH - X, GRAVITY)
@@ -66,7 +66,7 @@ def test_internal_moment_of_a_heavy_loaded_rod():
     robot, arm = one_rod()
     force, couple = np.array([0.4, -0.3, 0.7]), np.array([0.1, 0.2, -0.3])
     robot.load(ag.TipWrench(arm, force=force, moment=couple))
-    q, _, _ = random_state(ag.System(robot), 2)
+    q, _, _ = random_state(ag.Model(robot), 2)
     run = state(robot, q)
     X = np.array([0.0, 0.55])
     given, _, x = world(run, arm, X)
@@ -78,7 +78,7 @@ def test_internal_moment_of_a_heavy_loaded_rod():
 def test_internal_wrench_of_a_bent_shape_with_many_modes():
     robot, arm = one_rod(ag.reissner(4), intervals=48)
     robot.load(ag.TipWrench(arm, force=(0.4, -0.3, 0.7)))
-    q, _, _ = random_state(ag.System(robot), 3)
+    q, _, _ = random_state(ag.Model(robot), 3)
     run = state(robot, 0.5 * q)
     X = np.array([0.0, 0.6])
     moment, force, x = world(run, arm, X)
@@ -92,7 +92,7 @@ def test_follower_loads_enter_the_internal_wrench_in_section_axes():
     robot, arm = one_rod()
     robot.gravity = (0.0, 0.0, 0.0)
     robot.load(ag.TipWrench(arm, force=(0.4, -0.3, 0.7), moment=(0.1, 0.2, 0.3), follower=True))
-    q, _, _ = random_state(ag.System(robot), 4)
+    q, _, _ = random_state(ag.Model(robot), 4)
     assert state(robot, q).wrench(arm, [LENGTH])[0, 0] == pytest.approx([0.1, 0.2, 0.3, 0.4, -0.3, 0.7], abs=1e-13)
 
 
@@ -100,7 +100,7 @@ def test_distributed_loads_sum_up_towards_the_root():
     robot, arm = one_rod()
     robot.gravity = (0.0, 0.0, 0.0)
     robot.load(ag.DistributedWrench(arm, force=lambda X: (1.0, X, X * X)))
-    q, _, _ = random_state(ag.System(robot), 5)
+    q, _, _ = random_state(ag.Model(robot), 5)
     X = np.array([0.0, 0.3, 0.7])
     _, given, _ = world(state(robot, q), arm, X)
     expected = np.stack([LENGTH - X, (LENGTH**2 - X**2) / 2.0, (LENGTH**3 - X**3) / 3.0], axis=1)
@@ -123,7 +123,7 @@ def test_distributed_follower_loads_turn_with_their_section():
 def test_internal_wrench_jumps_over_a_point_load():
     robot, arm = one_rod()
     robot.load(ag.Wrench(arm.section(0.3), force=(0.0, 1.0, 0.0), moment=(0.0, 0.0, 0.2)))
-    q, _, _ = random_state(ag.System(robot), 6)
+    q, _, _ = random_state(ag.Model(robot), 6)
     moment, force, _ = world(state(robot, q), arm, np.array([0.3, 0.3 + 1e-7]))
     assert force[0] - force[1] == pytest.approx([0.0, 1.0, 0.0], abs=1e-5)
     assert moment[0] - moment[1] == pytest.approx([0.0, 0.0, 0.2], abs=1e-5)
@@ -165,7 +165,7 @@ def rates_of_momentum(robot, q, v, a, h=1e-3):
     """Time derivatives of linear and angular momentum, by sixth-order differences along q + t v + t^2/2 a."""
     t = h * np.arange(-3, 4)[:, None]
     rows = q + t * v + 0.5 * t * t * a, v + t * a, a + 0 * t
-    run = Trajectory(robot, ag.System(robot), Status(True, "given"), t[:, 0], *rows)
+    run = Trajectory(robot, ag.Model(robot), Status(True, "given"), t[:, 0], *rows)
     weights = np.array([-1.0, 9.0, -45.0, 0.0, 45.0, -9.0, 1.0]) / (60.0 * h)
     return weights @ run.momentum, weights @ run.angular_momentum
 
@@ -176,7 +176,7 @@ def rates_of_momentum(robot, q, v, a, h=1e-3):
 def test_momentum_changes_by_external_forces_and_the_reaction_at_the_root(strains, intervals, goal):
     robot = tree(strains, intervals)
     trunk = robot.parts[0]
-    state_ = random_state(ag.System(robot), 7)
+    state_ = random_state(ag.Model(robot), 7)
     rate, _ = rates_of_momentum(robot, *state_)
     _, root, _ = world(state(robot, *state_), trunk, np.array([0.0]))
     # Lambda is what the rod exerts on the ground: the reaction is minus it
@@ -185,7 +185,7 @@ def test_momentum_changes_by_external_forces_and_the_reaction_at_the_root(strain
 
 def test_angular_momentum_changes_by_external_moments_and_the_reaction_at_the_root():
     robot = tree(intervals=12)
-    state_ = random_state(ag.System(robot), 8)
+    state_ = random_state(ag.Model(robot), 8)
     run = state(robot, *state_)
     _, rate = rates_of_momentum(robot, *state_)
     root, _, _ = world(run, robot.parts[0], np.array([0.0]))
@@ -201,7 +201,7 @@ def test_angular_momentum_changes_by_external_moments_and_the_reaction_at_the_ro
 def test_rods_hanging_on_a_rod_are_carried_by_it():
     robot = tree(intervals=12)
     trunk, twig, leaf, top = robot.parts
-    q, _, _ = random_state(ag.System(robot), 9)
+    q, _, _ = random_state(ag.Model(robot), 9)
     _, force, _ = world(state(robot, q), trunk, np.array([0.0, 0.3, 0.31, LENGTH]))
     mass = [trunk.rod.mass, twig.rod.mass, leaf.rod.mass, top.rod.mass]
     beyond = np.array([sum(mass), LINE_MASS * 0.5 + sum(mass[1:]), LINE_MASS * 0.49 + mass[3], mass[3]])

@@ -50,7 +50,7 @@ def test_a_rod_cut_in_two_is_the_same_rod():
             robot.load(ag.DistributedWrench(part, force=(1.0, 0.0, 2.0), moment=(0.1, 0.0, 0.2), follower=True))
     # coordinates of the whole: strain by strain, four pieces; of the halves: half, then strain, then two pieces
     order = np.arange(24).reshape(6, 2, 2).transpose(1, 0, 2).ravel()
-    one, two = ag.System(whole), ag.System(halves)
+    one, two = ag.Model(whole), ag.Model(halves)
     agree(one, two, random_state(one, 1), order)
 
 
@@ -73,7 +73,7 @@ def branching(names):
 
 @pytest.mark.parametrize("names", [("leaf", "side", "twig"), ("side", "twig", "leaf")])
 def test_the_order_of_branches_does_not_matter(names):
-    one, two = ag.System(branching(("twig", "side", "leaf"))), ag.System(branching(names))
+    one, two = ag.Model(branching(("twig", "side", "leaf"))), ag.Model(branching(names))
     labels = one.robot.coordinates()
     order = np.array([labels.index(label) for label in two.robot.coordinates()])
     assert not np.array_equal(order, np.arange(len(order)))
@@ -93,7 +93,7 @@ def test_breadth_first_and_depth_first_descriptions_agree():
             robot.add(rod, at=trunk.section(0.1), pose=pose_of(1.0, 0.5, 0.2, 0.0, 0.0, 0.1), name="right")
         return robot
 
-    one, two = ag.System(build(True)), ag.System(build(False))
+    one, two = ag.Model(build(True)), ag.Model(build(False))
     labels = one.robot.coordinates()
     agree(one, two, random_state(one, 3), np.array([labels.index(label) for label in two.robot.coordinates()]))
 
@@ -104,7 +104,7 @@ def test_turning_the_world_does_not_matter():
         arm = robot.add(ag.Rod(0.5, SECTION, MATERIAL, ag.reissner(3)), at=robot.ground, pose=turn)
         robot.load(ag.TipWrench(arm, force=turn[:3, :3] @ [0.5, 0.2, 0.3]))
         robot.load(ag.Wrench(arm.section(0.3), moment=(0.01, 0.02, 0.03), follower=True))
-        return ag.System(robot)
+        return ag.Model(robot)
 
     one, two = build(np.eye(4)), build(pose_of(0.7, -1.1, 0.4, 3.0, -2.0, 1.0))
     agree(one, two, random_state(one, 4), np.arange(one.size))
@@ -116,7 +116,7 @@ def test_two_robots_on_the_ground_do_not_feel_each_other():
     alone.add(rod, at=alone.ground)
     for shift in (0.0, 1.0):
         pair.add(rod, at=pair.ground, pose=pose_of(0.0, 0.0, 0.0, shift, 0.0, 0.0))
-    one, two = ag.System(alone), ag.System(pair)
+    one, two = ag.Model(alone), ag.Model(pair)
     q, v, a = random_state(two, 5)
     n = one.size
     given = two.residual(q, v, a)
@@ -130,7 +130,7 @@ def test_more_intervals_do_not_change_a_rod_of_constant_strain_without_inertia()
         robot = ag.Robot("arc", gravity=(0.0, 0.0, 0.0))
         arm = robot.add(ag.Rod(0.5, SECTION, MATERIAL, ag.reissner(1), intervals=intervals), at=robot.ground)
         robot.load(ag.TipWrench(arm, force=(0.5, 0.2, 0.3), moment=(0.1, 0.0, 0.2)))
-        return ag.System(robot)
+        return ag.Model(robot)
 
     one, two = build(2), build(9)
     q, _, _ = random_state(one, 6)
@@ -144,7 +144,7 @@ def test_added_mass_of_a_zero_weight_node_is_none():
         arm = robot.add(ag.Rod(0.5, SECTION, MATERIAL, ag.reissner(1), intervals=6), at=robot.ground)
         if place:
             robot.load(ag.Wrench(arm.section(place)))
-        return ag.System(robot)
+        return ag.Model(robot)
 
     one, two = build(None), build(0.21)
     agree(one, two, random_state(one, 7), np.arange(one.size))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import anguilla as ag
-from anguilla.model.system import System
+from anguilla.model.model import Model
 
 
 @pytest.fixture(scope="module")
@@ -61,5 +61,5 @@ def test_matrices_and_ramps_before_the_start_are_no_doors(robot):
     """A ramp is negative before t = 0, where starts look; a matrix is a number of the model."""
     ag.simulate(robot, duration=0.05, dt=0.01, inputs={"pull": lambda t: 10.0 * t})
     q = np.zeros(2)
-    odd = [System(robot).residual(q, inputs={"pull": s}) - System(robot).residual(q, inputs={}) for s in (2.0, -2.0)]
+    odd = [Model(robot).residual(q, inputs={"pull": s}) - Model(robot).residual(q, inputs={}) for s in (2.0, -2.0)]
     np.testing.assert_allclose(odd[0], -odd[1], atol=1e-12)

@@ -45,7 +45,7 @@ def held(strains, load, intervals=None, section=None):
 def distance(one, other):
     """Largest distance between the rods of two equilibria, over the length of the robot."""
     lines = [[eq.centerline(part, 30) for part in eq.robot.parts] for eq in (one, other)]
-    return np.linalg.norm(np.subtract(*lines), axis=2).max() / one.system.model.length
+    return np.linalg.norm(np.subtract(*lines), axis=2).max() / one.system.layout.length
 
 
 @pytest.mark.filterwarnings("ignore:.*too few modes")

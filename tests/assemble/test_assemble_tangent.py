@@ -52,7 +52,7 @@ def scaled(system, matrix):
 
 def check(robot, t=0.0, q=None):
     """K, C and M, each alone, at a moving state."""
-    system = ag.System(robot)
+    system = ag.Model(robot)
     shape, v, a = random_state(system)
     q = shape if q is None else q
     given = system.matrices(q, v, a, t=t)
@@ -128,7 +128,7 @@ def test_loads_in_time_are_taken_at_the_time_asked_for():
     robot.load(ag.TipWrench(arm, force=lambda t: (t, 2.0 * t, 0.0), follower=True))
     frozen, same = one_rod(gravity=(0.0, 0.0, -9.0 * 0.8))
     frozen.load(ag.TipWrench(same, force=(0.8, 1.6, 0.0), follower=True))
-    one, two = ag.System(robot), ag.System(frozen)
+    one, two = ag.Model(robot), ag.Model(frozen)
     state = random_state(one)
     assert np.array_equal(one.residual(*state, t=0.8), two.residual(*state))
     assert np.array_equal(one.tangent(*state, t=0.8), two.tangent(*state))
@@ -235,7 +235,7 @@ def test_tangent_for_every_time_stepper(scheme, dt):
     # dv/dq and da/dq of the balance state of one step
     am, af, beta, gamma, _ = scheme.coefficients
     alpha, beta = gamma / (beta * dt), (1.0 - am) / ((1.0 - af) * beta * dt**2)
-    system = ag.System(tree())
+    system = ag.Model(tree())
     state = random_state(system)
     given = scaled(system, system.tangent(*state, alpha=alpha, beta=beta))
     expected = scaled(system, differences(system, *state, alpha, beta, 0.0))
@@ -243,7 +243,7 @@ def test_tangent_for_every_time_stepper(scheme, dt):
 
 
 def test_tangent_is_affine_in_alpha_and_beta():
-    system = ag.System(tree())
+    system = ag.Model(tree())
     state = random_state(system)
     K, C, M = system.matrices(*state)
     expected = scaled(system, K + 70.0 * C + 3000.0 * M)
@@ -262,7 +262,7 @@ def test_stiffness_is_symmetric_under_conservative_loads():
     robot.load(ag.TipWrench(twig, force=(3.0, -2.0, 4.0)))
     robot.load(ag.Wrench(arm.section(0.2), force=(1.0, 2.0, 4.0)))
     robot.load(ag.DistributedWrench(arm, force=lambda X: (1.0, X, 2.0)))
-    system = ag.System(robot)
+    system = ag.Model(robot)
     q, _, _ = random_state(system)
     assert asymmetry(system, system.tangent(q)) < 1e-12
 
@@ -270,7 +270,7 @@ def test_stiffness_is_symmetric_under_conservative_loads():
 def test_stiffness_is_not_symmetric_under_a_follower_force():
     robot, arm = one_rod()
     robot.load(ag.TipWrench(arm, force=(0.0, 1.0, 0.0), follower=True))
-    system = ag.System(robot)
+    system = ag.Model(robot)
     q, _, _ = random_state(system)
     assert asymmetry(system, system.tangent(q)) > 1e-3
 
@@ -278,14 +278,14 @@ def test_stiffness_is_not_symmetric_under_a_follower_force():
 def test_stiffness_is_not_symmetric_under_a_dead_moment():
     robot, arm = one_rod()
     robot.load(ag.TipWrench(arm, moment=(0.0, 1.0, 0.0)))
-    system = ag.System(robot)
+    system = ag.Model(robot)
     q, _, _ = random_state(system)
     assert asymmetry(system, system.tangent(q)) > 1e-3
 
 
 @pytest.mark.parametrize("build", [lambda: one_rod(ag.reissner(4), intervals=8)[0], tree], ids=["rod", "tree"])
 def test_mass_matrix_is_symmetric_positive_definite(build):
-    system = ag.System(build())
+    system = ag.Model(build())
     mass = system.matrices(*random_state(system))[2]
     assert asymmetry(system, mass) < 1e-12
     # kinetic energy of any motion is positive: compare with the diagonal, which it cannot exceed by far
@@ -294,7 +294,7 @@ def test_mass_matrix_is_symmetric_positive_definite(build):
 
 
 def test_damping_at_rest_is_proportional_to_stiffness():
-    system = ag.System(one_rod()[0])
+    system = ag.Model(one_rod()[0])
     q, _, _ = random_state(system)
     damping = system.matrices(q)[1]
     expected = 0.03 * system.elastic_stiffness()
@@ -302,14 +302,14 @@ def test_damping_at_rest_is_proportional_to_stiffness():
 
 
 def test_tangent_does_not_remember_earlier_states():
-    system, other = ag.System(tree()), ag.System(tree())
+    system, other = ag.Model(tree()), ag.Model(tree())
     one, two = random_state(system, 1), random_state(system, 2)
     other.tangent(*two, alpha=4.0, beta=9.0)
     assert np.array_equal(other.tangent(*one, alpha=1.0, beta=2.0), system.tangent(*one, alpha=1.0, beta=2.0))
 
 
 def test_matrices_of_two_robots_do_not_mix():
-    one, two = ag.System(tree()), ag.System(one_rod()[0])
+    one, two = ag.Model(tree()), ag.Model(one_rod()[0])
     state = random_state(one)
     before = one.tangent(*state)
     two.tangent(*random_state(two))

@@ -128,7 +128,7 @@ def test_rods_that_leave_it_open_get_enough_intervals(obstacle, intervals):
     robot = ag.Robot("arm")
     arm = robot.add(ag.Rod(0.4, ag.Circle(0.01), RUBBER, ag.Strains(bend_y=3)), at=robot.ground)
     robot.load(ag.Contact(arm, obstacle, 1e3))
-    grid = ag.System(robot).model.parts[0].grid
+    grid = ag.Model(robot).layout.parts[0].grid
     assert len(grid.X) - 1 == intervals
     if intervals < 96 and not isinstance(obstacle, ag.HalfSpace):
         assert np.diff(grid.X).max() <= 0.5 * (0.03 + 0.01)

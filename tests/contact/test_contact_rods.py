@@ -171,7 +171,7 @@ def test_loss_is_the_power_of_damping_and_friction():
 def _stored(run, contact):
     """Energy in the contact, by integrating the law."""
     d = run.depth(contact)
-    grid = run.system.model.parts[0].grid
+    grid = run.system.layout.parts[0].grid
     weights = grid.weights[grid.weights > 0]
     x, w = np.polynomial.legendre.leggauss(24)
     total = np.zeros(d.shape)
@@ -197,7 +197,7 @@ def test_flat_robots_feel_what_they_would_in_space(obstacle):
         arm = robot.add(rod, at=hub.frame, name="arm")
         robot.load(ag.Contact(arm, obstacle, 1e4, damping=1.0, friction=0.5, slip=0.01, smooth=2e-3))
         robot.load(ag.Contact(arm.section(0.25), obstacle, 1e2, radius=0.03, friction=0.2))
-        system = ag.System(robot)
+        system = ag.Model(robot)
         assert bool(system.tree.flat[0]) == (not extra)
         labels = robot.coordinates()
         inside = [labels.index(x) for x in ("hub.angle", *(f"arm.bend_z[{k}]" for k in range(3)), "arm.stretch[0]")]

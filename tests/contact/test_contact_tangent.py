@@ -40,7 +40,7 @@ def ball_on(obstacle, **options):
 
 def state(robot, q, v):
     """A result that holds one state."""
-    system = ag.System(robot)
+    system = ag.Model(robot)
     return ag.Trajectory(robot, system, None, np.zeros(1), np.atleast_2d(q), np.atleast_2d(v))
 
 
@@ -95,7 +95,7 @@ def differences(system, q, v, a, alpha, beta, h=2e-6):
 def test_tangent_of_a_spinning_ball(kind, depth, leaving, friction):
     obstacle, n = obstacles(depth)[kind]
     robot, _, _ = ball_on(obstacle, friction=friction)
-    system = ag.System(robot)
+    system = ag.Model(robot)
     q = np.concatenate([PLACE, [0.4, -0.3, 0.6]])
     v = np.concatenate([np.array([0.3, 0.2, -0.4]) + (0.7 if leaving else -0.7) * n, [5.0, -3.0, 8.0]])
     a = np.array([0.3, 0.1, -0.5, 2.0, -1.0, 0.5])
@@ -113,7 +113,7 @@ def test_tangent_of_a_rod(kind, friction):
     rod = ag.Rod(0.4, ag.Circle(0.01), RUBBER, ag.reissner(2), intervals=8)
     arm = robot.add(rod, at=post.frame, name="arm")
     rng = np.random.default_rng(3)
-    system = ag.System(robot)
+    system = ag.Model(robot)
     q, v = 2.0 * rng.normal(size=system.size), rng.normal(size=system.size)
     q[7:] *= 0.02
     a = rng.normal(size=system.size)
@@ -128,7 +128,7 @@ def test_tangent_of_a_rod(kind, friction):
         "tube": ag.Pillar(where + (0.2 - gap) * ACROSS, AXIS, 0.2, inside=True),
     }[kind]
     contact = robot.load(ag.Contact(arm, obstacle, 1e4, damping=2.0, friction=friction, smooth=0.02, slip=0.05))
-    system = ag.System(robot)
+    system = ag.Model(robot)
     assert np.sum(state(robot, q, v).depth(contact) > 0.0) >= 2
     for alpha, beta in ((0.0, 0.0), (30.0, 500.0)):
         exact = system.tangent(q, v, a, alpha=alpha, beta=beta)
@@ -141,7 +141,7 @@ def test_stiffness_without_friction_is_symmetric():
     """Contact comes from an energy: its stiffness is symmetric, round obstacles and moment arms included."""
     for obstacle, n in obstacles(5e-3).values():
         robot, _, _ = ball_on(obstacle, friction=0.0)
-        K = ag.System(robot).tangent(np.concatenate([PLACE, np.zeros(3)]))
+        K = ag.Model(robot).tangent(np.concatenate([PLACE, np.zeros(3)]))
         np.testing.assert_allclose(K, K.T, atol=1e-12 * STIFF)
         assert n @ K[:3, :3] @ n == pytest.approx(STIFF)
 

@@ -53,7 +53,7 @@ def test_breakpoints_of_a_routing_become_nodes():
     robot, arm = make()
     routing = ag.FunctionRouting(function=lambda x: (abs(x - 0.123), 0.0), breakpoints=(0.123,))
     robot.actuate("p", ag.Tendon(arm, routing, span=(0.0, 0.317)))
-    nodes = ag.System(robot).model.parts[0].grid.X
+    nodes = ag.Model(robot).layout.parts[0].grid.X
     for place in (0.123, 0.317):
         assert np.min(np.abs(nodes - place)) < 1e-12
 
@@ -90,7 +90,7 @@ def test_absent_inputs_are_zero():
     robot, arm = make()
     robot.actuate("p", ag.Tendon(arm, ag.parallel(y=0.01)))
     robot.actuate("c", ag.Chamber(arm, ag.parallel(y=0.01)))
-    system = ag.System(robot)
+    system = ag.Model(robot)
     q = np.ones(system.size)
     np.testing.assert_array_equal(system.residual(q), system.residual(q, inputs={"p": 0.0, "c": 0.0}))
     np.testing.assert_array_equal(

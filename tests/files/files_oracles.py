@@ -11,7 +11,7 @@ def agree(a, b, times=TIMES, rtol=1e-15):
     """Two robots have the same coordinates, the same compiled tree, and at many times the same balance of forces."""
     assert a.coordinates() == b.coordinates()
     assert a.name == b.name and list(a.actuators) == list(b.actuators)
-    one, two = ag.System(a), ag.System(b)
+    one, two = ag.Model(a), ag.Model(b)
     for name, left, right in zip(one.tree._fields, one.tree, two.tree, strict=True):
         size = np.max(np.abs(left), initial=0.0)
         np.testing.assert_allclose(left, right, rtol=rtol, atol=rtol * size, err_msg=name)

@@ -120,7 +120,7 @@ def test_gradient_with_respect_to_every_design_parameter(name):
 @pytest.mark.parametrize("name", ["arm", "floating"])
 def test_gradient_with_respect_to_the_start(name):
     robot, tip = ROBOTS[name][0]()
-    system, cost, inputs = ag.System(robot), cost_at(tip), pulls(robot)
+    system, cost, inputs = ag.Model(robot), cost_at(tip), pulls(robot)
     n, rng = system.size, np.random.default_rng(1)
     method = ag.GeneralisedAlpha(0.8)
     q, v = 0.2 * rng.standard_normal(n), 0.5 * rng.standard_normal(n)

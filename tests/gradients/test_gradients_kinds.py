@@ -72,7 +72,7 @@ def test_inputs(name):
 @pytest.mark.parametrize("name", ["arm", "swimmer"])
 def test_start(name):
     robot, tip = ROBOTS[name][0](ROBOTS[name][1])
-    (q, v), cost, system, rng = shape(robot), cost_at(tip), ag.System(robot), np.random.default_rng(1)
+    (q, v), cost, system, rng = shape(robot), cost_at(tip), ag.Model(robot), np.random.default_rng(1)
     given = ag.gradient(motion(robot, (q, v)), cost, method=METHOD)
     for _ in range(2):
         way = rng.standard_normal(len(q))

@@ -48,7 +48,7 @@ class PlainRobot:
     """Node poses, energies and equations of motion of a compiled robot, without its kernels."""
 
     def __init__(self, system):
-        self.robot, self.layouts, self.size = system.robot, system.model.rods, system.size
+        self.robot, self.layouts, self.size = system.robot, system.layout.rods, system.size
         self.rods = []
         for layout in self.layouts:
             X, rod = layout.grid.X, layout.part.rod

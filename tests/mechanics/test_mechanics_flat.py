@@ -90,7 +90,7 @@ def states(system, seed=2):
 
 @pytest.mark.parametrize("make", ROBOTS)
 def test_the_flat_recursion_is_the_spatial_one(make):
-    system, other = ag.System(make()), ag.System(make())
+    system, other = ag.Model(make()), ag.Model(make())
     assert system.tree.flat[0] == 1
     other.tree = other.spatial
     given = {"inputs": {"left": 5.0}} if "left" in system.robot.actuators else {}
@@ -114,7 +114,7 @@ def test_results_see_what_acts_out_of_the_plane(make):
     robots = make(), make()
     light = ag.RigidBody(1e-9, inertia=(1e-12, 1e-12, 1e-12))
     robots[1].add(light, at=robots[1].ground, joint=ag.Helical(Z, pitch=0.1, stiffness=1.0, damping=1.0))
-    assert [ag.System(robot).tree.flat[0] for robot in robots] == [1, 0]
+    assert [ag.Model(robot).tree.flat[0] for robot in robots] == [1, 0]
     flat, spatial = (ag.simulate(robot, duration=0.05, dt=0.01, tolerance=1e-12) for robot in robots)
     n = flat.q.shape[1]
     np.testing.assert_allclose(flat.q, spatial.q[:, :n], rtol=0, atol=1e-10 * np.max(np.abs(flat.q)))
@@ -142,4 +142,4 @@ SPATIAL = {
 def test_other_robots_are_spatial(add):
     robot = ag.Robot("spatial")
     add(robot)
-    assert ag.System(robot).tree.flat[0] == 0
+    assert ag.Model(robot).tree.flat[0] == 0

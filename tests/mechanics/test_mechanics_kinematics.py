@@ -38,7 +38,7 @@ def random_state(system, seed):
 
 def states(robot, q, v=None, a=None):
     """A trajectory made of given states (nt, n)."""
-    system = ag.System(robot)
+    system = ag.Model(robot)
     q = np.atleast_2d(q)
     v, a = (np.zeros_like(q) if x is None else np.atleast_2d(x) for x in (v, a))
     return Trajectory(robot, system, Status(True, "given"), np.arange(len(q)) * 1.0, q, v, a)
@@ -59,18 +59,18 @@ def integrate_pose(part, q, X):
 
 def test_node_poses_are_products_of_matrix_exponentials():
     robot = tree()
-    system = ag.System(robot)
+    system = ag.Model(robot)
     q, _, _ = random_state(system, 1)
     run = states(robot, q)
     for part, (poses, _) in zip(robot.parts, PlainRobot(system).motion(q, 0 * q), strict=True):
-        X = system.model.rods[part.index].grid.X
+        X = system.layout.rods[part.index].grid.X
         given = np.array([run.pose(part.section(float(x)))[0] for x in X])
         assert np.max(np.abs(given - poses)) < 1e-13
 
 
 def test_node_rotations_stay_orthogonal_over_many_intervals():
     robot = tree(intervals=100)
-    q, _, _ = random_state(ag.System(robot), 2)
+    q, _, _ = random_state(ag.Model(robot), 2)
     rotation = states(robot, q).pose(robot.parts[1].tip)[0, :3, :3]
     assert np.max(np.abs(rotation.T @ rotation - np.eye(3))) < 1e-13
 
@@ -79,12 +79,12 @@ def test_node_rotations_stay_orthogonal_over_many_intervals():
 def test_pose_anywhere_solves_the_rod_equation(X):
     robot = tree(intervals=160)
     trunk = robot.parts[0]
-    q, _, _ = random_state(ag.System(robot), 3)
+    q, _, _ = random_state(ag.Model(robot), 3)
     assert np.max(np.abs(states(robot, q).pose(trunk.section(X))[0] - integrate_pose(trunk, q[: trunk.size], X))) < 1e-9
 
 
 def test_pose_error_falls_with_the_fourth_power_of_the_interval():
-    q, _, _ = random_state(ag.System(tree()), 4)
+    q, _, _ = random_state(ag.Model(tree()), 4)
     truth, numbers, errors = None, np.array([12, 16, 24, 32, 48]), []
     for intervals in numbers:
         robot = tree(int(intervals))
@@ -131,7 +131,7 @@ def test_twist_is_the_rate_of_the_pose(place):
     trunk, branch = robot.parts
     places = {"trunk.tip": trunk.tip, "trunk[0.2]": trunk.section(0.2)}
     frame = (places | {"branch.root": branch.root, "branch.tip": branch.tip})[place]
-    q, v, a = random_state(ag.System(robot), 5)
+    q, v, a = random_state(ag.Model(robot), 5)
     poses = along_motion(robot, frame, q, v, a, 2e-3)
     rate = np.linalg.solve(poses[3], np.tensordot(FIRST, poses, 1) / 2e-3)
     expected = np.concatenate([vee(rate[:3, :3]), rate[:3, 3]])
@@ -142,7 +142,7 @@ def test_twist_is_the_rate_of_the_pose(place):
 def test_acceleration_is_the_second_rate_of_the_pose(branch):
     robot = tree()
     frame = robot.parts[1].tip if branch else robot.parts[0].section(0.2)
-    q, v, a = random_state(ag.System(robot), 6)
+    q, v, a = random_state(ag.Model(robot), 6)
     poses = along_motion(robot, frame, q, v, a, 4e-3)
     second = np.tensordot(SECOND, poses, 1) / 4e-3**2
     # R'' R^T = [al] + [w]^2, whose antisymmetric part is [al]
@@ -157,10 +157,10 @@ def test_jacobian_is_the_derivative_of_the_pose(place):
     trunk, branch = robot.parts
     places = {"trunk.root": trunk.root, "trunk[0.2]": trunk.section(0.2), "trunk.tip": trunk.tip}
     frame = (places | {"branch.root": branch.root, "branch.tip": branch.tip})[place]
-    q, _, _ = random_state(ag.System(robot), 7)
+    q, _, _ = random_state(ag.Model(robot), 7)
     zero = np.zeros_like(q)
     expected = np.zeros((6, len(q)))
-    scale = ag.System(robot).tree.scale
+    scale = ag.Model(robot).tree.scale
     for j in range(len(q)):
         direction = zero.copy()
         direction[j] = 1.0 / scale[j]
@@ -173,7 +173,7 @@ def test_jacobian_is_the_derivative_of_the_pose(place):
 
 def test_jacobian_times_rates_is_the_twist():
     robot = tree()
-    q, v, a = random_state(ag.System(robot), 8)
+    q, v, a = random_state(ag.Model(robot), 8)
     run = states(robot, q, v, a)
     for part in robot.parts:
         for frame in (part.tip, part.section(0.17)):
@@ -182,7 +182,7 @@ def test_jacobian_times_rates_is_the_twist():
 
 def test_the_motion_of_a_frame_does_not_depend_on_what_else_is_observed():
     robot = tree()
-    q, v, a = random_state(ag.System(robot), 10)
+    q, v, a = random_state(ag.Model(robot), 10)
     run = states(robot, q, v, a)
     for part in robot.parts:
         line = run.centerline(part, 7)[0]
@@ -192,7 +192,7 @@ def test_the_motion_of_a_frame_does_not_depend_on_what_else_is_observed():
 
 def test_a_frame_of_the_ground_does_not_move():
     robot = tree()
-    q, v, a = random_state(ag.System(robot), 9)
+    q, v, a = random_state(ag.Model(robot), 9)
     run = states(robot, q, v, a)
     assert np.array_equal(run.pose(robot.ground)[0], np.eye(4))
     assert not run.twist(robot.ground).any() and not run.jacobian(robot.ground).any()

@@ -90,7 +90,7 @@ def branching():
     ids=["straight", "helical", "curved", "tapered", "offset", "pieces", "loaded", "branching"],
 )  # fmt: skip
 def test_residual_is_lagranges_equations(build):
-    system = ag.System(build())
+    system = ag.Model(build())
     q, v, a = random_state(system, 11)
     expected = PlainRobot(system).lagrange(q, v, a, t=0.7) / system.tree.scale
     given = system.residual(q, v, a, t=0.7) / system.tree.scale
@@ -100,7 +100,7 @@ def test_residual_is_lagranges_equations(build):
 
 @pytest.mark.parametrize("name", ag.STRAIN_NAMES)
 def test_residual_of_each_strain_alone(name):
-    system = ag.System(one_rod(ag.Strains(**{name: 5}), rest=ag.Helix(0.12, 0.3))[0])
+    system = ag.Model(one_rod(ag.Strains(**{name: 5}), rest=ag.Helix(0.12, 0.3))[0])
     q, v, a = random_state(system, 12)
     expected = PlainRobot(system).lagrange(q, v, a)
     assert system.residual(q, v, a) == pytest.approx(expected, rel=1e-9, abs=1e-9 * np.max(np.abs(expected)))
@@ -108,14 +108,14 @@ def test_residual_of_each_strain_alone(name):
 
 def test_residual_at_rest_of_a_straight_rod_is_the_gravity_load_alone():
     # zero angle everywhere: the series of the local map at s = 0
-    system = ag.System(one_rod()[0])
+    system = ag.Model(one_rod()[0])
     zero = np.zeros(system.size)
     expected = PlainRobot(system).lagrange(zero, zero, zero)
     assert np.max(np.abs(system.residual(zero) - expected)) < 1e-12 * np.max(np.abs(expected))
 
 
 def test_residual_with_an_interval_that_turns_by_three_radians():
-    system = ag.System(one_rod(ag.Strains(twist=1, bend_y=1, bend_z=1, stretch=1), intervals=1)[0])
+    system = ag.Model(one_rod(ag.Strains(twist=1, bend_y=1, bend_z=1, stretch=1), intervals=1)[0])
     q = np.array([1.0, 4.0, 2.5, 0.1])
     assert 2.7 < np.linalg.norm(q[:3]) * 0.6 < 3.0
     v, a = np.array([3.0, -2.0, 4.0, 0.5]), np.array([5.0, 9.0, -4.0, 2.0])
@@ -124,7 +124,7 @@ def test_residual_with_an_interval_that_turns_by_three_radians():
 
 
 def test_mass_matrix_is_the_hessian_of_the_kinetic_energy():
-    system = ag.System(branching())
+    system = ag.Model(branching())
     plain = PlainRobot(system)
     q, v, a = random_state(system, 13)
     n = system.size
@@ -135,6 +135,6 @@ def test_mass_matrix_is_the_hessian_of_the_kinetic_energy():
 
 
 def test_elastic_stiffness_is_the_quadrature_of_hookes_law():
-    system = ag.System(tapered())
+    system = ag.Model(tapered())
     expected = PlainRobot(system).stiffness
     assert system.elastic_stiffness() == pytest.approx(expected, rel=1e-12, abs=1e-13 * np.max(expected))

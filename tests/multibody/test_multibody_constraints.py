@@ -61,7 +61,7 @@ def differences(f, x, weight, step):
 
 def check(robot, inputs=None, dt=0.02, seed=1, slack=False):
     """Every block of the bordered tangent; returns its blocks (K, C, M) with the constraints below and beside."""
-    system = ag.System(robot)
+    system = ag.Model(robot)
     n, m = system.size, system.rows
     rng = np.random.default_rng(seed)
     scale = system.tree.scale
@@ -113,7 +113,7 @@ def test_closures(name, ends):
     }[ends]
     joint, free = CLOSING[name]
     bench.robot.close(a, b, joint=joint(), pose=bench.pose)
-    assert ag.System(bench.robot).rows == 6 - free
+    assert ag.Model(bench.robot).rows == 6 - free
     K, _, _, columns = check(bench.robot)
     n = bench.robot.size
     np.testing.assert_allclose(columns[:n], -K[n:].T, atol=1e-12)  # forces of constraints are workless

@@ -334,7 +334,7 @@ def test_a_tendon_too_short_to_start_with():
 def test_multipliers_one_per_constraint():
     bench = Bench()
     bench.close(bench.ground.offset_by((0.3, 0.0, 0.0)), bench.box.frame, joint=ag.Planar(Y))
-    system = ag.System(bench.robot)
+    system = ag.Model(bench.robot)
     q = np.zeros(system.size)
     for ask in (system.residual, system.tangent, system.matrices):
         for given in (1.0, [1.0], np.ones(4)):

@@ -19,7 +19,7 @@ def turned(system, q, e):
 
 
 def tangent_error(robot, seed, alpha=2.0, beta=5.0):
-    system = ag.System(robot)
+    system = ag.Model(robot)
     scale = system.tree.scale
     q, v, a = np.random.default_rng(seed).normal(size=(3, system.size)) * [[0.6], [1.5], [2.0]] / scale
     exact = system.tangent(q, v, a, alpha=alpha, beta=beta)

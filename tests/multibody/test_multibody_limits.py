@@ -376,7 +376,7 @@ def test_serial_arm_against_pinocchio():
         model.appendBodyToJoint(parent, pin.Inertia(mass, com, inertia), pin.SE3.Identity())
         own = ag.Prismatic(axis) if slides else ag.Revolute(axis)
         at = robot.add(ag.RigidBody(mass, inertia, com), at=at, pose=place.homogeneous, joint=own).frame
-    system, data = ag.System(robot), model.createData()
+    system, data = ag.Model(robot), model.createData()
     for _ in range(5):
         q, v, a = rng.normal(size=(3, 6))
         exact = pin.rnea(model, data, q, v, a)

@@ -91,7 +91,7 @@ def compass(**options):
 
 def test_magnet_feels_the_sine_of_its_angle():
     robot, _, _ = compass(field=(0.0, 0.5, 0.0))
-    system = ag.System(robot)
+    system = ag.Model(robot)
     for angle in (-2.0, 0.0, 0.7, 1.5, 3.0):  # the moment turns it towards +y
         assert system.residual([angle])[0] == pytest.approx(-0.3 * 0.5 * np.cos(angle), abs=1e-14)
         assert system.tangent([angle])[0, 0] == pytest.approx(0.3 * 0.5 * np.sin(angle), abs=1e-14)
@@ -237,7 +237,7 @@ def elbow_length(q, a=0.2, b=0.15):
 def test_tendon_across_a_hinge_has_the_moment_arm_of_the_textbook():
     """Torque = tension x distance of the line from the hinge; length by Pythagoras."""
     robot, _ = elbow()
-    system = ag.System(robot)
+    system = ag.Model(robot)
     for q in (-1.0, 0.2, 1.0, 2.5):
         one, two = np.array([-0.2, 0.02]), 0.15 * np.array([np.cos(q), np.sin(q)])
         arm = (one[0] * two[1] - one[1] * two[0]) / np.linalg.norm(two - one)  # signed

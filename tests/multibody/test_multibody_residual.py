@@ -16,7 +16,7 @@ def test_planar_double_pendulum():
     robot = ag.Robot("pendulum")
     a = robot.add(ag.RigidBody.point_mass(m1, com=(l1, 0, 0)), at=robot.ground, joint=ag.Revolute((0, 1, 0)))
     robot.add(ag.RigidBody.point_mass(m2, com=(l2, 0, 0)), at=a.at((l1, 0, 0)), joint=ag.Revolute((0, 1, 0)))
-    system = ag.System(robot)
+    system = ag.Model(robot)
     for q, v in np.random.default_rng(1).normal(size=(20, 2, 2)) * 3.0:
         exact = double_pendulum(m1, m2, l1, l2, 9.81, q, v)
         np.testing.assert_allclose(system.residual(q, v, exact), 0.0, atol=1e-11)
@@ -44,7 +44,7 @@ def serial_arm(rng, slides):
 def test_serial_arm_against_newton_and_euler(slides):
     rng = np.random.default_rng(2)
     robot, links, gravity = serial_arm(rng, slides)
-    system = ag.System(robot)
+    system = ag.Model(robot)
     for q, v, a in rng.normal(size=(10, 3, 4)):
         expected = newton_euler(links, gravity, q, v, a)
         np.testing.assert_allclose(system.residual(q, v, a), expected, rtol=0, atol=1e-11 * np.abs(expected).max())
@@ -69,15 +69,15 @@ def test_chains_of_axes_are_joints_of_several_coordinates():
         for k, axis in enumerate(single):
             at = many.add(body if k == len(single) - 1 else light, at=at, joint=axis).frame
         q, v, a = rng.normal(size=(3, one.size))
-        np.testing.assert_allclose(ag.System(one).residual(q, v, a), ag.System(many).residual(q, v, a), atol=1e-12)
+        np.testing.assert_allclose(ag.Model(one).residual(q, v, a), ag.Model(many).residual(q, v, a), atol=1e-12)
     # A screw of pitch p is a cylindrical joint with slide = p turn / (2 pi): virtual work adds the two rows.
     screw, shaft = ag.Robot("screw"), ag.Robot("shaft")
     screw.add(body, at=screw.ground, joint=ag.Helical((1, 2, 3), pitch=0.4))
     shaft.add(body, at=shaft.ground, joint=ag.Cylindrical((1, 2, 3)))
     tie = np.array([0.4 / (2.0 * np.pi), 1.0])
     q, v, a = rng.normal(size=3)
-    expected = tie @ ag.System(shaft).residual(tie * q, tie * v, tie * a)
-    assert ag.System(screw).residual([q], [v], [a])[0] == pytest.approx(expected, abs=1e-12)
+    expected = tie @ ag.Model(shaft).residual(tie * q, tie * v, tie * a)
+    assert ag.Model(screw).residual([q], [v], [a])[0] == pytest.approx(expected, abs=1e-12)
 
 
 def test_springs_dampers_and_efforts_add_to_the_residual():
@@ -85,7 +85,7 @@ def test_springs_dampers_and_efforts_add_to_the_residual():
         robot = ag.Robot("body")
         body = ag.RigidBody.box((0.1, 0.2, 0.3), mass=1.0, com=(0.1, 0.0, 0.2))
         robot.add(body, at=robot.ground, joint=ag.Planar((1, 1, 0), **options))
-        return ag.System(robot)
+        return ag.Model(robot)
 
     q, v, a = np.random.default_rng(4).normal(size=(3, 3))
     k, rest, d = np.array([3.0, 4.0, 5.0]), np.array([0.1, -0.2, 0.3]), np.array([0.5, 0.6, 0.7])
@@ -151,7 +151,7 @@ def test_hinged_rod_with_a_hinged_body():
         arm = robot.add(rod, at=robot.ground, joint=ag.Revolute(Z))
         body = ag.RigidBody(mass, inertia=(inertia, inertia, inertia), com=(*com, 0.0))
         robot.add(body, at=arm.tip, joint=ag.Revolute(Z))
-        system = ag.System(robot)
+        system = ag.Model(robot)
         expected = planar_rod(*states, modes, (mass, inertia, com), gravity)
         errors.append(np.abs(system.residual(*states) - expected).max() / np.abs(expected).max())
     assert errors[1] < 1e-5
@@ -159,7 +159,7 @@ def test_hinged_rod_with_a_hinged_body():
 
 
 def frequencies(robot):
-    stiffness, _, mass = ag.System(robot).matrices(np.zeros(robot.size))
+    stiffness, _, mass = ag.Model(robot).matrices(np.zeros(robot.size))
     return np.sqrt(eigh(stiffness, mass, eigvals_only=True))
 
 
@@ -208,8 +208,8 @@ def cut(pieces):
 def test_rod_cut_in_two_moves_the_same():
     (one, end1, order), (two, end2, _) = cut(1), cut(2)
     q, v, a = np.random.default_rng(6).normal(size=(3, 8))
-    whole = ag.System(one).residual(*(put(x, order) for x in (q, v, a)))[order]
-    np.testing.assert_allclose(whole, ag.System(two).residual(q, v, a), atol=1e-12 * np.abs(whole).max())
+    whole = ag.Model(one).residual(*(put(x, order) for x in (q, v, a)))[order]
+    np.testing.assert_allclose(whole, ag.Model(two).residual(q, v, a), atol=1e-12 * np.abs(whole).max())
     runs = [ag.simulate(robot, duration=0.3, dt=0.005) for robot in (one, two)]
     np.testing.assert_allclose(runs[0].q[:, order], runs[1].q, atol=1e-7)
     np.testing.assert_allclose(runs[0].position(end1.tip), runs[1].position(end2.tip), atol=1e-8)
@@ -232,7 +232,7 @@ def test_a_body_in_pieces_is_one_body():
         first = robot.add(ag.RigidBody.box(widths, density=500.0, com=com), at=robot.ground, joint=joint)
         if halves == 2:
             robot.add(ag.RigidBody.box(widths, density=500.0, com=com), at=first.at((0.05, 0.0, 0.0)))
-        return ag.System(robot)
+        return ag.Model(robot)
 
     state = np.random.default_rng(7).normal(size=(3, 2))
     np.testing.assert_allclose(robot(1).residual(*state), robot(2).residual(*state), atol=1e-13)

@@ -44,7 +44,7 @@ def test_a_universal_closure_is_mounted_from_afar():
     q = np.zeros(robot.size)
     q[robot.coordinates().index("a.bend_z[0]")] = 2.0
     q[robot.coordinates().index("b.bend_y[0]")] = 1.0
-    system = ag.System(robot)
+    system = ag.Model(robot)
     assert np.abs(system.constraints(q)[0]).max() > 0.1
     start = ag.simulate(robot, duration=1e-3, dt=1e-3, start=q).q[0]
     assert np.abs(system.constraints(start)[0]).max() < 1e-9

@@ -40,7 +40,7 @@ def differences(system, q, v, a, alpha, beta, **options):
 
 def check(robot, seed=1, **options):
     """K, C and M, each alone, at a moving state."""
-    system = ag.System(robot)
+    system = ag.Model(robot)
     q, v, a = np.random.default_rng(seed).normal(size=(3, system.size)) / system.tree.scale
     q, v, a = 0.3 * q, 2.0 * v, 10.0 * a
     given = system.matrices(q, v, a, **options)
@@ -126,7 +126,7 @@ def test_tangent_after_many_turns():
     robot = ag.Robot("turned", gravity=GRAVITY)
     body = robot.add(ag.RigidBody.box((0.1, 0.2, 0.3), mass=1.0), at=robot.ground, joint=full("helical"))
     robot.add(ag.RigidBody.point_mass(1.0, com=(0.3, 0.1, 0.0)), at=body.at((0.1, 0, 0)), joint=full("universal"))
-    system = ag.System(robot)
+    system = ag.Model(robot)
     q, v = np.array([40.3, -25.0, 11.0]), np.array([1.0, 2.0, 3.0])
     away = 2.0 * np.pi * np.array([0, 3, -2])  # the first one also advances
     spring = system.elastic_stiffness() @ away
@@ -202,7 +202,7 @@ def test_tendons_through_a_robot_with_joints():
 def test_stiffness_of_tendons_is_symmetric_and_linear_in_the_tension():
     robot, a = arm(ag.reissner(2))
     robot.actuate("p", ag.Tendon(a, ag.helical(0.02, 0.3)))
-    system = ag.System(robot)
+    system = ag.Model(robot)
     q = 0.3 * np.random.default_rng(1).normal(size=system.size) / system.tree.scale
     slack, one, two = (system.tangent(q, inputs={"p": u}) for u in (0.0, 1.0, 2.0))
     np.testing.assert_allclose(two - slack, 2.0 * (one - slack), atol=1e-12 * np.abs(slack).max())

@@ -165,7 +165,7 @@ def test_length_is_that_of_the_line_in_space():
 
 def test_length_of_a_straight_rod():
     robot, _, _ = two_rods()
-    system = ag.System(robot)
+    system = ag.Model(robot)
     eq = ag.Equilibrium(robot, system, None, np.zeros(1), *np.zeros((3, 1, system.size)))
     assert eq.length("parallel") == pytest.approx(0.9, rel=1e-14)
     assert eq.length("middle") == pytest.approx(0.19, rel=1e-14)
@@ -177,12 +177,12 @@ def test_length_of_a_straight_rod():
 def states(robot, q):
     """Results at given coordinates (nt, n)."""
     q = np.atleast_2d(q)
-    return ag.Trajectory(robot, ag.System(robot), None, np.arange(len(q)) * 1.0, q, 0 * q, 0 * q)
+    return ag.Trajectory(robot, ag.Model(robot), None, np.arange(len(q)) * 1.0, q, 0 * q, 0 * q)
 
 
 def test_actuation_is_minus_the_slope_of_the_length():
     robot, _, _ = two_rods(ag.reissner(2), 8)
-    system = ag.System(robot)
+    system = ag.Model(robot)
     q = 0.2 * np.random.default_rng(1).normal(size=system.size) / system.tree.scale
     given = states(robot, q).actuation()[0]
     steps = 1e-3 * np.diag(1.0 / system.tree.scale)
@@ -197,7 +197,7 @@ def test_actuation_is_minus_the_slope_of_the_length():
 def test_actuation_is_the_residual_per_input():
     """-dR/du; the residual takes two points an interval, the matrix many more."""
     robot, _, _ = two_rods(intervals=48)
-    system = ag.System(robot)
+    system = ag.Model(robot)
     q = 0.2 * np.random.default_rng(2).normal(size=system.size) / system.tree.scale
     given = states(robot, q).actuation()[0]
     for k, name in enumerate(robot.actuators):

@@ -49,7 +49,7 @@ def base_maps(R, v_base, a_base):
 
 def random_state(robot, seed, sizes=(0.6, 1.5, 2.0)):
     """Coordinates, rates and accelerations (n,) of moderate angles and displacements."""
-    system = ag.System(robot)
+    system = ag.Model(robot)
     return np.random.default_rng(seed).normal(size=(3, system.size)) * np.array(sizes)[:, None] / system.tree.scale
 
 

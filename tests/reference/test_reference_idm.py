@@ -44,7 +44,7 @@ def test_core_converges_to_the_matrices_of_000(name, hand, floats):
 
     errors = []
     for intervals in (32, 64, 128):
-        system = ag.System(make(replace(described, intervals=intervals), hand))
+        system = ag.Model(make(replace(described, intervals=intervals), hand))
         scale, K = system.tree.scale, system.elastic_stiffness()
         found = system.residual(q, v, a) - K @ (q + MATERIAL.damping * v), system.residual(q) - K @ q
         off = [

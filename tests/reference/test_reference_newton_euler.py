@@ -140,7 +140,7 @@ def test_residual_and_tangents_of_a_tree_converge_to_004():
     K_e = np.zeros((n, n))
     errors = []
     for intervals in (32, 64, 128):
-        system = ag.System(core_tree(intervals))
+        system = ag.Model(core_tree(intervals))
         scale = system.tree.scale
         K_e = system.elastic_stiffness()
         elastic = K_e @ (q + MATERIAL.damping * v)  # exact in both: it would hide the rest
@@ -174,7 +174,7 @@ def test_tangent_of_a_free_rod_converges_to_004():
     want[:3, 3:6] -= g0[:3, :3] @ lie.hat3(R[3:6])
     errors = []
     for intervals in (32, 64, 128):
-        system = ag.System(free(replace(CURVED, intervals=intervals), HAND))
+        system = ag.Model(free(replace(CURVED, intervals=intervals), HAND))
         found = system.tangent(q, v, a, alpha=scheme.a, beta=scheme.b)
         K = (1.0 + scheme.a * MATERIAL.damping) * system.elastic_stiffness()
         size = np.outer(system.tree.scale, system.tree.scale)

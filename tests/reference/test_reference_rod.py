@@ -34,7 +34,7 @@ def test_stiffness_of_a_tapered_rod_is_that_of_the_core():
     robot = ag.Robot("arm")
     robot.add(described, at=robot.ground)
     K = rod.stiffness(plain_rod(described))
-    assert ag.System(robot).elastic_stiffness() == pytest.approx(K, rel=1e-12, abs=1e-12 * K.max())
+    assert ag.Model(robot).elastic_stiffness() == pytest.approx(K, rel=1e-12, abs=1e-12 * K.max())
 
 
 ROUTINGS = {

@@ -328,7 +328,7 @@ from anguilla.solve.steps.identity import Identity
 
 robot = ag.Robot("motor")
 link = robot.add(ag.RigidBody.box((0.3, 0.02, 0.02), mass=0.5), at=robot.ground, joint=ag.Revolute((0, 1, 0)), name="link")
-system = ag.System(robot)
+system = ag.Model(robot)
 random_numbers = np.random.default_rng(3)
 
 class Tuned:
@@ -383,7 +383,7 @@ def test_springs_are_part_of_what_a_simulation_is():
         body = ag.RigidBody.box((0.3, 0.02, 0.02), mass=0.5)
         link = robot.add(body, at=robot.ground, joint=ag.Revolute((0, 1, 0)), name="link")
         robot.load(ag.Spring(robot.ground, link.root, **options))
-        return Identity().of(module.constants(ag.System(robot).loads().loads))
+        return Identity().of(module.constants(ag.Model(robot).loads().loads))
 
     usual = {"stiffness": 3.0, "rest": 0.1}
     assert identity(**usual) == identity(**usual) != identity(**usual | {"stiffness": 4.0})

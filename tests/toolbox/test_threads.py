@@ -39,7 +39,7 @@ def test_threads_that_read_one_result_get_what_one_thread_gets(arm):
 
 def test_threads_share_one_compiled_system(arm):
     robot, _, run = arm
-    system = ag.System(robot)
+    system = ag.Model(robot)
     jobs = [lambda k=k: ag.mass_matrix(system, run.q[k]) for k in (0, -1)]
     jobs += [lambda: system.residual(run.q[7]), lambda: system.tangent(run.q[9])]
     alone = [job() for job in jobs]

@@ -47,7 +47,7 @@ def state(system, seed=1):
 
 @pytest.fixture(params=ROBOTS)
 def case(request):
-    system = ag.System(ROBOTS[request.param])
+    system = ag.Model(ROBOTS[request.param])
     return (system, *state(system))
 
 
@@ -135,7 +135,7 @@ def test_gravity_force_is_minus_the_slope_of_the_potential(case):
 
 
 def test_damping_of_a_moving_robot_has_twice_the_coriolis_matrix():
-    system = ag.System(ROBOTS["arm"])
+    system = ag.Model(ROBOTS["arm"])
     q, v, _ = state(system)
     want = ag.damping(system, q) + 2 * ag.coriolis_matrix(system, q, v)
     assert np.allclose(scaled(system, ag.damping(system, q, v)), scaled(system, want), rtol=1e-9, atol=1e-12)

@@ -39,7 +39,7 @@ def difference(system, one, two):
 
 
 def moving_state(robot, seed=2):
-    system = ag.System(robot)
+    system = ag.Model(robot)
     q, v = np.random.default_rng(seed).normal(size=(2, system.size)) / system.tree.scale
     return system, 0.2 * q, 1.5 * v
 

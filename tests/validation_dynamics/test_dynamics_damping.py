@@ -24,7 +24,7 @@ def oscillator(modes, damping=0.0):
     robot = ag.Robot(gravity=(0, 0, 0))
     material = ag.Material(young=1e6, density=1000, damping=damping)
     robot.add(ag.Rod(0.5, ag.Circle(0.01), material, ag.planar(modes), intervals=12), at=robot.ground)
-    system = ag.System(robot)
+    system = ag.Model(robot)
     stiffness, _, mass = system.matrices(np.zeros(system.size))
     squares, shapes = eigh(stiffness, mass)
     return robot, np.sqrt(squares), shapes * 1e-4 / np.linalg.norm(shapes * system.tree.scale[:, None], axis=0), mass

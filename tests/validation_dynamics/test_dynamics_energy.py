@@ -112,7 +112,7 @@ def test_a_mode_decays_with_half_mu_omega(mode):
     robot = ag.Robot(gravity=(0, 0, 0))
     material = ag.Material(young=YOUNG, density=1000, poisson=0.45, damping=damping)
     robot.add(ag.Rod(LENGTH, ag.Circle(RADIUS), material, ag.planar(3), intervals=10), at=robot.ground)
-    system = ag.System(robot)
+    system = ag.Model(robot)
     stiffness, viscosity, mass = system.matrices(np.zeros(3))
     np.testing.assert_allclose(viscosity, damping * stiffness, atol=1e-9 * np.abs(viscosity).max())
     squares, shapes = eigh(stiffness, mass)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import anguilla as ag
-from anguilla.model.system import System
+from anguilla.model.model import Model
 from anguilla.solve.steps.events import Jump, find_jumps, place
 
 SILICONE = ag.Material(young=4e5, poisson=0.5, density=1070, damping=0.03)
@@ -259,7 +259,7 @@ def test_loads_are_not_sampled_more_than_needed():
         return (0, 0.1 * np.sin(20 * t), 0)
 
     robot, _ = readme_arm(force)
-    ag.simulate(robot, duration=1.0, dt=0.001, start=np.zeros(System(robot).size))
+    ag.simulate(robot, duration=1.0, dt=0.001, start=np.zeros(Model(robot).size))
     assert calls[0] < 1250  # a few per cent more, for the judge
 
 

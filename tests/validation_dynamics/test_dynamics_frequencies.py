@@ -18,7 +18,7 @@ def cantilever(length, section, strains, intervals=80, damping=0.0, gravity=(0, 
 
 def frequencies(robot, q=None, count=5):
     """Angular frequencies [rad/s] of the vibrations about q."""
-    system = ag.System(robot)
+    system = ag.Model(robot)
     stiffness, _, mass = system.matrices(np.zeros(system.size) if q is None else q)
     return np.sqrt(eigh(stiffness, mass, eigvals_only=True)[:count])
 

@@ -29,7 +29,7 @@ def driven(damping):
     material = ag.Material(young=2e5, density=1000, poisson=0.45, damping=damping)
     arm = robot.add(ag.Rod(LENGTH, ag.Circle(0.01), material, ag.kirchhoff(2), intervals=8), at=robot.ground)
     robot.load(ag.TipWrench(arm, force=pulse((-0.03, 0.09, 0.05), 0.5)))
-    system = ag.System(robot)
+    system = ag.Model(robot)
     zero = np.zeros(system.size)
     truth = exact_motion(system, np.array([0.0, DURATION]), zero, zero)[-1]
     return robot, arm, truth[: system.size], truth[system.size :]
@@ -44,7 +44,7 @@ def released():
     arm, other = robot.add(rod, at=robot.ground), held.add(rod, at=held.ground)
     held.load(ag.TipWrench(other, force=(0.02, 0.1, 0.06)))
     start = ag.statics(held).q
-    system = ag.System(robot)
+    system = ag.Model(robot)
     truth = exact_motion(system, np.linspace(0.0, DURATION, 5), start, np.zeros(system.size))
     return robot, arm, start, truth
 
@@ -90,7 +90,7 @@ def test_a_free_swing_converges_to_the_truth(name):
 @pytest.mark.parametrize("name", METHODS)
 def test_order_two_of_the_accelerations(name):
     robot, _, q, v = driven(0.01)
-    system = ag.System(robot)
+    system = ag.Model(robot)
     exact = np.linalg.solve(system.matrices(q)[2], -system.residual(q, v, t=DURATION))
     steps = np.array([960, 1920, 3840])
     errors = []
@@ -127,7 +127,7 @@ def test_the_equations_of_motion_are_those_of_lagrange():
     robot = ag.Robot(gravity=(1.0, -3.0, 9.0))
     material = ag.Material(young=1e4, density=1000, poisson=0.3)
     robot.add(ag.Rod(0.5, ag.Rectangle(0.12, 0.04), material, ag.reissner(2), intervals=5), at=robot.ground)
-    system = ag.System(robot)
+    system = ag.Model(robot)
     n = system.size
     rng = np.random.default_rng(5)
     q, v, a = (rng.normal(size=n) / system.tree.scale * size for size in (0.3, 3.0, 30.0))
@@ -165,7 +165,7 @@ def test_errors_of_a_double_pendulum_fall_with_the_square_of_the_step_down_to_te
     body, hinge = ag.RigidBody.box((0.1, 0.1, 0.1), mass=1.0, com=(0.3, 0, 0)), ag.Revolute((0, 1, 0))
     upper = robot.add(body, at=robot.ground, joint=hinge, name="upper")
     robot.add(body, at=upper.at((0.6, 0, 0)), joint=hinge, name="lower")
-    exact = exact_motion(ag.System(robot), np.array([0.0, 0.5]), np.zeros(2), np.zeros(2))[-1, :2]
+    exact = exact_motion(ag.Model(robot), np.array([0.0, 0.5]), np.zeros(2), np.zeros(2))[-1, :2]
     errors = {}
     for dt in (1e-3, 1e-4, 1e-5):
         run = ag.simulate(robot, duration=0.5, dt=dt, every=round(0.5 / dt))

@@ -49,7 +49,7 @@ def test_the_estimate_is_near_the_error(make, dt):
     robot, frame, how = make()
     run = quiet(robot, dt=dt, **how)
     fine = quiet(robot, dt=dt / 16, every=16, **how)
-    length = 0.3 if make is not spinning else run.system.model.length
+    length = 0.3 if make is not spinning else run.system.layout.length
     error = np.max(np.linalg.norm(run.position(frame) - fine.position(frame), axis=1)) / length
     assert error / 5 < run.quality.time_error < 5 * error
     if error > 0.03:

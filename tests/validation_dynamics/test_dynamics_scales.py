@@ -26,7 +26,7 @@ def needle(size, *, closed=False, moved=False):
 
 def units(system, size):
     """What one unit of each coordinate of the needle of one metre is in a similar one: curvatures go as 1 / length."""
-    one = ag.System(needle(1.0)).tree.scale
+    one = ag.Model(needle(1.0)).tree.scale
     scale = system.tree.scale[-len(one) :]
     assert np.allclose(scale[:6], size * one[:6], rtol=1e-12)
     assert np.allclose(scale[6:], one[6:], rtol=1e-12)
@@ -35,7 +35,7 @@ def units(system, size):
 
 @pytest.mark.parametrize("size", SIZES)
 def test_mass_and_starting_acceleration_are_similar(size):
-    large, small = ag.System(needle(1.0)), ag.System(needle(size))
+    large, small = ag.Model(needle(1.0)), ag.Model(needle(size))
     q = 0.01 * np.cos(np.arange(large.size))
     unit = units(small, size)
     mass, mass_small = large.matrices(q)[2], small.matrices(q * unit)[2]

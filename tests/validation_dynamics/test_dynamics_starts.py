@@ -89,7 +89,7 @@ def test_an_eased_start_is_that_of_linear_theory(method):
     robot = ag.Robot(gravity=(0, 0, 0))
     material = ag.Material(young=1e6, density=1000, damping=0.0)
     robot.add(ag.Rod(0.5, ag.Circle(0.01), material, ag.planar(6), intervals=12), at=robot.ground)
-    system = ag.System(robot)
+    system = ag.Model(robot)
     stiffness, _, mass = system.matrices(np.zeros(system.size))
     squares, shapes = eigh(stiffness, mass)
     dt, low, high = 0.5 / np.sqrt(squares[0]), 0, 4

@@ -29,7 +29,7 @@ def late_blow(t):
 def blow():
     """The rod, its duration and the true tip at eleven instants, the last of them in the fast phase."""
     robot, arm = soft(late_blow, damping=2e-3, gravity=(9.81, 0, 0))
-    system = ag.System(robot)
+    system = ag.Model(robot)
     times = np.linspace(0.0, 2.0, 11)
     zero = np.zeros(system.size)
     first = exact_motion(system, np.append(times[times < 1.8], 1.8), zero, zero, rtol=1e-8)

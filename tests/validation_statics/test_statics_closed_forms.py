@@ -23,7 +23,7 @@ def cantilever(strains, *, section=None, gravity=(0.0, 0.0, 0.0), intervals=None
 
 def critical(robot, low, high):
     """Time, used as a load factor, at which the smallest eigenvalue of the tangent of the rest shape passes zero."""
-    system = ag.System(robot)
+    system = ag.Model(robot)
     rest = np.zeros(system.size)
 
     def smallest(t):
@@ -44,7 +44,7 @@ def test_column_buckles_at_eulers_load(strains):
 def test_column_under_a_follower_force_does_not_buckle_statically():
     robot, arm = cantilever(ag.planar(8), intervals=40)
     robot.load(ag.TipWrench(arm, force=lambda t: (-t * EI / LENGTH**2, 0, 0), follower=True))
-    system = ag.System(robot)
+    system = ag.Model(robot)
     signs = [np.sign(np.linalg.det(system.tangent(np.zeros(8), t=t) / EI)) for t in np.linspace(0.0, 20.0, 41)]
     assert set(signs) == {1.0}  # Beck's column loses stability by flutter, at 20.05
 
@@ -127,7 +127,7 @@ def test_hanging_along_gravity_stays_straight_and_is_stiffened():
     robot, _ = cantilever(ag.planar(4), gravity=(9.81, 0, 0))
     eq = ag.statics(robot)
     np.testing.assert_allclose(eq.q, 0, atol=1e-12)
-    loose = ag.System(cantilever(ag.planar(4))[0]).tangent(eq.q)
+    loose = ag.Model(cantilever(ag.planar(4))[0]).tangent(eq.q)
     assert np.linalg.eigvalsh(eq.system.tangent(eq.q) - loose)[0] > 0
 
 
@@ -214,13 +214,13 @@ def test_pure_bending_is_exact_with_any_number_of_modes(modes, basis):
 def test_stiffness_stays_positive_with_few_intervals():
     for modes in (5, 8, 12):
         for intervals in (1, 2, 3, 4, 6):
-            system = ag.System(cantilever(ag.planar(modes), intervals=intervals)[0])
+            system = ag.Model(cantilever(ag.planar(modes), intervals=intervals)[0])
             assert np.linalg.eigvalsh(system.elastic_stiffness())[0] > 0.0
 
 
 def test_the_stiffness_of_a_tapered_rod_is_integrated_exactly():
     section = ag.taper(ag.Circle(2 * RADIUS), ag.Circle(RADIUS), LENGTH)
     few, many = (
-        ag.System(cantilever(ag.planar(6), section=section, intervals=n)[0]).elastic_stiffness() for n in (6, 40)
+        ag.Model(cantilever(ag.planar(6), section=section, intervals=n)[0]).elastic_stiffness() for n in (6, 40)
     )
     assert few == pytest.approx(many, rel=1e-12, abs=1e-14 * np.max(many))

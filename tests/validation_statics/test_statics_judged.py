@@ -183,7 +183,7 @@ def test_tensions_that_do_not_settle_are_no_equilibrium(monkeypatch: pytest.Monk
     rod = robot.add(ag.Rod(0.3, ag.Circle(0.01), RUBBER, ag.kirchhoff(3)), at=robot.ground)
     robot.actuate("pull", ag.Tendon(rod, ag.parallel(y=0.007), friction=0.4))
     eq = ag.statics(robot, inputs={"pull": 3.0})
-    system = ag.System(robot)
+    system = ag.Model(robot)
     loads, q = system.loads(0.0, {"pull": 3.0}).loads, eq.q.copy()
     loads.cables.factor[:] = 1.0
     assert "do not settle" in contradiction(system, loads, q, np.zeros(0))
@@ -196,7 +196,7 @@ def test_a_closure_turned_over_is_seen() -> None:
     robot = ag.Robot("bar", gravity=(0, 0, 0))
     bar = robot.add(ag.RigidBody.box((0.3, 0.02, 0.02), mass=0.1), at=robot.ground, joint=ag.Spherical(), name="bar")
     robot.close(robot.ground, bar.frame, joint=ag.Fixed(), name="clamp")
-    system = ag.System(robot)
+    system = ag.Model(robot)
     loads, lam = system.loads(0.0).loads, np.zeros(system.rows)
     assert contradiction(system, loads, np.zeros(3), lam) == ""
     assert "clamp is turned over" in contradiction(system, loads, np.array([0.0, 0.0, np.pi]), lam)

@@ -23,7 +23,7 @@ def differences(system, q, v, a, alpha, beta):
 
 
 def check(robot, seed=1):
-    system = ag.System(robot)
+    system = ag.Model(robot)
     q, v, a = np.random.default_rng(seed).normal(size=(3, system.size)) / system.tree.scale
     q, v, a = 0.3 * q, 2.0 * v, 10.0 * a
     given = system.matrices(q, v, a)
@@ -106,7 +106,7 @@ def test_morison_is_the_formula_of_the_paper():
         robot = ag.Robot("eel")
         part = robot.add(ag.Rod(0.6, ag.Ellipse(0.03, 0.05), SOFT, ag.kirchhoff(2)), at=robot.ground, joint=ag.Free())
         robot.load(load(part))
-        system = ag.System(robot)
+        system = ag.Model(robot)
         q, v, a = np.random.default_rng(3).normal(size=(3, system.size))
         residuals.append(system.residual(0.3 * q, v, a))
     np.testing.assert_allclose(residuals[0], residuals[1], rtol=1e-11, atol=1e-11)

@@ -19,7 +19,7 @@ def towed(direction, speed, section, load, length=1.5, **rod):
     strains = ag.Strains(bend_z=2)
     part = robot.add(ag.Rod(length, section, STIFF, strains, **rod), at=robot.ground, name="body")
     water = robot.load(load(part, tuple(-speed * np.asarray(direction))))
-    system = ag.System(robot)
+    system = ag.Model(robot)
     zero = np.zeros(system.size)
     from anguilla.results.states import Equilibrium, Status
 
@@ -126,7 +126,7 @@ def test_water_of_lighthill_does_the_work_of_its_strong_form():
         water = ag.Lighthill(part)
         if wet:
             robot.load(water)
-        system = ag.System(robot)
+        system = ag.Model(robot)
         rng = np.random.default_rng(4)
         q, v, a = rng.normal(size=(3, system.size)) / system.tree.scale * np.array([[0.3], [2.0], [5.0]])
         forces.append(system.residual(q, v, a))
@@ -182,7 +182,7 @@ def test_power_of_the_water_is_the_loss_of_energy(fluid):
     rod = ag.Rod(0.5, ag.Ellipse(0.01, 0.02), soft, ag.kirchhoff(3))
     part = robot.add(rod, at=robot.ground, joint=ag.Free(), name="body")
     water = robot.load(fluid(part))
-    system = ag.System(robot)
+    system = ag.Model(robot)
     q = 0.4 * np.random.default_rng(0).normal(size=system.size) / system.tree.scale
     gaps = []
     for dt in (2e-3, 1e-3, 5e-4):

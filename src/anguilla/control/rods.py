@@ -12,7 +12,7 @@ from anguilla.describe import Frame, Robot, RodHandle
 from anguilla.errors import DescriptionError, as_flag, refuse
 from anguilla.fem.projection import Projection
 from anguilla.lie import log3
-from anguilla.model.system import System
+from anguilla.model.model import Model
 from anguilla.results.fields import cable_length
 from anguilla.results.states import Equilibrium, Status
 from anguilla.solve.statics.statics import statics
@@ -45,7 +45,7 @@ class RodModel:
         if not isinstance(robot, Robot):
             raise refuse("RodModel.robot", "a Robot", robot)
         self.robot = robot
-        self.system = System(robot, list(effectors.values()))
+        self.system = Model(robot, list(effectors.values()))
         self.frames = dict(effectors)
         for name, frame in self.frames.items():
             if not isinstance(frame, Frame):

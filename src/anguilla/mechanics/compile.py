@@ -14,7 +14,7 @@ from anguilla.mechanics.builder import Builder, numbered
 from anguilla.mechanics.grid import SAME, Grid, rod_grid, strain_grams
 from anguilla.mechanics.tree import Floats, Ints, Tree
 
-__all__ = ["Model", "PartLayout", "compile_robot"]
+__all__ = ["Layout", "PartLayout", "compile_robot"]
 
 NO_STRAINS = np.zeros(0), np.zeros(0)
 TOUCHING, MOST_TOUCHING = 24, 96  # intervals of a rod that touches something, if it leaves them open
@@ -50,7 +50,7 @@ class PartLayout:
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class Layout:
     """A compiled robot: the numeric tree and where each part of the description went."""
 
     robot: Robot
@@ -197,7 +197,7 @@ def _add_part(
     return layout, lanes + own, _coordinate_scale(part.rod, grams)
 
 
-def compile_robot(robot: Robot, observed: Sequence[Frame] = ()) -> Model:
+def compile_robot(robot: Robot, observed: Sequence[Frame] = ()) -> Layout:
     """Compile a robot: cut its rods into intervals, number frames and coordinates, tabulate bases and inertia.
 
     An `observed` frame between two nodes becomes a leaf: a massless node that hangs on the node before it by a part of the
@@ -238,4 +238,4 @@ def compile_robot(robot: Robot, observed: Sequence[Frame] = ()) -> Model:
             assert layout.grid is not None and isinstance(layout.part, RodHandle)
             extra[_key(frame)] = builder.add_leaf(layout.part.rod, layout.grid, layout.nodes, frame.X)
     tree = builder.freeze(lanes, scale, weight, strain)
-    return Model(robot, tree, tuple(layouts[k] for k in range(len(layouts))), extra, robot.size, length)
+    return Layout(robot, tree, tuple(layouts[k] for k in range(len(layouts))), extra, robot.size, length)

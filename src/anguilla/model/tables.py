@@ -53,7 +53,7 @@ from anguilla.loads.table import (
     Streams,
 )
 from anguilla.mechanics.builder import numbered
-from anguilla.mechanics.compile import Model, PartLayout
+from anguilla.mechanics.compile import Layout, PartLayout
 from anguilla.mechanics.grid import SAME, gauss_points, nodal_integrals
 from anguilla.mechanics.tree import PACK_SIZE, PLACE_SIZE, Floats, Ints
 
@@ -65,7 +65,7 @@ KINDS = {"translation": TRANSLATION, "rotation": ROTATION}
 class Tables:
     """Lists on their way to `Loads`, filled one load after the other."""
 
-    model: Model
+    model: Layout
     wrench_node: list[int] = field(default_factory=list)
     wrench_follower: list[int] = field(default_factory=list)
     cables: list[tuple[int, int, Floats]] = field(default_factory=list)
@@ -226,7 +226,7 @@ class Tables:
             self.row_names.append(twist.label)
 
 
-def build(model: Model) -> tuple[Loads, Tables]:
+def build(model: Layout) -> tuple[Loads, Tables]:
     """Tables of all loads of a compiled robot, with scratch memory."""
     tables, robot, tree = Tables(model), model.robot, model.tree
     tables.add_constraints()
@@ -362,7 +362,7 @@ def _bases(rod: Rod, X: Floats) -> tuple[Floats, Ints]:
     return np.concatenate(values, axis=1), _ints(strains)
 
 
-def _streams(model: Model, found: list[tuple[int, Floats, Ints, Floats]], lanes: int) -> Streams:
+def _streams(model: Layout, found: list[tuple[int, Floats, Ints, Floats]], lanes: int) -> Streams:
     tree, at = model.tree, 0
     table: list[tuple[int, ...]] = []
     sources: list[tuple[int, int, int]] = []
@@ -391,7 +391,7 @@ def driven_coordinates(layout: PartLayout) -> list[int]:
     return found
 
 
-def _sources(model: Model, node: int) -> list[tuple[int, int, int]]:
+def _sources(model: Layout, node: int) -> list[tuple[int, int, int]]:
     """(pack, columns, places) of the packs of coordinates that move a node."""
     tree = model.tree
     if node == 0:
@@ -407,7 +407,7 @@ def _sources(model: Model, node: int) -> list[tuple[int, int, int]]:
     return found
 
 
-def _packs(model: Model, pair: tuple[int, int]) -> Ints:
+def _packs(model: Layout, pair: tuple[int, int]) -> Ints:
     """Packs of coordinates that move either node of a pair."""
     found = {pack for node in pair for pack, _, _ in _sources(model, node)}
     return np.array(sorted(found), dtype=np.int64)

@@ -7,12 +7,12 @@ import numpy as np
 from anguilla.describe import Contact, HalfSpace, RodHandle
 from anguilla.loads.contact import SMOOTH, STIFFNESS
 from anguilla.mechanics.tree import Floats
-from anguilla.model.system import System
+from anguilla.model.model import Model
 from anguilla.results.fields import motion_of
 from anguilla.results.observe import S_X
 
 
-def _places(system: System, load: Contact, q: Floats) -> tuple[Floats, Floats]:
+def _places(system: Model, load: Contact, q: Floats) -> tuple[Floats, Floats]:
     """Places (nt, k, 3) [m] of a load that may touch, in states q (nt, n), and their radii (k,) [m]."""
     _, X, _ = system.tables.touching(load)
     where, zero = load.where, np.zeros_like(q)
@@ -20,13 +20,13 @@ def _places(system: System, load: Contact, q: Floats) -> tuple[Floats, Floats]:
     return motion_of(system, frames, q, zero, zero)[:, :, S_X : S_X + 3], load.radii(X)
 
 
-def depths(system: System, load: Contact, q: Floats) -> Floats:
+def depths(system: Model, load: Contact, q: Floats) -> Floats:
     """Depths (nt, k) [m] of all places of a load that may touch, in states q (nt, n); negative ones are distances."""
     place, radii = _places(system, load, q)
     return radii - load.obstacle.distance(place)
 
 
-def contact_energy(system: System, q: Floats) -> Floats:
+def contact_energy(system: Model, q: Floats) -> Floats:
     """Energy (nt,) [J] stored in all contacts, in states q (nt, n): the integral of k g over the depth."""
     out = np.zeros(len(q))
     for load in system.robot.loads:
@@ -41,7 +41,7 @@ def contact_energy(system: System, q: Floats) -> Floats:
     return out
 
 
-def jumps(system: System, before: Floats, after: Floats) -> bool:
+def jumps(system: Model, before: Floats, after: Floats) -> bool:
     """Whether a place that may touch could have gone through an obstacle between two states (n,).
 
     It cannot if it moved by less than its distance from a round solid and the radius of that; nothing goes through

@@ -10,7 +10,7 @@ from anguilla.describe import STRAIN_NAMES, DistributedWrench, Fluid, Frame, Lig
 from anguilla.describe.shaping import strain_places
 from anguilla.errors import DescriptionError
 from anguilla.mechanics.tree import N_F, N_M, N_X, Floats
-from anguilla.model.system import Inputs, System
+from anguilla.model.model import Inputs, Model
 from anguilla.results.observe import S_A, S_AL, S_V, S_W, S_X, SNAPSHOT, jacobian, snapshots
 from anguilla.results.reactions import node_wrenches, replay
 
@@ -20,9 +20,9 @@ GAUSS_POINTS = 6  # per piece between requested sections: exact to degree 11
 WET_POINTS = 8  # the same in water
 
 
-def strain_field(system: System, part: RodHandle, X: Floats, q: Floats) -> Floats:
+def strain_field(system: Model, part: RodHandle, X: Floats, q: Floats) -> Floats:
     """Strains (nt, m, 6) of a rod at arc lengths X (m,) [m] for coordinates q (nt, n)."""
-    layout = system.model.parts[part.index]
+    layout = system.layout.parts[part.index]
     own = q[:, layout.coordinates]
     field = np.broadcast_to(part.rod.rest.strain(X), (len(q), len(X), 6)).copy()
     at = 0
@@ -32,7 +32,7 @@ def strain_field(system: System, part: RodHandle, X: Floats, q: Floats) -> Float
     return field
 
 
-def cable_length(system: System, name: str, q: Floats) -> tuple[Floats, Floats]:
+def cable_length(system: Model, name: str, q: Floats) -> tuple[Floats, Floats]:
     """Length (nt,) [m] of an actuator's line inside the rods and its gradient (nt, n), for states q (nt, n)."""
     actuators = system.robot.actuators
     if name not in actuators:
@@ -40,7 +40,7 @@ def cable_length(system: System, name: str, q: Floats) -> tuple[Floats, Floats]:
     x, w = np.polynomial.legendre.leggauss(2 * GAUSS_POINTS)
     length, gradient = np.zeros(len(q)), np.zeros((len(q), system.size))
     for part, routing, low, high in actuators[name].stretches:
-        layout = system.model.parts[part.index]
+        layout = system.layout.parts[part.index]
         assert layout.grid is not None
         ends = np.unique([low, high, *(X for X in layout.grid.X if low < X < high)])
         half = 0.5 * np.diff(ends)[:, None]
@@ -61,10 +61,10 @@ def cable_length(system: System, name: str, q: Floats) -> tuple[Floats, Floats]:
     return length, gradient
 
 
-def _span_motion(system: System, a: Frame, b: Frame, q: Floats) -> tuple[Floats, Floats]:
+def _span_motion(system: Model, a: Frame, b: Frame, q: Floats) -> tuple[Floats, Floats]:
     """Vector (nt, 3) from frame a to frame b, world axes, and its gradient (nt, 3, n)."""
     zero, n = np.zeros(system.size), system.size
-    ends = [(system.model.node(frame) or 0) for frame in (a, b)]
+    ends = [(system.layout.node(frame) or 0) for frame in (a, b)]
     lines, arms = np.zeros((len(q), 3)), np.zeros((len(q), 3, n))
     for k in range(len(q)):
         for sign, node in zip((-1.0, 1.0), ends, strict=True):
@@ -75,16 +75,16 @@ def _span_motion(system: System, a: Frame, b: Frame, q: Floats) -> tuple[Floats,
     return lines, arms
 
 
-def _pieces(system: System, part: RodHandle, X: Floats) -> Floats:
+def _pieces(system: Model, part: RodHandle, X: Floats) -> Floats:
     """Ends of the pieces to integrate over: requested sections, breakpoints, panel ends and sections carrying something."""
-    layout = system.model.parts[part.index]
+    layout = system.layout.parts[part.index]
     assert layout.grid is not None
     ends = np.concatenate([X, layout.grid.X, [0.0, part.length]])
     ends = np.unique(ends)
     return ends[np.concatenate([[True], np.diff(ends) > 1e-12 * part.length])]
 
 
-def _density(system: System, part: RodHandle, X: Floats, motion: Floats, times: Floats) -> tuple[Floats, Floats]:
+def _density(system: Model, part: RodHandle, X: Floats, motion: Floats, times: Floats) -> tuple[Floats, Floats]:
     """Moment and force per length, inertia minus external, world axes: (nt, m, 3) each."""
     inertia = part.rod.inertia(X)
     rotation = motion[:, :, :9].reshape(*motion.shape[:2], 3, 3)
@@ -108,7 +108,7 @@ def _density(system: System, part: RodHandle, X: Floats, motion: Floats, times: 
 
 
 def _point_wrenches(
-    system: System, part: RodHandle, states: States, inputs: Inputs
+    system: Model, part: RodHandle, states: States, inputs: Inputs
 ) -> list[tuple[float, Floats, Floats, Floats]]:
     """(X, origin, moment, force), inertia minus external, of point loads and of parts hanging on the rod."""
     times, q, v, a, lam = states
@@ -131,7 +131,7 @@ def _point_wrenches(
     for k, loads, _ in replay(system, times, inputs, q, v, a, lam, in_space=True):
         node = system.workspace.node
         for c, child in enumerate(children):
-            row = node[system.model.parts[child.index].entry]
+            row = node[system.layout.parts[child.index].entry]
             below[k, c] = np.concatenate([row[N_X : N_X + 3], row[N_M : N_M + 3], row[N_F : N_F + 3]])
         for i, moment, force in node_wrenches(system, loads, lam[k], points_only=True):
             if i in places:
@@ -144,23 +144,23 @@ def _point_wrenches(
     return jumps + [(X, record[:, :3], record[:, 3:6], record[:, 6:]) for X, record in records]
 
 
-def _places_on(system: System, part: RodHandle) -> dict[int, float]:
+def _places_on(system: Model, part: RodHandle) -> dict[int, float]:
     """Arc lengths of the nodes of a rod, and of frames fixed to it, that frame loads and constraints act on."""
-    loads, layout = system._loads, system.model.parts[part.index]
+    loads, layout = system._loads, system.layout.parts[part.index]
     assert layout.grid is not None
     if not len(loads.frames.table) and not len(loads.pairs.table):
         return {}
     places = {int(node): float(X) for node, X in zip(layout.nodes, layout.grid.X, strict=True)}
-    for (index, X, _), node in system.model.extra.items():
+    for (index, X, _), node in system.layout.extra.items():
         if index == part.index:
             places[node] = X
     return places
 
 
-def motion_of(system: System, frames: Sequence[Frame], q: Floats, v: Floats, a: Floats) -> Floats:
+def motion_of(system: Model, frames: Sequence[Frame], q: Floats, v: Floats, a: Floats) -> Floats:
     """Motion (nt, m, SNAPSHOT) of frames, world axes; a frame between two nodes gets a node of its own first."""
     observer = system.observing(frames)
-    nodes = np.array([observer.model.node(frame.bare) for frame in frames], dtype=np.int64)
+    nodes = np.array([observer.layout.node(frame.bare) for frame in frames], dtype=np.int64)
     out = np.zeros((len(q), len(nodes), SNAPSHOT))
     # one compilation serves slices and read-only arrays
     states = (np.require(x, np.float64, ["C", "W"]) for x in (q, v, a))
@@ -183,7 +183,7 @@ def _shift(motion: Floats, offset: Floats) -> None:
     motion[:, :9] = (rotation @ offset[:3, :3]).reshape(-1, 9)
 
 
-def _quadrature(system: System, part: RodHandle, ends: Floats) -> tuple[Floats, Floats]:
+def _quadrature(system: Model, part: RodHandle, ends: Floats) -> tuple[Floats, Floats]:
     """Points and weights between the ends of pieces; water on a round nose starts like a square root, which they follow."""
     wet = any(isinstance(load, Fluid) and load.part.index == part.index for load in system.robot.loads)
     x, w = np.polynomial.legendre.leggauss(WET_POINTS if wet else GAUSS_POINTS)
@@ -202,7 +202,7 @@ def _sums_from_the_end(x: Floats) -> Floats:
     return sums
 
 
-def internal_wrench(system: System, part: RodHandle, X: Floats, states: States, inputs: Inputs) -> Floats:
+def internal_wrench(system: Model, part: RodHandle, X: Floats, states: States, inputs: Inputs) -> Floats:
     """Lambda(X) (nt, m, 6) in section axes: minus the resultant, beyond X, of inertia minus external forces.
 
     At a section that carries a point load the value is the one just before it.
@@ -235,7 +235,7 @@ def internal_wrench(system: System, part: RodHandle, X: Floats, states: States, 
     return out
 
 
-def control_torque(system: System, part: RodHandle, X: Floats, states: States, inputs: Inputs) -> Floats:
+def control_torque(system: Model, part: RodHandle, X: Floats, states: States, inputs: Inputs) -> Floats:
     """M(X) (nt, m, 6) of the motors of an imposed shape: the passive stress minus Lambda, along the imposed strains.
 
     Lambda = H eps + D eps' - M, so M is the effort along the strain, opposite in sign to the Lambda_a of 000.

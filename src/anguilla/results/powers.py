@@ -11,7 +11,7 @@ from anguilla.describe import Fluid, Hull, Muscle, RodHandle, Thruster
 from anguilla.errors import refuse
 from anguilla.loads.table import INPUT, NODE, TIME, WRENCH, Loads
 from anguilla.mechanics.tree import N_A, N_AL, N_R, N_V, N_W, N_X
-from anguilla.model.system import System
+from anguilla.model.model import Model
 from anguilla.results.fields import strain_field
 from anguilla.results.reactions import evaluate, stream_power
 from anguilla.results.states import Trajectory
@@ -74,7 +74,7 @@ def powers(run: Trajectory) -> Powers:
     run = as_trajectory(run)
     system, q, v = run.system, run.q, run.v
     rest = np.zeros(system.size)
-    for layout in system.model.parts:
+    for layout in system.layout.parts:
         rest[layout.joint] = layout.part.joint.rest_values
     K, total = system.elastic_stiffness(), Powers(run.t, *(np.zeros(len(run.t)) for _ in range(6)))
     total.stored[:] = np.einsum("ti,ij,tj->t", v, K, q - rest)
@@ -97,10 +97,10 @@ def powers(run: Trajectory) -> Powers:
     return total
 
 
-def _damping(system: System, K: Array) -> Array:
+def _damping(system: Model, K: Array) -> Array:
     """D (n, n) of rods and joints."""
     D = np.zeros_like(K)
-    for layout in system.model.parts:
+    for layout in system.layout.parts:
         D[layout.joint, layout.joint] = np.diag(layout.part.joint.damping_values)
         if isinstance(layout.part, RodHandle):
             own = layout.coordinates
@@ -111,7 +111,7 @@ def _damping(system: System, K: Array) -> Array:
 def _joints_and_muscles(run: Trajectory) -> Array:
     """Power (nt,) of efforts of joints and of muscles."""
     total = np.zeros(len(run.t))
-    for layout in run.system.model.parts:
+    for layout in run.system.layout.parts:
         total += np.sum(layout.part.joint.effort_values(run.t) * run.v[:, layout.joint], axis=1)
     for load in run.system.robot.loads:
         if isinstance(load, Muscle):
@@ -130,7 +130,7 @@ def _muscle_power(run: Trajectory, load: Muscle) -> Array:
     return -np.einsum("m,tmk,tmk->t", weight, stress, rate)
 
 
-def _kinetic(system: System, node: Array) -> float:
+def _kinetic(system: Model, node: Array) -> float:
     """Rate of the kinetic energy in the state of the last evaluation."""
     rotation = node[:, N_R : N_R + 9].reshape(-1, 3, 3)
     speed, spin, push, turn = (node[:, c : c + 3] for c in (N_V, N_W, N_A, N_AL))
@@ -154,7 +154,7 @@ def _given(loads: Loads, node: Array) -> float:
     return _work(node, nodes, wrench.reshape(-1, 6))
 
 
-def _acting(system: System, kind: object) -> NDArray[np.int64]:
+def _acting(system: Model, kind: object) -> NDArray[np.int64]:
     """Frame loads of a kind; without one, all that are neither thrusters nor water."""
     named = (Thruster, Fluid, Hull)
     owners = [system.robot.loads[k] for k in system.tables.frame_loads]
@@ -177,7 +177,7 @@ def _springs(loads: Loads, node: Array) -> tuple[float, float]:
     return float(np.sum(stiffness * (length - rest) * rate)), float(np.sum(damping * rate**2))
 
 
-def _user(system: System, loads: Loads, q: Array, v: Array) -> float:
+def _user(system: Model, loads: Loads, q: Array, v: Array) -> float:
     """Power of user-written forces on the coordinates."""
     t = float(loads.row[TIME])
     return float(sum(system.user._force(force, q, v, t) @ v for force in system.user.forces))

@@ -12,7 +12,7 @@ from anguilla.loads.rubbing import UNKNOWN, keep_rubbing, set_friction
 from anguilla.loads.table import DT, FLUID, KIND, NODE, POSE, ROTATION, THRUSTER, TRANSLATION, TWIST, WHICH, Loads
 from anguilla.mechanics.tree import N_R, N_V, N_W, N_X, Floats, Ints
 from anguilla.model.evaluate import residual
-from anguilla.model.system import Inputs, System
+from anguilla.model.model import Inputs, Model
 
 
 class NodeWrench(NamedTuple):
@@ -30,7 +30,7 @@ def integrates(loads: Loads) -> bool:
 
 
 def evaluate(
-    system: System, loads: Loads, q: Floats, v: Floats, a: Floats, lam: Floats, *, in_space: bool = False
+    system: Model, loads: Loads, q: Floats, v: Floats, a: Floats, lam: Floats, *, in_space: bool = False
 ) -> Floats:
     """Residual and constraints (n + m,) in one state; leaves the motion of all nodes in the workspace.
 
@@ -43,7 +43,7 @@ def evaluate(
 
 
 def replay(
-    system: System,
+    system: Model,
     times: Floats,
     inputs: Inputs,
     q: Floats,
@@ -77,11 +77,11 @@ def replay(
         state[:, 1] = state[:, 2]
 
 
-def _rotation(system: System, node: int) -> Floats:
+def _rotation(system: Model, node: int) -> Floats:
     return system.workspace.node[node, N_R : N_R + 9].reshape(3, 3)
 
 
-def _place(system: System, node: int) -> Floats:
+def _place(system: Model, node: int) -> Floats:
     return system.workspace.node[node, N_X : N_X + 3]
 
 
@@ -95,7 +95,7 @@ class Exerted(NamedTuple):
     wrench: Floats  # (nt, k, 6) there: moment [N m], force [N]
 
 
-def exerted(system: System, number: int, states: Iterator[tuple[int, Loads, Floats]], v: Floats) -> Exerted:
+def exerted(system: Model, number: int, states: Iterator[tuple[int, Loads, Floats]], v: Floats) -> Exerted:
     """What a frame load exerts (load `number` of the robot), from the evaluations of `replay` in states with rates v."""
     mine = np.flatnonzero(np.array(system.tables.frame_loads) == number)
     streams = np.flatnonzero(np.array(system.tables.stream_loads) == number)
@@ -111,7 +111,7 @@ def exerted(system: System, number: int, states: Iterator[tuple[int, Loads, Floa
     return Exerted(force, moment, power, place, wrench)
 
 
-def stream_power(system: System, loads: Loads, which: Ints | None = None) -> float:
+def stream_power(system: Model, loads: Loads, which: Ints | None = None) -> float:
     """Power of streams along fish, which work on the strains, in the state of the last evaluation; of all, or some."""
     rates, power = system.workspace.padded.reshape(4, -1)[1], 0.0
     for s in range(len(loads.streams.table)) if which is None else which:
@@ -121,7 +121,7 @@ def stream_power(system: System, loads: Loads, which: Ints | None = None) -> flo
     return power
 
 
-def closure_wrench(system: System, loads: Loads, number: int, lam: Floats) -> NodeWrench:
+def closure_wrench(system: Model, loads: Loads, number: int, lam: Floats) -> NodeWrench:
     """Wrench that a closure exerts on its frame b, about the origin of b, in the state of the last evaluation."""
     a, b = (int(i) for i in loads.pairs.table[loads.constraints.closure[number], :2])
     at = int(loads.at[POSE]) + 12 * number
@@ -135,7 +135,7 @@ def closure_wrench(system: System, loads: Loads, number: int, lam: Floats) -> No
     return NodeWrench(b, moment, force)
 
 
-def _span_wrenches(system: System, loads: Loads) -> list[NodeWrench]:
+def _span_wrenches(system: Model, loads: Loads) -> list[NodeWrench]:
     found = []
     node = system.workspace.node
     pairs = loads.pairs
@@ -161,7 +161,7 @@ def frame_wrench(loads: Loads, f: int) -> NodeWrench:
     return NodeWrench(int(loads.frames.table[f, NODE]), wrench[:3].copy(), wrench[3:].copy())
 
 
-def node_wrenches(system: System, loads: Loads, lam: Floats, points_only: bool = False) -> list[NodeWrench]:
+def node_wrenches(system: Model, loads: Loads, lam: Floats, points_only: bool = False) -> list[NodeWrench]:
     """Everything but gravity and given wrenches that acts on nodes, in the state of the last evaluation.
 
     With `points_only` without the water along rods, which is known as a density too.

@@ -23,7 +23,7 @@ from anguilla.mechanics.compile import PartLayout
 from anguilla.mechanics.grid import GAUSS, gauss_points
 from anguilla.mechanics.rodmap import FORCE, MAGNUS, RATE, RHO, STRAIN, TURN
 from anguilla.mechanics.tree import N_R, N_X, Floats
-from anguilla.model.system import System
+from anguilla.model.model import Model
 from anguilla.results.fields import strain_field
 from anguilla.results.reactions import evaluate
 
@@ -71,9 +71,9 @@ class Resolution:
         return f"rod {self.rod!r} has too few {what}; more of them would move it by {size}."
 
 
-def resolution(system: System, loads: Loads, q: Floats, v: Floats, a: Floats, lam: Floats) -> Resolution:
+def resolution(system: Model, loads: Loads, q: Floats, v: Floats, a: Floats, lam: Floats) -> Resolution:
     """Estimate how far a state is off for want of modes and of intervals: q, v, a (n,), multipliers (m,)."""
-    rods = [layout for layout in system.model.rods if layout.part.index not in system.shapes]
+    rods = [layout for layout in system.layout.rods if layout.part.index not in system.shapes]
     if not rods:
         return Resolution()
     evaluate(system, loads, q, v, a, lam, in_space=True)
@@ -90,14 +90,14 @@ def resolution(system: System, loads: Loads, q: Floats, v: Floats, a: Floats, la
     return Resolution(found[0], found[1], worst[0])
 
 
-def doubtful(system: System, q: Floats) -> Floats:
+def doubtful(system: Model, q: Floats) -> Floats:
     """How much states q (nt, n) may want more modes or intervals (nt,): not at all below 1, which spares the estimate.
 
     Where the last modes of every strain have faded, those left out have too; a strain with few modes or pieces is looked at
     as a whole. The estimate decides.
     """
     size = np.zeros(len(q))
-    for layout in system.model.rods:
+    for layout in system.layout.rods:
         if layout.part.index in system.shapes:
             continue
         own = np.abs(q[:, layout.coordinates] * system.tree.strain_scale[layout.coordinates])
@@ -116,19 +116,19 @@ def doubtful(system: System, q: Floats) -> Floats:
     return size
 
 
-def _fields(system: System, layout: PartLayout, first: np.uint64, count: int) -> Floats:
+def _fields(system: Model, layout: PartLayout, first: np.uint64, count: int) -> Floats:
     """Fields of the records of a rod's intervals (N, count)."""
     at = system.tree.record_at[layout.nodes[1:]].astype(np.int64)
     return np.asarray(system.workspace.local[at[:, None] + int(first) + LANES * np.arange(count)])
 
 
-def _ends(system: System, layout: PartLayout) -> tuple[Floats, Floats]:
+def _ends(system: Model, layout: PartLayout) -> tuple[Floats, Floats]:
     """Rotations (m, 3, 3) and positions (m, 3) of the nodes of a rod."""
     rows = system.workspace.node[layout.nodes]
     return rows[:, N_R : N_R + 9].reshape(-1, 3, 3), rows[:, N_X : N_X + 3]
 
 
-def _missing_strain(system: System, layout: PartLayout, q: Floats) -> tuple[Floats, Floats]:
+def _missing_strain(system: Model, layout: PartLayout, q: Floats) -> tuple[Floats, Floats]:
     """Turn and shift (N, 3) over each interval that more modes would add, world axes; shift as seen from the origin."""
     part, grid = layout.part, layout.grid
     assert grid is not None and isinstance(part, RodHandle)
@@ -183,7 +183,7 @@ def _panel_polynomials(X: Floats, ends: Floats, degree: int) -> Floats:
     return np.concatenate(columns, axis=1)
 
 
-def _missing_turns(system: System, layout: PartLayout, q: Floats) -> tuple[Floats, Floats]:
+def _missing_turns(system: Model, layout: PartLayout, q: Floats) -> tuple[Floats, Floats]:
     """Turn and shift (N, 3) over each interval that half intervals would add, world axes; shift as seen from the origin."""
     part, grid = layout.part, layout.grid
     assert grid is not None and isinstance(part, RodHandle)
@@ -220,14 +220,14 @@ def _magnus(one: Floats, two: Floats, h: Floats) -> Floats:
     return 0.5 * h[:, None] * (one + two) + MAGNUS * h[:, None] ** 2 * bracket
 
 
-def _displacement(system: System, layout: PartLayout, turn: Floats, shift: Floats) -> Floats:
+def _displacement(system: Model, layout: PartLayout, turn: Floats, shift: Floats) -> Floats:
     """Displacements (m, 3) of the nodes of a rod whose root stays."""
     _, place = _ends(system, layout)
     turns, shifts = (np.concatenate([np.zeros((1, 3)), np.cumsum(x, axis=0)]) for x in (turn, shift))
     return _cross(turns, place) + shifts
 
 
-def _carried(system: System, rods: list[PartLayout], turn: Floats, shift: Floats) -> float:
+def _carried(system: Model, rods: list[PartLayout], turn: Floats, shift: Floats) -> float:
     """Largest displacement [m] of a node: along the tree, or, in a robot with loops, of rods held at both ends."""
     if system.rows:
         sizes = [0.0]

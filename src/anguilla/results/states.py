@@ -14,7 +14,7 @@ from anguilla.describe import Closure, Contact, Frame, Load, Part, Robot, RodHan
 from anguilla.errors import DescriptionError, as_array
 from anguilla.loads.table import Loads
 from anguilla.mechanics.tree import N_R
-from anguilla.model.system import Inputs, System
+from anguilla.model.model import Inputs, Model
 from anguilla.results.contacts import contact_energy, depths
 from anguilla.results.fields import cable_length, control_torque, internal_wrench, motion_of, strain_field
 from anguilla.results.observe import S_A, S_AL, S_V, S_W, S_X, balances, jacobian
@@ -52,7 +52,7 @@ class _States(Kept):
     """States of a robot over a leading axis, with everything that can be derived from them."""
 
     robot: Robot
-    _system: System
+    _system: Model
     status: Status
     _t: Array
     _q: Array
@@ -72,7 +72,7 @@ class _States(Kept):
             object.__setattr__(self, "_lam", np.zeros((len(self._t), self.system.rows)))
 
     @property
-    def system(self) -> System:
+    def system(self) -> Model:
         """The compiled robot; threads that read one result at once each have one with memory of its own."""
         return self._system.here
 
@@ -159,7 +159,7 @@ class _States(Kept):
         """Body Jacobian of a frame, twist = J v: (time, 6, n)."""
         motion = self._snapshots([frame])[:, 0]
         system = self.system.observing([frame])
-        node = system.model.node(frame.bare)
+        node = system.layout.node(frame.bare)
         n = system.size
         out = np.zeros((len(self._t), 6, n))
         for k, q in enumerate(self._q):
@@ -224,7 +224,7 @@ class _States(Kept):
             raise DescriptionError(
                 f"expected a part of robot {self.robot.name!r}, as returned by robot.add; got {part!r}."
             )
-        layout = self.system.model.parts[part.index]
+        layout = self.system.layout.parts[part.index]
         first, last = layout.joint.start, layout.joint.stop
         if part.index in self.system.shapes:
             last = layout.coordinates.stop

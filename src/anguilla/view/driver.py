@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from anguilla.describe import Frame, RodHandle
-from anguilla.model.system import System
+from anguilla.model.model import Model
 from anguilla.results.states import Trajectory
 from anguilla.solve.steps.stepper import Stepper
 from anguilla.view.props import Props
@@ -124,7 +124,7 @@ class Driver(Shown):
         super().close()
 
 
-def _observer(system: System) -> System:
+def _observer(system: Model) -> Model:
     """The robot compiled with a node at every drawn section, so that a picture needs no compilation."""
     robot, frames = system.robot, []
     for part in robot.parts:

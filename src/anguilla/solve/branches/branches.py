@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_count, as_positive, as_vector, refuse
 from anguilla.mechanics.tree import Floats
-from anguilla.model.system import Inputs, System, as_robot
+from anguilla.model.model import Inputs, Model, as_robot
 from anguilla.results.states import Equilibrium, Status, Trajectory
 from anguilla.solve.branches.crossings import apart, located
 from anguilla.solve.branches.paths import Path, Point
@@ -76,7 +76,7 @@ class Branch:
     """
 
     robot: Robot
-    system: System
+    system: Model
     factors: Floats
     q: Floats
     multipliers: Floats
@@ -214,7 +214,7 @@ def _start(
     """The path and its first point: a special point, a start corrected at the first factor, or what `statics` finds."""
     factor = start.factor if isinstance(start, SpecialPoint) else first
     if start is not None:
-        system = start.system if isinstance(start, Equilibrium) else System(robot)
+        system = start.system if isinstance(start, Equilibrium) else Model(robot)
         q = system.vector(start.q if isinstance(start, (Equilibrium, SpecialPoint)) else start, "start")
         if not system.is_plain and not isinstance(start, Equilibrium):
             closed = close(system, inputs, factor, q)

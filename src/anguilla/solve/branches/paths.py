@@ -8,7 +8,7 @@ import numpy as np
 
 from anguilla.loads.table import DT, MOTION, Loads
 from anguilla.mechanics.tree import Floats
-from anguilla.model.system import Inputs, System
+from anguilla.model.model import Inputs, Model
 from anguilla.model.user import move
 from anguilla.results.reactions import evaluate
 from anguilla.solve.modes.local import free_directions
@@ -29,7 +29,7 @@ class Point(NamedTuple):
 class Path:
     """Equilibria of a system as a curve in (q, lambda, s), measured in angles and parts of the range of factors."""
 
-    def __init__(self, system: System, inputs: Inputs, span: float, tolerance: float, neutral: float) -> None:
+    def __init__(self, system: Model, inputs: Inputs, span: float, tolerance: float, neutral: float) -> None:
         self.neutral = neutral
         self.system, self.inputs, self.span, self.tolerance = system, inputs, span, tolerance
         self.n, self.m = system.size, system.rows

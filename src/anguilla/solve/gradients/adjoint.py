@@ -18,7 +18,7 @@ from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_array
 from anguilla.loads.table import DT, INPUT
 from anguilla.mechanics.tree import Floats
-from anguilla.model.system import System
+from anguilla.model.model import Model
 from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.solve.gradients.costs import Cost
@@ -91,7 +91,7 @@ def gradient(
     return _of_motion(result, cost, method, design, start)
 
 
-def _by_input(system: System, rows: Floats) -> dict[str, Floats]:
+def _by_input(system: Model, rows: Floats) -> dict[str, Floats]:
     at = int(system._loads.at[INPUT])
     return {name: rows[:, at + k].copy() for k, name in enumerate(system.robot.actuators)}
 
@@ -122,21 +122,21 @@ def _of_equilibrium(result: Equilibrium, cost: Cost, design: tuple[Design, Array
     if design is not None:
 
         def weighed(robot: Robot) -> float:
-            system = _same(System(robot), result.system)
+            system = _same(Model(robot), result.system)
             return _direct(cost, robot, system, result) - float(mu @ static_balance(system, result))
 
         slopes = np.array(design_slopes(design, weighed))
     return Gradient(value, _by_input(result.system, row[None]), by_q[0], 0.0 * by_q[0], slopes, mu[None])
 
 
-def static_balance(system: System, result: Equilibrium) -> Floats:
+def static_balance(system: Model, result: Equilibrium) -> Floats:
     """(R, phi) (n + m,) of an equilibrium in a robot of another design."""
     loads = system.loads(result.t, result.inputs).loads
     zero = np.zeros(system.size)
     return evaluate(system, loads, result.q, zero, zero, np.ascontiguousarray(result._lam[0]))
 
 
-def _same(system: System, other: System) -> System:
+def _same(system: Model, other: Model) -> Model:
     """A system of a changed design, with the same rows left out as in the other one."""
     if system.size != other.size:
         raise DescriptionError("design: the number of coordinates must not depend on the parameters.")
@@ -169,7 +169,7 @@ def design_slopes(design: tuple[Design, ArrayLike], function: Callable[[Robot], 
     return slopes
 
 
-def _direct(cost: Cost, robot: Robot, system: System, result: Trajectory | Equilibrium) -> float:
+def _direct(cost: Cost, robot: Robot, system: Model, result: Trajectory | Equilibrium) -> float:
     """The cost of the same states on a changed robot."""
     states = result._t, result._q, result._v, None, result._lam
     return cost.on(robot).terms(type(result)(robot, system, result.status, *states, result.inputs))[0]
@@ -190,7 +190,7 @@ class _Back:
     closing: Closing
     ease: Floats  # (n,) multipliers of the eased start; zero if it is none
 
-    def weighed(self, system: System, free: bool) -> float:
+    def weighed(self, system: Model, free: bool) -> float:
         """The balance of the same motion in a robot of another design; free: its start is given, not an equilibrium."""
         record, n = self.record, system.size
         place = record.place(system)
@@ -261,7 +261,7 @@ def _sweep(found: Record, by_q: Floats, by_v: Floats) -> tuple[_Back, Floats]:
     return _Back(found, mu, integrals, driven, at, begin, q, v, closing(at), ease), rows
 
 
-def _transposed_solve(system: System, matrix: Floats, right: Floats) -> Floats:
+def _transposed_solve(system: Model, matrix: Floats, right: Floats) -> Floats:
     """Solve matrix^T x = right, scaled, with x = 0 for imposed coordinates."""
     matrix, right = matrix.T.copy(), right.copy()
     for k in system._loads.driven:
@@ -287,10 +287,10 @@ def _of_motion(
     if design is not None:
 
         def weighed(robot: Robot) -> float:
-            other = _same(System(robot), system)
+            other = _same(Model(robot), system)
             total = back.weighed(other, rest is None)
             if rest is not None:
-                total += float(rest[1] @ static_balance(_same(System(robot), rest[0].system), rest[0]))
+                total += float(rest[1] @ static_balance(_same(Model(robot), rest[0].system), rest[0]))
             return _direct(cost, robot, other, run) - total
 
         slopes = np.array(design_slopes(design, weighed))

@@ -105,7 +105,7 @@ def position_slope(result: Trajectory | Equilibrium, frame: Frame, motion: Float
         arm = -np.einsum("tij,j->ti", motion[:, :9].reshape(-1, 3, 3), np.linalg.inv(frame.offset_pose)[:3, 3])
         wrench[:, :3] = np.cross(arm, force)
     q, out = np.ascontiguousarray(result._q), np.zeros(result._q.shape)
-    node = system.model.node(frame.bare)
+    node = system.layout.node(frame.bare)
     generalised_forces(system.tree, system.workspace, node, q, np.zeros(system.size), wrench, out)
     return out
 

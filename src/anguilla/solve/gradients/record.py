@@ -11,7 +11,7 @@ import numpy as np
 from anguilla.compiler.jit import interpreted
 from anguilla.errors import DescriptionError
 from anguilla.mechanics.tree import Floats
-from anguilla.model.system import LoadTable, System
+from anguilla.model.model import LoadTable, Model
 from anguilla.results.reactions import evaluate, integrates
 from anguilla.results.states import Trajectory
 from anguilla.solve.gradients.instants import integrals
@@ -45,7 +45,7 @@ class Record:
     ease: Easing | None
 
     @property
-    def system(self) -> System:
+    def system(self) -> Model:
         """The compiled robot."""
         return self.run.system
 
@@ -54,7 +54,7 @@ class Record:
         """Number of steps."""
         return len(self.run.t) - 1
 
-    def place(self, system: System | None = None) -> tuple[Any, ...]:
+    def place(self, system: Model | None = None) -> tuple[Any, ...]:
         """First arguments of a kernel: the robot, or one of another design, and its loads at all instants."""
         if system is None:
             return self.system.tree, self.system.workspace, self.table.loads, self.table.column, self.table.table
@@ -72,7 +72,7 @@ class Record:
         return bool(np.max(np.abs(mass - mass.T)) <= SYMMETRIC * np.max(np.abs(mass)))
 
 
-def door(system: System, kernel: Callable[..., Any]) -> Callable[..., Any]:
+def door(system: Model, kernel: Callable[..., Any]) -> Callable[..., Any]:
     """A kernel that evaluates the balance: compiled, or asking the user-written loads of a system."""
     if not system.user:
         return kernel

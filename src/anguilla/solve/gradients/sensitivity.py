@@ -23,7 +23,7 @@ from anguilla.errors import DescriptionError, as_array
 from anguilla.lie import dexp3, exp3, log3
 from anguilla.loads.table import DT, INPUT, KIND, LENGTH, THRUSTER, Loads
 from anguilla.mechanics.tree import Floats
-from anguilla.model.system import System
+from anguilla.model.model import Model
 from anguilla.results.observe import S_X
 from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium, Trajectory
@@ -71,7 +71,7 @@ class Sensitivities:
             def place(robot: Robot) -> Floats:
                 there = Frame(robot, frame.part_index, frame.place, frame.offset)
                 states = run._t, run._q, run._v, None, run._lam
-                twin = Trajectory(robot, System(robot), run.status, *states, run.inputs)
+                twin = Trajectory(robot, Model(robot), run.status, *states, run.inputs)
                 return twin._snapshots([there])[:, 0, S_X : S_X + 3]
 
             for k, slope in enumerate(design_slopes(self._design, place)):
@@ -83,7 +83,7 @@ class Sensitivities:
         _, by_q, by_v = cost.terms(self.run)
         out = np.einsum("tn,tnk->k", by_q, self.q) + np.einsum("tn,tnk->k", by_v, self.v)
         if self._design is not None:
-            direct = design_slopes(self._design, lambda robot: _direct(cost, robot, System(robot), self.run))
+            direct = design_slopes(self._design, lambda robot: _direct(cost, robot, Model(robot), self.run))
             out[: len(direct)] += np.array(direct)
         return out
 
@@ -153,7 +153,7 @@ def _of_design(found: Record, at: Origin, design: tuple[Design, ArrayLike], star
     close = closing(at)
 
     def parts(robot: Robot) -> Floats:
-        other = _same(System(robot), system)
+        other = _same(Model(robot), system)
         place = found.place(other)
         rows, errors = np.zeros((nt, n + system.rows)), np.zeros((nt, found.Y.shape[1], 6))
         door(other, balance_rows)(*place, found.dt, *found.states, found.Y, rows, errors)
@@ -161,7 +161,7 @@ def _of_design(found: Record, at: Origin, design: tuple[Design, ArrayLike], star
         table = other.loads(found.run.t, found.run.inputs)
         motions = np.array([driven_values(table, k) for k in range(nt)])
         q = (
-            static_balance(_same(System(robot), start.system), start)
+            static_balance(_same(Model(robot), start.system), start)
             if start is not None
             else there.values(at.q, at.v)[n:]
         )
@@ -249,7 +249,7 @@ def _of_inputs(found: Record, inputs: Mapping[str, ArrayLike]) -> _Explicit:
     return out
 
 
-def _slope_of_input(system: System, loads: Loads, actuator: int, state: list[Floats], base: Floats) -> Floats:
+def _slope_of_input(system: Model, loads: Loads, actuator: int, state: list[Floats], base: Floats) -> Floats:
     """d(R, phi)/dinput (n + m,) in the state whose balance is base."""
     row, at = int(loads.constraints.input_row[actuator]), int(loads.at[INPUT]) + actuator
     if row >= 0:  # length - input - compliance x tension = 0, unless it is slack
@@ -278,7 +278,7 @@ def _of_state(found: Record, at: Origin) -> _Explicit:
     return out
 
 
-def _turns(system: System, q0: Floats, q1: Floats) -> tuple[Floats, Floats]:
+def _turns(system: Model, q0: Floats, q1: Floats) -> tuple[Floats, Floats]:
     """(B, P) of a step: the increment changes by B (dq1 - P dq)."""
     B, P = np.eye(system.size), np.eye(system.size)
     for k in system.tree.ball[:, 0]:

@@ -23,7 +23,7 @@ from anguilla.lie import hat3
 from anguilla.loads.table import GRAVITY, INPUT, KIND, LENGTH, MOTION, TWIST, Loads
 from anguilla.mechanics.tree import Floats, Tree, Workspace, workspace
 from anguilla.model.evaluate import residual, tangent
-from anguilla.model.system import ACCELERATION, RATE, Inputs, System
+from anguilla.model.model import ACCELERATION, RATE, Inputs, Model
 from anguilla.results.states import Equilibrium
 from anguilla.solve.newton.closing import CLOSED, redundant_rows
 from anguilla.solve.steps.starting import consistent
@@ -87,16 +87,16 @@ class _Inertia(NamedTuple):
         return found
 
 
-_STRIPPED: WeakKeyDictionary[System, _Inertia] = WeakKeyDictionary()
+_STRIPPED: WeakKeyDictionary[Model, _Inertia] = WeakKeyDictionary()
 
 
-def _inertia(system: System) -> _Inertia:
+def _inertia(system: Model) -> _Inertia:
     """The masses of a system, on the same grid of nodes."""
     if system not in _STRIPPED:
         robot = copy.deepcopy(system.robot)
         robot.gravity = (0.0, 0.0, 0.0)
         robot._loads, robot._actuators, robot._closures, robot._constraints = [], {}, {}, []
-        nothing = System(robot)._loads
+        nothing = Model(robot)._loads
         zeros = {name: 0.0 * getattr(system.tree, name) for name in ("stiffness", "friction", "preload")}
         for array in zeros.values():
             array.setflags(write=False)  # the same type as before: nothing is compiled again
@@ -106,12 +106,12 @@ def _inertia(system: System) -> _Inertia:
     return _STRIPPED[system]
 
 
-def as_system(robot: Robot | System) -> System:
+def as_system(robot: Robot | Model) -> Model:
     """Compile a robot; of a system, what this thread may compute with."""
-    return robot.here if isinstance(robot, System) else System(robot)
+    return robot.here if isinstance(robot, Model) else Model(robot)
 
 
-def spins(system: System, v: Floats) -> Floats:
+def spins(system: Model, v: Floats) -> Floats:
     """W(v) (n, n): the cross product with the angular velocity on the coordinates of each ball, else zero."""
     out = np.zeros((system.size, system.size))
     for k in system.tree.ball[:, 0]:
@@ -119,13 +119,13 @@ def spins(system: System, v: Floats) -> Floats:
     return out
 
 
-def _state(robot: Robot | System, q: State, v: ArrayLike | None) -> tuple[System, Floats, Floats]:
+def _state(robot: Robot | Model, q: State, v: ArrayLike | None) -> tuple[Model, Floats, Floats]:
     system = as_system(robot)
     given = q.q if isinstance(q, Equilibrium) else q
     return system, system.vector(given, "q"), system.vector(v, "v")
 
 
-def _multipliers(system: System, q: State, multipliers: ArrayLike | None) -> Floats:
+def _multipliers(system: Model, q: State, multipliers: ArrayLike | None) -> Floats:
     if multipliers is None and isinstance(q, Equilibrium):
         multipliers = q.multipliers
     lam = np.zeros(system.rows) if multipliers is None else np.array(multipliers, dtype=np.float64)
@@ -138,12 +138,12 @@ def _multipliers(system: System, q: State, multipliers: ArrayLike | None) -> Flo
 
 
 def mass_matrix(
-    robot: Robot | System, q: State, v: ArrayLike | None = None, t: float = 0.0, inputs: Inputs | None = None
+    robot: Robot | Model, q: State, v: ArrayLike | None = None, t: float = 0.0, inputs: Inputs | None = None
 ) -> Floats:
     """Mass matrix M = dR/da (n, n), symmetric; added mass of loads included.
 
     Args:
-        robot: a Robot, or a System compiled from it, which is quicker when asked often.
+        robot: a Robot, or a Model compiled from it, which is quicker when asked often.
         q: (n,) coordinates, or an Equilibrium.
         v: (n,) rates; zero if not given.
         t: time [s] at which loads are taken.
@@ -157,7 +157,7 @@ def mass_matrix(
 
 
 def bias_forces(
-    robot: Robot | System, q: State, v: ArrayLike | None = None, t: float = 0.0, inputs: Inputs | None = None
+    robot: Robot | Model, q: State, v: ArrayLike | None = None, t: float = 0.0, inputs: Inputs | None = None
 ) -> Floats:
     """Coriolis, centrifugal and gyroscopic forces C(q, v) v (n,): what it takes to hold zero accelerations.
 
@@ -169,7 +169,7 @@ def bias_forces(
 
 
 def coriolis_matrix(
-    robot: Robot | System, q: State, v: ArrayLike | None = None, t: float = 0.0, inputs: Inputs | None = None
+    robot: Robot | Model, q: State, v: ArrayLike | None = None, t: float = 0.0, inputs: Inputs | None = None
 ) -> Floats:
     """Matrix C (n, n) of Christoffel symbols: C v are the bias forces, and dM/dt - 2 C is skew.
 
@@ -185,7 +185,7 @@ def coriolis_matrix(
 
 
 def gravity_forces(
-    robot: Robot | System, q: State, v: ArrayLike | None = None, t: float = 0.0, inputs: Inputs | None = None
+    robot: Robot | Model, q: State, v: ArrayLike | None = None, t: float = 0.0, inputs: Inputs | None = None
 ) -> Floats:
     """Generalised forces of gravity (n,), positive where gravity pushes the coordinate up.
 
@@ -197,7 +197,7 @@ def gravity_forces(
 
 
 def stiffness(
-    robot: Robot | System, q: State, v: ArrayLike | None = None, t: float = 0.0, inputs: Inputs | None = None, *,
+    robot: Robot | Model, q: State, v: ArrayLike | None = None, t: float = 0.0, inputs: Inputs | None = None, *,
     multipliers: ArrayLike | None = None,
 ) -> Floats:  # fmt: skip
     """Tangent stiffness dR/dq (n, n) at zero acceleration: elastic, of loads, and of the constraints' forces.
@@ -210,7 +210,7 @@ def stiffness(
 
 
 def damping(
-    robot: Robot | System, q: State, v: ArrayLike | None = None, t: float = 0.0, inputs: Inputs | None = None
+    robot: Robot | Model, q: State, v: ArrayLike | None = None, t: float = 0.0, inputs: Inputs | None = None
 ) -> Floats:
     """dR/dv (n, n): damping of materials, joints and loads; of a moving robot also its gyroscopic terms.
 
@@ -223,7 +223,7 @@ def damping(
 
 
 def actuation_matrix(
-    robot: Robot | System, q: State, v: ArrayLike | None = None, t: float = 0.0, inputs: Inputs | None = None
+    robot: Robot | Model, q: State, v: ArrayLike | None = None, t: float = 0.0, inputs: Inputs | None = None
 ) -> Floats:
     """L(q) (n, actuators): generalised force per unit of each input.
 
@@ -251,7 +251,7 @@ def actuation_matrix(
 
 
 def forward_dynamics(
-    robot: Robot | System, q: State, v: ArrayLike | None = None, t: float = 0.0, inputs: Inputs | None = None
+    robot: Robot | Model, q: State, v: ArrayLike | None = None, t: float = 0.0, inputs: Inputs | None = None
 ) -> Accelerations:
     """Accelerations that balance a state, and the multipliers of its constraints.
 

@@ -13,7 +13,7 @@ from anguilla.describe import Frame, Robot
 from anguilla.errors import DescriptionError, SolverError, as_array, as_positive, refuse
 from anguilla.lie import dexp3, exp3, log3
 from anguilla.mechanics.tree import Floats
-from anguilla.model.system import Inputs, System
+from anguilla.model.model import Inputs, Model
 from anguilla.model.user import move
 from anguilla.results.states import Equilibrium, Status
 from anguilla.solve.modes.lagrangian import spins
@@ -178,7 +178,7 @@ def linearise(
     return model if dt is None or method is not None else model.discrete(dt)
 
 
-def _turns(system: System, q: Floats, d: Floats) -> tuple[Floats, Floats]:
+def _turns(system: Model, q: Floats, d: Floats) -> tuple[Floats, Floats]:
     """(P, T): q (+) d changes by P dq + T dd when q and d change."""
     P, T = np.eye(system.size), np.eye(system.size)
     for k in system.tree.ball[:, 0]:
@@ -187,7 +187,7 @@ def _turns(system: System, q: Floats, d: Floats) -> tuple[Floats, Floats]:
     return P, T
 
 
-def _increment(system: System, q0: Floats, q1: Floats) -> Floats:
+def _increment(system: Model, q0: Floats, q1: Floats) -> Floats:
     """d with q1 = q0 (+) d."""
     d = q1 - q0
     for k in system.tree.ball[:, 0]:

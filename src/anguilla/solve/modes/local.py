@@ -22,7 +22,7 @@ from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_number, refuse
 from anguilla.loads.table import DT, INPUT, KIND, TWIST, Loads
 from anguilla.mechanics.tree import Floats
-from anguilla.model.system import Inputs, System
+from anguilla.model.model import Inputs, Model
 from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium, Status
 from anguilla.solve.modes.lagrangian import UNITS, forward_dynamics
@@ -71,7 +71,7 @@ class Local:
     rate_inverse: Floats
 
     @property
-    def system(self) -> System:
+    def system(self) -> Model:
         """The compiled robot."""
         return self.result.system
 
@@ -112,7 +112,7 @@ def reference(robot: Robot, at: At, inputs: Inputs | None = None, t: float = 0.0
         return at, zero, zero
     if isinstance(at, tuple) and len(at) != 2:
         raise refuse("at", "an Equilibrium, coordinates q, or a pair (q, v)", at)
-    system = System(robot)
+    system = Model(robot)
     first, second = at if isinstance(at, tuple) else (at, None)
     q, v = system.vector(first, "q"), system.vector(second, "v")
     t = as_number(t, "t", "s")
@@ -164,7 +164,7 @@ def localise(result: Equilibrium, v: Floats, a: Floats) -> Local:
     return Local(result, v, a, K, C, M, forces, inputs, column[:, hard], J[hard], J_rate[hard], *bases)
 
 
-def _actuation(system: System, loads: Loads, q: Floats, v: Floats, a: Floats, lam: Floats) -> Floats:
+def _actuation(system: Model, loads: Loads, q: Floats, v: Floats, a: Floats, lam: Floats) -> Floats:
     """-dR/dinput (n, actuators): R is linear in the tensions; a tendon of given length has none."""
     base = evaluate(system, loads, q, v, a, lam)[: system.size]
     columns = np.zeros((system.size, len(loads.constraints.input_row)))

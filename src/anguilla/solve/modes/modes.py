@@ -11,7 +11,7 @@ from scipy.linalg import eigvalsh, solve_triangular
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_count, as_positive
 from anguilla.mechanics.tree import Floats
-from anguilla.model.system import Inputs
+from anguilla.model.model import Inputs
 from anguilla.model.user import move
 from anguilla.results.states import Status, Trajectory
 from anguilla.solve.modes.local import AT_REST, At, Local, local

@@ -28,7 +28,7 @@ from anguilla.loads.table import (
 )
 from anguilla.mechanics.tree import N_R, N_X, Floats, Ints
 from anguilla.model.evaluate import residual
-from anguilla.model.system import Inputs, LoadTable, System
+from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.model.user import move
 from anguilla.results.fields import strain_field
 from anguilla.results.reactions import evaluate
@@ -55,7 +55,7 @@ def drive(loads: Loads, q: Floats) -> Floats:
     return out
 
 
-def relative_poses(system: System, loads: Loads, q: Floats) -> list[Floats]:
+def relative_poses(system: Model, loads: Loads, q: Floats) -> list[Floats]:
     """Pose (4, 4) of frame b in frame a of every closure."""
     zero = np.zeros(system.size)
     evaluate(system, loads, q, zero, zero, np.zeros(system.rows))
@@ -128,7 +128,7 @@ def _held(closure: Closure, target: Floats, relative: Floats) -> Floats:
     return held
 
 
-def path_from(system: System, table: LoadTable, q: Floats, row: Floats | None = None) -> Path:
+def path_from(system: Model, table: LoadTable, q: Floats, row: Floats | None = None) -> Path:
     """The path of loads that starts at configuration q, with the forces of another row of loads, or none."""
     loads = table.loads
     full = loads.row.copy()
@@ -149,7 +149,7 @@ def _holonomic(loads: Loads) -> Ints:
     return np.flatnonzero((kinds != TWIST) & (kinds != LENGTH))
 
 
-def _gap(system: System, loads: Loads, q: Floats) -> tuple[Floats, Floats]:
+def _gap(system: Model, loads: Loads, q: Floats) -> tuple[Floats, Floats]:
     """Values of the holonomic rows and their gradient in scaled coordinates, imposed ones fixed."""
     zero = np.zeros(system.size)
     lam = np.zeros(system.rows)
@@ -160,7 +160,7 @@ def _gap(system: System, loads: Loads, q: Floats) -> tuple[Floats, Floats]:
     return out[system.size :][rows], jacobian
 
 
-def _project(system: System, loads: Loads, q: Floats, weight: Floats, most: int = 50) -> tuple[Floats, float]:
+def _project(system: Model, loads: Loads, q: Floats, weight: Floats, most: int = 50) -> tuple[Floats, float]:
     """Nearest closed configuration by Gauss-Newton, in the metric of `weight` (scaled coordinates); and its gap."""
     size = np.inf
     for _ in range(most):
@@ -178,7 +178,7 @@ def _project(system: System, loads: Loads, q: Floats, weight: Floats, most: int 
     return q, float(np.max(np.abs(_gap(system, loads, q)[0]), initial=0.0))
 
 
-def _metric(system: System) -> Floats:
+def _metric(system: Model) -> Floats:
     """Square roots of the elastic stiffness of scaled coordinates: soft ones move first."""
     stiffness = np.diag(system.elastic_stiffness()) / system.tree.scale**2
     largest = float(np.max(stiffness, initial=0.0))
@@ -187,15 +187,15 @@ def _metric(system: System) -> Floats:
     return np.sqrt(np.maximum(stiffness / largest, 1e-6))
 
 
-def settle(system: System, loads: Loads, q: Floats) -> Floats:
+def settle(system: Model, loads: Loads, q: Floats) -> Floats:
     """Nearest configuration to q with its loops closed and its imposed motions made, moving what is soft first."""
     return _project(system, loads, drive(loads, q), _metric(system))[0]
 
 
-def _mounted(system: System, table: LoadTable, q: Floats) -> tuple[Floats, float]:
+def _mounted(system: Model, table: LoadTable, q: Floats) -> tuple[Floats, float]:
     """Follow the gaps of a configuration to zero; the configuration reached and its gap."""
     path, weight, gap = path_from(system, table, q), _metric(system), np.inf
-    unit = np.repeat([1.0, 1.0 / system.model.length], 3)  # gaps as angles and relative displacements
+    unit = np.repeat([1.0, 1.0 / system.layout.length], 3)  # gaps as angles and relative displacements
     largest = max((float(np.linalg.norm(unit * gap)) for gap in path.gap), default=0.0)
     pieces = max(1, int(np.ceil(largest / PIECE)))
     for k in range(1, pieces + 1):
@@ -204,7 +204,7 @@ def _mounted(system: System, table: LoadTable, q: Floats) -> tuple[Floats, float
     return q, gap
 
 
-def mount(system: System, table: LoadTable, q: Floats) -> Floats:
+def mount(system: Model, table: LoadTable, q: Floats) -> Floats:
     """Close all loops of an open configuration q, by continuation along the gaps; refuse what cannot be closed."""
     loads = table.at(0)
     q = start = drive(loads, q)
@@ -230,7 +230,7 @@ def _large(s: Floats) -> NDArray[np.bool_]:
     return s > RANK * max(float(np.max(s, initial=0.0)), 1e-300)
 
 
-def _rate_gradient(system: System, loads: Loads, q: Floats, rows: Ints) -> Floats:
+def _rate_gradient(system: Model, loads: Loads, q: Floats, rows: Ints) -> Floats:
     """Gradient of closures and twist constraints with respect to rates, in scaled coordinates, imposed ones fixed."""
     zero, lam, n = np.zeros(system.size), np.zeros(system.rows), system.size
     loads.row[DT] = 1.0  # not at rest: twists are held
@@ -243,7 +243,7 @@ def _rate_gradient(system: System, loads: Loads, q: Floats, rows: Ints) -> Float
     return jacobian
 
 
-def redundant_rows(system: System, table: LoadTable, q: Floats) -> Ints:
+def redundant_rows(system: Model, table: LoadTable, q: Floats) -> Ints:
     """Closures and twist constraints that depend on the others, at a closed configuration q and at others nearby."""
     loads = table.loads
     rows = np.flatnonzero(loads.constraints.table[:, KIND] != LENGTH)
@@ -288,7 +288,7 @@ def _independent(jacobian: Floats) -> list[int]:
     return chosen
 
 
-def broken(system: System, inputs: Inputs, times: Floats, q: Floats, v: Floats) -> str:
+def broken(system: Model, inputs: Inputs, times: Floats, q: Floats, v: Floats) -> str:
     """What is wrong with constraints that were left out: they follow from the others only if states (nt, n) keep them."""
     if system.left_out is None:
         return ""
@@ -309,7 +309,7 @@ def broken(system: System, inputs: Inputs, times: Floats, q: Floats, v: Floats) 
     return ""
 
 
-def crushed(system: System, q: Floats) -> str:
+def crushed(system: Model, q: Floats) -> str:
     """Name of a rod that is squeezed to nothing or turned inside out somewhere; Hooke's law does not mind. Maybe none."""
     for part in system.robot.parts:
         if isinstance(part, RodHandle) and "stretch" in part.rod.strains:
@@ -319,7 +319,7 @@ def crushed(system: System, q: Floats) -> str:
     return ""
 
 
-def loose(system: System, matrix: Floats) -> str:
+def loose(system: Model, matrix: Floats) -> str:
     """Names of the coordinates (and constraints) along which a singular tangent does not resist; maybe none."""
     n, right = system.size, np.ones(len(matrix))
     right[:n] = 1.0 / system.tree.scale
@@ -339,7 +339,7 @@ def loose(system: System, matrix: Floats) -> str:
     return ", ".join(list(names)[:4])
 
 
-def _out_of_plane(system: System, loads: Loads, q: Floats) -> Ints:
+def _out_of_plane(system: Model, loads: Loads, q: Floats) -> Ints:
     """Rows of the closures of a flat robot, which stays in the plane x-y, that hold it there: it is made so."""
     if not system.tree.flat[0] or not system.size:
         return np.zeros(0, dtype=np.int64)
@@ -359,7 +359,7 @@ def _out_of_plane(system: System, loads: Loads, q: Floats) -> Ints:
     return np.array(found, dtype=np.int64)
 
 
-def _refuse_taut(system: System, loads: Loads, q: Floats) -> None:
+def _refuse_taut(system: Model, loads: Loads, q: Floats) -> None:
     """Raise an error if loads push a robot in a closed shape that only seems to give way, as a rod pulled straight.
 
     To first order it may bend out of its line; but a shape that follows the loads that way is closed by going back alone.
@@ -390,7 +390,7 @@ def _refuse_taut(system: System, loads: Loads, q: Floats) -> None:
     )
 
 
-def close(system: System, inputs: Inputs, t: float, q: Floats) -> Floats:
+def close(system: Model, inputs: Inputs, t: float, q: Floats) -> Floats:
     """Mount the robot from q and drop redundant constraints, with a warning that names them. Returns the closed q."""
     table = system.loads(t, inputs)
     q = mount(system, table, q)

@@ -6,7 +6,7 @@ import numpy as np
 
 from anguilla.loads.table import Loads
 from anguilla.mechanics.tree import Floats
-from anguilla.model.system import System
+from anguilla.model.model import Model
 from anguilla.model.user import move
 from anguilla.results.reactions import evaluate
 from anguilla.solve.newton.closing import RANK, loose, settle
@@ -21,7 +21,7 @@ NUDGE = 0.1  # [rad]
 BALANCED = 1e-6  # forces left, as a part of the loads
 
 
-def _slope(system: System, loads: Loads, q: Floats, lam: Floats) -> tuple[Floats, Floats, Floats]:
+def _slope(system: Model, loads: Loads, q: Floats, lam: Floats) -> tuple[Floats, Floats, Floats]:
     """Forces (n,), stiffness (n, n) and gradient of the constraints (m, n) in angles and relative displacements."""
     n, scale, zero = system.size, system.tree.scale, np.zeros(system.size)
     force = evaluate(system, loads, q, zero, zero, lam)[:n] / scale
@@ -29,7 +29,7 @@ def _slope(system: System, loads: Loads, q: Floats, lam: Floats) -> tuple[Floats
     return force, matrix[:n, :n] / np.outer(scale, scale), matrix[n:, :n] / scale
 
 
-def nudged(system: System, loads: Loads, q: Floats, lam: Floats) -> Floats:
+def nudged(system: Model, loads: Loads, q: Floats, lam: Floats) -> Floats:
     """An unstable equilibrium, moved a little in all directions that lead down, by unequal amounts: no symmetry is left."""
     found = linear(system, loads, q, lam, own_units=False)
     if found is None:
@@ -40,7 +40,7 @@ def nudged(system: System, loads: Loads, q: Floats, lam: Floats) -> Floats:
     return move(system.tree, q, NUDGE * step / max(float(np.linalg.norm(step)), 1e-300) / system.tree.scale)
 
 
-def slide(system: System, loads: Loads, q: Floats) -> tuple[Floats, Floats]:
+def slide(system: Model, loads: Loads, q: Floats) -> tuple[Floats, Floats]:
     """Slide from q downhill to an equilibrium under the full loads: (q, multipliers).
 
     Newton's step, with every eigenvalue of the tangent taken as positive, goes towards lower energy from everywhere, also
@@ -80,12 +80,12 @@ def slide(system: System, loads: Loads, q: Floats) -> tuple[Floats, Floats]:
     return q, lam
 
 
-def balances(system: System, loads: Loads, q: Floats, lam: Floats) -> bool:
+def balances(system: Model, loads: Loads, q: Floats, lam: Floats) -> bool:
     """Whether forces are balanced, in units of the loads, loops closed, and rods not bent further than intervals can be."""
     return unbalanced(system, loads, q, lam)[0] <= BALANCED and not contradiction(system, loads, q, lam)
 
 
-def neutral(system: System, loads: Loads, q: Floats, tolerance: float) -> tuple[Floats, Floats, str]:
+def neutral(system: Model, loads: Loads, q: Floats, tolerance: float) -> tuple[Floats, Floats, str]:
     """(q, multipliers, coordinates that nothing holds) of an equilibrium of a robot that may move without resistance.
 
     The last is empty if none was found.
@@ -97,7 +97,7 @@ def neutral(system: System, loads: Loads, q: Floats, tolerance: float) -> tuple[
 
 
 def relaxed(
-    system: System, loads: Loads, q: Floats, lam: Floats | None = None, *, exact: bool = False, small: float = 1e-4
+    system: Model, loads: Loads, q: Floats, lam: Floats | None = None, *, exact: bool = False, small: float = 1e-4
 ) -> tuple[Floats, Floats]:
     """Slide from q towards an equilibrium under the full loads.
 

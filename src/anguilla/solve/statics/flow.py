@@ -15,7 +15,7 @@ import numpy as np
 from anguilla.errors import DescriptionError, as_positive
 from anguilla.loads.table import DT, KIND, LENGTH, ROTATION, TWIST, Loads
 from anguilla.mechanics.tree import Floats
-from anguilla.model.system import System
+from anguilla.model.model import Model
 from anguilla.model.user import move
 from anguilla.results.reactions import evaluate
 from anguilla.solve.newton.closing import RANK, drive
@@ -62,7 +62,7 @@ class ProjectiveFlow:
 class _Rates:
     """The right-hand side of the flow, in scaled coordinates."""
 
-    system: System
+    system: Model
     loads: Loads
     flow: ProjectiveFlow
 
@@ -107,7 +107,7 @@ class _Rates:
 
 
 def follow(
-    system: System, loads: Loads, q: Floats, flow: ProjectiveFlow
+    system: Model, loads: Loads, q: Floats, flow: ProjectiveFlow
 ) -> tuple[Floats, Floats, bool, str, dict[str, int]]:
     """Follow the flow from q under fixed loads. Returns (q, multipliers, success, message, counters).
 

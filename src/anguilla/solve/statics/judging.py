@@ -11,7 +11,7 @@ from anguilla.loads.rubbing import set_friction
 from anguilla.loads.table import DT, GRAVITY, KIND, LENGTH, POSE, TWIST, WRENCH, Loads
 from anguilla.mechanics.motion import too_coarse
 from anguilla.mechanics.tree import Floats
-from anguilla.model.system import System
+from anguilla.model.model import Model
 from anguilla.results.reactions import evaluate
 from anguilla.solve.newton.closing import RANK, relative_poses
 from anguilla.solve.newton.newton import EXPLANATION, TOO_COARSE
@@ -47,9 +47,9 @@ MAY_FLUTTER = "the robot would flutter as long as it has no damping"
 # Balance --------------------------------------------------------------------------------------------------------------
 
 
-def _size_of_loads(system: System, loads: Loads) -> float:
+def _size_of_loads(system: Model, loads: Loads) -> float:
     """What all given loads could do on a lever as long as the robot [N m], without regard to signs."""
-    row, length = loads.row, float(system.model.length)
+    row, length = loads.row, float(system.layout.length)
     at = int(loads.at[WRENCH])
     wrenches = np.abs(row[at : at + 6 * len(loads.wrench)].reshape(-1, 6))
     pulls = np.abs(loads.tension[loads.pairs.span[:, 1]]) if len(loads.pairs.span) else np.zeros(0)
@@ -57,7 +57,7 @@ def _size_of_loads(system: System, loads: Loads) -> float:
     return float(np.sum(wrenches[:, :3]) + length * (np.sum(wrenches[:, 3:]) + np.sum(pulls) + weight))
 
 
-def _left(system: System, loads: Loads, q: Floats, lam: Floats) -> tuple[Floats, Floats]:
+def _left(system: Model, loads: Loads, q: Floats, lam: Floats) -> tuple[Floats, Floats]:
     """Forces (n,) that are left on each coordinate, beyond round-off, and the largest of the loads on it (n,), both [N m].
 
     The loads of a coordinate are the elastic forces (with contacts and springs), the weight, other given forces, and those
@@ -77,7 +77,7 @@ def _left(system: System, loads: Loads, q: Floats, lam: Floats) -> tuple[Floats,
     elastic, weighed = terms
     present = np.max(np.abs([elastic, weighed - elastic, given - weighed, left - given]), axis=0) / scale
     firm = np.abs(np.diag(system._bordered(loads, lam, 0.0, 0.0))[:n]) / scale**2
-    for layout in system.model.parts:  # stiffness of its parts makes the round-off of a whole rod
+    for layout in system.layout.parts:  # stiffness of its parts makes the round-off of a whole rod
         own = slice(layout.joint.start, layout.coordinates.stop)
         firm[own] = np.max(firm[own], initial=0.0)
     lost = LOST * _size_of_loads(system, loads)
@@ -87,7 +87,7 @@ def _left(system: System, loads: Loads, q: Floats, lam: Floats) -> tuple[Floats,
     return beyond, present
 
 
-def balanced(system: System, loads: Loads, q: Floats, lam: Floats, limit: float) -> bool:
+def balanced(system: Model, loads: Loads, q: Floats, lam: Floats, limit: float) -> bool:
     """Whether little is left on every part beside its elastic forces: what `unbalanced` would find, at a third of the cost.
 
     If not, that has to look.
@@ -98,15 +98,15 @@ def balanced(system: System, loads: Loads, q: Floats, lam: Floats, limit: float)
     loads.row[system._force_places] = 0.0
     elastic = np.abs(evaluate(system, loads, q, zero, zero, 0.0 * lam)[:n]) / scale
     loads.row[:] = row
-    owns = (slice(layout.joint.start, layout.coordinates.stop) for layout in system.model.parts)
+    owns = (slice(layout.joint.start, layout.coordinates.stop) for layout in system.layout.parts)
     return all(left[own].max(initial=0.0) <= limit * elastic[own].max(initial=0.0) for own in owns)
 
 
-def unbalanced(system: System, loads: Loads, q: Floats, lam: Floats) -> tuple[float, str]:
+def unbalanced(system: Model, loads: Loads, q: Floats, lam: Floats) -> tuple[float, str]:
     """(largest share of its loads that is left on a part of the robot, name of that part); gaps of loops are not judged."""
     left, present = _left(system, loads, q, lam)
     worst, name = 0.0, ""
-    for layout in system.model.parts:
+    for layout in system.layout.parts:
         own = slice(layout.joint.start, layout.coordinates.stop)
         size = float(np.max(left[own], initial=0.0))
         ratio = size / max(float(np.max(present[own], initial=0.0)), 1e-300) if size else 0.0
@@ -115,15 +115,15 @@ def unbalanced(system: System, loads: Loads, q: Floats, lam: Floats) -> tuple[fl
     return worst, name
 
 
-def adrift(system: System, loads: Loads, q: Floats, lam: Floats) -> str:
+def adrift(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
     """Names of parts that their loads still push along a joint without any stiffness; maybe none."""
     left, present = _left(system, loads, q, lam)
     firm = np.abs(np.diag(system._bordered(loads, lam, 0.0, 0.0))[: system.size]) / system.tree.scale**2
     pushed = (left > 0.5 * present) & (left > 1e3 * firm)
-    return " and ".join(repr(part.part.name) for part in system.model.parts if np.any(pushed[part.joint]))
+    return " and ".join(repr(part.part.name) for part in system.layout.parts if np.any(pushed[part.joint]))
 
 
-def contradiction(system: System, loads: Loads, q: Floats, lam: Floats) -> str:
+def contradiction(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
     """What contradicts the model, as a sentence; maybe nothing.
 
     Intervals turned too far; tensions of tendons that rub; gaps; and closures turned over: the right angles that hold a
@@ -174,7 +174,7 @@ def free_basis(gradient: Floats) -> Floats:
     return vt[np.sum(s > RANK * max(float(np.max(s, initial=0.0)), 1e-300)) :].T
 
 
-def linear(system: System, loads: Loads, q: Floats, lam: Floats, *, own_units: bool = True) -> Linear | None:
+def linear(system: Model, loads: Loads, q: Floats, lam: Floats, *, own_units: bool = True) -> Linear | None:
     """The stiffness along what is free: taut tendons of given length and twist constraints hold, slack ones do not.
 
     Each coordinate in units of its own stiffness, so that a soft part is not level beside a stiff one; or as an angle or
@@ -220,7 +220,7 @@ def _is_definite(matrix: Floats) -> Floats | None:
         return None
 
 
-def restlessness(system: System, loads: Loads, q: Floats, lam: Floats) -> str:
+def restlessness(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
     """Why a robot would not stay at an equilibrium: FALLS, FLUTTERS, MAY_FLUTTER, or nothing.
 
     Under loads with a potential its second variation tells. Otherwise the linearised motion does: what grows by more than
@@ -241,7 +241,7 @@ def restlessness(system: System, loads: Loads, q: Floats, lam: Floats) -> str:
     return _growth(system, loads, q, lam, found, factor is not None and same)
 
 
-def _growth(system: System, loads: Loads, q: Floats, lam: Floats, found: Linear, definite: bool) -> str:
+def _growth(system: Model, loads: Loads, q: Floats, lam: Floats, found: Linear, definite: bool) -> str:
     """What grows in the motion M x'' + C x' + A x = 0; level directions are taken out of it exactly."""
     n, zero = system.size, np.zeros(system.size)
     evaluate(system, loads, q, zero, zero, lam)

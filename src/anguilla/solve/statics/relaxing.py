@@ -11,7 +11,7 @@ import numpy as np
 
 from anguilla.loads.table import DT, INPUT, KIND, TIME, TWIST, Loads
 from anguilla.mechanics.tree import Floats
-from anguilla.model.system import System
+from anguilla.model.model import Model
 from anguilla.results.contacts import jumps
 from anguilla.results.reactions import evaluate
 from anguilla.solve.newton.closing import settle
@@ -31,16 +31,16 @@ AT_REST = 1e-7  # of a step
 GRAVITY = 9.81  # [m/s^2] for a first step; any other would do
 
 
-def come_to_rest(system: System, loads: Loads, q: Floats, lam: Floats) -> tuple[Floats, Floats, bool]:
+def come_to_rest(system: Model, loads: Loads, q: Floats, lam: Floats) -> tuple[Floats, Floats, bool]:
     """(q, multipliers, whether it moves no more) after a motion without momentum from q, under constant loads."""
     if np.any(loads.constraints.table[:, KIND] == TWIST):
         return q, lam, False  # twists hold a motion, but not a robot at rest
     q, lam = settle(system, loads, q) if not system.is_plain else q.copy(), lam.copy()
     s, run, n = scratch(system.size, system.rows), runner(system), system.size
     state, now = loads.frames.state.copy(), float(loads.row[TIME])
-    unit = float(np.sqrt(system.model.length / GRAVITY))
+    unit = float(np.sqrt(system.layout.length / GRAVITY))
     dt, before, still = FIRST * unit, int(s.counters[ITERATIONS]), 0
-    far = FARTHEST * np.sqrt(len(system.model.parts))
+    far = FARTHEST * np.sqrt(len(system.layout.parts))
     none, empty, unused = np.zeros(0, np.int64), np.zeros((1, 0)), np.zeros((1, n))
     held = np.flatnonzero(loads.constraints.input_row >= 0)
     lines = int(loads.at[INPUT]) + held
@@ -74,7 +74,7 @@ def come_to_rest(system: System, loads: Loads, q: Floats, lam: Floats) -> tuple[
     return q, lam, still == 3
 
 
-def _next(system: System, loads: Loads, q: Floats, lam: Floats, dt: float) -> float:
+def _next(system: Model, loads: Loads, q: Floats, lam: Floats, dt: float) -> float:
     """A next step, at most dt, that does not stay where the robot would fall: its matrix is definite."""
     loads.row[DT] = 0.0
     found = linear(system, loads, q, lam)

@@ -15,7 +15,7 @@ from anguilla.loads.rubbing import set_friction
 from anguilla.loads.table import DT, INPUT, KIND, ROTATION, TRANSLATION, Loads
 from anguilla.mechanics.tree import Floats
 from anguilla.model.evaluate import residual, tangent
-from anguilla.model.system import Inputs, LoadTable, System, as_robot
+from anguilla.model.model import Inputs, LoadTable, Model, as_robot
 from anguilla.results.contacts import jumps
 from anguilla.results.reactions import evaluate
 from anguilla.results.resolution import doubtful
@@ -112,7 +112,7 @@ def statics(
     t = as_number(t, "t", "s")
     as_positive(tolerance, "tolerance", "")
     as_count(iterations, "iterations")
-    system = System(robot)
+    system = Model(robot)
     q = system.vector(start.q if isinstance(start, Equilibrium) else start, "start")
     began, origin = time.perf_counter(), q
     if not system.is_plain and not isinstance(method, ProjectiveFlow):
@@ -131,7 +131,7 @@ def statics(
         q, status, message, counters = _continuation(
             system, loads, from_here, q, lam, tolerance, iterations, chosen=start is not None
         )
-        most = max((len(layout.grid.X) - 1 for layout in system.model.parts if layout.grid is not None), default=1)
+        most = max((len(layout.grid.X) - 1 for layout in system.layout.parts if layout.grid is not None), default=1)
         ok, advice = status == CONVERGED, SPECIAL_ADVICE.get(status, ADVICE).format(more=4 * most)
         if status == SINGULAR and any(isinstance(load, Contact) for load in robot.loads):
             advice = TOUCH_ADVICE
@@ -155,7 +155,7 @@ def statics(
     return result
 
 
-def _wrong(system: System, loads: Loads, q: Floats, lam: Floats, limit: float) -> str:
+def _wrong(system: Model, loads: Loads, q: Floats, lam: Floats, limit: float) -> str:
     """Why a state is no equilibrium after all, whatever led there; maybe nothing."""
     if not balanced(system, loads, q, lam, limit):
         left, name = unbalanced(system, loads, q, lam)
@@ -164,7 +164,7 @@ def _wrong(system: System, loads: Loads, q: Floats, lam: Floats, limit: float) -
     return contradiction(system, loads, q, lam)
 
 
-def _in_balance(system: System, loads: Loads, q: Floats, lam: Floats) -> bool:
+def _in_balance(system: Model, loads: Loads, q: Floats, lam: Floats) -> bool:
     return balanced(system, loads, q, lam, BALANCED) or unbalanced(system, loads, q, lam)[0] <= BALANCED
 
 
@@ -172,7 +172,7 @@ def _in_balance(system: System, loads: Loads, q: Floats, lam: Floats) -> bool:
 class _Solver:
     """Newton under a part of the loads."""
 
-    system: System
+    system: Model
     tolerance: float
     most: int
 
@@ -216,7 +216,7 @@ class _Solver:
         return TOO_MANY_ITERATIONS
 
 
-def _origin(system: System, start: Equilibrium) -> tuple[Floats, Floats] | None:
+def _origin(system: Model, start: Equilibrium) -> tuple[Floats, Floats] | None:
     """(q, row of loads) of an equilibrium that the present one can be reached from; None if it has other loads."""
     row = start.system.loads(start.t, start.inputs).loads.row
     if system.is_plain or row.shape != system._loads.row.shape or start.system.rows != system.rows:
@@ -225,7 +225,7 @@ def _origin(system: System, start: Equilibrium) -> tuple[Floats, Floats] | None:
 
 
 def _continuation(
-    system: System, table: LoadTable, origin: Floats | tuple[Floats, Floats], q: Floats, lam: Floats, tolerance: float,
+    system: Model, table: LoadTable, origin: Floats | tuple[Floats, Floats], q: Floats, lam: Floats, tolerance: float,
     iterations: int, *, chosen: bool,
 ) -> tuple[Floats, int, str, dict[str, int]]:  # fmt: skip
     """Newton under the full loads from the mounted q; if that fails, in steps of load, and of mounting from the origin.
@@ -310,12 +310,12 @@ def _rested(solve: _Solver, path: Path, begin: Floats) -> tuple[tuple[Floats, Fl
     return (exact, multipliers, loose(system, system._bordered(loads, multipliers, 0.0, 0.0))), ""
 
 
-def _warn_neutral(system: System, free: str) -> None:
+def _warn_neutral(system: Model, free: str) -> None:
     what = f"The equilibrium of {system.robot.name!r} is not unique: nothing holds {free}."
     warnings.warn(what, AnguillaWarning, stacklevel=5)
 
 
-def _unheld(system: System, loads: Loads, q: Floats, lam: Floats) -> str:
+def _unheld(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
     """What nothing holds, as the end of a sentence; maybe nothing."""
     evaluate(system, loads, q, np.zeros(system.size), np.zeros(system.size), lam)
     names = loose(system, system._bordered(loads, lam, 0.0, 0.0))
@@ -329,7 +329,7 @@ def _drawn(path: Path) -> bool:
     return bool(np.any(path.lengths[held] - path.full[at + held] > DRAWN * path.lengths[held]))
 
 
-def _first_multipliers(system: System, loads: Loads, q: Floats) -> Floats:
+def _first_multipliers(system: Model, loads: Loads, q: Floats) -> Floats:
     """Multipliers that balance the forces on a closed configuration as well as they can."""
     n, zero, lam = system.size, np.zeros(system.size), np.zeros(system.rows)
     force = evaluate(system, loads, q, zero, zero, lam)[:n] / system.tree.scale
@@ -413,13 +413,13 @@ def _in_steps(solve: _Solver, path: Path, q: Floats, lam: Floats) -> tuple[Float
     return q, factor, pieces, status
 
 
-def _too_far(system: System, before: Floats, after: Floats) -> bool:
+def _too_far(system: Model, before: Floats, after: Floats) -> bool:
     """Whether one load step turned the rods so much that Newton may have jumped to another branch, or over an obstacle."""
     turned = np.linalg.norm((after - before) * system.tree.strain_scale) > 2.0 * np.sqrt(len(system.tree.first) - 1)
     return bool(turned) or jumps(system, before, after)
 
 
-def _flow(system: System, forces: Loads, q: Floats, flow: Flow) -> tuple[Floats, bool, str, dict[str, int]]:
+def _flow(system: Model, forces: Loads, q: Floats, flow: Flow) -> tuple[Floats, bool, str, dict[str, int]]:
     """Implicit Euler on mu K_e q' = -R(q), K_e the elastic stiffness: one Newton correction a step."""
     if not system.is_plain:
         raise DescriptionError(

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, as_count, refuse
-from anguilla.model.system import Inputs, System, as_robot
+from anguilla.model.model import Inputs, Model, as_robot
 from anguilla.results.states import Trajectory
 from anguilla.solve.newton.progress import progress_bar, stopped_by
 from anguilla.solve.steps.dynamics import Start, simulate_system
@@ -56,9 +56,9 @@ def simulate_batch(
         told = ", ".join(f"{name} has {size}" for name, size in sizes.items()) or "nothing says it"
         raise DescriptionError(f"simulate_batch needs one number of copies; {told}.")
     size = next(iter(sizes.values()))
-    compiled: System | None = None
+    compiled: Model | None = None
     if parameters is None:
-        compiled = System(as_robot(robot))
+        compiled = Model(as_robot(robot))
     elif not callable(robot):
         raise DescriptionError("with parameters, robot must be a function of one of them that returns a Robot.")
     workers = os.cpu_count() or 1 if threads is None else as_count(threads, "threads")

@@ -19,7 +19,7 @@ from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_p
 from anguilla.loads.rubbing import UNKNOWN, keep_rubbing
 from anguilla.loads.table import DT, MOTION
 from anguilla.mechanics.tree import Floats
-from anguilla.model.system import Inputs, LoadTable, System, as_robot
+from anguilla.model.model import Inputs, LoadTable, Model, as_robot
 from anguilla.results.contacts import depths
 from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium, Status, Trajectory
@@ -62,7 +62,7 @@ NEVER = 2**62  # a step that does not come
 class _Motion:
     """The state on its way and the solver's memory."""
 
-    system: System
+    system: Model
     scheme: Coefficients
     tolerance: float
     q: Floats
@@ -131,7 +131,7 @@ class _Motion:
                 row = table.at(k).row[at : at + 3 * len(driven)]
                 q[k, driven], v[k, driven] = row[::3], row[1::3]
 
-    def again(self, system: System | None = None, inputs: Inputs | None = None) -> _Motion:
+    def again(self, system: Model | None = None, inputs: Inputs | None = None) -> _Motion:
         """Another motion of the same kind, of another system if given; it does not know of jumps."""
         given = self.inputs if inputs is None else inputs
         other = _Motion(system or self.system, self.scheme, self.tolerance, self.q.copy(), self.v.copy(), given)
@@ -285,7 +285,7 @@ def simulate(
 
 
 def simulate_system(
-    robot: Robot, system: System | None, *, duration: float, dt: float, inputs: Inputs | None = None,
+    robot: Robot, system: Model | None, *, duration: float, dt: float, inputs: Inputs | None = None,
     start: Start = None, method: Scheme | str = DEFAULT_METHOD,
     every: int = 1, tolerance: float | None = None, error: float | None = None, progress: bool | None = None,
     raise_on_failure: bool = True, checkpoint: str | os.PathLike[str] | None = None, smooth_start: bool = True,
@@ -296,7 +296,7 @@ def simulate_system(
     dt, every = float(dt), int(every)
     if checkpoint is not None and error is not None:
         raise DescriptionError("checkpoint works with equal steps only: leave error out.")
-    system = System(robot) if system is None else system
+    system = Model(robot) if system is None else system
     tolerance = newton_tolerance(system, tolerance)
     q, v = _start(system, start)
     scheme = as_scheme(method).coefficients
@@ -363,19 +363,19 @@ def simulate_system(
     return result
 
 
-def _balances_alone(system: System, scheme: Coefficients) -> bool:
+def _balances_alone(system: Model, scheme: Coefficients) -> bool:
     """Whether states alone tell their accelerations, so that these may be found later: no load remembers what was before."""
     remembers = len(system._loads.frames.table) or len(system._loads.cables.path)
     return (system.is_plain or scheme[4] < 1.0) and not remembers
 
 
-def newton_tolerance(system: System, given: float | None) -> float:
+def newton_tolerance(system: Model, given: float | None) -> float:
     """Newton's error that is allowed as a part of a step's increment: the given one, or what serves the system."""
     usual = 1e-11 if system.shapes else 1e-10 if system.rows else 1e-8
     return as_positive(usual if given is None else given, "tolerance", "")
 
 
-def _check_serves(scheme: Coefficients, method: Scheme | str, system: System) -> None:
+def _check_serves(scheme: Coefficients, method: Scheme | str, system: Model) -> None:
     """Refuse a scheme that cannot integrate the robot, and warn of one that does so badly."""
     robot, midpoint = system.robot, scheme[4] < 1.0
     if midpoint and any(isinstance(load, Thruster) and np.any(load.ki) for load in robot.loads):
@@ -414,11 +414,11 @@ def advice(status: int, result: Trajectory) -> str:
     return f"Rod {rod.name!r} has {count}: try intervals={2 * count}, and more modes if it does curl up so far."
 
 
-def _intervals(system: System, part: RodHandle) -> int:
+def _intervals(system: Model, part: RodHandle) -> int:
     return len(system.tables.links(part, 0.0, part.length))
 
 
-def _start(system: System, start: Start) -> tuple[Floats, Floats]:
+def _start(system: Model, start: Start) -> tuple[Floats, Floats]:
     if isinstance(start, Equilibrium):
         if start.system.size != system.size:
             raise DescriptionError("start is the equilibrium of a robot with other coordinates.")

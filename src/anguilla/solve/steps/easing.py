@@ -19,7 +19,7 @@ from anguilla.errors import DescriptionError
 from anguilla.lie import exp3, log3
 from anguilla.loads.table import DT, INPUT
 from anguilla.mechanics.tree import Floats
-from anguilla.model.system import LoadTable, System
+from anguilla.model.model import LoadTable, Model
 from anguilla.model.user import move
 from anguilla.results.reactions import evaluate
 from anguilla.results.states import Trajectory
@@ -44,7 +44,7 @@ class Easing:
 
     """
 
-    system: System
+    system: Model
     table: LoadTable
     dt: float
     factors: tuple[float, float]
@@ -69,7 +69,7 @@ class Easing:
         T, heavy = self.matrices(q, v, change)
         return heavy @ self.a - T @ self.eased
 
-    def on(self, system: System, table: LoadTable) -> Floats:
+    def on(self, system: Model, table: LoadTable) -> Floats:
         """V (n,) of a robot of another design."""
         return replace(self, system=system, table=table).miss(self.q, self.v)
 
@@ -133,7 +133,7 @@ def easing(
     return found
 
 
-def _misfit(system: System, scheme: Coefficients, dt: float, states: tuple[Floats, ...], b: Floats) -> float:
+def _misfit(system: Model, scheme: Coefficients, dt: float, states: tuple[Floats, ...], b: Floats) -> float:
     """By how much the first step of a motion misses its scheme if it began with the accelerations b (n,)."""
     am, af, beta, _, _ = scheme
     Q, V, A = (x[:2] for x in states[:3])

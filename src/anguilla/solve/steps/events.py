@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from anguilla.errors import AnguillaWarning, DescriptionError, as_array
 from anguilla.loads.table import INPUT, MOTION, POSE, RATES, STRESS
 from anguilla.mechanics.tree import Floats, Ints
-from anguilla.model.system import Inputs, System
+from anguilla.model.model import Inputs, Model
 
 ODD = 0.3  # part of the differences around it by which one misses their mean, if it may hide a jump
 LEFT = 0.4  # part of it that stays, however short the interval, if it does
@@ -113,7 +113,7 @@ def place(found: Sequence[tuple[float, float]], dt: float, steps: int) -> list[J
 
 
 def events_of(
-    system: System,
+    system: Model,
     inputs: Inputs,
     dt: float,
     steps: int,
@@ -154,7 +154,7 @@ def events_of(
     return place([(before, after) for before, after, _ in found], dt, steps)
 
 
-def _noise(system: System, places: Ints, y: Floats, dt: float) -> Floats:
+def _noise(system: Model, places: Ints, y: Floats, dt: float) -> Floats:
     """Jumps (w,) below which rates and accelerations of imposed motions do not matter: they may come from differences."""
     first, last = (int(system._loads.at[k]) for k in (MOTION, STRESS))
     least = np.zeros(len(places))
@@ -164,7 +164,7 @@ def _noise(system: System, places: Ints, y: Floats, dt: float) -> Floats:
     return least
 
 
-def _refuse_impossible(system: System, sample: Sampler, places: Ints, found: list[tuple[float, float, int]]) -> None:
+def _refuse_impossible(system: Model, sample: Sampler, places: Ints, found: list[tuple[float, float, int]]) -> None:
     """Refuse positions that jump, which nothing can follow; warn of velocities that do, which takes a blow."""
     at, robot = [int(x) for x in system._loads.at], system.robot
     blows: dict[str, float] = {}
@@ -196,7 +196,7 @@ def _refuse_impossible(system: System, sample: Sampler, places: Ints, found: lis
         )
 
 
-def _shortens(system: System, actuator: int, values: Floats, column: int) -> bool:
+def _shortens(system: Model, actuator: int, values: Floats, column: int) -> bool:
     """Whether an inextensible tendon is driven by a length that becomes shorter."""
     held = system._loads.constraints
     row = int(held.input_row[actuator])

@@ -19,7 +19,7 @@ from anguilla.errors import DescriptionError, SolverError, as_positive
 from anguilla.loads.table import MOTION, TIME
 from anguilla.mechanics.motion import too_coarse
 from anguilla.mechanics.tree import Floats
-from anguilla.model.system import Inputs, LoadTable, System, as_robot
+from anguilla.model.model import Inputs, LoadTable, Model, as_robot
 from anguilla.model.user import move
 from anguilla.results.reactions import evaluate, integrates
 from anguilla.results.states import Equilibrium, Status, Trajectory
@@ -67,7 +67,7 @@ def simulate_explicit(
     steps = round(duration / dt)
     if steps < 1 or abs(steps * dt - duration) > 1e-6 * duration:
         raise DescriptionError(f"duration must be a whole number of dt; {duration:g} s / {dt:g} s = {duration / dt:g}.")
-    system = System(robot)
+    system = Model(robot)
     if system.rows or integrates(system._loads):
         raise DescriptionError("simulate_explicit serves open robots without integral control; use simulate.")
     if len(system._loads.cables.path):
@@ -187,7 +187,7 @@ def _balanced(
     return q, v, a
 
 
-def _chart_rate(system: System, d: Floats, v: Floats) -> Floats:
+def _chart_rate(system: Model, d: Floats, v: Floats) -> Floats:
     """Rates of the increments d: those of the coordinates, and for a ball T(d)^-1 w with w in the child's axes.
 
     T^-1 = 1 + [d]/2 + c [d]^2, c = (1 - (s/2) cot(s/2)) / s^2 with s the length of d.

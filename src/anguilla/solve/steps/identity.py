@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from anguilla.compiler.table import Table
-from anguilla.model.system import System
+from anguilla.model.model import Model
 
 __all__ = ["Identity"]
 
@@ -81,8 +81,8 @@ class Identity:
             return self._describe_code(thing)
         if isinstance(thing, CodeType):
             return "code", [getattr(thing, name) for name in CODE]
-        if isinstance(thing, System):
-            return "System", [thing.robot]
+        if isinstance(thing, Model):
+            return "Model", [thing.robot]
         if is_dataclass(thing) and kind.__module__.startswith("anguilla."):
             return kind.__name__, [getattr(thing, field.name) for field in fields(thing)]
         return self._describe_object(thing)

@@ -6,7 +6,7 @@ import numpy as np
 
 from anguilla.loads.table import INPUT, POSE
 from anguilla.mechanics.tree import Floats
-from anguilla.model.system import LoadTable, System
+from anguilla.model.model import LoadTable, Model
 from anguilla.solve.steps.schemes import Coefficients, memory
 
 SEVERAL = 5  # kinks
@@ -16,11 +16,11 @@ ROUND_OFF = 1e-9  # of angles and relative displacements
 LASTING = 0.8  # part of an error that a scheme keeps over a step
 
 
-def kinked(system: System, table: LoadTable, scheme: Coefficients, dt: float) -> str:
+def kinked(system: Model, table: LoadTable, scheme: Coefficients, dt: float) -> str:
     """A sentence if closures or lengths move with several kinks and the scheme is slow to forget them, or nothing."""
     if not system.rows or len(table.table) < 4 * SEVERAL or memory(scheme) < LASTING:
         return ""
-    at, size = system._loads.at, system.model.length
+    at, size = system._loads.at, system.layout.length
     units = np.repeat([1.0, size], [9, 3]).tolist()  # of rotations and translations
     places = {
         int(at[POSE]) + 12 * k + j: (name, units[j]) for k, name in enumerate(system.robot.closures) for j in range(12)

@@ -17,7 +17,7 @@ import numpy as np
 
 from anguilla.loads.table import DT, KIND, LENGTH, MOTION, THRUSTER, TWIST, Loads
 from anguilla.mechanics.tree import Floats, Ints
-from anguilla.model.system import Inputs, LoadTable, System
+from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.model.user import move
 from anguilla.results.reactions import evaluate
 from anguilla.solve.newton.closing import RANK, _metric
@@ -35,7 +35,7 @@ class Origin:
     `table` holds the loads at the start and h, 2 h, ... before and after it, of `instants`; dt > 0 lets twists be held.
     """
 
-    system: System
+    system: Model
     table: LoadTable
     h: float
     dt: float
@@ -170,7 +170,7 @@ def instants(t: float, dt: float) -> tuple[Floats, float]:
     return t + h * np.arange(-SAMPLES, SAMPLES + 1, dtype=np.float64), h
 
 
-def origin(system: System, inputs: Inputs, dt: float, states: tuple[Floats, ...]) -> Origin:
+def origin(system: Model, inputs: Inputs, dt: float, states: tuple[Floats, ...]) -> Origin:
     """The start of a motion with the given states Q, V, A, LAM."""
     times, h = instants(0.0, dt)
     q, v, a, lam = (np.ascontiguousarray(x[0]) for x in states)
@@ -218,7 +218,7 @@ def driven_values(table: LoadTable, k: int) -> Floats:
     return loads.row[at : at + 3 * len(loads.driven)].reshape(-1, 3).copy()
 
 
-def solve_scaled(system: System, matrix: Floats, right: Floats) -> Floats:
+def solve_scaled(system: Model, matrix: Floats, right: Floats) -> Floats:
     """Solve for all columns, scaled; zero for imposed coordinates."""
     driven = system._loads.driven
     matrix, right = matrix.copy(), right.copy()

@@ -14,7 +14,7 @@ import numpy as np
 from anguilla.errors import AnguillaWarning, SolverError
 from anguilla.loads.table import DT, INPUT, KIND, LENGTH, MOTION, TWIST, WHICH, Loads
 from anguilla.mechanics.tree import Floats, Ints
-from anguilla.model.system import Inputs, LoadTable, System
+from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.model.user import move
 from anguilla.results.reactions import evaluate
 from anguilla.solve.newton.closing import loose
@@ -34,7 +34,7 @@ STILL = 1e-7  # [m/s] at which a tendon does not lengthen
 class _Start:
     """A state on its way to being consistent."""
 
-    system: System
+    system: Model
     table: LoadTable  # about the start
     h: float  # [s] between its instants
     q: Floats
@@ -95,13 +95,13 @@ class _Start:
         return int(self.system._loads.at[place])
 
 
-def _start(system: System, inputs: Inputs, t: float, q: Floats, v: Floats, dt: float) -> _Start:
+def _start(system: Model, inputs: Inputs, t: float, q: Floats, v: Floats, dt: float) -> _Start:
     times, h = instants(t, dt)
     return _Start(system, system.loads(times, inputs), h, q, v, dt)
 
 
 def consistent(
-    system: System, inputs: Inputs, t: float, q: Floats, v: Floats, dt: float, *, rough: bool = False,
+    system: Model, inputs: Inputs, t: float, q: Floats, v: Floats, dt: float, *, rough: bool = False,
     redundant: Ints = NONE,
 ) -> tuple[Floats, Floats, Floats]:  # fmt: skip
     """(v, a, multipliers): rates that keep the constraints, nearest to v, and accelerations that balance and keep them.
@@ -139,7 +139,7 @@ def _rates(start: _Start, taut: Ints, free: Ints) -> Ints:
     return np.array([k for k in taut if held[k] or miss[k] > -STILL], dtype=np.int64)
 
 
-def tell_changed(system: System, inputs: Inputs, t: float, q: Floats, given: Floats, v: Floats, dt: float) -> None:
+def tell_changed(system: Model, inputs: Inputs, t: float, q: Floats, given: Floats, v: Floats, dt: float) -> None:
     """Warn if rates (n,) that were given became v by more than a small part, to keep the constraints."""
     scale, driven = system.tree.scale, system._loads.driven
     given = given.copy()
@@ -207,7 +207,7 @@ def _accelerations(start: _Start, taut: Ints, tension: Floats, free: Ints, given
 
 
 def settled(
-    system: System, inputs: Inputs, t: float, state: tuple[Floats, ...], dt: float, scheme: Coefficients
+    system: Model, inputs: Inputs, t: float, state: tuple[Floats, ...], dt: float, scheme: Coefficients
 ) -> tuple[Floats, Floats]:
     """Changes of the rates and of the averaged accelerations with which the multipliers of a scheme start smoothly.
 
@@ -266,7 +266,7 @@ def _followed(start: _Start, lam: Floats, jerk: Floats, free: Ints, scheme: Coef
     return bool(0.0 <= missed @ T @ missed < SMOOTH**2 * (jerk[free] @ T @ jerk[free]))
 
 
-def _solve(system: System, matrix: Floats, right: Floats, free: Ints) -> Floats:
+def _solve(system: Model, matrix: Floats, right: Floats, free: Ints) -> Floats:
     """Solve a bordered system with rows and multipliers brought to one size."""
     inner = len(free)
     if not (np.all(np.isfinite(matrix)) and np.all(np.isfinite(right))):
@@ -285,7 +285,7 @@ def _solve(system: System, matrix: Floats, right: Floats, free: Ints) -> Floats:
     return solution * grade
 
 
-def massless(system: System, matrix: Floats) -> SolverError:
+def massless(system: Model, matrix: Floats) -> SolverError:
     """The error of a start without a unique acceleration."""
     names = loose(system, matrix) or "some coordinate"
     if names.split(", ")[0] in system.tables.row_names:

@@ -12,7 +12,7 @@ from anguilla.describe import Frame, Robot
 from anguilla.describe.actuators import refuse_pushing
 from anguilla.errors import DescriptionError, SolverError, as_count, as_number, as_positive
 from anguilla.mechanics.tree import Floats
-from anguilla.model.system import System, as_robot
+from anguilla.model.model import Model, as_robot
 from anguilla.results.states import Status, Trajectory
 from anguilla.solve.newton.closing import SINGULAR_START, broken, close
 from anguilla.solve.newton.newton import CONVERGED, EXPLANATION
@@ -56,7 +56,7 @@ class Stepper:
     ) -> None:
         self.robot = as_robot(robot)
         self.dt = as_positive(dt, "dt", "s")
-        self.system = System(robot)
+        self.system = Model(robot)
         self._begin = _start(self.system, start)
         self._scheme = as_scheme(method).coefficients
         _check_serves(self._scheme, method, self.system)
@@ -152,7 +152,7 @@ class Stepper:
         """Position (3,) [m] of a frame now, in world axes; `result()` has everything else."""
         return self.result().position(frame)[0]
 
-    def result(self, system: System | None = None) -> Trajectory:
+    def result(self, system: Model | None = None) -> Trajectory:
         """Return the present state as a motion of one instant, to be read or drawn.
 
         Args:

@@ -19,7 +19,7 @@ import numpy as np
 from anguilla.describe import Contact, Spring
 from anguilla.errors import SolverError
 from anguilla.mechanics.tree import Floats, Ints
-from anguilla.model.system import System
+from anguilla.model.model import Model
 from anguilla.results.contacts import depths
 from anguilla.results.observe import S_X, SNAPSHOT, snapshots
 from anguilla.results.quality import ENERGY, TIME, Quality
@@ -97,7 +97,7 @@ def judge(motion: _Motion, run: Trajectory, dt: float, every: int, *, controlled
     return quality, " ".join(told)
 
 
-def _say_time(system: System, time: TimeError, dt: float) -> str:
+def _say_time(system: Model, time: TimeError, dt: float) -> str:
     part = _part(system, time.where)
     size = f"about {100 * time.size:.2g} %" if time.size < 0.3 else "a large part"
     remedy = _nice(dt * math.sqrt(0.5 * TIME / max(time.size, TIME)))
@@ -107,9 +107,9 @@ def _say_time(system: System, time: TimeError, dt: float) -> str:
     )
 
 
-def _part(system: System, node: int) -> str:
+def _part(system: Model, node: int) -> str:
     """Name of the part that a node belongs to."""
-    before = [layout for layout in system.model.parts if layout.entry <= node]
+    before = [layout for layout in system.layout.parts if layout.entry <= node]
     return repr(max(before, key=lambda layout: layout.entry).part.name) if before else "its root"
 
 
@@ -204,7 +204,7 @@ def _starts(motion: _Motion, run: Trajectory, rows: int, count: int, touches: bo
     return found
 
 
-def _nodes(system: System) -> tuple[Ints, Floats]:
+def _nodes(system: Model) -> tuple[Ints, Floats]:
     """Nodes at which motions are compared, and their radii of gyration [m], by which they feel turns."""
     heavy = np.flatnonzero(system.tree.mass > 0.0)
     nodes = heavy[np.unique(np.linspace(0, len(heavy) - 1, PLACES).round().astype(np.int64))]
@@ -313,7 +313,7 @@ class _Window:
         return max(early, late) * max(float(way[-1]) / max(own, 1e-300), 1.0) ** growth
 
 
-def _motion_of(system: System, nodes: Ints, q: Floats) -> Floats:
+def _motion_of(system: Model, nodes: Ints, q: Floats) -> Floats:
     out, zero = np.zeros((len(q), len(nodes), SNAPSHOT)), np.zeros_like(q)
     snapshots(system.tree, system.workspace, nodes, q, zero, zero, out)
     return out
@@ -344,7 +344,7 @@ def _passive(run: Trajectory) -> bool:
     """Whether nothing but gravity, springs, contact and damping acts."""
     system, robot = run.system, run.system.robot
     given = any(callable(value) or value != 0.0 for value in run.inputs.values())
-    pulled = any(np.any(layout.part.joint.effort_values([0.0])) for layout in system.model.parts)
+    pulled = any(np.any(layout.part.joint.effort_values([0.0])) for layout in system.layout.parts)
     calm = all(isinstance(load, Spring | Contact) for load in robot.loads)
     return system.is_steady(run.inputs) and calm and not given and not pulled and not len(system._loads.driven)
 

@@ -19,13 +19,13 @@ from anguilla.describe import DistributedWrench, Frame, Magnet, Muscle, Robot, R
 from anguilla.describe.actuators import refuse_pushing
 from anguilla.errors import AnguillaWarning, DescriptionError, as_array, as_number, refuse
 from anguilla.loads.table import GRAVITY, KIND, MAGNET, ROW, TIME, Constraints, Loads
-from anguilla.mechanics.compile import Model, compile_robot
+from anguilla.mechanics.compile import Layout, compile_robot
 from anguilla.mechanics.tree import FIXED, ROD, Floats, Ints, Tree, Workspace, workspace
 from anguilla.model.evaluate import prepare, residual, tangent
 from anguilla.model.tables import build
 from anguilla.model.user import UserLoads
 
-__all__ = ["Inputs", "LoadTable", "System"]
+__all__ = ["Inputs", "LoadTable", "Model", "System"]
 
 SHAPE_ERROR = 1e-6  # part of an imposed shape that the bases of its rod may miss without a warning
 
@@ -54,7 +54,7 @@ class LoadTable:
     column: Ints
     table: Floats
     times: Floats
-    system: System
+    system: Model
 
     @property
     def forces(self) -> Ints:
@@ -78,7 +78,7 @@ def as_robot(robot: object) -> Robot:
     return robot
 
 
-class System:
+class Model:
     """A robot compiled for computation.
 
     `residual` and `tangent` are the two functions everything else uses; sizes are checked here, at the door. A system may be
@@ -87,14 +87,14 @@ class System:
 
     def __init__(self, robot: Robot, observed: Sequence[Frame] = ()) -> None:
         self.robot = copy.deepcopy(as_robot(robot))  # what was computed stays what it was when the description changes
-        self.model: Model = compile_robot(self.robot, observed)
-        self.tree = self.model.tree
-        self._loads, self.tables = build(self.model)
-        self.user = UserLoads(self.tables, self.model.size)
+        self.layout: Layout = compile_robot(self.robot, observed)
+        self.tree = self.layout.tree
+        self._loads, self.tables = build(self.layout)
+        self.user = UserLoads(self.tables, self.layout.size)
         places = bool(len(self._loads.frames.table) or len(self._loads.pairs.table))
         self.workspace: Workspace = workspace(self.tree, places)
         prepare(self._loads)
-        self.size = self.model.size
+        self.size = self.layout.size
         self.rows = len(self._loads.constraints.table)  # constraints
         rods = [part for part in self.robot.parts if isinstance(part, RodHandle) and part.rod.shape is not None]
         self.shapes = {part.index: part.rod.projection() for part in rods}
@@ -123,9 +123,9 @@ class System:
         way[fixed] = np.linalg.norm(tree.fixed[fixed, 9:12], axis=1)
         for i in range(1, len(way)):
             way[i] += way[tree.parent[i]]
-        return max(float(self.model.length), float(np.max(way)))
+        return max(float(self.layout.length), float(np.max(way)))
 
-    def twin(self) -> System:
+    def twin(self) -> Model:
         """The same compiled robot with memory of its own, so that both may be used at once."""
         _ = self._steady, self._constant, self._force_places  # found once for all twins
         twin = copy.copy(self)
@@ -137,23 +137,23 @@ class System:
         return twin
 
     @property
-    def here(self) -> System:
+    def here(self) -> Model:
         """What the present thread computes with: the system itself where it was made, else a twin of the thread's own."""
         if threading.get_ident() == self._maker:
             return self
         if not hasattr(_TWINS, "of"):
             _TWINS.of = WeakKeyDictionary()
-        twin: System | None = _TWINS.of.get(self)
+        twin: Model | None = _TWINS.of.get(self)
         if twin is None or twin.left_out is not self.left_out:
             twin = _TWINS.of[self] = self.twin()
         return twin
 
-    def observing(self, frames: Sequence[Frame]) -> System:
+    def observing(self, frames: Sequence[Frame]) -> Model:
         """Return this system, or one with the same coordinates and motion in which every given frame has a node."""
         bare = [frame.bare for frame in frames]
-        if all(self.model.node(frame) is not None for frame in bare):
+        if all(self.layout.node(frame) is not None for frame in bare):
             return self
-        return System(self.robot, bare)
+        return Model(self.robot, bare)
 
     def elastic_stiffness(self) -> Floats:
         """The constant stiffness K_ee (n, n) of rods (000 (26)) and joint springs."""
@@ -169,7 +169,7 @@ class System:
     def elastic_energy(self, q: Floats) -> Floats:
         """Elastic energy (nt,) [J] of rods and joint springs in states q (nt, n)."""
         rest = np.zeros(self.size)
-        for layout in self.model.parts:
+        for layout in self.layout.parts:
             rest[layout.joint] = layout.part.joint.rest_values
         return 0.5 * np.einsum("ti,ij,tj->t", q - rest, self.elastic_stiffness(), q - rest)
 
@@ -299,7 +299,7 @@ class System:
 
     def _pieces(self, times: Floats, varying: bool) -> list[tuple[int, Floats]]:
         """(place in the row, values (nt, width)) of everything that depends on time (varying), or of all the rest."""
-        robot, model, at = self.robot, self.model, self._loads.at
+        robot, model, at = self.robot, self.layout, self._loads.at
         wrench, effort, _, pose, motion, stress, rate, frame = (int(x) for x in at)
         found: list[tuple[int, Floats]] = []
 
@@ -457,6 +457,9 @@ class System:
         _, lam = system._evaluate(loads, q, v, a, multipliers)
         stiffness = system._bordered(loads, lam, 0.0, 0.0)[:n, :n]
         return stiffness, system._by_rate(loads, lam)[:n], system._by_acceleration(loads, lam)[:n]
+
+
+System = Model  # its former name
 
 
 def _instants(times: ArrayLike) -> Floats:

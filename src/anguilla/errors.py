@@ -6,6 +6,7 @@ right, what was given.
 
 from __future__ import annotations
 
+import math
 import numbers
 from typing import Any
 
@@ -64,6 +65,8 @@ def _with_unit(wanted: str, unit: str) -> str:
 
 def _real(value: object) -> float | None:
     """Return a finite float, or None if the value is not one (a bool, a string or a complex number is not)."""
+    if type(value) is float:  # the usual case, quickly
+        return value if math.isfinite(value) else None
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
@@ -72,7 +75,7 @@ def _real(value: object) -> float | None:
         number = float(value)
     except OverflowError:  # an integer beyond all floats
         return None
-    return number if np.isfinite(number) else None
+    return number if math.isfinite(number) else None
 
 
 def as_number(value: object, name: str, unit: str = "") -> float:
@@ -136,7 +139,7 @@ def as_array(value: object, name: str, wanted: str) -> NDArray[np.float64]:
         raw = np.asarray(value)
     except ValueError:
         raise refuse(name, wanted, value) from None
-    if raw.dtype.kind not in "iuf" or not np.all(np.isfinite(raw)):
+    if raw.dtype.kind not in "iuf" or not np.isfinite(raw).all():
         raise refuse(name, wanted, value)
     return np.array(raw, dtype=np.float64)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anguilla.describe.description import Description, as_points
+from anguilla.describe.description import Description, as_points, copied
 from anguilla.describe.frames import Frame, RodHandle
 from anguilla.errors import (
     DescriptionError,
@@ -25,6 +25,8 @@ from anguilla.errors import (
 __all__ = ["Actuator", "Chamber", "FunctionRouting", "Routing", "Tendon", "convergent", "helical", "parallel"]
 
 Array = NDArray[np.float64]
+HERE = np.eye(4)
+CLOSE = 1e-8 + 1e-5 * HERE  # of a pose to none
 ROUNDING = 1e-9  # [N], or part of the largest tension: 5 sin(pi t) may end a little below zero
 
 
@@ -50,9 +52,13 @@ class Routing:
 
     def __post_init__(self) -> None:
         for name in ("y", "z"):
-            as_array(getattr(self, name), f"Routing.{name}", "finite coefficients of 1, X, X^2, ...")
+            given = as_array(getattr(self, name), f"Routing.{name}", "finite coefficients of 1, X, X^2, ...")
+            object.__setattr__(self, name, tuple(np.atleast_1d(given).tolist()))
         for name in ("radius", "rate", "phase"):
             as_number(getattr(self, name), f"Routing.{name}")
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self if type(self) is Routing else copied(self, memo)
 
     def offset(self, X: ArrayLike) -> Array:
         """Return D (m, 3) [m] at the arc lengths X (m,) [m]."""
@@ -176,17 +182,23 @@ class Actuator(Description):
     @property
     def spans(self) -> list[tuple[Frame, Frame]]:
         """(from, to): frames between which the line runs straight through the air."""
-        ends: list[tuple[Frame, Frame]] = []  # where the line enters and leaves each element of the path
+        path = self._path
+        free = [not _continues(a, b) for a, b in pairwise(path)]
+        if not any(free):
+            return []
         along = iter(self.stretches)
-        for part in self._path:
-            if isinstance(part, RodHandle):
-                rod, routing, low, high = next(along)
-                places = (rod.section(X).offset_by(routing.offset([X])[0]) for X in (low, high))
-                ends.append((next(places), next(places)))
-            else:
-                ends.append((part, part))
-        pairs = zip(pairwise(self._path), pairwise(ends), strict=True)
-        return [(one[1], two[0]) for (a, b), (one, two) in pairs if not _continues(a, b)]
+        stretches = [next(along) if isinstance(part, RodHandle) else None for part in path]
+
+        def end(k: int, last: bool) -> Frame:
+            """Where the line enters element k of the path, or leaves it."""
+            stretch = stretches[k]
+            if stretch is None:
+                return path[k]
+            rod, routing, low, high = stretch
+            X = high if last else low
+            return rod.section(X).offset_by(routing.offset([X])[0])
+
+        return [(end(k, True), end(k + 1, False)) for k, through_air in enumerate(free) if through_air]
 
     def in_order(self, along: list[Any], through: list[Any]) -> list[Any]:
         """Something of each stretch and something of each span, as lists, in the order in which the line passes them."""
@@ -221,7 +233,7 @@ class Actuator(Description):
 def _continues(a: Any, b: Any) -> bool:
     """Whether rod b is fixed to the tip of rod a without an offset."""
     rods = isinstance(a, RodHandle) and isinstance(b, RodHandle)
-    return rods and b.parent == a.tip and b.joint.size == 0 and np.allclose(b.pose, np.eye(4))
+    return rods and b.parent == a.tip and b.joint.size == 0 and bool((np.abs(b.pose - HERE) <= CLOSE).all())
 
 
 @dataclass

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebvander
@@ -44,6 +45,9 @@ class Basis:
     def __call__(self, x: ArrayLike) -> Array:
         """Return the values (m, size) of the functions at the points x (m,) of [0, 1]."""
         raise NotImplementedError
+
+    def __deepcopy__(self, _memo: dict[int, Any]) -> Self:
+        return self
 
 
 @dataclass(frozen=True)

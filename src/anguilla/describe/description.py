@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import difflib
+import functools
 import re
 from collections.abc import Iterable
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anguilla.errors import DescriptionError, as_array, refuse
+
+Anything = TypeVar("Anything")
+PLAIN = frozenset({float, int, str, bool, type(None)})  # what a copy shares
 
 
 class Description:
@@ -33,7 +39,7 @@ class Description:
         if not dataclasses.is_dataclass(self):  # a user's own subclass, which does as it likes
             object.__setattr__(self, name, value)
             return
-        names = [field.name for field in dataclasses.fields(self)]
+        names = _fields(type(self))
         if name not in names:
             raise DescriptionError(
                 f"{type(self).__name__} has no field {name!r}{did_you_mean(name, names)}; "
@@ -51,6 +57,27 @@ class Description:
             self.__dict__.update(before)
             raise
         self.__dict__["_ready"] = True
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return copied(self, memo)
+
+
+@functools.cache
+def _fields(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(kind))
+
+
+def copied(item: Anything, memo: dict[int, Any]) -> Anything:
+    """Return a deep copy of an object, attribute by attribute.
+
+    A third of the time of `copy.deepcopy`, which goes through the protocol of pickles; a robot is copied when it is compiled.
+    """
+    twin = object.__new__(type(item))
+    memo[id(item)] = twin
+    own = vars(twin)
+    for name, value in vars(item).items():
+        own[name] = value if type(value) in PLAIN else copy.deepcopy(value, memo)
+    return twin
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:

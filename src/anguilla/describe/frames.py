@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe.bodies import RigidBody
+from anguilla.describe.description import copied
 from anguilla.describe.joints import Joint
 from anguilla.describe.rod import Rod
 from anguilla.errors import DescriptionError, as_number, as_pose, refuse
@@ -112,6 +114,9 @@ class Frame:
     def __str__(self) -> str:
         return self.label
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Frame:
+        return Frame(copy.deepcopy(self.robot, memo), self.part_index, self.place, self.offset)
+
 
 class Part:
     """Handle of a part of a robot, as returned by ``robot.add``.
@@ -136,6 +141,11 @@ class Part:
         self.pose = pose
         self.pose.setflags(write=False)
         self.joint = joint
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        if not self.pose.flags.writeable:
+            memo[id(self.pose)] = self.pose  # shared
+        return copied(self, memo)
 
     @property
     def root(self) -> Frame:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
@@ -54,6 +55,12 @@ class Axis:
         object.__setattr__(self, "slide", as_number(self.slide, "Axis.slide"))
         if self.turn == 0.0 and self.slide == 0.0:
             raise DescriptionError("Axis must turn or slide; got turn = 0 and slide = 0.")
+
+
+@lru_cache(maxsize=1024)
+def axis(direction: Triple, turn: float = 0.0, slide: float = 0.0) -> Axis:
+    """Return the axis, kept: a joint is asked for its axes many times."""
+    return Axis(direction, turn, slide)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar, cast
 
 import numpy as np
 
-from anguilla.describe.joint import PARALLEL, Axis, Ball, Direction, Joint, Triple, as_direction
+from anguilla.describe.joint import PARALLEL, Axis, Ball, Direction, Joint, Triple, as_direction, axis
 from anguilla.errors import DescriptionError, as_number
 
 __all__ = [
@@ -56,7 +57,7 @@ class Revolute(Joint):
     @property
     def axes(self) -> tuple[Axis, ...]:
         """The axis of rotation."""
-        return (Axis(cast(Triple, self.axis), turn=1.0),)
+        return (axis(cast(Triple, self.axis), turn=1.0),)
 
 
 @dataclass
@@ -79,7 +80,7 @@ class Prismatic(Joint):
     @property
     def axes(self) -> tuple[Axis, ...]:
         """The axis of translation."""
-        return (Axis(cast(Triple, self.axis), slide=1.0),)
+        return (axis(cast(Triple, self.axis), slide=1.0),)
 
 
 @dataclass
@@ -105,7 +106,7 @@ class Helical(Joint):
     @property
     def axes(self) -> tuple[Axis, ...]:
         """The axis of the screw."""
-        return (Axis(cast(Triple, self.axis), turn=1.0, slide=self.pitch / (2.0 * np.pi)),)
+        return (axis(cast(Triple, self.axis), turn=1.0, slide=self.pitch / (2.0 * np.pi)),)
 
 
 @dataclass
@@ -128,8 +129,8 @@ class Cylindrical(Joint):
     @property
     def axes(self) -> tuple[Axis, ...]:
         """The translation, then the rotation."""
-        axis = cast(Triple, self.axis)
-        return Axis(axis, slide=1.0), Axis(axis, turn=1.0)
+        line = cast(Triple, self.axis)
+        return axis(line, slide=1.0), axis(line, turn=1.0)
 
 
 @dataclass
@@ -156,7 +157,7 @@ class Universal(Joint):
     @property
     def axes(self) -> tuple[Axis, ...]:
         """The axis of the parent, then that of the child."""
-        return Axis(cast(Triple, self.first), turn=1.0), Axis(cast(Triple, self.second), turn=1.0)
+        return axis(cast(Triple, self.first), turn=1.0), axis(cast(Triple, self.second), turn=1.0)
 
 
 @dataclass
@@ -185,17 +186,18 @@ class Planar(Joint):
     @property
     def axes(self) -> tuple[Axis, ...]:
         """The two translations, then the rotation."""
-        normal = np.array(self.normal, dtype=np.float64)
-        along = np.roll(np.eye(3), -1, axis=0)[np.argmax(np.abs(normal))] if self.along is None else self.along
-        first = np.asarray(along, dtype=np.float64)
-        first = first - (first @ normal) * normal
-        first = first / np.linalg.norm(first)
-        second = np.cross(normal, first)
-        return (
-            Axis(cast(Triple, tuple(first.tolist())), slide=1.0),
-            Axis(cast(Triple, tuple(second.tolist())), slide=1.0),
-            Axis(cast(Triple, self.normal), turn=1.0),
-        )
+        return _plane(cast(Triple, self.normal), cast(Triple | None, self.along))
+
+
+@lru_cache(maxsize=256)
+def _plane(normal: Triple, along: Triple | None) -> tuple[Axis, ...]:
+    n = np.array(normal, dtype=np.float64)
+    first = np.roll(np.eye(3), -1, axis=0)[np.argmax(np.abs(n))] if along is None else np.array(along)
+    first = first - (first @ n) * n
+    first = first / np.linalg.norm(first)
+    second = np.cross(n, first)
+    x, y = (cast(Triple, tuple(way.tolist())) for way in (first, second))
+    return Axis(x, slide=1.0), Axis(y, slide=1.0), Axis(normal, turn=1.0)
 
 
 def _refuse_parallel(direction: Triple, name: str, other: Triple, other_name: str) -> None:
@@ -222,7 +224,6 @@ class Spherical(Joint):
         return (Ball(),)
 
 
-# Asked for many times while a robot is compiled.
 _FREE: tuple[Axis | Ball, ...] = (
     Axis((1.0, 0.0, 0.0), slide=1.0), Axis((0.0, 1.0, 0.0), slide=1.0), Axis((0.0, 0.0, 1.0), slide=1.0), Ball(),
 )  # fmt: skip

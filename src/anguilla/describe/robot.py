@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypeVar, overload
+import copy
+from typing import Any, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,11 +53,20 @@ class Robot:
             raise refuse("Robot.base", "'fixed' or 'free'", base)
         self._base = base
         self.gravity = gravity
-        self._parts: list[Part] = []
+        self._parts: tuple[Part, ...] = ()
         self._loads: list[Load] = []
         self._actuators: dict[str, Actuator] = {}
         self._closures: dict[str, Closure] = {}
         self._constraints: list[TwistConstraint] = []
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        twin = object.__new__(type(self))
+        memo[id(self)] = twin
+        for name in Robot.__slots__[1:]:
+            setattr(twin, name, copy.deepcopy(getattr(self, name), memo))
+        if hasattr(self, "__dict__"):  # of a user's own subclass
+            vars(twin).update(copy.deepcopy(vars(self), memo))
+        return twin
 
     def __repr__(self) -> str:
         names = ", ".join(part.name for part in self._parts) or "no parts"
@@ -88,7 +98,7 @@ class Robot:
     @property
     def parts(self) -> tuple[Part, ...]:
         """Handles of the parts, in the order they were added; a parent comes before its children."""
-        return tuple(self._parts)
+        return self._parts
 
     @property
     def loads(self) -> tuple[Load, ...]:
@@ -185,7 +195,7 @@ class Robot:
             handle = RodHandle(self, index, name, parent, place, joint, part)
         else:
             handle = BodyHandle(self, index, name, parent, place, joint, part)
-        self._parts.append(handle)
+        self._parts += (handle,)
         return handle
 
     def load(self, load: AnyLoad) -> AnyLoad:
@@ -264,7 +274,7 @@ class Robot:
                 )
             place = a.offset_pose @ np.asarray(placed, dtype=np.float64)
             handle = JointHandle(self, len(self._parts), self._new_name(name), a.bare, place, joint)
-            self._parts.append(handle)
+            self._parts += (handle,)
             a, joint, placed = handle.root, Fixed(), np.eye(4)
         closure = Closure(self, name, a, b, joint, placed)
         self._closures[name] = closure
@@ -307,15 +317,17 @@ class Robot:
         return frame
 
     def _name_for(self, part: Rod | RigidBody, name: str | None) -> str:
-        taken = {other.name for other in self._parts} | {"ground"}
         if name is not None:
-            if as_name(name, "Robot.add name") in taken:
+            if as_name(name, "Robot.add name") in self._taken():
                 raise DescriptionError(f"Robot.add name must be new; {name!r} is taken in robot {self.name!r}.")
             return name
         return self._new_name(part.name or ("rod" if isinstance(part, Rod) else "body"))
 
+    def _taken(self) -> set[str]:
+        return {"ground", *(other.name for other in self._parts)}
+
     def _new_name(self, stem: str) -> str:
-        taken = {other.name for other in self._parts} | {"ground"}
+        taken = self._taken()
         candidate, number = stem, 1
         while candidate in taken:
             number += 1

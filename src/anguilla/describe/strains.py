@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 
@@ -48,6 +49,9 @@ class Strains:
         return isinstance(other, Strains) and self._bases == other._bases
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __deepcopy__(self, _memo: dict[int, Any]) -> Self:
+        return self  # it never changes
 
     def __contains__(self, name: object) -> bool:
         return name in self._bases

@@ -243,7 +243,8 @@ def instability(made: SimpleNamespace, eq: Any) -> float:
     pace = made.spec["pace"]
     noise = 1e-7 * np.sqrt(np.max(np.abs(squares)))  # of differences
     skew = np.linalg.norm(K - K.T) > 1e-5 * np.linalg.norm(K)
-    if not skew:
+    drive = np.linalg.eigvalsh(C + C.T)  # loads may feed what moves, as a current does
+    if not skew and drive[0] >= -1e-7 * np.max(np.abs(drive)):
         rate = np.sqrt(max(0.0, -squares[0]))
     else:  # modes of the slow half: fast ones are stiff and say nothing
         k = min(len(squares), 12)

@@ -285,6 +285,8 @@ def test_a_compliant_tendon_tends_to_a_stiff_one():
     assert all(8.0 < a / b < 12.0 for a, b in pairwise(misses))
 
 
+# lines that go slack and taut: the motion is chaotic (off by 4 % at any such dt), the identities hold all the same
+@pytest.mark.filterwarnings("ignore:The time steps of:anguilla.errors.AnguillaWarning")
 @pytest.mark.parametrize("compliance", [0.0, 2e-4])
 def test_antagonists_pull_or_are_slack_never_push(compliance):
     """Two tendons by length, one released while the other is drawn: T >= 0, gap >= 0, T gap = 0 at all times."""

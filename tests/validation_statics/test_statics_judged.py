@@ -85,6 +85,57 @@ def test_becks_column_flutters_above_its_load(load: float, stays: bool) -> None:
             assert "flutter" in ag.statics(robot).status.message
 
 
+def _in_a_stream(speed: float, damping: float = 0.0) -> ag.Robot:
+    """A rod on a soft hinge in a stream that comes from its tip: elongated-body theory feeds its swing."""
+    robot = ag.Robot("weathervane", gravity=(0, 0, 0))
+    material = ag.Material(2e6, 1000, poisson=0.5, damping=damping)
+    hinge = ag.Revolute(axis=(0, 0, 1), stiffness=0.02)
+    rod = robot.add(ag.Rod(0.15, ag.Circle(0.007), material, ag.planar(2)), at=robot.ground, joint=hinge)
+    robot.load(ag.Lighthill(rod, density=1000, current=(-speed, 0, 0)))
+    return robot
+
+
+def test_a_stream_that_feeds_a_vibration_is_said() -> None:
+    """The stiffness is positive, but not the damping: `modes` solves the same motion by another way."""
+    robot = _in_a_stream(0.3)
+    with pytest.warns(ag.AnguillaWarning, match=r"flutter.*ag\.modes"):
+        eq = ag.statics(robot)
+    found = ag.modes(robot, eq)
+    assert np.min(found.frequencies) > 0.0
+    assert np.min(found.damping) < -0.01
+    still = ag.statics(_in_a_stream(0.0))
+    assert "unstable" not in still.status.message
+
+
+def test_a_vibration_that_light_damping_would_stop_is_in_the_message_only() -> None:
+    """A vibration grows by less than a hundredth a radian, but much in the time of a slow wheel beside it."""
+    robot = _in_a_stream(0.002)
+    wheel = ag.RigidBody.sphere(0.03, mass=0.1)
+    robot.add(wheel, at=robot.ground, joint=ag.Revolute(axis=(0, 0, 1), stiffness=1e-7))
+    eq = ag.statics(robot)
+    assert -0.01 < np.min(ag.modes(robot, eq).damping) < 0.0
+    assert "no damping" in eq.status.message
+
+
+def test_coordinates_of_an_equilibrium_with_a_taut_tendon_lead_back_to_it() -> None:
+    """Newton starts from the tension that the shape needs; taken as slack, the tendon led to another branch."""
+    robot, material = ag.Robot("two"), ag.Material(196600, 984.1, poisson=0.5)
+    hinge = ag.Revolute(axis=(-0.5281, 0.09811, 0.8435), stiffness=0.6136)
+    bends = ag.PiecewisePolynomial(3, degree=1)
+    bent = ag.Strains(bend_y=bends, bend_z=bends, twist=1)
+    first = robot.add(ag.Rod(0.2258, ag.Circle(0.01189), material, bent), at=robot.ground, joint=hinge)
+    second = robot.add(ag.Rod(0.2057, ag.Circle(0.01189), material, ag.universal(3)), at=first.tip)
+    robot.actuate("line", ag.Tendon(first, ag.parallel(z=0.009512), by="length"))
+    robot.actuate("pull", ag.Tendon(second, ag.helical(radius=0.009512, pitch=0.3511)))
+    robot.load(ag.Wrench(second.tip, moment=(0, 0, 0.0005535)))
+    inputs = {"line": 0.223566, "pull": 0.1665}
+    eq = ag.statics(robot, inputs=inputs)
+    assert eq.multipliers[0] > 1.0
+    again = ag.statics(robot, inputs=inputs, start=eq.q)
+    assert again.status.counters["iterations"] <= 3
+    assert np.allclose(again.position(second.tip), eq.position(second.tip), atol=1e-9)
+
+
 # Balance --------------------------------------------------------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import eig
 
 from anguilla.loads.rubbing import set_friction
@@ -33,10 +34,12 @@ ABSURD = 1e100  # forces and stiffnesses that nothing can be done with
 SYMMETRIC = 1e-8  # relative: loads with a potential
 FLAT = 1e-8  # of a coordinate's own stiffness: what falls off less is level
 LEAST = 1e-6  # of the largest stiffness: less is round-off, of which FLAT makes 1e-14
-LIGHT = 0.01  # damping ratio that every robot has: what grows more slowly does not
+LIGHT = 0.01  # damping ratio that every robot has: what grows more slowly does so only without any damping
+SLOW = 1e-5  # growth of a vibration in the time of 1 rad that is round-off, or takes for ever
 DIGITS = 1e-13  # of a stiffness, times a turn of 1 rad: forces that are round-off
 LOST = 1e-12  # of all loads, times the size of the robot: the same for loads that cancel each other
 KEPT = 1e-7  # [m, rad] by which constraints may miss
+FASTEST = 1e-5  # period of a vibration, as a part of the longest: shorter ones have no digits
 RESOLVED = 1e-12  # of the largest square of a frequency: less has no digits
 
 FALLS = "the robot would leave it by itself"
@@ -223,35 +226,53 @@ def _is_definite(matrix: Floats) -> Floats | None:
 def restlessness(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
     """Why a robot would not stay at an equilibrium: FALLS, FLUTTERS, MAY_FLUTTER, or nothing.
 
-    Under loads with a potential its second variation tells. Otherwise the linearised motion does: what grows by more than
-    light damping takes.
+    Under loads with a potential its second variation tells, unless something drives what moves, as a current does. Otherwise
+    the linearised motion does: what grows by more than light damping takes, or by less if there is no damping.
     """
     found = linear(system, loads, q, lam)
     if found is None or not len(found.stiffness):
         return ""
-    A = found.stiffness
+    A, n, zero = found.stiffness, system.size, np.zeros(system.size)
     even = 0.5 * (A + A.T)
     factor, same = _is_definite(even), found.left is found.right
-    skew = A - even
-    if same and np.max(np.abs(skew)) <= SYMMETRIC * max(1.0, float(np.max(np.abs(A)))):
-        return "" if factor is not None else FALLS
-    if same and factor is not None:
-        if np.linalg.norm(np.linalg.solve(factor, np.linalg.solve(factor, skew).T)) <= 2.0 * LIGHT:
-            return ""
-    return _growth(system, loads, q, lam, found, factor is not None and same)
-
-
-def _growth(system: Model, loads: Loads, q: Floats, lam: Floats, found: Linear, definite: bool) -> str:
-    """What grows in the motion M x'' + C x' + A x = 0; level directions are taken out of it exactly."""
-    n, zero = system.size, np.zeros(system.size)
+    potential = same and np.max(np.abs(A - even)) <= SYMMETRIC * max(1.0, float(np.max(np.abs(A))))
+    if potential and factor is None:
+        return FALLS
     evaluate(system, loads, q, zero, zero, lam)
+    C = found.left.T @ system._by_rate(loads, lam)[:n] @ found.right
+    calm = same and factor is not None and _is_definite(0.5 * (C + C.T) / (np.max(np.abs(C)) or 1.0)) is not None
+    if calm and potential:
+        return ""
     M = found.left.T @ system._by_acceleration(loads, lam)[:n] @ found.right
-    s = np.linalg.svd(found.stiffness, compute_uv=False)
+    if calm and factor is not None and _is_damped(factor, A - even, C, M):
+        return ""
+    return _growth(A, C, M, factor is not None and same)
+
+
+def _is_damped(factor: Floats, skew: Floats, C: Floats, M: Floats) -> bool:
+    """Whether forces without potential are surely too weak to make a vibration grow, by bounds alone.
+
+    With x* (stiffness, skew, C, M) x = k, i s, c, m no vibration grows by more than s / 2 k a radian, none at all if
+    s < c sqrt(k / m).
+    """
+    part = lambda matrix: np.linalg.solve(factor, np.linalg.solve(factor, matrix).T)
+    turning = float(np.linalg.norm(part(skew)))
+    if turning <= 2.0 * SLOW:
+        return True
+    if np.max(np.abs(C - C.T)) > SYMMETRIC * np.max(np.abs(C)):
+        return False
+    least = float(np.linalg.eigvalsh(0.5 * part(C + C.T))[0])
+    return bool(turning < least / np.sqrt(np.linalg.norm(part(M))))
+
+
+def _growth(A: Floats, C: Floats, M: Floats, definite: bool) -> str:
+    """What grows in the motion M x'' + C x' + A x = 0; level directions are taken out of it exactly."""
+    s = np.linalg.svd(A, compute_uv=False)
     rest = test = np.eye(len(s))
     if s[-1] <= RANK * s[0]:
-        level = np.linalg.svd(found.stiffness)[2][s <= RANK * s[0]].T
+        level = np.linalg.svd(A)[2][s <= RANK * s[0]].T
         rest, test = free_basis(level.T), free_basis((M @ level).T)
-    A, M = (test.T @ matrix @ rest for matrix in (found.stiffness, M))
+    A, C, M = (test.T @ matrix @ rest for matrix in (A, C, M))
     squares = eig(A, M, right=False)
     squares = squares[np.isfinite(squares)]
     largest = float(np.max(np.abs(squares), initial=0.0))
@@ -260,18 +281,23 @@ def _growth(system: Model, loads: Loads, q: Floats, lam: Floats, found: Linear, 
     grows = np.abs(pace.real) > LIGHT * np.abs(pace)
     if np.any(grows & (sure.real < 0.0) & (np.abs(sure.imag) <= LIGHT * np.abs(sure))):
         return FALLS
-    if np.any(grows):
-        C = test.T @ (found.left.T @ system._by_rate(loads, lam)[:n] @ found.right) @ rest
-        unit, f = 1.0 / np.sqrt(largest), len(A)
-        one, none = np.eye(f), np.zeros((f, f))
-        pair = np.block([[none, one], [-A, -C / unit]]), np.block([[one, none], [none, M / unit**2]])
-        rates = eig(*pair, right=False)
-        rates = rates[np.isfinite(rates)]
-        rates = rates[np.abs(rates) > 1e-8 * np.max(np.abs(rates), initial=0.0)]
-        if np.any(rates.real > LIGHT * np.abs(rates)):
-            return FLUTTERS if np.any(C) else MAY_FLUTTER
+    rates = _rates(A, C, M) if np.any(C) else np.concatenate([pace, -pace])
+    size = np.abs(rates)
+    if np.any(rates.real > LIGHT * size):
+        return FLUTTERS if np.any(C) else MAY_FLUTTER
+    if np.any(rates.real > np.maximum(SLOW * size, LIGHT * np.min(np.abs(pace), initial=np.inf))):
+        return MAY_FLUTTER
     if not definite and len(sure) < len(squares):  # those too slow for digits, by their stiffness alone
         values = eig(A, test.T @ rest, right=False)
         if np.any((values.real < -FLAT) & (np.abs(values.imag) <= LIGHT * np.abs(values))):
             return FALLS
     return ""
+
+
+def _rates(A: Floats, C: Floats, M: Floats) -> NDArray[np.complex128]:
+    """Rates x of the motions exp(x t), but the fastest: 1 / x is found, so that slow ones have all digits."""
+    f = len(A)
+    C, M = np.linalg.solve(A, C), np.linalg.solve(A, M)
+    unit = float(np.sqrt(np.linalg.norm(M, 2)))
+    times = np.linalg.eigvals(np.block([[np.zeros((f, f)), np.eye(f)], [-M / unit**2, -C / unit]]))
+    return np.asarray(1.0 / (unit * times[np.abs(times) > FASTEST]), dtype=np.complex128)

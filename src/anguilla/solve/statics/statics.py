@@ -35,7 +35,16 @@ from anguilla.solve.newton.newton import (
 )
 from anguilla.solve.statics.downhill import BALANCED, balances, neutral, nudged, relaxed, slide
 from anguilla.solve.statics.flow import ProjectiveFlow, follow
-from anguilla.solve.statics.judging import FALLS, MAY_FLUTTER, adrift, balanced, contradiction, restlessness, unbalanced
+from anguilla.solve.statics.judging import (
+    FALLS,
+    FLUTTERS,
+    MAY_FLUTTER,
+    adrift,
+    balanced,
+    contradiction,
+    restlessness,
+    unbalanced,
+)
 from anguilla.solve.statics.relaxing import come_to_rest
 from anguilla.solve.steps.stepping import STATIC, runner
 
@@ -44,6 +53,8 @@ __all__ = ["Flow", "statics"]
 SMALLEST_STEP = 1e-5  # of the load
 SAME = 1e-3  # [rad, or relative displacement] between two ways to one equilibrium
 DRAWN = 0.01  # of its length, by which a tendon is drawn in one step
+TAUT = 1e-3  # of its length, by which a tendon may hang and still be taken as taut in a shape to start from
+ANY_PULL = 1.0  # [N]
 ROUGHLY = 1e-3  # of the loads, that a flow may leave unbalanced
 MOST_FRICTION = 60  # times the tensions along tendons are updated
 
@@ -330,14 +341,21 @@ def _drawn(path: Path) -> bool:
 
 
 def _first_multipliers(system: Model, loads: Loads, q: Floats) -> Floats:
-    """Multipliers that balance the forces on a closed configuration as well as they can."""
-    n, zero, lam = system.size, np.zeros(system.size), np.zeros(system.rows)
+    """Multipliers that balance the forces on a closed configuration as well as they can; taut tendons pull."""
+    n, zero, lam, c = system.size, np.zeros(system.size), np.zeros(system.rows), loads.constraints
     force = evaluate(system, loads, q, zero, zero, lam)[:n] / system.tree.scale
+    lines = np.flatnonzero(c.input_row >= 0)
+    lines = lines[c.length[lines] > (1.0 - TAUT) * loads.row[int(loads.at[INPUT]) + lines]]
+    taut = c.input_row[lines]
+    lam[taut] = ANY_PULL
+    evaluate(system, loads, q, zero, zero, lam)  # a line that does not pull has no column
     column = system._bordered(loads, lam, 0.0, 0.0)[:n, n:] / system.tree.scale[:, None]
     free = np.setdiff1d(np.arange(n), loads.driven)
     found = np.linalg.lstsq(column[free], -force[free], rcond=1e-10)[0]
-    held = loads.constraints.table[:, KIND]
-    return np.where((held == TRANSLATION) | (held == ROTATION), found, 0.0)
+    kinds = c.table[:, KIND]
+    lam = np.where((kinds == TRANSLATION) | (kinds == ROTATION), found, 0.0)
+    lam[taut] = np.maximum(found[taut], 0.0)
+    return lam
 
 
 def _settled(
@@ -366,7 +384,8 @@ def _settled(
     if below is not None:
         return *below, " (slid downhill: Newton found an unstable equilibrium first)"
     if why != MAY_FLUTTER:
-        remedy = "A start (start=...) next to another shape leads there."
+        other = "A start (start=...) next to another shape leads there."
+        remedy = "Damping may stop it; ag.modes tells which vibration grows." if why == FLUTTERS else other
         what = f"The equilibrium of {system.robot.name!r} is unstable: {why}. {remedy}"
         warnings.warn(what, AnguillaWarning, stacklevel=4)
     return *found, f" (unstable: {why})"

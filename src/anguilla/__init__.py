@@ -8,6 +8,8 @@ from anguilla._lazy import lazy
 from anguilla.describe import *  # noqa: F403
 from anguilla.describe import __all__ as _described
 from anguilla.errors import AnguillaError, AnguillaWarning, DescriptionError, SolverError
+from anguilla.interact import *  # noqa: F403
+from anguilla.interact import __all__ as _acting
 
 if TYPE_CHECKING:
     from anguilla.files import Expression, Table, read_robot, read_urdf, write_robot
@@ -182,6 +184,7 @@ __all__ = [
     "trace",
     "write_robot",
     *_described,
+    *_acting,
 ]
 
 __getattr__ = lazy(__name__, _LAZY, _MODULES)

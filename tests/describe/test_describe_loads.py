@@ -5,8 +5,9 @@ import functools
 import numpy as np
 import pytest
 
-from anguilla.describe import Circle, DistributedWrench, Load, Material, Robot, Rod, TipWrench, Wrench, kirchhoff
+from anguilla.describe import Circle, Load, Material, Robot, Rod, kirchhoff
 from anguilla.errors import DescriptionError
+from anguilla.interact import DistributedWrench, TipWrench, Wrench
 
 ROBOT = Robot("one")
 ROD = Rod(length=0.5, section=Circle(0.01), material=Material(1e6, 1000), strains=kirchhoff(2))

@@ -20,11 +20,10 @@ from anguilla.describe import (
     Rod,
     RodHandle,
     Strains,
-    TipWrench,
-    Wrench,
     kirchhoff,
 )
 from anguilla.errors import DescriptionError
+from anguilla.interact import TipWrench, Wrench
 
 
 def make_rod(**changes):

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import ArrayLike
 
 import anguilla as ag
-from anguilla import describe
+from anguilla import describe, interact
 from anguilla.describe.signals import Signal
 from anguilla.files import FileError, read_text_file, registry, robot_schema, robot_text
 
@@ -36,7 +36,7 @@ class SoftMagnet(ag.Load):
     label = "a magnet"
 
     @property
-    def _frames(self):
+    def frames(self):
         return (self.where,)
 
 
@@ -88,9 +88,10 @@ def test_without_it_the_type_is_unknown():
 
 def test_every_public_description_is_known_or_left_out_on_purpose():
     known = {maker.make for maker in registry.makers()}
-    for name in describe.__all__:
-        thing = getattr(describe, name)
-        if callable(thing) and name not in registry.NOT_IN_FILES | registry.BASES:
+    for name in (*describe.__all__, *interact.__all__):
+        thing = getattr(describe, name, None) or getattr(interact, name)
+        left_out = name in registry.NOT_IN_FILES | registry.BASES or not vars(thing).get("in_files", True)
+        if callable(thing) and not left_out:
             assert thing in known, name
 
 

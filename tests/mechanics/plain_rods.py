@@ -10,7 +10,8 @@ from itertools import pairwise
 import numpy as np
 from scipy.linalg import expm
 
-from anguilla.describe import STRAIN_NAMES, DistributedWrench, Wrench
+from anguilla.describe import STRAIN_NAMES
+from anguilla.interact import DistributedWrench, Wrench
 
 STEP = 1e-30  # of complex differentiation
 

@@ -159,7 +159,7 @@ class Stream(Load):
     kirchhoff, tail, is_constant, label = True, True, True, "stream"
 
     @property
-    def _frames(self):
+    def frames(self):
         return (self.part.root,)
 
     def coefficients(self, X):

@@ -9,7 +9,7 @@ from swimmers import eel
 
 import anguilla as ag
 from anguilla import lie
-from anguilla.describe.fluids import Morison
+from anguilla.interact.fluids import Morison
 from anguilla.reference import eel as reference
 from anguilla.reference import gaits, water
 

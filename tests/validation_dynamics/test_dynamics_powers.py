@@ -8,7 +8,7 @@ import pytest
 import anguilla as ag
 from anguilla.describe.actuators import Actuator
 from anguilla.describe.joint import Joint
-from anguilla.describe.loads import Load
+from anguilla.describe.load import Load
 
 RUBBER = ag.Material(young=1e6, poisson=0.45, density=1100.0, damping=0.02)
 GRADIENT = ((0.3, 0.1, 0.0), (0.1, -0.1, 0.2), (0.0, 0.2, -0.2))

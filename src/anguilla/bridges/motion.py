@@ -161,7 +161,7 @@ class Motion:
 
 def _is_open(robot: Robot) -> bool:
     """Whether nothing constrains a robot: gradients go through an eased start then."""
-    held = any(getattr(actuator, "by", "") == "length" for actuator in robot.actuators.values())
+    held = any(actuator.slack is not None for actuator in robot.actuators.values())
     moved = any(motion is not None for part in robot.parts for motion in part.joint.motions)
     shaped = any(isinstance(part, RodHandle) and part.rod.shape is not None for part in robot.parts)
     return not (robot.closures or robot.constraints or held or moved or shaped)

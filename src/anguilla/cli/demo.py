@@ -53,7 +53,8 @@ def demo(
 
 def release(duration: float) -> tuple[RodHandle, Equilibrium, Trajectory]:
     """Return the arm, its equilibrium and its motion: the robot of examples/arm_release.py, which tells it step by step."""
-    from anguilla.describe import Circle, Material, Robot, Rod, TipWrench, reissner, taper
+    from anguilla.describe import Circle, Material, Robot, Rod, reissner, taper
+    from anguilla.interact import TipWrench
     from anguilla.solve.statics.statics import statics
     from anguilla.solve.steps.dynamics import simulate
 

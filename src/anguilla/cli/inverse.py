@@ -68,7 +68,7 @@ def inverse_command(
         [
             ("robot", f"{file.robot.name}, {result.system.size} coordinates"),
             ("inverse", reach.status.message),
-            *((name, f"{value:.4g} {_unit(file.robot.actuators[name])}") for name, value in found.items()),
+            *((name, f"{value:.4g} {file.robot.actuators[name].unit}") for name, value in found.items()),
             *((name, f"{point(reach.positions[name])}, wanted {point(goal)}") for name, goal in goals.items()),
             ("distance", f"{1e3 * reach.distance:.4g} mm left" + _remark(reach)),
         ]
@@ -83,7 +83,7 @@ def _solve(robot: Robot, frames: dict[str, Frame], goals: dict[str, Any], ranges
 
     if not robot.actuators:
         raise DescriptionError(f"robot {robot.name!r} has no actuators: there is nothing to find.")
-    by_length = [name for name, a in robot.actuators.items() if getattr(a, "by", "tension") == "length"]
+    by_length = [name for name, a in robot.actuators.items() if a.slack is not None]
     if by_length:
         raise DescriptionError(f"inverse finds tensions and pressures; {by_length[0]!r} is driven by its length.")
     for name, (low, high) in ranges.items():
@@ -99,12 +99,6 @@ def _solve(robot: Robot, frames: dict[str, Frame], goals: dict[str, Any], ranges
 def _within(value: float, limits: tuple[float, float]) -> float:
     """Without the rounding of the solver beyond a limit."""
     return min(max(value, limits[0]), limits[1])
-
-
-def _unit(actuator: Any) -> str:
-    from anguilla.describe import Chamber
-
-    return "Pa" if isinstance(actuator, Chamber) else "N"
 
 
 def _remark(reach: Any) -> str:

@@ -13,9 +13,6 @@ from anguilla.describe.actuators import (
 from anguilla.describe.basis import Basis, Chebyshev, FreeTip, Legendre, Monomial, make_basis
 from anguilla.describe.bodies import RigidBody, Shape
 from anguilla.describe.constraints import Closure, TwistConstraint, no_slip, rolling
-from anguilla.describe.contact import Contact, HalfSpace, Obstacle, Pillar, Sphere
-from anguilla.describe.fluids import Buoyancy, Fluid, Hull, Lighthill, Morison, ResistiveForce
-from anguilla.describe.forces import FrameMotion, Magnet, Muscle, Spring, Thruster, UserForce, UserLoad
 from anguilla.describe.frames import BodyHandle, Frame, JointHandle, Part, RodHandle
 from anguilla.describe.gaits import FadedGait, Gait, GaitSum, StrainOffset, StrainSteps, TravellingWave
 from anguilla.describe.joints import (
@@ -32,8 +29,9 @@ from anguilla.describe.joints import (
     Spherical,
     Universal,
 )
-from anguilla.describe.loads import DistributedWrench, Load, TipWrench, Wrench
+from anguilla.describe.load import FrameMotion, Load
 from anguilla.describe.material import Material
+from anguilla.describe.obstacles import HalfSpace, Obstacle, Pillar, Sphere
 from anguilla.describe.piecewise import FunctionBasis, PiecewiseConstant, PiecewisePolynomial
 from anguilla.describe.rest import ConstantCurvature, Helix, RestFunction, RestShape, Straight
 from anguilla.describe.robot import Robot
@@ -61,21 +59,17 @@ __all__ = [
     "Ball",
     "Basis",
     "BodyHandle",
-    "Buoyancy",
     "Chamber",
     "Chebyshev",
     "Circle",
     "Closure",
     "ConstantCurvature",
-    "Contact",
     "CrossSection",
     "Cylindrical",
-    "DistributedWrench",
     "Ellipse",
     "EllipticProfile",
     "FadedGait",
     "Fixed",
-    "Fluid",
     "Frame",
     "FrameMotion",
     "Free",
@@ -88,17 +82,12 @@ __all__ = [
     "HalfSpace",
     "Helical",
     "Helix",
-    "Hull",
     "Joint",
     "JointHandle",
     "Legendre",
-    "Lighthill",
     "Load",
-    "Magnet",
     "Material",
     "Monomial",
-    "Morison",
-    "Muscle",
     "Obstacle",
     "Part",
     "PiecewiseConstant",
@@ -107,7 +96,6 @@ __all__ = [
     "Planar",
     "Prismatic",
     "Rectangle",
-    "ResistiveForce",
     "RestFunction",
     "RestShape",
     "Revolute",
@@ -121,22 +109,16 @@ __all__ = [
     "ShapeFunction",
     "Sphere",
     "Spherical",
-    "Spring",
     "Straight",
     "StrainOffset",
     "StrainSteps",
     "Strains",
     "Tapered",
     "Tendon",
-    "Thruster",
-    "TipWrench",
     "TravellingWave",
     "Tube",
     "TwistConstraint",
     "Universal",
-    "UserForce",
-    "UserLoad",
-    "Wrench",
     "convergent",
     "extensible_kirchhoff",
     "extensible_spherical",

@@ -221,13 +221,35 @@ class Actuator(Description):
         return rods and all(_continues(a, b) for a, b in pairwise(path))
 
     @property
-    def _frames(self) -> tuple[Frame, ...]:
+    def frames(self) -> tuple[Frame, ...]:
+        """Frames it refers to; they must belong to the robot it is put on."""
         return tuple(part.root if isinstance(part, RodHandle) else part for part in self._path)
+
+    unit: ClassVar[str] = "N"  # of the input
+    colour: ClassVar[tuple[float, float, float]] = (0.10, 0.11, 0.14)  # of its line in pictures
 
     @property
     def tension_per_input(self) -> float:
         """Tension [N] along the routing per unit of the input."""
         return 1.0
+
+    @property
+    def rubbing(self) -> float:
+        """Coulomb coefficient between the line and its guides."""
+        return 0.0
+
+    @property
+    def slack(self) -> float | None:
+        """Elongation per tension [m/N] of a line whose input is its length; None if the input gives the tension."""
+        return None
+
+    @property
+    def thickness(self) -> float | None:
+        """Of its line [m]; None for a line too thin to matter."""
+        return None
+
+    def refuse_pushing(self, name: str, inputs: Array, times: Array) -> None:
+        """Raise an error if a line that only pulls is made to push by inputs (nt or 1,) at the times (nt,) [s]."""
 
 
 def _continues(a: Any, b: Any) -> bool:
@@ -275,17 +297,24 @@ class Tendon(Actuator):
         rods = [part.index for part in path if isinstance(part, RodHandle)]
         return (len(path) > 1 or bool(rods)) and (len(set(rods)) == len(rods) or len({p.robot for p in path}) > 1)
 
+    @property
+    def rubbing(self) -> float:
+        """Coulomb coefficient between the tendon and its guides."""
+        return self.friction
 
-def refuse_pushing(name: str, actuator: Actuator, inputs: Array, times: Array) -> None:
-    """Raise an error if a tendon, driven by its tension, is given a negative one (nt or 1,) [N] at the times (nt,) [s]."""
-    if not isinstance(actuator, Tendon) or actuator.by != "tension":
-        return
-    below = np.flatnonzero(inputs < -ROUNDING * max(1.0, float(np.abs(inputs).max())))
-    if len(below):
-        raise DescriptionError(
-            f"inputs: the tendon {name!r} is given the tension {inputs[below[0]]:g} N at t = {times[below[0]]:g} s, and a "
-            "tendon cannot push: give zero or more, such as max(0, ...), and a second tendon for the other side."
-        )
+    @property
+    def slack(self) -> float | None:
+        """Its compliance [m/N], if its input is its length."""
+        return self.compliance if self.by == "length" else None
+
+    def refuse_pushing(self, name: str, inputs: Array, times: Array) -> None:
+        """Raise an error if, driven by its tension, it is given a negative one (nt or 1,) [N] at the times (nt,) [s]."""
+        below = np.flatnonzero(inputs < -ROUNDING * max(1.0, float(np.abs(inputs).max())))
+        if self.by == "tension" and len(below):
+            raise DescriptionError(
+                f"inputs: the tendon {name!r} is given the tension {inputs[below[0]]:g} N at t = {times[below[0]]:g} s, "
+                "and a tendon cannot push: give zero or more, such as max(0, ...), and a second tendon for the other side."
+            )
 
 
 @dataclass
@@ -301,6 +330,9 @@ class Chamber(Actuator):
 
     area: float = field(default=1e-4, kw_only=True)
 
+    unit: ClassVar[str] = "Pa"
+    colour: ClassVar[tuple[float, float, float]] = (0.16, 0.44, 0.72)
+
     def _check(self) -> None:
         super()._check()
         self.area = as_positive(self.area, "Chamber.area", "m^2")
@@ -309,3 +341,8 @@ class Chamber(Actuator):
     def tension_per_input(self) -> float:
         """Minus the area."""
         return -self.area
+
+    @property
+    def thickness(self) -> float | None:
+        """Diameter [m] of a round one of its area."""
+        return 2.0 * float(np.sqrt(self.area / np.pi))

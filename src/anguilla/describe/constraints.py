@@ -143,7 +143,7 @@ class TwistConstraint(Description):
     name: str | None = None
 
     def _check(self) -> None:
-        for frame in self._frames:
+        for frame in self.frames:
             if isinstance(frame, Part) or not isinstance(frame, Frame):
                 raise refuse("TwistConstraint.frame", "a frame such as arm.tip", frame)
         self.coefficients = tuple(as_vector(self.coefficients, 6, "TwistConstraint.coefficients").tolist())
@@ -174,7 +174,8 @@ class TwistConstraint(Description):
         return self.name or f"TwistConstraint on {self.frame.label}"
 
     @property
-    def _frames(self) -> tuple[Frame, ...]:
+    def frames(self) -> tuple[Frame, ...]:
+        """The frame, and the other one if there is one."""
         return (self.frame,) if self.other is None else (self.frame, self.other)
 
 

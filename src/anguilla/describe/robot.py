@@ -14,7 +14,7 @@ from anguilla.describe.constraints import ROWS, Closure, Pose, TwistConstraint, 
 from anguilla.describe.description import as_name
 from anguilla.describe.frames import GROUND, BodyHandle, Frame, JointHandle, Part, RodHandle
 from anguilla.describe.joints import Fixed, Free, Joint
-from anguilla.describe.loads import Load
+from anguilla.describe.load import Load
 from anguilla.describe.rod import Rod
 from anguilla.describe.signals import Signal, as_time_signal, sample
 from anguilla.errors import DescriptionError, as_pose, refuse
@@ -202,7 +202,7 @@ class Robot:
         """Put a load on the robot and return it."""
         if not isinstance(load, Load):
             raise refuse("Robot.load load", "a load such as TipWrench(arm, force=(0, 0, -1))", load)
-        for frame in load._frames:
+        for frame in load.frames:
             self._own_frame(frame, f"The frame of {load.label}")
         if any(load is other for other in self._loads):
             raise DescriptionError(f"{load.label} is already on robot {self.name!r}.")
@@ -222,7 +222,7 @@ class Robot:
             raise refuse("Robot.actuate actuator", "an actuator such as Tendon(arm, parallel(y=0.01))", actuator)
         if as_name(name, "Robot.actuate name") in self._actuators:
             raise DescriptionError(f"Robot {self.name!r} already has an actuator {name!r}: choose another name.")
-        for frame in actuator._frames:
+        for frame in actuator.frames:
             self._own_frame(frame, f"The rod of actuator {name!r}")
         self._actuators[name] = actuator
         return actuator
@@ -284,7 +284,7 @@ class Robot:
         """Put a constraint on velocities on the robot, such as ``no_slip(needle.tip, (0, 1, 0))``, and return it."""
         if not isinstance(constraint, TwistConstraint):
             raise refuse("Robot.constrain constraint", "a constraint such as no_slip(arm.tip, (0, 1, 0))", constraint)
-        for frame in constraint._frames:
+        for frame in constraint.frames:
             self._own_frame(frame, f"The frame of {constraint.label}")
         self._constraints.append(constraint)
         return constraint

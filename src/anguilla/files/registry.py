@@ -1,8 +1,9 @@
 """Which types a file may name, and what their fields take: read from the descriptions themselves.
 
-Every public class of `anguilla.describe` and every public function that returns one of them is known to files under its
-name in small letters (`TipWrench` is `tip_wrench`). A new description is known as soon as it is exported there; only a
-field that takes a function of something else than t needs a line in VARIABLES.
+Every public class of `anguilla.describe` and `anguilla.interact`, and every public function that returns one of them, is
+known to files under its name in small letters (`TipWrench` is `tip_wrench`). A new description is known as soon as it is
+exported there. A field that takes a function of something else than t has its variables in VARIABLES, or in the attribute
+`variables` of a load.
 """
 
 from __future__ import annotations
@@ -20,16 +21,13 @@ from typing import Any
 import numpy as np
 
 import anguilla.describe as describe
+import anguilla.interact as interact
 from anguilla.describe.frames import BodyHandle, Frame, Part
 
 __all__ = ["Form", "Maker", "candidates", "form_of", "kind_name", "makers", "variables"]
 
 # Variables of the functions in the fields of a class, or in one field of it; t alone for the others.
 VARIABLES: dict[str, tuple[str, ...]] = {
-    "DistributedWrench": ("X", "t"),
-    "Muscle": ("X", "t"),
-    "Muscle.gain": ("X",),
-    "Buoyancy.area": ("X",),
     "FunctionRouting": ("X",),
     "RestFunction": ("X",),
     "Tapered": ("X",),
@@ -39,10 +37,10 @@ VARIABLES: dict[str, tuple[str, ...]] = {
     "ShapeFunction": ("X", "t"),
 }
 # Public names that are no values of a file: bases of others, and what only Python makes.
-BASES = {"Actuator", "Basis", "CrossSection", "Fluid", "Gait", "Joint", "Load", "Obstacle", "RestShape"}
+BASES = {"Actuator", "Basis", "CrossSection", "Gait", "Joint", "Load", "Obstacle", "RestShape"}
 NOT_IN_FILES = {
     "Axis", "Ball", "BodyHandle", "Closure", "Frame", "FrameMotion", "JointHandle", "Part", "Robot", "RodHandle",
-    "SectionProperties", "UserForce", "UserLoad", "make_basis",
+    "SectionProperties", "make_basis",
 }  # fmt: skip
 
 
@@ -134,9 +132,9 @@ def snake(name: str) -> str:
 def makers() -> tuple[Maker, ...]:
     """All types a file may name."""
     found: list[Maker] = []
-    for name in describe.__all__:
-        thing = getattr(describe, name)
-        if name in NOT_IN_FILES or not callable(thing):
+    for name in (*describe.__all__, *interact.__all__):
+        thing = getattr(describe, name, None) or getattr(interact, name)
+        if name in NOT_IN_FILES or not callable(thing) or not vars(thing).get("in_files", True):
             continue
         if inspect.isclass(thing):
             if name not in BASES:
@@ -145,7 +143,7 @@ def makers() -> tuple[Maker, ...]:
                 if isinstance(raw, classmethod) and not method.startswith("_"):
                     maker = getattr(thing, method)
                     if _hints(maker).get("return") is thing:
-                        found.append(Maker(method, maker, getattr(describe, name)))
+                        found.append(Maker(method, maker, thing))
         else:
             made: Any = _hints(thing).get("return")
             if isinstance(made, type):
@@ -172,6 +170,9 @@ def kind_name(kinds: tuple[type, ...]) -> str:
 def variables(maker: Maker, field: str) -> tuple[str, ...]:
     """Variables of the functions a field takes, such as ("X", "t")."""
     for kind in maker.kind.__mro__:
+        own = vars(kind).get("variables", {})
+        if field in own or "" in own:
+            return tuple(own.get(field, own.get("")))
         for key in (f"{kind.__name__}.{field}", kind.__name__):
             if key in VARIABLES:
                 return VARIABLES[key]

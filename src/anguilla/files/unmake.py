@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from anguilla.describe.basis import Legendre
 from anguilla.describe.frames import Frame, Part
-from anguilla.describe.loads import TipWrench
+from anguilla.describe.load import Load
 from anguilla.describe.piecewise import FunctionBasis
 from anguilla.describe.rod import Rod
 from anguilla.describe.section import CrossSection
@@ -95,14 +95,8 @@ class Unmaker:
             return self._function_basis(thing, path)
         if isinstance(thing, Tapered):
             return self._tapered(thing, path)
-        if type(thing) is TipWrench and thing.frame.place == "tip" and thing.frame.offset is None:
-            fields = self._fields(thing, path)
-            del fields["type"], fields["frame"]
-            return {"type": "tip_wrench", "part": thing.frame.part.name, **fields}
         fields = self._fields(thing, path)
-        if type(thing) is TipWrench:
-            fields["type"] = "wrench"
-        return fields
+        return thing.file_form(fields) if isinstance(thing, Load) else fields
 
     def _fields(self, thing: Any, path: str) -> dict[str, Any]:
         known = {maker.make: maker for maker in makers()}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anguilla.describe import BodyHandle, Contact, DistributedWrench, Frame, JointHandle, Robot, Rod, RodHandle
+from anguilla.describe import BodyHandle, Frame, JointHandle, Robot, Rod, RodHandle
 from anguilla.describe.frames import Part
 from anguilla.errors import DescriptionError
 from anguilla.mechanics.builder import Builder, numbered
@@ -107,12 +107,12 @@ def _attachments(robot: Robot) -> dict[int, list[float]]:
 
 def _loaded(robot: Robot) -> list[Frame]:
     """Frames that need a node with columns: something acts on them or holds them."""
-    frames = [frame for load in robot.loads if not isinstance(load, DistributedWrench) for frame in load._frames]
+    frames = [frame for load in robot.loads for frame in load.stations]
     for actuator in robot.actuators.values():
         frames += [frame for span in actuator.spans for frame in span]
     for closure in robot.closures.values():
         frames += [closure.a, closure.b.offset_by(closure.sides[1])]
-    return frames + [frame for constraint in robot.constraints for frame in constraint._frames]
+    return frames + [frame for constraint in robot.constraints for frame in constraint.frames]
 
 
 def _coordinate_scale(rod: Rod, grams: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
@@ -157,14 +157,12 @@ def _intervals_for_helices(robot: Robot, index: int) -> int:
 
 def _intervals_for_contacts(robot: Robot, index: int) -> int:
     """Enough intervals for several nodes of a rod to touch each obstacle."""
-    lengths = [
-        load.finest
-        for load in robot.loads
-        if isinstance(load, Contact) and isinstance(load.where, RodHandle) and load.where.index == index
-    ]
+    part = robot.parts[index]
+    asked = [load.finest(part) for load in robot.loads] if isinstance(part, RodHandle) else []
+    lengths = [length for length in asked if length is not None]
     if not lengths:
         return 1
-    needed = 0.5 * np.pi * robot.parts[index].length / min(lengths)  # the longest of Gauss-Lobatto intervals
+    needed = 0.5 * np.pi * part.length / min(lengths)  # the longest of Gauss-Lobatto intervals
     return int(np.clip(np.ceil(needed), TOUCHING, MOST_TOUCHING))
 
 

@@ -7,7 +7,7 @@ motion, v = a = 0 the equilibrium.
 from __future__ import annotations
 
 from anguilla.compiler.distant import MATRIX, NUMBER, VECTOR, compiled, distant
-from anguilla.loads.constraints import (
+from anguilla.interact.kernels.constraints import (
     add_constraint_blocks,
     add_constraint_forces,
     add_line_gradients,
@@ -15,16 +15,16 @@ from anguilla.loads.constraints import (
     constraint_values,
     set_tensions,
 )
-from anguilla.loads.contact import contact_blocks, contact_wrenches, has_contacts
-from anguilla.loads.frames import add_frame_columns, add_frame_loads
-from anguilla.loads.impact import judge_impacts, note_touching
-from anguilla.loads.muscle import add_muscle_forces, add_muscle_hessians
-from anguilla.loads.pairs import add_pair_tangents, add_spring_blocks, add_spring_forces, gather_pairs
-from anguilla.loads.rubbing import rub, rubs
-from anguilla.loads.stream import add_stream_forces, add_stream_rows, gather_streams
-from anguilla.loads.table import DT, EFFORT, GRAVITY, Loads, has_more
-from anguilla.loads.tendon import add_tendon_forces, add_tendon_hessians
-from anguilla.loads.wrench import add_wrench_columns, add_wrenches, row3
+from anguilla.interact.kernels.contact import contact_blocks, contact_wrenches, has_contacts
+from anguilla.interact.kernels.frames import add_frame_columns, add_frame_loads
+from anguilla.interact.kernels.impact import judge_impacts, note_touching
+from anguilla.interact.kernels.muscle import add_muscle_forces, add_muscle_hessians
+from anguilla.interact.kernels.pairs import add_pair_tangents, add_spring_blocks, add_spring_forces, gather_pairs
+from anguilla.interact.kernels.rubbing import rub, rubs
+from anguilla.interact.kernels.stream import add_stream_forces, add_stream_rows, gather_streams
+from anguilla.interact.kernels.table import DT, EFFORT, GRAVITY, Loads, has_more
+from anguilla.interact.kernels.tendon import add_tendon_forces, add_tendon_hessians
+from anguilla.interact.kernels.wrench import add_wrench_columns, add_wrenches, row3
 from anguilla.mechanics.forces import add_elasticity, carry_up, collect_forces, inertia_and_gravity
 from anguilla.mechanics.motion import move
 from anguilla.mechanics.tangent import (

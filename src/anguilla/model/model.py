@@ -15,14 +15,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike
 
-from anguilla.describe import DistributedWrench, Frame, Magnet, Muscle, Robot, RodHandle, Thruster, Wrench
-from anguilla.describe.actuators import refuse_pushing
+from anguilla.describe import Frame, Robot
 from anguilla.errors import AnguillaWarning, DescriptionError, as_array, as_number, refuse
-from anguilla.loads.table import GRAVITY, KIND, MAGNET, ROW, TIME, Constraints, Loads
+from anguilla.interact.kernels.table import INPUT, TIME, Constraints, Loads
 from anguilla.mechanics.compile import Layout, compile_robot
 from anguilla.mechanics.tree import FIXED, ROD, Floats, Ints, Tree, Workspace, workspace
 from anguilla.model.evaluate import prepare, residual, tangent
-from anguilla.model.tables import build
+from anguilla.model.tables import Sampled, build
 from anguilla.model.user import UserLoads
 
 __all__ = ["Inputs", "LoadTable", "Model", "System"]
@@ -96,8 +95,7 @@ class Model:
         prepare(self._loads)
         self.size = self.layout.size
         self.rows = len(self._loads.constraints.table)  # constraints
-        rods = [part for part in self.robot.parts if isinstance(part, RodHandle) and part.rod.shape is not None]
-        self.shapes = {part.index: part.rod.projection() for part in rods}
+        self.shapes = self.tables.shapes
         self._warned: set[int] = set()
         self._maker = threading.get_ident()
         _ = self._steady, self._constant
@@ -184,7 +182,7 @@ class Model:
                 known = ", ".join(names) or "none"
                 raise DescriptionError(f"inputs: robot {self.robot.name!r} has no actuator {name!r}; it has: {known}.")
         for name, actuator in self.robot.actuators.items():
-            if getattr(actuator, "by", "") == "length" and name not in inputs:
+            if actuator.slack is not None and name not in inputs:
                 raise DescriptionError(
                     f"inputs: tendon {name!r} is driven by its length [m]: give {{{name!r}: length}}."
                 )
@@ -218,7 +216,7 @@ class Model:
         if not (table < 0.0).any():
             return
         for k, (name, actuator) in enumerate(self.robot.actuators.items()):
-            refuse_pushing(name, actuator, table[:, k], times)
+            actuator.refuse_pushing(name, table[:, k], times)
 
     def loads(self, times: ArrayLike = 0.0, inputs: Inputs | None = None, *, pulling: bool = False) -> LoadTable:
         """Sample gravity, all loads, constraints and the inputs of the actuators at the given times [s].
@@ -234,7 +232,7 @@ class Model:
             tensions = self._tensions(times, inputs)
             if pulling:
                 self._refuse_pushing(tensions, times)
-            pieces.append((int(self._loads.at[2]), tensions))
+            pieces.append((int(self._loads.at[INPUT]), tensions))
         if not self._constant:
             pieces += self._pieces(times, varying=True)
             self._check_shapes(times)
@@ -271,16 +269,7 @@ class Model:
 
     @cached_property
     def _constant(self) -> bool:
-        robot = self.robot
-        joints = [part.joint for part in robot.parts]
-        return (
-            robot.gravity_is_constant
-            and all(load.is_constant for load in robot.loads)
-            and all(closure.is_constant for closure in robot.closures.values())
-            and all(twist.is_constant for twist in robot.constraints)
-            and not self.shapes
-            and all(joint.effort_is_constant and not any(map(_moves, joint.motions)) for joint in joints)
-        )
+        return all(sampled.constant for sampled in self.tables.sampled)
 
     def is_steady(self, inputs: Inputs) -> bool:
         """Whether nothing that acts depends on time."""
@@ -289,63 +278,19 @@ class Model:
     @cached_property
     def _force_places(self) -> Ints:
         """Places in the row that hold forces, which a load factor multiplies."""
-        at = self._loads.at
-        ranges = [(GRAVITY, GRAVITY + 3), (at[0], at[2]), (at[5], at[6])]
         rows = self._loads.constraints.input_row
-        pulled = [int(at[2]) + k for k in range(len(rows)) if rows[k] < 0]
-        table = self._loads.frames.table
-        ranges += [(row, row + 3) for row in table[table[:, KIND] == MAGNET, ROW].tolist()]
-        return np.concatenate([*(np.arange(*r) for r in ranges), np.array(pulled, dtype=np.int64)]).astype(np.int64)
+        pulled = [int(self._loads.at[INPUT]) + k for k in range(len(rows)) if rows[k] < 0]
+        forces = [self._place(s) + np.arange(s.width, dtype=np.int64) for s in self.tables.sampled if s.width]
+        return np.concatenate([*forces, np.array(pulled, dtype=np.int64)])
+
+    def _place(self, sampled: Sampled) -> int:
+        """Where in the row values begin."""
+        return sampled.start + (0 if sampled.family is None else int(self._loads.at[sampled.family]))
 
     def _pieces(self, times: Floats, varying: bool) -> list[tuple[int, Floats]]:
         """(place in the row, values (nt, width)) of everything that depends on time (varying), or of all the rest."""
-        robot, model, at = self.robot, self.layout, self._loads.at
-        wrench, effort, _, pose, motion, stress, rate, frame = (int(x) for x in at)
-        found: list[tuple[int, Floats]] = []
-
-        def add(start: int, constant: bool, sample: Callable[..., Floats], *args, weight: float | Floats = 1.0) -> None:
-            if constant != varying:
-                found.append((start, (weight * sample(*args, times)).reshape(len(times), -1)))
-
-        add(GRAVITY, robot.gravity_is_constant, robot.gravity_values)
-        for load in robot.loads:
-            if isinstance(load, Wrench):
-                add(wrench, load.is_constant, load.values)
-                wrench += 6
-            elif isinstance(load, DistributedWrench):
-                X, weight = np.array([place[1:] for place in self.tables.along(load.part)]).T
-                add(wrench, load.is_constant, load.values, X, weight=weight[None, :, None])
-                wrench += 6 * len(X)
-            elif isinstance(load, Muscle):
-                links = self.tables.links(load.part, 0.0, load.part.length)
-                X = np.concatenate([points for _, points, _ in links])
-                weight = np.repeat([0.5 * length for _, _, length in links], 2)
-                add(stress, load.is_constant, load.values, X, weight=weight[None, :, None])
-                stress += 6 * len(X)
-            elif isinstance(load, Thruster):
-                add(frame, load.is_constant, load.values)
-                frame += 9
-            elif isinstance(load, Magnet):
-                for _ in self.tables.places(load.where):
-                    add(frame, load.is_constant, load.values)
-                    frame += 3
-        for layout in model.parts:
-            joint = layout.part.joint
-            add(effort + layout.joint.start, joint.effort_is_constant, joint.effort_values)
-            for k, given in enumerate(joint.motions):
-                if given is not None:
-                    add(motion, not _moves(given), joint.motion_values, k)
-                    motion += 3
-            if layout.part.index in self.shapes:
-                add(motion, False, self.shapes[layout.part.index].coordinates)
-                motion += 3 * len(self.shapes[layout.part.index].driven)
-        for closure in robot.closures.values():
-            add(pose, closure.is_constant, closure.flat_poses)
-            pose += 12
-        for twist in robot.constraints:
-            add(rate, twist.is_constant, twist.rates)
-            rate += 1
-        return found
+        found = [sampled for sampled in self.tables.sampled if sampled.constant != varying]
+        return [(self._place(sampled), sampled.values(times).reshape(len(times), -1)) for sampled in found]
 
     def vector(self, value: ArrayLike | None, name: str) -> Floats:
         """Check a vector of coordinates, rates or accelerations; None is zero."""
@@ -475,8 +420,3 @@ def _instants(times: ArrayLike) -> Floats:
 def _own(arrays: Any) -> Any:
     """A copy of a table with all its arrays and tables."""
     return type(arrays)(*(array.copy() if isinstance(array, np.ndarray) else _own(array) for array in arrays))
-
-
-def _moves(motion: object) -> bool:
-    """Whether an imposed motion depends on time."""
-    return callable(motion) or isinstance(motion, tuple)

@@ -2,48 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar, cast
+from functools import partial
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from anguilla.compiler.lanes import LANES
 from anguilla.compiler.table import Table
-from anguilla.describe import (
-    Actuator,
-    Contact,
-    DistributedWrench,
-    Fluid,
-    Frame,
-    Hull,
-    Magnet,
-    Muscle,
-    Rod,
-    RodHandle,
-    Spring,
-    Tendon,
-    Thruster,
-    UserForce,
-    UserLoad,
-    Wrench,
-)
+from anguilla.describe import Actuator, Frame, Load, Rod, RodHandle
+from anguilla.describe.load import Seat, Values, repeated
+from anguilla.describe.shaping import Projection
 from anguilla.errors import DescriptionError
-from anguilla.loads.fluid import BLUNT, CURRENT, DISPLACED, FLUID_SIZE, KIRCHHOFF
-from anguilla.loads.rubbing import UNKNOWN
-from anguilla.loads.table import (
-    CONTACT,
-    FLUID,
+from anguilla.interact.kernels.fluid import FLUID_SIZE
+from anguilla.interact.kernels.frames import KINDS
+from anguilla.interact.kernels.rubbing import UNKNOWN
+from anguilla.interact.kernels.table import (
+    EFFORT,
+    FRAME,
+    GRAVITY,
+    INPUT,
     LENGTH,
-    MAGNET,
+    MOTION,
+    POSE,
+    RATES,
     REST,
     ROTATION,
-    TAIL,
-    THRUSTER,
+    STRESS,
     TRANSLATION,
     TWIST,
-    USER,
+    WRENCH,
     Cables,
     Constraints,
     Frames,
@@ -53,17 +42,36 @@ from anguilla.loads.table import (
     Streams,
 )
 from anguilla.mechanics.builder import numbered
-from anguilla.mechanics.compile import Layout, PartLayout
+from anguilla.mechanics.compile import Layout
 from anguilla.mechanics.grid import SAME, gauss_points, nodal_integrals
 from anguilla.mechanics.tree import PACK_SIZE, PLACE_SIZE, Floats, Ints
 
 STREAMED = (0, 3, 4, 5)  # strains that feel the stream along a fish: torsion, stretch, shears
-KINDS = {"translation": TRANSLATION, "rotation": ROTATION}
+ROWS = {"translation": TRANSLATION, "rotation": ROTATION}
+
+
+class Sampled(NamedTuple):
+    """Values in time that stand in the row.
+
+    Attributes:
+        family: place in `Loads.at` of the part of the row they stand in; None for the row as a whole.
+        start: their first place in that part.
+        constant: whether they do not depend on time.
+        values: function of times (nt,) [s] that returns them, (nt, ...).
+        width: how many there are, if they are forces, which a load factor multiplies; else 0.
+
+    """
+
+    family: int | None
+    start: int
+    constant: bool
+    values: Values
+    width: int = 0
 
 
 @dataclass
 class Tables:
-    """Lists on their way to `Loads`, filled one load after the other."""
+    """Lists on their way to `Loads`, filled one load after the other: the `Book` that loads write themselves into."""
 
     model: Layout
     wrench_node: list[int] = field(default_factory=list)
@@ -74,18 +82,24 @@ class Tables:
     # kind, node, numbers in the row, constants
     frames: list[tuple[int, int, int, Floats]] = field(default_factory=list)
     frame_loads: list[int] = field(default_factory=list)  # number of the load of each of them
-    streams: list[tuple[int, Floats, Ints, Floats]] = field(default_factory=list)  # node, basis, strains, constants
+    frame_spread: list[bool] = field(default_factory=list)  # whether each of them is known as a density too
+    streamed: list[tuple[int, Floats, Ints, Floats]] = field(default_factory=list)  # node, basis, strains, constants
     stream_loads: list[int] = field(default_factory=list)  # likewise
-    users: list[tuple[UserLoad, float, float]] = field(default_factory=list)  # load, X, weight of each USER frame
-    forces: list[UserForce] = field(default_factory=list)
+    users: list[tuple[Any, float, float]] = field(default_factory=list)  # load, X, weight of each USER frame
+    forces: list[Any] = field(default_factory=list)
     pairs: list[tuple[int, int]] = field(default_factory=list)
-    springs: list[tuple[int, list[float]]] = field(default_factory=list)
+    springs: list[tuple[int, Sequence[float]]] = field(default_factory=list)
     spans: list[tuple[int, int]] = field(default_factory=list)
     line: list[tuple[int, int, int]] = field(default_factory=list)  # stretches and spans along tendons with friction
     closures: list[int] = field(default_factory=list)
     twists: list[tuple[int, Floats]] = field(default_factory=list)
     rows: list[tuple[int, int, int, int, float]] = field(default_factory=list)
     row_names: list[str] = field(default_factory=list)
+    driven: list[int] = field(default_factory=list)  # coordinates whose motion is given
+    shapes: dict[int, Projection] = field(default_factory=dict)  # imposed shapes of rods by the number of their part
+    widths: list[int] = field(default_factory=lambda: [0] * 8)  # of the parts of the row
+    sampled: list[Sampled] = field(default_factory=list)
+    seats: list[Seat] = field(default_factory=list)  # of each load
 
     def node(self, frame: Frame) -> int:
         """Node of a frame."""
@@ -111,23 +125,82 @@ class Tables:
                 found.append((int(layout.nodes[k + 1]), gauss_points(X[k : k + 2])[0], float(X[k + 1] - X[k])))
         return found
 
-    def along(self, part: RodHandle) -> list[tuple[int, float, float]]:
-        """(node, X, weight) of the nodes of a rod that carry a share of it."""
-        layout = self.model.parts[part.index]
+    def seat(self, where: Frame | RodHandle | Sequence[Frame]) -> Seat:
+        """Where to act: on a frame, on several, or on the nodes of a rod that carry a share of it."""
+        if not isinstance(where, RodHandle):
+            return Seat.on([self.node(frame) for frame in ([where] if isinstance(where, Frame) else where)])
+        layout = self.model.parts[where.index]
         assert layout.grid is not None
         inside = np.flatnonzero(layout.grid.weights > 0.0)
-        return [(int(layout.nodes[k]), float(layout.grid.X[k]), float(layout.grid.weights[k])) for k in inside]
+        return Seat(layout.nodes[inside], layout.grid.X[inside], layout.grid.weights[inside])
 
-    def places(self, where: Frame | RodHandle) -> list[tuple[int, float, float]]:
-        """(node, X, weight): of a frame itself, or along a rod."""
-        return self.along(where) if isinstance(where, RodHandle) else [(self.node(where), 0.0, 1.0)]
+    def gauss(self, part: RodHandle) -> Seat:
+        """The Gauss points of the intervals of a rod, two for each: X and weights (2 m,), nodes (m,)."""
+        links = self.links(part, 0.0, part.length)
+        X = np.concatenate([points for _, points, _ in links])
+        return Seat(_ints([link[0] for link in links]), X, np.repeat([0.5 * link[2] for link in links], 2))
 
-    def touching(self, load: Contact) -> tuple[list[int], Floats, Floats]:
-        """Nodes that may touch an obstacle, their arc lengths (m,) and their shares of the length (m,)."""
-        found = [(self.node(frame), 0.0, 1.0) for frame in load.points()]
-        found = self.along(load.where) if isinstance(load.where, RodHandle) else found
-        nodes, X, weights = zip(*found, strict=True)
-        return list(nodes), _floats(X), _floats(weights)
+    def integrals(self, part: RodHandle, density: Callable[[Floats], Floats]) -> tuple[Seat, Floats]:
+        """All nodes of a rod, and the integrals (k, c) around them of a density X (m,) -> (m, c)."""
+        layout = self.model.parts[part.index]
+        assert layout.grid is not None
+        seat = Seat(layout.nodes, layout.grid.X, layout.grid.weights)
+        return seat, nodal_integrals(part.rod, layout.grid, density)
+
+    def sample(
+        self, family: int, width: int, constant: bool, values: Values, *, at: int | None = None, force: bool = False
+    ) -> None:
+        """Keep room in the row for values in time, at the end of a part of it or at a place of it."""
+        start = self.widths[family] if at is None else at
+        self.widths[family] = max(self.widths[family], start + width)
+        self.sampled.append(Sampled(family, start, constant, values, width if force else 0))
+
+    def wrenches(self, nodes: Ints, follower: bool, constant: bool, values: Values) -> None:
+        """Wrenches that are given in time: values (nt, k, 6), in world axes, or those of the nodes (follower)."""
+        self.wrench_node += nodes.tolist()
+        self.wrench_follower += [int(follower)] * len(nodes)
+        self.sample(WRENCH, 6 * len(nodes), constant, values, force=True)
+
+    def stresses(self, nodes: Ints, gains: Floats, constant: bool, values: Values) -> None:
+        """Strain loads on intervals: values + gains (m, 12) x strain, at their two Gauss points, times the weights."""
+        self.muscle_link += nodes.tolist()
+        self.muscle_gain += list(gains)
+        self.sample(STRESS, 12 * len(nodes), constant, values, force=True)
+
+    def on_frames(
+        self, kernel: str, nodes: Ints, constants: Floats, *, values: Values | None = None, numbers: int = 0,
+        constant: bool = True, force: bool = False, spread: bool = False,
+    ) -> None:  # fmt: skip
+        """Frame loads: what `kernel` does with the constants (k, c) and, from the row, with values (nt, numbers) in time."""
+        kind = KINDS[kernel]
+        self.frames += [(kind, node, numbers, row) for node, row in zip(nodes.tolist(), constants, strict=True)]
+        self.frame_spread += [spread] * len(nodes)
+        if values is not None:
+            each = partial(repeated, values, len(nodes))
+            self.sample(FRAME, numbers * len(nodes), constant, each, force=force)
+
+    def streams(self, part: RodHandle, which: Ints, constants: Floats) -> None:
+        """Streams along a rod, on its strains, at some of its nodes; none on strains that do not feel them."""
+        layout = self.model.parts[part.index]
+        assert layout.grid is not None
+        values, strains = _bases(part.rod, layout.grid.X)
+        if np.any(np.isin(strains, STREAMED)):
+            places = zip(layout.nodes[which].tolist(), values[which], constants, strict=True)
+            self.streamed += [(node, basis, strains, row) for node, basis, row in places]
+
+    def spring(self, a: Frame, b: Frame, constants: Sequence[float]) -> Seat:
+        """A pair load: stiffness, rest length and damping of a spring between two frames."""
+        self.springs.append((self.pair(a, b), constants))
+        return Seat.on(self.pairs[-1])
+
+    def user_frames(self, load: Any, seat: Seat) -> None:
+        """A load written in Python, on frames."""
+        self.users += [(load, X, weight) for X, weight in zip(seat.X.tolist(), seat.weights.tolist(), strict=True)]
+        self.on_frames("user", seat.nodes, np.zeros((len(seat.nodes), 0)))
+
+    def user_force(self, load: Any) -> None:
+        """Generalised forces written in Python."""
+        self.forces.append(load)
 
     def add_actuator(self, number: int, name: str, actuator: Actuator) -> None:
         """Stretches along rods, spans between bodies, and the constraint of a tendon driven by its length."""
@@ -142,122 +215,85 @@ class Tables:
         first = len(self.spans)
         for a, b in actuator.spans:
             self.spans.append((self.pair(a, b), number))
-        if getattr(actuator, "friction", 0.0):
+        if actuator.rubbing:
             through = [(1, k, number) for k in range(first, len(self.spans))]
             self.line += [place for piece in actuator.in_order(along, through) for place in piece]
-        if isinstance(actuator, Tendon) and actuator.by == "length":
-            self.rows.append((LENGTH, number, 0, 0, actuator.compliance))
+        if actuator.slack is not None:
+            self.rows.append((LENGTH, number, 0, 0, actuator.slack))
             self.row_names.append(f"length of {name!r}")
 
-    def add_load(self, load) -> None:
+    def add_load(self, number: int, load: Load) -> None:
         """One load of the description."""
-        if isinstance(load, Wrench):
-            self.wrench_node.append(self.node(load.frame))
-            self.wrench_follower.append(int(load.follower))
-        elif isinstance(load, DistributedWrench):
-            nodes = [node for node, _, _ in self.along(load.part)]
-            self.wrench_node += nodes
-            self.wrench_follower += [int(load.follower)] * len(nodes)
-        elif isinstance(load, Muscle):
-            for node, points, length in self.links(load.part, 0.0, load.part.length):
-                self.muscle_link.append(node)
-                self.muscle_gain.append((0.5 * length * load.gains(points)).ravel())
-        elif isinstance(load, Thruster):
-            self.frames.append((THRUSTER, self.node(load.frame), 9, np.concatenate([load.kp, load.ki])))
-        elif isinstance(load, Magnet):
-            gradient = np.asarray(load.gradient).ravel()
-            for node, _, weight in self.places(load.where):
-                self.frames.append((MAGNET, node, 3, np.concatenate([weight * np.asarray(load.moment), gradient])))
-        elif isinstance(load, Spring):
-            self.springs.append((self.pair(load.a, load.b), [load.stiffness, load.rest, load.damping]))
-        elif isinstance(load, UserLoad):
-            for node, X, weight in self.places(load.where):
-                self.users.append((load, X, weight))
-                self.frames.append((USER, node, 0, np.zeros(0)))
-        elif isinstance(load, UserForce):
-            self.forces.append(load)
-        elif isinstance(load, Fluid):
-            self.add_fluid(load)
-        elif isinstance(load, Contact):
-            nodes, *shares = self.touching(load)
-            self.frames += [(CONTACT, i, 0, row) for i, row in zip(nodes, load.constants(*shares), strict=True)]
-        elif isinstance(load, Hull):
-            flags = np.array([load.potential, not load.slender], dtype=float)
-            self.frames.append((FLUID, self.node(load.frame), 0, _water(load.coefficients, flags, load.current)))
-        else:
-            raise DescriptionError(f"{load.label}: a load of type {type(load).__name__} is not known to the core.")
+        self.seats.append(load.enter(self))
+        self.frame_loads += [number] * (len(self.frames) - len(self.frame_loads))
+        self.stream_loads += [number] * (len(self.streamed) - len(self.stream_loads))
 
-    def add_fluid(self, load: Fluid) -> None:
-        """Water on the nodes of a rod or on frames of a body; the stream along a fish and the wake of its tail."""
-        flags = np.array([load.kirchhoff, 0.0])
-        for frame, integrals in load.points():
-            self.frames.append((FLUID, self.node(frame), 0, _water(integrals, flags, load.current)))
-        if not isinstance(load.part, RodHandle):
-            return
-        layout, rod = self.model.parts[load.part.index], load.part.rod
-        assert layout.grid is not None
-        table = nodal_integrals(rod, layout.grid, load.coefficients)
-        bases = _bases(rod, layout.grid.X)
-        carried = bool(np.any(np.isin(bases[1], STREAMED)))
-        for node, basis, integrals in zip(layout.nodes.tolist(), bases[0], table, strict=True):
-            if np.any(integrals):
-                constants = _water(integrals, flags, load.current)
-                self.frames.append((FLUID, node, 0, constants))
-                if load.kirchhoff and carried:
-                    self.streams.append((node, basis, bases[1], constants))
-        if load.has_tail:
-            end = load.coefficients(np.array([rod.length]))[0]
-            self.frames.append((TAIL, int(layout.nodes[-1]), 0, _water(end, flags, load.current)))
+    def add_joints(self) -> None:
+        """Efforts of joints, motions given to them, and imposed shapes of rods."""
+        self.widths[EFFORT] = self.model.size
+        for layout in self.model.parts:
+            part, joint = layout.part, layout.part.joint
+            if joint.size:
+                start = layout.joint.start
+                self.sample(EFFORT, joint.size, joint.effort_is_constant, joint.effort_values, at=start, force=True)
+            for k, given in enumerate(joint.motions):
+                if given is not None:
+                    self.driven.append(layout.joint.start + k)
+                    moves = callable(given) or isinstance(given, tuple)
+                    self.sample(MOTION, 3, not moves, partial(joint.motion_values, k))
+            if isinstance(part, RodHandle) and part.rod.shape is not None:
+                shape = self.shapes[part.index] = part.rod.projection()
+                self.driven += (layout.coordinates.start + shape.driven).tolist()
+                self.sample(MOTION, 3 * len(shape.driven), False, shape.coordinates)
 
     def add_constraints(self) -> None:
         """Closures of loops and constraints on twists."""
         robot = self.model.robot
         for number, closure in enumerate(robot.closures.values()):
             self.closures.append(self.pair(closure.a, closure.b.offset_by(closure.sides[1])))
+            self.sample(POSE, 12, closure.is_constant, closure.flat_poses)
             for kind, k, l, value in closure.rows:
-                self.rows.append((KINDS[kind], number, k, l, value))
+                self.rows.append((ROWS[kind], number, k, l, value))
                 self.row_names.append(closure.name)
         for number, twist in enumerate(robot.constraints):
             other = twist.frame.robot.ground if twist.other is None else twist.other
             self.twists.append(
                 (self.pair(twist.frame, other), np.concatenate([twist.coefficients, twist.other_coefficients]))
             )
+            self.sample(RATES, 1, twist.is_constant, twist.rates)
             self.rows.append((TWIST, number, 0, 0, 0.0))
             self.row_names.append(twist.label)
 
 
 def build(model: Layout) -> tuple[Loads, Tables]:
     """Tables of all loads of a compiled robot, with scratch memory."""
-    tables, robot, tree = Tables(model), model.robot, model.tree
-    tables.add_constraints()
+    t, robot, tree = Tables(model), model.robot, model.tree
+    t.sampled.append(Sampled(None, GRAVITY, robot.gravity_is_constant, robot.gravity_values, 3))
+    t.widths[INPUT] = len(robot.actuators)
+    t.add_constraints()
     for number, (name, actuator) in enumerate(robot.actuators.items()):
-        tables.add_actuator(number, name, actuator)
+        t.add_actuator(number, name, actuator)
     for number, load in enumerate(robot.loads):
-        tables.add_load(load)
-        tables.frame_loads += [number] * (len(tables.frames) - len(tables.frame_loads))
-        tables.stream_loads += [number] * (len(tables.streams) - len(tables.stream_loads))
-    t = tables
-    driven = [k for layout in model.parts for k in driven_coordinates(layout)]
+        t.add_load(number, load)
+    t.add_joints()
     # the row: wrenches, efforts, inputs, poses, motions, stresses, rates, then what frame loads ask for
-    sizes = [6 * len(t.wrench_node), model.size, len(robot.actuators), 12 * len(t.closures), 3 * len(driven)]
-    sizes += [12 * len(t.muscle_link), len(t.twists)]
-    at = REST + np.concatenate([[0], np.cumsum(sizes)])
-    frame_row = at[-1] + np.concatenate([[0], np.cumsum([count for _, _, count, _ in t.frames])])
+    at = REST + np.concatenate([[0], np.cumsum(t.widths)])
+    frame_row = at[FRAME] + np.concatenate([[0], np.cumsum([count for _, _, count, _ in t.frames])])
     lanes = LANES * len(tree.pack_slot)
     loads = Loads(
-        np.zeros(int(frame_row[-1])),
-        _ints(at),
+        np.zeros(int(at[-1])),
+        _ints(at[:-1]),
         _ints(np.array([t.wrench_node, t.wrench_follower]).reshape(2, -1).T),
-        _ints(driven),
+        _ints(t.driven),
         np.zeros(len(robot.actuators)),
         _shared(Cables, robot.actuators, lambda: _cables(t)),
         _shared(Muscles, t.muscle_link, lambda: _muscles(t)),
         _shared(Frames, t.frames, lambda: _frames(t, frame_row)),
-        _shared(Streams, t.streams, lambda: _streams(model, t.streams, lanes)),
+        _shared(Streams, t.streamed, lambda: _streams(model, t.streamed, lanes)),
         _shared(Pairs, t.pairs, lambda: _pairs(t, lanes)),
         _shared(Constraints, t.rows or robot.actuators, lambda: _constraints(t, lanes)),
     )
-    return loads, tables
+    return loads, t
 
 
 _EMPTY: dict[type[Table], Table] = {}
@@ -279,7 +315,7 @@ def _cables(t: Tables) -> Cables:
     return Cables(
         link=_ints(np.array([c[:2] for c in t.cables]).reshape(-1, 2)),
         data=_floats(np.array([c[2] for c in t.cables]).reshape(-1, 14)),
-        friction=_floats([getattr(actuator, "friction", 0.0) for actuator in actuators]),
+        friction=_floats([actuator.rubbing for actuator in actuators]),
         factor=np.ones((len(t.cables), 2)),
         path=_ints(np.array(t.line).reshape(-1, 3)),
         slip=np.full((len(t.line), 2, 2), UNKNOWN),
@@ -345,13 +381,6 @@ def _constraints(t: Tables, lanes: int) -> Constraints:
     )  # fmt: skip
 
 
-def _water(integrals: Floats, flags: Floats, current: ArrayLike) -> Floats:
-    """Constants of a node in a fluid."""
-    out = np.zeros(FLUID_SIZE)
-    out[:18], out[[KIRCHHOFF, BLUNT]], out[DISPLACED], out[CURRENT:] = integrals[:18], flags, integrals[18], current
-    return out
-
-
 def _bases(rod: Rod, X: Floats) -> tuple[Floats, Ints]:
     """Values (m, lanes) of the coordinates of a rod at its nodes, in padded lanes, and the strain (lanes,) of each."""
     values, strains = [], []
@@ -381,14 +410,6 @@ def _streams(model: Layout, found: list[tuple[int, Floats, Ints, Floats]], lanes
         stress=np.zeros((len(found), 6)),
         change=np.zeros((len(found), lanes, 6)),
     )
-
-
-def driven_coordinates(layout: PartLayout) -> list[int]:
-    """Coordinates of a part whose motion is given: of its joint, then those of a rod with an imposed shape."""
-    found = [layout.joint.start + k for k, motion in enumerate(layout.part.joint.motions) if motion is not None]
-    if isinstance(layout.part, RodHandle) and layout.part.rod.shape is not None:
-        found += (layout.coordinates.start + layout.part.rod.projection().driven).tolist()
-    return found
 
 
 def _sources(model: Layout, node: int) -> list[tuple[int, int, int]]:

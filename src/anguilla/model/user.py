@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from anguilla.describe import FrameMotion, UserForce, UserLoad
+from anguilla.describe import FrameMotion
 from anguilla.errors import DescriptionError, as_array
+from anguilla.interact import UserForce, UserLoad
+from anguilla.interact.kernels.table import KIND, NODE, TIME, USER
 from anguilla.lie import exp3
-from anguilla.loads.table import KIND, NODE, TIME, USER
 from anguilla.mechanics.joints import compose
 from anguilla.mechanics.tree import N_A, N_AL, N_R, N_V, N_W, N_X, Floats, Tree
 from anguilla.model.evaluate import ascend, descend

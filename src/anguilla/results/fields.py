@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anguilla.describe import STRAIN_NAMES, DistributedWrench, Fluid, Frame, Lighthill, RodHandle, Wrench
+from anguilla.describe import STRAIN_NAMES, Frame, FrameMotion, Load, RodHandle
+from anguilla.describe.load import Seat
 from anguilla.describe.shaping import strain_places
 from anguilla.errors import DescriptionError
-from anguilla.mechanics.tree import N_F, N_M, N_X, Floats
+from anguilla.mechanics.tree import N_F, N_M, N_X, Floats, Ints
 from anguilla.model.model import Inputs, Model
 from anguilla.results.observe import S_A, S_AL, S_V, S_W, S_X, SNAPSHOT, jacobian, snapshots
 from anguilla.results.reactions import node_wrenches, replay
@@ -84,6 +85,12 @@ def _pieces(system: Model, part: RodHandle, X: Floats) -> Floats:
     return ends[np.concatenate([[True], np.diff(ends) > 1e-12 * part.length])]
 
 
+def _spread_on(system: Model, part: RodHandle) -> list[Load]:
+    """Loads that are known as a wrench per length along a rod."""
+    found = [(load, load.density_on) for load in system.robot.loads]
+    return [load for load, rod in found if rod is not None and rod.index == part.index]
+
+
 def _density(system: Model, part: RodHandle, X: Floats, motion: Floats, times: Floats) -> tuple[Floats, Floats]:
     """Moment and force per length, inertia minus external, world axes: (nt, m, 3) each."""
     inertia = part.rod.inertia(X)
@@ -93,17 +100,9 @@ def _density(system: Model, part: RodHandle, X: Floats, motion: Floats, times: F
     moment = np.einsum("tmij,tmj->tmi", rotation, inertia[:, :3] * al + np.cross(w, inertia[:, :3] * w))
     gravity = system.robot.gravity_values(times)
     force = inertia[None, :, 3:4] * (motion[:, :, S_A : S_A + 3] - gravity[:, None, :])
-    for load in system.robot.loads:
-        if isinstance(load, DistributedWrench) and load.part.index == part.index:
-            value = load.values(X, times)
-            m, f = value[:, :, :3], value[:, :, 3:]
-            if load.follower:
-                m, f = np.einsum("tmij,tmj->tmi", rotation, m), np.einsum("tmij,tmj->tmi", rotation, f)
-            moment, force = moment - m, force - f
-        elif isinstance(load, Fluid) and load.part.index == part.index:
-            named = tuple(motion[:, :, k : k + 3] for k in (S_W, S_V, S_AL, S_A))
-            water = load.wrench_density(X, rotation, named, gravity)
-            moment, force = moment - water[:, :, :3], force - water[:, :, 3:]
+    for load in _spread_on(system, part):
+        value = load.wrench_density(X, times, as_motion(motion), gravity)
+        moment, force = moment - value[:, :, :3], force - value[:, :, 3:]
     return moment, force
 
 
@@ -114,14 +113,11 @@ def _point_wrenches(
     times, q, v, a, lam = states
     jumps = []
     for load in system.robot.loads:
-        if isinstance(load, Wrench) and load.frame.part_index == part.index:
-            motion = motion_of(system, [load.frame], q, v, a)[:, 0]
-            value = load.values(times)
-            m, f = value[:, :3], value[:, 3:]
-            if load.follower:
-                rotation = motion[:, :9].reshape(-1, 3, 3)
-                m, f = np.einsum("tij,tj->ti", rotation, m), np.einsum("tij,tj->ti", rotation, f)
-            jumps.append((load.frame.X, motion[:, S_X : S_X + 3], -m, -f))
+        frame = load.wrench_on
+        if frame is not None and frame.part_index == part.index:
+            motion = motion_of(system, [frame], q, v, a)[:, 0]
+            value = load.given_wrench(times, motion[:, :9].reshape(-1, 3, 3))
+            jumps.append((frame.X, motion[:, S_X : S_X + 3], -value[:, :3], -value[:, 3:]))
     children = [p for p in system.robot.parts if p.parent.part_index == part.index and not p.parent.is_ground]
     places = _places_on(system, part)
     if not children and not places:
@@ -157,15 +153,33 @@ def _places_on(system: Model, part: RodHandle) -> dict[int, float]:
     return places
 
 
+def as_motion(snapshot: Floats) -> FrameMotion:
+    """Motions (nt, m) from snapshots (nt, m, SNAPSHOT)."""
+    three = (snapshot[:, :, k : k + 3] for k in (S_X, S_W, S_V, S_AL, S_A))
+    return FrameMotion(snapshot[:, :, :9].reshape(*snapshot.shape[:2], 3, 3), *three)
+
+
+def seat_motion(system: Model, seat: Seat, q: Floats, v: Floats | None = None) -> FrameMotion:
+    """Motion (nt, k) of the nodes a load acts on, in states q (nt, n) with rates v, zero if not given."""
+    zero = np.zeros_like(q)
+    return as_motion(_motion_at(system, seat.nodes, q, zero if v is None else v, zero))
+
+
+def _motion_at(system: Model, nodes: Ints, q: Floats, v: Floats, a: Floats) -> Floats:
+    """Motion (nt, m, SNAPSHOT) of nodes, world axes."""
+    out = np.zeros((len(q), len(nodes), SNAPSHOT))
+    # one compilation serves slices and read-only arrays
+    states = (np.require(x, np.float64, ["C", "W"]) for x in (q, v, a))
+    if snapshots(system.tree, system.workspace, nodes, *states, out):
+        raise DescriptionError("an interval of a rod turns by more than 3 rad: give the rod more intervals.")
+    return out
+
+
 def motion_of(system: Model, frames: Sequence[Frame], q: Floats, v: Floats, a: Floats) -> Floats:
     """Motion (nt, m, SNAPSHOT) of frames, world axes; a frame between two nodes gets a node of its own first."""
     observer = system.observing(frames)
     nodes = np.array([observer.layout.node(frame.bare) for frame in frames], dtype=np.int64)
-    out = np.zeros((len(q), len(nodes), SNAPSHOT))
-    # one compilation serves slices and read-only arrays
-    states = (np.require(x, np.float64, ["C", "W"]) for x in (q, v, a))
-    if snapshots(observer.tree, observer.workspace, nodes, *states, out):
-        raise DescriptionError("an interval of a rod turns by more than 3 rad: give the rod more intervals.")
+    out = _motion_at(observer, nodes, q, v, a)
     for k, frame in enumerate(frames):
         if frame.offset is not None:
             _shift(out[:, k], frame.offset_pose)
@@ -185,7 +199,7 @@ def _shift(motion: Floats, offset: Floats) -> None:
 
 def _quadrature(system: Model, part: RodHandle, ends: Floats) -> tuple[Floats, Floats]:
     """Points and weights between the ends of pieces; water on a round nose starts like a square root, which they follow."""
-    wet = any(isinstance(load, Fluid) and load.part.index == part.index for load in system.robot.loads)
+    wet = any(load.account == "water" for load in _spread_on(system, part))
     x, w = np.polynomial.legendre.leggauss(WET_POINTS if wet else GAUSS_POINTS)
     s, weight = 0.5 * (1.0 + x), 0.5 * w
     if wet:
@@ -228,10 +242,8 @@ def internal_wrench(system: Model, part: RodHandle, X: Floats, states: States, i
         rotation = sections[:, k, :9].reshape(-1, 3, 3)
         out[:, k, :3] = -np.einsum("tji,tj->ti", rotation, m)
         out[:, k, 3:] = -np.einsum("tji,tj->ti", rotation, f)
-    for load in system.robot.loads:
-        if isinstance(load, Lighthill) and load.part.index == part.index:
-            named = tuple(sections[:, :, k : k + 3] for k in (S_W, S_V))
-            out -= load.advected(X, sections[:, :, :9].reshape(*sections.shape[:2], 3, 3), named)
+    for load in _spread_on(system, part):
+        out -= load.advected(X, as_motion(sections))
     return out
 
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anguilla.describe import Fluid, Hull, Muscle, RodHandle, Thruster
+from anguilla.describe import Load, RodHandle
+from anguilla.describe.load import Seat
 from anguilla.errors import refuse
-from anguilla.loads.table import INPUT, NODE, TIME, WRENCH, Loads
-from anguilla.mechanics.tree import N_A, N_AL, N_R, N_V, N_W, N_X
+from anguilla.interact.kernels.table import INPUT, NODE, TIME, WRENCH, Loads
+from anguilla.mechanics.tree import N_A, N_AL, N_R, N_V, N_W
 from anguilla.model.model import Model
-from anguilla.results.fields import strain_field
+from anguilla.results.fields import seat_motion, strain_field
 from anguilla.results.reactions import evaluate, stream_power
 from anguilla.results.states import Trajectory
 
@@ -79,18 +80,23 @@ def powers(run: Trajectory) -> Powers:
     K, total = system.elastic_stiffness(), Powers(run.t, *(np.zeros(len(run.t)) for _ in range(6)))
     total.stored[:] = np.einsum("ti,ij,tj->t", v, K, q - rest)
     total.dissipated[:] = np.einsum("ti,ij,tj->t", v, _damping(system, K), v)
-    total.motors[:] = _joints_and_muscles(run)
+    total.motors[:] = _joints(run)
+    for load, seat in zip(system.robot.loads, system.tables.seats, strict=True):
+        if load.account == "stored":
+            motion = seat_motion(system, seat, q, v)
+            total.stored[:] += load.stored_power(seat, motion)
+            total.dissipated[:] += load.lost_power(seat, motion)
+        elif load.stress_on is not None:
+            getattr(total, load.account)[:] += _strain_power(run, load, seat)
     gravity, driven = system.robot.gravity_values(run.t), system._loads.driven
-    motors, water, others = (_acting(system, kind) for kind in (Thruster, Fluid | Hull, None))
+    owners = np.array([system.robot.loads[k].account for k in system.tables.frame_loads])
+    motors, water, others = (np.flatnonzero(owners == account) for account in ("motors", "water", "others"))
     for k, loads, residual in run._evaluations():
         node = system.workspace.node
         total.kinetic[k] = _kinetic(system, node)
         total.stored[k] -= gravity[k] @ (system.tree.mass @ node[:, N_V : N_V + 3])
-        spring, damper = _springs(loads, node)
-        total.stored[k] += spring
-        total.dissipated[k] += damper
-        total.water[k] = _frames(loads, node, water) + stream_power(system, loads)
-        total.others[k] = _given(loads, node) + _frames(loads, node, others) + _user(system, loads, q[k], v[k])
+        total.water[k] += _frames(loads, node, water) + stream_power(system, loads)
+        total.others[k] += _given(loads, node) + _frames(loads, node, others) + _user(system, loads, q[k], v[k])
         total.motors[k] += residual[driven] @ v[k, driven] + _frames(loads, node, motors)
         if len(loads.tension) or system.rows:  # evaluates anew
             total.motors[k] += _lines_and_constraints(run, k, loads, residual)
@@ -108,26 +114,21 @@ def _damping(system: Model, K: Array) -> Array:
     return D
 
 
-def _joints_and_muscles(run: Trajectory) -> Array:
-    """Power (nt,) of efforts of joints and of muscles."""
+def _joints(run: Trajectory) -> Array:
+    """Power (nt,) of efforts of joints."""
     total = np.zeros(len(run.t))
     for layout in run.system.layout.parts:
         total += np.sum(layout.part.joint.effort_values(run.t) * run.v[:, layout.joint], axis=1)
-    for load in run.system.robot.loads:
-        if isinstance(load, Muscle):
-            total += _muscle_power(run, load)
     return total
 
 
-def _muscle_power(run: Trajectory, load: Muscle) -> Array:
-    """Minus the active stress times the rate of the strains, at the points at which the solver takes it."""
-    links = run.system.tables.links(load.part, 0.0, load.part.length)
-    X = np.concatenate([points for _, points, _ in links])
-    weight = np.repeat([0.5 * length for _, _, length in links], 2)
-    strain = strain_field(run.system, load.part, X, run.q)
-    rate = strain_field(run.system, load.part, X, run.v) - load.part.rod.rest.strain(X)
-    stress = load.values(X, run.t) + load.gains(X) * strain
-    return -np.einsum("m,tmk,tmk->t", weight, stress, rate)
+def _strain_power(run: Trajectory, load: Load, seat: Seat) -> Array:
+    """Minus the active stress (nt,) [W] times the rate of the strains, at the points at which the solver takes it."""
+    rod = load.stress_on
+    assert rod is not None
+    strain = strain_field(run.system, rod, seat.X, run.q)
+    rate = strain_field(run.system, rod, seat.X, run.v) - rod.rod.rest.strain(seat.X)
+    return -np.einsum("m,tmk,tmk->t", seat.weights, load.stress(seat.X, run.t, strain), rate)
 
 
 def _kinetic(system: Model, node: Array) -> float:
@@ -154,27 +155,9 @@ def _given(loads: Loads, node: Array) -> float:
     return _work(node, nodes, wrench.reshape(-1, 6))
 
 
-def _acting(system: Model, kind: object) -> NDArray[np.int64]:
-    """Frame loads of a kind; without one, all that are neither thrusters nor water."""
-    named = (Thruster, Fluid, Hull)
-    owners = [system.robot.loads[k] for k in system.tables.frame_loads]
-    mine = [not isinstance(own, named) if kind is None else isinstance(own, kind) for own in owners]  # type: ignore[arg-type]
-    return np.flatnonzero(mine)
-
-
 def _frames(loads: Loads, node: Array, mine: NDArray[np.int64]) -> float:
     """Power of some frame loads."""
     return _work(node, loads.frames.table[mine, NODE], loads.frames.wrench[mine])
-
-
-def _springs(loads: Loads, node: Array) -> tuple[float, float]:
-    """Rate of the energy of springs between frames, and what their dampers take."""
-    a, b = loads.pairs.table[loads.pairs.spring, 0], loads.pairs.table[loads.pairs.spring, 1]
-    line = node[b, N_X : N_X + 3] - node[a, N_X : N_X + 3]
-    length = np.linalg.norm(line, axis=1)
-    rate = np.sum(line * (node[b, N_V : N_V + 3] - node[a, N_V : N_V + 3]), axis=1) / length
-    stiffness, rest, damping = loads.pairs.spring_data.T
-    return float(np.sum(stiffness * (length - rest) * rate)), float(np.sum(damping * rate**2))
 
 
 def _user(system: Model, loads: Loads, q: Array, v: Array) -> float:

@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anguilla.describe import Fluid, RodHandle
-from anguilla.loads.rubbing import UNKNOWN, keep_rubbing, set_friction
-from anguilla.loads.table import DT, FLUID, KIND, NODE, POSE, ROTATION, THRUSTER, TRANSLATION, TWIST, WHICH, Loads
+from anguilla.interact.kernels.rubbing import UNKNOWN, keep_rubbing, set_friction
+from anguilla.interact.kernels.table import DT, KIND, NODE, POSE, ROTATION, THRUSTER, TRANSLATION, TWIST, WHICH, Loads
 from anguilla.mechanics.tree import N_R, N_V, N_W, N_X, Floats, Ints
 from anguilla.model.evaluate import residual
 from anguilla.model.model import Inputs, Model
@@ -168,9 +167,7 @@ def node_wrenches(system: Model, loads: Loads, lam: Floats, points_only: bool = 
     """
     spread = np.zeros(len(loads.frames.table), dtype=bool)
     if points_only:
-        robot, kinds = system.robot, loads.frames.table[:, KIND]
-        along = [isinstance(load, Fluid) and isinstance(load.part, RodHandle) for load in robot.loads]
-        spread = (kinds == FLUID) & np.array(along, dtype=bool)[system.tables.frame_loads]
+        spread[:] = system.tables.frame_spread
     found = [frame_wrench(loads, f) for f in range(len(loads.frames.table)) if not spread[f]]
     found += _span_wrenches(system, loads)
     for number in range(len(loads.constraints.closure)):

@@ -17,8 +17,8 @@ from numpy.polynomial.legendre import legvander
 
 from anguilla.compiler.lanes import LANES
 from anguilla.describe import STRAIN_NAMES, Chebyshev, Legendre, Monomial, RodHandle
+from anguilla.interact.kernels.table import Loads
 from anguilla.lie import exp6, inverse, log6
-from anguilla.loads.table import Loads
 from anguilla.mechanics.compile import PartLayout
 from anguilla.mechanics.grid import GAUSS, gauss_points
 from anguilla.mechanics.rodmap import FORCE, MAGNUS, RATE, RHO, STRAIN, TURN

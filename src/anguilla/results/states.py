@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anguilla.describe import Closure, Contact, Frame, Load, Part, Robot, RodHandle, Spring
+from anguilla.describe import Closure, Frame, Load, Part, Robot, RodHandle
 from anguilla.errors import DescriptionError, as_array
-from anguilla.loads.table import Loads
+from anguilla.interact.kernels.table import Loads
 from anguilla.mechanics.tree import N_R
 from anguilla.model.model import Inputs, Model
-from anguilla.results.contacts import contact_energy, depths
+from anguilla.results.contacts import depths, load_energy
 from anguilla.results.fields import cable_length, control_torque, internal_wrench, motion_of, strain_field
 from anguilla.results.observe import S_A, S_AL, S_V, S_W, S_X, balances, jacobian
 from anguilla.results.quality import Quality
@@ -271,18 +271,16 @@ class _States(Kept):
         out = exerted(self.system, numbers[0], self._evaluations(), self._v)
         return Exerted(*(self._pick(array) for array in out))
 
-    def depth(self, contact: Contact) -> Array:
+    def depth(self, contact: Load) -> Array:
         """How deep each place of a contact is in its obstacle [m], in the order of `exerted`: (time, k).
 
         Negative where it does not touch: minus the distance. Along a rod, the places are its nodes.
         """
         numbers = self._numbers(contact)
-        if not numbers or not isinstance(contact, Contact):
-            known = ", ".join(own.label for own in self.robot.loads if isinstance(own, Contact)) or "none"
+        if not numbers or not contact.touches:
+            known = ", ".join(own.label for own in self.robot.loads if own.touches) or "none"
             raise DescriptionError(f"expected a contact of robot {self.robot.name!r}; it has: {known}.")
-        own = self.system.robot.loads[numbers[0]]
-        assert isinstance(own, Contact)
-        return self._pick(depths(self.system, own, self._q))
+        return self._pick(depths(self.system, numbers[0], self._q))
 
     def _numbers(self, load: Load) -> list[int]:
         """Number of a load of the robot, in a list, empty if it is none."""
@@ -319,18 +317,10 @@ class _States(Kept):
         none.
         """
         rows = self._balances()
-        elastic = self.system.elastic_energy(self._q) + self._spring_energy() + contact_energy(self.system, self._q)
+        elastic = self.system.elastic_energy(self._q) + load_energy(self.system, self._q)
         total = rows[:, 0] + rows[:, 1] + elastic
         named = {"kinetic": rows[:, 0], "elastic": elastic, "gravitational": rows[:, 1], "total": total}
         return {name: self._pick(value) for name, value in named.items()}
-
-    def _spring_energy(self) -> Array:
-        out = np.zeros(len(self._t))
-        for spring in self.system.robot.loads:
-            if isinstance(spring, Spring):
-                ends = self._snapshots([spring.a, spring.b])[:, :, S_X : S_X + 3]
-                out += 0.5 * spring.stiffness * (np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1) - spring.rest) ** 2
-        return out
 
     @property
     def momentum(self) -> Array:

@@ -8,10 +8,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anguilla.describe import Fluid, Frame, Hull, RodHandle
+from anguilla.describe import Frame, RodHandle
 from anguilla.errors import DescriptionError, as_count, as_positive
-from anguilla.loads.fluid import DISPLACED
-from anguilla.loads.table import FLUID, KIND
+from anguilla.interact.kernels.fluid import DISPLACED
 from anguilla.results.fields import strain_field
 from anguilla.results.powers import as_trajectory, powers
 from anguilla.results.states import Trajectory
@@ -114,7 +113,8 @@ def strides(run: Trajectory, head: Frame, *, period: float, last: int | None = N
     moved = np.diff(run.position(head)[ends], axis=0)
     distance = np.linalg.norm(moved, axis=1)
     direction = moved / np.maximum(distance, 1e-300)[:, None]
-    forces = [_flow_forces(run, k) for k, load in enumerate(run.system.robot.loads) if isinstance(load, Fluid | Hull)]
+    water = [k for k, load in enumerate(run.system.robot.loads) if load.account == "water"]
+    forces = [_flow_forces(run, k) for k in water]
     thrust, drag, power = (np.zeros(count) for _ in range(3))
     motors = powers(run).motors
     for k, (low, high) in enumerate(pairwise(ends.tolist())):
@@ -131,8 +131,7 @@ def _flow_forces(run: Trajectory, number: int) -> Array:
     """Forces (time, k, 3) [N] of a load of water, without buoyancy."""
     frames = run.system._loads.frames
     mine = np.flatnonzero(np.array(run.system.tables.frame_loads) == number)
-    displaced = np.where(frames.table[mine, KIND] == FLUID, frames.data[mine, DISPLACED], 0.0)
-    lift = -displaced[None, :, None] * run.system.robot.gravity_values(run.t)[:, None, :]
+    lift = -frames.data[mine, DISPLACED][None, :, None] * run.system.robot.gravity_values(run.t)[:, None, :]
     return run.exerted(run.system.robot.loads[number]).wrench[:, :, 3:] - lift
 
 

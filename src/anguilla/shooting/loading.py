@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anguilla.describe import DistributedWrench, Muscle, RodHandle
-from anguilla.describe.actuators import refuse_pushing
+from anguilla.describe import RodHandle
 from anguilla.errors import DescriptionError, as_number
+from anguilla.interact import DistributedWrench, Muscle
 from anguilla.mechanics.tree import Floats
 from anguilla.shooting.joints import imposed_values
 
@@ -72,7 +72,7 @@ def _tensions(problem: Problem, t: float, inputs: Inputs | None) -> Floats:
         value = (inputs or {}).get(name, 0.0)
         value = value(t) if callable(value) else value
         value = as_number(value, f"inputs: the input of actuator {name!r}")
-        refuse_pushing(name, actuator, np.array([value]), np.array([t]))
+        actuator.refuse_pushing(name, np.array([value]), np.array([t]))
         tension[k] = actuator.tension_per_input * value
     return tension
 

@@ -8,8 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from anguilla.describe import DistributedWrench, Frame, Load, Muscle, Robot, RodHandle, Wrench
+from anguilla.describe import Frame, Load, Robot, RodHandle
 from anguilla.errors import DescriptionError, refuse
+from anguilla.interact import DistributedWrench, Muscle, Wrench
 from anguilla.mechanics.tree import Floats, Ints
 
 FEWEST = 3  # intervals of a segment
@@ -140,9 +141,9 @@ def check_known(robot: Robot, *, muscles: bool = True) -> None:
             )
     for name, actuator in robot.actuators.items():
         reason = ""
-        if getattr(actuator, "by", "tension") != "tension":
+        if actuator.slack is not None:
             reason = "is given by its length"
-        elif getattr(actuator, "friction", 0.0):
+        elif actuator.rubbing:
             reason = "has friction"
         elif actuator.spans:
             reason = "runs through the air between rods or bodies"

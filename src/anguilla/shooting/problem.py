@@ -9,8 +9,9 @@ import numpy as np
 from scipy.sparse import csc_matrix
 
 from anguilla import lie
-from anguilla.describe import STRAIN_NAMES, BodyHandle, Part, Robot, RodHandle, Wrench
+from anguilla.describe import STRAIN_NAMES, BodyHandle, Part, Robot, RodHandle
 from anguilla.errors import DescriptionError, refuse
+from anguilla.interact import Wrench
 from anguilla.mechanics.tree import Floats
 from anguilla.shooting.balance import Nodes, balance, retract
 from anguilla.shooting.closing import tie_residual

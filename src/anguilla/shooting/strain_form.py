@@ -13,8 +13,9 @@ import numpy as np
 from scipy.optimize import root
 
 from anguilla import lie
-from anguilla.describe import STRAIN_NAMES, DistributedWrench, Robot, RodHandle, Wrench
+from anguilla.describe import STRAIN_NAMES, Robot, RodHandle
 from anguilla.errors import DescriptionError, SolverError
+from anguilla.interact import DistributedWrench, Wrench
 from anguilla.mechanics.tree import Floats
 from anguilla.shooting.network import check_known, refuse_shapes
 from anguilla.shooting.problem import Inputs, coadjoint_matrix

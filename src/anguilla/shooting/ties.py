@@ -8,17 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla import lie
-from anguilla.describe import (
-    Cylindrical,
-    Fixed,
-    Frame,
-    Joint,
-    Planar,
-    Prismatic,
-    Revolute,
-    Robot,
-    Spherical,
-)
+from anguilla.describe import Cylindrical, Fixed, Frame, Joint, Planar, Prismatic, Revolute, Robot, Spherical
 from anguilla.describe.constraints import frame_with_x
 from anguilla.errors import DescriptionError, as_pose, refuse
 from anguilla.mechanics.tree import Floats

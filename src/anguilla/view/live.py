@@ -132,7 +132,7 @@ def drive(
 
 def _lines_by_length(robot: Robot) -> dict[str, float]:
     """Lengths [m] at rest of the tendons whose input is their length."""
-    names = [name for name, actuator in robot.actuators.items() if getattr(actuator, "by", "tension") == "length"]
+    names = [name for name, actuator in robot.actuators.items() if actuator.slack is not None]
     if not names:
         return {}
     system = Model(robot)

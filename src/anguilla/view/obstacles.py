@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anguilla.describe import Contact, HalfSpace, Obstacle, Pillar, Robot, Sphere
+from anguilla.describe import HalfSpace, Obstacle, Pillar, Robot, Sphere
 
 __all__ = ["Shell", "obstacles_of", "shell"]
 
@@ -42,8 +42,7 @@ def obstacles_of(robot: Robot) -> tuple[Obstacle, ...]:
     """The obstacles of a robot, each once."""
     found: list[Obstacle] = []
     for load in robot.loads:
-        if isinstance(load, Contact) and load.obstacle not in found:
-            found.append(load.obstacle)
+        found += [obstacle for obstacle in load.obstacles if obstacle not in found]
     return tuple(found)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anguilla.describe import Chamber, Frame
+from anguilla.describe import Frame
 from anguilla.errors import refuse
 from anguilla.results.states import Trajectory
 from anguilla.store.whole import as_target, whole_file
@@ -73,19 +73,19 @@ def cables_of(run: Result, picture: Scene) -> list[dict[str, Any]]:
     found = []
     for actuator in run.robot.actuators.values():
         points: list[tuple[int, int, NDArray[np.float64]]] = []
-        for part, routing, low, high in getattr(actuator, "stretches", ()):
+        for part, routing, low, high in actuator.stretches:
             tube = picture.tubes[numbers[part.name]]
             inside = np.flatnonzero((tube.X >= low - 1e-9) & (tube.X <= high + 1e-9))
             line = [
                 (numbers[part.name], int(k), d) for k, d in zip(inside, routing.offset(tube.X[inside]), strict=True)
             ]
             points += [point for pair in pairwise(line) for point in pair]
-        for ends in getattr(actuator, "spans", ()):
+        for ends in actuator.spans:
             points += [_fixed(tracks, frame, picture, numbers) for frame in ends]
         if points:
             tubes, sections, offsets = zip(*points, strict=True)
-            colour = (0.16, 0.44, 0.72) if isinstance(actuator, Chamber) else (0.10, 0.11, 0.14)
-            found.append({"tube": tubes, "section": sections, "offset": encode(np.array(offsets)), "colour": colour})
+            line = {"tube": tubes, "section": sections, "offset": encode(np.array(offsets)), "colour": actuator.colour}
+            found.append(line)
     return found
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from anguilla.describe import Chamber, Free, Robot
+from anguilla.describe import Free, Robot
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.view.obstacles import shell
 from anguilla.view.page import quaternions_wxyz
@@ -28,7 +28,7 @@ from anguilla.view.style import COLOURS, SOLID
 
 __all__ = ["Props"]
 
-TENDON, CHAMBER, FORCE, REACTION, TRAIL = (40, 44, 52), (70, 150, 220), (214, 39, 40), (96, 30, 160), (120, 130, 145)
+FORCE, REACTION, TRAIL = (214, 39, 40), (96, 30, 160), (120, 130, 145)
 HISTORY = 600  # pictures of a trail of a driven robot
 THROUGH = 0.62  # opacity of a rod with a tendon inside
 FLOOR_CELL, FLOOR_LINE = (214, 219, 225), (180, 188, 197)
@@ -77,7 +77,7 @@ class Props:
         self._light()
         self._floor(picture)
         self._camera(picture, 0.5 * (low + high))
-        self.inside = {part.name for a in robot.actuators.values() for part, *_ in getattr(a, "stretches", ())}
+        self.inside = {part.name for a in robot.actuators.values() for part, *_ in a.stretches}
         self.meshes = {tube.name: self._tube(tube, k) for k, tube in enumerate(picture.tubes)}
         self._obstacles(picture)
         self.lines: dict[str, Any] = {}
@@ -160,10 +160,9 @@ class Props:
         for name, line in shown.items():
             if name not in self.lines:
                 actuator = self.robot.actuators[name]
-                chamber = isinstance(actuator, Chamber)
-                thick = 2.0 * np.sqrt(actuator.area / np.pi) if isinstance(actuator, Chamber) else 0.004 * self.size
+                thick, colour = actuator.thickness or 0.004 * self.size, tuple(int(255 * c) for c in actuator.colour)
                 self.lines[name] = self.server.scene.add_line_segments(
-                    f"/tendons/{name}", line, CHAMBER if chamber else TENDON, thickness=thick, thickness_units="world"
+                    f"/tendons/{name}", line, colour, thickness=thick, thickness_units="world"
                 )
             self.lines[name].points = line
         for name, handle in self.lines.items():

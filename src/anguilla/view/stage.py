@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from anguilla.describe import Closure, Contact, DistributedWrench, Frame, Robot, Wrench
+from anguilla.describe import Closure, Frame, FrameMotion, Robot
 from anguilla.results.observe import S_X
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.view.scene import Array, Scene, Tube
@@ -54,7 +54,7 @@ class Tracks:
         self.result = result
         self._motions: dict[object, Array] = {}
         self._reactions: dict[str, Array] = {}
-        self._contacts: dict[int, tuple[Array, Array]] = {}
+        self._exerted: dict[int, tuple[Array, Array]] = {}
 
     def pose(self, frame: Frame, index: int) -> tuple[Array, Array]:
         """Rotation (3, 3) and position (3,) [m] of a frame at one instant, world axes."""
@@ -73,14 +73,14 @@ class Tracks:
         rotation, _ = self.pose(closure.b, index)
         return rotation @ self._reactions[closure.name][index, 3:]
 
-    def contact(self, number: int, index: int) -> tuple[Array, Array]:
-        """Where load `number`, a contact, may act (k, 3) [m] at one instant, and its forces there (k, 3) [N], world axes."""
-        if number not in self._contacts:
+    def exerted(self, number: int, index: int) -> tuple[Array, Array]:
+        """Where load `number` acts (k, 3) [m] at one instant, and its forces there (k, 3) [N], world axes."""
+        if number not in self._exerted:
             found = self.result.exerted(self.result.system.robot.loads[number])
             size = len(np.atleast_1d(self.result.t))
             force = found.wrench.reshape(size, -1, 6)[:, :, 3:]
-            self._contacts[number] = found.place.reshape(size, -1, 3), force
-        place, force = self._contacts[number]
+            self._exerted[number] = found.place.reshape(size, -1, 3), force
+        place, force = self._exerted[number]
         return place[index], force[index]
 
 
@@ -89,7 +89,7 @@ class Lines:
 
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
-        self._spans = {name: list(getattr(actuator, "spans", ())) for name, actuator in robot.actuators.items()}
+        self._spans = {name: list(actuator.spans) for name, actuator in robot.actuators.items()}
         self._offsets: dict[tuple[str, int], tuple[Array, Any, Array]] = {}
 
     def at(self, picture: Scene, index: int, tracks: Tracks | None = None) -> dict[str, Array]:
@@ -98,7 +98,7 @@ class Lines:
         found: dict[str, Array] = {}
         for name, actuator in self.robot.actuators.items():
             pieces: list[Array] = []
-            for k, (part, routing, low, high) in enumerate(getattr(actuator, "stretches", ())):
+            for k, (part, routing, low, high) in enumerate(actuator.stretches):
                 tube = tubes[part.name]
                 known = self._offsets.get((name, k))
                 if known is None or not np.array_equal(known[0], tube.X):
@@ -128,25 +128,27 @@ def load_forces(tracks: Tracks, picture: Scene, index: int) -> tuple[Array, Arra
     forces: list[Array] = []
     tubes = {tube.name: tube for tube in picture.tubes}
     for number, load in enumerate(robot.loads):
-        if isinstance(load, Contact):
-            place, push = tracks.contact(number, index)
+        if not load.has_arrows:
+            continue
+        if load.wrench_on is not None:
+            rotation, place = tracks.pose(load.wrench_on, index)
+            tails.append(place[None])
+            forces.append(load.given_wrench(np.array([t]), rotation[None])[:, 3:])
+        elif load.density_on is not None:
+            tube = tubes[load.density_on.name]
+            picked = np.unique(np.linspace(0, len(tube.X) - 1, ALONG).round().astype(int))
+            still = np.zeros((1, len(picked), 3))
+            place = tube.position[index][picked]
+            motion = FrameMotion(tube.rotation[index][picked][None], place[None], still, still, still, still)
+            density = load.wrench_density(tube.X[picked], np.array([t]), motion, still[:, 0])[0, :, 3:]
+            tails.append(place)
+            forces.append(density * load.density_on.length / ALONG)
+        else:
+            place, push = tracks.exerted(number, index)
             for some in np.array_split(np.arange(len(place)), min(len(place), ALONG)):
                 size = np.linalg.norm(push[some], axis=1) + 1e-300
                 tails.append((size @ place[some] / size.sum())[None])
                 forces.append(push[some].sum(axis=0)[None])
-        elif isinstance(load, Wrench):
-            rotation, place = tracks.pose(load.frame, index)
-            force = load.values([t])[0, 3:]
-            tails.append(place[None])
-            forces.append((rotation @ force if load.follower else force)[None])
-        elif isinstance(load, DistributedWrench):
-            tube = tubes[load.part.name]
-            picked = np.unique(np.linspace(0, len(tube.X) - 1, ALONG).round().astype(int))
-            density = load.values(tube.X[picked], [t])[0, :, 3:] * load.part.length
-            if load.follower:
-                density = np.einsum("mij,mj->mi", tube.rotation[index][picked], density)
-            tails.append(tube.position[index][picked])
-            forces.append(density / ALONG)
     if not tails:
         return np.zeros((0, 3)), np.zeros((0, 3))
     return np.concatenate(tails), np.concatenate(forces)
@@ -196,7 +198,7 @@ def suggested_limits(robot: Robot) -> dict[str, tuple[float, float]]:
     found: dict[str, tuple[float, float]] = {}
     for name, actuator in robot.actuators.items():
         high = 10.0
-        for part, routing, low, end in getattr(actuator, "stretches", ())[:1]:
+        for part, routing, low, end in actuator.stretches[:1]:
             X = np.linspace(low, end, 9)
             arm = float(np.max(np.linalg.norm(routing.offset(X), axis=1)))
             bending = float(np.mean(part.rod.hooke(X)[:, 1:3]))

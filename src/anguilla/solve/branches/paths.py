@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anguilla.loads.table import DT, MOTION, Loads
+from anguilla.interact.kernels.table import DT, MOTION, Loads
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Inputs, Model
 from anguilla.model.user import move

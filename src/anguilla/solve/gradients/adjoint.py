@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_array
-from anguilla.loads.table import DT, INPUT
+from anguilla.interact.kernels.table import DT, INPUT
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Model
 from anguilla.results.reactions import evaluate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anguilla.compiler.distant import entry
 from anguilla.compiler.jit import part
-from anguilla.loads.table import DT, TIME
+from anguilla.interact.kernels.table import DT, TIME
 from anguilla.model.evaluate import residual
 
 

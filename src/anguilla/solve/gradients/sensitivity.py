@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike
 
 from anguilla.describe import Frame, Robot
 from anguilla.errors import DescriptionError, as_array
+from anguilla.interact.kernels.table import DT, INPUT, KIND, LENGTH, THRUSTER, Loads
 from anguilla.lie import dexp3, exp3, log3
-from anguilla.loads.table import DT, INPUT, KIND, LENGTH, THRUSTER, Loads
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Model
 from anguilla.results.observe import S_X

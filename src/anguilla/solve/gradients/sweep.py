@@ -25,8 +25,8 @@ import math
 from anguilla.compiler.distant import entry
 from anguilla.compiler.jit import inline, part
 from anguilla.compiler.lanes import U, get3
-from anguilla.loads.pairs import span
-from anguilla.loads.table import (
+from anguilla.interact.kernels.pairs import span
+from anguilla.interact.kernels.table import (
     EFFORT,
     GRAVITY,
     INPUT,
@@ -38,7 +38,7 @@ from anguilla.loads.table import (
     WHICH,
     WRENCH,
 )
-from anguilla.loads.tendon import line_force
+from anguilla.interact.kernels.tendon import line_force
 from anguilla.mechanics.joints import compose
 from anguilla.mechanics.rodmap import JET, RATE, SIX, STRAIN, stumpff
 from anguilla.mechanics.tree import N_R, N_V, N_W

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from anguilla.compiler.jit import part
-from anguilla.loads.table import KIND, NODE, ROW, THRUSTER
-from anguilla.loads.wrench import row3
+from anguilla.interact.kernels.table import KIND, NODE, ROW, THRUSTER
+from anguilla.interact.kernels.wrench import row3
 from anguilla.mechanics.tree import N_A, N_AL, N_R, N_V, N_W, N_X
 from anguilla.mechanics.vec import add, cross, dot, load3, load9, matvec, scale, store3, sub, tmatvec
 from anguilla.model.evaluate import descend

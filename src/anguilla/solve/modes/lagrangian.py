@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike
 
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_number
+from anguilla.interact.kernels.table import GRAVITY, INPUT, KIND, LENGTH, MOTION, TWIST, Loads
 from anguilla.lie import hat3
-from anguilla.loads.table import GRAVITY, INPUT, KIND, LENGTH, MOTION, TWIST, Loads
 from anguilla.mechanics.tree import Floats, Tree, Workspace, workspace
 from anguilla.model.evaluate import residual, tangent
 from anguilla.model.model import ACCELERATION, RATE, Inputs, Model

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_number, refuse
-from anguilla.loads.table import DT, INPUT, KIND, TWIST, Loads
+from anguilla.interact.kernels.table import DT, INPUT, KIND, TWIST, Loads
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Inputs, Model
 from anguilla.results.reactions import evaluate

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from anguilla.describe import Closure, RodHandle, Universal
 from anguilla.errors import AnguillaWarning, SolverError
-from anguilla.lie import exp3, exp6, inverse, log6
-from anguilla.loads.table import (
+from anguilla.interact.kernels.table import (
     AXIS_A,
     AXIS_B,
     DT,
@@ -26,6 +25,7 @@ from anguilla.loads.table import (
     WHICH,
     Loads,
 )
+from anguilla.lie import exp3, exp6, inverse, log6
 from anguilla.mechanics.tree import N_R, N_X, Floats, Ints
 from anguilla.model.evaluate import residual
 from anguilla.model.model import Inputs, LoadTable, Model

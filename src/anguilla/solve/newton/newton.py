@@ -18,7 +18,7 @@ import numpy as np
 
 from anguilla.compiler.jit import inline, part
 from anguilla.compiler.table import Table
-from anguilla.loads.table import KIND, LENGTH, MOTION, TWIST
+from anguilla.interact.kernels.table import KIND, LENGTH, MOTION, TWIST
 from anguilla.mechanics.joints import compose
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.mechanics.vec import scale, store3

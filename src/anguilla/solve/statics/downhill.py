@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anguilla.loads.table import Loads
+from anguilla.interact.kernels.table import Loads
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Model
 from anguilla.model.user import move

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anguilla.errors import DescriptionError, as_positive
-from anguilla.loads.table import DT, KIND, LENGTH, ROTATION, TWIST, Loads
+from anguilla.interact.kernels.table import DT, KIND, LENGTH, ROTATION, TWIST, Loads
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Model
 from anguilla.model.user import move

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eig
 
-from anguilla.loads.rubbing import set_friction
-from anguilla.loads.table import DT, GRAVITY, KIND, LENGTH, POSE, TWIST, WRENCH, Loads
+from anguilla.interact.kernels.rubbing import set_friction
+from anguilla.interact.kernels.table import DT, GRAVITY, KIND, LENGTH, POSE, TWIST, WRENCH, Loads
 from anguilla.mechanics.motion import too_coarse
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Model

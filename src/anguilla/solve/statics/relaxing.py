@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anguilla.loads.table import DT, INPUT, KIND, TIME, TWIST, Loads
+from anguilla.interact.kernels.table import DT, INPUT, KIND, TIME, TWIST, Loads
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Model
 from anguilla.results.contacts import jumps

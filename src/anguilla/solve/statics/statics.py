@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from anguilla.describe import Contact, Robot
+from anguilla.describe import Robot
 from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_count, as_number, as_positive
-from anguilla.loads.rubbing import set_friction
-from anguilla.loads.table import DT, INPUT, KIND, ROTATION, TRANSLATION, Loads
+from anguilla.interact.kernels.rubbing import set_friction
+from anguilla.interact.kernels.table import DT, INPUT, KIND, ROTATION, TRANSLATION, Loads
 from anguilla.mechanics.tree import Floats
 from anguilla.model.evaluate import residual, tangent
 from anguilla.model.model import Inputs, LoadTable, Model, as_robot
@@ -144,7 +144,7 @@ def statics(
         )
         most = max((len(layout.grid.X) - 1 for layout in system.layout.parts if layout.grid is not None), default=1)
         ok, advice = status == CONVERGED, SPECIAL_ADVICE.get(status, ADVICE).format(more=4 * most)
-        if status == SINGULAR and any(isinstance(load, Contact) for load in robot.loads):
+        if status == SINGULAR and any(load.touches for load in robot.loads):
             advice = TOUCH_ADVICE
     else:
         raise DescriptionError(f'method must be "newton", a Flow or a ProjectiveFlow; got {method!r}.')

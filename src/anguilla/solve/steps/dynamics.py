@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from anguilla.describe import Contact, Robot, RodHandle, Thruster, UserForce, UserLoad
+from anguilla.describe import Robot, RodHandle
 from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_positive, as_steps
-from anguilla.loads.rubbing import UNKNOWN, keep_rubbing
-from anguilla.loads.table import DT, MOTION
+from anguilla.interact.kernels.rubbing import UNKNOWN, keep_rubbing
+from anguilla.interact.kernels.table import DT, MOTION
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Inputs, LoadTable, Model, as_robot
 from anguilla.results.contacts import depths
@@ -378,7 +378,7 @@ def newton_tolerance(system: Model, given: float | None) -> float:
 def _check_serves(scheme: Coefficients, method: Scheme | str, system: Model) -> None:
     """Refuse a scheme that cannot integrate the robot, and warn of one that does so badly."""
     robot, midpoint = system.robot, scheme[4] < 1.0
-    if midpoint and any(isinstance(load, Thruster) and np.any(load.ki) for load in robot.loads):
+    if midpoint and any(load.remembers for load in robot.loads):
         raise DescriptionError(
             "Midpoint does not serve the integral of a Thruster (ki); use Newmark, HHT or GeneralisedAlpha."
         )
@@ -399,9 +399,11 @@ def advice(status: int, result: Trajectory) -> str:
     """What to try after a motion stopped."""
     if status == IMPACT:
         system, q = result.system, result.q[-1:]
-        touching = [load for load in system.robot.loads if isinstance(load, Contact)]
-        load = touching[int(np.argmax([np.max(depths(system, load, q)) for load in touching]))]
-        return f"{load.label} is where it happens, with {load.obstacle}: try a smaller dt, less stiffness or damping."
+        touching = [k for k, load in enumerate(system.robot.loads) if load.touches]
+        deepest = touching[int(np.argmax([np.max(depths(system, k, q)) for k in touching]))]
+        load = system.robot.loads[deepest]
+        where = f"{load.label} is where it happens, with {load.obstacles[0]}"
+        return f"{where}: try a smaller dt, less stiffness or damping."
     if status != TOO_COARSE:
         return "Try a smaller dt, error=1e-3, a damped method such as GeneralisedAlpha(0.5), or material damping."
     turns = {}
@@ -449,8 +451,7 @@ def _fixed(
     what = loads.at(0)
     acting = loads.column, loads.table, what.row.copy(), constants(what)
     identity = dt, steps, every, m.scheme, m.tolerance, start, tuple(m.system.tree), acting, tuple(m.jumps)
-    loads_of_user = [load for load in m.system.robot.loads if isinstance(load, UserLoad | UserForce)]
-    user = tuple((load.wrench if isinstance(load, UserLoad) else load.force, load.tangent) for load in loads_of_user)
+    user = tuple(load.functions for load in m.system.robot.loads if load.functions)
     memory = state | m.memory._asdict()
     keeper = Checkpoint(checkpoint, identity, user, memory, out, every, counter=(m, "substeps"))
     with kept(keeper):

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from anguilla.errors import DescriptionError
+from anguilla.interact.kernels.table import DT, INPUT
 from anguilla.lie import exp3, log3
-from anguilla.loads.table import DT, INPUT
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import LoadTable, Model
 from anguilla.model.user import move

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla.errors import AnguillaWarning, DescriptionError, as_array
-from anguilla.loads.table import INPUT, MOTION, POSE, RATES, STRESS
+from anguilla.interact.kernels.table import INPUT, MOTION, POSE, RATES, STRESS
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.model import Inputs, Model
 

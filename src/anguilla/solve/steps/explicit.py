@@ -16,7 +16,7 @@ from scipy.integrate import solve_ivp
 
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_positive
-from anguilla.loads.table import MOTION, TIME
+from anguilla.interact.kernels.table import MOTION, TIME
 from anguilla.mechanics.motion import too_coarse
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Inputs, LoadTable, Model, as_robot

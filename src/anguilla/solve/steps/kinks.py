@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anguilla.loads.table import INPUT, POSE
+from anguilla.interact.kernels.table import INPUT, POSE
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import LoadTable, Model
 from anguilla.solve.steps.schemes import Coefficients, memory

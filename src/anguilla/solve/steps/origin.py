@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anguilla.loads.table import DT, KIND, LENGTH, MOTION, THRUSTER, TWIST, Loads
+from anguilla.interact.kernels.table import DT, KIND, LENGTH, MOTION, THRUSTER, TWIST, Loads
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.model.user import move

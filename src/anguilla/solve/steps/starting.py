@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from anguilla.errors import AnguillaWarning, SolverError
-from anguilla.loads.table import DT, INPUT, KIND, LENGTH, MOTION, TWIST, WHICH, Loads
+from anguilla.interact.kernels.table import DT, INPUT, KIND, LENGTH, MOTION, TWIST, WHICH, Loads
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.model.user import move

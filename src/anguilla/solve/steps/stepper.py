@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from anguilla.describe import Frame, Robot
-from anguilla.describe.actuators import refuse_pushing
 from anguilla.errors import DescriptionError, SolverError, as_count, as_number, as_positive
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Model, as_robot
@@ -104,7 +103,7 @@ class Stepper:
             if name not in known:
                 raise DescriptionError(f"there is no actuator {name!r}; there are: {', '.join(known) or 'none'}.")
             number = as_number(value, f"the input of actuator {name!r}")
-            refuse_pushing(name, known[name], np.array([number]), np.array([self.t]))
+            known[name].refuse_pushing(name, np.array([number]), np.array([self.t]))
             self._inputs[name] = number
 
     def step(self, count: int | Mapping[str, float] = 1, inputs: Mapping[str, float] | None = None) -> None:

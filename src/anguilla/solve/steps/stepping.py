@@ -15,11 +15,11 @@ import math
 
 from anguilla.compiler.distant import entry
 from anguilla.compiler.jit import inline, interpreted, part
-from anguilla.loads.contact import has_contacts
-from anguilla.loads.impact import touching_unknown
-from anguilla.loads.rubbing import keep_rubbing, rubs
-from anguilla.loads.table import DT, MOTION, TIME
-from anguilla.loads.thruster import has_states, step_states
+from anguilla.interact.kernels.contact import has_contacts
+from anguilla.interact.kernels.impact import touching_unknown
+from anguilla.interact.kernels.rubbing import keep_rubbing, rubs
+from anguilla.interact.kernels.table import DT, MOTION, TIME
+from anguilla.interact.kernels.thruster import has_states, step_states
 from anguilla.mechanics.joints import compose
 from anguilla.mechanics.motion import too_coarse
 from anguilla.mechanics.vec import store3

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from anguilla.describe import Contact, Spring
 from anguilla.errors import SolverError
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.model import Model
@@ -129,7 +128,7 @@ def _time_error(motion: _Motion, run: Trajectory, dt: float, every: int) -> Time
     count = (len(run.t) - 1) // rows
     if count < 2:
         return None
-    touches = any(isinstance(load, Contact) for load in run.system.robot.loads)
+    touches = any(load.touches for load in run.system.robot.loads)
     joints, everything = _local_errors(run, dt)
     if every == 1 and everything < SMALL and joints < 0.5 * TIME and not touches:
         return TimeError(max(joints, TYPICAL * everything), float(run.t[-1]), len(run.system.tree.mass) - 1)
@@ -345,17 +344,17 @@ def _passive(run: Trajectory) -> bool:
     system, robot = run.system, run.system.robot
     given = any(callable(value) or value != 0.0 for value in run.inputs.values())
     pulled = any(np.any(layout.part.joint.effort_values([0.0])) for layout in system.layout.parts)
-    calm = all(isinstance(load, Spring | Contact) for load in robot.loads)
+    calm = all(load.is_passive for load in robot.loads)
     return system.is_steady(run.inputs) and calm and not given and not pulled and not len(system._loads.driven)
 
 
 def _penetration(run: Trajectory) -> float | None:
     """How deep the robot sinks in, as a part of its thickness there; None without contact of something thick."""
     found = []
-    for load in run.system.robot.loads:
-        if isinstance(load, Contact):
-            radii = load.radii(run.system.tables.touching(load)[1])
+    for number, load in enumerate(run.system.robot.loads):
+        if load.touches:
+            radii = load.radii(run.system.tables.seats[number].X)
             if np.all(radii > 0.0):
-                deep = np.maximum(depths(run.system, load, run._some(INSTANTS).q), 0.0)
+                deep = np.maximum(depths(run.system, number, run._some(INSTANTS).q), 0.0)
                 found.append(float(np.max(deep / (2.0 * radii))))
     return max(found, default=None)

@@ -6,9 +6,9 @@ G is symmetric and traceless (no currents in the workspace), so that the force i
 from __future__ import annotations
 
 from anguilla.compiler.jit import inline
-from anguilla.loads.table import NODE, ROW
-from anguilla.loads.thruster import put_block
-from anguilla.loads.wrench import row3
+from anguilla.interact.kernels.table import NODE, ROW
+from anguilla.interact.kernels.thruster import put_block
+from anguilla.interact.kernels.wrench import row3
 from anguilla.mechanics.tree import N_R, N_X
 from anguilla.mechanics.vec import add, cross, cross_columns, iso_hat, load3, load9, matmul, matvec, maxpy, store3
 

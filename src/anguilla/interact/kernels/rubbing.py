@@ -17,8 +17,8 @@ import math
 
 from anguilla.compiler.jit import inline, kernel, part
 from anguilla.compiler.lanes import get3
-from anguilla.loads.pairs import span
-from anguilla.loads.tendon import line_at
+from anguilla.interact.kernels.pairs import span
+from anguilla.interact.kernels.tendon import line_at
 from anguilla.mechanics.rodmap import LENGTH, SIX, STRAIN
 from anguilla.mechanics.tree import N_R
 from anguilla.mechanics.vec import add, axpy, cross, dot, load9, matvec, sub

@@ -1,138 +1,23 @@
-"""Contact with the world: obstacles fixed in space, and what touches them."""
+"""Contact of rods, bodies and frames with obstacles fixed in space."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from anguilla.describe.description import Description
 from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
-from anguilla.describe.joint import Direction, as_direction
-from anguilla.describe.loads import ZERO, Load
-from anguilla.errors import (
-    DescriptionError,
-    as_array,
-    as_flag,
-    as_nonnegative,
-    as_number,
-    as_positive,
-    as_vector,
-    refuse,
-)
+from anguilla.describe.load import Array, Book, FrameMotion, Load, Seat
+from anguilla.describe.obstacles import Obstacle
+from anguilla.errors import DescriptionError, as_array, as_nonnegative, as_positive, refuse
 
-Array = NDArray[np.float64]
+__all__ = ["Contact"]
 
-__all__ = ["Contact", "HalfSpace", "Obstacle", "Pillar", "Sphere"]
-
-SMOOTH = 0.01  # of the radius: depth over which the stiffness rises, if not given
+SOFTENING = 0.01  # of the radius: depth over which the stiffness rises, if not given
 POINT_SIZE = 1e-3  # [m] of a body of which nothing tells its size
-
-
-class Obstacle(Description):
-    """Base class of obstacles: solids fixed in space, that rods and bodies may touch."""
-
-    inside: bool = False
-
-    def distance(self, points: ArrayLike) -> Array:
-        """Distance (...) [m] of points (..., 3) [m] from the surface, world axes; negative in the solid."""
-        raise NotImplementedError
-
-    def constants(self) -> Array:
-        """Point, axis, shape, side and size (9,), as `loads/contact.py` reads them."""
-        raise NotImplementedError
-
-
-@dataclass
-class HalfSpace(Obstacle):
-    """Everything on one side of a plane: a floor, a wall. The solid is where normal . x <= offset.
-
-    Attributes:
-        normal: (3,) direction out of the solid, world axes, of any length.
-        offset: where the plane stands along the normal [m]; 0 through the world origin.
-
-    """
-
-    normal: Direction = (0.0, 0.0, 1.0)
-    offset: float = 0.0
-
-    def _check(self) -> None:
-        self.normal = as_direction(self.normal, "HalfSpace.normal")
-        self.offset = as_number(self.offset, "HalfSpace.offset", "m")
-
-    def distance(self, points: ArrayLike) -> Array:
-        """Height (...) [m] of points (..., 3) [m] above the plane; negative in the solid."""
-        return np.asarray(np.asarray(points, dtype=float) @ np.asarray(self.normal) - self.offset)
-
-    def constants(self) -> Array:
-        """Point, axis, shape, side and size (9,)."""
-        return np.array([*ZERO, *np.asarray(self.normal), 0.0, 1.0, self.offset])
-
-
-@dataclass
-class Sphere(Obstacle):
-    """A solid sphere, or the space around a hollow one.
-
-    Attributes:
-        centre: (3,) its centre [m], world axes.
-        radius: [m].
-        inside: True for a hollow: the robot is inside, and the solid is all around.
-
-    """
-
-    centre: ArrayLike
-    radius: float
-    inside: bool = field(default=False, kw_only=True)
-
-    def _check(self) -> None:
-        self.centre = tuple(as_vector(self.centre, 3, "Sphere.centre", "m").tolist())
-        self.radius = as_positive(self.radius, "Sphere.radius", "m")
-        self.inside = as_flag(self.inside, "Sphere.inside")
-
-    def distance(self, points: ArrayLike) -> Array:
-        """Distance (...) [m] of points (..., 3) [m] from the surface; negative in the solid."""
-        away = np.linalg.norm(np.asarray(points, dtype=float) - np.asarray(self.centre), axis=-1)
-        return np.asarray((away - self.radius) * (-1.0 if self.inside else 1.0))
-
-    def constants(self) -> Array:
-        """Point, axis, shape, side and size (9,)."""
-        return np.array([*np.asarray(self.centre), *ZERO, 1.0, -1.0 if self.inside else 1.0, self.radius])
-
-
-@dataclass
-class Pillar(Obstacle):
-    """A round pillar without ends, or the space around a round tube: a peg, a pipe, a vessel.
-
-    Attributes:
-        point: (3,) a point of its axis [m], world axes.
-        axis: (3,) direction of its axis, world axes, of any length.
-        radius: [m].
-        inside: True for a tube: the robot is inside, and the solid is all around.
-
-    """
-
-    point: ArrayLike
-    axis: Direction
-    radius: float
-    inside: bool = field(default=False, kw_only=True)
-
-    def _check(self) -> None:
-        self.point = tuple(as_vector(self.point, 3, "Pillar.point", "m").tolist())
-        self.axis = as_direction(self.axis, "Pillar.axis")
-        self.radius = as_positive(self.radius, "Pillar.radius", "m")
-        self.inside = as_flag(self.inside, "Pillar.inside")
-
-    def distance(self, points: ArrayLike) -> Array:
-        """Distance (...) [m] of points (..., 3) [m] from the surface; negative in the solid."""
-        away = np.asarray(points, dtype=float) - np.asarray(self.point)
-        across = away - (away @ np.asarray(self.axis))[..., None] * np.asarray(self.axis)
-        return np.asarray((np.linalg.norm(across, axis=-1) - self.radius) * (-1.0 if self.inside else 1.0))
-
-    def constants(self) -> Array:
-        """Point, axis, shape, side and size (9,)."""
-        side = -1.0 if self.inside else 1.0
-        return np.array([*np.asarray(self.point), *np.asarray(self.axis), 2.0, side, self.radius])
+STIFFNESS, SMOOTH = 10, 11  # places among the constants
 
 
 @dataclass(eq=False)
@@ -178,6 +63,10 @@ class Contact(Load):
     slip: float = field(default=1e-3, kw_only=True)
     name: str | None = field(default=None, kw_only=True)
 
+    touches: ClassVar[bool] = True
+    is_passive: ClassVar[bool] = True
+    has_arrows: ClassVar[bool] = True
+
     def _check(self) -> None:
         wanted = "a rod or a body, as returned by robot.add, or a frame such as arm.tip"
         if not isinstance(self.where, Frame | RodHandle | BodyHandle):
@@ -220,26 +109,22 @@ class Contact(Load):
             raise DescriptionError(f"{self.label}: a radius of {widest:g} m does not fit inside one of {room:g} m.")
 
     @property
-    def is_constant(self) -> bool:
-        """Obstacles do not move."""
-        return True
-
-    @property
     def label(self) -> str:
         """The name of the load, or its type and place."""
         place = self.where.name if isinstance(self.where, Part) else self.where.label
         return self.name or f"Contact on {place}"
 
     @property
-    def _frames(self) -> tuple[Frame, ...]:
+    def frames(self) -> tuple[Frame, ...]:
+        """The root of a rod, or what touches."""
         return (self.where.root,) if isinstance(self.where, RodHandle) else tuple(self.points())
 
-    @property
-    def finest(self) -> float:
+    def finest(self, part: RodHandle) -> float | None:
         """Longest interval [m] of a rod of which several nodes touch the obstacle at once."""
-        if self.obstacle.inside or isinstance(self.obstacle, HalfSpace):
-            return np.inf
-        return 0.5 * (self.obstacle.radius + float(self.radii(np.zeros(1))[0]))  # type: ignore[attr-defined]
+        if not isinstance(self.where, RodHandle) or self.where.index != part.index:
+            return None
+        room = self.obstacle.solid_radius
+        return 0.5 * (room + float(self.radii(np.zeros(1))[0])) if np.isfinite(room) else np.inf
 
     def points(self) -> list[Frame]:
         """Frames that touch: the frame itself, or those of a body; none for a rod."""
@@ -267,11 +152,47 @@ class Contact(Load):
         """Numbers (m, 17) of what touches at arc lengths X (m,) [m], with shares of the length (m,), for the kernels."""
         radii = self.radii(X)
         size = np.where(radii > 0.0, radii, self._size(X))
-        smooth = SMOOTH * size if self.smooth is None else np.full(len(X), self.smooth)
+        smooth = SOFTENING * size if self.smooth is None else np.full(len(X), self.smooth)
         forward, backward, sideways = np.broadcast_to(np.asarray(self.friction), 3)
         rubbing = np.tile([self.damping, sideways, self.slip, forward, backward], (len(X), 1))
         pressing = np.stack([radii, self.stiffness * weights, smooth], axis=1)
         return np.hstack([np.tile(self.obstacle.constants(), (len(X), 1)), pressing, rubbing])
+
+    def enter(self, book: Book) -> Seat:
+        """A frame load on what touches."""
+        seat = book.seat(self.where if isinstance(self.where, RodHandle) else self.points())
+        book.on_frames("contact", seat.nodes, self.constants(seat.X, seat.weights))
+        return seat
+
+    @property
+    def obstacles(self) -> tuple[Obstacle, ...]:
+        """The one it touches."""
+        return (self.obstacle,)
+
+    def depths(self, seat: Seat, place: Array) -> Array:
+        """How deep (nt, k) [m] the places (nt, k, 3) [m] of its seat are in the obstacle; negative ones are distances."""
+        return self.radii(seat.X) - self.obstacle.distance(place)
+
+    def energy(self, seat: Seat, motion: FrameMotion) -> Array:
+        """The integral (nt,) [J] of k g over the depth."""
+        stiffness, smooth = self.constants(seat.X, seat.weights)[:, [STIFFNESS, SMOOTH]].T
+        deep = np.maximum(self.depths(seat, motion.position), 0.0)
+        x = np.minimum(deep / smooth, 1.0)
+        beyond = np.maximum(deep - smooth, 0.0)
+        rise = smooth**2 * x**4 * (0.25 - 0.1 * x) + 0.5 * beyond * (smooth + beyond)
+        return np.asarray(rise @ stiffness)
+
+    def passes(self, seat: Seat, place: Array) -> bool:
+        """Whether a place could have gone through the obstacle between two states, place (2, k, 3) [m].
+
+        It cannot if it moved by less than its distance from a round solid and the radius of that; nothing goes through
+        half-spaces, nor out of hollows.
+        """
+        if not np.isfinite(self.obstacle.solid_radius):
+            return False
+        radii = self.radii(seat.X)
+        clear = self.obstacle.distance(place[0]) - radii + self.obstacle.solid_radius
+        return bool(np.any(np.linalg.norm(place[1] - place[0], axis=1) > np.maximum(clear, 0.1 * radii)))
 
     def _size(self, X: Array) -> Array:
         """Sizes (m,) [m] of what a point without a radius belongs to."""

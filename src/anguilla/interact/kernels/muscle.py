@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from anguilla.compiler.jit import part
 from anguilla.compiler.lanes import U
-from anguilla.loads.table import STRESS
+from anguilla.interact.kernels.table import STRESS
 from anguilla.mechanics.rodmap import FORCE, GG, HESSIAN, KK, PAIR, STRAIN
 
 FIELD = U(4)  # from one strain to the next in a record

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anguilla.compiler.jit import inline, part
 from anguilla.compiler.simd import lay3, take3
-from anguilla.loads.table import WRENCH
+from anguilla.interact.kernels.table import WRENCH
 from anguilla.mechanics.tangent import columns_of
 from anguilla.mechanics.tree import DF, DM, N_F, N_M, N_R, TH0
 from anguilla.mechanics.vec import cross, load3, load9, matvec, store3, sub

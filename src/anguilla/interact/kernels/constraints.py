@@ -15,9 +15,9 @@ T = 0 where it would. With a compliance c it is length - c T = input.
 from __future__ import annotations
 
 from anguilla.compiler.jit import inline, part
-from anguilla.loads.pairs import HALF, PLACES, ROTATIONS, SPINS, add_block, add_force, add_moment, span
-from anguilla.loads.pairs import RATES as RATE_ROWS
-from anguilla.loads.table import (
+from anguilla.interact.kernels.pairs import HALF, PLACES, ROTATIONS, SPINS, add_block, add_force, add_moment, span
+from anguilla.interact.kernels.pairs import RATES as RATE_ROWS
+from anguilla.interact.kernels.table import (
     AXIS_A,
     AXIS_B,
     DT,
@@ -30,8 +30,8 @@ from anguilla.loads.table import (
     TWIST,
     WHICH,
 )
-from anguilla.loads.tendon import line_force, line_length
-from anguilla.loads.wrench import row3
+from anguilla.interact.kernels.tendon import line_force, line_length
+from anguilla.interact.kernels.wrench import row3
 from anguilla.mechanics.tree import N_R, N_V, N_W, N_X
 from anguilla.mechanics.vec import add, cross, cross_columns, dot, iso_hat, load3, load9, matvec, scale, sub
 

@@ -23,8 +23,9 @@ from anguilla.mechanics.tree import Floats, Ints
 # Places in Loads.row: step [s], time [s], gravity (3), then what `Loads.at` points to.
 DT, TIME, GRAVITY, REST = 0, 1, 2, 5
 # Places in Loads.at: where in the row stand the wrenches (6 each), efforts (n), inputs of actuators, poses of closures (12
-# each), motions of driven coordinates (3 each), stresses of muscles (12 per interval), rates of twist constraints
-WRENCH, EFFORT, INPUT, POSE, MOTION, STRESS, RATES = range(7)
+# each), motions of driven coordinates (3 each), stresses of muscles (12 per interval), rates of twist constraints, and what
+# frame loads ask for
+WRENCH, EFFORT, INPUT, POSE, MOTION, STRESS, RATES, FRAME = range(8)
 
 # Frame loads: the motion of a node, 18 numbers: small rotation, displacement, then angular velocity, velocity, angular
 # acceleration and acceleration, all in world axes.

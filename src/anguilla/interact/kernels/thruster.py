@@ -8,8 +8,8 @@ The integral z is stepped by the trapezoidal rule and condensed: z1 = z + dt/2 (
 from __future__ import annotations
 
 from anguilla.compiler.jit import inline, part
-from anguilla.loads.table import DT, KIND, NODE, ROW, THRUSTER
-from anguilla.loads.wrench import row3
+from anguilla.interact.kernels.table import DT, KIND, NODE, ROW, THRUSTER
+from anguilla.interact.kernels.wrench import row3
 from anguilla.mechanics.tree import N_R, N_V, N_W, N_X
 from anguilla.mechanics.vec import (
     add,

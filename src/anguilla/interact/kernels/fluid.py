@@ -19,9 +19,9 @@ from __future__ import annotations
 import math
 
 from anguilla.compiler.jit import inline, part
-from anguilla.loads.table import GRAVITY, NODE
-from anguilla.loads.thruster import put_block
-from anguilla.loads.wrench import row3
+from anguilla.interact.kernels.table import GRAVITY, NODE
+from anguilla.interact.kernels.thruster import put_block
+from anguilla.interact.kernels.wrench import row3
 from anguilla.mechanics.tree import N_A, N_AL, N_R, N_V, N_W
 from anguilla.mechanics.vec import (
     add,

@@ -13,8 +13,8 @@ from __future__ import annotations
 import math
 
 from anguilla.compiler.jit import inline, part
-from anguilla.loads.contact import REACH, SHAPE, SIDE, SIZE, SMOOTH, STIFFNESS, away, normal, pressed
-from anguilla.loads.table import CONTACT, KIND, NODE
+from anguilla.interact.kernels.contact import REACH, SHAPE, SIDE, SIZE, SMOOTH, STIFFNESS, away, normal, pressed
+from anguilla.interact.kernels.table import CONTACT, KIND, NODE
 from anguilla.mechanics.tree import N_V, N_X
 from anguilla.mechanics.vec import axpy, dot, load3, store3, sub
 

@@ -1,7 +1,7 @@
-"""Water around rods and bodies: Morison, Lighthill, resistive-force theory, buoyancy, and the hulls of hulls.py.
+"""Water around rods and bodies: Morison, Lighthill, resistive-force theory, buoyancy, and the hulls of hull.py.
 
 Every one of them is a set of coefficients per length (or, for a hull, on one frame) of the same wrench, which
-`loads/fluid.py` writes down. Columns of a table of coefficients: drag (3), drag on turning (3), friction (3), friction on
+`kernels/fluid.py` writes down. Columns of a table of coefficients: drag (3), drag on turning (3), friction (3), friction on
 turning (3), added mass (3), added inertia (3), mass of displaced fluid.
 """
 
@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from anguilla.describe.description import as_points
 from anguilla.describe.frames import BodyHandle, Frame, RodHandle
-from anguilla.describe.hulls import Hull
-from anguilla.describe.loads import ZERO, Load
+from anguilla.describe.load import ZERO, Array, Book, FrameMotion, Load, Seat
 from anguilla.describe.section import CrossSection
 from anguilla.errors import (
     DescriptionError,
@@ -29,9 +28,7 @@ from anguilla.errors import (
     refuse,
 )
 
-Array = NDArray[np.float64]
-
-__all__ = ["Buoyancy", "Fluid", "Hull", "Lighthill", "Morison", "ResistiveForce"]
+__all__ = ["Buoyancy", "Fluid", "Lighthill", "Morison", "ResistiveForce"]
 
 COLUMNS = 19
 DRAG, DRAG_TURN, VISCOUS, VISCOUS_TURN, ADDED, ADDED_TURN = (slice(k, k + 3) for k in range(0, 18, 3))
@@ -52,6 +49,9 @@ class Fluid(Load):
     section: CrossSection | None = field(default=None, kw_only=True)
     span: tuple[float, float] | None = field(default=None, kw_only=True)
     name: str | None = field(default=None, kw_only=True)
+
+    account: ClassVar[str] = "water"
+    in_files: ClassVar[bool] = False
 
     def _check(self) -> None:
         kind = type(self).__name__
@@ -75,11 +75,6 @@ class Fluid(Load):
         self.span = (low, high)
 
     @property
-    def is_constant(self) -> bool:
-        """The coefficients do not depend on time."""
-        return True
-
-    @property
     def label(self) -> str:
         """The name of the load, or its type and place."""
         part = self.part if isinstance(self.part, Frame) else getattr(self.part, "name", "?")
@@ -96,7 +91,8 @@ class Fluid(Load):
         return False
 
     @property
-    def _frames(self) -> tuple[Frame, ...]:
+    def frames(self) -> tuple[Frame, ...]:
+        """Those of a rigid body, or the root of a rod."""
         return tuple(frame for frame, _ in self.points()) or (self.part.root,)
 
     def points(self) -> list[tuple[Frame, Array]]:
@@ -127,13 +123,36 @@ class Fluid(Load):
         """Coefficients per length (m, 19) at the arc lengths X (m,) [m]."""
         raise NotImplementedError
 
-    def wrench_density(self, X: ArrayLike, rotation: Array, motion: tuple[Array, ...], gravity: Array) -> Array:
-        """Wrench per length (nt, m, 6), world axes, of a motion (angular velocity, velocity and their rates, (nt, m, 3))."""
+    def enter(self, book: Book) -> Seat:
+        """A frame load on every node in the water; the stream along a fish; the wake of its tail."""
+        if not isinstance(self.part, RodHandle):
+            points = self.points()
+            seat = book.seat([frame for frame, _ in points])
+            book.on_frames("fluid", seat.nodes, self._water(np.array([integrals for _, integrals in points])))
+            return seat
+        seat, table = book.integrals(self.part, self.coefficients)
+        wet = np.flatnonzero(np.any(table != 0.0, axis=1))
+        constants = self._water(table[wet])
+        book.on_frames("fluid", seat.nodes[wet], constants, spread=True)
+        if self.kirchhoff:
+            book.streams(self.part, wet, constants)
+        if self.has_tail:
+            book.on_frames("tail", seat.nodes[-1:], self._water(self.coefficients([self.part.length])))
+        return Seat(seat.nodes[wet], seat.X[wet], seat.weights[wet])
+
+    def _water(self, integrals: Array) -> Array:
+        return water(integrals, np.array([self.kirchhoff, False]), self.current)
+
+    @property
+    def density_on(self) -> RodHandle | None:
+        """The rod, if it is one."""
+        return self.part if isinstance(self.part, RodHandle) else None
+
+    def wrench_density(self, X: Array, times: Array, motion: FrameMotion, gravity: Array) -> Array:
+        """Wrench per length (nt, m, 6), world axes, at X (m,) [m]; of the motion (nt, m) and gravity (nt, 3)."""
         c = self.coefficients(X)
-        w, v, al, a = (
-            np.einsum("tmji,tmj->tmi", rotation, x)
-            for x in (motion[0], motion[1] - np.asarray(self.current), *motion[2:])
-        )
+        w, v = motion.own(motion.spin), motion.own(motion.velocity - np.asarray(self.current))
+        al, a = motion.own(motion.spin_rate), motion.own(motion.acceleration)
         speed = np.linalg.norm(v[..., 1:], axis=-1, keepdims=True)
         speed = np.concatenate([np.abs(v[..., :1]), speed, speed], axis=-1)
         m, j = c[:, ADDED], c[:, ADDED_TURN]
@@ -142,9 +161,15 @@ class Fluid(Load):
         if self.kirchhoff:
             force -= np.cross(w, m * v) - m * np.cross(w, v)
             moment -= np.cross(w, j * w) + np.cross(v, m * v)
-        turned = [np.einsum("tmij,tmj->tmi", rotation, x) for x in (moment, force)]
-        turned[1] -= c[None, :, DISPLACED, None] * gravity[:, None, :]
-        return np.concatenate(turned, axis=-1)
+        lift = c[None, :, DISPLACED, None] * gravity[:, None, :]
+        return np.concatenate([motion.turned(moment), motion.turned(force) - lift], axis=-1)
+
+
+def water(integrals: Array, flags: Array, current: ArrayLike) -> Array:
+    """Constants (k, 24) of nodes in a fluid: integrals (k, 19), flags (2,) for the kernel, current (3,) [m/s]."""
+    rest = np.concatenate([flags.astype(np.float64), np.asarray(current, dtype=np.float64)])
+    each = np.tile(rest, (len(integrals), 1))
+    return np.hstack([integrals[:, :DISPLACED], each[:, :2], integrals[:, DISPLACED:], each[:, 2:]])
 
 
 def _ellipse_added(density: float, b: Array, c: Array) -> tuple[Array, Array, Array]:
@@ -247,13 +272,13 @@ class Lighthill(Fluid):
         out[:, 13], out[:, 14], out[:, 15] = _ellipse_added(self.density, b, c)
         return out
 
-    def advected(self, X: ArrayLike, rotation: Array, motion: tuple[Array, ...]) -> Array:
+    def advected(self, X: Array, motion: FrameMotion) -> Array | float:
         """Momentum (nt, m, 6) that the stream carries past sections, section axes: V1 M_a eta - (0, T e1) (003 (90)).
 
         The internal wrench that the equations with added inertia know is the true one plus this.
         """
         c = self.coefficients(X)
-        w, v = (np.einsum("tmji,tmj->tmi", rotation, x) for x in (motion[0], motion[1] - np.asarray(self.current)))
+        w, v = motion.own(motion.spin), motion.own(motion.velocity - np.asarray(self.current))
         turned = np.concatenate([c[:, ADDED_TURN] * w, c[:, ADDED] * v], axis=-1)
         out = v[..., :1] * turned
         out[..., 3] -= 0.5 * np.sum(turned * np.concatenate([w, v], axis=-1), axis=-1)
@@ -328,6 +353,8 @@ class Buoyancy(Fluid):
     """
 
     area: float | Callable[[float], float] | None = field(default=None, kw_only=True)
+
+    variables: ClassVar[dict[str, tuple[str, ...]]] = {"area": ("X",)}
 
     def _check(self) -> None:
         super()._check()

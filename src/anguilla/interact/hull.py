@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from anguilla.describe.forces import _as_frame
 from anguilla.describe.frames import Frame
-from anguilla.describe.loads import ZERO, FrameLoad
+from anguilla.describe.load import ZERO, Array, Book, FrameLoad, Seat, as_frame
 from anguilla.errors import as_array, as_flag, as_nonnegative, as_vector, refuse
-
-Array = NDArray[np.float64]
+from anguilla.interact.fluids import water
 
 __all__ = ["Hull"]
 
@@ -46,8 +45,10 @@ class Hull(FrameLoad):
     potential: bool = field(default=True, kw_only=True)
     name: str | None = field(default=None, kw_only=True)
 
+    account: ClassVar[str] = "water"
+
     def _check(self) -> None:
-        self.frame = _as_frame(self.frame, "Hull.frame")
+        self.frame = as_frame(self.frame, "Hull.frame")
         self._check_name()
         for name in ("drag", "friction", "added"):
             value = as_array(getattr(self, name), f"Hull.{name}", "3 or 6 numbers, none negative")
@@ -59,11 +60,13 @@ class Hull(FrameLoad):
         self.slender, self.potential = as_flag(self.slender, "Hull.slender"), as_flag(self.potential, "Hull.potential")
 
     @property
-    def is_constant(self) -> bool:
-        """The coefficients do not depend on time."""
-        return True
-
-    @property
     def coefficients(self) -> Array:
         """Coefficients (19,) of the frame."""
         return np.concatenate([self.drag, self.friction, self.added, [self.displaced]])
+
+    def enter(self, book: Book) -> Seat:
+        """A frame load."""
+        seat = book.seat(self.frame)
+        flags = np.array([self.potential, not self.slender])
+        book.on_frames("fluid", seat.nodes, water(self.coefficients[None], flags, self.current))
+        return seat

@@ -17,8 +17,8 @@ from __future__ import annotations
 import math
 
 from anguilla.compiler.jit import inline, part
-from anguilla.loads.table import CONTACT, KIND, NODE
-from anguilla.loads.thruster import put_block
+from anguilla.interact.kernels.table import CONTACT, KIND, NODE
+from anguilla.interact.kernels.thruster import put_block
 from anguilla.mechanics.tree import N_R, N_V, N_W, N_X
 from anguilla.mechanics.vec import (
     axpy,

@@ -10,12 +10,15 @@ from __future__ import annotations
 from anguilla.compiler.jit import inline, part
 from anguilla.compiler.lanes import FOUR, U
 from anguilla.compiler.simd import lay, take, take3
-from anguilla.loads.fluid import fluid_block, fluid_wrench, tail_block, tail_wrench
-from anguilla.loads.magnet import magnet_block, magnet_wrench
-from anguilla.loads.table import FLUID, FROM, KIND, MAGNET, NODE, TAIL, THRUSTER, TO
-from anguilla.loads.thruster import thruster_block, thruster_wrench
+from anguilla.interact.kernels.fluid import fluid_block, fluid_wrench, tail_block, tail_wrench
+from anguilla.interact.kernels.magnet import magnet_block, magnet_wrench
+from anguilla.interact.kernels.table import CONTACT, FLUID, FROM, KIND, MAGNET, NODE, TAIL, THRUSTER, TO, USER
+from anguilla.interact.kernels.thruster import thruster_block, thruster_wrench
 from anguilla.mechanics.tree import DF, DM, N_AL, N_F, N_M, N_W, P0, P1, P2, TH0, TH1, TH2
 from anguilla.mechanics.vec import add, cross, load3, store3, sub
+
+# The kernels by the names that descriptions give them.
+KINDS = {"user": USER, "thruster": THRUSTER, "magnet": MAGNET, "fluid": FLUID, "tail": TAIL, "contact": CONTACT}
 
 
 @part

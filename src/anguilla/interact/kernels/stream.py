@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from anguilla.compiler.jit import part
 from anguilla.compiler.lanes import FOUR, get3
-from anguilla.loads.fluid import ADDED, ADDED_TURN, CURRENT, advected, advected_slopes, flow_of
+from anguilla.interact.kernels.fluid import ADDED, ADDED_TURN, CURRENT, advected, advected_slopes, flow_of
 from anguilla.mechanics.tree import N_R, N_V, P1, TH0, TH1
 from anguilla.mechanics.vec import add, cross, load3, load9, matvec, store3, sub, tmatvec
 

@@ -1,0 +1,137 @@
+"""Obstacles: solids fixed in space."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from anguilla.describe.description import Description
+from anguilla.describe.joint import Direction, as_direction
+from anguilla.errors import as_flag, as_number, as_positive, as_vector
+
+Array = NDArray[np.float64]
+ZERO = (0.0, 0.0, 0.0)
+
+__all__ = ["HalfSpace", "Obstacle", "Pillar", "Sphere"]
+
+
+class Obstacle(Description):
+    """Base class of obstacles: solids fixed in space, that rods and bodies may touch."""
+
+    inside: bool = False
+
+    def distance(self, points: ArrayLike) -> Array:
+        """Distance (...) [m] of points (..., 3) [m] from the surface, world axes; negative in the solid."""
+        raise NotImplementedError
+
+    @property
+    def solid_radius(self) -> float:
+        """Radius [m] of a round solid; infinite for half-spaces and hollows, which nothing goes through."""
+        return np.inf
+
+    def constants(self) -> Array:
+        """Point, axis, shape, side and size (9,), as `interact/kernels/contact.py` reads them."""
+        raise NotImplementedError
+
+
+@dataclass
+class HalfSpace(Obstacle):
+    """Everything on one side of a plane: a floor, a wall. The solid is where normal . x <= offset.
+
+    Attributes:
+        normal: (3,) direction out of the solid, world axes, of any length.
+        offset: where the plane stands along the normal [m]; 0 through the world origin.
+
+    """
+
+    normal: Direction = (0.0, 0.0, 1.0)
+    offset: float = 0.0
+
+    def _check(self) -> None:
+        self.normal = as_direction(self.normal, "HalfSpace.normal")
+        self.offset = as_number(self.offset, "HalfSpace.offset", "m")
+
+    def distance(self, points: ArrayLike) -> Array:
+        """Height (...) [m] of points (..., 3) [m] above the plane; negative in the solid."""
+        return np.asarray(np.asarray(points, dtype=float) @ np.asarray(self.normal) - self.offset)
+
+    def constants(self) -> Array:
+        """Point, axis, shape, side and size (9,)."""
+        return np.array([*ZERO, *np.asarray(self.normal), 0.0, 1.0, self.offset])
+
+
+@dataclass
+class Sphere(Obstacle):
+    """A solid sphere, or the space around a hollow one.
+
+    Attributes:
+        centre: (3,) its centre [m], world axes.
+        radius: [m].
+        inside: True for a hollow: the robot is inside, and the solid is all around.
+
+    """
+
+    centre: ArrayLike
+    radius: float
+    inside: bool = field(default=False, kw_only=True)
+
+    def _check(self) -> None:
+        self.centre = tuple(as_vector(self.centre, 3, "Sphere.centre", "m").tolist())
+        self.radius = as_positive(self.radius, "Sphere.radius", "m")
+        self.inside = as_flag(self.inside, "Sphere.inside")
+
+    def distance(self, points: ArrayLike) -> Array:
+        """Distance (...) [m] of points (..., 3) [m] from the surface; negative in the solid."""
+        away = np.linalg.norm(np.asarray(points, dtype=float) - np.asarray(self.centre), axis=-1)
+        return np.asarray((away - self.radius) * (-1.0 if self.inside else 1.0))
+
+    @property
+    def solid_radius(self) -> float:
+        """Radius [m] of the solid; infinite for a hollow."""
+        return np.inf if self.inside else self.radius
+
+    def constants(self) -> Array:
+        """Point, axis, shape, side and size (9,)."""
+        return np.array([*np.asarray(self.centre), *ZERO, 1.0, -1.0 if self.inside else 1.0, self.radius])
+
+
+@dataclass
+class Pillar(Obstacle):
+    """A round pillar without ends, or the space around a round tube: a peg, a pipe, a vessel.
+
+    Attributes:
+        point: (3,) a point of its axis [m], world axes.
+        axis: (3,) direction of its axis, world axes, of any length.
+        radius: [m].
+        inside: True for a tube: the robot is inside, and the solid is all around.
+
+    """
+
+    point: ArrayLike
+    axis: Direction
+    radius: float
+    inside: bool = field(default=False, kw_only=True)
+
+    def _check(self) -> None:
+        self.point = tuple(as_vector(self.point, 3, "Pillar.point", "m").tolist())
+        self.axis = as_direction(self.axis, "Pillar.axis")
+        self.radius = as_positive(self.radius, "Pillar.radius", "m")
+        self.inside = as_flag(self.inside, "Pillar.inside")
+
+    def distance(self, points: ArrayLike) -> Array:
+        """Distance (...) [m] of points (..., 3) [m] from the surface; negative in the solid."""
+        away = np.asarray(points, dtype=float) - np.asarray(self.point)
+        across = away - (away @ np.asarray(self.axis))[..., None] * np.asarray(self.axis)
+        return np.asarray((np.linalg.norm(across, axis=-1) - self.radius) * (-1.0 if self.inside else 1.0))
+
+    @property
+    def solid_radius(self) -> float:
+        """Radius [m] of the solid; infinite for a hollow."""
+        return np.inf if self.inside else self.radius
+
+    def constants(self) -> Array:
+        """Point, axis, shape, side and size (9,)."""
+        side = -1.0 if self.inside else 1.0
+        return np.array([*np.asarray(self.point), *np.asarray(self.axis), 2.0, side, self.radius])

@@ -52,9 +52,8 @@ from anguilla.loads.table import (
     Pairs,
     Streams,
 )
-from anguilla.mechanics.builder import numbered
 from anguilla.mechanics.compile import Layout, PartLayout
-from anguilla.mechanics.grid import SAME, gauss_points, nodal_integrals
+from anguilla.mechanics.grid import SAME, gauss_points, nodal_integrals, numbered
 from anguilla.mechanics.tree import PACK_SIZE, PLACE_SIZE, Floats, Ints
 
 STREAMED = (0, 3, 4, 5)  # strains that feel the stream along a fish: torsion, stretch, shears

@@ -139,6 +139,26 @@ def own_tables(links: Ints, packs: Ints, basis: Floats, basis_at: Ints) -> tuple
     return which, k, basis[at[:, :, None] + np.arange(LANES)]
 
 
+def columns_of(tree: Tree, nodes: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Columns of the motion of nodes (m,), one entry for each node and pack of coordinates that moves it.
+
+    Returns (e,) each: the place of the node in `nodes`, the pack, and where its record begins in Workspace.columns and in
+    Workspace.places.
+    """
+    segment = tree.segment[nodes]
+    packs = tree.path_packs[segment] + tree.own_packs[segment]
+    which = np.repeat(np.arange(len(nodes)), packs)
+    k = np.arange(len(which)) - np.repeat(np.cumsum(packs) - packs, packs)
+    s = segment[which]
+    own = k - tree.path_packs[s]
+    pack = tree.own_pack[s] + own
+    above = own < 0
+    pack[above] = tree.path[tree.path_at[s[above]] + k[above]]
+    first, count = tree.first[s], tree.last[s] - tree.first[s] + 1
+    record = tree.columns_at[s].astype(np.int64) // int(PACK_SIZE) + k * count + nodes[which] - first
+    return which, pack, record * int(PACK_SIZE), record * int(PLACE_SIZE)
+
+
 def workspace(tree: Tree, places: bool = False) -> Workspace:
     """Allocate the scratch memory of a tree, with places or without, and write what stays constant in it."""
     lanes = len(tree.pack_slot) * LANES

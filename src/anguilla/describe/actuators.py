@@ -63,18 +63,32 @@ class Routing:
     def offset(self, X: ArrayLike) -> Array:
         """Return D (m, 3) [m] at the arc lengths X (m,) [m]."""
         X = as_points(X)
-        poly = np.polynomial.polynomial.polyval
-        angle = self.rate * X + self.phase
-        y = poly(X, self.y) + self.radius * np.cos(angle)
-        return np.stack([np.zeros_like(X), y, poly(X, self.z) + self.radius * np.sin(angle)], axis=1)
+        out = np.zeros((len(X), 3))
+        out[:, 1], out[:, 2] = _polynomial(self.y, X), _polynomial(self.z, X)
+        if self.radius:
+            angle = self.rate * X + self.phase
+            out[:, 1] += self.radius * np.cos(angle)
+            out[:, 2] += self.radius * np.sin(angle)
+        return out
 
     def slope(self, X: ArrayLike) -> Array:
         """Return dD/dX (m, 3) [-]."""
         X = as_points(X)
-        poly, der = np.polynomial.polynomial.polyval, np.polynomial.polynomial.polyder
-        angle, spin = self.rate * X + self.phase, self.radius * self.rate
-        y = poly(X, der(self.y)) - spin * np.sin(angle)
-        return np.stack([np.zeros_like(X), y, poly(X, der(self.z)) + spin * np.cos(angle)], axis=1)
+        out = np.zeros((len(X), 3))
+        out[:, 1], out[:, 2] = (_polynomial([k * c for k, c in enumerate(p)][1:], X) for p in (self.y, self.z))
+        if self.radius:
+            angle, spin = self.rate * X + self.phase, self.radius * self.rate
+            out[:, 1] -= spin * np.sin(angle)
+            out[:, 2] += spin * np.cos(angle)
+        return out
+
+
+def _polynomial(coefficients: Sequence[float], X: Array) -> Array | float:
+    """Value (m,) of a polynomial, given by its coefficients of 1, X, X^2, ..., by Horner's rule; a number if constant."""
+    value: Array | float = 0.0
+    for c in reversed(coefficients):
+        value = c + value * X if np.ndim(value) or value else c
+    return value
 
 
 @dataclass(frozen=True)
@@ -107,9 +121,9 @@ class FunctionRouting(Routing):
     def slope(self, X: ArrayLike) -> Array:
         """Return dD/dX (m, 3) [-], by central differences of fourth order."""
         X = as_points(X)
-        h = 1e-4 * max(float(np.max(np.abs(X), initial=0.0)), 1e-3)
+        h = 1e-4 * np.maximum(np.abs(X), 1e-3)
         near, far = self.offset(X + h) - self.offset(X - h), self.offset(X + 2 * h) - self.offset(X - 2 * h)
-        return (8.0 * near - far) / (12.0 * h)
+        return (8.0 * near - far) / (12.0 * h[:, None])
 
 
 def parallel(y: float = 0.0, z: float = 0.0) -> Routing:

@@ -157,8 +157,9 @@ class Load(Description):
         """Frames at which it needs a node that can be moved."""
         return self.frames
 
-    def finest(self, part: RodHandle) -> float | None:
-        """Longest interval [m] of a rod that the load sees well, infinite if any; None where it does not matter."""
+    @property
+    def finest(self) -> tuple[RodHandle, float] | None:
+        """A rod and its longest interval [m] that the load sees well, infinite if any; None where it does not matter."""
         return None
 
     def enter(self, book: Book) -> Seat:

@@ -142,10 +142,11 @@ def makers() -> tuple[Maker, ...]:
             for method, raw in vars(thing).items():
                 if isinstance(raw, classmethod) and not method.startswith("_"):
                     maker = getattr(thing, method)
-                    if _hints(maker).get("return") is thing:
-                        found.append(Maker(method, maker, thing))
+                    made: Any = _hints(maker).get("return")
+                    if made is thing:
+                        found.append(Maker(method, maker, made))
         else:
-            made: Any = _hints(thing).get("return")
+            made = _hints(thing).get("return")
             if isinstance(made, type):
                 found.append(Maker(name, thing, made))
     return tuple(found)

@@ -119,12 +119,13 @@ class Contact(Load):
         """The root of a rod, or what touches."""
         return (self.where.root,) if isinstance(self.where, RodHandle) else tuple(self.points())
 
-    def finest(self, part: RodHandle) -> float | None:
-        """Longest interval [m] of a rod of which several nodes touch the obstacle at once."""
-        if not isinstance(self.where, RodHandle) or self.where.index != part.index:
+    @property
+    def finest(self) -> tuple[RodHandle, float] | None:
+        """The rod and its longest interval [m] of which several nodes touch the obstacle at once."""
+        if not isinstance(self.where, RodHandle):
             return None
         room = self.obstacle.solid_radius
-        return 0.5 * (room + float(self.radii(np.zeros(1))[0])) if np.isfinite(room) else np.inf
+        return self.where, 0.5 * (room + float(self.radii(np.zeros(1))[0])) if np.isfinite(room) else np.inf
 
     def points(self) -> list[Frame]:
         """Frames that touch: the frame itself, or those of a body; none for a rod."""

@@ -3,71 +3,91 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from anguilla.compiler.lanes import LANES
-from anguilla.describe import STRAIN_NAMES, Joint, RigidBody, Rod
-from anguilla.describe.basis import Basis
-from anguilla.describe.joints import Ball
-from anguilla.mechanics.grid import Grid, gauss_points, nodal_inertia
+from anguilla.describe import Joint, RigidBody, Rod
+from anguilla.describe.joints import Axis
+from anguilla.mechanics.grid import Grid, gauss_points, nodal_inertia, numbered, strain_grams, values
 from anguilla.mechanics.rodmap import RECORD
-from anguilla.mechanics.tree import BALL, FIXED, JOINT, PACK_SIZE, ROD, Floats, Ints, Tree
+from anguilla.mechanics.tree import BALL, FIXED, JOINT, PACK_SIZE, ROD, Floats, Ints, Tree, own_tables
 
-NO_STRAIN = np.zeros(36)
-NOWHERE = np.concatenate([np.eye(3).ravel(), np.zeros(3)])  # a fixed link that leads nowhere
-FLAT_STRAINS = {2, 3, 4}  # bending about z, stretch, shear along y
+NO_STRAIN = np.zeros((1, 36))
+NO_INERTIA = np.zeros((1, 3))
+NO_PACKS = np.zeros(0, dtype=np.int64)
+NOWHERE = np.concatenate([np.eye(3).ravel(), np.zeros(3)])[None]  # a fixed link that leads nowhere
+FLAT_STRAINS = (2, 3, 4)  # bending about z, stretch, shear along y
 FLATNESS = 1e-14  # [rad, m] by which a fixed link of a flat robot may leave the plane
 
 
-def numbered(rod: Rod) -> list[tuple[int, Basis]]:
-    """Active strains by number, with their bases."""
-    return [(STRAIN_NAMES.index(name), basis) for name, basis in rod.strains.items()]
+@dataclass(frozen=True, slots=True)
+class RodTables:
+    """What is tabulated of one rod: the same for all parts that are made of it and cut at the same places.
+
+    Attributes:
+        grid: where its m nodes lie.
+        grams: of each strain, integrals of basis x basis^T times 1/L, and times its stiffness.
+        inertia: (m, 6) lumped inertia of the nodes.
+        rest: (m - 1, 36) strains at the Gauss points of the intervals that do not depend on q, with their rates.
+        basis: (m - 1, 2, lanes) values of the coordinates at the Gauss points, in padded lanes.
+
+    """
+
+    grid: Grid
+    grams: list[tuple[Floats, Floats]]
+    inertia: Floats
+    rest: Floats
+    basis: Floats
+
+
+def tabulate(rod: Rod, grid: Grid) -> RodTables:
+    """Tabulate a rod at the nodes of its grid."""
+    return RodTables(grid, strain_grams(rod, grid), nodal_inertia(rod, grid), *_at_points(rod, grid.X))
+
+
+def _at_points(rod: Rod, X: Floats) -> tuple[Floats, Floats]:
+    """Rest strains and values of the bases at the Gauss points between the nodes X: RodTables.rest and basis."""
+    points, count = gauss_points(X).ravel(), len(X) - 1
+    rest = np.zeros((count, 36))
+    rest[:, :12] = rod.rest.strain(points).reshape(count, 12)
+    bases = [basis for _, basis in numbered(rod)]
+    table = np.zeros((count, 2, sum(_width(basis.size) for basis in bases)))
+    x, at = points / rod.length, 0
+    for basis in bases:
+        table[:, :, at : at + basis.size] = values(basis, x).reshape(count, 2, -1)
+        at += _width(basis.size)
+    return rest, table
+
+
+def _width(count: int) -> int:
+    """Lanes of the packs that hold so many coordinates."""
+    return LANES * -(-count // LANES)
 
 
 class Builder:
-    """Collects the arrays of a tree: nodes one by one, segments in depth-first order."""
+    """Collects the arrays of a tree: nodes, one by one or many at a time, and segments in depth-first order."""
 
     def __init__(self) -> None:
-        names = (
-            "parent",
-            "kind",
-            "segment",
-            "fixed",
-            "length",
-            "prescribed",
-            "basis_at",
-            "mass",
-            "inertia",
-            "record_at",
-        )
-        self.nodes: dict[str, list] = {name: [] for name in names}
-        tables = (
-            "first",
-            "last",
-            "own_pack",
-            "own_packs",
-            "sub_packs",
-            "path_packs",
-            "path_at",
-            "strain_count",
-            "strains",
-        )
-        self.segments: dict[str, list] = {name: [] for name in (*tables, "viscosity", "stiffness_at")}
+        self.nodes: dict[str, list] = {name: [] for name in ("parent", "kind", "segment", "length", "mass")}
+        self.rows: dict[str, list[Floats]] = {name: [] for name in ("fixed", "inertia", "prescribed")}  # (k, ...) each
+        tables = ("first", "last", "own_pack", "own_packs", "path_packs", "strain_count", "strains", "viscosity")
+        self.segments: dict[str, list] = {name: [] for name in (*tables, "stiffness_at")}
         self.basis: list[Floats] = []
         self.stiffness: list[Floats] = []
-        self.path: list[int] = []
+        self.path: list[Ints] = []
+        self.below: list[Ints] = []  # packs that anything hanging on a segment depends on
         self.pack_slot: list[int] = []
         self.friction: dict[int, float] = {}
         self.preload: dict[int, float] = {}
         self.balls: list[tuple[int, int]] = []
-        self.basis_size = 0
         self.stiffness_size = 0
         # the ground: a segment of one node without coordinates
         self._segment(-1, 1, [], [], 0.0, [])
-        self._node(0, FIXED, 0, _fixed(np.eye(4)))
+        self._node(0, FIXED, 0, NOWHERE)
 
     @property
     def count(self) -> int:
@@ -75,65 +95,53 @@ class Builder:
         return len(self.nodes["parent"])
 
     def _segment(
-        self, parent_node: int, count: int, strains: list[int], slots: list[int], mu: float, blocks: list[Floats]
+        self, parent_node: int, count: int, strains: list[int], slots: list[int], mu: float, blocks: Sequence[Floats]
     ) -> int:
         """Open a segment of `count` nodes that hangs on a node; blocks: stiffness of each strain. Returns its number."""
-        seg = self.segments
-        first = len(self.nodes["parent"])
-        path = self._path_below(self.nodes["segment"][parent_node]) if parent_node >= 0 else []
+        seg, number = self.segments, len(self.below)
+        first, own = len(self.nodes["parent"]), len(self.pack_slot)
+        path = self.below[self.nodes["segment"][parent_node]] if parent_node >= 0 else NO_PACKS
         seg["first"].append(first)
         seg["last"].append(first + count - 1)
-        seg["own_pack"].append(len(self.pack_slot))
+        seg["own_pack"].append(own)
         seg["own_packs"].append(len(slots))
-        seg["sub_packs"].append(len(slots))
         seg["path_packs"].append(len(path))
-        seg["path_at"].append(len(self.path))
         seg["strain_count"].append(len(strains))
         seg["strains"].append(strains + [0] * (6 - len(strains)))
         seg["viscosity"].append(mu)
         seg["stiffness_at"].append(self.stiffness_size)
-        self.path += path
+        self.path.append(path)
+        self.below.append(np.concatenate([path, np.arange(own, own + len(slots))]) if slots else path)
         self.pack_slot += slots
-        width = LANES * len(slots)
-        stiffness = np.zeros((width, width))
-        at = 0
-        for block in blocks:
-            k = len(block)
-            stiffness[at : at + k, at : at + k] = block
-            at += LANES * -(-k // LANES)
-        self.stiffness.append(stiffness.ravel())
-        self.stiffness_size += width * width
-        return len(seg["first"]) - 1
-
-    def _path_below(self, segment: int) -> list[int]:
-        """Packs that anything hanging on this segment depends on."""
-        seg = self.segments
-        at, count = seg["path_at"][segment], seg["path_packs"][segment]
-        own = range(seg["own_pack"][segment], seg["own_pack"][segment] + seg["own_packs"][segment])
-        return [*self.path[at : at + count], *own]
+        if slots:
+            width, at = LANES * len(slots), 0
+            stiffness = np.zeros((width, width))
+            for block in blocks:
+                k = len(block)
+                stiffness[at : at + k, at : at + k] = block
+                at += _width(k)
+            self.stiffness.append(stiffness.ravel())
+            self.stiffness_size += width * width
+        return number
 
     def _node(
-        self, parent: int, kind: int, segment: int, fixed: Floats, length: float = 0.0, prescribed: Floats = NO_STRAIN,
-        table: Floats | None = None, mass: float = 0.0, inertia: Sequence[float] | Floats = (0.0, 0.0, 0.0),
+        self, parent: int, kind: int, segment: int, fixed: Floats, table: Floats | None = None, mass: float = 0.0,
+        inertia: Floats = NO_INERTIA,
     ) -> int:  # fmt: skip
         """Add a node and the link it hangs on; table (2, own lanes): values of the own coordinates at the Gauss points."""
-        node = self.nodes
-        rank = len(node["prescribed"])
+        node, number = self.nodes, len(self.nodes["parent"])
         node["parent"].append(parent)
         node["kind"].append(kind)
         node["segment"].append(segment)
-        node["fixed"].append(fixed)
-        node["length"].append(length)
-        node["record_at"].append((rank // LANES) * int(RECORD) + rank % LANES if kind != FIXED else 0)
-        node["basis_at"].append(self.basis_size)
+        node["length"].append(0.0)
         node["mass"].append(mass)
-        node["inertia"].append(np.asarray(inertia, dtype=float))
+        self.rows["fixed"].append(fixed)
+        self.rows["inertia"].append(inertia)
         if kind != FIXED:
             assert table is not None
-            node["prescribed"].append(prescribed)
+            self.rows["prescribed"].append(NO_STRAIN)
             self.basis.append(table.ravel())
-            self.basis_size += table.size
-        return len(node["parent"]) - 1
+        return number
 
     def add_joint(
         self, joint: Joint, pose: Floats, parent: int, body: RigidBody | None = None
@@ -142,65 +150,62 @@ class Builder:
 
         Returns the node behind the joint, which is the body's frame, and the padded lanes of the coordinates.
         """
-        size = joint.size
-        centre = _centre(body)
-        blocks = [np.array([[k]]) for k in joint.stiffness_values]
-        strains = [k for axis in joint.axes for k in range(axis.size)]
-        segment = self._segment(parent, 1 + len(joint.axes) + len(centre), strains, list(range(size)), 0.0, blocks)
+        axes = joint.axes
+        size = sum(axis.size for axis in axes)
+        stiffness, damping, rest = joint.stiffness_values, joint.damping_values, joint.rest_values
+        strains = [k for axis in axes for k in range(axis.size)]
+        count = 1 + len(axes) + (body is not None)
+        segment = self._segment(parent, count, strains, list(range(size)), 0.0, list(stiffness.reshape(-1, 1, 1)))
         lanes = [LANES * (self.segments["own_pack"][segment] + k) for k in range(size)]
         node = self._node(parent, FIXED, segment, _fixed(pose))
         at = 0
-        for axis in joint.axes:
+        for axis in axes:
             table = np.zeros((2, LANES * size))
-            table[0, LANES * np.arange(at, at + axis.size)] = 1.0
-            if isinstance(axis, Ball):
-                node = self._node(node, BALL, segment, np.zeros(12), table=table)
-                self.balls.append((lanes[at], node))
+            table[0, LANES * at : LANES * (at + axis.size) : LANES] = 1.0
+            if isinstance(axis, Axis):
+                fixed = np.array([[*axis.direction, axis.turn, axis.slide, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]])
+                node = self._node(node, JOINT, segment, fixed, table)
             else:
-                fixed = np.array([*axis.direction, axis.turn, axis.slide, *np.zeros(7)])
-                node = self._node(node, JOINT, segment, fixed, table=table)
+                node = self._node(node, BALL, segment, np.zeros((1, 12)), table)
+                self.balls.append((lanes[at], node))
             at += axis.size
-        for k, lane in enumerate(lanes):
-            self.friction[lane] = float(joint.damping_values[k])
-            self.preload[lane] = float(joint.stiffness_values[k] * joint.rest_values[k])
-        for pose_in_body, mass, inertia in centre:
-            self._node(node, FIXED, segment, _fixed(pose_in_body), mass=mass, inertia=inertia)
+        self.friction.update(zip(lanes, damping.tolist(), strict=True))
+        self.preload.update(zip(lanes, (stiffness * rest).tolist(), strict=True))
+        if body is not None:
+            pose_in_body, mass, inertia = _centre(body)
+            self._node(node, FIXED, segment, pose_in_body, mass=mass, inertia=inertia)
         return node, lanes
 
-    def add_rod(
-        self, rod: Rod, stiffness: list[Floats], pose: Floats, grid: Grid, parent: int
-    ) -> tuple[Ints, list[int]]:
+    def add_rod(self, rod: Rod, tables: RodTables, pose: Floats, parent: int) -> tuple[Ints, list[int]]:
         """Add a rod; returns its node numbers, root first, and the padded lanes of its coordinates."""
         slots: list[int] = []
         lanes: list[int] = []
-        for slot, (_, basis) in enumerate(numbered(rod)):
+        bases = numbered(rod)
+        for slot, (_, basis) in enumerate(bases):
             start = LANES * (len(self.pack_slot) + len(slots))
             lanes += list(range(start, start + basis.size))
             slots += [slot] * -(-basis.size // LANES)
-        strains = [strain for strain, _ in numbered(rod)]
-        segment = self._segment(parent, len(grid.X), strains, slots, rod.material.damping, stiffness)
-        inertia = nodal_inertia(rod, grid)
-        node = self._node(parent, FIXED, segment, _fixed(pose), mass=inertia[0, 3], inertia=inertia[0, :3])
-        nodes = [node, *self._intervals(rod, grid.X, segment, node, inertia[1:])]
-        return np.array(nodes, dtype=np.int64), lanes
+        strains, stiffness = [strain for strain, _ in bases], [stiff for _, stiff in tables.grams]
+        segment = self._segment(parent, len(tables.grid.X), strains, slots, rod.material.damping, stiffness)
+        mass, turning = tables.inertia[:, 3], tables.inertia[:, :3]
+        node = self._node(parent, FIXED, segment, _fixed(pose), mass=float(mass[0]), inertia=turning[:1])
+        self._intervals(tables.grid.X, tables.rest, tables.basis, segment, node, mass[1:], turning[1:])
+        return np.arange(node, self.count), lanes
 
-    def _intervals(self, rod: Rod, X: Floats, segment: int, parent: int, inertia: Floats) -> list[int]:
-        """Add the nodes at the ends of intervals of a rod, with their rest strains and basis values."""
-        points, count = gauss_points(X).ravel(), len(X) - 1
-        prescribed = np.zeros((count, 36))
-        prescribed[:, :12] = rod.rest.strain(points).reshape(count, 12)
-        table = np.zeros((count, 2, LANES * self.segments["own_packs"][segment]))
-        at = 0
-        for _, basis in numbered(rod):
-            table[:, :, at : at + basis.size] = basis(points / rod.length).reshape(count, 2, -1)
-            at += LANES * -(-basis.size // LANES)
-        lengths = np.diff(X).tolist()
-        nodes = []
-        for k in range(count):
-            what = lengths[k], prescribed[k], table[k], inertia[k, 3], inertia[k, :3]
-            parent = self._node(parent, ROD, segment, NOWHERE, *what)
-            nodes.append(parent)
-        return nodes
+    def _intervals(
+        self, X: Floats, rest: Floats, basis: Floats, segment: int, parent: int, mass: Floats, inertia: Floats
+    ) -> None:
+        """Add the nodes at the ends of the intervals between X, each hanging on the one before, the first on `parent`."""
+        node, first, count = self.nodes, self.count, len(X) - 1
+        node["parent"] += [parent, *range(first, first + count - 1)]
+        node["kind"] += [ROD] * count
+        node["segment"] += [segment] * count
+        node["length"] += np.diff(X).tolist()
+        node["mass"] += mass.tolist()
+        self.rows["fixed"].append(np.broadcast_to(NOWHERE, (count, 12)))
+        self.rows["inertia"].append(inertia)
+        self.rows["prescribed"].append(rest)
+        self.basis.append(basis.ravel())
 
     def add_offset(self, pose: Floats, parent: int) -> int:
         """Add a massless frame at a fixed pose from a node, a segment of its own: it can carry loads."""
@@ -209,131 +214,123 @@ class Builder:
     def add_leaf(self, rod: Rod, grid: Grid, nodes: Ints, X: float) -> int:
         """Add a massless node at arc length X of a rod, hanging on the node before it: it can only be observed."""
         k = int(np.searchsorted(grid.X, X)) - 1
-        parent = int(nodes[k])
-        return self._intervals(rod, np.array([grid.X[k], X]), self.nodes["segment"][parent], parent, np.zeros((1, 6)))[
-            0
-        ]
-
-    def _is_flat(self) -> bool:
-        """Whether no link can leave the plane x-y of the world, but for frames on which nothing hangs."""
-        node, seg = self.nodes, self.segments
-        carrying = set(node["parent"][1:])
-        strains = iter(node["prescribed"])
-        for i, (kind, fixed, s) in enumerate(zip(node["kind"], node["fixed"], node["segment"], strict=True)):
-            rest = np.zeros((6, 6)) if kind == FIXED else next(strains).reshape(6, 6)
-            if kind == FIXED:
-                in_plane = np.max(np.abs(fixed[[2, 5, 6, 7, 11]])) <= FLATNESS and fixed[8] > 0.0  # and not turned over
-                good = i not in carrying or bool(in_plane)
-            elif kind == ROD:
-                good = (
-                    not np.any(rest[:, [0, 1, 5]]) and set(seg["strains"][s][: seg["strain_count"][s]]) <= FLAT_STRAINS
-                )
-            elif kind == JOINT:
-                axis, turn, slide = fixed[:3], fixed[3], fixed[4]
-                out, along = abs(axis[2]), float(np.hypot(axis[0], axis[1]))
-                good = (slide == 0.0 or out <= FLATNESS) and (turn == 0.0 or along <= FLATNESS)
-            else:
-                good = False
-            if not good:
-                return False
-        return True
-
-    def _turning(self) -> Floats:
-        """Inertia of every node about the world's z, in a flat robot: only fixed links turn other axes into z."""
-        node = self.nodes
-        normals = np.array(
-            [f[6:9] if k == FIXED else (0.0, 0.0, 1.0) for k, f in zip(node["kind"], node["fixed"], strict=True)]
-        )
-        return np.einsum("ij,ij->i", normals**2, _floats(node["inertia"]))
-
-    def _terms(self) -> tuple[Ints, npt.NDArray[np.uint64], Floats]:
-        """What packs of coordinates add to the strains of records of four links: Tree.term_at, term, term_value."""
-        node, seg = self.nodes, self.segments
-        links = [i for i, kind in enumerate(node["kind"]) if kind != FIXED]
-        at, terms, values = [0], [], []
-        for record in range(0, len(links), LANES):
-            found: dict[tuple[int, int], Floats] = {}
-            for place, i in enumerate(links[record : record + LANES]):
-                s = node["segment"][i]
-                table = self.basis[record + place].reshape(2, -1, LANES)
-                for k in np.flatnonzero(np.any(table, axis=(0, 2))).tolist():
-                    pack = seg["own_pack"][s] + k
-                    strain = seg["strains"][s][self.pack_slot[pack]]
-                    found.setdefault((strain, pack), np.zeros((LANES, 2, LANES)))[:, :, place] = table[:, k].T
-            terms += [(LANES * strain, LANES * pack) for strain, pack in found]
-            values += [value.ravel() for value in found.values()]
-            at.append(len(terms))
-        return (
-            _ints(at),
-            np.array(terms, dtype=np.uint64).reshape(-1, 2),
-            _floats(np.concatenate([np.zeros(0), *values])),
-        )
+        parent, ends = int(nodes[k]), np.array([grid.X[k], X])
+        segment = self.nodes["segment"][parent]
+        self._intervals(ends, *_at_points(rod, ends), segment, parent, np.zeros(1), NO_INERTIA)
+        return self.count - 1
 
     def freeze(self, lanes: Ints, scale: Floats, weight: Floats, strain: Floats) -> Tree:
         """All arrays, read-only."""
-        seg, node = self.segments, self.nodes
-        packs = len(self.pack_slot)
-        parents = [node["segment"][node["parent"][first]] for first in seg["first"]]
-        for s in range(len(parents) - 1, 0, -1):
-            seg["sub_packs"][parents[s]] += seg["sub_packs"][s]
-        sizes = [
-            (seg["last"][s] - seg["first"][s] + 1) * (seg["path_packs"][s] + seg["sub_packs"][s]) * int(PACK_SIZE)
-            for s in range(len(parents))
-        ]
-        strains = np.array([*node["prescribed"], *np.zeros((-len(node["prescribed"]) % LANES, 36))]).reshape(-1, 36)
-        by_lane = lambda values: np.array([values.get(k, 0.0) for k in range(LANES * packs)])
-        fields: dict[str, Any] = {name: _ints(node[name]) for name in ("parent", "kind", "segment", "basis_at")}
-        fields |= {name: _ints(seg[name]) for name in seg if name != "viscosity"}
-        arrays: dict[str, Any] = {name: _floats(node[name]) for name in ("fixed", "length", "mass", "inertia")}
-        arrays |= dict(
-            viscosity=_floats(seg["viscosity"]),
-            friction=by_lane(self.friction),
-            preload=by_lane(self.preload),
-            basis=_floats(np.concatenate([np.zeros(0), *self.basis])),
-            stiffness=_floats(np.concatenate([np.zeros(0), *self.stiffness])),
-            scale=_floats(scale),
-            weight=_floats(weight),
-            strain_scale=_floats(strain),
-            prescribed=_floats(strains.reshape(-1, LANES, 36).transpose(0, 2, 1)).ravel(),
-        )
-        term_at, term, term_value = self._terms()
-        tree = Tree(
-            term_at=term_at,
-            term=term,
-            term_value=term_value,
-            flat=_ints([self._is_flat()]),
-            turning=self._turning(),
-            **fields,
-            **arrays,
-            path=_ints(self.path),
-            ball=_ints([(int(np.flatnonzero(lanes == lane)[0]), node) for lane, node in self.balls]).reshape(-1, 2),
-            pack_slot=_ints(self.pack_slot),
-            lane=_ints(lanes),
-            columns_at=np.concatenate([[0], np.cumsum(sizes[:-1])]).astype(np.uint64),
-            record_at=np.array(node["record_at"], dtype=np.uint64),
-        )
-        for array in tree:
+        seg = {name: np.array(found) for name, found in self.segments.items()}
+        node = {name: np.array(found) for name, found in self.nodes.items()}
+        rows = {name: np.ascontiguousarray(np.concatenate(found)) for name, found in self.rows.items() if found}
+        prescribed = rows.get("prescribed", np.zeros((0, 36)))
+        counts = seg["last"] - seg["first"] + 1
+        sub_packs = self._packs_below(node["segment"][node["parent"][seg["first"]]])
+        links = node["kind"] != FIXED
+        rank = np.cumsum(links) - links
+        widths = np.where(links, 2 * LANES * seg["own_packs"][node["segment"]], 0)
+        basis, basis_at = np.concatenate([np.zeros(0), *self.basis]), np.cumsum(widths) - widths
+        path = np.concatenate(self.path)
+        sizes = counts * (seg["path_packs"] + sub_packs) * int(PACK_SIZE)
+        four = np.zeros((-(-len(prescribed) // LANES) * LANES, 36))
+        four[: len(prescribed)] = prescribed
+        place = np.zeros(LANES * len(self.pack_slot), dtype=np.int64)
+        place[lanes] = np.arange(len(lanes))
+        balls = np.array(self.balls, dtype=np.int64).reshape(-1, 2)
+        balls[:, 0] = place[balls[:, 0]]
+        slot = _ints(self.pack_slot)
+        term_at, term, term_value = _terms(node, seg, slot, basis, basis_at)
+        fields: dict[str, Any] = node | rows | seg
+        fields |= dict(
+            flat=_ints([_is_flat(node, rows["fixed"], prescribed, seg)]),
+            turning=_turning(node["kind"], rows["fixed"], rows["inertia"]),
+            record_at=np.where(links, rank // LANES * int(RECORD) + rank % LANES, 0).astype(np.uint64),
+            prescribed=np.ascontiguousarray(four.reshape(-1, LANES, 36).transpose(0, 2, 1)).ravel(),
+            term_at=term_at, term=term, term_value=term_value, basis=basis, basis_at=basis_at,
+            sub_packs=sub_packs, path=path, path_at=np.cumsum(seg["path_packs"]) - seg["path_packs"],
+            pack_slot=slot, ball=balls, lane=_ints(lanes), stiffness=np.concatenate([np.zeros(0), *self.stiffness]),
+            friction=_by_lane(self.friction, len(place)), preload=_by_lane(self.preload, len(place)),
+            columns_at=(np.cumsum(sizes) - sizes).astype(np.uint64), scale=scale, weight=weight, strain_scale=strain,
+        )  # fmt: skip
+        for array in fields.values():
             array.setflags(write=False)
-        return tree
+        return Tree(**fields)
+
+    def _packs_below(self, parents: Ints) -> Ints:
+        """Number of packs of the subtree of each segment, its own included; parents (segments,) of the segments."""
+        packs, above = list(self.segments["own_packs"]), parents.tolist()
+        for s in range(len(packs) - 1, 0, -1):
+            packs[above[s]] += packs[s]
+        return _ints(packs)
+
+
+def _is_flat(node: dict[str, Any], fixed: Floats, prescribed: Floats, seg: dict[str, Any]) -> bool:
+    """Whether no link can leave the plane x-y of the world, but for frames on which nothing hangs."""
+    kind = node["kind"]
+    rods, joints = kind == ROD, kind == JOINT
+    carrying = np.zeros(len(kind), dtype=bool)
+    carrying[node["parent"][1:]] = True
+    still = fixed[(kind == FIXED) & carrying]
+    if np.any(kind == BALL) or np.any(np.abs(still[:, [2, 5, 6, 7, 11]]) > FLATNESS) or np.any(still[:, 8] <= 0.0):
+        return False  # or turned over
+    if np.any(prescribed[rods[kind != FIXED]].reshape(-1, 6, 6)[:, :, [0, 1, 5]]):
+        return False
+    own = np.unique(node["segment"][rods])
+    used = np.arange(6) < seg["strain_count"][own, None]
+    if not np.all(np.isin(seg["strains"][own], FLAT_STRAINS) | ~used):
+        return False
+    axis, turn, slide = fixed[joints, :3], fixed[joints, 3], fixed[joints, 4]
+    leaves = (slide != 0.0) & (np.abs(axis[:, 2]) > FLATNESS)
+    return not np.any(leaves | (turn != 0.0) & (np.hypot(axis[:, 0], axis[:, 1]) > FLATNESS))
+
+
+def _turning(kind: Ints, fixed: Floats, inertia: Floats) -> Floats:
+    """Inertia of every node about the world's z, in a flat robot: only fixed links turn other axes into z."""
+    normals = np.where(kind[:, None] == FIXED, fixed[:, 6:9], (0.0, 0.0, 1.0))
+    return np.einsum("ij,ij->i", normals**2, inertia)
+
+
+def _terms(
+    node: dict[str, Any], seg: dict[str, Any], slot: Ints, basis: Floats, basis_at: Ints
+) -> tuple[Ints, npt.NDArray[np.uint64], Floats]:
+    """What packs of coordinates add to the strains of records of four links: Tree.term_at, term, term_value."""
+    links = np.flatnonzero(node["kind"] != FIXED)
+    rank, k, tables = own_tables(links, seg["own_packs"][node["segment"][links]], basis, basis_at)
+    there = tables.any(axis=(1, 2))
+    rank, tables = rank[there], tables[there]
+    pack = seg["own_pack"][node["segment"][links[rank]]] + k[there]
+    keys = rank // LANES * len(slot) + pack  # a term for every record and pack, in the order of the links
+    _, first, number = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    term_value = np.zeros((len(first), LANES, 2, LANES))
+    term_value[place[number], :, :, rank % LANES] = tables.transpose(0, 2, 1)
+    leading = first[order]
+    record, pack = rank[leading] // LANES, pack[leading]
+    strain = seg["strains"][node["segment"][links[rank[leading]]], slot[pack]]
+    records = np.arange(-(-len(links) // LANES) + 1)
+    term = LANES * np.stack([strain, pack], axis=1).astype(np.uint64)
+    return np.searchsorted(record, records), term, term_value.ravel()
+
+
+def _by_lane(given: dict[int, float], count: int) -> Floats:
+    out = np.zeros(count)
+    out[list(given)] = list(given.values())
+    return out
 
 
 def _fixed(pose: Floats) -> Floats:
-    return np.concatenate([pose[:3, :3].ravel(), pose[:3, 3]])
+    """Rotation (9) and translation (3) of a pose, (1, 12)."""
+    return np.concatenate([pose[:3, :3].ravel(), pose[:3, 3]])[None]
 
 
-def _centre(body: RigidBody | None) -> list[tuple[Floats, float, Floats]]:
-    """Pose of the principal axes at the centre of mass in body axes, mass and principal moments."""
-    if body is None:
-        return []
+def _centre(body: RigidBody) -> tuple[Floats, float, Floats]:
+    """Principal axes at the centre of mass in body axes (1, 12), mass and principal moments (1, 3)."""
     moments, rotation = body.principal()
-    pose = np.eye(4)
-    pose[:3, :3], pose[:3, 3] = rotation, body.com
-    return [(pose, float(body.mass), np.asarray(moments))]
+    return np.concatenate([rotation.ravel(), body.com])[None], float(body.mass), np.asarray(moments)[None]
 
 
 def _ints(values: Sequence | Ints) -> Ints:
     return np.ascontiguousarray(values, dtype=np.int64)
-
-
-def _floats(values: Sequence | Floats) -> Floats:
-    return np.ascontiguousarray(values, dtype=np.float64)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 
 from anguilla.describe import BodyHandle, Frame, JointHandle, Robot, Rod, RodHandle
 from anguilla.describe.frames import Part
 from anguilla.errors import DescriptionError
-from anguilla.mechanics.builder import Builder, numbered
-from anguilla.mechanics.grid import SAME, Grid, rod_grid, strain_grams
+from anguilla.mechanics.builder import Builder, RodTables, tabulate
+from anguilla.mechanics.grid import SAME, Grid, numbered, rod_grid
 from anguilla.mechanics.tree import Floats, Ints, Tree
 
 __all__ = ["Layout", "PartLayout", "compile_robot"]
@@ -45,6 +46,8 @@ class PartLayout:
         """Node at arc length X [m], or None if no node sits there."""
         if self.grid is None:
             return int(self.nodes[0])
+        if X == 0.0 or X == self.part.length:
+            return int(self.nodes[-1 if X else 0])
         hits = np.flatnonzero(np.abs(self.grid.X - X) <= SAME * self.part.length)
         return int(self.nodes[hits[0]]) if len(hits) else None
 
@@ -67,8 +70,8 @@ class Layout:
 
     def node(self, frame: Frame) -> int | None:
         """Node of a frame, or None if no node sits there."""
-        if _key(frame) in self.extra:
-            return self.extra[_key(frame)]
+        if self.extra and (key := _key(frame)) in self.extra:
+            return self.extra[key]
         if frame.offset is not None:
             return None
         return 0 if frame.is_ground else self.parts[frame.part_index].node_at(frame.X)
@@ -91,11 +94,10 @@ def _depth_first(robot: Robot) -> list[int]:
     return order
 
 
-def _attachments(robot: Robot) -> dict[int, list[float]]:
-    """Arc lengths at which something sits on each rod."""
-    frames = [part.parent for part in robot.parts] + _loaded(robot)
+def _attachments(robot: Robot, loaded: list[Frame]) -> dict[int, list[float]]:
+    """Arc lengths at which something sits on each rod; loaded: frames that need a node."""
     places: dict[int, list[float]] = {}
-    for frame in frames:
+    for frame in [part.parent for part in robot.parts] + loaded:
         if not frame.is_ground:
             places.setdefault(frame.part_index, []).append(frame.X)
     for actuator in robot.actuators.values():
@@ -144,36 +146,48 @@ def _length(robot: Robot) -> float:
     return max([*offsets, *radii], default=0.0) or 1.0
 
 
-def _intervals_for_helices(robot: Robot, index: int) -> int:
-    """Four intervals for every turn of a helical tendon on a rod."""
-    rates = [
-        abs(routing.rate) * part.length
-        for actuator in robot.actuators.values()
-        for part, routing, _, _ in actuator.stretches
-        if part.index == index
-    ]
-    return int(np.ceil(4.0 * max(rates, default=0.0) / (2.0 * np.pi)))
+def _least_intervals(robot: Robot) -> dict[int, int]:
+    """Intervals that rods need by what is on them.
+
+    Four for every turn of a helical tendon; and enough for several nodes to touch each obstacle.
+    """
+    least: dict[int, int] = {}
+    for actuator in robot.actuators.values():
+        for part, routing, _, _ in actuator.stretches:
+            needed = int(np.ceil(4.0 * abs(routing.rate) * part.length / (2.0 * np.pi)))
+            least[part.index] = max(least.get(part.index, 1), needed)
+    for load in robot.loads:
+        if load.finest is not None:
+            rod, length = load.finest
+            longest = 0.5 * np.pi * rod.length / length  # of Gauss-Lobatto intervals
+            needed = int(np.clip(np.ceil(longest), TOUCHING, MOST_TOUCHING))
+            least[rod.index] = max(least.get(rod.index, 1), needed)
+    return least
 
 
-def _intervals_for_contacts(robot: Robot, index: int) -> int:
-    """Enough intervals for several nodes of a rod to touch each obstacle."""
-    part = robot.parts[index]
-    asked = [load.finest(part) for load in robot.loads] if isinstance(part, RodHandle) else []
-    lengths = [length for length in asked if length is not None]
-    if not lengths:
-        return 1
-    needed = 0.5 * np.pi * part.length / min(lengths)  # the longest of Gauss-Lobatto intervals
-    return int(np.clip(np.ceil(needed), TOUCHING, MOST_TOUCHING))
+class Tabulated:
+    """Tables of the rods of a robot: made once for parts of the same rod that are cut at the same places."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple, tuple[RodTables, tuple[Floats, Floats]]] = {}
+
+    def of(self, rod: Rod, places: list[float], least: int) -> tuple[RodTables, tuple[Floats, Floats]]:
+        """The tables of a rod, and (scale, weight) of its coordinates."""
+        key = id(rod), tuple(sorted({place for place in places if 0.0 < place < rod.length})), least
+        if key not in self._made:
+            tables = tabulate(rod, rod_grid(rod, places, least))
+            self._made[key] = tables, _coordinate_scale(rod, tables.grams)
+        return self._made[key]
 
 
 def _add_part(
-    builder: Builder, part: Part, host: int, start: int, places: list[float], least: int
+    builder: Builder, part: Part, host: int, start: int, places: list[float], least: int, tabulated: Tabulated
 ) -> tuple[PartLayout, list[int], tuple[Floats, Floats]]:
     """Add a part behind node `host`.
 
     Returns its layout, the padded lanes of its coordinates, from `start` on, and (scale, weight) of those of strains.
     """
-    pose = part.parent.offset_pose @ part.pose
+    pose = part.pose
     joint = slice(start, start + part.joint.size)
     strains = slice(joint.stop, start + part.size)
     lanes: list[int] = []
@@ -188,11 +202,9 @@ def _add_part(
     if part.joint.size:
         node, lanes = builder.add_joint(part.joint, pose, host)
         pose = np.eye(4)
-    grid = rod_grid(part.rod, places, least)
-    grams = [strain_grams(part.rod, basis, strain, grid) for strain, basis in numbered(part.rod)]
-    nodes, own = builder.add_rod(part.rod, [stiffness for _, stiffness in grams], pose, grid, node)
-    layout = PartLayout(part, nodes, joint, strains, entry, grid)
-    return layout, lanes + own, _coordinate_scale(part.rod, grams)
+    tables, scales = tabulated.of(part.rod, places, least)
+    nodes, own = builder.add_rod(part.rod, tables, pose, node)
+    return PartLayout(part, nodes, joint, strains, entry, tables.grid), lanes + own, scales
 
 
 def compile_robot(robot: Robot, observed: Sequence[Frame] = ()) -> Layout:
@@ -204,28 +216,31 @@ def compile_robot(robot: Robot, observed: Sequence[Frame] = ()) -> Layout:
     if not robot.parts:
         raise DescriptionError(f"Robot {robot.name!r} has no parts: add a rod, robot.add(rod, at=robot.ground).")
     robot.check_size()
-    places = _attachments(robot)
-    builder = Builder()
+    loaded = _loaded(robot)
+    places, least = _attachments(robot, loaded), _least_intervals(robot)
+    builder, tabulated = Builder(), Tabulated()
     layouts: dict[int, PartLayout] = {}
-    offsets = np.concatenate([[0], np.cumsum([part.size for part in robot.parts])])
-    lanes = np.zeros(robot.size, dtype=np.int64)
-    scale, weight, strain = np.ones(robot.size), np.ones(robot.size), np.zeros(robot.size)
-    length = _length(robot)
+    offsets = list(accumulate((part.size for part in robot.parts), initial=0))
+    size, length = offsets[-1], _length(robot)
+    lanes = np.zeros(size, dtype=np.int64)
+    scale, weight, strain = np.ones(size), np.ones(size), np.zeros(size)
     for index in _depth_first(robot):
         part = robot.parts[index]
         host = 0 if part.parent.is_ground else layouts[part.parent.part_index].node_at(part.parent.X)
         assert host is not None
-        start = int(offsets[index])
-        least = max(_intervals_for_helices(robot, index), _intervals_for_contacts(robot, index))
-        layout, own, (units, weights) = _add_part(builder, part, host, start, places.get(index, []), least)
-        lanes[start : start + part.size] = own
+        start = offsets[index]
+        layout, own, (units, weights) = _add_part(
+            builder, part, host, start, places.get(index, []), least.get(index, 1), tabulated
+        )
+        lanes[start : offsets[index + 1]] = own
         where = layout.coordinates
         scale[where], weight[where], strain[where] = units, weights, units
-        slides = start + np.flatnonzero([not turns for turns in part.joint._turns])
-        scale[slides] = weight[slides] = 1.0 / length
+        for k, turns in enumerate(part.joint._turns):
+            if not turns:
+                scale[start + k] = weight[start + k] = 1.0 / length
         layouts[index] = layout
     extra: dict[tuple, int] = {}
-    for frame in _loaded(robot):
+    for frame in loaded:
         if frame.offset is not None and _key(frame) not in extra:
             host = 0 if frame.is_ground else layouts[frame.part_index].node_at(frame.X)
             assert host is not None
@@ -236,4 +251,4 @@ def compile_robot(robot: Robot, observed: Sequence[Frame] = ()) -> Layout:
             assert layout.grid is not None and isinstance(layout.part, RodHandle)
             extra[_key(frame)] = builder.add_leaf(layout.part.rod, layout.grid, layout.nodes, frame.X)
     tree = builder.freeze(lanes, scale, weight, strain)
-    return Layout(robot, tree, tuple(layouts[k] for k in range(len(layouts))), extra, robot.size, length)
+    return Layout(robot, tree, tuple(layouts[k] for k in range(len(layouts))), extra, size, length)

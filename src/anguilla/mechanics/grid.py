@@ -9,7 +9,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from anguilla.describe.basis import Basis, Chebyshev, Legendre, Monomial
+from anguilla.describe import STRAIN_NAMES
+from anguilla.describe.basis import Basis, Chebyshev, FreeTip, Legendre, Monomial
 from anguilla.describe.rod import Rod
 from anguilla.mechanics.tree import Floats, Ints
 
@@ -20,6 +21,7 @@ EXACT = 3  # degree up to which two Gauss points an interval are exact
 EVEN = 1e-12  # relative: a stiffness that does not change along the rod
 FEW_POINTS = 0.01  # of the stiffness, by which sums over Gauss points may miss it
 PRODUCT_POINTS = 48  # of the quadrature of densities in a panel
+KEPT = (Legendre, Chebyshev, Monomial, FreeTip)  # bases whose values are the same for equal bases
 
 
 @lru_cache(maxsize=64)
@@ -75,24 +77,35 @@ def rod_grid(rod: Rod, attachments: list[float], least: int = 1) -> Grid:
     total = rod.intervals or max(default_intervals(rod), least)
     share = np.diff(ends) / rod.length
     counts = np.maximum(np.round(total * share).astype(int), 1 if rod.intervals else 2)
-    X, left, right = [np.array([0.0])], [np.zeros(1)], [np.zeros(1)]
-    for start, stop, count in zip(ends[:-1], ends[1:], counts, strict=True):
-        x, w = lobatto(int(count))
-        right[-1][-1] = w[0] * (stop - start)
-        X.append(start + (stop - start) * x[1:])
-        left.append((stop - start) * w[1:])
-        right.append(np.zeros(int(count)))
-    nodes, left_w, right_w = np.concatenate(X), np.concatenate(left), np.concatenate(right)
-    for place in sorted(attachments):
-        if np.min(np.abs(nodes - place)) > SAME * rod.length:
-            at = int(np.searchsorted(nodes, place))
-            nodes, left_w, right_w = (
-                np.insert(nodes, at, place),
-                np.insert(left_w, at, 0.0),
-                np.insert(right_w, at, 0.0),
-            )
-    panels = np.array([int(np.argmin(np.abs(nodes - e))) for e in ends], dtype=np.int64)
-    return Grid(nodes, left_w + right_w, panels, left_w, right_w)
+    panels = np.concatenate([[0], np.cumsum(counts)])
+    nodes, left, right = np.zeros(panels[-1] + 1), np.zeros(panels[-1] + 1), np.zeros(panels[-1] + 1)
+    for k, (first, last) in enumerate(pairwise(panels.tolist())):
+        x, w = lobatto(last - first)
+        start, h = ends[k], ends[k + 1] - ends[k]
+        nodes[first + 1 : last + 1] = start + h * x[1:]
+        left[first + 1 : last + 1] = h * w[1:]
+        right[first] = w[0] * h
+    new = _between(nodes, attachments, SAME * rod.length)
+    if len(new):
+        at = np.searchsorted(nodes, new)
+        panels = panels + np.searchsorted(at, panels, side="right")
+        nodes, left, right = np.insert(nodes, at, new), np.insert(left, at, 0.0), np.insert(right, at, 0.0)
+    return Grid(nodes, left + right, panels, left, right)
+
+
+def _between(nodes: Floats, places: list[float], gap: float) -> list[float]:
+    """Places, increasing, that are farther than a gap [m] from all nodes and from each other."""
+    ends = {0.0, float(nodes[-1])}
+    inside = sorted(place for place in places if place not in ends)
+    if not inside:
+        return []
+    at = np.clip(np.searchsorted(nodes, inside), 1, len(nodes) - 1)
+    distance = np.minimum(np.abs(nodes[at] - inside), np.abs(nodes[at - 1] - inside))
+    kept: list[float] = []
+    for place, far in zip(inside, (distance > gap).tolist(), strict=True):
+        if far and (not kept or place - kept[-1] > gap):
+            kept.append(place)
+    return kept
 
 
 def gauss_points(X: Floats) -> Floats:
@@ -104,8 +117,9 @@ def gauss_points(X: Floats) -> Floats:
 def nodal_inertia(rod: Rod, grid: Grid) -> Floats:
     """(m, 6) lumped inertia of the nodes: quadrature weight x section inertia, each side of a jump with its own value."""
     inside = np.where((grid.left > 0.0) & (grid.right > 0.0), SAME * rod.length, 0.0)  # only where two panels meet
-    before = rod.inertia(np.clip(grid.X - inside, 0.0, rod.length))
-    after = rod.inertia(np.clip(grid.X + inside, 0.0, rod.length))
+    before = after = rod.inertia(np.clip(grid.X - inside, 0.0, rod.length))
+    if inside.any():
+        after = rod.inertia(np.clip(grid.X + inside, 0.0, rod.length))
     return grid.left[:, None] * before + grid.right[:, None] * after
 
 
@@ -141,24 +155,50 @@ def _gauss(count: int) -> tuple[Floats, Floats]:
     return np.polynomial.legendre.leggauss(count)
 
 
-def strain_grams(rod: Rod, basis: Basis, strain: int, grid: Grid) -> tuple[Floats, Floats]:
-    """(k, k) integrals over the rod of basis x basis^T: times 1/L, and times the stiffness of the strain."""
+def numbered(rod: Rod) -> list[tuple[int, Basis]]:
+    """Active strains by number, with their bases."""
+    return [(STRAIN_NAMES.index(name), basis) for name, basis in rod.strains.items()]
+
+
+def values(basis: Basis, x: Floats) -> Floats:
+    """Values (m, k) of a basis at the points x (m,) of [0, 1]; kept for polynomials, as rods and strains share them."""
+    if type(basis) in KEPT:
+        return _kept_values(basis, x.tobytes())
+    return basis(x)
+
+
+@lru_cache(maxsize=256)
+def _kept_values(basis: Basis, x: bytes) -> Floats:
+    found = basis(np.frombuffer(x))
+    found.setflags(write=False)
+    return found
+
+
+def strain_grams(rod: Rod, grid: Grid) -> list[tuple[Floats, Floats]]:
+    """Of each active strain, the (k, k) integrals over the rod of basis x basis^T: times 1/L, and times its stiffness."""
     ends = np.array([0.0, *rod.breakpoints, rod.length])
-    points, w = _gauss(basis.degree + 12)
     half = 0.5 * np.diff(ends)[:, None]
-    X = (ends[:-1, None] + half * (1.0 + points)).ravel()
-    phi, w = basis(X / rod.length), (half * w).ravel()
-    stiffness = rod.hooke(X)[:, strain]
-    gram, out = phi.T @ (phi * (w / rod.length)[:, None]), phi.T @ (phi * (stiffness * w)[:, None])
-    even = 0.0 < np.max(stiffness) <= (1.0 + EVEN) * np.min(stiffness)
-    if even and basis.degree > EXACT and isinstance(basis, Legendre | Chebyshev | Monomial):
-        _pass_patch_test(out, stiffness[0] * phi[0, 0] * _sums(basis, grid))
-    return gram, out
+    at_points: dict[int, tuple[Floats, Floats, Floats]] = {}
+    grams = []
+    for strain, basis in numbered(rod):
+        degree = basis.degree
+        if degree not in at_points:
+            points, w = _gauss(degree + 12)
+            X = (ends[:-1, None] + half * (1.0 + points)).ravel()
+            at_points[degree] = X / rod.length, (half * w).ravel(), rod.hooke(X)
+        x, w, hooke = at_points[degree]
+        phi, stiffness = values(basis, x), hooke[:, strain]
+        gram, out = phi.T @ (phi * (w / rod.length)[:, None]), phi.T @ (phi * (stiffness * w)[:, None])
+        even = 0.0 < stiffness.max() <= (1.0 + EVEN) * stiffness.min()
+        if even and degree > EXACT and isinstance(basis, Legendre | Chebyshev | Monomial):
+            _pass_patch_test(out, stiffness[0] * phi[0, 0] * _sums(basis, grid))
+        grams.append((gram, out))
+    return grams
 
 
 def _sums(basis: Basis, grid: Grid) -> Floats:
     """Sums (k,) of functions over the Gauss points of the intervals [m]."""
-    return np.repeat(0.5 * np.diff(grid.X), 2) @ basis(gauss_points(grid.X).ravel() / grid.X[-1])
+    return np.repeat(0.5 * np.diff(grid.X), 2) @ values(basis, gauss_points(grid.X).ravel() / grid.X[-1])
 
 
 def _pass_patch_test(stiffness: Floats, at_points: Floats) -> None:

@@ -118,6 +118,47 @@ class Workspace(Table):
     places: Floats  # flat records of position columns; empty if nothing asks for them
 
 
+def own_tables(links: Ints, packs: Ints, basis: Floats, basis_at: Ints) -> tuple[Ints, Ints, Floats]:
+    """Tables of the own coordinates of some links, pack by pack.
+
+    Args:
+        links: (m,) nodes.
+        packs: (m,) number of own packs of each.
+        basis: flat, as in Tree.
+        basis_at: (nodes,) as in Tree.
+
+    Returns:
+        Of each link and pack the place (e,) of the link in `links`, the number (e,) of the pack among the own ones, and the
+        values (e, 2, 4) at the two Gauss points.
+
+    """
+    which = np.repeat(np.arange(len(links)), packs)
+    k = np.arange(len(which)) - np.repeat(np.cumsum(packs) - packs, packs)
+    start = basis_at[links[which]] + LANES * k
+    at = start[:, None] + LANES * packs[which, None] * np.arange(2)
+    return which, k, basis[at[:, :, None] + np.arange(LANES)]
+
+
+def columns_of(tree: Tree, nodes: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Columns of the motion of nodes (m,), one entry for each node and pack of coordinates that moves it.
+
+    Returns (e,) each: the place of the node in `nodes`, the pack, and where its record begins in Workspace.columns and in
+    Workspace.places.
+    """
+    segment = tree.segment[nodes]
+    packs = tree.path_packs[segment] + tree.own_packs[segment]
+    which = np.repeat(np.arange(len(nodes)), packs)
+    k = np.arange(len(which)) - np.repeat(np.cumsum(packs) - packs, packs)
+    s = segment[which]
+    own = k - tree.path_packs[s]
+    pack = tree.own_pack[s] + own
+    above = own < 0
+    pack[above] = tree.path[tree.path_at[s[above]] + k[above]]
+    first, count = tree.first[s], tree.last[s] - tree.first[s] + 1
+    record = tree.columns_at[s].astype(np.int64) // int(PACK_SIZE) + k * count + nodes[which] - first
+    return which, pack, record * int(PACK_SIZE), record * int(PLACE_SIZE)
+
+
 def workspace(tree: Tree, places: bool = False) -> Workspace:
     """Allocate the scratch memory of a tree, with places or without, and write what stays constant in it."""
     lanes = len(tree.pack_slot) * LANES
@@ -126,15 +167,13 @@ def workspace(tree: Tree, places: bool = False) -> Workspace:
     local[tree.record_at[rods] + LENGTH] = tree.length[rods]
     counts = tree.last - tree.first + 1
     columns = np.zeros(int((counts * (tree.path_packs + tree.sub_packs)).sum()) * int(PACK_SIZE))
-    for i in rods:
-        s = tree.segment[i]
-        if i > tree.last[s]:
-            continue  # a leaf: it has no columns
-        values = tree.basis[tree.basis_at[i] :][: 2 * LANES * tree.own_packs[s]].reshape(2, -1, LANES)
-        for k in range(tree.own_packs[s]):
-            row = (tree.path_packs[s] + k) * counts[s] + i - tree.first[s]
-            at = int(tree.columns_at[s]) + int(row) * int(PACK_SIZE)
-            columns[at + int(PHI) :][:LANES], columns[at + int(PSI) :][:LANES] = values[:, k]
+    inner = rods[rods <= tree.last[tree.segment[rods]]]  # a leaf has no columns
+    which, k, values = own_tables(inner, tree.own_packs[tree.segment[inner]], tree.basis, tree.basis_at)
+    s = tree.segment[inner[which]]
+    row = (tree.path_packs[s] + k) * counts[s] + inner[which] - tree.first[s]
+    at = tree.columns_at[s].astype(np.int64) + row * int(PACK_SIZE)
+    columns[at[:, None] + (int(PHI) + np.arange(LANES))] = values[:, 0]
+    columns[at[:, None] + (int(PSI) + np.arange(LANES))] = values[:, 1]
     node = np.zeros((len(tree.parent), NODE_SIZE))
     node[:, [N_R, N_R + 4, N_R + 8]] = 1.0  # of the ground, and what a flat robot does not turn
     return Workspace(

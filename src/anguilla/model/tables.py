@@ -41,10 +41,9 @@ from anguilla.interact.kernels.table import (
     Pairs,
     Streams,
 )
-from anguilla.mechanics.builder import numbered
 from anguilla.mechanics.compile import Layout
-from anguilla.mechanics.grid import SAME, gauss_points, nodal_integrals
-from anguilla.mechanics.tree import PACK_SIZE, PLACE_SIZE, Floats, Ints
+from anguilla.mechanics.grid import SAME, gauss_points, nodal_integrals, numbered
+from anguilla.mechanics.tree import Floats, Ints, columns_of
 
 STREAMED = (0, 3, 4, 5)  # strains that feel the stream along a fish: torsion, stretch, shears
 ROWS = {"translation": TRANSLATION, "rotation": ROTATION}
@@ -117,13 +116,12 @@ class Tables:
         """(node, Gauss points, length) of the intervals of a rod between two arc lengths."""
         layout = self.model.parts[part.index]
         assert layout.grid is not None
-        X, found = layout.grid.X, []
+        X = layout.grid.X
         if high > X[-1] * (1.0 + SAME):
             raise DescriptionError(f"an actuator spans to {high:g} m, but {part.name} is now {X[-1]:g} m long.")
-        for k in range(len(X) - 1):
-            if X[k] >= low - SAME * X[-1] and X[k + 1] <= high + SAME * X[-1]:
-                found.append((int(layout.nodes[k + 1]), gauss_points(X[k : k + 2])[0], float(X[k + 1] - X[k])))
-        return found
+        inside = np.flatnonzero((X[:-1] >= low - SAME * X[-1]) & (X[1:] <= high + SAME * X[-1]))
+        nodes, lengths = layout.nodes[1:][inside].tolist(), np.diff(X)[inside].tolist()
+        return list(zip(nodes, gauss_points(X)[inside], lengths, strict=True))
 
     def seat(self, where: Frame | RodHandle | Sequence[Frame]) -> Seat:
         """Where to act: on a frame, on several, or on the nodes of a rod that carry a share of it."""
@@ -207,10 +205,12 @@ class Tables:
         along = []
         for part, routing, low, high in actuator.stretches:
             first = len(self.cables)
-            for node, points, length in self.links(part, low, high):
-                weight = np.full((2, 1), 0.5 * actuator.tension_per_input * length)
-                data = np.concatenate([routing.offset(points), routing.slope(points), weight], axis=1)
-                self.cables.append((node, number, data.ravel()))
+            links = self.links(part, low, high)
+            X = np.concatenate([np.zeros(0), *(points for _, points, _ in links)])
+            data = np.zeros((len(X), 7))
+            data[:, :3], data[:, 3:6] = routing.offset(X), routing.slope(X)
+            data[:, 6] = np.repeat([0.5 * actuator.tension_per_input * length for _, _, length in links], 2)
+            self.cables += [(link[0], number, row) for link, row in zip(links, data.reshape(-1, 14), strict=True)]
             along.append([(0, k, number) for k in range(first, len(self.cables))])
         first = len(self.spans)
         for a, b in actuator.spans:
@@ -334,12 +334,12 @@ def _frames(t: Tables, row: Ints) -> Frames:
     data = np.zeros((count, FLUID_SIZE))
     for k, (_, _, _, values) in enumerate(t.frames):
         data[k, : len(values)] = values
-    sources = [_sources(t.model, node) for _, node, _, _ in t.frames]
-    until = np.concatenate([[0], np.cumsum([len(x) for x in sources])])
-    table = [(kind, node, row[k], until[k], until[k + 1]) for k, (kind, node, _, _) in enumerate(t.frames)]
+    kind, node = np.array([frame[:2] for frame in t.frames], dtype=np.int64).reshape(-1, 2).T
+    which, _, columns, places = columns_of(t.model.tree, node)
+    until = np.searchsorted(which, np.arange(count + 1))
     return Frames(
-        table=_ints(np.array(table).reshape(-1, 5)), data=data,
-        source=np.array([s[1:] for each in sources for s in each], dtype=np.uint64).reshape(-1, 2),
+        table=_ints(np.stack([kind, node, row[:count], until[:-1], until[1:]], axis=1)), data=data,
+        source=np.stack([columns, places], axis=1).astype(np.uint64),
         wrench=np.zeros((count, 6)), block=np.zeros((count, 6, 18)), state=np.zeros((count, 3, 6)),
     )  # fmt: skip
 
@@ -347,18 +347,14 @@ def _frames(t: Tables, row: Ints) -> Frames:
 def _pairs(t: Tables, lanes: int) -> Pairs:
     """Pairs of frames, and what acts between them: springs and free spans of tendons."""
     count = len(t.pairs)
-    packs = [_packs(t.model, pair) for pair in t.pairs]
-    ends = np.concatenate([[0], np.cumsum([len(x) for x in packs])])
-    sources = [
-        (2 * k + side, LANES * pack, c, o)
-        for k, pair in enumerate(t.pairs)
-        for side, node in enumerate(pair)
-        for pack, c, o in _sources(t.model, node)
-    ]
+    pairs = np.array(t.pairs, dtype=np.int64).reshape(-1, 2)
+    side, pack, columns, places = columns_of(t.model.tree, pairs.ravel())
+    pair, either = np.divmod(np.unique(side // 2 * max(lanes, 1) + pack), max(lanes, 1))  # packs that move either node
+    ends = np.searchsorted(pair, np.arange(count + 1))
     return Pairs(
-        table=_ints(np.array([(*pair, ends[k], ends[k + 1]) for k, pair in enumerate(t.pairs)]).reshape(-1, 4)),
-        pack=_ints(np.concatenate([np.zeros(0), *packs])),
-        source=np.array(sources, dtype=np.uint64).reshape(-1, 4),
+        table=_ints(np.stack([*pairs.T, ends[:-1], ends[1:]], axis=1)),
+        pack=_ints(either),
+        source=np.stack([side, LANES * pack, columns, places], axis=1).astype(np.uint64),
         jacobian=np.zeros((count, 24, lanes)), block=np.zeros((count, 12, 24)),
         spring=_ints([x[0] for x in t.springs]), spring_data=_floats(np.array([x[1] for x in t.springs]).reshape(-1, 3)),
         span=_ints(np.array(t.spans).reshape(-1, 2)), factor=np.ones(len(t.spans)),
@@ -392,46 +388,19 @@ def _bases(rod: Rod, X: Floats) -> tuple[Floats, Ints]:
 
 
 def _streams(model: Layout, found: list[tuple[int, Floats, Ints, Floats]], lanes: int) -> Streams:
-    tree, at = model.tree, 0
-    table: list[tuple[int, ...]] = []
-    sources: list[tuple[int, int, int]] = []
-    for node, basis, _, _ in found:
-        begin = len(sources)
-        sources += [(LANES * pack, c, o) for pack, c, o in _sources(model, node)]
-        first = LANES * int(tree.own_pack[tree.segment[node]])
-        table.append((node, first, len(basis), at, begin, len(sources)))
-        at += len(basis)
+    tree, node, width = model.tree, _ints([x[0] for x in found]), _ints([len(x[1]) for x in found])
+    which, pack, columns, places = columns_of(tree, node)
+    until = np.searchsorted(which, np.arange(len(found) + 1))
+    first, at = LANES * tree.own_pack[tree.segment[node]], np.cumsum(width) - width
     return Streams(
-        table=_ints(np.array(table).reshape(-1, 6)),
+        table=_ints(np.stack([node, first, width, at, until[:-1], until[1:]], axis=1)),
         basis=_floats(np.concatenate([np.zeros(0), *(x[1] for x in found)])),
         strain=_ints(np.concatenate([np.zeros(0), *(x[2] for x in found)])),
         data=_floats(np.array([x[3] for x in found]).reshape(-1, FLUID_SIZE)),
-        source=np.array(sources, dtype=np.uint64).reshape(-1, 3),
+        source=np.stack([LANES * pack, columns, places], axis=1).astype(np.uint64),
         stress=np.zeros((len(found), 6)),
         change=np.zeros((len(found), lanes, 6)),
     )
-
-
-def _sources(model: Layout, node: int) -> list[tuple[int, int, int]]:
-    """(pack, columns, places) of the packs of coordinates that move a node."""
-    tree = model.tree
-    if node == 0:
-        return []
-    s = int(tree.segment[node])
-    path, own, first = int(tree.path_packs[s]), int(tree.own_packs[s]), int(tree.first[s])
-    count = int(tree.last[s]) - first + 1
-    found = []
-    for k in range(path + own):
-        pack = int(tree.path[tree.path_at[s] + k]) if k < path else int(tree.own_pack[s]) + k - path
-        record = int(tree.columns_at[s]) // int(PACK_SIZE) + k * count + node - first
-        found.append((pack, record * int(PACK_SIZE), record * int(PLACE_SIZE)))
-    return found
-
-
-def _packs(model: Layout, pair: tuple[int, int]) -> Ints:
-    """Packs of coordinates that move either node of a pair."""
-    found = {pack for node in pair for pack, _, _ in _sources(model, node)}
-    return np.array(sorted(found), dtype=np.int64)
 
 
 def _ints(values) -> Ints:

@@ -84,8 +84,8 @@ def cables_of(run: Result, picture: Scene) -> list[dict[str, Any]]:
             points += [_fixed(tracks, frame, picture, numbers) for frame in ends]
         if points:
             tubes, sections, offsets = zip(*points, strict=True)
-            line = {"tube": tubes, "section": sections, "offset": encode(np.array(offsets)), "colour": actuator.colour}
-            found.append(line)
+            cable = {"tube": tubes, "section": sections, "offset": encode(np.array(offsets)), "colour": actuator.colour}
+            found.append(cable)
     return found
 
 

@@ -297,7 +297,7 @@ def _growth(A: Floats, C: Floats, M: Floats, definite: bool) -> str:
 def _rates(A: Floats, C: Floats, M: Floats) -> NDArray[np.complex128]:
     """Rates x of the motions exp(x t), but the fastest: 1 / x is found, so that slow ones have all digits."""
     f = len(A)
-    C, M = np.linalg.solve(A, C), np.linalg.solve(A, M)
-    unit = float(np.sqrt(np.linalg.norm(M, 2)))
-    times = np.linalg.eigvals(np.block([[np.zeros((f, f)), np.eye(f)], [-M / unit**2, -C / unit]]))
+    damping, inertia = np.linalg.solve(A, C), np.linalg.solve(A, M)
+    unit = float(np.sqrt(np.linalg.norm(inertia, 2)))
+    times = np.linalg.eigvals(np.block([[np.zeros((f, f)), np.eye(f)], [-inertia / unit**2, -damping / unit]]))
     return np.asarray(1.0 / (unit * times[np.abs(times) > FASTEST]), dtype=np.complex128)

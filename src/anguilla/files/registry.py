@@ -133,7 +133,7 @@ def makers() -> tuple[Maker, ...]:
     """All types a file may name."""
     found: list[Maker] = []
     for name in (*describe.__all__, *interact.__all__):
-        thing = getattr(describe, name, None) or getattr(interact, name)
+        thing: Any = getattr(describe, name, None) or getattr(interact, name)
         if name in NOT_IN_FILES or not callable(thing) or not vars(thing).get("in_files", True):
             continue
         if inspect.isclass(thing):

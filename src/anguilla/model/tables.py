@@ -127,11 +127,6 @@ class Tables:
             self.between[key] = layout.nodes[1:][inside].tolist(), gauss_points(X)[inside], np.diff(X)[inside]
         return self.between[key]
 
-    def links(self, part: RodHandle, low: float, high: float) -> list[tuple[int, Floats, float]]:
-        """(node, Gauss points, length) of the intervals of a rod between two arc lengths."""
-        nodes, points, lengths = self.stretch(part, low, high)
-        return list(zip(nodes, points, lengths.tolist(), strict=True))
-
     def seat(self, where: Frame | RodHandle | Sequence[Frame]) -> Seat:
         """Where to act: on a frame, on several, or on the nodes of a rod that carry a share of it."""
         if not isinstance(where, RodHandle):

@@ -26,9 +26,10 @@ import tendon
 from measure import exponent, rounded, show, timed
 
 import anguilla as ag
+from anguilla.mechanics.tree import workspace
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
-import three_section_arm  # noqa: E402
+import three_section_arm
 
 RODS = (1, 2, 5, 10, 20, 50, 100, 200)  # of a chain
 BODIES = (30, 100, 300, 1000)  # of a chain and of a tree with two children to each
@@ -89,9 +90,9 @@ def cost(size: int, make: Callable[[], ag.Robot], *, seconds: float, desk: bool 
     tracemalloc.start()
     model = ag.Model(robot)
     kept, most = tracemalloc.get_traced_memory()
-    if desk:
-        model.desk()
+    memory = workspace(model.tree) if desk else None
     scratch = tracemalloc.get_traced_memory()[0] - kept
+    del memory
     tracemalloc.stop()
     digits = [rounded(1e3 * describe), rounded(1e3 * min([first, *again])), *(rounded(1e-6 * x) for x in (most, kept))]
     return Cost(size, *digits, rounded(1e-6 * scratch) if desk else None)

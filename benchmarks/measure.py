@@ -69,6 +69,11 @@ def rounded(value: float) -> float:
     return float(f"{value:.4g}")
 
 
+def exponent(sizes: list[float], times: list[float]) -> float:
+    """Power of the size with which the time grows: slope of a line through the logarithms."""
+    return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
+
+
 def parser_of(text: str, *, repeat: int) -> argparse.ArgumentParser:
     """The parser of a script whose docstring is `text`, with the number of runs."""
     parser = argparse.ArgumentParser(description=text.splitlines()[0])

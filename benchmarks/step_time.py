@@ -25,7 +25,7 @@ import numpy as np
 import settings
 import tendon
 from cases import CANTILEVERS
-from measure import rounded, show
+from measure import exponent, rounded, show
 
 import anguilla as ag
 from anguilla.compiler.distant import entry
@@ -147,11 +147,6 @@ def measure(rods: int, modes: int, intervals: int = 10, *, seconds: float = 0.5,
     step, call = step_time(system, seconds) if stepping else (None, None)
     times = [None if value is None else rounded(1e6 * value) for value in (step, call, r, k, lu)]
     return Timing(rods, system.size, intervals, *times)
-
-
-def exponent(sizes: list[float], times: list[float]) -> float:
-    """Power of the size with which the time grows: slope of a line through the logarithms."""
-    return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
 
 
 def report(*, seconds: float = 0.5) -> dict:

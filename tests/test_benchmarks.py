@@ -18,10 +18,10 @@ from cases import CANTILEVERS, interpolate, reference, tip_error  # noqa: E402
 from chain import equilibrium as chain_equilibrium  # noqa: E402
 from entries import ENTRIES, OTHERS  # noqa: E402
 from guard import RECORD, best_of, ratios, worse  # noqa: E402
+from measure import exponent  # noqa: E402
 from pages import at_its_error, settings_table, table  # noqa: E402
 from pages_more import crossings, goals, other_table  # noqa: E402
 from run import merged  # noqa: E402
-from step_time import exponent  # noqa: E402
 from words import milliseconds, percent, times  # noqa: E402
 
 

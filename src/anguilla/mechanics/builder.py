@@ -20,7 +20,7 @@ NO_STRAIN = np.zeros((1, 36))
 NO_INERTIA = np.zeros((1, 3))
 NO_PACKS = np.zeros(0, dtype=np.int64)
 NOWHERE = np.concatenate([np.eye(3).ravel(), np.zeros(3)])[None]  # a fixed link that leads nowhere
-FLAT_STRAINS = (2, 3, 4)  # bending about z, stretch, shear along y
+LEAVES_PLANE = np.array([True, True, False, False, False, True])  # strains: all but bend_z, stretch and shear_y
 FLATNESS = 1e-14  # [rad, m] by which a fixed link of a flat robot may leave the plane
 
 
@@ -269,20 +269,20 @@ def _is_flat(node: dict[str, Any], fixed: Floats, prescribed: Floats, seg: dict[
     """Whether no link can leave the plane x-y of the world, but for frames on which nothing hangs."""
     kind = node["kind"]
     rods, joints = kind == ROD, kind == JOINT
+    used = np.arange(6) < seg["strain_count"][:, None]
+    out = (LEAVES_PLANE[seg["strains"]] & used).any(axis=1)
+    if out[node["segment"][rods]].any() or (kind == BALL).any():
+        return False
     carrying = np.zeros(len(kind), dtype=bool)
     carrying[node["parent"][1:]] = True
     still = fixed[(kind == FIXED) & carrying]
-    if np.any(kind == BALL) or np.any(np.abs(still[:, [2, 5, 6, 7, 11]]) > FLATNESS) or np.any(still[:, 8] <= 0.0):
+    if (np.abs(still[:, [2, 5, 6, 7, 11]]) > FLATNESS).any() or (still[:, 8] <= 0.0).any():
         return False  # or turned over
-    if np.any(prescribed[rods[kind != FIXED]].reshape(-1, 6, 6)[:, :, [0, 1, 5]]):
-        return False
-    own = np.unique(node["segment"][rods])
-    used = np.arange(6) < seg["strain_count"][own, None]
-    if not np.all(np.isin(seg["strains"][own], FLAT_STRAINS) | ~used):
+    if prescribed[rods[kind != FIXED]].reshape(-1, 6, 6)[:, :, LEAVES_PLANE].any():
         return False
     axis, turn, slide = fixed[joints, :3], fixed[joints, 3], fixed[joints, 4]
     leaves = (slide != 0.0) & (np.abs(axis[:, 2]) > FLATNESS)
-    return not np.any(leaves | (turn != 0.0) & (np.hypot(axis[:, 0], axis[:, 1]) > FLATNESS))
+    return not (leaves | (turn != 0.0) & (np.hypot(axis[:, 0], axis[:, 1]) > FLATNESS)).any()
 
 
 def _turning(kind: Ints, fixed: Floats, inertia: Floats) -> Floats:

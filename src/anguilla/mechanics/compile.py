@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -126,12 +127,12 @@ def _coordinate_scale(rod: Rod, grams: list[tuple[Floats, Floats]]) -> tuple[Flo
     """
     scales, stiffness = [], []
     for (strain, _), (square, stiff) in zip(numbered(rod), grams, strict=True):
-        unit = np.sqrt(np.diag(square))
+        unit = np.sqrt(square.diagonal())
         unit *= rod.length if strain < 3 else 1.0
         scales.append(unit)
-        stiffness.append(np.mean(np.diag(stiff) / unit**2))
+        stiffness.append(float((stiff.diagonal() / unit**2).mean()))
     softest = min((k for k in stiffness if k > 0.0), default=1.0)
-    weights = [unit * np.sqrt(max(k / softest, 1.0)) for unit, k in zip(scales, stiffness, strict=True)]
+    weights = [unit * math.sqrt(max(k / softest, 1.0)) for unit, k in zip(scales, stiffness, strict=True)]
     return np.concatenate(scales), np.concatenate(weights)
 
 

@@ -75,7 +75,9 @@ class Tables:
     model: Layout
     wrench_node: list[int] = field(default_factory=list)
     wrench_follower: list[int] = field(default_factory=list)
-    cables: list[tuple[int, int, Floats]] = field(default_factory=list)
+    cables: list[tuple[list[int], int, Floats]] = field(default_factory=list)  # nodes, actuator, data of a stretch
+    cable_count: int = 0  # intervals of all of them
+    between: dict[tuple[int, float, float], tuple[list[int], Floats, Floats]] = field(default_factory=dict)
     muscle_link: list[int] = field(default_factory=list)
     muscle_gain: list[Floats] = field(default_factory=list)
     # kind, node, numbers in the row, constants
@@ -112,16 +114,18 @@ class Tables:
         self.pairs.append((self.node(a), self.node(b)))
         return len(self.pairs) - 1
 
-    def links(self, part: RodHandle, low: float, high: float) -> list[tuple[int, Floats, float]]:
-        """(node, Gauss points, length) of the intervals of a rod between two arc lengths."""
-        layout = self.model.parts[part.index]
-        assert layout.grid is not None
-        X = layout.grid.X
-        if high > X[-1] * (1.0 + SAME):
-            raise DescriptionError(f"an actuator spans to {high:g} m, but {part.name} is now {X[-1]:g} m long.")
-        inside = np.flatnonzero((X[:-1] >= low - SAME * X[-1]) & (X[1:] <= high + SAME * X[-1]))
-        nodes, lengths = layout.nodes[1:][inside].tolist(), np.diff(X)[inside].tolist()
-        return list(zip(nodes, gauss_points(X)[inside], lengths, strict=True))
+    def stretch(self, part: RodHandle, low: float, high: float) -> tuple[list[int], Floats, Floats]:
+        """Intervals of a rod between two arc lengths: their nodes, their Gauss points (m, 2) and lengths (m,)."""
+        key = part.index, low, high
+        if key not in self.between:
+            layout = self.model.parts[part.index]
+            assert layout.grid is not None
+            X = layout.grid.X
+            if high > X[-1] * (1.0 + SAME):
+                raise DescriptionError(f"an actuator spans to {high:g} m, but {part.name} is now {X[-1]:g} m long.")
+            inside = np.flatnonzero((X[:-1] >= low - SAME * X[-1]) & (X[1:] <= high + SAME * X[-1]))
+            self.between[key] = layout.nodes[1:][inside].tolist(), gauss_points(X)[inside], np.diff(X)[inside]
+        return self.between[key]
 
     def seat(self, where: Frame | RodHandle | Sequence[Frame]) -> Seat:
         """Where to act: on a frame, on several, or on the nodes of a rod that carry a share of it."""
@@ -134,9 +138,8 @@ class Tables:
 
     def gauss(self, part: RodHandle) -> Seat:
         """The Gauss points of the intervals of a rod, two for each: X and weights (2 m,), nodes (m,)."""
-        links = self.links(part, 0.0, part.length)
-        X = np.concatenate([points for _, points, _ in links])
-        return Seat(_ints([link[0] for link in links]), X, np.repeat([0.5 * link[2] for link in links], 2))
+        nodes, points, lengths = self.stretch(part, 0.0, part.length)
+        return Seat(_ints(nodes), points.ravel(), np.repeat(0.5 * lengths, 2))
 
     def integrals(self, part: RodHandle, density: Callable[[Floats], Floats]) -> tuple[Seat, Floats]:
         """All nodes of a rod, and the integrals (k, c) around them of a density X (m,) -> (m, c)."""
@@ -204,14 +207,14 @@ class Tables:
         """Stretches along rods, spans between bodies, and the constraint of a tendon driven by its length."""
         along = []
         for part, routing, low, high in actuator.stretches:
-            first = len(self.cables)
-            links = self.links(part, low, high)
-            X = np.concatenate([np.zeros(0), *(points for _, points, _ in links)])
-            data = np.zeros((len(X), 7))
-            data[:, :3], data[:, 3:6] = routing.offset(X), routing.slope(X)
-            data[:, 6] = np.repeat([0.5 * actuator.tension_per_input * length for _, _, length in links], 2)
-            self.cables += [(link[0], number, row) for link, row in zip(links, data.reshape(-1, 14), strict=True)]
-            along.append([(0, k, number) for k in range(first, len(self.cables))])
+            nodes, points, lengths = self.stretch(part, low, high)
+            first, X = self.cable_count, points.ravel()
+            data = np.zeros((len(nodes), 2, 7))
+            data[:, :, :3], data[:, :, 3:6] = (f(X).reshape(-1, 2, 3) for f in (routing.offset, routing.slope))
+            data[:, :, 6] = (0.5 * actuator.tension_per_input * lengths)[:, None]
+            self.cables.append((nodes, number, data.reshape(-1, 14)))
+            self.cable_count += len(nodes)
+            along.append([(0, k, number) for k in range(first, self.cable_count)])
         first = len(self.spans)
         for a, b in actuator.spans:
             self.spans.append((self.pair(a, b), number))
@@ -313,10 +316,10 @@ def _cables(t: Tables) -> Cables:
     """Tendons and chambers along rods."""
     actuators = t.model.robot.actuators.values()
     return Cables(
-        link=_ints(np.array([c[:2] for c in t.cables]).reshape(-1, 2)),
-        data=_floats(np.array([c[2] for c in t.cables]).reshape(-1, 14)),
+        link=_ints([(node, number) for nodes, number, _ in t.cables for node in nodes]).reshape(-1, 2),
+        data=np.concatenate([np.zeros((0, 14)), *(data for _, _, data in t.cables)]),
         friction=_floats([actuator.rubbing for actuator in actuators]),
-        factor=np.ones((len(t.cables), 2)),
+        factor=np.ones((t.cable_count, 2)),
         path=_ints(np.array(t.line).reshape(-1, 3)),
         slip=np.full((len(t.line), 2, 2), UNKNOWN),
         slips=np.zeros((len(t.line), 2, 2)),

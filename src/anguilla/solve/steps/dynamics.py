@@ -417,7 +417,7 @@ def advice(status: int, result: Trajectory) -> str:
 
 
 def _intervals(system: Model, part: RodHandle) -> int:
-    return len(system.tables.links(part, 0.0, part.length))
+    return len(system.tables.stretch(part, 0.0, part.length)[0])
 
 
 def _start(system: Model, start: Start) -> tuple[Floats, Floats]:

@@ -23,7 +23,6 @@ from measure import rounded, show, timed
 from tendon import arm
 
 import anguilla as ag
-from anguilla.solve.steps.dynamics import simulate_system
 
 DT = 0.01  # [s]
 
@@ -53,8 +52,7 @@ def report(steps: int = 167, tendons: int = 6, modes: int = 2, repeat: int = 15)
     for _ in range(repeat):
         run, seconds = timed(simulate)
         calls.append(seconds)
-        twin = compiled.twin()
-        loops.append(timed(lambda twin=twin: simulate_system(robot, twin, **options))[1])
+        loops.append(timed(lambda: ag.simulate(compiled, **options))[1])
         gradients.append(timed(lambda run=run: ag.gradient(run, cost))[1])
     times = {"simulate": calls, "compiled": loops, "gradient": gradients}
     result = {name: {"best": rounded(min(values)), "median": rounded(median(values))} for name, values in times.items()}

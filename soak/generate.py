@@ -392,7 +392,7 @@ def _pace(spec: dict, sizes: dict) -> None:
     """1 / rate of the slowest vibration about the rest shape [s]: what the user would find with `modes`."""
     system = _compiled(spec)
     n = system.size
-    free = np.setdiff1d(np.arange(n), system._loads.driven)
+    free = np.setdiff1d(np.arange(n), system.blank.driven)
     K, _, M = system.matrices(np.zeros(n))
     if system.rows:
         J = system.constraints(np.zeros(n))[1] / system.tree.scale

@@ -196,7 +196,7 @@ def imbalance(made: SimpleNamespace, eq: Any) -> float:
     """Largest generalised force left, as a part of the loads and of the elastic force on the same coordinate."""
     system = eq.system
     left = system.residual(eq.q, t=eq.t, inputs=made.inputs, multipliers=eq.multipliers) / system.tree.scale
-    left[system._loads.driven] = 0.0
+    left[system.blank.driven] = 0.0
     rest = np.zeros(system.size)
     for layout in system.layout.parts:
         rest[layout.joint] = layout.part.joint.rest_values
@@ -227,7 +227,7 @@ def instability(made: SimpleNamespace, eq: Any) -> float:
     K = tangent_by_differences(system, eq.q, eq.t, inputs, lam)
     _, C, M = system.matrices(eq.q, t=eq.t, inputs=inputs, multipliers=lam)
     scale = system.tree.scale
-    keep = np.setdiff1d(np.arange(n), system._loads.driven)
+    keep = np.setdiff1d(np.arange(n), system.blank.driven)
     V = np.eye(n)[:, keep] / scale[None, keep]
     if system.rows:
         J = system.constraints(eq.q, t=eq.t, inputs=inputs)[1] @ V

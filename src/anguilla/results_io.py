@@ -13,7 +13,8 @@ from anguilla.describe.robot import Robot
 from anguilla.errors import DescriptionError, SolverError
 from anguilla.files import read_text_file
 from anguilla.many.keep import read_sweep
-from anguilla.model.model import Model, as_robot
+from anguilla.model.door import model_of
+from anguilla.model.model import Model
 from anguilla.results.states import Equilibrium, Status, Trajectory
 from anguilla.store.facts import kind_of, status_of, whole_result
 from anguilla.store.inputs import read_inputs
@@ -28,12 +29,13 @@ __all__ = ["load"]
 KINDS: dict[str, type[Trajectory] | type[Equilibrium]] = {"trajectory": Trajectory, "equilibrium": Equilibrium}
 
 
-def load(path: str | os.PathLike[str], *, robot: Robot | SoftBody | None = None) -> Any:
+def load(path: str | os.PathLike[str], *, robot: Robot | Model | SoftBody | None = None) -> Any:
     """Load a result from a file.
 
     Args:
         path: a file written by ``run.save("run.nc")``, or the folder of ``ag.sweep(..., file="study")``.
-        robot: the robot or soft body, for a file that could not hold it (a type of the user's own); else the file's own.
+        robot: the robot, its model, or the soft body, for a file that could not hold it (a type of the user's own); else
+            the file's own.
 
     Returns:
         What was saved: a Trajectory or an Equilibrium, a fem.SoftTrajectory or a fem.SoftEquilibrium, a control.Run, a Sweep.
@@ -48,7 +50,7 @@ def load(path: str | os.PathLike[str], *, robot: Robot | SoftBody | None = None)
     record = read_netcdf(target)
     kind = kind_of(record, target)
     if kind in KINDS:
-        own = None if robot is None else as_robot(robot)
+        own = None if robot is None else model_of(robot)  # type: ignore[arg-type]
         with whole_result(target):
             return _of_robot(record, target, own)
     return _of_volume(record, kind, target, robot)
@@ -71,9 +73,9 @@ def _of_volume(record: Record, kind: str, path: Path, body: Any) -> Any:
         return restore(record, given)
 
 
-def _of_robot(record: Record, path: Path, robot: Robot | None) -> Trajectory | Equilibrium:
+def _of_robot(record: Record, path: Path, model: Model | None) -> Trajectory | Equilibrium:
     labels = [str(label) for label in record["coordinate"]]
-    system = Model(_robot(record, path) if robot is None else robot)
+    system = Model(_robot(record, path)) if model is None else model
     own = system.robot.coordinates()
     if sorted(own) != sorted(labels):
         raise DescriptionError(f"the robot of {str(path)!r} has other coordinates: {', '.join(labels[:4])}, ...")
@@ -91,7 +93,8 @@ def _of_robot(record: Record, path: Path, robot: Robot | None) -> Trajectory | E
         raise DescriptionError("its states are not those of its times.")
     balance = None if "_a" in states else _refuse(facts)
     rest: dict[str, Any] = {"_t": t, "inputs": read_inputs(record), "_balance": balance}
-    return kind(robot=robot or system.robot, _system=system, status=Status(**status_of(facts)), **rest, **states)
+    robot = system.robot if model is None else model.source
+    return kind(robot=robot, _system=system, status=Status(**status_of(facts)), **rest, **states)
 
 
 def _robot(record: Record, path: Path) -> Robot:

@@ -32,7 +32,7 @@ def test_a_copied_system_has_memory_of_its_own(copied):
     here, there = system.residual(q, inputs={"pull": 2.0}), twin.residual(q, inputs={"pull": 2.0})
     np.testing.assert_array_equal(here, there)
     np.testing.assert_array_equal(system.tangent(q), twin.tangent(q))
-    for one, two in ((system.tree, twin.tree), (system.workspace, twin.workspace), (system._loads, twin._loads)):
+    for one, two in ((system.tree, twin.tree), (system.workspace, twin.workspace), (system.blank, twin.blank)):
         assert one.address != two.address
     assert not np.shares_memory(system.workspace.node, twin.workspace.node)
 

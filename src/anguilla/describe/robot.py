@@ -44,8 +44,10 @@ class Robot:
         "_gravity",
         "_loads",
         "_parts",
+        "kept",
         "name",
     )
+    UNWATCHED = ("kept",)  # not part of the description
 
     def __init__(self, name: str = "robot", gravity: Signal = (0.0, 0.0, -9.81), base: str = "fixed") -> None:
         self.name = as_name(name, "Robot.name")
@@ -58,12 +60,19 @@ class Robot:
         self._actuators: dict[str, Actuator] = {}
         self._closures: dict[str, Closure] = {}
         self._constraints: list[TwistConstraint] = []
+        self.kept: object = None  # what solvers keep beside it
+
+    def __getstate__(self) -> object:
+        """What a copy or a pickle takes along."""
+        state: Any = object.__getstate__(self)
+        plain, slots = state
+        return plain, {name: value for name, value in slots.items() if name != "kept"} | {"kept": None}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         twin = object.__new__(type(self))
         memo[id(self)] = twin
         for name in Robot.__slots__[1:]:
-            setattr(twin, name, copy.deepcopy(getattr(self, name), memo))
+            setattr(twin, name, None if name == "kept" else copy.deepcopy(getattr(self, name), memo))
         if hasattr(self, "__dict__"):  # of a user's own subclass
             vars(twin).update(copy.deepcopy(vars(self), memo))
         return twin

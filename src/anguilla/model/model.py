@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import ref
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +20,7 @@ from anguilla.errors import AnguillaWarning, DescriptionError, as_array, as_numb
 from anguilla.interact.kernels.table import INPUT, TIME, Constraints, Loads
 from anguilla.mechanics.compile import Layout, compile_robot
 from anguilla.mechanics.tree import FIXED, ROD, Floats, Ints, Tree, Workspace, workspace
+from anguilla.model.desk import At, Desk, own
 from anguilla.model.evaluate import prepare, residual, tangent
 from anguilla.model.tables import Sampled, build
 from anguilla.model.user import UserLoads
@@ -32,8 +33,6 @@ SHAPE_ERROR = 1e-6  # part of an imposed shape that the bases of its rod may mis
 RATE, ACCELERATION = 1e8, 1e16
 
 Inputs = Mapping[str, float | Callable[[float], float]]
-
-_TWINS = threading.local()  # .of: for each system of another thread, the twin that this thread uses
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ class LoadTable:
     @property
     def forces(self) -> Ints:
         """(k,) Places in the row that hold forces: gravity, wrenches, efforts, tensions, stresses, magnetic fields."""
-        return self.system._force_places
+        return self.system.force_places
 
     def at(self, k: int = 0) -> Loads:
         """Set the loads to the k-th time and return them."""
@@ -80,32 +79,90 @@ def as_robot(robot: object) -> Robot:
 class Model:
     """A robot compiled for computation.
 
-    `residual` and `tangent` are the two functions everything else uses; sizes are checked here, at the door. A system may be
-    shared by threads: each one computes in memory of its own (`here`).
+    It is made once and never changes: threads may share it. `residual` and `tangent` are the two functions everything else
+    uses; sizes are checked here, at the door. They compute at a desk (`desk`), memory that each thread has for itself.
     """
 
     def __init__(self, robot: Robot, observed: Sequence[Frame] = ()) -> None:
         self.robot = copy.deepcopy(as_robot(robot))  # what was computed stays what it was when the description changes
+        self._source = ref(robot)  # weak: models are kept beside their robots
         self.layout: Layout = compile_robot(self.robot, observed)
         self.tree = self.layout.tree
-        self._loads, self.tables = build(self.layout)
-        self.user = UserLoads(self.tables, self.layout.size)
-        places = bool(len(self._loads.frames.table) or len(self._loads.pairs.table))
-        self.workspace: Workspace = workspace(self.tree, places)
-        prepare(self._loads)
+        loads, self.tables = build(self.layout)
+        places = bool(len(loads.frames.table) or len(loads.pairs.table))
+        self._empty = workspace(self.tree, places), loads  # what every desk begins with; nobody writes to it
+        prepare(loads)
         self.size = self.layout.size
-        self.rows = len(self._loads.constraints.table)  # constraints
+        self.rows = len(loads.constraints.table)  # constraints
         self.shapes = self.tables.shapes
         self._warned: set[int] = set()
-        self._maker = threading.get_ident()
-        _ = self._steady, self._constant
         self.left_out: tuple[Constraints, Ints, list[str]] | None = None  # all constraints; rows left out, their names
+        self._clear()
+        _ = self._steady, self._constant, self.force_places  # found once for all threads
+
+    def _clear(self) -> None:
+        """No desks yet."""
+        self._here, self._free = threading.local(), list[Desk]()
+        self._less: dict[bytes, Model] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy or a pickle takes along: all but the desks."""
+        return {
+            name: value for name, value in self.__dict__.items() if name not in ("_here", "_free", "_less", "_source")
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Come from a pickle, maybe into another process."""
+        """Come from a copy or a pickle, maybe into another process."""
         self.__dict__.update(state)
-        self._maker = threading.get_ident()
-        prepare(self._loads)
+        self._source = ref(self.robot)
+        self._clear()
+        prepare(self._empty[1])
+
+    @property
+    def source(self) -> Robot:
+        """The robot that it was made of, whose frames and parts results understand; its own copy if that is gone."""
+        return self._source() or self.robot
+
+    def new_desk(self) -> Desk:
+        """Fresh memory to compute in."""
+        space, loads = self._empty
+        return Desk(own(space), own(loads), UserLoads(self.tables, self.size))
+
+    def desk(self) -> Desk:
+        """The desk at which the present thread works with this model."""
+        try:
+            found: Desk = self._here.desk
+        except AttributeError:
+            found = self._here.desk = self.new_desk()
+        return found
+
+    def at(self, desk: Desk) -> At:
+        """`with model.at(desk):` computes there."""
+        return At(self._here, desk)
+
+    def apart(self) -> At:
+        """`with model.apart():` computes in memory of its own, as new; nothing that was computed before matters."""
+        try:
+            desk = self._free.pop()
+            desk.refresh()
+        except IndexError:
+            desk = self.new_desk()
+        return At(self._here, desk, self._free)
+
+    @property
+    def workspace(self) -> Workspace:
+        """Scratch memory of this thread's desk."""
+        return self.desk().workspace
+
+    @property
+    def blank(self) -> Loads:
+        """The tables of the loads at this thread's desk, with an empty row."""
+        return self.desk().loads
+
+    @property
+    def user(self) -> UserLoads:
+        """The loads written in Python, at this thread's desk."""
+        return self.desk().user
 
     @cached_property
     def spatial(self) -> Tree:
@@ -122,29 +179,6 @@ class Model:
         for i in range(1, len(way)):
             way[i] += way[tree.parent[i]]
         return max(float(self.layout.length), float(np.max(way)))
-
-    def twin(self) -> Model:
-        """The same compiled robot with memory of its own, so that both may be used at once."""
-        _ = self._steady, self._constant, self._force_places  # found once for all twins
-        twin = copy.copy(self)
-        twin.tables = copy.copy(self.tables)
-        twin.user = UserLoads(twin.tables, self.size)
-        twin.workspace = _own(self.workspace)
-        twin._loads = _own(self._loads)
-        twin._maker = threading.get_ident()
-        return twin
-
-    @property
-    def here(self) -> Model:
-        """What the present thread computes with: the system itself where it was made, else a twin of the thread's own."""
-        if threading.get_ident() == self._maker:
-            return self
-        if not hasattr(_TWINS, "of"):
-            _TWINS.of = WeakKeyDictionary()
-        twin: Model | None = _TWINS.of.get(self)
-        if twin is None or twin.left_out is not self.left_out:
-            twin = _TWINS.of[self] = self.twin()
-        return twin
 
     def observing(self, frames: Sequence[Frame]) -> Model:
         """Return this system, or one with the same coordinates and motion in which every given frame has a node."""
@@ -232,7 +266,7 @@ class Model:
             tensions = self._tensions(times, inputs)
             if pulling:
                 self._refuse_pushing(tensions, times)
-            pieces.append((int(self._loads.at[INPUT]), tensions))
+            pieces.append((int(self._empty[1].at[INPUT]), tensions))
         if not self._constant:
             pieces += self._pieces(times, varying=True)
             self._check_shapes(times)
@@ -244,7 +278,7 @@ class Model:
         row[TIME] = times[0]
         columns = np.concatenate(column) if column else np.zeros(0, np.int64)
         values = np.ascontiguousarray(np.concatenate(table, axis=1)) if table else np.zeros((len(times), 0))
-        return LoadTable(self._loads._replace(row=row), columns, values, times, self)
+        return LoadTable(self.desk().loads._replace(row=row), columns, values, times, self)
 
     def _check_shapes(self, times: Floats) -> None:
         """Warn, once for each rod, when its bases cannot follow its imposed shape."""
@@ -262,7 +296,7 @@ class Model:
     @cached_property
     def _steady(self) -> Floats:
         """The row with all that does not depend on time."""
-        row = np.zeros(len(self._loads.row))
+        row = np.zeros(len(self._empty[1].row))
         for start, values in self._pieces(np.zeros(1), varying=False):
             row[start : start + values.shape[1]] = values[0]
         return row
@@ -276,16 +310,16 @@ class Model:
         return self._constant and not any(callable(value) for value in inputs.values())
 
     @cached_property
-    def _force_places(self) -> Ints:
+    def force_places(self) -> Ints:
         """Places in the row that hold forces, which a load factor multiplies."""
-        rows = self._loads.constraints.input_row
-        pulled = [int(self._loads.at[INPUT]) + k for k in range(len(rows)) if rows[k] < 0]
+        rows = self._empty[1].constraints.input_row
+        pulled = [int(self._empty[1].at[INPUT]) + k for k in range(len(rows)) if rows[k] < 0]
         forces = [self._place(s) + np.arange(s.width, dtype=np.int64) for s in self.tables.sampled if s.width]
         return np.concatenate([*forces, np.array(pulled, dtype=np.int64)])
 
     def _place(self, sampled: Sampled) -> int:
         """Where in the row values begin."""
-        return sampled.start + (0 if sampled.family is None else int(self._loads.at[sampled.family]))
+        return sampled.start + (0 if sampled.family is None else int(self._empty[1].at[sampled.family]))
 
     def _pieces(self, times: Floats, varying: bool) -> list[tuple[int, Floats]]:
         """(place in the row, values (nt, width)) of everything that depends on time (varying), or of all the rest."""
@@ -313,23 +347,35 @@ class Model:
             )
         return array
 
-    def drop_rows(self, rows: Ints) -> None:
-        """Leave constraints out: they follow from the others."""
+    def without(self, rows: Ints) -> Model:
+        """The same model without some of its constraints, which follow from the others; made once for each choice."""
+        if not len(rows):
+            return self
+        key = np.asarray(rows, dtype=np.int64).tobytes()
+        if key in self._less:
+            return self._less[key]
         keep = np.setdiff1d(np.arange(self.rows), rows)
         names = ("table", "value", "jacobian", "column", "diagonal", "slack")
-        old = self._loads.constraints
-        self.left_out = (self._loads.constraints, rows, [self.tables.row_names[k] for k in rows])
+        space, loads = self._empty
+        old = loads.constraints
         shift = {int(k): new for new, k in enumerate(keep)}
         tied = np.array([shift[int(k)] if k >= 0 else -1 for k in old.input_row], dtype=np.int64)
         picked = {name: np.ascontiguousarray(getattr(old, name)[keep]) for name in names}
-        self._loads = self._loads._replace(constraints=old._replace(**picked, input_row=tied))
-        self.tables.row_names = [self.tables.row_names[k] for k in keep]
-        self.rows = len(keep)
+        less = copy.copy(self)
+        less._source = self._source
+        less._empty = space, loads._replace(constraints=old._replace(**picked, input_row=tied))
+        less.tables = copy.copy(self.tables)
+        less.tables.row_names = [self.tables.row_names[k] for k in keep]
+        less.left_out = old, rows, [self.tables.row_names[k] for k in rows]
+        less.rows = len(keep)
+        less.__dict__.pop("force_places")
+        _ = less.force_places
+        return self._less.setdefault(key, less)
 
     @property
     def is_plain(self) -> bool:
         """Whether there is nothing but an open tree: no constraint, no imposed motion."""
-        return not self.rows and not len(self._loads.driven)
+        return not self.rows and not len(self._empty[1].driven)
 
     def _evaluate(self, loads: Loads, q, v, a, multipliers) -> tuple[Floats, Floats]:
         out = np.zeros(self.size + self.rows)
@@ -353,12 +399,12 @@ class Model:
             multipliers: (m,) forces of the constraints; zero if not given.
 
         """
-        system = self.here
+        system = self
         return system._evaluate(system.loads(t, inputs).loads, q, v, a, multipliers)[0][: self.size]
 
     def constraints(self, q: ArrayLike, v: ArrayLike | None = None, *, t: float = 0.0, inputs: Inputs | None = None):
         """Values (m,) of the constraints and their gradient J (m, n); the arguments are those of `residual`."""
-        system = self.here
+        system = self
         loads = system.loads(t, inputs).loads
         out, lam = system._evaluate(loads, q, v, None, None)
         return out[self.size :], system._bordered(loads, lam, 0.0, 0.0)[self.size :, : self.size]
@@ -387,7 +433,7 @@ class Model:
     ) -> Floats:  # fmt: skip
         """dR/dq + alpha dR/dv + beta dR/da (n, n), exact; alpha in [1/s], beta in [1/s^2], the rest as in `residual`."""
         alpha, beta = as_number(alpha, "alpha", "1/s"), as_number(beta, "beta", "1/s^2")
-        system = self.here
+        system = self
         loads = system.loads(t, inputs).loads
         _, lam = system._evaluate(loads, q, v, a, multipliers)
         return system._bordered(loads, lam, alpha, beta)[: self.size, : self.size]
@@ -397,7 +443,7 @@ class Model:
         t: float = 0.0, inputs: Inputs | None = None, multipliers: ArrayLike | None = None,
     ) -> tuple[Floats, Floats, Floats]:  # fmt: skip
         """(K, C, M): dR/dq, dR/dv and the mass matrix, (n, n) each; the arguments are those of `residual`."""
-        system, n = self.here, self.size
+        system, n = self, self.size
         loads = system.loads(t, inputs).loads
         _, lam = system._evaluate(loads, q, v, a, multipliers)
         stiffness = system._bordered(loads, lam, 0.0, 0.0)[:n, :n]
@@ -415,8 +461,3 @@ def _instants(times: ArrayLike) -> Floats:
     if not np.isfinite(found).all():
         raise DescriptionError(f"t must be finite [s]; got {found[~np.isfinite(found)][0]}.")
     return found
-
-
-def _own(arrays: Any) -> Any:
-    """A copy of a table with all its arrays and tables."""
-    return type(arrays)(*(array.copy() if isinstance(array, np.ndarray) else _own(array) for array in arrays))

@@ -142,7 +142,7 @@ def _point_wrenches(
 
 def _places_on(system: Model, part: RodHandle) -> dict[int, float]:
     """Arc lengths of the nodes of a rod, and of frames fixed to it, that frame loads and constraints act on."""
-    loads, layout = system._loads, system.layout.parts[part.index]
+    loads, layout = system.blank, system.layout.parts[part.index]
     assert layout.grid is not None
     if not len(loads.frames.table) and not len(loads.pairs.table):
         return {}

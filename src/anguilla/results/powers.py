@@ -88,7 +88,7 @@ def powers(run: Trajectory) -> Powers:
             total.dissipated[:] += load.lost_power(seat, motion)
         elif load.stress_on is not None:
             getattr(total, load.account)[:] += _strain_power(run, load, seat)
-    gravity, driven = system.robot.gravity_values(run.t), system._loads.driven
+    gravity, driven = system.robot.gravity_values(run.t), system.blank.driven
     owners = np.array([system.robot.loads[k].account for k in system.tables.frame_loads])
     motors, water, others = (np.flatnonzero(owners == account) for account in ("motors", "water", "others"))
     for k, loads, residual in run._evaluations():

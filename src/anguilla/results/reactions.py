@@ -57,7 +57,7 @@ def replay(
     Integrals of thrusters are taken over the given states by the trapezoidal rule, as the time loop does over its steps.
     """
     table = system.loads(times, inputs)
-    state, cables = system._loads.frames.state, system._loads.cables
+    state, cables = system.blank.frames.state, system.blank.cables
     rubs = bool(np.any(cables.friction))
     state[:] = 0.0
     cables.slip[:] = UNKNOWN
@@ -67,7 +67,7 @@ def replay(
         loads.row[DT] = dt
         values = evaluate(system, loads, q[k], v[k], a[k], lam[k], in_space=in_space)
         if rubs and k == 0:
-            set_friction(system.tree, system.workspace, cables, system._loads.pairs)
+            set_friction(system.tree, system.workspace, cables, system.blank.pairs)
             values = evaluate(system, loads, q[k], v[k], a[k], lam[k], in_space=in_space)
         yield k, loads, values
         if rubs:

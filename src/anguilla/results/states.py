@@ -73,8 +73,8 @@ class _States(Kept):
 
     @property
     def system(self) -> Model:
-        """The compiled robot; threads that read one result at once each have one with memory of its own."""
-        return self._system.here
+        """The model of the robot it was computed with."""
+        return self._system
 
     @cached_property
     def _accelerations(self) -> Array:
@@ -229,7 +229,7 @@ class _States(Kept):
         if part.index in self.system.shapes:
             last = layout.coordinates.stop
         out = np.zeros((len(self._t), last - first))
-        driven = [k for k in self.system._loads.driven if first <= k < last]
+        driven = [k for k in self.system.blank.driven if first <= k < last]
         for k, _, residual in self._evaluations():
             out[k, [j - first for j in driven]] = residual[driven]
         return self._pick(out)

@@ -129,7 +129,7 @@ def strides(run: Trajectory, head: Frame, *, period: float, last: int | None = N
 
 def _flow_forces(run: Trajectory, number: int) -> Array:
     """Forces (time, k, 3) [N] of a load of water, without buoyancy."""
-    frames = run.system._loads.frames
+    frames = run.system.blank.frames
     mine = np.flatnonzero(np.array(run.system.tables.frame_loads) == number)
     lift = -frames.data[mine, DISPLACED][None, :, None] * run.system.robot.gravity_values(run.t)[:, None, :]
     return run.exerted(run.system.robot.loads[number]).wrench[:, :, 3:] - lift

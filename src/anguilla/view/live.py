@@ -14,7 +14,7 @@ import numpy as np
 from anguilla.describe import Robot
 from anguilla.errors import as_positive, refuse
 from anguilla.files import read_robot
-from anguilla.model.model import Model
+from anguilla.model.door import model_of
 from anguilla.results.fields import cable_length
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.results_io import load
@@ -135,5 +135,5 @@ def _lines_by_length(robot: Robot) -> dict[str, float]:
     names = [name for name, actuator in robot.actuators.items() if actuator.slack is not None]
     if not names:
         return {}
-    system = Model(robot)
+    system = model_of(robot)
     return {name: float(cable_length(system, name, np.zeros((1, system.size)))[0][0]) for name in names}

@@ -21,7 +21,8 @@ from numpy.typing import ArrayLike
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_count, as_positive, as_vector, refuse
 from anguilla.mechanics.tree import Floats
-from anguilla.model.model import Inputs, Model, as_robot
+from anguilla.model.door import model_of
+from anguilla.model.model import Inputs, Model
 from anguilla.results.states import Equilibrium, Status, Trajectory
 from anguilla.solve.branches.crossings import apart, located
 from anguilla.solve.branches.paths import Path, Point
@@ -150,7 +151,8 @@ def _special(path: Path, point: Point, state: Stability, after: int, count: int,
 
 
 def trace(
-    robot: Robot, *, factors: tuple[float, float], limits: tuple[float, float] | None = None, inputs: Inputs | None = None,
+    robot: Robot | Model, *, factors: tuple[float, float], limits: tuple[float, float] | None = None,
+    inputs: Inputs | None = None,
     start: Equilibrium | SpecialPoint | ArrayLike | None = None, direction: ArrayLike | int = 1, step: float = 0.05,
     largest_step: float = 0.2, points: int = 400, special: int | None = None, tolerance: float = 1e-10,
     neutral: float = 1e-12, raise_on_failure: bool = True,
@@ -161,7 +163,7 @@ def trace(
     ``TipWrench(arm, force=lambda t: (-t, 0, 0))``, or an input as ``inputs={"pull": lambda t: 5 * t}``.
 
     Args:
-        robot: the robot.
+        robot: the robot, or its model.
         factors: the first load factor, and the last.
         limits: lowest and highest load factor: the trace ends when the load leaves this range; `factors` if not given.
         inputs: inputs of the actuators by name: numbers, or functions of the load factor t.
@@ -181,7 +183,7 @@ def trace(
         A Branch.
 
     """
-    as_robot(robot)
+    model = model_of(robot)
     first, last = (float(x) for x in as_vector(factors, 2, "factors"))
     if first == last:
         raise DescriptionError("factors must be two different numbers, the first and the last load factor.")
@@ -197,27 +199,27 @@ def trace(
     as_count(points, "points", minimum=2)
     enough = np.inf if special is None else as_count(special, "special")
     span = abs(last - first)
-    path, point = _start(robot, start, inputs or {}, first, span, tolerance, neutral)
-    if np.any(path.system._loads.cables.friction != 0.0):
+    path, point = _start(model, start, inputs or {}, first, span, tolerance, neutral)
+    if np.any(path.system.blank.cables.friction != 0.0):
         raise DescriptionError(
             "trace follows frictionless tendons: with friction an equilibrium depends on its history."
         )
     along = _begin(path, point, start, direction, float(np.sign(last - first)))
     walk = _walk(path, point, along, (low, high), step, largest_step, points,
                  leaving=isinstance(start, SpecialPoint))  # fmt: skip
-    return _collect(robot, path, walk, enough, raise_on_failure)
+    return _collect(model.source, path, walk, enough, raise_on_failure)
 
 
 def _start(
-    robot: Robot, start, inputs: Inputs, first: float, span: float, tolerance: float, neutral: float
+    robot: Model, start, inputs: Inputs, first: float, span: float, tolerance: float, neutral: float
 ) -> tuple[Path, Point]:
     """The path and its first point: a special point, a start corrected at the first factor, or what `statics` finds."""
     factor = start.factor if isinstance(start, SpecialPoint) else first
     if start is not None:
-        system = start.system if isinstance(start, Equilibrium) else Model(robot)
+        system = start.system if isinstance(start, Equilibrium) else robot
         q = system.vector(start.q if isinstance(start, (Equilibrium, SpecialPoint)) else start, "start")
         if not system.is_plain and not isinstance(start, Equilibrium):
-            closed = close(system, inputs, factor, q)
+            system, closed = close(system, inputs, factor, q)
             q = q if isinstance(start, SpecialPoint) else closed
         lam = np.zeros(system.rows) if not hasattr(start, "multipliers") else np.array(start.multipliers)
         if lam.shape != (system.rows,):

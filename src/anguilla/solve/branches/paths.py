@@ -33,7 +33,7 @@ class Path:
         self.neutral = neutral
         self.system, self.inputs, self.span, self.tolerance = system, inputs, span, tolerance
         self.n, self.m = system.size, system.rows
-        self.free = np.setdiff1d(np.arange(self.n), system._loads.driven)
+        self.free = np.setdiff1d(np.arange(self.n), system.blank.driven)
         self.scale = system.tree.scale
 
     def loads(self, s: float) -> Loads:

@@ -18,6 +18,7 @@ from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_array
 from anguilla.interact.kernels.table import DT, INPUT
 from anguilla.mechanics.tree import Floats
+from anguilla.model.door import model_of
 from anguilla.model.model import Model
 from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium, Trajectory
@@ -92,7 +93,7 @@ def gradient(
 
 
 def _by_input(system: Model, rows: Floats) -> dict[str, Floats]:
-    at = int(system._loads.at[INPUT])
+    at = int(system.blank.at[INPUT])
     return {name: rows[:, at + k].copy() for k, name in enumerate(system.robot.actuators)}
 
 
@@ -122,7 +123,7 @@ def _of_equilibrium(result: Equilibrium, cost: Cost, design: tuple[Design, Array
     if design is not None:
 
         def weighed(robot: Robot) -> float:
-            system = _same(Model(robot), result.system)
+            system = _same(model_of(robot), result.system)
             return _direct(cost, robot, system, result) - float(mu @ static_balance(system, result))
 
         slopes = np.array(design_slopes(design, weighed))
@@ -140,9 +141,7 @@ def _same(system: Model, other: Model) -> Model:
     """A system of a changed design, with the same rows left out as in the other one."""
     if system.size != other.size:
         raise DescriptionError("design: the number of coordinates must not depend on the parameters.")
-    if other.left_out is not None:
-        system.drop_rows(other.left_out[1])
-    return system
+    return system if other.left_out is None else system.without(other.left_out[1])
 
 
 def parameters(design: tuple[Design, ArrayLike]) -> tuple[Design, Floats]:
@@ -264,7 +263,7 @@ def _sweep(found: Record, by_q: Floats, by_v: Floats) -> tuple[_Back, Floats]:
 def _transposed_solve(system: Model, matrix: Floats, right: Floats) -> Floats:
     """Solve matrix^T x = right, scaled, with x = 0 for imposed coordinates."""
     matrix, right = matrix.T.copy(), right.copy()
-    for k in system._loads.driven:
+    for k in system.blank.driven:
         matrix[k], right[k] = 0.0, 0.0
         matrix[k, k] = 1.0
     scale = np.concatenate([1.0 / system.tree.scale, np.ones(system.rows)])
@@ -287,10 +286,10 @@ def _of_motion(
     if design is not None:
 
         def weighed(robot: Robot) -> float:
-            other = _same(Model(robot), system)
+            other = _same(model_of(robot), system)
             total = back.weighed(other, rest is None)
             if rest is not None:
-                total += float(rest[1] @ static_balance(_same(Model(robot), rest[0].system), rest[0]))
+                total += float(rest[1] @ static_balance(_same(model_of(robot), rest[0].system), rest[0]))
             return _direct(cost, robot, other, run) - total
 
         slopes = np.array(design_slopes(design, weighed))

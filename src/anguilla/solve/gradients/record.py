@@ -113,7 +113,7 @@ def _refuse_unfit(run: Trajectory, scheme: Coefficients, steps: int, what: str) 
         )
     if scheme[4] < 1.0:
         raise DescriptionError(f"{what} serves Newmark, HHT and GeneralisedAlpha, not Midpoint.")
-    if np.any(run.system._loads.cables.friction):
+    if np.any(run.system.blank.cables.friction):
         raise DescriptionError(
             f"{what} does not serve tendons with friction: their tensions depend on the step before. Set friction=0."
         )

@@ -23,6 +23,7 @@ from anguilla.errors import DescriptionError, as_array
 from anguilla.interact.kernels.table import DT, INPUT, KIND, LENGTH, THRUSTER, Loads
 from anguilla.lie import dexp3, exp3, log3
 from anguilla.mechanics.tree import Floats
+from anguilla.model.door import model_of
 from anguilla.model.model import Model
 from anguilla.results.observe import S_X
 from anguilla.results.reactions import evaluate
@@ -71,7 +72,7 @@ class Sensitivities:
             def place(robot: Robot) -> Floats:
                 there = Frame(robot, frame.part_index, frame.place, frame.offset)
                 states = run._t, run._q, run._v, None, run._lam
-                twin = Trajectory(robot, Model(robot), run.status, *states, run.inputs)
+                twin = Trajectory(robot, model_of(robot), run.status, *states, run.inputs)
                 return twin._snapshots([there])[:, 0, S_X : S_X + 3]
 
             for k, slope in enumerate(design_slopes(self._design, place)):
@@ -83,7 +84,7 @@ class Sensitivities:
         _, by_q, by_v = cost.terms(self.run)
         out = np.einsum("tn,tnk->k", by_q, self.q) + np.einsum("tn,tnk->k", by_v, self.v)
         if self._design is not None:
-            direct = design_slopes(self._design, lambda robot: _direct(cost, robot, Model(robot), self.run))
+            direct = design_slopes(self._design, lambda robot: _direct(cost, robot, model_of(robot), self.run))
             out[: len(direct)] += np.array(direct)
         return out
 
@@ -153,7 +154,7 @@ def _of_design(found: Record, at: Origin, design: tuple[Design, ArrayLike], star
     close = closing(at)
 
     def parts(robot: Robot) -> Floats:
-        other = _same(Model(robot), system)
+        other = _same(model_of(robot), system)
         place = found.place(other)
         rows, errors = np.zeros((nt, n + system.rows)), np.zeros((nt, found.Y.shape[1], 6))
         door(other, balance_rows)(*place, found.dt, *found.states, found.Y, rows, errors)
@@ -161,7 +162,7 @@ def _of_design(found: Record, at: Origin, design: tuple[Design, ArrayLike], star
         table = other.loads(found.run.t, found.run.inputs)
         motions = np.array([driven_values(table, k) for k in range(nt)])
         q = (
-            static_balance(_same(Model(robot), start.system), start)
+            static_balance(_same(model_of(robot), start.system), start)
             if start is not None
             else there.values(at.q, at.v)[n:]
         )
@@ -187,7 +188,7 @@ def _of_design(found: Record, at: Origin, design: tuple[Design, ArrayLike], star
             out.q[:, k] = -close.place @ q
         else:
             out.q[:, k] = _static_change(start, q)
-        out.q[system._loads.driven, k] = out.driven[0, :, 0, k]
+        out.q[system.blank.driven, k] = out.driven[0, :, 0, k]
         out.v[:, k] = -close.rate @ rates
     _rates_follow(at, close.rate, out)
     return out
@@ -195,7 +196,7 @@ def _of_design(found: Record, at: Origin, design: tuple[Design, ArrayLike], star
 
 def _rates_follow(at: Origin, rate: Floats, out: _Explicit) -> None:
     """Rates that keep the constraints change with the place; imposed ones are given."""
-    driven = at.system._loads.driven
+    driven = at.system.blank.driven
     if at.system.rows and (at.moving or np.any(at.v)):
         out.v -= rate @ (at.along(at.rates, rates=False)[0] @ out.q)
     out.v[driven] = out.driven[0, :, 1]
@@ -319,7 +320,7 @@ class _Integrals:
 def _march(found: Record, at: Origin, explicit: _Explicit) -> tuple[Floats, Floats, Floats, Floats]:
     """(dq, dv, dA, dlambda) of all instants."""
     system, n, m = found.system, found.system.size, found.system.rows
-    k, nt, driven = len(explicit.names), found.steps + 1, system._loads.driven
+    k, nt, driven = len(explicit.names), found.steps + 1, system.blank.driven
     dq, dv, dacc, dlam = np.zeros((nt, n, k)), np.zeros((nt, n, k)), np.zeros((nt, n, k)), np.zeros((nt, m, k))
     dq[0], dv[0] = explicit.q, explicit.v
     by_q, by_v = at.jacobians()

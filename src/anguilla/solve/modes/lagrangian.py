@@ -21,7 +21,8 @@ from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_number
 from anguilla.interact.kernels.table import GRAVITY, INPUT, KIND, LENGTH, MOTION, TWIST, Loads
 from anguilla.lie import hat3
-from anguilla.mechanics.tree import Floats, Tree, Workspace, workspace
+from anguilla.mechanics.tree import Floats, Tree, Workspace
+from anguilla.model.door import model_of
 from anguilla.model.evaluate import residual, tangent
 from anguilla.model.model import ACCELERATION, RATE, Inputs, Model
 from anguilla.results.states import Equilibrium
@@ -66,23 +67,23 @@ class _Inertia(NamedTuple):
     """A robot stripped of everything but its masses: no stiffness, no load, no constraint, no gravity."""
 
     tree: Tree
-    workspace: Workspace
     loads: Loads
 
-    def force(self, q: Floats, v: Floats, a: Floats, gravity: ArrayLike = 0.0) -> Floats:
-        """M a + C v - gravity (n,)."""
-        out = np.zeros(len(q))
-        self.loads.row[GRAVITY : GRAVITY + 3] = gravity
-        residual(self.tree, self.workspace, self.loads, q, v, a, np.zeros(0), out)
+    def force(self, space: Workspace, q: Floats, v: Floats, a: Floats, gravity: ArrayLike = 0.0) -> Floats:
+        """M a + C v - gravity (n,), computed in some workspace of the robot."""
+        out, row = np.zeros(len(q)), np.zeros(len(self.loads.row))
+        row[GRAVITY : GRAVITY + 3] = gravity
+        residual(self.tree, space, self.loads._replace(row=row), q, v, a, np.zeros(0), out)
         return out
 
-    def tangents(self, q: Floats, v: Floats, *weights: tuple[float, float]) -> list[Floats]:
+    def tangents(self, space: Workspace, q: Floats, v: Floats, *weights: tuple[float, float]) -> list[Floats]:
         """Tangents (n, n) of that force at zero acceleration, for weights (alpha, beta)."""
-        self.force(q, v, 0.0 * v)
+        self.force(space, q, v, 0.0 * v)
         found = []
         for alpha, beta in weights:
             out = np.zeros((len(q), len(q)))
-            tangent(self.tree, self.workspace, self.loads, float(alpha), float(beta), np.zeros(0), out)
+            space.increment[:] = 0.0
+            tangent(self.tree, space, self.loads, float(alpha), float(beta), np.zeros(0), out)
             found.append(out)
         return found
 
@@ -96,19 +97,14 @@ def _inertia(system: Model) -> _Inertia:
         robot = copy.deepcopy(system.robot)
         robot.gravity = (0.0, 0.0, 0.0)
         robot._loads, robot._actuators, robot._closures, robot._constraints = [], {}, {}, []
-        nothing = Model(robot)._loads
+        nothing = Model(robot).blank
         zeros = {name: 0.0 * getattr(system.tree, name) for name in ("stiffness", "friction", "preload")}
         for array in zeros.values():
             array.setflags(write=False)  # the same type as before: nothing is compiled again
         tree = system.tree._replace(**zeros)
         loads = nothing._replace(row=np.zeros(len(nothing.row)), driven=np.zeros(0, np.int64))
-        _STRIPPED[system] = _Inertia(tree, workspace(tree), loads)
+        _STRIPPED[system] = _Inertia(tree, loads)
     return _STRIPPED[system]
-
-
-def as_system(robot: Robot | Model) -> Model:
-    """Compile a robot; of a system, what this thread may compute with."""
-    return robot.here if isinstance(robot, Model) else Model(robot)
 
 
 def spins(system: Model, v: Floats) -> Floats:
@@ -120,7 +116,7 @@ def spins(system: Model, v: Floats) -> Floats:
 
 
 def _state(robot: Robot | Model, q: State, v: ArrayLike | None) -> tuple[Model, Floats, Floats]:
-    system = as_system(robot)
+    system = model_of(robot)
     given = q.q if isinstance(q, Equilibrium) else q
     return system, system.vector(given, "q"), system.vector(v, "v")
 
@@ -165,7 +161,7 @@ def bias_forces(
     The arguments are those of `mass_matrix`; t and inputs do not matter.
     """
     system, q, v = _state(robot, q, v)
-    return _inertia(system).force(q, v, 0.0 * v)
+    return _inertia(system).force(system.workspace, q, v, 0.0 * v)
 
 
 def coriolis_matrix(
@@ -179,7 +175,9 @@ def coriolis_matrix(
     The arguments are those of `mass_matrix`; t and inputs do not matter.
     """
     system, q, v = _state(robot, q, v)
-    flat, rates, masses = _inertia(system).tangents(q, v, (0.0, 0.0), (RATE, 0.0), (0.0, ACCELERATION))
+    flat, rates, masses = _inertia(system).tangents(
+        system.workspace, q, v, (0.0, 0.0), (RATE, 0.0), (0.0, ACCELERATION)
+    )
     mass = (masses - flat) / ACCELERATION
     return 0.5 * (rates - flat) / RATE + 0.5 * mass @ spins(system, v)
 
@@ -193,7 +191,7 @@ def gravity_forces(
     """
     system, q, v = _state(robot, q, v)
     gravity = system.robot.gravity_values([as_number(t, "t", "s")])[0]
-    return -_inertia(system).force(q, 0.0 * v, 0.0 * v, gravity)
+    return -_inertia(system).force(system.workspace, q, 0.0 * v, 0.0 * v, gravity)
 
 
 def stiffness(

@@ -140,13 +140,13 @@ def _differences(at: Local, function: Callable[[Floats, Floats], ArrayLike]) -> 
 
 
 def linearise(
-    robot: Robot, at: At = None, *, inputs: Inputs | None = None, outputs: Outputs = None, t: float = 0.0,
+    robot: Robot | Model, at: At = None, *, inputs: Inputs | None = None, outputs: Outputs = None, t: float = 0.0,
     dt: float | None = None, method: Scheme | str | None = None,
 ) -> LinearModel:  # fmt: skip
     """Linear model of a robot about a state.
 
     Args:
-        robot: the robot.
+        robot: the robot, or its model.
         at: an Equilibrium, coordinates q (n,), or (q, v); the equilibrium under `inputs` if not given. A robot with loops
             or twist constraints must be at rest in equilibrium.
         inputs: inputs of the actuators at the reference; those of the Equilibrium when `at` is one.
@@ -195,7 +195,7 @@ def _increment(system: Model, q0: Floats, q1: Floats) -> Floats:
     return d
 
 
-def _step(robot: Robot, start: Local, dt: float, scheme: Coefficients) -> tuple[Floats, Floats, Floats, int]:
+def _step(robot: Robot | Model, start: Local, dt: float, scheme: Coefficients) -> tuple[Floats, Floats, Floats, int]:
     """(A, B, drift, blocks) of one step of an integrator (stepping.py), x = (y, w, a, true a) in `blocks` blocks."""
     am, af, beta, gamma, mid = scheme
     n, system = start.system.size, start.system
@@ -219,7 +219,7 @@ def _step(robot: Robot, start: Local, dt: float, scheme: Coefficients) -> tuple[
     balance = end.K @ qe + end.C @ ve + end.M @ ae
     balance[:, 4 * n : 4 * n + k] -= end.B
     hold = end.by_place @ qe + end.by_rate @ ve
-    free = [int(i) for i in np.setdiff1d(np.arange(n), system._loads.driven)]
+    free = [int(i) for i in np.setdiff1d(np.arange(n), system.blank.driven)]
     rows, size = np.vstack([balance[free], hold]), 4 * n + k
     border = np.vstack([end.column[free], np.zeros((len(hold), len(hold)))])
     matrix = np.hstack([rows[:, [size + i for i in free]], border])
@@ -237,7 +237,7 @@ def _step(robot: Robot, start: Local, dt: float, scheme: Coefficients) -> tuple[
     return whole[:, : blocks * n] @ right, whole[:, 4 * n :], drift, blocks
 
 
-def _end_of_step(robot: Robot, start: Local, dt: float, scheme: Coefficients) -> tuple[Local, Floats]:
+def _end_of_step(robot: Robot | Model, start: Local, dt: float, scheme: Coefficients) -> tuple[Local, Floats]:
     """The state at the end of a step, or at its middle for the midpoint rule, and the increment of the step."""
     system, result = start.system, start.result
     if result.t != 0.0:
@@ -251,7 +251,7 @@ def _end_of_step(robot: Robot, start: Local, dt: float, scheme: Coefficients) ->
     if scheme[4] < 1.0:
         q, v, a = move(system.tree, result.q, 0.5 * d), d / dt, 2.0 * d / dt**2 - 2.0 * start.v / dt
     states = np.array([dt * scheme[4]]), q[None], v[None], a[None], run.multipliers[1:]
-    there = Equilibrium(robot, system, Status(True, "end of a step"), *states, result.inputs)
+    there = Equilibrium(system.source, system, Status(True, "end of a step"), *states, result.inputs)
     end = localise(there, v, a)
     return (end if scheme[4] == 1.0 else replace(end, v=run.v[1], a=run.a[1])), d
 

@@ -22,6 +22,7 @@ from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_number, refuse
 from anguilla.interact.kernels.table import DT, INPUT, KIND, TWIST, Loads
 from anguilla.mechanics.tree import Floats
+from anguilla.model.door import model_of
 from anguilla.model.model import Inputs, Model
 from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium, Status
@@ -86,44 +87,46 @@ class Local:
         return not len(self.column.T)
 
 
-def _default(robot: Robot, inputs: Inputs | None, t: float) -> Equilibrium:
+def _default(robot: Robot | Model, inputs: Inputs | None, t: float) -> Equilibrium:
     """The equilibrium that `statics` finds; of a floating robot, which has many, its rest shape if that balances."""
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "The equilibrium of .* is (not unique|unstable)")
             return statics(robot, inputs=inputs, t=t)
     except SolverError:
-        found, _, a = reference(robot, np.zeros(robot.size), inputs, t)
+        found, _, a = reference(robot, np.zeros(model_of(robot).size), inputs, t)
         if np.linalg.norm(a * found.system.tree.scale) > AT_REST:
             raise
         return found
 
 
-def reference(robot: Robot, at: At, inputs: Inputs | None = None, t: float = 0.0) -> tuple[Equilibrium, Floats, Floats]:
+def reference(
+    robot: Robot | Model, at: At, inputs: Inputs | None = None, t: float = 0.0
+) -> tuple[Equilibrium, Floats, Floats]:
     """The state meant by `at`, as a result of one instant, with its rates and accelerations (those that balance it)."""
     if at is None:
         at, inputs = _default(robot, inputs, t), None
     if isinstance(at, Equilibrium):
         if inputs is not None:
             raise DescriptionError("inputs are those of the equilibrium given as `at`; leave them out.")
-        if at.robot is not robot and at.system.robot is not robot:
+        if robot not in (at.robot, at.system, at.system.robot) and at.robot is not getattr(robot, "source", None):
             raise DescriptionError(f"at is an equilibrium of another robot, {at.robot.name!r}.")
         zero = np.zeros(at.system.size)
         return at, zero, zero
     if isinstance(at, tuple) and len(at) != 2:
         raise refuse("at", "an Equilibrium, coordinates q, or a pair (q, v)", at)
-    system = Model(robot)
+    system = model_of(robot)
     first, second = at if isinstance(at, tuple) else (at, None)
     q, v = system.vector(first, "q"), system.vector(second, "v")
     t = as_number(t, "t", "s")
     if not system.is_plain:
-        q = close(system, inputs or {}, t, q)
+        system, q = close(system, inputs or {}, t, q)
     a, lam, v = forward_dynamics(system, q, v, t, inputs)
     states = np.array([t]), q[None], v[None], a[None], lam[None]
-    return Equilibrium(robot, system, Status(True, "given state"), *states, inputs or {}), v, a
+    return Equilibrium(system.source, system, Status(True, "given state"), *states, inputs or {}), v, a
 
 
-def local(robot: Robot, at: At = None, *, inputs: Inputs | None = None, t: float = 0.0) -> Local:
+def local(robot: Robot | Model, at: At = None, *, inputs: Inputs | None = None, t: float = 0.0) -> Local:
     """Linearise the equations of motion at a state (see `linearise` for the arguments)."""
     return localise(*reference(robot, at, inputs, t))
 

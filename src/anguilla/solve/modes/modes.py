@@ -11,7 +11,7 @@ from scipy.linalg import eigvalsh, solve_triangular
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_count, as_positive
 from anguilla.mechanics.tree import Floats
-from anguilla.model.model import Inputs
+from anguilla.model.model import Inputs, Model
 from anguilla.model.user import move
 from anguilla.results.states import Status, Trajectory
 from anguilla.solve.modes.local import AT_REST, At, Local, local
@@ -80,12 +80,12 @@ class Modes:
 
 
 def modes(
-    robot: Robot, at: At = None, *, inputs: Inputs | None = None, t: float = 0.0, count: int | None = None
+    robot: Robot | Model, at: At = None, *, inputs: Inputs | None = None, t: float = 0.0, count: int | None = None
 ) -> Modes:
     """Modes of small vibration about an equilibrium, of open, floating and closed robots alike.
 
     Args:
-        robot: the robot.
+        robot: the robot, or its model.
         at: an Equilibrium, coordinates q (n,), or (q, v) of a steady motion; the equilibrium under `inputs` if not given.
         inputs: inputs of the actuators by name.
         t: time [s] at which time-dependent loads are taken.
@@ -217,12 +217,12 @@ class Stability:
 
 
 def stability(
-    robot: Robot, at: At = None, *, inputs: Inputs | None = None, t: float = 0.0, tolerance: float = 1e-12
+    robot: Robot | Model, at: At = None, *, inputs: Inputs | None = None, t: float = 0.0, tolerance: float = 1e-12
 ) -> Stability:
     """Stability of an equilibrium: eigenvalues of the constrained stiffness.
 
     Args:
-        robot: the robot.
+        robot: the robot, or its model.
         at: an Equilibrium or coordinates (n,); the equilibrium under `inputs` if not given.
         inputs: inputs of the actuators by name.
         t: time [s] at which time-dependent loads are taken.

@@ -27,6 +27,7 @@ from anguilla.interact.kernels.table import (
 )
 from anguilla.lie import exp3, exp6, inverse, log6
 from anguilla.mechanics.tree import N_R, N_X, Floats, Ints
+from anguilla.model.desk import own
 from anguilla.model.evaluate import residual
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.model.user import move
@@ -293,6 +294,7 @@ def broken(system: Model, inputs: Inputs, times: Floats, q: Floats, v: Floats) -
     if system.left_out is None:
         return ""
     full, rows, names = system.left_out
+    full = own(full)
     table, n = system.loads(times, inputs), system.size
     out, lam, zero = np.zeros(n + len(full.table)), np.zeros(len(full.table)), np.zeros(n)
     for k in range(len(times)):
@@ -390,8 +392,8 @@ def _refuse_taut(system: Model, loads: Loads, q: Floats) -> None:
     )
 
 
-def close(system: Model, inputs: Inputs, t: float, q: Floats) -> Floats:
-    """Mount the robot from q and drop redundant constraints, with a warning that names them. Returns the closed q."""
+def close(system: Model, inputs: Inputs, t: float, q: Floats) -> tuple[Model, Floats]:
+    """Mount the robot from q. Returns a model without its redundant constraints, with a warning that names them, and q."""
     table = system.loads(t, inputs)
     q = mount(system, table, q)
     if len(_holonomic(table.loads)):
@@ -407,6 +409,4 @@ def close(system: Model, inputs: Inputs, t: float, q: Floats) -> Floats:
             AnguillaWarning,
             stacklevel=4,
         )
-    if len(rows):
-        system.drop_rows(rows)
-    return q
+    return system.without(rows), q

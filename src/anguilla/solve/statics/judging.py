@@ -67,7 +67,7 @@ def _left(system: Model, loads: Loads, q: Floats, lam: Floats) -> tuple[Floats, 
     of constraints, as generalised forces, each without regard to the others.
     """
     n, zero, scale = system.size, np.zeros(system.size), system.tree.scale
-    row, forces = loads.row.copy(), system._force_places
+    row, forces = loads.row.copy(), system.force_places
     terms = []
     for gravity in (False, True):
         loads.row[forces] = 0.0
@@ -98,7 +98,7 @@ def balanced(system: Model, loads: Loads, q: Floats, lam: Floats, limit: float) 
     n, zero, scale, row = system.size, np.zeros(system.size), system.tree.scale, loads.row.copy()
     left = np.abs(evaluate(system, loads, q, zero, zero, lam)[:n]) / scale
     left[loads.driven] = 0.0
-    loads.row[system._force_places] = 0.0
+    loads.row[system.force_places] = 0.0
     elastic = np.abs(evaluate(system, loads, q, zero, zero, 0.0 * lam)[:n]) / scale
     loads.row[:] = row
     owns = (slice(layout.joint.start, layout.coordinates.stop) for layout in system.layout.parts)

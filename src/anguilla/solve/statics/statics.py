@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +15,9 @@ from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_c
 from anguilla.interact.kernels.rubbing import set_friction
 from anguilla.interact.kernels.table import DT, INPUT, KIND, ROTATION, TRANSLATION, Loads
 from anguilla.mechanics.tree import Floats
+from anguilla.model.door import model_of
 from anguilla.model.evaluate import residual, tangent
-from anguilla.model.model import Inputs, LoadTable, Model, as_robot
+from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.results.contacts import jumps
 from anguilla.results.reactions import evaluate
 from anguilla.results.resolution import doubtful
@@ -94,7 +96,7 @@ class Flow:
 
 
 def statics(
-    robot: Robot, *, inputs: Inputs | None = None, start: Equilibrium | ArrayLike | None = None, t: float = 0.0,
+    robot: Robot | Model, *, inputs: Inputs | None = None, start: Equilibrium | ArrayLike | None = None, t: float = 0.0,
     method: str | Flow | ProjectiveFlow = "newton", tolerance: float = 1e-10, iterations: int = 40,
     raise_on_failure: bool = True,
 ) -> Equilibrium:  # fmt: skip
@@ -106,7 +108,7 @@ def statics(
     equilibrium given as `start` is followed to the present loads and poses in such steps.
 
     Args:
-        robot: the robot.
+        robot: the robot, or its model.
         inputs: inputs of the actuators by name: numbers, or functions of t [s]; absent ones are zero.
         start: an equilibrium or coordinates (n,) to start from; the rest shape if not given.
         t: time [s] at which time-dependent loads are taken.
@@ -119,15 +121,25 @@ def statics(
         An Equilibrium.
 
     """
-    as_robot(robot)
+    with ExitStack() as desks:
+        return _statics(model_of(robot), desks, inputs, start, t, method, tolerance, iterations, raise_on_failure)
+
+
+def _statics(
+    system: Model, desks: ExitStack, inputs: Inputs | None, start: Equilibrium | ArrayLike | None, t: float,
+    method: str | Flow | ProjectiveFlow, tolerance: float, iterations: int, raise_on_failure: bool,
+) -> Equilibrium:  # fmt: skip
+    """`statics`, in memory of its own until `desks` are left."""
+    robot = system.source
     t = as_number(t, "t", "s")
     as_positive(tolerance, "tolerance", "")
     as_count(iterations, "iterations")
-    system = Model(robot)
+    desks.enter_context(system.apart())
     q = system.vector(start.q if isinstance(start, Equilibrium) else start, "start")
     began, origin = time.perf_counter(), q
     if not system.is_plain and not isinstance(method, ProjectiveFlow):
-        q = close(system, inputs or {}, t, q)
+        system, q = close(system, inputs or {}, t, q)
+        desks.enter_context(system.apart())
     lam = np.zeros(system.rows)
     if isinstance(start, Equilibrium) and start.multipliers.shape == lam.shape:
         lam[:] = start.multipliers
@@ -162,7 +174,7 @@ def statics(
     if not ok and raise_on_failure:
         raise SolverError(f"No equilibrium of {robot.name!r}: {message}.", result=result, advice=advice)
     if ok and doubtful(system, result._q)[0] > 1.0 and (said := result.resolution.words):
-        warnings.warn(f"The equilibrium of {robot.name!r}: {said}", AnguillaWarning, stacklevel=2)
+        warnings.warn(f"The equilibrium of {robot.name!r}: {said}", AnguillaWarning, stacklevel=3)
     return result
 
 
@@ -230,7 +242,7 @@ class _Solver:
 def _origin(system: Model, start: Equilibrium) -> tuple[Floats, Floats] | None:
     """(q, row of loads) of an equilibrium that the present one can be reached from; None if it has other loads."""
     row = start.system.loads(start.t, start.inputs).loads.row
-    if system.is_plain or row.shape != system._loads.row.shape or start.system.rows != system.rows:
+    if system.is_plain or row.shape != system.blank.row.shape or start.system.rows != system.rows:
         return None
     return system.vector(start.q, "start"), row
 

@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -13,23 +14,25 @@ from numpy.typing import ArrayLike
 
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, as_count, refuse
-from anguilla.model.model import Inputs, Model, as_robot
+from anguilla.model.door import model_of
+from anguilla.model.model import Inputs, Model
 from anguilla.results.states import Trajectory
 from anguilla.solve.newton.progress import progress_bar, stopped_by
-from anguilla.solve.steps.dynamics import Start, simulate_system
+from anguilla.solve.steps.dynamics import Start, simulate_model
 
 __all__ = ["simulate_batch"]
 
 
 def simulate_batch(
-    robot: Robot | Callable[[Any], Robot], *, duration: float, dt: float, inputs: Sequence[Inputs | None] | None = None,
+    robot: Robot | Model | Callable[[Any], Robot], *, duration: float, dt: float,
+    inputs: Sequence[Inputs | None] | None = None,
     starts: Sequence[Start] | None = None, parameters: Sequence[Any] | None = None, count: int | None = None,
     threads: int | None = None, progress: bool | None = None, **options: Any,
 ) -> list[Trajectory]:  # fmt: skip
     """Simulate many copies of a robot with different inputs, starts or parameters.
 
     Args:
-        robot: the robot; with `parameters`, a function of one of them returning a robot.
+        robot: the robot, or its model; with `parameters`, a function of one of them returning a robot.
         duration: simulated time [s].
         dt: time step [s].
         inputs: inputs of each copy, as in `simulate`.
@@ -58,21 +61,23 @@ def simulate_batch(
     size = next(iter(sizes.values()))
     compiled: Model | None = None
     if parameters is None:
-        compiled = Model(as_robot(robot))
+        compiled = model_of(robot)  # type: ignore[arg-type]
     elif not callable(robot):
         raise DescriptionError("with parameters, robot must be a function of one of them that returns a Robot.")
     workers = os.cpu_count() or 1 if threads is None else as_count(threads, "threads")
 
     def one(k: int) -> Trajectory:
-        made = robot(parameters[k]) if parameters is not None and callable(robot) else robot
         given: dict[str, Any] = {"raise_on_failure": False, "progress": False, **options}
         if inputs is not None:
             given["inputs"] = inputs[k]
         if starts is not None:
             given["start"] = starts[k]
-        system = None if compiled is None else compiled.twin()
-        with stopped_by(stop):
-            return simulate_system(as_robot(made), system, duration=duration, dt=dt, **given)
+        system = compiled
+        if system is None and parameters is not None and callable(robot):
+            system = model_of(robot(parameters[k]))
+        assert system is not None
+        with stopped_by(stop), ExitStack() as desks:
+            return simulate_model(system, desks, duration=duration, dt=dt, **given)
 
     stop = threading.Event()
     results: list[Trajectory] = []

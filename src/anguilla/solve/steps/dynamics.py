@@ -7,6 +7,7 @@ import time
 import warnings
 from bisect import bisect_left
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,8 @@ from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_p
 from anguilla.interact.kernels.rubbing import UNKNOWN, keep_rubbing
 from anguilla.interact.kernels.table import DT, MOTION
 from anguilla.mechanics.tree import Floats
-from anguilla.model.model import Inputs, LoadTable, Model, as_robot
+from anguilla.model.door import model_of
+from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.results.contacts import depths
 from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium, Status, Trajectory
@@ -81,7 +83,7 @@ class _Motion:
         self._steady: LoadTable | None = None
         self._unused = (*(np.zeros((1, n)) for _ in range(3)), np.zeros((1, m)))
         self.cutting = fresh_cutting()
-        self.system._loads.cables.slip[:] = UNKNOWN
+        self.system.blank.cables.slip[:] = UNKNOWN
         self.jumps: list[Jump] = []
         self.stopped = ""  # why, if a jump did it
         self._between = (-np.inf, np.inf)  # [s] instants behind the last jump and before the next, for loads
@@ -89,7 +91,7 @@ class _Motion:
     @property
     def state(self) -> tuple[Floats, ...]:
         """All arrays that a step changes."""
-        loads = self.system._loads
+        loads = self.system.blank
         return self.q, self.v, self.a, self.acc, self.lam, loads.frames.state, loads.cables.slip
 
     def restore(self, saved: list[Floats]) -> None:
@@ -124,17 +126,17 @@ class _Motion:
 
     def drive(self, t: Floats, q: Floats, v: Floats) -> None:
         """Set imposed coordinates of states (nt, n) at times t (nt,) [s]; steps that balance earlier left them there."""
-        driven, at = self.system._loads.driven, int(self.system._loads.at[MOTION])
+        driven, at = self.system.blank.driven, int(self.system.blank.at[MOTION])
         if len(driven):
             table = self.loads(t)
             for k in range(len(t)):
                 row = table.at(k).row[at : at + 3 * len(driven)]
                 q[k, driven], v[k, driven] = row[::3], row[1::3]
 
-    def again(self, system: Model | None = None, inputs: Inputs | None = None) -> _Motion:
-        """Another motion of the same kind, of another system if given; it does not know of jumps."""
+    def again(self, inputs: Inputs | None = None) -> _Motion:
+        """Another motion of the same kind; it does not know of jumps."""
         given = self.inputs if inputs is None else inputs
-        other = _Motion(system or self.system, self.scheme, self.tolerance, self.q.copy(), self.v.copy(), given)
+        other = _Motion(self.system, self.scheme, self.tolerance, self.q.copy(), self.v.copy(), given)
         other.smooth, other.settles = self.smooth, self.settles
         return other
 
@@ -142,7 +144,7 @@ class _Motion:
         """Forget everything and stand at another state."""
         for array in self.state:
             array[:] = 0.0
-        self.system._loads.cables.slip[:] = UNKNOWN
+        self.system.blank.cables.slip[:] = UNKNOWN
         self.q[:], self.v[:] = q, v
         self.memory.memory[:] = FRESH
         self.cutting = fresh_cutting()
@@ -189,13 +191,13 @@ class _Motion:
             if t == 0.0:  # behind a jump it is the loads that changed them
                 tell_changed(self.system, self.inputs, t, self.q, given, self.v, dt)
             self.acc[:] = self.a
-        state = self.system._loads.frames.state
+        state = self.system.blank.frames.state
         if len(state):
             state[:, 1] = state[:, 2]
 
     def _rub(self, t: float) -> None:
         """Friction along tendons at the start: as they were before, or drawn in."""
-        cables = self.system._loads.cables
+        cables = self.system.blank.cables
         if len(cables.path):
             loads = self.loads(t).loads
             loads.row[DT] = np.finfo(float).tiny
@@ -213,10 +215,14 @@ class _Motion:
 
     def balance(self, t: Floats, q: Floats, v: Floats, inputs: Inputs | None = None) -> Floats:
         """Accelerations (nt, n) that balance the states (q, v) (nt, n) at times t (nt,) [s], in memory of their own."""
-        apart = self.again(self.system.twin(), inputs)
+        with self.system.apart():
+            return self._balanced(self.again(inputs), t, q, v)
+
+    @staticmethod
+    def _balanced(apart: _Motion, t: Floats, q: Floats, v: Floats) -> Floats:
         a, table = np.zeros_like(q), apart.loads(t)
         for k in range(len(t)):
-            if not self.system.is_plain:
+            if not apart.system.is_plain:
                 a[k] = consistent(apart.system, apart.inputs, t[k], q[k].copy(), v[k], 0.0)[1]
                 continue
             apart.q[:], apart.v[:] = q[k], v[k]
@@ -241,7 +247,7 @@ class _Motion:
 
 
 def simulate(
-    robot: Robot, *, duration: float, dt: float, inputs: Inputs | None = None,
+    robot: Robot | Model, *, duration: float, dt: float, inputs: Inputs | None = None,
     start: Start = None, method: Scheme | str = DEFAULT_METHOD,
     every: int = 1, tolerance: float | None = None, error: float | None = None, progress: bool | None = None,
     raise_on_failure: bool = True, checkpoint: str | os.PathLike[str] | None = None, smooth_start: bool = True,
@@ -250,7 +256,7 @@ def simulate(
     """Simulate the motion of a robot.
 
     Args:
-        robot: the robot.
+        robot: the robot, or its model.
         duration: simulated time [s].
         dt: time step [s]; with `error`, the interval between stored states and the largest step.
         inputs: inputs of the actuators by name: numbers, or functions of t [s]; absent ones are zero.
@@ -277,32 +283,35 @@ def simulate(
         A Trajectory.
 
     """
-    return simulate_system(
-        as_robot(robot), None, duration=duration, dt=dt, inputs=inputs, start=start, method=method, every=every,
-        tolerance=tolerance, error=error, progress=progress, raise_on_failure=raise_on_failure, checkpoint=checkpoint,
-        smooth_start=smooth_start, events=events,
-    )  # fmt: skip
+    with ExitStack() as desks:
+        return simulate_model(
+            model_of(robot), desks, duration=duration, dt=dt, inputs=inputs, start=start, method=method, every=every,
+            tolerance=tolerance, error=error, progress=progress, raise_on_failure=raise_on_failure,
+            checkpoint=checkpoint, smooth_start=smooth_start, events=events,
+        )  # fmt: skip
 
 
-def simulate_system(
-    robot: Robot, system: Model | None, *, duration: float, dt: float, inputs: Inputs | None = None,
+def simulate_model(
+    system: Model, desks: ExitStack, *, duration: float, dt: float, inputs: Inputs | None = None,
     start: Start = None, method: Scheme | str = DEFAULT_METHOD,
     every: int = 1, tolerance: float | None = None, error: float | None = None, progress: bool | None = None,
     raise_on_failure: bool = True, checkpoint: str | os.PathLike[str] | None = None, smooth_start: bool = True,
     events: ArrayLike | None = None,
 ) -> Trajectory:  # fmt: skip
-    """`simulate` with a robot that may be compiled already; the system then belongs to this motion alone."""
+    """`simulate`, in memory of its own until `desks` are left."""
+    robot = system.source
     steps = as_steps(duration, dt, every)
     dt, every = float(dt), int(every)
     if checkpoint is not None and error is not None:
         raise DescriptionError("checkpoint works with equal steps only: leave error out.")
-    system = Model(robot) if system is None else system
+    desks.enter_context(system.apart())
     tolerance = newton_tolerance(system, tolerance)
     q, v = _start(system, start)
     scheme = as_scheme(method).coefficients
     _check_serves(scheme, method, system)
     if not system.is_plain:
-        q = close(system, inputs or {}, 0.0, q)
+        system, q = close(system, inputs or {}, 0.0, q)
+        desks.enter_context(system.apart())
     motion = _Motion(system, scheme, tolerance, q, v, inputs or {})
     began = time.perf_counter()
     if isinstance(start, Equilibrium) and start.multipliers.shape == motion.lam.shape:
@@ -365,7 +374,7 @@ def simulate_system(
 
 def _balances_alone(system: Model, scheme: Coefficients) -> bool:
     """Whether states alone tell their accelerations, so that these may be found later: no load remembers what was before."""
-    remembers = len(system._loads.frames.table) or len(system._loads.cables.path)
+    remembers = len(system.blank.frames.table) or len(system.blank.cables.path)
     return (system.is_plain or scheme[4] < 1.0) and not remembers
 
 

@@ -87,7 +87,7 @@ class Easing:
 
     def by_inputs(self) -> Floats:
         """Derivatives (n, actuators) of V, linear in the inputs of the first step."""
-        places = int(self.system._loads.at[INPUT]) + np.arange(len(self.system.robot.actuators))
+        places = int(self.system.blank.at[INPUT]) + np.arange(len(self.system.robot.actuators))
         rows = self.table.at(1).row
         columns = []
         for place in places.tolist():

@@ -156,7 +156,7 @@ def events_of(
 
 def _noise(system: Model, places: Ints, y: Floats, dt: float) -> Floats:
     """Jumps (w,) below which rates and accelerations of imposed motions do not matter: they may come from differences."""
-    first, last = (int(system._loads.at[k]) for k in (MOTION, STRESS))
+    first, last = (int(system.blank.at[k]) for k in (MOTION, STRESS))
     least = np.zeros(len(places))
     for column in np.flatnonzero((places >= first) & (places < last)):
         order = int(places[column] - first) % 3
@@ -166,7 +166,7 @@ def _noise(system: Model, places: Ints, y: Floats, dt: float) -> Floats:
 
 def _refuse_impossible(system: Model, sample: Sampler, places: Ints, found: list[tuple[float, float, int]]) -> None:
     """Refuse positions that jump, which nothing can follow; warn of velocities that do, which takes a blow."""
-    at, robot = [int(x) for x in system._loads.at], system.robot
+    at, robot = [int(x) for x in system.blank.at], system.robot
     blows: dict[str, float] = {}
     for before, after, column in found:
         row, position, velocity = int(places[column]), "", ""
@@ -174,7 +174,7 @@ def _refuse_impossible(system: Model, sample: Sampler, places: Ints, found: list
             position = f"the imposed pose of {list(robot.closures)[(row - at[POSE]) // 12]!r}"
         elif at[MOTION] <= row < at[STRESS]:
             k, order = divmod(row - at[MOTION], 3)
-            name = robot.coordinates()[system._loads.driven[k]]
+            name = robot.coordinates()[system.blank.driven[k]]
             position = f"the imposed motion of {name}" if order == 0 else ""
             velocity = f"the imposed velocity of {name}" if order == 1 else ""
         elif at[RATES] <= row < at[RATES] + len(robot.constraints):
@@ -198,6 +198,6 @@ def _refuse_impossible(system: Model, sample: Sampler, places: Ints, found: list
 
 def _shortens(system: Model, actuator: int, values: Floats, column: int) -> bool:
     """Whether an inextensible tendon is driven by a length that becomes shorter."""
-    held = system._loads.constraints
+    held = system.blank.constraints
     row = int(held.input_row[actuator])
     return row >= 0 and held.value[row] == 0.0 and bool(values[1, column] < values[0, column])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +20,8 @@ from anguilla.errors import DescriptionError, SolverError, as_positive
 from anguilla.interact.kernels.table import MOTION, TIME
 from anguilla.mechanics.motion import too_coarse
 from anguilla.mechanics.tree import Floats
-from anguilla.model.model import Inputs, LoadTable, Model, as_robot
+from anguilla.model.door import model_of
+from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.model.user import move
 from anguilla.results.reactions import evaluate, integrates
 from anguilla.results.states import Equilibrium, Status, Trajectory
@@ -35,7 +37,7 @@ SAMPLES, SMOOTH = 17, 1e-13  # loads are interpolated through so many times of a
 
 
 def simulate_explicit(
-    robot: Robot, *, duration: float, dt: float, inputs: Inputs | None = None,
+    robot: Robot | Model, *, duration: float, dt: float, inputs: Inputs | None = None,
     start: Equilibrium | tuple[ArrayLike, ArrayLike] | ArrayLike | None = None, rtol: float = 1e-9, atol: float = 1e-11,
     method: str = "DOP853", raise_on_failure: bool = True,
 ) -> Trajectory:  # fmt: skip
@@ -45,7 +47,7 @@ def simulate_explicit(
     shapes are followed exactly; only the other coordinates are integrated. Loops and loads with a memory are not served.
 
     Args:
-        robot: the robot.
+        robot: the robot, or its model.
         duration: simulated time [s].
         dt: interval between stored states [s]; the method chooses its own steps between them.
         inputs: inputs of the actuators by name: numbers, or functions of t [s]; absent ones are zero.
@@ -59,7 +61,17 @@ def simulate_explicit(
         A Trajectory.
 
     """
-    as_robot(robot)
+    with ExitStack() as desks:
+        return _explicit(model_of(robot), desks, duration, dt, inputs, start, rtol, atol, method, raise_on_failure)
+
+
+def _explicit(
+    system: Model, desks: ExitStack, duration: float, dt: float, inputs: Inputs | None,
+    start: Equilibrium | tuple[ArrayLike, ArrayLike] | ArrayLike | None, rtol: float, atol: float, method: str,
+    raise_on_failure: bool,
+) -> Trajectory:  # fmt: skip
+    """`simulate_explicit`, in memory of its own until `desks` are left."""
+    robot = system.source
     duration, dt = as_positive(duration, "duration", "s"), as_positive(dt, "dt", "s")
     as_positive(rtol, "rtol", ""), as_positive(atol, "atol", "")
     if method not in ("DOP853", "RK45", "RK23"):
@@ -67,10 +79,10 @@ def simulate_explicit(
     steps = round(duration / dt)
     if steps < 1 or abs(steps * dt - duration) > 1e-6 * duration:
         raise DescriptionError(f"duration must be a whole number of dt; {duration:g} s / {dt:g} s = {duration / dt:g}.")
-    system = Model(robot)
-    if system.rows or integrates(system._loads):
+    desks.enter_context(system.apart())
+    if system.rows or integrates(system.blank):
         raise DescriptionError("simulate_explicit serves open robots without integral control; use simulate.")
-    if len(system._loads.cables.path):
+    if len(system.blank.cables.path):
         raise DescriptionError("simulate_explicit does not serve tendons with friction, which remember; use simulate.")
     q, v = _start(system, start)
     motion = _Motion(system, Newmark().coefficients, 1e-8, q, v, inputs or {})
@@ -94,7 +106,7 @@ def _integrate(
     Between stored states, rotations are written by their increments, in which the chart is never singular.
     """
     system, n = motion.system, motion.system.size
-    free = np.setdiff1d(np.arange(n), system._loads.driven)
+    free = np.setdiff1d(np.arange(n), system.blank.driven)
     q, v = motion.q.copy(), motion.v.copy()
     out: list[tuple[Floats, Floats, Floats]] = [_balanced(motion, 0.0, q, v)]
     q, v, _ = out[0]
@@ -164,13 +176,13 @@ def _balanced(
 ) -> tuple[Floats, Floats, Floats]:
     """The state with its imposed coordinates set, and the acceleration that balances it."""
     system, table = motion.system, (loads or motion.loads)(t)
-    if not len(system._loads.driven):
+    if not len(system.blank.driven):
         motion.q[:], motion.v[:] = q, v
         _, status = motion.run(table, t, 1.0, 0, 0, 1, motion._unused, begin=True)
         if status != CONVERGED:
             raise SolverError(f"No acceleration balances the state at t = {t:g} s: {EXPLANATION[status]}.")
         return q, v, motion.a.copy()
-    driven, at, row = system._loads.driven, int(system._loads.at[MOTION]), table.loads.row
+    driven, at, row = system.blank.driven, int(system.blank.at[MOTION]), table.loads.row
     none, a, free = np.zeros(0), np.zeros(system.size), np.ones(system.size, dtype=bool)
     free[driven] = False
     q, v = q.copy(), v.copy()

@@ -20,12 +20,12 @@ def kinked(system: Model, table: LoadTable, scheme: Coefficients, dt: float) -> 
     """A sentence if closures or lengths move with several kinks and the scheme is slow to forget them, or nothing."""
     if not system.rows or len(table.table) < 4 * SEVERAL or memory(scheme) < LASTING:
         return ""
-    at, size = system._loads.at, system.layout.length
+    at, size = system.blank.at, system.layout.length
     units = np.repeat([1.0, size], [9, 3]).tolist()  # of rotations and translations
     places = {
         int(at[POSE]) + 12 * k + j: (name, units[j]) for k, name in enumerate(system.robot.closures) for j in range(12)
     }
-    tendons = zip(system.robot.actuators, system._loads.constraints.input_row, strict=True)
+    tendons = zip(system.robot.actuators, system.blank.constraints.input_row, strict=True)
     places |= {int(at[INPUT]) + k: (name, size) for k, (name, row) in enumerate(tendons) if row >= 0}
     columns = [(places[j], table.table[:, k]) for k, j in enumerate(table.column.tolist()) if j in places]
     found = [(name, first) for (name, unit), x in columns if (first := _first_jump(x / unit)) >= 0]

@@ -220,7 +220,7 @@ def driven_values(table: LoadTable, k: int) -> Floats:
 
 def solve_scaled(system: Model, matrix: Floats, right: Floats) -> Floats:
     """Solve for all columns, scaled; zero for imposed coordinates."""
-    driven = system._loads.driven
+    driven = system.blank.driven
     matrix, right = matrix.copy(), right.copy()
     matrix[driven], matrix[:, driven], right[driven] = 0.0, 0.0, 0.0
     matrix[driven, driven] = 1.0

@@ -43,10 +43,10 @@ class _Start:
     redundant: Ints = field(default_factory=lambda: NONE)  # rows that follow from others
 
     def __post_init__(self) -> None:
-        kinds = self.system._loads.constraints.table[:, KIND]
+        kinds = self.system.blank.constraints.table[:, KIND]
         self.twist, self.length = kinds == TWIST, kinds == LENGTH
         # multipliers for which a tendon at its length counts as taut, and an elastic one when it is longer
-        elastic = self.system._loads.constraints.value > 0.0
+        elastic = self.system.blank.constraints.value > 0.0
         self.test = np.where(self.length, np.where(elastic, 1e-12, 1.0), 0.0)
 
     def loads(self, moving: bool = True) -> Loads:
@@ -74,7 +74,7 @@ class _Start:
 
     def tendons(self, allowed: float) -> tuple[Ints, Floats]:
         """Rows of stiff tendons that are at their length, up to a part of it, and the tensions (m,) of compliant ones."""
-        c = self.system._loads.constraints
+        c = self.system.blank.constraints
         wanted = np.zeros(self.system.rows)
         wanted[self.length] = self.loads().row[self._at(INPUT) + c.table[self.length, WHICH]]
         values = self.values(self.q, 0.0 * self.v)
@@ -92,7 +92,7 @@ class _Start:
         return np.flatnonzero(stiff & (gap > -allowed * wanted)), tension
 
     def _at(self, place: int) -> int:
-        return int(self.system._loads.at[place])
+        return int(self.system.blank.at[place])
 
 
 def _start(system: Model, inputs: Inputs, t: float, q: Floats, v: Floats, dt: float) -> _Start:
@@ -109,7 +109,7 @@ def consistent(
     A rough state, a guess of one to come, may miss the lengths of tendons a little. Redundant rows get no multiplier.
     """
     start = _start(system, inputs, t, q, v.copy(), dt)
-    driven, at = system._loads.driven, int(system._loads.at[MOTION])
+    driven, at = system.blank.driven, int(system.blank.at[MOTION])
     row = start.loads().row.copy()
     start.v[driven] = row[at + 1 : at + 3 * len(driven) : 3]
     taut, tension = start.tendons(ROUGH if rough else TAUT)
@@ -141,7 +141,7 @@ def _rates(start: _Start, taut: Ints, free: Ints) -> Ints:
 
 def tell_changed(system: Model, inputs: Inputs, t: float, q: Floats, given: Floats, v: Floats, dt: float) -> None:
     """Warn if rates (n,) that were given became v by more than a small part, to keep the constraints."""
-    scale, driven = system.tree.scale, system._loads.driven
+    scale, driven = system.tree.scale, system.blank.driven
     given = given.copy()
     given[driven] = v[driven]
     change, size = scale * (v - given), float(np.linalg.norm(np.delete(scale * given, driven)))
@@ -183,7 +183,7 @@ def _release(matrix: Floats, inner: int, rows: Ints) -> None:
 def _accelerations(start: _Start, taut: Ints, tension: Floats, free: Ints, given: Floats) -> tuple[Floats, Floats]:
     """Accelerations and multipliers: M a + dR/dlambda lambda = -R, J a = -(second derivative at a = 0)."""
     system, n = start.system, start.system.size
-    driven, inner = system._loads.driven, len(free)
+    driven, inner = system.blank.driven, len(free)
     bias = start.origin().second(start.q, start.v)
     a, lam = np.zeros(n), np.zeros(system.rows)
     a[driven] = given
@@ -229,17 +229,17 @@ def settled(
     if not np.linalg.norm(scale * (rates[1] - rates[0])) < SMOOTH * np.linalg.norm(scale * jerk):
         return none
     start = _start(system, inputs, t, q, v, dt)
-    free = np.setdiff1d(np.arange(system.size), system._loads.driven)
+    free = np.setdiff1d(np.arange(system.size), system.blank.driven)
     if not _followed(start, lam, jerk, free, scheme):
         return none
     matrix, J, _, scale = _balance(start, free, np.zeros(system.rows), a)
-    loose_rows = np.flatnonzero(start.twist | (start.length & ((lam == 0.0) | (system._loads.constraints.value > 0.0))))
+    loose_rows = np.flatnonzero(start.twist | (start.length & ((lam == 0.0) | (system.blank.constraints.value > 0.0))))
     _release(matrix, len(free), loose_rows)
     right = np.concatenate([np.zeros(len(free)), J[:, free] @ jerk[free]])
     right[len(free) + loose_rows] = 0.0
     change = np.zeros(system.size)
     change[free] = _solve(system, matrix, right, free)[: len(free)] / scale
-    jerk[system._loads.driven] = 0.0
+    jerk[system.blank.driven] = 0.0
     return (1.0 / 6.0 - beta - 0.5 * delay) * dt**2 * change, delay * dt * jerk
 
 

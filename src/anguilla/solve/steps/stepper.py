@@ -11,7 +11,8 @@ import numpy as np
 from anguilla.describe import Frame, Robot
 from anguilla.errors import DescriptionError, SolverError, as_count, as_number, as_positive
 from anguilla.mechanics.tree import Floats
-from anguilla.model.model import Model, as_robot
+from anguilla.model.door import model_of
+from anguilla.model.model import Model
 from anguilla.results.states import Status, Trajectory
 from anguilla.solve.newton.closing import SINGULAR_START, broken, close
 from anguilla.solve.newton.newton import CONVERGED, EXPLANATION
@@ -34,7 +35,7 @@ class Stepper:
     """A motion that is computed step by step; equal inputs give the same states as `simulate(..., events=[])`, bit for bit.
 
     Args:
-        robot: the robot.
+        robot: the robot, or its model.
         dt: time step [s].
         inputs: inputs of the actuators by name, numbers; absent ones are zero. `step` changes them.
         start: an Equilibrium, a Trajectory (its end), coordinates q (n,), or (q, v); the rest shape at rest if not given.
@@ -45,7 +46,7 @@ class Stepper:
 
     def __init__(
         self,
-        robot: Robot,
+        robot: Robot | Model,
         *,
         dt: float,
         inputs: Mapping[str, float] | None = None,
@@ -53,9 +54,9 @@ class Stepper:
         method: Scheme | str = DEFAULT_METHOD,
         tolerance: float | None = None,
     ) -> None:
-        self.robot = as_robot(robot)
+        self.system = self._whole = model_of(robot)
+        self.robot = self.system.source
         self.dt = as_positive(dt, "dt", "s")
-        self.system = Model(robot)
         self._begin = _start(self.system, start)
         self._scheme = as_scheme(method).coefficients
         _check_serves(self._scheme, method, self.system)
@@ -69,12 +70,14 @@ class Stepper:
     def reset(self) -> None:
         """Go back to the start, at t = 0 s."""
         q, v = (part.copy() for part in self._begin)
-        if not self.system.is_plain:
-            q = close(self.system, self._inputs, 0.0, q)
-        self._motion = _Motion(self.system, self._scheme, self._tolerance, q, v, self._inputs)
-        self.count = 0
-        self._motion.begin(0.0, self.dt)
-        self._reader = self.system.twin()
+        if not self._whole.is_plain:
+            with self._whole.apart():
+                self.system, q = close(self._whole, self._inputs, 0.0, q)
+        self._desk = self.system.new_desk()
+        with self.system.at(self._desk):
+            self._motion = _Motion(self.system, self._scheme, self._tolerance, q, v, self._inputs)
+            self.count = 0
+            self._motion.begin(0.0, self.dt)
 
     @property
     def t(self) -> float:
@@ -127,7 +130,8 @@ class Stepper:
         m, dt = self._motion, self.dt
         m.inputs = self._inputs
         for _ in range(as_count(count, "count")):
-            status = m.one_step(self.t, dt)
+            with self.system.at(self._desk):
+                status = m.one_step(self.t, dt)
             if status != CONVERGED:
                 message = f"The motion of {self.robot.name!r} stopped at t = {self.t:g} s: {EXPLANATION[status]}."
                 result = self.result()
@@ -164,7 +168,4 @@ class Stepper:
         a = None if lazily else m.acc.copy()[None]
         t, q, v, lam = np.array([self.t]), m.q.copy()[None], m.v.copy()[None], m.lam.copy()[None]
         balance = partial(m.balance, inputs=given) if lazily else None
-        if system is None:  # results are read in memory of their own, maybe while another thread goes on with the steps
-            system = self._reader
-            system._loads.frames.state[:] = self.system._loads.frames.state
-        return Trajectory(self.robot, system, status, t, q, v, a, lam, given, balance)
+        return Trajectory(self.robot, system or self.system, status, t, q, v, a, lam, given, balance)

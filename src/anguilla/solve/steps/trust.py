@@ -167,7 +167,7 @@ def _local_errors(run: Trajectory, dt: float) -> tuple[float, float]:
     if a is None:
         return 0.0, math.inf
     change = np.diff(a, axis=0) * (dt**2 / 12.0 * tree.scale)
-    change[:, run.system._loads.driven] = 0.0
+    change[:, run.system.blank.driven] = 0.0
     turns = change[:, tree.strain_scale == 0.0]
     return tuple(float(np.sum(np.sqrt(np.einsum("ti,ti->t", x, x)))) for x in (turns, change))  # type: ignore[return-value]
 
@@ -183,7 +183,7 @@ def _starts(motion: _Motion, run: Trajectory, rows: int, count: int, touches: bo
     ends = np.floor((jumps + SNAP * apart) / apart).astype(
         np.int64
     )  # the last stride that begins before a jump, or at it
-    memory = integrates(run.system._loads) or np.any(run.system._loads.cables.friction)
+    memory = integrates(run.system.blank) or np.any(run.system.blank.cables.friction)
     if memory:  # integrals of thrusters and the friction of lines are known at the start alone
         return [(0, int(min(ends, default=count)))]
     hit, least = run._integrated, max(math.ceil(SHARE * count), 2)
@@ -345,7 +345,7 @@ def _passive(run: Trajectory) -> bool:
     given = any(callable(value) or value != 0.0 for value in run.inputs.values())
     pulled = any(np.any(layout.part.joint.effort_values([0.0])) for layout in system.layout.parts)
     calm = all(load.is_passive for load in robot.loads)
-    return system.is_steady(run.inputs) and calm and not given and not pulled and not len(system._loads.driven)
+    return system.is_steady(run.inputs) and calm and not given and not pulled and not len(system.blank.driven)
 
 
 def _penetration(run: Trajectory) -> float | None:

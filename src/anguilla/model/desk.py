@@ -1,0 +1,88 @@
+"""Memory to compute in: what kernels write while they evaluate a model, and what loads remember from step to step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anguilla.interact.kernels.rubbing import UNKNOWN
+from anguilla.interact.kernels.table import Loads
+from anguilla.mechanics.tree import Workspace
+
+if TYPE_CHECKING:
+    from anguilla.model.user import UserLoads
+
+__all__ = ["At", "Desk"]
+
+
+class Desk:
+    """Memory of one computation with a model; the model itself is never written to.
+
+    A thread has one desk of each model to read results at. What remembers (a time loop, a Newton solve) works at a desk of
+    its own: `with model.apart():`, or `with model.at(desk):` for one that is kept.
+
+    Attributes:
+        loads: the tables of the loads, with scratch memory and internal states of this desk, and an empty row.
+        user: the loads written in Python, if there are any.
+
+    """
+
+    __slots__ = ("_workspace", "holder", "loads", "user")
+
+    def __init__(self, workspace: Workspace, loads: Loads, user: UserLoads) -> None:
+        self._workspace, self.loads, self.user = workspace, loads, user
+        self.holder: object = None  # the evaluation whose state lies in the workspace
+
+    @property
+    def workspace(self) -> Workspace:
+        """Scratch memory of the kernels. Whoever takes it may write to it: no evaluation relies on it afterwards."""
+        self.holder = None
+        return self._workspace
+
+    def held(self, holder: object) -> Workspace:
+        """The scratch memory, for an evaluation that writes its state to it."""
+        self.holder = holder
+        return self._workspace
+
+    def refresh(self) -> None:
+        """Forget what loads remember."""
+        cables, constraints = self.loads.cables, self.loads.constraints
+        if len(cables.factor):
+            cables.factor[:] = 1.0
+        if len(cables.path):
+            cables.slip[:], cables.slips[:] = UNKNOWN, 0.0
+        if len(self.loads.pairs.factor):
+            self.loads.pairs.factor[:] = 1.0
+        if len(self.loads.frames.state):
+            self.loads.frames.state[:] = 0.0
+        if len(constraints.slack):
+            constraints.slack[:] = 0
+
+
+class At:
+    """Work at a desk of a model, in this thread, as long as the block lasts."""
+
+    __slots__ = ("_before", "_desk", "_done", "_here")
+
+    def __init__(self, here: Any, desk: Desk, done: list[Desk] | None = None) -> None:
+        self._here, self._desk, self._done = here, desk, done
+        self._before: Desk | None = None
+
+    def __enter__(self) -> Desk:
+        self._before = getattr(self._here, "desk", None)
+        self._here.desk = self._desk
+        return self._desk
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is None:
+            del self._here.desk
+        else:
+            self._here.desk = self._before
+        if self._done is not None:
+            self._done.append(self._desk)
+
+
+def own(arrays: Any) -> Any:
+    """A copy of a table with all its arrays and tables."""
+    return type(arrays)(*(array.copy() if isinstance(array, np.ndarray) else own(array) for array in arrays))

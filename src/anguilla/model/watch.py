@@ -1,0 +1,159 @@
+"""Whether a description is still what it was: every object it is made of is looked at, which takes microseconds.
+
+`Watch` walks through everything that can be reached from an object and notes what could change in place: attributes,
+items of lists and dictionaries, numbers of arrays, and what functions refer to (closures, defaults, globals). `unchanged`
+compares the notes with what is there now: items by identity, plain numbers and texts by value, arrays by their bytes.
+What has a state that cannot be looked at (an iterator, a file, an object of a compiled extension) counts as changed always.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from operator import is_
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+from weakref import ReferenceType
+
+import numpy as np
+
+__all__ = ["Watch"]
+
+MOST = 20_000  # objects, and
+LARGEST = 4_000_000  # bytes of one array, that are looked at; more takes longer than compiling
+PLAIN = (int, float, complex, bool, str, bytes, type(None))
+CONSTANT = (
+    *PLAIN, type, ModuleType, BuiltinFunctionType, CodeType, np.generic, np.dtype, np.ufunc, type(Ellipsis), slice, range,
+)  # fmt: skip
+
+
+class Watch:
+    """What an object looked like when it was made.
+
+    Args:
+        thing: any object.
+
+    """
+
+    def __init__(self, thing: object) -> None:
+        self._seen: dict[int, object] = {}  # kept alive: an id is worth nothing afterwards
+        self._items: list[tuple[Callable[[], Iterable[Any]], list[Any]]] = []
+        self._arrays: list[tuple[np.ndarray, Any, bytes]] = []
+        self._known = True
+        waiting = [thing]
+        while waiting and self._known:
+            one = waiting.pop()
+            if id(one) not in self._seen and not isinstance(one, CONSTANT):
+                self._seen[id(one)] = one
+                waiting += self._note(one)
+                self._known &= len(self._seen) <= MOST
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether everything is as it was."""
+        if not self._known:
+            return False
+        try:
+            for read, before in self._items:
+                now = list(read())
+                if len(now) != len(before) or (not all(map(is_, now, before)) and not all(map(_same, now, before))):
+                    return False
+        except (AttributeError, ValueError, RuntimeError):  # a name or a closure that is gone; changed meanwhile
+            return False
+        return all((array.shape, array.dtype) == kind and array.tobytes() == kept for array, kind, kept in self._arrays)
+
+    def _note(self, thing: Any) -> Iterable[Any]:
+        """Note what an object consists of; what is to be looked at next."""
+        if isinstance(thing, tuple | frozenset):  # these do not change, what is in them may
+            return thing
+        if isinstance(thing, np.ndarray):
+            return self._note_array(thing)
+        reads = _reads(thing)
+        if reads is None:
+            self._known = False
+            return ()
+        found: list[Any] = []
+        for read in reads:
+            items = list(read())
+            self._items.append((read, items))
+            found += items
+        return found
+
+    def _note_array(self, array: np.ndarray) -> Iterable[Any]:
+        self._known &= array.nbytes <= LARGEST
+        if self._known:
+            self._arrays.append((array, (array.shape, array.dtype), array.tobytes()))
+        return array.ravel().tolist() if array.dtype.hasobject else ()
+
+
+def _same(now: object, before: object) -> bool:
+    """Whether an item is the same object, or a plain value equal to it."""
+    return now is before or (type(now) is type(before) and isinstance(now, PLAIN) and now == before)
+
+
+def _reads(thing: Any) -> list[Callable[[], Iterable[Any]]] | None:
+    """Functions that give what an object consists of now; None if its state cannot be seen."""
+    if isinstance(thing, list | set):
+        return [partial(iter, thing), *_attributes(thing)]
+    if isinstance(thing, dict):
+        return [thing.keys, thing.values, *_attributes(thing)]
+    if isinstance(thing, FunctionType):
+        return [partial(_of_function, thing)]
+    if isinstance(thing, MethodType):
+        return [partial(_of_names, thing, ("__self__", "__func__"))]
+    if isinstance(thing, partial):
+        return [partial(_of_names, thing, ("func", "args", "keywords"))]
+    if isinstance(thing, ReferenceType):
+        return [lambda: (thing(),)]
+    if hasattr(thing, "py_func"):  # compiled by Numba: what it refers to is frozen
+        return []
+    if isinstance(thing, property | staticmethod | classmethod):
+        return [partial(_of_names, thing, tuple(n for n in ("fget", "__func__") if getattr(thing, n, None)))]
+    return _attributes(thing) or (None if _is_closed(type(thing)) else [])
+
+
+def _attributes(thing: Any) -> list[Callable[[], Iterable[Any]]]:
+    """Functions that give the attributes of an object, by `__dict__` and by slots."""
+    found: list[Callable[[], Iterable[Any]]] = []
+    hidden = getattr(type(thing), "UNWATCHED", ())
+    own = getattr(thing, "__dict__", None)
+    if isinstance(own, dict):
+        found += [own.keys, own.values]
+    slots = [name for kind in type(thing).__mro__ for name in _slots(kind) if name not in hidden]
+    if slots:
+        found.append(partial(_of_names, thing, tuple(slots)))
+    return found
+
+
+def _slots(kind: type) -> list[str]:
+    given = kind.__dict__.get("__slots__", ())
+    names = [given] if isinstance(given, str) else list(given)
+    mangled = (f"_{kind.__name__.lstrip('_')}{name}" if name.startswith("__") and not name.endswith("__") else name
+               for name in names)  # fmt: skip
+    return [name for name in mangled if name not in ("__dict__", "__weakref__")]
+
+
+def _is_closed(kind: type) -> bool:
+    """Whether objects of a class may have a state that Python does not show: it, or what it derives from, is compiled."""
+    return any(base is not object and not base.__flags__ & (1 << 9) for base in kind.__mro__)  # 9: made by `class`
+
+
+_ABSENT = object()
+
+
+def _of_names(thing: Any, names: tuple[str, ...]) -> list[Any]:
+    return [getattr(thing, name, _ABSENT) for name in names]
+
+
+def _of_function(function: FunctionType) -> list[Any]:
+    """Code, defaults, closure and globals of a function."""
+    names = _names(function.__code__)
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    given = [function.__globals__[name] for name in names if name in function.__globals__]
+    return [function.__code__, function.__defaults__, function.__kwdefaults__, *cells, *given]
+
+
+def _names(code: CodeType) -> list[str]:
+    """Names that code, and functions written in it, may look up among globals."""
+    inner = [name for part in code.co_consts if isinstance(part, CodeType) for name in _names(part)]
+    return [*code.co_names, *inner]

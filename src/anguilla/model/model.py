@@ -203,7 +203,7 @@ class Model:
         rest = np.zeros(self.size)
         for layout in self.layout.parts:
             rest[layout.joint] = layout.part.joint.rest_values
-        return 0.5 * np.einsum("ti,ij,tj->t", q - rest, self.elastic_stiffness(), q - rest)
+        return 0.5 * np.sum(((q - rest) @ self.elastic_stiffness()) * (q - rest), axis=1)
 
     def _tensions(self, times: Floats, inputs: Inputs | None) -> Floats:
         """Inputs of the actuators (nt or 1, actuators) at the given times [s]; absent ones are zero."""

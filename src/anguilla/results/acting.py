@@ -30,7 +30,7 @@ class OfActions(Computed):
         One pass over the motion serves all actuators, closures and parts.
         """
         system = self.system
-        loads, closures = system._loads, list(system.robot.closures.values())
+        loads, closures = system.blank, list(system.robot.closures.values())
         count = len(self._t)
         tension, effort = np.zeros((count, len(loads.tension))), np.zeros((count, len(loads.driven)))
         wrench = np.zeros((count, len(closures), 6))
@@ -65,7 +65,7 @@ class OfActions(Computed):
         """
         layout = self.system.layout.parts[self.own(part).index]
         last = layout.coordinates.stop if part.index in self.system.shapes else layout.joint.stop
-        driven = self.system._loads.driven
+        driven = self.system.blank.driven
         mine = np.flatnonzero((driven >= layout.joint.start) & (driven < last))
         out = np.zeros((len(self._t), last - layout.joint.start))
         if len(mine):

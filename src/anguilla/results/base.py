@@ -64,7 +64,7 @@ class Computed(Kept):
     _a: Floats | None = None
     _lam: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     inputs: Inputs = field(default_factory=dict)
-    _balance: Callable[[Floats, Floats, Floats], Floats] | None = field(default=None, repr=False)
+    _balance: Callable[[Floats, Floats, Floats, Floats | None], Floats] | None = field(default=None, repr=False)
     # accelerations of the integrator, balanced to its tolerance
     _integrated: Floats | None = field(default=None, repr=False)
     # of a part of a motion, where loads remember what was before: the whole motion, and which of its states these are
@@ -79,15 +79,19 @@ class Computed(Kept):
 
     @property
     def system(self) -> Model:
-        """The compiled robot; threads that read one result at once each have one with memory of its own."""
-        return self._system.here
+        """The model of the robot it was computed with."""
+        return self._system
 
     @cached_property
     def _accelerations(self) -> Floats:
         """Accelerations: as given, or those that balance the states, or zero where nothing moves."""
         if self._a is not None:
             return self._a
-        return np.zeros_like(self._q) if self._balance is None else self._balance(self._t, self._q, self._v)
+        return (
+            np.zeros_like(self._q)
+            if self._balance is None
+            else self._balance(self._t, self._q, self._v, self._integrated)
+        )
 
     @property
     def stored(self) -> Stored:

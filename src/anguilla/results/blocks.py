@@ -12,7 +12,7 @@ from anguilla.compiler.distant import entry
 from anguilla.compiler.jit import interpreted
 from anguilla.describe import FrameMotion
 from anguilla.interact.kernels.rubbing import UNKNOWN, keep_rubbing, rubs, set_friction
-from anguilla.interact.kernels.table import DT, INPUT, TIME, Loads
+from anguilla.interact.kernels.table import DT, TIME, Loads
 from anguilla.interact.kernels.thruster import step_states
 from anguilla.mechanics.tree import N_A, N_AL, N_MI, N_R, N_V, N_W, N_X, Floats, Ints
 from anguilla.model.evaluate import residual
@@ -159,7 +159,7 @@ class Evaluations:
 def _evaluate(model: Model, states: States, inputs: Inputs, nodes: Ints, in_space: bool, idle: bool) -> Iterator[Block]:
     """Blocks of states, from the first that loads remember."""
     kernel = interpreted(evaluate_states, {"residual": model.user.residual}) if model.user else evaluate_states
-    tree, shared = model.spatial if in_space else model.tree, model._loads
+    tree, shared = model.spatial if in_space else model.tree, model.blank
     memory = shared.frames.state, shared.cables.slip
     kept = np.zeros_like(memory[0]), np.full_like(memory[1], UNKNOWN)
     steps = np.diff(states.t, prepend=states.t[:1])
@@ -183,12 +183,10 @@ def _evaluate(model: Model, states: States, inputs: Inputs, nodes: Ints, in_spac
 
 def _loads(model: Model, times: Floats, inputs: Inputs, idle: bool) -> LoadTable:
     """Loads at some times; idle actuators pull with nothing (those driven by their length do so without multipliers)."""
-    table = model.loads(times, inputs)
     if idle:
-        given = int(table.loads.at[INPUT]) + np.flatnonzero(table.loads.constraints.input_row < 0)
-        table.loads.row[given] = 0.0
-        table.table[:, np.isin(table.column, given)] = 0.0
-    return table
+        held = zip(model.robot.actuators, model.blank.constraints.input_row, strict=True)
+        inputs = {name: inputs[name] for name, row in held if row >= 0}
+    return model.loads(times, inputs)
 
 
 def _empty(model: Model, at: slice, states: States, table: LoadTable, nodes: int) -> Block:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anguilla.describe import STRAIN_NAMES, Frame, Load, Part, RodHandle
-from anguilla.describe.load import Seat
+from anguilla.describe.load import Seat, Values
 from anguilla.describe.shaping import strain_places
 from anguilla.errors import DescriptionError
 from anguilla.interact.kernels.fluid import FLUID_SIZE
@@ -71,7 +71,7 @@ def _carried(model: Model, part: RodHandle) -> _Carried:
     children = [p for p in model.robot.parts if p.parent.part_index == part.index and not p.parent.is_ground]
     layout, places = model.layout.parts[part.index], {}
     assert layout.grid is not None
-    if len(points(model)) or len(model._loads.pairs.table):
+    if len(points(model)) or len(model.blank.pairs.table):
         places = {int(node): float(X) for node, X in zip(layout.nodes, layout.grid.X, strict=True)}
         places |= {node: X for (index, X, _), node in model.layout.extra.items() if index == part.index}
     given = [(load, frame, model.tables.node(frame)) for load, frame in wrenches if frame.part_index == part.index]
@@ -116,6 +116,7 @@ class _Fine(Tables):
     def __init__(self, model: Model, points: Seat) -> None:
         super().__init__(model.layout)
         self.points = points
+        self.given_wrenches: list[tuple[int, Values]] = []  # whether it turns with the section, values
 
     def seat(self, where: Frame | RodHandle | Sequence[Frame]) -> Seat:
         """The points."""
@@ -127,6 +128,10 @@ class _Fine(Tables):
 
     def streams(self, part: RodHandle, which: Ints, constants: Floats) -> None:
         """Nothing: streams say what they carry past a section (`Load.advected`)."""
+
+    def wrenches(self, nodes: Ints, follower: bool, constant: bool, values: Values) -> None:
+        """Wrenches that are given in time, on the points."""
+        self.given_wrenches.append((int(follower), values))
 
     def spread(self) -> Frames:
         """The frame loads on the points."""
@@ -141,10 +146,9 @@ class _Fine(Tables):
     def given(self, times: Floats) -> tuple[Floats, Floats]:
         """Wrenches given in time on the points (nt or 0, p, 6): in world axes, and in section axes."""
         found = [np.zeros((0, len(self.points.X), 6)) for _ in range(2)]
-        follows = iter(self.wrench_follower[:: len(self.points.X)])
-        for sampled, follower in zip(self.sampled, follows, strict=True):
-            values = np.broadcast_to(sampled.values(times), (len(times), len(self.points.X), 6))
-            found[follower] = found[follower] + values if len(found[follower]) else np.array(values)
+        for follower, sample in self.given_wrenches:
+            values = np.ascontiguousarray(np.broadcast_to(sample(times), (len(times), len(self.points.X), 6)))
+            found[follower] = found[follower] + values if len(found[follower]) else values
         return found[0], found[1]
 
 

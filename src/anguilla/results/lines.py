@@ -42,7 +42,7 @@ def _line(model: Model, name: str, q: Floats, slopes: bool) -> tuple[Floats, Flo
         X, weights = (ends[:-1, None] + half * (1.0 + x)).ravel(), (half * w).ravel()
         bases = {STRAIN_NAMES.index(strain): basis(X / part.length) for strain, basis in part.rod.strains.items()}
         D, slope = routing.offset(X), routing.slope(X)
-        for at in parts(len(q), len(X)):
+        for at in parts(len(q), 16 * len(X)):  # arrays that stay in the cache
             line, stretch = _direction(part, bases, X, q[at, layout.coordinates], D, slope)
             length[at] += stretch @ weights
             if slopes:

@@ -33,7 +33,7 @@ def integrates(loads: Loads) -> bool:
 
 def remembers(model: Model) -> bool:
     """Whether loads depend on the states before: integrals of thrusters, friction of tendons."""
-    return integrates(model._loads) or rubs(model._loads.cables)
+    return integrates(model.blank) or rubs(model.blank.cables)
 
 
 def evaluate(

@@ -16,7 +16,7 @@ from scipy.linalg import eigh
 
 import anguilla as ag
 from anguilla.model.model import Model
-from anguilla.results.fields import cable_length
+from anguilla.results.lines import cable_length
 
 G = 9.81
 MOST_COORDINATES = 60
@@ -372,7 +372,7 @@ def _compiled(spec: dict) -> Model:
 
 
 def _poses(system: Model, frames: list[str], spec: dict, q: np.ndarray) -> list[np.ndarray]:
-    from anguilla.results.fields import motion_of
+    from anguilla.results.kinematics import motion_of
 
     robot = system.robot
     space = {"robot": robot, **{part.name: part for part in robot.parts}}

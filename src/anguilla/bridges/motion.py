@@ -48,7 +48,7 @@ class _Pulled(Cost):
         """Value (up to a constant) and derivatives."""
         value, by_q = 0.0, self.by_q.copy()
         for k, frame in enumerate(self.frames):
-            motion = result._snapshots([frame])[:, 0]
+            motion = result.motion([frame])[:, 0]
             value += float(np.sum(motion[:, S_X : S_X + 3] * self.by_x[:, k]))
             by_q += position_slope(result, frame, motion, np.ascontiguousarray(self.by_x[:, k]))
         return value, by_q, self.by_v

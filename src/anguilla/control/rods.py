@@ -13,7 +13,7 @@ from anguilla.errors import DescriptionError, as_flag, refuse
 from anguilla.fem.projection import Projection
 from anguilla.lie import log3
 from anguilla.model.model import Model
-from anguilla.results.fields import cable_length
+from anguilla.results.lines import cable_length
 from anguilla.results.states import Equilibrium, Status
 from anguilla.solve.statics.statics import statics
 

@@ -203,7 +203,7 @@ class Model:
         rest = np.zeros(self.size)
         for layout in self.layout.parts:
             rest[layout.joint] = layout.part.joint.rest_values
-        return 0.5 * np.einsum("ti,ij,tj->t", q - rest, self.elastic_stiffness(), q - rest)
+        return 0.5 * np.sum(((q - rest) @ self.elastic_stiffness()) * (q - rest), axis=1)
 
     def _tensions(self, times: Floats, inputs: Inputs | None) -> Floats:
         """Inputs of the actuators (nt or 1, actuators) at the given times [s]; absent ones are zero."""
@@ -235,9 +235,9 @@ class Model:
                     column = [value(t) for t in times.tolist()]
                 except TypeError as error:
                     raise DescriptionError(f"{what} must be a number or a function of the time t; {error}.") from error
-                table[:, names.index(name)] = [
-                    as_number(x, f"{what} at t = {t:g} s") for x, t in zip(column, times, strict=True)
-                ]
+                if not ({type(x) for x in column} <= {float, np.float64} and np.isfinite(column).all()):
+                    column = [as_number(x, f"{what} at t = {t:g} s") for x, t in zip(column, times, strict=True)]
+                table[:, names.index(name)] = column
             else:
                 if np.ndim(value) == 1:
                     advice = "ag.Sampled(values, dt) makes one of values at equal steps"

@@ -6,25 +6,30 @@ import numpy as np
 
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Model
-from anguilla.results.fields import seat_motion
+from anguilla.results.kinematics import seat_motions
 
 
 def depths(system: Model, number: int, q: Floats) -> Floats:
     """Depths (nt, k) [m] of all places of load `number` that may touch, in states q (nt, n); negative ones are distances."""
-    seat = system.tables.seats[number]
-    return system.robot.loads[number].depths(seat, seat_motion(system, seat, q).position)
+    seat, load = system.tables.seats[number], system.robot.loads[number]
+    return np.concatenate([load.depths(seat, motion.position) for _, motion in seat_motions(system, seat, q)])
 
 
 def load_energy(system: Model, q: Floats) -> Floats:
     """Energy (nt,) [J] that loads keep, springs and contacts, in states q (nt, n)."""
     out = np.zeros(len(q))
     for load, seat in zip(system.robot.loads, system.tables.seats, strict=True):
-        if load.is_passive:
-            out += load.energy(seat, seat_motion(system, seat, q))
+        for at, motion in seat_motions(system, seat, q) if load.is_passive else ():
+            out[at] += load.energy(seat, motion)
     return out
 
 
 def jumps(system: Model, before: Floats, after: Floats) -> bool:
     """Whether a place that may touch could have gone through an obstacle between two states (n,)."""
-    both, acting = np.stack([before, after]), zip(system.robot.loads, system.tables.seats, strict=True)
-    return any(load.touches and load.passes(seat, seat_motion(system, seat, both).position) for load, seat in acting)
+    both = np.stack([before, after])
+    for load, seat in zip(system.robot.loads, system.tables.seats, strict=True):
+        if load.touches:
+            place = np.concatenate([motion.position for _, motion in seat_motions(system, seat, both)])
+            if load.passes(seat, place):
+                return True
+    return False

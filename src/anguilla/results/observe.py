@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 from anguilla.compiler.distant import entry
+from anguilla.compiler.jit import inline
+from anguilla.interact.kernels.frames import add_frame_loads
+from anguilla.interact.kernels.table import GRAVITY
 from anguilla.mechanics.motion import too_coarse
-from anguilla.mechanics.tree import N_A, N_AL, N_R, N_V, N_W, N_X
-from anguilla.mechanics.vec import add, cross, dot, load3, load9, scale, tmatvec
+from anguilla.mechanics.tree import N_A, N_AL, N_F, N_M, N_R, N_V, N_W, N_X
+from anguilla.mechanics.vec import add, axpy, cross, dot, load3, load9, matvec, scale, store3, sub, tmatvec
 from anguilla.model.evaluate import descend
 
 # What is kept of a node: rotation (9), position, angular velocity, velocity, angular acceleration, acceleration.
 SNAPSHOT = 24
 S_X, S_W, S_V, S_AL, S_A = 9, 12, 15, 18, 21
+
+
+@inline
+def _keep(node, i, out):
+    """Motion of node i into out (SNAPSHOT,)."""
+    for k in range(9):
+        out[k] = node[i, N_R + k]
+    for k in range(3):
+        out[S_X + k] = node[i, N_X + k]
+        out[S_W + k] = node[i, N_W + k]
+        out[S_V + k] = node[i, N_V + k]
+        out[S_AL + k] = node[i, N_AL + k]
+        out[S_A + k] = node[i, N_A + k]
 
 
 @entry(descend)
@@ -25,29 +41,83 @@ def snapshots(tree, ws, nodes, q, v, a, out):
         if too_coarse(ws):
             coarse += 1
         for j in range(len(nodes)):
-            i = nodes[j]
-            for k in range(9):
-                out[t, j, k] = ws.node[i, N_R + k]
-            for k in range(3):
-                out[t, j, S_X + k] = ws.node[i, N_X + k]
-                out[t, j, S_W + k] = ws.node[i, N_W + k]
-                out[t, j, S_V + k] = ws.node[i, N_V + k]
-                out[t, j, S_AL + k] = ws.node[i, N_AL + k]
-                out[t, j, S_A + k] = ws.node[i, N_A + k]
+            _keep(ws.node, nodes[j], out[t, j])
+    return coarse
+
+
+@entry(descend)
+def resultants(tree, ws, points, inertia, spread, row, gravity, given, turning, q, v, a, sections, first, motion, out):
+    """Inertia minus external forces beyond sections of a rod, summed over points along it.
+
+    Args:
+        tree: the robot.
+        ws: its workspace.
+        points: (p,) nodes along the rod.
+        inertia: (p, 4) principal moments and mass that they stand for.
+        spread: Frames, loads on the points that depend on their motion.
+        row: of loads; gravity is written to it.
+        gravity: (nt, 3) [m/s^2].
+        given: (nt or 0, p, 6) other wrenches on the points, world axes.
+        turning: (nt or 0, p, 6) the same in section axes.
+        q: (nt, n) coordinates.
+        v: (nt, n) rates.
+        a: (nt, n) accelerations.
+        sections: (m,) nodes.
+        first: (m,) first point beyond each of them, in ascending order.
+        motion: (nt, m, SNAPSHOT) gets the motion of the sections.
+        out: (nt, m, 6) gets moments about the world origin, and forces.
+
+    Returns the number of states in which some interval turned too far for its series.
+
+    """
+    coarse, node = 0, ws.node
+    for t in range(len(q)):
+        descend(tree, ws, q[t], v[t], a[t])
+        if too_coarse(ws):
+            coarse += 1
+        for k in range(3):
+            row[GRAVITY + k] = gravity[t, k]
+        for p in range(len(points)):
+            store3(node, points[p], N_M, (0.0, 0.0, 0.0))
+            store3(node, points[p], N_F, (0.0, 0.0, 0.0))
+        add_frame_loads(node, row, spread)
+        m, f = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        p = len(points)
+        for s in range(len(sections) - 1, -1, -1):
+            while p > first[s]:
+                p -= 1
+                i = points[p]
+                r = load9(node, i, N_R)
+                w, al = tmatvec(r, load3(node, i, N_W)), tmatvec(r, load3(node, i, N_AL))
+                j1, j2, j3 = load3(inertia, p, 0)
+                moment = add((j1 * al[0], j2 * al[1], j3 * al[2]), cross(w, (j1 * w[0], j2 * w[1], j3 * w[2])))
+                force = (0.0, 0.0, 0.0)
+                if len(turning) > 0:
+                    moment, force = sub(moment, load3(turning[t], p, 0)), sub(force, load3(turning[t], p, 3))
+                moment, force = matvec(r, moment), matvec(r, force)
+                force = axpy(inertia[p, 3], sub(load3(node, i, N_A), load3(gravity, t, 0)), force)
+                if len(given) > 0:
+                    moment, force = sub(moment, load3(given[t], p, 0)), sub(force, load3(given[t], p, 3))
+                moment, force = add(moment, load3(node, i, N_M)), add(force, load3(node, i, N_F))
+                f = add(f, force)
+                m = add(m, add(moment, cross(load3(node, i, N_X), force)))
+            store3(out[t], s, 0, m)
+            store3(out[t], s, 3, f)
+            _keep(node, sections[s], motion[t, s])
     return coarse
 
 
 @entry(descend)
 def balances(tree, ws, gravity, q, v, zero, out):
-    """Kinetic and gravitational energy [J], momentum [kg m/s], angular momentum about the origin [kg m^2/s].
+    """Kinetic and gravitational energy [J], momentum [kg m/s], angular momentum [kg m^2/s] and moment of the masses [kg m].
 
-    gravity (nt or 1, 3); q, v (nt, n); zero (n,) zeros; out (nt, 8).
+    gravity (nt or 1, 3); q, v (nt, n); zero (n,) zeros; out (nt, 11), about the origin.
     """
     for t in range(len(q)):
         g = load3(gravity, t if len(gravity) > 1 else 0, 0)
         descend(tree, ws, q[t], v[t], zero)
         kinetic, potential = 0.0, 0.0
-        p, h = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        p, h, c = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         for i in range(len(tree.parent)):
             m = tree.mass[i]
             j1, j2, j3 = load3(tree.inertia, i, 0)
@@ -65,22 +135,30 @@ def balances(tree, ws, gravity, q, v, zero, out):
             )
             p = add(p, linear)
             h = add(h, add(spin, cross(x, linear)))
+            c = axpy(m, x, c)
         out[t, 0], out[t, 1] = kinetic, potential
         for k in range(3):
             out[t, 2 + k] = p[k]
             out[t, 5 + k] = h[k]
+            out[t, 8 + k] = c[k]
 
 
 @entry(descend)
-def jacobian(tree, ws, node, q, v, zero, out):
-    """World Jacobian of one node at q (n,): out (6, n), angular velocity first, then velocity of its origin.
+def jacobians(tree, ws, node, q, v, zero, out, place):
+    """World Jacobian of one node in states q (nt, n): out (nt, 6, n), angular velocity first, then velocity of its origin.
 
-    Velocities are linear in v: column j is the velocity for v = e_j. v and zero (n,) hold zeros.
+    Velocities are linear in v: column j is the velocity for v = e_j. v and zero (n,) hold zeros. place (nt, 12) gets the
+    rotation and the position.
     """
-    for j in range(len(q)):
-        v[j] = 1.0
-        descend(tree, ws, q, v, zero)
-        v[j] = 0.0
+    for t in range(len(q)):
+        for j in range(len(v)):
+            v[j] = 1.0
+            descend(tree, ws, q[t], v, zero)
+            v[j] = 0.0
+            for k in range(3):
+                out[t, k, j] = ws.node[node, N_W + k]
+                out[t, 3 + k, j] = ws.node[node, N_V + k]
+        for k in range(9):
+            place[t, k] = ws.node[node, N_R + k]
         for k in range(3):
-            out[k, j] = ws.node[node, N_W + k]
-            out[3 + k, j] = ws.node[node, N_V + k]
+            place[t, 9 + k] = ws.node[node, N_X + k]

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from anguilla.describe import Load, RodHandle
 from anguilla.describe.load import Seat
 from anguilla.errors import refuse
-from anguilla.interact.kernels.table import INPUT, NODE, TIME, WRENCH, Loads
+from anguilla.interact.kernels.table import NODE, WRENCH
 from anguilla.mechanics.tree import N_A, N_AL, N_R, N_V, N_W
 from anguilla.model.model import Model
-from anguilla.results.fields import seat_motion, strain_field
-from anguilla.results.reactions import evaluate, stream_power
+from anguilla.results.blocks import Block, States
+from anguilla.results.fields import strain_field
+from anguilla.results.reactions import stream_power, work
 from anguilla.results.states import Trajectory
 
 Array = NDArray[np.float64]
@@ -78,29 +79,40 @@ def powers(run: Trajectory) -> Powers:
     for layout in system.layout.parts:
         rest[layout.joint] = layout.part.joint.rest_values
     K, total = system.elastic_stiffness(), Powers(run.t, *(np.zeros(len(run.t)) for _ in range(6)))
-    total.stored[:] = np.einsum("ti,ij,tj->t", v, K, q - rest)
-    total.dissipated[:] = np.einsum("ti,ij,tj->t", v, _damping(system, K), v)
-    total.motors[:] = _joints(run)
-    for load, seat in zip(system.robot.loads, system.tables.seats, strict=True):
-        if load.account == "stored":
-            motion = seat_motion(system, seat, q, v)
-            total.stored[:] += load.stored_power(seat, motion)
-            total.dissipated[:] += load.lost_power(seat, motion)
-        elif load.stress_on is not None:
-            getattr(total, load.account)[:] += _strain_power(run, load, seat)
-    gravity, driven = system.robot.gravity_values(run.t), system.blank.driven
-    owners = np.array([system.robot.loads[k].account for k in system.tables.frame_loads])
-    motors, water, others = (np.flatnonzero(owners == account) for account in ("motors", "water", "others"))
-    for k, loads, residual in run._evaluations():
-        node = system.workspace.node
-        total.kinetic[k] = _kinetic(system, node)
-        total.stored[k] -= gravity[k] @ (system.tree.mass @ node[:, N_V : N_V + 3])
-        total.water[k] += _frames(loads, node, water) + stream_power(system, loads)
-        total.others[k] += _given(loads, node) + _frames(loads, node, others) + _user(system, loads, q[k], v[k])
-        total.motors[k] += residual[driven] @ v[k, driven] + _frames(loads, node, motors)
-        if len(loads.tension) or system.rows:  # evaluates anew
-            total.motors[k] += _lines_and_constraints(run, k, loads, residual)
+    total.stored[:] = np.sum((v @ K) * (q - rest), axis=1)
+    total.dissipated[:] = np.sum((v @ _damping(system, K)) * v, axis=1)
+    lines = bool(system.robot.actuators) or system.rows > 0
+    for layout in system.layout.parts:
+        total.motors[:] += np.sum(layout.part.joint.effort_values(run.t) * v[:, layout.joint], axis=1)
+    for block in run.evaluations.blocks():
+        at, driven = block.at, block.loads.driven
+        total.kinetic[at] = _kinetic(system, block.node)
+        weight = np.einsum("n,tni->ti", system.tree.mass, block.node[:, :, N_V : N_V + 3])
+        total.stored[at] -= np.sum(system.robot.gravity_values(block.states.t) * weight, axis=1)
+        total.water[at] += stream_power(system, block)
+        total.others[at] += _given(block) + _user(system, block)
+        total.motors[at] += np.sum(block.residual[:, driven] * v[at, driven], axis=1)
+        total.motors[at] -= np.sum(block.residual[:, : system.size] * v[at], axis=1) if lines else 0.0
+        _add_loads(system, block, total)
+    if lines:  # tendons, chambers, moving closures and given rates: what the balance loses without them
+        for block in run.evaluations.blocks(np.zeros(0, np.int64), idle=True):
+            total.motors[block.at] += np.sum(block.residual[:, : system.size] * v[block.at], axis=1)
     return total
+
+
+def _add_loads(system: Model, block: Block, total: Powers) -> None:
+    """Add the powers of loads on frames, on strains, and of those that keep or take energy only."""
+    at, owners = block.at, np.array(system.tables.frame_loads, dtype=np.int64)
+    for number, (load, seat) in enumerate(zip(system.robot.loads, system.tables.seats, strict=True)):
+        if load.account == "stored":
+            motion = block.motion(seat.nodes)
+            total.stored[at] += load.stored_power(seat, motion)
+            total.dissipated[at] += load.lost_power(seat, motion)
+            continue
+        mine, account = np.flatnonzero(owners == number), getattr(total, load.account)
+        account[at] += work(block.node[:, block.loads.frames.table[mine, NODE]], block.wrench[:, mine])
+        if load.stress_on is not None:
+            account[at] += _strain_power(system, load, seat, block.states)
 
 
 def _damping(system: Model, K: Array) -> Array:
@@ -114,66 +126,39 @@ def _damping(system: Model, K: Array) -> Array:
     return D
 
 
-def _joints(run: Trajectory) -> Array:
-    """Power (nt,) of efforts of joints."""
-    total = np.zeros(len(run.t))
-    for layout in run.system.layout.parts:
-        total += np.sum(layout.part.joint.effort_values(run.t) * run.v[:, layout.joint], axis=1)
-    return total
-
-
-def _strain_power(run: Trajectory, load: Load, seat: Seat) -> Array:
+def _strain_power(system: Model, load: Load, seat: Seat, states: States) -> Array:
     """Minus the active stress (nt,) [W] times the rate of the strains, at the points at which the solver takes it."""
     rod = load.stress_on
     assert rod is not None
-    strain = strain_field(run.system, rod, seat.X, run.q)
-    rate = strain_field(run.system, rod, seat.X, run.v) - rod.rod.rest.strain(seat.X)
-    return -np.einsum("m,tmk,tmk->t", seat.weights, load.stress(seat.X, run.t, strain), rate)
+    strain = strain_field(system, rod, seat.X, states.q)
+    rate = strain_field(system, rod, seat.X, states.v) - rod.rod.rest.strain(seat.X)
+    return -np.einsum("m,tmk,tmk->t", seat.weights, load.stress(seat.X, states.t, strain), rate)
 
 
-def _kinetic(system: Model, node: Array) -> float:
-    """Rate of the kinetic energy in the state of the last evaluation."""
-    rotation = node[:, N_R : N_R + 9].reshape(-1, 3, 3)
-    speed, spin, push, turn = (node[:, c : c + 3] for c in (N_V, N_W, N_A, N_AL))
-    w, al = (np.einsum("nji,nj->ni", rotation, x) for x in (spin, turn))
-    tree = system.tree
-    return float(np.sum(tree.mass[:, None] * speed * push) + np.sum(tree.inertia * w * al))
+def _kinetic(system: Model, node: Array) -> Array:
+    """Rate of the kinetic energy (nb,)."""
+    rotation = node[:, :, N_R : N_R + 9].reshape(*node.shape[:2], 3, 3)
+    speed, spin, push, turn = (node[:, :, c : c + 3] for c in (N_V, N_W, N_A, N_AL))
+    heavy = np.flatnonzero(np.any(system.tree.inertia, axis=1))
+    w, al = (np.einsum("tnji,tnj->tni", rotation[:, heavy], x[:, heavy]) for x in (spin, turn))
+    moving = np.einsum("n,tni,tni->t", system.tree.mass, speed, push)
+    return moving + np.einsum("ni,tni,tni->t", system.tree.inertia[heavy], w, al)
 
 
-def _work(node: Array, nodes: NDArray[np.int64], wrench: Array) -> float:
-    """Power of wrenches (m, 6), world axes, on nodes (m,)."""
-    return float(np.sum(wrench[:, :3] * node[nodes, N_W : N_W + 3] + wrench[:, 3:] * node[nodes, N_V : N_V + 3]))
-
-
-def _given(loads: Loads, node: Array) -> float:
+def _given(block: Block) -> Array:
     """Power of given wrenches."""
-    nodes, follower = loads.wrench[:, 0], loads.wrench[:, 1] == 1
-    at = int(loads.at[WRENCH])
-    wrench = loads.row[at : at + 6 * len(nodes)].reshape(-1, 2, 3).copy()
-    rotation = node[nodes[follower], N_R : N_R + 9].reshape(-1, 3, 3)
-    wrench[follower] = np.einsum("nij,nkj->nki", rotation, wrench[follower])
-    return _work(node, nodes, wrench.reshape(-1, 6))
+    nodes, follower = block.loads.wrench[:, 0], block.loads.wrench[:, 1] == 1
+    at, node = int(block.loads.at[WRENCH]), block.node[:, nodes]
+    wrench = block.row[:, at : at + 6 * len(nodes)].reshape(len(node), len(nodes), 2, 3).copy()
+    rotation = node[:, follower, N_R : N_R + 9].reshape(len(node), np.sum(follower), 3, 3)
+    wrench[:, follower] = np.einsum("tnij,tnkj->tnki", rotation, wrench[:, follower])
+    return work(node, wrench.reshape(len(node), len(nodes), 6))
 
 
-def _frames(loads: Loads, node: Array, mine: NDArray[np.int64]) -> float:
-    """Power of some frame loads."""
-    return _work(node, loads.frames.table[mine, NODE], loads.frames.wrench[mine])
-
-
-def _user(system: Model, loads: Loads, q: Array, v: Array) -> float:
+def _user(system: Model, block: Block) -> Array:
     """Power of user-written forces on the coordinates."""
-    t = float(loads.row[TIME])
-    return float(sum(system.user._force(force, q, v, t) @ v for force in system.user.forces))
-
-
-def _lines_and_constraints(run: Trajectory, k: int, loads: Loads, residual: Array) -> float:
-    """Power of tendons, chambers, moving closures and given rates: what the balance loses without them."""
-    system, lam = run.system, run._lam[k]
-    given = loads.constraints.input_row < 0
-    at = int(loads.at[INPUT])
-    inputs = loads.row[at : at + len(given)]
-    kept = inputs.copy()
-    inputs[given] = 0.0
-    without = evaluate(system, loads, run.q[k], run.v[k], run.a[k], np.zeros_like(lam))
-    inputs[:] = kept
-    return float((without - residual)[: system.size] @ run.v[k])
+    out = np.zeros(len(block.states.t))
+    for force in system.user.forces:
+        for k, (t, q, v) in enumerate(zip(*block.states[:3], strict=True)):
+            out[k] += system.user._force(force, q, v, float(t)) @ v
+    return out

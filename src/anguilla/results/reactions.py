@@ -1,31 +1,39 @@
-"""Wrenches that loads and constraints exert on single nodes, in one state."""
+"""Wrenches that loads and constraints exert on single nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from anguilla.interact.kernels.rubbing import UNKNOWN, keep_rubbing, set_friction
-from anguilla.interact.kernels.table import DT, KIND, NODE, POSE, ROTATION, THRUSTER, TRANSLATION, TWIST, WHICH, Loads
+from anguilla.interact.kernels.rubbing import rubs
+from anguilla.interact.kernels.table import KIND, NODE, POSE, ROTATION, THRUSTER, TRANSLATION, TWIST, WHICH, Loads
 from anguilla.mechanics.tree import N_R, N_V, N_W, N_X, Floats, Ints
 from anguilla.model.evaluate import residual
-from anguilla.model.model import Inputs, Model
+from anguilla.model.model import Model
+
+if TYPE_CHECKING:
+    from anguilla.results.blocks import Block
 
 
 class NodeWrench(NamedTuple):
-    """An external wrench on a node, world axes."""
+    """An external wrench on a node in the states of a block, world axes."""
 
     node: int
-    moment: Floats  # (3,) about the node [N m]
-    force: Floats  # (3,) [N]
+    moment: Floats  # (nb, 3) about the node [N m]
+    force: Floats  # (nb, 3) [N]
 
 
 def integrates(loads: Loads) -> bool:
     """Whether a thruster has an integral gain."""
     frames = loads.frames
     return bool(np.any(frames.data[frames.table[:, KIND] == THRUSTER, 6:12]))
+
+
+def remembers(model: Model) -> bool:
+    """Whether loads depend on the states before: integrals of thrusters, friction of tendons."""
+    return integrates(model.blank) or rubs(model.blank.cables)
 
 
 def evaluate(
@@ -41,49 +49,6 @@ def evaluate(
     return out
 
 
-def replay(
-    system: Model,
-    times: Floats,
-    inputs: Inputs,
-    q: Floats,
-    v: Floats,
-    a: Floats,
-    lam: Floats,
-    *,
-    in_space: bool = False,
-) -> Iterator[tuple[int, Loads, Floats]]:
-    """(number, loads, residual) of each of the states (nt, n), evaluated in order: loads may remember those before.
-
-    Integrals of thrusters are taken over the given states by the trapezoidal rule, as the time loop does over its steps.
-    """
-    table = system.loads(times, inputs)
-    state, cables = system.blank.frames.state, system.blank.cables
-    rubs = bool(np.any(cables.friction))
-    state[:] = 0.0
-    cables.slip[:] = UNKNOWN
-    for k in range(len(times)):
-        dt = float(times[k] - times[k - 1]) if k else 0.0
-        loads = table.at(k)
-        loads.row[DT] = dt
-        values = evaluate(system, loads, q[k], v[k], a[k], lam[k], in_space=in_space)
-        if rubs and k == 0:
-            set_friction(system.tree, system.workspace, cables, system.blank.pairs)
-            values = evaluate(system, loads, q[k], v[k], a[k], lam[k], in_space=in_space)
-        yield k, loads, values
-        if rubs:
-            keep_rubbing(cables, 1.0)
-        state[:, 0] += 0.5 * dt * (state[:, 1] + state[:, 2])
-        state[:, 1] = state[:, 2]
-
-
-def _rotation(system: Model, node: int) -> Floats:
-    return system.workspace.node[node, N_R : N_R + 9].reshape(3, 3)
-
-
-def _place(system: Model, node: int) -> Floats:
-    return system.workspace.node[node, N_X : N_X + 3]
-
-
 class Exerted(NamedTuple):
     """What a load exerts over time, world axes."""
 
@@ -94,92 +59,103 @@ class Exerted(NamedTuple):
     wrench: Floats  # (nt, k, 6) there: moment [N m], force [N]
 
 
-def exerted(system: Model, number: int, states: Iterator[tuple[int, Loads, Floats]], v: Floats) -> Exerted:
-    """What a frame load exerts (load `number` of the robot), from the evaluations of `replay` in states with rates v."""
-    mine = np.flatnonzero(np.array(system.tables.frame_loads) == number)
-    streams = np.flatnonzero(np.array(system.tables.stream_loads) == number)
-    nt, k = len(v), len(mine)
-    place, wrench, power = np.zeros((nt, k, 3)), np.zeros((nt, k, 6)), np.zeros(nt)
-    for t, loads, _ in states:
-        nodes, node = loads.frames.table[mine, NODE], system.workspace.node
-        place[t], wrench[t] = node[nodes, N_X : N_X + 3], loads.frames.wrench[mine]
-        power[t] = np.sum(wrench[t, :, :3] * node[nodes, N_W : N_W + 3] + wrench[t, :, 3:] * node[nodes, N_V : N_V + 3])
-        power[t] += stream_power(system, loads, streams)
-    force = wrench[:, :, 3:].sum(axis=1)
-    moment = (wrench[:, :, :3] + np.cross(place, wrench[:, :, 3:])).sum(axis=1)
-    return Exerted(force, moment, power, place, wrench)
+def exerted(model: Model, number: int, blocks: Iterable[Block]) -> Exerted:
+    """What a frame load exerts (load `number` of the robot), from blocks of all nodes."""
+    mine = np.flatnonzero(np.array(model.tables.frame_loads) == number)
+    streams = np.flatnonzero(np.array(model.tables.stream_loads) == number)
+    found: list[tuple[Floats, ...]] = []
+    for block in blocks:
+        node, wrench = block.node[:, block.loads.frames.table[mine, NODE]], block.wrench[:, mine]
+        place, force = node[:, :, N_X : N_X + 3].copy(), wrench[:, :, 3:]
+        moment = (wrench[:, :, :3] + np.cross(place, force)).sum(axis=1)
+        power = work(node, wrench) + stream_power(model, block, streams)
+        found.append((force.sum(axis=1), moment, power, place, wrench))
+    return Exerted(*(np.concatenate(pieces) for pieces in zip(*found, strict=True)))
 
 
-def stream_power(system: Model, loads: Loads, which: Ints | None = None) -> float:
-    """Power of streams along fish, which work on the strains, in the state of the last evaluation; of all, or some."""
-    rates, power = system.workspace.padded.reshape(4, -1)[1], 0.0
-    for s in range(len(loads.streams.table)) if which is None else which:
-        _, first, width, at, _, _ = loads.streams.table[s]
-        values = loads.streams.basis[at : at + width] * rates[first : first + width]
-        power -= float(values @ loads.streams.stress[s, loads.streams.strain[at : at + width]])
+def work(node: Floats, wrench: Floats) -> Floats:
+    """Power (nb,) [W] of wrenches (nb, k, 6), world axes, on nodes (nb, k, ...)."""
+    turning = np.einsum("tki,tki->t", wrench[:, :, :3], node[:, :, N_W : N_W + 3])
+    return turning + np.einsum("tki,tki->t", wrench[:, :, 3:], node[:, :, N_V : N_V + 3])
+
+
+def stream_power(model: Model, block: Block, which: Ints | None = None) -> Floats:
+    """Power (nb,) of streams along fish, which work on the strains; of all, or some."""
+    streams, power = block.loads.streams, np.zeros(len(block.states.t))
+    rates = np.zeros((len(power), len(model.workspace.rows)))
+    rates[:, model.tree.lane] = block.states.v
+    for s in range(len(streams.table)) if which is None else which:
+        _, first, width, at, _, _ = streams.table[s]
+        values = streams.basis[at : at + width] * rates[:, first : first + width]
+        power -= np.sum(values * block.stress[:, s, streams.strain[at : at + width]], axis=1)
     return power
 
 
-def closure_wrench(system: Model, loads: Loads, number: int, lam: Floats) -> NodeWrench:
-    """Wrench that a closure exerts on its frame b, about the origin of b, in the state of the last evaluation."""
+def _rotation(block: Block, node: int) -> Floats:
+    return block.node[:, node, N_R : N_R + 9].reshape(-1, 3, 3)
+
+
+def _place(block: Block, node: int) -> Floats:
+    return block.node[:, node, N_X : N_X + 3]
+
+
+def closure_wrench(block: Block, number: int) -> NodeWrench:
+    """Wrench that a closure exerts on its frame b, about the origin of b, from a block of all nodes."""
+    loads, lam = block.loads, block.states.lam
     a, b = (int(i) for i in loads.pairs.table[loads.constraints.closure[number], :2])
     at = int(loads.at[POSE]) + 12 * number
-    axes = _rotation(system, a) @ loads.row[at : at + 9].reshape(3, 3)
-    moment, force = np.zeros(3), np.zeros(3)
+    axes = _rotation(block, a) @ block.row[:, at : at + 9].reshape(-1, 3, 3)
+    moment, force = np.zeros((len(lam), 3)), np.zeros((len(lam), 3))
     for k, (kind, which, axis_a, axis_b) in enumerate(loads.constraints.table):
         if which == number and kind == TRANSLATION:
-            force += lam[k] * axes[:, axis_a]
+            force += lam[:, k, None] * axes[:, :, axis_a]
         elif which == number and kind == ROTATION:
-            moment -= lam[k] * np.cross(axes[:, axis_a], _rotation(system, b)[:, axis_b])
+            moment -= lam[:, k, None] * np.cross(axes[:, :, axis_a], _rotation(block, b)[:, :, axis_b])
     return NodeWrench(b, moment, force)
 
 
-def _span_wrenches(system: Model, loads: Loads) -> list[NodeWrench]:
-    found = []
-    node = system.workspace.node
-    pairs = loads.pairs
-    springs = [(int(p), k, -1, 1.0) for k, p in enumerate(pairs.spring)]
-    spans = [(int(p), -1, int(c), float(factor)) for (p, c), factor in zip(pairs.span, pairs.factor, strict=True)]
-    for pair, spring, actuator, factor in springs + spans:
+def _span_wrenches(block: Block) -> list[NodeWrench]:
+    """What springs and free spans of tendons exert."""
+    found, pairs = [], block.loads.pairs
+    springs = [(int(p), k, -1) for k, p in enumerate(pairs.spring)]
+    spans = [(int(p), k, int(actuator)) for k, (p, actuator) in enumerate(pairs.span)]
+    for pair, k, actuator in springs + spans:
         i, j = (int(x) for x in pairs.table[pair, :2])
-        line = _place(system, j) - _place(system, i)
-        length = float(np.linalg.norm(line))
-        t = line / length
-        if spring >= 0:
-            k, rest, damping = pairs.spring_data[spring]
-            tension = k * (length - rest) + damping * float(t @ (node[j, N_V : N_V + 3] - node[i, N_V : N_V + 3]))
+        line = _place(block, j) - _place(block, i)
+        length = np.linalg.norm(line, axis=1)
+        t = line / length[:, None]
+        if actuator < 0:
+            stiffness, rest, damping = pairs.spring_data[k]
+            rate = np.sum(t * (block.node[:, j, N_V : N_V + 3] - block.node[:, i, N_V : N_V + 3]), axis=1)
+            tension = stiffness * (length - rest) + damping * rate
         else:
-            tension = float(loads.tension[actuator]) * factor
-        found += [NodeWrench(i, np.zeros(3), tension * t), NodeWrench(j, np.zeros(3), -tension * t)]
+            tension = block.tension[:, actuator] * block.factor[:, k]
+        pull = tension[:, None] * t
+        found += [NodeWrench(i, np.zeros_like(pull), pull), NodeWrench(j, np.zeros_like(pull), -pull)]
     return found
 
 
-def frame_wrench(loads: Loads, f: int) -> NodeWrench:
-    """What frame load f exerts, in the state of the last evaluation."""
-    wrench = loads.frames.wrench[f]
-    return NodeWrench(int(loads.frames.table[f, NODE]), wrench[:3].copy(), wrench[3:].copy())
+def points(model: Model) -> Ints:
+    """Frame loads that act on single nodes: all but those along rods that are known as densities too."""
+    return np.flatnonzero(~np.array(model.tables.frame_spread, dtype=bool))
 
 
-def node_wrenches(system: Model, loads: Loads, lam: Floats, points_only: bool = False) -> list[NodeWrench]:
-    """Everything but gravity and given wrenches that acts on nodes, in the state of the last evaluation.
-
-    With `points_only` without the water along rods, which is known as a density too.
-    """
-    spread = np.zeros(len(loads.frames.table), dtype=bool)
-    if points_only:
-        spread[:] = system.tables.frame_spread
-    found = [frame_wrench(loads, f) for f in range(len(loads.frames.table)) if not spread[f]]
-    found += _span_wrenches(system, loads)
-    for number in range(len(loads.constraints.closure)):
-        on_b = closure_wrench(system, loads, number, lam)
-        a = int(loads.pairs.table[loads.constraints.closure[number], 0])
-        arm = _place(system, on_b.node) - _place(system, a)
+def point_wrenches(model: Model, block: Block) -> list[NodeWrench]:
+    """Everything but gravity, given wrenches and what is known as a density that acts on nodes, from a block of all nodes."""
+    nodes = block.loads.frames.table[:, NODE]
+    found = [NodeWrench(int(nodes[f]), block.wrench[:, f, :3], block.wrench[:, f, 3:]) for f in points(model)]
+    found += _span_wrenches(block)
+    pairs, constraints = block.loads.pairs, block.loads.constraints
+    for number in range(len(constraints.closure)):
+        on_b = closure_wrench(block, number)
+        a = int(pairs.table[constraints.closure[number], 0])
+        arm = _place(block, on_b.node) - _place(block, a)
         found += [on_b, NodeWrench(a, -on_b.moment - np.cross(arm, on_b.force), -on_b.force)]
-    for k in np.flatnonzero(loads.constraints.table[:, KIND] == TWIST):
-        number = int(loads.constraints.table[k, WHICH])
+    for k in np.flatnonzero(constraints.table[:, KIND] == TWIST):
+        number = int(constraints.table[k, WHICH])
         for side in range(2):
-            node = int(loads.pairs.table[loads.constraints.twist[number], side])
-            c = lam[k] * loads.constraints.twist_data[number, 6 * side : 6 * side + 6]
-            rotation = _rotation(system, node)
-            found.append(NodeWrench(node, rotation @ c[:3], rotation @ c[3:]))
+            node = int(pairs.table[constraints.twist[number], side])
+            c = block.states.lam[:, k, None] * constraints.twist_data[number, 6 * side : 6 * side + 6]
+            turned = np.einsum("tij,tkj->tki", _rotation(block, node), c.reshape(-1, 2, 3))
+            found.append(NodeWrench(node, turned[:, 0], turned[:, 1]))
     return [wrench for wrench in found if wrench.node > 0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -108,7 +108,7 @@ def strides(run: Trajectory, head: Frame, *, period: float, last: int | None = N
     if count < 1:
         raise DescriptionError(f"the motion of {run.t[-1]:g} s is shorter than one period of {period:g} s.")
     count = count if last is None else min(count, as_count(last, "last"))
-    run = _end_of(run, len(run.t) - 1 - steps * count)
+    run = run[len(run.t) - 1 - steps * count :]
     ends = len(run.t) - 1 - steps * np.arange(count, -1, -1)
     moved = np.diff(run.position(head)[ends], axis=0)
     distance = np.linalg.norm(moved, axis=1)
@@ -123,8 +123,7 @@ def strides(run: Trajectory, head: Frame, *, period: float, last: int | None = N
             along = _mean(force[low : high + 1] @ direction[k])
             thrust[k] += float(np.sum(np.maximum(along, 0.0)))
             drag[k] -= float(np.sum(np.minimum(along, 0.0)))
-    mass = float(np.sum(run.system.tree.mass))
-    return Strides(run.t[ends[1:]], moved, distance / period, power, thrust, drag, mass)
+    return Strides(run.t[ends[1:]], moved, distance / period, power, thrust, drag, run.mass)
 
 
 def _flow_forces(run: Trajectory, number: int) -> Array:
@@ -133,12 +132,6 @@ def _flow_forces(run: Trajectory, number: int) -> Array:
     mine = np.flatnonzero(np.array(run.system.tables.frame_loads) == number)
     lift = -frames.data[mine, DISPLACED][None, :, None] * run.system.robot.gravity_values(run.t)[:, None, :]
     return run.exerted(run.system.robot.loads[number]).wrench[:, :, 3:] - lift
-
-
-def _end_of(run: Trajectory, first: int) -> Trajectory:
-    """The motion from a stored state on."""
-    states = {name: getattr(run, name)[first:] for name in ("_t", "_q", "_v", "_lam")}
-    return replace(run, **states, _a=run.a[first:])
 
 
 def _mean(values: Array) -> Array:
@@ -163,7 +156,7 @@ def torque_envelope(
     late = run.t >= since - 1e-9
     if not np.any(late):
         raise DescriptionError(f"since must lie within the motion, which ends at {run.t[-1]:g} s; got {since:g} s.")
-    run = _end_of(run, int(np.argmax(late)))
+    run = run[int(np.argmax(late)) :]
     torque = run.control_torque(rod, points)
     own = run.system.robot.parts[rod.index]
     assert isinstance(own, RodHandle)

@@ -31,7 +31,8 @@ def gather(states: Any) -> Record:
     Coordinates, rates and accelerations with their labels; poses and twists of the ends of the parts and of sections
     between; energies, inputs, lengths of tendons; the robot as a robot file.
     """
-    robot, t, record = states.system.robot, states._t, Record()
+    robot, record = states.system.robot, Record()
+    t, q, v, lam = states.stored
     record.add("time", ("time",), t, "s", "time")
     record.add(
         "coordinate", ("coordinate",), np.array(states.coordinates, dtype=object), "", "labels of the coordinates"
@@ -39,14 +40,13 @@ def gather(states: Any) -> Record:
     record.add(
         "coordinate_unit", ("coordinate",), np.array(_units(robot), dtype=object), "", "units of the coordinates"
     )
-    record.add("q", ("time", "coordinate"), states._q, "", "coordinates")
-    record.add("v", ("time", "coordinate"), states._v, "", "rates of the coordinates")
+    record.add("q", ("time", "coordinate"), q, "", "coordinates")
+    record.add("v", ("time", "coordinate"), v, "", "rates of the coordinates")
     try:
-        record.add("a", ("time", "coordinate"), states._accelerations, "", "accelerations of the coordinates")
+        record.add("a", ("time", "coordinate"), states.states.a, "", "accelerations of the coordinates")
     except AnguillaError as error:
         record.facts["no_accelerations"] = str(error)
-    if hasattr(states, "_lam"):
-        record.add("multipliers", ("time", "multiplier"), states._lam, "", "multipliers of the constraints")
+    record.add("multipliers", ("time", "multiplier"), lam, "", "multipliers of the constraints")
     _add_frames(record, states, robot)
     for name, value in states.energy.items():
         record.add(f"energy_{name}", ("time",), np.atleast_1d(value), "J", f"{name} energy")
@@ -80,24 +80,27 @@ def _frames(robot: Robot) -> list[Frame]:
 
 def _add_frames(record: Record, states: Any, robot: Robot) -> None:
     frames = _frames(robot)
-    motion = states._snapshots(frames)
-    rotation = motion[:, :, :9].reshape(*motion.shape[:2], 3, 3)
-    body = [np.einsum("tmji,tmj->tmi", rotation, motion[:, :, k : k + 3]) for k in (12, 15)]
+    shape = len(states.stored.t), len(frames)
+    place, rotation, twist = np.zeros((*shape, 3)), np.zeros((*shape, 3, 3)), np.zeros((*shape, 6))
+    for at, motion in states.motions(frames):
+        turn = motion[:, :, :9].reshape(*motion.shape[:2], 3, 3)
+        place[at], rotation[at] = motion[:, :, 9:12], turn
+        speeds = motion[:, :, 12:18].reshape(*motion.shape[:2], 2, 3)
+        twist[at] = (speeds @ turn).reshape(*motion.shape[:2], 6)
     record.add("frame", ("frame",), np.array([f.label for f in frames], dtype=object), "", "labels of the frames")
     record.add("axis", ("axis",), np.array(list("xyz"), dtype=object))
     record.add("component", ("component",), np.array(TWIST, dtype=object))
-    record.add("position", ("time", "frame", "axis"), motion[:, :, 9:12], "m", "origins of the frames, world axes")
+    record.add("position", ("time", "frame", "axis"), place, "m", "origins of the frames, world axes")
     record.add(
         "rotation", ("time", "frame", "axis", "column"), rotation, "1", "axes of the frames in world axes, as columns"
     )
-    twist = np.concatenate(body, axis=2)
     record.add("twist", ("time", "frame", "component"), twist, "rad/s, m/s", "twists of the frames in their own axes")
 
 
 def _add_inputs(record: Record, states: Any, robot: Robot) -> None:
-    names = list(robot.actuators)
-    add_inputs(record, states.inputs, names, states._t)
-    lengths = np.zeros((len(states._t), len(names)))
+    names, t = list(robot.actuators), states.stored.t
+    add_inputs(record, states.inputs, names, t)
+    lengths = np.zeros((len(t), len(names)))
     for k, name in enumerate(names):
         try:
             lengths[:, k] = np.atleast_1d(states.length(name))

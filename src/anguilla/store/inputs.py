@@ -21,7 +21,10 @@ def add_inputs(record: Record, inputs: Mapping[str, Any], names: list[str], t: A
     table = np.zeros((len(t), len(names)))
     for k, name in enumerate(names):
         value = inputs.get(name, 0.0)
-        table[:, k] = [float(value(x)) for x in t.tolist()] if callable(value) else value
+        if (at_times := getattr(value, "at_times", None)) is not None:  # all instants at once, as `Sampled` gives them
+            table[:, k] = at_times(t)
+        else:
+            table[:, k] = [float(value(x)) for x in t.tolist()] if callable(value) else value
     record.add("actuator", ("actuator",), np.array(names, dtype=object), "", "names of the inputs")
     record.add("input", ("time", "actuator"), table, "", "inputs: tension [N] or pressure [Pa]")
 

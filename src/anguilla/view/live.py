@@ -15,7 +15,7 @@ from anguilla.describe import Robot
 from anguilla.errors import as_positive, refuse
 from anguilla.files import read_robot
 from anguilla.model.door import model_of
-from anguilla.results.fields import cable_length
+from anguilla.results.lines import cable_length
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.results_io import load
 from anguilla.solve.steps.stepper import Stepper

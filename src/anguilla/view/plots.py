@@ -82,7 +82,7 @@ def strain_map(run: Trajectory, rod: RodHandle, strain: str, path: Path | None =
 
     """
     _one_of(strain, STRAIN_NAMES, "strain")
-    run._own(rod)
+    run.own_rod(rod)
     run = thin(_motion(run), RICH_IN_TIME)
     with figure_style():
         fig = figure(5.6, 3.4)
@@ -105,7 +105,7 @@ def wrench_map(run: Trajectory, rod: RodHandle, component: str, path: Path | Non
 
     """
     _one_of(component, panels.WRENCH_NAMES, "component")
-    run._own(rod)
+    run.own_rod(rod)
     run = thin(_motion(run), RICH_IN_TIME)
     with figure_style():
         fig = figure(5.6, 3.4)

@@ -186,7 +186,7 @@ def thin(run: Trajectory, most: int) -> Trajectory:
     if n <= most:
         return run
     keep = np.unique(np.linspace(0, n - 1, as_count(most, "most", minimum=2)).round().astype(int))
-    return replace(run, _t=run.t[keep], _q=run.q[keep], _v=run.v[keep], _a=None, _balance=None)
+    return run.picked(keep)
 
 
 def scene(result: Result, *, sections: int = 48, around: int = 32) -> Scene:
@@ -212,7 +212,7 @@ def scene(result: Result, *, sections: int = 48, around: int = 32) -> Scene:
         X, side = _stations(rod.length, enough_sections(rod, sections), rod.section.breakpoints)
         last = rod.length * (1.0 - 1e-12)
         places = ["root" if x == 0.0 else "tip" if x >= last else float(x) for x in X]
-        motion = result._snapshots([Frame(result.robot, handle.index, place) for place in places])
+        motion = result.motion([Frame(result.robot, handle.index, place) for place in places])
         outline = np.stack([rod.section.outline(float(x), around) for x in side])
         rotation = motion[:, :, :9].reshape(*motion.shape[:2], 3, 3)
         position = motion[:, :, S_X : S_X + 3]
@@ -250,7 +250,7 @@ def _body_tube(result: Result, handle: BodyHandle, around: int) -> Tube:
         polar = np.linspace(0.02, np.pi - 0.02, 17)
         x = -size[0] * np.cos(polar)
         outline = size[0] * np.sin(polar)[:, None, None] * circle
-    motion = result._snapshots([handle.frame])[:, 0]
+    motion = result.motion([handle.frame])[:, 0]
     rotation = motion[:, :9].reshape(-1, 3, 3)
     local = np.asarray(body.com) + x[:, None] * np.array([1.0, 0.0, 0.0])
     position = motion[:, None, S_X : S_X + 3] + np.einsum("tij,mj->tmi", rotation, local)

@@ -61,7 +61,7 @@ class Tracks:
         offset = None if frame.offset is None else frame.offset_pose.tobytes()
         key = (frame.part_index, frame.place, offset)
         if key not in self._motions:
-            self._motions[key] = self.result._snapshots([frame])[:, 0]
+            self._motions[key] = self.result.motion([frame])[:, 0]
         motion = self._motions[key][index]
         return motion[:9].reshape(3, 3), motion[S_X : S_X + 3]
 

@@ -64,8 +64,7 @@ def write_video(
     as_positive(speed, "speed")
     count = int(np.clip(round((run.t[-1] - run.t[0]) / speed * fps) + 1, 2, MOST_PICTURES))
     nearest = np.abs(np.linspace(run.t[0], run.t[-1], count)[:, None] - run.t[None, :]).argmin(axis=1)
-    picked = replace(run, _t=run.t[nearest], _q=run.q[nearest], _v=run.v[nearest], _a=None, _balance=None)
-    picture = scene(picked, sections=32, around=16)
+    picture = scene(run.picked(nearest), sections=32, around=16)
     video = target.suffix.lower() == ".mp4"
     program = ffmpeg() if video else ""
     if program is None:

@@ -107,7 +107,7 @@ def _static_multipliers(result: Equilibrium, by_q: Floats) -> tuple[Floats, Floa
             "gradient does not serve equilibria with friction of tendons, which changes with the shape. Set friction=0."
         )
     loads.row[DT] = 0.0
-    lam = np.ascontiguousarray(result._lam[0])
+    lam = np.ascontiguousarray(result.stored.lam[0])
     evaluate(system, loads, result.q, zero, zero, lam)
     matrix = system._bordered(loads, lam, 0.0, 0.0)
     mu = _transposed_solve(system, matrix, np.concatenate([by_q, np.zeros(system.rows)]))
@@ -134,7 +134,7 @@ def static_balance(system: Model, result: Equilibrium) -> Floats:
     """(R, phi) (n + m,) of an equilibrium in a robot of another design."""
     loads = system.loads(result.t, result.inputs).loads
     zero = np.zeros(system.size)
-    return evaluate(system, loads, result.q, zero, zero, np.ascontiguousarray(result._lam[0]))
+    return evaluate(system, loads, result.q, zero, zero, np.ascontiguousarray(result.stored.lam[0]))
 
 
 def _same(system: Model, other: Model) -> Model:
@@ -170,8 +170,8 @@ def design_slopes(design: tuple[Design, ArrayLike], function: Callable[[Robot], 
 
 def _direct(cost: Cost, robot: Robot, system: Model, result: Trajectory | Equilibrium) -> float:
     """The cost of the same states on a changed robot."""
-    states = result._t, result._q, result._v, None, result._lam
-    return cost.on(robot).terms(type(result)(robot, system, result.status, *states, result.inputs))[0]
+    t, q, v, lam = result.stored
+    return cost.on(robot).terms(type(result)(robot, system, result.status, t, q, v, None, lam, result.inputs))[0]
 
 
 @dataclass(frozen=True)

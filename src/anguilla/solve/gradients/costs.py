@@ -81,15 +81,15 @@ class Reach(Cost):
 
     def terms(self, result: Trajectory | Equilibrium) -> Terms:
         """Value and derivatives: those with respect to q are the generalised forces of weight (x - goal) on the frame."""
-        w = _weights(self.weight, len(result._q))
-        motion = result._snapshots([self.frame])[:, 0]
+        w = _weights(self.weight, len(result.stored.q))
+        motion = result.motion([self.frame])[:, 0]
         goal = as_array(self.goal, "goal", "3 numbers, or 3 for each instant [m]")
         if goal.shape not in ((3,), (len(w), 3)):
             raise DescriptionError(f"goal must have the shape (3,) or ({len(w)}, 3) [m]; got {goal.shape}.")
         miss = motion[:, S_X : S_X + 3] - goal
         force = w[:, None] * miss
         value = float(0.5 * np.sum(force * miss))
-        return value, position_slope(result, self.frame, motion, force), np.zeros_like(result._q)
+        return value, position_slope(result, self.frame, motion, force), np.zeros_like(result.stored.q)
 
     def on(self, robot: Robot) -> Cost:
         """The same cost for the same frame of another robot."""
@@ -104,7 +104,7 @@ def position_slope(result: Trajectory | Equilibrium, frame: Frame, motion: Float
     if frame.offset is not None:  # about the node of the frame
         arm = -np.einsum("tij,j->ti", motion[:, :9].reshape(-1, 3, 3), np.linalg.inv(frame.offset_pose)[:3, 3])
         wrench[:, :3] = np.cross(arm, force)
-    q, out = np.ascontiguousarray(result._q), np.zeros(result._q.shape)
+    q, out = np.ascontiguousarray(result.stored.q), np.zeros(result.stored.q.shape)
     node = system.layout.node(frame.bare)
     generalised_forces(system.tree, system.workspace, node, q, np.zeros(system.size), wrench, out)
     return out
@@ -123,7 +123,7 @@ class Rest(Cost):
 
     def terms(self, result: Trajectory | Equilibrium) -> Terms:
         """Value and derivatives."""
-        v = result._v
+        v = result.stored.v
         w = _weights(self.weight, len(v))
         return float(0.5 * np.sum(w[:, None] * v**2)), np.zeros_like(v), w[:, None] * v
 
@@ -136,13 +136,13 @@ class StateCost(Cost):
 
     def terms(self, result: Trajectory | Equilibrium) -> Terms:
         """Value and derivatives."""
-        value, by_q, by_v = self.function(result._t, result._q, result._v)
+        value, by_q, by_v = self.function(result.stored.t, result.stored.q, result.stored.v)
         slopes = []
         for slope, name in ((by_q, "dq"), (by_v, "dv")):
             array = as_array(slope, f"StateCost: dvalue/{name}", "finite numbers").astype(np.float64)
-            if array.shape != result._q.shape:
+            if array.shape != result.stored.q.shape:
                 raise DescriptionError(
-                    f"StateCost: dvalue/{name} must have the shape {result._q.shape}; got {array.shape}."
+                    f"StateCost: dvalue/{name} must have the shape {result.stored.q.shape}; got {array.shape}."
                 )
             slopes.append(np.ascontiguousarray(array))
         return float(value), slopes[0], slopes[1]

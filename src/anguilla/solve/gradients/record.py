@@ -87,9 +87,9 @@ def record(run: Trajectory, method: Scheme | str | None, what: str) -> Record:
     steps = len(run.t) - 1
     _refuse_unfit(run, scheme, steps, what)
     system, dt = run.system, float(run.t[1] - run.t[0])
-    own = run._integrated
+    own = run.integrated
     accelerations = run.a if own is None or len(own) != len(run.t) else own
-    q, v, a, lam = (np.ascontiguousarray(x, dtype=np.float64) for x in (run.q, run.v, accelerations, run._lam))
+    q, v, a, lam = (np.ascontiguousarray(x, dtype=np.float64) for x in (run.q, run.v, accelerations, run.multipliers))
     table = system.loads(run.t, run.inputs)
     count = len(table.loads.frames.table) if integrates(table.loads) else 0
     ease = easing(run, table, dt, scheme, (q, v, a), what)

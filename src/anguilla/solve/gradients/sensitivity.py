@@ -71,9 +71,9 @@ class Sensitivities:
 
             def place(robot: Robot) -> Floats:
                 there = Frame(robot, frame.part_index, frame.place, frame.offset)
-                states = run._t, run._q, run._v, None, run._lam
-                twin = Trajectory(robot, model_of(robot), run.status, *states, run.inputs)
-                return twin._snapshots([there])[:, 0, S_X : S_X + 3]
+                t, q, v, lam = run.stored
+                twin = Trajectory(robot, model_of(robot), run.status, t, q, v, None, lam, run.inputs)
+                return twin.motion([there])[:, 0, S_X : S_X + 3]
 
             for k, slope in enumerate(design_slopes(self._design, place)):
                 out[:, :, k] += slope

@@ -168,12 +168,12 @@ def _statics(
     zero = np.zeros((1, system.size))
     states = np.array([float(t)]), q[None, :].copy(), zero, zero, lam[None, :].copy()
     result = Equilibrium(robot, system, outcome, *states, inputs or {})
-    conflict = broken(system, inputs or {}, result._t, result._q, result._v)
+    conflict = broken(system, inputs or {}, *result.stored[:3])
     if conflict:
         raise SolverError(f"No equilibrium of {robot.name!r}: {conflict}.", result=result, advice=SINGULAR_START)
     if not ok and raise_on_failure:
         raise SolverError(f"No equilibrium of {robot.name!r}: {message}.", result=result, advice=advice)
-    if ok and doubtful(system, result._q)[0] > 1.0 and (said := result.resolution.words):
+    if ok and doubtful(system, result.stored.q)[0] > 1.0 and (said := result.resolution.words):
         warnings.warn(f"The equilibrium of {robot.name!r}: {said}", AnguillaWarning, stacklevel=3)
     return result
 

@@ -39,6 +39,7 @@ from anguilla.solve.newton.newton import (
     scratch,
 )
 from anguilla.solve.newton.progress import progress_bar
+from anguilla.solve.steps.balance import balance
 from anguilla.solve.steps.checkpoint import Checkpoint, constants, kept
 from anguilla.solve.steps.events import Jump, events_of
 from anguilla.solve.steps.kinks import kinked
@@ -213,25 +214,12 @@ class _Motion:
         self.a += da
         return bool(np.any(dv) or np.any(da))
 
-    def balance(self, t: Floats, q: Floats, v: Floats, inputs: Inputs | None = None) -> Floats:
+    def balance(
+        self, t: Floats, q: Floats, v: Floats, guess: Floats | None = None, inputs: Inputs | None = None
+    ) -> Floats:
         """Accelerations (nt, n) that balance the states (q, v) (nt, n) at times t (nt,) [s], in memory of their own."""
         with self.system.apart():
-            return self._balanced(self.again(inputs), t, q, v)
-
-    @staticmethod
-    def _balanced(apart: _Motion, t: Floats, q: Floats, v: Floats) -> Floats:
-        a, table = np.zeros_like(q), apart.loads(t)
-        for k in range(len(t)):
-            if not apart.system.is_plain:
-                a[k] = consistent(apart.system, apart.inputs, t[k], q[k].copy(), v[k], 0.0)[1]
-                continue
-            apart.q[:], apart.v[:] = q[k], v[k]
-            table.at(k)
-            _, status = apart.run(table, t[k], 1.0, 0, 0, 1, apart._unused, begin=True)
-            if status != CONVERGED:
-                raise SolverError(f"No acceleration balances the state at t = {t[k]:g} s: {EXPLANATION[status]}.")
-            a[k] = apart.a
-        return a
+            return balance(self.again(inputs), t, q, v, guess)
 
     def loads(self, times: ArrayLike) -> LoadTable:
         """Loads at the given times [s], on this side of jumps."""

@@ -163,7 +163,7 @@ def _local_errors(run: Trajectory, dt: float) -> tuple[float, float]:
 
     Errors of joints may add up to this. Those of strains hardly do: most of their accelerations are those of fast modes.
     """
-    a, tree = run._integrated, run.system.tree
+    a, tree = run.integrated, run.system.tree
     if a is None:
         return 0.0, math.inf
     change = np.diff(a, axis=0) * (dt**2 / 12.0 * tree.scale)
@@ -186,7 +186,7 @@ def _starts(motion: _Motion, run: Trajectory, rows: int, count: int, touches: bo
     memory = integrates(run.system.blank) or np.any(run.system.blank.cables.friction)
     if memory:  # integrals of thrusters and the friction of lines are known at the start alone
         return [(0, int(min(ends, default=count)))]
-    hit, least = run._integrated, max(math.ceil(SHARE * count), 2)
+    hit, least = run.integrated, max(math.ceil(SHARE * count), 2)
     signal = hit if touches and hit is not None else run.v
     rough = np.einsum("ti,i->t", signal[::rows][: count + 1] ** 2, run.system.tree.scale**2)
     first = float(np.max(rough[: least + 1]))
@@ -216,7 +216,7 @@ def _length(run: Trajectory, nodes: Ints) -> float:
     length = run.system.length
     if np.any(run.system.tree.strain_scale > 0.0):
         return length
-    place = _motion_of(run.system, nodes, np.ascontiguousarray(run._some(INSTANTS).q))[:, :, S_X : S_X + 3]
+    place = _motion_of(run.system, nodes, np.ascontiguousarray(run.some(INSTANTS).q))[:, :, S_X : S_X + 3]
     return max(length, float(np.linalg.norm(np.ptp(place.reshape(-1, 3), axis=0))))
 
 
@@ -325,7 +325,7 @@ def _energy_gain(run: Trajectory) -> tuple[float | None, float]:
     """Largest gain of energy as a part of that in play, and its end [s]; None where something works on the robot."""
     if not _passive(run):
         return None, 0.0
-    some = run._some(ENERGIES)
+    some = run.some(ENERGIES)
     energy = some.energy
     total, lowest = energy["total"], np.minimum.accumulate(energy["total"])
     gain = total - lowest
@@ -355,6 +355,6 @@ def _penetration(run: Trajectory) -> float | None:
         if load.touches:
             radii = load.radii(run.system.tables.seats[number].X)
             if np.all(radii > 0.0):
-                deep = np.maximum(depths(run.system, number, run._some(INSTANTS).q), 0.0)
+                deep = np.maximum(depths(run.system, number, run.some(INSTANTS).q), 0.0)
                 found.append(float(np.max(deep / (2.0 * radii))))
     return max(found, default=None)

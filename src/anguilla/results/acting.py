@@ -1,0 +1,173 @@
+"""Reading of what acts on a robot: actuators, loads, closures, imposed motions; energies and momenta."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from anguilla.describe import Closure, Load, Part
+from anguilla.errors import DescriptionError
+from anguilla.mechanics.tree import N_R, Floats
+from anguilla.results.base import Computed
+from anguilla.results.blocks import parts
+from anguilla.results.contacts import depths, load_energy
+from anguilla.results.lines import cable_length, line_length
+from anguilla.results.observe import balances
+from anguilla.results.reactions import Exerted, closure_wrench, exerted
+
+__all__ = ["OfActions", "OfEnergies"]
+
+
+class OfActions(Computed):
+    """Tensions, wrenches and efforts."""
+
+    @cached_property
+    def _found(self) -> tuple[Floats, Floats, Floats]:
+        """Inputs (time, actuators), wrenches of closures (time, closures, 6), efforts of imposed coordinates (time, k).
+
+        One pass over the motion serves all actuators, closures and parts.
+        """
+        system = self.system
+        loads, closures = system.blank, list(system.robot.closures.values())
+        count = len(self._t)
+        tension, effort = np.zeros((count, len(loads.tension))), np.zeros((count, len(loads.driven)))
+        wrench = np.zeros((count, len(closures), 6))
+        for block in self.evaluations.blocks(None if closures else np.zeros(0, np.int64)):
+            tension[block.at], effort[block.at] = block.tension, block.residual[:, loads.driven]
+            for number, closure in enumerate(closures):
+                b, *parts = closure_wrench(block, number)
+                rotation = block.node[:, b, N_R : N_R + 9].reshape(-1, 3, 3) @ closure.sides[1][:3, :3].T
+                wrench[block.at, number] = np.einsum("tji,ktj->tki", rotation, parts).reshape(-1, 6)
+        return tension, wrench, effort
+
+    @property
+    def multipliers(self) -> Floats:
+        """Multipliers of the constraints (time, m); `reaction` and `tension` give them a meaning."""
+        return self._pick(self._lam)
+
+    def reaction(self, closure: Closure) -> Floats:
+        """Wrench that a closure exerts on its frame b, about b's origin, in b's axes: (time, 6), moment [N m], force [N]."""
+        names = list(self.system.robot.closures)
+        if not isinstance(closure, Closure) or closure.name not in names or closure.robot is not self.robot:
+            known = ", ".join(names) or "none"
+            raise DescriptionError(
+                f"expected a closure of robot {self.robot.name!r}, as returned by robot.close; it has: {known}."
+            )
+        return self._pick(self._found[1][:, names.index(closure.name)])
+
+    def effort(self, part: Part) -> Floats:
+        """Efforts that the imposed motion of a part's joint takes [N m or N], springs and dampers included: (time, size).
+
+        Of a rod with an imposed shape also those of its strain coordinates, elasticity included; `control_torque` spreads
+        them along the rod. Zero for coordinates that are not imposed.
+        """
+        layout = self.system.layout.parts[self.own(part).index]
+        last = layout.coordinates.stop if part.index in self.system.shapes else layout.joint.stop
+        driven = self.system.blank.driven
+        mine = np.flatnonzero((driven >= layout.joint.start) & (driven < last))
+        out = np.zeros((len(self._t), last - layout.joint.start))
+        if len(mine):
+            out[:, driven[mine] - layout.joint.start] = self._found[2][:, mine]
+        return self._pick(out)
+
+    def tension(self, actuator: str) -> Any:
+        """Tension of a tendon [N], given or found from its length: (time,)."""
+        names = list(self.system.robot.actuators)
+        if actuator not in names:
+            raise DescriptionError(f"there is no actuator {actuator!r}; there are: {', '.join(names) or 'none'}.")
+        return self._pick(self._found[0][:, names.index(actuator)])
+
+    def exerted(self, load: Load) -> Exerted:
+        """What a load that depends on the motion (water, thruster, magnet, contact, user-written) exerts on the robot.
+
+        Returns (force (time, 3) [N], moment (time, 3) about the world origin [N m], power (time,) [W], place (time, k, 3)
+        [m], wrench (time, k, 6)), world axes; the last two where it acts.
+        """
+        numbers = self._numbers(load)
+        if not numbers or numbers[0] not in self.system.tables.frame_loads:
+            known = [own.label for k, own in enumerate(self.robot.loads) if k in self.system.tables.frame_loads]
+            raise DescriptionError(
+                f"expected a load that depends on the motion, on robot {self.robot.name!r}; it has: "
+                f"{', '.join(known) or 'none'}."
+            )
+        out = exerted(self.system, numbers[0], self.evaluations.blocks())
+        return Exerted(*(self._pick(array) for array in out))
+
+    def depth(self, contact: Load) -> Floats:
+        """How deep each place of a contact is in its obstacle [m], in the order of `exerted`: (time, k).
+
+        Negative where it does not touch: minus the distance. Along a rod, the places are its nodes.
+        """
+        numbers = self._numbers(contact)
+        if not numbers or not contact.touches:
+            known = ", ".join(own.label for own in self.robot.loads if own.touches) or "none"
+            raise DescriptionError(f"expected a contact of robot {self.robot.name!r}; it has: {known}.")
+        return self._pick(depths(self.system, numbers[0], self._q))
+
+    def _numbers(self, load: Load) -> list[int]:
+        """Number of a load of the robot, in a list, empty if it is none."""
+        numbers = [k for k, own in enumerate(self.robot.loads) if own is load]
+        return numbers or [k for k, own in enumerate(self.system.robot.loads) if own is load]
+
+    def length(self, actuator: str) -> Any:
+        """Length of a tendon, or of the centre line of a chamber, inside the rods [m]: (time,)."""
+        return self._pick(line_length(self.system, actuator, self._q))
+
+    def actuation(self) -> Floats:
+        """Actuation matrix L(q): generalised force per unit of each input, (time, n, actuators) (000 (28))."""
+        actuators = self.system.robot.actuators
+        out = np.zeros((*self._q.shape, len(actuators)))
+        for k, (name, actuator) in enumerate(actuators.items()):
+            out[:, :, k] = -actuator.tension_per_input * cable_length(self.system, name, self._q)[1]
+        return self._pick(out)
+
+
+class OfEnergies(Computed):
+    """Energies, momenta and the centre of mass."""
+
+    @property
+    def energy(self) -> dict[str, Any]:
+        """Energies [J]: kinetic, elastic, gravitational (zero at the world origin), total.
+
+        Elastic is that of rods, joint springs, springs between frames and contacts; other loads (muscles, magnets, ...) keep
+        none.
+        """
+        rows = self._balances
+        elastic = self.system.elastic_energy(self._q) + load_energy(self.system, self._q)
+        total = rows[:, 0] + rows[:, 1] + elastic
+        named = {"kinetic": rows[:, 0], "elastic": elastic, "gravitational": rows[:, 1], "total": total}
+        return {name: self._pick(value) for name, value in named.items()}
+
+    @property
+    def momentum(self) -> Floats:
+        """Linear momentum [kg m/s]: (time, 3)."""
+        return self._pick(self._balances[:, 2:5])
+
+    @property
+    def angular_momentum(self) -> Floats:
+        """Angular momentum about the world origin [kg m^2/s]: (time, 3)."""
+        return self._pick(self._balances[:, 5:8])
+
+    @property
+    def center_of_mass(self) -> Floats:
+        """Centre of mass of the robot [m], world axes: (time, 3), or (3,) of an equilibrium."""
+        if self.mass == 0.0:
+            raise DescriptionError(f"robot {self.robot.name!r} has no mass, and so no centre of it.")
+        return self._pick(self._balances[:, 8:11] / self.mass)
+
+    @property
+    def mass(self) -> float:
+        """Mass of the robot [kg]."""
+        return float(np.sum(self.system.tree.mass))
+
+    @cached_property
+    def _balances(self) -> Floats:
+        """Kinetic and gravitational energy, momentum, angular momentum and moment of the masses (time, 11)."""
+        out, system = np.zeros((len(self._t), 11)), self.system
+        for at in parts(len(self._t), max(system.size, 11)):
+            gravity = np.ascontiguousarray(system.robot.gravity_values(self._t[at]))
+            states = self._q[at], self._v[at], np.zeros(system.size)
+            balances(system.tree, system.workspace, gravity, *states, out[at])
+        return out

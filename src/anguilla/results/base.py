@@ -1,0 +1,200 @@
+"""States of a robot over a leading axis: what all readings of them share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from anguilla.describe import Frame, Part, Robot, RodHandle
+from anguilla.errors import DescriptionError, as_array
+from anguilla.mechanics.tree import Floats, Ints
+from anguilla.model.model import Inputs, Model
+from anguilla.results.blocks import Evaluations, States
+from anguilla.results.kinematics import motions
+from anguilla.results.observe import SNAPSHOT
+from anguilla.results.reactions import remembers
+from anguilla.store.kept import Kept
+from anguilla.store.record import Record
+
+__all__ = ["Computed", "Status"]
+
+
+@dataclass(frozen=True)
+class Status:
+    """How a solver ended.
+
+    Attributes:
+        success: whether it reached the end.
+        message: one sentence.
+        counters: iterations, factorisations, halvings, substeps, steps, ...
+        seconds: wall time of the computation [s].
+
+    """
+
+    success: bool
+    message: str
+    counters: dict[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+class Stored(NamedTuple):
+    """States as they are stored, over a leading axis."""
+
+    t: Floats  # (time,) [s]
+    q: Floats  # (time, n)
+    v: Floats  # (time, n)
+    lam: Floats  # (time, m) multipliers
+
+
+@dataclass(frozen=True)
+class Computed(Kept):
+    """States of a robot over a leading axis; its subclasses read everything from them that follows."""
+
+    robot: Robot
+    _system: Model
+    status: Status
+    _t: Floats
+    _q: Floats
+    _v: Floats
+    _a: Floats | None = None
+    _lam: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    inputs: Inputs = field(default_factory=dict)
+    _balance: Callable[[Floats, Floats, Floats, Floats | None], Floats] | None = field(default=None, repr=False)
+    # accelerations of the integrator, balanced to its tolerance
+    _integrated: Floats | None = field(default=None, repr=False)
+    # of a part of a motion, where loads remember what was before: the whole motion, and which of its states these are
+    _whole: tuple[Computed, Ints] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("_t", "_q", "_v", "_a", "_lam"):  # as kernels read them: a view may skip numbers
+            if (states := getattr(self, name)) is not None:
+                object.__setattr__(self, name, np.ascontiguousarray(states, dtype=np.float64))
+        if len(self._lam) != len(self._t):
+            object.__setattr__(self, "_lam", np.zeros((len(self._t), self.system.rows)))
+
+    @property
+    def system(self) -> Model:
+        """The model of the robot it was computed with."""
+        return self._system
+
+    @cached_property
+    def _accelerations(self) -> Floats:
+        """Accelerations: as given, or those that balance the states, or zero where nothing moves."""
+        if self._a is not None:
+            return self._a
+        return (
+            np.zeros_like(self._q)
+            if self._balance is None
+            else self._balance(self._t, self._q, self._v, self._integrated)
+        )
+
+    @property
+    def stored(self) -> Stored:
+        """Times (time,), coordinates and rates (time, n) and multipliers (time, m), also of an equilibrium."""
+        return Stored(self._t, self._q, self._v, self._lam)
+
+    @property
+    def integrated(self) -> Floats | None:
+        """Accelerations (time, n) of the integrator, balanced to its tolerance, if it stored them at the states."""
+        return self._integrated
+
+    @property
+    def states(self) -> States:
+        """The same with the accelerations (time, n) that balance them, as they are evaluated."""
+        return States(self._t, self._q, self._v, self._accelerations, self._lam)
+
+    @property
+    def evaluations(self) -> Evaluations:
+        """What evaluates the states, block by block."""
+        whole = None if self._whole is None else (self._whole[0].states, self._whole[1])
+        return Evaluations(self.system, self.states, self.inputs, whole)
+
+    def _at(self, rows: Ints) -> dict[str, Any]:
+        """Fields of the same result with some of its states only, in ascending order."""
+        names = ("_t", "_q", "_v", "_a", "_lam", "_integrated")
+        found: dict[str, Any] = {name: None if (x := getattr(self, name)) is None else x[rows] for name in names}
+        if "_accelerations" in vars(self):
+            found["_a"] = self._accelerations[rows]
+        if remembers(self.system):
+            whole, of = self._whole or (self, np.arange(len(self._t)))
+            found["_whole"] = whole, of[rows]
+        return found
+
+    @property
+    def coordinates(self) -> list[str]:
+        """Labels of the coordinates, the columns of q."""
+        return self.system.robot.coordinates()
+
+    def __getitem__(self, label: str) -> Any:
+        """Return one coordinate by its label, such as "arm.bend_z[0]"."""
+        labels = self.coordinates
+        if label not in labels:
+            raise KeyError(f"no coordinate {label!r}; there are {', '.join(labels[:6])}, ...")
+        return self._pick(self._q[:, labels.index(label)])
+
+    def _pick(self, array: Floats) -> Any:
+        return array
+
+    def own(self, part: Part) -> Part:
+        """Return a part of the robot as it was when the result was computed."""
+        if not isinstance(part, Part) or (part.robot is not self.robot and part.robot is not self.system.robot):
+            raise DescriptionError(
+                f"expected a part of robot {self.robot.name!r}, as returned by robot.add; got {part!r}."
+            )
+        return self.system.robot.parts[part.index]
+
+    def own_rod(self, rod: RodHandle) -> RodHandle:
+        """Return a rod of the robot as it was when the result was computed."""
+        if not isinstance(rod, RodHandle) or (rod.robot is not self.robot and rod.robot is not self.system.robot):
+            raise DescriptionError(
+                f"expected a rod of robot {self.robot.name!r}, as returned by robot.add; got {rod!r}."
+            )
+        own = self.own(rod)
+        assert isinstance(own, RodHandle)
+        return own
+
+    def motions(self, frames: list[Frame], accelerations: bool = False) -> Iterator[tuple[slice, Floats]]:
+        """Motion of frames, world axes, of one block of states after the other.
+
+        Yields:
+            Which states, and their motion (nb, m, 24): rotation (9), position, angular velocity, velocity, and without
+            meaning unless they are asked for, angular acceleration and acceleration.
+
+        """
+        for frame in frames:
+            if not isinstance(frame, Frame):
+                raise DescriptionError(f"expected a frame such as arm.tip or arm.section(X); got {frame!r}.")
+            if frame.robot is not self.robot and frame.robot is not self.system.robot:
+                name = f".part({frame.part.name!r})" if not frame.is_ground else ".ground"
+                raise DescriptionError(
+                    f"frame {frame.label} belongs to another robot, {frame.robot.name!r}; a result that was loaded has a "
+                    f"robot of its own: take its frames, from run.robot{name}."
+                )
+        a = self._accelerations if accelerations else np.zeros_like(self._q)
+        return motions(self.system, frames, self._q, self._v, a)
+
+    def motion(self, frames: list[Frame], accelerations: bool = False) -> Floats:
+        """All that `motions` gives, at once: (time, m, 24), also of an equilibrium."""
+        out = np.zeros((len(self._t), len(frames), SNAPSHOT))
+        for at, motion in self.motions(frames, accelerations):
+            out[at] = motion
+        return out
+
+    def _record(self) -> Record:
+        from anguilla.store.gather import gather
+
+        return gather(self)
+
+
+def sections(rod: RodHandle, X: ArrayLike | None) -> Floats:
+    """Arc lengths (m,) [m] of a rod, checked; 60 equally spaced ones if none are given."""
+    wanted = f"arc lengths between 0 and the length {rod.length:g} of {rod.name} [m]"
+    points = np.linspace(0.0, rod.length, 60) if X is None else np.atleast_1d(as_array(X, "X", wanted))
+    if points.ndim != 1 or not np.all((points >= 0.0) & (points <= rod.length * (1 + 1e-12))):
+        raise DescriptionError(f"X must lie between 0 and the length {rod.length:g} m of {rod.name}; got {X!r}.")
+    return np.minimum(points, rod.length)

@@ -1,0 +1,201 @@
+"""States of a motion, evaluated in compiled code block by block: reading a long motion takes bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from anguilla.compiler.distant import entry
+from anguilla.compiler.jit import interpreted
+from anguilla.describe import FrameMotion
+from anguilla.interact.kernels.rubbing import UNKNOWN, keep_rubbing, rubs, set_friction
+from anguilla.interact.kernels.table import DT, TIME, Loads
+from anguilla.interact.kernels.thruster import step_states
+from anguilla.mechanics.tree import N_A, N_AL, N_MI, N_R, N_V, N_W, N_X, Floats, Ints
+from anguilla.model.evaluate import residual
+from anguilla.model.model import Inputs, LoadTable, Model
+from anguilla.results.reactions import evaluate
+
+__all__ = ["BYTES", "Block", "Evaluations", "States", "parts"]
+
+BYTES = 4_000_000  # of an array in a block, about
+KEPT = N_MI  # numbers kept of a node: its motion, and the wrench from it on
+
+
+class States(NamedTuple):
+    """States one after the other; loads may remember those before."""
+
+    t: Floats  # (nt,) [s]
+    q: Floats  # (nt, n)
+    v: Floats  # (nt, n)
+    a: Floats  # (nt, n)
+    lam: Floats  # (nt, m) multipliers
+
+    def some(self, at: slice | Ints) -> States:
+        """Some of them."""
+        return States(*(array[at] for array in self))
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some states and what their evaluation gave, over a leading axis (nb, ...).
+
+    Attributes:
+        at: which of the states.
+        states: the states themselves.
+        loads: the tables of the loads, which all states share.
+        row: what depends on time in the loads (nb, ...).
+        residual: residual, then constraints (nb, n + m).
+        node: motion of the nodes asked for, and the wrench from each on (nb, nodes, KEPT), as in Workspace.node.
+        wrench: of frame loads (nb, f, 6), world axes.
+        tension: inputs of actuators, given or found (nb, actuators).
+        factor: parts of it that friction leaves in free spans (nb, spans).
+        stress: of streams along fish (nb, s, 6).
+
+    """
+
+    at: slice
+    states: States
+    loads: Loads
+    row: Floats
+    residual: Floats
+    node: Floats
+    wrench: Floats
+    tension: Floats
+    factor: Floats
+    stress: Floats
+
+    def motion(self, nodes: Ints) -> FrameMotion:
+        """Motion (nb, k) of some nodes (k,), of a block of all."""
+        node = self.node[:, nodes]
+        three = (node[:, :, k : k + 3] for k in (N_X, N_W, N_V, N_AL, N_A))
+        return FrameMotion(node[:, :, N_R : N_R + 9].reshape(*node.shape[:2], 3, 3), *three)
+
+    def some(self, at: slice, rows: Ints) -> Block:
+        """Some of its states, which are those `at` of a shorter motion."""
+        arrays = self.row, self.residual, self.node, self.wrench, self.tension, self.factor, self.stress
+        return Block(at, self.states.some(rows), self.loads, *(array[rows] for array in arrays))
+
+
+def parts(count: int, numbers: int) -> Iterator[slice]:
+    """Slices of `count` states, such that an array with so many numbers for each of them takes about BYTES."""
+    size = max(1, BYTES // (8 * max(1, numbers)))
+    for first in range(0, count, size):
+        yield slice(first, min(first + size, count))
+
+
+@entry(residual)
+def evaluate_states(
+    tree, ws, loads, column, table, times, steps, q, v, a, lam, nodes, out, motion, wrench, tension, factor, stress
+):  # fmt: skip
+    """Evaluate states one after the other, loads remembering those before, and keep what was found.
+
+    column (w,) are the places in loads.row that change with time, table (nb, w) their values; steps (nb,) [s] are the times
+    since the state before. The rest is that of `Block`.
+    """
+    for t in range(len(q)):
+        for j in range(len(column)):
+            loads.row[column[j]] = table[t, j]
+        loads.row[TIME], loads.row[DT] = times[t], steps[t]
+        residual(tree, ws, loads, q[t], v[t], a[t], lam[t], out[t])
+        for j in range(len(nodes)):
+            for k in range(KEPT):
+                motion[t, j, k] = ws.node[nodes[j], k]
+        for f in range(wrench.shape[1]):
+            for k in range(6):
+                wrench[t, f, k] = loads.frames.wrench[f, k]
+        for k in range(tension.shape[1]):
+            tension[t, k] = loads.tension[k]
+        for k in range(factor.shape[1]):
+            factor[t, k] = loads.pairs.factor[k]
+        for s in range(stress.shape[1]):
+            for k in range(6):
+                stress[t, s, k] = loads.streams.stress[s, k]
+        if rubs(loads.cables):
+            keep_rubbing(loads.cables, 1.0)
+        step_states(loads.frames, steps[t])
+
+
+@dataclass(frozen=True)
+class Evaluations:
+    """States of a motion that can be evaluated, in blocks.
+
+    Attributes:
+        model: the robot.
+        states: the states.
+        inputs: inputs of the actuators.
+        whole: the states of the whole motion, and which of them these are; None if they are all, or nothing remembers.
+
+    """
+
+    model: Model
+    states: States
+    inputs: Inputs
+    whole: tuple[States, Ints] | None = None
+
+    def blocks(self, nodes: Ints | None = None, *, in_space: bool = False, idle: bool = False) -> Iterator[Block]:
+        """Evaluate the states in order; integrals of thrusters are taken over them by the trapezoidal rule.
+
+        Args:
+            nodes: the nodes to keep; all if not given.
+            in_space: find wrenches out of the plane of a flat robot too.
+            idle: without the forces of actuators and constraints.
+
+        """
+        nodes = np.arange(len(self.model.tree.parent)) if nodes is None else nodes
+        if self.whole is None:
+            yield from _evaluate(self.model, self.states, self.inputs, nodes, in_space, idle)
+            return
+        states, rows = self.whole
+        for block in _evaluate(self.model, states, self.inputs, nodes, in_space, idle):
+            first, last = np.searchsorted(rows, (block.at.start, block.at.stop))
+            if first < last:
+                yield block.some(slice(int(first), int(last)), rows[first:last] - block.at.start)
+
+
+def _evaluate(model: Model, states: States, inputs: Inputs, nodes: Ints, in_space: bool, idle: bool) -> Iterator[Block]:
+    """Blocks of states, from the first that loads remember."""
+    kernel = interpreted(evaluate_states, {"residual": model.user.residual}) if model.user else evaluate_states
+    tree, shared = model.spatial if in_space else model.tree, model.blank
+    memory = shared.frames.state, shared.cables.slip
+    kept = np.zeros_like(memory[0]), np.full_like(memory[1], UNKNOWN)
+    steps = np.diff(states.t, prepend=states.t[:1])
+    numbers = len(shared.row) + KEPT * len(nodes) + shared.frames.wrench.size + model.size + model.rows
+    for at in parts(len(states.t), numbers):
+        some = states.some(at)
+        table = _loads(model, some.t, inputs, idle)
+        for array, before in zip(memory, kept, strict=True):  # others may have used the model since the last block
+            array[:] = before
+        if at.start == 0 and rubs(shared.cables):  # what is known of the lines is that they were drawn in
+            evaluate(model, table.at(0), *(x[0] for x in some[1:]), in_space=in_space)
+            set_friction(tree, model.workspace, shared.cables, shared.pairs)
+        block = _empty(model, at, some, table, len(nodes))
+        lam = np.zeros_like(some.lam) if idle else some.lam
+        out = block.residual, block.node, block.wrench, block.tension, block.factor, block.stress
+        fixed = tree, model.workspace, table.loads, table.column, table.table
+        kernel(*fixed, some.t, steps[at], *some[1:4], lam, nodes, *out)
+        kept = memory[0].copy(), memory[1].copy()
+        yield block
+
+
+def _loads(model: Model, times: Floats, inputs: Inputs, idle: bool) -> LoadTable:
+    """Loads at some times; idle actuators pull with nothing (those driven by their length do so without multipliers)."""
+    if idle:
+        held = zip(model.robot.actuators, model.blank.constraints.input_row, strict=True)
+        inputs = {name: inputs[name] for name, row in held if row >= 0}
+    return model.loads(times, inputs)
+
+
+def _empty(model: Model, at: slice, states: States, table: LoadTable, nodes: int) -> Block:
+    """A block to be filled."""
+    count, loads = len(states.t), table.loads
+    row = np.tile(loads.row, (count, 1))
+    row[:, table.column], row[:, TIME] = table.table, states.t
+    return Block(
+        at, states, loads, row, np.zeros((count, model.size + model.rows)), np.zeros((count, nodes, KEPT)),
+        np.zeros((count, *loads.frames.wrench.shape)), np.zeros((count, len(loads.tension))),
+        np.zeros((count, len(loads.pairs.factor))), np.zeros((count, *loads.streams.stress.shape)),
+    )  # fmt: skip

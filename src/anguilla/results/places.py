@@ -1,0 +1,92 @@
+"""Reading of frames and of the shapes and inner forces of rods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from anguilla.describe import Frame, RodHandle
+from anguilla.mechanics.tree import Floats
+from anguilla.results.base import Computed, sections
+from anguilla.results.fields import control_torque, internal_wrench, strain_field
+from anguilla.results.kinematics import body_jacobian
+from anguilla.results.observe import S_A, S_AL, S_V, S_W, S_X
+
+__all__ = ["OfFrames", "OfRods"]
+
+
+class OfFrames(Computed):
+    """Motion of frames."""
+
+    def _frame(self, frame: Frame, take: Callable[[Floats], Floats], accelerations: bool = False) -> Floats:
+        """What `take` makes of the motion (nb, 24) of a frame, of all states."""
+        return np.concatenate([take(motion[:, 0]) for _, motion in self.motions([frame], accelerations)])
+
+    def position(self, frame: Frame) -> Floats:
+        """Position of a frame [m], world axes: (time, 3), or (3,) of an equilibrium."""
+        return self._pick(self._frame(frame, lambda motion: motion[:, S_X : S_X + 3]))
+
+    def pose(self, frame: Frame) -> Floats:
+        """Pose of a frame: (time, 4, 4), or (4, 4) of an equilibrium."""
+        motion = self._frame(frame, lambda motion: motion[:, : S_X + 3])
+        pose = np.tile(np.eye(4), (len(motion), 1, 1))
+        pose[:, :3, :3] = motion[:, :9].reshape(-1, 3, 3)
+        pose[:, :3, 3] = motion[:, S_X:]
+        return self._pick(pose)
+
+    def twist(self, frame: Frame) -> Floats:
+        """Body twist of a frame: angular velocity [rad/s] then velocity [m/s], in its own axes: (time, 6)."""
+        return self._pick(self._frame(frame, _body_twist))
+
+    def acceleration(self, frame: Frame) -> Floats:
+        """Angular acceleration [rad/s^2] and acceleration of the origin [m/s^2], world axes: (time, 6)."""
+        assert S_A == S_AL + 3
+        return self._pick(self._frame(frame, lambda motion: motion[:, S_AL : S_AL + 6], accelerations=True))
+
+    def jacobian(self, frame: Frame) -> Floats:
+        """Body Jacobian of a frame, twist = J v: (time, 6, n)."""
+        self.motions([frame])  # checks it
+        return self._pick(body_jacobian(self.system, frame, self._q))
+
+
+def _body_twist(motion: Floats) -> Floats:
+    """Angular velocity and velocity (nb, 6) in the axes of a frame, from its motion (nb, 24)."""
+    rotation = motion[:, :9].reshape(-1, 3, 3)
+    return np.concatenate([np.einsum("tji,tj->ti", rotation, motion[:, k : k + 3]) for k in (S_W, S_V)], axis=1)
+
+
+class OfRods(Computed):
+    """Shapes and inner forces of rods."""
+
+    def centerline(self, rod: RodHandle, points: int = 60) -> Floats:
+        """Positions of equally spaced sections [m]: (time, points, 3)."""
+        part = self.own_rod(rod)
+        frames = [part.section(float(X)) for X in np.linspace(0.0, part.length, points)]
+        out = np.zeros((len(self._t), points, 3))
+        for at, motion in self.motions(frames):
+            out[at] = motion[:, :, S_X : S_X + 3]
+        return self._pick(out)
+
+    def strain(self, rod: RodHandle, X: ArrayLike | None = None) -> Floats:
+        """Strains xi = (K, Gamma) at arc lengths X [m] (default 60 equally spaced): (time, points, 6) [1/m, -]."""
+        part = self.own_rod(rod)
+        return self._pick(strain_field(self.system, part, sections(part, X), self._q))
+
+    def wrench(self, rod: RodHandle, X: ArrayLike | None = None) -> Floats:
+        """Internal wrench Lambda, what the part beyond X exerts on the part before it, in section axes.
+
+        (time, points, 6): moment [N m], force [N]; X defaults to 60 equally spaced arc lengths [m].
+        """
+        part = self.own_rod(rod)
+        return self._pick(internal_wrench(self.evaluations, part, sections(part, X)))
+
+    def control_torque(self, rod: RodHandle, X: ArrayLike | None = None) -> Floats:
+        """What the motors along a rod with an imposed shape must give, in section axes: M of 001 (64), elasticity included.
+
+        (time, points, 6): moments [N m], forces [N], positive along the strains (so their power is M . dK/dt); zero for
+        strains that are not imposed, whose reactions are in `wrench`. X defaults to 60 equally spaced arc lengths [m].
+        """
+        part = self.own_rod(rod)
+        return self._pick(control_torque(self.evaluations, part, sections(part, X)))

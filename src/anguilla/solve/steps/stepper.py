@@ -14,7 +14,7 @@ from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Model, as_robot
 from anguilla.results.states import Status, Trajectory
 from anguilla.solve.newton.closing import SINGULAR_START, broken, close
-from anguilla.solve.newton.newton import CONVERGED, EXPLANATION
+from anguilla.solve.newton.rules import CONVERGED, EXPLANATION
 from anguilla.solve.steps.dynamics import (
     DEFAULT_METHOD,
     Start,

@@ -31,8 +31,8 @@ import anguilla as ag
 from anguilla.compiler.distant import entry
 from anguilla.model.evaluate import residual, tangent
 from anguilla.solve.newton.linear import factorise
-from anguilla.solve.newton.newton import FACTORISATIONS, HALVINGS, ITERATIONS, scratch
-from anguilla.solve.steps.stepping import run
+from anguilla.solve.newton.newton import FACTORISATIONS, HALVINGS, ITERATIONS, Goal, scratch
+from anguilla.solve.steps.stepping import Span, State, run, stored
 
 DT = 0.002  # [s]
 NEWTON = 3  # iterations of a step
@@ -107,13 +107,13 @@ def best(work: Callable[[], object], seconds: float) -> float:
 def step_time(system: ag.Model, seconds: float) -> tuple[float, float]:
     """Best times [s] of a step called from Python, and of an empty call."""
     q, v, a = state(system)
-    loads, memory, unused = system.loads(0.0), scratch(system.size), np.zeros((1, system.size))
-    table, acc, lam = (loads.loads, loads.column, loads.table), np.zeros(system.size), np.zeros(0)
+    loads, memory, out = system.loads(0.0), scratch(system.size), stored(1, system.size, 0)
+    table, now = (loads.loads, loads.column, loads.table), State(q, v, a, np.zeros(system.size), np.zeros(0))
     scheme = ag.GeneralisedAlpha(0.9).coefficients
 
     def call(steps: int, begin: bool = False):
-        return (system.tree, system.workspace, memory, *table, scheme, 0.0, DT, begin, 0, steps, 2, q, v, a, acc, lam,
-                0.0, 0.0, NEWTON, False, unused, unused, unused, np.zeros((1, 0)))  # fmt: skip
+        span, goal = Span(0.0, DT, 0, steps, 2), Goal(0.0, 0.0, NEWTON, chord=False)
+        return system.tree, system.workspace, memory, *table, scheme, span, begin, now, goal, out
 
     run(*call(0, begin=True))
     memory.counters[:] = 0

@@ -27,16 +27,42 @@ def test_mass_is_whole(element):
     assert 0.8 * 1000 * 1e-5 < kept < 1000 * 1e-5
 
 
-def test_steps_are_of_second_order():
+SCHEMES = [ag.Newmark(), ag.HHT(-0.1), ag.GeneralisedAlpha(0.7), ag.Midpoint()]
+
+
+@pytest.mark.parametrize("method", SCHEMES, ids=lambda method: type(method).__name__)
+def test_steps_are_of_second_order(method):
     body = bar((6, 1, 1))
     body.load(fem.PointForce((0.1, 0, 0), lambda t: (0, 0, 5e-3 * np.sin(60 * t) ** 2)))
+    system = fem.SoftSystem(body)
 
-    def tip(dt):
-        return fem.simulate(body, duration=0.03, dt=dt).position("tip")[-1]
+    def tip(dt, method=method):
+        return fem.simulate(system, duration=0.03, dt=dt, method=method).position("tip")[-1]
 
-    fine = tip(1.25e-4)
-    errors = [np.linalg.norm(tip(dt) - fine) for dt in (2e-3, 1e-3)]
+    fine = (4.0 * tip(1.25e-4, ag.Newmark()) - tip(2.5e-4, ag.Newmark())) / 3.0  # one truth for all of them
+    errors = [np.linalg.norm(tip(dt) - fine) for dt in (1e-3, 5e-4)]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.2)
+
+
+def test_schemes_damp_what_they_should():
+    """A step much longer than all periods multiplies the rates by the spectral radius at infinity, or nearly."""
+    kept = {}
+    for method in (*SCHEMES, ag.GeneralisedAlpha(0.0)):
+        run = released(5e-2, duration=1.0, method=method)
+        kept[method] = run.kinetic_energy[-5:].mean() / run.kinetic_energy[1:5].mean()
+    assert kept[ag.Newmark()] > 0.1 and kept[ag.Midpoint()] > 0.1
+    assert kept[ag.GeneralisedAlpha(0.0)] < 1e-3 * kept[ag.Newmark()]
+    assert kept[ag.GeneralisedAlpha(0.0)] < kept[ag.GeneralisedAlpha(0.7)] < kept[ag.Newmark()]
+
+
+def test_schemes_that_do_not_serve_are_refused():
+    body = bar((4, 1, 1))
+    with pytest.raises(ag.DescriptionError, match="Midpoint serves bodies without viscosity"):
+        fem.simulate(body, duration=0.01, dt=1e-3, method="midpoint", viscosity=[fem.Prony(1.0, 0.1)])
+    with pytest.raises(ag.DescriptionError, match="give one of them"):
+        fem.simulate(body, duration=0.01, dt=1e-3, method=ag.HHT(), dissipation=0.1)
+    with pytest.raises(ag.DescriptionError, match="method must be a scheme"):
+        fem.simulate(body, duration=0.01, dt=1e-3, method="euler")
 
 
 def test_energy_is_kept():

@@ -59,8 +59,9 @@ def test_balance_is_in_units_of_the_loads(element):
 
 def test_steps_that_end_without_balance_are_no_equilibrium(monkeypatch):
     from anguilla.fem import equilibrium
+    from anguilla.solve.newton.continuation import Attempt
 
-    monkeypatch.setattr(equilibrium, "solve", lambda system, state, task, **_: (system.rest, task.efforts, 0))
+    monkeypatch.setattr(equilibrium, "solve", lambda system, start, task, **_: Attempt(start, 0, 1))
     body = column(0.5 * EULER)
     with pytest.raises(ag.SolverError, match=r"without balance: 1 of the loads are left"):
         fem.statics(body)

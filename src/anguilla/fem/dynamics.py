@@ -1,4 +1,4 @@
-"""Motion of soft bodies: implicit Newmark steps with consistent mass, Kelvin-Voigt, Prony and Rayleigh damping.
+"""Motion of soft bodies: implicit steps of the Newmark family with consistent mass, Kelvin-Voigt, Prony and Rayleigh damping.
 
 Viscous stresses are second Piola-Kirchhoff stresses. Over a step of length dt, with S the elastic stress,
 
@@ -13,16 +13,22 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from anguilla.errors import DescriptionError, SolverError, as_nonnegative, as_positive, as_steps
 from anguilla.fem.assembly import stresses
 from anguilla.fem.body import SoftBody
 from anguilla.fem.elements import Grid, shape_functions
+from anguilla.fem.equilibrium import REACH, WORDS
 from anguilla.fem.mesh import Floats
 from anguilla.fem.results import SoftEquilibrium, Status, pick
 from anguilla.fem.system import SoftState, SoftSystem
+from anguilla.solve.newton.method import Memory, Newton
+from anguilla.solve.newton.rules import CONVERGED
+from anguilla.solve.steps.schemes import Coefficients, Newmark, Scheme, as_scheme, ended, factors, unmoved
 from anguilla.store.kept import Kept
 from anguilla.store.record import Record
 
@@ -130,22 +136,20 @@ def mass_blocks(system: SoftSystem) -> Floats:
     return np.bincount(slot[inside], values[inside], minlength=len(system.pattern.rows)).astype(np.float64)
 
 
-def _times(system: SoftSystem, mass: Floats, v: Floats) -> Floats:
-    """Mass times velocities or accelerations (n, 3)."""
+def mass_matrix(system: SoftSystem, mass: Floats) -> csr_array:
+    """Masses (n, n) [kg] between nodes, each times the identity."""
     rows, cols = system.pattern.rows, system.pattern.cols
-    out = np.zeros_like(v)
-    np.add.at(out, rows, mass[:, None] * v[cols])
-    other = rows != cols
-    np.add.at(out, cols[other], mass[other, None] * v[rows[other]])
-    return out
+    other, n = rows != cols, len(system.rest.x)
+    ends = np.concatenate([rows, cols[other]]), np.concatenate([cols, rows[other]])
+    return csr_array((np.concatenate([mass, mass[other]]), ends), shape=(n, n))
 
 
 class _Viscosity:
     """Viscous stresses over steps."""
 
-    def __init__(self, system: SoftSystem, terms: Sequence[Prony], kelvin: float) -> None:
-        self.system, self.terms, self.kelvin = system, list(terms), kelvin
-        self.active = bool(self.terms) or kelvin > 0.0
+    def __init__(self, system: SoftSystem, terms: Sequence[Prony]) -> None:
+        self.system, self.terms, self.kelvin = system, list(terms), system.body.material.damping
+        self.active = bool(self.terms) or self.kelvin > 0.0
         if self.active and system.body.element == "averaged":
             raise DescriptionError('damping and viscosity need element="linear" or "quadratic".')
         count = system.elements.weight.size
@@ -185,7 +189,8 @@ class _Viscosity:
 def simulate(
     body: SoftBody | SoftSystem, *, duration: float, dt: float, inputs: Inputs | None = None,
     start: SoftEquilibrium | None = None, viscosity: Sequence[Prony] = (), rayleigh: Rayleigh | None = None,
-    dissipation: float = 0.0, every: int = 1, tolerance: float = 1e-9, solver: str = "ldl", raise_on_failure: bool = True,
+    method: Scheme | str | None = None, dissipation: float = 0.0, every: int = 1, tolerance: float = 1e-9,
+    solver: str = "ldl", raise_on_failure: bool = True,
 ) -> SoftTrajectory:  # fmt: skip
     """Simulate the motion of a soft body.
 
@@ -197,9 +202,11 @@ def simulate(
         start: equilibrium to start from, at rest; the rest shape if not given.
         viscosity: Prony terms.
         rayleigh: Rayleigh damping.
-        dissipation: 0 for the trapezoidal rule (keeps energy of small motions); up to 0.5 to damp high frequencies.
+        method: Newmark(), HHT(), GeneralisedAlpha(), Midpoint() or their names, as in `ag.simulate`; Newmark() if not given,
+            the trapezoidal rule, which keeps the energy of small motions. Midpoint() serves bodies without viscosity.
+        dissipation: up to 0.5, a Newmark scheme that damps high frequencies, at first order: prefer HHT or GeneralisedAlpha.
         every: keep one state in so many.
-        tolerance: largest last displacement of a step, over the size of the body.
+        tolerance: error of the displacements of a step, over the size of the body.
         solver: "ldl", "mkl" or "splu".
         raise_on_failure: raise SolverError (with what was reached in `.result`) instead of returning it.
 
@@ -208,9 +215,12 @@ def simulate(
     if system.unknowns.parts:
         raise DescriptionError("dynamics of rigid parts is not available: use stiff material instead of rigid(...).")
     count = as_steps(duration, dt, every)
+    as_positive(tolerance, "tolerance")
     extra = as_nonnegative(dissipation, "dissipation")
-    gamma, beta = 0.5 + extra, 0.25 * (1.0 + extra) ** 2
-    stepper = _Stepper(system, dt, gamma, beta, viscosity, rayleigh or Rayleigh(), tolerance)
+    if method is not None and extra:
+        raise DescriptionError("method and dissipation are two ways to say the same: give one of them.")
+    scheme = as_scheme(Newmark(0.25 * (1.0 + extra) ** 2, 0.5 + extra) if method is None else method).coefficients
+    stepper = _Stepper(system, dt, scheme, _Viscosity(system, viscosity), rayleigh or Rayleigh(), tolerance)
     state = start.state if start is not None else system.rest
     began = time.perf_counter()
     efforts = _sampler(system, inputs)
@@ -220,9 +230,7 @@ def simulate(
     status = Status(ok, message, counters, time.perf_counter() - began)
     result = SoftTrajectory(system.body, system, t, x, v, stepper.mass, status, dict(inputs or {}))
     if not ok and raise_on_failure:
-        raise SolverError(
-            f"The motion of {system.body.name!r} stopped: {message}.", result=result, advice="Try a smaller dt."
-        )
+        raise SolverError(f"The motion of {system.body.name!r} {message}.", result=result, advice="Try a smaller dt.")
     return result
 
 
@@ -237,91 +245,127 @@ def _sampler(system: SoftSystem, inputs: Inputs | None) -> Callable[[float], Flo
     )
 
 
+class _At(NamedTuple):
+    """What is known of a step: its increment (n, 3), forces (n, 3) that are left, those of unknowns, and the tangent."""
+
+    d: Floats
+    force: Floats
+    left: Floats
+    blocks: Floats
+
+
+class _Step:
+    """The balance of one step, as a problem for Newton's method; its unknown is the increment (n, 3) of the positions."""
+
+    reach = REACH
+
+    def __init__(self, stepper: _Stepper, x: Floats, rates: tuple[Floats, Floats, Floats], efforts: Floats, t: float):
+        self.stepper, self.x, self.efforts, self.t = stepper, x, efforts, t
+        self.by = factors(stepper.scheme, stepper.dt)
+        self.v0, self.a0 = unmoved(stepper.scheme, stepper.dt, *rates)
+        self.gain, self.history = stepper.viscosity.step(stepper.dt)
+        self.stiff: Floats | None = None
+        if stepper.rayleigh.beta:
+            self.stiff = stepper.evaluate(x, efforts, t)[2].copy()
+
+    def evaluate(self, d: Floats) -> _At | None:
+        """Forces and tangent where the step is balanced; None if an element is inside out."""
+        s, (cq, cv, ca) = self.stepper, self.by
+        alpha, beta = s.rayleigh.alpha, s.rayleigh.beta
+        x, v, a = self.x + cq * d, self.v0 + cv * d, self.a0 + ca * d
+        energy, force, blocks = s.evaluate(x, self.efforts, self.t, gain=self.gain, history=self.history)
+        if not np.isfinite(energy):
+            return None
+        force += s.matrix @ (a + alpha * v)
+        blocks *= cq
+        if self.stiff is not None:
+            force += beta * _multiply(s.system, self.stiff, v)
+            blocks += beta * cv * self.stiff
+        blocks[:, [0, 4, 8]] += (ca + alpha * cv) * s.mass[:, None]
+        return _At(d, force, s.system.unknowns.gather(x, force[None])[0], blocks)
+
+    def factorise(self, at: _At) -> Callable[[_At], Floats] | None:
+        """Factor the tangent of the step."""
+        solver, u = self.stepper.system.solver, self.stepper.system.unknowns
+        try:
+            solver.factor(u.fold(self.x, at.blocks, at.force))
+        except SolverError:
+            return None
+        return lambda now: u.spread(self.x, solver.solve(-now.left[None])[0].reshape(-1, 3))
+
+    def measure(self, at: _At, step: Floats) -> tuple[float, float]:
+        """Largest displacement of a node, over the size of the body."""
+        size = float(np.abs(step).max()) / self.stepper.size
+        return size, size
+
+    def move(self, at: _At, step: Floats, part: float) -> Floats:
+        """The increment after a part of a correction."""
+        return at.d + part * step
+
+    def improves(self, at: _At, new: _At, step: Floats, part: float, near: bool) -> bool:
+        """Anything that is not inside out."""
+        return True
+
+
 class _Stepper:
-    """Newmark steps of one body."""
+    """Steps of one body."""
 
     def __init__(
-        self, system: SoftSystem, dt: float, gamma: float, beta: float, terms: Sequence[Prony], rayleigh: Rayleigh,
-        tolerance: float,
+        self, system: SoftSystem, dt: float, scheme: Coefficients, viscosity: _Viscosity, rayleigh: Rayleigh, tolerance: float
     ) -> None:  # fmt: skip
-        self.system, self.dt, self.gamma, self.beta = system, dt, gamma, beta
-        self.rayleigh = rayleigh
-        self.tolerance = tolerance * float(np.linalg.norm(np.ptp(system.rest.x, axis=0)))
+        self.system, self.dt, self.scheme, self.viscosity, self.rayleigh = system, dt, scheme, viscosity, rayleigh
+        if scheme.mid < 1.0 and viscosity.active:
+            raise DescriptionError("Midpoint serves bodies without viscosity: use Newmark, HHT or GeneralisedAlpha.")
+        self.size = float(np.linalg.norm(np.ptp(system.rest.x, axis=0)))
+        self.newton = Newton(tolerance, 25)
         self.mass = mass_blocks(system)
-        self.viscosity = _Viscosity(system, terms, system.body.material.damping)
-        self.iterations = self.factorisations = 0
+        self.matrix = mass_matrix(system, self.mass)
+        self.iterations, self.memory = 0, Memory()
         self._blocks = np.zeros((len(self.mass), 9))
 
-    def _shifted(self, blocks: Floats, mass: float, stiff: Floats | None, weight: float) -> Floats:
-        out = blocks.copy()
-        if stiff is not None and weight:
-            out += weight * stiff
-        for k in (0, 4, 8):
-            out[:, k] += mass * self.mass
-        return out
+    @property
+    def factorisations(self) -> int:
+        """Tangents factored so far."""
+        return self.memory.factorisations
+
+    def evaluate(self, x: Floats, efforts: Floats, t: float, **options: Any) -> tuple[float, Floats, Floats]:
+        """Energy [J], gradient (n, 3) and blocks of the stiffness, in memory that the next call uses again."""
+        state = SoftState(x, self.system.rest.rotations)
+        return self.system.evaluate(state, efforts, t=t, stiffness=True, blocks=self._blocks, **options)
 
     def _rates(self, x: Floats, v: Floats, efforts: Floats, t: float) -> Floats:
         """Accelerations that balance a state at rest or in motion (without viscosity)."""
         u = self.system.unknowns
-        state = SoftState(x, self.system.rest.rotations)
-        _, gradient, _ = self.system.evaluate(state, efforts, t=t)
-        force = -u.gather(x, (gradient + self.rayleigh.alpha * _times(self.system, self.mass, v))[None])
-        self.system.solver.factor(u.fold(x, self._shifted(np.zeros_like(self._blocks), 1.0, None, 0.0), gradient))
-        return u.spread(x, self.system.solver.solve(force)[0].reshape(-1, 3))
+        _, force, blocks = self.evaluate(x, efforts, t)
+        force += self.rayleigh.alpha * (self.matrix @ v)
+        blocks[:] = 0.0
+        blocks[:, [0, 4, 8]] = self.mass[:, None]
+        self.system.solver.factor(u.fold(x, blocks, force))
+        return u.spread(x, self.system.solver.solve(-u.gather(x, force[None]))[0].reshape(-1, 3))
 
     def run(
         self, state: SoftState, efforts: Callable[[float], Floats], count: int, every: int
     ) -> tuple[bool, str, list[tuple[float, Floats, Floats]]]:
+        """(whether all went well, in words, states that are kept)."""
         x, v = state.x.copy(), np.zeros_like(state.x)
         self.viscosity.start(x)
-        a = self._rates(x, v, efforts(0.0), 0.0)
+        a = acc = self._rates(x, v, efforts(0.0), 0.0)
         kept = [(0.0, x, v)]
         for k in range(1, count + 1):
-            t = k * self.dt
-            done = self._step(x, v, a, efforts(t), t)
-            if done is None:
-                return False, f"no step from t = {t - self.dt:g} s", kept
-            x, v, a = done
+            t = (k - 1 + self.scheme.mid) * self.dt
+            problem = _Step(self, x, (v, a, acc), efforts(t), t)
+            for guess in (self.dt * v, np.zeros_like(v)):
+                out = self.newton.solve(problem, guess, self.memory)
+                self.iterations += out.iterations
+                if out.status == CONVERGED:
+                    break
+            else:
+                return False, f"stopped at t = {(k - 1) * self.dt:g} s: {WORDS[out.status]}", kept
+            x, (v, a, acc) = x + out.x, ended(self.scheme, self.dt, out.x, v, a, acc)
+            self.viscosity.accept(x, self.dt)
             if k % every == 0:
-                kept.append((t, x, v))
+                kept.append((k * self.dt, x, v))
         return True, f"{count} steps, {self.iterations} iterations", kept
-
-    def _step(self, x: Floats, v: Floats, a: Floats, efforts: Floats, t: float) -> tuple[Floats, Floats, Floats] | None:
-        system, u, dt = self.system, self.system.unknowns, self.dt
-        gain, history = self.viscosity.step(dt)
-        ca, cv = 1.0 / (self.beta * dt * dt), self.gamma / (self.beta * dt)
-        alpha, beta = self.rayleigh.alpha, self.rayleigh.beta
-        stiff = None
-        if beta:
-            stiff = system.evaluate(SoftState(x, system.rest.rotations), efforts, t=t, stiffness=True)[2].copy()
-        new = x + dt * v
-        moving = u.first >= 0
-        new = np.where(moving[:, None], new, x)
-        for _ in range(25):
-            self.iterations += 1
-            acc = ca * (new - x - dt * v) - (0.5 / self.beta - 1.0) * a
-            vel = v + dt * ((1.0 - self.gamma) * a + self.gamma * acc)
-            state = SoftState(new, system.rest.rotations)
-            energy, gradient, blocks = system.evaluate(
-                state, efforts, t=t, stiffness=True, gain=gain, history=history, blocks=self._blocks
-            )
-            if not np.isfinite(energy):
-                new = 0.5 * (new + x)
-                continue
-            force = gradient + _times(system, self.mass, acc + alpha * vel)
-            if stiff is not None:
-                force = force + beta * _multiply(system, stiff, vel)
-            matrix = self._shifted(blocks, ca + alpha * cv, stiff, beta * cv)
-            self.factorisations += 1
-            system.solver.factor(u.fold(new, matrix, force))
-            step = system.solver.solve(-u.gather(new, force[None]))[0].reshape(-1, 3)
-            new = u.move(new, system.rest.rotations, step)[0]
-            if np.abs(step).max() <= self.tolerance:
-                acc = ca * (new - x - dt * v) - (0.5 / self.beta - 1.0) * a
-                vel = v + dt * ((1.0 - self.gamma) * a + self.gamma * acc)
-                self.viscosity.accept(new, dt)
-                return new, vel, acc
-        return None
 
 
 def _multiply(system: SoftSystem, blocks: Floats, v: Floats) -> Floats:

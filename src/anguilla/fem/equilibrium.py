@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 import warnings
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,18 +17,19 @@ from anguilla.fem.mesh import Floats
 from anguilla.fem.parts import Tendon
 from anguilla.fem.results import SoftEquilibrium, Status
 from anguilla.fem.system import Efforts, SoftState, SoftSystem
+from anguilla.solve.newton.continuation import Attempt, Continuation, Followed, counted, halted
+from anguilla.solve.newton.method import Memory, Newton
+from anguilla.solve.newton.rules import CONVERGED, EXPLANATION, NOT_FINITE, SINGULAR
 
 __all__ = ["Task", "solve", "statics"]
 
-SMALLEST_STEP = 1e-4  # of the load
 TINY_STRAIN = 1e-9  # less is no load
 BALANCED, LOOSE = 1e-6, 1e4  # most of the loads that may be left, and that over the tolerance of displacements
-CONVERGED, INVERTED, DIVERGED, TOO_MANY, SINGULAR, CONTRADICTED, LIMITED, UNBALANCED = range(8)
-EXPLANATION = {
-    CONVERGED: "converged",
-    INVERTED: "elements turned inside out",
-    DIVERGED: "no shorter step lowered the imbalance",
-    TOO_MANY: "too many iterations",
+ROUND_OFF = 1e-7  # of the size of a body: a slender one has a stiffness whose condition costs nine digits
+REACH = 0.5  # of the size of the body, in one correction: a soft direction does not throw it away
+CONTRADICTED, LIMITED, UNBALANCED = range(100, 103)  # beside the statuses of Newton's method
+WORDS = EXPLANATION | {
+    NOT_FINITE: "elements turned inside out",
     SINGULAR: "the stiffness is singular",
     CONTRADICTED: "the strokes cannot hold together",
     LIMITED: "a stroke takes an effort beyond the limits",
@@ -57,7 +60,9 @@ class Task:
 
 
 @dataclass
-class _Counts:
+class Counts:
+    """What solves took."""
+
     iterations: int = 0
     factorisations: int = 0
     halvings: int = 0
@@ -65,100 +70,132 @@ class _Counts:
     unstable: int = 0  # directions in which the energy falls, at the last stiffness
 
 
-def _factor(system: SoftSystem, values: Floats, counts: _Counts) -> None:
-    """Factor; a matrix that is not positive definite gets a multiple of the identity until it is."""
-    counts.factorisations += 1
-    negative = counts.unstable = max(0, system.solver.factor(values))
-    if negative == 0:
-        return
-    diagonal = system.unknowns.rows == system.unknowns.cols
-    size = float(np.abs(values[diagonal][:, [0, 4, 8]]).mean())
-    shift = 1e-7 * size  # soft modes of slender bodies lie far below the diagonal
-    while negative > 0 and shift < 1e4 * size:
+class Held(NamedTuple):
+    """A body and the efforts that hold it there."""
+
+    state: SoftState
+    efforts: Floats
+
+
+class At(NamedTuple):
+    """What is known of a body: its energy [J], gradient (n, 3), what is left on the unknowns, blocks of the stiffness."""
+
+    x: Held
+    energy: float
+    gradient: Floats
+    left: Floats  # (3 size,)
+    blocks: Floats  # those of the last evaluation
+
+
+class Correction(NamedTuple):
+    """A step (size, 3) of the unknowns, and the change of the driven efforts that goes with it."""
+
+    step: Floats
+    change: Floats
+
+
+class Balance:
+    """The balance of a body under a part of its load, as a problem for Newton's method."""
+
+    reach = REACH
+
+    def __init__(self, system: SoftSystem, task: Task, factor: float, counts: Counts) -> None:
+        self.system, self.task, self.factor, self.counts = system, task, factor, counts
+        self.size = float(np.linalg.norm(np.ptp(system.rest.x, axis=0)))
+        frictional = any(isinstance(p, Tendon) and p.friction for p in system.body.actuators.values())
+        self.potential = not frictional and not len(task.driven)  # an energy that every step must lower
+        self._blocks = np.zeros((len(system.pattern.rows), 9))
+
+    def evaluate(self, x: Held) -> At | None:
+        """Energy, gradient and stiffness; None if an element is inside out."""
+        energy, gradient, blocks = self.system.evaluate(
+            x.state, x.efforts, factor=self.factor, stiffness=True, blocks=self._blocks
+        )
+        if not np.isfinite(energy):
+            return None
+        return At(x, energy, gradient, self.system.unknowns.gather(x.state.x, gradient[None])[0], blocks)
+
+    def factorise(self, at: At) -> Callable[[At], Correction] | None:
+        """Factor the stiffness; a driven actuator may hold what is unstable without it, otherwise it is made definite."""
+        solver, matrix = self.system.solver, self.system.unknowns.fold(at.x.state.x, at.blocks, at.gradient)
+        try:
+            if len(self.task.driven):
+                self.counts.factorisations += 1
+                negative = max(0, solver.factor(matrix))
+                return lambda now: self._driven(now, negative)
+            self._make_definite(matrix)
+        except SolverError:
+            return None
+        return lambda now: Correction(solver.solve(-now.left[None])[0].reshape(-1, 3), np.zeros(0))
+
+    def _make_definite(self, values: Floats) -> None:
+        """Factor; a matrix that is not positive definite gets a multiple of the identity until it is."""
+        system, counts = self.system, self.counts
         counts.factorisations += 1
-        counts.shifts += 1
-        shifted = values.copy()
-        for k in (0, 4, 8):
-            shifted[diagonal, k] += shift
-        negative = system.solver.factor(shifted)
-        shift *= 10.0
+        negative = counts.unstable = max(0, system.solver.factor(values))
+        if negative == 0:
+            return
+        diagonal = system.unknowns.rows == system.unknowns.cols
+        size = float(np.abs(values[diagonal][:, [0, 4, 8]]).mean())
+        shift = 1e-7 * size  # soft modes of slender bodies lie far below the diagonal
+        while negative > 0 and shift < 1e4 * size:
+            counts.factorisations += 1
+            counts.shifts += 1
+            shifted = values.copy()
+            for k in (0, 4, 8):
+                shifted[diagonal, k] += shift
+            negative = system.solver.factor(shifted)
+            shift *= 10.0
 
+    def _driven(self, at: At, negative: int) -> Correction:
+        """The step with the change of the driven efforts that brings their strokes to the goal."""
+        system, task, factor, state = self.system, self.task, self.factor, at.x.state
+        # efforts are counted per unit of load factor; the rows carry the factor
+        rows = factor * system.unknowns.gather(state.x, system.actuator_rows(state)[task.driven])
+        w, finish = system.solver.gram(np.vstack([rows, -at.left]))
+        # what the strokes hold is not free to fall: the inertia of the whole is that of K and of minus W
+        self.counts.unstable = max(0, negative - int(np.sum(np.linalg.eigvalsh(w[:-1, :-1]) < 0.0)))
+        lack = factor * (factor * task.strokes - system.strokes(state)[task.driven]) - w[:-1, -1]
+        change = np.linalg.lstsq(w[:-1, :-1], lack, rcond=None)[0]
+        return Correction(finish(np.append(change, 1.0)).reshape(-1, 3), change)
 
-def _driven_step(
-    system: SoftSystem, state: SoftState, task: Task, factor: float, r: Floats, matrix: Floats, counts: _Counts
-) -> tuple[Floats, Floats]:
-    """Newton's step (size, 3), and the change of the driven efforts that brings their strokes to the goal."""
-    counts.factorisations += 1
-    negative = max(0, system.solver.factor(matrix))  # a driven actuator may hold what is unstable without it: no shift
-    # efforts are counted per unit of load factor; the rows carry the factor
-    rows = factor * system.unknowns.gather(state.x, system.actuator_rows(state)[task.driven])
-    w, finish = system.solver.gram(np.vstack([rows, -r]))
-    # what the strokes hold is not free to fall: the inertia of the whole is that of K and of minus W
-    counts.unstable = max(0, negative - int(np.sum(np.linalg.eigvalsh(w[:-1, :-1]) < 0.0)))
-    lack = factor * (factor * task.strokes - system.strokes(state)[task.driven]) - w[:-1, -1]
-    change = np.linalg.lstsq(w[:-1, :-1], lack, rcond=None)[0]
-    return finish(np.append(change, 1.0)).reshape(-1, 3), change
+    def measure(self, at: At, step: Correction) -> tuple[float, float]:
+        """Largest displacement of a node, over the size of the body."""
+        length = self.system.unknowns.length(at.x.state.x, step.step) / self.size
+        return length, length
+
+    def move(self, at: At, step: Correction, part: float) -> Held:
+        """The body after a part of a step; efforts are found anew by every correction, and changed at once."""
+        state, efforts = at.x
+        efforts = efforts.copy()
+        if len(self.task.driven):
+            efforts[self.task.driven] += step.change
+        return Held(SoftState(*self.system.unknowns.move(state.x, state.rotations, part * step.step)), efforts)
+
+    def improves(self, at: At, new: At, step: Correction, part: float, near: bool) -> bool:
+        """Whether the energy falls, or what is left; without an energy nothing tells."""
+        if not self.potential:
+            return True
+        slope = float(at.left @ step.step.ravel())
+        low = new.energy <= at.energy + 1e-4 * part * slope + 1e-13 * abs(at.energy)
+        return low or float(np.linalg.norm(new.left)) < float(np.linalg.norm(at.left))
 
 
 def solve(
-    system: SoftSystem, state: SoftState, task: Task, *, factor: float = 1.0, tolerance: float = 1e-10, most: int = 40,
-    counts: _Counts | None = None,
-) -> tuple[SoftState, Floats, int]:  # fmt: skip
-    """Newton from a state: (state, efforts, status)."""
-    counts = counts or _Counts()
-    u = system.unknowns
+    system: SoftSystem, start: Held, task: Task, *, factor: float = 1.0, tolerance: float = 1e-10, most: int = 40,
+    counts: Counts | None = None,
+) -> Attempt[Held]:  # fmt: skip
+    """Newton from a state under a part of the load; efforts of the start count where they are driven."""
     efforts = task.efforts.copy()
-    size = float(np.linalg.norm(np.ptp(system.rest.x, axis=0)))
-    frictional = any(isinstance(p, Tendon) and p.friction for p in system.body.actuators.values())
-    potential = not frictional and not len(task.driven)  # an energy that every step must lower
-    energy, gradient, blocks = system.evaluate(state, efforts, factor=factor, stiffness=True)
-    if not np.isfinite(energy):
-        return state, efforts, INVERTED
+    efforts[task.driven] = start.efforts[task.driven]
+    counts, start = counts or Counts(), Held(start.state, efforts)
     if system.can_drift(efforts) and not len(task.driven):
-        return state, efforts, SINGULAR
-    before = np.inf
-    for _ in range(most):
-        counts.iterations += 1
-        r = u.gather(state.x, gradient[None])
-        matrix = u.fold(state.x, blocks, gradient)
-        try:
-            if len(task.driven):
-                step, change = _driven_step(system, state, task, factor, r, matrix, counts)
-                efforts[task.driven] += change
-            else:
-                _factor(system, matrix, counts)
-                step = system.solver.solve(-r)[0].reshape(-1, 3)
-        except SolverError:
-            return state, efforts, SINGULAR
-        length = u.length(state.x, step)
-        if not np.isfinite(length):
-            return state, efforts, DIVERGED
-        # reach of one step: half the size of the body, so that a soft direction does not throw it away
-        part = min(1.0, 0.5 * size / max(length, 1e-300))
-        slope = float(r[0] @ step.ravel())
-        norm = float(np.linalg.norm(r))
-        for _ in range(25):
-            trial = SoftState(*u.move(state.x, state.rotations, part * step))
-            new_energy, new_gradient, blocks = system.evaluate(
-                trial, efforts, factor=factor, stiffness=True, blocks=blocks
-            )
-            if np.isfinite(new_energy):
-                if not potential:
-                    break
-                low = new_energy <= energy + 1e-4 * part * slope + 1e-13 * abs(energy)
-                if low or float(np.linalg.norm(u.gather(trial.x, new_gradient[None]))) < norm:
-                    break
-            part *= 0.5
-            counts.halvings += 1
-        else:
-            if length <= 1e-7 * size:  # round-off
-                return state, efforts, CONVERGED
-            return state, efforts, INVERTED if not np.isfinite(new_energy) else DIVERGED
-        state, energy, gradient = trial, new_energy, new_gradient
-        if length <= tolerance * size or (part == 1.0 and length < 1e-7 * size and length >= 0.5 * before):
-            return state, efforts, CONVERGED
-        before = length
-    return state, efforts, TOO_MANY
+        return Attempt(start, SINGULAR, 0)
+    memory = Memory()
+    out = Newton(tolerance, most, round_off=ROUND_OFF).solve(Balance(system, task, factor, counts), start, memory)
+    counts.iterations += out.iterations
+    counts.halvings += memory.halvings
+    return Attempt(out.x, out.status, out.iterations)
 
 
 def statics(
@@ -191,31 +228,34 @@ def statics(
     as_count(iterations, "iterations")
     task = make_task(system, inputs, strokes)
     began = time.perf_counter()
-    counts = _Counts()
-    state = as_state(system, start)
-    found, efforts, status = solve(system, state, task, tolerance=tolerance, most=iterations, counts=counts)
+    counts = Counts()
+    begin = Held(as_state(system, start), task.efforts)
+    options: dict[str, Any] = {"tolerance": tolerance, "most": iterations, "counts": counts}
+    out = solve(system, begin, task, **options)
     pieces, factor = 1, 1.0
-    if status != CONVERGED:
-        found, efforts, status, pieces, factor = _continuation(system, task, tolerance, iterations, counts)
+    if out.status != CONVERGED:
+        found = _in_steps(system, task, options)
+        out, pieces, factor = Attempt(found.x, found.status, 0), found.steps, found.factor
+    (state, efforts), status = out.x, out.status
     counters = {**vars(counts), "load_steps": pieces}
-    message = f"converged in {counts.iterations} iterations, {pieces} load step{'s' * (pieces > 1)}"
-    lack = _missed(system, task, found)
+    message = counted(counts.iterations, pieces)
+    lack = _missed(system, task, state)
     if factor < 1.0:
-        message = f"stopped at {factor:.3g} of the load: {EXPLANATION[status]}"
+        message = halted(factor, WORDS[status])
     elif lack:
-        status, message = CONTRADICTED, f"{EXPLANATION[CONTRADICTED]}: {lack}"
+        status, message = CONTRADICTED, f"{WORDS[CONTRADICTED]}: {lack}"
     elif wrong := _overdriven(system, task, efforts):
         status, message = LIMITED, wrong
-    elif (left := unbalanced(system, found, efforts)) > max(BALANCED, LOOSE * tolerance):
-        status, message = UNBALANCED, f"{EXPLANATION[UNBALANCED]}: {left:.2g} of the loads are left"
+    elif (left := unbalanced(system, state, efforts)) > max(BALANCED, LOOSE * tolerance):
+        status, message = UNBALANCED, f"{WORDS[UNBALANCED]}: {left:.2g} of the loads are left"
     elif counts.unstable:
         message += " (unstable: it would not stay there)"
     ok = factor >= 1.0 and status == CONVERGED
     result = SoftEquilibrium(
-        system.body, system, found, efforts, Status(ok, message, counters, time.perf_counter() - began)
+        system.body, system, state, efforts, Status(ok, message, counters, time.perf_counter() - began)
     )
     if ok:
-        _warn(system, found, counts.unstable)
+        _warn(system, state, counts.unstable)
     if not ok and raise_on_failure:
         raise SolverError(
             f"No equilibrium of {system.body.name!r}: {message}.", result=result,
@@ -306,33 +346,15 @@ def as_state(system: SoftSystem, start: SoftEquilibrium | SoftState | None) -> S
     return state
 
 
-def _continuation(
-    system: SoftSystem, task: Task, tolerance: float, iterations: int, counts: _Counts
-) -> tuple[SoftState, Floats, int, int, float]:
-    """Apply the load in steps from rest; the next start is extrapolated from the last two equilibria."""
-    state, efforts, factor, step, pieces = system.rest, task.efforts, 0.0, 0.125, 1
-    previous: tuple[float, SoftState] | None = None
-    status = CONVERGED
-    while factor < 1.0 and step > SMALLEST_STEP:
-        goal = min(1.0, factor + step)
-        guess = state
-        if previous is not None and not len(state.rotations):
-            ratio = (goal - factor) / (factor - previous[0])
-            guess = SoftState(state.x + ratio * (state.x - previous[1].x), state.rotations)
-        before = counts.iterations
-        part = replace(task, efforts=efforts) if len(task.driven) else task
-        trial, found, status = solve(
-            system, guess, part, factor=goal, tolerance=tolerance, most=iterations, counts=counts
-        )
-        if status != CONVERGED and guess is not state:
-            trial, found, status = solve(
-                system, state, part, factor=goal, tolerance=tolerance, most=iterations, counts=counts
-            )
-        if status != CONVERGED:
-            step *= 0.5
-            continue
-        previous, state, efforts, factor = (factor, state), trial, found, goal
-        pieces += 1
-        if counts.iterations - before <= 8:
-            step *= 2.0
-    return state, efforts, status, pieces, factor
+def _in_steps(system: SoftSystem, task: Task, options: dict[str, Any]) -> Followed[Held]:
+    """Apply the load in steps from rest."""
+
+    def attempt(start: Held, last: Held, goal: float) -> Attempt[Held]:
+        return solve(system, start, task, factor=goal, **options)
+
+    def ahead(before: Held, now: Held, ratio: float) -> Held:
+        x = now.state.x + ratio * (now.state.x - before.state.x)
+        return Held(SoftState(x, now.state.rotations), now.efforts)
+
+    straight = not len(system.rest.rotations)  # turns of rigid parts are not extrapolated
+    return Continuation(again=True).follow(Held(system.rest, task.efforts), attempt, ahead if straight else None)

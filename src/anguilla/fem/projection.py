@@ -13,11 +13,12 @@ import numpy as np
 
 from anguilla.errors import SolverError
 from anguilla.fem.body import SoftBody
-from anguilla.fem.equilibrium import ADVICE, CONVERGED, EXPLANATION, SINGULAR, USUAL_ADVICE, Task, _Counts, solve
+from anguilla.fem.equilibrium import ADVICE, USUAL_ADVICE, WORDS, Counts, Held, Task, solve
 from anguilla.fem.mesh import Floats
 from anguilla.fem.parts import Tendon
 from anguilla.fem.results import SoftEquilibrium, Status
 from anguilla.fem.system import SoftState, SoftSystem
+from anguilla.solve.newton.rules import CONVERGED, SINGULAR
 
 __all__ = ["Projection", "SoftModel"]
 
@@ -191,10 +192,11 @@ class SoftModel:
         tight = [isinstance(part, Tendon) for part in self.system.body.actuators.values()]
         driven = np.flatnonzero(np.array(tight, dtype=bool) & (self.efforts > 0.0) & strokes)
         task = Task(self.efforts, driven, self.strokes()[driven])
-        counts = _Counts()
-        state, efforts, status = solve(self.system, self.state, task, tolerance=tolerance, counts=counts)
+        counts = Counts()
+        out = solve(self.system, Held(self.state, self.efforts), task, tolerance=tolerance, counts=counts)
+        (state, efforts), status = out.x, out.status
         ok = status == CONVERGED
-        message = f"{EXPLANATION[status]} in {counts.iterations} iterations"
+        message = f"{WORDS[status]} in {counts.iterations} iterations"
         result = SoftEquilibrium(self.system.body, self.system, state, efforts, Status(ok, message, vars(counts)))
         if not ok:
             raise SolverError(

@@ -14,7 +14,6 @@ import numpy as np
 from anguilla.describe import STRAIN_NAMES, Robot, RodHandle
 from anguilla.errors import as_count, as_positive, refuse
 from anguilla.shooting.problem import Problem
-from anguilla.shooting.solver import Outcome
 
 CARRIED = 2500.0  # growth exp(k l) over one segment that Newton still survives: measured 2300 to 6800
 
@@ -94,14 +93,14 @@ def expected_growth(problem: Problem) -> float:
     return float(np.exp(min(largest, 700.0)))
 
 
-def explain(problem: Problem, dt: float, out: Outcome) -> str:
+def explain(problem: Problem, dt: float, reason: str) -> str:
     """Why a time step failed, with the critical time step when that is the reason."""
     growth = expected_growth(problem)
     if growth < 0.1 * CARRIED:
-        return out.reason
+        return reason
     scale = max(beam_time(part) for part in problem.robot.parts if isinstance(part, RodHandle))
     return (
-        f"{out.reason}. dt = {dt:g} s, {dt / scale:.1e} of l^2 sqrt(rho A / EI) = {scale:.3g} s, is near or below the "
+        f"{reason}. dt = {dt:g} s, {dt / scale:.1e} of l^2 sqrt(rho A / EI) = {scale:.3g} s, is near or below the "
         f"critical time step of shooting (003 (88)): over one segment errors grow by {growth:.1e}; with "
         f"{_enough(problem)} shoots they would not"
     )

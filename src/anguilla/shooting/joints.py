@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from anguilla import lie
 from anguilla.describe import Ball, Free, Part
 from anguilla.mechanics.tree import Floats
+from anguilla.solve.steps.schemes import Coefficients, coasting
 
 
 def joint_pose(part: Part, q: Floats) -> tuple[Floats, Floats]:
@@ -182,11 +183,9 @@ class JointStep:
         return (q, *self.rates(u))
 
 
-def joint_step(part: Part, state: tuple[Floats, Floats, Floats], t: float, dt: float, beta: float, gamma: float):
+def joint_step(part: Part, state: tuple[Floats, Floats, Floats], t: float, scheme: Coefficients, dt: float):
     """The step to time t [s] from coordinates, rates and accelerations at its start."""
     q, v, a = state
-    past = dt * v + dt * dt * (0.5 - beta) * a
+    past, rate = coasting(scheme, dt, v, a)
     past = past + np.where([isinstance(x, Ball) for x in part.joint.axes for _ in range(x.size)], 0.0, q)
-    return JointStep(
-        part, q, beta * dt * dt, gamma * dt, past, v + dt * (1.0 - gamma) * a, imposed_values(part, t)
-    )  # fmt: skip
+    return JointStep(part, q, scheme.beta * dt * dt, scheme.gamma * dt, past, rate, imposed_values(part, t))

@@ -16,14 +16,16 @@ from anguilla.shooting.critical import CARRIED, expected_growth, explain, growth
 from anguilla.shooting.jointing import joint_efforts
 from anguilla.shooting.joints import Relative, imposed, imposed_values, joint_pose, joint_step
 from anguilla.shooting.kinematics import reconstruct
-from anguilla.shooting.point import Scheme
+from anguilla.shooting.point import Slopes
 from anguilla.shooting.problem import Inputs, Problem, Unknowns
 from anguilla.shooting.root import root_map
 from anguilla.shooting.shape import StaticShape, fields_of
-from anguilla.shooting.solver import Memory, newton
+from anguilla.shooting.solver import WORDS, newton
 from anguilla.shooting.state import ACC, ETA, LAM, STATE
 from anguilla.shooting.ties import closing_ties
-from anguilla.solve.steps.schemes import Newmark
+from anguilla.solve.newton.method import Memory
+from anguilla.solve.newton.rules import CONVERGED
+from anguilla.solve.steps.schemes import Coefficients, Newmark, coasting, factors
 
 __all__ = ["Loop", "Snapshot", "Start"]
 
@@ -161,25 +163,26 @@ class Loop:
         ties = [np.zeros(tie.held.shape[1]) for tie in problem.ties]
         self.u = Unknowns(start, own, ties, {s: np.concatenate([np.zeros(3), start[s, 9:12]]) for s in problem.roots})
 
-    def _coefficients(self) -> tuple[float, float]:
-        return (0.5, 1.0) if self.fresh else (float(self.method.beta), float(self.method.gamma))
+    @property
+    def coefficients(self) -> Coefficients:
+        """Those of the next step: the first one needs no initial acceleration."""
+        return (Newmark(0.5, 1.0) if self.fresh else self.method).coefficients
 
     def _history(self, t: float, dt: float) -> None:
         """Fill the fields with what the step to time t knows: (58) with (65), or (89)."""
         problem, f = self.problem, self.problem.fields
         active = problem.compliance > 0.0
-        beta, gamma = self._coefficients()
+        scheme = self.coefficients
         if self.full:
-            a, b = beta * dt * dt, gamma * dt
-            past = self.xi + dt * self.rate + dt * dt * (0.5 - beta) * self.second
-            past_rate = self.rate + dt * (1.0 - gamma) * self.second
-            problem.set_scheme(Scheme(b / a, 1.0 / a, -1.0))
+            ahead, past_rate = coasting(scheme, dt, self.rate, self.second)
+            past = self.xi + ahead
+            problem.set_scheme(Slopes(*factors(scheme, dt)[1:], -1.0))
         else:  # errata 003.12: z-dot = c z + (alpha - 1)/alpha z-dot_n - c z_n; alpha = 1 in the first step
-            alpha = gamma
+            alpha = scheme.gamma
             past, past_rate = self.xi, (alpha - 1.0) / alpha * self.rate
             c = 1.0 / (alpha * dt)
             f.past_twist[:] = (alpha - 1.0) / alpha * self.states[:, ACC:LAM] - c * self.states[:, ETA:ACC]
-            problem.set_scheme(Scheme(c, 0.0, c))
+            problem.set_scheme(Slopes(c, 0.0, c))
         f.past[:] = np.where(active, past, problem.rest)
         f.past_rate[:] = np.where(active, past_rate, 0.0)
         ratio, viscous = problem.scheme.rate, problem.damping[:, None] * problem.elastic
@@ -189,9 +192,9 @@ class Loop:
         f.rest[:] = np.where(active, past_stress / f.hooke, problem.rest)
         for s in problem.roots:
             state = self.nodes[problem.segments.node[s]]
-            problem.root_maps[s] = root_map(state, dt, beta, gamma)
+            problem.root_maps[s] = root_map(state, scheme, dt)
         for s, part in problem.jointed:
-            problem.joint_steps[s] = joint_step(part, self.joints[s], t, dt, beta, gamma)
+            problem.joint_steps[s] = joint_step(part, self.joints[s], t, scheme, dt)
 
     def advance(self) -> str:
         """One time step, in pieces if need be; returns why it failed, or an empty text."""
@@ -243,12 +246,12 @@ class Loop:
                 self.memory.solve = None
             out = newton(problem, guess(), tolerance=self.tolerance, most=self.most, memory=self.memory)
             self.iterations += out.iterations
-            if out.success:
+            if out.status == CONVERGED:
                 break
         self.growth = growth_of(problem)
-        if not out.success:
-            return explain(problem, dt, out)
-        self.earlier, self.before, self.u = self.before, self.u, out.unknowns
+        if out.status != CONVERGED:
+            return explain(problem, dt, WORDS[out.status])
+        self.earlier, self.before, self.u = self.before, self.u, out.x
         self.states, xi = fields_of(problem)
         self.nodes = problem.node_states.copy()
         for s, joint in problem.joint_steps.items():

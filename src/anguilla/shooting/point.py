@@ -66,15 +66,15 @@ class Fields(NamedTuple):
     route: Floats
 
 
-class Scheme(NamedTuple):
-    """Coefficients of the time integrator: b/a and 1/a of (58); c of (89), negative in the full form."""
+class Slopes(NamedTuple):
+    """Slopes of rates and accelerations in a time step: b/a and 1/a of (58); c of (89), negative in the full form."""
 
     rate: float
     second: float
     reduced: float
 
 
-STATIC = Scheme(0.0, 0.0, -1.0)
+STATIC = Slopes(0.0, 0.0, -1.0)
 
 
 @inline

@@ -11,6 +11,7 @@ from anguilla.compiler.jit import kernel
 from anguilla.mechanics.tree import Floats
 from anguilla.mechanics.vec import add, axpy, cross, dot, scale
 from anguilla.shooting.state import ACC, ETA, LAM, POS
+from anguilla.solve.steps.schemes import Coefficients, coasting
 
 
 @dataclass(frozen=True)
@@ -81,15 +82,12 @@ def _apply(R, a, b, turn, turn_rate, place, velocity, nu, out, tangent):
             tangent[15 + i, j], tangent[15 + i, 3 + j] = dA[i], own[i]
 
 
-def root_map(state: Floats, dt: float, beta: float, gamma: float) -> RootMap:
+def root_map(state: Floats, scheme: Coefficients, dt: float) -> RootMap:
     """The map of one step from the state (30,) of the root at its start."""
     R = np.ascontiguousarray(state[:9].reshape(3, 3))
     omega, V = state[ETA : ETA + 3], state[ETA + 3 : ACC]
     omega_dot, V_dot = state[ACC : ACC + 3], state[ACC + 3 : LAM]
     velocity, acceleration = R @ V, R @ (V_dot + np.cross(omega, V))
-    past = dt * dt * (0.5 - beta)
-    return RootMap(
-        R, beta * dt * dt, gamma * dt,
-        dt * omega + past * omega_dot, omega + dt * (1.0 - gamma) * omega_dot,
-        state[POS:ETA] + dt * velocity + past * acceleration, velocity + dt * (1.0 - gamma) * acceleration,
-    )  # fmt: skip
+    ahead, rate = coasting(scheme, dt, velocity, acceleration)
+    turn, turn_rate = coasting(scheme, dt, omega, omega_dot)
+    return RootMap(R, scheme.beta * dt * dt, scheme.gamma * dt, turn, turn_rate, state[POS:ETA] + ahead, rate)

@@ -1,41 +1,33 @@
-"""Root finding for the boundary-value problem: Newton with backtracking, or Levenberg-Marquardt (73)."""
+"""Root finding for the boundary-value problem: Newton's method on it, or Levenberg-Marquardt (73)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from anguilla.mechanics.tree import Floats
 from anguilla.shooting.problem import Problem, Unknowns
 from anguilla.shooting.state import LAM
+from anguilla.solve.newton.method import Memory, Newton, Outcome
+from anguilla.solve.newton.rules import (
+    CONVERGED,
+    DIVERGED,
+    EXPLANATION,
+    NOT_FINITE,
+    SINGULAR,
+    TOO_MANY_ITERATIONS,
+)
 
 LARGEST_TURN = 1.0  # of one correction [rad]
 HALVINGS = 12
 COARSEST = 1e-9  # precision of the stages along the rods in the first evaluation of a time step
 STAGES_TO_STEP = 1e-7  # and of later ones, over the size of the correction: errors of stages grow along a segment
-SLOW = 0.35  # a kept derivative is renewed when corrections shrink less than this
-
-
-@dataclass
-class Outcome:
-    """What a root finder reached.
-
-    Attributes:
-        unknowns: the last accepted ones.
-        success: whether the corrections became small enough.
-        reason: why it stopped.
-        iterations: corrections made.
-        size: the last correction, in radians or relative to the length and to the stresses.
-
-    """
-
-    unknowns: Unknowns
-    success: bool
-    reason: str
-    iterations: int
-    size: float
+WORDS = EXPLANATION | {
+    NOT_FINITE: "the integration along a rod overflowed",
+    SINGULAR: "the derivative of the end conditions is singular",
+}
 
 
 def correction_size(problem: Problem, u: Unknowns, step: Floats) -> tuple[float, float]:
@@ -49,83 +41,73 @@ def correction_size(problem: Problem, u: Unknowns, step: Floats) -> tuple[float,
     return turn, largest
 
 
-@dataclass
-class Memory:
-    """A factorised derivative kept from one solve to the next (chord iterations)."""
+class At(NamedTuple):
+    """What is known at some unknowns: the residual, and its norm in natural units."""
 
-    solve: Callable[[Floats], Floats] | None = None
-    factorisations: int = 0
+    u: Unknowns
+    residual: Floats
+    merit: float
+
+
+class EndConditions:
+    """The residual of a boundary-value problem, as a problem for Newton's method.
+
+    With `coarse`, the stages along the rods are found no more exactly than the last correction deserves.
+    """
+
+    reach = LARGEST_TURN
+
+    def __init__(self, problem: Problem, slack: Sequence[Floats], coarse: bool) -> None:
+        self.problem, self.slack, self.coarse = problem, slack, coarse
+        self.finest = float(problem.rule.precision[0])
+        if coarse:
+            problem.rule.precision[0] = max(self.finest, COARSEST)
+
+    def evaluate(self, x: Unknowns) -> At | None:
+        """The residual; None if an integration overflowed."""
+        if not self.problem.evaluate(x, False, self.slack):
+            return None
+        merit = _merit(self.problem)
+        return At(x, self.problem.residual.copy(), merit) if np.isfinite(merit) else None
+
+    def factorise(self, at: At) -> Callable[[At], Floats] | None:
+        """Integrate the tangent along the rods too, and factor it."""
+        self.problem.evaluate(at.u, True, self.slack)
+        solve = self.problem.factorise(at.u)
+        return None if solve is None else lambda now: -solve(now.residual)
+
+    def measure(self, at: At, step: Floats) -> tuple[float, float]:
+        """Size of a correction, and its largest turn or displacement."""
+        turn, size = correction_size(self.problem, at.u, step)
+        if self.coarse and np.isfinite(size):
+            self.problem.rule.precision[0] = max(self.finest, min(COARSEST, STAGES_TO_STEP * size))
+        return size, turn
+
+    def move(self, at: At, step: Floats, part: float) -> Unknowns:
+        """Unknowns after a part of a correction."""
+        return self.problem.move(at.u, step, part)
+
+    def improves(self, at: At, new: At, step: Floats, part: float, near: bool) -> bool:
+        """Whether the error falls."""
+        return near or new.merit < at.merit
 
 
 def newton(
     problem: Problem, u: Unknowns, *, tolerance: float, most: int, slack: Sequence[Floats] = (),
     memory: Memory | None = None,
-) -> Outcome:  # fmt: skip
-    """Newton's method with the exact derivative; a correction that does not help is halved.
+) -> Outcome[Unknowns]:  # fmt: skip
+    """Newton's method with the exact derivative, which a memory keeps over several solves (chord).
 
-    With a memory, the derivative is kept while the corrections shrink fast enough, over several solves.
+    The problem is left as evaluated at the unknowns that are returned.
     """
-    chord, memory = memory is not None, memory or Memory()
-    finest = float(problem.rule.precision[0])
+    ends = EndConditions(problem, slack, coarse=memory is not None)
     try:
-        return _iterate(problem, u, tolerance, most, slack, memory, chord, finest)
+        out = Newton(tolerance, most, chord=memory is not None, halvings=HALVINGS).solve(ends, u, memory)
     finally:
-        problem.rule.precision[0] = finest
-
-
-def _iterate(
-    problem: Problem, u: Unknowns, tolerance: float, most: int, slack: Sequence[Floats], memory: Memory, chord: bool,
-    finest: float,
-) -> Outcome:  # fmt: skip
-    if chord:
-        problem.rule.precision[0] = max(finest, COARSEST)
-    if not problem.evaluate(u, False, slack):
-        memory.solve = None
-        return Outcome(u, False, "the integration along a rod overflowed", 0, np.inf)
-    merit = _merit(problem)
-    size = np.inf
-    for iteration in range(1, most + 1):
-        fresh = memory.solve is None
-        if fresh:
-            problem.evaluate(u, True, slack)
-            memory.solve = problem.factorise(u)
-            memory.factorisations += 1
-            if memory.solve is None:
-                return Outcome(u, False, "the derivative of the end conditions is singular", iteration, size)
-        assert memory.solve is not None
-        step = -memory.solve(problem.residual)
-        before = size
-        turn, size = correction_size(problem, u, step)
-        if not np.isfinite(size):
-            memory.solve = None
-            return Outcome(u, False, "the derivative of the end conditions is singular", iteration, size)
-        if chord:  # stages as exact as this correction deserves
-            problem.rule.precision[0] = max(finest, min(COARSEST, STAGES_TO_STEP * size))
-        trial, new, factor = _search(problem, u, step, merit, turn, size < 1e3 * tolerance, slack)
-        if trial is None:
-            problem.evaluate(u, False, slack)
-            memory.solve = None
-            if not fresh:
-                size = before
-                continue  # judge with a new derivative
-            reason = "Newton's corrections do not reduce the error, even when halved"
-            if size < 1e-5:
-                reason = f"corrections stay at {size:.1e}: round-off"
-            return Outcome(u, False, reason, iteration, size)
-        u, merit = trial, new
-        contraction = size / before if before > 0.0 else 1.0  # zero at the first correction, which is not trusted
-        shrinks = 0.0 < contraction < 0.5
-        if factor == 1.0 and (size < tolerance or (shrinks and size * contraction < 0.1 * tolerance)):
-            if not chord:
-                memory.solve = None
-            return Outcome(u, True, "converged", iteration, size)
-        if size < 1e3 * tolerance and fresh and not size < 0.5 * before:
-            memory.solve = None
-            return Outcome(u, False, f"corrections stay at {size:.1e}: round-off", iteration, size)
-        if not chord or (np.isfinite(before) and size > SLOW * before) or factor < 1.0:
-            memory.solve = None
-    memory.solve = None
-    return Outcome(u, False, f"no convergence in {most} iterations", most, size)
+        problem.rule.precision[0] = ends.finest
+    if out.status != CONVERGED:
+        problem.evaluate(out.x, False, slack)
+    return out
 
 
 def _merit(problem: Problem) -> float:
@@ -134,24 +116,13 @@ def _merit(problem: Problem) -> float:
         return float(np.linalg.norm(problem.residual / problem.units[0]))
 
 
-def _search(problem: Problem, u: Unknowns, step: Floats, merit: float, turn: float, near: bool, slack):
-    """Unknowns after a part of a correction that reduces the error, the new error and that part; None if there is none."""
-    factor = min(1.0, LARGEST_TURN / max(turn, 1e-300))
-    for _ in range(HALVINGS):
-        trial = problem.move(u, step, factor)
-        if problem.evaluate(trial, False, slack):
-            new = _merit(problem)
-            if new < merit or (near and np.isfinite(new)):
-                return trial, new, factor
-        factor *= 0.5
-    return None, merit, factor
-
-
-def levenberg(problem: Problem, u: Unknowns, *, tolerance: float, most: int, slack: Sequence[Floats] = ()) -> Outcome:
+def levenberg(
+    problem: Problem, u: Unknowns, *, tolerance: float, most: int, slack: Sequence[Floats] = ()
+) -> Outcome[Unknowns]:
     """Levenberg-Marquardt with an adaptive damping sigma (73) (errata 003.12: x - (J^T J + sigma 1)^-1 J^T r)."""
     rows, cols = problem.units
     if not problem.evaluate(u, True, slack):
-        return Outcome(u, False, "the integration along a rod overflowed", 0, np.inf)
+        return Outcome(u, NOT_FINITE, 0, np.inf)
     sigma, size = 1e-3, np.inf
     merit = _merit(problem)
     n = problem.size
@@ -171,11 +142,11 @@ def levenberg(problem: Problem, u: Unknowns, *, tolerance: float, most: int, sla
                 break
             sigma = max(10.0 * sigma, 1e-12)
         else:
-            return Outcome(u, False, "no damping reduces the error", iteration, size)
+            return Outcome(u, DIVERGED, iteration, size)
         u, merit, sigma = trial, new, max(0.1 * sigma, 1e-16)
         if size < tolerance:
-            return Outcome(u, True, "converged", iteration, size)
-    return Outcome(u, False, f"no convergence in {most} iterations", most, size)
+            return Outcome(u, CONVERGED, iteration, size)
+    return Outcome(u, TOO_MANY_ITERATIONS, most, size)
 
 
 SOLVERS = {"newton": newton, "levenberg": levenberg}

@@ -24,8 +24,9 @@ from anguilla.errors import DescriptionError, SolverError, as_count
 from anguilla.mechanics.tree import Floats
 from anguilla.shooting.problem import Problem, Unknowns, coadjoint_matrix
 from anguilla.shooting.shape import StaticShape
-from anguilla.shooting.solver import newton
+from anguilla.shooting.solver import WORDS, newton
 from anguilla.shooting.state import LAM, POS
+from anguilla.solve.newton.rules import CONVERGED
 
 __all__ = ["Stability", "judged", "stability"]
 
@@ -147,10 +148,10 @@ def _refined(shape: StaticShape, segments: int) -> tuple[Problem, Unknowns]:
     u = shape.unknowns_at(problem)
     problem.load(shape.t, shape.inputs)
     out = newton(problem, u, tolerance=1e-9, most=20)
-    if not out.success:
-        raise SolverError(f"The equilibrium could not be refined: {out.reason}.", result=shape)
-    problem.evaluate(out.unknowns, True)
-    return problem, out.unknowns
+    if out.status != CONVERGED:
+        raise SolverError(f"The equilibrium could not be refined: {WORDS[out.status]}.", result=shape)
+    problem.evaluate(out.x, True)
+    return problem, out.x
 
 
 def _refuse_trees(problem: Problem) -> None:

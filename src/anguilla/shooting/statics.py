@@ -5,29 +5,31 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from anguilla import lie
 from anguilla.describe import Robot
 from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_count, as_flag, as_number, as_positive
+from anguilla.mechanics.tree import Floats
 from anguilla.results.states import Status
 from anguilla.shooting.jointing import joint_efforts
 from anguilla.shooting.network import refuse_shapes
 from anguilla.shooting.problem import Inputs, Problem, Stress, Unknowns
 from anguilla.shooting.shape import StaticShape, fields_of
-from anguilla.shooting.solver import SOLVERS, Outcome
+from anguilla.shooting.solver import SOLVERS, WORDS
 from anguilla.shooting.stability import NOT_JUDGED, UNSTABLE, judged
 from anguilla.shooting.ties import Join
+from anguilla.solve.newton.continuation import Attempt, Continuation, counted, halted
+from anguilla.solve.newton.rules import CONVERGED, DIVERGED
 
 __all__ = ["statics"]
 
 FEW = 2  # shoots to begin with when more of them fail
-SMALLEST_STEP = 1e-4  # of the load
 SOFTEST, STIFF = 3.0, 1e-5  # of ties on their way to being closed, in units of a rod's own
 SOFTER, SLOWEST = 0.3, 0.97  # from one softness to the next, and where to give up
 TOO_FAR = 2.0  # turn of a section in one load step [rad]
+FAR = "one load step turns a section by more than 2 rad"
 
 
 def statics(
@@ -81,7 +83,8 @@ def statics(
             robot, inputs=inputs, ties=ties, stress=stress, t=t, shoots=FEW, intervals=intervals, solver=solver,
             follow_strain=follow_strain, tolerance=tolerance, iterations=iterations, raise_on_failure=False,
         )  # fmt: skip
-    u, ok, message, counters = _continuation(problem, inputs, t, start, solver, tolerance, iterations, coarse)
+    solve = _Solve(problem, inputs, t, solver, tolerance, iterations)
+    u, ok, message, counters = _continuation(solve, start, coarse)
     doubt = judged(problem, u) if ok and shoots > FEW else NOT_JUDGED if ok else ""
     problem.evaluate(u, False)
     _, strain = fields_of(problem)
@@ -105,77 +108,71 @@ def statics(
     return result
 
 
+class _Solve:
+    """One of the solvers, under a part of the load, and what it took so far."""
+
+    def __init__(
+        self, problem: Problem, inputs: Inputs | None, t: float, solver: str, tolerance: float, most: int
+    ) -> None:
+        self.problem, self.inputs, self.t = problem, inputs, t
+        self.solver, self.options = SOLVERS[solver], {"tolerance": tolerance, "most": most}
+        self.iterations = 0
+        self.gaps: list[Floats] = []
+
+    def __call__(self, start: Unknowns, last: Unknowns, factor: float = 1.0) -> Attempt[Unknowns]:
+        """Solve from a start; gaps of ties shrink as the load grows."""
+        self.problem.load(self.t, self.inputs, factor)
+        slack = [(1.0 - factor) * gap for gap in self.gaps]
+        out = self.solver(self.problem, start.copy(), slack=slack, **self.options)
+        self.iterations += out.iterations
+        far = FAR if out.status == CONVERGED and _turn(last, out.x) > TOO_FAR else ""
+        return Attempt(out.x, out.status, out.iterations, far)
+
+
 def _continuation(
-    problem: Problem,
-    inputs: Inputs | None,
-    t: float,
-    start: StaticShape | None,
-    solver: str,
-    tolerance: float,
-    most: int,
-    coarse: Callable[[], StaticShape] | None,
+    solve: _Solve, start: StaticShape | None, coarse: Callable[[], StaticShape] | None
 ) -> tuple[Unknowns, bool, str, dict[str, int]]:
+    """Try the full load, then fewer shoots, then softer ties, then load steps.
+
+    Returns (unknowns, whether they balance, in words, counters).
+    """
+    problem = solve.problem
     rest = problem.rest_guess()
     begin = rest if start is None else _same(problem, start)
-    gaps = _gaps(problem, begin)
-    solve = SOLVERS[solver]
-
-    def attempt(u: Unknowns, factor: float) -> Outcome:
-        problem.load(t, inputs, factor)
-        slack = [(1.0 - factor) * gap for gap in gaps]
-        return solve(problem, u, tolerance=tolerance, most=most, slack=slack)
-
-    out = attempt(begin.copy(), 1.0)
-    total, pieces, factor = out.iterations, 1, 1.0
-    stepped = start is not None
-    few = coarse() if coarse is not None and not out.success else None
+    solve.gaps = _gaps(problem, begin)
+    out = solve(begin, begin)
+    pieces, factor = 1, 1.0
+    near = start is not None or not out.far
+    few = coarse() if coarse is not None and out.status != CONVERGED else None
     if few is not None and few.status.success:
-        out = attempt(few.unknowns_at(problem), 1.0)
-        total, stepped = total + few.status.counters["iterations"] + out.iterations, True
+        out, near = solve(few.unknowns_at(problem), begin), True
+        solve.iterations += few.status.counters["iterations"]
         pieces += few.status.counters["load_steps"] - 1
-    if problem.ties and not out.success:
-        out = _soften(problem, begin, lambda u: attempt(u, 1.0))
-        total += out.iterations
-        stepped = True
-    if not out.success or (not stepped and _turn(begin, out.unknowns) > TOO_FAR):
-        gaps = _gaps(problem, rest)
-        u, factor, step, reason = rest, 0.0, 0.125, out.reason
-        previous: tuple[float, Unknowns] | None = None
-        while factor < 1.0 and step > SMALLEST_STEP:
-            goal = min(1.0, factor + step)
-            guess = u.copy()
-            if previous is not None:
-                _extrapolate(guess, u, previous[1], (goal - factor) / (factor - previous[0]))
-            out = attempt(guess, goal)
-            total += out.iterations
-            if not out.success or _turn(u, out.unknowns) > TOO_FAR:
-                reason = out.reason if not out.success else "one load step turns a section by more than 2 rad"
-                step *= 0.5
-                continue
-            pieces += 1
-            previous, u, factor = (factor, u), out.unknowns, goal
-            if out.iterations <= 6:
-                step *= 2.0
-        out = Outcome(u, factor >= 1.0, reason, total, out.size)
-    counters = {"iterations": total, "load_steps": pieces, "unknowns": problem.size}
-    if factor >= 1.0 and out.success:
-        return out.unknowns, True, f"converged in {total} iterations, {pieces} load step{'s' * (pieces > 1)}", counters
-    problem.load(t, inputs, factor)
-    return out.unknowns, False, f"stopped at {factor:.3g} of the load: {out.reason}", counters
+    if problem.ties and out.status != CONVERGED:
+        out, near = _soften(solve, begin), True
+    if out.status != CONVERGED or not near:
+        solve.gaps = _gaps(problem, rest)
+        found = Continuation().follow(rest, solve, _ahead)
+        out, factor = Attempt(found.x, found.status, 0, found.far), found.factor
+        pieces += found.steps - 1
+    counters = {"iterations": solve.iterations, "load_steps": pieces, "unknowns": problem.size}
+    if factor >= 1.0 and out.status == CONVERGED:
+        return out.x, True, counted(solve.iterations, pieces), counters
+    problem.load(solve.t, solve.inputs, factor)
+    return out.x, False, halted(factor, out.far or WORDS[out.status]), counters
 
 
-def _soften(problem: Problem, begin: Unknowns, attempt: Callable[[Unknowns], Outcome]) -> Outcome:
+def _soften(solve: _Solve, begin: Unknowns) -> Attempt[Unknowns]:
     """Close ties by springs that stiffen: a straight inextensible rod cannot be shortened until something bends it.
 
     A rod that buckles on the way turns fast: then the springs stiffen in smaller steps.
     """
-    u, out, total = begin.copy(), None, 0
+    problem, u = solve.problem, begin
     reached, ratio, problem.soft = np.inf, SOFTER, SOFTEST
     while ratio < SLOWEST:
-        out = attempt(u.copy())
-        total += out.iterations
-        if out.success and _turn(u, out.unknowns) < TOO_FAR:
-            u, reached, ratio = out.unknowns, problem.soft, max(SOFTER, ratio**2)
+        out = solve(u, u)
+        if out.status == CONVERGED and not out.far:
+            u, reached, ratio = out.x, problem.soft, max(SOFTER, ratio**2)
             if reached == 0.0:
                 break
         else:
@@ -184,8 +181,7 @@ def _soften(problem: Problem, begin: Unknowns, attempt: Callable[[Unknowns], Out
             break
         problem.soft = reached * ratio if reached * ratio > STIFF else 0.0
     problem.soft = 0.0
-    assert out is not None
-    return replace(out, success=reached == 0.0, unknowns=u, iterations=total)
+    return Attempt(u, CONVERGED if reached == 0.0 else out.status or DIVERGED, 0)
 
 
 def _gaps(problem: Problem, u: Unknowns) -> list:
@@ -210,8 +206,9 @@ def _turn(before: Unknowns, after: Unknowns) -> float:
     return float(np.max(np.arccos(np.clip(0.5 * (trace - 1.0), -1.0, 1.0))))
 
 
-def _extrapolate(guess: Unknowns, now: Unknowns, before: Unknowns, ratio: float) -> None:
+def _ahead(before: Unknowns, now: Unknowns, ratio: float) -> Unknowns:
     """Next unknowns along the line through the last two."""
+    guess = now.copy()
     a, b = (u.start[:, :9].reshape(-1, 3, 3) for u in (before, now))
     turn = lie.log3(np.swapaxes(a, 1, 2) @ b)
     guess.start[:, :9] = (b @ lie.exp3(ratio * turn)).reshape(-1, 9)
@@ -220,3 +217,4 @@ def _extrapolate(guess: Unknowns, now: Unknowns, before: Unknowns, ratio: float)
         guess.joints[s] = now.joints[s] + ratio * (now.joints[s] - before.joints[s])
     for k in range(len(guess.ties)):
         guess.ties[k] = now.ties[k] + ratio * (now.ties[k] - before.ties[k])
+    return guess

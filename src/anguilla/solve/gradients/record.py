@@ -111,7 +111,7 @@ def _refuse_unfit(run: Trajectory, scheme: Coefficients, steps: int, what: str) 
         raise DescriptionError(
             f"{what} needs constraints as they start by themselves: simulate(..., smooth_start=False)."
         )
-    if scheme[4] < 1.0:
+    if scheme.mid < 1.0:
         raise DescriptionError(f"{what} serves Newmark, HHT and GeneralisedAlpha, not Midpoint.")
     if np.any(run.system.blank.cables.friction):
         raise DescriptionError(

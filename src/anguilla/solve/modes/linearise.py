@@ -19,7 +19,7 @@ from anguilla.results.states import Equilibrium, Status
 from anguilla.solve.modes.lagrangian import spins
 from anguilla.solve.modes.local import At, Local, localise, reference
 from anguilla.solve.steps.dynamics import simulate
-from anguilla.solve.steps.schemes import Coefficients, Scheme, as_scheme
+from anguilla.solve.steps.schemes import Coefficients, Scheme, as_scheme, ended, factors, unmoved
 
 __all__ = ["LinearModel", "linearise"]
 
@@ -197,25 +197,21 @@ def _increment(system: Model, q0: Floats, q1: Floats) -> Floats:
 
 def _step(robot: Robot | Model, start: Local, dt: float, scheme: Coefficients) -> tuple[Floats, Floats, Floats, int]:
     """(A, B, drift, blocks) of one step of an integrator (stepping.py), x = (y, w, a, true a) in `blocks` blocks."""
-    am, af, beta, gamma, mid = scheme
     n, system = start.system.size, start.system
     end, d = start, np.zeros(n)
     if np.linalg.norm((dt * start.v + 0.5 * dt**2 * start.a) * system.tree.scale) > 1e-12:
         end, d = _end_of_step(robot, start, dt, scheme)
-    blocks = 2 if mid < 1.0 else (3 if am == 0.0 and af == 0.0 else 4)
+    blocks = 2 if scheme.mid < 1.0 else (3 if scheme.am == 0.0 and scheme.af == 0.0 else 4)
     # rows over the changes of (q, v, a, A) at the start and of the inputs, then of the increment d
     k = start.B.shape[1]
     wide = np.eye(4 * n + k)
     q, v, a, true = (np.hstack([wide[i * n : (i + 1) * n], np.zeros((n, n))]) for i in range(4))
     inc = np.hstack([np.zeros((n, 4 * n + k)), np.eye(n)])
     P, T = _turns(system, start.q, d)
-    a1 = (inc - dt * v) / (beta * dt**2) - (0.5 / beta - 1.0) * a
-    q1, v1 = P @ q + T @ inc, v + dt * ((1.0 - gamma) * a + gamma * a1)
-    true1 = a1 if blocks < 4 else ((1.0 - am) * a1 + am * a - af * true) / (1.0 - af)
-    qe, ve, ae = q1, v1, true1
-    if mid < 1.0:
-        half, turned = _turns(system, start.q, 0.5 * d)
-        qe, ve, ae = half @ q + 0.5 * turned @ inc, inc / dt, 2.0 * inc / dt**2 - 2.0 * v / dt
+    q1, (v1, a1, true1) = P @ q + T @ inc, ended(scheme, dt, inc, v, a, true)
+    (cq, cv, ca), (v0, a0) = factors(scheme, dt), unmoved(scheme, dt, v, a, true)
+    part, turned = _turns(system, start.q, cq * d)
+    qe, ve, ae = part @ q + cq * turned @ inc, v0 + cv * inc, a0 + ca * inc
     balance = end.K @ qe + end.C @ ve + end.M @ ae
     balance[:, 4 * n : 4 * n + k] -= end.B
     hold = end.by_place @ qe + end.by_rate @ ve
@@ -248,12 +244,12 @@ def _end_of_step(robot: Robot | Model, start: Local, dt: float, scheme: Coeffici
     )
     d = _increment(system, result.q, run.q[1])
     q, v, a = run.q[1], run.v[1], run.a[1]
-    if scheme[4] < 1.0:
+    if scheme.mid < 1.0:
         q, v, a = move(system.tree, result.q, 0.5 * d), d / dt, 2.0 * d / dt**2 - 2.0 * start.v / dt
-    states = np.array([dt * scheme[4]]), q[None], v[None], a[None], run.multipliers[1:]
+    states = np.array([dt * scheme.mid]), q[None], v[None], a[None], run.multipliers[1:]
     there = Equilibrium(system.source, system, Status(True, "end of a step"), *states, result.inputs)
     end = localise(there, v, a)
-    return (end if scheme[4] == 1.0 else replace(end, v=run.v[1], a=run.a[1])), d
+    return (end if scheme.mid == 1.0 else replace(end, v=run.v[1], a=run.a[1])), d
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,8 @@ grows is halved (backtracking) after the tangent has been renewed.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from anguilla.compiler.jit import inline, part
@@ -24,24 +26,19 @@ from anguilla.mechanics.tree import Floats, Ints
 from anguilla.mechanics.vec import scale, store3
 from anguilla.model.evaluate import residual, tangent
 from anguilla.solve.newton.linear import factorise, solve_factorised
+from anguilla.solve.newton.rules import (
+    CONVERGED,
+    DIVERGED,
+    NOT_FINITE,
+    ROUND_OFF,
+    SINGULAR,
+    TOO_MANY_ITERATIONS,
+    converged,
+    expected,
+    too_slow,
+)
 
-# Statuses
-CONVERGED, TOO_MANY_ITERATIONS, DIVERGED, SINGULAR, NOT_FINITE, TOO_COARSE, TOO_STRICT, IMPACT = range(8)
-EXPLANATION = {
-    CONVERGED: "converged",
-    TOO_MANY_ITERATIONS: "Newton's corrections still shrink, but not fast enough",
-    DIVERGED: "Newton's corrections grow, even after halving them",
-    SINGULAR: "the tangent is singular",
-    NOT_FINITE: "the residual is not finite",
-    TOO_COARSE: "an interval of a rod turned by more than 3 rad: give the rod more intervals",
-    TOO_STRICT: "the error goal would need steps too small to take",
-    IMPACT: "an impact on an obstacle is too short to be followed",
-}
-
-ROUND_OFF = 1e-9
 CLOSED = 1e-9  # [m, rad] gap of a closure before the last correction
-TRUSTED = 0.5  # [rad, or relative displacement] a correction below it tells how fast the next ones shrink
-PATIENCE = 4.0  # corrections that a new tangent is worth
 # An error of d, as a part of d, makes one of the acceleration that grows as steps get shorter. So it is measured by so many
 # times the part of d that the acceleration makes, where that is less.
 FREE = 10.0
@@ -56,6 +53,18 @@ FRESH = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0)  # of a solver that has not beg
 # counters
 COUNTERS = ("iterations", "factorisations", "halvings", "eased")
 ITERATIONS, FACTORISATIONS, HALVINGS, EASED = range(4)
+
+
+class Goal(NamedTuple):
+    """What a solve must reach: an error of d below relative |d| + absolute, in `most` iterations.
+
+    A chord keeps the factorised tangent of earlier iterations and solves as long as it serves.
+    """
+
+    relative: float
+    absolute: float
+    most: int
+    chord: bool
 
 
 class Scratch(Table):
@@ -112,8 +121,9 @@ def _measure(s, weight):
 
 
 @part
-def evaluate_increment(tree, ws, loads, s, cq, cv, ca):
+def evaluate_increment(tree, ws, loads, s, by):
     """Residual at the present increment, into s.step. Returns the largest gap of the constraints."""
+    cq, cv, ca = by
     n = len(s.q)
     for k in range(n):
         s.q[k] = s.q0[k] + cq * s.d[k]
@@ -238,12 +248,13 @@ def _shift(s):
 
 
 @part
-def newton(tree, ws, loads, s, cq, cv, ca, relative, absolute, most, chord):
+def newton(tree, ws, loads, s, by, goal, chord):
     """Solve R(q0 + cq d, v0 + cv d, a0 + ca d, lambda) = 0 for s.d, starting from its value. Returns a status.
 
-    Converged when the estimated error of d is below relative |d| + absolute, or less if d is almost its drift (`_measure`),
-    both measured with tree.weight; that of the multipliers, as displacements, too.
+    `by` is (cq, cv, ca). Converged when the estimated error of d is below that of the `Goal`, or less if d is almost its
+    drift (`_measure`), both measured with tree.weight; that of the multipliers, as displacements, too.
     """
+    cq, cv, ca = by
     alpha, beta = cv / cq, ca / cq
     n = len(s.q)
     if not (chord and s.memory[USABLE] == 1.0 and s.memory[ALPHA] == alpha and s.memory[BETA] == beta):
@@ -251,9 +262,9 @@ def newton(tree, ws, loads, s, cq, cv, ca, relative, absolute, most, chord):
     before, all_before = -1.0, -1.0  # size of the previous correction, without and with the multipliers
     halvings, cuts, worst = 0, 0, 0.0  # cuts: halvings of the last correction
     fresh = False  # the factorisation belongs to this solve
-    for number in range(most):
+    for number in range(goal.most):
         s.counters[ITERATIONS] += 1
-        gap = evaluate_increment(tree, ws, loads, s, cq, cv, ca)
+        gap = evaluate_increment(tree, ws, loads, s, by)
         if s.memory[SLACKS] != _slacks(loads):  # a tendon became slack or taut: another problem
             s.memory[USABLE], before = 0.0, -1.0
         if s.memory[USABLE] == 0.0:
@@ -286,24 +297,20 @@ def newton(tree, ws, loads, s, cq, cv, ca, relative, absolute, most, chord):
         if before > 0.0:
             contraction = total / all_before
             worst = max(worst, contraction)  # multipliers follow one correction behind: the last ratio flatters
-        else:  # the contraction seen in the last solve, trusted less and less (it tends to 1 until measured again)
-            contraction = 1.0 if fresh else s.memory[CONTRACTION] ** 0.8
+        else:
+            contraction = expected(fresh, s.memory[CONTRACTION])
         if len(s.step) > n:
             contraction = max(contraction, worst)
-        # quadratic convergence says nothing about the next, older tangent
         s.memory[CONTRACTION] = 1.0 if fresh else contraction
         _correct(tree, s, cq)
         cuts = 0
-        goal = relative * _measure(s, tree.weight) + absolute
-        # a huge correction, along what nothing holds, makes any next one look as if they converged
-        trusted = contraction < 0.9 and all_before < TRUSTED
-        if gap <= CLOSED and (total <= goal or (trusted and total * contraction / (1.0 - contraction) <= goal)):
+        allowed = goal.relative * _measure(s, tree.weight) + goal.absolute
+        if gap <= CLOSED and converged(total, all_before, contraction, allowed):
             return CONVERGED
         if not chord:
             s.memory[USABLE] = 0.0
         elif before > 0.0 and not fresh:
-            # too slow: a new tangent when it would take more than PATIENCE further corrections
-            if contraction > 0.9 or total * contraction**PATIENCE > goal * (1.0 - contraction):
+            if too_slow(total, contraction, allowed):
                 s.memory[USABLE] = 0.0
         before, all_before = size, total
         if number == 0 and not chord and len(s.d) > n:

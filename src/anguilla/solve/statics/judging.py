@@ -15,7 +15,7 @@ from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Model
 from anguilla.results.reactions import evaluate
 from anguilla.solve.newton.closing import RANK, relative_poses
-from anguilla.solve.newton.newton import EXPLANATION, TOO_COARSE
+from anguilla.solve.newton.rules import EXPLANATION, TOO_COARSE
 
 __all__ = [
     "FALLS",

@@ -15,13 +15,16 @@ from anguilla.model.model import Model
 from anguilla.results.contacts import jumps
 from anguilla.results.reactions import evaluate
 from anguilla.solve.newton.closing import settle
-from anguilla.solve.newton.newton import CONVERGED, ITERATIONS, USABLE, scratch
+from anguilla.solve.newton.newton import ITERATIONS, USABLE, Goal, scratch
+from anguilla.solve.newton.rules import CONVERGED
 from anguilla.solve.statics.judging import linear
-from anguilla.solve.steps.stepping import runner
+from anguilla.solve.steps.schemes import Newmark
+from anguilla.solve.steps.stepping import ONCE, State, runner, stored
 
 __all__ = ["come_to_rest"]
 
-EULER = (0.0, 0.0, 1.0, 1.0, 1.0)  # am, af, beta, gamma, where a step is balanced
+EULER = Newmark(1.0, 1.0).coefficients
+GOAL = Goal(1e-6, 1e-9, 25, chord=False)
 FIRST = 0.05  # of the time in which gravity moves a robot by its length
 SHORTEST, LONGEST = 1e-7, 1e5  # of that time
 STEPS = 400
@@ -41,7 +44,7 @@ def come_to_rest(system: Model, loads: Loads, q: Floats, lam: Floats) -> tuple[F
     unit = float(np.sqrt(system.layout.length / GRAVITY))
     dt, before, still = FIRST * unit, int(s.counters[ITERATIONS]), 0
     far = FARTHEST * np.sqrt(len(system.layout.parts))
-    none, empty, unused = np.zeros(0, np.int64), np.zeros((1, 0)), np.zeros((1, n))
+    none, empty, out = np.zeros(0, np.int64), np.zeros((1, 0)), stored(1, n, system.rows)
     held = np.flatnonzero(loads.constraints.input_row >= 0)
     lines = int(loads.at[INPUT]) + held
     lengths = loads.row[lines].copy()
@@ -50,12 +53,12 @@ def come_to_rest(system: Model, loads: Loads, q: Floats, lam: Floats) -> tuple[F
             evaluate(system, loads, q, np.zeros(n), np.zeros(n), lam)
             loads.row[lines] = np.maximum(lengths, (1.0 - DRAWN) * loads.constraints.length[held])
         trial, multipliers = q.copy(), lam.copy()
-        v, a, acc = np.zeros(n), np.zeros(n), np.zeros(n)
+        ahead = State(trial, np.zeros(n), np.zeros(n), np.zeros(n), multipliers)
         s.memory[USABLE] = 0.0
         before = int(s.counters[ITERATIONS])
         _, status = run(
-            system.tree, system.workspace, s, loads, none, empty, EULER, now - dt, dt, False, 0, 1, 2, trial, v, a, acc,
-            multipliers, 1e-6, 1e-9, 25, False, unused, unused, unused, np.zeros((1, system.rows)),
+            system.tree, system.workspace, s, loads, none, empty, EULER, ONCE._replace(t0=now - dt, dt=dt), False, ahead,
+            GOAL, out,
         )  # fmt: skip
         moved = float(np.linalg.norm(s.d[:n] * system.tree.scale))
         if status != CONVERGED or moved > far or jumps(system, q, trial):

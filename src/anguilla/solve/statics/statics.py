@@ -23,18 +23,9 @@ from anguilla.results.reactions import evaluate
 from anguilla.results.resolution import doubtful
 from anguilla.results.states import Equilibrium, Status
 from anguilla.solve.newton.closing import SINGULAR_START, Path, broken, close, crushed, loose, path_from, settle
-from anguilla.solve.newton.newton import (
-    CONVERGED,
-    COUNTERS,
-    DIVERGED,
-    EXPLANATION,
-    ITERATIONS,
-    SINGULAR,
-    TOO_COARSE,
-    TOO_MANY_ITERATIONS,
-    USABLE,
-    scratch,
-)
+from anguilla.solve.newton.continuation import Attempt, Continuation, Followed, counted, halted
+from anguilla.solve.newton.newton import COUNTERS, ITERATIONS, USABLE, Goal, scratch
+from anguilla.solve.newton.rules import CONVERGED, DIVERGED, EXPLANATION, SINGULAR, TOO_COARSE, TOO_MANY_ITERATIONS
 from anguilla.solve.statics.downhill import BALANCED, balances, neutral, nudged, relaxed, slide
 from anguilla.solve.statics.flow import ProjectiveFlow, follow
 from anguilla.solve.statics.judging import (
@@ -48,11 +39,11 @@ from anguilla.solve.statics.judging import (
     unbalanced,
 )
 from anguilla.solve.statics.relaxing import come_to_rest
-from anguilla.solve.steps.stepping import STATIC, runner
+from anguilla.solve.steps.stepping import ONCE, STATIC, State, runner, stored
 
 __all__ = ["Flow", "statics"]
 
-SMALLEST_STEP = 1e-5  # of the load
+SNAPPED = "the least step of it turns the rods far, as if they snapped through"
 SAME = 1e-3  # [rad, or relative displacement] between two ways to one equilibrium
 DRAWN = 0.01  # of its length, by which a tendon is drawn in one step
 TAUT = 1e-3  # of its length, by which a tendon may hang and still be taken as taut in a shape to start from
@@ -72,6 +63,9 @@ SPECIAL_ADVICE = {
     SINGULAR: "Attach it to the ground, or hold it by a joint with a stiffness or by a spring.",
     TOO_COARSE: "Rod(..., intervals={more}) has four times as many. If it should not bend that far, look at the units.",
 }
+
+
+Held = tuple[Floats, Floats]  # coordinates and multipliers
 
 
 @dataclass(frozen=True)
@@ -216,18 +210,18 @@ class _Solver:
     def quickly(self, loads: Loads, q: Floats, lam: Floats) -> int:
         """The same, balanced or not, with the tensions along tendons that rub."""
         system = self.system
-        zero, unused = np.zeros(system.size), np.zeros((1, system.size))
+        zero = np.zeros(system.size)
         none, empty = np.zeros(0, np.int64), np.zeros((1, 0))
+        state, out = State(q, zero, zero, zero, lam), stored(1, system.size, system.rows)
+        goal = Goal(0.0, self.tolerance, self.most, chord=False)
         loads.row[DT] = 0.0
         for number in range(MOST_FRICTION):
             self.memory.memory[USABLE] = 0.0
             factors = loads.cables.factor, loads.pairs.factor
             before = [factor.copy() for factor in factors]
             _, status = self.run(
-                system.tree, system.workspace, self.memory, loads, none, empty, STATIC, 0.0, 1.0, False, 0, 1, 2,
-                q, zero, zero, zero, lam, 0.0, self.tolerance, self.most, False, unused, unused, unused,
-                np.zeros((1, system.rows)),
-            )  # fmt: skip
+                system.tree, system.workspace, self.memory, loads, none, empty, STATIC, ONCE, False, state, goal, out
+            )
             if status != CONVERGED:
                 return int(status)
             set_friction(system.tree, system.workspace, loads.cables, loads.pairs)
@@ -271,12 +265,13 @@ def _continuation(
         lam[:] = given if len(source) > 1 else 0.0
         first = np.zeros(system.size) if plain else source[0].copy()
         path = path if plain else path_from(system, table, *source)
-        q, factor, pieces, status = _in_steps(solve, path, first, lam)
+        found = _in_steps(solve, path, first, lam)
+        (q, lam[:]), factor, pieces, status = found.x, found.factor, found.steps, found.status
         way = "" if at_rest or pieces == 1 else " (from the rest shape: Newton failed from the given start)"
         if factor < 1.0:
-            found, away = _other_ways(solve, path, begin, status == SINGULAR)
-            if found is not None:
-                q, lam[:], way, factor = *found, 1.0
+            other, away = _other_ways(solve, path, begin, status == SINGULAR)
+            if other is not None:
+                q, lam[:], way, factor = *other, 1.0
     if factor >= 1.0:
         squeezed = bool(system.rows) and not np.array_equal(begin, source[0])
         q, lam[:], words = _settled(solve, path, begin, (q, lam), squeezed, chosen)
@@ -284,14 +279,12 @@ def _continuation(
     counters = dict(zip(COUNTERS[:3], solve.memory.counters.tolist(), strict=False))
     counters["load_steps"] = pieces
     if factor >= 1.0:
-        many = f"{pieces} load step{'s' * (pieces > 1)}"
-        return q, CONVERGED, f"converged in {counters['iterations']} iterations, {many}{way}", counters
+        return q, CONVERGED, counted(counters["iterations"], pieces) + way, counters
     if status == CONVERGED:
-        why = "the least step of it turns the rods far, as if they snapped through"
-        return q, DIVERGED, f"stopped at {factor:.3g} of the load: {why}", counters
+        return q, DIVERGED, halted(factor, SNAPPED), counters
     why = EXPLANATION[status] + (_unheld(system, path.at(1.0), q, lam) if status == SINGULAR else "")
     why += f"; nothing holds {away} against its loads: it moves away for ever" if away else ""
-    return q, status, f"stopped at {factor:.3g} of the load: {why}", counters
+    return q, status, halted(factor, why), counters
 
 
 def _other_ways(
@@ -416,32 +409,24 @@ def _fallen(solve: _Solver, path: Path, top: Floats) -> tuple[Floats, Floats] | 
     return None if restlessness(system, loads, q, lam) else (q, lam)
 
 
-def _in_steps(solve: _Solver, path: Path, q: Floats, lam: Floats) -> tuple[Floats, float, int, int]:
-    """Follow a path from q; each start is extrapolated from the last two equilibria. (q, part reached, steps, status)."""
-    system, s = solve.system, solve.memory
-    factor, step, pieces, status = 0.0, 0.125, 1, CONVERGED
-    previous: tuple[float, Floats, Floats] | None = None
-    while factor < 1.0 and step > SMALLEST_STEP:
-        goal = min(1.0, factor + step)
-        trial, multipliers = q.copy(), lam.copy()
-        if previous is not None:
-            ratio = (goal - factor) / (factor - previous[0])
-            trial += ratio * (q - previous[1])
-            multipliers += ratio * (lam - previous[2])
+def _in_steps(solve: _Solver, path: Path, q: Floats, lam: Floats) -> Followed[Held]:
+    """Follow a path from (q, lam)."""
+    system, counters = solve.system, solve.memory.counters
+
+    def attempt(start: Held, last: Held, goal: float) -> Attempt[Held]:
+        trial, multipliers = start[0].copy(), start[1].copy()
         if not system.is_plain:  # closed first: stiff rods would answer a gap with forces that lead Newton astray
             trial = settle(system, path.at(goal), trial)
-        before = s.counters[ITERATIONS]
+        before = counters[ITERATIONS]
         on_the_way = solve.quickly if goal < 1.0 else solve  # balance is checked where it ends
         status = on_the_way(path.at(goal), trial, multipliers)
-        if status != CONVERGED or _too_far(system, q, trial):
-            step *= 0.5
-            continue
-        pieces += 1
-        previous, q, factor = (factor, q, lam.copy()), trial, goal
-        lam[:] = multipliers
-        if s.counters[ITERATIONS] - before <= 6:
-            step *= 2.0
-    return q, factor, pieces, status
+        far = SNAPPED if status == CONVERGED and _too_far(system, last[0], trial) else ""
+        return Attempt((trial, multipliers), status, int(counters[ITERATIONS] - before), far)
+
+    def ahead(before: Held, now: Held, ratio: float) -> Held:
+        return now[0] + ratio * (now[0] - before[0]), now[1] + ratio * (now[1] - before[1])
+
+    return Continuation().follow((q, lam.copy()), attempt, ahead)
 
 
 def _too_far(system: Model, before: Floats, after: Floats) -> bool:

@@ -26,19 +26,9 @@ from anguilla.results.contacts import depths
 from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium, Status, Trajectory
 from anguilla.solve.newton.closing import SINGULAR_START, broken, close
-from anguilla.solve.newton.newton import (
-    CONVERGED,
-    COUNTERS,
-    EXPLANATION,
-    FRESH,
-    IMPACT,
-    SINGULAR,
-    STARTING,
-    TOO_COARSE,
-    Scratch,
-    scratch,
-)
+from anguilla.solve.newton.newton import COUNTERS, FRESH, STARTING, Goal, Scratch, scratch
 from anguilla.solve.newton.progress import progress_bar
+from anguilla.solve.newton.rules import CONVERGED, EXPLANATION, IMPACT, SINGULAR, TOO_COARSE
 from anguilla.solve.steps.balance import balance
 from anguilla.solve.steps.checkpoint import Checkpoint, constants, kept
 from anguilla.solve.steps.events import Jump, events_of
@@ -46,7 +36,7 @@ from anguilla.solve.steps.kinks import kinked
 from anguilla.solve.steps.pieces import controlled_step, cut, fresh_cutting, whole
 from anguilla.solve.steps.schemes import Coefficients, GeneralisedAlpha, Scheme, as_scheme, forgets
 from anguilla.solve.steps.starting import consistent, massless, settled, tell_changed
-from anguilla.solve.steps.stepping import runner
+from anguilla.solve.steps.stepping import Span, State, Stored, runner, stored
 from anguilla.solve.steps.trust import judge
 from anguilla.store.spare import keep_spare
 
@@ -82,7 +72,7 @@ class _Motion:
         self.memory: Scratch = scratch(n, m)
         self._run = runner(self.system)
         self._steady: LoadTable | None = None
-        self._unused = (*(np.zeros((1, n)) for _ in range(3)), np.zeros((1, m)))
+        self._carried, self._unused = State(self.q, self.v, self.a, self.acc, self.lam), stored(1, n, m)
         self.cutting = fresh_cutting()
         self.system.blank.cables.slip[:] = UNKNOWN
         self.jumps: list[Jump] = []
@@ -100,18 +90,21 @@ class _Motion:
         for array, value in zip(self.state, saved, strict=True):
             array[:] = value
 
-    def run(self, table: LoadTable, t: float, dt: float, first: int, last: int, every: int, out, begin: bool = False):
+    def run(
+        self, table: LoadTable, t: float, dt: float, first: int, last: int, every: int, out: Stored, begin: bool = False
+    ):
         """Steps first..last-1 in compiled code; returns (steps done, status)."""
         floor = min(FLOOR, max(ROUND_OFF, SLIGHT * dt * dt))
+        goal = Goal(self.tolerance, floor, 12, chord=True)
         reached, status = self._run(
             self.system.tree, self.system.workspace, self.memory, table.loads, table.column, table.table, self.scheme,
-            t, dt, begin, first, last, every, *self.state[:5], self.tolerance, floor, 12, True, *out,
+            Span(t, dt, first, last, every), begin, self._carried, goal, out,
         )  # fmt: skip
         return int(reached), int(status)
 
     def steps(self, t: float, dt: float, count: int) -> tuple[int, int]:
         """Some steps from t, stored nowhere; (how many were done, status). The state is that after the last good one."""
-        times = t + (np.arange(count) + self.scheme[4]) * dt
+        times = t + (np.arange(count) + self.scheme.mid) * dt
         begin = min(t, self._between[1] - (times[-1] - t))  # loads that read the time themselves see that before a jump
         return self.run(self.loads(times), begin, dt, 0, count, count + 1, self._unused)
 
@@ -121,7 +114,7 @@ class _Motion:
         status = self.steps(t, dt, 1)[1] if tried else CONVERGED
         if status != CONVERGED or not tried:
             status = cut(self, t, dt, status)
-        if self.scheme[4] < 1.0:
+        if self.scheme.mid < 1.0:
             self.drive(np.array([t + dt]), self.q[None], self.v[None])
         return status
 
@@ -230,7 +223,7 @@ class _Motion:
     def all_loads(self, dt: float, steps: int) -> LoadTable:
         """Loads for a run of some steps from t = 0; steady ones are known from the beginning."""
         if self._steady is None or not self.system.is_steady(self.inputs):
-            return self.loads((np.arange(steps) + self.scheme[4]) * dt)
+            return self.loads((np.arange(steps) + self.scheme.mid) * dt)
         return self._steady
 
 
@@ -312,7 +305,7 @@ def simulate_model(
     motion.between(0)
     motion.begin(0.0, dt)
     rows = steps // every + 1
-    out = (*(np.zeros((rows, system.size)) for _ in range(3)), np.zeros((rows, system.rows)))
+    out = stored(rows, system.size, system.rows)
     _keep(motion, out, 0)
     settled_start = motion.settle(0.0, dt)
     with progress_bar(f"simulating {robot.name}", steps, progress) as tick:
@@ -333,13 +326,13 @@ def simulate_model(
     message = "reached the end" if ok else f"stopped at t = {done * dt:g} s: {motion.stopped or EXPLANATION[status]}"
     t = dt * every * np.arange(kept, dtype=np.float64)
     end = Status(ok, message, counters, seconds)
-    if scheme[4] < 1.0:
-        motion.drive(t, out[0][:kept], out[1][:kept])
+    if scheme.mid < 1.0:
+        motion.drive(t, out.q[:kept], out.v[:kept])
     lazily = _balances_alone(system, scheme)
-    accelerations = None if lazily else out[2][:kept]
-    states = t, out[0][:kept], out[1][:kept], accelerations, out[3][:kept]
+    accelerations = None if lazily else out.a[:kept]
+    states = t, out.q[:kept], out.v[:kept], accelerations, out.lam[:kept]
     balance = motion.balance if lazily else None
-    result = Trajectory(robot, system, end, *states, inputs or {}, balance, out[2][:kept] if scheme[4] == 1.0 else None)
+    result = Trajectory(robot, system, end, *states, inputs or {}, balance, out.a[:kept] if scheme.mid == 1.0 else None)
     if checkpoint is not None and ok:
         keep_spare(result, Path(checkpoint))
     told = motion.kinks
@@ -363,7 +356,7 @@ def simulate_model(
 def _balances_alone(system: Model, scheme: Coefficients) -> bool:
     """Whether states alone tell their accelerations, so that these may be found later: no load remembers what was before."""
     remembers = len(system.blank.frames.table) or len(system.blank.cables.path)
-    return (system.is_plain or scheme[4] < 1.0) and not remembers
+    return (system.is_plain or scheme.mid < 1.0) and not remembers
 
 
 def newton_tolerance(system: Model, given: float | None) -> float:
@@ -374,7 +367,7 @@ def newton_tolerance(system: Model, given: float | None) -> float:
 
 def _check_serves(scheme: Coefficients, method: Scheme | str, system: Model) -> None:
     """Refuse a scheme that cannot integrate the robot, and warn of one that does so badly."""
-    robot, midpoint = system.robot, scheme[4] < 1.0
+    robot, midpoint = system.robot, scheme.mid < 1.0
     if midpoint and any(load.remembers for load in robot.loads):
         raise DescriptionError(
             "Midpoint does not serve the integral of a Thruster (ki); use Newmark, HHT or GeneralisedAlpha."
@@ -436,7 +429,7 @@ def _start(system: Model, start: Start) -> tuple[Floats, Floats]:
 
 
 def _fixed(
-    m: _Motion, loads: LoadTable, dt: float, steps: int, every: int, out, tick: Callable[[int], None],
+    m: _Motion, loads: LoadTable, dt: float, steps: int, every: int, out: Stored, tick: Callable[[int], None],
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> tuple[int, int]:  # fmt: skip
     """Equal steps in the compiled loop, from the checkpoint on if there is one."""
@@ -450,13 +443,13 @@ def _fixed(
     identity = dt, steps, every, m.scheme, m.tolerance, start, tuple(m.system.tree), acting, tuple(m.jumps)
     user = tuple(load.functions for load in m.system.robot.loads if load.functions)
     memory = state | m.memory._asdict()
-    keeper = Checkpoint(checkpoint, identity, user, memory, out, every, counter=(m, "substeps"))
+    keeper = Checkpoint(checkpoint, identity, user, memory, tuple(out), every, counter=(m, "substeps"))
     with kept(keeper):
         return _blocks(m, loads, dt, keeper.restore(), steps, every, out, keeper.watch(tick))
 
 
 def _blocks(
-    m: _Motion, loads: LoadTable, dt: float, done: int, steps: int, every: int, out, tick, t0: float = 0.0
+    m: _Motion, loads: LoadTable, dt: float, done: int, steps: int, every: int, out: Stored, tick, t0: float = 0.0
 ) -> tuple[int, int]:
     """Blocks of steps from `done` on, which begin at t0; a failed step is cut into pieces."""
     block = 64
@@ -487,9 +480,9 @@ def _blocks(
     return done, CONVERGED
 
 
-def _keep(m: _Motion, out, row: int, due: bool = True) -> None:
+def _keep(m: _Motion, out: Stored, row: int, due: bool = True) -> None:
     if due:
-        out[0][row], out[1][row], out[2][row], out[3][row] = m.q, m.v, m.acc, m.lam
+        out.q[row], out.v[row], out.a[row], out.lam[row] = m.q, m.v, m.acc, m.lam
 
 
 def _across(m: _Motion, step: int, dt: float, advance: Callable[[float, float], int], keep: Callable[[], None]) -> int:
@@ -517,7 +510,7 @@ def _across(m: _Motion, step: int, dt: float, advance: Callable[[float, float], 
 
 
 def _controlled(
-    m: _Motion, dt: float, steps: int, every: int, out, tick: Callable[[int], None], goal: float
+    m: _Motion, dt: float, steps: int, every: int, out: Stored, tick: Callable[[int], None], goal: float
 ) -> tuple[int, int]:
     """Steps chosen by their error, landing on multiples of dt."""
     h, largest = dt, np.zeros(len(m.loads(0.0).loads.row))

@@ -10,7 +10,6 @@ where V is zero, and changes with the place and rates of the start, the loads an
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,8 +23,7 @@ from anguilla.model.user import move
 from anguilla.results.reactions import evaluate
 from anguilla.results.states import Trajectory
 from anguilla.solve.steps.origin import FOURTH, STEP, solve_scaled
-from anguilla.solve.steps.schemes import Coefficients
-from anguilla.solve.steps.stepping import _factors
+from anguilla.solve.steps.schemes import Coefficients, ended, factors
 
 __all__ = ["Easing", "easing"]
 
@@ -116,7 +114,6 @@ def easing(
     if not count:
         return None
     plain = run.system.is_plain
-    factors: Callable[..., tuple[float, float, float]] = getattr(_factors, "py_func", _factors)
     q, v, a = (np.ascontiguousarray(x[0]) for x in states)
     found = Easing(run.system, table, dt, factors(scheme, dt)[1:], q, v, a, a)
     if plain:
@@ -135,10 +132,10 @@ def easing(
 
 def _misfit(system: Model, scheme: Coefficients, dt: float, states: tuple[Floats, ...], b: Floats) -> float:
     """By how much the first step of a motion misses its scheme if it began with the accelerations b (n,)."""
-    am, af, beta, _, _ = scheme
+    am, af = scheme.am, scheme.af
     Q, V, A = (x[:2] for x in states[:3])
     d = Q[1] - Q[0]
     for k in system.tree.ball[:, 0]:
         d[k : k + 3] = log3(exp3(Q[0, k : k + 3]).T @ exp3(Q[1, k : k + 3]))
-    after = (d - dt * V[0]) / (beta * dt * dt) - (0.5 / beta - 1.0) * b
+    after = ended(scheme, dt, d, V[0], b, b)[1]
     return float(np.linalg.norm(system.tree.weight * ((1.0 - am) * after + (am - af) * b - (1.0 - af) * A[1])))

@@ -25,7 +25,7 @@ from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.model.user import move
 from anguilla.results.reactions import evaluate, integrates
 from anguilla.results.states import Equilibrium, Status, Trajectory
-from anguilla.solve.newton.newton import CONVERGED, EXPLANATION, SINGULAR, TOO_COARSE
+from anguilla.solve.newton.rules import CONVERGED, EXPLANATION, SINGULAR, TOO_COARSE
 from anguilla.solve.steps.dynamics import _Motion, _start
 from anguilla.solve.steps.schemes import Newmark
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anguilla.mechanics.tree import Floats, Ints
-from anguilla.solve.newton.newton import CONVERGED, IMPACT, TOO_STRICT
+from anguilla.solve.newton.rules import CONVERGED, IMPACT, TOO_STRICT
 
 if TYPE_CHECKING:
     from anguilla.solve.steps.dynamics import _Motion
@@ -76,7 +76,7 @@ def controlled_step(m: _Motion, t: float, end: float, h: float, goal: float, lar
     The loads of a step are looked at in between too, so that a pulse shorter than the step is not missed; `largest` is what
     was seen of them. Returns (the step to go on with, status), starting with steps of h.
     """
-    factor, weight, dt = abs(m.scheme[2] - 1.0 / 6.0), m.system.tree.scale, end - t
+    factor, weight, dt = abs(m.scheme.beta - 1.0 / 6.0), m.system.tree.scale, end - t
     while end - t > 1e-9 * dt:
         pieces = max(1, int(np.ceil((end - t) / h - 1e-9)))
         trial = (end - t) / pieces

@@ -1,16 +1,72 @@
-"""Time integrators of the Newmark family, each five numbers (am, af, beta, gamma, mid); see stepping.py."""
+"""Time integrators of the Newmark family: their five numbers, and what a step does to a state.
+
+q1 = q + dt v + dt^2 ((1/2 - beta) a + beta a1),   v1 = v + dt ((1 - gamma) a + gamma a1),
+(1 - am) a1 + am a = (1 - af) A1 + af A,   balance at (q1, v1, A1).
+
+A is the true acceleration, a its average that the integrator works with (003 and 004 take am = af = 0). Newmark: am = af = 0,
+so a = A. HHT: am = 0. Generalised alpha: am, af from the spectral radius at infinity. The implicit midpoint rule instead is
+balanced at ((q + q1)/2, (v + v1)/2, (v1 - v)/dt).
+
+A step is told by its increment d = q1 - q (of a ball, a small turn). The functions below serve numbers in kernels and arrays
+in Python alike: rods, volumes and shooting step by them.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
+from anguilla.compiler.jit import inline
 from anguilla.errors import DescriptionError
 
 __all__ = ["HHT", "GeneralisedAlpha", "Midpoint", "Newmark", "Scheme", "as_scheme"]
 
-Coefficients = tuple[float, float, float, float, float]
+
+class Coefficients(NamedTuple):
+    """The numbers of a scheme: mid is the part of a step after which the balance is taken; beta = 0 takes no time."""
+
+    am: float
+    af: float
+    beta: float
+    gamma: float
+    mid: float
+
+
+@inline
+def factors(scheme, dt):
+    """(cq, cv, ca): how the coordinates, rates and accelerations of the balance change with the increment."""
+    am, af, beta, gamma, mid = scheme
+    if beta == 0.0:
+        return 1.0, 0.0, 0.0
+    if mid < 1.0:
+        return 0.5, 1.0 / dt, 2.0 / (dt * dt)
+    return 1.0, gamma / (beta * dt), (1.0 - am) / (1.0 - af) / (beta * dt * dt)
+
+
+@inline
+def ended(scheme, dt, d, v, a, acc):
+    """(v1, a1, A1) at the end of a step with increment d from rates v, accelerations a and true ones acc."""
+    am, af, beta, gamma, mid = scheme
+    a1 = (d - dt * v) / (beta * dt * dt) - (0.5 / beta - 1.0) * a
+    true = a1 if mid < 1.0 else ((1.0 - am) * a1 + am * a - af * acc) / (1.0 - af)
+    return v + dt * ((1.0 - gamma) * a + gamma * a1), a1, true
+
+
+@inline
+def unmoved(scheme, dt, v, a, acc):
+    """(rate, acceleration) of the balance if the increment were zero; `factors` tell how they change with it."""
+    v1, _, true = ended(scheme, dt, 0.0, v, a, acc)
+    if scheme.mid < 1.0:
+        return 0.0 * v, -2.0 * v / dt
+    return v1, true
+
+
+@inline
+def coasting(scheme, dt, v, a):
+    """(increment, rate) at the end of a step whose last acceleration a1 is zero: f and h of 003 (65), without q."""
+    return dt * v + dt * dt * (0.5 - scheme.beta) * a, v + dt * (1.0 - scheme.gamma) * a
 
 
 class Scheme:
@@ -18,7 +74,7 @@ class Scheme:
 
     @property
     def coefficients(self) -> Coefficients:
-        """(am, af, beta, gamma, mid): mid is the part of a step after which the balance is taken."""
+        """Its five numbers."""
         raise NotImplementedError
 
 
@@ -36,7 +92,7 @@ class Newmark(Scheme):
     @property
     def coefficients(self) -> Coefficients:
         """(0, 0, beta, gamma, 1)."""
-        return 0.0, 0.0, float(self.beta), float(self.gamma), 1.0
+        return Coefficients(0.0, 0.0, float(self.beta), float(self.gamma), 1.0)
 
 
 @dataclass(frozen=True)
@@ -53,7 +109,7 @@ class HHT(Scheme):
     def coefficients(self) -> Coefficients:
         """am = 0, af = -alpha, gamma = 1/2 + af, beta = (1 + af)^2 / 4."""
         af = -float(self.alpha)
-        return 0.0, af, 0.25 * (1.0 + af) ** 2, 0.5 + af, 1.0
+        return Coefficients(0.0, af, 0.25 * (1.0 + af) ** 2, 0.5 + af, 1.0)
 
 
 @dataclass(frozen=True)
@@ -71,7 +127,7 @@ class GeneralisedAlpha(Scheme):
         """am = (2 rho - 1)/(rho + 1), af = rho/(rho + 1), gamma = 1/2 - am + af, beta = (1 - am + af)^2 / 4."""
         rho = float(self.rho_inf)
         am, af = (2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0)
-        return am, af, 0.25 * (1.0 - am + af) ** 2, 0.5 - am + af, 1.0
+        return Coefficients(am, af, 0.25 * (1.0 - am + af) ** 2, 0.5 - am + af, 1.0)
 
 
 @dataclass(frozen=True)
@@ -85,7 +141,7 @@ class Midpoint(Scheme):
     @property
     def coefficients(self) -> Coefficients:
         """beta = 1/4, gamma = 1/2, mid = 1/2."""
-        return 0.0, 0.0, 0.25, 0.5, 0.5
+        return Coefficients(0.0, 0.0, 0.25, 0.5, 0.5)
 
 
 NAMES = {"newmark": Newmark, "hht": HHT, "generalised_alpha": GeneralisedAlpha, "midpoint": Midpoint}
@@ -105,10 +161,9 @@ def memory(scheme: Coefficients) -> float:
 
     A step multiplies its rate and acceleration (dt v, dt^2 a) by a matrix, and its true acceleration by -af / (1 - af).
     """
-    _, af, beta, gamma, _ = scheme
-    a = np.array([-1.0 / beta, -(0.5 - beta) / beta])
-    step = np.array([np.array([1.0, 1.0 - gamma]) + gamma * a, a])
-    return max(float(np.max(np.abs(np.linalg.eigvals(step)))), af / (1.0 - af))
+    rate, acceleration = np.eye(2)
+    step = np.array(ended(scheme, 1.0, 0.0, rate, acceleration, 0.0)[:2])
+    return max(float(np.max(np.abs(np.linalg.eigvals(step)))), scheme.af / (1.0 - scheme.af))
 
 
 def forgets(scheme: Coefficients) -> bool:

@@ -19,7 +19,7 @@ from anguilla.model.user import move
 from anguilla.results.reactions import evaluate
 from anguilla.solve.newton.closing import loose
 from anguilla.solve.steps.origin import SAMPLES, Origin, instants
-from anguilla.solve.steps.schemes import Coefficients
+from anguilla.solve.steps.schemes import Coefficients, factors
 
 SMOOTH = (
     0.3  # part by which the change of the accelerations may change over a step, and which a step may fail to follow
@@ -250,8 +250,7 @@ def _followed(start: _Start, lam: Floats, jerk: Floats, free: Ints, scheme: Coef
     passes for smooth, since its acceleration changes in proportion to the time looked ahead.
     """
     system, loads, n, inner = start.system, start.loads(), start.system.size, len(free)
-    am, af, beta, gamma, _ = scheme
-    cv, ca = gamma / (beta * start.dt), (1.0 - am) / (1.0 - af) / (beta * start.dt**2)
+    _, cv, ca = factors(scheme, start.dt)
     evaluate(system, loads, start.q, start.v, np.zeros(n), lam)
     places = np.concatenate([free, n + np.arange(system.rows)])
     whole = system._bordered(loads, lam, cv, ca)[np.ix_(places, places)]

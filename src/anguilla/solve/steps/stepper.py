@@ -15,7 +15,7 @@ from anguilla.model.door import model_of
 from anguilla.model.model import Model
 from anguilla.results.states import Status, Trajectory
 from anguilla.solve.newton.closing import SINGULAR_START, broken, close
-from anguilla.solve.newton.newton import CONVERGED, EXPLANATION
+from anguilla.solve.newton.rules import CONVERGED, EXPLANATION
 from anguilla.solve.steps.dynamics import (
     DEFAULT_METHOD,
     Start,

@@ -1,20 +1,19 @@
-"""One time step and the compiled time loop: the Newmark family on R^n x SO(3), with constraints of index 3.
+"""One time step and the compiled time loop: the Newmark family (schemes.py) on R^n x SO(3), with constraints of index 3.
 
-q1 = q + dt v + dt^2 ((1/2 - beta) a + beta a1),   v1 = v + dt ((1 - gamma) a + gamma a1),
-(1 - am) a1 + am a = (1 - af) A1 + af A,   R(q1, v1, A1, lambda1, t1) = 0,   phi(q1, t1) = 0.
-
-A is the true acceleration, a its average that the integrator works with (003 and 004 take am = af = 0). Newmark: am = af = 0,
-so a = A. HHT: am = 0. Generalised alpha: am, af from the spectral radius at infinity. The balance and the closures hold at
-the end of every step. The implicit midpoint rule instead has R((q + q1)/2, (v + v1)/2, (v1 - v)/dt) = 0; it is
-time-reversible, and does not serve constraints.
+The balance R(q1, v1, A1, lambda1, t1) = 0 and the closures phi(q1, t1) = 0 hold at the end of every step. The implicit
+midpoint rule is time-reversible, and does not serve constraints.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
+
+import numpy as np
 
 from anguilla.compiler.distant import entry
-from anguilla.compiler.jit import inline, interpreted, part
+from anguilla.compiler.jit import interpreted, part
+from anguilla.compiler.table import Table
 from anguilla.interact.kernels.contact import has_contacts
 from anguilla.interact.kernels.impact import touching_unknown
 from anguilla.interact.kernels.rubbing import keep_rubbing, rubs
@@ -22,20 +21,16 @@ from anguilla.interact.kernels.table import DT, MOTION, TIME
 from anguilla.interact.kernels.thruster import has_states, step_states
 from anguilla.mechanics.joints import compose
 from anguilla.mechanics.motion import too_coarse
+from anguilla.mechanics.tree import Floats
 from anguilla.mechanics.vec import store3
 from anguilla.model.evaluate import judge_touch, note_touch, residual, tangent
 from anguilla.solve.newton.linear import factorise, is_definite, solve_factorised
 from anguilla.solve.newton.newton import (
     CONTRACTION,
-    CONVERGED,
-    DIVERGED,
     EASED,
-    IMPACT,
     MISSED,
-    SINGULAR,
     SOON,
     STARTING,
-    TOO_COARSE,
     USABLE,
     evaluate_increment,
     newton,
@@ -43,8 +38,10 @@ from anguilla.solve.newton.newton import (
     renew,
     solve_correction,
 )
+from anguilla.solve.newton.rules import CONVERGED, DIVERGED, IMPACT, SINGULAR, TOO_COARSE
+from anguilla.solve.steps.schemes import Coefficients, ended, factors, unmoved
 
-STATIC = (0.0, 0.0, 0.0, 0.0, 1.0)
+STATIC = Coefficients(0.0, 0.0, 0.0, 0.0, 1.0)
 HEAVY = 1e16  # [1/s^2] so large that subtracting the stiffness from the tangent costs no digits of the mass
 FARTHEST = 2.0  # [rad] by which the strains of a rod may change in one time step
 UNRESOLVED = 0.9  # part of the accelerations that a step must be unable to follow before they are eased
@@ -53,9 +50,47 @@ FELT, ROUGH = 1e-6, 10.0
 FAR = 1.0  # [rad] the same after they were eased, above which the step is too long
 
 
+class State(Table):
+    """What a step changes, in place."""
+
+    q: Floats  # (n,) coordinates
+    v: Floats  # (n,) rates
+    a: Floats  # (n,) accelerations that the scheme works with
+    acc: Floats  # (n,) true accelerations
+    lam: Floats  # (m,) multipliers
+
+
+class Stored(Table):
+    """States that are kept, one a row."""
+
+    q: Floats  # (rows, n)
+    v: Floats  # (rows, n)
+    a: Floats  # (rows, n) true accelerations
+    lam: Floats  # (rows, m)
+
+
+class Span(NamedTuple):
+    """Steps first..last-1 of length dt [s]; the first of all begins at t0 [s]. Every so many states one is stored."""
+
+    t0: float
+    dt: float
+    first: int
+    last: int
+    every: int
+
+
+ONCE = Span(0.0, 1.0, 0, 1, 2)  # one step, stored nowhere
+
+
+def stored(rows: int, n: int, m: int) -> Stored:
+    """Room for some states of n coordinates and m multipliers."""
+    return Stored(np.zeros((rows, n)), np.zeros((rows, n)), np.zeros((rows, n)), np.zeros((rows, m)))
+
+
 @part
-def _start_acceleration(tree, ws, loads, s, q, v, a):
+def _start_acceleration(tree, ws, loads, s, x):
     """Acceleration that balances the state of a robot without constraints: M a = -R(q, v, 0). False if M is singular."""
+    q, v, a = x.q, x.v, x.a
     n = len(q)
     a[:] = 0.0
     for b in range(len(tree.ball)):
@@ -83,10 +118,10 @@ def _start_acceleration(tree, ws, loads, s, q, v, a):
 
 
 @part
-def _accept(tree, loads, s, scheme, dt, q, v, a, acc, lam):
+def _accept(tree, loads, s, scheme, dt, x):
     """The state at the end of a step, from the increment."""
-    am, af, beta, gamma, mid = scheme
-    static = beta == 0.0
+    q, v, a, acc, lam = x.q, x.v, x.a, x.acc, x.lam
+    static = scheme.beta == 0.0
     for b in range(len(tree.ball)):
         k = tree.ball[b, 0]
         total = compose((q[k], q[k + 1], q[k + 2]), (s.d[k], s.d[k + 1], s.d[k + 2]))
@@ -96,10 +131,7 @@ def _accept(tree, loads, s, scheme, dt, q, v, a, acc, lam):
     for k in range(n):
         q[k] += s.d[k]
         if not static:
-            a1 = (s.d[k] - dt * v[k]) / (beta * dt * dt) - (0.5 / beta - 1.0) * a[k]
-            v[k] += dt * ((1.0 - gamma) * a[k] + gamma * a1)
-            acc[k] = a1 if mid < 1.0 else ((1.0 - am) * a1 + am * a[k] - af * acc[k]) / (1.0 - af)
-            a[k] = a1
+            v[k], a[k], acc[k] = ended(scheme, dt, s.d[k], v[k], a[k], acc[k])
     for b in range(len(tree.ball)):
         k = tree.ball[b, 0]
         q[k], q[k + 1], q[k + 2] = s.q0[k], s.q0[k + 1], s.q0[k + 2]
@@ -114,25 +146,15 @@ def _accept(tree, loads, s, scheme, dt, q, v, a, acc, lam):
         step_states(loads.frames, dt)
 
 
-@inline
-def _factors(scheme, dt):
-    """(cq, cv, ca) of the increment in the state where a step is balanced; see newton.py."""
-    am, af, beta, gamma, mid = scheme
-    if beta == 0.0:
-        return 1.0, 0.0, 0.0
-    if mid < 1.0:
-        return 0.5, 1.0 / dt, 2.0 / (dt * dt)
-    return 1.0, gamma / (beta * dt), (1.0 - am) / (1.0 - af) / (beta * dt * dt)
-
-
 @part
-def _ease(tree, ws, loads, s, cv, ca, q, v, a, acc, lam):
+def _ease(tree, ws, loads, s, cv, ca, x):
     """Replace accelerations a by those that a linear step of the scheme can follow, T^-1 ca M a with T = K + cv C + ca M.
 
     The start of a motion, or shorter steps before, leave accelerations of modes so fast that the next step cannot resolve
     them; multiplied by dt^2, they would set those modes ringing between wrong states. Nothing is changed where a step can
     follow a fair part of the accelerations. Returns whether they were eased; s.kept has what they were.
     """
+    q, v, a, acc, lam = x.q, x.v, x.a, x.acc, x.lam
     n = len(q)
     for b in range(len(tree.ball)):
         store3(ws.increment, tree.ball[b, 1], 0, (0.0, 0.0, 0.0))
@@ -151,16 +173,16 @@ def _ease(tree, ws, loads, s, cv, ca, q, v, a, acc, lam):
     if not renew(tree, ws, loads, s, 1.0, cv, ca):
         return False
     for row in range(2):
-        x = a if row == 0 else acc
+        y = a if row == 0 else acc
         for i in range(len(s.step)):
             s.step[i] = 0.0
             for j in range(n):
-                s.step[i] += s.spare[i, j] * x[j] if i < n else 0.0
+                s.step[i] += s.spare[i, j] * y[j] if i < n else 0.0
         for b in range(len(loads.driven)):
             s.step[loads.driven[b]] = 0.0
         solve_correction(s)
         for k in range(n):
-            x[k] += s.step[k]
+            y[k] += s.step[k]
     change, size = 0.0, 0.0
     for k in range(n):
         change += (tree.weight[k] * (a[k] - s.kept[0, k])) ** 2
@@ -175,42 +197,36 @@ def _ease(tree, ws, loads, s, cv, ca, q, v, a, acc, lam):
 
 
 @part
-def _attempt(tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolute, most, chord, curved):
-    """Newton's status of one step; the guess assumes a constant acceleration if `curved`, else a constant velocity."""
-    am, af, beta, gamma, mid = scheme
-    static = beta == 0.0
+def _attempt(tree, ws, loads, s, scheme, dt, x, goal, first):
+    """Newton's status of one step, from a guess with a constant acceleration; or if that failed, a constant velocity."""
+    q, v, a, acc, lam = x.q, x.v, x.a, x.acc, x.lam
+    static = scheme.beta == 0.0
     n = len(q)
-    ca1, back = 0.0, 0.0
-    if not static:
-        ca1, back = 1.0 / (beta * dt * dt), 0.5 / beta - 1.0
     for k in range(n):  # the state at zero increment, and the guess
         s.q0[k], s.v0[k], s.a0[k], s.d[k], s.drift[k] = q[k], 0.0, 0.0, 0.0, 0.0
         if not static:
-            a1 = -dt * ca1 * v[k] - back * a[k]
-            s.v0[k] = v[k] + dt * ((1.0 - gamma) * a[k] + gamma * a1)
-            s.a0[k] = ((1.0 - am) * a1 + am * a[k] - af * acc[k]) / (1.0 - af)
+            s.v0[k], s.a0[k] = unmoved(scheme, dt, v[k], a[k], acc[k])
             s.drift[k] = dt * v[k]
-            s.d[k] = s.drift[k] + (0.5 * dt * dt * a[k] if curved else 0.0)
-            if mid < 1.0:
-                s.v0[k], s.a0[k] = 0.0, -2.0 * v[k] / dt
+            s.d[k] = s.drift[k] + (0.5 * dt * dt * a[k] if first else 0.0)
     for k in range(len(lam)):
         s.d[n + k] = lam[k]
-    cq, cv, ca = _factors(scheme, dt)
-    status = newton(tree, ws, loads, s, cq, cv, ca, relative, absolute, most, chord)
+    by = factors(scheme, dt)
+    status = newton(tree, ws, loads, s, by, goal, goal.chord and first)
     if status == CONVERGED and too_coarse(ws):
         return TOO_COARSE
     if status == CONVERGED and not static and norm(s.d, tree.strain_scale) > FARTHEST * math.sqrt(len(tree.first) - 1):
         return DIVERGED  # a step so long that Newton found another solution
     if status == CONVERGED and not static and has_states(loads.frames):
-        evaluate_increment(tree, ws, loads, s, cq, cv, ca)  # their rates at the end, after the last correction
+        evaluate_increment(tree, ws, loads, s, by)  # their rates at the end, after the last correction
     return status
 
 
 @part
-def _advance(tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolute, most, chord):
+def _advance(tree, ws, loads, s, scheme, dt, x, goal):
     """One step of length dt, in place on the state; unchanged on failure. Returns Newton's status."""
-    static = scheme[2] == 0.0
-    moving = not static and not (scheme[2] == 1.0 and scheme[3] == 1.0)  # not on the way to a rest (relaxing.py)
+    q, v, a, acc, lam = x.q, x.v, x.a, x.acc, x.lam
+    static = scheme.beta == 0.0
+    moving = not static and not (scheme.beta == 1.0 and scheme.gamma == 1.0)  # not on the way to a rest (relaxing.py)
     touching = moving and has_contacts(loads.frames)
     if touching and touching_unknown(loads.frames):
         residual(tree, ws, loads, q, v, acc, lam, s.step)
@@ -218,29 +234,29 @@ def _advance(tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolu
     if touching and s.memory[SOON] < 2.0 * dt:
         s.memory[CONTRACTION] = 1.0  # a tangent of the free motion says nothing about that of what touches
     eased, status = False, CONVERGED
-    if not static and scheme[4] == 1.0:
+    if not static and scheme.mid == 1.0:
         bow = 0.5 * dt * dt * norm(a, tree.weight)
         if bow > ROUGH or (s.memory[STARTING] == 1.0 and bow > FELT):
-            _, cv, ca = _factors(scheme, dt)
-            eased = _ease(tree, ws, loads, s, cv, ca, q, v, a, acc, lam)
+            _, cv, ca = factors(scheme, dt)
+            eased = _ease(tree, ws, loads, s, cv, ca, x)
             if eased and 0.5 * dt * dt * norm(a, tree.weight) > FAR:
                 status = DIVERGED  # too long a step even for the slow modes
     if status == CONVERGED:
-        status = _attempt(tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolute, most, chord, True)
+        status = _attempt(tree, ws, loads, s, scheme, dt, x, goal, True)
         if status != CONVERGED and not static:  # from another guess
-            status = _attempt(tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolute, most, False, False)
+            status = _attempt(tree, ws, loads, s, scheme, dt, x, goal, False)
     if touching and status == CONVERGED:
-        judge_touch(tree, ws, loads, dt, scheme[4], s.memory[MISSED:])
+        judge_touch(tree, ws, loads, dt, scheme.mid, s.memory[MISSED:])
         if s.memory[MISSED] == 1.0:
             status = IMPACT
             note_touch(ws, loads, 0.0, s.memory[MISSED:])
     if status == CONVERGED:
         s.memory[STARTING] = 0.0
-        _accept(tree, loads, s, scheme, dt, q, v, a, acc, lam)
+        _accept(tree, loads, s, scheme, dt, x)
         if touching:
-            note_touch(ws, loads, 1.0 if scheme[4] == 1.0 else 0.0, s.memory[MISSED:])
+            note_touch(ws, loads, 1.0 if scheme.mid == 1.0 else 0.0, s.memory[MISSED:])
         if moving and rubs(loads.cables):
-            keep_rubbing(loads.cables, scheme[4])
+            keep_rubbing(loads.cables, scheme.mid)
     elif eased:
         for k in range(len(q)):
             a[k], acc[k] = s.kept[0, k], s.kept[1, k]
@@ -248,11 +264,8 @@ def _advance(tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolu
 
 
 @entry(residual, tangent)
-def run(
-    tree, ws, s, loads, column, table, scheme, t0, dt, begin, first, last, every, q, v, a, acc, lam, relative, absolute,
-    most, chord, out_q, out_v, out_a, out_lam,
-):  # fmt: skip
-    """Do steps first..last-1 and store every `every`-th state: the one compiled door of statics and dynamics.
+def run(tree, ws, s, loads, column, table, scheme, span, begin, x, goal, out):
+    """Do the steps of a `Span` on a `State` and keep some in `Stored`: the one compiled door of statics and dynamics.
 
     column (w,) are the places in loads.row that change with time, table (steps, w) their values, a row for each step. With
     `begin`, (q, v) gets its starting acceleration first, under the loads as they stand. The STATIC scheme takes no time: each
@@ -261,26 +274,26 @@ def run(
     Returns (number of steps done, status); on failure the state is the last good one.
     """
     if begin:
-        if not _start_acceleration(tree, ws, loads, s, q, v, a):
-            return first, SINGULAR
-        for k in range(len(q)):
-            acc[k] = a[k]
-    for step in range(first, last):
+        if not _start_acceleration(tree, ws, loads, s, x):
+            return span.first, SINGULAR
+        for k in range(len(x.q)):
+            x.acc[k] = x.a[k]
+    for step in range(span.first, span.last):
         for j in range(len(column)):
             loads.row[column[j]] = table[step, j]
-        if scheme[2] > 0.0:
-            loads.row[DT] = dt
-            loads.row[TIME] = t0 + (step + scheme[4]) * dt
-        status = _advance(tree, ws, loads, s, scheme, dt, q, v, a, acc, lam, relative, absolute, most, chord)
+        if scheme.beta > 0.0:
+            loads.row[DT] = span.dt
+            loads.row[TIME] = span.t0 + (step + scheme.mid) * span.dt
+        status = _advance(tree, ws, loads, s, scheme, span.dt, x, goal)
         if status != CONVERGED:
             return step, status
-        if (step + 1) % every == 0:
-            row = (step + 1) // every
-            for k in range(len(q)):
-                out_q[row, k], out_v[row, k], out_a[row, k] = q[k], v[k], acc[k]
-            for k in range(len(lam)):
-                out_lam[row, k] = lam[k]
-    return last, CONVERGED
+        if (step + 1) % span.every == 0:
+            row = (step + 1) // span.every
+            for k in range(len(x.q)):
+                out.q[row, k], out.v[row, k], out.a[row, k] = x.q[k], x.v[k], x.acc[k]
+            for k in range(len(x.lam)):
+                out.lam[row, k] = x.lam[k]
+    return span.last, CONVERGED
 
 
 def runner(system):

@@ -25,6 +25,7 @@ from anguilla.results.quality import ENERGY, TIME, Quality
 from anguilla.results.reactions import integrates
 from anguilla.solve.steps.events import SNAP
 from anguilla.solve.steps.pieces import CUT, MANY
+from anguilla.solve.steps.stepping import stored
 
 if TYPE_CHECKING:
     from anguilla.results.states import Trajectory
@@ -254,17 +255,17 @@ class _Window:
 
         again, steps = self.again, length * self.each
         t = float(self.run.t[self.row + self.reached * self.rows])
-        out = (*(np.zeros((length + 1, len(again.q))) for _ in range(3)), np.zeros((length + 1, len(again.lam))))
+        out = stored(length + 1, len(again.q), len(again.lam))
         try:
             if not self.reached:
                 again.begin(t, self.step)
                 again.settle(t, self.step)
-            loads = again.loads(t + (np.arange(steps) + again.scheme[4]) * self.step)
+            loads = again.loads(t + (np.arange(steps) + again.scheme.mid) * self.step)
             done, _ = _blocks(again, loads, self.step, 0, steps, self.each, out, lambda _: None, t)
         except SolverError:
             return False
         if done >= self.each:
-            self._compare(out[0][1 : done // self.each + 1])
+            self._compare(out.q[1 : done // self.each + 1])
         return done == steps
 
     def _compare(self, q: Floats) -> None:

@@ -26,7 +26,7 @@ from anguilla.model.evaluate import residual, tangent
 from anguilla.solve.newton.linear import factorise, solve_factorised
 
 # Statuses
-CONVERGED, TOO_MANY_ITERATIONS, DIVERGED, SINGULAR, NOT_FINITE, TOO_COARSE, TOO_STRICT, IMPACT = range(8)
+CONVERGED, TOO_MANY_ITERATIONS, DIVERGED, SINGULAR, NOT_FINITE, TOO_COARSE, TOO_STRICT, IMPACT, ENDLESS = range(9)
 EXPLANATION = {
     CONVERGED: "converged",
     TOO_MANY_ITERATIONS: "Newton's corrections still shrink, but not fast enough",
@@ -36,6 +36,7 @@ EXPLANATION = {
     TOO_COARSE: "an interval of a rod turned by more than 3 rad: give the rod more intervals",
     TOO_STRICT: "the error goal would need steps too small to take",
     IMPACT: "an impact on an obstacle is too short to be followed",
+    ENDLESS: "its steps need so many pieces that it would hardly end",
 }
 
 ROUND_OFF = 1e-9

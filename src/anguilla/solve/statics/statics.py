@@ -25,6 +25,7 @@ from anguilla.solve.newton.newton import (
     CONVERGED,
     COUNTERS,
     DIVERGED,
+    ENDLESS,
     EXPLANATION,
     ITERATIONS,
     SINGULAR,
@@ -50,7 +51,7 @@ from anguilla.solve.steps.stepping import STATIC, runner
 
 __all__ = ["Flow", "statics"]
 
-SMALLEST_STEP = 1e-5  # of the load
+SMALLEST_STEP, MOST_PIECES = 1e-5, 1000  # of the load, and tries on the way to all of it
 SAME = 1e-3  # [rad, or relative displacement] between two ways to one equilibrium
 DRAWN = 0.01  # of its length, by which a tendon is drawn in one step
 TAUT = 1e-3  # of its length, by which a tendon may hang and still be taken as taut in a shape to start from
@@ -409,7 +410,9 @@ def _in_steps(solve: _Solver, path: Path, q: Floats, lam: Floats) -> tuple[Float
     system, s = solve.system, solve.memory
     factor, step, pieces, status = 0.0, 0.125, 1, CONVERGED
     previous: tuple[float, Floats, Floats] | None = None
-    while factor < 1.0 and step > SMALLEST_STEP:
+    for _ in range(MOST_PIECES):
+        if factor >= 1.0 or step <= SMALLEST_STEP:
+            break
         goal = min(1.0, factor + step)
         trial, multipliers = q.copy(), lam.copy()
         if previous is not None:
@@ -429,6 +432,8 @@ def _in_steps(solve: _Solver, path: Path, q: Floats, lam: Floats) -> tuple[Float
         lam[:] = multipliers
         if s.counters[ITERATIONS] - before <= 6:
             step *= 2.0
+    else:
+        status = ENDLESS
     return q, factor, pieces, status
 
 

@@ -127,6 +127,7 @@ class Stepper:
         m, dt = self._motion, self.dt
         m.inputs = self._inputs
         for _ in range(as_count(count, "count")):
+            m.passed = self.count
             status = m.one_step(self.t, dt)
             if status != CONVERGED:
                 message = f"The motion of {self.robot.name!r} stopped at t = {self.t:g} s: {EXPLANATION[status]}."

@@ -114,3 +114,21 @@ def test_a_rod_held_at_its_full_length_is_refused_at_once_if_it_is_pushed(joint)
         for solve in (ag.statics, lambda robot: ag.simulate(robot, duration=0.1, dt=0.01)):
             with pytest.raises(ag.SolverError, match=r"starts singular: grip .* 'rod' .*Let the rod stretch"):
                 solve(robot)
+
+
+def test_a_stiff_beam_held_at_its_full_length_sags_as_a_beam():
+    """It would stretch by 1e-9 m at most: w l^4 / (185 EI) at rest, clamped and pinned, and twice as much when let go."""
+    robot = ag.Robot("beam", gravity=(0, 0, -9.81))
+    radius, length = 0.02, 1.0
+    steel = ag.Material(young=2e11, poisson=0.3, density=7800)
+    beam = robot.add(ag.Rod(length, ag.Circle(radius), steel, ag.kirchhoff(6)), at=robot.ground)
+    robot.close(robot.ground, beam.tip, joint=ag.Spherical(), pose=lie.pose(None, (length, 0, 0)))
+    with pytest.warns(ag.AnguillaWarning, match="1 of 3 constraints are redundant"):
+        eq = ag.statics(robot)
+    sag = 7800 * np.pi * radius**2 * 9.81 * length**4 / (185 * 2e11 * np.pi * radius**4 / 4)
+    middle = beam.section(0.5785)
+    assert eq.position(middle)[2] == pytest.approx(-sag, rel=5e-3)
+    assert np.linalg.norm(eq.position(beam.tip) - (length, 0, 0)) < 1e-8
+    with pytest.warns(ag.AnguillaWarning, match="redundant"):
+        run = ag.simulate(robot, duration=0.02, dt=1e-4)
+    assert run.position(middle)[:, 2].min() == pytest.approx(-2 * sag, rel=0.05)

@@ -43,6 +43,7 @@ KEPT = 1e-6  # [m, rad, m/s] by which constraints that were left out may miss
 PIECE = 0.2  # [rad, or relative displacement] of a gap that is closed at once
 CRUSHED = 1e-3  # of its length: a rod is squeezed to nothing
 NUDGE = 0.03  # [rad, or relative displacement] to see whether a closed shape can be left
+HARDLY = 2e-3  # [rad, or relative displacement] by which a shape that cannot give way may bend all the same
 PUSHED = 1e-9  # of the forces: less does not push it
 TRIES = 5  # of mounting, with growing kicks
 RANK = 1e-9  # singular values of the scaled constraint gradient below this part of the largest are zero
@@ -244,7 +245,7 @@ def _rate_gradient(system: Model, loads: Loads, q: Floats, rows: Ints) -> Floats
     return jacobian
 
 
-def redundant_rows(system: Model, table: LoadTable, q: Floats) -> Ints:
+def redundant_rows(system: Model, table: LoadTable, q: Floats, *, only_here: bool = False) -> Ints:
     """Closures and twist constraints that depend on the others, at a closed configuration q and at others nearby."""
     loads = table.loads
     rows = np.flatnonzero(loads.constraints.table[:, KIND] != LENGTH)
@@ -257,7 +258,7 @@ def redundant_rows(system: Model, table: LoadTable, q: Floats) -> Ints:
         chosen = _independent(_rate_gradient(system, loads, q, rows))
         if len(chosen) > len(best):
             best = chosen
-        if len(best) == len(rows):
+        if len(best) == len(rows) or only_here:
             break
         # a singular configuration (a straight rod, say) is left by moving a little along what is free
         _, s, vt = np.linalg.svd(_gap(system, loads, q)[1], full_matrices=True)
@@ -361,27 +362,30 @@ def _out_of_plane(system: Model, loads: Loads, q: Floats) -> Ints:
     return np.array(found, dtype=np.int64)
 
 
-def _refuse_taut(system: Model, loads: Loads, q: Floats) -> None:
-    """Raise an error if loads push a robot in a closed shape that only seems to give way, as a rod pulled straight.
+def _taut(system: Model, loads: Loads, q: Floats) -> bool:
+    """Whether loads push a robot in a closed shape that only seems to give way, as a rod pulled straight.
 
     To first order it may bend out of its line; but a shape that follows the loads that way is closed by going back alone.
+    Where it hardly bends, it does so as if its ends gave way by that little. Elsewhere an error is raised.
     """
     zero, scale = np.zeros(system.size), system.tree.scale
     rods = [part for part in system.robot.parts if isinstance(part, RodHandle) and "stretch" not in part.rod.strains]
     u, s, vt = np.linalg.svd(_gap(system, loads, q)[1], full_matrices=True)
     rank = int(np.sum(_large(s)))
     if rank == len(u) or not rods:
-        return
+        return False
     force = evaluate(system, loads, q, zero, zero, np.zeros(system.rows))[: system.size] / scale
     force[loads.driven] = 0.0
     step = -(vt[rank:] @ force) @ vt[rank:]
     step[loads.driven] = 0.0
     size = float(np.linalg.norm(step))
     if size <= PUSHED * float(np.linalg.norm(force)):
-        return
+        return False
     there, gap = _project(system, loads, move(system.tree, q, NUDGE / size * step / scale), np.ones(system.size))
     if gap <= CLOSED and np.linalg.norm((there - q) * scale) > 0.3 * NUDGE:
-        return
+        return False
+    if _hardly_bends(system, loads, q, force, vt[rank:].T):
+        return True
     rows = _holonomic(loads)[np.max(np.abs(u[:, rank:]), axis=1) > 0.5]
     held = ", ".join(dict.fromkeys(system.tables.row_names[k] for k in rows))
     names = " and ".join(repr(rod.name) for rod in rods)
@@ -392,13 +396,28 @@ def _refuse_taut(system: Model, loads: Loads, q: Floats) -> None:
     )
 
 
+def _hardly_bends(system: Model, loads: Loads, q: Floats, force: Floats, free: Floats) -> bool:
+    """Whether scaled forces (n,) move a robot so little along what is free (n, f) that its loops do not notice."""
+    n, scale = system.size, system.tree.scale
+    evaluate(system, loads, q, np.zeros(n), np.zeros(n), np.zeros(system.rows))
+    matrix = system._bordered(loads, np.zeros(system.rows), 0.0, 0.0)[:n, :n] / np.outer(scale, scale)
+    free = free[:, np.linalg.norm(np.delete(free, loads.driven, axis=0), axis=0) > 0.5]
+    stiffness = free.T @ matrix @ free
+    try:
+        np.linalg.cholesky(0.5 * (stiffness + stiffness.T))
+    except np.linalg.LinAlgError:
+        return False  # it would leave
+    step = -free @ np.linalg.solve(stiffness, free.T @ force)
+    gap = _gap(system, loads, move(system.tree, q, step / scale))[0]
+    return bool(np.linalg.norm(step) < HARDLY and np.max(np.abs(gap)) < 0.1 * KEPT)
+
+
 def close(system: Model, inputs: Inputs, t: float, q: Floats) -> tuple[Model, Floats]:
     """Mount the robot from q. Returns a model without its redundant constraints, with a warning that names them, and q."""
     table = system.loads(t, inputs)
     q = mount(system, table, q)
-    if len(_holonomic(table.loads)):
-        _refuse_taut(system, table.loads, q)
-    rows = redundant_rows(system, table, q)
+    taut = len(_holonomic(table.loads)) > 0 and _taut(system, table.loads, q)
+    rows = redundant_rows(system, table, q, only_here=taut)
     told = np.setdiff1d(rows, _out_of_plane(system, table.loads, q)) if len(rows) else rows
     if len(told):
         names = dict.fromkeys(system.tables.row_names[k] for k in told)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from anguilla.solve.newton.rules import CONVERGED
+from anguilla.solve.newton.rules import CONVERGED, ENDLESS
 
 __all__ = ["Attempt", "Continuation", "Followed", "counted", "halted"]
 
@@ -61,6 +61,7 @@ class Continuation:
     Attributes:
         first: first step.
         smallest: smallest one.
+        most: steps tried at most.
         easy: iterations up to which a step is an easy one.
         again: whether a step that fails from the extrapolated start is tried from the last solution before it is halved.
 
@@ -68,6 +69,7 @@ class Continuation:
 
     first: float = 0.125
     smallest: float = 1e-5
+    most: int = 1000
     easy: int = 6
     again: bool = False
 
@@ -85,7 +87,9 @@ class Continuation:
         """
         factor, step, steps, attempt = 0.0, self.first, 1, Attempt(x, CONVERGED, 0)
         before: tuple[float, Any] | None = None
-        while factor < 1.0 and step > self.smallest:
+        for _ in range(self.most):
+            if factor >= 1.0 or step <= self.smallest:
+                return Followed(x, factor, steps, attempt.status, attempt.far)
             goal = min(1.0, factor + step)
             if before is None or ahead is None:
                 attempt = solve(x, x, goal)
@@ -100,7 +104,7 @@ class Continuation:
             steps += 1
             if attempt.iterations <= self.easy:
                 step *= 2.0
-        return Followed(x, factor, steps, attempt.status, attempt.far)
+        return Followed(x, factor, steps, CONVERGED if factor >= 1.0 else ENDLESS, "")
 
 
 def counted(iterations: int, steps: int) -> str:

@@ -26,14 +26,14 @@ from anguilla.results.contacts import depths
 from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium, Status, Trajectory
 from anguilla.solve.newton.closing import SINGULAR_START, broken, close
-from anguilla.solve.newton.newton import COUNTERS, FRESH, STARTING, Goal, Scratch, scratch
+from anguilla.solve.newton.newton import COUNTERS, FRESH, ITERATIONS, STARTING, Goal, Scratch, scratch
 from anguilla.solve.newton.progress import progress_bar
-from anguilla.solve.newton.rules import CONVERGED, EXPLANATION, IMPACT, SINGULAR, TOO_COARSE
+from anguilla.solve.newton.rules import CONVERGED, ENDLESS, EXPLANATION, IMPACT, SINGULAR, TOO_COARSE
 from anguilla.solve.steps.balance import balance
 from anguilla.solve.steps.checkpoint import Checkpoint, constants, kept
 from anguilla.solve.steps.events import Jump, events_of
 from anguilla.solve.steps.kinks import kinked
-from anguilla.solve.steps.pieces import controlled_step, cut, fresh_cutting, whole
+from anguilla.solve.steps.pieces import FEW, LABOUR, controlled_step, cut, fresh_cutting, whole
 from anguilla.solve.steps.schemes import Coefficients, GeneralisedAlpha, Scheme, as_scheme, forgets
 from anguilla.solve.steps.starting import consistent, massless, settled, tell_changed
 from anguilla.solve.steps.stepping import Span, State, Stored, runner, stored
@@ -49,6 +49,7 @@ Start = Equilibrium | Trajectory | tuple[ArrayLike, ArrayLike] | ArrayLike | Non
 SLIGHT, ROUND_OFF, FLOOR = 1e-7, 1e-17, 1e-13
 BLOCK_SECONDS = 0.2  # how often the compiled loop comes up for air
 NEVER = 2**62  # a step that does not come
+LEAST_AGAIN = 2000  # Newton's iterations that a piece of a motion may always take when it is computed again
 
 
 @dataclass
@@ -65,6 +66,8 @@ class _Motion:
     smooth: bool = True  # whether starts are eased
     settles: bool = False  # whether multipliers start with offsets
     kinks: str = ""  # what is said of imposed motions
+    passed: int = 0  # steps done
+    allowed: int = LABOUR * FEW  # Newton's iterations, at least, before steps in pieces are given up
 
     def __post_init__(self) -> None:
         n, m = self.system.size, self.system.rows
@@ -73,7 +76,7 @@ class _Motion:
         self._run = runner(self.system)
         self._steady: LoadTable | None = None
         self._carried, self._unused = State(self.q, self.v, self.a, self.acc, self.lam), stored(1, n, m)
-        self.cutting = fresh_cutting()
+        self.cutting, self._before = fresh_cutting(), 0
         self.system.blank.cables.slip[:] = UNKNOWN
         self.jumps: list[Jump] = []
         self.stopped = ""  # why, if a jump did it
@@ -84,6 +87,11 @@ class _Motion:
         """All arrays that a step changes."""
         loads = self.system.blank
         return self.q, self.v, self.a, self.acc, self.lam, loads.frames.state, loads.cables.slip
+
+    @property
+    def labour(self) -> int:
+        """Newton's iterations since the start."""
+        return int(self.memory.counters[ITERATIONS]) - self._before
 
     def restore(self, saved: list[Floats]) -> None:
         """Go back to a copy of the state."""
@@ -132,6 +140,7 @@ class _Motion:
         given = self.inputs if inputs is None else inputs
         other = _Motion(self.system, self.scheme, self.tolerance, self.q.copy(), self.v.copy(), given)
         other.smooth, other.settles = self.smooth, self.settles
+        other.allowed = max(LEAST_AGAIN, self.labour // 4)
         return other
 
     def restart(self, q: Floats, v: Floats) -> None:
@@ -141,7 +150,7 @@ class _Motion:
         self.system.blank.cables.slip[:] = UNKNOWN
         self.q[:], self.v[:] = q, v
         self.memory.memory[:] = FRESH
-        self.cutting = fresh_cutting()
+        self.cutting, self._before = fresh_cutting(), int(self.memory.counters[ITERATIONS])
 
     def next_jump(self, step: int) -> int:
         """Number of the first jump in a step or after it."""
@@ -394,6 +403,12 @@ def advice(status: int, result: Trajectory) -> str:
         load = system.robot.loads[deepest]
         where = f"{load.label} is where it happens, with {load.obstacles[0]}"
         return f"{where}: try a smaller dt, less stiffness or damping."
+    if status == ENDLESS:
+        pieces = result.status.counters.get("substeps", 0) / max(result.status.counters.get("steps", 0), 1)
+        return (
+            f"It took pieces of about dt / {max(pieces, 1.0):.0f}: try a dt like that, error=1e-3, a damped method such as "
+            "GeneralisedAlpha(0.5), or damping, and look for a part that is far lighter or stiffer than the others."
+        )
     if status != TOO_COARSE:
         return "Try a smaller dt, error=1e-3, a damped method such as GeneralisedAlpha(0.5), or material damping."
     turns = {}
@@ -456,6 +471,7 @@ def _blocks(
     while done < steps:
         jump = m.between(done)
         stop, reached, clock, status = min(steps, done + block, jump), done, time.perf_counter(), CONVERGED
+        m.passed = done
         if done == jump:
             keep = partial(_keep, m, out, (done + 1) // every, (done + 1) % every == 0)
             status = _across(m, done, dt, m.one_step, keep)
@@ -521,6 +537,7 @@ def _controlled(
         return status
 
     for step in range(steps):
+        m.passed = step
         keep = partial(_keep, m, out, (step + 1) // every, (step + 1) % every == 0)
         if m.between(step) == step:
             status = _across(m, step, dt, advance, keep)

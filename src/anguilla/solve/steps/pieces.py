@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anguilla.mechanics.tree import Floats, Ints
-from anguilla.solve.newton.rules import CONVERGED, IMPACT, TOO_STRICT
+from anguilla.solve.newton.rules import CONVERGED, ENDLESS, IMPACT, TOO_STRICT
 
 if TYPE_CHECKING:
     from anguilla.solve.steps.dynamics import _Motion
@@ -19,6 +19,9 @@ BOUNCE = 16  # the same for an impact, which takes about so many of the longest 
 # Newton failed; 1 while pieces are short because of an impact alone
 LEVEL, PATIENCE, GOOD, CUT, STRUCK = range(5)
 MANY = 0.1  # part of the steps that may be cut without a word
+# Newton's iterations that a step may take on average (whole ones take 3 to 10), in pieces and with an error goal, and the
+# least number of steps that the average is taken over: what takes more hardly ends, and has not been seen to end right
+LABOUR, CONTROLLED_LABOUR, FEW = 500, 5000, 100
 SAMPLES, PULSE = 17, 0.3  # a step is too long if a load leaves the line between its ends by this part of its size
 
 
@@ -50,6 +53,9 @@ def cut(m: _Motion, t: float, dt: float, status: int = CONVERGED) -> int:
         reached, status = m.steps(t + dt * done / ticks, dt / 2**level, min(patience, (ticks - done) // size))
         done += reached * size
         m.substeps += reached
+        if done < ticks and m.labour > max(m.allowed, LABOUR * m.passed):
+            m.restore(saved)
+            return ENDLESS
         if status != CONVERGED:
             if level == FINEST:
                 m.restore(saved)
@@ -78,6 +84,8 @@ def controlled_step(m: _Motion, t: float, end: float, h: float, goal: float, lar
     """
     factor, weight, dt = abs(m.scheme.beta - 1.0 / 6.0), m.system.tree.scale, end - t
     while end - t > 1e-9 * dt:
+        if m.labour > CONTROLLED_LABOUR * max(FEW, m.passed):
+            return h, ENDLESS
         pieces = max(1, int(np.ceil((end - t) / h - 1e-9)))
         trial = (end - t) / pieces
         if _hides_a_pulse(m, t, trial, largest):

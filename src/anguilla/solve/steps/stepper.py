@@ -130,6 +130,7 @@ class Stepper:
         m, dt = self._motion, self.dt
         m.inputs = self._inputs
         for _ in range(as_count(count, "count")):
+            m.passed = self.count
             with self.system.at(self._desk):
                 status = m.one_step(self.t, dt)
             if status != CONVERGED:

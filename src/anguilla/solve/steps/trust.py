@@ -19,7 +19,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from anguilla.describe.load import Load
 from anguilla.errors import SolverError
+from anguilla.interact.fluids import ResistiveForce
+from anguilla.interact.wrench import Wrench
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.model import Model
 from anguilla.results.contacts import depths
@@ -380,30 +383,51 @@ class _Window:
 
 
 def _energy_gain(run: Trajectory) -> tuple[float | None, float]:
-    """Largest gain of energy as a part of that in play, and its end [s]; None where something works on the robot."""
+    """Largest gain of energy as a part of that in play, and its end [s]; None where something unknown works on the robot."""
     if not _passive(run):
         return None, 0.0
     some = run._some(ENERGIES)
     energy = some.energy
-    total, lowest = energy["total"], np.minimum.accumulate(energy["total"])
-    gain = total - lowest
-    play = float(max(np.max(energy["kinetic"]), np.ptp(energy["elastic"]), np.ptp(energy["gravitational"])))
+    stored = [energy["elastic"], energy["gravitational"], *_potentials(some)]
+    total = energy["kinetic"] + np.sum(stored, axis=0)
+    gain = total - np.minimum.accumulate(total)
+    play = float(np.max(energy["kinetic"])) + sum(float(np.ptp(one)) for one in stored)
     system = run.system
     firm = np.diag(system.elastic_stiffness()) / system.tree.scale**2
-    size = np.max(np.abs(energy["elastic"])) + np.max(np.abs(energy["gravitational"]))
-    if play < STILL**2 * float(np.max(firm, initial=0.0)) + ROUND_OFF * float(size):
+    size = sum(float(np.max(np.abs(one))) for one in stored)
+    if play < STILL**2 * float(np.max(firm, initial=0.0)) + ROUND_OFF * size:
         return 0.0, 0.0  # it stands still
     k = int(np.argmax(gain))
     return (float(gain[k]) / play if play > 0.0 else 0.0), float(some.t[k])
 
 
 def _passive(run: Trajectory) -> bool:
-    """Whether nothing but gravity, springs, contact and damping acts."""
+    """Whether nothing acts but gravity, springs, contact, damping and loads with a potential, all of them steady."""
     system, robot = run.system, run.system.robot
-    given = any(callable(value) or value != 0.0 for value in run.inputs.values())
     pulled = any(np.any(layout.part.joint.effort_values([0.0])) for layout in system.layout.parts)
-    calm = all(load.is_passive for load in robot.loads)
-    return system.is_steady(run.inputs) and calm and not given and not pulled and not len(system._loads.driven)
+    calm = all(load.is_passive or _is_dead(load) or _brakes(load) for load in robot.loads)
+    lossy = any(getattr(line, "friction", 0.0) or getattr(line, "compliance", 0.0) for line in robot.actuators.values())
+    return system.is_steady(run.inputs) and calm and not pulled and not lossy and not len(system._loads.driven)
+
+
+def _is_dead(load: Load) -> bool:
+    """Whether it is a force that keeps its direction."""
+    return isinstance(load, Wrench) and load.is_constant and not load.follower and not np.any(load.moment)
+
+
+def _brakes(load: Load) -> bool:
+    return isinstance(load, ResistiveForce) and not callable(load.current) and not np.any(load.current)
+
+
+def _potentials(some: Trajectory) -> list[Floats]:
+    """Energies (nt,) [J] of dead forces, and of lines under constant tension; lines of constant length do no work."""
+    robot = some.robot
+    found = [-some.position(load.frame) @ load.values([0.0])[0, 3:] for load in robot.loads if isinstance(load, Wrench)]
+    for name, line in robot.actuators.items():
+        pull = some.inputs.get(name, 0.0)
+        if pull and getattr(line, "by", "tension") == "tension":
+            found.append(line.tension_per_input * pull * some.length(name))
+    return found
 
 
 def _penetration(run: Trajectory) -> float | None:

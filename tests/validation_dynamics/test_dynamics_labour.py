@@ -10,7 +10,8 @@ import pytest
 import anguilla as ag
 from anguilla.lie import pose, rotation
 from anguilla.model.model import Model
-from anguilla.solve.newton.newton import CONVERGED, DIVERGED, ENDLESS, ITERATIONS
+from anguilla.solve.newton.newton import ITERATIONS
+from anguilla.solve.newton.rules import CONVERGED, DIVERGED, ENDLESS
 from anguilla.solve.statics import statics as module
 from anguilla.solve.steps import pieces
 from anguilla.solve.steps.dynamics import LEAST_AGAIN, _Motion

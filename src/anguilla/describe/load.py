@@ -217,6 +217,16 @@ class Load(Description):
 
     # Energy
 
+    @property
+    def brakes(self) -> bool:
+        """Whether it takes energy and keeps none."""
+        return False
+
+    @property
+    def dead_force(self) -> Array | None:
+        """The force (3,) [N], world axes, of a load on one frame that is such a force and nothing else."""
+        return None
+
     def energy(self, seat: Seat, motion: FrameMotion) -> Array:
         """Potential energy (nt,) [J] in a motion (nt, k) of its seat."""
         return np.zeros(len(motion.position))

@@ -309,6 +309,11 @@ class ResistiveForce(Fluid):
         for name, unit in (("tangential", "N s/m^2"), ("normal", "N s/m^2"), ("turning", "N s")):
             setattr(self, name, as_nonnegative(getattr(self, name), f"ResistiveForce.{name}", unit))
 
+    @property
+    def brakes(self) -> bool:
+        """Whether the fluid is at rest."""
+        return not np.any(np.asarray(self.current))
+
     @classmethod
     def slender(
         cls, part: RodHandle, viscosity: float, *, wavelength: float | None = None, **rest: Any

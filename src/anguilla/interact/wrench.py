@@ -62,6 +62,12 @@ class Wrench(FrameLoad):
         moment = sample(self.moment, times, f"The moment of {self.label}")
         return np.hstack([moment, sample(self.force, times, f"The force of {self.label}")])
 
+    @property
+    def dead_force(self) -> Array | None:
+        """The force (3,) [N] if it keeps its size and direction and comes without a moment."""
+        wrench = self.values([0.0])[0] if self.is_constant and not self.follower else np.ones(6)
+        return None if np.any(wrench[:3]) else wrench[3:]
+
     def enter(self, book: Book) -> Seat:
         """A given wrench."""
         seat = book.seat(self.frame)

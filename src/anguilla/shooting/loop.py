@@ -176,7 +176,8 @@ class Loop:
         if self.full:
             ahead, past_rate = coasting(scheme, dt, self.rate, self.second)
             past = self.xi + ahead
-            problem.set_scheme(Slopes(*factors(scheme, dt)[1:], -1.0))
+            _, rate, second = factors(scheme, dt)
+            problem.set_scheme(Slopes(rate, second, -1.0))
         else:  # errata 003.12: z-dot = c z + (alpha - 1)/alpha z-dot_n - c z_n; alpha = 1 in the first step
             alpha = scheme.gamma
             past, past_rate = self.xi, (alpha - 1.0) / alpha * self.rate

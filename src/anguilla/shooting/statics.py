@@ -115,7 +115,7 @@ class _Solve:
         self, problem: Problem, inputs: Inputs | None, t: float, solver: str, tolerance: float, most: int
     ) -> None:
         self.problem, self.inputs, self.t = problem, inputs, t
-        self.solver, self.options = SOLVERS[solver], {"tolerance": tolerance, "most": most}
+        self.solver, self.tolerance, self.most = SOLVERS[solver], tolerance, most
         self.iterations = 0
         self.gaps: list[Floats] = []
 
@@ -123,7 +123,7 @@ class _Solve:
         """Solve from a start; gaps of ties shrink as the load grows."""
         self.problem.load(self.t, self.inputs, factor)
         slack = [(1.0 - factor) * gap for gap in self.gaps]
-        out = self.solver(self.problem, start.copy(), slack=slack, **self.options)
+        out = self.solver(self.problem, start.copy(), slack=slack, tolerance=self.tolerance, most=self.most)
         self.iterations += out.iterations
         far = FAR if out.status == CONVERGED and _turn(last, out.x) > TOO_FAR else ""
         return Attempt(out.x, out.status, out.iterations, far)

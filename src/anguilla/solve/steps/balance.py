@@ -16,7 +16,7 @@ from anguilla.mechanics.vec import store3
 from anguilla.model.evaluate import residual, tangent
 from anguilla.results.blocks import parts
 from anguilla.solve.newton.linear import factorise, solve_factorised
-from anguilla.solve.newton.newton import EXPLANATION, SINGULAR
+from anguilla.solve.newton.rules import EXPLANATION, SINGULAR
 from anguilla.solve.steps.starting import consistent
 
 if TYPE_CHECKING:

@@ -1,7 +1,10 @@
 """The judge of motions: what can be checked at a small part of the cost of a motion is checked always.
 
-The error of the time steps is estimated on windows of the motion, at its start and where it is fastest: they are computed
-again, from the stored state at their beginning, with steps twice as long. A method of second order is then off by three times
+What the time steps miss is carried along the motion by its linearised equations (carried.py). Where that is much, or a line
+became slack or taut, the motion is computed once more with shorter steps (finer.py) before a word is said.
+
+Of a motion whose steps are not all stored, windows are computed again, at its start and where it is fastest, from the stored
+state at their beginning, with steps twice as long. A method of second order is then off by three times
 the error of the motion itself in that window. How the difference grows from the first half of a window to the second tells
 how errors add up: in proportion to time where nothing forgets them (an undamped swing), hardly where damping or a given
 motion does. A window grows until it is clear what it says of the whole motion: of most motions a few per cent suffice, and
@@ -20,10 +23,12 @@ from anguilla.errors import SolverError
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.model import Model
 from anguilla.results.contacts import depths
-from anguilla.results.observe import S_X, SNAPSHOT, snapshots
+from anguilla.results.observe import S_X
 from anguilla.results.quality import ENERGY, TIME, Quality
 from anguilla.results.reactions import integrates
+from anguilla.solve.steps.carried import apart, carry, displacements, motion_of
 from anguilla.solve.steps.events import SNAP
+from anguilla.solve.steps.finer import finer
 from anguilla.solve.steps.pieces import CUT, MANY
 from anguilla.solve.steps.stepping import stored
 
@@ -40,6 +45,10 @@ INSTANTS = 16  # of a window or of a motion at which states are looked at
 CLEAR, CERTAIN, CAREFUL = 0.008, 1.5, 1.2
 # sum of local errors (part of the length) of a motion that need not be looked at closer, and the part of it that lasts
 SMALL, TYPICAL = 0.1, 0.15
+# part of the length below which carried errors of a few matrices need no second look: of 170 that were off by more than 0.02
+# one had less than 0.011
+SUSPICIOUS = 0.007
+LONG = 1_000_000  # numbers: a motion of more is judged by windows
 WHOLE = 0.9  # part of a motion that stands for all of it
 ENERGIES = 64  # instants at which energies are looked at
 STILL, ROUND_OFF = 1e-6, 1e-9  # [rad] a robot that moves by less stands still; energies to which others are round-off
@@ -81,13 +90,12 @@ def judge(motion: _Motion, run: Trajectory, dt: float, every: int, *, controlled
             f"{run.robot.name!r} gains {100 * gain:.2g} % of its energy from nothing until t = {when:.4g} s: take a smaller "
             f"dt, such as {_nice(0.25 * dt):g}."
         )
-    unsure = time is None or time.size > 0.5 * TIME
-    if halved > STRUGGLE * steps and unsure and not told and not cut:
+    if halved > STRUGGLE * steps and time is None and not told and not cut:
         told.append(
             f"Newton found the steps of {run.robot.name!r} only by halving its corrections {halved} times: the motion may be "
             f"wrong. Compare with a smaller dt, such as {_nice(0.5 * dt):g}."
         )
-    if 2 * cut > steps or (cut > MANY * steps and (told or unsure)):
+    if cut > MANY * steps and (told or time is None):
         told.append(
             f"{cut} of {steps} steps of {run.robot.name!r} were too long for Newton and cut into pieces: the motion may be "
             "wrong. Compare with a smaller dt, or give error=1e-3."
@@ -123,7 +131,66 @@ def _nice(dt: float) -> float:
 
 
 def _time_error(motion: _Motion, run: Trajectory, dt: float, every: int) -> TimeError | None:
-    """Error of the time steps, from windows at the start, and where the robot is fastest or hit hardest."""
+    """Error of the time steps."""
+    if every == 1 and run._integrated is not None and len(run.t) > LEAST and (len(run.t) * run.system.size < LONG):
+        return _carried_error(motion, run, dt)
+    return _windows_error(motion, run, dt, every)
+
+
+def _carried_error(motion: _Motion, run: Trajectory, dt: float) -> TimeError:
+    """From what the steps miss; from the motion with shorter steps where that is much."""
+    nodes, radii = _nodes(run.system)
+    length = _length(run, nodes)
+    with np.errstate(all="ignore"):  # what grows beyond all bounds is looked at closer
+        try:
+            errors = carry(motion, run, dt)
+        except np.linalg.LinAlgError:
+            errors = np.full(run.q.shape, np.inf)
+    if not np.all(np.isfinite(errors)):
+        errors = np.ones(run.q.shape) / run.system.tree.scale
+    largest = np.argmax(np.max(np.abs(errors) * run.system.tree.scale, axis=1))
+    rows = np.unique(np.append(np.linspace(0, len(run.t) - 1, INSTANTS).round(), largest)).astype(np.int64)
+    curve = displacements(run, errors, rows, nodes, radii) / length
+    row, place = np.unravel_index(int(np.argmax(curve)), curve.shape)
+    found = TimeError(float(curve[row, place]), float(run.t[rows[row]]), int(nodes[place]))
+    if found.size < SUSPICIOUS and not _snaps(run):
+        return found
+    return _verified(
+        motion, run, dt, found, (nodes, radii, length), np.interp(np.arange(len(run.t)), rows, np.max(curve, axis=1))
+    )
+
+
+def _snaps(run: Trajectory) -> bool:
+    """Whether a line that is held by its length becomes slack or taut."""
+    held = run.system.blank.constraints.input_row
+    slack = run._lam[:, held[held >= 0]] == 0.0
+    return bool(np.any(slack[1:] != slack[:-1]))
+
+
+def _verified(
+    motion: _Motion, run: Trajectory, dt: float, found: TimeError, places: tuple[Ints, Floats, float], curve: Floats
+) -> TimeError:
+    """What shorter steps say; `curve` (nt,) is how the error was thought to grow."""
+    nodes, radii, length = places
+    counters, best = run.status.counters, TimeError(0.0, found.at, found.where)
+    rough = counters["eased"] + counters["halvings"] + int(motion.cutting[CUT]) > 0
+    try:
+        for first, q in finer(motion, run, dt, rough):
+            row = first + 1 + np.arange(len(q))
+            error = 4.0 / 3.0 * apart(run.system, nodes, radii, run.q[row], q) / length
+            k, place = np.unravel_index(int(np.argmax(error)), error.shape)
+            if error[k, place] > best.size:
+                best = TimeError(float(error[k, place]), float(run.t[row[k]]), int(nodes[place]))
+            if best.size > CERTAIN * TIME:
+                growth = float(np.max(curve) / max(np.max(curve[: row[k] + 1]), 1e-300))
+                return best._replace(size=best.size * min(growth, len(curve) / row[k]))
+    except SolverError:
+        return found._replace(size=min(found.size, max(1.0, best.size)))
+    return best
+
+
+def _windows_error(motion: _Motion, run: Trajectory, dt: float, every: int) -> TimeError | None:
+    """From windows at the start, and where the robot is fastest or hit hardest."""
     stride = every if every % 2 == 0 else 2 * every  # steps between states that both motions have
     rows = stride // every  # stored states in a stride
     count = (len(run.t) - 1) // rows
@@ -205,10 +272,10 @@ def _starts(motion: _Motion, run: Trajectory, rows: int, count: int, touches: bo
 
 
 def _nodes(system: Model) -> tuple[Ints, Floats]:
-    """Nodes at which motions are compared, and their radii of gyration [m], by which they feel turns."""
+    """Nodes at which motions are compared, and how far [m] what they carry reaches, by which they feel turns."""
     heavy = np.flatnonzero(system.tree.mass > 0.0)
     nodes = heavy[np.unique(np.linspace(0, len(heavy) - 1, PLACES).round().astype(np.int64))]
-    radii = np.sqrt(np.sum(system.tree.inertia[nodes], axis=1) / (2.0 * system.tree.mass[nodes]))
+    radii = np.sqrt(np.sum(system.tree.inertia[nodes], axis=1) / system.tree.mass[nodes])
     return nodes.astype(np.int64), radii
 
 
@@ -217,7 +284,7 @@ def _length(run: Trajectory, nodes: Ints) -> float:
     length = run.system.length
     if np.any(run.system.tree.strain_scale > 0.0):
         return length
-    place = _motion_of(run.system, nodes, np.ascontiguousarray(run.some(INSTANTS).q))[:, :, S_X : S_X + 3]
+    place = motion_of(run.system, nodes, np.ascontiguousarray(run.some(INSTANTS).q))[:, :, S_X : S_X + 3]
     return max(length, float(np.linalg.norm(np.ptp(place.reshape(-1, 3), axis=0))))
 
 
@@ -271,11 +338,8 @@ class _Window:
     def _compare(self, q: Floats) -> None:
         run, some = self.run, np.unique(np.linspace(0, len(q) - 1, INSTANTS).round().astype(np.int64))
         strides = self.reached + 1 + some
-        one = _motion_of(run.system, self.nodes, np.ascontiguousarray(run.q[self.row + strides * self.rows]))
-        two = _motion_of(run.system, self.nodes, np.ascontiguousarray(q[some]))
-        moved = np.linalg.norm(two[:, :, S_X : S_X + 3] - one[:, :, S_X : S_X + 3], axis=2)
-        turned = np.linalg.norm(two[:, :, :9] - one[:, :, :9], axis=2) / math.sqrt(2.0)
-        error = self.share * (moved + self.radii * turned) / self.length
+        here = run.q[self.row + strides * self.rows]
+        error = self.share * apart(run.system, self.nodes, self.radii, here, q[some]) / self.length
         if np.max(error) >= self.size:
             self.where = int(self.nodes[np.argmax(np.max(error, axis=0))])
         self._errors += zip(strides.tolist(), np.max(error, axis=1).tolist(), strict=True)
@@ -313,40 +377,47 @@ class _Window:
         return max(early, late) * max(float(way[-1]) / max(own, 1e-300), 1.0) ** growth
 
 
-def _motion_of(system: Model, nodes: Ints, q: Floats) -> Floats:
-    out, zero = np.zeros((len(q), len(nodes), SNAPSHOT)), np.zeros_like(q)
-    snapshots(system.tree, system.workspace, nodes, q, zero, zero, out)
-    return out
-
-
 # Energy and contact -----------------------------------------------------------------------------------------------------
 
 
 def _energy_gain(run: Trajectory) -> tuple[float | None, float]:
-    """Largest gain of energy as a part of that in play, and its end [s]; None where something works on the robot."""
+    """Largest gain of energy as a part of that in play, and its end [s]; None where something unknown works on the robot."""
     if not _passive(run):
         return None, 0.0
     some = run.some(ENERGIES)
     energy = some.energy
-    total, lowest = energy["total"], np.minimum.accumulate(energy["total"])
-    gain = total - lowest
-    play = float(max(np.max(energy["kinetic"]), np.ptp(energy["elastic"]), np.ptp(energy["gravitational"])))
+    stored = [energy["elastic"], energy["gravitational"], *_potentials(some)]
+    total = energy["kinetic"] + np.sum(stored, axis=0)
+    gain = total - np.minimum.accumulate(total)
+    play = float(np.max(energy["kinetic"])) + sum(float(np.ptp(one)) for one in stored)
     system = run.system
     firm = np.diag(system.elastic_stiffness()) / system.tree.scale**2
-    size = np.max(np.abs(energy["elastic"])) + np.max(np.abs(energy["gravitational"]))
-    if play < STILL**2 * float(np.max(firm, initial=0.0)) + ROUND_OFF * float(size):
+    size = sum(float(np.max(np.abs(one))) for one in stored)
+    if play < STILL**2 * float(np.max(firm, initial=0.0)) + ROUND_OFF * size:
         return 0.0, 0.0  # it stands still
     k = int(np.argmax(gain))
     return (float(gain[k]) / play if play > 0.0 else 0.0), float(some.t[k])
 
 
 def _passive(run: Trajectory) -> bool:
-    """Whether nothing but gravity, springs, contact and damping acts."""
+    """Whether nothing acts but gravity, springs, contact, damping and loads with a potential, all of them steady."""
     system, robot = run.system, run.system.robot
-    given = any(callable(value) or value != 0.0 for value in run.inputs.values())
     pulled = any(np.any(layout.part.joint.effort_values([0.0])) for layout in system.layout.parts)
-    calm = all(load.is_passive for load in robot.loads)
-    return system.is_steady(run.inputs) and calm and not given and not pulled and not len(system.blank.driven)
+    calm = all(load.is_passive or load.brakes or load.dead_force is not None for load in robot.loads)
+    lossy = any(getattr(line, "friction", 0.0) or getattr(line, "compliance", 0.0) for line in robot.actuators.values())
+    return system.is_steady(run.inputs) and calm and not pulled and not lossy and not len(system.blank.driven)
+
+
+def _potentials(some: Trajectory) -> list[Floats]:
+    """Energies (nt,) [J] of dead forces, and of lines under constant tension; lines of constant length do no work."""
+    robot = some.robot
+    forces = [(load.frames[0], load.dead_force) for load in robot.loads]
+    found = [-some.position(frame) @ force for frame, force in forces if force is not None]
+    for name, line in robot.actuators.items():
+        pull = some.inputs.get(name, 0.0)
+        if pull and not callable(pull) and getattr(line, "by", "tension") == "tension":
+            found.append(line.tension_per_input * pull * some.length(name))
+    return found
 
 
 def _penetration(run: Trajectory) -> float | None:

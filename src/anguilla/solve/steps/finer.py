@@ -1,0 +1,102 @@
+"""A motion once more with shorter steps, to see what its own steps miss: the judge's last word where there is doubt.
+
+Steps are half as long, and much shorter at rough starts: those are where accelerations are eased, Newton's corrections halved
+or steps cut, at the beginning and behind jumps of loads. What goes wrong there is of first order, or not of any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anguilla.errors import SolverError
+from anguilla.mechanics.tree import Floats
+from anguilla.solve.newton.newton import STARTING
+from anguilla.solve.newton.rules import CONVERGED
+from anguilla.solve.steps.stepping import stored
+
+if TYPE_CHECKING:
+    from anguilla.results.states import Trajectory
+    from anguilla.solve.steps.dynamics import _Motion
+
+HALF = 2  # pieces of a step
+ROUGH = (16, 16, 4, 4, 4, 4)  # pieces of the steps after a rough start
+TOGETHER = 16  # steps that are done at once
+
+
+def finer(motion: _Motion, run: Trajectory, dt: float, rough: bool) -> Iterator[tuple[int, Floats]]:
+    """Number of the first step and states (steps, n) at the ends of some steps, again and again until the end.
+
+    Args:
+        motion: that of the run.
+        run: the motion, with all its steps stored.
+        dt: its step [s].
+        rough: whether starts need care.
+
+    Raises:
+        SolverError: where shorter steps fail.
+
+    """
+    again = motion.again()
+    again.restart(run.q[0], run.v[0])
+    plan = _plan(motion, len(run.t) - 1, rough)
+    again.begin(0.0, dt / plan[0][2])
+    again.settle(0.0, dt / plan[0][2])
+    jumps = {jump.step for jump in motion.jumps}
+    before = plan[0][2]
+    for begin, end, pieces in plan:
+        if pieces < before:  # longer steps cannot follow all that shorter ones did
+            again.memory.memory[STARTING] = again.smooth
+        before = pieces
+        if begin in jumps:
+            yield begin, _over_a_jump(again, motion, begin, dt, pieces)
+        else:
+            yield begin, _some_steps(again, begin, end, dt, pieces)
+
+
+def _plan(motion: _Motion, steps: int, rough: bool) -> list[tuple[int, int, int]]:
+    """(first step, that behind the last, pieces of each) in order; steps with jumps stand alone."""
+    pieces = np.full(steps, HALF)
+    jumps = sorted({jump.step for jump in motion.jumps if 0 <= jump.step < steps})
+    if rough:
+        for start in [0, *jumps, *(jump + 1 for jump in jumps)]:
+            part = pieces[start : start + len(ROUGH)]
+            part[:] = np.maximum(part, ROUGH[: len(part)])
+    edges = {0, steps, *jumps, *(jump + 1 for jump in jumps), *(np.flatnonzero(np.diff(pieces)) + 1).tolist()}
+    edges |= set(range(0, steps, TOGETHER))
+    ends = sorted(edges)
+    return [(a, b, int(pieces[a])) for a, b in pairwise(ends)]
+
+
+def _some_steps(again: _Motion, begin: int, end: int, dt: float, pieces: int) -> Floats:
+    from anguilla.solve.steps.dynamics import _blocks
+
+    rows, steps, h = end - begin, (end - begin) * pieces, dt / pieces
+    out = stored(rows + 1, len(again.q), len(again.lam))
+    loads = again.loads(begin * dt + (np.arange(steps) + again.scheme.mid) * h)
+    done, status = _blocks(again, loads, h, 0, steps, pieces, out, lambda _: None, begin * dt)
+    if done < steps:
+        raise SolverError(f"Shorter steps fail (status {status}).")
+    return out.q[1:]
+
+
+def _over_a_jump(again: _Motion, motion: _Motion, step: int, dt: float, pieces: int) -> Floats:
+    from anguilla.solve.steps.dynamics import _across
+
+    def advance(t: float, length: float) -> int:
+        for k in range(pieces):
+            status = again.one_step(t + k * length / pieces, length / pieces)
+            if status != CONVERGED:
+                break
+        return status
+
+    again.jumps = motion.jumps
+    again.between(step)
+    status = _across(again, step, dt, advance, lambda: None)
+    again.jumps, again._between = [], (-np.inf, np.inf)
+    if status != CONVERGED:
+        raise SolverError(f"Shorter steps fail (status {status}).")
+    return again.q[None].copy()

@@ -89,7 +89,7 @@ USERS = ["mechanics/rodmap.py", "model/evaluate.py", "solve/newton/newton.py", "
         ("compiler/jit.py", USERS),
         ("mechanics/vec.py", USERS),
         ("mechanics/rodmap.py", USERS),
-        ("loads/wrench.py", USERS[1:]),
+        ("interact/kernels/wrench.py", USERS[1:]),
         ("model/evaluate.py", USERS[1:]),
         ("solve/newton/newton.py", USERS[2:]),
         ("solve/steps/stepping.py", USERS[3:]),
@@ -113,7 +113,9 @@ print([sys.modules[m].__file__ for m in sys.modules if m.startswith("anguilla.")
 """
     loaded = {Path(file) for file in json.loads(run_python(code).replace("'", '"'))}
     hashed = set(jit.sources(PACKAGE / "solve/steps/stepping.py"))
-    described = {path for path in loaded if path.parent.name == "describe"}  # through the package root, in no kernel
+    described = {
+        path for path in loaded if path.parent.name in ("describe", "interact")
+    }  # through the package root, in no kernel
     packages = {path for path in loaded if path.name == "__init__.py"}
     others = {PACKAGE / name for name in ("errors.py", "lie.py", "_lazy.py")}
     assert loaded - hashed - described - packages - others == set()

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,9 +23,11 @@ from anguilla.fem.assembly import stresses
 from anguilla.fem.body import SoftBody
 from anguilla.fem.elements import Grid, shape_functions
 from anguilla.fem.equilibrium import REACH, WORDS
-from anguilla.fem.mesh import Floats
+from anguilla.fem.mesh import Floats, Ints
 from anguilla.fem.results import SoftEquilibrium, Status, pick
 from anguilla.fem.system import SoftState, SoftSystem
+from anguilla.results.blocks import parts
+from anguilla.results.slices import Slices
 from anguilla.solve.newton.method import Memory, Newton
 from anguilla.solve.newton.rules import CONVERGED
 from anguilla.solve.steps.schemes import Coefficients, Newmark, Scheme, as_scheme, ended, factors, unmoved
@@ -68,7 +70,7 @@ class Rayleigh:
 
 
 @dataclass(frozen=True)
-class SoftTrajectory(Kept):
+class SoftTrajectory(Slices, Kept):
     """A motion.
 
     Attributes:
@@ -89,6 +91,9 @@ class SoftTrajectory(Kept):
     status: Status
     inputs: Inputs = field(default_factory=dict, repr=False)
 
+    def _picked(self, rows: Ints) -> SoftTrajectory:
+        return replace(self, t=self.t[rows], x=self.x[rows], v=self.v[rows])
+
     def position(self, effector: str) -> Floats:
         """Positions (time, 3) [m] of an effector."""
         k = pick(effector, self.system.frames.names, "effector")
@@ -98,8 +103,10 @@ class SoftTrajectory(Kept):
     def kinetic_energy(self) -> Floats:
         """Kinetic energy (time,) [J]."""
         rows, cols = self.system.pattern.rows, self.system.pattern.cols
-        pair = np.einsum("tki,tki->tk", self.v[:, rows], self.v[:, cols])
-        return 0.5 * pair @ (self.mass * np.where(rows == cols, 1.0, 2.0))
+        weight, out = 0.5 * self.mass * np.where(rows == cols, 1.0, 2.0), np.zeros(len(self.t))
+        for at in parts(len(out), 3 * len(rows)):
+            out[at] = np.einsum("tki,tki->tk", self.v[at][:, rows], self.v[at][:, cols]) @ weight
+        return out
 
     def _record(self) -> Record:
         from anguilla.fem.keep import gather

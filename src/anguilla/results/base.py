@@ -14,7 +14,7 @@ from anguilla.describe import Frame, Part, Robot, RodHandle
 from anguilla.errors import DescriptionError, as_array
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.model import Inputs, Model
-from anguilla.results.blocks import Evaluations, States
+from anguilla.results.blocks import Evaluations, Memory, States
 from anguilla.results.kinematics import motions
 from anguilla.results.observe import SNAPSHOT
 from anguilla.results.reactions import remembers
@@ -69,6 +69,8 @@ class Computed(Kept):
     _integrated: Floats | None = field(default=None, repr=False)
     # of a part of a motion, where loads remember what was before: the whole motion, and which of its states these are
     _whole: tuple[Computed, Ints] | None = field(default=None, repr=False)
+    # what loads remember at the first state, if that is not the start of the motion
+    _memory: Memory | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("_t", "_q", "_v", "_a", "_lam"):  # as kernels read them: a view may skip numbers
@@ -111,8 +113,10 @@ class Computed(Kept):
     @property
     def evaluations(self) -> Evaluations:
         """What evaluates the states, block by block."""
-        whole = None if self._whole is None else (self._whole[0].states, self._whole[1])
-        return Evaluations(self.system, self.states, self.inputs, whole)
+        if self._whole is None:
+            return Evaluations(self.system, self.states, self.inputs, memory=self._memory)
+        whole, rows = self._whole
+        return Evaluations(self.system, self.states, self.inputs, (whole.states, rows), whole._memory)
 
     def _at(self, rows: Ints) -> dict[str, Any]:
         """Fields of the same result with some of its states only, in ascending order."""

@@ -19,7 +19,7 @@ from anguilla.model.evaluate import residual
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.results.reactions import evaluate
 
-__all__ = ["BYTES", "Block", "Evaluations", "States", "parts"]
+__all__ = ["BYTES", "Block", "Evaluations", "Memory", "States", "parts"]
 
 BYTES = 4_000_000  # of an array in a block, about
 KEPT = N_MI  # numbers kept of a node: its motion, and the wrench from it on
@@ -37,6 +37,13 @@ class States(NamedTuple):
     def some(self, at: slice | Ints) -> States:
         """Some of them."""
         return States(*(array[at] for array in self))
+
+
+class Memory(NamedTuple):
+    """What loads remember of the states before."""
+
+    state: Floats  # (f, 3, 6) integrals of thrusters, as in Frames.state
+    slip: Floats  # (places, 2, 2) of tendons with friction, as in Cables.slip
 
 
 @dataclass(frozen=True)
@@ -128,6 +135,7 @@ class Evaluations:
         states: the states.
         inputs: inputs of the actuators.
         whole: the states of the whole motion, and which of them these are; None if they are all, or nothing remembers.
+        memory: what loads remember at the first state of all, if that is not the start of a motion.
 
     """
 
@@ -135,6 +143,7 @@ class Evaluations:
     states: States
     inputs: Inputs
     whole: tuple[States, Ints] | None = None
+    memory: Memory | None = None
 
     def blocks(self, nodes: Ints | None = None, *, in_space: bool = False, idle: bool = False) -> Iterator[Block]:
         """Evaluate the states in order; integrals of thrusters are taken over them by the trapezoidal rule.
@@ -147,38 +156,39 @@ class Evaluations:
         """
         nodes = np.arange(len(self.model.tree.parent)) if nodes is None else nodes
         if self.whole is None:
-            yield from _evaluate(self.model, self.states, self.inputs, nodes, in_space, idle)
+            yield from self._evaluate(self.states, nodes, in_space, idle)
             return
         states, rows = self.whole
-        for block in _evaluate(self.model, states, self.inputs, nodes, in_space, idle):
+        for block in self._evaluate(states, nodes, in_space, idle):
             first, last = np.searchsorted(rows, (block.at.start, block.at.stop))
             if first < last:
                 yield block.some(slice(int(first), int(last)), rows[first:last] - block.at.start)
 
-
-def _evaluate(model: Model, states: States, inputs: Inputs, nodes: Ints, in_space: bool, idle: bool) -> Iterator[Block]:
-    """Blocks of states, from the first that loads remember."""
-    kernel = interpreted(evaluate_states, {"residual": model.user.residual}) if model.user else evaluate_states
-    tree, shared = model.spatial if in_space else model.tree, model.blank
-    memory = shared.frames.state, shared.cables.slip
-    kept = np.zeros_like(memory[0]), np.full_like(memory[1], UNKNOWN)
-    steps = np.diff(states.t, prepend=states.t[:1])
-    numbers = len(shared.row) + KEPT * len(nodes) + shared.frames.wrench.size + model.size + model.rows
-    for at in parts(len(states.t), numbers):
-        some = states.some(at)
-        table = _loads(model, some.t, inputs, idle)
-        for array, before in zip(memory, kept, strict=True):  # others may have used the model since the last block
-            array[:] = before
-        if at.start == 0 and rubs(shared.cables):  # what is known of the lines is that they were drawn in
-            evaluate(model, table.at(0), *(x[0] for x in some[1:]), in_space=in_space)
-            set_friction(tree, model.workspace, shared.cables, shared.pairs)
-        block = _empty(model, at, some, table, len(nodes))
-        lam = np.zeros_like(some.lam) if idle else some.lam
-        out = block.residual, block.node, block.wrench, block.tension, block.factor, block.stress
-        fixed = tree, model.workspace, table.loads, table.column, table.table
-        kernel(*fixed, some.t, steps[at], *some[1:4], lam, nodes, *out)
-        kept = memory[0].copy(), memory[1].copy()
-        yield block
+    def _evaluate(self, states: States, nodes: Ints, in_space: bool, idle: bool) -> Iterator[Block]:
+        """Blocks of states, from the first that loads remember."""
+        model = self.model
+        tree, shared = model.spatial if in_space else model.tree, model.blank
+        memory = Memory(shared.frames.state, shared.cables.slip)
+        kept = self.memory or Memory(np.zeros_like(memory.state), np.full_like(memory.slip, UNKNOWN))
+        steps = np.diff(states.t, prepend=states.t[:1])
+        steps[0] = 0.0 if self.memory is None else np.finfo(np.float64).tiny
+        numbers = len(shared.row) + KEPT * len(nodes) + shared.frames.wrench.size + model.size + model.rows
+        for at in parts(len(states.t), numbers):
+            some, table = states.some(at), _loads(model, states.t[at], self.inputs, idle)
+            memory.state[:], memory.slip[:] = kept  # others may have used the model since the last block
+            if steps[at.start] == 0.0 and rubs(
+                shared.cables
+            ):  # all that is known of the lines is that they were drawn in
+                evaluate(model, table.at(0), *(x[0] for x in some[1:]), in_space=in_space)
+                set_friction(tree, model.workspace, shared.cables, shared.pairs)
+            block = _empty(model, at, some, table, len(nodes))
+            lam = np.zeros_like(some.lam) if idle else some.lam
+            out = block.residual, block.node, block.wrench, block.tension, block.factor, block.stress
+            fixed = tree, model.workspace, table.loads, table.column, table.table
+            kernel = interpreted(evaluate_states, {"residual": model.user.residual}) if model.user else evaluate_states
+            kernel(*fixed, some.t, steps[at], *some[1:4], lam, nodes, *out)
+            kept = Memory(memory.state.copy(), memory.slip.copy())
+            yield block
 
 
 def _loads(model: Model, times: Floats, inputs: Inputs, idle: bool) -> LoadTable:

@@ -7,15 +7,16 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from anguilla.errors import DescriptionError, as_count, as_number, refuse
+from anguilla.errors import refuse
 from anguilla.mechanics.tree import Ints
 from anguilla.results.acting import OfActions, OfEnergies
 from anguilla.results.base import Status
 from anguilla.results.places import OfFrames, OfRods
 from anguilla.results.quality import Quality
 from anguilla.results.resolution import Resolution, doubtful, resolution
+from anguilla.results.slices import Slices
 
 Array = NDArray[np.float64]
 
@@ -76,7 +77,7 @@ class Equilibrium(_States):
 
 
 @dataclass(frozen=True)
-class Trajectory(_States):
+class Trajectory(_States, Slices):
     """A motion.
 
     Attributes:
@@ -101,40 +102,18 @@ class Trajectory(_States):
         """How well modes and intervals resolve the state nearest to t [s]: the error that more would mend, estimated."""
         return self._resolved(int(np.argmin(np.abs(self._t - t))))
 
-    def __getitem__(self, key: str | slice) -> Any:
+    def __getitem__(self, key: str | slice) -> Any:  # type: ignore[override]
         """Return one coordinate by its label, such as "arm.bend_z[0]", or the motion at some of its states, run[a:b:step]."""
-        if not isinstance(key, slice):
-            if not isinstance(key, str):
-                raise refuse(
-                    "run[...]", 'a label such as "arm.bend_z[0]", or a slice of the states such as run[10:20]', key
-                )
-            return super().__getitem__(key)
-        rows = np.arange(len(self._t))[key]
-        if key.step is not None and key.step < 0:
-            raise DescriptionError("run[a:b:step] goes forwards in time: step must be positive.")
-        return self.picked(rows)
+        if isinstance(key, slice):
+            return Slices.__getitem__(self, key)
+        if not isinstance(key, str):
+            raise refuse(
+                "run[...]", 'a label such as "arm.bend_z[0]", or a slice of the states such as run[10:20]', key
+            )
+        return super().__getitem__(key)
 
-    def between(self, start: float, end: float) -> Trajectory:
-        """Return the motion from one time to another [s], both included; its times stay what they are."""
-        first, last = as_number(start, "start", "s"), as_number(end, "end", "s")
-        slack = 1e-9 * max(abs(self._t[0]), abs(self._t[-1]))
-        return self.picked(np.flatnonzero((self._t >= first - slack) & (self._t <= last + slack)))
-
-    def every(self, count: int) -> Trajectory:
-        """Return the motion at every so many of its states, from the first on."""
-        return self.picked(np.arange(0, len(self._t), as_count(count, "count")))
-
-    def picked(self, rows: ArrayLike) -> Trajectory:
-        """Return the motion at the states with the given numbers, in ascending order; everything can be read from it."""
-        numbers: Ints = np.asarray(rows, dtype=np.int64)
-        if not len(numbers):
-            span = f"from {self._t[0]:g} s to {self._t[-1]:g} s"
-            raise DescriptionError(f"there are no such states: the motion has {len(self._t)}, {span}.")
-        return replace(self, **self._at(numbers))
-
-    def some(self, count: int) -> Trajectory:
-        """Return the motion at so many of its states at most, equally spaced."""
-        return self.picked(np.unique(np.linspace(0, len(self._t) - 1, count).round().astype(np.int64)))
+    def _picked(self, rows: Ints) -> Trajectory:
+        return replace(self, **self._at(rows))
 
     @property
     def t(self) -> Array:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla.describe import Frame, Robot
-from anguilla.errors import DescriptionError, as_array, as_positive
+from anguilla.describe.sampled import Sampled
+from anguilla.errors import DescriptionError, as_array
 from anguilla.mechanics.tree import Floats
 from anguilla.results.observe import S_X
 from anguilla.results.states import Equilibrium, Trajectory
@@ -146,30 +147,3 @@ class StateCost(Cost):
                 )
             slopes.append(np.ascontiguousarray(array))
         return float(value), slopes[0], slopes[1]
-
-
-@dataclass(frozen=True)
-class Sampled:
-    """An input given by its values at t = 0, dt, 2 dt, ...; straight lines in between, the last value after the end.
-
-    Attributes:
-        values: (m,).
-        dt: [s].
-
-    """
-
-    values: ArrayLike
-    dt: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "values", np.atleast_1d(as_array(self.values, "Sampled.values", "finite numbers")))
-        object.__setattr__(self, "dt", as_positive(self.dt, "Sampled.dt", "s"))
-
-    def __call__(self, t: float) -> float:
-        """Value at time t [s]."""
-        return float(self.at_times(np.array([t]))[0])
-
-    def at_times(self, times: Floats) -> Floats:
-        """Values at many times [s], at once: solvers ask for these."""
-        values = np.asarray(self.values)
-        return np.interp(times / self.dt, np.arange(len(values)), values)

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from anguilla.describe import Frame, Robot
-from anguilla.errors import DescriptionError, SolverError, as_count, as_number, as_positive
+from anguilla.describe.sampled import Sampled
+from anguilla.errors import DescriptionError, SolverError, as_count, as_flag, as_number, as_positive
 from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
 from anguilla.model.model import Model
+from anguilla.results.blocks import Memory
 from anguilla.results.states import Status, Trajectory
 from anguilla.solve.newton.closing import SINGULAR_START, broken, close
 from anguilla.solve.newton.rules import CONVERGED, EXPLANATION
@@ -41,6 +43,7 @@ class Stepper:
         start: an Equilibrium, a Trajectory (its end), coordinates q (n,), or (q, v); the rest shape at rest if not given.
         method: Newmark(), HHT(), GeneralisedAlpha(), Midpoint() or their names; what `simulate` refuses, this does too.
         tolerance: Newton's error as a part of a step's increment; as in `simulate` if not given.
+        history: keep all states, for `trajectory`.
 
     """
 
@@ -53,6 +56,7 @@ class Stepper:
         start: Start = None,
         method: Scheme | str = DEFAULT_METHOD,
         tolerance: float | None = None,
+        history: bool = False,
     ) -> None:
         self.system = self._whole = model_of(robot)
         self.robot = self.system.source
@@ -62,6 +66,7 @@ class Stepper:
         _check_serves(self._scheme, method, self.system)
         self._tolerance = newton_tolerance(self.system, tolerance)
         self._inputs: dict[str, float] = {}
+        self._history: list[tuple[Floats, ...]] | None = [] if as_flag(history, "history") else None
         self.count = 0
         self.set_inputs(inputs or {})
         self._motion: _Motion
@@ -78,6 +83,9 @@ class Stepper:
             self._motion = _Motion(self.system, self._scheme, self._tolerance, q, v, self._inputs)
             self.count = 0
             self._motion.begin(0.0, self.dt)
+        if self._history is not None:
+            self._history.clear()
+            self._keep()
 
     @property
     def t(self) -> float:
@@ -138,6 +146,8 @@ class Stepper:
                 result = self.result()
                 raise SolverError(message, result=result, advice=advice(status, result))
             self.count += 1
+            if self._history is not None:
+                self._keep()
             if self.system.left_out is not None:
                 self._check_left_out()
 
@@ -156,6 +166,32 @@ class Stepper:
         """Position (3,) [m] of a frame now, in world axes; `result()` has everything else."""
         return self.result().position(frame)[0]
 
+    def _keep(self) -> None:
+        """Put the present state with its inputs to the history."""
+        m, names = self._motion, self.system.robot.actuators
+        inputs = np.array([self._inputs.get(name, np.nan) for name in names])
+        self._history.append((*(x.copy() for x in (m.q, m.v, m.acc, m.lam)), inputs))  # type: ignore[union-attr]
+
+    def trajectory(self) -> Trajectory:
+        """Return the motion since the start, with the inputs that changed on the way; needs `history=True`.
+
+        At every instant the inputs are those of the step that ended there.
+        """
+        if self._history is None:
+            raise DescriptionError("this stepper keeps no history: make it with Stepper(..., history=True).")
+        q, v, acc, lam, table = (np.array(column) for column in zip(*self._history, strict=True))
+        inputs: dict[str, Any] = {}
+        for name, column in zip(self.system.robot.actuators, table.T, strict=True):
+            known = column[np.isfinite(column)]
+            if len(known):  # an input that was given later was zero before
+                changes = len(known) < len(column) or np.any(column != column[0])
+                inputs[name] = Sampled(np.nan_to_num(column), self.dt) if changes else float(column[0])
+        lazily, end = _balances_alone(self.system, self._scheme), self._scheme[4] == 1.0
+        balance = partial(self._motion.balance, inputs=inputs) if lazily else None
+        status = Status(True, "on its way", {"steps": self.count, "substeps": self._motion.substeps})
+        states = self.dt * np.arange(len(q)), q, v, None if lazily else acc, lam
+        return Trajectory(self.robot, self.system, status, *states, inputs, balance, acc if end else None)
+
     def result(self, system: Model | None = None) -> Trajectory:
         """Return the present state as a motion of one instant, to be read or drawn.
 
@@ -169,4 +205,6 @@ class Stepper:
         a = None if lazily else m.acc.copy()[None]
         t, q, v, lam = np.array([self.t]), m.q.copy()[None], m.v.copy()[None], m.lam.copy()[None]
         balance = partial(m.balance, inputs=given) if lazily else None
-        return Trajectory(self.robot, system or self.system, status, t, q, v, a, lam, given, balance)
+        loads = self._desk.loads
+        memory = Memory(loads.frames.state.copy(), loads.cables.slip.copy()) if self.count else None
+        return Trajectory(self.robot, system or self.system, status, t, q, v, a, lam, given, balance, _memory=memory)

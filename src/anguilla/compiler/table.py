@@ -8,10 +8,12 @@ compiler may read it once and keep what it found.
 
 from __future__ import annotations
 
+import ctypes
 import functools
+import sys
 import zlib
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Self, dataclass_transform
 
 import numba
@@ -49,17 +51,20 @@ class Table:
 
     __slots__ = ("_words", "address")
     _fields: ClassVar[tuple[str, ...]] = ()
+    _known: ClassVar[frozenset[str]] = frozenset()
     _numba_type_: ClassVar[TableType | None] = None
 
     def __init_subclass__(cls) -> None:
         """Fields are the annotations of the class, in their order."""
         cls._fields = tuple(cls.__annotations__)
+        cls._known = frozenset(cls._fields)
 
     def __init__(self, *values: Any, **named: Any) -> None:
-        fields = dict(zip(self._fields, values, strict=False)) | named
-        if len(values) + len(named) != len(self._fields) or set(fields) != set(self._fields):
+        fields = self.__dict__
+        fields.update(zip(self._fields, values, strict=False))
+        fields.update(named)
+        if len(values) + len(named) != len(self._fields) or fields.keys() != self._known:
             raise TypeError(f"{type(self).__name__} wants {', '.join(self._fields)}; got {', '.join(fields)}.")
-        self.__dict__.update(fields)
         words: list[int] = []
         kinds: list[Any] = []
         for name in self._fields:
@@ -123,11 +128,33 @@ def _is_like(kind: Any, value: Any) -> bool:
     return kind is (value._numba_type_ if isinstance(value, Table) else _array_type(value.dtype, value.ndim))
 
 
+# The address of an array's numbers stands behind the two words that every Python object begins with. To read it there takes
+# a sixth of the time of `__array_interface__`, of which a robot needs a hundred; where it does not stand there, that is used.
+_HEADER = 2 * ctypes.sizeof(ctypes.c_void_p)
+
+
+def _read_address(values: np.ndarray) -> int:
+    return ctypes.c_ssize_t.from_address(id(values) + _HEADER).value
+
+
+def _ask_address(values: np.ndarray) -> int:
+    return int(values.__array_interface__["data"][0])
+
+
+def _choose_address() -> Callable[[np.ndarray], int]:
+    probes = np.arange(4.0)[1:], np.zeros((2, 3), dtype=np.int64), np.zeros((0, 2))
+    usual = sys.implementation.name == "cpython" and all(_read_address(x) == _ask_address(x) for x in probes)
+    return _read_address if usual else _ask_address
+
+
+_address = _choose_address()
+
+
 def _place(values: np.ndarray) -> tuple[int, ...]:
     """Address and shape of an array."""
     if not values.flags.c_contiguous:
         raise TypeError("an array of a table must be C-contiguous.")
-    return values.__array_interface__["data"][0], *values.shape
+    return _address(values), *values.shape
 
 
 @functools.cache

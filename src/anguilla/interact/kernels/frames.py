@@ -52,7 +52,7 @@ def _rung(number, law, rest):
 
 
 def _ladder(laws):
-    """One function of (kind, node, row, frames, f) that does what the law of a kind does: comparisons, one after the other."""
+    """A function of (kind, node, row, frames, f) that does what the law of a kind does, by one comparison after the other."""
 
     def ladder(kind, node, row, frames, f):
         pass

@@ -23,7 +23,8 @@ DESCRIBE = {
     "Bodies": "RigidBody Shape",
     "Joints": "Fixed Revolute Prismatic Helical Cylindrical Universal Spherical Planar Free Joint Axis Ball",
     "Actuators": "Tendon Chamber parallel convergent helical FunctionRouting Routing Actuator",
-    "Loads": "Wrench TipWrench DistributedWrench Spring Magnet Thruster Muscle UserLoad UserForce FrameMotion Load",
+    "Loads": "Wrench TipWrench DistributedWrench Spring WorldSpring Magnet Thruster Muscle UserLoad UserForce FrameMotion "
+    "Load",
     "Contact": "Contact HalfSpace Sphere Pillar Obstacle",
     "Constraints on velocities": "no_slip rolling TwistConstraint",
     "Water": "Fluid Hull Morison Lighthill ResistiveForce Buoyancy",

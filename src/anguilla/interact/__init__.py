@@ -12,6 +12,7 @@ from anguilla.interact.muscle import Muscle
 from anguilla.interact.spring import Spring
 from anguilla.interact.thruster import Thruster
 from anguilla.interact.user import UserForce, UserLoad
+from anguilla.interact.world_spring import WorldSpring
 from anguilla.interact.wrench import TipWrench, Wrench
 
 __all__ = [
@@ -30,5 +31,6 @@ __all__ = [
     "TipWrench",
     "UserForce",
     "UserLoad",
+    "WorldSpring",
     "Wrench",
 ]

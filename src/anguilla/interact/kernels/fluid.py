@@ -193,7 +193,7 @@ def advected_slopes(V, W, m, j):
 
 
 @part
-def tail_wrench(node, frames, f):
+def tail_wrench(node, row, frames, f):
     """World wrench of the water that leaves a tail."""
     i, data = frames.table[f, NODE], frames.data
     rotation = load9(node, i, N_R)
@@ -204,7 +204,7 @@ def tail_wrench(node, frames, f):
 
 
 @part
-def tail_block(node, frames, f):
+def tail_block(node, row, frames, f):
     """Derivative of the wrench of a tail."""
     i, data = frames.table[f, NODE], frames.data
     rotation = load9(node, i, N_R)

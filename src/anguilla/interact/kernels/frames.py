@@ -12,28 +12,66 @@ from anguilla.compiler.lanes import FOUR, U
 from anguilla.compiler.simd import lay, take, take3
 from anguilla.interact.kernels.fluid import fluid_block, fluid_wrench, tail_block, tail_wrench
 from anguilla.interact.kernels.magnet import magnet_block, magnet_wrench
-from anguilla.interact.kernels.table import CONTACT, FLUID, FROM, KIND, MAGNET, NODE, TAIL, THRUSTER, TO, USER
+from anguilla.interact.kernels.table import CONTACT, FROM, KIND, NODE, THRUSTER, TO, USER
 from anguilla.interact.kernels.thruster import thruster_block, thruster_wrench
+from anguilla.interact.kernels.world_spring import world_spring_block, world_spring_wrench
 from anguilla.mechanics.tree import DF, DM, N_AL, N_F, N_M, N_W, P0, P1, P2, TH0, TH1, TH2
 from anguilla.mechanics.vec import add, cross, load3, store3, sub
 
-# The kernels by the names that descriptions give them.
-KINDS = {"user": USER, "thruster": THRUSTER, "magnet": MAGNET, "fluid": FLUID, "tail": TAIL, "contact": CONTACT}
+
+@inline
+def _nothing(node, row, frames, f):
+    """Of what has been evaluated before: contacts, all at once, and loads written in Python."""
+
+
+# (wrench, block) of each kind of frame load, by the name that descriptions give it: functions of (node, row, frames, f),
+# which write into frames.wrench[f] and frames.block[f]. The number of a kind is its place here.
+LAWS = {
+    "user": (_nothing, _nothing),
+    "thruster": (thruster_wrench, thruster_block),
+    "contact": (_nothing, _nothing),
+    "magnet": (magnet_wrench, magnet_block),
+    "fluid": (fluid_wrench, fluid_block),
+    "tail": (tail_wrench, tail_block),
+    "world_spring": (world_spring_wrench, world_spring_block),
+}
+KINDS = {name: number for number, name in enumerate(LAWS)}
+assert (KINDS["user"], KINDS["thruster"], KINDS["contact"]) == (USER, THRUSTER, CONTACT)
+
+
+def _rung(number, law, rest):
+    """The law of one kind, or the rest of the ladder."""
+
+    def rung(kind, node, row, frames, f):
+        if kind == number:
+            law(node, row, frames, f)
+        else:
+            rest(kind, node, row, frames, f)
+
+    return inline(rung)
+
+
+def _ladder(laws):
+    """A function of (kind, node, row, frames, f) that does what the law of a kind does, by one comparison after the other."""
+
+    def ladder(kind, node, row, frames, f):
+        pass
+
+    ladder = inline(ladder)
+    for number, law in reversed(list(enumerate(laws))):
+        ladder = ladder if law is _nothing else _rung(number, law, ladder)
+    return ladder
+
+
+_wrench = _ladder([wrench for wrench, _ in LAWS.values()])
+_block = _ladder([block for _, block in LAWS.values()])
 
 
 @part
 def add_frame_loads(node, row, frames):
     """Evaluate the frame loads but contacts, which have been, and subtract all from the balance of their nodes."""
     for f in range(len(frames.table)):
-        kind = frames.table[f, KIND]
-        if kind == THRUSTER:
-            thruster_wrench(node, row, frames, f)
-        elif kind == MAGNET:
-            magnet_wrench(node, row, frames, f)
-        elif kind == FLUID:
-            fluid_wrench(node, row, frames, f)
-        elif kind == TAIL:
-            tail_wrench(node, frames, f)
+        _wrench(frames.table[f, KIND], node, row, frames, f)
         i = frames.table[f, NODE]
         store3(node, i, N_M, sub(load3(node, i, N_M), load3(frames.wrench, f, 0)))
         store3(node, i, N_F, sub(load3(node, i, N_F), load3(frames.wrench, f, 3)))
@@ -58,15 +96,7 @@ def add_frame_columns(node, a, places, row, frames):
     """Subtract the change of the frame loads from the wrench columns of their nodes; blocks of contacts are there."""
     block = frames.block
     for f in range(len(frames.table)):
-        kind = frames.table[f, KIND]
-        if kind == THRUSTER:
-            thruster_block(node, row, frames, f)
-        elif kind == MAGNET:
-            magnet_block(node, row, frames, f)
-        elif kind == FLUID:
-            fluid_block(node, row, frames, f)
-        elif kind == TAIL:
-            tail_block(node, frames, f)
+        _block(frames.table[f, KIND], node, row, frames, f)
         i = frames.table[f, NODE]
         w, al = load3(node, i, N_W), load3(node, i, N_AL)
         for k in range(frames.table[f, FROM], frames.table[f, TO]):

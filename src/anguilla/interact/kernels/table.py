@@ -29,7 +29,8 @@ WRENCH, EFFORT, INPUT, POSE, MOTION, STRESS, RATES, FRAME = range(8)
 
 # Frame loads: the motion of a node, 18 numbers: small rotation, displacement, then angular velocity, velocity, angular
 # acceleration and acceleration, all in world axes.
-USER, THRUSTER, MAGNET, FLUID, TAIL, CONTACT = range(6)
+# Kinds that others ask for; `frames.py` numbers the rest.
+USER, THRUSTER, CONTACT = range(3)
 # Constraints
 TRANSLATION, ROTATION, TWIST, LENGTH = range(4)
 # Columns of the tables below

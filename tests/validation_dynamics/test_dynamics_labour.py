@@ -9,6 +9,7 @@ from anguilla.lie import pose, rotation
 from anguilla.solve.newton.continuation import Attempt, Continuation
 from anguilla.solve.newton.newton import ITERATIONS
 from anguilla.solve.newton.rules import CONVERGED, DIVERGED, ENDLESS
+from anguilla.solve.statics import flow
 from anguilla.solve.steps import pieces
 from anguilla.solve.steps.dynamics import LEAST_AGAIN, _Motion
 from anguilla.solve.steps.pieces import CALMEST, FEW, LABOUR
@@ -75,3 +76,18 @@ def test_load_steps_that_would_hardly_end_are_given_up() -> None:
     assert found.status == ENDLESS
     assert 0.0 < found.factor < 0.1
     assert len(tried) == Continuation().most == 1000
+
+
+def test_a_flow_that_would_hardly_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An arch of two rods; the same flow ends by itself with the tries that it is allowed."""
+    robot = ag.Robot("arch")
+    bent = ag.ConstantCurvature(bend_y=2.0)
+    rod = ag.Rod(0.3, ag.Circle(0.01), ag.Material(1e6, 1000, poisson=0.45), ag.kirchhoff(2), bent)
+    first = robot.add(rod, at=robot.ground)
+    second = robot.add(rod, at=first.tip)
+    robot.close(robot.ground, second.tip, joint=ag.Spherical(), pose=pose(p=(0.5, 0, 0)))
+    ended = ag.statics(robot, method=ag.ProjectiveFlow(duration=0.02), raise_on_failure=False).status
+    assert "still moves" in ended.message and ended.counters["steps"] > 20
+    monkeypatch.setattr(flow, "MOST_STEPS", 1)
+    with pytest.raises(ag.SolverError, match="steps too small to take"):
+        ag.statics(robot, method=ag.ProjectiveFlow(duration=0.02))

@@ -2,12 +2,14 @@
 
     python validation/run.py
 
-First the tests marked slow, then `figures()` of every script in this folder, then the tests of statics and dynamics. The
-page gives for each claim the measured number, the tolerance and the command that repeats it. Fails if a claim fails.
+First the tests marked slow, then `figures()` of every script in this folder, then the tests of statics and dynamics, then
+random robots (`soak/`). The page gives for each claim the measured number, the tolerance and the command that repeats it.
+Fails if a claim fails, or if a robot is answered wrongly without a word.
 """
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import os
 import re
@@ -27,6 +29,7 @@ ROOT = HERE.parent
 DOCS = ROOT / "docs"
 FIGURES = "figures/validation"
 NO_TESTS = 5  # what pytest returns when nothing was selected
+ROBOTS, SEED = 2000, 2000  # random ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +175,24 @@ def proofs() -> tuple[list[str], bool]:
     return lines, good
 
 
+def robots(count: int = ROBOTS) -> tuple[list[str], bool]:
+    """Markdown of how random robots fare, and whether none of them is wrong; an interrupted campaign goes on."""
+    sources = sorted(path for folder in ("src", "soak") for path in (ROOT / folder).rglob("*.py"))
+    state = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[
+        :12
+    ]  # no records of other sources
+    out = ROOT / f"soak-{SEED}-{state}.jsonl"
+    command = ["soak/run.py", "--robots", str(count), "--seed", str(SEED), "--out", str(out), "--resume"]
+    say(f"{count} random robots")
+    done = subprocess.run([sys.executable, *command], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+    found = re.search(r"^\d+ robots of seed .*", done.stdout, flags=re.MULTILINE | re.DOTALL)
+    if found is None:
+        say(done.stdout[-3000:])
+        return ["The campaign ended early."], False
+    shown = f"Command: `python soak/run.py --robots {count} --seed {SEED}`"
+    return [shown, "", *found[0].rstrip().splitlines()], done.returncode == 0
+
+
 def say(text: str) -> None:
     """Report progress."""
     print(text, file=sys.stderr, flush=True)
@@ -217,10 +238,11 @@ def main() -> int:
         good &= all(holds for *_, holds in rows)
         sections[name.capitalize()] = [f"Command: {command}", "", *table(rows), "", *captions(name, folder)][:-1]
     sections["Proofs that are tests"], passed = proofs()
+    sections["Random robots"], sound = robots()
     (DOCS / "validation.md").write_text("\n".join(page(sections, slow)) + "\n")
     for section in sections.values():
         print("\n".join(line for line in section if line.startswith("|")), end="\n\n")
-    return 0 if good and passed else 1
+    return 0 if good and passed and sound else 1
 
 
 if __name__ == "__main__":

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
-import numpy as np
 import pytest
 
 import anguilla as ag
 from anguilla.lie import pose, rotation
-from anguilla.model.model import Model
+from anguilla.solve.newton.continuation import Attempt, Continuation
 from anguilla.solve.newton.newton import ITERATIONS
 from anguilla.solve.newton.rules import CONVERGED, DIVERGED, ENDLESS
-from anguilla.solve.statics import statics as module
+from anguilla.solve.statics import flow
 from anguilla.solve.steps import pieces
 from anguilla.solve.steps.dynamics import LEAST_AGAIN, _Motion
 from anguilla.solve.steps.pieces import CALMEST, FEW, LABOUR
@@ -69,20 +66,28 @@ def test_an_error_goal_that_would_hardly_end_is_given_up(monkeypatch: pytest.Mon
 
 def test_load_steps_that_would_hardly_end_are_given_up() -> None:
     """Newton that never takes more than 1e-4 of the load: 1,000 tries, not 16,000."""
-    system = Model(_flail())
-    counters, tried = np.zeros(8, np.int64), []
+    tried = []
 
-    def newton(goal: float, q: np.ndarray, lam: np.ndarray) -> int:
-        counters[ITERATIONS] += 40
+    def newton(start: float, last: float, goal: float) -> Attempt[float]:
         tried.append(goal)
-        reached = max((g for g, good in zip(tried[:-1], answers, strict=True) if good), default=0.0)
-        answers.append(goal - reached < 1e-4)
-        return CONVERGED if answers[-1] else DIVERGED
+        return Attempt(goal, CONVERGED if goal - last < 1e-4 else DIVERGED, 40)
 
-    answers: list[bool] = []
-    solve = SimpleNamespace(system=system, memory=SimpleNamespace(counters=counters), quickly=newton)
-    path = SimpleNamespace(at=lambda goal: goal)
-    _, factor, _, status = module._in_steps(solve, path, np.zeros(system.size), np.zeros(0))
-    assert status == ENDLESS
-    assert 0.0 < factor < 0.1
-    assert len(tried) == module.MOST_PIECES
+    found = Continuation().follow(0.0, newton, None)
+    assert found.status == ENDLESS
+    assert 0.0 < found.factor < 0.1
+    assert len(tried) == Continuation().most == 1000
+
+
+def test_a_flow_that_would_hardly_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An arch of two rods; the same flow ends by itself with the tries that it is allowed."""
+    robot = ag.Robot("arch")
+    bent = ag.ConstantCurvature(bend_y=2.0)
+    rod = ag.Rod(0.3, ag.Circle(0.01), ag.Material(1e6, 1000, poisson=0.45), ag.kirchhoff(2), bent)
+    first = robot.add(rod, at=robot.ground)
+    second = robot.add(rod, at=first.tip)
+    robot.close(robot.ground, second.tip, joint=ag.Spherical(), pose=pose(p=(0.5, 0, 0)))
+    ended = ag.statics(robot, method=ag.ProjectiveFlow(duration=0.02), raise_on_failure=False).status
+    assert "still moves" in ended.message and ended.counters["steps"] > 20
+    monkeypatch.setattr(flow, "MOST_STEPS", 1)
+    with pytest.raises(ag.SolverError, match="steps too small to take"):
+        ag.statics(robot, method=ag.ProjectiveFlow(duration=0.02))

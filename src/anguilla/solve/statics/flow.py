@@ -23,7 +23,7 @@ from anguilla.solve.newton.closing import RANK, drive
 __all__ = ["ProjectiveFlow"]
 
 SETTLED = 1e-6  # [rad, m]: what may be left of the gaps, and of the motion in one relaxation time
-SMALLEST_STEP = 1e-9  # of the duration
+SMALLEST_STEP, MOST_STEPS = 1e-9, 1000  # of the duration; tries for each of the longest stable steps in it
 STABLE = 1.0  # step times rate of the damping: tensioned rods relax up to 2.5 times faster, where the pair stays stable
 SHARE = 0.1  # of a step, that its error may be
 LONGEST_MOVE = 1.0  # [rad]: change of the coordinates in one step
@@ -118,9 +118,11 @@ def follow(
     longest = STABLE * min(flow.mu, 1.0 / flow.turn_gain, 1.0 / flow.slide_gain)
     t, steps, h = 0.0, 0, 0.1 * longest
     k1, lam, gap = rates(q)
+    left = MOST_STEPS * int(np.ceil(flow.duration / longest))
     while t < flow.duration:
+        left -= 1
         h = min(h, longest, flow.duration - t, LONGEST_MOVE / max(float(np.linalg.norm(k1 * weight)), 1e-300))
-        if h < SMALLEST_STEP * flow.duration and flow.duration - t > h:
+        if left < 0 or (h < SMALLEST_STEP * flow.duration and flow.duration - t > h):
             return q, lam, False, f"the flow needs steps too small to take, at {t:.3g} s", {"steps": steps}
         k2 = rates(move(system.tree, q, 0.5 * h * k1))[0]
         k3 = rates(move(system.tree, q, 0.75 * h * k2))[0]

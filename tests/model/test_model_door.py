@@ -1,6 +1,5 @@
 """The door of all solvers: a robot is compiled again when, and only when, its description has changed."""
 
-import abc
 import copy
 import dataclasses
 import gc
@@ -8,6 +7,7 @@ import importlib
 import pickle
 import pkgutil
 import weakref
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -324,7 +324,7 @@ def test_a_model_without_redundant_constraints_is_another_model():
     np.testing.assert_array_equal(J[[0, 1, 4]], part)
 
 
-class Own(abc.ABC):
+class Own(Callable):
     """A class of the user's own, with a constant that its functions use."""
 
     factor = 1.0

@@ -12,6 +12,7 @@ from anguilla.describe import Frame, Robot, RodHandle
 from anguilla.errors import DescriptionError, as_flag, refuse
 from anguilla.fem.projection import Projection
 from anguilla.lie import log3
+from anguilla.model.door import model_of
 from anguilla.model.model import Model
 from anguilla.results.lines import cable_length
 from anguilla.results.states import Equilibrium, Status
@@ -29,7 +30,7 @@ class RodModel:
     Strokes are shortenings [m] of tendons, and gains of volume [m^3] (area times lengthening) of chambers.
 
     Args:
-        robot: the robot, with its tendons and chambers.
+        robot: the robot, with its tendons and chambers, or its model.
         effectors: frames by name.
         orientation: names of effectors whose orientation counts too.
         sensors: names of tendons or chambers whose length is read; an actuator with zero input serves as a string.
@@ -39,13 +40,14 @@ class RodModel:
     """
 
     def __init__(
-        self, robot: Robot, effectors: Mapping[str, Frame], *, orientation: Sequence[str] = (), sensors: Sequence[str] = (),
+        self, robot: Robot | Model, effectors: Mapping[str, Frame], *, orientation: Sequence[str] = (),
+        sensors: Sequence[str] = (),
         efforts: Limits | None = None, strokes: Limits | None = None,
     ) -> None:  # fmt: skip
-        if not isinstance(robot, Robot):
-            raise refuse("RodModel.robot", "a Robot", robot)
-        self.robot = robot
-        self.system = Model(robot, list(effectors.values()))
+        if not isinstance(robot, Robot | Model):
+            raise refuse("RodModel.robot", "a Robot or its Model", robot)
+        self.system = model_of(robot)
+        self.robot = robot = self.system.source
         self.frames = dict(effectors)
         for name, frame in self.frames.items():
             if not isinstance(frame, Frame):
@@ -207,6 +209,6 @@ class RodModel:
 
     def relax(self, *, tolerance: float = 1e-10, strokes: bool = False) -> Equilibrium:
         """Go to the equilibrium at the present efforts (rods are not held at strokes)."""
-        result = statics(self.robot, inputs=self.inputs, start=self.q, tolerance=tolerance)
+        result = statics(self.system, inputs=self.inputs, start=self.q, tolerance=tolerance)
         self.q = result.q.copy()
         return result

@@ -8,10 +8,19 @@ What has a state that cannot be looked at (an iterator, a file, an object of a c
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from functools import partial
 from operator import is_
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any
 from weakref import ReferenceType
 
@@ -23,7 +32,7 @@ MOST = 20_000  # objects, and
 LARGEST = 4_000_000  # bytes of one array, that are looked at; more takes longer than compiling
 PLAIN = (int, float, complex, bool, str, bytes, type(None))
 CONSTANT = (
-    *PLAIN, type, ModuleType, BuiltinFunctionType, CodeType, np.generic, np.dtype, np.ufunc, type(Ellipsis), slice, range,
+    *PLAIN, ModuleType, BuiltinFunctionType, CodeType, np.generic, np.dtype, np.ufunc, type(Ellipsis), slice, range,
 )  # fmt: skip
 
 
@@ -43,7 +52,7 @@ class Watch:
         waiting = [thing]
         while waiting and self._known:
             one = waiting.pop()
-            if id(one) not in self._seen and not isinstance(one, CONSTANT):
+            if id(one) not in self._seen and not isinstance(one, CONSTANT) and not _is_library(one):
                 self._seen[id(one)] = one
                 waiting += self._note(one)
                 self._known &= len(self._seen) <= MOST
@@ -93,6 +102,14 @@ def _same(now: object, before: object) -> bool:
 
 def _reads(thing: Any) -> list[Callable[[], Iterable[Any]]] | None:
     """Functions that give what an object consists of now; None if its state cannot be seen."""
+    if isinstance(thing, type):  # a class of the user's own: its functions and constants
+        return [
+            lambda: [
+                value
+                for value in vars(thing).values()
+                if not isinstance(value, GetSetDescriptorType | MemberDescriptorType)
+            ]
+        ]
     if isinstance(thing, list | set):
         return [partial(iter, thing), *_attributes(thing)]
     if isinstance(thing, dict):
@@ -109,7 +126,21 @@ def _reads(thing: Any) -> list[Callable[[], Iterable[Any]]] | None:
         return []
     if isinstance(thing, property | staticmethod | classmethod):
         return [partial(_of_names, thing, tuple(n for n in ("fget", "__func__") if getattr(thing, n, None)))]
-    return _attributes(thing) or (None if _is_closed(type(thing)) else [])
+    found = _attributes(thing)
+    if not found and _is_closed(type(thing)):
+        return None
+    return [*found, partial(_of_names, type(thing), ("__mro__",))]
+
+
+def _is_library(thing: Any) -> bool:
+    """Whether an object is a function or a class of a library, which stays what it is."""
+    if not hasattr(thing, "__qualname__") or isinstance(thing, MethodType):
+        return False
+    root = (getattr(thing, "__module__", None) or "").partition(".")[0]
+    if root in ("anguilla", "") or root in sys.stdlib_module_names:
+        return True
+    file = getattr(sys.modules.get(root), "__file__", None) or ""
+    return "site-packages" in file or "dist-packages" in file
 
 
 def _attributes(thing: Any) -> list[Callable[[], Iterable[Any]]]:
@@ -139,6 +170,12 @@ def _is_closed(kind: type) -> bool:
 
 
 _ABSENT = object()
+
+
+def _of_class(kind: type) -> list[Any]:
+    """Functions and constants of a class."""
+    found = [value for name, value in vars(kind).items() if not name.startswith("_abc")]
+    return [value for value in found if not isinstance(value, GetSetDescriptorType | MemberDescriptorType)]
 
 
 def _of_names(thing: Any, names: tuple[str, ...]) -> list[Any]:

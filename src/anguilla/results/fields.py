@@ -147,8 +147,8 @@ class _Fine(Tables):
         """Wrenches given in time on the points (nt or 0, p, 6): in world axes, and in section axes."""
         found = [np.zeros((0, len(self.points.X), 6)) for _ in range(2)]
         for follower, sample in self.given_wrenches:
-            values = np.ascontiguousarray(np.broadcast_to(sample(times), (len(times), len(self.points.X), 6)))
-            found[follower] = found[follower] + values if len(found[follower]) else values
+            before = found[follower] if len(found[follower]) else np.zeros((len(times), len(self.points.X), 6))
+            found[follower] = before + sample(times)
         return found[0], found[1]
 
 

@@ -1,7 +1,9 @@
 """The arrays of a compiled robot, made all at once, against plain loops over links and packs; and how the work grows."""
 
 import copy
+import subprocess
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -239,3 +241,24 @@ def test_many_tendons_on_one_rod_need_little_more_than_each():
     ag.Model(one), ag.Model(many)
     each = (calls(lambda: ag.Model(many)) - calls(lambda: ag.Model(one))) / 20
     assert each < 250  # and not for each of the 40 intervals
+
+
+def test_the_memory_of_a_model_grows_with_the_parts_and_scratch_memory_comes_later():
+    def most(count):
+        robot = chain(count)
+        ag.Model(robot)
+        tracemalloc.start()
+        try:
+            model = ag.Model(robot)
+            return model, tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    (_, few), (model, many) = most(15), most(60)
+    assert many < 4.4 * few
+    assert workspace(model.tree).columns.nbytes > 20 * many  # of the dense tangent, only when something is evaluated
+
+
+def test_kernels_can_be_compiled_before_there_is_scratch_memory():
+    text = "from anguilla.mechanics.tree import Workspace; raise SystemExit(Workspace._numba_type_ is None)"
+    assert subprocess.run([sys.executable, "-c", text], check=False).returncode == 0

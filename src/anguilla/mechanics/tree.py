@@ -186,3 +186,16 @@ def workspace(tree: Tree, places: bool = False) -> Workspace:
         np.zeros((len(tree.parent), 3)),
         np.zeros(len(columns) // int(PACK_SIZE) * int(PLACE_SIZE) if places else 0),
     )
+
+
+# Kernels may be compiled for a robot before its first workspace is made: this one says what workspaces consist of.
+Workspace(
+    np.zeros(0),
+    np.zeros((0, NODE_SIZE)),
+    np.zeros(0),
+    np.zeros(0),
+    np.zeros(0),
+    np.zeros(0),
+    np.zeros((0, 3)),
+    np.zeros(0),
+)

@@ -84,5 +84,8 @@ class At:
 
 
 def own(arrays: Any) -> Any:
-    """A copy of a table with all its arrays and tables."""
-    return type(arrays)(*(array.copy() if isinstance(array, np.ndarray) else own(array) for array in arrays))
+    """A copy of a table with all its arrays and tables; the same one if there is nothing in them."""
+    copies = [array.copy() if isinstance(array, np.ndarray) else own(array) for array in arrays]
+    if all(a is b or (isinstance(a, np.ndarray) and not a.size) for a, b in zip(copies, arrays, strict=True)):
+        return arrays
+    return type(arrays)(*copies)

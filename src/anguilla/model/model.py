@@ -89,8 +89,7 @@ class Model:
         self.layout: Layout = compile_robot(self.robot, observed)
         self.tree = self.layout.tree
         loads, self.tables = build(self.layout)
-        places = bool(len(loads.frames.table) or len(loads.pairs.table))
-        self._empty = workspace(self.tree, places), loads  # what every desk begins with; nobody writes to it
+        self._empty = loads  # what every desk begins with; nobody writes to it
         prepare(loads)
         self.size = self.layout.size
         self.rows = len(loads.constraints.table)  # constraints
@@ -116,7 +115,7 @@ class Model:
         self.__dict__.update(state)
         self._source = ref(self.robot)
         self._clear()
-        prepare(self._empty[1])
+        prepare(self._empty)
 
     @property
     def source(self) -> Robot:
@@ -125,8 +124,9 @@ class Model:
 
     def new_desk(self) -> Desk:
         """Fresh memory to compute in."""
-        space, loads = self._empty
-        return Desk(own(space), own(loads), UserLoads(self.tables, self.size))
+        loads = own(self._empty)
+        places = bool(len(loads.frames.table) or len(loads.pairs.table))
+        return Desk(workspace(self.tree, places), loads, UserLoads(self.tables, self.size))
 
     def desk(self) -> Desk:
         """The desk at which the present thread works with this model."""
@@ -266,7 +266,7 @@ class Model:
             tensions = self._tensions(times, inputs)
             if pulling:
                 self._refuse_pushing(tensions, times)
-            pieces.append((int(self._empty[1].at[INPUT]), tensions))
+            pieces.append((int(self._empty.at[INPUT]), tensions))
         if not self._constant:
             pieces += self._pieces(times, varying=True)
             self._check_shapes(times)
@@ -296,7 +296,7 @@ class Model:
     @cached_property
     def _steady(self) -> Floats:
         """The row with all that does not depend on time."""
-        row = np.zeros(len(self._empty[1].row))
+        row = np.zeros(len(self._empty.row))
         for start, values in self._pieces(np.zeros(1), varying=False):
             row[start : start + values.shape[1]] = values[0]
         return row
@@ -312,14 +312,14 @@ class Model:
     @cached_property
     def force_places(self) -> Ints:
         """Places in the row that hold forces, which a load factor multiplies."""
-        rows = self._empty[1].constraints.input_row
-        pulled = [int(self._empty[1].at[INPUT]) + k for k in range(len(rows)) if rows[k] < 0]
+        rows = self._empty.constraints.input_row
+        pulled = [int(self._empty.at[INPUT]) + k for k in range(len(rows)) if rows[k] < 0]
         forces = [self._place(s) + np.arange(s.width, dtype=np.int64) for s in self.tables.sampled if s.width]
         return np.concatenate([*forces, np.array(pulled, dtype=np.int64)])
 
     def _place(self, sampled: Sampled) -> int:
         """Where in the row values begin."""
-        return sampled.start + (0 if sampled.family is None else int(self._empty[1].at[sampled.family]))
+        return sampled.start + (0 if sampled.family is None else int(self._empty.at[sampled.family]))
 
     def _pieces(self, times: Floats, varying: bool) -> list[tuple[int, Floats]]:
         """(place in the row, values (nt, width)) of everything that depends on time (varying), or of all the rest."""
@@ -356,14 +356,14 @@ class Model:
             return self._less[key]
         keep = np.setdiff1d(np.arange(self.rows), rows)
         names = ("table", "value", "jacobian", "column", "diagonal", "slack")
-        space, loads = self._empty
+        loads = self._empty
         old = loads.constraints
         shift = {int(k): new for new, k in enumerate(keep)}
         tied = np.array([shift[int(k)] if k >= 0 else -1 for k in old.input_row], dtype=np.int64)
         picked = {name: np.ascontiguousarray(getattr(old, name)[keep]) for name in names}
         less = copy.copy(self)
         less._source = self._source
-        less._empty = space, loads._replace(constraints=old._replace(**picked, input_row=tied))
+        less._empty = loads._replace(constraints=old._replace(**picked, input_row=tied))
         less.tables = copy.copy(self.tables)
         less.tables.row_names = [self.tables.row_names[k] for k in keep]
         less.left_out = old, rows, [self.tables.row_names[k] for k in rows]
@@ -375,7 +375,7 @@ class Model:
     @property
     def is_plain(self) -> bool:
         """Whether there is nothing but an open tree: no constraint, no imposed motion."""
-        return not self.rows and not len(self._empty[1].driven)
+        return not self.rows and not len(self._empty.driven)
 
     def _evaluate(self, loads: Loads, q, v, a, multipliers) -> tuple[Floats, Floats]:
         out = np.zeros(self.size + self.rows)

@@ -188,7 +188,11 @@ class Model:
         return Model(self.robot, bare)
 
     def elastic_stiffness(self) -> Floats:
-        """The constant stiffness K_ee (n, n) of rods (000 (26)) and joint springs."""
+        """The constant stiffness K_ee (n, n) of rods (000 (26)) and joint springs, read-only."""
+        return self._elastic
+
+    @cached_property
+    def _elastic(self) -> Floats:
         tree = self.tree
         lanes = 4 * len(tree.pack_slot)
         padded = np.zeros((lanes, lanes))
@@ -196,7 +200,9 @@ class Model:
             width, start = 4 * int(tree.own_packs[s]), 4 * int(tree.own_pack[s])
             block = tree.stiffness[tree.stiffness_at[s] :][: width * width].reshape(width, width)
             padded[start : start + width, start : start + width] = block
-        return padded[np.ix_(tree.lane, tree.lane)]
+        found = padded[np.ix_(tree.lane, tree.lane)]
+        found.setflags(write=False)
+        return found
 
     def elastic_energy(self, q: Floats) -> Floats:
         """Elastic energy (nt,) [J] of rods and joint springs in states q (nt, n)."""
@@ -207,7 +213,7 @@ class Model:
 
     def _tensions(self, times: Floats, inputs: Inputs | None) -> Floats:
         """Inputs of the actuators (nt or 1, actuators) at the given times [s]; absent ones are zero."""
-        names = list(self.robot.actuators)
+        names, lengths = self._names
         inputs = {} if inputs is None else inputs
         if not isinstance(inputs, Mapping):
             raise refuse("inputs", "a dictionary from names of actuators to numbers or functions of t", inputs)
@@ -215,11 +221,13 @@ class Model:
             if name not in names:
                 known = ", ".join(names) or "none"
                 raise DescriptionError(f"inputs: robot {self.robot.name!r} has no actuator {name!r}; it has: {known}.")
-        for name, actuator in self.robot.actuators.items():
-            if actuator.slack is not None and name not in inputs:
+        for name in lengths:
+            if name not in inputs:
                 raise DescriptionError(
                     f"inputs: tendon {name!r} is driven by its length [m]: give {{{name!r}: length}}."
                 )
+        if all(type(value) is float and math.isfinite(value) for value in inputs.values()):  # as a stepper has them
+            return np.array([[inputs.get(name, 0.0) for name in names]])
         steady = not any(callable(value) for value in inputs.values())
         table = np.zeros((1 if steady else len(times), len(names)))
         for name, value in inputs.items():
@@ -229,7 +237,7 @@ class Model:
                 values = as_array(at_times(times), what, "finite numbers, one per instant")
                 if values.shape != times.shape:
                     raise DescriptionError(f"{what} must have the shape {times.shape}; got {values.shape}.")
-                table[:, names.index(name)] = values
+                table[:, names[name]] = values
             elif callable(value):
                 try:
                     column = [value(t) for t in times.tolist()]
@@ -237,13 +245,20 @@ class Model:
                     raise DescriptionError(f"{what} must be a number or a function of the time t; {error}.") from error
                 if not ({type(x) for x in column} <= {float, np.float64} and np.isfinite(column).all()):
                     column = [as_number(x, f"{what} at t = {t:g} s") for x, t in zip(column, times, strict=True)]
-                table[:, names.index(name)] = column
+                table[:, names[name]] = column
             else:
                 if np.ndim(value) == 1:
                     advice = "ag.Sampled(values, dt) makes one of values at equal steps"
                     raise DescriptionError(f"{what} must be a number or a function of t; {advice}.")
-                table[:, names.index(name)] = as_number(value, what)
+                table[:, names[name]] = as_number(value, what)
         return table
+
+    @cached_property
+    def _names(self) -> tuple[dict[str, int], tuple[str, ...]]:
+        """Places of the inputs by name; the names of tendons driven by their length."""
+        actuators = self.robot.actuators
+        lengths = tuple(name for name, actuator in actuators.items() if actuator.slack is not None)
+        return {name: k for k, name in enumerate(actuators)}, lengths
 
     def _refuse_pushing(self, table: Floats, times: Floats) -> None:
         """Raise an error where the inputs (nt or 1, actuators) make a tendon push."""
@@ -331,7 +346,7 @@ class Model:
         if value is None:
             return np.zeros(self.size)
         wanted = f"{self.size} finite numbers, one per coordinate"
-        array = as_array(value, name, wanted).astype(np.float64)
+        array = as_array(value, name, wanted)
         if array.shape != (self.size,):
             raise DescriptionError(f"{name} must have shape ({self.size},), one per coordinate; got {array.shape}.")
         return array
@@ -340,7 +355,7 @@ class Model:
         """Check multipliers of the constraints; None is zero."""
         if value is None:
             return np.zeros(self.rows)
-        array = as_array(value, "multipliers", f"{self.rows} finite numbers, one per constraint").astype(np.float64)
+        array = as_array(value, "multipliers", f"{self.rows} finite numbers, one per constraint")
         if array.shape != (self.rows,):
             raise DescriptionError(
                 f"multipliers must have shape ({self.rows},), one per constraint; got {array.shape}."

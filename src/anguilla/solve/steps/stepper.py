@@ -114,7 +114,8 @@ class Stepper:
             if name not in known:
                 raise DescriptionError(f"there is no actuator {name!r}; there are: {', '.join(known) or 'none'}.")
             number = as_number(value, f"the input of actuator {name!r}")
-            known[name].refuse_pushing(name, np.array([number]), np.array([self.t]))
+            if number < 0.0:
+                known[name].refuse_pushing(name, np.array([number]), np.array([self.t]))
             self._inputs[name] = number
 
     def step(self, count: int | Mapping[str, float] = 1, inputs: Mapping[str, float] | None = None) -> None:

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe.description import Description, as_name
 from anguilla.describe.frames import Frame, Part
-from anguilla.describe.joint import as_direction
-from anguilla.describe.joints import Cylindrical, Fixed, Joint, Planar, Prismatic, Revolute, Spherical, Universal
+from anguilla.describe.joint import Closing, Joint, as_direction
 from anguilla.describe.signals import _arguments
 from anguilla.errors import DescriptionError, as_number, as_pose, as_positive, as_vector, refuse
 
@@ -21,19 +20,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Pose = ArrayLike | Callable[[float], ArrayLike]
-
-# Rows of each closing joint, in frames whose x is the axis: (translations along, pairs of axes kept at right angles)
-_ALL, _ACROSS = (0, 1, 2), (1, 2)
-_LOCKED, _ALIGNED = ((0, 1), (1, 2), (2, 0)), ((0, 1), (0, 2))
-ROWS: dict[type[Joint], tuple[tuple[int, ...], tuple[tuple[int, int], ...]]] = {
-    Fixed: (_ALL, _LOCKED),
-    Revolute: (_ALL, _ALIGNED),
-    Prismatic: (_ACROSS, _LOCKED),
-    Cylindrical: (_ACROSS, _ALIGNED),
-    Planar: ((0,), _ALIGNED),
-    Spherical: (_ALL, ()),
-    Universal: (_ALL, ((0, 0),)),
-}
 
 
 def frame_with_x(axis: ArrayLike) -> Array:
@@ -72,22 +58,27 @@ class Closure:
         return not callable(self.pose)
 
     @property
+    def holds(self) -> Closing:
+        """What the joint holds."""
+        held = self.joint.closing
+        if held is None:
+            raise DescriptionError(
+                f"Closure {self.name!r}: a {type(self.joint).__name__} joint cannot close a loop by itself."
+            )
+        return held
+
+    @property
     def sides(self) -> tuple[Array, Array]:
         """Poses (4, 4) that turn x to the axis of the joint, on the side of a and on the side of b."""
-        joint = self.joint
-        if isinstance(joint, Universal):
-            return frame_with_x(joint.first), frame_with_x(joint.second)
-        axis = joint.normal if isinstance(joint, Planar) else getattr(joint, "axis", (1.0, 0.0, 0.0))
-        side = np.eye(4) if isinstance(joint, (Fixed, Spherical)) else frame_with_x(axis)
-        return side, side
+        axes = self.holds.axes
+        return (np.eye(4), np.eye(4)) if axes is None else (frame_with_x(axes[0]), frame_with_x(axes[1]))
 
     @property
     def rows(self) -> list[tuple[str, int, int, float]]:
         """(kind, axis of a, axis of b, value) of each constraint."""
-        along, right_angles = ROWS[type(self.joint)]
-        value = float(np.dot(self.joint.first, self.joint.second)) if isinstance(self.joint, Universal) else 0.0
-        rows = [("translation", k, k, 0.0) for k in along]
-        return rows + [("rotation", k, l, value) for k, l in right_angles]
+        held = self.holds
+        rows = [("translation", k, k, 0.0) for k in held.along]
+        return rows + [("rotation", k, l, held.cosine) for k, l in held.angles]
 
     def poses(self, times: ArrayLike) -> Array:
         """Poses (nt, 4, 4) of the frame that carries the rows of the joint, in frame a, at the times (nt,) [s]."""

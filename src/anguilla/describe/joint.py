@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -74,6 +74,27 @@ class Ball:
     turn: ClassVar[float] = 1.0
 
 
+class Closing(NamedTuple):
+    """What a joint holds when it closes a loop, in frames whose x is its axis.
+
+    Attributes:
+        along: directions of the first frame in which it lets nothing move.
+        angles: pairs of axes, of the first frame and of the second, that it keeps at a fixed angle.
+        axes: its axis on either side, in the frame of the joint; None if the frames themselves serve.
+        cosine: of the angle between these pairs.
+
+    """
+
+    along: tuple[int, ...]
+    angles: tuple[tuple[int, int], ...]
+    axes: tuple[Triple, Triple] | None = None
+    cosine: float = 0.0
+
+
+ALL, ACROSS = (0, 1, 2), (1, 2)  # of Closing.along
+LOCKED, ALIGNED = ((0, 1), (1, 2), (2, 0)), ((0, 1), (0, 2))  # of Closing.angles
+
+
 @dataclass
 class Joint(Description):
     """Base class of joints.
@@ -114,6 +135,11 @@ class Joint(Description):
     def axes(self) -> tuple[Axis | Ball, ...]:
         """The axes, from the parent to the child: one per coordinate, or a ball for three."""
         raise NotImplementedError
+
+    @property
+    def closing(self) -> Closing | None:
+        """What it holds when it closes a loop; None if it needs coordinates there too."""
+        return None
 
     @property
     def size(self) -> int:

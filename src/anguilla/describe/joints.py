@@ -8,7 +8,21 @@ from typing import ClassVar, cast
 
 import numpy as np
 
-from anguilla.describe.joint import PARALLEL, Axis, Ball, Direction, Joint, Triple, as_direction, axis
+from anguilla.describe.joint import (
+    ACROSS,
+    ALIGNED,
+    ALL,
+    LOCKED,
+    PARALLEL,
+    Axis,
+    Ball,
+    Closing,
+    Direction,
+    Joint,
+    Triple,
+    as_direction,
+    axis,
+)
 from anguilla.errors import DescriptionError, as_number
 
 __all__ = [
@@ -36,6 +50,11 @@ class Fixed(Joint):
         """No axis."""
         return ()
 
+    @property
+    def closing(self) -> Closing | None:
+        """Everything."""
+        return Closing(ALL, LOCKED)
+
 
 @dataclass
 class Revolute(Joint):
@@ -59,6 +78,11 @@ class Revolute(Joint):
         """The axis of rotation."""
         return (axis(cast(Triple, self.axis), turn=1.0),)
 
+    @property
+    def closing(self) -> Closing | None:
+        """All but the rotation."""
+        return Closing(ALL, ALIGNED, (cast(Triple, self.axis),) * 2)
+
 
 @dataclass
 class Prismatic(Joint):
@@ -81,6 +105,11 @@ class Prismatic(Joint):
     def axes(self) -> tuple[Axis, ...]:
         """The axis of translation."""
         return (axis(cast(Triple, self.axis), slide=1.0),)
+
+    @property
+    def closing(self) -> Closing | None:
+        """All but the translation."""
+        return Closing(ACROSS, LOCKED, (cast(Triple, self.axis),) * 2)
 
 
 @dataclass
@@ -132,6 +161,11 @@ class Cylindrical(Joint):
         line = cast(Triple, self.axis)
         return axis(line, slide=1.0), axis(line, turn=1.0)
 
+    @property
+    def closing(self) -> Closing | None:
+        """All but the translation and the rotation."""
+        return Closing(ACROSS, ALIGNED, (cast(Triple, self.axis),) * 2)
+
 
 @dataclass
 class Universal(Joint):
@@ -158,6 +192,12 @@ class Universal(Joint):
     def axes(self) -> tuple[Axis, ...]:
         """The axis of the parent, then that of the child."""
         return axis(cast(Triple, self.first), turn=1.0), axis(cast(Triple, self.second), turn=1.0)
+
+    @property
+    def closing(self) -> Closing | None:
+        """All translations, and the angle between its axes."""
+        axes = cast(Triple, self.first), cast(Triple, self.second)
+        return Closing(ALL, ((0, 0),), axes, float(np.dot(*axes)))
 
 
 @dataclass
@@ -187,6 +227,11 @@ class Planar(Joint):
     def axes(self) -> tuple[Axis, ...]:
         """The two translations, then the rotation."""
         return _plane(cast(Triple, self.normal), cast(Triple | None, self.along))
+
+    @property
+    def closing(self) -> Closing | None:
+        """The translation along the normal, and the plane."""
+        return Closing((0,), ALIGNED, (cast(Triple, self.normal),) * 2)
 
 
 @lru_cache(maxsize=256)
@@ -222,6 +267,11 @@ class Spherical(Joint):
     def axes(self) -> tuple[Axis | Ball, ...]:
         """The ball."""
         return (Ball(),)
+
+    @property
+    def closing(self) -> Closing | None:
+        """All translations."""
+        return Closing(ALL, ())
 
 
 _FREE: tuple[Axis | Ball, ...] = (

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe.actuators import Actuator
 from anguilla.describe.bodies import RigidBody
-from anguilla.describe.constraints import ROWS, Closure, Pose, TwistConstraint, as_pose_signal
+from anguilla.describe.constraints import Closure, Pose, TwistConstraint, as_pose_signal
 from anguilla.describe.description import as_name
 from anguilla.describe.frames import GROUND, BodyHandle, Frame, JointHandle, Part, RodHandle
 from anguilla.describe.joints import Fixed, Free, Joint
@@ -276,7 +276,7 @@ class Robot:
             raise DescriptionError(f"Closure {name!r}: a Free joint holds nothing, so it cannot close a loop.")
         placed = as_pose_signal(pose, f"Closure {name!r}: pose")
         active = any(np.any(v) for v in (joint.stiffness_values, joint.damping_values)) or joint.motion is not None
-        if type(joint) not in ROWS or active or not joint.effort_is_constant or np.any(joint.effort_values(0.0)):
+        if joint.closing is None or active or not joint.effort_is_constant or np.any(joint.effort_values(0.0)):
             if callable(placed):
                 raise DescriptionError(
                     f"Closure {name!r}: a pose that depends on time needs a passive joint without spring or effort."

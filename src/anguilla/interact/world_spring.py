@@ -61,15 +61,19 @@ class WorldSpring(PlacedLoad):
         book.on_frames("world_spring", seat.nodes, np.hstack([directions, both, free]))
         return seat
 
+    def _along(self, vectors: Array) -> Array:
+        """Components (nt, k) of vectors (nt, k, 3) along the direction."""
+        return np.asarray(vectors @ np.asarray(self.direction, dtype=np.float64))
+
     def energy(self, seat: Seat, motion: FrameMotion) -> Array:
         """Of the stretch (nt,) [J]."""
-        return np.asarray(0.5 * self.stiffness * (motion.position @ self.direction - self.rest) ** 2 @ seat.weights)
+        return np.asarray(0.5 * self.stiffness * (self._along(motion.position) - self.rest) ** 2 @ seat.weights)
 
     def stored_power(self, seat: Seat, motion: FrameMotion) -> Array:
         """Rate (nt,) [W] of its energy."""
-        stretch, speed = motion.position @ self.direction - self.rest, motion.velocity @ self.direction
-        return np.asarray(self.stiffness * stretch * speed @ seat.weights)
+        stretch = self._along(motion.position) - self.rest
+        return np.asarray(self.stiffness * stretch * self._along(motion.velocity) @ seat.weights)
 
     def lost_power(self, seat: Seat, motion: FrameMotion) -> Array:
         """What the damper takes (nt,) [W]."""
-        return np.asarray(self.damping * (motion.velocity @ self.direction) ** 2 @ seat.weights)
+        return np.asarray(self.damping * self._along(motion.velocity) ** 2 @ seat.weights)

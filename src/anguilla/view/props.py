@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from anguilla.describe import Free, Robot
+from anguilla.describe import Robot
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.view.obstacles import shell
 from anguilla.view.page import quaternions_wxyz
@@ -66,7 +66,7 @@ class Props:
         low, high = picture.bounds
         self.size = float(np.linalg.norm(high - low)) or 1.0
         self.upright = upright(robot)
-        floating = any(isinstance(part.joint, Free) for part in robot.parts)
+        floating = any(part.joint.size == 6 for part in robot.parts)
         self.show = {"frames": False, "trail": floating}
         if robot.actuators:
             self.show["tendons"] = True

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anguilla.describe import Closure, RodHandle, Universal
+from anguilla.describe import Closure, RodHandle
 from anguilla.errors import AnguillaWarning, SolverError
 from anguilla.interact.kernels.table import (
     AXIS_A,
@@ -111,11 +111,11 @@ class Path:
 def _held(closure: Closure, target: Floats, relative: Floats) -> Floats:
     """A pose of the joint of a closure, near its target, that holds frame b where it is; all poses (4, 4) in frame a.
 
-    It is that of b, but for a universal joint, whose two axes are not one: its first one then turns as little as it must.
+    It is that of b, but for a joint whose two axes are not one (universal): its first one then turns as little as it must.
     """
-    if not isinstance(closure.joint, Universal):
+    axes, cosine = closure.holds.axes, closure.holds.cosine
+    if axes is None or axes[0] == axes[1]:
         return relative
-    cosine = closure.rows[-1][3]
     e, b = target[:3, 0], relative[:3, 0]
     across = e - (e @ b) * b
     if np.linalg.norm(across) < 1e-9:

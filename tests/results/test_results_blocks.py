@@ -1,4 +1,4 @@
-"""Reading in blocks: the numbers do not depend on the blocks, they are those of one state at a time, and memory is bounded."""
+"""Reading in blocks: numbers do not depend on the blocks, they are those of one state at a time, and memory is bounded."""
 
 import dataclasses
 import tracemalloc

@@ -41,7 +41,7 @@ def test_what_cannot_be_cut_is_refused(run):
         run[3]
     with pytest.raises(DescriptionError, match="forwards"):
         run[::-1]
-    with pytest.raises(DescriptionError, match="there are no such states: the motion has 31, from 0 s to 0.3 s"):
+    with pytest.raises(DescriptionError, match="there are no such states: the motion has 31, from 0 s to"):
         run.between(7.0, 8.0)
     with pytest.raises(DescriptionError, match="ascending"):
         run.picked([4, 2])

@@ -14,7 +14,7 @@ from anguilla.describe import Frame, Part, Robot, RodHandle
 from anguilla.errors import DescriptionError, as_array
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.model import Inputs, Model
-from anguilla.results.blocks import Evaluations, Memory, States
+from anguilla.results.blocks import Evaluations, Remembered, States
 from anguilla.results.kinematics import motions
 from anguilla.results.observe import SNAPSHOT
 from anguilla.results.reactions import remembers
@@ -70,7 +70,7 @@ class Computed(Kept):
     # of a part of a motion, where loads remember what was before: the whole motion, and which of its states these are
     _whole: tuple[Computed, Ints] | None = field(default=None, repr=False)
     # what loads remember at the first state, if that is not the start of the motion
-    _memory: Memory | None = field(default=None, repr=False)
+    _memory: Remembered | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("_t", "_q", "_v", "_a", "_lam"):  # as kernels read them: a view may skip numbers

@@ -19,7 +19,7 @@ from anguilla.model.evaluate import residual
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.results.reactions import evaluate
 
-__all__ = ["BYTES", "Block", "Evaluations", "Memory", "States", "parts"]
+__all__ = ["BYTES", "Block", "Evaluations", "Remembered", "States", "parts"]
 
 BYTES = 4_000_000  # of an array in a block, about
 KEPT = N_MI  # numbers kept of a node: its motion, and the wrench from it on
@@ -39,7 +39,7 @@ class States(NamedTuple):
         return States(*(array[at] for array in self))
 
 
-class Memory(NamedTuple):
+class Remembered(NamedTuple):
     """What loads remember of the states before."""
 
     state: Floats  # (f, 3, 6) integrals of thrusters, as in Frames.state
@@ -143,7 +143,7 @@ class Evaluations:
     states: States
     inputs: Inputs
     whole: tuple[States, Ints] | None = None
-    memory: Memory | None = None
+    memory: Remembered | None = None
 
     def blocks(self, nodes: Ints | None = None, *, in_space: bool = False, idle: bool = False) -> Iterator[Block]:
         """Evaluate the states in order; integrals of thrusters are taken over them by the trapezoidal rule.
@@ -168,8 +168,8 @@ class Evaluations:
         """Blocks of states, from the first that loads remember."""
         model = self.model
         tree, shared = model.spatial if in_space else model.tree, model.blank
-        memory = Memory(shared.frames.state, shared.cables.slip)
-        kept = self.memory or Memory(np.zeros_like(memory.state), np.full_like(memory.slip, UNKNOWN))
+        memory = Remembered(shared.frames.state, shared.cables.slip)
+        kept = self.memory or Remembered(np.zeros_like(memory.state), np.full_like(memory.slip, UNKNOWN))
         steps = np.diff(states.t, prepend=states.t[:1])
         steps[0] = 0.0 if self.memory is None else np.finfo(np.float64).tiny
         numbers = len(shared.row) + KEPT * len(nodes) + shared.frames.wrench.size + model.size + model.rows
@@ -187,7 +187,7 @@ class Evaluations:
             fixed = tree, model.workspace, table.loads, table.column, table.table
             kernel = interpreted(evaluate_states, {"residual": model.user.residual}) if model.user else evaluate_states
             kernel(*fixed, some.t, steps[at], *some[1:4], lam, nodes, *out)
-            kept = Memory(memory.state.copy(), memory.slip.copy())
+            kept = Remembered(memory.state.copy(), memory.slip.copy())
             yield block
 
 

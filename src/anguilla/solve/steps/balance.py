@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 HEAVY = 1e30  # [1/s^2] so large that nothing but the mass is left of the tangent
 EXACT = 1e-13  # a correction this small, as a part of the accelerations, is the last
+NOISE = 1e-10  # larger corrections are never taken for round-off of a robot in earlier states
 SHRINK = 0.1  # a mass of earlier states serves as long as corrections shrink at least by this factor
 MOST = 30  # corrections of a state
 
@@ -83,7 +84,7 @@ def balanced(tree, ws, s, loads, column, table, times, q, v, a, guessed):
         for _ in range(MOST):
             residual(tree, ws, loads, q[t], v[t], a[t], s.d[n:], s.step)
             if not usable:
-                usable, fresh = _mass(tree, ws, loads, s, n), True
+                usable, fresh, before = _mass(tree, ws, loads, s, n), True, math.inf
                 if not usable:
                     return t
             correction, whole = _correct(tree, s, a[t])
@@ -91,7 +92,7 @@ def balanced(tree, ws, s, loads, column, table, times, q, v, a, guessed):
                 break
             if correction > SHRINK * SHRINK * before:
                 if fresh:  # round-off
-                    exact = min(1e-8, 4.0 * math.sqrt(correction / whole))
+                    exact = min(NOISE, 4.0 * math.sqrt(correction / whole))
                     break
                 usable = False
             before = correction

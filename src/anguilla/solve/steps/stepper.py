@@ -14,7 +14,7 @@ from anguilla.errors import DescriptionError, SolverError, as_count, as_flag, as
 from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
 from anguilla.model.model import Model
-from anguilla.results.blocks import Memory
+from anguilla.results.blocks import Remembered
 from anguilla.results.states import Status, Trajectory
 from anguilla.solve.newton.closing import SINGULAR_START, broken, close
 from anguilla.solve.newton.rules import CONVERGED, EXPLANATION
@@ -187,7 +187,7 @@ class Stepper:
             if len(known):  # an input that was given later was zero before
                 changes = len(known) < len(column) or np.any(column != column[0])
                 inputs[name] = Sampled(np.nan_to_num(column), self.dt) if changes else float(column[0])
-        lazily, end = _balances_alone(self.system, self._scheme), self._scheme[4] == 1.0
+        lazily, end = _balances_alone(self.system, self._scheme), self._scheme.mid == 1.0
         balance = partial(self._motion.balance, inputs=inputs) if lazily else None
         status = Status(True, "on its way", {"steps": self.count, "substeps": self._motion.substeps})
         states = self.dt * np.arange(len(q)), q, v, None if lazily else acc, lam
@@ -207,5 +207,5 @@ class Stepper:
         t, q, v, lam = np.array([self.t]), m.q.copy()[None], m.v.copy()[None], m.lam.copy()[None]
         balance = partial(m.balance, inputs=given) if lazily else None
         loads = self._desk.loads
-        memory = Memory(loads.frames.state.copy(), loads.cables.slip.copy()) if self.count else None
+        memory = Remembered(loads.frames.state.copy(), loads.cables.slip.copy()) if self.count else None
         return Trajectory(self.robot, system or self.system, status, t, q, v, a, lam, given, balance, _memory=memory)

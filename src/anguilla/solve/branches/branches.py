@@ -28,6 +28,7 @@ from anguilla.solve.branches.crossings import apart, located
 from anguilla.solve.branches.paths import Path, Point
 from anguilla.solve.modes.modes import Stability
 from anguilla.solve.newton.closing import close
+from anguilla.solve.newton.dense import balanced
 from anguilla.solve.statics.statics import statics
 
 __all__ = ["Branch", "SpecialPoint", "trace"]
@@ -142,9 +143,9 @@ def _special(path: Path, point: Point, state: Stability, after: int, count: int,
     """
     nearest = np.argsort(np.abs(state.eigenvalues), kind="stable")[:count]
     matrix, column = path.slopes(point)
-    rows = np.maximum(np.max(np.abs(matrix), axis=1), 1e-300)
-    matrix, column = matrix / rows[:, None], column / rows
-    left = np.linalg.svd(matrix / np.maximum(np.max(np.abs(matrix), axis=0), 1e-300))[0][:, -count:]
+    scaled, rows, _ = balanced(matrix)
+    column = column / rows
+    left = np.linalg.svd(scaled)[0][:, -count:]
     work = float(np.linalg.norm(left.T @ column))
     kind = LIMIT if turns and work > WORK * max(float(np.linalg.norm(column)), 1e-300) else BIFURCATION
     return SpecialPoint(kind, point.s, after, point.q, point.lam, state.shapes[:, nearest])

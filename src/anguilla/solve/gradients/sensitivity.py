@@ -33,7 +33,8 @@ from anguilla.solve.gradients.costs import Cost
 from anguilla.solve.gradients.instants import balance_rows, take_instant
 from anguilla.solve.gradients.record import Record, door, record
 from anguilla.solve.gradients.thruster_errors import pull_errors
-from anguilla.solve.steps.origin import Origin, closing, driven_values, origin, solve_scaled
+from anguilla.solve.newton.dense import solve_bordered
+from anguilla.solve.steps.origin import Origin, closing, driven_values, origin
 from anguilla.solve.steps.schemes import Scheme
 
 __all__ = ["Sensitivities", "sensitivities"]
@@ -209,7 +210,7 @@ def _static_change(start: Equilibrium, change: Floats) -> Floats:
     loads.row[DT] = 0.0
     zero, lam = np.zeros(system.size), np.ascontiguousarray(start._lam[0])
     evaluate(system, loads, start.q, zero, zero, lam)
-    return solve_scaled(system, system._bordered(loads, lam, 0.0, 0.0), -change[:, None])[: system.size, 0]
+    return solve_bordered(system, system._bordered(loads, lam, 0.0, 0.0), -change)[: system.size]
 
 
 def _of_inputs(found: Record, inputs: Mapping[str, ArrayLike]) -> _Explicit:
@@ -326,7 +327,7 @@ def _march(found: Record, at: Origin, explicit: _Explicit) -> tuple[Floats, Floa
     by_q, by_v = at.jacobians()
     matrix = at.matrix()
     right = -(explicit.begin + by_q @ dq[0] + by_v @ dv[0] + matrix[:, driven] @ explicit.driven[0, :, 2])
-    first = solve_scaled(system, matrix, right)
+    first = solve_bordered(system, matrix, right)
     dacc[0], dlam[0] = first[:n], first[n:]
     dacc[0, driven] = explicit.driven[0, :, 2]
     da = dacc[0].copy()  # of the averaged acceleration
@@ -372,7 +373,7 @@ def _step(
         for matrix, which in ((K, 0), (C, 1), (M, 2)):
             right -= matrix[:, driven] @ imposed[:, which]
     K[:, :n] += N @ B
-    solved = solve_scaled(system, K, right)
+    solved = solve_bordered(system, K, right)
     dq1, dlam1 = solved[:n], solved[n:]
     da1 = ca1 * (B @ dq1) + w
     dv1 = dv + dt * ((1.0 - gamma) * da + gamma * da1)

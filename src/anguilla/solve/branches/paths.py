@@ -27,7 +27,7 @@ class Point(NamedTuple):
     s: float
 
 
-class Path:
+class Curve:
     """Equilibria of a system as a curve in (q, lambda, s), measured in angles and parts of the range of factors."""
 
     def __init__(self, system: Model, inputs: Inputs, span: float, tolerance: float, neutral: float) -> None:

@@ -24,8 +24,8 @@ from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.solve.gradients.costs import Cost
 from anguilla.solve.gradients.instants import weigh
-from anguilla.solve.gradients.record import Record, door, record
-from anguilla.solve.gradients.sweep import linear_part, sweep
+from anguilla.solve.gradients.record import Tape, door, record
+from anguilla.solve.gradients.sweep import linear_part, sweep_back
 from anguilla.solve.newton.dense import solve_bordered
 from anguilla.solve.steps.origin import Closing, Origin, closing, driven_values, origin
 from anguilla.solve.steps.schemes import Scheme
@@ -179,7 +179,7 @@ def _direct(cost: Cost, robot: Robot, system: Model, result: Trajectory | Equili
 class _Back:
     """What a backward sweep found: multipliers of every step and of the start."""
 
-    record: Record
+    record: Tape
     mu: Floats
     integrals: Floats
     driven: Floats
@@ -222,7 +222,7 @@ def _through_rates(at: Origin, close: Closing, q: Floats, v: Floats) -> tuple[Fl
     return q, v - at.gradient(at.q).T @ weights
 
 
-def _sweep(found: Record, by_q: Floats, by_v: Floats) -> tuple[_Back, Floats]:
+def _sweep(found: Tape, by_q: Floats, by_v: Floats) -> tuple[_Back, Floats]:
     """The backward sweep; and the gradient with respect to all loads, (nt, row)."""
     system, steps = found.system, found.steps
     n, m, loads = system.size, system.rows, found.table.loads
@@ -233,7 +233,7 @@ def _sweep(found: Record, by_q: Floats, by_v: Floats) -> tuple[_Back, Floats]:
     scratch = np.zeros((4, n + m, n + m)), np.zeros((12, n + m)), np.zeros(n + m, np.int64), np.zeros((frames, 15))
     slopes = (np.ascontiguousarray(x) for x in (by_q, by_v))
     symmetric = found.has_symmetric_mass()
-    good = door(system, sweep)(
+    good = door(system, sweep_back)(
         *found.place(), found.scheme, found.dt, *found.states, found.Y, *slopes, symmetric, *scratch, mu, rows, driven,
         integrals, hats,
     )  # fmt: skip

@@ -19,21 +19,23 @@ DESCRIBE = {
     "Robot and parts": "Robot Part RodHandle BodyHandle JointHandle Frame Closure",
     "Rods": "Rod Material",
     "Sections": "Circle Tube Ellipse Rectangle GeneralSection taper Tapered EllipticProfile CrossSection SectionProperties",
-    "Strains": "kirchhoff extensible_kirchhoff reissner planar spherical extensible_spherical universal stewart Strains "
-    "STRAIN_NAMES",
+    "anguilla.strains": "kirchhoff extensible_kirchhoff reissner planar spherical extensible_spherical universal stewart "
+    "Strains STRAIN_NAMES",
     "Bases": "Basis Legendre Chebyshev Monomial FreeTip PiecewiseConstant PiecewisePolynomial FunctionBasis make_basis",
     "Rest shapes": "Straight ConstantCurvature Helix RestFunction RestShape",
     "Bodies": "RigidBody Shape",
-    "Joints": "Fixed Revolute Prismatic Helical Cylindrical Universal Spherical Planar Free Joint Axis Ball",
-    "Actuators": "Tendon Chamber parallel convergent helical FunctionRouting Routing Actuator",
-    "Loads": "Wrench TipWrench DistributedWrench Spring Magnet Thruster Muscle UserLoad UserForce FrameMotion Load",
+    "anguilla.joints": "Fixed Revolute Prismatic Helical Cylindrical Universal Spherical Planar Free Joint Axis Ball",
+    "Actuators": "Tendon Chamber Actuator",
+    "anguilla.routings": "parallel convergent helical FunctionRouting Routing",
+    "anguilla.loads": "Wrench TipWrench DistributedWrench Spring Magnet Thruster Muscle UserLoad UserForce "
+    "FrameMotion Load",
     "Contact": "Contact HalfSpace Sphere Pillar Obstacle",
     "Constraints on velocities": "no_slip rolling TwistConstraint",
     "Water": "Fluid Hull Morison Lighthill ResistiveForce Buoyancy",
     "Gaits": "Gait TravellingWave GaitSum FadedGait StrainOffset StrainSteps ShapeFunction",
 }
 _PLACED = " ".join(DESCRIBE.values()).split()
-DESCRIBE["Loads"] = " ".join([DESCRIBE["Loads"], *(name for name in interact.__all__ if name not in _PLACED)])
+DESCRIBE["anguilla.loads"] = " ".join([DESCRIBE["anguilla.loads"], *(name for name in interact.__all__ if name not in _PLACED)])
 SOLVE = {
     "Statics": "statics Flow ProjectiveFlow",
     "Dynamics": "simulate simulate_batch simulate_explicit Stepper GeneralisedAlpha HHT Newmark Midpoint",
@@ -48,7 +50,7 @@ SOLVE = {
     "Errors": "AnguillaError DescriptionError SolverError AnguillaWarning",
 }
 API = (
-    ("describe", "Describe a robot", "What a user writes. All names are in `anguilla`.", "anguilla", DESCRIBE),
+    ("describe", "Describe a robot", "What a user writes. All names are also in `anguilla` itself.", "anguilla", DESCRIBE),
     ("solve", "Solve, and read results", "All names are in `anguilla`.", "anguilla", SOLVE),
     ("files", "Robot files", "Read, check and write robot files.", "anguilla",
      {"": "read_robot write_robot read_urdf Expression Table",

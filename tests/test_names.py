@@ -1,8 +1,15 @@
 """Names at the top level: what error texts and pages mention is there, and a near miss is told."""
 
+import ast
+import inspect
+from collections import defaultdict
+from pathlib import Path
+
 import pytest
 
 import anguilla as ag
+
+SOURCE = Path(ag.__file__).parent
 
 
 @pytest.mark.parametrize("name", ["read_robot", "write_robot", "read_urdf", "Expression", "Table", "Stepper", "view"])
@@ -36,3 +43,38 @@ def test_what_is_like_nothing_stays_plain():
 def test_load_names_what_reads_a_robot(tmp_path):
     with pytest.raises(ag.DescriptionError, match=r"ag\.read_robot reads it"):
         ag.load(tmp_path / "arm.yaml")
+
+
+NAMESPACES = (ag.joints, ag.strains, ag.routings, ag.loads)
+
+
+@pytest.mark.parametrize("room", NAMESPACES, ids=lambda room: room.__name__)
+def test_names_of_small_namespaces_are_those_of_the_package(room):
+    for name in room.__all__:
+        assert getattr(room, name) is getattr(ag, name)
+
+
+def test_names_that_differ_in_case_alone_are_kept_apart():
+    """A function may return what it is named after (`modes` gives Modes); other pairs stand in different namespaces."""
+    by_small = defaultdict(set)
+    for name in ag.__all__:
+        by_small[name.lower()].add(name)
+    for pair in (names for names in by_small.values() if len(names) > 1):
+        large, small = sorted(pair)
+        if large not in str(inspect.signature(getattr(ag, small)).return_annotation):
+            homes = {name: [room for room in NAMESPACES if name in room.__all__] for name in pair}
+            assert homes[large] and homes[large] != homes[small], pair
+
+
+def test_no_room_gives_a_public_class_of_the_package_another_meaning():
+    """Volumes, shooting and plain algorithms have namespaces of their own; inside the library a name means one thing."""
+    apart = {"fem", "reference", "shooting", "control", "view", "cli"}
+    defined = defaultdict(set)
+    for path in SOURCE.rglob("*.py"):
+        room = path.relative_to(SOURCE).parts[0]
+        if room not in apart:
+            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    defined[node.name].add(path.relative_to(SOURCE).as_posix())
+    twice = {name: places for name, places in defined.items() if len(places) > 1}
+    assert not twice

@@ -116,6 +116,10 @@ _MODULES = {
     "reference": "reference",
     "bridges": "bridges",
     "gaits": "describe.gaits",
+    "joints": "joints",
+    "loads": "loads",
+    "routings": "routings",
+    "strains": "strains",
     "shooting": "shooting",
     "view": "view",
 }

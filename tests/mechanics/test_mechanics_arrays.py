@@ -10,7 +10,7 @@ import pytest
 
 import anguilla as ag
 from anguilla.compiler.lanes import LANES
-from anguilla.compiler.table import Table
+from anguilla.compiler.table import Arrays
 from anguilla.mechanics.grid import SAME, rod_grid
 from anguilla.mechanics.tree import FIXED, PACK_SIZE, PHI, PLACE_SIZE, PSI, TERM, columns_of, workspace
 
@@ -162,7 +162,7 @@ def test_attachments_are_inserted_as_one_by_one(places):
 def flattened(table):
     for name in table._fields:
         value = getattr(table, name)
-        yield from flattened(value) if isinstance(value, Table) else [(name, value)]
+        yield from flattened(value) if isinstance(value, Arrays) else [(name, value)]
 
 
 def test_rods_that_share_a_description_are_as_good_as_equal_ones():

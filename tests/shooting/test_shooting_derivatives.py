@@ -6,7 +6,7 @@ from shooting_cases import loose_robot, swimmer_robot
 
 import anguilla as ag
 from anguilla.shooting.loop import Loop
-from anguilla.shooting.problem import Problem, flat, square
+from anguilla.shooting.problem import BoundaryProblem, flat, square
 
 
 def check(problem, u, size=5e-7):
@@ -33,7 +33,7 @@ def check(problem, u, size=5e-7):
 @pytest.mark.parametrize("ball", [True, False])
 def test_statics_with_joints_bodies_tendons_and_loops(ball):
     robot, ties = loose_robot(ball=ball)
-    problem = Problem(robot, shoots=2, intervals=24, ties=ties)
+    problem = BoundaryProblem(robot, shoots=2, intervals=24, ties=ties)
     problem.load(0.0, {"pull": 2.0})
     problem.soft = 0.3
     step = 0.3 * np.random.default_rng(1).standard_normal(problem.size) * problem.units[1]
@@ -49,7 +49,7 @@ def test_statics_with_joints_bodies_tendons_and_loops(ball):
 @pytest.mark.parametrize("full", [True, False])
 def test_dynamics_of_a_manipulator(full):
     robot, _ = loose_robot(moving=True)
-    problem = Problem(robot, shoots=2, intervals=24, moving=True)
+    problem = BoundaryProblem(robot, shoots=2, intervals=24, moving=True)
     loop = Loop(problem, 0.01, ag.Newmark(), full, {"pull": lambda t: 200 * t}, 1e-10, 20)
     loop.begin(None)
     for _ in range(3):
@@ -59,7 +59,7 @@ def test_dynamics_of_a_manipulator(full):
 
 def test_dynamics_of_a_swimmer():
     robot, _, added, stress = swimmer_robot()
-    problem = Problem(robot, shoots=3, intervals=24, moving=True, added=added, stress=stress)
+    problem = BoundaryProblem(robot, shoots=3, intervals=24, moving=True, added=added, stress=stress)
     loop = Loop(problem, 0.02, ag.Newmark(), True, None, 1e-10, 20)
     loop.begin(None)
     for _ in range(8):

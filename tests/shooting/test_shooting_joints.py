@@ -11,7 +11,7 @@ from anguilla.shooting.jointing import joint_residual
 from anguilla.shooting.joints import JointStep, imposed, imposed_values, joint_moved, joint_pose
 from anguilla.shooting.kinematics import reconstruct
 from anguilla.shooting.loop import Loop
-from anguilla.shooting.problem import Problem
+from anguilla.shooting.problem import BoundaryProblem
 
 SECOND = {
     "universal": ag.Universal(
@@ -39,7 +39,7 @@ def jointed_arm(kind):
 @pytest.mark.parametrize("kind", list(SECOND))
 def test_derivatives_of_joints_in_motion(kind):
     robot, _, _ = jointed_arm(kind)
-    problem = Problem(robot, shoots=1, intervals=12, moving=True)
+    problem = BoundaryProblem(robot, shoots=1, intervals=12, moving=True)
     loop = Loop(problem, 0.005, ag.Newmark(), True, None, 1e-10, 20)
     loop.begin(None)
     for _ in range(8):
@@ -160,7 +160,7 @@ def test_the_motion_of_a_joint_against_differences(kind):
 def test_segments_behind_joints_move_as_told():
     # the compiled continuity conditions against the composition of motions, with fast joints and a fast parent
     robot, _, _ = jointed_arm("universal")
-    problem = Problem(robot, shoots=1, intervals=6, moving=True)
+    problem = BoundaryProblem(robot, shoots=1, intervals=6, moving=True)
     problem.load(0.0, None)
     u = problem.rest_guess()
     joints = {}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from anguilla.solve.newton.continuation import Attempt, Continuation, counted, halted
-from anguilla.solve.newton.method import Memory, Newton
+from anguilla.solve.newton.method import KeptSolver, Newton
 from anguilla.solve.newton.rules import CONVERGED, DIVERGED, NOT_FINITE, SINGULAR, TOO_MANY_ITERATIONS, converged
 
 
@@ -53,7 +53,7 @@ def test_the_root_is_found_and_the_error_is_below_the_tolerance():
 
 def test_corrections_that_overshoot_are_halved():
     """The arc tangent sends plain Newton away from anywhere beyond 1.39."""
-    memory = Memory()
+    memory = KeptSolver()
     problem = Scalar(math.atan, lambda x: 1.0 / (1.0 + x * x))
     out = Newton(1e-10, 30).solve(problem, 5.0, memory)
     assert out.status == CONVERGED
@@ -70,7 +70,7 @@ def test_a_correction_reaches_no_further_than_it_may():
 
 def test_a_chord_factors_less_often_and_ends_as_exactly():
     newton, chord = Newton(1e-10, 40), Newton(1e-10, 40, chord=True)
-    full, kept = Memory(), Memory()
+    full, kept = KeptSolver(), KeptSolver()
     for goal in np.linspace(2.0, 2.1, 11):
         x = newton.solve(square(goal), 1.4, full).x
         y = chord.solve(square(goal), 1.4, kept).x

@@ -20,7 +20,7 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic, overload
 
 from anguilla.compiler.jit import kernel
-from anguilla.compiler.table import Table
+from anguilla.compiler.table import Arrays
 
 __all__ = ["MATRIX", "NUMBER", "VECTOR", "compiled", "distant", "entry"]
 
@@ -50,7 +50,7 @@ def entry(*needed: Any) -> Callable[[Function], Any]:
     return decorate
 
 
-def distant(*kinds: type[Table] | types.Type, needs: tuple[Any, ...] = ()) -> Callable[[Function], Any]:
+def distant(*kinds: type[Arrays] | types.Type, needs: tuple[Any, ...] = ()) -> Callable[[Function], Any]:
     """Compile a kernel without a result that others call by address; `kinds` are those of its arguments.
 
     Args:
@@ -95,7 +95,7 @@ def compiled(*kernels: Any) -> None:
             one.fill()
 
 
-def _fits(given: types.Type, kind: type[Table] | types.Type) -> bool:
+def _fits(given: types.Type, kind: type[Arrays] | types.Type) -> bool:
     """Whether an argument lies in memory as a distant kernel reads it; that an array is read-only does not matter."""
     wanted = kind if isinstance(kind, types.Type) else kind._numba_type_
     if isinstance(wanted, types.Array) and isinstance(given, types.Array):
@@ -103,7 +103,7 @@ def _fits(given: types.Type, kind: type[Table] | types.Type) -> bool:
     return bool(given == wanted)
 
 
-def _caller(name: str, kinds: tuple[type[Table] | types.Type, ...]) -> Function:
+def _caller(name: str, kinds: tuple[type[Arrays] | types.Type, ...]) -> Function:
     """The call of the function whose address is in the cell `name`, with a tuple of arguments of the given kinds."""
 
     @intrinsic

@@ -1,6 +1,6 @@
 """Tables of arrays that kernels take by address.
 
-A kernel that gets a tuple of a hundred arrays spends 17 us on unpacking it, and a minute on being compiled. A `Table` is a
+A kernel that gets a tuple of a hundred arrays spends 17 us on unpacking it, and a minute on being compiled. An `Arrays` is a
 frozen set of named arrays, or of further tables; its place in memory lists where each array lies and how long it is, and a
 kernel gets the address of that list. `table.name` reads the same in Python and in a kernel. The list never changes, so the
 compiler may read it once and keep what it found.
@@ -24,10 +24,10 @@ from numba.core.datamodel import models
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import NativeValue, infer_getattr, lower_getattr_generic, register_model, typeof_impl, unbox
 
-__all__ = ["Table"]
+__all__ = ["Arrays"]
 
 
-class TableType(types.Type):
+class ArraysType(types.Type):
     """What a compiler knows of a table: the type of every field, and where in the list it starts."""
 
     def __init__(self, name: str, fields: tuple[tuple[str, types.Type], ...]) -> None:
@@ -43,7 +43,7 @@ class TableType(types.Type):
 
 
 @dataclass_transform(eq_default=False, frozen_default=True)
-class Table:
+class Arrays:
     """Named C-contiguous arrays and tables, frozen (what the arrays contain may change).
 
     All tables of a class have arrays of the same types and dimensions, so that one compilation serves them all.
@@ -52,7 +52,7 @@ class Table:
     __slots__ = ("_words", "address")
     _fields: ClassVar[tuple[str, ...]] = ()
     _known: ClassVar[frozenset[str]] = frozenset()
-    _numba_type_: ClassVar[TableType | None] = None
+    _numba_type_: ClassVar[ArraysType | None] = None
 
     def __init_subclass__(cls) -> None:
         """Fields are the annotations of the class, in their order."""
@@ -69,7 +69,7 @@ class Table:
         kinds: list[Any] = []
         for name in self._fields:
             value = fields[name]
-            if isinstance(value, Table):
+            if isinstance(value, Arrays):
                 words.append(value.address)  # type: ignore[attr-defined]
                 kinds.append(value._numba_type_)
             else:
@@ -87,7 +87,7 @@ class Table:
     def _settle(cls, kinds: list[Any]) -> None:
         """The first table of a class says what all of them contain; types are kept once, and compared as objects."""
         if cls._numba_type_ is None:
-            cls._numba_type_ = TableType(cls.__name__, tuple(zip(cls._fields, kinds, strict=True)))
+            cls._numba_type_ = ArraysType(cls.__name__, tuple(zip(cls._fields, kinds, strict=True)))
         for kind, (name, usual) in zip(kinds, cls._numba_type_.fields, strict=True):
             if kind is not usual:
                 raise TypeError(f"{cls.__name__}.{name} is {kind}, but {usual} elsewhere.")
@@ -114,7 +114,7 @@ class Table:
         for name, value in changes.items():
             if not _is_like(kind.types.get(name), value):
                 return type(self)(**(self._asdict() | changes))  # which says what is wrong
-            place = (value.address,) if isinstance(value, Table) else _place(value)  # type: ignore[attr-defined]
+            place = (value.address,) if isinstance(value, Arrays) else _place(value)  # type: ignore[attr-defined]
             words[kind.places[name] : kind.places[name] + len(place)] = array("q", place)
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
@@ -125,7 +125,7 @@ class Table:
 
 def _is_like(kind: Any, value: Any) -> bool:
     """Whether a value has the type of a field."""
-    return kind is (value._numba_type_ if isinstance(value, Table) else _array_type(value.dtype, value.ndim))
+    return kind is (value._numba_type_ if isinstance(value, Arrays) else _array_type(value.dtype, value.ndim))
 
 
 # The address of an array's numbers stands behind the two words that every Python object begins with. To read it there takes
@@ -162,24 +162,24 @@ def _array_type(dtype: np.dtype, ndim: int) -> types.Array:
     return types.Array(numba.from_dtype(dtype), ndim, "C")
 
 
-@typeof_impl.register(Table)
-def _typeof(value: Table, _context: Any) -> TableType | None:
+@typeof_impl.register(Arrays)
+def _typeof(value: Arrays, _context: Any) -> ArraysType | None:
     return value._numba_type_
 
 
-register_model(TableType)(models.OpaqueModel)
+register_model(ArraysType)(models.OpaqueModel)
 
 
 @infer_getattr
 class _Fields(AttributeTemplate):
-    key = TableType
+    key = ArraysType
 
-    def generic_resolve(self, table: TableType, name: str) -> types.Type | None:
+    def generic_resolve(self, table: ArraysType, name: str) -> types.Type | None:
         return table.types.get(name)
 
 
-@unbox(TableType)
-def _unbox(_kind: TableType, value: Any, c: Any) -> NativeValue:
+@unbox(ArraysType)
+def _unbox(_kind: ArraysType, value: Any, c: Any) -> NativeValue:
     number = c.pyapi.object_getattr_string(value, "address")
     address = c.pyapi.long_as_voidptr(number)
     c.pyapi.decref(number)
@@ -193,13 +193,13 @@ def _word(builder: Any, base: Any, at: int) -> Any:
     return found
 
 
-@lower_getattr_generic(TableType)
-def _get(context: Any, builder: Any, table: TableType, value: Any, name: str) -> Any:
+@lower_getattr_generic(ArraysType)
+def _get(context: Any, builder: Any, table: ArraysType, value: Any, name: str) -> Any:
     kind: Any = table.types[name]
     at = table.places[name]
     base = builder.bitcast(value, ir.IntType(64).as_pointer())
     address = _word(builder, base, at)
-    if isinstance(kind, TableType):
+    if isinstance(kind, ArraysType):
         return builder.inttoptr(address, cgutils.voidptr_t)
     found = context.make_array(kind)(context, builder)
     shape = [_word(builder, base, at + 1 + k) for k in range(kind.ndim)]

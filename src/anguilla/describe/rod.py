@@ -16,7 +16,7 @@ from anguilla.describe.material import Material
 from anguilla.describe.profiles import ProfileBasis
 from anguilla.describe.rest import RestShape, Straight
 from anguilla.describe.section import CrossSection
-from anguilla.describe.shaping import Projection
+from anguilla.describe.shaping import ShapeProjection
 from anguilla.describe.strains import Strains
 from anguilla.describe.varying import EllipticProfile
 from anguilla.errors import AnguillaWarning, DescriptionError, as_count, as_positive, as_vector, refuse
@@ -132,13 +132,13 @@ class Rod(Description):
         """Whether the bases are those of the imposed shape, which they hold exactly."""
         return isinstance(self.strains, Strains) and all(isinstance(b, ProfileBasis) for _, b in self.strains.items())
 
-    def projection(self) -> Projection:
+    def projection(self) -> ShapeProjection:
         """Return the projection of the imposed shape on the bases of the rod."""
         if self.shape is None:
             raise DescriptionError(
                 "The rod has no imposed shape: give Rod.shape, such as TravellingWave(envelope=1.0)."
             )
-        return Projection(self.shape, self.strains, self.length, self.breakpoints)
+        return ShapeProjection(self.shape, self.strains, self.length, self.breakpoints)
 
     def hooke(self, X: ArrayLike) -> Array:
         """Return the diagonal of the stiffness (m, 6) at the arc lengths X (m,) [m].

@@ -85,7 +85,7 @@ class ShapeFunction(Gait):
         return values
 
 
-class Projection:
+class ShapeProjection:
     """The least-squares projection of a gait on the bases of a rod, by Gauss quadrature between breakpoints.
 
     Args:

@@ -28,7 +28,7 @@ from anguilla.fem.results import SoftEquilibrium, Status, pick
 from anguilla.fem.system import SoftState, SoftSystem
 from anguilla.results.blocks import parts
 from anguilla.results.slices import Slices
-from anguilla.solve.newton.method import Memory, Newton
+from anguilla.solve.newton.method import KeptSolver, Newton
 from anguilla.solve.newton.rules import CONVERGED
 from anguilla.solve.steps.schemes import Coefficients, Newmark, Scheme, as_scheme, ended, factors, unmoved
 from anguilla.store.kept import Kept
@@ -327,7 +327,7 @@ class _Stepper:
         self.newton = Newton(tolerance, 25)
         self.mass = mass_blocks(system)
         self.matrix = mass_matrix(system, self.mass)
-        self.iterations, self.memory = 0, Memory()
+        self.iterations, self.memory = 0, KeptSolver()
         self._blocks = np.zeros((len(self.mass), 9))
 
     @property

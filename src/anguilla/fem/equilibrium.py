@@ -18,7 +18,7 @@ from anguilla.fem.parts import Tendon
 from anguilla.fem.results import SoftEquilibrium, Status
 from anguilla.fem.system import Efforts, SoftState, SoftSystem
 from anguilla.solve.newton.continuation import Attempt, Continuation, Followed, counted, halted
-from anguilla.solve.newton.method import Memory, Newton
+from anguilla.solve.newton.method import KeptSolver, Newton
 from anguilla.solve.newton.rules import CONVERGED, EXPLANATION, NOT_FINITE, SINGULAR
 
 __all__ = ["Task", "solve", "statics"]
@@ -77,7 +77,7 @@ class Held(NamedTuple):
     efforts: Floats
 
 
-class At(NamedTuple):
+class _At(NamedTuple):
     """What is known of a body: its energy [J], gradient (n, 3), what is left on the unknowns, blocks of the stiffness."""
 
     x: Held
@@ -106,16 +106,16 @@ class Balance:
         self.potential = not frictional and not len(task.driven)  # an energy that every step must lower
         self._blocks = np.zeros((len(system.pattern.rows), 9))
 
-    def evaluate(self, x: Held) -> At | None:
+    def evaluate(self, x: Held) -> _At | None:
         """Energy, gradient and stiffness; None if an element is inside out."""
         energy, gradient, blocks = self.system.evaluate(
             x.state, x.efforts, factor=self.factor, stiffness=True, blocks=self._blocks
         )
         if not np.isfinite(energy):
             return None
-        return At(x, energy, gradient, self.system.unknowns.gather(x.state.x, gradient[None])[0], blocks)
+        return _At(x, energy, gradient, self.system.unknowns.gather(x.state.x, gradient[None])[0], blocks)
 
-    def factorise(self, at: At) -> Callable[[At], Correction] | None:
+    def factorise(self, at: _At) -> Callable[[_At], Correction] | None:
         """Factor the stiffness; a driven actuator may hold what is unstable without it, otherwise it is made definite."""
         solver, matrix = self.system.solver, self.system.unknowns.fold(at.x.state.x, at.blocks, at.gradient)
         try:
@@ -147,7 +147,7 @@ class Balance:
             negative = system.solver.factor(shifted)
             shift *= 10.0
 
-    def _driven(self, at: At, negative: int) -> Correction:
+    def _driven(self, at: _At, negative: int) -> Correction:
         """The step with the change of the driven efforts that brings their strokes to the goal."""
         system, task, factor, state = self.system, self.task, self.factor, at.x.state
         # efforts are counted per unit of load factor; the rows carry the factor
@@ -159,12 +159,12 @@ class Balance:
         change = np.linalg.lstsq(w[:-1, :-1], lack, rcond=None)[0]
         return Correction(finish(np.append(change, 1.0)).reshape(-1, 3), change)
 
-    def measure(self, at: At, step: Correction) -> tuple[float, float]:
+    def measure(self, at: _At, step: Correction) -> tuple[float, float]:
         """Largest displacement of a node, over the size of the body."""
         length = self.system.unknowns.length(at.x.state.x, step.step) / self.size
         return length, length
 
-    def move(self, at: At, step: Correction, part: float) -> Held:
+    def move(self, at: _At, step: Correction, part: float) -> Held:
         """The body after a part of a step; efforts are found anew by every correction, and changed at once."""
         state, efforts = at.x
         efforts = efforts.copy()
@@ -172,7 +172,7 @@ class Balance:
             efforts[self.task.driven] += step.change
         return Held(SoftState(*self.system.unknowns.move(state.x, state.rotations, part * step.step)), efforts)
 
-    def improves(self, at: At, new: At, step: Correction, part: float, near: bool) -> bool:
+    def improves(self, at: _At, new: _At, step: Correction, part: float, near: bool) -> bool:
         """Whether the energy falls, or what is left; without an energy nothing tells."""
         if not self.potential:
             return True
@@ -191,7 +191,7 @@ def solve(
     counts, start = counts or Counts(), Held(start.state, efforts)
     if system.can_drift(efforts) and not len(task.driven):
         return Attempt(start, SINGULAR, 0)
-    memory = Memory()
+    memory = KeptSolver()
     out = Newton(tolerance, most, round_off=ROUND_OFF).solve(Balance(system, task, factor, counts), start, memory)
     counts.iterations += out.iterations
     counts.halvings += memory.halvings

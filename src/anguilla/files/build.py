@@ -17,7 +17,7 @@ from anguilla.files.template import Template
 from anguilla.files.text import Node
 from anguilla.files.wording import field_in, fields_of, split_error, wanted
 
-__all__ = ["BAD", "Builder"]
+__all__ = ["BAD", "RobotBuilder"]
 
 LARGEST_COUNT = 10_000  # of modes, pieces, intervals: beyond it a number is a mistake, and costs memory before it shows
 
@@ -43,7 +43,7 @@ class Places(Protocol):
         """Whether this is the name of a rod or, if bodies count, of a body."""
 
 
-class Builder:
+class RobotBuilder:
     """Makes values from nodes.
 
     Args:

@@ -21,7 +21,7 @@ from anguilla.lie import rotation, rotation_from_wxyz
 
 if TYPE_CHECKING:
     from anguilla.describe.robot import Robot
-    from anguilla.files.build import Builder
+    from anguilla.files.build import RobotBuilder
 
 __all__ = ["Finder", "MovingPose"]
 
@@ -45,7 +45,7 @@ class Finder:
         self.robot = robot
         self.known: dict[str, Any] = {}
         self.links: dict[str, Frame] = {}
-        self.builder: Builder
+        self.builder: RobotBuilder
 
     def part(self, node: Node, path: str) -> Any:
         """Return the handle of a part by its name."""

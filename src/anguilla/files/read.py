@@ -17,7 +17,7 @@ from anguilla.describe.description import did_you_mean
 from anguilla.describe.robot import Robot
 from anguilla.describe.rod import Rod
 from anguilla.errors import AnguillaWarning, DescriptionError, show
-from anguilla.files.build import BAD, Builder
+from anguilla.files.build import BAD, RobotBuilder
 from anguilla.files.places import Finder
 from anguilla.files.problems import Problems
 from anguilla.files.registry import Form, Maker, form_of, makers
@@ -138,7 +138,7 @@ class _Reader:
         self.robot = Robot()
         self.finder = Finder(self.robot)
         definitions = self.sections["define"].value if "define" in self.sections else {}
-        self.builder = self.finder.builder = Builder(problems, names, definitions, self.finder, self.notes)
+        self.builder = self.finder.builder = RobotBuilder(problems, names, definitions, self.finder, self.notes)
 
     def read(self) -> RobotFile:
         self._head()

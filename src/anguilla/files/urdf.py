@@ -26,7 +26,7 @@ from anguilla.files.sources import included_path
 from anguilla.files.text import Node, read_text
 
 if TYPE_CHECKING:
-    from anguilla.files.build import Builder
+    from anguilla.files.build import RobotBuilder
     from anguilla.files.places import Finder
 
 __all__ = ["add_urdf", "read_urdf"]
@@ -240,7 +240,7 @@ def _shape(link: ET.Element, path: Path, notes: list[str]) -> Shape | None:
 
 
 def add_urdf_section(
-    robot: Robot, node: Node, path: str, file: Path | None, builder: Builder, finder: Finder, notes: list[str]
+    robot: Robot, node: Node, path: str, file: Path | None, builder: RobotBuilder, finder: Finder, notes: list[str]
 ) -> None:
     """The section `urdf` of a robot file: {file, at, pose, prefix, base}."""
     allowed = ("file", "at", "pose", "prefix", "base")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from anguilla.compiler.lanes import LANES
 from anguilla.describe import Joint, RigidBody, Rod
 from anguilla.describe.joints import Axis
-from anguilla.mechanics.grid import Grid, gauss_points, nodal_inertia, numbered, strain_grams, values
+from anguilla.mechanics.grid import RodGrid, gauss_points, nodal_inertia, numbered, strain_grams, values
 from anguilla.mechanics.rodmap import RECORD
 from anguilla.mechanics.tree import BALL, FIXED, JOINT, PACK_SIZE, ROD, Floats, Ints, Tree, own_tables
 
@@ -37,14 +37,14 @@ class RodTables:
 
     """
 
-    grid: Grid
+    grid: RodGrid
     grams: list[tuple[Floats, Floats]]
     inertia: Floats
     rest: Floats
     basis: Floats
 
 
-def tabulate(rod: Rod, grid: Grid) -> RodTables:
+def tabulate(rod: Rod, grid: RodGrid) -> RodTables:
     """Tabulate a rod at the nodes of its grid."""
     return RodTables(grid, strain_grams(rod, grid), nodal_inertia(rod, grid), *_at_points(rod, grid.X))
 
@@ -211,7 +211,7 @@ class Builder:
         """Add a massless frame at a fixed pose from a node, a segment of its own: it can carry loads."""
         return self._node(parent, FIXED, self._segment(parent, 1, [], [], 0.0, []), _fixed(pose))
 
-    def add_leaf(self, rod: Rod, grid: Grid, nodes: Ints, X: float) -> int:
+    def add_leaf(self, rod: Rod, grid: RodGrid, nodes: Ints, X: float) -> int:
         """Add a massless node at arc length X of a rod, hanging on the node before it: it can only be observed."""
         k = int(np.searchsorted(grid.X, X)) - 1
         parent, ends = int(nodes[k]), np.array([grid.X[k], X])

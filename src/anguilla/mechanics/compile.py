@@ -13,7 +13,7 @@ from anguilla.describe import BodyHandle, Frame, JointHandle, Robot, Rod, RodHan
 from anguilla.describe.frames import Part
 from anguilla.errors import DescriptionError
 from anguilla.mechanics.builder import Builder, RodTables, tabulate
-from anguilla.mechanics.grid import SAME, Grid, numbered, rod_grid
+from anguilla.mechanics.grid import SAME, RodGrid, numbered, rod_grid
 from anguilla.mechanics.tree import Floats, Ints, Tree
 
 __all__ = ["Layout", "PartLayout", "compile_robot"]
@@ -41,7 +41,7 @@ class PartLayout:
     joint: slice
     coordinates: slice
     entry: int
-    grid: Grid | None = None
+    grid: RodGrid | None = None
 
     def node_at(self, X: float) -> int | None:
         """Node at arc length X [m], or None if no node sits there."""

@@ -51,7 +51,7 @@ def default_intervals(rod: Rod) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class RodGrid:
     """Nodes of one rod.
 
     Attributes:
@@ -68,7 +68,7 @@ class Grid:
     right: Floats
 
 
-def rod_grid(rod: Rod, attachments: list[float], least: int = 1) -> Grid:
+def rod_grid(rod: Rod, attachments: list[float], least: int = 1) -> RodGrid:
     """Cut a rod into intervals: Gauss-Lobatto nodes in each panel, then a zero-weight node at each attachment [m].
 
     `least` is the smallest number of intervals to choose when the rod leaves it open.
@@ -90,7 +90,7 @@ def rod_grid(rod: Rod, attachments: list[float], least: int = 1) -> Grid:
         at = np.searchsorted(nodes, new)
         panels = panels + np.searchsorted(at, panels, side="right")
         nodes, left, right = np.insert(nodes, at, new), np.insert(left, at, 0.0), np.insert(right, at, 0.0)
-    return Grid(nodes, left + right, panels, left, right)
+    return RodGrid(nodes, left + right, panels, left, right)
 
 
 def _between(nodes: Floats, places: list[float], gap: float) -> list[float]:
@@ -114,7 +114,7 @@ def gauss_points(X: Floats) -> Floats:
     return np.stack([middle - GAUSS * h, middle + GAUSS * h], axis=1)
 
 
-def nodal_inertia(rod: Rod, grid: Grid) -> Floats:
+def nodal_inertia(rod: Rod, grid: RodGrid) -> Floats:
     """(m, 6) lumped inertia of the nodes: quadrature weight x section inertia, each side of a jump with its own value."""
     inside = np.where((grid.left > 0.0) & (grid.right > 0.0), SAME * rod.length, 0.0)  # only where two panels meet
     before = after = rod.inertia(np.clip(grid.X - inside, 0.0, rod.length))
@@ -123,7 +123,7 @@ def nodal_inertia(rod: Rod, grid: Grid) -> Floats:
     return grid.left[:, None] * before + grid.right[:, None] * after
 
 
-def nodal_integrals(rod: Rod, grid: Grid, density: Callable[[Floats], Floats]) -> Floats:
+def nodal_integrals(rod: Rod, grid: RodGrid, density: Callable[[Floats], Floats]) -> Floats:
     """(m, k) integrals over the rod of a density X (p,) -> (p, k) times the polynomials that are 1 at one node of a panel.
 
     The sum over nodes of these numbers times a smooth function is the integral of density x function, however the density
@@ -174,7 +174,7 @@ def _kept_values(basis: Basis, x: bytes) -> Floats:
     return found
 
 
-def strain_grams(rod: Rod, grid: Grid) -> list[tuple[Floats, Floats]]:
+def strain_grams(rod: Rod, grid: RodGrid) -> list[tuple[Floats, Floats]]:
     """Of each active strain, the (k, k) integrals over the rod of basis x basis^T: times 1/L, and times its stiffness."""
     ends = np.array([0.0, *rod.breakpoints, rod.length])
     half = 0.5 * np.diff(ends)[:, None]
@@ -196,7 +196,7 @@ def strain_grams(rod: Rod, grid: Grid) -> list[tuple[Floats, Floats]]:
     return grams
 
 
-def _sums(basis: Basis, grid: Grid) -> Floats:
+def _sums(basis: Basis, grid: RodGrid) -> Floats:
     """Sums (k,) of functions over the Gauss points of the intervals [m]."""
     return np.repeat(0.5 * np.diff(grid.X), 2) @ values(basis, gauss_points(grid.X).ravel() / grid.X[-1])
 

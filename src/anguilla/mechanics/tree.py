@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anguilla.compiler.lanes import LANES, field
-from anguilla.compiler.table import Table
+from anguilla.compiler.table import Arrays
 from anguilla.mechanics.rodmap import LENGTH, RECORD
 
 Floats = npt.NDArray[np.float64]
@@ -60,7 +60,7 @@ PLACE_SIZE = field(6)
 TERM = 2 * LANES * LANES  # numbers of a term
 
 
-class Tree(Table):
+class Tree(Arrays):
     """Everything about a robot that does not change while it moves (arrays are read-only, C-contiguous)."""
 
     flat: Ints  # (1,) 1 if the robot stays in the plane x-y
@@ -105,7 +105,7 @@ class Tree(Table):
     weight: Floats  # (n,) scale, larger for stiff strains: measure of Newton's corrections
 
 
-class Workspace(Table):
+class Workspace(Arrays):
     """Scratch memory of one evaluation; one per thread."""
 
     padded: Floats  # flat (4 x lanes) q, v, a and q + viscosity v in padded lanes

@@ -22,7 +22,7 @@ from anguilla.mechanics.compile import Layout, compile_robot
 from anguilla.mechanics.tree import FIXED, ROD, Floats, Ints, Tree, Workspace, workspace
 from anguilla.model.desk import At, Desk, own
 from anguilla.model.evaluate import prepare, residual, tangent
-from anguilla.model.tables import Sampled, build
+from anguilla.model.tables import Samples, build
 from anguilla.model.user import UserLoads
 
 __all__ = ["Inputs", "LoadTable", "Model", "System"]
@@ -332,7 +332,7 @@ class Model:
         forces = [self._place(s) + np.arange(s.width, dtype=np.int64) for s in self.tables.sampled if s.width]
         return np.concatenate([*forces, np.array(pulled, dtype=np.int64)])
 
-    def _place(self, sampled: Sampled) -> int:
+    def _place(self, sampled: Samples) -> int:
         """Where in the row values begin."""
         return sampled.start + (0 if sampled.family is None else int(self._empty.at[sampled.family]))
 

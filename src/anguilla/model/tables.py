@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, TypeVar, cast
 import numpy as np
 
 from anguilla.compiler.lanes import LANES
-from anguilla.compiler.table import Table
+from anguilla.compiler.table import Arrays
 from anguilla.describe import Actuator, Frame, Load, Rod, RodHandle
 from anguilla.describe.load import Seat, Values, repeated
-from anguilla.describe.shaping import Projection
+from anguilla.describe.shaping import ShapeProjection
 from anguilla.errors import DescriptionError
 from anguilla.interact.kernels.fluid import FLUID_SIZE
 from anguilla.interact.kernels.frames import KINDS
@@ -49,7 +49,7 @@ STREAMED = (0, 3, 4, 5)  # strains that feel the stream along a fish: torsion, s
 ROWS = {"translation": TRANSLATION, "rotation": ROTATION}
 
 
-class Sampled(NamedTuple):
+class Samples(NamedTuple):
     """Values in time that stand in the row.
 
     Attributes:
@@ -97,9 +97,11 @@ class Tables:
     rows: list[tuple[int, int, int, int, float]] = field(default_factory=list)
     row_names: list[str] = field(default_factory=list)
     driven: list[int] = field(default_factory=list)  # coordinates whose motion is given
-    shapes: dict[int, Projection] = field(default_factory=dict)  # imposed shapes of rods by the number of their part
+    shapes: dict[int, ShapeProjection] = field(
+        default_factory=dict
+    )  # imposed shapes of rods by the number of their part
     widths: list[int] = field(default_factory=lambda: [0] * 8)  # of the parts of the row
-    sampled: list[Sampled] = field(default_factory=list)
+    sampled: list[Samples] = field(default_factory=list)
     seats: list[Seat] = field(default_factory=list)  # of each load
 
     def node(self, frame: Frame) -> int:
@@ -154,7 +156,7 @@ class Tables:
         """Keep room in the row for values in time, at the end of a part of it or at a place of it."""
         start = self.widths[family] if at is None else at
         self.widths[family] = max(self.widths[family], start + width)
-        self.sampled.append(Sampled(family, start, constant, values, width if force else 0))
+        self.sampled.append(Samples(family, start, constant, values, width if force else 0))
 
     def wrenches(self, nodes: Ints, follower: bool, constant: bool, values: Values) -> None:
         """Wrenches that are given in time: values (nt, k, 6), in world axes, or those of the nodes (follower)."""
@@ -271,7 +273,7 @@ class Tables:
 def build(model: Layout) -> tuple[Loads, Tables]:
     """Tables of all loads of a compiled robot, with scratch memory."""
     t, robot, tree = Tables(model), model.robot, model.tree
-    t.sampled.append(Sampled(None, GRAVITY, robot.gravity_is_constant, robot.gravity_values, 3))
+    t.sampled.append(Samples(None, GRAVITY, robot.gravity_is_constant, robot.gravity_values, 3))
     t.widths[INPUT] = len(robot.actuators)
     t.add_constraints()
     for number, (name, actuator) in enumerate(robot.actuators.items()):
@@ -299,8 +301,8 @@ def build(model: Layout) -> tuple[Loads, Tables]:
     return loads, t
 
 
-_EMPTY: dict[type[Table], Table] = {}
-AnyTable = TypeVar("AnyTable", bound=Table)
+_EMPTY: dict[type[Arrays], Arrays] = {}
+AnyTable = TypeVar("AnyTable", bound=Arrays)
 
 
 def _shared(kind: type[AnyTable], there: object, make: Callable[[], AnyTable]) -> AnyTable:

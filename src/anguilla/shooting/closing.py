@@ -13,12 +13,12 @@ from anguilla.mechanics.tree import Floats
 from anguilla.shooting.ties import Join
 
 if TYPE_CHECKING:
-    from anguilla.shooting.problem import Problem
+    from anguilla.shooting.problem import BoundaryProblem
 
 Block = Callable[[int, int, Floats], None]
 
 
-def tie_residual(problem: Problem, k: int, tie: Join, multipliers: Floats, slack: Floats) -> None:
+def tie_residual(problem: BoundaryProblem, k: int, tie: Join, multipliers: Floats, slack: Floats) -> None:
     """Equations of a tie, and its wrenches in the balance of the segments it holds."""
     ga, gb = problem.frame_pose(tie.a), problem.frame_pose(tie.b)
     problem.residual[problem.tie_slice[k]] = (
@@ -32,7 +32,7 @@ def tie_residual(problem: Problem, k: int, tie: Join, multipliers: Floats, slack
             problem.residual[at : at + 6] -= on
 
 
-def _softness(problem: Problem, k: int) -> Floats:
+def _softness(problem: BoundaryProblem, k: int) -> Floats:
     """Compliance of the components of a tie, zero unless a solver is on its way to closing it."""
     own = problem.tie_slice[k]
     return problem.soft * problem.units[0][own] / problem.units[1][own]
@@ -48,7 +48,7 @@ def _tie_wrenches(tie: Join, wrench: Floats, ga: Floats, gb: Floats) -> Iterator
         yield frame, lie.Ad(lie.inverse(frame.offset_pose)).T @ on
 
 
-def tie_blocks(problem: Problem, block: Block, k: int, tie: Join, multipliers: Floats) -> None:
+def tie_blocks(problem: BoundaryProblem, block: Block, k: int, tie: Join, multipliers: Floats) -> None:
     """Derivatives of a tie by the end poses of its frames (through `transfer`) and by its multipliers."""
     ga, gb = problem.frame_pose(tie.a), problem.frame_pose(tie.b)
     own, held, wrench = problem.tie_slice[k], tie.held, tie.held @ multipliers

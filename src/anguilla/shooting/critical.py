@@ -13,14 +13,14 @@ import numpy as np
 
 from anguilla.describe import STRAIN_NAMES, Robot, RodHandle
 from anguilla.errors import as_count, as_positive, refuse
-from anguilla.shooting.problem import Problem
+from anguilla.shooting.problem import BoundaryProblem
 
 CARRIED = 2500.0  # growth exp(k l) over one segment that Newton still survives: measured 2300 to 6800
 
 __all__ = ["critical_step"]
 
 
-def growth_of(problem: Problem) -> float:
+def growth_of(problem: BoundaryProblem) -> float:
     """Largest entry of the scaled transfers d end / d start of all segments, after an evaluation with its tangent."""
     scale = problem.scale
     with np.errstate(over="ignore", invalid="ignore"):
@@ -81,7 +81,7 @@ def critical_step(robot: Robot, *, shoots: int = 10, growth: float = CARRIED, be
     return float(high)
 
 
-def expected_growth(problem: Problem) -> float:
+def expected_growth(problem: BoundaryProblem) -> float:
     """Growth of waves over the longest segment of each rod, for the step a = 1 / scheme.second (or its like in (89))."""
     second = problem.scheme.second if problem.scheme.second > 0.0 else problem.scheme.rate**2
     largest = 0.0
@@ -93,7 +93,7 @@ def expected_growth(problem: Problem) -> float:
     return float(np.exp(min(largest, 700.0)))
 
 
-def explain(problem: Problem, dt: float, reason: str) -> str:
+def explain(problem: BoundaryProblem, dt: float, reason: str) -> str:
     """Why a time step failed, with the critical time step when that is the reason."""
     growth = expected_growth(problem)
     if growth < 0.1 * CARRIED:
@@ -106,6 +106,6 @@ def explain(problem: Problem, dt: float, reason: str) -> str:
     )
 
 
-def _enough(problem: Problem) -> int:
+def _enough(problem: BoundaryProblem) -> int:
     """Number of shoots with which the growth over a segment is well below what is carried."""
     return int(np.ceil(problem.shoots * np.log(expected_growth(problem)) / np.log(0.1 * CARRIED)))

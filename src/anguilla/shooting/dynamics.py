@@ -14,7 +14,7 @@ from anguilla.results.states import Status
 from anguilla.shooting.loop import Loop, Snapshot, Start
 from anguilla.shooting.march import FULL_PRECISION
 from anguilla.shooting.network import refuse_shapes
-from anguilla.shooting.problem import Inputs, Problem, Stress
+from anguilla.shooting.problem import BoundaryProblem, Inputs, Stress
 from anguilla.shooting.shape import Motion
 from anguilla.solve.steps.schemes import Newmark
 
@@ -67,7 +67,7 @@ def simulate(
         as_count(value, name, minimum=least)
     as_flag(accelerations, "accelerations")
     as_positive(tolerance, "tolerance")
-    problem = Problem(
+    problem = BoundaryProblem(
         robot, shoots=shoots, intervals=intervals, follow_strain=follow_strain, stress=stress, added=added, moving=True,
         along=_as_along(along),
     )  # fmt: skip
@@ -125,7 +125,7 @@ def _run(loop: Loop, start: Start, steps: int, every: int) -> Motion:
     return _motion(problem, kept, Status(not reason, message, counters, time.perf_counter() - began))
 
 
-def _motion(problem: Problem, kept: list[Snapshot], status: Status) -> Motion:
+def _motion(problem: BoundaryProblem, kept: list[Snapshot], status: Status) -> Motion:
     """The result of the stored steps."""
     t, states, strain, rate, second, growth = (np.array([shot[k] for shot in kept]) for k in range(6))
     joints = {part.name: np.array([shot.joints[k] for shot in kept]) for k, (_, part) in enumerate(problem.jointed)}

@@ -19,7 +19,7 @@ from anguilla.describe import Robot, RodHandle
 from anguilla.errors import DescriptionError, as_count, as_number, as_pose, as_vector, refuse
 from anguilla.mechanics.tree import Floats
 from anguilla.shooting.kinematics import reconstruct
-from anguilla.shooting.problem import Inputs, Problem
+from anguilla.shooting.problem import BoundaryProblem, Inputs
 from anguilla.shooting.shape import Motion, StaticShape, _interpolate, fields_of
 from anguilla.shooting.state import ACC, ETA, LAM, STATE
 from anguilla.shooting.sweep import backward, riccati, scratch
@@ -44,7 +44,7 @@ class Actuation:
     robot: Robot
     root_acceleration: dict[str, Floats]
     base_wrench: dict[str, Floats]
-    _problem: Problem
+    _problem: BoundaryProblem
     _strain: Floats
     _stress: Floats
     _wrench: Floats
@@ -174,7 +174,7 @@ def inverse_dynamics(
         assert source is not None
         if source.robot is not robot:
             raise DescriptionError("strain must be a motion of this robot.")
-        problem = Problem(
+        problem = BoundaryProblem(
             robot,
             shoots=source.shoots,
             intervals=source.intervals,
@@ -183,7 +183,7 @@ def inverse_dynamics(
             moving=True,
         )
     else:
-        problem = Problem(robot, shoots=1, intervals=intervals, moving=True, added=added)
+        problem = BoundaryProblem(robot, shoots=1, intervals=intervals, moving=True, added=added)
     problem.check_inputs(inputs)
     check_tree(problem, "inverse dynamics")
     if isinstance(strain, (StaticShape, Motion)):
@@ -208,7 +208,7 @@ def inverse_dynamics(
     )  # fmt: skip
 
 
-def check_tree(problem: Problem, what: str) -> None:
+def check_tree(problem: BoundaryProblem, what: str) -> None:
     """Refuse joints that move and loops, whose wrenches strains alone do not tell."""
     if problem.jointed or problem.ties:
         raise DescriptionError(
@@ -217,7 +217,7 @@ def check_tree(problem: Problem, what: str) -> None:
         )
 
 
-def _of_motion(strain, problem: Problem, step: int):
+def _of_motion(strain, problem: BoundaryProblem, step: int):
     if isinstance(strain, Motion):
         fields = [strain._strain[step], strain.strain_rate[step], strain.strain_acceleration[step]]
     else:
@@ -229,7 +229,7 @@ def _of_motion(strain, problem: Problem, step: int):
     return fields, bases
 
 
-def _sample(problem: Problem, fields: StrainFields | None, default: Floats | None = None) -> Floats:
+def _sample(problem: BoundaryProblem, fields: StrainFields | None, default: Floats | None = None) -> Floats:
     out = np.zeros_like(problem.rest) if default is None else default.copy()
     if fields is not None and not isinstance(fields, Mapping):
         wanted = "a dictionary from rods to functions of X (m,) [m] that return (m, 6), or a result of shooting"
@@ -246,7 +246,7 @@ def _sample(problem: Problem, fields: StrainFields | None, default: Floats | Non
     return out
 
 
-def _bases(problem: Problem, root: tuple[ArrayLike, ArrayLike] | None) -> dict:
+def _bases(problem: BoundaryProblem, root: tuple[ArrayLike, ArrayLike] | None) -> dict:
     if root is None:
         return {}
     if len(problem.roots) != 1:
@@ -254,7 +254,7 @@ def _bases(problem: Problem, root: tuple[ArrayLike, ArrayLike] | None) -> dict:
     return {problem.roots[0]: (as_pose(root[0], "root[0]"), as_vector(root[1], 6, "root[1]"))}
 
 
-def tendon_stress(problem: Problem, xi: Floats) -> Floats:
+def tendon_stress(problem: BoundaryProblem, xi: Floats) -> Floats:
     """Stress (points, 6) of the tendons that follow the strain, at strains xi."""
     out = np.zeros_like(xi)
     for s in range(problem.count):
@@ -267,7 +267,7 @@ def tendon_stress(problem: Problem, xi: Floats) -> Floats:
 class Passes:
     """What both algorithms share: the motion of all sections, and forces at points and at ends."""
 
-    def __init__(self, problem: Problem, fields: list[Floats], bases: dict) -> None:
+    def __init__(self, problem: BoundaryProblem, fields: list[Floats], bases: dict) -> None:
         self.problem, self.fields, self.bases = problem, fields, bases
         self.carry = [lie.Ad(lie.inverse(s.place)) for s in problem.network.segments]
 

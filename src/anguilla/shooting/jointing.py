@@ -22,12 +22,12 @@ from anguilla.shooting.joints import (
 from anguilla.shooting.state import ACC, ETA, LAM
 
 if TYPE_CHECKING:
-    from anguilla.shooting.problem import Problem, Unknowns
+    from anguilla.shooting.problem import BoundaryProblem, Unknowns
 
 Block = Callable[[int, int, Floats], None]
 
 
-def _motion(problem: Problem, s: int, part: Part, u: Floats) -> tuple[Relative, Floats, Floats]:
+def _motion(problem: BoundaryProblem, s: int, part: Part, u: Floats) -> tuple[Relative, Floats, Floats]:
     """Motion of a joint at its unknowns, its body Jacobian (6, nq), and d(coordinates, small turns)/du."""
     if problem.moving:
         relative, turned = problem.joint_steps[s].motion(u)
@@ -38,7 +38,7 @@ def _motion(problem: Problem, s: int, part: Part, u: Floats) -> tuple[Relative, 
     return Relative(pose, zero, zero, jacobian, none, none), jacobian, np.eye(len(u))
 
 
-def joint_efforts(problem: Problem, u: Unknowns, k: int) -> Floats:
+def joint_efforts(problem: BoundaryProblem, u: Unknowns, k: int) -> Floats:
     """Efforts (nq,) that balance a joint beyond its spring and damper [N m, N]."""
     s, part = problem.jointed[k]
     joint, q = part.joint, u.joints[s]
@@ -48,7 +48,7 @@ def joint_efforts(problem: Problem, u: Unknowns, k: int) -> Floats:
     return resisted - _motion(problem, s, part, q)[1].T @ u.start[s, LAM:]
 
 
-def joint_residual(problem: Problem, u: Unknowns) -> None:
+def joint_residual(problem: BoundaryProblem, u: Unknowns) -> None:
     """Place the segments behind joints, and write the balance of each coordinate, or its imposed value."""
     for k, (s, part) in enumerate(problem.jointed):
         relative, jacobian, _ = _motion(problem, s, part, u.joints[s])
@@ -64,12 +64,12 @@ def joint_residual(problem: Problem, u: Unknowns) -> None:
         problem.residual[own] = np.where(imposed(part), _units(problem, own) * (given - q), row)
 
 
-def _units(problem: Problem, own: slice) -> Floats:
+def _units(problem: BoundaryProblem, own: slice) -> Floats:
     """Efforts per unit of coordinates, so that all equations of a joint are told in the same units."""
     return problem.units[0][own] / problem.units[1][own]
 
 
-def joint_blocks(problem: Problem, block: Block, u: Unknowns) -> None:
+def joint_blocks(problem: BoundaryProblem, block: Block, u: Unknowns) -> None:
     """Derivatives by the unknowns of the joints, and of their equations."""
     nd, xdim = problem.nd, problem.xdim
     for k, (s, part) in enumerate(problem.jointed):
@@ -94,6 +94,6 @@ def joint_blocks(problem: Problem, block: Block, u: Unknowns) -> None:
             block(p * nd + xdim, own.start, carried @ coadjoint_matrix(stress) @ relative.by_pose)
 
 
-def moved_joint(problem: Problem, part: Part, q: Floats, step: Floats) -> Floats:
+def moved_joint(problem: BoundaryProblem, part: Part, q: Floats, step: Floats) -> Floats:
     """Unknowns of a joint after a correction; in motion those of a ball are the turn of a step and add up."""
     return q + step if problem.moving else joint_moved(part, q, step)

@@ -7,13 +7,13 @@ import numpy as np
 from anguilla.mechanics.tree import Floats
 from anguilla.shooting.joints import Relative, fixed_motion
 from anguilla.shooting.march import Segments, march
-from anguilla.shooting.point import Slopes
-from anguilla.shooting.problem import Problem, flat, square
+from anguilla.shooting.point import StepSlopes
+from anguilla.shooting.problem import BoundaryProblem, flat, square
 from anguilla.shooting.state import ACC, ETA, LAM, STATE
 
 
 def reconstruct(
-    problem: Problem, xi: Floats, rate: Floats, second: Floats, bases: dict, start: Floats,
+    problem: BoundaryProblem, xi: Floats, rate: Floats, second: Floats, bases: dict, start: Floats,
     joints: dict[int, Relative] | None = None,
 ) -> None:  # fmt: skip
     """Integrate (49) and the accelerations of (45) along all segments, from the motion of their parents.
@@ -33,7 +33,7 @@ def reconstruct(
     f = problem.fields
     saved = [array.copy() for array in (f.compliance, f.rest, f.past, f.past_rate)]
     f.compliance[:], f.rest[:], f.past[:], f.past_rate[:] = 0.0, xi, xi - second, rate - second
-    problem.set_scheme(Slopes(1.0, 1.0, -1.0))
+    problem.set_scheme(StepSlopes(1.0, 1.0, -1.0))
     problem.kept.state[:] = 0.0
     for s, segment in enumerate(problem.network.segments):
         pose, *given = bases.get(s, (problem.fixed[s],))

@@ -11,7 +11,7 @@ from anguilla.describe import Robot
 from anguilla.errors import DescriptionError
 from anguilla.mechanics.tree import Floats
 from anguilla.shooting.inverse import Passes, check_tree, coadjoint, tendon_stress
-from anguilla.shooting.problem import Problem
+from anguilla.shooting.problem import BoundaryProblem
 from anguilla.shooting.shape import Motion
 from anguilla.shooting.state import ACC, ETA, LAM
 
@@ -34,7 +34,7 @@ class GaussConstraint:
     robot: Robot
     u: Floats
     root: Floats
-    _problem: Problem
+    _problem: BoundaryProblem
     _strain: Floats
     _rate: Floats
     _bases: dict
@@ -91,7 +91,7 @@ def gauss_constraint(motion: Motion, step: int = -1, inputs=None) -> GaussConstr
     if not isinstance(motion, Motion) or motion.problem is None:
         raise DescriptionError("motion must be a Motion of shooting.simulate.")
     old = motion.problem
-    problem = Problem(
+    problem = BoundaryProblem(
         old.robot, shoots=old.shoots, intervals=old.intervals, stress=old.stress, added=old.added, moving=True
     )
     check_tree(problem, "the Gauss constraint")

@@ -15,12 +15,12 @@ from anguilla.shooting.closing import tie_blocks
 from anguilla.shooting.jointing import joint_blocks
 
 if TYPE_CHECKING:
-    from anguilla.shooting.problem import Problem, Unknowns
+    from anguilla.shooting.problem import BoundaryProblem, Unknowns
 
 DENSE = 300  # below this many unknowns a dense factorisation is faster
 
 
-def pattern(problem: Problem) -> tuple[Ints, Ints]:
+def pattern(problem: BoundaryProblem) -> tuple[Ints, Ints]:
     """Rows and columns of the entries written by `balance`."""
     nd, xdim = problem.nd, problem.xdim
     rows: list[Ints] = []
@@ -43,7 +43,7 @@ def pattern(problem: Problem) -> tuple[Ints, Ints]:
     return np.concatenate(rows), np.concatenate(cols)
 
 
-def derivative(problem: Problem, u: Unknowns) -> csc_matrix | Floats:
+def derivative(problem: BoundaryProblem, u: Unknowns) -> csc_matrix | Floats:
     """Derivative of the residual, sparse if large, after `evaluate` with its tangent."""
     rows, cols, values = [problem.rows], [problem.cols], [problem.values]
 

@@ -14,13 +14,13 @@ from anguilla.mechanics.tree import Floats
 from anguilla.shooting.joints import imposed_values
 
 if TYPE_CHECKING:
-    from anguilla.shooting.problem import Problem
+    from anguilla.shooting.problem import BoundaryProblem
 
 Inputs = Mapping[str, float | Callable[[float], float]]
 Stress = Mapping[RodHandle, Callable[[Floats, float], Floats]]
 
 
-def sample_loads(problem: Problem, t: float, inputs: Inputs | None, factor: float = 1.0) -> None:
+def sample_loads(problem: BoundaryProblem, t: float, inputs: Inputs | None, factor: float = 1.0) -> None:
     """Sample gravity, loads, inputs and active stress at a time [s], times a load factor."""
     robot, f, nodes = problem.robot, problem.fields, problem.nodes
     gravity = factor * robot.gravity_values([t])[0]
@@ -66,7 +66,7 @@ def sample_loads(problem: Problem, t: float, inputs: Inputs | None, factor: floa
     ]
 
 
-def _tensions(problem: Problem, t: float, inputs: Inputs | None) -> Floats:
+def _tensions(problem: BoundaryProblem, t: float, inputs: Inputs | None) -> Floats:
     tension = np.zeros(len(problem.robot.actuators))
     for k, (name, actuator) in enumerate(problem.robot.actuators.items()):
         value = (inputs or {}).get(name, 0.0)
@@ -77,7 +77,7 @@ def _tensions(problem: Problem, t: float, inputs: Inputs | None) -> Floats:
     return tension
 
 
-def add_muscles(problem: Problem, f: dict[str, Floats]) -> list[tuple[Muscle, int, Floats]]:
+def add_muscles(problem: BoundaryProblem, f: dict[str, Floats]) -> list[tuple[Muscle, int, Floats]]:
     """Add the gains of muscles to the stiffness (92); returns muscles with the segments of their rods and the gains there."""
     muscles: list[tuple[Muscle, int, Floats]] = []
     for load in problem.robot.loads:

@@ -16,14 +16,14 @@ from anguilla.shooting.critical import CARRIED, expected_growth, explain, growth
 from anguilla.shooting.jointing import joint_efforts
 from anguilla.shooting.joints import Relative, imposed, imposed_values, joint_pose, joint_step
 from anguilla.shooting.kinematics import reconstruct
-from anguilla.shooting.point import Slopes
-from anguilla.shooting.problem import Inputs, Problem, Unknowns
+from anguilla.shooting.point import StepSlopes
+from anguilla.shooting.problem import BoundaryProblem, Inputs, Unknowns
 from anguilla.shooting.root import root_map
 from anguilla.shooting.shape import StaticShape, fields_of
 from anguilla.shooting.solver import WORDS, newton
 from anguilla.shooting.state import ACC, ETA, LAM, STATE
 from anguilla.shooting.ties import closing_ties
-from anguilla.solve.newton.method import Memory
+from anguilla.solve.newton.method import KeptSolver
 from anguilla.solve.newton.rules import CONVERGED
 from anguilla.solve.steps.schemes import Coefficients, Newmark, coasting, factors
 
@@ -52,7 +52,7 @@ class Snapshot(NamedTuple):
 class Loop:
     """The time loop: strains and their rates at all points, and the unknowns of the last step."""
 
-    problem: Problem
+    problem: BoundaryProblem
     dt: float
     method: Newmark
     full: bool
@@ -75,7 +75,7 @@ class Loop:
     joints: dict[int, tuple[Floats, Floats, Floats]] = field(default_factory=dict)  # q, v, a by segment
     held: Unknowns | None = None  # those of an equilibrium at the start
     constant: bool = False
-    memory: Memory = field(default_factory=Memory)
+    memory: KeptSolver = field(default_factory=KeptSolver)
 
     def begin(self, start: Start) -> None:
         """Set the initial strains, rates and states."""
@@ -177,13 +177,13 @@ class Loop:
             ahead, past_rate = coasting(scheme, dt, self.rate, self.second)
             past = self.xi + ahead
             _, rate, second = factors(scheme, dt)
-            problem.set_scheme(Slopes(rate, second, -1.0))
+            problem.set_scheme(StepSlopes(rate, second, -1.0))
         else:  # errata 003.12: z-dot = c z + (alpha - 1)/alpha z-dot_n - c z_n; alpha = 1 in the first step
             alpha = scheme.gamma
             past, past_rate = self.xi, (alpha - 1.0) / alpha * self.rate
             c = 1.0 / (alpha * dt)
             f.past_twist[:] = (alpha - 1.0) / alpha * self.states[:, ACC:LAM] - c * self.states[:, ETA:ACC]
-            problem.set_scheme(Slopes(c, 0.0, c))
+            problem.set_scheme(StepSlopes(c, 0.0, c))
         f.past[:] = np.where(active, past, problem.rest)
         f.past_rate[:] = np.where(active, past_rate, 0.0)
         ratio, viscous = problem.scheme.rate, problem.damping[:, None] * problem.elastic

@@ -50,7 +50,7 @@ class Gauss(NamedTuple):
 
 
 class Stages(NamedTuple):
-    """Slopes at all points, kept from one evaluation to the next: of the state (points, 30), of the tangent."""
+    """StepSlopes at all points, kept from one evaluation to the next: of the state (points, 30), of the tangent."""
 
     state: Floats
     tangent: Floats

@@ -66,15 +66,15 @@ class Fields(NamedTuple):
     route: Floats
 
 
-class Slopes(NamedTuple):
-    """Slopes of rates and accelerations in a time step: b/a and 1/a of (58); c of (89), negative in the full form."""
+class StepSlopes(NamedTuple):
+    """StepSlopes of rates and accelerations in a time step: b/a and 1/a of (58); c of (89), negative in the full form."""
 
     rate: float
     second: float
     reduced: float
 
 
-STATIC = Slopes(0.0, 0.0, -1.0)
+STATIC = StepSlopes(0.0, 0.0, -1.0)
 
 
 @inline
@@ -188,7 +188,7 @@ class Work(NamedTuple):
 
 @kernel
 def slope(fields, pull, scheme, p, y, out, w, stage):
-    """Slopes of the state at point p (61)."""
+    """StepSlopes of the state at point p (61)."""
     law(fields, pull, p, y, w, stage)
     K, G = get3(w.xi[stage], 0), get3(w.xi[stage], 3)
     for i in range(3):  # R' = R K^, r' = R Gamma
@@ -239,7 +239,7 @@ def slope(fields, pull, scheme, p, y, out, w, stage):
 
 @kernel
 def slope_tangent(fields, scheme, p, y, w, stage, Y, out):
-    """Slopes of the columns of a tangent (80)-(81), after `slope` at the same state."""
+    """StepSlopes of the columns of a tangent (80)-(81), after `slope` at the same state."""
     K, G = get3(w.xi[stage], 0), get3(w.xi[stage], 3)
     C, N = get3(y, LAM), get3(y, LAM + 3)
     moment, force = get3(w.load[stage], 0), get3(w.load[stage], 3)

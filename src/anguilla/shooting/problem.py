@@ -21,7 +21,7 @@ from anguilla.shooting.linear import derivative, factorised, pattern
 from anguilla.shooting.loading import Inputs, Stress, add_muscles, as_field, sample_loads, stream_inertia
 from anguilla.shooting.march import FULL_PRECISION, Gauss, Segments, Stages, march, rule_along, work
 from anguilla.shooting.network import Network, Segment, build, is_stream
-from anguilla.shooting.point import STATIC, Fields, Slopes
+from anguilla.shooting.point import STATIC, Fields, StepSlopes
 from anguilla.shooting.root import RootMap
 from anguilla.shooting.state import ETA, LAM, STATE
 from anguilla.shooting.ties import Join, closing_ties
@@ -46,7 +46,7 @@ class Unknowns:
         )  # fmt: skip
 
 
-class Problem:
+class BoundaryProblem:
     """The boundary-value problem of a robot.
 
     Args:
@@ -274,7 +274,7 @@ class Problem:
         """Sample gravity, loads, inputs and active stress at a time [s], times a load factor."""
         sample_loads(self, t, inputs, factor)
 
-    def set_scheme(self, scheme: Slopes) -> None:
+    def set_scheme(self, scheme: StepSlopes) -> None:
         """Set the coefficients of the time integrator, and the scales of states that go with them."""
         self.scheme = scheme
         length, force = self.length, self.force_scale
@@ -389,4 +389,4 @@ def _dead_map(offset: Floats) -> Floats:
     return lie.Ad(lie.inverse(offset)).T @ np.block([[turn, np.zeros((3, 3))], [np.zeros((3, 3)), turn]])
 
 
-__all__ = ["Inputs", "Problem", "Stress", "Unknowns", "coadjoint_matrix", "flat", "square"]
+__all__ = ["BoundaryProblem", "Inputs", "Stress", "Unknowns", "coadjoint_matrix", "flat", "square"]

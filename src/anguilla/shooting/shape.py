@@ -16,7 +16,7 @@ from anguilla.mechanics.tree import Floats
 from anguilla.results.states import Status
 from anguilla.shooting.march import at_points
 from anguilla.shooting.network import Network
-from anguilla.shooting.problem import Problem, Unknowns
+from anguilla.shooting.problem import BoundaryProblem, Unknowns
 from anguilla.shooting.state import ACC, ETA, LAM, POS, STATE
 from anguilla.shooting.ties import Join
 
@@ -184,7 +184,7 @@ class StaticShape(_Fields):
 
     """
 
-    problem: Problem | None = field(default=None, repr=False)
+    problem: BoundaryProblem | None = field(default=None, repr=False)
     unknowns: Unknowns | None = field(default=None, repr=False)
     inputs: Any = None
     t: float = 0.0
@@ -192,7 +192,7 @@ class StaticShape(_Fields):
     def _pick(self, array: Floats) -> Any:
         return array[0]
 
-    def unknowns_at(self, problem: Problem) -> Unknowns:
+    def unknowns_at(self, problem: BoundaryProblem) -> Unknowns:
         """The same equilibrium as unknowns of another problem of the same robot, with other segments."""
         assert self.unknowns is not None
         old = self._network
@@ -208,7 +208,7 @@ class StaticShape(_Fields):
         joints = {parts[old.segments[s].part]: q.copy() for s, q in self.unknowns.joints.items()}
         return Unknowns(start, joints, [m.copy() for m in self.unknowns.ties])
 
-    def strain_at(self, problem: Problem) -> Floats:
+    def strain_at(self, problem: BoundaryProblem) -> Floats:
         """Strains (points, 6) at the points of another problem of the same robot."""
         old, new = self._network, problem.network
         if [(s.part, s.X0, s.X1, s.count) for s in old.segments] == [
@@ -245,13 +245,13 @@ class Motion(_Fields):
     growth: Floats = field(default_factory=lambda: np.zeros(0))
     strain_rate: Floats = field(default_factory=lambda: np.zeros((0, 0, 6)), repr=False)
     strain_acceleration: Floats = field(default_factory=lambda: np.zeros((0, 0, 6)), repr=False)
-    problem: Problem | None = field(default=None, repr=False)
+    problem: BoundaryProblem | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         return f"<motion of {self.robot.name!r} by shooting: {len(self.t)} states, {self.status.message}>"
 
 
-def fields_of(problem: Problem) -> tuple[Floats, Floats]:
+def fields_of(problem: BoundaryProblem) -> tuple[Floats, Floats]:
     """States and strains at all points, after an evaluation."""
     n = problem.network.size
     states, strain = np.zeros((n, STATE)), np.zeros((n, 6))

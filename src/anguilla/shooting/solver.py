@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from anguilla.mechanics.tree import Floats
-from anguilla.shooting.problem import Problem, Unknowns
+from anguilla.shooting.problem import BoundaryProblem, Unknowns
 from anguilla.shooting.state import LAM
-from anguilla.solve.newton.method import Memory, Newton, Outcome
+from anguilla.solve.newton.method import KeptSolver, Newton, Outcome
 from anguilla.solve.newton.rules import (
     CONVERGED,
     DIVERGED,
@@ -30,7 +30,7 @@ WORDS = EXPLANATION | {
 }
 
 
-def correction_size(problem: Problem, u: Unknowns, step: Floats) -> tuple[float, float]:
+def correction_size(problem: BoundaryProblem, u: Unknowns, step: Floats) -> tuple[float, float]:
     """Largest turn or relative displacement of a correction, and the largest relative change of any unknown."""
     d = step[: problem.count * problem.nd].reshape(problem.count, problem.nd)
     turn = max(float(np.max(np.abs(d[:, :3]))), float(np.max(np.abs(d[:, 3:6]))) / problem.length)
@@ -41,7 +41,7 @@ def correction_size(problem: Problem, u: Unknowns, step: Floats) -> tuple[float,
     return turn, largest
 
 
-class At(NamedTuple):
+class _At(NamedTuple):
     """What is known at some unknowns: the residual, and its norm in natural units."""
 
     u: Unknowns
@@ -57,44 +57,44 @@ class EndConditions:
 
     reach = LARGEST_TURN
 
-    def __init__(self, problem: Problem, slack: Sequence[Floats], coarse: bool) -> None:
+    def __init__(self, problem: BoundaryProblem, slack: Sequence[Floats], coarse: bool) -> None:
         self.problem, self.slack, self.coarse = problem, slack, coarse
         self.finest = float(problem.rule.precision[0])
         if coarse:
             problem.rule.precision[0] = max(self.finest, COARSEST)
 
-    def evaluate(self, x: Unknowns) -> At | None:
+    def evaluate(self, x: Unknowns) -> _At | None:
         """The residual; None if an integration overflowed."""
         if not self.problem.evaluate(x, False, self.slack):
             return None
         merit = _merit(self.problem)
-        return At(x, self.problem.residual.copy(), merit) if np.isfinite(merit) else None
+        return _At(x, self.problem.residual.copy(), merit) if np.isfinite(merit) else None
 
-    def factorise(self, at: At) -> Callable[[At], Floats] | None:
+    def factorise(self, at: _At) -> Callable[[_At], Floats] | None:
         """Integrate the tangent along the rods too, and factor it."""
         self.problem.evaluate(at.u, True, self.slack)
         solve = self.problem.factorise(at.u)
         return None if solve is None else lambda now: -solve(now.residual)
 
-    def measure(self, at: At, step: Floats) -> tuple[float, float]:
+    def measure(self, at: _At, step: Floats) -> tuple[float, float]:
         """Size of a correction, and its largest turn or displacement."""
         turn, size = correction_size(self.problem, at.u, step)
         if self.coarse and np.isfinite(size):
             self.problem.rule.precision[0] = max(self.finest, min(COARSEST, STAGES_TO_STEP * size))
         return size, turn
 
-    def move(self, at: At, step: Floats, part: float) -> Unknowns:
+    def move(self, at: _At, step: Floats, part: float) -> Unknowns:
         """Unknowns after a part of a correction."""
         return self.problem.move(at.u, step, part)
 
-    def improves(self, at: At, new: At, step: Floats, part: float, near: bool) -> bool:
+    def improves(self, at: _At, new: _At, step: Floats, part: float, near: bool) -> bool:
         """Whether the error falls."""
         return near or new.merit < at.merit
 
 
 def newton(
-    problem: Problem, u: Unknowns, *, tolerance: float, most: int, slack: Sequence[Floats] = (),
-    memory: Memory | None = None,
+    problem: BoundaryProblem, u: Unknowns, *, tolerance: float, most: int, slack: Sequence[Floats] = (),
+    memory: KeptSolver | None = None,
 ) -> Outcome[Unknowns]:  # fmt: skip
     """Newton's method with the exact derivative, which a memory keeps over several solves (chord).
 
@@ -110,14 +110,14 @@ def newton(
     return out
 
 
-def _merit(problem: Problem) -> float:
+def _merit(problem: BoundaryProblem) -> float:
     """Norm of the residual in natural units; infinite rather than an overflow."""
     with np.errstate(over="ignore"):
         return float(np.linalg.norm(problem.residual / problem.units[0]))
 
 
 def levenberg(
-    problem: Problem, u: Unknowns, *, tolerance: float, most: int, slack: Sequence[Floats] = ()
+    problem: BoundaryProblem, u: Unknowns, *, tolerance: float, most: int, slack: Sequence[Floats] = ()
 ) -> Outcome[Unknowns]:
     """Levenberg-Marquardt with an adaptive damping sigma (73) (errata 003.12: x - (J^T J + sigma 1)^-1 J^T r)."""
     rows, cols = problem.units

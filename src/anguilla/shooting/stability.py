@@ -22,7 +22,7 @@ from anguilla import lie
 from anguilla.describe import Fixed, Spherical
 from anguilla.errors import DescriptionError, SolverError, as_count
 from anguilla.mechanics.tree import Floats
-from anguilla.shooting.problem import Problem, Unknowns, coadjoint_matrix
+from anguilla.shooting.problem import BoundaryProblem, Unknowns, coadjoint_matrix
 from anguilla.shooting.shape import StaticShape
 from anguilla.shooting.solver import WORDS, newton
 from anguilla.shooting.state import LAM, POS
@@ -70,7 +70,7 @@ def stability(shape: StaticShape, *, segments: int = 60) -> Stability:
     return _jacobi(*_refined(shape, as_count(segments, "segments")))
 
 
-def judged(problem: Problem, u: Unknowns) -> str:
+def judged(problem: BoundaryProblem, u: Unknowns) -> str:
     """UNSTABLE or NOT_JUDGED if an equilibrium is so, or nothing; with the segments that it was found with."""
     f = problem.fields
     kept = f.compliance.copy(), f.hooke.copy()
@@ -85,7 +85,7 @@ def judged(problem: Problem, u: Unknowns) -> str:
         f.compliance[:], f.hooke[:] = kept
 
 
-def _jacobi(problem: Problem, u: Unknowns, level: float = 0.0) -> Stability:
+def _jacobi(problem: BoundaryProblem, u: Unknowns, level: float = 0.0) -> Stability:
     """Jacobi's test of an equilibrium whose transfers have been evaluated."""
     last = problem.count - 1
     Z, L = _far_end(problem, u, last)
@@ -130,12 +130,12 @@ def _canonical(T: Floats, before: Floats, after: Floats) -> tuple[Floats, Floats
     return t[:6, :6], t[:6, 6:], t[6:, :6], t[6:, 6:]
 
 
-def _refined(shape: StaticShape, segments: int) -> tuple[Problem, Unknowns]:
+def _refined(shape: StaticShape, segments: int) -> tuple[BoundaryProblem, Unknowns]:
     """The same equilibrium with many short segments."""
     old = shape.problem
     assert old is not None
     _refuse_trees(old)
-    problem = Problem(
+    problem = BoundaryProblem(
         old.robot,
         shoots=segments,
         intervals=3 * segments,
@@ -154,13 +154,13 @@ def _refined(shape: StaticShape, segments: int) -> tuple[Problem, Unknowns]:
     return problem, out.x
 
 
-def _refuse_trees(problem: Problem) -> None:
+def _refuse_trees(problem: BoundaryProblem) -> None:
     parents = problem.nodes.parent
     if problem.jointed or len(set(parents.tolist())) != len(parents):
         raise DescriptionError("stability is for one chain of rods and bodies on fixed joints, clamped at its root.")
 
 
-def _loosen(problem: Problem) -> None:
+def _loosen(problem: BoundaryProblem) -> None:
     """Let a locked strain yield a millionth of a bent rod: without any, some ends could not be moved at all."""
     yields = ALMOST_LOCKED / np.repeat([problem.force_scale * problem.length**2, problem.force_scale], 3)
     f, locked = problem.fields, problem.fields.compliance == 0.0
@@ -168,17 +168,17 @@ def _loosen(problem: Problem) -> None:
     f.hooke[:] = 1.0 / f.compliance
 
 
-def _chain_ends(problem: Problem) -> Floats:
+def _chain_ends(problem: BoundaryProblem) -> Floats:
     """Arc length along the chain [m] of the start of each segment."""
     lengths = [segment.X1 - segment.X0 for segment in problem.network.segments]
     return np.concatenate([[0.0], np.cumsum(lengths)[:-1]])
 
 
-def _placed(problem: Problem, s: int) -> tuple[Floats, Floats]:
+def _placed(problem: BoundaryProblem, s: int) -> tuple[Floats, Floats]:
     return problem.nodes.place[s, :9].reshape(3, 3), problem.nodes.place[s, POS : POS + 3]
 
 
-def _far_end(problem: Problem, u: Unknowns, last: int) -> tuple[Floats, Floats]:
+def _far_end(problem: BoundaryProblem, u: Unknowns, last: int) -> tuple[Floats, Floats]:
     """(zeta, dLambda) of the variations that keep the conditions at the far end."""
     if not problem.ties:
         return np.eye(6), _load_tangent(problem, last)
@@ -204,7 +204,7 @@ def _far_end(problem: Problem, u: Unknowns, last: int) -> tuple[Floats, Floats]:
     return np.hstack([turning, np.zeros((6, 3))]), np.hstack([L, held])
 
 
-def _load_tangent(problem: Problem, s: int) -> Floats:
+def _load_tangent(problem: BoundaryProblem, s: int) -> Floats:
     """d(external wrench on the end)/d zeta (6, 6): dead loads turn in section axes."""
     out = np.zeros((6, 6))
     R = problem.end[s, :9].reshape(3, 3)

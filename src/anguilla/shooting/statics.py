@@ -15,7 +15,7 @@ from anguilla.mechanics.tree import Floats
 from anguilla.results.states import Status
 from anguilla.shooting.jointing import joint_efforts
 from anguilla.shooting.network import refuse_shapes
-from anguilla.shooting.problem import Inputs, Problem, Stress, Unknowns
+from anguilla.shooting.problem import BoundaryProblem, Inputs, Stress, Unknowns
 from anguilla.shooting.shape import StaticShape, fields_of
 from anguilla.shooting.solver import SOLVERS, WORDS
 from anguilla.shooting.stability import NOT_JUDGED, UNSTABLE, judged
@@ -71,7 +71,7 @@ def statics(
     t = as_number(t, "t", "s")
     if solver not in SOLVERS:
         raise DescriptionError(f"solver must be one of {', '.join(SOLVERS)}; got {solver!r}.")
-    problem = Problem(
+    problem = BoundaryProblem(
         robot, shoots=shoots, intervals=intervals, ties=ties, follow_strain=follow_strain, stress=stress, t=t
     )
     refuse_shapes(robot)
@@ -112,7 +112,7 @@ class _Solve:
     """One of the solvers, under a part of the load, and what it took so far."""
 
     def __init__(
-        self, problem: Problem, inputs: Inputs | None, t: float, solver: str, tolerance: float, most: int
+        self, problem: BoundaryProblem, inputs: Inputs | None, t: float, solver: str, tolerance: float, most: int
     ) -> None:
         self.problem, self.inputs, self.t = problem, inputs, t
         self.solver, self.tolerance, self.most = SOLVERS[solver], tolerance, most
@@ -184,14 +184,14 @@ def _soften(solve: _Solve, begin: Unknowns) -> Attempt[Unknowns]:
     return Attempt(u, CONVERGED if reached == 0.0 else out.status or DIVERGED, 0)
 
 
-def _gaps(problem: Problem, u: Unknowns) -> list:
+def _gaps(problem: BoundaryProblem, u: Unknowns) -> list:
     """Gaps (6,) of the ties at given unknowns; only from here does a guess have to be closed."""
     problem.load(0.0, None, 0.0)
     problem.evaluate(u, False)
     return [tie.gap(problem.frame_pose(tie.a), problem.frame_pose(tie.b)) for tie in problem.ties]
 
 
-def _same(problem: Problem, start: StaticShape) -> Unknowns:
+def _same(problem: BoundaryProblem, start: StaticShape) -> Unknowns:
     if not isinstance(start, StaticShape) or start.unknowns is None:
         raise DescriptionError("start must be an equilibrium found by shooting.statics.")
     if len(start.unknowns.start) != problem.count or len(start.unknowns.ties) != len(problem.ties):

@@ -95,7 +95,7 @@ class _Form:
         self.scale = np.where(self.active, self.units / self.hooke[0], self.units)  # of the unknowns at the root
 
     def along(self, function) -> Floats:
-        """Slopes of a field at the points, by one-sided differences of fourth order at the ends, central ones inside."""
+        """StepSlopes of a field at the points, by one-sided differences of fourth order at the ends, central ones inside."""
         h = DIFFERENCE * self.arm.length
         low = np.clip(self.X - 2 * h, 0.0, self.arm.length - 4 * h)
         nodes = [np.asarray(function(low + k * h)) for k in range(5)]
@@ -130,7 +130,7 @@ class _Form:
         return xi, stress, stiff, slope
 
     def rates(self, p: int, y: Floats) -> Floats:
-        """Slopes of (g, and eps or Lambda_c by component) (55)."""
+        """StepSlopes of (g, and eps or Lambda_c by component) (55)."""
         xi, stress, stiff, slope = self.stress(p, y)
         R, dead = y[:9].reshape(3, 3), self.dead[p]
         force = self.factor * (self.own[p] + np.concatenate([R.T @ dead[:3], R.T @ dead[3:]]))

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anguilla.compiler.jit import inline
-from anguilla.compiler.table import Table
+from anguilla.compiler.table import Arrays
 from anguilla.mechanics.tree import Floats, Ints
 
 # Places in Loads.row: step [s], time [s], gravity (3), then what `Loads.at` points to.
@@ -38,7 +38,7 @@ KIND, NODE, ROW, FROM, TO = range(5)  # Frames.table
 WHICH, AXIS_A, AXIS_B = 1, 2, 3  # Constraints.table, after KIND
 
 
-class Cables(Table):
+class Cables(Arrays):
     """Tendons and chambers along rods."""
 
     link: Ints  # (stretches, 2) ROD link that a piece runs along, and the actuator it belongs to
@@ -50,14 +50,14 @@ class Cables(Table):
     slips: Floats  # (places, 2, 2) scratch: the same now
 
 
-class Muscles(Table):
+class Muscles(Arrays):
     """Active stresses of rods."""
 
     link: Ints  # (m,) ROD link
     gain: Floats  # (m, 12) stiffness x quadrature weight on the strains at the two Gauss points
 
 
-class Frames(Table):
+class Frames(Arrays):
     """Frame loads."""
 
     table: Ints  # (f, 5) kind, node, place in the row, first and last + 1 of its sources
@@ -68,7 +68,7 @@ class Frames(Table):
     state: Floats  # (f, 3, 6) internal state, its rate at the start of the step, and now
 
 
-class Streams(Table):
+class Streams(Arrays):
     """Streams of water along fish, at nodes of their rods (`stream.py`)."""
 
     table: Ints  # (s, 6) node, first lane of the rod and number of lanes, place in basis, first and last + 1 of its sources
@@ -80,7 +80,7 @@ class Streams(Table):
     change: Floats  # (s, lanes, 6) scratch: its derivative
 
 
-class Pairs(Table):
+class Pairs(Arrays):
     """Pair loads: springs, spans of tendons, closures and twist constraints."""
 
     table: Ints  # (p, 4) nodes, first and last + 1 of its packs
@@ -94,7 +94,7 @@ class Pairs(Table):
     factor: Floats  # (spans,) scratch: part of the tension left by friction
 
 
-class Constraints(Table):
+class Constraints(Arrays):
     """Rows phi = 0 with multipliers."""
 
     table: Ints  # (m, 4) kind, which (closure, twist constraint or actuator), axes
@@ -110,7 +110,7 @@ class Constraints(Table):
     length: Floats  # (actuators,) scratch: length of lines
 
 
-class Loads(Table):
+class Loads(Arrays):
     """Tables (read-only), the row of inputs at one instant, and scratch memory."""
 
     row: Floats  # inputs at this instant

@@ -25,9 +25,10 @@ from anguilla.model.door import model_of
 from anguilla.model.model import Inputs, Model
 from anguilla.results.states import Equilibrium, Status, Trajectory
 from anguilla.solve.branches.crossings import apart, located
-from anguilla.solve.branches.paths import Path, Point
+from anguilla.solve.branches.paths import Curve, Point
 from anguilla.solve.modes.modes import Stability
 from anguilla.solve.newton.closing import close
+from anguilla.solve.newton.dense import balanced
 from anguilla.solve.statics.statics import statics
 
 __all__ = ["Branch", "SpecialPoint", "trace"]
@@ -133,7 +134,7 @@ class Branch:
         return f"<branch of {self.robot.name!r}: {len(self)} equilibria, factors {low:.4g} to {high:.4g}, {found}>"
 
 
-def _special(path: Path, point: Point, state: Stability, after: int, count: int, turns: bool) -> SpecialPoint:
+def _special(path: Curve, point: Point, state: Stability, after: int, count: int, turns: bool) -> SpecialPoint:
     """Name the special point by the work of the load along the neutral directions; it is no limit unless the load turns.
 
     At the point the matrix F_x is singular; with l its left null vectors, l . F_s = 0 is the condition that the branch goes
@@ -142,9 +143,9 @@ def _special(path: Path, point: Point, state: Stability, after: int, count: int,
     """
     nearest = np.argsort(np.abs(state.eigenvalues), kind="stable")[:count]
     matrix, column = path.slopes(point)
-    rows = np.maximum(np.max(np.abs(matrix), axis=1), 1e-300)
-    matrix, column = matrix / rows[:, None], column / rows
-    left = np.linalg.svd(matrix / np.maximum(np.max(np.abs(matrix), axis=0), 1e-300))[0][:, -count:]
+    scaled, rows, _ = balanced(matrix)
+    column = column / rows
+    left = np.linalg.svd(scaled)[0][:, -count:]
     work = float(np.linalg.norm(left.T @ column))
     kind = LIMIT if turns and work > WORK * max(float(np.linalg.norm(column)), 1e-300) else BIFURCATION
     return SpecialPoint(kind, point.s, after, point.q, point.lam, state.shapes[:, nearest])
@@ -212,7 +213,7 @@ def trace(
 
 def _start(
     robot: Model, start, inputs: Inputs, first: float, span: float, tolerance: float, neutral: float
-) -> tuple[Path, Point]:
+) -> tuple[Curve, Point]:
     """The path and its first point: a special point, a start corrected at the first factor, or what `statics` finds."""
     factor = start.factor if isinstance(start, SpecialPoint) else first
     if start is not None:
@@ -224,7 +225,7 @@ def _start(
         lam = np.zeros(system.rows) if not hasattr(start, "multipliers") else np.array(start.multipliers)
         if lam.shape != (system.rows,):
             raise DescriptionError("start is a point of another robot.")
-        path = Path(system, inputs, span, tolerance, neutral)
+        path = Curve(system, inputs, span, tolerance, neutral)
         point = Point(path.drive(path.loads(factor), q), lam, factor)
         if isinstance(start, SpecialPoint):
             return path, point
@@ -234,11 +235,11 @@ def _start(
         if found is not None:
             return path, found
     at = statics(robot, inputs=inputs, t=first, start=start)
-    path = Path(at.system, inputs, span, tolerance, neutral)
+    path = Curve(at.system, inputs, span, tolerance, neutral)
     return path, Point(path.drive(path.loads(first), at.q), np.array(at.multipliers), first)
 
 
-def _begin(path: Path, point: Point, start, direction: ArrayLike | int, sign: float) -> Floats:
+def _begin(path: Curve, point: Point, start, direction: ArrayLike | int, sign: float) -> Floats:
     """First direction: of the load, or away from a special point along a neutral direction."""
     f = len(path.free)
     along = np.zeros(f + path.m + 1)
@@ -275,7 +276,7 @@ class _Found(NamedTuple):
 
 
 def _walk(
-    path: Path, point: Point, along: Floats, limits: tuple[float, float], step: float, longest: float, most: int,
+    path: Curve, point: Point, along: Floats, limits: tuple[float, float], step: float, longest: float, most: int,
     leaving: bool,
 ) -> Iterator[_Found]:  # fmt: skip
     """Points of a branch, one after the other."""
@@ -321,7 +322,7 @@ def _walk(
     yield _Found(None, None, [], f"stopped after {most} points")
 
 
-def _to_edge(path: Path, point: Point, beyond: Point, limits: tuple[float, float]) -> Point | None:
+def _to_edge(path: Curve, point: Point, beyond: Point, limits: tuple[float, float]) -> Point | None:
     """The last point of a branch, with the load at the end of its range."""
     edge = limits[0] if beyond.s < limits[0] else limits[1]
     if abs(edge - point.s) < 1e-9 * path.span:
@@ -334,7 +335,7 @@ def _to_edge(path: Path, point: Point, beyond: Point, limits: tuple[float, float
     return path.correct(trial, across)
 
 
-def _collect(robot: Robot, path: Path, walk: Iterator[_Found], enough: float, raise_on_failure: bool) -> Branch:
+def _collect(robot: Robot, path: Curve, walk: Iterator[_Found], enough: float, raise_on_failure: bool) -> Branch:
     points: list[Point] = []
     states: list[Stability] = []
     special: list[SpecialPoint] = []

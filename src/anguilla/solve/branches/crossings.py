@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anguilla.mechanics.tree import Floats
-from anguilla.solve.branches.paths import Path, Point
+from anguilla.solve.branches.paths import Curve, Point
 from anguilla.solve.modes.modes import Stability
 
 TOGETHER = 0.02  # of a step: crossings nearer than this are one (grid and modes split multiple ones)
@@ -26,7 +26,7 @@ class _Trial(NamedTuple):
 
 
 def located(
-    path: Path, point: Point, along: Floats, step: float, counts: tuple[int, int]
+    path: Curve, point: Point, along: Floats, step: float, counts: tuple[int, int]
 ) -> tuple[Point, Stability] | None:
     """The point, up to `step` along the branch, where the number of negative eigenvalues changes between two counts.
 
@@ -87,7 +87,7 @@ def _closer(at: Callable[[float], _Trial | None], low: _Trial, high: _Trial, x: 
     return low, high
 
 
-def _between(path: Path, low: _Trial, high: _Trial) -> tuple[Point, Stability]:
+def _between(path: Curve, low: _Trial, high: _Trial) -> tuple[Point, Stability]:
     """The crossing by interpolation."""
     part = low.value / (low.value - high.value)
     a, b = low.point, high.point

@@ -13,6 +13,7 @@ from anguilla.model.user import move
 from anguilla.results.reactions import evaluate
 from anguilla.solve.modes.local import free_directions
 from anguilla.solve.modes.modes import Stability, second_variation
+from anguilla.solve.newton.dense import least
 
 BALANCED = 1e-15  # residual that is round-off, as a part of the stiffness
 FREE = 1e-11  # singular values below this part of the largest are zero: the robot may move at no cost
@@ -26,7 +27,7 @@ class Point(NamedTuple):
     s: float
 
 
-class Path:
+class Curve:
     """Equilibria of a system as a curve in (q, lambda, s), measured in angles and parts of the range of factors."""
 
     def __init__(self, system: Model, inputs: Inputs, span: float, tolerance: float, neutral: float) -> None:
@@ -81,10 +82,7 @@ class Path:
 
     def solve(self, matrix: Floats, right: Floats) -> Floats:
         """Solve a bordered system, scaled to entries of order one; without moving in directions that cost nothing."""
-        rows = np.maximum(np.max(np.abs(matrix), axis=1), 1e-300)
-        matrix, right = matrix / rows[:, None], right / rows
-        columns = np.maximum(np.max(np.abs(matrix), axis=0), 1e-300)
-        return np.linalg.lstsq(matrix / columns, right, rcond=max(FREE, self.neutral))[0] / columns
+        return least(matrix, right, max(FREE, self.neutral))[0]
 
     def shift(self, point: Point, change: Floats) -> Point:
         """A point moved by a change of (free coordinates in angles, multipliers, factor / span)."""

@@ -24,8 +24,9 @@ from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.solve.gradients.costs import Cost
 from anguilla.solve.gradients.instants import weigh
-from anguilla.solve.gradients.record import Record, door, record
-from anguilla.solve.gradients.sweep import linear_part, sweep
+from anguilla.solve.gradients.record import Tape, door, record
+from anguilla.solve.gradients.sweep import linear_part, sweep_back
+from anguilla.solve.newton.dense import solve_bordered
 from anguilla.solve.steps.origin import Closing, Origin, closing, driven_values, origin
 from anguilla.solve.steps.schemes import Scheme
 
@@ -110,7 +111,7 @@ def _static_multipliers(result: Equilibrium, by_q: Floats) -> tuple[Floats, Floa
     lam = np.ascontiguousarray(result.stored.lam[0])
     evaluate(system, loads, result.q, zero, zero, lam)
     matrix = system._bordered(loads, lam, 0.0, 0.0)
-    mu = _transposed_solve(system, matrix, np.concatenate([by_q, np.zeros(system.rows)]))
+    mu = solve_bordered(system, matrix.T, np.concatenate([by_q, np.zeros(system.rows)]))
     row = np.zeros(len(loads.row))
     linear_part(system.tree, system.workspace, loads, mu[:n].copy(), mu[n:].copy(), result.q, zero, row)
     return mu, row
@@ -178,7 +179,7 @@ def _direct(cost: Cost, robot: Robot, system: Model, result: Trajectory | Equili
 class _Back:
     """What a backward sweep found: multipliers of every step and of the start."""
 
-    record: Record
+    record: Tape
     mu: Floats
     integrals: Floats
     driven: Floats
@@ -221,7 +222,7 @@ def _through_rates(at: Origin, close: Closing, q: Floats, v: Floats) -> tuple[Fl
     return q, v - at.gradient(at.q).T @ weights
 
 
-def _sweep(found: Record, by_q: Floats, by_v: Floats) -> tuple[_Back, Floats]:
+def _sweep(found: Tape, by_q: Floats, by_v: Floats) -> tuple[_Back, Floats]:
     """The backward sweep; and the gradient with respect to all loads, (nt, row)."""
     system, steps = found.system, found.steps
     n, m, loads = system.size, system.rows, found.table.loads
@@ -232,7 +233,7 @@ def _sweep(found: Record, by_q: Floats, by_v: Floats) -> tuple[_Back, Floats]:
     scratch = np.zeros((4, n + m, n + m)), np.zeros((12, n + m)), np.zeros(n + m, np.int64), np.zeros((frames, 15))
     slopes = (np.ascontiguousarray(x) for x in (by_q, by_v))
     symmetric = found.has_symmetric_mass()
-    good = door(system, sweep)(
+    good = door(system, sweep_back)(
         *found.place(), found.scheme, found.dt, *found.states, found.Y, *slopes, symmetric, *scratch, mu, rows, driven,
         integrals, hats,
     )  # fmt: skip
@@ -242,7 +243,7 @@ def _sweep(found: Record, by_q: Floats, by_v: Floats) -> tuple[_Back, Floats]:
     hat, ease = hats[2] + hats[3], np.zeros(n)
     if found.ease is not None:
         ease, hat = found.ease.back(hat)
-    begin = _transposed_solve(system, at.matrix(), np.concatenate([hat, np.zeros(m)]))
+    begin = solve_bordered(system, at.matrix().T, np.concatenate([hat, np.zeros(m)]))
     slope_q, slope_v = at.slopes(begin)
     q, v = hats[0] - slope_q, hats[1] - slope_v
     if found.ease is not None:
@@ -258,18 +259,6 @@ def _sweep(found: Record, by_q: Floats, by_v: Floats) -> tuple[_Back, Floats]:
     linear_part(system.tree, system.workspace, at.loads(), begin[:n].copy(), lengths, at.q, np.zeros(n), rows[0])
     mu[0] = begin
     return _Back(found, mu, integrals, driven, at, begin, q, v, closing(at), ease), rows
-
-
-def _transposed_solve(system: Model, matrix: Floats, right: Floats) -> Floats:
-    """Solve matrix^T x = right, scaled, with x = 0 for imposed coordinates."""
-    matrix, right = matrix.T.copy(), right.copy()
-    for k in system.blank.driven:
-        matrix[k], right[k] = 0.0, 0.0
-        matrix[k, k] = 1.0
-    scale = np.concatenate([1.0 / system.tree.scale, np.ones(system.rows)])
-    matrix = scale[:, None] * matrix * scale
-    weight = np.maximum(np.max(np.abs(matrix), axis=0), 1e-300)
-    return scale * np.linalg.solve(matrix / weight, scale * right) / weight
 
 
 def _of_motion(

@@ -22,7 +22,7 @@ SYMMETRIC = 1e-9  # relative, of a mass matrix
 
 
 @dataclass(frozen=True)
-class Record:
+class Tape:
     """A motion with equal steps, all stored.
 
     Attributes:
@@ -79,7 +79,7 @@ def door(system: Model, kernel: Callable[..., Any]) -> Callable[..., Any]:
     return interpreted(kernel, {"residual": system.user.residual, "tangent": system.user.tangent})
 
 
-def record(run: Trajectory, method: Scheme | str | None, what: str) -> Record:
+def record(run: Trajectory, method: Scheme | str | None, what: str) -> Tape:
     """Prepare a motion for a sweep; refuse what does not suit `what`."""
     from anguilla.solve.steps.dynamics import DEFAULT_METHOD
 
@@ -93,7 +93,7 @@ def record(run: Trajectory, method: Scheme | str | None, what: str) -> Record:
     table = system.loads(run.t, run.inputs)
     count = len(table.loads.frames.table) if integrates(table.loads) else 0
     ease = easing(run, table, dt, scheme, (q, v, a), what)
-    found = Record(run, scheme, dt, table, (q, v, a, lam), np.zeros((steps + 1, count, 6)), ease)
+    found = Tape(run, scheme, dt, table, (q, v, a, lam), np.zeros((steps + 1, count, 6)), ease)
     if count:
         door(system, integrals)(*found.place(), dt, *found.states, np.zeros(system.size + system.rows), found.Y)
     return found

@@ -31,9 +31,10 @@ from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.solve.gradients.adjoint import Design, _direct, _same, design_slopes, parameters, static_balance
 from anguilla.solve.gradients.costs import Cost
 from anguilla.solve.gradients.instants import balance_rows, take_instant
-from anguilla.solve.gradients.record import Record, door, record
+from anguilla.solve.gradients.record import Tape, door, record
 from anguilla.solve.gradients.thruster_errors import pull_errors
-from anguilla.solve.steps.origin import Origin, closing, driven_values, origin, solve_scaled
+from anguilla.solve.newton.dense import solve_bordered
+from anguilla.solve.steps.origin import Origin, closing, driven_values, origin
 from anguilla.solve.steps.schemes import Scheme
 
 __all__ = ["Sensitivities", "sensitivities"]
@@ -140,14 +141,14 @@ def sensitivities(
     return Sensitivities(run, explicit.names, *_march(found, at, explicit), design)
 
 
-def _empty(found: Record, names: list[str]) -> _Explicit:
+def _empty(found: Tape, names: list[str]) -> _Explicit:
     n, m, k, nt = found.system.size, found.system.rows, len(names), found.steps + 1
     frames, driven = found.Y.shape[1], len(found.table.loads.driven)
     shapes = (nt, n + m, k), (nt, 6 * frames, k), (nt, driven, 3, k), (n + m, k), (n, k), (n, k), (n, k)
     return _Explicit(names, *(np.zeros(shape) for shape in shapes))
 
 
-def _of_design(found: Record, at: Origin, design: tuple[Design, ArrayLike], start: Equilibrium | None) -> _Explicit:
+def _of_design(found: Tape, at: Origin, design: tuple[Design, ArrayLike], start: Equilibrium | None) -> _Explicit:
     """Explicit changes by fourth-order differences in each parameter."""
     system, n, nt = found.system, found.system.size, found.steps + 1
     out = _empty(found, [f"design[{k}]" for k in range(len(parameters(design)[1]))])
@@ -209,10 +210,10 @@ def _static_change(start: Equilibrium, change: Floats) -> Floats:
     loads.row[DT] = 0.0
     zero, lam = np.zeros(system.size), np.ascontiguousarray(start._lam[0])
     evaluate(system, loads, start.q, zero, zero, lam)
-    return solve_scaled(system, system._bordered(loads, lam, 0.0, 0.0), -change[:, None])[: system.size, 0]
+    return solve_bordered(system, system._bordered(loads, lam, 0.0, 0.0), -change)[: system.size]
 
 
-def _of_inputs(found: Record, inputs: Mapping[str, ArrayLike]) -> _Explicit:
+def _of_inputs(found: Tape, inputs: Mapping[str, ArrayLike]) -> _Explicit:
     """The balance is linear in the inputs: one difference each, exact."""
     system, nt = found.system, found.steps + 1
     actuators = list(system.robot.actuators)
@@ -265,7 +266,7 @@ def _slope_of_input(system: Model, loads: Loads, actuator: int, state: list[Floa
     return column
 
 
-def _of_state(found: Record, at: Origin) -> _Explicit:
+def _of_state(found: Tape, at: Origin) -> _Explicit:
     """The start as given: simulate closes it, and takes the nearest rates that keep the constraints."""
     system, n = found.system, found.system.size
     labels = system.robot.coordinates()
@@ -292,7 +293,7 @@ def _turns(system: Model, q0: Floats, q1: Floats) -> tuple[Floats, Floats]:
 class _Integrals:
     """Integrals of thrusters on the way: dy and how errors change with the state."""
 
-    def __init__(self, found: Record, columns: int) -> None:
+    def __init__(self, found: Tape, columns: int) -> None:
         self.found, self.frames = found, found.Y.shape[1]
         self.change = np.zeros((6 * self.frames, columns))
         loads = found.table.loads
@@ -317,7 +318,7 @@ class _Integrals:
         self.change += part * (slopes[0] @ dq + slopes[1] @ dv + explicit)
 
 
-def _march(found: Record, at: Origin, explicit: _Explicit) -> tuple[Floats, Floats, Floats, Floats]:
+def _march(found: Tape, at: Origin, explicit: _Explicit) -> tuple[Floats, Floats, Floats, Floats]:
     """(dq, dv, dA, dlambda) of all instants."""
     system, n, m = found.system, found.system.size, found.system.rows
     k, nt, driven = len(explicit.names), found.steps + 1, system.blank.driven
@@ -326,7 +327,7 @@ def _march(found: Record, at: Origin, explicit: _Explicit) -> tuple[Floats, Floa
     by_q, by_v = at.jacobians()
     matrix = at.matrix()
     right = -(explicit.begin + by_q @ dq[0] + by_v @ dv[0] + matrix[:, driven] @ explicit.driven[0, :, 2])
-    first = solve_scaled(system, matrix, right)
+    first = solve_bordered(system, matrix, right)
     dacc[0], dlam[0] = first[:n], first[n:]
     dacc[0, driven] = explicit.driven[0, :, 2]
     da = dacc[0].copy()  # of the averaged acceleration
@@ -349,7 +350,7 @@ def _march(found: Record, at: Origin, explicit: _Explicit) -> tuple[Floats, Floa
 
 
 def _step(
-    found: Record, step: int, before: tuple[Floats, ...], forces: Floats, imposed: Floats
+    found: Tape, step: int, before: tuple[Floats, ...], forces: Floats, imposed: Floats
 ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     """Changes (q, v, a, A, lambda) after a step; forces (n + m, k) is the explicit change, imposed (driven, 3, k)."""
     am, af, beta, gamma, _ = found.scheme
@@ -372,7 +373,7 @@ def _step(
         for matrix, which in ((K, 0), (C, 1), (M, 2)):
             right -= matrix[:, driven] @ imposed[:, which]
     K[:, :n] += N @ B
-    solved = solve_scaled(system, K, right)
+    solved = solve_bordered(system, K, right)
     dq1, dlam1 = solved[:n], solved[n:]
     da1 = ca1 * (B @ dq1) + w
     dv1 = dv + dt * ((1.0 - gamma) * da + gamma * da1)

@@ -270,7 +270,7 @@ def _add_errors(tree, ws, loads, share, q, v, after, weight, cot, vectors, hats)
 
 
 @entry(descend, residual, tangent)
-def sweep(
+def sweep_back(
     tree, ws, loads, column, table, scheme, dt, Q, V, A, LAM, Y, cost_q, cost_v, symmetric, matrices, vectors, pivot, cot, MU,
     ROWS, DRIVEN, YH, hats,
 ):  # fmt: skip

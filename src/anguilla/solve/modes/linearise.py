@@ -18,6 +18,7 @@ from anguilla.model.user import move
 from anguilla.results.states import Equilibrium, Status
 from anguilla.solve.modes.lagrangian import spins
 from anguilla.solve.modes.local import At, Local, localise, reference
+from anguilla.solve.newton.dense import least
 from anguilla.solve.steps.dynamics import simulate
 from anguilla.solve.steps.schemes import Coefficients, Scheme, as_scheme, ended, factors, unmoved
 
@@ -219,9 +220,7 @@ def _step(robot: Robot | Model, start: Local, dt: float, scheme: Coefficients) -
     rows, size = np.vstack([balance[free], hold]), 4 * n + k
     border = np.vstack([end.column[free], np.zeros((len(hold), len(hold)))])
     matrix = np.hstack([rows[:, [size + i for i in free]], border])
-    weight = np.maximum(np.max(np.abs(matrix), axis=1), 1e-300)[:, None]
-    across = np.maximum(np.max(np.abs(matrix / weight), axis=0), 1e-300)
-    solved = -np.linalg.lstsq(matrix / weight / across, rows[:, :size] / weight, rcond=None)[0] / across[:, None]
+    solved = -least(matrix, rows[:, :size])[0]
     D = np.zeros((n, size))
     D[free] = solved[: len(free)]
     states = [row[:, :size] + row[:, size:] @ D for row in (q1, v1, a1, true1)][:blocks]

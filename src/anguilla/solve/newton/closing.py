@@ -74,7 +74,7 @@ def relative_poses(system: Model, loads: Loads, q: Floats) -> list[Floats]:
 
 
 @dataclass
-class Path:
+class LoadPath:
     """A path of loads from what holds at a start configuration to the full ones, for continuation.
 
     At s = 0 the forces are those of `row`, and every closure, imposed coordinate and tendon is where the start has it.
@@ -130,7 +130,7 @@ def _held(closure: Closure, target: Floats, relative: Floats) -> Floats:
     return held
 
 
-def path_from(system: Model, table: LoadTable, q: Floats, row: Floats | None = None) -> Path:
+def path_from(system: Model, table: LoadTable, q: Floats, row: Floats | None = None) -> LoadPath:
     """The path of loads that starts at configuration q, with the forces of another row of loads, or none."""
     loads = table.loads
     full = loads.row.copy()
@@ -142,7 +142,7 @@ def path_from(system: Model, table: LoadTable, q: Floats, row: Floats | None = N
         targets.append(target)
         gaps.append(log6(inverse(target) @ _held(closures[c], target, relative)))
     forces = np.zeros_like(full) if row is None else row
-    return Path(table, full, q.copy(), targets, gaps, forces, loads.constraints.length.copy())
+    return LoadPath(table, full, q.copy(), targets, gaps, forces, loads.constraints.length.copy())
 
 
 def _holonomic(loads: Loads) -> Ints:

@@ -23,14 +23,14 @@ from anguilla.solve.newton.rules import (
     too_slow,
 )
 
-__all__ = ["Memory", "Newton", "Outcome", "Problem"]
+__all__ = ["Equations", "KeptSolver", "Newton", "Outcome"]
 
 
 X = TypeVar("X")
 E = TypeVar("E")
 
 
-class Problem(Protocol[X, E]):
+class Equations(Protocol[X, E]):
     """What Newton's method asks of a problem; X is a state and E an evaluation there, as the problem likes them."""
 
     reach: float  # largest correction made at once, in its own measure
@@ -57,7 +57,7 @@ class Problem(Protocol[X, E]):
 
 
 @dataclass
-class Memory:
+class KeptSolver:
     """A linear solver that is kept from one solve to the next (chord), and how fast corrections shrank with it."""
 
     solve: Callable[[Any], Any] | None = None
@@ -107,9 +107,9 @@ class Newton:
     halvings: int = 25
     round_off: float = ROUND_OFF
 
-    def solve(self, problem: Problem[X, E], x: X, memory: Memory | None = None) -> Outcome[X]:
+    def solve(self, problem: Equations[X, E], x: X, memory: KeptSolver | None = None) -> Outcome[X]:
         """Solve from a state."""
-        memory = memory or Memory()
+        memory = memory or KeptSolver()
         at = problem.evaluate(x)
         if at is None:
             memory.forget()
@@ -153,7 +153,7 @@ class Newton:
         return Outcome(x, TOO_MANY_ITERATIONS, self.most, size)
 
     def _search(
-        self, problem: Problem[X, E], at: E, step: Any, part: float, size: float, memory: Memory
+        self, problem: Equations[X, E], at: E, step: Any, part: float, size: float, memory: KeptSolver
     ) -> tuple[tuple[E, X] | None, float]:
         """(what is known after a part of a correction that helps, the state there), and that part.
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anguilla.compiler.jit import inline, part
-from anguilla.compiler.table import Table
+from anguilla.compiler.table import Arrays
 from anguilla.interact.kernels.table import KIND, LENGTH, MOTION, TWIST
 from anguilla.mechanics.joints import compose
 from anguilla.mechanics.tree import Floats, Ints
@@ -67,7 +67,7 @@ class Goal(NamedTuple):
     chord: bool
 
 
-class Scratch(Table):
+class Scratch(Arrays):
     """Memory of the Newton solver."""
 
     d: Floats  # (n + m,) increment and multipliers: start value in, solution out

@@ -22,7 +22,7 @@ from anguilla.results.contacts import jumps
 from anguilla.results.reactions import evaluate
 from anguilla.results.resolution import doubtful
 from anguilla.results.states import Equilibrium, Status
-from anguilla.solve.newton.closing import SINGULAR_START, Path, broken, close, crushed, loose, path_from, settle
+from anguilla.solve.newton.closing import SINGULAR_START, LoadPath, broken, close, crushed, loose, path_from, settle
 from anguilla.solve.newton.continuation import Attempt, Continuation, Followed, counted, halted
 from anguilla.solve.newton.newton import COUNTERS, ITERATIONS, USABLE, Goal, scratch
 from anguilla.solve.newton.rules import CONVERGED, DIVERGED, EXPLANATION, SINGULAR, TOO_COARSE, TOO_MANY_ITERATIONS
@@ -288,7 +288,7 @@ def _continuation(
 
 
 def _other_ways(
-    solve: _Solver, path: Path, begin: Floats, singular: bool
+    solve: _Solver, path: LoadPath, begin: Floats, singular: bool
 ) -> tuple[tuple[Floats, Floats, str] | None, str]:
     """(q, multipliers, words for the message) of an equilibrium that steps of load did not reach from `begin`, or None.
 
@@ -313,7 +313,7 @@ def _other_ways(
     return (*found[:2], " (came to rest in a damped motion: load steps did not get there)"), ""
 
 
-def _rested(solve: _Solver, path: Path, begin: Floats) -> tuple[tuple[Floats, Floats, str] | None, str]:
+def _rested(solve: _Solver, path: LoadPath, begin: Floats) -> tuple[tuple[Floats, Floats, str] | None, str]:
     """(q, multipliers, what nothing holds) where a motion without momentum from `begin` ends; or None, and what goes on."""
     system, loads = solve.system, path.at(1.0)
     q, lam, _ = come_to_rest(system, loads, begin, np.zeros(system.rows))
@@ -338,7 +338,7 @@ def _unheld(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
     return f", nothing holds {names}" if names else ""
 
 
-def _drawn(path: Path) -> bool:
+def _drawn(path: LoadPath) -> bool:
     """Whether a tendon is to be drawn so far in that Newton could jump to another shape."""
     loads, at = path.table.loads, int(path.table.loads.at[INPUT])
     held = np.flatnonzero(loads.constraints.input_row >= 0)
@@ -364,7 +364,7 @@ def _first_multipliers(system: Model, loads: Loads, q: Floats) -> Floats:
 
 
 def _settled(
-    solve: _Solver, path: Path, begin: Floats, found: tuple[Floats, Floats], squeezed: bool, chosen: bool
+    solve: _Solver, path: LoadPath, begin: Floats, found: tuple[Floats, Floats], squeezed: bool, chosen: bool
 ) -> tuple[Floats, Floats, str]:
     """(q, multipliers, words for the message) of an equilibrium that was found from `begin`, or of a stable one below it.
 
@@ -396,7 +396,7 @@ def _settled(
     return *found, f" (unstable: {why})"
 
 
-def _fallen(solve: _Solver, path: Path, top: Floats) -> tuple[Floats, Floats] | None:
+def _fallen(solve: _Solver, path: LoadPath, top: Floats) -> tuple[Floats, Floats] | None:
     """(q, multipliers) of a stable equilibrium downhill from a shape; None if that does not lead to one."""
     system, loads = solve.system, path.at(1.0)
     q, lam = slide(system, loads, top)
@@ -409,7 +409,7 @@ def _fallen(solve: _Solver, path: Path, top: Floats) -> tuple[Floats, Floats] | 
     return None if restlessness(system, loads, q, lam) else (q, lam)
 
 
-def _in_steps(solve: _Solver, path: Path, q: Floats, lam: Floats) -> Followed[Held]:
+def _in_steps(solve: _Solver, path: LoadPath, q: Floats, lam: Floats) -> Followed[Held]:
     """Follow a path from (q, lam)."""
     system, counters = solve.system, solve.memory.counters
 

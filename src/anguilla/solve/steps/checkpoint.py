@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from anguilla.compiler.table import Table
+from anguilla.compiler.table import Arrays
 from anguilla.errors import AnguillaError, AnguillaWarning, DescriptionError
 from anguilla.solve.steps.identity import Identity
 from anguilla.store.spare import drop_spare
@@ -41,11 +41,11 @@ SCRATCH = {
 }
 
 
-def constants(table: Table) -> tuple[Any, ...]:
+def constants(table: Arrays) -> tuple[Any, ...]:
     """All of a table of loads that does not change while a robot moves."""
     scratch = SCRATCH.get(type(table).__name__, set())
     kept = (getattr(table, name) for name in table._fields if name not in scratch)
-    return tuple(constants(value) if isinstance(value, Table) else value for value in kept)
+    return tuple(constants(value) if isinstance(value, Arrays) else value for value in kept)
 
 
 class Checkpoint:

@@ -36,7 +36,7 @@ from anguilla.solve.steps.kinks import kinked
 from anguilla.solve.steps.pieces import FEW, LABOUR, controlled_step, cut, fresh_cutting, whole
 from anguilla.solve.steps.schemes import Coefficients, GeneralisedAlpha, Scheme, as_scheme, forgets
 from anguilla.solve.steps.starting import consistent, massless, settled, tell_changed
-from anguilla.solve.steps.stepping import Span, State, Stored, runner, stored
+from anguilla.solve.steps.stepping import History, Span, State, runner, stored
 from anguilla.solve.steps.trust import judge
 from anguilla.store.spare import keep_spare
 
@@ -99,7 +99,15 @@ class _Motion:
             array[:] = value
 
     def run(
-        self, table: LoadTable, t: float, dt: float, first: int, last: int, every: int, out: Stored, begin: bool = False
+        self,
+        table: LoadTable,
+        t: float,
+        dt: float,
+        first: int,
+        last: int,
+        every: int,
+        out: History,
+        begin: bool = False,
     ):
         """Steps first..last-1 in compiled code; returns (steps done, status)."""
         floor = min(FLOOR, max(ROUND_OFF, SLIGHT * dt * dt))
@@ -444,7 +452,7 @@ def _start(system: Model, start: Start) -> tuple[Floats, Floats]:
 
 
 def _fixed(
-    m: _Motion, loads: LoadTable, dt: float, steps: int, every: int, out: Stored, tick: Callable[[int], None],
+    m: _Motion, loads: LoadTable, dt: float, steps: int, every: int, out: History, tick: Callable[[int], None],
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> tuple[int, int]:  # fmt: skip
     """Equal steps in the compiled loop, from the checkpoint on if there is one."""
@@ -464,7 +472,7 @@ def _fixed(
 
 
 def _blocks(
-    m: _Motion, loads: LoadTable, dt: float, done: int, steps: int, every: int, out: Stored, tick, t0: float = 0.0
+    m: _Motion, loads: LoadTable, dt: float, done: int, steps: int, every: int, out: History, tick, t0: float = 0.0
 ) -> tuple[int, int]:
     """Blocks of steps from `done` on, which begin at t0; a failed step is cut into pieces."""
     block = 64
@@ -496,7 +504,7 @@ def _blocks(
     return done, CONVERGED
 
 
-def _keep(m: _Motion, out: Stored, row: int, due: bool = True) -> None:
+def _keep(m: _Motion, out: History, row: int, due: bool = True) -> None:
     if due:
         out.q[row], out.v[row], out.a[row], out.lam[row] = m.q, m.v, m.acc, m.lam
 
@@ -526,7 +534,7 @@ def _across(m: _Motion, step: int, dt: float, advance: Callable[[float, float], 
 
 
 def _controlled(
-    m: _Motion, dt: float, steps: int, every: int, out: Stored, tick: Callable[[int], None], goal: float
+    m: _Motion, dt: float, steps: int, every: int, out: History, tick: Callable[[int], None], goal: float
 ) -> tuple[int, int]:
     """Steps chosen by their error, landing on multiples of dt."""
     h, largest = dt, np.zeros(len(m.loads(0.0).loads.row))

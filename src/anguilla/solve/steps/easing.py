@@ -22,7 +22,8 @@ from anguilla.model.model import LoadTable, Model
 from anguilla.model.user import move
 from anguilla.results.reactions import evaluate
 from anguilla.results.states import Trajectory
-from anguilla.solve.steps.origin import FOURTH, STEP, solve_scaled
+from anguilla.solve.newton.dense import solve_bordered
+from anguilla.solve.steps.origin import FOURTH, STEP
 from anguilla.solve.steps.schemes import Coefficients, ended, factors
 
 __all__ = ["Easing", "easing"]
@@ -97,13 +98,13 @@ class Easing:
     def back(self, hat: Floats) -> tuple[Floats, Floats]:
         """(mu, gradient by a) (n,) of a gradient by b: mu = T^-T hat weighs V."""
         T, heavy = self.matrices(self.q, self.v)
-        mu = solve_scaled(self.system, T.T, hat[:, None])[:, 0]
+        mu = solve_bordered(self.system, T.T, hat)
         return mu, heavy.T @ mu
 
     def forth(self, change: Floats, miss: Floats) -> Floats:
         """Changes (n, k) of b for those of a and of V."""
         T, heavy = self.matrices(self.q, self.v)
-        return solve_scaled(self.system, T, heavy @ change + miss)
+        return solve_bordered(self.system, T, heavy @ change + miss)
 
 
 def easing(

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from anguilla.compiler.table import Table
+from anguilla.compiler.table import Arrays
 from anguilla.model.model import Model
 
 __all__ = ["Identity"]
@@ -71,7 +71,7 @@ class Identity:
         if isinstance(thing, np.ndarray) and thing.dtype.kind != "O":
             data = hashlib.sha256(np.ascontiguousarray(thing).tobytes()).hexdigest()
             return f"array {thing.dtype} {thing.shape} {data}", []
-        if isinstance(thing, (tuple, Table)) or kind is list:
+        if isinstance(thing, (tuple, Arrays)) or kind is list:
             return f"{kind.__name__} {len(tuple(thing))}", list(thing)
         if kind in (dict, MappingProxyType):
             return f"dict {len(thing)}", [part for item in thing.items() for part in item]

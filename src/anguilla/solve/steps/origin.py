@@ -216,17 +216,3 @@ def driven_values(table: LoadTable, k: int) -> Floats:
     loads = table.at(k)
     at = int(loads.at[MOTION])
     return loads.row[at : at + 3 * len(loads.driven)].reshape(-1, 3).copy()
-
-
-def solve_scaled(system: Model, matrix: Floats, right: Floats) -> Floats:
-    """Solve for all columns, scaled; zero for imposed coordinates."""
-    driven = system.blank.driven
-    matrix, right = matrix.copy(), right.copy()
-    matrix[driven], matrix[:, driven], right[driven] = 0.0, 0.0, 0.0
-    matrix[driven, driven] = 1.0
-    scale = np.concatenate([1.0 / system.tree.scale, np.ones(system.rows)])
-    matrix, right = scale[:, None] * matrix * scale, scale[:, None] * right
-    weight = np.maximum(np.max(np.abs(matrix), axis=1, keepdims=True), 1e-300)
-    matrix, right = matrix / weight, right / weight
-    across = np.maximum(np.max(np.abs(matrix), axis=0), 1e-300)
-    return scale[:, None] * np.linalg.solve(matrix / across, right) / across[:, None]

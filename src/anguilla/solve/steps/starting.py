@@ -18,6 +18,7 @@ from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.model.user import move
 from anguilla.results.reactions import evaluate
 from anguilla.solve.newton.closing import loose
+from anguilla.solve.newton.dense import balanced, least
 from anguilla.solve.steps.origin import SAMPLES, Origin, instants
 from anguilla.solve.steps.schemes import Coefficients, factors
 
@@ -274,14 +275,13 @@ def _solve(system: Model, matrix: Floats, right: Floats, free: Ints) -> Floats:
         )
     balance = float(np.max(np.abs(np.diag(matrix)[:inner]), initial=0.0)) or 1.0
     grade = np.where(np.arange(len(right)) < inner, 1.0, balance)
-    sizes = np.maximum(np.max(np.abs(matrix * grade), axis=1, initial=0.0), 1e-300)
-    solution, _, rank, _ = np.linalg.lstsq(matrix * grade / sizes[:, None], right / sizes, rcond=1e-13)
+    solution, rank = least(matrix, right, 1e-13, 1.0 / grade)
     if rank < len(right):
         full = np.eye(system.size + system.rows)
         places = np.concatenate([free, system.size + np.arange(system.rows)])
-        full[np.ix_(places, places)] = matrix / sizes[:, None]
+        full[np.ix_(places, places)] = matrix / balanced(matrix, 1.0 / grade)[1][:, None]
         raise massless(system, full)
-    return solution * grade
+    return solution
 
 
 def massless(system: Model, matrix: Floats) -> SolverError:

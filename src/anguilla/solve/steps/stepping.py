@@ -13,7 +13,7 @@ import numpy as np
 
 from anguilla.compiler.distant import entry
 from anguilla.compiler.jit import interpreted, part
-from anguilla.compiler.table import Table
+from anguilla.compiler.table import Arrays
 from anguilla.interact.kernels.contact import has_contacts
 from anguilla.interact.kernels.impact import touching_unknown
 from anguilla.interact.kernels.rubbing import keep_rubbing, rubs
@@ -50,7 +50,7 @@ FELT, ROUGH = 1e-6, 10.0
 FAR = 1.0  # [rad] the same after they were eased, above which the step is too long
 
 
-class State(Table):
+class State(Arrays):
     """What a step changes, in place."""
 
     q: Floats  # (n,) coordinates
@@ -60,7 +60,7 @@ class State(Table):
     lam: Floats  # (m,) multipliers
 
 
-class Stored(Table):
+class History(Arrays):
     """States that are kept, one a row."""
 
     q: Floats  # (rows, n)
@@ -82,9 +82,9 @@ class Span(NamedTuple):
 ONCE = Span(0.0, 1.0, 0, 1, 2)  # one step, stored nowhere
 
 
-def stored(rows: int, n: int, m: int) -> Stored:
+def stored(rows: int, n: int, m: int) -> History:
     """Room for some states of n coordinates and m multipliers."""
-    return Stored(np.zeros((rows, n)), np.zeros((rows, n)), np.zeros((rows, n)), np.zeros((rows, m)))
+    return History(np.zeros((rows, n)), np.zeros((rows, n)), np.zeros((rows, n)), np.zeros((rows, m)))
 
 
 @part
@@ -265,7 +265,7 @@ def _advance(tree, ws, loads, s, scheme, dt, x, goal):
 
 @entry(residual, tangent)
 def run(tree, ws, s, loads, column, table, scheme, span, begin, x, goal, out):
-    """Do the steps of a `Span` on a `State` and keep some in `Stored`: the one compiled door of statics and dynamics.
+    """Do the steps of a `Span` on a `State` and keep some in `History`: the one compiled door of statics and dynamics.
 
     column (w,) are the places in loads.row that change with time, table (steps, w) their values, a row for each step. With
     `begin`, (q, v) gets its starting acceleration first, under the loads as they stand. The STATIC scheme takes no time: each

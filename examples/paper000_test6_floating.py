@@ -11,6 +11,7 @@ sure: with the printed 0.01 m as a radius, as in the other tests, the beam moves
 """
 
 import sys
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,7 +32,9 @@ STEPS = (2e-3, 1e-3, 5e-4)  # [s], of the implicit runs that show the drift
 
 @dataclass
 class Result:
-    implicit: dict[tuple[float, int], ag.Trajectory]  # by radius and number of modes, steps of 1 ms (3 modes) or 2 ms
+    implicit: dict[
+        tuple[float, int], ag.Trajectory
+    ]  # by radius and number of modes, steps of 1 ms, or of 2 ms (12 modes)
     explicit: dict[float, ag.Trajectory]  # by radius, three modes, for 0.5 and 1 s
     drift: dict[
         float, tuple[float, float]
@@ -73,16 +76,19 @@ def centre(run, points=201):
 
 
 def main():
-    implicit = {
-        (radius, n): float_about(radius, n, 1e-3 if n == 3 else 2e-3) for radius in RADII for n in MODES[radius]
-    }
+    # with steps of 2 ms the slender beam is 3 % of its length off
+    step = lambda radius, n: 2e-3 if radius == 0.01 and n > 3 else 1e-3
+    implicit = {(radius, n): float_about(radius, n, step(radius, n)) for radius in RADII for n in MODES[radius]}
     explicit = {
         radius: ag.simulate_explicit(beam(radius, 3), duration=until, dt=KEPT, rtol=rtol, atol=1e-3 * rtol)
         for radius, until, rtol in ((0.01, 0.5, 1e-6), (0.005, 1.0, 1e-7))
     }
     drift = {}
     for dt in STEPS:
-        run = ag.simulate(beam(0.005, 3), duration=DURATION, dt=dt, every=5, tolerance=1e-10)
+        with warnings.catch_warnings(
+            action="ignore", category=ag.AnguillaWarning
+        ):  # the longest is 2 % of the length off
+            run = ag.simulate(beam(0.005, 3), duration=DURATION, dt=dt, every=5, tolerance=1e-10)
         drift[dt] = float(np.abs(run.momentum).max()), float(np.abs(run.angular_momentum).max())
     return Result(implicit, explicit, drift)
 

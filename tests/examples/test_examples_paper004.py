@@ -185,6 +185,6 @@ def test_work_of_the_motors_is_energy_and_heat(example):
 @pytest.mark.slow
 def test_the_law_as_printed_winds_the_legs_up(example):
     p = example(CPR).module
-    run = p.literal(5e-3)
+    run = p.literal(2.5e-3)  # longer steps do not follow the legs to where they break
     assert not run.status.success and 4.0 < run.t[-1] < 4.6
     assert np.abs(run["leg1.angle"]).max() > 13.0

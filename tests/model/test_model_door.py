@@ -6,6 +6,7 @@ import gc
 import importlib
 import pickle
 import pkgutil
+import warnings
 import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -351,3 +352,23 @@ def test_objects_of_libraries_are_looked_at():
         assert not watch.unchanged
     assert Watch(np.linspace).unchanged and Watch(lambda x: np.interp(x, [0, 1], [1, 2])).unchanged
     assert not Watch(np.random.default_rng(0)).unchanged  # its state is hidden
+
+
+def test_what_more_modes_are_wanted_for_is_said_however_one_comes_there():
+    """A loop of equilibria is judged by the last that was well resolved; one that is not must be told all the same."""
+
+    def told(robot, t, start=None):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            held = ag.statics(robot, t=t, start=start)
+        return [str(one.message) for one in found], held
+
+    robot = ag.Robot("arm", gravity=(0.0, 0.0, 0.0))
+    rod = robot.add(ag.Rod(0.5, ag.Circle(0.01), ag.Material(**RUBBER), ag.planar(1)), at=robot.ground, name="arm")
+    robot.load(ag.TipWrench(rod, force=lambda t: (0.0, t, 0.0)))
+    held, heard = None, []
+    for t in np.geomspace(0.01, 3.0, 60):
+        words, held = told(robot, t, held)
+        heard.append(bool(words))
+        assert bool(words) == bool(held.resolution.words), t
+    assert any(heard) and not all(heard)  # both happen on the way

@@ -25,13 +25,15 @@ class Desk:
     Attributes:
         loads: the tables of the loads, with scratch memory and internal states of this desk, and an empty row.
         user: the loads written in Python, if there are any.
+        kept: what solvers keep there from call to call, memory or what they last found out.
 
     """
 
-    __slots__ = ("_workspace", "holder", "loads", "user")
+    __slots__ = ("_workspace", "holder", "kept", "loads", "user")
 
     def __init__(self, workspace: Workspace, loads: Loads, user: UserLoads) -> None:
         self._workspace, self.loads, self.user = workspace, loads, user
+        self.kept: dict[str, Any] = {}
         self.holder: object = None  # the evaluation whose state lies in the workspace
 
     @property

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 from weakref import ref
 
 import numpy as np
@@ -31,6 +31,9 @@ SHAPE_ERROR = 1e-6  # part of an imposed shape that the bases of its rod may mis
 
 # Weights of dR/dv and dR/da in the tangent when they are asked for alone: so large that subtracting dR/dq costs no digits.
 RATE, ACCELERATION = 1e8, 1e16
+
+T = TypeVar("T")
+HELD = ("_here", "_free", "_less", "_found", "_source")  # what a model holds beside what it is
 
 Inputs = Mapping[str, float | Callable[[float], float]]
 
@@ -103,12 +106,11 @@ class Model:
         """No desks yet."""
         self._here, self._free = threading.local(), list[Desk]()
         self._less: dict[bytes, Model] = {}
+        self._found: dict[Callable[[Model], Any], Any] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         """What a copy or a pickle takes along: all but the desks."""
-        return {
-            name: value for name, value in self.__dict__.items() if name not in ("_here", "_free", "_less", "_source")
-        }
+        return {name: value for name, value in self.__dict__.items() if name not in HELD}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Come from a copy or a pickle, maybe into another process."""
@@ -121,6 +123,13 @@ class Model:
     def source(self) -> Robot:
         """The robot that it was made of, whose frames and parts results understand; its own copy if that is gone."""
         return self._source() or self.robot
+
+    def once(self, find: Callable[[Model], T]) -> T:
+        """What a function finds out about this model; it is asked once."""
+        if find not in self._found:
+            self._found[find] = find(self)
+        found: T = self._found[find]
+        return found
 
     def new_desk(self) -> Desk:
         """Fresh memory to compute in."""

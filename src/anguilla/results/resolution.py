@@ -9,8 +9,10 @@ small motions of all nodes, in world axes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.polynomial.legendre import legvander
@@ -27,7 +29,7 @@ from anguilla.model.model import Model
 from anguilla.results.fields import strain_field
 from anguilla.results.reactions import evaluate
 
-__all__ = ["Resolution", "doubtful", "resolution"]
+__all__ = ["Resolution", "doubtful", "like_a_good_one", "resolution"]
 
 MORE = 2  # polynomials beyond those of the basis, on each panel
 COMPLETE = Legendre, Chebyshev, Monomial  # all polynomials up to their degree
@@ -38,6 +40,7 @@ FEW_MODES, FEW_INTERVALS = 0.15, 0.02
 # Sizes [rad] of the last mode below which too little is left: of one or two modes, and of more, since those that follow them
 # average out (in 1,400 random arms at most a quarter of what would be said). Share of the mode before it.
 FADING, MORE_FADING, BEFORE = 0.15, 0.6, 0.3
+LIKE, GOOD = 0.1, 0.5  # parts by which a state may differ from one that was good enough by this part, to be so too
 TURN_OF_INTERVAL = 1.0  # [rad] up to which the error of an interval does not matter: at most a quarter of the same
 
 
@@ -60,6 +63,11 @@ class Resolution:
     def total(self) -> float:
         """Both together."""
         return self.modes + self.intervals
+
+    @property
+    def want(self) -> float:
+        """How much more modes or intervals are wanted: above 1 it is said."""
+        return max(self.modes / FEW_MODES, self.intervals / FEW_INTERVALS)
 
     @property
     def words(self) -> str:
@@ -96,24 +104,56 @@ def doubtful(system: Model, q: Floats) -> Floats:
     Where the last modes of every strain have faded, those left out have too; a strain with few modes or pieces is looked at
     as a whole. The estimate decides.
     """
-    size = np.zeros(len(q))
+    sizes, turns = system.once(_looked_at)
+    if not len(turns):
+        return np.zeros(len(q))
+    own = np.abs(q)
+    return np.maximum(np.max(own * sizes, axis=1), np.max(own @ turns.T, axis=1))
+
+
+def like_a_good_one(kept: dict[str, Any], row: Floats, q: Floats, weight: Floats, find: Callable[[], float]) -> bool:
+    """Whether a state (n,) under a row of loads is well resolved, or differs little from the last that was.
+
+    Args:
+        kept: where the last one is kept.
+        row: loads.
+        q: (n,) coordinates.
+        weight: (n,) that make them angles.
+        find: estimates how much more is wanted; it costs more than a step of Newton.
+
+    """
+    before = kept.get("resolved")
+    if before is not None:
+        there, acted = before
+        size = LIKE * float(np.max(np.abs(there * weight), initial=0.0))
+        same = row.shape == acted.shape and np.all(np.abs(row - acted) <= LIKE * np.abs(acted))
+        if same and float(np.max(np.abs((q - there) * weight), initial=0.0)) <= size:
+            return True
+    want = find()
+    kept["resolved"] = (q.copy(), row.copy()) if want <= GOOD else None
+    return want <= 1.0
+
+
+def _looked_at(system: Model) -> tuple[Floats, Floats]:
+    """For `doubtful`: weights (n,) of the last modes, and (strains, n) of the turn of an interval."""
+    sizes, turns = np.zeros(system.size), []
     for layout in system.layout.rods:
         if layout.part.index in system.shapes:
             continue
-        own = np.abs(q[:, layout.coordinates] * system.tree.strain_scale[layout.coordinates])
-        at, part = 0, layout.part
+        at, part = layout.coordinates.start, layout.part
         assert layout.grid is not None and isinstance(part, RodHandle)
         longest = float(np.max(np.diff(layout.grid.X)))
         for _, basis in part.rod.strains.items():
-            last = own[:, at : at + basis.size]
-            turned = last.sum(axis=1) * longest / part.length
-            many = basis.size > 2 and not basis.breakpoints
-            if many:  # (of symmetric shapes every other mode is zero)
-                last = np.maximum(last[:, -1:], BEFORE * last[:, -2:-1])
-            faded = last.max(axis=1) / (MORE_FADING if many else FADING)
-            size = np.maximum(size, np.maximum(faded, turned / TURN_OF_INTERVAL))
+            turn, own = np.zeros(system.size), slice(at, at + basis.size)
+            scale = system.tree.strain_scale[own]
+            turn[own] = scale * longest / part.length / TURN_OF_INTERVAL
+            sizes[own] = scale / FADING
+            if basis.size > 2 and not basis.breakpoints:  # (of symmetric shapes every other mode is zero)
+                sizes[own] = 0.0
+                sizes[own][-2:] = scale[-2:] * np.array([BEFORE, 1.0]) / MORE_FADING
+            turns.append(turn)
             at += basis.size
-    return size
+    return sizes, np.array(turns).reshape(-1, system.size)
 
 
 def _fields(system: Model, layout: PartLayout, first: np.uint64, count: int) -> Floats:

@@ -135,7 +135,7 @@ def path_from(system: Model, table: LoadTable, q: Floats, row: Floats | None = N
     loads = table.loads
     full = loads.row.copy()
     targets, gaps, closures = [], [], list(system.robot.closures.values())
-    for c, relative in enumerate(relative_poses(system, loads, q)):
+    for c, relative in enumerate(relative_poses(system, loads, q) if system.rows else ()):
         at = int(loads.at[POSE]) + 12 * c
         target = np.eye(4)
         target[:3, :3], target[:3, 3] = full[at : at + 9].reshape(3, 3), full[at + 9 : at + 12]
@@ -314,12 +314,20 @@ def broken(system: Model, inputs: Inputs, times: Floats, q: Floats, v: Floats) -
 
 def crushed(system: Model, q: Floats) -> str:
     """Name of a rod that is squeezed to nothing or turned inside out somewhere; Hooke's law does not mind. Maybe none."""
+    for name, rest, values in system.once(_stretches):
+        if np.min(rest + values @ q) < CRUSHED:
+            return name
+    return ""
+
+
+def _stretches(system: Model) -> list[tuple[str, Floats, Floats]]:
+    """(name, stretch at rest (9,), its derivative (9, n)) along every rod that stretches."""
+    found, some = [], np.vstack([np.zeros(system.size), np.eye(system.size)])
     for part in system.robot.parts:
         if isinstance(part, RodHandle) and "stretch" in part.rod.strains:
-            X = np.linspace(0.0, part.length, 9)
-            if np.min(strain_field(system, part, X, q[None])[0, :, 3]) < CRUSHED:
-                return part.name
-    return ""
+            field = strain_field(system, part, np.linspace(0.0, part.length, 9), some)[:, :, 3]
+            found.append((part.name, field[0], (field[1:] - field[0]).T))
+    return found
 
 
 def loose(system: Model, matrix: Floats) -> str:

@@ -96,13 +96,19 @@ def balanced(system: Model, loads: Loads, q: Floats, lam: Floats, limit: float) 
     If not, that has to look.
     """
     n, zero, scale, row = system.size, np.zeros(system.size), system.tree.scale, loads.row.copy()
+    kept, key = system.desk().kept, (limit, row.tobytes(), q.tobytes(), lam.tobytes())
+    rubs = len(loads.cables.path)  # then it depends on the tensions along the lines too
+    if not rubs and kept.get("balanced") == key:
+        return True
     left = np.abs(evaluate(system, loads, q, zero, zero, lam)[:n]) / scale
     left[loads.driven] = 0.0
     loads.row[system.force_places] = 0.0
     elastic = np.abs(evaluate(system, loads, q, zero, zero, 0.0 * lam)[:n]) / scale
     loads.row[:] = row
     owns = (slice(layout.joint.start, layout.coordinates.stop) for layout in system.layout.parts)
-    return all(left[own].max(initial=0.0) <= limit * elastic[own].max(initial=0.0) for own in owns)
+    fits = all(left[own].max(initial=0.0) <= limit * elastic[own].max(initial=0.0) for own in owns)
+    kept["balanced"] = key if fits else None
+    return fits
 
 
 def unbalanced(system: Model, loads: Loads, q: Floats, lam: Floats) -> tuple[float, str]:
@@ -133,7 +139,7 @@ def contradiction(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
     joint do not mind half a turn.
     """
     zero = np.zeros(system.size)
-    poses = relative_poses(system, loads, q)
+    poses = relative_poses(system, loads, q) if len(loads.constraints.closure) else []
     gap = np.abs(evaluate(system, loads, q, zero, zero, lam)[system.size :])  # last: a tangent may follow
     if too_coarse(system.workspace):
         return EXPLANATION[TOO_COARSE]
@@ -186,6 +192,9 @@ def linear(system: Model, loads: Loads, q: Floats, lam: Floats, *, own_units: bo
     n, zero, scale = system.size, np.zeros(system.size), system.tree.scale
     evaluate(system, loads, q, zero, zero, lam)
     matrix = system._bordered(loads, lam, 0.0, 0.0)
+    if not system.rows and not len(loads.driven):
+        root = _units(matrix, scale, own_units)
+        return None if root is None else Linear(matrix * np.multiply.outer(root, root), *2 * (np.diag(root),))
     K, column, J, diagonal = matrix[:n, :n], matrix[:n, n:], matrix[n:, :n], np.diag(matrix)[n:]
     soft, hard = (diagonal != 0.0) & np.any(J != 0.0, axis=1), diagonal == 0.0
     if np.any(soft):
@@ -198,11 +207,9 @@ def linear(system: Model, loads: Loads, q: Floats, lam: Floats, *, own_units: bo
         rates = system._by_rate(loads, lam)[n:][twist]
         loads.row[DT] = 0.0
         rows, columns = np.concatenate([rows, rates]), np.concatenate([columns, rates])
-    own = np.abs(np.diag(K)) / scale**2
-    largest = float(np.max(np.abs(K / np.outer(scale, scale)), initial=0.0))
-    if not largest < ABSURD:
+    root = _units(K, scale, own_units)
+    if root is None:
         return None
-    root = 1.0 / (scale * np.sqrt(np.maximum(own, LEAST * largest) if largest and own_units else np.ones(n)))
     free = np.setdiff1d(np.arange(n), loads.driven) if len(loads.driven) else np.arange(n)
     right = np.diag(root)[:, free]
     left = right
@@ -212,6 +219,17 @@ def linear(system: Model, loads: Loads, q: Floats, lam: Floats, *, own_units: bo
         if rubbing:
             left = np.diag(root)[:, free] @ free_basis(columns[:, free] * root[free])
     return Linear(left.T @ K @ right, right, left)
+
+
+def _units(K: Floats, scale: Floats, own_units: bool) -> Floats | None:
+    """Units (n,) of the coordinates in which their stiffness K (n, n) is of order one; None if it is absurd."""
+    sized = np.abs(K / np.multiply.outer(scale, scale))
+    largest = float(sized.max(initial=0.0))
+    if not largest < ABSURD:
+        return None
+    if not largest or not own_units:
+        return 1.0 / scale
+    return 1.0 / (scale * np.sqrt(np.maximum(sized.diagonal(), LEAST * largest)))
 
 
 def _is_definite(matrix: Floats) -> Floats | None:
@@ -238,6 +256,8 @@ def restlessness(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
     potential = same and np.max(np.abs(A - even)) <= SYMMETRIC * max(1.0, float(np.max(np.abs(A))))
     if potential and factor is None:
         return FALLS
+    if potential and not len(loads.frames.table) and not system.user:
+        return ""  # nothing but materials, joints and springs resists what moves: that takes energy
     evaluate(system, loads, q, zero, zero, lam)
     C = found.left.T @ system._by_rate(loads, lam)[:n] @ found.right
     calm = same and factor is not None and _is_definite(0.5 * (C + C.T) / (np.max(np.abs(C)) or 1.0)) is not None

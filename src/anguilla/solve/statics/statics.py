@@ -20,11 +20,11 @@ from anguilla.model.evaluate import residual, tangent
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.results.contacts import jumps
 from anguilla.results.reactions import evaluate
-from anguilla.results.resolution import doubtful
+from anguilla.results.resolution import doubtful, like_a_good_one
 from anguilla.results.states import Equilibrium, Status
 from anguilla.solve.newton.closing import SINGULAR_START, LoadPath, broken, close, crushed, loose, path_from, settle
 from anguilla.solve.newton.continuation import Attempt, Continuation, Followed, counted, halted
-from anguilla.solve.newton.newton import COUNTERS, ITERATIONS, USABLE, Goal, scratch
+from anguilla.solve.newton.newton import COUNTERS, FRESH, ITERATIONS, USABLE, Goal, scratch
 from anguilla.solve.newton.rules import CONVERGED, DIVERGED, EXPLANATION, SINGULAR, TOO_COARSE, TOO_MANY_ITERATIONS
 from anguilla.solve.statics.downhill import BALANCED, balances, neutral, nudged, relaxed, slide
 from anguilla.solve.statics.flow import ProjectiveFlow, follow
@@ -167,8 +167,11 @@ def _statics(
         raise SolverError(f"No equilibrium of {robot.name!r}: {conflict}.", result=result, advice=SINGULAR_START)
     if not ok and raise_on_failure:
         raise SolverError(f"No equilibrium of {robot.name!r}: {message}.", result=result, advice=advice)
-    if ok and doubtful(system, result.stored.q)[0] > 1.0 and (said := result.resolution.words):
-        warnings.warn(f"The equilibrium of {robot.name!r}: {said}", AnguillaWarning, stacklevel=3)
+    if ok and doubtful(system, result.stored.q)[0] > 1.0:
+        memory, row, want = system.desk().kept, loads.loads.row, lambda: result.resolution.want
+        if not like_a_good_one(memory, row, q, system.tree.strain_scale, want):
+            said = f"The equilibrium of {robot.name!r}: {result.resolution.words}"
+            warnings.warn(said, AnguillaWarning, stacklevel=3)
     return result
 
 
@@ -194,7 +197,12 @@ class _Solver:
     most: int
 
     def __post_init__(self) -> None:
-        self.memory = scratch(self.system.size, self.system.rows)
+        n, m, kept = self.system.size, self.system.rows, self.system.desk().kept
+        if "statics" not in kept:  # memory is made once for all calls at a desk
+            state = State(*(np.zeros(n) for _ in range(4)), np.zeros(m))
+            kept["statics"] = scratch(n, m), state, stored(1, n, m), np.zeros(0, np.int64), np.zeros((1, 0))
+        self.memory, self.state, *self.rest = kept["statics"]
+        self.memory.memory[:], self.memory.counters[:] = FRESH, 0
         self.run = runner(self.system)
 
     def __call__(self, loads: Loads, q: Floats, lam: Floats) -> int:
@@ -209,20 +217,20 @@ class _Solver:
 
     def quickly(self, loads: Loads, q: Floats, lam: Floats) -> int:
         """The same, balanced or not, with the tensions along tendons that rub."""
-        system = self.system
-        zero = np.zeros(system.size)
-        none, empty = np.zeros(0, np.int64), np.zeros((1, 0))
-        state, out = State(q, zero, zero, zero, lam), stored(1, system.size, system.rows)
+        system, state = self.system, self.state
+        out, none, empty = self.rest
         goal = Goal(0.0, self.tolerance, self.most, chord=False)
         loads.row[DT] = 0.0
         for number in range(MOST_FRICTION):
             self.memory.memory[USABLE] = 0.0
+            state.q[:], state.v[:], state.a[:], state.acc[:], state.lam[:] = q, 0.0, 0.0, 0.0, lam
             factors = loads.cables.factor, loads.pairs.factor
             before = [factor.copy() for factor in factors]
             _, status = self.run(
                 system.tree, system.workspace, self.memory, loads, none, empty, STATIC, ONCE, False, state, goal, out
             )
-            if status != CONVERGED:
+            q[:], lam[:] = state.q, state.lam
+            if status != CONVERGED or not len(loads.cables.path):
                 return int(status)
             set_friction(system.tree, system.workspace, loads.cables, loads.pairs)
             if all(np.max(np.abs(x - y), initial=0.0) < 1e-12 for x, y in zip(factors, before, strict=True)):
@@ -235,8 +243,10 @@ class _Solver:
 
 def _origin(system: Model, start: Equilibrium) -> tuple[Floats, Floats] | None:
     """(q, row of loads) of an equilibrium that the present one can be reached from; None if it has other loads."""
+    if system.is_plain or start.system.rows != system.rows:
+        return None
     row = start.system.loads(start.t, start.inputs).loads.row
-    if system.is_plain or row.shape != system.blank.row.shape or start.system.rows != system.rows:
+    if row.shape != system.blank.row.shape:
         return None
     return system.vector(start.q, "start"), row
 
@@ -341,6 +351,8 @@ def _unheld(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
 def _drawn(path: LoadPath) -> bool:
     """Whether a tendon is to be drawn so far in that Newton could jump to another shape."""
     loads, at = path.table.loads, int(path.table.loads.at[INPUT])
+    if not len(loads.constraints.table):
+        return False
     held = np.flatnonzero(loads.constraints.input_row >= 0)
     return bool(np.any(path.lengths[held] - path.full[at + held] > DRAWN * path.lengths[held]))
 

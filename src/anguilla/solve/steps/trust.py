@@ -46,7 +46,7 @@ INSTANTS = 16  # of a window or of a motion at which states are looked at
 # by which they are raised: schemes at the edge of what they resolve are off by a little more than their order says
 CLEAR, CERTAIN, CAREFUL = 0.008, 1.5, 1.2
 # sum of local errors (part of the length) of a motion that need not be looked at closer, and the part of it that lasts
-SMALL, TYPICAL = 0.1, 0.15
+SMALL, TYPICAL, QUIET = 0.1, 0.15, 0.01
 # parts of the length below which carried errors need no second look, of motions without and with an eased start, which is of
 # first order: of 170 random motions that were off by more than 0.02, one had less than 0.006
 SUSPICIOUS, ROUGH, STARTS = 0.007, 0.003, 8  # and steps after which a rough start has done its harm
@@ -141,6 +141,10 @@ def _time_error(motion: _Motion, run: Trajectory, dt: float, every: int) -> Time
 
 def _carried_error(motion: _Motion, run: Trajectory, dt: float) -> TimeError:
     """From what the steps miss; from the motion with shorter steps where that is much."""
+    joints, everything = _local_errors(run, dt)
+    touches = any(load.touches for load in run.robot.loads)
+    if everything < QUIET and not touches and not _snaps(run):  # it cannot add up to much
+        return TimeError(max(joints, TYPICAL * everything), float(run.t[-1]), len(run.system.tree.mass) - 1)
     nodes, radii = _nodes(run.system)
     length = _length(run, nodes)
     with np.errstate(all="ignore"):  # what grows beyond all bounds is looked at closer

@@ -13,18 +13,19 @@ unstable; fast modes that steps do not follow weigh little, as they are stiff. T
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anguilla.compiler.distant import entry
-from anguilla.compiler.jit import interpreted, kernel
+from anguilla.compiler.jit import interpreted, kernel, part
 from anguilla.interact.kernels.table import TIME
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.mechanics.vec import store3
 from anguilla.model.evaluate import residual, tangent
 from anguilla.model.model import Model
 from anguilla.results.observe import S_X, SNAPSHOT, snapshots
+from anguilla.solve.newton.linear import factorise, solve_factorised
 
 if TYPE_CHECKING:
     from anguilla.results.states import Trajectory
@@ -35,16 +36,6 @@ LEAST, EACH = 5, 40  # matrices are taken so often at least, and every so many s
 ROUGH = 0.1  # [rad] change by accelerations alone in a step, above which those of fast modes are taken out at a start
 AT_START = 2  # steps after a rough start that take the matrices there
 SMALL = 1e-2  # [rad] errors are turned into displacements at this size: they are linear
-
-
-class Matrices(NamedTuple):
-    """Of the linearised motion at some instants; all (instants, n, n) but `whole` (., n + m, n + m) and J (., m, n)."""
-
-    K: Floats
-    C: Floats
-    M: Floats
-    whole: Floats  # K with its constraints
-    J: Floats
 
 
 @entry(residual, tangent)
@@ -62,21 +53,19 @@ def _tangents(tree, ws, loads, column, table, times, rate, q, v, a, lam, out, wo
         tangent(tree, ws, loads, rate, rate * rate, lam[k], out[k, 2])
 
 
-def matrices(run: Trajectory, rows: Ints, a: Floats, rate: float) -> Matrices:
-    """Those at stored states with accelerations a (rows, n); differences are taken with a rate [1/s] for which all matter."""
-    system, n = run.system, run.system.size
-    size = n + system.rows
+def _matrices(run: Trajectory, rows: Ints, a: Floats, rate: float) -> Floats:
+    """What `_tangents` gives at stored states with accelerations a (rows, n)."""
+    system = run.system
+    size = system.size + system.rows
     table, out = system.loads(run.t[rows], run.inputs), np.zeros((len(rows), 3, size, size))
     find = _tangents
     if system.user:
         find = interpreted(_tangents, {"residual": system.user.residual, "tangent": system.user.tangent})
-    states = (np.ascontiguousarray(x) for x in (run.q[rows], run.v[rows], a, run._lam[rows]))
     find(
-        system.tree, system.workspace, table.loads, table.column, table.table, table.times, rate, *states, out,
-        np.zeros(size),
+        system.tree, system.workspace, table.loads, table.column, table.table, table.times, rate, run.q[rows], run.v[rows], a,
+        run._lam[rows], out, np.zeros(size),
     )  # fmt: skip
-    K, damped, heavy = (out[:, k, :n, :n] for k in range(3))
-    return Matrices(K, (damped - K) / rate, (heavy - damped) / rate**2, out[:, 0], out[:, 0, n:, :n])
+    return out
 
 
 def carry(motion: _Motion, run: Trajectory, dt: float) -> Floats:
@@ -89,80 +78,103 @@ def carry(motion: _Motion, run: Trajectory, dt: float) -> Floats:
     pieces = _whole_pieces(motion, steps, dt)
     starts = np.array([begin for begin, _ in pieces], dtype=np.int64)
     starts = starts[0.5 * dt**2 * np.linalg.norm(a[starts] * run.system.tree.weight, axis=1) > ROUGH]
-    pushed = np.concatenate([a[middles], np.zeros((len(starts), n))])
-    at = matrices(run, np.concatenate([middles, starts]), pushed, 1.0 / step)
+    rows = np.concatenate([middles, starts])
+    at = _matrices(run, rows, np.concatenate([a[middles], np.zeros((len(starts), n))]), 1.0 / step)
     if len(starts):  # rough: what fast modes do there must not be taken for what slow ones do
         a = a.copy()
-        a[starts] = _followed(run.system, dt, Matrices(*(x[count:] for x in at)), a[starts])
+        a[starts] = _followed(run.system, step, at[count:], a[starts])
         for k, row in enumerate(starts.tolist()):
             of[row : row + AT_START] = count + k
-    flow, given = _steps(run.system, run.v[np.concatenate([middles, starts])], at, step)
-    misses, errors = _misses(run, a, pieces, dt), np.zeros((steps + 1, n))
-    for k in range(len(given)):
-        misses[of == k] = misses[of == k] @ given[k].T
-    _follow(flow, misses, of, np.zeros(2 * n), errors)
+    misses, errors, size = _misses(run, a, pieces, dt), np.zeros((steps + 1, n)), at.shape[2]
+    work = np.zeros((size, size)), np.zeros(size, dtype=np.int64), np.zeros((6, size)), np.zeros((n, 3))
+    if not _follow(run.system.tree.ball, run.system._loads.driven, at, run.v[rows], of, misses, step, errors, *work):
+        errors[:] = np.inf
     return errors
 
 
-def _steps(system: Model, v: Floats, at: Matrices, step: float) -> tuple[Floats, Floats]:
-    """(A, B), (instants, 2n, 2n) each, of x1 = A x + B (alpha, beta) with x = (e, w), over a time of step / THETA."""
-    n, balls, one = system.size, system.tree.ball[:, 0], np.eye(system.size)
-    turn = np.broadcast_to(one, at.K.shape)
-    if len(balls):
-        turn = turn.copy()
-        for k in balls:
-            turn[:, k : k + 3, k : k + 3] = np.linalg.inv(np.eye(3) + step * _hats(v[:, k : k + 3]))
-    stiff, held = (at.K @ turn, at.J @ turn) if len(balls) else (at.K, at.J)
-    whole = at.whole.copy()
-    whole[:, :n, :n] = at.M / step + at.C + step * stiff
-    whole[:, n:, :n] = step * held
-    inverse = _inverse(system, whole)[:, :n]
-    P = inverse[:, :, :n] @ at.M
-    Q = inverse[:, :, :n] @ stiff + inverse[:, :, n:] @ held
-    # rates at THETA of the step are P (w / step + beta) - Q (e + step alpha)
-    wide = np.concatenate([-Q, P / step, -step * Q, P], axis=2)
-    place = step * wide
-    place[:, :, :n] += one
-    place[:, :, 2 * n : 3 * n] += step * one
-    place = turn @ place if len(balls) else place
-    place[:, :, :n] -= (1.0 - THETA) * one
-    wide[:, :, n : 2 * n] -= (1.0 - THETA) * one
-    both = np.concatenate([place, wide], axis=1) / THETA
-    return np.ascontiguousarray(both[:, :, : 2 * n]), both[:, :, 2 * n :]
+@part
+def _turned(ball, turn, x):
+    """Turn what x (n,) says of balls, in place."""
+    for b in range(len(ball)):
+        k = ball[b, 0]
+        y0, y1, y2 = x[k], x[k + 1], x[k + 2]
+        for i in range(3):
+            x[k + i] = turn[k + i, 0] * y0 + turn[k + i, 1] * y1 + turn[k + i, 2] * y2
 
 
-def _inverse(system: Model, whole: Floats) -> Floats:
-    """Inverses of matrices (instants, n + m, n + m), with nothing for imposed coordinates."""
-    driven = system._loads.driven
-    whole[:, driven] = 0.0
-    whole[:, driven, driven] = 1.0
-    size = 1.0 / np.maximum(np.max(np.abs(whole), axis=2), 1e-300)
-    inverse = np.linalg.inv(whole * size[:, :, None]) * size[:, None, :]
-    inverse[:, :, driven] = 0.0
-    return inverse
-
-
-def _hats(w: Floats) -> Floats:
-    """Cross-product matrices (., 3, 3) of vectors (., 3)."""
-    out = np.zeros((len(w), 3, 3))
-    out[:, 2, 1], out[:, 0, 2], out[:, 1, 0] = w[:, 0], w[:, 1], w[:, 2]
-    return out - out.transpose(0, 2, 1)
+@part
+def _prepare(ball, driven, at, v, step, whole, pivot, scale, turn):
+    """Factors of M / step + C + step K with constraints, all of the errors at THETA of a step; False if it is singular."""
+    size, n = len(whole), len(v)
+    for i in range(size):
+        for j in range(size):
+            whole[i, j] = step * at[2, i, j] if j < n else at[2, i, j]
+    for b in range(
+        len(ball)
+    ):  # (1 + step W)^-1 on the coordinates of a ball, W the cross product with its angular velocity
+        k = ball[b, 0]
+        x, y, z = step * v[k], step * v[k + 1], step * v[k + 2]
+        square = 1.0 + x * x + y * y + z * z
+        turn[k, 0], turn[k, 1], turn[k, 2] = (1.0 + x * x) / square, (x * y + z) / square, (x * z - y) / square
+        turn[k + 1, 0], turn[k + 1, 1], turn[k + 1, 2] = (
+            (x * y - z) / square,
+            (1.0 + y * y) / square,
+            (y * z + x) / square,
+        )
+        turn[k + 2, 0], turn[k + 2, 1], turn[k + 2, 2] = (
+            (x * z + y) / square,
+            (y * z - x) / square,
+            (1.0 + z * z) / square,
+        )
+        for i in range(size):
+            for j in range(3):
+                for l in range(3):
+                    change = turn[k + l, j] - (1.0 if l == j else 0.0)
+                    whole[i, k + j] += step * at[0, i, k + l] * change
+    for b in range(len(driven)):
+        for j in range(size):
+            whole[driven[b], j] = 1.0 if j == driven[b] else 0.0
+    for i in range(size):
+        largest = 1e-300
+        for j in range(size):
+            largest = max(largest, abs(whole[i, j]))
+        scale[i] = 1.0 / largest
+        for j in range(size):
+            whole[i, j] *= scale[i]
+    return factorise(whole, pivot)
 
 
 @kernel
-def _follow(flow, given, of, state, out):
-    """x = flow[of[k]] x + given[k], from `state` on; out[k + 1] gets the first half of each x. `given` is changed."""
-    n = len(state)
-    for k in range(len(given)):
+def _follow(ball, driven, at, v, of, misses, step, out, whole, pivot, work, turn):
+    """Errors into out (steps + 1, n), step by step, with the matrices at[of[k]] and v[of[k]]; False if some are singular."""
+    n = out.shape[1]
+    scale, e, w, base, push, x = work[0], work[1], work[2], work[3], work[4], work[5]
+    for k in range(len(misses)):
+        here = at[of[k]]
+        if (k == 0 or of[k] != of[k - 1]) and not _prepare(
+            ball, driven, here, v[of[k]], step, whole, pivot, scale, turn
+        ):
+            return False
         for i in range(n):
-            total = given[k, i]
+            base[i] = e[i] + step * misses[k, i]
+            push[i] = step * w[i] + step * step * misses[k, n + i]
+        _turned(ball, turn, base)
+        for i in range(len(x)):
+            total = 0.0
             for j in range(n):
-                total += flow[of[k], i, j] * state[j]
-            given[k, i] = total
+                total += (here[2, i, j] - here[1, i, j]) * push[j] - here[0, i, j] * base[j]
+            x[i] = total * scale[i]
+        for b in range(len(driven)):
+            x[driven[b]] = 0.0
+        solve_factorised(whole, pivot, x)
         for i in range(n):
-            state[i] = given[k, i]
-        for i in range(out.shape[1]):
-            out[k + 1, i] = state[i]
+            w[i] += (x[i] - w[i]) / THETA
+            push[i] = step * x[i]
+        _turned(ball, turn, push)
+        for i in range(n):
+            e[i] += (base[i] + push[i] - e[i]) / THETA
+            out[k + 1, i] = e[i]
+    return True
 
 
 # Misses of the steps ------------------------------------------------------------------------------------------------------
@@ -224,15 +236,15 @@ def _integrals(y: Floats, dt: float) -> Floats:
     return out * (dt / 24.0)
 
 
-def _followed(system: Model, dt: float, at: Matrices, a: Floats) -> Floats:
-    """The parts of accelerations (instants, n) that steps of dt can follow, as an eased start takes them (stepping.py)."""
-    n = a.shape[1]
-    heavy, whole = at.M * (4.0 / dt**2), at.whole.copy()
-    whole[:, :n, :n] += at.C * (2.0 / dt) + heavy
-    found = (_inverse(system, whole)[:, :n, :n] @ (heavy @ a[:, :, None]))[:, :, 0]
-    driven = system._loads.driven
-    found[:, driven] = a[:, driven]
-    return found
+def _followed(system: Model, step: float, at: Floats, a: Floats) -> Floats:
+    """The parts of accelerations (instants, n) that steps can follow, about as an eased start takes them (stepping.py)."""
+    n, driven, whole = a.shape[1], system._loads.driven, at[:, 2].copy()
+    right = np.zeros((*whole.shape[:2], 1))
+    right[:, :n] = (at[:, 2, :n, :n] - at[:, 1, :n, :n]) @ a[:, :, None]
+    whole[:, driven] = 0.0
+    whole[:, driven, driven], right[:, driven, 0] = 1.0, a[:, driven]
+    size = 1.0 / np.maximum(np.max(np.abs(whole), axis=2, keepdims=True), 1e-300)
+    return np.linalg.solve(whole * size, right * size)[:, :n, 0]
 
 
 # Displacements ------------------------------------------------------------------------------------------------------------
@@ -251,7 +263,10 @@ def displacements(run: Trajectory, errors: Floats, rows: Ints, nodes: Ints, radi
 def apart(system: Model, nodes: Ints, radii: Floats, one: Floats, two: Floats) -> Floats:
     """How far (nt, nodes) [m] nodes, and places at radii [m] around them, are from each other in states (nt, n)."""
     change = motion_of(system, nodes, two) - motion_of(system, nodes, one)
-    moved, turned = change[:, :, S_X : S_X + 3], change[:, :, :9].reshape(*change.shape[:2], 3, 3)
+    moved = change[:, :, S_X : S_X + 3]
+    if not np.any(radii):
+        return np.linalg.norm(moved, axis=2)
+    turned = change[:, :, :9].reshape(*change.shape[:2], 3, 3)
     around = [moved + sign * radii[:, None] * turned[:, :, :, k] for k in range(3) for sign in (-1.0, 1.0)]
     return np.max(np.linalg.norm(around, axis=3), axis=0)
 

@@ -35,7 +35,9 @@ DESCRIBE = {
     "Gaits": "Gait TravellingWave GaitSum FadedGait StrainOffset StrainSteps ShapeFunction",
 }
 _PLACED = " ".join(DESCRIBE.values()).split()
-DESCRIBE["anguilla.loads"] = " ".join([DESCRIBE["anguilla.loads"], *(name for name in interact.__all__ if name not in _PLACED)])
+DESCRIBE["anguilla.loads"] = " ".join(
+    [DESCRIBE["anguilla.loads"], *(name for name in interact.__all__ if name not in _PLACED)]
+)
 SOLVE = {
     "Statics": "statics Flow ProjectiveFlow",
     "Dynamics": "simulate simulate_batch simulate_explicit Stepper GeneralisedAlpha HHT Newmark Midpoint",

@@ -190,8 +190,9 @@ class Stepper:
         lazily, end = _balances_alone(self.system, self._scheme), self._scheme.mid == 1.0
         balance = partial(self._motion.balance, inputs=inputs) if lazily else None
         status = Status(True, "on its way", {"steps": self.count, "substeps": self._motion.substeps})
-        states = self.dt * np.arange(len(q)), q, v, None if lazily else acc, lam
-        return Trajectory(self.robot, self.system, status, *states, inputs, balance, acc if end else None)
+        times, true = self.dt * np.arange(len(q), dtype=float), None if lazily else acc
+        kept = acc if end else None
+        return Trajectory(self.robot, self.system, status, times, q, v, true, lam, inputs, balance, kept)
 
     def result(self, system: Model | None = None) -> Trajectory:
         """Return the present state as a motion of one instant, to be read or drawn.

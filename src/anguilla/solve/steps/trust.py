@@ -44,10 +44,10 @@ INSTANTS = 16  # of a window or of a motion at which states are looked at
 # by which they are raised: schemes at the edge of what they resolve are off by a little more than their order says
 CLEAR, CERTAIN, CAREFUL = 0.008, 1.5, 1.2
 # sum of local errors (part of the length) of a motion that need not be looked at closer, and the part of it that lasts
-SMALL, TYPICAL = 0.1, 0.15
-# part of the length below which carried errors of a few matrices need no second look: of 170 that were off by more than 0.02
-# one had less than 0.011
-SUSPICIOUS = 0.007
+SMALL, TYPICAL, QUIET = 0.1, 0.15, 0.01
+# parts of the length below which carried errors need no second look, of motions without and with an eased start, which is of
+# first order: of 170 random motions that were off by more than 0.02, one had less than 0.006
+SUSPICIOUS, ROUGH, STARTS = 0.007, 0.003, 8  # and steps after which a rough start has done its harm
 LONG = 1_000_000  # numbers: a motion of more is judged by windows
 WHOLE = 0.9  # part of a motion that stands for all of it
 ENERGIES = 64  # instants at which energies are looked at
@@ -139,6 +139,10 @@ def _time_error(motion: _Motion, run: Trajectory, dt: float, every: int) -> Time
 
 def _carried_error(motion: _Motion, run: Trajectory, dt: float) -> TimeError:
     """From what the steps miss; from the motion with shorter steps where that is much."""
+    joints, everything = _local_errors(run, dt)
+    touches = any(load.touches for load in run.robot.loads)
+    if everything < QUIET and not touches and not _snaps(run):  # it cannot add up to much
+        return TimeError(max(joints, TYPICAL * everything), float(run.t[-1]), len(run.system.tree.mass) - 1)
     nodes, radii = _nodes(run.system)
     length = _length(run, nodes)
     with np.errstate(all="ignore"):  # what grows beyond all bounds is looked at closer
@@ -153,11 +157,11 @@ def _carried_error(motion: _Motion, run: Trajectory, dt: float) -> TimeError:
     curve = displacements(run, errors, rows, nodes, radii) / length
     row, place = np.unravel_index(int(np.argmax(curve)), curve.shape)
     found = TimeError(float(curve[row, place]), float(run.t[rows[row]]), int(nodes[place]))
-    if found.size < SUSPICIOUS and not _snaps(run):
+    eased = run.status.counters["eased"]
+    if found.size < (ROUGH if eased else SUSPICIOUS) and eased < 2 and not _snaps(run):
         return found
-    return _verified(
-        motion, run, dt, found, (nodes, radii, length), np.interp(np.arange(len(run.t)), rows, np.max(curve, axis=1))
-    )
+    growth = np.interp(np.arange(len(run.t)), rows, np.max(curve, axis=1))
+    return _verified(motion, run, dt, found, (nodes, radii, length), growth)
 
 
 def _snaps(run: Trajectory) -> bool:
@@ -174,6 +178,8 @@ def _verified(
     nodes, radii, length = places
     counters, best = run.status.counters, TimeError(0.0, found.at, found.where)
     rough = counters["eased"] + counters["halvings"] + int(motion.cutting[CUT]) > 0
+    starts = STARTS + max((jump.step for jump in motion.jumps), default=0)  # behind it there is nothing rough
+    smooth = found.size < SUSPICIOUS and not _snaps(run)
     try:
         for first, q in finer(motion, run, dt, rough):
             row = first + 1 + np.arange(len(q))
@@ -181,9 +187,12 @@ def _verified(
             k, place = np.unravel_index(int(np.argmax(error)), error.shape)
             if error[k, place] > best.size:
                 best = TimeError(float(error[k, place]), float(run.t[row[k]]), int(nodes[place]))
+            growth = float(np.max(curve) / max(np.max(curve[: row[k] + 1]), 1e-300))
+            whole = best._replace(size=best.size * min(growth, len(curve) / row[k]))
             if best.size > CERTAIN * TIME:
-                growth = float(np.max(curve) / max(np.max(curve[: row[k] + 1]), 1e-300))
-                return best._replace(size=best.size * min(growth, len(curve) / row[k]))
+                return whole
+            if smooth and row[-1] >= starts and whole.size < 0.5 * TIME:
+                return max(found, whole, key=lambda one: one.size)
     except SolverError:
         return found._replace(size=min(found.size, max(1.0, best.size)))
     return best

@@ -261,6 +261,27 @@ simulate: {duration: 10.0, dt: 0.001}
 """
 
 
+def test_ctrl_c_that_comes_through_exec_is_an_exit_code_too(tmp_path):
+    """Dataclasses are made by exec: CPython remembers what came through it, and ended by the signal, after a clean exit."""
+    (tmp_path / "program.py").write_text(
+        """
+import sys
+import anguilla.cli.app as app
+from anguilla.cli import main
+
+def interrupted(argv):
+    exec("raise KeyboardInterrupt")
+
+app.main = interrupted
+sys.exit(main([]))
+"""
+    )
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, "-m", "program"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "anguilla: interrupted\n")
+
+
 @pytest.mark.parametrize("count", [2, pytest.param(30, marks=pytest.mark.slow)])
 def test_ctrl_c_on_the_command_line_is_one_line_and_the_same_command_goes_on(tmp_path, count):
     (tmp_path / "robot.yaml").write_text(ROBOT)

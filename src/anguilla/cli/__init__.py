@@ -11,13 +11,20 @@ from collections.abc import Sequence
 
 __all__ = ["main"]
 
+INTERRUPTED = 130
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     try:
         from anguilla.cli.app import main as run  # here: Ctrl-C may come while it is read
 
-        return run(argv)
+        code = run(argv)
     except KeyboardInterrupt:
         print("anguilla: interrupted", file=sys.stderr)
-        return 130
+        code = INTERRUPTED
+    if code == INTERRUPTED:
+        exec(
+            ""
+        )  # one that came through exec, as in dataclasses, is remembered: Python would end by the signal after all
+    return code

@@ -1,7 +1,7 @@
 """What acts on a robot: loads, contacts and fluids. `ag.loads.Load` is the base of all, where `ag.load` reads results."""
 
+from anguilla import interact
 from anguilla.describe.load import FrameMotion, Load
 from anguilla.interact import *  # noqa: F403
-from anguilla.interact import __all__ as _acting
 
-__all__ = ["FrameMotion", "Load", *_acting]
+__all__ = ["FrameMotion", "Load", *(name for name in interact.__all__ if issubclass(getattr(interact, name), Load))]

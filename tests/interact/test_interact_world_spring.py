@@ -66,13 +66,16 @@ def test_cantilever_on_an_elastic_ground():
     k = 4.0 * EI * (3.0 / length) ** 4  # three characteristic lengths
     robot.load(ag.WorldSpring(arm, k, "y"))
     robot.load(ag.TipWrench(arm, force=(0.0, pull, 0.0)))
-    found = ag.statics(robot).centerline(arm, 7)[:, 1]
+    result, X = ag.statics(robot), np.linspace(0.0, length, 7)
     roots = (k / (4.0 * EI)) ** 0.25 * np.array([1 + 1j, 1 - 1j, -1 + 1j, -1 - 1j])
     rows = [np.ones(4), roots, roots**2 * np.exp(roots * length), EI * roots**3 * np.exp(roots * length)]
     shape = np.linalg.solve(np.array(rows), np.array([0, 0, 0, -pull]))
-    exact = (np.exp(np.outer(np.linspace(0.0, length, 7), roots)) @ shape).real
+    exact, bend, shear = ((np.exp(np.outer(X, roots)) @ (roots**k * shape)).real for k in (0, 2, 3))
     assert exact[-1] > 1e-6
-    np.testing.assert_allclose(found, exact, atol=1e-4 * exact[-1])
+    np.testing.assert_allclose(result.centerline(arm, 7)[:, 1], exact, atol=1e-4 * exact[-1])
+    inside = result.wrench(arm, X)  # between the nodes too
+    np.testing.assert_allclose(inside[:, 2], EI * bend, atol=1e-4 * EI * np.abs(bend).max())
+    np.testing.assert_allclose(inside[:, 4], -EI * shear, atol=1e-4 * pull)
 
 
 def test_energy_is_kept():

@@ -2,10 +2,8 @@
 
 from anguilla.describe.actuators import (
     Actuator,
-    Chamber,
     FunctionRouting,
     Routing,
-    Tendon,
     convergent,
     helical,
     parallel,
@@ -59,7 +57,6 @@ __all__ = [
     "Ball",
     "Basis",
     "BodyHandle",
-    "Chamber",
     "Chebyshev",
     "Circle",
     "Closure",
@@ -114,7 +111,6 @@ __all__ = [
     "StrainSteps",
     "Strains",
     "Tapered",
-    "Tendon",
     "TravellingWave",
     "Tube",
     "TwistConstraint",

@@ -1,4 +1,4 @@
-"""Actuators along rods: tendons, which may also run freely between bodies, and pressure chambers."""
+"""What actuators along rods share: where they run, and what they answer. Tendons and chambers are in `interact`."""
 
 from __future__ import annotations
 
@@ -15,19 +15,17 @@ from anguilla.describe.frames import Frame, RodHandle
 from anguilla.errors import (
     DescriptionError,
     as_array,
-    as_nonnegative,
     as_number,
     as_positive,
     as_vector,
     refuse,
 )
 
-__all__ = ["Actuator", "Chamber", "FunctionRouting", "Routing", "Tendon", "convergent", "helical", "parallel"]
+__all__ = ["Actuator", "FunctionRouting", "Routing", "convergent", "helical", "parallel"]
 
 Array = NDArray[np.float64]
 HERE = np.eye(4)
 CLOSE = 1e-8 + 1e-5 * HERE  # of a pose to none
-ROUNDING = 1e-9  # [N], or part of the largest tension: 5 sin(pi t) may end a little below zero
 
 
 @dataclass(frozen=True)
@@ -239,8 +237,12 @@ class Actuator(Description):
         """Frames it refers to; they must belong to the robot it is put on."""
         return tuple(part.root if isinstance(part, RodHandle) else part for part in self._path)
 
-    unit: ClassVar[str] = "N"  # of the input
     colour: ClassVar[tuple[float, float, float]] = (0.10, 0.11, 0.14)  # of its line in pictures
+
+    @property
+    def unit(self) -> str:
+        """Unit of the input."""
+        return "N"
 
     @property
     def tension_per_input(self) -> float:
@@ -270,93 +272,3 @@ def _continues(a: Any, b: Any) -> bool:
     """Whether rod b is fixed to the tip of rod a without an offset."""
     rods = isinstance(a, RodHandle) and isinstance(b, RodHandle)
     return rods and b.parent == a.tip and b.joint.size == 0 and bool((np.abs(b.pose - HERE) <= CLOSE).all())
-
-
-@dataclass
-class Tendon(Actuator):
-    """A tendon (000 (13)-(16)). Its input is its tension [N], positive when it pulls, or its length [m].
-
-    Attributes:
-        by: "tension", or "length": the input is then the length of the line [m], the tension is found, and where it
-            would have to push it is slack.
-        compliance: elastic elongation per tension [m/N]; only with a length.
-        friction: Coulomb coefficient between the tendon and its guides, along rods and at the frames where it turns. Drawn
-            in at the start of the path, it loses tension as exp(-friction x turned angle) (capstan); let out, it gains as
-            much; in between, it takes 1e-3 of its length to turn from one to the other, so that it holds what is at rest.
-            `statics` is what is reached by drawing the line in, and motions start from there.
-
-    """
-
-    by: str = field(default="tension", kw_only=True)
-    compliance: float = field(default=0.0, kw_only=True)
-    friction: float = field(default=0.0, kw_only=True)
-
-    _wanted: ClassVar[str] = "a rod of the robot, or several rods and frames in order"
-
-    def _check(self) -> None:
-        super()._check()
-        if self.by not in ("tension", "length"):
-            raise refuse("Tendon.by", '"tension" or "length"', self.by)
-        self.compliance = as_nonnegative(self.compliance, "Tendon.compliance", "m/N")
-        self.friction = as_nonnegative(self.friction, "Tendon.friction")
-        for a, b in pairwise(self._path):
-            if isinstance(a, Frame) and a == b:
-                raise DescriptionError(
-                    f"Tendon.part passes {a.label} twice in a row: between two frames it needs a way."
-                )
-        if self.compliance and self.by == "tension":
-            raise DescriptionError('Tendon.compliance matters only when the input is a length: by="length".')
-
-    def _goes(self, path: list[Any]) -> bool:
-        rods = [part.index for part in path if isinstance(part, RodHandle)]
-        return (len(path) > 1 or bool(rods)) and (len(set(rods)) == len(rods) or len({p.robot for p in path}) > 1)
-
-    @property
-    def rubbing(self) -> float:
-        """Coulomb coefficient between the tendon and its guides."""
-        return self.friction
-
-    @property
-    def slack(self) -> float | None:
-        """Its compliance [m/N], if its input is its length."""
-        return self.compliance if self.by == "length" else None
-
-    def refuse_pushing(self, name: str, inputs: Array, times: Array) -> None:
-        """Raise an error if, driven by its tension, it is given a negative one (nt or 1,) [N] at the times (nt,) [s]."""
-        below = np.flatnonzero(inputs < -ROUNDING * max(1.0, float(np.abs(inputs).max())))
-        if self.by == "tension" and len(below):
-            raise DescriptionError(
-                f"inputs: the tendon {name!r} is given the tension {inputs[below[0]]:g} N at t = {times[below[0]]:g} s, "
-                "and a tendon cannot push: give zero or more, such as max(0, ...), and a second tendon for the other side."
-            )
-
-
-@dataclass
-class Chamber(Actuator):
-    """A pressure chamber of constant cross-section along a routing; its input is the pressure [Pa], positive inflates.
-
-    The pressure pushes the end caps apart: a tension of -pressure x area along the line of centroids.
-
-    Attributes:
-        area: cross-section of the chamber [m^2].
-
-    """
-
-    area: float = field(default=1e-4, kw_only=True)
-
-    unit: ClassVar[str] = "Pa"
-    colour: ClassVar[tuple[float, float, float]] = (0.16, 0.44, 0.72)
-
-    def _check(self) -> None:
-        super()._check()
-        self.area = as_positive(self.area, "Chamber.area", "m^2")
-
-    @property
-    def tension_per_input(self) -> float:
-        """Minus the area."""
-        return -self.area
-
-    @property
-    def thickness(self) -> float | None:
-        """Diameter [m] of a round one of its area."""
-        return 2.0 * float(np.sqrt(self.area / np.pi))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe.description import Description, as_name
 from anguilla.describe.frames import Frame, Part
-from anguilla.describe.joint import Closing, Joint, as_direction
+from anguilla.describe.joint import Joint, JointHold, as_direction
 from anguilla.describe.signals import _arguments
 from anguilla.errors import DescriptionError, as_number, as_pose, as_positive, as_vector, refuse
 
@@ -58,7 +58,7 @@ class Closure:
         return not callable(self.pose)
 
     @property
-    def holds(self) -> Closing:
+    def holds(self) -> JointHold:
         """What the joint holds."""
         held = self.joint.closing
         if held is None:

@@ -74,7 +74,7 @@ class Ball:
     turn: ClassVar[float] = 1.0
 
 
-class Closing(NamedTuple):
+class JointHold(NamedTuple):
     """What a joint holds when it closes a loop, in frames whose x is its axis.
 
     Attributes:
@@ -91,8 +91,8 @@ class Closing(NamedTuple):
     cosine: float = 0.0
 
 
-ALL, ACROSS = (0, 1, 2), (1, 2)  # of Closing.along
-LOCKED, ALIGNED = ((0, 1), (1, 2), (2, 0)), ((0, 1), (0, 2))  # of Closing.angles
+ALL, ACROSS = (0, 1, 2), (1, 2)  # of JointHold.along
+LOCKED, ALIGNED = ((0, 1), (1, 2), (2, 0)), ((0, 1), (0, 2))  # of JointHold.angles
 
 
 @dataclass
@@ -137,7 +137,7 @@ class Joint(Description):
         raise NotImplementedError
 
     @property
-    def closing(self) -> Closing | None:
+    def closing(self) -> JointHold | None:
         """What it holds when it closes a loop; None if it needs coordinates there too."""
         return None
 

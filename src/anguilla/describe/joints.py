@@ -16,9 +16,9 @@ from anguilla.describe.joint import (
     PARALLEL,
     Axis,
     Ball,
-    Closing,
     Direction,
     Joint,
+    JointHold,
     Triple,
     as_direction,
     axis,
@@ -51,9 +51,9 @@ class Fixed(Joint):
         return ()
 
     @property
-    def closing(self) -> Closing | None:
+    def closing(self) -> JointHold | None:
         """Everything."""
-        return Closing(ALL, LOCKED)
+        return JointHold(ALL, LOCKED)
 
 
 @dataclass
@@ -79,9 +79,9 @@ class Revolute(Joint):
         return (axis(cast(Triple, self.axis), turn=1.0),)
 
     @property
-    def closing(self) -> Closing | None:
+    def closing(self) -> JointHold | None:
         """All but the rotation."""
-        return Closing(ALL, ALIGNED, (cast(Triple, self.axis),) * 2)
+        return JointHold(ALL, ALIGNED, (cast(Triple, self.axis),) * 2)
 
 
 @dataclass
@@ -107,9 +107,9 @@ class Prismatic(Joint):
         return (axis(cast(Triple, self.axis), slide=1.0),)
 
     @property
-    def closing(self) -> Closing | None:
+    def closing(self) -> JointHold | None:
         """All but the translation."""
-        return Closing(ACROSS, LOCKED, (cast(Triple, self.axis),) * 2)
+        return JointHold(ACROSS, LOCKED, (cast(Triple, self.axis),) * 2)
 
 
 @dataclass
@@ -162,9 +162,9 @@ class Cylindrical(Joint):
         return axis(line, slide=1.0), axis(line, turn=1.0)
 
     @property
-    def closing(self) -> Closing | None:
+    def closing(self) -> JointHold | None:
         """All but the translation and the rotation."""
-        return Closing(ACROSS, ALIGNED, (cast(Triple, self.axis),) * 2)
+        return JointHold(ACROSS, ALIGNED, (cast(Triple, self.axis),) * 2)
 
 
 @dataclass
@@ -194,10 +194,10 @@ class Universal(Joint):
         return axis(cast(Triple, self.first), turn=1.0), axis(cast(Triple, self.second), turn=1.0)
 
     @property
-    def closing(self) -> Closing | None:
+    def closing(self) -> JointHold | None:
         """All translations, and the angle between its axes."""
         axes = cast(Triple, self.first), cast(Triple, self.second)
-        return Closing(ALL, ((0, 0),), axes, float(np.dot(*axes)))
+        return JointHold(ALL, ((0, 0),), axes, float(np.dot(*axes)))
 
 
 @dataclass
@@ -229,9 +229,9 @@ class Planar(Joint):
         return _plane(cast(Triple, self.normal), cast(Triple | None, self.along))
 
     @property
-    def closing(self) -> Closing | None:
+    def closing(self) -> JointHold | None:
         """The translation along the normal, and the plane."""
-        return Closing((0,), ALIGNED, (cast(Triple, self.normal),) * 2)
+        return JointHold((0,), ALIGNED, (cast(Triple, self.normal),) * 2)
 
 
 @lru_cache(maxsize=256)
@@ -269,9 +269,9 @@ class Spherical(Joint):
         return (Ball(),)
 
     @property
-    def closing(self) -> Closing | None:
+    def closing(self) -> JointHold | None:
         """All translations."""
-        return Closing(ALL, ())
+        return JointHold(ALL, ())
 
 
 _FREE: tuple[Axis | Ball, ...] = (

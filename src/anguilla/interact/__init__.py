@@ -1,8 +1,9 @@
-"""What acts on a robot: loads, each in one file, which answers all that solvers, results, viewer and files ask of it.
+"""What acts on a robot: loads and actuators, each in one file, which answers all that solvers, results and viewer ask.
 
 Their kernels stand beside them, in `kernels/`; nothing of these is imported before a robot is compiled.
 """
 
+from anguilla.interact.chamber import Chamber
 from anguilla.interact.contact import Contact
 from anguilla.interact.distributed import DistributedWrench
 from anguilla.interact.fluids import Buoyancy, Fluid, Lighthill, Morison, ResistiveForce
@@ -10,6 +11,7 @@ from anguilla.interact.hull import Hull
 from anguilla.interact.magnet import Magnet
 from anguilla.interact.muscle import Muscle
 from anguilla.interact.spring import Spring
+from anguilla.interact.tendon import Tendon
 from anguilla.interact.thruster import Thruster
 from anguilla.interact.user import UserForce, UserLoad
 from anguilla.interact.world_spring import WorldSpring
@@ -17,6 +19,7 @@ from anguilla.interact.wrench import TipWrench, Wrench
 
 __all__ = [
     "Buoyancy",
+    "Chamber",
     "Contact",
     "DistributedWrench",
     "Fluid",
@@ -27,6 +30,7 @@ __all__ = [
     "Muscle",
     "ResistiveForce",
     "Spring",
+    "Tendon",
     "Thruster",
     "TipWrench",
     "UserForce",

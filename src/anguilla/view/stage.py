@@ -127,6 +127,7 @@ def load_forces(tracks: Tracks, picture: Scene, index: int) -> tuple[Array, Arra
     tails: list[Array] = []
     forces: list[Array] = []
     tubes = {tube.name: tube for tube in picture.tubes}
+    acting = set(tracks.result.system.tables.frame_loads)  # what `exerted` knows
     for number, load in enumerate(robot.loads):
         if not load.has_arrows:
             continue
@@ -134,7 +135,7 @@ def load_forces(tracks: Tracks, picture: Scene, index: int) -> tuple[Array, Arra
             rotation, place = tracks.pose(load.wrench_on, index)
             tails.append(place[None])
             forces.append(load.given_wrench(np.array([t]), rotation[None])[:, 3:])
-        elif load.density_on is not None:
+        elif load.density_on is not None and number not in acting:
             tube = tubes[load.density_on.name]
             picked = np.unique(np.linspace(0, len(tube.X) - 1, ALONG).round().astype(int))
             still = np.zeros((1, len(picked), 3))

@@ -87,7 +87,10 @@ class At:
 
 def own(arrays: Any) -> Any:
     """A copy of a table with all its arrays and tables; the same one if there is nothing in them."""
-    copies = [array.copy() if isinstance(array, np.ndarray) else own(array) for array in arrays]
-    if all(a is b or (isinstance(a, np.ndarray) and not a.size) for a, b in zip(copies, arrays, strict=True)):
+    if _is_empty(arrays):
         return arrays
-    return type(arrays)(*copies)
+    return type(arrays)(*(array.copy() if isinstance(array, np.ndarray) else own(array) for array in arrays))
+
+
+def _is_empty(arrays: Any) -> bool:
+    return not any(array.size if isinstance(array, np.ndarray) else not _is_empty(array) for array in arrays)

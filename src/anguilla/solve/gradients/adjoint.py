@@ -25,9 +25,9 @@ from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.solve.gradients.costs import Cost
 from anguilla.solve.gradients.instants import weigh
 from anguilla.solve.gradients.record import Tape, door, record
-from anguilla.solve.gradients.sweep import linear_part, sweep_back
+from anguilla.solve.gradients.sweep import CostSlopes, SweepRoom, Swept, Trail, linear_part, sweep_back
 from anguilla.solve.newton.dense import solve_bordered
-from anguilla.solve.steps.origin import Closing, Origin, closing, driven_values, origin
+from anguilla.solve.steps.origin import Origin, StartClosing, closing, driven_values, origin
 from anguilla.solve.steps.schemes import Scheme
 
 __all__ = ["Gradient", "gradient"]
@@ -187,7 +187,7 @@ class _Back:
     begin: Floats  # (n + m,) multipliers of the starting balance
     q: Floats  # (n,) gradient with respect to the start itself, closed and consistent
     v: Floats
-    closing: Closing
+    closing: StartClosing
     ease: Floats  # (n,) multipliers of the eased start; zero if it is none
 
     def weighed(self, system: Model, free: bool) -> float:
@@ -212,7 +212,7 @@ class _Back:
         return float(total)
 
 
-def _through_rates(at: Origin, close: Closing, q: Floats, v: Floats) -> tuple[Floats, Floats]:
+def _through_rates(at: Origin, close: StartClosing, q: Floats, v: Floats) -> tuple[Floats, Floats]:
     """Gradients (q, v) of the start through the rates that keep the constraints."""
     if not at.system.rows:
         return q, v
@@ -230,13 +230,21 @@ def _sweep(found: Tape, by_q: Floats, by_v: Floats) -> tuple[_Back, Floats]:
     mu, rows = np.zeros((steps + 1, n + m)), np.zeros((steps + 1, len(loads.row)))
     driven, hats = np.zeros((steps + 1, len(loads.driven), 3)), np.zeros((4, n))
     integrals = np.zeros((steps + 2, frames, 6))
-    scratch = np.zeros((4, n + m, n + m)), np.zeros((12, n + m)), np.zeros(n + m, np.int64), np.zeros((frames, 15))
-    slopes = (np.ascontiguousarray(x) for x in (by_q, by_v))
-    symmetric = found.has_symmetric_mass()
+    room = SweepRoom(
+        np.zeros((4, n + m, n + m)), np.zeros((12, n + m)), np.zeros(n + m, np.int64), np.zeros((frames, 15))
+    )
+    slopes = CostSlopes(np.ascontiguousarray(by_q), np.ascontiguousarray(by_v))
+    symmetric, states = found.has_symmetric_mass(), Trail(*found.states, found.Y)
     good = door(system, sweep_back)(
-        *found.place(), found.scheme, found.dt, *found.states, found.Y, *slopes, symmetric, *scratch, mu, rows, driven,
-        integrals, hats,
-    )  # fmt: skip
+        *found.place(),
+        found.scheme,
+        found.dt,
+        states,
+        slopes,
+        symmetric,
+        room,
+        Swept(mu, rows, driven, integrals, hats),
+    )
     if not good:
         raise SolverError("The adjoint has a singular matrix.", advice="Try a smaller dt.")
     at = origin(system, found.run.inputs, found.dt, found.states)

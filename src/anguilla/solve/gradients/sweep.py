@@ -25,6 +25,7 @@ import math
 from anguilla.compiler.distant import entry
 from anguilla.compiler.jit import inline, part
 from anguilla.compiler.lanes import U, get3
+from anguilla.compiler.table import Arrays
 from anguilla.interact.kernels.pairs import span
 from anguilla.interact.kernels.table import (
     EFFORT,
@@ -41,7 +42,7 @@ from anguilla.interact.kernels.table import (
 from anguilla.interact.kernels.tendon import line_force
 from anguilla.mechanics.joints import compose
 from anguilla.mechanics.rodmap import JET, RATE, SIX, STRAIN, stumpff
-from anguilla.mechanics.tree import N_R, N_V, N_W
+from anguilla.mechanics.tree import N_R, N_V, N_W, Floats, Ints
 from anguilla.mechanics.vec import (
     dot,
     iso_hat,
@@ -190,12 +191,13 @@ def _heavy_product(tree, ws, loads, q, v, a, lam, mu, base, work, out):
 
 
 @part
-def _solve_step(tree, ws, loads, scheme, dt, before, q, lam, symmetric, matrices, vectors, pivot, hats, mu):
+def _solve_step(tree, ws, loads, scheme, dt, before, q, lam, symmetric, room, hats, mu):
     """Multipliers mu (n + m,) of one step, from the motion in the workspace; False if the matrix is singular.
 
     Left in matrices: K, then ca1 (share M + gamma dt C), then, without symmetry, K + ca1 M.
     """
     am, af, beta, gamma, _ = scheme
+    matrices, vectors, pivot = room.matrices, room.vectors, room.pivot
     stiff, inert, mass, matrix = matrices[0], matrices[1], matrices[2], matrices[3]
     x, ga, left, right = vectors[0], vectors[3], vectors[5], vectors[6]
     qh, vh, ah, acch = hats[0], hats[1], hats[2], hats[3]
@@ -269,20 +271,51 @@ def _add_errors(tree, ws, loads, share, q, v, after, weight, cot, vectors, hats)
     pull_errors(tree, ws, loads, q, v, weight, cot, vectors[10:12], vectors[8, : len(q)], hats[0], hats[1])
 
 
+class Trail(Arrays):
+    """All states of a motion of N steps."""
+
+    q: Floats  # (N + 1, n)
+    v: Floats  # (N + 1, n)
+    a: Floats  # (N + 1, n) true accelerations
+    lam: Floats  # (N + 1, m)
+    y: Floats  # (N + 1, f, 6) integrals of thrusters as each balance sees them (no frames if none has an integral)
+
+
+class CostSlopes(Arrays):
+    """Direct derivatives of a cost (of balls: with respect to small rotations in the axes of the child)."""
+
+    q: Floats  # (N + 1, n)
+    v: Floats  # (N + 1, n)
+
+
+class SweepRoom(Arrays):
+    """Scratch."""
+
+    matrices: Floats  # (4, n + m, n + m)
+    vectors: Floats  # (12, n + m)
+    pivot: Ints  # (n + m,)
+    cot: Floats  # (f, 15)
+
+
+class Swept(Arrays):
+    """What the sweep fills."""
+
+    mu: Floats  # (N + 1, n + m) multipliers of the steps
+    rows: Floats  # (N + 1, row) gradients with respect to the loads
+    driven: Floats  # (N + 1, driven, 3) with respect to imposed motions
+    y: Floats  # (N + 2, f, 6) with respect to integrals; the first is scratch
+    hats: Floats  # (4, n) with respect to q, v, a, A of the start
+
+
 @entry(descend, residual, tangent)
-def sweep_back(
-    tree, ws, loads, column, table, scheme, dt, Q, V, A, LAM, Y, cost_q, cost_v, symmetric, matrices, vectors, pivot, cot, MU,
-    ROWS, DRIVEN, YH, hats,
-):  # fmt: skip
+def sweep_back(tree, ws, loads, column, table, scheme, dt, states, cost, symmetric, room, found):
     """Backward sweep over steps N..1. Returns False if a step has a singular matrix.
 
-    Q, V, A (N + 1, n) and LAM (N + 1, m) are all states, A the true accelerations; Y (N + 1, f, 6) the integrals of
-    thrusters as each balance sees them (no frames if none has an integral); cost_q, cost_v (N + 1, n) the direct derivatives
-    of the cost (of balls: with respect to small rotations in the axes of the child). table (N + 1, w) holds the loads of all
-    instants; symmetric says whether M is. matrices (4, n + m, n + m), vectors (12, n + m), cot (f, 15) and pivot (n + m,)
-    are scratch. Filled: MU (N + 1, n + m), ROWS (N + 1, row), DRIVEN (N + 1, driven, 3), YH (N + 2, f, 6), of which the
-    first is scratch, and hats (4, n): gradients with respect to q, v, a, A of the start.
+    table (N + 1, w) holds the loads of all instants; symmetric says whether the mass matrix is.
     """
+    Q, V, A, LAM, Y = states.q, states.v, states.a, states.lam, states.y
+    matrices, vectors, cot, hats = room.matrices, room.vectors, room.cot, found.hats
+    cost_q, cost_v, MU, YH = cost.q, cost.v, found.mu, found.y
     steps, n = len(Q) - 1, Q.shape[1]
     gv, gm, zero, base = vectors[2], vectors[7], vectors[8], vectors[9]
     zero[:] = 0.0
@@ -294,14 +327,16 @@ def sweep_back(
         if len(cot) > 0 and step < steps:
             _add_errors(tree, ws, loads, dt, q, v, YH[step + 1], YH[0], cot, vectors, hats)
         residual(tree, ws, loads, q, v, a, lam, base)
-        if not _solve_step(tree, ws, loads, scheme, dt, before, q, lam, symmetric, matrices, vectors, pivot, hats, mu):
+        if not _solve_step(tree, ws, loads, scheme, dt, before, q, lam, symmetric, room, hats, mu):
             return False
         if symmetric:
             _heavy_product(tree, ws, loads, q, v, a, lam, mu, base, gv, gm)
         _pull_back(scheme, dt, n, mu, symmetric, matrices, vectors, hats)
-        _step_back(tree, loads, scheme, dt, before, q, cost_q[step - 1], cost_v[step - 1], vectors, hats, DRIVEN[step])
+        _step_back(
+            tree, loads, scheme, dt, before, q, cost_q[step - 1], cost_v[step - 1], vectors, hats, found.driven[step]
+        )
         descend(tree, ws, q, mu[:n], zero[:n])
-        row_gradient(tree, ws, loads, mu[:n], mu[n:], ROWS[step])
+        row_gradient(tree, ws, loads, mu[:n], mu[n:], found.rows[step])
         if len(cot) > 0:
             gather_integrals(ws, loads, YH[step + 1], YH[step])
     if len(cot) > 0:

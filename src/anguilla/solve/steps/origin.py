@@ -178,7 +178,7 @@ def origin(system: Model, inputs: Inputs, dt: float, states: tuple[Floats, ...])
 
 
 @dataclass(frozen=True)
-class Closing:
+class StartClosing:
     """How the start that a user gives is closed: to first order q = q_given - right (phi), v likewise with J v.
 
     Attributes:
@@ -190,15 +190,15 @@ class Closing:
     rate: Floats
 
 
-def closing(at: Origin) -> Closing:
+def closing(at: Origin) -> StartClosing:
     """The projections of `closing.mount` and `starting.consistent`, linearised."""
     system, n, m = at.system, at.system.size, at.system.rows
     if not m:
-        return Closing(np.zeros((n, 0)), np.zeros((n, 0)))
+        return StartClosing(np.zeros((n, 0)), np.zeros((n, 0)))
     J, scale = at.gradient(at.q), system.tree.scale
     length = at.loads().constraints.table[:, KIND] == LENGTH
     place = _right_inverse(J, ~at.twist & ~length, at.free, scale * _metric(system))
-    return Closing(place, _right_inverse(J, at.hard, at.free, scale))
+    return StartClosing(place, _right_inverse(J, at.hard, at.free, scale))
 
 
 def _right_inverse(J: Floats, rows: np.ndarray, free: Ints, weight: Floats) -> Floats:

@@ -102,7 +102,7 @@ class Trajectory(_States, Slices):
         """How well modes and intervals resolve the state nearest to t [s]: the error that more would mend, estimated."""
         return self._resolved(int(np.argmin(np.abs(self._t - t))))
 
-    def __getitem__(self, key: str | slice) -> Any:  # type: ignore[override]
+    def __getitem__(self, key: str | slice) -> Any:
         """Return one coordinate by its label, such as "arm.bend_z[0]", or the motion at some of its states, run[a:b:step]."""
         if isinstance(key, slice):
             return Slices.__getitem__(self, key)

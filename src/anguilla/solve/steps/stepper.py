@@ -189,7 +189,7 @@ class Stepper:
         lazily, end = _balances_alone(self.system, self._scheme), self._scheme.mid == 1.0
         balance = partial(self._motion.balance, inputs=inputs) if lazily else None
         status = Status(True, "on its way", {"steps": self.count, "substeps": self._motion.substeps})
-        states = self.dt * np.arange(len(q)), q, v, None if lazily else acc, lam
+        states: Any = self.dt * np.arange(len(q)), q, v, None if lazily else acc, lam
         return Trajectory(self.robot, self.system, status, *states, inputs, balance, acc if end else None)
 
     def result(self, system: Model | None = None) -> Trajectory:

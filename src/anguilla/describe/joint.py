@@ -147,7 +147,7 @@ class Joint(Description):
         return sum(axis.size for axis in self.axes)
 
     @property
-    def _turns(self) -> list[bool]:
+    def turns(self) -> list[bool]:
         """Whether each coordinate is an angle."""
         return [bool(axis.turn) for axis in self.axes for _ in range(axis.size)]
 
@@ -212,7 +212,7 @@ class Joint(Description):
         values = np.zeros((moments.size, self.size))
         for k, effort in enumerate(self._efforts):
             if callable(effort):
-                name, unit = f"{what}, {self.names[k]},", "N m" if self._turns[k] else "N"
+                name, unit = f"{what}, {self.names[k]},", "N m" if self.turns[k] else "N"
                 values[:, k] = [as_number(effort(t), f"{name} at t = {t:g} s", unit) for t in moments.tolist()]
             else:
                 values[:, k] = effort
@@ -226,7 +226,7 @@ class Joint(Description):
 
     def _wanted(self, turn_unit: str, slide_unit: str, *, signed: bool = True) -> str:
         """Return what a field must be: "a finite number [N]", or "2 finite numbers: slide [N], turn [N m]"."""
-        units = [turn_unit if turns else slide_unit for turns in self._turns]
+        units = [turn_unit if turns else slide_unit for turns in self.turns]
         if not units:
             return "left out, as the joint has no coordinates"
         if len(units) == 1:

@@ -236,7 +236,7 @@ def compile_robot(robot: Robot, observed: Sequence[Frame] = ()) -> Layout:
         lanes[start : offsets[index + 1]] = own
         where = layout.coordinates
         scale[where], weight[where], strain[where] = units, weights, units
-        for k, turns in enumerate(part.joint._turns):
+        for k, turns in enumerate(part.joint.turns):
             if not turns:
                 scale[start + k] = weight[start + k] = 1.0 / length
         layouts[index] = layout

@@ -90,7 +90,8 @@ class UserLoads:
             return given
         return block
 
-    def _force(self, load: UserForce, q: Floats, v: Floats, t: float) -> Floats:
+    def force(self, load: UserForce, q: Floats, v: Floats, t: float) -> Floats:
+        """Generalised forces (n,) of a load in one state, checked."""
         value = as_array(load.force(q.copy(), v.copy(), t), f"The force of {load.label}", "one number per coordinate")
         if value.shape != (self.size,):
             raise DescriptionError(f"The force of {load.label} must have the shape ({self.size},); got {value.shape}.")
@@ -106,7 +107,7 @@ class UserLoads:
                 h = STEP * max(1.0, abs((q, v)[which][k]))
                 step = h * np.eye(self.size)[k]
                 ends = [(move(tree, q, x), v) if which == 0 else (q, v + x) for x in (step, -step)]
-                high, low = (self._force(load, q1, v1, t) for q1, v1 in ends)
+                high, low = (self.force(load, q1, v1, t) for q1, v1 in ends)
                 matrix[:, k] = (high - low) / (2.0 * h)
         return by_q, by_v
 
@@ -122,7 +123,7 @@ class UserLoads:
             )
         ascend(tree, ws, loads, lam, out)
         for force in self.forces:
-            out[: self.size] -= self._force(force, q, v, t)
+            out[: self.size] -= self.force(force, q, v, t)
 
     def tangent(self, tree, ws, loads, alpha, beta, lam, out) -> None:
         """Like `evaluate.tangent`."""

@@ -116,7 +116,7 @@ class Computed(Kept):
         if self._whole is None:
             return Evaluations(self.system, self.states, self.inputs, memory=self._memory)
         whole, rows = self._whole
-        return Evaluations(self.system, self.states, self.inputs, (whole.states, rows), whole._memory)
+        return Evaluations(self.system, self.states, self.inputs, (whole.states, rows), whole.evaluations.memory)
 
     def _at(self, rows: Ints) -> dict[str, Any]:
         """Fields of the same result with some of its states only, in ascending order."""

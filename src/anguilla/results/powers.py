@@ -160,5 +160,5 @@ def _user(system: Model, block: Block) -> Array:
     out = np.zeros(len(block.states.t))
     for force in system.user.forces:
         for k, (t, q, v) in enumerate(zip(*block.states[:3], strict=True)):
-            out[k] += system.user._force(force, q, v, float(t)) @ v
+            out[k] += system.user.force(force, q, v, float(t)) @ v
     return out

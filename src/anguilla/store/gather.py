@@ -61,7 +61,7 @@ def _units(robot: Robot) -> list[str]:
     """Unit of each coordinate."""
     units: list[str] = []
     for part in robot.parts:
-        units += ["rad" if turns else "m" for turns in part.joint._turns]
+        units += ["rad" if turns else "m" for turns in part.joint.turns]
         if isinstance(part, RodHandle):
             for name, basis in part.rod.strains.items():
                 units += ["rad/m" if name in ("twist", "bend_y", "bend_z") else "1"] * basis.size

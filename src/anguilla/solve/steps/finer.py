@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 HALF = 2  # pieces of a step
 ROUGH = (16, 16, 4, 4, 4, 4)  # pieces of the steps after a rough start
+MANY = 40  # pieces, for each step of the motion, into which Newton may force shorter steps before they are given up
 TOGETHER = 16  # steps that are done at once
 
 
@@ -51,6 +52,8 @@ def finer(motion: _Motion, run: Trajectory, dt: float, rough: bool) -> Iterator[
         if pieces < before:  # longer steps cannot follow all that shorter ones did
             again.memory.memory[STARTING] = again.smooth
         before = pieces
+        if again.substeps > MANY * len(run.t):
+            raise SolverError("Shorter steps take too long.")
         if begin in jumps:
             yield begin, _over_a_jump(again, motion, begin, dt, pieces)
         else:

@@ -38,16 +38,17 @@ if TYPE_CHECKING:
 
 SHARE, LEAST = 0.08, 4  # part of a motion that a window takes at first, and least number of its long steps
 PLACES = 12  # of the robot at which motions are compared
+THIN = 0.02  # of the length: turns of what reaches no farther do not matter
 LIVELIER = 2.0  # square of the speed, or of accelerations, beside those of the start, that a window of its own is worth
 INSTANTS = 16  # of a window or of a motion at which states are looked at
 # estimates (parts of the length) below which a window need not grow, as parts of what is told above which it need not, and
 # by which they are raised: schemes at the edge of what they resolve are off by a little more than their order says
 CLEAR, CERTAIN, CAREFUL = 0.008, 1.5, 1.2
 # sum of local errors (part of the length) of a motion that need not be looked at closer, and the part of it that lasts
-SMALL, TYPICAL = 0.1, 0.15
-# part of the length below which carried errors of a few matrices need no second look: of 170 that were off by more than 0.02
-# one had less than 0.011
-SUSPICIOUS = 0.007
+SMALL, TYPICAL, QUIET = 0.1, 0.15, 0.01
+# parts of the length below which carried errors need no second look, of motions without and with an eased start, which is of
+# first order: of 170 random motions that were off by more than 0.02, one had less than 0.006
+SUSPICIOUS, ROUGH, STARTS = 0.007, 0.003, 8  # and steps after which a rough start has done its harm
 LONG = 1_000_000  # numbers: a motion of more is judged by windows
 WHOLE = 0.9  # part of a motion that stands for all of it
 ENERGIES = 64  # instants at which energies are looked at
@@ -132,13 +133,17 @@ def _nice(dt: float) -> float:
 
 def _time_error(motion: _Motion, run: Trajectory, dt: float, every: int) -> TimeError | None:
     """Error of the time steps."""
-    if every == 1 and run._integrated is not None and len(run.t) > LEAST and (len(run.t) * run.system.size < LONG):
+    if every == 1 and run.integrated is not None and len(run.t) > LEAST and (len(run.t) * run.system.size < LONG):
         return _carried_error(motion, run, dt)
     return _windows_error(motion, run, dt, every)
 
 
 def _carried_error(motion: _Motion, run: Trajectory, dt: float) -> TimeError:
     """From what the steps miss; from the motion with shorter steps where that is much."""
+    joints, everything = _local_errors(run, dt)
+    touches = any(load.touches for load in run.robot.loads)
+    if everything < QUIET and not touches and not _snaps(run):  # it cannot add up to much
+        return TimeError(max(joints, TYPICAL * everything), float(run.t[-1]), len(run.system.tree.mass) - 1)
     nodes, radii = _nodes(run.system)
     length = _length(run, nodes)
     with np.errstate(all="ignore"):  # what grows beyond all bounds is looked at closer
@@ -149,19 +154,21 @@ def _carried_error(motion: _Motion, run: Trajectory, dt: float) -> TimeError:
     if not np.all(np.isfinite(errors)):
         errors = np.ones(run.q.shape) / run.system.tree.scale
     largest = np.argmax(np.max(np.abs(errors) * run.system.tree.scale, axis=1))
-    rows = np.unique(np.append(np.linspace(0, len(run.t) - 1, INSTANTS).round(), largest)).astype(np.int64)
+    rows = np.sort(np.append(np.arange(INSTANTS) * (len(run.t) - 1) // (INSTANTS - 1), largest))
     curve = displacements(run, errors, rows, nodes, radii) / length
     row, place = np.unravel_index(int(np.argmax(curve)), curve.shape)
     found = TimeError(float(curve[row, place]), float(run.t[rows[row]]), int(nodes[place]))
-    if found.size < SUSPICIOUS and not _snaps(run):
+    eased = run.status.counters["eased"]
+    if found.size < (ROUGH if eased else SUSPICIOUS) and eased < 2 and not _snaps(run):
         return found
-    return _verified(
-        motion, run, dt, found, (nodes, radii, length), np.interp(np.arange(len(run.t)), rows, np.max(curve, axis=1))
-    )
+    growth = np.interp(np.arange(len(run.t)), rows, np.max(curve, axis=1))
+    return _verified(motion, run, dt, found, (nodes, radii, length), growth)
 
 
 def _snaps(run: Trajectory) -> bool:
     """Whether a line that is held by its length becomes slack or taut."""
+    if not run.system.rows:
+        return False
     held = run.system.blank.constraints.input_row
     slack = run._lam[:, held[held >= 0]] == 0.0
     return bool(np.any(slack[1:] != slack[:-1]))
@@ -174,6 +181,8 @@ def _verified(
     nodes, radii, length = places
     counters, best = run.status.counters, TimeError(0.0, found.at, found.where)
     rough = counters["eased"] + counters["halvings"] + int(motion.cutting[CUT]) > 0
+    starts = STARTS + max((jump.step for jump in motion.jumps), default=0)  # behind it there is nothing rough
+    smooth = found.size < SUSPICIOUS and not _snaps(run)
     try:
         for first, q in finer(motion, run, dt, rough):
             row = first + 1 + np.arange(len(q))
@@ -181,9 +190,12 @@ def _verified(
             k, place = np.unravel_index(int(np.argmax(error)), error.shape)
             if error[k, place] > best.size:
                 best = TimeError(float(error[k, place]), float(run.t[row[k]]), int(nodes[place]))
+            growth = float(np.max(curve) / max(np.max(curve[: row[k] + 1]), 1e-300))
+            whole = best._replace(size=best.size * min(growth, len(curve) / row[k]))
             if best.size > CERTAIN * TIME:
-                growth = float(np.max(curve) / max(np.max(curve[: row[k] + 1]), 1e-300))
-                return best._replace(size=best.size * min(growth, len(curve) / row[k]))
+                return whole
+            if smooth and row[-1] >= starts and whole.size < 0.5 * TIME:
+                return max(found, whole, key=lambda one: one.size)
     except SolverError:
         return found._replace(size=min(found.size, max(1.0, best.size)))
     return best
@@ -274,9 +286,11 @@ def _starts(motion: _Motion, run: Trajectory, rows: int, count: int, touches: bo
 def _nodes(system: Model) -> tuple[Ints, Floats]:
     """Nodes at which motions are compared, and how far [m] what they carry reaches, by which they feel turns."""
     heavy = np.flatnonzero(system.tree.mass > 0.0)
-    nodes = heavy[np.unique(np.linspace(0, len(heavy) - 1, PLACES).round().astype(np.int64))]
+    count = min(len(heavy), PLACES)
+    nodes = heavy[(np.arange(count) * (len(heavy) - 1) / max(count - 1, 1) + 0.5).astype(np.int64)]
     radii = np.sqrt(np.sum(system.tree.inertia[nodes], axis=1) / system.tree.mass[nodes])
-    return nodes.astype(np.int64), radii
+    radii[radii < THIN * system.length] = 0.0
+    return nodes, radii
 
 
 def _length(run: Trajectory, nodes: Ints) -> float:

@@ -125,6 +125,23 @@ def test_an_interrupted_simulation_loses_nothing_it_had(simulation, tmp_path, mo
     assert same(whole, simulation["run"](steps, checkpoint=path))
 
 
+def test_an_interruption_while_the_motion_is_judged_loses_nothing(simulation, tmp_path, monkeypatch):
+    """All steps are done, and nobody has the result yet: the last checkpoint went with it."""
+    path, steps = tmp_path / "run.checkpoint", 400
+
+    def press(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("anguilla.solve.steps.dynamics.judge", press)
+    with pytest.raises(KeyboardInterrupt):
+        simulation["run"](steps, checkpoint=path)
+    gc.collect()
+    monkeypatch.undo()
+    with np.load(path) as kept:
+        assert int(kept["done"]) > 0
+    assert same(simulation["run"](steps), simulation["run"](steps, checkpoint=path))
+
+
 def interrupted(simulation, path, steps=2000):
     """Leave a checkpoint behind."""
     kept = simulation["run"](steps, checkpoint=path)

@@ -350,8 +350,6 @@ def simulate_model(
     states = t, out.q[:kept], out.v[:kept], accelerations, out.lam[:kept]
     balance = motion.balance if lazily else None
     result = Trajectory(robot, system, end, *states, inputs or {}, balance, out.a[:kept] if scheme.mid == 1.0 else None)
-    if checkpoint is not None and ok:
-        keep_spare(result, Path(checkpoint))
     told = motion.kinks
     if ok:
         quality, words = judge(motion, result, dt, every, controlled=error is not None)
@@ -367,6 +365,8 @@ def simulate_model(
     if not ok and raise_on_failure:
         told = motion.kinks or advice(status, result)
         raise SolverError(f"The motion of {robot.name!r} {message}.", result=result, advice=told)
+    if checkpoint is not None and ok:  # last: an interruption before it leaves the checkpoint where it is
+        keep_spare(result, Path(checkpoint))
     return result
 
 

@@ -12,6 +12,7 @@ if not (BENCHMARKS / "pages.py").exists():
     pytest.skip("the benchmarks are not shipped with the tests", allow_module_level=True)
 sys.path.insert(0, str(BENCHMARKS))
 
+import description  # noqa: E402
 import equilibrium  # noqa: E402
 import flying  # noqa: E402
 from cases import CANTILEVERS, interpolate, reference, tip_error  # noqa: E402
@@ -225,3 +226,12 @@ def test_the_recorded_ratios_are_those_of_the_page():
         if title != "best peer":
             line = next(line for line in page if line.startswith(f"| {case} | {title} |"))
             assert float(line.split("|")[7]) == pytest.approx(ratio, rel=0.06)
+
+
+def test_costs_of_a_description_are_measured():
+    one, three = (description.cost(n, lambda n=n: description.chain(n), seconds=0.02) for n in (1, 3))
+    assert 0.0 < one.kept <= one.memory and one.model > 0.0 and one.describe > 0.0
+    assert one.memory < three.memory < 5.0 * one.memory  # scratch memory, which grows with the square, is apart
+    assert three.desk > 2.5 * one.desk
+    made = description.tendons(2), description.bodies(5, 2)
+    assert [len(robot.parts) for robot in made] == [3, 5] and len(made[0].actuators) == len(made[0].loads) == 2

@@ -347,9 +347,10 @@ def _start(spec: dict, made: SimpleNamespace, eq: Any) -> Any:
 def true_error(made: SimpleNamespace, result: Any, run: Callable) -> tuple[float | None, bool]:
     """Largest distance [length] from the motion with ever smaller steps, and whether those agree among themselves.
 
-    Of bodies alone it is measured by the room that their motion takes, if that is more: so does the library.
+    The length is the longest way along the parts; of bodies alone, the room that their motion takes, if that is more. So does
+    the library.
     """
-    length, (mine, last, error) = made.spec["length"], (positions(made, result), None, None)
+    length, (mine, last, error) = result.system.length, (positions(made, result), None, None)
     if not any(hasattr(part, "rod") for part in made.robot.parts):
         length = max(length, float(np.linalg.norm(np.ptp(mine.reshape(-1, 3), axis=0))))
     away = lambda a, b: float(np.max(np.linalg.norm(a - b, axis=-1))) / length

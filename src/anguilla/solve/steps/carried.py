@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from anguilla.solve.steps.dynamics import _Motion
 
 THETA = 0.55  # of a step at which the linear equations are balanced: more than one half, so that fast modes decay
-LEAST, EACH = 5, 40  # matrices are taken so often at least, and every so many steps
+LEAST, EACH = 5, 50  # matrices are taken so often at least, and every so many steps
 ROUGH = 0.1  # [rad] change by accelerations alone in a step, above which those of fast modes are taken out at a start
 AT_START = 2  # steps after a rough start that take the matrices there
 SMALL = 1e-2  # [rad] errors are turned into displacements at this size: they are linear
@@ -70,7 +70,7 @@ def _matrices(run: Trajectory, rows: Ints, a: Floats, rate: float) -> Floats:
 
 def carry(motion: _Motion, run: Trajectory, dt: float) -> Floats:
     """Errors (nt, n) of the coordinates of a motion with all its steps stored."""
-    a, n, steps, step = run._integrated, run.system.size, len(run.t) - 1, THETA * dt
+    a, n, steps, step = run.integrated, run.system.size, len(run.t) - 1, THETA * dt
     assert a is not None
     count = min(max(LEAST, steps // EACH), steps)
     of = np.arange(steps) * count // steps  # number of the matrices that a step takes

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 SHARE, LEAST = 0.08, 4  # part of a motion that a window takes at first, and least number of its long steps
 PLACES = 12  # of the robot at which motions are compared
+THIN = 0.02  # of the length: turns of what reaches no farther do not matter
 LIVELIER = 2.0  # square of the speed, or of accelerations, beside those of the start, that a window of its own is worth
 INSTANTS = 16  # of a window or of a motion at which states are looked at
 # estimates (parts of the length) below which a window need not grow, as parts of what is told above which it need not, and
@@ -132,7 +133,7 @@ def _nice(dt: float) -> float:
 
 def _time_error(motion: _Motion, run: Trajectory, dt: float, every: int) -> TimeError | None:
     """Error of the time steps."""
-    if every == 1 and run._integrated is not None and len(run.t) > LEAST and (len(run.t) * run.system.size < LONG):
+    if every == 1 and run.integrated is not None and len(run.t) > LEAST and (len(run.t) * run.system.size < LONG):
         return _carried_error(motion, run, dt)
     return _windows_error(motion, run, dt, every)
 
@@ -153,7 +154,7 @@ def _carried_error(motion: _Motion, run: Trajectory, dt: float) -> TimeError:
     if not np.all(np.isfinite(errors)):
         errors = np.ones(run.q.shape) / run.system.tree.scale
     largest = np.argmax(np.max(np.abs(errors) * run.system.tree.scale, axis=1))
-    rows = np.unique(np.append(np.linspace(0, len(run.t) - 1, INSTANTS).round(), largest)).astype(np.int64)
+    rows = np.sort(np.append(np.arange(INSTANTS) * (len(run.t) - 1) // (INSTANTS - 1), largest))
     curve = displacements(run, errors, rows, nodes, radii) / length
     row, place = np.unravel_index(int(np.argmax(curve)), curve.shape)
     found = TimeError(float(curve[row, place]), float(run.t[rows[row]]), int(nodes[place]))
@@ -166,6 +167,8 @@ def _carried_error(motion: _Motion, run: Trajectory, dt: float) -> TimeError:
 
 def _snaps(run: Trajectory) -> bool:
     """Whether a line that is held by its length becomes slack or taut."""
+    if not run.system.rows:
+        return False
     held = run.system.blank.constraints.input_row
     slack = run._lam[:, held[held >= 0]] == 0.0
     return bool(np.any(slack[1:] != slack[:-1]))
@@ -283,9 +286,11 @@ def _starts(motion: _Motion, run: Trajectory, rows: int, count: int, touches: bo
 def _nodes(system: Model) -> tuple[Ints, Floats]:
     """Nodes at which motions are compared, and how far [m] what they carry reaches, by which they feel turns."""
     heavy = np.flatnonzero(system.tree.mass > 0.0)
-    nodes = heavy[np.unique(np.linspace(0, len(heavy) - 1, PLACES).round().astype(np.int64))]
+    count = min(len(heavy), PLACES)
+    nodes = heavy[(np.arange(count) * (len(heavy) - 1) / max(count - 1, 1) + 0.5).astype(np.int64)]
     radii = np.sqrt(np.sum(system.tree.inertia[nodes], axis=1) / system.tree.mass[nodes])
-    return nodes.astype(np.int64), radii
+    radii[radii < THIN * system.length] = 0.0
+    return nodes, radii
 
 
 def _length(run: Trajectory, nodes: Ints) -> float:

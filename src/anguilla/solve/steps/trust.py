@@ -49,7 +49,7 @@ SMALL, TYPICAL, QUIET = 0.1, 0.15, 0.01
 # parts of the length below which carried errors need no second look, of motions without and with an eased start, which is of
 # first order: of 170 random motions that were off by more than 0.02, one had less than 0.006
 SUSPICIOUS, ROUGH, STARTS = 0.007, 0.003, 8  # and steps after which a rough start has done its harm
-LONG = 1_000_000  # numbers: a motion of more is judged by windows
+LONGEST, WIDEST = 1001, 150  # states and coordinates: motions of more are judged by windows
 WHOLE = 0.9  # part of a motion that stands for all of it
 ENERGIES = 64  # instants at which energies are looked at
 STILL, ROUND_OFF = 1e-6, 1e-9  # [rad] a robot that moves by less stands still; energies to which others are round-off
@@ -62,6 +62,7 @@ class TimeError(NamedTuple):
     size: float  # part of the length
     at: float  # instant [s] around which it arises
     where: int  # node at which it is largest
+    sure: bool = False  # whether all steps were looked at
 
 
 def judge(motion: _Motion, run: Trajectory, dt: float, every: int, *, controlled: bool) -> tuple[Quality, str]:
@@ -91,12 +92,14 @@ def judge(motion: _Motion, run: Trajectory, dt: float, every: int, *, controlled
             f"{run.robot.name!r} gains {100 * gain:.2g} % of its energy from nothing until t = {when:.4g} s: take a smaller "
             f"dt, such as {_nice(0.25 * dt):g}."
         )
-    if halved > STRUGGLE * steps and time is None and not told and not cut:
+    sure = time is not None and time.sure
+    unsure = time is None or (time.size > 0.5 * TIME and not sure)
+    if halved > STRUGGLE * steps and unsure and not told and not cut:
         told.append(
             f"Newton found the steps of {run.robot.name!r} only by halving its corrections {halved} times: the motion may be "
             f"wrong. Compare with a smaller dt, such as {_nice(0.5 * dt):g}."
         )
-    if cut > MANY * steps and (told or time is None):
+    if (2 * cut > steps and not sure) or (cut > MANY * steps and (told or unsure)):
         told.append(
             f"{cut} of {steps} steps of {run.robot.name!r} were too long for Newton and cut into pieces: the motion may be "
             "wrong. Compare with a smaller dt, or give error=1e-3."
@@ -133,7 +136,8 @@ def _nice(dt: float) -> float:
 
 def _time_error(motion: _Motion, run: Trajectory, dt: float, every: int) -> TimeError | None:
     """Error of the time steps."""
-    if every == 1 and run.integrated is not None and len(run.t) > LEAST and (len(run.t) * run.system.size < LONG):
+    fits = LEAST < len(run.t) <= LONGEST and run.system.size <= WIDEST
+    if every == 1 and run.integrated is not None and fits:
         return _carried_error(motion, run, dt)
     return _windows_error(motion, run, dt, every)
 
@@ -143,7 +147,7 @@ def _carried_error(motion: _Motion, run: Trajectory, dt: float) -> TimeError:
     joints, everything = _local_errors(run, dt)
     touches = any(load.touches for load in run.robot.loads)
     if everything < QUIET and not touches and not _snaps(run):  # it cannot add up to much
-        return TimeError(max(joints, TYPICAL * everything), float(run.t[-1]), len(run.system.tree.mass) - 1)
+        return TimeError(max(joints, TYPICAL * everything), float(run.t[-1]), len(run.system.tree.mass) - 1, True)
     nodes, radii = _nodes(run.system)
     length = _length(run, nodes)
     with np.errstate(all="ignore"):  # what grows beyond all bounds is looked at closer
@@ -157,7 +161,7 @@ def _carried_error(motion: _Motion, run: Trajectory, dt: float) -> TimeError:
     rows = np.sort(np.append(np.arange(INSTANTS) * (len(run.t) - 1) // (INSTANTS - 1), largest))
     curve = displacements(run, errors, rows, nodes, radii) / length
     row, place = np.unravel_index(int(np.argmax(curve)), curve.shape)
-    found = TimeError(float(curve[row, place]), float(run.t[rows[row]]), int(nodes[place]))
+    found = TimeError(float(curve[row, place]), float(run.t[rows[row]]), int(nodes[place]), True)
     eased = run.status.counters["eased"]
     if found.size < (ROUGH if eased else SUSPICIOUS) and eased < 2 and not _snaps(run):
         return found
@@ -179,7 +183,7 @@ def _verified(
 ) -> TimeError:
     """What shorter steps say; `curve` (nt,) is how the error was thought to grow."""
     nodes, radii, length = places
-    counters, best = run.status.counters, TimeError(0.0, found.at, found.where)
+    counters, best = run.status.counters, TimeError(0.0, found.at, found.where, True)
     rough = counters["eased"] + counters["halvings"] + int(motion.cutting[CUT]) > 0
     starts = STARTS + max((jump.step for jump in motion.jumps), default=0)  # behind it there is nothing rough
     smooth = found.size < SUSPICIOUS and not _snaps(run)
@@ -189,7 +193,7 @@ def _verified(
             error = 4.0 / 3.0 * apart(run.system, nodes, radii, run.q[row], q) / length
             k, place = np.unravel_index(int(np.argmax(error)), error.shape)
             if error[k, place] > best.size:
-                best = TimeError(float(error[k, place]), float(run.t[row[k]]), int(nodes[place]))
+                best = TimeError(float(error[k, place]), float(run.t[row[k]]), int(nodes[place]), True)
             growth = float(np.max(curve) / max(np.max(curve[: row[k] + 1]), 1e-300))
             whole = best._replace(size=best.size * min(growth, len(curve) / row[k]))
             if best.size > CERTAIN * TIME:
@@ -197,7 +201,7 @@ def _verified(
             if smooth and row[-1] >= starts and whole.size < 0.5 * TIME:
                 return max(found, whole, key=lambda one: one.size)
     except SolverError:
-        return found._replace(size=min(found.size, max(1.0, best.size)))
+        return found._replace(size=max(min(found.size, 1.0), best.size), sure=False)
     return best
 
 

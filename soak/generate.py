@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from describe import build, names_in
+from more import add_more
 from scipy.linalg import eigh
 
 import anguilla as ag
@@ -25,8 +26,8 @@ MOST_COORDINATES = 60
 class Dice:
     """Random choices of numbers with four digits, so that a reproduction can be read."""
 
-    def __init__(self, seed: int, index: int) -> None:
-        self.rng = np.random.default_rng([seed, index])
+    def __init__(self, *seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
 
     def chance(self, p: float) -> bool:
         return bool(self.rng.random() < p)
@@ -74,6 +75,7 @@ def robot(seed: int, index: int) -> dict:
     _load(dice, spec, sizes)
     _water(dice, spec, sizes)
     _touch(dice, spec, sizes)
+    add_more(Dice(seed, index, 1), spec, sizes, _end, lambda end: _position(spec, end))
     _drive(dice, spec, sizes)
     _ask(dice, spec, sizes)
     return spec
@@ -649,6 +651,13 @@ def _touch(dice: Dice, spec: dict, sizes: dict) -> None:
         load["slip"] = short(0.05 * reach / sizes["pace"])
     spec["loads"].append(load)
     spec["touch"] = short(math.sqrt(sizes["mass"] * sink / press))  # 1 / rate of what lies on it [s]
+
+
+def _position(spec: dict, end: str) -> np.ndarray:
+    """Where (3,) [m] a frame is at the start."""
+    system = _compiled(spec)
+    q = np.array(spec["mounted"]) if len(spec.get("mounted", [])) == system.size else np.zeros(system.size)
+    return _poses(system, [end], spec, q)[0][:3, 3]
 
 
 def _touched(system: Model, spec: dict, part: dict, where: str, q: np.ndarray, down: np.ndarray) -> float:

@@ -27,6 +27,7 @@ from describe import build, finer
 from scipy.linalg import eigh
 
 import anguilla as ag
+from anguilla.interact.kernels.rubbing import set_friction
 from anguilla.model.model import Model
 from anguilla.model.user import move
 
@@ -117,6 +118,7 @@ def equilibrium_faults(made: SimpleNamespace, eq: Any, said: list[str], numbers:
     if not np.all(np.isfinite(eq.q)):
         return ["numbers are not finite"]
     faults = []
+    _draw_in(made, eq)
     unbalanced = imbalance(made, eq)
     numbers["imbalance"] = _plain(unbalanced)
     if unbalanced > BALANCED:
@@ -190,6 +192,14 @@ def _mass(made: SimpleNamespace) -> float:
     return sum(
         p.rod.mass if hasattr(p, "rod") else p.body.mass for p in parts if hasattr(p, "rod") or hasattr(p, "body")
     )
+
+
+def _draw_in(made: SimpleNamespace, eq: Any) -> None:
+    """Let the residual of a model have the friction of lines that were drawn in to an equilibrium, as statics takes it."""
+    system, loads = eq.system, eq.system.loads(eq.t, made.inputs).loads
+    if np.any(loads.cables.friction > 0.0):
+        system._evaluate(loads, eq.q, None, None, eq.multipliers)
+        set_friction(system.tree, system.workspace, loads.cables, loads.pairs)
 
 
 def imbalance(made: SimpleNamespace, eq: Any) -> float:

@@ -470,11 +470,13 @@ def momentum_lost(made: SimpleNamespace, run: Any) -> float | None:
 
 
 def _restart(made: SimpleNamespace, result: Any, run: Callable, steps: int) -> float | None:
-    """How far [length] the end is when the motion is stopped in the middle and goes on."""
+    """How far [length] the end is when the motion is stopped in the middle and goes on; None if that is told to be wrong."""
     try:
         half, _ = listen(lambda: run(1, count=steps // 2))
-        rest, _ = listen(lambda: run(1, begin=half, count=steps - steps // 2))
+        rest, heard = listen(lambda: run(1, begin=half, count=steps - steps // 2))
     except ag.AnguillaError:
+        return None
+    if flagged(rest, heard):
         return None
     gone = positions(made, rest)[-1] - positions(made, result)[-1]
     return float(np.max(np.linalg.norm(gone, axis=-1))) / made.spec["length"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from anguilla.describe import Actuator, Load
+from anguilla.describe import Actuator, Load, Obstacle
 
 ROOT = Path(__file__).parents[1]
 
@@ -59,9 +59,9 @@ def _asked(path: Path, names: set[str]) -> list[str]:
     return found
 
 
-def test_nobody_asks_what_kind_of_load_or_actuator_it_is():
+def test_nobody_asks_what_kind_of_load_actuator_or_obstacle_it_is():
     """Outside their home; shooting, a second opinion, knows few kinds and refuses the others."""
-    names = _below(Load) | _below(Actuator)
+    names = _below(Load) | _below(Actuator) | _below(Obstacle)
     assert {"Wrench", "Contact", "Lighthill", "Tendon", "Chamber"} <= names
     homes, room = ("describe", "interact", "shooting"), ROOT / "src/anguilla"
     files = [path for path in sorted(room.rglob("*.py")) if path.relative_to(room).parts[0] not in homes]

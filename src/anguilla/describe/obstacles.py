@@ -13,8 +13,23 @@ from anguilla.errors import as_flag, as_number, as_positive, as_vector
 
 Array = NDArray[np.float64]
 ZERO = (0.0, 0.0, 0.0)
+AROUND, RINGS = 64, 33  # points of a ring, rings of a sphere
 
 __all__ = ["HalfSpace", "Obstacle", "Pillar", "Sphere"]
+
+
+def _across(axis: Array) -> Array:
+    """Three directions (3, 3), rows, the last of which is the axis."""
+    other = np.eye(3)[int(np.argmin(np.abs(axis)))]
+    first = np.cross(other, axis)
+    first /= np.linalg.norm(first)
+    return np.stack([first, np.cross(axis, first), axis])
+
+
+def _circle() -> Array:
+    """Points (AROUND, 2) of the unit circle."""
+    angle = 2.0 * np.pi * np.arange(AROUND) / AROUND
+    return np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
 
 class Obstacle(Description):
@@ -30,6 +45,13 @@ class Obstacle(Description):
     def solid_radius(self) -> float:
         """Radius [m] of a round solid; infinite for half-spaces and hollows, which nothing goes through."""
         return np.inf
+
+    def surface(self, middle: Array, reach: float) -> tuple[Array, Array]:
+        """Rings of points (m, k, 3) [m] of the surface near a place (3,) [m], and the normals (m, k, 3) out of the solid.
+
+        Without ends it goes on for `reach` [m] to all sides. Rings of more than two points are closed.
+        """
+        raise NotImplementedError
 
     def constants(self) -> Array:
         """Point, axis, shape, side and size (9,), as `interact/kernels/contact.py` reads them."""
@@ -56,6 +78,13 @@ class HalfSpace(Obstacle):
     def distance(self, points: ArrayLike) -> Array:
         """Height (...) [m] of points (..., 3) [m] above the plane; negative in the solid."""
         return np.asarray(np.asarray(points, dtype=float) @ np.asarray(self.normal) - self.offset)
+
+    def surface(self, middle: Array, reach: float) -> tuple[Array, Array]:
+        """A square of the plane."""
+        across = _across(np.asarray(self.normal))
+        centre = middle - float(self.distance(middle)) * across[2]
+        corners = np.array([[[-1.0, -1.0], [1.0, -1.0]], [[-1.0, 1.0], [1.0, 1.0]]])
+        return centre + reach * corners @ across[:2], np.tile(across[2], (2, 2, 1))
 
     def constants(self) -> Array:
         """Point, axis, shape, side and size (9,)."""
@@ -91,6 +120,12 @@ class Sphere(Obstacle):
     def solid_radius(self) -> float:
         """Radius [m] of the solid; infinite for a hollow."""
         return np.inf if self.inside else self.radius
+
+    def surface(self, middle: Array, reach: float) -> tuple[Array, Array]:
+        """All of it."""
+        polar, circle = np.linspace(0.0, np.pi, RINGS)[:, None, None], _circle()
+        normals = np.concatenate([np.sin(polar) * circle, np.cos(polar) + 0.0 * circle[:, :1]], axis=2)
+        return np.asarray(self.centre) + self.radius * normals, -normals if self.inside else normals
 
     def constants(self) -> Array:
         """Point, axis, shape, side and size (9,)."""
@@ -130,6 +165,14 @@ class Pillar(Obstacle):
     def solid_radius(self) -> float:
         """Radius [m] of the solid; infinite for a hollow."""
         return np.inf if self.inside else self.radius
+
+    def surface(self, middle: Array, reach: float) -> tuple[Array, Array]:
+        """A piece of it."""
+        across = _across(np.asarray(self.axis))
+        centre = np.asarray(self.point) + (middle - np.asarray(self.point)) @ across[2] * across[2]
+        normals = np.tile(_circle() @ across[:2], (2, 1, 1))
+        ends = reach * np.array([-1.0, 1.0])[:, None, None] * across[2]
+        return centre + self.radius * normals + ends, -normals if self.inside else normals
 
     def constants(self) -> Array:
         """Point, axis, shape, side and size (9,)."""

@@ -229,7 +229,12 @@ class Tables:
 
     def add_load(self, number: int, load: Load) -> None:
         """One load of the description."""
+        given = len(self.wrench_node)
         self.seats.append(load.enter(self))
+        if len(self.wrench_node) > given and load.wrench_on is None and load.density_on is None:
+            raise DescriptionError(
+                f"{load.label}: a load of given wrenches must say the frame (wrench_on) or the rod (density_on) they act on."
+            )
         self.frame_loads += [number] * (len(self.frames) - len(self.frame_loads))
         self.stream_loads += [number] * (len(self.streamed) - len(self.stream_loads))
 

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anguilla.describe import HalfSpace, Obstacle, Pillar, Robot, Sphere
+from anguilla.describe import Obstacle, Robot
 
 __all__ = ["Shell", "obstacles_of", "shell"]
 
 Array = NDArray[np.float64]
 
 REACH = 0.75  # of the size of a scene: how far planes and pillars go on beyond its middle
-AROUND, RINGS = 64, 33
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,33 +48,7 @@ def obstacles_of(robot: Robot) -> tuple[Obstacle, ...]:
 def shell(obstacle: Obstacle, bounds: Array) -> Shell:
     """The surface of an obstacle near the bounds (2, 3) [m] of a scene."""
     middle, size = bounds.mean(axis=0), float(np.linalg.norm(bounds[1] - bounds[0]))
-    if isinstance(obstacle, HalfSpace):
-        across = _across(np.asarray(obstacle.normal))
-        corners = REACH * size * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]) @ across[:2]
-        centre = middle - float(obstacle.distance(middle)) * across[2]
-        faces = np.array([[0, 1, 2], [0, 2, 3]], dtype=np.uint32)
-        return Shell(centre + corners, np.tile(across[2], (4, 1)), faces)
-    angle = 2.0 * np.pi * np.arange(AROUND) / AROUND
-    circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    side = -1.0 if obstacle.inside else 1.0
-    if isinstance(obstacle, Sphere):
-        polar = np.linspace(0.0, np.pi, RINGS)[:, None, None]
-        normals = np.concatenate([np.sin(polar) * circle, np.cos(polar) + 0.0 * circle[:, :1]], axis=2)
-        return _grid(np.asarray(obstacle.centre) + obstacle.radius * normals, side * normals)
-    assert isinstance(obstacle, Pillar)
-    across = _across(np.asarray(obstacle.axis))
-    centre = np.asarray(obstacle.point) + (middle - np.asarray(obstacle.point)) @ across[2] * across[2]
-    normals = np.tile(circle @ across[:2], (2, 1, 1))
-    ends = REACH * size * np.array([-1.0, 1.0])[:, None, None] * across[2]
-    return _grid(centre + obstacle.radius * normals + ends, side * normals)
-
-
-def _across(axis: Array) -> Array:
-    """Three directions (3, 3), rows, the last of which is the axis."""
-    other = np.eye(3)[int(np.argmin(np.abs(axis)))]
-    first = np.cross(other, axis)
-    first /= np.linalg.norm(first)
-    return np.stack([first, np.cross(axis, first), axis])
+    return _grid(*obstacle.surface(middle, REACH * size))
 
 
 def _grid(points: Array, normals: Array) -> Shell:
@@ -83,6 +56,8 @@ def _grid(points: Array, normals: Array) -> Shell:
     m, k = points.shape[:2]
     here = np.arange((m - 1) * k).reshape(m - 1, k)
     after = np.roll(here, -1, axis=1)
+    if k == 2:  # a strip
+        here, after = here[:, :1], after[:, :1]
     faces = np.concatenate([np.stack([here, after, after + k], 2), np.stack([here, after + k, here + k], 2)])
     faces = faces.reshape(-1, 3).astype(np.uint32)
     a, b, c = np.moveaxis(points.reshape(-1, 3)[faces], 1, 0)

@@ -108,7 +108,7 @@ def _robot(record: Record, path: Path) -> Robot:
 
 
 def _refuse(facts: dict[str, Any]) -> Any:
-    def balance(t: Any, q: Any, v: Any, guess: Any) -> Any:
+    def balance(*states: Any) -> Any:
         raise SolverError(f"The file holds no accelerations: {facts.get('no_accelerations', 'they were not written')}")
 
     return balance

@@ -13,7 +13,7 @@ from anguilla.mechanics.tree import N_R, Floats
 from anguilla.results.base import Computed
 from anguilla.results.blocks import parts
 from anguilla.results.contacts import depths, load_energy
-from anguilla.results.lines import cable_length, line_length
+from anguilla.results.lines import cable_length, line_lengths
 from anguilla.results.observe import balances
 from anguilla.results.reactions import Exerted, closure_wrench, exerted
 
@@ -113,7 +113,12 @@ class OfActions(Computed):
 
     def length(self, actuator: str) -> Any:
         """Length of a tendon, or of the centre line of a chamber, inside the rods [m]: (time,)."""
-        return self._pick(line_length(self.system, actuator, self._q))
+        return self._pick(line_lengths(self.system, [actuator], self._q)[:, 0])
+
+    @property
+    def lengths(self) -> Floats:
+        """Lengths of the lines of all actuators [m]: (time, actuators)."""
+        return self._pick(line_lengths(self.system, list(self.system.robot.actuators), self._q))
 
     def actuation(self) -> Floats:
         """Actuation matrix L(q): generalised force per unit of each input, (time, n, actuators) (000 (28))."""

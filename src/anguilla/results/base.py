@@ -14,7 +14,7 @@ from anguilla.describe import Frame, Part, Robot, RodHandle
 from anguilla.errors import DescriptionError, as_array
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.model import Inputs, Model
-from anguilla.results.blocks import Evaluations, Remembered, States
+from anguilla.results.blocks import AtStates, Evaluations, Remembered, States
 from anguilla.results.kinematics import motions
 from anguilla.results.observe import SNAPSHOT
 from anguilla.results.reactions import remembers
@@ -64,7 +64,8 @@ class Computed(Kept):
     _a: Floats | None = None
     _lam: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     inputs: Inputs = field(default_factory=dict)
-    _balance: Callable[[Floats, Floats, Floats, Floats | None], Floats] | None = field(default=None, repr=False)
+    # of times, coordinates, rates, guesses and inputs: accelerations that balance the states
+    _balance: Callable[[Floats, Floats, Floats, Floats | None, Inputs], Floats] | None = field(default=None, repr=False)
     # accelerations of the integrator, balanced to its tolerance
     _integrated: Floats | None = field(default=None, repr=False)
     # of a part of a motion, where loads remember what was before: the whole motion, and which of its states these are
@@ -85,6 +86,15 @@ class Computed(Kept):
         return self._system
 
     @cached_property
+    def inputs_at_states(self) -> Inputs:
+        """The inputs, with the values at the states in place of functions, which are asked once."""
+        found: dict[str, Any] = dict(self.inputs)
+        for name, value in self.inputs.items():
+            if callable(value) and not hasattr(value, "at_times"):
+                found[name] = AtStates(self._t, np.array([value(t) for t in self._t.tolist()], dtype=np.float64))
+        return found
+
+    @cached_property
     def _accelerations(self) -> Floats:
         """Accelerations: as given, or those that balance the states, or zero where nothing moves."""
         if self._a is not None:
@@ -92,7 +102,7 @@ class Computed(Kept):
         return (
             np.zeros_like(self._q)
             if self._balance is None
-            else self._balance(self._t, self._q, self._v, self._integrated)
+            else self._balance(self._t, self._q, self._v, self._integrated, self.inputs_at_states)
         )
 
     @property
@@ -114,9 +124,10 @@ class Computed(Kept):
     def evaluations(self) -> Evaluations:
         """What evaluates the states, block by block."""
         if self._whole is None:
-            return Evaluations(self.system, self.states, self.inputs, memory=self._memory)
+            return Evaluations(self.system, self.states, self.inputs_at_states, memory=self._memory)
         whole, rows = self._whole
-        return Evaluations(self.system, self.states, self.inputs, (whole.states, rows), whole.evaluations.memory)
+        every = whole.evaluations
+        return Evaluations(self.system, self.states, every.inputs, (every.states, rows), every.memory)
 
     def _at(self, rows: Ints) -> dict[str, Any]:
         """Fields of the same result with some of its states only, in ascending order."""

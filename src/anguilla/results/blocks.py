@@ -39,6 +39,22 @@ class States(NamedTuple):
         return States(*(array[at] for array in self))
 
 
+@dataclass(frozen=True)
+class AtStates:
+    """An input that was a function of time, by its values at the instants of states; straight lines in between."""
+
+    t: Floats  # (nt,) [s]
+    values: Floats  # (nt,)
+
+    def __call__(self, t: float) -> float:
+        """Value at time t [s]."""
+        return float(np.interp(t, self.t, self.values))
+
+    def at_times(self, times: Floats) -> Floats:
+        """Values at many times [s], at once."""
+        return np.interp(times, self.t, self.values)
+
+
 class Remembered(NamedTuple):
     """What loads remember of the states before."""
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
 from anguilla.describe import STRAIN_NAMES, Frame, RodHandle
@@ -13,67 +16,111 @@ from anguilla.results.kinematics import motion_of
 from anguilla.results.observe import S_X
 from anguilla.results.virtual import generalised_forces
 
-GAUSS_POINTS = 12  # in an interval of a rod: exact to degree 23
+# in an interval of a rod, for lines that keep their place in the sections, and for others: exact to degree 11 and 23
+PARALLEL, WOUND = 6, 12
 
 Vector = list[Floats]  # components of vectors at points of a line in many states, (nb or 1, points) each
 
 
-def line_length(model: Model, name: str, q: Floats) -> Floats:
-    """Length (nt,) [m] of an actuator's line inside the rods and between them, in states q (nt, n)."""
-    return _line(model, name, q, False)[0]
+def line_lengths(model: Model, names: Sequence[str], q: Floats) -> Floats:
+    """Lengths (nt, names) [m] of actuators' lines inside the rods and between them, in states q (nt, n)."""
+    return _lines(model, names, q, False)[0]
 
 
 def cable_length(model: Model, name: str, q: Floats) -> tuple[Floats, Floats]:
     """Length (nt,) [m] of an actuator's line inside the rods and between them, and its gradient (nt, n)."""
-    return _line(model, name, q, True)
+    length, gradient = _lines(model, [name], q, True)
+    return length[:, 0], gradient[:, :, 0]
 
 
-def _line(model: Model, name: str, q: Floats, slopes: bool) -> tuple[Floats, Floats]:
-    actuators = model.robot.actuators
-    if name not in actuators:
-        raise DescriptionError(f"there is no actuator {name!r}; there are: {', '.join(actuators) or 'none'}.")
-    length, gradient = np.zeros(len(q)), np.zeros((len(q) if slopes else 0, model.size))
-    x, w = np.polynomial.legendre.leggauss(GAUSS_POINTS)
-    for part, routing, low, high in actuators[name].stretches:
-        layout = model.layout.parts[part.index]
-        assert layout.grid is not None
-        ends = np.unique([low, high, *(X for X in layout.grid.X if low < X < high)])
-        half = 0.5 * np.diff(ends)[:, None]
-        X, weights = (ends[:-1, None] + half * (1.0 + x)).ravel(), (half * w).ravel()
-        bases = {STRAIN_NAMES.index(strain): basis(X / part.length) for strain, basis in part.rod.strains.items()}
-        D, slope = routing.offset(X), routing.slope(X)
-        for at in parts(len(q), 16 * len(X)):  # arrays that stay in the cache
-            line, stretch = _direction(part, bases, X, q[at, layout.coordinates], D, slope)
-            length[at] += stretch @ weights
-            if slopes:
-                by_strain = _slopes([component / stretch for component in line], D)
-                columns = [(by_strain[k] * weights) @ basis for k, basis in bases.items()]
-                gradient[at, layout.coordinates] += np.concatenate(columns, axis=1)
-    for a, b in actuators[name].spans:
-        _add_span(model, a, b, q, length, gradient)
+@dataclass(frozen=True)
+class _Stretch:
+    """A line along a piece of a rod, at points (p,)."""
+
+    number: int  # of the line
+    D: Floats  # (p, 3) place in the section [m]
+    slope: Floats  # (p, 3) its derivative by X
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A piece of a rod with the lines along it, cut into points (p,)."""
+
+    part: RodHandle
+    X: Floats  # (p,) [m]
+    weights: Floats  # (p,) [m]
+    bases: dict[int, Floats]  # values (p, modes) of the basis of each strain
+    lines: list[_Stretch]
+
+
+def _pieces(model: Model, names: Sequence[str]) -> list[_Piece]:
+    """Pieces of rods, each with all lines along it."""
+    actuators, found = model.robot.actuators, dict[tuple[int, float, float, int], _Piece]()
+    for number, name in enumerate(names):
+        if name not in actuators:
+            raise DescriptionError(f"there is no actuator {name!r}; there are: {', '.join(actuators) or 'none'}.")
+        for part, routing, low, high in actuators[name].stretches:
+            wound = bool(np.any(routing.slope(np.linspace(low, high, 9))))
+            count = WOUND if wound else PARALLEL
+            key = part.index, low, high, count
+            if key not in found:
+                layout = model.layout.parts[part.index]
+                assert layout.grid is not None
+                x, w = np.polynomial.legendre.leggauss(count)
+                ends = np.unique([low, high, *(X for X in layout.grid.X if low < X < high)])
+                half = 0.5 * np.diff(ends)[:, None]
+                X, weights = (ends[:-1, None] + half * (1.0 + x)).ravel(), (half * w).ravel()
+                bases = {STRAIN_NAMES.index(k): basis(X / part.length) for k, basis in part.rod.strains.items()}
+                found[key] = _Piece(part, X, weights, bases, [])
+            piece = found[key]
+            piece.lines.append(_Stretch(number, routing.offset(piece.X), routing.slope(piece.X)))
+    return list(found.values())
+
+
+def _lines(model: Model, names: Sequence[str], q: Floats, slopes: bool) -> tuple[Floats, Floats]:
+    """Lengths (nt, names), and their gradients (nt, n, names) if they are asked for."""
+    length, gradient = np.zeros((len(q), len(names))), np.zeros((len(q) if slopes else 0, model.size, len(names)))
+    for piece in _pieces(model, names):
+        own = model.layout.parts[piece.part.index].coordinates
+        for at in parts(len(q), 16 * len(piece.X)):  # arrays that stay in the cache
+            strain = _strain(piece, q[at, own])
+            for line in piece.lines:
+                along, stretch = _direction(line, strain, at.stop - at.start)
+                length[at, line.number] += stretch @ piece.weights
+                if slopes:
+                    by_strain = _slopes([component / stretch for component in along], line.D)
+                    columns = [(by_strain[k] * piece.weights) @ basis for k, basis in piece.bases.items()]
+                    gradient[at, own, line.number] += np.concatenate(columns, axis=1)
+    for number, name in enumerate(names):
+        for a, b in model.robot.actuators[name].spans:
+            _add_span(model, a, b, q, length[:, number], gradient[:, :, number])
     return length, gradient
 
 
-def _direction(part: RodHandle, bases: dict[int, Floats], X: Floats, q: Floats, D: Floats, slope: Floats) -> tuple:
-    """Derivative of a line's place by X, section axes: its components (nb or 1, points), and its size (nb, points).
-
-    It is Gamma + K x D + D', D (points, 3) being the place in the section. Strains without coordinates and offsets that
-    vanish cost nothing.
-    """
-    xi: Vector = list(part.rod.rest.strain(X).T[:, None, :])
+def _strain(piece: _Piece, q: Floats) -> Vector:
+    """The six strains at the points of a piece; those without coordinates are the same in all states."""
+    xi: Vector = list(piece.part.rod.rest.strain(piece.X).T[:, None, :])
     at = 0
-    for k, basis in bases.items():
+    for k, basis in piece.bases.items():
         xi[k] = xi[k] + q[:, at : at + basis.shape[1]] @ basis.T
         at += basis.shape[1]
-    line = [xi[3 + k] + slope[:, k] for k in range(3)]
+    return xi
+
+
+def _direction(line: _Stretch, xi: Vector, count: int) -> tuple[Vector, Floats]:
+    """Derivative Gamma + K x D + D' of a line's place by X, section axes, and its size (count, points).
+
+    Offsets that vanish cost nothing.
+    """
+    D, along = line.D, [xi[3 + k] + line.slope[:, k] for k in range(3)]
     for k in range(3):
         i, j = (k + 1) % 3, (k + 2) % 3
         if np.any(D[:, j]):
-            line[k] = line[k] + xi[i] * D[:, j]
+            along[k] = along[k] + xi[i] * D[:, j]
         if np.any(D[:, i]):
-            line[k] = line[k] - xi[j] * D[:, i]
-    stretch = np.sqrt(line[0] * line[0] + line[1] * line[1] + line[2] * line[2])
-    return line, np.broadcast_to(stretch, (len(q), len(X)))
+            along[k] = along[k] - xi[j] * D[:, i]
+    stretch = np.sqrt(along[0] * along[0] + along[1] * along[1] + along[2] * along[2])
+    return along, np.broadcast_to(stretch, (count, stretch.shape[1]))
 
 
 def _slopes(t: Vector, D: Floats) -> Vector:
@@ -91,7 +138,7 @@ def _add_span(model: Model, a: Frame, b: Frame, q: Floats, length: Floats, gradi
     length += distance
     if not len(gradient):
         return
-    pull, out = np.zeros((len(q), 6)), np.zeros_like(gradient)
+    pull, out = np.zeros((len(q), 6)), np.zeros(gradient.shape)
     pull[:, 3:] = line / distance[:, None]
     for frame, sign in ((a, -1.0), (b, 1.0)):  # a force along the line on either end works on its length
         node = model.layout.node(frame) or 0

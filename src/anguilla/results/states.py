@@ -32,7 +32,7 @@ class _States(OfFrames, OfRods, OfActions, OfEnergies):
         if self._a is not None or self._balance is None:
             a = self._accelerations[k]
         else:
-            a = self._balance(self._t[at], self._q[at], self._v[at], None)[0]
+            a = self._balance(self._t[at], self._q[at], self._v[at], None, self.inputs)[0]
         system = self.system
         loads = system.loads(self._t[at], self.inputs).at(0)
         return resolution(system, loads, self._q[k], self._v[k], a, self._lam[k])

@@ -99,13 +99,8 @@ def _add_frames(record: Record, states: Any, robot: Robot) -> None:
 
 def _add_inputs(record: Record, states: Any, robot: Robot) -> None:
     names, t = list(robot.actuators), states.stored.t
-    add_inputs(record, states.inputs, names, t)
-    lengths = np.zeros((len(t), len(names)))
-    for k, name in enumerate(names):
-        try:
-            lengths[:, k] = np.atleast_1d(states.length(name))
-        except (AnguillaError, AttributeError):  # an actuator without a line
-            lengths[:, k] = np.nan
+    add_inputs(record, states.inputs_at_states, names, t)
+    lengths = np.reshape(states.lengths, (len(t), len(names)))
     record.add("line_length", ("time", "actuator"), lengths, "m", "length of the line of the actuator in the rods")
 
 

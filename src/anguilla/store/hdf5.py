@@ -13,7 +13,7 @@ from typing import Any
 
 from anguilla.errors import DescriptionError
 
-__all__ = ["check_seal", "check_sizes", "sealed"]
+__all__ = ["check_seal", "check_sizes", "seal", "sealed"]
 
 PACKED = 1100  # gzip makes data smaller by a factor of 1032 at most
 SMALL = 1 << 16  # [bytes] of an array that need not be in the file: empty ones, fill values
@@ -23,9 +23,14 @@ MARK = b"\nanguilla-sha256 "
 FILTERS = {1: "gzip", 2: "shuffle", 3: "checksum"}
 
 
+def seal(image: bytes) -> bytes:
+    """A hash of the bytes of a file, to stand behind them where HDF5 does not look; a program that changes it cuts it off."""
+    return MARK + hashlib.sha256(image).hexdigest().encode() + b"\n"
+
+
 def sealed(image: bytes) -> bytes:
-    """The bytes of a file with a hash of them behind, where HDF5 does not look; a program that changes it cuts that off."""
-    return image + MARK + hashlib.sha256(image).hexdigest().encode() + b"\n"
+    """The bytes of a file with their seal."""
+    return image + seal(image)
 
 
 def check_seal(path: Path) -> bool:
@@ -33,20 +38,20 @@ def check_seal(path: Path) -> bool:
 
     HDF5 may never end on damaged ones.
     """
-    tail = len(sealed(b""))
+    tail = len(seal(b""))
     size = path.stat().st_size - tail
     if size < 0:
         return False
     with open(path, "rb") as stream:
         stream.seek(size)
-        if not (seal := stream.read(tail)).startswith(MARK):
+        if not (found := stream.read(tail)).startswith(MARK):
             return False
         stream.seek(0)
         digest, left = hashlib.sha256(), size
         while left > 0 and (piece := stream.read(min(left, 1 << 20))):
             digest.update(piece)
             left -= len(piece)
-    if seal[len(MARK) : -1] != digest.hexdigest().encode():
+    if found[len(MARK) : -1] != digest.hexdigest().encode():
         raise DescriptionError("its bytes are not those that were written.")
     return True
 

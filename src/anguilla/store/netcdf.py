@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from anguilla.errors import DescriptionError
-from anguilla.store.hdf5 import check_seal, check_sizes, sealed
+from anguilla.store.hdf5 import check_seal, check_sizes, seal
 from anguilla.store.record import Record
 from anguilla.store.whole import held_back, whole_file, write_bytes
 
 __all__ = ["read_netcdf", "write_netcdf"]
 
+GROWTH = 1 << 22  # [bytes] by which a file in memory grows
 MOST_TEXT = 200_000_000  # characters of a variable
 PATIENCE = 30.0  # [s] for a file without a seal, the start of a process included
 PACKED_FROM = 4096  # numbers; smaller arrays do not gain from compression
@@ -28,7 +29,7 @@ def write_netcdf(record: Record, target: Path) -> None:
     with held_back():
         image = _image(record)
     with whole_file(target) as part:
-        write_bytes(part, sealed(image))
+        write_bytes(part, image, seal(image))
 
 
 def _image(record: Record) -> bytes:
@@ -36,7 +37,7 @@ def _image(record: Record) -> bytes:
     import h5netcdf
     import h5py
 
-    with h5py.File("in memory", "w", driver="core", backing_store=False, track_order=True) as image:
+    with h5py.File("in memory", "w", driver="core", backing_store=False, block_size=GROWTH, track_order=True) as image:
         with h5netcdf.File(image, "w") as file:
             _fill(file, record, h5py.string_dtype(encoding="utf-8"))
         image.flush()

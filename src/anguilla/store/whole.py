@@ -62,12 +62,13 @@ def whole_file(target: Path) -> Iterator[Path]:
         ) from None
 
 
-def write_bytes(part: Path, data: bytes | memoryview) -> None:
-    """Write a file, after the disk has promised the room for it."""
+def write_bytes(part: Path, *data: bytes | memoryview) -> None:
+    """Write a file of some pieces, after the disk has promised the room for it."""
+    size = sum(len(piece) for piece in data)
     with open(part, "wb") as stream:
-        if hasattr(os, "posix_fallocate") and len(data):
-            os.posix_fallocate(stream.fileno(), 0, len(data))
-        stream.write(data)
+        if hasattr(os, "posix_fallocate") and size:
+            os.posix_fallocate(stream.fileno(), 0, size)
+        stream.writelines(data)
 
 
 @contextmanager

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from anguilla.solve.steps.dynamics import _Motion
 
 HEAVY = 1e30  # [1/s^2] so large that nothing but the mass is left of the tangent
-EXACT = 1e-13  # a correction this small, as a part of the accelerations, is the last
+EXACT = 1e-12  # a correction this small, as a part of the accelerations, is the last
 NOISE = 1e-10  # larger corrections are never taken for round-off of a robot in earlier states
 SHRINK = 0.1  # a mass of earlier states serves as long as corrections shrink at least by this factor
 MOST = 30  # corrections of a state

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -188,7 +187,7 @@ class Stepper:
                 changes = len(known) < len(column) or np.any(column != column[0])
                 inputs[name] = Sampled(np.nan_to_num(column), self.dt) if changes else float(column[0])
         lazily, end = _balances_alone(self.system, self._scheme), self._scheme.mid == 1.0
-        balance = partial(self._motion.balance, inputs=inputs) if lazily else None
+        balance = self._motion.balance if lazily else None
         status = Status(True, "on its way", {"steps": self.count, "substeps": self._motion.substeps})
         times, true = self.dt * np.arange(len(q), dtype=float), None if lazily else acc
         kept = acc if end else None
@@ -206,7 +205,7 @@ class Stepper:
         lazily = _balances_alone(self.system, self._scheme)
         a = None if lazily else m.acc.copy()[None]
         t, q, v, lam = np.array([self.t]), m.q.copy()[None], m.v.copy()[None], m.lam.copy()[None]
-        balance = partial(m.balance, inputs=given) if lazily else None
+        balance = m.balance if lazily else None
         loads = self._desk.loads
         memory = Remembered(loads.frames.state.copy(), loads.cables.slip.copy()) if self.count else None
         return Trajectory(self.robot, system or self.system, status, t, q, v, a, lam, given, balance, _memory=memory)

@@ -109,10 +109,10 @@ def step_time(system: ag.Model, seconds: float) -> tuple[float, float]:
     q, v, a = state(system)
     loads, memory, out = system.loads(0.0), scratch(system.size), stored(1, system.size, 0)
     table, now = (loads.loads, loads.column, loads.table), State(q, v, a, np.zeros(system.size), np.zeros(0))
-    scheme = ag.GeneralisedAlpha(0.9).coefficients
+    scheme = tuple(ag.GeneralisedAlpha(0.9).coefficients)
 
     def call(steps: int, begin: bool = False):
-        span, goal = Span(0.0, DT, 0, steps, 2), Goal(0.0, 0.0, NEWTON, chord=False)
+        span, goal = tuple(Span(0.0, DT, 0, steps, 2)), tuple(Goal(0.0, 0.0, NEWTON, chord=False))
         return system.tree, system.workspace, memory, *table, scheme, span, begin, now, goal, out
 
     run(*call(0, begin=True))

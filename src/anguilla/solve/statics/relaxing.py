@@ -23,8 +23,8 @@ from anguilla.solve.steps.stepping import ONCE, State, runner, stored
 
 __all__ = ["come_to_rest"]
 
-EULER = Newmark(1.0, 1.0).coefficients
-GOAL = Goal(1e-6, 1e-9, 25, chord=False)
+EULER = tuple(Newmark(1.0, 1.0).coefficients)
+GOAL = tuple(Goal(1e-6, 1e-9, 25, chord=False))
 FIRST = 0.05  # of the time in which gravity moves a robot by its length
 SHORTEST, LONGEST = 1e-7, 1e5  # of that time
 STEPS = 400
@@ -57,8 +57,8 @@ def come_to_rest(system: Model, loads: Loads, q: Floats, lam: Floats) -> tuple[F
         s.memory[USABLE] = 0.0
         before = int(s.counters[ITERATIONS])
         _, status = run(
-            system.tree, system.workspace, s, loads, none, empty, EULER, ONCE._replace(t0=now - dt, dt=dt), False, ahead,
-            GOAL, out,
+            system.tree, system.workspace, s, loads, none, empty, EULER, tuple(ONCE._replace(t0=now - dt, dt=dt)), False,
+            ahead, GOAL, out,
         )  # fmt: skip
         moved = float(np.linalg.norm(s.d[:n] * system.tree.scale))
         if status != CONVERGED or moved > far or jumps(system, q, trial):

@@ -219,16 +219,14 @@ class _Solver:
         """The same, balanced or not, with the tensions along tendons that rub."""
         system, state = self.system, self.state
         out, none, empty = self.rest
-        goal = Goal(0.0, self.tolerance, self.most, chord=False)
+        how = tuple(STATIC), tuple(ONCE), False, state, tuple(Goal(0.0, self.tolerance, self.most, chord=False)), out
         loads.row[DT] = 0.0
         for number in range(MOST_FRICTION):
             self.memory.memory[USABLE] = 0.0
             state.q[:], state.v[:], state.a[:], state.acc[:], state.lam[:] = q, 0.0, 0.0, 0.0, lam
             factors = loads.cables.factor, loads.pairs.factor
             before = [factor.copy() for factor in factors]
-            _, status = self.run(
-                system.tree, system.workspace, self.memory, loads, none, empty, STATIC, ONCE, False, state, goal, out
-            )
+            _, status = self.run(system.tree, system.workspace, self.memory, loads, none, empty, *how)
             q[:], lam[:] = state.q, state.lam
             if status != CONVERGED or not len(loads.cables.path):
                 return int(status)

@@ -111,10 +111,10 @@ class _Motion:
     ):
         """Steps first..last-1 in compiled code; returns (steps done, status)."""
         floor = min(FLOOR, max(ROUND_OFF, SLIGHT * dt * dt))
-        goal = Goal(self.tolerance, floor, 12, chord=True)
+        goal = tuple(Goal(self.tolerance, floor, 12, chord=True))
         reached, status = self._run(
-            self.system.tree, self.system.workspace, self.memory, table.loads, table.column, table.table, self.scheme,
-            Span(t, dt, first, last, every), begin, self._carried, goal, out,
+            self.system.tree, self.system.workspace, self.memory, table.loads, table.column, table.table, tuple(self.scheme),
+            tuple(Span(t, dt, first, last, every)), begin, self._carried, goal, out,
         )  # fmt: skip
         return int(reached), int(status)
 

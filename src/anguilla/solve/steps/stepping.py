@@ -32,6 +32,7 @@ from anguilla.solve.newton.newton import (
     SOON,
     STARTING,
     USABLE,
+    Goal,
     evaluate_increment,
     newton,
     norm,
@@ -264,15 +265,17 @@ def _advance(tree, ws, loads, s, scheme, dt, x, goal):
 
 
 @entry(residual, tangent)
-def run(tree, ws, s, loads, column, table, scheme, span, begin, x, goal, out):
-    """Do the steps of a `Span` on a `State` and keep some in `History`: the one compiled door of statics and dynamics.
+def run(tree, ws, s, loads, column, table, numbers, steps, begin, x, wanted, out):
+    """Do some steps on a `State` and keep some in `History`: the one compiled door of statics and dynamics.
 
-    column (w,) are the places in loads.row that change with time, table (steps, w) their values, a row for each step. With
-    `begin`, (q, v) gets its starting acceleration first, under the loads as they stand. The STATIC scheme takes no time: each
-    step finds the equilibrium under the loads of its row.
+    numbers, steps and wanted are `Coefficients`, a `Span` and a `Goal`, as plain tuples, which take a third of the time to
+    hand over. column (w,) are the places in loads.row that change with time, table (steps, w) their values, a row for each
+    step. With `begin`, (q, v) gets its starting acceleration first, under the loads as they stand. The STATIC scheme takes no
+    time: each step finds the equilibrium under the loads of its row.
 
     Returns (number of steps done, status); on failure the state is the last good one.
     """
+    scheme, span, goal = Coefficients(*numbers), Span(*steps), Goal(*wanted)
     if begin:
         if not _start_acceleration(tree, ws, loads, s, x):
             return span.first, SINGULAR

@@ -28,19 +28,67 @@ def cable_length(model: Model, name: str, q: Floats) -> tuple[Floats, Floats]:
     return _line(model, name, q, True)
 
 
+class Lines:
+    """Lines of all actuators of a model in one state after the other: what does not depend on the state is found once.
+
+    Inside rods the derivative of a line's place by X is linear in the coordinates, in section axes.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model, self.names = model, list(model.robot.actuators)
+        zero, unit = np.zeros((1, model.size)), np.eye(model.size)
+        rest, by_q, weights, owner = [np.zeros((0, 3))], [np.zeros((0, 3, model.size))], [np.zeros(0)], []
+        for number, actuator in enumerate(model.robot.actuators.values()):
+            for part, routing, low, high in actuator.stretches:
+                X, weight, bases = _points(model, part, low, high)
+                own, sides = model.layout.parts[part.index].coordinates, (routing.offset(X), routing.slope(X))
+                shape, steps = (3, 1, len(X)), (3, model.size, len(X))
+                first = _direction(part, bases, X, zero[:, own], *sides)[0]
+                then = _direction(part, bases, X, unit[:, own], *sides)[0]
+                base = np.broadcast_to(np.array([np.broadcast_to(x, shape[1:]) for x in first]), shape)
+                moved = np.array([np.broadcast_to(x, steps[1:]) for x in then])
+                rest.append(base[:, 0].T)
+                by_q.append((moved - base).transpose(2, 0, 1))
+                weights.append(weight)
+                owner += [number] * len(X)
+        self._rest, self._weight = np.concatenate(rest), np.concatenate(weights)
+        self._by_q = np.ascontiguousarray(np.concatenate(by_q).reshape(-1, model.size))
+        self._sums = np.zeros((len(self.names), len(owner)))
+        self._sums[owner, np.arange(len(owner))] = 1.0
+        self._spans = [(k, *span) for k, a in enumerate(model.robot.actuators.values()) for span in a.spans]
+
+    def at(self, q: Floats) -> tuple[Floats, Floats]:
+        """Lengths (k,) [m] of all lines, and their gradients (k, n), for coordinates q (n,)."""
+        line = self._rest + (self._by_q @ q).reshape(-1, 3)
+        stretch = np.sqrt(np.einsum("mi,mi->m", line, line))
+        pull = line * (self._weight / stretch)[:, None]
+        length = self._sums @ (stretch * self._weight)
+        gradient = (self._sums[:, :, None] * pull).reshape(len(self.names), -1) @ self._by_q
+        for k, a, b in self._spans:
+            _add_span(self.model, a, b, q[None], length[k : k + 1], gradient[k : k + 1])
+        return length, gradient
+
+
+def _points(model: Model, part: RodHandle, low: float, high: float) -> tuple[Floats, Floats, dict[int, Floats]]:
+    """Gauss points and weights [m] between two sections of a rod, and the values of its bases there by strain."""
+    x, w = np.polynomial.legendre.leggauss(GAUSS_POINTS)
+    layout = model.layout.parts[part.index]
+    assert layout.grid is not None
+    ends = np.unique([low, high, *(X for X in layout.grid.X if low < X < high)])
+    half = 0.5 * np.diff(ends)[:, None]
+    X = (ends[:-1, None] + half * (1.0 + x)).ravel()
+    bases = {STRAIN_NAMES.index(strain): basis(X / part.length) for strain, basis in part.rod.strains.items()}
+    return X, (half * w).ravel(), bases
+
+
 def _line(model: Model, name: str, q: Floats, slopes: bool) -> tuple[Floats, Floats]:
     actuators = model.robot.actuators
     if name not in actuators:
         raise DescriptionError(f"there is no actuator {name!r}; there are: {', '.join(actuators) or 'none'}.")
     length, gradient = np.zeros(len(q)), np.zeros((len(q) if slopes else 0, model.size))
-    x, w = np.polynomial.legendre.leggauss(GAUSS_POINTS)
     for part, routing, low, high in actuators[name].stretches:
         layout = model.layout.parts[part.index]
-        assert layout.grid is not None
-        ends = np.unique([low, high, *(X for X in layout.grid.X if low < X < high)])
-        half = 0.5 * np.diff(ends)[:, None]
-        X, weights = (ends[:-1, None] + half * (1.0 + x)).ravel(), (half * w).ravel()
-        bases = {STRAIN_NAMES.index(strain): basis(X / part.length) for strain, basis in part.rod.strains.items()}
+        X, weights, bases = _points(model, part, low, high)
         D, slope = routing.offset(X), routing.slope(X)
         for at in parts(len(q), 16 * len(X)):  # arrays that stay in the cache
             line, stretch = _direction(part, bases, X, q[at, layout.coordinates], D, slope)

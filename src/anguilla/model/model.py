@@ -204,7 +204,6 @@ class Model:
             found._source, found.layout = self._source, self.layout.observing(bare)
             found.tree, found.tables = found.layout.tree, replace(self.tables, model=found.layout)
             found.__dict__.pop("spatial", None)
-            found._empty = workspace(found.tree, bool(len(self._empty[0].places))), self._empty[1]
             while len(self._observers) >= OBSERVERS:
                 self._observers.pop(next(iter(self._observers)), None)
             self._observers[key] = found

@@ -66,3 +66,48 @@ def test_nobody_asks_what_kind_of_load_actuator_or_obstacle_it_is():
     homes, room = ("describe", "interact", "shooting"), ROOT / "src/anguilla"
     files = [path for path in sorted(room.rglob("*.py")) if path.relative_to(room).parts[0] not in homes]
     assert [place for path in files for place in _asked(path, names)] == []
+
+
+# Private names of others that are used on purpose: of Python and Numba, as their documents say, and one of Matplotlib.
+KNOWN_PRIVATE = {"_replace", "_asdict", "_fields", "_make", "_exit", "_numba_type_", "_axinfo"}
+COMPILER = "src/anguilla/compiler/"  # relies on Numba's internals, as its page tells
+FOREIGN_PRIVATE = 48  # uses of another module's private names: fewer with every change, and none in the end
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__") and name not in KNOWN_PRIVATE
+
+
+def _own_names(tree: ast.Module) -> set[str]:
+    """Private names that a module defines itself, of whatever kind."""
+    found = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
+            found |= {node.attr} if node.value.id in ("self", "cls") else set()
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found.add(node.target.id)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.add(node.value)  # of __slots__, and of object.__setattr__
+    return found
+
+
+def _foreign_private(path: Path) -> list[str]:
+    """Places of a file that use a private name of another module."""
+    tree = ast.parse(path.read_text())
+    own, found = _own_names(tree), []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("anguilla"):
+            found += [f"{path.relative_to(ROOT)}:{node.lineno}: {x.name}" for x in node.names if _is_private(x.name)]
+        if not isinstance(node, ast.Attribute) or not _is_private(node.attr) or node.attr in own:
+            continue
+        of = ast.unparse(node.value)
+        if of not in ("self", "cls", "super()"):
+            found.append(f"{path.relative_to(ROOT)}:{node.lineno}: {of}.{node.attr}")
+    return found
+
+
+def test_no_module_uses_private_names_of_another():
+    files = sorted((ROOT / "src").rglob("*.py"))
+    found = [place for path in files for place in _foreign_private(path)]
+    found = [place for place in found if not place.startswith(COMPILER)]
+    assert len(found) <= FOREIGN_PRIVATE, "\n".join(found)

@@ -10,6 +10,7 @@ from multibody_oracles import random_inertia, random_rotation
 
 import anguilla as ag
 from anguilla.lie import exp6
+from anguilla.model.evaluation import Evaluation
 from anguilla.model.user import move
 from anguilla.results.reactions import evaluate
 
@@ -70,8 +71,8 @@ def check(robot, inputs=None, dt=0.02, seed=1, slack=False):
     loads = system.loads(0.3, inputs).loads
     loads.row[0] = dt
     R = lambda q, v, a, lam: evaluate(system, loads, q, v, a, lam).copy()
-    R(q, v, a, lam)
-    flat, spin, heavy = (system._bordered(loads, lam, *x).copy() for x in ((0, 0), (1, 0), (0, 1)))
+    here = Evaluation(system, loads, q, v, a, lam)
+    flat, spin, heavy = (here.bordered(*x) for x in ((0, 0), (1, 0), (0, 1)))
     plus = lambda x, dx: x + dx
     blocks = {
         "q": (flat[:, :n], differences(lambda x: R(x, v, a, lam), q, scale, lambda x, dx: move(system.tree, x, dx))),

@@ -14,7 +14,9 @@ from anguilla.fem.projection import Projection
 from anguilla.lie import log3
 from anguilla.model.door import model_of
 from anguilla.model.model import Model
-from anguilla.results.lines import cable_length
+from anguilla.results.kinematics import TOO_COARSE, body_jacobian
+from anguilla.results.lines import LineLengths
+from anguilla.results.observe import S_V, S_X, SNAPSHOT, snapshots
 from anguilla.results.states import Equilibrium, Status
 from anguilla.solve.statics.statics import statics
 
@@ -61,8 +63,14 @@ class RodModel:
         self.q = np.zeros(self.system.size)
         self.efforts = np.zeros(len(robot.actuators))
         self._gain = np.array([a.tension_per_input for a in robot.actuators.values()])
-        self._ends = [part.tip if isinstance(part, RodHandle) else part.root for part in robot.parts]
-        self._lines: tuple[bytes, dict[str, tuple[float, Floats]]] = (b"", {})
+        ends = [part.tip if isinstance(part, RodHandle) else part.root for part in robot.parts]
+        seen = [frame.bare for frame in (*self.frames.values(), *ends)]
+        self._observer = self.system.observing(seen)
+        self._nodes = np.array([self._observer.layout.node(frame) for frame in seen], dtype=np.int64)
+        self._offsets = np.array([frame.offset_pose for frame in self.frames.values()]).reshape(-1, 4, 4)
+        self._read = [list(robot.actuators).index(name) for name in self._sensors]
+        self._zero = np.zeros((1, self.system.size))
+        self._lines: tuple[bytes, tuple[Floats, Floats]] = (b"", (np.zeros(0), np.zeros((0, 0))))
         self._rest = self._lengths()
         self.size = float(sum(getattr(part, "length", 0.0) for part in robot.parts)) or 1.0
         self._factor: Any = None
@@ -116,18 +124,29 @@ class RodModel:
         """Present efforts by name."""
         return dict(zip(self.actuators, self.efforts.tolist(), strict=True))
 
-    def _cables(self) -> dict[str, tuple[float, Floats]]:
-        """Length [m] of every line and its slope (n,), at the present state; kept until the state changes."""
+    def _cables(self) -> tuple[Floats, Floats]:
+        """Lengths (k,) [m] of all lines and their slopes (k, n), at the present state; kept until the state changes."""
         if self._lines[0] != self.q.tobytes():
-            found = {}
-            for name in self.actuators:
-                length, slope = cable_length(self.system, name, self.q[None])
-                found[name] = (float(length[0]), slope[0])
-            self._lines = (self.q.tobytes(), found)
+            self._lines = (self.q.tobytes(), self.system.once(LineLengths).at(self.q))
         return self._lines[1]
 
+    def _motion(self, v: Floats) -> Floats:
+        """Motion (frames, SNAPSHOT) of the effectors and of the ends of all parts, without offsets, at rates v (n,)."""
+        out = np.zeros((1, len(self._nodes), SNAPSHOT))
+        observer = self._observer
+        if snapshots(observer.tree, observer.workspace, self._nodes, self.q[None], v[None], self._zero, out):
+            raise DescriptionError(TOO_COARSE)
+        return out[0]
+
+    def _poses(self) -> Floats:
+        """Poses (effectors, 4, 4) [m]."""
+        motion = self._motion(self._zero[0])[: len(self.frames)]
+        poses = np.tile(np.eye(4), (len(motion), 1, 1))
+        poses[:, :3, :3], poses[:, :3, 3] = motion[:, :9].reshape(-1, 3, 3), motion[:, S_X : S_X + 3]
+        return poses @ self._offsets
+
     def _lengths(self) -> Floats:
-        return np.array([length for length, _ in self._cables().values()])
+        return self._cables()[0].copy()
 
     def strokes(self) -> Floats:
         """Present strokes: minus the tension per input times the lengthening."""
@@ -135,19 +154,16 @@ class RodModel:
 
     def readings(self) -> Floats:
         """Present lengths (sensors,) [m]."""
-        lengths = self._lengths()
-        return np.array([lengths[self.actuators.index(name)] for name in self._sensors])
+        return self._lengths()[self._read]
 
     def positions(self) -> list[Floats]:
         """Present positions of the effectors [m]."""
-        result = self._result()
-        return [result.position(frame) for frame in self.frames.values()]
+        return list(self._poses()[:, :3, 3])
 
     def errors(self, positions: list[Floats], rotations: list[Floats | None]) -> Floats:
         """Effectors as seen from where they should be: (rows,) [m, rad], world axes."""
-        out, result = [], self._result()
-        for k, (name, frame) in enumerate(self.frames.items()):
-            pose = result.pose(frame)
+        out = []
+        for k, (name, pose) in enumerate(zip(self.frames, self._poses(), strict=True)):
             out.append(pose[:3, 3] - positions[k])
             if self._turns[name]:
                 goal = rotations[k]
@@ -166,18 +182,15 @@ class RodModel:
 
     def _rows(self) -> Floats:
         """H (m, n): effectors (world axes), actuators, sensors."""
-        result = self._result()
-        rows = []
-        for name, frame in self.frames.items():
-            J, R = result.jacobian(frame), result.pose(frame)[:3, :3]
-            rows.append(R @ J[3:])
-            if self._turns[name]:
-                rows.append(R @ J[:3])
-        slope = {name: slope for name, (_, slope) in self._cables().items()}
-        rows.append(
-            np.array([-g * slope[n] for g, n in zip(self._gain, self.actuators, strict=True)]).reshape(-1, len(self.q))
-        )
-        rows.append(np.array([slope[name] for name in self._sensors]).reshape(-1, len(self.q)))
+        rows, n = [], len(self.q)
+        for frame, turns, pose in zip(self.frames.values(), self._turns.values(), self._poses(), strict=True):
+            J = body_jacobian(self._observer, frame, self.q[None])[0]
+            rows.append(pose[:3, :3] @ J[3:])
+            if turns:
+                rows.append(pose[:3, :3] @ J[:3])
+        slopes = self._cables()[1]
+        rows.append((-self._gain[:, None] * slopes).reshape(-1, n))
+        rows.append(slopes[self._read].reshape(-1, n))
         return np.concatenate(rows)
 
     def project(self, *, reuse: bool = False) -> Projection:
@@ -185,9 +198,10 @@ class RodModel:
         from scipy.linalg import lu_factor, lu_solve
 
         H = self._rows()
+        here = self.system.evaluate(self.q, inputs=self.inputs)
         if not (reuse and self._factor is not None):
-            self._factor = lu_factor(self.system.tangent(self.q, inputs=self.inputs))
-        residual = self.system.residual(self.q, inputs=self.inputs)
+            self._factor = lu_factor(here.K)
+        residual = here.residual
         X = lu_solve(self._factor, np.vstack([H, -residual]).T)
         w = H @ X
         count = (sum(self.effectors.values()), len(self.actuators), len(self._sensors))
@@ -200,8 +214,8 @@ class RodModel:
     def advance(self, projection: Projection, change: Floats, *, reach: float = np.inf) -> float:
         """Change the efforts and move along; returns the length [m] of the step: how far any end of a part goes."""
         step = projection.finish(change)
-        result = self._result()
-        length = max(float(np.linalg.norm(result.jacobian(frame)[3:] @ step)) for frame in self._ends)
+        ways = self._motion(step)[len(self.frames) :, S_V : S_V + 3]
+        length = float(np.sqrt(np.max(np.einsum("ki,ki->k", ways, ways))))
         part = min(1.0, reach / max(length, 1e-300))
         self.q = self.q + part * step
         self.efforts = projection.efforts + part * change

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -218,6 +219,13 @@ class Builder:
         segment = self.nodes["segment"][parent]
         self._intervals(ends, *_at_points(rod, ends), segment, parent, np.zeros(1), NO_INERTIA)
         return self.count - 1
+
+    def with_room(self) -> Builder:
+        """The same collection; leaves that are added to it are not in this one."""
+        twin = copy(self)
+        twin.nodes, twin.rows = ({name: list(x) for name, x in both.items()} for both in (self.nodes, self.rows))
+        twin.basis = list(self.basis)
+        return twin
 
     def freeze(self, lanes: Ints, scale: Floats, weight: Floats, strain: Floats) -> Tree:
         """All arrays, read-only."""

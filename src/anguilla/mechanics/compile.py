@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 import numpy as np
@@ -63,11 +63,32 @@ class Layout:
     extra: dict[tuple, int]
     size: int  # number of coordinates
     length: float  # [m] that displacements are measured by
+    made: tuple[Builder, Ints, Floats, Floats, Floats]  # what the tree was frozen from
 
     @property
     def rods(self) -> tuple[PartLayout, ...]:
         """Layouts of the rods."""
         return tuple(layout for layout in self.parts if layout.grid is not None)
+
+    def observing(self, frames: Sequence[Frame]) -> Layout:
+        """The same robot with a node at every given frame, without its offset.
+
+        A frame between two nodes becomes a leaf: a massless node that hangs on the node before it by a part of the interval.
+        Leaves change nothing else; the recursion for motion serves them, those for forces and tangent do not.
+        """
+        builder, *rest = self.made
+        builder, extra = builder.with_room(), dict(self.extra)
+        for frame in frames:
+            if (
+                not frame.is_ground
+                and self.parts[frame.part_index].node_at(frame.X) is None
+                and _key(frame) not in extra
+            ):
+                layout = self.parts[frame.part_index]
+                assert layout.grid is not None and isinstance(layout.part, RodHandle)
+                extra[_key(frame)] = builder.add_leaf(layout.part.rod, layout.grid, layout.nodes, frame.X)
+        made = (builder, *rest)
+        return replace(self, tree=builder.freeze(*rest), extra=extra, made=made)
 
     def node(self, frame: Frame) -> int | None:
         """Node of a frame, or None if no node sits there."""
@@ -208,12 +229,8 @@ def _add_part(
     return PartLayout(part, nodes, joint, strains, entry, tables.grid), lanes + own, scales
 
 
-def compile_robot(robot: Robot, observed: Sequence[Frame] = ()) -> Layout:
-    """Compile a robot: cut its rods into intervals, number frames and coordinates, tabulate bases and inertia.
-
-    An `observed` frame between two nodes becomes a leaf: a massless node that hangs on the node before it by a part of the
-    interval. Leaves change nothing else; the recursion for motion serves them, those for forces and tangent do not.
-    """
+def compile_robot(robot: Robot) -> Layout:
+    """Compile a robot: cut its rods into intervals, number frames and coordinates, tabulate bases and inertia."""
     if not robot.parts:
         raise DescriptionError(f"Robot {robot.name!r} has no parts: add a rod, robot.add(rod, at=robot.ground).")
     robot.check_size()
@@ -246,10 +263,6 @@ def compile_robot(robot: Robot, observed: Sequence[Frame] = ()) -> Layout:
             host = 0 if frame.is_ground else layouts[frame.part_index].node_at(frame.X)
             assert host is not None
             extra[_key(frame)] = builder.add_offset(frame.offset_pose, host)
-    for frame in observed:
-        if not frame.is_ground and layouts[frame.part_index].node_at(frame.X) is None and _key(frame) not in extra:
-            layout = layouts[frame.part_index]
-            assert layout.grid is not None and isinstance(layout.part, RodHandle)
-            extra[_key(frame)] = builder.add_leaf(layout.part.rod, layout.grid, layout.nodes, frame.X)
-    tree = builder.freeze(lanes, scale, weight, strain)
-    return Layout(robot, tree, tuple(layouts[k] for k in range(len(layouts))), extra, size, length)
+    made = builder, lanes, scale, weight, strain
+    parts = tuple(layouts[k] for k in range(len(layouts)))
+    return Layout(robot, builder.freeze(*made[1:]), parts, extra, size, length, made)

@@ -7,7 +7,7 @@ import math
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 from weakref import ref
@@ -21,7 +21,8 @@ from anguilla.interact.kernels.table import INPUT, TIME, Constraints, Loads
 from anguilla.mechanics.compile import Layout, compile_robot
 from anguilla.mechanics.tree import FIXED, ROD, Floats, Ints, Tree, Workspace, workspace
 from anguilla.model.desk import At, Desk, own
-from anguilla.model.evaluate import prepare, residual, tangent
+from anguilla.model.evaluate import prepare
+from anguilla.model.evaluation import Evaluation
 from anguilla.model.tables import Samples, build
 from anguilla.model.user import UserLoads
 
@@ -29,11 +30,9 @@ __all__ = ["Inputs", "LoadTable", "Model", "System"]
 
 SHAPE_ERROR = 1e-6  # part of an imposed shape that the bases of its rod may miss without a warning
 
-# Weights of dR/dv and dR/da in the tangent when they are asked for alone: so large that subtracting dR/dq costs no digits.
-RATE, ACCELERATION = 1e8, 1e16
-
 T = TypeVar("T")
-HELD = ("_here", "_free", "_less", "_found", "_source")  # what a model holds beside what it is
+OBSERVERS = 32  # sets of frames that are kept
+HELD = ("_here", "_free", "_less", "_observers", "_found", "_source")  # what a model holds beside what it is
 
 Inputs = Mapping[str, float | Callable[[float], float]]
 
@@ -86,10 +85,10 @@ class Model:
     uses; sizes are checked here, at the door. They compute at a desk (`desk`), memory that each thread has for itself.
     """
 
-    def __init__(self, robot: Robot, observed: Sequence[Frame] = ()) -> None:
+    def __init__(self, robot: Robot) -> None:
         self.robot = copy.deepcopy(as_robot(robot))  # what was computed stays what it was when the description changes
         self._source = ref(robot)  # weak: models are kept beside their robots
-        self.layout: Layout = compile_robot(self.robot, observed)
+        self.layout: Layout = compile_robot(self.robot)
         self.tree = self.layout.tree
         loads, self.tables = build(self.layout)
         self._empty = loads  # what every desk begins with; nobody writes to it
@@ -106,6 +105,7 @@ class Model:
         """No desks yet."""
         self._here, self._free = threading.local(), list[Desk]()
         self._less: dict[bytes, Model] = {}
+        self._observers: dict[tuple, Model] = {}
         self._found: dict[Callable[[Model], Any], Any] = {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -190,11 +190,24 @@ class Model:
         return max(float(self.layout.length), float(np.max(way)))
 
     def observing(self, frames: Sequence[Frame]) -> Model:
-        """Return this system, or one with the same coordinates and motion in which every given frame has a node."""
+        """Return this model, or one with the same coordinates and motion in which every given frame has a node.
+
+        Nothing is compiled again: nodes that nothing acts on are added to the tree. The last ones are kept.
+        """
         bare = [frame.bare for frame in frames]
         if all(self.layout.node(frame) is not None for frame in bare):
             return self
-        return Model(self.robot, bare)
+        key = tuple((frame.part_index, frame.X) for frame in bare)
+        found = self._observers.get(key)
+        if found is None:
+            found = copy.copy(self)
+            found._source, found.layout = self._source, self.layout.observing(bare)
+            found.tree, found.tables = found.layout.tree, replace(self.tables, model=found.layout)
+            found.__dict__.pop("spatial", None)
+            while len(self._observers) >= OBSERVERS:
+                self._observers.pop(next(iter(self._observers)), None)
+            self._observers[key] = found
+        return found
 
     def elastic_stiffness(self) -> Floats:
         """The constant stiffness K_ee (n, n) of rods (000 (26)) and joint springs, read-only."""
@@ -401,77 +414,51 @@ class Model:
         """Whether there is nothing but an open tree: no constraint, no imposed motion."""
         return not self.rows and not len(self._empty.driven)
 
-    def _evaluate(self, loads: Loads, q, v, a, multipliers) -> tuple[Floats, Floats]:
-        out = np.zeros(self.size + self.rows)
-        state = self.vector(q, "q"), self.vector(v, "v"), self.vector(a, "a")
-        lam = self._multipliers(multipliers)
-        (self.user.residual if self.user else residual)(self.tree, self.workspace, loads, *state, lam, out)
-        return out, lam
-
-    def residual(
-        self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *,
-        t: float = 0.0, inputs: Inputs | None = None, multipliers: ArrayLike | None = None,
-    ) -> Floats:  # fmt: skip
-        """R(q, v, a) (n,): inertia plus internal minus external generalised forces.
+    def evaluate(
+        self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, multipliers: ArrayLike | None = None,
+        *, t: float = 0.0, inputs: Inputs | None = None,
+    ) -> Evaluation:  # fmt: skip
+        """Evaluate one state.
 
         Args:
             q: (n,) coordinates.
             v: (n,) rates; zero if not given.
             a: (n,) accelerations; zero if not given.
+            multipliers: (m,) forces of the constraints; zero if not given.
             t: time [s] at which loads are taken.
             inputs: inputs of the actuators by name; absent ones are zero.
-            multipliers: (m,) forces of the constraints; zero if not given.
 
         """
-        system = self
-        return system._evaluate(system.loads(t, inputs).loads, q, v, a, multipliers)[0][: self.size]
+        state = self.vector(q, "q"), self.vector(v, "v"), self.vector(a, "a"), self._multipliers(multipliers)
+        return Evaluation(self, self.loads(t, inputs).loads, *state)
+
+    def residual(
+        self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *,
+        t: float = 0.0, inputs: Inputs | None = None, multipliers: ArrayLike | None = None,
+    ) -> Floats:  # fmt: skip
+        """R(q, v, a) (n,): inertia plus internal minus external generalised forces; the arguments are those of `evaluate`."""
+        return self.evaluate(q, v, a, multipliers, t=t, inputs=inputs).residual
 
     def constraints(self, q: ArrayLike, v: ArrayLike | None = None, *, t: float = 0.0, inputs: Inputs | None = None):
-        """Values (m,) of the constraints and their gradient J (m, n); the arguments are those of `residual`."""
-        system = self
-        loads = system.loads(t, inputs).loads
-        out, lam = system._evaluate(loads, q, v, None, None)
-        return out[self.size :], system._bordered(loads, lam, 0.0, 0.0)[self.size :, : self.size]
-
-    def _bordered(self, loads: Loads, lam: Floats, alpha: float, beta: float) -> Floats:
-        """The tangent with its constraints (n + m, n + m), at the state of the last residual."""
-        self.workspace.increment[:] = 0.0
-        out = np.zeros((self.size + self.rows, self.size + self.rows))
-        kernel = self.user.tangent if self.user else tangent
-        kernel(self.tree, self.workspace, loads, float(alpha), float(beta), lam, out)  # floats: one compilation
-        return out
-
-    def _by_rate(self, loads: Loads, lam: Floats) -> Floats:
-        """Derivative (n + m, n) of residual and constraints with respect to v, at the state of the last residual."""
-        steep, flat = self._bordered(loads, lam, RATE, 0.0), self._bordered(loads, lam, 0.0, 0.0)
-        return (steep - flat)[:, : self.size] / RATE
-
-    def _by_acceleration(self, loads: Loads, lam: Floats) -> Floats:
-        """The same with respect to a; its first n rows are the mass matrix."""
-        heavy, flat = self._bordered(loads, lam, 0.0, ACCELERATION), self._bordered(loads, lam, 0.0, 0.0)
-        return (heavy - flat)[:, : self.size] / ACCELERATION
+        """Values (m,) of the constraints and their gradient J (m, n); the arguments are those of `evaluate`."""
+        found = self.evaluate(q, v, t=t, inputs=inputs)
+        return found.constraints, found.J
 
     def tangent(
         self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *, alpha: float = 0.0,
         beta: float = 0.0, t: float = 0.0, inputs: Inputs | None = None, multipliers: ArrayLike | None = None,
     ) -> Floats:  # fmt: skip
-        """dR/dq + alpha dR/dv + beta dR/da (n, n), exact; alpha in [1/s], beta in [1/s^2], the rest as in `residual`."""
+        """dR/dq + alpha dR/dv + beta dR/da (n, n), exact; alpha in [1/s], beta in [1/s^2], the rest as in `evaluate`."""
         alpha, beta = as_number(alpha, "alpha", "1/s"), as_number(beta, "beta", "1/s^2")
-        system = self
-        loads = system.loads(t, inputs).loads
-        _, lam = system._evaluate(loads, q, v, a, multipliers)
-        return system._bordered(loads, lam, alpha, beta)[: self.size, : self.size]
+        return self.evaluate(q, v, a, multipliers, t=t, inputs=inputs).tangent(alpha, beta)
 
     def matrices(
         self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *,
         t: float = 0.0, inputs: Inputs | None = None, multipliers: ArrayLike | None = None,
     ) -> tuple[Floats, Floats, Floats]:  # fmt: skip
-        """(K, C, M): dR/dq, dR/dv and the mass matrix, (n, n) each; the arguments are those of `residual`."""
-        system, n = self, self.size
-        loads = system.loads(t, inputs).loads
-        _, lam = system._evaluate(loads, q, v, a, multipliers)
-        stiffness = system._bordered(loads, lam, 0.0, 0.0)[:n, :n]
-        return stiffness, system._by_rate(loads, lam)[:n], system._by_acceleration(loads, lam)[:n]
+        """(K, C, M): dR/dq, dR/dv and the mass matrix, (n, n) each; the arguments are those of `evaluate`."""
+        found = self.evaluate(q, v, a, multipliers, t=t, inputs=inputs)
+        return found.K, found.C, found.M
 
 
 System = Model  # its former name

@@ -8,9 +8,9 @@ import numpy as np
 
 from anguilla.interact.kernels.table import DT, MOTION, Loads
 from anguilla.mechanics.tree import Floats
+from anguilla.model.evaluation import Evaluation, at_rest
 from anguilla.model.model import Inputs, Model
 from anguilla.model.user import move
-from anguilla.results.reactions import evaluate
 from anguilla.solve.modes.local import free_directions
 from anguilla.solve.modes.modes import Stability, second_variation
 from anguilla.solve.newton.dense import least
@@ -50,19 +50,21 @@ class Curve:
         out[loads.driven] = loads.row[at : at + 3 * len(loads.driven) : 3]
         return out
 
+    def evaluate(self, point: Point) -> Evaluation:
+        """The state of a point, with its imposed coordinates set."""
+        loads = self.loads(point.s)
+        return at_rest(self.system, loads, self.drive(loads, point.q), point.lam)
+
     def residual(self, point: Point) -> Floats:
         """Rows of the free coordinates and of the constraints."""
-        loads = self.loads(point.s)
-        zero = np.zeros(self.n)
-        out = evaluate(self.system, loads, self.drive(loads, point.q), zero, zero, point.lam)
+        out = self.evaluate(point).values
         return np.concatenate([out[self.free] / self.scale[self.free], out[self.n :]])
 
     def slopes(self, point: Point) -> tuple[Floats, Floats]:
         """(matrix (f + m, f + m) by coordinates in angles and multipliers, column (f + m,) by the factor)."""
         h = 1e-6 * self.span
         ends = [self.residual(point._replace(s=point.s + x)) for x in (h, -h)]
-        self.residual(point)
-        whole = self.system._bordered(self.loads(point.s), point.lam, 0.0, 0.0)
+        whole = self.evaluate(point).flat
         keep = np.concatenate([self.free, self.n + np.arange(self.m)])
         size = np.concatenate([1.0 / self.scale[self.free], np.ones(self.m)])
         matrix = whole[np.ix_(keep, keep)] * np.outer(size, size)
@@ -71,9 +73,7 @@ class Curve:
     def stability(self, point: Point) -> Stability:
         """Second variation on what closures and imposed coordinates leave free."""
         n = self.n
-        loads = self.loads(point.s)
-        evaluate(self.system, loads, self.drive(loads, point.q), np.zeros(n), np.zeros(n), point.lam)
-        whole = self.system._bordered(loads, point.lam, 0.0, 0.0)
+        whole = self.evaluate(point).flat
         diagonal = np.diag(whole)[n:]
         soft, hard = np.flatnonzero(diagonal != 0.0), np.flatnonzero(diagonal == 0.0)
         K = whole[:n, :n] - (whole[:n, n + soft] / diagonal[soft]) @ whole[n + soft, :n]

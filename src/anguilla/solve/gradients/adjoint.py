@@ -19,6 +19,7 @@ from anguilla.errors import DescriptionError, SolverError, as_array
 from anguilla.interact.kernels.table import DT, INPUT
 from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
+from anguilla.model.evaluation import at_rest
 from anguilla.model.model import Model
 from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium, Trajectory
@@ -109,8 +110,7 @@ def _static_multipliers(result: Equilibrium, by_q: Floats) -> tuple[Floats, Floa
         )
     loads.row[DT] = 0.0
     lam = np.ascontiguousarray(result.stored.lam[0])
-    evaluate(system, loads, result.q, zero, zero, lam)
-    matrix = system._bordered(loads, lam, 0.0, 0.0)
+    matrix = at_rest(system, loads, result.q, lam).flat
     mu = solve_bordered(system, matrix.T, np.concatenate([by_q, np.zeros(system.rows)]))
     row = np.zeros(len(loads.row))
     linear_part(system.tree, system.workspace, loads, mu[:n].copy(), mu[n:].copy(), result.q, zero, row)

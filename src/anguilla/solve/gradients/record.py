@@ -11,8 +11,9 @@ import numpy as np
 from anguilla.compiler.jit import interpreted
 from anguilla.errors import DescriptionError
 from anguilla.mechanics.tree import Floats
+from anguilla.model.evaluation import Evaluation
 from anguilla.model.model import LoadTable, Model
-from anguilla.results.reactions import evaluate, integrates
+from anguilla.results.reactions import integrates
 from anguilla.results.states import Trajectory
 from anguilla.solve.gradients.instants import integrals
 from anguilla.solve.steps.easing import Easing, easing
@@ -63,11 +64,9 @@ class Tape:
 
     def has_symmetric_mass(self) -> bool:
         """Whether the mass matrix is symmetric; user-written loads may depend on accelerations as they like."""
-        system, n = self.system, self.system.size
+        system = self.system
         loads = self.table.at(self.steps)
-        evaluate(system, loads, *(np.ascontiguousarray(x[-1]) for x in self.states))
-        lam = np.ascontiguousarray(self.states[3][-1])
-        mass = system._by_acceleration(loads, lam)[:n]
+        mass = Evaluation(system, loads, *(x[-1] for x in self.states)).M
         mass = mass / np.outer(system.tree.scale, system.tree.scale)
         return bool(np.max(np.abs(mass - mass.T)) <= SYMMETRIC * np.max(np.abs(mass)))
 

@@ -24,6 +24,7 @@ from anguilla.interact.kernels.table import DT, INPUT, KIND, LENGTH, THRUSTER, L
 from anguilla.lie import dexp3, exp3, log3
 from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
+from anguilla.model.evaluation import Evaluation, at_rest
 from anguilla.model.model import Model
 from anguilla.results.observe import S_X
 from anguilla.results.reactions import evaluate
@@ -208,9 +209,8 @@ def _static_change(start: Equilibrium, change: Floats) -> Floats:
     system = start.system
     loads = system.loads(start.t, start.inputs).loads
     loads.row[DT] = 0.0
-    zero, lam = np.zeros(system.size), np.ascontiguousarray(start._lam[0])
-    evaluate(system, loads, start.q, zero, zero, lam)
-    return solve_bordered(system, system._bordered(loads, lam, 0.0, 0.0), -change)[: system.size]
+    here = at_rest(system, loads, start.q, np.ascontiguousarray(start._lam[0]))
+    return solve_bordered(system, here.flat, -change)[: system.size]
 
 
 def _of_inputs(found: Tape, inputs: Mapping[str, ArrayLike]) -> _Explicit:
@@ -358,8 +358,8 @@ def _step(
     ca1, back, share = 1.0 / (beta * dt * dt), 0.5 / beta - 1.0, (1.0 - am) / (1.0 - af)
     dq, dv, da, dacc = before
     Q, V, A, LAM = (x[step] for x in found.states)
-    evaluate(system, loads, Q, V, A, LAM)
-    K, T, H = (system._bordered(loads, LAM, *w) for w in ((0.0, 0.0), (ca1 * gamma * dt, ca1 * share), (0.0, ca1)))
+    here = Evaluation(system, loads, Q, V, A, LAM)
+    K, T, H = (here.bordered(*w) for w in ((0.0, 0.0), (ca1 * gamma * dt, ca1 * share), (0.0, ca1)))
     N, M = (T - K)[:, :n], (H - K)[:, :n] / ca1
     B, P = _turns(system, found.states[0][step - 1], Q)
     w = -ca1 * (B @ (P @ dq) + dt * dv) - back * da

@@ -24,7 +24,8 @@ from anguilla.lie import hat3
 from anguilla.mechanics.tree import Floats, Tree, Workspace
 from anguilla.model.door import model_of
 from anguilla.model.evaluate import residual, tangent
-from anguilla.model.model import ACCELERATION, RATE, Inputs, Model
+from anguilla.model.evaluation import ACCELERATION, RATE, at_rest
+from anguilla.model.model import Inputs, Model
 from anguilla.results.states import Equilibrium
 from anguilla.solve.newton.closing import CLOSED, redundant_rows
 from anguilla.solve.steps.starting import consistent
@@ -147,9 +148,7 @@ def mass_matrix(
 
     """
     system, q, v = _state(robot, q, v)
-    loads = system.loads(t, inputs).loads
-    _, lam = system._evaluate(loads, q, v, None, None)
-    return system._by_acceleration(loads, lam)[: system.size]
+    return system.evaluate(q, v, t=t, inputs=inputs).M
 
 
 def bias_forces(
@@ -215,9 +214,7 @@ def damping(
     The arguments are those of `mass_matrix`.
     """
     system, q, v = _state(robot, q, v)
-    loads = system.loads(t, inputs).loads
-    _, lam = system._evaluate(loads, q, v, None, None)
-    return system._by_rate(loads, lam)[: system.size]
+    return system.evaluate(q, v, t=t, inputs=inputs).C
 
 
 def actuation_matrix(
@@ -230,7 +227,7 @@ def actuation_matrix(
     """
     system, q, v = _state(robot, q, v)
     loads = system.loads(t, inputs).loads
-    zero, columns = 0.0 * v, []
+    columns = []
     for k, row in enumerate(loads.constraints.input_row):
         ends = []
         for size in (0.0, UNITS):
@@ -241,8 +238,8 @@ def actuation_matrix(
                 # a slack tendon transmits nothing: its length is set so that it is taut
                 loads.row[loads.at[INPUT] + k] = -UNITS
                 lam[row] = size
-                system._evaluate(loads, q, zero, zero, lam)
-            ends.append(system._evaluate(loads, q, zero, zero, lam)[0][: system.size].copy())
+                at_rest(system, loads, q, lam)
+            ends.append(at_rest(system, loads, q, lam).residual)
             loads.row[loads.at[INPUT] + k] = 0.0
         columns.append((ends[0] - ends[1]) / UNITS)
     return np.array(columns).reshape(-1, system.size).T.copy()
@@ -265,7 +262,7 @@ def forward_dynamics(
     t = as_number(t, "t", "s")
     if not system.is_plain:
         loads = system.loads(t, inputs).loads
-        gap = system._evaluate(loads, q, v, None, None)[0][system.size :]
+        gap = system.evaluate(q, v, t=t, inputs=inputs).constraints
         c = loads.constraints
         length = c.table[:, KIND] == LENGTH
         soft = length & (c.value > 0.0)

@@ -23,6 +23,7 @@ from anguilla.errors import DescriptionError, SolverError, as_number, refuse
 from anguilla.interact.kernels.table import DT, INPUT, KIND, TWIST, Loads
 from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
+from anguilla.model.evaluation import Evaluation
 from anguilla.model.model import Inputs, Model
 from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium, Status
@@ -136,9 +137,9 @@ def localise(result: Equilibrium, v: Floats, a: Floats) -> Local:
     system, n, lam = result.system, result.system.size, result.multipliers
     loads = system.loads(result.t, result.inputs).loads
     loads.row[DT] = HELD
-    evaluate(system, loads, result.q, v, a, lam)
-    flat, steep = system._bordered(loads, lam, 0.0, 0.0), system._by_rate(loads, lam)
-    K, C, M = flat[:n, :n], steep[:n], system._by_acceleration(loads, lam)[:n]
+    here = Evaluation(system, loads, result.q, v, a, lam)
+    flat, steep = here.flat, here.by_rate
+    K, C, M = here.K, here.C, here.M
     column, J, J_rate = flat[:n, n:], flat[n:, :n], steep[n:]
     diagonal = np.diag(flat)[n:]
     B = _actuation(system, loads, result.q, v, a, lam)

@@ -29,6 +29,7 @@ from anguilla.lie import exp3, exp6, inverse, log6
 from anguilla.mechanics.tree import N_R, N_X, Floats, Ints
 from anguilla.model.desk import own
 from anguilla.model.evaluate import residual
+from anguilla.model.evaluation import at_rest
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.model.user import move
 from anguilla.results.fields import strain_field
@@ -153,13 +154,10 @@ def _holonomic(loads: Loads) -> Ints:
 
 def _gap(system: Model, loads: Loads, q: Floats) -> tuple[Floats, Floats]:
     """Values of the holonomic rows and their gradient in scaled coordinates, imposed ones fixed."""
-    zero = np.zeros(system.size)
-    lam = np.zeros(system.rows)
-    out = evaluate(system, loads, q, zero, zero, lam)
-    rows = _holonomic(loads)
-    jacobian = system._bordered(loads, lam, 0.0, 0.0)[system.size :, : system.size][rows] / system.tree.scale
+    here, rows = at_rest(system, loads, q), _holonomic(loads)
+    jacobian = here.J[rows] / system.tree.scale
     jacobian[:, loads.driven] = 0.0
-    return out[system.size :][rows], jacobian
+    return here.constraints[rows], jacobian
 
 
 def _project(system: Model, loads: Loads, q: Floats, weight: Floats, most: int = 50) -> tuple[Floats, float]:
@@ -234,11 +232,10 @@ def _large(s: Floats) -> NDArray[np.bool_]:
 
 def _rate_gradient(system: Model, loads: Loads, q: Floats, rows: Ints) -> Floats:
     """Gradient of closures and twist constraints with respect to rates, in scaled coordinates, imposed ones fixed."""
-    zero, lam, n = np.zeros(system.size), np.zeros(system.rows), system.size
     loads.row[DT] = 1.0  # not at rest: twists are held
-    evaluate(system, loads, q, zero, zero, lam)
-    flat, steep = system._bordered(loads, lam, 0.0, 0.0)[n:, :n], system._by_rate(loads, lam)[n:]
+    here = at_rest(system, loads, q)
     loads.row[DT] = 0.0
+    flat, steep = here.J, here.by_rate[system.size :]
     twist = loads.constraints.table[:, KIND] == TWIST
     jacobian = (np.where(twist[:, None], steep, flat) / system.tree.scale)[rows]
     jacobian[:, loads.driven] = 0.0
@@ -406,9 +403,8 @@ def _taut(system: Model, loads: Loads, q: Floats) -> bool:
 
 def _hardly_bends(system: Model, loads: Loads, q: Floats, force: Floats, free: Floats) -> bool:
     """Whether scaled forces (n,) move a robot so little along what is free (n, f) that its loops do not notice."""
-    n, scale = system.size, system.tree.scale
-    evaluate(system, loads, q, np.zeros(n), np.zeros(n), np.zeros(system.rows))
-    matrix = system._bordered(loads, np.zeros(system.rows), 0.0, 0.0)[:n, :n] / np.outer(scale, scale)
+    scale = system.tree.scale
+    matrix = at_rest(system, loads, q).K / np.outer(scale, scale)
     free = free[:, np.linalg.norm(np.delete(free, loads.driven, axis=0), axis=0) > 0.5]
     stiffness = free.T @ matrix @ free
     try:

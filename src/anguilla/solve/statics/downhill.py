@@ -6,9 +6,9 @@ import numpy as np
 
 from anguilla.interact.kernels.table import Loads
 from anguilla.mechanics.tree import Floats
+from anguilla.model.evaluation import at_rest
 from anguilla.model.model import Model
 from anguilla.model.user import move
-from anguilla.results.reactions import evaluate
 from anguilla.solve.newton.closing import RANK, loose, settle
 from anguilla.solve.statics.judging import ABSURD, contradiction, free_basis, linear, unbalanced
 
@@ -23,10 +23,8 @@ BALANCED = 1e-6  # forces left, as a part of the loads
 
 def _slope(system: Model, loads: Loads, q: Floats, lam: Floats) -> tuple[Floats, Floats, Floats]:
     """Forces (n,), stiffness (n, n) and gradient of the constraints (m, n) in angles and relative displacements."""
-    n, scale, zero = system.size, system.tree.scale, np.zeros(system.size)
-    force = evaluate(system, loads, q, zero, zero, lam)[:n] / scale
-    matrix = system._bordered(loads, lam, 0.0, 0.0)
-    return force, matrix[:n, :n] / np.outer(scale, scale), matrix[n:, :n] / scale
+    scale, here = system.tree.scale, at_rest(system, loads, q, lam)
+    return here.residual / scale, here.K / np.outer(scale, scale), here.J / scale
 
 
 def nudged(system: Model, loads: Loads, q: Floats, lam: Floats) -> Floats:
@@ -58,7 +56,7 @@ def slide(system: Model, loads: Loads, q: Floats) -> tuple[Floats, Floats]:
             break
         left, basis = force[free], np.eye(len(free))
         if len(gradient):
-            push = system._bordered(loads, lam, 0.0, 0.0)[:n, n:] / scale[:, None]
+            push = at_rest(system, loads, q).flat[:n, n:] / scale[:, None]
             lam = np.asarray(np.linalg.lstsq(push[free], -left, rcond=RANK)[0], dtype=np.float64)
             force, matrix, gradient = _slope(system, loads, q, lam)
             left, basis = force[free], free_basis(gradient[:, free])
@@ -93,7 +91,7 @@ def neutral(system: Model, loads: Loads, q: Floats, tolerance: float) -> tuple[F
     q, lam = relaxed(system, loads, q)
     q, lam = relaxed(system, loads, q, lam, exact=True, small=tolerance)
     balanced = balances(system, loads, q, lam)
-    return q, lam, loose(system, system._bordered(loads, lam, 0.0, 0.0)) if balanced else ""
+    return q, lam, loose(system, at_rest(system, loads, q, lam).flat) if balanced else ""
 
 
 def relaxed(
@@ -104,14 +102,14 @@ def relaxed(
     With the elastic stiffness alone, which is slow and hard to upset; or with the tangent (exact), by the shortest of all
     steps that balance.
     """
-    n, scale, zero = system.size, system.tree.scale, np.zeros(system.size)
+    n, scale = system.size, system.tree.scale
     lam = np.zeros(system.rows) if lam is None else lam
     stiffness = system.elastic_stiffness() / np.outer(scale, scale)
     stiffness += 1e-3 * (float(np.max(stiffness)) or 1.0) * np.eye(n)
     free = np.concatenate([np.setdiff1d(np.arange(n), loads.driven), n + np.arange(system.rows)])
     for _ in range(SLIDES):
-        out = evaluate(system, loads, q, zero, zero, lam)
-        matrix = system._bordered(loads, lam, 0.0, 0.0)
+        here = at_rest(system, loads, q, lam)
+        out, matrix = here.values, here.flat
         matrix[:n, :n] = matrix[:n, :n] / np.outer(scale, scale) if exact else stiffness
         matrix[:n, n:] /= scale[:, None]
         matrix[n:, :n] /= scale

@@ -15,9 +15,9 @@ import numpy as np
 from anguilla.errors import DescriptionError, as_positive
 from anguilla.interact.kernels.table import DT, KIND, LENGTH, ROTATION, TWIST, Loads
 from anguilla.mechanics.tree import Floats
+from anguilla.model.evaluation import at_rest
 from anguilla.model.model import Model
 from anguilla.model.user import move
-from anguilla.results.reactions import evaluate
 from anguilla.solve.newton.closing import RANK, drive
 
 __all__ = ["ProjectiveFlow"]
@@ -89,9 +89,8 @@ class _Rates:
     def __call__(self, q: Floats) -> tuple[Floats, Floats, float]:
         """Rates of all coordinates (n,), multipliers (m,), and the largest gap of the constraints."""
         system, n = self.system, self.system.size
-        zero, lam = np.zeros(n), np.zeros(system.rows)
-        out = evaluate(system, self.loads, q, zero, zero, lam)
-        jacobian = system._bordered(self.loads, lam, 0.0, 0.0)[n:, :n][np.ix_(self.rows, self.free)] / self.scale
+        lam, here = np.zeros(system.rows), at_rest(system, self.loads, q)
+        out, jacobian = here.values, here.J[np.ix_(self.rows, self.free)] / self.scale
         force, gap = out[:n][self.free] / self.scale, out[n:][self.rows]
         u, s, vt = np.linalg.svd(jacobian)
         rank = int(np.sum(s > RANK * max(float(np.max(s, initial=0.0)), 1e-300)))
@@ -100,7 +99,7 @@ class _Rates:
         push = kernel.T @ (force + self.damping @ particular)
         rate = particular - kernel @ np.linalg.solve(kernel.T @ self.damping @ kernel, push)
         lam[self.rows] = u @ ((image @ (force + self.damping @ rate)) / s)
-        whole = zero
+        whole = np.zeros(n)
         whole[self.free] = rate / self.scale
         self.evaluations += 1
         return whole, lam, float(np.max(np.abs(gap), initial=0.0))

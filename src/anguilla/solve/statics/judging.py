@@ -12,6 +12,7 @@ from anguilla.interact.kernels.rubbing import set_friction
 from anguilla.interact.kernels.table import DT, GRAVITY, KIND, LENGTH, POSE, TWIST, WRENCH, Loads
 from anguilla.mechanics.motion import too_coarse
 from anguilla.mechanics.tree import Floats
+from anguilla.model.evaluation import at_rest
 from anguilla.model.model import Model
 from anguilla.results.reactions import evaluate
 from anguilla.solve.newton.closing import RANK, relative_poses
@@ -76,10 +77,11 @@ def _left(system: Model, loads: Loads, q: Floats, lam: Floats) -> tuple[Floats, 
         terms.append(evaluate(system, loads, q, zero, zero, 0.0 * lam)[:n])
     loads.row[:] = row
     given = evaluate(system, loads, q, zero, zero, 0.0 * lam)[:n]
-    left = evaluate(system, loads, q, zero, zero, lam)[:n]
+    here = at_rest(system, loads, q, lam)
+    left = here.residual
     elastic, weighed = terms
     present = np.max(np.abs([elastic, weighed - elastic, given - weighed, left - given]), axis=0) / scale
-    firm = np.abs(np.diag(system._bordered(loads, lam, 0.0, 0.0))[:n]) / scale**2
+    firm = np.abs(np.diag(here.K)) / scale**2
     for layout in system.layout.parts:  # stiffness of its parts makes the round-off of a whole rod
         own = slice(layout.joint.start, layout.coordinates.stop)
         firm[own] = np.max(firm[own], initial=0.0)
@@ -127,7 +129,7 @@ def unbalanced(system: Model, loads: Loads, q: Floats, lam: Floats) -> tuple[flo
 def adrift(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
     """Names of parts that their loads still push along a joint without any stiffness; maybe none."""
     left, present = _left(system, loads, q, lam)
-    firm = np.abs(np.diag(system._bordered(loads, lam, 0.0, 0.0))[: system.size]) / system.tree.scale**2
+    firm = np.abs(np.diag(at_rest(system, loads, q, lam).K)) / system.tree.scale**2
     pushed = (left > 0.5 * present) & (left > 1e3 * firm)
     return " and ".join(repr(part.part.name) for part in system.layout.parts if np.any(pushed[part.joint]))
 
@@ -189,9 +191,7 @@ def linear(system: Model, loads: Loads, q: Floats, lam: Floats, *, own_units: bo
     Each coordinate in units of its own stiffness, so that a soft part is not level beside a stiff one; or as an angle or
     relative displacement. None if it is absurd.
     """
-    n, zero, scale = system.size, np.zeros(system.size), system.tree.scale
-    evaluate(system, loads, q, zero, zero, lam)
-    matrix = system._bordered(loads, lam, 0.0, 0.0)
+    n, scale, matrix = system.size, system.tree.scale, at_rest(system, loads, q, lam).flat
     if not system.rows and not len(loads.driven):
         root = _units(matrix, scale, own_units)
         return None if root is None else Linear(matrix * np.multiply.outer(root, root), *2 * (np.diag(root),))
@@ -203,8 +203,7 @@ def linear(system: Model, loads: Loads, q: Floats, lam: Floats, *, own_units: bo
     twist = loads.constraints.table[:, KIND] == TWIST
     if np.any(twist):
         loads.row[DT] = 1.0  # not at rest: twists are held
-        evaluate(system, loads, q, zero, zero, lam)
-        rates = system._by_rate(loads, lam)[n:][twist]
+        rates = at_rest(system, loads, q, lam).by_rate[n:][twist]
         loads.row[DT] = 0.0
         rows, columns = np.concatenate([rows, rates]), np.concatenate([columns, rates])
     root = _units(K, scale, own_units)
@@ -250,7 +249,7 @@ def restlessness(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
     found = linear(system, loads, q, lam)
     if found is None or not len(found.stiffness):
         return ""
-    A, n, zero = found.stiffness, system.size, np.zeros(system.size)
+    A = found.stiffness
     even = 0.5 * (A + A.T)
     factor, same = _is_definite(even), found.left is found.right
     potential = same and np.max(np.abs(A - even)) <= SYMMETRIC * max(1.0, float(np.max(np.abs(A))))
@@ -258,12 +257,12 @@ def restlessness(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
         return FALLS
     if potential and not len(loads.frames.table) and not system.user:
         return ""  # nothing but materials, joints and springs resists what moves: that takes energy
-    evaluate(system, loads, q, zero, zero, lam)
-    C = found.left.T @ system._by_rate(loads, lam)[:n] @ found.right
+    here = at_rest(system, loads, q, lam)
+    C = found.left.T @ here.C @ found.right
     calm = same and factor is not None and _is_definite(0.5 * (C + C.T) / (np.max(np.abs(C)) or 1.0)) is not None
     if calm and potential:
         return ""
-    M = found.left.T @ system._by_acceleration(loads, lam)[:n] @ found.right
+    M = found.left.T @ here.M @ found.right
     if calm and factor is not None and _is_damped(factor, A - even, C, M):
         return ""
     return _growth(A, C, M, factor is not None and same)

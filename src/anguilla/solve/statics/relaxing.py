@@ -11,6 +11,7 @@ import numpy as np
 
 from anguilla.interact.kernels.table import DT, INPUT, KIND, TIME, TWIST, Loads
 from anguilla.mechanics.tree import Floats
+from anguilla.model.evaluation import at_rest
 from anguilla.model.model import Model
 from anguilla.results.contacts import jumps
 from anguilla.results.reactions import evaluate
@@ -83,14 +84,12 @@ def _next(system: Model, loads: Loads, q: Floats, lam: Floats, dt: float) -> flo
     found = linear(system, loads, q, lam)
     if found is None or not len(found.stiffness):
         return dt
-    zero = np.zeros(system.size)
     even = 0.5 * (found.stiffness + found.stiffness.T)
     try:
         np.linalg.cholesky(even)
         return dt
     except np.linalg.LinAlgError:
-        evaluate(system, loads, q, zero, zero, lam)
-    mass = found.left.T @ system._by_acceleration(loads, lam)[: system.size] @ found.right
+        mass = found.left.T @ at_rest(system, loads, q, lam).M @ found.right
     for _ in range(30):
         try:
             np.linalg.cholesky(even + 0.5 * (mass + mass.T) / dt**2)

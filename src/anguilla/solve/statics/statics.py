@@ -17,6 +17,7 @@ from anguilla.interact.kernels.table import DT, INPUT, KIND, ROTATION, TRANSLATI
 from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
 from anguilla.model.evaluate import residual, tangent
+from anguilla.model.evaluation import at_rest
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.results.contacts import jumps
 from anguilla.results.reactions import evaluate
@@ -331,7 +332,7 @@ def _rested(solve: _Solver, path: LoadPath, begin: Floats) -> tuple[tuple[Floats
     exact, multipliers = relaxed(system, loads, q, lam, exact=True, small=solve.tolerance)
     if not balances(system, loads, exact, multipliers):
         return None, adrift(system, loads, q, lam)
-    return (exact, multipliers, loose(system, system._bordered(loads, multipliers, 0.0, 0.0))), ""
+    return (exact, multipliers, loose(system, at_rest(system, loads, exact, multipliers).flat)), ""
 
 
 def _warn_neutral(system: Model, free: str) -> None:
@@ -341,8 +342,7 @@ def _warn_neutral(system: Model, free: str) -> None:
 
 def _unheld(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
     """What nothing holds, as the end of a sentence; maybe nothing."""
-    evaluate(system, loads, q, np.zeros(system.size), np.zeros(system.size), lam)
-    names = loose(system, system._bordered(loads, lam, 0.0, 0.0))
+    names = loose(system, at_rest(system, loads, q, lam).flat)
     return f", nothing holds {names}" if names else ""
 
 
@@ -363,8 +363,7 @@ def _first_multipliers(system: Model, loads: Loads, q: Floats) -> Floats:
     lines = lines[c.length[lines] > (1.0 - TAUT) * loads.row[int(loads.at[INPUT]) + lines]]
     taut = c.input_row[lines]
     lam[taut] = ANY_PULL
-    evaluate(system, loads, q, zero, zero, lam)  # a line that does not pull has no column
-    column = system._bordered(loads, lam, 0.0, 0.0)[:n, n:] / system.tree.scale[:, None]
+    column = at_rest(system, loads, q, lam).flat[:n, n:] / system.tree.scale[:, None]  # of lines that pull
     free = np.setdiff1d(np.arange(n), loads.driven)
     found = np.linalg.lstsq(column[free], -force[free], rcond=1e-10)[0]
     kinds = c.table[:, KIND]

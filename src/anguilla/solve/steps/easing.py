@@ -18,9 +18,9 @@ from anguilla.errors import DescriptionError
 from anguilla.interact.kernels.table import DT, INPUT
 from anguilla.lie import exp3, log3
 from anguilla.mechanics.tree import Floats
+from anguilla.model.evaluation import Evaluation
 from anguilla.model.model import LoadTable, Model
 from anguilla.model.user import move
-from anguilla.results.reactions import evaluate
 from anguilla.results.states import Trajectory
 from anguilla.solve.newton.dense import solve_bordered
 from anguilla.solve.steps.origin import FOURTH, STEP
@@ -58,10 +58,8 @@ class Easing:
         loads.row[DT] = self.dt
         if change is not None:
             loads.row[change[0]] += change[1]
-        evaluate(self.system, loads, q, v, np.zeros(n), none)
-        cv, ca = self.factors
-        flat = self.system._bordered(loads, none, 0.0, 0.0)
-        return self.system._bordered(loads, none, cv, ca), self.system._bordered(loads, none, 0.0, ca) - flat
+        here, (cv, ca) = Evaluation(self.system, loads, q, v, np.zeros(n), none), self.factors
+        return here.bordered(cv, ca), here.bordered(0.0, ca) - here.flat
 
     def miss(self, q: Floats, v: Floats, change: tuple[int, float] | None = None) -> Floats:
         """V (n,)."""

@@ -21,9 +21,10 @@ from anguilla.interact.kernels.table import MOTION, TIME
 from anguilla.mechanics.motion import too_coarse
 from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
+from anguilla.model.evaluation import Evaluation
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.model.user import move
-from anguilla.results.reactions import evaluate, integrates
+from anguilla.results.reactions import integrates
 from anguilla.results.states import Equilibrium, Status, Trajectory
 from anguilla.solve.newton.rules import CONVERGED, EXPLANATION, SINGULAR, TOO_COARSE
 from anguilla.solve.steps.dynamics import _Motion, _start
@@ -187,11 +188,12 @@ def _balanced(
     free[driven] = False
     q, v = q.copy(), v.copy()
     q[driven], v[driven], a[driven] = row[at : at + 3 * len(driven)].reshape(-1, 3).T
-    force = evaluate(system, table.loads, q, v, a, none)
+    here = Evaluation(system, table.loads, q, v, a, none)
+    force = here.values
     if loads is None and too_coarse(system.workspace):  # at stored states: slow from here
         raise SolverError(f"No acceleration balances the state at t = {t:g} s: {EXPLANATION[TOO_COARSE]}.")
     scale = system.tree.scale[free]
-    mass = system._by_acceleration(table.loads, none)[np.ix_(free, free)] / np.outer(scale, scale)
+    mass = here.M[np.ix_(free, free)] / np.outer(scale, scale)
     try:
         a[free] = np.linalg.solve(mass, -force[free] / scale) / scale
     except np.linalg.LinAlgError:

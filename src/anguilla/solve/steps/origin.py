@@ -17,6 +17,7 @@ import numpy as np
 
 from anguilla.interact.kernels.table import DT, KIND, LENGTH, MOTION, THRUSTER, TWIST, Loads
 from anguilla.mechanics.tree import Floats, Ints
+from anguilla.model.evaluation import Evaluation
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.model.user import move
 from anguilla.results.reactions import evaluate
@@ -70,19 +71,15 @@ class Origin:
 
     def tangents(self) -> tuple[Floats, Floats, Floats]:
         """Bordered dR/dq, and dR/dv and dR/da with the rows of the constraints."""
-        system, loads = self.system, self.loads()
-        evaluate(system, loads, self.q, self.v, self.a, self.lam)
-        flat = system._bordered(loads, self.lam, 0.0, 0.0)
-        return flat, system._by_rate(loads, self.lam), system._by_acceleration(loads, self.lam)
+        here = Evaluation(self.system, self.loads(), self.q, self.v, self.a, self.lam)
+        return here.flat, here.by_rate, here.by_acceleration
 
     def gradient(self, q: Floats, k: int = 0) -> Floats:
         """J (m, n) with respect to rates."""
-        loads, n = self.loads(k), self.system.size
-        evaluate(self.system, loads, q, self.v, self.a, self.lam)
-        flat = self.system._bordered(loads, self.lam, 0.0, 0.0)[n:, :n]
+        here = Evaluation(self.system, self.loads(k), q, self.v, self.a, self.lam)
         if not np.any(self.twist):
-            return flat
-        return np.where(self.twist[:, None], self.system._by_rate(loads, self.lam)[n:], flat)
+            return here.J
+        return np.where(self.twist[:, None], here.by_rate[self.system.size :], here.J)
 
     def rates(self, q: Floats, v: Floats, k: int = 0) -> Floats:
         """Rates (m,) of the constraints: J v and what their own motion adds; of twists, the twists themselves."""

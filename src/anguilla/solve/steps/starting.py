@@ -14,6 +14,7 @@ import numpy as np
 from anguilla.errors import AnguillaWarning, SolverError
 from anguilla.interact.kernels.table import DT, INPUT, KIND, LENGTH, MOTION, TWIST, WHICH, Loads
 from anguilla.mechanics.tree import Floats, Ints
+from anguilla.model.evaluation import Evaluation
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.model.user import move
 from anguilla.results.reactions import evaluate
@@ -68,9 +69,9 @@ class _Start:
 
     def gradients(self) -> tuple[Floats, Floats]:
         """J (m, n) with respect to rates, and dR/dlambda (n, m)."""
-        system, n, loads = self.system, self.system.size, self.loads()
-        evaluate(system, loads, self.q, self.v, np.zeros(n), self.test)
-        flat, steep = system._bordered(loads, self.test, 0.0, 0.0), system._by_rate(loads, self.test)
+        n = self.system.size
+        here = Evaluation(self.system, self.loads(), self.q, self.v, np.zeros(n), self.test)
+        flat, steep = here.flat, here.by_rate
         return np.where(self.twist[:, None], steep[n:], flat[n:, :n]), flat[:n, n:]
 
     def tendons(self, allowed: float) -> tuple[Ints, Floats]:
@@ -163,11 +164,11 @@ def tell_changed(system: Model, inputs: Inputs, t: float, q: Floats, given: Floa
 
 def _balance(start: _Start, free: Ints, zero: Floats, a: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """[[M, dR/dlambda], [J, 0]] of the free coordinates in scaled units, J itself, R at accelerations a, and its scale."""
-    system, n, m = start.system, start.system.size, start.system.rows
+    system, m = start.system, start.system.rows
     J, column = start.gradients()
     loads, scale = start.loads(moving=False), system.tree.scale
-    force = evaluate(system, loads, start.q, start.v, a, zero)[:n].copy()
-    mass, inner = system._by_acceleration(loads, zero), len(free)
+    here = Evaluation(system, loads, start.q, start.v, a, zero)
+    force, mass, inner = here.residual.copy(), here.by_acceleration, len(free)
     matrix = np.zeros((inner + m, inner + m))
     matrix[:inner, :inner] = mass[np.ix_(free, free)] / np.outer(scale[free], scale[free])
     matrix[:inner, inner:] = column[free] / scale[free][:, None]
@@ -252,10 +253,10 @@ def _followed(start: _Start, lam: Floats, jerk: Floats, free: Ints, scheme: Coef
     """
     system, loads, n, inner = start.system, start.loads(), start.system.size, len(free)
     _, cv, ca = factors(scheme, start.dt)
-    evaluate(system, loads, start.q, start.v, np.zeros(n), lam)
+    here = Evaluation(system, loads, start.q, start.v, np.zeros(n), lam)
     places = np.concatenate([free, n + np.arange(system.rows)])
-    whole = system._bordered(loads, lam, cv, ca)[np.ix_(places, places)]
-    slow = system._bordered(loads, lam, cv, 0.0)[np.ix_(free, free)]
+    whole = here.bordered(cv, ca)[np.ix_(places, places)]
+    slow = here.bordered(cv)[np.ix_(free, free)]
     scale = np.concatenate([system.tree.scale[free], np.ones(system.rows)])
     right = np.concatenate([-slow @ jerk[free], np.zeros(system.rows)]) / scale
     try:

@@ -46,6 +46,8 @@ def error(released, **options):
 @pytest.mark.parametrize(
     "method", [ag.GeneralisedAlpha(0.9), ag.GeneralisedAlpha(0.5), ag.HHT(), ag.Newmark()], ids=repr
 )
+# at 10 ms, on purpose far above the fast periods, their energy comes and goes: told, and true
+@pytest.mark.filterwarnings("ignore:'arm' gains:anguilla.errors.AnguillaWarning")
 def test_a_snapped_tendon_with_steps_far_above_the_fast_periods(released, method):
     errors = {dt: error(released, dt=dt, method=method)[1] for dt in (1e-2, 1e-3, 1e-4)}
     assert max(errors.values()) < 0.015  # 0.1 with steps of 0.1 ms if nothing is eased

@@ -50,6 +50,7 @@ SMALL, TYPICAL, QUIET = 0.1, 0.15, 0.01
 # first order: of 170 random motions that were off by more than 0.02, one had less than 0.006
 SUSPICIOUS, ROUGH, STARTS = 0.007, 0.003, 8  # and steps after which a rough start has done its harm
 LONGEST, WIDEST = 1001, 150  # states and coordinates: motions of more are judged by windows
+NOTHING = 1e-12  # part of the length: smaller errors are round-off, as of a robot that rests, and do not grow
 WHOLE = 0.9  # part of a motion that stands for all of it
 ENERGIES = 64  # instants at which energies are looked at
 STILL, ROUND_OFF = 1e-6, 1e-9  # [rad] a robot that moves by less stands still; energies to which others are round-off
@@ -390,6 +391,8 @@ class _Window:
         """
         early = max((error for k, error in self._errors if 2 * k <= self.reached), default=0.0)
         late = max((error for k, error in self._errors if 2 * k > self.reached), default=0.0)
+        if max(early, late) < NOTHING:
+            return max(early, late)
         growth = min(max(math.log2(late / early), 0.0), 1.0) if early > 0.0 and late > 0.0 else 1.0
         own = float(way[self.row + self.reached * self.rows] - way[self.row])
         return max(early, late) * max(float(way[-1]) / max(own, 1e-300), 1.0) ** growth

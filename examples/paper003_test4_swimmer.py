@@ -108,7 +108,7 @@ def forward(stiffness):
     torque = {handle: lambda X, t: -stiffness * (strain(X, t) - [0, 0, 0, 1, 0, 0])}  # (92)
     began = time.process_time()
     motion = shooting.simulate(
-        robot, duration=DURATION, dt=DT, stress=torque, added={handle: added}, shoots=2, intervals=12, tolerance=1e-7
+        robot, duration=DURATION, dt=DT, stress=torque, added={handle: added}, shoots=2, intervals=12, tolerance=1e-9
     )
     seconds = time.process_time() - began
     X = np.linspace(0, LENGTH, 21)

@@ -24,7 +24,7 @@ def add_more(dice: Dice, spec: dict, sizes: dict, end_of, place_of) -> None:
         _thread(dice, spec, sizes)
     if dice.chance(CHANCE) and "touch" not in spec:
         _enclose(dice, spec, sizes, end_of, place_of)
-    if dice.chance(0.3 * CHANCE):
+    if dice.chance(0.3 * CHANCE) and len(spec["parts"]) == 1:  # as slow as Python
         _push(dice, spec, sizes, end_of)
 
 

@@ -24,7 +24,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 PAGE = """# Random robots
 
 `python soak/run.py` draws robots of 1 to 6 parts from a seed: rods of all strain sets, bases, sections and materials, rigid
-bodies, all joints, loops, tendons, chambers, muscles, magnets, thrusters, springs, loads that jump, contact and water. It
+bodies, all joints, loops, tendons, chambers, muscles, magnets, thrusters, springs, also between parts, loads that jump or
+are written in Python, contact, also with hollows, and water. It
 asks each for what a sensible user would ask, an equilibrium where one can exist and a short motion, and judges the answers
 independently of the solver: what is left of the balance, the gaps of loops, stability by differences of the residual, grids
 2 and 4 times finer, restarts; motions with 1/2 to 1/16 of the step, energy, momentum, going on from the middle.

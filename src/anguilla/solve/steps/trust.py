@@ -196,7 +196,7 @@ def _verified(
             if error[k, place] > best.size:
                 best = TimeError(float(error[k, place]), float(run.t[row[k]]), int(nodes[place]), True)
             growth = float(np.max(curve) / max(np.max(curve[: row[k] + 1]), 1e-300))
-            whole = best._replace(size=best.size * min(growth, len(curve) / row[k]))
+            whole = best._replace(size=best.size * min(growth, len(curve) / int(row[k])))
             if best.size > CERTAIN * TIME:
                 return whole
             if smooth and row[-1] >= starts and whole.size < 0.5 * TIME:

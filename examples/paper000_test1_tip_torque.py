@@ -63,9 +63,9 @@ def euler(torque, X):
     return (np.outer(np.sin(K * X), [1.0, 0.0, 0.0]) + np.outer(1.0 - np.cos(K * X), aside)) / K
 
 
-def follow_flow(robot):
+def follow_flow(system):
     """Integrate (45) from the straight beam; both sides of an increment of the torque are kept."""
-    system, h = ag.Model(robot), PAUSE / INNER
+    h = PAUSE / INNER
     damping = MU * system.elastic_stiffness()
     q, t, states, rates = np.zeros(system.size), [], [], []
     for step in range(len(TORQUES)):
@@ -84,13 +84,14 @@ def follow_flow(robot):
                 k4 = rate(q + h * k3)
                 q = q + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
     q, v = np.array(states), np.array(rates)
-    return ag.Trajectory(robot, system, Status(True, "followed the flow"), np.array(t), q, v, 0 * q)
+    return ag.Trajectory(system.source, system, Status(True, "followed the flow"), np.array(t), q, v, 0 * q)
 
 
 def main():
     robot, beam = build()
-    equilibria = [ag.statics(robot, t=(step + 0.5) * PAUSE) for step in range(len(TORQUES))]
-    return Result(equilibria, follow_flow(robot), beam)
+    model = ag.Model(robot)
+    equilibria = [ag.statics(model, t=(step + 0.5) * PAUSE) for step in range(len(TORQUES))]
+    return Result(equilibria, follow_flow(model), beam)
 
 
 def figures(folder, result=None):

@@ -1,16 +1,30 @@
 """Runs an example once for all tests that ask for it."""
 
+import copy
+from collections import Counter
 from functools import cache
 from types import SimpleNamespace
 
 import pytest
 import script_modules
 
+from anguilla.model.model import Model
+from anguilla.solve.steps.identity import Identity
+
 
 @cache
 def _run(name: str) -> SimpleNamespace:
-    module = script_modules.load(name)
-    return SimpleNamespace(module=module, result=module.main())
+    module, made, first = script_modules.load(name), [], Model.__init__
+
+    def counted(self, robot):
+        made.append((robot, Identity().of(copy.deepcopy(robot))))  # the robot is kept: its id is worth something then
+        first(self, robot)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Model, "__init__", counted)
+        result = module.main()
+    twice = [key for key, count in Counter((id(robot), identity) for robot, identity in made).items() if count > 1]
+    return SimpleNamespace(module=module, result=result, compiled=len(made), twice=len(twice))
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from anguilla.describe.description import Description, as_name
 from anguilla.describe.frames import Frame, Part
 from anguilla.describe.joint import Joint, JointHold, as_direction
-from anguilla.describe.signals import _arguments
+from anguilla.describe.signals import arguments_of
 from anguilla.errors import DescriptionError, as_number, as_pose, as_positive, as_vector, refuse
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def as_pose_signal(value: Any, name: str) -> Pose:
         return np.eye(4)
     if not callable(value):
         return as_pose(value, name)
-    names = _arguments(value, name, "a pose (4, 4) or a function of the time t returning one")
+    names = arguments_of(value, name, "a pose (4, 4) or a function of the time t returning one")
     if len(names) != 1:
         raise DescriptionError(f"{name} must be a pose or a function of the time t; got a function of {names}.")
     return value

@@ -115,7 +115,7 @@ class Gait(Description):
         return self * -1.0
 
 
-def _as_strain(value: object, name: str) -> str:
+def as_strain(value: object, name: str) -> str:
     if value not in STRAIN_NAMES:
         hint = did_you_mean(value, STRAIN_NAMES) if isinstance(value, str) else ""
         raise DescriptionError(f"{name} must be one of {', '.join(STRAIN_NAMES)}; got {value!r}{hint}.")
@@ -171,7 +171,7 @@ class TravellingWave(Gait):
         if self.wavelength == 0.0:
             raise refuse("TravellingWave.wavelength", "a length other than zero [m]", self.wavelength)
         self.period = as_positive(self.period, "TravellingWave.period", "s")
-        self.strain = _as_strain(self.strain, "TravellingWave.strain")
+        self.strain = as_strain(self.strain, "TravellingWave.strain")
         self.phase = as_number(self.phase, "TravellingWave.phase", "rad")
         self.ramp = _as_span(self.ramp, "TravellingWave.ramp")
 
@@ -203,7 +203,7 @@ class StrainOffset(Gait):
 
     def _check(self) -> None:
         self.envelope = _as_envelope(self.envelope, "StrainOffset.envelope")
-        self.strain = _as_strain(self.strain, "StrainOffset.strain")
+        self.strain = as_strain(self.strain, "StrainOffset.strain")
         self.ramp = _as_span(self.ramp, "StrainOffset.ramp")
 
     @property
@@ -242,7 +242,7 @@ class StrainSteps(Gait):
         if values.shape != times.shape:
             raise refuse("StrainSteps.values", f"{times.size} numbers, one for each time", self.values)
         self.times, self.values = tuple(times.tolist()), tuple(values.tolist())
-        self.strain = _as_strain(self.strain, "StrainSteps.strain")
+        self.strain = as_strain(self.strain, "StrainSteps.strain")
         self.envelope = _as_envelope(self.envelope, "StrainSteps.envelope")
 
     def _law(self, moments: Array) -> Array:

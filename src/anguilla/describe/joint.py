@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe.description import Description, as_points
 from anguilla.describe.differences import jets
-from anguilla.describe.signals import Signal, _arguments
+from anguilla.describe.signals import Signal, arguments_of
 from anguilla.errors import DescriptionError, all_finite, as_array, as_number, as_vector, refuse
 
 Array = NDArray[np.float64]
@@ -324,7 +324,7 @@ def _as_motion(value: Any, name: str, wanted: str) -> OneMotion:
 
 
 def _as_function(value: Callable[..., ArrayLike], name: str, wanted: str) -> Callable[..., ArrayLike]:
-    names = _arguments(value, name, wanted)
+    names = arguments_of(value, name, wanted)
     if len(names) != 1:
         raise DescriptionError(f"{name} must be {wanted}; got a function of ({', '.join(names)}).")
     return value

@@ -77,6 +77,13 @@ class Robot:
             vars(twin).update(copy.deepcopy(vars(self), memo))
         return twin
 
+    def stripped(self) -> Self:
+        """A copy without gravity, loads, actuators, closures and constraints: nothing but its parts."""
+        twin = copy.deepcopy(self)
+        twin.gravity = (0.0, 0.0, 0.0)
+        twin._loads, twin._actuators, twin._closures, twin._constraints = [], {}, {}, []
+        return twin
+
     def __repr__(self) -> str:
         names = ", ".join(part.name for part in self._parts) or "no parts"
         return f"<robot {self.name!r}: {names}; {self.size} coordinates>"

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe.description import as_points
 from anguilla.describe.differences import jets
-from anguilla.describe.gaits import Gait, Term, _as_strain
-from anguilla.describe.signals import _arguments
+from anguilla.describe.gaits import Gait, Term, as_strain
+from anguilla.describe.signals import arguments_of
 from anguilla.describe.strains import STRAIN_NAMES, Strains
 from anguilla.errors import DescriptionError, refuse
 
@@ -39,14 +39,14 @@ class ShapeFunction(Gait):
     acceleration: Callable[[float, float], float] | None = None
 
     def _check(self) -> None:
-        self.strain = _as_strain(self.strain, "ShapeFunction.strain")
+        self.strain = as_strain(self.strain, "ShapeFunction.strain")
         for name in ("function", "rate", "acceleration"):
             given, wanted = getattr(self, name), "a function of (X, t) returning a number"
             if given is None and name != "function":
                 continue
             if not callable(given):
                 raise refuse(f"ShapeFunction.{name}", wanted, given)
-            if len(_arguments(given, f"ShapeFunction.{name}", wanted)) != 2:
+            if len(arguments_of(given, f"ShapeFunction.{name}", wanted)) != 2:
                 raise refuse(f"ShapeFunction.{name}", wanted, given)
         if (self.rate is None) != (self.acceleration is None):
             raise DescriptionError("ShapeFunction takes both rate and acceleration, or none of them.")

@@ -20,7 +20,7 @@ def as_time_signal(value: object, name: str, unit: str) -> Signal:
     wanted = f"a vector of 3 finite numbers [{unit}] or a function of the time t returning one"
     if not callable(value):
         return _as_constant(value, name, wanted)
-    names = _arguments(value, name, wanted)
+    names = arguments_of(value, name, wanted)
     if len(names) != 1:
         raise DescriptionError(f"{name} must be {wanted}; got a function of ({', '.join(names)}).")
     return value
@@ -31,7 +31,7 @@ def as_field_signal(value: object, name: str, unit: str) -> Signal:
     wanted = f"a vector of 3 finite numbers [{unit}] or a function of X or of (X, t) returning one"
     if not callable(value):
         return _as_constant(value, name, wanted)
-    names = _arguments(value, name, wanted)
+    names = arguments_of(value, name, wanted)
     if len(names) not in (1, 2) or names[0] in ("t", "time"):
         raise DescriptionError(f"{name} must be {wanted}; got a function of ({', '.join(names)}).")
     return value
@@ -39,7 +39,7 @@ def as_field_signal(value: object, name: str, unit: str) -> Signal:
 
 def depends_on_time(signal: Signal) -> bool:
     """Return whether a field signal is a function of (X, t), as opposed to a function of X or a constant."""
-    return callable(signal) and len(_arguments(signal, "The signal", "a function of X or of (X, t)")) == 2
+    return callable(signal) and len(arguments_of(signal, "The signal", "a function of X or of (X, t)")) == 2
 
 
 def sample(signal: Signal, times: ArrayLike, name: str) -> Array:
@@ -80,7 +80,7 @@ def _as_constant(value: object, name: str, wanted: str) -> tuple[float, ...]:
         raise refuse(name, wanted, value) from None
 
 
-def _arguments(function: Callable[..., object], name: str, wanted: str) -> list[str]:
+def arguments_of(function: Callable[..., object], name: str, wanted: str) -> list[str]:
     """Return the names of the arguments a function is called with.
 
     An optional argument counts only if it is called t or time, so that ``lambda X, k=k: ...`` is a function of X.

@@ -124,8 +124,8 @@ def _of_equilibrium(result: Equilibrium, cost: Cost, design: tuple[Design, Array
     if design is not None:
 
         def weighed(robot: Robot) -> float:
-            system = _same(model_of(robot), result.system)
-            return _direct(cost, robot, system, result) - float(mu @ static_balance(system, result))
+            system = with_same_rows(model_of(robot), result.system)
+            return direct_cost(cost, robot, system, result) - float(mu @ static_balance(system, result))
 
         slopes = np.array(design_slopes(design, weighed))
     return Gradient(value, _by_input(result.system, row[None]), by_q[0], 0.0 * by_q[0], slopes, mu[None])
@@ -138,7 +138,7 @@ def static_balance(system: Model, result: Equilibrium) -> Floats:
     return evaluate(system, loads, result.q, zero, zero, np.ascontiguousarray(result.stored.lam[0]))
 
 
-def _same(system: Model, other: Model) -> Model:
+def with_same_rows(system: Model, other: Model) -> Model:
     """A system of a changed design, with the same rows left out as in the other one."""
     if system.size != other.size:
         raise DescriptionError("design: the number of coordinates must not depend on the parameters.")
@@ -169,7 +169,7 @@ def design_slopes(design: tuple[Design, ArrayLike], function: Callable[[Robot], 
     return slopes
 
 
-def _direct(cost: Cost, robot: Robot, system: Model, result: Trajectory | Equilibrium) -> float:
+def direct_cost(cost: Cost, robot: Robot, system: Model, result: Trajectory | Equilibrium) -> float:
     """The cost of the same states on a changed robot."""
     t, q, v, lam = result.stored
     return cost.on(robot).terms(type(result)(robot, system, result.status, t, q, v, None, lam, result.inputs))[0]
@@ -283,11 +283,11 @@ def _of_motion(
     if design is not None:
 
         def weighed(robot: Robot) -> float:
-            other = _same(model_of(robot), system)
+            other = with_same_rows(model_of(robot), system)
             total = back.weighed(other, rest is None)
             if rest is not None:
-                total += float(rest[1] @ static_balance(_same(model_of(robot), rest[0].system), rest[0]))
-            return _direct(cost, robot, other, run) - total
+                total += float(rest[1] @ static_balance(with_same_rows(model_of(robot), rest[0].system), rest[0]))
+            return direct_cost(cost, robot, other, run) - total
 
         slopes = np.array(design_slopes(design, weighed))
     held = {} if rest is None else _by_input(rest[0].system, rest[2][None])

@@ -29,7 +29,14 @@ from anguilla.model.model import Model
 from anguilla.results.observe import S_X
 from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium, Trajectory
-from anguilla.solve.gradients.adjoint import Design, _direct, _same, design_slopes, parameters, static_balance
+from anguilla.solve.gradients.adjoint import (
+    Design,
+    design_slopes,
+    direct_cost,
+    parameters,
+    static_balance,
+    with_same_rows,
+)
 from anguilla.solve.gradients.costs import Cost
 from anguilla.solve.gradients.instants import balance_rows, take_instant
 from anguilla.solve.gradients.record import Tape, door, record
@@ -86,7 +93,7 @@ class Sensitivities:
         _, by_q, by_v = cost.terms(self.run)
         out = np.einsum("tn,tnk->k", by_q, self.q) + np.einsum("tn,tnk->k", by_v, self.v)
         if self._design is not None:
-            direct = design_slopes(self._design, lambda robot: _direct(cost, robot, model_of(robot), self.run))
+            direct = design_slopes(self._design, lambda robot: direct_cost(cost, robot, model_of(robot), self.run))
             out[: len(direct)] += np.array(direct)
         return out
 
@@ -156,7 +163,7 @@ def _of_design(found: Tape, at: Origin, design: tuple[Design, ArrayLike], start:
     close = closing(at)
 
     def parts(robot: Robot) -> Floats:
-        other = _same(model_of(robot), system)
+        other = with_same_rows(model_of(robot), system)
         place = found.place(other)
         rows, errors = np.zeros((nt, n + system.rows)), np.zeros((nt, found.Y.shape[1], 6))
         door(other, balance_rows)(*place, found.dt, *found.states, found.Y, rows, errors)
@@ -164,7 +171,7 @@ def _of_design(found: Tape, at: Origin, design: tuple[Design, ArrayLike], start:
         table = other.loads(found.run.t, found.run.inputs)
         motions = np.array([driven_values(table, k) for k in range(nt)])
         q = (
-            static_balance(_same(model_of(robot), start.system), start)
+            static_balance(with_same_rows(model_of(robot), start.system), start)
             if start is not None
             else there.values(at.q, at.v)[n:]
         )
@@ -209,7 +216,7 @@ def _static_change(start: Equilibrium, change: Floats) -> Floats:
     system = start.system
     loads = system.loads(start.t, start.inputs).loads
     loads.row[DT] = 0.0
-    here = at_rest(system, loads, start.q, np.ascontiguousarray(start._lam[0]))
+    here = at_rest(system, loads, start.q, np.ascontiguousarray(start.stored.lam[0]))
     return solve_bordered(system, here.flat, -change)[: system.size]
 
 

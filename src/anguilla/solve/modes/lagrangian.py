@@ -10,7 +10,6 @@ Every term is exact: it comes from the residual or its tangent, never from diffe
 
 from __future__ import annotations
 
-import copy
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -95,10 +94,7 @@ _STRIPPED: WeakKeyDictionary[Model, _Inertia] = WeakKeyDictionary()
 def _inertia(system: Model) -> _Inertia:
     """The masses of a system, on the same grid of nodes."""
     if system not in _STRIPPED:
-        robot = copy.deepcopy(system.robot)
-        robot.gravity = (0.0, 0.0, 0.0)
-        robot._loads, robot._actuators, robot._closures, robot._constraints = [], {}, {}, []
-        nothing = Model(robot).blank
+        nothing = Model(system.robot.stripped()).blank
         zeros = {name: 0.0 * getattr(system.tree, name) for name in ("stiffness", "friction", "preload")}
         for array in zeros.values():
             array.setflags(write=False)  # the same type as before: nothing is compiled again

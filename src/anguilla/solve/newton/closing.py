@@ -178,7 +178,7 @@ def _project(system: Model, loads: Loads, q: Floats, weight: Floats, most: int =
     return q, float(np.max(np.abs(_gap(system, loads, q)[0]), initial=0.0))
 
 
-def _metric(system: Model) -> Floats:
+def metric(system: Model) -> Floats:
     """Square roots of the elastic stiffness of scaled coordinates: soft ones move first."""
     stiffness = np.diag(system.elastic_stiffness()) / system.tree.scale**2
     largest = float(np.max(stiffness, initial=0.0))
@@ -189,12 +189,12 @@ def _metric(system: Model) -> Floats:
 
 def settle(system: Model, loads: Loads, q: Floats) -> Floats:
     """Nearest configuration to q with its loops closed and its imposed motions made, moving what is soft first."""
-    return _project(system, loads, drive(loads, q), _metric(system))[0]
+    return _project(system, loads, drive(loads, q), metric(system))[0]
 
 
 def _mounted(system: Model, table: LoadTable, q: Floats) -> tuple[Floats, float]:
     """Follow the gaps of a configuration to zero; the configuration reached and its gap."""
-    path, weight, gap = path_from(system, table, q), _metric(system), np.inf
+    path, weight, gap = path_from(system, table, q), metric(system), np.inf
     unit = np.repeat([1.0, 1.0 / system.layout.length], 3)  # gaps as angles and relative displacements
     largest = max((float(np.linalg.norm(unit * gap)) for gap in path.gap), default=0.0)
     pieces = max(1, int(np.ceil(largest / PIECE)))

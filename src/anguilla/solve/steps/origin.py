@@ -21,7 +21,7 @@ from anguilla.model.evaluation import Evaluation
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.model.user import move
 from anguilla.results.reactions import evaluate
-from anguilla.solve.newton.closing import RANK, _metric
+from anguilla.solve.newton.closing import RANK, metric
 
 STEP = 1e-3  # [rad] or relative displacement: of differences of fourth order
 PART, LONGEST, UNKNOWN = 0.25, 1e-3, 1e-4  # of those in time: of dt, [s] at most, and [s] where there is no dt
@@ -194,7 +194,7 @@ def closing(at: Origin) -> StartClosing:
         return StartClosing(np.zeros((n, 0)), np.zeros((n, 0)))
     J, scale = at.gradient(at.q), system.tree.scale
     length = at.loads().constraints.table[:, KIND] == LENGTH
-    place = _right_inverse(J, ~at.twist & ~length, at.free, scale * _metric(system))
+    place = _right_inverse(J, ~at.twist & ~length, at.free, scale * metric(system))
     return StartClosing(place, _right_inverse(J, at.hard, at.free, scale))
 
 

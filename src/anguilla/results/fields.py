@@ -233,8 +233,10 @@ def _beyond(model: Model, part: RodHandle, along: _Along, states: States) -> tup
     motion, out = np.zeros((count, m, SNAPSHOT)), np.zeros((count, m, 6))
     inertia = np.ascontiguousarray(points.weights[:, None] * part.rod.inertia(points.X)[:, :4])
     gravity = np.ascontiguousarray(np.broadcast_to(model.robot.gravity_values(states.t), (count, 3)))
+    pairs = model.blank.pairs
+    loads = model.blank._replace(row=np.zeros(REST), frames=along.spread, pairs=pairs._replace(table=pairs.table[:0]))
     if resultants(
-        observer.tree, observer.workspace, points.nodes, inertia, along.spread, np.zeros(REST), gravity,
+        observer.tree, observer.workspace, points.nodes, inertia, loads, gravity,
         *along.book.given(states.t), *states[1:4], along.sections, along.first, motion, out,
     ):  # fmt: skip
         raise DescriptionError(TOO_COARSE)

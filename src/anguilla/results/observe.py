@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from anguilla.compiler.distant import entry
 from anguilla.compiler.jit import inline
-from anguilla.interact.kernels.frames import add_frame_loads
 from anguilla.interact.kernels.table import GRAVITY
 from anguilla.mechanics.motion import too_coarse
 from anguilla.mechanics.tree import N_A, N_AL, N_F, N_M, N_R, N_V, N_W, N_X
 from anguilla.mechanics.vec import add, axpy, cross, dot, load3, load9, matvec, scale, store3, sub, tmatvec
-from anguilla.model.evaluate import descend
+from anguilla.model.evaluate import descend, more_forces
 
 # What is kept of a node: rotation (9), position, angular velocity, velocity, angular acceleration, acceleration.
 SNAPSHOT = 24
@@ -46,7 +45,7 @@ def snapshots(tree, ws, nodes, q, v, a, out):
 
 
 @entry(descend)
-def resultants(tree, ws, points, inertia, spread, row, gravity, given, turning, q, v, a, sections, first, motion, out):
+def resultants(tree, ws, points, inertia, loads, gravity, given, turning, q, v, a, sections, first, motion, out):
     """Inertia minus external forces beyond sections of a rod, summed over points along it.
 
     Args:
@@ -54,8 +53,7 @@ def resultants(tree, ws, points, inertia, spread, row, gravity, given, turning, 
         ws: its workspace.
         points: (p,) nodes along the rod.
         inertia: (p, 4) principal moments and mass that they stand for.
-        spread: Frames, loads on the points that depend on their motion.
-        row: of loads; gravity is written to it.
+        loads: its frame loads are those along the rod that depend on the motion, on the points; its row gets gravity.
         gravity: (nt, 3) [m/s^2].
         given: (nt or 0, p, 6) other wrenches on the points, world axes.
         turning: (nt or 0, p, 6) the same in section axes.
@@ -70,17 +68,18 @@ def resultants(tree, ws, points, inertia, spread, row, gravity, given, turning, 
     Returns the number of states in which some interval turned too far for its series.
 
     """
-    coarse, node = 0, ws.node
+    coarse, node, none = 0, ws.node, q[0, :0]
     for t in range(len(q)):
         descend(tree, ws, q[t], v[t], a[t])
         if too_coarse(ws):
             coarse += 1
         for k in range(3):
-            row[GRAVITY + k] = gravity[t, k]
+            loads.row[GRAVITY + k] = gravity[t, k]
         for p in range(len(points)):
             store3(node, points[p], N_M, (0.0, 0.0, 0.0))
             store3(node, points[p], N_F, (0.0, 0.0, 0.0))
-        add_frame_loads(node, row, spread)
+        if len(loads.frames.table) > 0:
+            more_forces(ws, loads, none)
         m, f = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         p = len(points)
         for s in range(len(sections) - 1, -1, -1):

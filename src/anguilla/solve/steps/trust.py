@@ -195,8 +195,9 @@ def _verified(
             k, place = np.unravel_index(int(np.argmax(error)), error.shape)
             if error[k, place] > best.size:
                 best = TimeError(float(error[k, place]), float(run.t[row[k]]), int(nodes[place]), True)
-            growth = float(np.max(curve) / max(np.max(curve[: row[k] + 1]), 1e-300))
-            whole = best._replace(size=best.size * min(growth, len(curve) / int(row[k])))
+            behind, longer = float(np.max(curve[: row[k] + 1])), len(curve) / int(row[k])
+            growth = min(float(np.max(curve)) / behind, longer) if behind * longer > np.max(curve) else longer
+            whole = best._replace(size=best.size * growth)
             if best.size > CERTAIN * TIME:
                 return whole
             if smooth and row[-1] >= starts and whole.size < 0.5 * TIME:

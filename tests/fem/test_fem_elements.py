@@ -189,7 +189,7 @@ def test_eight_at_a_time_equals_one_by_one():
     assert np.abs(np.linalg.det(x[system.elements.nodes[:, 1:]] - x[system.elements.nodes[:, :1]])).min() > 0
     force, blocks = np.zeros_like(x), np.zeros((len(system.pattern.rows), 9))
     none = system.no_history
-    energy, bad = assemble(system.elements, system.stars, x, system._pressure, 1.7, none, force, blocks, STIFFNESS)
+    energy, bad = assemble(system.elements, system.stars, x, system.node_pressure, 1.7, none, force, blocks, STIFFNESS)
     assert bad == -1
     other, tangent = np.zeros_like(x), np.zeros_like(blocks)
     again, bad = assemble_lanes(make_lanes(system.elements), x, 1.7, np.zeros(WORK), other, tangent)

@@ -123,7 +123,7 @@ def test_a_curved_face_encloses_the_volume_of_its_surface():
     x = system.rest.x.copy()
     inside = np.unique(system.surfaces.face)
     x[inside] *= (0.01 / np.linalg.norm(x[inside], axis=1))[:, None]
-    volume = system._volumes(x)[0] / (4 / 3 * np.pi * 0.01**3)
+    volume = system.cavity_volumes(x)[0] / (4 / 3 * np.pi * 0.01**3)
     assert volume == pytest.approx(1.0, abs=0.012)
     assert system._rest_volume[0] / (4 / 3 * np.pi * 0.01**3) < 0.83
 

@@ -45,7 +45,7 @@ def test_inverse_dynamics_returns_the_stress_that_made_the_motion(free):
     if free:
         for answer in (riccati, passes):
             root = answer.root_acceleration["rod"]
-            assert np.allclose(root, motion._states[-1, 0, 18:24], atol=1e-7 * np.max(np.abs(root)))
+            assert np.allclose(root, motion.states[-1, 0, 18:24], atol=1e-7 * np.max(np.abs(root)))
     else:
         assert np.allclose(riccati.base_wrench["rod"], motion.wrench(arm, [0.0])[-1], atol=1e-6 * size)
 

@@ -133,7 +133,7 @@ class FunctionBasis(Basis):
         given = tuple(functions) if isinstance(functions, Iterable) else ()
         if not given or not all(map(callable, given)):
             raise refuse("FunctionBasis.functions", "a sequence of at least one function of x", functions)
-        self._functions = given
+        self.functions = given
         self._breakpoints = as_breakpoints(breakpoints, "FunctionBasis.breakpoints", upper=1.0)
         self._degree = 2 * self.size + 2 if degree is None else as_count(degree, "FunctionBasis.degree", minimum=0)
         self._check_independence()
@@ -144,7 +144,7 @@ class FunctionBasis(Basis):
     @property
     def size(self) -> int:
         """Number of functions."""
-        return len(self._functions)
+        return len(self.functions)
 
     @property
     def degree(self) -> int:
@@ -164,7 +164,7 @@ class FunctionBasis(Basis):
         )
 
     def _value(self, k: int, x: float) -> float:
-        value = self._functions[k](x)
+        value = self.functions[k](x)
         array = np.asarray(value)
         if array.size != 1 or array.dtype.kind not in "iuf" or not np.isfinite(array).all():
             raise DescriptionError(

@@ -165,7 +165,7 @@ class _Viscosity:
 
     def elastic(self, x: Floats) -> Floats:
         out = np.zeros_like(self.last)
-        stresses(self.system.elements, self.system.stars, x, self.system._pressure, out)
+        stresses(self.system.elements, self.system.stars, x, self.system.node_pressure, out)
         return out
 
     def start(self, x: Floats) -> None:

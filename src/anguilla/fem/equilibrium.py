@@ -268,7 +268,7 @@ def unbalanced(system: SoftSystem, state: SoftState, efforts: Floats) -> float:
     """Sum of the forces left on the unknowns, over that of the loads, or of the elastic forces where they are greater."""
     _, gradient, _ = system.evaluate(state, efforts)
     loads = np.zeros_like(gradient)
-    system._external(state.x, efforts, 1.0, 0.0, loads, system._nothing, False)
+    system.external_forces(state.x, efforts, 1.0, 0.0, loads, system.nothing_pulled, False)
     left = system.unknowns.gather(state.x, gradient[None]).reshape(-1, 3)
     at = len(system.unknowns.free) + 1
     left[at::2] /= float(np.linalg.norm(np.ptp(system.rest.x, axis=0)))  # moments of rigid parts

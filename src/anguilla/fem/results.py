@@ -75,12 +75,12 @@ class SoftEquilibrium(Kept):
         if name in self.system.sensors:
             return float(self.system.readings(self.state)[self.system.sensors.index(name)])
         tendons = [key for key, part in self.body.actuators.items() if isinstance(part, Tendon)]
-        return float(self.system._lengths(self.x)[pick(name, tendons, "string or tendon")])
+        return float(self.system.cable_lengths(self.x)[pick(name, tendons, "string or tendon")])
 
     def volume(self, name: str) -> float:
         """Volume [m^3] of a chamber."""
         chambers = [key for key, part in self.body.actuators.items() if isinstance(part, Chamber)]
-        return float(self.system._volumes(self.x)[pick(name, chambers, "chamber")])
+        return float(self.system.cavity_volumes(self.x)[pick(name, chambers, "chamber")])
 
     def stroke(self, name: str) -> float:
         """Stroke of an actuator: shortening [m] of a tendon, gain of volume [m^3] of a chamber."""
@@ -97,7 +97,7 @@ class SoftEquilibrium(Kept):
         system = self.system
         energy = system.evaluate(self.state, self.efforts)[0]
         scratch = np.zeros_like(self.x)
-        return energy - system._external(self.x, self.efforts, 1.0, 0.0, scratch, system._nothing, False)
+        return energy - system.external_forces(self.x, self.efforts, 1.0, 0.0, scratch, system.nothing_pulled, False)
 
     @property
     def imbalance(self) -> float:
@@ -123,10 +123,10 @@ class SoftEquilibrium(Kept):
         """Von Mises stress (m,) [Pa] of each tetrahedron, of the Cauchy stress averaged over its points."""
         system = self.system
         el = system.elements
-        if len(system._pressure):
-            average(el, system.stars, self.x, system._pressure)
+        if len(system.node_pressure):
+            average(el, system.stars, self.x, system.node_pressure)
         out = np.zeros((el.weight.size, 9))
-        stresses(el, system.stars, self.x, system._pressure, out)
+        stresses(el, system.stars, self.x, system.node_pressure, out)
         grad = np.einsum("eni,eqnj->eqij", self.x[el.nodes], el.gradient)
         second = out.reshape(*el.weight.shape, 3, 3)
         cauchy = grad @ second @ np.swapaxes(grad, 2, 3) / np.linalg.det(grad)[..., None, None]

@@ -105,15 +105,15 @@ class SoftSystem:
         self.frames = Frames(body, self.grid)
         self._loads = [self._point(load.point) for load in body.loads]
         self._whole = np.ones(len(self.lines.part_at) - 1)
-        self._pressure = np.zeros(n if body.element == "averaged" else 0)
+        self.node_pressure = np.zeros(n if body.element == "averaged" else 0)
         widest = int(np.diff(self.stars.node_at).max()) if len(self.stars.node_at) else 1
         self._star_row = np.zeros((widest, 3))
-        self._lanes = None if len(self._pressure) else make_lanes(self.elements)
+        self._lanes = None if len(self.node_pressure) else make_lanes(self.elements)
         self._lane_work = np.zeros(WORK)
         self.no_history = np.zeros((0, 9))
-        self._nothing = np.zeros((1, 9))
+        self.nothing_pulled = np.zeros((1, 9))
         rest = self.rest.x
-        self._rest_length, self._rest_volume = self._lengths(rest), self._volumes(rest)
+        self._rest_length, self._rest_volume = self.cable_lengths(rest), self.cavity_volumes(rest)
         self._loose = _free_motions(self.rest.x, fixed) > 0
 
     # Compilation -------------------------------------------------------------------------------------------------------
@@ -262,12 +262,14 @@ class SoftSystem:
 
     # Mechanics ---------------------------------------------------------------------------------------------------------
 
-    def _lengths(self, x: Floats) -> Floats:
+    def cable_lengths(self, x: Floats) -> Floats:
+        """Lengths (k,) [m] of all tendons and strings, for nodes at x."""
         out = np.zeros(len(self.lines.segment_at) - 1)
         lengths(self.lines, x, out)
         return out
 
-    def _volumes(self, x: Floats) -> Floats:
+    def cavity_volumes(self, x: Floats) -> Floats:
+        """Volumes (k,) [m^3] of all chambers, for nodes at x."""
         out = np.zeros(len(self.surfaces.face_at) - 1)
         volumes(self.surfaces, x, out)
         return out
@@ -307,36 +309,37 @@ class SoftSystem:
         x = state.x
         gradient = np.zeros_like(x)
         want = STIFFNESS if stiffness else FORCES
-        out = self._nothing
+        out = self.nothing_pulled
         if stiffness:
             out = np.zeros((len(self.pattern.rows), 9)) if blocks is None else blocks
             out[:] = 0.0
         past = self.no_history if history is None else history
         energy, bulk = 0.0, 0.0
-        if len(self._pressure):
-            bulk, bad = average(self.elements, self.stars, x, self._pressure)
+        if len(self.node_pressure):
+            bulk, bad = average(self.elements, self.stars, x, self.node_pressure)
             if bad >= 0:
                 return np.inf, gradient, out
         if stiffness and self._lanes is not None and history is None:
             energy, bad = assemble_lanes(self._lanes, x, gain, self._lane_work, gradient, out)
         else:
-            energy, bad = assemble(self.elements, self.stars, x, self._pressure, gain, past, gradient, out, want)
+            energy, bad = assemble(self.elements, self.stars, x, self.node_pressure, gain, past, gradient, out, want)
         if bad >= 0:
             return np.inf, gradient, out
         energy += bulk
-        if stiffness and len(self._pressure):
+        if stiffness and len(self.node_pressure):
             add_averaged_stiffness(self.elements, self.stars, x, self._star_row, out)
             if gain != 1.0:
                 raise DescriptionError('damping and viscosity need element="linear" or "quadratic".')
         if len(self.layers.nodes):
             none = self.stars._replace(volume=np.zeros(0))
-            energy += assemble(self.layers, none, x, self._pressure, 1.0, self.no_history, gradient, out, want)[0]
-        energy += self._external(x, efforts, factor, t, gradient, out, stiffness)
+            energy += assemble(self.layers, none, x, self.node_pressure, 1.0, self.no_history, gradient, out, want)[0]
+        energy += self.external_forces(x, efforts, factor, t, gradient, out, stiffness)
         return energy, gradient, out
 
-    def _external(
+    def external_forces(
         self, x: Floats, efforts: Floats, factor: float, t: float, gradient: Floats, blocks: Floats, stiffness: bool
     ) -> float:
+        """Energy [J] of what acts from outside; its gradient and blocks of stiffness are added to."""
         gravity = factor * self.body.gravity
         gradient -= self.weights[:, None] * gravity
         energy = -float(self.weights @ (x @ gravity))
@@ -359,7 +362,7 @@ class SoftSystem:
         return energy
 
     def _line_length(self, x: Floats, k: int, share: Floats) -> float:
-        return float(self._lengths(x)[k])
+        return float(self.cable_lengths(x)[k])
 
     def residual(self, state: SoftState, efforts: Floats, **options: float) -> Floats:
         """Imbalance of the unknowns (3 size,) [N, and N m for rigid parts]."""
@@ -370,8 +373,8 @@ class SoftSystem:
 
     def strokes(self, state: SoftState) -> Floats:
         """Stroke of every actuator (actuators,): shortening [m] of tendons, gain of volume [m^3] of chambers."""
-        shorter = self._rest_length - self._lengths(state.x)
-        wider = self._volumes(state.x) - self._rest_volume
+        shorter = self._rest_length - self.cable_lengths(state.x)
+        wider = self.cavity_volumes(state.x) - self._rest_volume
         out, line, surface = np.zeros(len(self.names)), 0, 0
         for k, part in enumerate(self.body.actuators.values()):
             if isinstance(part, Tendon):
@@ -383,7 +386,7 @@ class SoftSystem:
     def readings(self, state: SoftState) -> Floats:
         """Length of every string (sensors,) [m] (002 (6))."""
         tendons = len(self.lines.segment_at) - 1 - len(self.sensors)
-        return self._lengths(state.x)[tendons:]
+        return self.cable_lengths(state.x)[tendons:]
 
     def actuator_rows(self, state: SoftState, *, friction: bool = False) -> Floats:
         """H_a (actuators, n, 3): derivative of the strokes, and force per unit of effort (002 (5), errata 2)."""

@@ -65,7 +65,7 @@ class RobotBuilder:
     ) -> None:
         self.problems, self.names, self.definitions = problems, dict(names), definitions
         self.places, self.notes = places, notes
-        self._made: dict[tuple[str, tuple[type, ...]], Any] = {}
+        self.made_of: dict[tuple[str, tuple[type, ...]], Any] = {}
         self._open: list[str] = []
 
     def problem(self, node: Node, path: str, message: str, suggestion: str) -> Any:
@@ -243,11 +243,11 @@ class RobotBuilder:
         if name in self._open:
             around = " -> ".join([*self._open, name])
             return self.problem(node, path, f"definition {name!r} contains itself ({around}).", "Break the circle.")
-        if (name, kinds) not in self._made:
+        if (name, kinds) not in self.made_of:
             self._open.append(name)
-            self._made[name, kinds] = self.object(self.definitions[name], kinds, f"define.{name}")
+            self.made_of[name, kinds] = self.object(self.definitions[name], kinds, f"define.{name}")
             self._open.pop()
-        return self._made[name, kinds]
+        return self.made_of[name, kinds]
 
     def _maker(self, node: Node, kinds: tuple[type, ...], path: str) -> Any:
         types = candidates(kinds)

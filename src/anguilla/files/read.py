@@ -261,7 +261,7 @@ class _Reader:
 
     def _definitions(self) -> None:
         """Check the definitions that nothing uses."""
-        used = {name for name, _ in self.builder._made}
+        used = {name for name, _ in self.builder.made_of}
         for name, node in self.builder.definitions.items():
             if name in used:
                 continue

@@ -135,7 +135,7 @@ class Unmaker:
         return {"type": "table", **{k: p.tolist() for k, p in axes.items()}, "values": _sample(function, names, axes)}
 
     def _function_basis(self, basis: FunctionBasis, path: str) -> dict[str, Any]:
-        functions = [self.value(f, f"{path}.functions[{k}]", ("x",)) for k, f in enumerate(basis._functions)]
+        functions = [self.value(f, f"{path}.functions[{k}]", ("x",)) for k, f in enumerate(basis.functions)]
         found: dict[str, Any] = {"type": "function_basis", "functions": functions, "degree": basis.degree}
         return found | ({"breakpoints": list(basis.breakpoints)} if basis.breakpoints else {})
 

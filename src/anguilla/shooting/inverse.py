@@ -20,7 +20,7 @@ from anguilla.errors import DescriptionError, as_count, as_number, as_pose, as_v
 from anguilla.mechanics.tree import Floats
 from anguilla.shooting.kinematics import reconstruct
 from anguilla.shooting.problem import BoundaryProblem, Inputs
-from anguilla.shooting.shape import Motion, StaticShape, _interpolate, fields_of
+from anguilla.shooting.shape import Motion, StaticShape, fields_of, interpolate
 from anguilla.shooting.state import ACC, ETA, LAM, STATE
 from anguilla.shooting.sweep import backward, riccati, scratch
 
@@ -67,7 +67,7 @@ class Actuation:
             inside = (X >= low) & ((X < high) | (high >= rod.length))
             where = np.concatenate([net.X(s) for s in piece])
             own = np.concatenate([field[self._problem.points(s)] for s in piece])
-            out[inside] = _interpolate(where, own[None], X[inside])[0]
+            out[inside] = interpolate(where, own[None], X[inside])[0]
         return out
 
     def stress(self, rod: RodHandle, X: ArrayLike | None = None) -> Floats:
@@ -224,7 +224,7 @@ def _of_motion(strain, problem: BoundaryProblem, step: int):
         fields = [strain._strain[0], np.zeros_like(strain._strain[0]), np.zeros_like(strain._strain[0])]
     bases = {}
     for s in problem.roots:
-        state = strain._states[step, strain._network.node[s]]
+        state = strain.states[step, strain.network.node[s]]
         bases[s] = lie.pose(state[:9].reshape(3, 3), state[9:12]), state[ETA:ACC]
     return fields, bases
 

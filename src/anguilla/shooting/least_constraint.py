@@ -98,7 +98,7 @@ def gauss_constraint(motion: Motion, step: int = -1, inputs=None) -> GaussConstr
     problem.load(float(motion.t[step]), inputs)
     bases, root = {}, np.zeros(6)
     for s in problem.roots:
-        state = motion._states[step, motion._network.node[s]]
+        state = motion.states[step, motion.network.node[s]]
         pose = np.eye(4)
         pose[:3, :3], pose[:3, 3] = state[:9].reshape(3, 3), state[9:12]
         bases[s], root = (pose, state[ETA:ACC]), state[ACC:LAM].copy()

@@ -32,9 +32,9 @@ def sample_loads(problem: BoundaryProblem, t: float, inputs: Inputs | None, fact
             for s in problem.network.of(load.part.index):
                 if problem.segments.intervals[s]:
                     goal[problem.points(s)] += factor * load.values(problem.network.X(s), [t])[0]
-    for row, mass in problem._weights:
+    for row, mass in problem.weights:
         nodes.dead[row, 3:] = mass * gravity
-    for wrench, where, transport in problem._wrenches:
+    for wrench, where, transport in problem.wrenches:
         if wrench.follower:
             nodes.follower[where] += factor * (transport @ wrench.values([t])[0])
         else:

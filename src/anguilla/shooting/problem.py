@@ -174,8 +174,8 @@ class BoundaryProblem:
         self.fixed = np.array([s.place for s in net.segments])
         at: list[int] = []
         maps: list[Floats] = []
-        self._wrenches: list[tuple[Wrench, int, Floats]] = []
-        self._weights: list[tuple[int, float]] = []  # row of `dead`, mass
+        self.wrenches: list[tuple[Wrench, int, Floats]] = []
+        self.weights: list[tuple[int, float]] = []  # row of `dead`, mass
         for s, segment in enumerate(net.segments):
             part = robot.parts[segment.part]
             if not self._floats(segment, part):  # a free root carries its own pose
@@ -183,7 +183,7 @@ class BoundaryProblem:
             if isinstance(part, BodyHandle):
                 body = part.body
                 mass[s] = spatial_inertia(body.mass, body.inertia_matrix, np.array(body.com))
-                self._weights.append((len(at), body.mass))
+                self.weights.append((len(at), body.mass))
                 at.append(s)
                 maps.append(_dead_map(lie.pose(None, body.com)))
         for load in robot.loads:
@@ -192,9 +192,9 @@ class BoundaryProblem:
                 if s < 0:
                     continue  # on the ground
                 if load.follower:
-                    self._wrenches.append((load, s, lie.Ad(lie.inverse(load.frame.offset_pose)).T))
+                    self.wrenches.append((load, s, lie.Ad(lie.inverse(load.frame.offset_pose)).T))
                 else:
-                    self._wrenches.append((load, len(at), np.eye(6)))
+                    self.wrenches.append((load, len(at), np.eye(6)))
                     at.append(s)
                     maps.append(_dead_map(load.frame.offset_pose))
         base = np.zeros((S, STATE))

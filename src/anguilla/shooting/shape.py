@@ -31,8 +31,8 @@ class _Fields:
 
     robot: Robot
     status: Status
-    _network: Network
-    _states: Floats
+    network: Network
+    states: Floats
     _strain: Floats
     joints: dict[str, Floats]
     efforts: dict[str, Floats]
@@ -43,7 +43,7 @@ class _Fields:
 
     def _at(self, rod: RodHandle, X: Floats) -> tuple[Floats, Floats]:
         """States (time, m, 30) and strains (time, m, 6) at arc lengths of a rod."""
-        net, count = self._network, len(self._states)
+        net, count = self.network, len(self.states)
         states, strain = np.zeros((count, len(X), STATE)), np.zeros((count, len(X), 6))
         for piece in net.pieces(rod.index):
             low, high = net.segments[piece[0]].X0, net.segments[piece[-1]].X1
@@ -52,10 +52,10 @@ class _Fields:
                 continue
             nodes = [net.node[s] + np.arange(int(s != piece[0]), net.segments[s].count + 1) for s in piece]
             where = np.concatenate([net.X_nodes(s)[int(s != piece[0]) :] for s in piece])
-            states[:, inside] = _interpolate(where, self._states[:, np.concatenate(nodes)], X[inside])
+            states[:, inside] = interpolate(where, self.states[:, np.concatenate(nodes)], X[inside])
             points = [net.first[s] + np.arange(net.stages * net.segments[s].count) for s in piece]
             where = np.concatenate([net.X(s) for s in piece])
-            strain[:, inside] = _interpolate(where, self._strain[:, np.concatenate(points)], X[inside])
+            strain[:, inside] = interpolate(where, self._strain[:, np.concatenate(points)], X[inside])
         return states, strain
 
     def _frame(self, frame: Frame) -> tuple[Floats, Floats]:
@@ -64,7 +64,7 @@ class _Fields:
             raise DescriptionError(f"expected a frame such as arm.tip or arm.section(X); got {frame!r}.")
         if frame.robot is not self.robot:
             raise DescriptionError(f"frame {frame.label} belongs to another robot, {frame.robot.name!r}.")
-        n = len(self._states)
+        n = len(self.states)
         if frame.is_ground:
             state = np.zeros((n, STATE))
             state[:, [0, 4, 8]] = 1.0
@@ -73,7 +73,7 @@ class _Fields:
         if isinstance(part, RodHandle):
             state = self._at(part, np.array([frame.X]))[0][:, 0]
         else:
-            state = self._states[:, self._network.node[self._network.of(part.index)[0]]]
+            state = self.states[:, self.network.node[self.network.of(part.index)[0]]]
         pose = np.tile(np.eye(4), (n, 1, 1))
         pose[:, :3, :3] = _rotation(state[:, :9].reshape(-1, 3, 3))
         pose[:, :3, 3] = state[:, POS : POS + 3]
@@ -151,7 +151,7 @@ class _Fields:
         return self._pick(self._at(self._own(rod), self._sections(rod, X))[0][:, :, LAM:])
 
 
-def _interpolate(nodes: Floats, values: Floats, X: Floats) -> Floats:
+def interpolate(nodes: Floats, values: Floats, X: Floats) -> Floats:
     """Values (time, m, k) at X (m,) by the polynomials through up to WINDOW nodes around each."""
     n = min(WINDOW, len(nodes))
     at = np.clip(np.searchsorted(nodes, X) - n // 2, 0, len(nodes) - n)
@@ -195,14 +195,14 @@ class StaticShape(_Fields):
     def unknowns_at(self, problem: BoundaryProblem) -> Unknowns:
         """The same equilibrium as unknowns of another problem of the same robot, with other segments."""
         assert self.unknowns is not None
-        old = self._network
+        old = self.network
         start = np.zeros((problem.count, STATE))
         for s, segment in enumerate(problem.network.segments):
             part = self.robot.parts[segment.part]
             if segment.count and isinstance(part, RodHandle):
                 start[s] = self._at(part, np.array([segment.X0]))[0][0, 0]
             else:
-                start[s] = self._states[0, old.node[old.of(segment.part)[0]]]
+                start[s] = self.states[0, old.node[old.of(segment.part)[0]]]
             start[s, :9] = _rotation(start[s, :9].reshape(3, 3)).ravel()
         parts = {segment.part: s for s, segment in reversed(list(enumerate(problem.network.segments)))}
         joints = {parts[old.segments[s].part]: q.copy() for s, q in self.unknowns.joints.items()}
@@ -210,7 +210,7 @@ class StaticShape(_Fields):
 
     def strain_at(self, problem: BoundaryProblem) -> Floats:
         """Strains (points, 6) at the points of another problem of the same robot."""
-        old, new = self._network, problem.network
+        old, new = self.network, problem.network
         if [(s.part, s.X0, s.X1, s.count) for s in old.segments] == [
             (s.part, s.X0, s.X1, s.count) for s in new.segments
         ] and self._strain.shape[1] == new.size:

@@ -53,7 +53,7 @@ LEAST_AGAIN = 2000  # Newton's iterations that a piece of a motion may always ta
 
 
 @dataclass
-class _Motion:
+class Motion:
     """The state on its way and the solver's memory."""
 
     system: Model
@@ -75,12 +75,12 @@ class _Motion:
         self.memory: Scratch = scratch(n, m)
         self._run = runner(self.system)
         self._steady: LoadTable | None = None
-        self._carried, self._unused = State(self.q, self.v, self.a, self.acc, self.lam), stored(1, n, m)
+        self._carried, self.unused = State(self.q, self.v, self.a, self.acc, self.lam), stored(1, n, m)
         self.cutting, self._before = fresh_cutting(), 0
         self.system.blank.cables.slip[:] = UNKNOWN
         self.jumps: list[Jump] = []
         self.stopped = ""  # why, if a jump did it
-        self._between = (-np.inf, np.inf)  # [s] instants behind the last jump and before the next, for loads
+        self.bounds = (-np.inf, np.inf)  # [s] instants behind the last jump and before the next, for loads
 
     @property
     def state(self) -> tuple[Floats, ...]:
@@ -121,8 +121,8 @@ class _Motion:
     def steps(self, t: float, dt: float, count: int) -> tuple[int, int]:
         """Some steps from t, stored nowhere; (how many were done, status). The state is that after the last good one."""
         times = t + (np.arange(count) + self.scheme.mid) * dt
-        begin = min(t, self._between[1] - (times[-1] - t))  # loads that read the time themselves see that before a jump
-        return self.run(self.loads(times), begin, dt, 0, count, count + 1, self._unused)
+        begin = min(t, self.bounds[1] - (times[-1] - t))  # loads that read the time themselves see that before a jump
+        return self.run(self.loads(times), begin, dt, 0, count, count + 1, self.unused)
 
     def one_step(self, t: float, dt: float) -> int:
         """One step from t, in pieces if it fails as a whole; Newton's status."""
@@ -143,10 +143,10 @@ class _Motion:
                 row = table.at(k).row[at : at + 3 * len(driven)]
                 q[k, driven], v[k, driven] = row[::3], row[1::3]
 
-    def again(self, inputs: Inputs | None = None) -> _Motion:
+    def again(self, inputs: Inputs | None = None) -> Motion:
         """Another motion of the same kind; it does not know of jumps."""
         given = self.inputs if inputs is None else inputs
-        other = _Motion(self.system, self.scheme, self.tolerance, self.q.copy(), self.v.copy(), given)
+        other = Motion(self.system, self.scheme, self.tolerance, self.q.copy(), self.v.copy(), given)
         other.smooth, other.settles = self.smooth, self.settles
         other.allowed = max(LEAST_AGAIN, self.labour // 4)
         return other
@@ -169,15 +169,15 @@ class _Motion:
         k = self.next_jump(step)
         since = self.jumps[k - 1].after if k else -np.inf
         if k == len(self.jumps):
-            self._between = since, np.inf
+            self.bounds = since, np.inf
             return NEVER
-        self._between = since, self.jumps[k].before
+        self.bounds = since, self.jumps[k].before
         return self.jumps[k].step
 
     def begin_behind(self, jump: Jump, dt: float) -> int:
         """Accelerations and multipliers of the loads behind a jump; Newton's status."""
         k = self.jumps.index(jump, self.next_jump(jump.step)) + 1
-        self._between = jump.after, self.jumps[k].before if k < len(self.jumps) else np.inf
+        self.bounds = jump.after, self.jumps[k].before if k < len(self.jumps) else np.inf
         try:
             self.begin(jump.after, dt)
         except SolverError as error:
@@ -192,7 +192,7 @@ class _Motion:
         self._rub(t)
         if self.system.is_plain:
             self._steady = self.loads(t)
-            status = self.run(self._steady, t, dt, 0, 0, 1, self._unused, begin=True)[1]
+            status = self.run(self._steady, t, dt, 0, 0, 1, self.unused, begin=True)[1]
             if status != CONVERGED:
                 mass = self.system.matrices(self.q, self.v, t=t, inputs=self.inputs)[2]
                 raise massless(self.system, mass)
@@ -234,7 +234,7 @@ class _Motion:
     def loads(self, times: ArrayLike) -> LoadTable:
         """Loads at the given times [s], on this side of jumps."""
         if self.jumps:
-            times = np.clip(times, *self._between)
+            times = np.clip(times, *self.bounds)
         return self.system.loads(times, self.inputs, pulling=True)
 
     def all_loads(self, dt: float, steps: int) -> LoadTable:
@@ -304,13 +304,13 @@ def simulate_model(
         raise DescriptionError("checkpoint works with equal steps only: leave error out.")
     desks.enter_context(system.apart())
     tolerance = newton_tolerance(system, tolerance)
-    q, v = _start(system, start)
+    q, v = start_of(system, start)
     scheme = as_scheme(method).coefficients
-    _check_serves(scheme, method, system)
+    check_serves(scheme, method, system)
     if not system.is_plain:
         system, q = close(system, inputs or {}, 0.0, q)
         desks.enter_context(system.apart())
-    motion = _Motion(system, scheme, tolerance, q, v, inputs or {})
+    motion = Motion(system, scheme, tolerance, q, v, inputs or {})
     began = time.perf_counter()
     if isinstance(start, Equilibrium) and start.multipliers.shape == motion.lam.shape:
         motion.lam[:] = start.multipliers
@@ -330,7 +330,7 @@ def simulate_model(
             done, status = _fixed(motion, table or motion.all_loads(dt, steps), dt, steps, every, out, tick, checkpoint)
         else:
             done, status = _controlled(motion, dt, steps, every, out, tick, as_positive(error, "error", ""))
-    motion._between = (-np.inf, np.inf)
+    motion.bounds = (-np.inf, np.inf)
     seconds = time.perf_counter() - began
     counters = dict(zip(COUNTERS, motion.memory.counters.tolist(), strict=True))
     counters |= {"steps": done, "substeps": motion.substeps}
@@ -345,7 +345,7 @@ def simulate_model(
     end = Status(ok, message, counters, seconds)
     if scheme.mid < 1.0:
         motion.drive(t, out.q[:kept], out.v[:kept])
-    lazily = _balances_alone(system, scheme)
+    lazily = balances_alone(system, scheme)
     accelerations = None if lazily else out.a[:kept]
     states = t, out.q[:kept], out.v[:kept], accelerations, out.lam[:kept]
     balance = motion.balance if lazily else None
@@ -370,7 +370,7 @@ def simulate_model(
     return result
 
 
-def _balances_alone(system: Model, scheme: Coefficients) -> bool:
+def balances_alone(system: Model, scheme: Coefficients) -> bool:
     """Whether states alone tell their accelerations, so that these may be found later: no load remembers what was before."""
     remembers = len(system.blank.frames.table) or len(system.blank.cables.path)
     return (system.is_plain or scheme.mid < 1.0) and not remembers
@@ -382,7 +382,7 @@ def newton_tolerance(system: Model, given: float | None) -> float:
     return as_positive(usual if given is None else given, "tolerance", "")
 
 
-def _check_serves(scheme: Coefficients, method: Scheme | str, system: Model) -> None:
+def check_serves(scheme: Coefficients, method: Scheme | str, system: Model) -> None:
     """Refuse a scheme that cannot integrate the robot, and warn of one that does so badly."""
     robot, midpoint = system.robot, scheme.mid < 1.0
     if midpoint and any(load.remembers for load in robot.loads):
@@ -433,7 +433,7 @@ def _intervals(system: Model, part: RodHandle) -> int:
     return len(system.tables.stretch(part, 0.0, part.length)[0])
 
 
-def _start(system: Model, start: Start) -> tuple[Floats, Floats]:
+def start_of(system: Model, start: Start) -> tuple[Floats, Floats]:
     if isinstance(start, Equilibrium):
         if start.system.size != system.size:
             raise DescriptionError("start is the equilibrium of a robot with other coordinates.")
@@ -452,13 +452,13 @@ def _start(system: Model, start: Start) -> tuple[Floats, Floats]:
 
 
 def _fixed(
-    m: _Motion, loads: LoadTable, dt: float, steps: int, every: int, out: History, tick: Callable[[int], None],
+    m: Motion, loads: LoadTable, dt: float, steps: int, every: int, out: History, tick: Callable[[int], None],
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> tuple[int, int]:  # fmt: skip
     """Equal steps in the compiled loop, from the checkpoint on if there is one."""
     m.kinks = kinked(m.system, loads, m.scheme, dt)
     if checkpoint is None:
-        return _blocks(m, loads, dt, 0, steps, every, out, tick)
+        return in_blocks(m, loads, dt, 0, steps, every, out, tick)
     state = {f"motion_{k}": array for k, array in enumerate((*m.state, m.cutting))}
     start = tuple(array.copy() for array in m.state)
     what = loads.at(0)
@@ -468,11 +468,11 @@ def _fixed(
     memory = state | m.memory._asdict()
     keeper = Checkpoint(checkpoint, identity, user, memory, tuple(out), every, counter=(m, "substeps"))
     with kept(keeper):
-        return _blocks(m, loads, dt, keeper.restore(), steps, every, out, keeper.watch(tick))
+        return in_blocks(m, loads, dt, keeper.restore(), steps, every, out, keeper.watch(tick))
 
 
-def _blocks(
-    m: _Motion, loads: LoadTable, dt: float, done: int, steps: int, every: int, out: History, tick, t0: float = 0.0
+def in_blocks(
+    m: Motion, loads: LoadTable, dt: float, done: int, steps: int, every: int, out: History, tick, t0: float = 0.0
 ) -> tuple[int, int]:
     """Blocks of steps from `done` on, which begin at t0; a failed step is cut into pieces."""
     block = 64
@@ -482,7 +482,7 @@ def _blocks(
         m.passed = done
         if done == jump:
             keep = partial(_keep, m, out, (done + 1) // every, (done + 1) % every == 0)
-            status = _across(m, done, dt, m.one_step, keep)
+            status = across(m, done, dt, m.one_step, keep)
             if status != CONVERGED:
                 return done, status
             reached = stop = done + 1
@@ -504,12 +504,12 @@ def _blocks(
     return done, CONVERGED
 
 
-def _keep(m: _Motion, out: History, row: int, due: bool = True) -> None:
+def _keep(m: Motion, out: History, row: int, due: bool = True) -> None:
     if due:
         out.q[row], out.v[row], out.a[row], out.lam[row] = m.q, m.v, m.acc, m.lam
 
 
-def _across(m: _Motion, step: int, dt: float, advance: Callable[[float, float], int], keep: Callable[[], None]) -> int:
+def across(m: Motion, step: int, dt: float, advance: Callable[[float, float], int], keep: Callable[[], None]) -> int:
     """One step with jumps in it or at its end: onto each under the loads before it, and anew behind it; Newton's status.
 
     `advance` goes a length of time on from an instant [s], `keep` stores the state at the end. A jump there is behind it if
@@ -534,7 +534,7 @@ def _across(m: _Motion, step: int, dt: float, advance: Callable[[float, float], 
 
 
 def _controlled(
-    m: _Motion, dt: float, steps: int, every: int, out: History, tick: Callable[[int], None], goal: float
+    m: Motion, dt: float, steps: int, every: int, out: History, tick: Callable[[int], None], goal: float
 ) -> tuple[int, int]:
     """Steps chosen by their error, landing on multiples of dt."""
     h, largest = dt, np.zeros(len(m.loads(0.0).loads.row))
@@ -548,7 +548,7 @@ def _controlled(
         m.passed = step
         keep = partial(_keep, m, out, (step + 1) // every, (step + 1) % every == 0)
         if m.between(step) == step:
-            status = _across(m, step, dt, advance, keep)
+            status = across(m, step, dt, advance, keep)
         else:
             h, status = controlled_step(m, step * dt, (step + 1) * dt, h, goal, largest)
             keep()

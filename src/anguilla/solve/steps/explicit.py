@@ -27,7 +27,7 @@ from anguilla.model.user import move
 from anguilla.results.reactions import integrates
 from anguilla.results.states import Equilibrium, Status, Trajectory
 from anguilla.solve.newton.rules import CONVERGED, EXPLANATION, SINGULAR, TOO_COARSE
-from anguilla.solve.steps.dynamics import _Motion, _start
+from anguilla.solve.steps.dynamics import Motion, start_of
 from anguilla.solve.steps.schemes import Newmark
 
 __all__ = ["simulate_explicit"]
@@ -85,8 +85,8 @@ def _explicit(
         raise DescriptionError("simulate_explicit serves open robots without integral control; use simulate.")
     if len(system.blank.cables.path):
         raise DescriptionError("simulate_explicit does not serve tendons with friction, which remember; use simulate.")
-    q, v = _start(system, start)
-    motion = _Motion(system, Newmark().coefficients, 1e-8, q, v, inputs or {})
+    q, v = start_of(system, start)
+    motion = Motion(system, Newmark().coefficients, 1e-8, q, v, inputs or {})
     began = time.perf_counter()
     states, calls, message = _integrate(motion, dt, steps, rtol, atol, method)
     end = Status(not message, message or "reached the end", {"evaluations": calls}, time.perf_counter() - began)
@@ -100,7 +100,7 @@ def _explicit(
 
 
 def _integrate(
-    motion: _Motion, dt: float, steps: int, rtol: float, atol: float, method: str
+    motion: Motion, dt: float, steps: int, rtol: float, atol: float, method: str
 ) -> tuple[tuple[Floats, Floats, Floats], int, str]:
     """States (q, v, a), number of evaluations, and what went wrong.
 
@@ -152,7 +152,7 @@ def _columns(out: list[tuple[Floats, Floats, Floats]]) -> tuple[Floats, Floats, 
     return q, v, a
 
 
-def _loads_between(motion: _Motion, low: float, high: float) -> _Sampler:
+def _loads_between(motion: Motion, low: float, high: float) -> _Sampler:
     """Loads at any time of an interval: smooth ones are interpolated by Chebyshev polynomials, which is much faster."""
     angles = np.pi * np.arange(SAMPLES) / (SAMPLES - 1)
     points = 0.5 * (low + high) - 0.5 * (high - low) * np.cos(angles)
@@ -173,13 +173,13 @@ def _loads_between(motion: _Motion, low: float, high: float) -> _Sampler:
 
 
 def _balanced(
-    motion: _Motion, t: float, q: Floats, v: Floats, loads: _Sampler | None = None
+    motion: Motion, t: float, q: Floats, v: Floats, loads: _Sampler | None = None
 ) -> tuple[Floats, Floats, Floats]:
     """The state with its imposed coordinates set, and the acceleration that balances it."""
     system, table = motion.system, (loads or motion.loads)(t)
     if not len(system.blank.driven):
         motion.q[:], motion.v[:] = q, v
-        _, status = motion.run(table, t, 1.0, 0, 0, 1, motion._unused, begin=True)
+        _, status = motion.run(table, t, 1.0, 0, 0, 1, motion.unused, begin=True)
         if status != CONVERGED:
             raise SolverError(f"No acceleration balances the state at t = {t:g} s: {EXPLANATION[status]}.")
         return q, v, motion.a.copy()

@@ -20,7 +20,7 @@ from anguilla.solve.steps.stepping import stored
 
 if TYPE_CHECKING:
     from anguilla.results.states import Trajectory
-    from anguilla.solve.steps.dynamics import _Motion
+    from anguilla.solve.steps.dynamics import Motion
 
 HALF = 2  # pieces of a step
 ROUGH = (16, 16, 4, 4, 4, 4)  # pieces of the steps after a rough start
@@ -28,7 +28,7 @@ MANY = 40  # pieces, for each step of the motion, into which Newton may force sh
 TOGETHER = 16  # steps that are done at once
 
 
-def finer(motion: _Motion, run: Trajectory, dt: float, rough: bool) -> Iterator[tuple[int, Floats]]:
+def finer(motion: Motion, run: Trajectory, dt: float, rough: bool) -> Iterator[tuple[int, Floats]]:
     """Number of the first step and states (steps, n) at the ends of some steps, again and again until the end.
 
     Args:
@@ -60,7 +60,7 @@ def finer(motion: _Motion, run: Trajectory, dt: float, rough: bool) -> Iterator[
             yield begin, _some_steps(again, begin, end, dt, pieces)
 
 
-def _plan(motion: _Motion, steps: int, rough: bool) -> list[tuple[int, int, int]]:
+def _plan(motion: Motion, steps: int, rough: bool) -> list[tuple[int, int, int]]:
     """(first step, that behind the last, pieces of each) in order; steps with jumps stand alone."""
     pieces = np.full(steps, HALF)
     jumps = sorted({jump.step for jump in motion.jumps if 0 <= jump.step < steps})
@@ -74,20 +74,20 @@ def _plan(motion: _Motion, steps: int, rough: bool) -> list[tuple[int, int, int]
     return [(a, b, int(pieces[a])) for a, b in pairwise(ends)]
 
 
-def _some_steps(again: _Motion, begin: int, end: int, dt: float, pieces: int) -> Floats:
-    from anguilla.solve.steps.dynamics import _blocks
+def _some_steps(again: Motion, begin: int, end: int, dt: float, pieces: int) -> Floats:
+    from anguilla.solve.steps.dynamics import in_blocks
 
     rows, steps, h = end - begin, (end - begin) * pieces, dt / pieces
     out = stored(rows + 1, len(again.q), len(again.lam))
     loads = again.loads(begin * dt + (np.arange(steps) + again.scheme.mid) * h)
-    done, status = _blocks(again, loads, h, 0, steps, pieces, out, lambda _: None, begin * dt)
+    done, status = in_blocks(again, loads, h, 0, steps, pieces, out, lambda _: None, begin * dt)
     if done < steps:
         raise SolverError(f"Shorter steps fail (status {status}).")
     return out.q[1:]
 
 
-def _over_a_jump(again: _Motion, motion: _Motion, step: int, dt: float, pieces: int) -> Floats:
-    from anguilla.solve.steps.dynamics import _across
+def _over_a_jump(again: Motion, motion: Motion, step: int, dt: float, pieces: int) -> Floats:
+    from anguilla.solve.steps.dynamics import across
 
     def advance(t: float, length: float) -> int:
         for k in range(pieces):
@@ -98,8 +98,8 @@ def _over_a_jump(again: _Motion, motion: _Motion, step: int, dt: float, pieces: 
 
     again.jumps = motion.jumps
     again.between(step)
-    status = _across(again, step, dt, advance, lambda: None)
-    again.jumps, again._between = [], (-np.inf, np.inf)
+    status = across(again, step, dt, advance, lambda: None)
+    again.jumps, again.bounds = [], (-np.inf, np.inf)
     if status != CONVERGED:
         raise SolverError(f"Shorter steps fail (status {status}).")
     return again.q[None].copy()

@@ -19,13 +19,13 @@ from anguilla.solve.newton.closing import SINGULAR_START, broken, close
 from anguilla.solve.newton.rules import CONVERGED, EXPLANATION
 from anguilla.solve.steps.dynamics import (
     DEFAULT_METHOD,
+    Motion,
     Start,
-    _balances_alone,
-    _check_serves,
-    _Motion,
-    _start,
     advice,
+    balances_alone,
+    check_serves,
     newton_tolerance,
+    start_of,
 )
 from anguilla.solve.steps.schemes import Scheme, as_scheme
 
@@ -60,15 +60,15 @@ class Stepper:
         self.system = self._whole = model_of(robot)
         self.robot = self.system.source
         self.dt = as_positive(dt, "dt", "s")
-        self._begin = _start(self.system, start)
+        self._begin = start_of(self.system, start)
         self._scheme = as_scheme(method).coefficients
-        _check_serves(self._scheme, method, self.system)
+        check_serves(self._scheme, method, self.system)
         self._tolerance = newton_tolerance(self.system, tolerance)
         self._inputs: dict[str, float] = {}
         self._history: list[tuple[Floats, ...]] | None = [] if as_flag(history, "history") else None
         self.count = 0
         self.set_inputs(inputs or {})
-        self._motion: _Motion
+        self._motion: Motion
         self.reset()
 
     def reset(self) -> None:
@@ -79,7 +79,7 @@ class Stepper:
                 self.system, q = close(self._whole, self._inputs, 0.0, q)
         self._desk = self.system.new_desk()
         with self.system.at(self._desk):
-            self._motion = _Motion(self.system, self._scheme, self._tolerance, q, v, self._inputs)
+            self._motion = Motion(self.system, self._scheme, self._tolerance, q, v, self._inputs)
             self.count = 0
             self._motion.begin(0.0, self.dt)
         if self._history is not None:
@@ -186,7 +186,7 @@ class Stepper:
             if len(known):  # an input that was given later was zero before
                 changes = len(known) < len(column) or np.any(column != column[0])
                 inputs[name] = Sampled(np.nan_to_num(column), self.dt) if changes else float(column[0])
-        lazily, end = _balances_alone(self.system, self._scheme), self._scheme.mid == 1.0
+        lazily, end = balances_alone(self.system, self._scheme), self._scheme.mid == 1.0
         balance = self._motion.balance if lazily else None
         status = Status(True, "on its way", {"steps": self.count, "substeps": self._motion.substeps})
         times, true = self.dt * np.arange(len(q), dtype=float), None if lazily else acc
@@ -202,7 +202,7 @@ class Stepper:
         """
         m, status = self._motion, Status(True, "on its way")
         given: Any = dict(self._inputs)
-        lazily = _balances_alone(self.system, self._scheme)
+        lazily = balances_alone(self.system, self._scheme)
         a = None if lazily else m.acc.copy()[None]
         t, q, v, lam = np.array([self.t]), m.q.copy()[None], m.v.copy()[None], m.lam.copy()[None]
         balance = m.balance if lazily else None

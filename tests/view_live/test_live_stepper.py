@@ -28,7 +28,8 @@ def test_steps_are_those_of_simulate(arm):
     assert stepper.t == pytest.approx(0.3)
     result = stepper.result()
     assert np.array_equal(result.position(arm.part("c").tip)[0], run.position(arm.part("c").tip)[-1])
-    np.testing.assert_array_equal(result.a[0], run.a[-1])
+    # accelerations are balanced afterwards, each from its own guess, up to the round-off of the mass
+    np.testing.assert_allclose(result.a[0], run.a[-1], rtol=0, atol=1e-10 * np.max(np.abs(run.a[-1])))
 
 
 def test_inputs_may_change_between_steps(arm):

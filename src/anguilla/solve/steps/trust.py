@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from anguilla.describe import RodHandle
 from anguilla.errors import SolverError
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.model import Model
@@ -149,7 +150,7 @@ def _carried_error(motion: Motion, run: Trajectory, dt: float) -> TimeError:
     touches = any(load.touches for load in run.robot.loads)
     if everything < QUIET and not touches and not _snaps(run):  # it cannot add up to much
         return TimeError(max(joints, TYPICAL * everything), float(run.t[-1]), len(run.system.tree.mass) - 1, True)
-    nodes, radii = _nodes(run.system)
+    nodes, radii = run.system.once(_nodes)
     length = _length(run, nodes)
     with np.errstate(all="ignore"):  # what grows beyond all bounds is looked at closer
         try:
@@ -221,7 +222,7 @@ def _windows_error(motion: Motion, run: Trajectory, dt: float, every: int) -> Ti
     way = np.cumsum(np.sqrt(np.einsum("ti,i->t", run.v**2, run.system.tree.scale**2)))
     counters = run.status.counters  # a start that these steps do not follow, longer ones do not follow either
     uneven = counters["eased"] > 0 or motion.cutting[CUT] > 0 or counters["halvings"] > counters["steps"]
-    places, tumbles = _nodes(run.system), joints > CLEAR
+    places, tumbles = run.system.once(_nodes), joints > CLEAR
     found = []
     again = motion.again()
     for number, (first, last) in enumerate(_starts(motion, run, rows, count, touches)):
@@ -295,6 +296,10 @@ def _nodes(system: Model) -> tuple[Ints, Floats]:
     count = min(len(heavy), PLACES)
     nodes = heavy[(np.arange(count) * (len(heavy) - 1) / max(count - 1, 1) + 0.5).astype(np.int64)]
     radii = np.sqrt(np.sum(system.tree.inertia[nodes], axis=1) / system.tree.mass[nodes])
+    for part in system.robot.parts:
+        if isinstance(part, RodHandle):  # whose inertia may be given as it is for no section
+            thick = part.rod.section.thickness(np.linspace(0.0, part.length, PLACES))
+            radii[np.isin(nodes, system.layout.parts[part.index].nodes)] = 0.5 * float(np.max(thick))
     radii[radii < THIN * system.length] = 0.0
     return nodes, radii
 

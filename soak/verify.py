@@ -30,6 +30,7 @@ import anguilla as ag
 from anguilla.interact.kernels.rubbing import set_friction
 from anguilla.model.model import Model
 from anguilla.model.user import move
+from anguilla.results.reactions import evaluate
 
 LIMIT = 0.02  # of the length (or of the energy in play): beyond, an answer is wrong
 BALANCED = 1e-4  # of the loads
@@ -198,7 +199,8 @@ def _draw_in(made: SimpleNamespace, eq: Any) -> None:
     """Let the residual of a model have the friction of lines that were drawn in to an equilibrium, as statics takes it."""
     system, loads = eq.system, eq.system.loads(eq.t, made.inputs).loads
     if np.any(loads.cables.friction > 0.0):
-        system._evaluate(loads, eq.q, None, None, eq.multipliers)
+        zero = np.zeros(system.size)
+        evaluate(system, loads, eq.q, zero, zero, eq.multipliers)
         set_friction(system.tree, system.workspace, loads.cables, loads.pairs)
 
 

@@ -150,7 +150,7 @@ def test_simulate_goes_on_where_it_was_stopped(robot, tmp_path, capsys, monkeypa
         return watched
 
     monkeypatch.setattr("anguilla.solve.steps.checkpoint.Checkpoint.watch", stop)
-    monkeypatch.setattr("anguilla.solve.steps.dynamics._blocks", _short_blocks())
+    monkeypatch.setattr("anguilla.solve.steps.dynamics.in_blocks", _short_blocks())
     code, _, err = call(capsys, "simulate", robot, "--duration", "2", "--out", out)
     assert code == 130 and "interrupted" in err and (tmp_path / "run.nc.checkpoint").exists() and not out.exists()
     monkeypatch.undo()
@@ -163,7 +163,7 @@ def test_simulate_goes_on_where_it_was_stopped(robot, tmp_path, capsys, monkeypa
 def _short_blocks():
     from anguilla.solve.steps import dynamics
 
-    original = dynamics._blocks
+    original = dynamics.in_blocks
 
     def short(m, loads, dt, done, steps, every, out, tick):
         reached, status = original(m, loads, dt, done, min(steps, 50), every, out, lambda n: None)

@@ -172,12 +172,6 @@ def _is_closed(kind: type) -> bool:
 _ABSENT = object()
 
 
-def _of_class(kind: type) -> list[Any]:
-    """Functions and constants of a class."""
-    found = [value for name, value in vars(kind).items() if not name.startswith("_abc")]
-    return [value for value in found if not isinstance(value, GetSetDescriptorType | MemberDescriptorType)]
-
-
 def _of_names(thing: Any, names: tuple[str, ...]) -> list[Any]:
     return [getattr(thing, name, _ABSENT) for name in names]
 

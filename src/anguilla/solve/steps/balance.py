@@ -20,7 +20,7 @@ from anguilla.solve.newton.rules import EXPLANATION, SINGULAR
 from anguilla.solve.steps.starting import consistent
 
 if TYPE_CHECKING:
-    from anguilla.solve.steps.dynamics import Motion
+    from anguilla.solve.steps.dynamics import OngoingMotion
 
 HEAVY = 1e30  # [1/s^2] so large that nothing but the mass is left of the tangent
 EXACT = 1e-12  # a correction this small, as a part of the accelerations, is the last
@@ -99,7 +99,7 @@ def balanced(tree, ws, s, loads, column, table, times, q, v, a, guessed):
     return len(q)
 
 
-def balance(motion: Motion, t: Floats, q: Floats, v: Floats, guess: Floats | None = None) -> Floats:
+def balance(motion: OngoingMotion, t: Floats, q: Floats, v: Floats, guess: Floats | None = None) -> Floats:
     """Accelerations (nt, n) that balance states (q, v) (nt, n) at times t (nt,) [s]; good guesses (nt, n) make it quicker.
 
     The motion gives the robot, its inputs and memory.

@@ -29,7 +29,7 @@ from anguilla.solve.newton.linear import factorise, solve_factorised
 
 if TYPE_CHECKING:
     from anguilla.results.states import Trajectory
-    from anguilla.solve.steps.dynamics import Motion
+    from anguilla.solve.steps.dynamics import OngoingMotion
 
 THETA = 0.55  # of a step at which the linear equations are balanced: more than one half, so that fast modes decay
 LEAST, EACH = 5, 50  # matrices are taken so often at least, and every so many steps
@@ -68,7 +68,7 @@ def _matrices(run: Trajectory, rows: Ints, a: Floats, rate: float) -> Floats:
     return out
 
 
-def carry(motion: Motion, run: Trajectory, dt: float) -> Floats:
+def carry(motion: OngoingMotion, run: Trajectory, dt: float) -> Floats:
     """Errors (nt, n) of the coordinates of a motion with all its steps stored."""
     a, n, steps, step = run.integrated, run.system.size, len(run.t) - 1, THETA * dt
     assert a is not None
@@ -192,7 +192,7 @@ def _misses(run: Trajectory, a: Floats, pieces: list[tuple[int, int]], dt: float
     return out / dt
 
 
-def _whole_pieces(motion: Motion, steps: int, dt: float) -> list[tuple[int, int]]:
+def _whole_pieces(motion: OngoingMotion, steps: int, dt: float) -> list[tuple[int, int]]:
     """Runs of steps (first, behind the last) without a jump inside, and with accelerations of one side of jumps."""
     jumps: set[int] = set()
     for jump in motion.jumps:

@@ -53,7 +53,7 @@ LEAST_AGAIN = 2000  # Newton's iterations that a piece of a motion may always ta
 
 
 @dataclass
-class Motion:
+class OngoingMotion:
     """The state on its way and the solver's memory."""
 
     system: Model
@@ -143,10 +143,10 @@ class Motion:
                 row = table.at(k).row[at : at + 3 * len(driven)]
                 q[k, driven], v[k, driven] = row[::3], row[1::3]
 
-    def again(self, inputs: Inputs | None = None) -> Motion:
+    def again(self, inputs: Inputs | None = None) -> OngoingMotion:
         """Another motion of the same kind; it does not know of jumps."""
         given = self.inputs if inputs is None else inputs
-        other = Motion(self.system, self.scheme, self.tolerance, self.q.copy(), self.v.copy(), given)
+        other = OngoingMotion(self.system, self.scheme, self.tolerance, self.q.copy(), self.v.copy(), given)
         other.smooth, other.settles = self.smooth, self.settles
         other.allowed = max(LEAST_AGAIN, self.labour // 4)
         return other
@@ -310,7 +310,7 @@ def simulate_model(
     if not system.is_plain:
         system, q = close(system, inputs or {}, 0.0, q)
         desks.enter_context(system.apart())
-    motion = Motion(system, scheme, tolerance, q, v, inputs or {})
+    motion = OngoingMotion(system, scheme, tolerance, q, v, inputs or {})
     began = time.perf_counter()
     if isinstance(start, Equilibrium) and start.multipliers.shape == motion.lam.shape:
         motion.lam[:] = start.multipliers
@@ -452,7 +452,7 @@ def start_of(system: Model, start: Start) -> tuple[Floats, Floats]:
 
 
 def _fixed(
-    m: Motion, loads: LoadTable, dt: float, steps: int, every: int, out: History, tick: Callable[[int], None],
+    m: OngoingMotion, loads: LoadTable, dt: float, steps: int, every: int, out: History, tick: Callable[[int], None],
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> tuple[int, int]:  # fmt: skip
     """Equal steps in the compiled loop, from the checkpoint on if there is one."""
@@ -472,7 +472,15 @@ def _fixed(
 
 
 def in_blocks(
-    m: Motion, loads: LoadTable, dt: float, done: int, steps: int, every: int, out: History, tick, t0: float = 0.0
+    m: OngoingMotion,
+    loads: LoadTable,
+    dt: float,
+    done: int,
+    steps: int,
+    every: int,
+    out: History,
+    tick,
+    t0: float = 0.0,
 ) -> tuple[int, int]:
     """Blocks of steps from `done` on, which begin at t0; a failed step is cut into pieces."""
     block = 64
@@ -504,12 +512,14 @@ def in_blocks(
     return done, CONVERGED
 
 
-def _keep(m: Motion, out: History, row: int, due: bool = True) -> None:
+def _keep(m: OngoingMotion, out: History, row: int, due: bool = True) -> None:
     if due:
         out.q[row], out.v[row], out.a[row], out.lam[row] = m.q, m.v, m.acc, m.lam
 
 
-def across(m: Motion, step: int, dt: float, advance: Callable[[float, float], int], keep: Callable[[], None]) -> int:
+def across(
+    m: OngoingMotion, step: int, dt: float, advance: Callable[[float, float], int], keep: Callable[[], None]
+) -> int:
     """One step with jumps in it or at its end: onto each under the loads before it, and anew behind it; Newton's status.
 
     `advance` goes a length of time on from an instant [s], `keep` stores the state at the end. A jump there is behind it if
@@ -534,7 +544,7 @@ def across(m: Motion, step: int, dt: float, advance: Callable[[float, float], in
 
 
 def _controlled(
-    m: Motion, dt: float, steps: int, every: int, out: History, tick: Callable[[int], None], goal: float
+    m: OngoingMotion, dt: float, steps: int, every: int, out: History, tick: Callable[[int], None], goal: float
 ) -> tuple[int, int]:
     """Steps chosen by their error, landing on multiples of dt."""
     h, largest = dt, np.zeros(len(m.loads(0.0).loads.row))

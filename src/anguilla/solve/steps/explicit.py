@@ -27,7 +27,7 @@ from anguilla.model.user import move
 from anguilla.results.reactions import integrates
 from anguilla.results.states import Equilibrium, Status, Trajectory
 from anguilla.solve.newton.rules import CONVERGED, EXPLANATION, SINGULAR, TOO_COARSE
-from anguilla.solve.steps.dynamics import Motion, start_of
+from anguilla.solve.steps.dynamics import OngoingMotion, start_of
 from anguilla.solve.steps.schemes import Newmark
 
 __all__ = ["simulate_explicit"]
@@ -86,7 +86,7 @@ def _explicit(
     if len(system.blank.cables.path):
         raise DescriptionError("simulate_explicit does not serve tendons with friction, which remember; use simulate.")
     q, v = start_of(system, start)
-    motion = Motion(system, Newmark().coefficients, 1e-8, q, v, inputs or {})
+    motion = OngoingMotion(system, Newmark().coefficients, 1e-8, q, v, inputs or {})
     began = time.perf_counter()
     states, calls, message = _integrate(motion, dt, steps, rtol, atol, method)
     end = Status(not message, message or "reached the end", {"evaluations": calls}, time.perf_counter() - began)
@@ -100,7 +100,7 @@ def _explicit(
 
 
 def _integrate(
-    motion: Motion, dt: float, steps: int, rtol: float, atol: float, method: str
+    motion: OngoingMotion, dt: float, steps: int, rtol: float, atol: float, method: str
 ) -> tuple[tuple[Floats, Floats, Floats], int, str]:
     """States (q, v, a), number of evaluations, and what went wrong.
 
@@ -152,7 +152,7 @@ def _columns(out: list[tuple[Floats, Floats, Floats]]) -> tuple[Floats, Floats, 
     return q, v, a
 
 
-def _loads_between(motion: Motion, low: float, high: float) -> _Sampler:
+def _loads_between(motion: OngoingMotion, low: float, high: float) -> _Sampler:
     """Loads at any time of an interval: smooth ones are interpolated by Chebyshev polynomials, which is much faster."""
     angles = np.pi * np.arange(SAMPLES) / (SAMPLES - 1)
     points = 0.5 * (low + high) - 0.5 * (high - low) * np.cos(angles)
@@ -173,7 +173,7 @@ def _loads_between(motion: Motion, low: float, high: float) -> _Sampler:
 
 
 def _balanced(
-    motion: Motion, t: float, q: Floats, v: Floats, loads: _Sampler | None = None
+    motion: OngoingMotion, t: float, q: Floats, v: Floats, loads: _Sampler | None = None
 ) -> tuple[Floats, Floats, Floats]:
     """The state with its imposed coordinates set, and the acceleration that balances it."""
     system, table = motion.system, (loads or motion.loads)(t)

@@ -20,7 +20,7 @@ from anguilla.solve.steps.stepping import stored
 
 if TYPE_CHECKING:
     from anguilla.results.states import Trajectory
-    from anguilla.solve.steps.dynamics import Motion
+    from anguilla.solve.steps.dynamics import OngoingMotion
 
 HALF = 2  # pieces of a step
 ROUGH = (16, 16, 4, 4, 4, 4)  # pieces of the steps after a rough start
@@ -28,7 +28,7 @@ MANY = 40  # pieces, for each step of the motion, into which Newton may force sh
 TOGETHER = 16  # steps that are done at once
 
 
-def finer(motion: Motion, run: Trajectory, dt: float, rough: bool) -> Iterator[tuple[int, Floats]]:
+def finer(motion: OngoingMotion, run: Trajectory, dt: float, rough: bool) -> Iterator[tuple[int, Floats]]:
     """Number of the first step and states (steps, n) at the ends of some steps, again and again until the end.
 
     Args:
@@ -60,7 +60,7 @@ def finer(motion: Motion, run: Trajectory, dt: float, rough: bool) -> Iterator[t
             yield begin, _some_steps(again, begin, end, dt, pieces)
 
 
-def _plan(motion: Motion, steps: int, rough: bool) -> list[tuple[int, int, int]]:
+def _plan(motion: OngoingMotion, steps: int, rough: bool) -> list[tuple[int, int, int]]:
     """(first step, that behind the last, pieces of each) in order; steps with jumps stand alone."""
     pieces = np.full(steps, HALF)
     jumps = sorted({jump.step for jump in motion.jumps if 0 <= jump.step < steps})
@@ -74,7 +74,7 @@ def _plan(motion: Motion, steps: int, rough: bool) -> list[tuple[int, int, int]]
     return [(a, b, int(pieces[a])) for a, b in pairwise(ends)]
 
 
-def _some_steps(again: Motion, begin: int, end: int, dt: float, pieces: int) -> Floats:
+def _some_steps(again: OngoingMotion, begin: int, end: int, dt: float, pieces: int) -> Floats:
     from anguilla.solve.steps.dynamics import in_blocks
 
     rows, steps, h = end - begin, (end - begin) * pieces, dt / pieces
@@ -86,7 +86,7 @@ def _some_steps(again: Motion, begin: int, end: int, dt: float, pieces: int) -> 
     return out.q[1:]
 
 
-def _over_a_jump(again: Motion, motion: Motion, step: int, dt: float, pieces: int) -> Floats:
+def _over_a_jump(again: OngoingMotion, motion: OngoingMotion, step: int, dt: float, pieces: int) -> Floats:
     from anguilla.solve.steps.dynamics import across
 
     def advance(t: float, length: float) -> int:

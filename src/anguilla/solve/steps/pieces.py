@@ -10,7 +10,7 @@ from anguilla.mechanics.tree import Floats, Ints
 from anguilla.solve.newton.rules import CONVERGED, ENDLESS, IMPACT, TOO_STRICT
 
 if TYPE_CHECKING:
-    from anguilla.solve.steps.dynamics import Motion
+    from anguilla.solve.steps.dynamics import OngoingMotion
 
 FINEST = 16  # the shortest piece of a failed step is dt / 2^16
 CALM, CALMEST = 4, 1024  # pieces in a row, at least and at most, before longer ones are tried
@@ -30,12 +30,12 @@ def fresh_cutting() -> Ints:
     return np.array([0, CALM, 0, 0, 0], dtype=np.int64)
 
 
-def whole(m: Motion) -> bool:
+def whole(m: OngoingMotion) -> bool:
     """Whether the next step may be tried as a whole."""
     return int(m.cutting[LEVEL]) == 0
 
 
-def cut(m: Motion, t: float, dt: float, status: int = CONVERGED) -> int:
+def cut(m: OngoingMotion, t: float, dt: float, status: int = CONVERGED) -> int:
     """One step of length dt in pieces, shorter after a failure, longer again after some that were good.
 
     A motion with fast and slow parts so gets short steps while the fast ones last. `status` is that of the whole step, if it
@@ -76,7 +76,9 @@ def cut(m: Motion, t: float, dt: float, status: int = CONVERGED) -> int:
     return CONVERGED
 
 
-def controlled_step(m: Motion, t: float, end: float, h: float, goal: float, largest: Floats) -> tuple[float, int]:
+def controlled_step(
+    m: OngoingMotion, t: float, end: float, h: float, goal: float, largest: Floats
+) -> tuple[float, int]:
     """From t to `end` in steps whose local error, (beta - 1/6) h^2 (a1 - a0), stays below the goal.
 
     The loads of a step are looked at in between too, so that a pulse shorter than the step is not missed; `largest` is what
@@ -109,7 +111,7 @@ def controlled_step(m: Motion, t: float, end: float, h: float, goal: float, larg
     return h, CONVERGED
 
 
-def _hides_a_pulse(m: Motion, t: float, h: float, largest: Floats) -> bool:
+def _hides_a_pulse(m: OngoingMotion, t: float, h: float, largest: Floats) -> bool:
     """Whether a load leaves the straight line between its values at the ends of a step; `largest` is what was seen."""
     if h < 1e-6:
         return False

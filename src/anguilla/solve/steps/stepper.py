@@ -19,7 +19,7 @@ from anguilla.solve.newton.closing import SINGULAR_START, broken, close
 from anguilla.solve.newton.rules import CONVERGED, EXPLANATION
 from anguilla.solve.steps.dynamics import (
     DEFAULT_METHOD,
-    Motion,
+    OngoingMotion,
     Start,
     advice,
     balances_alone,
@@ -68,7 +68,7 @@ class Stepper:
         self._history: list[tuple[Floats, ...]] | None = [] if as_flag(history, "history") else None
         self.count = 0
         self.set_inputs(inputs or {})
-        self._motion: Motion
+        self._motion: OngoingMotion
         self.reset()
 
     def reset(self) -> None:
@@ -79,7 +79,7 @@ class Stepper:
                 self.system, q = close(self._whole, self._inputs, 0.0, q)
         self._desk = self.system.new_desk()
         with self.system.at(self._desk):
-            self._motion = Motion(self.system, self._scheme, self._tolerance, q, v, self._inputs)
+            self._motion = OngoingMotion(self.system, self._scheme, self._tolerance, q, v, self._inputs)
             self.count = 0
             self._motion.begin(0.0, self.dt)
         if self._history is not None:

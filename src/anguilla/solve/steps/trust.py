@@ -35,7 +35,7 @@ from anguilla.solve.steps.stepping import stored
 
 if TYPE_CHECKING:
     from anguilla.results.states import Trajectory
-    from anguilla.solve.steps.dynamics import Motion
+    from anguilla.solve.steps.dynamics import OngoingMotion
 
 SHARE, LEAST = 0.08, 4  # part of a motion that a window takes at first, and least number of its long steps
 PLACES = 12  # of the robot at which motions are compared
@@ -67,7 +67,7 @@ class TimeError(NamedTuple):
     sure: bool = False  # whether all steps were looked at
 
 
-def judge(motion: Motion, run: Trajectory, dt: float, every: int, *, controlled: bool) -> tuple[Quality, str]:
+def judge(motion: OngoingMotion, run: Trajectory, dt: float, every: int, *, controlled: bool) -> tuple[Quality, str]:
     """The quality of a motion that reached its end, and a sentence to warn with, or none.
 
     Args:
@@ -136,7 +136,7 @@ def _nice(dt: float) -> float:
 # Time steps -------------------------------------------------------------------------------------------------------------
 
 
-def _time_error(motion: Motion, run: Trajectory, dt: float, every: int) -> TimeError | None:
+def _time_error(motion: OngoingMotion, run: Trajectory, dt: float, every: int) -> TimeError | None:
     """Error of the time steps."""
     fits = LEAST < len(run.t) <= LONGEST and run.system.size <= WIDEST
     if every == 1 and run.integrated is not None and fits:
@@ -144,7 +144,7 @@ def _time_error(motion: Motion, run: Trajectory, dt: float, every: int) -> TimeE
     return _windows_error(motion, run, dt, every)
 
 
-def _carried_error(motion: Motion, run: Trajectory, dt: float) -> TimeError:
+def _carried_error(motion: OngoingMotion, run: Trajectory, dt: float) -> TimeError:
     """From what the steps miss; from the motion with shorter steps where that is much."""
     joints, everything = _local_errors(run, dt)
     touches = any(load.touches for load in run.robot.loads)
@@ -181,7 +181,12 @@ def _snaps(run: Trajectory) -> bool:
 
 
 def _verified(
-    motion: Motion, run: Trajectory, dt: float, found: TimeError, places: tuple[Ints, Floats, float], curve: Floats
+    motion: OngoingMotion,
+    run: Trajectory,
+    dt: float,
+    found: TimeError,
+    places: tuple[Ints, Floats, float],
+    curve: Floats,
 ) -> TimeError:
     """What shorter steps say; `curve` (nt,) is how the error was thought to grow."""
     nodes, radii, length = places
@@ -208,7 +213,7 @@ def _verified(
     return best
 
 
-def _windows_error(motion: Motion, run: Trajectory, dt: float, every: int) -> TimeError | None:
+def _windows_error(motion: OngoingMotion, run: Trajectory, dt: float, every: int) -> TimeError | None:
     """From windows at the start, and where the robot is fastest or hit hardest."""
     stride = every if every % 2 == 0 else 2 * every  # steps between states that both motions have
     rows = stride // every  # stored states in a stride
@@ -259,7 +264,7 @@ def _local_errors(run: Trajectory, dt: float) -> tuple[float, float]:
     return tuple(float(np.sum(np.sqrt(np.einsum("ti,ti->t", x, x)))) for x in (turns, change))  # type: ignore[return-value]
 
 
-def _starts(motion: Motion, run: Trajectory, rows: int, count: int, touches: bool) -> list[tuple[int, int]]:
+def _starts(motion: OngoingMotion, run: Trajectory, rows: int, count: int, touches: bool) -> list[tuple[int, int]]:
     """Strides at which windows begin, and where they end at the latest: the start, and where the robot is fastest.
 
     A robot that touches obstacles is looked at before it is hit hardest. No window has a jump of loads inside.
@@ -329,7 +334,7 @@ class _Window:
     """
 
     def __init__(
-        self, again: Motion, run: Trajectory, row: int, step: float, each: int, rows: int, places: tuple[Ints, Floats],
+        self, again: OngoingMotion, run: Trajectory, row: int, step: float, each: int, rows: int, places: tuple[Ints, Floats],
         share: float,
     ) -> None:  # fmt: skip
         self.run, self.row, self.step, self.each, self.rows, self.share = run, row, step, each, rows, share

@@ -83,7 +83,7 @@ def fit_material(body: SoftBody, measurements: Sequence[Measurement], parameters
     first = np.array([_poisson(body.material) if n == "poisson" else 0.0 for n in names])
     bounds = np.array([(-1e-3, 0.4998) if n == "poisson" else (-7.0, 7.0) for n in names]).T
     best = least_squares(
-        miss, np.clip(first, *bounds), bounds=bounds, diff_step=1e-5, x_scale=0.3, xtol=1e-10, ftol=1e-12, gtol=None
+        miss, np.clip(first, *bounds), bounds=bounds, diff_step=1e-5, x_scale=0.3, xtol=1e-10, ftol=1e-12, gtol=1e-14
     )
     nothing = 1e-7 * float(np.ptp(body.mesh.points, axis=0).max())  # less than any measurement shows
     rank = np.linalg.matrix_rank(best.jac, tol=max(1e-6 * np.abs(best.jac).max(), nothing))

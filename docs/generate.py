@@ -44,7 +44,7 @@ SOLVE = {
     "Many runs": "sweep grid sample Sweep",
     "Results": "Equilibrium Trajectory load",
     "Equations of motion": "mass_matrix coriolis_matrix bias_forces gravity_forces stiffness damping actuation_matrix "
-    "forward_dynamics Model",
+    "forward_dynamics Model Evaluation",
     "Small motions": "linearise LinearModel modes Modes stability Stability",
     "Branches": "trace Branch",
     "Gradients": "gradient Gradient Cost Reach Rest Sampled StateCost sensitivities Sensitivities",

@@ -14,6 +14,7 @@ from anguilla.interact import __all__ as _acting
 if TYPE_CHECKING:
     from anguilla.files import Expression, Table, read_robot, read_urdf, write_robot
     from anguilla.many import Sweep, grid, sample, sweep
+    from anguilla.model.evaluation import Evaluation
     from anguilla.model.model import Model
     from anguilla.model.model import System as System
     from anguilla.results.powers import Powers, powers
@@ -50,6 +51,7 @@ __version__ = "0.1.0"
 
 # Compiled code is imported when it is first asked for: `import anguilla` stays quick.
 _LAZY = {
+    "Evaluation": "model.evaluation",
     "Model": "model.model",
     "System": "model.model",
     "Equilibrium": "results.states",
@@ -132,6 +134,7 @@ __all__ = [
     "Cost",
     "DescriptionError",
     "Equilibrium",
+    "Evaluation",
     "Expression",
     "Flow",
     "GeneralisedAlpha",

@@ -293,3 +293,19 @@ def test_tension_inside_an_extensible_rod():
     np.testing.assert_allclose(stress[:, 3:], -2.0 * t, atol=2e-5)
     np.testing.assert_allclose(stress[:, :3], -2.0 * np.cross(D, t), atol=2e-7)
     np.testing.assert_allclose(eq.wrench(arm, X), 0.0, atol=1e-10)  # rod and tendon together carry nothing
+
+
+def test_a_line_whose_guides_meet_at_a_joint_bends_both_rods():
+    """At the joint the line has no length and pulls in no direction; along each rod the curvature is T z / E I."""
+    robot = ag.Robot("two", gravity=(0, 0, 0))
+    material, tension, offset = ag.Material(young=2e5, density=1000.0), 8.0, 0.03
+    first = robot.add(ag.Rod(0.45, ag.Circle(0.04), material, ag.kirchhoff(2)), at=robot.ground)
+    rod = ag.Rod(0.5, ag.Circle(0.05), material, ag.kirchhoff(2))
+    second = robot.add(rod, at=first.tip, joint=ag.Prismatic("x", stiffness=2000.0, damping=1.0))
+    robot.actuate("through", ag.Tendon((first, second), ag.parallel(z=offset)))
+    held = ag.statics(robot, inputs={"through": tension})
+    for part, radius in ((first, 0.04), (second, 0.05)):
+        curvature = -tension * offset / (2e5 * np.pi * radius**4 / 4.0)
+        np.testing.assert_allclose(held.strain(part)[:, 1], curvature, rtol=1e-9)
+    run = ag.simulate(robot, duration=0.02, dt=1e-3, start=held, inputs={"through": tension})
+    assert np.abs(run.q - held.q).max() < 1e-6

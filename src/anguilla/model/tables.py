@@ -45,6 +45,7 @@ from anguilla.mechanics.compile import Layout
 from anguilla.mechanics.grid import SAME, gauss_points, nodal_integrals, numbered
 from anguilla.mechanics.tree import Floats, Ints, columns_of
 
+SHORT = 1e-6  # of the length: distance of two frames below which a line between them pulls less and less
 STREAMED = (0, 3, 4, 5)  # strains that feel the stream along a fish: torsion, stretch, shears
 ROWS = {"translation": TRANSLATION, "rotation": ROTATION}
 
@@ -368,6 +369,7 @@ def _pairs(t: Tables, lanes: int) -> Pairs:
         jacobian=np.zeros((count, 24, lanes)), block=np.zeros((count, 12, 24)),
         spring=_ints([x[0] for x in t.springs]), spring_data=_floats(np.array([x[1] for x in t.springs]).reshape(-1, 3)),
         span=_ints(np.array(t.spans).reshape(-1, 2)), factor=np.ones(len(t.spans)),
+        least=np.array([(SHORT * t.model.length) ** 2]),
     )  # fmt: skip
 
 

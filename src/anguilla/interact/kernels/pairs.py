@@ -14,7 +14,6 @@ from anguilla.compiler.lanes import FOUR, U
 from anguilla.mechanics.tree import N_F, N_M, N_V, N_X, P0, P1, TH0, TH1
 from anguilla.mechanics.vec import add, axpy, dot, iso_hat, load3, outer_add, scale, store3, sub
 
-TINY = 1e-300  # [m^2] a spring of no length pulls in no direction
 HALF = 12  # rows of one node in a pair's Jacobian
 ROTATIONS, PLACES, SPINS, RATES = 0, 3, 6, 9  # rows of the Jacobian of a node
 
@@ -84,10 +83,13 @@ def add_block(block, p, r, c, sign, m):
 
 @inline
 def span(node, pairs, p):
-    """Unit direction from the first node of a pair to the second, their distance and the rate of the vector."""
+    """Unit direction from the first node of a pair to the second, their distance and the rate of the vector.
+
+    A span of no length pulls in no direction: near it, the pull grows smoothly with the distance.
+    """
     i, j = pairs.table[p, 0], pairs.table[p, 1]
     line = sub(load3(node, j, N_X), load3(node, i, N_X))
-    length = math.sqrt(dot(line, line) + TINY)
+    length = math.sqrt(dot(line, line) + pairs.least[0])
     return scale(1.0 / length, line), length, sub(load3(node, j, N_V), load3(node, i, N_V))
 
 

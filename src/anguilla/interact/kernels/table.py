@@ -92,6 +92,7 @@ class Pairs(Arrays):
     spring_data: Floats  # (s, 3) stiffness, rest length, damping
     span: Ints  # (spans, 2) pair, and the actuator it belongs to
     factor: Floats  # (spans,) scratch: part of the tension left by friction
+    least: Floats  # (1,) [m^2] square of the distance below which two nodes are as good as one
 
 
 class Constraints(Arrays):

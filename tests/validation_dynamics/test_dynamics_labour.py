@@ -11,7 +11,7 @@ from anguilla.solve.newton.newton import ITERATIONS
 from anguilla.solve.newton.rules import CONVERGED, DIVERGED, ENDLESS
 from anguilla.solve.statics import flow
 from anguilla.solve.steps import pieces
-from anguilla.solve.steps.dynamics import LEAST_AGAIN, Motion
+from anguilla.solve.steps.dynamics import LEAST_AGAIN, OngoingMotion
 from anguilla.solve.steps.pieces import CALMEST, FEW, LABOUR
 
 
@@ -45,8 +45,8 @@ def test_a_motion_in_endless_pieces_is_given_up() -> None:
 def test_the_judge_works_no_more_than_the_motion(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its windows are computed with steps twice as long, which may need more pieces than the motion itself."""
     seen = []
-    plain = Motion.again
-    monkeypatch.setattr(Motion, "again", lambda m, *given: seen.append(plain(m, *given)) or seen[-1])
+    plain = OngoingMotion.again
+    monkeypatch.setattr(OngoingMotion, "again", lambda m, *given: seen.append(plain(m, *given)) or seen[-1])
     with pytest.warns(ag.AnguillaWarning):
         run = ag.simulate(_flail(), duration=6 * 0.09, dt=0.09)
     most = max(LEAST_AGAIN, run.status.counters["iterations"] // 4)

@@ -369,7 +369,7 @@ def _pairs(t: Tables, lanes: int) -> Pairs:
         jacobian=np.zeros((count, 24, lanes)), block=np.zeros((count, 12, 24)),
         spring=_ints([x[0] for x in t.springs]), spring_data=_floats(np.array([x[1] for x in t.springs]).reshape(-1, 3)),
         span=_ints(np.array(t.spans).reshape(-1, 2)), factor=np.ones(len(t.spans)),
-        least=np.array([(SHORT * t.model.length) ** 2]),
+        least=np.array([(SHORT * t.model.length) ** 2 if count else 1.0]),  # all robots without pairs share the table
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 import ast
 import inspect
 from collections import defaultdict
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,22 @@ def test_no_room_gives_a_public_class_of_the_package_another_meaning():
                     defined[node.name].add(path.relative_to(SOURCE).as_posix())
     twice = {name: places for name, places in defined.items() if len(places) > 1}
     assert not twice
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("anguilla.solve.checkpoint", "anguilla.solve.steps.checkpoint"),
+        ("anguilla.solve.shooting", "anguilla.shooting"),
+        ("anguilla.describe.files", "anguilla.files"),
+    ],
+)
+def test_a_module_is_found_at_its_old_place_too(old, new):
+    assert import_module(old) is import_module(new)
+    assert import_module(new).__spec__.name == new
+
+
+def test_results_are_found_where_they_were():
+    from anguilla.results import Equilibrium, Trajectory
+
+    assert (Equilibrium, Trajectory) == (ag.Equilibrium, ag.Trajectory)

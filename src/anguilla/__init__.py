@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anguilla._lazy import lazy
+from anguilla._moved import install as _install_old_places
 from anguilla.describe import *  # noqa: F403
 from anguilla.describe import __all__ as _described
 from anguilla.errors import AnguillaError, AnguillaWarning, DescriptionError, SolverError
@@ -194,6 +195,7 @@ __all__ = [
     *_acting,
 ]
 
+_install_old_places()
 __getattr__ = lazy(__name__, _LAZY, _MODULES)
 
 

@@ -15,11 +15,11 @@ from anguilla.describe import Joint, RigidBody, Rod
 from anguilla.describe.joints import Axis
 from anguilla.mechanics.grid import RodGrid, gauss_points, nodal_inertia, numbered, strain_grams, values
 from anguilla.mechanics.rodmap import RECORD
-from anguilla.mechanics.tree import BALL, FIXED, JOINT, PACK_SIZE, ROD, Floats, Ints, Tree, own_tables
+from anguilla.mechanics.blocks import cut_blocks
+from anguilla.mechanics.tree import BALL, FACE, FIXED, JOINT, PACK_SIZE, ROD, Floats, Ints, Tree, own_tables
 
 NO_STRAIN = np.zeros((1, 36))
 NO_INERTIA = np.zeros((1, 3))
-NO_PACKS = np.zeros(0, dtype=np.int64)
 NOWHERE = np.concatenate([np.eye(3).ravel(), np.zeros(3)])[None]  # a fixed link that leads nowhere
 LEAVES_PLANE = np.array([True, True, False, False, False, True])  # strains: all but bend_z, stretch and shear_y
 FLATNESS = 1e-14  # [rad, m] by which a fixed link of a flat robot may leave the plane
@@ -75,19 +75,17 @@ class Builder:
     def __init__(self) -> None:
         self.nodes: dict[str, list] = {name: [] for name in ("parent", "kind", "segment", "length", "mass")}
         self.rows: dict[str, list[Floats]] = {name: [] for name in ("fixed", "inertia", "prescribed")}  # (k, ...) each
-        tables = ("first", "last", "own_pack", "own_packs", "path_packs", "strain_count", "strains", "viscosity")
+        tables = ("first", "last", "own_pack", "own_packs", "strain_count", "strains", "viscosity")
         self.segments: dict[str, list] = {name: [] for name in (*tables, "stiffness_at")}
         self.basis: list[Floats] = []
         self.stiffness: list[Floats] = []
-        self.path: list[Ints] = []
-        self.below: list[Ints] = []  # packs that anything hanging on a segment depends on
         self.pack_slot: list[int] = []
         self.friction: dict[int, float] = {}
         self.preload: dict[int, float] = {}
         self.balls: list[tuple[int, int]] = []
         self.stiffness_size = 0
         # the ground: a segment of one node without coordinates
-        self._segment(-1, 1, [], [], 0.0, [])
+        self._segment(1, [], [], 0.0, [])
         self._node(0, FIXED, 0, NOWHERE)
 
     @property
@@ -95,24 +93,18 @@ class Builder:
         """Number of nodes so far."""
         return len(self.nodes["parent"])
 
-    def _segment(
-        self, parent_node: int, count: int, strains: list[int], slots: list[int], mu: float, blocks: Sequence[Floats]
-    ) -> int:
-        """Open a segment of `count` nodes that hangs on a node; blocks: stiffness of each strain. Returns its number."""
-        seg, number = self.segments, len(self.below)
+    def _segment(self, count: int, strains: list[int], slots: list[int], mu: float, blocks: Sequence[Floats]) -> int:
+        """Open a segment of `count` nodes; blocks: stiffness of each strain. Returns its number."""
+        seg, number = self.segments, len(self.segments["first"])
         first, own = len(self.nodes["parent"]), len(self.pack_slot)
-        path = self.below[self.nodes["segment"][parent_node]] if parent_node >= 0 else NO_PACKS
         seg["first"].append(first)
         seg["last"].append(first + count - 1)
         seg["own_pack"].append(own)
         seg["own_packs"].append(len(slots))
-        seg["path_packs"].append(len(path))
         seg["strain_count"].append(len(strains))
         seg["strains"].append(strains + [0] * (6 - len(strains)))
         seg["viscosity"].append(mu)
         seg["stiffness_at"].append(self.stiffness_size)
-        self.path.append(path)
-        self.below.append(np.concatenate([path, np.arange(own, own + len(slots))]) if slots else path)
         self.pack_slot += slots
         if slots:
             width, at = LANES * len(slots), 0
@@ -156,7 +148,7 @@ class Builder:
         stiffness, damping, rest = joint.stiffness_values, joint.damping_values, joint.rest_values
         strains = [k for axis in axes for k in range(axis.size)]
         count = 1 + len(axes) + (body is not None)
-        segment = self._segment(parent, count, strains, list(range(size)), 0.0, list(stiffness.reshape(-1, 1, 1)))
+        segment = self._segment(count, strains, list(range(size)), 0.0, list(stiffness.reshape(-1, 1, 1)))
         lanes = [LANES * (self.segments["own_pack"][segment] + k) for k in range(size)]
         node = self._node(parent, FIXED, segment, _fixed(pose))
         at = 0
@@ -187,7 +179,7 @@ class Builder:
             lanes += list(range(start, start + basis.size))
             slots += [slot] * -(-basis.size // LANES)
         strains, stiffness = [strain for strain, _ in bases], [stiff for _, stiff in tables.grams]
-        segment = self._segment(parent, len(tables.grid.X), strains, slots, rod.material.damping, stiffness)
+        segment = self._segment(len(tables.grid.X), strains, slots, rod.material.damping, stiffness)
         mass, turning = tables.inertia[:, 3], tables.inertia[:, :3]
         node = self._node(parent, FIXED, segment, _fixed(pose), mass=float(mass[0]), inertia=turning[:1])
         self._intervals(tables.grid.X, tables.rest, tables.basis, segment, node, mass[1:], turning[1:])
@@ -210,7 +202,7 @@ class Builder:
 
     def add_offset(self, pose: Floats, parent: int) -> int:
         """Add a massless frame at a fixed pose from a node, a segment of its own: it can carry loads."""
-        return self._node(parent, FIXED, self._segment(parent, 1, [], [], 0.0, []), _fixed(pose))
+        return self._node(parent, FIXED, self._segment(1, [], [], 0.0, []), _fixed(pose))
 
     def add_leaf(self, rod: Rod, grid: RodGrid, nodes: Ints, X: float) -> int:
         """Add a massless node at arc length X of a rod, hanging on the node before it: it can only be observed."""
@@ -227,20 +219,19 @@ class Builder:
         twin.basis = list(self.basis)
         return twin
 
-    def freeze(self, lanes: Ints, scale: Floats, weight: Floats, strain: Floats) -> Tree:
-        """All arrays, read-only."""
+    def freeze(self, lanes: Ints, scale: Floats, weight: Floats, strain: Floats, cut: bool = False) -> Tree:
+        """All arrays, read-only; of a tree cut into blocks, or of a single one."""
         seg = {name: np.array(found) for name, found in self.segments.items()}
         node = {name: np.array(found) for name, found in self.nodes.items()}
         rows = {name: np.ascontiguousarray(np.concatenate(found)) for name, found in self.rows.items() if found}
         prescribed = rows.get("prescribed", np.zeros((0, 36)))
         counts = seg["last"] - seg["first"] + 1
-        sub_packs = self._packs_below(node["segment"][node["parent"][seg["first"]]])
+        blocks = cut_blocks(node["segment"][node["parent"][seg["first"]]], seg["own_packs"], cut)
         links = node["kind"] != FIXED
         rank = np.cumsum(links) - links
         widths = np.where(links, 2 * LANES * seg["own_packs"][node["segment"]], 0)
         basis, basis_at = np.concatenate([np.zeros(0), *self.basis]), np.cumsum(widths) - widths
-        path = np.concatenate(self.path)
-        sizes = counts * (seg["path_packs"] + sub_packs) * int(PACK_SIZE)
+        sizes = counts * (blocks["path_packs"] + blocks["sub_packs"]) * int(PACK_SIZE)
         four = np.zeros((-(-len(prescribed) // LANES) * LANES, 36))
         four[: len(prescribed)] = prescribed
         place = np.zeros(LANES * len(self.pack_slot), dtype=np.int64)
@@ -249,28 +240,56 @@ class Builder:
         balls[:, 0] = place[balls[:, 0]]
         slot = _ints(self.pack_slot)
         term_at, term, term_value = _terms(node, seg, slot, basis, basis_at)
-        fields: dict[str, Any] = node | rows | seg
+        fields: dict[str, Any] = node | rows | seg | blocks | _numbered(blocks, seg, _ints(lanes))
         fields |= dict(
             flat=_ints([_is_flat(node, rows["fixed"], prescribed, seg)]),
             turning=_turning(node["kind"], rows["fixed"], rows["inertia"]),
             record_at=np.where(links, rank // LANES * int(RECORD) + rank % LANES, 0).astype(np.uint64),
             prescribed=np.ascontiguousarray(four.reshape(-1, LANES, 36).transpose(0, 2, 1)).ravel(),
             term_at=term_at, term=term, term_value=term_value, basis=basis, basis_at=basis_at,
-            sub_packs=sub_packs, path=path, path_at=np.cumsum(seg["path_packs"]) - seg["path_packs"],
             pack_slot=slot, ball=balls, lane=_ints(lanes), stiffness=np.concatenate([np.zeros(0), *self.stiffness]),
             friction=_by_lane(self.friction, len(place)), preload=_by_lane(self.preload, len(place)),
-            columns_at=(np.cumsum(sizes) - sizes).astype(np.uint64), scale=scale, weight=weight, strain_scale=strain,
+            columns_at=_within(sizes, blocks["block"]).astype(np.uint64), scale=scale, weight=weight, strain_scale=strain,
         )  # fmt: skip
         for array in fields.values():
             array.setflags(write=False)
         return Tree(**fields)
 
-    def _packs_below(self, parents: Ints) -> Ints:
-        """Number of packs of the subtree of each segment, its own included; parents (segments,) of the segments."""
-        packs, above = list(self.segments["own_packs"]), parents.tolist()
-        for s in range(len(packs) - 1, 0, -1):
-            packs[above[s]] += packs[s]
-        return _ints(packs)
+
+def _numbered(blocks: dict[str, Any], seg: dict[str, Any], lanes: Ints) -> dict[str, Ints]:
+    """Where the coordinates with the given padded lanes (n,) stand in the blocks, and the blocks in memory."""
+    packs, face, block = blocks["packs"], blocks["face"], blocks["block"]
+    width = LANES * (face + packs)
+    owner = np.repeat(np.arange(len(block)), seg["own_packs"])[lanes // LANES]  # segment of each coordinate
+    place = lanes - LANES * seg["own_pack"][owner] + LANES * (blocks["own_at"] + face[block])[owner]
+    extended = place + LANES * blocks["extended_at"][block[owner]]
+    of_lane = np.full(int(width.sum()), -1)
+    of_lane[extended] = np.arange(len(lanes))
+    ports = np.where(blocks["host"] >= 0, FACE * width[blocks["host"]], 0)
+    hosts = np.argsort(blocks["host"], kind="stable")
+    each = np.arange(len(packs) + 1)
+    return dict(
+        member=1 + np.argsort(block[1:], kind="stable"), member_at=np.searchsorted(np.sort(block[1:]), each),
+        child=hosts[blocks["host"][hosts] >= 0],
+        child_at=np.searchsorted(np.sort(blocks["host"][blocks["host"] >= 0]), each),
+        coordinate=of_lane[of_lane >= 0], lead=np.searchsorted(np.sort(extended), _ends(width)), extended=extended,
+        of_lane=of_lane, block_at=_ends(LANES * packs * width)[:-1], port_at=_ends(ports)[:-1],
+    )  # fmt: skip
+
+
+def _within(sizes: Ints, block: Ints) -> Ints:
+    """Where the things of segments, of the given sizes, begin in the memory of their block."""
+    order = np.argsort(block, kind="stable")
+    at = np.cumsum(sizes[order]) - sizes[order]
+    first = np.searchsorted(block[order], block[order])
+    found = np.empty_like(at)
+    found[order] = at - at[first]
+    return found
+
+
+def _ends(sizes: Ints) -> Ints:
+    """Where things of the given sizes begin that stand one after the other, and where the last ends."""
+    return np.concatenate([[0], np.cumsum(sizes)])
 
 
 def _is_flat(node: dict[str, Any], fixed: Floats, prescribed: Floats, seg: dict[str, Any]) -> bool:

@@ -63,7 +63,7 @@ class Layout:
     extra: dict[tuple, int]
     size: int  # number of coordinates
     length: float  # [m] that displacements are measured by
-    made: tuple[Builder, Ints, Floats, Floats, Floats]  # what the tree was frozen from
+    made: tuple[Builder, Ints, Floats, Floats, Floats, bool]  # what the tree was frozen from
 
     @property
     def rods(self) -> tuple[PartLayout, ...]:
@@ -76,7 +76,7 @@ class Layout:
         A frame between two nodes becomes a leaf: a massless node that hangs on the node before it by a part of the interval.
         Leaves change nothing else; the recursion for motion serves them, those for forces and tangent do not.
         """
-        builder, lanes, scale, weight, strain = self.made
+        builder, *rest = self.made
         builder, extra = builder.with_room(), dict(self.extra)
         for frame in frames:
             if (
@@ -87,8 +87,7 @@ class Layout:
                 layout = self.parts[frame.part_index]
                 assert layout.grid is not None and isinstance(layout.part, RodHandle)
                 extra[_key(frame)] = builder.add_leaf(layout.part.rod, layout.grid, layout.nodes, frame.X)
-        tree = builder.freeze(lanes, scale, weight, strain)
-        return replace(self, tree=tree, extra=extra, made=(builder, lanes, scale, weight, strain))
+        return replace(self, tree=builder.freeze(*rest), extra=extra, made=(builder, *rest))
 
     def node(self, frame: Frame) -> int | None:
         """Node of a frame, or None if no node sits there."""
@@ -229,8 +228,11 @@ def _add_part(
     return PartLayout(part, nodes, joint, strains, entry, tables.grid), lanes + own, scales
 
 
-def compile_robot(robot: Robot) -> Layout:
-    """Compile a robot: cut its rods into intervals, number frames and coordinates, tabulate bases and inertia."""
+def compile_robot(robot: Robot, blocks: bool = False) -> Layout:
+    """Compile a robot: cut its rods into intervals, number frames and coordinates, tabulate bases and inertia.
+
+    With `blocks`, as a large one: its tree is cut into blocks.
+    """
     if not robot.parts:
         raise DescriptionError(f"Robot {robot.name!r} has no parts: add a rod, robot.add(rod, at=robot.ground).")
     robot.check_size()
@@ -263,6 +265,6 @@ def compile_robot(robot: Robot) -> Layout:
             host = 0 if frame.is_ground else layouts[frame.part_index].node_at(frame.X)
             assert host is not None
             extra[_key(frame)] = builder.add_offset(frame.offset_pose, host)
-    made = builder, lanes, scale, weight, strain
+    made = builder, lanes, scale, weight, strain, blocks
     parts = tuple(layouts[k] for k in range(len(layouts)))
     return Layout(robot, builder.freeze(*made[1:]), parts, extra, size, length, made)

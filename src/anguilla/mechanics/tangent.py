@@ -43,11 +43,16 @@ from anguilla.mechanics.tree import (
     DF,
     DM,
     DR,
+    F_P0,
+    F_P2,
+    FACE,
+    FACE_PACKS,
     FIXED,
     G1,
     G2,
     JOINT,
     MOTION_FIELDS,
+    NARROW,
     N_AL,
     N_F,
     N_G,
@@ -90,6 +95,12 @@ from anguilla.mechanics.vec import (
 
 ZERO = (0.0, 0.0, 0.0)
 GROUP = U(8)  # two fields: the strain-force columns of one active strain
+
+
+@inline
+def block_width(tree, b):
+    """Lanes of the columns of block b."""
+    return 4 * (tree.face[b] + tree.packs[b])
 
 
 @part
@@ -200,6 +211,54 @@ def _strain_columns(local, o, strain):
     return ZERO, ZERO, ZERO, q0, q2
 
 
+@inline
+def begins(tree, s):
+    """Whether segment s begins a block with a face."""
+    b = tree.block[s]
+    return tree.root[b] == s and tree.face[b] > 0
+
+
+@inline
+def matters(tree, s, k):
+    """Whether pack k of segment s matters where nothing depends on places: the last packs of a face do not."""
+    return k >= FACE_PACKS or k < NARROW or tree.face[tree.block[s]] == 0
+
+
+@part
+def keep_port(tree, ws, b):
+    """Keep the motion of the face of block b, as columns of the block that it hangs on."""
+    s = tree.root[b]
+    parent, columns, places, ports = tree.parent[tree.first[s]], ws.columns, ws.places, ws.ports
+    h = tree.segment[parent]
+    hb = tree.block[h]
+    width, path = U(block_width(tree, hb)), tree.path_packs[h]
+    for k in range(path + tree.own_packs[h]):
+        col = tree.path[tree.path_at[h] + k] if k < path else tree.face[hb] + tree.own_at[h] + k - path
+        c, o, into = columns_of(tree, h, k, parent), places_of(tree, h, k, parent), U(tree.port_at[b] + 4 * col)
+        for x in range(U(12)):  # TH0, TH1, TH2, P2
+            lay(ports, into + x * width, take(columns, c + FOUR * x))
+        for x in range(U(6)):  # P0, P1
+            lay(ports, into + (U(12) + x) * width, take(places, o + FOUR * x))
+
+
+@part
+def _lay_face(tree, ws, c, o, k):
+    """Columns of the motion of a face, pack k of it: each lane is one number of that motion. At records c and, of places, o."""
+    for j in range(MOTION_FIELDS):
+        ws.columns[c + U(j)] = 0.0
+    for j in range(PLACE_SIZE):
+        ws.places[o + U(j)] = 0.0
+    for l in range(4):
+        lane = 4 * k + l
+        x, spins = lane % 3, lane < F_P2
+        if lane < FACE and (tree.flat[0] == 0 or (x == 2) == spins):  # a flat robot turns about z and moves in x and y
+            at = U(4 * x + l)
+            if lane < F_P0:
+                ws.columns[c + U(12 * (lane // 3)) + at] = 1.0  # TH0, TH1, TH2, P2 follow each other
+            else:
+                ws.places[o + U(12 * (lane // 3 - 4)) + at] = 1.0
+
+
 @part
 def columns_down(tree, ws, s, k):
     """Columns of pack k along segment s, from its root to its last node."""
@@ -207,7 +266,9 @@ def columns_down(tree, ws, s, k):
     path, own = tree.path_packs[s], tree.own_packs[s]
     first = tree.first[s]
     c = columns_of(tree, s, k, first)
-    if k < path:  # the columns of the frame that the segment hangs on
+    if k < path and begins(tree, s):
+        _lay_face(tree, ws, c, places_of(tree, s, k, first), k)
+    elif k < path:  # the columns of the frame that the segment hangs on
         parent = tree.parent[first]
         o = columns_of(tree, tree.segment[parent], k, parent)
         for j in range(MOTION_FIELDS):
@@ -218,9 +279,13 @@ def columns_down(tree, ws, s, k):
     own_strain = -1
     if path <= k < path + own:
         own_strain = tree.strains[s, tree.pack_slot[tree.own_pack[s] + k - path]]
-    p = c
+    p, cut = c, len(tree.root) > 1
     for i in range(first, tree.last[s] + 1):
         strain = own_strain if i > first and tree.kind[i] != FIXED else -1
+        if cut and strain >= 0:  # constant, but blocks share their memory
+            at = tree.basis_at[i] + 4 * (k - path)
+            lay(columns, c + PHI, take(tree.basis, at))
+            lay(columns, c + PSI, take(tree.basis, at + 4 * own))
         if flat:
             node_columns_flat(tree, ws, i, p, c, strain)
         else:
@@ -241,25 +306,27 @@ def places_down(tree, ws, s, k):
     path, own = tree.path_packs[s], tree.own_packs[s]
     first = tree.first[s]
     parent = tree.parent[first]
+    zero = spread(0.0)
+    before0, before1 = (zero, zero, zero), (zero, zero, zero)
+    if k < path and begins(tree, s):
+        o = places_of(tree, s, k, first)
+        before0, before1 = take3(places, o + P0), take3(places, o + P1)
+    elif k < path:
+        o = places_of(tree, tree.segment[parent], k, parent)
+        before0, before1 = take3(places, o + P0), take3(places, o + P1)
     for i in range(first, tree.last[s] + 1):
         c, o = columns_of(tree, s, k, i), places_of(tree, s, k, i)
         r0, r1 = load3(node, i, N_R0), load3(node, i, N_R1)
         above = c if i == first else c - PACK_SIZE  # a fixed link turns with its parent
-        moves = i > first and tree.kind[i] != FIXED and path <= k < path + own
-        one, two = ZERO, ZERO
-        if moves:
+        v = add(cross(take3(a, above + TH1), r0), cross(take3(a, above + TH0), r1))
+        if i > first and tree.kind[i] != FIXED and path <= k < path + own:
             strain = tree.strains[s, tree.pack_slot[tree.own_pack[s] + k - path]]
             at = tree.record_at[i] + JACOBIAN
             one, two = _rate_column(local, at, strain), _rate_column(local, at + GAUSS_2, strain)
-        v = add(cross(take3(a, above + TH1), r0), cross(take3(a, above + TH0), r1))
-        if moves:
             v = axpy(take(a, c + PHI), one, axpy(take(a, c + PSI), two, v))
-        lay3(places, o + P0, take3(a, c + DR))
-        lay3(places, o + P1, v)
-        if i > first or k < path:
-            p = o - PLACE_SIZE if i > first else places_of(tree, tree.segment[parent], k, parent)
-            lay3(places, o + P0, add(take3(places, p + P0), take3(places, o + P0)))
-            lay3(places, o + P1, add(take3(places, p + P1), take3(places, o + P1)))
+        before0, before1 = add(before0, take3(a, c + DR)), add(before1, v)
+        lay3(places, o + P0, before0)
+        lay3(places, o + P1, before1)
 
 
 @inline
@@ -308,18 +375,30 @@ def _add_hessian(local, a, h, c, g, row, col):
 
 @part
 def _hand_over(tree, ws, s, k, c):
-    """Wrench columns of pack k at record c, the root of segment s, added to those of the node that it hangs on."""
+    """Wrench columns of pack k at record c, the root of segment s, added to those of the node that it hangs on.
+
+    Or kept as what a block gives back. There pack k is column k: the path of its first segment is the face.
+    """
     node, columns, path, first = ws.node, ws.columns, tree.path_packs[s], tree.first[s]
     parent = tree.parent[first]
-    if parent > 0:
-        host = tree.segment[parent]
-        k_host = k if k < path else k - path + tree.path_packs[host] + tree.own_pack[s] - tree.own_pack[host]
-        o = columns_of(tree, host, k_host, parent)
+    host = tree.segment[parent]
+    cut, joins = begins(tree, s), parent > 0 and tree.block[s] == tree.block[host]
+    if cut or joins:
         force, r = load3(node, first, N_F), load3(node, first, N_R0)
         df, dm = take3(columns, c + DF), take3(columns, c + DM)
         dm = add(dm, add(cross(take3(columns, c + DR), force), cross(r, df)))
-        lay3(columns, o + DF, add(take3(columns, o + DF), df))
-        lay3(columns, o + DM, add(take3(columns, o + DM), dm))
+        if cut:
+            b, roots = tree.block[s], ws.roots
+            width = U(block_width(tree, b))
+            o = U(6) * U(4 * tree.extended_at[b]) + U(4 * k)
+            for x in range(3):
+                lay(roots, o + U(x) * width, dm[x])
+                lay(roots, o + U(x + 3) * width, df[x])
+        else:
+            k_host = k if k < path else k - path + tree.path_packs[host] + tree.own_at[s] - tree.own_at[host]
+            o = columns_of(tree, host, k_host, parent)
+            lay3(columns, o + DF, add(take3(columns, o + DF), df))
+            lay3(columns, o + DM, add(take3(columns, o + DM), dm))
 
 
 @part
@@ -366,9 +445,9 @@ def clear_below(tree, ws, s, k):
 def collect_rows(tree, ws, s, k):
     """Tangent rows of segment s, columns of pack k: the strain-force columns of all intervals, projected on the bases."""
     columns, matrix, basis = ws.columns, ws.matrix, tree.basis
-    path, own, first = tree.path_packs[s], tree.own_packs[s], tree.own_pack[s]
-    width = 4 * len(tree.pack_slot)
-    col = tree.path[tree.path_at[s] + k] if k < path else first + k - path
+    path, own, first, at = tree.path_packs[s], tree.own_packs[s], tree.own_pack[s], tree.block[s]
+    width = block_width(tree, at)
+    col = tree.path[tree.path_at[s] + k] if k < path else tree.face[at] + tree.own_at[s] + k - path
     root = columns_of(tree, s, k, tree.first[s])
     for q in range(own):
         c = root + GROUP * U(tree.pack_slot[first + q])
@@ -383,7 +462,7 @@ def collect_rows(tree, ws, s, k):
                 x1 = x1 + (basis[b + 1] * one + basis[d + 1] * two)
                 x2 = x2 + (basis[b + 2] * one + basis[d + 2] * two)
                 x3 = x3 + (basis[b + 3] * one + basis[d + 3] * two)
-        m = 4 * (first + q) * width + 4 * col
+        m = tree.block_at[at] + 4 * (tree.own_at[s] + q) * width + 4 * col
         lay(matrix, m, x0)
         lay(matrix, m + width, x1)
         lay(matrix, m + 2 * width, x2)
@@ -391,14 +470,15 @@ def collect_rows(tree, ws, s, k):
 
 
 @part
-def add_elastic_tangent(tree, ws, alpha):
-    """Matrix += (1 + alpha mu) K of every rod."""
-    matrix = ws.matrix
-    width = 4 * len(tree.pack_slot)
-    for s in range(len(tree.first)):
-        own, start, at = 4 * tree.own_packs[s], 4 * tree.own_pack[s], tree.stiffness_at[s]
-        factor = 1.0 + alpha * tree.viscosity[s]
-        for i in range(own):
-            for j in range(own):
-                matrix[(start + i) * width + start + j] += factor * tree.stiffness[at + i * own + j]
-            matrix[(start + i) * width + start + i] += alpha * tree.friction[start + i]
+def add_elastic_tangent(tree, ws, s, alpha):
+    """Matrix += (1 + alpha mu) K of segment s, and the friction of its joint."""
+    matrix, b = ws.matrix, tree.block[s]
+    width = block_width(tree, b)
+    own, at = 4 * tree.own_packs[s], tree.stiffness_at[s]
+    start = tree.block_at[b] + 4 * tree.own_at[s] * width + 4 * (tree.face[b] + tree.own_at[s])
+    factor = 1.0 + alpha * tree.viscosity[s]
+    for i in range(own):
+        row = start + i * width
+        for j in range(own):
+            matrix[row + j] += factor * tree.stiffness[at + i * own + j]
+        matrix[row + i] += alpha * tree.friction[4 * tree.own_pack[s] + i]

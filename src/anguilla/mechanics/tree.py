@@ -8,6 +8,12 @@ Coordinates travel in packs of four lanes, one strain to a pack (unused lanes ar
 depends on are those of its *path* (packs of the segments it hangs on) and its own; the columns that the wrench below a
 node depends on are path, own and everything further down: [path | subtree], all whole packs. The columns of a segment are
 stored pack by pack, node by node along the chain, so that a node's record follows its parent's at a constant distance.
+
+A small robot is one *block*: its tangent is one matrix. The tree of a large one is cut into blocks, each a few segments. All
+that a block feels of what it hangs on passes through the motion of one node, its *face*: the small rotation, the displacement
+and their two time derivatives are columns of the block like those of its own coordinates, before them: [face | own]. All that
+it gives back is one wrench. Columns of all blocks, one after the other, are the *extended* ones; their records share one
+memory, since a block is done with before the next is begun.
 """
 
 from __future__ import annotations
@@ -59,6 +65,11 @@ PLACE_SIZE = field(6)
 
 TERM = 2 * LANES * LANES  # numbers of a term
 
+# Lanes of a face: small rotation and its rates, second rate of the displacement, displacement and its rate; two are empty.
+# The first three packs are all that matters where nothing depends on places.
+F_TH0, F_TH1, F_TH2, F_P2, F_P0, F_P1, FACE = 0, 3, 6, 9, 12, 15, 18
+FACE_PACKS, NARROW = 5, 3
+
 
 class Tree(Arrays):
     """Everything about a robot that does not change while it moves (arrays are read-only, C-contiguous)."""
@@ -85,10 +96,27 @@ class Tree(Arrays):
     last: Ints  # (segments,) last node
     own_pack: Ints  # (segments,) first own pack
     own_packs: Ints  # (segments,) number of own packs
-    sub_packs: Ints  # (segments,) number of packs of the subtree, own included
+    own_at: Ints  # (segments,) place of the first own pack among those of the block
+    block: Ints  # (segments,) block it belongs to
+    member: Ints  # (segments - 1,) segments but the ground, block by block
+    member_at: Ints  # (blocks + 1,) first of a block's
+    child: Ints  # blocks that hang on others, host by host
+    child_at: Ints  # (blocks + 1,) first of a block's
+    root: Ints  # (blocks,) first segment
+    host: Ints  # (blocks,) block that it hangs on by its face, or -1
+    face: Ints  # (blocks,) packs of the face, FACE_PACKS, or 0 of what hangs on the ground
+    packs: Ints  # (blocks,) own packs
+    extended_at: Ints  # (blocks,) first of its extended packs
+    block_at: Ints  # (blocks,) offset of its matrix in Workspace.matrix
+    lead: Ints  # (blocks + 1,) first of its coordinates in `coordinate`
+    coordinate: Ints  # (n,) coordinates, block by block
+    extended: Ints  # (n,) extended lane of coordinate k
+    of_lane: Ints  # (extended lanes,) coordinate of a lane, or -1
+    port_at: Ints  # (blocks,) offset of the motion of its face in Workspace.ports
+    sub_packs: Ints  # (segments,) number of packs of the subtree in the block, own included
     path_packs: Ints  # (segments,) number of path packs
     path_at: Ints  # (segments,) offset into path
-    path: Ints  # flat list of pack numbers
+    path: Ints  # flat list of packs, by their place in the block
     strain_count: Ints  # (segments,) active strains
     strains: Ints  # (segments, 6) active strain numbers
     pack_slot: Ints  # (packs,) which active strain of its segment
@@ -105,6 +133,19 @@ class Tree(Arrays):
     weight: Floats  # (n,) scale, larger for stiff strains: measure of Newton's corrections
 
 
+class Elimination(Arrays):
+    """A factorised tangent of a tree cut into blocks (linear/tree.py); without blocks there is none."""
+
+    at: Ints  # (blocks,) where those of a block begin in `factor`
+    factor: Floats  # flat: of each block (own x (own + FACE)) the factors of its matrix, and what its face moves it by
+    pivot: Ints  # (n,)
+    held: Ints  # (n,) 1 for coordinates whose motion is given
+    schur: Floats  # (blocks, 6, FACE) what a block gives back to its host when its face moves
+    wrench: Floats  # (blocks, 6) scratch
+    motion: Floats  # (blocks, FACE) scratch
+    good: Ints  # (1,) 1 if no block is singular
+
+
 class Workspace(Arrays):
     """Scratch memory of one evaluation; one per thread."""
 
@@ -113,7 +154,13 @@ class Workspace(Arrays):
     local: Floats  # flat records of the rod intervals, four side by side
     columns: Floats  # flat records of the tangent's columns
     rows: Floats  # (lanes,) residual in padded lanes
-    matrix: Floats  # flat (lanes x lanes) tangent in padded lanes
+    matrix: Floats  # flat: of each block (own lanes x lanes) the tangent in padded lanes
+    roots: Floats  # flat: of each block (6 x lanes) the moment and force that it gives back, on its host
+    ports: Floats  # flat: of each block (FACE x lanes of its host) the motion of its face
+    moved: Floats  # (extended lanes,) a small motion
+    pushed: Floats  # (extended lanes,) forces that answer it
+    column: Floats  # (n + m,) a column of a whole tangent
+    none: Elimination  # empty
     increment: Floats  # (nodes, 3) rotation of BALL nodes since the start of the time step
     places: Floats  # flat records of position columns; empty if nothing asks for them
 
@@ -142,8 +189,8 @@ def own_tables(links: Ints, packs: Ints, basis: Floats, basis_at: Ints) -> tuple
 def columns_of(tree: Tree, nodes: Ints) -> tuple[Ints, Ints, Ints, Ints]:
     """Columns of the motion of nodes (m,), one entry for each node and pack of coordinates that moves it.
 
-    Returns (e,) each: the place of the node in `nodes`, the pack, and where its record begins in Workspace.columns and in
-    Workspace.places.
+    Returns (e,) each: the place of the node in `nodes`, the extended pack, and where its record begins in Workspace.columns
+    and in Workspace.places.
     """
     segment = tree.segment[nodes]
     packs = tree.path_packs[segment] + tree.own_packs[segment]
@@ -151,51 +198,84 @@ def columns_of(tree: Tree, nodes: Ints) -> tuple[Ints, Ints, Ints, Ints]:
     k = np.arange(len(which)) - np.repeat(np.cumsum(packs) - packs, packs)
     s = segment[which]
     own = k - tree.path_packs[s]
-    pack = tree.own_pack[s] + own
+    pack = tree.face[tree.block[s]] + tree.own_at[s] + own
     above = own < 0
     pack[above] = tree.path[tree.path_at[s[above]] + k[above]]
+    pack += tree.extended_at[tree.block[s]]
     first, count = tree.first[s], tree.last[s] - tree.first[s] + 1
     record = tree.columns_at[s].astype(np.int64) // int(PACK_SIZE) + k * count + nodes[which] - first
     return which, pack, record * int(PACK_SIZE), record * int(PLACE_SIZE)
 
 
-def workspace(tree: Tree, places: bool = False) -> Workspace:
+def in_blocks(tree: Tree, nodes: Ints) -> tuple[Ints, Ints]:
+    """(order (m,), first (blocks + 1,)): things at nodes (m,), sorted by the block of their node."""
+    block = tree.block[tree.segment[nodes]]
+    order = np.argsort(block, kind="stable")
+    return order, np.searchsorted(block[order], np.arange(len(tree.root) + 1))
+
+
+def elimination(tree: Tree) -> Elimination:
+    """Allocate the memory to factorise the tangent of a tree cut into blocks."""
+    own, n, blocks = np.diff(tree.lead), len(tree.lane), len(tree.root)
+    sizes = own * (own + FACE)
+    return Elimination(
+        at=np.cumsum(sizes) - sizes, factor=np.zeros(int(sizes.sum())), pivot=np.zeros(n, np.int64),
+        held=np.zeros(n, np.int64), schur=np.zeros((blocks, 6, FACE)), wrench=np.zeros((blocks, 6)),
+        motion=np.zeros((blocks, FACE)), good=np.zeros(1, np.int64),
+    )  # fmt: skip
+
+
+NOTHING = np.zeros(0)
+NONE = np.zeros(0, np.int64)
+NO_ELIMINATION = Elimination(
+    NONE, NOTHING, NONE, NONE, np.zeros((0, 6, FACE)), np.zeros((0, 6)), np.zeros((0, FACE)), NONE
+)
+
+
+def workspace(tree: Tree, places: bool = False, constraints: int = 0) -> Workspace:
     """Allocate the scratch memory of a tree, with places or without, and write what stays constant in it."""
     lanes = len(tree.pack_slot) * LANES
     rods = np.flatnonzero(tree.kind != FIXED)
     local = np.zeros(-(-len(rods) // LANES) * int(RECORD))
     local[tree.record_at[rods] + LENGTH] = tree.length[rods]
     counts = tree.last - tree.first + 1
-    columns = np.zeros(int((counts * (tree.path_packs + tree.sub_packs)).sum()) * int(PACK_SIZE))
+    ends = tree.columns_at.astype(np.int64) + counts * (tree.path_packs + tree.sub_packs) * int(PACK_SIZE)
+    columns = np.zeros(int(np.max(ends)))
     inner = rods[rods <= tree.last[tree.segment[rods]]]  # a leaf has no columns
-    which, k, values = own_tables(inner, tree.own_packs[tree.segment[inner]], tree.basis, tree.basis_at)
-    s = tree.segment[inner[which]]
-    row = (tree.path_packs[s] + k) * counts[s] + inner[which] - tree.first[s]
-    at = tree.columns_at[s].astype(np.int64) + row * int(PACK_SIZE)
-    columns[at[:, None] + (int(PHI) + np.arange(LANES))] = values[:, 0]
-    columns[at[:, None] + (int(PSI) + np.arange(LANES))] = values[:, 1]
+    if not is_cut(tree):
+        which, k, values = own_tables(inner, tree.own_packs[tree.segment[inner]], tree.basis, tree.basis_at)
+        s = tree.segment[inner[which]]
+        row = (tree.path_packs[s] + k) * counts[s] + inner[which] - tree.first[s]
+        at = tree.columns_at[s].astype(np.int64) + row * int(PACK_SIZE)
+        columns[at[:, None] + (int(PHI) + np.arange(LANES))] = values[:, 0]
+        columns[at[:, None] + (int(PSI) + np.arange(LANES))] = values[:, 1]
     node = np.zeros((len(tree.parent), NODE_SIZE))
     node[:, [N_R, N_R + 4, N_R + 8]] = 1.0  # of the ground, and what a flat robot does not turn
+    width = LANES * (tree.face + tree.packs)
     return Workspace(
-        np.zeros(4 * lanes),
-        node,
-        local,
-        columns,
-        np.zeros(lanes),
-        np.zeros(lanes * lanes),
-        np.zeros((len(tree.parent), 3)),
-        np.zeros(len(columns) // int(PACK_SIZE) * int(PLACE_SIZE) if places else 0),
+        padded=np.zeros(4 * lanes),
+        node=node,
+        local=local,
+        columns=columns,
+        rows=np.zeros(lanes),
+        matrix=np.zeros(int(LANES * tree.packs @ width)),
+        roots=np.zeros(6 * int(width.sum())),
+        ports=np.zeros(FACE * int(width[tree.host[tree.host >= 0]].sum())),
+        moved=np.zeros(len(tree.of_lane)),
+        pushed=np.zeros(len(tree.of_lane)),
+        column=np.zeros(len(tree.lane) + constraints),
+        none=NO_ELIMINATION,
+        increment=np.zeros((len(tree.parent), 3)),
+        places=np.zeros(len(columns) // int(PACK_SIZE) * int(PLACE_SIZE) if places or is_cut(tree) else 0),
     )
+
+
+def is_cut(tree: Tree) -> bool:
+    """Whether the tangent comes in several blocks."""
+    return len(tree.root) > 1
 
 
 # Kernels may be compiled for a robot before its first workspace is made: this one says what workspaces consist of.
 Workspace(
-    np.zeros(0),
-    np.zeros((0, NODE_SIZE)),
-    np.zeros(0),
-    np.zeros(0),
-    np.zeros(0),
-    np.zeros(0),
-    np.zeros((0, 3)),
-    np.zeros(0),
-)
+    NOTHING, np.zeros((0, NODE_SIZE)), *(NOTHING for _ in range(9)), NO_ELIMINATION, np.zeros((0, 3)), NOTHING
+)  # fmt: skip

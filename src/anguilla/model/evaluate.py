@@ -7,6 +7,7 @@ motion, v = a = 0 the equilibrium.
 from __future__ import annotations
 
 from anguilla.compiler.distant import MATRIX, NUMBER, VECTOR, compiled, distant
+from anguilla.compiler.jit import part
 from anguilla.interact.kernels.constraints import (
     add_constraint_blocks,
     add_constraint_forces,
@@ -19,12 +20,13 @@ from anguilla.interact.kernels.contact import contact_blocks, contact_wrenches, 
 from anguilla.interact.kernels.frames import add_frame_columns, add_frame_loads
 from anguilla.interact.kernels.impact import judge_impacts, note_touching
 from anguilla.interact.kernels.muscle import add_muscle_forces, add_muscle_hessians
-from anguilla.interact.kernels.pairs import add_pair_tangents, add_spring_blocks, add_spring_forces, gather_pairs
+from anguilla.interact.kernels.pairs import add_pair_tangent, add_spring_blocks, add_spring_forces, gather_pairs
 from anguilla.interact.kernels.rubbing import rub, rubs
 from anguilla.interact.kernels.stream import add_stream_forces, add_stream_rows, gather_streams
 from anguilla.interact.kernels.table import DT, EFFORT, GRAVITY, Loads, has_more
 from anguilla.interact.kernels.tendon import add_tendon_forces, add_tendon_hessians
 from anguilla.interact.kernels.wrench import add_wrench_columns, add_wrenches, row3
+from anguilla.linear.tree import eliminate, gather_forces, load_host, push_blocks, solve_tree, spread_motion
 from anguilla.mechanics.forces import add_elasticity, carry_up, collect_forces, inertia_and_gravity
 from anguilla.mechanics.motion import move
 from anguilla.mechanics.tangent import (
@@ -33,10 +35,12 @@ from anguilla.mechanics.tangent import (
     collect_rows,
     columns_down,
     columns_up,
+    keep_port,
     linearise_locally,
+    matters,
     places_down,
 )
-from anguilla.mechanics.tree import Tree, Workspace
+from anguilla.mechanics.tree import F_P0, FACE, Elimination, Tree, Workspace, is_cut
 
 
 @distant(Tree, Workspace, VECTOR, VECTOR, VECTOR)
@@ -102,26 +106,39 @@ def more_rows(ws, loads, lam, out):
         constraint_values(ws.node, loads.row, loads.at, loads.pairs, loads.constraints, lam, out, 0)
 
 
-@distant(Workspace, Loads)
-def more_columns(ws, loads):
-    """How frame loads change, into the columns of their nodes; what pairs and streams need of the columns."""
+@distant(Workspace, Loads, NUMBER)
+def more_columns(ws, loads, block):
+    """How frame loads on a block change, into the columns of their nodes; what pairs and streams need of the columns.
+
+    The first block that is asked for is the last one.
+    """
+    b = int(block)
     if len(ws.places) > 0:
-        if has_contacts(loads.frames):
-            touch_changes(ws, loads)
-        add_frame_columns(ws.node, ws.columns, ws.places, loads.row, loads.frames)
-        gather_pairs(ws.columns, ws.places, loads.pairs)
-        gather_streams(ws.node, ws.columns, ws.places, loads.streams)
+        if b == len(loads.wrench_at) - 2:
+            loads.pairs.block[:] = 0.0
+            loads.pairs.jacobian[:] = 0.0
+            if has_contacts(loads.frames):
+                touch_changes(ws, loads)
+        add_frame_columns(ws.node, ws.columns, ws.places, loads.row, loads.frames, b)
+        gather_pairs(ws.columns, ws.places, loads.pairs, b)
+        gather_streams(ws.node, ws.columns, ws.places, loads.streams, b)
 
 
 @distant(Tree, Workspace, Loads, VECTOR)
 def more_tangents(tree, ws, loads, lam):
     """How springs, spans, streams and constraints change, into the matrix; gradients of the constraints."""
-    pairs, c, width = loads.pairs, loads.constraints, len(ws.rows)
+    pairs, c, whole = loads.pairs, loads.constraints, len(tree.root) == 1
     if len(ws.places) > 0:
         add_spring_blocks(ws.node, pairs, loads.tension)
         add_constraint_blocks(ws.node, loads.row, loads.at, pairs, c, lam)
-        add_pair_tangents(ws.matrix, width, pairs)
-        add_stream_rows(loads.streams, ws.matrix, width)
+        pairs.far[:] = 0.0
+        for p in range(len(pairs.table)):
+            if whole:
+                add_pair_tangent(pairs, p, ws.matrix, 0, len(ws.rows), True)
+            else:
+                width = 4 * (pairs.table[p, 3] - pairs.table[p, 2])
+                add_pair_tangent(pairs, p, pairs.far, pairs.far_at[p], width, False)
+        add_stream_rows(tree, ws, loads.streams)
     if len(lam) > 0:
         constraint_gradients(ws.node, loads.row, loads.at, pairs, c)
         own = tree.segment, tree.own_pack, tree.own_packs, tree.pack_slot, tree.strains
@@ -129,8 +146,10 @@ def more_tangents(tree, ws, loads, lam):
         add_line_gradients(*own, *values, loads.cables, c)
 
 
-def prepare(loads: Loads) -> None:
-    """Compile what these loads need beyond what every robot needs."""
+def prepare(tree: Tree, loads: Loads) -> None:
+    """Compile what a robot and its loads need beyond what every one needs."""
+    if is_cut(tree):
+        compiled(expand, eliminate, load_host, solve_tree)
     if has_more(loads):
         compiled(more_forces, more_rows, more_columns, more_tangents)
     if has_contacts(loads.frames):
@@ -171,42 +190,112 @@ def residual(tree, ws, loads, q, v, a, lam, out):
     ascend(tree, ws, loads, lam, out)
 
 
-@distant(Tree, Workspace, Loads, NUMBER, NUMBER, VECTOR, MATRIX)
-def tangent(tree, ws, loads, alpha, beta, lam, out):
-    """dR/dq + alpha dR/dv + beta dR/da, bordered by the constraints, into out (n + m, n + m).
+@distant(Tree, Workspace, Loads, Elimination, NUMBER, NUMBER, VECTOR)
+def linearise(tree, ws, loads, e, alpha, beta, lam):
+    """Blocks of dR/dq + alpha dR/dv + beta dR/da, at the state of the last call of `residual`.
 
-    At the state of the last call of `residual`.
+    With an `Elimination`, blocks are eliminated on the way, from the tips to the root: for a robot without constraints and
+    without loads between distant parts.
     """
     ws.matrix[:] = 0.0
     linearise_locally(tree, ws, alpha, beta)
     add_tendon_hessians(tree, ws, loads)
     add_muscle_hessians(tree, ws, loads)
-    for s in range(1, len(tree.first)):
-        for k in range(tree.path_packs[s] + tree.own_packs[s]):
-            columns_down(tree, ws, s, k)
-            if len(ws.places) > 0:
-                places_down(tree, ws, s, k)
-        for k in range(tree.path_packs[s] + tree.own_packs[s], tree.path_packs[s] + tree.sub_packs[s]):
-            clear_below(tree, ws, s, k)
-    add_wrench_columns(tree, ws, loads)
-    if has_more(loads):
-        more_columns(ws, loads)
-    for s in range(len(tree.first) - 1, 0, -1):
-        for k in range(tree.path_packs[s] + tree.sub_packs[s]):
-            columns_up(tree, ws, s, k)
-            collect_rows(tree, ws, s, k)
-    add_elastic_tangent(tree, ws, alpha)
+    wide, more = len(loads.frames.table) + len(loads.pairs.table) > 0, has_more(loads)
+    for b in range(len(tree.root) - 1, -1, -1):
+        for place in range(tree.member_at[b], tree.member_at[b + 1]):
+            s = tree.member[place]
+            for k in range(tree.path_packs[s] + tree.own_packs[s]):
+                if wide or matters(tree, s, k):
+                    columns_down(tree, ws, s, k)
+                    if len(ws.places) > 0:
+                        places_down(tree, ws, s, k)
+            for k in range(tree.path_packs[s] + tree.own_packs[s], tree.path_packs[s] + tree.sub_packs[s]):
+                clear_below(tree, ws, s, k)
+        add_wrench_columns(tree, ws, loads, b)
+        if more:
+            more_columns(ws, loads, float(b))
+        for place in range(tree.child_at[b], tree.child_at[b + 1]):
+            keep_port(tree, ws, tree.child[place])
+            if len(e.at) > 0:
+                load_host(tree, ws, e, float(tree.child[place]), float(FACE if wide else F_P0))
+        for place in range(tree.member_at[b + 1] - 1, tree.member_at[b] - 1, -1):
+            s = tree.member[place]
+            for k in range(tree.path_packs[s] + tree.sub_packs[s]):
+                if wide or matters(tree, s, k):
+                    columns_up(tree, ws, s, k)
+                    collect_rows(tree, ws, s, k)
+            add_elastic_tangent(tree, ws, s, alpha)
+        if len(e.at) > 0:
+            eliminate(tree, ws, e, float(b), float(FACE if wide else F_P0))
     if has_more(loads):
         more_tangents(tree, ws, loads, lam)
-    c, width = loads.constraints, len(ws.rows)
-    n, m = len(tree.lane), len(lam)
+
+
+@part
+def _write(tree, ws, c, out):
+    """The tangent of a robot of one block, bordered by the constraints, into out (n + m, n + m)."""
+    width, n, m = len(ws.rows), len(tree.lane), len(c.table)
     for i in range(n):
         row = tree.lane[i] * width
         for j in range(n):
             out[i, j] = ws.matrix[row + tree.lane[j]]
         for k in range(m):
-            out[i, n + k] = c.column[k, tree.lane[i]]
-            out[n + k, i] = c.jacobian[k, tree.lane[i]]
+            out[i, n + k], out[n + k, i] = 0.0, 0.0
     for k in range(m):
         for l in range(m):
             out[n + k, n + l] = c.diagonal[k] if k == l else 0.0
+        for e in range(c.entry[k], c.entry[k + 1]):
+            for l in range(4):
+                i = tree.of_lane[4 * c.pack[e] + l]
+                if i >= 0:
+                    out[i, n + k] += c.column[e, l]
+                    out[n + k, i] += c.jacobian[e, l]
+
+
+@distant(Tree, Workspace, Loads, VECTOR, VECTOR)
+def times(tree, ws, loads, x, out):
+    """The bordered tangent, from `linearise` without elimination, times x (n + m,), into out (n + m,)."""
+    c, pairs, n, f = loads.constraints, loads.pairs, len(tree.lane), ws.pushed
+    spread_motion(tree, ws, x)
+    push_blocks(tree, ws)
+    for p in range(len(pairs.table)):
+        first, last = pairs.table[p, 2], pairs.table[p, 3]
+        width = 4 * (last - first)
+        for i in range(width):
+            row, at = 4 * pairs.pack[first + i // 4] + i % 4, pairs.far_at[p] + i * width
+            for j in range(width):
+                f[row] += pairs.far[at + j] * ws.moved[4 * pairs.pack[first + j // 4] + j % 4]
+    for k in range(len(c.table)):
+        total = c.diagonal[k] * x[n + k]
+        for e in range(c.entry[k], c.entry[k + 1]):
+            for l in range(4):
+                total += c.jacobian[e, l] * ws.moved[4 * c.pack[e] + l]
+                f[4 * c.pack[e] + l] += c.column[e, l] * x[n + k]
+        out[n + k] = total
+    gather_forces(tree, ws, out)
+
+
+@distant(Tree, Workspace, Loads, VECTOR, MATRIX, needs=(times,))
+def expand(tree, ws, loads, one, out):
+    """The whole tangent of a robot in blocks, one column at a time; one (n + m,) is scratch. `out` is transposed."""
+    for j in range(len(one)):
+        one[:] = 0.0
+        one[j] = 1.0
+        times(tree, ws, loads, one, out[j])
+
+
+@distant(Tree, Workspace, Loads, NUMBER, NUMBER, VECTOR, MATRIX, needs=(linearise,))
+def tangent(tree, ws, loads, alpha, beta, lam, out):
+    """dR/dq + alpha dR/dv + beta dR/da, bordered by the constraints, into out (n + m, n + m).
+
+    At the state of the last call of `residual`.
+    """
+    linearise(tree, ws, loads, ws.none, alpha, beta, lam)
+    if len(tree.root) == 1:
+        _write(tree, ws, loads.constraints, out)
+    else:
+        expand(tree, ws, loads, ws.column, out)
+        for i in range(len(out)):
+            for j in range(i):
+                out[i, j], out[j, i] = out[j, i], out[i, j]

@@ -18,12 +18,13 @@ from numpy.typing import ArrayLike
 from anguilla.describe import Frame, Robot
 from anguilla.errors import AnguillaWarning, DescriptionError, as_array, as_number, refuse
 from anguilla.interact.kernels.table import INPUT, TIME, Constraints, Loads
+from anguilla.linear.choice import DENSE, chosen
 from anguilla.mechanics.compile import Layout, compile_robot
 from anguilla.mechanics.tree import FIXED, ROD, Floats, Ints, Tree, Workspace, workspace
 from anguilla.model.desk import At, Desk, own
 from anguilla.model.evaluate import prepare
 from anguilla.model.evaluation import Evaluation
-from anguilla.model.tables import Samples, build
+from anguilla.model.tables import Samples, build, some_rows
 from anguilla.model.user import UserLoads
 
 __all__ = ["Inputs", "LoadTable", "Model", "System"]
@@ -85,14 +86,15 @@ class Model:
     uses; sizes are checked here, at the door. They compute at a desk (`desk`), memory that each thread has for itself.
     """
 
-    def __init__(self, robot: Robot) -> None:
+    def __init__(self, robot: Robot, linear: str | None = None) -> None:
         self.robot = copy.deepcopy(as_robot(robot))  # what was computed stays what it was when the description changes
         self._source = ref(robot)  # weak: models are kept beside their robots
-        self.layout: Layout = compile_robot(self.robot)
+        self.linear = chosen(self.robot, linear)
+        self.layout: Layout = compile_robot(self.robot, self.linear != DENSE)
         self.tree = self.layout.tree
         loads, self.tables = build(self.layout)
         self._empty = loads  # what every desk begins with; nobody writes to it
-        prepare(loads)
+        prepare(self.tree, loads)
         self.size = self.layout.size
         self.rows = len(loads.constraints.table)  # constraints
         self.shapes = self.tables.shapes
@@ -117,7 +119,7 @@ class Model:
         self.__dict__.update(state)
         self._source = ref(self.robot)
         self._clear()
-        prepare(self._empty)
+        prepare(self.tree, self._empty)
 
     @property
     def source(self) -> Robot:
@@ -135,7 +137,7 @@ class Model:
         """Fresh memory to compute in."""
         loads = own(self._empty)
         places = bool(len(loads.frames.table) or len(loads.pairs.table))
-        return Desk(workspace(self.tree, places), loads, UserLoads(self.tables, self.size))
+        return Desk(workspace(self.tree, places, self.rows), loads, UserLoads(self.tables, self.size))
 
     def desk(self) -> Desk:
         """The desk at which the present thread works with this model."""
@@ -392,15 +394,11 @@ class Model:
         if key in self._less:
             return self._less[key]
         keep = np.setdiff1d(np.arange(self.rows), rows)
-        names = ("table", "value", "jacobian", "column", "diagonal", "slack")
         loads = self._empty
         old = loads.constraints
-        shift = {int(k): new for new, k in enumerate(keep)}
-        tied = np.array([shift[int(k)] if k >= 0 else -1 for k in old.input_row], dtype=np.int64)
-        picked = {name: np.ascontiguousarray(getattr(old, name)[keep]) for name in names}
         less = copy.copy(self)
         less._source = self._source
-        less._empty = loads._replace(constraints=old._replace(**picked, input_row=tied))
+        less._empty = loads._replace(constraints=some_rows(old, keep))
         less.tables = copy.copy(self.tables)
         less.tables.row_names = [self.tables.row_names[k] for k in keep]
         less.left_out = old, rows, [self.tables.row_names[k] for k in rows]

@@ -43,7 +43,7 @@ from anguilla.interact.kernels.table import (
 )
 from anguilla.mechanics.compile import Layout
 from anguilla.mechanics.grid import SAME, gauss_points, nodal_integrals, numbered
-from anguilla.mechanics.tree import Floats, Ints, columns_of
+from anguilla.mechanics.tree import Floats, Ints, columns_of, in_blocks, is_cut
 
 SHORT = 1e-6  # of the length: distance of two frames below which a line between them pulls less and less
 STREAMED = (0, 3, 4, 5)  # strains that feel the stream along a fish: torsion, stretch, shears
@@ -290,19 +290,21 @@ def build(model: Layout) -> tuple[Loads, Tables]:
     # the row: wrenches, efforts, inputs, poses, motions, stresses, rates, then what frame loads ask for
     at = REST + np.concatenate([[0], np.cumsum(t.widths)])
     frame_row = at[FRAME] + np.concatenate([[0], np.cumsum([count for _, _, count, _ in t.frames])])
-    lanes = LANES * len(tree.pack_slot)
+    pairs = _shared(Pairs, t.pairs, lambda: _pairs(t))
+    cables = _shared(Cables, robot.actuators, lambda: _cables(t))
     loads = Loads(
         np.zeros(int(at[-1])),
         _ints(at[:-1]),
         _ints(np.array([t.wrench_node, t.wrench_follower]).reshape(2, -1).T),
+        *in_blocks(tree, _ints(t.wrench_node)),
         _ints(t.driven),
         np.zeros(len(robot.actuators)),
-        _shared(Cables, robot.actuators, lambda: _cables(t)),
+        cables,
         _shared(Muscles, t.muscle_link, lambda: _muscles(t)),
         _shared(Frames, t.frames, lambda: _frames(t, frame_row)),
-        _shared(Streams, t.streamed, lambda: _streams(model, t.streamed, lanes)),
-        _shared(Pairs, t.pairs, lambda: _pairs(t, lanes)),
-        _shared(Constraints, t.rows or robot.actuators, lambda: _constraints(t, lanes)),
+        _shared(Streams, t.streamed, lambda: _streams(model, t.streamed)),
+        pairs,
+        _shared(Constraints, t.rows or robot.actuators, lambda: _constraints(t, cables, pairs)),
     )
     return loads, t
 
@@ -348,33 +350,67 @@ def _frames(t: Tables, row: Ints) -> Frames:
     kind, node = np.array([frame[:2] for frame in t.frames], dtype=np.int64).reshape(-1, 2).T
     which, _, columns, places = columns_of(t.model.tree, node)
     until = np.searchsorted(which, np.arange(count + 1))
+    inside, at = in_blocks(t.model.tree, node)
     return Frames(
         table=_ints(np.stack([kind, node, row[:count], until[:-1], until[1:]], axis=1)), data=data,
-        source=np.stack([columns, places], axis=1).astype(np.uint64),
+        source=np.stack([columns, places], axis=1).astype(np.uint64), inside=inside, at=at,
         wrench=np.zeros((count, 6)), block=np.zeros((count, 6, 18)), state=np.zeros((count, 3, 6)),
     )  # fmt: skip
 
 
-def _pairs(t: Tables, lanes: int) -> Pairs:
+def _pairs(t: Tables) -> Pairs:
     """Pairs of frames, and what acts between them: springs and free spans of tendons."""
     count = len(t.pairs)
     pairs = np.array(t.pairs, dtype=np.int64).reshape(-1, 2)
     side, pack, columns, places = columns_of(t.model.tree, pairs.ravel())
-    pair, either = np.divmod(np.unique(side // 2 * max(lanes, 1) + pack), max(lanes, 1))  # packs that move either node
+    most = int(np.max(pack, initial=0)) + 1
+    keys, place = np.unique(side // 2 * most + pack, return_inverse=True)
+    pair, either = np.divmod(keys, most)  # packs that move either node
     ends = np.searchsorted(pair, np.arange(count + 1))
+    sizes = (LANES * np.diff(ends)) ** 2
+    order, at = in_blocks(t.model.tree, pairs.ravel()[side])
     return Pairs(
         table=_ints(np.stack([*pairs.T, ends[:-1], ends[1:]], axis=1)),
         pack=_ints(either),
-        source=np.stack([side, LANES * pack, columns, places], axis=1).astype(np.uint64),
-        jacobian=np.zeros((count, 24, lanes)), block=np.zeros((count, 12, 24)),
+        source=np.stack([place, side % 2, columns, places], axis=1).astype(np.uint64)[order], at=at,
+        jacobian=np.zeros((len(either), 24, LANES)), block=np.zeros((count, 12, 24)),
+        far_at=_ints(np.cumsum(sizes) - sizes), far=np.zeros(int(sizes.sum()) if is_cut(t.model.tree) else 0),
         spring=_ints([x[0] for x in t.springs]), spring_data=_floats(np.array([x[1] for x in t.springs]).reshape(-1, 3)),
         span=_ints(np.array(t.spans).reshape(-1, 2)), factor=np.ones(len(t.spans)),
         least=np.array([(SHORT * t.model.length) ** 2 if count else 1.0]),  # all robots without pairs share the table
     )  # fmt: skip
 
 
-def _constraints(t: Tables, lanes: int) -> Constraints:
+def _depending(t: Tables, cables: Cables, pairs: Pairs) -> tuple[list[list[int]], Ints, Ints]:
+    """Packs that each constraint depends on; where those of spans and of links begin among them, or -1."""
+    tree, near = t.model.tree, lambda p: pairs.pack[pairs.table[p, 2] : pairs.table[p, 3]].tolist()
+    packs: list[list[int]] = []
+    spans, links, at = np.full(len(pairs.span), -1), np.full(len(cables.link), -1), 0
+    for kind, number, *_ in t.rows:
+        if kind != LENGTH:
+            found = near(t.twists[number][0] if kind == TWIST else t.closures[number])
+        else:
+            found = []
+            for k in np.flatnonzero(pairs.span[:, 1] == number):
+                spans[k] = at + len(found)
+                found += near(pairs.span[k, 0])
+            segments: dict[int, int] = {}
+            for k in np.flatnonzero(cables.link[:, 1] == number):
+                s = int(tree.segment[cables.link[k, 0]])
+                if s not in segments:
+                    segments[s], block = at + len(found), tree.block[s]
+                    first = int(tree.extended_at[block] + tree.face[block] + tree.own_at[s])
+                    found += range(first, first + int(tree.own_packs[s]))
+                links[k] = segments[s]
+        packs.append(found)
+        at += len(found)
+    return packs, spans, links
+
+
+def _constraints(t: Tables, cables: Cables, pairs: Pairs) -> Constraints:
     """Rows of closures, of relations between twists and of tendons driven by their length."""
+    packs, spans, links = _depending(t, cables, pairs)
+    entry = np.concatenate([[0], np.cumsum([len(x) for x in packs])])
     count, actuators = len(t.rows), len(t.model.robot.actuators)
     input_row = np.full(actuators, -1)
     for k, (kind, number, *_) in enumerate(t.rows):
@@ -384,8 +420,25 @@ def _constraints(t: Tables, lanes: int) -> Constraints:
         table=_ints(np.array([x[:4] for x in t.rows]).reshape(-1, 4)), value=_floats([x[4] for x in t.rows]),
         closure=_ints(t.closures),
         twist=_ints([x[0] for x in t.twists]), twist_data=_floats(np.array([x[1] for x in t.twists]).reshape(-1, 12)),
-        input_row=_ints(input_row), jacobian=np.zeros((count, lanes)), column=np.zeros((count, lanes)),
+        input_row=_ints(input_row), entry=_ints(entry), pack=_ints([k for x in packs for k in x]),
+        span_entry=_ints(spans), link_entry=_ints(links),
+        jacobian=np.zeros((int(entry[-1]), LANES)), column=np.zeros((int(entry[-1]), LANES)),
         diagonal=np.zeros(count), slack=np.zeros(count, np.int64), length=np.zeros(actuators),
+    )  # fmt: skip
+
+
+def some_rows(old: Constraints, keep: Ints) -> Constraints:
+    """Some of the constraints."""
+    place = np.full(len(old.table) + 1, -1)  # the last is that of no row
+    place[keep] = np.arange(len(keep))
+    entries = np.concatenate([np.arange(old.entry[k], old.entry[k + 1]) for k in keep] or [np.zeros(0, np.int64)])
+    moved = np.full(len(old.pack) + 1, -1)
+    moved[entries] = np.arange(len(entries))
+    by_row = {name: np.ascontiguousarray(getattr(old, name)[keep]) for name in ("table", "value", "diagonal", "slack")}
+    by_entry = {name: np.ascontiguousarray(getattr(old, name)[entries]) for name in ("pack", "jacobian", "column")}
+    return old._replace(
+        **by_row, **by_entry, input_row=_ints(place[old.input_row]), span_entry=_ints(moved[old.span_entry]),
+        entry=_ints(np.concatenate([[0], np.cumsum(np.diff(old.entry)[keep])])), link_entry=_ints(moved[old.link_entry]),
     )  # fmt: skip
 
 
@@ -399,19 +452,20 @@ def _bases(rod: Rod, X: Floats) -> tuple[Floats, Ints]:
     return np.concatenate(values, axis=1), _ints(strains)
 
 
-def _streams(model: Layout, found: list[tuple[int, Floats, Ints, Floats]], lanes: int) -> Streams:
+def _streams(model: Layout, found: list[tuple[int, Floats, Ints, Floats]]) -> Streams:
     tree, node, width = model.tree, _ints([x[0] for x in found]), _ints([len(x[1]) for x in found])
     which, pack, columns, places = columns_of(tree, node)
     until = np.searchsorted(which, np.arange(len(found) + 1))
     first, at = LANES * tree.own_pack[tree.segment[node]], np.cumsum(width) - width
+    inside, starts = in_blocks(tree, node)
     return Streams(
         table=_ints(np.stack([node, first, width, at, until[:-1], until[1:]], axis=1)),
         basis=_floats(np.concatenate([np.zeros(0), *(x[1] for x in found)])),
         strain=_ints(np.concatenate([np.zeros(0), *(x[2] for x in found)])),
         data=_floats(np.array([x[3] for x in found]).reshape(-1, FLUID_SIZE)),
-        source=np.stack([LANES * pack, columns, places], axis=1).astype(np.uint64),
+        source=np.stack([pack, columns, places], axis=1).astype(np.uint64), inside=inside, at=starts,
         stress=np.zeros((len(found), 6)),
-        change=np.zeros((len(found), lanes, 6)),
+        change=np.zeros((len(pack), LANES, 6)),
     )
 
 

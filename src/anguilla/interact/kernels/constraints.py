@@ -176,8 +176,8 @@ def add_constraint_blocks(node, row, at, pairs, c, lam):
 
 
 @inline
-def _dot_rows(jac, p, row, j, x):
-    return jac[p, row, j] * x[0] + jac[p, row + 1, j] * x[1] + jac[p, row + 2, j] * x[2]
+def _dot_rows(jac, b, row, l, x):
+    return jac[b, row, l] * x[0] + jac[b, row + 1, l] * x[1] + jac[b, row + 2, l] * x[2]
 
 
 @inline
@@ -192,12 +192,12 @@ def _closure_gradient(node, row, at, pairs, c, k):
     else:
         ma = cross(e, _node_axis(node, j, c.table[k, AXIS_B]))
         mb = scale(-1.0, ma)
+    jac, shift = pairs.jacobian, c.entry[k] - pairs.table[p, 2]
     for b in range(pairs.table[p, 2], pairs.table[p, 3]):
-        for l in range(4 * pairs.pack[b], 4 * pairs.pack[b] + 4):
-            x = _dot_rows(pairs.jacobian, p, ROTATIONS, l, ma) + _dot_rows(pairs.jacobian, p, PLACES, l, fa)
-            x += _dot_rows(pairs.jacobian, p, HALF + ROTATIONS, l, mb)
-            x += _dot_rows(pairs.jacobian, p, HALF + PLACES, l, fb)
-            c.jacobian[k, l], c.column[k, l] = x, -x
+        for l in range(4):
+            x = _dot_rows(jac, b, ROTATIONS, l, ma) + _dot_rows(jac, b, PLACES, l, fa)
+            x += _dot_rows(jac, b, HALF + ROTATIONS, l, mb) + _dot_rows(jac, b, HALF + PLACES, l, fb)
+            c.jacobian[shift + b, l], c.column[shift + b, l] = x, -x
 
 
 @inline
@@ -205,29 +205,31 @@ def _twist_gradient(node, pairs, c, k):
     """d(a . w + f . v) = a . Theta1 + f . P1 + Theta0 . (f x v); the force acts along a . Theta0 + f . P0."""
     which = c.table[k, WHICH]
     p, jac = c.twist[which], pairs.jacobian
+    shift = c.entry[k] - pairs.table[p, 2]
     for side in range(2):
         i, o = pairs.table[p, side], HALF * side
         a, f = _twist_axes(node, c, which, i, side)
         fv = cross(f, load3(node, i, N_V))
         for b in range(pairs.table[p, 2], pairs.table[p, 3]):
-            for l in range(4 * pairs.pack[b], 4 * pairs.pack[b] + 4):
-                x = _dot_rows(jac, p, o + SPINS, l, a) + _dot_rows(jac, p, o + RATE_ROWS, l, f)
-                c.jacobian[k, l] += x + _dot_rows(jac, p, o + ROTATIONS, l, fv)
-                c.column[k, l] -= _dot_rows(jac, p, o + ROTATIONS, l, a) + _dot_rows(jac, p, o + PLACES, l, f)
+            for l in range(4):
+                x = _dot_rows(jac, b, o + SPINS, l, a) + _dot_rows(jac, b, o + RATE_ROWS, l, f)
+                c.jacobian[shift + b, l] += x + _dot_rows(jac, b, o + ROTATIONS, l, fv)
+                c.column[shift + b, l] -= _dot_rows(jac, b, o + ROTATIONS, l, a) + _dot_rows(jac, b, o + PLACES, l, f)
 
 
-@inline
-def _span_gradient(node, pairs, c, k):
-    """Gradient of the length of the spans of a tendon."""
+@part
+def _span_gradients(node, pairs, c):
+    """Gradients of the lengths of the spans of tendons whose length is held."""
     for b in range(len(pairs.span)):
-        if pairs.span[b, 1] == c.table[k, WHICH]:
+        k = c.input_row[pairs.span[b, 1]]
+        if k >= 0 and c.slack[k] == 0:
             p = pairs.span[b, 0]
-            t = span(node, pairs, p)[0]
+            t, shift = span(node, pairs, p)[0], c.span_entry[b] - pairs.table[p, 2]
             for d in range(pairs.table[p, 2], pairs.table[p, 3]):
-                for l in range(4 * pairs.pack[d], 4 * pairs.pack[d] + 4):
-                    x = _dot_rows(pairs.jacobian, p, HALF + PLACES, l, t) - _dot_rows(pairs.jacobian, p, PLACES, l, t)
-                    c.jacobian[k, l] += x
-                    c.column[k, l] += x * pairs.factor[b]
+                for l in range(4):
+                    x = _dot_rows(pairs.jacobian, d, HALF + PLACES, l, t) - _dot_rows(pairs.jacobian, d, PLACES, l, t)
+                    c.jacobian[shift + d, l] += x
+                    c.column[shift + d, l] += x * pairs.factor[b]
 
 
 @inline
@@ -252,13 +254,13 @@ def add_line_gradients(segment, own_pack, own_packs, pack_slot, strains, basis, 
             for l in range(width):
                 slope = _pick(moment, force, strains[s, pack_slot[first + l // 4]])
                 x = slope * basis[at + width * gauss + l]
-                c.jacobian[k, 4 * first + l] += x
-                c.column[k, 4 * first + l] += x * cables.factor[b, gauss]
+                c.jacobian[c.link_entry[b] + l // 4, l % 4] += x
+                c.column[c.link_entry[b] + l // 4, l % 4] += x * cables.factor[b, gauss]
 
 
 @part
 def constraint_gradients(node, row, at, pairs, c):
-    """Rows J (m, lanes) of the constraints and columns dR/dlambda, in padded lanes, without tendons inside rods."""
+    """Rows J of the constraints and columns dR/dlambda, pack by pack, without tendons inside rods."""
     c.jacobian[:] = 0.0
     c.column[:] = 0.0
     for k in range(len(c.table)):
@@ -269,10 +271,10 @@ def constraint_gradients(node, row, at, pairs, c):
         elif kind == TWIST:
             _twist_gradient(node, pairs, c, k)
             if row[DT] <= 0.0:
-                c.jacobian[k] = 0.0
+                c.jacobian[c.entry[k] : c.entry[k + 1]] = 0.0
                 c.diagonal[k] = 1.0
         elif c.slack[k] == 1:
             c.diagonal[k] = 1.0
         else:
             c.diagonal[k] = -c.value[k]
-            _span_gradient(node, pairs, c, k)
+    _span_gradients(node, pairs, c)

@@ -31,40 +31,40 @@ def add_moment(node, i, moment):
 
 
 @part
-def gather_pairs(a, places, pairs):
-    """Rows of the pairs' Jacobians from the columns of their nodes; clears their blocks."""
-    pairs.block[:] = 0.0
+def gather_pairs(a, places, pairs, block):
+    """Rows of the pairs' Jacobians from the columns of their nodes on a block."""
     jac = pairs.jacobian
-    for k in range(len(pairs.source)):
-        p, side = pairs.source[k, 0] // U(2), pairs.source[k, 0] % U(2)
-        row, first, c, o = U(HALF) * side, pairs.source[k, 1], pairs.source[k, 2], pairs.source[k, 3]
+    for k in range(pairs.at[block], pairs.at[block + 1]):
+        b, row, c, o = pairs.source[k, 0], U(HALF) * pairs.source[k, 1], pairs.source[k, 2], pairs.source[k, 3]
         for x in range(U(3)):
             for l in range(FOUR):
-                j, f = first + l, FOUR * x + l
-                jac[p, row + U(ROTATIONS) + x, j] = a[c + TH0 + f]
-                jac[p, row + U(SPINS) + x, j] = a[c + TH1 + f]
-                jac[p, row + U(PLACES) + x, j] = places[o + P0 + f]
-                jac[p, row + U(RATES) + x, j] = places[o + P1 + f]
+                f = FOUR * x + l
+                jac[b, row + U(ROTATIONS) + x, l] = a[c + TH0 + f]
+                jac[b, row + U(SPINS) + x, l] = a[c + TH1 + f]
+                jac[b, row + U(PLACES) + x, l] = places[o + P0 + f]
+                jac[b, row + U(RATES) + x, l] = places[o + P1 + f]
 
 
 @part
-def add_pair_tangents(matrix, width, pairs):
-    """Matrix += J^T S J for every pair; S J of one coordinate at a time."""
-    jac, block = pairs.jacobian, pairs.block
-    for p in range(len(pairs.table)):
-        for b in range(pairs.table[p, 2], pairs.table[p, 3]):
-            for l in range(4):
-                j = 4 * pairs.pack[b] + l
-                for r in range(HALF):
-                    total = 0.0
-                    for c in range(2 * HALF):
-                        total += block[p, r, c] * jac[p, c, j]
-                    if total != 0.0:
-                        source = r if r < 6 else r + 6
-                        for d in range(pairs.table[p, 2], pairs.table[p, 3]):
-                            for m in range(4):
-                                i = 4 * pairs.pack[d] + m
-                                matrix[i * width + j] += jac[p, source, i] * total
+def add_pair_tangent(pairs, p, out, at, width, spread):
+    """Add J^T S J of a pair to rows of the given width; S J of one coordinate at a time.
+
+    With `spread` a pack stands where its number says, without, packs stand side by side as the pair has them.
+    """
+    jac, block, first, last = pairs.jacobian, pairs.block, pairs.table[p, 2], pairs.table[p, 3]
+    for b in range(first, last):
+        for l in range(4):
+            j = at + 4 * (pairs.pack[b] if spread else b - first) + l
+            for r in range(HALF):
+                total = 0.0
+                for c in range(2 * HALF):
+                    total += block[p, r, c] * jac[b, c, l]
+                if total != 0.0:
+                    source = r if r < 6 else r + 6
+                    for d in range(first, last):
+                        for m in range(4):
+                            i = 4 * (pairs.pack[d] if spread else d - first) + m
+                            out[i * width + j] += jac[d, source, m] * total
 
 
 @part

@@ -62,6 +62,8 @@ class Frames(Arrays):
 
     table: Ints  # (f, 5) kind, node, place in the row, first and last + 1 of its sources
     source: npt.NDArray[np.uint64]  # (k, 2) columns and places of the packs that move the node
+    inside: Ints  # (f,) loads, block by block
+    at: Ints  # (blocks + 1,) first of a block's
     data: Floats  # (f, 24) constants
     wrench: Floats  # (f, 6) scratch
     block: Floats  # (f, 6, 18) scratch
@@ -75,19 +77,24 @@ class Streams(Arrays):
     basis: Floats  # flat: values of the rod's coordinates at the node
     strain: Ints  # flat: the strain each of them is of
     data: Floats  # (s, 24) constants, as of a fluid
-    source: npt.NDArray[np.uint64]  # (k, 3) first lane, columns and places of the packs that move the node
+    source: npt.NDArray[np.uint64]  # (k, 3) extended pack, columns and places of the packs that move the node
+    inside: Ints  # (s,) streams, block by block
+    at: Ints  # (blocks + 1,) first of a block's
     stress: Floats  # (s, 6) scratch: Phi
-    change: Floats  # (s, lanes, 6) scratch: its derivative
+    change: Floats  # (k, 4, 6) scratch: its derivative
 
 
 class Pairs(Arrays):
     """Pair loads: springs, spans of tendons, closures and twist constraints."""
 
     table: Ints  # (p, 4) nodes, first and last + 1 of its packs
-    pack: Ints  # packs of coordinates that move either node
-    source: npt.NDArray[np.uint64]  # (k, 4) place in jacobian, first lane, columns, places
-    jacobian: Floats  # (p, 24, lanes) scratch
+    pack: Ints  # (b,) extended packs that move either node, pair by pair
+    source: npt.NDArray[np.uint64]  # (k, 4) which of those packs, which node, columns, places; block by block
+    at: Ints  # (blocks + 1,) first of a block's
+    jacobian: Floats  # (b, 24, 4) scratch
     block: Floats  # (p, 12, 24) scratch
+    far_at: Ints  # (p,) where the tangent of a pair begins in `far`, in a robot cut into blocks
+    far: Floats  # flat scratch: of each pair (lanes x lanes) of its packs
     spring: Ints  # (s,) pair
     spring_data: Floats  # (s, 3) stiffness, rest length, damping
     span: Ints  # (spans, 2) pair, and the actuator it belongs to
@@ -104,8 +111,12 @@ class Constraints(Arrays):
     twist: Ints  # (w,) pair
     twist_data: Floats  # (w, 12) coefficients of the twists of the two nodes, in their axes
     input_row: Ints  # (actuators,) constraint that finds the tension, or -1 when the input gives it
-    jacobian: Floats  # (m, lanes) scratch: derivative
-    column: Floats  # (m, lanes) scratch: derivative of the residual with respect to the multiplier
+    entry: Ints  # (m + 1,) first of the packs that a row depends on
+    pack: Ints  # (e,) extended packs, row by row; a pack may stand there twice
+    span_entry: Ints  # (spans,) first pack of a span in the row of its length, or -1
+    link_entry: Ints  # (stretches,) the same for the own packs of the rod that a piece of a line runs along
+    jacobian: Floats  # (e, 4) scratch: derivative
+    column: Floats  # (e, 4) scratch: derivative of the residual with respect to the multiplier
     diagonal: Floats  # (m,) scratch: derivative with respect to the own multiplier
     slack: Ints  # (m,) scratch: 1 for a tendon found slack
     length: Floats  # (actuators,) scratch: length of lines
@@ -117,6 +128,8 @@ class Loads(Arrays):
     row: Floats  # inputs at this instant
     at: Ints  # offsets into row
     wrench: Ints  # (m, 2) node of a given wrench, and 1 if it turns with it
+    wrench_in: Ints  # (m,) wrenches, block by block
+    wrench_at: Ints  # (blocks + 1,) first of a block's
     driven: Ints  # (k,) coordinates whose motion is given
     tension: Floats  # (actuators,) scratch: inputs of tendons [N] and chambers [Pa]
     cables: Cables

@@ -31,17 +31,18 @@ def add_wrenches(ws, loads):
 
 
 @part
-def add_wrench_columns(tree, ws, loads):
-    """A follower wrench turns with its node: d(force) = Theta x force. A dead one does not."""
+def add_wrench_columns(tree, ws, loads, b):
+    """A follower wrench on block b turns with its node: d(force) = Theta x force. A dead one does not."""
     node, a = ws.node, ws.columns
-    for k in range(len(loads.wrench)):
+    for place in range(loads.wrench_at[b], loads.wrench_at[b + 1]):
+        k = loads.wrench_in[place]
         if loads.wrench[k, 1] == 1:
             i, j = loads.wrench[k, 0], loads.at[WRENCH] + 6 * k
             s = tree.segment[i]
             rotation = load9(node, i, N_R)
             moment, force = matvec(rotation, row3(loads.row, j)), matvec(rotation, row3(loads.row, j + 3))
-            for b in range(tree.path_packs[s] + tree.own_packs[s]):
-                c = columns_of(tree, s, b, i)
+            for pack in range(tree.path_packs[s] + tree.own_packs[s]):
+                c = columns_of(tree, s, pack, i)
                 th0 = take3(a, c + TH0)
                 lay3(a, c + DF, sub(take3(a, c + DF), cross(th0, force)))
                 lay3(a, c + DM, sub(take3(a, c + DM), cross(th0, moment)))

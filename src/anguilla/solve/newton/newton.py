@@ -18,14 +18,21 @@ from typing import NamedTuple
 
 import numpy as np
 
+from anguilla.compiler.asking import ask
+from anguilla.compiler.distant import NUMBER, compiled, distant
 from anguilla.compiler.jit import inline, part
 from anguilla.compiler.table import Arrays
-from anguilla.interact.kernels.table import KIND, LENGTH, MOTION, TWIST
+from anguilla.interact.kernels.table import KIND, LENGTH, MOTION, TWIST, Loads
+from anguilla.linear.choice import DENSE, SPARSE, TREE
+from anguilla.linear.tree import solve_tree
 from anguilla.mechanics.joints import compose
-from anguilla.mechanics.tree import Floats, Ints
+from anguilla.mechanics.tangent import block_width
+from anguilla.mechanics.tree import NO_ELIMINATION, Elimination, Floats, Ints, Tree, Workspace, elimination
 from anguilla.mechanics.vec import scale, store3
-from anguilla.model.evaluate import residual, tangent
+from anguilla.model.evaluate import linearise, residual, tangent
+from anguilla.model.model import Model
 from anguilla.solve.newton.linear import factorise, solve_factorised
+from anguilla.solve.newton.nets import attend
 from anguilla.solve.newton.rules import (
     CONVERGED,
     DIVERGED,
@@ -45,10 +52,10 @@ FREE = 10.0
 
 # memory between solves: 1 if the matrix holds a usable factorisation; its alpha and beta; the last contraction; the pattern
 # of slack tendons; 1 before the first step of a motion; 1 if the last step missed an impact; time [s] before which nothing
-# touches
-USABLE, ALPHA, BETA, CONTRACTION, SLACKS, STARTING, MISSED, SOON = range(8)
+# touches; of the factorised tangent, how much of an increment its coordinates move
+USABLE, ALPHA, BETA, CONTRACTION, SLACKS, STARTING, MISSED, SOON, PART = range(9)
 
-FRESH = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0)  # of a solver that has not begun
+FRESH = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0)  # of a solver that has not begun
 
 # counters
 COUNTERS = ("iterations", "factorisations", "halvings", "eased")
@@ -71,7 +78,9 @@ class Scratch(Arrays):
     """Memory of the Newton solver."""
 
     d: Floats  # (n + m,) increment and multipliers: start value in, solution out
-    matrix: Floats  # (n + m, n + m) factorised tangent
+    matrix: Floats  # (n + m, n + m) factorised tangent, of a small robot
+    blocks: Elimination  # the same of a tree in blocks
+    question: Ints  # (2,) numbers that factorise and solve with one sparse matrix
     pivot: Ints  # (n + m,)
     step: Floats  # (n + m,) correction
     last: Floats  # (n + m,) previous correction
@@ -84,21 +93,37 @@ class Scratch(Arrays):
     v0: Floats
     a0: Floats
     drift: Floats  # (n,) increment without acceleration
-    spare: Floats  # (n + m, n + m)
-    memory: Floats  # (8,)
+    spare: Floats  # (n + m, n + m) of a small robot
+    memory: Floats  # (9,)
     kept: Floats  # (2, n) accelerations before they were eased
     counters: Ints  # (4,)
 
 
-def scratch(n: int, m: int = 0) -> Scratch:
-    """Allocate the memory of the Newton solver for n coordinates and m constraints."""
+# Kernels may be compiled before the first memory is made: this one says what it consists of.
+_LINE, _SQUARE, _COUNT = np.zeros(0), np.zeros((0, 0)), np.zeros(0, np.int64)
+Scratch(
+    _LINE, _SQUARE, NO_ELIMINATION, _COUNT, _COUNT, *(_LINE for _ in range(11)), _SQUARE, _LINE, _SQUARE, _COUNT
+)  # fmt: skip
+
+
+def scratch(system: Model) -> Scratch:
+    """Allocate the memory of the Newton solver of a model."""
+    n, m, dense = system.size, system.rows, system.linear == DENSE
+    size = n + m if dense else 0
     d, step, last, left, right = (np.zeros(n + m) for _ in range(5))
     q, v, a, q0, v0, a0, drift = (np.zeros(n) for _ in range(7))
     memory, counters = np.array(FRESH), np.zeros(4, np.int64)
-    matrix, spare, pivot = np.zeros((n + m, n + m)), np.zeros((n + m, n + m)), np.zeros(n + m, np.int64)
-    return Scratch(
-        d, matrix, pivot, step, last, left, right, q, v, a, q0, v0, a0, drift, spare, memory, np.zeros((2, n)), counters
-    )
+    matrix, spare, pivot = np.zeros((size, size)), np.zeros((size, size)), np.zeros(size, np.int64)
+    blocks = elimination(system.tree) if system.linear == TREE else NO_ELIMINATION
+    if not dense:
+        compiled(renew_blocks, solve_blocks)
+    made = Scratch(
+        d, matrix, blocks, np.zeros(2, np.int64), pivot, step, last, left, right, q, v, a, q0, v0, a0, drift, spare, memory,
+        np.zeros((2, n)), counters,
+    )  # fmt: skip
+    if system.linear == SPARSE:
+        attend(system, made)
+    return made
 
 
 @inline
@@ -198,10 +223,67 @@ def equilibrate(tree, matrix, left, right):
 
 
 @part
+def _weigh_multipliers(tree, ws, loads, s):
+    """Units of the multipliers: the forces that displacements of order one make, over their gradients."""
+    c, n, tau = loads.constraints, len(s.q), 0.0
+    for b in range(len(tree.root)):
+        width, shift = block_width(tree, b), 4 * tree.extended_at[b]
+        for i in range(tree.lead[b], tree.lead[b + 1]):
+            k = tree.coordinate[i]
+            lane = tree.extended[k] - shift
+            at = tree.block_at[b] + (lane - 4 * tree.face[b]) * width + lane
+            tau = max(tau, abs(ws.matrix[at]) / tree.scale[k] ** 2)
+    for k in range(len(c.table)):
+        column = 0.0
+        for e in range(c.entry[k], c.entry[k + 1]):
+            for l in range(4):
+                i = tree.of_lane[4 * c.pack[e] + l]
+                if i >= 0:
+                    column = max(column, abs(c.column[e, l]) / tree.scale[i])
+        s.right[n + k] = (tau if tau > 0.0 else 1.0) / (column if column > 0.0 else 1.0)
+
+
+@distant(Tree, Workspace, Loads, Scratch, NUMBER, NUMBER, needs=(linearise,))
+def renew_blocks(tree, ws, loads, s, alpha, beta):
+    """Factorise the tangent of a large robot. s.memory[USABLE] says whether that went well."""
+    n = len(s.q)
+    s.blocks.held[:] = 0
+    s.blocks.good[:] = 1
+    if len(s.blocks.at) > 0:
+        for b in range(len(loads.driven)):
+            s.blocks.held[loads.driven[b]] = 1
+    linearise(tree, ws, loads, s.blocks, alpha, beta, s.d[n:])
+    if len(s.blocks.at) > 0:
+        s.memory[USABLE] = float(s.blocks.good[0])
+    else:
+        _weigh_multipliers(tree, ws, loads, s)
+        s.memory[USABLE] = 1.0 if ask(s.question[0]) == 0 else 0.0
+
+
+@distant(Tree, Workspace, Scratch)
+def solve_blocks(tree, ws, s):
+    """Correction from the residual, both in s.step, with the factorised tangent of a large robot."""
+    n = len(s.q)
+    for k in range(len(s.step)):
+        s.step[k] = -s.step[k]
+    if len(s.blocks.at) > 0:
+        solve_tree(tree, ws, s.blocks, s.step)
+    elif ask(s.question[1]) != 0:
+        s.step[0] = np.nan
+    for k in range(n):
+        s.step[k] /= s.memory[PART]
+
+
+@part
 def renew(tree, ws, loads, s, cq, alpha, beta):
     """Factorise the tangent at the state of the last residual."""
     n = len(s.q)
     matrix = s.matrix
+    if len(tree.root) > 1:
+        s.counters[FACTORISATIONS] += 1
+        s.memory[ALPHA], s.memory[BETA], s.memory[SLACKS], s.memory[PART] = alpha, beta, _slacks(loads), cq
+        renew_blocks(tree, ws, loads, s, alpha, beta)
+        return s.memory[USABLE] == 1.0
     tangent(tree, ws, loads, alpha, beta, s.d[n:], matrix)
     if cq != 1.0:
         for i in range(len(matrix)):
@@ -223,10 +305,12 @@ def renew(tree, ws, loads, s, cq, alpha, beta):
 
 
 @part
-def solve_correction(s):
+def solve_correction(tree, ws, s):
     """Correction from the residual, both in s.step."""
     size = len(s.step)
-    if size == len(s.q):
+    if len(tree.root) > 1:
+        solve_blocks(tree, ws, s)
+    elif size == len(s.q):
         for k in range(size):
             s.step[k] = -s.step[k]
         solve_factorised(s.matrix, s.pivot, s.step)
@@ -273,7 +357,7 @@ def newton(tree, ws, loads, s, by, goal, chord):
             if not renew(tree, ws, loads, s, cq, alpha, beta):
                 return SINGULAR if np.isfinite(norm(s.v, tree.weight)) else NOT_FINITE
             fresh = True
-        solve_correction(s)
+        solve_correction(tree, ws, s)
         size, shift = norm(s.step, tree.weight), _shift(s)
         if before >= 0.0 and not size < before:  # grew, or not finite
             if fresh and cuts == 0 and before <= ROUND_OFF * (1.0 + norm(s.q, tree.weight)):

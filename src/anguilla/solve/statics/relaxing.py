@@ -40,7 +40,7 @@ def come_to_rest(system: Model, loads: Loads, q: Floats, lam: Floats) -> tuple[F
     if np.any(loads.constraints.table[:, KIND] == TWIST):
         return q, lam, False  # twists hold a motion, but not a robot at rest
     q, lam = settle(system, loads, q) if not system.is_plain else q.copy(), lam.copy()
-    s, run, n = scratch(system.size, system.rows), runner(system), system.size
+    s, run, n = scratch(system), runner(system), system.size
     state, now = loads.frames.state.copy(), float(loads.row[TIME])
     unit = float(np.sqrt(system.layout.length / GRAVITY))
     dt, before, still = FIRST * unit, int(s.counters[ITERATIONS]), 0

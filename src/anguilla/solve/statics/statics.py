@@ -201,7 +201,7 @@ class _Solver:
         n, m, kept = self.system.size, self.system.rows, self.system.desk().kept
         if "statics" not in kept:  # memory is made once for all calls at a desk
             state = State(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(m))
-            kept["statics"] = scratch(n, m), state, stored(1, n, m), np.zeros(0, np.int64), np.zeros((1, 0))
+            kept["statics"] = scratch(self.system), state, stored(1, n, m), np.zeros(0, np.int64), np.zeros((1, 0))
         self.memory, self.state, *self.rest = kept["statics"]
         self.memory.memory[:], self.memory.counters[:] = FRESH, 0
         self.run = runner(self.system)

@@ -16,6 +16,7 @@ from anguilla.mechanics.vec import store3
 from anguilla.model.evaluate import residual, tangent
 from anguilla.results.blocks import parts
 from anguilla.solve.newton.linear import factorise, solve_factorised
+from anguilla.solve.newton.newton import renew, solve_correction
 from anguilla.solve.newton.rules import EXPLANATION, SINGULAR
 from anguilla.solve.steps.starting import consistent
 
@@ -32,6 +33,8 @@ MOST = 30  # corrections of a state
 @part
 def _mass(tree, ws, loads, s, n):
     """Factorised mass at the state of the last residual, in units of angles and relative displacements; False if singular."""
+    if len(tree.root) > 1:
+        return renew(tree, ws, loads, s, 1.0, 0.0, HEAVY)
     tangent(tree, ws, loads, 0.0, HEAVY, s.d[n:], s.matrix)
     for i in range(n):
         for j in range(n):
@@ -45,14 +48,18 @@ def _mass(tree, ws, loads, s, n):
 
 
 @part
-def _correct(tree, s, a):
+def _correct(tree, ws, s, a):
     """Correct accelerations by the residual they leave; returns squares of the sizes of correction and accelerations."""
-    for k in range(len(a)):
-        s.step[k] /= tree.scale[k]
-    solve_factorised(s.matrix, s.pivot, s.step)
+    large = len(tree.root) > 1
+    if large:
+        solve_correction(tree, ws, s)
+    else:
+        for k in range(len(a)):
+            s.step[k] /= tree.scale[k]
+        solve_factorised(s.matrix, s.pivot, s.step)
     correction, whole = 0.0, 0.0
     for k in range(len(a)):
-        change = s.step[k] / tree.scale[k]
+        change = -HEAVY * s.step[k] if large else s.step[k] / tree.scale[k]
         a[k] -= change
         correction += (tree.weight[k] * change) ** 2
         whole += (tree.weight[k] * a[k]) ** 2
@@ -87,7 +94,7 @@ def balanced(tree, ws, s, loads, column, table, times, q, v, a, guessed):
                 usable, fresh, before = _mass(tree, ws, loads, s, n), True, math.inf
                 if not usable:
                     return t
-            correction, whole = _correct(tree, s, a[t])
+            correction, whole = _correct(tree, ws, s, a[t])
             if not correction > exact * exact * whole:
                 break
             if correction > SHRINK * SHRINK * before:

@@ -72,7 +72,7 @@ class OngoingMotion:
     def __post_init__(self) -> None:
         n, m = self.system.size, self.system.rows
         self.a, self.acc, self.lam = np.zeros(n), np.zeros(n), np.zeros(m)
-        self.memory: Scratch = scratch(n, m)
+        self.memory: Scratch = scratch(self.system)
         self._run = runner(self.system)
         self._steady: LoadTable | None = None
         self._carried, self.unused = State(self.q, self.v, self.a, self.acc, self.lam), stored(1, n, m)

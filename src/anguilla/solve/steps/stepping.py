@@ -11,19 +11,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anguilla.compiler.distant import entry
+from anguilla.compiler.distant import NUMBER, compiled, distant, entry
 from anguilla.compiler.jit import interpreted, part
 from anguilla.compiler.table import Arrays
 from anguilla.interact.kernels.contact import has_contacts
 from anguilla.interact.kernels.impact import touching_unknown
 from anguilla.interact.kernels.rubbing import keep_rubbing, rubs
-from anguilla.interact.kernels.table import DT, MOTION, TIME
+from anguilla.interact.kernels.table import DT, MOTION, TIME, Loads
 from anguilla.interact.kernels.thruster import has_states, step_states
+from anguilla.linear.choice import DENSE, SPARSE
 from anguilla.mechanics.joints import compose
 from anguilla.mechanics.motion import too_coarse
-from anguilla.mechanics.tree import Floats
+from anguilla.mechanics.tree import Floats, Tree, Workspace
 from anguilla.mechanics.vec import store3
-from anguilla.model.evaluate import judge_touch, note_touch, residual, tangent
+from anguilla.model.evaluate import judge_touch, linearise, note_touch, residual, tangent, times
 from anguilla.solve.newton.linear import factorise, is_definite, solve_factorised
 from anguilla.solve.newton.newton import (
     CONTRACTION,
@@ -33,17 +34,20 @@ from anguilla.solve.newton.newton import (
     STARTING,
     USABLE,
     Goal,
+    Scratch,
     evaluate_increment,
     newton,
     norm,
     renew,
     solve_correction,
 )
+from anguilla.solve.newton.nets import told
 from anguilla.solve.newton.rules import CONVERGED, DIVERGED, IMPACT, SINGULAR, TOO_COARSE
 from anguilla.solve.steps.schemes import Coefficients, ended, factors, unmoved
 
 STATIC = Coefficients(0.0, 0.0, 0.0, 0.0, 1.0)
 HEAVY = 1e16  # [1/s^2] so large that subtracting the stiffness from the tangent costs no digits of the mass
+HEAVIEST = 1e30  # [1/s^2] so large that nothing but the mass is left
 FARTHEST = 2.0  # [rad] by which the strains of a rod may change in one time step
 UNRESOLVED = 0.9  # part of the accelerations that a step must be unable to follow before they are eased
 # [rad] change by accelerations alone during a step, above which they may be eased: at the start of a motion, and later
@@ -59,6 +63,10 @@ class State(Arrays):
     a: Floats  # (n,) accelerations that the scheme works with
     acc: Floats  # (n,) true accelerations
     lam: Floats  # (m,) multipliers
+
+
+_NONE = np.zeros(0)
+State(_NONE, _NONE, _NONE, _NONE, _NONE)  # kernels may be compiled before the first
 
 
 class History(Arrays):
@@ -89,6 +97,18 @@ def stored(rows: int, n: int, m: int) -> History:
 
 
 @part
+def heavy_correction(tree, ws, loads, s, a):
+    """Correct the accelerations of a large robot by the residual in s.step: nothing but the mass is left of the tangent."""
+    if not renew(tree, ws, loads, s, 1.0, 0.0, HEAVIEST):
+        return False
+    s.memory[USABLE] = 0.0
+    solve_correction(tree, ws, s)
+    for k in range(len(a)):
+        a[k] += HEAVIEST * s.step[k]
+    return True
+
+
+@part
 def _start_acceleration(tree, ws, loads, s, x):
     """Acceleration that balances the state of a robot without constraints: M a = -R(q, v, 0). False if M is singular."""
     q, v, a = x.q, x.v, x.a
@@ -97,6 +117,8 @@ def _start_acceleration(tree, ws, loads, s, x):
     for b in range(len(tree.ball)):
         store3(ws.increment, tree.ball[b, 1], 0, (0.0, 0.0, 0.0))
     residual(tree, ws, loads, q, v, a, s.d[n:], s.step)
+    if len(tree.root) > 1:
+        return heavy_correction(tree, ws, loads, s, a)
     mass = s.matrix  # M = (T(0, b) - T(0, 0)) / b
     tangent(tree, ws, loads, 0.0, 0.0, s.d[n:], s.spare)
     tangent(tree, ws, loads, 0.0, HEAVY, s.d[n:], mass)
@@ -147,6 +169,18 @@ def _accept(tree, loads, s, scheme, dt, x):
         step_states(loads.frames, dt)
 
 
+@distant(Tree, Workspace, Loads, Scratch, NUMBER, State, needs=(linearise,))
+def follow_blocks(tree, ws, loads, s, cv, x):
+    """(K + cv C) a and the same of the true accelerations of a large robot, into s.left and s.last."""
+    n = len(x.q)
+    linearise(tree, ws, loads, ws.none, cv, 0.0, x.lam)
+    s.step[:] = 0.0
+    for row in range(2):
+        for k in range(n):
+            s.step[k] = x.a[k] if row == 0 else x.acc[k]
+        times(tree, ws, loads, s.step, s.left if row == 0 else s.last)
+
+
 @part
 def _ease(tree, ws, loads, s, cv, ca, x):
     """Replace accelerations a by those that a linear step of the scheme can follow, T^-1 ca M a with T = K + cv C + ca M.
@@ -167,21 +201,28 @@ def _ease(tree, ws, loads, s, cv, ca, x):
         )
         s.kept[0, k], s.kept[1, k] = a[k], acc[k]
     residual(tree, ws, loads, q, v, s.a, lam, s.step)
-    tangent(tree, ws, loads, cv, ca, lam, s.spare)
-    if not is_definite(s.spare, n):
-        return False  # a load far above that of buckling: what it does fast is no ringing
-    tangent(tree, ws, loads, cv, 0.0, lam, s.spare)
+    large = len(tree.root) > 1
+    if large:
+        follow_blocks(tree, ws, loads, s, cv, x)
+    else:
+        tangent(tree, ws, loads, cv, ca, lam, s.spare)
+        if not is_definite(s.spare, n):
+            return False  # a load far above that of buckling: what it does fast is no ringing
+        tangent(tree, ws, loads, cv, 0.0, lam, s.spare)
     if not renew(tree, ws, loads, s, 1.0, cv, ca):
         return False
     for row in range(2):
         y = a if row == 0 else acc
         for i in range(len(s.step)):
             s.step[i] = 0.0
-            for j in range(n):
-                s.step[i] += s.spare[i, j] * y[j] if i < n else 0.0
+            if large and i < n:
+                s.step[i] = s.left[i] if row == 0 else s.last[i]
+            elif i < n:
+                for j in range(n):
+                    s.step[i] += s.spare[i, j] * y[j]
         for b in range(len(loads.driven)):
             s.step[loads.driven[b]] = 0.0
-        solve_correction(s)
+        solve_correction(tree, ws, s)
         for k in range(n):
             y[k] += s.step[k]
     change, size = 0.0, 0.0
@@ -299,8 +340,19 @@ def run(tree, ws, s, loads, column, table, numbers, steps, begin, x, wanted, out
     return span.last, CONVERGED
 
 
+def _asking(tree, ws, s, *arguments):
+    """The time loop of a net: what goes wrong in the sparse solver is raised here."""
+    found = run(tree, ws, s, *arguments)
+    told(s)
+    return found
+
+
 def runner(system):
     """The time loop of a system: compiled, or asking its user-written loads."""
+    if system.linear != DENSE:
+        compiled(follow_blocks)
+    if system.linear == SPARSE:
+        return _asking
     if not system.user:
         return run
     return interpreted(run, {"residual": system.user.residual, "tangent": system.user.tangent})

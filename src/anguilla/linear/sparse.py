@@ -1,0 +1,189 @@
+"""Newton's system of a net as one sparse matrix: coordinates, multipliers, and the faces between blocks.
+
+Its unknowns are the coordinates x, the multipliers, and of every face its motion z and the wrench w that passes through it:
+    T_x x + T_z z + sum of G^T w + columns x multipliers = r     on the coordinates of a block, with the blocks that hang on it
+    w - W_x x - W_z z - sum of carried w = 0                     on what a block gives back to its host
+    z - A z_host - B x_host = 0                                  the face as a frame of the host
+    J (x, z) + diagonal = -gap                                   constraints
+Loads between distant parts and constraints act on coordinates and faces alike. The places of the entries never change: they
+are found once for a model.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csc_matrix
+from scipy.sparse.linalg import SuperLU, splu
+
+from anguilla.compiler.lanes import LANES
+from anguilla.interact.kernels.table import Loads
+from anguilla.mechanics.tree import F_P0, F_TH0, FACE, N_X, Floats, Ints, Tree, Workspace
+
+__all__ = ["Net", "Solved"]
+
+SIDES = np.array([F_TH0, F_TH0 + 1, F_TH0 + 2, F_P0, F_P0 + 1, F_P0 + 2])  # lanes of a face that its wrench works on
+IN_PLANE = np.array([2, 5, 8, 9, 10, 12, 13, 15, 16])  # lanes of a face that move in a flat robot
+ARM = ((0, 1, 1.0, 2), (0, 2, -1.0, 1), (1, 2, 1.0, 0), (1, 0, -1.0, 2), (2, 0, 1.0, 1), (2, 1, -1.0, 0))
+TINY = 1e-300
+
+
+class _Entries:
+    """Entries of a matrix, collected in pieces: row, column, sign and place of the value."""
+
+    def __init__(self) -> None:
+        self.pieces: list[tuple[Ints, Ints, Ints, Floats]] = []
+
+    def add(self, rows: Ints, columns: Ints, values: Ints, sign: Floats | float = 1.0) -> None:
+        """Add entries; those in row or column -1 are none."""
+        rows, columns, values, signs = np.broadcast_arrays(rows, columns, values, sign)
+        there = (rows >= 0) & (columns >= 0)
+        self.pieces.append((rows[there], columns[there], values[there], signs[there]))
+
+    def all(self) -> tuple[Ints, Ints, Ints, Floats]:
+        """All of them."""
+        rows, columns, values, signs = (np.concatenate(piece) for piece in zip(*self.pieces, strict=True))
+        return rows, columns, values, signs
+
+
+class Net:
+    """Where the entries of the matrix of a model stand, and where their values come from.
+
+    Attributes:
+        size: number of unknowns.
+        given: number of coordinates and multipliers, the first of them.
+
+    """
+
+    def __init__(self, tree: Tree, loads: Loads) -> None:
+        self.tree, self.given = tree, len(tree.lane) + len(loads.constraints.table)
+        self.faced = np.flatnonzero(tree.face)
+        wide = len(loads.frames.table) + len(loads.pairs.table) > 0
+        moving = IN_PLANE if tree.flat[0] else np.arange(FACE)
+        self._moving = moving[moving < (FACE if wide else F_P0)]
+        self._sides = np.array([2, 3, 4]) if tree.flat[0] else np.arange(6)
+        faces, z, w = len(self.faced), len(self._moving), len(self._sides)
+        self.size = self.given + faces * (z + w)
+        self._z = np.full((len(tree.root), FACE), -1)
+        self._z[self.faced[:, None], self._moving] = self.given + np.arange(faces * z).reshape(faces, z)
+        self._w = np.full((len(tree.root), 6), -1)
+        self._w[self.faced[:, None], self._sides] = self.given + faces * z + np.arange(faces * w).reshape(faces, w)
+        self._column = tree.of_lane.copy()  # unknown of an extended lane
+        self._row, self._sign = tree.of_lane.copy(), np.ones(len(tree.of_lane))  # equation that a force on it enters
+        at = LANES * tree.extended_at[self.faced]
+        self._column[at[:, None] + np.arange(FACE)] = self._z[self.faced]
+        self._row[at[:, None] + SIDES] = self._w[self.faced]
+        self._sign[at[:, None] + SIDES] = -1.0
+        self._lay_out(tree, loads)
+
+    def _lay_out(self, tree: Tree, loads: Loads) -> None:
+        """Find the pattern: `_values` of a state go to `_into` of the matrix, with signs."""
+        c, pairs = loads.constraints, loads.pairs
+        width = LANES * (tree.face + tree.packs)
+        sizes = [int(LANES * tree.packs @ width), 6 * int(width.sum()), 0, 9 * len(self.faced), len(pairs.far)]
+        sizes[2] = FACE * int(width[tree.host[tree.host >= 0]].sum())
+        sizes += [c.jacobian.size, c.column.size, len(c.diagonal), 1]
+        matrix, roots, ports, arms, far, jacobian, column, diagonal, one = np.cumsum([0, *sizes[:-1]]).tolist()
+        found = _Entries()
+        for b in range(len(tree.root)):
+            self._block(found, b, matrix + int(tree.block_at[b]), roots + 24 * int(tree.extended_at[b]))
+        for k, b in enumerate(self.faced.tolist()):
+            self._face(found, b, ports + int(tree.port_at[b]), arms + 9 * k, one)
+        for p in range(len(pairs.table)):
+            packs = pairs.pack[pairs.table[p, 2] : pairs.table[p, 3]]
+            lanes = (LANES * packs[:, None] + np.arange(LANES)).ravel()
+            places = far + int(pairs.far_at[p]) + np.arange(len(lanes) ** 2).reshape(len(lanes), -1)
+            found.add(self._row[lanes][:, None], self._column[lanes], places, self._sign[lanes][:, None])
+        multiplier = len(tree.lane) + np.repeat(np.arange(len(c.table)), np.diff(c.entry))[:, None]
+        lanes, places = LANES * c.pack[:, None] + np.arange(LANES), np.arange(c.jacobian.size).reshape(-1, LANES)
+        found.add(multiplier, self._column[lanes], jacobian + places)
+        found.add(self._row[lanes], multiplier, column + places, self._sign[lanes])
+        own = np.arange(len(tree.lane), self.given)
+        found.add(own, own, diagonal + np.arange(len(own)))
+        self._freeze(found, loads.driven, one)
+
+    def _block(self, found: _Entries, b: int, matrix: int, roots: int) -> None:
+        """Entries of a block and of what it gives back."""
+        tree = self.tree
+        face, own, start = LANES * int(tree.face[b]), LANES * int(tree.packs[b]), LANES * int(tree.extended_at[b])
+        width = face + own
+        columns = self._column[start : start + width]
+        places = np.arange(own * width).reshape(own, width)
+        found.add(self._row[start + face : start + width, None], columns, matrix + places)
+        if face:
+            found.add(self._w[b][:, None], columns, roots + np.arange(6 * width).reshape(6, width), -1.0)
+
+    def _face(self, found: _Entries, b: int, ports: int, arms: int, one: int) -> None:
+        """Entries of the motion of a face and of the wrench through it."""
+        tree, z, w = self.tree, self._z[b], self._w[b]
+        h = int(tree.host[b])
+        width, start = LANES * int(tree.face[h] + tree.packs[h]), LANES * int(tree.extended_at[h])
+        places = ports + np.arange(FACE * width).reshape(FACE, width)
+        found.add(z, z, np.array(one))
+        found.add(w, w, np.array(one))
+        found.add(z[:, None], self._column[start : start + width], places, -1.0)
+        own = slice(LANES * int(tree.face[h]), width)
+        found.add(self._row[start : start + width][own, None], w, places[SIDES][:, own].T)
+        if tree.face[h]:
+            above = self._w[h]
+            found.add(above, w, np.array(one), -1.0)
+            for r, k, sign, x in ARM:  # moment r of a force k with arm x
+                found.add(above[r : r + 1], w[3 + k : 4 + k], np.array(arms + x), sign)
+
+    def _freeze(self, found: _Entries, driven: Ints, one: int) -> None:
+        """Sort the entries; rows and columns of imposed coordinates are those of the identity."""
+        rows, columns, values, signs = found.all()
+        still = np.zeros(self.size, dtype=bool)
+        still[driven] = True
+        keep = ~(still[rows] | still[columns])
+        rows, columns = np.concatenate([rows[keep], driven]), np.concatenate([columns[keep], driven])
+        self._values = np.concatenate([values[keep], np.full(len(driven), one)])
+        self._signs = np.concatenate([signs[keep], np.ones(len(driven))])
+        keys, self._into = np.unique(columns * self.size + rows, return_inverse=True)
+        self.columns, self.rows = np.divmod(keys, self.size)
+        self._order: Ints | None = None
+        self._starts = np.searchsorted(self.columns, np.arange(self.size + 1))
+        self._by_row = np.argsort(self.rows, kind="stable")
+        self._row_starts = np.searchsorted(self.rows[self._by_row], np.arange(self.size))
+        self._sparse = self.rows.astype(np.int32), self._starts.astype(np.int32)
+
+    def data(self, ws: Workspace, loads: Loads) -> Floats:
+        """Values (entries,) of the matrix in the order of `rows` and `columns`, from the blocks of `linearise`."""
+        c, tree = loads.constraints, self.tree
+        below = tree.parent[tree.first[tree.root[self.faced]]]
+        above = tree.parent[tree.first[tree.root[tree.host[self.faced]]]]
+        arms = np.zeros((len(self.faced), 9))
+        arms[:, :3] = ws.node[below, N_X : N_X + 3] - ws.node[above, N_X : N_X + 3]
+        pieces = ws.matrix, ws.roots, ws.ports, arms, loads.pairs.far, c.jacobian, c.column, c.diagonal, np.ones(1)
+        values = np.concatenate([x.ravel() for x in pieces])
+        return np.bincount(self._into, self._signs * values[self._values], minlength=len(self.rows))
+
+    def factorise(self, data: Floats) -> Solved | None:
+        """The matrix with these values, factorised; None if it is singular."""
+        size = np.abs(data)
+        left, right = np.ones(self.size), np.ones(self.size)
+        for _ in range(2):  # entries of order one
+            most = np.maximum.reduceat((size * right[self.columns])[self._by_row], self._row_starts)
+            left = 1.0 / np.maximum(most, TINY)
+            most = np.maximum.reduceat(size * left[self.rows], self._starts[:-1])
+            right = 1.0 / np.maximum(most, TINY)
+        scaled = data * left[self.rows] * right[self.columns]
+        matrix = csc_matrix((scaled, *self._sparse), shape=(self.size, self.size))
+        try:
+            return Solved(splu(matrix), left, right, self.given)
+        except RuntimeError:  # exactly singular
+            return None
+
+
+class Solved:
+    """A factorised matrix."""
+
+    def __init__(self, factors: SuperLU, left: Floats, right: Floats, given: int) -> None:
+        self._factors, self._left, self._right, self._given = factors, left, right, given
+
+    def solve(self, b: Floats, transposed: bool = False) -> Floats:
+        """Solve for coordinates and multipliers (n + m,) or (n + m, k)."""
+        left, right = (self._right, self._left) if transposed else (self._left, self._right)
+        whole = np.zeros((len(left), *b.shape[1:]))
+        whole[: self._given] = (b.T * left[: self._given]).T
+        found = self._factors.solve(whole, "T" if transposed else "N")
+        return (found[: self._given].T * right[: self._given]).T

@@ -1,7 +1,7 @@
 """Newton's system of a net as one sparse matrix: coordinates, multipliers, and the faces between blocks.
 
 Its unknowns are the coordinates x, the multipliers, and of every face its motion z and the wrench w that passes through it:
-    T_x x + T_z z + sum of G^T w + columns x multipliers = r     on the coordinates of a block, with the blocks that hang on it
+    T_x x + T_z z + sum of G^T w + columns x multipliers = r     on coordinates of a block; w of blocks that hang on it
     w - W_x x - W_z z - sum of carried w = 0                     on what a block gives back to its host
     z - A z_host - B x_host = 0                                  the face as a frame of the host
     J (x, z) + diagonal = -gap                                   constraints
@@ -175,7 +175,7 @@ class Net:
 
 
 class Solved:
-    """A factorised matrix."""
+    """A factorised matrix: solves for coordinates and multipliers; imposed coordinates stay as they are."""
 
     def __init__(self, factors: SuperLU, left: Floats, right: Floats, given: int) -> None:
         self._factors, self._left, self._right, self._given = factors, left, right, given

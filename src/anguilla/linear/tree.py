@@ -3,8 +3,9 @@
 A block b knows its matrix T over (z, x): the motion z of its face and its own coordinates x; the wrench that it gives back on
 its host, W (z, x); and its face as a frame of the host, z = A z_host + B x_host. Once everything below is eliminated,
     T_x x + T_z z = r   and   w = W_x x + W_z z + w_0
-give x = T_x^-1 (r - T_z z) and w = (W_z - W_x T_x^-1 T_z) z + ..., a load on one node of the host that depends on the motion of
-that node alone. Work and memory grow with the number of blocks. Coordinates are scaled to angles and relative displacements.
+give x = T_x^-1 (r - T_z z) and w = (W_z - W_x T_x^-1 T_z) z + ..., a load on one node of the host that depends on the motion
+of that node alone. Work and memory grow with the number of blocks. Coordinates are scaled to angles and relative
+displacements.
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ import numpy.typing as npt
 from anguilla.compiler.lanes import LANES
 from anguilla.describe import Joint, RigidBody, Rod
 from anguilla.describe.joints import Axis
+from anguilla.mechanics.blocks import cut_blocks
 from anguilla.mechanics.grid import RodGrid, gauss_points, nodal_inertia, numbered, strain_grams, values
 from anguilla.mechanics.rodmap import RECORD
-from anguilla.mechanics.blocks import cut_blocks
 from anguilla.mechanics.tree import BALL, FACE, FIXED, JOINT, PACK_SIZE, ROD, Floats, Ints, Tree, own_tables
 
 NO_STRAIN = np.zeros((1, 36))

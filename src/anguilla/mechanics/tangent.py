@@ -52,7 +52,6 @@ from anguilla.mechanics.tree import (
     G2,
     JOINT,
     MOTION_FIELDS,
-    NARROW,
     N_AL,
     N_F,
     N_G,
@@ -64,6 +63,7 @@ from anguilla.mechanics.tree import (
     N_R1,
     N_R2,
     N_W,
+    NARROW,
     P0,
     P1,
     P2,
@@ -243,7 +243,7 @@ def keep_port(tree, ws, b):
 
 @part
 def _lay_face(tree, ws, c, o, k):
-    """Columns of the motion of a face, pack k of it: each lane is one number of that motion. At records c and, of places, o."""
+    """Columns of the motion of a face, pack k of it, at records c and, of places, o: a lane is one number of that motion."""
     for j in range(MOTION_FIELDS):
         ws.columns[c + U(j)] = 0.0
     for j in range(PLACE_SIZE):

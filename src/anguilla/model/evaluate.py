@@ -119,9 +119,12 @@ def more_columns(ws, loads, block):
             loads.pairs.jacobian[:] = 0.0
             if has_contacts(loads.frames):
                 touch_changes(ws, loads)
-        add_frame_columns(ws.node, ws.columns, ws.places, loads.row, loads.frames, b)
-        gather_pairs(ws.columns, ws.places, loads.pairs, b)
-        gather_streams(ws.node, ws.columns, ws.places, loads.streams, b)
+        if len(loads.frames.table) > 0:  # empty tables are the same for all robots
+            add_frame_columns(ws.node, ws.columns, ws.places, loads.row, loads.frames, b)
+        if len(loads.pairs.table) > 0:
+            gather_pairs(ws.columns, ws.places, loads.pairs, b)
+        if len(loads.streams.table) > 0:
+            gather_streams(ws.node, ws.columns, ws.places, loads.streams, b)
 
 
 @distant(Tree, Workspace, Loads, VECTOR)

@@ -10,9 +10,11 @@ import numpy as np
 from anguilla.describe import Frame, FrameMotion
 from anguilla.errors import DescriptionError
 from anguilla.interact.kernels.table import Loads
+from anguilla.linear.choice import DENSE
 from anguilla.mechanics.tree import Floats, Workspace
 from anguilla.model.desk import Desk, own
-from anguilla.model.evaluate import residual, tangent
+from anguilla.model.evaluate import linearise, residual, tangent
+from anguilla.model.operator import BlockOperator, DenseOperator, Operator, net_of
 from anguilla.model.user import frame_motion
 
 if TYPE_CHECKING:
@@ -84,6 +86,15 @@ class Evaluation:
         kernel = self._desk.user.tangent if self._desk.user else tangent
         kernel(self.model.tree, space, loads, float(alpha), float(beta), self.multipliers, out)  # one compilation
         return out
+
+    def operator(self, alpha: float = 0.0, beta: float = 0.0) -> Operator:
+        """`bordered`, without its entries: what it makes of vectors, and its inverse. Of a large robot the only way."""
+        if self.model.linear == DENSE:
+            return DenseOperator(self.bordered(alpha, beta), self._loads.driven)
+        space, loads = self._here()
+        space.increment[:] = 0.0
+        linearise(self.model.tree, space, loads, space.none, float(alpha), float(beta), self.multipliers)
+        return BlockOperator(self.model.tree, self.model.once(net_of), space, loads)
 
     def tangent(self, alpha: float = 0.0, beta: float = 0.0) -> Floats:
         """dR/dq + alpha dR/dv + beta dR/da (n, n), exact; alpha in [1/s], beta in [1/s^2]."""

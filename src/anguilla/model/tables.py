@@ -463,7 +463,9 @@ def _streams(model: Layout, found: list[tuple[int, Floats, Ints, Floats]]) -> St
         basis=_floats(np.concatenate([np.zeros(0), *(x[1] for x in found)])),
         strain=_ints(np.concatenate([np.zeros(0), *(x[2] for x in found)])),
         data=_floats(np.array([x[3] for x in found]).reshape(-1, FLUID_SIZE)),
-        source=np.stack([pack, columns, places], axis=1).astype(np.uint64), inside=inside, at=starts,
+        source=np.stack([pack, columns, places], axis=1).astype(np.uint64),
+        inside=inside,
+        at=starts,
         stress=np.zeros((len(found), 6)),
         change=np.zeros((len(pack), LANES, 6)),
     )

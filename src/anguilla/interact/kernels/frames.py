@@ -93,7 +93,7 @@ def _row(block, f, r, x0, x1, x2, x3, x4, x5):
 
 @part
 def add_frame_columns(node, a, places, row, frames, b):
-    """Subtract the change of the frame loads on block b from the wrench columns of their nodes; those of contacts are there."""
+    """Subtract the change of frame loads on block b from the wrench columns of their nodes; blocks of contacts are there."""
     block = frames.block
     for place in range(frames.at[b], frames.at[b + 1]):
         f = frames.inside[place]

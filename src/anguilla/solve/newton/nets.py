@@ -6,20 +6,16 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from anguilla.compiler.asking import answered
-from anguilla.linear.sparse import Net, Solved
+from anguilla.linear.sparse import Solved
 from anguilla.model.model import Model
+from anguilla.model.operator import net_of
 
 if TYPE_CHECKING:
     from anguilla.solve.newton.newton import Scratch
 
-__all__ = ["attend", "net_of", "told"]
+__all__ = ["attend", "told"]
 
 _SOLVERS: WeakKeyDictionary[Scratch, Solver] = WeakKeyDictionary()
-
-
-def net_of(system: Model) -> Net:
-    """Where the entries of the matrix of a model stand."""
-    return Net(system.tree, system.blank)
 
 
 class Solver:

@@ -26,6 +26,7 @@ from anguilla.mechanics.tree import Floats, Tree, Workspace
 from anguilla.mechanics.vec import store3
 from anguilla.model.evaluate import judge_touch, linearise, note_touch, residual, tangent, times
 from anguilla.solve.newton.linear import factorise, is_definite, solve_factorised
+from anguilla.solve.newton.nets import told
 from anguilla.solve.newton.newton import (
     CONTRACTION,
     EASED,
@@ -41,7 +42,6 @@ from anguilla.solve.newton.newton import (
     renew,
     solve_correction,
 )
-from anguilla.solve.newton.nets import told
 from anguilla.solve.newton.rules import CONVERGED, DIVERGED, IMPACT, SINGULAR, TOO_COARSE
 from anguilla.solve.steps.schemes import Coefficients, ended, factors, unmoved
 

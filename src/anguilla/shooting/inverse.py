@@ -222,9 +222,10 @@ def check_tree(problem: BoundaryProblem, what: str) -> None:
 
 def _of_motion(strain, problem: BoundaryProblem, step: int):
     if isinstance(strain, Motion):
-        fields = [strain._strain[step], strain.strain_rate[step], strain.strain_acceleration[step]]
+        fields = [strain.point_strains[step], strain.strain_rate[step], strain.strain_acceleration[step]]
     else:
-        fields = [strain._strain[0], np.zeros_like(strain._strain[0]), np.zeros_like(strain._strain[0])]
+        still = np.zeros_like(strain.point_strains[0])
+        fields = [strain.point_strains[0], still, still]
     bases = {}
     for s in problem.roots:
         state = strain.states[step, strain.network.node[s]]

@@ -6,6 +6,7 @@ sags by 20 mm under a weight; the gradient of the sag comes from the adjoint of 
 
 import warnings
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy.optimize import minimize
@@ -48,14 +49,17 @@ def mass(p):
 
 
 def sag(p):
-    """Sag of the tip [m] and its gradient with respect to the radii."""
+    """Sag of the tip [m] and its gradient with respect to the radii; the optimiser asks for both at the same ones."""
+    return _sag(tuple(p))
+
+
+@cache
+def _sag(p):
     with warnings.catch_warnings():  # a design on the way may be so thin somewhere that five modes are too few
         warnings.simplefilter("ignore", ag.AnguillaWarning)
         eq = ag.statics(build(p))
     y = eq.position(eq.robot.parts[0].tip)[1]
-    goal = eq.position(eq.robot.parts[0].tip) - np.array(
-        [0.0, 1.0, 0.0]
-    )  # so that the derivative of the cost is that of y
+    goal = eq.position(eq.robot.parts[0].tip) - np.array([0, 1, 0])  # so that the derivative of the cost is that of y
     found = ag.gradient(eq, ag.Reach(eq.robot.parts[0].tip, goal), design=(build, p))
     return -y, -found.design
 

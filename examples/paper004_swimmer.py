@@ -10,6 +10,7 @@ rod up to 0.7 m; damping time 1 ms; no ramp. The plane of the swim is x, y. Head
 
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -69,6 +70,7 @@ def head():
     return ag.RigidBody(mass, (about[0], about[1] + spread, about[2] + spread), (centre, 0.0, 0.0), shape=drawn)
 
 
+@cache
 def robot_of(modes=5, intervals=None):
     robot = ag.Robot("swimmer", gravity=(0, 0, 0))
     material = ag.Material(1.0, 1000.0, damping=1e-3)

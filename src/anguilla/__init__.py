@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     )
     from anguilla.solve.modes.linearise import LinearModel, linearise
     from anguilla.solve.modes.modes import Modes, Stability, modes, stability
-    from anguilla.solve.statics.flow import ProjectiveFlow
-    from anguilla.solve.statics.statics import Flow, statics
+    from anguilla.solve.statics.flow import Flow, ProjectiveFlow
+    from anguilla.solve.statics.statics import statics
     from anguilla.solve.steps.batch import simulate_batch
     from anguilla.solve.steps.dynamics import simulate
     from anguilla.solve.steps.explicit import simulate_explicit
@@ -68,7 +68,7 @@ _LAZY = {
     "grid": "many",
     "sample": "many",
     "statics": "solve.statics.statics",
-    "Flow": "solve.statics.statics",
+    "Flow": "solve.statics.flow",
     "ProjectiveFlow": "solve.statics.flow",
     "simulate": "solve.steps.dynamics",
     "simulate_batch": "solve.steps.batch",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,19 +81,14 @@ def _of_robot(record: Record, path: Path, model: Model | None) -> Trajectory | E
     facts = record.facts
     kind = KINDS[facts["kind"]]
     order = [labels.index(label) for label in own]  # a closure's own coordinates may have come before others
-    states: dict[str, Any] = {
-        f"_{name}": np.ascontiguousarray(record.floats(name, 2)[:, order]) for name in ("q", "v", "a") if name in record
-    }
-    if "multipliers" in record and "_lam" in {field.name for field in fields(kind)}:
-        states["_lam"] = record.floats("multipliers", 2)
     t = record.times()
-    shapes = {part.shape[0] for part in states.values()} | {len(t)}
-    if len(shapes) > 1 or not {"_q", "_v"} <= states.keys():
+    q, v, a = (record.floats(name, 2)[:, order] if name in record else None for name in ("q", "v", "a"))
+    lam = record.floats("multipliers", 2) if "multipliers" in record else np.zeros((len(t), system.rows))
+    if q is None or v is None or any(part is not None and len(part) != len(t) for part in (q, v, a, lam)):
         raise DescriptionError("its states are not those of its times.")
-    balance = None if "_a" in states else _refuse(facts)
-    rest: dict[str, Any] = {"_t": t, "inputs": read_inputs(record), "_balance": balance}
+    balance = None if a is not None else _refuse(facts)
     robot = system.robot if model is None else model.source
-    return kind(robot=robot, _system=system, status=Status(**status_of(facts)), **rest, **states)
+    return kind(robot, system, Status(**status_of(facts)), t, q, v, a, lam, read_inputs(record), balance)
 
 
 def _robot(record: Record, path: Path) -> Robot:

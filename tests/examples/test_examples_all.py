@@ -31,7 +31,7 @@ def test_example_runs_and_its_figures_are_small(name, example, tmp_path, monkeyp
     ran = example(name)
     assert ran.module.__doc__
     assert ran.result is not None
-    assert not ran.twice, f"{ran.twice} robots are compiled more than once, {ran.compiled} compilations in all"
+    assert not ran.twice, f"{ran.twice} descriptions are compiled more than once, {ran.compiled} compilations in all"
     assert not capsys.readouterr().out
     assert not list(tmp_path.iterdir()), "only figures() and __main__ write files"
     if not name.startswith("paper"):

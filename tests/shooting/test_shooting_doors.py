@@ -250,3 +250,62 @@ def test_strains_of_inverse_dynamics_come_by_rod():
     robot.add(ag.Rod(0.3, ag.Circle(0.01), ag.Material(3e6, 1100), ag.planar(2)), at=robot.ground)
     with pytest.raises(ag.DescriptionError, match="dictionary from rods"):
         shooting.inverse_dynamics(robot, ag.simulate(robot, duration=0.02, dt=0.01))
+
+
+# A model at the door --------------------------------------------------------------------------------------------------
+
+
+def _pulled():
+    robot = ag.Robot("arm", gravity=(0, -9.81, 0))
+    material = ag.Material(young=1e7, poisson=0.3, density=1000, damping=5e-3)
+    arm = robot.add(ag.Rod(0.3, ag.Circle(0.005), material, ag.kirchhoff(3)), at=robot.ground, name="arm")
+    robot.load(ag.TipWrench(arm, force=lambda t: (0.0, 0.0, 0.05)))
+    robot.actuate("pull", ag.Tendon(arm, ag.parallel(y=0.003)))
+    return robot, arm
+
+
+QUICK = {"shoots": 4, "intervals": 20}
+DOORS = {
+    "statics": lambda robot, arm: shooting.statics(robot, inputs={"pull": 0.5}, **QUICK).position(arm.tip),
+    "a tie": lambda robot, arm: shooting.statics(
+        robot, ties=[shooting.Hold(arm.tip, ag.statics(robot, inputs={"pull": 0.1}).pose(arm.tip))], **QUICK
+    ).position(arm.tip),
+    "stress": lambda robot, arm: shooting.statics(
+        robot, stress={arm: lambda X, t: np.full((len(X), 6), 1e-3)}, **QUICK
+    ).position(arm.tip),
+    "simulate": lambda robot, arm: shooting.simulate(robot, duration=0.06, dt=0.02, **QUICK).position(arm.tip),
+    "a start": lambda robot, arm: shooting.simulate(
+        robot, duration=0.04, dt=0.02, start=ag.statics(robot), **QUICK
+    ).position(arm.tip),
+    "inverse statics": lambda robot, arm: shooting.inverse_statics(
+        robot, {arm: lambda X: np.tile([0, 0, 1.0, 1, 0, 0], (len(X), 1))}, intervals=20
+    ).stress(arm),
+    "inverse dynamics": lambda robot, arm: shooting.inverse_dynamics(
+        robot, shooting.statics(robot, **QUICK)
+    ).wrench(arm),
+    "strain form": lambda robot, arm: shooting.strain_form(robot, inputs={"pull": 0.2}, intervals=20).position,
+    "critical step": lambda robot, arm: shooting.critical_step(robot),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("ask", DOORS.values(), ids=DOORS)
+def test_a_model_serves_like_its_robot(ask):
+    robot, arm = _pulled()
+    np.testing.assert_array_equal(ask(ag.Model(robot), arm), ask(robot, arm))
+
+
+def test_a_model_stays_what_it_was_when_its_robot_changes():
+    robot, arm = _pulled()
+    model, before = ag.Model(robot), shooting.statics(robot, **QUICK)
+    arm.rod.material.young = 2e7
+    after, kept = shooting.statics(robot, **QUICK), shooting.statics(model, **QUICK)
+    np.testing.assert_array_equal(kept.position(model.robot.part("arm").tip), before.position(arm.tip))
+    assert np.linalg.norm(after.position(arm.tip) - before.position(arm.tip)) > 1e-3
+    with pytest.raises(ag.DescriptionError, match="another robot"):  # its frames are not those of then
+        kept.position(arm.tip)
+
+
+@pytest.mark.parametrize("ask", [shooting.statics, shooting.critical_step, shooting.strain_form])
+def test_what_is_no_robot_is_refused(ask):
+    with pytest.raises(ag.DescriptionError, match="robot must be a Robot"):
+        ask("arm")

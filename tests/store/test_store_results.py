@@ -7,11 +7,14 @@ import xml.etree.ElementTree as ET
 from itertools import pairwise
 
 import h5netcdf
+import h5py
 import numpy as np
 import pytest
 from scipy.io import loadmat
 
 import anguilla as ag
+from anguilla.store.netcdf import write_netcdf
+from anguilla.store.record import Record
 from anguilla.view.export import export
 from anguilla.view.scene import scene
 
@@ -89,6 +92,61 @@ def test_xarray_opens_it(run, path):
     assert table.q.dims == ("time", "coordinate") and table.energy_total.attrs["units"] == "J"
 
 
+def _layout(file):
+    """All that an HDF5 file says of its variables, but references, which are numbers in the file, and who wrote it."""
+    found = {}
+    for name, data in {"/": file, **file}.items():
+        attributes = {}
+        for key in data.attrs:
+            held = data.attrs.get_id(key)
+            value = data.attrs[key]
+            if key == "REFERENCE_LIST":
+                value = sorted((file[at].name, int(axis)) for at, axis in value)
+            elif key == "DIMENSION_LIST":
+                value = [[file[at].name for at in axis] for axis in value]
+            attributes[key] = held.shape, str(held.dtype), np.asarray(value, dtype=object).tolist()
+        attributes.pop("_NCProperties", None)
+        if name != "/":
+            kind = data.dtype, data.shape, data.maxshape, data.compression, data.shuffle, data[...].tolist()
+            attributes[""] = kind
+        found[name] = attributes
+    return found
+
+
+def test_files_are_laid_out_as_h5netcdf_does_it(tmp_path):
+    """Dimensions with labels and without, empty ones, texts, packed and plain numbers, a single text, facts."""
+    record = Record()
+    record.add("time", ("time",), np.arange(5000.0), "s", "time")
+    record.add("axis", ("axis",), np.array(list("xyz"), dtype=object))
+    record.add("place", ("time", "axis"), np.random.default_rng(1).normal(size=(5000, 3)), "m", "places")
+    record.add("still", ("time", "axis", "column"), np.zeros((5000, 3, 2)), "1")
+    record.add("none", ("time", "multiplier"), np.zeros((5000, 0)))
+    record.add("count", ("column",), np.array([1, 2], dtype=np.int8))
+    record.add("words", (), np.array("robot: {}", dtype=object), "", "a text")
+    record.facts = {"title": "Größe", "format": 1, "seconds": 0.5}
+    write_netcdf(record, tmp_path / "ours.nc")
+    text = h5py.string_dtype(encoding="utf-8")
+    with h5netcdf.File(tmp_path / "theirs.nc", "w") as file:
+        file.dimensions = record.sizes
+        for name, variable in record.variables.items():
+            packed = (
+                {"compression": "gzip", "compression_opts": 1, "shuffle": True} if name in ("time", "still") else {}
+            )
+            kind = text if variable.is_text else variable.values.dtype
+            made = file.create_variable(name, variable.dimensions, kind, **packed)
+            if variable.values.size:
+                made[...] = variable.values
+            for key, words in (("units", variable.unit), ("long_name", variable.title)):
+                if words:
+                    made.attrs[key] = words
+        file.attrs.update(record.facts)
+    with h5py.File(tmp_path / "ours.nc") as ours, h5py.File(tmp_path / "theirs.nc") as theirs:
+        assert list(ours) == list(theirs)
+        ours, theirs = _layout(ours), _layout(theirs)
+        for name in ours:
+            assert ours[name] == theirs[name], name
+
+
 def test_writing_is_all_or_nothing(run, tmp_path, monkeypatch):
     path = run.save(tmp_path / "run.nc")
     before = path.read_bytes()
@@ -96,7 +154,7 @@ def test_writing_is_all_or_nothing(run, tmp_path, monkeypatch):
     def fail(*_args, **_options):
         raise OSError("disk full")
 
-    monkeypatch.setattr("h5netcdf.File.create_variable", fail)
+    monkeypatch.setattr("h5py.File.create_dataset", fail)
     with pytest.raises(OSError, match="disk full"):
         run.save(path)
     assert path.read_bytes() == before

@@ -130,12 +130,12 @@ class _StopError(Exception):
 
 @pytest.mark.parametrize("stop", [9, 10, 11, 21])
 def test_a_checkpoint_goes_on_bit_identical(tmp_path, monkeypatch, stop):
-    from anguilla.solve.steps import dynamics
+    from anguilla.solve.steps import marching
 
     robot, _ = readme_arm(lambda t: (0, 0.3, 0.6) if t < 0.1 else (0, 0, 0.1) if t < 0.2137 else (0, 0, 0))
     whole = ag.simulate(robot, duration=0.4, dt=0.01)
     file = tmp_path / "run.checkpoint"
-    across, count = dynamics.across, [0]
+    across, count = marching.across, [0]
 
     def failing(m, step, *rest):
         if step >= stop and count[0] == 0:
@@ -143,7 +143,7 @@ def test_a_checkpoint_goes_on_bit_identical(tmp_path, monkeypatch, stop):
             raise _StopError
         return across(m, step, *rest)
 
-    monkeypatch.setattr(dynamics, "across", failing)
+    monkeypatch.setattr(marching, "across", failing)
     with pytest.raises(_StopError):
         ag.simulate(robot, duration=0.4, dt=0.01, checkpoint=file)
     assert file.exists()

@@ -11,7 +11,7 @@ from anguilla.solve.newton.newton import ITERATIONS
 from anguilla.solve.newton.rules import CONVERGED, DIVERGED, ENDLESS
 from anguilla.solve.statics import flow
 from anguilla.solve.steps import pieces
-from anguilla.solve.steps.dynamics import LEAST_AGAIN, OngoingMotion
+from anguilla.solve.steps.motion import LEAST_AGAIN, OngoingMotion
 from anguilla.solve.steps.pieces import CALMEST, FEW, LABOUR
 
 

@@ -228,7 +228,7 @@ def test_what_falls_for_ever_is_named() -> None:
 
 def test_tensions_that_do_not_settle_are_no_equilibrium(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tensions along a tendon that rubs are found by passes; too few of them were taken for enough."""
-    import anguilla.solve.statics.statics as module
+    import anguilla.solve.statics.finding as module
 
     robot = ag.Robot("arm")
     rod = robot.add(ag.Rod(0.3, ag.Circle(0.01), RUBBER, ag.kirchhoff(3)), at=robot.ground)
@@ -239,7 +239,7 @@ def test_tensions_that_do_not_settle_are_no_equilibrium(monkeypatch: pytest.Monk
     loads.cables.factor[:] = 1.0
     assert "do not settle" in contradiction(system, loads, q, np.zeros(0))
     monkeypatch.setattr(module, "MOST_FRICTION", 2)
-    assert module._Solver(system, 1e-10, 40)(loads, q, np.zeros(0)) != module.CONVERGED
+    assert module.Solver(system, 1e-10, 40)(loads, q, np.zeros(0)) != module.CONVERGED
 
 
 def test_a_closure_turned_over_is_seen() -> None:

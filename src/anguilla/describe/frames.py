@@ -258,7 +258,7 @@ class BodyHandle(Part):
             pose: its pose (4, 4) in the body frame, translation in [m]; or its position (3,) [m], with the body axes.
 
         """
-        return self.frame._moved(as_pose(pose, f"{self.name}.at pose"))
+        return self.frame.offset_by(as_pose(pose, f"{self.name}.at pose"))
 
 
 class JointHandle(Part):

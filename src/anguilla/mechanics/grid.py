@@ -136,7 +136,7 @@ def nodal_integrals(rod: Rod, grid: RodGrid, density: Callable[[Floats], Floats]
         own = inside[(grid.left[inside] > 0.0) & (inside > first) | (grid.right[inside] > 0.0) & (inside < last)]
         nodes = (grid.X[own] - start) / h
         # more points than nodes: quadratic drag has kinks where the flow turns, which more nodes must see better
-        x, w = _gauss(max(PRODUCT_POINTS, 2 * len(own)))
+        x, w = gauss(max(PRODUCT_POINTS, 2 * len(own)))
         angle = 0.5 * np.pi * (1.0 + x)
         s, weight = 0.5 * (1.0 - np.cos(angle)), 0.25 * np.pi * np.sin(angle) * w
         gaps = nodes[:, None] - nodes + np.eye(len(nodes))
@@ -150,7 +150,7 @@ def nodal_integrals(rod: Rod, grid: RodGrid, density: Callable[[Floats], Floats]
 
 
 @lru_cache(maxsize=64)
-def _gauss(count: int) -> tuple[Floats, Floats]:
+def gauss(count: int) -> tuple[Floats, Floats]:
     """Gauss points on [-1, 1] and their weights, kept: a robot asks for the same ones twice per strain of every rod."""
     return np.polynomial.legendre.leggauss(count)
 
@@ -183,7 +183,7 @@ def strain_grams(rod: Rod, grid: RodGrid) -> list[tuple[Floats, Floats]]:
     for strain, basis in numbered(rod):
         degree = basis.degree
         if degree not in at_points:
-            points, w = _gauss(degree + 12)
+            points, w = gauss(degree + 12)
             X = (ends[:-1, None] + half * (1.0 + points)).ravel()
             at_points[degree] = X / rod.length, (half * w).ravel(), rod.hooke(X)
         x, w, hooke = at_points[degree]

@@ -13,6 +13,7 @@ from anguilla.describe.shaping import strain_places
 from anguilla.errors import DescriptionError
 from anguilla.interact.kernels.fluid import FLUID_SIZE
 from anguilla.interact.kernels.table import KIND, NODE, REST, Frames
+from anguilla.mechanics.grid import gauss
 from anguilla.mechanics.tree import N_F, N_M, N_R, N_X, Floats, Ints
 from anguilla.model.model import Model
 from anguilla.model.tables import Tables
@@ -101,7 +102,7 @@ def _spread_on(model: Model, part: RodHandle) -> list[Load]:
 def _quadrature(model: Model, part: RodHandle, ends: Floats) -> tuple[Floats, Floats]:
     """Points and weights between the ends of pieces; water on a round nose starts like a square root, which they follow."""
     wet = any(load.account == "water" for load in _spread_on(model, part))
-    x, w = np.polynomial.legendre.leggauss(WET_POINTS if wet else GAUSS_POINTS)
+    x, w = gauss(WET_POINTS if wet else GAUSS_POINTS)
     s, weight = 0.5 * (1.0 + x), 0.5 * w
     if wet:
         angle = np.pi * s

@@ -9,6 +9,7 @@ import numpy as np
 
 from anguilla.describe import STRAIN_NAMES, Frame, RodHandle
 from anguilla.errors import DescriptionError
+from anguilla.mechanics.grid import gauss
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Model
 from anguilla.results.blocks import parts
@@ -66,7 +67,7 @@ def _pieces(model: Model, names: Sequence[str]) -> list[_Piece]:
             if key not in found:
                 layout = model.layout.parts[part.index]
                 assert layout.grid is not None
-                x, w = np.polynomial.legendre.leggauss(count)
+                x, w = gauss(count)
                 ends = np.unique([low, high, *(X for X in layout.grid.X if low < X < high)])
                 half = 0.5 * np.diff(ends)[:, None]
                 X, weights = (ends[:-1, None] + half * (1.0 + x)).ravel(), (half * w).ravel()

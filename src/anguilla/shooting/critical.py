@@ -12,7 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from anguilla.describe import STRAIN_NAMES, Robot, RodHandle
-from anguilla.errors import as_count, as_positive, refuse
+from anguilla.errors import as_count, as_positive
+from anguilla.model.model import Model
+from anguilla.shooting.door import robot_of
 from anguilla.shooting.problem import BoundaryProblem
 
 CARRIED = 2500.0  # growth exp(k l) over one segment that Newton still survives: measured 2300 to 6800
@@ -58,18 +60,17 @@ def growth_rate(rod: RodHandle, second: float) -> float:
     return largest
 
 
-def critical_step(robot: Robot, *, shoots: int = 10, growth: float = CARRIED, beta: float = 0.25) -> float:
+def critical_step(robot: Robot | Model, *, shoots: int = 10, growth: float = CARRIED, beta: float = 0.25) -> float:
     """Time step [s] below which shooting is expected to fail: (88), with the rotary inertia of thick rods.
 
     Args:
-        robot: the robot.
+        robot: the robot, or its model.
         shoots: segments a rod is cut into.
         growth: growth over a segment that is still carried.
         beta: of the Newmark scheme.
 
     """
-    if not isinstance(robot, Robot):
-        raise refuse("robot", "a Robot", robot)
+    robot = robot_of(robot)
     as_count(shoots, "shoots")
     carried = np.log(as_positive(growth, "growth")) * shoots
     rods = [part for part in robot.parts if isinstance(part, RodHandle)]

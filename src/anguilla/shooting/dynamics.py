@@ -10,7 +10,9 @@ import numpy as np
 from anguilla.describe import Robot, RodHandle
 from anguilla.errors import DescriptionError, SolverError, as_count, as_flag, as_positive, as_steps
 from anguilla.mechanics.tree import Floats
+from anguilla.model.model import Model
 from anguilla.results.states import Status
+from anguilla.shooting.door import robot_of
 from anguilla.shooting.loop import Loop, Snapshot, Start
 from anguilla.shooting.march import FULL_PRECISION
 from anguilla.shooting.network import refuse_shapes
@@ -22,7 +24,7 @@ __all__ = ["simulate"]
 
 
 def simulate(
-    robot: Robot, *, duration: float, dt: float, inputs: Inputs | None = None, start: Start = None,
+    robot: Robot | Model, *, duration: float, dt: float, inputs: Inputs | None = None, start: Start = None,
     stress: Stress | None = None, added: Mapping[RodHandle, Callable[[Floats], Floats]] | None = None,
     method: Newmark | None = None, accelerations: bool = True, shoots: int = 10, intervals: int = 100, every: int = 1,
     follow_strain: bool = True, along: str = "gauss", tolerance: float = 1e-8, iterations: int = 15,
@@ -34,8 +36,8 @@ def simulate(
     repair (003 (88)): the run then stops and says so. Above it, a step that fails is halved, up to four times.
 
     Args:
-        robot: rods and bodies with any joints between them, imposed motions of joints, and loops (`robot.close`). Loops
-            are closed at the end of every step; a little damping of the material keeps their reactions quiet.
+        robot: rods and bodies with any joints between them, imposed motions of joints, and loops (`robot.close`); or its
+            model. Loops are closed at the end of every step; a little damping of the material keeps their reactions quiet.
         duration: simulated time [s].
         dt: time step [s].
         inputs: inputs of the actuators by name: numbers, or functions of t [s]; absent ones are zero.
@@ -61,6 +63,7 @@ def simulate(
         A Motion.
 
     """
+    robot = robot_of(robot)
     dt = as_positive(dt, "dt", "s")
     steps = as_steps(duration, dt, every)
     for value, name, least in ((shoots, "shoots", 1), (intervals, "intervals", 2), (iterations, "iterations", 1)):

@@ -18,6 +18,8 @@ from anguilla import lie
 from anguilla.describe import Robot, RodHandle
 from anguilla.errors import DescriptionError, as_count, as_number, as_pose, as_vector, refuse
 from anguilla.mechanics.tree import Floats
+from anguilla.model.model import Model
+from anguilla.shooting.door import robot_of
 from anguilla.shooting.kinematics import reconstruct
 from anguilla.shooting.problem import BoundaryProblem, Inputs
 from anguilla.shooting.shape import Motion, StaticShape, fields_of, interpolate
@@ -126,13 +128,13 @@ def unit_tension(xi: Floats, route: Floats) -> Floats:
 
 
 def inverse_statics(
-    robot: Robot, strain: StrainFields | StaticShape, *, inputs: Inputs | None = None, t: float = 0.0,
+    robot: Robot | Model, strain: StrainFields | StaticShape, *, inputs: Inputs | None = None, t: float = 0.0,
     intervals: int = 60, method: str = "two-pass",
 ) -> Actuation:  # fmt: skip
     """Active stress that holds the given strains.
 
     Args:
-        robot: rods and bodies from the ground, on fixed joints.
+        robot: rods and bodies from the ground, on fixed joints; or its model.
         strain: by rod, a function X (m,) [m] -> strains xi (m, 6); rods without one keep their rest shape. Or a shape.
         inputs: inputs of actuators that act besides.
         t: time [s] of the loads.
@@ -144,7 +146,7 @@ def inverse_statics(
 
 
 def inverse_dynamics(
-    robot: Robot, strain: StrainFields | StaticShape | Motion, rate: StrainFields | None = None,
+    robot: Robot | Model, strain: StrainFields | StaticShape | Motion, rate: StrainFields | None = None,
     acceleration: StrainFields | None = None, *, root: tuple[ArrayLike, ArrayLike] | None = None,
     inputs: Inputs | None = None, t: float = 0.0, intervals: int = 60, method: str = "riccati",
     added: dict[RodHandle, Callable[[Floats], Floats]] | None = None, step: int = -1,
@@ -152,7 +154,7 @@ def inverse_dynamics(
     """Active stress behind a motion of the strains; also the acceleration of a root that floats.
 
     Args:
-        robot: rods and bodies on fixed joints, from the ground or from a `Free` joint.
+        robot: rods and bodies on fixed joints, from the ground or from a `Free` joint; or its model.
         strain: by rod, a function X (m,) [m] -> strains xi (m, 6); rods without one keep their rest shape. Or a Motion of
             shooting, from which strains, rates and accelerations of one stored step are taken.
         rate: by rod, rates of the strains; zero if not given.
@@ -166,6 +168,7 @@ def inverse_dynamics(
         step: stored step of a Motion.
 
     """
+    robot = robot_of(robot)
     as_count(intervals, "intervals", minimum=2)
     if method not in METHODS:
         raise DescriptionError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
@@ -219,9 +222,10 @@ def check_tree(problem: BoundaryProblem, what: str) -> None:
 
 def _of_motion(strain, problem: BoundaryProblem, step: int):
     if isinstance(strain, Motion):
-        fields = [strain._strain[step], strain.strain_rate[step], strain.strain_acceleration[step]]
+        fields = [strain.point_strains[step], strain.strain_rate[step], strain.strain_acceleration[step]]
     else:
-        fields = [strain._strain[0], np.zeros_like(strain._strain[0]), np.zeros_like(strain._strain[0])]
+        still = np.zeros_like(strain.point_strains[0])
+        fields = [strain.point_strains[0], still, still]
     bases = {}
     for s in problem.roots:
         state = strain.states[step, strain.network.node[s]]

@@ -107,7 +107,7 @@ def gauss_constraint(motion: Motion, step: int = -1, inputs=None) -> GaussConstr
         motion.strain_acceleration[step],
         root,
         problem,
-        motion._strain[step],
+        motion.point_strains[step],
         motion.strain_rate[step],
         bases,
     )

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from anguilla.describe import Frame, Load, Robot, RodHandle
-from anguilla.errors import DescriptionError, refuse
+from anguilla.errors import DescriptionError
 from anguilla.interact import DistributedWrench, Muscle, Wrench
 from anguilla.mechanics.tree import Floats, Ints
 
@@ -170,8 +170,6 @@ def refuse_shapes(robot: Robot) -> None:
 
 def build(robot: Robot, shoots: int, intervals: int, along: Floats, frames: Sequence[Frame] = ()) -> Network:
     """Cut the rods of a robot where anything jumps or acts, and further into about `shoots` segments each."""
-    if not isinstance(robot, Robot):
-        raise refuse("robot", "a Robot", robot)
     if not any(isinstance(part, RodHandle) for part in robot.parts):
         raise DescriptionError(f"Robot {robot.name!r} has no rod: shooting integrates along rods.")
     network = Network(robot, along)

@@ -33,7 +33,7 @@ class _Fields:
     status: Status
     network: Network
     states: Floats
-    _strain: Floats
+    point_strains: Floats
     joints: dict[str, Floats]
     efforts: dict[str, Floats]
     reactions: list[Floats]
@@ -55,7 +55,7 @@ class _Fields:
             states[:, inside] = interpolate(where, self.states[:, np.concatenate(nodes)], X[inside])
             points = [net.first[s] + np.arange(net.stages * net.segments[s].count) for s in piece]
             where = np.concatenate([net.X(s) for s in piece])
-            strain[:, inside] = interpolate(where, self._strain[:, np.concatenate(points)], X[inside])
+            strain[:, inside] = interpolate(where, self.point_strains[:, np.concatenate(points)], X[inside])
         return states, strain
 
     def _frame(self, frame: Frame) -> tuple[Floats, Floats]:
@@ -213,8 +213,8 @@ class StaticShape(_Fields):
         old, new = self.network, problem.network
         if [(s.part, s.X0, s.X1, s.count) for s in old.segments] == [
             (s.part, s.X0, s.X1, s.count) for s in new.segments
-        ] and self._strain.shape[1] == new.size:
-            return self._strain[0].copy()
+        ] and self.point_strains.shape[1] == new.size:
+            return self.point_strains[0].copy()
         out = problem.rest.copy()
         for part in self.robot.parts:
             if isinstance(part, RodHandle):

@@ -12,7 +12,9 @@ from anguilla import lie
 from anguilla.describe import Robot
 from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_count, as_flag, as_number, as_positive
 from anguilla.mechanics.tree import Floats
+from anguilla.model.model import Model
 from anguilla.results.states import Status
+from anguilla.shooting.door import robot_of
 from anguilla.shooting.jointing import joint_efforts
 from anguilla.shooting.network import refuse_shapes
 from anguilla.shooting.problem import BoundaryProblem, Inputs, Stress, Unknowns
@@ -29,11 +31,15 @@ FEW = 2  # shoots to begin with when more of them fail
 SOFTEST, STIFF = 3.0, 1e-5  # of ties on their way to being closed, in units of a rod's own
 SOFTER, SLOWEST = 0.3, 0.97  # from one softness to the next, and where to give up
 TOO_FAR = 2.0  # turn of a section in one load step [rad]
+ADVICE = (
+    "Start closer (start=...), use more shoots, load it in smaller pieces, or look for a bifurcation: a perfectly straight "
+    "rod under compression has no unique answer."
+)
 FAR = "one load step turns a section by more than 2 rad"
 
 
 def statics(
-    robot: Robot, *, inputs: Inputs | None = None, ties: Sequence[Join] = (), stress: Stress | None = None,
+    robot: Robot | Model, *, inputs: Inputs | None = None, ties: Sequence[Join] = (), stress: Stress | None = None,
     start: StaticShape | None = None, t: float = 0.0, shoots: int = 10, intervals: int = 60, solver: str = "newton",
     follow_strain: bool = True, tolerance: float = 1e-10, iterations: int = 40, raise_on_failure: bool = True,
 ) -> StaticShape:  # fmt: skip
@@ -45,7 +51,7 @@ def statics(
     shoots or fewer, that stability was not judged.
 
     Args:
-        robot: rods and bodies, with any joints between them.
+        robot: rods and bodies, with any joints between them; or its model.
         inputs: inputs of the actuators by name: numbers, or functions of t [s]; absent ones are zero.
         ties: loops (`Join`) and held frames (`Hold`), beside those of `robot.close`.
         stress: by rod, active stress: a function (X (m,) [m], t [s]) -> (m, 6) [N m, N] (16).
@@ -63,6 +69,7 @@ def statics(
         A StaticShape.
 
     """
+    robot = robot_of(robot)
     as_count(shoots, "shoots")
     as_count(intervals, "intervals", minimum=2)
     as_positive(tolerance, "tolerance")
@@ -86,26 +93,27 @@ def statics(
     solve = _Solve(problem, inputs, t, solver, tolerance, iterations)
     u, ok, message, counters = _continuation(solve, start, coarse)
     doubt = judged(problem, u) if ok and shoots > FEW else NOT_JUDGED if ok else ""
-    problem.evaluate(u, False)
-    _, strain = fields_of(problem)
     message += f" ({doubt})" if doubt else ""
-    status = Status(ok, message, counters, time.perf_counter() - began)
-    result = StaticShape(
-        robot, status, problem.network, problem.node_states[None].copy(), strain[None],
-        {part.name: u.joints[s] for s, part in problem.jointed},
-        {part.name: joint_efforts(problem, u, k) for k, (_, part) in enumerate(problem.jointed)},
-        [tie.held @ m for tie, m in zip(problem.ties, u.ties, strict=True)], problem, u, inputs, t,
-    )  # fmt: skip
+    result = _shape(solve, u, Status(ok, message, counters, time.perf_counter() - began))
     if not ok and raise_on_failure:
-        advice = (
-            "Start closer (start=...), use more shoots, load it in smaller pieces, or look for a bifurcation: a perfectly "
-            "straight rod under compression has no unique answer."
-        )
-        raise SolverError(f"No equilibrium of {robot.name!r}: {message}.", result=result, advice=advice)
+        raise SolverError(f"No equilibrium of {robot.name!r}: {message}.", result=result, advice=ADVICE)
     if doubt == UNSTABLE and start is None:
         remedy = "A start (start=...) next to another shape leads there."
         warnings.warn(f"The equilibrium of {robot.name!r} is {doubt}. {remedy}", AnguillaWarning, stacklevel=2)
     return result
+
+
+def _shape(solve: _Solve, u: Unknowns, status: Status) -> StaticShape:
+    """The shape at given unknowns."""
+    problem = solve.problem
+    problem.evaluate(u, False)
+    _, strain = fields_of(problem)
+    return StaticShape(
+        problem.robot, status, problem.network, problem.node_states[None].copy(), strain[None],
+        {part.name: u.joints[s] for s, part in problem.jointed},
+        {part.name: joint_efforts(problem, u, k) for k, (_, part) in enumerate(problem.jointed)},
+        [tie.held @ m for tie, m in zip(problem.ties, u.ties, strict=True)], problem, u, solve.inputs, solve.t,
+    )  # fmt: skip
 
 
 class _Solve:

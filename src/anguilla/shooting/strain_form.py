@@ -17,6 +17,8 @@ from anguilla.describe import STRAIN_NAMES, Robot, RodHandle
 from anguilla.errors import DescriptionError, SolverError
 from anguilla.interact import DistributedWrench, Wrench
 from anguilla.mechanics.tree import Floats
+from anguilla.model.model import Model
+from anguilla.shooting.door import robot_of
 from anguilla.shooting.network import check_known, refuse_shapes
 from anguilla.shooting.problem import Inputs, coadjoint_matrix
 
@@ -35,16 +37,19 @@ class StrainSolution:
     wrench: Floats
 
 
-def strain_form(robot: Robot, *, inputs: Inputs | None = None, steps: int = 1, intervals: int = 100) -> StrainSolution:
+def strain_form(
+    robot: Robot | Model, *, inputs: Inputs | None = None, steps: int = 1, intervals: int = 100
+) -> StrainSolution:
     """Equilibrium of one clamped rod by single shooting on (55), with tendons over its whole length.
 
     Args:
-        robot: one rod on the ground, with tip wrenches, distributed wrenches and tendons.
+        robot: one rod on the ground, with tip wrenches, distributed wrenches and tendons; or its model.
         inputs: inputs of the actuators by name.
         steps: load steps.
         intervals: of the classical Runge-Kutta method along the rod.
 
     """
+    robot = robot_of(robot)
     check_known(robot, muscles=False)
     refuse_shapes(robot)
     rods = [part for part in robot.parts if isinstance(part, RodHandle)]

@@ -105,8 +105,6 @@ class Hold(Join):
 
 def closing_ties(robot: Robot, t: float = 0.0) -> list[Join]:
     """The closures of a robot as ties, imposed poses taken at time t [s]."""
-    if not isinstance(robot, Robot):
-        raise refuse("robot", "a Robot", robot)
     out = []
     for closure in robot.closures.values():
         pose = closure.pose(t) if callable(closure.pose) else closure.pose

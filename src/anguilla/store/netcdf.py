@@ -17,11 +17,12 @@ from anguilla.store.whole import held_back, whole_file, write_bytes
 
 __all__ = ["read_netcdf", "write_netcdf"]
 
-GROWTH = 1 << 22  # [bytes] by which a file in memory grows
+GROWTH = 1 << 22  # [bytes] by which a file in memory grows at least; more, and it is not moved as it grows
+NOT_A_VARIABLE = "This is a netCDF dimension but not a netCDF variable."
 MOST_TEXT = 200_000_000  # characters of a variable
 PATIENCE = 30.0  # [s] for a file without a seal, the start of a process included
 PACKED_FROM = 4096  # numbers; smaller arrays do not gain from compression
-PROBED, GAIN = 2048, 0.6  # numbers, four times, packed to see whether an array gains; what may be left of them
+PROBED, GAIN = 512, 0.6  # numbers, four times, packed to see whether an array gains; what may be left of them
 
 
 def write_netcdf(record: Record, target: Path) -> None:
@@ -34,36 +35,57 @@ def write_netcdf(record: Record, target: Path) -> None:
 
 def _image(record: Record) -> bytes:
     """The file in memory: HDF5 ends the process when it cannot write to a disk."""
-    import h5netcdf
     import h5py
 
-    with h5py.File("in memory", "w", driver="core", backing_store=False, block_size=GROWTH, track_order=True) as image:
-        with h5netcdf.File(image, "w") as file:
-            _fill(file, record, h5py.string_dtype(encoding="utf-8"))
+    room = max(GROWTH, sum(variable.values.nbytes for variable in record.variables.values()))
+    with h5py.File("in memory", "w", driver="core", backing_store=False, block_size=room, track_order=True) as image:
+        _fill(image, record)
         image.flush()
         return bytes(image.id.get_file_image())
 
 
-def _fill(file: Any, record: Record, text: Any) -> None:
-    file.dimensions = record.sizes
+def _fill(file: Any, record: Record) -> None:
+    """Write a record as netCDF-4 lays it out in HDF5; h5netcdf writes the same in the time of a short simulation."""
+    sizes = record.sizes
+    numbers, scales, made = {axis: np.int32(k) for k, axis in enumerate(sizes)}, {}, {}
+    for axis, size in sizes.items():
+        if axis not in record.variables:
+            scales[axis] = _dataset(file, axis, np.zeros(size, ">f4"))
+            scales[axis].make_scale(f"{NOT_A_VARIABLE}{size:10}".encode())
     for name, variable in record.variables.items():
-        values, options = variable.values, {}
-        if variable.is_text:
-            values = values.astype(object)
-            kind = text
-        else:
-            kind = values.dtype
-            if _gains(values):
-                options = {"compression": "gzip", "compression_opts": 1, "shuffle": True}
-        made = file.create_variable(name, variable.dimensions, kind, **options)
-        if values.size:
-            made[...] = values
-        if variable.unit:
-            made.attrs["units"] = variable.unit
-        if variable.title:
-            made.attrs["long_name"] = variable.title
+        made[name] = data = _dataset(file, name, variable.values)
+        if name in sizes:  # it labels a dimension
+            scales[name] = made.pop(name)
+            data.make_scale(name)
+        elif variable.dimensions:
+            data.attrs["_Netcdf4Dimid"] = numbers[variable.dimensions[0]]
+        if variable.dimensions:
+            data.attrs["_Netcdf4Coordinates"] = np.array([numbers[axis] for axis in variable.dimensions])
+        for key, words in (("units", variable.unit), ("long_name", variable.title)):
+            if words:
+                data.attrs[key] = words
+    for axis, scale in scales.items():
+        scale.attrs["_Netcdf4Dimid"] = numbers[axis]
+    for name, data in made.items():
+        for k, axis in enumerate(record.variables[name].dimensions):
+            data.dims[k].attach_scale(scales[axis])
     for name, fact in record.facts.items():
-        file.attrs[name] = fact
+        file.attrs[name] = fact if isinstance(fact, str) else np.atleast_1d(fact)
+    file.attrs["_NCProperties"] = np.bytes_(f"version=2,anguilla={record.facts.get('anguilla_version', '')}")
+
+
+def _dataset(file: Any, name: str, values: np.ndarray) -> Any:
+    """An array in the file, packed if that gains much; a dimension of no entries is one that may grow, as netCDF has it."""
+    import h5py
+
+    options: dict[str, Any] = {}
+    if values.dtype.kind in "OUS":
+        values, options = values.astype(object), {"dtype": h5py.string_dtype(encoding="utf-8")}
+    elif _gains(values):
+        options = {"compression": "gzip", "compression_opts": 1, "shuffle": True}
+    if 0 in values.shape:
+        options |= {"maxshape": tuple(size or None for size in values.shape)}
+    return file.create_dataset(name, data=values, track_order=True, **options)
 
 
 def _gains(values: np.ndarray) -> bool:

@@ -22,22 +22,26 @@ _SPARES: dict[Path, weakref.finalize] = {}
 def keep_spare(result: Any, path: Path) -> None:
     """Let a file stand in for a result."""
     if path.exists():
-        vars(result)["_spare"] = path.absolute()
         _SPARES[path.absolute()] = spare = weakref.finalize(result, _remove, path.absolute(), os.getpid())
         spare.atexit = False
 
 
 def saved(result: Any) -> None:
     """The result is in a file of its own."""
-    if getattr(result, "_spare", None) is not None:
-        drop_spare(vars(result).pop("_spare"))
+    for path in _of(result):
+        drop_spare(path)
 
 
 def unsaved(result: Any) -> None:
     """The result could not be saved: its spare file stays for good."""
-    spare = _SPARES.pop(getattr(result, "_spare", None), None)  # type: ignore[arg-type]
-    if spare is not None:
-        spare.detach()
+    for path in _of(result):
+        _SPARES.pop(path).detach()
+
+
+def _of(result: Any) -> list[Path]:
+    """Spare files of a result."""
+    alive = {path: spare.peek() for path, spare in _SPARES.items()}
+    return [path for path, kept in alive.items() if kept is not None and kept[0] is result]
 
 
 def drop_spare(path: Path) -> None:

@@ -1,5 +1,6 @@
-"""The projective flow of 000 (55)-(58): damped equilibria of a robot with loops, followed without any tangent stiffness.
+"""Damped flows to an equilibrium, in a fictitious time: 000 (45) for open robots, 000 (55)-(58) with loops.
 
+The second needs no tangent stiffness:
 D q' + K q + Q(q) = J^T lambda,   J q' = eta,   with D = mu K an artificial damping and eta a feedback that closes the loops.
 Every rate is a particular solution of the constraints plus a motion in their kernel H (000 (56)); projecting the balance on
 H removes lambda (000 (57)). Where Newton meets a singular tangent (a bifurcation, a symmetry of the robot), D keeps the
@@ -12,21 +13,69 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anguilla.errors import DescriptionError, as_positive
+from anguilla.errors import DescriptionError, as_count, as_positive
 from anguilla.interact.kernels.table import DT, KIND, LENGTH, ROTATION, TWIST, Loads
 from anguilla.mechanics.tree import Floats
+from anguilla.model.evaluate import residual, tangent
 from anguilla.model.evaluation import at_rest
 from anguilla.model.model import Model
 from anguilla.model.user import move
-from anguilla.solve.newton.closing import RANK, drive
+from anguilla.solve.newton.closing import RANK, drive, loose
 
-__all__ = ["ProjectiveFlow"]
+__all__ = ["Flow", "ProjectiveFlow"]
 
 SETTLED = 1e-6  # [rad, m]: what may be left of the gaps, and of the motion in one relaxation time
 SMALLEST_STEP, MOST_STEPS = 1e-9, 1000  # of the duration; tries for each of the longest stable steps in it
 STABLE = 1.0  # step times rate of the damping: tensioned rods relax up to 2.5 times faster, where the pair stays stable
 SHARE = 0.1  # of a step, that its error may be
 LONGEST_MOVE = 1.0  # [rad]: change of the coordinates in one step
+
+
+@dataclass(frozen=True)
+class Flow:
+    """The damped static balance of 000 (45): mu K q' + K q = -Q_c(q), followed in a fictitious time by implicit Euler.
+
+    Attributes:
+        mu: relaxation time of the artificial damping D = mu K [s].
+        dt: step of the fictitious time [s].
+        steps: number of steps.
+
+    """
+
+    mu: float = 1e-3
+    dt: float = 1e-3
+    steps: int = 200
+
+    def __post_init__(self) -> None:
+        as_positive(self.mu, "Flow.mu", "s")
+        as_positive(self.dt, "Flow.dt", "s")
+        as_count(self.steps, "Flow.steps")
+
+
+def relax(system: Model, forces: Loads, q: Floats, flow: Flow) -> tuple[Floats, bool, str, dict[str, int]]:
+    """Implicit Euler on mu K_e q' = -R(q), K_e the elastic stiffness: one Newton correction a step."""
+    if not system.is_plain:
+        raise DescriptionError(
+            'Flow serves open robots; a robot with loops or imposed motions needs "newton" or ProjectiveFlow().'
+        )
+    none = np.zeros(0)
+    out, matrix = np.zeros(system.size), np.zeros((system.size, system.size))
+    elastic = system.elastic_stiffness()
+    gain = flow.mu / flow.dt
+    size = np.inf
+    for _ in range(flow.steps):
+        residual(system.tree, system.workspace, forces, q, 0 * q, 0 * q, none, out)
+        tangent(system.tree, system.workspace, forces, 0.0, 0.0, none, matrix)
+        try:
+            dq = np.linalg.solve(matrix + gain * elastic, -out)
+        except np.linalg.LinAlgError:
+            return q, False, f"the tangent is singular, nothing holds {loose(system, matrix)}", {"steps": flow.steps}
+        size = float(np.linalg.norm(dq * system.tree.scale))
+        q = q + min(1.0, 1.0 / max(size, 1e-300)) * dq
+        if not np.isfinite(size):
+            return q, False, "the flow diverged", {"steps": flow.steps}
+    ok = size < 1e-6
+    return q, ok, f"the flow moves by {size:.1e} a step at its end", {"steps": flow.steps}
 
 
 @dataclass(frozen=True)

@@ -5,52 +5,28 @@ from __future__ import annotations
 import time
 import warnings
 from contextlib import ExitStack
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla.describe import Robot
 from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_count, as_number, as_positive
-from anguilla.interact.kernels.rubbing import set_friction
-from anguilla.interact.kernels.table import DT, INPUT, KIND, ROTATION, TRANSLATION, Loads
+from anguilla.interact.kernels.table import Loads
 from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
-from anguilla.model.evaluate import residual, tangent
-from anguilla.model.evaluation import at_rest
-from anguilla.model.model import Inputs, LoadTable, Model
-from anguilla.results.contacts import jumps
-from anguilla.results.reactions import evaluate
+from anguilla.model.model import Inputs, Model
 from anguilla.results.resolution import doubtful, like_a_good_one
 from anguilla.results.states import Equilibrium, Status
-from anguilla.solve.newton.closing import SINGULAR_START, LoadPath, broken, close, crushed, loose, path_from, settle
-from anguilla.solve.newton.continuation import Attempt, Continuation, Followed, counted, halted
-from anguilla.solve.newton.newton import COUNTERS, FRESH, ITERATIONS, USABLE, Goal, scratch
-from anguilla.solve.newton.rules import CONVERGED, DIVERGED, EXPLANATION, SINGULAR, TOO_COARSE, TOO_MANY_ITERATIONS
-from anguilla.solve.statics.downhill import BALANCED, balances, neutral, nudged, relaxed, slide
-from anguilla.solve.statics.flow import ProjectiveFlow, follow
-from anguilla.solve.statics.judging import (
-    FALLS,
-    FLUTTERS,
-    MAY_FLUTTER,
-    adrift,
-    balanced,
-    contradiction,
-    restlessness,
-    unbalanced,
-)
-from anguilla.solve.statics.relaxing import come_to_rest
-from anguilla.solve.steps.stepping import ONCE, STATIC, State, runner, stored
+from anguilla.solve.newton.closing import SINGULAR_START, broken, close, crushed
+from anguilla.solve.newton.rules import CONVERGED, SINGULAR, TOO_COARSE
+from anguilla.solve.statics.downhill import BALANCED
+from anguilla.solve.statics.finding import find, origin_of
+from anguilla.solve.statics.flow import Flow, ProjectiveFlow, follow, relax
+from anguilla.solve.statics.judging import balanced, contradiction, unbalanced
 
-__all__ = ["Flow", "statics"]
+__all__ = ["statics"]
 
-SNAPPED = "the least step of it turns the rods far, as if they snapped through"
-SAME = 1e-3  # [rad, or relative displacement] between two ways to one equilibrium
-DRAWN = 0.01  # of its length, by which a tendon is drawn in one step
-TAUT = 1e-3  # of its length, by which a tendon may hang and still be taken as taut in a shape to start from
-ANY_PULL = 1.0  # [N]
 ROUGHLY = 1e-3  # of the loads, that a flow may leave unbalanced
-MOST_FRICTION = 60  # times the tensions along tendons are updated
 
 ADVICE = (
     "Start closer (start=...), load it in smaller pieces, try method=Flow() or ProjectiveFlow(), or look for a "
@@ -64,30 +40,6 @@ SPECIAL_ADVICE = {
     SINGULAR: "Attach it to the ground, or hold it by a joint with a stiffness or by a spring.",
     TOO_COARSE: "Rod(..., intervals={more}) has four times as many. If it should not bend that far, look at the units.",
 }
-
-
-Held = tuple[Floats, Floats]  # coordinates and multipliers
-
-
-@dataclass(frozen=True)
-class Flow:
-    """The damped static balance of 000 (45): mu K q' + K q = -Q_c(q), followed in a fictitious time by implicit Euler.
-
-    Attributes:
-        mu: relaxation time of the artificial damping D = mu K [s].
-        dt: step of the fictitious time [s].
-        steps: number of steps.
-
-    """
-
-    mu: float = 1e-3
-    dt: float = 1e-3
-    steps: int = 200
-
-    def __post_init__(self) -> None:
-        as_positive(self.mu, "Flow.mu", "s")
-        as_positive(self.dt, "Flow.dt", "s")
-        as_count(self.steps, "Flow.steps")
 
 
 def statics(
@@ -140,13 +92,13 @@ def _statics(
         lam[:] = start.multipliers
     loads, advice = system.loads(t, inputs, pulling=True), ADVICE
     if isinstance(method, Flow):
-        q, ok, message, counters = _flow(system, loads.loads, q, method)
+        q, ok, message, counters = relax(system, loads.loads, q, method)
     elif isinstance(method, ProjectiveFlow):
         q, lam, ok, message, counters = follow(system, loads.loads, q, method)
     elif method == "newton":
-        followed = _origin(system, start) if isinstance(start, Equilibrium) else None
+        followed = origin_of(system, start) if isinstance(start, Equilibrium) else None
         from_here = origin if followed is None else followed
-        q, status, message, counters = _continuation(
+        q, status, message, counters = find(
             system, loads, from_here, q, lam, tolerance, iterations, chosen=start is not None
         )
         most = max((len(layout.grid.X) - 1 for layout in system.layout.parts if layout.grid is not None), default=1)
@@ -183,288 +135,3 @@ def _wrong(system: Model, loads: Loads, q: Floats, lam: Floats, limit: float) ->
         if not left <= limit:
             return f"{left:.2g} of its loads are left unbalanced on {name!r}"
     return contradiction(system, loads, q, lam)
-
-
-def _in_balance(system: Model, loads: Loads, q: Floats, lam: Floats) -> bool:
-    return balanced(system, loads, q, lam, BALANCED) or unbalanced(system, loads, q, lam)[0] <= BALANCED
-
-
-@dataclass
-class _Solver:
-    """Newton under a part of the loads."""
-
-    system: Model
-    tolerance: float
-    most: int
-
-    def __post_init__(self) -> None:
-        n, m, kept = self.system.size, self.system.rows, self.system.desk().kept
-        if "statics" not in kept:  # memory is made once for all calls at a desk
-            state = State(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(m))
-            kept["statics"] = scratch(self.system), state, stored(1, n, m), np.zeros(0, np.int64), np.zeros((1, 0))
-        self.memory, self.state, *self.rest = kept["statics"]
-        self.memory.memory[:], self.memory.counters[:] = FRESH, 0
-        self.run = runner(self.system)
-
-    def __call__(self, loads: Loads, q: Floats, lam: Floats) -> int:
-        """Solve from (q, lam), which are updated on success. Returns a status; what does not balance has not converged."""
-        system, before = self.system, (q.copy(), lam.copy())
-        for _ in range(2):  # forces may be left after corrections that are small in all other respects
-            status = self.quickly(loads, q, lam)
-            if status != CONVERGED or _in_balance(system, loads, q, lam):
-                return status
-        q[:], lam[:] = before
-        return DIVERGED
-
-    def quickly(self, loads: Loads, q: Floats, lam: Floats) -> int:
-        """The same, balanced or not, with the tensions along tendons that rub."""
-        system, state = self.system, self.state
-        out, none, empty = self.rest
-        how = tuple(STATIC), tuple(ONCE), False, state, tuple(Goal(0.0, self.tolerance, self.most, chord=False)), out
-        loads.row[DT] = 0.0
-        for number in range(MOST_FRICTION):
-            self.memory.memory[USABLE] = 0.0
-            state.q[:], state.v[:], state.a[:], state.acc[:], state.lam[:] = q, 0.0, 0.0, 0.0, lam
-            factors = loads.cables.factor, loads.pairs.factor
-            before = [factor.copy() for factor in factors]
-            _, status = self.run(system.tree, system.workspace, self.memory, loads, none, empty, *how)
-            q[:], lam[:] = state.q, state.lam
-            if status != CONVERGED or not len(loads.cables.path):
-                return int(status)
-            set_friction(system.tree, system.workspace, loads.cables, loads.pairs)
-            if all(np.max(np.abs(x - y), initial=0.0) < 1e-12 for x, y in zip(factors, before, strict=True)):
-                return CONVERGED
-            if number >= MOST_FRICTION // 3:  # they swing: take means
-                for x, y in zip(factors, before, strict=True):
-                    x[:] = 0.5 * (x + y)
-        return TOO_MANY_ITERATIONS
-
-
-def _origin(system: Model, start: Equilibrium) -> tuple[Floats, Floats] | None:
-    """(q, row of loads) of an equilibrium that the present one can be reached from; None if it has other loads."""
-    if system.is_plain or start.system.rows != system.rows:
-        return None
-    row = start.system.loads(start.t, start.inputs).loads.row
-    if row.shape != system.blank.row.shape:
-        return None
-    return system.vector(start.q, "start"), row
-
-
-def _continuation(
-    system: Model, table: LoadTable, origin: Floats | tuple[Floats, Floats], q: Floats, lam: Floats, tolerance: float,
-    iterations: int, *, chosen: bool,
-) -> tuple[Floats, int, str, dict[str, int]]:  # fmt: skip
-    """Newton under the full loads from the mounted q; if that fails, in steps of load, and of mounting from the origin.
-
-    The origin is a configuration, or that of an equilibrium with its row of loads, which is then followed to the new one.
-    If nobody has chosen the start, the robot does not stay where it would fall. Returns (q, status, message, counters).
-    """
-    solve = _Solver(system, tolerance, iterations)
-    begin, plain = q.copy(), system.is_plain
-    at_rest = not np.any(begin) or not plain
-    source = origin if isinstance(origin, tuple) else (origin,)
-    given = lam.copy()
-    path = path_from(system, table, np.zeros(system.size) if plain else q)
-    if system.rows and not np.any(lam):
-        lam[:] = _first_multipliers(system, path.at(1.0), q)
-    drawn = _drawn(path)
-    status = CONVERGED if drawn else solve(path.at(1.0), q, lam)
-    pieces, factor, way, away = 1, 1.0, "", ""
-    if drawn or status != CONVERGED or (at_rest and _too_far(system, source[0] if len(source) > 1 else begin, q)):
-        lam[:] = given if len(source) > 1 else 0.0
-        first = np.zeros(system.size) if plain else source[0].copy()
-        path = path if plain else path_from(system, table, *source)
-        found = _in_steps(solve, path, first, lam)
-        (q, lam[:]), factor, pieces, status = found.x, found.factor, found.steps, found.status
-        way = "" if at_rest or pieces == 1 else " (from the rest shape: Newton failed from the given start)"
-        if factor < 1.0:
-            other, away = _other_ways(solve, path, begin, status == SINGULAR)
-            if other is not None:
-                q, lam[:], way, factor = *other, 1.0
-    if factor >= 1.0:
-        squeezed = bool(system.rows) and not np.array_equal(begin, source[0])
-        q, lam[:], words = _settled(solve, path, begin, (q, lam), squeezed, chosen)
-        way = words or way
-    counters = dict(zip(COUNTERS[:3], solve.memory.counters.tolist(), strict=False))
-    counters["load_steps"] = pieces
-    if factor >= 1.0:
-        return q, CONVERGED, counted(counters["iterations"], pieces) + way, counters
-    if status == CONVERGED:
-        return q, DIVERGED, halted(factor, SNAPPED), counters
-    why = EXPLANATION[status] + (_unheld(system, path.at(1.0), q, lam) if status == SINGULAR else "")
-    why += f"; nothing holds {away} against its loads: it moves away for ever" if away else ""
-    return q, status, halted(factor, why), counters
-
-
-def _other_ways(
-    solve: _Solver, path: LoadPath, begin: Floats, singular: bool
-) -> tuple[tuple[Floats, Floats, str] | None, str]:
-    """(q, multipliers, words for the message) of an equilibrium that steps of load did not reach from `begin`, or None.
-
-    Singular starts, such as a straight rod or a level pendulum, are left by sliding down. What nothing holds may be in
-    balance all the same: a closed ring, a free body. Else the robot moves, damped, until it rests; second, the names of
-    what does not.
-    """
-    system, loads = solve.system, path.at(1.0)
-    q, lam = (relaxed if system.rows else slide)(system, loads, begin)
-    if solve(loads, q, lam) == CONVERGED:
-        return (q, lam, " (slid downhill: load steps did not get there)"), ""
-    if singular or system.rows:
-        q, lam, free = neutral(system, loads, begin, solve.tolerance)
-        if free:
-            _warn_neutral(system, free)
-            return (q, lam, ""), ""
-    found, away = _rested(solve, path, begin)
-    if found is None:
-        return None, away
-    if found[2]:
-        _warn_neutral(system, found[2])
-    return (*found[:2], " (came to rest in a damped motion: load steps did not get there)"), ""
-
-
-def _rested(solve: _Solver, path: LoadPath, begin: Floats) -> tuple[tuple[Floats, Floats, str] | None, str]:
-    """(q, multipliers, what nothing holds) where a motion without momentum from `begin` ends; or None, and what goes on."""
-    system, loads = solve.system, path.at(1.0)
-    q, lam, _ = come_to_rest(system, loads, begin, np.zeros(system.rows))
-    exact, multipliers = q.copy(), lam.copy()
-    if solve(loads, exact, multipliers) == CONVERGED and not _too_far(system, q, exact):
-        return (exact, multipliers, ""), ""
-    exact, multipliers = relaxed(system, loads, q, lam, exact=True, small=solve.tolerance)
-    if not balances(system, loads, exact, multipliers):
-        return None, adrift(system, loads, q, lam)
-    return (exact, multipliers, loose(system, at_rest(system, loads, exact, multipliers).flat)), ""
-
-
-def _warn_neutral(system: Model, free: str) -> None:
-    what = f"The equilibrium of {system.robot.name!r} is not unique: nothing holds {free}."
-    warnings.warn(what, AnguillaWarning, stacklevel=5)
-
-
-def _unheld(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
-    """What nothing holds, as the end of a sentence; maybe nothing."""
-    names = loose(system, at_rest(system, loads, q, lam).flat)
-    return f", nothing holds {names}" if names else ""
-
-
-def _drawn(path: LoadPath) -> bool:
-    """Whether a tendon is to be drawn so far in that Newton could jump to another shape."""
-    loads, at = path.table.loads, int(path.table.loads.at[INPUT])
-    if not len(loads.constraints.table):
-        return False
-    held = np.flatnonzero(loads.constraints.input_row >= 0)
-    return bool(np.any(path.lengths[held] - path.full[at + held] > DRAWN * path.lengths[held]))
-
-
-def _first_multipliers(system: Model, loads: Loads, q: Floats) -> Floats:
-    """Multipliers that balance the forces on a closed configuration as well as they can; taut tendons pull."""
-    n, zero, lam, c = system.size, np.zeros(system.size), np.zeros(system.rows), loads.constraints
-    force = evaluate(system, loads, q, zero, zero, lam)[:n] / system.tree.scale
-    lines = np.flatnonzero(c.input_row >= 0)
-    lines = lines[c.length[lines] > (1.0 - TAUT) * loads.row[int(loads.at[INPUT]) + lines]]
-    taut = c.input_row[lines]
-    lam[taut] = ANY_PULL
-    column = at_rest(system, loads, q, lam).flat[:n, n:] / system.tree.scale[:, None]  # of lines that pull
-    free = np.setdiff1d(np.arange(n), loads.driven)
-    found = np.linalg.lstsq(column[free], -force[free], rcond=1e-10)[0]
-    kinds = c.table[:, KIND]
-    lam = np.where((kinds == TRANSLATION) | (kinds == ROTATION), found, 0.0)
-    lam[taut] = np.maximum(found[taut], 0.0)
-    return lam
-
-
-def _settled(
-    solve: _Solver, path: LoadPath, begin: Floats, found: tuple[Floats, Floats], squeezed: bool, chosen: bool
-) -> tuple[Floats, Floats, str]:
-    """(q, multipliers, words for the message) of an equilibrium that was found from `begin`, or of a stable one below it.
-
-    Newton knows no up and down. A robot slides down from where it began; one that symmetry alone holds upright, such as a
-    straight column, stays. But a rod that was squeezed to close a loop is nudged out of its line. If somebody has chosen
-    the start, or if no stable equilibrium is found below, the robot stays, and the words say so.
-    """
-    system = solve.system
-    why = restlessness(system, path.at(1.0), *found)
-    if not why or chosen:
-        return *found, f" (unstable: {why})" if why else ""
-    below = None
-    if why == FALLS:
-        below = _fallen(solve, path, begin)
-        if below is None and squeezed:
-            below = _fallen(solve, path, nudged(system, path.at(1.0), *found))
-        if below is None and (rest := _rested(solve, path, begin)[0]):
-            if not restlessness(system, path.at(1.0), *rest[:2]):
-                below = rest[:2]
-            elif np.linalg.norm((rest[0] - found[0]) * system.tree.scale) < SAME:
-                why = "only symmetry holds it there"
-    if below is not None:
-        return *below, " (slid downhill: Newton found an unstable equilibrium first)"
-    if why != MAY_FLUTTER:
-        other = "A start (start=...) next to another shape leads there."
-        remedy = "Damping may stop it; ag.modes tells which vibration grows." if why == FLUTTERS else other
-        what = f"The equilibrium of {system.robot.name!r} is unstable: {why}. {remedy}"
-        warnings.warn(what, AnguillaWarning, stacklevel=4)
-    return *found, f" (unstable: {why})"
-
-
-def _fallen(solve: _Solver, path: LoadPath, top: Floats) -> tuple[Floats, Floats] | None:
-    """(q, multipliers) of a stable equilibrium downhill from a shape; None if that does not lead to one."""
-    system, loads = solve.system, path.at(1.0)
-    q, lam = slide(system, loads, top)
-    if (
-        solve(loads, q, lam) != CONVERGED
-    ):  # it may be free to turn, as a round rod that buckles to no side in particular
-        q, lam = relaxed(system, loads, q, lam, exact=True, small=solve.tolerance)
-        if not balances(system, loads, q, lam):
-            return None
-    return None if restlessness(system, loads, q, lam) else (q, lam)
-
-
-def _in_steps(solve: _Solver, path: LoadPath, q: Floats, lam: Floats) -> Followed[Held]:
-    """Follow a path from (q, lam)."""
-    system, counters = solve.system, solve.memory.counters
-
-    def attempt(start: Held, last: Held, goal: float) -> Attempt[Held]:
-        trial, multipliers = start[0].copy(), start[1].copy()
-        if not system.is_plain:  # closed first: stiff rods would answer a gap with forces that lead Newton astray
-            trial = settle(system, path.at(goal), trial)
-        before = counters[ITERATIONS]
-        on_the_way = solve.quickly if goal < 1.0 else solve  # balance is checked where it ends
-        status = on_the_way(path.at(goal), trial, multipliers)
-        far = SNAPPED if status == CONVERGED and _too_far(system, last[0], trial) else ""
-        return Attempt((trial, multipliers), status, int(counters[ITERATIONS] - before), far)
-
-    def ahead(before: Held, now: Held, ratio: float) -> Held:
-        return now[0] + ratio * (now[0] - before[0]), now[1] + ratio * (now[1] - before[1])
-
-    return Continuation().follow((q, lam.copy()), attempt, ahead)
-
-
-def _too_far(system: Model, before: Floats, after: Floats) -> bool:
-    """Whether one load step turned the rods so much that Newton may have jumped to another branch, or over an obstacle."""
-    turned = np.linalg.norm((after - before) * system.tree.strain_scale) > 2.0 * np.sqrt(len(system.tree.first) - 1)
-    return bool(turned) or jumps(system, before, after)
-
-
-def _flow(system: Model, forces: Loads, q: Floats, flow: Flow) -> tuple[Floats, bool, str, dict[str, int]]:
-    """Implicit Euler on mu K_e q' = -R(q), K_e the elastic stiffness: one Newton correction a step."""
-    if not system.is_plain:
-        raise DescriptionError(
-            'Flow serves open robots; a robot with loops or imposed motions needs "newton" or ProjectiveFlow().'
-        )
-    none = np.zeros(0)
-    out, matrix = np.zeros(system.size), np.zeros((system.size, system.size))
-    elastic = system.elastic_stiffness()
-    gain = flow.mu / flow.dt
-    size = np.inf
-    for _ in range(flow.steps):
-        residual(system.tree, system.workspace, forces, q, 0 * q, 0 * q, none, out)
-        tangent(system.tree, system.workspace, forces, 0.0, 0.0, none, matrix)
-        try:
-            dq = np.linalg.solve(matrix + gain * elastic, -out)
-        except np.linalg.LinAlgError:
-            return q, False, f"the tangent is singular, nothing holds {loose(system, matrix)}", {"steps": flow.steps}
-        size = float(np.linalg.norm(dq * system.tree.scale))
-        q = q + min(1.0, 1.0 / max(size, 1e-300)) * dq
-        if not np.isfinite(size):
-            return q, False, "the flow diverged", {"steps": flow.steps}
-    ok = size < 1e-6
-    return q, ok, f"the flow moves by {size:.1e} a step at its end", {"steps": flow.steps}

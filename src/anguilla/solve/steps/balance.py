@@ -21,7 +21,7 @@ from anguilla.solve.newton.rules import EXPLANATION, SINGULAR
 from anguilla.solve.steps.starting import consistent
 
 if TYPE_CHECKING:
-    from anguilla.solve.steps.dynamics import OngoingMotion
+    from anguilla.solve.steps.motion import OngoingMotion
 
 HEAVY = 1e30  # [1/s^2] so large that nothing but the mass is left of the tangent
 EXACT = 1e-12  # a correction this small, as a part of the accelerations, is the last

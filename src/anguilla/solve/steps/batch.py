@@ -18,7 +18,8 @@ from anguilla.model.door import model_of
 from anguilla.model.model import Inputs, Model
 from anguilla.results.states import Trajectory
 from anguilla.solve.newton.progress import progress_bar, stopped_by
-from anguilla.solve.steps.dynamics import Start, simulate_model
+from anguilla.solve.steps.dynamics import simulate_model
+from anguilla.solve.steps.motion import Start
 
 __all__ = ["simulate_batch"]
 

@@ -29,7 +29,7 @@ from anguilla.solve.newton.linear import factorise, solve_factorised
 
 if TYPE_CHECKING:
     from anguilla.results.states import Trajectory
-    from anguilla.solve.steps.dynamics import OngoingMotion
+    from anguilla.solve.steps.motion import OngoingMotion
 
 THETA = 0.55  # of a step at which the linear equations are balanced: more than one half, so that fast modes decay
 LEAST, EACH = 5, 50  # matrices are taken so often at least, and every so many steps

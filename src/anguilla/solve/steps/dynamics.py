@@ -1,15 +1,12 @@
-"""Motion in time: the compiled loop, sub-stepping on failure, error-controlled steps, a progress bar on long runs."""
+"""Motion in time: from a description to a judged trajectory."""
 
 from __future__ import annotations
 
 import os
 import time
 import warnings
-from bisect import bisect_left
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,231 +14,27 @@ from numpy.typing import ArrayLike
 
 from anguilla.describe import Robot, RodHandle
 from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_positive, as_steps
-from anguilla.interact.kernels.rubbing import UNKNOWN, keep_rubbing
-from anguilla.interact.kernels.table import DT, MOTION
-from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.results.contacts import depths
-from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium, Status, Trajectory
 from anguilla.solve.newton.closing import SINGULAR_START, broken, close
-from anguilla.solve.newton.newton import COUNTERS, FRESH, ITERATIONS, STARTING, Goal, Scratch, scratch
+from anguilla.solve.newton.newton import COUNTERS
 from anguilla.solve.newton.progress import progress_bar
-from anguilla.solve.newton.rules import CONVERGED, ENDLESS, EXPLANATION, IMPACT, SINGULAR, TOO_COARSE
-from anguilla.solve.steps.balance import balance
+from anguilla.solve.newton.rules import ENDLESS, EXPLANATION, IMPACT, TOO_COARSE
 from anguilla.solve.steps.checkpoint import Checkpoint, constants, kept
-from anguilla.solve.steps.events import Jump, events_of
+from anguilla.solve.steps.events import events_of
 from anguilla.solve.steps.kinks import kinked
-from anguilla.solve.steps.pieces import FEW, LABOUR, controlled_step, cut, fresh_cutting, whole
+from anguilla.solve.steps.marching import by_error, in_blocks, keep_state
+from anguilla.solve.steps.motion import OngoingMotion, Start, balances_alone, newton_tolerance, start_of
 from anguilla.solve.steps.schemes import Coefficients, GeneralisedAlpha, Scheme, as_scheme, forgets
-from anguilla.solve.steps.starting import consistent, massless, settled, tell_changed
-from anguilla.solve.steps.stepping import History, Span, State, runner, stored
+from anguilla.solve.steps.stepping import History, stored
 from anguilla.solve.steps.trust import judge
 from anguilla.store.spare import keep_spare
 
 __all__ = ["simulate"]
 
 DEFAULT_METHOD = GeneralisedAlpha(0.9)
-Start = Equilibrium | Trajectory | tuple[ArrayLike, ArrayLike] | ArrayLike | None
-# error of an increment that is always allowed: what an acceleration [rad/s^2] adds to it, within bounds [rad]; a fixed one
-# would be an error of the accelerations that grows as steps get shorter
-SLIGHT, ROUND_OFF, FLOOR = 1e-7, 1e-17, 1e-13
-BLOCK_SECONDS = 0.2  # how often the compiled loop comes up for air
-NEVER = 2**62  # a step that does not come
-LEAST_AGAIN = 2000  # Newton's iterations that a piece of a motion may always take when it is computed again
-
-
-@dataclass
-class OngoingMotion:
-    """The state on its way and the solver's memory."""
-
-    system: Model
-    scheme: Coefficients
-    tolerance: float
-    q: Floats
-    v: Floats
-    inputs: Inputs
-    substeps: int = 0
-    smooth: bool = True  # whether starts are eased
-    settles: bool = False  # whether multipliers start with offsets
-    kinks: str = ""  # what is said of imposed motions
-    passed: int = 0  # steps done
-    allowed: int = LABOUR * FEW  # Newton's iterations, at least, before steps in pieces are given up
-
-    def __post_init__(self) -> None:
-        n, m = self.system.size, self.system.rows
-        self.a, self.acc, self.lam = np.zeros(n), np.zeros(n), np.zeros(m)
-        self.memory: Scratch = scratch(self.system)
-        self._run = runner(self.system)
-        self._steady: LoadTable | None = None
-        self._carried, self.unused = State(self.q, self.v, self.a, self.acc, self.lam), stored(1, n, m)
-        self.cutting, self._before = fresh_cutting(), 0
-        self.system.blank.cables.slip[:] = UNKNOWN
-        self.jumps: list[Jump] = []
-        self.stopped = ""  # why, if a jump did it
-        self.bounds = (-np.inf, np.inf)  # [s] instants behind the last jump and before the next, for loads
-
-    @property
-    def state(self) -> tuple[Floats, ...]:
-        """All arrays that a step changes."""
-        loads = self.system.blank
-        return self.q, self.v, self.a, self.acc, self.lam, loads.frames.state, loads.cables.slip
-
-    @property
-    def labour(self) -> int:
-        """Newton's iterations since the start."""
-        return int(self.memory.counters[ITERATIONS]) - self._before
-
-    def restore(self, saved: list[Floats]) -> None:
-        """Go back to a copy of the state."""
-        for array, value in zip(self.state, saved, strict=True):
-            array[:] = value
-
-    def run(
-        self,
-        table: LoadTable,
-        t: float,
-        dt: float,
-        first: int,
-        last: int,
-        every: int,
-        out: History,
-        begin: bool = False,
-    ):
-        """Steps first..last-1 in compiled code; returns (steps done, status)."""
-        floor = min(FLOOR, max(ROUND_OFF, SLIGHT * dt * dt))
-        goal = tuple(Goal(self.tolerance, floor, 12, chord=True))
-        reached, status = self._run(
-            self.system.tree, self.system.workspace, self.memory, table.loads, table.column, table.table, tuple(self.scheme),
-            tuple(Span(t, dt, first, last, every)), begin, self._carried, goal, out,
-        )  # fmt: skip
-        return int(reached), int(status)
-
-    def steps(self, t: float, dt: float, count: int) -> tuple[int, int]:
-        """Some steps from t, stored nowhere; (how many were done, status). The state is that after the last good one."""
-        times = t + (np.arange(count) + self.scheme.mid) * dt
-        begin = min(t, self.bounds[1] - (times[-1] - t))  # loads that read the time themselves see that before a jump
-        return self.run(self.loads(times), begin, dt, 0, count, count + 1, self.unused)
-
-    def one_step(self, t: float, dt: float) -> int:
-        """One step from t, in pieces if it fails as a whole; Newton's status."""
-        tried = whole(self)
-        status = self.steps(t, dt, 1)[1] if tried else CONVERGED
-        if status != CONVERGED or not tried:
-            status = cut(self, t, dt, status)
-        if self.scheme.mid < 1.0:
-            self.drive(np.array([t + dt]), self.q[None], self.v[None])
-        return status
-
-    def drive(self, t: Floats, q: Floats, v: Floats) -> None:
-        """Set imposed coordinates of states (nt, n) at times t (nt,) [s]; steps that balance earlier left them there."""
-        driven, at = self.system.blank.driven, int(self.system.blank.at[MOTION])
-        if len(driven):
-            table = self.loads(t)
-            for k in range(len(t)):
-                row = table.at(k).row[at : at + 3 * len(driven)]
-                q[k, driven], v[k, driven] = row[::3], row[1::3]
-
-    def again(self, inputs: Inputs | None = None) -> OngoingMotion:
-        """Another motion of the same kind; it does not know of jumps."""
-        given = self.inputs if inputs is None else inputs
-        other = OngoingMotion(self.system, self.scheme, self.tolerance, self.q.copy(), self.v.copy(), given)
-        other.smooth, other.settles = self.smooth, self.settles
-        other.allowed = max(LEAST_AGAIN, self.labour // 4)
-        return other
-
-    def restart(self, q: Floats, v: Floats) -> None:
-        """Forget everything and stand at another state."""
-        for array in self.state:
-            array[:] = 0.0
-        self.system.blank.cables.slip[:] = UNKNOWN
-        self.q[:], self.v[:] = q, v
-        self.memory.memory[:] = FRESH
-        self.cutting, self._before = fresh_cutting(), int(self.memory.counters[ITERATIONS])
-
-    def next_jump(self, step: int) -> int:
-        """Number of the first jump in a step or after it."""
-        return bisect_left(self.jumps, step, key=lambda jump: jump.step)
-
-    def between(self, step: int) -> int:
-        """Take loads on the side of jumps on which a step begins; returns the next step with a jump."""
-        k = self.next_jump(step)
-        since = self.jumps[k - 1].after if k else -np.inf
-        if k == len(self.jumps):
-            self.bounds = since, np.inf
-            return NEVER
-        self.bounds = since, self.jumps[k].before
-        return self.jumps[k].step
-
-    def begin_behind(self, jump: Jump, dt: float) -> int:
-        """Accelerations and multipliers of the loads behind a jump; Newton's status."""
-        k = self.jumps.index(jump, self.next_jump(jump.step)) + 1
-        self.bounds = jump.after, self.jumps[k].before if k < len(self.jumps) else np.inf
-        try:
-            self.begin(jump.after, dt)
-        except SolverError as error:
-            self.stopped = f"nothing follows the jump at t = {jump.at:.6g} s. {error}".removesuffix(".")
-            return SINGULAR
-        self.settle(jump.after, dt)
-        return CONVERGED
-
-    def begin(self, t: float, dt: float) -> None:
-        """Starting accelerations and multipliers, and rates that keep the constraints."""
-        self.memory.memory[STARTING] = self.smooth
-        self._rub(t)
-        if self.system.is_plain:
-            self._steady = self.loads(t)
-            status = self.run(self._steady, t, dt, 0, 0, 1, self.unused, begin=True)[1]
-            if status != CONVERGED:
-                mass = self.system.matrices(self.q, self.v, t=t, inputs=self.inputs)[2]
-                raise massless(self.system, mass)
-        else:
-            given = self.v.copy()
-            self.v[:], self.a[:], self.lam[:] = consistent(self.system, self.inputs, t, self.q, self.v, dt)
-            if t == 0.0:  # behind a jump it is the loads that changed them
-                tell_changed(self.system, self.inputs, t, self.q, given, self.v, dt)
-            self.acc[:] = self.a
-        state = self.system.blank.frames.state
-        if len(state):
-            state[:, 1] = state[:, 2]
-
-    def _rub(self, t: float) -> None:
-        """Friction along tendons at the start: as they were before, or drawn in."""
-        cables = self.system.blank.cables
-        if len(cables.path):
-            loads = self.loads(t).loads
-            loads.row[DT] = np.finfo(float).tiny
-            evaluate(self.system, loads, self.q, self.v, np.zeros_like(self.q), self.lam)
-            keep_rubbing(cables, 1.0)
-
-    def settle(self, t: float, dt: float) -> bool:
-        """Offsets of the scheme at the start, so that multipliers start smoothly; whether there are any."""
-        if not self.settles:
-            return False
-        dv, da = settled(self.system, self.inputs, t, (self.q, self.v, self.acc, self.lam), dt, self.scheme)
-        self.v += dv
-        self.a += da
-        return bool(np.any(dv) or np.any(da))
-
-    def balance(
-        self, t: Floats, q: Floats, v: Floats, guess: Floats | None = None, inputs: Inputs | None = None
-    ) -> Floats:
-        """Accelerations (nt, n) that balance the states (q, v) (nt, n) at times t (nt,) [s], in memory of their own."""
-        with self.system.apart():
-            return balance(self.again(inputs), t, q, v, guess)
-
-    def loads(self, times: ArrayLike) -> LoadTable:
-        """Loads at the given times [s], on this side of jumps."""
-        if self.jumps:
-            times = np.clip(times, *self.bounds)
-        return self.system.loads(times, self.inputs, pulling=True)
-
-    def all_loads(self, dt: float, steps: int) -> LoadTable:
-        """Loads for a run of some steps from t = 0; steady ones are known from the beginning."""
-        if self._steady is None or not self.system.is_steady(self.inputs):
-            return self.loads((np.arange(steps) + self.scheme.mid) * dt)
-        return self._steady
 
 
 def simulate(
@@ -321,65 +114,63 @@ def simulate_model(
     motion.jumps = events_of(system, motion.inputs, dt, steps, events, known)
     motion.between(0)
     motion.begin(0.0, dt)
-    rows = steps // every + 1
-    out = stored(rows, system.size, system.rows)
-    _keep(motion, out, 0)
+    out = stored(steps // every + 1, system.size, system.rows)
+    keep_state(motion, out, 0)
     settled_start = motion.settle(0.0, dt)
     with progress_bar(f"simulating {robot.name}", steps, progress) as tick:
         if error is None:
-            done, status = _fixed(motion, table or motion.all_loads(dt, steps), dt, steps, every, out, tick, checkpoint)
+            done, code = _fixed(motion, table or motion.all_loads(dt, steps), dt, steps, every, out, tick, checkpoint)
         else:
-            done, status = _controlled(motion, dt, steps, every, out, tick, as_positive(error, "error", ""))
+            done, code = by_error(motion, dt, steps, every, out, tick, as_positive(error, "error", ""))
     motion.bounds = (-np.inf, np.inf)
-    seconds = time.perf_counter() - began
-    counters = dict(zip(COUNTERS, motion.memory.counters.tolist(), strict=True))
-    counters |= {"steps": done, "substeps": motion.substeps}
-    if settled_start:
-        counters["settled"] = 1
-    if motion.jumps:
-        counters["events"] = len(motion.jumps)
-    kept = done // every + 1
+    counters = _counters(motion, done, settled_start)
     ok = done == steps
-    message = "reached the end" if ok else f"stopped at t = {done * dt:g} s: {motion.stopped or EXPLANATION[status]}"
-    t = dt * every * np.arange(kept, dtype=np.float64)
-    end = Status(ok, message, counters, seconds)
-    if scheme.mid < 1.0:
-        motion.drive(t, out.q[:kept], out.v[:kept])
-    lazily = balances_alone(system, scheme)
-    accelerations = None if lazily else out.a[:kept]
-    states = t, out.q[:kept], out.v[:kept], accelerations, out.lam[:kept]
-    balance = motion.balance if lazily else None
-    result = Trajectory(robot, system, end, *states, inputs or {}, balance, out.a[:kept] if scheme.mid == 1.0 else None)
-    told = motion.kinks
-    if ok:
-        quality, words = judge(motion, result, dt, every, controlled=error is not None)
-        object.__setattr__(result, "quality", quality)
-        told = " ".join(filter(None, (told, words)))
-    conflict = broken(system, inputs or {}, t, result.q, result.v)
+    message = "reached the end" if ok else f"stopped at t = {done * dt:g} s: {motion.stopped or EXPLANATION[code]}"
+    end = Status(ok, message, counters, time.perf_counter() - began)
+    result = _result(robot, motion, dt * every, out, done // every + 1, end)
+    told = _judged(motion, result, dt, every, error is not None) if ok else ""
+    conflict = broken(system, motion.inputs, result.t, result.q, result.v)
     if conflict:
         raise SolverError(
             f"The motion of {robot.name!r} is impossible: {conflict}.", result=result, advice=SINGULAR_START
         )
-    if ok and told:
+    if told:
         warnings.warn(told, AnguillaWarning, stacklevel=3)
     if not ok and raise_on_failure:
-        told = motion.kinks or advice(status, result)
+        told = motion.kinks or advice(code, result)
         raise SolverError(f"The motion of {robot.name!r} {message}.", result=result, advice=told)
     if checkpoint is not None and ok:  # last: an interruption before it leaves the checkpoint where it is
         keep_spare(result, Path(checkpoint))
     return result
 
 
-def balances_alone(system: Model, scheme: Coefficients) -> bool:
-    """Whether states alone tell their accelerations, so that these may be found later: no load remembers what was before."""
-    remembers = len(system.blank.frames.table) or len(system.blank.cables.path)
-    return (system.is_plain or scheme.mid < 1.0) and not remembers
+def _counters(m: OngoingMotion, done: int, settled: bool) -> dict[str, int]:
+    """What the steps of a motion took."""
+    counters = dict(zip(COUNTERS, m.memory.counters.tolist(), strict=True))
+    counters |= {"steps": done, "substeps": m.substeps}
+    if settled:
+        counters["settled"] = 1
+    if m.jumps:
+        counters["events"] = len(m.jumps)
+    return counters
 
 
-def newton_tolerance(system: Model, given: float | None) -> float:
-    """Newton's error that is allowed as a part of a step's increment: the given one, or what serves the system."""
-    usual = 1e-11 if system.shapes else 1e-10 if system.rows else 1e-8
-    return as_positive(usual if given is None else given, "tolerance", "")
+def _result(robot: Robot, m: OngoingMotion, interval: float, out: History, count: int, end: Status) -> Trajectory:
+    """The first states that were stored, an interval [s] apart; accelerations that they tell are found later."""
+    t = interval * np.arange(count, dtype=np.float64)
+    q, v, a, lam = (column[:count] for column in (out.q, out.v, out.a, out.lam))
+    if m.scheme.mid < 1.0:
+        m.drive(t, q, v)
+    lazily = balances_alone(m.system, m.scheme)
+    balance, guess = m.balance if lazily else None, a if m.scheme.mid == 1.0 else None
+    return Trajectory(robot, m.system, end, t, q, v, None if lazily else a, lam, m.inputs, balance, guess)
+
+
+def _judged(m: OngoingMotion, result: Trajectory, dt: float, every: int, controlled: bool) -> str:
+    """What is to be said of a motion that reached its end; its quality goes with it."""
+    quality, words = judge(m, result, dt, every, controlled=controlled)
+    object.__setattr__(result, "quality", quality)
+    return " ".join(filter(None, (m.kinks, words)))
 
 
 def check_serves(scheme: Coefficients, method: Scheme | str, system: Model) -> None:
@@ -433,24 +224,6 @@ def _intervals(system: Model, part: RodHandle) -> int:
     return len(system.tables.stretch(part, 0.0, part.length)[0])
 
 
-def start_of(system: Model, start: Start) -> tuple[Floats, Floats]:
-    if isinstance(start, Equilibrium):
-        if start.system.size != system.size:
-            raise DescriptionError("start is the equilibrium of a robot with other coordinates.")
-        return system.vector(start.q, "start"), np.zeros(system.size)
-    if isinstance(start, Trajectory):
-        if start.system.size != system.size:
-            raise DescriptionError("start is the motion of a robot with other coordinates.")
-        return system.vector(start.q[-1], "start"), system.vector(start.v[-1], "start")
-    if isinstance(start, tuple):
-        if len(start) != 2:
-            raise DescriptionError(
-                "start must be an Equilibrium, a Trajectory (its end), coordinates q, or a pair (q, v)."
-            )
-        return system.vector(start[0], "start[0]"), system.vector(start[1], "start[1]")
-    return system.vector(start, "start"), np.zeros(system.size)
-
-
 def _fixed(
     m: OngoingMotion, loads: LoadTable, dt: float, steps: int, every: int, out: History, tick: Callable[[int], None],
     checkpoint: str | os.PathLike[str] | None = None,
@@ -469,100 +242,3 @@ def _fixed(
     keeper = Checkpoint(checkpoint, identity, user, memory, tuple(out), every, counter=(m, "substeps"))
     with kept(keeper):
         return in_blocks(m, loads, dt, keeper.restore(), steps, every, out, keeper.watch(tick))
-
-
-def in_blocks(
-    m: OngoingMotion,
-    loads: LoadTable,
-    dt: float,
-    done: int,
-    steps: int,
-    every: int,
-    out: History,
-    tick,
-    t0: float = 0.0,
-) -> tuple[int, int]:
-    """Blocks of steps from `done` on, which begin at t0; a failed step is cut into pieces."""
-    block = 64
-    while done < steps:
-        jump = m.between(done)
-        stop, reached, clock, status = min(steps, done + block, jump), done, time.perf_counter(), CONVERGED
-        m.passed = done
-        if done == jump:
-            keep = partial(_keep, m, out, (done + 1) // every, (done + 1) % every == 0)
-            status = across(m, done, dt, m.one_step, keep)
-            if status != CONVERGED:
-                return done, status
-            reached = stop = done + 1
-        elif whole(m):
-            reached, status = m.run(loads, t0, dt, done, stop, every, out)
-        clock = time.perf_counter() - clock
-        if reached < stop:
-            status = cut(m, t0 + reached * dt, dt, status)
-            if status != CONVERGED:
-                return reached, status
-            reached += 1
-            _keep(m, out, reached // every, reached % every == 0)
-        elif clock < 0.25 * BLOCK_SECONDS:
-            block *= 4 if stop - done == block else 1
-        elif clock > 2.0 * BLOCK_SECONDS:
-            block = max(1, block // 4)
-        done = reached
-        tick(done)
-    return done, CONVERGED
-
-
-def _keep(m: OngoingMotion, out: History, row: int, due: bool = True) -> None:
-    if due:
-        out.q[row], out.v[row], out.a[row], out.lam[row] = m.q, m.v, m.acc, m.lam
-
-
-def across(
-    m: OngoingMotion, step: int, dt: float, advance: Callable[[float, float], int], keep: Callable[[], None]
-) -> int:
-    """One step with jumps in it or at its end: onto each under the loads before it, and anew behind it; Newton's status.
-
-    `advance` goes a length of time on from an instant [s], `keep` stores the state at the end. A jump there is behind it if
-    loads read there are those behind.
-    """
-    t, end, status = step * dt, (step + 1) * dt, CONVERGED
-    for jump in m.jumps[m.next_jump(step) : m.next_jump(step + 1)]:
-        if jump.at > t:
-            status = advance(t, jump.at - t)
-        if status != CONVERGED:
-            return status
-        if jump.at == end:
-            keep()
-        t, status = jump.at, m.begin_behind(jump, dt)
-        if status != CONVERGED:
-            return status
-    if t < end:
-        status = advance(t, end - t)
-    if t < end or end >= jump.after:
-        keep()
-    return status
-
-
-def _controlled(
-    m: OngoingMotion, dt: float, steps: int, every: int, out: History, tick: Callable[[int], None], goal: float
-) -> tuple[int, int]:
-    """Steps chosen by their error, landing on multiples of dt."""
-    h, largest = dt, np.zeros(len(m.loads(0.0).loads.row))
-
-    def advance(t: float, length: float) -> int:
-        nonlocal h
-        h, status = controlled_step(m, t, t + length, h, goal, largest)
-        return status
-
-    for step in range(steps):
-        m.passed = step
-        keep = partial(_keep, m, out, (step + 1) // every, (step + 1) % every == 0)
-        if m.between(step) == step:
-            status = across(m, step, dt, advance, keep)
-        else:
-            h, status = controlled_step(m, step * dt, (step + 1) * dt, h, goal, largest)
-            keep()
-        if status != CONVERGED:
-            return step, status
-        tick(step + 1)
-    return steps, CONVERGED

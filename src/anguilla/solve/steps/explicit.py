@@ -27,7 +27,7 @@ from anguilla.model.user import move
 from anguilla.results.reactions import integrates
 from anguilla.results.states import Equilibrium, Status, Trajectory
 from anguilla.solve.newton.rules import CONVERGED, EXPLANATION, SINGULAR, TOO_COARSE
-from anguilla.solve.steps.dynamics import OngoingMotion, start_of
+from anguilla.solve.steps.motion import OngoingMotion, start_of
 from anguilla.solve.steps.schemes import Newmark
 
 __all__ = ["simulate_explicit"]

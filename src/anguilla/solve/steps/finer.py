@@ -16,11 +16,12 @@ from anguilla.errors import SolverError
 from anguilla.mechanics.tree import Floats
 from anguilla.solve.newton.newton import STARTING
 from anguilla.solve.newton.rules import CONVERGED
+from anguilla.solve.steps.marching import across, in_blocks
 from anguilla.solve.steps.stepping import stored
 
 if TYPE_CHECKING:
     from anguilla.results.states import Trajectory
-    from anguilla.solve.steps.dynamics import OngoingMotion
+    from anguilla.solve.steps.motion import OngoingMotion
 
 HALF = 2  # pieces of a step
 ROUGH = (16, 16, 4, 4, 4, 4)  # pieces of the steps after a rough start
@@ -75,8 +76,6 @@ def _plan(motion: OngoingMotion, steps: int, rough: bool) -> list[tuple[int, int
 
 
 def _some_steps(again: OngoingMotion, begin: int, end: int, dt: float, pieces: int) -> Floats:
-    from anguilla.solve.steps.dynamics import in_blocks
-
     rows, steps, h = end - begin, (end - begin) * pieces, dt / pieces
     out = stored(rows + 1, len(again.q), len(again.lam))
     loads = again.loads(begin * dt + (np.arange(steps) + again.scheme.mid) * h)
@@ -87,8 +86,6 @@ def _some_steps(again: OngoingMotion, begin: int, end: int, dt: float, pieces: i
 
 
 def _over_a_jump(again: OngoingMotion, motion: OngoingMotion, step: int, dt: float, pieces: int) -> Floats:
-    from anguilla.solve.steps.dynamics import across
-
     def advance(t: float, length: float) -> int:
         for k in range(pieces):
             status = again.one_step(t + k * length / pieces, length / pieces)

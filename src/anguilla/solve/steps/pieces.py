@@ -10,7 +10,7 @@ from anguilla.mechanics.tree import Floats, Ints
 from anguilla.solve.newton.rules import CONVERGED, ENDLESS, IMPACT, TOO_STRICT
 
 if TYPE_CHECKING:
-    from anguilla.solve.steps.dynamics import OngoingMotion
+    from anguilla.solve.steps.motion import OngoingMotion
 
 FINEST = 16  # the shortest piece of a failed step is dt / 2^16
 CALM, CALMEST = 4, 1024  # pieces in a row, at least and at most, before longer ones are tried

@@ -17,16 +17,8 @@ from anguilla.results.blocks import Remembered
 from anguilla.results.states import Status, Trajectory
 from anguilla.solve.newton.closing import SINGULAR_START, broken, close
 from anguilla.solve.newton.rules import CONVERGED, EXPLANATION
-from anguilla.solve.steps.dynamics import (
-    DEFAULT_METHOD,
-    OngoingMotion,
-    Start,
-    advice,
-    balances_alone,
-    check_serves,
-    newton_tolerance,
-    start_of,
-)
+from anguilla.solve.steps.dynamics import DEFAULT_METHOD, advice, check_serves
+from anguilla.solve.steps.motion import OngoingMotion, Start, balances_alone, newton_tolerance, start_of
 from anguilla.solve.steps.schemes import Scheme, as_scheme
 
 __all__ = ["Stepper"]

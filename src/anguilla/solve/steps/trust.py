@@ -35,7 +35,7 @@ from anguilla.solve.steps.stepping import stored
 
 if TYPE_CHECKING:
     from anguilla.results.states import Trajectory
-    from anguilla.solve.steps.dynamics import OngoingMotion
+    from anguilla.solve.steps.motion import OngoingMotion
 
 SHARE, LEAST = 0.08, 4  # part of a motion that a window takes at first, and least number of its long steps
 PLACES = 12  # of the robot at which motions are compared
@@ -348,7 +348,7 @@ class _Window:
 
     def add(self, length: int) -> bool:
         """Go on for so many strides; returns whether that worked."""
-        from anguilla.solve.steps.dynamics import in_blocks
+        from anguilla.solve.steps.marching import in_blocks
 
         again, steps = self.again, length * self.each
         t = float(self.run.t[self.row + self.reached * self.rows])

@@ -1,0 +1,255 @@
+"""A motion on its way: its state, the solver's memory, and how it begins and goes on from jumps of the loads."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from anguilla.errors import DescriptionError, SolverError, as_positive
+from anguilla.interact.kernels.rubbing import UNKNOWN, keep_rubbing
+from anguilla.interact.kernels.table import DT, MOTION
+from anguilla.mechanics.tree import Floats
+from anguilla.model.model import Inputs, LoadTable, Model
+from anguilla.results.reactions import evaluate
+from anguilla.results.states import Equilibrium, Trajectory
+from anguilla.solve.newton.newton import FRESH, ITERATIONS, STARTING, Goal, Scratch, scratch
+from anguilla.solve.newton.rules import CONVERGED, SINGULAR
+from anguilla.solve.steps.balance import balance
+from anguilla.solve.steps.events import Jump
+from anguilla.solve.steps.pieces import FEW, LABOUR, cut, fresh_cutting, whole
+from anguilla.solve.steps.schemes import Coefficients
+from anguilla.solve.steps.starting import consistent, massless, settled, tell_changed
+from anguilla.solve.steps.stepping import History, Span, State, runner, stored
+
+Start = Equilibrium | Trajectory | tuple[ArrayLike, ArrayLike] | ArrayLike | None
+# error of an increment that is always allowed: what an acceleration [rad/s^2] adds to it, within bounds [rad]; a fixed one
+# would be an error of the accelerations that grows as steps get shorter
+SLIGHT, ROUND_OFF, FLOOR = 1e-7, 1e-17, 1e-13
+NEVER = 2**62  # a step that does not come
+LEAST_AGAIN = 2000  # Newton's iterations that a piece of a motion may always take when it is computed again
+
+
+@dataclass
+class OngoingMotion:
+    """The state on its way and the solver's memory."""
+
+    system: Model
+    scheme: Coefficients
+    tolerance: float
+    q: Floats
+    v: Floats
+    inputs: Inputs
+    substeps: int = 0
+    smooth: bool = True  # whether starts are eased
+    settles: bool = False  # whether multipliers start with offsets
+    kinks: str = ""  # what is said of imposed motions
+    passed: int = 0  # steps done
+    allowed: int = LABOUR * FEW  # Newton's iterations, at least, before steps in pieces are given up
+
+    def __post_init__(self) -> None:
+        n, m = self.system.size, self.system.rows
+        self.a, self.acc, self.lam = np.zeros(n), np.zeros(n), np.zeros(m)
+        self.memory: Scratch = scratch(self.system)
+        self._run = runner(self.system)
+        self._steady: LoadTable | None = None
+        self._carried, self.unused = State(self.q, self.v, self.a, self.acc, self.lam), stored(1, n, m)
+        self.cutting, self._before = fresh_cutting(), 0
+        self.system.blank.cables.slip[:] = UNKNOWN
+        self.jumps: list[Jump] = []
+        self.stopped = ""  # why, if a jump did it
+        self.bounds = (-np.inf, np.inf)  # [s] instants behind the last jump and before the next, for loads
+
+    @property
+    def state(self) -> tuple[Floats, ...]:
+        """All arrays that a step changes."""
+        loads = self.system.blank
+        return self.q, self.v, self.a, self.acc, self.lam, loads.frames.state, loads.cables.slip
+
+    @property
+    def labour(self) -> int:
+        """Newton's iterations since the start."""
+        return int(self.memory.counters[ITERATIONS]) - self._before
+
+    def restore(self, saved: list[Floats]) -> None:
+        """Go back to a copy of the state."""
+        for array, value in zip(self.state, saved, strict=True):
+            array[:] = value
+
+    def run(
+        self,
+        table: LoadTable,
+        t: float,
+        dt: float,
+        first: int,
+        last: int,
+        every: int,
+        out: History,
+        begin: bool = False,
+    ):
+        """Steps first..last-1 in compiled code; returns (steps done, status)."""
+        floor = min(FLOOR, max(ROUND_OFF, SLIGHT * dt * dt))
+        goal = tuple(Goal(self.tolerance, floor, 12, chord=True))
+        reached, status = self._run(
+            self.system.tree, self.system.workspace, self.memory, table.loads, table.column, table.table, tuple(self.scheme),
+            tuple(Span(t, dt, first, last, every)), begin, self._carried, goal, out,
+        )  # fmt: skip
+        return int(reached), int(status)
+
+    def steps(self, t: float, dt: float, count: int) -> tuple[int, int]:
+        """Some steps from t, stored nowhere; (how many were done, status). The state is that after the last good one."""
+        times = t + (np.arange(count) + self.scheme.mid) * dt
+        begin = min(t, self.bounds[1] - (times[-1] - t))  # loads that read the time themselves see that before a jump
+        return self.run(self.loads(times), begin, dt, 0, count, count + 1, self.unused)
+
+    def one_step(self, t: float, dt: float) -> int:
+        """One step from t, in pieces if it fails as a whole; Newton's status."""
+        tried = whole(self)
+        status = self.steps(t, dt, 1)[1] if tried else CONVERGED
+        if status != CONVERGED or not tried:
+            status = cut(self, t, dt, status)
+        if self.scheme.mid < 1.0:
+            self.drive(np.array([t + dt]), self.q[None], self.v[None])
+        return status
+
+    def drive(self, t: Floats, q: Floats, v: Floats) -> None:
+        """Set imposed coordinates of states (nt, n) at times t (nt,) [s]; steps that balance earlier left them there."""
+        driven, at = self.system.blank.driven, int(self.system.blank.at[MOTION])
+        if len(driven):
+            table = self.loads(t)
+            for k in range(len(t)):
+                row = table.at(k).row[at : at + 3 * len(driven)]
+                q[k, driven], v[k, driven] = row[::3], row[1::3]
+
+    def again(self, inputs: Inputs | None = None) -> OngoingMotion:
+        """Another motion of the same kind; it does not know of jumps."""
+        given = self.inputs if inputs is None else inputs
+        other = OngoingMotion(self.system, self.scheme, self.tolerance, self.q.copy(), self.v.copy(), given)
+        other.smooth, other.settles = self.smooth, self.settles
+        other.allowed = max(LEAST_AGAIN, self.labour // 4)
+        return other
+
+    def restart(self, q: Floats, v: Floats) -> None:
+        """Forget everything and stand at another state."""
+        for array in self.state:
+            array[:] = 0.0
+        self.system.blank.cables.slip[:] = UNKNOWN
+        self.q[:], self.v[:] = q, v
+        self.memory.memory[:] = FRESH
+        self.cutting, self._before = fresh_cutting(), int(self.memory.counters[ITERATIONS])
+
+    def next_jump(self, step: int) -> int:
+        """Number of the first jump in a step or after it."""
+        return bisect_left(self.jumps, step, key=lambda jump: jump.step)
+
+    def between(self, step: int) -> int:
+        """Take loads on the side of jumps on which a step begins; returns the next step with a jump."""
+        k = self.next_jump(step)
+        since = self.jumps[k - 1].after if k else -np.inf
+        if k == len(self.jumps):
+            self.bounds = since, np.inf
+            return NEVER
+        self.bounds = since, self.jumps[k].before
+        return self.jumps[k].step
+
+    def begin_behind(self, jump: Jump, dt: float) -> int:
+        """Accelerations and multipliers of the loads behind a jump; Newton's status."""
+        k = self.jumps.index(jump, self.next_jump(jump.step)) + 1
+        self.bounds = jump.after, self.jumps[k].before if k < len(self.jumps) else np.inf
+        try:
+            self.begin(jump.after, dt)
+        except SolverError as error:
+            self.stopped = f"nothing follows the jump at t = {jump.at:.6g} s. {error}".removesuffix(".")
+            return SINGULAR
+        self.settle(jump.after, dt)
+        return CONVERGED
+
+    def begin(self, t: float, dt: float) -> None:
+        """Starting accelerations and multipliers, and rates that keep the constraints."""
+        self.memory.memory[STARTING] = self.smooth
+        self._rub(t)
+        if self.system.is_plain:
+            self._steady = self.loads(t)
+            status = self.run(self._steady, t, dt, 0, 0, 1, self.unused, begin=True)[1]
+            if status != CONVERGED:
+                mass = self.system.matrices(self.q, self.v, t=t, inputs=self.inputs)[2]
+                raise massless(self.system, mass)
+        else:
+            given = self.v.copy()
+            self.v[:], self.a[:], self.lam[:] = consistent(self.system, self.inputs, t, self.q, self.v, dt)
+            if t == 0.0:  # behind a jump it is the loads that changed them
+                tell_changed(self.system, self.inputs, t, self.q, given, self.v, dt)
+            self.acc[:] = self.a
+        state = self.system.blank.frames.state
+        if len(state):
+            state[:, 1] = state[:, 2]
+
+    def _rub(self, t: float) -> None:
+        """Friction along tendons at the start: as they were before, or drawn in."""
+        cables = self.system.blank.cables
+        if len(cables.path):
+            loads = self.loads(t).loads
+            loads.row[DT] = np.finfo(float).tiny
+            evaluate(self.system, loads, self.q, self.v, np.zeros_like(self.q), self.lam)
+            keep_rubbing(cables, 1.0)
+
+    def settle(self, t: float, dt: float) -> bool:
+        """Offsets of the scheme at the start, so that multipliers start smoothly; whether there are any."""
+        if not self.settles:
+            return False
+        dv, da = settled(self.system, self.inputs, t, (self.q, self.v, self.acc, self.lam), dt, self.scheme)
+        self.v += dv
+        self.a += da
+        return bool(np.any(dv) or np.any(da))
+
+    def balance(
+        self, t: Floats, q: Floats, v: Floats, guess: Floats | None = None, inputs: Inputs | None = None
+    ) -> Floats:
+        """Accelerations (nt, n) that balance the states (q, v) (nt, n) at times t (nt,) [s], in memory of their own."""
+        with self.system.apart():
+            return balance(self.again(inputs), t, q, v, guess)
+
+    def loads(self, times: ArrayLike) -> LoadTable:
+        """Loads at the given times [s], on this side of jumps."""
+        if self.jumps:
+            times = np.clip(times, *self.bounds)
+        return self.system.loads(times, self.inputs, pulling=True)
+
+    def all_loads(self, dt: float, steps: int) -> LoadTable:
+        """Loads for a run of some steps from t = 0; steady ones are known from the beginning."""
+        if self._steady is None or not self.system.is_steady(self.inputs):
+            return self.loads((np.arange(steps) + self.scheme.mid) * dt)
+        return self._steady
+
+
+def balances_alone(system: Model, scheme: Coefficients) -> bool:
+    """Whether states alone tell their accelerations, so that these may be found later: no load remembers what was before."""
+    remembers = len(system.blank.frames.table) or len(system.blank.cables.path)
+    return (system.is_plain or scheme.mid < 1.0) and not remembers
+
+
+def newton_tolerance(system: Model, given: float | None) -> float:
+    """Newton's error that is allowed as a part of a step's increment: the given one, or what serves the system."""
+    usual = 1e-11 if system.shapes else 1e-10 if system.rows else 1e-8
+    return as_positive(usual if given is None else given, "tolerance", "")
+
+
+def start_of(system: Model, start: Start) -> tuple[Floats, Floats]:
+    """Coordinates and rates (n,) that a motion starts from."""
+    if isinstance(start, Equilibrium):
+        if start.system.size != system.size:
+            raise DescriptionError("start is the equilibrium of a robot with other coordinates.")
+        return system.vector(start.q, "start"), np.zeros(system.size)
+    if isinstance(start, Trajectory):
+        if start.system.size != system.size:
+            raise DescriptionError("start is the motion of a robot with other coordinates.")
+        return system.vector(start.q[-1], "start"), system.vector(start.v[-1], "start")
+    if isinstance(start, tuple):
+        if len(start) != 2:
+            raise DescriptionError(
+                "start must be an Equilibrium, a Trajectory (its end), coordinates q, or a pair (q, v)."
+            )
+        return system.vector(start[0], "start[0]"), system.vector(start[1], "start[1]")
+    return system.vector(start, "start"), np.zeros(system.size)

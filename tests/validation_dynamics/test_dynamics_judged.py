@@ -111,13 +111,26 @@ def jumping():
     return robot, ball.at((0.01308, 0, 0)), {"duration": 0.000498, "dt": 8.3e-05, "start": start}
 
 
+def between():
+    """A body that swings fast between two soft rods of many nodes, which hardly move: looking at some nodes misses it."""
+    robot = ag.Robot("three")
+    soft = ag.Material(young=2e6, density=1000.0, poisson=0.5, damping=0.05)
+    rod = lambda: ag.Rod(0.3, ag.Circle(0.02), soft, ag.kirchhoff(5))
+    robot.add(rod(), at=robot.ground, name="left")
+    joint = ag.Revolute((0, 1, 0), stiffness=0.8, rest=-0.5)
+    body = ag.RigidBody(mass=0.2, inertia=np.diag([1e-4, 5e-4, 5e-4]), com=(0.05, 0, 0))
+    link = robot.add(body, at=robot.ground, joint=joint, name="link")
+    robot.add(rod(), at=robot.ground, name="right")
+    return robot, link.at((0.1, 0, 0)), {"duration": 0.64, "dt": 0.016}
+
+
 def quiet(robot, **keywords):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ag.AnguillaWarning)
         return ag.simulate(robot, **keywords)
 
 
-@pytest.mark.parametrize("make", [tumbling, struck, snapping, hanging, jumping])
+@pytest.mark.parametrize("make", [tumbling, struck, snapping, hanging, jumping, between])
 def test_motions_that_are_off_are_told(make):
     robot, frame, how = make()
     run = quiet(robot, **how)

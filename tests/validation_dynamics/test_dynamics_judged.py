@@ -36,7 +36,7 @@ def struck():
 
 
 def snapping():
-    """A line of given length that holds a rod with a heavy end becomes slack and taut at each step, as dt is too long."""
+    """A line of given length holds a rod with a heavy end. It once became slack and taut at each step."""
     steel = ag.Material(young=2.047e11, density=7763.0, poisson=0.3, damping=4.547e-4)
     strains = ag.Strains(
         bend_y=ag.PiecewisePolynomial(2, degree=1), bend_z=ag.PiecewisePolynomial(2, degree=1), twist=1
@@ -130,7 +130,7 @@ def quiet(robot, **keywords):
         return ag.simulate(robot, **keywords)
 
 
-@pytest.mark.parametrize("make", [tumbling, struck, snapping, hanging, jumping, between])
+@pytest.mark.parametrize("make", [tumbling, struck, hanging, jumping, between])
 def test_motions_that_are_off_are_told(make):
     robot, frame, how = make()
     run = quiet(robot, **how)
@@ -143,6 +143,15 @@ def test_motions_that_are_off_are_told(make):
     assert "time steps" in run.quality.messages[0]
     assert 0.5 * error < run.quality.time_error < 20.0 * error
     assert fine.quality.ok
+
+
+def test_a_line_that_snaps_taut_is_followed():
+    """It was off by 2.6 % of the length, from an impact that was counted twice."""
+    robot, frame, how = snapping()
+    run = quiet(robot, **how)
+    fine = quiet(robot, **{**how, "dt": how["dt"] / 16}, every=16)
+    assert np.max(np.linalg.norm(run.position(frame) - fine.position(frame), axis=1)) < 1e-3 * run.system.length
+    assert run.quality.ok and run.quality.time_error < 2e-3
 
 
 def test_dead_forces_do_not_hide_energy_from_nothing():

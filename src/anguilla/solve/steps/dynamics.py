@@ -28,14 +28,14 @@ from anguilla.results.states import Equilibrium, Status, Trajectory
 from anguilla.solve.newton.closing import SINGULAR_START, broken, close
 from anguilla.solve.newton.newton import COUNTERS, FRESH, ITERATIONS, STARTING, Goal, Scratch, scratch
 from anguilla.solve.newton.progress import progress_bar
-from anguilla.solve.newton.rules import CONVERGED, ENDLESS, EXPLANATION, IMPACT, SINGULAR, TOO_COARSE
+from anguilla.solve.newton.rules import CONVERGED, ENDLESS, EXPLANATION, IMPACT, SINGULAR, TIGHTENED, TOO_COARSE
 from anguilla.solve.steps.balance import balance
 from anguilla.solve.steps.checkpoint import Checkpoint, constants, kept
 from anguilla.solve.steps.events import Jump, events_of
 from anguilla.solve.steps.kinks import kinked
 from anguilla.solve.steps.pieces import FEW, LABOUR, controlled_step, cut, fresh_cutting, whole
 from anguilla.solve.steps.schemes import Coefficients, GeneralisedAlpha, Scheme, as_scheme, forgets
-from anguilla.solve.steps.starting import consistent, massless, settled, tell_changed
+from anguilla.solve.steps.starting import consistent, massless, settled, tell_changed, tightened
 from anguilla.solve.steps.stepping import History, Span, State, runner, stored
 from anguilla.solve.steps.trust import judge
 from anguilla.store.spare import keep_spare
@@ -77,6 +77,7 @@ class OngoingMotion:
         self._steady: LoadTable | None = None
         self._carried, self.unused = State(self.q, self.v, self.a, self.acc, self.lam), stored(1, n, m)
         self.cutting, self._before = fresh_cutting(), 0
+        self.snaps = np.zeros(1, dtype=np.int64)  # times that lines became taut with an impact
         self.system.blank.cables.slip[:] = UNKNOWN
         self.jumps: list[Jump] = []
         self.stopped = ""  # why, if a jump did it
@@ -112,11 +113,26 @@ class OngoingMotion:
         """Steps first..last-1 in compiled code; returns (steps done, status)."""
         floor = min(FLOOR, max(ROUND_OFF, SLIGHT * dt * dt))
         goal = tuple(Goal(self.tolerance, floor, 12, chord=True))
-        reached, status = self._run(
-            self.system.tree, self.system.workspace, self.memory, table.loads, table.column, table.table, tuple(self.scheme),
-            tuple(Span(t, dt, first, last, every)), begin, self._carried, goal, out,
-        )  # fmt: skip
-        return int(reached), int(status)
+        done, status = first, TIGHTENED
+        while status == TIGHTENED:
+            done, status = self._run(
+                self.system.tree, self.system.workspace, self.memory, table.loads, table.column, table.table,
+                tuple(self.scheme), tuple(Span(t, dt, int(done), last, every)), begin, self._carried, goal, out,
+            )  # fmt: skip
+            if status == TIGHTENED:
+                self._tighten(t + done * dt, dt)
+                _keep(self, out, done // every, done % every == 0)
+                status = CONVERGED if done == last else TIGHTENED
+        return int(done), int(status)
+
+    def _tighten(self, t: float, dt: float) -> None:
+        """Begin anew behind the impact of a line that became taut."""
+        rates = tightened(self.system, self.inputs, t, (self.q, self.v, self.lam), dt)
+        if rates is not None:
+            self.snaps += 1
+            self.v[:] = rates
+            self.begin(t, dt)
+            self.settle(t, dt)
 
     def steps(self, t: float, dt: float, count: int) -> tuple[int, int]:
         """Some steps from t, stored nowhere; (how many were done, status). The state is that after the last good one."""
@@ -338,6 +354,8 @@ def simulate_model(
         counters["settled"] = 1
     if motion.jumps:
         counters["events"] = len(motion.jumps)
+    if motion.snaps:
+        counters["snaps"] = int(motion.snaps[0])
     kept = done // every + 1
     ok = done == steps
     message = "reached the end" if ok else f"stopped at t = {done * dt:g} s: {motion.stopped or EXPLANATION[status]}"
@@ -459,7 +477,7 @@ def _fixed(
     m.kinks = kinked(m.system, loads, m.scheme, dt)
     if checkpoint is None:
         return in_blocks(m, loads, dt, 0, steps, every, out, tick)
-    state = {f"motion_{k}": array for k, array in enumerate((*m.state, m.cutting))}
+    state = {f"motion_{k}": array for k, array in enumerate((*m.state, m.cutting, m.snaps))}
     start = tuple(array.copy() for array in m.state)
     what = loads.at(0)
     acting = loads.column, loads.table, what.row.copy(), constants(what)

@@ -218,36 +218,69 @@ def imbalance(made: SimpleNamespace, eq: Any) -> float:
     return float(np.max(np.abs(left) / np.where(unit > 0.0, unit, 1.0), initial=0.0))
 
 
-def tangent_by_differences(system: Model, q: np.ndarray, t: float, inputs: dict, lam: np.ndarray) -> np.ndarray:
-    """dR/dq (n, n) by central differences of the residual."""
-    n = system.size
-    out = np.zeros((n, n))
-    for k in range(n):
-        h = np.zeros(n)
-        h[k] = 1e-5 / system.tree.scale[k]
-        ahead, back = (
-            system.residual(move(system.tree, q, s * h), t=t, inputs=inputs, multipliers=lam) for s in (1.0, -1.0)
-        )
-        out[:, k] = (ahead - back) / (2.0 * h[k])
-    return out
+def _by_differences(ask: Callable, count: int, steps: np.ndarray) -> np.ndarray:
+    """Derivatives (..., count) of a function of small changes (count,), by central differences."""
+    sides = [[ask(s * steps[k] * np.eye(count)[k]) for s in (1.0, -1.0)] for k in range(count)]
+    return np.stack([(ahead - back) / (2.0 * steps[k]) for k, (ahead, back) in enumerate(sides)], axis=-1)
+
+
+def _drawn_in(made: SimpleNamespace) -> dict:
+    """Inputs with lines of given length half as long: they stay taut near an equilibrium, for differences."""
+    held = {name for name, a in made.robot.actuators.items() if getattr(a, "by", "tension") == "length"}
+    half = lambda given: (lambda t: 0.5 * given(t)) if callable(given) else 0.5 * given
+    return {name: half(given) if name in held else given for name, given in made.inputs.items()}
+
+
+def linearised(made: SimpleNamespace, eq: Any) -> tuple[np.ndarray, ...]:
+    """(K, J, B) by differences alone: dR/dq, the gradients of what is held, and the forces per multiplier (rows as J).
+
+    A taut line of given length is held, one with a compliance is a spring; a slack one is neither.
+    """
+    system, inputs, lam = eq.system, _drawn_in(made), eq.multipliers
+    n, lines = system.size, system.blank.constraints.input_row
+    state = lambda h, l: system.evaluate(move(system.tree, eq.q, h), multipliers=lam + l, t=eq.t, inputs=inputs)
+    h, none, still = 1e-5 / system.tree.scale, np.zeros(system.rows), np.zeros(n)
+    K = _by_differences(lambda x: state(x, none).residual.copy(), n, h)
+    J = np.zeros((0, n))
+    B, give = J, np.zeros(0)
+    if system.rows:
+        taut = np.ones(system.rows, bool)
+        taut[lines[lines >= 0]] = lam[lines[lines >= 0]] > 0.0
+        J = _by_differences(lambda x: state(x, none).constraints.copy(), n, h)[taut]
+        unit = np.where(lam != 0.0, 0.5 * np.abs(lam), 1.0)  # a line does not push
+        B = _by_differences(lambda x: state(still, x).residual.copy(), system.rows, unit).T[taut]
+        give = -_by_differences(lambda x: state(still, x).constraints.copy(), system.rows, unit)[taut][
+            :, taut
+        ].diagonal()
+    soft = give > 0.0
+    return K + (B[soft] / give[soft, None]).T @ J[soft], J[~soft], B[~soft]
+
+
+def _left_free(rows: np.ndarray, keep: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Directions (n, f), in angles and relative lengths, that rows (m, n) do not see, of the coordinates to keep."""
+    V = np.eye(len(scale))[:, keep] / scale[None, keep]
+    if len(rows):
+        _, s, found = np.linalg.svd(rows @ V)
+        V = V @ found[int(np.sum(s > 1e-7 * max(s[0], 1e-300))) :].T
+    return V
 
 
 def instability(made: SimpleNamespace, eq: Any) -> float:
     """Growth rate of the fastest growing small motion, times the time of the robot's first mode; 0 if it is stable."""
-    system, inputs = eq.system, made.inputs
-    n, lam = system.size, eq.multipliers
-    K = tangent_by_differences(system, eq.q, eq.t, inputs, lam)
-    _, C, M = system.matrices(eq.q, t=eq.t, inputs=inputs, multipliers=lam)
+    system = eq.system
+    K, J, B = linearised(made, eq)
+    _, C, M = system.matrices(eq.q, t=eq.t, inputs=made.inputs, multipliers=eq.multipliers)
     scale = system.tree.scale
-    keep = np.setdiff1d(np.arange(n), system.blank.driven)
-    V = np.eye(n)[:, keep] / scale[None, keep]
-    if system.rows:
-        J = system.constraints(eq.q, t=eq.t, inputs=inputs)[1] @ V
-        _, s, rows = np.linalg.svd(J)
-        V = V @ rows[int(np.sum(s > 1e-9 * max(s[0], 1e-300))) :].T
-    if not V.shape[1]:
+    keep = np.setdiff1d(np.arange(system.size), system.blank.driven)
+    V = W = _left_free(J, keep, scale)
+    if np.any(system.blank.cables.friction > 0.0):  # what a line holds is not along what it measures
+        W = _left_free(B, keep, scale)
+    if not V.shape[1] or V.shape != W.shape:
         return 0.0
-    K, C, M = (V.T @ X @ V for X in (K, C, 0.5 * (M + M.T)))
+    K, C, M = (W.T @ X @ V for X in (K, C, 0.5 * (M + M.T)))
+    if W is not V and len(J):
+        rates, fastest = _rates(np.linalg.solve(M, K), np.linalg.solve(M, C))
+        return float(rates * made.spec["pace"]) if rates > 1e-6 * fastest else 0.0
     try:
         squares, shapes = eigh(0.5 * (K + K.T), M)
     except np.linalg.LinAlgError:
@@ -261,10 +294,14 @@ def instability(made: SimpleNamespace, eq: Any) -> float:
     else:  # modes of the slow half: fast ones are stiff and say nothing
         k = min(len(squares), 12)
         S = shapes[:, :k]
-        Kk, Ck = S.T @ K @ S, S.T @ C @ S
-        A = np.block([[np.zeros((k, k)), np.eye(k)], [-Kk, -Ck]])
-        rate = max(0.0, float(np.max(np.linalg.eigvals(A).real)))
+        rate = _rates(S.T @ K @ S, S.T @ C @ S)[0]
     return float(rate * pace) if rate > 10.0 * noise else 0.0
+
+
+def _rates(K: np.ndarray, C: np.ndarray) -> tuple[float, float]:
+    """(fastest growth, fastest rate) [1/s] of x'' + C x' + K x = 0."""
+    found = np.linalg.eigvals(np.block([[np.zeros_like(K), np.eye(len(K))], [-K, -C]]))
+    return max(0.0, float(np.max(found.real))), float(np.max(np.abs(found)))
 
 
 # Loops ----------------------------------------------------------------------------------------------------------------

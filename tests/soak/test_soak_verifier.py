@@ -48,6 +48,32 @@ def test_a_column_that_would_fall_unsaid():
     assert any("unstable" in fault for fault in verify.equilibrium_faults(made, straight, [], {}))
 
 
+def leaning(by, given):
+    """A column too heavy for itself that leans away from a line, which holds it back by its length, or by its tension."""
+    heavy = {**ROD, "material": {**RUBBER, "young": 1e6}, "strains": {"call": "planar", "args": [3]}}
+    turn = {"call": "place", "args": [[0.0, -np.pi / 2, 0.0], [0.0, 0.0, 0.0]]}
+    side = [{"call": "Wrench", "args": [{"code": "p0.tip"}], "force": [0.0, -0.001, 0.0]}]
+    line = {"call": "Tendon", "args": [{"code": "p0"}, {"call": "parallel", "y": 0.016}], "by": by}
+    parts = [{**SPEC["parts"][0], "what": heavy, "pose": turn}]
+    return build({**SPEC, "loads": side, "parts": parts, "actuators": [{"name": "line", "what": line, "input": given}]})
+
+
+def test_a_line_of_given_length_holds_what_its_tension_alone_would_let_fall():
+    made = leaning("length", 0.5 + 0.016 * 0.3)  # its tip turns by 0.3 rad
+    eq = ag.statics(made.robot, inputs=made.inputs)
+    tension = float(eq.multipliers[0])
+    assert tension > 0.1
+    K, J, _ = verify.linearised(made, eq)
+    exact = eq.system.evaluate(eq.q, multipliers=eq.multipliers, inputs=made.inputs)
+    assert K == pytest.approx(exact.K, abs=1e-7 * np.max(np.abs(exact.K)))
+    assert J[0] == pytest.approx([-0.016 * 0.5, 0.0, 0.0], abs=1e-9)  # the line sees the turn of the tip
+    assert verify.instability(made, eq) == 0.0
+    pulled = leaning("tension", tension)
+    same = ag.statics(pulled.robot, inputs=pulled.inputs, start=eq.q)
+    assert np.allclose(same.q, eq.q, atol=1e-6)
+    assert verify.instability(pulled, same) > 0.05
+
+
 def test_a_motion_with_a_wrong_step(monkeypatch):
     simulate = ag.simulate
 

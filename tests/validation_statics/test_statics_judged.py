@@ -7,6 +7,7 @@ import pytest
 
 import anguilla as ag
 from anguilla.lie import pose, rotation
+from anguilla.model.user import move
 from anguilla.solve.statics.judging import contradiction
 
 RUBBER = ag.Material(1e6, 1000, poisson=0.45)
@@ -200,6 +201,39 @@ def test_a_jump_along_what_nothing_holds_is_no_convergence() -> None:
 
 
 # Ways to an equilibrium -----------------------------------------------------------------------------------------------
+
+
+def hook(joint: ag.Joint, strains: ag.Strains) -> ag.Robot:
+    """A bent rod that hangs from the ground."""
+    robot = ag.Robot("hook")
+    rubber = ag.Material(young=2e6, density=1100, poisson=0.5)
+    rod = ag.Rod(0.3, ag.Circle(0.01), rubber, strains, rest=ag.ConstantCurvature(bend_y=4.0))
+    robot.add(rod, at=robot.ground, joint=joint, name="rod")
+    return robot
+
+
+def test_what_may_turn_about_the_vertical_is_said_though_newton_converges() -> None:
+    robot = hook(ag.Spherical(), ag.kirchhoff(3))
+    with pytest.warns(ag.AnguillaWarning, match=r"not unique: nothing holds rod\.turn_x, rod\.turn_z") as said:
+        eq = ag.statics(robot)
+    assert len(said) == 1 and "(not unique: nothing holds rod.turn_x" in eq.status.message
+    system, tip = eq.system, eq.position(robot.parts[0].tip)
+    turned = move(system.tree, eq.q, np.array([*(eq.pose(robot.parts[0].root)[:3, :3].T @ (0, 0, 0.7)), *np.zeros(9)]))
+    assert np.max(np.abs(system.residual(turned))) < 1e-9  # as much in balance, elsewhere
+    with pytest.warns(ag.AnguillaWarning, match="not unique"):
+        other = ag.statics(robot, start=turned)
+    assert np.linalg.norm(other.position(robot.parts[0].tip) - tip) > 0.01
+
+
+@pytest.mark.parametrize("joint", [ag.Revolute((0, 1, 0)), ag.Fixed()])
+def test_what_holds_in_every_direction_is_quiet(joint: ag.Joint) -> None:
+    assert "not unique" not in ag.statics(hook(joint, ag.kirchhoff(3))).status.message
+
+
+def test_coordinates_that_move_nothing_are_no_other_equilibria() -> None:
+    """Eight powers of x are so alike that some sum of them has no stiffness."""
+    eq = ag.statics(hook(ag.Fixed(), ag.kirchhoff(8, basis="monomial")))
+    assert "not unique" not in eq.status.message
 
 
 def test_a_ball_comes_to_rest_on_a_floor_and_in_a_bowl() -> None:

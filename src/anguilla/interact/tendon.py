@@ -23,7 +23,7 @@ class Tendon(Actuator):
 
     Attributes:
         by: "tension", or "length": the input is then the length of the line [m], the tension is found, and where it
-            would have to push it is slack.
+            would have to push it is slack. Without a compliance it becomes taut with a jerk, from which nothing rebounds.
         compliance: elastic elongation per tension [m/N]; only with a length.
         friction: Coulomb coefficient between the tendon and its guides, along rods and at the frames where it turns. Drawn
             in at the start of the path, it loses tension as exp(-friction x turned angle) (capstan); let out, it gains as

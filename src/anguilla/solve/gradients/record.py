@@ -106,6 +106,10 @@ def _refuse_unfit(run: Trajectory, scheme: Coefficients, steps: int, what: str) 
         raise DescriptionError(
             f"{what} needs steps of one kind, but loads of this motion jump: simulate(..., events=[]) steps across the jumps."
         )
+    if counters.get("snaps"):
+        raise DescriptionError(
+            f"{what} needs steps of one kind, but a line of this motion snaps taut: give the tendon a compliance."
+        )
     if counters.get("settled"):
         raise DescriptionError(
             f"{what} needs constraints as they start by themselves: simulate(..., smooth_start=False)."

@@ -342,6 +342,11 @@ def loose(system: Model, matrix: Floats) -> str:
     part = np.linalg.norm(vt[s <= RANK * s[0]], axis=0)
     if np.max(part[:n], initial=0.0) > 0.1 * np.max(part):  # a motion; else only reactions are undetermined
         part[n:] = 0.0
+    return names_of(system, part)
+
+
+def names_of(system: Model, part: Floats) -> str:
+    """Names of the coordinates (and constraints) that have the largest parts in a direction."""
     labels = [*system.robot.coordinates(), *system.tables.row_names]
     names = dict.fromkeys(labels[k] for k in np.flatnonzero(part > 0.3 * np.max(part)))
     return ", ".join(list(names)[:4])

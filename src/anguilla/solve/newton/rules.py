@@ -8,7 +8,9 @@ from __future__ import annotations
 from anguilla.compiler.jit import inline
 
 # Statuses
-CONVERGED, TOO_MANY_ITERATIONS, DIVERGED, SINGULAR, NOT_FINITE, TOO_COARSE, TOO_STRICT, IMPACT, ENDLESS = range(9)
+CONVERGED, TOO_MANY_ITERATIONS, DIVERGED, SINGULAR, NOT_FINITE, TOO_COARSE, TOO_STRICT, IMPACT, ENDLESS, TIGHTENED = (
+    range(10)
+)
 EXPLANATION = {
     CONVERGED: "converged",
     TOO_MANY_ITERATIONS: "Newton's corrections still shrink, but not fast enough",
@@ -19,6 +21,7 @@ EXPLANATION = {
     TOO_STRICT: "the error goal would need steps too small to take",
     IMPACT: "an impact on an obstacle is too short to be followed",
     ENDLESS: "its steps need so many pieces that it would hardly end",
+    TIGHTENED: "a slack line became taut",
 }
 
 ROUND_OFF = 1e-9  # corrections below it that no longer shrink are round-off

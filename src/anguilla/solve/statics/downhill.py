@@ -9,15 +9,18 @@ from anguilla.mechanics.tree import Floats
 from anguilla.model.evaluation import at_rest
 from anguilla.model.model import Model
 from anguilla.model.user import move
-from anguilla.solve.newton.closing import RANK, loose, settle
+from anguilla.results.observe import S_X
+from anguilla.solve.newton.closing import RANK, loose, names_of, settle
 from anguilla.solve.statics.judging import ABSURD, contradiction, free_basis, linear, unbalanced
+from anguilla.solve.steps.carried import motion_of
 
-__all__ = ["BALANCED", "balances", "neutral", "nudged", "relaxed", "slide"]
+__all__ = ["BALANCED", "balances", "level", "neutral", "nudged", "relaxed", "slide"]
 
 LONGEST_SLIDE = 0.3  # of a step downhill, as an angle [rad]
 SLIDES = 300
 LEVEL = 1e-8  # of the largest stiffness: what falls off less is level
 NUDGE = 0.1  # [rad]
+APART = 1e-3  # of the length, or [rad]: equilibria that are farther from each other are two
 BALANCED = 1e-6  # forces left, as a part of the loads
 
 
@@ -92,6 +95,27 @@ def neutral(system: Model, loads: Loads, q: Floats, tolerance: float) -> tuple[F
     q, lam = relaxed(system, loads, q, lam, exact=True, small=tolerance)
     balanced = balances(system, loads, q, lam)
     return q, lam, loose(system, at_rest(system, loads, q, lam).flat) if balanced else ""
+
+
+def level(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
+    """Coordinates along which a balanced robot goes on to other equilibria, such as a turn about the vertical; maybe none.
+
+    One is looked for: a direction without stiffness may also be one in which coordinates move nothing.
+    """
+    found = linear(system, loads, q, lam)
+    if found is None:
+        return ""
+    scale = system.tree.scale
+    along = found.right @ np.linalg.svd(found.stiffness)[2][-1]
+    along /= np.linalg.norm(along * scale)
+    other = move(system.tree, q, NUDGE * along)
+    other, multipliers = relaxed(system, loads, settle(system, loads, other) if system.rows else other, lam, exact=True)
+    nodes = np.flatnonzero(system.tree.mass > 0.0)
+    change = np.abs(np.diff(motion_of(system, nodes, np.stack([q, other])), axis=0))
+    apart = max(float(np.max(change[..., :9], initial=0.0)), float(np.max(change[..., S_X : S_X + 3])) / system.length)
+    if apart < APART or not balances(system, loads, other, multipliers):
+        return ""
+    return names_of(system, np.abs(along * scale))
 
 
 def relaxed(

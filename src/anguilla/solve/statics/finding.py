@@ -20,8 +20,17 @@ from anguilla.solve.newton.closing import LoadPath, loose, path_from, settle
 from anguilla.solve.newton.continuation import Attempt, Continuation, Followed, counted, halted
 from anguilla.solve.newton.newton import COUNTERS, FRESH, ITERATIONS, USABLE, Goal, scratch
 from anguilla.solve.newton.rules import CONVERGED, DIVERGED, EXPLANATION, SINGULAR, TOO_MANY_ITERATIONS
-from anguilla.solve.statics.downhill import BALANCED, balances, neutral, nudged, relaxed, slide
-from anguilla.solve.statics.judging import FALLS, FLUTTERS, MAY_FLUTTER, adrift, balanced, restlessness, unbalanced
+from anguilla.solve.statics.downhill import BALANCED, balances, level, neutral, nudged, relaxed, slide
+from anguilla.solve.statics.judging import (
+    FALLS,
+    FLUTTERS,
+    LEVEL,
+    MAY_FLUTTER,
+    adrift,
+    balanced,
+    restlessness,
+    unbalanced,
+)
 from anguilla.solve.statics.relaxing import come_to_rest
 from anguilla.solve.steps.stepping import ONCE, STATIC, State, runner, stored
 
@@ -30,6 +39,8 @@ SAME = 1e-3  # [rad, or relative displacement] between two ways to one equilibri
 DRAWN = 0.01  # of its length, by which a tendon is drawn in one step
 TAUT = 1e-3  # of its length, by which a tendon may hang and still be taken as taut in a shape to start from
 ANY_PULL = 1.0  # [N]
+NEUTRAL = " (not unique"
+STAYS = ("", LEVEL)  # a robot at an equilibrium
 MOST_FRICTION = 60  # times the tensions along tendons are updated
 
 Held = tuple[Floats, Floats]  # coordinates and multipliers
@@ -133,8 +144,8 @@ def find(
                 q, lam[:], way, factor = *other, 1.0
     if factor >= 1.0:
         squeezed = bool(system.rows) and not np.array_equal(begin, source[0])
-        q, lam[:], words = _settled(solve, path, begin, (q, lam), squeezed, chosen)
-        way = words or way
+        q, lam[:], words = _settled(solve, path, begin, (q, lam), squeezed, chosen, NEUTRAL in way)
+        way = way + words if words.startswith(NEUTRAL) else words or way
     counters = dict(zip(COUNTERS[:3], solve.memory.counters.tolist(), strict=False))
     counters["load_steps"] = pieces
     if factor >= 1.0:
@@ -162,14 +173,12 @@ def _other_ways(
     if singular or system.rows:
         q, lam, free = neutral(system, loads, begin, solve.tolerance)
         if free:
-            _warn_neutral(system, free)
-            return (q, lam, ""), ""
+            return (q, lam, _neutral(system, free)), ""
     found, away = _rested(solve, path, begin)
     if found is None:
         return None, away
-    if found[2]:
-        _warn_neutral(system, found[2])
-    return (*found[:2], " (came to rest in a damped motion: load steps did not get there)"), ""
+    words = _neutral(system, found[2]) if found[2] else ""
+    return (*found[:2], " (came to rest in a damped motion: load steps did not get there)" + words), ""
 
 
 def _rested(solve: Solver, path: LoadPath, begin: Floats) -> tuple[tuple[Floats, Floats, str] | None, str]:
@@ -185,9 +194,11 @@ def _rested(solve: Solver, path: LoadPath, begin: Floats) -> tuple[tuple[Floats,
     return (exact, multipliers, loose(system, at_rest(system, loads, exact, multipliers).flat)), ""
 
 
-def _warn_neutral(system: Model, free: str) -> None:
+def _neutral(system: Model, free: str) -> str:
+    """Words for the message, and a warning, that nothing holds some coordinates."""
     what = f"The equilibrium of {system.robot.name!r} is not unique: nothing holds {free}."
     warnings.warn(what, AnguillaWarning, stacklevel=5)
+    return f"{NEUTRAL}: nothing holds {free})"
 
 
 def _unheld(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
@@ -223,16 +234,20 @@ def _first_multipliers(system: Model, loads: Loads, q: Floats) -> Floats:
 
 
 def _settled(
-    solve: Solver, path: LoadPath, begin: Floats, found: tuple[Floats, Floats], squeezed: bool, chosen: bool
+    solve: Solver, path: LoadPath, begin: Floats, found: tuple[Floats, Floats], squeezed: bool, chosen: bool, told: bool
 ) -> tuple[Floats, Floats, str]:
     """(q, multipliers, words for the message) of an equilibrium that was found from `begin`, or of a stable one below it.
 
     Newton knows no up and down. A robot slides down from where it began; one that symmetry alone holds upright, such as a
     straight column, stays. But a rod that was squeezed to close a loop is nudged out of its line. If somebody has chosen
-    the start, or if no stable equilibrium is found below, the robot stays, and the words say so.
+    the start, or if no stable equilibrium is found below, the robot stays, and the words say so. They also say if it may go
+    on to others without resistance, unless that was `told`.
     """
     system = solve.system
     why = restlessness(system, path.at(1.0), *found)
+    if why == LEVEL:
+        free = "" if told else level(system, path.at(1.0), *found)
+        return *found, _neutral(system, free) if free else ""
     if not why or chosen:
         return *found, f" (unstable: {why})" if why else ""
     below = None
@@ -241,7 +256,7 @@ def _settled(
         if below is None and squeezed:
             below = _fallen(solve, path, nudged(system, path.at(1.0), *found))
         if below is None and (rest := _rested(solve, path, begin)[0]):
-            if not restlessness(system, path.at(1.0), *rest[:2]):
+            if restlessness(system, path.at(1.0), *rest[:2]) in STAYS:
                 below = rest[:2]
             elif np.linalg.norm((rest[0] - found[0]) * system.tree.scale) < SAME:
                 why = "only symmetry holds it there"
@@ -265,7 +280,7 @@ def _fallen(solve: Solver, path: LoadPath, top: Floats) -> tuple[Floats, Floats]
         q, lam = relaxed(system, loads, q, lam, exact=True, small=solve.tolerance)
         if not balances(system, loads, q, lam):
             return None
-    return None if restlessness(system, loads, q, lam) else (q, lam)
+    return (q, lam) if restlessness(system, loads, q, lam) in STAYS else None
 
 
 def _in_steps(solve: Solver, path: LoadPath, q: Floats, lam: Floats) -> Followed[Held]:

@@ -21,6 +21,7 @@ from anguilla.solve.newton.rules import EXPLANATION, TOO_COARSE
 __all__ = [
     "FALLS",
     "FLUTTERS",
+    "LEVEL",
     "MAY_FLUTTER",
     "adrift",
     "balanced",
@@ -46,6 +47,7 @@ RESOLVED = 1e-12  # of the largest square of a frequency: less has no digits
 FALLS = "the robot would leave it by itself"
 FLUTTERS = "the robot would flutter, its loads feed a vibration"
 MAY_FLUTTER = "the robot would flutter as long as it has no damping"
+LEVEL = "the robot may move on without resistance"
 
 
 # Balance --------------------------------------------------------------------------------------------------------------
@@ -231,17 +233,20 @@ def _units(K: Floats, scale: Floats, own_units: bool) -> Floats | None:
     return 1.0 / (scale * np.sqrt(np.maximum(sized.diagonal(), LEAST * largest)))
 
 
-def _is_definite(matrix: Floats) -> Floats | None:
-    """Cholesky factor of a symmetric matrix of order one, level directions included; None if something leads down."""
+def _is_definite(matrix: Floats, flat: float = FLAT) -> Floats | None:
+    """Cholesky factor of a symmetric matrix of order one, level directions included; None if something leads down.
+
+    With a negative `flat`, None if something is level, too.
+    """
     try:
-        shift = FLAT * max(1.0, float(np.max(np.abs(matrix))))
+        shift = flat * max(1.0, float(np.max(np.abs(matrix))))
         return np.asarray(np.linalg.cholesky(matrix + shift * np.eye(len(matrix))), dtype=np.float64)
     except np.linalg.LinAlgError:
         return None
 
 
 def restlessness(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
-    """Why a robot would not stay at an equilibrium: FALLS, FLUTTERS, MAY_FLUTTER, or nothing.
+    """Why a robot would not stay at an equilibrium: FALLS, FLUTTERS, MAY_FLUTTER; LEVEL if it might not; or nothing.
 
     Under loads with a potential its second variation tells, unless something drives what moves, as a current does. Otherwise
     the linearised motion does: what grows by more than light damping takes, or by less if there is no damping.
@@ -249,9 +254,16 @@ def restlessness(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
     found = linear(system, loads, q, lam)
     if found is None or not len(found.stiffness):
         return ""
-    A = found.stiffness
-    even = 0.5 * (A + A.T)
-    factor, same = _is_definite(even), found.left is found.right
+    even = 0.5 * (found.stiffness + found.stiffness.T)
+    firm = _is_definite(even, -FLAT)
+    why = _unrest(system, loads, q, lam, found, even, _is_definite(even) if firm is None else firm)
+    return why or (LEVEL if firm is None else "")
+
+
+def _unrest(
+    system: Model, loads: Loads, q: Floats, lam: Floats, found: Linear, even: Floats, factor: Floats | None
+) -> str:
+    A, same = found.stiffness, found.left is found.right
     potential = same and np.max(np.abs(A - even)) <= SYMMETRIC * max(1.0, float(np.max(np.abs(A))))
     if potential and factor is None:
         return FALLS

@@ -25,8 +25,8 @@ from anguilla.solve.newton.rules import ENDLESS, EXPLANATION, IMPACT, TOO_COARSE
 from anguilla.solve.steps.checkpoint import Checkpoint, constants, kept
 from anguilla.solve.steps.events import events_of
 from anguilla.solve.steps.kinks import kinked
-from anguilla.solve.steps.marching import by_error, in_blocks, keep_state
-from anguilla.solve.steps.motion import OngoingMotion, Start, balances_alone, newton_tolerance, start_of
+from anguilla.solve.steps.marching import by_error, in_blocks
+from anguilla.solve.steps.motion import OngoingMotion, Start, balances_alone, keep_state, newton_tolerance, start_of
 from anguilla.solve.steps.schemes import Coefficients, GeneralisedAlpha, Scheme, as_scheme, forgets
 from anguilla.solve.steps.stepping import History, stored
 from anguilla.solve.steps.trust import judge
@@ -152,6 +152,8 @@ def _counters(m: OngoingMotion, done: int, settled: bool) -> dict[str, int]:
         counters["settled"] = 1
     if m.jumps:
         counters["events"] = len(m.jumps)
+    if m.snaps:
+        counters["snaps"] = int(m.snaps[0])
     return counters
 
 
@@ -232,7 +234,7 @@ def _fixed(
     m.kinks = kinked(m.system, loads, m.scheme, dt)
     if checkpoint is None:
         return in_blocks(m, loads, dt, 0, steps, every, out, tick)
-    state = {f"motion_{k}": array for k, array in enumerate((*m.state, m.cutting))}
+    state = {f"motion_{k}": array for k, array in enumerate((*m.state, m.cutting, m.snaps))}
     start = tuple(array.copy() for array in m.state)
     what = loads.at(0)
     acting = loads.column, loads.table, what.row.copy(), constants(what)

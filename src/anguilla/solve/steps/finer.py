@@ -1,7 +1,8 @@
 """A motion once more with shorter steps, to see what its own steps miss: the judge's last word where there is doubt.
 
 Steps are half as long, and much shorter at rough starts: those are where accelerations are eased, Newton's corrections halved
-or steps cut, at the beginning and behind jumps of loads. What goes wrong there is of first order, or not of any.
+or steps cut, at the beginning and behind jumps of loads. What goes wrong there is of first order, or not of any. They are
+much shorter everywhere if most steps of the motion had to be cut: halves would be cut into the same pieces.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from anguilla.mechanics.tree import Floats
 from anguilla.solve.newton.newton import STARTING
 from anguilla.solve.newton.rules import CONVERGED
 from anguilla.solve.steps.marching import across, in_blocks
+from anguilla.solve.steps.pieces import CUT
 from anguilla.solve.steps.stepping import stored
 
 if TYPE_CHECKING:
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
     from anguilla.solve.steps.motion import OngoingMotion
 
 HALF = 2  # pieces of a step
+MOSTLY, CUT_AGAIN = (
+    0.5,
+    8,
+)  # part of the steps that were cut in pieces, above which halves would be cut into the same ones
 ROUGH = (16, 16, 4, 4, 4, 4)  # pieces of the steps after a rough start
 MANY = 40  # pieces, for each step of the motion, into which Newton may force shorter steps before they are given up
 TOGETHER = 16  # steps that are done at once
@@ -63,7 +69,7 @@ def finer(motion: OngoingMotion, run: Trajectory, dt: float, rough: bool) -> Ite
 
 def _plan(motion: OngoingMotion, steps: int, rough: bool) -> list[tuple[int, int, int]]:
     """(first step, that behind the last, pieces of each) in order; steps with jumps stand alone."""
-    pieces = np.full(steps, HALF)
+    pieces = np.full(steps, CUT_AGAIN if motion.cutting[CUT] > MOSTLY * steps else HALF)
     jumps = sorted({jump.step for jump in motion.jumps if 0 <= jump.step < steps})
     if rough:
         for start in [0, *jumps, *(jump + 1 for jump in jumps)]:

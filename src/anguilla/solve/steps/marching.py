@@ -10,7 +10,7 @@ import numpy as np
 
 from anguilla.model.model import LoadTable
 from anguilla.solve.newton.rules import CONVERGED
-from anguilla.solve.steps.motion import OngoingMotion
+from anguilla.solve.steps.motion import OngoingMotion, keep_state
 from anguilla.solve.steps.pieces import controlled_step, cut, whole
 from anguilla.solve.steps.stepping import History
 
@@ -56,12 +56,6 @@ def in_blocks(
         done = reached
         tick(done)
     return done, CONVERGED
-
-
-def keep_state(m: OngoingMotion, out: History, row: int, due: bool = True) -> None:
-    """Store the present state in a row, if it is due."""
-    if due:
-        out.q[row], out.v[row], out.a[row], out.lam[row] = m.q, m.v, m.acc, m.lam
 
 
 def across(

@@ -16,12 +16,12 @@ from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.solve.newton.newton import FRESH, ITERATIONS, STARTING, Goal, Scratch, scratch
-from anguilla.solve.newton.rules import CONVERGED, SINGULAR
+from anguilla.solve.newton.rules import CONVERGED, SINGULAR, TIGHTENED
 from anguilla.solve.steps.balance import balance
 from anguilla.solve.steps.events import Jump
 from anguilla.solve.steps.pieces import FEW, LABOUR, cut, fresh_cutting, whole
 from anguilla.solve.steps.schemes import Coefficients
-from anguilla.solve.steps.starting import consistent, massless, settled, tell_changed
+from anguilla.solve.steps.starting import consistent, massless, settled, tell_changed, tightened
 from anguilla.solve.steps.stepping import History, Span, State, runner, stored
 
 Start = Equilibrium | Trajectory | tuple[ArrayLike, ArrayLike] | ArrayLike | None
@@ -57,6 +57,7 @@ class OngoingMotion:
         self._steady: LoadTable | None = None
         self._carried, self.unused = State(self.q, self.v, self.a, self.acc, self.lam), stored(1, n, m)
         self.cutting, self._before = fresh_cutting(), 0
+        self.snaps = np.zeros(1, dtype=np.int64)  # times that lines became taut with an impact
         self.system.blank.cables.slip[:] = UNKNOWN
         self.jumps: list[Jump] = []
         self.stopped = ""  # why, if a jump did it
@@ -92,11 +93,26 @@ class OngoingMotion:
         """Steps first..last-1 in compiled code; returns (steps done, status)."""
         floor = min(FLOOR, max(ROUND_OFF, SLIGHT * dt * dt))
         goal = tuple(Goal(self.tolerance, floor, 12, chord=True))
-        reached, status = self._run(
-            self.system.tree, self.system.workspace, self.memory, table.loads, table.column, table.table, tuple(self.scheme),
-            tuple(Span(t, dt, first, last, every)), begin, self._carried, goal, out,
-        )  # fmt: skip
-        return int(reached), int(status)
+        done, status = first, TIGHTENED
+        while status == TIGHTENED:
+            done, status = self._run(
+                self.system.tree, self.system.workspace, self.memory, table.loads, table.column, table.table,
+                tuple(self.scheme), tuple(Span(t, dt, int(done), last, every)), begin, self._carried, goal, out,
+            )  # fmt: skip
+            if status == TIGHTENED:
+                self._tighten(t + done * dt, dt)
+                keep_state(self, out, done // every, done % every == 0)
+                status = CONVERGED if done == last else TIGHTENED
+        return int(done), int(status)
+
+    def _tighten(self, t: float, dt: float) -> None:
+        """Begin anew behind the impact of a line that became taut."""
+        rates = tightened(self.system, self.inputs, t, (self.q, self.v, self.lam), dt)
+        if rates is not None:
+            self.snaps += 1
+            self.v[:] = rates
+            self.begin(t, dt)
+            self.settle(t, dt)
 
     def steps(self, t: float, dt: float, count: int) -> tuple[int, int]:
         """Some steps from t, stored nowhere; (how many were done, status). The state is that after the last good one."""
@@ -253,3 +269,9 @@ def start_of(system: Model, start: Start) -> tuple[Floats, Floats]:
             )
         return system.vector(start[0], "start[0]"), system.vector(start[1], "start[1]")
     return system.vector(start, "start"), np.zeros(system.size)
+
+
+def keep_state(m: OngoingMotion, out: History, row: int, due: bool = True) -> None:
+    """Store the present state in a row, if it is due."""
+    if due:
+        out.q[row], out.v[row], out.a[row], out.lam[row] = m.q, m.v, m.acc, m.lam

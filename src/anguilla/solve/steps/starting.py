@@ -176,6 +176,26 @@ def _balance(start: _Start, free: Ints, zero: Floats, a: Floats) -> tuple[Floats
     return matrix, J, force, scale[free]
 
 
+def tightened(system: Model, inputs: Inputs, t: float, state: tuple[Floats, ...], dt: float) -> Floats | None:
+    """Rates (n,) behind the impact of lines that became taut, which then lengthen as they are asked to; None if they did.
+
+    An impulse along the lines, and along all else that is held, stops what would lengthen them: they do not rebound.
+    """
+    q, v, lam = state
+    start = _start(system, inputs, t, q, v.copy(), dt)
+    free = np.setdiff1d(np.arange(system.size), system.blank.driven)
+    matrix, J, _, scale = _balance(start, free, np.zeros(system.rows), np.zeros(system.size))
+    missed = J @ v + start.origin().rates(q, 0.0 * v)
+    let_go = np.flatnonzero(start.twist | (start.length & ((lam == 0.0) | (system.blank.constraints.value > 0.0))))
+    missed[let_go] = 0.0
+    if np.max(np.abs(missed[start.length]), initial=0.0) <= STILL:
+        return None
+    _release(matrix, len(free), let_go)
+    right = np.concatenate([np.zeros(len(free)), -missed])
+    start.v[free] += _solve(system, matrix, right, free)[: len(free)] / scale
+    return start.v
+
+
 def _release(matrix: Floats, inner: int, rows: Ints) -> None:
     """Replace rows of constraints by: multiplier = given."""
     matrix[inner + rows] = 0.0
@@ -199,6 +219,7 @@ def _accelerations(start: _Start, taut: Ints, tension: Floats, free: Ints, given
         right[inner + known] = tension[known]
         solution = _solve(system, matrix, right, free)
         lam = solution[inner:]
+        lam[known] = tension[known]  # without round-off: a slack line has no tension
         a[free] = solution[:inner] / scale
         wrong = {row for row in pulling if lam[row] < 0.0}
         lengthening = {row for row in taut.tolist() if row not in pulling and J[row] @ a + bias[row] > 1e-9}

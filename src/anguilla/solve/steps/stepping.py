@@ -17,7 +17,7 @@ from anguilla.compiler.table import Arrays
 from anguilla.interact.kernels.contact import has_contacts
 from anguilla.interact.kernels.impact import touching_unknown
 from anguilla.interact.kernels.rubbing import keep_rubbing, rubs
-from anguilla.interact.kernels.table import DT, MOTION, TIME, Loads
+from anguilla.interact.kernels.table import DT, KIND, LENGTH, MOTION, TIME, Loads
 from anguilla.interact.kernels.thruster import has_states, step_states
 from anguilla.linear.choice import DENSE, SPARSE
 from anguilla.mechanics.joints import compose
@@ -42,7 +42,7 @@ from anguilla.solve.newton.newton import (
     renew,
     solve_correction,
 )
-from anguilla.solve.newton.rules import CONVERGED, DIVERGED, IMPACT, SINGULAR, TOO_COARSE
+from anguilla.solve.newton.rules import CONVERGED, DIVERGED, IMPACT, SINGULAR, TIGHTENED, TOO_COARSE
 from anguilla.solve.steps.schemes import Coefficients, ended, factors, unmoved
 
 STATIC = Coefficients(0.0, 0.0, 0.0, 0.0, 1.0)
@@ -305,6 +305,18 @@ def _advance(tree, ws, loads, s, scheme, dt, x, goal):
     return status
 
 
+@part
+def _pulling(c, lam):
+    """The lines of given length, without a compliance, that pull: a bit each; those beyond sixty share them."""
+    bits, bit = 0, 1
+    for k in range(len(c.table)):
+        if c.table[k, KIND] == LENGTH and c.value[k] == 0.0:
+            if lam[k] > 0.0:
+                bits |= bit
+            bit = 1 if bit == 1 << 60 else bit << 1
+    return bits
+
+
 @entry(residual, tangent)
 def run(tree, ws, s, loads, column, table, numbers, steps, begin, x, wanted, out):
     """Do some steps on a `State` and keep some in `History`: the one compiled door of statics and dynamics.
@@ -314,7 +326,8 @@ def run(tree, ws, s, loads, column, table, numbers, steps, begin, x, wanted, out
     step. With `begin`, (q, v) gets its starting acceleration first, under the loads as they stand. The STATIC scheme takes no
     time: each step finds the equilibrium under the loads of its row.
 
-    Returns (number of steps done, status); on failure the state is the last good one.
+    Returns (number of steps done, status); on failure the state is the last good one. A motion also stops behind a step in
+    which a slack line of given length became taut: that is an impact, behind which it has to begin anew.
     """
     scheme, span, goal = Coefficients(*numbers), Span(*steps), Goal(*wanted)
     if begin:
@@ -322,7 +335,9 @@ def run(tree, ws, s, loads, column, table, numbers, steps, begin, x, wanted, out
             return span.first, SINGULAR
         for k in range(len(x.q)):
             x.acc[k] = x.a[k]
+    moving = scheme.beta > 0.0 and not (scheme.beta == 1.0 and scheme.gamma == 1.0)  # not on the way to a rest
     for step in range(span.first, span.last):
+        pulled = _pulling(loads.constraints, x.lam)
         for j in range(len(column)):
             loads.row[column[j]] = table[step, j]
         if scheme.beta > 0.0:
@@ -337,6 +352,8 @@ def run(tree, ws, s, loads, column, table, numbers, steps, begin, x, wanted, out
                 out.q[row, k], out.v[row, k], out.a[row, k] = x.q[k], x.v[k], x.acc[k]
             for k in range(len(x.lam)):
                 out.lam[row, k] = x.lam[k]
+        if moving and _pulling(loads.constraints, x.lam) & ~pulled:
+            return step + 1, TIGHTENED
     return span.last, CONVERGED
 
 

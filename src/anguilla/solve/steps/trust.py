@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from anguilla.solve.steps.motion import OngoingMotion
 
 SHARE, LEAST = 0.08, 4  # part of a motion that a window takes at first, and least number of its long steps
-PLACES = 12  # of the robot at which motions are compared
+PLACES = 12  # of the robot, and as many ends of its parts, at which motions are compared
 THIN = 0.02  # of the length: turns of what reaches no farther do not matter
 LIVELIER = 2.0  # square of the speed, or of accelerations, beside those of the start, that a window of its own is worth
 INSTANTS = 16  # of a window or of a motion at which states are looked at
@@ -295,11 +295,18 @@ def _starts(motion: OngoingMotion, run: Trajectory, rows: int, count: int, touch
     return found
 
 
+def _spread(nodes: Ints) -> Ints:
+    """Some of many nodes, evenly."""
+    count = min(len(nodes), PLACES)
+    return nodes[(np.arange(count) * (len(nodes) - 1) / max(count - 1, 1) + 0.5).astype(np.int64)]
+
+
 def _nodes(system: Model) -> tuple[Ints, Floats]:
     """Nodes at which motions are compared, and how far [m] what they carry reaches, by which they feel turns."""
     heavy = np.flatnonzero(system.tree.mass > 0.0)
-    count = min(len(heavy), PLACES)
-    nodes = heavy[(np.arange(count) * (len(heavy) - 1) / max(count - 1, 1) + 0.5).astype(np.int64)]
+    entries = np.sort([part.entry for part in system.layout.parts])  # the nodes of a part follow its entry
+    last = heavy[np.unique(np.searchsorted(heavy, np.append(entries[1:], len(system.tree.mass))) - 1)]
+    nodes = np.union1d(_spread(heavy), _spread(last))  # no body of a few is missed
     radii = np.sqrt(np.sum(system.tree.inertia[nodes], axis=1) / system.tree.mass[nodes])
     for part in system.robot.parts:
         if isinstance(part, RodHandle):  # whose inertia may be given as it is for no section

@@ -75,6 +75,7 @@ class OngoingMotion:
         self.memory: Scratch = scratch(n, m)
         self._run = runner(self.system)
         self._steady: LoadTable | None = None
+        self.acting: LoadTable  # loads at the ends of its steps, if these are equal
         self._carried, self.unused = State(self.q, self.v, self.a, self.acc, self.lam), stored(1, n, m)
         self.cutting, self._before = fresh_cutting(), 0
         self.system.blank.cables.slip[:] = UNKNOWN
@@ -353,7 +354,7 @@ def simulate_model(
     told = motion.kinks
     if ok:
         quality, words = judge(motion, result, dt, every, controlled=error is not None)
-        object.__setattr__(result, "quality", quality)
+        object.__setattr__(result, "_judged", quality)
         told = " ".join(filter(None, (told, words)))
     conflict = broken(system, inputs or {}, t, result.q, result.v)
     if conflict:
@@ -456,7 +457,7 @@ def _fixed(
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> tuple[int, int]:  # fmt: skip
     """Equal steps in the compiled loop, from the checkpoint on if there is one."""
-    m.kinks = kinked(m.system, loads, m.scheme, dt)
+    m.kinks, m.acting = kinked(m.system, loads, m.scheme, dt), loads
     if checkpoint is None:
         return in_blocks(m, loads, dt, 0, steps, every, out, tick)
     state = {f"motion_{k}": array for k, array in enumerate((*m.state, m.cutting))}

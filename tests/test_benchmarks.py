@@ -1,6 +1,7 @@
 """The error measure of the benchmarks and the tables of their page."""
 
 import json
+import math
 import sys
 from pathlib import Path
 
@@ -15,6 +16,7 @@ sys.path.insert(0, str(BENCHMARKS))
 import description  # noqa: E402
 import equilibrium  # noqa: E402
 import flying  # noqa: E402
+import judge as judging  # noqa: E402
 from cases import CANTILEVERS, interpolate, reference, tip_error  # noqa: E402
 from chain import equilibrium as chain_equilibrium  # noqa: E402
 from entries import ENTRIES, OTHERS  # noqa: E402
@@ -24,6 +26,8 @@ from pages import at_its_error, settings_table, table  # noqa: E402
 from pages_more import crossings, goals, other_table  # noqa: E402
 from run import merged  # noqa: E402
 from words import milliseconds, percent, times  # noqa: E402
+
+import anguilla as ag  # noqa: E402
 
 
 @pytest.mark.parametrize("name", CANTILEVERS)
@@ -235,3 +239,19 @@ def test_costs_of_a_description_are_measured():
     assert three.desk > 2.5 * one.desk
     made = description.tendons(2), description.bodies(5, 2)
     assert [len(robot.parts) for robot in made] == [3, 5] and len(made[0].actuators) == len(made[0].loads) == 2
+
+
+def test_what_the_judge_costs_is_measured():
+    robot = judging.arm("short", modes=2)[0]
+    asked = {
+        "motion": lambda: ag.simulate(robot, duration=0.02, dt=0.005, progress=False),
+        "equilibrium": lambda: ag.statics(robot),
+    }
+    with judging.without_judge():
+        assert asked["motion"]().quality is None
+    assert asked["motion"]().quality.ok  # as before
+    costs = {name: judging.cost(ask, 2) for name, ask in asked.items()}
+    assert all(0.0 < one.without < math.inf and 0.0 < one.judged < math.inf for one in costs.values())
+    assert not any(one.again for one in costs.values())
+    lines = judging.table({"it": judging.Cost(2e-3, 2.5e-3, False)}, 10.0)
+    assert lines[2] == "| it | 2.00 | 0.500 | 25.0 %, too much |"

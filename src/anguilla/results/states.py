@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -88,7 +89,12 @@ class Trajectory(_States, Slices):
 
     """
 
-    quality: Quality | None = field(default=None, repr=False)
+    _judged: Callable[[], Quality] | None = field(default=None, repr=False)
+
+    @cached_property
+    def quality(self) -> Quality | None:
+        """How far the motion can be trusted; what no warning needs is found when it is read."""
+        return None if self._judged is None else self._judged()
 
     @cached_property
     def space_error(self) -> float:

@@ -21,7 +21,7 @@ def _subtract(a, i, k, factor, first, n):
 
 
 @inline
-def _row_times(a, i, x, first, last):
+def row_times(a, i, x, first, last):
     """Row i times x, columns first to last - 1."""
     n, j, found = len(a), first, 0.0
     if j + 4 <= last:
@@ -70,9 +70,9 @@ def solve_factorised(a, pivot, x):
         p = pivot[k]
         x[k], x[p] = x[p], x[k]
     for i in range(n):
-        x[i] -= _row_times(a, i, x, 0, i)
+        x[i] -= row_times(a, i, x, 0, i)
     for i in range(n - 1, -1, -1):
-        x[i] = (x[i] - _row_times(a, i, x, i + 1, n)) / a[i, i]
+        x[i] = (x[i] - row_times(a, i, x, i + 1, n)) / a[i, i]
 
 
 @kernel

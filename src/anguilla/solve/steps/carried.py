@@ -12,20 +12,22 @@ unstable; fast modes that steps do not follow weigh little, as they are stiff. T
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from anguilla.compiler.distant import entry
 from anguilla.compiler.jit import interpreted, kernel, part
-from anguilla.interact.kernels.table import TIME
-from anguilla.mechanics.tree import Floats, Ints
-from anguilla.mechanics.vec import store3
-from anguilla.model.evaluate import residual, tangent
+from anguilla.interact.kernels.table import DT, TIME
+from anguilla.mechanics.joints import compose
+from anguilla.mechanics.tree import N_R, N_X, Floats, Ints
+from anguilla.mechanics.vec import cross, store3
+from anguilla.model.evaluate import descend, residual, tangent
 from anguilla.model.model import Model
 from anguilla.results.observe import S_X, SNAPSHOT, snapshots
-from anguilla.solve.newton.linear import factorise, solve_factorised
+from anguilla.solve.newton.linear import factorise, row_times, solve_factorised
 
 if TYPE_CHECKING:
     from anguilla.results.states import Trajectory
@@ -36,60 +38,102 @@ LEAST, EACH = 5, 50  # matrices are taken so often at least, and every so many s
 ROUGH = 0.1  # [rad] change by accelerations alone in a step, above which those of fast modes are taken out at a start
 AT_START = 2  # steps after a rough start that take the matrices there
 SMALL = 1e-2  # [rad] errors are turned into displacements at this size: they are linear
+PEAKS = 8  # equal parts of a motion; the error is looked at where it is largest in each
+BOUND = 1e6  # [rad] errors that grow beyond it are of no use
+
+
+class Carried(NamedTuple):
+    """Errors of the coordinates of a motion."""
+
+    errors: Floats  # (nt, n)
+    rows: Ints  # (k,) numbers of the states at which they are large, in ascending order, with the first and the last
+    certain: bool  # whether they are finite
+
+
+@kernel
+def local_errors(q, a, weight, turns, dt):
+    """Sums of the local errors of joints, and of all coordinates, and how far the robot moves; all as angles [rad].
+
+    q and a (nt, n), weights (n,) of all coordinates and of joints alone.
+    """
+    joints, everything, way = 0.0, 0.0, 0.0
+    for t in range(len(a) - 1):
+        one, whole = 0.0, 0.0
+        for i in range(a.shape[1]):
+            change = a[t + 1, i] - a[t, i]
+            one += (turns[i] * change) ** 2
+            whole += (weight[i] * change) ** 2
+        joints += math.sqrt(one)
+        everything += math.sqrt(whole)
+    for t in range(1, len(q)):
+        whole = 0.0
+        for i in range(q.shape[1]):
+            whole += (weight[i] * (q[t, i] - q[0, i])) ** 2
+        way = max(way, whole)
+    return dt * dt / 12.0 * joints, dt * dt / 12.0 * everything, math.sqrt(way)
 
 
 @entry(residual, tangent)
-def _tangents(tree, ws, loads, column, table, times, rate, q, v, a, lam, out, work):
-    """K, K + rate C and K + rate C + rate^2 M at given states, with constraints, into out (instants, 3, n + m, n + m)."""
-    for k in range(len(q)):
+def _tangents(tree, ws, loads, column, table, dt, rate, rows, smooth, q, v, a, lam, zero, out, work):
+    """K, rate^2 M and K + rate C + rate^2 M at stored states, with constraints, into out (rows, 3, n + m, n + m).
+
+    Those of the rows from `smooth` on are taken without accelerations.
+    """
+    loads.row[DT] = 0.0
+    for k in range(len(rows)):
+        row = rows[k]
         for j in range(len(column)):
-            loads.row[column[j]] = table[k, j]
-        loads.row[TIME] = times[k]
+            loads.row[column[j]] = table[max(row - 1, 0), j]
+        loads.row[TIME] = row * dt
         for b in range(len(tree.ball)):
             store3(ws.increment, tree.ball[b, 1], 0, (0.0, 0.0, 0.0))
-        residual(tree, ws, loads, q[k], v[k], a[k], lam[k], work)
-        tangent(tree, ws, loads, 0.0, 0.0, lam[k], out[k, 0])
-        tangent(tree, ws, loads, rate, 0.0, lam[k], out[k, 1])
-        tangent(tree, ws, loads, rate, rate * rate, lam[k], out[k, 2])
+        residual(tree, ws, loads, q[row], v[row], a[row] if k < smooth else zero, lam[row], work)
+        tangent(tree, ws, loads, 0.0, 0.0, lam[row], out[k, 0])
+        tangent(tree, ws, loads, rate, 0.0, lam[row], out[k, 1])
+        tangent(tree, ws, loads, rate, rate * rate, lam[row], out[k, 2])
+        for i in range(len(work)):
+            for j in range(len(work)):
+                out[k, 1, i, j] = out[k, 2, i, j] - out[k, 1, i, j]
 
 
-def _matrices(run: Trajectory, rows: Ints, a: Floats, rate: float) -> Floats:
-    """What `_tangents` gives at stored states with accelerations a (rows, n)."""
-    system = run.system
-    size = system.size + system.rows
-    table, out = system.loads(run.t[rows], run.inputs), np.zeros((len(rows), 3, size, size))
-    find = _tangents
+def _matrices(motion: OngoingMotion, run: Trajectory, rows: Ints, smooth: int, dt: float) -> Floats:
+    """What `_tangents` gives, with the loads of the steps that end at the states."""
+    system, table, a = run.system, motion.acting, run.integrated
+    size, find = system.size + system.rows, _tangents
+    out = np.zeros((len(rows), 3, size, size))
     if system.user:
         find = interpreted(_tangents, {"residual": system.user.residual, "tangent": system.user.tangent})
     find(
-        system.tree, system.workspace, table.loads, table.column, table.table, table.times, rate, run.q[rows], run.v[rows], a,
-        run.stored.lam[rows], out, np.zeros(size),
+        system.tree, system.workspace, table.loads, table.column, table.table, dt, 1.0 / (THETA * dt), rows, smooth, run.q,
+        run.v, a, run.stored.lam, np.zeros(system.size), out, np.zeros(size),
     )  # fmt: skip
     return out
 
 
-def carry(motion: OngoingMotion, run: Trajectory, dt: float) -> Floats:
-    """Errors (nt, n) of the coordinates of a motion with all its steps stored."""
-    a, n, steps, step = run.integrated, run.system.size, len(run.t) - 1, THETA * dt
+def carry(motion: OngoingMotion, run: Trajectory, dt: float) -> Carried:
+    """Errors of a motion with all its steps stored."""
+    a, system, steps = run.integrated, run.system, len(run.t) - 1
     assert a is not None
     count = min(max(LEAST, steps // EACH), steps)
     of = np.arange(steps) * count // steps  # number of the matrices that a step takes
     middles = ((np.arange(count) + 0.5) * steps / count + 0.5).astype(np.int64)
     pieces = _whole_pieces(motion, steps, dt)
-    starts = np.array([begin for begin, _ in pieces], dtype=np.int64)
-    starts = starts[0.5 * dt**2 * np.linalg.norm(a[starts] * run.system.tree.weight, axis=1) > ROUGH]
+    starts = pieces[0.5 * dt**2 * np.linalg.norm(a[pieces[:, 0]] * system.tree.weight, axis=1) > ROUGH, 0]
     rows = np.concatenate([middles, starts])
-    at = _matrices(run, rows, np.concatenate([a[middles], np.zeros((len(starts), n))]), 1.0 / step)
+    at = _matrices(motion, run, rows, count, dt)
+    size, n, tree, driven = at.shape[2], system.size, system.tree, system.blank.driven
+    whole, pivot, work = np.zeros((size, size)), np.zeros(size, dtype=np.int64), np.zeros((8, size))
+    errors, peaks, certain = np.zeros((steps + 1, n)), np.zeros(PEAKS, dtype=np.int64), True
     if len(starts):  # rough: what fast modes do there must not be taken for what slow ones do
         a = a.copy()
-        a[starts] = _followed(run.system, step, at[count:], a[starts])
-        for k, row in enumerate(starts.tolist()):
-            of[row : row + AT_START] = count + k
-    misses, errors, size = _misses(run, a, pieces, dt), np.zeros((steps + 1, n)), at.shape[2]
-    work = np.zeros((size, size)), np.zeros(size, dtype=np.int64), np.zeros((6, size)), np.zeros((n, 3))
-    if not _follow(run.system.tree.ball, run.system.blank.driven, at, run.v[rows], of, misses, step, errors, *work):
-        errors[:] = np.inf
-    return errors
+        for k, row in enumerate(starts.tolist(), count):
+            certain = _followed(driven, at[k], a[row], whole, pivot, work[0]) and certain
+            of[row : row + AT_START] = k
+    work[:] = 0.0
+    states = rows, of, pieces, run.q, run.v, a, dt
+    memory = errors, peaks, whole, pivot, work, np.zeros((n, 3))
+    certain = certain and _follow(tree.ball, driven, tree.scale, at, *states, *memory)
+    return Carried(errors, np.array(sorted({0, *peaks.tolist(), steps}), dtype=np.int64), certain)
 
 
 @part
@@ -103,15 +147,25 @@ def _turned(ball, turn, x):
 
 
 @part
+def _level(matrix, x):
+    """Divide every row of a matrix, and x (n,), by the largest number in the row."""
+    for i in range(len(matrix)):
+        largest = 1e-300
+        for j in range(len(matrix)):
+            largest = max(largest, abs(matrix[i, j]))
+        x[i] /= largest
+        for j in range(len(matrix)):
+            matrix[i, j] /= largest
+
+
+@part
 def _prepare(ball, driven, at, v, step, whole, pivot, scale, turn):
     """Factors of M / step + C + step K with constraints, all of the errors at THETA of a step; False if it is singular."""
     size, n = len(whole), len(v)
     for i in range(size):
         for j in range(size):
             whole[i, j] = step * at[2, i, j] if j < n else at[2, i, j]
-    for b in range(
-        len(ball)
-    ):  # (1 + step W)^-1 on the coordinates of a ball, W the cross product with its angular velocity
+    for b in range(len(ball)):  # (1 + step W)^-1 on its coordinates, W the cross product with its angular velocity
         k = ball[b, 0]
         x, y, z = step * v[k], step * v[k + 1], step * v[k + 2]
         square = 1.0 + x * x + y * y + z * z
@@ -134,36 +188,71 @@ def _prepare(ball, driven, at, v, step, whole, pivot, scale, turn):
     for b in range(len(driven)):
         for j in range(size):
             whole[driven[b], j] = 1.0 if j == driven[b] else 0.0
-    for i in range(size):
-        largest = 1e-300
-        for j in range(size):
-            largest = max(largest, abs(whole[i, j]))
-        scale[i] = 1.0 / largest
-        for j in range(size):
-            whole[i, j] *= scale[i]
+    scale[:] = 1.0
+    _level(whole, scale)
     return factorise(whole, pivot)
 
 
+@part
+def _missed(ball, driven, q, v, a, k, first, last, dt, alpha, beta):
+    """What step k, in a piece of smooth ones first..last-1, misses of coordinates and of rates; turns of balls, own axes.
+
+    Rates and accelerations are integrated by the cubic through four states of the piece, if it has so many.
+    """
+    n, whole, row, c0, c1, c2, c3 = q.shape[1], last - first >= 3, k - 1, -1.0, 13.0, 13.0, -1.0
+    if whole and k == first:
+        row, c0, c1, c2, c3 = k, 9.0, 19.0, -5.0, 1.0
+    elif whole and k == last - 1:
+        row, c0, c1, c2, c3 = k - 2, 1.0, -5.0, 19.0, 9.0
+    c0, c1, c2, c3 = dt / 24.0 * c0, dt / 24.0 * c1, dt / 24.0 * c2, dt / 24.0 * c3
+    for i in range(n):
+        if whole:
+            alpha[i] = c0 * v[row, i] + c1 * v[row + 1, i] + c2 * v[row + 2, i] + c3 * v[row + 3, i]
+            beta[i] = c0 * a[row, i] + c1 * a[row + 1, i] + c2 * a[row + 2, i] + c3 * a[row + 3, i]
+        else:
+            alpha[i], beta[i] = 0.5 * dt * (v[k, i] + v[k + 1, i]), 0.5 * dt * (a[k, i] + a[k + 1, i])
+    for b in range(len(ball)):
+        c = ball[b, 0]
+        turn = compose((-q[k, c], -q[k, c + 1], -q[k, c + 2]), (q[k + 1, c], q[k + 1, c + 1], q[k + 1, c + 2]))
+        more = cross((v[k, c], v[k, c + 1], v[k, c + 2]), (v[k + 1, c], v[k + 1, c + 1], v[k + 1, c + 2]))
+        for i in range(3):  # so that what is left below is the miss
+            alpha[c + i] += dt * dt / 12.0 * more[i] - turn[i] + q[k + 1, c + i] - q[k, c + i]
+    for i in range(n):
+        alpha[i], beta[i] = q[k + 1, i] - q[k, i] - alpha[i], v[k + 1, i] - v[k, i] - beta[i]
+    for b in range(len(driven)):
+        alpha[driven[b]], beta[driven[b]] = 0.0, 0.0
+
+
 @kernel
-def _follow(ball, driven, at, v, of, misses, step, out, whole, pivot, work, turn):
-    """Errors into out (steps + 1, n), step by step, with the matrices at[of[k]] and v[of[k]]; False if some are singular."""
-    n = out.shape[1]
-    scale, e, w, base, push, x = work[0], work[1], work[2], work[3], work[4], work[5]
-    for k in range(len(misses)):
+def _follow(ball, driven, weight, at, rows, of, pieces, q, v, a, dt, out, peaks, whole, pivot, work, turn):
+    """Errors into out (steps + 1, n), step by step, with the matrices at[of[k]]; False if singular or beyond bounds.
+
+    peaks (k,) get the states where they are largest, by their weights (n,), in equal parts of the motion. Steps outside of
+    all pieces (p, 2), which jumps of loads cut in two, miss nothing.
+    """
+    n, steps, step = out.shape[1], len(of), THETA * dt
+    scale, e, w, base, push, x, alpha, beta = (
+        work[0], work[1], work[2], work[3], work[4], work[5], work[6], work[7],
+    )  # fmt: skip
+    p, peak, largest = 0, -1, 0.0
+    for k in range(steps):
         here = at[of[k]]
         if (k == 0 or of[k] != of[k - 1]) and not _prepare(
-            ball, driven, here, v[of[k]], step, whole, pivot, scale, turn
+            ball, driven, here, v[rows[of[k]]], step, whole, pivot, scale, turn
         ):
             return False
+        while p + 1 < len(pieces) and k >= pieces[p, 1]:
+            p += 1
+        if len(pieces) > 0 and pieces[p, 0] <= k < pieces[p, 1]:
+            _missed(ball, driven, q, v, a, k, pieces[p, 0], pieces[p, 1], dt, alpha, beta)
+        else:
+            alpha[:], beta[:] = 0.0, 0.0
         for i in range(n):
-            base[i] = e[i] + step * misses[k, i]
-            push[i] = step * w[i] + step * step * misses[k, n + i]
+            base[i] = e[i] + THETA * alpha[i]
+            push[i] = step * (w[i] + THETA * beta[i])
         _turned(ball, turn, base)
         for i in range(len(x)):
-            total = 0.0
-            for j in range(n):
-                total += (here[2, i, j] - here[1, i, j]) * push[j] - here[0, i, j] * base[j]
-            x[i] = total * scale[i]
+            x[i] = scale[i] * (row_times(here[1], i, push, 0, n) - row_times(here[0], i, base, 0, n))
         for b in range(len(driven)):
             x[driven[b]] = 0.0
         solve_factorised(whole, pivot, x)
@@ -171,93 +260,111 @@ def _follow(ball, driven, at, v, of, misses, step, out, whole, pivot, work, turn
             w[i] += (x[i] - w[i]) / THETA
             push[i] = step * x[i]
         _turned(ball, turn, push)
+        size = 0.0
         for i in range(n):
             e[i] += (base[i] + push[i] - e[i]) / THETA
             out[k + 1, i] = e[i]
+            size += (weight[i] * e[i]) ** 2
+        if not size < BOUND * BOUND:
+            return False
+        own = k * len(peaks) // steps
+        if own > peak or size > largest:
+            peak, largest, peaks[own] = own, size, k + 1
     return True
 
 
-# Misses of the steps ------------------------------------------------------------------------------------------------------
-
-
-def _misses(run: Trajectory, a: Floats, pieces: list[tuple[int, int]], dt: float) -> Floats:
-    """alpha and beta (steps, 2n) of all steps with accelerations a (nt, n); none in those that jumps of loads cut in two."""
-    n = run.system.size
-    out = np.zeros((len(a) - 1, 2 * n))
-    for begin, end in pieces:
-        out[begin:end, :n] = _increments(run.system, run.q[begin : end + 1], run.v[begin : end + 1], dt)
-        out[begin:end, n:] = np.diff(run.v[begin : end + 1], axis=0) - _integrals(a[begin : end + 1], dt)
-    driven = run.system.blank.driven
-    out[:, driven], out[:, n + driven] = 0.0, 0.0
-    return out / dt
-
-
-def _whole_pieces(motion: OngoingMotion, steps: int, dt: float) -> list[tuple[int, int]]:
-    """Runs of steps (first, behind the last) without a jump inside, and with accelerations of one side of jumps."""
+def _whole_pieces(motion: OngoingMotion, steps: int, dt: float) -> Ints:
+    """Runs of steps (p, 2): first, behind the last; without a jump inside, and with accelerations of one side of jumps."""
     jumps: set[int] = set()
     for jump in motion.jumps:
         at_end = abs(jump.at - (jump.step + 1) * dt) < 1e-9 * dt and (jump.step + 1) * dt < jump.after
         jumps.add(jump.step + at_end)  # the state at its end is stored as it was before the jump
     cuts = [-1, *sorted(step for step in jumps if 0 <= step < steps), steps]
-    return [(a + 1, b) for a, b in pairwise(cuts) if b > a + 1]
+    found = [(a + 1, b) for a, b in pairwise(cuts) if b > a + 1]
+    return np.array(found, dtype=np.int64).reshape(-1, 2)
 
 
-def _increments(system: Model, q: Floats, v: Floats, dt: float) -> Floats:
-    """Changes of the coordinates beyond the integrals of the rates (steps, n); of balls, as turns in their own axes."""
-    change, expected = np.diff(q, axis=0), _integrals(v, dt)
-    for k in system.tree.ball[:, 0]:
-        own = slice(k, k + 3)
-        change[:, own] = _composed(-q[:-1, own], q[1:, own])
-        expected[:, own] += dt**2 / 12.0 * np.cross(v[:-1, own], v[1:, own])
-    return change - expected
+@kernel
+def _followed(driven, at, a, whole, pivot, x):
+    """Leave in a (n,) the part of accelerations that steps can follow, about as an eased start takes them (stepping.py).
 
-
-def _composed(first: Floats, second: Floats) -> Floats:
-    """Rotation vectors (., 3) of turns by `first` and then, in the turned axes, by `second`."""
-    halves = [0.5 * np.linalg.norm(x, axis=1, keepdims=True) for x in (first, second)]
-    (c1, c2), (s1, s2) = map(np.cos, halves), (
-        0.5 * np.sinc(half / np.pi) * x for half, x in zip(halves, (first, second), strict=True)
-    )  # fmt: skip
-    real = c1 * c2 - np.sum(s1 * s2, axis=1, keepdims=True)
-    vector = c1 * s2 + c2 * s1 + np.cross(s1, s2)
-    vector = np.where(real < 0.0, -vector, vector)
-    size = np.linalg.norm(vector, axis=1, keepdims=True)
-    return 2.0 * vector * np.where(size > 0.0, np.arctan2(size, np.abs(real)) / np.where(size > 0.0, size, 1.0), 1.0)
-
-
-def _integrals(y: Floats, dt: float) -> Floats:
-    """Integrals (steps, n) of y (steps + 1, n) over each step, by the cubic through four states."""
-    if len(y) < 4:
-        return 0.5 * dt * (y[1:] + y[:-1])
-    out = np.empty((len(y) - 1, y.shape[1]))
-    out[1:-1] = 13.0 * (y[1:-2] + y[2:-1]) - y[:-3] - y[3:]
-    out[0] = 9.0 * y[0] + 19.0 * y[1] - 5.0 * y[2] + y[3]
-    out[-1] = 9.0 * y[-1] + 19.0 * y[-2] - 5.0 * y[-3] + y[-4]
-    return out * (dt / 24.0)
-
-
-def _followed(system: Model, step: float, at: Floats, a: Floats) -> Floats:
-    """The parts of accelerations (instants, n) that steps can follow, about as an eased start takes them (stepping.py)."""
-    n, driven, whole = a.shape[1], system.blank.driven, at[:, 2].copy()
-    right = np.zeros((*whole.shape[:2], 1))
-    right[:, :n] = (at[:, 2, :n, :n] - at[:, 1, :n, :n]) @ a[:, :, None]
-    whole[:, driven] = 0.0
-    whole[:, driven, driven], right[:, driven, 0] = 1.0, a[:, driven]
-    size = 1.0 / np.maximum(np.max(np.abs(whole), axis=2, keepdims=True), 1e-300)
-    return np.linalg.solve(whole * size, right * size)[:, :n, 0]
+    at (3, n + m, n + m) are the matrices there. False if they are singular.
+    """
+    n = len(a)
+    for i in range(len(x)):
+        x[i] = row_times(at[1], i, a, 0, n) if i < n else 0.0
+        for j in range(len(x)):
+            whole[i, j] = at[2, i, j]
+    for b in range(len(driven)):
+        x[driven[b]] = a[driven[b]]
+        for j in range(len(x)):
+            whole[driven[b], j] = 1.0 if j == driven[b] else 0.0
+    _level(whole, x)
+    if not factorise(whole, pivot):
+        return False
+    solve_factorised(whole, pivot, x)
+    for i in range(n):
+        a[i] = x[i]
+    return True
 
 
 # Displacements ------------------------------------------------------------------------------------------------------------
 
 
-def displacements(run: Trajectory, errors: Floats, rows: Ints, nodes: Ints, radii: Floats) -> Floats:
-    """How far (rows, nodes) [m] errors (nt, n) of the coordinates move nodes at some stored states, turns included."""
-    tree, q, e = run.system.tree, run.q[rows], errors[rows]
-    part = min(1.0, SMALL / max(float(np.max(np.abs(e * tree.scale), initial=0.0)), 1e-300))
-    moved = q + part * e
-    for k in tree.ball[:, 0]:
-        moved[:, k : k + 3] = _composed(q[:, k : k + 3], part * e[:, k : k + 3])
-    return apart(run.system, nodes, radii, q, moved) / part
+@entry(descend)
+def _displaced(tree, ws, nodes, radii, rows, q, errors, share, zero, moved, place, out, room):
+    """How far (rows, nodes) [m] a share of errors (nt, n) moves nodes, turns at their radii included, at states q (nt, n).
+
+    place (nodes, 12) and moved (n,) are memory; room (2, 3) gets the corners [m] of the box that the nodes stay in.
+    """
+    for k in range(len(rows)):
+        row = rows[k]
+        for i in range(len(moved)):
+            moved[i] = q[row, i] + share * errors[row, i]
+        for b in range(len(tree.ball)):
+            c = tree.ball[b, 0]
+            turn = share * errors[row, c], share * errors[row, c + 1], share * errors[row, c + 2]
+            turned = compose((q[row, c], q[row, c + 1], q[row, c + 2]), turn)
+            moved[c], moved[c + 1], moved[c + 2] = turned[0], turned[1], turned[2]
+        descend(tree, ws, q[row], zero, zero)
+        for j in range(len(nodes)):
+            for i in range(9):
+                place[j, i] = ws.node[nodes[j], N_R + i]
+            for i in range(3):
+                x = ws.node[nodes[j], N_X + i]
+                place[j, 9 + i] = x
+                room[0, i], room[1, i] = min(room[0, i], x), max(room[1, i], x)
+        descend(tree, ws, moved, zero, zero)
+        for j in range(len(nodes)):
+            out[k, j] = _farthest(ws.node, nodes[j], place[j], radii[j])
+
+
+@part
+def _farthest(node, at, before, radius):
+    """How far [m] a node, and places at a radius around it along its axes, are from where they were: before (12,)."""
+    shift = node[at, N_X] - before[9], node[at, N_X + 1] - before[10], node[at, N_X + 2] - before[11]
+    farthest = shift[0] ** 2 + shift[1] ** 2 + shift[2] ** 2
+    if radius > 0.0:
+        for axis in range(3):
+            there, back = 0.0, 0.0
+            for i in range(3):
+                turn = radius * (node[at, N_R + 3 * i + axis] - before[3 * i + axis])
+                there += (shift[i] + turn) ** 2
+                back += (shift[i] - turn) ** 2
+            farthest = max(farthest, there, back)
+    return math.sqrt(farthest)
+
+
+def displacements(run: Trajectory, found: Carried, nodes: Ints, radii: Floats) -> tuple[Floats, float]:
+    """How far (rows, nodes) [m] errors of the coordinates move nodes, turns included; and the room [m] these move in."""
+    tree, n = run.system.tree, run.system.size
+    share = min(1.0, SMALL / max(float(np.max(np.abs(found.errors[found.rows] * tree.scale), initial=0.0)), 1e-300))
+    out, room = np.zeros((len(found.rows), len(nodes))), np.array([[np.inf] * 3, [-np.inf] * 3])
+    memory = np.zeros(n), np.zeros(n), np.zeros((len(nodes), 12))
+    _displaced(
+        tree, run.system.workspace, nodes, radii, found.rows, run.q, found.errors, share, *memory, out, room
+    )  # fmt: skip
+    return out / share, float(np.linalg.norm(room[1] - room[0]))
 
 
 def apart(system: Model, nodes: Ints, radii: Floats, one: Floats, two: Floats) -> Floats:

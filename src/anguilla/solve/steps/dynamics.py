@@ -171,7 +171,7 @@ def _result(robot: Robot, m: OngoingMotion, interval: float, out: History, count
 def _judged(m: OngoingMotion, result: Trajectory, dt: float, every: int, controlled: bool) -> str:
     """What is to be said of a motion that reached its end; its quality goes with it."""
     quality, words = judge(m, result, dt, every, controlled=controlled)
-    object.__setattr__(result, "quality", quality)
+    object.__setattr__(result, "_judged", quality)
     return " ".join(filter(None, (m.kinks, words)))
 
 
@@ -231,7 +231,7 @@ def _fixed(
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> tuple[int, int]:  # fmt: skip
     """Equal steps in the compiled loop, from the checkpoint on if there is one."""
-    m.kinks = kinked(m.system, loads, m.scheme, dt)
+    m.kinks, m.acting = kinked(m.system, loads, m.scheme, dt), loads
     if checkpoint is None:
         return in_blocks(m, loads, dt, 0, steps, every, out, tick)
     state = {f"motion_{k}": array for k, array in enumerate((*m.state, m.cutting, m.snaps))}

@@ -55,6 +55,7 @@ class OngoingMotion:
         self.memory: Scratch = scratch(self.system)
         self._run = runner(self.system)
         self._steady: LoadTable | None = None
+        self.acting: LoadTable  # loads at the ends of its steps, if these are equal
         self._carried, self.unused = State(self.q, self.v, self.a, self.acc, self.lam), stored(1, n, m)
         self.cutting, self._before = fresh_cutting(), 0
         self.snaps = np.zeros(1, dtype=np.int64)  # times that lines became taut with an impact

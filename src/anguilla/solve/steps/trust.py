@@ -15,6 +15,9 @@ steps of the motion still follow; so before a word is said, the window is comput
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -27,7 +30,7 @@ from anguilla.results.contacts import depths
 from anguilla.results.observe import S_X
 from anguilla.results.quality import ENERGY, TIME, Quality
 from anguilla.results.reactions import integrates
-from anguilla.solve.steps.carried import apart, carry, displacements, motion_of
+from anguilla.solve.steps.carried import apart, carry, displacements, local_errors, motion_of
 from anguilla.solve.steps.events import SNAP
 from anguilla.solve.steps.finer import finer
 from anguilla.solve.steps.pieces import CUT, MANY
@@ -46,10 +49,15 @@ INSTANTS = 16  # of a window or of a motion at which states are looked at
 # by which they are raised: schemes at the edge of what they resolve are off by a little more than their order says
 CLEAR, CERTAIN, CAREFUL = 0.008, 1.5, 1.2
 # sum of local errors (part of the length) of a motion that need not be looked at closer, and the part of it that lasts
-SMALL, TYPICAL, QUIET = 0.1, 0.15, 0.01
-# parts of the length below which carried errors need no second look, of motions without and with an eased start, which is of
-# first order: of 170 random motions that were off by more than 0.02, one had less than 0.006
-SUSPICIOUS, ROUGH, STARTS = 0.007, 0.003, 8  # and steps after which a rough start has done its harm
+SMALL, TYPICAL = 0.1, 0.15
+# the same with all steps stored, for half of it and three halves of what joints miss: of 2,200 random motions below it none
+# was off by more than 0.005; and of robots that touch obstacles
+QUIET, QUIET_CONTACT = 0.01, 0.003
+# parts of the length below which carried errors need no second look: of 170 random motions that were off by more than 0.02
+# none had less than 0.01; where steps were cut; and where a line becomes slack or taut, which linear equations do not see
+SUSPICIOUS, CUT_ONES, SNAPPING = 0.01, 0.005, 0.0005
+STARTS = 8  # steps after which a rough start has done its harm
+CALM = 0.1  # local errors beside the way of the robot below which it gains no energy: of 800 motions 0.1 % at most
 LONGEST, WIDEST = 1001, 150  # states and coordinates: motions of more are judged by windows
 NOTHING = 1e-12  # part of the length: smaller errors are round-off, as of a robot that rests, and do not grow
 WHOLE = 0.9  # part of a motion that stands for all of it
@@ -65,10 +73,13 @@ class TimeError(NamedTuple):
     at: float  # instant [s] around which it arises
     where: int  # node at which it is largest
     sure: bool = False  # whether all steps were looked at
+    calm: bool = False  # whether it is so small beside the motion that energies need not be looked at
 
 
-def judge(motion: OngoingMotion, run: Trajectory, dt: float, every: int, *, controlled: bool) -> tuple[Quality, str]:
-    """The quality of a motion that reached its end, and a sentence to warn with, or none.
+def judge(
+    motion: OngoingMotion, run: Trajectory, dt: float, every: int, *, controlled: bool
+) -> tuple[Callable[[], Quality], str]:
+    """The quality of a motion that reached its end, to be asked when somebody reads it, and a sentence to warn with, or none.
 
     Args:
         motion: what the time loop leaves; its system may be used.
@@ -78,21 +89,20 @@ def judge(motion: OngoingMotion, run: Trajectory, dt: float, every: int, *, cont
         controlled: whether steps were chosen by their error.
 
     """
-    steps = every * (len(run.t) - 1)
+    steps, told = every * (len(run.t) - 1), []
     cut, halved = min(int(motion.cutting[CUT]), steps), run.status.counters["halvings"]
     left = [array.copy() for array in motion.state[5:]]  # what loads remember
     time = None if controlled else _time_error(motion, run, dt, every)
     for array, value in zip(motion.state[5:], left, strict=True):
         array[:] = value
-    gain, when = _energy_gain(run)
-    deep = _penetration(run)
-    told = []
+    some = _some(run)
+    gained = None if time is not None and time.calm else _energy_gain(some())
     if time is not None and time.size > TIME:
         told.append(_say_time(run.system, time, dt))
-    if gain is not None and gain > ENERGY:
+    if gained is not None and gained[0] is not None and gained[0] > ENERGY:
         told.append(
-            f"{run.robot.name!r} gains {100 * gain:.2g} % of its energy from nothing until t = {when:.4g} s: take a smaller "
-            f"dt, such as {_nice(0.25 * dt):g}."
+            f"{run.robot.name!r} gains {100 * gained[0]:.2g} % of its energy from nothing until t = {gained[1]:.4g} s: take "
+            f"a smaller dt, such as {_nice(0.25 * dt):g}."
         )
     sure = time is not None and time.sure
     unsure = time is None or (time.size > 0.5 * TIME and not sure)
@@ -107,8 +117,22 @@ def judge(motion: OngoingMotion, run: Trajectory, dt: float, every: int, *, cont
             "wrong. Compare with a smaller dt, or give error=1e-3."
         )
     events = tuple(jump.at for jump in motion.jumps)
-    quality = Quality(None if time is None else time.size, gain, deep, events, cut, steps, tuple(told))
-    return quality, " ".join(told)
+    quality = Quality(None if time is None else time.size, None, None, events, cut, steps, tuple(told))
+    return partial(_completed, quality, some, gained), " ".join(told)
+
+
+def _completed(quality: Quality, some: Callable[[], Trajectory], gained: tuple[float | None, float] | None) -> Quality:
+    """The quality with what no warning needs, which is found when it is read."""
+    energy = (_energy_gain(some()) if gained is None else gained)[0]
+    return replace(quality, energy_error=energy, penetration=_penetration(some()))
+
+
+def _some(run: Trajectory) -> Callable[[], Trajectory]:
+    """A motion at the instants at which energies are looked at, made when it is needed; it does not keep the whole one."""
+    count = min(ENERGIES, len(run.t))
+    rows = np.arange(count) * (len(run.t) - 1) // max(count - 1, 1)
+    states = run.t[rows], run.q[rows], run.v[rows], None, run.stored.lam[rows]
+    return partial(type(run), run.robot, run.system, run.status, *states, run.inputs)
 
 
 def _say_time(system: Model, time: TimeError, dt: float) -> str:
@@ -146,29 +170,40 @@ def _time_error(motion: OngoingMotion, run: Trajectory, dt: float, every: int) -
 
 def _carried_error(motion: OngoingMotion, run: Trajectory, dt: float) -> TimeError:
     """From what the steps miss; from the motion with shorter steps where that is much."""
-    joints, everything = _local_errors(run, dt)
-    touches = any(load.touches for load in run.robot.loads)
-    if everything < QUIET and not touches and not _snaps(run):  # it cannot add up to much
-        return TimeError(max(joints, TYPICAL * everything), float(run.t[-1]), len(run.system.tree.mass) - 1, True)
+    joints, everything, way = _local_errors(run, dt)
+    snaps, touches = _snaps(run), any(load.touches for load in run.robot.loads)
+    calm = everything < CALM * min(way, 1.0) or way < STILL
+    if (
+        1.5 * joints + 0.5 * everything < (QUIET_CONTACT if touches else QUIET) and not snaps
+    ):  # it cannot add up to much
+        size = max(joints, TYPICAL * everything)
+        return TimeError(size, float(run.t[-1]), len(run.system.tree.mass) - 1, True, calm)
+    found = _estimated(motion, run, dt)
+    if found.error.size < (SNAPPING if snaps else CUT_ONES if motion.cutting[CUT] > 0 else SUSPICIOUS):
+        return found.error._replace(calm=calm or found.error.size < 0.01 * CALM * min(way, 1.0))
+    return _verified(motion, run, dt, found)
+
+
+class _Estimate(NamedTuple):
+    """An error carried along a motion."""
+
+    error: TimeError
+    rows: Ints  # (k,) some states
+    curve: Floats  # (k,) largest error at each
+
+
+def _estimated(motion: OngoingMotion, run: Trajectory, dt: float) -> _Estimate:
+    """The error by the linearised equations of motion; the whole length where these have no answer."""
     nodes, radii = run.system.once(_nodes)
-    length = _length(run, nodes)
-    with np.errstate(all="ignore"):  # what grows beyond all bounds is looked at closer
-        try:
-            errors = carry(motion, run, dt)
-        except np.linalg.LinAlgError:
-            errors = np.full(run.q.shape, np.inf)
-    if not np.all(np.isfinite(errors)):
-        errors = np.ones(run.q.shape) / run.system.tree.scale
-    largest = np.argmax(np.max(np.abs(errors) * run.system.tree.scale, axis=1))
-    rows = np.sort(np.append(np.arange(INSTANTS) * (len(run.t) - 1) // (INSTANTS - 1), largest))
-    curve = displacements(run, errors, rows, nodes, radii) / length
-    row, place = np.unravel_index(int(np.argmax(curve)), curve.shape)
-    found = TimeError(float(curve[row, place]), float(run.t[rows[row]]), int(nodes[place]), True)
-    eased = run.status.counters["eased"]
-    if found.size < (ROUGH if eased else SUSPICIOUS) and eased < 2 and not _snaps(run):
-        return found
-    growth = np.interp(np.arange(len(run.t)), rows, np.max(curve, axis=1))
-    return _verified(motion, run, dt, found, (nodes, radii, length), growth)
+    carried = carry(motion, run, dt)
+    if not carried.certain:  # what grows beyond all bounds is looked at closer
+        ends = np.array([0, len(run.t) - 1])
+        return _Estimate(TimeError(1.0, float(run.t[-1]), int(nodes[-1]), True), ends, np.ones(2))
+    moved, room = displacements(run, carried, nodes, radii)
+    curve = moved / max(run.system.length, 0.0 if run.system.once(_has_strains) else room)
+    row, place = divmod(int(curve.argmax()), len(nodes))
+    found = TimeError(float(curve[row, place]), float(run.t[carried.rows[row]]), int(nodes[place]), True)
+    return _Estimate(found, carried.rows, curve.max(axis=1))
 
 
 def _snaps(run: Trajectory) -> bool:
@@ -184,12 +219,12 @@ def _verified(
     motion: OngoingMotion,
     run: Trajectory,
     dt: float,
-    found: TimeError,
-    places: tuple[Ints, Floats, float],
-    curve: Floats,
+    estimate: _Estimate,
 ) -> TimeError:
-    """What shorter steps say; `curve` (nt,) is how the error was thought to grow."""
-    nodes, radii, length = places
+    """What shorter steps say."""
+    found, curve = estimate.error, np.interp(np.arange(len(run.t)), estimate.rows, estimate.curve)
+    nodes, radii = run.system.once(_nodes)
+    length = _length(run, nodes)
     counters, best = run.status.counters, TimeError(0.0, found.at, found.where, True)
     rough = counters["eased"] + counters["halvings"] + int(motion.cutting[CUT]) > 0
     starts = STARTS + max((jump.step for jump in motion.jumps), default=0)  # behind it there is nothing rough
@@ -221,7 +256,7 @@ def _windows_error(motion: OngoingMotion, run: Trajectory, dt: float, every: int
     if count < 2:
         return None
     touches = any(load.touches for load in run.system.robot.loads)
-    joints, everything = _local_errors(run, dt)
+    joints, everything, _ = _local_errors(run, dt)
     if every == 1 and everything < SMALL and joints < 0.5 * TIME and not touches:
         return TimeError(max(joints, TYPICAL * everything), float(run.t[-1]), len(run.system.tree.mass) - 1)
     way = np.cumsum(np.sqrt(np.einsum("ti,i->t", run.v**2, run.system.tree.scale**2)))
@@ -250,18 +285,21 @@ def _windows_error(motion: OngoingMotion, run: Trajectory, dt: float, every: int
     return max(found, key=lambda one: one.size) if found else None
 
 
-def _local_errors(run: Trajectory, dt: float) -> tuple[float, float]:
-    """Sums of the local errors of joints, and of all coordinates, as parts of the length.
+def _local_errors(run: Trajectory, dt: float) -> tuple[float, float, float]:
+    """Sums of the local errors of joints, and of all coordinates, as parts of the length; how far the robot moves [rad].
 
     Errors of joints may add up to this. Those of strains hardly do: most of their accelerations are those of fast modes.
     """
-    a, tree = run.integrated, run.system.tree
-    if a is None:
-        return 0.0, math.inf
-    change = np.diff(a, axis=0) * (dt**2 / 12.0 * tree.scale)
-    change[:, run.system.blank.driven] = 0.0
-    turns = change[:, tree.strain_scale == 0.0]
-    return tuple(float(np.sum(np.sqrt(np.einsum("ti,ti->t", x, x)))) for x in (turns, change))  # type: ignore[return-value]
+    if run.integrated is None:
+        return 0.0, math.inf, math.inf
+    return local_errors(run.q, run.integrated, *run.system.once(_weights), dt)
+
+
+def _weights(system: Model) -> tuple[Floats, Floats]:
+    """Weights (n,) that make coordinates angles: of all that are not imposed, and of those of joints among them."""
+    weight = system.tree.scale.copy()
+    weight[system.blank.driven] = 0.0
+    return weight, np.where(system.tree.strain_scale == 0.0, weight, 0.0)
 
 
 def _starts(motion: OngoingMotion, run: Trajectory, rows: int, count: int, touches: bool) -> list[tuple[int, int]]:
@@ -316,10 +354,14 @@ def _nodes(system: Model) -> tuple[Ints, Floats]:
     return nodes, radii
 
 
+def _has_strains(system: Model) -> bool:
+    return bool(np.any(system.tree.strain_scale > 0.0))
+
+
 def _length(run: Trajectory, nodes: Ints) -> float:
     """What errors are measured by [m]: the length of the robot; of bodies alone, the room their motion takes."""
     length = run.system.length
-    if np.any(run.system.tree.strain_scale > 0.0):
+    if run.system.once(_has_strains):
         return length
     place = motion_of(run.system, nodes, np.ascontiguousarray(run.some(INSTANTS).q))[:, :, S_X : S_X + 3]
     return max(length, float(np.linalg.norm(np.ptp(place.reshape(-1, 3), axis=0))))
@@ -419,17 +461,16 @@ class _Window:
 # Energy and contact -----------------------------------------------------------------------------------------------------
 
 
-def _energy_gain(run: Trajectory) -> tuple[float | None, float]:
+def _energy_gain(some: Trajectory) -> tuple[float | None, float]:
     """Largest gain of energy as a part of that in play, and its end [s]; None where something unknown works on the robot."""
-    if not _passive(run):
+    if not _passive(some):
         return None, 0.0
-    some = run.some(ENERGIES)
     energy = some.energy
     stored = [energy["elastic"], energy["gravitational"], *_potentials(some)]
     total = energy["kinetic"] + np.sum(stored, axis=0)
     gain = total - np.minimum.accumulate(total)
     play = float(np.max(energy["kinetic"])) + sum(float(np.ptp(one)) for one in stored)
-    system = run.system
+    system = some.system
     firm = np.diag(system.elastic_stiffness()) / system.tree.scale**2
     size = sum(float(np.max(np.abs(one))) for one in stored)
     if play < STILL**2 * float(np.max(firm, initial=0.0)) + ROUND_OFF * size:
@@ -441,10 +482,12 @@ def _energy_gain(run: Trajectory) -> tuple[float | None, float]:
 def _passive(run: Trajectory) -> bool:
     """Whether nothing acts but gravity, springs, contact, damping and loads with a potential, all of them steady."""
     system, robot = run.system, run.system.robot
+    if not system.is_steady(run.inputs) or len(system.blank.driven):
+        return False
     pulled = any(np.any(layout.part.joint.effort_values([0.0])) for layout in system.layout.parts)
     calm = all(load.is_passive or load.brakes or load.dead_force is not None for load in robot.loads)
     lossy = any(getattr(line, "friction", 0.0) or getattr(line, "compliance", 0.0) for line in robot.actuators.values())
-    return system.is_steady(run.inputs) and calm and not pulled and not lossy and not len(system.blank.driven)
+    return calm and not pulled and not lossy
 
 
 def _potentials(some: Trajectory) -> list[Floats]:
@@ -466,6 +509,6 @@ def _penetration(run: Trajectory) -> float | None:
         if load.touches:
             radii = load.radii(run.system.tables.seats[number].X)
             if np.all(radii > 0.0):
-                deep = np.maximum(depths(run.system, number, run.some(INSTANTS).q), 0.0)
+                deep = np.maximum(depths(run.system, number, run.q), 0.0)
                 found.append(float(np.max(deep / (2.0 * radii))))
     return max(found, default=None)

@@ -2,9 +2,9 @@
 
 Eleven laths of glass fibre run in each direction over a circle of five and a half metres. Their ends stand on feet with
 ball joints; at every crossing two clamps turn on a common pin, so that squares may become diamonds. The feet are pushed
-towards the middle of their laths, each by the share that fits a dome: the excess of a shallow arc goes with the cube of its chord. A
-crane lifts the grid a little at first, which decides that it buckles up and not down, and carries it: its weight comes on
-with the way of the feet.
+towards the middle of their laths, each by the share that fits a dome: the excess of a shallow arc goes with the cube of its
+chord. A crane lifts the grid a little at first, which decides that it buckles up and not down, and carries it: its weight
+comes on with the way of the feet.
 
 Between two crossings there is one rod: about 200 in all. The net is written down as in hanging_net.py.
 """

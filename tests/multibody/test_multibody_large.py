@@ -41,7 +41,7 @@ def hung(count):
 @pytest.mark.parametrize("count", [8, 32])
 def test_no_link_bends_where_it_hangs(count):
     """Each link is in balance about its upper hinge: its neighbours' slopes differ by its weight over the tension."""
-    state, joints = hung(count)
+    _, joints = hung(count)
     ends = np.vstack([joints, [SPAN, 0, 0]])
     slopes = np.diff(ends[:, 2]) / np.diff(ends[:, 0])
     np.testing.assert_allclose(np.linalg.norm(np.diff(ends, axis=0), axis=1), LENGTH / count, rtol=1e-9)

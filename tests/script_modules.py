@@ -9,8 +9,11 @@ ROOT = Path(__file__).parents[1]
 
 
 def load(name):
-    """The module of an example, made once."""
-    return script(ROOT / "examples" / f"{name}.py", name)
+    """The module of an example, made once; an example may import another one."""
+    folder = ROOT / "examples"
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
+    return script(folder / f"{name}.py", name)
 
 
 @cache

@@ -22,12 +22,12 @@ def _run(name: str) -> SimpleNamespace:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Model, "__init__", counted)
-        result = module.main()
+        result = module.main(**getattr(module, "SMALL", {}))
     twice = [identity for identity, count in Counter(made).items() if count > 1]
     return SimpleNamespace(module=module, result=result, compiled=len(made), twice=len(twice))
 
 
 @pytest.fixture(scope="session")
 def example():
-    """A function: name of an example -> its module and the result of its main()."""
+    """A function: name of an example -> its module and the result of its main(), in the size SMALL if it has one."""
     return _run

@@ -155,7 +155,8 @@ class Net:
         arms[:, :3] = ws.node[below, N_X : N_X + 3] - ws.node[above, N_X : N_X + 3]
         pieces = ws.matrix, ws.roots, ws.ports, arms, loads.pairs.far, c.jacobian, c.column, c.diagonal, np.ones(1)
         values = np.concatenate([x.ravel() for x in pieces])
-        return np.bincount(self._into, self._signs * values[self._values], minlength=len(self.rows))
+        found = np.bincount(self._into, self._signs * values[self._values], minlength=len(self.rows))
+        return np.asarray(found, dtype=float)
 
     def factorise(self, data: Floats) -> Solved | None:
         """The matrix with these values, factorised; None if it is singular."""

@@ -76,7 +76,7 @@ class Layout:
         A frame between two nodes becomes a leaf: a massless node that hangs on the node before it by a part of the interval.
         Leaves change nothing else; the recursion for motion serves them, those for forces and tangent do not.
         """
-        builder, *rest = self.made
+        builder, lanes, scale, weight, strain, blocks = self.made
         builder, extra = builder.with_room(), dict(self.extra)
         for frame in frames:
             if (
@@ -87,7 +87,8 @@ class Layout:
                 layout = self.parts[frame.part_index]
                 assert layout.grid is not None and isinstance(layout.part, RodHandle)
                 extra[_key(frame)] = builder.add_leaf(layout.part.rod, layout.grid, layout.nodes, frame.X)
-        return replace(self, tree=builder.freeze(*rest), extra=extra, made=(builder, *rest))
+        made = builder, lanes, scale, weight, strain, blocks
+        return replace(self, tree=builder.freeze(*made[1:]), extra=extra, made=made)
 
     def node(self, frame: Frame) -> int | None:
         """Node of a frame, or None if no node sits there."""

@@ -277,5 +277,7 @@ def is_cut(tree: Tree) -> bool:
 
 # Kernels may be compiled for a robot before its first workspace is made: this one says what workspaces consist of.
 Workspace(
-    NOTHING, np.zeros((0, NODE_SIZE)), *(NOTHING for _ in range(9)), NO_ELIMINATION, np.zeros((0, 3)), NOTHING
+    padded=NOTHING, node=np.zeros((0, NODE_SIZE)), local=NOTHING, columns=NOTHING, rows=NOTHING, matrix=NOTHING,
+    roots=NOTHING, ports=NOTHING, moved=NOTHING, pushed=NOTHING, column=NOTHING, none=NO_ELIMINATION,
+    increment=np.zeros((0, 3)), places=NOTHING,
 )  # fmt: skip

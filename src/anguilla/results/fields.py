@@ -141,8 +141,11 @@ class _Fine(Tables):
         for k, (kind, node, numbers, constants) in enumerate(found):
             assert numbers == 0, "a load known as a density that reads the row"
             table[k, KIND], table[k, NODE], data[k, : len(constants)] = kind, node, constants
-        scratch = np.zeros((len(found), 6)), np.zeros((0, 6, 18)), np.zeros((0, 3, 6))
-        return Frames(table, np.zeros((0, 2), np.uint64), data, *scratch)
+        none = np.zeros(0, np.int64)
+        return Frames(
+            table=table, source=np.zeros((0, 2), np.uint64), inside=none, at=none, data=data,
+            wrench=np.zeros((len(found), 6)), block=np.zeros((0, 6, 18)), state=np.zeros((0, 3, 6)),
+        )  # fmt: skip
 
     def given(self, times: Floats) -> tuple[Floats, Floats]:
         """Wrenches given in time on the points (nt or 0, p, 6): in world axes, and in section axes."""

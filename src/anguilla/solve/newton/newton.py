@@ -102,7 +102,9 @@ class Scratch(Arrays):
 # Kernels may be compiled before the first memory is made: this one says what it consists of.
 _LINE, _SQUARE, _COUNT = np.zeros(0), np.zeros((0, 0)), np.zeros(0, np.int64)
 Scratch(
-    _LINE, _SQUARE, NO_ELIMINATION, _COUNT, _COUNT, *(_LINE for _ in range(11)), _SQUARE, _LINE, _SQUARE, _COUNT
+    d=_LINE, matrix=_SQUARE, blocks=NO_ELIMINATION, question=_COUNT, pivot=_COUNT, step=_LINE, last=_LINE, left=_LINE,
+    right=_LINE, q=_LINE, v=_LINE, a=_LINE, q0=_LINE, v0=_LINE, a0=_LINE, drift=_LINE, spare=_SQUARE, memory=_LINE,
+    kept=_SQUARE, counters=_COUNT,
 )  # fmt: skip
 
 

@@ -90,6 +90,11 @@ class Layout:
         made = builder, lanes, scale, weight, strain, blocks
         return replace(self, tree=builder.freeze(*made[1:]), extra=extra, made=made)
 
+    def whole(self) -> Layout:
+        """The same robot as one block."""
+        made = *self.made[:5], False
+        return replace(self, tree=self.made[0].freeze(*made[1:]), made=made)
+
     def node(self, frame: Frame) -> int | None:
         """Node of a frame, or None if no node sits there."""
         if self.extra and (key := _key(frame)) in self.extra:

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from anguilla.describe import Frame, Robot
 from anguilla.errors import AnguillaWarning, DescriptionError, as_array, as_number, refuse
 from anguilla.interact.kernels.table import INPUT, TIME, Constraints, Loads
-from anguilla.linear.choice import DENSE, chosen
+from anguilla.linear.choice import DENSE, chosen, in_pieces
 from anguilla.mechanics.compile import Layout, compile_robot
 from anguilla.mechanics.tree import FIXED, ROD, Floats, Ints, Tree, Workspace, workspace
 from anguilla.model.desk import At, Desk, own
@@ -84,24 +84,42 @@ class Model:
 
     It is made once and never changes: threads may share it. `residual` and `tangent` are the two functions everything else
     uses; sizes are checked here, at the door. They compute at a desk (`desk`), memory that each thread has for itself.
+
+    Args:
+        robot: the robot.
+        linear: how Newton's equations are solved: "dense" (one matrix), "tree" (an open robot, part by part) or "sparse";
+            what is fastest for its size if not given.
+
+    Attributes:
+        linear: the way that was chosen.
+
     """
 
     def __init__(self, robot: Robot, linear: str | None = None) -> None:
         self.robot = copy.deepcopy(as_robot(robot))  # what was computed stays what it was when the description changes
         self._source = ref(robot)  # weak: models are kept beside their robots
-        self.linear = chosen(self.robot, linear)
-        self.layout: Layout = compile_robot(self.robot, self.linear != DENSE)
-        self.tree = self.layout.tree
-        loads, self.tables = build(self.layout)
-        self._empty = loads  # what every desk begins with; nobody writes to it
-        prepare(self.tree, loads)
+        self._compile(linear)
         self.size = self.layout.size
-        self.rows = len(loads.constraints.table)  # constraints
+        self.rows = len(self._empty.constraints.table)  # constraints
         self.shapes = self.tables.shapes
         self._warned: set[int] = set()
         self.left_out: tuple[Constraints, Ints, list[str]] | None = None  # all constraints; rows left out, their names
         self._clear()
         _ = self._steady, self._constant, self.force_places  # found once for all threads
+
+    def _compile(self, wanted: str | None) -> None:
+        """Make the tables, and choose the linear algebra."""
+        cut = in_pieces(self.robot, wanted)
+        self.layout: Layout = compile_robot(self.robot, cut)
+        loads, self.tables = build(self.layout)
+        written = bool(self.tables.users or self.tables.forces)
+        self.linear = chosen(self.robot, loads, written, self.layout.size, wanted) if cut else DENSE
+        if cut and self.linear == DENSE:
+            self.layout = self.layout.whole()
+            loads, self.tables = build(self.layout)
+        self.tree = self.layout.tree
+        self._empty = loads  # what every desk begins with; nobody writes to it
+        prepare(self.tree, loads)
 
     def _clear(self) -> None:
         """No desks yet."""

@@ -247,7 +247,7 @@ class Builder:
             record_at=np.where(links, rank // LANES * int(RECORD) + rank % LANES, 0).astype(np.uint64),
             prescribed=np.ascontiguousarray(four.reshape(-1, LANES, 36).transpose(0, 2, 1)).ravel(),
             term_at=term_at, term=term, term_value=term_value, basis=basis, basis_at=basis_at,
-            pack_slot=slot, ball=balls, lane=_ints(lanes), stiffness=np.concatenate([np.zeros(0), *self.stiffness]),
+            ready=_ready(node["segment"], blocks["block"], links), pack_slot=slot, ball=balls, lane=_ints(lanes), stiffness=np.concatenate([np.zeros(0), *self.stiffness]),
             friction=_by_lane(self.friction, len(place)), preload=_by_lane(self.preload, len(place)),
             columns_at=_within(sizes, blocks["block"]).astype(np.uint64), scale=scale, weight=weight, strain_scale=strain,
         )  # fmt: skip
@@ -275,6 +275,21 @@ def _numbered(blocks: dict[str, Any], seg: dict[str, Any], lanes: Ints) -> dict[
         coordinate=of_lane[of_lane >= 0], lead=np.searchsorted(np.sort(extended), _ends(width)), extended=extended,
         of_lane=of_lane, block_at=_ends(LANES * packs * width)[:-1], port_at=_ends(ports)[:-1],
     )  # fmt: skip
+
+
+def _ready(segment: Ints, block: Ints, links: Ints) -> Ints:
+    """First node and first record of four links that each block, or one after it, needs: `Tree.ready`."""
+    nodes, count = np.arange(1, len(segment)), int(np.max(block)) + 1
+    rank = np.cumsum(links) - links
+    first, record = np.full(count, len(segment)), np.full(count, -(-int(np.sum(links)) // LANES))
+    np.minimum.at(first, block[segment[nodes]], nodes)
+    there = nodes[links[nodes]]
+    np.minimum.at(record, block[segment[there]], rank[there] // LANES)
+    first, record = (np.minimum.accumulate(x[::-1])[::-1] for x in (first, record))
+    leading = np.append(np.flatnonzero(links), len(segment))[np.minimum(LANES * record, int(np.sum(links)))]
+    found = np.stack([np.minimum(first, leading), record], axis=1)
+    found[0] = 1, 0
+    return found
 
 
 def _within(sizes: Ints, block: Ints) -> Ints:

@@ -141,17 +141,17 @@ def _frame(tree, ws, i):
 
 
 @part
-def linearise_locally(tree, ws, alpha, beta):
-    """What the columns need of every node and interval: world inertia, Jacobian jets, Hessians."""
+def linearise_locally(tree, ws, alpha, beta, first, last, record, end):
+    """What the columns need of nodes first..last - 1 and of records record..end - 1: inertia, Jacobian jets, Hessians."""
     local, flat = ws.local, tree.flat[0] == 1
-    for i in range(1, len(tree.parent)):
+    for i in range(first, last):
         if not flat:
             _turning_inertia(tree, ws, i)
         if tree.kind[i] == ROD and flat:
             frame_flat(tree, ws, i)
         elif tree.kind[i] == ROD:
             _frame(tree, ws, i)
-    for chunk in range(len(local) // RECORD):
+    for chunk in range(record, end):
         at = U(chunk) * U(RECORD)
         if flat:
             flat_jacobian(local, at, alpha, beta)
@@ -159,7 +159,7 @@ def linearise_locally(tree, ws, alpha, beta):
         else:
             rod_jacobian(local, at, alpha, beta)
             rod_hessian(local, at)
-    for i in range(1, len(tree.parent)):
+    for i in range(first, last):
         if tree.kind[i] == JOINT:
             joint_jacobian(tree, ws.node, local, i, alpha, beta)
         elif tree.kind[i] == BALL:

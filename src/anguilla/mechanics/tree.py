@@ -113,6 +113,7 @@ class Tree(Arrays):
     extended: Ints  # (n,) extended lane of coordinate k
     of_lane: Ints  # (extended lanes,) coordinate of a lane, or -1
     port_at: Ints  # (blocks,) offset of the motion of its face in Workspace.ports
+    ready: Ints  # (blocks, 2) first node and first record of four links that this block or a later one needs
     sub_packs: Ints  # (segments,) number of packs of the subtree in the block, own included
     path_packs: Ints  # (segments,) number of path packs
     path_at: Ints  # (segments,) offset into path

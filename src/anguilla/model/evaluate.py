@@ -29,6 +29,7 @@ from anguilla.interact.kernels.wrench import add_wrench_columns, add_wrenches, r
 from anguilla.linear.tree import eliminate, gather_forces, load_host, push_blocks, solve_tree, spread_motion
 from anguilla.mechanics.forces import add_elasticity, carry_up, collect_forces, inertia_and_gravity
 from anguilla.mechanics.motion import move
+from anguilla.mechanics.rodmap import RECORD
 from anguilla.mechanics.tangent import (
     add_elastic_tangent,
     clear_below,
@@ -201,11 +202,17 @@ def linearise(tree, ws, loads, e, alpha, beta, lam):
     without loads between distant parts.
     """
     ws.matrix[:] = 0.0
-    linearise_locally(tree, ws, alpha, beta)
-    add_tendon_hessians(tree, ws, loads)
-    add_muscle_hessians(tree, ws, loads)
+    last, end = len(tree.parent), len(ws.local) // RECORD
+    if len(loads.cables.link) + len(loads.muscles.link) > 0:
+        linearise_locally(tree, ws, alpha, beta, 1, last, 0, end)
+        add_tendon_hessians(tree, ws, loads)
+        add_muscle_hessians(tree, ws, loads)
+        last, end = 1, 0
     wide, more = len(loads.frames.table) + len(loads.pairs.table) > 0, has_more(loads)
     for b in range(len(tree.root) - 1, -1, -1):
+        if tree.ready[b, 0] < last:  # while it is at hand: the records of a large robot do not fit in fast memory
+            linearise_locally(tree, ws, alpha, beta, tree.ready[b, 0], last, tree.ready[b, 1], end)
+            last, end = tree.ready[b, 0], tree.ready[b, 1]
         for place in range(tree.member_at[b], tree.member_at[b + 1]):
             s = tree.member[place]
             for k in range(tree.path_packs[s] + tree.own_packs[s]):

@@ -247,7 +247,8 @@ class Builder:
             record_at=np.where(links, rank // LANES * int(RECORD) + rank % LANES, 0).astype(np.uint64),
             prescribed=np.ascontiguousarray(four.reshape(-1, LANES, 36).transpose(0, 2, 1)).ravel(),
             term_at=term_at, term=term, term_value=term_value, basis=basis, basis_at=basis_at,
-            ready=_ready(node["segment"], blocks["block"], links), pack_slot=slot, ball=balls, lane=_ints(lanes), stiffness=np.concatenate([np.zeros(0), *self.stiffness]),
+            ready=_ready(node["segment"], blocks["block"], links),
+            pack_slot=slot, ball=balls, lane=_ints(lanes), stiffness=np.concatenate([np.zeros(0), *self.stiffness]),
             friction=_by_lane(self.friction, len(place)), preload=_by_lane(self.preload, len(place)),
             columns_at=_within(sizes, blocks["block"]).astype(np.uint64), scale=scale, weight=weight, strain_scale=strain,
         )  # fmt: skip

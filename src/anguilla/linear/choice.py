@@ -5,6 +5,7 @@ from __future__ import annotations
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError
 from anguilla.interact.kernels.table import Loads
+from anguilla.mechanics.blocks import LONG, SHORT
 
 __all__ = ["DENSE", "SPARSE", "TREE", "chosen", "in_pieces"]
 
@@ -14,11 +15,13 @@ DENSE, TREE, SPARSE = "dense", "tree", "sparse"
 TREES, NETS = 60, 200
 
 
-def in_pieces(robot: Robot, wanted: str | None) -> bool:
-    """Whether the tree of a robot is cut into blocks: as wanted, or if it may be large enough for them."""
+def in_pieces(robot: Robot, wanted: str | None) -> int:
+    """How the tree of a robot is cut into blocks (`cut_blocks`): as wanted, or if it may be large enough for them."""
     if wanted not in (None, DENSE, TREE, SPARSE):
         raise DescriptionError(f"linear must be 'dense', 'tree' or 'sparse', or None for the fastest; got {wanted!r}.")
-    return wanted in (TREE, SPARSE) or (wanted is None and sum(part.size for part in robot.parts) > TREES)
+    if wanted == DENSE or (wanted is None and sum(part.size for part in robot.parts) <= TREES):
+        return 0
+    return LONG if robot.closures else SHORT
 
 
 def chosen(robot: Robot, loads: Loads, written: bool, size: int, wanted: str | None) -> str:

@@ -11,6 +11,8 @@ are found once for a model.
 
 from __future__ import annotations
 
+from heapq import heapify, heappop, heappush
+
 import numpy as np
 from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import SuperLU, splu
@@ -25,6 +27,9 @@ SIDES = np.array([F_TH0, F_TH0 + 1, F_TH0 + 2, F_P0, F_P0 + 1, F_P0 + 2])  # lan
 IN_PLANE = np.array([2, 5, 8, 9, 10, 12, 13, 15, 16])  # lanes of a face that move in a flat robot
 ARM = ((0, 1, 1.0, 2), (0, 2, -1.0, 1), (1, 2, 1.0, 0), (1, 0, -1.0, 2), (2, 0, 1.0, 1), (2, 1, -1.0, 0))
 TINY = 1e-300
+# The order of elimination is good as long as pivots stay where it has them: they may be this part of the largest entry. What
+# that costs in digits, a few corrections win back; where they do not, pivots are free to move.
+PIVOT, CORRECTIONS, EXACT = 1e-3, 3, 1e-13
 
 
 class _Entries:
@@ -99,16 +104,21 @@ class Net:
         found.add(self._row[lanes], multiplier, column + places, self._sign[lanes])
         own = np.arange(len(tree.lane), self.given)
         found.add(own, own, diagonal + np.arange(len(own)))
-        self._freeze(found, loads.driven, one)
+        self._freeze(found, loads, one)
 
     def _block(self, found: _Entries, b: int, matrix: int, roots: int) -> None:
-        """Entries of a block and of what it gives back."""
-        tree = self.tree
-        face, own, start = LANES * int(tree.face[b]), LANES * int(tree.packs[b]), LANES * int(tree.extended_at[b])
-        width = face + own
+        """Entries of a block and of what it gives back; segments on different branches do not feel each other."""
+        tree, face = self.tree, int(self.tree.face[b])
+        width, start = LANES * (face + int(tree.packs[b])), LANES * int(tree.extended_at[b])
         columns = self._column[start : start + width]
-        places = np.arange(own * width).reshape(own, width)
-        found.add(self._row[start + face : start + width, None], columns, matrix + places)
+        for s in tree.member[tree.member_at[b] : tree.member_at[b + 1]].tolist():
+            at, own = int(tree.own_at[s]), int(tree.own_packs[s])
+            above = tree.path[tree.path_at[s] : tree.path_at[s] + tree.path_packs[s]]
+            near = np.concatenate([above, face + at + np.arange(tree.sub_packs[s])])
+            lanes = (LANES * near[:, None] + np.arange(LANES)).ravel()
+            rows = LANES * at + np.arange(LANES * own)
+            places = matrix + rows[:, None] * width + lanes
+            found.add(self._row[start + LANES * face + rows][:, None], columns[lanes], places)
         if face:
             found.add(self._w[b][:, None], columns, roots + np.arange(6 * width).reshape(6, width), -1.0)
 
@@ -129,22 +139,47 @@ class Net:
             for r, k, sign, x in ARM:  # moment r of a force k with arm x
                 found.add(above[r : r + 1], w[3 + k : 4 + k], np.array(arms + x), sign)
 
-    def _freeze(self, found: _Entries, driven: Ints, one: int) -> None:
-        """Sort the entries; rows and columns of imposed coordinates are those of the identity."""
+    def _freeze(self, found: _Entries, loads: Loads, one: int) -> None:
+        """Sort the entries in the order of elimination; those of imposed coordinates are those of the identity."""
         rows, columns, values, signs = found.all()
-        still = np.zeros(self.size, dtype=bool)
+        driven, still = loads.driven, np.zeros(self.size, dtype=bool)
         still[driven] = True
         keep = ~(still[rows] | still[columns])
         rows, columns = np.concatenate([rows[keep], driven]), np.concatenate([columns[keep], driven])
         self._values = np.concatenate([values[keep], np.full(len(driven), one)])
         self._signs = np.concatenate([signs[keep], np.ones(len(driven))])
-        keys, self._into = np.unique(columns * self.size + rows, return_inverse=True)
+        self.rank = self._ranks(loads, rows, columns)
+        keys, self._into = np.unique(self.rank[columns] * self.size + self.rank[rows], return_inverse=True)
         self.columns, self.rows = np.divmod(keys, self.size)
-        self._order: Ints | None = None
         self._starts = np.searchsorted(self.columns, np.arange(self.size + 1))
         self._by_row = np.argsort(self.rows, kind="stable")
         self._row_starts = np.searchsorted(self.rows[self._by_row], np.arange(self.size))
         self._sparse = self.rows.astype(np.int32), self._starts.astype(np.int32)
+        # many faces and constraints: a net written as a deep tree, for which pivots are better chosen freely
+        self._shallow = not len(loads.constraints.table) or 2 * len(self.faced) < len(self.tree.root)
+
+    def _ranks(self, loads: Loads, rows: Ints, columns: Ints) -> Ints:
+        """When each unknown is eliminated: segment by segment, each with its face and the constraints at its end.
+
+        A rod that is closed onto another part takes the forces there along: coordinates first, then multipliers, which by
+        then have something on their diagonal.
+        """
+        tree, c, n = self.tree, loads.constraints, len(self.tree.lane)
+        segment = np.repeat(np.arange(len(tree.first)), tree.own_packs)[tree.lane // LANES]  # of each coordinate
+        group, kind = np.zeros(self.size, dtype=np.int64), np.zeros(self.size, dtype=np.int64)
+        group[:n] = segment
+        for unknowns in (self._z, self._w):
+            there = unknowns >= 0
+            group[unknowns[there]] = np.broadcast_to(tree.root[:, None], unknowns.shape)[there]
+        for k in range(len(c.table)):
+            lanes = (LANES * c.pack[c.entry[k] : c.entry[k + 1], None] + np.arange(LANES)).ravel()
+            near, count = np.unique(segment[tree.of_lane[lanes][tree.of_lane[lanes] >= 0]], return_counts=True)
+            group[n + k] = near[np.argmax(count)] if len(near) else 0
+        kind[self.given :], kind[n : self.given] = 1, 2
+        order = np.lexsort((kind, _least_fill(group, rows, columns)[group]))
+        rank = np.empty(self.size, dtype=np.int64)
+        rank[order] = np.arange(self.size)
+        return rank
 
     def data(self, ws: Workspace, loads: Loads) -> Floats:
         """Values (entries,) of the matrix in the order of `rows` and `columns`, from the blocks of `linearise`."""
@@ -159,7 +194,7 @@ class Net:
         return np.asarray(found, dtype=float)
 
     def factorise(self, data: Floats) -> Solved | None:
-        """The matrix with these values, factorised; None if it is singular."""
+        """The matrix with these values, factorised; None if it is not finite."""
         size = np.abs(data)
         left, right = np.ones(self.size), np.ones(self.size)
         for _ in range(2):  # entries of order one
@@ -169,22 +204,98 @@ class Net:
             right = 1.0 / np.maximum(most, TINY)
         scaled = data * left[self.rows] * right[self.columns]
         matrix = csc_matrix((scaled, *self._sparse), shape=(self.size, self.size))
-        try:
-            return Solved(splu(matrix), left, right, self.given)
-        except RuntimeError:  # exactly singular
+        if not np.isfinite(scaled).all():
             return None
+        return Solved(matrix, left, right, self.rank[: self.given], self._shallow)
+
+
+def _least_fill(group: Ints, rows: Ints, columns: Ints) -> Ints:
+    """When each group of unknowns is eliminated: always the one with the fewest neighbours (minimum degree).
+
+    Args:
+        group: (unknowns,) to which each belongs.
+        rows: (entries,) unknowns that entries of the matrix join,
+        columns: (entries,) and the others.
+
+    """
+    size = np.bincount(group).tolist()
+    near: list[set[int]] = [set() for _ in size]
+    for a, b in np.unique(np.stack([group[rows], group[columns]], axis=1), axis=0).tolist():
+        if a != b:
+            near[a].add(b)
+            near[b].add(a)
+    degree = [sum(size[x] for x in found) for found in near]
+    ahead = [(degree[s], s) for s in range(len(size)) if size[s]]
+    heapify(ahead)
+    rank = np.zeros(len(size), dtype=np.int64)
+    gone: set[int] = set()
+    while ahead:
+        fewest, s = heappop(ahead)
+        if s in gone or fewest != degree[s]:
+            continue
+        rank[s] = len(gone)
+        gone.add(s)
+        for x in near[s]:
+            near[x] |= near[s]
+            near[x] -= {x, s}
+        for x in near[s]:
+            degree[x] = sum(size[y] for y in near[x])
+            heappush(ahead, (degree[x], x))
+    return rank
 
 
 class Solved:
     """A factorised matrix: solves for coordinates and multipliers; imposed coordinates stay as they are."""
 
-    def __init__(self, factors: SuperLU, left: Floats, right: Floats, given: int) -> None:
-        self._factors, self._left, self._right, self._given = factors, left, right, given
+    def __init__(self, matrix: csc_matrix, left: Floats, right: Floats, place: Ints, ordered: bool) -> None:
+        self._matrix, self._left, self._right, self._place = matrix, left, right, place
+        self._strict = not ordered
+        self._factors = self._factorised()
+
+    def _factorised(self) -> SuperLU | None:
+        """Factors of the matrix; None if it is singular."""
+        try:
+            if self._strict:
+                return splu(self._matrix)
+            return splu(self._matrix, permc_spec="NATURAL", diag_pivot_thresh=PIVOT, options={"SymmetricMode": True})
+        except RuntimeError:
+            return None
+
+    @property
+    def singular(self) -> bool:
+        """Whether there is no solution."""
+        if self._factors is None and not self._strict:
+            self._relent()
+        return self._factors is None
+
+    def _relent(self) -> None:
+        """Let pivots move freely."""
+        self._strict = True
+        self._factors = self._factorised()
+
+    def _corrected(self, b: Floats, way: str) -> Floats | None:
+        """Solution with corrections; None if they do not win back what pivots have cost."""
+        assert self._factors is not None
+        matrix = self._matrix.T if way == "T" else self._matrix
+        x = self._factors.solve(b, way)
+        size = float(np.max(np.abs(b), initial=0.0))
+        for _ in range(CORRECTIONS):
+            rest = b - matrix @ x
+            left = float(np.max(np.abs(rest), initial=0.0))
+            if left <= EXACT * (size + float(np.max(np.abs(x), initial=0.0))):
+                return x
+            x = x + self._factors.solve(rest, way)
+        return x if self._strict else None
 
     def solve(self, b: Floats, transposed: bool = False) -> Floats:
         """Solve for coordinates and multipliers (n + m,) or (n + m, k)."""
         left, right = (self._right, self._left) if transposed else (self._left, self._right)
-        whole = np.zeros((len(left), *b.shape[1:]))
-        whole[: self._given] = (b.T * left[: self._given]).T
-        found = self._factors.solve(whole, "T" if transposed else "N")
-        return (found[: self._given].T * right[: self._given]).T
+        whole, way = np.zeros((len(left), *b.shape[1:])), "T" if transposed else "N"
+        whole[self._place] = (b.T * left[self._place]).T
+        found = None if self.singular else self._corrected(whole, way)
+        if found is None and not self._strict:
+            self._relent()
+            found = None if self.singular else self._corrected(whole, way)
+        if found is None:
+            return np.full_like(b, np.nan)
+        return (found[self._place].T * right[self._place]).T

@@ -8,17 +8,19 @@ from anguilla.mechanics.tree import FACE_PACKS, Ints
 
 __all__ = ["cut_blocks"]
 
-LONG = 3  # packs on the way from the face of a block to a segment, beyond which the segment begins another block
-LARGE = 12  # packs of a block, beyond which no segment is added to it
+# Packs on the way from the face of a block to a segment from which on the segment begins another block: blocks that are
+# eliminated by themselves are small, those of a sparse matrix have few faces.
+SHORT, LONG = 3, 8
+LARGE = 4  # times as many packs make a block so large that no segment is added to it
 
 
-def cut_blocks(parents: Ints, own_packs: Ints, cut: bool) -> dict[str, Ints]:
+def cut_blocks(parents: Ints, own_packs: Ints, cut: int) -> dict[str, Ints]:
     """Sort segments into blocks: each joins the block of the one it hangs on, or begins a block. Without `cut` there is one.
 
     Args:
         parents: (segments,) segment that each hangs on; the first is the ground.
         own_packs: (segments,) number of own packs.
-        cut: whether blocks are begun.
+        cut: packs on the way to a segment that begins a block, SHORT or LONG; 0 for one block.
 
     Returns:
         The fields of `Tree` that say which block a segment belongs to, and where its columns stand there.
@@ -31,8 +33,8 @@ def cut_blocks(parents: Ints, own_packs: Ints, cut: bool) -> dict[str, Ints]:
     path: list[list[int]] = [[]] * count
     for s, (above, own) in enumerate(zip(parents[1:].tolist(), own_packs[1:].tolist(), strict=True), 1):
         b = block[above]
-        grounded = cut and b == 0  # block 0 is the ground and what is fixed to it
-        if cut and own and (grounded or len(below[above]) - face[b] >= LONG or packs[b] + own > LARGE):
+        grounded = cut > 0 and b == 0  # block 0 is the ground and what is fixed to it
+        if cut and own and (grounded or len(below[above]) - face[b] >= cut or packs[b] + own > LARGE * cut):
             root.append(s)
             host.append(-1 if grounded else b)
             face.append(0 if grounded else FACE_PACKS)

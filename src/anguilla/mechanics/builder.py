@@ -219,8 +219,8 @@ class Builder:
         twin.basis = list(self.basis)
         return twin
 
-    def freeze(self, lanes: Ints, scale: Floats, weight: Floats, strain: Floats, cut: bool = False) -> Tree:
-        """All arrays, read-only; of a tree cut into blocks, or of a single one."""
+    def freeze(self, lanes: Ints, scale: Floats, weight: Floats, strain: Floats, cut: int = 0) -> Tree:
+        """All arrays, read-only; of a tree cut into blocks (`cut_blocks`), or of a single one."""
         seg = {name: np.array(found) for name, found in self.segments.items()}
         node = {name: np.array(found) for name, found in self.nodes.items()}
         rows = {name: np.ascontiguousarray(np.concatenate(found)) for name, found in self.rows.items() if found}

@@ -63,7 +63,7 @@ class Layout:
     extra: dict[tuple, int]
     size: int  # number of coordinates
     length: float  # [m] that displacements are measured by
-    made: tuple[Builder, Ints, Floats, Floats, Floats, bool]  # what the tree was frozen from
+    made: tuple[Builder, Ints, Floats, Floats, Floats, int]  # what the tree was frozen from
 
     @property
     def rods(self) -> tuple[PartLayout, ...]:
@@ -92,7 +92,7 @@ class Layout:
 
     def whole(self) -> Layout:
         """The same robot as one block."""
-        made = *self.made[:5], False
+        made = *self.made[:5], 0
         return replace(self, tree=self.made[0].freeze(*made[1:]), made=made)
 
     def node(self, frame: Frame) -> int | None:
@@ -234,10 +234,10 @@ def _add_part(
     return PartLayout(part, nodes, joint, strains, entry, tables.grid), lanes + own, scales
 
 
-def compile_robot(robot: Robot, blocks: bool = False) -> Layout:
+def compile_robot(robot: Robot, blocks: int = 0) -> Layout:
     """Compile a robot: cut its rods into intervals, number frames and coordinates, tabulate bases and inertia.
 
-    With `blocks`, as a large one: its tree is cut into blocks.
+    With `blocks`, as a large one: its tree is cut into blocks (`cut_blocks`).
     """
     if not robot.parts:
         raise DescriptionError(f"Robot {robot.name!r} has no parts: add a rod, robot.add(rod, at=robot.ground).")

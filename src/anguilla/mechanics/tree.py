@@ -215,6 +215,14 @@ def in_blocks(tree: Tree, nodes: Ints) -> tuple[Ints, Ints]:
     return order, np.searchsorted(block[order], np.arange(len(tree.root) + 1))
 
 
+def lanes_used(tree: Tree) -> Ints:
+    """Number of lanes (extended packs,) that stand for something; they are the first of a pack."""
+    used = np.sum(tree.of_lane.reshape(-1, LANES) >= 0, axis=1)
+    faces = tree.extended_at[tree.face > 0]
+    used[faces[:, None] + np.arange(FACE_PACKS)] = LANES
+    return used
+
+
 def elimination(tree: Tree) -> Elimination:
     """Allocate the memory to factorise the tangent of a tree cut into blocks."""
     own, n, blocks = np.diff(tree.lead), len(tree.lane), len(tree.root)

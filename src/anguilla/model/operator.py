@@ -90,7 +90,7 @@ class BlockOperator:
     def solved(self) -> Solved:
         """Its factors."""
         found = self._net.factorise(self._net.data(self._ws, self._loads))
-        if found is None:
+        if found is None or found.singular:
             raise np.linalg.LinAlgError("the tangent is singular")
         return found
 

@@ -43,7 +43,7 @@ from anguilla.interact.kernels.table import (
 )
 from anguilla.mechanics.compile import Layout
 from anguilla.mechanics.grid import SAME, gauss_points, nodal_integrals, numbered
-from anguilla.mechanics.tree import Floats, Ints, columns_of, in_blocks, is_cut
+from anguilla.mechanics.tree import Floats, Ints, columns_of, in_blocks, is_cut, lanes_used
 
 SHORT = 1e-6  # of the length: distance of two frames below which a line between them pulls less and less
 STREAMED = (0, 3, 4, 5)  # strains that feel the stream along a fish: torsion, stretch, shears
@@ -371,7 +371,7 @@ def _pairs(t: Tables) -> Pairs:
     order, at = in_blocks(t.model.tree, pairs.ravel()[side])
     return Pairs(
         table=_ints(np.stack([*pairs.T, ends[:-1], ends[1:]], axis=1)),
-        pack=_ints(either),
+        pack=_ints(either), lanes=lanes_used(t.model.tree)[either],
         source=np.stack([place, side % 2, columns, places], axis=1).astype(np.uint64)[order], at=at,
         jacobian=np.zeros((len(either), 24, LANES)), block=np.zeros((count, 12, 24)),
         far_at=_ints(np.cumsum(sizes) - sizes), far=np.zeros(int(sizes.sum()) if is_cut(t.model.tree) else 0),

@@ -53,7 +53,7 @@ def add_pair_tangent(pairs, p, out, at, width, spread):
     """
     jac, block, first, last = pairs.jacobian, pairs.block, pairs.table[p, 2], pairs.table[p, 3]
     for b in range(first, last):
-        for l in range(4):
+        for l in range(pairs.lanes[b]):
             j = at + 4 * (pairs.pack[b] if spread else b - first) + l
             for r in range(HALF):
                 total = 0.0
@@ -62,7 +62,7 @@ def add_pair_tangent(pairs, p, out, at, width, spread):
                 if total != 0.0:
                     source = r if r < 6 else r + 6
                     for d in range(first, last):
-                        for m in range(4):
+                        for m in range(pairs.lanes[d]):
                             i = 4 * (pairs.pack[d] if spread else d - first) + m
                             out[i * width + j] += jac[d, source, m] * total
 

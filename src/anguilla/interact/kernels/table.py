@@ -89,6 +89,7 @@ class Pairs(Arrays):
 
     table: Ints  # (p, 4) nodes, first and last + 1 of its packs
     pack: Ints  # (b,) extended packs that move either node, pair by pair
+    lanes: Ints  # (b,) lanes of them that move anything, the first ones
     source: npt.NDArray[np.uint64]  # (k, 4) which of those packs, which node, columns, places; block by block
     at: Ints  # (blocks + 1,) first of a block's
     jacobian: Floats  # (b, 24, 4) scratch

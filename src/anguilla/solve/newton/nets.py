@@ -35,7 +35,7 @@ class Solver:
         desk = self._system.desk()
         net = self._system.once(net_of)
         self._solved = net.factorise(net.data(desk.workspace, desk.loads))
-        return 0 if self._solved is not None else 1
+        return 1 if self._solved is None or self._solved.singular else 0
 
     def solve(self) -> int:
         """Solve for the right-hand side in the memory, in place; 0 if that went well."""

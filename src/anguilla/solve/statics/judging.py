@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eig
 
+from anguilla.compiler.jit import kernel
 from anguilla.interact.kernels.rubbing import set_friction
 from anguilla.interact.kernels.table import DT, GRAVITY, KIND, LENGTH, POSE, TWIST, WRENCH, Loads
 from anguilla.mechanics.motion import too_coarse
 from anguilla.mechanics.tree import Floats
-from anguilla.model.evaluation import at_rest
+from anguilla.model.evaluation import Evaluation, at_rest
 from anguilla.model.model import Model
 from anguilla.results.reactions import evaluate
 from anguilla.solve.newton.closing import RANK, relative_poses
@@ -94,10 +96,15 @@ def _left(system: Model, loads: Loads, q: Floats, lam: Floats) -> tuple[Floats, 
     return beyond, present
 
 
+@kernel
+def _turned_too_far(ws):
+    return too_coarse(ws)
+
+
 def balanced(system: Model, loads: Loads, q: Floats, lam: Floats, limit: float) -> bool:
     """Whether little is left on every part beside its elastic forces: what `unbalanced` would find, at a third of the cost.
 
-    If not, that has to look.
+    If not, or if intervals turned too far, that has to look, and `contradiction`.
     """
     n, zero, scale, row = system.size, np.zeros(system.size), system.tree.scale, loads.row.copy()
     kept, key = system.desk().kept, (limit, row.tobytes(), q.tobytes(), lam.tobytes())
@@ -105,6 +112,8 @@ def balanced(system: Model, loads: Loads, q: Floats, lam: Floats, limit: float) 
     if not rubs and kept.get("balanced") == key:
         return True
     left = np.abs(evaluate(system, loads, q, zero, zero, lam)[:n]) / scale
+    if _turned_too_far(system.workspace):
+        return False
     left[loads.driven] = 0.0
     loads.row[system.force_places] = 0.0
     elastic = np.abs(evaluate(system, loads, q, zero, zero, 0.0 * lam)[:n]) / scale
@@ -145,7 +154,7 @@ def contradiction(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
     zero = np.zeros(system.size)
     poses = relative_poses(system, loads, q) if len(loads.constraints.closure) else []
     gap = np.abs(evaluate(system, loads, q, zero, zero, lam)[system.size :])  # last: a tangent may follow
-    if too_coarse(system.workspace):
+    if _turned_too_far(system.workspace):
         return EXPLANATION[TOO_COARSE]
     if np.any(loads.cables.friction > 0.0):
         factor = loads.cables.factor.copy()
@@ -187,13 +196,15 @@ def free_basis(gradient: Floats) -> Floats:
     return vt[np.sum(s > RANK * max(float(np.max(s, initial=0.0)), 1e-300)) :].T
 
 
-def linear(system: Model, loads: Loads, q: Floats, lam: Floats, *, own_units: bool = True) -> Linear | None:
+def linear(
+    system: Model, loads: Loads, q: Floats, lam: Floats, *, own_units: bool = True, here: Evaluation | None = None
+) -> Linear | None:
     """The stiffness along what is free: taut tendons of given length and twist constraints hold, slack ones do not.
 
     Each coordinate in units of its own stiffness, so that a soft part is not level beside a stiff one; or as an angle or
-    relative displacement. None if it is absurd.
+    relative displacement. None if it is absurd. `here` is the state, if it was evaluated before.
     """
-    n, scale, matrix = system.size, system.tree.scale, at_rest(system, loads, q, lam).flat
+    n, scale, matrix = system.size, system.tree.scale, (here or at_rest(system, loads, q, lam)).flat
     if not system.rows and not len(loads.driven):
         root = _units(matrix, scale, own_units)
         return None if root is None else Linear(matrix * np.multiply.outer(root, root), *2 * (np.diag(root),))
@@ -233,16 +244,47 @@ def _units(K: Floats, scale: Floats, own_units: bool) -> Floats | None:
     return 1.0 / (scale * np.sqrt(np.maximum(sized.diagonal(), LEAST * largest)))
 
 
+@kernel
+def _cholesky(matrix, flat, factor):
+    """Factor of a symmetric matrix (f, f) of order one, moved up by `flat` of its size; False if something leads down."""
+    n, largest = len(matrix), 1.0
+    for i in range(n):
+        for j in range(n):
+            factor[i, j] = matrix[i, j] if j <= i else 0.0
+            largest = max(largest, abs(matrix[i, j]))
+    for i in range(n):
+        factor[i, i] += flat * largest
+        for j in range(i + 1):
+            total = factor[i, j]
+            for k in range(j):
+                total -= factor[i, k] * factor[j, k]
+            if j < i:
+                factor[i, j] = total / factor[j, j]
+            elif total > 0.0:
+                factor[i, i] = math.sqrt(total)
+            else:
+                return False
+    return True
+
+
+@kernel
+def _evened(matrix, even):
+    """Symmetric part of a matrix (f, f); returns the largest number of the matrix, and of what is left of it."""
+    largest, odd = 0.0, 0.0
+    for i in range(len(matrix)):
+        for j in range(len(matrix)):
+            even[i, j] = 0.5 * (matrix[i, j] + matrix[j, i])
+            largest, odd = max(largest, abs(matrix[i, j])), max(odd, abs(matrix[i, j] - even[i, j]))
+    return largest, odd
+
+
 def _is_definite(matrix: Floats, flat: float = FLAT) -> Floats | None:
     """Cholesky factor of a symmetric matrix of order one, level directions included; None if something leads down.
 
     With a negative `flat`, None if something is level, too.
     """
-    try:
-        shift = flat * max(1.0, float(np.max(np.abs(matrix))))
-        return np.asarray(np.linalg.cholesky(matrix + shift * np.eye(len(matrix))), dtype=np.float64)
-    except np.linalg.LinAlgError:
-        return None
+    factor = np.empty_like(matrix)
+    return factor if _cholesky(matrix, flat, factor) else None
 
 
 def restlessness(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
@@ -251,49 +293,64 @@ def restlessness(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
     Under loads with a potential its second variation tells, unless something drives what moves, as a current does. Otherwise
     the linearised motion does: what grows by more than light damping takes, or by less if there is no damping.
     """
-    found = linear(system, loads, q, lam)
+    here = at_rest(system, loads, q, lam)
+    found = linear(system, loads, q, lam, here=here)
     if found is None or not len(found.stiffness):
         return ""
-    even = 0.5 * (found.stiffness + found.stiffness.T)
+    even = np.empty_like(found.stiffness)
+    largest, odd = _evened(found.stiffness, even)
+    potential = found.left is found.right and odd <= SYMMETRIC * max(1.0, largest)
     firm = _is_definite(even, -FLAT)
-    why = _unrest(system, loads, q, lam, found, even, _is_definite(even) if firm is None else firm)
+    factor = _is_definite(even) if firm is None else firm
+    if potential and factor is None:
+        return FALLS
+    why = ""  # if nothing but materials, joints and springs resists what moves: that takes energy
+    if not potential or len(loads.frames.table) or system.user:
+        why = _unrest(found, even, potential, factor, firm is not None, here)
     return why or (LEVEL if firm is None else "")
 
 
-def _unrest(
-    system: Model, loads: Loads, q: Floats, lam: Floats, found: Linear, even: Floats, factor: Floats | None
-) -> str:
+def _unrest(found: Linear, even: Floats, potential: bool, factor: Floats | None, firm: bool, here: Evaluation) -> str:
+    """Why a robot would not stay, by the motion it would make: `restlessness` without LEVEL.
+
+    Args:
+        found: small motions.
+        even: symmetric part of their stiffness.
+        potential: whether that is all of it.
+        factor: its Cholesky factor, if nothing leads down.
+        firm: whether nothing is level.
+        here: the state.
+
+    """
     A, same = found.stiffness, found.left is found.right
-    potential = same and np.max(np.abs(A - even)) <= SYMMETRIC * max(1.0, float(np.max(np.abs(A))))
-    if potential and factor is None:
-        return FALLS
-    if potential and not len(loads.frames.table) and not system.user:
-        return ""  # nothing but materials, joints and springs resists what moves: that takes energy
-    here = at_rest(system, loads, q, lam)
-    C = found.left.T @ here.C @ found.right
-    calm = same and factor is not None and _is_definite(0.5 * (C + C.T) / (np.max(np.abs(C)) or 1.0)) is not None
+    C, damping = found.left.T @ here.C @ found.right, np.empty_like(A)
+    most, odd = _evened(C, damping)
+    calm = same and factor is not None and _is_definite(damping / (most or 1.0)) is not None
     if calm and potential:
         return ""
     M = found.left.T @ here.M @ found.right
-    if calm and factor is not None and _is_damped(factor, A - even, C, M):
+    if calm and firm and factor is not None and odd <= SYMMETRIC * most and _decays(factor, A - even, damping, M):
         return ""
     return _growth(A, C, M, factor is not None and same)
 
 
-def _is_damped(factor: Floats, skew: Floats, C: Floats, M: Floats) -> bool:
-    """Whether forces without potential are surely too weak to make a vibration grow, by bounds alone.
+def _decays(factor: Floats, skew: Floats, C: Floats, M: Floats) -> bool:
+    """Whether all decays in the motion M x'' + C x' + (K + skew) x = 0, K = factor factor^T, C and M symmetric.
 
-    With x* (stiffness, skew, C, M) x = k, i s, c, m no vibration grows by more than s / 2 k a radian, none at all if
-    s < c sqrt(k / m).
+    In the vibrations of M and K, forces without potential feed each by no more than half of their size a radian. Those that
+    are damped by twice as much decay; the motion of the others tells. If one grows, all have to be looked at.
     """
-    part = lambda matrix: np.linalg.solve(factor, np.linalg.solve(factor, matrix).T)
-    turning = float(np.linalg.norm(part(skew)))
-    if turning <= 2.0 * SLOW:
+    root = np.linalg.inv(factor)
+    squares, shapes = np.linalg.eigh(root @ M @ root.T)  # of 1 / the rates of the vibrations, and these where K is 1
+    shapes = root.T @ shapes
+    skew, C = shapes.T @ skew @ shapes, shapes.T @ C @ shapes
+    squares = np.maximum(squares, FASTEST**2 * squares[-1])  # faster ones have no digits
+    watched = np.linalg.norm(skew, axis=1) > np.maximum(2.0 * SLOW, 0.5 * np.diag(C) / np.sqrt(squares))
+    if not watched.any():
         return True
-    if np.max(np.abs(C - C.T)) > SYMMETRIC * np.max(np.abs(C)):
-        return False
-    least = float(np.linalg.eigvalsh(0.5 * part(C + C.T))[0])
-    return bool(turning < least / np.sqrt(np.linalg.norm(part(M))))
+    skew, C = skew[watched][:, watched], C[watched][:, watched]
+    rates = _rates(np.eye(len(C)) + skew, C, np.diag(squares[watched]))
+    return not np.any(rates.real > 0.1 * SLOW * np.abs(rates))
 
 
 def _growth(A: Floats, C: Floats, M: Floats, definite: bool) -> str:
@@ -329,6 +386,8 @@ def _rates(A: Floats, C: Floats, M: Floats) -> NDArray[np.complex128]:
     """Rates x of the motions exp(x t), but the fastest: 1 / x is found, so that slow ones have all digits."""
     f = len(A)
     damping, inertia = np.linalg.solve(A, C), np.linalg.solve(A, M)
-    unit = float(np.sqrt(np.linalg.norm(inertia, 2)))
-    times = np.linalg.eigvals(np.block([[np.zeros((f, f)), np.eye(f)], [-inertia / unit**2, -damping / unit]]))
+    unit = float(np.sqrt(np.linalg.norm(inertia)))
+    whole = np.zeros((2 * f, 2 * f))
+    whole[:f, f:], whole[f:, :f], whole[f:, f:] = np.eye(f), -inertia / unit**2, -damping / unit
+    times = np.linalg.eigvals(whole)
     return np.asarray(1.0 / (unit * times[np.abs(times) > FASTEST]), dtype=np.complex128)

@@ -130,7 +130,10 @@ def _statics(
 
 def _wrong(system: Model, loads: Loads, q: Floats, lam: Floats, limit: float) -> str:
     """Why a state is no equilibrium after all, whatever led there; maybe nothing."""
-    if not balanced(system, loads, q, lam, limit):
+    if balanced(system, loads, q, lam, limit):
+        if system.is_plain and not len(loads.cables.path):
+            return ""  # nothing else can contradict it
+    else:
         left, name = unbalanced(system, loads, q, lam)
         if not left <= limit:
             return f"{left:.2g} of its loads are left unbalanced on {name!r}"

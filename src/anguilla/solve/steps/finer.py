@@ -26,13 +26,11 @@ if TYPE_CHECKING:
     from anguilla.solve.steps.motion import OngoingMotion
 
 HALF = 2  # pieces of a step
-MOSTLY, CUT_AGAIN = (
-    0.5,
-    8,
-)  # part of the steps that were cut in pieces, above which halves would be cut into the same ones
-ROUGH = (16, 16, 4, 4, 4, 4)  # pieces of the steps after a rough start
+# part of the steps that were cut in pieces, above which halves would be cut into the same ones; pieces then
+MOSTLY, CUT_AGAIN = 0.5, 8
+ROUGH = (8, 4, 4)  # pieces of the steps after a rough start
 MANY = 40  # pieces, for each step of the motion, into which Newton may force shorter steps before they are given up
-TOGETHER = 16  # steps that are done at once
+TOGETHER = 8  # steps that are done at once
 
 
 def finer(motion: OngoingMotion, run: Trajectory, dt: float, rough: bool) -> Iterator[tuple[int, Floats]]:
@@ -65,6 +63,17 @@ def finer(motion: OngoingMotion, run: Trajectory, dt: float, rough: bool) -> Ite
             yield begin, _over_a_jump(again, motion, begin, dt, pieces)
         else:
             yield begin, _some_steps(again, begin, end, dt, pieces)
+
+
+def seen(motion: OngoingMotion, steps: int, rough: bool) -> float:
+    """Part of the error of a motion that the difference to shorter steps shows.
+
+    Errors of second order are seen but for a quarter by halves of steps. After a rough start, most arise where steps are much
+    shorter, and are seen whole: between the two.
+    """
+    if motion.cutting[CUT] > MOSTLY * steps:
+        return 1.0 - 1.0 / CUT_AGAIN**2
+    return 6.0 / 7.0 if rough else 1.0 - 1.0 / HALF**2
 
 
 def _plan(motion: OngoingMotion, steps: int, rough: bool) -> list[tuple[int, int, int]]:

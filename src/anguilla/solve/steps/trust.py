@@ -32,7 +32,7 @@ from anguilla.results.quality import ENERGY, TIME, Quality
 from anguilla.results.reactions import integrates
 from anguilla.solve.steps.carried import apart, carry, displacements, local_errors, motion_of
 from anguilla.solve.steps.events import SNAP
-from anguilla.solve.steps.finer import finer
+from anguilla.solve.steps.finer import finer, seen
 from anguilla.solve.steps.pieces import CUT, MANY
 from anguilla.solve.steps.stepping import stored
 
@@ -56,7 +56,7 @@ QUIET, QUIET_CONTACT = 0.01, 0.003
 # parts of the length below which carried errors need no second look: of 170 random motions that were off by more than 0.02
 # none had less than 0.01; where steps were cut; and where a line becomes slack or taut, which linear equations do not see
 SUSPICIOUS, CUT_ONES, SNAPPING = 0.01, 0.005, 0.0005
-STARTS = 8  # steps after which a rough start has done its harm
+ENOUGH = 0.25  # part of a motion that tells of the rest, where shorter steps take too long
 CALM = 0.1  # local errors beside the way of the robot below which it gains no energy: of 800 motions 0.1 % at most
 LONGEST, WIDEST = 1001, 150  # states and coordinates: motions of more are judged by windows
 NOTHING = 1e-12  # part of the length: smaller errors are round-off, as of a robot that rests, and do not grow
@@ -173,9 +173,8 @@ def _carried_error(motion: OngoingMotion, run: Trajectory, dt: float) -> TimeErr
     joints, everything, way = _local_errors(run, dt)
     snaps, touches = _snaps(run), any(load.touches for load in run.robot.loads)
     calm = everything < CALM * min(way, 1.0) or way < STILL
-    if (
-        1.5 * joints + 0.5 * everything < (QUIET_CONTACT if touches else QUIET) and not snaps
-    ):  # it cannot add up to much
+    sum_of_all = 1.5 * joints + 0.5 * everything
+    if sum_of_all < (QUIET_CONTACT if touches else QUIET) and not snaps:  # it cannot add up to much
         size = max(joints, TYPICAL * everything)
         return TimeError(size, float(run.t[-1]), len(run.system.tree.mass) - 1, True, calm)
     found = _estimated(motion, run, dt)
@@ -215,37 +214,31 @@ def _snaps(run: Trajectory) -> bool:
     return bool(np.any(slack[1:] != slack[:-1]))
 
 
-def _verified(
-    motion: OngoingMotion,
-    run: Trajectory,
-    dt: float,
-    estimate: _Estimate,
-) -> TimeError:
+def _verified(motion: OngoingMotion, run: Trajectory, dt: float, estimate: _Estimate) -> TimeError:
     """What shorter steps say."""
     found, curve = estimate.error, np.interp(np.arange(len(run.t)), estimate.rows, estimate.curve)
     nodes, radii = run.system.once(_nodes)
-    length = _length(run, nodes)
+    length, steps = _length(run, nodes), len(run.t) - 1
     counters, best = run.status.counters, TimeError(0.0, found.at, found.where, True)
     rough = counters["eased"] + counters["halvings"] + int(motion.cutting[CUT]) > 0
-    starts = STARTS + max((jump.step for jump in motion.jumps), default=0)  # behind it there is nothing rough
-    smooth = found.size < SUSPICIOUS and not _snaps(run)
+    whole = 1.0 / seen(motion, steps, rough)
+    done = 0
     try:
         for first, q in finer(motion, run, dt, rough):
-            row = first + 1 + np.arange(len(q))
-            error = 4.0 / 3.0 * apart(run.system, nodes, radii, run.q[row], q) / length
+            row, done = first + 1 + np.arange(len(q)), first + len(q)
+            error = whole * apart(run.system, nodes, radii, run.q[row], q) / length
             k, place = np.unravel_index(int(np.argmax(error)), error.shape)
             if error[k, place] > best.size:
                 best = TimeError(float(error[k, place]), float(run.t[row[k]]), int(nodes[place]), True)
-            behind, longer = float(np.max(curve[: row[k] + 1])), len(curve) / int(row[k])
-            growth = min(float(np.max(curve)) / behind, longer) if behind * longer > np.max(curve) else longer
-            whole = best._replace(size=best.size * growth)
             if best.size > CERTAIN * TIME:
-                return whole
-            if smooth and row[-1] >= starts and whole.size < 0.5 * TIME:
-                return max(found, whole, key=lambda one: one.size)
-    except SolverError:
-        return found._replace(size=max(min(found.size, 1.0), best.size), sure=False)
-    return best
+                behind, longer = float(np.max(curve[: row[k] + 1])), len(curve) / int(row[k])
+                growth = min(float(np.max(curve)) / behind, longer) if behind * longer > np.max(curve) else longer
+                return best._replace(size=best.size * growth)
+    except SolverError:  # they take too long
+        if done < ENOUGH * steps:
+            return found._replace(size=max(min(found.size, 1.0), best.size), sure=False)
+        best = best._replace(size=CAREFUL * best.size, sure=2 * done > steps)
+    return best._replace(size=best.size * steps / max(done, 1))
 
 
 def _windows_error(motion: OngoingMotion, run: Trajectory, dt: float, every: int) -> TimeError | None:

@@ -138,12 +138,15 @@ class Sweep:
 def fork(case):
     """A process that does the work, from what is on the disk."""
     sys.stdout.flush()
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # not yet: Python itself is not done with the fork
     process = os.fork()
     if process:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         return process
     code = FAILED
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         case.work()
         code = 0
     except KeyboardInterrupt:

@@ -1,6 +1,7 @@
 """The verifier catches answers that are wrong on purpose."""
 
 import dataclasses
+import warnings
 
 import numpy as np
 import pytest
@@ -106,17 +107,22 @@ def test_energy_from_nothing_and_a_loop_that_opens():
     assert verify.open_by(closed, dataclasses.replace(run, _q=1.1 * run._q + 0.1)) > 0.001
 
 
-def test_a_warning_makes_a_wrong_answer_a_said_one(monkeypatch):
-    import warnings
-
+def test_a_warning_of_something_else_does_not_excuse_a_wrong_answer(monkeypatch):
     statics = ag.statics
 
     def wrong(*given, **more):
-        warnings.warn("this may be wrong", ag.AnguillaWarning, stacklevel=2)
+        warnings.warn("2 of 5 constraints are redundant", ag.AnguillaWarning, stacklevel=2)
         return dataclasses.replace(eq := statics(*given, **more), _q=-eq._q)
 
     monkeypatch.setattr(ag, "statics", wrong)
-    assert verify.judge(SPEC)["statics"]["outcome"] == "said"
+    assert verify.judge(SPEC)["statics"]["outcome"] == "wrong"
+
+
+def test_a_word_of_the_judge_makes_a_wrong_motion_a_said_one():
+    """Ten steps in a period are too few, and the library says so; the same motion would be wrong without its word."""
+    spec = {**SPEC, "statics": False, "motion": {"dt": 0.03, "steps": 30, "start": "rest"}}
+    assert verify.judge(spec)["motion"]["outcome"] == "said"
+    assert verify._verdict(["off by 3e-2 of the length"], ["2 of 5 constraints are redundant"])[0] == "wrong"
 
 
 def test_refusals_and_crashes(monkeypatch):

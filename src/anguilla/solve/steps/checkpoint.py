@@ -1,7 +1,8 @@
 """Checkpoints of long simulations: everything the time loop remembers, so that it can go on as if nothing had happened.
 
 The state is more than (q, v, a): Newton's solver carries a factorised tangent from step to step, so its memory is kept
-too. A resumed run ends bit-identical to an uninterrupted one.
+too. A resumed run ends bit-identical to an uninterrupted one; of a large robot,
+whose tangent in blocks is made anew, to within Newton's tolerance.
 
 A disk that cannot be written costs the checkpoint, not the run. Loads written in Python are part of what a simulation is: one
 that has changed makes it another. One that cannot be compared, or that remembers what it did, cannot be kept; that is said.

@@ -14,12 +14,13 @@ from numpy.typing import ArrayLike
 
 from anguilla.describe import Robot, RodHandle
 from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_positive, as_steps
+from anguilla.linear.choice import DENSE
 from anguilla.model.door import model_of
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.results.contacts import depths
 from anguilla.results.states import Equilibrium, Status, Trajectory
 from anguilla.solve.newton.closing import SINGULAR_START, broken, close
-from anguilla.solve.newton.newton import COUNTERS
+from anguilla.solve.newton.newton import COUNTERS, USABLE
 from anguilla.solve.newton.progress import progress_bar
 from anguilla.solve.newton.rules import ENDLESS, EXPLANATION, IMPACT, TOO_COARSE
 from anguilla.solve.steps.checkpoint import Checkpoint, constants, kept
@@ -240,7 +241,10 @@ def _fixed(
     acting = loads.column, loads.table, what.row.copy(), constants(what)
     identity = dt, steps, every, m.scheme, m.tolerance, start, tuple(m.system.tree), acting, tuple(m.jumps)
     user = tuple(load.functions for load in m.system.robot.loads if load.functions)
-    memory = state | m.memory._asdict()
-    keeper = Checkpoint(checkpoint, identity, user, memory, tuple(out), every, counter=(m, "substeps"))
+    whole = {name: array for name, array in m.memory._asdict().items() if name not in ("blocks", "question")}
+    keeper = Checkpoint(checkpoint, identity, user, state | whole, tuple(out), every, counter=(m, "substeps"))
+    done = keeper.restore()
+    if done and m.system.linear != DENSE:
+        m.memory.memory[USABLE] = 0.0  # a tangent in blocks or a sparse one is not kept
     with kept(keeper):
-        return in_blocks(m, loads, dt, keeper.restore(), steps, every, out, keeper.watch(tick))
+        return in_blocks(m, loads, dt, done, steps, every, out, keeper.watch(tick))

@@ -26,7 +26,7 @@ import numpy as np
 from measure import parser_of, timed
 
 import anguilla as ag
-from anguilla.solve.statics import statics
+from anguilla.solve.statics import finding, statics
 from anguilla.solve.steps import dynamics, trust
 
 SOFT = ag.Material(young=4e5, poisson=0.5, density=1070, damping=0.03)
@@ -59,8 +59,9 @@ def without_judge() -> Iterator[None]:
     }
     with contextlib.ExitStack() as stack:
         stack.enter_context(mock.patch.object(dynamics, "judge", lambda *_, **__: (None, "")))
-        for name, nothing in fine.items():
-            stack.enter_context(mock.patch.object(statics, name, nothing))
+        for module in (finding, statics):
+            for name in fine.keys() & vars(module).keys():
+                stack.enter_context(mock.patch.object(module, name, fine[name]))
         yield
 
 

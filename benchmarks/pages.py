@@ -317,25 +317,25 @@ def stability(result: dict) -> list[str]:
 
 
 def apart(result: dict) -> list[str]:
-    """What is not in the times."""
+    """What is not in the times, and the ratio of whole calls."""
     parts, whole = [], []
-    cases = {case: rows for case, rows in result["cases"].items() if "call_seconds" in rows["anguilla"]}
+    cases = {case: rows for case, rows in result["cases"].items() if "new_seconds" in rows["anguilla"]}
     for case, rows in cases.items():
-        row = rows["anguilla"]
-        rest = row["call_seconds"] - min(row["seconds"])
-        parts.append(f"{milliseconds(rest)} ms (`{case}`)")
-        if "ratio" in rows.get("settled", {}):
-            settled = rows["settled"]
-            whole.append(f"{times(min(settled['seconds']) / row['call_seconds'])} (`{case}`)")
+        row, settled = rows["anguilla"], rows.get("settled", {})
+        compiling, rest = row["new_seconds"] - row["call_seconds"], row["call_seconds"] - min(row["seconds"])
+        parts.append(f"{milliseconds(rest)} and {milliseconds(compiling)} ms (`{case}`)")
+        if "call_seconds" in settled:
+            known, new = (times(settled["call_seconds"] / row[key]) for key in ("call_seconds", "new_seconds"))
+            whole.append(f"{known} and {new} (`{case}`)")
     readings = ", ".join(f"{milliseconds(rows['anguilla']['tip_seconds'])} ms" for rows in cases.values())
     text = (
-        f"Not in the times: turning a description into arrays, which a call of `simulate` does first, {', '.join(parts)}; "
-        f"and reading the tip from the result, {readings}. Exudyn's assembly is not in its times either, its recording of the "
-        "tip is."
+        "Not in the times: what else a call of `simulate` does, above all judging its motion, and the compilation of a robot "
+        f"that is described anew, {', '.join(parts)}; reading the tip from the result, {readings}. Exudyn's assembly is not in "
+        "its times either, its recording of the tip is."
     )
     if whole:
         text += (
-            " These motions are so short that the description counts: the whole call of `simulate` against Exudyn's settled "
-            f"solve alone gives a ratio of {', '.join(whole)}."
+            " These motions are so short that this counts: the whole call of `simulate`, for a robot simulated before and for "
+            f"one described anew, against Exudyn's settled assembly and solve gives a ratio of {', '.join(whole)}."
         )
     return [wrapped(text)]

@@ -27,7 +27,7 @@ from entries import ANGUILLA, ENTRIES, EXUDYN_FRONT, FLYING, OTHERS, PEERS, RODS
 from environments import ROOT, InstallError, python_of
 from guard import RECORD, ratios, worse
 from measure import rounded
-from pages import machine, table, versions, write
+from pages import apart, machine, table, versions, write
 from pages_more import other_table
 
 HERE = Path(__file__).resolve().parent
@@ -82,7 +82,11 @@ def merged(lines: list[dict]) -> dict:
     if "seconds" not in lines[0]:
         return min(lines, key=lambda line: line.get("ratio", 0.0))
     seconds = [value for line in lines for value in line["seconds"]]
-    best = {key: min(line[key] for line in lines) for key in ("call_seconds", "tip_seconds") if key in lines[0]}
+    best = {
+        key: min(line[key] for line in lines)
+        for key in ("call_seconds", "new_seconds", "tip_seconds")
+        if key in lines[0]
+    }
     per = lines[0]["simulated"]
     return {
         **lines[0], **best, "seconds": seconds, "ratio": rounded(min(seconds) / per),
@@ -248,7 +252,7 @@ def main() -> int:
         wanted = [peer for peer in arguments.peers if peer != "jsrm" or arguments.full or arguments.only]
         result = measure(cases, interpreters(wanted), full=arguments.full, smoke=arguments.smoke)
     if result["cases"]:
-        print("\n".join(table(result)))
+        print("\n".join([*table(result), "", *apart(result)]))
     for case, rows in result["others"].items():
         print("\n".join(other_table(case, rows)))
     if arguments.only:

@@ -9,11 +9,11 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
+from disks import full_disk
 
 import anguilla as ag
 from anguilla.compiler import jit
@@ -34,17 +34,6 @@ def arm():
 @pytest.fixture(scope="module")
 def run():
     return ag.simulate(arm(), duration=0.2, dt=0.001)
-
-
-@contextmanager
-def full_disk(size=3000):
-    """No file may become larger than this."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 # Full disks -----------------------------------------------------------------------------------------------------------------

@@ -3,17 +3,16 @@
 import functools
 import gc
 import os
-import resource
 import signal
 import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
+from disks import full_disk
 
 import anguilla as ag
 from anguilla.solve.steps import checkpoint as module
@@ -234,7 +233,7 @@ def test_the_checkpoint_stays_when_the_result_cannot_be_saved(simulation, tmp_pa
     path = tmp_path / "run.checkpoint"
     found = simulation["run"](1000, checkpoint=path)
     (tmp_path / "full").mkdir()
-    with full_disk(), pytest.raises(ag.AnguillaError, match=r"'.*run\.nc' could not be written \(File too large\)"):
+    with full_disk(5000), pytest.raises(ag.AnguillaError, match=r"'.*run\.nc' could not be written \(File too large\)"):
         found.save(tmp_path / "full" / "run.nc")
     assert not list((tmp_path / "full").iterdir())
     del found
@@ -251,20 +250,12 @@ def test_the_checkpoint_stays_when_the_program_ends_with_an_error(tmp_path, end,
     assert (tmp_path / "c").exists() == stays
 
 
-@contextmanager
-def full_disk(size=5000):
-    """No file may become larger than this."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
 def test_a_full_disk_costs_the_checkpoint_not_the_run(simulation, tmp_path):
     whole = simulation["run"](2000)
-    with full_disk(), pytest.warns(ag.AnguillaWarning, match="goes on, but its checkpoint is not up to date") as told:
+    with (
+        full_disk(5000),
+        pytest.warns(ag.AnguillaWarning, match="goes on, but its checkpoint is not up to date") as told,
+    ):
         found = simulation["run"](2000, checkpoint=tmp_path / "run.checkpoint")
     assert same(whole, found) and len(told) == 1
     assert not list(tmp_path.iterdir())

@@ -13,7 +13,7 @@ import pytest
 from scipy.io import loadmat
 
 import anguilla as ag
-from anguilla.store.netcdf import write_netcdf
+from anguilla.store.netcdf import read_netcdf, write_netcdf
 from anguilla.store.record import Record
 from anguilla.view.export import export
 from anguilla.view.scene import scene
@@ -145,6 +145,25 @@ def test_files_are_laid_out_as_h5netcdf_does_it(tmp_path):
         ours, theirs = _layout(ours), _layout(theirs)
         for name in ours:
             assert ours[name] == theirs[name], name
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 501, 20_000])
+def test_arrays_of_any_size_come_back(tmp_path, count):
+    """With and without gain by packing, and along dimensions without entries, which are laid out in pieces."""
+    record, chance = Record(), np.random.default_rng(2)
+    record.add("time", ("time",), np.arange(float(count)))
+    record.add("place", ("time", "axis"), chance.normal(size=(count, 3)))
+    record.add("still", ("time", "axis"), np.ones((count, 3)))
+    record.add("multipliers", ("time", "multiplier"), np.zeros((count, 0)))
+    record.add("corner", ("effector", "time", "axis"), np.zeros((0, count, 3)))
+    record.add("names", ("effector",), np.array([], dtype=object))
+    write_netcdf(record, tmp_path / "some.nc")
+    found = read_netcdf(tmp_path / "some.nc")
+    assert {name: v.dimensions for name, v in found.variables.items()} == {
+        n: v.dimensions for n, v in record.variables.items()
+    }
+    for name, variable in record.variables.items():
+        assert found[name].shape == variable.values.shape and np.array_equal(found[name], variable.values), name
 
 
 def test_writing_is_all_or_nothing(run, tmp_path, monkeypatch):

@@ -11,6 +11,19 @@ from anguilla.describe.basis import Basis, Legendre, make_basis
 from anguilla.describe.description import did_you_mean
 from anguilla.errors import DescriptionError, as_count, refuse
 
+__all__ = [
+    "STRAIN_NAMES",
+    "Strains",
+    "extensible_kirchhoff",
+    "extensible_spherical",
+    "kirchhoff",
+    "planar",
+    "reissner",
+    "spherical",
+    "stewart",
+    "universal",
+]
+
 STRAIN_NAMES = ("twist", "bend_y", "bend_z", "stretch", "shear_y", "shear_z")
 """The six strains xi = (K1, K2, K3, Gamma1, Gamma2, Gamma3) in their order everywhere."""
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from anguilla.compiler.jit import kernel
 from anguilla.describe import STRAIN_NAMES, Frame, RodHandle
 from anguilla.errors import DescriptionError
 from anguilla.mechanics.grid import gauss
@@ -74,28 +76,45 @@ def _pieces(model: Model, names: Sequence[str]) -> list[_Piece]:
                 bases = {STRAIN_NAMES.index(k): basis(X / part.length) for k, basis in part.rod.strains.items()}
                 found[key] = _Piece(part, X, weights, bases, [])
             piece = found[key]
-            piece.lines.append(_Stretch(number, routing.offset(piece.X), routing.slope(piece.X)))
+            places = (np.array(x(piece.X), dtype=np.float64, order="C") for x in (routing.offset, routing.slope))
+            piece.lines.append(_Stretch(number, *places))
     return list(found.values())
+
+
+@kernel
+def _add_lengths(strain, D, slope, weights, out):
+    """Add to out (nb,) the lengths of a line along a piece, of its strains (6, nb, p), places and slopes (p, 3)."""
+    for t in range(len(out)):
+        total = 0.0
+        for i in range(len(weights)):
+            k = strain[0, t, i], strain[1, t, i], strain[2, t, i]
+            d = D[i, 0], D[i, 1], D[i, 2]
+            x = strain[3, t, i] + slope[i, 0] + k[1] * d[2] - k[2] * d[1]
+            y = strain[4, t, i] + slope[i, 1] + k[2] * d[0] - k[0] * d[2]
+            z = strain[5, t, i] + slope[i, 2] + k[0] * d[1] - k[1] * d[0]
+            total += weights[i] * math.sqrt(x * x + y * y + z * z)
+        out[t] += total
 
 
 def _lines(model: Model, names: Sequence[str], q: Floats, slopes: bool) -> tuple[Floats, Floats]:
     """Lengths (nt, names), and their gradients (nt, n, names) if they are asked for."""
-    length, gradient = np.zeros((len(q), len(names))), np.zeros((len(q) if slopes else 0, model.size, len(names)))
+    length, gradient = np.zeros((len(names), len(q))), np.zeros((len(q) if slopes else 0, model.size, len(names)))
     for piece in _pieces(model, names):
         own = model.layout.parts[piece.part.index].coordinates
         for at in parts(len(q), 16 * len(piece.X)):  # arrays that stay in the cache
             strain = _strain(piece, q[at, own])
+            whole = np.stack([np.broadcast_to(x, (at.stop - at.start, len(piece.X))) for x in strain])
             for line in piece.lines:
-                along, stretch = _direction(line, strain, at.stop - at.start)
-                length[at, line.number] += stretch @ piece.weights
+                _add_lengths(whole, line.D, line.slope, piece.weights, length[line.number, at])
                 if slopes:
+                    along, stretch = _direction(line, strain, at.stop - at.start)
                     by_strain = _slopes([component / stretch for component in along], line.D)
                     columns = [(by_strain[k] * piece.weights) @ basis for k, basis in piece.bases.items()]
                     gradient[at, own, line.number] += np.concatenate(columns, axis=1)
     for number, name in enumerate(names):
         for a, b in model.robot.actuators[name].spans:
-            _add_span(model, a, b, q, length[:, number], gradient[:, :, number])
-    return length, gradient
+            _add_span(model, a, b, q, length[number], gradient[:, :, number])
+    return np.ascontiguousarray(length.T), gradient
 
 
 class LineLengths:

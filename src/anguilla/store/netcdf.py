@@ -84,7 +84,7 @@ def _dataset(file: Any, name: str, values: np.ndarray) -> Any:
     elif _gains(values):
         options = {"compression": "gzip", "compression_opts": 1, "shuffle": True}
     if 0 in values.shape:
-        options |= {"maxshape": tuple(size or None for size in values.shape)}
+        options |= {"maxshape": tuple(size or None for size in values.shape), "chunks": (1,) * values.ndim}
     return file.create_dataset(name, data=values, track_order=True, **options)
 
 

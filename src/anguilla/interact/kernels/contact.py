@@ -19,6 +19,7 @@ import math
 from anguilla.compiler.jit import inline, part
 from anguilla.interact.kernels.table import CONTACT, KIND, NODE
 from anguilla.interact.kernels.thruster import put_block
+from anguilla.interact.kernels.wrench import has_kind
 from anguilla.mechanics.tree import N_R, N_V, N_W, N_X
 from anguilla.mechanics.vec import (
     axpy,
@@ -217,11 +218,7 @@ def contact_block(node, frames, f):
 @inline
 def has_contacts(frames):
     """Whether some load is a contact."""
-    found = False
-    for f in range(len(frames.table)):
-        if frames.table[f, KIND] == CONTACT:
-            found = True
-    return found
+    return has_kind(frames, CONTACT)
 
 
 @part

@@ -8,8 +8,8 @@ The integral z is stepped by the trapezoidal rule and condensed: z1 = z + dt/2 (
 from __future__ import annotations
 
 from anguilla.compiler.jit import inline, part
-from anguilla.interact.kernels.table import DT, KIND, NODE, ROW, THRUSTER
-from anguilla.interact.kernels.wrench import row3
+from anguilla.interact.kernels.table import DT, NODE, ROW, THRUSTER
+from anguilla.interact.kernels.wrench import has_kind, row3
 from anguilla.mechanics.tree import N_R, N_V, N_W, N_X
 from anguilla.mechanics.vec import (
     add,
@@ -88,11 +88,7 @@ def thruster_block(node, row, frames, f):
 @inline
 def has_states(frames):
     """Whether some load has an internal state."""
-    found = False
-    for f in range(len(frames.table)):
-        if frames.table[f, KIND] == THRUSTER:
-            found = True
-    return found
+    return has_kind(frames, THRUSTER)
 
 
 @part

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anguilla.compiler.jit import inline, part
 from anguilla.compiler.simd import lay3, take3
-from anguilla.interact.kernels.table import WRENCH
+from anguilla.interact.kernels.table import KIND, WRENCH
 from anguilla.mechanics.tangent import columns_of
 from anguilla.mechanics.tree import DF, DM, N_F, N_M, N_R, TH0
 from anguilla.mechanics.vec import cross, load3, load9, matvec, store3, sub
@@ -14,6 +14,16 @@ from anguilla.mechanics.vec import cross, load3, load9, matvec, store3, sub
 def row3(row, j):
     """The three numbers row[j:j+3]."""
     return row[j], row[j + 1], row[j + 2]
+
+
+@inline
+def has_kind(frames, kind):
+    """Whether some frame load is of a kind."""
+    found = False
+    for f in range(len(frames.table)):
+        if frames.table[f, KIND] == kind:
+            found = True
+    return found
 
 
 @part

@@ -33,8 +33,8 @@ class Setting:
     joint: float = 1.0  # stiffness of a joint, over that of an element
 
 
-QUOTED = Setting(2, 2e-4)
-PATH = (Setting(2, 4e-4), Setting(2, 3e-4), QUOTED, Setting(2, 1e-4), Setting(4, 1e-4))
+QUOTED = Setting(2, 3e-5)
+PATH = (Setting(2, 4e-5), QUOTED, Setting(2, 2e-5), Setting(4, 2e-5), Setting(2, 2e-5, 10.0))
 
 
 class Simulator(

@@ -1,0 +1,130 @@
+"""What the judge need not do it does not do, and what it finds quickly is what the long way finds."""
+
+import copy
+import pickle
+import warnings
+from unittest import mock
+
+import numpy as np
+import pytest
+from scipy.linalg import eigvals
+from scipy.spatial.transform import Rotation
+
+import anguilla as ag
+from anguilla.errors import SolverError
+from anguilla.solve.statics import judging
+from anguilla.solve.steps import carried, trust
+
+
+def swing(dt=0.01, count=100, every=1):
+    """A pendulum of three bars, one on a ball joint that turns."""
+    robot = ag.Robot("swing")
+    frame = robot.ground
+    for joint in (ag.Revolute((0, 1, 0)), ag.Spherical(), ag.Revolute((0, 0, 1))):
+        bar = ag.RigidBody.box((0.2, 0.02, 0.03), mass=0.3, com=(0.1, 0.0, 0.0))
+        frame = robot.add(bar, at=frame, joint=joint).at((0.2, 0.0, 0.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ag.AnguillaWarning)  # some steps are too long on purpose
+        start = np.zeros(5), np.array([0.0, 3.0, 1.0, -2.0, 0.0])
+        return ag.simulate(robot, duration=count * dt, dt=dt, every=every, start=start, progress=False)
+
+
+def test_a_quiet_motion_costs_no_matrices_and_no_energies():
+    with (
+        mock.patch.object(trust, "carry", side_effect=AssertionError),
+        mock.patch.object(trust, "_energy_gain", side_effect=trust._energy_gain) as energies,
+        mock.patch.object(trust, "_penetration", side_effect=trust._penetration) as depths,
+    ):
+        run = swing(dt=5e-4, count=100)
+        assert not energies.called and not depths.called
+        assert run.quality.ok and run.quality.time_error < 0.005
+        assert 0.0 <= run.quality.energy_error < 1e-3 and run.quality.penetration is None
+        assert energies.call_count == depths.call_count == 1  # once, when it is read
+
+
+def test_parts_and_copies_of_a_motion_have_its_quality():
+    run = swing(dt=5e-4)
+    for other in (run[10:20], copy.deepcopy(run), pickle.loads(pickle.dumps(run.quality))):
+        assert (other if isinstance(other, type(run.quality)) else other.quality) == run.quality
+
+
+def test_local_errors_are_sums_over_the_steps():
+    random = np.random.default_rng(1)
+    q, a, weight = random.normal(size=(7, 4)), random.normal(size=(7, 4)), np.array([1.0, 2.0, 0.0, 0.5])
+    turns, dt = np.array([1.0, 0.0, 0.0, 0.0]), 0.1
+    missed = dt**2 / 12.0 * np.diff(a, axis=0)
+    expected = [np.sum(np.linalg.norm(missed * w, axis=1)) for w in (turns, weight)]
+    found = carried.local_errors(q, a, weight, turns, dt)
+    np.testing.assert_allclose(found[:2], expected, rtol=1e-13)
+    assert found[2] == pytest.approx(np.max(np.linalg.norm((q - q[0]) * weight, axis=1)))
+
+
+def test_carried_errors_are_those_of_the_steps():
+    """Errors of coordinates, ball joints included, against a motion with steps 32 times shorter."""
+    found = {}
+
+    def keep(motion, run, dt):
+        found["it"] = carried.carry(motion, run, dt)
+        return found["it"]
+
+    with mock.patch.object(trust, "carry", side_effect=keep):
+        run = swing(dt=0.01, count=30)
+    fine = swing(dt=0.01 / 32, count=30 * 32, every=32)
+    true, ball = run.q - fine.q, slice(1, 4)
+    turns = Rotation.from_rotvec(fine.q[:, ball]).inv() * Rotation.from_rotvec(run.q[:, ball])  # in its own axes
+    true[:, ball] = turns.as_rotvec()
+    size = np.max(np.abs(true))
+    assert 5e-3 < size < 0.05
+    assert np.max(np.abs(found["it"].errors - true)) < 0.12 * size
+
+
+def test_shorter_steps_that_take_too_long_tell_of_what_they_reached():
+    whole = swing(dt=0.03, count=40).quality.time_error
+    assert whole > trust.SUSPICIOUS
+
+    def gives_up(motion, run, dt, rough):
+        for first, q in trust_finer(motion, run, dt, rough):
+            if first >= 24:
+                raise SolverError("Shorter steps take too long.")
+            yield first, 1e-3 * q + (1.0 - 1e-3) * run.q[first + 1 : first + 1 + len(q)]  # hardly off
+
+    trust_finer = trust.finer
+    with mock.patch.object(trust, "finer", side_effect=gives_up):
+        some = swing(dt=0.03, count=40).quality
+    assert 0.0 < some.time_error < 0.005  # not what was feared
+    assert not any("time steps" in message for message in some.messages)
+
+
+def random_motion(seed, pull):
+    """Stiffness, damping and mass of a random robot of six coordinates, and the forces without potential on it."""
+    random = np.random.default_rng(seed)
+    K, C, M = (x @ x.T + 0.1 * np.eye(6) for x in random.normal(size=(3, 6, 6)))
+    skew = random.normal(size=(6, 6))
+    return K, 0.05 * C, M, pull * (skew - skew.T)
+
+
+@pytest.mark.parametrize("pull", [1e-3, 0.01, 0.1, 1.0])
+def test_what_is_said_to_decay_decays(pull):
+    said = 0
+    for seed in range(40):
+        K, C, M, skew = random_motion(seed, pull)
+        whole = np.block([[np.zeros((6, 6)), np.eye(6)], [-np.linalg.solve(M, K + skew), -np.linalg.solve(M, C)]])
+        decays = judging._decays(np.linalg.cholesky(K), skew, C, M)
+        said += decays
+        if decays:
+            assert np.max(eigvals(whole).real) < 1e-6
+        elif np.max(eigvals(whole).real) < 0.0:
+            assert judging._growth(K + skew, C, M, True) == ""  # the long way knows
+    assert said > (35 if pull < 0.05 else -1)
+
+
+def test_cholesky_and_symmetric_parts():
+    K = random_motion(3, 0.0)[0]
+    factor = judging._is_definite(K, 0.0)
+    np.testing.assert_allclose(factor, np.linalg.cholesky(K), rtol=1e-12)
+    assert judging._is_definite(K - 1.01 * np.linalg.eigvalsh(K)[0] * np.eye(6)) is None
+    even = np.empty((6, 6))
+    skew = random_motion(3, 1.0)[3]
+    largest, odd = judging._evened(K + skew, even)
+    np.testing.assert_allclose(even, K, atol=1e-14)
+    assert (largest, odd) == (pytest.approx(np.abs(K + skew).max()), pytest.approx(np.abs(skew).max()))

@@ -170,7 +170,7 @@ def moments(count: int) -> ag.Robot:
     frame = robot.ground
     for _ in range(count):
         frame = robot.add(ag.Rod(0.15, ag.Circle(0.012), SOFT, ag.kirchhoff(modes=3)), at=frame).tip
-    robot.load(ag.Wrench(frame, moment=(0.005, 0.01, 0.02)))
+    robot.load(ag.Wrench(frame, moment=(0.015 / count, 0.03 / count, 0.06 / count)))
     return robot
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from anguilla.solve.steps.motion import OngoingMotion
 
 THETA = 0.55  # of a step at which the linear equations are balanced: more than one half, so that fast modes decay
-LEAST, EACH = 5, 50  # matrices are taken so often at least, and every so many steps
+LEAST, EACH = 3, 50  # matrices are taken so often at least, and every so many steps
 ROUGH = 0.1  # [rad] change by accelerations alone in a step, above which those of fast modes are taken out at a start
 AT_START = 2  # steps after a rough start that take the matrices there
 SMALL = 1e-2  # [rad] errors are turned into displacements at this size: they are linear

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -274,6 +276,19 @@ def test_tensions_that_do_not_settle_are_no_equilibrium(monkeypatch: pytest.Monk
     assert "do not settle" in contradiction(system, loads, q, np.zeros(0))
     monkeypatch.setattr(module, "MOST_FRICTION", 2)
     assert module.Solver(system, 1e-10, 40)(loads, q, np.zeros(0)) != module.CONVERGED
+
+
+@pytest.mark.parametrize("length", [1.0, 2.7e-3])
+def test_constraints_that_contradict_each_other_are_refused_at_any_size(length: float) -> None:
+    """A rod that is held straight at its ends, with a line along it that should be a little shorter."""
+    robot = ag.Robot("bow", gravity=(0, 0, 0))
+    section = ag.Circle(0.006 * length)
+    rod = robot.add(ag.Rod(length, section, STEEL, ag.extensible_kirchhoff(1)), at=robot.ground, name="rod")
+    robot.close(robot.ground, rod.tip, joint=ag.Spherical(), pose=pose(np.eye(3), (length, 0, 0)))
+    robot.actuate("line", ag.Tendon(rod, ag.parallel(z=0.005 * length), by="length"))
+    with pytest.raises(ag.SolverError, match="No equilibrium of 'bow'"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ag.statics(robot, inputs={"line": (1.0 - 4.8e-5) * length})
 
 
 def test_a_closure_turned_over_is_seen() -> None:

@@ -40,7 +40,9 @@ SINGULAR_START = (
     "They were left out because they followed from the others at the start. If that shape is singular (a straight rod, "
     "a dead centre), start from another one (start=...), or let the rods stretch (extensible_kirchhoff)."
 )
-KEPT = 1e-6  # [m, rad, m/s] by which constraints that were left out may miss
+KEPT = (
+    1e-6  # [m, rad, m/s] by which constraints that were left out may miss; of robots below 1 m, a part of their length
+)
 PIECE = 0.2  # [rad, or relative displacement] of a gap that is closed at once
 CRUSHED = 1e-3  # of its length: a rod is squeezed to nothing
 NUDGE = 0.03  # [rad, or relative displacement] to see whether a closed shape can be left
@@ -287,6 +289,11 @@ def _independent(jacobian: Floats) -> list[int]:
     return chosen
 
 
+def units(system: Model, kinds: Ints) -> Floats:
+    """What gaps of constraints of these kinds (m,) are measured by: the length [m] of a small robot, if they are lengths."""
+    return np.where((kinds == TRANSLATION) | (kinds == LENGTH), min(1.0, system.layout.length), 1.0)
+
+
 def broken(system: Model, inputs: Inputs, times: Floats, q: Floats, v: Floats) -> str:
     """What is wrong with constraints that were left out: they follow from the others only if states (nt, n) keep them."""
     if system.left_out is None:
@@ -301,10 +308,10 @@ def broken(system: Model, inputs: Inputs, times: Floats, q: Floats, v: Floats) -
         (system.user.residual if system.user else residual)(
             system.tree, system.workspace, loads, q[k], v[k], zero, lam, out
         )
-        gap = np.abs(out[n:][rows])
+        gap = np.abs(out[n:][rows]) / units(system, full.table[rows, KIND])
         if np.max(gap) > KEPT:
             worst = int(np.argmax(gap))
-            when, miss = f"at t = {times[k]:g} s", f"it misses by {gap[worst]:.2g}"
+            when, miss = f"at t = {times[k]:g} s", f"it misses by {abs(out[n:][rows][worst]):.2g}"
             return f"{names[worst]} cannot hold with the other constraints: {when} {miss}"
     return ""
 

@@ -17,7 +17,7 @@ from anguilla.mechanics.tree import Floats
 from anguilla.model.evaluation import Evaluation, at_rest
 from anguilla.model.model import Model
 from anguilla.results.reactions import evaluate
-from anguilla.solve.newton.closing import RANK, relative_poses
+from anguilla.solve.newton.closing import RANK, relative_poses, units
 from anguilla.solve.newton.rules import EXPLANATION, TOO_COARSE
 
 __all__ = [
@@ -42,7 +42,7 @@ LIGHT = 0.01  # damping ratio that every robot has: what grows more slowly does 
 SLOW = 1e-5  # growth of a vibration in the time of 1 rad that is round-off, or takes for ever
 DIGITS = 1e-13  # of a stiffness, times a turn of 1 rad: forces that are round-off
 LOST = 1e-12  # of all loads, times the size of the robot: the same for loads that cancel each other
-KEPT = 1e-7  # [m, rad] by which constraints may miss
+KEPT = 1e-7  # [m, rad] by which constraints may miss; of robots below 1 m, a part of their length
 FASTEST = 1e-5  # period of a vibration, as a part of the longest: shorter ones have no digits
 RESOLVED = 1e-12  # of the largest square of a frequency: less has no digits
 
@@ -166,8 +166,9 @@ def contradiction(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
     if not system.rows:
         return ""
     gap[loads.constraints.table[:, KIND] == TWIST] = 0.0
-    if not np.max(gap, initial=0.0) <= KEPT:
-        worst = int(np.argmax(gap))
+    missed = gap / units(system, loads.constraints.table[:, KIND])
+    if not np.max(missed, initial=0.0) <= KEPT:
+        worst = int(np.argmax(missed))
         return f"{system.tables.row_names[worst]} misses by {gap[worst]:.2g} (m or rad)"
     closures = list(system.robot.closures.values())
     for c, relative in enumerate(poses):

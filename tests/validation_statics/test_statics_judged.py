@@ -275,7 +275,7 @@ def test_tensions_that_do_not_settle_are_no_equilibrium(monkeypatch: pytest.Monk
     loads.cables.factor[:] = 1.0
     assert "do not settle" in contradiction(system, loads, q, np.zeros(0))
     monkeypatch.setattr(module, "MOST_FRICTION", 2)
-    assert module.Solver(system, 1e-10, 40)(loads, q, np.zeros(0)) != module.CONVERGED
+    assert module.LoadedNewton(system, 1e-10, 40)(loads, q, np.zeros(0)) != module.CONVERGED
 
 
 @pytest.mark.parametrize("length", [1.0, 2.7e-3])

@@ -51,7 +51,7 @@ def _in_balance(system: Model, loads: Loads, q: Floats, lam: Floats) -> bool:
 
 
 @dataclass
-class Solver:
+class LoadedNewton:
     """Newton under a part of the loads."""
 
     system: Model
@@ -120,7 +120,7 @@ def find(
     The origin is a configuration, or that of an equilibrium with its row of loads, which is then followed to the new one.
     If nobody has chosen the start, the robot does not stay where it would fall. Returns (q, status, message, counters).
     """
-    solve = Solver(system, tolerance, iterations)
+    solve = LoadedNewton(system, tolerance, iterations)
     begin, plain = q.copy(), system.is_plain
     at_rest = not np.any(begin) or not plain
     source = origin if isinstance(origin, tuple) else (origin,)
@@ -158,7 +158,7 @@ def find(
 
 
 def _other_ways(
-    solve: Solver, path: LoadPath, begin: Floats, singular: bool
+    solve: LoadedNewton, path: LoadPath, begin: Floats, singular: bool
 ) -> tuple[tuple[Floats, Floats, str] | None, str]:
     """(q, multipliers, words for the message) of an equilibrium that steps of load did not reach from `begin`, or None.
 
@@ -181,7 +181,7 @@ def _other_ways(
     return (*found[:2], " (came to rest in a damped motion: load steps did not get there)" + words), ""
 
 
-def _rested(solve: Solver, path: LoadPath, begin: Floats) -> tuple[tuple[Floats, Floats, str] | None, str]:
+def _rested(solve: LoadedNewton, path: LoadPath, begin: Floats) -> tuple[tuple[Floats, Floats, str] | None, str]:
     """(q, multipliers, what nothing holds) where a motion without momentum from `begin` ends; or None, and what goes on."""
     system, loads = solve.system, path.at(1.0)
     q, lam, _ = come_to_rest(system, loads, begin, np.zeros(system.rows))
@@ -234,7 +234,13 @@ def _first_multipliers(system: Model, loads: Loads, q: Floats) -> Floats:
 
 
 def _settled(
-    solve: Solver, path: LoadPath, begin: Floats, found: tuple[Floats, Floats], squeezed: bool, chosen: bool, told: bool
+    solve: LoadedNewton,
+    path: LoadPath,
+    begin: Floats,
+    found: tuple[Floats, Floats],
+    squeezed: bool,
+    chosen: bool,
+    told: bool,
 ) -> tuple[Floats, Floats, str]:
     """(q, multipliers, words for the message) of an equilibrium that was found from `begin`, or of a stable one below it.
 
@@ -270,7 +276,7 @@ def _settled(
     return *found, f" (unstable: {why})"
 
 
-def _fallen(solve: Solver, path: LoadPath, top: Floats) -> tuple[Floats, Floats] | None:
+def _fallen(solve: LoadedNewton, path: LoadPath, top: Floats) -> tuple[Floats, Floats] | None:
     """(q, multipliers) of a stable equilibrium downhill from a shape; None if that does not lead to one."""
     system, loads = solve.system, path.at(1.0)
     q, lam = slide(system, loads, top)
@@ -283,7 +289,7 @@ def _fallen(solve: Solver, path: LoadPath, top: Floats) -> tuple[Floats, Floats]
     return (q, lam) if restlessness(system, loads, q, lam) in STAYS else None
 
 
-def _in_steps(solve: Solver, path: LoadPath, q: Floats, lam: Floats) -> Followed[Held]:
+def _in_steps(solve: LoadedNewton, path: LoadPath, q: Floats, lam: Floats) -> Followed[Held]:
     """Follow a path from (q, lam)."""
     system, counters = solve.system, solve.memory.counters
 

@@ -72,10 +72,7 @@ class Setting:
 
 
 QUOTED = Setting()  # 9 coordinates of each link, besides its joint
-PATH = (
-    Setting(step=0.04), Setting(step=0.025), QUOTED, Setting(step=0.01), Setting(step=5e-3, rho_inf=0.9),
-    Setting(1, 0, 1, step=0.02, intervals=2),
-)  # fmt: skip
+PATH = (Setting(step=0.1), Setting(step=0.05), Setting(step=0.05, tolerance=1e-4), Setting(step=0.025), QUOTED)
 FINE = Setting(4, 2, 2, 2, step=5e-4, rho_inf=0.95, tolerance=1e-8)
 
 

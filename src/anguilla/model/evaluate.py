@@ -226,7 +226,7 @@ def linearise(tree, ws, loads, e, alpha, beta, lam):
         if more:
             more_columns(ws, loads, float(b))
         for place in range(tree.child_at[b], tree.child_at[b + 1]):
-            keep_port(tree, ws, tree.child[place])
+            keep_port(tree, ws, tree.child[place], wide)
             if len(e.at) > 0:
                 load_host(tree, ws, e, float(tree.child[place]), float(FACE if wide else F_P0))
         for place in range(tree.member_at[b + 1] - 1, tree.member_at[b] - 1, -1):

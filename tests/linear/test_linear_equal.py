@@ -16,7 +16,7 @@ ALL = 50
 FEW = (0, 4, 5, 24, 29, 38)  # flat, tree, lines by length, shapes, streams, loops, contact
 ROBOTS = [pytest.param(k, marks=() if k in FEW else pytest.mark.slow) for k in range(ALL)]
 WEIGHTS = ((0.0, 0.0), (30.0, 0.0), (0.0, 900.0), (50.0, 2000.0), (0.0, 1e30))  # the last is that of starts
-STEPS, DT = 10, 0.004
+STEPS, DT = 10, 0.01
 
 
 @functools.cache

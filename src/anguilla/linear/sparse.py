@@ -30,6 +30,7 @@ TINY = 1e-300
 # The order of elimination is good as long as pivots stay where it has them: they may be this part of the largest entry. What
 # that costs in digits, a few corrections win back; where they do not, pivots are free to move.
 PIVOT, CORRECTIONS, EXACT = 1e-3, 3, 1e-13
+SWEEPS = 3  # what reaches a wrench through parts without mass comes from further on
 
 
 class _Entries:
@@ -194,18 +195,20 @@ class Net:
         return np.asarray(found, dtype=float)
 
     def factorise(self, data: Floats) -> Solved | None:
-        """The matrix with these values, factorised; None if it is not finite."""
-        size = np.abs(data)
-        left, right = np.ones(self.size), np.ones(self.size)
-        for _ in range(2):  # entries of order one
-            most = np.maximum.reduceat((size * right[self.columns])[self._by_row], self._row_starts)
-            left = 1.0 / np.maximum(most, TINY)
+        """The matrix with these values, factorised; None if it is beyond all numbers, as where Newton strays."""
+        size, left, right = np.abs(data), np.ones(self.size), np.ones(self.size)
+        right[self.rank[: len(self.tree.scale)]], faces = 1.0 / self.tree.scale, self.rank[self.given :]
+        with np.errstate(over="ignore", invalid="ignore"):
+            for _ in range(SWEEPS):  # entries of order one; motions and wrenches of faces in units of what makes them
+                most = np.maximum.reduceat((size * right[self.columns])[self._by_row], self._row_starts)
+                left = 1.0 / np.maximum(most, TINY)
+                right[faces] = np.maximum(most, TINY)[faces]
             most = np.maximum.reduceat(size * left[self.rows], self._starts[:-1])
             right = 1.0 / np.maximum(most, TINY)
-        scaled = data * left[self.rows] * right[self.columns]
-        matrix = csc_matrix((scaled, *self._sparse), shape=(self.size, self.size))
+            scaled = data * left[self.rows] * right[self.columns]
         if not np.isfinite(scaled).all():
             return None
+        matrix = csc_matrix((scaled, *self._sparse), shape=(self.size, self.size))
         return Solved(matrix, left, right, self.rank[: self.given], self._shallow)
 
 

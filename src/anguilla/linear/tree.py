@@ -70,6 +70,9 @@ def _gather(tree, ws, e, b, lanes):
             e.factor[into + j] = value
         for j in range(min(lanes, face)):
             e.factor[into + own + j] = 0.0 if e.held[k] == 1 else ws.matrix[row + j] / tree.scale[k]
+    for i in range(own):
+        if e.held[tree.coordinate[first + i]] == 1 and largest > 0.0:  # as large as the others: it is not singular
+            e.factor[e.at[b] + i * (own + FACE) + i] = largest
     return largest
 
 

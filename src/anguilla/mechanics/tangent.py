@@ -226,7 +226,7 @@ def matters(tree, s, k):
 
 @part
 def keep_port(tree, ws, b, wide):
-    """Keep the motion of the face of block b, as columns of the block that it hangs on; with `wide` loads, places too."""
+    """Keep the motion of the face of block b, as columns of the block that it hangs on; those that matter (`matters`)."""
     s = tree.root[b]
     parent, columns, places, ports = tree.parent[tree.first[s]], ws.columns, ws.places, ws.ports
     h = tree.segment[parent]
@@ -235,9 +235,7 @@ def keep_port(tree, ws, b, wide):
     for k in range(path + tree.own_packs[h]):
         col = tree.path[tree.path_at[h] + k] if k < path else tree.face[hb] + tree.own_at[h] + k - path
         c, o, into = columns_of(tree, h, k, parent), places_of(tree, h, k, parent), U(tree.port_at[b] + 4 * col)
-        if not (wide or matters(tree, h, k)):  # never laid: what stands there is of another block
-            for x in range(U(18)):
-                lay(ports, into + x * width, spread(0.0))
+        if not (wide or matters(tree, h, k)):  # what lies there is of another block; here it stays zero
             continue
         for x in range(U(12)):  # TH0, TH1, TH2, P2
             lay(ports, into + x * width, take(columns, c + FOUR * x))

@@ -14,7 +14,9 @@ from weakref import ref
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_matrix
 
+from anguilla.compiler.lanes import LANES
 from anguilla.describe import Frame, Robot
 from anguilla.errors import AnguillaWarning, DescriptionError, as_array, as_number, refuse
 from anguilla.interact.kernels.table import INPUT, TIME, Constraints, Loads
@@ -230,28 +232,43 @@ class Model:
         return found
 
     def elastic_stiffness(self) -> Floats:
-        """The constant stiffness K_ee (n, n) of rods (000 (26)) and joint springs, read-only."""
-        return self._elastic
+        """The constant stiffness K_ee (n, n) of rods (000 (26)) and joint springs, read-only; `elastic` for large robots."""
+        found: Floats = self._elastic_stiffness
+        return found
 
     @cached_property
-    def _elastic(self) -> Floats:
-        tree = self.tree
-        lanes = 4 * len(tree.pack_slot)
-        padded = np.zeros((lanes, lanes))
-        for s in range(1, len(tree.first)):
-            width, start = 4 * int(tree.own_packs[s]), 4 * int(tree.own_pack[s])
-            block = tree.stiffness[tree.stiffness_at[s] :][: width * width].reshape(width, width)
-            padded[start : start + width, start : start + width] = block
-        found = padded[np.ix_(tree.lane, tree.lane)]
+    def _elastic_stiffness(self) -> Floats:
+        found = np.asarray(self.elastic.toarray(), dtype=float)
         found.setflags(write=False)
         return found
+
+    @cached_property
+    def elastic(self) -> csr_matrix:
+        """The same as a sparse matrix: segments have their own coordinates alone."""
+        tree = self.tree
+        widths, segments = LANES * tree.own_packs[1:], np.arange(1, len(tree.first))
+        count = widths**2
+        which = np.repeat(segments - 1, count)
+        k = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
+        row, column = np.divmod(k, widths[which])
+        start = LANES * tree.own_pack[1:][which]
+        of_lane = np.full(LANES * len(tree.pack_slot), -1)
+        of_lane[tree.lane] = np.arange(len(tree.lane))
+        rows, columns, values = (
+            of_lane[start + row],
+            of_lane[start + column],
+            tree.stiffness[tree.stiffness_at[1:][which] + k],
+        )
+        there = (rows >= 0) & (columns >= 0) & (values != 0.0)
+        return csr_matrix((values[there], (rows[there], columns[there])), shape=(len(tree.lane), len(tree.lane)))
 
     def elastic_energy(self, q: Floats) -> Floats:
         """Elastic energy (nt,) [J] of rods and joint springs in states q (nt, n)."""
         rest = np.zeros(self.size)
         for layout in self.layout.parts:
             rest[layout.joint] = layout.part.joint.rest_values
-        return 0.5 * np.sum(((q - rest) @ self.elastic_stiffness()) * (q - rest), axis=1)
+        bent = q - rest
+        return np.asarray(0.5 * np.sum((self.elastic @ bent.T).T * bent, axis=1), dtype=float)
 
     def _tensions(self, times: Floats, inputs: Inputs | None) -> Floats:
         """Inputs of the actuators (nt or 1, actuators) at the given times [s]; absent ones are zero."""

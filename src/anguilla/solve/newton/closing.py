@@ -6,7 +6,6 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from anguilla.describe import Closure, RodHandle
 from anguilla.errors import AnguillaWarning, SolverError
@@ -26,6 +25,7 @@ from anguilla.interact.kernels.table import (
     Loads,
 )
 from anguilla.lie import exp3, exp6, inverse, log6
+from anguilla.linear.choice import DENSE
 from anguilla.mechanics.tree import N_R, N_X, Floats, Ints
 from anguilla.model.desk import own
 from anguilla.model.evaluate import residual
@@ -34,6 +34,8 @@ from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.model.user import move
 from anguilla.results.fields import strain_field
 from anguilla.results.reactions import evaluate
+from anguilla.solve.newton.gaps import RANK, Gaps, gaps_at, rate_gaps_at
+from anguilla.solve.newton.spectrum import unheld, yielding
 
 CLOSED = 1e-9  # [m, rad] largest gap of a closed robot
 SINGULAR_START = (
@@ -49,7 +51,7 @@ NUDGE = 0.03  # [rad, or relative displacement] to see whether a closed shape ca
 HARDLY = 2e-3  # [rad, or relative displacement] by which a shape that cannot give way may bend all the same
 PUSHED = 1e-9  # of the forces: less does not push it
 TRIES = 5  # of mounting, with growing kicks
-RANK = 1e-9  # singular values of the scaled constraint gradient below this part of the largest are zero
+STUCK = 1e-8  # of a kick: what is left of it where nothing is free
 
 
 def drive(loads: Loads, q: Floats) -> Floats:
@@ -154,35 +156,35 @@ def _holonomic(loads: Loads) -> Ints:
     return np.flatnonzero((kinds != TWIST) & (kinds != LENGTH))
 
 
-def _gap(system: Model, loads: Loads, q: Floats) -> tuple[Floats, Floats]:
-    """Values of the holonomic rows and their gradient in scaled coordinates, imposed ones fixed."""
+def _gap(system: Model, loads: Loads, q: Floats, weight: Floats) -> tuple[Floats, Gaps]:
+    """Values of the holonomic rows, and their gradient, in the metric of `weight`."""
     here, rows = at_rest(system, loads, q), _holonomic(loads)
-    jacobian = here.J[rows] / system.tree.scale
-    jacobian[:, loads.driven] = 0.0
-    return here.constraints[rows], jacobian
+    return here.constraints[rows], gaps_at(system, loads, here, rows, weight)
+
+
+def _missed(system: Model, loads: Loads, q: Floats) -> Floats:
+    """Values of the holonomic rows."""
+    zero = np.zeros(system.size)
+    return evaluate(system, loads, q, zero, zero, np.zeros(system.rows))[system.size :][_holonomic(loads)]
 
 
 def _project(system: Model, loads: Loads, q: Floats, weight: Floats, most: int = 50) -> tuple[Floats, float]:
     """Nearest closed configuration by Gauss-Newton, in the metric of `weight` (scaled coordinates); and its gap."""
-    size = np.inf
     for _ in range(most):
-        phi, jacobian = _gap(system, loads, q)
-        size = float(np.max(np.abs(phi), initial=0.0))
-        if size < 1e-13:
+        if float(np.max(np.abs(_missed(system, loads, q)), initial=0.0)) < 1e-13:
             break
-        u, s, vt = np.linalg.svd(jacobian / weight, full_matrices=False)
-        keep = _large(s)
-        step = -(vt[keep].T @ ((u.T @ phi)[keep] / s[keep])) / weight
+        phi, gaps = _gap(system, loads, q, weight)
+        step = -gaps.least(phi)
         length = float(np.linalg.norm(step))
         if length < 1e-15:
             break
         q = move(system.tree, q, min(1.0, 0.5 / length) * step / system.tree.scale)
-    return q, float(np.max(np.abs(_gap(system, loads, q)[0]), initial=0.0))
+    return q, float(np.max(np.abs(_missed(system, loads, q)), initial=0.0))
 
 
 def metric(system: Model) -> Floats:
     """Square roots of the elastic stiffness of scaled coordinates: soft ones move first."""
-    stiffness = np.diag(system.elastic_stiffness()) / system.tree.scale**2
+    stiffness = system.elastic.diagonal() / system.tree.scale**2
     largest = float(np.max(stiffness, initial=0.0))
     if largest == 0.0:
         return np.ones(system.size)
@@ -219,29 +221,12 @@ def mount(system: Model, table: LoadTable, q: Floats) -> Floats:
         q, gap = _mounted(system, table, move(system.tree, start, kick / (system.tree.scale * np.sqrt(system.size))))
         if gap <= CLOSED:
             return q
-    phi = np.abs(_gap(system, table.loads, q)[0])
+    phi = np.abs(_missed(system, table.loads, q))
     names = [system.tables.row_names[k] for k in _holonomic(loads)[phi > CLOSED]]
     raise SolverError(
         f"{system.robot.name!r} cannot be closed: {', '.join(dict.fromkeys(names))} miss by {gap:.2g} (m or rad).",
         advice="Check the frames and poses of robot.close, or start nearer to the closed shape (start=...).",
     )
-
-
-def _large(s: Floats) -> NDArray[np.bool_]:
-    """Which singular values, in falling order, are not zero."""
-    return s > RANK * max(float(np.max(s, initial=0.0)), 1e-300)
-
-
-def _rate_gradient(system: Model, loads: Loads, q: Floats, rows: Ints) -> Floats:
-    """Gradient of closures and twist constraints with respect to rates, in scaled coordinates, imposed ones fixed."""
-    loads.row[DT] = 1.0  # not at rest: twists are held
-    here = at_rest(system, loads, q)
-    loads.row[DT] = 0.0
-    flat, steep = here.J, here.by_rate[system.size :]
-    twist = loads.constraints.table[:, KIND] == TWIST
-    jacobian = (np.where(twist[:, None], steep, flat) / system.tree.scale)[rows]
-    jacobian[:, loads.driven] = 0.0
-    return jacobian
 
 
 def redundant_rows(system: Model, table: LoadTable, q: Floats, *, only_here: bool = False) -> Ints:
@@ -254,39 +239,24 @@ def redundant_rows(system: Model, table: LoadTable, q: Floats, *, only_here: boo
     rng = np.random.default_rng(0)
     best: list[int] = []
     for _ in range(3):
-        chosen = _independent(_rate_gradient(system, loads, q, rows))
+        chosen = rate_gaps_at(system, loads, q, rows).independent()
         if len(chosen) > len(best):
             best = chosen
         if len(best) == len(rows) or only_here:
             break
         # a singular configuration (a straight rod, say) is left by moving a little along what is free
-        _, s, vt = np.linalg.svd(_gap(system, loads, q)[1], full_matrices=True)
-        free = vt[np.sum(_large(s)) :]
-        if not len(free):
+        kick = rng.standard_normal(system.size)
+        kick[loads.driven] = 0.0
+        step = _gap(system, loads, q, np.ones(system.size))[1].free(kick)
+        size = float(np.linalg.norm(step))
+        if size < STUCK * np.linalg.norm(kick):
             break
-        step = free.T @ rng.standard_normal(len(free))
-        step[loads.driven] = 0.0
-        step *= NUDGE / max(float(np.linalg.norm(step)), 1e-300)
+        step *= NUDGE / size
         q, gap = _project(system, loads, move(system.tree, q, step / system.tree.scale), np.ones(system.size))
         if gap > CLOSED:
             break
     kept = set(best)
     return np.array([rows[k] for k in range(len(rows)) if k not in kept], dtype=np.int64)
-
-
-def _independent(jacobian: Floats) -> list[int]:
-    """Rows that are independent of those before them."""
-    basis = np.zeros((0, jacobian.shape[1]))
-    size = max(float(np.max(np.linalg.norm(jacobian, axis=1), initial=0.0)), 1e-9)
-    chosen = []
-    for k, row in enumerate(jacobian):
-        rest = row - basis.T @ (basis @ row)
-        rest = rest - basis.T @ (basis @ rest)
-        length = float(np.linalg.norm(rest))
-        if length > 1e-7 * size:
-            basis = np.vstack([basis, rest / length])
-            chosen.append(k)
-    return chosen
 
 
 def units(system: Model, kinds: Ints) -> Floats:
@@ -318,19 +288,22 @@ def broken(system: Model, inputs: Inputs, times: Floats, q: Floats, v: Floats) -
 
 def crushed(system: Model, q: Floats) -> str:
     """Name of a rod that is squeezed to nothing or turned inside out somewhere; Hooke's law does not mind. Maybe none."""
-    for name, rest, values in system.once(_stretches):
-        if np.min(rest + values @ q) < CRUSHED:
+    for name, at, rest, values in system.once(_stretches):
+        if np.min(rest + values @ q[at]) < CRUSHED:
             return name
     return ""
 
 
-def _stretches(system: Model) -> list[tuple[str, Floats, Floats]]:
-    """(name, stretch at rest (9,), its derivative (9, n)) along every rod that stretches."""
-    found, some = [], np.vstack([np.zeros(system.size), np.eye(system.size)])
+def _stretches(system: Model) -> list[tuple[str, slice, Floats, Floats]]:
+    """(name, own coordinates, stretch at rest (9,), its derivative (9, own)) along every rod that stretches."""
+    found = []
     for part in system.robot.parts:
         if isinstance(part, RodHandle) and "stretch" in part.rod.strains:
+            at = system.layout.parts[part.index].coordinates
+            some = np.zeros((1 + at.stop - at.start, system.size))
+            some[1:, at] = np.eye(len(some) - 1)
             field = strain_field(system, part, np.linspace(0.0, part.length, 9), some)[:, :, 3]
-            found.append((part.name, field[0], (field[1:] - field[0]).T))
+            found.append((part.name, at, field[0], (field[1:] - field[0]).T))
     return found
 
 
@@ -350,6 +323,15 @@ def loose(system: Model, matrix: Floats) -> str:
     if np.max(part[:n], initial=0.0) > 0.1 * np.max(part):  # a motion; else only reactions are undetermined
         part[n:] = 0.0
     return names_of(system, part)
+
+
+def loose_at(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
+    """The same for the stiffness at a state of rest, of a robot of any size."""
+    here = at_rest(system, loads, q, lam)
+    if system.linear == DENSE:
+        return loose(system, here.flat)
+    part = unheld(here, loads.driven)
+    return "" if part is None else names_of(system, np.concatenate([part, np.zeros(system.rows)]))
 
 
 def names_of(system: Model, part: Floats) -> str:
@@ -387,23 +369,23 @@ def _taut(system: Model, loads: Loads, q: Floats) -> bool:
     """
     zero, scale = np.zeros(system.size), system.tree.scale
     rods = [part for part in system.robot.parts if isinstance(part, RodHandle) and "stretch" not in part.rod.strains]
-    u, s, vt = np.linalg.svd(_gap(system, loads, q)[1], full_matrices=True)
-    rank = int(np.sum(_large(s)))
-    if rank == len(u) or not rods:
+    if not rods:
+        return False
+    gaps = _gap(system, loads, q, np.ones(system.size))[1]
+    if not gaps.null.shape[1]:
         return False
     force = evaluate(system, loads, q, zero, zero, np.zeros(system.rows))[: system.size] / scale
     force[loads.driven] = 0.0
-    step = -(vt[rank:] @ force) @ vt[rank:]
-    step[loads.driven] = 0.0
+    step = -gaps.free(force)
     size = float(np.linalg.norm(step))
     if size <= PUSHED * float(np.linalg.norm(force)):
         return False
     there, gap = _project(system, loads, move(system.tree, q, NUDGE / size * step / scale), np.ones(system.size))
     if gap <= CLOSED and np.linalg.norm((there - q) * scale) > 0.3 * NUDGE:
         return False
-    if _hardly_bends(system, loads, q, force, vt[rank:].T):
+    if _hardly_bends(system, loads, q, force):
         return True
-    rows = _holonomic(loads)[np.max(np.abs(u[:, rank:]), axis=1) > 0.5]
+    rows = _holonomic(loads)[np.max(np.abs(gaps.null), axis=1) > 0.5]
     held = ", ".join(dict.fromkeys(system.tables.row_names[k] for k in rows))
     names = " and ".join(repr(rod.name) for rod in rods)
     raise SolverError(
@@ -413,18 +395,13 @@ def _taut(system: Model, loads: Loads, q: Floats) -> bool:
     )
 
 
-def _hardly_bends(system: Model, loads: Loads, q: Floats, force: Floats, free: Floats) -> bool:
-    """Whether scaled forces (n,) move a robot so little along what is free (n, f) that its loops do not notice."""
+def _hardly_bends(system: Model, loads: Loads, q: Floats, force: Floats) -> bool:
+    """Whether scaled forces (n,) move a robot so little along what is free that its loops do not notice."""
     scale = system.tree.scale
-    matrix = at_rest(system, loads, q).K / np.outer(scale, scale)
-    free = free[:, np.linalg.norm(np.delete(free, loads.driven, axis=0), axis=0) > 0.5]
-    stiffness = free.T @ matrix @ free
-    try:
-        np.linalg.cholesky(0.5 * (stiffness + stiffness.T))
-    except np.linalg.LinAlgError:
+    step = yielding(at_rest(system, loads, q), loads.driven, force)
+    if step is None:
         return False  # it would leave
-    step = -free @ np.linalg.solve(stiffness, free.T @ force)
-    gap = _gap(system, loads, move(system.tree, q, step / scale))[0]
+    gap = _missed(system, loads, move(system.tree, q, step / scale))
     return bool(np.linalg.norm(step) < HARDLY and np.max(np.abs(gap)) < 0.1 * KEPT)
 
 

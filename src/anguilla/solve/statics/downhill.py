@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import diags_array
 
 from anguilla.interact.kernels.table import Loads
+from anguilla.linear.choice import DENSE
 from anguilla.mechanics.tree import Floats
 from anguilla.model.evaluation import at_rest
 from anguilla.model.model import Model
+from anguilla.model.operator import BlockOperator
 from anguilla.model.user import move
 from anguilla.results.observe import S_X
-from anguilla.solve.newton.closing import RANK, loose, names_of, settle
-from anguilla.solve.statics.judging import ABSURD, contradiction, free_basis, linear, unbalanced
+from anguilla.solve.newton.closing import RANK, loose_at, names_of, settle
+from anguilla.solve.newton.spectrum import SOFT, stiffness_at
+from anguilla.solve.statics.judging import ABSURD, FLAT, contradiction, free_basis, linear, unbalanced
+from anguilla.solve.statics.relaxing import come_to_rest
 from anguilla.solve.steps.carried import motion_of
 
 __all__ = ["BALANCED", "balances", "level", "neutral", "nudged", "relaxed", "slide"]
@@ -32,6 +37,10 @@ def _slope(system: Model, loads: Loads, q: Floats, lam: Floats) -> tuple[Floats,
 
 def nudged(system: Model, loads: Loads, q: Floats, lam: Floats) -> Floats:
     """An unstable equilibrium, moved a little in all directions that lead down, by unequal amounts: no symmetry is left."""
+    if system.linear != DENSE:
+        way = stiffness_at(system, loads, q, lam, own_units=False).down(0.0)
+        step = system.tree.scale * way if way is not None else np.zeros(system.size)
+        return move(system.tree, q, NUDGE * step / max(float(np.linalg.norm(step)), 1e-300) / system.tree.scale)
     found = linear(system, loads, q, lam, own_units=False)
     if found is None:
         return q
@@ -49,8 +58,10 @@ def slide(system: Model, loads: Loads, q: Floats) -> tuple[Floats, Floats]:
     steps go along what they leave free, with the multipliers that balance the rest best.
     """
     n, scale, zero = system.size, system.tree.scale, np.zeros(system.size)
-    free = np.setdiff1d(np.arange(n), loads.driven)
     lam: Floats = np.zeros(system.rows)
+    if system.linear != DENSE:  # a motion that goes downhill needs no eigenvalues
+        return come_to_rest(system, loads, q, lam)[:2]
+    free = np.setdiff1d(np.arange(n), loads.driven)
     longest, before = LONGEST_SLIDE, zero
     q = settle(system, loads, q) if system.rows else q
     for _ in range(SLIDES):
@@ -94,7 +105,7 @@ def neutral(system: Model, loads: Loads, q: Floats, tolerance: float) -> tuple[F
     q, lam = relaxed(system, loads, q)
     q, lam = relaxed(system, loads, q, lam, exact=True, small=tolerance)
     balanced = balances(system, loads, q, lam)
-    return q, lam, loose(system, at_rest(system, loads, q, lam).flat) if balanced else ""
+    return q, lam, loose_at(system, loads, q, lam) if balanced else ""
 
 
 def level(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
@@ -102,11 +113,14 @@ def level(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
 
     One is looked for: a direction without stiffness may also be one in which coordinates move nothing.
     """
-    found = linear(system, loads, q, lam)
-    if found is None:
-        return ""
     scale = system.tree.scale
-    along = found.right @ np.linalg.svd(found.stiffness)[2][-1]
+    if system.linear != DENSE:
+        along = stiffness_at(system, loads, q, lam).lowest(FLAT)[1]
+    else:
+        found = linear(system, loads, q, lam)
+        if found is None:
+            return ""
+        along = found.right @ np.linalg.svd(found.stiffness)[2][-1]
     along /= np.linalg.norm(along * scale)
     other = move(system.tree, q, NUDGE * along)
     other, multipliers = relaxed(system, loads, settle(system, loads, other) if system.rows else other, lam, exact=True)
@@ -128,6 +142,8 @@ def relaxed(
     """
     n, scale = system.size, system.tree.scale
     lam = np.zeros(system.rows) if lam is None else lam
+    if system.linear != DENSE:
+        return _large_relaxed(system, loads, q, lam, exact, small)
     stiffness = system.elastic_stiffness() / np.outer(scale, scale)
     stiffness += 1e-3 * (float(np.max(stiffness)) or 1.0) * np.eye(n)
     free = np.concatenate([np.setdiff1d(np.arange(n), loads.driven), n + np.arange(system.rows)])
@@ -142,6 +158,31 @@ def relaxed(
         step[free] = -np.linalg.lstsq(matrix[np.ix_(free, free)], out[free], rcond=1e-9 if exact else 1e-12)[0]
         size = float(np.linalg.norm(step[:n]))
         q = move(system.tree, q, min(1.0, 0.3 / max(size, 1e-300)) * step[:n] / scale)
+        lam = lam + step[n:]
+        if size < small:
+            break
+    return q, lam
+
+
+def _large_relaxed(
+    system: Model, loads: Loads, q: Floats, lam: Floats, exact: bool, small: float
+) -> tuple[Floats, Floats]:
+    """`relaxed` of a large robot: what nothing resists gets a little stiffness."""
+    n, scale = system.size, system.tree.scale
+    firm = float(np.max(system.elastic.diagonal() / scale**2, initial=0.0)) or 1.0
+    elastic, soft = system.elastic + diags_array(1e-3 * firm * scale**2), np.full(system.rows, SOFT)
+    for _ in range(SLIDES):
+        here = at_rest(system, loads, q, lam)
+        operator = here.operator()
+        assert isinstance(operator, BlockOperator)
+        operator = operator.shifted(1e-9 * firm * scale**2, soft) if exact else operator.replaced(elastic, soft)
+        right = -here.values
+        right[loads.driven] = 0.0
+        step = operator.solve(right)
+        size = float(np.linalg.norm(step[:n] * scale))
+        if not np.isfinite(size):
+            break
+        q = move(system.tree, q, min(1.0, 0.3 / max(size, 1e-300)) * step[:n])
         lam = lam + step[n:]
         if size < small:
             break

@@ -9,15 +9,17 @@ import numpy as np
 
 from anguilla.errors import AnguillaWarning
 from anguilla.interact.kernels.rubbing import set_friction
-from anguilla.interact.kernels.table import DT, INPUT, KIND, ROTATION, TRANSLATION, Loads
+from anguilla.interact.kernels.table import DT, INPUT, KIND, LENGTH, ROTATION, TRANSLATION, Loads
+from anguilla.linear.choice import DENSE
 from anguilla.mechanics.tree import Floats
-from anguilla.model.evaluation import at_rest
+from anguilla.model.evaluation import Evaluation, at_rest
 from anguilla.model.model import LoadTable, Model
 from anguilla.results.contacts import jumps
 from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium
-from anguilla.solve.newton.closing import LoadPath, loose, path_from, settle
+from anguilla.solve.newton.closing import LoadPath, loose_at, path_from, settle
 from anguilla.solve.newton.continuation import Attempt, Continuation, Followed, counted, halted
+from anguilla.solve.newton.gaps import gaps_at
 from anguilla.solve.newton.newton import COUNTERS, FRESH, ITERATIONS, USABLE, Goal, scratch
 from anguilla.solve.newton.rules import CONVERGED, DIVERGED, EXPLANATION, SINGULAR, TOO_MANY_ITERATIONS
 from anguilla.solve.statics.downhill import BALANCED, balances, level, neutral, nudged, relaxed, slide
@@ -191,7 +193,7 @@ def _rested(solve: LoadedNewton, path: LoadPath, begin: Floats) -> tuple[tuple[F
     exact, multipliers = relaxed(system, loads, q, lam, exact=True, small=solve.tolerance)
     if not balances(system, loads, exact, multipliers):
         return None, adrift(system, loads, q, lam)
-    return (exact, multipliers, loose(system, at_rest(system, loads, exact, multipliers).flat)), ""
+    return (exact, multipliers, loose_at(system, loads, exact, multipliers)), ""
 
 
 def _neutral(system: Model, free: str) -> str:
@@ -203,7 +205,7 @@ def _neutral(system: Model, free: str) -> str:
 
 def _unheld(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
     """What nothing holds, as the end of a sentence; maybe nothing."""
-    names = loose(system, at_rest(system, loads, q, lam).flat)
+    names = loose_at(system, loads, q, lam)
     return f", nothing holds {names}" if names else ""
 
 
@@ -224,13 +226,22 @@ def _first_multipliers(system: Model, loads: Loads, q: Floats) -> Floats:
     lines = lines[c.length[lines] > (1.0 - TAUT) * loads.row[int(loads.at[INPUT]) + lines]]
     taut = c.input_row[lines]
     lam[taut] = ANY_PULL
-    column = at_rest(system, loads, q, lam).flat[:n, n:] / system.tree.scale[:, None]  # of lines that pull
-    free = np.setdiff1d(np.arange(n), loads.driven)
-    found = np.linalg.lstsq(column[free], -force[free], rcond=1e-10)[0]
+    found = _bearing(system, loads, at_rest(system, loads, q, lam), force)  # with lines that pull
     kinds = c.table[:, KIND]
     lam = np.where((kinds == TRANSLATION) | (kinds == ROTATION), found, 0.0)
     lam[taut] = np.maximum(found[taut], 0.0)
     return lam
+
+
+def _bearing(system: Model, loads: Loads, here: Evaluation, force: Floats) -> Floats:
+    """Multipliers (m,) that bear scaled forces (n,) as well as they can."""
+    n, scale, every = system.size, system.tree.scale, np.arange(system.rows)
+    if system.linear != DENSE:
+        gaps = gaps_at(system, loads, here, every, np.ones(n))
+        return gaps.bearing(force) * np.where(loads.constraints.table[:, KIND] == LENGTH, -1.0, 1.0)
+    column = here.flat[:n, n:] / scale[:, None]
+    free = np.setdiff1d(np.arange(n), loads.driven)
+    return np.asarray(np.linalg.lstsq(column[free], -force[free], rcond=1e-10)[0], dtype=float)
 
 
 def _settled(

@@ -12,6 +12,7 @@ from scipy.linalg import eig
 from anguilla.compiler.jit import kernel
 from anguilla.interact.kernels.rubbing import set_friction
 from anguilla.interact.kernels.table import DT, GRAVITY, KIND, LENGTH, POSE, TWIST, WRENCH, Loads
+from anguilla.linear.choice import DENSE
 from anguilla.mechanics.motion import too_coarse
 from anguilla.mechanics.tree import Floats
 from anguilla.model.evaluation import Evaluation, at_rest
@@ -19,6 +20,7 @@ from anguilla.model.model import Model
 from anguilla.results.reactions import evaluate
 from anguilla.solve.newton.closing import RANK, relative_poses, units
 from anguilla.solve.newton.rules import EXPLANATION, TOO_COARSE
+from anguilla.solve.newton.spectrum import diagonal, stiffness_at
 
 __all__ = [
     "FALLS",
@@ -85,7 +87,7 @@ def _left(system: Model, loads: Loads, q: Floats, lam: Floats) -> tuple[Floats, 
     left = here.residual
     elastic, weighed = terms
     present = np.max(np.abs([elastic, weighed - elastic, given - weighed, left - given]), axis=0) / scale
-    firm = np.abs(np.diag(here.K)) / scale**2
+    firm = np.abs(diagonal(here)) / scale**2
     for layout in system.layout.parts:  # stiffness of its parts makes the round-off of a whole rod
         own = slice(layout.joint.start, layout.coordinates.stop)
         firm[own] = np.max(firm[own], initial=0.0)
@@ -140,7 +142,7 @@ def unbalanced(system: Model, loads: Loads, q: Floats, lam: Floats) -> tuple[flo
 def adrift(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
     """Names of parts that their loads still push along a joint without any stiffness; maybe none."""
     left, present = _left(system, loads, q, lam)
-    firm = np.abs(np.diag(at_rest(system, loads, q, lam).K)) / system.tree.scale**2
+    firm = np.abs(diagonal(at_rest(system, loads, q, lam))) / system.tree.scale**2
     pushed = (left > 0.5 * present) & (left > 1e3 * firm)
     return " and ".join(repr(part.part.name) for part in system.layout.parts if np.any(pushed[part.joint]))
 
@@ -294,6 +296,8 @@ def restlessness(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
     Under loads with a potential its second variation tells, unless something drives what moves, as a current does. Otherwise
     the linearised motion does: what grows by more than light damping takes, or by less if there is no damping.
     """
+    if system.linear != DENSE:
+        return _large_restlessness(system, loads, q, lam)
     here = at_rest(system, loads, q, lam)
     found = linear(system, loads, q, lam, here=here)
     if found is None or not len(found.stiffness):
@@ -309,6 +313,33 @@ def restlessness(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
     if not potential or len(loads.frames.table) or system.user:
         why = _unrest(found, even, potential, factor, firm is not None, here)
     return why or (LEVEL if firm is None else "")
+
+
+def _large_restlessness(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
+    """`restlessness` of a large robot: by the lowest stiffnesses, or the slowest motions."""
+    found = stiffness_at(system, loads, q, lam)
+    if not found.largest < ABSURD or len(loads.driven) == system.size:
+        return ""
+    down = found.down(FLAT)
+    rubs = bool(np.any(loads.constraints.table[:, KIND] == LENGTH) and np.any(loads.cables.friction > 0.0))
+    potential = not rubs and found.has_potential(SYMMETRIC)
+    if potential and down is not None:
+        return FALLS
+    firm = down is None and found.is_firm(FLAT)
+    if potential and not len(loads.frames.table):
+        return "" if firm else LEVEL
+    try:
+        rates, damped = found.grows()
+    except np.linalg.LinAlgError:
+        return LEVEL
+    size = np.abs(rates)
+    if np.any((rates.real > LIGHT * size) & (np.abs(rates.imag) <= LIGHT * size)):
+        return FALLS
+    if np.any(rates.real > LIGHT * size):
+        return FLUTTERS if damped else MAY_FLUTTER
+    if np.any(rates.real > SLOW * size):
+        return MAY_FLUTTER
+    return "" if firm else LEVEL
 
 
 def _unrest(found: Linear, even: Floats, potential: bool, factor: Floats | None, firm: bool, here: Evaluation) -> str:

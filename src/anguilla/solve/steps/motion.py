@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from anguilla.errors import DescriptionError, SolverError, as_positive
 from anguilla.interact.kernels.rubbing import UNKNOWN, keep_rubbing
 from anguilla.interact.kernels.table import DT, MOTION
+from anguilla.linear.choice import DENSE
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.results.reactions import evaluate
@@ -18,10 +19,11 @@ from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.solve.newton.newton import FRESH, ITERATIONS, STARTING, Goal, Scratch, scratch
 from anguilla.solve.newton.rules import CONVERGED, SINGULAR, TIGHTENED
 from anguilla.solve.steps.balance import balance
+from anguilla.solve.steps.beginning import massless
 from anguilla.solve.steps.events import Jump
 from anguilla.solve.steps.pieces import FEW, LABOUR, cut, fresh_cutting, whole
 from anguilla.solve.steps.schemes import Coefficients
-from anguilla.solve.steps.starting import consistent, massless, settled, tell_changed, tightened
+from anguilla.solve.steps.starting import consistent, settled, tell_changed, tightened
 from anguilla.solve.steps.stepping import History, Span, State, runner, stored
 
 Start = Equilibrium | Trajectory | tuple[ArrayLike, ArrayLike] | ArrayLike | None
@@ -191,7 +193,8 @@ class OngoingMotion:
             self._steady = self.loads(t)
             status = self.run(self._steady, t, dt, 0, 0, 1, self.unused, begin=True)[1]
             if status != CONVERGED:
-                mass = self.system.matrices(self.q, self.v, t=t, inputs=self.inputs)[2]
+                small = self.system.linear == DENSE
+                mass = self.system.matrices(self.q, self.v, t=t, inputs=self.inputs)[2] if small else None
                 raise massless(self.system, mass)
         else:
             given = self.v.copy()

@@ -16,12 +16,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from anguilla.interact.kernels.table import DT, KIND, LENGTH, MOTION, THRUSTER, TWIST, Loads
+from anguilla.linear.choice import DENSE
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.evaluation import Evaluation
 from anguilla.model.model import Inputs, LoadTable, Model
+from anguilla.model.operator import BlockOperator
 from anguilla.model.user import move
 from anguilla.results.reactions import evaluate
 from anguilla.solve.newton.closing import RANK, metric
+from anguilla.solve.steps.beginning import pushed
 
 STEP = 1e-3  # [rad] or relative displacement: of differences of fourth order
 PART, LONGEST, UNKNOWN = 0.25, 1e-3, 1e-4  # of those in time: of dt, [s] at most, and [s] where there is no dt
@@ -81,9 +84,17 @@ class Origin:
             return here.J
         return np.where(self.twist[:, None], here.by_rate[self.system.size :], here.J)
 
+    def push(self, q: Floats, v: Floats, k: int = 0) -> Floats:
+        """J v (m,)."""
+        if self.system.linear == DENSE or not self.system.rows:
+            return np.asarray(self.gradient(q, k) @ v, dtype=float)
+        operator = Evaluation(self.system, self.loads(k), q, self.v, self.a, self.lam).operator()
+        assert isinstance(operator, BlockOperator)
+        return pushed(operator.shifted(np.zeros(self.system.size)), v)
+
     def rates(self, q: Floats, v: Floats, k: int = 0) -> Floats:
         """Rates (m,) of the constraints: J v and what their own motion adds; of twists, the twists themselves."""
-        total = self.gradient(q, k) @ v
+        total = self.push(q, v, k)
         n, rest = self.system.size, 0.0 * v
         if self.moving:
             ends = [weight * self.values(q, rest, k + step)[n:] for step, weight in FOURTH]
@@ -94,7 +105,7 @@ class Origin:
 
     def second(self, q: Floats, v: Floats) -> Floats:
         """Time derivative (m,) of the rates of the constraints, at the accelerations of the start."""
-        found = self.gradient(q) @ self.a
+        found = self.push(q, self.a)
         speed = float(np.linalg.norm(self.system.tree.scale * v))
         for step, weight in FOURTH:
             if speed > 0.0:

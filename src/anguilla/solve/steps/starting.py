@@ -13,13 +13,13 @@ import numpy as np
 
 from anguilla.errors import AnguillaWarning, SolverError
 from anguilla.interact.kernels.table import DT, INPUT, KIND, LENGTH, MOTION, TWIST, WHICH, Loads
+from anguilla.linear.choice import DENSE
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.evaluation import Evaluation
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.model.user import move
 from anguilla.results.reactions import evaluate
-from anguilla.solve.newton.closing import loose
-from anguilla.solve.newton.dense import balanced, least
+from anguilla.solve.steps.beginning import BlockBalance, DenseBalance, solve
 from anguilla.solve.steps.origin import SAMPLES, Origin, instants
 from anguilla.solve.steps.schemes import Coefficients, factors
 
@@ -67,12 +67,14 @@ class _Start:
         zero = np.zeros(self.system.size)
         return Origin(self.system, self.table, self.h, max(self.dt, self.h), self.q, self.v, zero, self.test)
 
-    def gradients(self) -> tuple[Floats, Floats]:
-        """J (m, n) with respect to rates, and dR/dlambda (n, m)."""
-        n = self.system.size
-        here = Evaluation(self.system, self.loads(), self.q, self.v, np.zeros(n), self.test)
-        flat, steep = here.flat, here.by_rate
-        return np.where(self.twist[:, None], steep[n:], flat[n:, :n]), flat[:n, n:]
+    def balance(self, free: Ints) -> DenseBalance | BlockBalance:
+        """The equations of accelerations and multipliers."""
+        zero = np.zeros(self.system.size)
+        here = Evaluation(self.system, self.loads(), self.q, self.v, zero, self.test)
+        if self.system.linear != DENSE:
+            return BlockBalance(here, free)
+        still = Evaluation(self.system, self.loads(moving=False), self.q, self.v, zero, 0.0 * self.test)
+        return DenseBalance(here, still, self.twist, free)
 
     def tendons(self, allowed: float) -> tuple[Ints, Floats]:
         """Rows of stiff tendons that are at their length, up to a part of it, and the tensions (m,) of compliant ones."""
@@ -124,16 +126,16 @@ def consistent(
 
 def _rates(start: _Start, taut: Ints, free: Ints) -> Ints:
     """Change the rates as little as keeps J v = -phi_t, tendons only if they would lengthen; returns those still taut."""
-    scale = start.system.tree.scale
-    J, _ = start.gradients()
+    if not start.system.rows:
+        return taut
+    balance = start.balance(free)
     explicit = start.origin().rates(start.q, 0.0 * start.v)
     held = ~start.length
     for _ in range(len(taut) + 1):
-        miss = J @ start.v + explicit
-        if 0.0 < np.max(np.abs(miss[held]), initial=0.0) < np.inf and np.all(np.isfinite(J)):
-            step = np.linalg.lstsq(J[np.ix_(held, free)] / scale[free], -miss[held], rcond=1e-10)[0]
-            start.v[free] += step / scale[free]
-            miss = J @ start.v + explicit
+        miss = balance.push(start.v) + explicit
+        if 0.0 < np.max(np.abs(miss[held]), initial=0.0) < np.inf:
+            start.v += balance.least(np.flatnonzero(held), -miss[held])
+            miss = balance.push(start.v) + explicit
         longer = [k for k in taut if not held[k] and miss[k] > STILL]
         if not longer:
             break
@@ -162,20 +164,6 @@ def tell_changed(system: Model, inputs: Inputs, t: float, q: Floats, given: Floa
     )
 
 
-def _balance(start: _Start, free: Ints, zero: Floats, a: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """[[M, dR/dlambda], [J, 0]] of the free coordinates in scaled units, J itself, R at accelerations a, and its scale."""
-    system, m = start.system, start.system.rows
-    J, column = start.gradients()
-    loads, scale = start.loads(moving=False), system.tree.scale
-    here = Evaluation(system, loads, start.q, start.v, a, zero)
-    force, mass, inner = here.residual.copy(), here.by_acceleration, len(free)
-    matrix = np.zeros((inner + m, inner + m))
-    matrix[:inner, :inner] = mass[np.ix_(free, free)] / np.outer(scale[free], scale[free])
-    matrix[:inner, inner:] = column[free] / scale[free][:, None]
-    matrix[inner:, :inner] = J[:, free] / scale[free]
-    return matrix, J, force, scale[free]
-
-
 def tightened(system: Model, inputs: Inputs, t: float, state: tuple[Floats, ...], dt: float) -> Floats | None:
     """Rates (n,) behind the impact of lines that became taut, which then lengthen as they are asked to; None if they did.
 
@@ -184,45 +172,35 @@ def tightened(system: Model, inputs: Inputs, t: float, state: tuple[Floats, ...]
     q, v, lam = state
     start = _start(system, inputs, t, q, v.copy(), dt)
     free = np.setdiff1d(np.arange(system.size), system.blank.driven)
-    matrix, J, _, scale = _balance(start, free, np.zeros(system.rows), np.zeros(system.size))
-    missed = J @ v + start.origin().rates(q, 0.0 * v)
+    balance = start.balance(free)
+    missed = balance.push(v) + start.origin().rates(q, 0.0 * v)
     let_go = np.flatnonzero(start.twist | (start.length & ((lam == 0.0) | (system.blank.constraints.value > 0.0))))
     missed[let_go] = 0.0
     if np.max(np.abs(missed[start.length]), initial=0.0) <= STILL:
         return None
-    _release(matrix, len(free), let_go)
-    right = np.concatenate([np.zeros(len(free)), -missed])
-    start.v[free] += _solve(system, matrix, right, free)[: len(free)] / scale
+    start.v += balance.solve(np.zeros(system.size), -missed, let_go, np.zeros(len(let_go)))[0]
     return start.v
-
-
-def _release(matrix: Floats, inner: int, rows: Ints) -> None:
-    """Replace rows of constraints by: multiplier = given."""
-    matrix[inner + rows] = 0.0
-    matrix[inner + rows, inner + rows] = 1.0
 
 
 def _accelerations(start: _Start, taut: Ints, tension: Floats, free: Ints, given: Floats) -> tuple[Floats, Floats]:
     """Accelerations and multipliers: M a + dR/dlambda lambda = -R, J a = -(second derivative at a = 0)."""
-    system, n = start.system, start.system.size
-    driven, inner = system.blank.driven, len(free)
-    bias = start.origin().second(start.q, start.v)
-    a, lam = np.zeros(n), np.zeros(system.rows)
-    a[driven] = given
-    held, J, force, scale = _balance(start, free, lam, a)
-    pulling = set(taut.tolist())
+    system = start.system
+    imposed, lam = np.zeros(system.size), np.zeros(system.rows)
+    imposed[system.blank.driven] = given
+    bias = start.origin().second(start.q, start.v) if system.rows else lam
+    balance = start.balance(free)
+    force = Evaluation(system, start.loads(moving=False), start.q, start.v, imposed, lam).residual
+    shift = balance.push(imposed)
+    a, pulling = imposed, set(taut.tolist())
     for _ in range(2 * len(taut) + 1):
-        matrix, right = held.copy(), np.concatenate([-force[free] / scale, -bias - J[:, driven] @ given])
         slack = [row for row in np.flatnonzero(start.length) if row not in pulling]
         known = np.concatenate([np.array(slack, dtype=np.int64), start.redundant])
-        _release(matrix, inner, known)
-        right[inner + known] = tension[known]
-        solution = _solve(system, matrix, right, free)
-        lam = solution[inner:]
+        change, lam = balance.solve(-force, -bias - shift, known, tension[known])
         lam[known] = tension[known]  # without round-off: a slack line has no tension
-        a[free] = solution[:inner] / scale
+        a = imposed + change
         wrong = {row for row in pulling if lam[row] < 0.0}
-        lengthening = {row for row in taut.tolist() if row not in pulling and J[row] @ a + bias[row] > 1e-9}
+        slope = balance.push(a) + bias if len(taut) else lam
+        lengthening = {row for row in taut.tolist() if row not in pulling and slope[row] > 1e-9}
         if not wrong and not lengthening:
             break
         pulling = pulling - wrong if wrong else pulling | lengthening
@@ -255,14 +233,11 @@ def settled(
     free = np.setdiff1d(np.arange(system.size), system.blank.driven)
     if not _followed(start, lam, jerk, free, scheme):
         return none
-    matrix, J, _, scale = _balance(start, free, np.zeros(system.rows), a)
     loose_rows = np.flatnonzero(start.twist | (start.length & ((lam == 0.0) | (system.blank.constraints.value > 0.0))))
-    _release(matrix, len(free), loose_rows)
-    right = np.concatenate([np.zeros(len(free)), J[:, free] @ jerk[free]])
-    right[len(free) + loose_rows] = 0.0
-    change = np.zeros(system.size)
-    change[free] = _solve(system, matrix, right, free)[: len(free)] / scale
     jerk[system.blank.driven] = 0.0
+    balance = start.balance(free)
+    none = np.zeros(len(loose_rows))
+    change = balance.solve(np.zeros(system.size), balance.push(jerk), loose_rows, none)[0]
     return (1.0 / 6.0 - beta - 0.5 * delay) * dt**2 * change, delay * dt * jerk
 
 
@@ -275,46 +250,31 @@ def _followed(start: _Start, lam: Floats, jerk: Floats, free: Ints, scheme: Coef
     system, loads, n, inner = start.system, start.loads(), start.system.size, len(free)
     _, cv, ca = factors(scheme, start.dt)
     here = Evaluation(system, loads, start.q, start.v, np.zeros(n), lam)
+    if system.linear != DENSE:
+        return _largely_followed(here, cv, ca, np.where(np.isin(np.arange(n), free), jerk, 0.0))
     places = np.concatenate([free, n + np.arange(system.rows)])
     whole = here.bordered(cv, ca)[np.ix_(places, places)]
     slow = here.bordered(cv)[np.ix_(free, free)]
     scale = np.concatenate([system.tree.scale[free], np.ones(system.rows)])
     right = np.concatenate([-slow @ jerk[free], np.zeros(system.rows)]) / scale
     try:
-        missed = _solve(system, whole / np.outer(scale, scale), right, free)[:inner] / scale[:inner]
+        missed = solve(system, whole / np.outer(scale, scale), right, free)[:inner] / scale[:inner]
     except SolverError:
         return False
     T = whole[:inner, :inner]
     return bool(0.0 <= missed @ T @ missed < SMOOTH**2 * (jerk[free] @ T @ jerk[free]))
 
 
-def _solve(system: Model, matrix: Floats, right: Floats, free: Ints) -> Floats:
-    """Solve a bordered system with rows and multipliers brought to one size."""
-    inner = len(free)
-    if not (np.all(np.isfinite(matrix)) and np.all(np.isfinite(right))):
-        raise SolverError(
-            f"The forces on {system.robot.name!r} at the start are not finite.", advice="Look at its loads and inputs."
-        )
-    balance = float(np.max(np.abs(np.diag(matrix)[:inner]), initial=0.0)) or 1.0
-    grade = np.where(np.arange(len(right)) < inner, 1.0, balance)
-    solution, rank = least(matrix, right, 1e-13, 1.0 / grade)
-    if rank < len(right):
-        full = np.eye(system.size + system.rows)
-        places = np.concatenate([free, system.size + np.arange(system.rows)])
-        full[np.ix_(places, places)] = matrix / balanced(matrix, 1.0 / grade)[1][:, None]
-        raise massless(system, full)
-    return solution
-
-
-def massless(system: Model, matrix: Floats) -> SolverError:
-    """The error of a start without a unique acceleration."""
-    names = loose(system, matrix) or "some coordinate"
-    if names.split(", ")[0] in system.tables.row_names:
-        return SolverError(
-            f"The start of {system.robot.name!r} is singular: nothing there can move what {names} holds.",
-            advice="Start elsewhere (start=...), let straight rods stretch, or leave the constraint out.",
-        )
-    return SolverError(
-        f"The mass matrix of {system.robot.name!r} is singular: {names} moves no mass and nothing holds it.",
-        advice="Give bodies an inertia, use fewer modes or more intervals, or fix the coordinate.",
-    )
+def _largely_followed(here: Evaluation, cv: float, ca: float, jerk: Floats) -> bool:
+    """`_followed` of a large robot; jerk (n,) of free coordinates."""
+    n, none = len(jerk), np.zeros(here.model.rows)
+    whole, x = here.operator(cv, ca), np.concatenate([jerk, none])
+    right = -here.operator(cv).times(x)
+    right[n:] = 0.0
+    right[:n][here.model.blank.driven] = 0.0
+    try:
+        missed = np.concatenate([whole.solve(right)[:n], none])
+    except np.linalg.LinAlgError:
+        return False
+    energy = lambda y: float(y[:n] @ whole.times(y)[:n])
+    return 0.0 <= energy(missed) < SMOOTH**2 * energy(x)

@@ -464,7 +464,7 @@ def _energy_gain(some: Trajectory) -> tuple[float | None, float]:
     gain = total - np.minimum.accumulate(total)
     play = float(np.max(energy["kinetic"])) + sum(float(np.ptp(one)) for one in stored)
     system = some.system
-    firm = np.diag(system.elastic_stiffness()) / system.tree.scale**2
+    firm = system.elastic.diagonal() / system.tree.scale**2
     size = sum(float(np.max(np.abs(one))) for one in stored)
     if play < STILL**2 * float(np.max(firm, initial=0.0)) + ROUND_OFF * size:
         return 0.0, 0.0  # it stands still

@@ -20,6 +20,7 @@ from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_number
 from anguilla.interact.kernels.table import GRAVITY, INPUT, KIND, LENGTH, MOTION, TWIST, Loads
 from anguilla.lie import hat3
+from anguilla.linear.choice import DENSE
 from anguilla.mechanics.tree import Floats, Tree, Workspace
 from anguilla.model.door import model_of
 from anguilla.model.evaluate import residual, tangent
@@ -41,6 +42,7 @@ __all__ = [
     "stiffness",
 ]
 
+HEAVY = 1e30  # [1/s^2] so large that nothing but the mass is left of the tangent
 UNITS = 1e8  # of an input, in which the residual is linear: so many that subtracting the rest costs no digits
 
 TAUT = 1e-3  # [m] by which the input of a tendon is shifted to say that it is taut, or slack: only its rates matter
@@ -280,14 +282,32 @@ def forward_dynamics(
                 raise
             rates, a, lam = consistent(*state, redundant=rows)
         return Accelerations(a, lam, rates)
+    if system.linear != DENSE:
+        return Accelerations(_of_large(system, q, v, t, inputs), np.zeros(0), v)
     mass = mass_matrix(system, q, v, t, inputs)
     scale = np.sqrt(np.maximum(np.abs(np.diag(mass)), 1e-300))  # of unit mass: slender rods have very light coordinates
     mass = mass / np.outer(scale, scale)
     force = system.residual(q, v, t=t, inputs=inputs)
     pivots = np.abs(np.linalg.eigvalsh(0.5 * (mass + mass.T)))
     if np.min(pivots, initial=1.0) < 1e-15 * np.max(pivots, initial=1.0):
-        raise SolverError(
-            f"The mass matrix of {system.robot.name!r} is singular: some coordinate moves no mass.",
-            advice="Use fewer modes, more intervals, or a section with mass.",
-        )
+        raise _massless(system)
     return Accelerations(-np.linalg.solve(mass, force / scale) / scale, np.zeros(0), v)
+
+
+def _massless(system: Model) -> SolverError:
+    return SolverError(
+        f"The mass matrix of {system.robot.name!r} is singular: some coordinate moves no mass.",
+        advice="Use fewer modes, more intervals, or a section with mass.",
+    )
+
+
+def _of_large(system: Model, q: Floats, v: Floats, t: float, inputs: Inputs | None) -> Floats:
+    """Accelerations (n,) of an open robot in blocks, without its mass matrix."""
+    here = system.evaluate(q, v, t=t, inputs=inputs)
+    try:
+        a = -HEAVY * here.operator(0.0, HEAVY).solve(here.residual)
+    except np.linalg.LinAlgError as error:
+        raise _massless(system) from error
+    if not np.isfinite(a).all():
+        raise _massless(system)
+    return a

@@ -36,6 +36,7 @@ __all__ = ["AT_REST", "At", "Local", "free_directions", "local", "localise", "re
 At = Equilibrium | tuple[ArrayLike, ArrayLike] | ArrayLike | None
 
 AT_REST = 1e-6  # [rad/s, rad/s^2] a robot that moves less is at rest
+LARGEST = 3000  # coordinates of a robot whose matrices are made
 HELD = 1.0  # [s] any step but zero: twist constraints hold
 
 
@@ -135,6 +136,11 @@ def local(robot: Robot | Model, at: At = None, *, inputs: Inputs | None = None, 
 def localise(result: Equilibrium, v: Floats, a: Floats) -> Local:
     """Linearise the equations of motion at a state that balances."""
     system, n, lam = result.system, result.system.size, result.multipliers
+    if n > LARGEST:
+        raise DescriptionError(
+            f"{system.robot.name!r} has {n} coordinates: whole linear models and all modes are found up to {LARGEST}; "
+            "ask modes for a few (count=10)."
+        )
     loads = system.loads(result.t, result.inputs).loads
     loads.row[DT] = HELD
     here = Evaluation(system, loads, result.q, v, a, lam)

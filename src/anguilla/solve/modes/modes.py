@@ -10,11 +10,15 @@ from scipy.linalg import eigvalsh, solve_triangular
 
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_count, as_positive
+from anguilla.interact.kernels.table import KIND, TWIST
+from anguilla.linear.choice import DENSE
 from anguilla.mechanics.tree import Floats
+from anguilla.model.door import model_of
 from anguilla.model.model import Inputs, Model
 from anguilla.model.user import move
-from anguilla.results.states import Status, Trajectory
-from anguilla.solve.modes.local import AT_REST, At, Local, local
+from anguilla.results.states import Equilibrium, Status, Trajectory
+from anguilla.solve.modes.few import Place, few_modes
+from anguilla.solve.modes.local import AT_REST, At, Local, local, reference
 
 __all__ = ["Modes", "Stability", "modes", "stability"]
 
@@ -22,6 +26,7 @@ ROUND_OFF = 1e-15  # times the size of the problem and its largest eigenvalue: e
 STRAINED = 1e-3  # part of an eigenvalue below round-off that elastic energy must make up, or it is zero
 SHIFT = 1e-14  # part of the largest eigenvalue
 SYMMETRIC = 1e-9  # relative
+FEW = 4  # part of the modes of a large robot, one in so many, that are sought one by one
 SHAPE = 0.3  # [rad] or relative displacement: how far a mode is shown
 
 
@@ -44,7 +49,7 @@ class Modes:
     damping: Floats
     shapes: np.ndarray
     eigenvalues: np.ndarray
-    local: Local
+    local: Local | Place
 
     def __len__(self) -> int:
         return len(self.frequencies)
@@ -89,20 +94,24 @@ def modes(
         at: an Equilibrium, coordinates q (n,), or (q, v) of a steady motion; the equilibrium under `inputs` if not given.
         inputs: inputs of the actuators by name.
         t: time [s] at which time-dependent loads are taken.
-        count: how many, from the lowest frequency; all if not given.
+        count: how many, from the lowest frequency; all if not given. A few of a large robot cost little.
 
     Returns:
         Modes.
 
     """
+    if count is not None:
+        count = as_count(count, "count")
+    system = model_of(robot)
+    if system.linear != DENSE and count is not None and FEW * count < system.size:
+        return _few(*reference(robot, at, inputs, t), count)
     here = local(robot, at, inputs=inputs, t=t)
     scale = here.system.tree.scale
     if here.place.shape != here.rate.shape:
         raise DescriptionError(
             f"{here.system.robot.name!r} has twist constraints: ask linearise(...).eigenvalues instead."
         )
-    if np.linalg.norm(here.a * scale) > AT_REST or (np.any(here.v != 0.0) and len(here.system.tree.ball)):
-        raise DescriptionError("Modes are about an equilibrium; this state accelerates (or turns a ball).")
+    _refuse_moving(here.system, here.v, here.a)
     V = here.place
     if not V.shape[1]:
         raise DescriptionError(f"{here.system.robot.name!r} has no modes: nothing in it is free to move.")
@@ -117,10 +126,31 @@ def modes(
             advice="Use fewer modes, more intervals, or a section with mass.",
         ) from error
     order = np.argsort(frequencies, kind="stable")[:count]
-    full = V @ (size[:, None] * shapes[:, order])
-    largest = np.argmax(np.abs(full * scale[:, None]), axis=0)
-    peak = (full * scale[:, None])[largest, np.arange(full.shape[1])]
-    return Modes(frequencies[order], ratios[order], full / peak, values[order], here)
+    full = _with_peak(V @ (size[:, None] * shapes[:, order]), scale)
+    return Modes(frequencies[order], ratios[order], full, values[order], here)
+
+
+def _refuse_moving(system: Model, v: Floats, a: Floats) -> None:
+    if np.linalg.norm(a * system.tree.scale) > AT_REST or (np.any(v != 0.0) and len(system.tree.ball)):
+        raise DescriptionError("Modes are about an equilibrium; this state accelerates (or turns a ball).")
+
+
+def _with_peak(shapes: np.ndarray, scale: Floats) -> np.ndarray:
+    """Shapes (n, k), the largest one angle or relative displacement of each being 1."""
+    sizes = shapes * scale[:, None]
+    return shapes / sizes[np.argmax(np.abs(sizes), axis=0), np.arange(shapes.shape[1])]
+
+
+def _few(result: Equilibrium, v: Floats, a: Floats, count: int) -> Modes:
+    """The lowest modes of a large robot."""
+    system = result.system
+    _refuse_moving(system, v, a)
+    if np.any(system.blank.constraints.table[:, KIND] == TWIST):
+        raise DescriptionError(f"{system.robot.name!r} has twist constraints: ask linearise(...).eigenvalues instead.")
+    values, frequencies, ratios, shapes = few_modes(result, v, a, count)
+    order = np.argsort(frequencies, kind="stable")
+    full = _with_peak(shapes[:, order], system.tree.scale)
+    return Modes(frequencies[order], ratios[order], full, values[order], Place(result))
 
 
 def _undamped(K: Floats, M: Floats) -> tuple[Floats, Floats]:

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from anguilla.solve.steps.motion import OngoingMotion
 
 THETA = 0.55  # of a step at which the linear equations are balanced: more than one half, so that fast modes decay
-LEAST, EACH = 3, 50  # matrices are taken so often at least, and every so many steps
+# matrices are taken so often at least, every so many steps of a short motion, so often in one of 100, and every so many steps
+LEAST, CLOSE, ENOUGH, EACH = 3, 20, 5, 50
 ROUGH = 0.1  # [rad] change by accelerations alone in a step, above which those of fast modes are taken out at a start
 AT_START = 2  # steps after a rough start that take the matrices there
 SMALL = 1e-2  # [rad] errors are turned into displacements at this size: they are linear
@@ -114,7 +115,7 @@ def carry(motion: OngoingMotion, run: Trajectory, dt: float) -> Carried:
     """Errors of a motion with all its steps stored."""
     a, system, steps = run.integrated, run.system, len(run.t) - 1
     assert a is not None
-    count = min(max(LEAST, steps // EACH), steps)
+    count = min(max(LEAST, min(steps // CLOSE, ENOUGH), steps // EACH), steps)
     of = np.arange(steps) * count // steps  # number of the matrices that a step takes
     middles = ((np.arange(count) + 0.5) * steps / count + 0.5).astype(np.int64)
     pieces = _whole_pieces(motion, steps, dt)

@@ -17,8 +17,9 @@ from disks import full_disk
 
 import anguilla as ag
 from anguilla.compiler import jit
+from anguilla.compiler.interrupts import held_back
 from anguilla.solve.steps import checkpoint
-from anguilla.store.whole import held_back, whole_file
+from anguilla.store.whole import whole_file
 
 ROOT = Path(__file__).parents[2]
 FORMATS = [".nc", ".csv", ".npz", ".mat"]

@@ -27,7 +27,8 @@ from numba.core.caching import FunctionCache, NullCache, UserProvidedCacheLocato
 from numba.core.codegen import get_host_cpu_features
 from numba.extending import overload
 
-import anguilla.errors  # not "from": kernels are not made of it
+import anguilla.compiler.interrupts  # not "from": kernels are not made of it
+import anguilla.errors
 
 __all__ = ["built", "cache_folder", "cache_root", "inline", "interpreted", "kernel", "part"]
 
@@ -152,7 +153,8 @@ class _Kept(FunctionCache):
     def load_overload(self, signature: Any, context: Any) -> Any:
         """The kernel, or None if it is to be compiled."""
         try:
-            return super().load_overload(signature, context)
+            with anguilla.compiler.interrupts.held_back():
+                return super().load_overload(signature, context)
         except Exception:  # a file that may not be read, or that was cut short: pickle raises many kinds
             with contextlib.suppress(OSError):
                 self.flush()

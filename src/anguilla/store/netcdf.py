@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from anguilla.compiler.interrupts import held_back
 from anguilla.errors import DescriptionError
 from anguilla.store.hdf5 import check_seal, check_sizes, seal
 from anguilla.store.record import Record
-from anguilla.store.whole import held_back, whole_file, write_bytes
+from anguilla.store.whole import whole_file, write_bytes
 
 __all__ = ["read_netcdf", "write_netcdf"]
 

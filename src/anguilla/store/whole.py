@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import glob
 import os
-import signal
-import threading
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from anguilla.errors import AnguillaError, DescriptionError
 
@@ -19,7 +16,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["as_target", "held_back", "whole_file", "write_bytes"]
+__all__ = ["as_target", "whole_file", "write_bytes"]
 
 
 def as_target(path: str | os.PathLike[str], suffixes: tuple[str, ...]) -> Path:
@@ -104,23 +101,6 @@ def _remove_abandoned(target: Path) -> None:
                     part.unlink()
             finally:
                 os.close(handle)
-
-
-@contextmanager
-def held_back() -> Iterator[None]:
-    """Ctrl-C waits until the work inside is done: libraries with callbacks swallow it, or are left in between."""
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield
-        return
-    pressed: list[tuple[int, Any]] = []
-    signal.signal(signal.SIGINT, lambda number, frame: pressed.append((number, frame)))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-        if pressed:
-            before(*pressed[-1])
 
 
 def _sync_folder(folder: Path) -> None:

@@ -25,7 +25,7 @@ from cases import interpolate
 from measure import record, show, timed
 
 HERE = Path(__file__).resolve().parent
-LENGTH, RADIUS, YOUNG, DENSITY, POISSON, SHEAR = 0.1, 2.5e-3, 1e7, 1000.0, 0.3, 0.9  # of a link, SI; shear factor
+LENGTH, RADIUS, YOUNG, DENSITY, POISSON, SHEAR = 0.1, 2.5e-3, 1e7, 1000.0, 0.3, 1.0  # of a link, SI; shear factor
 AREA, SECOND = math.pi * RADIUS**2, math.pi * RADIUS**4 / 4  # [m^2], [m^4]
 GRAVITY = (9.81 * math.sqrt(0.5), 0.0, -9.81 * math.sqrt(0.5))  # [m/s^2]
 DURATION = 1.0  # [s]

@@ -28,7 +28,7 @@ from measure import record, show, timed
 HERE = Path(__file__).resolve().parent
 SIDE, RADIUS, YOUNG, DENSITY, POISSON = 1.5, 5e-3, 1e7, 1000.0, 0.3  # SI, as in the example, but without damping
 CLAMP, CLAMP_RADIUS, GRAVITY = 2e-3, 1e-2, 9.81  # mass [kg] and radius [m] of the ball on each rod at a crossing
-SHEAR = 0.9  # shear factor of a circle, as the library has it
+SHEAR = 1.0  # shear factor of a circle, as the library has it
 AREA, SECOND = math.pi * RADIUS**2, math.pi * RADIUS**4 / 4  # [m^2], [m^4]
 DURATION = 1.0  # [s]
 CHECK = np.array([0.25, 0.5, 0.75, 1.0])  # [s]

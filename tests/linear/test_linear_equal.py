@@ -58,6 +58,8 @@ def test_residuals_tangents_and_operators_are_those_of_the_dense_way(index):
             op = two.operator(*weights)
             product = in_units(dense, matrix @ x)
             assert size_of(in_units(dense, op.times(x)) - product) <= 1e-12 * size_of(product)
+            back = in_units(dense, matrix.T @ x)
+            assert size_of(in_units(dense, op.times(x, transposed=True)) - back) <= 1e-12 * size_of(back)
             solves = [op.solve]
             if way == "tree":
                 solves.append(eliminated(other, state, found.inputs, weights))

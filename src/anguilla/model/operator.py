@@ -12,6 +12,7 @@ from scipy.sparse import csr_matrix
 
 from anguilla.compiler.lanes import LANES
 from anguilla.interact.kernels.table import KIND, TWIST, Constraints, Loads
+from anguilla.linear.back import times_back
 from anguilla.linear.sparse import SIDES, Net, Solved
 from anguilla.mechanics.tree import F_P0, FACE, N_X, Floats, Ints, Tree, Workspace
 from anguilla.model.evaluate import times
@@ -27,8 +28,8 @@ class Operator(Protocol):
 
     size: int  # n + m
 
-    def times(self, x: Floats) -> Floats:
-        """The tangent times x (n + m,) or (n + m, k)."""
+    def times(self, x: Floats, transposed: bool = False) -> Floats:
+        """The tangent, or its transpose, times x (n + m,) or (n + m, k)."""
         ...
 
     def solve(self, b: Floats, transposed: bool = False) -> Floats:
@@ -45,9 +46,9 @@ class DenseOperator:
     def __init__(self, matrix: Floats, driven: Ints) -> None:
         self.matrix, self._driven, self.size = matrix, driven, len(matrix)
 
-    def times(self, x: Floats) -> Floats:
+    def times(self, x: Floats, transposed: bool = False) -> Floats:
         """The tangent times x."""
-        return self.matrix @ x
+        return self.matrix.T @ x if transposed else self.matrix @ x
 
     @cached_property
     def _factors(self) -> tuple[tuple[Floats, Ints], Floats, Floats]:
@@ -81,12 +82,13 @@ class BlockOperator:
         pairs = loads.pairs._replace(far=loads.pairs.far.copy())
         self._loads = loads._replace(constraints=c._replace(**held), pairs=pairs)
 
-    def times(self, x: Floats) -> Floats:
+    def times(self, x: Floats, transposed: bool = False) -> Floats:
         """The tangent times x."""
+        kernel = times_back if transposed else times
         columns = np.ascontiguousarray(x.reshape(self.size, -1).T, dtype=float)
         out = np.zeros_like(columns)
         for k, column in enumerate(columns):
-            times(self._tree, self._ws, self._loads, column, out[k])
+            kernel(self._tree, self._ws, self._loads, column, out[k])
         return out.T.reshape(x.shape)
 
     @cached_property

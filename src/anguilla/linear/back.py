@@ -14,7 +14,7 @@ __all__ = ["times_back"]
 
 @part
 def _spread_weights(tree, ws, y):
-    """Weights of the forces on all coordinates and of the wrenches on faces, in extended lanes, from those of coordinates y."""
+    """Weights of forces on all coordinates and of wrenches on faces, in extended lanes, from those of coordinates y."""
     weight = ws.pushed
     weight[:] = 0.0
     for k in range(len(tree.extended)):

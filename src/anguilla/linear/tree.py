@@ -10,6 +10,8 @@ displacements.
 
 from __future__ import annotations
 
+import math
+
 from anguilla.compiler.distant import NUMBER, VECTOR, distant
 from anguilla.compiler.jit import inline, part
 from anguilla.compiler.lanes import FOUR, U
@@ -74,6 +76,24 @@ def _gather(tree, ws, e, b, lanes):
         if e.held[tree.coordinate[first + i]] == 1 and largest > 0.0:  # as large as the others: it is not singular
             e.factor[e.at[b] + i * (own + FACE) + i] = largest
     return largest
+
+
+@part
+def _is_definite(e, at, own):
+    """Whether the symmetric part of the matrix of a block is positive definite, by Cholesky."""
+    a, c = e.factor, e.spare
+    for i in range(own):
+        for j in range(i + 1):
+            total = 0.5 * (a[at + i * (own + FACE) + j] + a[at + j * (own + FACE) + i])
+            for k in range(j):
+                total -= c[i * own + k] * c[j * own + k]
+            if i > j:
+                c[i * own + j] = total / c[j * own + j]
+            elif total > 0.0:
+                c[i * own + i] = math.sqrt(total)
+            else:
+                return False
+    return True
 
 
 @part
@@ -166,6 +186,8 @@ def eliminate(tree, ws, e, block, most):
     if own > 0:
         face = lanes if tree.face[b] > 0 else 0
         largest = _gather(tree, ws, e, b, face)
+        if e.good[1] == 1 and not _is_definite(e, e.at[b], own):
+            e.good[1] = 0
         if not _factorise(e, e.at[b], tree.lead[b], own, face, SINGULAR * largest):
             e.good[0] = 0
         elif face > 0:

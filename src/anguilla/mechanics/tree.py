@@ -144,7 +144,8 @@ class Elimination(Arrays):
     schur: Floats  # (blocks, 6, FACE) what a block gives back to its host when its face moves
     wrench: Floats  # (blocks, 6) scratch
     motion: Floats  # (blocks, FACE) scratch
-    good: Ints  # (1,) 1 if no block is singular
+    good: Ints  # (2,) 1 if no block is singular; 1 if all are positive definite, so that the whole is
+    spare: Floats  # flat scratch: matrix of a block
 
 
 class Workspace(Arrays):
@@ -230,14 +231,14 @@ def elimination(tree: Tree) -> Elimination:
     return Elimination(
         at=np.cumsum(sizes) - sizes, factor=np.zeros(int(sizes.sum())), pivot=np.zeros(n, np.int64),
         held=np.zeros(n, np.int64), schur=np.zeros((blocks, 6, FACE)), wrench=np.zeros((blocks, 6)),
-        motion=np.zeros((blocks, FACE)), good=np.zeros(1, np.int64),
+        motion=np.zeros((blocks, FACE)), good=np.zeros(2, np.int64), spare=np.zeros(int(np.max(own, initial=0)) ** 2),
     )  # fmt: skip
 
 
 NOTHING = np.zeros(0)
 NONE = np.zeros(0, np.int64)
 NO_ELIMINATION = Elimination(
-    NONE, NOTHING, NONE, NONE, np.zeros((0, 6, FACE)), np.zeros((0, 6)), np.zeros((0, FACE)), NONE
+    NONE, NOTHING, NONE, NONE, np.zeros((0, 6, FACE)), np.zeros((0, 6)), np.zeros((0, FACE)), NONE, NOTHING
 )
 
 

@@ -211,6 +211,9 @@ def _ease(tree, ws, loads, s, cv, ca, x):
         tangent(tree, ws, loads, cv, 0.0, lam, s.spare)
     if not renew(tree, ws, loads, s, 1.0, cv, ca):
         return False
+    if len(s.blocks.at) > 0 and s.blocks.good[1] == 0:  # the same of an open robot in blocks
+        s.memory[USABLE] = 0.0
+        return False
     for row in range(2):
         y = a if row == 0 else acc
         for i in range(len(s.step)):

@@ -29,7 +29,7 @@ ARM = ((0, 1, 1.0, 2), (0, 2, -1.0, 1), (1, 2, 1.0, 0), (1, 0, -1.0, 2), (2, 0, 
 TINY = 1e-300
 # The order of elimination is good as long as pivots stay where it has them: they may be this part of the largest entry. What
 # that costs in digits, a few corrections win back; where they do not, pivots are free to move.
-PIVOT, CORRECTIONS, EXACT = 1e-3, 3, 1e-13
+PIVOT, CORRECTIONS, EXACT = 1e-6, 3, 1e-13
 SWEEPS = 3  # what reaches a wrench through parts without mass comes from further on
 
 
@@ -208,7 +208,8 @@ class Net:
             scaled = data * left[self.rows] * right[self.columns]
         if not np.isfinite(scaled).all():
             return None
-        matrix = csc_matrix((scaled, *self._sparse), shape=(self.size, self.size))
+        matrix = csc_matrix((scaled, *self._sparse), shape=(self.size, self.size), copy=True)
+        matrix.eliminate_zeros()  # half of the entries, at rest, which would fill in
         return Solved(matrix, left, right, self.rank[: self.given], self._shallow)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
@@ -119,7 +120,10 @@ class BlockOperator:
         if still:
             ws = ws._replace(roots=np.zeros_like(ws.roots))
             loads = loads._replace(pairs=loads.pairs._replace(far=np.zeros_like(loads.pairs.far)))
-        return BlockOperator(self._tree, self._net, ws, loads)
+        found = copy(self)
+        found.__dict__.pop("solved", None)
+        found._ws, found._loads = ws, loads
+        return found
 
     def shifted(self, diagonal: Floats, softer: Floats | None = None) -> BlockOperator:
         """With a diagonal (n,) added to the derivative by coordinates, and one (m,) to that of the constraints.

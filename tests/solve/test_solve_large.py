@@ -181,3 +181,20 @@ def test_the_start_of_a_motion_with_imposed_joints_and_a_twist():
 def test_a_net_moves_as_the_dense_one_does(net):
     dense, large = (ag.simulate(model, duration=0.02, dt=2e-3) for model in pair(net.robot))
     assert large.q == pytest.approx(dense.q, abs=1e-8 * np.max(np.abs(dense.q)))
+
+
+def test_redundant_rows_where_constraints_outnumber_coordinates():
+    """A square linkage on hinges in space: its closure holds two of three coordinates, by five rows, twice."""
+    robot, bar = ag.Robot("square"), ag.RigidBody.box((0.02, 0.3, 0.02), mass=0.1)
+    corner = np.eye(4)[[1, 0, 2, 3]] * [[-1], [1], [1], [1]]  # a quarter turn about z
+    place = robot.ground
+    for k in range(3):
+        pose = corner @ np.eye(4)
+        pose[:3, 3] = [0.3, 0.0, 0.0] if k else [0.0, 0.0, 0.0]
+        place = robot.add(bar, at=place, joint=ag.Revolute("z"), pose=pose, name=f"bar_{k}").frame
+    robot.add(bar, at=place, joint=ag.Revolute("y"), name="out_of_plane")  # so that it is no flat robot
+    for name in ("end", "again"):
+        robot.close(robot.ground, place, joint=ag.Revolute("z"), pose=[-0.3, 0.3, 0.0], name=name)
+    dense, large = pair(robot)
+    rows = [redundant_rows(model, model.loads(0.0), np.zeros(model.size)) for model in (dense, large)]
+    assert len(rows[0]) == 8 and np.array_equal(*rows)

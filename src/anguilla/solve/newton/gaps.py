@@ -160,8 +160,8 @@ class BlockGaps:
                 right[self._n + self._rows] = found * size[:, None]
                 found = np.linalg.qr(self._plain.solve(right)[self._n + self._rows] * size[:, None])[0]
             slopes = self._slopes(found / size[:, None])
-            _, s, vt = np.linalg.svd(slopes, full_matrices=False)
-            least = s <= APART
+            _, s, vt = np.linalg.svd(np.linalg.qr(slopes)[1])
+            least = np.concatenate([s, np.zeros(count - len(s))]) <= APART
             if not np.all(least) or count == m:
                 return np.asarray(found @ vt[least].T / size[:, None], dtype=float)
             count *= 4

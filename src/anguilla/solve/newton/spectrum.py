@@ -76,11 +76,15 @@ class Stiffness:
         self._free = np.ones(self._n)
         self._free[driven] = 0.0
 
-    def inverse(self, shift: float, soft: float = 0.0) -> Map:
-        """(K + shift D)^-1 D along what is free; LinAlgError if that is singular."""
+    def inverse(self, shift: float) -> Map:
+        """(K + shift D)^-1 D along what is free; LinAlgError if that is singular. Redundant constraints give way."""
         m = self.operator.size - self._n
-        operator = self.operator.shifted(shift * self.weight, np.full(m, soft))
-        _ = operator.solved
+        operator = self.operator.shifted(shift * self.weight)
+        try:
+            _ = operator.solved
+        except np.linalg.LinAlgError:
+            operator = self.operator.shifted(shift * self.weight, np.full(m, SOFT / (self.largest or 1.0)))
+            _ = operator.solved
 
         def apply(x: Floats) -> Floats:
             right = np.zeros(operator.size)
@@ -160,7 +164,7 @@ class Stiffness:
             whole = np.concatenate([x, np.zeros(of.size - n)])
             return (of.times(whole) - flat.times(whole))[:n] / unit
 
-        inverse = self.inverse(0.0, 0.0)
+        inverse = self.inverse(0.0)
         unit = 1.0
         mass = lambda x: inverse(part(heavy, RATE**2, x) / self.weight)
         rub = lambda x: inverse(part(fast, RATE, x) / self.weight)
@@ -202,20 +206,24 @@ def yielding(here: Evaluation, driven: Ints, force: Floats) -> Floats | None:
         except np.linalg.LinAlgError:
             return None
         return np.asarray(-free @ np.linalg.solve(stiffness, free.T @ force), dtype=float)
-    stiffness = Stiffness(here, driven)
-    if stiffness.down(0.0) is not None:
-        return None
-    operator = stiffness.operator.shifted(np.zeros(n), np.full(stiffness.operator.size - n, SOFT))
+    found = Stiffness(here, driven)
+    operator = found.operator.shifted(np.zeros(n), np.full(found.operator.size - n, SOFT / (found.largest or 1.0)))
     right = np.zeros(operator.size)
     right[:n] = -force * scale
-    return np.asarray(operator.solve(right)[:n] * scale, dtype=float)
+    try:
+        return None if found.down(0.0) is not None else np.asarray(operator.solve(right)[:n] * scale, dtype=float)
+    except np.linalg.LinAlgError:
+        return None
 
 
 def unheld(here: Evaluation, driven: Ints) -> Floats | None:
     """(n,) Share of each scaled coordinate in a motion of a large robot that nothing resists; None if there is none."""
     stiffness = Stiffness(here, driven, own_units=False)
     limit = RANK * (stiffness.largest or 1.0)
-    value, direction = stiffness.lowest(limit)
+    try:
+        value, direction = stiffness.lowest(limit)
+    except np.linalg.LinAlgError:
+        return None
     return np.abs(direction * here.model.tree.scale) if abs(value) <= 2.0 * limit else None
 
 

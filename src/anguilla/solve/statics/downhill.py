@@ -170,7 +170,7 @@ def _large_relaxed(
     """`relaxed` of a large robot: what nothing resists gets a little stiffness."""
     n, scale = system.size, system.tree.scale
     firm = float(np.max(system.elastic.diagonal() / scale**2, initial=0.0)) or 1.0
-    elastic, soft = system.elastic + diags_array(1e-3 * firm * scale**2), np.full(system.rows, SOFT)
+    elastic, soft = system.elastic + diags_array(1e-3 * firm * scale**2), np.full(system.rows, SOFT / firm)
     for _ in range(SLIDES):
         here = at_rest(system, loads, q, lam)
         operator = here.operator()
@@ -178,7 +178,10 @@ def _large_relaxed(
         operator = operator.shifted(1e-9 * firm * scale**2, soft) if exact else operator.replaced(elastic, soft)
         right = -here.values
         right[loads.driven] = 0.0
-        step = operator.solve(right)
+        try:
+            step = operator.solve(right)
+        except np.linalg.LinAlgError:
+            break
         size = float(np.linalg.norm(step[:n] * scale))
         if not np.isfinite(size):
             break

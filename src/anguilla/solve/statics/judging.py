@@ -20,7 +20,7 @@ from anguilla.model.model import Model
 from anguilla.results.reactions import evaluate
 from anguilla.solve.newton.closing import RANK, relative_poses, units
 from anguilla.solve.newton.rules import EXPLANATION, TOO_COARSE
-from anguilla.solve.newton.spectrum import diagonal, stiffness_at
+from anguilla.solve.newton.spectrum import Stiffness, diagonal, stiffness_at
 
 __all__ = [
     "FALLS",
@@ -320,6 +320,13 @@ def _large_restlessness(system: Model, loads: Loads, q: Floats, lam: Floats) -> 
     found = stiffness_at(system, loads, q, lam)
     if not found.largest < ABSURD or len(loads.driven) == system.size:
         return ""
+    try:
+        return _large_unrest(loads, found)
+    except np.linalg.LinAlgError:  # nothing holds something
+        return LEVEL
+
+
+def _large_unrest(loads: Loads, found: Stiffness) -> str:
     down = found.down(FLAT)
     rubs = bool(np.any(loads.constraints.table[:, KIND] == LENGTH) and np.any(loads.cables.friction > 0.0))
     potential = not rubs and found.has_potential(SYMMETRIC)
@@ -328,10 +335,7 @@ def _large_restlessness(system: Model, loads: Loads, q: Floats, lam: Floats) -> 
     firm = down is None and found.is_firm(FLAT)
     if potential and not len(loads.frames.table):
         return "" if firm else LEVEL
-    try:
-        rates, damped = found.grows()
-    except np.linalg.LinAlgError:
-        return LEVEL
+    rates, damped = found.grows()
     size = np.abs(rates)
     if np.any((rates.real > LIGHT * size) & (np.abs(rates.imag) <= LIGHT * size)):
         return FALLS

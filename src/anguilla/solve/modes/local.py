@@ -28,7 +28,8 @@ from anguilla.model.model import Inputs, Model
 from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium, Status
 from anguilla.solve.modes.lagrangian import UNITS, forward_dynamics
-from anguilla.solve.newton.closing import RANK, close
+from anguilla.solve.newton.closing import close
+from anguilla.solve.newton.gaps import RANK
 from anguilla.solve.statics.statics import statics
 
 __all__ = ["AT_REST", "At", "Local", "free_directions", "local", "localise", "reference"]

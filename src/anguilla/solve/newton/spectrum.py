@@ -20,7 +20,7 @@ from anguilla.linear.choice import DENSE
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.evaluation import RATE, Evaluation, at_rest
 from anguilla.model.model import Model
-from anguilla.model.operator import BlockOperator
+from anguilla.model.operator import BlockOperator, Operator
 from anguilla.solve.newton.gaps import RANK, large
 
 __all__ = ["Stiffness", "diagonal", "lanczos", "stiffness_at", "unheld", "yielding"]
@@ -35,7 +35,8 @@ Map = Callable[[Floats], Floats]
 
 def lanczos(apply: Map, weight: Floats, start: Floats, steps: int = STEPS) -> tuple[Floats, Floats]:
     """(values (k,), vectors (n, k)), rising, of an operator that is symmetric in the metric `weight`."""
-    basis, images = [], []
+    basis: list[Floats] = []
+    images: list[Floats] = []
     x = start
     for _ in range(min(steps, len(start))):
         for _ in range(2):
@@ -160,7 +161,7 @@ class Stiffness:
         n, flat = self._n, self._here.operator()
         fast, heavy = self._here.operator(RATE), self._here.operator(0.0, RATE**2)
 
-        def part(of: BlockOperator, unit: float, x: Floats) -> Floats:
+        def part(of: Operator, unit: float, x: Floats) -> Floats:
             whole = np.concatenate([x, np.zeros(of.size - n)])
             return (of.times(whole) - flat.times(whole))[:n] / unit
 

@@ -13,7 +13,8 @@ from anguilla.model.model import Model
 from anguilla.model.operator import BlockOperator
 from anguilla.model.user import move
 from anguilla.results.observe import S_X
-from anguilla.solve.newton.closing import RANK, loose_at, names_of, settle
+from anguilla.solve.newton.closing import loose_at, names_of, settle
+from anguilla.solve.newton.gaps import RANK
 from anguilla.solve.newton.spectrum import SOFT, stiffness_at
 from anguilla.solve.statics.judging import ABSURD, FLAT, contradiction, free_basis, linear, unbalanced
 from anguilla.solve.statics.relaxing import come_to_rest

@@ -20,7 +20,8 @@ from anguilla.model.evaluate import residual, tangent
 from anguilla.model.evaluation import at_rest
 from anguilla.model.model import Model
 from anguilla.model.user import move
-from anguilla.solve.newton.closing import RANK, drive, loose
+from anguilla.solve.newton.closing import drive, loose
+from anguilla.solve.newton.gaps import RANK
 
 __all__ = ["Flow", "ProjectiveFlow"]
 

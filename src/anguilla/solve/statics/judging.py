@@ -18,7 +18,8 @@ from anguilla.mechanics.tree import Floats
 from anguilla.model.evaluation import Evaluation, at_rest
 from anguilla.model.model import Model
 from anguilla.results.reactions import evaluate
-from anguilla.solve.newton.closing import RANK, relative_poses, units
+from anguilla.solve.newton.closing import relative_poses, units
+from anguilla.solve.newton.gaps import RANK
 from anguilla.solve.newton.rules import EXPLANATION, TOO_COARSE
 from anguilla.solve.newton.spectrum import Stiffness, diagonal, stiffness_at
 

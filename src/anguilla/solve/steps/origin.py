@@ -23,7 +23,8 @@ from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.model.operator import BlockOperator
 from anguilla.model.user import move
 from anguilla.results.reactions import evaluate
-from anguilla.solve.newton.closing import RANK, metric
+from anguilla.solve.newton.closing import metric
+from anguilla.solve.newton.gaps import RANK
 from anguilla.solve.steps.beginning import pushed
 
 STEP = 1e-3  # [rad] or relative displacement: of differences of fourth order

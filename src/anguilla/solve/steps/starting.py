@@ -236,8 +236,8 @@ def settled(
     loose_rows = np.flatnonzero(start.twist | (start.length & ((lam == 0.0) | (system.blank.constraints.value > 0.0))))
     jerk[system.blank.driven] = 0.0
     balance = start.balance(free)
-    none = np.zeros(len(loose_rows))
-    change = balance.solve(np.zeros(system.size), balance.push(jerk), loose_rows, none)[0]
+    nothing = np.zeros(len(loose_rows))
+    change = balance.solve(np.zeros(system.size), balance.push(jerk), loose_rows, nothing)[0]
     return (1.0 / 6.0 - beta - 0.5 * delay) * dt**2 * change, delay * dt * jerk
 
 

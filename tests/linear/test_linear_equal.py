@@ -13,7 +13,7 @@ from anguilla.mechanics.tree import elimination
 from anguilla.model.evaluate import linearise, residual
 
 ALL = 50
-FEW = (0, 4, 5, 24, 29, 38)  # flat, tree, lines by length, shapes, streams, loops, contact
+FEW = (0, 1, 4, 5, 24, 38)  # flat, loops, lines, springs, shapes, streams, contact, trees
 ROBOTS = [pytest.param(k, marks=() if k in FEW else pytest.mark.slow) for k in range(ALL)]
 WEIGHTS = ((0.0, 0.0), (30.0, 0.0), (0.0, 900.0), (50.0, 2000.0), (0.0, 1e30))  # the last is that of starts
 STEPS, DT = 10, 0.01

@@ -13,8 +13,11 @@ from anguilla.mechanics.tree import elimination
 from anguilla.model.evaluate import linearise, residual
 
 ALL = 50
-FEW = (0, 4, 5, 24, 29, 38)  # flat, tree, lines by length, shapes, streams, loops, contact
+FEW = (0, 1, 4, 5, 24, 38)  # flat, loops, lines, springs, shapes, streams, contact, trees
 ROBOTS = [pytest.param(k, marks=() if k in FEW else pytest.mark.slow) for k in range(ALL)]
+# Row 0 of a loop that depends on an imposed coordinate alone is not found redundant among blocks (newton/gaps.py).
+KNOWN = pytest.mark.xfail(reason="a redundant row beside an imposed motion is missed")
+SOLVED = [pytest.param(k, marks=[pytest.mark.slow, KNOWN]) if k == 25 else ROBOTS[k] for k in range(ALL)]
 WEIGHTS = ((0.0, 0.0), (30.0, 0.0), (0.0, 900.0), (50.0, 2000.0), (0.0, 1e30))  # the last is that of starts
 STEPS, DT = 10, 0.01
 
@@ -110,7 +113,7 @@ def outcome(solve):
             return error
 
 
-@pytest.mark.parametrize("index", ROBOTS)
+@pytest.mark.parametrize("index", SOLVED)
 def test_equilibria_are_those_of_the_dense_way(index):
     found, dense, others = models(index)
     if not found.rests:
@@ -119,7 +122,7 @@ def test_equilibria_are_those_of_the_dense_way(index):
     expected = solve(dense)
     for other in others.values():
         got = solve(other)
-        assert type(got) is type(expected)
+        assert isinstance(expected, ag.Equilibrium) and isinstance(got, ag.Equilibrium), (expected, got)
         if isinstance(expected, ag.Equilibrium):
             shape = dense.tree.scale * expected.q
             np.testing.assert_allclose(other.tree.scale * got.q, shape, atol=1e-10 * size_of(shape), rtol=0)
@@ -127,7 +130,7 @@ def test_equilibria_are_those_of_the_dense_way(index):
             np.testing.assert_allclose(got.multipliers, expected.multipliers, atol=1e-9 * force, rtol=0)
 
 
-@pytest.mark.parametrize("index", ROBOTS)
+@pytest.mark.parametrize("index", SOLVED)
 def test_motions_are_those_of_the_dense_way(index):
     found, dense, others = models(index)
     move = lambda model: outcome(
@@ -136,7 +139,7 @@ def test_motions_are_those_of_the_dense_way(index):
     expected = move(dense)
     for other in others.values():
         got = move(other)
-        assert type(got) is type(expected), (expected, got)
+        assert isinstance(expected, ag.Trajectory) and isinstance(got, ag.Trajectory), (expected, got)
         if isinstance(expected, ag.Trajectory):
             for a, b in ((expected.q, got.q), (expected.v, got.v)):
                 a, b = a * dense.tree.scale, b * dense.tree.scale

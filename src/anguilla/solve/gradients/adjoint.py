@@ -17,14 +17,16 @@ from numpy.typing import ArrayLike
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_array
 from anguilla.interact.kernels.table import DT, INPUT
+from anguilla.linear.choice import DENSE
 from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
-from anguilla.model.evaluation import at_rest
+from anguilla.model.evaluation import Evaluation, at_rest
 from anguilla.model.model import Model
 from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.solve.gradients.costs import Cost
 from anguilla.solve.gradients.instants import weigh
+from anguilla.solve.gradients.large import start_back, sweep_large
 from anguilla.solve.gradients.record import Tape, door, record
 from anguilla.solve.gradients.sweep import CostSlopes, SweepRoom, Swept, Trail, linear_part, sweep_back
 from anguilla.solve.newton.dense import solve_bordered
@@ -110,11 +112,25 @@ def _static_multipliers(result: Equilibrium, by_q: Floats) -> tuple[Floats, Floa
         )
     loads.row[DT] = 0.0
     lam = np.ascontiguousarray(result.stored.lam[0])
-    matrix = at_rest(system, loads, result.q, lam).flat
-    mu = solve_bordered(system, matrix.T, np.concatenate([by_q, np.zeros(system.rows)]))
+    mu = solve_at_rest(at_rest(system, loads, result.q, lam), np.concatenate([by_q, np.zeros(system.rows)]))
     row = np.zeros(len(loads.row))
     linear_part(system.tree, system.workspace, loads, mu[:n].copy(), mu[n:].copy(), result.q, zero, row)
     return mu, row
+
+
+def solve_at_rest(here: Evaluation, right: Floats, transposed: bool = True) -> Floats:
+    """Solve for right (n + m,) with the bordered tangent of a state at rest, transposed or not; imposed motions stay zero."""
+    if here.model.linear == DENSE:
+        return solve_bordered(here.model, here.flat.T if transposed else here.flat, right)
+    right = right.copy()
+    right[here.model.blank.driven] = 0.0
+    try:
+        found = here.operator().solve(right, transposed)
+    except np.linalg.LinAlgError:
+        found = np.full_like(right, np.nan)
+    if not np.isfinite(found).all():
+        raise SolverError("The equilibrium has a singular stiffness.", advice="Gradients need one that is held.")
+    return found
 
 
 def _of_equilibrium(result: Equilibrium, cost: Cost, design: tuple[Design, ArrayLike] | None) -> Gradient:
@@ -222,6 +238,27 @@ def _through_rates(at: Origin, close: StartClosing, q: Floats, v: Floats) -> tup
     return q, v - at.gradient(at.q).T @ weights
 
 
+def _sweep_small(found: Tape, by_q: Floats, by_v: Floats, swept: Swept) -> None:
+    """The backward sweep of a small robot, compiled."""
+    size, frames = found.system.size + found.system.rows, found.Y.shape[1]
+    room = SweepRoom(np.zeros((4, size, size)), np.zeros((12, size)), np.zeros(size, np.int64), np.zeros((frames, 15)))
+    slopes = CostSlopes(np.ascontiguousarray(by_q), np.ascontiguousarray(by_v))
+    symmetric, states = found.has_symmetric_mass(), Trail(*found.states, found.Y)
+    sweep = door(found.system, sweep_back)
+    if not sweep(*found.place(), found.scheme, found.dt, states, slopes, symmetric, room, swept):
+        raise SolverError("The adjoint has a singular matrix.", advice="Try a smaller dt.")
+
+
+def _start_back(at: Origin, hat: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Multipliers (n + m,) of the starting balance, its slopes (n,) in q and v, and those of accelerations (n,)."""
+    system, m = at.system, at.system.rows
+    if system.linear == DENSE or m:
+        begin = solve_bordered(system, at.matrix().T, np.concatenate([hat, np.zeros(m)]))
+        slopes = at.slopes(begin)
+        return begin, *slopes, at.tangents()[2].T @ begin if len(at.free) < system.size else hat
+    return start_back(at, hat)
+
+
 def _sweep(found: Tape, by_q: Floats, by_v: Floats) -> tuple[_Back, Floats]:
     """The backward sweep; and the gradient with respect to all loads, (nt, row)."""
     system, steps = found.system, found.steps
@@ -230,29 +267,16 @@ def _sweep(found: Tape, by_q: Floats, by_v: Floats) -> tuple[_Back, Floats]:
     mu, rows = np.zeros((steps + 1, n + m)), np.zeros((steps + 1, len(loads.row)))
     driven, hats = np.zeros((steps + 1, len(loads.driven), 3)), np.zeros((4, n))
     integrals = np.zeros((steps + 2, frames, 6))
-    room = SweepRoom(
-        np.zeros((4, n + m, n + m)), np.zeros((12, n + m)), np.zeros(n + m, np.int64), np.zeros((frames, 15))
-    )
-    slopes = CostSlopes(np.ascontiguousarray(by_q), np.ascontiguousarray(by_v))
-    symmetric, states = found.has_symmetric_mass(), Trail(*found.states, found.Y)
-    good = door(system, sweep_back)(
-        *found.place(),
-        found.scheme,
-        found.dt,
-        states,
-        slopes,
-        symmetric,
-        room,
-        Swept(mu, rows, driven, integrals, hats),
-    )
-    if not good:
-        raise SolverError("The adjoint has a singular matrix.", advice="Try a smaller dt.")
+    swept = Swept(mu, rows, driven, integrals, hats)
+    if system.linear == DENSE:
+        _sweep_small(found, by_q, by_v, swept)
+    else:
+        sweep_large(found, by_q, by_v, swept)
     at = origin(system, found.run.inputs, found.dt, found.states)
     hat, ease = hats[2] + hats[3], np.zeros(n)
     if found.ease is not None:
         ease, hat = found.ease.back(hat)
-    begin = solve_bordered(system, at.matrix().T, np.concatenate([hat, np.zeros(m)]))
-    slope_q, slope_v = at.slopes(begin)
+    begin, slope_q, slope_v, heavy = _start_back(at, hat)
     q, v = hats[0] - slope_q, hats[1] - slope_v
     if found.ease is not None:
         by_q, by_v = found.ease.slopes()
@@ -260,8 +284,7 @@ def _sweep(found: Tape, by_q: Floats, by_v: Floats) -> tuple[_Back, Floats]:
         inputs = slice(int(loads.at[INPUT]), int(loads.at[INPUT]) + len(system.robot.actuators))
         rows[1, inputs] += found.ease.by_inputs().T @ ease
     for b, k in enumerate(loads.driven):  # its start is imposed
-        heavy = at.tangents()[2][:, k] @ begin
-        driven[0, b] = q[k], v[k], hats[2, k] + hats[3, k] - heavy
+        driven[0, b] = q[k], v[k], hats[2, k] + hats[3, k] - heavy[k]
         q[k], v[k] = 0.0, 0.0
     lengths = np.where(at.elastic, begin[n:], 0.0)  # other constraints feel the input by its second derivative
     linear_part(system.tree, system.workspace, at.loads(), begin[:n].copy(), lengths, at.q, np.zeros(n), rows[0])

@@ -22,6 +22,7 @@ from anguilla.describe import Frame, Robot
 from anguilla.errors import DescriptionError, as_array
 from anguilla.interact.kernels.table import DT, INPUT, KIND, LENGTH, THRUSTER, Loads
 from anguilla.lie import dexp3, exp3, log3
+from anguilla.linear.choice import DENSE
 from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
 from anguilla.model.evaluation import Evaluation, at_rest
@@ -34,11 +35,13 @@ from anguilla.solve.gradients.adjoint import (
     design_slopes,
     direct_cost,
     parameters,
+    solve_at_rest,
     static_balance,
     with_same_rows,
 )
 from anguilla.solve.gradients.costs import Cost
 from anguilla.solve.gradients.instants import balance_rows, take_instant
+from anguilla.solve.gradients.large import start_forth, step_forth
 from anguilla.solve.gradients.record import Tape, door, record
 from anguilla.solve.gradients.thruster_errors import pull_errors
 from anguilla.solve.newton.dense import solve_bordered
@@ -217,7 +220,7 @@ def _static_change(start: Equilibrium, change: Floats) -> Floats:
     loads = system.loads(start.t, start.inputs).loads
     loads.row[DT] = 0.0
     here = at_rest(system, loads, start.q, np.ascontiguousarray(start.stored.lam[0]))
-    return solve_bordered(system, here.flat, -change)[: system.size]
+    return solve_at_rest(here, -change, transposed=False)[: system.size]
 
 
 def _of_inputs(found: Tape, inputs: Mapping[str, ArrayLike]) -> _Explicit:
@@ -331,12 +334,16 @@ def _march(found: Tape, at: Origin, explicit: _Explicit) -> tuple[Floats, Floats
     k, nt, driven = len(explicit.names), found.steps + 1, system.blank.driven
     dq, dv, dacc, dlam = np.zeros((nt, n, k)), np.zeros((nt, n, k)), np.zeros((nt, n, k)), np.zeros((nt, m, k))
     dq[0], dv[0] = explicit.q, explicit.v
-    by_q, by_v = at.jacobians()
-    matrix = at.matrix()
-    right = -(explicit.begin + by_q @ dq[0] + by_v @ dv[0] + matrix[:, driven] @ explicit.driven[0, :, 2])
-    first = solve_bordered(system, matrix, right)
-    dacc[0], dlam[0] = first[:n], first[n:]
-    dacc[0, driven] = explicit.driven[0, :, 2]
+    large = system.linear != DENSE
+    if large and not m:
+        dacc[0] = start_forth(at, explicit.begin, dq[0], dv[0], explicit.driven[0, :, 2])
+    else:
+        by_q, by_v = at.jacobians()
+        matrix = at.matrix()
+        right = -(explicit.begin + by_q @ dq[0] + by_v @ dv[0] + matrix[:, driven] @ explicit.driven[0, :, 2])
+        first = solve_bordered(system, matrix, right)
+        dacc[0], dlam[0] = first[:n], first[n:]
+        dacc[0, driven] = explicit.driven[0, :, 2]
     da = dacc[0].copy()  # of the averaged acceleration
     if found.ease is not None:
         slopes = found.ease.slopes()
@@ -350,7 +357,8 @@ def _march(found: Tape, at: Origin, explicit: _Explicit) -> tuple[Floats, Floats
             if lean is not None:
                 forces[:n] += lean[1].T @ (integrals.gains[:, None] * integrals.change)
             before = dq[step - 1], dv[step - 1], da, da if step == 1 else dacc[step - 1]
-            dq[step], dv[step], da, dacc[step], dlam[step] = _step(found, step, before, forces, explicit.driven[step])
+            march = step_forth if large else _step
+            dq[step], dv[step], da, dacc[step], dlam[step] = march(found, step, before, forces, explicit.driven[step])
         if lean is not None:
             integrals.advance(step, lean, dq[step], dv[step], explicit.errors[step])
     return dq, dv, dacc, dlam

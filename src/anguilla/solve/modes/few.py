@@ -29,6 +29,7 @@ COUPLED = 1e-9  # relative: damping and follower loads below it leave modes as t
 APART = 1e-7  # part of the damping forces of a mode that may not be along its momentum
 ZERO = 1e-7  # part of the shift, below which a pulsation is that of a rigid motion
 FAR = 1e3  # times the shift: squares of pulsations that are all beyond it ask for another one
+LOW, DIGITS = 0.1, 1e-12  # part of the lowest pulsation that the shift is for damped modes; relative error of those
 SEED = 19
 
 Inverse = Callable[[Floats], Floats]
@@ -161,20 +162,22 @@ def _is_damped_apart(at: _Around, shapes: Floats, squares: Floats) -> bool:
     return not at.system.rows and bool(np.all(np.linalg.norm(rest, axis=0) <= APART * size))
 
 
-def _coupled(at: _Around, count: int, shift: float, free: Floats) -> tuple[np.ndarray, Floats, Floats, np.ndarray]:
-    """The same where damping or follower loads couple the shapes: of the pairs (x, x'), next to a real shift [1/s]."""
-    n, solve = at.n, at.inverse(shift, shift**2)
+def _coupled(at: _Around, count: int, pulsation: float, free: Floats) -> tuple[np.ndarray, Floats, Floats, np.ndarray]:
+    """The same where damping or follower loads couple the shapes: pairs (x, x' / pulsation), next to a small real shift."""
+    n, shift, unit = at.n, LOW * pulsation, np.sqrt(max(float(free @ at.M(free)), 1e-300))
+    solve, scale = at.inverse(shift, shift**2), at.system.tree.scale
+    weights = np.concatenate([scale, scale / pulsation])
 
     def inverse(z: Floats) -> Floats:
-        """(A - shift)^-1 (b, c): x' = shift x + b, and M (shift x' - ...) gathered into one solution."""
-        b, c = z[:n], z[n:]
-        x = -solve(at.M(c) + at.C(b) + shift * at.M(b))
-        return np.concatenate([x, shift * x + b])
+        """(A - shift)^-1 of (b, c) in units of angles: x' = shift x + b, and with it the balance gives x."""
+        b, c = np.split(z / weights, 2)
+        x = -solve(at.M(c + shift * b) + at.C(b))
+        return weights * np.concatenate([x, shift * x + b])
 
-    most = min(2 * count + 4, 2 * n - 2)
-    operator = LinearOperator((2 * n, 2 * n), inverse, dtype=float)
+    most = min(2 * count + 2, 2 * n - 2)
+    operator, start = LinearOperator((2 * n, 2 * n), inverse, dtype=float), np.concatenate([free, pulsation * free])
     try:
-        near, pairs = eigs(operator, most, v0=np.concatenate([free, shift * free]))
+        near, pairs = eigs(operator, most, v0=weights * start / unit, ncv=min(4 * most + 20, 2 * n), tol=DIGITS)
     except ArpackNoConvergence as error:
         raise _unfound(at, count) from error
     values = shift + 1.0 / near
@@ -182,9 +185,9 @@ def _coupled(at: _Around, count: int, shift: float, free: Floats) -> tuple[np.nd
     keep = np.imag(values) >= -1e-9 * np.maximum(size, ZERO * shift)
     order = np.flatnonzero(keep)[np.argsort(size[keep], kind="stable")][:count]
     values, size = values[order], size[order]
-    still = size <= np.sqrt(ZERO) * shift
+    still = size <= np.sqrt(ZERO) * pulsation
     ratios = np.where(still, 0.0, -np.real(values) / np.maximum(size, 1e-300))
-    return values, np.where(still, 0.0, size) / (2.0 * np.pi), ratios, pairs[:n, order]
+    return values, np.where(still, 0.0, size) / (2.0 * np.pi), ratios, pairs[:n, order] / scale[:, None]
 
 
 def _unfound(at: _Around, count: int) -> SolverError:

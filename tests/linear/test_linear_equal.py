@@ -15,9 +15,6 @@ from anguilla.model.evaluate import linearise, residual
 ALL = 50
 FEW = (0, 1, 4, 5, 24, 38)  # flat, loops, lines, springs, shapes, streams, contact, trees
 ROBOTS = [pytest.param(k, marks=() if k in FEW else pytest.mark.slow) for k in range(ALL)]
-# Row 0 of a loop that depends on an imposed coordinate alone is not found redundant among blocks (newton/gaps.py).
-KNOWN = pytest.mark.xfail(reason="a redundant row beside an imposed motion is missed")
-SOLVED = [pytest.param(k, marks=[pytest.mark.slow, KNOWN]) if k == 25 else ROBOTS[k] for k in range(ALL)]
 WEIGHTS = ((0.0, 0.0), (30.0, 0.0), (0.0, 900.0), (50.0, 2000.0), (0.0, 1e30))  # the last is that of starts
 STEPS, DT = 10, 0.01
 
@@ -113,7 +110,7 @@ def outcome(solve):
             return error
 
 
-@pytest.mark.parametrize("index", SOLVED)
+@pytest.mark.parametrize("index", ROBOTS)
 def test_equilibria_are_those_of_the_dense_way(index):
     found, dense, others = models(index)
     if not found.rests:
@@ -130,7 +127,7 @@ def test_equilibria_are_those_of_the_dense_way(index):
             np.testing.assert_allclose(got.multipliers, expected.multipliers, atol=1e-9 * force, rtol=0)
 
 
-@pytest.mark.parametrize("index", SOLVED)
+@pytest.mark.parametrize("index", ROBOTS)
 def test_motions_are_those_of_the_dense_way(index):
     found, dense, others = models(index)
     move = lambda model: outcome(

@@ -249,7 +249,7 @@ def redundant_rows(system: Model, table: LoadTable, q: Floats, *, only_here: boo
         kick[loads.driven] = 0.0
         step = _gap(system, loads, q, np.ones(system.size))[1].free(kick)
         size = float(np.linalg.norm(step))
-        if size < STUCK * np.linalg.norm(kick):
+        if size <= STUCK * np.linalg.norm(kick):
             break
         step *= NUDGE / size
         q, gap = _project(system, loads, move(system.tree, q, step / system.tree.scale), np.ones(system.size))

@@ -65,7 +65,7 @@ def chain(rods: int, modes: int, intervals: int) -> ag.Model:
     for _ in range(rods):
         rod = ag.Rod(0.2, ag.Circle(0.005), material, ag.kirchhoff(modes), intervals=intervals)
         frame = robot.add(rod, at=frame).tip
-    return ag.Model(robot)
+    return ag.Model(robot, linear="dense")
 
 
 def state(system: ag.Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -107,7 +107,7 @@ def best(work: Callable[[], object], seconds: float) -> float:
 def step_time(system: ag.Model, seconds: float) -> tuple[float, float]:
     """Best times [s] of a step called from Python, and of an empty call."""
     q, v, a = state(system)
-    loads, memory, out = system.loads(0.0), scratch(system.size), stored(1, system.size, 0)
+    loads, memory, out = system.loads(0.0), scratch(system), stored(1, system.size, 0)
     table, now = (loads.loads, loads.column, loads.table), State(q, v, a, np.zeros(system.size), np.zeros(0))
     scheme = tuple(ag.GeneralisedAlpha(0.9).coefficients)
 

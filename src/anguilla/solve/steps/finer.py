@@ -30,7 +30,7 @@ HALF = 2  # pieces of a step
 MOSTLY, CUT_AGAIN = 0.5, 8
 ROUGH = (8, 4, 4)  # pieces of the steps after a rough start
 MANY = 40  # pieces, for each step of the motion, into which Newton may force shorter steps before they are given up
-TOGETHER = 8  # steps that are done at once
+TOGETHER = 8  # steps that are done at once at first, and each time twice as many: most doubts are settled early
 
 
 def finer(motion: OngoingMotion, run: Trajectory, dt: float, rough: bool) -> Iterator[tuple[int, Floats]]:
@@ -85,7 +85,7 @@ def _plan(motion: OngoingMotion, steps: int, rough: bool) -> list[tuple[int, int
             part = pieces[start : start + len(ROUGH)]
             part[:] = np.maximum(part, ROUGH[: len(part)])
     edges = {0, steps, *jumps, *(jump + 1 for jump in jumps), *(np.flatnonzero(np.diff(pieces)) + 1).tolist()}
-    edges |= set(range(0, steps, TOGETHER))
+    edges |= {TOGETHER * (2**k - 1) for k in range(steps.bit_length()) if TOGETHER * (2**k - 1) < steps}
     ends = sorted(edges)
     return [(a, b, int(pieces[a])) for a, b in pairwise(ends)]
 

@@ -27,7 +27,9 @@ RODS = (1, 4, 16, 64, 256, 1024)
 def chain(count: int) -> ag.Robot:
     """Rods clamped end to end."""
     robot = ag.Robot("chain")
-    rod = ag.Rod(0.3, ag.Circle(0.01), ag.Material(1e6, 1000.0, poisson=0.5, damping=0.01), ag.kirchhoff(3), intervals=10)
+    rod = ag.Rod(
+        0.3, ag.Circle(0.01), ag.Material(1e6, 1000.0, poisson=0.5, damping=0.01), ag.kirchhoff(3), intervals=10
+    )
     at = robot.ground
     for _ in range(count):
         at = robot.add(rod, at=at).tip
@@ -62,7 +64,9 @@ def measured(count: int) -> tuple[float, float, float, float]:
 
 def main() -> None:
     """Print the table and the exponents."""
-    print("| rods | coordinates | model [ms] | residual [ms] | tangent, eliminated [ms] | solution [ms] | iteration [ms] |")
+    print(
+        "| rods | coordinates | model [ms] | residual [ms] | tangent, eliminated [ms] | solution [ms] | iteration [ms] |"
+    )
     print("|---:|---:|---:|---:|---:|---:|---:|")
     totals = []
     for count in RODS:

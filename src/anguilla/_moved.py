@@ -25,6 +25,7 @@ MOVED = {
     for name in names.split()
 }
 MOVED |= {
+    "anguilla._jit": "anguilla.compiler.jit",
     "anguilla.assemble": "anguilla.model",
     "anguilla.assemble.system": "anguilla.model.model",
     "anguilla.describe.files": "anguilla.files",

@@ -142,9 +142,9 @@ def test_a_viser_without_our_guard_is_not_served(robot, monkeypatch):
 
     monkeypatch.setattr(guard.Guard, "installed", lambda self: contextlib.nullcontext())
     with pytest.raises(ag.AnguillaError, match="lets strangers in"):
-        shown.open_server("arm", "127.0.0.1", 8333)
+        shown.open_server("arm", "127.0.0.1", 8397)
     with pytest.raises(OSError):
-        http.client.HTTPConnection("127.0.0.1", 8333, timeout=1.0).connect()
+        http.client.HTTPConnection("127.0.0.1", 8397, timeout=1.0).connect()
 
 
 def test_a_viser_whose_tunnel_cannot_be_closed_is_not_served(monkeypatch):

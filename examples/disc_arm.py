@@ -107,7 +107,7 @@ def figures(folder, result=None):
             way = np.array(way).T
             left.plot(way[2], way[1], -way[0], color=COLOURS[h], lw=1.0)
         left.set_box_aspect(
-            np.ptp([left.get_xlim(), left.get_ylim(), left.get_zlim()], axis=1), zoom=1.4
+            np.ptp([left.get_xlim(), left.get_ylim(), left.get_zlim()], axis=1), zoom=1.1
         )  # equal scales
         left.set_axis_off()
         left.set_title(f"{result.discs} discs, pulled by two of three tendons")

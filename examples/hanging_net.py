@@ -141,7 +141,7 @@ def draw(axes, net, state, colours=COLOURS[:2], width=1.0):
     """Draw the rods of a net in three dimensions; the colour tells their direction."""
     for (a, b), rod in net.rods.items():
         axes.plot(*state.centerline(rod, 6).T, color=colours[int(a[0] == b[0])], lw=width)
-    axes.set_box_aspect(np.ptp([axes.get_xlim(), axes.get_ylim(), axes.get_zlim()], axis=1), zoom=1.5)  # equal scales
+    axes.set_box_aspect(np.ptp([axes.get_xlim(), axes.get_ylim(), axes.get_zlim()], axis=1), zoom=1.0)  # equal scales
     axes.set_axis_off()
 
 

@@ -6,7 +6,7 @@ Solvers, results, viewer and files ask these questions of all loads alike, and n
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -75,6 +75,45 @@ class Seat:
         return cls(np.array(nodes, dtype=np.int64), np.zeros(len(nodes)), np.ones(len(nodes)))
 
 
+@dataclass(frozen=True)
+class Side:
+    """One of two things that may touch each other: a rod, or a body or another frame with points or a shape of its own.
+
+    Attributes:
+        where: the rod; or the frame that the points and the shape move with.
+        radii: of a rod, X (m,) [m] -> radii (m,) [m].
+        spacing: [m] of the points along a rod that touch.
+        points: (k, 3) [m] that touch, in the axes of the frame.
+        radius: [m] of the balls around them.
+        shape: as `interact/kernels/distance.py` reads it, in the axes of the frame; None if there is no surface to touch.
+        size: [m] radius of a ball around the origin of the frame that contains it.
+
+    """
+
+    where: Frame | RodHandle
+    radii: Callable[[Array], Array] = np.zeros_like
+    spacing: float = 0.0
+    points: Array = field(default_factory=lambda: np.zeros((0, 3)))
+    radius: float = 0.0
+    shape: Array | None = None
+    size: float = 0.0
+
+    @property
+    def on_rod(self) -> bool:
+        """Whether it is a rod."""
+        return isinstance(self.where, RodHandle)
+
+    @property
+    def has_points(self) -> bool:
+        """Whether it has points that touch."""
+        return self.on_rod or len(self.points) > 0
+
+    @property
+    def has_surface(self) -> bool:
+        """Whether points may touch it."""
+        return self.on_rod or self.shape is not None
+
+
 class Book(Protocol):
     """The tables that loads write themselves into (`model/tables.py`), by the family of their kernels."""
 
@@ -107,6 +146,9 @@ class Book(Protocol):
 
     def spring(self, a: Frame, b: Frame, constants: Sequence[float]) -> Seat:
         """A pair load: stiffness, rest length and damping of a spring between two frames."""
+
+    def touch(self, a: Side, b: Side, law: tuple[float, ...], thinnest: float) -> Seat:
+        """Contact between two parts: stiffness, smooth, damping, friction, slip, grip, arc length kept apart."""
 
     def user_frames(self, load: Any, seat: Seat) -> None:
         """A load written in Python, on frames."""

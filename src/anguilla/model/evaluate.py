@@ -25,6 +25,8 @@ from anguilla.interact.kernels.rubbing import rub, rubs
 from anguilla.interact.kernels.stream import add_stream_forces, add_stream_rows, gather_streams
 from anguilla.interact.kernels.table import DT, EFFORT, GRAVITY, Loads, has_more
 from anguilla.interact.kernels.tendon import add_tendon_forces, add_tendon_hessians
+from anguilla.interact.kernels.touch import add_touching, find_touching
+from anguilla.interact.kernels.touch_change import add_touching_tangent, gather_touching, mark_touching
 from anguilla.interact.kernels.wrench import add_wrench_columns, add_wrenches, row3
 from anguilla.linear.tree import eliminate, gather_forces, load_host, push_blocks, solve_tree, spread_motion
 from anguilla.mechanics.forces import add_elasticity, carry_up, collect_forces, inertia_and_gravity
@@ -80,6 +82,29 @@ def note_touch(ws, loads, known, out):
     note_touching(ws.node, loads.frames, known, out)
 
 
+@distant(Workspace, Loads)
+def meet(ws, loads):
+    """Contacts between parts, and their wrenches."""
+    find_touching(ws.node, loads.touches)
+    add_touching(ws.node, loads.row[DT], loads.touches)
+
+
+@distant(Workspace, Loads, NUMBER)
+def meet_columns(ws, loads, block):
+    """What contacts between parts need of the columns of a block; the first block that is asked for is the last one."""
+    b = int(block)
+    if b == len(loads.wrench_at) - 2:
+        mark_touching(loads.touches)
+    gather_touching(ws.columns, ws.places, loads.touches, b)
+
+
+@distant(Tree, Workspace, Loads)
+def meet_changes(tree, ws, loads):
+    """How contacts between parts change, into the matrix."""
+    whole, width = len(tree.root) == 1, len(ws.rows)
+    add_touching_tangent(ws.node, loads.pairs, loads.touches, loads.row[DT], ws.matrix, width, whole)
+
+
 @distant(Tree, Workspace, Loads)
 def rub_lines(tree, ws, loads):
     """Part of their tension that tendons keep along their lines, at the present motion."""
@@ -96,6 +121,8 @@ def more_forces(ws, loads, lam):
     if len(loads.pairs.table) > 0:
         add_spring_forces(ws.node, loads.pairs, loads.tension)
         add_constraint_forces(ws.node, loads.row, loads.at, loads.pairs, loads.constraints, lam)
+    if len(loads.touches.table) > 0:
+        meet(ws, loads)
 
 
 @distant(Workspace, Loads, VECTOR, VECTOR)
@@ -126,6 +153,8 @@ def more_columns(ws, loads, block):
             gather_pairs(ws.columns, ws.places, loads.pairs, b)
         if len(loads.streams.table) > 0:
             gather_streams(ws.node, ws.columns, ws.places, loads.streams, b)
+        if len(loads.touches.table) > 0:
+            meet_columns(ws, loads, block)
 
 
 @distant(Tree, Workspace, Loads, VECTOR)
@@ -136,12 +165,14 @@ def more_tangents(tree, ws, loads, lam):
         add_spring_blocks(ws.node, pairs, loads.tension)
         add_constraint_blocks(ws.node, loads.row, loads.at, pairs, c, lam)
         pairs.far[:] = 0.0
-        for p in range(len(pairs.table)):
+        for p in range(len(pairs.block)):
             if whole:
                 add_pair_tangent(pairs, p, ws.matrix, 0, len(ws.rows), True)
             else:
                 width = 4 * (pairs.table[p, 3] - pairs.table[p, 2])
                 add_pair_tangent(pairs, p, pairs.far, pairs.far_at[p], width, False)
+        if len(loads.touches.table) > 0:
+            meet_changes(tree, ws, loads)
         add_stream_rows(tree, ws, loads.streams)
     if len(lam) > 0:
         constraint_gradients(ws.node, loads.row, loads.at, pairs, c)
@@ -158,6 +189,8 @@ def prepare(tree: Tree, loads: Loads) -> None:
         compiled(more_forces, more_rows, more_columns, more_tangents)
     if has_contacts(loads.frames):
         compiled(touch, touch_changes, judge_touch, note_touch)
+    if len(loads.touches.table) > 0:
+        compiled(meet, meet_columns, meet_changes)
     if rubs(loads.cables):
         compiled(rub_lines)
 

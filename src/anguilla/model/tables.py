@@ -12,7 +12,7 @@ import numpy as np
 from anguilla.compiler.lanes import LANES
 from anguilla.compiler.table import Arrays
 from anguilla.describe import Actuator, Frame, Load, Rod, RodHandle
-from anguilla.describe.load import Seat, Values, repeated
+from anguilla.describe.load import Seat, Side, Values, repeated
 from anguilla.describe.shaping import ShapeProjection
 from anguilla.errors import DescriptionError
 from anguilla.interact.kernels.fluid import FLUID_SIZE
@@ -40,10 +40,12 @@ from anguilla.interact.kernels.table import (
     Muscles,
     Pairs,
     Streams,
+    Touches,
 )
 from anguilla.mechanics.compile import Layout
 from anguilla.mechanics.grid import SAME, gauss_points, nodal_integrals, numbered
 from anguilla.mechanics.tree import Floats, Ints, columns_of, in_blocks, is_cut, lanes_used
+from anguilla.model.touching import Touching
 
 SHORT = 1e-6  # of the length: distance of two frames below which a line between them pulls less and less
 STREAMED = (0, 3, 4, 5)  # strains that feel the stream along a fish: torsion, stretch, shears
@@ -104,6 +106,11 @@ class Tables:
     widths: list[int] = field(default_factory=lambda: [0] * 8)  # of the parts of the row
     sampled: list[Samples] = field(default_factory=list)
     seats: list[Seat] = field(default_factory=list)  # of each load
+    touch_loads: list[int] = field(default_factory=list)  # number of the load of each row of `Touches.table`
+    touching: Touching = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.touching = Touching(self.model)
 
     def node(self, frame: Frame) -> int:
         """Node of a frame."""
@@ -197,6 +204,11 @@ class Tables:
         self.springs.append((self.pair(a, b), constants))
         return Seat.on(self.pairs[-1])
 
+    def touch(self, a: Side, b: Side, law: tuple[float, ...], thinnest: float) -> Seat:
+        """Contact between two parts: stiffness, smooth, damping, friction, slip, grip, arc length kept apart."""
+        self.touching.touch(a, b, law, thinnest)
+        return Seat.on([])
+
     def user_frames(self, load: Any, seat: Seat) -> None:
         """A load written in Python, on frames."""
         self.users += [(load, X, weight) for X, weight in zip(seat.X.tolist(), seat.weights.tolist(), strict=True)]
@@ -238,6 +250,7 @@ class Tables:
             )
         self.frame_loads += [number] * (len(self.frames) - len(self.frame_loads))
         self.stream_loads += [number] * (len(self.streamed) - len(self.stream_loads))
+        self.touch_loads += [number] * (len(self.touching.tables) - len(self.touch_loads))
 
     def add_joints(self) -> None:
         """Efforts of joints, motions given to them, and imposed shapes of rods."""
@@ -290,7 +303,8 @@ def build(model: Layout) -> tuple[Loads, Tables]:
     # the row: wrenches, efforts, inputs, poses, motions, stresses, rates, then what frame loads ask for
     at = REST + np.concatenate([[0], np.cumsum(t.widths)])
     frame_row = at[FRAME] + np.concatenate([[0], np.cumsum([count for _, _, count, _ in t.frames])])
-    pairs = _shared(Pairs, t.pairs, lambda: _pairs(t))
+    pairs = _shared(Pairs, t.pairs or t.touching.pairs, lambda: _pairs(t))
+    widest = LANES * int(np.max(pairs.table[:, 3] - pairs.table[:, 2], initial=0))
     cables = _shared(Cables, robot.actuators, lambda: _cables(t))
     loads = Loads(
         np.zeros(int(at[-1])),
@@ -304,6 +318,7 @@ def build(model: Layout) -> tuple[Loads, Tables]:
         _shared(Frames, t.frames, lambda: _frames(t, frame_row)),
         _shared(Streams, t.streamed, lambda: _streams(model, t.streamed)),
         pairs,
+        _shared(Touches, t.touching.tables, lambda: t.touching.build(len(t.pairs), widest)),
         _shared(Constraints, t.rows or robot.actuators, lambda: _constraints(t, cables, pairs)),
     )
     return loads, t
@@ -363,21 +378,27 @@ def _pairs(t: Tables) -> Pairs:
     count = len(t.pairs)
     pairs = np.array(t.pairs, dtype=np.int64).reshape(-1, 2)
     side, pack, columns, places = columns_of(t.model.tree, pairs.ravel())
-    most = int(np.max(pack, initial=0)) + 1
-    keys, place = np.unique(side // 2 * most + pack, return_inverse=True)
+    many = [len(nodes) for nodes in t.touching.pairs]  # what may touch: pairs of many nodes, behind the others
+    all_nodes = np.concatenate([np.zeros(0, np.int64), *t.touching.pairs]).astype(np.int64)
+    which, more, _, _ = columns_of(t.model.tree, all_nodes)
+    most = int(max(np.max(pack, initial=0), np.max(more, initial=0))) + 1
+    owner = count + np.repeat(np.arange(len(many)), many)[which]
+    keys, place = np.unique(np.concatenate([side // 2 * most + pack, owner * most + more]), return_inverse=True)
+    place = place[: len(side)]
     pair, either = np.divmod(keys, most)  # packs that move either node
-    ends = np.searchsorted(pair, np.arange(count + 1))
+    ends = np.searchsorted(pair, np.arange(count + len(many) + 1))
     sizes = (LANES * np.diff(ends)) ** 2
     order, at = in_blocks(t.model.tree, pairs.ravel()[side])
+    ends_of = np.concatenate([pairs, *([[nodes[0], nodes[-1]]] for nodes in t.touching.pairs)])
     return Pairs(
-        table=_ints(np.stack([*pairs.T, ends[:-1], ends[1:]], axis=1)),
+        table=_ints(np.stack([*ends_of.T, ends[:-1], ends[1:]], axis=1)),
         pack=_ints(either), lanes=lanes_used(t.model.tree)[either],
         source=np.stack([place, side % 2, columns, places], axis=1).astype(np.uint64)[order], at=at,
         jacobian=np.zeros((len(either), 24, LANES)), block=np.zeros((count, 12, 24)),
         far_at=_ints(np.cumsum(sizes) - sizes), far=np.zeros(int(sizes.sum()) if is_cut(t.model.tree) else 0),
         spring=_ints([x[0] for x in t.springs]), spring_data=_floats(np.array([x[1] for x in t.springs]).reshape(-1, 3)),
         span=_ints(np.array(t.spans).reshape(-1, 2)), factor=np.ones(len(t.spans)),
-        least=np.array([(SHORT * t.model.length) ** 2 if count else 1.0]),  # all robots without pairs share the table
+        least=np.array([(SHORT * t.model.length) ** 2 if len(sizes) else 1.0]),  # all robots without pairs share the table
     )  # fmt: skip
 
 

@@ -93,7 +93,7 @@ def pressed(depth, smooth):
 
 
 @inline
-def _damped(z):
+def damped(z):
     """h and its slope."""
     if z >= 0.0:
         return 1.0 + z, 1.0
@@ -153,7 +153,7 @@ def contact_wrench(node, frames, f):
         return
     v, w, reach = load3(node, i, N_V), load3(node, i, N_W), data[f, REACH]
     g, _ = pressed(depth, data[f, SMOOTH])
-    h, _ = _damped(-data[f, DAMPING] * dot(n, v))
+    h, _ = damped(-data[f, DAMPING] * dot(n, v))
     p, _ = _rubbing(node, i, _sliding(v, w, n, reach), n, data, f)
     force = scale(data[f, STIFFNESS] * g * h, sub(n, p))
     store3(frames.wrench, f, 0, cross(scale(-reach, n), force))
@@ -174,7 +174,7 @@ def contact_block(node, frames, f):
         return
     N, damping = _curvature(x, n, data, f), data[f, DAMPING]
     g, g1 = pressed(depth, data[f, SMOOTH])
-    h, h1 = _damped(-damping * dot(n, v))
+    h, h1 = damped(-damping * dot(n, v))
     k = data[f, STIFFNESS]
     size = k * g * h
     # change of f: dd = -n . dx, de = -n . dv - (N v) . dx

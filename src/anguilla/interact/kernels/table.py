@@ -36,6 +36,9 @@ TRANSLATION, ROTATION, TWIST, LENGTH = range(4)
 # Columns of the tables below
 KIND, NODE, ROW, FROM, TO = range(5)  # Frames.table
 WHICH, AXIS_A, AXIS_B = 1, 2, 3  # Constraints.table, after KIND
+PAIR, SINCE, UNTIL, FIRST, LAST, ITSELF, OWN = range(7)  # Touches.table
+STIFF, SMOOTH, DAMPING, FRICTION, SLIP, GRIP, CLEAR = range(7)  # Touches.law
+NEAR, HITS, KNOWN = range(3)  # Touches.count
 
 
 class Cables(Arrays):
@@ -103,6 +106,41 @@ class Pairs(Arrays):
     least: Floats  # (1,) [m^2] square of the distance below which two nodes are as good as one
 
 
+class Touches(Arrays):
+    """Contact between parts: points of one, in clusters, against intervals of a rod or the shape of a body (`touch.py`)."""
+
+    # (t, 7) pair, first and last + 1 of its clusters, of its intervals or bodies, 1 for a rod with itself, first in `held`
+    table: Ints
+    law: Floats  # (t, 7) stiffness, smooth, damping, friction, slip, tangential over normal stiffness, arc length kept apart
+    cluster: Ints  # (c, 4) first and last + 1 of its points, and their nodes
+    reach: Floats  # (c, 2) length of the interval, and how far balls of points reach beyond it
+    point: Floats  # (k, 11) see `touch.py`
+    curve: Ints  # (m, 2) nodes of an interval
+    span: Floats  # (m, 4) its length, radius at both ends, arc length at its start
+    body: Ints  # (b,) node of a body
+    size: Floats  # (b,) radius of a ball around its origin that contains it
+    shape: Floats  # (b, ...) see `distance.py`
+    grid: Floats  # flat: values of all grids
+    slot: Ints  # (nodes,) which of the nodes that contacts act on, or -1
+    entry: Ints  # (v + 1,) first of the packs that move each of those
+    source: npt.NDArray[np.uint64]  # (e, 3) extended pack, columns, places
+    at: Ints  # (blocks + 1,) first of those nodes on a block
+    skin: Floats  # (1,) [m] gap below which things are listed as near
+    held: Floats  # (h, 2, 4) state: bristles of a point, and where on the other part they are, or -1
+    before: Floats  # (h, 2) state: depth of a point and its rate at the start of a step
+    deep: Floats  # (h, 5) scratch: the same now, and the normal
+    ball: Floats  # (c + m + b, 4) scratch: balls around clusters, intervals and bodies
+    anchor: Floats  # the same when the list was made
+    near: Ints  # (l, 3) scratch, the list: contact, cluster, interval or body
+    count: Ints  # (3,) scratch: how many are near, how many touch, 1 if the list was made
+    hits: Ints  # (x, 4) scratch, what touches: contact, cluster, point, interval or body
+    hit: Floats  # (x, 12) scratch, see `touch.py`
+    used: Ints  # (v,) scratch: 1 for nodes that something touches
+    jacobian: Floats  # (e, 12, 4) scratch
+    lane: Floats  # (lanes, 36) scratch, see `touch_change.py`
+    change: Floats  # (lanes, 10) scratch
+
+
 class Constraints(Arrays):
     """Rows phi = 0 with multipliers."""
 
@@ -138,6 +176,7 @@ class Loads(Arrays):
     frames: Frames
     streams: Streams
     pairs: Pairs
+    touches: Touches
     constraints: Constraints
 
 

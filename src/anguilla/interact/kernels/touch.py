@@ -1,0 +1,255 @@
+"""Contact between parts: points of one against the centreline of a rod or the surface of a body, both of which move.
+
+With x a point of part a with a ball of radius r around it, y the nearest point of the centreline of b, of radius R there,
+n the unit vector from y to x and the depth d = r + R - |x - y|; or, on a body, d = r - phi with phi the distance from its
+surface and n its normal,
+
+    F = f n + T on a, -F on b,    f = k g(d) h(c d'),
+
+as against obstacles fixed in space (`contact.py`). Both act at one point between the two, so that momentum and angular momentum
+are kept. T is friction (`friction.py`). Points are spread along a rod, and each stands for a share of its length: rods side by
+side push all along, crossed ones at their crossing with a force that grows as d^1.5 (Hertz).
+
+A contact acts on up to four nodes: those of the interval of x, and those of y's. What it does is found in two steps: which
+contacts there are, from a list of what can touch soon, which is renewed when something has moved far enough; then the wrench
+of each.
+"""
+
+from __future__ import annotations
+
+import math
+
+from anguilla.compiler.jit import inline, part
+from anguilla.interact.kernels.contact import damped, pressed
+from anguilla.interact.kernels.distance import shape_distance
+from anguilla.interact.kernels.friction import friction
+from anguilla.interact.kernels.nearest import arm, axis, bound, cubic, nearest, place, spin, velocity
+from anguilla.interact.kernels.table import (
+    CLEAR,
+    DAMPING,
+    FIRST,
+    HITS,
+    ITSELF,
+    KNOWN,
+    LAST,
+    NEAR,
+    OWN,
+    SINCE,
+    SMOOTH,
+    STIFF,
+    UNTIL,
+)
+from anguilla.mechanics.tree import N_F, N_M, N_R, N_X
+from anguilla.mechanics.vec import add, axpy, cross, dot, load3, load9, matvec, scale, store3, sub, tmatvec
+
+# Columns of Touches.point: weights of the two nodes, vector in node axes, weight of the second one, radius, share, arc length
+WEIGHTS, ARM, SECOND, RADIUS, SHARE, ARC = 0, 4, 7, 8, 9, 10
+# Columns of Touches.span: length, radius at both ends, arc length of the first
+LENGTH, THIN, THICK, START = range(4)
+# Columns of Touches.hit: place s, 1 if it may move along, depth, force, point that it acts at, bristle
+S, FREE, DEPTH, FORCE, POINT, BRISTLE = 0, 1, 2, 3, 6, 9
+NOWHERE = -1e300  # depth of a point that has nothing near
+ZERO = (0.0, 0.0, 0.0)
+
+
+@inline
+def _cluster_ball(node, touches, c):
+    """Centre and radius of a ball around the points of a cluster."""
+    centre, radius = bound(node, touches.cluster[c, 2], touches.cluster[c, 3], touches.reach[c, 0])
+    return centre, radius + touches.reach[c, 1]
+
+
+@inline
+def _field_ball(node, touches, m):
+    """Centre and radius of a ball around an interval, or a body; bodies are numbered behind the intervals."""
+    if m < len(touches.curve):
+        centre, radius = bound(node, touches.curve[m, 0], touches.curve[m, 1], touches.span[m, LENGTH])
+        return centre, radius + max(touches.span[m, THIN], touches.span[m, THICK])
+    b = m - len(touches.curve)
+    return load3(node, touches.body[b], N_X), touches.size[b]
+
+
+@part
+def _measure(node, touches):
+    """Balls around everything; whether all that can touch is in the list."""
+    ball, anchor, slack = touches.ball, touches.anchor, 0.5 * touches.skin[0]
+    clusters, same = len(touches.cluster), touches.count[KNOWN] == 1
+    for k in range(len(ball)):
+        if k < clusters:
+            centre, radius = _cluster_ball(node, touches, k)
+        else:
+            centre, radius = _field_ball(node, touches, k - clusters)
+        store3(ball, k, 0, centre)
+        ball[k, 3] = radius
+        way, room = sub(centre, load3(anchor, k, 0)), slack - (radius - anchor[k, 3])
+        if not (room > 0.0 and dot(way, way) < room * room):
+            same = False
+    return same
+
+
+@inline
+def _meet(ball, c, m, more):
+    """Whether the gap between two balls is less than `more`."""
+    way, reach = sub(load3(ball, c, 0), load3(ball, m, 0)), ball[c, 3] + ball[m, 3] + more
+    return dot(way, way) < reach * reach
+
+
+@part
+def _search(touches):
+    """List what can touch before something has moved by half of the skin."""
+    ball, near, count, clusters = touches.ball, touches.near, 0, len(touches.cluster)
+    for t in range(len(touches.table)):
+        for c in range(touches.table[t, SINCE], touches.table[t, UNTIL]):
+            for m in range(touches.table[t, FIRST], touches.table[t, LAST]):
+                if _meet(ball, c, clusters + m, touches.skin[0]):
+                    if count < len(near):
+                        near[count, 0], near[count, 1], near[count, 2] = t, c, m
+                    count += 1
+    touches.count[NEAR], touches.count[KNOWN] = count, 1
+    touches.anchor[:] = ball
+
+
+@inline
+def weights_of(touches, k):
+    """Weights of the places and of the vectors of the two nodes of a point."""
+    return touches.point[k, WEIGHTS], touches.point[k, WEIGHTS + 1], touches.point[k, WEIGHTS + 2], touches.point[k, WEIGHTS + 3]
+
+
+@inline
+def own_row(touches, t, c, k):
+    """Where the memory of a point in a contact stands."""
+    return touches.table[t, OWN] + k - touches.cluster[touches.table[t, SINCE], 0]
+
+
+@inline
+def surface(node, touches, b, x):
+    """Distance from the surface of a body, and its normal, at x."""
+    i = touches.body[b]
+    R = load9(node, i, N_R)
+    phi, n = shape_distance(tmatvec(R, sub(x, load3(node, i, N_X))), touches.shape, b, touches.grid)
+    return phi, matvec(R, n)
+
+
+@inline
+def meeting(node, touches, c, k, m, s):
+    """(x, n, depth, velocity of x against b, spins of a and b, reach, parts of it on both sides) of a contact.
+
+    The reach D = r + R - d is |x - y|, or the distance of x from the surface. From the point where the contact acts to x, and
+    to what moves with b, it is kappa_a D n and kappa_b D n.
+    """
+    i, j, w, r = touches.cluster[c, 2], touches.cluster[c, 3], weights_of(touches, k), touches.point[k, RADIUS]
+    ti, tj = arm(node, i, touches.point, k, ARM), arm(node, j, touches.point, k, ARM)
+    x, v, spin_a = place(node, i, j, w, ti, tj), velocity(node, i, j, w, ti, tj), spin(node, i, j, touches.point[k, SECOND])
+    if m < len(touches.curve):
+        h, l, span = touches.curve[m, 0], touches.curve[m, 1], touches.span
+        th, tl, w = axis(node, h), axis(node, l), cubic(s, span[m, LENGTH])
+        away = sub(x, place(node, h, l, w, th, tl))
+        reach = max(math.sqrt(dot(away, away)), 1e-150)
+        n, depth = scale(1.0 / reach, away), r + span[m, THIN] + s * (span[m, THICK] - span[m, THIN]) - reach
+        part_a = r / (r + 0.5 * (span[m, THIN] + span[m, THICK]))
+        return x, n, depth, sub(v, velocity(node, h, l, w, th, tl)), spin_a, spin(node, h, l, s), reach, part_a, part_a - 1.0
+    b = m - len(touches.curve)
+    reach, n = surface(node, touches, b, x)
+    i = touches.body[b]
+    to = sub(x, load3(node, i, N_X))
+    return x, n, r - reach, sub(v, velocity(node, i, i, (1.0, 0.0, 1.0, 0.0), to, to)), spin_a, spin(node, i, i, 0.0), reach, 1.0, 1.0
+
+
+@part
+def _visit(node, touches, t, c, m):
+    """List the contacts of a cluster of points with an interval or a body; how deep every point is at most."""
+    span, point, deep = touches.span, touches.point, touches.deep
+    curve, itself = m < len(touches.curve), touches.table[t, ITSELF] == 1
+    for k in range(touches.cluster[c, 0], touches.cluster[c, 1]):
+        s, free = 0.0, 0.0
+        if curve:
+            i, j = touches.cluster[c, 2], touches.cluster[c, 3]
+            x = place(node, i, j, weights_of(touches, k), arm(node, i, point, k, ARM), arm(node, j, point, k, ARM))
+            first, last = m == touches.table[t, FIRST], m == touches.table[t, LAST] - 1
+            between = touches.curve[m, 0], touches.curve[m, 1]
+            wider = span[m, THICK] - span[m, THIN]
+            found, s, free = nearest(node, *between, x, span[m, LENGTH], wider, first, last)
+            if not found:
+                continue
+            if itself and abs(span[m, START] + s * span[m, LENGTH] - point[k, ARC]) < touches.law[t, CLEAR]:
+                continue
+        _, n, depth, v, _, _, _, _, _ = meeting(node, touches, c, k, m, s)
+        row = own_row(touches, t, c, k)
+        if depth > deep[row, 0]:
+            deep[row, 0], deep[row, 1] = depth, -dot(n, v)
+            store3(deep, row, 2, n)
+        if depth > 0.0:
+            at = touches.count[HITS]
+            if at < len(touches.hits):
+                touches.hits[at, 0], touches.hits[at, 1], touches.hits[at, 2], touches.hits[at, 3] = t, c, k, m
+                touches.hit[at, S], touches.hit[at, FREE], touches.hit[at, DEPTH] = s, free, depth
+            touches.count[HITS] = at + 1
+
+
+@part
+def find_touching(node, touches):
+    """List all contacts at the present motion."""
+    if not _measure(node, touches):
+        _search(touches)
+    touches.count[HITS] = 0
+    for row in range(len(touches.deep)):
+        touches.deep[row, 0] = NOWHERE
+    clusters = len(touches.cluster)
+    if touches.count[NEAR] <= len(touches.near):
+        for e in range(touches.count[NEAR]):
+            t, c, m = touches.near[e, 0], touches.near[e, 1], touches.near[e, 2]
+            if _meet(touches.ball, c, clusters + m, 0.0):
+                _visit(node, touches, t, c, m)
+    else:  # more than fit in the list
+        for t in range(len(touches.table)):
+            for c in range(touches.table[t, SINCE], touches.table[t, UNTIL]):
+                for m in range(touches.table[t, FIRST], touches.table[t, LAST]):
+                    if _meet(touches.ball, c, clusters + m, 0.0):
+                        _visit(node, touches, t, c, m)
+
+
+@inline
+def _act(node, i, force, moment):
+    """An external wrench on a node."""
+    store3(node, i, N_F, sub(load3(node, i, N_F), force))
+    store3(node, i, N_M, sub(load3(node, i, N_M), moment))
+
+
+@inline
+def pushing(touches, t, k, depth, rate):
+    """f, with g, g', h and h'."""
+    g, g1 = pressed(depth, touches.law[t, SMOOTH])
+    h, h1 = damped(touches.law[t, DAMPING] * rate)
+    return touches.law[t, STIFF] * touches.point[k, SHARE] * g * h, g, g1, h, h1
+
+
+@part
+def add_touching(node, dt, touches):
+    """Subtract the wrenches of all contacts from the balance of their nodes."""
+    if touches.count[HITS] > len(touches.hits):  # more than there is room for: said by a residual that is no number
+        _act(node, touches.body[0] if len(touches.body) > 0 else touches.curve[0, 1], (math.nan, math.nan, math.nan), ZERO)
+        return
+    for e in range(touches.count[HITS]):
+        t, c, k, m, s = touches.hits[e, 0], touches.hits[e, 1], touches.hits[e, 2], touches.hits[e, 3], touches.hit[e, S]
+        x, n, depth, v, spin_a, spin_b, reach, part_a, part_b = meeting(node, touches, c, k, m, s)
+        f, _, _, _, _ = pushing(touches, t, k, depth, -dot(n, v))
+        row = own_row(touches, t, c, k)
+        rub, bristle = friction(touches, t, k, row, m + s, n, v, spin_a, spin_b, reach, part_a, part_b, f, dt)
+        force = axpy(f, n, rub)
+        moment = cross(scale(reach, n), force)
+        store3(touches.hit, e, FORCE, force)
+        store3(touches.hit, e, POINT, axpy(-part_a * reach, n, x))
+        store3(touches.hit, e, BRISTLE, bristle)
+        i, j, w, second = touches.cluster[c, 2], touches.cluster[c, 3], weights_of(touches, k), touches.point[k, SECOND]
+        ti, tj, more = arm(node, i, touches.point, k, ARM), arm(node, j, touches.point, k, ARM), scale(-part_a, moment)
+        _act(node, i, scale(w[0], force), axpy(w[2], cross(ti, force), scale(1.0 - second, more)))
+        if j != i:
+            _act(node, j, scale(w[1], force), axpy(w[3], cross(tj, force), scale(second, more)))
+        more = scale(part_b, moment)
+        if m < len(touches.curve):
+            h, l, w = touches.curve[m, 0], touches.curve[m, 1], cubic(s, touches.span[m, LENGTH])
+            _act(node, h, scale(-w[0], force), axpy(-w[2], cross(axis(node, h), force), scale(1.0 - s, more)))
+            _act(node, l, scale(-w[1], force), axpy(-w[3], cross(axis(node, l), force), scale(s, more)))
+        else:
+            i = touches.body[m - len(touches.curve)]
+            _act(node, i, scale(-1.0, force), add(more, cross(force, sub(x, load3(node, i, N_X)))))

@@ -36,6 +36,7 @@ TRANSLATION, ROTATION, TWIST, LENGTH = range(4)
 # Columns of the tables below
 KIND, NODE, ROW, FROM, TO = range(5)  # Frames.table
 WHICH, AXIS_A, AXIS_B = 1, 2, 3  # Constraints.table, after KIND
+CONSTANTS = 32  # columns of Frames.data
 
 
 class Cables(Arrays):
@@ -64,7 +65,8 @@ class Frames(Arrays):
     source: npt.NDArray[np.uint64]  # (k, 2) columns and places of the packs that move the node
     inside: Ints  # (f,) loads, block by block
     at: Ints  # (blocks + 1,) first of a block's
-    data: Floats  # (f, 24) constants
+    data: Floats  # (f, CONSTANTS) constants
+    grid: Floats  # flat: coefficients of all grids of signed distances (`distance.py`)
     wrench: Floats  # (f, 6) scratch
     block: Floats  # (f, 6, 18) scratch
     state: Floats  # (f, 3, 6) internal state, its rate at the start of the step, and now

@@ -5,6 +5,7 @@ import pytest
 
 import anguilla as ag
 from anguilla.files import FileError, read_text_file, robot_schema, robot_text
+from anguilla.interact.kernels.contact import SMOOTH
 
 RUBBER = ag.Material(young=1e6, poisson=0.45, density=1000.0, damping=0.01)
 FLOOR = ag.HalfSpace((0, 0, 1), -0.05)
@@ -82,8 +83,10 @@ def test_what_touches():
     sizes = np.abs([frame.offset_pose[:3, 3] for frame in ag.Contact(hand, FLOOR, 1e3).points()])
     np.testing.assert_allclose(sizes, np.tile([0.02, 0.01, 0.01], (8, 1)))
     frame = ag.Contact(arm.tip, FLOOR, 1e3)
-    assert frame.radii(np.zeros(1))[0] == 0.0 and frame.constants(np.zeros(1), np.ones(1))[0, 11] == pytest.approx(1e-4)
-    assert ag.Contact(bare.frame, FLOOR, 1e3).constants(np.zeros(1), np.ones(1))[0, 11] > 0.0
+    assert frame.radii(np.zeros(1))[0] == 0.0 and frame.constants(np.zeros(1), np.ones(1))[0, SMOOTH] == pytest.approx(
+        1e-4
+    )
+    assert ag.Contact(bare.frame, FLOOR, 1e3).constants(np.zeros(1), np.ones(1))[0, SMOOTH] > 0.0
 
 
 FILE = """

@@ -141,6 +141,9 @@ class Book(Protocol):
         With `force`, a load factor multiplies the values; with `spread`, the load is known as a density too.
         """
 
+    def grid(self, coefficients: Array) -> int:
+        """Place of the coefficients of a grid of distances among all of them; the same ones are kept once."""
+
     def streams(self, part: RodHandle, which: Ints, constants: Array) -> None:
         """Streams along a rod, on its strains, at some of its nodes; constants (k, c)."""
 

@@ -54,8 +54,20 @@ class Obstacle(Description):
         raise NotImplementedError
 
     def constants(self) -> Array:
-        """Point, axis, shape, side and size (9,), as `interact/kernels/contact.py` reads them."""
+        """Point, axes, shape, side and sizes (19,), as `interact/kernels/distance.py` reads them."""
         raise NotImplementedError
+
+    @property
+    def grid(self) -> Array | None:
+        """Coefficients of a grid of distances, the place of which stands among the sizes; None if there is none."""
+        return None
+
+    def _row(self, shape: int, point: ArrayLike, axes: Array, *sizes: float) -> Array:
+        """Constants (19,) of a shape with axes (3, 3), rows, or (3,), the first of them alone."""
+        out = np.zeros(19)
+        out[:3], out[3 : 3 + axes.size], out[12:14] = point, axes.ravel(), (shape, -1.0 if self.inside else 1.0)
+        out[14 : 14 + len(sizes)] = sizes
+        return out
 
 
 @dataclass
@@ -87,8 +99,8 @@ class HalfSpace(Obstacle):
         return centre + reach * corners @ across[:2], np.tile(across[2], (2, 2, 1))
 
     def constants(self) -> Array:
-        """Point, axis, shape, side and size (9,)."""
-        return np.array([*ZERO, *np.asarray(self.normal), 0.0, 1.0, self.offset])
+        """Shape and sizes (19,)."""
+        return self._row(0, ZERO, np.asarray(self.normal), self.offset)
 
 
 @dataclass
@@ -128,8 +140,8 @@ class Sphere(Obstacle):
         return np.asarray(self.centre) + self.radius * normals, -normals if self.inside else normals
 
     def constants(self) -> Array:
-        """Point, axis, shape, side and size (9,)."""
-        return np.array([*np.asarray(self.centre), *ZERO, 1.0, -1.0 if self.inside else 1.0, self.radius])
+        """Shape and sizes (19,)."""
+        return self._row(1, self.centre, np.eye(3), self.radius)
 
 
 @dataclass
@@ -175,6 +187,5 @@ class Pillar(Obstacle):
         return centre + self.radius * normals + ends, -normals if self.inside else normals
 
     def constants(self) -> Array:
-        """Point, axis, shape, side and size (9,)."""
-        side = -1.0 if self.inside else 1.0
-        return np.array([*np.asarray(self.point), *np.asarray(self.axis), 2.0, side, self.radius])
+        """Shape and sizes (19,)."""
+        return self._row(2, self.point, np.asarray(self.axis), self.radius)

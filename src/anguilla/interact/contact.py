@@ -12,12 +12,13 @@ from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
 from anguilla.describe.load import Array, Book, FrameMotion, Load, Seat
 from anguilla.describe.obstacles import Obstacle
 from anguilla.errors import DescriptionError, as_array, as_nonnegative, as_positive, refuse
+from anguilla.interact.kernels.contact import SMOOTH, STIFFNESS
+from anguilla.interact.kernels.distance import SIZE
 
 __all__ = ["Contact"]
 
 SOFTENING = 0.01  # of the radius: depth over which the stiffness rises, if not given
 POINT_SIZE = 1e-3  # [m] of a body of which nothing tells its size
-STIFFNESS, SMOOTH = 10, 11  # places among the constants
 
 
 @dataclass(eq=False)
@@ -150,7 +151,7 @@ class Contact(Load):
         return np.full(len(X), self.where.body.shape.size[0] if sphere else 0.0)  # type: ignore[union-attr]
 
     def constants(self, X: Array, weights: Array) -> Array:
-        """Numbers (m, 17) of what touches at arc lengths X (m,) [m], with shares of the length (m,), for the kernels."""
+        """Numbers (m, 27) of what touches at arc lengths X (m,) [m], with shares of the length (m,), for the kernels."""
         radii = self.radii(X)
         size = np.where(radii > 0.0, radii, self._size(X))
         smooth = SOFTENING * size if self.smooth is None else np.full(len(X), self.smooth)
@@ -162,7 +163,10 @@ class Contact(Load):
     def enter(self, book: Book) -> Seat:
         """A frame load on what touches."""
         seat = book.seat(self.where if isinstance(self.where, RodHandle) else self.points())
-        book.on_frames("contact", seat.nodes, self.constants(seat.X, seat.weights))
+        constants = self.constants(seat.X, seat.weights)
+        if self.obstacle.grid is not None:
+            constants[:, SIZE] = book.grid(self.obstacle.grid)
+        book.on_frames("contact", seat.nodes, constants)
         return seat
 
     @property

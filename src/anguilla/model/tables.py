@@ -19,6 +19,7 @@ from anguilla.interact.kernels.fluid import FLUID_SIZE
 from anguilla.interact.kernels.frames import KINDS
 from anguilla.interact.kernels.rubbing import UNKNOWN
 from anguilla.interact.kernels.table import (
+    CONSTANTS,
     EFFORT,
     FRAME,
     GRAVITY,
@@ -85,6 +86,7 @@ class Tables:
     muscle_gain: list[Floats] = field(default_factory=list)
     # kind, node, numbers in the row, constants
     frames: list[tuple[int, int, int, Floats]] = field(default_factory=list)
+    grids: dict[int, Floats] = field(default_factory=dict)  # coefficients of grids, by what they are of
     frame_loads: list[int] = field(default_factory=list)  # number of the load of each of them
     frame_spread: list[bool] = field(default_factory=list)  # whether each of them is known as a density too
     streamed: list[tuple[int, Floats, Ints, Floats]] = field(default_factory=list)  # node, basis, strains, constants
@@ -189,6 +191,18 @@ class Tables:
         if values is not None:
             each = partial(repeated, values, len(nodes))
             self.sample(FRAME, numbers * len(nodes), constant, each, force=force)
+
+    def grid(self, coefficients: Floats) -> int:
+        """Place of the coefficients of a grid of distances in the flat array of all of them."""
+        if id(coefficients) not in self.grids:
+            self.grids[id(coefficients)] = coefficients.ravel()
+        at = list(self.grids).index(id(coefficients))
+        return sum(values.size for values in list(self.grids.values())[:at])
+
+    @property
+    def all_grids(self) -> Floats:
+        """The flat array."""
+        return np.concatenate([np.zeros(0), *self.grids.values()])
 
     def streams(self, part: RodHandle, which: Ints, constants: Floats) -> None:
         """Streams along a rod, on its strains, at some of its nodes; none on strains that do not feel them."""
@@ -318,7 +332,7 @@ def build(model: Layout) -> tuple[Loads, Tables]:
         _shared(Frames, t.frames, lambda: _frames(t, frame_row)),
         _shared(Streams, t.streamed, lambda: _streams(model, t.streamed)),
         pairs,
-        _shared(Touches, t.touching.tables, lambda: t.touching.build(len(t.pairs), widest)),
+        _shared(Touches, t.touching.tables, lambda: t.touching.build(len(t.pairs), widest, t.all_grids)),
         _shared(Constraints, t.rows or robot.actuators, lambda: _constraints(t, cables, pairs)),
     )
     return loads, t
@@ -359,7 +373,7 @@ def _muscles(t: Tables) -> Muscles:
 def _frames(t: Tables, row: Ints) -> Frames:
     """Loads on frames; `row` says where their values begin in the row."""
     count = len(t.frames)
-    data = np.zeros((count, FLUID_SIZE))
+    data = np.zeros((count, CONSTANTS))
     for k, (_, _, _, values) in enumerate(t.frames):
         data[k, : len(values)] = values
     kind, node = np.array([frame[:2] for frame in t.frames], dtype=np.int64).reshape(-1, 2).T
@@ -369,6 +383,7 @@ def _frames(t: Tables, row: Ints) -> Frames:
     return Frames(
         table=_ints(np.stack([kind, node, row[:count], until[:-1], until[1:]], axis=1)), data=data,
         source=np.stack([columns, places], axis=1).astype(np.uint64), inside=inside, at=at,
+        grid=t.all_grids,
         wrench=np.zeros((count, 6)), block=np.zeros((count, 6, 18)), state=np.zeros((count, 3, 6)),
     )  # fmt: skip
 

@@ -36,7 +36,6 @@ class Touching:
     bodies: list[int] = field(default_factory=list)
     sizes: list[float] = field(default_factory=list)
     shapes: list[Floats] = field(default_factory=list)
-    grids: list[Floats] = field(default_factory=list)
     skin: float = np.inf
     held: int = 0
     pairs: list[Ints] = field(default_factory=list)  # nodes of both parts
@@ -127,8 +126,8 @@ class Touching:
             self.held += self.clusters[until - 1][1] - self.clusters[since][0]
         self.skin = min(self.skin, thinnest)
 
-    def build(self, pairs_before: int, widest: int) -> Touches:
-        """All tables, with scratch memory."""
+    def build(self, pairs_before: int, widest: int, grid: Floats) -> Touches:
+        """All tables, with scratch memory: behind other pairs; for coordinates of the widest pair; with all grids."""
         tree = self.model.tree
         table = np.array(self.tables, dtype=np.int64).reshape(-1, 7)
         curve = np.concatenate([np.zeros((0, 2), np.int64), *self.curves]).astype(np.int64)
@@ -150,7 +149,7 @@ class Touching:
             point=_floats(np.concatenate([np.zeros((0, 11)), *self.points])), curve=_ints(curve),
             span=_floats(np.concatenate([np.zeros((0, 4)), *self.spans])), body=_ints(self.bodies), size=_floats(self.sizes),
             shape=_floats(np.array(self.shapes).reshape(-1, SHAPE_SIZE)),
-            grid=_floats(np.concatenate([np.zeros(0), *self.grids])), slot=_ints(slot),
+            grid=grid, slot=_ints(slot),
             entry=_ints(np.searchsorted(which, np.arange(len(nodes) + 1))),
             source=np.stack([pack, columns, places], axis=1).astype(np.uint64), at=_ints(at),
             skin=np.array([self.skin if self.tables else 1.0]), held=np.tile([0.0, 0.0, 0.0, -1.0], (self.held, 2, 1)),

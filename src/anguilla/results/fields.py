@@ -11,8 +11,7 @@ from anguilla.describe import STRAIN_NAMES, Frame, Load, Part, RodHandle
 from anguilla.describe.load import Seat, Values
 from anguilla.describe.shaping import strain_places
 from anguilla.errors import DescriptionError
-from anguilla.interact.kernels.fluid import FLUID_SIZE
-from anguilla.interact.kernels.table import KIND, NODE, REST, Frames
+from anguilla.interact.kernels.table import CONSTANTS, KIND, NODE, REST, Frames
 from anguilla.mechanics.grid import gauss
 from anguilla.mechanics.tree import N_F, N_M, N_R, N_X, Floats, Ints
 from anguilla.model.model import Model
@@ -137,13 +136,13 @@ class _Fine(Tables):
     def spread(self) -> Frames:
         """The frame loads on the points."""
         found = [frame for frame, spread in zip(self.frames, self.frame_spread, strict=True) if spread]
-        table, data = np.zeros((len(found), 5), np.int64), np.zeros((len(found), FLUID_SIZE))
+        table, data = np.zeros((len(found), 5), np.int64), np.zeros((len(found), CONSTANTS))
         for k, (kind, node, numbers, constants) in enumerate(found):
             assert numbers == 0, "a load known as a density that reads the row"
             table[k, KIND], table[k, NODE], data[k, : len(constants)] = kind, node, constants
         none = np.zeros(0, np.int64)
         return Frames(
-            table=table, source=np.zeros((0, 2), np.uint64), inside=none, at=none, data=data,
+            table=table, source=np.zeros((0, 2), np.uint64), inside=none, at=none, data=data, grid=np.zeros(0),
             wrench=np.zeros((len(found), 6)), block=np.zeros((0, 6, 18)), state=np.zeros((0, 3, 6)),
         )  # fmt: skip
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 
 from anguilla.compiler.jit import inline, part
+from anguilla.interact.kernels.distance import SHAPE_SIZE, shape_curvature, shape_distance
 from anguilla.interact.kernels.table import CONTACT, KIND, NODE
 from anguilla.interact.kernels.thruster import put_block
 from anguilla.interact.kernels.wrench import has_kind
@@ -40,47 +41,16 @@ from anguilla.mechanics.vec import (
     sub,
 )
 
-# Places in Frames.data: a point of the obstacle and its axis (the normal of a half-space)
-POINT, AXIS, SHAPE, SIDE, SIZE, REACH = 0, 3, 6, 7, 8, 9
-STIFFNESS, SMOOTH, DAMPING, FRICTION, SLIP, FORWARD, BACKWARD = range(10, 17)
-# Values of SHAPE
-HALF_SPACE, SPHERE, PILLAR = 0.0, 1.0, 2.0
+# Places in Frames.data, behind the shape of the obstacle (`distance.py`)
+REACH, STIFFNESS, SMOOTH, DAMPING, FRICTION, SLIP, FORWARD, BACKWARD = range(SHAPE_SIZE, SHAPE_SIZE + 8)
 UPRIGHT = 1e-3  # sine of the angle to the normal below which a section has no axis along the surface
 
 
 @inline
-def away(x, data, f):
-    """Vector to x from the nearest point of the centre or axis of a round obstacle."""
-    y = sub(x, load3(data, f, POINT))
-    if data[f, SHAPE] == PILLAR:
-        axis = load3(data, f, AXIS)
-        y = axpy(-dot(axis, y), axis, y)
-    return y
-
-
-@inline
-def normal(x, data, f):
+def normal(x, frames, f):
     """(depth of the point nearest to the obstacle, outward normal)."""
-    if data[f, SHAPE] == HALF_SPACE:
-        n = load3(data, f, AXIS)
-        return data[f, REACH] + data[f, SIZE] - dot(n, x), n
-    y = away(x, data, f)
-    r = max(math.sqrt(dot(y, y)), 1e-150)
-    side = data[f, SIDE]
-    return data[f, REACH] - side * (r - data[f, SIZE]), scale(side / r, y)
-
-
-@inline
-def _curvature(x, n, data, f):
-    """N = dn/dx."""
-    if data[f, SHAPE] == HALF_SPACE:
-        return iso_hat(0.0, 0.0, n)
-    y = away(x, data, f)
-    flat = outer_add(-1.0, n, n, iso_hat(1.0, 0.0, n))
-    if data[f, SHAPE] == PILLAR:
-        axis = load3(data, f, AXIS)
-        flat = outer_add(-1.0, axis, axis, flat)
-    return mscale(data[f, SIDE] / max(math.sqrt(dot(y, y)), 1e-150), flat)
+    distance, n = shape_distance(x, frames.data, f, frames.grid)
+    return frames.data[f, REACH] - distance, n
 
 
 @inline
@@ -146,7 +116,7 @@ def _rubbing(node, i, u, n, data, f):
 def contact_wrench(node, frames, f):
     """World wrench of contact f."""
     i, data = frames.table[f, NODE], frames.data
-    depth, n = normal(load3(node, i, N_X), data, f)
+    depth, n = normal(load3(node, i, N_X), frames, f)
     if depth <= 0.0:
         store3(frames.wrench, f, 0, (0.0, 0.0, 0.0))
         store3(frames.wrench, f, 3, (0.0, 0.0, 0.0))
@@ -165,14 +135,14 @@ def contact_block(node, frames, f):
     """Derivative of the wrench of contact f by the rotation, place, angular velocity and velocity of its node."""
     i, data, block = frames.table[f, NODE], frames.data, frames.block
     x, v, w, reach = load3(node, i, N_X), load3(node, i, N_V), load3(node, i, N_W), data[f, REACH]
-    depth, n = normal(x, data, f)
+    depth, n = normal(x, frames, f)
     none = iso_hat(0.0, 0.0, n)
     if depth <= 0.0:
         for c in (0, 3, 6, 9):
             put_block(block, f, 0, c, none)
             put_block(block, f, 3, c, none)
         return
-    N, damping = _curvature(x, n, data, f), data[f, DAMPING]
+    N, damping = shape_curvature(x, n, data, f, frames.grid), data[f, DAMPING]
     g, g1 = pressed(depth, data[f, SMOOTH])
     h, h1 = damped(-damping * dot(n, v))
     k = data[f, STIFFNESS]

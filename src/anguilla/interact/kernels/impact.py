@@ -13,13 +13,15 @@ from __future__ import annotations
 import math
 
 from anguilla.compiler.jit import inline, part
-from anguilla.interact.kernels.contact import REACH, SHAPE, SIDE, SIZE, SMOOTH, STIFFNESS, away, normal, pressed
+from anguilla.interact.kernels.contact import SMOOTH, STIFFNESS, normal, pressed
+from anguilla.interact.kernels.distance import GRID, HALF_SPACE, SHAPE, SIDE, SIZE
 from anguilla.interact.kernels.table import CONTACT, KIND, NODE
 from anguilla.mechanics.tree import N_V, N_X
 from anguilla.mechanics.vec import axpy, dot, load3, store3, sub
 
 LOCAL, WHOLE = 0.005, 0.005  # energy that contact gets wrong, as a part of that of a place, and of the robot
 EDGE = 0.05  # energy got wrong where a place starts or ceases to touch, as a part of k (e dt)^2
+PLACES, THIRDS = 8, 12  # of the way from the start to the end of a step: places that are looked at, and closer looks
 AROUND = 0.5  # cosine of the angle by which the normal turns where a place may have jumped over an obstacle
 
 
@@ -50,13 +52,35 @@ def _ends(node, frames, f, mid):
     return x0, v0, axpy(1.0 / mid - 1.0, sub(x1, x0), x1), axpy(1.0 / mid - 1.0, sub(v1, v0), v1)
 
 
+@part
+def _deepest(x0, x1, frames, f):
+    """Depth where the way from x0 to x1 is deepest in the obstacle: the best of some places, and then around that."""
+    way, best, deepest = sub(x1, x0), 0, -math.inf
+    for k in range(PLACES + 1):
+        depth = normal(axpy(k / PLACES, way, x0), frames, f)[0]
+        if depth > deepest:
+            best, deepest = k, depth
+    low, high = max(best - 1.0, 0.0) / PLACES, min(best + 1.0, PLACES) / PLACES
+    for _ in range(THIRDS):
+        a, b = (2.0 * low + high) / 3.0, (low + 2.0 * high) / 3.0
+        at_a, at_b = normal(axpy(a, way, x0), frames, f)[0], normal(axpy(b, way, x0), frames, f)[0]
+        deepest = max(deepest, at_a, at_b)
+        if at_a > at_b:
+            high = b
+        else:
+            low = a
+    return deepest
+
+
 @inline
-def _deepest(x0, x1, data, f):
-    """Depth where the way from x0 to x1 is nearest to the centre or axis of a round obstacle."""
-    y0, way = away(x0, data, f), sub(away(x1, data, f), away(x0, data, f))
-    along = -dot(y0, way) / max(dot(way, way), 1e-300)
-    y = axpy(min(max(along, 0.0), 1.0), way, y0)
-    return data[f, REACH] + data[f, SIZE] - math.sqrt(dot(y, y))
+def _may_pass(x0, x1, n0, n1, data, f):
+    """Whether a place may have jumped over an obstacle: over a round one, or over something in a grid."""
+    if data[f, SHAPE] == HALF_SPACE:
+        return False
+    way = sub(x1, x0)
+    if data[f, SHAPE] == GRID and dot(way, way) > data[f, SIZE + 4] ** 2:
+        return True
+    return data[f, SIDE] > 0.0 and dot(n0, n1) < AROUND
 
 
 @inline
@@ -64,13 +88,13 @@ def _misfit(node, frames, f, dt, mid):
     """(energy that contact f may have got wrong in the step, energy stored at its end, normal)."""
     data = frames.data
     x0, v0, x1, v1 = _ends(node, frames, f, mid)
-    d0, n0 = normal(x0, data, f)
-    d1, n1 = normal(x1, data, f)
+    d0, n0 = normal(x0, frames, f)
+    d1, n1 = normal(x1, frames, f)
     k, smooth, wrong = data[f, STIFFNESS], data[f, SMOOTH], 0.0
     u0, u1 = k * _stored(d0, smooth), k * _stored(d1, smooth)
-    if data[f, SHAPE] > 0.0 and data[f, SIDE] > 0.0 and dot(n0, n1) < AROUND:
-        wrong = max(k * _stored(_deepest(x0, x1, data, f), smooth) - max(u0, u1), 0.0)
-    dm = normal(load3(node, frames.table[f, NODE], N_X), data, f)[0]
+    if _may_pass(x0, x1, n0, n1, data, f):
+        wrong = max(k * _stored(_deepest(x0, x1, frames, f), smooth) - max(u0, u1), 0.0)
+    dm = normal(load3(node, frames.table[f, NODE], N_X), frames, f)[0]
     if d0 > 0.0 or d1 > 0.0 or dm > 0.0:
         if mid < 1.0:  # the rule takes the force of the middle
             push, twice = _force(dm, k, smooth), 2.0 * k * _stored(dm, smooth)
@@ -118,7 +142,7 @@ def note_touching(node, frames, known, out):
             store3(frames.state[f], 0, 0, x)
             store3(frames.state[f], 0, 3, v)
             frames.state[f, 1, 0] = known
-            gap = -normal(x, frames.data, f)[0]
+            gap = -normal(x, frames, f)[0]
             if gap < frames.data[f, SMOOTH]:
                 soonest = 0.0
             soonest = min(soonest, gap / max(math.sqrt(dot(v, v)), 1e-300))

@@ -39,6 +39,7 @@ WHICH, AXIS_A, AXIS_B = 1, 2, 3  # Constraints.table, after KIND
 PAIR, SINCE, UNTIL, FIRST, LAST, ITSELF, OWN = range(7)  # Touches.table
 STIFF, SMOOTH, DAMPING, FRICTION, SLIP, GRIP, CLEAR = range(7)  # Touches.law
 NEAR, HITS, KNOWN = range(3)  # Touches.count
+CONSTANTS = 32  # columns of Frames.data
 
 
 class Cables(Arrays):
@@ -67,7 +68,8 @@ class Frames(Arrays):
     source: npt.NDArray[np.uint64]  # (k, 2) columns and places of the packs that move the node
     inside: Ints  # (f,) loads, block by block
     at: Ints  # (blocks + 1,) first of a block's
-    data: Floats  # (f, 24) constants
+    data: Floats  # (f, CONSTANTS) constants
+    grid: Floats  # flat: coefficients of all grids of signed distances (`distance.py`)
     wrench: Floats  # (f, 6) scratch
     block: Floats  # (f, 6, 18) scratch
     state: Floats  # (f, 3, 6) internal state, its rate at the start of the step, and now

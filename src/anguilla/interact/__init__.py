@@ -10,6 +10,7 @@ from anguilla.interact.fluids import Buoyancy, Fluid, Lighthill, Morison, Resist
 from anguilla.interact.hull import Hull
 from anguilla.interact.magnet import Magnet
 from anguilla.interact.muscle import Muscle
+from anguilla.interact.part_contact import PartContact, SelfContact, contacts
 from anguilla.interact.spring import Spring
 from anguilla.interact.tendon import Tendon
 from anguilla.interact.thruster import Thruster
@@ -28,7 +29,9 @@ __all__ = [
     "Magnet",
     "Morison",
     "Muscle",
+    "PartContact",
     "ResistiveForce",
+    "SelfContact",
     "Spring",
     "Tendon",
     "Thruster",
@@ -37,4 +40,5 @@ __all__ = [
     "UserLoad",
     "WorldSpring",
     "Wrench",
+    "contacts",
 ]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from inspect import signature
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +15,7 @@ from anguilla.describe.obstacles import Obstacle
 from anguilla.errors import DescriptionError, as_array, as_nonnegative, as_positive, refuse
 from anguilla.interact.kernels.contact import SMOOTH, STIFFNESS
 from anguilla.interact.kernels.distance import SIZE
+from anguilla.interact.part_contact import PartContact
 
 __all__ = ["Contact"]
 
@@ -24,6 +26,8 @@ POINT_SIZE = 1e-3  # [m] of a body of which nothing tells its size
 @dataclass(eq=False)
 class Contact(Load):
     """Contact of a rod, a body or one of their frames with an obstacle fixed in space, with friction.
+
+    With another part of the robot in the place of the obstacle, Contact(a, b) is a `PartContact`.
 
     The obstacle pushes back with k g(depth) along its normal, never pulls, and rubs. g is the depth less half of `smooth`,
     and starts smoothly from zero. There is no default stiffness, because it decides how deep things sink and how small the
@@ -67,6 +71,12 @@ class Contact(Load):
     touches: ClassVar[bool] = True
     is_passive: ClassVar[bool] = True
     has_arrows: ClassVar[bool] = True
+
+    def __new__(cls, where: Any = None, obstacle: Any = None, *args: Any, **options: Any) -> Any:
+        """Between two parts of the robot it is a `PartContact`."""
+        if cls is Contact and isinstance(obstacle, Frame | Part):
+            return PartContact(where, obstacle, *args, **options)
+        return super().__new__(cls)
 
     def _check(self) -> None:
         wanted = "a rod or a body, as returned by robot.add, or a frame such as arm.tip"
@@ -220,3 +230,8 @@ def _as_friction(value: object) -> float | tuple[float, ...]:
     if given.shape not in ((), (3,)) or np.any(given < 0.0):
         raise refuse("Contact.friction", wanted, value)
     return float(given) if given.ndim == 0 else tuple(given.tolist())
+
+
+Contact.__signature__ = signature(Contact.__init__).replace(  # type: ignore[attr-defined]
+    parameters=list(signature(Contact.__init__).parameters.values())[1:]
+)

@@ -58,6 +58,8 @@ class Desk:
             self.loads.pairs.factor[:] = 1.0
         if len(self.loads.frames.state):
             self.loads.frames.state[:] = 0.0
+        if len(self.loads.touches.held):
+            self.loads.touches.held[:], self.loads.touches.before[:] = 0.0, 0.0
         if len(constraints.slack):
             constraints.slack[:] = 0
 

@@ -6,6 +6,8 @@ motion, v = a = 0 the equilibrium.
 
 from __future__ import annotations
 
+import math
+
 from anguilla.compiler.distant import MATRIX, NUMBER, VECTOR, compiled, distant
 from anguilla.compiler.jit import part
 from anguilla.interact.kernels.constraints import (
@@ -23,10 +25,11 @@ from anguilla.interact.kernels.muscle import add_muscle_forces, add_muscle_hessi
 from anguilla.interact.kernels.pairs import add_pair_tangent, add_spring_blocks, add_spring_forces, gather_pairs
 from anguilla.interact.kernels.rubbing import rub, rubs
 from anguilla.interact.kernels.stream import add_stream_forces, add_stream_rows, gather_streams
-from anguilla.interact.kernels.table import DT, EFFORT, GRAVITY, Loads, has_more
+from anguilla.interact.kernels.table import DT, EFFORT, GRAVITY, Loads, has_more, may_touch
 from anguilla.interact.kernels.tendon import add_tendon_forces, add_tendon_hessians
 from anguilla.interact.kernels.touch import add_touching, find_touching
 from anguilla.interact.kernels.touch_change import add_touching_tangent, gather_touching, mark_touching
+from anguilla.interact.kernels.touch_steps import judge_meeting, note_meeting
 from anguilla.interact.kernels.wrench import add_wrench_columns, add_wrenches, row3
 from anguilla.linear.tree import eliminate, gather_forces, load_host, push_blocks, solve_tree, spread_motion
 from anguilla.mechanics.forces import add_elasticity, carry_up, collect_forces, inertia_and_gravity
@@ -67,10 +70,26 @@ def touch_changes(ws, loads):
     contact_blocks(ws.node, loads.frames)
 
 
+@distant(Tree, Workspace, Loads, NUMBER, VECTOR)
+def meet_judge(tree, ws, loads, dt, out):
+    """The same as `judge_touch`, of contacts between parts."""
+    judge_meeting(tree, ws.node, loads.touches, dt, out)
+
+
+@distant(Workspace, Loads, NUMBER, VECTOR)
+def meet_note(ws, loads, known, out):
+    """The same as `note_touch`, of contacts between parts."""
+    note_meeting(ws.node, loads.touches, known, out)
+
+
 @distant(Tree, Workspace, Loads, NUMBER, NUMBER, VECTOR)
 def judge_touch(tree, ws, loads, dt, mid, out):
     """out[0] = 1 if a step of length dt, balanced at the part `mid` of it, missed an impact, else 0."""
-    judge_impacts(tree, ws, loads.frames, dt, mid, out)
+    out[0] = 0.0
+    if has_contacts(loads.frames):
+        judge_impacts(tree, ws, loads.frames, dt, mid, out)
+    if len(loads.touches.table) > 0 and out[0] == 0.0:
+        meet_judge(tree, ws, loads, dt, out)
 
 
 @distant(Workspace, Loads, NUMBER, VECTOR)
@@ -79,7 +98,11 @@ def note_touch(ws, loads, known, out):
 
     out[1] is the time [s] before which nothing can touch.
     """
-    note_touching(ws.node, loads.frames, known, out)
+    out[1] = math.inf
+    if has_contacts(loads.frames):
+        note_touching(ws.node, loads.frames, known, out)
+    if len(loads.touches.table) > 0:
+        meet_note(ws, loads, known, out)
 
 
 @distant(Workspace, Loads)
@@ -188,9 +211,11 @@ def prepare(tree: Tree, loads: Loads) -> None:
     if has_more(loads):
         compiled(more_forces, more_rows, more_columns, more_tangents)
     if has_contacts(loads.frames):
-        compiled(touch, touch_changes, judge_touch, note_touch)
+        compiled(touch, touch_changes)
+    if may_touch(loads):
+        compiled(judge_touch, note_touch)
     if len(loads.touches.table) > 0:
-        compiled(meet, meet_columns, meet_changes)
+        compiled(meet, meet_columns, meet_changes, meet_judge, meet_note)
     if rubs(loads.cables):
         compiled(rub_lines)
 

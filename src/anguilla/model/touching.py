@@ -49,7 +49,12 @@ class Touching:
     def _once(self, what: str, side: Side, make: Callable[[Side], tuple[int, int]]) -> tuple[int, int]:
         """The same points or surface of a part serve all its contacts."""
         wide = side.radii(self._grid(side)).tobytes() if side.on_rod else side.radius
-        given = (wide, side.spacing if what == "points" else 0.0, side.points.tobytes(), None if side.shape is None else side.shape.tobytes())
+        given = (
+            wide,
+            side.spacing if what == "points" else 0.0,
+            side.points.tobytes(),
+            None if side.shape is None else side.shape.tobytes(),
+        )
         key = what, *self.nodes(side).tolist(), *given
         if key not in self.known:
             self.known[key] = make(side)
@@ -152,8 +157,8 @@ class Touching:
             grid=grid, slot=_ints(slot),
             entry=_ints(np.searchsorted(which, np.arange(len(nodes) + 1))),
             source=np.stack([pack, columns, places], axis=1).astype(np.uint64), at=_ints(at),
-            skin=np.array([self.skin if self.tables else 1.0]), held=np.tile([0.0, 0.0, 0.0, -1.0], (self.held, 2, 1)),
-            before=np.zeros((self.held, 2)), deep=np.zeros((self.held, 5)), ball=np.zeros((balls, 4)),
+            skin=np.array([self.skin if self.tables else 1.0]), held=np.zeros((self.held, 2, 4)),
+            before=np.zeros((self.held, 6)), deep=np.zeros((self.held, 5)), ball=np.zeros((balls, 4)),
             anchor=np.zeros((balls, 4)), near=np.zeros((ROOM * balls, 3), np.int64), count=np.zeros(3, np.int64),
             hits=np.zeros((HITS * points, 4), np.int64), hit=np.zeros((HITS * points, 12)),
             used=np.zeros(len(nodes), np.int64), jacobian=np.zeros((len(which), 12, LANES)),

@@ -14,6 +14,7 @@ from anguilla.describe import FrameMotion
 from anguilla.interact.kernels.rubbing import UNKNOWN, keep_rubbing, rubs, set_friction
 from anguilla.interact.kernels.table import DT, TIME, Loads
 from anguilla.interact.kernels.thruster import step_states
+from anguilla.interact.kernels.touch_steps import keep_bristles
 from anguilla.mechanics.tree import N_A, N_AL, N_MI, N_R, N_V, N_W, N_X, Floats, Ints
 from anguilla.model.evaluate import residual
 from anguilla.model.model import Inputs, LoadTable, Model
@@ -60,6 +61,21 @@ class Remembered(NamedTuple):
 
     state: Floats  # (f, 3, 6) integrals of thrusters, as in Frames.state
     slip: Floats  # (places, 2, 2) of tendons with friction, as in Cables.slip
+    held: Floats  # (h, 2, 4) bristles of contacts, as in Touches.held
+
+    @classmethod
+    def of(cls, loads: Loads) -> Remembered:
+        """The arrays in which loads remember."""
+        return cls(loads.frames.state, loads.cables.slip, loads.touches.held)
+
+    def copy(self) -> Remembered:
+        """What they remember now."""
+        return Remembered(*(array.copy() for array in self))
+
+    def recall(self, before: Remembered) -> None:
+        """Let them remember that."""
+        for array, value in zip(self, before, strict=True):
+            array[:] = value
 
 
 @dataclass(frozen=True)
@@ -139,6 +155,8 @@ def evaluate_states(
                 stress[t, s, k] = loads.streams.stress[s, k]
         if rubs(loads.cables):
             keep_rubbing(loads.cables, 1.0)
+        if len(loads.touches.table) > 0:
+            keep_bristles(loads.touches)
         step_states(loads.frames, steps[t])
 
 
@@ -184,14 +202,16 @@ class Evaluations:
         """Blocks of states, from the first that loads remember."""
         model = self.model
         tree, shared = model.spatial if in_space else model.tree, model.blank
-        memory = Remembered(shared.frames.state, shared.cables.slip)
-        kept = self.memory or Remembered(np.zeros_like(memory.state), np.full_like(memory.slip, UNKNOWN))
+        memory = Remembered.of(shared)
+        kept = self.memory or Remembered(
+            np.zeros_like(memory.state), np.full_like(memory.slip, UNKNOWN), np.zeros_like(memory.held)
+        )
         steps = np.diff(states.t, prepend=states.t[:1])
         steps[0] = 0.0 if self.memory is None else np.finfo(np.float64).tiny
         numbers = len(shared.row) + KEPT * len(nodes) + shared.frames.wrench.size + model.size + model.rows
         for at in parts(len(states.t), numbers):
             some, table = states.some(at), _loads(model, states.t[at], self.inputs, idle)
-            memory.state[:], memory.slip[:] = kept  # others may have used the model since the last block
+            memory.recall(kept)  # others may have used the model since the last block
             if steps[at.start] == 0.0 and rubs(
                 shared.cables
             ):  # all that is known of the lines is that they were drawn in
@@ -203,7 +223,7 @@ class Evaluations:
             fixed = tree, model.workspace, table.loads, table.column, table.table
             kernel = interpreted(evaluate_states, {"residual": model.user.residual}) if model.user else evaluate_states
             kernel(*fixed, some.t, steps[at], *some[1:4], lam, nodes, *out)
-            kept = Remembered(memory.state.copy(), memory.slip.copy())
+            kept = memory.copy()
             yield block
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from anguilla.interact.kernels.rubbing import rubs
 from anguilla.interact.kernels.table import KIND, NODE, POSE, ROTATION, THRUSTER, TRANSLATION, TWIST, WHICH, Loads
+from anguilla.interact.kernels.touch_steps import holds
 from anguilla.mechanics.tree import N_R, N_V, N_W, N_X, Floats, Ints
 from anguilla.model.evaluate import residual
 from anguilla.model.model import Model
@@ -32,8 +33,8 @@ def integrates(loads: Loads) -> bool:
 
 
 def remembers(model: Model) -> bool:
-    """Whether loads depend on the states before: integrals of thrusters, friction of tendons."""
-    return integrates(model.blank) or rubs(model.blank.cables)
+    """Whether loads depend on the states before: integrals of thrusters, friction of tendons, friction that holds."""
+    return integrates(model.blank) or rubs(model.blank.cables) or bool(holds(model.blank.touches))
 
 
 def evaluate(

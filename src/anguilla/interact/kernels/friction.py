@@ -1,8 +1,8 @@
 """Friction between parts that touch: Coulomb's, which holds.
 
 Bristles bend as long as they hold: z is how far the two surfaces have moved against each other since they hold, and
-T = -k_t z. They slip where that would be more than mu f, and follow then. So what is at rest stays there, without creeping. In a
-time step, with u the sliding velocity at its end,
+T = -k_t z. They slip where that would be more than mu f, and follow then. So what is at rest stays there, without creeping.
+In a time step, with u the sliding velocity at its end,
 
     z = (1 - n n^T) exp(dt [w_b]) z_0 + dt u,    T = -k_t z,  or  -mu f z / |z|  if that is less.
 
@@ -15,7 +15,7 @@ import math
 
 from anguilla.compiler.jit import inline
 from anguilla.interact.kernels.table import FRICTION, GRIP, SLIP, STIFF
-from anguilla.mechanics.vec import add, axpy, cross, dot, load3, scale, sub
+from anguilla.mechanics.vec import add, axpy, cross, dot, scale, sub
 
 ZERO = (0.0, 0.0, 0.0)
 SHARE = 9  # column of Touches.point
@@ -33,7 +33,7 @@ def sliding(n, v, spin_a, spin_b, reach, part_a, part_b):
 def slot_of(touches, row, where):
     """Which of the two bristles of a point belongs to a contact, or -1 for a new one."""
     for slot in range(2):
-        if touches.held[row, slot, 3] >= 0.0 and abs(touches.held[row, slot, 3] - where) <= SAME:
+        if touches.held[row, slot, 3] > 0.0 and abs(touches.held[row, slot, 3] - 1.0 - where) <= SAME:
             return slot
     return -1
 
@@ -60,7 +60,11 @@ def friction(touches, t, k, row, where, n, v, spin_a, spin_b, reach, part_a, par
         return scale(-mu * f / math.sqrt(dot(u, u) + slip * slip), u), ZERO
     z = carried(touches, row, where, spin_b, dt)
     z = axpy(dt, u, axpy(-dot(n, z), n, z))
-    grip, most, size = touches.law[t, GRIP] * touches.law[t, STIFF] * touches.point[k, SHARE], mu * f, math.sqrt(dot(z, z))
+    grip, most, size = (
+        touches.law[t, GRIP] * touches.law[t, STIFF] * touches.point[k, SHARE],
+        mu * f,
+        math.sqrt(dot(z, z)),
+    )
     if grip * size > most:
         z = scale(most / (grip * size), z)
     return scale(-grip, z), z
@@ -87,7 +91,10 @@ def friction_change(touches, t, k, row, where, motion, change, dt):
     slot, dz = slot_of(touches, row, where), ZERO
     if slot >= 0:
         old = touches.held[row, slot, 0], touches.held[row, slot, 1], touches.held[row, slot, 2]
-        dz = add(cross(dspin_b, old), scale(0.5 * dt, add(cross(dspin_b, cross(spin_b, old)), cross(spin_b, cross(dspin_b, old)))))
+        dz = add(
+            cross(dspin_b, old),
+            scale(0.5 * dt, add(cross(dspin_b, cross(spin_b, old)), cross(spin_b, cross(dspin_b, old)))),
+        )
         dz = scale(dt, dz)
     z = axpy(dt, u, axpy(-dot(n, z0), n, z0))
     dz = axpy(-dot(dn, z0) - dot(n, dz), n, axpy(-dot(n, z0), dn, dz))

@@ -26,7 +26,7 @@ AROUND = 0.5  # cosine of the angle by which the normal turns where a place may 
 
 
 @inline
-def _stored(depth, smooth):
+def stored(depth, smooth):
     """Energy of a contact per stiffness: the integral of g over the depth."""
     if depth <= 0.0:
         return 0.0
@@ -38,7 +38,7 @@ def _stored(depth, smooth):
 
 
 @inline
-def _force(depth, stiffness, smooth):
+def force_of(depth, stiffness, smooth):
     """Elastic force of a contact."""
     return stiffness * pressed(depth, smooth)[0] if depth > 0.0 else 0.0
 
@@ -91,15 +91,15 @@ def _misfit(node, frames, f, dt, mid):
     d0, n0 = normal(x0, frames, f)
     d1, n1 = normal(x1, frames, f)
     k, smooth, wrong = data[f, STIFFNESS], data[f, SMOOTH], 0.0
-    u0, u1 = k * _stored(d0, smooth), k * _stored(d1, smooth)
+    u0, u1 = k * stored(d0, smooth), k * stored(d1, smooth)
     if _may_pass(x0, x1, n0, n1, data, f):
-        wrong = max(k * _stored(_deepest(x0, x1, frames, f), smooth) - max(u0, u1), 0.0)
+        wrong = max(k * stored(_deepest(x0, x1, frames, f), smooth) - max(u0, u1), 0.0)
     dm = normal(load3(node, frames.table[f, NODE], N_X), frames, f)[0]
     if d0 > 0.0 or d1 > 0.0 or dm > 0.0:
         if mid < 1.0:  # the rule takes the force of the middle
-            push, twice = _force(dm, k, smooth), 2.0 * k * _stored(dm, smooth)
+            push, twice = force_of(dm, k, smooth), 2.0 * k * stored(dm, smooth)
         else:
-            push, twice = 0.5 * (_force(d0, k, smooth) + _force(d1, k, smooth)), 0.5 * (u0 + u1)
+            push, twice = 0.5 * (force_of(d0, k, smooth) + force_of(d1, k, smooth)), 0.5 * (u0 + u1)
         e0, e1 = dot(n0, v0), dot(n1, v1)
         speed, error = max(e0 * e0, e1 * e1), abs(push * (d1 - d0) - (u1 - u0))
         if d0 <= 0.0 or d1 <= 0.0:

@@ -128,9 +128,9 @@ class Touches(Arrays):
     source: npt.NDArray[np.uint64]  # (e, 3) extended pack, columns, places
     at: Ints  # (blocks + 1,) first of those nodes on a block
     skin: Floats  # (1,) [m] gap below which things are listed as near
-    held: Floats  # (h, 2, 4) state: bristles of a point, and where on the other part they are, or -1
-    before: Floats  # (h, 2) state: depth of a point and its rate at the start of a step
-    deep: Floats  # (h, 5) scratch: the same now, and the normal
+    held: Floats  # (h, 2, 4) state: bristles of a point, and 1 + where on the other part they are, or 0
+    before: Floats  # (h, 6) state: depth of a point, its rate and the normal at the start of a step, and 1 if known
+    deep: Floats  # (h, 5) scratch: the same now
     ball: Floats  # (c + m + b, 4) scratch: balls around clusters, intervals and bodies
     anchor: Floats  # the same when the list was made
     near: Ints  # (l, 3) scratch, the list: contact, cluster, interval or body
@@ -186,3 +186,13 @@ class Loads(Arrays):
 def has_more(loads):
     """Whether there is more than given wrenches, tendons along rods and muscles."""
     return len(loads.frames.table) + len(loads.pairs.table) + len(loads.constraints.table) > 0
+
+
+@inline
+def may_touch(loads):
+    """Whether some load is contact."""
+    found = len(loads.touches.table) > 0
+    for f in range(len(loads.frames.table)):
+        if loads.frames.table[f, KIND] == CONTACT:
+            found = True
+    return found

@@ -6,9 +6,9 @@ surface and n its normal,
 
     F = f n + T on a, -F on b,    f = k g(d) h(c d'),
 
-as against obstacles fixed in space (`contact.py`). Both act at one point between the two, so that momentum and angular momentum
-are kept. T is friction (`friction.py`). Points are spread along a rod, and each stands for a share of its length: rods side by
-side push all along, crossed ones at their crossing with a force that grows as d^1.5 (Hertz).
+as against obstacles fixed in space (`contact.py`). Both act at one point between the two, so that momentum and angular
+momentum are kept. T is friction (`friction.py`). Points are spread along a rod, and each stands for a share of its length:
+rods side by side push all along, crossed ones at their crossing with a force that grows as d^1.5 (Hertz).
 
 A contact acts on up to four nodes: those of the interval of x, and those of y's. What it does is found in two steps: which
 contacts there are, from a list of what can touch soon, which is renewed when something has moved far enough; then the wrench
@@ -106,13 +106,20 @@ def _search(touches):
                         near[count, 0], near[count, 1], near[count, 2] = t, c, m
                     count += 1
     touches.count[NEAR], touches.count[KNOWN] = count, 1
-    touches.anchor[:] = ball
+    for k in range(len(ball)):
+        for x in range(4):
+            touches.anchor[k, x] = ball[k, x]
 
 
 @inline
 def weights_of(touches, k):
     """Weights of the places and of the vectors of the two nodes of a point."""
-    return touches.point[k, WEIGHTS], touches.point[k, WEIGHTS + 1], touches.point[k, WEIGHTS + 2], touches.point[k, WEIGHTS + 3]
+    return (
+        touches.point[k, WEIGHTS],
+        touches.point[k, WEIGHTS + 1],
+        touches.point[k, WEIGHTS + 2],
+        touches.point[k, WEIGHTS + 3],
+    )
 
 
 @inline
@@ -139,7 +146,11 @@ def meeting(node, touches, c, k, m, s):
     """
     i, j, w, r = touches.cluster[c, 2], touches.cluster[c, 3], weights_of(touches, k), touches.point[k, RADIUS]
     ti, tj = arm(node, i, touches.point, k, ARM), arm(node, j, touches.point, k, ARM)
-    x, v, spin_a = place(node, i, j, w, ti, tj), velocity(node, i, j, w, ti, tj), spin(node, i, j, touches.point[k, SECOND])
+    x, v, spin_a = (
+        place(node, i, j, w, ti, tj),
+        velocity(node, i, j, w, ti, tj),
+        spin(node, i, j, touches.point[k, SECOND]),
+    )
     if m < len(touches.curve):
         h, l, span = touches.curve[m, 0], touches.curve[m, 1], touches.span
         th, tl, w = axis(node, h), axis(node, l), cubic(s, span[m, LENGTH])
@@ -147,12 +158,32 @@ def meeting(node, touches, c, k, m, s):
         reach = max(math.sqrt(dot(away, away)), 1e-150)
         n, depth = scale(1.0 / reach, away), r + span[m, THIN] + s * (span[m, THICK] - span[m, THIN]) - reach
         part_a = r / (r + 0.5 * (span[m, THIN] + span[m, THICK]))
-        return x, n, depth, sub(v, velocity(node, h, l, w, th, tl)), spin_a, spin(node, h, l, s), reach, part_a, part_a - 1.0
+        return (
+            x,
+            n,
+            depth,
+            sub(v, velocity(node, h, l, w, th, tl)),
+            spin_a,
+            spin(node, h, l, s),
+            reach,
+            part_a,
+            part_a - 1.0,
+        )
     b = m - len(touches.curve)
     reach, n = surface(node, touches, b, x)
     i = touches.body[b]
     to = sub(x, load3(node, i, N_X))
-    return x, n, r - reach, sub(v, velocity(node, i, i, (1.0, 0.0, 1.0, 0.0), to, to)), spin_a, spin(node, i, i, 0.0), reach, 1.0, 1.0
+    return (
+        x,
+        n,
+        r - reach,
+        sub(v, velocity(node, i, i, (1.0, 0.0, 1.0, 0.0), to, to)),
+        spin_a,
+        spin(node, i, i, 0.0),
+        reach,
+        1.0,
+        1.0,
+    )
 
 
 @part
@@ -227,10 +258,21 @@ def pushing(touches, t, k, depth, rate):
 def add_touching(node, dt, touches):
     """Subtract the wrenches of all contacts from the balance of their nodes."""
     if touches.count[HITS] > len(touches.hits):  # more than there is room for: said by a residual that is no number
-        _act(node, touches.body[0] if len(touches.body) > 0 else touches.curve[0, 1], (math.nan, math.nan, math.nan), ZERO)
+        _act(
+            node,
+            touches.body[0] if len(touches.body) > 0 else touches.curve[0, 1],
+            (math.nan, math.nan, math.nan),
+            ZERO,
+        )
         return
     for e in range(touches.count[HITS]):
-        t, c, k, m, s = touches.hits[e, 0], touches.hits[e, 1], touches.hits[e, 2], touches.hits[e, 3], touches.hit[e, S]
+        t, c, k, m, s = (
+            touches.hits[e, 0],
+            touches.hits[e, 1],
+            touches.hits[e, 2],
+            touches.hits[e, 3],
+            touches.hit[e, S],
+        )
         x, n, depth, v, spin_a, spin_b, reach, part_a, part_b = meeting(node, touches, c, k, m, s)
         f, _, _, _, _ = pushing(touches, t, k, depth, -dot(n, v))
         row = own_row(touches, t, c, k)

@@ -1,9 +1,9 @@
 """How contacts between parts change: their exact tangent, one coordinate at a time.
 
-What a coordinate feels of a contact is Q = p . F + theta_a . M_a + theta_b . M_b, where the coordinate moves x against y by p and
-turns the two sections by theta_a and theta_b. F and the moments change with the motion; p and theta_b do because the contact
-moves along b, and because the vectors of the nodes turn. All of it follows, for each coordinate, from what it does to the
-four nodes.
+What a coordinate feels of a contact is Q = p . F + theta_a . M_a + theta_b . M_b, where the coordinate moves x against y by p
+and turns the two sections by theta_a and theta_b. F and the moments change with the motion; p and theta_b do because the
+contact moves along b, and because the vectors of the nodes turn. All of it follows, for each coordinate, from what it does to
+the four nodes.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from anguilla.interact.kernels.touch import (
     FORCE,
     FREE,
     LENGTH,
-    S,
     SECOND,
     SHARE,
     THICK,
     THIN,
     ZERO,
+    S,
     meeting,
     own_row,
     pushing,
@@ -158,7 +158,11 @@ def _changes(node, pairs, touches, e, dt):
     lane, change, curve, pair = touches.lane, touches.change, m < len(touches.curve), touches.table[t, PAIR]
     x, n, depth, v, spin_a, spin_b, reach, part_a, part_b = meeting(node, touches, c, k, m, s)
     f, g, g1, h, h1 = pushing(touches, t, k, depth, -dot(n, v))
-    force, stiffness, damping = load3(touches.hit, e, FORCE), touches.law[t, STIFF] * touches.point[k, SHARE], touches.law[t, DAMPING]
+    force, stiffness, damping = (
+        load3(touches.hit, e, FORCE),
+        touches.law[t, STIFF] * touches.point[k, SHARE],
+        touches.law[t, DAMPING],
+    )
     motion, row = (n, v, spin_a, spin_b, reach, part_a, part_b, f), own_row(touches, t, c, k)
     slope, rate, twist, wider, steep, N = ZERO, ZERO, ZERO, 0.0, 1.0, load9(node, 0, N_R)
     if curve:
@@ -188,7 +192,9 @@ def _changes(node, pairs, touches, e, dt):
             ddepth = -dreach
         drate = -dot(dn, v) - dot(n, dv)
         df = stiffness * (g1 * h * ddepth + g * h1 * damping * drate)
-        dT = friction_change(touches, t, k, row, m + s, motion, (dn, dv, load3(lane, j, SPIN_A), dspin_b, dreach, df), dt)
+        dT = friction_change(
+            touches, t, k, row, m + s, motion, (dn, dv, load3(lane, j, SPIN_A), dspin_b, dreach, df), dt
+        )
         dF = add(axpy(df, n, scale(f, dn)), dT)
         dmoment = add(cross(axpy(dreach, n, scale(reach, dn)), force), cross(scale(reach, n), dF))
         store3(change, j, D_FORCE, dF)
@@ -224,7 +230,12 @@ def _add(node, pairs, touches, e, out, at, width, spread):
         for l in range(pairs.lanes[b]):
             j = 4 * (b - first) + l
             dF, dA, dB, ds = load3(change, j, D_FORCE), load3(change, j, D_A), load3(change, j, D_B), change[j, D_S]
-            j0, j1, j2, j3 = load3(lane, j, TURN), load3(lane, j, TURN + 3), load3(lane, j, TURN + 6), load3(lane, j, TURN + 9)
+            j0, j1, j2, j3 = (
+                load3(lane, j, TURN),
+                load3(lane, j, TURN + 3),
+                load3(lane, j, TURN + 6),
+                load3(lane, j, TURN + 9),
+            )
             swing = ZERO if curve else cross(load3(lane, j, P), force)
             column = at + (4 * pairs.pack[b] + l if spread else j)
             for d in range(first, last):
@@ -233,8 +244,12 @@ def _add(node, pairs, touches, e, out, at, width, spread):
                     turn_b = load3(lane, i, TURN_B)
                     total = dot(load3(lane, i, P), dF) + dot(load3(lane, i, TURN_A), dA) + dot(turn_b, dB)
                     total += ds * (dot(load3(lane, i, TWIST), moment_b) - dot(load3(lane, i, SLOPE), force))
-                    total += _turning(load3(lane, i, TURN), j0, t0, force) + _turning(load3(lane, i, TURN + 3), j1, t1, force)
-                    total += _turning(load3(lane, i, TURN + 6), j2, t2, force) + _turning(load3(lane, i, TURN + 9), j3, t3, force)
+                    total += _turning(load3(lane, i, TURN), j0, t0, force) + _turning(
+                        load3(lane, i, TURN + 3), j1, t1, force
+                    )
+                    total += _turning(load3(lane, i, TURN + 6), j2, t2, force) + _turning(
+                        load3(lane, i, TURN + 9), j3, t3, force
+                    )
                     total -= dot(turn_b, swing)
                     out[(4 * pairs.pack[d] + r if spread else i) * width + column] -= total
 

@@ -37,7 +37,22 @@ SCRATCH = {
     "Cables": {"factor"},
     "Frames": {"wrench", "block", "state"},
     "Streams": {"stress", "change"},
-    "Pairs": {"jacobian", "block"},
+    "Pairs": {"jacobian", "block", "far"},
+    "Touches": {
+        "held",
+        "before",
+        "deep",
+        "ball",
+        "anchor",
+        "near",
+        "count",
+        "hits",
+        "hit",
+        "used",
+        "jacobian",
+        "lane",
+        "change",
+    },
     "Constraints": {"jacobian", "column", "diagonal", "slack", "length"},
 }
 

@@ -70,7 +70,18 @@ class OngoingMotion:
     def state(self) -> tuple[Floats, ...]:
         """All arrays that a step changes."""
         loads = self.system.blank
-        return self.q, self.v, self.a, self.acc, self.lam, loads.frames.state, loads.cables.slip
+        touches = loads.touches
+        return (
+            self.q,
+            self.v,
+            self.a,
+            self.acc,
+            self.lam,
+            loads.frames.state,
+            loads.cables.slip,
+            touches.held,
+            touches.before,
+        )
 
     @property
     def labour(self) -> int:
@@ -246,7 +257,7 @@ class OngoingMotion:
 
 def balances_alone(system: Model, scheme: Coefficients) -> bool:
     """Whether states alone tell their accelerations, so that these may be found later: no load remembers what was before."""
-    remembers = len(system.blank.frames.table) or len(system.blank.cables.path)
+    remembers = len(system.blank.frames.table) or len(system.blank.cables.path) or len(system.blank.touches.table)
     return (system.is_plain or scheme.mid < 1.0) and not remembers
 
 

@@ -198,6 +198,5 @@ class Stepper:
         a = None if lazily else m.acc.copy()[None]
         t, q, v, lam = np.array([self.t]), m.q.copy()[None], m.v.copy()[None], m.lam.copy()[None]
         balance = m.balance if lazily else None
-        loads = self._desk.loads
-        memory = Remembered(loads.frames.state.copy(), loads.cables.slip.copy()) if self.count else None
+        memory = Remembered.of(self._desk.loads).copy() if self.count else None
         return Trajectory(self.robot, system or self.system, status, t, q, v, a, lam, given, balance, _memory=memory)

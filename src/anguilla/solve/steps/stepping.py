@@ -14,11 +14,11 @@ import numpy as np
 from anguilla.compiler.distant import NUMBER, compiled, distant, entry
 from anguilla.compiler.jit import interpreted, part
 from anguilla.compiler.table import Arrays
-from anguilla.interact.kernels.contact import has_contacts
 from anguilla.interact.kernels.impact import touching_unknown
 from anguilla.interact.kernels.rubbing import keep_rubbing, rubs
-from anguilla.interact.kernels.table import DT, KIND, LENGTH, MOTION, TIME, Loads
+from anguilla.interact.kernels.table import DT, KIND, LENGTH, MOTION, TIME, Loads, may_touch
 from anguilla.interact.kernels.thruster import has_states, step_states
+from anguilla.interact.kernels.touch_steps import holds, keep_bristles, meeting_unknown
 from anguilla.linear.choice import DENSE, SPARSE
 from anguilla.mechanics.joints import compose
 from anguilla.mechanics.motion import too_coarse
@@ -272,8 +272,8 @@ def _advance(tree, ws, loads, s, scheme, dt, x, goal):
     q, v, a, acc, lam = x.q, x.v, x.a, x.acc, x.lam
     static = scheme.beta == 0.0
     moving = not static and not (scheme.beta == 1.0 and scheme.gamma == 1.0)  # not on the way to a rest (relaxing.py)
-    touching = moving and has_contacts(loads.frames)
-    if touching and touching_unknown(loads.frames):
+    touching = moving and may_touch(loads)
+    if touching and (touching_unknown(loads.frames) or meeting_unknown(loads.touches)):
         residual(tree, ws, loads, q, v, acc, lam, s.step)
         note_touch(ws, loads, 1.0, s.memory[MISSED:])
     if touching and s.memory[SOON] < 2.0 * dt:
@@ -302,6 +302,8 @@ def _advance(tree, ws, loads, s, scheme, dt, x, goal):
             note_touch(ws, loads, 1.0 if scheme.mid == 1.0 else 0.0, s.memory[MISSED:])
         if moving and rubs(loads.cables):
             keep_rubbing(loads.cables, scheme.mid)
+        if not static and len(loads.touches.table) > 0 and holds(loads.touches):
+            keep_bristles(loads.touches)
     elif eased:
         for k in range(len(q)):
             a[k], acc[k] = s.kept[0, k], s.kept[1, k]

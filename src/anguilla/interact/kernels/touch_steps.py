@@ -1,0 +1,124 @@
+"""What contacts between parts remember from step to step, and whether a step follows them (as `impact.py` for obstacles)."""
+
+from __future__ import annotations
+
+import math
+
+from anguilla.compiler.jit import inline, kernel, part
+from anguilla.interact.kernels.impact import AROUND, EDGE, LOCAL, WHOLE, force_of, stored
+from anguilla.interact.kernels.table import FRICTION, HITS, NEAR, SINCE, SLIP, SMOOTH, STIFF, UNTIL
+from anguilla.interact.kernels.touch import BRISTLE, NOWHERE, SHARE, S, own_row
+from anguilla.mechanics.tree import N_V, N_W
+from anguilla.mechanics.vec import dot, load3
+
+# Columns of Touches.deep: depth, its rate, normal; and of Touches.before, the same at the start of a step, and 1 if known
+DEPTH, RATE, NORMAL, NOTED = 0, 1, 2, 5
+
+
+@inline
+def holds(touches):
+    """Whether some contact has friction that holds."""
+    found = False
+    for t in range(len(touches.table)):
+        if touches.law[t, FRICTION] > 0.0 and touches.law[t, SLIP] == 0.0:
+            found = True
+    return found
+
+
+@kernel
+def keep_bristles(touches):
+    """Accept a step: bristles at its end start the next one; those of points that no longer touch are gone."""
+    touches.held[:] = 0.0
+    for e in range(min(touches.count[HITS], len(touches.hits))):
+        row = own_row(touches, touches.hits[e, 0], touches.hits[e, 1], touches.hits[e, 2])
+        slot = 0 if touches.held[row, 0, 3] == 0.0 else 1
+        if touches.held[row, slot, 3] == 0.0:
+            z = load3(touches.hit, e, BRISTLE)
+            touches.held[row, slot, 0], touches.held[row, slot, 1], touches.held[row, slot, 2] = z
+            touches.held[row, slot, 3] = 1.0 + touches.hits[e, 3] + touches.hit[e, S]
+
+
+@inline
+def _fastest(node, touches):
+    """The largest speed of what may touch."""
+    most = 0.0
+    for c in range(len(touches.cluster)):
+        i = touches.cluster[c, 3]
+        v, w = load3(node, i, N_V), load3(node, i, N_W)
+        most = max(most, math.sqrt(dot(v, v)) + math.sqrt(dot(w, w)) * touches.reach[c, 1])
+    for b in range(len(touches.body)):
+        v, w = load3(node, touches.body[b], N_V), load3(node, touches.body[b], N_W)
+        most = max(most, math.sqrt(dot(v, v)) + math.sqrt(dot(w, w)) * touches.size[b])
+    for m in range(len(touches.curve)):
+        v = load3(node, touches.curve[m, 1], N_V)
+        most = max(most, math.sqrt(dot(v, v)))
+    return most
+
+
+@part
+def note_meeting(node, touches, known, out):
+    """Keep how deep all points are, as the start of the next step; known is 1, or 0 if that is not exactly so.
+
+    out[1] becomes at most the time [s] before which nothing can touch, about.
+    """
+    gap, speed = 0.5 * touches.skin[0], 2.0 * _fastest(node, touches)
+    for row in range(len(touches.deep)):
+        for x in range(5):
+            touches.before[row, x] = touches.deep[row, x]
+        touches.before[row, NOTED] = known
+        gap = min(gap, max(-touches.deep[row, DEPTH], 0.0))
+    out[1] = min(out[1], gap / max(speed, 1e-300))
+
+
+@inline
+def meeting_unknown(touches):
+    """Whether nothing is known of the start of a step."""
+    return len(touches.before) > 0 and touches.before[0, NOTED] == 0.0
+
+
+@inline
+def _misfit(touches, t, row, k, dt):
+    """(energy that the contacts of a point may have got wrong in the step, energy stored at its end)."""
+    d0, d1, smooth, wrong = touches.before[row, DEPTH], touches.deep[row, DEPTH], touches.law[t, SMOOTH], 0.0
+    u0, u1 = k * stored(d0, smooth), k * stored(d1, smooth)
+    if d0 > 0.0 or d1 > 0.0:
+        push, twice = 0.5 * (force_of(d0, k, smooth) + force_of(d1, k, smooth)), 0.5 * (u0 + u1)
+        e1 = touches.deep[row, RATE] if d1 > NOWHERE else touches.before[row, RATE]
+        e0 = touches.before[row, RATE] if d0 > NOWHERE else e1
+        speed = max(e0 * e0, e1 * e1)
+        way = d1 - d0 if d0 > NOWHERE and d1 > NOWHERE else 0.5 * (e0 + e1) * dt
+        error = abs(push * way - (u1 - u0))
+        if d0 <= 0.0 or d1 <= 0.0:
+            error = max(error, EDGE * (push * dt) ** 2 / max(twice, 1e-300) * speed)
+        if error * abs(e1 - e0) > LOCAL * 0.5 * push * dt * speed:
+            wrong = error
+    return wrong, u1
+
+
+@part
+def judge_meeting(tree, node, touches, dt, out):
+    """out[0] = 1 if the step of length dt that ended here missed an impact between parts, or jumped over one.
+
+    A step may not move things by more than they are thick, where they may meet; out[1] is the time in which they may.
+    """
+    wrong, energy, most, n = 0.0, 0.0, 0.0, (0.0, 0.0, 0.0)
+    for t in range(len(touches.table)):
+        for c in range(touches.table[t, SINCE], touches.table[t, UNTIL]):
+            for k in range(touches.cluster[c, 0], touches.cluster[c, 1]):
+                row = own_row(touches, t, c, k)
+                more, kept = _misfit(touches, t, row, touches.law[t, STIFF] * touches.point[k, SHARE], dt)
+                wrong, energy = wrong + more, energy + kept
+                if more > most:
+                    most, n = more, load3(touches.deep, row, NORMAL)
+                both = touches.before[row, DEPTH] > 0.0 and touches.deep[row, DEPTH] > 0.0
+                if both and dot(load3(touches.before, row, NORMAL), load3(touches.deep, row, NORMAL)) < -AROUND:
+                    out[0] = 1.0  # through each other
+    if touches.count[NEAR] != 0 and out[1] < dt and 2.0 * _fastest(node, touches) * dt > touches.skin[0]:
+        out[0] = 1.0
+    if wrong > WHOLE * energy:
+        moving = 0.0
+        for i in range(len(tree.mass)):
+            speed = dot(n, load3(node, i, N_V))
+            moving += 0.5 * tree.mass[i] * speed * speed
+        if wrong > WHOLE * (moving + energy):
+            out[0] = 1.0

@@ -1,0 +1,159 @@
+"""Contact between parts of a robot: rods, bodies and frames that touch each other, and rods that touch themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, ClassVar
+
+import numpy as np
+
+from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
+from anguilla.describe.load import Book, Load, Seat
+from anguilla.describe.robot import Robot
+from anguilla.errors import DescriptionError, as_nonnegative, as_positive, refuse
+from anguilla.interact.touching import GRIP, SOFTENING, SURFACES, Meeting, joined
+
+__all__ = ["PartContact", "SelfContact", "contacts"]
+
+
+@dataclass(eq=False)
+class PartContact(Load):
+    """Contact between two parts of a robot, with friction that holds. ``Contact(a, b)`` makes one.
+
+    The two push each other with k g(depth) along the line between their nearest points, never pull, and rub. g is the depth
+    less half of `smooth`, and starts smoothly from zero. Along a rod the nearest points are found on its smooth centreline,
+    not on nodes, and balls of its radius are spread along it, `spacing` apart, each of which stands for a share of its
+    length. Ends of rods are round.
+
+    What touches with friction holds, up to Coulomb's limit, by bristles that bend a little: friction x force / (2/3
+    stiffness) at most. It does not creep. Bristles are remembered from step to step, and `statics` moves them on its way from
+    the start to the equilibrium, which is one of many. With a `slip` there are none: friction fades below that speed, there
+    is none in `statics`, and gradients are to be had.
+
+    Attributes:
+        a, b: a rod, which touches all along; a body with a shape that may touch; or a frame, which touches as a ball of the
+            given radius. They may not be joined to each other. A rod may touch itself.
+        stiffness: per length [N/m^2] along rods, [N/m] between bodies. If not given, that of the rods' materials: as Hertz
+            says for two rods that cross at right angles and for a ball on a rod, pi/4 E / (1 - nu^2) for a rod on something
+            flat.
+        damping: loss while sinking [s/m]: the force is multiplied by 1 + damping x speed of sinking, and less than one while
+            leaving. What hits at a low speed v leaves with about (1 - 2/3 damping v) v.
+        friction: Coulomb's coefficient [-].
+        radius: [m] of rods, if not half of the largest width of their section, and of the balls of frames.
+        smooth: depth over which the stiffness rises from zero [m]; 1 % of the smaller radius if not given.
+        slip: speed [m/s] below which friction fades, if it shall not hold.
+        spacing: [m] of what touches along a rod; half of the smaller radius if not given.
+        name: name of the load.
+
+    """
+
+    a: Frame | RodHandle | BodyHandle
+    b: Frame | RodHandle | BodyHandle
+    stiffness: float | None = None
+    damping: float = field(default=0.0, kw_only=True)
+    friction: float = field(default=0.0, kw_only=True)
+    radius: float | None = field(default=None, kw_only=True)
+    smooth: float | None = field(default=None, kw_only=True)
+    slip: float | None = field(default=None, kw_only=True)
+    spacing: float | None = field(default=None, kw_only=True)
+    name: str | None = field(default=None, kw_only=True)
+
+    is_passive: ClassVar[bool] = True
+    meets: ClassVar[bool] = True
+
+    def _check(self) -> None:
+        wanted = "a rod or a body, as returned by robot.add, or a frame such as arm.tip"
+        for which in ("a", "b"):
+            if not isinstance(getattr(self, which), Frame | RodHandle | BodyHandle):
+                raise refuse(f"Contact.{which}", wanted, getattr(self, which))
+        self._check_name()
+        if self.a.robot is not self.b.robot:
+            raise DescriptionError(f"{self.label}: the two belong to different robots; what touches is of one.")
+        self.damping = as_nonnegative(self.damping, "Contact.damping", "s/m")
+        self.friction = as_nonnegative(self.friction, "Contact.friction", "-")
+        for which, unit in (
+            ("stiffness", "N/m^2 along a rod, N/m else"),
+            ("radius", "m"),
+            ("smooth", "m"),
+            ("slip", "m/s"),
+            ("spacing", "m"),
+        ):
+            if getattr(self, which) is not None:
+                setattr(self, which, as_positive(getattr(self, which), f"Contact.{which}", unit))
+        self.meeting.check()
+        if self.stiffness is None:
+            self.meeting.stiffness()
+
+    @property
+    def meeting(self) -> Meeting:
+        """What touches."""
+        return Meeting(self.a, self.b, self.radius, self.spacing, self.label)
+
+    @property
+    def label(self) -> str:
+        """The name of the load, or its type and places."""
+        places = [x.name if isinstance(x, Part) else x.label for x in (self.a, self.b)]
+        return self.name or (
+            f"SelfContact of {places[0]}" if self.a is self.b else f"Contact of {places[0]} and {places[1]}"
+        )
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """Roots of rods, and frames."""
+        return tuple(x.root if isinstance(x, Part) else x for x in (self.a, self.b))
+
+    @property
+    def remembers(self) -> bool:
+        """Whether it has bristles."""
+        return self.friction > 0.0 and self.slip is None
+
+    @property
+    def law(self) -> tuple[float, ...]:
+        """Stiffness, smooth, damping, friction, slip, grip, arc length kept apart, for the kernels."""
+        meeting = self.meeting
+        stiffness = meeting.stiffness() if self.stiffness is None else self.stiffness
+        smooth = SOFTENING * meeting.thinnest if self.smooth is None else self.smooth
+        apart = (
+            np.pi * max(meeting.radii(self.a, np.linspace(0.0, self.a.length, 33)))
+            if isinstance(self.a, RodHandle)
+            else 0.0
+        )
+        return stiffness, smooth, self.damping, self.friction, self.slip or 0.0, GRIP, float(apart)
+
+    def enter(self, book: Book) -> Seat:
+        """Points of either against the surface of the other."""
+        meeting = self.meeting
+        return book.touch(meeting.side(self.a), meeting.side(self.b), self.law, meeting.thinnest)
+
+
+def SelfContact(rod: RodHandle, stiffness: float | None = None, **options: Any) -> PartContact:
+    """Contact of a rod with itself: coils, knots, plectonemes. Arguments are those of `PartContact`."""
+    if not isinstance(rod, RodHandle):
+        raise refuse("SelfContact.rod", "a rod, as returned by robot.add", rod)
+    return PartContact(rod, rod, stiffness, **options)
+
+
+def contacts(robot: Robot, stiffness: float | None = None, *, exclude: Any = (), **options: Any) -> list[PartContact]:
+    """Let everything touch everything, and rods themselves; return the loads, which are on the robot.
+
+    Parts that are joined to each other are left out, and bodies without a shape that may touch.
+
+    Args:
+        robot: the robot.
+        stiffness: that of all; by the materials if not given, and then bodies do not touch bodies.
+        exclude: pairs of parts that shall not touch, and rods that shall not touch themselves.
+        options: those of `PartContact`.
+
+    """
+    left = [{part.index for part in ([given] if isinstance(given, Part) else given)} for given in exclude]
+    able = [p for p in robot.parts if isinstance(p, RodHandle) or (isinstance(p, BodyHandle) and _has_surface(p))]
+    found = [(a, a) for a in able if isinstance(a, RodHandle)]
+    found += [(a, b) for a, b in combinations(able, 2) if not joined(a, b)]
+    soft = [(a, b) for a, b in found if stiffness is not None or isinstance(a, RodHandle) or isinstance(b, RodHandle)]
+    kept = [(a, b) for a, b in soft if {a.index, b.index} not in left]
+    return [robot.load(PartContact(a, b, stiffness, **options)) for a, b in kept]
+
+
+def _has_surface(body: BodyHandle) -> bool:
+    return body.body.shape is not None and body.body.shape.kind in SURFACES

@@ -231,6 +231,7 @@ def imbalance(made: SimpleNamespace, eq: Any) -> float:
     elastic = np.abs(system.elastic_stiffness() @ (eq.q - rest)) / system.tree.scale
     stiff = np.abs(np.diag(system.elastic_stiffness())) / system.tree.scale**2  # rounding, where nothing acts
     unit = elastic + load_size(made, system, eq.t) + 1e-12 * float(np.max(stiff, initial=0.0))
+    unit += 1e-8 * float(np.max(elastic, initial=0.0))  # rounding of what bends other coordinates
     return float(np.max(np.abs(left) / np.where(unit > 0.0, unit, 1.0), initial=0.0))
 
 
@@ -263,7 +264,8 @@ def linearised(made: SimpleNamespace, eq: Any) -> tuple[np.ndarray, ...]:
         taut = np.ones(system.rows, bool)
         taut[lines[lines >= 0]] = lam[lines[lines >= 0]] > 0.0
         J = _by_differences(lambda x: state(x, none).constraints.copy(), n, h)[taut]
-        unit = np.where(lam != 0.0, 0.5 * np.abs(lam), 1.0)  # a line does not push
+        unit = np.ones(system.rows)
+        unit[lines[lines >= 0]] = np.where(taut, 0.5 * np.abs(lam), 1.0)[lines[lines >= 0]]  # a line does not push
         B = _by_differences(lambda x: state(still, x).residual.copy(), system.rows, unit).T[taut]
         give = -_by_differences(lambda x: state(still, x).constraints.copy(), system.rows, unit)[taut][
             :, taut

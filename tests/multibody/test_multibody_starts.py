@@ -136,7 +136,7 @@ def test_a_stiff_beam_held_at_its_full_length_sags_as_a_beam():
 
 @pytest.mark.filterwarnings("ignore:'beam'. 1 of 6 constraints are redundant")
 def test_a_beam_held_at_its_full_length_stays_where_it_sags_when_started_from_there():
-    """Closed again, it is nearly straight: the row that would pull it straight with 9 kN still depends on the others there."""
+    """Closed again, it is nearly straight: the row that would pull it straight with 9 kN still depends on the others."""
     robot = ag.Robot("beam", gravity=(0, 0, -9.81))
     plastic = ag.Material(young=9.1e8, density=1400, poisson=0.4)
     beam = robot.add(ag.Rod(0.043, ag.Circle(3.8e-4), plastic, ag.kirchhoff(3)), at=robot.ground, joint=ag.Spherical())

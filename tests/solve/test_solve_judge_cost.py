@@ -82,8 +82,8 @@ def test_shorter_steps_that_take_too_long_tell_of_what_they_reached():
     whole = swing(dt=0.03, count=40).quality.time_error
     assert whole > trust.SUSPICIOUS
 
-    def gives_up(motion, run, dt, rough):
-        for first, q in trust_finer(motion, run, dt, rough):
+    def gives_up(motion, run, *given):
+        for first, q in trust_finer(motion, run, *given):
             if first >= 24:
                 raise SolverError("Shorter steps take too long.")
             yield first, 1e-3 * q + (1.0 - 1e-3) * run.q[first + 1 : first + 1 + len(q)]  # hardly off

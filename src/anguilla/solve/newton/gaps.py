@@ -186,9 +186,7 @@ def _units(system: Model, loads: Loads) -> Floats:
     return np.where(loads.constraints.table[:, KIND] == ROTATION, 1.0, max(float(system.layout.length), 1e-300))
 
 
-def gaps_at(
-    system: Model, loads: Loads, here: Evaluation, rows: Ints, weight: Floats, rank: float = RANK
-) -> Gaps:
+def gaps_at(system: Model, loads: Loads, here: Evaluation, rows: Ints, weight: Floats, rank: float = RANK) -> Gaps:
     """Constraints at a state, by coordinates."""
     if system.linear != DENSE:
         operator = here.operator()

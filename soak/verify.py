@@ -415,7 +415,7 @@ def _start(spec: dict, made: SimpleNamespace, eq: Any) -> Any:
 def true_error(made: SimpleNamespace, result: Any, run: Callable) -> tuple[float | None, bool]:
     """Largest distance [length] from the motion with ever smaller steps, and whether those agree among themselves.
 
-    Two in a row may agree by chance, so that a motion is wrong only if a third one says the same, or if they are the shortest.
+    Two in a row may agree by chance, so that a motion is wrong only if a third one says so too, or if they are the shortest.
     The length is the longest way along the parts; of bodies alone, the room that their motion takes, if that is more. So does
     the library.
     """

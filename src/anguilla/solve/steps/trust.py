@@ -55,8 +55,8 @@ SMALL, TYPICAL = 0.1, 0.15
 QUIET, QUIET_CONTACT = 0.01, 0.003
 # parts of the length below which carried errors need no second look: of 170 random motions that were off by more than 0.02
 # none had less than 0.01; of smooth ones, which Newton follows without help, none was off by 1.6 times as much as carried;
-# where steps were cut; where obstacles are touched; and where linear equations do not see what happens: a line becomes slack
-# or taut, or Newton's corrections had to be halved at an obstacle
+# where steps were cut; where obstacles are touched; and where a line becomes slack or taut: linear equations see the first
+# only where matrices are taken, and the second not at all
 SUSPICIOUS, SMOOTH, CUT_ONES, TOUCHING, SNAPPING = 0.01, 0.0125, 0.005, 0.003, 0.0005
 CLOSE_CALL = 0.6, 1.5  # parts of what is told between which shorter steps after a rough start are halved once more
 ENOUGH = 0.25  # part of a motion that tells of the rest, where shorter steps take too long
@@ -188,12 +188,11 @@ def _carried_error(motion: OngoingMotion, run: Trajectory, dt: float) -> TimeErr
 
 def _suspicious(motion: OngoingMotion, run: Trajectory, snaps: bool, touches: bool) -> float:
     """Carried error, as a part of the length, below which a motion is taken as it is."""
-    halved, cut = run.status.counters["halvings"] > 0, motion.cutting[CUT] > 0
-    if snaps or (touches and halved):
-        return SNAPPING
-    if touches or cut:
-        return TOUCHING if touches else CUT_ONES
-    return SUSPICIOUS if halved or run.status.counters["eased"] > 0 else SMOOTH
+    if snaps or touches:
+        return SNAPPING if snaps else TOUCHING
+    if motion.cutting[CUT] > 0:
+        return CUT_ONES
+    return SUSPICIOUS if run.status.counters["halvings"] + run.status.counters["eased"] > 0 else SMOOTH
 
 
 class _Estimate(NamedTuple):

@@ -35,6 +35,7 @@ from anguilla.results.reactions import evaluate
 LIMIT = 0.02  # of the length (or of the energy in play): beyond, an answer is wrong
 BALANCED = 1e-4  # of the loads
 CLOSED = 1e-5  # of the length, or [rad]
+CUTS = (2, 4, 8, 16, 32)  # pieces of a step, for finer motions
 LONGEST = 5.0  # [s] of finer motions: what takes longer stays undecided
 ORDER = ("crash", "hang", "wrong", "refused", "said", "undecided", "right")  # of outcomes, the worst first
 
@@ -231,6 +232,7 @@ def imbalance(made: SimpleNamespace, eq: Any) -> float:
     elastic = np.abs(system.elastic_stiffness() @ (eq.q - rest)) / system.tree.scale
     stiff = np.abs(np.diag(system.elastic_stiffness())) / system.tree.scale**2  # rounding, where nothing acts
     unit = elastic + load_size(made, system, eq.t) + 1e-12 * float(np.max(stiff, initial=0.0))
+    unit += 1e-8 * float(np.max(elastic, initial=0.0))  # rounding of what bends other coordinates
     return float(np.max(np.abs(left) / np.where(unit > 0.0, unit, 1.0), initial=0.0))
 
 
@@ -263,7 +265,8 @@ def linearised(made: SimpleNamespace, eq: Any) -> tuple[np.ndarray, ...]:
         taut = np.ones(system.rows, bool)
         taut[lines[lines >= 0]] = lam[lines[lines >= 0]] > 0.0
         J = _by_differences(lambda x: state(x, none).constraints.copy(), n, h)[taut]
-        unit = np.where(lam != 0.0, 0.5 * np.abs(lam), 1.0)  # a line does not push
+        unit = np.ones(system.rows)
+        unit[lines[lines >= 0]] = np.where(taut, 0.5 * np.abs(lam), 1.0)[lines[lines >= 0]]  # a line does not push
         B = _by_differences(lambda x: state(still, x).residual.copy(), system.rows, unit).T[taut]
         give = -_by_differences(lambda x: state(still, x).constraints.copy(), system.rows, unit)[taut][
             :, taut
@@ -412,6 +415,7 @@ def _start(spec: dict, made: SimpleNamespace, eq: Any) -> Any:
 def true_error(made: SimpleNamespace, result: Any, run: Callable) -> tuple[float | None, bool]:
     """Largest distance [length] from the motion with ever smaller steps, and whether those agree among themselves.
 
+    Two in a row may agree by chance, so that a motion is wrong only if a third one says so too, or if they are the shortest.
     The length is the longest way along the parts; of bodies alone, the room that their motion takes, if that is more. So does
     the library.
     """
@@ -419,8 +423,8 @@ def true_error(made: SimpleNamespace, result: Any, run: Callable) -> tuple[float
     if not any(hasattr(part, "rod") for part in made.robot.parts):
         length = max(length, float(np.linalg.norm(np.ptp(mine.reshape(-1, 3), axis=0))))
     away = lambda a, b: float(np.max(np.linalg.norm(a - b, axis=-1))) / length
-    began = time.perf_counter()
-    for cut in (2, 4, 8, 16):
+    began, agreed = time.perf_counter(), 0
+    for cut in CUTS:
         if time.perf_counter() - began > LONGEST:
             return error, False
         try:
@@ -428,9 +432,11 @@ def true_error(made: SimpleNamespace, result: Any, run: Callable) -> tuple[float
         except ag.AnguillaError:
             return error, False
         error = away(mine, other)
-        if last is not None and away(last, other) < 0.25 * max(error, LIMIT):
-            best = other + (other - last) / 3.0
-            return away(mine, best), True
+        agreed = agreed + 1 if last is not None and away(last, other) < 0.25 * max(error, LIMIT) else 0
+        if agreed:
+            best = away(mine, other + (other - last) / 3.0)
+            if agreed > 1 or best < LIMIT or cut == CUTS[-1]:
+                return best, True
         last = other
     return error, False
 

@@ -75,6 +75,34 @@ def test_a_line_of_given_length_holds_what_its_tension_alone_would_let_fall():
     assert verify.instability(pulled, same) > 0.05
 
 
+def arch():
+    """A flat rod between two balls, 2 % nearer than its length: nothing acts on it, and half of its modes stay zero."""
+    ends = [[1.0, 0.0, 0.0, 0.49], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
+    loop = {"a": "robot.ground", "b": "p0.tip", "joint": {"call": "Spherical"}, "pose": ends}
+    flat = {**SPEC["parts"][0], "what": {**ROD, "strains": {"call": "planar", "args": [5]}}}
+    flat["joint"] = {"call": "Revolute", "axis": [0.0, 0.0, 1.0]}
+    return build({**SPEC, "gravity": [0.0, 0.0, 0.0], "loads": [], "closures": [loop], "parts": [flat]})
+
+
+def test_round_off_beside_what_bends_other_modes_is_balanced():
+    made = arch()
+    eq = ag.statics(made.robot)
+    assert np.max(np.abs(eq.q[1:])) > 0.1
+    for size, balanced in ((1e-15, True), (1e-3, False)):  # of the second mode, which is not bent
+        q = eq.q.copy()
+        q[2] += size
+        off = verify.imbalance(made, dataclasses.replace(eq, _q=q[None]))
+        assert (off < verify.BALANCED) == balanced
+
+
+def test_what_a_closure_holds_is_found_also_where_it_bears_next_to_nothing():
+    made = arch()
+    eq = ag.statics(made.robot)
+    tiny = dataclasses.replace(eq, _lam=eq._lam * [[1.0, *(eq._lam.shape[1] - 1) * [1e-20]]])
+    _, J, B = verify.linearised(made, tiny)
+    assert B == pytest.approx(-J, abs=1e-7)
+
+
 def test_a_motion_with_a_wrong_step(monkeypatch):
     simulate = ag.simulate
 

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 import anguilla as ag
 from anguilla.errors import SolverError
-from anguilla.solve.statics import judging
+from anguilla.solve.statics import stability
 from anguilla.solve.steps import carried, trust
 
 
@@ -82,8 +82,8 @@ def test_shorter_steps_that_take_too_long_tell_of_what_they_reached():
     whole = swing(dt=0.03, count=40).quality.time_error
     assert whole > trust.SUSPICIOUS
 
-    def gives_up(motion, run, dt, rough):
-        for first, q in trust_finer(motion, run, dt, rough):
+    def gives_up(motion, run, *given):
+        for first, q in trust_finer(motion, run, *given):
             if first >= 24:
                 raise SolverError("Shorter steps take too long.")
             yield first, 1e-3 * q + (1.0 - 1e-3) * run.q[first + 1 : first + 1 + len(q)]  # hardly off
@@ -109,22 +109,22 @@ def test_what_is_said_to_decay_decays(pull):
     for seed in range(40):
         K, C, M, skew = random_motion(seed, pull)
         whole = np.block([[np.zeros((6, 6)), np.eye(6)], [-np.linalg.solve(M, K + skew), -np.linalg.solve(M, C)]])
-        decays = judging._decays(np.linalg.cholesky(K), skew, C, M)
+        decays = stability._decays(np.linalg.cholesky(K), skew, C, M)
         said += decays
         if decays:
             assert np.max(eigvals(whole).real) < 1e-6
         elif np.max(eigvals(whole).real) < 0.0:
-            assert judging._growth(K + skew, C, M, True) == ""  # the long way knows
+            assert stability._growth(K + skew, C, M, True) == ""  # the long way knows
     assert said > (35 if pull < 0.05 else -1)
 
 
 def test_cholesky_and_symmetric_parts():
     K = random_motion(3, 0.0)[0]
-    factor = judging._is_definite(K, 0.0)
+    factor = stability._is_definite(K, 0.0)
     np.testing.assert_allclose(factor, np.linalg.cholesky(K), rtol=1e-12)
-    assert judging._is_definite(K - 1.01 * np.linalg.eigvalsh(K)[0] * np.eye(6)) is None
+    assert stability._is_definite(K - 1.01 * np.linalg.eigvalsh(K)[0] * np.eye(6)) is None
     even = np.empty((6, 6))
     skew = random_motion(3, 1.0)[3]
-    largest, odd = judging._evened(K + skew, even)
+    largest, odd = stability._evened(K + skew, even)
     np.testing.assert_allclose(even, K, atol=1e-14)
     assert (largest, odd) == (pytest.approx(np.abs(K + skew).max()), pytest.approx(np.abs(skew).max()))

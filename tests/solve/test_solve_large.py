@@ -12,7 +12,8 @@ from anguilla.model.model import Model
 from anguilla.solve.newton.closing import metric, redundant_rows, settle
 from anguilla.solve.newton.gaps import gaps_at
 from anguilla.solve.newton.spectrum import Stiffness
-from anguilla.solve.statics.judging import FALLS, restlessness
+from anguilla.solve.statics import stability
+from anguilla.solve.statics.stability import FALLS, FLUTTERS, restlessness
 from anguilla.solve.steps.starting import consistent
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
@@ -123,13 +124,44 @@ def test_the_net_hangs_as_the_dense_one_does(net):
     assert large.status.message == dense.status.message
 
 
+@pytest.mark.parametrize("whole", [0, stability.WHOLE], ids=["iterated", "whole"])
 @pytest.mark.parametrize("up", [False, True])
-def test_a_chain_of_links_is_stable_only_if_it_hangs(up):
+def test_a_chain_of_links_is_stable_only_if_it_hangs(monkeypatch, up, whole):
+    monkeypatch.setattr(stability, "WHOLE", whole)
     found = []
     for model in pair(links(up=up), "tree"):
         loads = model.loads(0.0).loads
         found.append(restlessness(model, loads, np.zeros(model.size), np.zeros(0)))
     assert found == 2 * [FALLS if up else ""]
+
+
+@pytest.mark.parametrize("whole", [0, stability.WHOLE], ids=["iterated", "whole"])
+@pytest.mark.parametrize(("times", "why"), [(8.0, ""), (25.0, FLUTTERS)])
+def test_becks_column_in_five_pieces(monkeypatch, times, why, whole):
+    """A force that turns with the tip pushes a cantilever into flutter: beyond 20.05 EI / l^2, not below 10.9 when damped."""
+    monkeypatch.setattr(stability, "WHOLE", whole)
+    robot = ag.Robot("column", gravity=(0, 0, 0))
+    tip = robot.ground
+    for _ in range(5):
+        tip = robot.add(ROD, at=tip).tip
+    force = times * 1e7 * np.pi * 5e-3**4 / 4 / 1.5**2
+    robot.load(ag.Wrench(tip, force=(-force, 0, 0), follower=True))
+    found = []
+    for model in pair(robot, "tree"):
+        found.append(restlessness(model, model.loads(0.0).loads, np.zeros(model.size), np.zeros(0)))
+    assert found == 2 * [why]
+
+
+def test_what_materials_and_joints_alone_resist_is_the_same_in_all_shapes():
+    robot = chain()
+    robot.load(ag.Wrench(robot.parts[-1].tip, force=(0, 0.1, 0), follower=True))
+    model = Model(robot)
+    known = stability._resistance(model)
+    q = 0.3 * np.cos(np.arange(model.size)) / model.tree.scale
+    assert known == pytest.approx(at_rest(model, model.loads(0.0).loads, q).C, abs=1e-12 * np.max(known))
+    assert np.sum(np.linalg.eigvalsh(known) > 1e-6) == model.size - 2  # but for two hinges
+    robot.load(ag.ResistiveForce(robot.parts[-1], tangential=0.1, normal=0.2))
+    assert stability._resistance(Model(robot)) is None
 
 
 def test_the_lowest_stiffness_of_a_net(net):

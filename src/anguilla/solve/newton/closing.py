@@ -34,7 +34,7 @@ from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.model.user import move
 from anguilla.results.fields import strain_field
 from anguilla.results.reactions import evaluate
-from anguilla.solve.newton.gaps import RANK, Gaps, gaps_at, rate_gaps_at
+from anguilla.solve.newton.gaps import APART, NEARLY, RANK, Gaps, gaps_at, rate_gaps_at
 from anguilla.solve.newton.spectrum import unheld, yielding
 
 CLOSED = 1e-9  # [m, rad] largest gap of a closed robot
@@ -156,10 +156,10 @@ def _holonomic(loads: Loads) -> Ints:
     return np.flatnonzero((kinds != TWIST) & (kinds != LENGTH))
 
 
-def _gap(system: Model, loads: Loads, q: Floats, weight: Floats) -> tuple[Floats, Gaps]:
+def _gap(system: Model, loads: Loads, q: Floats, weight: Floats, rank: float = RANK) -> tuple[Floats, Gaps]:
     """Values of the holonomic rows, and their gradient, in the metric of `weight`."""
     here, rows = at_rest(system, loads, q), _holonomic(loads)
-    return here.constraints[rows], gaps_at(system, loads, here, rows, weight)
+    return here.constraints[rows], gaps_at(system, loads, here, rows, weight, rank)
 
 
 def _missed(system: Model, loads: Loads, q: Floats) -> Floats:
@@ -239,7 +239,7 @@ def redundant_rows(system: Model, table: LoadTable, q: Floats, *, only_here: boo
     rng = np.random.default_rng(0)
     best: list[int] = []
     for _ in range(3):
-        chosen = rate_gaps_at(system, loads, q, rows).independent()
+        chosen = rate_gaps_at(system, loads, q, rows).independent(NEARLY if only_here else APART)
         if len(chosen) > len(best):
             best = chosen
         if len(best) == len(rows) or only_here:
@@ -371,7 +371,7 @@ def _taut(system: Model, loads: Loads, q: Floats) -> bool:
     rods = [part for part in system.robot.parts if isinstance(part, RodHandle) and "stretch" not in part.rod.strains]
     if not rods:
         return False
-    gaps = _gap(system, loads, q, np.ones(system.size))[1]
+    gaps = _gap(system, loads, q, np.ones(system.size), NEARLY)[1]
     if not gaps.null.shape[1]:
         return False
     force = evaluate(system, loads, q, zero, zero, np.zeros(system.rows))[: system.size] / scale
@@ -398,7 +398,7 @@ def _taut(system: Model, loads: Loads, q: Floats) -> bool:
 def _hardly_bends(system: Model, loads: Loads, q: Floats, force: Floats) -> bool:
     """Whether scaled forces (n,) move a robot so little along what is free that its loops do not notice."""
     scale = system.tree.scale
-    step = yielding(at_rest(system, loads, q), loads.driven, force)
+    step = yielding(at_rest(system, loads, q), loads.driven, force, NEARLY)
     if step is None:
         return False  # it would leave
     gap = _missed(system, loads, move(system.tree, q, step / scale))
@@ -407,7 +407,7 @@ def _hardly_bends(system: Model, loads: Loads, q: Floats, force: Floats) -> bool
 
 def close(system: Model, inputs: Inputs, t: float, q: Floats) -> tuple[Model, Floats]:
     """Mount the robot from q. Returns a model without its redundant constraints, with a warning that names them, and q."""
-    table = system.loads(t, inputs)
+    table, given = system.loads(t, inputs), q
     q = mount(system, table, q)
     taut = len(_holonomic(table.loads)) > 0 and _taut(system, table.loads, q)
     rows = redundant_rows(system, table, q, only_here=taut)
@@ -421,4 +421,12 @@ def close(system: Model, inputs: Inputs, t: float, q: Floats) -> tuple[Model, Fl
             AnguillaWarning,
             stacklevel=4,
         )
-    return system.without(rows), q
+    model = system.without(rows)
+    return model, _as_given(model, inputs, t, given, q) if taut else q
+
+
+def _as_given(system: Model, inputs: Inputs, t: float, given: Floats, q: Floats) -> Floats:
+    """A start that bends by as little as what was left out may miss; else q, where nothing misses."""
+    near = settle(system, system.loads(t, inputs).loads, given)
+    zero = np.zeros((1, system.size))
+    return q if broken(system, inputs, np.array([t]), near[None], zero) else near

@@ -21,18 +21,19 @@ from anguilla.model.evaluation import Evaluation, at_rest
 from anguilla.model.model import Model
 from anguilla.model.operator import BlockOperator
 
-__all__ = ["RANK", "Gaps", "gaps_at", "large", "rate_gaps_at"]
+__all__ = ["APART", "NEARLY", "RANK", "Gaps", "gaps_at", "large", "rate_gaps_at"]
 
 RANK = 1e-9  # singular values of the scaled constraint gradient below this part of the largest are zero
+NEARLY = 1e-5  # the same at a shape that was closed where they vanish: it ends beside that, by the root of the gap left
 APART = 1e-7  # of the largest row: a row that is nearer to those before it depends on them
 SOFT = 1e-13  # by which constraints give way
 FIRST = 8  # random vectors that look for redundant constraints
 SURE = 1e-6  # part of a null vector that is not round-off
 
 
-def large(s: Floats) -> NDArray[np.bool_]:
+def large(s: Floats, rank: float = RANK) -> NDArray[np.bool_]:
     """Which singular values, in falling order, are not zero."""
-    return s > RANK * max(float(np.max(s, initial=0.0)), 1e-300)
+    return s > rank * max(float(np.max(s, initial=0.0)), 1e-300)
 
 
 class Gaps(Protocol):
@@ -55,16 +56,16 @@ class Gaps(Protocol):
         """(k, r) Basis of the combinations of rows that vanish, orthonormal."""
         ...
 
-    def independent(self) -> list[int]:
-        """Rows that are independent of those before them."""
+    def independent(self, apart: float = APART) -> list[int]:
+        """Rows that are independent of those before them, by more than a part `apart` of the largest."""
         ...
 
 
 class DenseGaps:
     """Of a small robot."""
 
-    def __init__(self, jacobian: Floats, weight: Floats) -> None:
-        self._jacobian, self._weight = jacobian, weight
+    def __init__(self, jacobian: Floats, weight: Floats, rank: float = RANK) -> None:
+        self._jacobian, self._weight, self._rank = jacobian, weight, rank
 
     @cached_property
     def _parts(self) -> tuple[Floats, Floats, Floats]:
@@ -74,13 +75,13 @@ class DenseGaps:
     def least(self, b: Floats) -> Floats:
         """The least change."""
         u, s, vt = self._parts
-        keep = large(s)
+        keep = large(s, self._rank)
         return np.asarray(vt[keep].T @ ((u.T @ b)[keep] / s[keep]) / self._weight, dtype=float)
 
     def free(self, y: Floats) -> Floats:
         """What is free."""
         _, s, vt = self._parts
-        held = vt[large(s)]
+        held = vt[large(s, self._rank)]
         return y - held.T @ (held @ (y * self._weight)) / self._weight
 
     def bearing(self, force: Floats) -> Floats:
@@ -91,9 +92,9 @@ class DenseGaps:
     def null(self) -> Floats:
         """Combinations that vanish."""
         u, s, _ = np.linalg.svd(self._jacobian, full_matrices=True)
-        return np.asarray(u[:, int(np.sum(large(s))) :], dtype=float)
+        return np.asarray(u[:, int(np.sum(large(s, self._rank))) :], dtype=float)
 
-    def independent(self) -> list[int]:
+    def independent(self, apart: float = APART) -> list[int]:
         """Rows independent of those before them."""
         jacobian = self._jacobian
         basis = np.zeros((0, jacobian.shape[1]))
@@ -103,7 +104,7 @@ class DenseGaps:
             rest = row - basis.T @ (basis @ row)
             rest = rest - basis.T @ (basis @ rest)
             length = float(np.linalg.norm(rest))
-            if length > APART * size:
+            if length > apart * size:
                 basis = np.vstack([basis, rest / length])
                 chosen.append(k)
         return chosen
@@ -166,7 +167,7 @@ class BlockGaps:
                 return np.asarray(found @ vt[least].T / size[:, None], dtype=float)
             count *= 4
 
-    def independent(self) -> list[int]:
+    def independent(self, apart: float = APART) -> list[int]:
         """Rows independent of those before them: a vanishing combination ends in each of the others."""
         left = self.null * self._unit[self._rows][:, None]
         dependent = set()
@@ -185,7 +186,7 @@ def _units(system: Model, loads: Loads) -> Floats:
     return np.where(loads.constraints.table[:, KIND] == ROTATION, 1.0, max(float(system.layout.length), 1e-300))
 
 
-def gaps_at(system: Model, loads: Loads, here: Evaluation, rows: Ints, weight: Floats) -> Gaps:
+def gaps_at(system: Model, loads: Loads, here: Evaluation, rows: Ints, weight: Floats, rank: float = RANK) -> Gaps:
     """Constraints at a state, by coordinates."""
     if system.linear != DENSE:
         operator = here.operator()
@@ -193,7 +194,7 @@ def gaps_at(system: Model, loads: Loads, here: Evaluation, rows: Ints, weight: F
         return BlockGaps(operator, system.tree.scale, _units(system, loads), rows, weight)
     jacobian = here.J[rows] / system.tree.scale
     jacobian[:, loads.driven] = 0.0
-    return DenseGaps(jacobian, weight)
+    return DenseGaps(jacobian, weight, rank)
 
 
 def rate_gaps_at(system: Model, loads: Loads, q: Floats, rows: Ints) -> Gaps:

@@ -192,14 +192,14 @@ def diagonal(here: Evaluation) -> Floats:
     return np.diag(here.K) if not isinstance(operator, BlockOperator) else operator.own_diagonal()
 
 
-def yielding(here: Evaluation, driven: Ints, force: Floats) -> Floats | None:
+def yielding(here: Evaluation, driven: Ints, force: Floats, rank: float = RANK) -> Floats | None:
     """How scaled coordinates (n,) give way to forces (n,) along what constraints leave free; None if something leads down."""
     scale, n = here.model.tree.scale, here.model.size
     if here.model.linear == DENSE:
         jacobian = here.J / scale
         jacobian[:, driven] = 0.0
         _, s, vt = np.linalg.svd(jacobian, full_matrices=True)
-        free = vt[int(np.sum(large(s))) :].T
+        free = vt[int(np.sum(large(s, rank))) :].T
         free = free[:, np.linalg.norm(np.delete(free, driven, axis=0), axis=0) > 0.5]
         stiffness = free.T @ (here.K / np.outer(scale, scale)) @ free
         try:

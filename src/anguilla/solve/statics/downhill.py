@@ -16,8 +16,9 @@ from anguilla.results.observe import S_X
 from anguilla.solve.newton.closing import loose_at, names_of, settle
 from anguilla.solve.newton.gaps import RANK
 from anguilla.solve.newton.spectrum import SOFT, stiffness_at
-from anguilla.solve.statics.judging import ABSURD, FLAT, contradiction, free_basis, linear, unbalanced
+from anguilla.solve.statics.judging import contradiction, unbalanced
 from anguilla.solve.statics.relaxing import come_to_rest
+from anguilla.solve.statics.stability import ABSURD, FLAT, free_basis, linear
 from anguilla.solve.steps.carried import motion_of
 
 __all__ = ["BALANCED", "balances", "level", "neutral", "nudged", "relaxed", "slide"]

@@ -23,17 +23,9 @@ from anguilla.solve.newton.gaps import gaps_at
 from anguilla.solve.newton.newton import COUNTERS, FRESH, ITERATIONS, USABLE, Goal, scratch
 from anguilla.solve.newton.rules import CONVERGED, DIVERGED, EXPLANATION, SINGULAR, TOO_MANY_ITERATIONS
 from anguilla.solve.statics.downhill import BALANCED, balances, level, neutral, nudged, relaxed, slide
-from anguilla.solve.statics.judging import (
-    FALLS,
-    FLUTTERS,
-    LEVEL,
-    MAY_FLUTTER,
-    adrift,
-    balanced,
-    restlessness,
-    unbalanced,
-)
+from anguilla.solve.statics.judging import adrift, balanced, unbalanced
 from anguilla.solve.statics.relaxing import come_to_rest
+from anguilla.solve.statics.stability import FALLS, FLUTTERS, LEVEL, MAY_FLUTTER, restlessness
 from anguilla.solve.steps.stepping import ONCE, STATIC, State, runner, stored
 
 SNAPPED = "the least step of it turns the rods far, as if they snapped through"
@@ -69,11 +61,16 @@ class LoadedNewton:
         self.memory.memory[:], self.memory.counters[:] = FRESH, 0
         self.run = runner(self.system)
 
-    def __call__(self, loads: Loads, q: Floats, lam: Floats) -> int:
-        """Solve from (q, lam), which are updated on success. Returns a status; what does not balance has not converged."""
+    def __call__(self, loads: Loads, q: Floats, lam: Floats, near: Floats | None = None) -> int:
+        """Solve from (q, lam), which are updated on success. Returns a status; what does not balance has not converged.
+
+        Nor has what is too far from `near`, if that is given.
+        """
         system, before = self.system, (q.copy(), lam.copy())
         for _ in range(2):  # forces may be left after corrections that are small in all other respects
             status = self.quickly(loads, q, lam)
+            if status == CONVERGED and near is not None and _too_far(system, near, q):
+                break
             if status != CONVERGED or _in_balance(system, loads, q, lam):
                 return status
         q[:], lam[:] = before
@@ -131,9 +128,10 @@ def find(
     if system.rows and not np.any(lam):
         lam[:] = _first_multipliers(system, path.at(1.0), q)
     drawn = _drawn(path)
-    status = CONVERGED if drawn else solve(path.at(1.0), q, lam)
+    near = (source[0] if len(source) > 1 else begin) if at_rest else None
+    status = CONVERGED if drawn else solve(path.at(1.0), q, lam, near)
     pieces, factor, way, away = 1, 1.0, "", ""
-    if drawn or status != CONVERGED or (at_rest and _too_far(system, source[0] if len(source) > 1 else begin, q)):
+    if drawn or status != CONVERGED:
         lam[:] = given if len(source) > 1 else 0.0
         first = np.zeros(system.size) if plain else source[0].copy()
         path = path if plain else path_from(system, table, *source)

@@ -20,7 +20,7 @@ from anguilla.solve.newton.closing import settle
 from anguilla.solve.newton.newton import ITERATIONS, USABLE, Goal, scratch
 from anguilla.solve.newton.rules import CONVERGED
 from anguilla.solve.newton.spectrum import Stiffness
-from anguilla.solve.statics.judging import linear
+from anguilla.solve.statics.stability import linear
 from anguilla.solve.steps.schemes import Newmark
 from anguilla.solve.steps.stepping import ONCE, State, runner, stored
 

@@ -33,7 +33,9 @@ MANY = 40  # pieces, for each step of the motion, into which Newton may force sh
 TOGETHER = 8  # steps that are done at once at first, and each time twice as many: most doubts are settled early
 
 
-def finer(motion: OngoingMotion, run: Trajectory, dt: float, rough: bool) -> Iterator[tuple[int, Floats]]:
+def finer(
+    motion: OngoingMotion, run: Trajectory, dt: float, rough: bool, shorter: int = 1
+) -> Iterator[tuple[int, Floats]]:
     """Number of the first step and states (steps, n) at the ends of some steps, again and again until the end.
 
     Args:
@@ -41,6 +43,7 @@ def finer(motion: OngoingMotion, run: Trajectory, dt: float, rough: bool) -> Ite
         run: the motion, with all its steps stored.
         dt: its step [s].
         rough: whether starts need care.
+        shorter: into how many steps each of the shorter ones is cut.
 
     Raises:
         SolverError: where shorter steps fail.
@@ -48,7 +51,7 @@ def finer(motion: OngoingMotion, run: Trajectory, dt: float, rough: bool) -> Ite
     """
     again = motion.again()
     again.restart(run.q[0], run.v[0])
-    plan = _plan(motion, len(run.t) - 1, rough)
+    plan = _plan(motion, len(run.t) - 1, rough, shorter)
     again.begin(0.0, dt / plan[0][2])
     again.settle(0.0, dt / plan[0][2])
     jumps = {jump.step for jump in motion.jumps}
@@ -57,7 +60,7 @@ def finer(motion: OngoingMotion, run: Trajectory, dt: float, rough: bool) -> Ite
         if pieces < before:  # longer steps cannot follow all that shorter ones did
             again.memory.memory[STARTING] = again.smooth
         before = pieces
-        if again.substeps > MANY * len(run.t):
+        if again.substeps > MANY * shorter * len(run.t):
             raise SolverError("Shorter steps take too long.")
         if begin in jumps:
             yield begin, _over_a_jump(again, motion, begin, dt, pieces)
@@ -65,18 +68,19 @@ def finer(motion: OngoingMotion, run: Trajectory, dt: float, rough: bool) -> Ite
             yield begin, _some_steps(again, begin, end, dt, pieces)
 
 
-def seen(motion: OngoingMotion, steps: int, rough: bool) -> float:
+def seen(motion: OngoingMotion, steps: int, rough: bool, shorter: int = 1) -> float:
     """Part of the error of a motion that the difference to shorter steps shows.
 
     Errors of second order are seen but for a quarter by halves of steps. After a rough start, most arise where steps are much
     shorter, and are seen whole: between the two.
     """
     if motion.cutting[CUT] > MOSTLY * steps:
-        return 1.0 - 1.0 / CUT_AGAIN**2
-    return 6.0 / 7.0 if rough else 1.0 - 1.0 / HALF**2
+        return 1.0 - 1.0 / (shorter * CUT_AGAIN) ** 2
+    hidden = 1.0 / 7.0 if rough else 1.0 / HALF**2
+    return 1.0 - hidden / shorter**2
 
 
-def _plan(motion: OngoingMotion, steps: int, rough: bool) -> list[tuple[int, int, int]]:
+def _plan(motion: OngoingMotion, steps: int, rough: bool, shorter: int) -> list[tuple[int, int, int]]:
     """(first step, that behind the last, pieces of each) in order; steps with jumps stand alone."""
     pieces = np.full(steps, CUT_AGAIN if motion.cutting[CUT] > MOSTLY * steps else HALF)
     jumps = sorted({jump.step for jump in motion.jumps if 0 <= jump.step < steps})
@@ -84,6 +88,7 @@ def _plan(motion: OngoingMotion, steps: int, rough: bool) -> list[tuple[int, int
         for start in [0, *jumps, *(jump + 1 for jump in jumps)]:
             part = pieces[start : start + len(ROUGH)]
             part[:] = np.maximum(part, ROUGH[: len(part)])
+    pieces *= shorter
     edges = {0, steps, *jumps, *(jump + 1 for jump in jumps), *(np.flatnonzero(np.diff(pieces)) + 1).tolist()}
     edges |= {TOGETHER * (2**k - 1) for k in range(steps.bit_length()) if TOGETHER * (2**k - 1) < steps}
     ends = sorted(edges)

@@ -1,0 +1,40 @@
+"""Robots of the campaign that were answered wrongly without a word, or taken for it by the verifier."""
+
+import json
+from pathlib import Path
+
+import pytest
+import verify
+
+FOUND = Path(__file__).parent / "found"
+
+
+def judged(name):
+    return verify.judge(json.loads((FOUND / f"{name}.json").read_text()))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "20261119_14",  # round-off beside the forces of a loop
+        pytest.param("20261119_1649", marks=pytest.mark.slow),  # halves and quarters of its steps agree by chance
+        "20261119_3121",  # a beam held at its full length, closed again when it was started from its own answer
+        "20261119_3368",  # what a closure holds that bears 6e-22 N m
+    ],
+)
+def test_what_is_right_is_found_to_be_right(name):
+    record = judged(name)
+    assert record["outcome"] == "right", record["reason"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "20261119_243",  # hits the ground: no step agrees with a shorter one, and 0.5 % was told
+        "20261119_3588",  # off by 2.4 %; halves of its steps after a rough start showed 1.9 %
+    ],
+)
+def test_a_motion_whose_steps_are_too_long_is_told(name):
+    record = judged(name)
+    assert record["motion"]["flagged"] and record["motion"]["time_error"] > 0.02
+    assert record["outcome"] in ("said", "undecided")

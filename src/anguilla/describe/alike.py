@@ -14,7 +14,7 @@ __all__ = ["ROD_FIELDS", "other_rods"]
 
 ROD_FIELDS = ("material", "section")
 PLAIN = (int, float, str, bool, type(None))
-ROBOT = ("_gravity", "_loads", "_actuators", "_closures", "_constraints")
+ROBOT = ("gravity", "loads", "actuators", "closures", "constraints")
 
 
 def other_rods(a: Robot, b: Robot) -> list[tuple[int, str]] | None:

@@ -30,7 +30,7 @@ class Cost:
 
     """
 
-    of_places: bool = False
+    of_places: ClassVar[bool] = False
 
     def __call__(self, result: Trajectory | Equilibrium) -> float:
         """The value."""

@@ -35,7 +35,6 @@ SCHEMES = (
     ((0.0, -1.5), (1.0, 2.0), (2.0, -0.5)),
     ((0.0, 1.5), (-1.0, -2.0), (-2.0, 0.5)),
 )
-DERIVED = ("spatial", "elastic", "_elastic_stiffness")  # what a model keeps that follows from its tables
 PLACES = ("fixed", "length", "prescribed", "basis")  # tables of a tree that say where things are
 
 Make = Callable[[Floats], Robot]
@@ -80,9 +79,9 @@ class Twins:
         """The same, each twin with a description of its own."""
         return twins(self.model, self.design, whole=True)
 
-    def slope(self, k: int, of: Callable[[Model], Floats]) -> Floats:
+    def slope(self, k: int, of: Callable[[Model], Floats | float]) -> Floats:
         """Derivative by parameter k of what a function finds in a model."""
-        return sum((weight * of(model) for weight, model in self.around[k]), np.zeros(()))
+        return sum((weight * np.asarray(of(model)) for weight, model in self.around[k]), np.zeros(()))
 
 
 def twins(model: Model, design: Design, *, whole: bool = False) -> Twins:
@@ -175,10 +174,7 @@ def _patched(model: Model, twin: Robot) -> Model | None:
             at += -(-size // LANES) * LANES
     for array in (stiffness, mass):
         array.setflags(write=False)
-    new = object.__new__(Model)  # at the desks of the model: they hold nothing of what is changed
-    new.__dict__.update({name: x for name, x in model.__dict__.items() if name not in DERIVED})
-    new.tree, new._less, new._observers, new._found = tree._replace(stiffness=stiffness, mass=mass), {}, {}, {}
-    return new
+    return model.with_tree(tree._replace(stiffness=stiffness, mass=mass))
 
 
 def _rod(robot: Robot, layout: PartLayout) -> Rod:

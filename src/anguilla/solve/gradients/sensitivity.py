@@ -85,7 +85,7 @@ def sensitivities(
         return of_equilibrium(run, design, inputs)
     if not isinstance(run, Trajectory):
         raise DescriptionError("run must come from simulate or statics.")
-    if inputs and not isinstance(inputs, Mapping):
+    if inputs is not None and not isinstance(inputs, Mapping):
         raise DescriptionError("inputs of a motion must be shapes by actuator: {'pull': numbers over the instants}.")
     found = record(run, method, "sensitivities")
     at = origin(found.system, run.inputs, found.dt, found.states)

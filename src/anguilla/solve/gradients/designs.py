@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,7 +25,7 @@ from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
 from anguilla.model.model import Model
 
-__all__ = ["Design", "Make", "Twins", "as_design", "design_slopes", "twins", "with_same_rows"]
+__all__ = ["Design", "Make", "Twins", "around", "as_design", "design_slopes", "moves", "twins", "with_same_rows"]
 
 STEP = 2e-5  # relative, of a difference in a parameter; of second order
 LONG_STEP = 5e-4  # the same, of fourth order
@@ -37,6 +38,7 @@ SCHEMES = (
 )
 PLACES = ("fixed", "length", "prescribed", "basis")  # tables of a tree that say where things are
 
+T = TypeVar("T")
 Make = Callable[[Floats], Robot]
 Design = tuple[Make, ArrayLike] | Sequence[str]
 
@@ -101,14 +103,14 @@ def twins(model: Model, design: Design, *, whole: bool = False) -> Twins:
             patched = None if whole else _patched(model, twin)
             return with_same_rows(model_of(twin), model) if patched is None else patched
 
-        around = _around(at, h)
-        found.around.append(around)
-        found.placed.append(any(_moves(model, other) for _, other in around))
+        found_around = around(at, h)
+        found.around.append(found_around)
+        found.placed.append(any(moves(model, other) for _, other in found_around))
     return found
 
 
-def _around(at: Callable[[float], Model], h: float) -> list[tuple[float, Model]]:
-    """Models around a value with the weights of a difference; to one side of it where the other is refused."""
+def around(at: Callable[[float], T], h: float) -> list[tuple[float, T]]:
+    """What `at` finds some steps from a value, with the weights of a difference; to one side where the other is refused."""
     for scheme in SCHEMES:
         try:
             return [(weight / h, at(steps)) for steps, weight in scheme]
@@ -118,7 +120,7 @@ def _around(at: Callable[[float], Model], h: float) -> list[tuple[float, Model]]
     raise AssertionError
 
 
-def _moves(model: Model, other: Model) -> bool:
+def moves(model: Model, other: Model) -> bool:
     """Whether places differ between two models in the same state."""
     if model.tree is other.tree:
         return False

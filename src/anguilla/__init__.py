@@ -14,6 +14,7 @@ from anguilla.interact import __all__ as _acting
 
 if TYPE_CHECKING:
     from anguilla.files import Expression, Table, read_robot, read_urdf, write_robot
+    from anguilla.identification import Identified, Marker, Measurements, Unknown, identify
     from anguilla.many import Sweep, grid, sample, sweep
     from anguilla.model.evaluation import Evaluation
     from anguilla.model.model import Model
@@ -52,6 +53,11 @@ __version__ = "0.1.0"
 
 # Compiled code is imported when it is first asked for: `import anguilla` stays quick.
 _LAZY = {
+    "Unknown": "identification",
+    "Identified": "identification",
+    "Marker": "identification",
+    "Measurements": "identification",
+    "identify": "identification",
     "Evaluation": "model.evaluation",
     "Model": "model.model",
     "System": "model.model",
@@ -140,7 +146,10 @@ __all__ = [
     "Flow",
     "GeneralisedAlpha",
     "Gradient",
+    "Identified",
     "LinearModel",
+    "Marker",
+    "Measurements",
     "Midpoint",
     "Model",
     "Modes",
@@ -160,6 +169,7 @@ __all__ = [
     "Table",
     "TorqueEnvelope",
     "Trajectory",
+    "Unknown",
     "__version__",
     "actuation_matrix",
     "animate",
@@ -170,6 +180,7 @@ __all__ = [
     "gradient",
     "gravity_forces",
     "grid",
+    "identify",
     "linearise",
     "load",
     "mass_matrix",

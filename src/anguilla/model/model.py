@@ -36,6 +36,7 @@ SHAPE_ERROR = 1e-6  # part of an imposed shape that the bases of its rod may mis
 T = TypeVar("T")
 OBSERVERS = 32  # sets of frames that are kept
 HELD = ("_here", "_free", "_less", "_observers", "_found", "_source")  # what a model holds beside what it is
+OF_TREE = ("spatial", "elastic", "_elastic_stiffness")  # what follows from its tree, found once
 
 Inputs = Mapping[str, float | Callable[[float], float]]
 
@@ -230,6 +231,13 @@ class Model:
                 self._observers.pop(next(iter(self._observers)), None)
             self._observers[key] = found
         return found
+
+    def with_tree(self, tree: Tree) -> Model:
+        """The same model with other stiffnesses and masses in its tree, at the same desks: they hold nothing of these."""
+        twin = object.__new__(Model)
+        twin.__dict__.update({name: value for name, value in self.__dict__.items() if name not in OF_TREE})
+        twin.tree, twin._less, twin._observers, twin._found = tree, {}, {}, {}
+        return twin
 
     def elastic_stiffness(self) -> Floats:
         """The constant stiffness K_ee (n, n) of rods (000 (26)) and joint springs, read-only; `elastic` for large robots."""

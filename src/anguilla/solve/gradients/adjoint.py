@@ -3,20 +3,18 @@
 The cost of a gradient is about that of a simulation, whatever the number of inputs: one backward sweep (sweep.py) gives
 multipliers for every step. They weigh the balance of each step, so that the derivative with respect to anything the balance
 depends on is a sum over steps: for loads and inputs in closed form, for a design parameter by differences of the weighed
-balance (four evaluations of it, the motion kept).
+balance (the motion kept).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from anguilla.describe import Robot
-from anguilla.errors import DescriptionError, SolverError, as_array
-from anguilla.interact.kernels.table import DT, INPUT
+from anguilla.errors import DescriptionError, SolverError
+from anguilla.interact.kernels.table import DT, INPUT, Loads
 from anguilla.linear.choice import DENSE
 from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
@@ -25,6 +23,7 @@ from anguilla.model.model import Model
 from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.solve.gradients.costs import Cost
+from anguilla.solve.gradients.designs import Design, as_design, design_slopes, twins, with_same_rows
 from anguilla.solve.gradients.instants import weigh
 from anguilla.solve.gradients.large import start_back, sweep_large
 from anguilla.solve.gradients.record import Tape, door, record
@@ -34,9 +33,6 @@ from anguilla.solve.steps.origin import Origin, StartClosing, closing, driven_va
 from anguilla.solve.steps.schemes import Scheme
 
 __all__ = ["Gradient", "gradient"]
-
-STEP = 5e-4  # relative, of differences in design parameters (fourth order)
-Design = Callable[[Floats], Robot]
 
 
 @dataclass(frozen=True)
@@ -71,7 +67,7 @@ class Gradient:
 
 def gradient(
     result: Trajectory | Equilibrium, cost: Cost, *, method: Scheme | str | None = None,
-    design: tuple[Design, ArrayLike] | None = None, start: Equilibrium | None = None,
+    design: Design | None = None, start: Equilibrium | None = None,
 ) -> Gradient:  # fmt: skip
     """Exact gradient of a cost of a motion or of an equilibrium.
 
@@ -80,7 +76,8 @@ def gradient(
             tolerance limits the accuracy.
         cost: the cost.
         method: the scheme the motion was computed with; the default of `simulate` if not given.
-        design: (make, p): a function of parameters (k,) returning the robot, and the parameters of this result.
+        design: paths of numbers in the description, such as ["arm.material.young", "arm.length"]; or (make, p): a function
+            of parameters (k,) returning the robot, and the parameters of this result.
         start: the equilibrium of the same robot that the motion started from; its dependence on the design then counts.
 
     Returns:
@@ -106,16 +103,21 @@ def _static_multipliers(result: Equilibrium, by_q: Floats) -> tuple[Floats, Floa
     system = result.system
     n, zero = system.size, np.zeros(system.size)
     loads = system.loads(result.t, result.inputs).loads
-    if np.any(loads.cables.friction):
-        raise DescriptionError(
-            "gradient does not serve equilibria with friction of tendons, which changes with the shape. Set friction=0."
-        )
+    refuse_rubbing(loads, "gradient")
     loads.row[DT] = 0.0
     lam = np.ascontiguousarray(result.stored.lam[0])
     mu = solve_at_rest(at_rest(system, loads, result.q, lam), np.concatenate([by_q, np.zeros(system.rows)]))
     row = np.zeros(len(loads.row))
     linear_part(system.tree, system.workspace, loads, mu[:n].copy(), mu[n:].copy(), result.q, zero, row)
     return mu, row
+
+
+def refuse_rubbing(loads: Loads, what: str) -> None:
+    """Raise an error if tendons rub: their tensions then change with the shape."""
+    if np.any(loads.cables.friction):
+        raise DescriptionError(
+            f"{what} does not serve equilibria with friction of tendons, which changes with the shape. Set friction=0."
+        )
 
 
 def solve_at_rest(here: Evaluation, right: Floats, transposed: bool = True) -> Floats:
@@ -133,17 +135,18 @@ def solve_at_rest(here: Evaluation, right: Floats, transposed: bool = True) -> F
     return found
 
 
-def _of_equilibrium(result: Equilibrium, cost: Cost, design: tuple[Design, ArrayLike] | None) -> Gradient:
+def _of_equilibrium(result: Equilibrium, cost: Cost, design: Design | None) -> Gradient:
     value, by_q, _ = cost.terms(result)
     mu, row = _static_multipliers(result, by_q[0])
     slopes = np.zeros(0)
     if design is not None:
-
-        def weighed(robot: Robot) -> float:
-            system = with_same_rows(model_of(robot), result.system)
-            return direct_cost(cost, robot, system, result) - float(mu @ static_balance(system, result))
-
-        slopes = np.array(design_slopes(design, weighed))
+        found = twins(result.system, design, whole=not cost.of_places)
+        slopes = np.array(
+            [-float(mu @ found.slope(k, lambda model: static_balance(model, result))) for k in range(len(found.names))]
+        )
+        for k, moved in enumerate(found.placed):
+            if moved or not cost.of_places:
+                slopes[k] += float(found.slope(k, lambda model: direct_cost(cost, model.robot, model, result)))
     return Gradient(value, _by_input(result.system, row[None]), by_q[0], 0.0 * by_q[0], slopes, mu[None])
 
 
@@ -152,37 +155,6 @@ def static_balance(system: Model, result: Equilibrium) -> Floats:
     loads = system.loads(result.t, result.inputs).loads
     zero = np.zeros(system.size)
     return evaluate(system, loads, result.q, zero, zero, np.ascontiguousarray(result.stored.lam[0]))
-
-
-def with_same_rows(system: Model, other: Model) -> Model:
-    """A system of a changed design, with the same rows left out as in the other one."""
-    if system.size != other.size:
-        raise DescriptionError("design: the number of coordinates must not depend on the parameters.")
-    return system if other.left_out is None else system.without(other.left_out[1])
-
-
-def parameters(design: tuple[Design, ArrayLike]) -> tuple[Design, Floats]:
-    """The function that makes a robot, and its parameters (k,)."""
-    if not isinstance(design, tuple) or len(design) != 2 or not callable(design[0]):
-        raise DescriptionError(
-            "design must be (make, p): a function of parameters that returns a robot, and their values."
-        )
-    return design[0], np.atleast_1d(as_array(design[1], "design parameters", "finite numbers")).astype(np.float64)
-
-
-def design_slopes(design: tuple[Design, ArrayLike], function: Callable[[Robot], float | Floats]) -> list:
-    """Derivative of a function of the robot with respect to each parameter, by fourth-order differences."""
-    make, p = parameters(design)
-    slopes = []
-    for k in range(len(p)):
-        h = STEP * max(abs(p[k]), 1e-8)
-        values = []
-        for step in (-2, -1, 1, 2):
-            changed = p.copy()
-            changed[k] += step * h
-            values.append(function(make(changed)))
-        slopes.append((values[0] - 8.0 * values[1] + 8.0 * values[2] - values[3]) / (12.0 * h))
-    return slopes
 
 
 def direct_cost(cost: Cost, robot: Robot, system: Model, result: Trajectory | Equilibrium) -> float:
@@ -293,7 +265,7 @@ def _sweep(found: Tape, by_q: Floats, by_v: Floats) -> tuple[_Back, Floats]:
 
 
 def _of_motion(
-    run: Trajectory, cost: Cost, method: Scheme | str | None, design: tuple[Design, ArrayLike] | None,
+    run: Trajectory, cost: Cost, method: Scheme | str | None, design: Design | None,
     start: Equilibrium | None,
 ) -> Gradient:  # fmt: skip
     value, by_q, by_v = cost.terms(run)
@@ -312,7 +284,7 @@ def _of_motion(
                 total += float(rest[1] @ static_balance(with_same_rows(model_of(robot), rest[0].system), rest[0]))
             return direct_cost(cost, robot, other, run) - total
 
-        slopes = np.array(design_slopes(design, weighed))
+        slopes = np.array(design_slopes(as_design(design, system.robot)[:2], weighed))
     held = {} if rest is None else _by_input(rest[0].system, rest[2][None])
     if system.rows:
         n = system.size

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +23,14 @@ Terms = tuple[float, Floats, Floats]
 
 
 class Cost:
-    """A scalar cost of a motion or of an equilibrium; costs can be added."""
+    """A scalar cost of a motion or of an equilibrium; costs can be added.
+
+    Attributes:
+        of_places: whether it depends on nothing but places, coordinates and rates: not on forces, say.
+
+    """
+
+    of_places: ClassVar[bool] = False
 
     def __call__(self, result: Trajectory | Equilibrium) -> float:
         """The value."""
@@ -43,6 +51,9 @@ class Cost:
 @dataclass(frozen=True)
 class _Sum(Cost):
     parts: tuple[Cost, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "of_places", all(part.of_places for part in self.parts))
 
     def terms(self, result: Trajectory | Equilibrium) -> Terms:
         values, by_q, by_v = zip(*(part.terms(result) for part in self.parts), strict=True)
@@ -79,6 +90,8 @@ class Reach(Cost):
     frame: Frame
     goal: ArrayLike
     weight: ArrayLike | str = 1.0
+
+    of_places: ClassVar[bool] = True
 
     def terms(self, result: Trajectory | Equilibrium) -> Terms:
         """Value and derivatives: those with respect to q are the generalised forces of weight (x - goal) on the frame."""
@@ -122,6 +135,8 @@ class Rest(Cost):
 
     weight: ArrayLike | str = 1.0
 
+    of_places: ClassVar[bool] = True
+
     def terms(self, result: Trajectory | Equilibrium) -> Terms:
         """Value and derivatives."""
         v = result.stored.v
@@ -134,6 +149,8 @@ class StateCost(Cost):
     """Any cost of the states: function of (t, q, v) returning (value, dvalue/dq (nt, n), dvalue/dv (nt, n))."""
 
     function: Callable[[Floats, Floats, Floats], tuple[float, Floats, Floats]]
+
+    of_places: ClassVar[bool] = True
 
     def terms(self, result: Trajectory | Equilibrium) -> Terms:
         """Value and derivatives."""

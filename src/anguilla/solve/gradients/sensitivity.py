@@ -12,34 +12,27 @@ For many parameters and one cost `gradient` is cheaper; for many outputs and few
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from anguilla.describe import Frame, Robot
+from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, as_array
-from anguilla.interact.kernels.table import DT, INPUT, KIND, LENGTH, THRUSTER, Loads
+from anguilla.interact.kernels.table import DT, KIND, LENGTH, THRUSTER
 from anguilla.lie import dexp3, exp3, log3
 from anguilla.linear.choice import DENSE
 from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
 from anguilla.model.evaluation import Evaluation, at_rest
 from anguilla.model.model import Model
-from anguilla.results.observe import S_X
 from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium, Trajectory
-from anguilla.solve.gradients.adjoint import (
-    Design,
-    design_slopes,
-    direct_cost,
-    parameters,
-    solve_at_rest,
-    static_balance,
-    with_same_rows,
-)
-from anguilla.solve.gradients.costs import Cost
+from anguilla.solve.gradients.adjoint import solve_at_rest, static_balance
+from anguilla.solve.gradients.changes import Sensitivities
+from anguilla.solve.gradients.designs import Design, Make, as_design, design_slopes, with_same_rows
+from anguilla.solve.gradients.equilibria import of_equilibrium, slope_of_input
 from anguilla.solve.gradients.instants import balance_rows, take_instant
 from anguilla.solve.gradients.large import start_forth, step_forth
 from anguilla.solve.gradients.record import Tape, door, record
@@ -49,56 +42,6 @@ from anguilla.solve.steps.origin import Origin, closing, driven_values, origin
 from anguilla.solve.steps.schemes import Scheme
 
 __all__ = ["Sensitivities", "sensitivities"]
-
-
-@dataclass(frozen=True)
-class Sensitivities:
-    """Derivatives of a motion with respect to parameters.
-
-    Attributes:
-        run: the motion.
-        names: (k,) of the parameters: "design[0]", "pull[0]" (shapes of an input), "start of <coordinate>", "rate of ...".
-        q, v, a: (nt, n, k) of coordinates (balls: small rotations in the axes of the child), rates and accelerations.
-        multipliers: (nt, m, k) of the multipliers of constraints.
-
-    """
-
-    run: Trajectory
-    names: list[str]
-    q: Floats
-    v: Floats
-    a: Floats
-    multipliers: Floats
-    _design: tuple[Design, ArrayLike] | None = field(default=None, repr=False)
-
-    def __repr__(self) -> str:
-        return f"<derivatives of {self.run!r} by {', '.join(self.names)}>"
-
-    def position(self, frame: Frame) -> Floats:
-        """Derivative (nt, 3, k) of the position of a frame [m per unit of each parameter], world axes."""
-        run = self.run
-        turn = run.pose(frame)[:, :3, :3]
-        out = np.einsum("tij,tjn,tnk->tik", turn, run.jacobian(frame)[:, 3:], self.q)
-        if self._design is not None:
-
-            def place(robot: Robot) -> Floats:
-                there = Frame(robot, frame.part_index, frame.place, frame.offset)
-                t, q, v, lam = run.stored
-                twin = Trajectory(robot, model_of(robot), run.status, t, q, v, None, lam, run.inputs)
-                return twin.motion([there])[:, 0, S_X : S_X + 3]
-
-            for k, slope in enumerate(design_slopes(self._design, place)):
-                out[:, :, k] += slope
-        return out
-
-    def of(self, cost: Cost) -> Floats:
-        """Derivative (k,) of a cost."""
-        _, by_q, by_v = cost.terms(self.run)
-        out = np.einsum("tn,tnk->k", by_q, self.q) + np.einsum("tn,tnk->k", by_v, self.v)
-        if self._design is not None:
-            direct = design_slopes(self._design, lambda robot: direct_cost(cost, robot, model_of(robot), self.run))
-            out[: len(direct)] += np.array(direct)
-        return out
 
 
 @dataclass
@@ -116,15 +59,18 @@ class _Explicit:
 
 
 def sensitivities(
-    run: Trajectory, *, design: tuple[Design, ArrayLike] | None = None, inputs: Mapping[str, ArrayLike] | None = None,
+    run: Trajectory | Equilibrium, *, design: Design | None = None,
+    inputs: Mapping[str, ArrayLike] | Sequence[str] | None = None,
     state: bool = False, start: Equilibrium | None = None, method: Scheme | str | None = None,
 ) -> Sensitivities:  # fmt: skip
-    """Derivatives of all states of a motion with respect to a few parameters.
+    """Derivatives of all states of a motion, or of an equilibrium, with respect to a few parameters.
 
     Args:
-        run: from `simulate`, with equal steps, every one stored; constraints need smooth_start=False.
-        design: (make, p): a function of parameters (k,) returning the robot, and the parameters of this motion.
-        inputs: by actuator, shapes (nt,) or (nt, k) over the instants: the parameters are factors of what is added.
+        run: from `statics`; or from `simulate`, with equal steps, every one stored; constraints need smooth_start=False.
+        design: paths of numbers in the description, such as ["arm.material.young", "arm.length"]; or (make, p): a function
+            of parameters (k,) returning the robot, and the parameters of this motion.
+        inputs: by actuator, shapes (nt,) or (nt, k) over the instants: the parameters are factors of what is added. Of an
+            equilibrium the names of actuators: the parameters are their inputs.
         state: whether the starting coordinates and rates are parameters too, 2 n of them.
         start: the equilibrium of the same robot that the motion started from; it then changes with the design.
         method: the scheme the motion was computed with; the default of `simulate` if not given.
@@ -133,13 +79,20 @@ def sensitivities(
         Sensitivities, in the order design, inputs, state.
 
     """
+    if isinstance(run, Equilibrium):
+        if state or start is not None or method is not None:
+            raise DescriptionError("state, start and method are for motions; the run is an equilibrium.")
+        return of_equilibrium(run, design, inputs)
     if not isinstance(run, Trajectory):
-        raise DescriptionError("run must come from simulate.")
+        raise DescriptionError("run must come from simulate or statics.")
+    if inputs is not None and not isinstance(inputs, Mapping):
+        raise DescriptionError("inputs of a motion must be shapes by actuator: {'pull': numbers over the instants}.")
     found = record(run, method, "sensitivities")
     at = origin(found.system, run.inputs, found.dt, found.states)
     pieces = []
-    if design is not None:
-        pieces.append(_of_design(found, at, design, start))
+    made = None if design is None else as_design(design, found.system.robot)
+    if made is not None:
+        pieces.append(_of_design(found, at, made, start))
     if inputs:
         pieces.append(_of_inputs(found, inputs))
     if state:
@@ -149,7 +102,7 @@ def sensitivities(
     joined = [np.concatenate([getattr(piece, name) for piece in pieces], axis=-1)
               for name in ("rows", "errors", "driven", "begin", "q", "v", "ease")]  # fmt: skip
     explicit = _Explicit([name for piece in pieces for name in piece.names], *joined)
-    return Sensitivities(run, explicit.names, *_march(found, at, explicit), design)
+    return Sensitivities(run, explicit.names, *_march(found, at, explicit), None if made is None else made[:2])
 
 
 def _empty(found: Tape, names: list[str]) -> _Explicit:
@@ -159,10 +112,10 @@ def _empty(found: Tape, names: list[str]) -> _Explicit:
     return _Explicit(names, *(np.zeros(shape) for shape in shapes))
 
 
-def _of_design(found: Tape, at: Origin, design: tuple[Design, ArrayLike], start: Equilibrium | None) -> _Explicit:
+def _of_design(found: Tape, at: Origin, design: tuple[Make, Floats, list[str]], start: Equilibrium | None) -> _Explicit:
     """Explicit changes by fourth-order differences in each parameter."""
     system, n, nt = found.system, found.system.size, found.steps + 1
-    out = _empty(found, [f"design[{k}]" for k in range(len(parameters(design)[1]))])
+    out = _empty(found, design[2])
     close = closing(at)
 
     def parts(robot: Robot) -> Floats:
@@ -190,7 +143,7 @@ def _of_design(found: Tape, at: Origin, design: tuple[Design, ArrayLike], start:
         )
         return np.concatenate(sizes)
 
-    for k, slope in enumerate(design_slopes(design, parts)):
+    for k, slope in enumerate(design_slopes(design[:2], parts)):
         ends = np.cumsum([out.rows[..., k].size, out.errors[..., k].size, out.driven[..., k].size, n + system.rows,
                           system.rows, n])  # fmt: skip
         rows, errors, motions, begin, rates, out.ease[:, k], q = np.split(slope, ends)
@@ -246,7 +199,7 @@ def _of_inputs(found: Tape, inputs: Mapping[str, ArrayLike]) -> _Explicit:
         state = [x[step] for x in found.states]
         base = evaluate(system, place[2], *state)
         for actuator in used:
-            column = _slope_of_input(system, place[2], actuator, state, base)
+            column = slope_of_input(system, place[2], actuator, state, base)
             for k, (own, _, shape) in enumerate(shapes):
                 if own == actuator:
                     out.rows[step, :, k] = shape[step] * column
@@ -259,21 +212,6 @@ def _of_inputs(found: Tape, inputs: Mapping[str, ArrayLike]) -> _Explicit:
         for k, (own, _, shape) in enumerate(shapes):
             out.ease[:, k] = shape[1] * columns[:, own]
     return out
-
-
-def _slope_of_input(system: Model, loads: Loads, actuator: int, state: list[Floats], base: Floats) -> Floats:
-    """d(R, phi)/dinput (n + m,) in the state whose balance is base."""
-    row, at = int(loads.constraints.input_row[actuator]), int(loads.at[INPUT]) + actuator
-    if row >= 0:  # length - input - compliance x tension = 0, unless it is slack
-        column = np.zeros(len(base))
-        column[system.size + row] = -1.0 if loads.constraints.slack[row] == 0 else 0.0
-        return column
-    kept = loads.row[at]
-    unit = max(1.0, abs(kept))
-    loads.row[at] = kept + unit
-    column = (evaluate(system, loads, *state) - base) / unit
-    loads.row[at] = kept
-    return column
 
 
 def _of_state(found: Tape, at: Origin) -> _Explicit:

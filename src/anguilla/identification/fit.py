@@ -1,0 +1,99 @@
+"""Find parameters of a robot from measurements: nonlinear least squares on exact sensitivities."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from anguilla.describe import Robot
+from anguilla.errors import AnguillaWarning, DescriptionError, as_count, refuse
+from anguilla.identification.measurements import Measurements
+from anguilla.identification.parameters import Source, Unknown, as_free
+from anguilla.identification.result import Identified
+from anguilla.identification.search import Search
+from anguilla.identification.uncertainty import uncertainty
+
+__all__ = ["identify"]
+
+LOSSES = ("linear", "soft_l1", "huber", "cauchy", "arctan")
+AT_END = 1e-6  # from a bound, in units of the search
+
+
+def identify(
+    robot: Source, data: Measurements | Sequence[Measurements], free: Sequence[str | Unknown] | Mapping[str, float], *,
+    held_out: Measurements | Sequence[Measurements] = (), loss: str = "linear", starts: int = 1, seed: int = 0,
+    iterations: int = 50, tolerance: float = 1e-8,
+) -> Identified:  # fmt: skip
+    """Find numbers of a robot from measurements, with their uncertainty.
+
+    Gauss-Newton with trust regions (SciPy's `least_squares`) on exact sensitivities of equilibria; of motions, and of tendons
+    with friction, on differences. Unknown offsets of markers and poses are found at once.
+
+    Args:
+        robot: the robot; or a function of the free parameters (and of what is given of an experiment) that returns it.
+        data: one experiment or several.
+        free: what is to be found: paths such as "arm.material.young", or `Unknown(path, bounds=..., prior=...)`.
+        held_out: experiments that are not used, on which the fitted robot is judged.
+        loss: "linear" for least squares; "soft_l1", "huber", "cauchy" or "arctan" listen less to outliers, which begin at two
+            of the given deviations.
+        starts: searches that are begun, all but the first from other values within the bounds; the best one counts.
+        seed: of these values.
+        iterations: most steps of a search.
+        tolerance: relative change of the sum of squares, or of the parameters, at which a search ends.
+
+    Returns:
+        An Identified. What the data do not determine is in its `notes`, and in a warning.
+
+    """
+    began = time.perf_counter()
+    if not isinstance(robot, Robot) and not callable(robot):
+        raise refuse("robot", "a Robot, or a function that returns one", robot)
+    if loss not in LOSSES:
+        raise refuse("loss", f"one of {', '.join(LOSSES)}", loss)
+    parameters = as_free(robot, free)
+    experiments = _experiments(data, "data")
+    kept = _experiments(held_out, "held_out") if held_out else []
+    search = Search(robot, parameters, experiments)
+    best = None
+    for x in search.beginnings(as_count(starts, "starts"), seed):
+        found = search.run(x, loss, as_count(iterations, "iterations"), tolerance)
+        best = found if best is None or found.cost < best.cost else best
+    assert best is not None
+    result = _result(search, best, time.perf_counter() - began)
+    for experiment in kept:
+        result.held_out[experiment.name] = result.error(experiment)
+    for note in result.notes:
+        warnings.warn(f"identify: {note}.", AnguillaWarning, stacklevel=2)
+    return result
+
+
+def _experiments(data: Measurements | Sequence[Measurements], what: str) -> list[Measurements]:
+    found = [data] if isinstance(data, Measurements) else list(data)
+    if not found or not all(isinstance(one, Measurements) for one in found):
+        raise refuse(what, "Measurements, or a list of them", data)
+    names = [one.name for one in found]
+    if len(set(names)) < len(names):
+        raise DescriptionError(f"{what}: each experiment needs a name of its own; got {', '.join(names)}.")
+    return found
+
+
+def _result(search: Search, best: Any, seconds: float) -> Identified:
+    """What was found, with its uncertainty."""
+    x, k = best.x, len(search.parameters)
+    residual, jacobian = search.residual(x), search.jacobian(x)
+    low, high = search.bounds()
+    found = uncertainty(search.parameters, jacobian[:, :k], jacobian[:, k:], residual)
+    notes = list(found.notes)
+    for i, p in enumerate(search.parameters):
+        if x[i] - low[i] < AT_END or high[i] - x[i] < AT_END:
+            end = p.low if x[i] - low[i] < AT_END else p.high
+            notes.append(f"{p.name} ended at its bound {end:g}: the interval beside it is not to be trusted")
+    if best.status == 0:
+        notes.append(f"the search was not done after {best.nfev} steps: give more iterations")
+    search.nuisances.values = x[k:]
+    return Identified(
+        source=search.source, parameters=search.parameters, data=search.experiments, found=search.values(x), search=x[:k],
+        uncertain=found, nuisances=search.nuisances, notes=notes, evaluations=search.evaluations, seconds=seconds,
+    )  # fmt: skip

@@ -1,0 +1,171 @@
+"""What is to be found: numbers of the description by their path, and gains, offsets and lags of inputs."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from anguilla.describe import Robot
+from anguilla.describe.paths import number_at, put_number
+from anguilla.errors import AnguillaError, DescriptionError, as_number, as_positive, refuse
+from anguilla.mechanics.tree import Floats
+
+__all__ = ["Parameter", "Unknown", "as_free", "made_robot"]
+
+OF_INPUTS = {"gain": 1.0, "offset": 0.0, "lag": 0.0}
+Source = Robot | Callable[..., Robot]
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """A number to be found.
+
+    Attributes:
+        path: where it stands: "arm.material.young", "t1.offset", "gravity[2]", ...; or of inputs: "inputs.t1.gain",
+            "inputs.gain" (of all), ".offset" (a pretension, in the unit of the input), ".lag" [s]; or the name of an argument
+            of the function that makes the robot. Several paths share one value.
+        start: where the search begins; what the description says if not given.
+        bounds: (lowest, highest); either may be None.
+        prior: (value, standard deviation) that was known before.
+        only: names or groups of the experiments that it belongs to; all if not given.
+        name: what to call it; its path if not given.
+
+    """
+
+    path: str | Sequence[str]
+    start: float | None = None
+    bounds: tuple[float | None, float | None] = (None, None)
+    prior: tuple[float, float] | None = None
+    only: Sequence[str] | None = None
+    name: str = ""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """All its paths."""
+        return (self.path,) if isinstance(self.path, str) else tuple(self.path)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number to be found, as the search sees it.
+
+    Attributes:
+        free: what was asked for.
+        name: its name.
+        value: where the search begins.
+        low, high: bounds.
+        log: whether its logarithm is searched: it cannot be negative.
+
+    """
+
+    free: Unknown
+    name: str
+    value: float
+    low: float
+    high: float
+    log: bool
+
+    @property
+    def of_inputs(self) -> bool:
+        """Whether it changes the inputs, not the robot."""
+        return self.free.paths[0].startswith("inputs.")
+
+    @property
+    def size(self) -> float:
+        """How large it is by itself: what an uncertainty of 100 % means; 0 if nobody knows."""
+        if self.value:
+            return abs(self.value)
+        if self.free.prior is not None:
+            return self.free.prior[1]
+        return self.high - self.low if np.isfinite(self.high - self.low) else 0.0
+
+    def to_search(self, value: float) -> float:
+        """The number that is searched."""
+        return float(np.log(value / self.value)) if self.log else (value - self.value) / (self.size or 1.0)
+
+    def from_search(self, x: float) -> float:
+        """The value."""
+        return float(self.value * np.exp(x)) if self.log else self.value + x * (self.size or 1.0)
+
+    def slope(self, value: float) -> float:
+        """Derivative of the value by the number that is searched."""
+        return value if self.log else self.size or 1.0
+
+    def concerns(self, name: str, group: str) -> bool:
+        """Whether it belongs to an experiment."""
+        return self.free.only is None or name in self.free.only or group in self.free.only
+
+
+def as_free(source: Source, free: Sequence[str | Unknown] | Mapping[str, float]) -> list[Parameter]:
+    """The parameters of a search, checked."""
+    if isinstance(free, Mapping):
+        free = [Unknown(path, start=value) for path, value in free.items()]
+    if isinstance(free, str) or not free:
+        raise refuse("free", 'paths of what is to be found, such as ["arm.material.young"]', free)
+    found = [_parameter(source, item if isinstance(item, Unknown) else Unknown(item)) for item in free]
+    names = [parameter.name for parameter in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise DescriptionError(f"free: {name!r} is there twice; Unknown(..., name=...) tells them apart.")
+    return found
+
+
+def _parameter(source: Source, free: Unknown) -> Parameter:
+    name, path = free.name or free.paths[0], free.paths[0]
+    inputs = [p.startswith("inputs.") for p in free.paths]
+    if any(inputs) and not all(inputs):
+        raise DescriptionError(f"free: {name!r} mixes paths of inputs with others.")
+    value = free.start
+    if all(inputs):
+        kind = path.rsplit(".", 1)[-1]
+        if kind not in OF_INPUTS:
+            raise refuse(f"free: {path!r}", "a gain, an offset or a lag of inputs, such as 'inputs.t1.gain'", path)
+        value = OF_INPUTS[kind] if value is None else value
+        free = replace(free, bounds=(0.0, free.bounds[1])) if kind == "gain" and free.bounds[0] is None else free
+    elif isinstance(source, Robot):
+        for each in free.paths:
+            there = number_at(source, each)
+            value = there if value is None else value
+    elif value is None:
+        raise DescriptionError(f"free: {name!r} needs a value to begin with: the robot is made by a function.")
+    value = as_number(value, f"free: the start of {name!r}")
+    low, high = (far if bound is None else as_number(bound, f"free: a bound of {name!r}")
+                 for bound, far in zip(free.bounds, (-np.inf, np.inf), strict=True))  # fmt: skip
+    refused = isinstance(source, Robot) and not any(inputs) and _refuses(source, free, -abs(value) or -1e-6)
+    if refused:
+        low = max(low, 0.0)
+    if not low <= value <= high or not low < high:
+        raise DescriptionError(f"free: {name!r} must begin within its bounds ({low:g}, {high:g}); got {value:g}.")
+    if free.prior is not None:
+        as_number(free.prior[0], f"free: prior of {name!r}")
+        as_positive(free.prior[1], f"free: deviation of the prior of {name!r}")
+    return Parameter(replace(free, name=name), name, value, low, high, value > 0.0 and low >= 0.0)
+
+
+def _refuses(robot: Robot, free: Unknown, value: float) -> bool:
+    """Whether a description refuses a value."""
+    try:
+        put_number(copy.deepcopy(robot), free.paths[0], value)
+    except AnguillaError:
+        return True
+    return False
+
+
+def made_robot(source: Source, parameters: Sequence[Parameter], values: Floats, given: Mapping[str, Any]) -> Robot:
+    """The robot with values of its parameters, and with what is given of an experiment."""
+    asked = {path: float(value) for parameter, value in zip(parameters, values, strict=True)
+             for path in parameter.free.paths if not parameter.of_inputs}  # fmt: skip
+    if isinstance(source, Robot):
+        robot = copy.deepcopy(source)
+    else:
+        arguments = {path: value for path, value in asked.items() if path.isidentifier()}
+        asked = {path: value for path, value in asked.items() if path not in arguments}
+        robot = source(**arguments, **{name: x for name, x in given.items() if name.isidentifier()})
+        given = {name: x for name, x in given.items() if not name.isidentifier()}
+    for path, value in {**asked, **given}.items():
+        put_number(robot, path, float(value))
+    return robot

@@ -1,0 +1,186 @@
+"""The problem of least squares behind a fit: residuals of all measurements, and their derivatives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.optimize import least_squares
+from scipy.stats import qmc
+
+from anguilla.errors import SolverError
+from anguilla.identification.measurements import Measurements
+from anguilla.identification.parameters import Parameter, Source
+from anguilla.identification.sensors import Nuisances, Reading, read_sensors
+from anguilla.identification.trial import States, Trial
+from anguilla.mechanics.tree import Floats
+
+__all__ = ["Search", "readings"]
+
+FAR = 1e3  # deviations that are reported for a trial that cannot be computed
+SPREAD = 1.0  # of a start in a parameter without bounds, in units of the search
+
+
+@dataclass
+class Search:
+    """The problem of least squares: numbers x (k + u,) of parameters, then of nuisances."""
+
+    source: Source
+    parameters: list[Parameter]
+    experiments: list[Measurements]
+    trials: list[Trial] = field(init=False)
+    nuisances: Nuisances = field(init=False)
+    known: tuple[bytes, list[States]] | None = field(default=None, init=False)
+    evaluations: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        self.trials = [Trial(self.source, self.parameters, data) for data in self.experiments]
+        self.nuisances = Nuisances.of(self.experiments)
+
+    def values(self, x: Floats) -> Floats:
+        """Values (k,) of the parameters."""
+        return np.array(
+            [p.from_search(float(y)) for p, y in zip(self.parameters, x[: len(self.parameters)], strict=True)]
+        )
+
+    def beginnings(self, count: int, seed: int) -> list[Floats]:
+        """Where searches begin: at the given values, then spread over the bounds."""
+        first, (low, high) = np.zeros(len(self.parameters)), self.bounds()
+        if count == 1:
+            return [first]
+        low, high = np.maximum(low, -SPREAD), np.minimum(high, SPREAD)
+        spread = qmc.scale(qmc.LatinHypercube(len(first), rng=seed).random(count - 1), low, high)
+        return [first, *spread]
+
+    def bounds(self) -> tuple[Floats, Floats]:
+        """Lowest and highest numbers (k,) that are searched."""
+        ends = []
+        for p in self.parameters:
+            low = -np.inf if p.log and p.low <= 0.0 else p.to_search(p.low)
+            ends.append((low, p.to_search(p.high)))
+        low, high = np.array(ends).T
+        return low, high
+
+    def states(self, x: Floats) -> list[States]:
+        """States of all experiments; those of the last parameters are kept."""
+        key = x[: len(self.parameters)].tobytes()
+        if self.known is None or self.known[0] != key:
+            self.evaluations += 1
+            values = self.values(x)
+            self.known = key, [trial.states(values) for trial in self.trials]
+        return self.known[1]
+
+    def residual(self, x: Floats) -> Floats:
+        """Weighed misses (r,) of all measurements, then of priors."""
+        self.nuisances.values = x[len(self.parameters) :]
+        try:
+            states = self.states(x)
+        except SolverError:
+            if self.known is None:
+                raise
+            self.known = None
+            return np.full(self.rows, FAR)
+        found = [_weighed(reading) for trial, there in zip(self.trials, states, strict=True)
+                 for reading in read_sensors(trial.data, there, None, self.nuisances)]  # fmt: skip
+        return np.concatenate([*found, self._priors(x)])
+
+    def jacobian(self, x: Floats) -> Floats:
+        """Derivative (r, k + u) of the residual."""
+        self.nuisances.values = x[len(self.parameters) :]
+        k, values = len(self.parameters), self.values(x)
+        slope = np.array([p.slope(v) for p, v in zip(self.parameters, values, strict=True)])
+        rows = []
+        for trial, there in zip(self.trials, self.states(x), strict=True):
+            for reading in read_sensors(trial.data, there, trial.changes(there), self.nuisances):
+                both = np.concatenate([reading.by * slope, reading.by_nuisance], axis=2) / reading.sigma[:, None, None]
+                rows.append(both[np.isfinite(reading.miss)])
+        priors = np.zeros((len(self._priors(x)), len(x)))
+        for row, (place, by) in enumerate(self.prior_slopes(values)):
+            priors[row, place] = by
+        return np.concatenate([*rows, priors]).reshape(-1, k + len(self.nuisances.values))
+
+    @property
+    def rows(self) -> int:
+        """Number of residuals."""
+        count = sum(int(np.isfinite(np.asarray(x)).sum()) for data in self.experiments
+                    for kind in ("positions", "lengths", "tensions") for x in getattr(data, kind).values())  # fmt: skip
+        count += sum(
+            3 * int(np.isfinite(np.asarray(x)).all(axis=1).sum()) for d in self.experiments for x in d.turns.values()
+        )
+        return count + len(self._priors(np.zeros(len(self.parameters) + len(self.nuisances.values))))
+
+    def _priors(self, x: Floats) -> Floats:
+        values = self.values(x)
+        found = [
+            (v - p.free.prior[0]) / p.free.prior[1]
+            for p, v in zip(self.parameters, values, strict=True)
+            if p.free.prior
+        ]
+        known = np.isfinite(self.nuisances.prior)
+        return np.concatenate([found, x[len(self.parameters) :][known] / self.nuisances.prior[known]])
+
+    def prior_slopes(self, values: Floats) -> list[tuple[int, float]]:
+        """(place in x, derivative) of each prior."""
+        found = [(i, p.slope(v) / p.free.prior[1])
+                 for i, (p, v) in enumerate(zip(self.parameters, values, strict=True)) if p.free.prior]  # fmt: skip
+        first = len(self.parameters)
+        return found + [(first + i, 1.0 / s) for i, s in enumerate(self.nuisances.prior) if np.isfinite(s)]
+
+    def with_nuisances(self, x: Floats) -> Floats:
+        """Parameters x (k,) with the nuisances that suit them best, to first order."""
+        k, unknown = len(self.parameters), len(self.nuisances.values)
+        full = np.concatenate([x, np.zeros(unknown)])
+        for _ in range(3 if unknown else 0):
+            full[k:] += nuisance_step(self, full)
+        return full
+
+    def run(self, x: Floats, loss: str, iterations: int, tolerance: float) -> Any:
+        """One search from parameters x (k,)."""
+        self.known = None
+        unknown = len(self.nuisances.values)
+        low, high = self.bounds()
+        ends = np.concatenate([low, np.full(unknown, -np.inf)]), np.concatenate([high, np.full(unknown, np.inf)])
+        inside = np.clip(x, np.nextafter(low, np.inf), np.nextafter(high, -np.inf))
+        begin = self.with_nuisances(inside)
+        return least_squares(
+            self.residual, begin, jac=self.jacobian, bounds=ends, loss=loss, f_scale=2.0, x_scale="jac",
+            max_nfev=iterations, ftol=tolerance, xtol=tolerance, gtol=1e-14,
+        )  # fmt: skip
+
+
+def _weighed(reading: Reading) -> Floats:
+    weighed = reading.miss / reading.sigma[:, None]
+    return weighed[np.isfinite(weighed)]
+
+
+def nuisance_step(search: Search, x: Floats, which: Any = slice(None)) -> Floats:
+    """Change (u,) of the nuisances, or of some of them, that fits best; all else is held."""
+    k = len(search.parameters)
+    residual, rows = search.residual(x), []
+    for trial, there in zip(search.trials, search.states(x), strict=True):
+        for reading in read_sensors(trial.data, there, None, search.nuisances):
+            rows.append((reading.by_nuisance / reading.sigma[:, None, None])[np.isfinite(reading.miss)])
+    slopes = [(place - k, by) for place, by in search.prior_slopes(search.values(x))]
+    priors = np.zeros((len(slopes), len(x) - k))
+    for row, (place, by) in enumerate(slopes):
+        if place >= 0:
+            priors[row, place] = by
+    found, matrix = np.zeros(len(x) - k), np.concatenate([*rows, priors])
+    found[which] = np.linalg.lstsq(matrix[:, which], -residual, rcond=1e-10)[0]
+    return found
+
+
+def readings(
+    source: Source, parameters: list[Parameter], x: Floats, data: Measurements, known: Nuisances
+) -> list[Reading]:
+    """What an experiment would measure for parameters x (k,); unknowns that nobody has found are fitted to it."""
+    search = Search(source, parameters, [data])
+    full = np.concatenate([x, np.zeros(len(search.nuisances.values))])
+    found = dict(zip(known.names, known.values, strict=True))
+    new = np.array([name not in found for name in search.nuisances.names], dtype=bool)
+    full[len(x) :] = [found.get(name, 0.0) for name in search.nuisances.names]
+    for _ in range(3 if new.any() else 0):
+        full[len(x) :] += np.where(new, nuisance_step(search, full, new), 0.0)
+    search.nuisances.values = full[len(x) :]
+    return read_sensors(data, search.states(full)[0], None, search.nuisances)

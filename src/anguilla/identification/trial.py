@@ -1,0 +1,297 @@
+"""One experiment, computed: its states for values of the parameters, and their derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from anguilla.describe import Robot
+from anguilla.errors import DescriptionError, SolverError
+from anguilla.identification.measurements import Measurements
+from anguilla.identification.parameters import Parameter, Source, made_robot
+from anguilla.mechanics.tree import Floats
+from anguilla.model.evaluation import at_rest
+from anguilla.model.model import Inputs, Model
+from anguilla.solve.gradients.designs import Twins, around, moves, twins, with_same_rows
+from anguilla.solve.gradients.instants import balance_rows
+from anguilla.solve.gradients.record import door
+from anguilla.solve.newton.dense import solve_bordered
+from anguilla.solve.statics.statics import statics
+from anguilla.solve.steps.dynamics import simulate
+
+__all__ = ["States", "Trial"]
+
+DYNAMIC_STEP = 1e-4  # relative, of a difference between motions: their phases change fast
+TIME_STEP = 1e-3  # [s] of a difference by a lag
+TIGHT = 1e-11  # tolerance of motions between which differences are taken
+FINER = 4  # steps between two rows of a motion
+
+
+class Column:
+    """An input given at the rows, whatever their times."""
+
+    def __init__(self, values: Floats) -> None:
+        self.values = values
+
+    def at_times(self, times: Floats) -> Floats:
+        """Values at the rows."""
+        return self.values
+
+    def __call__(self, t: float) -> float:
+        """One number cannot be told."""
+        raise AssertionError("an input of rows is asked for all of them at once")
+
+
+class Line:
+    """An input that goes straight from row to row."""
+
+    def __init__(self, t: Floats, values: Floats) -> None:
+        self.t, self.values = t, values
+
+    def at_times(self, times: Floats) -> Floats:
+        """Values at times [s]."""
+        return np.interp(times, self.t, self.values)
+
+    def __call__(self, t: float) -> float:
+        """Value at a time [s]."""
+        return float(np.interp(t, self.t, self.values))
+
+
+@dataclass
+class States:
+    """States of an experiment at its rows.
+
+    Attributes:
+        model: the model they belong to.
+        values: (k,) the parameters.
+        inputs: (rows,) by actuator.
+        q: (rows, n).
+        lam: (rows, m) multipliers.
+
+    """
+
+    model: Model
+    values: Floats
+    inputs: dict[str, Floats]
+    q: Floats
+    lam: Floats
+
+
+@dataclass
+class Changes:
+    """Derivatives of states by parameters.
+
+    Attributes:
+        q: (rows, n, k).
+        lam: (rows, m, k).
+        twins: those of the parameters that change the robot.
+        own: (twins,) their numbers among all parameters.
+
+    """
+
+    q: Floats
+    lam: Floats
+    twins: Twins
+    own: list[int]
+
+
+@dataclass
+class Trial:
+    """One experiment with a robot whose parameters are to be found."""
+
+    source: Source
+    parameters: Sequence[Parameter]
+    data: Measurements
+    last: States | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        data = self.data
+        mine = [k for k, p in enumerate(self.parameters) if p.concerns(data.name, data.group)]
+        self.driving = [k for k in mine if self.parameters[k].of_inputs]
+        self.own = [k for k in mine if not self.parameters[k].of_inputs]
+        for k in self.driving:
+            self._check_input(self.parameters[k])
+
+    def _check_input(self, parameter: Parameter) -> None:
+        for path in parameter.free.paths:
+            names = path.split(".")[1:-1]
+            if names and names[0] not in self.data.inputs:
+                there = ", ".join(self.data.inputs) or "none"
+                raise DescriptionError(
+                    f"free: {path!r}, but {self.data.name!r} has no input {names[0]!r}; it has {there}."
+                )
+        if path.endswith(".lag") and self.data.t is None:
+            raise DescriptionError(f"free: {path!r} needs the times t of {self.data.name!r}.")
+
+    # Inputs ---------------------------------------------------------------------------------------------------------------
+
+    def inputs(self, values: Floats) -> dict[str, Floats]:
+        """Inputs (rows,) by actuator, with their gains, offsets and lags."""
+        found = {}
+        for name, given in self.data.inputs.items():
+            gain, offset, lag = 1.0, 0.0, 0.0
+            for k in self.driving:
+                for path in self.parameters[k].free.paths:
+                    _, *names, kind = path.split(".")
+                    if not names or names[0] == name:
+                        gain *= values[k] if kind == "gain" else 1.0
+                        offset += values[k] if kind == "offset" else 0.0
+                        lag += values[k] if kind == "lag" else 0.0
+            u = np.asarray(given)
+            if lag:
+                t = np.asarray(self.data.t)
+                u = np.interp(t - lag, t, u)
+            found[name] = gain * u + offset
+        return found
+
+    def _driven(self, values: Floats, k: int) -> dict[str, Floats]:
+        """Derivative of the inputs by a parameter."""
+        kind = self.parameters[k].free.paths[0].rsplit(".", 1)[1]
+        h = TIME_STEP if kind == "lag" else 1e-6 * max(1.0, abs(values[k]))
+        more, less = values.copy(), values.copy()
+        more[k], less[k] = more[k] + h, less[k] - h
+        high, low = self.inputs(more), self.inputs(less)
+        return {name: (high[name] - low[name]) / (2.0 * h) for name in high}
+
+    # States ---------------------------------------------------------------------------------------------------------------
+
+    def model(self, values: Floats) -> Model:
+        """The model for values of all parameters."""
+        mine = [self.parameters[k] for k in self.own]
+        return Model(made_robot(self.source, mine, values[self.own], self.data.given))
+
+    def states(self, values: Floats) -> States:
+        """States for values (k,) of all parameters."""
+        inputs = self.inputs(values)
+        if self.data.motion:
+            found = self._motion(self.model(values), values, inputs)
+        else:
+            found = self._equilibria(self.model(values), values, inputs, self.last)
+        self.last = found
+        return found
+
+    def _equilibria(self, model: Model, values: Floats, inputs: dict[str, Floats], guess: States | None) -> States:
+        q, lam, system = [], [], model
+        for row in range(self.data.rows):
+            given = {name: float(u[row]) for name, u in inputs.items()}
+            try:
+                eq = statics(model, inputs=given, start=None if guess is None else guess.q[row])
+            except SolverError:
+                if guess is None:
+                    raise
+                eq = statics(model, inputs=given)
+            system = eq.system
+            q.append(eq.q)
+            lam.append(eq.stored.lam[0])
+        return States(system, values.copy(), inputs, np.array(q), np.array(lam).reshape(len(q), system.rows))
+
+    def _motion(
+        self, model: Model, values: Floats, inputs: dict[str, Floats], tolerance: float | None = None
+    ) -> States:
+        data = self.data
+        t = np.asarray(data.t) - np.asarray(data.t)[0]
+        lines: Inputs = {name: Line(t, u) for name, u in inputs.items()}
+        start = None
+        if data.held is not None:
+            mine = [self.parameters[k] for k in self.own]
+            robot = made_robot(self.source, mine, values[self.own], {**data.given, **data.held})
+            held = Model(robot) if data.held else model
+            start = statics(held, inputs={name: float(u[0]) for name, u in inputs.items()}, tolerance=1e-12).q
+        steps = int(np.ceil(t[-1] / (data.dt or np.min(np.diff(t)) / FINER) - 1e-9))
+        run = simulate(
+            model, duration=t[-1], dt=t[-1] / steps, inputs=lines, start=start, tolerance=tolerance, progress=False
+        )
+        lam = np.array([np.interp(t, run.t, x) for x in run.stored.lam.T]).reshape(run.system.rows, len(t)).T
+        return States(run.system, values.copy(), inputs, between(run.t, run.q, run.v, t), lam)
+
+    # Derivatives ----------------------------------------------------------------------------------------------------------
+
+    def changes(self, states: States) -> Changes:
+        """Derivatives of the states by all parameters: exact for equilibria, differences for motions and friction."""
+        model, count = states.model, len(self.parameters)
+        q, lam = np.zeros((*states.q.shape, count)), np.zeros((*states.lam.shape, count))
+        if self.data.motion or np.any(model.blank.cables.friction):
+            return self._by_differences(states, q, lam)
+        mine = [self.parameters[k] for k in self.own]
+
+        def make(p: Floats) -> Robot:
+            return made_robot(self.source, mine, p, self.data.given)
+
+        found = twins(model, (make, states.values[self.own])) if self.own else Twins(model, [])
+        columns = [found.slope(j, lambda m: _balance(m, states, states.inputs)) for j in range(len(self.own))]
+        for k in self.driving:
+            columns.append(_driving(states, self._driven(states.values, k)))
+        for row, solved in enumerate(_solved(states, columns)):
+            q[row][:, [*self.own, *self.driving]] = solved[: model.size]
+            lam[row][:, [*self.own, *self.driving]] = solved[model.size :]
+        return Changes(q, lam, found, self.own)
+
+    def _by_differences(self, states: States, q: Floats, lam: Floats) -> Changes:
+        found = Twins(states.model, [])
+        for k in [*self.own, *self.driving]:
+            lag = self.parameters[k].free.paths[0].endswith(".lag") and self.parameters[k].of_inputs
+            h = TIME_STEP if lag else DYNAMIC_STEP * abs(states.values[k]) or 1e-5
+
+            def at(steps: float, k: int = k, h: float = h) -> States:
+                values = states.values.copy()
+                values[k] += steps * h
+                model, inputs = with_same_rows(self.model(values), states.model), self.inputs(values)
+                if self.data.motion:
+                    return self._motion(model, values, inputs, TIGHT)
+                return self._equilibria(model, values, inputs, states)
+
+            places = around(at, h)
+            q[..., k] = sum(weight * there.q for weight, there in places)
+            lam[..., k] = sum(weight * there.lam for weight, there in places)
+            if k in self.own:
+                found.around.append([(weight, there.model) for weight, there in places])
+                found.placed.append(any(moves(states.model, there.model) for _, there in places))
+        return Changes(q, lam, found, self.own)
+
+
+def between(t: Floats, q: Floats, v: Floats, times: Floats) -> Floats:
+    """Coordinates at times between steps, cubic in each step."""
+    k = np.clip(np.searchsorted(t, times, side="right") - 1, 0, len(t) - 2)
+    h = (t[k + 1] - t[k])[:, None]
+    s = np.clip((times - t[k])[:, None] / h, 0.0, 1.0)
+    a, b = s * s * (3.0 - 2.0 * s), s * (1.0 - s)
+    return q[k] * (1.0 - a) + q[k + 1] * a + h * b * ((1.0 - s) * v[k] - s * v[k + 1])
+
+
+def _balance(model: Model, states: States, inputs: dict[str, Floats]) -> Floats:
+    """(R, phi) (rows, n + m) of a model in states at rest under inputs."""
+    rows = len(states.q)
+    table = model.loads(np.zeros(rows), {name: Column(u) for name, u in inputs.items()})
+    out, none, zero = np.zeros((rows, model.size + model.rows)), np.zeros((rows, 0, 6)), np.zeros_like(states.q)
+    place = model.tree, model.workspace, table.loads, table.column, table.table
+    door(model, balance_rows)(*place, 0.0, states.q, zero, zero, states.lam, none, out, none.copy())
+    return out
+
+
+def _driving(states: States, change: dict[str, Floats]) -> Floats:
+    """Change (rows, n + m) of the balance with the inputs, in which it is linear."""
+    lengths = any(actuator.slack is not None for actuator in states.model.robot.actuators.values())
+    largest = max((float(np.max(np.abs(x))) for x in change.values()), default=0.0)
+    if not largest:
+        return np.zeros((len(states.q), states.model.size + states.model.rows))
+    h = (1e-6 if lengths else 1e-2) / largest
+    more, less = ({name: u + s * h * change[name] for name, u in states.inputs.items()} for s in (1.0, -1.0))
+    return (_balance(states.model, states, more) - _balance(states.model, states, less)) / (2.0 * h)
+
+
+def _solved(states: States, columns: list[Floats]) -> list[Floats]:
+    """Changes (n + m, k) of each row for changes of its balance, k columns of (rows, n + m)."""
+    model, right = states.model, -np.stack(columns, axis=2)
+    table = model.loads(np.zeros(len(states.q)), {name: Column(u) for name, u in states.inputs.items()})
+    found = []
+    for row in range(len(states.q)):
+        here = at_rest(model, table.at(row), states.q[row], states.lam[row])
+        try:
+            found.append(solve_bordered(model, here.flat, right[row]))
+        except np.linalg.LinAlgError:
+            raise SolverError(
+                f"The equilibrium of row {row} has a singular stiffness, so nothing can be found from it."
+            ) from None
+    return found

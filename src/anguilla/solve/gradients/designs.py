@@ -1,0 +1,185 @@
+"""Parameters of a design, and how what depends on the robot changes with them: differences between compiled twins.
+
+A design is (make, p), a function of parameters that returns a robot, or a list of paths such as "arm.material.young" into the
+description of the robot itself. Twins of a robot with slightly other parameters are compiled once for all states that ask.
+Those with another material or section of a rod are not compiled at all: masses and stiffnesses are written into its tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from anguilla.compiler.lanes import LANES
+from anguilla.describe import Robot, Rod, RodHandle
+from anguilla.describe.alike import other_rods
+from anguilla.describe.paths import changed, number_at
+from anguilla.errors import DescriptionError, as_array
+from anguilla.mechanics.compile import PartLayout
+from anguilla.mechanics.grid import nodal_inertia, strain_grams
+from anguilla.mechanics.tree import Floats
+from anguilla.model.door import model_of
+from anguilla.model.model import Model
+
+__all__ = ["Design", "Make", "Twins", "around", "as_design", "design_slopes", "moves", "twins", "with_same_rows"]
+
+STEP = 2e-5  # relative, of a difference in a parameter; of second order
+LONG_STEP = 5e-4  # the same, of fourth order
+FROM_ZERO = 1e-6  # step from a parameter that is zero, in its own unit
+# places of a difference in steps, with their weights: around the value, or to one side where a description allows no other
+SCHEMES = (
+    ((-1.0, -0.5), (1.0, 0.5)),
+    ((0.0, -1.5), (1.0, 2.0), (2.0, -0.5)),
+    ((0.0, 1.5), (-1.0, -2.0), (-2.0, 0.5)),
+)
+PLACES = ("fixed", "length", "prescribed", "basis")  # tables of a tree that say where things are
+
+T = TypeVar("T")
+Make = Callable[[Floats], Robot]
+Design = tuple[Make, ArrayLike] | Sequence[str]
+
+
+def as_design(design: Design, robot: Robot) -> tuple[Make, Floats, list[str]]:
+    """(make, p, names) of a design: a function that makes the robot, the parameters (k,), and what they are called."""
+    if isinstance(design, tuple) and len(design) == 2 and callable(design[0]):
+        p = np.atleast_1d(as_array(design[1], "design parameters", "finite numbers")).astype(np.float64)
+        return design[0], p, [f"design[{k}]" for k in range(len(p))]
+    if not isinstance(design, (list, tuple)) or not design or not all(isinstance(path, str) for path in design):
+        raise DescriptionError(
+            "design must be (make, p), a function of parameters that returns a robot and their values, or paths such as "
+            '["arm.material.young", "arm.length"].'
+        )
+    paths = [str(path) for path in design]
+    values = np.array([number_at(robot, path) for path in paths])
+    return lambda p: changed(robot, dict(zip(paths, p, strict=True))), values, paths
+
+
+@dataclass
+class Twins:
+    """A model and its twins with slightly other parameters.
+
+    Attributes:
+        model: the model itself.
+        names: (k,) of the parameters.
+        around: of each parameter, models with the weights that make a derivative of what they give.
+        placed: of each parameter, whether it moves something by itself, in the same state.
+
+    """
+
+    model: Model
+    names: list[str]
+    around: list[list[tuple[float, Model]]] = field(default_factory=list)
+    placed: list[bool] = field(default_factory=list)
+
+    design: Design = ()
+
+    def whole(self) -> Twins:
+        """The same, each twin with a description of its own."""
+        return twins(self.model, self.design, whole=True)
+
+    def slope(self, k: int, of: Callable[[Model], Floats | float]) -> Floats:
+        """Derivative by parameter k of what a function finds in a model."""
+        return sum((weight * np.asarray(of(model)) for weight, model in self.around[k]), np.zeros(()))
+
+
+def twins(model: Model, design: Design, *, whole: bool = False) -> Twins:
+    """Compile the twins of a model; with `whole`, each with a description of its own."""
+    robot = model.robot
+    make, p, names = as_design(design, robot)
+    found = Twins(model, names, design=design)
+    for k, value in enumerate(p):
+        h = STEP * abs(value) or FROM_ZERO
+
+        def at(steps: float, k: int = k, h: float = h) -> Model:
+            new = p.copy()
+            new[k] += steps * h
+            if not steps:
+                return model
+            twin = make(new)
+            patched = None if whole else _patched(model, twin)
+            return with_same_rows(model_of(twin), model) if patched is None else patched
+
+        found_around = around(at, h)
+        found.around.append(found_around)
+        found.placed.append(any(moves(model, other) for _, other in found_around))
+    return found
+
+
+def around(at: Callable[[float], T], h: float) -> list[tuple[float, T]]:
+    """What `at` finds some steps from a value, with the weights of a difference; to one side where the other is refused."""
+    for scheme in SCHEMES:
+        try:
+            return [(weight / h, at(steps)) for steps, weight in scheme]
+        except DescriptionError:
+            if scheme is SCHEMES[-1]:
+                raise
+    raise AssertionError
+
+
+def moves(model: Model, other: Model) -> bool:
+    """Whether places differ between two models in the same state."""
+    if model.tree is other.tree:
+        return False
+    tables = [(getattr(model.tree, name), getattr(other.tree, name)) for name in PLACES]
+    return not all(a is b or np.array_equal(a, b) for a, b in tables)
+
+
+def design_slopes(design: tuple[Make, Floats], function: Callable[[Robot], float | Floats]) -> list:
+    """Derivative of a function of the robot with respect to each parameter, by fourth-order differences."""
+    make, p = design
+    slopes = []
+    for k in range(len(p)):
+        h = LONG_STEP * abs(p[k]) or FROM_ZERO
+        values = []
+        for step in (-2, -1, 1, 2):
+            other = p.copy()
+            other[k] += step * h
+            values.append(function(make(other)))
+        slopes.append((values[0] - 8.0 * values[1] + 8.0 * values[2] - values[3]) / (12.0 * h))
+    return slopes
+
+
+def with_same_rows(system: Model, other: Model) -> Model:
+    """A system of a changed design, with the same rows left out as in the other one."""
+    if system.size != other.size:
+        raise DescriptionError("design: the number of coordinates must not depend on the parameters.")
+    return system if other.left_out is None else system.without(other.left_out[1])
+
+
+def _patched(model: Model, twin: Robot) -> Model | None:
+    """A model of a twin for states at rest that differs in materials and sections of rods alone; None if that is more."""
+    found = other_rods(model.robot, twin)
+    if found is None:
+        return None
+    rods = [model.layout.parts[index] for index in sorted({index for index, _ in found})]
+    for layout in rods:
+        if layout.part.rod.breakpoints != _rod(twin, layout).breakpoints:  # type: ignore[attr-defined]
+            return None
+    if twin.loads and any(name == "section" for _, name in found):  # fluids and contacts depend on the outline
+        return None
+    tree = model.tree
+    stiffness, mass = tree.stiffness.copy(), tree.mass.copy()
+    for layout in rods:
+        rod = _rod(twin, layout)
+        assert layout.grid is not None
+        mass[layout.nodes] = nodal_inertia(rod, layout.grid)[:, 3]
+        segment = int(tree.segment[layout.nodes[0]])
+        width, first, at = LANES * int(tree.own_packs[segment]), int(tree.stiffness_at[segment]), 0
+        block = stiffness[first : first + width * width].reshape(width, width)
+        for _, stiff in strain_grams(rod, layout.grid):
+            size = len(stiff)
+            block[at : at + size, at : at + size] = stiff
+            at += -(-size // LANES) * LANES
+    for array in (stiffness, mass):
+        array.setflags(write=False)
+    return model.with_tree(tree._replace(stiffness=stiffness, mass=mass))
+
+
+def _rod(robot: Robot, layout: PartLayout) -> Rod:
+    part = robot.parts[layout.part.index]
+    assert isinstance(part, RodHandle)
+    return part.rod

@@ -1,0 +1,76 @@
+"""How equilibria change with parameters, by the theorem of implicit functions: K dq = -dR, bordered by the constraints.
+
+One factorisation serves all parameters; the explicit change dR is that of the balance in the same state, between twins of the
+model (designs.py) or between inputs, in which it is linear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from anguilla.errors import DescriptionError
+from anguilla.interact.kernels.table import DT, INPUT, Loads
+from anguilla.linear.choice import DENSE
+from anguilla.mechanics.tree import Floats
+from anguilla.model.evaluation import Evaluation, at_rest
+from anguilla.model.model import Model
+from anguilla.results.reactions import evaluate
+from anguilla.results.states import Equilibrium
+from anguilla.solve.gradients.adjoint import refuse_rubbing, solve_at_rest, static_balance
+from anguilla.solve.gradients.changes import Sensitivities
+from anguilla.solve.gradients.designs import Design, twins
+
+__all__ = ["of_equilibrium", "slope_of_input"]
+
+
+def of_equilibrium(result: Equilibrium, design: Design | None, inputs: Iterable[str] | None) -> Sensitivities:
+    """Derivatives of an equilibrium with respect to a design, then to the inputs of some actuators."""
+    system = result.system
+    refuse_rubbing(system.blank, "sensitivities")
+    found = None if design is None else twins(system, design)
+    names = [] if found is None else list(found.names)
+    columns = [] if found is None else [found.slope(k, lambda m: static_balance(m, result)) for k in range(len(names))]
+    loads = system.loads(result.t, result.inputs).loads
+    loads.row[DT] = 0.0
+    lam = np.ascontiguousarray(result.stored.lam[0])
+    here = at_rest(system, loads, result.q, lam)
+    actuators = list(system.robot.actuators)
+    for name in inputs or ():
+        if name not in actuators:
+            there = ", ".join(actuators) or "none"
+            raise DescriptionError(f"inputs: there is no actuator {name!r}; there are: {there}.")
+        zero = np.zeros(system.size)
+        columns.append(
+            slope_of_input(system, loads, actuators.index(name), [result.q, zero, zero, lam], here.values.copy())
+        )
+        names.append(name)
+    if not names:
+        raise DescriptionError("sensitivities needs parameters: give design, or the names of inputs.")
+    changes = _solved(here, -np.stack(columns, axis=1))
+    n = system.size
+    still = np.zeros((n, len(names)))
+    return Sensitivities(result, names, changes[:n], still, still.copy(), changes[n:], found)
+
+
+def _solved(here: Evaluation, right: Floats) -> Floats:
+    """Solve for all columns of right (n + m, k) with the bordered stiffness; those of a large robot one after the other."""
+    if here.model.linear == DENSE:
+        return solve_at_rest(here, right, transposed=False)
+    return np.stack([solve_at_rest(here, column, transposed=False) for column in right.T], axis=1)
+
+
+def slope_of_input(system: Model, loads: Loads, actuator: int, state: list[Floats], base: Floats) -> Floats:
+    """d(R, phi)/dinput (n + m,) in the state whose balance is base."""
+    row, at = int(loads.constraints.input_row[actuator]), int(loads.at[INPUT]) + actuator
+    if row >= 0:  # length - input - compliance x tension = 0, unless it is slack
+        column = np.zeros(len(base))
+        column[system.size + row] = -1.0 if loads.constraints.slack[row] == 0 else 0.0
+        return column
+    kept = loads.row[at]
+    unit = max(1.0, abs(kept))
+    loads.row[at] = kept + unit
+    column = (evaluate(system, loads, *state) - base) / unit
+    loads.row[at] = kept
+    return column

@@ -232,6 +232,8 @@ def _as_friction(value: object) -> float | tuple[float, ...]:
     return float(given) if given.ndim == 0 else tuple(given.tolist())
 
 
-Contact.__signature__ = signature(Contact.__init__).replace(  # type: ignore[attr-defined]
+Contact.__signature__ = signature(
+    Contact.__init__
+).replace(  # type: ignore[attr-defined]
     parameters=list(signature(Contact.__init__).parameters.values())[1:]
 )

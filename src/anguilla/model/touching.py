@@ -161,7 +161,8 @@ class Touching:
             before=np.zeros((self.held, 6)), deep=np.zeros((self.held, 5)), ball=np.zeros((balls, 4)),
             anchor=np.zeros((balls, 4)), near=np.zeros((ROOM * balls, 3), np.int64), count=np.zeros(3, np.int64),
             hits=np.zeros((HITS * points, 4), np.int64), hit=np.zeros((HITS * points, 12)),
-            used=np.zeros(len(nodes), np.int64), jacobian=np.zeros((len(which), 12, LANES)),
+            used=np.zeros(len(nodes), np.int64), wrench=np.zeros((len(nodes), 6)), told=np.zeros((len(table), 2)),
+            jacobian=np.zeros((len(which), 12, LANES)),
             lane=np.zeros((widest, LANE)), change=np.zeros((widest, CHANGE)),
         )  # fmt: skip
 

@@ -93,6 +93,8 @@ class Block:
         tension: inputs of actuators, given or found (nb, actuators).
         factor: parts of it that friction leaves in free spans (nb, spans).
         stress: of streams along fish (nb, s, 6).
+        pushed: wrenches of contacts between parts on the nodes that they act on (nb, v, 6), world axes.
+        told: power that each of them gives to the robot, and energy that it keeps (nb, t, 2).
 
     """
 
@@ -106,6 +108,14 @@ class Block:
     tension: Floats
     factor: Floats
     stress: Floats
+    pushed: Floats
+    told: Floats
+
+    @property
+    def found(self) -> tuple[Floats, ...]:
+        """All that the evaluation gave."""
+        whole = self.residual, self.node, self.wrench, self.tension, self.factor
+        return *whole, self.stress, self.pushed, self.told
 
     def motion(self, nodes: Ints) -> FrameMotion:
         """Motion (nb, k) of some nodes (k,), of a block of all."""
@@ -115,7 +125,17 @@ class Block:
 
     def some(self, at: slice, rows: Ints) -> Block:
         """Some of its states, which are those `at` of a shorter motion."""
-        arrays = self.row, self.residual, self.node, self.wrench, self.tension, self.factor, self.stress
+        arrays = (
+            self.row,
+            self.residual,
+            self.node,
+            self.wrench,
+            self.tension,
+            self.factor,
+            self.stress,
+            self.pushed,
+            self.told,
+        )
         return Block(at, self.states.some(rows), self.loads, *(array[rows] for array in arrays))
 
 
@@ -128,7 +148,8 @@ def parts(count: int, numbers: int) -> Iterator[slice]:
 
 @entry(residual)
 def evaluate_states(
-    tree, ws, loads, column, table, times, steps, q, v, a, lam, nodes, out, motion, wrench, tension, factor, stress
+    tree, ws, loads, column, table, times, steps, q, v, a, lam, nodes,
+    out, motion, wrench, tension, factor, stress, pushed, told,
 ):  # fmt: skip
     """Evaluate states one after the other, loads remembering those before, and keep what was found.
 
@@ -153,6 +174,11 @@ def evaluate_states(
         for s in range(stress.shape[1]):
             for k in range(6):
                 stress[t, s, k] = loads.streams.stress[s, k]
+        for k in range(6):
+            for s in range(pushed.shape[1]):
+                pushed[t, s, k] = loads.touches.wrench[s, k]
+        for s in range(told.shape[1]):
+            told[t, s, 0], told[t, s, 1] = loads.touches.told[s, 0], loads.touches.told[s, 1]
         if rubs(loads.cables):
             keep_rubbing(loads.cables, 1.0)
         if len(loads.touches.table) > 0:
@@ -219,7 +245,16 @@ class Evaluations:
                 set_friction(tree, model.workspace, shared.cables, shared.pairs)
             block = _empty(model, at, some, table, len(nodes))
             lam = np.zeros_like(some.lam) if idle else some.lam
-            out = block.residual, block.node, block.wrench, block.tension, block.factor, block.stress
+            out = (
+                block.residual,
+                block.node,
+                block.wrench,
+                block.tension,
+                block.factor,
+                block.stress,
+                block.pushed,
+                block.told,
+            )
             fixed = tree, model.workspace, table.loads, table.column, table.table
             kernel = interpreted(evaluate_states, {"residual": model.user.residual}) if model.user else evaluate_states
             kernel(*fixed, some.t, steps[at], *some[1:4], lam, nodes, *out)
@@ -244,4 +279,5 @@ def _empty(model: Model, at: slice, states: States, table: LoadTable, nodes: int
         at, states, loads, row, np.zeros((count, model.size + model.rows)), np.zeros((count, nodes, KEPT)),
         np.zeros((count, *loads.frames.wrench.shape)), np.zeros((count, len(loads.tension))),
         np.zeros((count, len(loads.pairs.factor))), np.zeros((count, *loads.streams.stress.shape)),
+        np.zeros((count, *loads.touches.wrench.shape)), np.zeros((count, *loads.touches.told.shape)),
     )  # fmt: skip

@@ -4,9 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
+from anguilla.compiler.distant import entry
+from anguilla.interact.kernels.table import HITS
+from anguilla.interact.kernels.touch import DEPTH, find_touching, kept_energy
 from anguilla.mechanics.tree import Floats
+from anguilla.model.evaluate import descend
 from anguilla.model.model import Model
 from anguilla.results.kinematics import seat_motions
+
+
+@entry(descend)
+def energies(tree, ws, touches, q, rest, out):
+    """Add what contacts between parts keep (nt,) [J], in states q (nt, n); bristles that are held are left out."""
+    for t in range(len(q)):
+        descend(tree, ws, q[t], rest, rest)
+        find_touching(ws.node, touches)
+        for e in range(min(touches.count[HITS], len(touches.hits))):
+            out[t] += kept_energy(
+                touches, touches.hits[e, 0], touches.hits[e, 2], touches.hit[e, DEPTH], (0.0, 0.0, 0.0)
+            )
 
 
 def depths(system: Model, number: int, q: Floats) -> Floats:
@@ -21,6 +37,8 @@ def load_energy(system: Model, q: Floats) -> Floats:
     for load, seat in zip(system.robot.loads, system.tables.seats, strict=True):
         for at, motion in seat_motions(system, seat, q) if load.is_passive else ():
             out[at] += load.energy(seat, motion)
+    if len(system.blank.touches.table):
+        energies(system.tree, system.workspace, system.blank.touches, q, np.zeros(system.size), out)
     return out
 
 

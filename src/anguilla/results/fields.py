@@ -237,7 +237,9 @@ def _beyond(model: Model, part: RodHandle, along: _Along, states: States) -> tup
     inertia = np.ascontiguousarray(points.weights[:, None] * part.rod.inertia(points.X)[:, :4])
     gravity = np.ascontiguousarray(np.broadcast_to(model.robot.gravity_values(states.t), (count, 3)))
     pairs = model.blank.pairs
-    loads = model.blank._replace(row=np.zeros(REST), frames=along.spread, pairs=pairs._replace(table=pairs.table[:0]))
+    touches = model.blank.touches
+    none = {"pairs": pairs._replace(table=pairs.table[:0]), "touches": touches._replace(table=touches.table[:0])}
+    loads = model.blank._replace(row=np.zeros(REST), frames=along.spread, **none)
     if resultants(
         observer.tree, observer.workspace, points.nodes, inertia, loads, gravity,
         *along.book.given(states.t), *states[1:4], along.sections, along.first, motion, out,

@@ -111,6 +111,7 @@ def _add_loads(system: Model, block: Block, total: Powers) -> None:
             continue
         mine, account = np.flatnonzero(owners == number), getattr(total, load.account)
         account[at] += work(block.node[:, block.loads.frames.table[mine, NODE]], block.wrench[:, mine])
+        account[at] += block.told[:, np.array(system.tables.touch_loads, np.int64) == number, 0].sum(axis=1)
         if load.stress_on is not None:
             account[at] += _strain_power(system, load, seat, block.states)
 

@@ -63,6 +63,18 @@ def pressed(depth, smooth):
 
 
 @inline
+def stored(depth, smooth):
+    """Energy of a contact per stiffness: the integral of g over the depth."""
+    if depth <= 0.0:
+        return 0.0
+    if depth >= smooth:
+        beyond = depth - smooth
+        return 0.15 * smooth * smooth + 0.5 * beyond * (smooth + beyond)
+    x = depth / smooth
+    return smooth * smooth * x * x * x * x * (0.25 - 0.1 * x)
+
+
+@inline
 def damped(z):
     """h and its slope."""
     if z >= 0.0:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from anguilla.compiler.jit import inline
+from anguilla.compiler.jit import inline, part
 from anguilla.interact.kernels.table import FRICTION, GRIP, SLIP, STIFF
 from anguilla.mechanics.vec import add, axpy, cross, dot, scale, sub
 
@@ -38,7 +38,7 @@ def slot_of(touches, row, where):
     return -1
 
 
-@inline
+@part
 def carried(touches, row, where, spin_b, dt):
     """The bristle at the start of a step, turned along with b."""
     slot = slot_of(touches, row, where)
@@ -49,7 +49,7 @@ def carried(touches, row, where, spin_b, dt):
     return add(add(z, turned), scale(0.5 * dt, cross(spin_b, turned)))
 
 
-@inline
+@part
 def friction(touches, t, k, row, where, n, v, spin_a, spin_b, reach, part_a, part_b, f, dt):
     """(T, bristle at the end of the step)."""
     mu, slip = touches.law[t, FRICTION], touches.law[t, SLIP]
@@ -70,7 +70,7 @@ def friction(touches, t, k, row, where, n, v, spin_a, spin_b, reach, part_a, par
     return scale(-grip, z), z
 
 
-@inline
+@part
 def friction_change(touches, t, k, row, where, motion, change, dt):
     """Change of T; motion is (n, v, spins, reach, parts, f), change that of (n, v, spins, reach, f)."""
     n, v, spin_a, spin_b, reach, part_a, part_b, f = motion

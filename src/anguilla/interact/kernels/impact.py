@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from anguilla.compiler.jit import inline, part
-from anguilla.interact.kernels.contact import SMOOTH, STIFFNESS, normal, pressed
+from anguilla.interact.kernels.contact import SMOOTH, STIFFNESS, normal, pressed, stored
 from anguilla.interact.kernels.distance import GRID, HALF_SPACE, SHAPE, SIDE, SIZE
 from anguilla.interact.kernels.table import CONTACT, KIND, NODE
 from anguilla.mechanics.tree import N_V, N_X
@@ -23,18 +23,6 @@ LOCAL, WHOLE = 0.005, 0.005  # energy that contact gets wrong, as a part of that
 EDGE = 0.05  # energy got wrong where a place starts or ceases to touch, as a part of k (e dt)^2
 PLACES, THIRDS = 8, 12  # of the way from the start to the end of a step: places that are looked at, and closer looks
 AROUND = 0.5  # cosine of the angle by which the normal turns where a place may have jumped over an obstacle
-
-
-@inline
-def stored(depth, smooth):
-    """Energy of a contact per stiffness: the integral of g over the depth."""
-    if depth <= 0.0:
-        return 0.0
-    if depth >= smooth:
-        beyond = depth - smooth
-        return 0.15 * smooth * smooth + 0.5 * beyond * (smooth + beyond)
-    x = depth / smooth
-    return smooth * smooth * x * x * x * x * (0.25 - 0.1 * x)
 
 
 @inline

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from anguilla.compiler.jit import inline
+from anguilla.compiler.jit import inline, part
 from anguilla.mechanics.tree import N_R, N_V, N_W, N_X
 from anguilla.mechanics.vec import add, axpy, cross, dot, load3, load9, matvec, scale, sub
 
@@ -78,7 +78,7 @@ def spin(node, i, j, s):
     return axpy(1.0 - s, load3(node, i, N_W), scale(s, load3(node, j, N_W)))
 
 
-@inline
+@part
 def _steepness(x, s, length, widening, x0, x1, t0, t1):
     """How the squared gap changes towards smaller s: (x - y) . y' + |x - y| r', and its derivative."""
     away = sub(x, blend(cubic(s, length), x0, x1, t0, t1))
@@ -90,7 +90,7 @@ def _steepness(x, s, length, widening, x0, x1, t0, t1):
     return along + widening * distance, change
 
 
-@inline
+@part
 def nearest(node, i, j, x, length, widening, first, last):
     """(whether the surface of an interval has a place nearest to x, s, 1 if it moves along or 0 at the end of a rod).
 
@@ -120,7 +120,7 @@ def nearest(node, i, j, x, length, widening, first, last):
     return True, s, 1.0
 
 
-@inline
+@part
 def bound(node, i, j, length):
     """(centre, radius) of a ball around the centreline between two nodes; of a body (i = j) around its origin."""
     x0, x1 = load3(node, i, N_X), load3(node, j, N_X)

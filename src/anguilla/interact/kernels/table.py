@@ -138,6 +138,8 @@ class Touches(Arrays):
     hits: Ints  # (x, 4) scratch, what touches: contact, cluster, point, interval or body
     hit: Floats  # (x, 12) scratch, see `touch.py`
     used: Ints  # (v,) scratch: 1 for nodes that something touches
+    wrench: Floats  # (v, 6) scratch: moment and force of all contacts on those nodes, world axes
+    told: Floats  # (t, 2) scratch: power [W] that a contact gives to the robot, and energy [J] that it keeps
     jacobian: Floats  # (e, 12, 4) scratch
     lane: Floats  # (lanes, 36) scratch, see `touch_change.py`
     change: Floats  # (lanes, 10) scratch

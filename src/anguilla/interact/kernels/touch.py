@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 
 from anguilla.compiler.jit import inline, part
-from anguilla.interact.kernels.contact import damped, pressed
+from anguilla.interact.kernels.contact import damped, pressed, stored
 from anguilla.interact.kernels.distance import shape_distance
 from anguilla.interact.kernels.friction import friction
 from anguilla.interact.kernels.nearest import arm, axis, bound, cubic, nearest, place, spin, velocity
@@ -28,6 +28,7 @@ from anguilla.interact.kernels.table import (
     CLEAR,
     DAMPING,
     FIRST,
+    GRIP,
     HITS,
     ITSELF,
     KNOWN,
@@ -128,7 +129,7 @@ def own_row(touches, t, c, k):
     return touches.table[t, OWN] + k - touches.cluster[touches.table[t, SINCE], 0]
 
 
-@inline
+@part
 def surface(node, touches, b, x):
     """Distance from the surface of a body, and its normal, at x."""
     i = touches.body[b]
@@ -137,7 +138,7 @@ def surface(node, touches, b, x):
     return phi, matvec(R, n)
 
 
-@inline
+@part
 def meeting(node, touches, c, k, m, s):
     """(x, n, depth, velocity of x against b, spins of a and b, reach, parts of it on both sides) of a contact.
 
@@ -240,13 +241,16 @@ def find_touching(node, touches):
 
 
 @inline
-def _act(node, i, force, moment):
+def _act(node, touches, i, force, moment):
     """An external wrench on a node."""
     store3(node, i, N_F, sub(load3(node, i, N_F), force))
     store3(node, i, N_M, sub(load3(node, i, N_M), moment))
+    v = touches.slot[i]
+    store3(touches.wrench, v, 0, add(load3(touches.wrench, v, 0), moment))
+    store3(touches.wrench, v, 3, add(load3(touches.wrench, v, 3), force))
 
 
-@inline
+@part
 def pushing(touches, t, k, depth, rate):
     """f, with g, g', h and h'."""
     g, g1 = pressed(depth, touches.law[t, SMOOTH])
@@ -254,16 +258,20 @@ def pushing(touches, t, k, depth, rate):
     return touches.law[t, STIFF] * touches.point[k, SHARE] * g * h, g, g1, h, h1
 
 
+@inline
+def kept_energy(touches, t, k, depth, bristle):
+    """Energy of a contact, and of its bristle."""
+    stiffness, smooth = touches.law[t, STIFF] * touches.point[k, SHARE], touches.law[t, SMOOTH]
+    return stiffness * (stored(depth, smooth) + 0.5 * touches.law[t, GRIP] * dot(bristle, bristle))
+
+
 @part
 def add_touching(node, dt, touches):
     """Subtract the wrenches of all contacts from the balance of their nodes."""
+    touches.wrench[:] = 0.0
+    touches.told[:] = 0.0
     if touches.count[HITS] > len(touches.hits):  # more than there is room for: said by a residual that is no number
-        _act(
-            node,
-            touches.body[0] if len(touches.body) > 0 else touches.curve[0, 1],
-            (math.nan, math.nan, math.nan),
-            ZERO,
-        )
+        node[touches.cluster[0, 3], N_F] = math.nan
         return
     for e in range(touches.count[HITS]):
         t, c, k, m, s = (
@@ -282,16 +290,19 @@ def add_touching(node, dt, touches):
         store3(touches.hit, e, FORCE, force)
         store3(touches.hit, e, POINT, axpy(-part_a * reach, n, x))
         store3(touches.hit, e, BRISTLE, bristle)
+        turning = axpy(-part_b, spin_b, scale(part_a, spin_a))
+        touches.told[t, 0] += dot(force, v) - dot(moment, turning)
+        touches.told[t, 1] += kept_energy(touches, t, k, depth, bristle)
         i, j, w, second = touches.cluster[c, 2], touches.cluster[c, 3], weights_of(touches, k), touches.point[k, SECOND]
         ti, tj, more = arm(node, i, touches.point, k, ARM), arm(node, j, touches.point, k, ARM), scale(-part_a, moment)
-        _act(node, i, scale(w[0], force), axpy(w[2], cross(ti, force), scale(1.0 - second, more)))
+        _act(node, touches, i, scale(w[0], force), axpy(w[2], cross(ti, force), scale(1.0 - second, more)))
         if j != i:
-            _act(node, j, scale(w[1], force), axpy(w[3], cross(tj, force), scale(second, more)))
+            _act(node, touches, j, scale(w[1], force), axpy(w[3], cross(tj, force), scale(second, more)))
         more = scale(part_b, moment)
         if m < len(touches.curve):
             h, l, w = touches.curve[m, 0], touches.curve[m, 1], cubic(s, touches.span[m, LENGTH])
-            _act(node, h, scale(-w[0], force), axpy(-w[2], cross(axis(node, h), force), scale(1.0 - s, more)))
-            _act(node, l, scale(-w[1], force), axpy(-w[3], cross(axis(node, l), force), scale(s, more)))
+            _act(node, touches, h, scale(-w[0], force), axpy(-w[2], cross(axis(node, h), force), scale(1.0 - s, more)))
+            _act(node, touches, l, scale(-w[1], force), axpy(-w[3], cross(axis(node, l), force), scale(s, more)))
         else:
             i = touches.body[m - len(touches.curve)]
-            _act(node, i, scale(-1.0, force), add(more, cross(force, sub(x, load3(node, i, N_X)))))
+            _act(node, touches, i, scale(-1.0, force), add(more, cross(force, sub(x, load3(node, i, N_X)))))

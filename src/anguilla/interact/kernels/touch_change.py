@@ -141,7 +141,7 @@ def _lanes(node, pairs, touches, e):
         _spread(node, pairs, touches, t, i, 2, -1.0, 1.0, 1.0, 1.0, sub(x, load3(node, i, N_X)), ZERO)
 
 
-@inline
+@part
 def _along(node, touches, m, s):
     """(y', y'', its velocity's derivative along b, that of b's spin) on a rod."""
     h, l, length = touches.curve[m, 0], touches.curve[m, 1], touches.span[m, LENGTH]

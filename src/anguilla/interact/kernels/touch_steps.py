@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from anguilla.compiler.jit import inline, kernel, part
-from anguilla.interact.kernels.impact import AROUND, EDGE, LOCAL, WHOLE, force_of, stored
+from anguilla.interact.kernels.contact import stored
+from anguilla.interact.kernels.impact import AROUND, EDGE, LOCAL, WHOLE, force_of
 from anguilla.interact.kernels.table import FRICTION, HITS, NEAR, SINCE, SLIP, SMOOTH, STIFF, UNTIL
 from anguilla.interact.kernels.touch import BRISTLE, NOWHERE, SHARE, S, own_row
 from anguilla.mechanics.tree import N_V, N_W

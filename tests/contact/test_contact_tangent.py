@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from contact_surfaces import ball
 
 import anguilla as ag
+from anguilla import lie
 from anguilla.model.user import move
 
 RUBBER = ag.Material(young=1e6, poisson=0.45, density=1000.0, damping=0.01)
@@ -14,6 +16,10 @@ PLACE = np.array([0.3, -0.2, 0.5])
 TILTED = np.array([0.6, -0.48, 0.64])
 AXIS = np.array([2.0, 1.0, -1.0]) / np.sqrt(6.0)
 ACROSS = np.cross(AXIS, [0.0, 0.6, 0.8]) / np.linalg.norm(np.cross(AXIS, [0.0, 0.6, 0.8]))
+SIZE = (0.2, 0.3, 0.4)
+TURN = lie.exp3([0.5, -0.8, 0.3])  # axes of boxes and cylinders
+EDGE, CORNER = TURN @ [0.6, 0.8, 0.0], TURN @ [0.48, 0.64, 0.6]
+INTO = np.cross(TILTED, AXIS) - 0.5 * TILTED  # away from PLACE: an end of a capsule touches
 
 
 def obstacles(depth):
@@ -25,10 +31,21 @@ def obstacles(depth):
         "hollow": (ag.Sphere(PLACE + (0.15 - gap) * TILTED, 0.15, inside=True), TILTED),
         "pillar": (ag.Pillar(PLACE - (0.1 + gap) * ACROSS + 0.7 * AXIS, -3.0 * AXIS, 0.1), ACROSS),
         "tube": (ag.Pillar(PLACE + (0.1 - gap) * ACROSS - 0.2 * AXIS, AXIS, 0.1, inside=True), ACROSS),
-    }
+        "capsule": (ag.Capsule(PLACE - (0.1 + gap) * TILTED, PLACE - (0.1 + gap) * TILTED + 0.3 * INTO, 0.1), TILTED),
+        "face": (ag.Box(PLACE - (0.1 + gap) * TURN[:, 0] + 0.02 * TURN[:, 1], SIZE, TURN), TURN[:, 0]),
+        "edge": (ag.Box(PLACE - TURN @ [0.05, 0.1, 0.02] - (0.05 + gap) * EDGE, SIZE, TURN, round=0.05), EDGE),
+        "corner": (ag.Box(PLACE - TURN @ [0.05, 0.1, 0.15] - (0.05 + gap) * CORNER, SIZE, TURN, round=0.05), CORNER),
+        "room": (ag.Box(PLACE - TURN @ [0.05, 0.1, 0] + (-0.05 + gap) * EDGE, SIZE, TURN, inside=True, round=0.05), -EDGE),
+        "end": (ag.Cylinder(PLACE - (0.1 + gap) * TURN[:, 0] + 0.03 * TURN[:, 1], TURN[:, 0], 0.1, 0.2), TURN[:, 0]),
+        "rim": (ag.Cylinder(PLACE - TURN @ [0.1, 0.05, 0] - (0.05 + gap) * EDGE, TURN[:, 0], 0.1, 0.3, round=0.05), EDGE),
+        "can": (ag.Cylinder(PLACE - TURN @ [0.1, 0.05, 0] - (0.05 - gap) * EDGE, TURN[:, 0], 0.1, 0.3, inside=True,
+                            round=0.05), -EDGE),
+    }  # fmt: skip
 
 
-KINDS = sorted(obstacles(0.0))
+KINDS, GRIDS = sorted(obstacles(0.0)), ("mesh", "lumen", "hills")
+BALL = None, *ball(0.15)
+HILLS = 0.02 * np.sin(np.arange(10)[:, None] / 2.0) * np.cos(np.arange(9) / 3.0)
 
 
 def ball_on(obstacle, **options):
@@ -70,7 +87,7 @@ def test_wrench_is_the_law(kind, depth, leaving):
     start = np.concatenate([PLACE, np.zeros(3)])
     run = state(robot, start, np.concatenate([v, spin]))
     found = run.exerted(contact)
-    np.testing.assert_allclose(run.depth(contact)[0, 0], depth, atol=1e-15)
+    np.testing.assert_allclose(run.depth(contact)[0, 0], depth, atol=3e-16)
     np.testing.assert_allclose(found.place[0, 0], PLACE, atol=1e-15)
     np.testing.assert_allclose(found.wrench[0, 0], law(depth, n, v, spin), atol=1e-12 * STIFF)
     assert (depth > 0.0) == bool(np.any(found.wrench[0]))
@@ -104,7 +121,7 @@ def test_tangent_of_a_spinning_ball(kind, depth, leaving, friction):
         np.testing.assert_allclose(exact, differences(system, q, v, a, alpha, beta), atol=1e-7 * np.abs(exact).max())
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, *GRIDS])
 @pytest.mark.parametrize("friction", [0.5, (0.2, 0.7, 0.5)], ids=["plain", "scales"])
 def test_tangent_of_a_rod(kind, friction):
     """A bent, twisted, stretched rod with a joint at its root, all along in contact or not."""
@@ -126,10 +143,25 @@ def test_tangent_of_a_rod(kind, friction):
         "hollow": ag.Sphere(where + (0.3 - gap) * TILTED, 0.3, inside=True),
         "pillar": ag.Pillar(where - (0.1 + gap) * ACROSS, AXIS, 0.1),
         "tube": ag.Pillar(where + (0.2 - gap) * ACROSS, AXIS, 0.2, inside=True),
+        "capsule": ag.Capsule(where - (0.15 + gap) * TILTED, where - 0.1 * TILTED + 0.3 * INTO, 0.15),
+        "face": ag.Box(where - (0.1 + gap) * TURN[:, 0], SIZE, TURN),
+        "edge": ag.Box(where - TURN @ [0.05, 0.1, 0.02] - (0.05 + gap) * EDGE, SIZE, TURN, round=0.05),
+        "corner": ag.Box(where - TURN @ [0.05, 0.1, 0.15] - (0.05 + gap) * CORNER, SIZE, TURN, round=0.05),
+        "room": ag.Box(
+            where - TURN @ [0.2, 0.2, 0] + (-0.1 + gap) * EDGE, (0.6, 0.6, 0.8), TURN, inside=True, round=0.1
+        ),
+        "end": ag.Cylinder(where - (0.1 + gap) * TURN[:, 0], TURN[:, 0], 0.1, 0.2),
+        "rim": ag.Cylinder(where - TURN @ [0.1, 0.05, 0] - (0.05 + gap) * EDGE, TURN[:, 0], 0.1, 0.3, round=0.05),
+        "can": ag.Cylinder(
+            where - TURN @ [0.2, 0.2, 0] + (-0.1 + gap) * EDGE, TURN[:, 0], 0.3, 0.6, inside=True, round=0.1
+        ),
+        "mesh": ag.Mesh(*BALL, pose=where - (0.15 + gap) * TILTED, spacing=0.02),
+        "lumen": ag.Mesh(*BALL, pose=where + (0.15 - gap) * TILTED, inside=True, spacing=0.02),
+        "hills": ag.HeightField(HILLS, 0.05, lie.pose(TURN, where - TURN @ [0.2, 0.15, 0.02 + gap])),
     }[kind]
     contact = robot.load(ag.Contact(arm, obstacle, 1e4, damping=2.0, friction=friction, smooth=0.02, slip=0.05))
     system = ag.Model(robot)
-    assert np.sum(state(robot, q, v).depth(contact) > 0.0) >= 2
+    assert np.sum(state(robot, q, v).depth(contact) > 0.0) >= (1 if kind in ("corner", "rim") else 2)
     for alpha, beta in ((0.0, 0.0), (30.0, 500.0)):
         exact = system.tangent(q, v, a, alpha=alpha, beta=beta)
         found = differences(system, q, v, a, alpha, beta)
@@ -138,7 +170,11 @@ def test_tangent_of_a_rod(kind, friction):
 
 
 def test_stiffness_without_friction_is_symmetric():
-    """Contact comes from an energy: its stiffness is symmetric, round obstacles and moment arms included."""
+    """Contact comes from an energy: its stiffness is symmetric, round obstacles, moment arms and grids included."""
+    mesh = ag.Mesh(None, *ball(0.15, 5), pose=PLACE - 0.16 * TILTED, spacing=0.02)
+    K = ag.Model(ball_on(mesh, friction=0.0)[0]).tangent(np.concatenate([PLACE, np.zeros(3)]))
+    assert np.linalg.norm(K[:3, :3], 2) == pytest.approx(STIFF, rel=0.02)
+    np.testing.assert_allclose(K, K.T, atol=1e-12 * STIFF)
     for obstacle, n in obstacles(5e-3).values():
         robot, _, _ = ball_on(obstacle, friction=0.0)
         K = ag.Model(robot).tangent(np.concatenate([PLACE, np.zeros(3)]))

@@ -133,8 +133,8 @@ def test_gradient_and_curvature_are_those_of_the_distance(kind):
 COUNTS, SPACING = (7, 9, 6), 0.1
 
 
-def a_grid(side=1.0):
-    values = np.random.default_rng(2).normal(size=COUNTS)
+def a_grid(side=1.0, lift=0.0):
+    values = np.random.default_rng(2).normal(size=COUNTS) + lift
     return values, coefficients(values), row(GRID, 0.0, *COUNTS, SPACING, side=side)
 
 
@@ -156,8 +156,9 @@ def test_grid_is_a_natural_spline():
 
 
 @pytest.mark.parametrize("side", [1.0, -1.0])
-def test_grid_gives_its_own_derivatives(side):
-    _, c, data = a_grid(side)
+@pytest.mark.parametrize("lift", [5.0, -5.0])  # beyond the box there are two rules, for positive and negative distances
+def test_grid_gives_its_own_derivatives(side, lift):
+    _, c, data = a_grid(side, lift)
     size = SPACING * (np.array(COUNTS) - 1.0)
     x = CENTRE + np.random.default_rng(4).uniform(-0.3, 1.3, (500, 3)) * size @ TURN.T
     h = 2e-4
@@ -172,6 +173,21 @@ def test_grid_gives_its_own_derivatives(side):
     inside_a_cell = np.all(np.abs((x - CENTRE) @ TURN / SPACING % 1.0 - 0.5) < 0.5 - 3 * h / SPACING, axis=1)
     np.testing.assert_allclose(N[inside_a_cell], found[inside_a_cell], atol=1e-6 * np.abs(N).max())
     np.testing.assert_allclose(N, np.swapaxes(N, 1, 2), atol=1e-12 * np.abs(N).max())
+
+
+def test_beyond_its_box_a_grid_tells_no_more_than_the_true_distance():
+    """Of a ball in the middle of the box: exact at the nearest point, and then at least the distance from the box."""
+    half = SPACING * 0.5 * (np.array(COUNTS) - 1.0)
+    at = np.stack(np.meshgrid(*(SPACING * np.arange(n) for n in COUNTS), indexing="ij"), axis=-1) - half
+    c, data = coefficients(np.linalg.norm(at, axis=3) - 0.15), row(GRID, 0.0, *COUNTS, SPACING)
+    y = places(300, 1.5, 7)
+    y = y[np.any(np.abs(y) > half, axis=1)]
+    d, _, _ = told(CENTRE + (y + half) @ TURN.T, data, c)
+    nearest = np.clip(y, -half, half)
+    assert np.all(d < np.linalg.norm(y, axis=1) - 0.15 + 1e-3)
+    assert np.all(d > np.linalg.norm(y - nearest, axis=1))
+    wanted = np.hypot(np.linalg.norm(nearest, axis=1) - 0.15, np.linalg.norm(y - nearest, axis=1))
+    np.testing.assert_allclose(d, wanted, atol=2e-3)
 
 
 def test_grid_goes_on_without_a_jump():

@@ -13,6 +13,7 @@ from anguilla.describe.bodies import RigidBody, Shape
 from anguilla.describe.constraints import Closure, TwistConstraint, no_slip, rolling
 from anguilla.describe.frames import BodyHandle, Frame, JointHandle, Part, RodHandle
 from anguilla.describe.gaits import FadedGait, Gait, GaitSum, StrainOffset, StrainSteps, TravellingWave
+from anguilla.describe.gridded import HeightField, Mesh
 from anguilla.describe.joints import (
     Axis,
     Ball,
@@ -29,13 +30,14 @@ from anguilla.describe.joints import (
 )
 from anguilla.describe.load import FrameMotion, Load
 from anguilla.describe.material import Material
-from anguilla.describe.obstacles import HalfSpace, Obstacle, Pillar, Sphere
+from anguilla.describe.obstacles import Capsule, HalfSpace, Obstacle, Pillar, Sphere
 from anguilla.describe.piecewise import FunctionBasis, PiecewiseConstant, PiecewisePolynomial
 from anguilla.describe.rest import ConstantCurvature, Helix, RestFunction, RestShape, Straight
 from anguilla.describe.robot import Robot
 from anguilla.describe.rod import Rod
 from anguilla.describe.section import Circle, CrossSection, Ellipse, Rectangle, SectionProperties, Tube
 from anguilla.describe.shaping import ShapeFunction
+from anguilla.describe.solids import Box, Cylinder
 from anguilla.describe.strains import (
     STRAIN_NAMES,
     Strains,
@@ -57,11 +59,14 @@ __all__ = [
     "Ball",
     "Basis",
     "BodyHandle",
+    "Box",
+    "Capsule",
     "Chebyshev",
     "Circle",
     "Closure",
     "ConstantCurvature",
     "CrossSection",
+    "Cylinder",
     "Cylindrical",
     "Ellipse",
     "EllipticProfile",
@@ -77,6 +82,7 @@ __all__ = [
     "GaitSum",
     "GeneralSection",
     "HalfSpace",
+    "HeightField",
     "Helical",
     "Helix",
     "Joint",
@@ -84,6 +90,7 @@ __all__ = [
     "Legendre",
     "Load",
     "Material",
+    "Mesh",
     "Monomial",
     "Obstacle",
     "Part",

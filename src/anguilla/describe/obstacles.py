@@ -3,27 +3,59 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe.description import Description
 from anguilla.describe.joint import Direction, as_direction
-from anguilla.errors import as_flag, as_number, as_positive, as_vector
+from anguilla.errors import DescriptionError, as_flag, as_number, as_positive, as_vector
 
 Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
 ZERO = (0.0, 0.0, 0.0)
 AROUND, RINGS = 64, 33  # points of a ring, rings of a sphere
 
-__all__ = ["HalfSpace", "Obstacle", "Pillar", "Sphere"]
+__all__ = ["Capsule", "HalfSpace", "Obstacle", "Pillar", "Sphere"]
 
 
-def _across(axis: Array) -> Array:
+def axes_to(axis: Array) -> Array:
     """Three directions (3, 3), rows, the last of which is the axis."""
     other = np.eye(3)[int(np.argmin(np.abs(axis)))]
     first = np.cross(other, axis)
     first /= np.linalg.norm(first)
     return np.stack([first, np.cross(axis, first), axis])
+
+
+def rings(points: Array, normals: Array) -> tuple[Array, Array, Ints]:
+    """A surface of rings (m, k, 3) of points with normals, joined by triangles; rings of two points are not closed."""
+    m, k = points.shape[:2]
+    here = np.arange((m - 1) * k).reshape(m - 1, k)
+    after = np.roll(here, -1, axis=1)
+    if k == 2:  # a strip
+        here, after = here[:, :1], after[:, :1]
+    faces = np.concatenate([np.stack([here, after, after + k], 2), np.stack([here, after + k, here + k], 2)]).reshape(
+        -1, 3
+    )
+    points, normals = points.reshape(-1, 3), normals.reshape(-1, 3)
+    a, b, c = np.moveaxis(points[faces], 1, 0)
+    back = np.sum(np.cross(b - a, c - a) * normals[faces].sum(axis=1), axis=1) < 0.0
+    faces[back] = faces[back][:, ::-1]
+    return points, normals, faces
+
+
+def rounded(axes: Array, radius: float, half: float, round: float) -> tuple[Array, Array]:
+    """Rings (m, k, 3) around the first of the axes (rows), and normals, of all points within `round` of a cylinder."""
+    bend = np.linspace(0.0, 0.5 * np.pi, RINGS // 2 + 1)
+    along, out = np.cos(bend), np.sin(bend)
+    level = np.concatenate([[1.0], along, -along[::-1], [-1.0]])
+    side = np.concatenate([[0.0], out, out[::-1], [0.0]])
+    place = np.concatenate([[half + round], half + round * along, -half - round * along[::-1], [-half - round]])
+    wide = np.concatenate([[0.0], radius + round * out, radius + round * out[::-1], [0.0]])
+    circle = _circle() @ axes[1:]
+    points = place[:, None, None] * axes[0] + wide[:, None, None] * circle
+    return points, level[:, None, None] * axes[0] + side[:, None, None] * circle
 
 
 def _circle() -> Array:
@@ -46,12 +78,42 @@ class Obstacle(Description):
         """Radius [m] of a round solid; infinite for half-spaces and hollows, which nothing goes through."""
         return np.inf
 
-    def surface(self, middle: Array, reach: float) -> tuple[Array, Array]:
-        """Rings of points (m, k, 3) [m] of the surface near a place (3,) [m], and the normals (m, k, 3) out of the solid.
+    @property
+    def room(self) -> float:
+        """Radius [m] of the largest ball inside a hollow one."""
+        raise NotImplementedError
 
-        Without ends it goes on for `reach` [m] to all sides. Rings of more than two points are closed.
+    @property
+    def reach(self) -> float:
+        """Radius [m] of the thickest thing that may touch it."""
+        return np.inf
+
+    @property
+    def advice(self) -> str:
+        """What to do about what is thicker."""
+        return ""
+
+    def may_pass(self, start: Array, end: Array, radii: Array) -> bool:
+        """Whether places of radii (k,) [m] could have gone through it between start and end (k, 3) [m].
+
+        One cannot if it moved by less than its distance from a round solid and the radius of that; nothing goes through
+        half-spaces, nor out of hollows.
+        """
+        if not np.isfinite(self.solid_radius):
+            return False
+        clear = self.distance(start) - radii + self.solid_radius
+        return bool(np.any(np.linalg.norm(end - start, axis=1) > np.maximum(clear, 0.1 * radii)))
+
+    def surface(self, middle: Array, reach: float) -> tuple[Array, Array, Ints]:
+        """Points (n, 3) [m] of the surface near a place (3,) [m], normals (n, 3) out of the solid, and triangles (m, 3).
+
+        Without ends it goes on for `reach` [m] to all sides. Triangles are counter-clockwise seen from outside the solid.
         """
         raise NotImplementedError
+
+    def file_form(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """How a robot file writes it, from its fields."""
+        return fields
 
     def constants(self) -> Array:
         """Point, axes, shape, side and sizes (19,), as `interact/kernels/distance.py` reads them."""
@@ -91,12 +153,12 @@ class HalfSpace(Obstacle):
         """Height (...) [m] of points (..., 3) [m] above the plane; negative in the solid."""
         return np.asarray(np.asarray(points, dtype=float) @ np.asarray(self.normal) - self.offset)
 
-    def surface(self, middle: Array, reach: float) -> tuple[Array, Array]:
+    def surface(self, middle: Array, reach: float) -> tuple[Array, Array, Ints]:
         """A square of the plane."""
-        across = _across(np.asarray(self.normal))
+        across = axes_to(np.asarray(self.normal))
         centre = middle - float(self.distance(middle)) * across[2]
         corners = np.array([[[-1.0, -1.0], [1.0, -1.0]], [[-1.0, 1.0], [1.0, 1.0]]])
-        return centre + reach * corners @ across[:2], np.tile(across[2], (2, 2, 1))
+        return rings(centre + reach * corners @ across[:2], np.tile(across[2], (2, 2, 1)))
 
     def constants(self) -> Array:
         """Shape and sizes (19,)."""
@@ -133,11 +195,16 @@ class Sphere(Obstacle):
         """Radius [m] of the solid; infinite for a hollow."""
         return np.inf if self.inside else self.radius
 
-    def surface(self, middle: Array, reach: float) -> tuple[Array, Array]:
+    @property
+    def room(self) -> float:
+        """Its radius [m]."""
+        return self.radius
+
+    def surface(self, middle: Array, reach: float) -> tuple[Array, Array, Ints]:
         """All of it."""
         polar, circle = np.linspace(0.0, np.pi, RINGS)[:, None, None], _circle()
         normals = np.concatenate([np.sin(polar) * circle, np.cos(polar) + 0.0 * circle[:, :1]], axis=2)
-        return np.asarray(self.centre) + self.radius * normals, -normals if self.inside else normals
+        return rings(np.asarray(self.centre) + self.radius * normals, -normals if self.inside else normals)
 
     def constants(self) -> Array:
         """Shape and sizes (19,)."""
@@ -178,14 +245,79 @@ class Pillar(Obstacle):
         """Radius [m] of the solid; infinite for a hollow."""
         return np.inf if self.inside else self.radius
 
-    def surface(self, middle: Array, reach: float) -> tuple[Array, Array]:
+    @property
+    def room(self) -> float:
+        """Its radius [m]."""
+        return self.radius
+
+    def surface(self, middle: Array, reach: float) -> tuple[Array, Array, Ints]:
         """A piece of it."""
-        across = _across(np.asarray(self.axis))
+        across = axes_to(np.asarray(self.axis))
         centre = np.asarray(self.point) + (middle - np.asarray(self.point)) @ across[2] * across[2]
         normals = np.tile(_circle() @ across[:2], (2, 1, 1))
         ends = reach * np.array([-1.0, 1.0])[:, None, None] * across[2]
-        return centre + self.radius * normals + ends, -normals if self.inside else normals
+        return rings(centre + self.radius * normals + ends, -normals if self.inside else normals)
 
     def constants(self) -> Array:
         """Shape and sizes (19,)."""
         return self._row(2, self.point, np.asarray(self.axis), self.radius)
+
+
+@dataclass
+class Capsule(Obstacle):
+    """A round bar with round ends, or the space around a hollow one: all points within a radius of a line.
+
+    Attributes:
+        a: (3,) one end of its axis [m], world axes; the solid goes on for the radius.
+        b: (3,) the other end [m].
+        radius: [m].
+        inside: True for a hollow: the robot is inside, and the solid is all around.
+
+    """
+
+    a: ArrayLike
+    b: ArrayLike
+    radius: float
+    inside: bool = field(default=False, kw_only=True)
+
+    def _check(self) -> None:
+        self.a = tuple(as_vector(self.a, 3, "Capsule.a", "m").tolist())
+        self.b = tuple(as_vector(self.b, 3, "Capsule.b", "m").tolist())
+        self.radius = as_positive(self.radius, "Capsule.radius", "m")
+        self.inside = as_flag(self.inside, "Capsule.inside")
+        if self.a == self.b:
+            raise DescriptionError("Capsule.a and Capsule.b must be different places; for a ball use a Sphere.")
+
+    def _axis(self) -> tuple[Array, Array, float]:
+        """Middle, direction and half length of the axis."""
+        a, b = np.asarray(self.a), np.asarray(self.b)
+        length = float(np.linalg.norm(b - a))
+        return 0.5 * (a + b), (b - a) / length, 0.5 * length
+
+    def distance(self, points: ArrayLike) -> Array:
+        """Distance (...) [m] of points (..., 3) [m] from the surface; negative in the solid."""
+        middle, axis, half = self._axis()
+        away = np.asarray(points, dtype=float) - middle
+        away = away - np.clip(away @ axis, -half, half)[..., None] * axis
+        return np.asarray((np.linalg.norm(away, axis=-1) - self.radius) * (-1.0 if self.inside else 1.0))
+
+    @property
+    def solid_radius(self) -> float:
+        """Radius [m] of the solid; infinite for a hollow."""
+        return np.inf if self.inside else self.radius
+
+    @property
+    def room(self) -> float:
+        """Its radius [m]."""
+        return self.radius
+
+    def surface(self, middle: Array, reach: float) -> tuple[Array, Array, Ints]:
+        """All of it."""
+        centre, axis, half = self._axis()
+        points, normals = rounded(np.roll(axes_to(axis), 1, axis=0), 0.0, half, self.radius)
+        return rings(centre + points, -normals if self.inside else normals)
+
+    def constants(self) -> Array:
+        """Shape and sizes (19,)."""
+        centre, axis, half = self._axis()
+        return self._row(3, centre, axis, self.radius, half)

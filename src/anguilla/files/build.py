@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Protocol
 
 from anguilla.describe.description import did_you_mean
@@ -13,6 +14,7 @@ from anguilla.errors import AnguillaWarning, DescriptionError, show
 from anguilla.files.expressions import Expression, Table
 from anguilla.files.problems import Problems
 from anguilla.files.registry import Form, Maker, candidates, kind_name, variables
+from anguilla.files.sources import included_path
 from anguilla.files.template import Template
 from anguilla.files.text import Node
 from anguilla.files.wording import field_in, fields_of, split_error, wanted
@@ -52,6 +54,7 @@ class RobotBuilder:
         definitions: named nodes of the file.
         places: finds parts and frames.
         notes: where warnings go, as texts with their places.
+        path: the robot file, in whose folder other files may be named; None for a text, which names none.
 
     """
 
@@ -62,9 +65,10 @@ class RobotBuilder:
         definitions: Mapping[str, Node],
         places: Places,
         notes: list[str],
+        path: Path | None = None,
     ) -> None:
         self.problems, self.names, self.definitions = problems, dict(names), definitions
-        self.places, self.notes = places, notes
+        self.places, self.notes, self.path = places, notes, path
         self.made_of: dict[tuple[str, tuple[type, ...]], Any] = {}
         self._open: list[str] = []
 
@@ -276,6 +280,8 @@ class RobotBuilder:
                 broken = True
                 continue
             given[key] = self.value(child, form, f"{path}.{key}" if path else key, variables(maker, key))
+            if isinstance(given[key], str) and key in getattr(maker.kind, "file_fields", {}):
+                given[key] = self._file(child, f"{path}.{key}", maker.kind.file_fields[key])  # type: ignore[attr-defined]
             if given[key] is BAD:
                 fine = False
                 if not form.number or form.kinds:
@@ -287,6 +293,13 @@ class RobotBuilder:
             return BAD
         made = self._construct(maker, given, node, path, harmless)
         return made if fine else BAD
+
+    def _file(self, node: Node, path: str, suffixes: tuple[str, ...]) -> Any:
+        """Where a file lies that the robot file names, in its folder or below."""
+        if self.path is None:
+            return self.problem(node, path, "a text cannot name files.", "Read it from a file.")
+        found = included_path(node, path, self.path, self.path.resolve().parent, self.problems, suffixes)
+        return BAD if found is None else str(found)
 
     def _missing(self, maker: Maker, given: Mapping[str, Any], node: Node, path: str) -> bool:
         """Note the fields that must be given and are not; return whether there is none."""

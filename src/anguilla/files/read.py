@@ -138,7 +138,7 @@ class _Reader:
         self.robot = Robot()
         self.finder = Finder(self.robot)
         definitions = self.sections["define"].value if "define" in self.sections else {}
-        self.builder = self.finder.builder = RobotBuilder(problems, names, definitions, self.finder, self.notes)
+        self.builder = self.finder.builder = RobotBuilder(problems, names, definitions, self.finder, self.notes, path)
 
     def read(self) -> RobotFile:
         self._head()

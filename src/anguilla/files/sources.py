@@ -142,7 +142,14 @@ class _Gatherer:
             return None
 
 
-def included_path(entry: Node, field: str, path: Path, folder: Path, problems: Problems) -> Path | None:
+def included_path(
+    entry: Node,
+    field: str,
+    path: Path,
+    folder: Path,
+    problems: Problems,
+    suffixes: tuple[str, ...] = (*SUFFIXES, ".urdf"),
+) -> Path | None:
     """Where a file that another one names lies, or None with a problem noted: nothing outside of a folder is opened."""
     if not isinstance(entry.value, str) or not entry.value.strip() or "\0" in entry.value:
         problems.add(entry.place, field, f"got {show(entry.plain)}.", INCLUDE)
@@ -163,9 +170,9 @@ def included_path(entry: Node, field: str, path: Path, folder: Path, problems: P
     if target.exists() and not target.is_file():
         problems.add(entry.place, field, f"{name!r} is not a file.", INCLUDE)
         return None
-    if target.suffix.lower() not in (*SUFFIXES, ".urdf"):
-        message = f"{name!r} is not the name of a robot file."
-        problems.add(entry.place, field, message, f"The name must end in {', '.join(SUFFIXES)} or .urdf.")
+    if target.suffix.lower() not in suffixes:
+        message = f"{name!r} is not the name of {'a robot file' if '.urdf' in suffixes else 'such a file'}."
+        problems.add(entry.place, field, message, f"The name must end in {', '.join(suffixes[:-1])} or {suffixes[-1]}.")
         return None
     return target
 

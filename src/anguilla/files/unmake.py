@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from anguilla.describe.basis import Legendre
 from anguilla.describe.frames import Frame, Part
 from anguilla.describe.load import Load
+from anguilla.describe.obstacles import Obstacle
 from anguilla.describe.piecewise import FunctionBasis
 from anguilla.describe.rod import Rod
 from anguilla.describe.section import CrossSection
@@ -96,7 +97,7 @@ class Unmaker:
         if isinstance(thing, Tapered):
             return self._tapered(thing, path)
         fields = self._fields(thing, path)
-        return thing.file_form(fields) if isinstance(thing, Load) else fields
+        return thing.file_form(fields) if isinstance(thing, Load | Obstacle) else fields
 
     def _fields(self, thing: Any, path: str) -> dict[str, Any]:
         known = {maker.make: maker for maker in makers()}

@@ -44,7 +44,7 @@ class Contact(Load):
     Attributes:
         where: a rod, which touches all along; a body drawn as a sphere or a box, which touches with its surface or its
             corners; or a frame, which touches as a ball of the given radius around its origin.
-        obstacle: a HalfSpace, Sphere or Pillar.
+        obstacle: a HalfSpace, Sphere, Pillar, Capsule, Box, Cylinder, Mesh or HeightField.
         stiffness: [N/m] of a frame and of each corner of a body; per length [N/m^2] along a rod.
         damping: loss while sinking [s/m]: the force is multiplied by 1 + damping x speed of sinking, and less than one while
             leaving. What hits at a low speed v leaves with about (1 - 2/3 damping v) v.
@@ -86,7 +86,9 @@ class Contact(Load):
         if isinstance(self.where, Frame) and self.where.is_ground:
             raise DescriptionError(f"Contact.where must be {wanted}; the ground does not move.")
         if not isinstance(self.obstacle, Obstacle):
-            raise refuse("Contact.obstacle", "a HalfSpace, a Sphere or a Pillar", self.obstacle)
+            raise refuse(
+                "Contact.obstacle", "an obstacle such as a HalfSpace, a Sphere, a Box or a Mesh", self.obstacle
+            )
         self.stiffness = as_positive(self.stiffness, "Contact.stiffness", "N/m, or N/m^2 along a rod")
         self.damping = as_nonnegative(self.damping, "Contact.damping", "s/m")
         self.friction = _as_friction(self.friction)
@@ -111,13 +113,16 @@ class Contact(Load):
             raise DescriptionError(f"{self.label}: the radius is for rods and frames; body {body.name!r} has a shape.")
 
     def _check_room(self) -> None:
-        if not self.obstacle.inside:
-            return
-        room = self.obstacle.radius  # type: ignore[attr-defined]
         along = np.linspace(0.0, self.where.length, 9) if isinstance(self.where, RodHandle) else np.zeros(1)
-        widest = float(np.max(self.radii(along)))
-        if widest >= room:
-            raise DescriptionError(f"{self.label}: a radius of {widest:g} m does not fit inside one of {room:g} m.")
+        widest, obstacle = float(np.max(self.radii(along))), self.obstacle
+        if obstacle.inside and widest >= obstacle.room:
+            raise DescriptionError(
+                f"{self.label}: a radius of {widest:g} m does not fit inside one of {obstacle.room:.6g} m."
+            )
+        if widest > obstacle.reach:
+            raise DescriptionError(
+                f"{self.label}: a radius of {widest:g} m is too large for {obstacle}: {obstacle.advice}."
+            )
 
     @property
     def label(self) -> str:
@@ -198,16 +203,8 @@ class Contact(Load):
         return np.asarray(rise @ stiffness)
 
     def passes(self, seat: Seat, place: Array) -> bool:
-        """Whether a place could have gone through the obstacle between two states, place (2, k, 3) [m].
-
-        It cannot if it moved by less than its distance from a round solid and the radius of that; nothing goes through
-        half-spaces, nor out of hollows.
-        """
-        if not np.isfinite(self.obstacle.solid_radius):
-            return False
-        radii = self.radii(seat.X)
-        clear = self.obstacle.distance(place[0]) - radii + self.obstacle.solid_radius
-        return bool(np.any(np.linalg.norm(place[1] - place[0], axis=1) > np.maximum(clear, 0.1 * radii)))
+        """Whether a place could have gone through the obstacle between two states, place (2, k, 3) [m]."""
+        return self.obstacle.may_pass(place[0], place[1], self.radii(seat.X))
 
     def _size(self, X: Array) -> Array:
         """Sizes (m,) [m] of what a point without a radius belongs to."""

@@ -48,19 +48,5 @@ def obstacles_of(robot: Robot) -> tuple[Obstacle, ...]:
 def shell(obstacle: Obstacle, bounds: Array) -> Shell:
     """The surface of an obstacle near the bounds (2, 3) [m] of a scene."""
     middle, size = bounds.mean(axis=0), float(np.linalg.norm(bounds[1] - bounds[0]))
-    return _grid(*obstacle.surface(middle, REACH * size))
-
-
-def _grid(points: Array, normals: Array) -> Shell:
-    """Rings (m, k, 3) of points joined by triangles."""
-    m, k = points.shape[:2]
-    here = np.arange((m - 1) * k).reshape(m - 1, k)
-    after = np.roll(here, -1, axis=1)
-    if k == 2:  # a strip
-        here, after = here[:, :1], after[:, :1]
-    faces = np.concatenate([np.stack([here, after, after + k], 2), np.stack([here, after + k, here + k], 2)])
-    faces = faces.reshape(-1, 3).astype(np.uint32)
-    a, b, c = np.moveaxis(points.reshape(-1, 3)[faces], 1, 0)
-    back = np.sum(np.cross(b - a, c - a) * normals.reshape(-1, 3)[faces].sum(axis=1), axis=1) < 0.0
-    faces[back] = faces[back][:, ::-1]
-    return Shell(points.reshape(-1, 3), normals.reshape(-1, 3), faces)
+    vertices, normals, faces = obstacle.surface(middle, REACH * size)
+    return Shell(vertices, normals, faces.astype(np.uint32))

@@ -6,8 +6,9 @@ derivative; N is symmetric. n is a unit vector for all shapes but grids, where i
 but for the error of interpolation. So forces k g n, with g a function of the distance, always come from an energy.
 
 Boxes and cylinders are a smaller core, all of whose points within `ROUND` belong to the solid: n is continuous but in the
-core, where it points to the nearest face. Grids are interpolated by cubic B-splines, twice differentiable; beyond its box the
-distance of a grid is that at the nearest point of the box, and the distance from there.
+core, where it points to the nearest face. Grids are interpolated by cubic B-splines, twice differentiable. Beyond its box the
+distance of a grid is sqrt(d^2 + o^2), with d that at the nearest point of the box and o the distance from there: not more
+than the true one, because boxes are convex. (Where d < 0, in solids that a grid cuts off, it is d + o.)
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from anguilla.mechanics.vec import (
     load9,
     matmul,
     matvec,
+    maxpy,
     mscale,
     outer_add,
     scale,
@@ -216,10 +218,15 @@ def _spline(y, data, k, grid):
     c, d = _sheet(grid, at + 2 * layer, line, wy, dy, wz, dz), _sheet(grid, at + 3 * layer, line, wy, dy, wz, dz)
     wx, f = _weights(t[0]), (a[0], b[0], c[0], d[0])
     g = _four(f, _slopes(t[0])) / h, _four((a[1], b[1], c[1], d[1]), wx) / h, _four((a[2], b[2], c[2], d[2]), wx) / h
-    o = sub(y, p)
-    r = _length(o)
-    n = g[0] if o[0] == 0.0 else o[0] / r, g[1] if o[1] == 0.0 else o[1] / r, g[2] if o[2] == 0.0 else o[2] / r
-    return _four(f, wx) + math.sqrt(dot(o, o)), n
+    d, o = _four(f, wx), sub(y, p)
+    r = math.sqrt(dot(o, o))
+    if r == 0.0:
+        return d, g
+    g = 0.0 if o[0] != 0.0 else g[0], 0.0 if o[1] != 0.0 else g[1], 0.0 if o[2] != 0.0 else g[2]
+    if d <= 0.0:
+        return d + r, axpy(1.0 / r, o, g)
+    away = math.sqrt(d * d + r * r)
+    return away, scale(1.0 / away, axpy(d, g, o))
 
 
 @part
@@ -228,20 +235,30 @@ def _spline_curvature(y, data, k, grid):
     p, h = _inside(y, data, k), data[k, SIZE + 4]
     at, t, line, layer = _found(p, data, k)
     a, b = _sheet_bends(grid, at, line, t[1], t[2]), _sheet_bends(grid, at + layer, line, t[1], t[2])
-    c, d = _sheet_bends(grid, at + 2 * layer, line, t[1], t[2]), _sheet_bends(grid, at + 3 * layer, line, t[1], t[2])
+    c, e = _sheet_bends(grid, at + 2 * layer, line, t[1], t[2]), _sheet_bends(grid, at + 3 * layer, line, t[1], t[2])
     wx, dx, s = _weights(t[0]), _slopes(t[0]), 1.0 / (h * h)
-    xx, xy = _four((a[0], b[0], c[0], d[0]), _bends(t[0])) * s, _four((a[1], b[1], c[1], d[1]), dx) * s
-    xz, yy = _four((a[2], b[2], c[2], d[2]), dx) * s, _four((a[3], b[3], c[3], d[3]), wx) * s
-    yz, zz = _four((a[4], b[4], c[4], d[4]), wx) * s, _four((a[5], b[5], c[5], d[5]), wx) * s
+    xx, xy = _four((a[0], b[0], c[0], e[0]), _bends(t[0])) * s, _four((a[1], b[1], c[1], e[1]), dx) * s
+    xz, yy = _four((a[2], b[2], c[2], e[2]), dx) * s, _four((a[3], b[3], c[3], e[3]), wx) * s
+    yz, zz = _four((a[4], b[4], c[4], e[4]), wx) * s, _four((a[5], b[5], c[5], e[5]), wx) * s
     o = sub(y, p)
     if dot(o, o) == 0.0:
         return xx, xy, xz, xy, yy, yz, xz, yz, zz
-    # beyond the box only what lies along it changes, and the direction away from it
+    # beyond the box only what lies along it changes, and the way from it
     fx, fy, fz = 1.0 if o[0] == 0.0 else 0.0, 1.0 if o[1] == 0.0 else 0.0, 1.0 if o[2] == 0.0 else 0.0
-    r = 1.0 / _length(o)
-    xx, yy, zz = xx if fx > 0.0 else r, yy if fy > 0.0 else r, zz if fz > 0.0 else r
     xy, xz, yz = fx * fy * xy, fx * fz * xz, fy * fz * yz
-    return outer_add(-r * r * r, o, o, (xx, xy, xz, xy, yy, yz, xz, yz, zz))
+    H = fx * xx, xy, xz, xy, fy * yy, yz, xz, yz, fz * zz
+    Q = 1.0 - fx, 0.0, 0.0, 0.0, 1.0 - fy, 0.0, 0.0, 0.0, 1.0 - fz
+    d, r = _four((a[0], b[0], c[0], e[0]), wx), _length(o)
+    if d <= 0.0:
+        return maxpy(1.0 / r, outer_add(-1.0 / (r * r), o, o, Q), H)
+    g = (
+        fx * _four((a[0], b[0], c[0], e[0]), dx) / h,
+        fy * _four((a[1], b[1], c[1], e[1]), wx) / h,
+        fz * _four((a[2], b[2], c[2], e[2]), wx) / h,
+    )
+    away = math.sqrt(d * d + r * r)
+    n = scale(1.0 / away, axpy(d, g, o))
+    return mscale(1.0 / away, outer_add(-1.0, n, n, outer_add(1.0, g, g, maxpy(d, H, Q))))
 
 
 @inline

@@ -72,6 +72,12 @@ def _may_pass(x0, x1, n0, n1, data, f):
 
 
 @inline
+def _steep(n):
+    """How fast the distance changes: by 1, and less between two walls of a grid."""
+    return math.sqrt(dot(n, n))
+
+
+@inline
 def _misfit(node, frames, f, dt, mid):
     """(energy that contact f may have got wrong in the step, energy stored at its end, normal)."""
     data = frames.data
@@ -82,12 +88,13 @@ def _misfit(node, frames, f, dt, mid):
     u0, u1 = k * stored(d0, smooth), k * stored(d1, smooth)
     if _may_pass(x0, x1, n0, n1, data, f):
         wrong = max(k * stored(_deepest(x0, x1, frames, f), smooth) - max(u0, u1), 0.0)
-    dm = normal(load3(node, frames.table[f, NODE], N_X), frames, f)[0]
+    dm, nm = normal(load3(node, frames.table[f, NODE], N_X), frames, f)
     if d0 > 0.0 or d1 > 0.0 or dm > 0.0:
         if mid < 1.0:  # the rule takes the force of the middle
-            push, twice = force_of(dm, k, smooth), 2.0 * k * stored(dm, smooth)
+            push, twice = _steep(nm) * force_of(dm, k, smooth), 2.0 * k * stored(dm, smooth)
         else:
-            push, twice = 0.5 * (force_of(d0, k, smooth) + force_of(d1, k, smooth)), 0.5 * (u0 + u1)
+            push = 0.5 * (_steep(n0) * force_of(d0, k, smooth) + _steep(n1) * force_of(d1, k, smooth))
+            twice = 0.5 * (u0 + u1)
         e0, e1 = dot(n0, v0), dot(n1, v1)
         speed, error = max(e0 * e0, e1 * e1), abs(push * (d1 - d0) - (u1 - u0))
         if d0 <= 0.0 or d1 <= 0.0:

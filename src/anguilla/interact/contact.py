@@ -20,6 +20,7 @@ from anguilla.interact.part_contact import PartContact
 __all__ = ["Contact"]
 
 SOFTENING = 0.01  # of the radius: depth over which the stiffness rises, if not given
+SCALES_SLIP = 1e-3  # [m/s] of a skin with scales, if not given
 POINT_SIZE = 1e-3  # [m] of a body of which nothing tells its size
 
 
@@ -38,8 +39,10 @@ class Contact(Load):
     interval may slip between them. A rod that leaves it open gets 24 intervals, or up to 96 for thin obstacles. An end of a
     rod is a point of it, and sinks deep under a force: to press with it, add a contact of the frame arm.tip.
 
-    Friction is regularised: it needs sliding, so that in `statics` there is none, and what should stick creeps at less than
-    `slip`.
+    What touches with friction holds, up to Coulomb's limit, by bristles that bend a little, by friction x force / (2/3
+    stiffness) at most: it does not creep. Bristles are remembered from step to step; `statics` knows no friction. With a
+    `slip`, and with scales, friction is regularised: it needs sliding, what should stick creeps at less than that speed, and
+    gradients are to be had.
 
     Attributes:
         where: a rod, which touches all along; a body drawn as a sphere or a box, which touches with its surface or its
@@ -53,7 +56,7 @@ class Contact(Load):
         radius: [m] of the circle or ball that touches. For a rod, if not given, half of the largest width of its section
             (the radius of a circle or a tube); for a frame 0, its origin.
         smooth: depth over which the stiffness rises from zero [m]; 1 % of the radius if not given.
-        slip: speed [m/s] below which friction fades; at it, 71 % is left.
+        slip: speed [m/s] below which friction fades, if it shall not hold; at it, 71 % is left. 1 mm/s for scales.
         name: name of the load.
 
     """
@@ -65,7 +68,7 @@ class Contact(Load):
     friction: ArrayLike = field(default=0.0, kw_only=True)
     radius: float | None = field(default=None, kw_only=True)
     smooth: float | None = field(default=None, kw_only=True)
-    slip: float = field(default=1e-3, kw_only=True)
+    slip: float | None = field(default=None, kw_only=True)
     name: str | None = field(default=None, kw_only=True)
 
     touches: ClassVar[bool] = True
@@ -92,7 +95,8 @@ class Contact(Load):
         self.stiffness = as_positive(self.stiffness, "Contact.stiffness", "N/m, or N/m^2 along a rod")
         self.damping = as_nonnegative(self.damping, "Contact.damping", "s/m")
         self.friction = _as_friction(self.friction)
-        self.slip = as_positive(self.slip, "Contact.slip", "m/s")
+        if self.slip is not None:
+            self.slip = as_positive(self.slip, "Contact.slip", "m/s")
         if self.radius is not None:
             self.radius = as_nonnegative(self.radius, "Contact.radius", "m")
         if self.smooth is not None:
@@ -171,9 +175,14 @@ class Contact(Load):
         size = np.where(radii > 0.0, radii, self._size(X))
         smooth = SOFTENING * size if self.smooth is None else np.full(len(X), self.smooth)
         forward, backward, sideways = np.broadcast_to(np.asarray(self.friction), 3)
-        rubbing = np.tile([self.damping, sideways, self.slip, forward, backward], (len(X), 1))
+        rubbing = np.tile([self.damping, sideways, self._slip, forward, backward], (len(X), 1))
         pressing = np.stack([radii, self.stiffness * weights, smooth], axis=1)
         return np.hstack([np.tile(self.obstacle.constants(), (len(X), 1)), pressing, rubbing])
+
+    @property
+    def _slip(self) -> float:
+        """Speed [m/s], or 0 for friction that holds."""
+        return self.slip if self.slip is not None else SCALES_SLIP if isinstance(self.friction, tuple) else 0.0
 
     def enter(self, book: Book) -> Seat:
         """A frame load on what touches."""

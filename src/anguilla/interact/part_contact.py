@@ -12,7 +12,8 @@ from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
 from anguilla.describe.load import Book, Load, Seat
 from anguilla.describe.robot import Robot
 from anguilla.errors import DescriptionError, as_nonnegative, as_positive, refuse
-from anguilla.interact.touching import GRIP, SOFTENING, SURFACES, Meeting, joined
+from anguilla.interact.kernels.contact import GRIP
+from anguilla.interact.touching import SOFTENING, SURFACES, Meeting, joined
 
 __all__ = ["PartContact", "SelfContact", "contacts"]
 
@@ -102,11 +103,6 @@ class PartContact(Load):
     def frames(self) -> tuple[Frame, ...]:
         """Roots of rods, and frames."""
         return tuple(x.root if isinstance(x, Part) else x for x in (self.a, self.b))
-
-    @property
-    def remembers(self) -> bool:
-        """Whether it has bristles."""
-        return self.friction > 0.0 and self.slip is None
 
     @property
     def law(self) -> tuple[float, ...]:

@@ -9,13 +9,14 @@ import numpy as np
 
 from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
 from anguilla.describe.load import Array, Side
-from anguilla.describe.obstacles import Sphere
+from anguilla.describe.obstacles import Obstacle, Sphere
+from anguilla.describe.solids import Box, Cylinder
 from anguilla.errors import DescriptionError
 
 SOFTENING = 0.01  # of the smaller radius: depth over which the stiffness rises, if not given
 SPACING = 0.5  # of the smaller radius: distance of the points along a rod that touch, if not given
+RIM = 12  # points of the rim of a cylinder
 MOST = 1000  # points along a rod
-GRIP = 2.0 / 3.0  # stiffness along the surface over that across it, of incompressible solids (Mindlin)
 FLAT = 0.25 * np.pi  # stiffness per length of a rod on something flat, over its modulus (Hertz, line contact)
 
 
@@ -125,12 +126,32 @@ def _modulus(rod: RodHandle) -> float:
     return float(material.young / (1.0 - poisson**2))
 
 
+def _side(body: BodyHandle, surface: Obstacle, points: Array, radius: float) -> Side:
+    """A body with points that touch and a surface, both in its axes."""
+    far = float(np.max(np.linalg.norm(points, axis=1))) + radius
+    return Side(body.frame, points=points, radius=radius, shape=surface.constants(), size=far)
+
+
 def _ball(body: BodyHandle) -> Side:
-    """A sphere."""
-    assert body.body.shape is not None
-    com, (radius,) = np.asarray(body.body.com), body.body.shape.size
-    shape = Sphere(com, radius).constants()
-    return Side(body.frame, points=com[None], radius=radius, shape=shape, size=float(np.linalg.norm(com)) + radius)
+    """A sphere: one point with its radius."""
+    com, (radius,) = np.asarray(body.body.com), body.body.shape.size  # type: ignore[union-attr]
+    return _side(body, Sphere(com, radius), com[None], radius)
 
 
-SURFACES = {"sphere": _ball}
+def _box(body: BodyHandle) -> Side:
+    """A box, which touches others with its corners."""
+    com, size = np.asarray(body.body.com), np.asarray(body.body.shape.size)  # type: ignore[union-attr]
+    corners = np.stack(np.meshgrid(*[[-0.5, 0.5]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    return _side(body, Box(com, size), com + corners * size, 0.0)
+
+
+def _cylinder(body: BodyHandle) -> Side:
+    """A cylinder along x, which touches others with points of its rims."""
+    com, (radius, length) = np.asarray(body.body.com), body.body.shape.size  # type: ignore[union-attr]
+    angle = 2.0 * np.pi * np.arange(RIM) / RIM
+    ring = np.stack([np.zeros(RIM), radius * np.cos(angle), radius * np.sin(angle)], axis=1)
+    rims = np.concatenate([[*ring, x, 0.0, 0.0] for x in (-0.5 * length, 0.5 * length)])
+    return _side(body, Cylinder(com, (1.0, 0.0, 0.0), radius, length), com + rims, 0.0)
+
+
+SURFACES = {"sphere": _ball, "box": _box, "cylinder": _cylinder}

@@ -61,13 +61,13 @@ def descend(tree, ws, q, v, a):
 @distant(Workspace, Loads)
 def touch(ws, loads):
     """Wrenches of contacts, at the present motion."""
-    contact_wrenches(ws.node, loads.frames)
+    contact_wrenches(ws.node, loads.frames, loads.row[DT])
 
 
 @distant(Workspace, Loads)
 def touch_changes(ws, loads):
     """How the wrenches of contacts change."""
-    contact_blocks(ws.node, loads.frames)
+    contact_blocks(ws.node, loads.frames, loads.row[DT])
 
 
 @distant(Tree, Workspace, Loads, NUMBER, VECTOR)

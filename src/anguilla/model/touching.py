@@ -122,12 +122,14 @@ class Touching:
         itself = a.where is b.where
         self.pairs.append(np.unique(np.concatenate([self.nodes(a), self.nodes(b)])))
         ways = [(x, y) for x, y in ((a, b), (b, a))[: 1 if itself else 2] if x.has_points and y.has_surface]
-        ways = [(x, y) for x, y in ways if x.on_rod or not any(x.on_rod for x, _ in ways)]  # rods touch all along
+        for best in (lambda x: x.on_rod, lambda x: len(x.points) == 1):  # rods touch all along, balls with one point
+            ways = [(x, y) for x, y in ways if best(x)] or ways
+        halves = itself or (all(x.on_rod for x, _ in ways) and len(ways) == 2)  # what both rods feel counts twice
         for x, y in ways:
             since, until = self._once("points", x, self._points)
             first, last = self._once("surface", y, self._curve if y.on_rod else self._shape)
             self.tables.append((len(self.pairs) - 1, since, until, first, last, int(itself), self.held))
-            self.laws.append(((0.5 if len(ways) == 2 or itself else 1.0) * law[0], *law[1:]))
+            self.laws.append(((0.5 if halves else 1.0) * law[0], *law[1:]))
             self.held += self.clusters[until - 1][1] - self.clusters[since][0]
         self.skin = min(self.skin, thinnest)
 

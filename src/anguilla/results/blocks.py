@@ -11,6 +11,7 @@ import numpy as np
 from anguilla.compiler.distant import entry
 from anguilla.compiler.jit import interpreted
 from anguilla.describe import FrameMotion
+from anguilla.interact.kernels.contact import keep_grips
 from anguilla.interact.kernels.rubbing import UNKNOWN, keep_rubbing, rubs, set_friction
 from anguilla.interact.kernels.table import DT, TIME, Loads
 from anguilla.interact.kernels.thruster import step_states
@@ -183,6 +184,7 @@ def evaluate_states(
             keep_rubbing(loads.cables, 1.0)
         if len(loads.touches.table) > 0:
             keep_bristles(loads.touches)
+        keep_grips(loads.frames)
         step_states(loads.frames, steps[t])
 
 

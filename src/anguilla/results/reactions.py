@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from anguilla.interact.kernels.contact import grips
 from anguilla.interact.kernels.rubbing import rubs
 from anguilla.interact.kernels.table import KIND, NODE, POSE, ROTATION, THRUSTER, TRANSLATION, TWIST, WHICH, Loads
 from anguilla.interact.kernels.touch_steps import holds
@@ -34,7 +35,8 @@ def integrates(loads: Loads) -> bool:
 
 def remembers(model: Model) -> bool:
     """Whether loads depend on the states before: integrals of thrusters, friction of tendons, friction that holds."""
-    return integrates(model.blank) or rubs(model.blank.cables) or bool(holds(model.blank.touches))
+    loads = model.blank
+    return integrates(loads) or rubs(loads.cables) or bool(holds(loads.touches)) or bool(grips(loads.frames))
 
 
 def evaluate(

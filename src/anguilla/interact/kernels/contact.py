@@ -6,10 +6,11 @@ depth, e = -n . v its rate and u the sliding velocity of the material point that
     force = f (n - p),    f = k g(d) h(c e),    moment about the node = -r n x force.
 
 g is 0 outside, d - s/2 beyond the depth s, and joins them twice differentiably; h(z) = 1 + z while sinking and
-1 / (1 - z + z^2) while leaving, twice differentiable and positive: contact never sticks. p = mu u / sqrt(|u|^2 + slip^2) is
-Coulomb's friction. With scales, p = (mu u + e l t) / sqrt(|u|^2 + slip^2), where t is the axis of the section along the
-surface, l = u . t, and mu + e goes from one coefficient, of sliding backward, to another, forward, as l does from minus to
-plus. All obstacles are known by their distance, its gradient n and the matrix N = dn/dx.
+1 / (1 - z + z^2) while leaving, twice differentiable and positive: contact never sticks. Coulomb's friction holds, by
+bristles z (`friction.py`): p = k_t z / f, at most mu. With a slip it has no memory: p = mu u / sqrt(|u|^2 + slip^2). With
+scales, p = (mu u + e l t) / sqrt(|u|^2 + slip^2), where t is the axis of the section along the surface, l = u . t, and mu + e
+goes from one coefficient, of sliding backward, to another, forward, as l does from minus to plus. All obstacles are known by
+their distance, its gradient n and the matrix N = dn/dx.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ from anguilla.mechanics.vec import (
 
 # Places in Frames.data, behind the shape of the obstacle (`distance.py`)
 REACH, STIFFNESS, SMOOTH, DAMPING, FRICTION, SLIP, FORWARD, BACKWARD = range(SHAPE_SIZE, SHAPE_SIZE + 8)
+GRIP = 2.0 / 3.0  # stiffness along the surface over that across it, of incompressible solids (Mindlin)
 UPRIGHT = 1e-3  # sine of the angle to the normal below which a section has no axis along the surface
 
 
@@ -124,26 +126,89 @@ def _rubbing(node, i, u, n, data, f):
     return p, speed
 
 
+@inline
+def holds(data, f):
+    """Whether friction holds, or there is none."""
+    return data[f, SLIP] == 0.0
+
+
+@inline
+def _bristle(frames, f, n, u, dt):
+    """(bristle from the start of the step, bent by it) of contact f, before it slips."""
+    z = frames.state[f, 1, 3], frames.state[f, 1, 4], frames.state[f, 1, 5]
+    return z, axpy(dt, u, axpy(-dot(n, z), n, z))
+
+
+@inline
+def _keep(frames, f, z):
+    frames.state[f, 2, 3], frames.state[f, 2, 4], frames.state[f, 2, 5] = z
+
+
 @part
-def contact_wrench(node, frames, f):
+def contact_wrench(node, frames, f, dt):
     """World wrench of contact f."""
     i, data = frames.table[f, NODE], frames.data
     depth, n = normal(load3(node, i, N_X), frames, f)
     if depth <= 0.0:
         store3(frames.wrench, f, 0, (0.0, 0.0, 0.0))
         store3(frames.wrench, f, 3, (0.0, 0.0, 0.0))
+        _keep(frames, f, (0.0, 0.0, 0.0))
         return
     v, w, reach = load3(node, i, N_V), load3(node, i, N_W), data[f, REACH]
     g, _ = pressed(depth, data[f, SMOOTH])
     h, _ = damped(-data[f, DAMPING] * dot(n, v))
-    p, _ = _rubbing(node, i, _sliding(v, w, n, reach), n, data, f)
-    force = scale(data[f, STIFFNESS] * g * h, sub(n, p))
+    size, u = data[f, STIFFNESS] * g * h, _sliding(v, w, n, reach)
+    if holds(data, f):
+        _, z = _bristle(frames, f, n, u, dt)
+        grip = GRIP * data[f, STIFFNESS]
+        bent = grip * math.sqrt(dot(z, z))
+        z = scale(min(1.0, data[f, FRICTION] * size / max(bent, 1e-300)), z)
+        _keep(frames, f, z)
+        force = axpy(size, n, scale(-grip, z))
+    else:
+        force = scale(size, sub(n, _rubbing(node, i, u, n, data, f)[0]))
     store3(frames.wrench, f, 0, cross(scale(-reach, n), force))
     store3(frames.wrench, f, 3, force)
 
 
+@inline
+def _put(block, f, arm, push, N, change):
+    """Block of a force that changes by the matrices `change`, with its moment; push is reach x force."""
+    F_th, F_x, F_w, F_v = change
+    put_block(block, f, 3, 0, F_th)
+    put_block(block, f, 3, 3, F_x)
+    put_block(block, f, 3, 6, F_w)
+    put_block(block, f, 3, 9, F_v)
+    put_block(block, f, 0, 0, cross_columns(arm, F_th))
+    put_block(block, f, 0, 3, madd(cross_columns(arm, F_x), cross_columns(push, N)))
+    put_block(block, f, 0, 6, cross_columns(arm, F_w))
+    put_block(block, f, 0, 9, cross_columns(arm, F_v))
+
+
 @part
-def contact_block(node, frames, f):
+def _held_block(frames, f, n, N, u, u_x, push, dt):
+    """The same as `contact_block` with bristles: T = -k_t z, or -mu f z / |z|; z changes by dt du - d(n n^T) z_0."""
+    size, f_x, f_v = push
+    data, reach, mu = frames.data, frames.data[f, REACH], frames.data[f, FRICTION]
+    z0, z = _bristle(frames, f, n, u, dt)
+    grip, length = GRIP * data[f, STIFFNESS], math.sqrt(dot(z, z))
+    z_x = maxpy(dt, u_x, mscale(-1.0, outer_add(1.0, n, matvec(N, z0), mscale(dot(n, z0), N))))
+    q, T, S = n, scale(-grip, z), iso_hat(grip, 0.0, n)  # dF = q df + f dn - S dz
+    if mu == 0.0:
+        T, S = (0.0, 0.0, 0.0), iso_hat(0.0, 0.0, n)
+    elif grip * length > mu * size:
+        along = scale(1.0 / length, z)
+        q, T = axpy(-mu, along, n), scale(-mu * size, along)
+        S = outer_add(-mu * size / length, along, along, iso_hat(mu * size / length, 0.0, n))
+    F_x = outer_add(1.0, q, f_x, maxpy(size, N, mscale(-1.0, matmul(S, z_x))))
+    F_v = outer_add(1.0, q, f_v, mscale(-dt, outer_add(-1.0, matvec(S, n), n, S)))
+    F_w = mscale(-dt * reach, cross_rows(S, n))
+    none = iso_hat(0.0, 0.0, n)
+    _put(frames.block, f, scale(-reach, n), scale(reach, axpy(size, n, T)), N, (none, F_x, F_w, F_v))
+
+
+@part
+def contact_block(node, frames, f, dt):
     """Derivative of the wrench of contact f by the rotation, place, angular velocity and velocity of its node."""
     i, data, block = frames.table[f, NODE], frames.data, frames.block
     x, v, w, reach = load3(node, i, N_X), load3(node, i, N_V), load3(node, i, N_W), data[f, REACH]
@@ -166,6 +231,9 @@ def contact_block(node, frames, f):
     # change of u: (1 - n n^T) dv + r [n] dw - (r [w] N + n (N v)^T + (n . v) N) dx
     u = _sliding(v, w, n, reach)
     u_x = outer_add(-1.0, n, Nv, maxpy(-dot(n, v), N, cross_columns(scale(-reach, w), N)))
+    if holds(data, f):
+        _held_block(frames, f, n, N, u, u_x, (size, f_x, f_v), dt)
+        return
     p, speed = _rubbing(node, i, u, n, data, f)
     p_u = outer_add(-1.0 / (speed * speed), p, u, iso_hat(data[f, FRICTION] / speed, 0.0, u))
     p_x, p_th = none, none
@@ -186,15 +254,7 @@ def contact_block(node, frames, f):
     F_x = outer_add(1.0, q, f_x, maxpy(size, N, mscale(-size, p_x)))
     F_v = outer_add(1.0, q, f_v, mscale(-size, outer_add(-1.0, matvec(p_u, n), n, p_u)))
     F_w = mscale(-size * reach, cross_rows(p_u, n))
-    arm = scale(-reach, n)
-    put_block(block, f, 3, 0, F_th)
-    put_block(block, f, 3, 3, F_x)
-    put_block(block, f, 3, 6, F_w)
-    put_block(block, f, 3, 9, F_v)
-    put_block(block, f, 0, 0, cross_columns(arm, F_th))
-    put_block(block, f, 0, 3, madd(cross_columns(arm, F_x), cross_columns(scale(size * reach, q), N)))
-    put_block(block, f, 0, 6, cross_columns(arm, F_w))
-    put_block(block, f, 0, 9, cross_columns(arm, F_v))
+    _put(block, f, scale(-reach, n), scale(size * reach, q), N, (F_th, F_x, F_w, F_v))
 
 
 @inline
@@ -204,16 +264,35 @@ def has_contacts(frames):
 
 
 @part
-def contact_wrenches(node, frames):
+def contact_wrenches(node, frames, dt):
     """World wrenches of all contacts."""
     for f in range(len(frames.table)):
         if frames.table[f, KIND] == CONTACT:
-            contact_wrench(node, frames, f)
+            contact_wrench(node, frames, f, dt)
 
 
 @part
-def contact_blocks(node, frames):
+def contact_blocks(node, frames, dt):
     """Derivatives of the wrenches of all contacts."""
     for f in range(len(frames.table)):
         if frames.table[f, KIND] == CONTACT:
-            contact_block(node, frames, f)
+            contact_block(node, frames, f, dt)
+
+
+@inline
+def grips(frames):
+    """Whether friction of some contact holds."""
+    found = False
+    for f in range(len(frames.table)):
+        if frames.table[f, KIND] == CONTACT and holds(frames.data, f) and frames.data[f, FRICTION] > 0.0:
+            found = True
+    return found
+
+
+@part
+def keep_grips(frames):
+    """Accept a step: bristles at its end start the next one."""
+    for f in range(len(frames.table)):
+        if frames.table[f, KIND] == CONTACT:
+            for x in range(3, 6):
+                frames.state[f, 1, x] = frames.state[f, 2, x]

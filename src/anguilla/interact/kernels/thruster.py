@@ -8,7 +8,7 @@ The integral z is stepped by the trapezoidal rule and condensed: z1 = z + dt/2 (
 from __future__ import annotations
 
 from anguilla.compiler.jit import inline, part
-from anguilla.interact.kernels.table import DT, NODE, ROW, THRUSTER
+from anguilla.interact.kernels.table import DT, KIND, NODE, ROW, THRUSTER
 from anguilla.interact.kernels.wrench import has_kind, row3
 from anguilla.mechanics.tree import N_R, N_V, N_W, N_X
 from anguilla.mechanics.vec import (
@@ -95,6 +95,6 @@ def has_states(frames):
 def step_states(frames, dt):
     """Accept a step: integrals of the thrusters by the trapezoidal rule."""
     for f in range(len(frames.table)):
-        for c in range(6):
+        for c in range(6 if frames.table[f, KIND] == THRUSTER else 0):
             frames.state[f, 0, c] += 0.5 * dt * (frames.state[f, 1, c] + frames.state[f, 2, c])
             frames.state[f, 1, c] = frames.state[f, 2, c]

@@ -14,6 +14,7 @@ import numpy as np
 from anguilla.compiler.distant import NUMBER, compiled, distant, entry
 from anguilla.compiler.jit import interpreted, part
 from anguilla.compiler.table import Arrays
+from anguilla.interact.kernels.contact import has_contacts, keep_grips
 from anguilla.interact.kernels.impact import touching_unknown
 from anguilla.interact.kernels.rubbing import keep_rubbing, rubs
 from anguilla.interact.kernels.table import DT, KIND, LENGTH, MOTION, TIME, Loads, may_touch
@@ -302,6 +303,8 @@ def _advance(tree, ws, loads, s, scheme, dt, x, goal):
             note_touch(ws, loads, 1.0 if scheme.mid == 1.0 else 0.0, s.memory[MISSED:])
         if moving and rubs(loads.cables):
             keep_rubbing(loads.cables, scheme.mid)
+        if not static and has_contacts(loads.frames):
+            keep_grips(loads.frames)
         if not static and len(loads.touches.table) > 0 and holds(loads.touches):
             keep_bristles(loads.touches)
     elif eased:

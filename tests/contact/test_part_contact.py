@@ -1,0 +1,177 @@
+"""Contact between parts of a robot: exact tangents, momenta, Hertz, impacts, and friction that holds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import anguilla as ag
+from anguilla.mechanics.grid import numbered
+from anguilla.model.evaluate import residual, tangent
+
+SILICONE = ag.Material(1e6, 1000.0, poisson=0.5)
+ACROSS = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+
+
+def pose(x, rotation=None):
+    out = np.eye(4)
+    out[:3, 3], out[:3, :3] = x, np.eye(3) if rotation is None else rotation
+    return out
+
+
+def crossing(joint=None, **options):
+    """Two rods, one across the other, that touch."""
+    robot = ag.Robot("crossing", gravity=(0, 0, 0))
+    strains = ag.strains.reissner(2)
+    a = robot.add(ag.Rod(0.4, ag.Circle(0.01), SILICONE, strains, intervals=6), at=robot.ground, name="a")
+    b = robot.add(
+        ag.Rod(0.4, ag.Circle(0.008), SILICONE, strains, intervals=5), at=robot.ground, name="b", joint=joint,
+        pose=pose((0.21, -0.19, 0.012), ACROSS),
+    )  # fmt: skip
+    robot.load(ag.Contact(a, b, 1e4, smooth=1e-3, **options))
+    return robot
+
+
+def rod_and(body, place, **options):
+    """A rod and a free body that touch."""
+    robot = ag.Robot("pair", gravity=(0, 0, 0))
+    a = robot.add(ag.Rod(0.4, ag.Circle(0.01), SILICONE, ag.strains.reissner(2), intervals=6), at=robot.ground)
+    other = robot.add(body, at=robot.ground, joint=ag.Free(), pose=pose(place))
+    robot.load(ag.Contact(a, other, 1e4, smooth=1e-3, **options))
+    return robot
+
+
+def pinned(**options):
+    """Two free boxes that touch with corners."""
+    robot = ag.Robot("boxes", gravity=(0, 0, 0))
+    turned = Rotation.from_rotvec((0.1, 0.2, 0.3)).as_matrix()
+    a = robot.add(ag.RigidBody.box((0.2, 0.2, 0.1), mass=1.0), at=robot.ground, joint=ag.Free(), name="lower")
+    place = pose((0.0, 0.0, 0.078), turned)
+    b = robot.add(
+        ag.RigidBody.box((0.1, 0.08, 0.04), mass=0.3), at=robot.ground, joint=ag.Free(), name="upper", pose=place
+    )
+    robot.load(ag.Contact(a, b, 1e4, smooth=1e-3, **options))
+    return robot
+
+
+def coiled(**options):
+    """A rod bent to more than a full turn, so that it touches itself."""
+    robot = ag.Robot("coil", gravity=(0, 0, 0))
+    rod = robot.add(ag.Rod(0.5, ag.Circle(0.01), SILICONE, ag.strains.kirchhoff(2), intervals=12), at=robot.ground)
+    robot.load(ag.SelfContact(rod, 1e4, smooth=1e-3, **options))
+    return robot
+
+
+def balls(model):
+    """Coordinates of rotation vectors, three each."""
+    starts = [p.joint.start + 3 for p in model.layout.parts if isinstance(p.part.joint, ag.Free)]
+    return [slice(k, k + 3) for k in starts]
+
+
+def tangent_error(model, q, v, a, dt, held=0.0):
+    """Largest difference between the tangent and differences of the residual, relative to what contact adds."""
+    n, rng = model.size, np.random.default_rng(1)
+    loads, lam = model.loads(0.0, {}).loads, np.zeros(0)
+    loads.row[0] = dt
+    loads.touches.held[:, 0, :3] = held * rng.normal(size=(len(loads.touches.held), 3))
+
+    def forces(x):
+        out, moved = np.zeros(n), q + x
+        for k in balls(model):  # turns follow each other
+            moved[k] = (Rotation.from_rotvec(q[k]) * Rotation.from_rotvec(x[k])).as_rotvec()
+        residual(model.tree, model.workspace, loads, moved, v + 30.0 * x, a + 900.0 * x, lam, out)
+        return out
+
+    def matrix():
+        forces(np.zeros(n))
+        out = np.zeros((n, n))
+        tangent(model.tree, model.workspace, loads, 30.0, 900.0, lam, out)
+        return out
+
+    forces(np.zeros(n))
+    for t, c, k, m in loads.touches.hits[: loads.touches.count[1]]:  # bristles of what touches here
+        row = loads.touches.table[t, 6] + k - loads.touches.cluster[loads.touches.table[t, 1], 0]
+        loads.touches.held[row, 0, 3] = 1.0 + m + 0.5 if c >= 0 else 0.0
+    K, h = matrix(), 1e-6 * np.eye(n)
+    D = np.stack([8 * (forces(e) - forces(-e)) - (forces(2 * e) - forces(-2 * e)) for e in h], axis=1) / 12e-6
+    touching = int(loads.touches.count[1])
+    loads.touches.law[:, 0], kept = 0.0, loads.touches.law[:, 0].copy()
+    without = matrix()
+    loads.touches.law[:, 0] = kept
+    return np.abs(K - D).max() / np.abs(K - without).max(), touching
+
+
+LAWS = [
+    ({}, 0.0),
+    ({"damping": 2.0}, 0.0),
+    ({"friction": 0.3, "slip": 0.01}, 0.0),
+    ({"friction": 0.3}, 1e-7),  # holds
+    ({"friction": 0.3}, 1e-2),  # slips
+]
+SCENES = {
+    "crossing": crossing,
+    "ball": lambda **options: rod_and(ag.RigidBody.sphere(0.03, mass=0.1), (0.25, 0.0, 0.032), **options),
+    "box": lambda **options: rod_and(ag.RigidBody.box((0.05, 0.08, 0.06), mass=0.1), (0.25, 0.01, 0.032), **options),
+    "can": lambda **options: rod_and(ag.RigidBody.cylinder(0.03, 0.1, mass=0.1), (0.25, 0.01, 0.032), **options),
+    "boxes": pinned,
+}
+
+
+@pytest.mark.parametrize("law", range(len(LAWS)))
+@pytest.mark.parametrize("scene", SCENES)
+def test_tangents_are_exact(scene, law):
+    options, held = LAWS[law]
+    model = ag.Model(SCENES[scene](**options))
+    rng = np.random.default_rng(3)
+    size = 0.03 * np.ones(model.size)
+    for k in balls(model):
+        size[k.start - 3 : k.start] = 1e-3
+    q, v, a = size * rng.normal(size=(3, model.size))
+    error, touching = tangent_error(model, q, v, a, 1e-3, held)
+    assert touching > 0
+    assert error < 1e-8
+
+
+@pytest.mark.parametrize("options", [{}, {"friction": 0.4}], ids=["smooth", "rough"])
+def test_tangent_of_a_rod_on_itself_is_exact(options):
+    model = ag.Model(coiled(**options))
+    q = np.zeros(model.size)
+    at = 0
+    for strain, basis in numbered(model.layout.parts[0].part.rod):
+        if strain in (0, 2):  # a turn and a quarter, that rises so that the strands lie beside each other
+            q[at] = 0.6 if strain == 0 else 2.5 * np.pi / 0.5
+        at += basis.size
+    error, touching = tangent_error(model, q, 0.01 * np.ones(model.size), np.zeros(model.size), 1e-3)
+    assert touching > 0
+    assert error < 1e-7
+
+
+@pytest.mark.filterwarnings("ignore:The time steps of:anguilla.errors.AnguillaWarning")
+def test_momenta_are_kept():
+    """Free rods and a ball hit each other; what is missed is of second order in dt."""
+    robot = ag.Robot("collision", gravity=(0, 0, 0))
+    strains = ag.strains.kirchhoff(2)
+    a = robot.add(ag.Rod(0.4, ag.Circle(0.01), SILICONE, strains), at=robot.ground, joint=ag.Free(), name="a")
+    place = pose((0.25, -0.2, 0.03), ACROSS)
+    b = robot.add(
+        ag.Rod(0.4, ag.Circle(0.008), SILICONE, strains), at=robot.ground, joint=ag.Free(), name="b", pose=place
+    )
+    ball = robot.add(
+        ag.RigidBody.sphere(0.03, mass=0.05), at=robot.ground, joint=ag.Free(), pose=pose((0.3, 0.02, 0.09))
+    )
+    for x, y in ((a, b), (a, ball), (b, ball)):
+        robot.load(ag.Contact(x, y, friction=0.4))
+    model = ag.Model(robot)
+    v = np.zeros(model.size)
+    v[model.layout.parts[1].joint.start + 2], v[model.layout.parts[2].joint.start + 2] = -1.0, -2.0
+    missed = []
+    for dt in (4e-4, 2e-4, 1e-4):
+        run = ag.simulate(model, start=(np.zeros(model.size), v), duration=0.06, dt=dt)
+        change = [np.abs(x - x[0]).max() / np.abs(x[0]).max() for x in (run.momentum, run.angular_momentum)]
+        missed.append(max(change))
+        energy = run.energy["total"]
+        assert energy.max() < 1.001 * energy[0]
+    assert np.abs(run.v[-1] - v).max() > 1.0
+    assert missed[-1] < 1e-3
+    assert missed[0] / missed[2] > 8.0

@@ -149,8 +149,9 @@ def _cylinder(body: BodyHandle) -> Side:
     """A cylinder along x, which touches others with points of its rims."""
     com, (radius, length) = np.asarray(body.body.com), body.body.shape.size  # type: ignore[union-attr]
     angle = 2.0 * np.pi * np.arange(RIM) / RIM
-    ring = np.stack([np.zeros(RIM), radius * np.cos(angle), radius * np.sin(angle)], axis=1)
-    rims = np.concatenate([[*ring, x, 0.0, 0.0] for x in (-0.5 * length, 0.5 * length)])
+    ring = np.stack([0.0 * angle, radius * np.cos(angle), radius * np.sin(angle)], axis=1)
+    end = np.array([0.5 * length, 0.0, 0.0])
+    rims = np.concatenate([ring - end, ring + end])
     return _side(body, Cylinder(com, (1.0, 0.0, 0.0), radius, length), com + rims, 0.0)
 
 

@@ -124,7 +124,7 @@ def test_tangents_are_exact(scene, law):
     options, held = LAWS[law]
     model = ag.Model(SCENES[scene](**options))
     rng = np.random.default_rng(3)
-    size = 0.03 * np.ones(model.size)
+    size = 0.01 * np.ones(model.size)
     for k in balls(model):
         size[k.start - 3 : k.start] = 1e-3
     q, v, a = size * rng.normal(size=(3, model.size))

@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from anguilla.describe import RodHandle
+from anguilla.describe import Robot, RodHandle
 from anguilla.errors import SolverError
 from anguilla.mechanics.tree import Floats, Ints
-from anguilla.model.model import Model
+from anguilla.model.model import Inputs, Model
 from anguilla.results.contacts import depths
 from anguilla.results.observe import S_X
 from anguilla.results.quality import ENERGY, TIME, Quality
@@ -37,7 +37,7 @@ from anguilla.solve.steps.pieces import CUT, MANY
 from anguilla.solve.steps.stepping import stored
 
 if TYPE_CHECKING:
-    from anguilla.results.states import Trajectory
+    from anguilla.results.states import Status, Trajectory
     from anguilla.solve.steps.motion import OngoingMotion
 
 SHARE, LEAST = 0.08, 4  # part of a motion that a window takes at first, and least number of its long steps
@@ -99,7 +99,7 @@ def judge(
     for array, value in zip(motion.state[5:], left, strict=True):
         array[:] = value
     some = _some(run)
-    gained = None if time is not None and time.calm else _energy_gain(some())
+    gained = None if time is not None and time.calm else _energy_gain(some()) if _passive(run) else (None, 0.0)
     if time is not None and time.size > TIME:
         told.append(_say_time(run.system, time, dt))
     if gained is not None and gained[0] is not None and gained[0] > ENERGY:
@@ -131,11 +131,21 @@ def _completed(quality: Quality, some: Callable[[], Trajectory], gained: tuple[f
 
 
 def _some(run: Trajectory) -> Callable[[], Trajectory]:
-    """A motion at the instants at which energies are looked at, made when it is needed; it does not keep the whole one."""
-    count = min(ENERGIES, len(run.t))
-    rows = np.arange(count) * (len(run.t) - 1) // max(count - 1, 1)
-    states = run.t[rows], run.q[rows], run.v[rows], None, run.stored.lam[rows]
-    return partial(type(run), run.robot, run.system, run.status, *states, run.inputs)
+    """A motion at the instants at which energies are looked at, made when it is needed; it does not keep a long one."""
+    states = run.robot, run.system, run.status, run.t, run.q, run.v, run.stored.lam, run.inputs
+    if len(run.t) <= LONGEST:
+        return partial(_thinned, type(run), *states)
+    some = _thinned(type(run), *states)
+    return lambda: some
+
+
+def _thinned(
+    kind: type[Trajectory], robot: Robot, system: Model, status: Status, t: Floats, q: Floats, v: Floats, lam: Floats,
+    inputs: Inputs,
+) -> Trajectory:  # fmt: skip
+    count = min(ENERGIES, len(t))
+    rows = np.arange(count) * (len(t) - 1) // max(count - 1, 1)
+    return kind(robot, system, status, t[rows], q[rows], v[rows], None, lam[rows], inputs)
 
 
 def _say_time(system: Model, time: TimeError, dt: float) -> str:
@@ -483,24 +493,33 @@ def _energy_gain(some: Trajectory) -> tuple[float | None, float]:
     """Largest gain of energy as a part of that in play, and its end [s]; None where something unknown works on the robot."""
     if not _passive(some):
         return None, 0.0
-    energy = some.energy
-    stored = [energy["elastic"], energy["gravitational"], *_potentials(some)]
-    total = energy["kinetic"] + np.sum(stored, axis=0)
+    energy, system = some.energy, some.system
+    stored = np.array([energy["elastic"], energy["gravitational"], *_potentials(some)])
+    total = energy["kinetic"] + stored.sum(axis=0)
     gain = total - np.minimum.accumulate(total)
-    play = float(np.max(energy["kinetic"])) + sum(float(np.ptp(one)) for one in stored)
-    system = some.system
-    firm = system.elastic.diagonal() / system.tree.scale**2
-    size = sum(float(np.max(np.abs(one))) for one in stored)
-    if play < STILL**2 * float(np.max(firm, initial=0.0)) + ROUND_OFF * size:
+    highest, lowest = stored.max(axis=1), stored.min(axis=1)
+    play = float(energy["kinetic"].max() + (highest - lowest).sum())
+    size = float(np.maximum(highest, -lowest).sum())
+    if play < STILL**2 * system.once(_firmest) + ROUND_OFF * size:
         return 0.0, 0.0  # it stands still
-    k = int(np.argmax(gain))
+    k = int(gain.argmax())
     return (float(gain[k]) / play if play > 0.0 else 0.0), float(some.t[k])
+
+
+def _firmest(system: Model) -> float:
+    """The largest elastic stiffness of a coordinate, as an angle [N m/rad]."""
+    return float(np.max(system.elastic.diagonal() / system.tree.scale**2, initial=0.0))
 
 
 def _passive(run: Trajectory) -> bool:
     """Whether nothing acts but gravity, springs, contact, damping and loads with a potential, all of them steady."""
-    system, robot = run.system, run.system.robot
-    if not system.is_steady(run.inputs) or len(system.blank.driven):
+    return run.system.is_steady(run.inputs) and run.system.once(_takes_energy)
+
+
+def _takes_energy(system: Model) -> bool:
+    """The same but for its being steady."""
+    robot = system.robot
+    if len(system.blank.driven):
         return False
     pulled = any(np.any(layout.part.joint.effort_values([0.0])) for layout in system.layout.parts)
     calm = all(load.is_passive or load.brakes or load.dead_force is not None for load in robot.loads)

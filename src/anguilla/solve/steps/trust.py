@@ -55,9 +55,9 @@ SMALL, TYPICAL = 0.1, 0.15
 QUIET, QUIET_CONTACT = 0.01, 0.003
 # parts of the length below which carried errors need no second look: of 170 random motions that were off by more than 0.02
 # none had less than 0.01; of smooth ones, which Newton follows without help, none was off by 1.6 times as much as carried;
-# where steps were cut; where obstacles are touched; and where a line becomes slack or taut: linear equations see the first
+# where steps were cut or a start was eased, up to 3 times as much; where obstacles are touched; and where a line becomes slack or taut: linear equations see the first
 # only where matrices are taken, and the second not at all
-SUSPICIOUS, SMOOTH, CUT_ONES, TOUCHING, SNAPPING = 0.01, 0.0125, 0.005, 0.003, 0.0005
+SUSPICIOUS, SMOOTH, ROUGH_ONES, TOUCHING, SNAPPING = 0.01, 0.0125, 0.005, 0.003, 0.0005
 CLOSE_CALL = 0.6, 1.5  # parts of what is told between which shorter steps after a rough start are halved once more
 ENOUGH = 0.25  # part of a motion that tells of the rest, where shorter steps take too long
 CALM = 0.1  # local errors beside the way of the robot below which it gains no energy: of 800 motions 0.1 % at most
@@ -200,9 +200,9 @@ def _suspicious(motion: OngoingMotion, run: Trajectory, snaps: bool, touches: bo
     """Carried error, as a part of the length, below which a motion is taken as it is."""
     if snaps or touches:
         return SNAPPING if snaps else TOUCHING
-    if motion.cutting[CUT] > 0:
-        return CUT_ONES
-    return SUSPICIOUS if run.status.counters["halvings"] + run.status.counters["eased"] > 0 else SMOOTH
+    if motion.cutting[CUT] > 0 or run.status.counters["eased"] > 0:
+        return ROUGH_ONES
+    return SUSPICIOUS if run.status.counters["halvings"] > 0 else SMOOTH
 
 
 class _Estimate(NamedTuple):

@@ -55,8 +55,8 @@ SMALL, TYPICAL = 0.1, 0.15
 QUIET, QUIET_CONTACT = 0.01, 0.003
 # parts of the length below which carried errors need no second look: of 170 random motions that were off by more than 0.02
 # none had less than 0.01; of smooth ones, which Newton follows without help, none was off by 1.6 times as much as carried;
-# where steps were cut or a start was eased, up to 3 times as much; where obstacles are touched; and where a line becomes slack or taut: linear equations see the first
-# only where matrices are taken, and the second not at all
+# where steps were cut or a start was eased, up to 3 times; where obstacles are touched; and where a line becomes slack or
+# taut: linear equations see obstacles only where matrices are taken, and such lines not at all
 SUSPICIOUS, SMOOTH, ROUGH_ONES, TOUCHING, SNAPPING = 0.01, 0.0125, 0.005, 0.003, 0.0005
 CLOSE_CALL = 0.6, 1.5  # parts of what is told between which shorter steps after a rough start are halved once more
 ENOUGH = 0.25  # part of a motion that tells of the rest, where shorter steps take too long

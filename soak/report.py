@@ -14,7 +14,9 @@ LIMIT = 0.02  # of the length: beyond, a motion is wrong
 
 def reason_kind(reason: str) -> str:
     """A sentence without names and numbers, so that equal reasons are counted together."""
-    plain = re.sub(r"'[^']*'", "...", reason)
+    plain = re.sub(r"(?<![A-Za-z])'[^']*'", "...", reason)
+    plain = re.sub(r"(\.\.\.(, | and ))+\.\.\.", "...", plain)
+    plain = re.sub(r"is singular: [^:.]*(\.[^:. ]+[^:.]*)* moves no mass", "is singular: ... moves no mass", plain)
     plain = re.sub(r"(?<![A-Za-z_])[-+]?\d+(\.\d+)?(e[-+]?\d+)?", "#", plain)
     plain = re.sub(r"(#(, |%| and )?)+", "#", plain)
     plain = re.sub(r"nothing holds [^.;:]*", "nothing holds ...", plain)
@@ -40,14 +42,15 @@ def table(records: list[dict], seed: int, seconds: float, workers: int) -> str:
         ("Silent failures by reason", ("wrong", "crash")),
         ("Said", ("said",)),
     ):
-        lines += ["", f"| {title} | count |", "|---|---|"]
         reasons = Counter(
             f"{kind}: {reason_kind(r[kind]['reason'])}"
             for r in records
             for kind in ("statics", "motion")
             if r.get(kind, {}).get("outcome") in outcomes
         )
-        lines += [f"| {reason} | {n} |" for reason, n in reasons.most_common(30)]
+        if reasons:
+            lines += ["", f"| {title} | count |", "|---|---|"]
+            lines += [f"| {reason} | {n} |" for reason, n in reasons.most_common(30)]
     lines += ["", *_judge(records), "", *_times(records)]
     return "\n".join(lines)
 

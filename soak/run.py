@@ -28,7 +28,7 @@ bodies, all joints, loops, tendons, chambers, muscles, magnets, thrusters, sprin
 are written in Python, contact, also with hollows, and water. It
 asks each for what a sensible user would ask, an equilibrium where one can exist and a short motion, and judges the answers
 independently of the solver: what is left of the balance, the gaps of loops, stability by differences of the residual, grids
-2 and 4 times finer, restarts; motions with 1/2 to 1/16 of the step, energy, momentum, going on from the middle.
+2 and 4 times finer, restarts; motions with 1/2 to 1/32 of the step, energy, momentum, going on from the middle.
 
 An answer is *wrong* when it is off by more than 2 % of the robot's length (or gains as much of the energy in play) and
 nothing says so, *said* when a warning, the status or the quality of the result says so, *refused* when the library raised an
@@ -84,7 +84,10 @@ def campaign(options: argparse.Namespace) -> int:
             if record["outcome"] in BAD:
                 print(f"{record['index']}: {record['outcome']}: {record['reason']}", flush=True)
             tick(count)
-    text = table(list(found.values()), options.seed, time.monotonic() - began, options.workers)
+    seconds = time.monotonic() - began
+    if len(found) > len(todo):  # some were judged by an earlier campaign
+        seconds = sum(record["seconds"] for record in found.values()) / options.workers
+    text = table(list(found.values()), options.seed, seconds, options.workers)
     print(text)
     if options.page:
         Path(options.page).write_text(PAGE + text + "\n")

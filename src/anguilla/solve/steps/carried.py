@@ -13,6 +13,7 @@ unstable; fast modes that steps do not follow weigh little, as they are stiff. T
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,10 +37,14 @@ if TYPE_CHECKING:
 THETA = 0.55  # of a step at which the linear equations are balanced: more than one half, so that fast modes decay
 # matrices are taken so often at least, every so many steps of a short motion, so often in one of 100, and every so many steps
 LEAST, CLOSE, ENOUGH, EACH = 3, 20, 5, 50
+STILL = (
+    1e-9  # [rad] change by accelerations alone in a step, below which a robot that has not moved before misses nothing
+)
 ROUGH = 0.1  # [rad] change by accelerations alone in a step, above which those of fast modes are taken out at a start
 AT_START = 2  # steps after a rough start that take the matrices there
 SMALL = 1e-2  # [rad] errors are turned into displacements at this size: they are linear
 PEAKS = 8  # equal parts of a motion; the error is looked at where it is largest in each
+NOWHERE = np.array([[np.inf] * 3, [-np.inf] * 3])  # corners of a box with nothing in it
 BOUND = 1e6  # [rad] errors that grow beyond it are of no use
 
 
@@ -115,12 +120,13 @@ def carry(motion: OngoingMotion, run: Trajectory, dt: float) -> Carried:
     """Errors of a motion with all its steps stored."""
     a, system, steps = run.integrated, run.system, len(run.t) - 1
     assert a is not None
-    count = min(max(LEAST, min(steps // CLOSE, ENOUGH), steps // EACH), steps)
-    of = np.arange(steps) * count // steps  # number of the matrices that a step takes
-    middles = ((np.arange(count) + 0.5) * steps / count + 0.5).astype(np.int64)
     pieces = _whole_pieces(motion, steps, dt)
-    starts = pieces[0.5 * dt**2 * np.linalg.norm(a[pieces[:, 0]] * system.tree.weight, axis=1) > ROUGH, 0]
-    rows = np.concatenate([middles, starts])
+    starts = np.empty(len(pieces), dtype=np.int64)
+    begin, rough = _starts(a, system.tree.weight, pieces, dt, starts)
+    starts, (rows, of) = starts[:rough], _instants(steps - begin, LEAST)
+    rows, count = rows + begin, len(rows)
+    if len(starts):
+        rows, of = np.concatenate([rows, starts]), of.copy()  # of the steps from `begin` on
     at = _matrices(motion, run, rows, count, dt)
     size, n, tree, driven = at.shape[2], system.size, system.tree, system.blank.driven
     whole, pivot, work = np.zeros((size, size)), np.zeros(size, dtype=np.int64), np.zeros((8, size))
@@ -129,12 +135,41 @@ def carry(motion: OngoingMotion, run: Trajectory, dt: float) -> Carried:
         a = a.copy()
         for k, row in enumerate(starts.tolist(), count):
             certain = _followed(driven, at[k], a[row], whole, pivot, work[0]) and certain
-            of[row : row + AT_START] = k
-    work[:] = 0.0
+            of[max(row - begin, 0) : max(row - begin, 0) + AT_START] = k
+        work[:] = 0.0
     states = rows, of, pieces, run.q, run.v, a, dt
     memory = errors, peaks, whole, pivot, work, np.zeros((n, 3))
-    certain = certain and _follow(tree.ball, driven, tree.scale, at, *states, *memory)
+    certain = certain and _follow(tree.ball, driven, tree.scale, at, begin, *states, *memory)
     return Carried(errors, np.array(sorted({0, *peaks.tolist(), steps}), dtype=np.int64), certain)
+
+
+@kernel
+def _starts(a, weight, pieces, dt, starts):
+    """The step before which there is nothing to carry, and the number of rough starts; these into starts (p,)."""
+    begin, rough, moves = 0, 0, False
+    while begin < len(a) - 1 and not moves:
+        change = 0.0
+        for i in range(len(weight)):
+            change += weight[i] * abs(a[begin + 1, i])
+        moves = 0.5 * dt * dt * change > STILL
+        begin += 0 if moves else 1
+    for p in range(len(pieces)):
+        change = 0.0
+        for i in range(len(weight)):
+            change += (weight[i] * a[pieces[p, 0], i]) ** 2
+        if 0.5 * dt * dt * math.sqrt(change) > ROUGH:
+            starts[rough] = pieces[p, 0]
+            rough += 1
+            begin = min(begin, pieces[p, 0])
+    return begin if begin < len(a) - 1 else 0, rough
+
+
+@lru_cache(maxsize=64)
+def _instants(steps: int, least: int) -> tuple[Ints, Ints]:
+    """(k,) States of so many steps at which matrices are taken, and (steps,) the number of those that a step takes."""
+    count = min(max(least, min(steps // CLOSE, ENOUGH), steps // EACH), steps)
+    middles = ((np.arange(count) + 0.5) * steps / count + 0.5).astype(np.int64)
+    return middles, np.arange(steps) * count // steps
 
 
 @part
@@ -225,21 +260,22 @@ def _missed(ball, driven, q, v, a, k, first, last, dt, alpha, beta):
 
 
 @kernel
-def _follow(ball, driven, weight, at, rows, of, pieces, q, v, a, dt, out, peaks, whole, pivot, work, turn):
-    """Errors into out (steps + 1, n), step by step, with the matrices at[of[k]]; False if singular or beyond bounds.
+def _follow(ball, driven, weight, at, begin, rows, of, pieces, q, v, a, dt, out, peaks, whole, pivot, work, turn):
+    """Errors into out (steps + 1, n), step by step, with the matrices at[of[k - begin]]; False if singular or beyond bounds.
 
-    peaks (k,) get the states where they are largest, by their weights (n,), in equal parts of the motion. Steps outside of
-    all pieces (p, 2), which jumps of loads cut in two, miss nothing.
+    They are zero up to the step `begin`. peaks (k,) get the states where they are largest, by their weights (n,), in equal
+    parts of the motion. Steps outside of all pieces (p, 2), which jumps of loads cut in two, miss nothing.
     """
-    n, steps, step = out.shape[1], len(of), THETA * dt
+    n, steps, step = out.shape[1], begin + len(of), THETA * dt
     scale, e, w, base, push, x, alpha, beta = (
         work[0], work[1], work[2], work[3], work[4], work[5], work[6], work[7],
     )  # fmt: skip
     p, peak, largest = 0, -1, 0.0
-    for k in range(steps):
-        here = at[of[k]]
-        if (k == 0 or of[k] != of[k - 1]) and not _prepare(
-            ball, driven, here, v[rows[of[k]]], step, whole, pivot, scale, turn
+    for k in range(begin, steps):
+        number = of[k - begin]
+        here = at[number]
+        if (k == begin or number != of[k - begin - 1]) and not _prepare(
+            ball, driven, here, v[rows[number]], step, whole, pivot, scale, turn
         ):
             return False
         while p + 1 < len(pieces) and k >= pieces[p, 1]:
@@ -276,6 +312,8 @@ def _follow(ball, driven, weight, at, rows, of, pieces, q, v, a, dt, out, peaks,
 
 def _whole_pieces(motion: OngoingMotion, steps: int, dt: float) -> Ints:
     """Runs of steps (p, 2): first, behind the last; without a jump inside, and with accelerations of one side of jumps."""
+    if not motion.jumps:
+        return np.array([[0, steps]], dtype=np.int64)
     jumps: set[int] = set()
     for jump in motion.jumps:
         at_end = abs(jump.at - (jump.step + 1) * dt) < 1e-9 * dt and (jump.step + 1) * dt < jump.after
@@ -313,11 +351,17 @@ def _followed(driven, at, a, whole, pivot, x):
 
 
 @entry(descend)
-def _displaced(tree, ws, nodes, radii, rows, q, errors, share, zero, moved, place, out, room):
-    """How far (rows, nodes) [m] a share of errors (nt, n) moves nodes, turns at their radii included, at states q (nt, n).
+def _displaced(tree, ws, nodes, radii, rows, q, errors, zero, moved, place, out, room):
+    """How far (rows, nodes) [m] errors (nt, n) move nodes, turns at their radii included, at states q (nt, n).
 
-    place (nodes, 12) and moved (n,) are memory; room (2, 3) gets the corners [m] of the box that the nodes stay in.
+    They are made small for it: it is linear. place (nodes, 12) and moved (n,) are memory; room (2, 3) gets the corners [m] of
+    the box that the nodes stay in.
     """
+    largest = SMALL
+    for k in range(len(rows)):
+        for i in range(len(moved)):
+            largest = max(largest, abs(tree.scale[i] * errors[rows[k], i]))
+    share = SMALL / largest
     for k in range(len(rows)):
         row = rows[k]
         for i in range(len(moved)):
@@ -337,7 +381,7 @@ def _displaced(tree, ws, nodes, radii, rows, q, errors, share, zero, moved, plac
                 room[0, i], room[1, i] = min(room[0, i], x), max(room[1, i], x)
         descend(tree, ws, moved, zero, zero)
         for j in range(len(nodes)):
-            out[k, j] = _farthest(ws.node, nodes[j], place[j], radii[j])
+            out[k, j] = _farthest(ws.node, nodes[j], place[j], radii[j]) / share
 
 
 @part
@@ -359,13 +403,10 @@ def _farthest(node, at, before, radius):
 def displacements(run: Trajectory, found: Carried, nodes: Ints, radii: Floats) -> tuple[Floats, float]:
     """How far (rows, nodes) [m] errors of the coordinates move nodes, turns included; and the room [m] these move in."""
     tree, n = run.system.tree, run.system.size
-    share = min(1.0, SMALL / max(float(np.max(np.abs(found.errors[found.rows] * tree.scale), initial=0.0)), 1e-300))
-    out, room = np.zeros((len(found.rows), len(nodes))), np.array([[np.inf] * 3, [-np.inf] * 3])
+    out, room = np.zeros((len(found.rows), len(nodes))), NOWHERE.copy()
     memory = np.zeros(n), np.zeros(n), np.zeros((len(nodes), 12))
-    _displaced(
-        tree, run.system.workspace, nodes, radii, found.rows, run.q, found.errors, share, *memory, out, room
-    )  # fmt: skip
-    return out / share, float(np.linalg.norm(room[1] - room[0]))
+    _displaced(tree, run.system.workspace, nodes, radii, found.rows, run.q, found.errors, *memory, out, room)
+    return out, math.dist(room[0], room[1])
 
 
 def apart(system: Model, nodes: Ints, radii: Floats, one: Floats, two: Floats) -> Floats:

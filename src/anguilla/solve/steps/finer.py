@@ -2,7 +2,7 @@
 
 Steps are half as long, and much shorter at rough starts: those are where accelerations are eased, Newton's corrections halved
 or steps cut, at the beginning and behind jumps of loads. What goes wrong there is of first order, or not of any. They are
-much shorter everywhere if most steps of the motion had to be cut: halves would be cut into the same pieces.
+much shorter everywhere if many steps of the motion had to be cut: halves would be cut into the same pieces.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 HALF = 2  # pieces of a step
 # part of the steps that were cut in pieces, above which halves would be cut into the same ones; pieces then
-MOSTLY, CUT_AGAIN = 0.5, 8
+MOSTLY, CUT_AGAIN = 0.25, 8
 ROUGH = (8, 4, 4)  # pieces of the steps after a rough start
 MANY = 40  # pieces, for each step of the motion, into which Newton may force shorter steps before they are given up
 TOGETHER = 8  # steps that are done at once at first, and each time twice as many: most doubts are settled early

@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from anguilla.describe import RodHandle
+from anguilla.describe import Robot, RodHandle
 from anguilla.errors import SolverError
 from anguilla.mechanics.tree import Floats, Ints
-from anguilla.model.model import Model
+from anguilla.model.model import Inputs, Model
 from anguilla.results.contacts import depths
 from anguilla.results.observe import S_X
 from anguilla.results.quality import ENERGY, TIME, Quality
@@ -37,7 +37,7 @@ from anguilla.solve.steps.pieces import CUT, MANY
 from anguilla.solve.steps.stepping import stored
 
 if TYPE_CHECKING:
-    from anguilla.results.states import Trajectory
+    from anguilla.results.states import Status, Trajectory
     from anguilla.solve.steps.motion import OngoingMotion
 
 SHARE, LEAST = 0.08, 4  # part of a motion that a window takes at first, and least number of its long steps
@@ -55,9 +55,9 @@ SMALL, TYPICAL = 0.1, 0.15
 QUIET, QUIET_CONTACT = 0.01, 0.003
 # parts of the length below which carried errors need no second look: of 170 random motions that were off by more than 0.02
 # none had less than 0.01; of smooth ones, which Newton follows without help, none was off by 1.6 times as much as carried;
-# where steps were cut; where obstacles are touched; and where a line becomes slack or taut: linear equations see the first
-# only where matrices are taken, and the second not at all
-SUSPICIOUS, SMOOTH, CUT_ONES, TOUCHING, SNAPPING = 0.01, 0.0125, 0.005, 0.003, 0.0005
+# where steps were cut or a start was eased, up to 3 times; where obstacles are touched; and where a line becomes slack or
+# taut: linear equations see obstacles only where matrices are taken, and such lines not at all
+SUSPICIOUS, SMOOTH, ROUGH_ONES, TOUCHING, SNAPPING = 0.01, 0.0125, 0.005, 0.003, 0.0005
 CLOSE_CALL = 0.6, 1.5  # parts of what is told between which shorter steps after a rough start are halved once more
 ENOUGH = 0.25  # part of a motion that tells of the rest, where shorter steps take too long
 CALM = 0.1  # local errors beside the way of the robot below which it gains no energy: of 800 motions 0.1 % at most
@@ -99,7 +99,7 @@ def judge(
     for array, value in zip(motion.state[5:], left, strict=True):
         array[:] = value
     some = _some(run)
-    gained = None if time is not None and time.calm else _energy_gain(some())
+    gained = None if time is not None and time.calm else _energy_gain(some()) if _passive(run) else (None, 0.0)
     if time is not None and time.size > TIME:
         told.append(_say_time(run.system, time, dt))
     if gained is not None and gained[0] is not None and gained[0] > ENERGY:
@@ -131,11 +131,21 @@ def _completed(quality: Quality, some: Callable[[], Trajectory], gained: tuple[f
 
 
 def _some(run: Trajectory) -> Callable[[], Trajectory]:
-    """A motion at the instants at which energies are looked at, made when it is needed; it does not keep the whole one."""
-    count = min(ENERGIES, len(run.t))
-    rows = np.arange(count) * (len(run.t) - 1) // max(count - 1, 1)
-    states = run.t[rows], run.q[rows], run.v[rows], None, run.stored.lam[rows]
-    return partial(type(run), run.robot, run.system, run.status, *states, run.inputs)
+    """A motion at the instants at which energies are looked at, made when it is needed; it does not keep a long one."""
+    states = run.robot, run.system, run.status, run.t, run.q, run.v, run.stored.lam, run.inputs
+    if len(run.t) <= LONGEST:
+        return partial(_thinned, type(run), *states)
+    some = _thinned(type(run), *states)
+    return lambda: some
+
+
+def _thinned(
+    kind: type[Trajectory], robot: Robot, system: Model, status: Status, t: Floats, q: Floats, v: Floats, lam: Floats,
+    inputs: Inputs,
+) -> Trajectory:  # fmt: skip
+    count = min(ENERGIES, len(t))
+    rows = np.arange(count) * (len(t) - 1) // max(count - 1, 1)
+    return kind(robot, system, status, t[rows], q[rows], v[rows], None, lam[rows], inputs)
 
 
 def _say_time(system: Model, time: TimeError, dt: float) -> str:
@@ -190,9 +200,9 @@ def _suspicious(motion: OngoingMotion, run: Trajectory, snaps: bool, touches: bo
     """Carried error, as a part of the length, below which a motion is taken as it is."""
     if snaps or touches:
         return SNAPPING if snaps else TOUCHING
-    if motion.cutting[CUT] > 0:
-        return CUT_ONES
-    return SUSPICIOUS if run.status.counters["halvings"] + run.status.counters["eased"] > 0 else SMOOTH
+    if motion.cutting[CUT] > 0 or run.status.counters["eased"] > 0:
+        return ROUGH_ONES
+    return SUSPICIOUS if run.status.counters["halvings"] > 0 else SMOOTH
 
 
 class _Estimate(NamedTuple):
@@ -483,24 +493,33 @@ def _energy_gain(some: Trajectory) -> tuple[float | None, float]:
     """Largest gain of energy as a part of that in play, and its end [s]; None where something unknown works on the robot."""
     if not _passive(some):
         return None, 0.0
-    energy = some.energy
-    stored = [energy["elastic"], energy["gravitational"], *_potentials(some)]
-    total = energy["kinetic"] + np.sum(stored, axis=0)
+    energy, system = some.energy, some.system
+    stored = np.array([energy["elastic"], energy["gravitational"], *_potentials(some)])
+    total = energy["kinetic"] + stored.sum(axis=0)
     gain = total - np.minimum.accumulate(total)
-    play = float(np.max(energy["kinetic"])) + sum(float(np.ptp(one)) for one in stored)
-    system = some.system
-    firm = system.elastic.diagonal() / system.tree.scale**2
-    size = sum(float(np.max(np.abs(one))) for one in stored)
-    if play < STILL**2 * float(np.max(firm, initial=0.0)) + ROUND_OFF * size:
+    highest, lowest = stored.max(axis=1), stored.min(axis=1)
+    play = float(energy["kinetic"].max() + (highest - lowest).sum())
+    size = float(np.maximum(highest, -lowest).sum())
+    if play < STILL**2 * system.once(_firmest) + ROUND_OFF * size:
         return 0.0, 0.0  # it stands still
-    k = int(np.argmax(gain))
+    k = int(gain.argmax())
     return (float(gain[k]) / play if play > 0.0 else 0.0), float(some.t[k])
+
+
+def _firmest(system: Model) -> float:
+    """The largest elastic stiffness of a coordinate, as an angle [N m/rad]."""
+    return float(np.max(system.elastic.diagonal() / system.tree.scale**2, initial=0.0))
 
 
 def _passive(run: Trajectory) -> bool:
     """Whether nothing acts but gravity, springs, contact, damping and loads with a potential, all of them steady."""
-    system, robot = run.system, run.system.robot
-    if not system.is_steady(run.inputs) or len(system.blank.driven):
+    return run.system.is_steady(run.inputs) and run.system.once(_takes_energy)
+
+
+def _takes_energy(system: Model) -> bool:
+    """The same but for its being steady."""
+    robot = system.robot
+    if len(system.blank.driven):
         return False
     pulled = any(np.any(layout.part.joint.effort_values([0.0])) for layout in system.layout.parts)
     calm = all(load.is_passive or load.brakes or load.dead_force is not None for load in robot.loads)

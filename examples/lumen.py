@@ -82,8 +82,8 @@ def build(lumen, friction):
         ag.Rod(LENGTH, ag.Circle(RADIUS), plastic, ag.kirchhoff(12), intervals=80), at=hand.frame, name="wire"
     )
     rubbing = dict(damping=2.0, friction=friction, slip=2e-3, smooth=2e-4)
-    robot.load(ag.Contact(wire, lumen, stiffness=5e4, **rubbing))
-    robot.load(ag.Contact(wire.tip, lumen, stiffness=2e3, radius=RADIUS, **rubbing))
+    robot.load(ag.Contact(wire, lumen, stiffness=2e5, **rubbing))
+    robot.load(ag.Contact(wire.tip, lumen, stiffness=5e3, radius=RADIUS, **rubbing))
     return robot, wire, hand
 
 

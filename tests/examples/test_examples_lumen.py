@@ -21,7 +21,7 @@ def test_the_robot_follows_the_lumen(lumen):
         part = run.robot.part("wire")
         shape = run.centerline(part, 60)[-1]
         away = np.linalg.norm(shape[:, None] - line, axis=2).min(axis=1)
-        assert away.max() < p.BORE - 0.9 * p.RADIUS
+        assert away.max() < p.BORE - 0.85 * p.RADIUS  # it sinks in by less than 15 % of its radius
         tip = run.position(part.tip)[-1]
         assert tip[2] > 0.8 * result.line[-1, 2]  # around the first bend, and in the second one
         assert all(run.depth(load).max() < 0.25 * p.RADIUS for load in run.robot.loads)

@@ -138,7 +138,7 @@ def test_triangles_may_face_either_way_and_corners_may_be_apart():
 def test_a_mesh_is_measured_once(monkeypatch):
     counted = []
     monkeypatch.setattr(
-        "anguilla.describe.gridded.distances_of_grid", lambda *given: counted.append(1) or distances_of_grid(*given)
+        "anguilla.describe.measuring.distances_of_grid", lambda *given: counted.append(1) or distances_of_grid(*given)
     )
     mesh = ag.Mesh(vertices=block((0.1, 0.1, 0.1))[0], faces=block((0.1, 0.1, 0.1))[1])
     twin = copy.deepcopy(mesh)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -105,7 +106,10 @@ class Gridded(Obstacle):
         return self.measured.values
 
     def distance(self, points: ArrayLike) -> Array:
-        """Distance (...) [m] of points (..., 3) [m] from the surface, world axes; negative in the solid."""
+        """Distance (...) [m] of points (..., 3) [m] from the surface, world axes; negative in the solid.
+
+        Beyond the grid, farther than the margin, it is a lower bound.
+        """
         x, axes = np.asarray(points, dtype=float), self._axes
         found = self.measured.at((x.reshape(-1, 3) - axes[:3, 3]) @ axes[:3, :3]).reshape(x.shape[:-1])
         return -found if self.inside else found
@@ -170,6 +174,7 @@ class Mesh(Gridded):
         pose: where it stands: a pose (4, 4) or a position (3,) [m], world axes.
         spacing: [m] of the grid of distances; an eighth of the mean thickness, or more if that is too fine, if not given.
         margin: how far [m] outside of a solid the grid goes on; what touches must not be thicker. 8 spacings if not given.
+        digest: hash of its triangles: of two meshes of one path, whether the file has changed.
 
     """
 
@@ -181,6 +186,7 @@ class Mesh(Gridded):
     pose: ArrayLike | None = field(default=None, kw_only=True)
     spacing: float | None = field(default=None, kw_only=True)
     margin: float | None = field(default=None, kw_only=True)
+    digest: str = field(default="", init=False, repr=False)
 
     file_fields: ClassVar[dict[str, tuple[str, ...]]] = {"path": SUFFIXES}  # files that a robot file may name
 
@@ -227,6 +233,7 @@ class Mesh(Gridded):
         faces, volume, area = outward(corners, faces)
         if volume < 1e-9 * area * float(np.ptp(corners, axis=0).max()):
             raise DescriptionError(f"{name} encloses nothing: its volume is {volume:.3g} m^3.")
+        self.digest = hashlib.sha256(corners.tobytes() + faces.tobytes()).hexdigest()
         self.__dict__.update(_triangles=(corners, faces), _thickness=2.0 * volume / area, _kept=_Kept())
 
     @property

@@ -29,7 +29,7 @@ DESCRIBE = {
     "anguilla.routings": "parallel convergent helical FunctionRouting Routing",
     "anguilla.loads": "Wrench TipWrench DistributedWrench Spring Magnet Thruster Muscle UserLoad UserForce "
     "FrameMotion Load",
-    "Contact": "Contact HalfSpace Sphere Pillar Obstacle",
+    "Contact": "Contact HalfSpace Sphere Pillar Capsule Box Cylinder Mesh HeightField Obstacle",
     "Constraints on velocities": "no_slip rolling TwistConstraint",
     "Water": "Fluid Hull Morison Lighthill ResistiveForce Buoyancy",
     "Gaits": "Gait TravellingWave GaitSum FadedGait StrainOffset StrainSteps ShapeFunction",
@@ -71,7 +71,7 @@ API = (
 GROUPS = (
     ("First steps", ("arm_release", "tendon_arm", "three_section_arm", "showcase")),
     ("Robots", ("four_bar", "six_leg_robot", "gripper_on_arm", "antagonistic_pair", "rolling_wheel", "steered_needle",
-                "magnetic_catheter", "snake_on_the_ground")),
+                "magnetic_catheter", "snake_on_the_ground", "lumen")),
     ("Analysis and design", ("modes_of_an_arm", "euler_column", "snap_through_arch", "twisted_ring", "gradient_")),
     ("Soft volumes", ("paper002", "fem_")),
     ("Paper 000: strain parametrisation", ("paper000",)),

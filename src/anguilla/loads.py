@@ -4,4 +4,5 @@ from anguilla import interact
 from anguilla.describe.load import FrameMotion, Load
 from anguilla.interact import *  # noqa: F403
 
-__all__ = ["FrameMotion", "Load", *(name for name in interact.__all__ if issubclass(getattr(interact, name), Load))]
+_kinds = [name for name in interact.__all__ if isinstance(getattr(interact, name), type)]  # not its functions
+__all__ = ["FrameMotion", "Load", *(name for name in _kinds if issubclass(getattr(interact, name), Load))]

@@ -42,7 +42,11 @@ def test_contact_refuses():
     wrong = [
         (("arm", FLOOR, 1e3), {}, "Contact.where must be a rod or a body"),
         ((robot.ground, FLOOR, 1e3), {}, "the ground does not move"),
-        ((arm, (0, 0, 1), 1e3), {}, "Contact.obstacle must be an obstacle such as a HalfSpace"),
+        (
+            (arm, (0, 0, 1), 1e3),
+            {},
+            "Contact.obstacle must be an obstacle such as a HalfSpace, a Sphere, a Box or a Mesh",
+        ),
         ((arm, FLOOR, 0.0), {}, r"Contact.stiffness must be a positive number \[N/m, or N/m\^2 along a rod\]"),
         ((arm, FLOOR, 1e3), {"damping": -1.0}, r"Contact.damping must be a number, zero or positive"),
         ((arm, FLOOR, 1e3), {"friction": -0.1}, "Contact.friction must be"),

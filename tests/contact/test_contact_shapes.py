@@ -57,12 +57,12 @@ def test_a_mesh_tube_holds_a_rod_as_a_pillar_does(tmp_path):
     ids=["box", "cylinder", "capsule", "mesh"],
 )
 def test_a_ball_in_a_room_keeps_its_energy(room):
-    """Some thirty bounces at all angles, without damping, in steps longer than an impact."""
+    """Some fifteen bounces at all angles, without damping, in about six steps an impact."""
     robot = thrown(room)
-    run = ag.simulate(robot, duration=1.0, dt=2e-3, start=start((0, 0, 0), (2.0, 1.3, 0.9)))
+    run = ag.simulate(robot, duration=1.0, dt=5e-4, start=start((0, 0, 0), (2.0, 1.3, 0.9)), method=ag.Newmark())
     energy = run.energy["total"]
     assert np.sum(np.diff(np.sign(run.v[:, 0])) != 0) >= 4
-    assert energy.max() < 1.03 * energy[0] and energy[-1] > 0.97 * energy[0]
+    assert energy.max() < 1.02 * energy[0] and energy[-1] > 0.98 * energy[0]
     assert run.depth(robot.loads[0]).max() < 0.015
 
 

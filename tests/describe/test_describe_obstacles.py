@@ -1,6 +1,7 @@
 """Obstacles of any shape: distances, meshes from files, and what is refused."""
 
 import copy
+import pickle
 import sys
 from pathlib import Path
 
@@ -138,7 +139,7 @@ def test_triangles_may_face_either_way_and_corners_may_be_apart():
 def test_a_mesh_is_measured_once(monkeypatch):
     counted = []
     monkeypatch.setattr(
-        "anguilla.describe.gridded.distances_of_grid", lambda *given: counted.append(1) or distances_of_grid(*given)
+        "anguilla.describe.measuring.distances_of_grid", lambda *given: counted.append(1) or distances_of_grid(*given)
     )
     mesh = ag.Mesh(vertices=block((0.1, 0.1, 0.1))[0], faces=block((0.1, 0.1, 0.1))[1])
     twin = copy.deepcopy(mesh)
@@ -146,6 +147,19 @@ def test_a_mesh_is_measured_once(monkeypatch):
     assert twin.grid is mesh.grid and copy.deepcopy(twin).grid is mesh.grid and len(counted) == 1
     mesh.spacing = 0.02
     assert mesh.grid is not twin.grid and len(counted) == 2 and mesh != twin
+
+
+def test_a_mesh_is_what_was_read_not_what_stands_in_the_file_now(tmp_path):
+    file = tmp_path / "a.stl"
+    file.write_bytes(stl(*block((0.1, 0.1, 0.1))))
+    first, same = ag.Mesh(file), ag.Mesh(file)
+    file.write_bytes(stl(*block((0.1, 0.1, 0.2))))
+    later = ag.Mesh(file)
+    assert first == same and first != later
+    assert float(first.distance((0, 0, 0.07))) == pytest.approx(0.02, abs=1e-3)
+    assert float(later.distance((0, 0, 0.07))) == pytest.approx(-0.03, abs=1e-3)
+    again = pickle.loads(pickle.dumps(first))
+    assert again == first and np.array_equal(again.grid, first.grid)
 
 
 def test_ground_of_heights():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -10,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anguilla.describe.measuring import distances_of_grid, heights_of_grid
 from anguilla.describe.obstacles import Obstacle
 from anguilla.describe.splines import coefficients, interpolate
 from anguilla.describe.triangles import SUFFIXES, check_closed, outward, read_triangles, welded
@@ -32,7 +32,7 @@ MOST_LOOKS = 64  # at the way of a place between two states
 
 
 @dataclass(frozen=True, eq=False)
-class Field:
+class Distances:
     """Signed distances on a grid, as splines.
 
     Attributes:
@@ -49,7 +49,7 @@ class Field:
     deepest: float
 
     @classmethod
-    def of(cls, low: Array, spacing: float, distances: Array) -> Field:
+    def of(cls, low: Array, spacing: float, distances: Array) -> Distances:
         """The field of distances at points."""
         return cls(low, spacing, coefficients(distances), -float(distances.min()))
 
@@ -70,12 +70,12 @@ class _Kept:
     """A field that is computed when it is first asked for, and shared by all copies of an obstacle."""
 
     def __init__(self) -> None:
-        self.field: Field | None = None
+        self.field: Distances | None = None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> _Kept:
         return self
 
-    def get(self, make: Callable[[], Field]) -> Field:
+    def get(self, make: Callable[[], Distances]) -> Distances:
         """The field."""
         if self.field is None:
             self.field = make()
@@ -87,7 +87,7 @@ class Gridded(Obstacle):
 
     _kept: _Kept
 
-    def _compute(self) -> Field:
+    def _compute(self) -> Distances:
         raise NotImplementedError
 
     @property
@@ -96,7 +96,7 @@ class Gridded(Obstacle):
         return np.eye(4)
 
     @property
-    def measured(self) -> Field:
+    def measured(self) -> Distances:
         """The grid of distances from the surface, negative on its inner side; computed once."""
         return self._kept.get(self._compute)
 
@@ -106,7 +106,10 @@ class Gridded(Obstacle):
         return self.measured.values
 
     def distance(self, points: ArrayLike) -> Array:
-        """Distance (...) [m] of points (..., 3) [m] from the surface, world axes; negative in the solid."""
+        """Distance (...) [m] of points (..., 3) [m] from the surface, world axes; negative in the solid.
+
+        Beyond the grid, farther than the margin, it is a lower bound.
+        """
         x, axes = np.asarray(points, dtype=float), self._axes
         found = self.measured.at((x.reshape(-1, 3) - axes[:3, 3]) @ axes[:3, :3]).reshape(x.shape[:-1])
         return -found if self.inside else found
@@ -171,6 +174,7 @@ class Mesh(Gridded):
         pose: where it stands: a pose (4, 4) or a position (3,) [m], world axes.
         spacing: [m] of the grid of distances; an eighth of the mean thickness, or more if that is too fine, if not given.
         margin: how far [m] outside of a solid the grid goes on; what touches must not be thicker. 8 spacings if not given.
+        digest: hash of its triangles: of two meshes of one path, whether the file has changed.
 
     """
 
@@ -182,6 +186,7 @@ class Mesh(Gridded):
     pose: ArrayLike | None = field(default=None, kw_only=True)
     spacing: float | None = field(default=None, kw_only=True)
     margin: float | None = field(default=None, kw_only=True)
+    digest: str = field(default="", init=False, repr=False)
 
     file_fields: ClassVar[dict[str, tuple[str, ...]]] = {"path": SUFFIXES}  # files that a robot file may name
 
@@ -228,6 +233,7 @@ class Mesh(Gridded):
         faces, volume, area = outward(corners, faces)
         if volume < 1e-9 * area * float(np.ptp(corners, axis=0).max()):
             raise DescriptionError(f"{name} encloses nothing: its volume is {volume:.3g} m^3.")
+        self.digest = hashlib.sha256(corners.tobytes() + faces.tobytes()).hexdigest()
         self.__dict__.update(_triangles=(corners, faces), _thickness=2.0 * volume / area, _kept=_Kept())
 
     @property
@@ -239,14 +245,16 @@ class Mesh(Gridded):
         """Corners (n, 3) [m], in its own axes, each once, and triangles (m, 3), counter-clockwise seen from outside."""
         return self.__dict__["_triangles"]
 
-    def _compute(self) -> Field:
+    def _compute(self) -> Distances:
+        from anguilla.describe.measuring import distances_of_grid  # compiled: only where there is a mesh
+
         corners, faces = self.triangles
         h, margin = self._sizes()
         low = corners.min(axis=0) - margin
         counts = np.ceil((np.ptp(corners, axis=0) + 2.0 * margin) / h).astype(int) + 1
         _check_points(counts, "Mesh", "give a larger spacing, or a smaller margin")
         low -= 0.5 * (h * (counts - 1) - np.ptp(corners, axis=0) - 2.0 * margin)
-        return Field.of(low, h, distances_of_grid(corners, faces, low, tuple(counts.tolist()), h))
+        return Distances.of(low, h, distances_of_grid(corners, faces, low, tuple(counts.tolist()), h))
 
     def _sizes(self) -> tuple[float, float]:
         """Spacing and margin [m]."""
@@ -361,7 +369,8 @@ class HeightField(Gridded):
 
     def _counts(self) -> tuple[int, int, int]:
         heights = np.asarray(self.heights)
-        return *heights.shape, int(np.ceil((np.ptp(heights) + self.reach) / self.spacing)) + AROUND_SOLID + 1  # type: ignore[return-value]
+        nx, ny = heights.shape
+        return nx, ny, int(np.ceil((np.ptp(heights) + self.reach) / self.spacing)) + AROUND_SOLID + 1
 
     def _triangles(self) -> tuple[Array, Ints]:
         heights = np.asarray(self.heights)
@@ -374,11 +383,13 @@ class HeightField(Gridded):
         )
         return corners, faces.astype(np.int64)
 
-    def _compute(self) -> Field:
+    def _compute(self) -> Distances:
+        from anguilla.describe.measuring import heights_of_grid
+
         heights, counts = np.asarray(self.heights), self._counts()
         low = np.array([0.0, 0.0, float(heights.min()) - AROUND_SOLID * self.spacing])
         found = heights_of_grid(*self._triangles(), low, counts, self.spacing, heights)
-        return Field.of(low, self.spacing, found)
+        return Distances.of(low, self.spacing, found)
 
     def surface(self, middle: Array, reach: float) -> tuple[Array, Array, Ints]:
         """All of it."""

@@ -5,6 +5,9 @@ points enters and leaves the surface. A line through an edge or a corner counts 
 triangles.
 """
 
+# mypy: allow-untyped-defs
+# (kernels are compiled, and carry no annotations)
+
 from __future__ import annotations
 
 import math

@@ -183,7 +183,8 @@ class Cylinder(Rounded):
 
     def surface(self, middle: Array, reach: float) -> tuple[Array, Array, Ints]:
         """All of it."""
-        points, normals = rounded(self._axes(), *self._core(), self.edge)
+        radius, half = self._core().tolist()
+        points, normals = rounded(self._axes(), radius, half, self.edge)
         return rings(np.asarray(self.centre) + points, -normals if self.inside else normals)
 
     def constants(self) -> Array:

@@ -9,7 +9,6 @@ import itertools
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_banded
 
 Array = NDArray[np.float64]
 
@@ -25,6 +24,8 @@ def coefficients(values: Array) -> Array:
 
 def _along_first(values: Array) -> Array:
     """The same along the first axis: (c[i-1] + 4 c[i] + c[i+1]) / 6 is value i, and c is straight at both ends."""
+    from scipy.linalg import solve_banded
+
     n = len(values)
     inner = values.copy()
     if n > 2:

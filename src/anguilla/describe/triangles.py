@@ -7,9 +7,6 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
-from scipy.spatial import cKDTree
 
 from anguilla.errors import DescriptionError
 
@@ -86,6 +83,10 @@ def _check_count(count: int) -> None:
 
 def welded(vertices: Array, faces: Ints) -> tuple[Array, Ints]:
     """The same surface with each corner once, without triangles that have no area because two corners are one."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+    from scipy.spatial import cKDTree
+
     size = float(np.ptp(vertices, axis=0).max())
     kept, place = np.unique(vertices, axis=0, return_inverse=True)
     pairs = cKDTree(kept).query_pairs(NEAR * size, output_type="ndarray")

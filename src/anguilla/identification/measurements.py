@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe import Frame, Robot, RodHandle
 from anguilla.describe.description import did_you_mean
@@ -82,7 +82,7 @@ class Measurements:
         lengths: (rows,) [m] of the lines of actuators.
         tensions: (rows,) [N] of tendons driven by their length.
         inputs: (rows,) of each actuator, or one number; absent ones are zero.
-        t: (rows,) [s]; needed by motions, and by lags.
+        t: (rows,) [s]; needed by motions, and by lags. Equilibria with times are taken as neighbours.
         motion: whether the rows are instants of one motion. Its inputs are straight lines between the rows.
         markers: where the markers sit; those that are not named here sit on the frame of their own name, such as "arm.tip".
         sigma: standard deviation of what was measured, by name, or by kind ("positions": 1e-3 m, ...); a number or one for
@@ -189,6 +189,19 @@ class Measurements:
         sigma = {n: np.broadcast_to(np.asarray(x, dtype=float), (self.rows,))[index] for n, x in self.sigma.items()}
         t = None if self.t is None else np.asarray(self.t)[index]
         return replace(self, **new, sigma=sigma, t=t, name=self.name if name is None else name)
+
+    def keeping(self, rows: ArrayLike | slice | Sequence[int], name: str | None = None) -> Measurements:
+        """The same experiment, with what was measured in other rows taken as lost: its inputs stay as they were in time."""
+        lost = np.ones(self.rows, dtype=bool)
+        lost[rows] = False
+        new = {kind: {n: np.where(lost[:, None], np.nan, x) for n, x in getattr(self, kind).items()} for kind in WIDTH}
+        return replace(self, **new, name=self.name if name is None else name)
+
+    @property
+    def seen(self) -> NDArray[np.bool_]:
+        """(rows,) Where anything was measured; equilibria of other rows are not computed."""
+        parts = [np.isfinite(np.asarray(x)).any(axis=1) for kind in WIDTH for x in getattr(self, kind).values()]
+        return np.any(parts, axis=0)
 
     @property
     def digest(self) -> str:

@@ -47,10 +47,14 @@ def read(folder: Path) -> list[ag.Measurements]:
             seen = {name: (table[int(run[name])] - table[int(run["base"])] - root) @ turn.T for name in MARKERS}
             found.append(
                 ag.Measurements(
-                    positions={name: x[None] for name, x in seen.items()}, markers=markers, sigma={"positions": SIGMA},
+                    positions={name: x[None] for name, x in seen.items()},
+                    markers=markers,
+                    sigma={"positions": SIGMA},
                     inputs={"t1": float(run["tension_1_N"]), "t2": float(run["tension_2_N"])},
-                    group=f"session {run['session']}", base="position", name=run["file"].removesuffix(".csv"),
-                )  # fmt: skip
+                    group=f"session {run['session']}",
+                    base="position",
+                    name=run["file"].removesuffix(".csv"),
+                )
             )
     return found
 

@@ -14,7 +14,7 @@ __all__ = ["Uncertainty", "uncertainty"]
 
 SINGULAR = 1e-6  # of the largest singular value of the scaled sensitivities: less is round-off of differences
 TOO_MUCH = 1.0  # of its own size, by which the deviation of a parameter or of a combination makes it unknown
-ALIKE = 0.995  # correlation of two parameters that the data cannot tell apart
+ALIKE = 0.99  # correlation of two parameters that the data cannot tell apart
 SHARE = 0.2  # of a combination, from which on a parameter is named
 NO_EFFECT = 1e-9  # of the largest sensitivity
 

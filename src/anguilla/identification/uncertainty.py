@@ -104,6 +104,8 @@ def _vague(parameters: list[Parameter], deviation: Floats, correlation: Floats) 
     notes, known = [], np.isfinite(deviation)
     for i in range(len(parameters)):
         for j in range(i):
+            if parameters[i].free.prior or parameters[j].free.prior:
+                continue  # what tells them apart
             if known[i] and known[j] and abs(correlation[i, j]) > ALIKE:
                 notes.append(
                     f"the data hardly tell {parameters[j].name} and {parameters[i].name} apart (correlation "

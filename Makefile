@@ -9,7 +9,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
 	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$p && break; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench bench-full validate soak docs
+.PHONY: help setup demo test check bench bench-full validate validate-real soak docs
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -47,6 +47,9 @@ bench-full: $(READY)  ## the same with more rounds and the slowest peers
 
 validate: $(READY)  ## slow proofs and figures; writes docs/validation.md
 	OMP_NUM_THREADS=1 $(BIN)/python validation/run.py
+
+validate-real: $(READY)  ## compare with measurements of others, if they are there (ANGUILLA_DATA); writes docs/real_data.md
+	OMP_NUM_THREADS=1 $(BIN)/python validation/real.py
 
 SEED ?= 1
 ROBOTS ?= 10000

@@ -48,6 +48,7 @@ SOLVE = {
     "Small motions": "linearise LinearModel modes Modes stability Stability",
     "Branches": "trace Branch",
     "Gradients": "gradient Gradient Cost Reach Rest Sampled StateCost sensitivities Sensitivities",
+    "Identification": "identify Identified Measurements Marker Unknown Observer",
     "Swimming": "powers Powers strides Strides torque_envelope TorqueEnvelope",
     "Errors": "AnguillaError DescriptionError SolverError AnguillaWarning",
 }

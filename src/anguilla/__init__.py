@@ -14,7 +14,7 @@ from anguilla.interact import __all__ as _acting
 
 if TYPE_CHECKING:
     from anguilla.files import Expression, Table, read_robot, read_urdf, write_robot
-    from anguilla.identification import Identified, Marker, Measurements, Unknown, identify
+    from anguilla.identification import Identified, Marker, Measurements, Observer, Unknown, identify
     from anguilla.many import Sweep, grid, sample, sweep
     from anguilla.model.evaluation import Evaluation
     from anguilla.model.model import Model
@@ -57,6 +57,7 @@ _LAZY = {
     "Identified": "identification",
     "Marker": "identification",
     "Measurements": "identification",
+    "Observer": "identification",
     "identify": "identification",
     "Evaluation": "model.evaluation",
     "Model": "model.model",
@@ -154,6 +155,7 @@ __all__ = [
     "Model",
     "Modes",
     "Newmark",
+    "Observer",
     "Powers",
     "ProjectiveFlow",
     "Reach",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe import Frame, Robot, RodHandle
 from anguilla.describe.description import did_you_mean
@@ -36,7 +37,7 @@ class Marker:
     """
 
     frame: Frame | str
-    offset: ArrayLike = (0.0, 0.0, 0.0)
+    offset: Any = (0.0, 0.0, 0.0)
     free: str = ""
     sigma: float | None = None
 
@@ -82,7 +83,7 @@ class Measurements:
         lengths: (rows,) [m] of the lines of actuators.
         tensions: (rows,) [N] of tendons driven by their length.
         inputs: (rows,) of each actuator, or one number; absent ones are zero.
-        t: (rows,) [s]; needed by motions, and by lags.
+        t: (rows,) [s]; needed by motions, and by lags. Equilibria with times are taken as neighbours.
         motion: whether the rows are instants of one motion. Its inputs are straight lines between the rows.
         markers: where the markers sit; those that are not named here sit on the frame of their own name, such as "arm.tip".
         sigma: standard deviation of what was measured, by name, or by kind ("positions": 1e-3 m, ...); a number or one for
@@ -98,15 +99,15 @@ class Measurements:
 
     """
 
-    positions: Mapping[str, ArrayLike] = field(default_factory=dict)
-    turns: Mapping[str, ArrayLike] = field(default_factory=dict)
-    lengths: Mapping[str, ArrayLike] = field(default_factory=dict)
-    tensions: Mapping[str, ArrayLike] = field(default_factory=dict)
-    inputs: Mapping[str, ArrayLike] = field(default_factory=dict)
-    t: ArrayLike | None = None
+    positions: Mapping[str, Any] = field(default_factory=dict)
+    turns: Mapping[str, Any] = field(default_factory=dict)
+    lengths: Mapping[str, Any] = field(default_factory=dict)
+    tensions: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    t: Any = None
     motion: bool = False
-    markers: Mapping[str, Marker | Frame | str] = field(default_factory=dict)
-    sigma: Mapping[str, ArrayLike] = field(default_factory=dict)
+    markers: Mapping[str, Any] = field(default_factory=dict)
+    sigma: Mapping[str, Any] = field(default_factory=dict)
     given: Mapping[str, float] = field(default_factory=dict)
     held: Mapping[str, float] | None = field(default_factory=dict)
     dt: float | None = None
@@ -180,15 +181,32 @@ class Measurements:
             raise refuse(f"Measurements.sigma of {name!r}", "positive", value)
         return found
 
-    def at(self, rows: ArrayLike | slice | Sequence[int], name: str | None = None) -> Measurements:
+    def at(self, rows: Any, name: str | None = None) -> Measurements:
         """The same experiment, some rows of it alone (of a motion: the first ones)."""
         index = np.arange(self.rows)[rows]
         if self.motion and not np.array_equal(index, np.arange(len(index))):
             raise DescriptionError("rows of a motion belong together: take the first ones, at(slice(n)).")
-        new = {kind: {n: np.asarray(x)[index] for n, x in getattr(self, kind).items()} for kind in (*WIDTH, "inputs")}
+        new: Any = {
+            kind: {n: np.asarray(x)[index] for n, x in getattr(self, kind).items()} for kind in (*WIDTH, "inputs")
+        }
         sigma = {n: np.broadcast_to(np.asarray(x, dtype=float), (self.rows,))[index] for n, x in self.sigma.items()}
         t = None if self.t is None else np.asarray(self.t)[index]
         return replace(self, **new, sigma=sigma, t=t, name=self.name if name is None else name)
+
+    def keeping(self, rows: Any, name: str | None = None) -> Measurements:
+        """The same experiment, with what was measured in other rows taken as lost: its inputs stay as they were in time."""
+        lost = np.ones(self.rows, dtype=bool)
+        lost[rows] = False
+        new: Any = {
+            kind: {n: np.where(lost[:, None], np.nan, x) for n, x in getattr(self, kind).items()} for kind in WIDTH
+        }
+        return replace(self, **new, name=self.name if name is None else name)
+
+    @property
+    def seen(self) -> NDArray[np.bool_]:
+        """(rows,) Where anything was measured; equilibria of other rows are not computed."""
+        parts = [np.isfinite(np.asarray(x)).any(axis=1) for kind in WIDTH for x in getattr(self, kind).values()]
+        return np.any(parts, axis=0)
 
     @property
     def digest(self) -> str:
@@ -201,7 +219,7 @@ class Measurements:
         return total.hexdigest()[:16]
 
     @classmethod
-    def read(cls, path: str | PathLike[str], *, inputs: Iterable[str] = (), **options: object) -> Measurements:
+    def read(cls, path: str | PathLike[str], *, inputs: Iterable[str] = (), **options: Any) -> Measurements:
         """Read a table (.csv, wide or long) or a netCDF file (.nc); `identification.reading` says what is understood.
 
         Args:

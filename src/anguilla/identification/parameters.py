@@ -77,10 +77,8 @@ class Parameter:
     @property
     def size(self) -> float:
         """How large it is by itself: what an uncertainty of 100 % means; 0 if nobody knows."""
-        if self.value:
-            return abs(self.value)
-        if self.free.prior is not None:
-            return self.free.prior[1]
+        if self.value or self.free.prior is not None:
+            return max(abs(self.value), 0.0 if self.free.prior is None else self.free.prior[1])
         return self.high - self.low if np.isfinite(self.high - self.low) else 0.0
 
     def to_search(self, value: float) -> float:

@@ -183,9 +183,11 @@ def _turns(data: Measurements, states: States, changes: Changes | None, nuisance
             jacobian = body_jacobian(states.model, frame_named(states.model.robot, marker.frame), states.q)
             by = np.einsum("rcn,rnk->rck", jacobian[:, :3], changes.q)
             for k, j in _moving(changes):
-                rate = np.swapaxes(R, 1, 2) @ changes.twins.slope(
-                    j, lambda model, at=marker.frame: _placed(model, at, states.q)[0]
-                )
+
+                def turn_of(model: Model, at: Frame | str = marker.frame) -> Floats:
+                    return _placed(model, at, states.q)[0]
+
+                rate = np.matmul(np.swapaxes(R, 1, 2), changes.twins.slope(j, turn_of))
                 by[:, :, k] += np.stack([rate[:, 2, 1], rate[:, 0, 2], rate[:, 1, 0]], axis=1)
         far = np.tile(np.eye(3), (len(R), 1, 1))  # how the vector changes when the predicted frame turns
         far[there] = [dexp3_inv(-x) for x in miss[there]]
@@ -201,8 +203,12 @@ def _lines(data: Measurements, states: States, changes: Changes | None, nuisance
         by = np.zeros((len(length), 1, 0 if changes is None else changes.q.shape[2]))
         if changes is not None:
             by[:, 0] = np.einsum("rn,rnk->rk", gradient, changes.q)
+
+            def length_of(model: Model, line: str = name) -> Floats:
+                return cable_length(model, line, states.q)[0]
+
             for j, k in enumerate(changes.own):  # also a routing changes a length
-                by[:, 0, k] += changes.twins.slope(j, lambda model, name=name: cable_length(model, name, states.q)[0])
+                by[:, 0, k] += changes.twins.slope(j, length_of)
         value = length[:, None]
         none = np.zeros((len(length), 1, unknown))
         found.append(Reading(("lengths", name), value, value - measured, data.deviation("lengths", name), by, none))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -173,16 +174,21 @@ class Trial:
         return found
 
     def _equilibria(self, model: Model, values: Floats, inputs: dict[str, Floats], guess: States | None) -> States:
-        q, lam, system = [], [], model
+        q, lam, system, last = list[Floats](), list[Floats](), model, None
         for row in range(self.data.rows):
+            if not self.data.seen[row]:
+                q.append(np.zeros(model.size))
+                lam.append(np.zeros(system.rows))
+                continue
             given = {name: float(u[row]) for name, u in inputs.items()}
+            near = guess.q[row] if guess is not None else last if self.data.t is not None else None
             try:
-                eq = statics(model, inputs=given, start=None if guess is None else guess.q[row])
+                eq = statics(model, inputs=given, start=near)
             except SolverError:
-                if guess is None:
+                if near is None:
                     raise
                 eq = statics(model, inputs=given)
-            system = eq.system
+            system, last = eq.system, eq.q
             q.append(eq.q)
             lam.append(eq.stored.lam[0])
         return States(system, values.copy(), inputs, np.array(q), np.array(lam).reshape(len(q), system.rows))
@@ -223,7 +229,7 @@ class Trial:
         columns = [found.slope(j, lambda m: _balance(m, states, states.inputs)) for j in range(len(self.own))]
         for k in self.driving:
             columns.append(_driving(states, self._driven(states.values, k)))
-        for row, solved in enumerate(_solved(states, columns)):
+        for row, solved in _solved(states, columns, self.data.seen).items():
             q[row][:, [*self.own, *self.driving]] = solved[: model.size]
             lam[row][:, [*self.own, *self.driving]] = solved[model.size :]
         return Changes(q, lam, found, self.own)
@@ -281,15 +287,15 @@ def _driving(states: States, change: dict[str, Floats]) -> Floats:
     return (_balance(states.model, states, more) - _balance(states.model, states, less)) / (2.0 * h)
 
 
-def _solved(states: States, columns: list[Floats]) -> list[Floats]:
-    """Changes (n + m, k) of each row for changes of its balance, k columns of (rows, n + m)."""
+def _solved(states: States, columns: list[Floats], seen: Any) -> dict[int, Floats]:
+    """Changes (n + m, k) of each row that was seen for changes of its balance, k columns of (rows, n + m)."""
     model, right = states.model, -np.stack(columns, axis=2)
     table = model.loads(np.zeros(len(states.q)), {name: Column(u) for name, u in states.inputs.items()})
-    found = []
-    for row in range(len(states.q)):
+    found = {}
+    for row in np.flatnonzero(seen).tolist():
         here = at_rest(model, table.at(row), states.q[row], states.lam[row])
         try:
-            found.append(solve_bordered(model, here.flat, right[row]))
+            found[row] = solve_bordered(model, here.flat, right[row])
         except np.linalg.LinAlgError:
             raise SolverError(
                 f"The equilibrium of row {row} has a singular stiffness, so nothing can be found from it."

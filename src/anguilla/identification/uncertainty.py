@@ -14,7 +14,7 @@ __all__ = ["Uncertainty", "uncertainty"]
 
 SINGULAR = 1e-6  # of the largest singular value of the scaled sensitivities: less is round-off of differences
 TOO_MUCH = 1.0  # of its own size, by which the deviation of a parameter or of a combination makes it unknown
-ALIKE = 0.995  # correlation of two parameters that the data cannot tell apart
+ALIKE = 0.99  # correlation of two parameters that the data cannot tell apart
 SHARE = 0.2  # of a combination, from which on a parameter is named
 NO_EFFECT = 1e-9  # of the largest sensitivity
 
@@ -104,6 +104,8 @@ def _vague(parameters: list[Parameter], deviation: Floats, correlation: Floats) 
     notes, known = [], np.isfinite(deviation)
     for i in range(len(parameters)):
         for j in range(i):
+            if parameters[i].free.prior or parameters[j].free.prior:
+                continue  # what tells them apart
             if known[i] and known[j] and abs(correlation[i, j]) > ALIKE:
                 notes.append(
                     f"the data hardly tell {parameters[j].name} and {parameters[i].name} apart (correlation "

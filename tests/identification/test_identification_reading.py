@@ -1,0 +1,121 @@
+"""Measurements: from tables and files, checked at the door."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import anguilla as ag
+from anguilla.identification.trial import between
+
+WIDE = "t,tip_x [mm],tip_y [mm],tip_z [mm],pull,length:t1,remark\n0.0,1,2,3,0.5,0.2,a\n0.1,,,,0.7,0.3,b\n"
+LONG = (
+    "t,name,x,y,z,value\n0.0,tip,0.001,0.002,0.003,\n0.0,pull,,,,0.5\n0.1,pull,,,,0.7\n"
+    "0.0,length:t1,,,,0.2\n0.1,length:t1,,,,0.3\n"
+)
+
+
+def check(data):
+    assert np.allclose(data.positions["tip"], [[1e-3, 2e-3, 3e-3], [np.nan] * 3], equal_nan=True)
+    assert np.allclose(data.inputs["pull"], [0.5, 0.7])
+    assert np.allclose(data.lengths["t1"].ravel(), [0.2, 0.3])
+    assert np.allclose(data.t, [0.0, 0.1])
+
+
+def test_wide_long_and_netcdf_say_the_same(tmp_path):
+    for name, text in (("wide", WIDE), ("long", LONG)):
+        (tmp_path / f"{name}.csv").write_text(text)
+        data = ag.Measurements.read(tmp_path / f"{name}.csv", inputs=["pull"])
+        check(data)
+        assert not data.motion
+        assert data.name == name
+    import xarray
+
+    gap = np.array([[1.0, 2.0, 3.0], [np.nan] * 3])
+    table = xarray.Dataset(
+        {
+            "tip": (("time", "axis"), gap, {"units": "mm"}),
+            "pull": ("time", [0.5, 0.7]),
+            "length:t1": ("time", [0.2, 0.3]),
+        },
+        {"time": ("time", [0.0, 0.1])},
+    )
+    table.to_netcdf(tmp_path / "run.nc", engine="h5netcdf")
+    check(ag.Measurements.read(tmp_path / "run.nc", inputs=["pull"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("tip_x [ft],tip_y,tip_z\n1,2,3\n", "unit of column 'tip_x .ft.'"),
+        ("tip_x,tip_y,tip_z\n1,2\n", "line 2: 2 cells under 3 names"),
+        ("tip_x,tip_y,tip_z\n", "has no rows"),
+        ("tip_x,tip_y,tip_z\n1,2,3\n", "has no column 'pull'"),
+        ("name,x,y,z\ntip,1,2,3\n", "a long table needs"),
+        ("tip_x,tip_y,tip_z,pull\n1,2,oops,1\n2,3,4,1\n", "could not convert string"),
+    ],
+)
+def test_files_that_make_no_sense(tmp_path, text, words):
+    (tmp_path / "a.csv").write_text(text)
+    with pytest.raises(ag.DescriptionError, match=words):
+        ag.Measurements.read(tmp_path / "a.csv", inputs=["pull"])
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(ag.DescriptionError, match="there is no file"):
+        ag.Measurements.read(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({}, "needs something that was measured"),
+        ({"positions": {"a": np.zeros((2, 3)), "b": np.zeros((3, 3))}}, "'b' has 3 rows, others have 2"),
+        ({"positions": {"a": np.zeros((2, 2))}}, "3 numbers in each row"),
+        ({"positions": {"a": np.zeros((2, 3))}, "inputs": {"u": [1.0, np.nan]}}, "a finite number, or 2"),
+        ({"positions": {"a": np.zeros((2, 3))}, "motion": True}, "need the times"),
+        ({"positions": {"a": np.zeros((2, 3))}, "t": [1.0, 0.0], "motion": True}, "of a motion increasing"),
+        ({"positions": {"a": np.zeros((2, 3))}, "base": "place"}, "what is not known"),
+        ({"positions": {"a": np.zeros((2, 3))}, "sigma": {"b": 1.0}}, "'b' was not measured"),
+    ],
+)
+def test_measurements_that_make_no_sense(given, words):
+    with pytest.raises(ag.DescriptionError, match=words):
+        ag.Measurements(**given)
+
+
+def test_requests_that_make_no_sense():
+    robot = ag.Robot()
+    robot.add(ag.Rod(0.3, ag.Circle(0.01), ag.Material(1e6, 1e3), ag.planar(1)), at=robot.ground, name="arm")
+    data = ag.Measurements(positions={"arm.tip": np.zeros((1, 3))})
+    for free, words in (
+        (["arm.material.yung"], "did you mean 'young'"), ([], "paths of what is to be found"),
+        (["arm.length", "arm.length"], "is there twice"), (["inputs.t1.gain"], "has no input 't1'"),
+        (["inputs.t1.twist"], "a gain, an offset or a lag"), (["inputs.lag"], "needs the times"),
+        ([ag.Unknown("arm.length", bounds=(0.4, 0.5))], "must begin within its bounds"),
+    ):  # fmt: skip
+        with pytest.raises(ag.DescriptionError, match=words):
+            ag.identify(robot, data, free)
+    with pytest.raises(ag.DescriptionError, match=r"there is no frame 'leg\.tip'"):
+        ag.identify(robot, ag.Measurements(positions={"leg.tip": np.zeros((1, 3))}), ["arm.length"])
+    with pytest.raises(ag.DescriptionError, match="a name of its own"):
+        ag.identify(robot, [data, data], ["arm.length"])
+    with pytest.raises(ag.DescriptionError, match="must be one of linear"):
+        ag.identify(robot, data, ["arm.length"], loss="quadratic")
+
+
+def test_rows_that_are_kept():
+    data = ag.Measurements(
+        positions={"a": np.arange(12.0).reshape(4, 3)}, inputs={"u": np.arange(4.0)}, t=np.arange(4.0)
+    )
+    some = data.keeping([1, 3])
+    assert some.seen.tolist() == [False, True, False, True]
+    assert np.array_equal(some.inputs["u"], data.inputs["u"])
+    assert data.at([1, 3]).rows == 2
+    assert data.digest != some.digest
+
+
+def test_states_between_steps_are_cubic():
+    t, times = np.linspace(0.0, 1.0, 5), np.array([0.0, 0.13, 0.5, 0.99, 1.0])
+    q, v = np.stack([t**3 - t], axis=1), np.stack([3 * t**2 - 1], axis=1)
+    assert np.allclose(between(t, q, v, times)[:, 0], times**3 - times, atol=1e-14)

@@ -1,0 +1,74 @@
+"""A silicone beam, let go without and with a weight (folder `beam`): equilibria give the stiffness, swings the damping."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+import anguilla as ag
+
+GRAVITY = 9.80709  # [m/s^2]
+WEIGHT = {"gravity": 0.0, "load52": 0.51012, "load101": 1.00062}  # [N] on the upper edge of the end face
+NAMES = ("tip1", "tip2", "tip3", "base1", "base2", "base3")
+NOMINAL = np.array([(0.1, 0, 0.021), (0.1, -0.021, 0.009), (0.1, 0.021, -0.009),
+                    (0.006, -0.025, -0.016), (0.006, 0.025, 0.0125), (0.006, 0.025, -0.015)])  # fmt: skip
+BEAM_FROM_CAMERA = np.array([[0.0, 0, 1], [0, -1, 0], [1, 0, 0]])
+STILL, SETTLED, SWING, STEP = 5, 50, 2.5, 0.02  # rows held, rows at rest [of 0.01 s]; [s] looked at; [s] between rows
+MOVED = 1e-3  # [m] by which a tip marker has moved when the hand has let go
+
+
+def beam(
+    young: float, density: float = 1070.0, weight: float = 0.0, viscous: float = 0.0, drag: float = 0.0,
+    length: float = 0.1, up_x: float = 0.0, up_y: float = 0.0, up_z: float = 1.0,
+) -> ag.Robot:  # fmt: skip
+    """The beam in its own axes: stiffness, damping by Kelvin and Voigt (viscous [s]) and by the mass (drag [1/s])."""
+    robot = ag.Robot("beam", gravity=tuple(-GRAVITY * np.array([up_x, up_y, up_z])))
+    material = ag.Material(young, density, poisson=0.499, damping=viscous)
+    rod = robot.add(ag.Rod(length, ag.Rectangle(0.03, 0.03), material, ag.reissner(2)), at=robot.ground, name="beam")
+    if weight:
+        mass = weight / GRAVITY
+        inertia = 1e-3 * mass * 0.03**2 * np.eye(3)
+        body = robot.add(ag.RigidBody(mass, inertia), at=rod.tip, pose=(0.0, 0.0, 0.015), name="weight")
+    for axis in np.eye(3) if drag else ():
+        robot.load(ag.WorldSpring(rod, 0.0, axis, damping=drag * density * 0.03**2))
+        if weight:
+            robot.load(ag.WorldSpring(body.frame, 0.0, axis, damping=drag * mass))
+    return robot
+
+
+def laid_on(seen: np.ndarray, nominal: np.ndarray) -> np.ndarray:
+    """Rotation that lays points on others, by least squares."""
+    U, _, V = np.linalg.svd((nominal - nominal.mean(axis=0)).T @ (seen - seen.mean(axis=0)))
+    return U @ np.diag([1.0, 1.0, np.linalg.det(U @ V)]) @ V
+
+
+def read(folder: Path, name: str) -> tuple[ag.Measurements, ag.Measurements]:
+    """(equilibrium, motion) of a run, both as the nominal places plus what the markers moved from where they were held."""
+    table = np.genfromtxt(folder / f"{name}.csv", delimiter=",", skip_header=1)
+    t, seen = table[:, 0], table[:, 1:].reshape(-1, 6, 3)
+    held = seen[:STILL].mean(axis=0)
+    turn = laid_on(held, NOMINAL)
+    moved = (seen - held) @ turn.T
+    places = NOMINAL + moved
+    up = turn @ np.array([1.0, 0.0, 0.0])
+    given = {
+        "weight": WEIGHT[name.split("_")[0]],
+        **{f"up_{axis}": float(u) for axis, u in zip("xyz", up, strict=True)},
+    }
+    markers = {n: ag.Marker("beam.tip", NOMINAL[k] - (0.1, 0, 0)) for k, n in enumerate(NAMES[:3])}
+    last = places[-SETTLED:].mean(axis=0)
+    rest = ag.Measurements(
+        positions={n: last[None, k] for k, n in enumerate(NAMES[:3])},
+        markers=markers,
+        given=given,
+        name=f"{name} at rest",
+    )
+    first = int(np.argmax(np.linalg.norm(moved[:, :3], axis=2).max(axis=1) > MOVED)) - 1
+    rows = first + np.arange(0, int(SWING / 0.01), int(STEP / 0.01))
+    rows = rows[rows < len(t)]
+    swing = ag.Measurements(
+        positions={n: places[rows, k] for k, n in enumerate(NAMES[:3])}, t=t[rows] - t[rows[0]], motion=True, held=None,
+        markers=markers, given=given, dt=0.005, name=f"{name} swings",
+    )  # fmt: skip
+    return rest, swing

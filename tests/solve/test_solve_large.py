@@ -230,3 +230,20 @@ def test_redundant_rows_where_constraints_outnumber_coordinates():
     dense, large = pair(robot)
     rows = [redundant_rows(model, model.loads(0.0), np.zeros(model.size)) for model in (dense, large)]
     assert len(rows[0]) == 8 and np.array_equal(*rows)
+
+
+def swinging():
+    """Steps so long that most modes of the chain are unresolved: constant accelerations are no guess of the next state."""
+    rod = ag.Rod(0.1, ag.Circle(2.5e-3), ag.Material(1e7, 1000.0), ag.Strains(twist=1, bend_y=1, bend_z=1, stretch=1))
+    robot = ag.Robot("links", gravity=(7.0, 0.0, -7.0))
+    at = robot.ground
+    for _ in range(32):
+        at = robot.add(rod, at=at, joint=ag.Spherical()).tip
+    return ag.simulate(robot, duration=0.5, dt=0.05, method=ag.GeneralisedAlpha(0.8), tolerance=1e-5)
+
+
+def test_long_steps_of_a_large_robot_take_few_iterations():
+    counters = swinging().status.counters
+    assert counters["halvings"] == 0
+    assert counters["iterations"] <= 8 * counters["steps"]
+    assert counters["factorisations"] <= 4 * counters["steps"]

@@ -51,6 +51,7 @@ class OngoingMotion:
     kinks: str = ""  # what is said of imposed motions
     passed: int = 0  # steps done
     allowed: int = LABOUR * FEW  # Newton's iterations, at least, before steps in pieces are given up
+    limit: float = np.inf  # the same, at most
 
     def __post_init__(self) -> None:
         n, m = self.system.size, self.system.rows

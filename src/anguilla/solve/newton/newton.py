@@ -47,7 +47,7 @@ from anguilla.solve.newton.rules import (
     too_slow,
 )
 
-# [m, rad] gap of a closure before the last correction, that is always allowed; and as a part of the allowed error
+# [m, rad] gap of a closure before the last correction; of large robots, also as a part of the allowed error
 CLOSED, GAP = 1e-9, 0.1
 # An error of d, as a part of d, makes one of the acceleration that grows as steps get shorter. So it is measured by so many
 # times the part of d that the acceleration makes, where that is less.
@@ -405,9 +405,8 @@ def newton(tree, ws, loads, s, by, goal, chord):
         _correct(tree, s, cq)
         cuts = 0
         allowed = goal.relative * _measure(s, tree.weight) + goal.absolute
-        if gap <= (max(CLOSED, GAP * allowed) if large else CLOSED) and converged(
-            total, all_before, contraction, allowed
-        ):
+        closed = max(CLOSED, GAP * allowed) if n > TREES else CLOSED
+        if gap <= closed and converged(total, all_before, contraction, allowed):
             return CONVERGED
         if not chord:
             s.memory[USABLE] = 0.0

@@ -76,7 +76,7 @@ def nets(sizes: list[int], repeat: int, peers: bool) -> None:
     for cells in sizes:
         for kind in ("rest", "motion"):
             motion = kind == "motion"
-            settings = net.PATH if motion else (net.Setting(), net.Setting(3))
+            settings = net.PATH if motion else (net.COARSE, net.QUOTED, net.Setting(3))
             net.measure(cells, net.QUOTED, motion=motion)  # compiles
             found = {"anguilla": [net.measure(cells, each, repeat=repeat, motion=motion) for each in settings]}
             if peers:

@@ -17,7 +17,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUM
 
 import argparse
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -72,7 +72,11 @@ class Setting:
 
 
 QUOTED = Setting()  # 9 coordinates of each link, besides its joint
-PATH = (Setting(step=0.1), Setting(step=0.05), Setting(step=0.05, tolerance=1e-4), Setting(step=0.025), QUOTED)
+COARSE = Setting(1, 1, 0, step=0.1, intervals=2, tolerance=1e-3)  # 3 coordinates of each link, besides its joint
+PATH = (
+    replace(COARSE, step=0.125), COARSE, replace(COARSE, step=0.05), replace(COARSE, stretch=1),
+    replace(COARSE, stretch=1, step=0.05), Setting(step=0.1), Setting(step=0.05), Setting(step=0.025), QUOTED,
+)  # fmt: skip
 FINE = Setting(4, 2, 2, 2, step=5e-4, rho_inf=0.95, tolerance=1e-8)
 
 

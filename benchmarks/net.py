@@ -18,7 +18,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUM
 import argparse
 import math
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -81,7 +81,11 @@ class Setting:
 
 
 QUOTED = Setting()
-PATH = (Setting(step=0.025), Setting(), Setting(step=0.01), Setting(3, step=0.01), Setting(4, 2, 2, 1, step=5e-3))
+COARSE = Setting(1, intervals=2, tolerance=1e-3)
+PATH = (
+    replace(COARSE, step=0.04), replace(COARSE, step=0.025), COARSE, replace(COARSE, step=0.01), Setting(step=0.025), QUOTED,
+    Setting(step=0.01), Setting(3, step=0.01),
+)  # fmt: skip
 FINE = Setting(6, 3, 3, 3, step=2.5e-3, rho_inf=0.95, tolerance=1e-8)
 
 

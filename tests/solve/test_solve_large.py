@@ -1,7 +1,9 @@
 """What surrounds Newton in large robots: sparse algebra gives the answers of the dense one."""
 
 import sys
+import warnings
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from anguilla.solve.newton.gaps import gaps_at
 from anguilla.solve.newton.spectrum import Stiffness
 from anguilla.solve.statics import stability
 from anguilla.solve.statics.stability import FALLS, FLUTTERS, restlessness
+from anguilla.solve.steps.motion import OngoingMotion
 from anguilla.solve.steps.starting import consistent
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
@@ -230,3 +233,42 @@ def test_redundant_rows_where_constraints_outnumber_coordinates():
     dense, large = pair(robot)
     rows = [redundant_rows(model, model.loads(0.0), np.zeros(model.size)) for model in (dense, large)]
     assert len(rows[0]) == 8 and np.array_equal(*rows)
+
+
+def swinging():
+    """Steps so long that most modes of the chain are unresolved: constant accelerations are no guess of the next state."""
+    rod = ag.Rod(0.1, ag.Circle(2.5e-3), ag.Material(1e7, 1000.0), ag.Strains(twist=1, bend_y=1, bend_z=1, stretch=1))
+    robot = ag.Robot("links", gravity=(7.0, 0.0, -7.0))
+    at = robot.ground
+    for _ in range(32):
+        at = robot.add(rod, at=at, joint=ag.Spherical()).tip
+    return ag.simulate(robot, duration=0.5, dt=0.05, method=ag.GeneralisedAlpha(0.8), tolerance=1e-5)
+
+
+def test_long_steps_of_a_large_robot_take_few_iterations():
+    counters = swinging().status.counters
+    assert counters["halvings"] == 0
+    assert counters["iterations"] <= 8 * counters["steps"]
+    assert counters["factorisations"] <= 4 * counters["steps"]
+
+
+def test_the_judge_of_a_large_robot_takes_a_small_part_of_its_motion():
+    import hanging_net
+
+    from anguilla.solve.steps import trust
+
+    seen = []
+
+    def watched(motion, *rest):
+        with mock.patch.object(type(motion), "again", lambda self: seen.append(again(self)) or seen[-1]):
+            found = judge(motion, *rest)
+        seen.append(motion)
+        return found
+
+    judge, again = trust._windows_error, OngoingMotion.again
+    net = hanging_net.build(4, damping=0.0, drag=0.05)
+    with mock.patch.object(trust, "_windows_error", watched), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ag.AnguillaWarning)
+        ag.simulate(net.robot, duration=0.8, dt=0.02, method=ag.GeneralisedAlpha(0.8), tolerance=1e-5)
+    windows, motion = seen
+    assert 0 < trust._work(windows) < 0.2 * trust._work(motion)

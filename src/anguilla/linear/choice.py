@@ -7,7 +7,7 @@ from anguilla.errors import DescriptionError
 from anguilla.interact.kernels.table import Loads
 from anguilla.mechanics.blocks import LONG, SHORT
 
-__all__ = ["DENSE", "SPARSE", "TREE", "chosen", "in_pieces"]
+__all__ = ["DENSE", "NETS", "SPARSE", "TREE", "TREES", "chosen", "in_pieces"]
 
 DENSE, TREE, SPARSE = "dense", "tree", "sparse"
 # Coordinates above which a tree in blocks is faster than one matrix; coordinates and constraints above which a sparse matrix

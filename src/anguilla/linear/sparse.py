@@ -21,7 +21,7 @@ from anguilla.compiler.lanes import LANES
 from anguilla.interact.kernels.table import Loads
 from anguilla.mechanics.tree import F_P0, F_TH0, FACE, N_X, Floats, Ints, Tree, Workspace
 
-__all__ = ["Net", "Solved"]
+__all__ = ["ROUGH", "Net", "Solved"]
 
 SIDES = np.array([F_TH0, F_TH0 + 1, F_TH0 + 2, F_P0, F_P0 + 1, F_P0 + 2])  # lanes of a face that its wrench works on
 IN_PLANE = np.array([2, 5, 8, 9, 10, 12, 13, 15, 16])  # lanes of a face that move in a flat robot
@@ -30,6 +30,7 @@ TINY = 1e-300
 # The order of elimination is good as long as pivots stay where it has them: they may be this part of the largest entry. What
 # that costs in digits, a few corrections win back; where they do not, pivots are free to move.
 PIVOT, CORRECTIONS, EXACT = 1e-6, 3, 1e-13
+ROUGH = 1e-9  # part of the right-hand side that may be left where Newton corrects anyway
 SWEEPS = 3  # what reaches a wrench through parts without mass comes from further on
 
 
@@ -277,7 +278,7 @@ class Solved:
         self._strict = True
         self._factors = self._factorised()
 
-    def _corrected(self, b: Floats, way: str) -> Floats | None:
+    def _corrected(self, b: Floats, way: str, exact: float) -> Floats | None:
         """Solution with corrections; None if they do not win back what pivots have cost."""
         assert self._factors is not None
         matrix = self._matrix.T if way == "T" else self._matrix
@@ -286,20 +287,20 @@ class Solved:
         for _ in range(CORRECTIONS):
             rest = b - matrix @ x
             left = float(np.max(np.abs(rest), initial=0.0))
-            if left <= EXACT * (size + float(np.max(np.abs(x), initial=0.0))):
+            if left <= exact * (size + float(np.max(np.abs(x), initial=0.0))):
                 return x
             x = x + self._factors.solve(rest, way)
         return x if self._strict else None
 
-    def solve(self, b: Floats, transposed: bool = False) -> Floats:
-        """Solve for coordinates and multipliers (n + m,) or (n + m, k)."""
+    def solve(self, b: Floats, transposed: bool = False, exact: float = EXACT) -> Floats:
+        """Solve for coordinates and multipliers (n + m,) or (n + m, k); this part of b may be left."""
         left, right = (self._right, self._left) if transposed else (self._left, self._right)
         whole, way = np.zeros((len(left), *b.shape[1:])), "T" if transposed else "N"
         whole[self._place] = (b.T * left[self._place]).T
-        found = None if self.singular else self._corrected(whole, way)
+        found = None if self.singular else self._corrected(whole, way, exact)
         if found is None and not self._strict:
             self._relent()
-            found = None if self.singular else self._corrected(whole, way)
+            found = None if self.singular else self._corrected(whole, way, exact)
         if found is None:
             return np.full_like(b, np.nan)
         return (found[self._place].T * right[self._place]).T

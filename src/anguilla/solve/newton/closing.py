@@ -25,7 +25,7 @@ from anguilla.interact.kernels.table import (
     Loads,
 )
 from anguilla.lie import exp3, exp6, inverse, log6
-from anguilla.linear.choice import DENSE
+from anguilla.linear.choice import DENSE, TREES
 from anguilla.mechanics.tree import N_R, N_X, Floats, Ints
 from anguilla.model.desk import own
 from anguilla.model.evaluate import residual
@@ -45,6 +45,8 @@ SINGULAR_START = (
 KEPT = (
     1e-6  # [m, rad, m/s] by which constraints that were left out may miss; of robots below 1 m, a part of their length
 )
+FAST = 0.2  # part of a gap that is left after a step with a gradient that is kept
+NO_GAP = 1e-13  # [m, rad]
 PIECE = 0.2  # [rad, or relative displacement] of a gap that is closed at once
 CRUSHED = 1e-3  # of its length: a rod is squeezed to nothing
 NUDGE = 0.03  # [rad, or relative displacement] to see whether a closed shape can be left
@@ -100,7 +102,7 @@ class LoadPath:
         row[self.table.forces] = (s * self.full + (1.0 - s) * self.row)[self.table.forces]
         for c, (target, gap) in enumerate(zip(self.target, self.gap, strict=True)):
             at = int(loads.at[POSE]) + 12 * c
-            pose = target @ exp6((1.0 - s) * gap) if s < 1.0 else target
+            pose = target @ exp6((1.0 - s) * gap) if s < 1.0 and np.max(np.abs(gap)) > NO_GAP else target
             row[at : at + 12] = np.concatenate([pose[:3, :3].ravel(), pose[:3, 3]])
         at = int(loads.at[MOTION])
         for k, coordinate in enumerate(loads.driven):
@@ -169,11 +171,19 @@ def _missed(system: Model, loads: Loads, q: Floats) -> Floats:
 
 
 def _project(system: Model, loads: Loads, q: Floats, weight: Floats, most: int = 50) -> tuple[Floats, float]:
-    """Nearest closed configuration by Gauss-Newton, in the metric of `weight` (scaled coordinates); and its gap."""
+    """Nearest closed configuration by Gauss-Newton, in the metric of `weight` (scaled coordinates); and its gap.
+
+    A gradient of a large robot is kept while gaps shrink fast.
+    """
+    gaps, before = None, np.inf
     for _ in range(most):
-        if float(np.max(np.abs(_missed(system, loads, q)), initial=0.0)) < 1e-13:
+        phi = _missed(system, loads, q)
+        gap = float(np.max(np.abs(phi), initial=0.0))
+        if gap < 1e-13:
             break
-        phi, gaps = _gap(system, loads, q, weight)
+        if gaps is None or system.size <= TREES or gap > FAST * before:
+            phi, gaps = _gap(system, loads, q, weight)
+        before = gap
         step = -gaps.least(phi)
         length = float(np.linalg.norm(step))
         if length < 1e-15:

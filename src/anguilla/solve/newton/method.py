@@ -15,6 +15,7 @@ from anguilla.solve.newton.rules import (
     CONVERGED,
     DIVERGED,
     NOT_FINITE,
+    PATIENCE,
     ROUND_OFF,
     SINGULAR,
     TOO_MANY_ITERATIONS,
@@ -146,7 +147,7 @@ class Newton:
                 if not self.chord:
                     memory.forget()
                 return Outcome(x, CONVERGED, number, size)
-            slow = known and not fresh and too_slow(size, contraction, self.tolerance)
+            slow = known and not fresh and too_slow(size, contraction, self.tolerance, PATIENCE)
             if not self.chord or part < 1.0 or slow:
                 memory.forget()
         memory.forget()

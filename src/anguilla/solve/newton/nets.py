@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from anguilla.compiler.asking import answered
-from anguilla.linear.sparse import Solved
+from anguilla.linear.sparse import ROUGH, Solved
 from anguilla.model.model import Model
 from anguilla.model.operator import net_of
 
@@ -41,7 +41,7 @@ class Solver:
         """Solve for the right-hand side in the memory, in place; 0 if that went well."""
         if self._solved is None:
             return 1
-        self._step[:] = self._solved.solve(self._step)
+        self._step[:] = self._solved.solve(self._step, exact=ROUGH)
         return 0
 
 

@@ -9,7 +9,8 @@ With constraints the matrix is scaled to entries of order one before it is facto
 their units, the balance by its largest diagonal entry tau, constraints by their gradients, multipliers by tau.
 
 With `chord`, a factorised tangent is kept, across steps too, until the corrections shrink too slowly. A correction that
-grows is halved (backtracking) after the tangent has been renewed.
+grows is halved (backtracking) after the tangent has been renewed. Of large robots it is undone before that, the tangent is
+renewed as often as it takes, and corrections are compared only with those of the same tangent.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from anguilla.compiler.distant import NUMBER, compiled, distant
 from anguilla.compiler.jit import inline, part
 from anguilla.compiler.table import Arrays
 from anguilla.interact.kernels.table import KIND, LENGTH, MOTION, TWIST, Loads
-from anguilla.linear.choice import DENSE, SPARSE, TREE
+from anguilla.linear.choice import DENSE, SPARSE, TREE, TREES
 from anguilla.linear.tree import solve_tree
 from anguilla.mechanics.joints import compose
 from anguilla.mechanics.tangent import block_width
@@ -37,6 +38,7 @@ from anguilla.solve.newton.rules import (
     CONVERGED,
     DIVERGED,
     NOT_FINITE,
+    PATIENCE,
     ROUND_OFF,
     SINGULAR,
     TOO_MANY_ITERATIONS,
@@ -45,17 +47,19 @@ from anguilla.solve.newton.rules import (
     too_slow,
 )
 
-CLOSED = 1e-9  # [m, rad] gap of a closure before the last correction
+# [m, rad] gap of a closure before the last correction; of large robots, also as a part of the allowed error
+CLOSED, GAP = 1e-9, 0.1
 # An error of d, as a part of d, makes one of the acceleration that grows as steps get shorter. So it is measured by so many
 # times the part of d that the acceleration makes, where that is less.
 FREE = 10.0
 
 # memory between solves: 1 if the matrix holds a usable factorisation; its alpha and beta; the last contraction; the pattern
 # of slack tendons; 1 before the first step of a motion; 1 if the last step missed an impact; time [s] before which nothing
-# touches; of the factorised tangent, how much of an increment its coordinates move
-USABLE, ALPHA, BETA, CONTRACTION, SLACKS, STARTING, MISSED, SOON, PART = range(9)
+# touches; of the factorised tangent, how much of an increment its coordinates move; 1 if the last step was nearer to a
+# constant velocity than to a constant acceleration
+USABLE, ALPHA, BETA, CONTRACTION, SLACKS, STARTING, MISSED, SOON, PART, COASTED = range(10)
 
-FRESH = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0)  # of a solver that has not begun
+FRESH = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0)  # of a solver that has not begun
 
 # counters
 COUNTERS = ("iterations", "factorisations", "halvings", "eased")
@@ -65,13 +69,15 @@ ITERATIONS, FACTORISATIONS, HALVINGS, EASED = range(4)
 class Goal(NamedTuple):
     """What a solve must reach: an error of d below relative |d| + absolute, in `most` iterations.
 
-    A chord keeps the factorised tangent of earlier iterations and solves as long as it serves.
+    A chord keeps the factorised tangent of earlier iterations and solves as long as it serves; a new one is worth
+    `patience` corrections.
     """
 
     relative: float
     absolute: float
     most: int
     chord: bool
+    patience: float = PATIENCE
 
 
 class Scratch(Arrays):
@@ -94,7 +100,7 @@ class Scratch(Arrays):
     a0: Floats
     drift: Floats  # (n,) increment without acceleration
     spare: Floats  # (n + m, n + m) of a small robot
-    memory: Floats  # (9,)
+    memory: Floats  # (10,)
     kept: Floats  # (2, n) accelerations before they were eased
     counters: Ints  # (4,)
 
@@ -348,6 +354,7 @@ def newton(tree, ws, loads, s, by, goal, chord):
     before, all_before = -1.0, -1.0  # size of the previous correction, without and with the multipliers
     halvings, cuts, worst = 0, 0, 0.0  # cuts: halvings of the last correction
     fresh = False  # the factorisation belongs to this solve
+    large = chord and n > TREES  # its steps are often far from linear, and go on well with a second new tangent
     for number in range(goal.most):
         s.counters[ITERATIONS] += 1
         gap = evaluate_increment(tree, ws, loads, s, by)
@@ -359,9 +366,14 @@ def newton(tree, ws, loads, s, by, goal, chord):
             if not renew(tree, ws, loads, s, cq, alpha, beta):
                 return SINGULAR if np.isfinite(norm(s.v, tree.weight)) else NOT_FINITE
             fresh = True
+            if large:
+                before, worst = -1.0, 0.0  # corrections of two tangents are not compared
         solve_correction(tree, ws, s)
         size, shift = norm(s.step, tree.weight), _shift(s)
-        if before >= 0.0 and not size < before:  # grew, or not finite
+        limit = before
+        if large and cuts > 0:  # with one and the same tangent, a part of a correction leaves the rest of it
+            limit = before * (2.0**cuts - 0.5)
+        if before >= 0.0 and not size < limit:  # grew, or not finite
             if fresh and cuts == 0 and before <= ROUND_OFF * (1.0 + norm(s.q, tree.weight)):
                 return CONVERGED  # corrections no longer shrink because they are round-off
             if fresh or not np.isfinite(size):
@@ -374,8 +386,10 @@ def newton(tree, ws, loads, s, by, goal, chord):
                     s.d[k] -= s.last[k]
                 before *= 0.5
                 continue
-            s.memory[USABLE] = 0.0  # an old factorisation: renew it here before judging
-            before = -1.0
+            s.memory[USABLE], before = 0.0, -1.0  # an old factorisation: renew it before judging
+            if large:  # from where it led astray
+                for k in range(len(s.d)):
+                    s.d[k] -= s.last[k]
             continue
         if not np.isfinite(size):
             return NOT_FINITE
@@ -391,13 +405,13 @@ def newton(tree, ws, loads, s, by, goal, chord):
         _correct(tree, s, cq)
         cuts = 0
         allowed = goal.relative * _measure(s, tree.weight) + goal.absolute
-        if gap <= CLOSED and converged(total, all_before, contraction, allowed):
+        closed = max(CLOSED, GAP * allowed) if n > TREES else CLOSED
+        if gap <= closed and converged(total, all_before, contraction, allowed):
             return CONVERGED
         if not chord:
             s.memory[USABLE] = 0.0
-        elif before > 0.0 and not fresh:
-            if too_slow(total, contraction, allowed):
-                s.memory[USABLE] = 0.0
+        elif before > 0.0 and (large or not fresh) and too_slow(total, contraction, allowed, goal.patience):
+            s.memory[USABLE] = 0.0
         before, all_before = size, total
         if number == 0 and not chord and len(s.d) > n:
             before = -1.0  # the first correction finds the multipliers: its size says nothing about the next

@@ -41,9 +41,9 @@ def converged(size, before, contraction, goal):
 
 
 @inline
-def too_slow(size, contraction, goal):
-    """Whether a kept tangent would take more than PATIENCE further corrections."""
-    return contraction > SLOWEST or size * contraction**PATIENCE > goal * (1.0 - contraction)
+def too_slow(size, contraction, goal, patience):
+    """Whether a kept tangent would take more further corrections than a new one is worth."""
+    return contraction > SLOWEST or size * contraction**patience > goal * (1.0 - contraction)
 
 
 @inline

@@ -10,7 +10,7 @@ import numpy as np
 from anguilla.errors import AnguillaWarning
 from anguilla.interact.kernels.rubbing import set_friction
 from anguilla.interact.kernels.table import DT, INPUT, KIND, LENGTH, ROTATION, TRANSLATION, Loads
-from anguilla.linear.choice import DENSE
+from anguilla.linear.choice import DENSE, TREES
 from anguilla.mechanics.tree import Floats
 from anguilla.model.evaluation import Evaluation, at_rest
 from anguilla.model.model import LoadTable, Model
@@ -30,6 +30,7 @@ from anguilla.solve.steps.stepping import ONCE, STATIC, State, runner, stored
 
 SNAPPED = "the least step of it turns the rods far, as if they snapped through"
 SAME = 1e-3  # [rad, or relative displacement] between two ways to one equilibrium
+ROUGHLY = 1e-5  # [rad, or relative displacement] error of a large robot on its way
 DRAWN = 0.01  # of its length, by which a tendon is drawn in one step
 TAUT = 1e-3  # of its length, by which a tendon may hang and still be taken as taut in a shape to start from
 ANY_PULL = 1.0  # [N]
@@ -76,11 +77,15 @@ class LoadedNewton:
         q[:], lam[:] = before
         return DIVERGED
 
-    def quickly(self, loads: Loads, q: Floats, lam: Floats) -> int:
+    def on_the_way(self, loads: Loads, q: Floats, lam: Floats) -> int:
+        """The same under a part of the loads: a large robot need not be found to the last digit there."""
+        return self.quickly(loads, q, lam, max(self.tolerance, ROUGHLY) if self.system.size > TREES else self.tolerance)
+
+    def quickly(self, loads: Loads, q: Floats, lam: Floats, tolerance: float | None = None) -> int:
         """The same, balanced or not, with the tensions along tendons that rub."""
-        system, state = self.system, self.state
+        system, state, tolerance = self.system, self.state, self.tolerance if tolerance is None else tolerance
         out, none, empty = self.rest
-        how = tuple(STATIC), tuple(ONCE), False, state, tuple(Goal(0.0, self.tolerance, self.most, chord=False)), out
+        how = tuple(STATIC), tuple(ONCE), False, state, tuple(Goal(0.0, tolerance, self.most, chord=False)), out
         loads.row[DT] = 0.0
         for number in range(MOST_FRICTION):
             self.memory.memory[USABLE] = 0.0
@@ -307,8 +312,8 @@ def _in_steps(solve: LoadedNewton, path: LoadPath, q: Floats, lam: Floats) -> Fo
         if not system.is_plain:  # closed first: stiff rods would answer a gap with forces that lead Newton astray
             trial = settle(system, path.at(goal), trial)
         before = counters[ITERATIONS]
-        on_the_way = solve.quickly if goal < 1.0 else solve  # balance is checked where it ends
-        status = on_the_way(path.at(goal), trial, multipliers)
+        newton = solve.on_the_way if goal < 1.0 else solve  # balance is checked where it ends
+        status = newton(path.at(goal), trial, multipliers)
         far = SNAPPED if status == CONVERGED and _too_far(system, last[0], trial) else ""
         return Attempt((trial, multipliers), status, int(counters[ITERATIONS] - before), far)
 

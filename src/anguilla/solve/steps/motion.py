@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 from anguilla.errors import DescriptionError, SolverError, as_positive
 from anguilla.interact.kernels.rubbing import UNKNOWN, keep_rubbing
 from anguilla.interact.kernels.table import DT, MOTION
-from anguilla.linear.choice import DENSE
+from anguilla.linear.choice import DENSE, NETS, SPARSE
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.solve.newton.newton import FRESH, ITERATIONS, STARTING, Goal, Scratch, scratch
-from anguilla.solve.newton.rules import CONVERGED, SINGULAR, TIGHTENED
+from anguilla.solve.newton.rules import CONVERGED, PATIENCE, SINGULAR, TIGHTENED
 from anguilla.solve.steps.balance import balance
 from anguilla.solve.steps.beginning import massless
 from anguilla.solve.steps.events import Jump
@@ -30,6 +30,7 @@ Start = Equilibrium | Trajectory | tuple[ArrayLike, ArrayLike] | ArrayLike | Non
 # error of an increment that is always allowed: what an acceleration [rad/s^2] adds to it, within bounds [rad]; a fixed one
 # would be an error of the accelerations that grows as steps get shorter
 SLIGHT, ROUND_OFF, FLOOR = 1e-7, 1e-17, 1e-13
+NET_PATIENCE = 20, 8.0  # iterations of a step with a sparse factorisation, and how many of them it is worth
 NEVER = 2**62  # a step that does not come
 LEAST_AGAIN = 2000  # Newton's iterations that a piece of a motion may always take when it is computed again
 
@@ -50,12 +51,14 @@ class OngoingMotion:
     kinks: str = ""  # what is said of imposed motions
     passed: int = 0  # steps done
     allowed: int = LABOUR * FEW  # Newton's iterations, at least, before steps in pieces are given up
+    limit: float = np.inf  # the same, at most
 
     def __post_init__(self) -> None:
         n, m = self.system.size, self.system.rows
         self.a, self.acc, self.lam = np.zeros(n), np.zeros(n), np.zeros(m)
         self.memory: Scratch = scratch(self.system)
         self._run = runner(self.system)
+        self._is_net = self.system.linear == SPARSE and n + m > NETS
         self._steady: LoadTable | None = None
         self.acting: LoadTable  # loads at the ends of its steps, if these are equal
         self._carried, self.unused = State(self.q, self.v, self.a, self.acc, self.lam), stored(1, n, m)
@@ -106,7 +109,8 @@ class OngoingMotion:
     ):
         """Steps first..last-1 in compiled code; returns (steps done, status)."""
         floor = min(FLOOR, max(ROUND_OFF, SLIGHT * dt * dt))
-        goal = tuple(Goal(self.tolerance, floor, 12, chord=True))
+        most, patience = NET_PATIENCE if self._is_net else (12, PATIENCE)
+        goal = tuple(Goal(self.tolerance, floor, most, chord=True, patience=patience))
         done, status = first, TIGHTENED
         while status == TIGHTENED:
             done, status = self._run(

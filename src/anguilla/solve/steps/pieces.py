@@ -53,7 +53,7 @@ def cut(m: OngoingMotion, t: float, dt: float, status: int = CONVERGED) -> int:
         reached, status = m.steps(t + dt * done / ticks, dt / 2**level, min(patience, (ticks - done) // size))
         done += reached * size
         m.substeps += reached
-        if done < ticks and m.labour > max(m.allowed, LABOUR * m.passed):
+        if done < ticks and m.labour > min(max(m.allowed, LABOUR * m.passed), m.limit):
             m.restore(saved)
             return ENDLESS
         if status != CONVERGED:

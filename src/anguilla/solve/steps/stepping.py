@@ -20,7 +20,7 @@ from anguilla.interact.kernels.rubbing import keep_rubbing, rubs
 from anguilla.interact.kernels.table import DT, KIND, LENGTH, MOTION, TIME, Loads, may_touch
 from anguilla.interact.kernels.thruster import has_states, step_states
 from anguilla.interact.kernels.touch_steps import holds, keep_bristles, meeting_unknown
-from anguilla.linear.choice import DENSE, SPARSE
+from anguilla.linear.choice import DENSE, SPARSE, TREES
 from anguilla.mechanics.joints import compose
 from anguilla.mechanics.motion import too_coarse
 from anguilla.mechanics.tree import Floats, Tree, Workspace
@@ -29,6 +29,7 @@ from anguilla.model.evaluate import judge_touch, linearise, note_touch, residual
 from anguilla.solve.newton.linear import factorise, is_definite, solve_factorised
 from anguilla.solve.newton.nets import told
 from anguilla.solve.newton.newton import (
+    COASTED,
     CONTRACTION,
     EASED,
     MISSED,
@@ -244,16 +245,20 @@ def _ease(tree, ws, loads, s, cv, ca, x):
 
 @part
 def _attempt(tree, ws, loads, s, scheme, dt, x, goal, first):
-    """Newton's status of one step, from a guess with a constant acceleration; or if that failed, a constant velocity."""
+    """Newton's status of one step, from a guess with a constant acceleration; or if that failed, a constant velocity.
+
+    Accelerations of modes that steps do not resolve say nothing about the next step: after one that they misled, the first
+    guess of a large robot, which has many such modes, is a constant velocity too.
+    """
     q, v, a, acc, lam = x.q, x.v, x.a, x.acc, x.lam
     static = scheme.beta == 0.0
-    n = len(q)
+    n, bend = len(q), 0.5 * dt * dt if first and s.memory[COASTED] == 0.0 else 0.0
     for k in range(n):  # the state at zero increment, and the guess
         s.q0[k], s.v0[k], s.a0[k], s.d[k], s.drift[k] = q[k], 0.0, 0.0, 0.0, 0.0
         if not static:
             s.v0[k], s.a0[k] = unmoved(scheme, dt, v[k], a[k], acc[k])
             s.drift[k] = dt * v[k]
-            s.d[k] = s.drift[k] + (0.5 * dt * dt * a[k] if first else 0.0)
+            s.d[k] = s.drift[k] + bend * a[k]
     for k in range(len(lam)):
         s.d[n + k] = lam[k]
     by = factors(scheme, dt)
@@ -268,12 +273,24 @@ def _attempt(tree, ws, loads, s, scheme, dt, x, goal, first):
 
 
 @part
+def _coasted(s, weight, dt, a):
+    """1 if the increment is nearer to a constant velocity than to a constant acceleration, else 0."""
+    coasting, bent = 0.0, 0.0
+    for k in range(len(a)):
+        off = s.d[k] - s.drift[k]
+        coasting += (weight[k] * off) ** 2
+        bent += (weight[k] * (off - 0.5 * dt * dt * a[k])) ** 2
+    return 1.0 if coasting < bent else 0.0
+
+
+@part
 def _advance(tree, ws, loads, s, scheme, dt, x, goal):
     """One step of length dt, in place on the state; unchanged on failure. Returns Newton's status."""
     q, v, a, acc, lam = x.q, x.v, x.a, x.acc, x.lam
     static = scheme.beta == 0.0
     moving = not static and not (scheme.beta == 1.0 and scheme.gamma == 1.0)  # not on the way to a rest (relaxing.py)
     touching = moving and may_touch(loads)
+    large = not static and len(q) > TREES
     if touching and (touching_unknown(loads.frames) or meeting_unknown(loads.touches)):
         residual(tree, ws, loads, q, v, acc, lam, s.step)
         note_touch(ws, loads, 1.0, s.memory[MISSED:])
@@ -287,6 +304,8 @@ def _advance(tree, ws, loads, s, scheme, dt, x, goal):
             eased = _ease(tree, ws, loads, s, cv, ca, x)
             if eased and 0.5 * dt * dt * norm(a, tree.weight) > FAR:
                 status = DIVERGED  # too long a step even for the slow modes
+        if large and s.memory[STARTING] == 1.0:
+            s.memory[COASTED] = 1.0 if bow > FAR and not eased else 0.0
     if status == CONVERGED:
         status = _attempt(tree, ws, loads, s, scheme, dt, x, goal, True)
         if status != CONVERGED and not static:  # from another guess
@@ -298,6 +317,8 @@ def _advance(tree, ws, loads, s, scheme, dt, x, goal):
             note_touch(ws, loads, 0.0, s.memory[MISSED:])
     if status == CONVERGED:
         s.memory[STARTING] = 0.0
+        if large:
+            s.memory[COASTED] = _coasted(s, tree.weight, dt, a)
         _accept(tree, loads, s, scheme, dt, x)
         if touching:
             note_touch(ws, loads, 1.0 if scheme.mid == 1.0 else 0.0, s.memory[MISSED:])

@@ -24,12 +24,14 @@ import numpy as np
 
 from anguilla.describe import Robot, RodHandle
 from anguilla.errors import SolverError
+from anguilla.linear.choice import DENSE, SPARSE
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.model import Inputs, Model
 from anguilla.results.contacts import depths
 from anguilla.results.observe import S_X
 from anguilla.results.quality import ENERGY, TIME, Quality
 from anguilla.results.reactions import integrates
+from anguilla.solve.newton.newton import FACTORISATIONS, ITERATIONS, STARTING
 from anguilla.solve.steps.carried import apart, carry, displacements, local_errors, motion_of
 from anguilla.solve.steps.events import SNAP
 from anguilla.solve.steps.finer import finer, seen
@@ -64,6 +66,9 @@ CALM = 0.1  # local errors beside the way of the robot below which it gains no e
 LONGEST, WIDEST = 1001, 150  # states and coordinates: motions of more are judged by windows
 NOTHING = 1e-12  # part of the length: smaller errors are round-off, as of a robot that rests, and do not grow
 WHOLE = 0.9  # part of a motion that stands for all of it
+# of the work of a large robot's motion, that windows may take; corrections that a factorisation is worth; work for each
+# correction where steps are cut into pieces
+BUDGET, FACTOR, CUT_WORK = 0.1, 8, 3
 ENERGIES = 64  # instants at which energies are looked at
 STILL, ROUND_OFF = 1e-6, 1e-9  # [rad] a robot that moves by less stands still; energies to which others are round-off
 STRUGGLE = 4  # halvings in a step, on average, that are worth a word
@@ -291,26 +296,36 @@ def _windows_error(motion: OngoingMotion, run: Trajectory, dt: float, every: int
     counters = run.status.counters  # a start that these steps do not follow, longer ones do not follow either
     uneven = counters["eased"] > 0 or motion.cutting[CUT] > 0 or counters["halvings"] > counters["steps"]
     places, tumbles = run.system.once(_nodes), joints > CLEAR
-    found = []
+    found: list[TimeError] = []
     again = motion.again()
+    budget = math.inf if run.system.linear == DENSE else BUDGET * _work(motion)
+    again.limit = budget / CUT_WORK
     for number, (first, last) in enumerate(_starts(motion, run, rows, count, touches)):
+        if found and _work(again) > budget:
+            break
         window = _Window(again, run, first * rows, 2.0 * dt, stride // 2, rows, places, 1.0 / 3.0)
         short = length = min(max(math.ceil(SHARE * count), LEAST if every == 1 else 2), last - first)
         while window.add(length) and window.reached < last - first:
-            surely = CERTAIN * TIME < window.size
-            if surely or (window.expected(way) < CLEAR and not (tumbles and number == 0)):
+            enough = CERTAIN * TIME < window.size or _work(again) > budget
+            if enough or (window.expected(way) < CLEAR and not (tumbles and number == 0)):
                 break
             length = min(window.reached, last - first - window.reached)
         if window.reached:
             at = float(run.t[min((first + window.reached) * rows, len(run.t) - 1)])
             size = CAREFUL * window.expected(way)
-            if size > TIME or (uneven and number == 0):
+            if (size > TIME or (uneven and number == 0)) and _work(again) <= budget:
                 finer = _Window(again, run, first * rows, 0.5 * dt, 2 * stride, rows, places, 4.0 / 3.0)
                 size = finer.settle(way, window.reached if size > TIME else short, last - first, size)
             found.append(TimeError(size, at, window.where))
             if window.reached > WHOLE * count:
                 return found[-1]  # nothing is left to guess
     return max(found, key=lambda one: one.size) if found else None
+
+
+def _work(motion: OngoingMotion) -> int:
+    """Newton's work so far, in corrections."""
+    counters = motion.memory.counters
+    return int(counters[ITERATIONS] + FACTOR * counters[FACTORISATIONS])
 
 
 def _local_errors(run: Trajectory, dt: float) -> tuple[float, float, float]:
@@ -432,8 +447,7 @@ class _Window:
         out = stored(length + 1, len(again.q), len(again.lam))
         try:
             if not self.reached:
-                again.begin(t, self.step)
-                again.settle(t, self.step)
+                self._begin(t)
             loads = again.loads(t + (np.arange(steps) + again.scheme.mid) * self.step)
             done, _ = in_blocks(again, loads, self.step, 0, steps, self.each, out, lambda _: None, t)
         except SolverError:
@@ -441,6 +455,17 @@ class _Window:
         if done >= self.each:
             self._compare(out.q[1 : done // self.each + 1])
         return done == steps
+
+    def _begin(self, t: float) -> None:
+        """Start at t [s]; a net from accelerations and multipliers that its motion had, since new ones take long to find."""
+        again, run = self.again, self.run
+        if run.system.linear == SPARSE and run.integrated is not None:
+            again.a[:], again.lam[:] = run.integrated[self.row], run.stored.lam[self.row]
+            again.acc[:] = again.a
+            again.memory.memory[STARTING] = again.smooth
+            return
+        again.begin(t, self.step)
+        again.settle(t, self.step)
 
     def _compare(self, q: Floats) -> None:
         run, some = self.run, np.unique(np.linspace(0, len(q) - 1, INSTANTS).round().astype(np.int64))

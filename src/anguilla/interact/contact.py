@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from inspect import signature
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -78,7 +78,7 @@ class Contact(Load):
     def __new__(cls, where: Any = None, obstacle: Any = None, *args: Any, **options: Any) -> Any:
         """Between two parts of the robot it is a `PartContact`."""
         if cls is Contact and isinstance(obstacle, Frame | Part):
-            return PartContact(where, obstacle, *args, **options)
+            return PartContact(where, cast(Any, obstacle), *args, **options)
         return super().__new__(cls)
 
     def _check(self) -> None:
@@ -238,8 +238,6 @@ def _as_friction(value: object) -> float | tuple[float, ...]:
     return float(given) if given.ndim == 0 else tuple(given.tolist())
 
 
-Contact.__signature__ = signature(
-    Contact.__init__
-).replace(  # type: ignore[attr-defined]
-    parameters=list(signature(Contact.__init__).parameters.values())[1:]
-)
+# robot files read the fields from the signature
+_given = signature(Contact.__init__)
+setattr(Contact, "__signature__", _given.replace(parameters=list(_given.parameters.values())[1:]))  # noqa: B010

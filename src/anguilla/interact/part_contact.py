@@ -144,7 +144,9 @@ def contacts(robot: Robot, stiffness: float | None = None, *, exclude: Any = (),
     """
     left = [{part.index for part in ([given] if isinstance(given, Part) else given)} for given in exclude]
     able = [p for p in robot.parts if isinstance(p, RodHandle) or (isinstance(p, BodyHandle) and _has_surface(p))]
-    found = [(a, a) for a in able if isinstance(a, RodHandle)]
+    found: list[tuple[RodHandle | BodyHandle, RodHandle | BodyHandle]] = [
+        (a, a) for a in able if isinstance(a, RodHandle)
+    ]
     found += [(a, b) for a, b in combinations(able, 2) if not joined(a, b)]
     soft = [(a, b) for a, b in found if stiffness is not None or isinstance(a, RodHandle) or isinstance(b, RodHandle)]
     kept = [(a, b) for a, b in soft if {a.index, b.index} not in left]

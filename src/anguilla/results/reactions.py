@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from anguilla.errors import DescriptionError
 from anguilla.interact.kernels.contact import grips
 from anguilla.interact.kernels.rubbing import rubs
 from anguilla.interact.kernels.table import KIND, NODE, POSE, ROTATION, THRUSTER, TRANSLATION, TWIST, WHICH, Loads
@@ -33,10 +34,24 @@ def integrates(loads: Loads) -> bool:
     return bool(np.any(frames.data[frames.table[:, KIND] == THRUSTER, 6:12]))
 
 
+def grasps(loads: Loads) -> bool:
+    """Whether friction of some contact holds."""
+    return bool(holds(loads.touches)) or bool(grips(loads.frames))
+
+
+def refuse_holding(loads: Loads, what: str) -> None:
+    """Raise an error if friction of contact holds: forces then depend on the steps before."""
+    if grasps(loads):
+        raise DescriptionError(
+            f"{what} does not serve friction that holds: it depends on the steps before. Give the contact a slip, such as "
+            "slip=1e-3, below which friction fades."
+        )
+
+
 def remembers(model: Model) -> bool:
     """Whether loads depend on the states before: integrals of thrusters, friction of tendons, friction that holds."""
     loads = model.blank
-    return integrates(loads) or rubs(loads.cables) or bool(holds(loads.touches)) or bool(grips(loads.frames))
+    return integrates(loads) or rubs(loads.cables) or grasps(loads)
 
 
 def evaluate(
@@ -162,6 +177,6 @@ def point_wrenches(model: Model, block: Block) -> list[NodeWrench]:
             turned = np.einsum("tij,tkj->tki", _rotation(block, node), c.reshape(-1, 2, 3))
             found.append(NodeWrench(node, turned[:, 0], turned[:, 1]))
     touched = np.flatnonzero(block.loads.touches.slot >= 0)
-    for node, v in zip(touched, block.loads.touches.slot[touched], strict=True):
-        found.append(NodeWrench(int(node), block.pushed[:, v, :3], block.pushed[:, v, 3:]))
+    for number, v in zip(touched, block.loads.touches.slot[touched], strict=True):
+        found.append(NodeWrench(int(number), block.pushed[:, v, :3], block.pushed[:, v, 3:]))
     return [wrench for wrench in found if wrench.node > 0]

@@ -14,6 +14,7 @@ from anguilla.errors import refuse
 from anguilla.mechanics.tree import Ints
 from anguilla.results.acting import OfActions, OfEnergies
 from anguilla.results.base import Status
+from anguilla.results.blocks import Remembered
 from anguilla.results.places import OfFrames, OfRods
 from anguilla.results.quality import Quality
 from anguilla.results.resolution import Resolution, doubtful, resolution
@@ -53,6 +54,11 @@ class Equilibrium(_States):
     def q(self) -> Array:
         """Coordinates (n,)."""
         return self._q[0]
+
+    @property
+    def remembered(self) -> Remembered | None:
+        """What contacts that hold have as bristles there; None if none do."""
+        return self._memory
 
     @cached_property
     def resolution(self) -> Resolution:

@@ -20,7 +20,7 @@ from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
 from anguilla.model.evaluation import Evaluation, at_rest
 from anguilla.model.model import Model
-from anguilla.results.reactions import evaluate
+from anguilla.results.reactions import evaluate, refuse_holding
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.solve.gradients.costs import Cost
 from anguilla.solve.gradients.designs import Design, as_design, design_slopes, twins, with_same_rows
@@ -113,7 +113,8 @@ def _static_multipliers(result: Equilibrium, by_q: Floats) -> tuple[Floats, Floa
 
 
 def refuse_rubbing(loads: Loads, what: str) -> None:
-    """Raise an error if tendons rub: their tensions then change with the shape."""
+    """Raise an error if tendons rub: their tensions then change with the shape; or if contact holds."""
+    refuse_holding(loads, what)
     if np.any(loads.cables.friction):
         raise DescriptionError(
             f"{what} does not serve equilibria with friction of tendons, which changes with the shape. Set friction=0."

@@ -15,7 +15,7 @@ from anguilla.mechanics.tree import Floats
 from anguilla.model.evaluation import Evaluation, at_rest
 from anguilla.model.model import LoadTable, Model
 from anguilla.results.contacts import jumps
-from anguilla.results.reactions import evaluate
+from anguilla.results.reactions import evaluate, grasps
 from anguilla.results.states import Equilibrium
 from anguilla.solve.newton.closing import LoadPath, loose_at, path_from, settle
 from anguilla.solve.newton.continuation import Attempt, Continuation, Followed, counted, halted
@@ -126,6 +126,8 @@ def find(
     """
     solve = LoadedNewton(system, tolerance, iterations)
     begin, plain = q.copy(), system.is_plain
+    if grasps(system.blank):
+        return _held(solve, path_from(system, table, np.zeros(system.size) if plain else q).at(1.0), begin, lam)
     at_rest = not np.any(begin) or not plain
     source = origin if isinstance(origin, tuple) else (origin,)
     given = lam.copy()
@@ -160,6 +162,18 @@ def find(
     why = EXPLANATION[status] + (_unheld(system, path.at(1.0), q, lam) if status == SINGULAR else "")
     why += f"; nothing holds {away} against its loads: it moves away for ever" if away else ""
     return q, status, halted(factor, why), counters
+
+
+def _held(solve: LoadedNewton, loads: Loads, begin: Floats, lam: Floats) -> tuple[Floats, int, str, dict[str, int]]:
+    """Where a motion without momentum ends whose contacts hold: one of many equilibria."""
+    system = solve.system
+    q, lam[:], rests = come_to_rest(system, loads, begin, lam)
+    counters = dict(zip(COUNTERS[:3], solve.memory.counters.tolist(), strict=False)) | {"load_steps": 1}
+    if rests and _in_balance(system, loads, q, lam):
+        return q, CONVERGED, "came to rest in a damped motion (held by friction: one equilibrium of many)", counters
+    away = adrift(system, loads, q, lam)
+    why = f"{away} slides on: friction does not hold it" if away else "it slides on: friction does not hold it"
+    return q, DIVERGED, why, counters
 
 
 def _other_ways(

@@ -15,7 +15,7 @@ from anguilla.mechanics.tree import Floats
 from anguilla.model.evaluation import at_rest
 from anguilla.model.model import Model
 from anguilla.results.contacts import jumps
-from anguilla.results.reactions import evaluate
+from anguilla.results.reactions import evaluate, grasps
 from anguilla.solve.newton.closing import settle
 from anguilla.solve.newton.newton import ITERATIONS, USABLE, Goal, scratch
 from anguilla.solve.newton.rules import CONVERGED
@@ -76,7 +76,8 @@ def come_to_rest(system: Model, loads: Loads, q: Floats, lam: Floats) -> tuple[F
         quick = int(s.counters[ITERATIONS]) - before <= 5
         dt = _next(system, loads, q, lam, min(dt * (2.5 if quick else 1.2), LONGEST * unit))
     loads.row[DT], loads.row[TIME], loads.row[lines] = 0.0, now, lengths
-    loads.frames.state[:] = state
+    if not grasps(loads):
+        loads.frames.state[:] = state
     return q, lam, still == 3
 
 

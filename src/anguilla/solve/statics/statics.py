@@ -15,6 +15,8 @@ from anguilla.interact.kernels.table import Loads
 from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
 from anguilla.model.model import Inputs, Model
+from anguilla.results.blocks import Remembered
+from anguilla.results.reactions import grasps
 from anguilla.results.resolution import doubtful, like_a_good_one
 from anguilla.results.states import Equilibrium, Status
 from anguilla.solve.newton.closing import SINGULAR_START, broken, close, crushed
@@ -23,6 +25,7 @@ from anguilla.solve.statics.downhill import BALANCED
 from anguilla.solve.statics.finding import find, origin_of
 from anguilla.solve.statics.flow import Flow, ProjectiveFlow, follow, relax
 from anguilla.solve.statics.judging import balanced, contradiction, unbalanced
+from anguilla.solve.steps.motion import recall
 
 __all__ = ["statics"]
 
@@ -90,6 +93,7 @@ def _statics(
     lam = np.zeros(system.rows)
     if isinstance(start, Equilibrium) and start.multipliers.shape == lam.shape:
         lam[:] = start.multipliers
+    recall(system, start)
     loads, advice = system.loads(t, inputs, pulling=True), ADVICE
     if isinstance(method, Flow):
         q, ok, message, counters = relax(system, loads.loads, q, method)
@@ -114,7 +118,8 @@ def _statics(
     outcome = Status(ok, message, counters, time.perf_counter() - began)
     zero = np.zeros((1, system.size))
     states = np.array([float(t)]), q[None, :].copy(), zero, zero, lam[None, :].copy()
-    result = Equilibrium(robot, system, outcome, *states, inputs or {})
+    held = Remembered.of(system.blank).copy() if grasps(system.blank) else None
+    result = Equilibrium(robot, system, outcome, *states, inputs or {}, _memory=held)
     conflict = broken(system, inputs or {}, *result.stored[:3])
     if conflict:
         raise SolverError(f"No equilibrium of {robot.name!r}: {conflict}.", result=result, advice=SINGULAR_START)

@@ -27,7 +27,15 @@ from anguilla.solve.steps.checkpoint import Checkpoint, constants, kept
 from anguilla.solve.steps.events import events_of
 from anguilla.solve.steps.kinks import kinked
 from anguilla.solve.steps.marching import by_error, in_blocks
-from anguilla.solve.steps.motion import OngoingMotion, Start, balances_alone, keep_state, newton_tolerance, start_of
+from anguilla.solve.steps.motion import (
+    OngoingMotion,
+    Start,
+    balances_alone,
+    keep_state,
+    newton_tolerance,
+    recall,
+    start_of,
+)
 from anguilla.solve.steps.schemes import Coefficients, GeneralisedAlpha, Scheme, as_scheme, forgets
 from anguilla.solve.steps.stepping import History, stored
 from anguilla.solve.steps.trust import judge
@@ -106,6 +114,7 @@ def simulate_model(
         desks.enter_context(system.apart())
     motion = OngoingMotion(system, scheme, tolerance, q, v, inputs or {})
     began = time.perf_counter()
+    motion.held = recall(system, start)
     if isinstance(start, Equilibrium) and start.multipliers.shape == motion.lam.shape:
         motion.lam[:] = start.multipliers
     motion.smooth, motion.settles = smooth_start and error is None, smooth_start and system.rows > 0 and forgets(scheme)
@@ -166,7 +175,9 @@ def _result(robot: Robot, m: OngoingMotion, interval: float, out: History, count
         m.drive(t, q, v)
     lazily = balances_alone(m.system, m.scheme)
     balance, guess = m.balance if lazily else None, a if m.scheme.mid == 1.0 else None
-    return Trajectory(robot, m.system, end, t, q, v, None if lazily else a, lam, m.inputs, balance, guess)
+    return Trajectory(
+        robot, m.system, end, t, q, v, None if lazily else a, lam, m.inputs, balance, guess, _memory=m.held
+    )
 
 
 def _judged(m: OngoingMotion, result: Trajectory, dt: float, every: int, controlled: bool) -> str:

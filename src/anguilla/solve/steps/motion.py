@@ -14,6 +14,7 @@ from anguilla.interact.kernels.table import DT, MOTION
 from anguilla.linear.choice import DENSE, NETS, SPARSE
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Inputs, LoadTable, Model
+from anguilla.results.blocks import Remembered
 from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.solve.newton.newton import FRESH, ITERATIONS, STARTING, Goal, Scratch, scratch
@@ -66,6 +67,7 @@ class OngoingMotion:
         self.snaps = np.zeros(1, dtype=np.int64)  # times that lines became taut with an impact
         self.system.blank.cables.slip[:] = UNKNOWN
         self.jumps: list[Jump] = []
+        self.held: Remembered | None = None  # what contacts that hold remembered at the start
         self.stopped = ""  # why, if a jump did it
         self.bounds = (-np.inf, np.inf)  # [s] instants behind the last jump and before the next, for loads
 
@@ -269,6 +271,16 @@ def newton_tolerance(system: Model, given: float | None) -> float:
     """Newton's error that is allowed as a part of a step's increment: the given one, or what serves the system."""
     usual = 1e-11 if system.shapes else 1e-10 if system.rows else 1e-8
     return as_positive(usual if given is None else given, "tolerance", "")
+
+
+def recall(system: Model, start: object) -> Remembered | None:
+    """Let contacts hold as they do in the equilibrium from which something starts; returns what they remember."""
+    held = start.remembered if isinstance(start, Equilibrium) else None
+    memory = Remembered.of(system.blank)
+    if held is not None and all(x.shape == y.shape for x, y in zip(held, memory, strict=True)):
+        memory.recall(held)
+        return held
+    return None
 
 
 def start_of(system: Model, start: Start) -> tuple[Floats, Floats]:

@@ -204,3 +204,29 @@ def test_robot_files_name_meshes_in_their_folder_only(tmp_path, path, text):
         ag.read_robot(tmp_path / "inner" / "robot.yaml")
     with pytest.raises(FileError, match="a text cannot name files"):
         read_text_file(FILE.replace("MESH", path))
+
+
+@pytest.mark.parametrize(
+    "wall",
+    [ag.Box((0.2, 0.12, 0), (0.3, 0.2, 0.3), (0, 0, 0.1)), ag.Mesh(None, *ball(0.1, 4), pose=(0.22, 0.122, -0.02))],
+    ids=["box", "mesh"],
+)
+def test_gradients_go_through_shapes(wall):
+    """Where a tip ends that a tendon pulls against it, by the adjoint and by differences."""
+    robot = ag.Robot("arm", gravity=(0, 0, -1.0))
+    rod = ag.Rod(0.3, ag.Circle(0.01), RUBBER, ag.Strains(bend_y=3, bend_z=2), intervals=10)
+    arm = robot.add(rod, at=robot.ground, name="arm")
+    robot.actuate("pull", ag.Tendon(arm, ag.parallel(y=0.008)))
+    touch = robot.load(ag.Contact(arm, wall, 500.0, damping=1.0, friction=0.4, slip=0.05, smooth=1e-3))
+    cost = ag.Reach(arm.tip, (0.2, 0.1, -0.1))
+    tension = np.linspace(0.0, 3.0, 41)
+    move = lambda u: ag.simulate(
+        robot, duration=0.2, dt=5e-3, inputs={"pull": ag.Sampled(u, 5e-3)}, smooth_start=False, tolerance=1e-12
+    )
+    run = move(tension)
+    assert run.depth(touch).max() > 1e-3
+    found = ag.gradient(run, cost)
+    for k in (5, 20, 30, 38):
+        step = 1e-4 * np.eye(41)[k]
+        high, low = (ag.gradient(move(tension + s * step), cost).value for s in (1, -1))
+        assert found.inputs["pull"][k] == pytest.approx((high - low) / 2e-4, rel=1e-5, abs=1e-9)

@@ -82,10 +82,12 @@ class Identified:
 
     @property
     def robot(self) -> Robot:
-        """The robot with the values that were found."""
+        """The robot with the values that were found, and with what was given in all experiments."""
         mine = [p for p in self.parameters if p.free.only is None]
         values = np.array([v for p, v in zip(self.parameters, self.found, strict=True) if p.free.only is None])
-        return made_robot(self.source, mine, values, {})
+        first = self.data[0].given
+        given = {name: x for name, x in first.items() if all(data.given.get(name) == x for data in self.data)}
+        return made_robot(self.source, mine, values, given)
 
     def predicted(self, data: Measurements) -> dict[str, Floats]:
         """What the fitted robot would have shown, by name of what was measured: (rows, 3) [m], (rows, 1)."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from anguilla.describe import Robot
 from anguilla.identification.measurements import Measurements
-from anguilla.identification.parameters import Parameter, Source, made_robot
+from anguilla.identification.parameters import Sought, Source, made_robot
 from anguilla.identification.search import readings
 from anguilla.identification.sensors import Nuisances
 from anguilla.identification.uncertainty import Uncertainty
@@ -34,7 +34,7 @@ class Identified:
     """
 
     source: Source = field(repr=False)
-    parameters: list[Parameter] = field(repr=False)
+    parameters: list[Sought] = field(repr=False)
     data: list[Measurements] = field(repr=False)
     found: Floats = field(repr=False)
     search: Floats = field(repr=False)

@@ -44,7 +44,7 @@ def test_offset_and_angle_move_the_whole_line():
 
 
 def test_a_bad_value_is_refused():
-    with pytest.raises(ag.DescriptionError, match="Material.young must be"):
+    with pytest.raises(ag.DescriptionError, match=r"Material\.young must be"):
         put_number(robot(), "arm.material.young", -1.0)
     for path, words in (("arm", "ends too early"), ("load.force[7]", r"no item \[7\]"), ("1x", "names and indices")):
         with pytest.raises(ag.DescriptionError, match=words):

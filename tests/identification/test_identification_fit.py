@@ -7,7 +7,7 @@ import pytest
 from identification_robots import MARKERS, filmed, pulls, tendon_arm
 
 import anguilla as ag
-from anguilla.describe.paths import changed
+from anguilla.describe.paths import changed, number_at, put_number
 from anguilla.identification.parameters import as_free
 from anguilla.identification.search import Search
 
@@ -202,3 +202,29 @@ def test_intervals_cover_the_truth_as_often_as_they_say():
         found = ag.identify(robot, ag.Measurements(positions=places, inputs=inputs, markers=MARKERS), list(names))
         inside += sum(found.interval[name][0] < truth < found.interval[name][1] for name, truth in names.items())
     assert 0.93 <= inside / (3 * count) <= 0.97
+
+
+def test_a_function_that_makes_the_robot():
+    def make(young, distance, weight):
+        robot = tendon_arm()
+        robot.part("arm").rod.material.young = young
+        put_number(robot, "t1.offset", distance)
+        put_number(robot, "payload.force[2]", -weight)
+        return robot
+
+    data = experiment(given={"weight": 0.03})
+    found = ag.identify(make, data, {"young": 1.5e6, "distance": 0.006})
+    assert np.allclose(found.found, [1e6, 0.008], rtol=1e-5)
+    assert number_at(found.robot, "payload.force[2]") == -0.03
+    assert found.robot.part("arm").rod.material.young == found.values["young"]
+
+
+def test_friction_of_tendons_by_differences():
+    robot = tendon_arm()
+    put_number(robot, "t1.friction", 0.3)
+    inputs = {"t1": np.array([1.0, 2.0, 4.0])}
+    data = ag.Measurements(
+        positions=filmed(robot, inputs, 0.0, np.random.default_rng(0)), inputs=inputs, markers=MARKERS
+    )
+    found = ag.identify(changed(robot, {"t1.friction": 0.1}), data, ["t1.friction", "arm.material.young"])
+    assert np.allclose(found.found, [0.3, 1e6], rtol=1e-3)

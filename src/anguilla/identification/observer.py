@@ -198,7 +198,7 @@ class Observer:
         zero, none = np.zeros(n), np.zeros(0)
         still = Evaluation(model, loads, q, v, zero, none)
         M = still.M
-        a: Floats = np.linalg.solve(M, -still.residual)
+        a = np.asarray(np.linalg.solve(M, -still.residual), dtype=np.float64)
         here = Evaluation(model, loads, q, v, a, none)
         pulls = [np.zeros((n, 0))]
         for frame in self.frames.values():

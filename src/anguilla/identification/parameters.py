@@ -14,7 +14,7 @@ from anguilla.describe.paths import number_at, put_number
 from anguilla.errors import AnguillaError, DescriptionError, as_number, as_positive, refuse
 from anguilla.mechanics.tree import Floats
 
-__all__ = ["Parameter", "Unknown", "as_free", "made_robot"]
+__all__ = ["Sought", "Unknown", "as_free", "made_robot"]
 
 OF_INPUTS = {"gain": 1.0, "offset": 0.0, "lag": 0.0}
 Source = Robot | Callable[..., Robot]
@@ -50,7 +50,7 @@ class Unknown:
 
 
 @dataclass(frozen=True)
-class Parameter:
+class Sought:
     """A number to be found, as the search sees it.
 
     Attributes:
@@ -98,7 +98,7 @@ class Parameter:
         return self.free.only is None or name in self.free.only or group in self.free.only
 
 
-def as_free(source: Source, free: Sequence[str | Unknown] | Mapping[str, float]) -> list[Parameter]:
+def as_free(source: Source, free: Sequence[str | Unknown] | Mapping[str, float]) -> list[Sought]:
     """The parameters of a search, checked."""
     if isinstance(free, Mapping):
         free = [Unknown(path, start=value) for path, value in free.items()]
@@ -112,7 +112,7 @@ def as_free(source: Source, free: Sequence[str | Unknown] | Mapping[str, float])
     return found
 
 
-def _parameter(source: Source, free: Unknown) -> Parameter:
+def _parameter(source: Source, free: Unknown) -> Sought:
     name, path = free.name or free.paths[0], free.paths[0]
     inputs = [p.startswith("inputs.") for p in free.paths]
     if any(inputs) and not all(inputs):
@@ -141,7 +141,7 @@ def _parameter(source: Source, free: Unknown) -> Parameter:
     if free.prior is not None:
         as_number(free.prior[0], f"free: prior of {name!r}")
         as_positive(free.prior[1], f"free: deviation of the prior of {name!r}")
-    return Parameter(replace(free, name=name), name, value, low, high, value > 0.0 and low >= 0.0)
+    return Sought(replace(free, name=name), name, value, low, high, value > 0.0 and low >= 0.0)
 
 
 def _refuses(robot: Robot, free: Unknown, value: float) -> bool:
@@ -153,7 +153,7 @@ def _refuses(robot: Robot, free: Unknown, value: float) -> bool:
     return False
 
 
-def made_robot(source: Source, parameters: Sequence[Parameter], values: Floats, given: Mapping[str, Any]) -> Robot:
+def made_robot(source: Source, parameters: Sequence[Sought], values: Floats, given: Mapping[str, Any]) -> Robot:
     """The robot with values of its parameters, and with what is given of an experiment."""
     asked = {path: float(value) for parameter, value in zip(parameters, values, strict=True)
              for path in parameter.free.paths if not parameter.of_inputs}  # fmt: skip

@@ -12,7 +12,7 @@ import numpy as np
 
 from anguilla.describe import Robot
 from anguilla.identification.measurements import Measurements
-from anguilla.identification.parameters import Parameter, Source, made_robot
+from anguilla.identification.parameters import Sought, Source, made_robot
 from anguilla.identification.search import readings
 from anguilla.identification.sensors import Nuisances
 from anguilla.identification.uncertainty import Uncertainty
@@ -34,7 +34,7 @@ class Identified:
     """
 
     source: Source = field(repr=False)
-    parameters: list[Parameter] = field(repr=False)
+    parameters: list[Sought] = field(repr=False)
     data: list[Measurements] = field(repr=False)
     found: Floats = field(repr=False)
     search: Floats = field(repr=False)
@@ -82,10 +82,12 @@ class Identified:
 
     @property
     def robot(self) -> Robot:
-        """The robot with the values that were found."""
+        """The robot with the values that were found, and with what was given in all experiments."""
         mine = [p for p in self.parameters if p.free.only is None]
         values = np.array([v for p, v in zip(self.parameters, self.found, strict=True) if p.free.only is None])
-        return made_robot(self.source, mine, values, {})
+        first = self.data[0].given
+        given = {name: x for name, x in first.items() if all(data.given.get(name) == x for data in self.data)}
+        return made_robot(self.source, mine, values, given)
 
     def predicted(self, data: Measurements) -> dict[str, Floats]:
         """What the fitted robot would have shown, by name of what was measured: (rows, 3) [m], (rows, 1)."""

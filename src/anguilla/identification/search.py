@@ -11,9 +11,9 @@ from scipy.stats import qmc
 
 from anguilla.errors import SolverError
 from anguilla.identification.measurements import Measurements
-from anguilla.identification.parameters import Parameter, Source
+from anguilla.identification.parameters import Sought, Source
 from anguilla.identification.sensors import Nuisances, Reading, read_sensors
-from anguilla.identification.trial import States, Trial
+from anguilla.identification.trial import RowStates, Trial
 from anguilla.mechanics.tree import Floats
 
 __all__ = ["Search", "readings"]
@@ -27,11 +27,11 @@ class Search:
     """The problem of least squares: numbers x (k + u,) of parameters, then of nuisances."""
 
     source: Source
-    parameters: list[Parameter]
+    parameters: list[Sought]
     experiments: list[Measurements]
     trials: list[Trial] = field(init=False)
     nuisances: Nuisances = field(init=False)
-    known: tuple[bytes, list[States]] | None = field(default=None, init=False)
+    known: tuple[bytes, list[RowStates]] | None = field(default=None, init=False)
     evaluations: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
@@ -62,8 +62,8 @@ class Search:
         low, high = np.array(ends).T
         return low, high
 
-    def states(self, x: Floats) -> list[States]:
-        """States of all experiments; those of the last parameters are kept."""
+    def states(self, x: Floats) -> list[RowStates]:
+        """RowStates of all experiments; those of the last parameters are kept."""
         key = x[: len(self.parameters)].tobytes()
         if self.known is None or self.known[0] != key:
             self.evaluations += 1
@@ -172,7 +172,7 @@ def nuisance_step(search: Search, x: Floats, which: Any = slice(None)) -> Floats
 
 
 def readings(
-    source: Source, parameters: list[Parameter], x: Floats, data: Measurements, known: Nuisances
+    source: Source, parameters: list[Sought], x: Floats, data: Measurements, known: Nuisances
 ) -> list[Reading]:
     """What an experiment would measure for parameters x (k,); unknowns that nobody has found are fitted to it."""
     search = Search(source, parameters, [data])

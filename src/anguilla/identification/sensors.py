@@ -10,7 +10,7 @@ import numpy as np
 from anguilla.describe import Frame
 from anguilla.errors import DescriptionError
 from anguilla.identification.measurements import Marker, Measurements, frame_named
-from anguilla.identification.trial import Changes, States
+from anguilla.identification.trial import Changes, RowStates
 from anguilla.lie import dexp3, dexp3_inv, exp3, log3
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Model
@@ -98,7 +98,7 @@ class Reading:
     by_nuisance: Floats
 
 
-def read_sensors(data: Measurements, states: States, changes: Changes | None, nuisances: Nuisances) -> list[Reading]:
+def read_sensors(data: Measurements, states: RowStates, changes: Changes | None, nuisances: Nuisances) -> list[Reading]:
     """Everything that an experiment measures, predicted; with derivatives if the changes of states are given."""
     found = _positions(data, states, changes, nuisances)
     found += _turns(data, states, changes, nuisances)
@@ -122,7 +122,7 @@ def _placed(model: Model, frame: Frame | str, q: Floats) -> tuple[Floats, Floats
     return motion[:, :9].reshape(-1, 3, 3), motion[:, S_X : S_X + 3]
 
 
-def _positions(data: Measurements, states: States, changes: Changes | None, nuisances: Nuisances) -> list[Reading]:
+def _positions(data: Measurements, states: RowStates, changes: Changes | None, nuisances: Nuisances) -> list[Reading]:
     P, shift, moved, turned = _pose(data, nuisances)
     of, found = (f" of {data.group}" if data.group else ""), []
     for name, measured in data.positions.items():
@@ -163,7 +163,7 @@ def _moving(changes: Changes) -> list[tuple[int, int]]:
     return [(k, j) for j, k in enumerate(changes.own) if changes.twins.placed[j]]
 
 
-def _turns(data: Measurements, states: States, changes: Changes | None, nuisances: Nuisances) -> list[Reading]:
+def _turns(data: Measurements, states: RowStates, changes: Changes | None, nuisances: Nuisances) -> list[Reading]:
     """Rotations: what is missed is the rotation vector from the predicted to the measured frame, reversed."""
     P, _, _, turned = _pose(data, nuisances)
     found = []
@@ -195,7 +195,7 @@ def _turns(data: Measurements, states: States, changes: Changes | None, nuisance
     return found
 
 
-def _lines(data: Measurements, states: States, changes: Changes | None, nuisances: Nuisances) -> list[Reading]:
+def _lines(data: Measurements, states: RowStates, changes: Changes | None, nuisances: Nuisances) -> list[Reading]:
     """Lengths of lines and tensions of those that are driven by their length."""
     found, unknown = [], len(nuisances.values)
     for name, measured in data.lengths.items():

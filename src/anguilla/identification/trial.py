@@ -11,7 +11,7 @@ import numpy as np
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError
 from anguilla.identification.measurements import Measurements
-from anguilla.identification.parameters import Parameter, Source, made_robot
+from anguilla.identification.parameters import Sought, Source, made_robot
 from anguilla.mechanics.tree import Floats
 from anguilla.model.evaluation import at_rest
 from anguilla.model.model import Inputs, Model
@@ -22,7 +22,7 @@ from anguilla.solve.newton.dense import solve_bordered
 from anguilla.solve.statics.statics import statics
 from anguilla.solve.steps.dynamics import simulate
 
-__all__ = ["States", "Trial"]
+__all__ = ["RowStates", "Trial"]
 
 DYNAMIC_STEP = 1e-4  # relative, of a difference between motions: their phases change fast
 TIME_STEP = 1e-3  # [s] of a difference by a lag
@@ -61,8 +61,8 @@ class Line:
 
 
 @dataclass
-class States:
-    """States of an experiment at its rows.
+class RowStates:
+    """RowStates of an experiment at its rows.
 
     Attributes:
         model: the model they belong to.
@@ -103,9 +103,9 @@ class Trial:
     """One experiment with a robot whose parameters are to be found."""
 
     source: Source
-    parameters: Sequence[Parameter]
+    parameters: Sequence[Sought]
     data: Measurements
-    last: States | None = field(default=None, repr=False)
+    last: RowStates | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         data = self.data
@@ -115,7 +115,7 @@ class Trial:
         for k in self.driving:
             self._check_input(self.parameters[k])
 
-    def _check_input(self, parameter: Parameter) -> None:
+    def _check_input(self, parameter: Sought) -> None:
         for path in parameter.free.paths:
             names = path.split(".")[1:-1]
             if names and names[0] not in self.data.inputs:
@@ -163,8 +163,8 @@ class Trial:
         mine = [self.parameters[k] for k in self.own]
         return Model(made_robot(self.source, mine, values[self.own], self.data.given))
 
-    def states(self, values: Floats) -> States:
-        """States for values (k,) of all parameters."""
+    def states(self, values: Floats) -> RowStates:
+        """RowStates for values (k,) of all parameters."""
         inputs = self.inputs(values)
         if self.data.motion:
             found = self._motion(self.model(values), values, inputs)
@@ -173,7 +173,9 @@ class Trial:
         self.last = found
         return found
 
-    def _equilibria(self, model: Model, values: Floats, inputs: dict[str, Floats], guess: States | None) -> States:
+    def _equilibria(
+        self, model: Model, values: Floats, inputs: dict[str, Floats], guess: RowStates | None
+    ) -> RowStates:
         q, lam, system, last = list[Floats](), list[Floats](), model, None
         for row in range(self.data.rows):
             if not self.data.seen[row]:
@@ -191,11 +193,11 @@ class Trial:
             system, last = eq.system, eq.q
             q.append(eq.q)
             lam.append(eq.stored.lam[0])
-        return States(system, values.copy(), inputs, np.array(q), np.array(lam).reshape(len(q), system.rows))
+        return RowStates(system, values.copy(), inputs, np.array(q), np.array(lam).reshape(len(q), system.rows))
 
     def _motion(
         self, model: Model, values: Floats, inputs: dict[str, Floats], tolerance: float | None = None
-    ) -> States:
+    ) -> RowStates:
         data = self.data
         t = np.asarray(data.t) - np.asarray(data.t)[0]
         lines: Inputs = {name: Line(t, u) for name, u in inputs.items()}
@@ -210,11 +212,11 @@ class Trial:
             model, duration=t[-1], dt=t[-1] / steps, inputs=lines, start=start, tolerance=tolerance, progress=False
         )
         lam = np.array([np.interp(t, run.t, x) for x in run.stored.lam.T]).reshape(run.system.rows, len(t)).T
-        return States(run.system, values.copy(), inputs, between(run.t, run.q, run.v, t), lam)
+        return RowStates(run.system, values.copy(), inputs, between(run.t, run.q, run.v, t), lam)
 
     # Derivatives ----------------------------------------------------------------------------------------------------------
 
-    def changes(self, states: States) -> Changes:
+    def changes(self, states: RowStates) -> Changes:
         """Derivatives of the states by all parameters: exact for equilibria, differences for motions and friction."""
         model, count = states.model, len(self.parameters)
         q, lam = np.zeros((*states.q.shape, count)), np.zeros((*states.lam.shape, count))
@@ -234,13 +236,13 @@ class Trial:
             lam[row][:, [*self.own, *self.driving]] = solved[model.size :]
         return Changes(q, lam, found, self.own)
 
-    def _by_differences(self, states: States, q: Floats, lam: Floats) -> Changes:
+    def _by_differences(self, states: RowStates, q: Floats, lam: Floats) -> Changes:
         found = Twins(states.model, [])
         for k in [*self.own, *self.driving]:
             lag = self.parameters[k].free.paths[0].endswith(".lag") and self.parameters[k].of_inputs
             h = TIME_STEP if lag else DYNAMIC_STEP * abs(states.values[k]) or 1e-5
 
-            def at(steps: float, k: int = k, h: float = h) -> States:
+            def at(steps: float, k: int = k, h: float = h) -> RowStates:
                 values = states.values.copy()
                 values[k] += steps * h
                 model, inputs = with_same_rows(self.model(values), states.model), self.inputs(values)
@@ -266,7 +268,7 @@ def between(t: Floats, q: Floats, v: Floats, times: Floats) -> Floats:
     return q[k] * (1.0 - a) + q[k + 1] * a + h * b * ((1.0 - s) * v[k] - s * v[k + 1])
 
 
-def _balance(model: Model, states: States, inputs: dict[str, Floats]) -> Floats:
+def _balance(model: Model, states: RowStates, inputs: dict[str, Floats]) -> Floats:
     """(R, phi) (rows, n + m) of a model in states at rest under inputs."""
     rows = len(states.q)
     table = model.loads(np.zeros(rows), {name: Column(u) for name, u in inputs.items()})
@@ -276,7 +278,7 @@ def _balance(model: Model, states: States, inputs: dict[str, Floats]) -> Floats:
     return out
 
 
-def _driving(states: States, change: dict[str, Floats]) -> Floats:
+def _driving(states: RowStates, change: dict[str, Floats]) -> Floats:
     """Change (rows, n + m) of the balance with the inputs, in which it is linear."""
     lengths = any(actuator.slack is not None for actuator in states.model.robot.actuators.values())
     largest = max((float(np.max(np.abs(x))) for x in change.values()), default=0.0)
@@ -287,7 +289,7 @@ def _driving(states: States, change: dict[str, Floats]) -> Floats:
     return (_balance(states.model, states, more) - _balance(states.model, states, less)) / (2.0 * h)
 
 
-def _solved(states: States, columns: list[Floats], seen: Any) -> dict[int, Floats]:
+def _solved(states: RowStates, columns: list[Floats], seen: Any) -> dict[int, Floats]:
     """Changes (n + m, k) of each row that was seen for changes of its balance, k columns of (rows, n + m)."""
     model, right = states.model, -np.stack(columns, axis=2)
     table = model.loads(np.zeros(len(states.q)), {name: Column(u) for name, u in states.inputs.items()})

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import t as student
 
-from anguilla.identification.parameters import Parameter
+from anguilla.identification.parameters import Sought
 from anguilla.mechanics.tree import Floats
 
 __all__ = ["Uncertainty", "uncertainty"]
@@ -39,7 +39,7 @@ class Uncertainty:
     notes: list[str]
 
 
-def uncertainty(parameters: list[Parameter], jacobian: Floats, nuisance: Floats, residual: Floats) -> Uncertainty:
+def uncertainty(parameters: list[Sought], jacobian: Floats, nuisance: Floats, residual: Floats) -> Uncertainty:
     """Uncertainty from the weighed sensitivities (r, k) of parameters and (r, u) of nuisances, and residuals (r,)."""
     k = len(parameters)
     projected = jacobian - nuisance @ np.linalg.lstsq(nuisance, jacobian, rcond=1e-10)[0] if nuisance.size else jacobian
@@ -70,12 +70,12 @@ def uncertainty(parameters: list[Parameter], jacobian: Floats, nuisance: Floats,
     return Uncertainty(deviation, correlation, float(student.ppf(0.975, freedom)), scatter, notes)
 
 
-def _without_effect(parameters: list[Parameter], without: Floats) -> list[str]:
+def _without_effect(parameters: list[Sought], without: Floats) -> list[str]:
     return [f"the data do not depend on {p.name}: leave it out, or measure something it changes" for p, w in
             zip(parameters, without, strict=True) if w]  # fmt: skip
 
 
-def _hidden(parameters: list[Parameter], directions: Floats, without: Floats) -> list[str]:
+def _hidden(parameters: list[Sought], directions: Floats, without: Floats) -> list[str]:
     """Combinations along which nothing changes at all."""
     notes = []
     for direction in directions:
@@ -92,14 +92,14 @@ def _hidden(parameters: list[Parameter], directions: Floats, without: Floats) ->
     return notes
 
 
-def _change(parameter: Parameter, share: float) -> str:
+def _change(parameter: Sought, share: float) -> str:
     """A small change along a combination, in words."""
     if parameter.log:
         return f"{parameter.name} by {10.0 * share:+.3g} %"
     return f"{parameter.name} by {0.1 * share * (parameter.size or 1.0):+.3g}"
 
 
-def _vague(parameters: list[Parameter], deviation: Floats, correlation: Floats) -> list[str]:
+def _vague(parameters: list[Sought], deviation: Floats, correlation: Floats) -> list[str]:
     """Parameters that the data determine badly, and pairs that they cannot tell apart."""
     notes, known = [], np.isfinite(deviation)
     for i in range(len(parameters)):

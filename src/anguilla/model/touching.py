@@ -13,6 +13,7 @@ from anguilla.describe.load import Side
 from anguilla.interact.kernels.distance import SHAPE_SIZE
 from anguilla.interact.kernels.nearest import cubic
 from anguilla.interact.kernels.table import Touches
+from anguilla.interact.kernels.touch import TOLD
 from anguilla.interact.kernels.touch_change import CHANGE, LANE
 from anguilla.mechanics.compile import Layout
 from anguilla.mechanics.tree import Floats, Ints, columns_of, in_blocks
@@ -38,6 +39,7 @@ class Touching:
     shapes: list[Floats] = field(default_factory=list)
     skin: float = np.inf
     held: int = 0
+    sides: list[float] = field(default_factory=list)  # 1 where the points are those of a
     pairs: list[Ints] = field(default_factory=list)  # nodes of both parts
     known: dict[tuple, tuple[int, int]] = field(default_factory=dict)
 
@@ -129,6 +131,7 @@ class Touching:
             since, until = self._once("points", x, self._points)
             first, last = self._once("surface", y, self._curve if y.on_rod else self._shape)
             self.tables.append((len(self.pairs) - 1, since, until, first, last, int(itself), self.held))
+            self.sides.append(1.0 if x is a else -1.0)
             self.laws.append(((0.5 if halves else 1.0) * law[0], *law[1:]))
             self.held += self.clusters[until - 1][1] - self.clusters[since][0]
         self.skin = min(self.skin, thinnest)
@@ -163,7 +166,7 @@ class Touching:
             before=np.zeros((self.held, 6)), deep=np.zeros((self.held, 5)), ball=np.zeros((balls, 4)),
             anchor=np.zeros((balls, 4)), near=np.zeros((ROOM * balls, 3), np.int64), count=np.zeros(3, np.int64),
             hits=np.zeros((HITS * points, 4), np.int64), hit=np.zeros((HITS * points, 12)),
-            used=np.zeros(len(nodes), np.int64), wrench=np.zeros((len(nodes), 6)), told=np.zeros((len(table), 2)),
+            used=np.zeros(len(nodes), np.int64), wrench=np.zeros((len(nodes), 6)), told=np.zeros((len(table), TOLD)),
             jacobian=np.zeros((len(which), 12, LANES)),
             lane=np.zeros((widest, LANE)), change=np.zeros((widest, CHANGE)),
         )  # fmt: skip

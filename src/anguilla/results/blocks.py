@@ -95,7 +95,7 @@ class Block:
         factor: parts of it that friction leaves in free spans (nb, spans).
         stress: of streams along fish (nb, s, 6).
         pushed: wrenches of contacts between parts on the nodes that they act on (nb, v, 6), world axes.
-        told: power that each of them gives to the robot, and energy that it keeps (nb, t, 2).
+        told: what else is known of each of them (nb, t, 10), as in `Touches.told`.
 
     """
 
@@ -179,7 +179,8 @@ def evaluate_states(
             for s in range(pushed.shape[1]):
                 pushed[t, s, k] = loads.touches.wrench[s, k]
         for s in range(told.shape[1]):
-            told[t, s, 0], told[t, s, 1] = loads.touches.told[s, 0], loads.touches.told[s, 1]
+            for k in range(told.shape[2]):
+                told[t, s, k] = loads.touches.told[s, k]
         if rubs(loads.cables):
             keep_rubbing(loads.cables, 1.0)
         if len(loads.touches.table) > 0:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import NamedTuple
+
 import numpy as np
 
 from anguilla.compiler.distant import entry
 from anguilla.interact.kernels.table import HITS
-from anguilla.interact.kernels.touch import DEPTH, find_touching, kept_energy
+from anguilla.interact.kernels.touch import COUNT, DEPTH, ENERGY, PLACE, PUSH, SIZE, find_touching, kept_energy
 from anguilla.mechanics.tree import Floats
 from anguilla.model.evaluate import descend
 from anguilla.model.model import Model
+from anguilla.results.blocks import Block
 from anguilla.results.kinematics import seat_motions
 
 
@@ -23,6 +27,27 @@ def energies(tree, ws, touches, q, rest, out):
             out[t] += kept_energy(
                 touches, touches.hits[e, 0], touches.hits[e, 2], touches.hit[e, DEPTH], (0.0, 0.0, 0.0)
             )
+
+
+class Touching(NamedTuple):
+    """What two parts that touch give to each other, over time."""
+
+    force: Floats  # (nt, 3) of a on b [N], world axes
+    place: Floats  # (nt, 3) where it acts on average [m]
+    energy: Floats  # (nt,) that is kept [J]
+    count: Floats  # (nt,) points that touch
+
+
+def touching(model: Model, number: int, blocks: Iterable[Block]) -> Touching:
+    """What the contact between parts that is load `number` gives, from blocks of states."""
+    mine = np.flatnonzero(np.array(model.tables.touch_loads) == number)
+    told = np.concatenate([block.told[:, mine] for block in blocks])
+    on_b = -np.array(model.tables.touching.sides)[mine]
+    size = told[:, :, SIZE].sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        place = told[:, :, PLACE : PLACE + 3].sum(axis=1) / size[:, None]
+    force = np.einsum("k,tki->ti", on_b, told[:, :, PUSH : PUSH + 3])
+    return Touching(force, place, told[:, :, ENERGY].sum(axis=1), told[:, :, COUNT].sum(axis=1))
 
 
 def depths(system: Model, number: int, q: Floats) -> Floats:

@@ -176,7 +176,7 @@ def point_wrenches(model: Model, block: Block) -> list[NodeWrench]:
             c = block.states.lam[:, k, None] * constraints.twist_data[number, 6 * side : 6 * side + 6]
             turned = np.einsum("tij,tkj->tki", _rotation(block, node), c.reshape(-1, 2, 3))
             found.append(NodeWrench(node, turned[:, 0], turned[:, 1]))
-    touched = np.flatnonzero(block.loads.touches.slot >= 0)
-    for number, v in zip(touched, block.loads.touches.slot[touched], strict=True):
-        found.append(NodeWrench(int(number), block.pushed[:, v, :3], block.pushed[:, v, 3:]))
+    slot = block.loads.touches.slot
+    for i, v in ((int(i), int(slot[i])) for i in np.flatnonzero(slot >= 0)):
+        found.append(NodeWrench(i, block.pushed[:, v, :3], block.pushed[:, v, 3:]))
     return [wrench for wrench in found if wrench.node > 0]

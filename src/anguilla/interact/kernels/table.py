@@ -139,7 +139,7 @@ class Touches(Arrays):
     hit: Floats  # (x, 12) scratch, see `touch.py`
     used: Ints  # (v,) scratch: 1 for nodes that something touches
     wrench: Floats  # (v, 6) scratch: moment and force of all contacts on those nodes, world axes
-    told: Floats  # (t, 2) scratch: power [W] that a contact gives to the robot, and energy [J] that it keeps
+    told: Floats  # (t, 10) scratch, what results ask for: see `touch.py`
     jacobian: Floats  # (e, 12, 4) scratch
     lane: Floats  # (lanes, 36) scratch, see `touch_change.py`
     change: Floats  # (lanes, 10) scratch

@@ -49,6 +49,9 @@ WEIGHTS, ARM, SECOND, RADIUS, SHARE, ARC = 0, 4, 7, 8, 9, 10
 LENGTH, THIN, THICK, START = range(4)
 # Columns of Touches.hit: place s, 1 if it may move along, depth, force, point that it acts at, bristle
 S, FREE, DEPTH, FORCE, POINT, BRISTLE = 0, 1, 2, 3, 6, 9
+# Columns of Touches.told: power that a contact gives to the robot [W], energy that it keeps [J], force on its points [N],
+# places times size of the force, that size, and the number of points that touch
+POWER, ENERGY, PUSH, PLACE, SIZE, COUNT, TOLD = 0, 1, 2, 5, 8, 9, 10
 NOWHERE = -1e300  # depth of a point that has nothing near
 ZERO = (0.0, 0.0, 0.0)
 
@@ -291,8 +294,13 @@ def add_touching(node, dt, touches):
         store3(touches.hit, e, POINT, axpy(-part_a * reach, n, x))
         store3(touches.hit, e, BRISTLE, bristle)
         turning = axpy(-part_b, spin_b, scale(part_a, spin_a))
-        touches.told[t, 0] += dot(force, v) - dot(moment, turning)
-        touches.told[t, 1] += kept_energy(touches, t, k, depth, bristle)
+        told, push = touches.told, math.sqrt(dot(force, force))
+        told[t, POWER] += dot(force, v) - dot(moment, turning)
+        told[t, ENERGY] += kept_energy(touches, t, k, depth, bristle)
+        store3(told, t, PUSH, add(load3(told, t, PUSH), force))
+        store3(told, t, PLACE, axpy(push, load3(touches.hit, e, POINT), load3(told, t, PLACE)))
+        told[t, SIZE] += push
+        told[t, COUNT] += 1.0
         i, j, w, second = touches.cluster[c, 2], touches.cluster[c, 3], weights_of(touches, k), touches.point[k, SECOND]
         ti, tj, more = arm(node, i, touches.point, k, ARM), arm(node, j, touches.point, k, ARM), scale(-part_a, moment)
         _act(node, touches, i, scale(w[0], force), axpy(w[2], cross(ti, force), scale(1.0 - second, more)))

@@ -72,9 +72,9 @@ class Setting:
 
 
 QUOTED = Setting()  # 9 coordinates of each link, besides its joint
-COARSE = Setting(1, 1, 0, step=0.1, intervals=2, tolerance=1e-3)  # 3 coordinates of each link, besides its joint
+COARSE = Setting(1, 1, 0, step=0.125, intervals=1, tolerance=1e-3)  # 3 coordinates of each link, besides its joint
 PATH = (
-    replace(COARSE, step=0.125), COARSE, replace(COARSE, step=0.05), replace(COARSE, stretch=1),
+    replace(COARSE, step=1 / 6), COARSE, replace(COARSE, step=0.05), replace(COARSE, stretch=1, step=0.1),
     replace(COARSE, stretch=1, step=0.05), Setting(step=0.1), Setting(step=0.05), Setting(step=0.025), QUOTED,
 )  # fmt: skip
 FINE = Setting(4, 2, 2, 2, step=5e-4, rho_inf=0.95, tolerance=1e-8)

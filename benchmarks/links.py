@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 from cases import interpolate
-from measure import record, show, timed
+from measure import looped, record, show
 
 HERE = Path(__file__).resolve().parent
 LENGTH, RADIUS, YOUNG, DENSITY, POISSON, SHEAR = 0.1, 2.5e-3, 1e7, 1000.0, 0.3, 1.0  # of a link, SI; shear factor
@@ -110,10 +110,11 @@ def measure(links: int, setting: Setting, *, repeat: int = 1) -> dict:
     """The record of one setting: seconds of the loop, and of the whole call."""
     import anguilla as ag
 
-    runs, whole = zip(*(timed(lambda: swing(links, setting)) for _ in range(repeat)), strict=True)
+    own = lambda found: found[0].status.seconds
+    runs, loops, whole = zip(*(looped(lambda: swing(links, setting), own) for _ in range(repeat)), strict=True)
     run, ends = runs[0]
     return record(peer="anguilla", version=ag.__version__, case=f"links {links}", settings=asdict(setting),
-                  error=error(links, run.t, ends), seconds=[run.status.seconds for run, _ in runs], simulated=DURATION,
+                  error=error(links, run.t, ends), seconds=list(loops), simulated=DURATION,
                   coordinates=run.system.size, iterations=run.status.counters["iterations"],
                   factorisations=run.status.counters["factorisations"], whole=min(whole))  # fmt: skip
 

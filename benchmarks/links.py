@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 from cases import interpolate
-from measure import record, show, timed
+from measure import looped, record, show
 
 HERE = Path(__file__).resolve().parent
 LENGTH, RADIUS, YOUNG, DENSITY, POISSON, SHEAR = 0.1, 2.5e-3, 1e7, 1000.0, 0.3, 1.0  # of a link, SI; shear factor
@@ -72,9 +72,9 @@ class Setting:
 
 
 QUOTED = Setting()  # 9 coordinates of each link, besides its joint
-COARSE = Setting(1, 1, 0, step=0.1, intervals=2, tolerance=1e-3)  # 3 coordinates of each link, besides its joint
+COARSE = Setting(1, 1, 0, step=0.125, intervals=1, tolerance=1e-3)  # 3 coordinates of each link, besides its joint
 PATH = (
-    replace(COARSE, step=0.125), COARSE, replace(COARSE, step=0.05), replace(COARSE, stretch=1),
+    replace(COARSE, step=1 / 6), COARSE, replace(COARSE, step=0.05), replace(COARSE, stretch=1, step=0.1),
     replace(COARSE, stretch=1, step=0.05), Setting(step=0.1), Setting(step=0.05), Setting(step=0.025), QUOTED,
 )  # fmt: skip
 FINE = Setting(4, 2, 2, 2, step=5e-4, rho_inf=0.95, tolerance=1e-8)
@@ -110,10 +110,11 @@ def measure(links: int, setting: Setting, *, repeat: int = 1) -> dict:
     """The record of one setting: seconds of the loop, and of the whole call."""
     import anguilla as ag
 
-    runs, whole = zip(*(timed(lambda: swing(links, setting)) for _ in range(repeat)), strict=True)
+    own = lambda found: found[0].status.seconds
+    runs, loops, whole = zip(*(looped(lambda: swing(links, setting), own) for _ in range(repeat)), strict=True)
     run, ends = runs[0]
     return record(peer="anguilla", version=ag.__version__, case=f"links {links}", settings=asdict(setting),
-                  error=error(links, run.t, ends), seconds=[run.status.seconds for run, _ in runs], simulated=DURATION,
+                  error=error(links, run.t, ends), seconds=list(loops), simulated=DURATION,
                   coordinates=run.system.size, iterations=run.status.counters["iterations"],
                   factorisations=run.status.counters["factorisations"], whole=min(whole))  # fmt: skip
 

@@ -11,6 +11,16 @@ import numpy as np
 Result = TypeVar("Result")
 
 
+def looped(work: Callable[[], Result], loop: Callable[[Result], float]) -> tuple[Result, float, float]:
+    """Result of `work()`, the seconds of its loop and of the whole call, as `timed` measures them.
+
+    loop(result) are the seconds of the loop by the wall clock; other programs are taken to delay it as they do the call.
+    """
+    began = time.perf_counter()
+    result, whole = timed(work)
+    return result, loop(result) * min(1.0, whole / (time.perf_counter() - began)), whole
+
+
 def timed(work: Callable[[], Result]) -> tuple[Result, float]:
     """Result of `work()` and its duration [s]: wall clock or processor time, whichever is smaller.
 

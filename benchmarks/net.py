@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 from cases import interpolate
-from measure import record, show, timed
+from measure import looped, record, show
 
 HERE = Path(__file__).resolve().parent
 SIDE, RADIUS, YOUNG, DENSITY, POISSON = 1.5, 5e-3, 1e7, 1000.0, 0.3  # SI, as in the example, but without damping
@@ -123,11 +123,12 @@ def measure(cells: int, setting: Setting, *, repeat: int = 1, motion: bool = Tru
     import anguilla as ag
 
     solve = fall if motion else hang
-    runs, whole = zip(*(timed(lambda: solve(cells, setting)) for _ in range(repeat)), strict=True)
+    own = lambda found: found[0].status.seconds
+    runs, loops, whole = zip(*(looped(lambda: solve(cells, setting), own) for _ in range(repeat)), strict=True)
     result, knots = runs[0]
     off = error(cells, result.t, knots) if motion else static_error(cells, knots)
     return record(peer="anguilla", version=ag.__version__, case=f"net {cells}", settings=asdict(setting), error=off,
-                  seconds=[run.status.seconds for run, _ in runs], simulated=DURATION, coordinates=result.system.size,
+                  seconds=list(loops), simulated=DURATION, coordinates=result.system.size,
                   iterations=result.status.counters["iterations"], whole=min(whole))  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from anguilla.describe.solids import Box, Cylinder
 from anguilla.errors import DescriptionError
 
 SOFTENING = 0.01  # of the smaller radius: depth over which the stiffness rises, if not given
-SPACING = 0.5  # of the smaller radius: distance of the points along a rod that touch, if not given
+SPACING = 0.2  # of the smaller radius: distance of the points along a rod that touch, if not given
 RIM = 12  # points of the rim of a cylinder
 MOST = 1000  # points along a rod
 FLAT = 0.25 * np.pi  # stiffness per length of a rod on something flat, over its modulus (Hertz, line contact)

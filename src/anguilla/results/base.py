@@ -72,6 +72,8 @@ class Computed(Kept):
     _whole: tuple[Computed, Ints] | None = field(default=None, repr=False)
     # what loads remember at the first state, if that is not the start of the motion
     _memory: Remembered | None = field(default=None, repr=False)
+    # what they remember at states that were reached in pieces of a step
+    _known: dict[int, Remembered] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("_t", "_q", "_v", "_a", "_lam"):  # as kernels read them: a view may skip numbers
@@ -124,10 +126,11 @@ class Computed(Kept):
     def evaluations(self) -> Evaluations:
         """What evaluates the states, block by block."""
         if self._whole is None:
-            return Evaluations(self.system, self.states, self.inputs_at_states, memory=self._memory)
+            return Evaluations(self.system, self.states, self.inputs_at_states, memory=self._memory, known=self._known)
         whole, rows = self._whole
         every = whole.evaluations
-        return Evaluations(self.system, self.states, every.inputs, (every.states, rows), every.memory)
+        whole_states = every.states, rows
+        return Evaluations(self.system, self.states, every.inputs, whole_states, every.memory, every.known)
 
     def _at(self, rows: Ints) -> dict[str, Any]:
         """Fields of the same result with some of its states only, in ascending order."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -147,6 +147,13 @@ def parts(count: int, numbers: int) -> Iterator[slice]:
         yield slice(first, min(first + size, count))
 
 
+def _split(pieces: Iterator[slice], at: list[int]) -> Iterator[slice]:
+    """The same slices, cut where new ones shall begin."""
+    for piece in pieces:
+        ends = [piece.start, *(k for k in at if piece.start < k < piece.stop), piece.stop]
+        yield from map(slice, ends[:-1], ends[1:])
+
+
 @entry(residual)
 def evaluate_states(
     tree, ws, loads, column, table, times, steps, q, v, a, lam, nodes,
@@ -199,6 +206,7 @@ class Evaluations:
         inputs: inputs of the actuators.
         whole: the states of the whole motion, and which of them these are; None if they are all, or nothing remembers.
         memory: what loads remember at the first state of all, if that is not the start of a motion.
+        known: what they remember at states that were reached in pieces of a step, which the states do not tell.
 
     """
 
@@ -207,6 +215,7 @@ class Evaluations:
     inputs: Inputs
     whole: tuple[States, Ints] | None = None
     memory: Remembered | None = None
+    known: dict[int, Remembered] = field(default_factory=dict)
 
     def blocks(self, nodes: Ints | None = None, *, in_space: bool = False, idle: bool = False) -> Iterator[Block]:
         """Evaluate the states in order; integrals of thrusters are taken over them by the trapezoidal rule.
@@ -238,7 +247,9 @@ class Evaluations:
         steps = np.diff(states.t, prepend=states.t[:1])
         steps[0] = 0.0 if self.memory is None else np.finfo(np.float64).tiny
         numbers = len(shared.row) + KEPT * len(nodes) + shared.frames.wrench.size + model.size + model.rows
-        for at in parts(len(states.t), numbers):
+        steps[list(self.known)] = np.finfo(np.float64).tiny
+        for at in _split(parts(len(states.t), numbers), sorted(self.known)):
+            kept = self.known.get(at.start, kept)
             some, table = states.some(at), _loads(model, states.t[at], self.inputs, idle)
             memory.recall(kept)  # others may have used the model since the last block
             if steps[at.start] == 0.0 and rubs(
@@ -248,16 +259,7 @@ class Evaluations:
                 set_friction(tree, model.workspace, shared.cables, shared.pairs)
             block = _empty(model, at, some, table, len(nodes))
             lam = np.zeros_like(some.lam) if idle else some.lam
-            out = (
-                block.residual,
-                block.node,
-                block.wrench,
-                block.tension,
-                block.factor,
-                block.stress,
-                block.pushed,
-                block.told,
-            )
+            out = block.found
             fixed = tree, model.workspace, table.loads, table.column, table.table
             kernel = interpreted(evaluate_states, {"residual": model.user.residual}) if model.user else evaluate_states
             kernel(*fixed, some.t, steps[at], *some[1:4], lam, nodes, *out)

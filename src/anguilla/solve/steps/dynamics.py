@@ -176,7 +176,19 @@ def _result(robot: Robot, m: OngoingMotion, interval: float, out: History, count
     lazily = balances_alone(m.system, m.scheme)
     balance, guess = m.balance if lazily else None, a if m.scheme.mid == 1.0 else None
     return Trajectory(
-        robot, m.system, end, t, q, v, None if lazily else a, lam, m.inputs, balance, guess, _memory=m.held
+        robot,
+        m.system,
+        end,
+        t,
+        q,
+        v,
+        None if lazily else a,
+        lam,
+        m.inputs,
+        balance,
+        guess,
+        _memory=m.held,
+        _known=m.known,
     )
 
 

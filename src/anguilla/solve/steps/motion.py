@@ -15,7 +15,7 @@ from anguilla.linear.choice import DENSE, NETS, SPARSE
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.results.blocks import Remembered
-from anguilla.results.reactions import evaluate
+from anguilla.results.reactions import evaluate, grasps
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.solve.newton.newton import FRESH, ITERATIONS, STARTING, Goal, Scratch, scratch
 from anguilla.solve.newton.rules import CONVERGED, PATIENCE, SINGULAR, TIGHTENED
@@ -68,6 +68,7 @@ class OngoingMotion:
         self.system.blank.cables.slip[:] = UNKNOWN
         self.jumps: list[Jump] = []
         self.held: Remembered | None = None  # what contacts that hold remembered at the start
+        self.known: dict[int, Remembered] = {}  # and at rows that were reached in pieces of a step
         self.stopped = ""  # why, if a jump did it
         self.bounds = (-np.inf, np.inf)  # [s] instants behind the last jump and before the next, for loads
 
@@ -303,6 +304,8 @@ def start_of(system: Model, start: Start) -> tuple[Floats, Floats]:
 
 
 def keep_state(m: OngoingMotion, out: History, row: int, due: bool = True) -> None:
-    """Store the present state in a row, if it is due."""
+    """Store the present state in a row, if it is due, and what contacts that hold remember."""
     if due:
         out.q[row], out.v[row], out.a[row], out.lam[row] = m.q, m.v, m.acc, m.lam
+        if row > 0 and grasps(m.system.blank):
+            m.known[row] = Remembered.of(m.system.blank).copy()

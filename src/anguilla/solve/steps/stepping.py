@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from anguilla.compiler.distant import NUMBER, compiled, distant, entry
-from anguilla.compiler.jit import interpreted, part
+from anguilla.compiler.jit import inline, interpreted, part
 from anguilla.compiler.table import Arrays
-from anguilla.interact.kernels.contact import has_contacts, keep_grips
+from anguilla.interact.kernels.contact import grips, has_contacts, keep_grips
 from anguilla.interact.kernels.impact import touching_unknown
 from anguilla.interact.kernels.rubbing import keep_rubbing, rubs
 from anguilla.interact.kernels.table import DT, KIND, LENGTH, MOTION, TIME, Loads, may_touch
@@ -267,7 +267,7 @@ def _attempt(tree, ws, loads, s, scheme, dt, x, goal, first):
         return TOO_COARSE
     if status == CONVERGED and not static and norm(s.d, tree.strain_scale) > FARTHEST * math.sqrt(len(tree.first) - 1):
         return DIVERGED  # a step so long that Newton found another solution
-    if status == CONVERGED and not static and has_states(loads.frames):
+    if status == CONVERGED and not static and (has_states(loads.frames) or _holds(loads)):
         evaluate_increment(tree, ws, loads, s, by)  # their rates at the end, after the last correction
     return status
 
@@ -281,6 +281,12 @@ def _coasted(s, weight, dt, a):
         coasting += (weight[k] * off) ** 2
         bent += (weight[k] * (off - 0.5 * dt * dt * a[k])) ** 2
     return 1.0 if coasting < bent else 0.0
+
+
+@inline
+def _holds(loads):
+    """Whether friction of some contact holds."""
+    return grips(loads.frames) or (len(loads.touches.table) > 0 and holds(loads.touches))
 
 
 @part

@@ -1,0 +1,97 @@
+"""Friction that holds: slopes, sliding, rolling, Hertz, and where gradients are refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import anguilla as ag
+from anguilla.model.evaluate import residual
+
+WEIGHT, MU = 9.81, 0.5
+SILICONE = ag.Material(1e6, 1000.0, poisson=0.5)
+
+
+def pose(x, rotation=None):
+    out = np.eye(4)
+    out[:3, 3], out[:3, :3] = x, np.eye(3) if rotation is None else rotation
+    return out
+
+
+def on_slope(body, height, part, **options):
+    """A body on a slope, whose angle is a part of the steepest on which it can stay."""
+    angle = part * np.arctan(MU)
+    robot = ag.Robot("slope", gravity=(WEIGHT * np.sin(angle), 0.0, -WEIGHT * np.cos(angle)))
+    place = pose((0, 0, height))
+    body = robot.add(body, at=robot.ground, joint=ag.Free(), pose=place, name="body")
+    robot.load(ag.Contact(body, ag.HalfSpace(), 5e3, friction=MU, damping=2.0, **options))
+    return robot, body, angle
+
+
+def block():
+    return ag.RigidBody.box((0.1, 0.1, 0.05), mass=0.5)
+
+
+@pytest.mark.filterwarnings("ignore:The time steps of:anguilla.errors.AnguillaWarning")
+def test_a_block_stays_on_a_slope_and_does_not_creep():
+    robot, body, angle = on_slope(block(), 0.0249, 0.95)
+    eq = ag.statics(robot)
+    force = eq.exerted(robot.loads[0]).force
+    np.testing.assert_allclose(
+        force, 0.5 * WEIGHT * np.array([-np.sin(angle), 0.0, np.cos(angle)]), rtol=1e-6, atol=1e-9
+    )
+    assert "one equilibrium of many" in eq.status.message
+    run = ag.simulate(robot, start=eq, duration=10.0, dt=0.01)
+    place = run.position(body.frame)
+    assert np.abs(place - place[0]).max() < 1e-6 * 0.1
+
+
+def test_a_block_on_a_steeper_slope_slides_as_coulomb_says():
+    robot, body, angle = on_slope(block(), 0.02465, 1.1)
+    with pytest.raises(ag.SolverError, match="'body' slides on: friction does not hold it"):
+        ag.statics(robot)
+    run = ag.simulate(robot, duration=1.0, dt=2e-3)
+    speed = run.v[:, 0]
+    late = run.t > 0.5
+    found = np.polyfit(run.t[late], speed[late], 1)[0]
+    assert found == pytest.approx(WEIGHT * (np.sin(angle) - MU * np.cos(angle)), rel=1e-3)
+
+
+def test_a_ball_rolls_on_a_slope():
+    """Without slipping: 5/7 of the acceleration of what slides freely."""
+    robot, body, angle = on_slope(ag.RigidBody.sphere(0.05, mass=0.5), 0.0491, 0.4)
+    run = ag.simulate(robot, duration=1.0, dt=2e-3)
+    late = run.t > 0.5
+    found = np.polyfit(run.t[late], run.v[late, 0], 1)[0]
+    assert found == pytest.approx(5.0 / 7.0 * WEIGHT * np.sin(angle), rel=2e-3)
+
+
+@pytest.mark.parametrize("depth", [2e-4, 5e-4])
+def test_crossed_rods_push_as_hertz_says(depth):
+    """4/3 E* sqrt(R) d^1.5, on average over where they cross; the theory is that of small depths."""
+    R, found = 0.01, []
+    across = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    for shift in np.linspace(0.0, 0.002, 7):
+        robot = ag.Robot("crossed", gravity=(0, 0, 0))
+        rod = ag.Rod(0.2, ag.Circle(R), SILICONE, ag.strains.kirchhoff(1), intervals=4)
+        a = robot.add(rod, at=robot.ground, name="a")
+        b = robot.add(
+            rod, at=robot.ground, name="b", pose=pose((0.1 + shift, -0.1 + 0.37 * shift, 2 * R - depth), across)
+        )
+        robot.load(ag.Contact(a, b, smooth=1e-9, spacing=0.1 * R))
+        model = ag.Model(robot)
+        loads, zero, out = model.loads(0.0, {}).loads, np.zeros(model.size), np.zeros(model.size)
+        residual(model.tree, model.workspace, loads, zero, zero, zero, np.zeros(0), out)
+        on_b = -np.array(model.tables.touching.sides) @ loads.touches.told[:, 2:5]
+        found.append(on_b[2])
+        np.testing.assert_allclose(on_b[:2], 0.0, atol=0.02 * on_b[2])
+    modulus = 0.5 * 1e6 / (1.0 - 0.25)
+    assert np.mean(found) == pytest.approx(4.0 / 3.0 * modulus * np.sqrt(R) * depth**1.5, rel=0.02)
+    assert np.ptp(found) < 0.03 * np.mean(found)
+
+
+def test_gradients_refuse_friction_that_holds():
+    robot, body, _ = on_slope(block(), 0.0246, 0.5)
+    run = ag.simulate(robot, duration=0.02, dt=2e-3)
+    with pytest.raises(ag.DescriptionError, match="does not serve friction that holds"):
+        ag.gradient(run, ag.Reach(body.frame, (0.1, 0.0, 0.0)))

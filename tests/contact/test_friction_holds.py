@@ -47,8 +47,8 @@ def test_a_block_stays_on_a_slope_and_does_not_creep():
 
 
 def test_a_block_on_a_steeper_slope_slides_as_coulomb_says():
-    robot, body, angle = on_slope(block(), 0.02465, 1.1)
-    with pytest.raises(ag.SolverError, match="'body' slides on: friction does not hold it"):
+    robot, _, angle = on_slope(block(), 0.02465, 1.1)
+    with pytest.raises(ag.SolverError, match="slides on: friction does not hold it"):
         ag.statics(robot)
     run = ag.simulate(robot, duration=1.0, dt=2e-3)
     speed = run.v[:, 0]
@@ -59,7 +59,7 @@ def test_a_block_on_a_steeper_slope_slides_as_coulomb_says():
 
 def test_a_ball_rolls_on_a_slope():
     """Without slipping: 5/7 of the acceleration of what slides freely."""
-    robot, body, angle = on_slope(ag.RigidBody.sphere(0.05, mass=0.5), 0.0491, 0.4)
+    robot, _, angle = on_slope(ag.RigidBody.sphere(0.05, mass=0.5), 0.0491, 0.4)
     run = ag.simulate(robot, duration=1.0, dt=2e-3)
     late = run.t > 0.5
     found = np.polyfit(run.t[late], run.v[late, 0], 1)[0]

@@ -40,7 +40,7 @@ VARIABLES: dict[str, tuple[str, ...]] = {
 BASES = {"Actuator", "Basis", "CrossSection", "Gait", "Joint", "Load", "Obstacle", "RestShape"}
 NOT_IN_FILES = {
     "Axis", "Ball", "BodyHandle", "Closure", "Frame", "FrameMotion", "JointHandle", "Part", "Robot", "RodHandle",
-    "SectionProperties", "make_basis",
+    "SectionProperties", "contacts", "make_basis",
 }  # fmt: skip
 
 

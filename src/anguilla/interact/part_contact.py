@@ -45,7 +45,7 @@ class PartContact(Load):
         smooth: depth over which the stiffness rises from zero [m]; 1 % of the smaller radius if not given.
         slip: speed [m/s] below which friction fades, if it shall not hold.
         spacing: [m] of what touches along a rod; a fifth of the smaller radius if not given. Rods that cross and hardly sink
-            into each other feel the points one by one if they are too far apart: by 10 % of the force at a depth of 2 % of the
+            into each other feel single points if these are too far apart: the force varies by 10 % at a depth of 2 % of the
             radius with a quarter of it, by 2 % with an eighth.
         name: name of the load.
 

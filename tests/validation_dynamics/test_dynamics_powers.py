@@ -22,6 +22,13 @@ def bench(joint=None, gravity=(1.0, 2.0, -9.81), **rod):
     return robot, arm, box
 
 
+def beside(arm):
+    """A ball that turns about its middle, pressed into the side of the rod."""
+    ball, place = ag.RigidBody.sphere(0.03, mass=0.02), np.eye(4)
+    place[:3, 3] = 0.15, 0.0, 0.03
+    return arm.robot.add(ball, at=arm.robot.ground, joint=ag.Spherical(), pose=place, name="ball")
+
+
 def wave(t):
     return 1.0 + np.sin(20.0 * t)
 
@@ -50,6 +57,8 @@ LOADS = {
     "UserLoad": lambda arm, box: ag.UserLoad(box.frame, lambda m, t: np.append(-0.01 * m.spin, -0.3 * m.velocity)),
     "UserForce": lambda arm, box: ag.UserForce(lambda q, v, t: -0.001 * v),
     "Contact": lambda arm, box: ag.Contact(box, ag.HalfSpace((0, 0, 1), 0.0), 200.0, damping=1.0, friction=0.5),
+    "PartContact": lambda arm, box: ag.Contact(arm, beside(arm), 2e3, damping=1.0, friction=0.5),
+    "PartContact that fades": lambda arm, box: ag.Contact(arm, beside(arm), 2e3, damping=1.0, friction=0.5, slip=0.01),
     "Morison": lambda arm, box: ag.Morison(arm, current=(0.1, 0.2, 0.0)),
     "Lighthill": lambda arm, box: ag.Lighthill(arm),
     "ResistiveForce": lambda arm, box: ag.ResistiveForce(arm, tangential=0.5, normal=1.0),
@@ -110,7 +119,7 @@ def check(run, rates=True, tolerance=1e-6):
 def test_loads(name):
     robot, arm, box = bench()
     load = robot.load(LOADS[name](arm, box))
-    powers = check(moving(robot), rates=name != "Contact")
+    powers = check(moving(robot), rates="Contact" not in name)
     term = "dissipated" if load.account == "stored" else load.account
     assert np.abs(getattr(powers, term)).max() > 1e-4
 

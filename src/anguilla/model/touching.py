@@ -150,7 +150,9 @@ class Touching:
         order, at = in_blocks(tree, nodes)
         nodes = nodes[order]
         which, pack, columns, places = columns_of(tree, nodes)
-        slot = np.full(len(tree.parent), -1)
+        if not self.tables:  # all robots without contacts share the table: nothing of this one stands in it
+            at = np.zeros(1, np.int64)
+        slot = np.full(len(tree.parent) if self.tables else 0, -1)
         slot[nodes] = np.arange(len(nodes))
         balls, points = len(cluster) + len(curve) + len(self.bodies), self.count
         return Touches(

@@ -207,7 +207,8 @@ def _suspicious(motion: OngoingMotion, run: Trajectory, snaps: bool, touches: bo
         return SNAPPING if snaps else TOUCHING
     if motion.cutting[CUT] > 0 or run.status.counters["eased"] > 0:
         return ROUGH_ONES
-    return SUSPICIOUS if run.status.counters["halvings"] > 0 else SMOOTH
+    steady = run.system.is_steady(run.inputs)  # else there may be loads between the steps, which nobody has seen
+    return SMOOTH if steady and run.status.counters["halvings"] == 0 else SUSPICIOUS
 
 
 class _Estimate(NamedTuple):

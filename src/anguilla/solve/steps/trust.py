@@ -60,6 +60,10 @@ QUIET, QUIET_CONTACT = 0.01, 0.003
 # where steps were cut or a start was eased, up to 3 times; where obstacles are touched; and where a line becomes slack or
 # taut: linear equations see obstacles only where matrices are taken, and such lines not at all
 SUSPICIOUS, SMOOTH, ROUGH_ONES, TOUCHING, SNAPPING = 0.01, 0.0125, 0.005, 0.003, 0.0005
+FAST_TURN, TUMBLING = (
+    0.2,
+    0.001,
+)  # [rad] of a ball in a step, above which matrices here and there say little; the same then
 CLOSE_CALL = 0.6, 1.5  # parts of what is told between which shorter steps after a rough start are halved once more
 ENOUGH = 0.25  # part of a motion that tells of the rest, where shorter steps take too long
 CALM = 0.1  # local errors beside the way of the robot below which it gains no energy: of 800 motions 0.1 % at most
@@ -196,15 +200,24 @@ def _carried_error(motion: OngoingMotion, run: Trajectory, dt: float) -> TimeErr
         size = max(joints, TYPICAL * everything)
         return TimeError(size, float(run.t[-1]), len(run.system.tree.mass) - 1, True, calm)
     found = _estimated(motion, run, dt)
-    if found.error.size < _suspicious(motion, run, snaps, touches):
+    if found.error.size < _suspicious(motion, run, snaps, touches, dt):
         return found.error._replace(calm=calm or found.error.size < 0.01 * CALM * min(way, 1.0))
     return _verified(motion, run, dt, found)
 
 
-def _suspicious(motion: OngoingMotion, run: Trajectory, snaps: bool, touches: bool) -> float:
+def _turn(run: Trajectory, dt: float) -> float:
+    """The largest angle [rad] by which a ball turns in a step."""
+    ball = run.system.tree.ball[:, 0]
+    turns = run.v[:, (ball[:, None] + np.arange(3)).ravel()] if len(ball) else np.zeros((1, 0))
+    return float(np.max(np.abs(turns), initial=0.0)) * dt
+
+
+def _suspicious(motion: OngoingMotion, run: Trajectory, snaps: bool, touches: bool, dt: float) -> float:
     """Carried error, as a part of the length, below which a motion is taken as it is."""
     if snaps or touches:
         return SNAPPING if snaps else TOUCHING
+    if _turn(run, dt) > FAST_TURN:
+        return TUMBLING
     if motion.cutting[CUT] > 0 or run.status.counters["eased"] > 0:
         return ROUGH_ONES
     steady = run.system.is_steady(run.inputs)  # else there may be loads between the steps, which nobody has seen

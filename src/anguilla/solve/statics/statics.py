@@ -36,6 +36,7 @@ ADVICE = (
     "bifurcation: a perfectly straight rod under compression has no unique answer."
 )
 CRUSHED_ADVICE = "Let it bend out of the way: start from a bent shape (start=...). Or look at the load and the units."
+HELD_ADVICE = "Give the contact more friction, press harder, or see in ag.simulate where it comes to rest."
 TOUCH_ADVICE = (
     "Obstacles hold what touches them: start where it does (start=...), or let it come to rest in ag.simulate."
 )
@@ -109,6 +110,8 @@ def _statics(
         ok, advice = status == CONVERGED, SPECIAL_ADVICE.get(status, ADVICE).format(more=4 * most)
         if status == SINGULAR and any(load.touches for load in robot.loads):
             advice = TOUCH_ADVICE
+        if grasps(system.blank):
+            advice = HELD_ADVICE
     else:
         raise DescriptionError(f'method must be "newton", a Flow or a ProjectiveFlow; got {method!r}.')
     if ok and (name := crushed(system, q)):

@@ -13,7 +13,7 @@ from anguilla.describe.load import Side
 from anguilla.interact.kernels.distance import SHAPE_SIZE
 from anguilla.interact.kernels.nearest import cubic
 from anguilla.interact.kernels.table import Touches
-from anguilla.interact.kernels.touch import TOLD
+from anguilla.interact.kernels.touch import NOWHERE, TOLD
 from anguilla.interact.kernels.touch_change import CHANGE, LANE
 from anguilla.mechanics.compile import Layout
 from anguilla.mechanics.tree import Floats, Ints, columns_of, in_blocks
@@ -165,8 +165,9 @@ class Touching:
             entry=_ints(np.searchsorted(which, np.arange(len(nodes) + 1))),
             source=np.stack([pack, columns, places], axis=1).astype(np.uint64), at=_ints(at),
             skin=np.array([self.skin if self.tables else 1.0]), held=np.zeros((self.held, 2, 4)),
-            before=np.zeros((self.held, 6)), deep=np.zeros((self.held, 5)), ball=np.zeros((balls, 4)),
-            anchor=np.zeros((balls, 4)), near=np.zeros((ROOM * balls, 3), np.int64), count=np.zeros(3, np.int64),
+            before=np.zeros((self.held, 7)), deep=np.tile([NOWHERE, 0.0, 0.0, 0.0, 0.0], (self.held, 1)),
+            ball=np.zeros((balls, 4)),
+            anchor=np.zeros((balls, 4)), near=np.zeros((ROOM * balls, 3), np.int64), count=np.zeros(4, np.int64),
             hits=np.zeros((HITS * points, 4), np.int64), hit=np.zeros((HITS * points, 12)),
             used=np.zeros(len(nodes), np.int64), wrench=np.zeros((len(nodes), 6)), told=np.zeros((len(table), TOLD)),
             jacobian=np.zeros((len(which), 12, LANES)),

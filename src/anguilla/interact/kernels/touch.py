@@ -35,6 +35,7 @@ from anguilla.interact.kernels.table import (
     LAST,
     NEAR,
     OWN,
+    SEEN,
     SINCE,
     SMOOTH,
     STIFF,
@@ -212,6 +213,7 @@ def _visit(node, touches, t, c, m):
         row = own_row(touches, t, c, k)
         if depth > deep[row, 0]:
             deep[row, 0], deep[row, 1] = depth, -dot(n, v)
+            touches.count[SEEN] = 1
             store3(deep, row, 2, n)
         if depth > 0.0:
             at = touches.count[HITS]
@@ -221,25 +223,45 @@ def _visit(node, touches, t, c, m):
             touches.count[HITS] = at + 1
 
 
+@inline
+def _smooth(node, touches, t, c, m):
+    """Whether an interval of a rod and the same or the next one turn by less than a right angle: then they do not touch.
+
+    Where they are pi radii apart along the rod, they are 2.8 apart in space.
+    """
+    if touches.table[t, ITSELF] == 0:
+        return False
+    apart = m - touches.table[t, FIRST] - (c - touches.table[t, SINCE])
+    if apart < -1 or apart > 1:
+        return False
+    first, middle, last = touches.cluster[c, 2], touches.cluster[c, 3], touches.curve[m, 1]
+    if apart == -1:
+        first, middle, last = touches.curve[m, 0], touches.curve[m, 1], touches.cluster[c, 3]
+    along = axis(node, first)
+    return dot(along, axis(node, middle)) > 0.0 and dot(along, axis(node, last)) > 0.0
+
+
 @part
 def find_touching(node, touches):
     """List all contacts at the present motion."""
     if not _measure(node, touches):
         _search(touches)
     touches.count[HITS] = 0
-    for row in range(len(touches.deep)):
-        touches.deep[row, 0] = NOWHERE
+    if touches.count[SEEN] == 1:
+        for row in range(len(touches.deep)):
+            touches.deep[row, 0] = NOWHERE
+        touches.count[SEEN] = 0
     clusters = len(touches.cluster)
     if touches.count[NEAR] <= len(touches.near):
         for e in range(touches.count[NEAR]):
             t, c, m = touches.near[e, 0], touches.near[e, 1], touches.near[e, 2]
-            if _meet(touches.ball, c, clusters + m, 0.0):
+            if _meet(touches.ball, c, clusters + m, 0.0) and not _smooth(node, touches, t, c, m):
                 _visit(node, touches, t, c, m)
     else:  # more than fit in the list
         for t in range(len(touches.table)):
             for c in range(touches.table[t, SINCE], touches.table[t, UNTIL]):
                 for m in range(touches.table[t, FIRST], touches.table[t, LAST]):
-                    if _meet(touches.ball, c, clusters + m, 0.0):
+                    if _meet(touches.ball, c, clusters + m, 0.0) and not _smooth(node, touches, t, c, m):
                         _visit(node, touches, t, c, m)
 
 

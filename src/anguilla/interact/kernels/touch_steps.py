@@ -7,13 +7,14 @@ import math
 from anguilla.compiler.jit import inline, kernel, part
 from anguilla.interact.kernels.contact import stored
 from anguilla.interact.kernels.impact import AROUND, EDGE, LOCAL, WHOLE, force_of
-from anguilla.interact.kernels.table import FRICTION, HITS, NEAR, SINCE, SLIP, SMOOTH, STIFF, UNTIL
+from anguilla.interact.kernels.table import FRICTION, HITS, NEAR, SEEN, SINCE, SLIP, SMOOTH, STIFF, UNTIL
 from anguilla.interact.kernels.touch import BRISTLE, NOWHERE, SHARE, S, own_row
 from anguilla.mechanics.tree import N_V, N_W
 from anguilla.mechanics.vec import dot, load3
 
-# Columns of Touches.deep: depth, its rate, normal; and of Touches.before, the same at the start of a step, and 1 if known
-DEPTH, RATE, NORMAL, NOTED = 0, 1, 2, 5
+# Columns of Touches.deep: depth, its rate, normal; and of Touches.before, the same at the start of a step. The first row also
+# says whether that is known, and whether anything was near
+DEPTH, RATE, NORMAL, NOTED, ANY = 0, 1, 2, 5, 6
 
 
 @inline
@@ -63,11 +64,15 @@ def note_meeting(node, touches, known, out):
     out[1] becomes at most the time [s] before which nothing can touch, about.
     """
     gap, speed = 0.5 * touches.skin[0], 2.0 * _fastest(node, touches)
-    for row in range(len(touches.deep)):
-        for x in range(5):
-            touches.before[row, x] = touches.deep[row, x]
-        touches.before[row, NOTED] = known
-        gap = min(gap, max(-touches.deep[row, DEPTH], 0.0))
+    if touches.count[SEEN] == 1 or touches.before[0, ANY] == 1.0:
+        for row in range(len(touches.deep)):
+            for x in range(5):
+                touches.before[row, x] = touches.deep[row, x]
+            gap = min(gap, max(-touches.deep[row, DEPTH], 0.0))
+    elif touches.before[0, DEPTH] == 0.0:  # new memory: nothing is near
+        for row in range(len(touches.before)):
+            touches.before[row, DEPTH] = NOWHERE
+    touches.before[0, NOTED], touches.before[0, ANY] = known, float(touches.count[SEEN])
     out[1] = min(out[1], gap / max(speed, 1e-300))
 
 
@@ -103,7 +108,8 @@ def judge_meeting(tree, node, touches, dt, out):
     A step may not move things by more than they are thick, where they may meet; out[1] is the time in which they may.
     """
     wrong, energy, most, n = 0.0, 0.0, 0.0, (0.0, 0.0, 0.0)
-    for t in range(len(touches.table)):
+    touched = touches.count[SEEN] == 1 or touches.before[0, ANY] == 1.0
+    for t in range(len(touches.table) if touched else 0):
         for c in range(touches.table[t, SINCE], touches.table[t, UNTIL]):
             for k in range(touches.cluster[c, 0], touches.cluster[c, 1]):
                 row = own_row(touches, t, c, k)

@@ -175,3 +175,21 @@ def test_momenta_are_kept():
     assert np.abs(run.v[-1] - v).max() > 1.0
     assert missed[-1] < 1e-3
     assert missed[0] / missed[2] > 8.0
+
+
+@pytest.mark.filterwarnings("ignore:The time steps of:anguilla.errors.AnguillaWarning")
+@pytest.mark.parametrize("dt", [0.02, 5e-3])
+def test_nothing_fast_jumps_over_something_thin(dt):
+    """A ball of 20 mm at 10 m/s, which passes a rod of 8 mm within a step, hits it."""
+    robot = ag.Robot("shot", gravity=(0, 0, 0))
+    stiff = ag.Material(1e7, 1000.0, damping=1e-3)
+    a = robot.add(ag.Rod(0.3, ag.Circle(0.004), stiff, ag.strains.kirchhoff(3)), at=robot.ground)
+    ball = robot.add(ag.RigidBody.sphere(0.01, mass=0.004), at=robot.ground, joint=ag.Free(), pose=pose((0.2, 0, 0.1)))
+    robot.load(ag.Contact(a, ball, friction=0.3))
+    model = ag.Model(robot)
+    v = np.zeros(model.size)
+    v[model.layout.parts[1].joint.start + 2] = -10.0
+    run = ag.simulate(model, start=(np.zeros(model.size), v), duration=0.1, dt=dt)
+    assert run.position(ball.frame)[-1, 2] > 0.0
+    energy = run.energy["total"]
+    assert energy.max() < 1.001 * energy[0]

@@ -100,6 +100,19 @@ def _meet(ball, c, m, more):
 
 
 @part
+def within(touches, way):
+    """Whether some things that may touch are nearer to each other than `way`; neighbours along a rod are not asked."""
+    table, clusters = touches.table, len(touches.cluster)
+    for t in range(len(table)):
+        for c in range(table[t, SINCE], table[t, UNTIL]):
+            for m in range(table[t, FIRST], table[t, LAST]):
+                apart = abs(m - table[t, FIRST] - (c - table[t, SINCE]))
+                if (table[t, ITSELF] == 0 or apart > 1) and _meet(touches.ball, c, clusters + m, way):
+                    return True
+    return False
+
+
+@part
 def _search(touches):
     """List what can touch before something has moved by half of the skin."""
     ball, near, count, clusters = touches.ball, touches.near, 0, len(touches.cluster)

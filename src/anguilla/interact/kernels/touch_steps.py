@@ -7,8 +7,8 @@ import math
 from anguilla.compiler.jit import inline, kernel, part
 from anguilla.interact.kernels.contact import stored
 from anguilla.interact.kernels.impact import AROUND, EDGE, LOCAL, WHOLE, force_of
-from anguilla.interact.kernels.table import FRICTION, HITS, NEAR, SEEN, SINCE, SLIP, SMOOTH, STIFF, UNTIL
-from anguilla.interact.kernels.touch import BRISTLE, NOWHERE, SHARE, S, own_row
+from anguilla.interact.kernels.table import FRICTION, HITS, SEEN, SINCE, SLIP, SMOOTH, STIFF, UNTIL
+from anguilla.interact.kernels.touch import BRISTLE, NOWHERE, SHARE, S, own_row, within
 from anguilla.mechanics.tree import N_V, N_W
 from anguilla.mechanics.vec import dot, load3
 
@@ -105,7 +105,7 @@ def _misfit(touches, t, row, k, dt):
 def judge_meeting(tree, node, touches, dt, out):
     """out[0] = 1 if the step of length dt that ended here missed an impact between parts, or jumped over one.
 
-    A step may not move things by more than they are thick, where they may meet; out[1] is the time in which they may.
+    A step may not move things by more than they are thick, where they may have met on the way.
     """
     wrong, energy, most, n = 0.0, 0.0, 0.0, (0.0, 0.0, 0.0)
     touched = touches.count[SEEN] == 1 or touches.before[0, ANY] == 1.0
@@ -120,7 +120,8 @@ def judge_meeting(tree, node, touches, dt, out):
                 both = touches.before[row, DEPTH] > 0.0 and touches.deep[row, DEPTH] > 0.0
                 if both and dot(load3(touches.before, row, NORMAL), load3(touches.deep, row, NORMAL)) < -AROUND:
                     out[0] = 1.0  # through each other
-    if touches.count[NEAR] != 0 and out[1] < dt and 2.0 * _fastest(node, touches) * dt > touches.skin[0]:
+    way = 2.0 * _fastest(node, touches) * dt
+    if way > touches.skin[0] and within(touches, way):
         out[0] = 1.0
     if wrong > WHOLE * energy:
         moving = 0.0

@@ -129,6 +129,7 @@ _MODULES = {
     "joints": "joints",
     "loads": "loads",
     "routings": "routings",
+    "sensors": "sensors",
     "strains": "strains",
     "shooting": "shooting",
     "view": "view",

@@ -170,7 +170,7 @@ def test_actuators_of_another_robot_and_taken_names():
 @pytest.mark.parametrize(
     ("inputs", "text"),
     [
-        ({"x": 1.0}, "inputs: robot 'robot' has no actuator 'x'; it has: p"),
+        ({"x": 1.0}, "inputs: robot 'robot' has no input 'x'; it has: p"),
         ({"p": np.nan}, "inputs: the input of actuator 'p' must be a finite number"),
         ({"p": lambda t: np.inf}, "inputs: the input of actuator 'p' at t = 0 s must be a finite number"),
     ],

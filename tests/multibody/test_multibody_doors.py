@@ -225,7 +225,7 @@ SOLVED = {
         short_tendon,
         "inputs: tendon 'line' is driven by its length [m]: give {'line': length}.",
     ),
-    "an unknown input": (lambda: short_tendon(inputs={"lime": 1.0}), "has no actuator 'lime'"),
+    "an unknown input": (lambda: short_tendon(inputs={"lime": 1.0}), "has no input 'lime'"),
     "a midpoint with a loop": (
         lambda: simulate(on_a_table(), method="midpoint"),
         "Midpoint serves open robots",

@@ -47,7 +47,7 @@ def test_inputs_may_change_between_steps(arm):
 
 def test_bad_inputs_are_refused(arm):
     stepper = Stepper(arm, dt=0.01)
-    with pytest.raises(ag.DescriptionError, match="no actuator 'a9'"):
+    with pytest.raises(ag.DescriptionError, match="no input 'a9'"):
         stepper.step(1, {"a9": 1.0})
     with pytest.raises(ag.DescriptionError, match="finite number"):
         stepper.set_inputs({"a1": float("nan")})

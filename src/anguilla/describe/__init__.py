@@ -32,6 +32,7 @@ from anguilla.describe.load import FrameMotion, Load
 from anguilla.describe.material import Material
 from anguilla.describe.obstacles import Capsule, HalfSpace, Obstacle, Pillar, Sphere
 from anguilla.describe.piecewise import FunctionBasis, PiecewiseConstant, PiecewisePolynomial
+from anguilla.describe.ports import Drive
 from anguilla.describe.rest import ConstantCurvature, Helix, RestFunction, RestShape, Straight
 from anguilla.describe.robot import Robot
 from anguilla.describe.rod import Rod
@@ -68,6 +69,7 @@ __all__ = [
     "CrossSection",
     "Cylinder",
     "Cylindrical",
+    "Drive",
     "Ellipse",
     "EllipticProfile",
     "FadedGait",

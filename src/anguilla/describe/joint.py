@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe.description import Description, as_points
 from anguilla.describe.differences import jets
+from anguilla.describe.ports import Port
 from anguilla.describe.signals import Signal, arguments_of
 from anguilla.errors import DescriptionError, all_finite, as_array, as_number, as_vector, refuse
 
@@ -177,6 +178,8 @@ class Joint(Description):
         """Imposed coordinate k with its rate and acceleration (nt, 3) at the times (nt,) [s]."""
         motion, moments = self.motions[k], as_points(times)
         name = f"The motion of {type(self).__name__}, {self.names[k]},"
+        if isinstance(motion, Port):
+            return motion.jets(moments)
         if isinstance(motion, tuple):
             rows = [[as_number(f(t), f"{name} at t = {t:g} s") for f in motion] for t in moments.tolist()]
             return np.array(rows).reshape(-1, 3)

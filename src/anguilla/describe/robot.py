@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Any, Self, TypeVar, overload
 
 import numpy as np
@@ -15,12 +16,15 @@ from anguilla.describe.description import as_name
 from anguilla.describe.frames import GROUND, BodyHandle, Frame, JointHandle, Part, RodHandle
 from anguilla.describe.joints import Fixed, Free, Joint
 from anguilla.describe.load import Load
+from anguilla.describe.ports import Drive, Port
 from anguilla.describe.rod import Rod
+from anguilla.describe.sensors import Sensor
 from anguilla.describe.signals import Signal, as_time_signal, sample
 from anguilla.errors import DescriptionError, as_pose, refuse
 
 AnyLoad = TypeVar("AnyLoad", bound=Load)
 AnyActuator = TypeVar("AnyActuator", bound=Actuator)
+AnySensor = TypeVar("AnySensor", bound=Sensor)
 MOST_PARTS, MOST_COORDINATES = 10_000, 20_000
 
 
@@ -41,9 +45,12 @@ class Robot:
         "_base",
         "_closures",
         "_constraints",
+        "_drives",
         "_gravity",
         "_loads",
         "_parts",
+        "_ports",
+        "_sensors",
         "kept",
         "name",
     )
@@ -60,6 +67,9 @@ class Robot:
         self._actuators: dict[str, Actuator] = {}
         self._closures: dict[str, Closure] = {}
         self._constraints: list[TwistConstraint] = []
+        self._ports: dict[str, Port] = {}
+        self._drives: dict[str, Drive] = {}
+        self._sensors: dict[str, Sensor] = {}
         self.kept: object = None  # what solvers keep beside it
 
     def __getstate__(self) -> object:
@@ -82,6 +92,7 @@ class Robot:
         twin = copy.deepcopy(self)
         twin.gravity = (0.0, 0.0, 0.0)
         twin._loads, twin._actuators, twin._closures, twin._constraints = [], {}, {}, []
+        twin._drives, twin._sensors = {}, {}
         return twin
 
     def __repr__(self) -> str:
@@ -236,12 +247,89 @@ class Robot:
         """Put an actuator on the robot; its input goes by the name. Returns the actuator."""
         if not isinstance(actuator, Actuator):
             raise refuse("Robot.actuate actuator", "an actuator such as Tendon(arm, parallel(y=0.01))", actuator)
-        if as_name(name, "Robot.actuate name") in self._actuators:
-            raise DescriptionError(f"Robot {self.name!r} already has an actuator {name!r}: choose another name.")
+        self._free_input(as_name(name, "Robot.actuate name"))
         for frame in actuator.frames:
             self._own_frame(frame, f"The rod of actuator {name!r}")
         self._actuators[name] = actuator
         return actuator
+
+    def input(
+        self, name: str, unit: str = "", *, drive: Drive | None = None, along: ArrayLike | None = None
+    ) -> Callable[[float], Any]:
+        """Make a named input, to be put wherever a function of the time t may stand: an effort, a force, a motion, a field.
+
+        Its values are given where the robot moves: ``simulate(robot, inputs={name: ...})``, ``Stepper.step({name: ...})``;
+        an input that is not given is zero.
+
+        Args:
+            name: its name, which no other input or actuator has.
+            unit: its unit.
+            drive: limits, rate, delay, lag, dead zone, play.
+            along: a direction (3,): the input then stands for this vector times its value, as forces and fields need it.
+
+        Returns:
+            The input, a function of t. It may be called within functions of the user's own too.
+
+        """
+        self._free_input(as_name(name, "Robot.input name"))
+        port = self._ports[name] = Port(name, unit, drive)
+        return port if along is None else port.along(along)
+
+    def drive(self, name: str, drive: Drive) -> Drive:
+        """Say how the input of an actuator or a port follows its command; returns the drive."""
+        if name not in self._actuators and name not in self._ports:
+            raise DescriptionError(f"there is no input {name!r}; {self._told_inputs()}.")
+        if not isinstance(drive, Drive):
+            raise refuse("Robot.drive drive", "a Drive(...)", drive)
+        self._drives[name] = drive
+        return drive
+
+    def _free_input(self, name: str) -> None:
+        if name in self._actuators or name in self._ports:
+            what = "an actuator" if name in self._actuators else "an input"
+            raise DescriptionError(f"Robot {self.name!r} already has {what} {name!r}: choose another name.")
+
+    def _told_inputs(self) -> str:
+        return f"robot {self.name!r} has: {', '.join(self.inputs) or 'none'}"
+
+    @property
+    def has_inputs(self) -> bool:
+        """Whether it has an actuator or an input made by `input`."""
+        return bool(self._actuators or self._ports)
+
+    @property
+    def ports(self) -> dict[str, Port]:
+        """The inputs made by `input`, by name."""
+        return dict(self._ports)
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """Units of all inputs by name: those of the actuators, then those made by `input`."""
+        return {name: actuator.unit for name, actuator in self._actuators.items()} | {
+            name: port.unit for name, port in self._ports.items()
+        }
+
+    @property
+    def drives(self) -> dict[str, Drive]:
+        """How each input follows its command, by name, in the order of `inputs`."""
+        own = {name: port.drive for name, port in self._ports.items()}
+        return {name: self._drives.get(name, own.get(name, Drive())) for name in self.inputs}
+
+    @property
+    def sensors(self) -> dict[str, Sensor]:
+        """The sensors by name, in the order they were added."""
+        return dict(self._sensors)
+
+    def sense(self, name: str, sensor: AnySensor) -> AnySensor:
+        """Put a sensor on the robot: ``robot.sense("tip", Position(arm.tip, noise=1e-4))``. Returns the sensor."""
+        if not isinstance(sensor, Sensor):
+            raise refuse("Robot.sense sensor", "a sensor such as Position(arm.tip)", sensor)
+        if as_name(name, "Robot.sense name") in self._sensors:
+            raise DescriptionError(f"Robot {self.name!r} already has a sensor {name!r}: choose another name.")
+        for frame in sensor.frames:
+            self._own_frame(frame, f"The frame of sensor {name!r}")
+        self._sensors[name] = sensor
+        return sensor
 
     @property
     def closures(self) -> dict[str, Closure]:

@@ -18,6 +18,7 @@ from scipy.sparse import csr_matrix
 
 from anguilla.compiler.lanes import LANES
 from anguilla.describe import Frame, Robot
+from anguilla.describe.ports import acting
 from anguilla.errors import AnguillaWarning, DescriptionError, as_array, as_number, refuse
 from anguilla.interact.kernels.table import INPUT, TIME, Constraints, Loads
 from anguilla.linear.choice import DENSE, chosen, in_pieces
@@ -284,10 +285,13 @@ class Model:
         inputs = {} if inputs is None else inputs
         if not isinstance(inputs, Mapping):
             raise refuse("inputs", "a dictionary from names of actuators to numbers or functions of t", inputs)
+        ports = self.robot.ports
         for name in inputs:
-            if name not in names:
-                known = ", ".join(names) or "none"
-                raise DescriptionError(f"inputs: robot {self.robot.name!r} has no actuator {name!r}; it has: {known}.")
+            if name not in names and name not in ports:
+                known = ", ".join([*names, *ports]) or "none"
+                raise DescriptionError(f"inputs: robot {self.robot.name!r} has no input {name!r}; it has: {known}.")
+        if ports:
+            inputs = {name: value for name, value in inputs.items() if name in names}
         for name in lengths:
             if name not in inputs:
                 raise DescriptionError(
@@ -343,15 +347,16 @@ class Model:
         row = self._steady.copy()
         column: list[Ints] = []
         table: list[Floats] = []
-        pieces = []
-        if inputs or self.robot.actuators:
+        pieces: list[tuple[int, Floats]] = []
+        if inputs or self.robot.has_inputs:
             tensions = self._tensions(times, inputs)
             if pulling:
                 self._refuse_pushing(tensions, times)
             pieces.append((int(self._empty.at[INPUT]), tensions))
         if not self._constant:
-            pieces += self._pieces(times, varying=True)
-            self._check_shapes(times)
+            with acting(self.robot.name, {} if inputs is None else inputs):
+                pieces += self._pieces(times, varying=True)
+                self._check_shapes(times)
         for start, values in pieces:
             row[start : start + values.shape[1]] = values[0]
             if len(values) > 1:

@@ -188,7 +188,8 @@ class OfEnergies(Computed):
         """Kinetic and gravitational energy, momentum, angular momentum and moment of the masses (time, 11)."""
         out, system = np.zeros((len(self._t), 11)), self.system
         for at in parts(len(self._t), max(system.size, 11)):
-            gravity = np.ascontiguousarray(system.robot.gravity_values(self._t[at]))
+            with self.acting():
+                gravity = np.ascontiguousarray(system.robot.gravity_values(self._t[at]))
             states = self._q[at], self._v[at], np.zeros(system.size)
             balances(system.tree, system.workspace, gravity, *states, out[at])
         return out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla.describe import Frame, Part, Robot, RodHandle
+from anguilla.describe.ports import acting
 from anguilla.errors import DescriptionError, as_array
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.model import Inputs, Model
@@ -95,6 +97,10 @@ class Computed(Kept):
             if callable(value) and not hasattr(value, "at_times"):
                 found[name] = AtStates(self._t, np.array([value(t) for t in self._t.tolist()], dtype=np.float64))
         return found
+
+    def acting(self) -> AbstractContextManager[None]:
+        """Within this block, inputs in the description have the values they had in this motion."""
+        return acting(self.robot.name, self.inputs_at_states)
 
     @cached_property
     def _accelerations(self) -> Floats:

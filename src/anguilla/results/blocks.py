@@ -271,7 +271,8 @@ def _loads(model: Model, times: Floats, inputs: Inputs, idle: bool) -> LoadTable
     """Loads at some times; idle actuators pull with nothing (those driven by their length do so without multipliers)."""
     if idle:
         held = zip(model.robot.actuators, model.blank.constraints.input_row, strict=True)
-        inputs = {name: inputs[name] for name, row in held if row >= 0}
+        by_length = {name: inputs[name] for name, row in held if row >= 0}
+        inputs = {name: value for name, value in inputs.items() if name in model.robot.ports} | by_length
     return model.loads(times, inputs)
 
 

@@ -80,7 +80,8 @@ class OfRods(Computed):
         (time, points, 6): moment [N m], force [N]; X defaults to 60 equally spaced arc lengths [m].
         """
         part = self.own_rod(rod)
-        return self._pick(internal_wrench(self.evaluations, part, sections(part, X)))
+        with self.acting():
+            return self._pick(internal_wrench(self.evaluations, part, sections(part, X)))
 
     def control_torque(self, rod: RodHandle, X: ArrayLike | None = None) -> Floats:
         """What the motors along a rod with an imposed shape must give, in section axes: M of 001 (64), elasticity included.
@@ -89,4 +90,5 @@ class OfRods(Computed):
         strains that are not imposed, whose reactions are in `wrench`. X defaults to 60 equally spaced arc lengths [m].
         """
         part = self.own_rod(rod)
-        return self._pick(control_torque(self.evaluations, part, sections(part, X)))
+        with self.acting():
+            return self._pick(control_torque(self.evaluations, part, sections(part, X)))

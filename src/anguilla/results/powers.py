@@ -73,7 +73,12 @@ def powers(run: Trajectory) -> Powers:
         run: a motion.
 
     """
-    run = as_trajectory(run)
+    with as_trajectory(run).acting():
+        return _powers(run)
+
+
+def _powers(run: Trajectory) -> Powers:
+    """The same, where inputs in the description have their values."""
     system, q, v = run.system, run.q, run.v
     rest = np.zeros(system.size)
     for layout in system.layout.parts:

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from anguilla.errors import refuse
 from anguilla.mechanics.tree import Ints
-from anguilla.results.acting import OfActions, OfEnergies
+from anguilla.results.acting import OfEnergies
 from anguilla.results.base import Status
 from anguilla.results.blocks import Remembered
 from anguilla.results.places import OfFrames, OfRods
 from anguilla.results.quality import Quality
+from anguilla.results.reading import OfSensors
 from anguilla.results.resolution import Resolution, doubtful, resolution
 from anguilla.results.slices import Slices
 
@@ -25,7 +26,7 @@ Array = NDArray[np.float64]
 __all__ = ["Equilibrium", "Status", "Trajectory"]
 
 
-class _States(OfFrames, OfRods, OfActions, OfEnergies):
+class _States(OfFrames, OfRods, OfSensors, OfEnergies):
     """States of a robot over a leading axis, with everything that can be derived from them."""
 
     def _resolved(self, k: int) -> Resolution:

@@ -130,7 +130,9 @@ def _flow_forces(run: Trajectory, number: int) -> Array:
     """Forces (time, k, 3) [N] of a load of water, without buoyancy."""
     frames = run.system.blank.frames
     mine = np.flatnonzero(np.array(run.system.tables.frame_loads) == number)
-    lift = -frames.data[mine, DISPLACED][None, :, None] * run.system.robot.gravity_values(run.t)[:, None, :]
+    with run.acting():
+        gravity = run.system.robot.gravity_values(run.t)
+    lift = -frames.data[mine, DISPLACED][None, :, None] * gravity[:, None, :]
     return run.exerted(run.system.robot.loads[number]).wrench[:, :, 3:] - lift
 
 

@@ -123,6 +123,12 @@ def tendon_lines(robot: Robot, picture: Scene, index: int, tracks: Tracks | None
 
 def load_forces(tracks: Tracks, picture: Scene, index: int) -> tuple[Array, Array]:
     """Where the forces of all loads act (n, 3) [m] and how large they are (n, 3) [N], world axes."""
+    with tracks.result.acting():
+        return _load_forces(tracks, picture, index)
+
+
+def _load_forces(tracks: Tracks, picture: Scene, index: int) -> tuple[Array, Array]:
+    """The same, where inputs in the description have their values."""
     robot, t = tracks.result.system.robot, float(picture.t[index])
     tails: list[Array] = []
     forces: list[Array] = []

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla.describe import Robot
+from anguilla.describe.ports import acting
 from anguilla.errors import DescriptionError, SolverError, as_number
 from anguilla.interact.kernels.table import GRAVITY, INPUT, KIND, LENGTH, MOTION, TWIST, Loads
 from anguilla.lie import hat3
@@ -187,7 +188,8 @@ def gravity_forces(
     The arguments are those of `mass_matrix`; v and inputs do not matter.
     """
     system, q, v = _state(robot, q, v)
-    gravity = system.robot.gravity_values([as_number(t, "t", "s")])[0]
+    with acting(system.robot.name, inputs or {}):
+        gravity = system.robot.gravity_values([as_number(t, "t", "s")])[0]
     return -_inertia(system).force(system.workspace, q, 0.0 * v, 0.0 * v, gravity)
 
 

@@ -14,6 +14,7 @@ from anguilla.interact.kernels.table import DT, MOTION
 from anguilla.linear.choice import DENSE, NETS, SPARSE
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Inputs, LoadTable, Model
+from anguilla.model.ports import Wiring
 from anguilla.results.blocks import Remembered
 from anguilla.results.reactions import evaluate, grasps
 from anguilla.results.states import Equilibrium, Trajectory
@@ -53,6 +54,7 @@ class OngoingMotion:
     passed: int = 0  # steps done
     allowed: int = LABOUR * FEW  # Newton's iterations, at least, before steps in pieces are given up
     limit: float = np.inf  # the same, at most
+    wired: Wiring | None = None  # loads that are linear in inputs which stay the same for a step
 
     def __post_init__(self) -> None:
         n, m = self.system.size, self.system.rows
@@ -251,6 +253,8 @@ class OngoingMotion:
 
     def loads(self, times: ArrayLike) -> LoadTable:
         """Loads at the given times [s], on this side of jumps."""
+        if self.wired is not None:
+            return self.wired.table(self.inputs, times)
         if self.jumps:
             times = np.clip(times, *self.bounds)
         return self.system.loads(times, self.inputs, pulling=True)

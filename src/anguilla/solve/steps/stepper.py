@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from anguilla.describe import Frame, Robot
+from anguilla.describe import Drive, Frame, Load, Robot
+from anguilla.describe.ports import Following, acting
 from anguilla.describe.sampled import Sampled
 from anguilla.errors import DescriptionError, SolverError, as_count, as_flag, as_number, as_positive
 from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
-from anguilla.model.model import Model
+from anguilla.model.model import Inputs, Model
+from anguilla.model.ports import Glide, Wiring, moving_ports
 from anguilla.results.blocks import Remembered
+from anguilla.results.reading import Instruments, Reader, Seen
 from anguilla.results.states import Status, Trajectory
 from anguilla.solve.newton.closing import SINGULAR_START, broken, close
 from anguilla.solve.newton.rules import CONVERGED, EXPLANATION
@@ -30,11 +33,13 @@ class Stepper:
     Args:
         robot: the robot, or its model.
         dt: time step [s].
-        inputs: inputs of the actuators by name, numbers; absent ones are zero. `step` changes them.
+        inputs: inputs by name, numbers; absent ones are zero. `step` changes them. Where an input has a drive these are
+            commands, which the input follows; at the start it stands still at them.
         start: an Equilibrium, a Trajectory (its end), coordinates q (n,), or (q, v); the rest shape at rest if not given.
         method: Newmark(), HHT(), GeneralisedAlpha(), Midpoint() or their names; what `simulate` refuses, this does too.
         tolerance: Newton's error as a part of a step's increment; as in `simulate` if not given.
         history: keep all states, for `trajectory`.
+        seed: of the noise of sensors; the same noise in every process if not given.
 
     """
 
@@ -48,6 +53,7 @@ class Stepper:
         method: Scheme | str = DEFAULT_METHOD,
         tolerance: float | None = None,
         history: bool = False,
+        seed: int | None = 0,
     ) -> None:
         self.system = self._whole = model_of(robot)
         self.robot = self.system.source
@@ -57,21 +63,37 @@ class Stepper:
         check_serves(self._scheme, method, self.system)
         self._tolerance = newton_tolerance(self.system, tolerance)
         self._inputs: dict[str, float] = {}
+        self._commands: dict[str, float] = {}
         self._history: list[tuple[Floats, ...]] | None = [] if as_flag(history, "history") else None
         self.count = 0
+        self._names = list(self._whole.robot.inputs)
+        self._reader = self._whole.once(Reader)
+        self._instruments = Instruments(self._reader.sensors, self.dt, seed=seed)
+        drives = list(self._whole.robot.drives.values())
+        self._drives = Following(drives, np.zeros(len(drives)), self.dt) if any(d != Drive() for d in drives) else None
+        self._moving = [name for name in self._whole.once(moving_ports) if name in self._names]
         self.set_inputs(inputs or {})
         self._motion: OngoingMotion
         self.reset()
 
     def reset(self) -> None:
-        """Go back to the start, at t = 0 s."""
+        """Go back to the start, at t = 0 s; the inputs stay as they are, and drives stand still at them."""
         q, v = (part.copy() for part in self._begin)
+        self._inputs = dict(self._commands)
+        if self._drives is not None:
+            self._drives.reset([self._commands.get(name, 0.0) for name in self._names])
+            self._inputs |= self._followed(self._drives.value)
+        self._moved = {name: (self._inputs.get(name, 0.0), 0.0) for name in self._moving}  # value and rate
+        self._instruments.reset()
+        self._shown: tuple[int, Floats] | None = None
         if not self._whole.is_plain:
             with self._whole.apart():
                 self.system, q = close(self._whole, self._inputs, 0.0, q)
         self._desk = self.system.new_desk()
         with self.system.at(self._desk):
             self._motion = OngoingMotion(self.system, self._scheme, self._tolerance, q, v, self._inputs)
+            if Wiring.serves(self.system):
+                self._motion.wired = Wiring(self.system)
             self.count = 0
             self._motion.begin(0.0, self.dt)
         if self._history is not None:
@@ -95,26 +117,55 @@ class Stepper:
 
     @property
     def inputs(self) -> dict[str, float]:
-        """Inputs by name."""
+        """Inputs by name; with drives, what they have followed of the commands so far."""
         return dict(self._inputs)
 
+    @property
+    def commands(self) -> dict[str, float]:
+        """Commands by name, as they were last given."""
+        return dict(self._commands)
+
+    def _followed(self, values: Floats) -> dict[str, float]:
+        """Inputs that were ever commanded, by name."""
+        pairs = zip(self._names, values.tolist(), strict=True)
+        return {name: value for name, value in pairs if name in self._commands or value}
+
     def set_inputs(self, inputs: Mapping[str, float]) -> None:
-        """Change some inputs; the others stay as they are."""
-        known = self.system.robot.actuators
+        """Change some inputs, or commands of their drives; the others stay as they are."""
+        known = self._whole.robot.actuators
         for name, value in inputs.items():
-            if name not in known:
-                raise DescriptionError(f"there is no actuator {name!r}; there are: {', '.join(known) or 'none'}.")
-            number = as_number(value, f"the input of actuator {name!r}")
-            if number < 0.0:
+            if name not in self._names:
+                told = ", ".join(self._names) or "none"
+                raise DescriptionError(f"there is no input {name!r}; there are: {told}.")
+            number = as_number(value, f"the input {name!r}")
+            if number < 0.0 and name in known:
                 known[name].refuse_pushing(name, np.array([number]), np.array([self.t]))
-            self._inputs[name] = number
+            self._commands[name] = number
+            if self._drives is None:
+                self._inputs[name] = number
+
+    def _follow(self) -> Inputs:
+        """What acts during the next step: the commands, as drives follow them; prescribed motions with their rates."""
+        dt = self.dt
+        if self._drives is not None:
+            command = np.array([self._commands.get(name, 0.0) for name in self._names])
+            self._inputs |= self._followed(self._drives.follow(command))
+        if not self._moving:
+            return self._inputs
+        given: dict[str, Any] = dict(self._inputs)
+        for name in self._moving:
+            value, (before, slower) = self._inputs.get(name, 0.0), self._moved[name]
+            rate = (value - before) / dt
+            given[name] = Glide(self.t + dt, value, rate, (rate - slower) / dt)
+            self._moved[name] = value, rate
+        return given
 
     def step(self, count: int | Mapping[str, float] = 1, inputs: Mapping[str, float] | None = None) -> None:
         """Do some steps with constant inputs; a step that fails is cut into smaller ones. `step(inputs)` does one.
 
         Args:
             count: number of steps.
-            inputs: inputs by name [N, Pa, ...]; those not given keep their values.
+            inputs: inputs, or commands of drives, by name [N, Pa, ...]; those not given keep their values.
 
         Raises:
             SolverError: with the last good state in `.result`, when the smallest steps fail too.
@@ -128,8 +179,8 @@ class Stepper:
             inputs, count = count, 1
         self.set_inputs(inputs or {})
         m, dt = self._motion, self.dt
-        m.inputs = self._inputs
         for _ in range(as_count(count, "count")):
+            m.inputs = self._follow()
             m.passed = self.count
             with self.system.at(self._desk):
                 status = m.one_step(self.t, dt)
@@ -154,14 +205,55 @@ class Stepper:
                 advice=SINGULAR_START,
             )
 
+    def read(self, sensor: str | None = None) -> Floats:
+        """What the sensors show now, in one array (`reading_labels` says what), or what one of them shows.
+
+        Noise is drawn once a step: to read again gives the same.
+        """
+        if self._shown is None or self._shown[0] != self.count:
+            m = self._motion
+            with self.system.at(self._desk):
+                self._shown = self.count, self._instruments.show(self._reader.true(self._seen(m)))[0]
+        shown = self._shown[1]
+        return shown.copy() if sensor is None else shown[self._reader.at(sensor)].copy()
+
+    @property
+    def reading_labels(self) -> list[str]:
+        """Names of the numbers that `read` gives, such as "tip.x"."""
+        return list(self._reader.labels)
+
+    @property
+    def reading_units(self) -> list[str]:
+        """Units of the numbers that `read` gives."""
+        return list(self._reader.units)
+
+    def _seen(self, m: OngoingMotion) -> Seen:
+        """The present state as sensors see it."""
+
+        def gravity() -> Floats:
+            with acting(self.robot.name, self._inputs):
+                return self.system.robot.gravity_values([self.t])
+
+        def effort() -> Floats:
+            if self.count:
+                return self._desk.loads.tension[None].copy()  # as the last step left it
+            return np.array([[self.result().tension(name)[0] for name in self._whole.robot.actuators]])
+
+        def contact(load: Load) -> Floats:
+            found: Floats = self.result().contact_force(load)
+            return found.reshape(1, 3)
+
+        state = np.array([self.t]), m.q[None], m.v[None], m.acc[None]
+        return Seen(self._reader, *state, effort, contact, gravity)
+
     def position(self, frame: Frame) -> Floats:
         """Position (3,) [m] of a frame now, in world axes; `result()` has everything else."""
         return self.result().position(frame)[0]
 
     def _keep(self) -> None:
         """Put the present state with its inputs to the history."""
-        m, names = self._motion, self.system.robot.actuators
-        inputs = np.array([self._inputs.get(name, np.nan) for name in names])
+        m = self._motion
+        inputs = np.array([self._inputs.get(name, np.nan) for name in self._names])
         self._history.append((*(x.copy() for x in (m.q, m.v, m.acc, m.lam)), inputs))  # type: ignore[union-attr]
 
     def trajectory(self) -> Trajectory:
@@ -173,7 +265,7 @@ class Stepper:
             raise DescriptionError("this stepper keeps no history: make it with Stepper(..., history=True).")
         q, v, acc, lam, table = (np.array(column) for column in zip(*self._history, strict=True))
         inputs: dict[str, Any] = {}
-        for name, column in zip(self.system.robot.actuators, table.T, strict=True):
+        for name, column in zip(self._names, table.T, strict=True):
             known = column[np.isfinite(column)]
             if len(known):  # an input that was given later was zero before
                 changes = len(known) < len(column) or np.any(column != column[0])

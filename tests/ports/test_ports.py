@@ -194,7 +194,7 @@ def test_sensors_read_what_results_say():
     turn = np.einsum("tji,tjk->tik", R[:-2], R[2:])
     spin = np.stack([turn[:, 2, 1] - turn[:, 1, 2], turn[:, 0, 2] - turn[:, 2, 0], turn[:, 1, 0] - turn[:, 0, 1]], 1)
     assert np.allclose(run.reading("gyro")[6:-5], spin[5:-4] / 0.02, rtol=0, atol=0.03 * np.abs(spin).max() / 0.02)
-    felt = np.einsum("tij,tj->ti", R, run.reading("weight")) + [0, 0, -9.81]
+    felt = np.einsum("tij,tj->ti", R, run.reading("weight")) + np.array([0, 0, -9.81])
     change = np.gradient(run.reading("speed"), run.t, axis=0, edge_order=2)
     assert np.allclose(felt[10:-10], change[10:-10], rtol=0, atol=0.05 * np.abs(change).max())
     assert np.array_equal(run.reading("angle")[:, 0], run["pole.angle"])
@@ -245,7 +245,7 @@ def test_a_contact_is_felt():
 
 def test_bad_sensors_are_refused():
     robot, rod = pole(True)
-    with pytest.raises(ag.DescriptionError, match="arc lengths within 0.5 m"):
+    with pytest.raises(ag.DescriptionError, match=r"arc lengths within 0\.5 m"):
         sensors.StrainGauge(rod, [0.6])
     with pytest.raises(ag.DescriptionError, match="there is no strain 'bent'"):
         sensors.StrainGauge(rod, [0.1], ["bent"])

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from anguilla.solve.statics.flow import Flow, ProjectiveFlow
     from anguilla.solve.statics.statics import statics
     from anguilla.solve.steps.batch import simulate_batch
+    from anguilla.solve.steps.copies import BatchStepper
     from anguilla.solve.steps.dynamics import simulate
     from anguilla.solve.steps.explicit import simulate_explicit
     from anguilla.solve.steps.schemes import HHT, GeneralisedAlpha, Midpoint, Newmark
@@ -81,6 +82,7 @@ _LAZY = {
     "simulate_batch": "solve.steps.batch",
     "simulate_explicit": "solve.steps.explicit",
     "Stepper": "solve.steps.stepper",
+    "BatchStepper": "solve.steps.copies",
     "Newmark": "solve.steps.schemes",
     "HHT": "solve.steps.schemes",
     "GeneralisedAlpha": "solve.steps.schemes",
@@ -139,6 +141,7 @@ __all__ = [
     "HHT",
     "AnguillaError",
     "AnguillaWarning",
+    "BatchStepper",
     "Branch",
     "Cost",
     "DescriptionError",

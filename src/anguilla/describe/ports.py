@@ -115,7 +115,7 @@ class Following:
         if self._plain:
             self.value = np.minimum(np.maximum(command, self._low), self._high)
             return self.value
-        self._waiting.append(command)
+        self._waiting.append(np.array(command))
         last = len(self._waiting) - 1
         arrived = np.array([self._waiting[last - wait][k] for k, wait in enumerate(self._delay.tolist())])
         if last >= int(self._delay.max(initial=0)):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla.describe.ports import Along, Port
-from anguilla.interact.kernels.table import INPUT, MOTION, POSE, RATES, TIME
+from anguilla.interact.kernels.table import GRAVITY, INPUT, MOTION, POSE, RATES, REST, TIME
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.model import Inputs, LoadTable, Model
 
@@ -77,8 +77,8 @@ def _at_zero(model: Model) -> dict[str, float]:
     return dict.fromkeys(model.robot.inputs, 0.0)
 
 
-def map_at(model: Model, t: float) -> PortMap:
-    """The map at one instant [s], taken to be linear."""
+def map_at(model: Model, t: float, whole: bool = False) -> PortMap:
+    """The map at one instant [s], taken to be linear; of the whole row if that is asked for."""
     zero = _at_zero(model)
     rest = _row(model, t, zero)
     slope = np.zeros((3, len(zero), len(rest)))
@@ -92,7 +92,9 @@ def map_at(model: Model, t: float) -> PortMap:
     for place in range(low, low + 3 * len(model.blank.driven), 3):  # a motion, its rate, its acceleration
         for order in (1, 2):
             slope[order, :, place + order] = slope[0, :, place]
-    columns = np.flatnonzero(np.any(slope != 0.0, axis=(0, 1)) | (rest != _row(model, LATER, zero)))
+    columns = np.arange(REST, len(rest)) if whole else np.flatnonzero(np.any(slope != 0.0, axis=(0, 1)))
+    if whole or callable(model.robot.gravity):
+        columns = np.union1d(columns, np.arange(GRAVITY, GRAVITY + 3))
     return PortMap(columns, rest[columns], np.ascontiguousarray(slope[:, :, columns]), True, False)
 
 

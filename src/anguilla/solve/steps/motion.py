@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +16,6 @@ from anguilla.interact.kernels.table import DT, MOTION
 from anguilla.linear.choice import DENSE, NETS, SPARSE
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Inputs, LoadTable, Model
-from anguilla.model.ports import Wiring
 from anguilla.results.blocks import Remembered
 from anguilla.results.reactions import evaluate, grasps
 from anguilla.results.states import Equilibrium, Trajectory
@@ -54,7 +55,9 @@ class OngoingMotion:
     passed: int = 0  # steps done
     allowed: int = LABOUR * FEW  # Newton's iterations, at least, before steps in pieces are given up
     limit: float = np.inf  # the same, at most
-    wired: Wiring | None = None  # loads that are linear in inputs which stay the same for a step
+    wired: Callable[[Inputs, ArrayLike], LoadTable] | None = (
+        None  # loads that are linear in inputs which stay the same for a step
+    )
 
     def __post_init__(self) -> None:
         n, m = self.system.size, self.system.rows
@@ -64,7 +67,7 @@ class OngoingMotion:
         self._is_net = self.system.linear == SPARSE and n + m > NETS
         self._steady: LoadTable | None = None
         self.acting: LoadTable  # loads at the ends of its steps, if these are equal
-        self._carried, self.unused = State(self.q, self.v, self.a, self.acc, self.lam), stored(1, n, m)
+        self.carried, self.unused = State(self.q, self.v, self.a, self.acc, self.lam), stored(1, n, m)
         self.cutting, self._before = fresh_cutting(), 0
         self.snaps = np.zeros(1, dtype=np.int64)  # times that lines became taut with an impact
         self.system.blank.cables.slip[:] = UNKNOWN
@@ -113,22 +116,25 @@ class OngoingMotion:
         begin: bool = False,
     ):
         """Steps first..last-1 in compiled code; returns (steps done, status)."""
-        floor = min(FLOOR, max(ROUND_OFF, SLIGHT * dt * dt))
-        most, patience = NET_PATIENCE if self._is_net else (12, PATIENCE)
-        goal = tuple(Goal(self.tolerance, floor, most, chord=True, patience=patience))
-        done, status = first, TIGHTENED
+        goal, done, status = self.goal(dt), first, TIGHTENED
         while status == TIGHTENED:
             done, status = self._run(
                 self.system.tree, self.system.workspace, self.memory, table.loads, table.column, table.table,
-                tuple(self.scheme), tuple(Span(t, dt, int(done), last, every)), begin, self._carried, goal, out,
+                tuple(self.scheme), tuple(Span(t, dt, int(done), last, every)), begin, self.carried, goal, out,
             )  # fmt: skip
             if status == TIGHTENED:
-                self._tighten(t + done * dt, dt)
+                self.tighten(t + done * dt, dt)
                 keep_state(self, out, done // every, done % every == 0)
                 status = CONVERGED if done == last else TIGHTENED
         return int(done), int(status)
 
-    def _tighten(self, t: float, dt: float) -> None:
+    def goal(self, dt: float) -> tuple[Any, ...]:
+        """What Newton must reach in steps of length dt [s]: a `Goal`."""
+        floor = min(FLOOR, max(ROUND_OFF, SLIGHT * dt * dt))
+        most, patience = NET_PATIENCE if self._is_net else (12, PATIENCE)
+        return tuple(Goal(self.tolerance, floor, most, chord=True, patience=patience))
+
+    def tighten(self, t: float, dt: float) -> None:
         """Begin anew behind the impact of a line that became taut."""
         rates = tightened(self.system, self.inputs, t, (self.q, self.v, self.lam), dt)
         if rates is not None:
@@ -169,6 +175,12 @@ class OngoingMotion:
         other.smooth, other.settles = self.smooth, self.settles
         other.allowed = max(LEAST_AGAIN, self.labour // 4)
         return other
+
+    def stand_in(self, acc: Floats) -> None:
+        """Keep the true accelerations in a given row (n,), as q and v are kept in those they came with."""
+        acc[:] = self.acc
+        self.acc = acc
+        self.carried = State(self.q, self.v, self.a, self.acc, self.lam)
 
     def restart(self, q: Floats, v: Floats) -> None:
         """Forget everything and stand at another state."""
@@ -254,7 +266,7 @@ class OngoingMotion:
     def loads(self, times: ArrayLike) -> LoadTable:
         """Loads at the given times [s], on this side of jumps."""
         if self.wired is not None:
-            return self.wired.table(self.inputs, times)
+            return self.wired(self.inputs, times)
         if self.jumps:
             times = np.clip(times, *self.bounds)
         return self.system.loads(times, self.inputs, pulling=True)

@@ -93,7 +93,7 @@ class Stepper:
         with self.system.at(self._desk):
             self._motion = OngoingMotion(self.system, self._scheme, self._tolerance, q, v, self._inputs)
             if Wiring.serves(self.system):
-                self._motion.wired = Wiring(self.system)
+                self._motion.wired = Wiring(self.system).table
             self.count = 0
             self._motion.begin(0.0, self.dt)
         if self._history is not None:

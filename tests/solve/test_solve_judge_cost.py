@@ -183,3 +183,22 @@ def test_doubts_about_modes_are_the_largest_of_both_kinds():
     q = np.random.default_rng(3).normal(size=(5, model.size))
     expected = np.maximum(np.max(np.abs(q) * sizes, axis=1), np.max(np.abs(q) @ turns.T, axis=1))
     np.testing.assert_allclose(resolution.doubtful(model, q), expected, rtol=1e-14)
+
+
+def test_a_motion_in_memory_that_another_left_is_the_same_bit_for_bit():
+    robot = ag.Robot("arm")
+    rubber = ag.Material(young=4e5, density=1000.0, damping=0.02)
+    rod = robot.add(ag.Rod(0.3, ag.Circle(0.01), rubber, ag.kirchhoff(3)), at=robot.ground)
+    robot.actuate("line", ag.Tendon(rod, ag.parallel(y=0.006)))
+
+    def move(model, pull):
+        return ag.simulate(model, duration=0.2, dt=0.01, inputs={"line": pull}, progress=False)
+
+    model = ag.Model(robot)
+    other, again = move(model, 3.0), move(model, 1.0)
+    fresh = move(ag.Model(robot), 1.0)
+    assert np.array_equal(again.q, fresh.q) and np.array_equal(again.v, fresh.v)
+    assert again.status.counters == fresh.status.counters
+    np.testing.assert_array_equal(
+        other.a, move(ag.Model(robot), 3.0).a
+    )  # found now, long after its memory was given away

@@ -56,14 +56,15 @@ class OngoingMotion:
 
     def __post_init__(self) -> None:
         n, m = self.system.size, self.system.rows
-        self.a, self.acc, self.lam = np.zeros(n), np.zeros(n), np.zeros(m)
-        self.memory: Scratch = scratch(self.system)
+        self.memory, self._carried, self.unused = _memory(self.system)
+        here = self._carried
+        here.q[:], here.v[:] = self.q, self.v
+        self.q, self.v, self.a, self.acc, self.lam = here.q, here.v, here.a, here.acc, here.lam
         self._run = runner(self.system)
         self._is_net = self.system.linear == SPARSE and n + m > NETS
         self._steady: LoadTable | None = None
         self.acting: LoadTable  # loads at the ends of its steps, if these are equal
-        self._carried, self.unused = State(self.q, self.v, self.a, self.acc, self.lam), stored(1, n, m)
-        self.cutting, self._before = fresh_cutting(), 0
+        self.cutting, self._before, self._ended = fresh_cutting(), 0, -1
         self.snaps = np.zeros(1, dtype=np.int64)  # times that lines became taut with an impact
         self.system.blank.cables.slip[:] = UNKNOWN
         self.jumps: list[Jump] = []
@@ -92,7 +93,16 @@ class OngoingMotion:
     @property
     def labour(self) -> int:
         """Newton's iterations since the start."""
-        return int(self.memory.counters[ITERATIONS]) - self._before
+        return int(self.memory.counters[ITERATIONS]) - self._before if self._ended < 0 else self._ended
+
+    def leave(self) -> None:
+        """Leave the memory at the desk for the next motion there: to make it takes longer than some motions do.
+
+        Nothing but `balance` is to be asked afterwards.
+        """
+        if self.system.linear == DENSE:
+            self.system.desk().kept["motion"] = self.memory, self._carried, self.unused
+            self._ended, self.q, self.v = self.labour, self.q.copy(), self.v.copy()
 
     def restore(self, saved: list[Floats]) -> None:
         """Go back to a copy of the state."""
@@ -203,12 +213,12 @@ class OngoingMotion:
         self.settle(jump.after, dt)
         return CONVERGED
 
-    def begin(self, t: float, dt: float) -> None:
-        """Starting accelerations and multipliers, and rates that keep the constraints."""
+    def begin(self, t: float, dt: float, loads: LoadTable | None = None) -> None:
+        """Starting accelerations and multipliers, and rates that keep the constraints; `loads` at t, if they are known."""
         self.memory.memory[STARTING] = self.smooth
         self._rub(t)
         if self.system.is_plain:
-            self._steady = self.loads(t)
+            self._steady = self.loads(t) if loads is None else loads
             status = self.run(self._steady, t, dt, 0, 0, 1, self.unused, begin=True)[1]
             if status != CONVERGED:
                 small = self.system.linear == DENSE
@@ -260,6 +270,18 @@ class OngoingMotion:
         if self._steady is None or not self.system.is_steady(self.inputs):
             return self.loads((np.arange(steps) + self.scheme.mid) * dt)
         return self._steady
+
+
+def _memory(system: Model) -> tuple[Scratch, State, History]:
+    """The solver's memory, a state and room for one more, all as new: what the last motion at the desk left, if it did."""
+    n, m, kept = system.size, system.rows, system.desk().kept
+    if "motion" not in kept:
+        return scratch(system), State(*(np.zeros(n) for _ in range(4)), np.zeros(m)), stored(1, n, m)
+    memory, state, unused = kept.pop("motion")
+    for array in (memory.d, memory.last, memory.kept, memory.counters, *state):
+        array[...] = 0
+    memory.memory[:] = FRESH
+    return memory, state, unused
 
 
 def balances_alone(system: Model, scheme: Coefficients) -> bool:

@@ -34,8 +34,8 @@ def swing(dt=0.01, count=100, every=1):
 def test_a_quiet_motion_costs_no_matrices_and_no_energies():
     with (
         mock.patch.object(trust, "carry", side_effect=AssertionError),
-        mock.patch.object(trust, "_energy_gain", side_effect=trust._energy_gain) as energies,
-        mock.patch.object(trust, "_penetration", side_effect=trust._penetration) as depths,
+        mock.patch.object(trust, "energy_gain", side_effect=trust.energy_gain) as energies,
+        mock.patch.object(trust, "penetration", side_effect=trust.penetration) as depths,
     ):
         run = swing(dt=5e-4, count=100)
         assert not energies.called and not depths.called

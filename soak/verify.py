@@ -240,9 +240,28 @@ def imbalance(made: SimpleNamespace, eq: Any) -> float:
 
 
 def _by_differences(ask: Callable, count: int, steps: np.ndarray) -> np.ndarray:
-    """Derivatives (..., count) of a function of small changes (count,), by central differences."""
-    sides = [[ask(s * steps[k] * np.eye(count)[k]) for s in (1.0, -1.0)] for k in range(count)]
-    return np.stack([(ahead - back) / (2.0 * steps[k]) for k, (ahead, back) in enumerate(sides)], axis=-1)
+    """Derivatives (..., count) of a function of small changes (count,), by central differences.
+
+    Where a step and a tenth of it disagree, the function bends within the step (a taut line whose ends meet at a joint turns
+    around within micrometres), and a shorter one is taken, as long as what changes is more than rounding.
+    """
+    unit = np.eye(count)
+
+    def column(k: int, h: float) -> np.ndarray:
+        return (ask(h * unit[k]) - ask(-h * unit[k])) / (2.0 * h)
+
+    columns = [column(k, steps[k]) for k in range(count)]
+    floor = 1e-7 * max(
+        (float(np.max(np.abs(c), initial=0.0)) * h for c, h in zip(columns, steps, strict=True)), default=0.0
+    )
+    for k, h in enumerate(steps):
+        for times in (10.0, 100.0, 1e3, 1e4):
+            finer = column(k, h / times)
+            change = float(np.max(np.abs(finer - columns[k]), initial=0.0))
+            if change <= max(1e-2 * float(np.max(np.abs(finer), initial=0.0)), floor / h):
+                break
+            columns[k] = finer
+    return np.stack(columns, axis=-1)
 
 
 def _drawn_in(made: SimpleNamespace) -> dict:
@@ -258,10 +277,10 @@ def linearised(made: SimpleNamespace, eq: Any) -> tuple[np.ndarray, ...]:
     A taut line of given length is held, one with a compliance is a spring; a slack one is neither.
     """
     system, inputs, lam = eq.system, _drawn_in(made), eq.multipliers
-    n, lines = system.size, system.blank.constraints.input_row
+    n, lines, scale = system.size, system.blank.constraints.input_row, system.tree.scale
     state = lambda h, l: system.evaluate(move(system.tree, eq.q, h), multipliers=lam + l, t=eq.t, inputs=inputs)
-    h, none, still = 1e-5 / system.tree.scale, np.zeros(system.rows), np.zeros(n)
-    K = _by_differences(lambda x: state(x, none).residual.copy(), n, h)
+    h, none, still = 1e-5 / scale, np.zeros(system.rows), np.zeros(n)
+    K = scale[:, None] * _by_differences(lambda x: state(x, none).residual / scale, n, h)
     J = np.zeros((0, n))
     B, give = J, np.zeros(0)
     if system.rows:

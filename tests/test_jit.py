@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +54,14 @@ def test_compiled_and_interpreted_kernels_agree():
 def test_importing_the_package_does_not_import_slow_ones():
     code = "import sys, anguilla; print([m for m in ('numba', 'scipy', 'matplotlib', 'rich') if m in sys.modules])"
     assert run_python(code).strip() == "[]"
+
+
+def test_a_module_of_a_lazy_package_can_be_imported_by_name():
+    from anguilla.results import resolution  # asks the package for the name first
+
+    assert resolution.__name__ == "anguilla.results.resolution"
+    with pytest.raises(AttributeError, match="has no attribute 'Equilibrum'; did you mean 'Equilibrium'"):
+        import_module("anguilla.results").Equilibrum  # noqa: B018
 
 
 def test_every_public_name_that_is_lazy_can_be_listed_without_importing_it():

@@ -32,7 +32,8 @@ def lazy(package: str, names: Mapping[str, str], modules: Mapping[str, str] | No
     whole = modules or {}
 
     def known() -> set[str]:
-        return {*names, *whole, *getattr(sys.modules.get(package), "__all__", ())}
+        there = vars(sys.modules[package])  # not getattr, which would ask here again where there is no such list
+        return {*names, *whole, *there.get("__all__", ())}
 
     def __getattr__(name: str) -> Any:  # noqa: N807
         if name in whole:

@@ -372,3 +372,12 @@ def test_what_more_modes_are_wanted_for_is_said_however_one_comes_there():
         heard.append(bool(words))
         assert bool(words) == bool(held.resolution.words), t
     assert any(heard) and not all(heard)  # both happen on the way
+
+
+def test_what_moves_from_one_list_to_the_next_is_seen():
+    """Looked at one behind the other, the two lists read the same before and after."""
+    thing = {"one": [1.5], "two": []}
+    watch = Watch(thing)
+    assert watch.unchanged
+    thing["two"].append(thing["one"].pop())
+    assert not watch.unchanged

@@ -12,7 +12,9 @@ from scipy.spatial.transform import Rotation
 
 import anguilla as ag
 from anguilla.errors import SolverError
-from anguilla.solve.statics import stability
+from anguilla.results import resolution
+from anguilla.results.reactions import evaluate
+from anguilla.solve.statics import judging, stability
 from anguilla.solve.steps import carried, trust
 
 
@@ -32,8 +34,8 @@ def swing(dt=0.01, count=100, every=1):
 def test_a_quiet_motion_costs_no_matrices_and_no_energies():
     with (
         mock.patch.object(trust, "carry", side_effect=AssertionError),
-        mock.patch.object(trust, "_energy_gain", side_effect=trust._energy_gain) as energies,
-        mock.patch.object(trust, "_penetration", side_effect=trust._penetration) as depths,
+        mock.patch.object(trust, "energy_gain", side_effect=trust.energy_gain) as energies,
+        mock.patch.object(trust, "penetration", side_effect=trust.penetration) as depths,
     ):
         run = swing(dt=5e-4, count=100)
         assert not energies.called and not depths.called
@@ -128,3 +130,75 @@ def test_cholesky_and_symmetric_parts():
     largest, odd = stability._evened(K + skew, even)
     np.testing.assert_allclose(even, K, atol=1e-14)
     assert (largest, odd) == (pytest.approx(np.abs(K + skew).max()), pytest.approx(np.abs(skew).max()))
+
+
+def test_elastic_forces_of_rods_and_joints_are_those_of_the_model():
+    """The quick balance takes them as linear: curved rods, springs of joints with rest places, tapers."""
+    robot = ag.Robot("bent")
+    rest, rubber = ag.Helix(radius=0.02, pitch=0.05), ag.Material(young=1e6, density=1000.0, damping=0.02)
+    first = robot.add(ag.Rod(0.3, ag.Circle(0.01), rubber, ag.kirchhoff(3), rest=rest), at=robot.ground)
+    hinge = ag.Revolute((0, 1, 0), stiffness=0.4, rest=0.3)
+    robot.add(ag.Rod(0.2, ag.Circle(0.01), rubber, ag.reissner(2)), at=first.tip, joint=hinge)
+    model = ag.Model(robot)
+    force, stiffness = judging._springs(model)
+    q = 0.3 / model.tree.scale * np.random.default_rng(2).normal(size=model.size)
+    loads, zero = model.loads().loads, np.zeros(model.size)
+    loads.row[model.force_places] = 0.0
+    expected = evaluate(model, loads, q, zero, zero, np.zeros(0))
+    np.testing.assert_allclose(force + stiffness @ q, expected, rtol=1e-10, atol=1e-12 * np.max(np.abs(expected)))
+
+
+def test_what_else_acts_is_not_left_out_of_quick_answers():
+    robot = ag.Robot("pair")
+    rubber = ag.Material(young=1e6, density=1000.0, damping=0.02)
+    rods = [
+        robot.add(ag.Rod(0.2, ag.Circle(0.01), rubber, ag.kirchhoff(2)), at=robot.ground.offset_by((0, y, 0)))
+        for y in (0.0, 0.015)
+    ]
+    assert stability._resistance(ag.Model(robot)) is not None
+    robot.load(ag.Contact(rods[0], rods[1], friction=0.0))
+    model = ag.Model(robot)
+    assert judging._springs(model) is None and stability._resistance(model) is None
+
+
+def test_what_was_balanced_last_is_not_taken_for_another_stiffness():
+    robot = ag.Robot("arm")
+    rubber = ag.Material(young=1e6, density=1000.0, damping=0.02)
+    robot.add(ag.Rod(0.3, ag.Circle(0.01), rubber, ag.kirchhoff(3)), at=robot.ground)
+    model = ag.Model(robot)
+    eq, loads = ag.statics(model), model.loads().loads
+    assert judging.balanced(model, loads, eq.q, eq.multipliers, 1e-6)
+    assert stability.last_balanced(model, loads, eq.q, eq.multipliers) is not None
+    assert stability.last_balanced(model, loads, 1.01 * eq.q, eq.multipliers) is None
+    softer = model.with_tree(model.tree._replace(stiffness=0.5 * model.tree.stiffness))
+    assert not judging.balanced(softer, loads, eq.q, eq.multipliers, 1e-6)
+
+
+def test_doubts_about_modes_are_the_largest_of_both_kinds():
+    robot = ag.Robot("arm")
+    rubber = ag.Material(young=1e6, density=1000.0)
+    robot.add(ag.Rod(0.3, ag.Circle(0.01), rubber, ag.kirchhoff(4)), at=robot.ground)
+    model = ag.Model(robot)
+    sizes, turns = model.once(resolution._looked_at)
+    q = np.random.default_rng(3).normal(size=(5, model.size))
+    expected = np.maximum(np.max(np.abs(q) * sizes, axis=1), np.max(np.abs(q) @ turns.T, axis=1))
+    np.testing.assert_allclose(resolution.doubtful(model, q), expected, rtol=1e-14)
+
+
+def test_a_motion_in_memory_that_another_left_is_the_same_bit_for_bit():
+    robot = ag.Robot("arm")
+    rubber = ag.Material(young=4e5, density=1000.0, damping=0.02)
+    rod = robot.add(ag.Rod(0.3, ag.Circle(0.01), rubber, ag.kirchhoff(3)), at=robot.ground)
+    robot.actuate("line", ag.Tendon(rod, ag.parallel(y=0.006)))
+
+    def move(model, pull):
+        return ag.simulate(model, duration=0.2, dt=0.01, inputs={"line": pull}, progress=False)
+
+    model = ag.Model(robot)
+    other, again = move(model, 3.0), move(model, 1.0)
+    fresh = move(ag.Model(robot), 1.0)
+    assert np.array_equal(again.q, fresh.q) and np.array_equal(again.v, fresh.v)
+    assert again.status.counters == fresh.status.counters
+    np.testing.assert_array_equal(
+        other.a, move(ag.Model(robot), 3.0).a
+    )  # found now, long after its memory was given away

@@ -256,6 +256,7 @@ def test_the_judge_of_a_large_robot_takes_a_small_part_of_its_motion():
     import hanging_net
 
     from anguilla.solve.steps import trust
+    from anguilla.solve.steps.windows import work
 
     seen = []
 
@@ -265,10 +266,10 @@ def test_the_judge_of_a_large_robot_takes_a_small_part_of_its_motion():
         seen.append(motion)
         return found
 
-    judge, again = trust._windows_error, OngoingMotion.again
+    judge, again = trust.windows_error, OngoingMotion.again
     net = hanging_net.build(4, damping=0.0, drag=0.05)
-    with mock.patch.object(trust, "_windows_error", watched), warnings.catch_warnings():
+    with mock.patch.object(trust, "windows_error", watched), warnings.catch_warnings():
         warnings.simplefilter("ignore", ag.AnguillaWarning)
         ag.simulate(net.robot, duration=0.8, dt=0.02, method=ag.GeneralisedAlpha(0.8), tolerance=1e-5)
     windows, motion = seen
-    assert 0 < trust._work(windows) < 0.2 * trust._work(motion)
+    assert 0 < work(windows) < 0.2 * work(motion)

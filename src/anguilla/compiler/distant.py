@@ -35,13 +35,13 @@ def entry(*needed: Any) -> Callable[[Function], Any]:
     def decorate(function: Function) -> Any:
         if numba.config.DISABLE_JIT:
             return function
-        ready = kernel(function)
+        ready, unfilled = kernel(function), list(needed)
 
         @functools.wraps(function)
         def start(*arguments: Any) -> Any:
-            for one in needed:
-                if one.cell[0] == 0:
-                    one.fill()
+            if unfilled:  # a cell stays as it is once it is filled
+                compiled(*unfilled)
+                unfilled.clear()
             return ready(*arguments)
 
         start.py_func, start.compiled = function, ready  # type: ignore[attr-defined]

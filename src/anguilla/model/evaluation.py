@@ -68,6 +68,11 @@ class Evaluation:
             return self._evaluated()[:2]
         return desk.held(self), self._loads
 
+    def is_at(self, loads: Loads, q: Floats, multipliers: Floats) -> bool:
+        """Whether it is that of given loads, coordinates (n,) and forces of the constraints (m,); rates are not compared."""
+        pairs = (self._loads.row, loads.row), (self.q, q), (self.multipliers, multipliers)
+        return all(one.tobytes() == other.tobytes() for one, other in pairs)
+
     @property
     def residual(self) -> Floats:
         """R (n,)."""

@@ -37,6 +37,7 @@ SHAPE_ERROR = 1e-6  # part of an imposed shape that the bases of its rod may mis
 T = TypeVar("T")
 OBSERVERS = 32  # sets of frames that are kept
 HELD = ("_here", "_free", "_less", "_observers", "_found", "_source")  # what a model holds beside what it is
+SMALL = 60  # coordinates up to which whole matrices take less time than sparse ones
 OF_TREE = ("spatial", "elastic", "_elastic_stiffness")  # what follows from its tree, found once
 
 Inputs = Mapping[str, float | Callable[[float], float]]
@@ -273,11 +274,19 @@ class Model:
 
     def elastic_energy(self, q: Floats) -> Floats:
         """Elastic energy (nt,) [J] of rods and joint springs in states q (nt, n)."""
+        bent = q - self._rest
+        if self.size > SMALL:
+            return np.asarray(0.5 * np.sum((self.elastic @ bent.T).T * bent, axis=1), dtype=float)
+        found: Floats = 0.5 * np.einsum("ti,ti->t", bent @ self.elastic_stiffness(), bent)
+        return found
+
+    @cached_property
+    def _rest(self) -> Floats:
+        """Coordinates (n,) in which rods and joint springs are at rest."""
         rest = np.zeros(self.size)
         for layout in self.layout.parts:
             rest[layout.joint] = layout.part.joint.rest_values
-        bent = q - rest
-        return np.asarray(0.5 * np.sum((self.elastic @ bent.T).T * bent, axis=1), dtype=float)
+        return rest
 
     def _tensions(self, times: Floats, inputs: Inputs | None) -> Floats:
         """Inputs of the actuators (nt or 1, actuators) at the given times [s]; absent ones are zero."""

@@ -46,7 +46,8 @@ class Watch:
 
     def __init__(self, thing: object) -> None:
         self._seen: dict[int, object] = {}  # kept alive: an id is worth nothing afterwards
-        self._items: list[tuple[Callable[[], Iterable[Any]], list[Any]]] = []
+        self._reads: list[Callable[[], Iterable[Any]]] = []
+        self._before: list[Any] = []  # what they gave, one behind the other, an end mark behind each
         self._arrays: list[tuple[np.ndarray, Any, bytes]] = []
         self._known = True
         waiting = [thing]
@@ -63,10 +64,14 @@ class Watch:
         if not self._known:
             return False
         try:
-            for read, before in self._items:
-                now = list(read())
-                if len(now) != len(before) or (not all(map(is_, now, before)) and not all(map(_same, now, before))):
-                    return False
+            now: list[Any] = []
+            for read in self._reads:
+                now += read()
+                now.append(_END)
+            if len(now) != len(self._before):
+                return False
+            if not all(map(is_, now, self._before)) and not all(map(_same, now, self._before)):
+                return False
         except (AttributeError, ValueError, RuntimeError):  # a name or a closure that is gone; changed meanwhile
             return False
         return all((array.shape, array.dtype) == kind and array.tobytes() == kept for array, kind, kept in self._arrays)
@@ -84,7 +89,8 @@ class Watch:
         found: list[Any] = []
         for read in reads:
             items = list(read())
-            self._items.append((read, items))
+            self._reads.append(read)
+            self._before += [*items, _END]
             found += items
         return found
 
@@ -129,6 +135,8 @@ def _reads(thing: Any) -> list[Callable[[], Iterable[Any]]] | None:
     found = _attributes(thing)
     if not found and _is_closed(type(thing)):
         return None
+    if all(_is_library(kind) for kind in type(thing).__mro__):
+        return found
     return [*found, partial(_of_names, type(thing), ("__mro__",))]
 
 
@@ -169,7 +177,7 @@ def _is_closed(kind: type) -> bool:
     return any(base is not object and not base.__flags__ & (1 << 9) for base in kind.__mro__)  # 9: made by `class`
 
 
-_ABSENT = object()
+_ABSENT, _END = object(), object()
 
 
 def _of_names(thing: Any, names: tuple[str, ...]) -> list[Any]:

@@ -10,6 +10,7 @@ import numpy as np
 from anguilla.describe import Closure, Load, Part
 from anguilla.errors import DescriptionError
 from anguilla.mechanics.tree import N_R, Floats
+from anguilla.model.model import Model
 from anguilla.results.base import Computed
 from anguilla.results.blocks import parts
 from anguilla.results.contacts import PartForces, depths, load_energy, touching
@@ -155,8 +156,7 @@ class OfEnergies(Computed):
         Elastic is that of rods, joint springs, springs between frames and contacts; other loads (muscles, magnets, ...) keep
         none.
         """
-        rows = self._balances
-        elastic = self.system.elastic_energy(self._q) + load_energy(self.system, self._q)
+        rows, elastic = self._balances, self.system.elastic_energy(self._q) + load_energy(self.system, self._q)
         total = rows[:, 0] + rows[:, 1] + elastic
         named = {"kinetic": rows[:, 0], "elastic": elastic, "gravitational": rows[:, 1], "total": total}
         return {name: self._pick(value) for name, value in named.items()}
@@ -186,10 +186,20 @@ class OfEnergies(Computed):
     @cached_property
     def _balances(self) -> Floats:
         """Kinetic and gravitational energy, momentum, angular momentum and moment of the masses (time, 11)."""
-        out, system = np.zeros((len(self._t), 11)), self.system
-        for at in parts(len(self._t), max(system.size, 11)):
-            with self.acting():
-                gravity = np.ascontiguousarray(system.robot.gravity_values(self._t[at]))
-            states = self._q[at], self._v[at], np.zeros(system.size)
-            balances(system.tree, system.workspace, gravity, *states, out[at])
-        return out
+        with self.acting():
+            return _balances(self.system, self._t, self._q, self._v)
+
+
+def _balances(system: Model, t: Floats, q: Floats, v: Floats) -> Floats:
+    """The same (nt, 11) of states q, v (nt, n) at times t (nt,) [s]."""
+    out, zero, constant = np.zeros((len(t), 11)), np.zeros(system.size), system.robot.gravity_is_constant
+    for at in parts(len(t), max(system.size, 11)):
+        gravity = np.ascontiguousarray(system.robot.gravity_values(t[:1] if constant else t[at]))
+        balances(system.tree, system.workspace, gravity, q[at], v[at], zero, out[at])
+    return out
+
+
+def energies(system: Model, t: Floats, q: Floats, v: Floats) -> tuple[Floats, Floats, Floats]:
+    """Kinetic, elastic and gravitational energy (nt,) [J] of states q, v (nt, n) at times t (nt,) [s]."""
+    rows = _balances(system, t, q, v)
+    return rows[:, 0], system.elastic_energy(q) + load_energy(system, q), rows[:, 1]

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.polynomial.legendre import legvander
 
+from anguilla.compiler.jit import kernel
 from anguilla.compiler.lanes import LANES
 from anguilla.describe import STRAIN_NAMES, Chebyshev, Legendre, Monomial, RodHandle
 from anguilla.interact.kernels.table import Loads
@@ -107,8 +108,22 @@ def doubtful(system: Model, q: Floats) -> Floats:
     sizes, turns = system.once(_looked_at)
     if not len(turns):
         return np.zeros(len(q))
-    own = np.abs(q)
-    return np.maximum(np.max(own * sizes, axis=1), np.max(own @ turns.T, axis=1))
+    out = np.zeros(len(q))
+    _doubt(q, sizes, turns, out)
+    return out
+
+
+@kernel
+def _doubt(q, sizes, turns, out):
+    """`doubtful`, with weights sizes (n,) and turns (strains, n), into out (nt,)."""
+    for t in range(len(q)):
+        for i in range(len(sizes)):
+            out[t] = max(out[t], abs(q[t, i]) * sizes[i])
+        for s in range(len(turns)):
+            total = 0.0
+            for i in range(len(sizes)):
+                total += abs(q[t, i]) * turns[s, i]
+            out[t] = max(out[t], total)
 
 
 def like_a_good_one(kept: dict[str, Any], row: Floats, q: Floats, weight: Floats, find: Callable[[], float]) -> bool:

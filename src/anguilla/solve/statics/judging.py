@@ -8,13 +8,14 @@ from anguilla.compiler.jit import kernel
 from anguilla.interact.kernels.rubbing import set_friction
 from anguilla.interact.kernels.table import GRAVITY, KIND, POSE, TWIST, WRENCH, Loads
 from anguilla.mechanics.motion import too_coarse
-from anguilla.mechanics.tree import Floats
+from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.evaluation import at_rest
 from anguilla.model.model import Model
 from anguilla.results.reactions import evaluate
 from anguilla.solve.newton.closing import relative_poses, units
 from anguilla.solve.newton.rules import EXPLANATION, TOO_COARSE
 from anguilla.solve.newton.spectrum import diagonal
+from anguilla.solve.statics.stability import WHOLE, bare, last_balanced
 
 __all__ = ["adrift", "balanced", "contradiction", "unbalanced"]
 
@@ -77,22 +78,52 @@ def balanced(system: Model, loads: Loads, q: Floats, lam: Floats, limit: float) 
 
     If not, or if intervals turned too far, that has to look, and `contradiction`.
     """
-    n, zero, scale, row = system.size, np.zeros(system.size), system.tree.scale, loads.row.copy()
-    kept, key = system.desk().kept, (limit, row.tobytes(), q.tobytes(), lam.tobytes())
-    rubs = len(loads.cables.path)  # then it depends on the tensions along the lines too
-    if not rubs and kept.get("balanced") == key:
+    if last_balanced(system, loads, q, lam, limit) is not None:
         return True
-    left = np.abs(evaluate(system, loads, q, zero, zero, lam)[:n]) / scale
-    if _turned_too_far(system.workspace):
+    here = at_rest(system, loads, q, lam)
+    if _turned_too_far(system.desk().held(here)):
         return False
+    springs = system.once(_springs)
+    if springs is not None:
+        elastic = springs[0] + springs[1] @ q
+    else:
+        row, zero = loads.row.copy(), np.zeros(system.size)
+        loads.row[system.force_places] = 0.0
+        elastic = evaluate(system, loads, q, zero, zero, 0.0 * lam)
+        loads.row[:] = row
+    left = here.values / limit
     left[loads.driven] = 0.0
-    loads.row[system.force_places] = 0.0
-    elastic = np.abs(evaluate(system, loads, q, zero, zero, 0.0 * lam)[:n]) / scale
-    loads.row[:] = row
-    owns = (slice(layout.joint.start, layout.coordinates.stop) for layout in system.layout.parts)
-    fits = all(left[own].max(initial=0.0) <= limit * elastic[own].max(initial=0.0) for own in owns)
-    kept["balanced"] = key if fits else None
+    fits = bool(_is_less(left, elastic, system.tree.scale, system.once(_owns)))
+    system.desk().kept["balanced"] = (limit, here) if fits else None
     return fits
+
+
+@kernel
+def _is_less(left, elastic, scale, owns):
+    """Whether the largest of some forces (n,) on each part, with coordinates owns (p, 2), is less than that of others."""
+    for p in range(len(owns)):
+        most, least = 0.0, 0.0
+        for i in range(owns[p, 0], owns[p, 1]):
+            if not np.isfinite(left[i]):
+                return False
+            most, least = max(most, abs(left[i]) / scale[i]), max(least, abs(elastic[i]) / scale[i])
+        if not most <= least:
+            return False
+    return True
+
+
+def _owns(model: Model) -> Ints:
+    """First coordinate of each part, and that behind its last: (parts, 2)."""
+    found = [(layout.joint.start, layout.coordinates.stop) for layout in model.layout.parts]
+    return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+
+def _springs(model: Model) -> tuple[Floats, Floats] | None:
+    """Elastic forces (n,) where all coordinates are zero, and their stiffness (n, n): of rods and joints alone, not balls."""
+    if not model.once(bare) or len(model.tree.ball) or model.size > WHOLE:
+        return None
+    zero = np.zeros(model.size)
+    return evaluate(model, model.blank, zero, zero, zero, np.zeros(0)), model.elastic_stiffness()
 
 
 def unbalanced(system: Model, loads: Loads, q: Floats, lam: Floats) -> tuple[float, str]:

@@ -20,7 +20,10 @@ from anguilla.solve.newton.gaps import RANK
 from anguilla.solve.newton.linear import factorise, solve_factorised
 from anguilla.solve.newton.spectrum import Stiffness, stiffness_at
 
-__all__ = ["ABSURD", "FALLS", "FLAT", "FLUTTERS", "LEVEL", "MAY_FLUTTER", "free_basis", "linear", "restlessness"]
+__all__ = [
+    "ABSURD", "FALLS", "FLAT", "FLUTTERS", "LEVEL", "MAY_FLUTTER", "bare", "free_basis", "last_balanced", "linear",
+    "restlessness",
+]  # fmt: skip
 
 ABSURD = 1e100  # forces and stiffnesses that nothing can be done with
 SYMMETRIC = 1e-8  # relative: loads with a potential
@@ -169,6 +172,17 @@ def _is_definite(matrix: Floats, flat: float = FLAT) -> Floats | None:
     return factor if _cholesky(matrix, flat, factor) else None
 
 
+def last_balanced(system: Model, loads: Loads, q: Floats, lam: Floats, limit: float = math.inf) -> Evaluation | None:
+    """The state that was found in balance last (`balanced`), up to a limit, if it is this one; else None.
+
+    With friction along lines it depends on the tensions along them too, which are not compared.
+    """
+    within, here = system.desk().kept.get("balanced") or (math.inf, None)
+    if here is None or here.model.tree is not system.tree or within > limit or len(loads.cables.path):
+        return None
+    return here if here.is_at(loads, q, lam) else None
+
+
 def restlessness(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
     """Why a robot would not stay at an equilibrium: FALLS, FLUTTERS, MAY_FLUTTER; LEVEL if it might not; or nothing.
 
@@ -177,7 +191,7 @@ def restlessness(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
     """
     if system.linear != DENSE and (system.rows or len(q) > WHOLE):
         return _large_restlessness(system, loads, q, lam)
-    here = at_rest(system, loads, q, lam)
+    here = last_balanced(system, loads, q, lam) or at_rest(system, loads, q, lam)
     found = linear(system, loads, q, lam, here=here)
     if found is None or not len(found.stiffness):
         return ""
@@ -237,14 +251,21 @@ def _unrest(found: Linear, even: Floats, potential: bool, factor: Floats | None,
         here: the state.
 
     """
-    A, same = found.stiffness, found.left is found.right
-    C, damping = _damping(found, here), np.empty_like(A)
-    most, odd = _evened(C, damping)
-    calm = same and factor is not None and _is_definite(damping / (most or 1.0)) is not None
+    A, same, known = found.stiffness, found.left is found.right, None
+    if found.units is not None:
+        known = here.model.once(_resistance)
+    if known is not None and found.units is not None:
+        C = damping = known * found.units[:, None] * found.units
+        takes = even_so = True
+    else:
+        C, damping = _damping(found, here), np.empty_like(A)
+        most, odd = _evened(C, damping)
+        takes, even_so = _is_definite(damping / (most or 1.0)) is not None, odd <= SYMMETRIC * most
+    calm = same and factor is not None and takes
     if calm and potential:
         return ""
     M = _mass(found, here)
-    if calm and firm and factor is not None and odd <= SYMMETRIC * most and _decays(factor, A - even, damping, M):
+    if calm and firm and factor is not None and even_so and _decays(factor, A - even, damping, M):
         return ""
     return _growth(A, C, M, factor is not None and same)
 
@@ -253,21 +274,30 @@ def _damping(found: Linear, here: Evaluation) -> Floats:
     """Damping (f, f) of small motions."""
     if found.units is None:
         return found.left.T @ here.C @ found.right
-    C, known = np.empty_like(found.stiffness), here.model.once(_resistance)
-    if known is None:
-        _slope(here.bordered(RATE), here.flat, RATE, found.units, C)
-    else:
-        _slope(known, np.zeros_like(known), 1.0, found.units, C)
+    C = np.empty_like(found.stiffness)
+    _slope(here.bordered(RATE), here.flat, RATE, found.units, C)
     return C
 
 
-def _resistance(model: Model) -> Floats | None:
-    """Damping (n, n) of a robot that materials and joints alone resist: the same at rest in all shapes. Else None."""
+def bare(model: Model) -> bool:
+    """Whether nothing but given forces acts on rods, bodies and joints: no springs, lines, water, contact or constraints."""
     loads = model.blank
     others = loads.frames.table, loads.pairs.table, loads.streams.table, loads.constraints.table, loads.cables.path
-    if any(len(table) for table in others) or model.user:
+    return not (any(len(table) for table in others) or len(loads.touches.table) or model.user)
+
+
+def _resistance(model: Model) -> Floats | None:
+    """Damping (n, n) of a robot that materials and joints alone resist: the same at rest in all shapes, and takes energy.
+
+    Else None.
+    """
+    if not model.once(bare):
         return None
-    return at_rest(model, loads, np.zeros(model.size)).C.copy()
+    C = at_rest(model, model.blank, np.zeros(model.size)).C.copy()
+    sized = C / np.outer(model.tree.scale, model.tree.scale)
+    even = np.empty_like(sized)
+    most, odd = _evened(sized, even)
+    return C if odd <= SYMMETRIC * most and _is_definite(even / (most or 1.0)) is not None else None
 
 
 def _mass(found: Linear, here: Evaluation) -> Floats:

@@ -37,9 +37,8 @@ if TYPE_CHECKING:
 THETA = 0.55  # of a step at which the linear equations are balanced: more than one half, so that fast modes decay
 # matrices are taken so often at least, every so many steps of a short motion, so often in one of 100, and every so many steps
 LEAST, CLOSE, ENOUGH, EACH = 3, 20, 5, 50
-STILL = (
-    1e-9  # [rad] change by accelerations alone in a step, below which a robot that has not moved before misses nothing
-)
+# [rad] change by accelerations alone in a step, below which a robot that has not moved before misses nothing
+STILL = 1e-9
 ROUGH = 0.1  # [rad] change by accelerations alone in a step, above which those of fast modes are taken out at a start
 AT_START = 2  # steps after a rough start that take the matrices there
 SMALL = 1e-2  # [rad] errors are turned into displacements at this size: they are linear
@@ -355,7 +354,7 @@ def _displaced(tree, ws, nodes, radii, rows, q, errors, zero, moved, place, out,
     """How far (rows, nodes) [m] errors (nt, n) move nodes, turns at their radii included, at states q (nt, n).
 
     They are made small for it: it is linear. place (nodes, 12) and moved (n,) are memory; room (2, 3) gets the corners [m] of
-    the box that the nodes stay in.
+    the box that the nodes stay in, whose diagonal is returned.
     """
     largest = SMALL
     for k in range(len(rows)):
@@ -382,6 +381,7 @@ def _displaced(tree, ws, nodes, radii, rows, q, errors, zero, moved, place, out,
         descend(tree, ws, moved, zero, zero)
         for j in range(len(nodes)):
             out[k, j] = _farthest(ws.node, nodes[j], place[j], radii[j]) / share
+    return math.sqrt((room[1, 0] - room[0, 0]) ** 2 + (room[1, 1] - room[0, 1]) ** 2 + (room[1, 2] - room[0, 2]) ** 2)
 
 
 @part
@@ -405,8 +405,8 @@ def displacements(run: Trajectory, found: Carried, nodes: Ints, radii: Floats) -
     tree, n = run.system.tree, run.system.size
     out, room = np.zeros((len(found.rows), len(nodes))), NOWHERE.copy()
     memory = np.zeros(n), np.zeros(n), np.zeros((len(nodes), 12))
-    _displaced(tree, run.system.workspace, nodes, radii, found.rows, run.q, found.errors, *memory, out, room)
-    return out, math.dist(room[0], room[1])
+    size = _displaced(tree, run.system.workspace, nodes, radii, found.rows, run.q, found.errors, *memory, out, room)
+    return out, size
 
 
 def apart(system: Model, nodes: Ints, radii: Floats, one: Floats, two: Floats) -> Floats:

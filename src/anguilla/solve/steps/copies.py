@@ -113,7 +113,7 @@ class BatchStepper:
                 desk = Desk(workspace, desk.loads._replace(row=row.copy()), desk.user)
                 with model.at(desk):
                     m = OngoingMotion(model, self._scheme, self._tolerance, self._q[k], self._v[k], {})
-                m.stand_in(self._acc[k])
+                m.stand_in(self._q[k], self._v[k], self._acc[k])
                 self._motions.append(m)
                 self._desks.append(desk)
         each = zip(self._motions, self._desks, strict=True)

@@ -118,12 +118,13 @@ def simulate_model(
     if isinstance(start, Equilibrium) and start.multipliers.shape == motion.lam.shape:
         motion.lam[:] = start.multipliers
     motion.smooth, motion.settles = smooth_start and error is None, smooth_start and system.rows > 0 and forgets(scheme)
-    motion.loads(0.0)  # what is wrong is said of the start first
-    table = None if error is not None or system.is_steady(motion.inputs) else motion.all_loads(dt, steps)
+    first = motion.loads(0.0)  # what is wrong is said of the start first
+    steady = system.is_steady(motion.inputs)
+    table = None if error is not None or steady else motion.all_loads(dt, steps)
     known = None if table is None else (table.times, table.table)
     motion.jumps = events_of(system, motion.inputs, dt, steps, events, known)
     motion.between(0)
-    motion.begin(0.0, dt)
+    motion.begin(0.0, dt, first if steady else None)
     out = stored(steps // every + 1, system.size, system.rows)
     keep_state(motion, out, 0)
     settled_start = motion.settle(0.0, dt)
@@ -151,6 +152,7 @@ def simulate_model(
         raise SolverError(f"The motion of {robot.name!r} {message}.", result=result, advice=told)
     if checkpoint is not None and ok:  # last: an interruption before it leaves the checkpoint where it is
         keep_spare(result, Path(checkpoint))
+    motion.leave()
     return result
 
 

@@ -55,20 +55,20 @@ class OngoingMotion:
     passed: int = 0  # steps done
     allowed: int = LABOUR * FEW  # Newton's iterations, at least, before steps in pieces are given up
     limit: float = np.inf  # the same, at most
-    wired: Callable[[Inputs, ArrayLike], LoadTable] | None = (
-        None  # loads that are linear in inputs which stay the same for a step
-    )
+    # loads that are linear in inputs which stay the same for a step
+    wired: Callable[[Inputs, ArrayLike], LoadTable] | None = None
 
     def __post_init__(self) -> None:
         n, m = self.system.size, self.system.rows
-        self.a, self.acc, self.lam = np.zeros(n), np.zeros(n), np.zeros(m)
-        self.memory: Scratch = scratch(self.system)
+        self.memory, self.carried, self.unused = _memory(self.system)
+        here = self.carried
+        here.q[:], here.v[:] = self.q, self.v
+        self.q, self.v, self.a, self.acc, self.lam = here.q, here.v, here.a, here.acc, here.lam
         self._run = runner(self.system)
         self._is_net = self.system.linear == SPARSE and n + m > NETS
         self._steady: LoadTable | None = None
         self.acting: LoadTable  # loads at the ends of its steps, if these are equal
-        self.carried, self.unused = State(self.q, self.v, self.a, self.acc, self.lam), stored(1, n, m)
-        self.cutting, self._before = fresh_cutting(), 0
+        self.cutting, self._before, self._ended = fresh_cutting(), 0, -1
         self.snaps = np.zeros(1, dtype=np.int64)  # times that lines became taut with an impact
         self.system.blank.cables.slip[:] = UNKNOWN
         self.jumps: list[Jump] = []
@@ -97,7 +97,16 @@ class OngoingMotion:
     @property
     def labour(self) -> int:
         """Newton's iterations since the start."""
-        return int(self.memory.counters[ITERATIONS]) - self._before
+        return int(self.memory.counters[ITERATIONS]) - self._before if self._ended < 0 else self._ended
+
+    def leave(self) -> None:
+        """Leave the memory at the desk for the next motion there: to make it takes longer than some motions do.
+
+        Nothing but `balance` is to be asked afterwards.
+        """
+        if self.system.linear == DENSE:
+            self.system.desk().kept["motion"] = self.memory, self.carried, self.unused
+            self._ended, self.q, self.v = self.labour, self.q.copy(), self.v.copy()
 
     def restore(self, saved: list[Floats]) -> None:
         """Go back to a copy of the state."""
@@ -176,10 +185,10 @@ class OngoingMotion:
         other.allowed = max(LEAST_AGAIN, self.labour // 4)
         return other
 
-    def stand_in(self, acc: Floats) -> None:
-        """Keep the true accelerations in a given row (n,), as q and v are kept in those they came with."""
-        acc[:] = self.acc
-        self.acc = acc
+    def stand_in(self, q: Floats, v: Floats, acc: Floats) -> None:
+        """Keep coordinates, rates and true accelerations in given rows (n,) from now on."""
+        q[:], v[:], acc[:] = self.q, self.v, self.acc
+        self.q, self.v, self.acc = q, v, acc
         self.carried = State(self.q, self.v, self.a, self.acc, self.lam)
 
     def restart(self, q: Floats, v: Floats) -> None:
@@ -217,12 +226,12 @@ class OngoingMotion:
         self.settle(jump.after, dt)
         return CONVERGED
 
-    def begin(self, t: float, dt: float) -> None:
-        """Starting accelerations and multipliers, and rates that keep the constraints."""
+    def begin(self, t: float, dt: float, loads: LoadTable | None = None) -> None:
+        """Starting accelerations and multipliers, and rates that keep the constraints; `loads` at t, if they are known."""
         self.memory.memory[STARTING] = self.smooth
         self._rub(t)
         if self.system.is_plain:
-            self._steady = self.loads(t)
+            self._steady = self.loads(t) if loads is None else loads
             status = self.run(self._steady, t, dt, 0, 0, 1, self.unused, begin=True)[1]
             if status != CONVERGED:
                 small = self.system.linear == DENSE
@@ -276,6 +285,18 @@ class OngoingMotion:
         if self._steady is None or not self.system.is_steady(self.inputs):
             return self.loads((np.arange(steps) + self.scheme.mid) * dt)
         return self._steady
+
+
+def _memory(system: Model) -> tuple[Scratch, State, History]:
+    """The solver's memory, a state and room for one more, all as new: what the last motion at the desk left, if it did."""
+    n, m, kept = system.size, system.rows, system.desk().kept
+    if "motion" not in kept:
+        return scratch(system), State(*(np.zeros(n) for _ in range(4)), np.zeros(m)), stored(1, n, m)
+    memory, state, unused = kept.pop("motion")
+    for array in (memory.d, memory.last, memory.kept, memory.counters, *state):
+        array[...] = 0
+    memory.memory[:] = FRESH
+    return memory, state, unused
 
 
 def balances_alone(system: Model, scheme: Coefficients) -> bool:

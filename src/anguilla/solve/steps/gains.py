@@ -1,0 +1,137 @@
+"""What a motion gains of energy out of nothing, and how deep it sinks into obstacles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from anguilla.compiler.jit import kernel
+from anguilla.describe import Robot
+from anguilla.mechanics.tree import Floats
+from anguilla.model.model import Inputs, Model
+from anguilla.results.acting import energies
+from anguilla.results.contacts import depths
+
+if TYPE_CHECKING:
+    from anguilla.results.states import Status, Trajectory
+
+ENERGIES = 64  # instants at which energies are looked at
+SHORT = 1001  # states of a motion that may be kept whole until somebody asks
+STILL, ROUND_OFF = 1e-6, 1e-9  # [rad] a robot that moves by less stands still; energies to which others are round-off
+
+
+class Some(NamedTuple):
+    """A motion at some of its instants."""
+
+    kind: type[Trajectory]
+    robot: Robot
+    system: Model
+    status: Status
+    t: Floats
+    q: Floats
+    v: Floats
+    lam: Floats
+    inputs: Inputs
+
+    def trajectory(self) -> Trajectory:
+        """The same as a result."""
+        return self.kind(self.robot, self.system, self.status, self.t, self.q, self.v, None, self.lam, self.inputs)
+
+    def thinned(self) -> Some:
+        """A few of its instants."""
+        if len(self.t) <= 1.5 * ENERGIES:
+            return self
+        rows = np.arange(ENERGIES) * (len(self.t) - 1) // (ENERGIES - 1)
+        return self._replace(t=self.t[rows], q=self.q[rows], v=self.v[rows], lam=self.lam[rows])
+
+
+def some_of(run: Trajectory) -> Callable[[], Some]:
+    """A motion at the instants at which energies are looked at, made when it is needed; it does not keep a long one."""
+    states = Some(type(run), run.robot, run.system, run.status, run.t, run.q, run.v, run.stored.lam, run.inputs)
+    if len(run.t) <= SHORT:
+        return states.thinned
+    some = states.thinned()
+    return lambda: some
+
+
+def energy_gain(some: Some) -> tuple[float | None, float]:
+    """Largest gain of energy as a part of that in play, and its end [s]; None where something unknown works on the robot."""
+    system = some.system
+    if not passive(system, some.inputs):
+        return None, 0.0
+    kinetic, elastic, gravitational = energies(system, some.t, some.q, some.v)
+    kept = np.stack([elastic, gravitational, *_potentials(some)])
+    gain, k, play, size = _gained(kinetic, kept)
+    if play < STILL**2 * system.once(_firmest) + ROUND_OFF * size:
+        return 0.0, 0.0  # it stands still
+    return (gain / play if play > 0.0 else 0.0), float(some.t[k])
+
+
+@kernel
+def _gained(kinetic, kept):
+    """The largest gain of energy, its row, the energy in play, and the size of what is kept; kinetic (nt,), kept (k, nt)."""
+    gain, at, lowest, fastest, play, size = -1.0, 0, np.inf, 0.0, 0.0, 0.0
+    for t in range(len(kinetic)):
+        total = kinetic[t]
+        for j in range(len(kept)):
+            total += kept[j, t]
+        lowest, fastest = min(lowest, total), max(fastest, kinetic[t])
+        if total - lowest > gain:
+            gain, at = total - lowest, t
+    for j in range(len(kept)):
+        low, high = np.inf, -np.inf
+        for t in range(len(kinetic)):
+            low, high = min(low, kept[j, t]), max(high, kept[j, t])
+        play += high - low
+        size += max(high, -low)
+    return gain, at, play + fastest, size
+
+
+def _firmest(system: Model) -> float:
+    """The largest elastic stiffness of a coordinate, as an angle [N m/rad]."""
+    return float(np.max(system.elastic.diagonal() / system.tree.scale**2, initial=0.0))
+
+
+def passive(system: Model, inputs: Inputs) -> bool:
+    """Whether nothing acts but gravity, springs, contact, damping and loads with a potential, all of them steady."""
+    return system.is_steady(inputs) and system.once(_takes_energy)
+
+
+def _takes_energy(system: Model) -> bool:
+    """The same but for its being steady."""
+    robot = system.robot
+    if len(system.blank.driven):
+        return False
+    pulled = any(np.any(layout.part.joint.effort_values([0.0])) for layout in system.layout.parts)
+    calm = all(load.is_passive or load.brakes or load.dead_force is not None for load in robot.loads)
+    lossy = any(getattr(line, "friction", 0.0) or getattr(line, "compliance", 0.0) for line in robot.actuators.values())
+    return calm and not pulled and not lossy
+
+
+def _potentials(some: Some) -> list[Floats]:
+    """Energies (nt,) [J] of dead forces, and of lines under constant tension; lines of constant length do no work."""
+    robot = some.robot
+    if not (robot.loads or robot.actuators):
+        return []
+    run = some.trajectory()
+    forces = [(load.frames[0], load.dead_force) for load in robot.loads]
+    found = [-run.position(frame) @ force for frame, force in forces if force is not None]
+    for name, line in robot.actuators.items():
+        pull = some.inputs.get(name, 0.0)
+        if pull and not callable(pull) and getattr(line, "by", "tension") == "tension":
+            found.append(line.tension_per_input * pull * run.length(name))
+    return found
+
+
+def penetration(run: Some) -> float | None:
+    """How deep the robot sinks in, as a part of its thickness there; None without contact of something thick."""
+    found = []
+    for number, load in enumerate(run.system.robot.loads):
+        if load.touches:
+            radii = load.radii(run.system.tables.seats[number].X)
+            if np.all(radii > 0.0):
+                deep = np.maximum(depths(run.system, number, run.q), 0.0)
+                found.append(float(np.max(deep / (2.0 * radii))))
+    return max(found, default=None)

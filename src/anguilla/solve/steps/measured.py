@@ -1,0 +1,83 @@
+"""Where and by what the errors of motions are measured: places on the robot, its length, what the steps miss."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from anguilla.describe import RodHandle
+from anguilla.mechanics.tree import Floats, Ints
+from anguilla.model.model import Model
+from anguilla.results.observe import S_X
+from anguilla.solve.steps.carried import local_errors, motion_of
+
+if TYPE_CHECKING:
+    from anguilla.results.states import Trajectory
+
+PLACES = 12  # of the robot, and as many ends of its parts, at which motions are compared
+THIN = 0.02  # of the length: turns of what reaches no farther do not matter
+INSTANTS = 16  # of a window or of a motion at which states are looked at
+
+
+class TimeError(NamedTuple):
+    """Estimated error of the time steps."""
+
+    size: float  # part of the length
+    at: float  # instant [s] around which it arises
+    where: int  # node at which it is largest
+    sure: bool = False  # whether all steps were looked at
+    calm: bool = False  # whether it is so small beside the motion that energies need not be looked at
+
+
+def errors_of_steps(run: Trajectory, dt: float) -> tuple[float, float, float]:
+    """Sums of the local errors of joints, and of all coordinates, as parts of the length; how far the robot moves [rad].
+
+    Errors of joints may add up to this. Those of strains hardly do: most of their accelerations are those of fast modes.
+    """
+    if run.integrated is None:
+        return 0.0, math.inf, math.inf
+    return local_errors(run.q, run.integrated, *run.system.once(_weights), dt)
+
+
+def _weights(system: Model) -> tuple[Floats, Floats]:
+    """Weights (n,) that make coordinates angles: of all that are not imposed, and of those of joints among them."""
+    weight = system.tree.scale.copy()
+    weight[system.blank.driven] = 0.0
+    return weight, np.where(system.tree.strain_scale == 0.0, weight, 0.0)
+
+
+def _spread(nodes: Ints) -> Ints:
+    """Some of many nodes, evenly."""
+    count = min(len(nodes), PLACES)
+    return nodes[(np.arange(count) * (len(nodes) - 1) / max(count - 1, 1) + 0.5).astype(np.int64)]
+
+
+def nodes_of(system: Model) -> tuple[Ints, Floats]:
+    """Nodes at which motions are compared, and how far [m] what they carry reaches, by which they feel turns."""
+    heavy = np.flatnonzero(system.tree.mass > 0.0)
+    entries = np.sort([part.entry for part in system.layout.parts])  # the nodes of a part follow its entry
+    last = heavy[np.unique(np.searchsorted(heavy, np.append(entries[1:], len(system.tree.mass))) - 1)]
+    nodes = np.union1d(_spread(heavy), _spread(last))  # no body of a few is missed
+    radii = np.sqrt(np.sum(system.tree.inertia[nodes], axis=1) / system.tree.mass[nodes])
+    for part in system.robot.parts:
+        if isinstance(part, RodHandle):  # whose inertia may be given as it is for no section
+            thick = part.rod.section.thickness(np.linspace(0.0, part.length, PLACES))
+            radii[np.isin(nodes, system.layout.parts[part.index].nodes)] = 0.5 * float(np.max(thick))
+    radii[radii < THIN * system.length] = 0.0
+    return nodes, radii
+
+
+def has_strains(system: Model) -> bool:
+    """Whether there are rods."""
+    return bool(np.any(system.tree.strain_scale > 0.0))
+
+
+def length_of(run: Trajectory, nodes: Ints) -> float:
+    """What errors are measured by [m]: the length of the robot; of bodies alone, the room their motion takes."""
+    length = run.system.length
+    if run.system.once(has_strains):
+        return length
+    place = motion_of(run.system, nodes, np.ascontiguousarray(run.some(INSTANTS).q))[:, :, S_X : S_X + 3]
+    return max(length, float(np.linalg.norm(np.ptp(place.reshape(-1, 3), axis=0))))

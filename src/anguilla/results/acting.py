@@ -15,7 +15,7 @@ from anguilla.results.blocks import parts
 from anguilla.results.contacts import PartForces, depths, load_energy, touching
 from anguilla.results.lines import cable_length, line_lengths
 from anguilla.results.observe import balances
-from anguilla.results.reactions import Exerted, closure_wrench, exerted
+from anguilla.results.reactions import Exerted, closure_wrench, exerted, relaxes
 
 __all__ = ["OfActions", "OfEnergies"]
 
@@ -157,6 +157,9 @@ class OfEnergies(Computed):
         """
         rows = self._balances
         elastic = self.system.elastic_energy(self._q) + load_energy(self.system, self._q)
+        if relaxes(self.system.blank):
+            z, weight, _ = self.evaluations.inside()
+            elastic = elastic + 0.5 * np.einsum("tpn,pn,nm,tpm->t", z, weight, self.system.elastic_stiffness(), z)
         total = rows[:, 0] + rows[:, 1] + elastic
         named = {"kinetic": rows[:, 0], "elastic": elastic, "gravitational": rows[:, 1], "total": total}
         return {name: self._pick(value) for name, value in named.items()}

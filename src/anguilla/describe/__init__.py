@@ -29,7 +29,7 @@ from anguilla.describe.joints import (
     Universal,
 )
 from anguilla.describe.load import FrameMotion, Load
-from anguilla.describe.material import Material
+from anguilla.describe.material import Material, Prony
 from anguilla.describe.obstacles import Capsule, HalfSpace, Obstacle, Pillar, Sphere
 from anguilla.describe.piecewise import FunctionBasis, PiecewiseConstant, PiecewisePolynomial
 from anguilla.describe.ports import Drive
@@ -101,6 +101,7 @@ __all__ = [
     "Pillar",
     "Planar",
     "Prismatic",
+    "Prony",
     "Rectangle",
     "RestFunction",
     "RestShape",

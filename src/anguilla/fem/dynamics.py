@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
+from anguilla.describe.material import Prony
 from anguilla.errors import DescriptionError, SolverError, as_nonnegative, as_positive, as_steps
 from anguilla.fem.assembly import stresses
 from anguilla.fem.body import SoftBody
@@ -37,18 +38,6 @@ from anguilla.store.record import Record
 __all__ = ["Prony", "Rayleigh", "SoftTrajectory", "simulate"]
 
 Inputs = Mapping[str, float | Callable[[float], float]]
-
-
-@dataclass(frozen=True)
-class Prony:
-    """A relaxing part of the stiffness: weight g (of the long-term stiffness) and time tau [s]."""
-
-    weight: float
-    time: float
-
-    def __post_init__(self) -> None:
-        as_positive(self.weight, "Prony.weight")
-        as_positive(self.time, "Prony.time", "s")
 
 
 @dataclass(frozen=True)
@@ -154,8 +143,12 @@ def mass_matrix(system: SoftSystem, mass: Floats) -> csr_array:
 class _Viscosity:
     """Viscous stresses over steps."""
 
-    def __init__(self, system: SoftSystem, terms: Sequence[Prony]) -> None:
-        self.system, self.terms, self.kelvin = system, list(terms), system.body.material.damping
+    def __init__(self, system: SoftSystem, terms: Sequence[Prony] | None) -> None:
+        own = [Prony(*term) for term in system.body.material.terms.tolist()]
+        self.system, self.kelvin = system, system.body.material.damping
+        self.terms = own if terms is None else list(terms)
+        if any(len(painted.terms) for painted in system.body.materials.values()):
+            raise DescriptionError("Prony terms and loss factors are those of a whole body, not of a painted region.")
         self.active = bool(self.terms) or self.kelvin > 0.0
         if self.active and system.body.element == "averaged":
             raise DescriptionError('damping and viscosity need element="linear" or "quadratic".')
@@ -195,7 +188,7 @@ class _Viscosity:
 
 def simulate(
     body: SoftBody | SoftSystem, *, duration: float, dt: float, inputs: Inputs | None = None,
-    start: SoftEquilibrium | None = None, viscosity: Sequence[Prony] = (), rayleigh: Rayleigh | None = None,
+    start: SoftEquilibrium | None = None, viscosity: Sequence[Prony] | None = None, rayleigh: Rayleigh | None = None,
     method: Scheme | str | None = None, dissipation: float = 0.0, every: int = 1, tolerance: float = 1e-9,
     solver: str = "ldl", raise_on_failure: bool = True,
 ) -> SoftTrajectory:  # fmt: skip
@@ -207,7 +200,7 @@ def simulate(
         dt: step [s].
         inputs: tensions [N] and pressures [Pa] by name: numbers, or functions of t [s].
         start: equilibrium to start from, at rest; the rest shape if not given.
-        viscosity: Prony terms.
+        viscosity: Prony terms; those of the body's material (viscosity, loss) if not given.
         rayleigh: Rayleigh damping.
         method: Newmark(), HHT(), GeneralisedAlpha(), Midpoint() or their names, as in `ag.simulate`; Newmark() if not given,
             the trapezoidal rule, which keeps the energy of small motions. Midpoint() serves bodies without viscosity.

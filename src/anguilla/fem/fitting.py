@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -124,7 +124,7 @@ def _changed(body: SoftBody, names: Sequence[str], x: Floats) -> SoftBody:
     values = _values(new.material)
     for name, value in zip(names, x, strict=True):
         values[name] = float(value if name == "poisson" else values[name] * np.exp(value))
-    new.material = type(new.material)(**values, damping=new.material.damping)
+    new.material = replace(new.material, **values, shear=None)  # type: ignore[arg-type]
     return new
 
 

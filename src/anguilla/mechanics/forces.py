@@ -8,6 +8,7 @@ from anguilla.compiler.simd import blend, lay, take, total
 from anguilla.mechanics.flat import node_inertia_flat, node_wrench_flat
 from anguilla.mechanics.flatmap import flat_forces
 from anguilla.mechanics.joints import ball_force, joint_force
+from anguilla.mechanics.relaxing import add_overstress
 from anguilla.mechanics.rodmap import FORCE, JET, RECORD, SIX, STRAIN, WRENCH, rod_forces
 from anguilla.mechanics.tree import BALL, FIXED, JOINT, N_A, N_AL, N_F, N_M, N_MI, N_R, N_R0, N_W, TERM
 from anguilla.mechanics.vec import add, cross, load3, load9, matvec, store3, sub, tmatvec
@@ -90,8 +91,11 @@ def collect_forces(tree, ws):
 
 
 @part
-def add_elasticity(tree, ws):
-    """Rows += K (q + mu v), the Kelvin-Voigt law of rods (000 (12), 004 (33)) and the springs and dampers of joints."""
+def add_elasticity(tree, ws, relaxing):
+    """Rows += K (q + mu v), the Kelvin-Voigt law of rods (000 (12), 004 (33)) and the springs and dampers of joints.
+
+    With the Prony terms of viscoelastic rods, K (q + mu v + sum of g z).
+    """
     padded, rows, lanes = ws.padded, ws.rows, len(ws.rows)
     for s in range(len(tree.first)):
         start, width, mu = 4 * tree.own_pack[s], 4 * tree.own_packs[s], tree.viscosity[s]
@@ -99,6 +103,8 @@ def add_elasticity(tree, ws):
             rate = take(padded, lanes + j)
             lay(padded, 3 * lanes + j, take(padded, j) + mu * rate)
             lay(rows, j, take(rows, j) + take(tree.friction, j) * rate - take(tree.preload, j))
+        if len(relaxing.term) > 0:
+            add_overstress(relaxing, padded, lanes, s, start, width)
         for j in range(tree.own_packs[s]):  # K is symmetric, and has a block for each strain
             for i in range(tree.own_packs[s]):
                 if tree.pack_slot[tree.own_pack[s] + i] == tree.pack_slot[tree.own_pack[s] + j]:

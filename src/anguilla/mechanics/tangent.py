@@ -13,6 +13,7 @@ from anguilla.compiler.simd import lay, lay3, spread, take, take3
 from anguilla.mechanics.flat import frame_flat, node_columns_flat, node_wrench_columns_flat, strain_rows_flat
 from anguilla.mechanics.flatmap import flat_hessian, flat_jacobian
 from anguilla.mechanics.joints import ball_jacobian, joint_jacobian
+from anguilla.mechanics.relaxing import stiffening
 from anguilla.mechanics.rodmap import (
     FRAME,
     GAUSS_2,
@@ -472,13 +473,13 @@ def collect_rows(tree, ws, s, k):
 
 
 @part
-def add_elastic_tangent(tree, ws, s, alpha):
-    """Matrix += (1 + alpha mu) K of segment s, and the friction of its joint."""
+def add_elastic_tangent(tree, ws, relaxing, s, alpha):
+    """Matrix += (1 + alpha mu) K of segment s, stiffer in a step if it relaxes, and the friction of its joint."""
     matrix, b = ws.matrix, tree.block[s]
     width = block_width(tree, b)
     own, at = 4 * tree.own_packs[s], tree.stiffness_at[s]
     start = tree.block_at[b] + 4 * tree.own_at[s] * width + 4 * (tree.face[b] + tree.own_at[s])
-    factor = 1.0 + alpha * tree.viscosity[s]
+    factor = 1.0 + alpha * tree.viscosity[s] + stiffening(relaxing, s)
     for i in range(own):
         row = start + i * width
         for j in range(own):

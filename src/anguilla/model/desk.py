@@ -60,6 +60,8 @@ class Desk:
             self.loads.frames.state[:] = 0.0
         if len(self.loads.touches.held):
             self.loads.touches.held[:], self.loads.touches.before[:] = 0.0, 0.0
+        if len(self.loads.relaxing.term):
+            self.loads.relaxing.past[:], self.loads.relaxing.over[:] = 0.0, np.inf
         if len(constraints.slack):
             constraints.slack[:] = 0
 

@@ -237,7 +237,7 @@ def ascend(tree, ws, loads, lam, out):
     add_tendon_forces(tree, ws, loads)
     add_muscle_forces(tree, ws, loads)
     collect_forces(tree, ws)
-    add_elasticity(tree, ws)
+    add_elasticity(tree, ws, loads.relaxing)
     effort, n = loads.at[EFFORT], len(tree.lane)
     if has_more(loads):
         more_rows(ws, loads, lam, out[n:])
@@ -293,7 +293,7 @@ def linearise(tree, ws, loads, e, alpha, beta, lam):
                 if wide or matters(tree, s, k):
                     columns_up(tree, ws, s, k)
                     collect_rows(tree, ws, s, k)
-            add_elastic_tangent(tree, ws, s, alpha)
+            add_elastic_tangent(tree, ws, loads.relaxing, s, alpha)
         if len(e.at) > 0:
             eliminate(tree, ws, e, float(b), float(FACE if wide else F_P0))
     if has_more(loads):

@@ -45,6 +45,7 @@ from anguilla.interact.kernels.table import (
 )
 from anguilla.mechanics.compile import Layout
 from anguilla.mechanics.grid import SAME, gauss_points, nodal_integrals, numbered
+from anguilla.mechanics.relaxing import Relaxing, relaxing_of
 from anguilla.mechanics.tree import Floats, Ints, columns_of, in_blocks, is_cut, lanes_used
 from anguilla.model.touching import Touching
 
@@ -320,6 +321,9 @@ def build(model: Layout) -> tuple[Loads, Tables]:
     pairs = _shared(Pairs, t.pairs or t.touching.pairs, lambda: _pairs(t))
     widest = LANES * int(np.max(pairs.table[:, 3] - pairs.table[:, 2], initial=0))
     cables = _shared(Cables, robot.actuators, lambda: _cables(t))
+    rods = {int(tree.segment[layout.nodes[0]]): robot.parts[layout.part.index] for layout in model.rods}
+    relaxed = {segment: part.rod.material.terms for segment, part in rods.items() if isinstance(part, RodHandle)}
+    terms = {segment: rows for segment, rows in relaxed.items() if len(rows)}
     loads = Loads(
         np.zeros(int(at[-1])),
         _ints(at[:-1]),
@@ -334,6 +338,7 @@ def build(model: Layout) -> tuple[Loads, Tables]:
         pairs,
         _shared(Touches, t.touching.tables, lambda: t.touching.build(len(t.pairs), widest, t.all_grids)),
         _shared(Constraints, t.rows or robot.actuators, lambda: _constraints(t, cables, pairs)),
+        _shared(Relaxing, terms, lambda: relaxing_of(tree, terms)),
     )
     return loads, t
 

@@ -16,7 +16,7 @@ from anguilla.results.blocks import parts
 from anguilla.results.contacts import PartForces, depths, load_energy, touching
 from anguilla.results.lines import cable_length, line_lengths
 from anguilla.results.observe import balances
-from anguilla.results.reactions import Exerted, closure_wrench, exerted
+from anguilla.results.reactions import Exerted, closure_wrench, exerted, relaxes
 
 __all__ = ["OfActions", "OfEnergies"]
 
@@ -156,7 +156,11 @@ class OfEnergies(Computed):
         Elastic is that of rods, joint springs, springs between frames and contacts; other loads (muscles, magnets, ...) keep
         none.
         """
-        rows, elastic = self._balances, self.system.elastic_energy(self._q) + load_energy(self.system, self._q)
+        rows = self._balances
+        elastic = self.system.elastic_energy(self._q) + load_energy(self.system, self._q)
+        if relaxes(self.system.blank):
+            z, weight, _ = self.evaluations.inside()
+            elastic = elastic + 0.5 * np.einsum("tpn,pn,nm,tpm->t", z, weight, self.system.elastic_stiffness(), z)
         total = rows[:, 0] + rows[:, 1] + elastic
         named = {"kinetic": rows[:, 0], "elastic": elastic, "gravitational": rows[:, 1], "total": total}
         return {name: self._pick(value) for name, value in named.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from anguilla.interact.kernels.rubbing import UNKNOWN, keep_rubbing, rubs, set_f
 from anguilla.interact.kernels.table import DT, TIME, Loads
 from anguilla.interact.kernels.thruster import step_states
 from anguilla.interact.kernels.touch_steps import keep_bristles
+from anguilla.mechanics.relaxing import keep_relaxing
 from anguilla.mechanics.tree import N_A, N_AL, N_MI, N_R, N_V, N_W, N_X, Floats, Ints
 from anguilla.model.evaluate import residual
 from anguilla.model.model import Inputs, LoadTable, Model
@@ -63,11 +65,12 @@ class Remembered(NamedTuple):
     state: Floats  # (f, 3, 6) integrals of thrusters, as in Frames.state
     slip: Floats  # (places, 2, 2) of tendons with friction, as in Cables.slip
     held: Floats  # (h, 2, 4) bristles of contacts, as in Touches.held
+    past: Floats  # internal coordinates of viscoelastic rods, as in Relaxing.past
 
     @classmethod
     def of(cls, loads: Loads) -> Remembered:
         """The arrays in which loads remember."""
-        return cls(loads.frames.state, loads.cables.slip, loads.touches.held)
+        return cls(loads.frames.state, loads.cables.slip, loads.touches.held, loads.relaxing.past)
 
     def copy(self) -> Remembered:
         """What they remember now."""
@@ -168,6 +171,8 @@ def evaluate_states(
         for j in range(len(column)):
             loads.row[column[j]] = table[t, j]
         loads.row[TIME], loads.row[DT] = times[t], steps[t]
+        if len(loads.relaxing.term) > 0:
+            loads.relaxing.over[0] = steps[t] if steps[t] > 0.0 else math.inf
         residual(tree, ws, loads, q[t], v[t], a[t], lam[t], out[t])
         for j in range(len(nodes)):
             for k in range(KEPT):
@@ -194,6 +199,9 @@ def evaluate_states(
             keep_bristles(loads.touches)
         keep_grips(loads.frames)
         step_states(loads.frames, steps[t])
+        if len(loads.relaxing.term) > 0:
+            keep_relaxing(tree, loads.relaxing, q[t], loads.relaxing.over[0])
+            loads.relaxing.over[0] = math.inf
 
 
 @dataclass(frozen=True)
@@ -236,13 +244,49 @@ class Evaluations:
             if first < last:
                 yield block.some(slice(int(first), int(last)), rows[first:last] - block.at.start)
 
+    def end(self) -> Remembered:
+        """What loads remember at the last state; integrals of thrusters begin anew."""
+        states, rows = self.whole or (self.states, np.arange(len(self.states.t)))
+        last = int(rows[-1]) + 1
+        known = {row: memory for row, memory in self.known.items() if row < last}
+        before = Evaluations(self.model, states.some(slice(last)), self.inputs, memory=self.memory, known=known)
+        for _ in before.blocks(np.zeros(0, np.int64)):
+            pass
+        memory = Remembered.of(self.model.blank).copy()
+        memory.state[:] = 0.0
+        return memory
+
+    def inside(self) -> tuple[Floats, Floats, Floats]:
+        """Internal coordinates (nt, p, n) of the Prony terms of rods, and the weights and times [s] (p, n) of these."""
+        relaxing, lane = self.model.blank.relaxing, self.model.tree.lane
+        states, rows = self.whole or (self.states, np.arange(len(self.states.t)))
+        count, steps = relaxing.term.shape[1] // 2, np.diff(states.t)
+        term = relaxing.term[relaxing.owner].reshape(self.model.size, count, 2)
+        weight, time = term[:, :, 0].T, term[:, :, 1].T
+        z = np.zeros((len(states.t), count, self.model.size))
+        known = dict(self.known) if self.memory is None else {0: self.memory, **self.known}
+        for k in range(len(z)):
+            if k in known:
+                z[k] = known[k].past.reshape(count + 1, -1)[1:, lane]
+            elif k:
+                x = steps[k - 1] / time
+                z[k] = np.exp(-x) * z[k - 1] - np.expm1(-x) / x * (states.q[k] - states.q[k - 1])
+        return z[rows], weight, time
+
+    def overstrain(self) -> Floats | None:
+        """What Prony terms add to the coordinates (nt, n) that rods are stressed by; None without."""
+        if not len(self.model.blank.relaxing.term):
+            return None
+        z, weight, _ = self.inside()
+        return np.einsum("tpn,pn->tn", z, weight)
+
     def _evaluate(self, states: States, nodes: Ints, in_space: bool, idle: bool) -> Iterator[Block]:
         """Blocks of states, from the first that loads remember."""
         model = self.model
         tree, shared = model.spatial if in_space else model.tree, model.blank
         memory = Remembered.of(shared)
         kept = self.memory or Remembered(
-            np.zeros_like(memory.state), np.full_like(memory.slip, UNKNOWN), np.zeros_like(memory.held)
+            np.zeros_like(memory.state), np.full_like(memory.slip, UNKNOWN), *map(np.zeros_like, memory[2:])
         )
         steps = np.diff(states.t, prepend=states.t[:1])
         steps[0] = 0.0 if self.memory is None else np.finfo(np.float64).tiny

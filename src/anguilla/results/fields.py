@@ -258,9 +258,13 @@ def control_torque(evaluations: Evaluations, part: RodHandle, X: Floats) -> Floa
         raise DescriptionError(f"{part.name} has no imposed shape: its strains have no motors. Give Rod.shape a gait.")
     rod, out = part.rod, internal_wrench(evaluations, part, X)
     free = np.setdiff1d(np.arange(6), strain_places(system.shapes[part.index].gait))
+    overstrain = evaluations.overstrain()
     for at in parts(len(out), 6 * len(X)):
         strained = strain_field(system, part, X, states.q[at]) - rod.rest.strain(X)
         rate = strain_field(system, part, X, states.v[at]) - rod.rest.strain(X)
-        out[at] = rod.hooke(X) * (strained + rod.material.damping * rate) - out[at]
+        strained = strained + rod.material.damping * rate
+        if overstrain is not None:
+            strained += strain_field(system, part, X, overstrain[at]) - rod.rest.strain(X)
+        out[at] = rod.hooke(X) * strained - out[at]
         out[at, :, free] = 0.0
     return out

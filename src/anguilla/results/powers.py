@@ -15,7 +15,7 @@ from anguilla.mechanics.tree import N_A, N_AL, N_R, N_V, N_W
 from anguilla.model.model import Model
 from anguilla.results.blocks import Block, States
 from anguilla.results.fields import strain_field
-from anguilla.results.reactions import stream_power, work
+from anguilla.results.reactions import relaxes, stream_power, work
 from anguilla.results.states import Trajectory
 
 Array = NDArray[np.float64]
@@ -35,7 +35,7 @@ class Powers:
         others: of given wrenches, on frames and along rods, magnets, contact with obstacles and user-written loads.
         kinetic: rate of the kinetic energy of the robot.
         stored: rate of the elastic energy of rods, joints and springs between frames, and of that in gravity.
-        dissipated: in the damping of rods, joints and springs.
+        dissipated: in the damping and the relaxation of rods, in joints and springs.
 
     """
 
@@ -86,6 +86,10 @@ def _powers(run: Trajectory) -> Powers:
     K, total = system.elastic_stiffness(), Powers(run.t, *(np.zeros(len(run.t)) for _ in range(6)))
     total.stored[:] = np.sum((v @ K) * (q - rest), axis=1)
     total.dissipated[:] = np.sum((v @ _damping(system, K)) * v, axis=1)
+    if relaxes(system.blank):
+        z, weight, time = run.evaluations.inside()
+        total.stored[:] += np.einsum("tpn,pn,nm,tpm->t", z, weight, K, v[:, None] - z / time)
+        total.dissipated[:] += np.einsum("tpn,pn,nm,tpm->t", z, weight / time, K, z)
     lines = bool(system.robot.actuators) or system.rows > 0
     for layout in system.layout.parts:
         total.motors[:] += np.sum(layout.part.joint.effort_values(run.t) * v[:, layout.joint], axis=1)

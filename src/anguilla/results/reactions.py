@@ -49,9 +49,23 @@ def refuse_holding(loads: Loads, what: str) -> None:
 
 
 def remembers(model: Model) -> bool:
-    """Whether loads depend on the states before: integrals of thrusters, friction of tendons, friction that holds."""
+    """Whether forces depend on the states before: integrals of thrusters, friction of tendons or that holds, Prony terms."""
     loads = model.blank
-    return integrates(loads) or rubs(loads.cables) or grasps(loads)
+    return integrates(loads) or rubs(loads.cables) or grasps(loads) or relaxes(loads)
+
+
+def relaxes(loads: Loads) -> bool:
+    """Whether some rod is viscoelastic with Prony terms."""
+    return len(loads.relaxing.term) > 0
+
+
+def refuse_relaxing(loads: Loads, what: str) -> None:
+    """Raise an error if some rod is viscoelastic: its forces then depend on the steps before."""
+    if relaxes(loads):
+        raise DescriptionError(
+            f"{what} does not serve viscoelastic rods (Material.viscosity, loss), whose stiffness depends on how fast they "
+            "move. Give a copy without them, with the stiffness of the frequencies meant and Kelvin-Voigt damping."
+        )
 
 
 def evaluate(

@@ -80,8 +80,13 @@ class Resolution:
         return f"rod {self.rod!r} has too few {what}; more of them would move it by {size}."
 
 
-def resolution(system: Model, loads: Loads, q: Floats, v: Floats, a: Floats, lam: Floats) -> Resolution:
-    """Estimate how far a state is off for want of modes and of intervals: q, v, a (n,), multipliers (m,)."""
+def resolution(
+    system: Model, loads: Loads, q: Floats, v: Floats, a: Floats, lam: Floats, overstrain: Floats | None = None
+) -> Resolution:
+    """Estimate how far a state is off for want of modes and of intervals: q, v, a (n,), multipliers (m,).
+
+    `overstrain` (n,) is what Prony terms add to the coordinates that stress rods.
+    """
     rods = [layout for layout in system.layout.rods if layout.part.index not in system.shapes]
     if not rods:
         return Resolution()
@@ -91,7 +96,7 @@ def resolution(system: Model, loads: Loads, q: Floats, v: Floats, a: Floats, lam
     for changes in (_missing_strain, _missing_turns):
         turn, shift = np.zeros((nodes, 3)), np.zeros((nodes, 3))
         for layout in rods:
-            own = changes(system, layout, q)
+            own = changes(system, layout, q, overstrain)
             turn[layout.nodes[1:]], shift[layout.nodes[1:]] = own
             size = float(np.max(np.abs(_displacement(system, layout, *own))))
             worst = max(worst, (layout.part.name, size), key=lambda one: one[1])
@@ -183,7 +188,7 @@ def _ends(system: Model, layout: PartLayout) -> tuple[Floats, Floats]:
     return rows[:, N_R : N_R + 9].reshape(-1, 3, 3), rows[:, N_X : N_X + 3]
 
 
-def _missing_strain(system: Model, layout: PartLayout, q: Floats) -> tuple[Floats, Floats]:
+def _missing_strain(system: Model, layout: PartLayout, q: Floats, overstrain: Floats | None) -> tuple[Floats, Floats]:
     """Turn and shift (N, 3) over each interval that more modes would add, world axes; shift as seen from the origin."""
     part, grid = layout.part, layout.grid
     assert grid is not None and isinstance(part, RodHandle)
@@ -192,7 +197,10 @@ def _missing_strain(system: Model, layout: PartLayout, q: Floats) -> tuple[Float
     X, weight = points.ravel(), np.repeat(0.5 * h, 2)
     strain, rate, force = (_fields(system, layout, at, 12).reshape(-1, 6) for at in (STRAIN, STRAIN + RATE, FORCE))
     hooke = rod.hooke(X)
-    left = force / weight[:, None] + hooke * (strain - rod.rest.strain(X) + rod.material.damping * rate)
+    strained = strain - rod.rest.strain(X) + rod.material.damping * rate
+    if overstrain is not None:
+        strained += strain_field(system, part, X, overstrain[None])[0] - rod.rest.strain(X)
+    left = force / weight[:, None] + hooke * strained
     change, polynomials = np.zeros((len(X), 6)), legvander(2.0 * X / rod.length - 1.0, MOST_DEGREE)
     most = min(MOST_DEGREE, len(X) // 2 - 1)
     for name, basis in rod.strains.items():
@@ -238,7 +246,7 @@ def _panel_polynomials(X: Floats, ends: Floats, degree: int) -> Floats:
     return np.concatenate(columns, axis=1)
 
 
-def _missing_turns(system: Model, layout: PartLayout, q: Floats) -> tuple[Floats, Floats]:
+def _missing_turns(system: Model, layout: PartLayout, q: Floats, _overstrain: Floats | None) -> tuple[Floats, Floats]:
     """Turn and shift (N, 3) over each interval that half intervals would add, world axes; shift as seen from the origin."""
     part, grid = layout.part, layout.grid
     assert grid is not None and isinstance(part, RodHandle)

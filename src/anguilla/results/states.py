@@ -17,6 +17,7 @@ from anguilla.results.base import Status
 from anguilla.results.blocks import Remembered
 from anguilla.results.places import OfFrames, OfRods
 from anguilla.results.quality import Quality
+from anguilla.results.reactions import relaxes, remembers
 from anguilla.results.reading import OfSensors
 from anguilla.results.resolution import Resolution, doubtful, resolution
 from anguilla.results.slices import Slices
@@ -38,7 +39,9 @@ class _States(OfFrames, OfRods, OfSensors, OfEnergies):
             a = self._balance(self._t[at], self._q[at], self._v[at], None, self.inputs)[0]
         system = self.system
         loads = system.loads(self._t[at], self.inputs).at(0)
-        return resolution(system, loads, self._q[k], self._v[k], a, self._lam[k])
+        over = self.evaluations.overstrain() if relaxes(system.blank) else None
+        own = None if over is None else over[k]
+        return resolution(system, loads, self._q[k], self._v[k], a, self._lam[k], own)
 
 
 @dataclass(frozen=True)
@@ -124,6 +127,11 @@ class Trajectory(_States, Slices):
                 "run[...]", 'a label such as "arm.bend_z[0]", or a slice of the states such as run[10:20]', key
             )
         return super().__getitem__(key)
+
+    @cached_property
+    def remembered(self) -> Remembered | None:
+        """What friction and viscoelastic rods remember at the end, for a motion that goes on from there; None if nothing."""
+        return self.evaluations.end() if remembers(self.system) else None
 
     def _picked(self, rows: Ints) -> Trajectory:
         return replace(self, **self._at(rows))

@@ -75,6 +75,8 @@ def simulate(
         along=_as_along(along),
     )  # fmt: skip
     refuse_shapes(robot)
+    if problem.relaxes:
+        raise DescriptionError("shooting does not serve viscoelastic rods (Material.viscosity, loss): use ag.simulate.")
     problem.check_inputs(inputs)
     if not accelerations and (problem.roots or problem.jointed):
         raise DescriptionError(

@@ -113,7 +113,7 @@ class BoundaryProblem:
         f: dict[str, Floats] = {name: np.zeros((n, 6)) for name in Fields._fields[:-1]}
         f["route"] = np.zeros((n, cables, 6))
         f["hooke"][:], f["rest"][:] = 1.0, rest
-        self.damping = np.zeros(n)
+        self.damping, self.relaxes = np.zeros(n), False
         self.routes = np.zeros((n, len(names), 6))
         self.within = np.zeros((self.count, len(names)), dtype=bool)
         stiffest = 0.0
@@ -129,6 +129,7 @@ class BoundaryProblem:
             f["inertia"][at] = part.rod.inertia(X)
             stiffest = max(stiffest, float(np.max(f["hooke"][at, 1:3])) / part.length**2)
             self.damping[at] = part.rod.material.damping
+            self.relaxes = self.relaxes or len(part.rod.material.terms) > 0
             for k, name in enumerate(names):
                 for rod, routing, low, high in robot.actuators[name].stretches:
                     if rod.index == part.index and low <= X[0] and X[-1] <= high:

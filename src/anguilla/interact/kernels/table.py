@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from anguilla.compiler.jit import inline
 from anguilla.compiler.table import Arrays
+from anguilla.mechanics.relaxing import Relaxing
 from anguilla.mechanics.tree import Floats, Ints
 
 # Places in Loads.row: step [s], time [s], gravity (3), then what `Loads.at` points to.
@@ -186,6 +187,7 @@ class Loads(Arrays):
     pairs: Pairs
     touches: Touches
     constraints: Constraints
+    relaxing: Relaxing
 
 
 @inline

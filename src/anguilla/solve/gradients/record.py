@@ -13,7 +13,7 @@ from anguilla.errors import DescriptionError
 from anguilla.mechanics.tree import Floats
 from anguilla.model.evaluation import Evaluation
 from anguilla.model.model import LoadTable, Model
-from anguilla.results.reactions import integrates, refuse_holding
+from anguilla.results.reactions import integrates, refuse_holding, refuse_relaxing
 from anguilla.results.states import Trajectory
 from anguilla.solve.gradients.instants import integrals
 from anguilla.solve.steps.easing import Easing, easing
@@ -117,6 +117,7 @@ def _refuse_unfit(run: Trajectory, scheme: Coefficients, steps: int, what: str) 
     if scheme.mid < 1.0:
         raise DescriptionError(f"{what} serves Newmark, HHT and GeneralisedAlpha, not Midpoint.")
     refuse_holding(run.system.blank, what)
+    refuse_relaxing(run.system.blank, what)
     if np.any(run.system.blank.cables.friction):
         raise DescriptionError(
             f"{what} does not serve tendons with friction: their tensions depend on the step before. Set friction=0."

@@ -13,8 +13,10 @@ from anguilla.describe import Frame, Robot
 from anguilla.errors import DescriptionError, SolverError, as_array, as_positive, refuse
 from anguilla.lie import dexp3, exp3, log3
 from anguilla.mechanics.tree import Floats
+from anguilla.model.door import model_of
 from anguilla.model.model import Inputs, Model
 from anguilla.model.user import move
+from anguilla.results.reactions import refuse_relaxing
 from anguilla.results.states import Equilibrium, Status
 from anguilla.solve.modes.lagrangian import spins
 from anguilla.solve.modes.local import At, Local, localise, reference
@@ -164,6 +166,7 @@ def linearise(
     """
     if method is not None and dt is None:
         raise DescriptionError("method makes a discrete model: give its step dt [s] too.")
+    refuse_relaxing(model_of(robot).blank, "linearise")
     state = reference(robot, at, inputs, t)
     here = localise(*state)
     if method is not None:

@@ -16,6 +16,7 @@ from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
 from anguilla.model.model import Inputs, Model
 from anguilla.model.user import move
+from anguilla.results.reactions import refuse_relaxing
 from anguilla.results.states import Equilibrium, Status, Trajectory
 from anguilla.solve.modes.few import Place, few_modes
 from anguilla.solve.modes.local import AT_REST, At, Local, local, reference
@@ -103,6 +104,7 @@ def modes(
     if count is not None:
         count = as_count(count, "count")
     system = model_of(robot)
+    refuse_relaxing(system.blank, "modes")
     if system.linear != DENSE and count is not None and FEW * count < system.size:
         return _few(*reference(robot, at, inputs, t), count)
     here = local(robot, at, inputs=inputs, t=t)

@@ -43,6 +43,7 @@ SCRATCH = {
         *("jacobian", "lane", "change"),
     },
     "Constraints": {"jacobian", "column", "diagonal", "slack", "length"},
+    "Relaxing": {"past", "over"},
 }
 
 

@@ -18,6 +18,7 @@ from anguilla.linear.choice import DENSE
 from anguilla.model.door import model_of
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.results.contacts import depths
+from anguilla.results.reactions import relaxes
 from anguilla.results.states import Equilibrium, Status, Trajectory
 from anguilla.solve.newton.closing import SINGULAR_START, broken, close
 from anguilla.solve.newton.newton import COUNTERS, USABLE
@@ -208,6 +209,8 @@ def check_serves(scheme: Coefficients, method: Scheme | str, system: Model) -> N
         raise DescriptionError(
             "Midpoint does not serve the integral of a Thruster (ki); use Newmark, HHT or GeneralisedAlpha."
         )
+    if midpoint and relaxes(system.blank):
+        raise DescriptionError("Midpoint does not serve viscoelastic rods; use Newmark, HHT or GeneralisedAlpha.")
     if midpoint and system.rows:
         raise DescriptionError(
             "Midpoint serves open robots; a robot with loops or constraints needs Newmark, HHT or GeneralisedAlpha."

@@ -24,7 +24,7 @@ from anguilla.model.door import model_of
 from anguilla.model.evaluation import Evaluation
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.model.user import move
-from anguilla.results.reactions import integrates
+from anguilla.results.reactions import integrates, refuse_relaxing
 from anguilla.results.states import Equilibrium, Status, Trajectory
 from anguilla.solve.newton.rules import CONVERGED, EXPLANATION, SINGULAR, TOO_COARSE
 from anguilla.solve.steps.motion import OngoingMotion, start_of
@@ -85,6 +85,7 @@ def _explicit(
         raise DescriptionError("simulate_explicit serves open robots without integral control; use simulate.")
     if len(system.blank.cables.path):
         raise DescriptionError("simulate_explicit does not serve tendons with friction, which remember; use simulate.")
+    refuse_relaxing(system.blank, "simulate_explicit")
     q, v = start_of(system, start)
     motion = OngoingMotion(system, Newmark().coefficients, 1e-8, q, v, inputs or {})
     began = time.perf_counter()

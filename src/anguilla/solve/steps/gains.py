@@ -12,6 +12,7 @@ from anguilla.describe import Robot
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Inputs, Model
 from anguilla.results.acting import energies
+from anguilla.results.reactions import relaxes
 from anguilla.results.contacts import depths
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def passive(system: Model, inputs: Inputs) -> bool:
 def _takes_energy(system: Model) -> bool:
     """The same but for its being steady."""
     robot = system.robot
-    if len(system.blank.driven):
+    if len(system.blank.driven) or relaxes(system.blank):  # what is kept inside material that relaxes is not counted
         return False
     pulled = any(np.any(layout.part.joint.effort_values([0.0])) for layout in system.layout.parts)
     calm = all(load.is_passive or load.brakes or load.dead_force is not None for load in robot.loads)

@@ -14,6 +14,7 @@ from anguilla.errors import DescriptionError, SolverError, as_positive
 from anguilla.interact.kernels.rubbing import UNKNOWN, keep_rubbing
 from anguilla.interact.kernels.table import DT, MOTION
 from anguilla.linear.choice import DENSE, NETS, SPARSE
+from anguilla.mechanics.relaxing import keep_relaxing
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.results.blocks import Remembered
@@ -92,6 +93,7 @@ class OngoingMotion:
             loads.cables.slip,
             touches.held,
             touches.before,
+            loads.relaxing.past,
         )
 
     @property
@@ -195,7 +197,7 @@ class OngoingMotion:
         """Forget everything and stand at another state."""
         for array in self.state:
             array[:] = 0.0
-        self.system.blank.cables.slip[:] = UNKNOWN
+        self.system.blank.cables.slip[:], self.system.blank.relaxing.over[:] = UNKNOWN, np.inf
         self.q[:], self.v[:] = q, v
         self.memory.memory[:] = FRESH
         self.cutting, self._before = fresh_cutting(), int(self.memory.counters[ITERATIONS])
@@ -230,6 +232,9 @@ class OngoingMotion:
         """Starting accelerations and multipliers, and rates that keep the constraints; `loads` at t, if they are known."""
         self.memory.memory[STARTING] = self.smooth
         self._rub(t)
+        relaxing = self.system.blank.relaxing
+        if len(relaxing.term):  # at rest in its first shape; later as it is
+            keep_relaxing(self.system.tree, relaxing, self.q, float(relaxing.over[0]))
         if self.system.is_plain:
             self._steady = self.loads(t) if loads is None else loads
             status = self.run(self._steady, t, dt, 0, 0, 1, self.unused, begin=True)[1]
@@ -301,7 +306,10 @@ def _memory(system: Model) -> tuple[Scratch, State, History]:
 
 def balances_alone(system: Model, scheme: Coefficients) -> bool:
     """Whether states alone tell their accelerations, so that these may be found later: no load remembers what was before."""
-    remembers = len(system.blank.frames.table) or len(system.blank.cables.path) or len(system.blank.touches.table)
+    loads = system.blank
+    remembers = (
+        len(loads.frames.table) or len(loads.cables.path) or len(loads.touches.table) or len(loads.relaxing.term)
+    )
     return (system.is_plain or scheme.mid < 1.0) and not remembers
 
 
@@ -312,11 +320,13 @@ def newton_tolerance(system: Model, given: float | None) -> float:
 
 
 def recall(system: Model, start: object) -> Remembered | None:
-    """Let contacts hold as they do in the equilibrium from which something starts; returns what they remember."""
-    held = start.remembered if isinstance(start, Equilibrium) else None
+    """Let forces that remember go on as in the result from which something starts; returns what they remember."""
+    held = start.remembered if isinstance(start, (Equilibrium, Trajectory)) else None
     memory = Remembered.of(system.blank)
     if held is not None and all(x.shape == y.shape for x, y in zip(held, memory, strict=True)):
         memory.recall(held)
+        if isinstance(start, Trajectory):
+            system.blank.relaxing.over[:] = 0.0
         return held
     return None
 

@@ -23,6 +23,7 @@ from anguilla.interact.kernels.touch_steps import holds, keep_bristles, meeting_
 from anguilla.linear.choice import DENSE, SPARSE, TREES
 from anguilla.mechanics.joints import compose
 from anguilla.mechanics.motion import too_coarse
+from anguilla.mechanics.relaxing import keep_relaxing
 from anguilla.mechanics.tree import Floats, Tree, Workspace
 from anguilla.mechanics.vec import store3
 from anguilla.model.evaluate import judge_touch, linearise, note_touch, residual, tangent, times
@@ -296,6 +297,9 @@ def _advance(tree, ws, loads, s, scheme, dt, x, goal):
     static = scheme.beta == 0.0
     moving = not static and not (scheme.beta == 1.0 and scheme.gamma == 1.0)  # not on the way to a rest (relaxing.py)
     touching = moving and may_touch(loads)
+    relaxes = len(loads.relaxing.term) > 0
+    if relaxes:
+        loads.relaxing.over[0] = dt if moving else math.inf
     large = not static and len(q) > TREES
     if touching and (touching_unknown(loads.frames) or meeting_unknown(loads.touches)):
         residual(tree, ws, loads, q, v, acc, lam, s.step)
@@ -334,9 +338,13 @@ def _advance(tree, ws, loads, s, scheme, dt, x, goal):
             keep_grips(loads.frames)
         if not static and len(loads.touches.table) > 0 and holds(loads.touches):
             keep_bristles(loads.touches)
+        if relaxes and moving:
+            keep_relaxing(tree, loads.relaxing, q, dt)
     elif eased:
         for k in range(len(q)):
             a[k], acc[k] = s.kept[0, k], s.kept[1, k]
+    if relaxes and moving:
+        loads.relaxing.over[0] = 0.0
     return status
 
 

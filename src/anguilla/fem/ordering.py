@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anguilla.fem.mesh import Floats, Ints
+from anguilla.linear.ordering import minimum_degree, postorder
 
 __all__ = ["Fronts", "analyse"]
 
@@ -46,18 +47,6 @@ class Fronts:
     stack: int
     widest: int
     operations: float
-
-
-def _minimum_degree(indptr: Ints, indices: Ints) -> Ints:
-    """Ordering by SuperLU's multiple minimum degree."""
-    from scipy.sparse import csc_array
-    from scipy.sparse.linalg import splu
-
-    n = len(indptr) - 1
-    matrix = csc_array((np.full(len(indices), -1.0), indices, indptr), shape=(n, n))
-    matrix.setdiag(4.0 * np.diff(indptr) + 4.0)
-    lu = splu(matrix.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-    return np.argsort(lu.perm_c).astype(np.int64)
 
 
 def _dissection(points: Floats, indptr: Ints, indices: Ints) -> Ints:
@@ -102,21 +91,6 @@ def _structure(order: Ints, indptr: Ints, indices: Ints) -> tuple[list[Ints], In
             parent[j] = union[0]
             children[union[0]].append(j)
     return rows, parent
-
-
-def _postorder(parent: Ints) -> Ints:
-    n = len(parent)
-    children: list[list[int]] = [[] for _ in range(n)]
-    roots: list[int] = []
-    for j in range(n - 1, -1, -1):
-        (children[parent[j]] if parent[j] >= 0 else roots).append(j)
-    result: list[int] = []
-    stack = roots
-    while stack:  # parents before children, then turned round
-        j = stack.pop()
-        result.append(j)
-        stack.extend(reversed(children[j]))
-    return np.array(result[::-1], dtype=np.int64)
 
 
 def _fundamental(rows: list[Ints], parent: Ints) -> list[tuple[int, int]]:
@@ -168,10 +142,10 @@ def analyse(points: Floats, indptr: Ints, indices: Ints) -> Fronts:
 
     """
     best: tuple[float, Ints] | None = None
-    for order in (_minimum_degree(indptr, indices), _dissection(points, indptr, indices)):
+    for order in (minimum_degree(indptr, indices), _dissection(points, indptr, indices)):
         rows, parent = _structure(order, indptr, indices)
         if best is None or _cost(rows) < best[0]:
-            best = (_cost(rows), order[_postorder(parent)])
+            best = (_cost(rows), order[postorder(parent)])
     assert best is not None
     order = best[1]
     rows, parent = _structure(order, indptr, indices)

@@ -11,7 +11,8 @@ are found once for a model.
 
 from __future__ import annotations
 
-from heapq import heapify, heappop, heappush
+from dataclasses import dataclass
+from math import isqrt
 
 import numpy as np
 from scipy.sparse import csc_matrix
@@ -19,6 +20,19 @@ from scipy.sparse.linalg import SuperLU, splu
 
 from anguilla.compiler.lanes import LANES
 from anguilla.interact.kernels.table import Loads
+from anguilla.linear.fronts import (
+    DONE,
+    MADE,
+    SINGULAR,
+    WIDTH,
+    collect,
+    equilibrate,
+    factorise,
+    missing,
+    solve,
+    solve_transposed,
+)
+from anguilla.linear.ordering import plan_of
 from anguilla.mechanics.tree import F_P0, F_TH0, FACE, N_X, Floats, Ints, Tree, Workspace
 
 __all__ = ["ROUGH", "Net", "Solved"]
@@ -27,9 +41,9 @@ SIDES = np.array([F_TH0, F_TH0 + 1, F_TH0 + 2, F_P0, F_P0 + 1, F_P0 + 2])  # lan
 IN_PLANE = np.array([2, 5, 8, 9, 10, 12, 13, 15, 16])  # lanes of a face that move in a flat robot
 ARM = ((0, 1, 1.0, 2), (0, 2, -1.0, 1), (1, 2, 1.0, 0), (1, 0, -1.0, 2), (2, 0, 1.0, 1), (2, 1, -1.0, 0))
 TINY = 1e-300
-# The order of elimination is good as long as pivots stay where it has them: they may be this part of the largest entry. What
-# that costs in digits, a few corrections win back; where they do not, pivots are free to move.
-PIVOT, CORRECTIONS, EXACT = 1e-6, 3, 1e-13
+# What pivots that are not the largest cost in digits, a few corrections win back; where they do not, pivots move freely.
+CORRECTIONS, EXACT = 3, 1e-13
+WIDEST = 8  # segments that a constraint joins without being eliminated by itself
 ROUGH = 1e-9  # part of the right-hand side that may be left where Newton corrects anyway
 SWEEPS = 3  # what reaches a wrench through parts without mass comes from further on
 
@@ -148,23 +162,25 @@ class Net:
         still[driven] = True
         keep = ~(still[rows] | still[columns])
         rows, columns = np.concatenate([rows[keep], driven]), np.concatenate([columns[keep], driven])
-        self._values = np.concatenate([values[keep], np.full(len(driven), one)])
-        self._signs = np.concatenate([signs[keep], np.ones(len(driven))])
-        self.rank = self._ranks(loads, rows, columns)
-        keys, self._into = np.unique(self.rank[columns] * self.size + self.rank[rows], return_inverse=True)
-        self.columns, self.rows = np.divmod(keys, self.size)
-        self._starts = np.searchsorted(self.columns, np.arange(self.size + 1))
-        self._by_row = np.argsort(self.rows, kind="stable")
-        self._row_starts = np.searchsorted(self.rows[self._by_row], np.arange(self.size))
-        self._sparse = self.rows.astype(np.int32), self._starts.astype(np.int32)
-        # many faces and constraints: a net written as a deep tree, for which pivots are better chosen freely
-        self._shallow = not len(loads.constraints.table) or 2 * len(self.faced) < len(self.tree.root)
+        values = np.concatenate([values[keep], np.full(len(driven), one)])
+        signs = np.concatenate([signs[keep], np.ones(len(driven))])
+        keys, into = np.unique(columns * self.size + rows, return_inverse=True)
+        columns, rows = np.divmod(keys, self.size)
+        self._plan = plan_of(*self._groups(loads), rows, columns)
+        self.rank, self._room = self._plan.rank, self._plan.room()
+        self.rows, self.columns = self.rank[rows[self._plan.entries]], self.rank[columns[self._plan.entries]]
+        place = np.empty(len(keys), dtype=np.int64)
+        place[self._plan.entries] = np.arange(len(keys))
+        order = np.argsort(values, kind="stable")
+        self._values, self._signs, self._into = values[order], signs[order], place[into[order]]
+        self._faces = np.zeros(self.size, dtype=np.int64)
+        self._faces[self.rank[self.given :]] = 1
 
-    def _ranks(self, loads: Loads, rows: Ints, columns: Ints) -> Ints:
-        """When each unknown is eliminated: segment by segment, each with its face and the constraints at its end.
+    def _groups(self, loads: Loads) -> tuple[Ints, Ints]:
+        """Which unknowns are eliminated together, and their order there: a segment with its face and its constraints.
 
         A rod that is closed onto another part takes the forces there along: coordinates first, then multipliers, which by
-        then have something on their diagonal.
+        then have something on their diagonal. A constraint on many segments stands by itself.
         """
         tree, c, n = self.tree, loads.constraints, len(self.tree.lane)
         segment = np.repeat(np.arange(len(tree.first)), tree.own_packs)[tree.lane // LANES]  # of each coordinate
@@ -173,15 +189,15 @@ class Net:
         for unknowns in (self._z, self._w):
             there = unknowns >= 0
             group[unknowns[there]] = np.broadcast_to(tree.root[:, None], unknowns.shape)[there]
+        deep = tree.path_packs + WIDEST * np.arange(len(tree.first)) // len(tree.first)  # far from the root, and last
         for k in range(len(c.table)):
             lanes = (LANES * c.pack[c.entry[k] : c.entry[k + 1], None] + np.arange(LANES)).ravel()
-            near, count = np.unique(segment[tree.of_lane[lanes][tree.of_lane[lanes] >= 0]], return_counts=True)
-            group[n + k] = near[np.argmax(count)] if len(near) else 0
+            held = tree.of_lane[lanes]
+            near = np.unique(segment[held[held >= 0]])
+            wide = len(near) > WIDEST or not len(near)
+            group[n + k] = len(tree.first) + k if wide else near[np.argmax(deep[near])]
         kind[self.given :], kind[n : self.given] = 1, 2
-        order = np.lexsort((kind, _least_fill(group, rows, columns)[group]))
-        rank = np.empty(self.size, dtype=np.int64)
-        rank[order] = np.arange(self.size)
-        return rank
+        return np.unique(group, return_inverse=True)[1], kind
 
     def data(self, ws: Workspace, loads: Loads) -> Floats:
         """Values (entries,) of the matrix in the order of `rows` and `columns`, from the blocks of `linearise`."""
@@ -191,116 +207,120 @@ class Net:
         arms = np.zeros((len(self.faced), 9))
         arms[:, :3] = ws.node[below, N_X : N_X + 3] - ws.node[above, N_X : N_X + 3]
         pieces = ws.matrix, ws.roots, ws.ports, arms, loads.pairs.far, c.jacobian, c.column, c.diagonal, np.ones(1)
-        values = np.concatenate([x.ravel() for x in pieces])
-        found = np.bincount(self._into, self._signs * values[self._values], minlength=len(self.rows))
-        return np.asarray(found, dtype=float)
+        found, at = np.zeros(len(self.rows)), 0
+        for piece in pieces:
+            first, last = np.searchsorted(self._values, (at, at + piece.size))
+            part = slice(first, last)
+            collect(piece.ravel(), self._values[part] - at, self._signs[part], self._into[part], found)
+            at += piece.size
+        return found
 
     def factorise(self, data: Floats) -> Solved | None:
         """The matrix with these values, factorised; None if it is beyond all numbers, as where Newton strays."""
-        size, left, right = np.abs(data), np.ones(self.size), np.ones(self.size)
-        right[self.rank[: len(self.tree.scale)]], faces = 1.0 / self.tree.scale, self.rank[self.given :]
-        with np.errstate(over="ignore", invalid="ignore"):
-            for _ in range(SWEEPS):  # entries of order one; motions and wrenches of faces in units of what makes them
-                most = np.maximum.reduceat((size * right[self.columns])[self._by_row], self._row_starts)
-                left = 1.0 / np.maximum(most, TINY)
-                right[faces] = np.maximum(most, TINY)[faces]
-            most = np.maximum.reduceat(size * left[self.rows], self._starts[:-1])
-            right = 1.0 / np.maximum(most, TINY)
-            scaled = data * left[self.rows] * right[self.columns]
-        if not np.isfinite(scaled).all():
+        left, right, scaled = np.ones(self.size), np.ones(self.size), np.empty_like(data)
+        right[self.rank[: len(self.tree.scale)]] = 1.0 / self.tree.scale
+        if not equilibrate(self.rows, self.columns, data, self._faces, SWEEPS, TINY, left, right, scaled):
             return None
-        matrix = csc_matrix((scaled, *self._sparse), shape=(self.size, self.size), copy=True)
-        matrix.eliminate_zeros()  # half of the entries, at rest, which would fill in
-        return Solved(matrix, left, right, self.rank[: self.given], self._shallow)
+        return Solved(self, scaled, left, right)
+
+    def factors(self, scaled: Floats) -> Factors | None:
+        """Factors of the matrix with scaled entries, pivots late where they must; None if it is singular."""
+        plan, count = self._plan, len(self._plan.parent)
+        for room in (1.5, 4.0, 16.0, 64.0):
+            front, stack, factor, lists = (int(room * x) + 1 for x in self._room)
+            made, heads, place = (
+                np.zeros((count, MADE), np.int64),
+                np.zeros(count, np.int64),
+                np.zeros(isqrt(front), np.int64),
+            )
+            rows, columns, kept = np.zeros(lists, np.int64), np.zeros(lists, np.int64), np.empty(factor)
+            code = factorise(
+                plan.first, plan.start, plan.index, plan.parent, plan.relative, plan.entry_at, plan.entry, scaled,
+                np.empty(front), np.empty(stack), place, heads, kept, rows, columns, made,
+            )  # fmt: skip
+            if code == DONE:
+                return Factors(made, kept, rows, columns)
+            if code == SINGULAR:
+                return None
+        return None
 
 
-def _least_fill(group: Ints, rows: Ints, columns: Ints) -> Ints:
-    """When each group of unknowns is eliminated: always the one with the fewest neighbours (minimum degree).
+@dataclass(frozen=True, slots=True)
+class Factors:
+    """Factors in fronts (`fronts.py`)."""
 
-    Args:
-        group: (unknowns,) to which each belongs.
-        rows: (entries,) unknowns that entries of the matrix join,
-        columns: (entries,) and the others.
+    made: Ints
+    factor: Floats
+    rows: Ints
+    columns: Ints
 
-    """
-    size = np.bincount(group).tolist()
-    near: list[set[int]] = [set() for _ in size]
-    for a, b in np.unique(np.stack([group[rows], group[columns]], axis=1), axis=0).tolist():
-        if a != b:
-            near[a].add(b)
-            near[b].add(a)
-    degree = [sum(size[x] for x in found) for found in near]
-    ahead = [(degree[s], s) for s in range(len(size)) if size[s]]
-    heapify(ahead)
-    rank = np.zeros(len(size), dtype=np.int64)
-    gone: set[int] = set()
-    while ahead:
-        fewest, s = heappop(ahead)
-        if s in gone or fewest != degree[s]:
-            continue
-        rank[s] = len(gone)
-        gone.add(s)
-        for x in near[s]:
-            near[x] |= near[s]
-            near[x] -= {x, s}
-        for x in near[s]:
-            degree[x] = sum(size[y] for y in near[x])
-            heappush(ahead, (degree[x], x))
-    return rank
+    def solve(self, b: Floats, transposed: bool) -> Floats:
+        """Solve for right-hand sides (k, n)."""
+        x, work = b.copy(), (np.empty(int(np.max(self.made[:, WIDTH]))), np.empty(b.shape[1]))
+        (solve_transposed if transposed else solve)(self.made, self.factor, self.rows, self.columns, *work, x)
+        return x
+
+
+@dataclass(frozen=True, slots=True)
+class FreeFactors:
+    """Factors of SuperLU, whose pivots move as they like."""
+
+    factors: SuperLU
+
+    def solve(self, b: Floats, transposed: bool) -> Floats:
+        """Solve for right-hand sides (k, n)."""
+        return np.ascontiguousarray(self.factors.solve(np.asfortranarray(b.T), "T" if transposed else "N").T)
 
 
 class Solved:
     """A factorised matrix: solves for coordinates and multipliers; imposed coordinates stay as they are."""
 
-    def __init__(self, matrix: csc_matrix, left: Floats, right: Floats, place: Ints, ordered: bool) -> None:
-        self._matrix, self._left, self._right, self._place = matrix, left, right, place
-        self._strict = not ordered
-        self._factors = self._factorised()
-
-    def _factorised(self) -> SuperLU | None:
-        """Factors of the matrix; None if it is singular."""
-        try:
-            if self._strict:
-                return splu(self._matrix)
-            return splu(self._matrix, permc_spec="NATURAL", diag_pivot_thresh=PIVOT, options={"SymmetricMode": True})
-        except RuntimeError:
-            return None
+    def __init__(self, net: Net, scaled: Floats, left: Floats, right: Floats) -> None:
+        self._net, self._scaled, self._left, self._right = net, scaled, left, right
+        self._place, self._free = net.rank[: net.given], False
+        self._factors: Factors | FreeFactors | None = net.factors(scaled)
 
     @property
     def singular(self) -> bool:
         """Whether there is no solution."""
-        if self._factors is None and not self._strict:
+        if self._factors is None and not self._free:
             self._relent()
         return self._factors is None
 
     def _relent(self) -> None:
         """Let pivots move freely."""
-        self._strict = True
-        self._factors = self._factorised()
+        self._free, net = True, self._net
+        matrix = csc_matrix((self._scaled, (net.rows, net.columns)), shape=(net.size, net.size))
+        matrix.eliminate_zeros()
+        try:
+            self._factors = FreeFactors(splu(matrix))
+        except RuntimeError:
+            self._factors = None
 
-    def _corrected(self, b: Floats, way: str, exact: float) -> Floats | None:
-        """Solution with corrections; None if they do not win back what pivots have cost."""
+    def _corrected(self, b: Floats, transposed: bool, exact: float) -> Floats | None:
+        """Solutions (k, n) with corrections; None if they do not win back what pivots have cost."""
         assert self._factors is not None
-        matrix = self._matrix.T if way == "T" else self._matrix
-        x = self._factors.solve(b, way)
+        places = (self._net.columns, self._net.rows) if transposed else (self._net.rows, self._net.columns)
+        x, rest = self._factors.solve(b, transposed), np.empty_like(b)
         size = float(np.max(np.abs(b), initial=0.0))
         for _ in range(CORRECTIONS):
-            rest = b - matrix @ x
+            missing(*places, self._scaled, x, b, rest)
             left = float(np.max(np.abs(rest), initial=0.0))
             if left <= exact * (size + float(np.max(np.abs(x), initial=0.0))):
                 return x
-            x = x + self._factors.solve(rest, way)
-        return x if self._strict else None
+            x = x + self._factors.solve(rest, transposed)
+        return x if self._free else None
 
     def solve(self, b: Floats, transposed: bool = False, exact: float = EXACT) -> Floats:
         """Solve for coordinates and multipliers (n + m,) or (n + m, k); this part of b may be left."""
         left, right = (self._right, self._left) if transposed else (self._left, self._right)
-        whole, way = np.zeros((len(left), *b.shape[1:])), "T" if transposed else "N"
-        whole[self._place] = (b.T * left[self._place]).T
-        found = None if self.singular else self._corrected(whole, way, exact)
-        if found is None and not self._strict:
+        columns = b.reshape(len(b), -1).T
+        whole = np.zeros((len(columns), len(left)))
+        whole[:, self._place] = columns * left[self._place]
+        found = None if self.singular else self._corrected(whole, transposed, exact)
+        if found is None and not self._free:
             self._relent()
-            found = None if self.singular else self._corrected(whole, way, exact)
+            found = None if self.singular else self._corrected(whole, transposed, exact)
         if found is None:
             return np.full_like(b, np.nan)
-        return (found[self._place].T * right[self._place]).T
+        return np.ascontiguousarray((found[:, self._place] * right[self._place]).T).reshape(b.shape)

@@ -1,31 +1,50 @@
-"""Three soft fingers, each bent by a tendon, grasp a ball, lift it, turn it, hold it and let it go.
+"""Three soft fingers, each bent by a tendon, grasp a ball and a box, lift them, turn them, hold them and put them down.
 
-The fingers touch the ball all along, with friction that holds: the ball does not creep. The palm goes up and turns by given
-motions of its joints; the ball is a free body on a table. With a tenth of the friction it stays on the table.
+The fingers touch the thing all along, with friction that holds: it does not creep. The palm goes up and turns by given
+motions of its joints; the thing is a free body on a table. With a tenth of the friction it stays there. Slender fingers wrap
+the ball. The box is pinched between three tips, by thicker ones: between slender ones it would turn away.
 """
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 import anguilla as ag
+from anguilla.view.panels import draw_solid
+from anguilla.view.scene import scene
 from anguilla.view.style import COLOURS, figure, figure_style
 
-FINGER, THICK, APART = 0.12, 0.006, 0.045  # length and radius of a finger, distance from the middle [m]
-BALL, MASS = 0.03, 0.03  # radius [m] and mass [kg]
-LIFT, TURN, PULL = 0.08, 1.0, 4.0  # of the palm [m], [rad]; of each tendon [N]
-GRASP, RAISE, TWIST, RELEASE = (0.0, 0.7), (1.0, 2.0), (2.0, 3.0), (6.0, 6.5)  # from, until [s]
-DURATION, STEP = 7.5, 4e-3  # [s]
+FINGER, MASS = 0.12, 0.03  # length of a finger [m], mass of the thing [kg]
+LIFT, TURN = 0.08, 1.0  # of the palm [m], [rad]
+GRASP, RAISE, TWIST = (0.0, 0.7), (1.0, 2.0), (2.0, 3.0)  # from, until [s]
+LOWER, RELEASE = (15.2, 16.2), (16.2, 16.9)
+DURATION, STEP = 17.2, 4e-3  # [s]
 FRICTION = 0.8
 
 
 @dataclass
+class Thing:
+    body: ag.RigidBody
+    size: float  # [m]
+    palm: float  # height above the table [m]
+    thick: float  # radius of the fingers [m]
+    apart: float  # distance of the fingers from the middle [m]
+    pull: float  # of each tendon [N]
+
+
+THINGS = {
+    "ball": Thing(ag.RigidBody.sphere(0.03, mass=MASS), 0.06, palm=0.125, thick=0.006, apart=0.045, pull=3.8),
+    "box": Thing(ag.RigidBody.box((0.05, 0.05, 0.05), mass=MASS), 0.05, palm=0.14, thick=0.01, apart=0.05, pull=12.0),
+}
+
+
+@dataclass
 class Result:
-    runs: tuple[ag.Trajectory, ag.Trajectory]  # with friction, and with a tenth of it
-    ball: ag.BodyHandle
-    forces: np.ndarray  # of each finger on the ball (3, time, 3) [N]
+    runs: dict[str, ag.Trajectory]  # of each thing
+    slipping: dict[str, ag.Trajectory]  # with a tenth of the friction
+    forces: dict[str, np.ndarray]  # of each finger on the thing (3, time, 3) [N]
 
 
 def smoothly(t, when):
@@ -42,77 +61,90 @@ def pose(place, rotation=None):
     return out
 
 
-def gripper(friction):
-    """The robot and its ball."""
+def gripper(thing, friction):
+    """The robot, with a thing on the table below it."""
+    given = THINGS[thing]
     robot = ag.Robot("gripper")
     silicone = ag.Material(young=1.5e6, density=1100.0, poisson=0.5, damping=0.02)
-    up = ag.Prismatic((0, 0, 1), motion=lambda t: LIFT * smoothly(t, RAISE))
+    up = ag.Prismatic((0, 0, 1), motion=lambda t: LIFT * (smoothly(t, RAISE) - smoothly(t, LOWER)))
     around = ag.Revolute((0, 0, 1), motion=lambda t: TURN * smoothly(t, TWIST))
     slide = robot.add(
-        ag.RigidBody.box((0.02, 0.02, 0.02), mass=0.1), at=robot.ground, joint=up, pose=pose((0, 0, 0.125))
+        ag.RigidBody.box((0.02, 0.02, 0.02), mass=0.1), at=robot.ground, joint=up, pose=pose((0, 0, given.palm))
     )
-    palm = robot.add(ag.RigidBody.box((0.1, 0.1, 0.01), mass=0.2), at=slide.frame, joint=around, name="palm")
-    resting = pose((0, 0, BALL))
-    ball = robot.add(ag.RigidBody.sphere(BALL, mass=MASS), at=robot.ground, joint=ag.Free(), pose=resting, name="ball")
+    palm = robot.add(ag.RigidBody.box((0.12, 0.12, 0.01), mass=0.2), at=slide.frame, joint=around, name="palm")
+    free = robot.add(given.body, at=robot.ground, joint=ag.Free(), pose=pose((0, 0, 0.5 * given.size)), name=thing)
     for k in range(3):
         out = np.array([np.cos(2 * np.pi * k / 3), np.sin(2 * np.pi * k / 3), 0.0])
         down = np.array([0.0, 0.0, -1.0])
         axes = np.stack([down, -out, np.cross(down, -out)], axis=1)  # along the finger, inwards, sideways
-        rod = ag.Rod(FINGER, ag.Circle(THICK), silicone, ag.strains.kirchhoff(3))
-        finger = robot.add(rod, at=palm.frame, pose=pose(APART * out, axes), name=f"finger{k}")
-        robot.actuate(f"tendon{k}", ag.Tendon(finger, ag.routings.parallel(y=0.004)))
-        robot.load(ag.Contact(finger, ball, friction=friction, damping=1.0, name=f"touch{k}"))
-    robot.load(ag.Contact(ball, ag.HalfSpace(), 5e3, friction=0.5, damping=2.0, name="table"))
-    return robot, ball
+        rod = ag.Rod(FINGER, ag.Circle(given.thick), silicone, ag.strains.kirchhoff(3))
+        finger = robot.add(rod, at=palm.frame, pose=pose(given.apart * out, axes), name=f"finger{k}")
+        robot.actuate(f"tendon{k}", ag.Tendon(finger, ag.routings.parallel(y=0.7 * given.thick)))
+        robot.load(ag.Contact(finger, free, friction=friction, damping=1.0, name=f"touch{k}"))
+    robot.load(ag.Contact(free, ag.HalfSpace(), 5e3, friction=0.5, damping=2.0, name="table"))
+    return robot
 
 
-def pull(t):
-    """Tension of each tendon [N]."""
-    return PULL * smoothly(t, GRASP) * (1.0 - smoothly(t, RELEASE))
+def grasp(thing, friction=FRICTION, duration=DURATION, dt=STEP):
+    robot = gripper(thing, friction)
+    pull = lambda t: THINGS[thing].pull * smoothly(t, GRASP) * (1.0 - smoothly(t, RELEASE))
+    return ag.simulate(robot, duration=duration, dt=dt, inputs=dict.fromkeys(robot.actuators, pull))
 
 
 def main():
-    runs = []
-    for friction in (0.1 * FRICTION, FRICTION):
-        robot, ball = gripper(friction)
-        runs.append(ag.simulate(robot, duration=DURATION, dt=STEP, inputs=dict.fromkeys(robot.actuators, pull)))
-    forces = [runs[1].contacts(robot.loads[k]).force for k in range(3)]
-    return Result((runs[1], runs[0]), ball, np.array(forces))
+    runs = {thing: grasp(thing) for thing in THINGS}
+    slipping = {thing: grasp(thing, 0.1 * FRICTION, TWIST[1]) for thing in THINGS}
+    forces = {
+        thing: np.array([run.contacts(run.robot.loads[k]).force for k in range(3)]) for thing, run in runs.items()
+    }
+    return Result(runs, slipping, forces)
+
+
+def height(run, thing):
+    """Of the middle of the thing [m], over time."""
+    return run.position(run.robot.part(thing).frame)[:, 2]
 
 
 def figures(folder, result=None):
     result = result or main()
-    run, slipping = result.runs
     with figure_style():
-        fig = figure(9.5, 3.4)
-        left, right = fig.add_subplot(1, 2, 1), fig.add_subplot(1, 2, 2)
-        for one, label, colour in (
-            (run, f"friction {FRICTION}", COLOURS[0]),
-            (slipping, f"{0.1 * FRICTION:.2f}", COLOURS[1]),
-        ):
-            left.plot(one.t, 100 * one.position(one.robot.part("ball").frame)[:, 2], color=colour, label=label)
-        left.set(xlabel="t [s]", ylabel="height of the ball [cm]", title="Grasp, lift, turn, hold, release")
-        left.legend(frameon=False)
-        for k, force in enumerate(result.forces):
-            right.plot(run.t, np.linalg.norm(force, axis=1), color=COLOURS[k], label=f"finger {k + 1}")
-        right.plot(run.t, result.forces.sum(axis=0)[:, 2], color="#8A94A0", label="all, upwards")
-        right.set(xlabel="t [s]", ylabel="force on the ball [N]", title="What the fingers give")
-        right.legend(frameon=False)
+        fig = figure(9.5, 6.6)
+        grid = fig.add_gridspec(2, 2, height_ratios=(1.25, 1.0))
+        for k, (thing, run) in enumerate(result.runs.items()):
+            stage = fig.add_subplot(grid[0, k], projection="3d")
+            held = scene(run.picked([np.searchsorted(run.t, TWIST[1] + 2.0)]), around=48)
+            draw_solid(stage, replace(held, obstacles=()), [])
+            stage.set_axis_off()
+            stage.set_title(f"A {thing} is held")
+        left, right = fig.add_subplot(grid[1, 0]), fig.add_subplot(grid[1, 1])
+        for k, thing in enumerate(THINGS):
+            run, slips = result.runs[thing], result.slipping[thing]
+            left.plot(run.t, 100 * height(run, thing), color=COLOURS[k], label=f"{thing}, friction {FRICTION}")
+            left.plot(slips.t, 100 * height(slips, thing), "--", color=COLOURS[k], label=f"{thing}, a tenth of it")
+            sizes = np.linalg.norm(result.forces[thing], axis=2)
+            right.plot(run.t, sizes.mean(axis=0), color=COLOURS[k], label=f"of a finger on the {thing}")
+            carried = result.forces[thing].sum(axis=0)[:, 2]
+            right.plot(run.t, carried, ":", color=COLOURS[k], label=f"of all on the {thing}, upwards")
+        left.set(xlabel="t [s]", ylabel="height of the middle [cm]", title="Grasp, lift, turn, hold, put down")
+        right.set(xlabel="t [s]", ylabel="force [N]", title="What the fingers give")
+        for ax in (left, right):
+            ax.legend(frameon=False, fontsize=8)
         fig.savefig(Path(folder) / "gripper.png", dpi=110)
 
 
 if __name__ == "__main__":
     result = main()
-    run, slipping = result.runs
-    height = run.position(run.robot.part("ball").frame)[:, 2]
-    held = (run.t > TWIST[1] + 0.5) & (run.t < RELEASE[0])
-    print(run)
-    print(
-        f"the ball is lifted to {100 * height[held][-1]:.2f} cm and creeps by {1e9 * np.ptp(height[held][-200:]):.1f} nm"
-    )
-    print(f"the fingers carry {result.forces[:, held].sum(axis=0)[-1, 2]:.6f} N, its weight is {9.81 * MASS:.6f} N")
-    low = slipping.position(slipping.robot.part("ball").frame)[:, 2].max()
-    print(f"with a tenth of the friction it gets no higher than {100 * low:.2f} cm")
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+    for thing, run in result.runs.items():
+        z, held = height(run, thing), np.flatnonzero((run.t > TWIST[1] + 2.0) & (run.t < LOWER[0]))
+        print(run)
+        print(
+            f"the {thing} is lifted by {100 * (z[held[-1]] - z[0]):.2f} cm, and creeps by {1e9 * np.ptp(z[held]):.2f} nm"
+        )
+        carried = result.forces[thing][:, held[-1], 2].sum()
+        print(f"the fingers carry {carried:.6f} N, its weight is {9.81 * MASS:.6f} N")
+        print(
+            f"with a tenth of the friction it gets no higher than {100 * height(result.slipping[thing], thing).max():.2f} cm"
+        )
+        ag.animate(run, folder / ("gripper.html" if thing == "ball" else f"gripper_{thing}.html"))
     figures(folder, result)
-    ag.animate(run, folder / "gripper.html")

@@ -45,6 +45,15 @@ def time_colours(t: Array) -> Array:
     return matplotlib.colormaps[TIME_MAP](0.9 * (t - t[0]) / span)
 
 
+def part_colours(scene: Scene, of_time: Array) -> Array:
+    """Return colours (parts, 4): that of an instant, or of the parts themselves if there is only one instant."""
+    from matplotlib.colors import to_rgba_array
+
+    if len(scene.t) > 1:
+        return np.tile(of_time, (len(scene.tubes), 1))
+    return to_rgba_array([COLOURS[k % len(COLOURS)] for k in range(len(scene.tubes))])
+
+
 def colour_bar(fig: Any, ax: Any, t: Array, pad: float) -> None:
     """Add the scale of time beside axes."""
     import matplotlib
@@ -65,9 +74,9 @@ def draw_flat(ax: Any, scene: Scene, plane: Plane, trail: list[Array]) -> None:
     for path in trail:
         ax.plot(*(unit * plane.project(path)).T, color=FAINT, linewidth=0.8, zorder=1)
     for k, colour in enumerate(colours):
-        for tube in scene.tubes:
+        for tube, own in zip(scene.tubes, part_colours(scene, colour), strict=True):
             contour = unit * _silhouette(tube, k, plane)
-            ax.fill(*contour.T, facecolor=colour, edgecolor="white", linewidth=0.5, zorder=2)
+            ax.fill(*contour.T, facecolor=own, edgecolor="white", linewidth=0.5, zorder=2)
     _cut(ax, scene, plane, unit)
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_xlabel(f"{_axis_name(plane.axes[0])} [{name}]")
@@ -121,10 +130,10 @@ def draw_solid(ax: Any, scene: Scene, trail: list[Array]) -> None:
     colours = time_colours(scene.t)
     quads, shades = [], []
     for k, colour in enumerate(colours):
-        for tube in scene.tubes:
+        for tube, own in zip(scene.tubes, part_colours(scene, colour), strict=True):
             faces = _faces(tube.surface(k))
             quads.append(unit * faces)
-            shades.append(_shade(faces, colour))
+            shades.append(_shade(faces, own))
     shade = np.concatenate(shades)
     solid = Poly3DCollection(np.concatenate(quads), facecolors=shade, edgecolors=shade, linewidths=0.25)
     solid.set_rasterized(True)  # thousands of facets: an image inside a vector file

@@ -12,8 +12,8 @@ from anguilla.describe import Robot
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Inputs, Model
 from anguilla.results.acting import energies
-from anguilla.results.reactions import relaxes
 from anguilla.results.contacts import depths
+from anguilla.results.reactions import relaxes
 
 if TYPE_CHECKING:
     from anguilla.results.states import Status, Trajectory

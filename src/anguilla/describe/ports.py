@@ -175,7 +175,7 @@ class Port:
             raise DescriptionError(
                 f"The input {self.name!r} has no value outside of a computation: it is told by inputs={{{self.name!r}: ...}}."
             )
-        return now[1].get(self.name, 0.0)  # type: ignore[no-any-return]
+        return now[1].get(self.name, 0.0)
 
     def along(self, direction: ArrayLike) -> Along:
         """A vector of so many times this direction (3,), as a function of t: for forces, moments and fields."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe.description import Description, as_points, did_you_mean
-from anguilla.describe.frames import Frame, Part, RodHandle
+from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
 from anguilla.describe.load import FrameMotion, Load, as_frame, as_rod
 from anguilla.describe.strains import STRAIN_NAMES
 from anguilla.errors import DescriptionError, as_nonnegative, as_positive, refuse
@@ -278,7 +278,7 @@ class JointPosition(Sensor):
     @property
     def frames(self) -> tuple[Frame, ...]:
         """A frame of the part, to see that it belongs to the robot."""
-        return (self.part.root if isinstance(self.part, RodHandle) else self.part.frame,)
+        return (self.part.frame if isinstance(self.part, BodyHandle) else self.part.root,)
 
     def measure(self, at: Sensed) -> Array:
         """The true values (nt, size)."""

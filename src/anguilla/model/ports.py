@@ -138,7 +138,7 @@ class Wiring:
 
     def table(self, inputs: Inputs, times: ArrayLike) -> LoadTable:
         """The loads, which are the same at all times."""
-        given = [inputs.get(name, 0.0) for name in self._names]
+        given: list[Any] = [inputs.get(name, 0.0) for name in self._names]
         at = np.atleast_1d(np.asarray(times, dtype=np.float64))
         row = self._row.copy()
         if any(callable(value) for value in given):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,13 +14,16 @@ from anguilla.compiler.pointing import address_of
 from anguilla.describe import Drive, Load, Robot
 from anguilla.describe.ports import Following
 from anguilla.errors import DescriptionError, as_array, as_count, as_positive
+from anguilla.interact.kernels.table import Loads
 from anguilla.linear.choice import DENSE
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.desk import Desk
 from anguilla.model.door import model_of
-from anguilla.model.model import LoadTable, Model
+from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.model.ports import PortMap, map_at, moving_ports, only_ports, port_map
+from anguilla.results.blocks import Remembered
 from anguilla.results.reading import Instruments, Reader, Seen
+from anguilla.results.states import Status, Trajectory
 from anguilla.solve.newton.closing import close
 from anguilla.solve.newton.rules import CONVERGED, TIGHTENED
 from anguilla.solve.steps.copying import run_copies
@@ -128,7 +132,7 @@ class BatchStepper:
     @property
     def t(self) -> Floats:
         """Time (copies,) [s] of each copy since its last reset."""
-        return self.count * self.dt
+        return np.asarray(self.count * self.dt, dtype=np.float64)
 
     @property
     def q(self) -> Floats:
@@ -284,10 +288,10 @@ class BatchStepper:
 
     def _go_on(self, k: int, done: int, count: int, status: int, column: Ints, row: Floats) -> None:
         """The rest of the steps of a copy whose next one cannot be done as a whole."""
-        m, desk, t, nothing = self._motions[k], self._desks[k], float(self.t[k]), np.zeros(0, np.int64)
+        m, desk, t = self._motions[k], self._desks[k], float(self.t[k])
         desk.loads.row[column] = row
         with self.model.at(desk):
-            m.wired = lambda _, times: LoadTable(desk.loads, nothing, np.zeros((np.size(times), 0)), times, self.model)
+            m.wired = partial(_held, self.model, desk.loads)
             if status == TIGHTENED:
                 m.tighten(t + done * self.dt, self.dt)
             for step in range(done, count):
@@ -296,6 +300,14 @@ class BatchStepper:
                     self.failed[k] = True
                     break
             m.wired = None
+
+    def result(self, k: int) -> Trajectory:
+        """The present state of one copy as a motion of one instant, to be read or drawn."""
+        m, desk = self._motions[k], self._desks[k]
+        state = self.t[k : k + 1], m.q[None].copy(), m.v[None].copy(), m.acc[None].copy(), m.lam[None].copy()
+        memory = Remembered.of(desk.loads).copy() if self.count[k] else None
+        inputs = dict(zip(self.names, self._followed()[k].tolist(), strict=True))
+        return Trajectory(self.robot, self.model, Status(True, "on its way"), *state, inputs, _memory=memory)
 
     # Sensors
 
@@ -321,6 +333,12 @@ class BatchStepper:
             raise DescriptionError("contact forces of copies cannot be read yet: use Stepper.")
 
         return Seen(self._reader, self.t, self._q, self._v, self._acc, effort, contact, gravity)
+
+
+def _held(model: Model, loads: Loads, _inputs: Inputs, times: ArrayLike) -> LoadTable:
+    """Loads that stay as they are."""
+    at = np.atleast_1d(np.asarray(times, dtype=np.float64))
+    return LoadTable(loads, np.zeros(0, np.int64), np.zeros((len(at), 0)), at, model)
 
 
 def _refuse_slow(model: Model) -> None:

@@ -191,7 +191,7 @@ class OngoingMotion:
         """Keep coordinates, rates and true accelerations in given rows (n,) from now on."""
         q[:], v[:], acc[:] = self.q, self.v, self.acc
         self.q, self.v, self.acc = q, v, acc
-        self.carried = State(self.q, self.v, self.a, self.acc, self.lam)
+        self.carried = self.carried._replace(q=q, v=v, acc=acc)
 
     def restart(self, q: Floats, v: Floats) -> None:
         """Forget everything and stand at another state."""

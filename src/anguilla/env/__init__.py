@@ -1,0 +1,51 @@
+"""Environments for learning: any robot behind the interface of Gymnasium, one or many copies at once.
+
+``import anguilla.env`` registers "anguilla/Reach-v0", "anguilla/Track-v0" and "anguilla/Swim-v0"; `gymnasium.make` gives one
+robot, `gymnasium.make_vec` many, which are stepped together in compiled code. `from_file` makes an environment of a robot
+file. Needs the extra ``anguilla[rl]``.
+"""
+
+from __future__ import annotations
+
+from anguilla._lazy import lazy
+from anguilla.errors import AnguillaError
+
+_LAZY = {
+    "Reach": "tasks",
+    "RobotEnv": "single",
+    "RobotVectorEnv": "vector",
+    "Swim": "tasks",
+    "Task": "task",
+    "Track": "tasks",
+    "from_file": "single",
+    "to_stable_baselines": "baselines",
+}
+
+__all__ = ["register", *_LAZY]
+TASKS = ("Reach", "Track", "Swim")
+
+__getattr__ = lazy(__name__, _LAZY)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def register() -> None:
+    """Tell Gymnasium of the environments; importing this package does so."""
+    try:
+        import gymnasium
+    except ImportError:
+        raise AnguillaError("environments need Gymnasium: pip install 'anguilla[rl]'.") from None
+    for task in TASKS:
+        name = f"anguilla/{task}-v0"
+        if name not in gymnasium.registry:
+            gymnasium.register(
+                name,
+                entry_point="anguilla.env.single:make",
+                vector_entry_point="anguilla.env.vector:make",
+                kwargs={"task": task},
+            )
+
+
+register()

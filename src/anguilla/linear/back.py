@@ -67,12 +67,14 @@ def times_back(tree, ws, loads, y, out):
     _spread_weights(tree, ws, y)
     _weigh_blocks(tree, ws)
     for p in range(len(pairs.table)):
-        first, last = pairs.table[p, 2], pairs.table[p, 3]
-        width = 4 * (last - first)
-        for i in range(width):
-            own, at = weight[4 * pairs.pack[first + i // 4] + i % 4], pairs.far_at[p] + i * width
-            for j in range(width):
-                slope[4 * pairs.pack[first + j // 4] + j % 4] += pairs.far[at + j] * own
+        first, last, at = pairs.table[p, 2], pairs.table[p, 3], pairs.far_at[p]
+        for b in range(first, last):
+            for l in range(pairs.lanes[b]):
+                own = weight[4 * pairs.pack[b] + l]
+                for d in range(first, last):
+                    for m in range(pairs.lanes[d]):
+                        slope[4 * pairs.pack[d] + m] += pairs.far[at] * own
+                        at += 1
     for k in range(len(c.table)):
         total = c.diagonal[k] * y[n + k]
         for e in range(c.entry[k], c.entry[k + 1]):

@@ -192,7 +192,7 @@ def more_tangents(tree, ws, loads, lam):
             if whole:
                 add_pair_tangent(pairs, p, ws.matrix, 0, len(ws.rows), True)
             else:
-                width = 4 * (pairs.table[p, 3] - pairs.table[p, 2])
+                width = pairs.lane_at[pairs.table[p, 3]] - pairs.lane_at[pairs.table[p, 2]]
                 add_pair_tangent(pairs, p, pairs.far, pairs.far_at[p], width, False)
         if len(loads.touches.table) > 0:
             meet_changes(tree, ws, loads)
@@ -328,12 +328,15 @@ def times(tree, ws, loads, x, out):
     spread_motion(tree, ws, x)
     push_blocks(tree, ws)
     for p in range(len(pairs.table)):
-        first, last = pairs.table[p, 2], pairs.table[p, 3]
-        width = 4 * (last - first)
-        for i in range(width):
-            row, at = 4 * pairs.pack[first + i // 4] + i % 4, pairs.far_at[p] + i * width
-            for j in range(width):
-                f[row] += pairs.far[at + j] * ws.moved[4 * pairs.pack[first + j // 4] + j % 4]
+        first, last, at = pairs.table[p, 2], pairs.table[p, 3], pairs.far_at[p]
+        for b in range(first, last):
+            for l in range(pairs.lanes[b]):
+                total = 0.0
+                for d in range(first, last):
+                    for m in range(pairs.lanes[d]):
+                        total += pairs.far[at] * ws.moved[4 * pairs.pack[d] + m]
+                        at += 1
+                f[4 * pairs.pack[b] + l] += total
     for k in range(len(c.table)):
         total = c.diagonal[k] * x[n + k]
         for e in range(c.entry[k], c.entry[k + 1]):

@@ -407,12 +407,14 @@ def _pairs(t: Tables) -> Pairs:
     place = place[: len(side)]
     pair, either = np.divmod(keys, most)  # packs that move either node
     ends = np.searchsorted(pair, np.arange(count + len(many) + 1))
-    sizes = (LANES * np.diff(ends)) ** 2
+    lanes = lanes_used(t.model.tree)[either]
+    lane_at = np.concatenate([[0], np.cumsum(lanes)])
+    sizes = np.diff(lane_at[ends]) ** 2
     order, at = in_blocks(t.model.tree, pairs.ravel()[side])
     ends_of = np.concatenate([pairs, *([[nodes[0], nodes[-1]]] for nodes in t.touching.pairs)])
     return Pairs(
         table=_ints(np.stack([*ends_of.T, ends[:-1], ends[1:]], axis=1)),
-        pack=_ints(either), lanes=lanes_used(t.model.tree)[either],
+        pack=_ints(either), lanes=lanes, lane_at=_ints(lane_at),
         source=np.stack([place, side % 2, columns, places], axis=1).astype(np.uint64)[order], at=at,
         jacobian=np.zeros((len(either), 24, LANES)), block=np.zeros((count, 12, 24)),
         far_at=_ints(np.cumsum(sizes) - sizes), far=np.zeros(int(sizes.sum()) if is_cut(t.model.tree) else 0),

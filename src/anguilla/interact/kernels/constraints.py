@@ -15,6 +15,7 @@ T = 0 where it would. With a compliance c it is length - c T = input.
 from __future__ import annotations
 
 from anguilla.compiler.jit import inline, part
+from anguilla.compiler.simd import lay, take
 from anguilla.interact.kernels.pairs import HALF, PLACES, ROTATIONS, SPINS, add_block, add_force, add_moment, span
 from anguilla.interact.kernels.pairs import RATES as RATE_ROWS
 from anguilla.interact.kernels.table import (
@@ -36,7 +37,6 @@ from anguilla.mechanics.tree import N_R, N_V, N_W, N_X
 from anguilla.mechanics.vec import add, cross, cross_columns, dot, iso_hat, load3, load9, matvec, scale, sub
 
 SLACK_TEST = 1e3  # [N/m] weighs length against tension when deciding whether a tendon is slack
-ZERO = (0.0, 0.0, 0.0)
 
 
 @part
@@ -181,23 +181,32 @@ def _dot_rows(jac, b, row, l, x):
 
 
 @inline
+def _lanes_times(jac, b, row, x):
+    """Three rows of the Jacobian of a pair times a vector, four lanes."""
+    at = 4 * (2 * HALF * b + row)
+    return x[0] * take(jac, at) + x[1] * take(jac, at + 4) + x[2] * take(jac, at + 8)
+
+
+@inline
 def _closure_gradient(node, row, at, pairs, c, k):
     """Gradient of a closure: derivatives by small rotations and displacements of A, then of B."""
     p = c.closure[c.table[k, WHICH]]
     i, j = pairs.table[p, 0], pairs.table[p, 1]
     e = _closure_axis(node, row, at, pairs, c, k)
-    ma, fa, mb, fb = ZERO, ZERO, ZERO, ZERO
-    if c.table[k, KIND] == TRANSLATION:
-        ma, fa, fb = cross(e, sub(load3(node, j, N_X), load3(node, i, N_X))), scale(-1.0, e), e
+    moves = c.table[k, KIND] == TRANSLATION
+    if moves:
+        turn = cross(e, sub(load3(node, j, N_X), load3(node, i, N_X)))
     else:
-        ma = cross(e, _node_axis(node, j, c.table[k, AXIS_B]))
-        mb = scale(-1.0, ma)
-    jac, shift = pairs.jacobian, c.entry[k] - pairs.table[p, 2]
+        turn = cross(e, _node_axis(node, j, c.table[k, AXIS_B]))
+    shift = c.entry[k] - pairs.table[p, 2]
     for b in range(pairs.table[p, 2], pairs.table[p, 3]):
-        for l in range(4):
-            x = _dot_rows(jac, b, ROTATIONS, l, ma) + _dot_rows(jac, b, PLACES, l, fa)
-            x += _dot_rows(jac, b, HALF + ROTATIONS, l, mb) + _dot_rows(jac, b, HALF + PLACES, l, fb)
-            c.jacobian[shift + b, l], c.column[shift + b, l] = x, -x
+        a = _lanes_times(pairs.jacobian, b, ROTATIONS, turn)
+        if moves:
+            x = a + (_lanes_times(pairs.jacobian, b, HALF + PLACES, e) - _lanes_times(pairs.jacobian, b, PLACES, e))
+        else:
+            x = a - _lanes_times(pairs.jacobian, b, HALF + ROTATIONS, turn)
+        lay(c.jacobian, 4 * (shift + b), x)
+        lay(c.column, 4 * (shift + b), -x)
 
 
 @inline
@@ -261,14 +270,15 @@ def add_line_gradients(segment, own_pack, own_packs, pack_slot, strains, basis, 
 @part
 def constraint_gradients(node, row, at, pairs, c):
     """Rows J of the constraints and columns dR/dlambda, pack by pack, without tendons inside rods."""
-    c.jacobian[:] = 0.0
-    c.column[:] = 0.0
     for k in range(len(c.table)):
         kind = c.table[k, KIND]
         c.diagonal[k] = 0.0
         if kind == TRANSLATION or kind == ROTATION:
             _closure_gradient(node, row, at, pairs, c, k)
-        elif kind == TWIST:
+            continue
+        c.jacobian[c.entry[k] : c.entry[k + 1]] = 0.0
+        c.column[c.entry[k] : c.entry[k + 1]] = 0.0
+        if kind == TWIST:
             _twist_gradient(node, pairs, c, k)
             if row[DT] <= 0.0:
                 c.jacobian[c.entry[k] : c.entry[k + 1]] = 0.0

@@ -45,26 +45,43 @@ def gather_pairs(a, places, pairs, block):
                 jac[b, row + U(RATES) + x, l] = places[o + P1 + f]
 
 
+@inline
+def _is_empty(block, p, r, c):
+    """Whether nothing stands in the 3x3 part of a pair's block at row r and column c."""
+    for i in range(3):
+        for j in range(3):
+            if block[p, r + i, c + j] != 0.0:
+                return False
+    return True
+
+
 @part
 def add_pair_tangent(pairs, p, out, at, width, spread):
-    """Add J^T S J of a pair to rows of the given width; S J of one coordinate at a time.
+    """Add J^T S J of a pair to rows of the given width, by parts (3x3) of S that are not empty.
 
-    With `spread` a pack stands where its number says, without, packs stand side by side as the pair has them.
+    With `spread` a pack stands where its number says, without, lanes that move anything stand side by side.
     """
-    jac, block, first, last = pairs.jacobian, pairs.block, pairs.table[p, 2], pairs.table[p, 3]
-    for b in range(first, last):
-        for l in range(pairs.lanes[b]):
-            j = at + 4 * (pairs.pack[b] if spread else b - first) + l
-            for r in range(HALF):
-                total = 0.0
-                for c in range(2 * HALF):
-                    total += block[p, r, c] * jac[b, c, l]
-                if total != 0.0:
-                    source = r if r < 6 else r + 6
+    jac, s, first, last, lane_at = pairs.jacobian, pairs.block, pairs.table[p, 2], pairs.table[p, 3], pairs.lane_at
+    for r in range(0, HALF, 3):
+        source = r if r < 6 else r + 6
+        for c in range(0, 2 * HALF, 3):
+            if _is_empty(s, p, r, c):
+                continue
+            for b in range(first, last):
+                for l in range(pairs.lanes[b]):
+                    x, y, z = jac[b, c, l], jac[b, c + 1, l], jac[b, c + 2, l]
+                    if x == 0.0 and y == 0.0 and z == 0.0:
+                        continue
+                    j = at + (4 * pairs.pack[b] if spread else lane_at[b] - lane_at[first]) + l
+                    t0 = s[p, r, c] * x + s[p, r, c + 1] * y + s[p, r, c + 2] * z
+                    t1 = s[p, r + 1, c] * x + s[p, r + 1, c + 1] * y + s[p, r + 1, c + 2] * z
+                    t2 = s[p, r + 2, c] * x + s[p, r + 2, c + 1] * y + s[p, r + 2, c + 2] * z
                     for d in range(first, last):
+                        row = 4 * pairs.pack[d] if spread else lane_at[d] - lane_at[first]
                         for m in range(pairs.lanes[d]):
-                            i = 4 * (pairs.pack[d] if spread else d - first) + m
-                            out[i * width + j] += jac[d, source, m] * total
+                            out[(row + m) * width + j] += (
+                                jac[d, source, m] * t0 + jac[d, source + 1, m] * t1 + jac[d, source + 2, m] * t2
+                            )
 
 
 @part

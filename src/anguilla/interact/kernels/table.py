@@ -96,12 +96,13 @@ class Pairs(Arrays):
     table: Ints  # (p, 4) nodes, first and last + 1 of its packs
     pack: Ints  # (b,) extended packs that move either node, pair by pair
     lanes: Ints  # (b,) lanes of them that move anything, the first ones
+    lane_at: Ints  # (b + 1,) first of those lanes, counted over all packs
     source: npt.NDArray[np.uint64]  # (k, 4) which of those packs, which node, columns, places; block by block
     at: Ints  # (blocks + 1,) first of a block's
     jacobian: Floats  # (b, 24, 4) scratch
     block: Floats  # (p, 12, 24) scratch
     far_at: Ints  # (p,) where the tangent of a pair begins in `far`, in a robot cut into blocks
-    far: Floats  # flat scratch: of each pair (lanes x lanes) of its packs
+    far: Floats  # flat scratch: of each pair (lanes x lanes) of those of its packs that move anything
     spring: Ints  # (s,) pair
     spring_data: Floats  # (s, 3) stiffness, rest length, damping
     span: Ints  # (spans, 2) pair, and the actuator it belongs to

@@ -237,7 +237,7 @@ def _add(node, pairs, touches, e, out, at, width, spread):
                 load3(lane, j, TURN + 9),
             )
             swing = ZERO if curve else cross(load3(lane, j, P), force)
-            column = at + (4 * pairs.pack[b] + l if spread else j)
+            column = at + (4 * pairs.pack[b] if spread else pairs.lane_at[b] - pairs.lane_at[first]) + l
             for d in range(first, last):
                 for r in range(pairs.lanes[d]):
                     i = 4 * (d - first) + r
@@ -251,7 +251,8 @@ def _add(node, pairs, touches, e, out, at, width, spread):
                         load3(lane, i, TURN + 9), j3, t3, force
                     )
                     total -= dot(turn_b, swing)
-                    out[(4 * pairs.pack[d] + r if spread else i) * width + column] -= total
+                    own = 4 * pairs.pack[d] if spread else pairs.lane_at[d] - pairs.lane_at[first]
+                    out[(own + r) * width + column] -= total
 
 
 @part
@@ -264,5 +265,5 @@ def add_touching_tangent(node, pairs, touches, dt, matrix, width, whole):
         if whole:
             _add(node, pairs, touches, e, matrix, 0, width, True)
         else:
-            own = 4 * (pairs.table[pair, 3] - pairs.table[pair, 2])
+            own = pairs.lane_at[pairs.table[pair, 3]] - pairs.lane_at[pairs.table[pair, 2]]
             _add(node, pairs, touches, e, pairs.far, pairs.far_at[pair], own, False)

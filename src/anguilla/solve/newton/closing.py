@@ -68,16 +68,12 @@ def relative_poses(system: Model, loads: Loads, q: Floats) -> list[Floats]:
     """Pose (4, 4) of frame b in frame a of every closure."""
     zero = np.zeros(system.size)
     evaluate(system, loads, q, zero, zero, np.zeros(system.rows))
-    poses = []
-    for pair in loads.constraints.closure:
-        ends = []
-        for node in loads.pairs.table[pair, :2]:
-            pose = np.eye(4)
-            pose[:3, :3] = system.workspace.node[node, N_R : N_R + 9].reshape(3, 3)
-            pose[:3, 3] = system.workspace.node[node, N_X : N_X + 3]
-            ends.append(pose)
-        poses.append(inverse(ends[0]) @ ends[1])
-    return poses
+    ends = system.workspace.node[loads.pairs.table[loads.constraints.closure, :2]]
+    turned, at = ends[..., N_R : N_R + 9].reshape(-1, 2, 3, 3), ends[..., N_X : N_X + 3]
+    poses, back = np.tile(np.eye(4), (len(ends), 1, 1)), turned[:, 0].transpose(0, 2, 1)
+    poses[:, :3, :3] = back @ turned[:, 1]
+    poses[:, :3, 3] = (back @ (at[:, 1] - at[:, 0])[:, :, None])[:, :, 0]
+    return list(poses)
 
 
 @dataclass
@@ -100,10 +96,10 @@ class LoadPath:
         loads = self.table.loads
         row = self.full.copy()
         row[self.table.forces] = (s * self.full + (1.0 - s) * self.row)[self.table.forces]
-        for c, (target, gap) in enumerate(zip(self.target, self.gap, strict=True)):
-            at = int(loads.at[POSE]) + 12 * c
-            pose = target @ exp6((1.0 - s) * gap) if s < 1.0 and np.max(np.abs(gap)) > NO_GAP else target
-            row[at : at + 12] = np.concatenate([pose[:3, :3].ravel(), pose[:3, 3]])
+        for c, gap in enumerate(self.gap if s < 1.0 else ()):  # closed ones are in the full row
+            if np.any(gap):
+                at, pose = int(loads.at[POSE]) + 12 * c, self.target[c] @ exp6((1.0 - s) * gap)
+                row[at : at + 12] = np.concatenate([pose[:3, :3].ravel(), pose[:3, 3]])
         at = int(loads.at[MOTION])
         for k, coordinate in enumerate(loads.driven):
             row[at + 3 * k] = s * self.full[at + 3 * k] + (1.0 - s) * self.start[coordinate]
@@ -146,8 +142,9 @@ def path_from(system: Model, table: LoadTable, q: Floats, row: Floats | None = N
         at = int(loads.at[POSE]) + 12 * c
         target = np.eye(4)
         target[:3, :3], target[:3, 3] = full[at : at + 9].reshape(3, 3), full[at + 9 : at + 12]
+        held = _held(closures[c], target, relative)
         targets.append(target)
-        gaps.append(log6(inverse(target) @ _held(closures[c], target, relative)))
+        gaps.append(np.zeros(6) if np.max(np.abs(held - target)) <= NO_GAP else log6(inverse(target) @ held))
     forces = np.zeros_like(full) if row is None else row
     return LoadPath(table, full, q.copy(), targets, gaps, forces, loads.constraints.length.copy())
 
@@ -170,6 +167,11 @@ def _missed(system: Model, loads: Loads, q: Floats) -> Floats:
     return evaluate(system, loads, q, zero, zero, np.zeros(system.rows))[system.size :][_holonomic(loads)]
 
 
+def gap_at(system: Model, loads: Loads, q: Floats) -> float:
+    """Largest gap [m, rad] of the loops of a configuration."""
+    return float(np.max(np.abs(_missed(system, loads, q)), initial=0.0))
+
+
 def _project(system: Model, loads: Loads, q: Floats, weight: Floats, most: int = 50) -> tuple[Floats, float]:
     """Nearest closed configuration by Gauss-Newton, in the metric of `weight` (scaled coordinates); and its gap.
 
@@ -189,7 +191,7 @@ def _project(system: Model, loads: Loads, q: Floats, weight: Floats, most: int =
         if length < 1e-15:
             break
         q = move(system.tree, q, min(1.0, 0.5 / length) * step / system.tree.scale)
-    return q, float(np.max(np.abs(_missed(system, loads, q)), initial=0.0))
+    return q, gap_at(system, loads, q)
 
 
 def metric(system: Model) -> Floats:

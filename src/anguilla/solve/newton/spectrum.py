@@ -35,22 +35,20 @@ Map = Callable[[Floats], Floats]
 
 def lanczos(apply: Map, weight: Floats, start: Floats, steps: int = STEPS) -> tuple[Floats, Floats]:
     """(values (k,), vectors (n, k)), rising, of an operator that is symmetric in the metric `weight`."""
-    basis: list[Floats] = []
-    images: list[Floats] = []
-    x = start
-    for _ in range(min(steps, len(start))):
+    most, count, x = min(steps, len(start)), 0, start
+    basis, images = np.empty((most, len(start))), np.empty((most, len(start)))
+    for count in range(most + 1):
+        before = float(np.sqrt(x @ (weight * x)))
         for _ in range(2):
-            for y in basis:
-                x = x - (y @ (weight * x)) * y
+            x = x - (basis[:count] @ (weight * x)) @ basis[:count]
         size = float(np.sqrt(x @ (weight * x)))
-        if not size > 1e-10 * (float(np.sqrt(images[-1] @ (weight * images[-1]))) if images else 1e-300):
+        if count == most or not size > 1e-10 * (before if count else 1e-300):
             break
-        basis.append(x / size)
-        x = apply(basis[-1])
-        images.append(x)
-    if not basis:
+        basis[count] = x / size
+        x = images[count] = apply(basis[count])
+    if not count:
         return np.zeros(0), np.zeros((len(start), 0))
-    V, W = np.array(basis).T, np.array(images).T
+    V, W = basis[:count].T, images[:count].T
     small = V.T @ (weight[:, None] * W)
     values, shapes = np.linalg.eigh(0.5 * (small + small.T))
     return values, V @ shapes

@@ -17,7 +17,7 @@ from anguilla.model.model import LoadTable, Model
 from anguilla.results.contacts import jumps
 from anguilla.results.reactions import evaluate, grasps
 from anguilla.results.states import Equilibrium
-from anguilla.solve.newton.closing import LoadPath, loose_at, path_from, settle
+from anguilla.solve.newton.closing import CLOSED, LoadPath, drive, gap_at, loose_at, path_from, settle
 from anguilla.solve.newton.continuation import Attempt, Continuation, Followed, counted, halted
 from anguilla.solve.newton.gaps import gaps_at
 from anguilla.solve.newton.newton import COUNTERS, FRESH, ITERATIONS, USABLE, Goal, scratch
@@ -31,6 +31,7 @@ from anguilla.solve.steps.stepping import ONCE, STATIC, State, runner, stored
 SNAPPED = "the least step of it turns the rods far, as if they snapped through"
 SAME = 1e-3  # [rad, or relative displacement] between two ways to one equilibrium
 ROUGHLY = 1e-5  # [rad, or relative displacement] error of a large robot on its way
+GAPING = 0.02  # [m, rad] gap that Newton closes by itself on the way of a large robot, without being led astray
 DRAWN = 0.01  # of its length, by which a tendon is drawn in one step
 TAUT = 1e-3  # of its length, by which a tendon may hang and still be taken as taut in a shape to start from
 ANY_PULL = 1.0  # [N]
@@ -141,7 +142,9 @@ def find(
     if drawn or status != CONVERGED:
         lam[:] = given if len(source) > 1 else 0.0
         first = np.zeros(system.size) if plain else source[0].copy()
-        path = path if plain else path_from(system, table, *source)
+        path = (
+            path if plain or (len(source) == 1 and np.array_equal(first, begin)) else path_from(system, table, *source)
+        )
         found = _in_steps(solve, path, first, lam)
         (q, lam[:]), factor, pieces, status = found.x, found.factor, found.steps, found.status
         way = "" if at_rest or pieces == 1 else " (from the rest shape: Newton failed from the given start)"
@@ -322,12 +325,17 @@ def _in_steps(solve: LoadedNewton, path: LoadPath, q: Floats, lam: Floats) -> Fo
     system, counters = solve.system, solve.memory.counters
 
     def attempt(start: Held, last: Held, goal: float) -> Attempt[Held]:
-        trial, multipliers = start[0].copy(), start[1].copy()
-        if not system.is_plain:  # closed first: stiff rods would answer a gap with forces that lead Newton astray
-            trial = settle(system, path.at(goal), trial)
-        before = counters[ITERATIONS]
+        before, status = counters[ITERATIONS], TOO_MANY_ITERATIONS
         newton = solve.on_the_way if goal < 1.0 else solve  # balance is checked where it ends
-        status = newton(path.at(goal), trial, multipliers)
+        trial, multipliers = drive(path.at(goal), start[0]), start[1].copy()
+        gap = 0.0 if system.is_plain else gap_at(system, path.at(goal), trial)
+        nearly = system.is_plain or (system.size > TREES and gap < GAPING)
+        if nearly:
+            status = newton(path.at(goal), trial, multipliers)
+        if not nearly or (status != CONVERGED and gap > CLOSED):
+            # closed first: stiff rods would answer a gap with forces that lead Newton astray
+            trial, multipliers = settle(system, path.at(goal), start[0]), start[1].copy()
+            status = newton(path.at(goal), trial, multipliers)
         far = SNAPPED if status == CONVERGED and _too_far(system, last[0], trial) else ""
         return Attempt((trial, multipliers), status, int(counters[ITERATIONS] - before), far)
 

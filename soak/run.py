@@ -14,6 +14,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):  # before numpy: one core per worker
@@ -60,7 +61,7 @@ def done(out: Path, seed: int) -> dict[int, dict]:
     return found
 
 
-def campaign(options: argparse.Namespace) -> int:
+def campaign(options: argparse.Namespace, more: dict) -> int:
     """Judge all robots, write a line for each, print the table."""
     from report import table
     from workers import records
@@ -76,7 +77,7 @@ def campaign(options: argparse.Namespace) -> int:
     until = began + 60.0 * options.minutes if options.minutes else float("inf")
     with out.open("a") as file, progress_bar("soaking", len(todo), None) as tick:
         for count, record in enumerate(
-            records(options.seed, todo, options.workers, until=until, patience=options.patience), 1
+            records(options.seed, todo, options.workers, until=until, patience=options.patience, **more), 1
         ):
             file.write(json.dumps(record) + "\n")
             file.flush()
@@ -108,7 +109,8 @@ def only(seed: int, index: int) -> int:
     return int(record["outcome"] in BAD)
 
 
-def main() -> int:
+def main(alone: Callable = only, **more: Callable) -> int:
+    """The campaign, of other robots with another `work` and judged alone by `alone`."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--robots", type=int, default=2000, help="how many")
     parser.add_argument("--first", type=int, default=0, help="index of the first")
@@ -121,7 +123,7 @@ def main() -> int:
     parser.add_argument("--page", help="write the table as a page of the documentation, such as docs/soak.md")
     parser.add_argument("--only", type=int, default=None, help="judge this robot here, and show it")
     options = parser.parse_args()
-    return campaign(options) if options.only is None else only(options.seed, options.only)
+    return campaign(options, more) if options.only is None else alone(options.seed, options.only)
 
 
 if __name__ == "__main__":

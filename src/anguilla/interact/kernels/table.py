@@ -39,7 +39,7 @@ KIND, NODE, ROW, FROM, TO = range(5)  # Frames.table
 WHICH, AXIS_A, AXIS_B = 1, 2, 3  # Constraints.table, after KIND
 PAIR, SINCE, UNTIL, FIRST, LAST, ITSELF, OWN = range(7)  # Touches.table
 STIFF, SMOOTH, DAMPING, FRICTION, SLIP, GRIP, CLEAR = range(7)  # Touches.law
-NEAR, HITS, KNOWN, SEEN = range(4)  # Touches.count
+NEAR, HITS, KNOWN, SEEN, QUIET = range(5)  # Touches.count
 CONSTANTS = 32  # columns of Frames.data
 
 
@@ -129,7 +129,7 @@ class Touches(Arrays):
     entry: Ints  # (v + 1,) first of the packs that move each of those
     source: npt.NDArray[np.uint64]  # (e, 3) extended pack, columns, places
     at: Ints  # (blocks + 1,) first of those nodes on a block
-    skin: Floats  # (1,) [m] gap below which things are listed as near
+    skin: Floats  # (2,) [m] gap below which things are listed as near; [m/s] speed of a step that was judged, or -1
     held: Floats  # (h, 2, 4) state: bristles of a point, and 1 + where on the other part they are, or 0
     before: (
         Floats  # (h, 7) state: depth of a point, its rate and the normal at the start of a step; see `touch_steps.py`
@@ -138,9 +138,9 @@ class Touches(Arrays):
     ball: Floats  # (c + m + b, 4) scratch: balls around clusters, intervals and bodies
     anchor: Floats  # the same when the list was made
     near: Ints  # (l, 3) scratch, the list: contact, cluster, interval or body
-    count: (
-        Ints  # (4,) scratch: how many are near, how many touch, 1 if the list was made, 1 if `deep` has anything in it
-    )
+    # (5,) scratch: how many are near, how many touch, 1 if the list was made, 1 if `deep` has anything in it; and of what is
+    # around things: 1 if there is room, 4 if so and the list is new, 2 while contacts are left out, 3 after that
+    count: Ints
     hits: Ints  # (x, 4) scratch, what touches: contact, cluster, point, interval or body
     hit: Floats  # (x, 12) scratch, see `touch.py`
     used: Ints  # (v,) scratch: 1 for nodes that something touches

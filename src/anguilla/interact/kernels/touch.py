@@ -23,7 +23,7 @@ from anguilla.compiler.jit import inline, part
 from anguilla.interact.kernels.contact import damped, pressed, stored
 from anguilla.interact.kernels.distance import shape_distance
 from anguilla.interact.kernels.friction import friction
-from anguilla.interact.kernels.nearest import arm, axis, bound, cubic, nearest, place, spin, velocity
+from anguilla.interact.kernels.nearest import BULGE, arm, axis, bound, cubic, nearest, place, spin, velocity
 from anguilla.interact.kernels.table import (
     CLEAR,
     DAMPING,
@@ -35,13 +35,14 @@ from anguilla.interact.kernels.table import (
     LAST,
     NEAR,
     OWN,
+    QUIET,
     SEEN,
     SINCE,
     SMOOTH,
     STIFF,
     UNTIL,
 )
-from anguilla.mechanics.tree import N_F, N_M, N_R, N_X
+from anguilla.mechanics.tree import N_F, N_M, N_R, N_V, N_W, N_X
 from anguilla.mechanics.vec import add, axpy, cross, dot, load3, load9, matvec, scale, store3, sub, tmatvec
 
 # Columns of Touches.point: weights of the two nodes, vector in node axes, weight of the second one, radius, share, arc length
@@ -53,6 +54,9 @@ S, FREE, DEPTH, FORCE, POINT, BRISTLE = 0, 1, 2, 3, 6, 9
 # Columns of Touches.told: power that a contact gives to the robot [W], energy that it keeps [J], force on its points [N],
 # places times size of the force, that size, and the number of points that touch
 POWER, ENERGY, PUSH, PLACE, SIZE, COUNT, TOLD = 0, 1, 2, 5, 8, 9, 10
+CALM = 0.5  # of the square of the way that things may move before the list has to be made again
+ROOM = 0.25  # of the skin, around things that do not touch in the next step
+CLOSE, STRAIGHT = 6, 0.71  # intervals along a rod that are near to each other; cosine of an angle
 NOWHERE = -1e300  # depth of a point that has nothing near
 ZERO = (0.0, 0.0, 0.0)
 
@@ -74,22 +78,59 @@ def _field_ball(node, touches, m):
     return load3(node, touches.body[b], N_X), touches.size[b]
 
 
+@inline
+def _twins(touches, m):
+    """Whether interval m and cluster m are the same piece of a rod, and the ball around the points contains the interval."""
+    return (
+        m < min(len(touches.curve), len(touches.cluster))
+        and touches.curve[m, 0] == touches.cluster[m, 2]
+        and touches.curve[m, 1] == touches.cluster[m, 3]
+        and max(touches.span[m, THIN], touches.span[m, THICK]) <= touches.reach[m, 1]
+    )
+
+
 @part
 def _measure(node, touches):
-    """Balls around everything; whether all that can touch is in the list."""
+    """Balls around everything; whether all that can touch is in the list. Notes whether that will stay so for a while."""
     ball, anchor, slack = touches.ball, touches.anchor, 0.5 * touches.skin[0]
-    clusters, same = len(touches.cluster), touches.count[KNOWN] == 1
+    clusters, same, calm = len(touches.cluster), touches.count[KNOWN] == 1, True
     for k in range(len(ball)):
         if k < clusters:
             centre, radius = _cluster_ball(node, touches, k)
+        elif _twins(touches, k - clusters):
+            for x in range(4):
+                ball[k, x] = ball[k - clusters, x]
+            continue
         else:
             centre, radius = _field_ball(node, touches, k - clusters)
         store3(ball, k, 0, centre)
         ball[k, 3] = radius
         way, room = sub(centre, load3(anchor, k, 0)), slack - (radius - anchor[k, 3])
-        if not (room > 0.0 and dot(way, way) < room * room):
+        moved = dot(way, way)
+        if not (room > 0.0 and moved < room * room):
             same = False
+        if not moved < CALM * room * room:
+            calm = False
+    touches.count[QUIET] = 1 if same and calm else 0
     return same
+
+
+@inline
+def hush(touches):
+    """Leave out contacts in the next step, if there is room around everything and little moved; returns whether it is so.
+
+    `hear` ends that, and `judge_meeting` looks again at the end of the step.
+    """
+    if touches.count[QUIET] == 1 or touches.count[QUIET] == 4:
+        touches.count[QUIET], touches.count[HITS] = 2, 0
+        return True
+    return False
+
+
+@inline
+def hear(touches):
+    """Contacts count again."""
+    touches.count[QUIET] = 3
 
 
 @inline
@@ -99,16 +140,44 @@ def _meet(ball, c, m, more):
     return dot(way, way) < reach * reach
 
 
+@inline
+def _drift(node, i, j, length, reach):
+    """(velocity of the middle of two nodes, how much faster anything around them may be)."""
+    v, u, w, z = load3(node, i, N_V), load3(node, j, N_V), load3(node, i, N_W), load3(node, j, N_W)
+    apart = scale(0.5, sub(u, v))
+    turning = max(math.sqrt(dot(w, w)), math.sqrt(dot(z, z)))
+    arm = reach if i == j else 2.0 * BULGE * length  # what a rod has around its centreline turns on the spot
+    return scale(0.5, add(u, v)), math.sqrt(dot(apart, apart)) + arm * turning
+
+
+@inline
+def _closing(node, touches, c, m):
+    """The most that the speed of a cluster against an interval or a body can be."""
+    here, more = _drift(node, touches.cluster[c, 2], touches.cluster[c, 3], touches.reach[c, 0], touches.reach[c, 1])
+    if m < len(touches.curve):
+        there, most = _drift(node, touches.curve[m, 0], touches.curve[m, 1], touches.span[m, LENGTH], 0.0)
+    else:
+        i = touches.body[m - len(touches.curve)]
+        there, most = _drift(node, i, i, 0.0, touches.size[m - len(touches.curve)])
+    v = sub(here, there)
+    return math.sqrt(dot(v, v)) + more + most
+
+
 @part
-def within(touches, way):
-    """Whether some things that may touch are nearer to each other than `way`; neighbours along a rod are not asked."""
-    table, clusters = touches.table, len(touches.cluster)
+def may_have_met(node, touches, dt):
+    """Whether two things moved against each other by more than the skin in a step, and are no further apart than that.
+
+    Neighbours along a rod are not asked.
+    """
+    table, clusters, skin = touches.table, len(touches.cluster), touches.skin[0]
     for t in range(len(table)):
         for c in range(table[t, SINCE], table[t, UNTIL]):
             for m in range(table[t, FIRST], table[t, LAST]):
                 apart = abs(m - table[t, FIRST] - (c - table[t, SINCE]))
-                if (table[t, ITSELF] == 0 or apart > 1) and _meet(touches.ball, c, clusters + m, way):
-                    return True
+                if table[t, ITSELF] == 0 or apart > 1:
+                    way = dt * _closing(node, touches, c, m)
+                    if way > skin and _meet(touches.ball, c, clusters + m, way):
+                        return True
     return False
 
 
@@ -236,29 +305,34 @@ def _visit(node, touches, t, c, m):
             touches.count[HITS] = at + 1
 
 
-@inline
+@part
 def _smooth(node, touches, t, c, m):
-    """Whether an interval of a rod and the same or the next one turn by less than a right angle: then they do not touch.
+    """Whether a rod hardly turns from one of its intervals to another one close by: then they do not touch.
 
-    Where they are pi radii apart along the rod, they are 2.8 apart in space.
+    Where they are pi radii apart along the rod, they are 2.8 apart in space if two neighbours turn by less than a right angle
+    together, and 2.2 if all in between turn by less than half of one.
     """
     if touches.table[t, ITSELF] == 0:
         return False
-    apart = m - touches.table[t, FIRST] - (c - touches.table[t, SINCE])
-    if apart < -1 or apart > 1:
+    here, there = touches.table[t, FIRST] + c - touches.table[t, SINCE], m
+    first, last = min(here, there), max(here, there)
+    if last - first > CLOSE:
         return False
-    first, middle, last = touches.cluster[c, 2], touches.cluster[c, 3], touches.curve[m, 1]
-    if apart == -1:
-        first, middle, last = touches.curve[m, 0], touches.curve[m, 1], touches.cluster[c, 3]
-    along = axis(node, first)
-    return dot(along, axis(node, middle)) > 0.0 and dot(along, axis(node, last)) > 0.0
+    along, least = axis(node, touches.curve[first, 0]), 0.0 if last - first < 2 else STRAIGHT
+    for k in range(first, last + 1):
+        if not dot(along, axis(node, touches.curve[k, 1])) > least:
+            return False
+    return True
 
 
 @part
 def find_touching(node, touches):
     """List all contacts at the present motion."""
+    if touches.count[QUIET] == 2:
+        return
     if not _measure(node, touches):
         _search(touches)
+        touches.count[QUIET] = 4
     touches.count[HITS] = 0
     if touches.count[SEEN] == 1:
         for row in range(len(touches.deep)):
@@ -268,9 +342,12 @@ def find_touching(node, touches):
     if touches.count[NEAR] <= len(touches.near):
         for e in range(touches.count[NEAR]):
             t, c, m = touches.near[e, 0], touches.near[e, 1], touches.near[e, 2]
-            if _meet(touches.ball, c, clusters + m, 0.0) and not _smooth(node, touches, t, c, m):
-                _visit(node, touches, t, c, m)
+            if _meet(touches.ball, c, clusters + m, ROOM * touches.skin[0]) and not _smooth(node, touches, t, c, m):
+                touches.count[QUIET] = 0
+                if _meet(touches.ball, c, clusters + m, 0.0):
+                    _visit(node, touches, t, c, m)
     else:  # more than fit in the list
+        touches.count[QUIET] = 0
         for t in range(len(touches.table)):
             for c in range(touches.table[t, SINCE], touches.table[t, UNTIL]):
                 for m in range(touches.table[t, FIRST], touches.table[t, LAST]):

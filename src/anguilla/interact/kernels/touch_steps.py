@@ -7,10 +7,10 @@ import math
 from anguilla.compiler.jit import inline, kernel, part
 from anguilla.interact.kernels.contact import stored
 from anguilla.interact.kernels.impact import AROUND, EDGE, LOCAL, WHOLE, force_of
-from anguilla.interact.kernels.table import FRICTION, HITS, SEEN, SINCE, SLIP, SMOOTH, STIFF, UNTIL
-from anguilla.interact.kernels.touch import BRISTLE, NOWHERE, SHARE, S, own_row, within
+from anguilla.interact.kernels.table import FRICTION, HITS, QUIET, SEEN, SINCE, SLIP, SMOOTH, STIFF, UNTIL
+from anguilla.interact.kernels.touch import BRISTLE, NOWHERE, SHARE, S, find_touching, may_have_met, own_row
 from anguilla.mechanics.tree import N_V, N_W
-from anguilla.mechanics.vec import dot, load3
+from anguilla.mechanics.vec import dot, load3, sub
 
 # Columns of Touches.deep: depth, its rate, normal; and of Touches.before, the same at the start of a step. The first row also
 # says whether that is known, and whether anything was near
@@ -40,21 +40,26 @@ def keep_bristles(touches):
             touches.held[row, slot, 3] = 1.0 + touches.hits[e, 3] + touches.hit[e, S]
 
 
-@inline
+@part
 def _fastest(node, touches):
-    """The largest speed of what may touch."""
-    most = 0.0
-    for c in range(len(touches.cluster)):
-        i = touches.cluster[c, 3]
+    """The most that the speed of two things that may touch can be, against each other."""
+    low, high, turning, reach = (math.inf, math.inf, math.inf), (-math.inf, -math.inf, -math.inf), 0.0, 0.0
+    clusters, curves = len(touches.cluster), len(touches.curve)
+    for k in range(clusters + curves + len(touches.body)):
+        if k < clusters:
+            i, reach = touches.cluster[k, 3], max(reach, touches.reach[k, 1])
+        elif k < clusters + curves:
+            i = touches.curve[k - clusters, 1]
+            if k - clusters < clusters and i == touches.cluster[k - clusters, 3]:
+                continue
+        else:
+            i, reach = touches.body[k - clusters - curves], max(reach, touches.size[k - clusters - curves])
         v, w = load3(node, i, N_V), load3(node, i, N_W)
-        most = max(most, math.sqrt(dot(v, v)) + math.sqrt(dot(w, w)) * touches.reach[c, 1])
-    for b in range(len(touches.body)):
-        v, w = load3(node, touches.body[b], N_V), load3(node, touches.body[b], N_W)
-        most = max(most, math.sqrt(dot(v, v)) + math.sqrt(dot(w, w)) * touches.size[b])
-    for m in range(len(touches.curve)):
-        v = load3(node, touches.curve[m, 1], N_V)
-        most = max(most, math.sqrt(dot(v, v)))
-    return most
+        low = min(low[0], v[0]), min(low[1], v[1]), min(low[2], v[2])
+        high = max(high[0], v[0]), max(high[1], v[1]), max(high[2], v[2])
+        turning = max(turning, dot(w, w))
+    between = sub(high, low)
+    return math.sqrt(dot(between, between)) + 2.0 * reach * math.sqrt(turning)
 
 
 @part
@@ -63,7 +68,10 @@ def note_meeting(node, touches, known, out):
 
     out[1] becomes at most the time [s] before which nothing can touch, about.
     """
-    gap, speed = 0.5 * touches.skin[0], 2.0 * _fastest(node, touches)
+    gap, speed = 0.5 * touches.skin[0], touches.skin[1]
+    if speed < 0.0:  # the step was not judged
+        speed = _fastest(node, touches)
+    touches.skin[1] = -1.0
     if touches.count[SEEN] == 1 or touches.before[0, ANY] == 1.0:
         for row in range(len(touches.deep)):
             for x in range(5):
@@ -107,6 +115,13 @@ def judge_meeting(tree, node, touches, dt, out):
 
     A step may not move things by more than they are thick, where they may have met on the way.
     """
+    if touches.count[QUIET] == 3:  # contacts were left out
+        find_touching(node, touches)
+        if touches.count[HITS] > 0:
+            out[0] = 1.0
+        if touches.count[QUIET] == 1:  # nothing moved by more than 0.7 of the skin: speeds do not matter
+            touches.skin[1] = 0.0
+            return
     wrong, energy, most, n = 0.0, 0.0, 0.0, (0.0, 0.0, 0.0)
     touched = touches.count[SEEN] == 1 or touches.before[0, ANY] == 1.0
     for t in range(len(touches.table) if touched else 0):
@@ -120,8 +135,8 @@ def judge_meeting(tree, node, touches, dt, out):
                 both = touches.before[row, DEPTH] > 0.0 and touches.deep[row, DEPTH] > 0.0
                 if both and dot(load3(touches.before, row, NORMAL), load3(touches.deep, row, NORMAL)) < -AROUND:
                     out[0] = 1.0  # through each other
-    way = 2.0 * _fastest(node, touches) * dt
-    if way > touches.skin[0] and within(touches, way):
+    touches.skin[1] = _fastest(node, touches)
+    if touches.skin[1] * dt > touches.skin[0] and may_have_met(node, touches, dt):
         out[0] = 1.0
     if wrong > WHOLE * energy:
         moving = 0.0

@@ -17,8 +17,9 @@ from anguilla.compiler.table import Arrays
 from anguilla.interact.kernels.contact import grips, has_contacts, keep_grips
 from anguilla.interact.kernels.impact import touching_unknown
 from anguilla.interact.kernels.rubbing import keep_rubbing, rubs
-from anguilla.interact.kernels.table import DT, KIND, LENGTH, MOTION, TIME, Loads, may_touch
+from anguilla.interact.kernels.table import DT, HITS, KIND, LENGTH, MOTION, TIME, Loads, may_touch
 from anguilla.interact.kernels.thruster import has_states, step_states
+from anguilla.interact.kernels.touch import hear, hush
 from anguilla.interact.kernels.touch_steps import holds, keep_bristles, meeting_unknown
 from anguilla.linear.choice import DENSE, SPARSE, TREES
 from anguilla.mechanics.joints import compose
@@ -286,8 +287,8 @@ def _coasted(s, weight, dt, a):
 
 @inline
 def _holds(loads):
-    """Whether friction of some contact holds."""
-    return grips(loads.frames) or (len(loads.touches.table) > 0 and holds(loads.touches))
+    """Whether friction of some contact holds something."""
+    return grips(loads.frames) or (loads.touches.count[HITS] > 0 and holds(loads.touches))
 
 
 @part
@@ -316,10 +317,13 @@ def _advance(tree, ws, loads, s, scheme, dt, x, goal):
                 status = DIVERGED  # too long a step even for the slow modes
         if large and s.memory[STARTING] == 1.0:
             s.memory[COASTED] = 1.0 if bow > FAR and not eased else 0.0
+    quiet = touching and status == CONVERGED and hush(loads.touches)
     if status == CONVERGED:
         status = _attempt(tree, ws, loads, s, scheme, dt, x, goal, True)
         if status != CONVERGED and not static:  # from another guess
             status = _attempt(tree, ws, loads, s, scheme, dt, x, goal, False)
+    if quiet:
+        hear(loads.touches)
     if touching and status == CONVERGED:
         judge_touch(tree, ws, loads, dt, scheme.mid, s.memory[MISSED:])
         if s.memory[MISSED] == 1.0:

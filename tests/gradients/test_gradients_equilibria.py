@@ -129,7 +129,7 @@ def test_errors_say_what_there_is():
             ag.sensitivities(eq, design=design)
     with pytest.raises(ag.DescriptionError, match="needs parameters"):
         ag.sensitivities(eq)
-    with pytest.raises(ag.DescriptionError, match="no actuator 'push'"):
+    with pytest.raises(ag.DescriptionError, match="no input 'push'"):
         ag.sensitivities(eq, inputs=["push"])
 
 

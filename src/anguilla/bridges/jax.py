@@ -23,7 +23,7 @@ __all__ = ["differentiable"]
 def differentiable(motion: Motion) -> Callable[..., tuple[Any, Any, Any]]:
     """Return a function of arrays that simulates, and that JAX can differentiate (in reverse) and compile around.
 
-    It takes (inputs, q=None, v=None, design=None): inputs (nt, actuators), the start (n,) (zero if not given) and the design
+    It takes (inputs, q=None, v=None, design=None): inputs (nt, inputs), the start (n,) (zero if not given) and the design
     (k,), and returns q (nt, n), v (nt, n) and positions (nt, frames, 3) [m]. The simulation itself runs outside JAX, in
     double precision; set ``jax.config.update("jax_enable_x64", True)`` to keep the digits.
     """

@@ -27,7 +27,7 @@ KEPT = 4  # motions remembered between a call and its product
 
 
 class Slopes(NamedTuple):
-    """Vector-Jacobian products: with respect to inputs (nt, actuators), q, v (n,) of the start, design (k,)."""
+    """Vector-Jacobian products: with respect to inputs (nt, inputs), q, v (n,) of the start, design (k,)."""
 
     inputs: Floats
     q: Floats
@@ -87,9 +87,9 @@ class Motion:
         self._kept: OrderedDict[bytes, Trajectory] = OrderedDict()
 
     def sizes(self, design: ArrayLike | None = None) -> tuple[int, int]:
-        """(coordinates, actuators)."""
+        """(coordinates, inputs)."""
         robot = self._made(design)
-        return robot.size, len(robot.actuators)
+        return robot.size, len(robot.inputs)
 
     def _made(self, design: ArrayLike | None) -> Robot:
         if isinstance(self.robot, Robot):
@@ -104,7 +104,7 @@ class Motion:
         """Simulate; the last few motions are remembered.
 
         Args:
-            inputs: (nt, actuators) values at t = 0, dt, ...; straight lines in between.
+            inputs: (nt, inputs) values at t = 0, dt, ...; straight lines in between.
             q: (n,) coordinates at the start.
             v: (n,) rates at the start.
             design: (k,) parameters, if the robot is a function of them.
@@ -117,10 +117,10 @@ class Motion:
             self._kept.move_to_end(key)
             return self._kept[key]
         robot = self._made(design)
-        names = list(robot.actuators)
+        names = list(robot.inputs)
         if given[0].shape != (self.instants, len(names)):
             raise DescriptionError(
-                f"inputs must have the shape ({self.instants}, {len(names)}), instants and actuators; got {given[0].shape}."
+                f"inputs must have the shape ({self.instants}, {len(names)}), instants and inputs; got {given[0].shape}."
             )
         sampled = {name: Sampled(given[0][:, k].copy(), self.dt) for k, name in enumerate(names)}
         run = simulate(
@@ -155,7 +155,7 @@ class Motion:
         q = found.q.copy()
         for k in tree.ball[:, 0]:
             q[k : k + 3] = dexp3(run.q[0, k : k + 3], side="right").T @ q[k : k + 3]
-        inputs = np.array(list(found.inputs.values())).reshape(-1, len(run.t)).T
+        inputs = np.array([found.inputs[name] for name in run.robot.inputs]).reshape(-1, len(run.t)).T
         return Slopes(np.ascontiguousarray(inputs), q, found.v, found.design)
 
 

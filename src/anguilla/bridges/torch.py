@@ -55,7 +55,7 @@ class _Simulate(torch.autograd.Function):
 def differentiable(motion: Motion) -> Callable[..., tuple[Any, Any, Any]]:
     """Return a function of tensors that simulates, and that PyTorch can differentiate.
 
-    It takes (inputs, q=None, v=None, design=None): inputs (nt, actuators), the start (n,) (zero if not given) and the design
+    It takes (inputs, q=None, v=None, design=None): inputs (nt, inputs), the start (n,) (zero if not given) and the design
     (k,), and returns q (nt, n), v (nt, n) and positions (nt, frames, 3) [m]. Computed in double precision on the CPU,
     whatever the type and place of the tensors; use float64 tensors to keep the digits.
     """

@@ -8,6 +8,7 @@ balance (the motion kept).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,11 +21,12 @@ from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
 from anguilla.model.evaluation import Evaluation, at_rest
 from anguilla.model.model import Model
+from anguilla.model.slopes import InputSlope, WhyNot, balance_slope, input_slopes, named
 from anguilla.results.reactions import evaluate, refuse_holding
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.solve.gradients.costs import Cost
 from anguilla.solve.gradients.designs import Design, as_design, design_slopes, twins, with_same_rows
-from anguilla.solve.gradients.instants import weigh
+from anguilla.solve.gradients.instants import take_instant, weigh
 from anguilla.solve.gradients.large import start_back, sweep_large
 from anguilla.solve.gradients.record import Tape, door, record
 from anguilla.solve.gradients.sweep import CostSlopes, SweepRoom, Swept, Trail, linear_part, sweep_back
@@ -41,22 +43,25 @@ class Gradient:
 
     Attributes:
         value: the cost.
-        inputs: by actuator, (nt,): derivative with respect to the input at each instant of the result.
+        inputs: by input, (nt,): derivative with respect to the input at each instant of the result. One that imposes a
+            motion is in `motions` instead.
         q: (n,) with respect to the starting coordinates (balls: small rotations in the axes of the child).
         v: (n,) with respect to the starting rates.
         design: (k,) with respect to the design parameters; empty if none were given.
         multipliers: (nt, n + m) of the sweep.
-        start_inputs: by actuator, (1,): with respect to the inputs of the equilibrium that the motion started from.
+        start_inputs: by input, (1,): with respect to the inputs of the equilibrium that the motion started from.
+        motions: by input that imposes a motion, (nt, 3): with respect to its value, rate and acceleration at each instant.
 
     """
 
     value: float
-    inputs: dict[str, Floats]
+    inputs: Mapping[str, Floats]
     q: Floats
     v: Floats
     design: Floats = field(default_factory=lambda: np.zeros(0))
     multipliers: Floats = field(default_factory=lambda: np.zeros((0, 0)))
-    start_inputs: dict[str, Floats] = field(default_factory=dict)
+    start_inputs: Mapping[str, Floats] = field(default_factory=dict)
+    motions: Mapping[str, Floats] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         given = [f"{len(x)} instants of {name!r}" for name, x in self.inputs.items()]
@@ -93,9 +98,56 @@ def gradient(
     return _of_motion(result, cost, method, design, start)
 
 
-def _by_input(system: Model, rows: Floats) -> dict[str, Floats]:
+def _by_input(system: Model, rows: Floats, ports: Mapping[str, Floats], reasons: Mapping[str, str]) -> WhyNot:
     at = int(system.blank.at[INPUT])
-    return {name: rows[:, at + k].copy() for k, name in enumerate(system.robot.actuators)}
+    return WhyNot(
+        {name: rows[:, at + k].copy() for k, name in enumerate(system.robot.actuators)} | dict(ports), reasons
+    )
+
+
+def _static_ports(result: Equilibrium, mu: Floats, row: Floats) -> tuple[dict[str, Floats], dict[str, str]]:
+    """Derivatives (1,) by the inputs that `Robot.input` made, and why others have none."""
+    system, zero = result.system, np.zeros(result.system.size)
+    slopes = input_slopes(system, np.array([result.t]), result.inputs)
+    reasons, found = named(slopes), {}
+    for slope in slopes:
+        if slope.name not in reasons:
+            found[slope.name] = np.array([slope.rows[0] @ row])
+            if slope.asked:
+                loads = system.loads(result.t, result.inputs).loads
+                state = result.q, zero, zero, np.ascontiguousarray(result.stored.lam[0])
+                found[slope.name] -= mu @ balance_slope(system, loads, slope.only_asked(0), state)
+    return found, reasons
+
+
+def _ports(found: Tape, back: _Back, rows: Floats) -> tuple[dict[str, Floats], dict[str, Floats], dict[str, str]]:
+    """Derivatives by the inputs that `Robot.input` made: (nt,) of forces, (nt, 3) of motions; why others have none."""
+    system, run = found.system, found.run
+    slopes = input_slopes(system, run.t, run.inputs)
+    reasons, forces, motions = named(slopes), {}, {}
+    for slope in slopes:
+        if slope.reason:
+            continue
+        value = np.einsum("tr,tr->t", slope.rows, rows)
+        if slope.asked:
+            value -= _asked(found, back, slope)
+        value[1] += back.eased.get(slope.name, 0.0)
+        if slope.imposes:
+            motions[slope.name] = np.einsum("tb,tbo->to", slope.moves, back.driven)
+            motions[slope.name][:, 0] += value
+        else:
+            forces[slope.name] = value
+    return forces, motions, reasons
+
+
+def _asked(found: Tape, back: _Back, slope: InputSlope) -> Floats:
+    """mu . dR (nt,) of what loads that are no plain forces ask for."""
+    out, place = np.zeros(found.steps + 1), found.place()
+    for step in range(len(out)):
+        take_instant(place[2], place[3], place[4], found.dt, step, found.Y[step])
+        state = tuple(x[step] for x in found.states)
+        out[step] = back.mu[step] @ balance_slope(found.system, place[2], slope.only_asked(step), state)
+    return out
 
 
 def _static_multipliers(result: Equilibrium, by_q: Floats) -> tuple[Floats, Floats]:
@@ -148,7 +200,8 @@ def _of_equilibrium(result: Equilibrium, cost: Cost, design: Design | None) -> G
         for k, moved in enumerate(found.placed):
             if moved or not cost.of_places:
                 slopes[k] += float(found.slope(k, lambda model: direct_cost(cost, model.robot, model, result)))
-    return Gradient(value, _by_input(result.system, row[None]), by_q[0], 0.0 * by_q[0], slopes, mu[None])
+    inputs = _by_input(result.system, row[None], *_static_ports(result, mu, row))
+    return Gradient(value, inputs, by_q[0], 0.0 * by_q[0], slopes, mu[None])
 
 
 def static_balance(system: Model, result: Equilibrium) -> Floats:
@@ -178,6 +231,7 @@ class _Back:
     v: Floats
     closing: StartClosing
     ease: Floats  # (n,) multipliers of the eased start; zero if it is none
+    eased: dict[str, float]  # what it adds to derivatives by inputs of the first step, those that `Robot.input` made
 
     def weighed(self, system: Model, free: bool) -> float:
         """The balance of the same motion in a robot of another design; free: its start is given, not an equilibrium."""
@@ -246,7 +300,7 @@ def _sweep(found: Tape, by_q: Floats, by_v: Floats) -> tuple[_Back, Floats]:
     else:
         sweep_large(found, by_q, by_v, swept)
     at = origin(system, found.run.inputs, found.dt, found.states)
-    hat, ease = hats[2] + hats[3], np.zeros(n)
+    hat, ease, eased = hats[2] + hats[3], np.zeros(n), {}
     if found.ease is not None:
         ease, hat = found.ease.back(hat)
     begin, slope_q, slope_v, heavy = _start_back(at, hat)
@@ -254,15 +308,17 @@ def _sweep(found: Tape, by_q: Floats, by_v: Floats) -> tuple[_Back, Floats]:
     if found.ease is not None:
         by_q, by_v = found.ease.slopes()
         q, v = q + by_q.T @ ease, v + by_v.T @ ease
-        inputs = slice(int(loads.at[INPUT]), int(loads.at[INPUT]) + len(system.robot.actuators))
-        rows[1, inputs] += found.ease.by_inputs().T @ ease
+        slopes = input_slopes(system, found.run.t, found.run.inputs)
+        actuators, by_inputs = len(system.robot.actuators), found.ease.by_inputs(slopes).T @ ease
+        rows[1, int(loads.at[INPUT]) : int(loads.at[INPUT]) + actuators] += by_inputs[:actuators]
+        eased = {slope.name: float(x) for slope, x in zip(slopes, by_inputs[actuators:], strict=True)}
     for b, k in enumerate(loads.driven):  # its start is imposed
         driven[0, b] = q[k], v[k], hats[2, k] + hats[3, k] - heavy[k]
         q[k], v[k] = 0.0, 0.0
     lengths = np.where(at.elastic, begin[n:], 0.0)  # other constraints feel the input by its second derivative
     linear_part(system.tree, system.workspace, at.loads(), begin[:n].copy(), lengths, at.q, np.zeros(n), rows[0])
     mu[0] = begin
-    return _Back(found, mu, integrals, driven, at, begin, q, v, closing(at), ease), rows
+    return _Back(found, mu, integrals, driven, at, begin, q, v, closing(at), ease, eased), rows
 
 
 def _of_motion(
@@ -286,8 +342,9 @@ def _of_motion(
             return direct_cost(cost, robot, other, run) - total
 
         slopes = np.array(design_slopes(as_design(design, system.robot)[:2], weighed))
-    held = {} if rest is None else _by_input(rest[0].system, rest[2][None])
+    held = {} if rest is None else _by_input(rest[0].system, rest[2][None], *_static_ports(*rest))
     if system.rows:
         n = system.size
         q = q - at.tangents()[0][n:, :n].T @ (back.closing.place.T @ q)
-    return Gradient(value, _by_input(system, rows), q, v, slopes, back.mu, held)
+    forces, motions, reasons = _ports(found, back, rows)
+    return Gradient(value, _by_input(system, rows, forces, reasons), q, v, slopes, back.mu, held, motions)

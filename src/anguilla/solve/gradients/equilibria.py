@@ -16,17 +16,18 @@ from anguilla.linear.choice import DENSE
 from anguilla.mechanics.tree import Floats
 from anguilla.model.evaluation import Evaluation, at_rest
 from anguilla.model.model import Model
+from anguilla.model.slopes import InputSlope, balance_slope, input_slopes, named
 from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium
 from anguilla.solve.gradients.adjoint import refuse_rubbing, solve_at_rest, static_balance
 from anguilla.solve.gradients.changes import Sensitivities
 from anguilla.solve.gradients.designs import Design, twins
 
-__all__ = ["of_equilibrium", "slope_of_input"]
+__all__ = ["check_input", "of_equilibrium", "slope_of_input"]
 
 
 def of_equilibrium(result: Equilibrium, design: Design | None, inputs: Iterable[str] | None) -> Sensitivities:
-    """Derivatives of an equilibrium with respect to a design, then to the inputs of some actuators."""
+    """Derivatives of an equilibrium with respect to a design, then to some inputs."""
     system = result.system
     refuse_rubbing(system.blank, "sensitivities")
     found = None if design is None else twins(system, design)
@@ -37,14 +38,15 @@ def of_equilibrium(result: Equilibrium, design: Design | None, inputs: Iterable[
     lam = np.ascontiguousarray(result.stored.lam[0])
     here = at_rest(system, loads, result.q, lam)
     actuators = list(system.robot.actuators)
+    zero = np.zeros(system.size)
+    state = result.q, zero, zero, lam
+    made = {slope.name: slope for slope in input_slopes(system, np.array([result.t]), result.inputs if inputs else {})}
     for name in inputs or ():
-        if name not in actuators:
-            there = ", ".join(actuators) or "none"
-            raise DescriptionError(f"inputs: there is no actuator {name!r}; there are: {there}.")
-        zero = np.zeros(system.size)
-        columns.append(
-            slope_of_input(system, loads, actuators.index(name), [result.q, zero, zero, lam], here.values.copy())
-        )
+        check_input(name, actuators, list(made.values()))
+        if name in made:
+            columns.append(balance_slope(system, loads, made[name].rows[0], state))
+        else:
+            columns.append(slope_of_input(system, loads, actuators.index(name), list(state), here.values.copy()))
         names.append(name)
     if not names:
         raise DescriptionError("sensitivities needs parameters: give design, or the names of inputs.")
@@ -52,6 +54,15 @@ def of_equilibrium(result: Equilibrium, design: Design | None, inputs: Iterable[
     n = system.size
     still = np.zeros((n, len(names)))
     return Sensitivities(result, names, changes[:n], still, still.copy(), changes[n:], found)
+
+
+def check_input(name: str, actuators: list[str], slopes: list[InputSlope]) -> None:
+    """Refuse an input that there is not, or by which nothing can be differentiated."""
+    known = [*actuators, *(slope.name for slope in slopes)]
+    if name not in known:
+        raise DescriptionError(f"inputs: there is no input {name!r}; there are: {', '.join(known) or 'none'}.")
+    if reason := named(slopes).get(name):
+        raise DescriptionError(f"inputs: {reason}")
 
 
 def _solved(here: Evaluation, right: Floats) -> Floats:

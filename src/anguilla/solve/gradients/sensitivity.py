@@ -27,12 +27,13 @@ from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
 from anguilla.model.evaluation import Evaluation, at_rest
 from anguilla.model.model import Model
+from anguilla.model.slopes import balance_slope, input_slopes
 from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.solve.gradients.adjoint import solve_at_rest, static_balance
 from anguilla.solve.gradients.changes import Sensitivities
 from anguilla.solve.gradients.designs import Design, Make, as_design, design_slopes, with_same_rows
-from anguilla.solve.gradients.equilibria import of_equilibrium, slope_of_input
+from anguilla.solve.gradients.equilibria import check_input, of_equilibrium, slope_of_input
 from anguilla.solve.gradients.instants import balance_rows, take_instant
 from anguilla.solve.gradients.large import start_forth, step_forth
 from anguilla.solve.gradients.record import Tape, door, record
@@ -69,8 +70,8 @@ def sensitivities(
         run: from `statics`; or from `simulate`, with equal steps, every one stored; constraints need smooth_start=False.
         design: paths of numbers in the description, such as ["arm.material.young", "arm.length"]; or (make, p): a function
             of parameters (k,) returning the robot, and the parameters of this motion.
-        inputs: by actuator, shapes (nt,) or (nt, k) over the instants: the parameters are factors of what is added. Of an
-            equilibrium the names of actuators: the parameters are their inputs.
+        inputs: by input, shapes (nt,) or (nt, k) over the instants: the parameters are factors of what is added. Of an
+            equilibrium names of inputs: these are the parameters. Inputs that impose motions are refused.
         state: whether the starting coordinates and rates are parameters too, 2 n of them.
         start: the equilibrium of the same robot that the motion started from; it then changes with the design.
         method: the scheme the motion was computed with; the default of `simulate` if not given.
@@ -86,7 +87,7 @@ def sensitivities(
     if not isinstance(run, Trajectory):
         raise DescriptionError("run must come from simulate or statics.")
     if inputs is not None and not isinstance(inputs, Mapping):
-        raise DescriptionError("inputs of a motion must be shapes by actuator: {'pull': numbers over the instants}.")
+        raise DescriptionError("inputs of a motion must be shapes by input: {'pull': numbers over the instants}.")
     found = record(run, method, "sensitivities")
     at = origin(found.system, run.inputs, found.dt, found.states)
     pieces = []
@@ -179,36 +180,38 @@ def _static_change(start: Equilibrium, change: Floats) -> Floats:
 def _of_inputs(found: Tape, inputs: Mapping[str, ArrayLike]) -> _Explicit:
     """The balance is linear in the inputs: one difference each, exact."""
     system, nt = found.system, found.steps + 1
-    actuators = list(system.robot.actuators)
+    actuators, slopes = list(system.robot.actuators), input_slopes(system, found.run.t, found.run.inputs)
+    names = list(system.robot.inputs)
     shapes: list[tuple[int, str, Floats]] = []
     for name, given in inputs.items():
-        if name not in actuators:
-            raise DescriptionError(
-                f"inputs: there is no actuator {name!r}; there are: {', '.join(actuators) or 'none'}."
-            )
+        check_input(name, actuators, slopes)
         array = as_array(given, f"shapes of input {name!r}", "numbers over the instants, (nt,) or (nt, k)")
         array = array[:, None] if array.ndim == 1 else array
         if array.ndim != 2 or len(array) != nt:
             raise DescriptionError(f"shapes of input {name!r} must be ({nt},) or ({nt}, k); got {np.shape(given)}.")
-        shapes += [(actuators.index(name), f"{name}[{k}]", array[:, k]) for k in range(array.shape[1])]
+        shapes += [(names.index(name), f"{name}[{k}]", array[:, k]) for k in range(array.shape[1])]
     out = _empty(found, [name for _, name, _ in shapes])
     place = found.place()
-    used = sorted({actuator for actuator, _, _ in shapes})
+    used = sorted({number for number, _, _ in shapes})
     for step in range(nt):
         take_instant(place[2], place[3], place[4], found.dt, step, found.Y[step])
         state = [x[step] for x in found.states]
         base = evaluate(system, place[2], *state)
-        for actuator in used:
-            column = slope_of_input(system, place[2], actuator, state, base)
+        for number in used:
+            if number < len(actuators):
+                column = slope_of_input(system, place[2], number, state, base)
+            else:
+                change = slopes[number - len(actuators)].rows[step]
+                column = balance_slope(system, place[2], change, tuple(state))
             for k, (own, _, shape) in enumerate(shapes):
-                if own == actuator:
+                if own == number:
                     out.rows[step, :, k] = shape[step] * column
     n, loads = system.size, place[2]
     elastic = (loads.constraints.table[:, KIND] == LENGTH) & (loads.constraints.value > 0.0)
     out.begin[:n] = out.rows[0, :n]
     out.begin[n:] = np.where(elastic[:, None], out.rows[0, n:], 0.0)
     if found.ease is not None:
-        columns = found.ease.by_inputs()
+        columns = found.ease.by_inputs(slopes)
         for k, (own, _, shape) in enumerate(shapes):
             out.ease[:, k] = shape[1] * columns[:, own]
     return out

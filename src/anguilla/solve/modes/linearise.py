@@ -56,6 +56,11 @@ class LinearModel:
     local: Local
 
     @property
+    def held(self) -> dict[str, str]:
+        """Inputs of the robot that are held in this model, by name, each with the reason."""
+        return dict(self.local.held)
+
+    @property
     def eigenvalues(self) -> np.ndarray:
         """Eigenvalues of A (s,): [1/s] of a continuous model, factors of one step of a discrete one."""
         return np.linalg.eigvals(self.A)
@@ -74,7 +79,8 @@ class LinearModel:
     def __repr__(self) -> str:
         kind = "continuous" if self.dt is None else f"dt = {self.dt:g} s"
         sizes = f"{len(self.states)} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs"
-        return f"<linear model of {self.local.system.robot.name!r}: {sizes}, {kind}>"
+        held = f", held: {', '.join(self.held)}" if self.held else ""
+        return f"<linear model of {self.local.system.robot.name!r}: {sizes}, {kind}{held}>"
 
 
 def _first_order(at: Local) -> tuple[Floats, Floats, Floats]:
@@ -152,7 +158,7 @@ def linearise(
         robot: the robot, or its model.
         at: an Equilibrium, coordinates q (n,), or (q, v); the equilibrium under `inputs` if not given. A robot with loops
             or twist constraints must be at rest in equilibrium.
-        inputs: inputs of the actuators at the reference; those of the Equilibrium when `at` is one.
+        inputs: inputs at the reference; those of the Equilibrium when `at` is one.
         outputs: a frame or several (their positions, world axes [m]), labels of coordinates, or a function of (q, v),
             which is differentiated by differences; the states if not given.
         t: time [s] at which time-dependent loads are taken, unless `at` is an Equilibrium.
@@ -161,7 +167,8 @@ def linearise(
             that the integrator remembers: (q, v) and its accelerations; its inputs act at the end of the step.
 
     Returns:
-        A LinearModel. Its inputs are the actuators, except inextensible tendons of given length, which are held.
+        A LinearModel. Its inputs are those of the robot, actuators first, except those that impose a motion or the length
+        of an inextensible tendon: these are held (`held` says why).
 
     """
     if method is not None and dt is None:

@@ -25,6 +25,7 @@ from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
 from anguilla.model.evaluation import Evaluation
 from anguilla.model.model import Inputs, Model
+from anguilla.model.slopes import balance_slope, input_slopes, named
 from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium, Status
 from anguilla.solve.modes.lagrangian import UNITS, forward_dynamics
@@ -51,6 +52,7 @@ class Local:
         K, C, M: (n, n) dR/dq, dR/dv, dR/da, soft constraints (elastic tendons) included.
         B: (n, k) generalised force per unit of each input.
         inputs: names of the inputs (k,).
+        held: inputs that are held, by name, each with the reason.
         column: (n, h) dR/dlambda of the hard constraints.
         by_place, by_rate: (h, n) their derivatives with respect to q and to v.
         place, rate: (n, f), (n, g) bases of the changes of q and v that all constraints allow.
@@ -66,6 +68,7 @@ class Local:
     M: Floats
     B: Floats
     inputs: list[str]
+    held: dict[str, str]
     column: Floats
     by_place: Floats
     by_rate: Floats
@@ -151,15 +154,22 @@ def localise(result: Equilibrium, v: Floats, a: Floats) -> Local:
     diagonal = np.diag(flat)[n:]
     B = _actuation(system, loads, result.q, v, a, lam)
     taut = loads.constraints.slack == 0
-    inputs, columns = [], []
+    inputs, columns, held = [], [], {}
     for k, (name, row) in enumerate(zip(system.robot.actuators, loads.constraints.input_row, strict=True)):
         if row >= 0 and diagonal[row] == 0.0:
-            continue  # an inextensible tendon of a given length: it is held
+            held[name] = f"the input {name!r} is the length of a tendon that does not stretch."
+            continue
         if row >= 0 and taut[row]:  # length - input - compliance x tension = 0
             columns.append(-column[:, row] / diagonal[row])
         else:
             columns.append(B[:, k])
         inputs.append(name)
+    slopes = input_slopes(system, np.array([result.t]), result.inputs)
+    held |= named(slopes)
+    for slope in slopes:
+        if slope.name not in held:
+            columns.append(-balance_slope(system, loads, slope.rows[0], (result.q, v, a, lam))[:n])
+            inputs.append(slope.name)
     soft, hard = np.flatnonzero(diagonal != 0.0), np.flatnonzero(diagonal == 0.0)
     K = K - (column[:, soft] / diagonal[soft]) @ J[soft]
     twist = loads.constraints.table[hard, KIND] == TWIST
@@ -172,7 +182,7 @@ def localise(result: Equilibrium, v: Floats, a: Floats) -> Local:
     rate, rate_inverse = free_directions(np.where(twist[:, None], J_rate[hard], J[hard]), free, system.tree.scale)
     forces = np.array(columns).reshape(-1, n).T
     bases = place, rate, place_inverse, rate_inverse
-    return Local(result, v, a, K, C, M, forces, inputs, column[:, hard], J[hard], J_rate[hard], *bases)
+    return Local(result, v, a, K, C, M, forces, inputs, held, column[:, hard], J[hard], J_rate[hard], *bases)
 
 
 def _actuation(system: Model, loads: Loads, q: Floats, v: Floats, a: Floats, lam: Floats) -> Floats:

@@ -10,6 +10,7 @@ where V is zero, and changes with the place and rates of the start, the loads an
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from anguilla.lie import exp3, log3
 from anguilla.mechanics.tree import Floats
 from anguilla.model.evaluation import Evaluation
 from anguilla.model.model import LoadTable, Model
+from anguilla.model.slopes import InputSlope
 from anguilla.model.user import move
 from anguilla.results.states import Trajectory
 from anguilla.solve.newton.dense import solve_bordered
@@ -52,16 +54,16 @@ class Easing:
     a: Floats
     eased: Floats
 
-    def matrices(self, q: Floats, v: Floats, change: tuple[int, float] | None = None) -> tuple[Floats, Floats]:
-        """(T, ca M) (n, n) at a state, maybe with a change of one place in the row of loads."""
+    def matrices(self, q: Floats, v: Floats, change: Floats | None = None) -> tuple[Floats, Floats]:
+        """(T, ca M) (n, n) at a state, maybe with a change (row,) of the loads."""
         loads, none, n = self.table.at(1), np.zeros(0), self.system.size
         loads.row[DT] = self.dt
         if change is not None:
-            loads.row[change[0]] += change[1]
+            loads.row[:] += change
         here, (cv, ca) = Evaluation(self.system, loads, q, v, np.zeros(n), none), self.factors
         return here.bordered(cv, ca), here.bordered(0.0, ca) - here.flat
 
-    def miss(self, q: Floats, v: Floats, change: tuple[int, float] | None = None) -> Floats:
+    def miss(self, q: Floats, v: Floats, change: Floats | None = None) -> Floats:
         """V (n,)."""
         T, heavy = self.matrices(q, v, change)
         return heavy @ self.a - T @ self.eased
@@ -82,14 +84,15 @@ class Easing:
                 by_v[:, k] += weight / h * self.miss(self.q, self.v + step * unit)
         return by_q, by_v
 
-    def by_inputs(self) -> Floats:
-        """Derivatives (n, actuators) of V, linear in the inputs of the first step."""
-        places = int(self.system.blank.at[INPUT]) + np.arange(len(self.system.robot.actuators))
-        rows = self.table.at(1).row
+    def by_inputs(self, slopes: Sequence[InputSlope] = ()) -> Floats:
+        """Derivatives (n, inputs) of V, linear in the inputs of the first step; slopes of those made by `Robot.input`."""
+        row = self.table.at(1).row
+        changes = np.eye(len(row))[int(self.system.blank.at[INPUT]) + np.arange(len(self.system.robot.actuators))]
+        changes = np.vstack([changes, *(slope.rows[1] for slope in slopes)])
         columns = []
-        for place in places.tolist():
-            unit = max(1.0, abs(float(rows[place])))
-            ends = [self.miss(self.q, self.v, (place, sign * unit)) for sign in (-1.0, 1.0)]
+        for change in changes:
+            unit = max(1.0, float(np.max(np.abs(row[change != 0.0]), initial=0.0)))
+            ends = [self.miss(self.q, self.v, sign * unit * change) for sign in (-1.0, 1.0)]
             columns.append((ends[1] - ends[0]) / (2.0 * unit))
         return np.array(columns).reshape(len(columns), self.system.size).T
 

@@ -417,4 +417,4 @@ def test_a_result_is_not_taken_for_a_robot(result, capsys):
 
 def test_a_parameter_is_not_an_input(robot, capsys):
     assert main(["statics", str(robot), "--input", "L=0.5"]) == WRONG_INPUT
-    assert "--input L: the actuators are pull; it is a parameter, which --set changes." in capsys.readouterr().err
+    assert "--input L: the inputs are pull; it is a parameter, which --set changes." in capsys.readouterr().err

@@ -255,3 +255,38 @@ def test_bad_sensors_are_refused():
     robot.sense("length", sensors.LineLength("lin"))
     with pytest.raises(ag.DescriptionError, match="sensor 'length': there is no actuator 'lin'; there are: line"):
         ag.Stepper(robot, dt=0.01)
+
+
+# Files ----------------------------------------------------------------------------------------------------------------
+
+
+def test_files_hold_inputs_drives_and_sensors(tmp_path):
+    robot, _, _ = instrumented(noise=1e-3)
+    robot.drive("motor", ag.Drive(low=-1, high=1, rate=5.0))
+    ag.write_robot(robot, tmp_path / "pole.yaml")
+    again = ag.read_robot(tmp_path / "pole.yaml")
+    assert again.inputs == robot.inputs and again.drives == robot.drives
+    run = ag.simulate(robot, duration=0.1, dt=0.005, inputs=LAWS | {"line": 1.5})
+    same = ag.simulate(again, duration=0.1, dt=0.005, inputs=LAWS | {"line": 1.5})
+    assert np.allclose(run.readings, same.readings, rtol=0, atol=1e-12) and run.reading_labels == same.reading_labels
+    assert again.sensors["tip"].noise == 1e-3
+    run.save(tmp_path / "pole.nc")
+    kept = ag.load(tmp_path / "pole.nc")
+    assert np.allclose(kept.readings, run.readings, rtol=0, atol=1e-9)
+    assert np.allclose(ag.powers(kept).motors, ag.powers(run).motors, rtol=0, atol=1e-9)
+
+
+def test_mistakes_in_files_are_told(tmp_path):
+    path = tmp_path / "pole.yaml"
+    ag.write_robot(instrumented()[0], path)
+    text = path.read_text()
+    for old, new, told in (
+        ("input: motor, unit", "input: motor, untit", "an input has no field 'untit'"),
+        ("input: motor,", "input: line,", "already has an input 'line'"),
+        ("actuator: line", "actuator: lin", None),
+        ("type: gyro", "type: giro", "giro"),
+    ):
+        assert old in text
+        path.write_text(text.replace(old, new, 1))
+        with pytest.raises(ag.DescriptionError, match=told or "there is no actuator 'lin'"):
+            ag.Stepper(ag.read_robot(path), dt=0.01)

@@ -34,7 +34,7 @@ def check(
         robot = file.robot
         parts = ", ".join(part.name for part in robot.parts)
         about = f"robot {robot.name!r}: {parts}; {robot.size} coordinates"
-        inputs = ", ".join(robot.actuators)
+        inputs = ", ".join(robot.inputs)
         output.line(
             f"{path}: {about}; {len(robot.loads)} load{'s' * (len(robot.loads) != 1)}; inputs: {inputs or 'none'}"
         )
@@ -47,7 +47,7 @@ def check(
             "robot": robot.name,
             "coordinates": robot.coordinates(),
         }
-        about_one |= {"inputs": list(robot.actuators), "notes": list(file.notes)}
+        about_one |= {"inputs": list(robot.inputs), "notes": list(file.notes)}
         about_one["parameters"] = {name: p.value for name, p in file.parameters.items()}
         found.append(about_one)
     if wrong:

@@ -145,10 +145,10 @@ def inputs_of(file: RobotFile, given: Sequence[str] | None) -> dict[str, Any]:
     from anguilla.files import Expression
 
     inputs = dict(file.inputs)
-    known = file.robot.actuators
+    known = file.robot.inputs
     for name, text in pairs(given, "--input").items():
         if name not in known:
-            have = f"the actuators are {', '.join(known)}" if known else "the robot has no actuators"
+            have = f"the inputs are {', '.join(known)}" if known else "the robot has no inputs"
             other = "; it is a parameter, which --set changes" if name in file.parameters else did_you_mean(name, known)
             raise DescriptionError(f"--input {name}: {have}{other}.")
         expression = Expression(text)

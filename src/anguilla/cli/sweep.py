@@ -170,11 +170,11 @@ def _read(
 def _axes(vary: Sequence[str], file: RobotFile) -> dict[str, list[float]]:
     axes = {name: _values(text, name) for name, text in pairs(vary, "--vary").items()}
     for name in axes:
-        if name not in file.parameters and name not in file.robot.actuators:
+        if name not in file.parameters and name not in file.robot.inputs:
             from anguilla.describe.description import did_you_mean
 
-            known = [*file.parameters, *file.robot.actuators]
-            have = f"the file has {', '.join(known)}" if known else "the file has no parameters and no actuators"
+            known = [*file.parameters, *file.robot.inputs]
+            have = f"the file has {', '.join(known)}" if known else "the file has no parameters and no inputs"
             raise DescriptionError(f"--vary {name}: {have}{did_you_mean(name, known)}.")
     return axes
 

@@ -7,7 +7,6 @@ do to that: noise, steps of resolution, delay, sampling rate. `Stepper.read()` g
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -306,35 +305,41 @@ class StrainGauge(Sensor):
     Attributes:
         rod: the rod.
         X: arc lengths (m,) [m].
-        strains: which of twist, bend_y, bend_z, stretch, shear_y, shear_z; both bendings if not given.
+        strains: which of twist, bend_y, bend_z, stretch, shear_y, shear_z, as one text, "bend_y bend_z", or a list.
 
     """
 
     rod: RodHandle
     X: ArrayLike
-    strains: Sequence[str] = ("bend_y", "bend_z")
+    strains: str = "bend_y bend_z"
 
     def _check(self) -> None:
         self.rod = as_rod(self.rod, "StrainGauge.rod")
         self.X = tuple(as_points(self.X).tolist())
         if not self.X or min(self.X) < 0.0 or max(self.X) > self.rod.length * (1 + 1e-12):
             raise refuse("StrainGauge.X", f"arc lengths within {self.rod.length:g} m", self.X)
-        self.strains = (self.strains,) if isinstance(self.strains, str) else tuple(self.strains)
-        for name in self.strains:
+        self.strains = self.strains if isinstance(self.strains, str) else " ".join(map(str, self.strains))
+        if not self._names:
+            raise refuse("StrainGauge.strains", "names of strains such as 'bend_y bend_z'", self.strains)
+        for name in self._names:
             if name not in STRAIN_NAMES:
                 hint = did_you_mean(str(name), STRAIN_NAMES)
                 raise DescriptionError(f"StrainGauge.strains: there is no strain {name!r}{hint}.")
         super()._check()
 
     @property
+    def _names(self) -> list[str]:
+        return self.strains.replace(",", " ").split()
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """Strains with their arc lengths."""
-        return tuple(f"{name}[{x:g}]" for x in np.asarray(self.X).tolist() for name in self.strains)
+        return tuple(f"{name}[{x:g}]" for x in np.asarray(self.X).tolist() for name in self._names)
 
     @property
     def units(self) -> tuple[str, ...]:
         """1/m for curvatures, none for the rest."""
-        return tuple("1/m" if STRAIN_NAMES.index(name) < 3 else "" for _ in np.asarray(self.X) for name in self.strains)
+        return tuple("1/m" if STRAIN_NAMES.index(name) < 3 else "" for _ in np.asarray(self.X) for name in self._names)
 
     @property
     def frames(self) -> tuple[Frame, ...]:
@@ -344,7 +349,7 @@ class StrainGauge(Sensor):
     def measure(self, at: Sensed) -> Array:
         """The true values (nt, m strains)."""
         found = at.strain(self.rod, np.asarray(self.X, dtype=np.float64))
-        return found[:, :, [STRAIN_NAMES.index(name) for name in self.strains]].reshape(len(found), -1)
+        return found[:, :, [STRAIN_NAMES.index(name) for name in self._names]].reshape(len(found), -1)
 
 
 @dataclass(eq=False)

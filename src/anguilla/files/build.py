@@ -138,6 +138,8 @@ class RobotBuilder:
         kind = node.value.get("type")
         if form.function and ((kind is not None and kind.value == "table") or "values" in node.value):
             return self._table(node, path, given)
+        if form.function and "input" in node.value:
+            return self.places.input(node, path)
         if form.template:
             return self._template(node, form, path, given)
         return self.object(node, form.kinds, path) if form.kinds else self._unfit(node, form, path)

@@ -31,6 +31,9 @@ POSE = ("position", *ROTATIONS)
 Array = NDArray[np.float64]
 
 
+INPUT = ("input", "unit", "along")
+
+
 class Finder:
     """Finds parts and frames of the robot on its way.
 
@@ -54,6 +57,22 @@ class Finder:
             hint = f"The parts are: {', '.join(self.known) or 'none'}{close}."
             return self.builder.problem(node, path, f"there is no part {show(node.plain)}.", hint)
         return self.known[node.value]
+
+    def input(self, node: Node, path: str) -> Any:
+        """Return an input of the robot, from its name, unit and direction; it is made where it is first met."""
+        for key in node.value:
+            if key not in INPUT:
+                hint = f"An input has the fields {', '.join(INPUT)}{did_you_mean(key, INPUT)}."
+                self.builder.problems.add(node.keys[key], f"{path}.{key}", f"an input has no field {key!r}.", hint)
+                return BAD
+        name, unit = node.value["input"].value, node.value["unit"].value if "unit" in node.value else ""
+        try:
+            if name not in self.robot.ports:
+                self.robot.input(name, unit)
+            port = self.robot.ports[name]
+            return port if "along" not in node.value else port.along(node.value["along"].plain)
+        except DescriptionError as error:
+            return self.builder.problem(node, path, *split_error(str(error), "Write {input: motor, unit: N m}."))
 
     def is_part(self, name: str, *, bodies: bool) -> bool:
         """Whether this is the name of a rod or, if bodies count, of a body; also of one with a problem."""

@@ -14,8 +14,10 @@ from typing import Any
 from anguilla.describe.actuators import Actuator
 from anguilla.describe.bodies import RigidBody
 from anguilla.describe.description import did_you_mean
+from anguilla.describe.ports import Drive
 from anguilla.describe.robot import Robot
 from anguilla.describe.rod import Rod
+from anguilla.describe.sensors import Sensor
 from anguilla.errors import AnguillaWarning, DescriptionError, show
 from anguilla.files.build import BAD, RobotBuilder
 from anguilla.files.places import Finder
@@ -35,6 +37,9 @@ OBJECTS = {
     name: method for name, method in {"loads": "load", "constraints": "constrain"}.items() if hasattr(Robot, method)
 }
 
+# sections whose entries are objects given to a method by name
+NAMED: dict[str, tuple[str, type]] = {"drives": ("drive", Drive), "sensors": ("sense", Sensor)}
+
 SECTIONS: dict[str, type | tuple[type, ...]] = {
     "anguilla": int,
     "name": str,
@@ -46,6 +51,7 @@ SECTIONS: dict[str, type | tuple[type, ...]] = {
     "urdf": (dict, list),
     "parts": dict,
     "actuators": dict,
+    **dict.fromkeys(NAMED, dict),
     **dict.fromkeys((*OBJECTS, *METHODS), (list, dict)),
     "inputs": dict,
     "statics": dict,
@@ -152,6 +158,8 @@ class _Reader:
             self._entries(section, lambda *entry, method=method, kinds=kinds: self._object(method, kinds, *entry))
         for section, method in METHODS.items():
             self._entries(section, lambda node, name, path, method=method: self._call(method, node, name, path))
+        for section, (method, kind) in NAMED.items():
+            self._named(section, method, kind)
         inputs = self._inputs()
         settings = {name: self._settings(name) for name in SETTINGS}
         self._attempt(self.root, "parts", self.robot.check_size)
@@ -279,12 +287,16 @@ class _Reader:
     # loads and actuators ----------------------------------------------------------------------------------------------
 
     def _actuators(self) -> None:
-        nodes = self.sections["actuators"].value if "actuators" in self.sections else {}
+        self._named("actuators", "actuate", Actuator)
+
+    def _named(self, section: str, method: str, kind: type) -> None:
+        """Give the objects of a section to a method of the robot, by name."""
+        nodes = self.sections[section].value if section in self.sections else {}
         for name, node in nodes.items():
-            path = f"actuators.{name}"
-            actuator = self.builder.object(node, (Actuator,), path)
-            if actuator is not BAD:
-                self._attempt(node, path, lambda name=name, actuator=actuator: self.robot.actuate(name, actuator))
+            path = f"{section}.{name}"
+            thing = self.builder.object(node, (kind,), path)
+            if thing is not BAD:
+                self._attempt(node, path, lambda name=name, thing=thing: getattr(self.robot, method)(name, thing))
 
     def _entries(self, section: str, add: Any) -> None:
         """Add the entries of a section that is a list, or a dictionary by name."""
@@ -323,11 +335,11 @@ class _Reader:
     def _inputs(self) -> dict[str, Any]:
         node = self.sections.get("inputs")
         found = {}
-        wished = self.sections["actuators"].value if "actuators" in self.sections else {}
+        wished = [*(self.sections["actuators"].value if "actuators" in self.sections else {}), *self.robot.ports]
         for name, child in node.value.items() if node is not None else ():
             if name not in wished:
-                hint = f"The actuators are: {', '.join(wished) or 'none'}{did_you_mean(name, wished)}."
-                self.problems.add(node.keys[name], f"inputs.{name}", "there is no such actuator.", hint)
+                hint = f"The inputs are: {', '.join(wished) or 'none'}{did_you_mean(name, wished)}."
+                self.problems.add(node.keys[name], f"inputs.{name}", "there is no such input.", hint)
                 continue
             value = self.builder.value(child, Form(number=True, function=True), f"inputs.{name}")
             if isinstance(value, (list, tuple)):

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 import anguilla.describe as describe
+import anguilla.describe.sensors as sensors
 import anguilla.interact as interact
 from anguilla.describe.frames import BodyHandle, Frame, Part
 
@@ -37,7 +38,7 @@ VARIABLES: dict[str, tuple[str, ...]] = {
     "ShapeFunction": ("X", "t"),
 }
 # Public names that are no values of a file: bases of others, and what only Python makes.
-BASES = {"Actuator", "Basis", "CrossSection", "Gait", "Joint", "Load", "Obstacle", "RestShape"}
+BASES = {"Actuator", "Basis", "CrossSection", "Gait", "Joint", "Load", "Obstacle", "RestShape", "Sensor"}
 NOT_IN_FILES = {
     "Axis", "Ball", "BodyHandle", "Closure", "Frame", "FrameMotion", "JointHandle", "Part", "Robot", "RodHandle",
     "SectionProperties", "contacts", "make_basis",
@@ -132,8 +133,8 @@ def snake(name: str) -> str:
 def makers() -> tuple[Maker, ...]:
     """All types a file may name."""
     found: list[Maker] = []
-    for name in (*describe.__all__, *interact.__all__):
-        thing: Any = getattr(describe, name, None) or getattr(interact, name)
+    for name in (*describe.__all__, *interact.__all__, *sensors.__all__):
+        thing: Any = getattr(describe, name, None) or getattr(interact, name, None) or getattr(sensors, name)
         if name in NOT_IN_FILES or not callable(thing) or not vars(thing).get("in_files", True):
             continue
         if inspect.isclass(thing):

@@ -9,7 +9,7 @@ from anguilla.describe.bodies import RigidBody
 from anguilla.describe.joints import Joint
 from anguilla.describe.rod import Rod
 from anguilla.files.places import POSE
-from anguilla.files.read import METHODS, OBJECTS, SETTINGS, STARTS, VERSION, kinds_of
+from anguilla.files.read import METHODS, NAMED, OBJECTS, SETTINGS, STARTS, VERSION, kinds_of
 from anguilla.files.registry import Form, Maker, candidates, makers, snake
 
 __all__ = ["robot_schema"]
@@ -26,7 +26,8 @@ def robot_schema() -> dict[str, Any]:
             for group in (field.form.kinds, field.form.template):
                 for kind in group:
                     kinds[snake(kind.__name__)] = (kind,)
-    for kind in (Rod, RigidBody, Joint, Actuator, *(kind for method in OBJECTS.values() for kind in kinds_of(method))):
+    given = [kind for method in OBJECTS.values() for kind in kinds_of(method)]
+    for kind in (Rod, RigidBody, Joint, Actuator, *(kind for _, kind in NAMED.values()), *given):
         kinds[snake(kind.__name__)] = (kind,)
     definitions = {name: _union(kind) for name, kind in kinds.items()}
     definitions |= {_key(maker): _object(maker) for maker in makers()}
@@ -41,6 +42,7 @@ def robot_schema() -> dict[str, Any]:
         "oneOf": [_numbers("x, y, z [m], or a 4x4 matrix"), {"type": "object", "properties": _pose()}]
     }
     definitions["table"] = _table()
+    definitions["input"] = _input()
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Robot file of Anguilla",
@@ -88,7 +90,7 @@ def _field(form: Form) -> dict[str, Any]:
     if form.functions:
         options.append({"type": "array", "items": NUMBER})
     if form.function:
-        options.append({"$ref": "#/$defs/table"})
+        options += [{"$ref": "#/$defs/table"}, {"$ref": "#/$defs/input"}]
     if form.text:
         options.append({"type": "string"})
     if form.words:
@@ -119,6 +121,12 @@ def _table() -> dict[str, Any]:
     axes = {name: _numbers("increasing numbers") for name in ("t", "X", "x")}
     properties = {"type": {"const": "table"}, "values": {"type": "array"}, **axes}
     return {"type": "object", "required": ["values"], "properties": properties, "additionalProperties": False}
+
+
+def _input() -> dict[str, Any]:
+    along = _numbers("direction of a vector that is as long as the input says")
+    properties = {"input": {"type": "string"}, "unit": {"type": "string"}, "along": along}
+    return {"type": "object", "required": ["input"], "properties": properties, "additionalProperties": False}
 
 
 def _sections() -> dict[str, Any]:
@@ -163,6 +171,10 @@ def _sections() -> dict[str, Any]:
         "parts": {"type": "object", "additionalProperties": part},
         "actuators": {"type": "object", "additionalProperties": {"$ref": "#/$defs/actuator"}},
         "inputs": {"type": "object", "additionalProperties": signal},
+    }
+    sections |= {
+        name: {"type": "object", "additionalProperties": {"$ref": f"#/$defs/{snake(kind.__name__)}"}}
+        for name, (_, kind) in NAMED.items()
     }
     for name, method in OBJECTS.items():
         entry = {"$ref": f"#/$defs/{snake(kinds_of(method)[0].__name__)}"}

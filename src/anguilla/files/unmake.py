@@ -15,6 +15,7 @@ from anguilla.describe.frames import Frame, Part
 from anguilla.describe.load import Load
 from anguilla.describe.obstacles import Obstacle
 from anguilla.describe.piecewise import FunctionBasis
+from anguilla.describe.ports import Along, Port
 from anguilla.describe.rod import Rod
 from anguilla.describe.section import CrossSection
 from anguilla.describe.strains import Strains
@@ -71,6 +72,10 @@ class Unmaker:
             return fields["pose"] if "pose" in fields else fields
         if isinstance(value, Template):
             return {"type": value.type, **{k: self.value(v, f"{path}.{k}") for k, v in value.fields.items()}}
+        if isinstance(value, Along):
+            return self.value(value.port, path) | {"along": list(value.direction)}
+        if isinstance(value, Port):
+            return {"input": value.name} | ({"unit": value.unit} if value.unit else {})
         if isinstance(value, Frame):
             return frame_text(value)
         if isinstance(value, Part):

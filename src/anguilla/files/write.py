@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from anguilla.describe.frames import BodyHandle, RodHandle
 from anguilla.describe.joints import Fixed
+from anguilla.describe.ports import Drive
 from anguilla.describe.robot import Robot
 from anguilla.errors import DescriptionError
 from anguilla.files.read import METHODS, OBJECTS, VERSION
@@ -113,6 +114,9 @@ def robot_document(
         file[section] = {
             name: _closure(entry, f"{section}.{name}", unmaker) for name, entry in getattr(robot, section).items()
         }
+    drives = {name: drive for name, drive in robot.drives.items() if drive != Drive()}
+    file["drives"] = {name: unmaker.object(drive, f"drives.{name}") for name, drive in drives.items()}
+    file["sensors"] = {name: unmaker.object(sensor, f"sensors.{name}") for name, sensor in robot.sensors.items()}
     file["inputs"] = {name: unmaker.value(value, f"inputs.{name}") for name, value in (inputs or {}).items()}
     file["simulate"] = {name: unmaker.value(value, f"simulate.{name}") for name, value in (simulate or {}).items()}
     return {key: value for key, value in file.items() if value not in ({}, [])}, unmaker.sampled

@@ -100,6 +100,7 @@ def _add_frames(record: Record, states: Any, robot: Robot) -> None:
 def _add_inputs(record: Record, states: Any, robot: Robot) -> None:
     names, t = list(robot.actuators), states.stored.t
     add_inputs(record, states.inputs_at_states, names, t)
+    add_inputs(record, states.inputs_at_states, list(robot.ports), t, "port", "inputs made by Robot.input")
     lengths = np.reshape(states.lengths, (len(t), len(names)))
     record.add("line_length", ("time", "actuator"), lengths, "m", "length of the line of the actuator in the rods")
 

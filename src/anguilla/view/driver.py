@@ -52,15 +52,16 @@ class Driver(Shown):
         gui = self.server.gui
         self.sliders: dict[str, Any] = {}
         with gui.add_folder("Inputs"):
-            for name in self.robot.actuators:
+            for name, unit in self.robot.inputs.items():
                 low, high = limits[name]
                 value = begin.get(name, 0.0)
                 low, high = min(low, value), max(high, value)
-                slider = gui.add_slider(name, min=low, max=high, step=(high - low) / 200.0, initial_value=value)
+                label, step = f"{name} [{unit}]" if unit else name, (high - low) / 200.0
+                slider = gui.add_slider(label, min=low, max=high, step=step, initial_value=value)
                 slider.on_update(self._want(name))
                 self.sliders[name] = slider
             if not self.sliders:
-                gui.add_markdown("This robot has no actuators.")
+                gui.add_markdown("This robot has no inputs.")
             zero = gui.add_button("All to zero")
         with gui.add_folder("Simulation"):
             self.pause = gui.add_button("Pause")

@@ -126,6 +126,9 @@ def drive(
     for name, length in _lines_by_length(robot).items():  # a tendon whose input is a length begins at the one it has
         begin.setdefault(name, length)
         ranges[name] = (0.7 * length, 1.1 * length)
+    for name, drive in robot.drives.items():  # as far as it goes; -1 to 1 where nobody says how far
+        low, high = ranges.get(name, (-1.0, 1.0))
+        ranges[name] = (drive.low if np.isfinite(drive.low) else low, drive.high if np.isfinite(drive.high) else high)
     ranges |= dict(limits or {})
     return Driver(Stepper(robot, dt=dt, inputs=begin, start=start), begin, ranges, host, port)
 

@@ -29,6 +29,10 @@ _LAZY = {
     "robust_gamma": "robust",
     "exact_gamma": "robust",
     "workspace": "reachable",
+    "FixedRate": "twin",
+    "Timing": "twin",
+    "Twin": "twin",
+    "ask_twin": "twin",
 }
 
 __all__ = list(_LAZY)

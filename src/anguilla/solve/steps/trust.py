@@ -20,7 +20,6 @@ import numpy as np
 from anguilla.errors import SolverError
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.model import Model
-from anguilla.results.contacts import depths
 from anguilla.results.quality import ENERGY, TIME, TOLD, Quality
 from anguilla.solve.steps.carried import apart, carry, displacements
 from anguilla.solve.steps.finer import finer, seen
@@ -41,7 +40,7 @@ QUIET, QUIET_CONTACT = 0.01, 0.003
 # none had less than 0.01; of smooth ones, which Newton follows without help, none was off by 1.5 times as much as carried;
 # where steps were cut, a start was eased or loads jump, up to 4 times; where obstacles are touched; and where a line becomes
 # slack or taut: linear equations see obstacles only where matrices are taken, and such lines not at all
-SUSPICIOUS, SMOOTH, ROUGH_ONES, TOUCHING, SNAPPING = 0.01, 0.0135, 0.004, 0.003, 0.0005
+SUSPICIOUS, SMOOTH, ROUGH_ONES, TOUCHING, SNAPPING = 0.01, 0.0135, 0.004, 0.0035, 0.0005
 # [rad] of a ball in a step, above which matrices here and there say little; the same then
 FAST_TURN, TUMBLING = 0.2, 0.001
 # parts of what is told between which shorter steps are halved once more: of smooth motions, and after a rough start
@@ -152,9 +151,7 @@ def _carried_error(motion: OngoingMotion, run: Trajectory, dt: float) -> TimeErr
         size = max(joints, TYPICAL * everything)
         return TimeError(size, float(run.t[-1]), len(run.system.tree.mass) - 1, True, calm)
     found = _estimated(motion, run, dt)
-    if found.error.size < _suspicious(motion, run, snaps, touches, dt) or (
-        not snaps and touches and found.error.size < ROUGH_ONES and not _lands(run)
-    ):
+    if found.error.size < _suspicious(motion, run, snaps, touches, dt):
         return found.error._replace(calm=calm or found.error.size < 0.01 * CALM * min(way, 1.0))
     return _verified(motion, run, dt, found)
 
@@ -178,16 +175,6 @@ def _suspicious(motion: OngoingMotion, run: Trajectory, snaps: bool, touches: bo
         return ROUGH_ONES
     steady = run.system.is_steady(run.inputs)  # else there may be loads between the steps, which nobody has seen
     return SMOOTH if steady and run.status.counters["halvings"] == 0 else SUSPICIOUS
-
-
-def _lands(run: Trajectory) -> bool:
-    """Whether a place begins to touch an obstacle, or leaves it: matrices on one side say nothing of the other."""
-    for number, load in enumerate(run.system.robot.loads):
-        if load.touches:
-            touching = depths(run.system, number, run.q) > 0.0
-            if np.any(touching[1:] != touching[:-1]):
-                return True
-    return False
 
 
 class _Estimate(NamedTuple):

@@ -2,9 +2,14 @@
 
 import json
 from pathlib import Path
+from unittest import mock
 
 import pytest
 import verify
+from describe import build
+
+import anguilla as ag
+from anguilla.solve.steps import trust
 
 FOUND = Path(__file__).parent / "found"
 
@@ -42,3 +47,27 @@ def test_a_motion_whose_steps_are_too_long_is_told(name):
     record = judged(name)
     assert record["motion"]["flagged"] and record["motion"]["time_error"] > 0.02
     assert record["outcome"] in ("said", "undecided")
+
+
+def test_a_motion_that_shorter_steps_could_not_follow_to_its_end_is_told():
+    """All of its steps were cut; halves of them gave up half way, where 0.9 % was seen of what became 6 %."""
+    made = build(json.loads((FOUND / "20270502_65.json").read_text()))
+    motion = made.spec["motion"]
+    duration = motion["dt"] * motion["steps"]
+    run, heard = verify.listen(
+        lambda: ag.simulate(made.robot, duration=duration, dt=motion["dt"], inputs=made.inputs, progress=False)
+    )
+    assert not run.quality.ok and "cut into pieces" in heard[0]
+
+
+@pytest.mark.parametrize(
+    ("size", "sure", "told"), [(0.0190, True, True), (0.0190, False, False), (0.0180, True, False)]
+)
+def test_what_may_be_two_per_cent_is_told(size, sure, told):
+    """Estimates by shorter steps may be a little too small; those of windows are raised before."""
+    robot = ag.Robot("bar")
+    bar = ag.RigidBody.box((0.2, 0.02, 0.03), mass=0.3, com=(0.1, 0.0, 0.0))
+    robot.add(bar, at=robot.ground, joint=ag.Revolute((0, 1, 0)))
+    with mock.patch.object(trust, "_time_error", return_value=trust.TimeError(size, 0.1, 1, sure)):
+        run, heard = verify.listen(lambda: ag.simulate(robot, duration=0.1, dt=0.01, progress=False))
+    assert bool(heard) is told and run.quality.ok is not told

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from anguilla.results.states import Trajectory
     from anguilla.solve.steps.motion import OngoingMotion
 
-THETA = 0.55  # of a step at which the linear equations are balanced: more than one half, so that fast modes decay
+# of a step at which the linear equations are balanced: more than one half, so that fast modes decay, but not those of some
+# steps a period, whose errors add up (with 0.55 these were estimated at half of their size)
+THETA = 0.52
 # matrices are taken so often at least, every so many steps of a short motion, so often in one of 100, and every so many steps
 LEAST, CLOSE, ENOUGH, EACH = 3, 20, 5, 50
 # [rad] change by accelerations alone in a step, below which a robot that has not moved before misses nothing

@@ -20,13 +20,13 @@ import numpy as np
 from anguilla.errors import SolverError
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.model import Model
-from anguilla.results.quality import ENERGY, TIME, Quality
+from anguilla.results.quality import ENERGY, TIME, TOLD, Quality
 from anguilla.solve.steps.carried import apart, carry, displacements
 from anguilla.solve.steps.finer import finer, seen
 from anguilla.solve.steps.gains import STILL, Some, energy_gain, passive, penetration, some_of
 from anguilla.solve.steps.measured import TimeError, errors_of_steps, has_strains, length_of, nodes_of
 from anguilla.solve.steps.pieces import CUT, MANY
-from anguilla.solve.steps.windows import CAREFUL, CERTAIN, LEAST, TYPICAL, windows_error
+from anguilla.solve.steps.windows import CAREFUL, CERTAIN, LEAST, TYPICAL, WHOLE, windows_error
 
 if TYPE_CHECKING:
     from anguilla.results.states import Trajectory
@@ -37,13 +37,14 @@ if TYPE_CHECKING:
 # touch obstacles
 QUIET, QUIET_CONTACT = 0.01, 0.003
 # parts of the length below which carried errors need no second look: of 170 random motions that were off by more than 0.02
-# none had less than 0.01; of smooth ones, which Newton follows without help, none was off by 1.6 times as much as carried;
-# where steps were cut or a start was eased, up to 3 times; where obstacles are touched; and where a line becomes slack or
-# taut: linear equations see obstacles only where matrices are taken, and such lines not at all
-SUSPICIOUS, SMOOTH, ROUGH_ONES, TOUCHING, SNAPPING = 0.01, 0.0125, 0.005, 0.003, 0.0005
+# none had less than 0.01; of smooth ones, which Newton follows without help, none was off by 1.5 times as much as carried;
+# where steps were cut, a start was eased or loads jump, up to 4 times; where obstacles are touched; and where a line becomes
+# slack or taut: linear equations see obstacles only where matrices are taken, and such lines not at all
+SUSPICIOUS, SMOOTH, ROUGH_ONES, TOUCHING, SNAPPING = 0.01, 0.0135, 0.004, 0.0035, 0.0005
 # [rad] of a ball in a step, above which matrices here and there say little; the same then
 FAST_TURN, TUMBLING = 0.2, 0.001
-CLOSE_CALL = 0.6, 1.5  # parts of what is told between which shorter steps after a rough start are halved once more
+# parts of what is told between which shorter steps are halved once more: of smooth motions, and after a rough start
+CLOSE_CALL, CLOSER_CALL = (0.85, 1.5), (0.45, 1.5)
 ENOUGH = 0.25  # part of a motion that tells of the rest, where shorter steps take too long
 CALM = 0.1  # local errors beside the way of the robot below which it gains no energy: of 800 motions 0.1 % at most
 LONGEST, WIDEST = 1001, 150  # states and coordinates: motions of more are judged by windows
@@ -77,7 +78,7 @@ def judge(
         if passive(run.system, run.inputs)
         else (None, 0.0)
     )
-    if time is not None and time.size > TIME:
+    if time is not None and time.size > (TOLD if time.sure else TIME):
         told.append(_say_time(run.system, time, dt))
     if gained is not None and gained[0] is not None and gained[0] > ENERGY:
         told.append(
@@ -170,7 +171,7 @@ def _suspicious(motion: OngoingMotion, run: Trajectory, snaps: bool, touches: bo
         return SNAPPING if snaps else TOUCHING
     if _turn(run, dt) > FAST_TURN:
         return TUMBLING
-    if motion.cutting[CUT] > 0 or run.status.counters["eased"] > 0:
+    if motion.cutting[CUT] > 0 or run.status.counters["eased"] > 0 or motion.jumps:
         return ROUGH_ONES
     steady = run.system.is_steady(run.inputs)  # else there may be loads between the steps, which nobody has seen
     return SMOOTH if steady and run.status.counters["halvings"] == 0 else SUSPICIOUS
@@ -182,6 +183,7 @@ class _Estimate(NamedTuple):
     error: TimeError
     rows: Ints  # (k,) some states
     curve: Floats  # (k,) largest error at each
+    certain: bool = True  # whether it stays within bounds
 
 
 def _estimated(motion: OngoingMotion, run: Trajectory, dt: float) -> _Estimate:
@@ -190,7 +192,7 @@ def _estimated(motion: OngoingMotion, run: Trajectory, dt: float) -> _Estimate:
     carried = carry(motion, run, dt)
     if not carried.certain:  # what grows beyond all bounds is looked at closer
         ends = np.array([0, len(run.t) - 1])
-        return _Estimate(TimeError(1.0, float(run.t[-1]), int(nodes[-1]), True), ends, np.ones(2))
+        return _Estimate(TimeError(1.0, float(run.t[-1]), int(nodes[-1]), True), ends, np.ones(2), False)
     moved, room = displacements(run, carried, nodes, radii)
     curve = moved / max(run.system.length, 0.0 if run.system.once(has_strains) else room)
     row, place = divmod(int(curve.argmax()), len(nodes))
@@ -208,12 +210,12 @@ def _snaps(run: Trajectory) -> bool:
 
 
 def _verified(motion: OngoingMotion, run: Trajectory, dt: float, estimate: _Estimate) -> TimeError:
-    """What shorter steps say; after a rough start, whose errors are of no order, shorter ones still if it is a close call."""
+    """What shorter steps say, and still shorter ones if it is a close call: after a rough start errors are of no order."""
     counters = run.status.counters
     rough = counters["eased"] + counters["halvings"] + int(motion.cutting[CUT]) > 0
     found = _compared(motion, run, dt, estimate, rough, 1)
-    low, high = CLOSE_CALL
-    if rough and found.sure and low * TIME < found.size < high * TIME:
+    low, high = CLOSER_CALL if rough else CLOSE_CALL
+    if found.sure and low * TIME < found.size < high * TIME:
         closer = _compared(motion, run, dt, estimate, rough, 2)
         found = closer if closer.sure else found
     return found
@@ -243,5 +245,6 @@ def _compared(
     except SolverError:  # they take too long
         if done < ENOUGH * steps:
             return found._replace(size=max(min(found.size, 1.0), best.size), sure=False)
-        best = best._replace(size=CAREFUL * best.size, sure=2 * done > steps)
+        enough = 0.5 if estimate.certain else WHOLE  # what grows beyond all bounds may do so in the rest
+        best = best._replace(size=CAREFUL * best.size, sure=done > enough * steps)
     return best._replace(size=best.size * steps / max(done, 1))

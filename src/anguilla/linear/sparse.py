@@ -278,7 +278,7 @@ class Solved:
 
     def __init__(self, net: Net, scaled: Floats, left: Floats, right: Floats) -> None:
         self._net, self._scaled, self._left, self._right = net, scaled, left, right
-        self._place, self._free = net.rank[: net.given], False
+        self._place, self._free, self._proven = net.rank[: net.given], False, False
         self._factors: Factors | FreeFactors | None = net.factors(scaled)
 
     @property
@@ -302,12 +302,16 @@ class Solved:
         """Solutions (k, n) with corrections; None if they do not win back what pivots have cost."""
         assert self._factors is not None
         places = (self._net.columns, self._net.rows) if transposed else (self._net.rows, self._net.columns)
-        x, rest = self._factors.solve(b, transposed), np.empty_like(b)
+        x = self._factors.solve(b, transposed)
+        if self._proven and exact >= ROUGH:  # digits are lost by the factors, whatever the right-hand side
+            return x
+        rest = np.empty_like(b)
         size = float(np.max(np.abs(b), initial=0.0))
-        for _ in range(CORRECTIONS):
+        for count in range(CORRECTIONS):
             missing(*places, self._scaled, x, b, rest)
             left = float(np.max(np.abs(rest), initial=0.0))
             if left <= exact * (size + float(np.max(np.abs(x), initial=0.0))):
+                self._proven = self._proven or count == 0
                 return x
             x = x + self._factors.solve(rest, transposed)
         return x if self._free else None

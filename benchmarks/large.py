@@ -25,8 +25,8 @@ NETS = {  # settings of Exudyn: motions, then equilibria
     "motion": [
         {"elements": e, "step": h, "spectral_radius": r, "tolerance": t}
         for e, h, r, t in (
-            (1, 0.04, 0.7, 1e-3), (1, 0.025, 0.7, 1e-3), (1, 0.02, 0.7, 1e-3), (1, 0.01, 0.7, 1e-4),
-            (2, 0.02, 0.7, 1e-3), (2, 0.01, 0.7, 1e-4),
+            (1, 0.025, 0.7, 1e-2), (1, 0.025, 0.7, 1e-3), (1, 0.02, 0.7, 1e-2), (1, 0.02, 0.7, 1e-3), (1, 0.01, 0.7, 1e-2),
+            (1, 0.01, 0.7, 1e-3), (1, 0.01, 0.7, 1e-4), (2, 0.02, 0.7, 1e-3), (2, 0.01, 0.7, 1e-4),
         )
     ],
     "rest": [{"elements": e, "load_steps": s} for e in (1, 2) for s in (1, 4)],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,7 @@ SMALL = 24  # pivots of a front that may grow by zeros
 WASTE = 0.3  # largest part of zeros in the rows of a front that took up another
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Plan:
     """The fronts of a matrix, those below before those above (`fronts.py`).
 
@@ -44,6 +45,7 @@ class Plan:
     entry: Ints
     entries: Ints
 
+    @cached_property
     def room(self) -> tuple[int, int, int, int]:
         """Numbers that fit in the widest front, on the stack, in the factors and in the lists, if no pivot is late."""
         own, update = np.diff(self.first), np.diff(self.start)

@@ -32,10 +32,10 @@ from anguilla.linear.fronts import (
     solve,
     solve_transposed,
 )
-from anguilla.linear.ordering import plan_of
+from anguilla.linear.ordering import Plan, plan_of
 from anguilla.mechanics.tree import F_P0, F_TH0, FACE, N_X, Floats, Ints, Tree, Workspace
 
-__all__ = ["ROUGH", "Net", "Solved"]
+__all__ = ["ROUGH", "Net", "Solved", "factors_of"]
 
 SIDES = np.array([F_TH0, F_TH0 + 1, F_TH0 + 2, F_P0, F_P0 + 1, F_P0 + 2])  # lanes of a face that its wrench works on
 IN_PLANE = np.array([2, 5, 8, 9, 10, 12, 13, 15, 16])  # lanes of a face that move in a flat robot
@@ -43,6 +43,7 @@ ARM = ((0, 1, 1.0, 2), (0, 2, -1.0, 1), (1, 2, 1.0, 0), (1, 0, -1.0, 2), (2, 0, 
 TINY = 1e-300
 # What pivots that are not the largest cost in digits, a few corrections win back; where they do not, pivots move freely.
 CORRECTIONS, EXACT = 3, 1e-13
+ROOMS = 1.5, 4.0, 16.0, 64.0  # times the memory that suffices if no pivot is late
 WIDEST = 8  # segments that a constraint joins without being eliminated by itself
 ROUGH = 1e-9  # part of the right-hand side that may be left where Newton corrects anyway
 SWEEPS = 3  # what reaches a wrench through parts without mass comes from further on
@@ -72,6 +73,10 @@ class Net:
     Attributes:
         size: number of unknowns.
         given: number of coordinates and multipliers, the first of them.
+        plan: how it is eliminated.
+        rank: (unknowns,) place of each in the order of elimination.
+        rows: (entries,) rows of the entries, such places,
+        columns: (entries,) and columns.
 
     """
 
@@ -167,11 +172,11 @@ class Net:
         signs = np.concatenate([signs[keep], np.ones(len(driven))])
         keys, into = np.unique(columns * self.size + rows, return_inverse=True)
         columns, rows = np.divmod(keys, self.size)
-        self._plan = plan_of(*self._groups(loads), rows, columns)
-        self.rank, self._room = self._plan.rank, self._plan.room()
-        self.rows, self.columns = self.rank[rows[self._plan.entries]], self.rank[columns[self._plan.entries]]
+        self.plan = plan_of(*self._groups(loads), rows, columns)
+        self.rank = self.plan.rank
+        self.rows, self.columns = self.rank[rows[self.plan.entries]], self.rank[columns[self.plan.entries]]
         place = np.empty(len(keys), dtype=np.int64)
-        place[self._plan.entries] = np.arange(len(keys))
+        place[self.plan.entries] = np.arange(len(keys))
         order = np.argsort(values, kind="stable")
         self._values, self._signs, self._into = values[order], signs[order], place[into[order]]
         self._faces = np.zeros(self.size, dtype=np.int64)
@@ -224,27 +229,6 @@ class Net:
             return None
         return Solved(self, scaled, left, right)
 
-    def factors(self, scaled: Floats) -> Factors | None:
-        """Factors of the matrix with scaled entries, pivots late where they must; None if it is singular."""
-        plan, count = self._plan, len(self._plan.parent)
-        for room in (1.5, 4.0, 16.0, 64.0):
-            front, stack, factor, lists = (int(room * x) + 1 for x in self._room)
-            made, heads, place = (
-                np.zeros((count, MADE), np.int64),
-                np.zeros(count, np.int64),
-                np.zeros(isqrt(front), np.int64),
-            )
-            rows, columns, kept = np.zeros(lists, np.int64), np.zeros(lists, np.int64), np.empty(factor)
-            code = factorise(
-                plan.first, plan.start, plan.index, plan.parent, plan.relative, plan.entry_at, plan.entry, scaled,
-                np.empty(front), np.empty(stack), place, heads, kept, rows, columns, made,
-            )  # fmt: skip
-            if code == DONE:
-                return Factors(made, kept, rows, columns)
-            if code == SINGULAR:
-                return None
-        return None
-
 
 @dataclass(frozen=True, slots=True)
 class Factors:
@@ -260,6 +244,24 @@ class Factors:
         x, work = b.copy(), (np.empty(int(np.max(self.made[:, WIDTH]))), np.empty(b.shape[1]))
         (solve_transposed if transposed else solve)(self.made, self.factor, self.rows, self.columns, *work, x)
         return x
+
+
+def factors_of(plan: Plan, values: Floats) -> Factors | None:
+    """Factors of a matrix with these entries, of order one, in the order of a plan; None if it is singular."""
+    count = len(plan.parent)
+    for room in ROOMS:
+        front, stack, factor, lists = (int(room * x) + 1 for x in plan.room)
+        made, heads, place = (np.zeros(shape, np.int64) for shape in ((count, MADE), count, isqrt(front)))
+        rows, columns, kept = np.zeros(lists, np.int64), np.zeros(lists, np.int64), np.empty(factor)
+        code = factorise(
+            plan.first, plan.start, plan.index, plan.parent, plan.relative, plan.entry_at, plan.entry, values,
+            np.empty(front), np.empty(stack), place, heads, kept, rows, columns, made,
+        )  # fmt: skip
+        if code == DONE:
+            return Factors(made, kept, rows, columns)
+        if code == SINGULAR:
+            break
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,8 +280,8 @@ class Solved:
 
     def __init__(self, net: Net, scaled: Floats, left: Floats, right: Floats) -> None:
         self._net, self._scaled, self._left, self._right = net, scaled, left, right
-        self._place, self._free = net.rank[: net.given], False
-        self._factors: Factors | FreeFactors | None = net.factors(scaled)
+        self._place, self._free, self._proven = net.rank[: net.given], False, False
+        self._factors: Factors | FreeFactors | None = factors_of(net.plan, scaled)
 
     @property
     def singular(self) -> bool:
@@ -302,12 +304,16 @@ class Solved:
         """Solutions (k, n) with corrections; None if they do not win back what pivots have cost."""
         assert self._factors is not None
         places = (self._net.columns, self._net.rows) if transposed else (self._net.rows, self._net.columns)
-        x, rest = self._factors.solve(b, transposed), np.empty_like(b)
+        x = self._factors.solve(b, transposed)
+        if self._proven and exact >= ROUGH:  # digits are lost by the factors, whatever the right-hand side
+            return x
+        rest = np.empty_like(b)
         size = float(np.max(np.abs(b), initial=0.0))
-        for _ in range(CORRECTIONS):
+        for count in range(CORRECTIONS):
             missing(*places, self._scaled, x, b, rest)
             left = float(np.max(np.abs(rest), initial=0.0))
             if left <= exact * (size + float(np.max(np.abs(x), initial=0.0))):
+                self._proven = self._proven or count == 0
                 return x
             x = x + self._factors.solve(rest, transposed)
         return x if self._free else None

@@ -130,9 +130,13 @@ class BlockOperator:
 
         Twist constraints hold, as they do not at rest.
         """
-        c, matrix = self._loads.constraints, self._ws.matrix.copy()
-        matrix[_diagonal_places(self._tree)] += diagonal
+        c, matrix = self._loads.constraints, self._ws.matrix
         twist = c.table[:, KIND] == TWIST
+        if np.any(diagonal):
+            matrix = matrix.copy()
+            matrix[_diagonal_places(self._tree)] += diagonal
+        elif softer is None and not np.any(twist):
+            return self
         jacobian, own = c.jacobian.copy(), np.where(twist, 0.0, c.diagonal)
         entries = np.repeat(twist, np.diff(c.entry))
         jacobian[entries] = -c.column[entries]
@@ -140,6 +144,8 @@ class BlockOperator:
 
     def released(self, rows: Ints) -> BlockOperator:
         """With some constraints replaced by: multiplier = given."""
+        if not len(rows):
+            return self
         c = self._loads.constraints
         jacobian, own = c.jacobian.copy(), c.diagonal.copy()
         gone = np.zeros(len(c.table), dtype=bool)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from anguilla.compiler.jit import kernel
 from anguilla.describe import FrameMotion
 from anguilla.errors import DescriptionError, as_array
 from anguilla.interact import UserForce, UserLoad
@@ -16,6 +17,7 @@ from anguilla.model.evaluate import tangent as compiled_tangent
 from anguilla.model.tables import Tables
 
 STEP = 1e-6  # of a difference, relative to the size of the motion
+FEW = 8  # balls that are turned without a compiled loop
 WRONG = 1e-4  # a given tangent may differ from differences by this much of its size
 
 
@@ -37,9 +39,21 @@ def _moved(motion: FrameMotion, k: int, h: float) -> FrameMotion:
 def move(tree: Tree, q: Floats, dq: Floats) -> Floats:
     """Coordinates q changed by dq; balls are turned in their own axes."""
     out = q + dq
+    if len(tree.ball) > FEW:
+        _turn(tree.ball, np.ascontiguousarray(q), np.ascontiguousarray(dq), out)
+        return out
     for k in tree.ball[:, 0]:
         out[k : k + 3] = compose(tuple(q[k : k + 3]), tuple(dq[k : k + 3]))
     return out
+
+
+@kernel
+def _turn(ball, q, dq, out):
+    """`move` of many balls."""
+    for b in range(len(ball)):
+        k = ball[b, 0]
+        x, y = (q[k], q[k + 1], q[k + 2]), (dq[k], dq[k + 1], dq[k + 2])
+        out[k], out[k + 1], out[k + 2] = compose(x, y)
 
 
 class UserLoads:

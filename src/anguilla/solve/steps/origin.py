@@ -15,9 +15,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anguilla.interact.kernels.table import DT, KIND, LENGTH, MOTION, THRUSTER, TWIST, Loads
+from anguilla.interact.kernels.table import (
+    AXIS_A,
+    AXIS_B,
+    DT,
+    KIND,
+    LENGTH,
+    MOTION,
+    POSE,
+    ROTATION,
+    THRUSTER,
+    TRANSLATION,
+    TWIST,
+    WHICH,
+    Loads,
+)
 from anguilla.linear.choice import DENSE
-from anguilla.mechanics.tree import Floats, Ints
+from anguilla.mechanics.tree import N_R, N_V, N_W, N_X, Floats, Ints
 from anguilla.model.evaluation import Evaluation
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.model.operator import BlockOperator
@@ -87,8 +101,15 @@ class Origin:
 
     def push(self, q: Floats, v: Floats, k: int = 0) -> Floats:
         """J v (m,)."""
+        if not np.any(v):
+            return np.zeros(self.system.rows)
         if self.system.linear == DENSE or not self.system.rows:
             return np.asarray(self.gradient(q, k) @ v, dtype=float)
+        kinds = self.system.blank.constraints.table[:, KIND]
+        if np.all((kinds == TRANSLATION) | (kinds == ROTATION)):
+            loads = self.loads(k)
+            evaluate(self.system, loads, q, v, self.a, self.lam)
+            return closure_rates(self.system.workspace.node, loads)
         operator = Evaluation(self.system, self.loads(k), q, self.v, self.a, self.lam).operator()
         assert isinstance(operator, BlockOperator)
         return pushed(operator.shifted(np.zeros(self.system.size)), v)
@@ -171,6 +192,25 @@ class Origin:
                 if rates:
                     by_v[:, k] += weight / rate[k] * function(self.q, self.v + step * rate)
         return by_q, by_v
+
+
+def closure_rates(node: Floats, loads: Loads) -> Floats:
+    """J v (m,) of robots that have closures only, from the motion of all nodes: the gradients of `constraints.py`."""
+    c = loads.constraints
+    a, b = loads.pairs.table[c.closure[c.table[:, WHICH]], :2].T
+    at = int(loads.at[POSE]) + 12 * c.table[:, WHICH] + c.table[:, AXIS_A]
+    turned = node[:, N_R : N_R + 9].reshape(-1, 3, 3)
+    e = np.einsum("kij,kj->ki", turned[a], loads.row[at[:, None] + [0, 3, 6]])
+    moves = c.table[:, KIND] == TRANSLATION
+    apart = np.where(
+        moves[:, None],
+        node[b, N_X : N_X + 3] - node[a, N_X : N_X + 3],
+        np.take_along_axis(turned[b], c.table[:, AXIS_B, None, None], axis=2)[:, :, 0],
+    )
+    spin, speed = node[:, N_W : N_W + 3], node[:, N_V : N_V + 3]
+    turning = np.where(moves[:, None], spin[a], spin[a] - spin[b])
+    moving = np.where(moves, np.einsum("ki,ki->k", e, speed[b] - speed[a]), 0.0)
+    return np.asarray(np.einsum("ki,ki->k", np.cross(e, apart), turning) + moving, dtype=float)
 
 
 def instants(t: float, dt: float) -> tuple[Floats, float]:

@@ -50,6 +50,7 @@ class _Start:
         # multipliers for which a tendon at its length counts as taut, and an elastic one when it is longer
         elastic = self.system.blank.constraints.value > 0.0
         self.test = np.where(self.length, np.where(elastic, 1e-12, 1.0), 0.0)
+        self._balance: BlockBalance | None = None
 
     def loads(self, moving: bool = True) -> Loads:
         """Loads at the start; twists are held when moving."""
@@ -69,10 +70,13 @@ class _Start:
 
     def balance(self, free: Ints) -> DenseBalance | BlockBalance:
         """The equations of accelerations and multipliers."""
+        if self._balance is not None:
+            return self._balance
         zero = np.zeros(self.system.size)
         here = Evaluation(self.system, self.loads(), self.q, self.v, zero, self.test)
         if self.system.linear != DENSE:
-            return BlockBalance(here, free)
+            self._balance = BlockBalance(here, free)  # rates, which may change, do not matter
+            return self._balance
         still = Evaluation(self.system, self.loads(moving=False), self.q, self.v, zero, 0.0 * self.test)
         return DenseBalance(here, still, self.twist, free)
 
@@ -128,9 +132,10 @@ def _rates(start: _Start, taut: Ints, free: Ints) -> Ints:
     """Change the rates as little as keeps J v = -phi_t, tendons only if they would lengthen; returns those still taut."""
     if not start.system.rows:
         return taut
+    explicit, held = start.origin().rates(start.q, 0.0 * start.v), ~start.length
+    if not len(taut) and not np.any(start.v) and not np.any(explicit):
+        return taut
     balance = start.balance(free)
-    explicit = start.origin().rates(start.q, 0.0 * start.v)
-    held = ~start.length
     for _ in range(len(taut) + 1):
         miss = balance.push(start.v) + explicit
         if 0.0 < np.max(np.abs(miss[held]), initial=0.0) < np.inf:

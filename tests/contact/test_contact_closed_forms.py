@@ -24,7 +24,7 @@ def pose(x, rotation=None):
 
 
 def drawn(around, part, hold=1.0):
-    """How far [m] a string around half of a drum goes in a second, and creeps at the end; drawn by `part` of exp(mu angle)."""
+    """How far [m] a string around half of a drum goes, and creeps at the end; it is drawn by a part of exp(mu angle)."""
     robot, bent = ag.Robot("capstan", gravity=(0, 0, 0)), DRUM + THIN - 1e-5
     rest = ag.ConstantCurvature(bend_z=1.0 / bent)
     rod = ag.Rod(ANGLE * bent, ag.Circle(THIN), ROPE, ag.strains.kirchhoff(3, twist_modes=1), rest=rest, intervals=48)

@@ -3,6 +3,7 @@
     python benchmarks/contact.py --repeat 5                       # Anguilla at its quoted setting
     python benchmarks/contact.py --path                           # from coarse to fine
     python benchmarks/contact.py --peer PYTHON --repeat 3         # in turns with PyElastica, run by that Python
+    python benchmarks/contact.py --idle                           # what contact costs an arm that touches nothing
 
 Two soft cantilevers that are clamped at right angles sag under their weight. The upper one falls on the lower one, presses it
 down and springs back, without friction or damping. The error is the largest distance of the two tips from the reference at
@@ -91,6 +92,31 @@ def measure(setting: Setting, *, repeat: int) -> dict:
     )  # fmt: skip
 
 
+def idle(*, repeat: int) -> dict:
+    """Processor time of a step [us] of an arm that swings, without contact and with a contact of its own that never touches."""
+    import anguilla as ag
+
+    def arm(touch: bool):
+        robot = ag.Robot("arm")
+        material = ag.Material(1e6, 1000.0, damping=0.01)
+        rod = robot.add(ag.Rod(0.3, ag.Circle(0.01), material, ag.strains.kirchhoff(3)), at=robot.ground)
+        if touch:
+            robot.load(ag.SelfContact(rod, friction=0.3))
+        return ag.Model(robot)
+
+    models, steps = (arm(False), arm(True)), 2000
+    swing = lambda model: ag.simulate(model, duration=1e-3 * steps, dt=1e-3, every=steps, progress=False)
+    for model in models:
+        swing(model)
+    plain, touching = np.min([[timed(lambda: swing(m))[1] for m in models] for _ in range(repeat)], axis=0) / steps  # noqa: B023
+    return {
+        "case": "idle",
+        "plain": rounded(1e6 * plain),
+        "touching": rounded(1e6 * touching),
+        "times": rounded(touching / plain),
+    }
+
+
 def peer(python: str, *, repeat: int) -> list[dict]:
     """Records of PyElastica, with the error from the same reference."""
     script = Path(__file__).resolve().parent / "peers" / "pyelastica_contact.py"
@@ -109,7 +135,10 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--path", action="store_true", help="settings from coarse to fine, one line each")
     parser.add_argument("--peer", help="a Python that has PyElastica: runs it in turns, and prints ratios")
+    parser.add_argument("--idle", action="store_true", help="an arm that may touch itself and does not, instead")
     arguments = parser.parse_args()
+    if arguments.idle:
+        return show(idle(repeat=arguments.repeat))
     mine = [measure(each, repeat=arguments.repeat) for each in (PATH if arguments.path else [QUOTED])]
     for line in mine:
         show(line)

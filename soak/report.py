@@ -30,7 +30,7 @@ def table(records: list[dict], seed: int, seconds: float, workers: int) -> str:
     total = len(records) or 1
     lines = [f"{len(records)} robots of seed {seed}, {seconds / 60.0:.1f} minutes on {workers} processes.", ""]
     lines += ["| outcome | robots | part | equilibria | motions |", "|---|---|---|---|---|"]
-    for outcome in OUTCOMES:
+    for outcome in [*OUTCOMES, *sorted(set(count) - set(OUTCOMES))]:
         parts = [sum(r.get(kind, {}).get("outcome") == outcome for r in records) for kind in ("statics", "motion")]
         lines.append(
             f"| {outcome} | {count[outcome]} | {100 * count[outcome] / total:.1f} % | {parts[0]} | {parts[1]} |"
@@ -41,6 +41,7 @@ def table(records: list[dict], seed: int, seconds: float, workers: int) -> str:
         ("Refusals by reason", ("refused",)),
         ("Silent failures by reason", ("wrong", "crash")),
         ("Said", ("said",)),
+        ("Off, and not said", ("off",)),
     ):
         reasons = Counter(
             f"{kind}: {reason_kind(r[kind]['reason'])}"

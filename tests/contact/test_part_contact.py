@@ -193,3 +193,39 @@ def test_nothing_fast_jumps_over_something_thin(dt):
     assert run.position(ball.frame)[-1, 2] > 0.0
     energy = run.energy["total"]
     assert energy.max() < 1.001 * energy[0]
+
+
+def test_a_rod_that_flies_fast_past_nothing_is_not_held_up():
+    """Only speeds of parts against each other count: a rod at 20 m/s, four radii a step, does not meet itself."""
+    robot = ag.Robot("arrow", gravity=(0, 0, 0))
+    rod = robot.add(ag.Rod(0.4, ag.Circle(0.01), SILICONE, ag.strains.kirchhoff(2)), at=robot.ground, joint=ag.Free())
+    robot.load(ag.SelfContact(rod, friction=0.3))
+    model = ag.Model(robot)
+    v = np.zeros(model.size)
+    v[2] = 20.0
+    run = ag.simulate(model, start=(np.zeros(model.size), v), duration=0.1, dt=2e-3)
+    assert run.status.counters["substeps"] == 0
+    np.testing.assert_allclose(run.position(rod.tip)[-1], (0.4, 0.0, 2.0), atol=1e-9)
+
+
+def test_contacts_that_are_left_out_for_a_while_come_back():
+    """A ball that falls slowly on a rod: the same motion as if contacts were looked for in every evaluation."""
+    found = []
+    for stand_in in (False, True):
+        robot = ag.Robot("drop")
+        rod = ag.Rod(0.3, ag.Circle(0.01), SILICONE, ag.strains.kirchhoff(2))
+        a = robot.add(rod, at=robot.ground, name="a")
+        ball = robot.add(
+            ag.RigidBody.sphere(0.02, mass=0.01), at=robot.ground, joint=ag.Free(), pose=pose((0.2, 0, 0.06))
+        )
+        robot.load(ag.Contact(a, ball, damping=1.0))
+        if stand_in:  # something that is always near keeps contacts from being left out
+            small = ag.RigidBody.sphere(0.02, mass=0.01)
+            still = [
+                robot.add(small, at=robot.ground, name=f"s{k}", joint=ag.Free(), pose=pose((0.041 * k, 0.0, -1.0)))
+                for k in range(2)
+            ]
+            robot.load(ag.Contact(*still, 1e-9, damping=0.0))
+        run = ag.simulate(robot, duration=0.3, dt=1e-3)
+        found.append(run.position(ball.frame))
+    np.testing.assert_allclose(found[0], found[1], atol=2e-4)

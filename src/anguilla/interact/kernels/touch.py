@@ -278,11 +278,24 @@ def _visit(node, touches, t, c, m):
     """List the contacts of a cluster of points with an interval or a body; how deep every point is at most."""
     span, point, deep = touches.span, touches.point, touches.deep
     curve, itself = m < len(touches.curve), touches.table[t, ITSELF] == 1
+    i, j = touches.cluster[c, 2], touches.cluster[c, 3]
+    ti, tj, start, chord, square, around = axis(node, i), axis(node, j), ZERO, ZERO, 1.0, 0.0
+    if curve:  # what is further from the chord than the centreline and half of the skin is not near
+        start, end = load3(node, touches.curve[m, 0], N_X), load3(node, touches.curve[m, 1], N_X)
+        chord = sub(end, start)
+        square = max(dot(chord, chord), 1e-300)
+        bulge = bound(node, touches.curve[m, 0], touches.curve[m, 1], span[m, LENGTH])[1] - 0.5 * math.sqrt(square)
+        around = max(span[m, THIN], span[m, THICK]) + bulge + 0.5 * touches.skin[0]
     for k in range(touches.cluster[c, 0], touches.cluster[c, 1]):
         s, free = 0.0, 0.0
         if curve:
-            i, j = touches.cluster[c, 2], touches.cluster[c, 3]
-            x = place(node, i, j, weights_of(touches, k), arm(node, i, point, k, ARM), arm(node, j, point, k, ARM))
+            if i == j:
+                ti = tj = arm(node, i, point, k, ARM)
+            x = place(node, i, j, weights_of(touches, k), ti, tj)
+            to = sub(x, start)
+            away = axpy(-min(max(dot(to, chord) / square, 0.0), 1.0), chord, to)
+            if dot(away, away) > (around + point[k, RADIUS]) ** 2:
+                continue
             first, last = m == touches.table[t, FIRST], m == touches.table[t, LAST] - 1
             between = touches.curve[m, 0], touches.curve[m, 1]
             wider = span[m, THICK] - span[m, THIN]

@@ -36,6 +36,8 @@ def test_the_pegs_push_it(snake):
     beat = slice(-1 - round(p.PERIOD / p.STEP), -1)
     push = force[:, beat, 0].sum(axis=0).mean()
     gained = mass * (speed[beat][-1] - speed[beat][0]) / p.PERIOD
-    assert push == pytest.approx(p.MUD * p.LENGTH * speed[beat].mean() + gained, rel=0.01)
+    assert push == pytest.approx(
+        p.MUD * p.LENGTH * speed[beat].mean() + gained, rel=0.03
+    )  # read at steps, while it rattles
     assert push < -0.1  # [N], against x: forward
     assert np.all(run.exerted(run.robot.loads[-1]).force[:, 2] == 0.0)

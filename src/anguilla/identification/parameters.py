@@ -16,7 +16,7 @@ from anguilla.mechanics.tree import Floats
 
 __all__ = ["Sought", "Unknown", "as_free", "made_robot"]
 
-OF_INPUTS = {"gain": 1.0, "offset": 0.0, "lag": 0.0}
+OF_INPUTS = {"gain": 1.0, "offset": 0.0, "lag": 0.0, "backlash": 0.0}
 Source = Robot | Callable[..., Robot]
 
 
@@ -26,8 +26,9 @@ class Unknown:
 
     Attributes:
         path: where it stands: "arm.material.young", "t1.offset", "gravity[2]", ...; or of inputs: "inputs.t1.gain",
-            "inputs.gain" (of all), ".offset" (a pretension, in the unit of the input), ".lag" [s]; or the name of an argument
-            of the function that makes the robot. Several paths share one value.
+            "inputs.gain" (of all), ".offset" (a pretension, in the unit of the input), ".lag" [s], ".backlash" (a play, in
+            its unit: at every turn the measured input moves so far before it acts; rows in order of time); or the
+            name of an argument of the function that makes the robot. Several paths share one value.
         start: where the search begins; what the description says if not given.
         bounds: (lowest, highest); either may be None.
         prior: (value, standard deviation) that was known before.
@@ -121,9 +122,12 @@ def _parameter(source: Source, free: Unknown) -> Sought:
     if all(inputs):
         kind = path.rsplit(".", 1)[-1]
         if kind not in OF_INPUTS:
-            raise refuse(f"free: {path!r}", "a gain, an offset or a lag of inputs, such as 'inputs.t1.gain'", path)
+            raise refuse(
+                f"free: {path!r}", "a gain, an offset, a lag or a backlash of inputs, such as 'inputs.t1.gain'", path
+            )
         value = OF_INPUTS[kind] if value is None else value
-        free = replace(free, bounds=(0.0, free.bounds[1])) if kind == "gain" and free.bounds[0] is None else free
+        if kind in ("gain", "backlash") and free.bounds[0] is None:
+            free = replace(free, bounds=(0.0, free.bounds[1]))
     elif isinstance(source, Robot):
         for each in free.paths:
             there = number_at(source, each)

@@ -99,13 +99,12 @@ class Changes:
 
 
 @dataclass
-class Trial:
-    """One experiment with a robot whose parameters are to be found."""
+class Driven:
+    """One experiment: its parameters, and its inputs with their gains, offsets, lags and plays."""
 
     source: Source
     parameters: Sequence[Sought]
     data: Measurements
-    last: RowStates | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         data = self.data
@@ -160,12 +159,23 @@ class Trial:
         high, low = self.inputs(more), self.inputs(less)
         return {name: (high[name] - low[name]) / (2.0 * h) for name in high}
 
+    def made(self, values: Floats) -> Any:
+        """The robot or body for values of all parameters."""
+        mine = [self.parameters[k] for k in self.own]
+        return made_robot(self.source, mine, values[self.own], self.data.given)
+
+
+@dataclass
+class Trial(Driven):
+    """One experiment with a robot whose parameters are to be found."""
+
+    last: RowStates | None = field(default=None, repr=False)
+
     # States ---------------------------------------------------------------------------------------------------------------
 
     def model(self, values: Floats) -> Model:
         """The model for values of all parameters."""
-        mine = [self.parameters[k] for k in self.own]
-        return Model(made_robot(self.source, mine, values[self.own], self.data.given))
+        return Model(self.made(values))
 
     def states(self, values: Floats) -> RowStates:
         """RowStates for values (k,) of all parameters."""

@@ -53,7 +53,7 @@ def read(folder: Path, name: str, arm: Arm) -> tuple[ag.Measurements, list[str]]
     tip = np.array([[float(row[f"tip_{axis}"]) for axis in "xyz"] for row in rows]) * 1e-3
     data = ag.Measurements(
         positions={"tip": tip}, markers={"tip": ag.Marker("s3.tip", (arm.facts["tip_marker_m"], 0, 0))},
-        inputs={tendon: arm.length[tendon] - x for tendon, x in wound.items()}, base="position", group=name, given={"young": arm.facts["backbone_young_Pa"]},
+        inputs={tendon: arm.length[tendon] - x for tendon, x in wound.items()}, base="pose", group=name, given={"young": arm.facts["backbone_young_Pa"]},
         t=np.array([float(row["timestamp"]) for row in rows]), sigma={"positions": 6e-3}, name=name,
     )  # fmt: skip
     return data, [row["pattern_label"] for row in rows]

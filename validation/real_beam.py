@@ -15,25 +15,22 @@ NOMINAL = np.array([(0.1, 0, 0.021), (0.1, -0.021, 0.009), (0.1, 0.021, -0.009),
                     (0.006, -0.025, -0.016), (0.006, 0.025, 0.0125), (0.006, 0.025, -0.015)])  # fmt: skip
 BEAM_FROM_CAMERA = np.array([[0.0, 0, 1], [0, -1, 0], [1, 0, 0]])
 STILL, SETTLED, SWING, STEP = 5, 50, 2.5, 0.02  # rows held, rows at rest [of 0.01 s]; [s] looked at; [s] between rows
+BAND = (1.0, 20.0)  # [Hz] of the loss factor
 MOVED = 1e-3  # [m] by which a tip marker has moved when the hand has let go
 
 
 def beam(
-    young: float, density: float = 1070.0, weight: float = 0.0, viscous: float = 0.0, drag: float = 0.0,
+    young: float, density: float = 1070.0, weight: float = 0.0, viscous: float = 0.0, loss: float = 0.0,
     length: float = 0.1, up_x: float = 0.0, up_y: float = 0.0, up_z: float = 1.0,
 ) -> ag.Robot:  # fmt: skip
-    """The beam in its own axes: stiffness, damping by Kelvin and Voigt (viscous [s]) and by the mass (drag [1/s])."""
+    """The beam in its own axes: stiffness at rest, a loss factor, and Kelvin and Voigt's damping (viscous [s])."""
     robot = ag.Robot("beam", gravity=tuple(-GRAVITY * np.array([up_x, up_y, up_z])))
-    material = ag.Material(young, density, poisson=0.499, damping=viscous)
+    material = ag.Material(young, density, poisson=0.499, damping=viscous, loss=loss, band=BAND)
     rod = robot.add(ag.Rod(length, ag.Rectangle(0.03, 0.03), material, ag.reissner(2)), at=robot.ground, name="beam")
     if weight:
         mass = weight / GRAVITY
         inertia = 1e-3 * mass * 0.03**2 * np.eye(3)
-        body = robot.add(ag.RigidBody(mass, inertia), at=rod.tip, pose=(0.0, 0.0, 0.015), name="weight")
-    for axis in np.eye(3) if drag else ():
-        robot.load(ag.WorldSpring(rod, 0.0, axis, damping=drag * density * 0.03**2))
-        if weight:
-            robot.load(ag.WorldSpring(body.frame, 0.0, axis, damping=drag * mass))
+        robot.add(ag.RigidBody(mass, inertia), at=rod.tip, pose=(0.0, 0.0, 0.015), name="weight")
     return robot
 
 

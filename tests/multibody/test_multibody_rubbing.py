@@ -142,3 +142,76 @@ def test_a_stepper_and_a_batch_remember_the_line():
 def test_explicit_steps_refuse_friction():
     with pytest.raises(ag.DescriptionError, match="friction"):
         ag.simulate_explicit(arm(0.1), duration=0.1, dt=0.01, inputs={"pull": 1.0})
+
+
+def test_equilibria_one_after_the_other_go_through_the_loop_of_a_capstan():
+    """Drawn in, exp(-mu theta) of the tension is left; let out, exp(+mu theta), as soon as bristles have turned over."""
+    mu, robot, left = 0.1, two_discs(0.1), []
+    pulls = [3.0, 4.5, 4.4, 3.0, 1.5, 1.6, 3.0, 4.5]
+    eq = None
+    for pull in pulls:
+        eq = ag.statics(robot, inputs={"pull": pull}, start=eq)
+        left.append(-200.0 * eq.q[0] / pull)
+    inward, outward = np.exp(-mu * TURNED), np.exp(mu * TURNED)
+    np.testing.assert_allclose(np.array(left)[[0, 1, 7]], inward, rtol=1e-6)
+    assert left[6] == pytest.approx(inward, rel=2e-3)  # bristles have nearly turned over
+    assert left[4] == pytest.approx(outward, rel=1e-6)
+    assert all(inward < left[k] < outward for k in (2, 3, 5))  # held: little moves where it turns round
+    assert left[2] == pytest.approx(left[1] * 4.5 / 4.4, rel=0.02)
+    assert "one of many" in eq.status.message
+
+
+def test_equilibria_of_a_rod_let_out_have_the_other_capstan():
+    robot = arm(0.3, modes=8)
+    drawn = ag.statics(robot, inputs={"pull": 8.0})
+    out = ag.statics(robot, inputs={"pull": 3.0}, start=drawn)
+    rod, X = robot.parts[0], np.linspace(0.0, 0.4, 201)
+    bend = out.strain(rod, X)[:, 2]
+    turned = np.concatenate([[0.0], np.cumsum(0.5 * np.abs(bend[1:] + bend[:-1]) * np.diff(X))])
+    EI = 1e6 * np.pi * 0.01**4 / 4
+    near = X < 0.2  # the line slides little by the tip, and bristles have not turned over there
+    np.testing.assert_allclose(np.abs(bend[near]), 0.006 * 3.0 * np.exp(0.3 * turned[near]) / EI, rtol=5e-3)
+    assert np.abs(ag.statics(robot, inputs={"pull": 3.0}).q - out.q).max() > 0.1 * np.abs(out.q).max()
+
+
+def test_equilibria_on_a_path_are_those_of_a_slow_motion():
+    robot = arm(0.3, modes=2)
+    robot.parts[0].rod.material = ag.Material(young=1e6, poisson=0.45, density=1000.0, damping=0.5)
+    knots = [8.0, 3.0, 5.0, 4.0]
+    drawn = ag.statics(robot, inputs={"pull": knots[0]})
+    path, eq = [], drawn
+    for pull in knots[1:]:
+        eq = ag.statics(robot, inputs={"pull": pull}, start=eq)
+        path.append(eq.q)
+    times, pulls = [0.0, 25.0, 30.0, 55.0, 60.0, 85.0], np.repeat(knots, 2)[1:7]
+    slow = ag.simulate(
+        robot, duration=90.0, dt=0.02, start=drawn, inputs={"pull": lambda t: float(np.interp(t, times, pulls))}
+    )
+    for k, q in enumerate(path):
+        np.testing.assert_allclose(q, slow.q[1499 * (k + 1)], atol=5e-3 * np.abs(q).max())
+
+
+def test_a_loop_takes_energy_and_a_motion_goes_on_from_it():
+    robot = arm(0.3, modes=3)
+    start = eq = ag.statics(robot, inputs={"pull": 6.0})
+    pulls = [*np.linspace(6.0, 2.0, 11), *np.linspace(2.0, 6.0, 11)]
+    for _ in range(2):  # the second time it closes
+        before, lengths = eq, []
+        for pull in pulls:
+            eq = ag.statics(robot, inputs={"pull": pull}, start=eq)
+            lengths.append(eq.length("pull"))
+    np.testing.assert_allclose(eq.q, before.q, atol=1e-3 * np.abs(eq.q).max())
+    assert -float(np.trapezoid(pulls, lengths)) > 0.1 * 6.0 * np.ptp(lengths)
+    half = ag.statics(robot, inputs={"pull": 4.0}, start=start)
+    run = ag.simulate(robot, duration=1.0, dt=5e-3, inputs={"pull": 4.0}, start=half)
+    assert np.abs(run.q - half.q).max() < 1e-6 * np.abs(half.q).max()
+
+
+@pytest.mark.parametrize("compliance", [0.0, 1e-4])
+def test_tendons_of_given_length_remember_too(compliance):
+    robot = arm(0.3, modes=3, by="length", compliance=compliance)
+    eq = ag.statics(robot, inputs={"pull": 0.395})
+    tense = eq.tension("pull")
+    back = ag.statics(robot, inputs={"pull": 0.397}, start=eq)
+    fresh = ag.statics(robot, inputs={"pull": 0.397})
+    assert back.tension("pull") < 0.95 * fresh.tension("pull") < tense

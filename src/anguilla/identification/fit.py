@@ -7,10 +7,9 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from anguilla.describe import Robot
 from anguilla.errors import AnguillaWarning, DescriptionError, as_count, refuse
 from anguilla.identification.measurements import Measurements
-from anguilla.identification.parameters import Source, Unknown, as_free
+from anguilla.identification.parameters import Source, Unknown, as_free, is_described
 from anguilla.identification.result import Identified
 from anguilla.identification.search import Search
 from anguilla.identification.uncertainty import uncertainty
@@ -32,7 +31,9 @@ def identify(
     with friction, on differences. Unknown offsets of markers and poses are found at once.
 
     Args:
-        robot: the robot; or a function of the free parameters (and of what is given of an experiment) that returns it.
+        robot: the robot; or a function of the free parameters (and of what is given of an experiment) that returns it. Or
+            the same with a soft volume (`fem.SoftBody`), at rest, whose markers are its effectors (with
+            orientation=True if they sit away from it), and whose paths are "material.young", "gravity[2]", ...
         data: one experiment or several.
         free: what is to be found: paths such as "arm.material.young", or `Unknown(path, bounds=..., prior=...)`.
         held_out: experiments that are not used, on which the fitted robot is judged.
@@ -48,8 +49,8 @@ def identify(
 
     """
     began = time.perf_counter()
-    if not isinstance(robot, Robot) and not callable(robot):
-        raise refuse("robot", "a Robot, or a function that returns one", robot)
+    if not is_described(robot) and not callable(robot):
+        raise refuse("robot", "a Robot or a fem.SoftBody, or a function that returns one", robot)
     if loss not in LOSSES:
         raise refuse("loss", f"one of {', '.join(LOSSES)}", loss)
     parameters = as_free(robot, free)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,8 @@ from anguilla.mechanics.tree import Floats
 
 __all__ = ["Sought", "Unknown", "as_free", "made_robot"]
 
-OF_INPUTS = {"gain": 1.0, "offset": 0.0, "lag": 0.0}
-Source = Robot | Callable[..., Robot]
+OF_INPUTS = {"gain": 1.0, "offset": 0.0, "lag": 0.0, "backlash": 0.0}
+Source = Any  # a Robot or a SoftBody, or a function that returns one
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,9 @@ class Unknown:
 
     Attributes:
         path: where it stands: "arm.material.young", "t1.offset", "gravity[2]", ...; or of inputs: "inputs.t1.gain",
-            "inputs.gain" (of all), ".offset" (a pretension, in the unit of the input), ".lag" [s]; or the name of an argument
-            of the function that makes the robot. Several paths share one value.
+            "inputs.gain" (of all), ".offset" (a pretension, in the unit of the input), ".lag" [s], ".backlash" (a play, in
+            its unit: at every turn the measured input moves so far before it acts; rows in order of time); or the
+            name of an argument of the function that makes the robot. Several paths share one value.
         start: where the search begins; what the description says if not given.
         bounds: (lowest, highest); either may be None.
         prior: (value, standard deviation) that was known before.
@@ -121,19 +123,22 @@ def _parameter(source: Source, free: Unknown) -> Sought:
     if all(inputs):
         kind = path.rsplit(".", 1)[-1]
         if kind not in OF_INPUTS:
-            raise refuse(f"free: {path!r}", "a gain, an offset or a lag of inputs, such as 'inputs.t1.gain'", path)
+            raise refuse(
+                f"free: {path!r}", "a gain, an offset, a lag or a backlash of inputs, such as 'inputs.t1.gain'", path
+            )
         value = OF_INPUTS[kind] if value is None else value
-        free = replace(free, bounds=(0.0, free.bounds[1])) if kind == "gain" and free.bounds[0] is None else free
-    elif isinstance(source, Robot):
+        if kind in ("gain", "backlash") and free.bounds[0] is None:
+            free = replace(free, bounds=(0.0, free.bounds[1]))
+    elif is_described(source):
         for each in free.paths:
-            there = number_at(source, each)
+            there = number_at(source, each) if isinstance(source, Robot) else _volumes().body_number(source, each)
             value = there if value is None else value
     elif value is None:
         raise DescriptionError(f"free: {name!r} needs a value to begin with: the robot is made by a function.")
     value = as_number(value, f"free: the start of {name!r}")
     low, high = (far if bound is None else as_number(bound, f"free: a bound of {name!r}")
                  for bound, far in zip(free.bounds, (-np.inf, np.inf), strict=True))  # fmt: skip
-    refused = isinstance(source, Robot) and not any(inputs) and _refuses(source, free, -abs(value) or -1e-6)
+    refused = is_described(source) and not any(inputs) and _refuses(source, free, -abs(value) or -1e-6)
     if refused:
         low = max(low, 0.0)
     if not low <= value <= high or not low < high:
@@ -144,19 +149,40 @@ def _parameter(source: Source, free: Unknown) -> Sought:
     return Sought(replace(free, name=name), name, value, low, high, value > 0.0 and low >= 0.0)
 
 
-def _refuses(robot: Robot, free: Unknown, value: float) -> bool:
+def is_described(source: Source) -> bool:
+    """Whether it is a robot or a soft body itself, not a function that makes one."""
+    return isinstance(source, Robot) or (not isinstance(source, FunctionType) and is_volume(source))
+
+
+def is_volume(source: object) -> bool:
+    """Whether it is a soft body; what it takes to know one is imported only if it may be."""
+    return type(source).__module__.startswith("anguilla.fem") and isinstance(source, _volumes().SoftBody)
+
+
+def _volumes() -> Any:
+    from anguilla.identification import volumes
+
+    return volumes
+
+
+def _refuses(robot: Source, free: Unknown, value: float) -> bool:
     """Whether a description refuses a value."""
     try:
-        put_number(copy.deepcopy(robot), free.paths[0], value)
+        if isinstance(robot, Robot):
+            put_number(copy.deepcopy(robot), free.paths[0], value)
+        else:
+            _volumes().made_body(robot, {free.paths[0]: value}, {})
     except AnguillaError:
         return True
     return False
 
 
-def made_robot(source: Source, parameters: Sequence[Sought], values: Floats, given: Mapping[str, Any]) -> Robot:
-    """The robot with values of its parameters, and with what is given of an experiment."""
+def made_robot(source: Source, parameters: Sequence[Sought], values: Floats, given: Mapping[str, Any]) -> Any:
+    """The robot or body with values of its parameters, and with what is given of an experiment."""
     asked = {path: float(value) for parameter, value in zip(parameters, values, strict=True)
              for path in parameter.free.paths if not parameter.of_inputs}  # fmt: skip
+    if is_volume(source):
+        return _volumes().made_body(source, asked, given)
     if isinstance(source, Robot):
         robot = copy.deepcopy(source)
     else:
@@ -164,6 +190,8 @@ def made_robot(source: Source, parameters: Sequence[Sought], values: Floats, giv
         asked = {path: value for path, value in asked.items() if path not in arguments}
         robot = source(**arguments, **{name: x for name, x in given.items() if name.isidentifier()})
         given = {name: x for name, x in given.items() if not name.isidentifier()}
+        if is_volume(robot):
+            return _volumes().made_body(robot, asked, given)
     for path, value in {**asked, **given}.items():
         put_number(robot, path, float(value))
     return robot

@@ -11,9 +11,9 @@ from scipy.stats import qmc
 
 from anguilla.errors import SolverError
 from anguilla.identification.measurements import Measurements
-from anguilla.identification.parameters import Sought, Source
+from anguilla.identification.parameters import Sought, Source, is_volume
 from anguilla.identification.sensors import Nuisances, Reading, read_sensors
-from anguilla.identification.trial import RowStates, Trial
+from anguilla.identification.trial import Driven, RowStates, Trial
 from anguilla.mechanics.tree import Floats
 
 __all__ = ["Search", "readings"]
@@ -35,8 +35,17 @@ class Search:
     evaluations: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
-        self.trials = [Trial(self.source, self.parameters, data) for data in self.experiments]
+        self.trials = [self._trial(data) for data in self.experiments]
         self.nuisances = Nuisances.of(self.experiments)
+
+    def _trial(self, data: Measurements) -> Any:
+        """One experiment, with a robot or with a soft body."""
+        first = Driven(self.source, self.parameters, data)
+        if not is_volume(first.made(np.array([p.value for p in self.parameters]))):
+            return Trial(self.source, self.parameters, data)
+        from anguilla.identification.volumes import VolumeTrial
+
+        return VolumeTrial(self.source, self.parameters, data)
 
     def values(self, x: Floats) -> Floats:
         """Values (k,) of the parameters."""
@@ -82,7 +91,7 @@ class Search:
             self.known = None
             return np.full(self.rows, FAR)
         found = [_weighed(reading) for trial, there in zip(self.trials, states, strict=True)
-                 for reading in read_sensors(trial.data, there, None, self.nuisances)]  # fmt: skip
+                 for reading in read_sensors(trial, there, None, self.nuisances)]  # fmt: skip
         return np.concatenate([*found, self._priors(x)])
 
     def jacobian(self, x: Floats) -> Floats:
@@ -92,7 +101,7 @@ class Search:
         slope = np.array([p.slope(v) for p, v in zip(self.parameters, values, strict=True)])
         rows = []
         for trial, there in zip(self.trials, self.states(x), strict=True):
-            for reading in read_sensors(trial.data, there, trial.changes(there), self.nuisances):
+            for reading in read_sensors(trial, there, trial.changes(there), self.nuisances):
                 both = np.concatenate([reading.by * slope, reading.by_nuisance], axis=2) / reading.sigma[:, None, None]
                 rows.append(both[np.isfinite(reading.miss)])
         priors = np.zeros((len(self._priors(x)), len(x)))
@@ -159,7 +168,7 @@ def nuisance_step(search: Search, x: Floats, which: Any = slice(None)) -> Floats
     k = len(search.parameters)
     residual, rows = search.residual(x), []
     for trial, there in zip(search.trials, search.states(x), strict=True):
-        for reading in read_sensors(trial.data, there, None, search.nuisances):
+        for reading in read_sensors(trial, there, None, search.nuisances):
             rows.append((reading.by_nuisance / reading.sigma[:, None, None])[np.isfinite(reading.miss)])
     slopes = [(place - k, by) for place, by in search.prior_slopes(search.values(x))]
     priors = np.zeros((len(slopes), len(x) - k))
@@ -183,4 +192,4 @@ def readings(
     for _ in range(3 if new.any() else 0):
         full[len(x) :] += np.where(new, nuisance_step(search, full, new), 0.0)
     search.nuisances.values = full[len(x) :]
-    return read_sensors(data, search.states(full)[0], None, search.nuisances)
+    return read_sensors(search.trials[0], search.states(full)[0], None, search.nuisances)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -98,8 +99,11 @@ class Reading:
     by_nuisance: Floats
 
 
-def read_sensors(data: Measurements, states: RowStates, changes: Changes | None, nuisances: Nuisances) -> list[Reading]:
+def read_sensors(trial: Any, states: Any, changes: Any, nuisances: Nuisances) -> list[Reading]:
     """Everything that an experiment measures, predicted; with derivatives if the changes of states are given."""
+    data = trial.data
+    if not isinstance(states, RowStates):
+        return _of_volume(trial, states, changes, nuisances)
     found = _positions(data, states, changes, nuisances)
     found += _turns(data, states, changes, nuisances)
     return found + _lines(data, states, changes, nuisances)
@@ -155,6 +159,28 @@ def _positions(data: Measurements, states: RowStates, changes: Changes | None, n
         found.append(
             Reading(("positions", name), value, value - measured, data.deviation("positions", name), by, by_nuisance)
         )
+    return found
+
+
+def _of_volume(trial: Any, states: Any, changes: Any, nuisances: Nuisances) -> list[Reading]:
+    """Positions that the effectors of a soft body show."""
+    data = trial.data
+    P, shift, moved, turned = _pose(data, nuisances)
+    of, found = (f" of {data.group}" if data.group else ""), []
+    for name, measured in data.positions.items():
+        free, places = nuisances.take(f"offset of {name}{of}")
+        world, axes = trial.seen(states, name, free)
+        value = world @ P.T + shift
+        by_nuisance = np.zeros((*value.shape, len(nuisances.values)))
+        for axis, place in places:
+            by_nuisance[:, :, place] = axes[:, :, axis] @ P.T
+        for axis, place in moved:
+            by_nuisance[:, axis, place] = 1.0
+        for axis, place in turned:
+            by_nuisance[:, :, place] = np.cross(axis, world) @ P.T
+        by = np.zeros((*value.shape, 0)) if changes is None else np.einsum("ab,rbk->rak", P, changes[name])
+        sigma = data.deviation("positions", name)
+        found.append(Reading(("positions", name), value, value - measured, sigma, by, by_nuisance))
     return found
 
 

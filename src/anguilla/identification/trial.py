@@ -99,13 +99,12 @@ class Changes:
 
 
 @dataclass
-class Trial:
-    """One experiment with a robot whose parameters are to be found."""
+class Driven:
+    """One experiment: its parameters, and its inputs with their gains, offsets, lags and plays."""
 
     source: Source
     parameters: Sequence[Sought]
     data: Measurements
-    last: RowStates | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         data = self.data
@@ -129,10 +128,10 @@ class Trial:
     # Inputs ---------------------------------------------------------------------------------------------------------------
 
     def inputs(self, values: Floats) -> dict[str, Floats]:
-        """Inputs (rows,) by actuator, with their gains, offsets and lags."""
+        """Inputs (rows,) by actuator, with their gains, offsets, lags and plays."""
         found = {}
         for name, given in self.data.inputs.items():
-            gain, offset, lag = 1.0, 0.0, 0.0
+            gain, offset, lag, play = 1.0, 0.0, 0.0, 0.0
             for k in self.driving:
                 for path in self.parameters[k].free.paths:
                     _, *names, kind = path.split(".")
@@ -140,10 +139,12 @@ class Trial:
                         gain *= values[k] if kind == "gain" else 1.0
                         offset += values[k] if kind == "offset" else 0.0
                         lag += values[k] if kind == "lag" else 0.0
+                        play += values[k] if kind == "backlash" else 0.0
             u = np.asarray(given)
             if lag:
                 t = np.asarray(self.data.t)
                 u = np.interp(t - lag, t, u)
+            u = played(u, play) if play else u
             found[name] = gain * u + offset
         return found
 
@@ -151,17 +152,30 @@ class Trial:
         """Derivative of the inputs by a parameter."""
         kind = self.parameters[k].free.paths[0].rsplit(".", 1)[1]
         h = TIME_STEP if kind == "lag" else 1e-6 * max(1.0, abs(values[k]))
+        if kind == "backlash":  # of the size of the inputs, and not below zero
+            h = min(1e-3 * max(float(np.ptp(u)) for u in self.data.inputs.values()), max(0.5 * values[k], 1e-12))
         more, less = values.copy(), values.copy()
         more[k], less[k] = more[k] + h, less[k] - h
         high, low = self.inputs(more), self.inputs(less)
         return {name: (high[name] - low[name]) / (2.0 * h) for name in high}
 
+    def made(self, values: Floats) -> Any:
+        """The robot or body for values of all parameters."""
+        mine = [self.parameters[k] for k in self.own]
+        return made_robot(self.source, mine, values[self.own], self.data.given)
+
+
+@dataclass
+class Trial(Driven):
+    """One experiment with a robot whose parameters are to be found."""
+
+    last: RowStates | None = field(default=None, repr=False)
+
     # States ---------------------------------------------------------------------------------------------------------------
 
     def model(self, values: Floats) -> Model:
         """The model for values of all parameters."""
-        mine = [self.parameters[k] for k in self.own]
-        return Model(made_robot(self.source, mine, values[self.own], self.data.given))
+        return Model(self.made(values))
 
     def states(self, values: Floats) -> RowStates:
         """RowStates for values (k,) of all parameters."""
@@ -177,6 +191,8 @@ class Trial:
         self, model: Model, values: Floats, inputs: dict[str, Floats], guess: RowStates | None
     ) -> RowStates:
         q, lam, system, last = list[Floats](), list[Floats](), model, None
+        if self.data.t is not None and np.any(model.blank.cables.friction):
+            return self._on_a_path(model, values, inputs)
         for row in range(self.data.rows):
             if not self.data.seen[row]:
                 q.append(np.zeros(model.size))
@@ -194,6 +210,15 @@ class Trial:
             q.append(eq.q)
             lam.append(eq.stored.lam[0])
         return RowStates(system, values.copy(), inputs, np.array(q), np.array(lam).reshape(len(q), system.rows))
+
+    def _on_a_path(self, model: Model, values: Floats, inputs: dict[str, Floats]) -> RowStates:
+        """Equilibria one after the other: friction of tendons remembers those before, also where nothing was measured."""
+        found, last = [], None
+        for row in range(self.data.rows):
+            last = statics(model, inputs={name: float(u[row]) for name, u in inputs.items()}, start=last)
+            found.append(last)
+        lam = np.array([eq.stored.lam[0] for eq in found]).reshape(len(found), -1)
+        return RowStates(found[-1].system, values.copy(), inputs, np.array([eq.q for eq in found]), lam)
 
     def _motion(
         self, model: Model, values: Floats, inputs: dict[str, Floats], tolerance: float | None = None
@@ -257,6 +282,15 @@ class Trial:
                 found.around.append([(weight, there.model) for weight, there in places])
                 found.placed.append(any(moves(states.model, there.model) for _, there in places))
         return Changes(q, lam, found, self.own)
+
+
+def played(u: Floats, play: float) -> Floats:
+    """What comes through a play: it stays until the given values (rows,), in order of time, push it."""
+    found, now = np.empty(len(u)), float(u[0])
+    for k, value in enumerate(np.asarray(u, dtype=float).tolist()):
+        now = min(max(now, value - 0.5 * play), value + 0.5 * play)
+        found[k] = now
+    return found
 
 
 def between(t: Floats, q: Floats, v: Floats, times: Floats) -> Floats:

@@ -28,7 +28,8 @@ class Tendon(Actuator):
         friction: Coulomb coefficient between the tendon and its guides, along rods and at the frames where it turns. Drawn
             in at the start of the path, it loses tension as exp(-friction x turned angle) (capstan); let out, it gains as
             much; in between, it takes 1e-3 of its length to turn from one to the other, so that it holds what is at rest.
-            `statics` is what is reached by drawing the line in, and motions start from there.
+            `statics` is what is reached by drawing the line in, or from the equilibrium that is given as `start`: one after
+            the other, equilibria go through a loop of hysteresis. Motions go on from where they start.
 
     """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from anguilla.compiler.jit import kernel
-from anguilla.interact.kernels.rubbing import set_friction
+from anguilla.interact.kernels.rubbing import UNKNOWN, set_friction
 from anguilla.interact.kernels.table import GRAVITY, KIND, POSE, TWIST, WRENCH, Loads
 from anguilla.mechanics.motion import too_coarse
 from anguilla.mechanics.tree import Floats, Ints
@@ -158,7 +158,7 @@ def contradiction(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
     gap = np.abs(evaluate(system, loads, q, zero, zero, lam)[system.size :])  # last: a tangent may follow
     if _turned_too_far(system.workspace):
         return EXPLANATION[TOO_COARSE]
-    if np.any(loads.cables.friction > 0.0):
+    if np.any(loads.cables.friction > 0.0) and np.all(loads.cables.slip[..., 0] == UNKNOWN):  # lines are drawn in
         factor = loads.cables.factor.copy()
         set_friction(system.tree, system.workspace, loads.cables, loads.pairs)
         change = float(np.max(np.abs(loads.cables.factor - factor), initial=0.0))

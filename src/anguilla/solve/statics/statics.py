@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from anguilla.describe import Robot
 from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_count, as_number, as_positive
+from anguilla.interact.kernels.rubbing import rubs
 from anguilla.interact.kernels.table import Loads
 from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
@@ -22,6 +23,7 @@ from anguilla.results.states import Equilibrium, Status
 from anguilla.solve.newton.closing import SINGULAR_START, broken, close, crushed
 from anguilla.solve.newton.rules import CONVERGED, SINGULAR, TOO_COARSE
 from anguilla.solve.statics.downhill import BALANCED
+from anguilla.solve.statics.drawing import follow_lines, has_twists, remember_lines
 from anguilla.solve.statics.finding import find, origin_of
 from anguilla.solve.statics.flow import Flow, ProjectiveFlow, follow, relax
 from anguilla.solve.statics.judging import balanced, contradiction, unbalanced
@@ -56,7 +58,8 @@ def statics(
     Newton tries the full load first, from the rest shape or from `start`; when it fails, gravity and loads are applied in
     steps that adapt themselves. Without a `start`, a robot does not end in an unstable equilibrium unless symmetry alone
     holds it there, as a straight column; the message of the status says so. For a robot with loops or imposed motions, an
-    equilibrium given as `start` is followed to the present loads and poses in such steps.
+    equilibrium given as `start` is followed to the present loads and poses in such steps. So is one of a robot whose
+    tendons rub, whose bristles go on from there: pulled and let out it differs (without `start`, lines are drawn in).
 
     Args:
         robot: the robot, or its model.
@@ -101,11 +104,15 @@ def _statics(
     elif isinstance(method, ProjectiveFlow):
         q, lam, ok, message, counters = follow(system, loads.loads, q, method)
     elif method == "newton":
-        followed = origin_of(system, start) if isinstance(start, Equilibrium) else None
-        from_here = origin if followed is None else followed
-        q, status, message, counters = find(
-            system, loads, from_here, q, lam, tolerance, iterations, chosen=start is not None
-        )
+        before = _before(system, start)
+        if before is not None:
+            q, status, message, counters = follow_lines(system, loads.loads, before, q, lam, tolerance)
+        else:
+            followed = origin_of(system, start) if isinstance(start, Equilibrium) else None
+            from_here = origin if followed is None else followed
+            q, status, message, counters = find(
+                system, loads, from_here, q, lam, tolerance, iterations, chosen=start is not None
+            )
         most = max((len(layout.grid.X) - 1 for layout in system.layout.parts if layout.grid is not None), default=1)
         ok, advice = status == CONVERGED, SPECIAL_ADVICE.get(status, ADVICE).format(more=4 * most)
         if status == SINGULAR and any(load.touches for load in robot.loads):
@@ -121,7 +128,9 @@ def _statics(
     outcome = Status(ok, message, counters, time.perf_counter() - began)
     zero = np.zeros((1, system.size))
     states = np.array([float(t)]), q[None, :].copy(), zero, zero, lam[None, :].copy()
-    held = Remembered.of(system.blank).copy() if grasps(system.blank) else None
+    if ok and rubs(system.blank.cables):
+        remember_lines(system, loads.loads, q, lam)
+    held = Remembered.of(system.blank).copy() if grasps(system.blank) or rubs(system.blank.cables) else None
     result = Equilibrium(robot, system, outcome, *states, inputs or {}, _memory=held)
     conflict = broken(system, inputs or {}, *result.stored[:3])
     if conflict:
@@ -134,6 +143,17 @@ def _statics(
             said = f"The equilibrium of {robot.name!r}: {result.resolution.words}"
             warnings.warn(said, AnguillaWarning, stacklevel=3)
     return result
+
+
+def _before(system: Model, start: object) -> Floats | None:
+    """Row of loads of an equilibrium whose lines remember, to go on from; None if there is nothing to remember."""
+    if not rubs(system.blank.cables) or not isinstance(start, Equilibrium) or start.remembered is None:
+        return None
+    row = start.system.loads(start.t, start.inputs).loads.row
+    alike = row.shape == system.blank.row.shape and start.remembered.slip.shape == system.blank.cables.slip.shape
+    if not alike or grasps(system.blank) or has_twists(system.blank):
+        return None
+    return row.copy()
 
 
 def _wrong(system: Model, loads: Loads, q: Floats, lam: Floats, limit: float) -> str:

@@ -1,0 +1,66 @@
+"""Parameters of soft volumes from measurements, through the same door as those of robots."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import anguilla as ag
+from anguilla import fem
+
+
+def bar(young: float = 3.3e5, poisson: float = 0.42, pull: float = 0.0) -> fem.SoftBody:
+    material = ag.Material(young=young, poisson=poisson, density=1000.0)
+    body = fem.SoftBody("bar", fem.block((0.1, 0.01, 0.01), (8, 1, 1)), material, element="quadratic")
+    body.fix("base")
+    body.actuate("pull", fem.Tendon([(0.0, 0.0, 0.004), (0.1, 0.0, 0.004)]))
+    body.effector("tip", fem.Effector((0.1, 0.0, 0.0), orientation=True))
+    if pull:
+        body.load(fem.PointForce((0.1, 0.0, 0.0), (pull, 0.0, 0.0)))
+    return body
+
+
+def experiment(**options) -> ag.Measurements:
+    seen = [fem.statics(bar(), inputs={"pull": t}) for t in (0.0, 0.05, 0.1)]
+    arm = np.array([0.0, 0.0, 0.02])
+    places = {
+        "tip": np.array([eq.position("tip") for eq in seen]),
+        "side": np.array([eq.position("tip") + eq.rotation("tip") @ arm for eq in seen]),
+    }
+    markers = {"side": ag.Marker("tip", arm, free="z", sigma=5e-3)}
+    return ag.Measurements(positions=places, inputs={"pull": [0.0, 0.05, 0.1]}, markers=markers, **options)
+
+
+def test_young_and_a_gain_are_found_again():
+    found = ag.identify(bar(1e6), experiment(), ["material.young", ag.Unknown("inputs.pull.gain", start=0.8)])
+    assert found.values["material.young"] == pytest.approx(3.3e5, rel=1e-4)
+    assert found.values["inputs.pull.gain"] == pytest.approx(1.0, rel=1e-4)
+    assert found.error(experiment())["worst"] < 1e-7
+    assert isinstance(found.robot, fem.SoftBody) and found.robot.material.young == found.values["material.young"]
+
+
+def test_a_function_that_makes_a_body_and_an_unknown_base():
+    def made(stiff, pull):
+        return bar(3.3e5 * stiff, pull=pull)
+
+    shift = np.array([0.01, -0.02, 0.03])
+    data = []
+    for pull in (0.0, 0.2):
+        eq = fem.statics(bar(pull=pull))
+        data.append(ag.Measurements(positions={"tip": eq.position("tip")[None] + shift}, given={"pull": pull},
+                                    base="position", name=f"pulled {pull}"))  # fmt: skip
+    found = ag.identify(made, data, [ag.Unknown("stiff", start=1.4)])
+    assert found.values["stiff"] == pytest.approx(1.0, rel=1e-3)
+    assert np.allclose(list(found.offsets.values()), shift, atol=1e-6)
+
+
+def test_what_a_body_has_not_is_refused():
+    with pytest.raises(ag.DescriptionError, match=r"material\.young"):
+        ag.identify(bar(), experiment(), ["material.color"])
+    with pytest.raises(ag.DescriptionError, match="no effector 'hand'"):
+        ag.identify(bar(), ag.Measurements(positions={"hand": np.zeros((1, 3))}), ["material.young"])
+    with pytest.raises(ag.DescriptionError, match="positions at rest"):
+        ag.identify(bar(), ag.Measurements(lengths={"pull": [0.1]}), ["material.young"])
+    with pytest.warns(ag.AnguillaWarning, match="density"):  # the ratio alone is told by its weight
+        seen = fem.statics(bar()).position("tip")
+        ag.identify(bar(), ag.Measurements(positions={"tip": seen[None]}), ["material.young", "material.density"])

@@ -1,4 +1,4 @@
-"""Control in constraint space: inverse kinematics, estimation, feedback, robustness, comparison models (paper 002)."""
+"""Control: closed loops and controllers of any robot; inverse kinematics and loops in constraint space (paper 002)."""
 
 from __future__ import annotations
 
@@ -29,6 +29,23 @@ _LAZY = {
     "robust_gamma": "robust",
     "exact_gamma": "robust",
     "workspace": "reachable",
+    "ClosedLoop": "running",
+    "Controller": "running",
+    "full_state": "running",
+    "run": "running",
+    "FeedForward": "feedback",
+    "Impedance": "feedback",
+    "PID": "feedback",
+    "input_limits": "feedback",
+    "steady_gain": "feedback",
+    "LQR": "regulators",
+    "LQG": "regulators",
+    "ComputedTorque": "torque",
+    "InverseDynamics": "torque",
+    "inverse_dynamics": "torque",
+    "ILQR": "swinging",
+    "ilqr": "swinging",
+    "MPC": "horizon",
 }
 
 __all__ = list(_LAZY)

@@ -8,7 +8,12 @@ import pytest
 import anguilla as ag
 
 G = 9.81
-MU, DRUM, THIN, ANGLE = 0.3, 0.1, 0.002, np.pi  # friction, radii of the drum and of the string [m], angle around the drum
+MU, DRUM, THIN, ANGLE = (
+    0.3,
+    0.1,
+    0.002,
+    np.pi,
+)  # friction, radii of the drum and of the string [m], angle around the drum
 ROPE = ag.Material(young=1e7, density=1000.0, damping=0.02)
 
 
@@ -68,7 +73,9 @@ def test_two_balls_leave_each_other_with_the_loss_that_damping_says(c):
     expected = speed
     if c > 0.0:
         lost = speed / c - np.log1p(c * speed) / c**2
-        roots = np.roots([c**2 / 4, c / 3, 0.5, 0.0, -lost])  # of the law on the way out, 1 / (1 - c e), to the fourth order
+        roots = np.roots(
+            [c**2 / 4, c / 3, 0.5, 0.0, -lost]
+        )  # of the law on the way out, 1 / (1 - c e), to the fourth order
         expected = float(roots[(np.abs(roots.imag) < 1e-9) & (roots.real > 0)].real[0])
     assert after == pytest.approx(expected, rel=5e-3)
     np.testing.assert_allclose(run.v @ masses, masses[0] * speed, rtol=1e-6)
@@ -78,10 +85,16 @@ def test_a_ball_slides_on_a_body_until_it_rolls():
     """Coulomb: it slows down by mu g, and from 2 v / (7 mu g) on it rolls with 5/7 of its speed."""
     mu, speed, radius, mass = 0.2, 1.0, 0.05, 0.2
     robot = ag.Robot("bowling")
-    lane = robot.add(ag.RigidBody.box((4.0, 1.0, 0.1), mass=1.0), at=robot.ground, name="lane", pose=pose((1.0, 0, -0.05)))
+    lane = robot.add(
+        ag.RigidBody.box((4.0, 1.0, 0.1), mass=1.0), at=robot.ground, name="lane", pose=pose((1.0, 0, -0.05))
+    )
     sink = mass * G / 1e5
     ball = robot.add(
-        ag.RigidBody.sphere(radius, mass=mass), at=robot.ground, joint=ag.Free(), pose=pose((0, 0, radius - sink)), name="ball"
+        ag.RigidBody.sphere(radius, mass=mass),
+        at=robot.ground,
+        joint=ag.Free(),
+        pose=pose((0, 0, radius - sink)),
+        name="ball",
     )
     robot.load(ag.Contact(ball, lane, 1e5, friction=mu, damping=2.0, smooth=1e-7))
     v = np.zeros(6)

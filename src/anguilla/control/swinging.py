@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from anguilla.control.feedback import Limits, Pick, as_picker, input_limits
 from anguilla.control.qp import solve_qp
 from anguilla.control.regulators import weights
+from anguilla.control.torque import refuse_memory
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_array, as_count, as_positive, as_vector
 from anguilla.interact.kernels.table import DT
@@ -91,6 +92,7 @@ class _Problem:
         self.scheme = as_scheme(method).coefficients
         if self.scheme.mid < 1.0:
             raise DescriptionError("ilqr serves Newmark, HHT and GeneralisedAlpha, not Midpoint.")
+        refuse_memory(self.model.blank, "ilqr")
         every = list(self.model.robot.inputs)
         self.names = every if names is None else list(names)
         if not self.names or not set(self.names) <= set(every):
@@ -225,7 +227,9 @@ def _back(
         low, high = problem.low - inputs[step], problem.high - inputs[step]
         found = solve_qp(safe / np.outer(size, size), Qu / size, lower=low * size, upper=high * size)
         free = found.active[:k] == 0
-        du = changes[step] = np.where(free, np.clip(found.x / size, low, high), np.where(found.active[:k] < 0, low, high))
+        du = changes[step] = np.where(
+            free, np.clip(found.x / size, low, high), np.where(found.active[:k] < 0, low, high)
+        )
         if np.any(free):
             gains[step][free] = -np.linalg.solve(safe[np.ix_(free, free)], Qux[free])
         K = gains[step]

@@ -18,7 +18,7 @@ from anguilla.control.feedback import Limits, Pick, as_picker, input_limits
 from anguilla.describe import Robot
 from anguilla.describe.sampled import Sampled
 from anguilla.errors import DescriptionError, SolverError, as_number, as_positive, as_vector, refuse
-from anguilla.interact.kernels.table import DT, INPUT, Loads
+from anguilla.interact.kernels.table import DT, INPUT, KIND, THRUSTER, Loads
 from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
 from anguilla.model.evaluation import Evaluation
@@ -26,6 +26,7 @@ from anguilla.model.model import Model
 from anguilla.model.ports import only_ports, port_map
 from anguilla.model.slopes import balance_slope, input_slopes, named
 from anguilla.model.user import move
+from anguilla.results.reactions import refuse_holding, refuse_relaxing
 from anguilla.results.states import Equilibrium
 from anguilla.solve.modes.local import actuator_slopes
 from anguilla.solve.newton.closing import close
@@ -37,6 +38,16 @@ __all__ = ["ComputedTorque", "InverseDynamics", "inverse_dynamics"]
 
 CLOSE, MOST = 1e-12, 30  # relative last change of the unknowns, and iterations
 REST = 1e-8  # relative imbalance of a start that counts as rest
+
+
+def refuse_memory(loads: Loads, what: str) -> None:
+    """Raise an error if some force depends on the steps before: the steps of a copy of the robot would not be its own."""
+    refuse_holding(loads, what)
+    refuse_relaxing(loads, what)
+    if np.any(loads.cables.friction):
+        raise DescriptionError(f"{what} does not serve tendons with friction. Set friction=0.")
+    if np.any(loads.frames.data[loads.frames.table[:, KIND] == THRUSTER, 6:12]):
+        raise DescriptionError(f"{what} does not serve thrusters with an integral gain.")
 
 
 @dataclass
@@ -60,6 +71,7 @@ class _Inverse:
         self.dt, self.scheme = as_positive(dt, "dt", "s"), as_scheme(method).coefficients
         if self.scheme.mid < 1.0:
             raise DescriptionError("inverse dynamics serves Newmark, HHT and GeneralisedAlpha, not Midpoint.")
+        refuse_memory(whole.blank, "inverse dynamics")
         if len(whole.blank.driven):
             raise DescriptionError(
                 "inverse dynamics finds inputs of motions that nothing imposes: take away motion=, shape=."

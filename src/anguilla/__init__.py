@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from anguilla.solve.branches.branches import Branch, trace
     from anguilla.solve.gradients.adjoint import Gradient, gradient
     from anguilla.solve.gradients.costs import Cost, Reach, Rest, Sampled, StateCost
+    from anguilla.solve.gradients.planning import MotionPlan, optimise_motion
     from anguilla.solve.gradients.sensitivity import Sensitivities, sensitivities
+    from anguilla.solve.gradients.spending import Effort, Energy
     from anguilla.solve.modes.lagrangian import (
         actuation_matrix,
         bias_forces,
@@ -96,6 +98,10 @@ _LAZY = {
     "Rest": "solve.gradients.costs",
     "Sampled": "solve.gradients.costs",
     "StateCost": "solve.gradients.costs",
+    "Effort": "solve.gradients.spending",
+    "Energy": "solve.gradients.spending",
+    "MotionPlan": "solve.gradients.planning",
+    "optimise_motion": "solve.gradients.planning",
     "mass_matrix": "solve.modes.lagrangian",
     "coriolis_matrix": "solve.modes.lagrangian",
     "bias_forces": "solve.modes.lagrangian",
@@ -145,6 +151,8 @@ __all__ = [
     "Branch",
     "Cost",
     "DescriptionError",
+    "Effort",
+    "Energy",
     "Equilibrium",
     "Evaluation",
     "Expression",
@@ -158,6 +166,7 @@ __all__ = [
     "Midpoint",
     "Model",
     "Modes",
+    "MotionPlan",
     "Newmark",
     "Observer",
     "Powers",
@@ -191,6 +200,7 @@ __all__ = [
     "load",
     "mass_matrix",
     "modes",
+    "optimise_motion",
     "plot",
     "powers",
     "read_robot",

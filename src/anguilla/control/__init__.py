@@ -1,4 +1,4 @@
-"""Control in constraint space: inverse kinematics, estimation, feedback, robustness, comparison models (paper 002)."""
+"""Control: closed loops and controllers of any robot; inverse kinematics and loops in constraint space (paper 002)."""
 
 from __future__ import annotations
 
@@ -33,6 +33,23 @@ _LAZY = {
     "Timing": "twin",
     "Twin": "twin",
     "ask_twin": "twin",
+    "ClosedLoop": "running",
+    "Controller": "running",
+    "full_state": "running",
+    "run": "running",
+    "FeedForward": "feedback",
+    "Impedance": "feedback",
+    "PID": "feedback",
+    "input_limits": "feedback",
+    "steady_gain": "feedback",
+    "LQR": "regulators",
+    "LQG": "regulators",
+    "ComputedTorque": "torque",
+    "InverseDynamics": "torque",
+    "inverse_dynamics": "torque",
+    "ILQR": "swinging",
+    "ilqr": "swinging",
+    "MPC": "horizon",
 }
 
 __all__ = list(_LAZY)

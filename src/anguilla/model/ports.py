@@ -14,7 +14,7 @@ from anguilla.interact.kernels.table import GRAVITY, INPUT, MOTION, POSE, RATES,
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.model import Inputs, LoadTable, Model
 
-__all__ = ["Glide", "PortMap", "Wiring", "map_at", "moving_ports", "port_map"]
+__all__ = ["Glide", "PortMap", "Wiring", "map_at", "moving_ports", "only_ports", "port_map"]
 
 TRIES = (1.7, 0.4, 0.9), (0.3, 1.1, 2.3)  # values at which inputs are tried out
 LATER = 0.37  # [s] another instant to try them

@@ -56,6 +56,14 @@ def _turn(ball, q, dq, out):
         out[k], out[k + 1], out[k + 2] = compose(x, y)
 
 
+def between(tree: Tree, q0: Floats, q1: Floats) -> Floats:
+    """The change dq with q1 = move(tree, q0, dq)."""
+    out = q1 - q0
+    for k in tree.ball[:, 0]:
+        out[k : k + 3] = compose(tuple(-q0[k : k + 3]), tuple(q1[k : k + 3]))
+    return out
+
+
 class UserLoads:
     """The user-written loads of a system: they replace `residual` and `tangent` by versions that ask them."""
 

@@ -105,6 +105,15 @@ def _by_input(system: Model, rows: Floats, ports: Mapping[str, Floats], reasons:
     )
 
 
+def _add_direct(found: WhyNot, motions: dict[str, Floats], cost: Cost, result: Trajectory | Equilibrium) -> None:
+    """Add what the cost depends on inputs itself."""
+    for name, slope in cost.by_inputs(result).items():
+        if name in motions:
+            motions[name][:, 0] += slope
+        else:
+            found[name] = found[name] + slope
+
+
 def _static_ports(result: Equilibrium, mu: Floats, row: Floats) -> tuple[dict[str, Floats], dict[str, str]]:
     """Derivatives (1,) by the inputs that `Robot.input` made, and why others have none."""
     system, zero = result.system, np.zeros(result.system.size)
@@ -201,6 +210,7 @@ def _of_equilibrium(result: Equilibrium, cost: Cost, design: Design | None) -> G
             if moved or not cost.of_places:
                 slopes[k] += float(found.slope(k, lambda model: direct_cost(cost, model.robot, model, result)))
     inputs = _by_input(result.system, row[None], *_static_ports(result, mu, row))
+    _add_direct(inputs, {}, cost, result)
     return Gradient(value, inputs, by_q[0], 0.0 * by_q[0], slopes, mu[None])
 
 
@@ -347,4 +357,6 @@ def _of_motion(
         n = system.size
         q = q - at.tangents()[0][n:, :n].T @ (back.closing.place.T @ q)
     forces, motions, reasons = _ports(found, back, rows)
-    return Gradient(value, _by_input(system, rows, forces, reasons), q, v, slopes, back.mu, held, motions)
+    inputs = _by_input(system, rows, forces, reasons)
+    _add_direct(inputs, motions, cost, run)
+    return Gradient(value, inputs, q, v, slopes, back.mu, held, motions)

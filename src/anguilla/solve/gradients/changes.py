@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from anguilla.describe import Frame
+from anguilla.errors import DescriptionError
 from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
 from anguilla.model.model import Model
@@ -64,6 +65,8 @@ class Sensitivities:
         """Derivative (k,) of a cost."""
         run = self.run
         _, by_q, by_v = cost.terms(run)
+        if cost.by_inputs(run):
+            raise DescriptionError("Sensitivities.of serves costs of states; of inputs and energy `gradient` does.")
         out = np.einsum("tn,tnk->k", by_q, self.q.reshape(*by_q.shape, -1))
         out += np.einsum("tn,tnk->k", by_v, self.v.reshape(*by_v.shape, -1))
 

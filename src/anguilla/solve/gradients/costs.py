@@ -40,6 +40,10 @@ class Cost:
         """Value, and its derivatives (nt, n) with respect to coordinates and rates (balls: small rotations, child's axes)."""
         raise NotImplementedError
 
+    def by_inputs(self, result: Trajectory | Equilibrium) -> dict[str, Floats]:
+        """Its derivatives (nt,) with respect to inputs that it depends on itself, by name: in the same states."""
+        return {}
+
     def on(self, robot: Robot) -> Cost:
         """The same cost with its frames taken on another robot of the same parts."""
         return self
@@ -58,6 +62,13 @@ class _Sum(Cost):
     def terms(self, result: Trajectory | Equilibrium) -> Terms:
         values, by_q, by_v = zip(*(part.terms(result) for part in self.parts), strict=True)
         return sum(values), np.sum(by_q, axis=0), np.sum(by_v, axis=0)
+
+    def by_inputs(self, result: Trajectory | Equilibrium) -> dict[str, Floats]:
+        found: dict[str, Floats] = {}
+        for part in self.parts:
+            for name, slope in part.by_inputs(result).items():
+                found[name] = found[name] + slope if name in found else slope
+        return found
 
     def on(self, robot: Robot) -> Cost:
         return _Sum(tuple(part.on(robot) for part in self.parts))

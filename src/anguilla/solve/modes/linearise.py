@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,11 +12,11 @@ from scipy.linalg import block_diag, expm
 
 from anguilla.describe import Frame, Robot
 from anguilla.errors import DescriptionError, SolverError, as_array, as_positive, refuse
-from anguilla.lie import dexp3, exp3, log3
+from anguilla.lie import dexp3, exp3
 from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
 from anguilla.model.model import Inputs, Model
-from anguilla.model.user import move
+from anguilla.model.user import between, move
 from anguilla.results.reactions import refuse_relaxing
 from anguilla.results.states import Equilibrium, Status
 from anguilla.solve.modes.lagrangian import spins
@@ -198,30 +199,54 @@ def _turns(system: Model, q: Floats, d: Floats) -> tuple[Floats, Floats]:
     return P, T
 
 
-def _increment(system: Model, q0: Floats, q1: Floats) -> Floats:
-    """d with q1 = q0 (+) d."""
-    d = q1 - q0
-    for k in system.tree.ball[:, 0]:
-        d[k : k + 3] = log3(exp3(q0[k : k + 3]).T @ exp3(q1[k : k + 3]))
-    return d
-
-
 def _step(robot: Robot | Model, start: Local, dt: float, scheme: Coefficients) -> tuple[Floats, Floats, Floats, int]:
     """(A, B, drift, blocks) of one step of an integrator (stepping.py), x = (y, w, a, true a) in `blocks` blocks."""
     n, system = start.system.size, start.system
     end, d = start, np.zeros(n)
     if np.linalg.norm((dt * start.v + 0.5 * dt**2 * start.a) * system.tree.scale) > 1e-12:
         end, d = _end_of_step(robot, start, dt, scheme)
-    blocks = 2 if scheme.mid < 1.0 else (3 if scheme.am == 0.0 and scheme.af == 0.0 else 4)
+    there = StepEnd(end.K, end.C, end.M, end.B, end.column, end.by_place, end.by_rate)
+    states = step_change(system, there, start.q, d, dt, scheme)
+    blocks = len(states)
+    left = block_diag(end.place_inverse, *[end.rate_inverse] * (blocks - 1))
+    right = block_diag(start.place, *[start.rate] * (blocks - 1))
+    whole = left @ np.vstack(states)
+    change = d, end.v - start.v, end.a - start.a, end.a - start.a
+    drift = left @ np.concatenate(change[:blocks])
+    return whole[:, : blocks * n] @ right, whole[:, 4 * n :], drift, blocks
+
+
+class StepEnd(NamedTuple):
+    """Matrices where a step is balanced, see `Local`."""
+
+    K: Floats
+    C: Floats
+    M: Floats
+    B: Floats
+    column: Floats
+    by_place: Floats
+    by_rate: Floats
+
+
+def remembered(scheme: Coefficients) -> int:
+    """How many of (q, v, a, true a) a scheme takes from step to step."""
+    return 2 if scheme.mid < 1.0 else (3 if scheme.am == 0.0 and scheme.af == 0.0 else 4)
+
+
+def step_change(system: Model, end: StepEnd, q0: Floats, d: Floats, dt: float, scheme: Coefficients) -> list[Floats]:
+    """Changes of (q, v, a, true a) after a step, those that the scheme takes on: (n, 4 n + k) each.
+
+    They are over the changes of (q, v, a, true a) before it, and of the inputs of the step. The step goes from q0 by d.
+    """
+    n, k = system.size, end.B.shape[1]
     # rows over the changes of (q, v, a, A) at the start and of the inputs, then of the increment d
-    k = start.B.shape[1]
     wide = np.eye(4 * n + k)
     q, v, a, true = (np.hstack([wide[i * n : (i + 1) * n], np.zeros((n, n))]) for i in range(4))
     inc = np.hstack([np.zeros((n, 4 * n + k)), np.eye(n)])
-    P, T = _turns(system, start.q, d)
+    P, T = _turns(system, q0, d)
     q1, (v1, a1, true1) = P @ q + T @ inc, ended(scheme, dt, inc, v, a, true)
     (cq, cv, ca), (v0, a0) = factors(scheme, dt), unmoved(scheme, dt, v, a, true)
-    part, turned = _turns(system, start.q, cq * d)
+    part, turned = _turns(system, q0, cq * d)
     qe, ve, ae = part @ q + cq * turned @ inc, v0 + cv * inc, a0 + ca * inc
     balance = end.K @ qe + end.C @ ve + end.M @ ae
     balance[:, 4 * n : 4 * n + k] -= end.B
@@ -233,13 +258,7 @@ def _step(robot: Robot | Model, start: Local, dt: float, scheme: Coefficients) -
     solved = -least(matrix, rows[:, :size])[0]
     D = np.zeros((n, size))
     D[free] = solved[: len(free)]
-    states = [row[:, :size] + row[:, size:] @ D for row in (q1, v1, a1, true1)][:blocks]
-    left = block_diag(end.place_inverse, *[end.rate_inverse] * (blocks - 1))
-    right = block_diag(start.place, *[start.rate] * (blocks - 1))
-    whole = left @ np.vstack(states)
-    change = d, end.v - start.v, end.a - start.a, end.a - start.a
-    drift = left @ np.concatenate(change[:blocks])
-    return whole[:, : blocks * n] @ right, whole[:, 4 * n :], drift, blocks
+    return [row[:, :size] + row[:, size:] @ D for row in (q1, v1, a1, true1)][: remembered(scheme)]
 
 
 def _end_of_step(robot: Robot | Model, start: Local, dt: float, scheme: Coefficients) -> tuple[Local, Floats]:
@@ -251,7 +270,7 @@ def _end_of_step(robot: Robot | Model, start: Local, dt: float, scheme: Coeffici
     run = simulate(
         robot, duration=dt, dt=dt, start=(result.q, start.v), inputs=result.inputs, method=exact, tolerance=1e-12
     )
-    d = _increment(system, result.q, run.q[1])
+    d = between(system.tree, result.q, run.q[1])
     q, v, a = run.q[1], run.v[1], run.a[1]
     if scheme.mid < 1.0:
         q, v, a = move(system.tree, result.q, 0.5 * d), d / dt, 2.0 * d / dt**2 - 2.0 * start.v / dt

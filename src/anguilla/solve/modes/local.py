@@ -33,7 +33,17 @@ from anguilla.solve.newton.closing import close
 from anguilla.solve.newton.gaps import RANK
 from anguilla.solve.statics.statics import statics
 
-__all__ = ["AT_REST", "At", "Local", "free_directions", "local", "localise", "reference"]
+__all__ = [
+    "AT_REST",
+    "At",
+    "Local",
+    "actuator_slopes",
+    "free_directions",
+    "input_forces",
+    "local",
+    "localise",
+    "reference",
+]
 
 At = Equilibrium | tuple[ArrayLike, ArrayLike] | ArrayLike | None
 
@@ -183,6 +193,32 @@ def localise(result: Equilibrium, v: Floats, a: Floats) -> Local:
     forces = np.array(columns).reshape(-1, n).T
     bases = place, rate, place_inverse, rate_inverse
     return Local(result, v, a, K, C, M, forces, inputs, held, column[:, hard], J[hard], J_rate[hard], *bases)
+
+
+def input_forces(system: Model, q: Floats, v: Floats, t: float, inputs: Inputs) -> Floats:
+    """Generalised force (n, k) per unit of every input, in the order of `robot.inputs`; one that is no force is refused."""
+    loads = system.loads(t, inputs).loads
+    state = q, v, np.zeros(system.size), np.zeros(system.rows)
+    slopes = input_slopes(system, np.array([t]), inputs)
+    for reason in named(slopes).values():
+        raise DescriptionError(f"a controller that finds forces needs inputs that are forces: {reason}")
+    for name, row in zip(system.robot.actuators, loads.constraints.input_row, strict=True):
+        if row >= 0:
+            raise DescriptionError(
+                f"a controller that finds forces needs inputs that are forces: {name!r} is a length."
+            )
+    columns = [-balance_slope(system, loads, slope.rows[0], state)[: system.size] for slope in slopes]
+    return np.hstack([_actuation(system, loads, *state), np.array(columns).reshape(-1, system.size).T])
+
+
+def actuator_slopes(system: Model, loads: Loads, q: Floats, v: Floats, a: Floats, lam: Floats) -> Floats:
+    """d(R, phi)/dinput (n + m, actuators) in a state."""
+    out = np.zeros((system.size + system.rows, len(loads.constraints.input_row)))
+    out[: system.size] = -_actuation(system, loads, q, v, a, lam)
+    for k, row in enumerate(loads.constraints.input_row):
+        if row >= 0:  # length - input - compliance x tension = 0, unless it is slack
+            out[system.size + row, k] = -1.0 if loads.constraints.slack[row] == 0 else 0.0
+    return out
 
 
 def _actuation(system: Model, loads: Loads, q: Floats, v: Floats, a: Floats, lam: Floats) -> Floats:

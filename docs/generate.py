@@ -25,7 +25,7 @@ DESCRIBE = {
     "Rest shapes": "Straight ConstantCurvature Helix RestFunction RestShape",
     "Bodies": "RigidBody Shape",
     "anguilla.joints": "Fixed Revolute Prismatic Helical Cylindrical Universal Spherical Planar Free Joint Axis Ball",
-    "Actuators": "Tendon Chamber Actuator",
+    "Actuators": "Tendon Chamber Actuator Drive",
     "anguilla.routings": "parallel convergent helical FunctionRouting Routing",
     "anguilla.loads": "Wrench TipWrench DistributedWrench Spring Magnet Thruster Muscle UserLoad UserForce "
     "FrameMotion Load",
@@ -40,7 +40,7 @@ DESCRIBE["anguilla.loads"] = " ".join(
 )
 SOLVE = {
     "Statics": "statics Flow ProjectiveFlow",
-    "Dynamics": "simulate simulate_batch simulate_explicit Stepper GeneralisedAlpha HHT Newmark Midpoint",
+    "Dynamics": "simulate simulate_batch simulate_explicit Stepper BatchStepper GeneralisedAlpha HHT Newmark Midpoint",
     "Many runs": "sweep grid sample Sweep",
     "Results": "Equilibrium Trajectory load",
     "Equations of motion": "mass_matrix coriolis_matrix bias_forces gravity_forces stiffness damping actuation_matrix "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anguilla.interact.kernels.rubbing import UNKNOWN
-from anguilla.interact.kernels.table import Loads
+from anguilla.interact.kernels.table import QUIET, Loads
 from anguilla.mechanics.tree import Workspace
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ class Desk:
             self.loads.frames.state[:] = 0.0
         if len(self.loads.touches.held):
             self.loads.touches.held[:], self.loads.touches.before[:] = 0.0, 0.0
+            self.loads.touches.count[QUIET] = 0  # a step that an error ended may have left contacts out
         if len(self.loads.relaxing.term):
             self.loads.relaxing.past[:], self.loads.relaxing.over[:] = 0.0, np.inf
         if len(constraints.slack):

@@ -177,6 +177,7 @@ class Load(Description):
 
     account: ClassVar[str] = "others"
     touches: ClassVar[bool] = False
+    meets: ClassVar[bool] = False  # whether it is contact between parts of the robot
     is_passive: ClassVar[bool] = False
     has_arrows: ClassVar[bool] = False
     in_files: ClassVar[bool] = False

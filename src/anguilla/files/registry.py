@@ -149,7 +149,7 @@ def makers() -> tuple[Maker, ...]:
         else:
             made = _hints(thing).get("return")
             if isinstance(made, type):
-                found.append(Maker(name, thing, made))
+                found.append(Maker(snake(name), thing, made))
     return tuple(found)
 
 

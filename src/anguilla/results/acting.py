@@ -13,7 +13,7 @@ from anguilla.mechanics.tree import N_R, Floats
 from anguilla.model.model import Model
 from anguilla.results.base import Computed
 from anguilla.results.blocks import parts
-from anguilla.results.contacts import PartForces, depths, load_energy, touching
+from anguilla.results.contacts import PartForces, TouchPoints, depths, load_energy, touch_points, touching
 from anguilla.results.lines import cable_length, line_lengths
 from anguilla.results.observe import balances
 from anguilla.results.reactions import Exerted, closure_wrench, exerted, relaxes
@@ -102,15 +102,32 @@ class OfActions(Computed):
         Returns (force (time, 3) [N] of its part a on its part b, world axes, place (time, 3) [m] where it acts on average,
         energy (time,) [J] that the contact keeps, points (time,), how many touch); places are NaN where nothing does.
         """
+        number = self._meeting(contact)
+        return PartForces(*(self._pick(array) for array in touching(self.system, number, self.evaluations.blocks())))
+
+    def contact_points(self, contact: Load) -> Any:
+        """Every place where two parts touch each other, of a contact between parts: one answer for each instant.
+
+        Each has place (k, 3) [m] and force (k, 3) [N] there of its part a on its part b, world axes.
+        """
+        number = self._meeting(contact)
+        found: Any = [points[number] for points in self._touching]
+        return self._pick(found)
+
+    @cached_property
+    def _touching(self) -> list[dict[int, TouchPoints]]:
+        """Places where parts touch at each instant, by the number of their load."""
+        return list(touch_points(self.evaluations))
+
+    def _meeting(self, contact: Load) -> int:
+        """Number of a contact between parts."""
         numbers = self._numbers(contact)
         if not numbers or numbers[0] not in self.system.tables.touch_loads:
             labels = [own.label for k, own in enumerate(self.robot.loads) if k in self.system.tables.touch_loads]
             raise DescriptionError(
                 f"expected a contact between parts of robot {self.robot.name!r}; it has: {', '.join(labels) or 'none'}."
             )
-        return PartForces(
-            *(self._pick(array) for array in touching(self.system, numbers[0], self.evaluations.blocks()))
-        )
+        return numbers[0]
 
     def depth(self, contact: Load) -> Floats:
         """How deep each place of a contact is in its obstacle [m], in the order of `exerted`: (time, k).

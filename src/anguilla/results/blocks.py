@@ -225,21 +225,24 @@ class Evaluations:
     memory: Remembered | None = None
     known: dict[int, Remembered] = field(default_factory=dict)
 
-    def blocks(self, nodes: Ints | None = None, *, in_space: bool = False, idle: bool = False) -> Iterator[Block]:
+    def blocks(
+        self, nodes: Ints | None = None, *, in_space: bool = False, idle: bool = False, single: bool = False
+    ) -> Iterator[Block]:
         """Evaluate the states in order; integrals of thrusters are taken over them by the trapezoidal rule.
 
         Args:
             nodes: the nodes to keep; all if not given.
             in_space: find wrenches out of the plane of a flat robot too.
             idle: without the forces of actuators and constraints.
+            single: one state in each block, so that what the tables of the loads hold belongs to it.
 
         """
         nodes = np.arange(len(self.model.tree.parent)) if nodes is None else nodes
         if self.whole is None:
-            yield from self._evaluate(self.states, nodes, in_space, idle)
+            yield from self._evaluate(self.states, nodes, in_space, idle, single)
             return
         states, rows = self.whole
-        for block in self._evaluate(states, nodes, in_space, idle):
+        for block in self._evaluate(states, nodes, in_space, idle, single):
             first, last = np.searchsorted(rows, (block.at.start, block.at.stop))
             if first < last:
                 yield block.some(slice(int(first), int(last)), rows[first:last] - block.at.start)
@@ -280,7 +283,7 @@ class Evaluations:
         z, weight, _ = self.inside()
         return np.einsum("tpn,pn->tn", z, weight)
 
-    def _evaluate(self, states: States, nodes: Ints, in_space: bool, idle: bool) -> Iterator[Block]:
+    def _evaluate(self, states: States, nodes: Ints, in_space: bool, idle: bool, single: bool) -> Iterator[Block]:
         """Blocks of states, from the first that loads remember."""
         model = self.model
         tree, shared = model.spatial if in_space else model.tree, model.blank
@@ -292,7 +295,7 @@ class Evaluations:
         steps[0] = 0.0 if self.memory is None else np.finfo(np.float64).tiny
         numbers = len(shared.row) + KEPT * len(nodes) + shared.frames.wrench.size + model.size + model.rows
         steps[list(self.known)] = np.finfo(np.float64).tiny
-        for at in _split(parts(len(states.t), numbers), sorted(self.known)):
+        for at in _split(parts(len(states.t), BYTES if single else numbers), sorted(self.known)):
             kept = self.known.get(at.start, kept)
             some, table = states.some(at), _loads(model, states.t[at], self.inputs, idle)
             memory.recall(kept)  # others may have used the model since the last block

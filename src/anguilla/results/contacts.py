@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from anguilla.compiler.distant import entry
 from anguilla.interact.kernels.table import HITS
-from anguilla.interact.kernels.touch import COUNT, DEPTH, ENERGY, PLACE, PUSH, SIZE, find_touching, kept_energy
+from anguilla.interact.kernels.touch import (
+    COUNT,
+    DEPTH,
+    ENERGY,
+    FORCE,
+    PLACE,
+    POINT,
+    PUSH,
+    SIZE,
+    find_touching,
+    kept_energy,
+)
 from anguilla.mechanics.tree import Floats
 from anguilla.model.evaluate import descend
 from anguilla.model.model import Model
-from anguilla.results.blocks import Block
+from anguilla.results.blocks import Block, Evaluations
 from anguilla.results.kinematics import seat_motions
 
 
@@ -48,6 +59,26 @@ def touching(model: Model, number: int, blocks: Iterable[Block]) -> PartForces:
         place = told[:, :, PLACE : PLACE + 3].sum(axis=1) / size[:, None]
     force = np.einsum("k,tki->ti", on_b, told[:, :, PUSH : PUSH + 3])
     return PartForces(force, place, told[:, :, ENERGY].sum(axis=1), told[:, :, COUNT].sum(axis=1))
+
+
+class TouchPoints(NamedTuple):
+    """Places where two parts, or a rod and itself, touch each other at an instant."""
+
+    place: Floats  # (k, 3) [m]
+    force: Floats  # (k, 3) of a on b there [N]; of a rod that touches itself, on one side of the contact or the other
+
+
+def touch_points(evaluations: Evaluations) -> Iterator[dict[int, TouchPoints]]:
+    """At each state, the places where parts touch, by the number of their load."""
+    model, loads = evaluations.model, np.array(evaluations.model.tables.touch_loads, dtype=np.int64)
+    touches, on_b = model.blank.touches, -np.array(model.tables.touching.sides)
+    for _ in evaluations.blocks(np.zeros(0, np.int64), single=True):
+        row, hit = touches.hits[: touches.count[HITS], 0], touches.hit[: touches.count[HITS]]
+        place, force = hit[:, POINT : POINT + 3].copy(), on_b[row, None] * hit[:, FORCE : FORCE + 3]
+        yield {
+            int(number): TouchPoints(place[loads[row] == number], force[loads[row] == number])
+            for number in np.unique(loads)
+        }
 
 
 def depths(system: Model, number: int, q: Floats) -> Floats:

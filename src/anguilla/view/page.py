@@ -21,7 +21,7 @@ from anguilla.results.states import Trajectory
 from anguilla.store.whole import as_target, whole_file
 from anguilla.view.obstacles import Shell, shell
 from anguilla.view.scene import Result, Scene, Tube, as_computed, scene, thin
-from anguilla.view.stage import Tracks
+from anguilla.view.stage import ARROW, Tracks, contact_forces
 from anguilla.view.style import COLOURS, SOLID, scaled
 
 __all__ = ["animate"]
@@ -29,6 +29,7 @@ __all__ = ["animate"]
 BUDGET = 2.0e6  # characters of embedded poses; the page around them takes 0.03e6
 FRAMES_PER_SECOND = 60.0  # more than this is not seen, even in slow motion: the page interpolates
 FEWEST_FRAMES, MOST_FRAMES = 120, 1200
+MOST_CONTACTS = 12  # arrows of contacts at an instant
 
 
 def animate(run: Result, path: str | os.PathLike[str]) -> Path:
@@ -57,7 +58,8 @@ def animate(run: Result, path: str | os.PathLike[str]) -> Path:
         wanted = int(FRAMES_PER_SECOND * float(run.t[-1] - run.t[0])) + 1
         run = thin(run, max(2, min(afford, max(wanted, FEWEST_FRAMES), MOST_FRAMES)))
     picture = scene(run, sections=sections, around=32 if count <= 8 else 16)
-    text = _fill(picture, cables_of(as_computed(run), picture))
+    run = as_computed(run)
+    text = _fill(picture, {"cables": cables_of(run, picture), "contacts": contacts_of(run, picture)})
     with whole_file(target) as part:
         part.write_text(text, encoding="utf-8")
     return target
@@ -89,6 +91,24 @@ def cables_of(run: Result, picture: Scene) -> list[dict[str, Any]]:
     return found
 
 
+def contacts_of(run: Result, picture: Scene) -> dict[str, Any] | None:
+    """Arrows of contacts (time, k, 6), places [m] and vectors [m], zero where there are fewer; None if nothing touches."""
+    if not any(load.touches or load.meets for load in run.system.robot.loads):
+        return None
+    low, high = picture.bounds
+    size, tracks = float(np.linalg.norm(high - low)), Tracks(run)
+    found = [np.hstack(contact_forces(tracks, index, size))[:MOST_CONTACTS] for index in range(len(picture.t))]
+    out = np.zeros((len(found), max(map(len, found)), 6))
+    for row, some in zip(out, found, strict=True):
+        row[: len(some)] = some
+    strength = np.linalg.norm(out[:, :, 3:], axis=2)
+    if not strength.any():
+        return None
+    out[:, :, 3:] *= ARROW * size / np.percentile(strength[strength > 0.0], 98.0)  # a blow does not hide the rest
+    out[:, :, 3:] /= np.maximum(np.linalg.norm(out[:, :, 3:], axis=2, keepdims=True) / (1.5 * ARROW * size), 1.0)
+    return encode(out)
+
+
 def _fixed(tracks: Tracks, frame: Frame, picture: Scene, numbers: dict[str, int]) -> tuple[int, int, Any]:
     """A frame as a point fixed to the nearest drawn section of its part."""
     place = tracks.pose(frame, 0)[1]
@@ -100,14 +120,12 @@ def _fixed(tracks: Tracks, frame: Frame, picture: Scene, numbers: dict[str, int]
     return number, near, tube.rotation[0, near].T @ (place - tube.position[0, near])
 
 
-def _fill(picture: Scene, cables: list[dict[str, Any]]) -> str:
+def _fill(picture: Scene, more: dict[str, Any]) -> str:
     room = files("anguilla.view")
     page = room.joinpath("page.html").read_text(encoding="utf-8")
     player = room.joinpath("player.js").read_text(encoding="utf-8")
     # "<" is written as an escape, so that no name can end the script element
-    data = json.dumps(describe(picture) | {"cables": cables}, ensure_ascii=True, separators=(",", ":")).replace(
-        "<", "\\u003c"
-    )
+    data = json.dumps(describe(picture) | more, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
     head, rest = page.split("@TITLE@")
     middle, rest = rest.split("@DATA@")
     before, after = rest.split("@PLAYER@")

@@ -15,6 +15,7 @@ from anguilla.view.scene import Array, Plane, Scene, Tube, plane_of_motion
 from anguilla.view.style import COLOURS, FAINT, INK, SOLID, TIME_MAP, label_ends, scaled
 
 __all__ = [
+    "draw_contacts",
     "draw_energies",
     "draw_flat",
     "draw_phase",
@@ -31,6 +32,8 @@ SYMBOL = {
     "stretch": "stretch $\\Gamma_1 - 1$", "shear_y": "shear_y $\\Gamma_2$", "shear_z": "shear_z $\\Gamma_3$",
 }  # fmt: skip
 ELEVATION = 20.0  # [degrees] of the eye above the robot
+ARROW = 0.12  # length of the arrow of the largest force, as a part of the size of the scene
+CONTACT = "#D62728"  # forces of contacts
 LIGHT = np.array([0.35, -0.5, 0.8]) / np.linalg.norm([0.35, -0.5, 0.8])
 
 
@@ -100,6 +103,25 @@ def _cut(ax: Any, scene: Scene, plane: Plane, unit: float) -> None:
             ax.contour(u, v, deep, levels=[0.0], colors=[SOLID], linewidths=0.8, zorder=0)
     ax.dataLim.set_points(known)
     ax.autoscale_view(tight=False)
+
+
+def draw_contacts(ax: Any, scene: Scene, plane: Plane | None, place: Array, force: Array) -> None:
+    """Draw dots where things touch (n, 3) [m], and arrows of the forces (n, 3) [N] there, over a drawn scene."""
+    if not len(place):
+        return
+    low, high = scene.bounds
+    arrow = ARROW * float(np.linalg.norm(high - low)) * force / np.max(np.linalg.norm(force, axis=1))
+    style = {"color": CONTACT, "zorder": 5}
+    if plane is None:
+        ax.computed_zorder = False  # or they are hidden by what they act on
+        unit, _ = scaled(float(np.max(high - low)))
+        ax.scatter(*(unit * place).T, s=7, depthshade=False, **style)
+        ax.quiver(*(unit * place).T, *(unit * arrow).T, linewidth=1.1, arrow_length_ratio=0.25, **style)
+        return
+    unit, _ = scaled(float(np.max(np.ptp(plane.project(scene.points), axis=0))))
+    ax.plot(*(unit * plane.project(place)).T, "o", ms=3, **style)
+    options = {"angles": "xy", "scale_units": "xy", "scale": 1.0, "width": 0.004}
+    ax.quiver(*(unit * plane.project(place)).T, *(unit * plane.project(arrow)).T, **options, **style)
 
 
 def _axis_name(direction: Array) -> str:

@@ -91,6 +91,21 @@ function start() {
   }
   const cables = scene.cables.map(cable => ({ ...cable, offset: decode(cable.offset) }));
 
+  const touch = scene.contacts ? decode(scene.contacts) : [], most = scene.contacts ? scene.contacts.shape[1] : 0;
+  function touchOf(frame, eye) {                 // forces where things touch: a shaft and the two strokes of its head
+    const out = [], stroke = (a, b) => { for (const [end, side] of [[0, -1], [0, 1], [1, 1], [0, -1], [1, 1], [1, -1]])
+      out.push(...a, ...b, end, side, 1); };
+    for (let i = 6 * frame * most; i < 6 * (frame + 1) * most; i += 6) {
+      const a = [0, 1, 2].map(k => touch[i + k]), d = [0, 1, 2].map(k => touch[i + 3 + k]), size = Math.hypot(...d);
+      if (!(size > 0.01 * still.size * 0.18)) continue;
+      const b = [0, 1, 2].map(k => a[k] + d[k]), v = sub(eye, b), head = Math.min(0.35 * size, 0.03 * still.size);
+      const n = [d[1] * v[2] - d[2] * v[1], d[2] * v[0] - d[0] * v[2], d[0] * v[1] - d[1] * v[0]], w = Math.hypot(...n) || 1;
+      stroke(a, b);
+      for (const s of [-0.5, 0.5]) stroke(b, [0, 1, 2].map(k => b[k] - head * d[k] / size + s * head * n[k] / w));
+    }
+    return new Float32Array(out);
+  }
+
   return function draw(time, eye, aim) {
     let frame = 0; while (frame + 2 < still.frames && still.t[frame + 1] <= time) frame++;
     const span = still.frames > 1 ? still.t[frame + 1] - still.t[frame] : 1;
@@ -121,6 +136,9 @@ function start() {
     gl.disable(gl.DEPTH_TEST);                   // seen through the rods they run in
     for (const cable of cables) { const data = cableOf(cable);
       gl.uniform3fv(line.colour, cable.colour); trail.load(data); trail.draw(data.length / 9, gl.TRIANGLES); }
+    if (most) { const data = touchOf(Math.min(frame + Math.round(part), still.frames - 1), eye);
+      gl.uniform3f(line.colour, 0.84, 0.15, 0.16); trail.load(data); trail.draw(data.length / 9, gl.TRIANGLES);
+      document.body.dataset.contacts = data.length / 162; }
     gl.enable(gl.DEPTH_TEST);
     if (still.frames > 1) for (const rod of rods.filter(rod => rod.free)) { const data = trailOf(rod, time, frame);
       gl.uniform3f(line.colour, 0.84, 0.37, 0.0); trail.load(data); trail.draw(data.length / 9, gl.TRIANGLES); }

@@ -14,7 +14,8 @@ from anguilla.errors import DescriptionError, as_count, refuse
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.store.whole import as_target, whole_file
 from anguilla.view import panels
-from anguilla.view.scene import Result, as_computed, rods_of, scene, thin
+from anguilla.view.scene import Result, Scene, as_computed, rods_of, scene, thin
+from anguilla.view.stage import Tracks, contact_forces
 from anguilla.view.style import figure, figure_style
 
 if TYPE_CHECKING:
@@ -214,8 +215,16 @@ def _snapshots(fig: Any, place: Any, result: Result, count: int, view: str) -> N
         panels.draw_flat(ax, picked, plane, trail)
     else:
         panels.draw_solid(ax, picked, trail)
+    panels.draw_contacts(ax, picked, plane, *_last_contacts(result, picked))
     if moving:
         panels.colour_bar(fig, ax, picked.t, pad=0.02 if plane else 0.09)
+
+
+def _last_contacts(result: Result, picked: Scene) -> tuple[Any, Any]:
+    """Where things touch at the last instant (n, 3) [m], and the forces there (n, 3) [N]."""
+    last = result[len(result.t) - 1 :] if isinstance(result, Trajectory) else result
+    low, high = picked.bounds
+    return contact_forces(Tracks(last), 0, float(np.linalg.norm(high - low)))
 
 
 def _free_rods(result: Result) -> list[RodHandle]:

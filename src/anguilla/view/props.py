@@ -17,6 +17,7 @@ from anguilla.view.stage import (
     Lines,
     Tracks,
     arrows,
+    contact_forces,
     faces_of,
     load_forces,
     reaction_forces,
@@ -28,7 +29,8 @@ from anguilla.view.style import COLOURS, SOLID
 
 __all__ = ["Props"]
 
-FORCE, REACTION, TRAIL = (214, 39, 40), (96, 30, 160), (120, 130, 145)
+FORCE, REACTION, CONTACT, TRAIL = (214, 39, 40), (96, 30, 160), (176, 18, 43), (120, 130, 145)
+ARROWS = {"loads": FORCE, "reactions": REACTION, "contacts": CONTACT}
 HISTORY = 600  # pictures of a trail of a driven robot
 THROUGH = 0.62  # opacity of a rod with a tendon inside
 FLOOR_CELL, FLOOR_LINE = (214, 219, 225), (180, 188, 197)
@@ -70,8 +72,10 @@ class Props:
         self.show = {"frames": False, "trail": floating}
         if robot.actuators:
             self.show["tendons"] = True
-        if robot.loads:
+        if any(not load.touches and not load.meets for load in robot.loads):
             self.show["loads"] = True
+        if any(load.touches or load.meets for load in robot.loads):
+            self.show["contacts"] = True
         if robot.closures:
             self.show["reactions"] = True
         self._light()
@@ -84,6 +88,7 @@ class Props:
         self.arrows: dict[str, Any] = {}
         self.frames: dict[str, Any] = {}
         self.path: Any = None
+        self.dots: Any = None
         self._tracks: Tracks | None = None
         self._largest = 0.0  # force so far [N]: the scale of the arrows
         self._history: list[Array] = []
@@ -174,10 +179,23 @@ class Props:
             "loads": load_forces(tracks, picture, index) if self.show.get("loads") else none,
             "reactions": reaction_forces(tracks, index) if self.show.get("reactions") else none,
         }
+        if self.show.get("contacts"):
+            wanted["contacts"] = contact_forces(tracks, index, self.size)
+        self._draw_dots(wanted.setdefault("contacts", none)[0])
         for _, force in wanted.values():
             self._largest = max(self._largest, float(np.max(np.linalg.norm(force, axis=1), initial=0.0)))
         for name, (tail, force) in wanted.items():
             self._draw_arrows(name, arrows(tail, force, ARROW * self.size, self._largest))
+
+    def _draw_dots(self, places: Array) -> None:
+        """Places that touch, seen through what is before them."""
+        if self.dots is not None:
+            self.dots.remove()
+            self.dots = None
+        if len(places):
+            self.dots = self.server.scene.add_point_cloud(
+                "/touching", places.astype(np.float32), CONTACT, point_size=0.018 * self.size, point_shape="circle"
+            )
 
     def _draw_arrows(self, name: str, points: Array) -> None:
         handle = self.arrows.get(name)
@@ -190,7 +208,7 @@ class Props:
                 handle.remove()
             radius = 0.004 * self.size
             self.arrows[name] = handle = self.server.scene.add_arrows(
-                f"/{name}", points, FORCE if name == "loads" else REACTION, shaft_radius=radius,
+                f"/{name}", points, ARROWS[name], shaft_radius=radius,
                 head_radius=2.6 * radius, head_length=7.0 * radius,
             )  # fmt: skip
         handle.points = points

@@ -15,6 +15,7 @@ __all__ = [
     "Lines",
     "Tracks",
     "arrows",
+    "contact_forces",
     "faces_of",
     "load_arrows",
     "load_forces",
@@ -26,6 +27,7 @@ __all__ = [
 
 ARROW = 0.18  # length of the arrow of the largest force, as a part of the size of the scene
 ALONG = 7  # arrows along a rod under a distributed force
+TOGETHER = 0.03  # of the size of the scene: contacts nearer than this to each other are drawn as one
 
 
 def faces_of(tube: Tube) -> np.ndarray:
@@ -83,6 +85,29 @@ class Tracks:
         place, force = self._exerted[number]
         return place[index], force[index]
 
+    def touching(self, index: int) -> tuple[Array, Array]:
+        """Where parts touch obstacles and each other (k, 3) [m] at one instant, and the forces there (k, 3) [N]."""
+        system = self.result.system
+        places, forces = [np.zeros((0, 3))], [np.zeros((0, 3))]
+        for number, load in enumerate(system.robot.loads):
+            if load.touches:
+                place, force = self.exerted(number, index)
+                touch = np.any(force != 0.0, axis=1)
+                places.append(place[touch] - self._depth_below(number, force[touch]))
+                forces.append(force[touch])
+        if len(system.tables.touch_loads):
+            for found in self.result._touching[index].values():
+                places.append(found.place)
+                forces.append(found.force)
+        return np.concatenate(places), np.concatenate(forces)
+
+    def _depth_below(self, number: int, force: Array) -> Array:
+        """From places of a contact to the surface that touches (k, 3) [m], which is where the force comes from."""
+        load = self.result.system.robot.loads[number]
+        seat = self.result.system.tables.seats[number]
+        radius = float(np.max(load.radii(seat.X), initial=0.0))
+        return radius * force / np.maximum(np.linalg.norm(force, axis=1, keepdims=True), 1e-300)
+
 
 class Lines:
     """The lines of all actuators of a robot; what does not change from picture to picture is computed once."""
@@ -135,7 +160,7 @@ def _load_forces(tracks: Tracks, picture: Scene, index: int) -> tuple[Array, Arr
     tubes = {tube.name: tube for tube in picture.tubes}
     acting = set(tracks.result.system.tables.frame_loads)  # what `exerted` knows
     for number, load in enumerate(robot.loads):
-        if not load.has_arrows:
+        if not load.has_arrows or load.touches:  # contacts are drawn by themselves
             continue
         if load.wrench_on is not None:
             rotation, place = tracks.pose(load.wrench_on, index)
@@ -168,6 +193,25 @@ def reaction_forces(tracks: Tracks, index: int) -> tuple[Array, Array]:
         return np.zeros((0, 3)), np.zeros((0, 3))
     places = [tracks.pose(closure.b, index)[1] for closure in closures]
     return np.array(places), np.array([tracks.reaction(closure, index) for closure in closures])
+
+
+def contact_forces(tracks: Tracks, index: int, size: float) -> tuple[Array, Array]:
+    """Where things touch (n, 3) [m] and the forces there (n, 3) [N]; contacts side by side are taken together.
+
+    On a part, of an obstacle; on part b, of part a. Those of a rod on itself push both ways, and stay apart.
+    """
+    place, force = tracks.touching(index)
+    left, places, forces = np.ones(len(place), dtype=bool), [], []
+    for k in np.argsort(-np.linalg.norm(force, axis=1)):
+        if not left[k]:
+            continue
+        near = left & (np.linalg.norm(place - place[k], axis=1) < TOGETHER * size) & (force @ force[k] > 0.0)
+        near[k] = True
+        share = np.linalg.norm(force[near], axis=1) + 1e-300
+        places.append(share @ place[near] / share.sum())
+        forces.append(force[near].sum(axis=0))
+        left &= ~near
+    return np.reshape(places, (-1, 3)), np.reshape(forces, (-1, 3))
 
 
 def arrows(tail: Array, force: Array, length: float, largest: float) -> Array:

@@ -296,7 +296,8 @@ def _memory(system: Model) -> tuple[Scratch, State, History]:
     """The solver's memory, a state and room for one more, all as new: what the last motion at the desk left, if it did."""
     n, m, kept = system.size, system.rows, system.desk().kept
     if "motion" not in kept:
-        return scratch(system), State(*(np.zeros(n) for _ in range(4)), np.zeros(m)), stored(1, n, m)
+        q, v, a, acc = np.zeros((4, n))
+        return scratch(system), State(q, v, a, acc, np.zeros(m)), stored(1, n, m)
     memory, state, unused = kept.pop("motion")
     for array in (memory.d, memory.last, memory.kept, memory.counters, *state):
         array[...] = 0

@@ -49,6 +49,14 @@ def test_a_motion_whose_steps_are_too_long_is_told(name):
     assert record["outcome"] in ("said", "undecided")
 
 
+def test_a_vibration_that_the_brake_of_a_joint_does_not_damp_is_told():
+    """A moment that turns with the tip of a steel rod feeds it; the joint's damping was taken for that of each vibration."""
+    made = build(json.loads((FOUND / "20270510_355.json").read_text()))
+    eq, _ = verify.listen(lambda: ag.statics(made.robot, inputs=made.inputs))
+    assert verify.instability(made, eq) > 0.05
+    assert "unstable: the robot would flutter as long as it has no damping" in eq.status.message
+
+
 def test_a_motion_that_shorter_steps_could_not_follow_to_its_end_is_told():
     """All of its steps were cut; halves of them gave up half way, where 0.9 % was seen of what became 6 %."""
     made = build(json.loads((FOUND / "20270502_65.json").read_text()))

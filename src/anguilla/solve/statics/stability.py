@@ -33,6 +33,7 @@ LIGHT = 0.01  # damping ratio that every robot has: what grows more slowly does 
 SLOW = 1e-5  # growth of a vibration in the time of 1 rad that is round-off, or takes for ever
 FASTEST = 1e-5  # period of a vibration, as a part of the longest: shorter ones have no digits
 RESOLVED = 1e-12  # of the largest square of a frequency: less has no digits
+SHARED = 0.5  # square of the damping that two vibrations share, beside what each has: all of it is shared if it is one
 FEW = 40  # vibrations that one of LAPACK's ways finds sooner, than more of them another
 WHOLE = 150  # coordinates up to which the whole matrices of an open tree are sooner there than its lowest stiffnesses
 
@@ -344,7 +345,8 @@ def _watched(squares, skew, C, chosen):
     """Number of vibrations that are damped by less than twice what feeds them; their numbers into chosen (f,).
 
     squares (f,) of 1 / their rates, rising, skew and C (f, f) where K is 1. Faster ones than FASTEST have no digits: their
-    squares are raised.
+    squares are raised. All are chosen if what damps one of the others damps one of these too, as the brake of a joint does:
+    if that holds the one, it does not brake the other.
     """
     count, f = 0, len(squares)
     for i in range(f):
@@ -354,6 +356,15 @@ def _watched(squares, skew, C, chosen):
         if math.sqrt(feed) > max(2.0 * SLOW, 0.5 * C[i, i] / math.sqrt(squares[i])):
             chosen[count] = i
             count += 1
+    for k in range(count):
+        i, next_one = chosen[k], 0
+        for j in range(f):
+            if next_one < count and chosen[next_one] == j:
+                next_one += 1
+            elif C[i, j] ** 2 > SHARED * C[i, i] * C[j, j]:
+                for l in range(f):
+                    chosen[l] = l
+                return f
     return count
 
 

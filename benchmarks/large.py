@@ -29,7 +29,7 @@ NETS = {  # settings of Exudyn: motions, then equilibria
             (1, 0.01, 0.7, 1e-3), (1, 0.01, 0.7, 1e-4), (2, 0.02, 0.7, 1e-3), (2, 0.01, 0.7, 1e-4),
         )
     ],
-    "rest": [{"elements": e, "load_steps": s} for e in (1, 2) for s in (1, 4)],
+    "rest": [{"elements": e, "load_steps": 4, "tolerance": t} for e in (1, 2) for t in (1e-3, 1e-5)],
 }  # fmt: skip
 CHAINS = [
     {"elements": e, "step": h, "spectral_radius": r, "tolerance": 1e-3}

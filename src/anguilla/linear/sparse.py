@@ -115,9 +115,9 @@ class Net:
         for k, b in enumerate(self.faced.tolist()):
             self._face(found, b, ports + int(tree.port_at[b]), arms + 9 * k, one)
         for p in range(len(pairs.table)):
-            own = slice(pairs.table[p, 2], pairs.table[p, 3])
-            used = np.arange(LANES) < pairs.lanes[own, None]
-            lanes = (LANES * pairs.pack[own, None] + np.arange(LANES))[used]
+            packs = slice(pairs.table[p, 2], pairs.table[p, 3])
+            used = np.arange(LANES) < pairs.lanes[packs, None]
+            lanes = (LANES * pairs.pack[packs, None] + np.arange(LANES))[used]
             places = far + int(pairs.far_at[p]) + np.arange(len(lanes) ** 2).reshape(len(lanes), -1)
             found.add(self._row[lanes][:, None], self._column[lanes], places, self._sign[lanes][:, None])
         multiplier = len(tree.lane) + np.repeat(np.arange(len(c.table)), np.diff(c.entry))[:, None]

@@ -243,6 +243,24 @@ def tips(result: Any) -> dict[str, Any]:
     return found
 
 
+def contacts(result: Any) -> dict[str, Any]:
+    """Forces of contacts, of obstacles on parts and of parts a on parts b, at the end or at an equilibrium [N]."""
+    import numpy as np
+
+    found = {}
+    for load in result.robot.loads:
+        if load.touches or load.meets:
+            force = result.exerted(load).force if load.touches else result.contacts(load).force
+            found[load.label] = np.atleast_2d(force)[-1]
+    return found
+
+
+def pushing(result: Any) -> list[tuple[str, str]]:
+    """Lines of a table about contacts."""
+    rows = contacts(result).items()
+    return [(name, "pushes with (" + ", ".join(f"{float(c):.4g}" for c in force) + ") N") for name, force in rows]
+
+
 def point(position: Any) -> str:
     """A position in millimetres' precision, in metres."""
     return "(" + ", ".join(f"{float(c):.4f}" for c in position) + ") m"

@@ -19,10 +19,12 @@ from anguilla.cli.common import (
     RobotArgument,
     SetOption,
     check_targets,
+    contacts,
     finish,
     inputs_at,
     inputs_of,
     point,
+    pushing,
     read,
     tips,
     units,
@@ -107,6 +109,7 @@ def _report(output: Output, result: Any) -> None:
             ("motion", f"{simulated:g} s in {counters['steps']} steps, {result.status.message}"),
             ("", f"{wall:.3f} s of wall time, {simulated / max(wall, 1e-9):.1f} times real time"),
             *((name, f"{point(place)} at the end") for name, place in tips(result).items()),
+            *pushing(result),
             ("energy", f"{energy['total']:.4g} J at the end, {energy['kinetic']:.3g} J of motion"),
             *([("quality", str(result.quality))] if result.quality is not None else []),
             *(
@@ -118,5 +121,6 @@ def _report(output: Output, result: Any) -> None:
     )
     output.facts |= {"duration": simulated, "steps": counters["steps"], "wall_seconds": wall, "counters": counters}
     output.facts |= {"positions": tips(result), "energy": energy, "message": result.status.message}
+    output.facts["contacts"] = contacts(result)
     quality = {} if result.quality is None else asdict(result.quality) | {"ok": result.quality.ok}
     output.facts["quality"] = quality | {"space_error": space}

@@ -15,10 +15,12 @@ from anguilla.cli.common import (
     RobotArgument,
     SetOption,
     check_targets,
+    contacts,
     finish,
     inputs_at,
     inputs_of,
     point,
+    pushing,
     read,
     tips,
     units,
@@ -49,6 +51,7 @@ def statics_command(
             ("robot", f"{file.robot.name}, {result.system.size} coordinates"),
             ("equilibrium", result.status.message),
             *((name, point(place)) for name, place in tips(result).items()),
+            *pushing(result),
             *(
                 [("quality", f"More modes and intervals would move it by about {error:.1%} of its length.")]
                 if error > 5e-4
@@ -57,6 +60,7 @@ def statics_command(
         ]
     )
     output.facts |= {"q": dict(zip(result.coordinates, result.q.tolist(), strict=True)), "positions": tips(result)}
+    output.facts["contacts"] = contacts(result)
     output.facts |= {"energy": result.energy, "counters": result.status.counters, "message": result.status.message}
     output.facts["error_estimate"] = error
     return finish(output, result, out, plot)

@@ -126,11 +126,16 @@ class PartContact(Load):
         return book.touch(meeting.side(self.a), meeting.side(self.b), self.law, meeting.thinnest)
 
 
-def SelfContact(rod: RodHandle, stiffness: float | None = None, **options: Any) -> PartContact:
+def SelfContact(
+    rod: RodHandle, stiffness: float | None = None, *, damping: float = 0.0, friction: float = 0.0,
+    radius: float | None = None, smooth: float | None = None, slip: float | None = None, spacing: float | None = None,
+    name: str | None = None,
+) -> PartContact:  # fmt: skip
     """Contact of a rod with itself: coils, knots, plectonemes. Arguments are those of `PartContact`."""
     if not isinstance(rod, RodHandle):
         raise refuse("SelfContact.rod", "a rod, as returned by robot.add", rod)
-    return PartContact(rod, rod, stiffness, **options)
+    options: dict[str, Any] = {"damping": damping, "friction": friction, "radius": radius, "smooth": smooth}
+    return PartContact(rod, rod, stiffness, slip=slip, spacing=spacing, name=name, **options)
 
 
 def contacts(robot: Robot, stiffness: float | None = None, *, exclude: Any = (), **options: Any) -> list[PartContact]:

@@ -111,11 +111,11 @@ class OfActions(Computed):
         Each has place (k, 3) [m] and force (k, 3) [N] there of its part a on its part b, world axes.
         """
         number = self._meeting(contact)
-        found: Any = [points[number] for points in self._touching]
+        found: Any = [points[number] for points in self.all_contact_points]
         return self._pick(found)
 
     @cached_property
-    def _touching(self) -> list[dict[int, TouchPoints]]:
+    def all_contact_points(self) -> list[dict[int, TouchPoints]]:
         """Places where parts touch at each instant, by the number of their load."""
         return list(touch_points(self.evaluations))
 

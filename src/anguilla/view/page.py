@@ -106,6 +106,7 @@ def contacts_of(run: Result, picture: Scene) -> dict[str, Any] | None:
         return None
     out[:, :, 3:] *= ARROW * size / np.percentile(strength[strength > 0.0], 98.0)  # a blow does not hide the rest
     out[:, :, 3:] /= np.maximum(np.linalg.norm(out[:, :, 3:], axis=2, keepdims=True) / (1.5 * ARROW * size), 1.0)
+    out[:, :, :3] -= out[:, :, 3:]  # heads where things touch
     return encode(out)
 
 

@@ -106,7 +106,7 @@ def _cut(ax: Any, scene: Scene, plane: Plane, unit: float) -> None:
 
 
 def draw_contacts(ax: Any, scene: Scene, plane: Plane | None, place: Array, force: Array) -> None:
-    """Draw dots where things touch (n, 3) [m], and arrows of the forces (n, 3) [N] there, over a drawn scene."""
+    """Draw dots where things touch (n, 3) [m], and arrows of the forces (n, 3) [N] that end there, over a scene."""
     if not len(place):
         return
     low, high = scene.bounds
@@ -116,12 +116,12 @@ def draw_contacts(ax: Any, scene: Scene, plane: Plane | None, place: Array, forc
         ax.computed_zorder = False  # or they are hidden by what they act on
         unit, _ = scaled(float(np.max(high - low)))
         ax.scatter(*(unit * place).T, s=7, depthshade=False, **style)
-        ax.quiver(*(unit * place).T, *(unit * arrow).T, linewidth=1.1, arrow_length_ratio=0.25, **style)
+        ax.quiver(*(unit * (place - arrow)).T, *(unit * arrow).T, linewidth=1.1, arrow_length_ratio=0.25, **style)
         return
     unit, _ = scaled(float(np.max(np.ptp(plane.project(scene.points), axis=0))))
     ax.plot(*(unit * plane.project(place)).T, "o", ms=3, **style)
     options = {"angles": "xy", "scale_units": "xy", "scale": 1.0, "width": 0.004}
-    ax.quiver(*(unit * plane.project(place)).T, *(unit * plane.project(arrow)).T, **options, **style)
+    ax.quiver(*(unit * plane.project(place - arrow)).T, *(unit * plane.project(arrow)).T, **options, **style)
 
 
 def _axis_name(direction: Array) -> str:

@@ -185,7 +185,10 @@ class Props:
         for _, force in wanted.values():
             self._largest = max(self._largest, float(np.max(np.linalg.norm(force, axis=1), initial=0.0)))
         for name, (tail, force) in wanted.items():
-            self._draw_arrows(name, arrows(tail, force, ARROW * self.size, self._largest))
+            points = arrows(tail, force, ARROW * self.size, self._largest)
+            if name == "contacts":  # heads where things touch: what they push at is not seen through
+                points = points - (points[:, 1:] - points[:, :1])
+            self._draw_arrows(name, points)
 
     def _draw_dots(self, places: Array) -> None:
         """Places that touch, seen through what is before them."""

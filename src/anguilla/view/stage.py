@@ -96,7 +96,7 @@ class Tracks:
                 places.append(place[touch] - self._depth_below(number, force[touch]))
                 forces.append(force[touch])
         if len(system.tables.touch_loads):
-            for found in self.result._touching[index].values():
+            for found in self.result.all_contact_points[index].values():
                 places.append(found.place)
                 forces.append(found.force)
         return np.concatenate(places), np.concatenate(forces)

@@ -157,7 +157,7 @@ def tentacle(folder: Path) -> str:
     data, free = real_tentacle.read(folder), real_tentacle.unknowns()
     found = fitted(real_tentacle.robot, data, free)
     lines = [f"{len(free)} parameters and {len(found.offsets)} offsets of markers and base, in {found.seconds:.1f} s. The density is "
-             "held: poses tell ratios alone. Tendons squeeze the soft tentacle by up to a fifth of its length, which makes it thicker and "
+             "held: poses tell ratios alone. Tendons squeeze the soft tentacle by up to a sixth of its length, which makes it thicker and "
              "stiffer: sections have the stiffness of a neo-Hookean bar under the given tension (no parameter more).", "", listed(found), "", "| run | fitted | predicted, without this run |", "|---|---|---|"]  # fmt: skip
     inside, outside = [], []
     for k, one in enumerate(data):
@@ -169,7 +169,7 @@ def tentacle(folder: Path) -> str:
               f"{np.median(outside):.1f} mm). Others published 15.8 mm after fitting three parameters, and 6.4 mm with a network trained "
               "on 20 of the 22 runs. The run with the largest tension of the first tendon (m1_u025) is the only one of its kind in its "
               "session: what is predicted of it is an extrapolation, and it fails. Friction along the tendons and a base that may tilt were "
-              "tried, and did not help: the run is then missed by 36 and 32 mm without the squeezing.", ""]  # fmt: skip
+              "tried, and did not help: without the squeezing this run is then missed by 36 mm (both) and 32 mm (tilt alone).", ""]  # fmt: skip
     _, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
     for one in data:
         for axis, (a, b) in zip(axes, ((0, 2), (1, 2)), strict=True):
@@ -228,7 +228,7 @@ INTRODUCTION = """# Real data
 What Anguilla makes of measurements of others. This page is written by `make validate-real` from a folder of data that is not part of
 the project (`ANGUILLA_DATA`, or `../shared/data`); parameters are found by [`identify`](howto/identify.md), and what was not used to find
 them is predicted. Sources, licences and facts are in the folder: diffPD_sim2real (beam), soromox (tentacle) and opencr-mujoco (arm, SoRoSim),
-each under the MIT licence.
+each under the MIT licence. Times are those of a machine that others used, too.
 """
 
 

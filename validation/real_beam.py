@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 import anguilla as ag
+from anguilla import fem
 
 GRAVITY = 9.80709  # [m/s^2]
 WEIGHT = {"gravity": 0.0, "load52": 0.51012, "load101": 1.00062}  # [N] on the upper edge of the end face
@@ -32,6 +34,24 @@ def beam(
         inertia = 1e-3 * mass * 0.03**2 * np.eye(3)
         robot.add(ag.RigidBody(mass, inertia), at=rod.tip, pose=(0.0, 0.0, 0.015), name="weight")
     return robot
+
+
+def volume(young: float, weight: float = 0.0, up_x: float = 0.0, up_y: float = 0.0, up_z: float = 1.0) -> fem.SoftBody:
+    """The same beam as a soft volume, neo-Hookean."""
+    up = np.array([up_x, up_y, up_z])
+    mesh, material = fem.block((0.1, 0.03, 0.03), (8, 2, 2)), ag.Material(young, 1070.0, poisson=0.495)
+    body = fem.SoftBody("beam", mesh, material, law="neo_hookean", element="quadratic", gravity=-GRAVITY * up)
+    body.fix("base")
+    body.effector("tip", fem.Effector((0.1, 0.0, 0.0), orientation=True, radius=0.012))
+    if weight:
+        body.load(fem.PointForce((0.1, 0.0, 0.015), -weight * up))
+    return body
+
+
+def of_volume(data: ag.Measurements) -> ag.Measurements:
+    """The same measurements, with markers on the effector of the volume."""
+    markers = {name: ag.Marker("tip", marker.offset) for name, marker in data.markers.items()}
+    return replace(data, markers=markers)
 
 
 def laid_on(seen: np.ndarray, nominal: np.ndarray) -> np.ndarray:

@@ -11,22 +11,45 @@ import numpy as np
 import anguilla as ag
 
 SIGMA = 5e-3  # [m] what a model of a rod can hope for here
+ANGLES = float(np.radians(30.0)), float(np.radians(150.0))
+SLOPE = -0.0295 * float(np.cos(ANGLES[0]))  # of the first tendon, along y
 MARKERS = ("M1", "M2", "M3", "M4")
 
 
-def robot() -> ag.Robot:
-    """The tentacle as described, with the parameters that others fitted to it."""
+def squeezed(X: float, young: float, pull: float) -> tuple[float, ...]:
+    """Stiffness of a section of the first part that tendons squeeze with so much force [N].
+
+    A neo-Hookean rod: of a bar that is squeezed to the part l of its length, mu A (l - l^-2) = -pull with mu = young / 3. It
+    gets thicker by that, and stiffer: what bending adds to it meets E I (1 + 2 l^-3) / (3 l), by rest length.
+    """
+    radius = 0.01541 + (0.00642 - 0.01541) * X / 0.305
+    area, part = np.pi * radius**2, 1.0
+    bend, load = 0.25 * young * area * radius**2, 3.0 * pull / (young * area)
+    for _ in range(30):  # l^3 + load l^2 - 1 = 0
+        part -= (part**3 + load * part**2 - 1.0) / (3.0 * part**2 + 2.0 * load * part)
+    stretch = pull / (1.0 - part) if load > 1e-9 else young * area
+    stiff = bend * (1.0 + 2.0 * part**-3) / (3.0 * part)
+    return 2.0 / 2.9 * bend / part, stiff, stiff, stretch, young * area, young * area
+
+
+def robot(
+    young: float, angle_1: float = ANGLES[0], angle_2: float = ANGLES[1], slope_1: float = SLOPE,
+    pull_1: float = 0.0, pull_2: float = 0.0,
+) -> ag.Robot:  # fmt: skip
+    """The tentacle as described, under tensions [N]."""
     tentacle = ag.Robot("tentacle")
-    silicone = ag.Material(315e3, 1318.0, poisson=0.45)
+    silicone = ag.Material(young, 1318.0, poisson=0.45)
     down = np.eye(4)
     down[:3, :3] = np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]).T
-    one = ag.Rod(0.305, ag.taper(ag.Circle(0.01541), ag.Circle(0.00642), 0.305), silicone, ag.extensible_kirchhoff(4))
+    section = ag.taper(ag.Circle(0.01541), ag.Circle(0.00642), 0.305)
+    stiffness = lambda X: squeezed(X, young, pull_1 + pull_2)
+    one = ag.Rod(0.305, section, silicone, ag.extensible_kirchhoff(4), stiffness=stiffness)
     two = ag.Rod(0.055, ag.taper(ag.Circle(0.00642), ag.Circle(0.0048), 0.055), silicone, ag.kirchhoff(1))
     first = tentacle.add(one, at=tentacle.ground, pose=down, name="first")
     tentacle.add(two, at=first.tip, name="second")
-    for name, angle in (("t1", 30.0), ("t2", 150.0)):
-        c, s = np.cos(np.radians(angle)), np.sin(np.radians(angle))
-        path = ag.Routing(y=(0.0114 * c, -0.0295 * c), z=(0.0114 * s, -0.0295 * s))
+    for name, angle, slope in (("t1", angle_1, slope_1), ("t2", angle_2, -0.0295 * np.cos(angle_2))):
+        c, s = np.cos(angle), np.sin(angle)
+        path = ag.Routing(y=(0.0114 * c, slope), z=(0.0114 * s, -0.0295 * s))
         tentacle.actuate(name, ag.Tendon(first, path))
     return tentacle
 
@@ -51,6 +74,7 @@ def read(folder: Path) -> list[ag.Measurements]:
                     markers=markers,
                     sigma={"positions": SIGMA},
                     inputs={"t1": float(run["tension_1_N"]), "t2": float(run["tension_2_N"])},
+                    given={"pull_1": float(run["tension_1_N"]), "pull_2": float(run["tension_2_N"])},
                     group=f"session {run['session']}",
                     base="position",
                     name=run["file"].removesuffix(".csv"),
@@ -62,9 +86,10 @@ def read(folder: Path) -> list[ag.Measurements]:
 def unknowns() -> list[str | ag.Unknown]:
     """What is found: stiffness, gains and routing; density is held, since only ratios can be told."""
     return [
-        ag.Unknown("first.material.young", prior=(315e3, 100e3)),
+        ag.Unknown("young", start=315e3, prior=(315e3, 100e3)),
         ag.Unknown("inputs.t1.gain", prior=(1.0, 0.15)), ag.Unknown("inputs.t2.gain", prior=(1.0, 0.15)),
         ag.Unknown("inputs.gain", name="gain of session 1", only=["session 1"], prior=(1.0, 0.03)),
-        ag.Unknown("t1.angle", prior=(np.radians(30), 0.1)), ag.Unknown("t2.angle", prior=(np.radians(150), 0.1)),
-        ag.Unknown("t1.routing.y[1]", prior=(-0.0295 * np.cos(np.radians(30)), 0.005)),
+        ag.Unknown("angle_1", start=ANGLES[0], prior=(ANGLES[0], 0.1)),
+        ag.Unknown("angle_2", start=ANGLES[1], prior=(ANGLES[1], 0.1)),
+        ag.Unknown("slope_1", start=SLOPE, prior=(SLOPE, 0.005)),
     ]  # fmt: skip

@@ -8,6 +8,7 @@ whatever the shape of the face: gradient and curvature follow without quadrature
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import combinations, permutations
 
 import numpy as np
@@ -52,6 +53,7 @@ def _forms(nodes: int) -> tuple[Floats, Floats]:
     return T, Q
 
 
+@cache
 def _terms(nodes: int) -> tuple[Ints, Ints, Floats, Floats]:
     """Terms of every kind of face: (first term of each kind, nodes (t, 3), weights (t,), lifts (t, k)).
 

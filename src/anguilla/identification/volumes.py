@@ -86,7 +86,8 @@ class VolumeTrial(Driven):
         body = self.made(values)
         if not isinstance(body, SoftBody):
             raise DescriptionError("identify: the function returned a SoftBody first, and something else later.")
-        system, starts = SoftSystem(body), []
+        system = SoftSystem(body)
+        starts: list[Any] = []
         places = {name: np.full((data.rows, 3), np.nan) for name in data.positions}
         turns = {name: np.tile(np.eye(3), (data.rows, 1, 1)) for name in data.positions if self._turns(name)}
         for row in range(data.rows):
@@ -97,7 +98,9 @@ class VolumeTrial(Driven):
             eq = statics(system, inputs=given, start=None if near is None else near.starts[row])
             starts.append(eq.state)
             for name in places:
-                effector = str(data.markers[name].frame)  # type: ignore[union-attr]
+                marker = data.markers[name]
+                assert isinstance(marker, Marker)
+                effector = str(marker.frame)
                 if effector not in body.effectors:
                     there = ", ".join(body.effectors) or "none"
                     raise DescriptionError(f"{data.name!r}: the body has no effector {effector!r}; it has: {there}.")

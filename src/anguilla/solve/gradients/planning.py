@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +14,7 @@ from scipy.optimize import minimize
 
 from anguilla.describe import Robot
 from anguilla.describe.sampled import Sampled
-from anguilla.errors import DescriptionError, as_array, as_count, as_positive
+from anguilla.errors import AnguillaWarning, DescriptionError, as_array, as_count, as_positive
 from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
 from anguilla.model.ports import moving_ports
@@ -283,17 +284,22 @@ def _searched(
             size[name] = 1.0
     scale = np.array([size[name] for name in names])
     costs: list[float] = []
-    best: list[Any] = [np.inf, None, None]
+    best: list[Any] = [np.inf, first]
 
     def value(y: Floats) -> tuple[float, Floats]:
-        cost, slope, run = problem.gradient(np.clip(y * scale, low, high))
+        x = np.clip(y * scale, low, high)
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore", AnguillaWarning
+            )  # of motions on the way; that of the last one is told below
+            cost, slope, _ = problem.gradient(x)
         costs.append(cost)
         if cost < best[0]:
-            best[:] = [cost, np.clip(y * scale, low, high), run]
+            best[:] = [cost, x]
         return cost, slope * scale
 
     options = {"maxiter": as_count(iterations, "iterations"), "ftol": tolerance, "gtol": 1e-12}
     limits = list(zip(low / scale, high / scale, strict=True))
     found = minimize(value, first / scale, jac=True, method="L-BFGS-B", bounds=limits, options=options)
     inputs, start, design, duration = problem.split(best[1])
-    return MotionPlan(best[2], best[0], costs, inputs, design, duration, start, str(found.message))
+    return MotionPlan(problem.run(best[1])[0], best[0], costs, inputs, design, duration, start, str(found.message))

@@ -32,7 +32,7 @@ STEP = 1e-3  # of a duration, over itself
 
 
 @dataclass(frozen=True)
-class Curve:
+class SmoothInput:
     """A smooth function of t through values at equal times: an input that imposes a motion needs its rate too."""
 
     values: Floats
@@ -150,7 +150,9 @@ class MotionProblem:
         dt = duration / self.steps
         given: dict[str, Any] = dict(self.known)
         for name, values in inputs.items():
-            given[name] = Curve(values, duration) if name in self.moving else Sampled(self._spread(values) @ values, dt)
+            given[name] = (
+                SmoothInput(values, duration) if name in self.moving else Sampled(self._spread(values) @ values, dt)
+            )
         run = simulate(
             robot, duration=duration, dt=dt, inputs=given, start=start, method=self.method, tolerance=1e-10, events=[],
             smooth_start=self.open, progress=False,
@@ -167,7 +169,7 @@ class MotionProblem:
     def _jets(self, name: str, count: int, duration: float) -> Floats:
         """(nt, 3, knots) values, rates and accelerations by the values at the knots."""
         t = np.linspace(0.0, duration, self.steps + 1)
-        return np.stack([Curve(unit, duration).jets(t) for unit in np.eye(count)], axis=2)
+        return np.stack([SmoothInput(unit, duration).jets(t) for unit in np.eye(count)], axis=2)
 
     def value(self, x: Floats) -> float:
         """The cost of x."""
@@ -206,7 +208,7 @@ def optimise_motion(
 
     Args:
         robot: the robot.
-        cost: a Cost such as Reach(arm.tip, goal, weight="last") + Effort(1e-3) + Energy(0.1).
+        cost: a Cost such as Reach(arm.tip, goal, weight="last") + InputEffort(1e-3) + Energy(0.1).
         duration: how long [s], or first guess of it.
         dt: time step [s]; with a free duration the number of steps stays.
         inputs: inputs to be found: first guesses by name, numbers or values at the knots.
@@ -227,7 +229,7 @@ def optimise_motion(
 
     """
     if not isinstance(cost, Cost):
-        raise DescriptionError("cost must be a Cost such as Reach(arm.tip, goal) + Effort(1e-3).")
+        raise DescriptionError("cost must be a Cost such as Reach(arm.tip, goal) + InputEffort(1e-3).")
     given = dict(bounds or {})
     steps = round(as_positive(duration, "duration", "s") / as_positive(dt, "dt", "s"))
     table: dict[str, Floats] = {}

@@ -16,7 +16,7 @@ from anguilla import control, sensors
 from anguilla.view.style import COLOURS, figure, figure_style
 
 DT, PERIOD, DURATION = 0.0025, 0.01, 8.0  # [s]
-LEAN, BLOW = 0.1, (3.0, 0.05, 0.5)  # [rad]; begin and length [s] of a push at the tip [N]
+LEAN, BLOW = 0.1, (3.0, 0.05, 0.3)  # [rad]; begin and length [s] of a push at the tip [N]
 LENGTH = 0.8  # [m]
 
 

@@ -14,7 +14,7 @@ import anguilla as ag
 from anguilla import control
 from anguilla.view.style import COLOURS, figure, figure_style
 
-DT, SWING, HELD = 0.025, 2.0, 2.0  # [s]
+DT, SWING, HELD = 0.02, 2.0, 3.0  # [s]
 MOTOR = 0.12  # [N m]
 
 

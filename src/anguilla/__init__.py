@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from anguilla.solve.gradients.costs import Cost, Reach, Rest, Sampled, StateCost
     from anguilla.solve.gradients.planning import MotionPlan, optimise_motion
     from anguilla.solve.gradients.sensitivity import Sensitivities, sensitivities
-    from anguilla.solve.gradients.spending import Effort, Energy
+    from anguilla.solve.gradients.spending import Energy, InputEffort
     from anguilla.solve.modes.lagrangian import (
         actuation_matrix,
         bias_forces,
@@ -98,7 +98,7 @@ _LAZY = {
     "Rest": "solve.gradients.costs",
     "Sampled": "solve.gradients.costs",
     "StateCost": "solve.gradients.costs",
-    "Effort": "solve.gradients.spending",
+    "InputEffort": "solve.gradients.spending",
     "Energy": "solve.gradients.spending",
     "MotionPlan": "solve.gradients.planning",
     "optimise_motion": "solve.gradients.planning",
@@ -151,7 +151,6 @@ __all__ = [
     "Branch",
     "Cost",
     "DescriptionError",
-    "Effort",
     "Energy",
     "Equilibrium",
     "Evaluation",
@@ -160,6 +159,7 @@ __all__ = [
     "GeneralisedAlpha",
     "Gradient",
     "Identified",
+    "InputEffort",
     "LinearModel",
     "Marker",
     "Measurements",

@@ -42,7 +42,7 @@ def test_energy_and_effort_have_exact_gradients(recovered):
     values = {"motor": 0.2 * np.sin(9 * t), "follow": 0.3 * np.cos(4 * t), "line": 1.0 + 0.5 * np.sin(8 * t)}
     cost = (
         ag.Energy(3.0, FORCES, recovered=recovered, smooth=0.05)
-        + ag.Effort(0.1, FORCES)
+        + ag.InputEffort(0.1, FORCES)
         + ag.Reach(rod.tip, (0, 0, 0.4))
     )
 
@@ -73,7 +73,7 @@ def test_energy_is_that_of_powers():
 def test_the_gradient_of_a_whole_problem():
     """By knots of forces and of a motion, the start, the design and the duration."""
     robot, rod = arm()
-    cost = ag.Reach(rod.tip, (0.1, 0.1, 0.4), weight="last") + ag.Effort(0.1, FORCES) + ag.Energy(0.2, FORCES)
+    cost = ag.Reach(rod.tip, (0.1, 0.1, 0.4), weight="last") + ag.InputEffort(0.1, FORCES) + ag.Energy(0.2, FORCES)
     wave = lambda count, size: size * np.sin(np.arange(count))
     problem = MotionProblem(
         robot, cost, 0.3, DT, {"motor": wave(7, 0.2), "line": 1.0 + wave(31, 0.3), "slide": wave(6, 0.05)},
@@ -95,7 +95,7 @@ def test_least_effort_is_the_closed_form():
     robot = ag.Robot("mass", gravity=(0, 0, 0))
     push = robot.input("push", "N")
     body = robot.add(ag.RigidBody(2.0, (1e-3,) * 3), at=robot.ground, joint=ag.Prismatic("x", effort=push), name="mass")
-    cost = ag.Reach(body.frame, (0.3, 0, 0), 1e6 * np.eye(51)[-1]) + ag.Rest(1e5 * np.eye(51)[-1]) + ag.Effort(1.0)
+    cost = ag.Reach(body.frame, (0.3, 0, 0), 1e6 * np.eye(51)[-1]) + ag.Rest(1e5 * np.eye(51)[-1]) + ag.InputEffort(1.0)
     plan = ag.optimise_motion(robot, cost, duration=1.0, dt=0.02, inputs={"push": 0.0}, knots=11, tolerance=1e-14)
     t = np.linspace(0, 1, 11)
     exact = 6 * 0.3 * 2.0 * (1 - 2 * t)

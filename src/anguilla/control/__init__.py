@@ -40,6 +40,7 @@ _LAZY = {
     "FeedForward": "feedback",
     "Impedance": "feedback",
     "PID": "feedback",
+    "input_forces": "feedback",
     "input_limits": "feedback",
     "steady_gain": "feedback",
     "LQR": "regulators",

@@ -18,7 +18,17 @@ from anguilla.results.states import Equilibrium, Status
 from anguilla.solve.gradients.sensitivity import sensitivities
 from anguilla.solve.modes.local import input_forces
 
-__all__ = ["PID", "FeedForward", "Impedance", "Limits", "as_goal", "as_picker", "input_limits", "steady_gain"]
+__all__ = [
+    "PID",
+    "FeedForward",
+    "Impedance",
+    "Limits",
+    "as_goal",
+    "as_picker",
+    "input_forces",
+    "input_limits",
+    "steady_gain",
+]
 
 Goal = ArrayLike | Callable[[float], ArrayLike]
 Pick = slice | Sequence[int] | Callable[[Floats], ArrayLike] | None
@@ -40,15 +50,15 @@ def as_goal(goal: Goal, size: int | None, name: str) -> Callable[[float], Floats
     return lambda t: fixed
 
 
-def as_picker(measure: Pick, name: str = "measure") -> Callable[[Floats], Floats]:
+def as_picker(measure: Pick) -> Callable[[Floats], Floats]:
     """A function of the reading that returns the numbers of it that count."""
     if measure is None:
         return lambda reading: np.asarray(reading, dtype=np.float64)
     if callable(measure):
-        return lambda reading: np.atleast_1d(np.asarray(measure(reading), dtype=np.float64))
-    if not isinstance(measure, slice):
-        measure = [int(k) for k in measure]
-    return lambda reading: np.asarray(reading, dtype=np.float64)[measure]
+        ask = measure
+        return lambda reading: np.atleast_1d(np.asarray(ask(reading), dtype=np.float64))
+    which = measure if isinstance(measure, slice) else [int(k) for k in measure]
+    return lambda reading: np.asarray(reading, dtype=np.float64)[which]
 
 
 def input_limits(robot: Robot, limits: Limits = None) -> tuple[Floats, Floats]:
@@ -199,7 +209,7 @@ class Impedance:
         self.model = model_of(robot)
         if self.model.rows:
             raise DescriptionError("Impedance serves robots without loops and other constraints.")
-        self.frame, self.goal, self.state = frame, as_goal(goal, 3, "goal"), as_picker(state, "state")
+        self.frame, self.goal, self.state = frame, as_goal(goal, 3, "goal"), as_picker(state)
         self.stiffness, self.damping = (
             _matrix(x, name) for x, name in ((stiffness, "stiffness"), (damping, "damping"))
         )

@@ -74,7 +74,7 @@ class MPC:
         )
         self.first = np.array([float((inputs or {}).get(name, 0.0)) for name in self.names])
         self.trust, self.every = float(trust), as_count(every, "every")
-        self.state = as_picker(state, "state")
+        self.state = as_picker(state)
         self.reset()
 
     def reset(self) -> None:

@@ -94,7 +94,7 @@ class LQR:
         self.cost = _riccati(A, B, Q, R, "The regulator", advice)
         self.gain = np.linalg.solve(R + B.T @ self.cost @ B, B.T @ self.cost @ A)
         _refuse_growth(self.poles, "The regulator", advice)
-        self.state = as_picker(state, "state")
+        self.state = as_picker(state)
         self.names = self.model.inputs
         self.rest = np.array([_number(local.result.inputs.get(name, 0.0), local.result.t) for name in self.names])
         low, high = input_limits(system.robot, limits)

@@ -74,7 +74,7 @@ class ILQR:
     def update(self, reading: Floats, t: float) -> dict[str, float]:
         """Inputs of the next step; after the end, those of the last one."""
         problem, n = self._problem, self._problem.model.size
-        state = as_vector(as_picker(self.state, "state")(reading), 2 * n, "the state (q, v) in the reading")
+        state = as_vector(as_picker(self.state)(reading), 2 * n, "the state (q, v) in the reading")
         k = min(round(t / problem.dt), len(self.inputs) - 1)
         here = problem.remember(state[:n], state[n:])
         u = self.inputs[k] + self.gains[k] @ problem.change(self._states[k], here)
@@ -282,9 +282,9 @@ def ilqr(
     told = np.clip(np.broadcast_to(first, (steps, k)) if first.ndim < 2 else first, problem.low, problem.high)
     if told.shape != (steps, k):
         raise DescriptionError(f"guess must be a number, ({k},) or ({steps}, {k}); got {first.shape}.")
-    matrices = [weights(w, n2, name) for w, name in ((state_weight, "state_weight"), (final_weight, "final_weight"))]
+    Q, F = weights(state_weight, n2, "state_weight"), weights(final_weight, n2, "final_weight")
     R, idle = weights(input_weight, k, "input_weight"), np.broadcast_to(as_array(rest, "rest", "numbers"), (k,))
-    cost = _Cost(problem, as_vector(goal, n2, "goal"), *matrices, R, idle)
+    cost = _Cost(problem, as_vector(goal, n2, "goal"), Q, F, R, idle)
     states, told = problem.roll(told, None, None)
     run, firm, costs = problem.stepper.trajectory(), FIRST, [cost.value(states, told)]
     gains = np.zeros((steps, k, states[0].size))

@@ -239,7 +239,7 @@ def inverse_dynamics(
         at, u, lam = solver.step(at, goal, k * solver.dt, u, lam)
         rows.append(at)
         told.append(u)
-    table, t = np.array(told), solver.dt * np.arange(steps + 1)
+    table, t = np.array(told), solver.dt * np.arange(steps + 1, dtype=np.float64)
     q, v, a = (np.array([getattr(row, name) for row in rows]) for name in ("q", "v", "true"))
     return InverseDynamics(t, q, v, a, {name: table[:, k] for k, name in enumerate(solver.names)})
 
@@ -270,7 +270,7 @@ class ComputedTorque:
         method: Scheme | str = DEFAULT_METHOD, state: Pick = None, limits: Limits = None,
     ) -> None:  # fmt: skip
         self._solver = _Inverse(robot, list(motion), inputs, others or {}, dt, start, method)
-        self.motion, self.state = dict(motion), as_picker(state, "state")
+        self.motion, self.state = dict(motion), as_picker(state)
         self.kp, self.kd = (np.asarray(gain, dtype=np.float64) for gain in (kp, kd))
         if np.any(self.kp < 0.0) or np.any(self.kd < 0.0):
             raise refuse("kp and kd", "numbers that are not negative", (kp, kd))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +14,7 @@ from scipy.optimize import minimize
 
 from anguilla.describe import Robot
 from anguilla.describe.sampled import Sampled
-from anguilla.errors import DescriptionError, as_array, as_count, as_positive
+from anguilla.errors import AnguillaWarning, DescriptionError, as_array, as_count, as_positive
 from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
 from anguilla.model.ports import moving_ports
@@ -31,7 +32,7 @@ STEP = 1e-3  # of a duration, over itself
 
 
 @dataclass(frozen=True)
-class Curve:
+class SmoothInput:
     """A smooth function of t through values at equal times: an input that imposes a motion needs its rate too."""
 
     values: Floats
@@ -149,7 +150,9 @@ class MotionProblem:
         dt = duration / self.steps
         given: dict[str, Any] = dict(self.known)
         for name, values in inputs.items():
-            given[name] = Curve(values, duration) if name in self.moving else Sampled(self._spread(values) @ values, dt)
+            given[name] = (
+                SmoothInput(values, duration) if name in self.moving else Sampled(self._spread(values) @ values, dt)
+            )
         run = simulate(
             robot, duration=duration, dt=dt, inputs=given, start=start, method=self.method, tolerance=1e-10, events=[],
             smooth_start=self.open, progress=False,
@@ -166,7 +169,7 @@ class MotionProblem:
     def _jets(self, name: str, count: int, duration: float) -> Floats:
         """(nt, 3, knots) values, rates and accelerations by the values at the knots."""
         t = np.linspace(0.0, duration, self.steps + 1)
-        return np.stack([Curve(unit, duration).jets(t) for unit in np.eye(count)], axis=2)
+        return np.stack([SmoothInput(unit, duration).jets(t) for unit in np.eye(count)], axis=2)
 
     def value(self, x: Floats) -> float:
         """The cost of x."""
@@ -205,7 +208,7 @@ def optimise_motion(
 
     Args:
         robot: the robot.
-        cost: a Cost such as Reach(arm.tip, goal, weight="last") + Effort(1e-3) + Energy(0.1).
+        cost: a Cost such as Reach(arm.tip, goal, weight="last") + InputEffort(1e-3) + Energy(0.1).
         duration: how long [s], or first guess of it.
         dt: time step [s]; with a free duration the number of steps stays.
         inputs: inputs to be found: first guesses by name, numbers or values at the knots.
@@ -226,7 +229,7 @@ def optimise_motion(
 
     """
     if not isinstance(cost, Cost):
-        raise DescriptionError("cost must be a Cost such as Reach(arm.tip, goal) + Effort(1e-3).")
+        raise DescriptionError("cost must be a Cost such as Reach(arm.tip, goal) + InputEffort(1e-3).")
     given = dict(bounds or {})
     steps = round(as_positive(duration, "duration", "s") / as_positive(dt, "dt", "s"))
     table: dict[str, Floats] = {}
@@ -283,17 +286,22 @@ def _searched(
             size[name] = 1.0
     scale = np.array([size[name] for name in names])
     costs: list[float] = []
-    best: list[Any] = [np.inf, None, None]
+    best: list[Any] = [np.inf, first]
 
     def value(y: Floats) -> tuple[float, Floats]:
-        cost, slope, run = problem.gradient(np.clip(y * scale, low, high))
+        x = np.clip(y * scale, low, high)
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore", AnguillaWarning
+            )  # of motions on the way; that of the last one is told below
+            cost, slope, _ = problem.gradient(x)
         costs.append(cost)
         if cost < best[0]:
-            best[:] = [cost, np.clip(y * scale, low, high), run]
+            best[:] = [cost, x]
         return cost, slope * scale
 
     options = {"maxiter": as_count(iterations, "iterations"), "ftol": tolerance, "gtol": 1e-12}
     limits = list(zip(low / scale, high / scale, strict=True))
     found = minimize(value, first / scale, jac=True, method="L-BFGS-B", bounds=limits, options=options)
     inputs, start, design, duration = problem.split(best[1])
-    return MotionPlan(best[2], best[0], costs, inputs, design, duration, start, str(found.message))
+    return MotionPlan(problem.run(best[1])[0], best[0], costs, inputs, design, duration, start, str(found.message))

@@ -16,7 +16,7 @@ from anguilla.model.slopes import input_slopes, named
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.solve.gradients.costs import Cost, Terms
 
-__all__ = ["Effort", "Energy"]
+__all__ = ["Energy", "InputEffort"]
 
 
 def _shares(t: Floats) -> Floats:
@@ -42,7 +42,7 @@ def input_values(result: Trajectory | Equilibrium, name: str) -> Floats:
 
 
 @dataclass(frozen=True)
-class Effort(Cost):
+class InputEffort(Cost):
     """Integral over time of weight/2 u^2, summed over inputs.
 
     Attributes:

@@ -195,8 +195,9 @@ def localise(result: Equilibrium, v: Floats, a: Floats) -> Local:
     return Local(result, v, a, K, C, M, forces, inputs, held, column[:, hard], J[hard], J_rate[hard], *bases)
 
 
-def input_forces(system: Model, q: Floats, v: Floats, t: float, inputs: Inputs) -> Floats:
+def input_forces(robot: Robot | Model, q: Floats, v: Floats, t: float, inputs: Inputs) -> Floats:
     """Generalised force (n, k) per unit of every input, in the order of `robot.inputs`; one that is no force is refused."""
+    system = model_of(robot)
     loads = system.loads(t, inputs).loads
     state = q, v, np.zeros(system.size), np.zeros(system.rows)
     slopes = input_slopes(system, np.array([t]), inputs)

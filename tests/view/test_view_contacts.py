@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -54,6 +55,15 @@ def test_points_of_some_instants_are_those_of_all(seat):
     rows = [40, 100, 150]
     for k, at in zip(rows, run.picked(rows).contact_points(touch), strict=True):
         np.testing.assert_array_equal(at.force, run.contact_points(touch)[k].force)
+
+
+def test_a_model_with_more_nodes_knows_the_contacts(seat):
+    """The viewer of a driven robot reads results through one."""
+    run, touch = seat
+    seen = replace(run, _system=run.system.observing([run.robot.part("bar").section(0.111)]))
+    assert seen.system is not run.system
+    np.testing.assert_array_equal(seen.contacts(touch).force, run.contacts(touch).force)
+    np.testing.assert_array_equal(seen.contact_points(touch)[-1].force, run.contact_points(touch)[-1].force)
 
 
 def test_forces_of_contacts_are_drawn_once(seat):

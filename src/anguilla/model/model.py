@@ -228,6 +228,7 @@ class Model:
             found = copy.copy(self)
             found._source, found.layout = self._source, self.layout.observing(bare)
             found.tree, found.tables = found.layout.tree, replace(self.tables, model=found.layout)
+            found.tables.touching = self.tables.touching
             found.__dict__.pop("spatial", None)
             while len(self._observers) >= OBSERVERS:
                 self._observers.pop(next(iter(self._observers)), None)

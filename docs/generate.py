@@ -17,7 +17,7 @@ ROOT = DOCS.parent
 # Pages of the reference: title, one sentence, module, and the names under headings. "*" stands for all the others.
 DESCRIBE = {
     "Robot and parts": "Robot Part RodHandle BodyHandle JointHandle Frame Closure",
-    "Rods": "Rod Material",
+    "Rods": "Rod Material Prony",
     "Sections": "Circle Tube Ellipse Rectangle GeneralSection taper Tapered EllipticProfile CrossSection SectionProperties",
     "anguilla.strains": "kirchhoff extensible_kirchhoff reissner planar spherical extensible_spherical universal stewart "
     "Strains STRAIN_NAMES",
@@ -47,7 +47,8 @@ SOLVE = {
     "forward_dynamics Model Evaluation",
     "Small motions": "linearise LinearModel modes Modes stability Stability",
     "Branches": "trace Branch",
-    "Gradients": "gradient Gradient Cost Reach Rest Sampled StateCost sensitivities Sensitivities",
+    "Gradients": "gradient Gradient Cost Reach Rest Sampled StateCost Energy InputEffort sensitivities Sensitivities "
+    "optimise_motion MotionPlan",
     "Identification": "identify Identified Measurements Marker Unknown Observer",
     "Swimming": "powers Powers strides Strides torque_envelope TorqueEnvelope",
     "Errors": "AnguillaError DescriptionError SolverError AnguillaWarning",
@@ -64,6 +65,8 @@ API = (
       "anguilla.view.video": "write_video", "anguilla.view.live": "show play drive Shown",
       "anguilla.view.soft": "play_soft SoftShown"}),
     ("control", "Control", "Inverse kinematics, feedback, robustness.", "anguilla.control", {"": "*"}),
+    ("sensors", "Sensors", "What a robot's instruments show; `robot.sense` puts them on.", "anguilla.sensors", {"": "*"}),
+    ("env", "Learning", "Environments for Gymnasium.", "anguilla.env", {"": "*"}),
     ("fem", "Soft volumes", "Finite elements.", "anguilla.fem", {"": "*"}),
     ("shooting", "Shooting", "The strong form as a boundary-value problem (paper 003).", "anguilla.shooting",
      {"": "*"}),
@@ -118,7 +121,10 @@ def reference(title: str, intro: str, module: str, groups: dict[str, str]) -> st
     text = [f"# {title}", "", intro, ""]
     for heading, names in groups.items():
         place = heading if heading.startswith("anguilla.") else module
-        listed = list(import_module(place).__all__) if names == "*" else names.split()
+        listed = names.split()
+        if names == "*":  # but for what has its place among those of the package itself
+            there, own = import_module(place), import_module("anguilla")
+            listed = [name for name in there.__all__ if getattr(there, name) is not getattr(own, name, None)]
         if heading:
             text += [f"## {heading}", ""]
         for name in listed:

@@ -69,7 +69,7 @@ def test_names_that_differ_in_case_alone_are_kept_apart():
 
 def test_no_room_gives_a_public_class_of_the_package_another_meaning():
     """Volumes, shooting and plain algorithms have namespaces of their own; inside the library a name means one thing."""
-    apart = {"fem", "reference", "shooting", "control", "view", "cli"}
+    apart = {"fem", "reference", "shooting", "control", "env", "view", "cli"}
     defined = defaultdict(set)
     for path in SOURCE.rglob("*.py"):
         room = path.relative_to(SOURCE).parts[0]

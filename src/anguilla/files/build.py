@@ -41,6 +41,9 @@ class Places(Protocol):
     def frame(self, node: Node, path: str) -> Any:
         """Return a frame."""
 
+    def input(self, node: Node, path: str) -> Any:
+        """Return an input of the robot."""
+
     def is_part(self, name: str, *, bodies: bool) -> bool:
         """Whether this is the name of a rod or, if bodies count, of a body."""
 

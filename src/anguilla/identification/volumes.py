@@ -18,14 +18,14 @@ from anguilla.identification.measurements import Marker
 from anguilla.identification.trial import Driven
 from anguilla.mechanics.tree import Floats
 
-__all__ = ["Places", "VolumeTrial", "body_number", "put_body_number"]
+__all__ = ["VolumeStates", "VolumeTrial", "body_number", "put_body_number"]
 
 STEP = 1e-4  # relative, of a difference between equilibria
 FIELDS = ("young", "poisson", "density", "shear")
 
 
 @dataclass
-class Places:
+class VolumeStates:
     """Where the effectors of a body are in the rows of an experiment.
 
     Attributes:
@@ -48,7 +48,7 @@ class Places:
 class VolumeTrial(Driven):
     """One experiment with a soft body whose parameters are to be found."""
 
-    last: Places | None = None
+    last: VolumeStates | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -56,12 +56,12 @@ class VolumeTrial(Driven):
         if data.motion or data.turns or data.lengths or data.tensions:
             raise DescriptionError(f"{data.name!r}: of soft volumes, positions at rest are compared, and nothing else.")
 
-    def states(self, values: Floats) -> Places:
+    def states(self, values: Floats) -> VolumeStates:
         """Places for values (k,) of all parameters."""
         self.last = self._found(values, self.last)
         return self.last
 
-    def changes(self, here: Places) -> dict[str, Floats]:
+    def changes(self, here: VolumeStates) -> dict[str, Floats]:
         """Derivatives (rows, 3, k) of the places by all parameters, by name."""
         by = {name: np.zeros((*places.shape, len(self.parameters))) for name, places in here.places.items()}
         for k in [*self.own, *self.driving]:
@@ -74,14 +74,14 @@ class VolumeTrial(Driven):
                 by[name][:, :, k] = (one - two) / (2.0 * h)
         return by
 
-    def seen(self, here: Places, name: str, free: Floats) -> tuple[Floats, Floats]:
+    def seen(self, here: VolumeStates, name: str, free: Floats) -> tuple[Floats, Floats]:
         """Place (rows, 3) of a marker with what is unknown of its offset, and the axes (rows, 3, 3) of that offset."""
         marker = self.data.markers[name]
         assert isinstance(marker, Marker)
         turn = here.turns.get(name, np.tile(np.eye(3), (len(here.places[name]), 1, 1)))
         return here.places[name] + turn @ (np.asarray(marker.offset) + free), turn
 
-    def _found(self, values: Floats, near: Places | None) -> Places:
+    def _found(self, values: Floats, near: VolumeStates | None) -> VolumeStates:
         data, inputs = self.data, self.inputs(values)
         body = self.made(values)
         if not isinstance(body, SoftBody):
@@ -107,7 +107,7 @@ class VolumeTrial(Driven):
                 places[name][row] = eq.position(effector)
                 if name in turns:
                     turns[name][row] = eq.rotation(effector)
-        return Places(values.copy(), inputs, places, turns, starts)
+        return VolumeStates(values.copy(), inputs, places, turns, starts)
 
     def _turns(self, name: str) -> bool:
         """Whether a marker sits away from its effector, and turns with it."""

@@ -110,7 +110,7 @@ def test_doors():
     run = motion(robot, shape(robot))
     with pytest.raises(ag.DescriptionError, match="needs parameters"):
         ag.sensitivities(run)
-    with pytest.raises(ag.DescriptionError, match="no actuator 'nea'"):
+    with pytest.raises(ag.DescriptionError, match="no input 'nea'"):
         ag.sensitivities(run, inputs={"nea": np.zeros(STEPS + 1)})
     with pytest.raises(ag.DescriptionError, match=r"must be \(13,\)"):
         ag.sensitivities(run, inputs={"near": np.zeros(3)})

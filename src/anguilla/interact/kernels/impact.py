@@ -4,7 +4,7 @@ A scheme of the Newmark family takes the work of a contact over a step by the tr
 grows in proportion to the depth, and so at rest and in sliding, however stiff the contact. It is wrong where a place starts
 or ceases to touch within the step, by up to about k (e dt)^2 / 10 with e the normal velocity: lost on the way in, gained on
 the way out. A step is too long where that is more than a small part of the energy of the normal motion, both of the place
-itself and of the robot. For a ball that is so with less than about forty steps in an impact. The mass behind a place is
+itself and of the robot. For a ball that is so with less than about fourteen steps in an impact. The mass behind a place is
 the impulse of the contact over the change of its normal velocity.
 """
 
@@ -19,7 +19,7 @@ from anguilla.interact.kernels.table import CONTACT, KIND, NODE
 from anguilla.mechanics.tree import N_V, N_X
 from anguilla.mechanics.vec import axpy, dot, load3, store3, sub
 
-LOCAL, WHOLE = 0.0007, 0.0007  # energy that contact gets wrong, as a part of that of a place, and of the robot
+LOCAL, WHOLE = 0.005, 0.005  # energy that contact gets wrong, as a part of that of a place, and of the robot
 EDGE = 0.05  # energy got wrong where a place starts or ceases to touch, as a part of k (e dt)^2
 PLACES, THIRDS = 8, 12  # of the way from the start to the end of a step: places that are looked at, and closer looks
 AROUND = 0.5  # cosine of the angle by which the normal turns where a place may have jumped over an obstacle

@@ -12,7 +12,26 @@ _run = getattr(run, "compiled", run)
 
 @entry(residual, tangent)
 def run_copies(
-    tree, ws, s, loads, x, out, where, which, column, rows, none, nothing, numbers, t, dt, count, wanted, done, status
+    tree,
+    ws,
+    s,
+    loads,
+    x,
+    out,
+    where,
+    which,
+    column,
+    rows,
+    none,
+    nothing,
+    numbers,
+    t,
+    dt,
+    count,
+    begin,
+    wanted,
+    done,
+    status,
 ):
     """Do `count` steps with each of some copies, one copy after the other.
 
@@ -33,6 +52,7 @@ def run_copies(
         t: (copies,) time [s] of each.
         dt: step [s].
         count: number of steps.
+        begin: False; an argument, so that the one compilation of `run` serves.
         wanted: `Goal` as a tuple.
         done: (copies,) gets the number of steps done.
         status: (copies,) gets Newton's status.
@@ -44,4 +64,4 @@ def run_copies(
         for j in range(len(column)):
             acting.row[column[j]] = rows[c, j]
         span = (t[c], dt, 0, count, count + 1)
-        done[c], status[c] = _run(tree, ws, own, acting, none, nothing, numbers, span, False, state, wanted, out)
+        done[c], status[c] = _run(tree, ws, own, acting, none, nothing, numbers, span, begin, state, wanted, out)

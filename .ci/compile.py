@@ -14,6 +14,10 @@ if sys.argv[1] == "core":
     run = ag.simulate(robot, duration=0.02, dt=0.01, start=ag.statics(robot), inputs={"pull": 0.1})
     run.position(arm.tip), run.energy, run.jacobian(arm.tip)
     ag.gradient(run, ag.Reach(arm.tip, (0.2, 0.0, 0.1)))
+    ag.BatchStepper(robot, 2, dt=0.01).step()
+    robot.load(ag.SelfContact(arm, friction=0.3))
+    run = ag.simulate(robot, duration=0.02, dt=0.01, inputs={"pull": 0.1})
+    run.contacts(robot.loads[-1]), run.energy
 else:
     body = fem.SoftBody("block", fem.block((0.1, 0.02, 0.02), (4, 1, 1)), ag.Material(young=1e6, density=1000))
     body.fix("base")

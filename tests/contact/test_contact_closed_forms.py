@@ -46,7 +46,7 @@ def drawn(around, part, hold=1.0):
 
 
 @pytest.mark.filterwarnings("ignore:The time steps of:anguilla.errors.AnguillaWarning")
-@pytest.mark.parametrize("around", ["pillar", "body"])
+@pytest.mark.parametrize("around", ["pillar", pytest.param("body", marks=pytest.mark.slow)])
 def test_a_string_around_a_drum_holds_up_to_the_capstan_ratio(around):
     """Euler, Eytelwein: it holds at 95 % of exp(mu angle), and slips at 105 %."""
     held, creep = drawn(around, 0.95)

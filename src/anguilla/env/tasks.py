@@ -19,8 +19,9 @@ from anguilla.model.door import model_of
 
 __all__ = ["Reach", "Swim", "Track", "eel", "tendon_arm"]
 
-POOL = 256  # goals that are drawn from
+POOL = 128  # goals that are drawn from
 SEED = 7  # of the pool: all environments of a robot share it
+_POOLS: dict[tuple[Any, bytes, bytes], Floats] = {}  # by robot and limits
 
 
 def tendon_arm(young: float = 1.5e5, payload: float = 0.0) -> Robot:
@@ -83,7 +84,6 @@ class Reach(Task):
         labels = [f"{name}.{label}" for name, sensor in self.robot.sensors.items() for label in sensor.labels]
         self._tip = slice(labels.index("tip.x"), labels.index("tip.x") + 3)
         self._speed = slice(labels.index("speed.vx"), labels.index("speed.vx") + 3)
-        self._goals: Floats | None = None
 
     @property
     def frame(self) -> Frame:
@@ -92,16 +92,17 @@ class Reach(Task):
 
     def reachable(self) -> Floats:
         """Positions (m, 3) [m] of the point at rest under inputs drawn from their ranges."""
-        if self._goals is None:
+        key = self if isinstance(self._make, Robot) else self._make, self.low.tobytes(), self.high.tobytes()
+        if key not in _POOLS:
             rng = np.random.default_rng(SEED)
             drawn = self.low + (self.high - self.low) * rng.uniform(0.0, 1.0, (POOL, len(self.names))) ** 2
             inputs = [dict(zip(self.names, row, strict=True)) for row in drawn.tolist()]
-            self._goals = pool(self.robot, inputs, lambda eq: eq.position(self.frame))
-            if not len(self._goals):
+            _POOLS[key] = pool(self.robot, inputs, lambda eq: eq.position(self.frame))
+            if not len(_POOLS[key]):
                 raise DescriptionError(
                     "no equilibrium was found within the limits of the inputs: there is nothing to reach."
                 )
-        return self._goals
+        return _POOLS[key]
 
     def new_goals(self, rng: Rng, count: int) -> Floats:
         """Goals (count, 3) [m]."""

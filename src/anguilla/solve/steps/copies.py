@@ -275,7 +275,7 @@ class BatchStepper:
             which = self._groups[group][ready[self._groups[group]]]
             run_copies(
                 self.model.tree, self._scratch[group], *self._tables[0], unused, self._where, which, column, rows, none,
-                nothing, numbers, self.t, dt, count, False, goal, done, status,
+                nothing, numbers, self.t, dt, 0, count, False, goal, done, status,
             )  # fmt: skip
 
         waiting = [self._pool.submit(work, k) for k in range(1, len(self._groups))] if self._pool else []

@@ -12,27 +12,9 @@ _run = getattr(run, "compiled", run)
 
 @entry(residual, tangent)
 def run_copies(
-    tree,
-    ws,
-    s,
-    loads,
-    x,
-    out,
-    where,
-    which,
-    column,
-    rows,
-    none,
-    nothing,
-    numbers,
-    t,
-    dt,
-    count,
-    begin,
-    wanted,
-    done,
-    status,
-):
+    tree, ws, s, loads, x, out, where, which, column, rows, none, nothing, numbers, t, dt, first, count, begin, wanted,
+    done, status,
+):  # fmt: skip
     """Do `count` steps with each of some copies, one copy after the other.
 
     Args:
@@ -51,8 +33,9 @@ def run_copies(
         numbers: `Coefficients` as a tuple.
         t: (copies,) time [s] of each.
         dt: step [s].
+        first: 0, number of the first step.
         count: number of steps.
-        begin: False; an argument, so that the one compilation of `run` serves.
+        begin: False. This and `first` are arguments, so that the one compilation of `run` serves.
         wanted: `Goal` as a tuple.
         done: (copies,) gets the number of steps done.
         status: (copies,) gets Newton's status.
@@ -63,5 +46,5 @@ def run_copies(
         own, acting, state = table_at(where[c, 0], s), table_at(where[c, 1], loads), table_at(where[c, 2], x)
         for j in range(len(column)):
             acting.row[column[j]] = rows[c, j]
-        span = (t[c], dt, 0, count, count + 1)
+        span = (t[c], dt, first, count, count + 1)
         done[c], status[c] = _run(tree, ws, own, acting, none, nothing, numbers, span, begin, state, wanted, out)

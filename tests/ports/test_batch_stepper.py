@@ -95,6 +95,23 @@ def test_a_four_bar_with_a_length_driven_tendon():
     assert np.allclose(batch.q[1], stepper.q, rtol=0, atol=1e-11)
 
 
+def test_a_line_driven_by_its_length_and_one_that_cannot_push():
+    robot = ag.Robot("arm", gravity=(9.81, 0, 0))
+    rod = robot.add(ag.Rod(0.3, ag.Circle(0.01), RUBBER, ag.planar(3)), at=robot.ground)
+    robot.actuate("up", ag.Tendon(rod, ag.parallel(y=0.008), by="length"))
+    robot.actuate("down", ag.Tendon(rod, ag.parallel(y=-0.008)))
+    batch, stepper = (
+        ag.BatchStepper(robot, 2, dt=0.01, inputs={"up": 0.3}),
+        ag.Stepper(robot, dt=0.01, inputs={"up": 0.3}),
+    )
+    for k in range(30):
+        batch.step({"up": 0.3 - 5e-4 * k})
+        stepper.step({"up": 0.3 - 5e-4 * k})
+    assert np.allclose(batch.q[0], stepper.q, rtol=0, atol=1e-10)
+    with pytest.raises(ag.DescriptionError, match="down"):
+        batch.step({"down": -1.0})
+
+
 def test_noise_differs_between_copies():
     robot, rod = pole(True)
     robot.sense("tip", sensors.Position(rod.tip, noise=1e-3))

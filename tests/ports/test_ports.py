@@ -153,6 +153,14 @@ def test_what_follows_is_what_acts():
     assert stepper.inputs["motor"] == 1.0 and stepper.t == 0.0
 
 
+def test_simulate_follows_drives_as_a_stepper_does():
+    _, stepper = followed(ag.Drive(high=0.5, rate=10, delay=0.02), [1.0] * 30)
+    run = ag.simulate(
+        stepper.robot, duration=0.3, dt=0.01, inputs={"motor": lambda t: 1.0 if t > 0 else 0.0}, events=[]
+    )
+    assert np.allclose(run.v[-1], stepper.v, rtol=0, atol=1e-12) and run.v[-1, 0] < 0.15
+
+
 def test_a_bad_drive_is_refused():
     with pytest.raises(ag.DescriptionError, match=r"Drive.low must not exceed Drive.high"):
         ag.Drive(low=2, high=1)

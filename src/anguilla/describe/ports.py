@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe.description import as_name
 from anguilla.describe.differences import jets
+from anguilla.describe.sampled import Sampled
 from anguilla.errors import DescriptionError, as_nonnegative, as_number, as_positive, as_vector, refuse
 
 __all__ = ["Drive", "Port", "acting"]
@@ -126,6 +127,16 @@ class Following:
         self._drive = self._drive + np.clip(self._share * (wanted - self._drive), -most, most)
         self.value = np.clip(self.value, self._drive - self._play, self._drive + self._play)
         return self.value
+
+
+def followed(drives: Mapping[str, Drive], inputs: Mapping[str, Any], dt: float, steps: int) -> dict[str, Any]:
+    """Inputs by name that follow these commands, numbers or functions of t, in so many steps; they start standing still."""
+    names = [name for name in drives if name in inputs]
+    given = [inputs[name] for name in names]
+    rows = np.array([[float(x(k * dt)) if callable(x) else float(x) for x in given] for k in range(steps + 1)])
+    drive = Following([drives[name] for name in names], rows[0], dt)
+    values = np.array([drive.value, *(drive.follow(row) for row in rows[1:])])
+    return {**inputs, **{name: Sampled(values[:, k], dt) for k, name in enumerate(names) if drives[name] != Drive()}}
 
 
 class Port:

@@ -80,6 +80,7 @@ class BatchStepper:
         check_serves(self._scheme, method, model)
         self._tolerance = newton_tolerance(model, tolerance)
         self._inputs = np.zeros((self.copies, len(self.names)))
+        self._actuators = model.robot.actuators  # their inputs come first
         self.set_inputs(inputs)
         q, v = start_of(model, start)
         if not model.is_plain:
@@ -165,6 +166,9 @@ class BatchStepper:
                 shapes = f"({len(self.names)},) or {self._inputs.shape}: one number for each of {', '.join(self.names)}"
                 raise DescriptionError(f"inputs must have the shape {shapes}; got {given.shape}.")
             self._inputs[:] = given
+        for k, (name, actuator) in enumerate(self._actuators.items()):
+            if self._inputs[:, k].min() < 0.0:
+                actuator.refuse_pushing(name, self._inputs[:, k], np.zeros(self.copies))
 
     def _named(self, k: int) -> dict[str, float]:
         return dict(zip(self.names, self._inputs[k].tolist(), strict=True))
@@ -290,6 +294,7 @@ class BatchStepper:
         """The rest of the steps of a copy whose next one cannot be done as a whole."""
         m, desk, t = self._motions[k], self._desks[k], float(self.t[k])
         desk.loads.row[column] = row
+        m.inputs = dict(zip(self.names, self._followed()[k].tolist(), strict=True))
         with self.model.at(desk):
             m.wired = partial(_held, self.model, desk.loads)
             if status == TIGHTENED:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla.describe import Robot, RodHandle
+from anguilla.describe.ports import Drive, followed
 from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_positive, as_steps
 from anguilla.linear.choice import DENSE
 from anguilla.model.door import model_of
@@ -105,6 +106,8 @@ def simulate_model(
     dt, every = float(dt), int(every)
     if checkpoint is not None and error is not None:
         raise DescriptionError("checkpoint works with equal steps only: leave error out.")
+    if any(drive != Drive() for drive in system.robot.drives.values()):
+        inputs = followed(system.robot.drives, inputs or {}, dt, steps)
     desks.enter_context(system.apart())
     tolerance = newton_tolerance(system, tolerance)
     q, v = start_of(system, start)

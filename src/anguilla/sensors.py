@@ -1,33 +1,6 @@
 """Sensors of a robot, to be put on it by `robot.sense(name, sensor)`."""
 
-from anguilla.describe.sensors import (
-    Accelerometer,
-    ContactForce,
-    Effort,
-    Gyro,
-    JointPosition,
-    JointRate,
-    LineLength,
-    Pose,
-    Position,
-    Sensor,
-    StateSensor,
-    StrainGauge,
-    Velocity,
-)
+from anguilla.describe import sensors
+from anguilla.describe.sensors import *  # noqa: F403
 
-__all__ = [
-    "Accelerometer",
-    "ContactForce",
-    "Effort",
-    "Gyro",
-    "JointPosition",
-    "JointRate",
-    "LineLength",
-    "Pose",
-    "Position",
-    "Sensor",
-    "StateSensor",
-    "StrainGauge",
-    "Velocity",
-]
+__all__ = list(sensors.__all__)

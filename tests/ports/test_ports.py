@@ -161,6 +161,13 @@ def test_simulate_follows_drives_as_a_stepper_does():
     assert np.allclose(run.v[-1], stepper.v, rtol=0, atol=1e-12) and run.v[-1, 0] < 0.15
 
 
+def test_statics_keeps_the_limits_of_drives():
+    robot, rod = pole(True)
+    free = ag.statics(robot, inputs={"motor": 0.05}).position(rod.tip)
+    robot.drive("motor", ag.Drive(high=0.05))
+    assert np.allclose(ag.statics(robot, inputs={"motor": 0.2}).position(rod.tip), free, rtol=0, atol=1e-12)
+
+
 def test_a_bad_drive_is_refused():
     with pytest.raises(ag.DescriptionError, match=r"Drive.low must not exceed Drive.high"):
         ag.Drive(low=2, high=1)

@@ -139,6 +139,12 @@ def followed(drives: Mapping[str, Drive], inputs: Mapping[str, Any], dt: float, 
     return {**inputs, **{name: Sampled(values[:, k], dt) for k, name in enumerate(names) if drives[name] != Drive()}}
 
 
+def within_limits(drives: Mapping[str, Drive], inputs: Mapping[str, float]) -> dict[str, float]:
+    """What inputs are when these commands, numbers by name, have long been followed."""
+    known = {name: drives.get(name, Drive()) for name in inputs}
+    return {name: min(max(float(value), known[name].low), known[name].high) for name, value in inputs.items()}
+
+
 class Port:
     """An input of a robot, made by `robot.input`. It is a function of the time t [s].
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla.describe import Robot
+from anguilla.describe.ports import Drive, within_limits
 from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_count, as_number, as_positive
 from anguilla.interact.kernels.rubbing import rubs
 from anguilla.interact.kernels.table import Loads
@@ -88,6 +89,9 @@ def _statics(
     t = as_number(t, "t", "s")
     as_positive(tolerance, "tolerance", "")
     as_count(iterations, "iterations")
+    drives = system.robot.drives
+    if inputs and any(drive != Drive() for drive in drives.values()):
+        inputs = within_limits(drives, {k: x(t) if callable(x) else x for k, x in inputs.items()})
     desks.enter_context(system.apart())
     q = system.vector(start.q if isinstance(start, Equilibrium) else start, "start")
     began, origin = time.perf_counter(), q

@@ -1,6 +1,7 @@
 """A loop at a fixed rate keeps time, and a twin is driven through its door."""
 
 import json
+import os
 import socket
 import time
 
@@ -9,7 +10,7 @@ import pytest
 
 import anguilla as ag
 from anguilla import sensors
-from anguilla.control import FixedRate, Twin, ask_twin
+from anguilla.control import FixedRate, SerialDoor, Twin, ask_twin
 
 
 def arm():
@@ -60,3 +61,49 @@ def test_a_twin_is_driven_from_outside():
     assert twin.timing is not None and len(twin.timing.work) > 100 and not twin.failure
     with pytest.raises(ag.AnguillaError, match="no twin answers"):
         ask_twin({}, twin.port, timeout=0.2)
+
+
+def test_a_twin_is_driven_over_a_serial_port():
+    pty = pytest.importorskip("pty")
+    board, port = pty.openpty()  # the board's end, the computer's end
+    robot, rod = arm()
+
+    def ask(line):
+        os.write(board, line)
+        data = b""
+        while not data.endswith(b"\n"):
+            data += os.read(board, 4096)
+        return json.loads(data)
+
+    try:
+        with Twin(ag.Stepper(robot, dt=0.01), SerialDoor(os.ttyname(port))) as twin:
+            os.write(board, b'{"inputs": {')  # a line may come in pieces
+            time.sleep(0.03)
+            first = ask(b'"up": 1.0}}\n')
+            assert first["inputs"] == {"up": 1.0} and set(first["readings"]) == {"tip.x", "tip.y", "tip.z"}
+            assert "there is no input 'left'" in ask(b'{"inputs": {"left": 1.0}}\n')["error"]
+            assert "JSON" in ask(b"\xff\x00junk\n")["error"]
+            until = time.monotonic() + 20.0
+            while ask(b"{}\n")["t"] < 0.3 and time.monotonic() < until:
+                time.sleep(0.02)
+            now = ask(b"{}\n")
+        straight = ag.Stepper(robot, dt=0.01)
+        while straight.t < now["t"] - 0.005:
+            straight.step({"up": 1.0})
+        assert now["readings"]["tip.y"] == pytest.approx(straight.read()[1], abs=5e-3)  # the command came a step later
+        assert abs(now["readings"]["tip.y"]) > 0.01
+    finally:
+        os.close(board)
+        os.close(port)
+    assert not twin.failure
+    with pytest.raises(ag.AnguillaError, match="cannot be opened"):
+        SerialDoor("no_such_port")
+    with pytest.raises(ag.DescriptionError, match="baud must be one of 9600"):
+        SerialDoor("no_such_port", baud=12345)
+
+
+def test_what_is_no_serial_port_is_said(tmp_path):
+    pytest.importorskip("termios")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ag.AnguillaError, match="is not a serial port"):
+        SerialDoor(str(tmp_path / "file"))

@@ -1,8 +1,6 @@
 """A robot that runs in real time: a loop at a fixed rate, and a door through which another program drives it.
 
-The door is a UDP socket that speaks JSON, on this machine only unless told otherwise. A datagram with commands,
-``{"inputs": {"left": 2.5}}``, is answered after the next step by one with the state of the twin,
-``{"t": 0.125, "readings": {"tip.x": 0.31, ...}, "inputs": {"left": 2.5}}``, or by ``{"error": "..."}``.
+The doors, and the messages that go through them, are in `control.doors`.
 """
 
 from __future__ import annotations
@@ -12,18 +10,18 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from anguilla.control.doors import LARGEST, Door, UdpDoor
 from anguilla.errors import AnguillaError, DescriptionError, SolverError, as_count, as_positive
 from anguilla.solve.steps.stepper import Stepper
 
 __all__ = ["FixedRate", "Timing", "Twin", "ask_twin"]
 
-LARGEST = 65_000  # bytes of a datagram
 SPIN = 0.0005  # [s] before an instant at which sleeping ends and waiting begins
 
 
@@ -96,34 +94,28 @@ class FixedRate:
         return Timing(self.period, np.array(self._late[: len(self._work)]), np.array(self._work))
 
 
-@dataclass
 class Twin:
-    """A robot that is stepped in real time, in a thread of its own, and driven through a UDP door.
+    """A robot that is stepped in real time, in a thread of its own, and driven through a door.
 
     Args:
         stepper: the robot on its way; its dt is the period of the loop.
-        host: address to listen on; the default is this machine only.
-        port: port to listen on; one that is free if zero.
+        door: a `UdpDoor`, which listens on this machine only unless told otherwise, or a `SerialDoor`.
+
+    Attributes:
+        port: of a UdpDoor.
+        failure: why the robot could not be stepped further; empty if it could.
+        timing: how well the loop kept its rate, when it has ended.
 
     """
 
-    stepper: Stepper
-    host: str = "127.0.0.1"
-    port: int = 0
-    failure: str = field(default="", init=False)
-
-    def __post_init__(self) -> None:
-        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        try:
-            self._socket.bind((self.host, self.port))
-        except OSError as error:
-            self._socket.close()
-            raise AnguillaError(f"the twin cannot listen on {self.host}:{self.port}: {error.strerror}.") from None
-        self._socket.setblocking(False)
-        self.port = int(self._socket.getsockname()[1])
+    def __init__(self, stepper: Stepper, door: Door | None = None) -> None:
+        self.stepper = stepper
+        self._door = UdpDoor() if door is None else door
+        self.port = self._door.port if isinstance(self._door, UdpDoor) else 0
+        self.failure = ""
+        self.timing: Timing | None = None
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
-        self.timing: Timing | None = None
 
     def __enter__(self) -> Twin:
         """Start to run."""
@@ -136,50 +128,40 @@ class Twin:
         self._stop.set()
         if self._thread is not None:
             self._thread.join(5.0)
-        self._socket.close()
+        self._door.close()
 
     def _run(self) -> None:
         loop = FixedRate(1.0 / self.stepper.dt, 2**31)
         for _ in loop:
             if self._stop.is_set():
                 break
-            asked = self._take_commands()
+            asked = [(who, self._obey(data)) for who, data in self._door.take()]
             try:
                 self.stepper.step()
             except SolverError as error:
                 self.failure = str(error)
-            for address, problem in asked:
-                self._answer(address, problem or self.failure)
+            for who, problem in asked:
+                self._answer(who, problem or self.failure)
             if self.failure:
                 break
         self.timing = loop.timing
 
-    def _take_commands(self) -> list[tuple[Any, str]]:
-        """Set the inputs that arrived; who asked, and what was wrong."""
-        found: list[tuple[Any, str]] = []
-        while True:
-            try:
-                data, address = self._socket.recvfrom(LARGEST)
-            except (BlockingIOError, ConnectionError):
-                return found
-            found.append((address, self._obey(data)))
-
     def _obey(self, data: bytes) -> str:
-        """Set the inputs of a datagram; what is wrong with it, if anything."""
+        """Set the inputs of a message; what is wrong with it, if anything."""
         try:
             message = json.loads(data.decode("utf-8"))
         except (UnicodeDecodeError, ValueError, RecursionError):
-            return 'a datagram must be JSON such as {"inputs": {"left": 2.5}}.'
+            return 'a message must be JSON such as {"inputs": {"left": 2.5}}.'
         inputs = message.get("inputs", {}) if isinstance(message, dict) else None
         if not isinstance(inputs, dict):
-            return 'a datagram must be JSON such as {"inputs": {"left": 2.5}}.'
+            return 'a message must be JSON such as {"inputs": {"left": 2.5}}.'
         try:
             self.stepper.set_inputs(inputs)
         except DescriptionError as error:
             return str(error)
         return ""
 
-    def _answer(self, address: Any, problem: str) -> None:
+    def _answer(self, who: Any, problem: str) -> None:
         stepper = self.stepper
         told: dict[str, Any] = {"error": problem}
         if not problem:
@@ -187,11 +169,8 @@ class Twin:
             told = {"t": stepper.t, "readings": readings, "inputs": stepper.inputs}
         data = json.dumps(told).encode()
         if len(data) > LARGEST:
-            data = json.dumps({"error": f"the answer has {len(data)} bytes, more than a datagram holds."}).encode()
-        try:
-            self._socket.sendto(data, address)
-        except OSError:
-            return  # whoever asked is gone
+            data = json.dumps({"error": f"the answer has {len(data)} bytes, more than a message holds."}).encode()
+        self._door.answer(who, data)
 
 
 def ask_twin(inputs: dict[str, float], port: int, host: str = "127.0.0.1", timeout: float = 1.0) -> dict[str, Any]:

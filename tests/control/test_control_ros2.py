@@ -3,9 +3,9 @@
 from types import SimpleNamespace
 
 import numpy as np
+from script_modules import load
 
 import anguilla as ag
-from script_modules import load
 
 
 class Array:

@@ -66,7 +66,7 @@ def test_a_twin_is_driven_from_outside():
 def test_a_twin_is_driven_over_a_serial_port():
     pty = pytest.importorskip("pty")
     board, port = pty.openpty()  # the board's end, the computer's end
-    robot, rod = arm()
+    robot, _ = arm()
 
     def ask(line):
         os.write(board, line)

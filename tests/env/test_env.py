@@ -13,6 +13,7 @@ from gymnasium.utils.env_checker import check_env  # noqa: E402
 from gymnasium.vector import AutoresetMode  # noqa: E402
 
 from anguilla import env  # noqa: E402
+from anguilla.env import touching  # noqa: E402
 from anguilla.env.tasks import tendon_arm  # noqa: E402
 
 
@@ -21,7 +22,7 @@ def reach():
     return env.Reach(horizon=6)
 
 
-@pytest.mark.parametrize("name", ["Reach", "Track", "Swim"])
+@pytest.mark.parametrize("name", ["Reach", "Track", "Swim", "Grasp", "Crawl"])
 def test_one_robot_passes_the_checker(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of boxes without bounds
@@ -123,3 +124,45 @@ def test_the_eel_swims_by_a_travelling_wave():
             robots.step(np.stack([np.sin(phase), -np.sin(phase)], axis=1).reshape(1, 6))
         way.append(robots.fleet.read()[0, 0])
     assert way[0] < -0.1 and way[0] < 2 * way[1]
+
+
+def test_a_ball_is_grasped_and_lifted_by_pulling_then_lifting():
+    robots = env.RobotVectorEnv(env.Grasp(), 2)
+    robots.reset(seed=0)
+    for k in range(130):
+        seen, reward, terminated, _, info = robots.step(_pull_then_lift(k, robots))
+        assert not terminated.any()
+    assert info["is_success"].all() and (reward > 0.45).all()
+    slippery = env.RobotVectorEnv(env.Grasp(lambda: touching.soft_gripper(friction=0.05)), 1)
+    slippery.reset(seed=0)
+    for k in range(130):
+        _, _, _, _, info = slippery.step(_pull_then_lift(k, slippery))
+    assert not info["is_success"].any()
+
+
+def _pull_then_lift(k, robots):
+    action = np.zeros((robots.num_envs, 4))
+    assert robots.task.names == ["tendon_1", "tendon_2", "tendon_3", "lift"]
+    action[:, :3] = k < 33
+    if k > 50:
+        seen = robots.fleet.read()
+        way = robots._goals[:, 0] - seen[:, 2]
+        action[:, 3] = np.clip(70.0 * way, -0.6, 0.6)
+    return action
+
+
+def test_a_snake_follows_its_track_when_a_wave_runs_along_it():
+    """In a beat by one wave of the track, whose pegs do not let it slip."""
+    task = env.Crawl(horizon=100)
+    robots = env.RobotVectorEnv(task, 1)
+    robots.reset(seed=0)
+    for k in range(80):
+        t = (k + 1) * task.period
+        s = min(t / 2.0, 1.0)
+        phase = 2 * np.pi * (s**4 * (2.5 - 3.0 * s + s**2) if s < 1.0 else 0.5 + t / 2.0 - 1.0)
+        _, _, terminated, _, info = robots.step(task.moments(np.array([phase])) / task.high)
+        assert not terminated.any()
+    waves = phase / (2 * np.pi)  # 1.5 in 4 s
+    fine = np.linspace(0.0, 0.5, 2001)
+    chord = np.trapezoid(np.cos(touching.BEND * 0.5 / (2 * np.pi) * np.cos(4 * np.pi * fine)), fine)
+    assert info["way"][0] == pytest.approx(waves * chord, rel=0.08)

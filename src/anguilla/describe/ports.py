@@ -194,8 +194,13 @@ class Port:
             )
         return now[1].get(self.name, 0.0)
 
-    def along(self, direction: ArrayLike) -> Along:
-        """A vector of so many times this direction (3,), as a function of t: for forces, moments and fields."""
+    def along(self, direction: ArrayLike | Callable[[float], ArrayLike]) -> Along | Spread:
+        """A vector of so many times this direction (3,), as a function of t: for forces, moments and fields.
+
+        A direction that is a function of the arc length X [m] gives a function of (X, t): for loads along rods.
+        """
+        if callable(direction):
+            return Spread(self, direction)
         way = as_vector(direction, 3, f"the direction of input {self.name!r}")
         return Along(self, (float(way[0]), float(way[1]), float(way[2])))
 
@@ -210,3 +215,15 @@ class Along:
     def __call__(self, t: float) -> Floats:
         """The vector (3,) at time t [s]."""
         return self.port(t) * np.array(self.direction)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A vector that varies along a rod, as large as an input says: a function of X and t."""
+
+    port: Port
+    shape: Callable[[float], ArrayLike]
+
+    def __call__(self, X: float, t: float) -> Floats:
+        """The vector (3,) at the arc length X [m] and time t [s]."""
+        return self.port(t) * as_vector(self.shape(X), 3, f"the direction of input {self.port.name!r} at X = {X:g} m")

@@ -254,8 +254,13 @@ class Robot:
         return actuator
 
     def input(
-        self, name: str, unit: str = "", *, drive: Drive | None = None, along: ArrayLike | None = None
-    ) -> Callable[[float], Any]:
+        self,
+        name: str,
+        unit: str = "",
+        *,
+        drive: Drive | None = None,
+        along: ArrayLike | Callable[[float], ArrayLike] | None = None,
+    ) -> Callable[..., Any]:
         """Make a named input, to be put wherever a function of the time t may stand: an effort, a force, a motion, a field.
 
         Its values are given where the robot moves: ``simulate(robot, inputs={name: ...})``, ``Stepper.step({name: ...})``;
@@ -265,10 +270,12 @@ class Robot:
             name: its name, which no other input or actuator has.
             unit: its unit.
             drive: limits, rate, delay, lag, dead zone, play.
-            along: a direction (3,): the input then stands for this vector times its value, as forces and fields need it.
+            along: a direction (3,): the input then stands for this vector times its value, as forces and fields need it; or
+                a function of the arc length X [m] that gives one, for loads along rods.
 
         Returns:
-            The input, a function of t. It may be called within functions of the user's own too.
+            The input, a function of t, or of (X, t) if its direction is a function of X. It may be called within functions
+            of the user's own too.
 
         """
         self._free_input(as_name(name, "Robot.input name"))

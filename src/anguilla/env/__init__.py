@@ -1,8 +1,8 @@
 """Environments for learning: any robot behind the interface of Gymnasium, one or many copies at once.
 
-``import anguilla.env`` registers "anguilla/Reach-v0", "anguilla/Track-v0" and "anguilla/Swim-v0"; `gymnasium.make` gives one
-robot, `gymnasium.make_vec` many, which are stepped together in compiled code. `from_file` makes an environment of a robot
-file. Needs the extra ``anguilla[rl]``.
+``import anguilla.env`` registers "anguilla/Reach-v0", "anguilla/Track-v0", "anguilla/Swim-v0", "anguilla/Grasp-v0" and
+"anguilla/Crawl-v0"; `gymnasium.make` gives one robot, `gymnasium.make_vec` many, which are stepped together in compiled
+code. `from_file` makes an environment of a robot file. Needs the extra ``anguilla[rl]``.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from anguilla._lazy import lazy
 from anguilla.errors import AnguillaError
 
 _LAZY = {
+    "Crawl": "touching",
+    "Grasp": "touching",
     "Reach": "tasks",
     "RobotEnv": "single",
     "RobotVectorEnv": "vector",
@@ -22,7 +24,7 @@ _LAZY = {
 }
 
 __all__ = ["register", *_LAZY]
-TASKS = ("Reach", "Track", "Swim")
+TASKS = ("Reach", "Track", "Swim", "Grasp", "Crawl")
 
 __getattr__ = lazy(__name__, _LAZY)
 

@@ -76,6 +76,10 @@ class Task:
 
     # What a subclass says
 
+    def first_inputs(self) -> Floats:
+        """Inputs (k,) at the start of episodes: the end of their ranges that is nearest to zero."""
+        return np.clip(0.0, self.low, self.high)
+
     def new_goals(self, rng: Rng, count: int) -> Floats:
         """Goals (count, g) of new episodes."""
         return np.zeros((count, 0))

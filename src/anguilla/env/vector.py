@@ -10,7 +10,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from anguilla.env import tasks
+from anguilla.env import tasks, touching
 from anguilla.env.task import Fleet, Task
 from anguilla.errors import DescriptionError, as_count, refuse
 from anguilla.mechanics.tree import Floats
@@ -25,6 +25,7 @@ def as_task(task: Task | str, **options: Any) -> Task:
             raise DescriptionError(f"a task that is made already takes no options; got {', '.join(options)}.")
         return task
     known: dict[str, Any] = {"Reach": tasks.Reach, "Track": tasks.Track, "Swim": tasks.Swim}
+    known |= {"Grasp": touching.Grasp, "Crawl": touching.Crawl}
     if task not in known:
         raise refuse("task", f"a Task, or one of {', '.join(known)}", task)
     made: Task = known[task](**options)
@@ -60,7 +61,7 @@ class RobotVectorEnv(gymnasium.vector.VectorEnv):
         self._fleet: Fleet | None = None
         self._count = np.zeros(self.num_envs, dtype=np.int64)
         self._over = np.zeros(self.num_envs, dtype=bool)
-        self._inputs = self._first_inputs()
+        self._inputs = np.tile(task.first_inputs(), (self.num_envs, 1))
         self._goals = task.new_goals(np.random.default_rng(0), self.num_envs)
         self._start(np.random.default_rng(0))
         size = self._observe()[0].shape[1]
@@ -69,11 +70,6 @@ class RobotVectorEnv(gymnasium.vector.VectorEnv):
         self.single_observation_space = box(-np.inf, np.inf, (size,), np.float32)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-
-    def _first_inputs(self) -> Floats:
-        """Inputs (copies, k) at the start of episodes: the end of their ranges that is nearest to zero."""
-        rest = np.clip(0.0, self.task.low, self.task.high)
-        return np.tile(rest, (self.num_envs, 1))
 
     def _start(self, rng: np.random.Generator) -> None:
         """Make the robots."""
@@ -113,7 +109,7 @@ class RobotVectorEnv(gymnasium.vector.VectorEnv):
 
     def _begin(self, which: NDArray[np.bool_]) -> None:
         """New episodes with some copies."""
-        self._inputs[which] = self._first_inputs()[which]
+        self._inputs[which] = self.task.first_inputs()
         self._goals[which] = self.task.new_goals(self.np_random, int(which.sum()))
         self._count[which], self._over[which] = 0, False
         self.fleet.reset(which, self._inputs)

@@ -15,7 +15,7 @@ from anguilla.describe.frames import Frame, Part
 from anguilla.describe.load import Load
 from anguilla.describe.obstacles import Obstacle
 from anguilla.describe.piecewise import FunctionBasis
-from anguilla.describe.ports import Along, Port
+from anguilla.describe.ports import Along, Port, Spread
 from anguilla.describe.rod import Rod
 from anguilla.describe.section import CrossSection
 from anguilla.describe.strains import Strains
@@ -74,6 +74,8 @@ class Unmaker:
             return {"type": value.type, **{k: self.value(v, f"{path}.{k}") for k, v in value.fields.items()}}
         if isinstance(value, Along):
             return self.value(value.port, path) | {"along": list(value.direction)}
+        if isinstance(value, Spread):
+            raise DescriptionError(f"{path} is an input spread along a rod, which a file cannot hold.")
         if isinstance(value, Port):
             return {"input": value.name} | ({"unit": value.unit} if value.unit else {})
         if isinstance(value, Frame):

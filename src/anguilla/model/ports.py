@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from anguilla.describe.ports import Along, Port
+from anguilla.describe.ports import Along, Port, Spread
 from anguilla.interact.kernels.table import GRAVITY, INPUT, MOTION, POSE, RATES, REST, TIME
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.model import Inputs, LoadTable, Model
@@ -164,7 +164,7 @@ def only_ports(model: Model) -> bool:
         one = found.pop()
         if isinstance(one, tuple | list):
             found += one
-        elif callable(one) and not isinstance(one, Port | Along):
+        elif callable(one) and not isinstance(one, Port | Along | Spread):
             return False
     return not model.shapes
 

@@ -1,5 +1,6 @@
 """Environments keep Gymnasium's rules; copies do what one robot does; episodes end and begin as they should."""
 
+import time
 import warnings
 
 import numpy as np
@@ -130,7 +131,7 @@ def test_a_ball_is_grasped_and_lifted_by_pulling_then_lifting():
     robots = env.RobotVectorEnv(env.Grasp(), 2)
     robots.reset(seed=0)
     for k in range(130):
-        seen, reward, terminated, _, info = robots.step(_pull_then_lift(k, robots))
+        _, reward, terminated, _, info = robots.step(_pull_then_lift(k, robots))
         assert not terminated.any()
     assert info["is_success"].all() and (reward > 0.45).all()
     slippery = env.RobotVectorEnv(env.Grasp(lambda: touching.soft_gripper(friction=0.05)), 1)
@@ -166,3 +167,18 @@ def test_a_snake_follows_its_track_when_a_wave_runs_along_it():
     fine = np.linspace(0.0, 0.5, 2001)
     chord = np.trapezoid(np.cos(touching.BEND * 0.5 / (2 * np.pi) * np.cos(4 * np.pi * fine)), fine)
     assert info["way"][0] == pytest.approx(waves * chord, rel=0.08)
+
+
+def test_people_can_watch(capsys):
+    pytest.importorskip("viser")
+    robot = env.RobotEnv(env.Reach(horizon=6), render_mode="human")
+    robot.reset(seed=0)
+    began = time.perf_counter()
+    for _ in range(4):
+        robot.step(np.ones(6))
+    assert time.perf_counter() - began > 3 * robot.task.period
+    assert "the first robot is shown at http://127.0.0.1:" in capsys.readouterr().err
+    assert robot.render() is None
+    robot.close()
+    with pytest.raises(ag.DescriptionError, match="render_mode must be None, rgb_array or human"):
+        env.RobotEnv(env.Reach(horizon=6), render_mode="ansi")

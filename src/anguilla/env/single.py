@@ -14,7 +14,7 @@ from anguilla import sensors
 from anguilla.describe import Frame, Robot
 from anguilla.env.task import Task
 from anguilla.env.tasks import Reach
-from anguilla.env.vector import RobotVectorEnv, as_task
+from anguilla.env.vector import MODES, RobotVectorEnv, as_task
 from anguilla.errors import DescriptionError
 
 __all__ = ["RobotEnv", "from_file", "make"]
@@ -25,14 +25,14 @@ class RobotEnv(gymnasium.Env):
 
     Args:
         task: the task.
-        render_mode: "rgb_array" or None.
+        render_mode: "rgb_array", "human" or None, as in `RobotVectorEnv`.
 
     """
 
     def __init__(self, task: Task, *, render_mode: str | None = None) -> None:
         self._vector = RobotVectorEnv(task, 1, threads=1, render_mode=render_mode)
         self.task, self.render_mode = task, render_mode
-        self.metadata = {"render_modes": ["rgb_array"], "render_fps": round(1 / task.period)}
+        self.metadata = {"render_modes": list(MODES), "render_fps": round(1 / task.period)}
         self.action_space = self._vector.single_action_space
         self.observation_space = self._vector.single_observation_space
 
@@ -83,7 +83,7 @@ def from_file(
         limits: (low, high) of the inputs that actions move, by name.
         num_envs: number of copies; one robot behind the simple interface if not given.
         parameters: values of parameters of the file.
-        render_mode: "rgb_array" or None.
+        render_mode: "rgb_array", "human" or None.
         options: further keywords of `Reach` and `Task`; `randomise={"young": (8e5, 1.2e6)}` draws parameters of the file.
 
     """
@@ -98,7 +98,11 @@ def from_file(
         return made
 
     task = Reach(robot, limits, **options)
-    return RobotEnv(task, render_mode=render_mode) if num_envs is None else RobotVectorEnv(task, num_envs)
+    return (
+        RobotEnv(task, render_mode=render_mode)
+        if num_envs is None
+        else RobotVectorEnv(task, num_envs, render_mode=render_mode)
+    )
 
 
 def _frame(robot: Robot, text: str) -> Frame:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from typing import Any
 
 import gymnasium
@@ -16,6 +18,8 @@ from anguilla.errors import DescriptionError, as_count, refuse
 from anguilla.mechanics.tree import Floats
 
 __all__ = ["RobotVectorEnv", "make"]
+
+MODES = ("rgb_array", "human")  # of rendering
 
 
 def as_task(task: Task | str, **options: Any) -> Task:
@@ -41,7 +45,8 @@ class RobotVectorEnv(gymnasium.vector.VectorEnv):
         same_step: whether a copy whose episode ends begins a new one in the same step, with the last observation in
             `info["final_obs"]`; else in the next one, which ignores the action.
         threads: how many run at once; all cores by default.
-        render_mode: "rgb_array" draws the first copy.
+        render_mode: "rgb_array" draws the first copy when asked; "human" shows it in the browser, in real time, at the
+            address that is printed at the first reset (needs the extra ``anguilla[view]``).
 
     """
 
@@ -56,7 +61,11 @@ class RobotVectorEnv(gymnasium.vector.VectorEnv):
     ) -> None:
         self.task, self.num_envs = task, as_count(num_envs, "num_envs")
         mode = AutoresetMode.SAME_STEP if same_step else AutoresetMode.NEXT_STEP
-        self.metadata = {"render_modes": ["rgb_array"], "render_fps": round(1 / task.period), "autoreset_mode": mode}
+        self.metadata = {"render_modes": list(MODES), "render_fps": round(1 / task.period), "autoreset_mode": mode}
+        if render_mode not in (None, *MODES):
+            raise refuse("render_mode", f"None, {' or '.join(MODES)}", render_mode)
+        self._monitor: Any = None
+        self._due = 0.0
         self.render_mode, self._threads, self._same = render_mode, threads, same_step
         self._fleet: Fleet | None = None
         self._count = np.zeros(self.num_envs, dtype=np.int64)
@@ -105,6 +114,7 @@ class RobotVectorEnv(gymnasium.vector.VectorEnv):
             self._start(self.np_random)
         mask = (options or {}).get("reset_mask")
         self._begin(np.ones(self.num_envs, dtype=bool) if mask is None else np.asarray(mask, dtype=bool))
+        self._show()
         return self._observe()[0], {}
 
     def _begin(self, which: NDArray[np.bool_]) -> None:
@@ -144,6 +154,7 @@ class RobotVectorEnv(gymnasium.vector.VectorEnv):
         self._over = terminated | truncated
         if self._same and self._over.any():
             seen = self._restart(seen, info, told)
+        self._show()
         return seen, reward, terminated, truncated, info
 
     def _restart(self, seen: NDArray[np.float32], info: dict[str, Any], told: dict[str, Any]) -> NDArray[np.float32]:
@@ -165,9 +176,26 @@ class RobotVectorEnv(gymnasium.vector.VectorEnv):
             return None
         return (draw(self.fleet.first.result(0)),)
 
+    def _show(self) -> None:
+        """Show the first copy in the browser, not before the time has come."""
+        if self.render_mode != "human":
+            return
+        now = self.fleet.first.result(0)
+        if self._monitor is None:
+            from anguilla.view.monitor import Monitor
+
+            self._monitor = Monitor(now)
+            print(f"the first robot is shown at {self._monitor.address}", file=sys.stderr, flush=True)
+        self._monitor.show(now)
+        time.sleep(max(0.0, self._due - time.perf_counter()))
+        self._due = time.perf_counter() + self.task.period
+
     def close_extras(self, **_: Any) -> None:
         """Let the robots go."""
         self._fleet = None
+        if self._monitor is not None:
+            self._monitor.close()
+            self._monitor = None
 
 
 def draw(result: Any) -> NDArray[np.uint8]:

@@ -47,7 +47,7 @@ SOLVE = {
     "forward_dynamics Model Evaluation",
     "Small motions": "linearise LinearModel modes Modes stability Stability",
     "Branches": "trace Branch",
-    "Gradients": "gradient Gradient Cost Reach Rest Sampled StateCost Energy InputEffort sensitivities Sensitivities "
+    "Gradients": "gradient Gradient Cost Reach Rest Sampled StateCost Travel Energy InputEffort sensitivities Sensitivities "
     "optimise_motion MotionPlan",
     "Identification": "identify Identified Measurements Marker Unknown Observer",
     "Swimming": "powers Powers strides Strides torque_envelope TorqueEnvelope",
@@ -80,7 +80,7 @@ GROUPS = (
     ("Analysis and design", ("modes_of_an_arm", "euler_column", "snap_through_arch", "twisted_ring", "gradient_")),
     ("Soft volumes", ("paper002", "fem_")),
     ("Paper 000: strain parametrisation", ("paper000",)),
-    ("Paper 001: the eel", ("paper001", "reference_eel", "optimise_gait")),
+    ("Paper 001: the eel", ("paper001", "reference_eel", "optimise_gait", "thrifty_eel")),
     ("Paper 003: optimal control", ("paper003",)),
     ("Paper 004: implicit Newton-Euler", ("paper004",)),
     ("More", ("",)),

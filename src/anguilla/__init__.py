@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from anguilla.results_io import load
     from anguilla.solve.branches.branches import Branch, trace
     from anguilla.solve.gradients.adjoint import Gradient, gradient
-    from anguilla.solve.gradients.costs import Cost, Reach, Rest, Sampled, StateCost
+    from anguilla.solve.gradients.costs import Cost, Reach, Rest, Sampled, StateCost, Travel
     from anguilla.solve.gradients.planning import MotionPlan, optimise_motion
     from anguilla.solve.gradients.sensitivity import Sensitivities, sensitivities
     from anguilla.solve.gradients.spending import Energy, InputEffort
@@ -98,6 +98,7 @@ _LAZY = {
     "Rest": "solve.gradients.costs",
     "Sampled": "solve.gradients.costs",
     "StateCost": "solve.gradients.costs",
+    "Travel": "solve.gradients.costs",
     "InputEffort": "solve.gradients.spending",
     "Energy": "solve.gradients.spending",
     "MotionPlan": "solve.gradients.planning",
@@ -184,6 +185,7 @@ __all__ = [
     "Table",
     "TorqueEnvelope",
     "Trajectory",
+    "Travel",
     "Unknown",
     "__version__",
     "actuation_matrix",

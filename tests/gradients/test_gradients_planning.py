@@ -58,6 +58,26 @@ def test_energy_and_effort_have_exact_gradients(recovered):
             assert abs(found.inputs[name][k] - slope) < 1e-6 * np.max(np.abs(found.inputs[name])), (name, k)
 
 
+def test_what_is_spent_per_way_has_an_exact_gradient():
+    robot, rod = arm()
+    t = DT * np.arange(31)
+    values = {"motor": 0.2 * np.sin(9 * t), "follow": 0.3 * np.cos(4 * t), "line": 1.0 + 0.5 * np.sin(8 * t)}
+    cost = ag.Energy(3.0, FORCES, recovered=False, smooth=0.05) / ag.Travel(rod.tip, (0.3, -1.0, 2.0))
+
+    def motion(values):
+        inputs = {name: ag.Sampled(column, DT) for name, column in values.items()}
+        return ag.simulate(robot, duration=0.3, dt=DT, inputs=inputs, tolerance=1e-12, events=[])
+
+    run = motion(values)
+    moved = run.position(rod.tip)
+    assert ag.Travel(rod.tip, (0.3, -1.0, 2.0))(run) == pytest.approx((moved[-1] - moved[0]) @ (0.3, -1.0, 2.0))
+    found = ag.gradient(run, cost)
+    for name, k in (("motor", 3), ("line", 14), ("follow", 30)):
+        unit = np.eye(31)[k]
+        slope = four(lambda h, name=name, unit=unit: cost(motion(values | {name: values[name] + h * unit})), 1e-3)
+        assert abs(found.inputs[name][k] - slope) < 1e-6 * np.max(np.abs(found.inputs[name])), (name, k)
+
+
 def test_energy_is_that_of_powers():
     """The work of motor and tendon, as the balance of powers has it."""
     robot, _ = arm()

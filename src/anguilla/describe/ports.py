@@ -227,3 +227,9 @@ class Spread:
     def __call__(self, X: float, t: float) -> Floats:
         """The vector (3,) at the arc length X [m] and time t [s]."""
         return self.port(t) * as_vector(self.shape(X), 3, f"the direction of input {self.port.name!r} at X = {X:g} m")
+
+    def field(self, X: Floats, times: Floats) -> Floats:
+        """The vectors (nt, m, 3) at the arc lengths X (m,) [m] and times (nt,) [s]."""
+        name = f"the direction of input {self.port.name!r}"
+        shape = np.array([as_vector(self.shape(x), 3, f"{name} at X = {x:g} m") for x in X.tolist()]).reshape(-1, 3)
+        return np.array([self.port(t) for t in times.tolist()])[:, None, None] * shape

@@ -61,6 +61,9 @@ def sample_along(signal: Signal, X: ArrayLike, times: ArrayLike, name: str) -> A
     shape = (moments.size, points.size, 3)
     if not callable(signal):
         return np.tile(np.asarray(signal), (*shape[:2], 1))
+    field = getattr(signal, "field", None)  # a signal that knows how to sample itself
+    if field is not None:
+        return np.asarray(field(points, moments))
     if depends_on_time(signal):
         places = [(x, t) for t in moments.tolist() for x in points.tolist()]
         rows = [signal(x, t) for x, t in places]

@@ -11,19 +11,19 @@ from numpy.typing import ArrayLike
 
 from anguilla.describe import Frame, Robot
 from anguilla.describe.sampled import Sampled
-from anguilla.errors import DescriptionError, as_array
+from anguilla.errors import DescriptionError, as_array, as_vector
 from anguilla.mechanics.tree import Floats
 from anguilla.results.observe import S_X
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.results.virtual import generalised_forces
 
-__all__ = ["Cost", "Reach", "Rest", "Sampled", "StateCost"]
+__all__ = ["Cost", "Reach", "Rest", "Sampled", "StateCost", "Travel"]
 
 Terms = tuple[float, Floats, Floats]
 
 
 class Cost:
-    """A scalar cost of a motion or of an equilibrium; costs can be added.
+    """A scalar cost of a motion or of an equilibrium; costs can be added, and divided by each other.
 
     Attributes:
         of_places: whether it depends on nothing but places, coordinates and rates: not on forces, say.
@@ -51,6 +51,9 @@ class Cost:
     def __add__(self, other: Cost) -> Cost:
         return _Sum((self, other))
 
+    def __truediv__(self, other: Cost) -> Cost:
+        return _Quotient(self, other)
+
 
 @dataclass(frozen=True)
 class _Sum(Cost):
@@ -72,6 +75,40 @@ class _Sum(Cost):
 
     def on(self, robot: Robot) -> Cost:
         return _Sum(tuple(part.on(robot) for part in self.parts))
+
+
+@dataclass(frozen=True)
+class _Quotient(Cost):
+    above: Cost
+    below: Cost
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "of_places", self.above.of_places and self.below.of_places)
+
+    def _values(self, result: Trajectory | Equilibrium) -> tuple[Terms, Terms]:
+        above, below = self.above.terms(result), self.below.terms(result)
+        if below[0] == 0.0:
+            raise DescriptionError(
+                "a cost is divided by another one that is zero for this motion: start from another one."
+            )
+        return above, below
+
+    def terms(self, result: Trajectory | Equilibrium) -> Terms:
+        above, below = self._values(result)
+        value = above[0] / below[0]
+        by_q, by_v = ((a - value * b) / below[0] for a, b in zip(above[1:], below[1:], strict=True))
+        return value, by_q, by_v
+
+    def by_inputs(self, result: Trajectory | Equilibrium) -> dict[str, Floats]:
+        above, below = self._values(result)
+        value, first, second = above[0] / below[0], self.above.by_inputs(result), self.below.by_inputs(result)
+        slopes = {name: slope / below[0] for name, slope in first.items()}
+        for name, slope in second.items():
+            slopes[name] = slopes.get(name, 0.0) - value * slope / below[0]
+        return slopes
+
+    def on(self, robot: Robot) -> Cost:
+        return _Quotient(self.above.on(robot), self.below.on(robot))
 
 
 def _weights(weight: ArrayLike | str, count: int) -> Floats:
@@ -114,6 +151,36 @@ class Reach(Cost):
         miss = motion[:, S_X : S_X + 3] - goal
         force = w[:, None] * miss
         value = float(0.5 * np.sum(force * miss))
+        return value, position_slope(result, self.frame, motion, force), np.zeros_like(result.stored.q)
+
+    def on(self, robot: Robot) -> Cost:
+        """The same cost for the same frame of another robot."""
+        return replace(self, frame=Frame(robot, self.frame.part_index, self.frame.place, self.frame.offset))
+
+
+@dataclass(frozen=True)
+class Travel(Cost):
+    """Way of a frame along a direction, from the first to the last instant [m]: Energy() / Travel(...) is spent per way.
+
+    Attributes:
+        frame: the frame.
+        direction: (3,); its length counts as a weight.
+
+    """
+
+    frame: Frame
+    direction: ArrayLike
+
+    of_places: ClassVar[bool] = True
+
+    def terms(self, result: Trajectory | Equilibrium) -> Terms:
+        """Value and derivatives: those of the two ends."""
+        way = as_vector(self.direction, 3, "Travel.direction")
+        motion = result.motion([self.frame])[:, 0]
+        force = np.zeros((len(motion), 3))
+        force[0] -= way
+        force[-1] += way
+        value = float(way @ (motion[-1, S_X : S_X + 3] - motion[0, S_X : S_X + 3]))
         return value, position_slope(result, self.frame, motion, force), np.zeros_like(result.stored.q)
 
     def on(self, robot: Robot) -> Cost:

@@ -71,6 +71,14 @@ def test_a_vibration_that_the_brake_of_a_joint_does_not_damp_is_told():
     assert "unstable: the robot would flutter as long as it has no damping" in eq.status.message
 
 
+def test_a_fast_vibration_that_grows_slowly_is_told():
+    """By exp(0.5) a second at 540 Hz: within 1 % of the rate of the slowest vibration it was passed over."""
+    made = build(json.loads((FOUND / "20280101_1693.json").read_text()))
+    eq, _ = verify.listen(lambda: ag.statics(made.robot, inputs=made.inputs))
+    assert 0.001 < verify.instability(made, eq) < 0.01
+    assert "unstable: the robot would flutter as long as it has no damping" in eq.status.message
+
+
 def test_a_motion_that_shorter_steps_could_not_follow_to_its_end_is_told():
     """All of its steps were cut; halves of them gave up half way, where 0.9 % was seen of what became 6 %."""
     made = build(json.loads((FOUND / "20270502_65.json").read_text()))

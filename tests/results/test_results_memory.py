@@ -1,4 +1,4 @@
-"""What friction and relaxing material remember goes with results: into motions that start from them, and into what is read."""
+"""What friction and relaxing material remember goes with results: into motions that start there, and into what is read."""
 
 from __future__ import annotations
 

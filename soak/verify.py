@@ -26,7 +26,7 @@ from unittest import mock
 
 import numpy as np
 from describe import build, finer
-from scipy.linalg import eigh
+from stability import instability
 
 import anguilla as ag
 from anguilla.interact.kernels.rubbing import set_friction
@@ -234,115 +234,9 @@ def imbalance(made: SimpleNamespace, eq: Any) -> float:
         rest[layout.joint] = layout.part.joint.rest_values
     elastic = np.abs(system.elastic_stiffness() @ (eq.q - rest)) / system.tree.scale
     stiff = np.abs(np.diag(system.elastic_stiffness())) / system.tree.scale**2  # rounding, where nothing acts
-    unit = elastic + load_size(made, system, eq.t) + 1e-12 * float(np.max(stiff, initial=0.0))
+    unit = elastic + load_size(made, system, eq.t) + 1e-9 * stiff + 1e-12 * float(np.max(stiff, initial=0.0))
     unit += 1e-8 * float(np.max(elastic, initial=0.0))  # rounding of what bends other coordinates
     return float(np.max(np.abs(left) / np.where(unit > 0.0, unit, 1.0), initial=0.0))
-
-
-def _by_differences(ask: Callable, count: int, steps: np.ndarray) -> np.ndarray:
-    """Derivatives (..., count) of a function of small changes (count,), by central differences.
-
-    Where a step and a tenth of it disagree, the function bends within the step (a taut line whose ends meet at a joint turns
-    around within micrometres), and a shorter one is taken, as long as what changes is more than rounding.
-    """
-    unit = np.eye(count)
-
-    def column(k: int, h: float) -> np.ndarray:
-        return (ask(h * unit[k]) - ask(-h * unit[k])) / (2.0 * h)
-
-    columns = [column(k, steps[k]) for k in range(count)]
-    floor = 1e-7 * max(
-        (float(np.max(np.abs(c), initial=0.0)) * h for c, h in zip(columns, steps, strict=True)), default=0.0
-    )
-    for k, h in enumerate(steps):
-        for times in (10.0, 100.0, 1e3, 1e4):
-            finer = column(k, h / times)
-            change = float(np.max(np.abs(finer - columns[k]), initial=0.0))
-            if change <= max(1e-2 * float(np.max(np.abs(finer), initial=0.0)), floor / h):
-                break
-            columns[k] = finer
-    return np.stack(columns, axis=-1)
-
-
-def _drawn_in(made: SimpleNamespace) -> dict:
-    """Inputs with lines of given length half as long: they stay taut near an equilibrium, for differences."""
-    held = {name for name, a in made.robot.actuators.items() if getattr(a, "by", "tension") == "length"}
-    half = lambda given: (lambda t: 0.5 * given(t)) if callable(given) else 0.5 * given
-    return {name: half(given) if name in held else given for name, given in made.inputs.items()}
-
-
-def linearised(made: SimpleNamespace, eq: Any) -> tuple[np.ndarray, ...]:
-    """(K, J, B) by differences alone: dR/dq, the gradients of what is held, and the forces per multiplier (rows as J).
-
-    A taut line of given length is held, one with a compliance is a spring; a slack one is neither.
-    """
-    system, inputs, lam = eq.system, _drawn_in(made), eq.multipliers
-    n, lines, scale = system.size, system.blank.constraints.input_row, system.tree.scale
-    state = lambda h, l: system.evaluate(move(system.tree, eq.q, h), multipliers=lam + l, t=eq.t, inputs=inputs)
-    h, none, still = 1e-5 / scale, np.zeros(system.rows), np.zeros(n)
-    K = scale[:, None] * _by_differences(lambda x: state(x, none).residual / scale, n, h)
-    J = np.zeros((0, n))
-    B, give = J, np.zeros(0)
-    if system.rows:
-        taut = np.ones(system.rows, bool)
-        taut[lines[lines >= 0]] = lam[lines[lines >= 0]] > 0.0
-        J = _by_differences(lambda x: state(x, none).constraints.copy(), n, h)[taut]
-        unit = np.ones(system.rows)
-        unit[lines[lines >= 0]] = np.where(taut, 0.5 * np.abs(lam), 1.0)[lines[lines >= 0]]  # a line does not push
-        B = _by_differences(lambda x: state(still, x).residual.copy(), system.rows, unit).T[taut]
-        give = -_by_differences(lambda x: state(still, x).constraints.copy(), system.rows, unit)[taut][
-            :, taut
-        ].diagonal()
-    soft = give > 0.0
-    return K + (B[soft] / give[soft, None]).T @ J[soft], J[~soft], B[~soft]
-
-
-def _left_free(rows: np.ndarray, keep: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """Directions (n, f), in angles and relative lengths, that rows (m, n) do not see, of the coordinates to keep."""
-    V = np.eye(len(scale))[:, keep] / scale[None, keep]
-    if len(rows):
-        _, s, found = np.linalg.svd(rows @ V)
-        V = V @ found[int(np.sum(s > 1e-7 * max(s[0], 1e-300))) :].T
-    return V
-
-
-def instability(made: SimpleNamespace, eq: Any) -> float:
-    """Growth rate of the fastest growing small motion, times the time of the robot's first mode; 0 if it is stable."""
-    system = eq.system
-    K, J, B = linearised(made, eq)
-    _, C, M = system.matrices(eq.q, t=eq.t, inputs=made.inputs, multipliers=eq.multipliers)
-    scale = system.tree.scale
-    keep = np.setdiff1d(np.arange(system.size), system.blank.driven)
-    V = W = _left_free(J, keep, scale)
-    if np.any(system.blank.cables.friction > 0.0):  # what a line holds is not along what it measures
-        W = _left_free(B, keep, scale)
-    if not V.shape[1] or V.shape != W.shape:
-        return 0.0
-    K, C, M = (W.T @ X @ V for X in (K, C, 0.5 * (M + M.T)))
-    if W is not V and len(J):
-        rates, fastest = _rates(np.linalg.solve(M, K), np.linalg.solve(M, C))
-        return float(rates * made.spec["pace"]) if rates > 1e-6 * fastest else 0.0
-    try:
-        squares, shapes = eigh(0.5 * (K + K.T), M)
-    except np.linalg.LinAlgError:
-        return 0.0
-    pace = made.spec["pace"]
-    noise = 1e-7 * np.sqrt(np.max(np.abs(squares)))  # of differences
-    skew = np.linalg.norm(K - K.T) > 1e-5 * np.linalg.norm(K)
-    drive = np.linalg.eigvalsh(C + C.T)  # loads may feed what moves, as a current does
-    if not skew and drive[0] >= -1e-7 * np.max(np.abs(drive)):
-        rate = np.sqrt(max(0.0, -squares[0]))
-    else:  # modes of the slow half: fast ones are stiff and say nothing
-        k = min(len(squares), 12)
-        S = shapes[:, :k]
-        rate = _rates(S.T @ K @ S, S.T @ C @ S)[0]
-    return float(rate * pace) if rate > 10.0 * noise else 0.0
-
-
-def _rates(K: np.ndarray, C: np.ndarray) -> tuple[float, float]:
-    """(fastest growth, fastest rate) [1/s] of x'' + C x' + K x = 0."""
-    found = np.linalg.eigvals(np.block([[np.zeros_like(K), np.eye(len(K))], [-K, -C]]))
-    return max(0.0, float(np.max(found.real))), float(np.max(np.abs(found)))
 
 
 # Loops ----------------------------------------------------------------------------------------------------------------

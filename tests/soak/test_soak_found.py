@@ -37,6 +37,20 @@ def test_what_is_right_is_found_to_be_right(name):
 @pytest.mark.parametrize(
     "name",
     [
+        "20261120_5494",  # a straight rod as long as its ends are apart seemed free to buckle, though it cannot stretch
+        "20261120_7064",  # slow vibrations that faster ones than the first twelve keep from growing
+        "20261120_9305",  # rounding of the length of a line, where nothing else acts
+    ],
+)
+def test_an_equilibrium_that_is_right_is_found_to_be_right(name):
+    made = build(json.loads((FOUND / f"{name}.json").read_text()))
+    eq, heard = verify.listen(lambda: ag.statics(made.robot, inputs=made.inputs))
+    assert verify.equilibrium_faults(made, eq, heard, {}) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
         "20261119_243",  # hits the ground: no step agrees with a shorter one, and 0.5 % was told
         "20270316_62",  # off by 2.03 % after a start that was eased; 1 % was carried, and taken as it was
         "20270315_23",  # 26 of 55 steps were cut, and halves were cut into the same pieces: off by 2.5 %, told 1.1 %
@@ -54,6 +68,14 @@ def test_a_vibration_that_the_brake_of_a_joint_does_not_damp_is_told():
     made = build(json.loads((FOUND / "20270510_355.json").read_text()))
     eq, _ = verify.listen(lambda: ag.statics(made.robot, inputs=made.inputs))
     assert verify.instability(made, eq) > 0.05
+    assert "unstable: the robot would flutter as long as it has no damping" in eq.status.message
+
+
+def test_a_fast_vibration_that_grows_slowly_is_told():
+    """By exp(0.5) a second at 540 Hz: within 1 % of the rate of the slowest vibration it was passed over."""
+    made = build(json.loads((FOUND / "20280101_1693.json").read_text()))
+    eq, _ = verify.listen(lambda: ag.statics(made.robot, inputs=made.inputs))
+    assert 0.001 < verify.instability(made, eq) < 0.01
     assert "unstable: the robot would flutter as long as it has no damping" in eq.status.message
 
 

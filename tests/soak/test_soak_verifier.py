@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+import stability
 import verify
 from describe import build
 
@@ -64,7 +65,7 @@ def test_a_line_of_given_length_holds_what_its_tension_alone_would_let_fall():
     eq = ag.statics(made.robot, inputs=made.inputs)
     tension = float(eq.multipliers[0])
     assert tension > 0.1
-    K, J, _ = verify.linearised(made, eq)
+    K, J, _ = stability.linearised(made, eq)
     exact = eq.system.evaluate(eq.q, multipliers=eq.multipliers, inputs=made.inputs)
     assert K == pytest.approx(exact.K, abs=1e-7 * np.max(np.abs(exact.K)))
     assert J[0] == pytest.approx([-0.016 * 0.5, 0.0, 0.0], abs=1e-9)  # the line sees the turn of the tip
@@ -99,7 +100,7 @@ def test_what_a_closure_holds_is_found_also_where_it_bears_next_to_nothing():
     made = arch()
     eq = ag.statics(made.robot)
     tiny = dataclasses.replace(eq, _lam=eq._lam * [[1.0, *(eq._lam.shape[1] - 1) * [1e-20]]])
-    _, J, B = verify.linearised(made, tiny)
+    _, J, B = stability.linearised(made, tiny)
     assert B == pytest.approx(-J, abs=1e-7)
 
 

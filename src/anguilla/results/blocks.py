@@ -14,7 +14,7 @@ from anguilla.compiler.jit import interpreted
 from anguilla.describe import FrameMotion
 from anguilla.interact.kernels.contact import keep_grips
 from anguilla.interact.kernels.rubbing import UNKNOWN, keep_rubbing, rubs, set_friction
-from anguilla.interact.kernels.table import DT, TIME, Loads
+from anguilla.interact.kernels.table import DT, KIND, THRUSTER, TIME, Loads
 from anguilla.interact.kernels.thruster import step_states
 from anguilla.interact.kernels.touch_steps import keep_bristles
 from anguilla.mechanics.relaxing import keep_relaxing
@@ -255,8 +255,8 @@ class Evaluations:
         before = Evaluations(self.model, states.some(slice(last)), self.inputs, memory=self.memory, known=known)
         for _ in before.blocks(np.zeros(0, np.int64)):
             pass
-        memory = Remembered.of(self.model.blank).copy()
-        memory.state[:] = 0.0
+        frames, memory = self.model.blank.frames, Remembered.of(self.model.blank).copy()
+        memory.state[frames.table[:, KIND] == THRUSTER] = 0.0
         return memory
 
     def inside(self) -> tuple[Floats, Floats, Floats]:

@@ -416,7 +416,7 @@ def _growth(A: Floats, C: Floats, M: Floats, definite: bool) -> str:
     size = np.abs(rates)
     if np.any(rates.real > LIGHT * size):
         return FLUTTERS if np.any(C) else MAY_FLUTTER
-    if np.any(rates.real > np.maximum(SLOW * size, LIGHT * np.min(np.abs(pace), initial=np.inf))):
+    if np.any(rates.real > SLOW * size):
         return MAY_FLUTTER
     if not definite and len(sure) < len(squares):  # those too slow for digits, by their stiffness alone
         values = eig(A, test.T @ rest, right=False)

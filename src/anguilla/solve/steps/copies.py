@@ -86,7 +86,7 @@ class BatchStepper:
         if not model.is_plain:
             with model.apart():
                 model, q = close(model, self._named(0), 0.0, q)
-        self.model, self._begin = model, (q, v)
+        self.model, self._start, self._begin = model, start, (q, v)
         self._map: PortMap = model.once(port_map)
         self._steady = self._map.steady and model.once(only_ports)
         if not self._map.linear:
@@ -203,16 +203,18 @@ class BatchStepper:
             if alike:
                 self._take(k, first)
             else:
-                self._begin_one(k, self._begin if starts is None else start_of(self.model, starts[number]))
+                start = self._start if starts is None else starts[number]
+                self._begin_one(k, self._begin if starts is None else start_of(self.model, start), start)
                 first = k
         self._before[chosen], self._rate[chosen] = self._followed()[chosen], 0.0
 
-    def _begin_one(self, k: int, start: tuple[Floats, Floats]) -> None:
-        """Let a copy stand at a state, with its accelerations there."""
+    def _begin_one(self, k: int, state: tuple[Floats, Floats], start: Start) -> None:
+        """Let a copy stand at a state, with its accelerations there, and what is remembered where it starts from."""
         m = self._motions[k]
         with self.model.at(self._desks[k]):
             m.inputs = self._named(k)
-            m.restart(*start)
+            m.restart(*state)
+            m.take_over(start)
             m.begin(0.0, self.dt)
 
     def _take(self, k: int, other: int) -> None:
@@ -225,7 +227,7 @@ class BatchStepper:
             saved = [array.copy() for array in there.state]
         with self.model.at(self._desks[k]):
             here.restore(saved)
-        here.memory.memory[:] = there.memory.memory
+        here.memory.memory[:], here.held = there.memory.memory, there.held
 
     # Steps
 
@@ -310,7 +312,7 @@ class BatchStepper:
         """The present state of one copy as a motion of one instant, to be read or drawn."""
         m, desk = self._motions[k], self._desks[k]
         state = self.t[k : k + 1], m.q[None].copy(), m.v[None].copy(), m.acc[None].copy(), m.lam[None].copy()
-        memory = Remembered.of(desk.loads).copy() if self.count[k] else None
+        memory = Remembered.of(desk.loads).copy() if self.count[k] else m.held
         inputs = dict(zip(self.names, self._followed()[k].tolist(), strict=True))
         return Trajectory(self.robot, self.model, Status(True, "on its way"), *state, inputs, _memory=memory)
 

@@ -20,7 +20,7 @@ from anguilla.model.door import model_of
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.results.contacts import depths
 from anguilla.results.reactions import relaxes
-from anguilla.results.states import Equilibrium, Status, Trajectory
+from anguilla.results.states import Status, Trajectory
 from anguilla.solve.newton.closing import SINGULAR_START, broken, close
 from anguilla.solve.newton.newton import COUNTERS, USABLE
 from anguilla.solve.newton.progress import progress_bar
@@ -35,7 +35,6 @@ from anguilla.solve.steps.motion import (
     balances_alone,
     keep_state,
     newton_tolerance,
-    recall,
     start_of,
 )
 from anguilla.solve.steps.schemes import Coefficients, GeneralisedAlpha, Scheme, as_scheme, forgets
@@ -118,9 +117,7 @@ def simulate_model(
         desks.enter_context(system.apart())
     motion = OngoingMotion(system, scheme, tolerance, q, v, inputs or {})
     began = time.perf_counter()
-    motion.held = recall(system, start)
-    if isinstance(start, Equilibrium) and start.multipliers.shape == motion.lam.shape:
-        motion.lam[:] = start.multipliers
+    motion.take_over(start)
     motion.smooth, motion.settles = smooth_start and error is None, smooth_start and system.rows > 0 and forgets(scheme)
     first = motion.loads(0.0)  # what is wrong is said of the start first
     steady = system.is_steady(motion.inputs)

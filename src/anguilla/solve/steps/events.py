@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from anguilla.errors import AnguillaWarning, DescriptionError, as_array
 from anguilla.interact.kernels.table import INPUT, MOTION, POSE, RATES, STRESS
@@ -23,6 +23,7 @@ LEFT = 0.4  # part of it that stays, however short the interval, if it does
 SMALL = 1e-3  # part of the range of a signal below which a jump does not matter
 ROUND_OFF = 1e-9  # the same as a part of its size
 FELT = 1e-7  # part of the range of an imposed motion by which a jump of its rates must move it in a step to matter
+LEAST = 1e-12  # [rad, relative displacement] the same of any imposed motion: its own range may be rounding
 NARROW = 1e-9  # width of the interval that a jump is narrowed down to, as a part of the step
 SNAP = 1e-4  # of a step: a jump so near to its end lies there
 HALVINGS = 60  # more than a jump needs
@@ -64,11 +65,20 @@ def find_jumps(sample: Sampler, t: Floats, y: Floats, least: Floats | float = 0.
         ends[side, here], values[side, here] = cut, value
         keep = np.abs(values[1] - values[0]) > LEFT * miss
         done = keep & (ends[1] - ends[0] <= 1.5 * width)
-        same = _values(sample, ends[0], columns) == values[0] if np.any(done) else done  # of t alone, not of chance
-        found += zip(*ends[:, done & same].tolist(), columns[done & same].tolist(), strict=True)
+        sure = done & _stays(sample, ends, values[0], columns, LEFT * miss) if np.any(done) else done
+        found += zip(*ends[:, sure].tolist(), columns[sure].tolist(), strict=True)
         keep &= ~done
         ends, values, columns, miss, width = ends[:, keep], values[:, keep], columns[keep], miss[keep], width[keep]
     return sorted(found)
+
+
+def _stays(sample: Sampler, ends: Floats, before: Floats, columns: Ints, least: Floats) -> NDArray[np.bool_]:
+    """Whether what lies between the ends (2, k) [s] is more than `least` (k,), depends on t alone, and not on chance.
+
+    Both ends are looked at together: rates by differences depend a little on the times that are asked for with them.
+    """
+    again, both = _values(sample, ends[0], columns), _values(sample, ends.ravel(), np.tile(columns, 2))
+    return np.asarray((again == before) & (np.abs(np.diff(both.reshape(2, -1), axis=0)[0]) > least))
 
 
 def _suspects(y: Floats, least: Floats | float) -> tuple[Ints, Ints, Floats]:
@@ -155,12 +165,16 @@ def events_of(
 
 
 def _noise(system: Model, places: Ints, y: Floats, dt: float) -> Floats:
-    """Jumps (w,) below which rates and accelerations of imposed motions do not matter: they may come from differences."""
-    first, last = (int(system.blank.at[k]) for k in (MOTION, STRESS))
+    """Jumps (w,) below which imposed motions and poses do not matter: rates may come from differences, all from rounding."""
+    at, scale = [int(x) for x in system.blank.at], system.tree.scale
     least = np.zeros(len(places))
-    for column in np.flatnonzero((places >= first) & (places < last)):
-        order = int(places[column] - first) % 3
-        least[column] = FELT * np.ptp(y[:, column - order]) / dt**order if order else 0.0
+    for column in np.flatnonzero((places >= at[POSE]) & (places < at[STRESS])):
+        k, order = divmod(int(places[column]) - at[MOTION], 3)
+        if k < 0:
+            least[column] = LEAST
+            continue
+        range_of = FELT * np.ptp(y[:, column - order]) if order else 0.0
+        least[column] = max(range_of, LEAST / scale[system.blank.driven[k]]) / dt**order
     return least
 
 

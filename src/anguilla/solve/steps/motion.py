@@ -110,6 +110,12 @@ class OngoingMotion:
             self.system.desk().kept["motion"] = self.memory, self.carried, self.unused
             self._ended, self.q, self.v = self.labour, self.q.copy(), self.v.copy()
 
+    def take_over(self, start: Start) -> None:
+        """Let forces that remember go on as in the result that this starts from, with the multipliers of an equilibrium."""
+        self.held = recall(self.system, start)
+        if isinstance(start, Equilibrium) and start.multipliers.shape == self.lam.shape:
+            self.lam[:] = start.multipliers
+
     def restore(self, saved: list[Floats]) -> None:
         """Go back to a copy of the state."""
         for array, value in zip(self.state, saved, strict=True):

@@ -16,6 +16,7 @@ from anguilla.model.door import model_of
 from anguilla.model.model import Inputs, Model
 from anguilla.model.ports import Glide, Wiring, moving_ports
 from anguilla.results.blocks import Remembered
+from anguilla.results.reactions import remembers
 from anguilla.results.reading import Instruments, Reader, Seen
 from anguilla.results.states import Status, Trajectory
 from anguilla.solve.newton.closing import SINGULAR_START, broken, close
@@ -58,13 +59,14 @@ class Stepper:
         self.system = self._whole = model_of(robot)
         self.robot = self.system.source
         self.dt = as_positive(dt, "dt", "s")
-        self._begin = start_of(self.system, start)
+        self._start, self._begin = start, start_of(self.system, start)
         self._scheme = as_scheme(method).coefficients
         check_serves(self._scheme, method, self.system)
         self._tolerance = newton_tolerance(self.system, tolerance)
         self._inputs: dict[str, float] = {}
         self._commands: dict[str, float] = {}
         self._history: list[tuple[Floats, ...]] | None = [] if as_flag(history, "history") else None
+        self._pieces, self._remembers = 0, remembers(self.system)
         self.count = 0
         self._names = list(self._whole.robot.inputs)
         self._reader = self._whole.once(Reader)
@@ -92,6 +94,7 @@ class Stepper:
         self._desk = self.system.new_desk()
         with self.system.at(self._desk):
             self._motion = OngoingMotion(self.system, self._scheme, self._tolerance, q, v, self._inputs)
+            self._motion.take_over(self._start)
             if Wiring.serves(self.system):
                 self._motion.wired = Wiring(self.system).table
             self.count = 0
@@ -254,7 +257,11 @@ class Stepper:
         """Put the present state with its inputs to the history."""
         m = self._motion
         inputs = np.array([self._inputs.get(name, np.nan) for name in self._names])
+        row, pieces = len(self._history), m.substeps  # type: ignore[arg-type]
         self._history.append((*(x.copy() for x in (m.q, m.v, m.acc, m.lam)), inputs))  # type: ignore[union-attr]
+        if row and pieces > self._pieces and self._remembers:
+            m.known[row] = Remembered.of(self._desk.loads).copy()
+        self._pieces = pieces
 
     def trajectory(self) -> Trajectory:
         """Return the motion since the start, with the inputs that changed on the way; needs `history=True`.
@@ -275,7 +282,8 @@ class Stepper:
         status = Status(True, "on its way", {"steps": self.count, "substeps": self._motion.substeps})
         times, true = self.dt * np.arange(len(q), dtype=float), None if lazily else acc
         kept = acc if end else None
-        return Trajectory(self.robot, self.system, status, times, q, v, true, lam, inputs, balance, kept)
+        more = {"_memory": self._motion.held, "_known": dict(self._motion.known)}
+        return Trajectory(self.robot, self.system, status, times, q, v, true, lam, inputs, balance, kept, **more)
 
     def result(self, system: Model | None = None) -> Trajectory:
         """Return the present state as a motion of one instant, to be read or drawn.
@@ -290,5 +298,5 @@ class Stepper:
         a = None if lazily else m.acc.copy()[None]
         t, q, v, lam = np.array([self.t]), m.q.copy()[None], m.v.copy()[None], m.lam.copy()[None]
         balance = m.balance if lazily else None
-        memory = Remembered.of(self._desk.loads).copy() if self.count else None
+        memory = Remembered.of(self._desk.loads).copy() if self.count else m.held
         return Trajectory(self.robot, system or self.system, status, t, q, v, a, lam, given, balance, _memory=memory)

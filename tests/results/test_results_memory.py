@@ -1,0 +1,62 @@
+"""What friction and relaxing material remember goes with results: into motions that start there, and into what is read."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import anguilla as ag
+
+DT = 5e-3
+
+
+def relaxing():
+    """A soft arm that creeps under its weight."""
+    robot = ag.Robot("arm")
+    material = ag.Material(1e6, 1000.0, poisson=0.5, damping=0.02, viscosity=(ag.Prony(0.5, 0.2), ag.Prony(0.3, 0.02)))
+    robot.add(ag.Rod(0.3, ag.Circle(0.01), material, ag.kirchhoff(2)), at=robot.ground)
+    return robot
+
+
+def held():
+    """A ball on a slope that friction lets roll."""
+    robot = ag.Robot("slope", gravity=(2.0, 0.0, -9.6))
+    place = np.eye(4)
+    place[2, 3] = 0.0498
+    ball = robot.add(ag.RigidBody.sphere(0.05, mass=0.5), at=robot.ground, joint=ag.Free(), pose=place, name="ball")
+    robot.load(ag.Contact(ball, ag.HalfSpace(), 5e3, friction=0.5, damping=20.0))
+    return robot
+
+
+@pytest.mark.parametrize("make", [relaxing, held])
+def test_steps_go_on_from_the_end_of_a_motion_as_simulate_does(make):
+    robot = make()
+    half = ag.simulate(robot, duration=0.1, dt=DT)
+    rest = ag.simulate(robot, duration=0.1, dt=DT, start=half, smooth_start=False, events=[])
+    stepper = ag.Stepper(robot, dt=DT, start=half, history=True)
+    copies = ag.BatchStepper(robot, 2, dt=DT, start=half)
+    for _ in range(2):
+        stepper.step(20)
+        copies.step(count=20)
+        np.testing.assert_array_equal(stepper.q, rest.q[-1])
+        np.testing.assert_array_equal(copies.q, [rest.q[-1]] * 2)
+        stepper.reset()
+        copies.reset()
+    anew = ag.simulate(robot, duration=0.1, dt=DT, start=(half.q[-1], half.v[-1]), smooth_start=False)
+    assert np.max(np.abs(anew.q[-1] - rest.q[-1])) > 1e-6  # what is forgotten matters
+
+
+@pytest.mark.filterwarnings("ignore:The time steps of:anguilla.errors.AnguillaWarning")
+def test_contact_forces_of_steps_that_go_on_are_those_of_the_motion():
+    robot = held()
+    half = ag.simulate(robot, duration=0.1, dt=DT)
+    stepper = ag.Stepper(robot, dt=DT, start=half, history=True)
+    stepper.step(20)
+    rest = ag.simulate(robot, duration=0.1, dt=DT, start=half, smooth_start=False)
+    load, force = robot.loads[0], half.contact_force(robot.loads[0])
+    assert abs(force[-1, 0]) > 0.1
+    run = stepper.trajectory()
+    np.testing.assert_allclose(run.contact_force(load)[1:], rest.contact_force(load)[1:], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(run.contact_force(load)[0], force[-1], rtol=1e-9, atol=1e-9)
+    stepper.reset()
+    np.testing.assert_allclose(stepper.result().contact_force(load)[0], force[-1], rtol=1e-9, atol=1e-9)

@@ -26,6 +26,7 @@ from anguilla.model.evaluate import descend
 from anguilla.model.model import Model
 from anguilla.results.blocks import Block, Evaluations
 from anguilla.results.kinematics import seat_motions
+from anguilla.results.passing import passes
 
 
 @entry(descend)
@@ -99,11 +100,11 @@ def load_energy(system: Model, q: Floats) -> Floats:
 
 
 def jumps(system: Model, before: Floats, after: Floats) -> bool:
-    """Whether a place that may touch could have gone through an obstacle between two states (n,)."""
+    """Whether a place could have gone through an obstacle, or parts through each other, between two states (n,)."""
     both = np.stack([before, after])
     for load, seat in zip(system.robot.loads, system.tables.seats, strict=True):
         if load.touches:
             place = np.concatenate([motion.position for _, motion in seat_motions(system, seat, both)])
             if load.passes(seat, place):
                 return True
-    return False
+    return passes(system, before, after)

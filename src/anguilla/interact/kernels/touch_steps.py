@@ -41,7 +41,7 @@ def keep_bristles(touches):
 
 
 @part
-def _fastest(node, touches):
+def fastest(node, touches):
     """The most that the speed of two things that may touch can be, against each other."""
     low, high, turning, reach = (math.inf, math.inf, math.inf), (-math.inf, -math.inf, -math.inf), 0.0, 0.0
     clusters, curves = len(touches.cluster), len(touches.curve)
@@ -70,7 +70,7 @@ def note_meeting(node, touches, known, out):
     """
     gap, speed = 0.5 * touches.skin[0], touches.skin[1]
     if speed < 0.0:  # the step was not judged
-        speed = _fastest(node, touches)
+        speed = fastest(node, touches)
     touches.skin[1] = -1.0
     if touches.count[SEEN] == 1 or touches.before[0, ANY] == 1.0:
         for row in range(len(touches.deep)):
@@ -135,7 +135,7 @@ def judge_meeting(tree, node, touches, dt, out):
                 both = touches.before[row, DEPTH] > 0.0 and touches.deep[row, DEPTH] > 0.0
                 if both and dot(load3(touches.before, row, NORMAL), load3(touches.deep, row, NORMAL)) < -AROUND:
                     out[0] = 1.0  # through each other
-    touches.skin[1] = _fastest(node, touches)
+    touches.skin[1] = fastest(node, touches)
     if touches.skin[1] * dt > touches.skin[0] and may_have_met(node, touches, dt):
         out[0] = 1.0
     if wrong > WHOLE * energy:

@@ -13,6 +13,7 @@ from anguilla.model.model import Model
 from anguilla.model.operator import BlockOperator
 from anguilla.model.user import move
 from anguilla.results.observe import S_X
+from anguilla.results.passing import passes
 from anguilla.solve.newton.closing import loose_at, names_of, settle
 from anguilla.solve.newton.gaps import RANK
 from anguilla.solve.newton.spectrum import SOFT, stiffness_at
@@ -21,13 +22,14 @@ from anguilla.solve.statics.relaxing import come_to_rest
 from anguilla.solve.statics.stability import ABSURD, FLAT, free_basis, linear
 from anguilla.solve.steps.carried import motion_of
 
-__all__ = ["BALANCED", "balances", "level", "neutral", "nudged", "relaxed", "slide"]
+__all__ = ["BALANCED", "advanced", "balances", "level", "neutral", "nudged", "relaxed", "slide"]
 
 LONGEST_SLIDE = 0.3  # of a step downhill, as an angle [rad]
 SLIDES = 300
 LEVEL = 1e-8  # of the largest stiffness: what falls off less is level
 NUDGE = 0.1  # [rad]
 APART = 1e-3  # of the length, or [rad]: equilibria that are farther from each other are two
+HALVINGS = 12  # of a step that would take parts through each other
 BALANCED = 1e-6  # forces left, as a part of the loads
 
 
@@ -37,19 +39,29 @@ def _slope(system: Model, loads: Loads, q: Floats, lam: Floats) -> tuple[Floats,
     return here.residual / scale, here.K / np.outer(scale, scale), here.J / scale
 
 
+def advanced(system: Model, q: Floats, step: Floats) -> Floats:
+    """q after a step (n,), or after as much of it as takes no part through another."""
+    for _ in range(HALVINGS):
+        ahead = move(system.tree, q, step)
+        if not passes(system, q, ahead):
+            return ahead
+        step = 0.5 * step
+    return q
+
+
 def nudged(system: Model, loads: Loads, q: Floats, lam: Floats) -> Floats:
     """An unstable equilibrium, moved a little in all directions that lead down, by unequal amounts: no symmetry is left."""
     if system.linear != DENSE:
         way = stiffness_at(system, loads, q, lam, own_units=False).down(0.0)
         step = system.tree.scale * way if way is not None else np.zeros(system.size)
-        return move(system.tree, q, NUDGE * step / max(float(np.linalg.norm(step)), 1e-300) / system.tree.scale)
+        return advanced(system, q, NUDGE * step / max(float(np.linalg.norm(step)), 1e-300) / system.tree.scale)
     found = linear(system, loads, q, lam, own_units=False)
     if found is None:
         return q
     stiffness, shapes = np.linalg.eigh(0.5 * (found.stiffness + found.stiffness.T))
     down = found.right @ shapes[:, stiffness < -LEVEL * float(np.max(np.abs(stiffness), initial=0.0))]
     step = system.tree.scale * (down @ (1.0 / np.arange(1, down.shape[1] + 1)))
-    return move(system.tree, q, NUDGE * step / max(float(np.linalg.norm(step)), 1e-300) / system.tree.scale)
+    return advanced(system, q, NUDGE * step / max(float(np.linalg.norm(step)), 1e-300) / system.tree.scale)
 
 
 def slide(system: Model, loads: Loads, q: Floats) -> tuple[Floats, Floats]:
@@ -86,7 +98,7 @@ def slide(system: Model, loads: Loads, q: Floats) -> tuple[Floats, Floats]:
         size = float(np.linalg.norm(step))
         longest = 0.5 * longest if step @ before < 0.0 else min(1.5 * longest, LONGEST_SLIDE)
         before = step
-        q = move(system.tree, q, min(1.0, longest / max(size, 1e-300)) * step / scale)
+        q = advanced(system, q, min(1.0, longest / max(size, 1e-300)) * step / scale)
         if len(gradient):
             q = settle(system, loads, q)
         if size < 1e-4:
@@ -159,7 +171,7 @@ def relaxed(
         step = np.zeros(len(out))
         step[free] = -np.linalg.lstsq(matrix[np.ix_(free, free)], out[free], rcond=1e-9 if exact else 1e-12)[0]
         size = float(np.linalg.norm(step[:n]))
-        q = move(system.tree, q, min(1.0, 0.3 / max(size, 1e-300)) * step[:n] / scale)
+        q = advanced(system, q, min(1.0, 0.3 / max(size, 1e-300)) * step[:n] / scale)
         lam = lam + step[n:]
         if size < small:
             break
@@ -187,7 +199,7 @@ def _large_relaxed(
         size = float(np.linalg.norm(step[:n] * scale))
         if not np.isfinite(size):
             break
-        q = move(system.tree, q, min(1.0, 0.3 / max(size, 1e-300)) * step[:n])
+        q = advanced(system, q, min(1.0, 0.3 / max(size, 1e-300)) * step[:n])
         lam = lam + step[n:]
         if size < small:
             break

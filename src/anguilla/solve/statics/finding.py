@@ -15,6 +15,7 @@ from anguilla.mechanics.tree import Floats
 from anguilla.model.evaluation import Evaluation, at_rest
 from anguilla.model.model import LoadTable, Model
 from anguilla.results.contacts import jumps
+from anguilla.results.passing import passes
 from anguilla.results.reactions import evaluate, grasps
 from anguilla.results.states import Equilibrium
 from anguilla.solve.newton.closing import CLOSED, LoadPath, drive, gap_at, loose_at, path_from, settle
@@ -28,6 +29,8 @@ from anguilla.solve.statics.relaxing import come_to_rest
 from anguilla.solve.statics.stability import FALLS, FLUTTERS, LEVEL, MAY_FLUTTER, restlessness
 from anguilla.solve.steps.stepping import ONCE, STATIC, State, runner, stored
 
+PASSING = "its parts would pass through each other on the way to what Newton finds"
+FROM_START = " from the given start, nor does a damped motion from there come to rest"
 SNAPPED = "the least step of it turns the rods far, as if they snapped through"
 SAME = 1e-3  # [rad, or relative displacement] between two ways to one equilibrium
 ROUGHLY = 1e-5  # [rad, or relative displacement] error of a large robot on its way
@@ -61,17 +64,20 @@ class LoadedNewton:
             kept["statics"] = scratch(self.system), state, stored(1, n, m), np.zeros(0, np.int64), np.zeros((1, 0))
         self.memory, self.state, *self.rest = kept["statics"]
         self.memory.memory[:], self.memory.counters[:] = FRESH, 0
-        self.run = runner(self.system)
+        self.run, self.passed = runner(self.system), False
 
     def __call__(self, loads: Loads, q: Floats, lam: Floats, near: Floats | None = None) -> int:
         """Solve from (q, lam), which are updated on success. Returns a status; what does not balance has not converged.
 
-        Nor has what is too far from `near`, if that is given.
+        Nor has what is too far from `near`, if that is given, or where parts pass through each other on the way.
         """
         system, before = self.system, (q.copy(), lam.copy())
         for _ in range(2):  # forces may be left after corrections that are small in all other respects
             status = self.quickly(loads, q, lam)
             if status == CONVERGED and near is not None and _too_far(system, near, q):
+                break
+            if status == CONVERGED and passes(system, before[0], q):
+                self.passed = True
                 break
             if status != CONVERGED or _in_balance(system, loads, q, lam):
                 return status
@@ -139,13 +145,18 @@ def find(
     near = (source[0] if len(source) > 1 else begin) if at_rest else None
     status = CONVERGED if drawn else solve(path.at(1.0), q, lam, near)
     pieces, factor, way, away = 1, 1.0, "", ""
+    # what the rest shape leads to may be on the other side of parts that meet
+    elsewhere = bool(len(system.blank.touches.table)) and plain and not at_rest
     if drawn or status != CONVERGED:
         lam[:] = given if len(source) > 1 else 0.0
         first = np.zeros(system.size) if plain else source[0].copy()
         path = (
             path if plain or (len(source) == 1 and np.array_equal(first, begin)) else path_from(system, table, *source)
         )
-        found = _in_steps(solve, path, first, lam)
+        if elsewhere:
+            found = Followed((begin.copy(), lam.copy()), 0.0, 1, status, "")
+        else:
+            found = _in_steps(solve, path, first, lam)
         (q, lam[:]), factor, pieces, status = found.x, found.factor, found.steps, found.status
         way = "" if at_rest or pieces == 1 else " (from the rest shape: Newton failed from the given start)"
         if factor < 1.0:
@@ -160,8 +171,10 @@ def find(
     counters["load_steps"] = pieces
     if factor >= 1.0:
         return q, CONVERGED, counted(counters["iterations"], pieces) + way, counters
-    if status == CONVERGED:
-        return q, DIVERGED, halted(factor, SNAPPED), counters
+    if status == CONVERGED or solve.passed:
+        return q, DIVERGED, halted(factor, PASSING if solve.passed else SNAPPED), counters
+    if elsewhere:
+        return q, status, f"Newton does not get to one{FROM_START}", counters
     why = EXPLANATION[status] + (_unheld(system, path.at(1.0), q, lam) if status == SINGULAR else "")
     why += f"; nothing holds {away} against its loads: it moves away for ever" if away else ""
     return q, status, halted(factor, why), counters

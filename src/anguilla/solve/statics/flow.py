@@ -20,8 +20,10 @@ from anguilla.model.evaluate import residual, tangent
 from anguilla.model.evaluation import at_rest
 from anguilla.model.model import Model
 from anguilla.model.user import move
+from anguilla.results.passing import passes
 from anguilla.solve.newton.closing import drive, loose
 from anguilla.solve.newton.gaps import RANK
+from anguilla.solve.statics.downhill import advanced
 
 __all__ = ["Flow", "ProjectiveFlow"]
 
@@ -29,6 +31,7 @@ SETTLED = 1e-6  # [rad, m]: what may be left of the gaps, and of the motion in o
 SMALLEST_STEP, MOST_STEPS = 1e-9, 1000  # of the duration; tries for each of the longest stable steps in it
 STABLE = 1.0  # step times rate of the damping: tensioned rods relax up to 2.5 times faster, where the pair stays stable
 SHARE = 0.1  # of a step, that its error may be
+PASSING = "parts would pass through each other in a step"
 LONGEST_MOVE = 1.0  # [rad]: change of the coordinates in one step
 
 
@@ -72,9 +75,9 @@ def relax(system: Model, forces: Loads, q: Floats, flow: Flow) -> tuple[Floats, 
         except np.linalg.LinAlgError:
             return q, False, f"the tangent is singular, nothing holds {loose(system, matrix)}", {"steps": flow.steps}
         size = float(np.linalg.norm(dq * system.tree.scale))
-        q = q + min(1.0, 1.0 / max(size, 1e-300)) * dq
         if not np.isfinite(size):
-            return q, False, "the flow diverged", {"steps": flow.steps}
+            return q + dq, False, "the flow diverged", {"steps": flow.steps}
+        q = advanced(system, q, min(1.0, 1.0 / max(size, 1e-300)) * dq)
     ok = size < 1e-6
     return q, ok, f"the flow moves by {size:.1e} a step at its end", {"steps": flow.steps}
 
@@ -183,6 +186,8 @@ def follow(
             continue
         # a part of the motion too, or steps at the edge of stability would keep the flow from settling
         allowed = min(flow.error, SHARE * h * float(np.linalg.norm(k1 * weight)) + 1e-3 * SETTLED)
+        if size <= allowed and passes(system, q, ahead):
+            return q, lam, False, PASSING, {"steps": steps}
         if size <= allowed:
             q, k1, lam, gap, t, steps = ahead, k4, next_lam, next_gap, t + h, steps + 1
         h *= min(4.0, max(0.2, 0.9 * (allowed / max(size, 1e-300)) ** (1.0 / 3.0)))

@@ -25,7 +25,7 @@ from anguilla.solve.newton.closing import SINGULAR_START, broken, close, crushed
 from anguilla.solve.newton.rules import CONVERGED, SINGULAR, TOO_COARSE
 from anguilla.solve.statics.downhill import BALANCED
 from anguilla.solve.statics.drawing import follow_lines, has_twists, remember_lines
-from anguilla.solve.statics.finding import find, origin_of
+from anguilla.solve.statics.finding import FROM_START, PASSING, find, origin_of
 from anguilla.solve.statics.flow import Flow, ProjectiveFlow, follow, relax
 from anguilla.solve.statics.judging import balanced, contradiction, unbalanced
 from anguilla.solve.steps.motion import recall
@@ -43,6 +43,7 @@ HELD_ADVICE = "Give the contact more friction, press harder, or see in ag.simula
 TOUCH_ADVICE = (
     "Obstacles hold what touches them: start where it does (start=...), or let it come to rest in ag.simulate."
 )
+MEET_ADVICE = "Let it come to rest in ag.simulate, with damping, and start from there (start=run.q[-1])."
 SPECIAL_ADVICE = {
     SINGULAR: "Attach it to the ground, or hold it by a joint with a stiffness or by a spring.",
     TOO_COARSE: "Rod(..., intervals={more}) has four times as many. If it should not bend that far, look at the units.",
@@ -61,6 +62,7 @@ def statics(
     holds it there, as a straight column; the message of the status says so. For a robot with loops or imposed motions, an
     equilibrium given as `start` is followed to the present loads and poses in such steps. So is one of a robot whose
     tendons rub, whose bristles go on from there: pulled and let out it differs (without `start`, lines are drawn in).
+    Parts that touch each other do not pass through each other on the way from the start.
 
     Args:
         robot: the robot, or its model.
@@ -121,6 +123,8 @@ def _statics(
         ok, advice = status == CONVERGED, SPECIAL_ADVICE.get(status, ADVICE).format(more=4 * most)
         if status == SINGULAR and any(load.touches for load in robot.loads):
             advice = TOUCH_ADVICE
+        if message.endswith((PASSING, FROM_START)):
+            advice = MEET_ADVICE
         if grasps(system.blank):
             advice = HELD_ADVICE
     else:

@@ -1,0 +1,74 @@
+"""Whether parts that touch each other pass through each other between two states."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anguilla.compiler.distant import entry
+from anguilla.interact.kernels.distance import BOX, CYLINDER, ROUND, SHAPE, SIZE
+from anguilla.interact.kernels.table import FIRST, LAST, OWN, QUIET, SINCE, UNTIL
+from anguilla.interact.kernels.touch import RADIUS, THICK, THIN, find_touching
+from anguilla.interact.kernels.touch_steps import fastest
+from anguilla.mechanics.joints import compose
+from anguilla.mechanics.tree import Floats
+from anguilla.model.evaluate import descend
+from anguilla.model.model import Model
+from anguilla.model.user import between
+
+__all__ = ["passes"]
+
+DEEP = 0.5  # of both radii: middles that are nearer to each other have passed, or are about to
+SHORTEST = 1e-4  # of the way, between two states that are looked at
+
+
+@entry(descend)
+def _walk(tree, ws, touches, start, way, rest, q, deepest, out):
+    """out[0] = part of the way at which a point is deeper than `deepest` in another part, or 2 if none is.
+
+    The robot goes on by no more than the thinnest of its parts at a time.
+    """
+    s, out[0] = 0.0, 2.0
+    while out[0] == 2.0:
+        for k in range(len(q)):
+            q[k] = start[k] + s * way[k]
+        for b in range(len(tree.ball)):
+            k = tree.ball[b, 0]
+            turn = s * way[k], s * way[k + 1], s * way[k + 2]
+            q[k], q[k + 1], q[k + 2] = compose((start[k], start[k + 1], start[k + 2]), turn)
+        descend(tree, ws, q, way, rest)
+        touches.count[QUIET] = 0
+        find_touching(ws.node, touches)
+        for row in range(len(touches.deep)):
+            if s == 0.0:  # what overlaps may not do so more
+                deepest[row] = max(deepest[row], (1.0 + 1e-6) * touches.deep[row, 0])
+            elif touches.deep[row, 0] > deepest[row]:
+                out[0] = s
+        if s >= 1.0:
+            break
+        s = min(1.0, s + max(touches.skin[0] / max(fastest(ws.node, touches), 1e-300), SHORTEST))
+    touches.count[QUIET] = 0
+
+
+def _half_width(shape: Floats) -> float:
+    """Half of the least width of the shape of a body [m]."""
+    widths = {BOX: 3, CYLINDER: 2}.get(float(shape[SHAPE]), 1)
+    return float(np.min(shape[SIZE : SIZE + widths])) + (float(shape[ROUND]) if widths > 1 else 0.0)
+
+
+def passes(system: Model, before: Floats, after: Floats) -> bool:
+    """Whether parts that touch each other pass through each other on the straight way between two states (n,)."""
+    touches = system.blank.touches
+    if not len(touches.table) or np.array_equal(before, after):
+        return False
+    deepest = np.full(len(touches.deep), np.inf)
+    for row in touches.table:
+        first, last = touches.cluster[row[SINCE], 0], touches.cluster[row[UNTIL] - 1, 1]
+        if row[FIRST] < len(touches.curve):
+            other = float(np.min(touches.span[row[FIRST] : row[LAST], THIN : THICK + 1]))
+        else:
+            other = _half_width(touches.shape[row[FIRST] - len(touches.curve)])
+        deepest[row[OWN] : row[OWN] + last - first] = DEEP * (touches.point[first:last, RADIUS] + other)
+    out, zero = np.zeros(1), np.zeros(system.size)
+    way = between(system.tree, before, after)
+    _walk(system.tree, system.workspace, touches, before, way, zero, zero.copy(), deepest, out)
+    return bool(out[0] <= 1.0)

@@ -16,7 +16,7 @@ ROOT = DOCS.parent
 
 # Pages of the reference: title, one sentence, module, and the names under headings. "*" stands for all the others.
 DESCRIBE = {
-    "Robot and parts": "Robot Part RodHandle BodyHandle JointHandle Frame Closure",
+    "Robot and parts": "Robot Part RodHandle BodyHandle JointHandle Volume Frame Closure",
     "Rods": "Rod Material Prony",
     "Sections": "Circle Tube Ellipse Rectangle GeneralSection taper Tapered EllipticProfile CrossSection SectionProperties",
     "anguilla.strains": "kirchhoff extensible_kirchhoff reissner planar spherical extensible_spherical universal stewart "
@@ -68,6 +68,8 @@ API = (
     ("sensors", "Sensors", "What a robot's instruments show; `robot.sense` puts them on.", "anguilla.sensors", {"": "*"}),
     ("env", "Learning", "Environments for Gymnasium.", "anguilla.env", {"": "*"}),
     ("fem", "Soft volumes", "Finite elements.", "anguilla.fem", {"": "*"}),
+    ("mixed", "Volumes in robots", "Rods, bodies and soft volumes together.", "anguilla.mixed",
+     {"": "MixedModel MixedEquilibrium", "anguilla.describe.volumes": "VolumeHandle Patch"}),
     ("shooting", "Shooting", "The strong form as a boundary-value problem (paper 003).", "anguilla.shooting",
      {"": "*"}),
 )  # fmt: skip

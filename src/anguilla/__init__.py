@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from anguilla.files import Expression, Table, read_robot, read_urdf, write_robot
     from anguilla.identification import Identified, Marker, Measurements, Observer, Unknown, identify
     from anguilla.many import Sweep, grid, sample, sweep
+    from anguilla.mixed import Volume
     from anguilla.model.evaluation import Evaluation
     from anguilla.model.model import Model
     from anguilla.model.model import System as System
@@ -56,6 +57,7 @@ __version__ = "0.1.0"
 
 # Compiled code is imported when it is first asked for: `import anguilla` stays quick.
 _LAZY = {
+    "Volume": "mixed",
     "Unknown": "identification",
     "Identified": "identification",
     "Marker": "identification",
@@ -131,6 +133,7 @@ _LAZY = {
 
 _MODULES = {
     "fem": "fem",
+    "mixed": "mixed",
     "control": "control",
     "reference": "reference",
     "bridges": "bridges",
@@ -187,6 +190,7 @@ __all__ = [
     "Trajectory",
     "Travel",
     "Unknown",
+    "Volume",
     "__version__",
     "actuation_matrix",
     "animate",

@@ -20,6 +20,7 @@ from anguilla.describe.ports import Drive, Port
 from anguilla.describe.rod import Rod
 from anguilla.describe.sensors import Sensor
 from anguilla.describe.signals import Signal, as_time_signal, sample
+from anguilla.describe.volumes import SoftPart, VolumeHandle
 from anguilla.errors import DescriptionError, as_pose, refuse
 
 AnyLoad = TypeVar("AnyLoad", bound=Load)
@@ -51,6 +52,7 @@ class Robot:
         "_parts",
         "_ports",
         "_sensors",
+        "_volumes",
         "kept",
         "name",
     )
@@ -70,6 +72,7 @@ class Robot:
         self._ports: dict[str, Port] = {}
         self._drives: dict[str, Drive] = {}
         self._sensors: dict[str, Sensor] = {}
+        self._volumes: tuple[VolumeHandle, ...] = ()
         self.kept: object = None  # what solvers keep beside it
 
     def __getstate__(self) -> object:
@@ -92,7 +95,16 @@ class Robot:
         twin = copy.deepcopy(self)
         twin.gravity = (0.0, 0.0, 0.0)
         twin._loads, twin._actuators, twin._closures, twin._constraints = [], {}, {}, []
-        twin._drives, twin._sensors = {}, {}
+        twin._drives, twin._sensors, twin._volumes = {}, {}, ()
+        return twin
+
+    def without_volumes(self) -> Self:
+        """A copy without its soft volumes, whose frames stay."""
+        twin = object.__new__(type(self))
+        memo: dict[int, Any] = {id(self): twin}
+        for name in Robot.__slots__[1:]:
+            empty: dict[str, Any] = {"kept": None, "_volumes": ()}
+            setattr(twin, name, empty[name] if name in empty else copy.deepcopy(getattr(self, name), memo))
         return twin
 
     def __repr__(self) -> str:
@@ -168,6 +180,11 @@ class Robot:
 
     @overload
     def add(
+        self, part: SoftPart, *, at: Frame, pose: ArrayLike | None = ..., name: str | None = ..., patch: Any = ...
+    ) -> VolumeHandle: ...
+
+    @overload
+    def add(
         self,
         part: RigidBody,
         *,
@@ -179,37 +196,46 @@ class Robot:
 
     def add(
         self,
-        part: Rod | RigidBody,
+        part: Rod | RigidBody | SoftPart,
         *,
         at: Frame,
         joint: Joint | None = None,
         pose: ArrayLike | None = None,
         name: str | None = None,
-    ) -> RodHandle | BodyHandle:
-        """Attach the root of a rod, or the frame of a rigid body, to a frame.
+        patch: Any = None,
+    ) -> RodHandle | BodyHandle | VolumeHandle:
+        """Attach the root of a rod, the frame of a rigid body, or some points of a soft volume, to a frame.
 
         From the frame ``at``, the fixed ``pose`` leads to the joint, and the motion of the joint to the root of the rod
         or to the body frame.
 
         Args:
-            part: the rod or the rigid body; the same description may be added several times.
+            part: the rod, the rigid body or the volume; the same description may be added several times.
             at: frame to attach to, such as ``robot.ground``, ``arm.tip`` or ``hand.at(position)``.
             joint: joint between them, such as ``Revolute(axis=(0, 0, 1))``; ``Fixed()`` if not given (but see ``base``).
             pose: fixed pose (4, 4) of the joint in the frame ``at``, translation in [m], or its position (3,) [m]; the
                 identity if not given.
             name: unique name of the part; by default its own name, or "rod" or "body", with "_2", "_3", ... if taken.
+            patch: of a volume, the points welded to the frame: a named set of the mesh, numbers, a mask, or a function of
+                positions (n, 3). None places the volume there (``pose`` is that of its axes in the frame) and welds
+                nothing: ``clamp`` and ``frame`` of the handle do.
 
         Returns:
             A handle: for a rod with the frames ``root``, ``tip`` and ``section(X)``, for a body with ``frame`` and
-            ``at(position)``. An offset of ``at`` is found in its ``pose``, not in its ``parent``.
+            ``at(position)``, for a volume with ``clamp``, ``frame`` and ``embed``. An offset of ``at`` is found in its
+            ``pose``, not in its ``parent``.
 
         """
+        if isinstance(part, SoftPart):
+            return self._add_volume(part, at, joint, pose, name, patch)
+        if patch is not None:
+            raise DescriptionError("Robot.add patch is for volumes: a rod or a body is attached by its root.")
         if not isinstance(part, (Rod, RigidBody)):
-            raise refuse("Robot.add part", "a Rod or a RigidBody", part)
+            raise refuse("Robot.add part", "a Rod, a RigidBody or a Volume", part)
         if len(self._parts) >= MOST_PARTS:
             raise DescriptionError(f"Robot {self.name!r} has {MOST_PARTS} parts, and no more are computed.")
         name = self._name_for(part, name)
-        frame = self._own_frame(at, f"Part {name!r}: Robot.add at")
+        frame = self.own_frame(at, f"Part {name!r}: Robot.add at")
         if joint is None:
             floats = self._base == "free" and not self._parts and frame.is_ground
             joint = Free() if floats else Fixed()
@@ -225,12 +251,48 @@ class Robot:
         self._parts += (handle,)
         return handle
 
+    def _add_volume(
+        self, part: SoftPart, at: Frame, joint: Joint | None, pose: ArrayLike | None, name: str | None, patch: Any
+    ) -> VolumeHandle:
+        """`add`, of a volume."""
+        if not part.is_part:
+            raise DescriptionError(
+                f"Robot.add part: {part.name!r} is a robot of its own; an ag.Volume(mesh, material) can be added."
+            )
+        name = self._new_name(part.name) if name is None else as_name(name, "Robot.add name")
+        if name in self._taken():
+            raise DescriptionError(f"Robot.add name must be new; {name!r} is taken in robot {self.name!r}.")
+        if joint is not None:
+            raise DescriptionError(
+                f"Volume {name!r} takes no joint: add a light RigidBody with that joint, and the volume at its frame."
+            )
+        frame = self.own_frame(at, f"Volume {name!r}: Robot.add at")
+        place = np.eye(4) if pose is None else as_pose(pose, "Robot.add pose")
+        handle = VolumeHandle(self, name, part, frame, place)
+        if patch is not None:
+            handle.clamp(patch, frame, place)
+        self._volumes += (handle,)
+        return handle
+
+    def add_floating(self, name: str, at: Frame, pose: NDArray[np.float64]) -> JointHandle:
+        """Add a frame without mass that is free to move; from ``at``, ``pose`` (4, 4) leads to where it is at rest."""
+        if as_name(name, "frame: name") in self._taken():
+            raise DescriptionError(f"frame: name must be new; {name!r} is taken in robot {self.name!r}.")
+        handle = JointHandle(self, len(self._parts), name, at.bare, at.offset_pose @ pose, Free())
+        self._parts += (handle,)
+        return handle
+
+    @property
+    def volumes(self) -> tuple[VolumeHandle, ...]:
+        """Handles of the soft volumes, in the order they were added."""
+        return self._volumes
+
     def load(self, load: AnyLoad) -> AnyLoad:
         """Put a load on the robot and return it."""
         if not isinstance(load, Load):
             raise refuse("Robot.load load", "a load such as TipWrench(arm, force=(0, 0, -1))", load)
         for frame in load.frames:
-            self._own_frame(frame, f"The frame of {load.label}")
+            self.own_frame(frame, f"The frame of {load.label}")
         if any(load is other for other in self._loads):
             raise DescriptionError(f"{load.label} is already on robot {self.name!r}.")
         if load.name is not None and any(load.name == other.name for other in self._loads):
@@ -249,7 +311,7 @@ class Robot:
             raise refuse("Robot.actuate actuator", "an actuator such as Tendon(arm, parallel(y=0.01))", actuator)
         self._free_input(as_name(name, "Robot.actuate name"))
         for frame in actuator.frames:
-            self._own_frame(frame, f"The rod of actuator {name!r}")
+            self.own_frame(frame, f"The rod of actuator {name!r}")
         self._actuators[name] = actuator
         return actuator
 
@@ -311,10 +373,12 @@ class Robot:
 
     @property
     def inputs(self) -> dict[str, str]:
-        """Units of all inputs by name: those of the actuators, then those made by `input`."""
-        return {name: actuator.unit for name, actuator in self._actuators.items()} | {
-            name: port.unit for name, port in self._ports.items()
-        }
+        """Units of all inputs by name: those of the actuators, those made by `input`, those of soft volumes."""
+        return (
+            {name: actuator.unit for name, actuator in self._actuators.items()}
+            | {name: port.unit for name, port in self._ports.items()}
+            | {name: unit for volume in self._volumes for name, unit in volume.inputs.items()}
+        )
 
     @property
     def drives(self) -> dict[str, Drive]:
@@ -334,7 +398,7 @@ class Robot:
         if as_name(name, "Robot.sense name") in self._sensors:
             raise DescriptionError(f"Robot {self.name!r} already has a sensor {name!r}: choose another name.")
         for frame in sensor.frames:
-            self._own_frame(frame, f"The frame of sensor {name!r}")
+            self.own_frame(frame, f"The frame of sensor {name!r}")
         self._sensors[name] = sensor
         return sensor
 
@@ -368,7 +432,7 @@ class Robot:
 
         """
         name = self._closure_name(name)
-        a, b = self._own_frame(a, f"Closure {name!r}: a"), self._own_frame(b, f"Closure {name!r}: b")
+        a, b = self.own_frame(a, f"Closure {name!r}: a"), self.own_frame(b, f"Closure {name!r}: b")
         joint = Fixed() if joint is None else joint
         if not isinstance(joint, Joint):
             raise refuse(f"Closure {name!r}: joint", "a joint such as Revolute(axis=(0, 0, 1))", joint)
@@ -396,7 +460,7 @@ class Robot:
         if not isinstance(constraint, TwistConstraint):
             raise refuse("Robot.constrain constraint", "a constraint such as no_slip(arm.tip, (0, 1, 0))", constraint)
         for frame in constraint.frames:
-            self._own_frame(frame, f"The frame of {constraint.label}")
+            self.own_frame(frame, f"The frame of {constraint.label}")
         self._constraints.append(constraint)
         return constraint
 
@@ -414,7 +478,8 @@ class Robot:
             candidate = f"loop_{number}"
         return candidate
 
-    def _own_frame(self, frame: Frame, what: str) -> Frame:
+    def own_frame(self, frame: Frame, what: str) -> Frame:
+        """Check that a frame is one of this robot."""
         if isinstance(frame, Part):
             meant = ".frame" if isinstance(frame, BodyHandle) else ".tip"
             raise DescriptionError(f"{what} must be a frame; got the part {frame.name!r}: did you mean its {meant}?")
@@ -435,7 +500,7 @@ class Robot:
         return self._new_name(part.name or ("rod" if isinstance(part, Rod) else "body"))
 
     def _taken(self) -> set[str]:
-        return {"ground", *(other.name for other in self._parts)}
+        return {"ground", *(other.name for other in self._parts), *(volume.name for volume in self._volumes)}
 
     def _new_name(self, stem: str) -> str:
         taken = self._taken()

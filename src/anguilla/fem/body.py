@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from anguilla.describe.description import as_name, did_you_mean
 from anguilla.describe.material import Material
+from anguilla.describe.volumes import SoftPart
 from anguilla.errors import DescriptionError, as_vector, refuse
 from anguilla.fem.elements import KINDS
 from anguilla.fem.laws import LAWS
@@ -20,7 +21,7 @@ __all__ = ["SoftBody"]
 MOST_POISSON = 0.4999
 
 
-class SoftBody:
+class SoftBody(SoftPart):
     """A soft volume as a robot of its own.
 
     Attributes:
@@ -222,6 +223,20 @@ class SoftBody:
             mu[where], density[where] = shear, material.density
             lam[where] = material.young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson))
         return mu, lam, density
+
+    @property
+    def places(self) -> Floats:
+        """Its points (n, 3) at rest [m]."""
+        return self.mesh.points
+
+    def points_of(self, where: Where, what: str) -> Ints:
+        """Numbers of the points that a user means."""
+        return find_nodes(self.mesh, where, what)
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Units of its inputs, by name."""
+        return {name: "N" if isinstance(part, Tendon) else "Pa" for name, part in self.actuators.items()}
 
     def _new(self, name: object, what: str, known: dict[str, Any]) -> None:
         key = as_name(name, f"{what}: name")

@@ -63,9 +63,18 @@ class SoftSystem:
     makes it positive definite.
     """
 
-    def __init__(self, body: SoftBody, *, solver: str = "ldl") -> None:
+    def __init__(self, body: SoftBody, *, solver: str = "ldl", led: list[Ints] | None = None) -> None:
+        """Compile a body.
+
+        Args:
+            body: the body.
+            solver: "ldl", "mkl" or "splu".
+            led: sets of points whose places are given from outside, as those of a volume that other parts hold; they are
+                no unknowns, but have blocks in the stiffness.
+
+        """
         self.body = body = copy.deepcopy(as_body(body))
-        if not body.fixed.any():
+        if not body.fixed.any() and led is None:
             raise DescriptionError(f"body {body.name!r} is not held: fix some points, else it has no equilibrium.")
         self.grid = make_grid(body.mesh, body.element)
         n = len(self.grid.points)
@@ -77,6 +86,8 @@ class SoftSystem:
         layers = self._make_layers()
         fixed = np.stack([self._spread_mask(body.fixed[:, a]) for a in range(3)], axis=1)
         keep = np.logical_not(fixed.all(axis=1))
+        for points in led or ():
+            fixed[self.grid.with_middles(points)] = True
         self.names = list(body.actuators)
         self.sensors = list(body.sensors)
         parts = {name: self.grid.with_middles(nodes) for name, nodes in body.rigid_parts.items()}
@@ -99,7 +110,11 @@ class SoftSystem:
         self.surfaces = with_slots(surfaces, pattern)
         self.unknowns = Unknowns(self.grid.points, fixed, parts, pattern.rows, pattern.cols)
         self.pattern = pattern
-        self.solver: LinearSolver = make_solver(solver, self.unknowns.points, self.unknowns.rows, self.unknowns.cols)
+        ends = self.unknowns.rows, self.unknowns.cols
+        self.inner = (
+            slice(None) if led is None else np.flatnonzero((ends[0] >= 0) & (ends[1] >= 0))
+        )  # blocks of unknowns
+        self.solver: LinearSolver = make_solver(solver, self.unknowns.points, *(end[self.inner] for end in ends))
         self.weights = consistent_weights(self.grid, density)
         self.rest = SoftState(self.grid.points.copy(), self.unknowns.rest_rotations())
         self.frames = Frames(body, self.grid)

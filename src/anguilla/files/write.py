@@ -17,6 +17,7 @@ from anguilla.describe.frames import BodyHandle, RodHandle
 from anguilla.describe.joints import Fixed
 from anguilla.describe.ports import Drive
 from anguilla.describe.robot import Robot
+from anguilla.describe.volumes import refuse_volumes
 from anguilla.errors import DescriptionError
 from anguilla.files.read import METHODS, OBJECTS, VERSION
 from anguilla.files.unmake import Unmaker, frame_text, pose_text, same
@@ -100,6 +101,7 @@ def robot_document(
     """
     moments = None if times is None else np.unique(np.asarray(times, dtype=np.float64))
     unmaker = Unmaker(moments)
+    refuse_volumes(robot.volumes, robot.name)
     file: dict[str, Any] = {"anguilla": VERSION, "name": robot.name}
     gravity = unmaker.value(robot.gravity, "gravity")
     if not same(robot.gravity, (0.0, 0.0, -9.81)):

@@ -19,6 +19,7 @@ from scipy.sparse import csr_matrix
 from anguilla.compiler.lanes import LANES
 from anguilla.describe import Frame, Robot
 from anguilla.describe.ports import acting
+from anguilla.describe.volumes import refuse_volumes
 from anguilla.errors import AnguillaWarning, DescriptionError, as_array, as_number, refuse
 from anguilla.interact.kernels.table import INPUT, TIME, Constraints, Loads
 from anguilla.linear.choice import DENSE, chosen, in_pieces
@@ -81,6 +82,7 @@ def as_robot(robot: object) -> Robot:
         raise refuse(
             "robot", "a Robot (soft volumes go to ag.fem.statics and ag.fem.simulate)" if soft else "a Robot", robot
         )
+    refuse_volumes(robot.volumes, robot.name)
     return robot
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from anguilla.describe import Load, RodHandle
 from anguilla.describe.load import Seat
+from anguilla.describe.volumes import refuse_volumes
 from anguilla.errors import refuse
 from anguilla.interact.kernels.table import NODE, WRENCH
 from anguilla.mechanics.tree import N_A, N_AL, N_R, N_V, N_W
@@ -63,6 +64,7 @@ def as_trajectory(run: object) -> Trajectory:
     """Check that a function got a motion."""
     if not isinstance(run, Trajectory):
         raise refuse("run", "a Trajectory, as simulate returns it", run)
+    refuse_volumes(run.robot.volumes, run.robot.name)
     return run
 
 

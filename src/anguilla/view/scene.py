@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe import BodyHandle, Frame, Obstacle, Rod, RodHandle
+from anguilla.describe.volumes import refuse_volumes
 from anguilla.errors import DescriptionError, as_count
 from anguilla.results.observe import S_X
 from anguilla.results.states import Equilibrium, Trajectory
@@ -163,6 +164,7 @@ def _check(result: object) -> None:
         raise DescriptionError(
             f"a picture needs what ag.simulate or ag.statics returned; got an object of type {type(result).__name__}.{soft}"
         )
+    refuse_volumes(result.robot.volumes, result.robot.name)
 
 
 def rods_of(result: Result) -> list[RodHandle]:

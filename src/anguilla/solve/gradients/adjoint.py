@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from anguilla.describe import Robot
+from anguilla.describe.volumes import refuse_volumes
 from anguilla.errors import DescriptionError, SolverError
 from anguilla.interact.kernels.table import DT, INPUT, Loads
 from anguilla.linear.choice import DENSE
@@ -91,6 +92,8 @@ def gradient(
     """
     if not isinstance(cost, Cost):
         raise DescriptionError("cost must be a Cost such as Reach(arm.tip, goal) + Rest(weight).")
+    if isinstance(result, Equilibrium | Trajectory):
+        refuse_volumes(result.robot.volumes, result.robot.name)
     if isinstance(result, Equilibrium):
         return _of_equilibrium(result, cost, design)
     if not isinstance(result, Trajectory):

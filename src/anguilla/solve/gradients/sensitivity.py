@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla.describe import Robot
+from anguilla.describe.volumes import refuse_volumes
 from anguilla.errors import DescriptionError, as_array
 from anguilla.interact.kernels.table import DT, KIND, LENGTH, THRUSTER
 from anguilla.lie import dexp3, exp3, log3
@@ -80,6 +81,8 @@ def sensitivities(
         Sensitivities, in the order design, inputs, state.
 
     """
+    if isinstance(run, Equilibrium | Trajectory):
+        refuse_volumes(run.robot.volumes, run.robot.name)
     if isinstance(run, Equilibrium):
         if state or start is not None or method is not None:
             raise DescriptionError("state, start and method are for motions; the run is an equilibrium.")

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla.describe import Robot
+from anguilla.describe.volumes import refuse_volumes
 from anguilla.errors import DescriptionError, SolverError, as_number, refuse
 from anguilla.interact.kernels.table import DT, INPUT, KIND, TWIST, Loads
 from anguilla.mechanics.tree import Floats
@@ -120,6 +121,8 @@ def reference(
     robot: Robot | Model, at: At, inputs: Inputs | None = None, t: float = 0.0
 ) -> tuple[Equilibrium, Floats, Floats]:
     """The state meant by `at`, as a result of one instant, with its rates and accelerations (those that balance it)."""
+    if isinstance(robot, Robot):
+        refuse_volumes(robot.volumes, robot.name)
     if at is None:
         at, inputs = _default(robot, inputs, t), None
     if isinstance(at, Equilibrium):

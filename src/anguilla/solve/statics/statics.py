@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from anguilla.describe import Robot
 from anguilla.describe.ports import Drive, within_limits
+from anguilla.describe.volumes import solvers_of
 from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_count, as_number, as_positive
 from anguilla.interact.kernels.rubbing import rubs
 from anguilla.interact.kernels.table import Loads
@@ -75,9 +76,15 @@ def statics(
         raise_on_failure: raise SolverError (with the last good state in `.result`) instead of returning a failed result.
 
     Returns:
-        An Equilibrium.
+        An Equilibrium; of a robot with soft volumes, one whose ``volume(...)`` has theirs.
 
     """
+    if (others := solvers_of(robot)) is not None:
+        found: Equilibrium = others.statics(
+            robot, inputs=inputs, start=start, t=t, method=method, tolerance=tolerance, iterations=iterations,
+            raise_on_failure=raise_on_failure,
+        )  # fmt: skip
+        return found
     with ExitStack() as desks:
         return _statics(model_of(robot), desks, inputs, start, t, method, tolerance, iterations, raise_on_failure)
 

@@ -1,0 +1,189 @@
+"""A soft volume of a robot, compiled: its nodes, those that frames lead, and what it does to these frames.
+
+A node that a frame leads is at r + R X. A small motion of the frame, (dw, dv) in its own axes, moves it by
+R (dv + dw x X) = T (dw, dv). The wrench of the volume on the frame, in the axes of the frame, moment first, is
+
+    W = sum_j (X_j x h_j, h_j),   h_j = R^T f_j,   f_j = -(gradient of the energy),
+
+and changes by sum_j (X_j x (h_j x dw), h_j x dw) - T^T (K_pp T (dw, dv) + K_pi dx_i).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from anguilla.fem.body import SoftBody
+from anguilla.fem.mesh import Floats, Ints
+from anguilla.fem.system import SoftState, SoftSystem
+
+__all__ = ["Half", "Poses", "Weld"]
+
+
+class Poses(NamedTuple):
+    """Where frames are: rotations (F, 3, 3) and positions (F, 3) [m]."""
+
+    R: Floats
+    r: Floats
+
+
+class Weld(NamedTuple):
+    """Points of a volume that a frame leads."""
+
+    frame: int  # number of the frame in the model; -1 for the ground
+    points: Ints  # (k,) points of the mesh
+    pose: Floats  # (4, 4) axes of the volume in the frame
+
+
+class Half:
+    """A volume among rods and bodies.
+
+    Attributes:
+        name: its name in the robot.
+        system: the compiled body; its unknowns are the nodes that no frame leads.
+        led: (m,) nodes that frames lead.
+        frames: numbers of the frames in the model, (F,).
+
+    """
+
+    def __init__(self, name: str, body: SoftBody, welds: list[Weld], solver: str) -> None:
+        self.name = name
+        self.system = SoftSystem(body, solver=solver, led=[weld.points for weld in welds])
+        system, n = self.system, len(self.system.rest.x)
+        self.free = system.unknowns.free
+        self.size = float(np.linalg.norm(np.ptp(system.rest.x, axis=0)))
+        self.frames = np.unique([weld.frame for weld in welds if weld.frame >= 0]).astype(np.int64)
+        self._of = np.full(n, -1, dtype=np.int64)  # which of these frames leads a node; -1 none, or the ground
+        self._arm = np.zeros((n, 3))  # X of the nodes that are led
+        still, led = np.zeros(n, dtype=bool), np.zeros(n, dtype=bool)
+        for weld in welds:
+            nodes = system.grid.with_middles(weld.points)
+            led[nodes], still[nodes] = True, weld.frame < 0
+            self._of[nodes] = -1 if weld.frame < 0 else np.searchsorted(self.frames, weld.frame)
+            self._arm[nodes] = system.rest.x[nodes] @ weld.pose[:3, :3].T + weld.pose[:3, 3]
+        self._still, self.led = np.flatnonzero(still), np.flatnonzero(led & ~still)
+        self._shares = self._find_shares(welds)
+        self._find_blocks()
+
+    def _find_shares(self, welds: list[Weld]) -> Floats:
+        """Shares (f, F) of each unknown node in the motion of each frame, for large steps: near ones count most."""
+        rest = self.system.rest.x
+        far = np.full((len(self.free), len(self.frames) + 1), np.inf)
+        for weld in welds:
+            k = len(self.frames) if weld.frame < 0 else int(np.searchsorted(self.frames, weld.frame))
+            near, _ = cKDTree(rest[self.system.grid.with_middles(weld.points)]).query(rest[self.free])
+            far[:, k] = np.minimum(far[:, k], near)
+        weight = 1.0 / np.maximum(far, 1e-9 * self.size) ** 2
+        return (weight / weight.sum(axis=1, keepdims=True))[:, :-1]
+
+    def carried(self, x: Floats, poses: Poses, twists: Floats) -> Floats:
+        """Displacements (f, 3) of the unknown nodes if they went along with twists (F, 6) of their frames, in own axes."""
+        out = np.zeros((len(self.free), 3))
+        for k, frame in enumerate(self.frames.tolist()):
+            w, v = twists[k, :3] @ poses.R[frame].T, twists[k, 3:] @ poses.R[frame].T
+            out += self._shares[:, k : k + 1] * (v + np.cross(w, x[self.free] - poses.r[frame]))
+        return out
+
+    def moved(self, x: Floats, before: Poses, after: Poses, rest: Floats) -> Floats:
+        """Nodes after their frames moved: unknown ones by their shares in these motions and by `rest` (f, 3) [m]."""
+        out, place = x.copy(), x[self.free]
+        shift = rest.copy()
+        for k, frame in enumerate(self.frames.tolist()):
+            turn = after.R[frame] @ before.R[frame].T
+            shift += self._shares[:, k : k + 1] * ((place - before.r[frame]) @ turn.T + after.r[frame] - place)
+        out[self.free] += shift
+        self.place(out, after)
+        return out
+
+    def _find_blocks(self) -> None:
+        """Which blocks of the stiffness couple led nodes to unknowns and to each other, and where they are added."""
+        rows, cols, first = self.system.pattern.rows, self.system.pattern.cols, self.system.unknowns.first
+        of, count = self._of, len(self.frames)
+        right = np.flatnonzero((first[rows] >= 0) & (of[cols] >= 0))
+        left = np.flatnonzero((of[rows] >= 0) & (first[cols] >= 0))
+        self._right, self._left = right, left
+        self._outer = np.concatenate([cols[right], rows[left]])  # the led node of each
+        inner = first[np.concatenate([rows[right], cols[left]])]
+        six, three = np.arange(6), np.arange(3)
+        at = (6 * of[self._outer][:, None, None] + six[None, None, :]) * (3 * len(self.free))
+        self._cross_at = (at + 3 * inner[:, None, None] + three[None, :, None]).ravel()
+        both = np.flatnonzero((of[rows] >= 0) & (of[cols] >= 0))
+        self._both, self._ends = both, (rows[both], cols[both])
+        a, b = 6 * of[rows[both]][:, None, None], 6 * of[cols[both]][:, None, None]
+        self._both_at = ((a + six[None, :, None]) * 6 * count + b + six[None, None, :]).ravel()
+        self._twice = np.where(rows[both] == cols[both], 0.0, 1.0)[:, None, None]
+
+    def place(self, x: Floats, poses: Poses) -> None:
+        """Put the nodes that frames lead where they belong, in place."""
+        at = self.frames[self._of[self.led]]
+        x[self.led] = poses.r[at] + np.einsum("kij,kj->ki", poses.R[at], self._arm[self.led])
+        x[self._still] = self._arm[self._still]
+
+    def started(self, poses: Poses, pose: Floats, gravity: Floats) -> Floats:
+        """Positions (n, 3) of all nodes to start from: with its axes at a pose (4, 4), pulled along by its frames."""
+        system = self.system
+        x = system.rest.x @ pose[:3, :3].T + pose[:3, 3]
+        there = x.copy()
+        self.place(there, poses)
+        shift = there - x
+        if np.abs(shift).max() <= 1e-12 * self.size or not len(self.free):
+            return there
+        system.body.gravity = gravity
+        _, _, blocks = system.evaluate(SoftState(x, system.rest.rotations), np.zeros(len(system.names)), stiffness=True)
+        pull = self.multiply(blocks, shift)[self.free]
+        system.solver.factor(blocks[system.inner])
+        there[self.free] -= system.solver.solve(pull.reshape(1, -1))[0].reshape(-1, 3)
+        return there
+
+    def multiply(self, blocks: Floats, v: Floats) -> Floats:
+        """Blocks between nodes times (n, 3)."""
+        rows, cols = self.system.pattern.rows, self.system.pattern.cols
+        k, out = blocks.reshape(-1, 3, 3), np.zeros_like(v)
+        np.add.at(out, rows, np.einsum("bij,bj->bi", k, v[cols]))
+        other = rows != cols
+        np.add.at(out, cols[other], np.einsum("bji,bj->bi", k[other], v[rows[other]]))
+        return out
+
+    def _own(self, gradient: Floats, poses: Poses) -> Floats:
+        """Forces h (m, 3) [N] of the volume on the led nodes, in the axes of their frames."""
+        at = self.frames[self._of[self.led]]
+        return -np.einsum("kji,kj->ki", poses.R[at], gradient[self.led])
+
+    def wrenches(self, gradient: Floats, poses: Poses) -> Floats:
+        """Wrenches (F, 6) of the volume on its frames, in their axes, moment [N m] first, then force [N]."""
+        h = self._own(gradient, poses)
+        out = np.zeros((len(self.frames), 6))
+        np.add.at(out, self._of[self.led], np.hstack([np.cross(self._arm[self.led], h), h]))
+        return out
+
+    def coupling(self, blocks: Floats, gradient: Floats, poses: Poses) -> tuple[Floats, Floats]:
+        """(T^T K_pi (6 F, 3 f), and how minus the wrenches change with the frames (6 F, 6 F))."""
+        count, f = len(self.frames), len(self.free)
+        T = np.zeros((len(self._of), 3, 6))
+        R = poses.R[self.frames[self._of[self.led]]]
+        T[self.led, :, :3], T[self.led, :, 3:] = -np.einsum("kij,kjl->kil", R, _hats(self._arm[self.led])), R
+        k = blocks.reshape(-1, 3, 3)
+        inner = np.concatenate([k[self._right], np.swapaxes(k[self._left], 1, 2)])
+        cross = np.bincount(self._cross_at, (inner @ T[self._outer]).ravel(), minlength=18 * count * f)
+        a, b = self._ends
+        both = np.swapaxes(T[a], 1, 2) @ k[self._both] @ T[b]
+        mine = np.bincount(self._both_at, both.ravel(), minlength=36 * count**2).reshape(6 * count, 6 * count)
+        twin = np.bincount(self._both_at, (self._twice * both).ravel(), minlength=36 * count**2)
+        mine = mine + twin.reshape(6 * count, 6 * count).T
+        h = _hats(self._own(gradient, poses))
+        turned = np.zeros((count, 6, 3))
+        np.add.at(turned, self._of[self.led], np.concatenate([_hats(self._arm[self.led]) @ h, h], axis=1))
+        for k_frame in range(count):
+            at = slice(6 * k_frame, 6 * k_frame + 6)
+            mine[at, 6 * k_frame : 6 * k_frame + 3] -= turned[k_frame]
+        return cross.reshape(6 * count, 3 * f), mine
+
+
+def _hats(v: Floats) -> Floats:
+    """Cross products with vectors (k, 3), as matrices (k, 3, 3)."""
+    out = np.zeros((len(v), 3, 3))
+    out[:, 0, 1], out[:, 0, 2], out[:, 1, 2] = -v[:, 2], v[:, 1], -v[:, 0]
+    out[:, 1, 0], out[:, 2, 0], out[:, 2, 1] = v[:, 2], -v[:, 1], v[:, 0]
+    return out

@@ -1,0 +1,118 @@
+"""What the solvers of robots with soft volumes return."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from anguilla.describe.volumes import VolumeHandle
+from anguilla.errors import DescriptionError
+from anguilla.fem.dynamics import SoftTrajectory, mass_blocks, mass_matrix
+from anguilla.fem.mesh import Floats
+from anguilla.fem.results import SoftEquilibrium
+from anguilla.fem.system import SoftState, SoftSystem
+from anguilla.results.acting import OfEnergies
+from anguilla.results.states import Equilibrium, Trajectory
+from anguilla.store.record import Record
+
+__all__ = ["MixedEquilibrium", "MixedTrajectory"]
+
+
+class _WithVolumes(OfEnergies):
+    """What results of robots with volumes share: energies and momenta count all parts, files are refused."""
+
+    volumes: Mapping[str, Any]
+
+    def volume(self, volume: VolumeHandle | str) -> Any:
+        """The equilibrium, or the motion, of one of its volumes: nodes, effectors, strokes, stresses, ..."""
+        name = volume.name if isinstance(volume, VolumeHandle) else volume
+        if name not in self.volumes:
+            raise DescriptionError(f"there is no volume {name!r}; there are: {', '.join(self.volumes)}.")
+        return self.volumes[name]
+
+    def _record(self) -> Record:
+        raise DescriptionError("results of robots with soft volumes cannot be kept in files yet.")
+
+    def _motions(self) -> list[tuple[SoftSystem, Floats, Floats]]:
+        """Compiled volumes, with positions and velocities (time, nodes, 3) of their nodes."""
+        found = []
+        for each in self.volumes.values():
+            moving = isinstance(each, SoftTrajectory)
+            found.append((each.system, each.x if moving else each.x[None], each.v if moving else 0.0 * each.x[None]))
+        return found
+
+    @property
+    def energy(self) -> dict[str, Any]:
+        """Energies [J] of rods, bodies and volumes: kinetic, elastic, gravitational (zero at the world origin), total."""
+        found = super().energy
+        for system, x, _ in self._motions():
+            none = np.zeros(len(system.names))
+            elastic = np.zeros(len(x))
+            for k, nodes in enumerate(x):
+                scratch, state = np.zeros_like(nodes), SoftState(nodes, system.rest.rotations)
+                outside = system.external_forces(nodes, none, 1.0, 0.0, scratch, system.nothing_pulled, False)
+                elastic[k] = system.evaluate(state, none)[0] - outside
+            for name in ("elastic", "total"):
+                found[name] = found[name] + self._pick(elastic)
+        return found
+
+    @property
+    def mass(self) -> float:
+        """Mass of the robot [kg], volumes included."""
+        return super().mass + sum(float(system.weights.sum()) for system, _, _ in self._motions())
+
+    @cached_property
+    def _balances(self) -> Floats:
+        """Kinetic and gravitational energy, momentum, angular momentum and moment of the masses (time, 11)."""
+        out: Floats = OfEnergies._balances.func(self).copy()  # type: ignore[attr-defined]
+        gravity = self.robot.gravity_values(self._t)
+        for system, x, v in self._motions():
+            mass = mass_matrix(system, mass_blocks(system))
+            for k in range(len(x)):
+                p, centre = mass @ v[k], system.weights @ x[k]
+                out[k, 0] += 0.5 * float(np.sum(v[k] * p))
+                out[k, 1] -= float(gravity[k] @ centre)
+                out[k, 2:5] += p.sum(axis=0)
+                out[k, 5:8] += np.cross(x[k], p).sum(axis=0)
+                out[k, 8:11] += centre
+        return out
+
+
+@dataclass(frozen=True)
+class MixedEquilibrium(_WithVolumes, Equilibrium):
+    """A static equilibrium of a robot with soft volumes: that of its rods and bodies, and `volume(...)`.
+
+    Attributes:
+        q: (n,) coordinates of rods and bodies, labelled by `coordinates`.
+        status: how the solver ended, with counters.
+        volumes: the equilibrium of each volume, by name.
+
+    """
+
+    volumes: Mapping[str, SoftEquilibrium] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True)
+class MixedTrajectory(_WithVolumes, Trajectory):
+    """A motion of a robot with soft volumes: that of its rods and bodies, and `volume(...)`.
+
+    Attributes:
+        t: (time,) [s].
+        q, v, a: (time, n) coordinates, rates and accelerations of rods and bodies, labelled by `coordinates`.
+        status: how the solver ended, with counters.
+        volumes: the motion of each volume, by name.
+
+    """
+
+    volumes: Mapping[str, SoftTrajectory] = field(default_factory=dict, repr=False)
+
+    def _picked(self, rows: Any) -> MixedTrajectory:
+        found = super()._picked(rows)
+        volumes = {name: motion._picked(rows) for name, motion in self.volumes.items()}
+        object.__setattr__(found, "volumes", volumes)
+        assert isinstance(found, MixedTrajectory)
+        return found

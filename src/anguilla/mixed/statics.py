@@ -1,0 +1,444 @@
+"""Static equilibrium of robots with soft volumes: Newton on coordinates and nodes at once.
+
+The stiffness K_ii of the nodes of each volume is factorised by its own sparse solver. What is left, the Schur complement on
+the coordinates and multipliers of rods and bodies, is a small full matrix.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from anguilla.describe.ports import Drive, within_limits
+from anguilla.describe.robot import Robot
+from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_count, as_number, as_positive
+from anguilla.fem.equilibrium import BALANCED as SOFT_BALANCED
+from anguilla.fem.equilibrium import REACH
+from anguilla.fem.equilibrium import WORDS as SOFT_WORDS
+from anguilla.fem.mesh import Floats
+from anguilla.fem.results import SoftEquilibrium
+from anguilla.fem.system import SoftState
+from anguilla.interact.kernels.rubbing import rubs
+from anguilla.interact.kernels.table import Loads
+from anguilla.mixed.half import Half
+from anguilla.mixed.model import Lead, MixedModel, mixed_of
+from anguilla.mixed.results import MixedEquilibrium
+from anguilla.model.evaluation import Evaluation, at_rest
+from anguilla.model.model import Model
+from anguilla.model.user import move
+from anguilla.results.reactions import grasps
+from anguilla.results.states import Equilibrium, Status
+from anguilla.solve.newton.closing import SINGULAR_START, broken, close, crushed, drive
+from anguilla.solve.newton.continuation import Attempt, Continuation, Followed, counted, halted
+from anguilla.solve.newton.method import KeptSolver, Newton
+from anguilla.solve.newton.rules import CONVERGED
+from anguilla.solve.statics.downhill import BALANCED
+from anguilla.solve.statics.judging import contradiction
+from anguilla.solve.statics.statics import ADVICE, CRUSHED_ADVICE, SPECIAL_ADVICE
+
+__all__ = ["Balance", "Mixed", "statics"]
+
+ROUND_OFF = 1e-8  # corrections below it that no longer shrink are round-off
+NO_STRAIN = 1e-7  # of the volumes: what is left of less is no load
+
+
+class Mixed(NamedTuple):
+    """A state: coordinates (n,), multipliers (m,), positions (nodes, 3) [m] of the nodes of each volume."""
+
+    q: Floats
+    lam: Floats
+    x: list[Floats]
+
+
+class Known(NamedTuple):
+    """What is known of a state."""
+
+    state: Mixed
+    lead: Lead
+    carrier: Evaluation
+    left: Floats  # (n + m,) residual of the carrier, volumes included
+    gradients: list[Floats]  # (nodes, 3) of the energy of each volume
+    blocks: list[Floats]  # of its stiffness
+    wrenches: Floats  # (F, 6) on the frames
+
+
+class Correction(NamedTuple):
+    """Changes of coordinates (n,), multipliers (m,), and nodes (free, 3) of each volume."""
+
+    q: Floats
+    lam: Floats
+    x: list[Floats]
+
+
+class Factored(NamedTuple):
+    """A factorised tangent."""
+
+    inverse: Callable[[Floats], Floats]  # of the Schur complement (n + m,)
+    schur: Floats  # (n + m, n + m)
+    cross: list[Floats]  # J^T T^T K_pi (n, 3 f) of each volume
+    back: list[Floats]  # the same times K_ii^-1
+    negative: int  # pivots of all K_ii
+
+
+class Balance:
+    """The balance of a robot under a part of its loads, as a problem for Newton's method."""
+
+    reach = REACH
+
+    def __init__(self, model: MixedModel, carrier: Model, loads: Loads, efforts: list[Floats], t: float) -> None:
+        self.model, self.carrier, self.loads, self.efforts, self.t = model, carrier, loads, efforts, t
+        self.full, self.factor = loads.row.copy(), 1.0
+        self.gravity = model.gravity([t])[0]
+        self._work = [np.zeros((len(half.system.pattern.rows), 9)) for half in model.halves]
+        self.last: Factored | None = None
+
+    def at(self, factor: float) -> Balance:
+        """The same with a part of the loads."""
+        self.factor = factor
+        row = self.full.copy()
+        row[self.carrier.force_places] *= factor
+        self.loads.row[:] = row
+        return self
+
+    def evaluate(self, state: Mixed) -> Known | None:
+        """Forces and stiffness; None if an element is inside out."""
+        model = self.model
+        lead = model.lead(state.q)
+        total, gradients, blocks = np.zeros((len(model.frames), 6)), [], []
+        for half, x, efforts, work in zip(model.halves, state.x, self.efforts, self._work, strict=True):
+            half.place(x, lead.poses)
+            half.system.body.gravity = self.gravity
+            energy, gradient, found = half.system.evaluate(
+                SoftState(x, half.system.rest.rotations),
+                efforts,
+                factor=self.factor,
+                t=self.t,
+                stiffness=True,
+                blocks=work,
+            )
+            if not np.isfinite(energy):
+                return None
+            total[half.frames] += half.wrenches(gradient, lead.poses)
+            gradients.append(gradient)
+            blocks.append(found)
+        here = at_rest(self.carrier, model.pulled(self.loads, total), state.q, state.lam)
+        if not np.isfinite(here.values).all():
+            return None
+        left = here.values.copy()
+        left[self.loads.driven] = 0.0
+        return Known(state, lead, here, left, gradients, blocks, total)
+
+    def tangent(self, at: Known) -> tuple[Floats, list[Floats]]:
+        """(Matrix (n + m, n + m) of the carrier with what its frames feel if no node moves, J^T T^T K_pi (n, 3 f) each)."""
+        n, matrix, cross = self.carrier.size, at.carrier.bordered(), []
+        for half, gradient, blocks in zip(self.model.halves, at.gradients, at.blocks, strict=True):
+            J = at.lead.J[self.model.rows_of(half)]
+            outer, own = half.coupling(blocks, gradient, at.lead.poses)
+            matrix[:n, :n] += J.T @ own @ J
+            cross.append(J.T @ outer)
+        return matrix, cross
+
+    def factorise(self, at: Known) -> Callable[[Known], Correction] | None:
+        """Factorise K_ii of each volume, and the Schur complement."""
+        n, negative, back = self.carrier.size, 0, []
+        matrix, cross = self.tangent(at)
+        for coupled in cross:
+            coupled[self.loads.driven] = 0.0
+        try:
+            for half, blocks, coupled in zip(self.model.halves, at.blocks, cross, strict=True):
+                negative += _factor_definite(half, blocks)
+                back.append(half.system.solver.solve(coupled))
+                matrix[:n, :n] -= back[-1] @ coupled.T
+        except SolverError:
+            return None
+        driven = self.loads.driven
+        matrix[driven], matrix[:, driven] = 0.0, 0.0
+        matrix[driven, driven] = 1.0
+        scale = np.concatenate([self.carrier.tree.scale, np.ones(self.carrier.rows)])
+        inverse = _inverse(matrix, scale, n)
+        if inverse is None:
+            return None
+        self.last = Factored(inverse, matrix, cross, back, negative)
+        return self._solver(self.last)
+
+    def _solver(self, factored: Factored) -> Callable[[Known], Correction]:
+        """Corrections with a factorised tangent."""
+        model, n = self.model, self.carrier.size
+
+        def correct(now: Known) -> Correction:
+            right, alone = -now.left, []
+            for half, gradient, coupled in zip(model.halves, now.gradients, factored.cross, strict=True):
+                alone.append(half.system.solver.solve(-gradient[half.free].reshape(1, -1))[0])
+                right[:n] -= coupled @ alone[-1]
+            step = factored.inverse(right)
+            nodes = [(y - step[:n] @ z).reshape(-1, 3) for y, z in zip(alone, factored.back, strict=True)]
+            return Correction(step[:n], step[n:], nodes)
+
+        self.correct = correct
+        return correct
+
+    def measure(self, at: Known, step: Correction) -> tuple[float, float]:
+        """Largest angle or relative displacement."""
+        sizes = [float(np.linalg.norm(step.q * self.carrier.tree.weight))]
+        for half, nodes, change in zip(self.model.halves, at.state.x, step.x, strict=True):
+            rest = change - self._carried(half, nodes, at, step)
+            sizes.append(float(np.abs(rest).max(initial=0.0)) / half.size)
+        return max(sizes), max(sizes)
+
+    def move(self, at: Known, step: Correction, part: float) -> Mixed:
+        """The state after a part of a correction; multipliers are found anew by each, and changed at once."""
+        q, lam, x = at.state
+        new = move(self.carrier.tree, q, part * step.q)
+        after, moved = self.model.lead(new).poses, []
+        for half, nodes, change in zip(self.model.halves, x, step.x, strict=True):
+            rest = change - self._carried(half, nodes, at, step)
+            moved.append(half.moved(nodes, at.lead.poses, after, part * rest))
+        return Mixed(new, lam + step.lam, moved)
+
+    def _carried(self, half: Half, nodes: Floats, at: Known, step: Correction) -> Floats:
+        """Part (f, 3) [m] of the correction of a volume that is the motion of its frames."""
+        twists = (at.lead.J[self.model.rows_of(half)] @ step.q).reshape(-1, 6)
+        return half.carried(nodes, at.lead.poses, twists)
+
+    def improves(self, at: Known, new: Known, step: Correction, part: float, near: bool) -> bool:
+        """Whether the same tangent would correct the new state by less."""
+        if near:
+            return True
+        return self.measure(new, self.correct(new))[0] <= (1.0 - 0.25 * part) * self.measure(at, step)[0]
+
+
+def _factor_definite(half: Half, blocks: Floats) -> int:
+    """Factorise K_ii; returns its negative pivots. One that is not positive definite gets a multiple of the identity."""
+    system = half.system
+    values = blocks[system.inner]
+    negative = found = max(0, system.solver.factor(values))
+    if not found:
+        return 0
+    rows, cols = system.unknowns.rows[system.inner], system.unknowns.cols[system.inner]
+    diagonal = rows == cols
+    size = float(np.abs(values[diagonal][:, [0, 4, 8]]).mean())
+    shift = 1e-7 * size
+    while found > 0 and shift < 1e4 * size:
+        shifted = values.copy()
+        for k in (0, 4, 8):
+            shifted[diagonal, k] += shift
+        found = system.solver.factor(shifted)
+        shift *= 10.0
+    return negative
+
+
+def _inverse(matrix: Floats, scale: Floats, n: int) -> Callable[[Floats], Floats] | None:
+    """The inverse of a bordered matrix (n + m, n + m), scaled to entries of order one; None if it is singular."""
+    from scipy.linalg import lapack
+
+    scaled = matrix / scale[:, None] / scale
+    tau = max(float(np.abs(np.diagonal(scaled)[:n]).max(initial=0.0)), 1e-300)
+    rows = np.concatenate([np.full(n, 1.0 / np.sqrt(tau)), np.ones(len(matrix) - n)])
+    for k in range(n, len(matrix)):
+        rows[k] = np.sqrt(tau) / max(float(np.abs(scaled[k, :n]).max(initial=0.0)), 1e-300)
+    scaled = scaled * rows[:, None] * rows
+    lu, pivots, info = lapack.dgetrf(scaled)
+    size = np.abs(np.diagonal(lu))
+    if info != 0 or not np.isfinite(size).all() or size.min(initial=1.0) < 1e-15 * size.max(initial=0.0):
+        return None
+    factors = rows / scale
+    return lambda b: factors * lapack.dgetrs(lu, pivots, factors * b)[0]
+
+
+def statics(
+    robot: Robot | MixedModel, *, inputs: Mapping[str, Any] | None = None,
+    start: MixedEquilibrium | ArrayLike | None = None, t: float = 0.0, method: object = "newton", tolerance: float = 1e-10,
+    iterations: int = 40, raise_on_failure: bool = True,
+) -> MixedEquilibrium:  # fmt: skip
+    """`ag.statics` of a robot with soft volumes."""
+    if method != "newton":
+        raise DescriptionError(f'method must be "newton" for a robot with soft volumes; got {method!r}.')
+    model = mixed_of(robot)
+    t = as_number(t, "t", "s")
+    as_positive(tolerance, "tolerance", "")
+    as_count(iterations, "iterations")
+    with ExitStack() as desks:
+        return _statics(model, desks, inputs, start, t, tolerance, iterations, raise_on_failure)
+
+
+def opened(
+    model: MixedModel, desks: ExitStack, inputs: Mapping[str, Any] | None, start: object, t: float
+) -> tuple[Balance, Mixed, dict[str, Any]]:
+    """The problem at a time, where to start, and inputs of the carrier."""
+    drives = model.robot.drives
+    if inputs and any(found != Drive() for found in drives.values()):
+        inputs = within_limits(drives, {k: x(t) if callable(x) else x for k, x in inputs.items()})
+    own, efforts = model.split(inputs, t)
+    carrier = model.carrier
+    desks.enter_context(carrier.apart())
+    if isinstance(start, Equilibrium) and not isinstance(start, MixedEquilibrium):
+        raise DescriptionError("start must be an equilibrium of the same robot with its volumes, or coordinates (n,).")
+    q = carrier.vector(start.q if isinstance(start, MixedEquilibrium) else start, "start")  # type: ignore[arg-type]
+    if not carrier.is_plain:
+        carrier, q = close(carrier, own, t, q)
+        desks.enter_context(carrier.apart())
+    if grasps(carrier.blank) or rubs(carrier.blank.cables):
+        raise DescriptionError(f"Robot {model.name!r}: friction that holds is not available with soft volumes yet.")
+    loads = model.table(t, own, carrier).loads
+    q = drive(loads, q)
+    lam = np.zeros(carrier.rows)
+    if isinstance(start, MixedEquilibrium) and start.multipliers.shape == lam.shape:
+        lam[:] = start.multipliers
+    problem = Balance(model, carrier, loads, efforts, t)
+    return problem, Mixed(q, lam, _nodes(model, q, start, problem.gravity)), own
+
+
+def _nodes(model: MixedModel, q: Floats, start: object, gravity: Floats) -> list[Floats]:
+    """Nodes of all volumes to start from."""
+    lead, found = model.lead(q), []
+    for k, half in enumerate(model.halves):
+        if isinstance(start, MixedEquilibrium):
+            x = start.volume(half.name).x
+            if x.shape != half.system.rest.x.shape:
+                raise DescriptionError("start must be an equilibrium of the same robot, with the same meshes.")
+            found.append(x.copy())
+        else:
+            found.append(half.started(lead.poses, model.axes_of(k, q), gravity))
+    return found
+
+
+def _statics(
+    model: MixedModel, desks: ExitStack, inputs: Mapping[str, Any] | None, start: object, t: float, tolerance: float,
+    iterations: int, raise_on_failure: bool,
+) -> MixedEquilibrium:  # fmt: skip
+    began = time.perf_counter()
+    problem, begin, own = opened(model, desks, inputs, start, t)
+    newton, memory = Newton(tolerance, iterations, round_off=ROUND_OFF), KeptSolver()
+    count = 0
+
+    def attempt(x: Mixed, last: Mixed, factor: float) -> Attempt[Mixed]:
+        nonlocal count
+        out = newton.solve(problem.at(factor), x, memory)
+        count += out.iterations
+        return Attempt(out.x, out.status, out.iterations)
+
+    out = attempt(begin, begin, 1.0)
+    found = Followed(out.x, 1.0, 1, out.status, "")
+    if out.status != CONVERGED:
+        found = Continuation().follow(begin, attempt, None)
+    ok = found.factor >= 1.0 and found.status == CONVERGED
+    message = counted(count, found.steps) if ok else halted(found.factor, SOFT_WORDS[found.status])
+    advice = SPECIAL_ADVICE.get(found.status, ADVICE)
+    at = problem.at(1.0).evaluate(found.x)
+    if ok:
+        at = _polished(problem, at)
+        ok, message, advice = _judged(problem, at, tolerance, message, advice)
+    unstable = falling(problem, at) if ok and at is not None else 0
+    if unstable:
+        message += " (unstable: it would not stay there)"
+    counters = {"iterations": count, "factorisations": memory.factorisations, "halvings": memory.halvings}
+    counters |= {"load_steps": found.steps, "unstable": unstable}
+    result = _result(
+        problem,
+        found.x if at is None else at.state,
+        at,
+        own,
+        Status(ok, message, counters, time.perf_counter() - began),
+    )
+    conflict = broken(problem.carrier, result.inputs, *result.stored[:3])
+    if conflict:
+        raise SolverError(f"No equilibrium of {model.name!r}: {conflict}.", result=result, advice=SINGULAR_START)
+    if not ok and raise_on_failure:
+        raise SolverError(f"No equilibrium of {model.name!r}: {message}.", result=result, advice=advice)
+    if unstable:
+        warnings.warn(
+            f"{model.name!r} is in balance but would not stay so: its energy falls in {unstable} "
+            f"direction{'s' * (unstable > 1)}, and symmetry alone may hold it. Load it a little sideways first and give that "
+            "result as start=, to find the shape that it takes.", AnguillaWarning, stacklevel=4,
+        )  # fmt: skip
+    return result
+
+
+def _judged(problem: Balance, at: Known | None, tolerance: float, message: str, advice: str) -> tuple[bool, str, str]:
+    """Whether a state that was found is an equilibrium: as rods and bodies are judged, and as volumes are."""
+    if at is None:
+        return False, "elements turned inside out", advice
+    carrier, (q, lam, x) = problem.carrier, at.state
+    if name := crushed(carrier, q):
+        return False, f"{name!r} would be squeezed to nothing", CRUSHED_ADVICE
+    left, name = _left(problem, at)
+    if left > BALANCED:
+        return False, f"{left:.2g} of its loads are left unbalanced on {name!r}", advice
+    if wrong := contradiction(carrier, problem.model.pulled(problem.loads, at.wrenches), q, lam):
+        return False, wrong, advice
+    for half, nodes, efforts in zip(problem.model.halves, x, problem.efforts, strict=True):
+        left = _left_on(half, at.gradients[problem.model.halves.index(half)], nodes, efforts, problem.t)
+        if left > max(SOFT_BALANCED, 1e4 * tolerance):
+            return False, f"{left:.2g} of the loads are left unbalanced on {half.name!r}", advice
+    return True, message, advice
+
+
+def _polished(problem: Balance, at: Known | None) -> Known | None:
+    """The state after one more correction with the last tangent, if that one is small: balance asks for more digits."""
+    if at is None or problem.last is None:
+        return at
+    step = problem.correct(at)
+    if not problem.measure(at, step)[0] < ROUND_OFF:
+        return at
+    return problem.evaluate(problem.move(at, step, 1.0)) or at
+
+
+def _left_on(half: Half, gradient: Floats, x: Floats, efforts: Floats, t: float) -> float:
+    """Sum of the forces left on the nodes of a volume, over that of its loads or of its elastic forces."""
+    system, loads = half.system, np.zeros_like(gradient)
+    system.external_forces(x, efforts, 1.0, t, loads, system.nothing_pulled, False)
+    total = lambda forces: float(np.linalg.norm(forces, axis=1).sum())
+    nothing = NO_STRAIN * float(system.elements.mu @ system.elements.weight.sum(axis=1) ** (2.0 / 3.0))
+    return total(gradient[half.free]) / max(total(loads), total(gradient - loads), nothing)
+
+
+def _left(problem: Balance, at: Known) -> tuple[float, str]:
+    """(Largest force left on a part, over what volumes and all else do to it, the name of the part)."""
+    carrier, (q, lam, _) = problem.carrier, at.state
+    scale = carrier.tree.scale
+    others = at_rest(carrier, problem.model.pulled(problem.loads, 0.0 * at.wrenches), q, lam).residual / scale
+    elastic = carrier.elastic @ q / scale
+    left, found = np.abs(at.left[: carrier.size]) / scale, (0.0, "")
+    size = [float(half.system.elements.mu @ half.system.elements.weight.sum(axis=1)) for half in problem.model.halves]
+    nothing = NO_STRAIN * max(size)
+    for layout in carrier.layout.parts:
+        own = slice(layout.joint.start, layout.coordinates.stop)
+        if own.start == own.stop:
+            continue
+        present = max(float(np.abs(others[own]).max()), float(np.abs(elastic[own]).max()), nothing)
+        found = max(found, (float(left[own].max()) / present, layout.part.name))
+    return found
+
+
+def falling(problem: Balance, at: Known) -> int:
+    """Directions in which the energy falls, by the inertia of the whole stiffness (Haynsworth): of K_ii and of the rest."""
+    if problem.factorise(at) is None or problem.last is None:
+        return 0
+    schur, n = problem.last.schur, problem.carrier.size
+    scale = problem.carrier.tree.scale
+    inner = 0.5 * (schur[:n, :n] + schur[:n, :n].T) / scale[:, None] / scale
+    rows = schur[n:, :n] / scale
+    if len(rows):
+        _, size, vt = np.linalg.svd(rows)
+        keep = vt[int(np.sum(size > 1e-10 * size.max(initial=0.0))) :]
+        inner = keep @ inner @ keep.T
+    values = np.linalg.eigvalsh(inner)
+    return problem.last.negative + int(np.sum(values < -1e-12 * np.abs(values).max(initial=0.0)))
+
+
+def _result(problem: Balance, found: Mixed, at: Known | None, own: dict[str, Any], status: Status) -> MixedEquilibrium:
+    model, carrier = problem.model, problem.carrier
+    wrenches = np.zeros((len(model.frames), 6)) if at is None else at.wrenches
+    zero, told = np.zeros((1, carrier.size)), model.told(own, wrenches)
+    volumes = {}
+    for half, x, efforts in zip(model.halves, found.x, problem.efforts, strict=True):
+        state = SoftState(x, half.system.rest.rotations)
+        volumes[half.name] = SoftEquilibrium(half.system.body, half.system, state, efforts, status)
+    states = np.array([problem.t]), found.q[None].copy(), zero, zero, found.lam[None].copy()
+    return MixedEquilibrium(model.source, carrier, status, *states, told, volumes=volumes)

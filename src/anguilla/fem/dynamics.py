@@ -24,6 +24,7 @@ from anguilla.fem.assembly import stresses
 from anguilla.fem.body import SoftBody
 from anguilla.fem.elements import Grid, shape_functions
 from anguilla.fem.equilibrium import REACH, WORDS
+from anguilla.fem.fields import equivalent_strain, von_mises
 from anguilla.fem.mesh import Floats, Ints
 from anguilla.fem.results import SoftEquilibrium, Status, pick
 from anguilla.fem.system import SoftState, SoftSystem
@@ -87,6 +88,14 @@ class SoftTrajectory(Slices, Kept):
         """Positions (time, 3) [m] of an effector."""
         k = pick(effector, self.system.frames.names, "effector")
         return np.array([self.system.frames.position(x, k) for x in self.x])
+
+    def stress(self) -> Floats:
+        """Von Mises stress (time, m) [Pa] of each tetrahedron, of the elastic part of the Cauchy stress."""
+        return np.array([von_mises(self.system, x) for x in self.x])
+
+    def strain(self) -> Floats:
+        """Equivalent logarithmic strain (time, m) [-] of each tetrahedron."""
+        return np.array([equivalent_strain(self.system, x) for x in self.x])
 
     @property
     def kinetic_energy(self) -> Floats:

@@ -124,6 +124,10 @@ class SoftSystem:
             out[self.grid.with_middles(np.flatnonzero(mask))] = True
         return out
 
+    def hold(self, place: Floats, pad: float | None = None) -> tuple[Ints, Floats]:
+        """Nodes (k,) and weights (k,) that carry a point of the body, given at rest [m]; see `Tendon.pad`."""
+        return self._point(np.asarray(place, dtype=float), pad)
+
     def _point(self, place: Floats, pad: float | None = None) -> tuple[Ints, Floats]:
         """Nodes (k,) and weights (k,) of a point of the body, held by the nodes within `pad` [m] of it."""
         tet, bary = locate(self.body.mesh, place, "point", pad=pad)

@@ -20,9 +20,8 @@ from scipy.sparse import csr_array
 
 from anguilla.describe.material import Prony
 from anguilla.errors import DescriptionError, SolverError, as_nonnegative, as_positive, as_steps
-from anguilla.fem.assembly import stresses
 from anguilla.fem.body import SoftBody
-from anguilla.fem.elements import Grid, shape_functions
+from anguilla.fem.elements import Grid, pairs_of, shape_functions
 from anguilla.fem.equilibrium import REACH, WORDS
 from anguilla.fem.fields import equivalent_strain, von_mises
 from anguilla.fem.mesh import Floats, Ints
@@ -138,7 +137,14 @@ def mass_blocks(system: SoftSystem) -> Floats:
     values = mass[:, None] * unit[order[:, a], order[:, b]]
     slot = system.elements.slot
     inside = slot >= 0
-    return np.bincount(slot[inside], values[inside], minlength=len(system.pattern.rows)).astype(np.float64)
+    out = np.bincount(slot[inside], values[inside], minlength=len(system.pattern.rows)).astype(np.float64)
+    for nodes, share, own in system.masses:
+        order = np.argsort(nodes)
+        i, j = pairs_of(nodes[order][None, :])
+        place, both = system.pattern.slots(i, j)[0], pairs_of(share[order][None, :])
+        kept = place >= 0
+        np.add.at(out, place[kept], own * (both[0] * both[1])[0][kept])
+    return out
 
 
 def mass_matrix(system: SoftSystem, mass: Floats) -> csr_array:
@@ -166,9 +172,7 @@ class _Viscosity:
         self.past = np.zeros((len(self.terms), count, 9))
 
     def elastic(self, x: Floats) -> Floats:
-        out = np.zeros_like(self.last)
-        stresses(self.system.elements, self.system.stars, x, self.system.node_pressure, out)
-        return out
+        return self.system.elastic_stress(x)
 
     def start(self, x: Floats) -> None:
         if self.active:

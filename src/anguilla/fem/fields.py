@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from anguilla.fem.assembly import average, stresses
+from anguilla.fem.assembly import average
 from anguilla.fem.mesh import Floats
+from anguilla.fem.rubber import fibre_stresses
 from anguilla.fem.system import SoftSystem
 
 __all__ = ["cauchy", "equivalent_strain", "gradients", "green_strain", "nodal", "von_mises"]
@@ -22,8 +23,9 @@ def cauchy(system: SoftSystem, x: Floats) -> Floats:
     el = system.elements
     if len(system.node_pressure):
         average(el, system.stars, x, system.node_pressure)
-    out = np.zeros((el.weight.size, 9))
-    stresses(el, system.stars, x, system.node_pressure, out)
+    out = system.elastic_stress(x)
+    if len(system.families.element):
+        fibre_stresses(el, system.families, x, out)
     grad = gradients(system, x)
     second = out.reshape(*el.weight.shape, 3, 3)
     return np.mean(grad @ second @ np.swapaxes(grad, 2, 3) / np.linalg.det(grad)[..., None, None], axis=1)

@@ -9,7 +9,7 @@ from fem_bodies import RUBBER, bar, everything
 
 import anguilla as ag
 from anguilla import fem
-from anguilla.cli.app import main
+from anguilla.view import plots
 
 
 def full():
@@ -230,9 +230,6 @@ def test_a_body_that_no_file_can_hold_is_asked_for(tmp_path):
         ag.load(path, robot=ag.Robot("arm"))
 
 
-def test_commands_for_robots_say_what_the_file_holds(path, tmp_path, capsys):
-    for command in (["plot", path, tmp_path / "a.png"], ["convert", path, tmp_path / "a.csv"]):
-        assert main([str(word) for word in command]) != 0
-        assert "holds a soft volume; look at it with: anguilla view" in " ".join(capsys.readouterr().err.split())
-    with pytest.raises(ag.DescriptionError, match=r"ag\.view"):
-        ag.plot(ag.load(path))
+def test_figures_for_rods_say_what_shows_volumes(path):
+    with pytest.raises(ag.DescriptionError, match=r"ag\.plot, ag\.animate and ag\.view"):
+        plots.snapshots(ag.load(path))

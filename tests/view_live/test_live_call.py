@@ -56,7 +56,7 @@ def test_a_script_waits_and_a_prompt_does_not(run, monkeypatch):
 
 
 def test_what_cannot_be_seen_is_refused():
-    with pytest.raises(ag.DescriptionError, match="a result, a robot, or a file"):
+    with pytest.raises(ag.DescriptionError, match="a result, a robot, a soft body, or a file"):
         ag.view(3.0)
 
 

@@ -215,8 +215,8 @@ def save(result: Any, out: Path) -> Path:
         raise AnguillaError(f"{error} The result is in {str(spare)!r}.") from None
 
 
-def load_result(path: Path, *, volumes: bool = False) -> Any:
-    """Load a result of a robot, or of a soft volume where the command takes them; or say what else the file is."""
+def load_result(path: Path) -> Any:
+    """Load a result of a robot or of a soft volume, or say what else the file is."""
     from anguilla.results.states import Equilibrium, Trajectory
     from anguilla.results_io import load
 
@@ -225,8 +225,6 @@ def load_result(path: Path, *, volumes: bool = False) -> Any:
         return result
     if not hasattr(result, "body"):
         raise DescriptionError(f"{str(path)!r} holds a closed-loop experiment; read it with anguilla.load or xarray.")
-    if not volumes:
-        raise DescriptionError(f"{str(path)!r} holds a soft volume; look at it with: anguilla view {path}")
     return result
 
 

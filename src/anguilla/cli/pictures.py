@@ -20,12 +20,16 @@ from anguilla.cli.common import (
 )
 from anguilla.errors import DescriptionError
 
+ColourOption = Annotated[
+    str | None, typer.Option("--colour", help="Colours of a soft volume: displacement, stress or strain.")
+]
 VIDEOS = (".mp4", ".gif", ".html")
 
 
 def plot_command(
     result: ResultArgument,
     out: Annotated[Path, typer.Argument(metavar="FIGURE", help="File to write (.png, .svg, .pdf).")],
+    colour: ColourOption = None,
     machine: JsonOption = False,
 ) -> int:
     """Draw a result: its shapes, its tip, its energies, its strains."""
@@ -33,7 +37,7 @@ def plot_command(
 
     output = Output(machine)
     check_target(out, FIGURES, "FIGURE")
-    plot(load_result(result), out)
+    plot(load_result(result), out, colour=colour)
     output.wrote("figure", out)
     output.close()
     return DONE
@@ -44,6 +48,7 @@ def video(
     out: Annotated[Path, typer.Argument(metavar="VIDEO", help="File to write (.mp4, .gif, .html).")],
     fps: Annotated[float, typer.Option(help=units("Pictures per second [1/s]."), min=1.0, max=120.0)] = 25.0,
     speed: Annotated[float, typer.Option(help="Speed: 1 is real time, 0.1 ten times slower.", min=1e-3)] = 1.0,
+    colour: ColourOption = None,
     machine: JsonOption = False,
 ) -> int:
     """Write a motion as a video (.mp4; needs ffmpeg or the extra 'video'), a moving picture (.gif) or a page (.html)."""
@@ -60,15 +65,15 @@ def video(
     if out.suffix.lower() == ".html":
         from anguilla.view.page import animate
 
-        animate(run, out)
+        animate(run, out, colour=colour)
     else:
-        from anguilla.results.states import Trajectory
+        from anguilla.results.states import Equilibrium
         from anguilla.view.video import write_video
 
-        if not isinstance(run, Trajectory):
+        if isinstance(run, Equilibrium) or not hasattr(run, "t"):
             raise DescriptionError("a video needs a motion; this is an equilibrium: use 'anguilla plot'.")
         with _progress(machine) as tick:
-            write_video(run, out, fps=fps, speed=speed, tick=tick)
+            write_video(run, out, fps=fps, speed=speed, colour=colour, tick=tick)
     output.wrote("video", out)
     output.close()
     return DONE

@@ -43,7 +43,7 @@ def view(
     from anguilla.view.shown import Page
 
     if file.suffix.lower() == ".nc":
-        result = load_result(file, volumes=True)
+        result = load_result(file)
         if isinstance(result, Trajectory | Equilibrium):
             shown: Page = play(result, host=host, port=port)
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,12 @@ from numpy.typing import ArrayLike
 from anguilla.describe.description import as_name, did_you_mean
 from anguilla.describe.material import Material
 from anguilla.describe.volumes import SoftPart
-from anguilla.errors import DescriptionError, as_vector, refuse
+from anguilla.errors import DescriptionError, as_array, as_vector, refuse
 from anguilla.fem.elements import KINDS
+from anguilla.fem.hyperelastic import NUMBERS, Fibres, Rubber
 from anguilla.fem.laws import LAWS
 from anguilla.fem.mesh import Floats, Ints, TetMesh, Where, enclosed_volume, find_nodes, locate, open_edges
-from anguilla.fem.parts import Chamber, Effector, Layer, PointForce, String, Tendon
+from anguilla.fem.parts import Chamber, Effector, Layer, PointForce, PointMass, Spring, String, Tendon, Traction
 
 __all__ = ["SoftBody"]
 
@@ -28,7 +30,8 @@ class SoftBody(SoftPart):
         name: its name.
         mesh: its tetrahedra at rest [m].
         material: its material; Poisson's ratio below 0.5.
-        law: "corotational" (small strain, large rotation), "st_venant" (002 (20)) or "neo_hookean" (large strain).
+        law: "corotational" (small strain, large rotation), "st_venant" (002 (20)), "neo_hookean" (large strain), or a law of
+            rubber with numbers of its own: `fem.MooneyRivlin`, `fem.Yeoh`, `fem.Ogden`.
         element: "linear" tetrahedra; "averaged" (linear, volume strain averaged around nodes: no volumetric locking);
             "quadratic" (ten nodes: no locking, accurate bending).
         gravity: acceleration [m/s^2].
@@ -45,7 +48,7 @@ class SoftBody(SoftPart):
     """
 
     def __init__(
-        self, name: str, mesh: TetMesh, material: Material, *, law: str = "corotational", element: str = "linear",
+        self, name: str, mesh: TetMesh, material: Material, *, law: str | Rubber = "corotational", element: str = "linear",
         gravity: ArrayLike = (0.0, 0.0, -9.81),
     ) -> None:  # fmt: skip
         self.name = as_name(name, "SoftBody.name")
@@ -53,19 +56,30 @@ class SoftBody(SoftPart):
             raise refuse("SoftBody.mesh", "a TetMesh, such as fem.block(...) or fem.read_mesh(...)", mesh)
         self.mesh = mesh
         self.material = _solid(material, "SoftBody.material")
-        for value, known, field in ((law, tuple(LAWS), "law"), (element, KINDS, "element")):
+        named = (
+            [(element, KINDS, "element")]
+            if isinstance(law, Rubber)
+            else [(law, tuple(LAWS), "law"), (element, KINDS, "element")]
+        )
+        for value, known, field in named:
             if value not in known:
                 hint = did_you_mean(value, known) if isinstance(value, str) else ""
                 raise DescriptionError(f"SoftBody.{field} must be one of {', '.join(known)}; got {value!r}{hint}.")
         self.law, self.element = law, element
         self.gravity = as_vector(gravity, 3, "SoftBody.gravity", "m/s^2")
         self.materials: dict[str, Material] = {}
+        self.laws: dict[str, Rubber] = {}
+        self.natural: dict[str, Floats] = {}
+        self.fibres: list[Fibres] = []
         self.fixed = np.zeros((len(mesh.points), 3), dtype=bool)
         self.rigid_parts: dict[str, Ints] = {}
         self.actuators: dict[str, Tendon | Chamber] = {}
         self.sensors: dict[str, String] = {}
         self.effectors: dict[str, Effector] = {}
         self.loads: list[PointForce] = []
+        self.tractions: list[Traction] = []
+        self.springs: list[Spring] = []
+        self.masses: list[PointMass] = []
         self.layers: list[Layer] = []
 
     def fix(self, where: Where, axes: str = "xyz") -> None:
@@ -99,14 +113,55 @@ class SoftBody(SoftPart):
             raise DescriptionError(f"rigid {name!r} needs at least three points that are not on one line.")
         self.rigid_parts[name] = nodes
 
-    def paint(self, region: str, material: Material) -> None:
-        """Give a named region of the mesh another material."""
+    def paint(self, region: str, material: Material, *, law: Rubber | None = None) -> None:
+        """Give a named region of the mesh another material, and another law of rubber if the body has one."""
+        self._region(region, "paint")
+        if law is not None and not (isinstance(law, Rubber) and isinstance(self.law, Rubber)):
+            raise DescriptionError(
+                "paint: a region may have a law of its own (fem.MooneyRivlin, fem.Yeoh, fem.Ogden) if the body has one."
+            )
+        self.materials[region] = _solid(material, f"paint[{region!r}]")
+        if law is not None:
+            self.laws[region] = law
+
+    def _region(self, region: str, what: str) -> None:
         if region not in self.mesh.regions:
             known = ", ".join(self.mesh.regions) or "none"
             raise DescriptionError(
-                f"paint: the mesh has no region {region!r}{did_you_mean(region, self.mesh.regions)}; it has: {known}."
+                f"{what}: the mesh has no region {region!r}{did_you_mean(region, self.mesh.regions)}; it has: {known}."
             )
-        self.materials[region] = _solid(material, f"paint[{region!r}]")
+
+    def prestrain(self, natural: ArrayLike, region: str = "") -> None:
+        """Say in which shape a region is free of stress, if that is not the shape of the mesh (growth, heat, pre-stretch).
+
+        Args:
+            natural: stretches (3,) along x, y, z, or a deformation gradient (3, 3), that take the mesh to that shape: 1.02
+                along x for a part that would be 2 % longer if nothing held it.
+            region: name of a region of the mesh; the whole body if not given.
+
+        """
+        if region:
+            self._region(region, "prestrain")
+        wanted = "three positive stretches, or a matrix (3, 3) with a positive determinant"
+        value = as_array(natural, "prestrain", wanted)
+        if value.shape not in ((3,), (3, 3)):
+            raise refuse("prestrain", wanted, natural)
+        matrix = np.diag(value) if value.ndim == 1 else value
+        if not np.linalg.det(matrix) > 0.0 or (value.ndim == 1 and np.any(value <= 0.0)):
+            raise refuse("prestrain", wanted, natural)
+        self.natural[region] = matrix
+
+    def reinforce(self, fibres: Fibres) -> None:
+        """Add `fem.Fibres`."""
+        if not isinstance(fibres, Fibres):
+            raise refuse("reinforce", "a fem.Fibres", fibres)
+        if fibres.region is not None:
+            self._region(fibres.region, "reinforce")
+        if callable(fibres.direction):  # as numbers, which a file can hold
+            middles = self.mesh.points[self.mesh.tets].mean(axis=1)
+            own = middles if fibres.region is None else middles[self.mesh.regions[fibres.region]]
+            fibres = replace(fibres, direction=fibres.along(own, None))
+        self.fibres.append(fibres)
 
     def actuate(self, name: str, actuator: Tendon | Chamber) -> None:
         """Add an actuator.
@@ -153,12 +208,37 @@ class SoftBody(SoftPart):
             locate(self.mesh, item.point, f"The place of effector {name!r}")
         self.effectors[name] = item
 
-    def load(self, load: PointForce) -> None:
-        """Add a `fem.PointForce`."""
-        if not isinstance(load, PointForce):
-            raise refuse("load", "a fem.PointForce", load)
-        locate(self.mesh, load.point, "The place of the load")
-        self.loads.append(load)
+    def load(self, load: PointForce | Traction | Spring | PointMass) -> None:
+        """Add a `fem.PointForce`, a `fem.Traction`, a `fem.Spring` or a `fem.PointMass`."""
+        if isinstance(load, Traction):
+            self.patch(load.where)
+            named = isinstance(load.where, str)
+            where = load.where if named else find_nodes(self.mesh, load.where, "Traction.where")
+            self.tractions.append(Traction(where, load.stress))
+            return
+        for kind, found in ((PointForce, self.loads), (Spring, self.springs), (PointMass, self.masses)):
+            if isinstance(load, kind):
+                locate(self.mesh, load.point, "The place of the load")
+                found.append(load)  # type: ignore[attr-defined]
+                return
+        raise refuse("load", "a fem.PointForce, a fem.Traction, a fem.Spring or a fem.PointMass", load)
+
+    def patch(self, where: Where) -> Ints:
+        """Faces (k, 3) of the boundary that a traction loads: those of a named surface, or between given points."""
+        outside = self.mesh.boundary
+        if isinstance(where, str) and where in self.mesh.surfaces:
+            n = len(self.mesh.points)
+            code = lambda t: np.sort(t, axis=1) @ np.array([n * n, n, 1])
+            wanted = self.mesh.surfaces[where]
+            if not np.all(np.isin(code(wanted), code(outside))):
+                raise DescriptionError(f"Traction: surface {where!r} has triangles that are not faces of the boundary.")
+            return wanted
+        chosen = np.zeros(len(self.mesh.points), dtype=bool)
+        chosen[find_nodes(self.mesh, where, "Traction.where")] = True
+        faces = outside[chosen[outside].all(axis=1)]
+        if not len(faces):
+            raise DescriptionError("Traction.where: no face of the boundary has all its corners among these points.")
+        return faces
 
     def cover(self, layer: Layer) -> None:
         """Add a thin stiff layer."""
@@ -222,6 +302,9 @@ class SoftBody(SoftPart):
             poisson = material.young / (2.0 * shear) - 1.0
             mu[where], density[where] = shear, material.density
             lam[where] = material.young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson))
+        for where, law, material in self._rubbers():
+            poisson = material.young / (2.0 * material.shear_modulus) - 1.0
+            mu[where], lam[where] = law.shear, law.bulk_for(poisson)
         return mu, lam, density
 
     @property
@@ -238,13 +321,31 @@ class SoftBody(SoftPart):
         """Units of its inputs, by name."""
         return {name: "N" if isinstance(part, Tendon) else "Pa" for name, part in self.actuators.items()}
 
+    def _rubbers(self) -> list[tuple[Any, Rubber, Material]]:
+        """(tetrahedra, law, material) of laws of rubber, later ones over earlier ones; none for the built-in laws."""
+        if not isinstance(self.law, Rubber):
+            return []
+        return [(slice(None), self.law, self.material)] + [
+            (self.mesh.regions[name], self.laws.get(name, self.law), material)
+            for name, material in self.materials.items()
+        ]
+
+    def rubber(self) -> Floats:
+        """Numbers (m, NUMBERS) of the law of rubber of each tetrahedron, or (0, NUMBERS) for the built-in laws."""
+        found = self._rubbers()
+        out = np.zeros((len(self.mesh.tets) if found else 0, NUMBERS))
+        for where, law, _ in found:
+            out[where] = law.row()
+        return out
+
     def _new(self, name: object, what: str, known: dict[str, Any]) -> None:
         key = as_name(name, f"{what}: name")
         if key in known:
             raise DescriptionError(f"{what}: body {self.name!r} already has {name!r}.")
 
     def __repr__(self) -> str:
-        return f"<SoftBody {self.name!r}: {self.mesh!r}, {self.law}, {self.element}>"
+        kind = type(self.law).__name__ if isinstance(self.law, Rubber) else self.law
+        return f"<SoftBody {self.name!r}: {self.mesh!r}, {kind}, {self.element}>"
 
 
 def _solid(material: object, name: str) -> Material:

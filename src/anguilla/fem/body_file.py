@@ -11,14 +11,16 @@ import numpy as np
 from anguilla.describe.material import Material
 from anguilla.errors import DescriptionError
 from anguilla.fem.body import SoftBody
+from anguilla.fem.hyperelastic import Fibres, MooneyRivlin, Ogden, Yeoh
 from anguilla.fem.mesh import Floats, Ints, TetMesh
-from anguilla.fem.parts import Chamber, Effector, Layer, PointForce, String, Tendon
+from anguilla.fem.parts import Chamber, Effector, Layer, PointForce, PointMass, Spring, String, Tendon, Traction
 from anguilla.files import Table
 from anguilla.store.record import Record
 
 __all__ = ["add_body", "read_body"]
 
-PARTS = {part.__name__: part for part in (Material, Tendon, Chamber, String, Effector, PointForce, Layer)}
+KINDS = (Material, Tendon, Chamber, String, Effector, PointForce, Layer, Traction, Spring, PointMass)
+PARTS = {part.__name__: part for part in (*KINDS, MooneyRivlin, Yeoh, Ogden, Fibres)}
 SETS = ("nodes", "surfaces", "regions")
 
 
@@ -42,11 +44,15 @@ def add_body(record: Record, body: SoftBody) -> None:
 def _document(body: SoftBody, pack: _Writer) -> dict[str, Any]:
     return {
         "name": body.name,
-        "law": body.law,
+        "law": pack(body.law, "law"),
         "element": body.element,
         "gravity": np.asarray(body.gravity, dtype=np.float64).tolist(),
         "material": pack(body.material, "material"),
         "materials": {key: pack(value, f"material of {key}") for key, value in body.materials.items()},
+        "laws": {key: pack(value, f"law of {key}") for key, value in body.laws.items()},
+        "natural": {key: value.tolist() for key, value in body.natural.items()},
+        "fibres": [pack(value, f"fibres {k}") for k, value in enumerate(body.fibres)],
+        "others": [pack(value, f"load {k}") for k, value in enumerate([*body.tractions, *body.springs, *body.masses])],
         "rigid": {key: pack.numbers(value, f"rigid part {key}") for key, value in body.rigid_parts.items()},
         "actuators": {key: pack(value, f"actuator {key}") for key, value in body.actuators.items()},
         "sensors": {key: pack(value, f"sensor {key}") for key, value in body.sensors.items()},
@@ -103,17 +109,23 @@ def read_body(record: Record) -> SoftBody:
     sets = {kind: {key: record[name] for key, name in found[kind].items()} for kind in SETS}
     mesh = TetMesh(record["mesh_points"], record["mesh_tets"], **sets)
     material = _read(found["material"], record)
-    body = SoftBody(found["name"], mesh, material, law=found["law"], element=found["element"], gravity=found["gravity"])
+    law = _read(found["law"], record)
+    body = SoftBody(found["name"], mesh, material, law=law, element=found["element"], gravity=found["gravity"])
     body.fixed[:] = record["fixed"] != 0
     for region, value in found["materials"].items():
-        body.paint(region, _read(value, record))
+        own = found.get("laws", {}).get(region)
+        body.paint(region, _read(value, record), law=None if own is None else _read(own, record))
+    for region, natural in found.get("natural", {}).items():
+        body.prestrain(natural, region)
+    for value in found.get("fibres", []):
+        body.reinforce(_read(value, record))
     for name, value in found["rigid"].items():
         body.rigid(name, record[value])
         body.rigid_parts[name] = record[value]  # in the order in which it was computed
     for kind, add in (("actuators", body.actuate), ("sensors", body.sense), ("effectors", body.effector)):
         for name, value in found[kind].items():
             add(name, _read(value, record))
-    for value in found["loads"]:
+    for value in [*found["loads"], *found.get("others", [])]:
         body.load(_read(value, record))
     for value in found["layers"]:
         body.cover(_read(value, record))

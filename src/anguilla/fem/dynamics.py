@@ -20,10 +20,10 @@ from scipy.sparse import csr_array
 
 from anguilla.describe.material import Prony
 from anguilla.errors import DescriptionError, SolverError, as_nonnegative, as_positive, as_steps
-from anguilla.fem.assembly import stresses
 from anguilla.fem.body import SoftBody
-from anguilla.fem.elements import Grid, shape_functions
+from anguilla.fem.elements import Grid, pairs_of, shape_functions
 from anguilla.fem.equilibrium import REACH, WORDS
+from anguilla.fem.fields import equivalent_strain, von_mises
 from anguilla.fem.mesh import Floats, Ints
 from anguilla.fem.results import SoftEquilibrium, Status, pick
 from anguilla.fem.system import SoftState, SoftSystem
@@ -88,6 +88,14 @@ class SoftTrajectory(Slices, Kept):
         k = pick(effector, self.system.frames.names, "effector")
         return np.array([self.system.frames.position(x, k) for x in self.x])
 
+    def stress(self) -> Floats:
+        """Von Mises stress (time, m) [Pa] of each tetrahedron, of the elastic part of the Cauchy stress."""
+        return np.array([von_mises(self.system, x) for x in self.x])
+
+    def strain(self) -> Floats:
+        """Equivalent logarithmic strain (time, m) [-] of each tetrahedron."""
+        return np.array([equivalent_strain(self.system, x) for x in self.x])
+
     @property
     def kinetic_energy(self) -> Floats:
         """Kinetic energy (time,) [J]."""
@@ -129,7 +137,14 @@ def mass_blocks(system: SoftSystem) -> Floats:
     values = mass[:, None] * unit[order[:, a], order[:, b]]
     slot = system.elements.slot
     inside = slot >= 0
-    return np.bincount(slot[inside], values[inside], minlength=len(system.pattern.rows)).astype(np.float64)
+    out = np.bincount(slot[inside], values[inside], minlength=len(system.pattern.rows)).astype(np.float64)
+    for nodes, share, own in system.masses:
+        order = np.argsort(nodes)
+        i, j = pairs_of(nodes[order][None, :])
+        place, both = system.pattern.slots(i, j)[0], pairs_of(share[order][None, :])
+        kept = place >= 0
+        np.add.at(out, place[kept], own * (both[0] * both[1])[0][kept])
+    return out
 
 
 def mass_matrix(system: SoftSystem, mass: Floats) -> csr_array:
@@ -157,9 +172,7 @@ class _Viscosity:
         self.past = np.zeros((len(self.terms), count, 9))
 
     def elastic(self, x: Floats) -> Floats:
-        out = np.zeros_like(self.last)
-        stresses(self.system.elements, self.system.stars, x, self.system.node_pressure, out)
-        return out
+        return self.system.elastic_stress(x)
 
     def start(self, x: Floats) -> None:
         if self.active:

@@ -216,6 +216,16 @@ def held_by(points: Floats, place: Floats, radius: float) -> tuple[Ints, Floats]
     return near, weights
 
 
+def traction_weights(grid: Grid, faces: Ints) -> Floats:
+    """Area (n,) [m^2] of each node for a uniform traction on faces (k, 3) of the mesh: integrals of the shape functions."""
+    a, b, c = (grid.points[faces[:, k]] for k in range(3))
+    third = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 6.0
+    nodes = grid.middles_of(faces) if len(grid.middles) else faces  # of six nodes those in the middles carry all
+    out = np.zeros(len(grid.points))
+    np.add.at(out, nodes, third[:, None])
+    return out
+
+
 def consistent_weights(grid: Grid, density: Floats) -> Floats:
     """Mass (n,) [kg] of each node for a uniform acceleration: the integral of its shape function times the density (m,)."""
     corner = grid.points[grid.cells[:, :4]]

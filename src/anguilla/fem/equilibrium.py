@@ -275,6 +275,8 @@ def unbalanced(system: SoftSystem, state: SoftState, efforts: Floats) -> float:
     total = lambda forces: float(np.linalg.norm(forces, axis=1).sum())
     el = system.elements
     nothing = TINY_STRAIN * float(el.mu @ el.weight.sum(axis=1) ** (2.0 / 3.0))  # forces of such a strain everywhere
+    if system.body.natural:  # a body that has taken its natural shape has no stress left to compare with
+        nothing = max(nothing, total(system.evaluate(system.rest, efforts, factor=0.0)[1]))
     return total(left) / max(total(loads), total(gradient - loads), nothing)
 
 

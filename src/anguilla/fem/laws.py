@@ -21,7 +21,7 @@ import math
 from anguilla.compiler.jit import inline
 from anguilla.mechanics.vec import maxpy, mscale
 
-COROTATIONAL, ST_VENANT, NEO_HOOKEAN, MEMBRANE = 0, 1, 2, 3
+COROTATIONAL, ST_VENANT, NEO_HOOKEAN, MEMBRANE, RUBBER = 0, 1, 2, 3, 4  # RUBBER: see `rubber`; its theta is ln J
 LAWS = {"corotational": COROTATIONAL, "st_venant": ST_VENANT, "neo_hookean": NEO_HOOKEAN}
 
 POLAR_STEPS = 30

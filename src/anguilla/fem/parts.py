@@ -26,7 +26,18 @@ from anguilla.errors import (
 )
 from anguilla.fem.mesh import Floats
 
-__all__ = ["Chamber", "Effector", "Layer", "PointForce", "String", "Tendon", "route"]
+__all__ = [
+    "Chamber",
+    "Effector",
+    "Layer",
+    "PointForce",
+    "PointMass",
+    "Spring",
+    "String",
+    "Tendon",
+    "Traction",
+    "route",
+]
 
 INF = float("inf")
 
@@ -231,6 +242,73 @@ class PointForce(Description):
         """The force (3,) [N] at a time [s]."""
         value: ArrayLike | Callable[[float], ArrayLike] = self.force
         return as_vector(value(t), 3, "PointForce.force", "N") if callable(value) else np.asarray(value)
+
+
+@dataclass(eq=False)
+class Traction(Description):
+    """A force spread over a part of the boundary, in world axes: it keeps its direction while the body turns.
+
+    Attributes:
+        where: name of a surface of the mesh, or what `fix` takes: faces of the boundary with all corners among these points.
+        stress: force over the area at rest [Pa], a vector or a function t [s] -> vector (dynamics).
+
+    """
+
+    where: Any
+    stress: Any
+
+    def _check(self) -> None:
+        if not callable(self.stress):
+            self.stress = as_vector(self.stress, 3, "Traction.stress", "Pa")
+
+    def at(self, t: float) -> Floats:
+        """The stress (3,) [Pa] at a time [s]."""
+        value: ArrayLike | Callable[[float], ArrayLike] = self.stress
+        return as_vector(value(t), 3, "Traction.stress", "Pa") if callable(value) else np.asarray(value)
+
+
+@dataclass(eq=False)
+class Spring(Description):
+    """A spring between a point of the body and the world: its force is -stiffness (x - anchor), axis by axis.
+
+    Attributes:
+        point: position at rest [m], inside or on the mesh.
+        stiffness: [N/m], a number or one for each of x, y, z.
+        anchor: where the spring is at ease [m]; the point at rest if not given.
+
+    """
+
+    point: Any
+    stiffness: Any
+    anchor: Any = None
+
+    def _check(self) -> None:
+        self.point = as_vector(self.point, 3, "Spring.point", "m")
+        wanted = "a stiffness [N/m] that is not negative, or one for each of x, y, z"
+        stiffness = as_array(self.stiffness, "Spring.stiffness", wanted)
+        if stiffness.shape not in ((), (3,)) or np.any(stiffness < 0.0):
+            raise refuse("Spring.stiffness", wanted, self.stiffness)
+        self.stiffness = np.broadcast_to(stiffness, 3).astype(float)
+        if self.anchor is not None:
+            self.anchor = as_vector(self.anchor, 3, "Spring.anchor", "m")
+
+
+@dataclass(eq=False)
+class PointMass(Description):
+    """A mass at a point of the body: its weight loads it, and its inertia counts in motion.
+
+    Attributes:
+        point: position at rest [m], inside or on the mesh.
+        mass: [kg].
+
+    """
+
+    point: Any
+    mass: float
+
+    def _check(self) -> None:
+        self.point = as_vector(self.point, 3, "PointMass.point", "m")
+        self.mass = as_nonnegative(self.mass, "PointMass.mass", "kg")
 
 
 @dataclass(eq=False)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from anguilla.errors import DescriptionError
-from anguilla.fem.assembly import average, stresses
 from anguilla.fem.body import SoftBody
+from anguilla.fem.fields import equivalent_strain, von_mises
 from anguilla.fem.mesh import Floats, Ints, TetMesh
 from anguilla.fem.parts import Chamber, Tendon
 from anguilla.fem.system import SoftState, SoftSystem
@@ -121,18 +121,11 @@ class SoftEquilibrium(Kept):
 
     def stress(self) -> Floats:
         """Von Mises stress (m,) [Pa] of each tetrahedron, of the Cauchy stress averaged over its points."""
-        system = self.system
-        el = system.elements
-        if len(system.node_pressure):
-            average(el, system.stars, self.x, system.node_pressure)
-        out = np.zeros((el.weight.size, 9))
-        stresses(el, system.stars, self.x, system.node_pressure, out)
-        grad = np.einsum("eni,eqnj->eqij", self.x[el.nodes], el.gradient)
-        second = out.reshape(*el.weight.shape, 3, 3)
-        cauchy = grad @ second @ np.swapaxes(grad, 2, 3) / np.linalg.det(grad)[..., None, None]
-        mean = cauchy.mean(axis=1)
-        deviator = mean - np.trace(mean, axis1=1, axis2=2)[:, None, None] / 3.0 * np.eye(3)
-        return np.sqrt(1.5 * np.sum(deviator**2, axis=(1, 2)))
+        return von_mises(self.system, self.x)
+
+    def strain(self) -> Floats:
+        """Equivalent strain (m,) [-] of each tetrahedron: sqrt(2/3) times the norm of the deviator of the logarithmic one."""
+        return equivalent_strain(self.system, self.x)
 
     def deformed(self) -> TetMesh:
         """The mesh as it is deformed."""

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from anguilla.errors import DescriptionError, as_number, refuse
-from anguilla.fem.assembly import FORCES, STIFFNESS, Elements, add_averaged_stiffness, assemble, average
+from anguilla.fem.assembly import FORCES, STIFFNESS, Elements, add_averaged_stiffness, assemble, average, stresses
 from anguilla.fem.body import SoftBody, as_body
 from anguilla.fem.elements import (
     Pattern,
@@ -22,11 +22,13 @@ from anguilla.fem.elements import (
     pairs_of,
     shape_functions,
     star_pairs,
+    traction_weights,
 )
 from anguilla.fem.faces import make_surfaces, pairs_of_faces, with_slots
 from anguilla.fem.frames import Frames
+from anguilla.fem.hyperelastic import Rubber
 from anguilla.fem.lanes import WORK, assemble_lanes, make_lanes
-from anguilla.fem.laws import LAWS, MEMBRANE
+from anguilla.fem.laws import LAWS, MEMBRANE, RUBBER
 from anguilla.fem.linear import LinearSolver, make_solver
 from anguilla.fem.mesh import Floats, Ints, locate
 from anguilla.fem.parts import Chamber, String, Tendon
@@ -41,6 +43,7 @@ from anguilla.fem.rows import (
     lengths,
     volumes,
 )
+from anguilla.fem.rubber import Families, add_fibres, assemble_rubber, rubber_stresses
 from anguilla.fem.unknowns import Unknowns
 
 __all__ = ["Efforts", "SoftState", "SoftSystem"]
@@ -80,8 +83,9 @@ class SoftSystem:
         n = len(self.grid.points)
         mu, lam, density = body.lame()
         self.density = density
-        law = np.full(len(mu), LAWS[body.law], dtype=np.int64)
-        elements = make_elements(self.grid, mu, lam, law)
+        self.rubber = body.rubber()
+        law = np.full(len(mu), RUBBER if isinstance(body.law, Rubber) else LAWS[body.law], dtype=np.int64)
+        elements = self._prestrained(make_elements(self.grid, mu, lam, law))
         stars = make_stars(self.grid, elements)
         layers = self._make_layers()
         fixed = np.stack([self._spread_mask(body.fixed[:, a]) for a in range(3)], axis=1)
@@ -116,6 +120,13 @@ class SoftSystem:
         )  # blocks of unknowns
         self.solver: LinearSolver = make_solver(solver, self.unknowns.points, *(end[self.inner] for end in ends))
         self.weights = consistent_weights(self.grid, density)
+        self.masses = [(*self._point(mass.point), mass.mass) for mass in body.masses]
+        for nodes, share, mass in self.masses:
+            np.add.at(self.weights, nodes, mass * share)
+        self._tractions = [traction_weights(self.grid, body.patch(load.where)) for load in body.tractions]
+        self._springs = self._make_springs(pattern)
+        self.families = self._make_families()
+        self._rubber_work = np.zeros(96)
         self.rest = SoftState(self.grid.points.copy(), self.unknowns.rest_rotations())
         self.frames = Frames(body, self.grid)
         self._loads = [self._point(load.point) for load in body.loads]
@@ -133,11 +144,54 @@ class SoftSystem:
 
     # Compilation -------------------------------------------------------------------------------------------------------
 
+    def _prestrained(self, elements: Elements) -> Elements:
+        """The elements seen from the shapes in which they are free of stress."""
+        if not self.body.natural:
+            return elements
+        gradient, weight = elements.gradient.copy(), elements.weight.copy()
+        for region, natural in self.body.natural.items():
+            where = self.body.mesh.regions[region] if region else slice(None)
+            gradient[where] = elements.gradient[where] @ np.linalg.inv(natural)
+            weight[where] = elements.weight[where] * np.linalg.det(natural)
+        return elements._replace(gradient=gradient, weight=weight)
+
+    def _make_springs(self, pattern: Pattern) -> list[tuple[Ints, Floats, Floats, Floats, Ints]]:
+        """Nodes, weights, stiffness (3,), anchor (3,) and blocks of the pairs of nodes of every spring."""
+        out = []
+        for spring in self.body.springs:
+            nodes, weights = self._point(spring.point)
+            order = np.argsort(nodes)
+            nodes, weights = nodes[order], weights[order]
+            anchor = weights @ self.grid.points[nodes] if spring.anchor is None else spring.anchor
+            slots = pattern.slots(*pairs_of(nodes[None, :]))[0]
+            out.append((nodes, weights, np.asarray(spring.stiffness), np.asarray(anchor), slots))
+        return out
+
+    def _make_families(self) -> Families:
+        middles = self.body.mesh.points[self.body.mesh.tets].mean(axis=1)
+        element, along, stiffness, hardening = (
+            [np.zeros(0, dtype=np.int64)],
+            [np.zeros((0, 3))],
+            [np.zeros(0)],
+            [np.zeros(0)],
+        )
+        for fibres in self.body.fibres:
+            own = np.arange(len(middles)) if fibres.region is None else self.body.mesh.regions[fibres.region]
+            element.append(own)
+            along.append(fibres.along(middles[own], own))
+            stiffness.append(np.full(len(own), fibres.stiffness))
+            hardening.append(np.full(len(own), fibres.hardening))
+        return Families(*(np.concatenate(part) for part in (element, along, stiffness, hardening)))
+
     def _spread_mask(self, mask: np.ndarray) -> np.ndarray:
         out = np.zeros(len(self.grid.points), dtype=bool)
         if mask.any():
             out[self.grid.with_middles(np.flatnonzero(mask))] = True
         return out
+
+    def hold(self, place: Floats, pad: float | None = None) -> tuple[Ints, Floats]:
+        """Nodes (k,) and weights (k,) that carry a point of the body, given at rest [m]; see `Tendon.pad`."""
+        return self._point(np.asarray(place, dtype=float), pad)
 
     def _point(self, place: Floats, pad: float | None = None) -> tuple[Ints, Floats]:
         """Nodes (k,) and weights (k,) of a point of the body, held by the nodes within `pad` [m] of it."""
@@ -334,7 +388,21 @@ class SoftSystem:
             bulk, bad = average(self.elements, self.stars, x, self.node_pressure)
             if bad >= 0:
                 return np.inf, gradient, out
-        if stiffness and self._lanes is not None and history is None:
+        if len(self.rubber):
+            energy, bad = assemble_rubber(
+                self.elements,
+                self.rubber,
+                self.stars,
+                x,
+                self.node_pressure,
+                gain,
+                past,
+                self._rubber_work,
+                gradient,
+                out,
+                want,
+            )
+        elif stiffness and self._lanes is not None and history is None:
             energy, bad = assemble_lanes(self._lanes, x, gain, self._lane_work, gradient, out)
         else:
             energy, bad = assemble(self.elements, self.stars, x, self.node_pressure, gain, past, gradient, out, want)
@@ -345,11 +413,38 @@ class SoftSystem:
             add_averaged_stiffness(self.elements, self.stars, x, self._star_row, out)
             if gain != 1.0:
                 raise DescriptionError('damping and viscosity need element="linear" or "quadratic".')
+        if len(self.families.element):
+            energy += add_fibres(self.elements, self.families, x, gradient, out, want)
         if len(self.layers.nodes):
             none = self.stars._replace(volume=np.zeros(0))
             energy += assemble(self.layers, none, x, self.node_pressure, 1.0, self.no_history, gradient, out, want)[0]
+        energy += self._spring_forces(x, gradient, out, stiffness)
         energy += self.external_forces(x, efforts, factor, t, gradient, out, stiffness)
         return energy, gradient, out
+
+    def _spring_forces(self, x: Floats, gradient: Floats, blocks: Floats, stiffness: bool) -> float:
+        """Energy [J] of the springs to the world; their gradient and stiffness are added."""
+        energy = 0.0
+        for nodes, weights, stiff, anchor, slots in self._springs:
+            off = weights @ x[nodes] - anchor
+            gradient[nodes] += weights[:, None] * (stiff * off)
+            energy += 0.5 * float(stiff @ off**2)
+            if stiffness:
+                a, b = np.triu_indices(len(nodes))
+                inside = slots >= 0
+                both = (weights[a] * weights[b])[inside]
+                for k, value in zip((0, 4, 8), stiff, strict=True):
+                    blocks[slots[inside], k] += both * value
+        return energy
+
+    def elastic_stress(self, x: Floats) -> Floats:
+        """Second Piola-Kirchhoff stress (m * points, 9) [Pa] of the law, without fibres; `average` comes first."""
+        out = np.zeros((self.elements.weight.size, 9))
+        if len(self.rubber):
+            rubber_stresses(self.elements, self.rubber, self.stars, x, self.node_pressure, self._rubber_work, out)
+        else:
+            stresses(self.elements, self.stars, x, self.node_pressure, out)
+        return out
 
     def external_forces(
         self, x: Floats, efforts: Floats, factor: float, t: float, gradient: Floats, blocks: Floats, stiffness: bool
@@ -362,6 +457,10 @@ class SoftSystem:
             force = factor * load.at(t)
             gradient[nodes] -= weight[:, None] * force
             energy -= float(force @ (weight @ x[nodes]))
+        for traction, area in zip(self.body.tractions, self._tractions, strict=True):
+            stress = factor * traction.at(t)
+            gradient -= area[:, None] * stress
+            energy -= float(area @ (x @ stress))
         share = self.shares(x)
         line = surface = 0
         for name, value in zip(self.names, factor * efforts, strict=True):

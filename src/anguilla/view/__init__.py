@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from anguilla.view.shown import Shown
-    from anguilla.view.soft import SoftShown
+    from anguilla.view.soft import SoftDriver, SoftShown
 
 
 class _View(ModuleType):
     """A package that can be called, so that `ag.view(run)` and `import anguilla.view.plots` both work."""
 
-    def __call__(self, what: Any, **options: Any) -> Shown | SoftShown:
+    def __call__(self, what: Any, **options: Any) -> Shown | SoftShown | SoftDriver:
         from anguilla.view.live import show
 
         return show(what, **options)

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
+from anguilla.errors import DescriptionError
+from anguilla.store.kept import Kept
 from anguilla.store.tables import TABLES
 from anguilla.store.whole import as_target
 from anguilla.view.scene import Result, as_computed
+from anguilla.view.volume_vtk import write_volume
+from anguilla.view.volumes import SoftResult, is_soft
 from anguilla.view.vtk import write_vtk
 
 __all__ = ["FORMATS", "export"]
@@ -15,17 +20,28 @@ __all__ = ["FORMATS", "export"]
 FORMATS = (*TABLES, ".pvd", ".nc")
 
 
-def export(result: Result, path: str | os.PathLike[str]) -> Path:
+def export(result: Result | SoftResult, path: str | os.PathLike[str]) -> Path:
     """Write a result for another program.
 
     Args:
-        result: a Trajectory or an Equilibrium.
-        path: file to write: .csv (a table), .npz (NumPy), .mat (MATLAB), .pvd (ParaView), .nc (netCDF).
+        result: a Trajectory or an Equilibrium, of rods or of a soft volume.
+        path: file to write: .csv (a table), .npz (NumPy), .mat (MATLAB), .pvd (ParaView), .nc (netCDF). Volumes for ParaView
+            (also a SoftBody) carry displacement and velocity at the nodes, strain and stress of the tetrahedra.
 
     Returns:
         The path of the file.
 
     """
-    as_computed(result)
     target = as_target(path, FORMATS)
-    return write_vtk(result, target) if target.suffix.lower() == ".pvd" else result.save(target)
+    if is_soft(result):
+        if target.suffix.lower() == ".pvd":
+            return write_volume(result, target)  # type: ignore[arg-type]
+        return _kept(result).save(target)
+    as_computed(result)  # type: ignore[type-var]
+    return write_vtk(result, target) if target.suffix.lower() == ".pvd" else result.save(target)  # type: ignore
+
+
+def _kept(result: Any) -> Kept:
+    if not isinstance(result, Kept):
+        raise DescriptionError("a SoftBody has no result to export: give what fem.statics or fem.simulate returned.")
+    return result

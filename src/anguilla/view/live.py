@@ -27,7 +27,7 @@ from anguilla.view.shown import Shown
 from anguilla.view.stage import suggested_limits
 
 if TYPE_CHECKING:
-    from anguilla.view.soft import SoftShown
+    from anguilla.view.soft import SoftDriver, SoftShown
 
 __all__ = ["Shown", "drive", "play", "show"]
 
@@ -38,15 +38,16 @@ def show(
     wait: bool | None = None,
     browser: bool | None = None,
     **options: Any,
-) -> Shown | SoftShown:
+) -> Shown | SoftShown | SoftDriver:
     """Open the viewer; also ``anguilla.view(...)``.
 
     Args:
-        what: a result to play, of rods or of a soft volume; a robot to drive by sliders; or a file of either (.nc, .yaml).
+        what: a result to play, of rods or of a soft volume; a robot to drive by sliders, or a SoftBody, of which the
+            equilibrium is found at each move; or a file of a result or a robot (.nc, .yaml).
         wait: whether to wait until the page is closed or Ctrl-C; by default in a script, which would end with its page,
             but not at a prompt or in a notebook.
         browser: whether to open the browser; by default when there is a screen.
-        **options: of `play`, `drive` or `play_soft`, such as ``port``.
+        **options: of `play`, `drive`, `play_soft` or `drive_soft`, such as ``port``.
 
     Returns:
         The page.
@@ -56,17 +57,17 @@ def show(
         path = os.fspath(what)
         what = read_robot(path) if path.lower().endswith((".yaml", ".yml", ".urdf")) else load(path)
     if isinstance(what, Robot):
-        shown: Shown | SoftShown = drive(what, **options)
+        shown: Shown | SoftShown | SoftDriver = drive(what, **options)
     elif isinstance(what, (Trajectory, Equilibrium)):
         shown = play(what, **options)
     else:
-        from anguilla.fem.dynamics import SoftTrajectory
-        from anguilla.fem.results import SoftEquilibrium
-        from anguilla.view.soft import play_soft
+        from anguilla.fem.body import SoftBody
+        from anguilla.view.soft import drive_soft, play_soft
+        from anguilla.view.volumes import is_soft
 
-        if not isinstance(what, (SoftEquilibrium, SoftTrajectory)):
-            raise refuse("view", "a result, a robot, or a file of one (.nc, .yaml)", what)
-        shown = play_soft(what, **options)
+        if not is_soft(what):
+            raise refuse("view", "a result, a robot, a soft body, or a file of one (.nc, .yaml)", what)
+        shown = drive_soft(what, **options) if isinstance(what, SoftBody) else play_soft(what, **options)
     waits = not is_interactive() if wait is None else wait
     print(f"open {shown.address}" + ("   (Ctrl-C ends)" if waits else ""))
     open_page(shown.address, browser)

@@ -10,7 +10,7 @@ import os
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,9 +20,12 @@ from anguilla.errors import refuse
 from anguilla.results.states import Trajectory
 from anguilla.store.whole import as_target, whole_file
 from anguilla.view.obstacles import Shell, shell
-from anguilla.view.scene import Result, Scene, Tube, as_computed, scene, thin
+from anguilla.view.scene import Result, Scene, Tube, as_computed, only_rods, scene, thin
 from anguilla.view.stage import ARROW, Tracks, contact_forces
 from anguilla.view.style import COLOURS, SOLID, scaled
+
+if TYPE_CHECKING:
+    from anguilla.view.volumes import SoftResult
 
 __all__ = ["animate"]
 
@@ -32,26 +35,36 @@ FEWEST_FRAMES, MOST_FRAMES = 120, 1200
 MOST_CONTACTS = 12  # arrows of contacts at an instant
 
 
-def animate(run: Result, path: str | os.PathLike[str]) -> Path:
+def animate(run: Result | SoftResult, path: str | os.PathLike[str], *, colour: str | None = None) -> Path:
     """Write a page in which a motion can be played, turned and looked at closely, in any browser, from disk.
 
     Args:
-        run: a Trajectory; an Equilibrium gives a still picture that can be turned.
+        run: a Trajectory; an Equilibrium gives a still picture that can be turned. Or those of a soft volume, or a SoftBody.
         path: file to write, .html; stored instants are thinned so that it stays below about 3 MB. With .gif or .mp4, a
             video of a Trajectory (`anguilla.view.video.write_video` has its options).
+        colour: of a soft volume: "displacement" (if not given), "stress" (von Mises) or "strain" (equivalent).
 
     Returns:
         The path of the file.
 
     """
-    count = len(as_computed(run).robot.parts)
+    from anguilla.view.volumes import is_soft
+
     target = as_target(path, (".html", ".htm", ".gif", ".mp4"))
     if target.suffix.lower() in (".gif", ".mp4"):
         from anguilla.view.video import write_video
 
-        if not isinstance(run, Trajectory):
+        if not hasattr(run, "t") or np.ndim(run.t) == 0:
             raise refuse("run", "a Trajectory, for a video", run)
-        return write_video(run, target)
+        return write_video(run, target, colour=colour)  # type: ignore[arg-type]
+    if is_soft(run):
+        from anguilla.view.volume_page import page_of
+
+        with whole_file(target) as part:
+            part.write_text(page_of(run, colour or "displacement"), encoding="utf-8")  # type: ignore[arg-type]
+        return target
+    run = only_rods(run, colour)
+    count = len(as_computed(run).robot.parts)
     sections = 40 if count <= 8 else 16
     if isinstance(run, Trajectory):
         afford = int(BUDGET / (count * sections * 7 * 4 * 4 / 3))
@@ -122,15 +135,20 @@ def _fixed(tracks: Tracks, frame: Frame, picture: Scene, numbers: dict[str, int]
 
 
 def _fill(picture: Scene, more: dict[str, Any]) -> str:
+    return filled(picture.name, describe(picture) | more)
+
+
+def filled(title: str, told: dict[str, Any]) -> str:
+    """The text of the page with its title and what it is told."""
     room = files("anguilla.view")
     page = room.joinpath("page.html").read_text(encoding="utf-8")
     player = room.joinpath("player.js").read_text(encoding="utf-8")
     # "<" is written as an escape, so that no name can end the script element
-    data = json.dumps(describe(picture) | more, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
+    data = json.dumps(told, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
     head, rest = page.split("@TITLE@")
     middle, rest = rest.split("@DATA@")
     before, after = rest.split("@PLAYER@")
-    return "".join([head, html.escape(picture.name), middle, data, before, player, after])
+    return "".join([head, html.escape(title), middle, data, before, player, after])
 
 
 def describe(picture: Scene) -> dict[str, Any]:
@@ -140,7 +158,7 @@ def describe(picture: Scene) -> dict[str, Any]:
     centre = 0.5 * (low + high)
     thickest = max(float(tube.radius.max()) for tube in picture.tubes)
     radius = float(np.max(np.linalg.norm(picture.points - centre, axis=1))) + thickest
-    cell = _round_number(size / 10.0)
+    cell = round_number(size / 10.0)
     unit, name = scaled(cell)
     return {
         "name": picture.name,
@@ -209,7 +227,7 @@ def quaternions_wxyz(rotation: NDArray[np.float64]) -> NDArray[np.float64]:
     return q / np.linalg.norm(q, axis=-1, keepdims=True)
 
 
-def _round_number(value: float) -> float:
+def round_number(value: float) -> float:
     """The largest of 1, 2, 5 times a power of ten that does not exceed a value."""
     power = 10.0 ** math.floor(math.log10(value))
     return max(step * power for step in (1.0, 2.0, 5.0) if step * power <= value * (1.0 + 1e-9))

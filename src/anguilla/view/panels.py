@@ -15,6 +15,7 @@ from anguilla.view.scene import Array, Plane, Scene, Tube, plane_of_motion
 from anguilla.view.style import COLOURS, FAINT, INK, SOLID, TIME_MAP, label_ends, scaled
 
 __all__ = [
+    "box_axes",
     "draw_contacts",
     "draw_energies",
     "draw_flat",
@@ -166,7 +167,7 @@ def draw_solid(ax: Any, scene: Scene, trail: list[Array]) -> None:
         ax.add_collection3d(Poly3DCollection(facets, facecolors=SOLID, linewidths=0.0, alpha=0.16))
     for path in trail:
         ax.plot(*(unit * path).T, color=INK, linewidth=0.7, alpha=0.55)
-    _box(ax, unit * low, unit * high, name)
+    box_axes(ax, unit * low, unit * high, name)
     ax.view_init(elev=ELEVATION, azim=np.degrees(scene.azimuth))
     ax.set_proj_type("persp", focal_length=1.6)
 
@@ -199,7 +200,7 @@ def _shade(faces: Array, colour: Array) -> Array:
     return shaded
 
 
-def _box(ax: Any, low: Array, high: Array, name: str) -> None:
+def box_axes(ax: Any, low: Array, high: Array, name: str) -> None:
     """Equal scales on the three axes, and light panes behind."""
     from matplotlib.ticker import MaxNLocator
 

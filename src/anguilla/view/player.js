@@ -44,6 +44,12 @@ function start() {
   const solid = program(SOLID), shade = program(SHADOW), floor = program(GROUND), line = program(TRAIL);
   const rods = scene.rods.map(prepare);
   const bodies = rods.map(rod => ({ rod, tint: rod.tint, stripe: 1, mesh: mesh([3, 3, 1], rod.index) }));
+  const volumes = (scene.volumes ?? []).map(soften).map(volume => ({ volume, tint: volume.tint, stripe: 0,
+    mapped: volume.values ? 1 : 0, mesh: mesh([3, 3, 1], volume.index) }));
+  bodies.push(...volumes.filter(body => !body.volume.glass));
+  const chambers = volumes.filter(body => body.volume.glass);
+  const ramp = new Float32Array((scene.ramp ?? Array(9).fill("#808080")).flatMap(rgb));
+  const lines = (scene.lines ?? []).map(line => ({ ...line, count: line.points.shape[1], points: decode(line.points) }));
   for (const rod of rods.filter(rod => rod.clamped)) {
     pose(rod, 0, 0);
     const base = plate(rod), body = { tint: base.tint, stripe: 0, mesh: mesh([3, 3, 1], base.index) };
@@ -91,6 +97,14 @@ function start() {
   }
   const cables = scene.cables.map(cable => ({ ...cable, offset: decode(cable.offset) }));
 
+  function lineOf({ points, count }, frame, part) {  // a tendon through a volume: its points over time
+    const out = [], a = 3 * count * frame, b = 3 * count * Math.min(frame + 1, still.frames - 1);
+    const place = i => [0, 1, 2].map(k => (1 - part) * points[a + 3 * i + k] + part * points[b + 3 * i + k]);
+    for (let i = 0; i + 1 < count; i++) { const p = place(i), q = place(i + 1);
+      for (const [end, side] of [[0, -1], [0, 1], [1, 1], [0, -1], [1, 1], [1, -1]]) out.push(...p, ...q, end, side, 1); }
+    return new Float32Array(out);
+  }
+
   const touch = scene.contacts ? decode(scene.contacts) : [], most = scene.contacts ? scene.contacts.shape[1] : 0;
   function touchOf(frame, eye) {                 // forces where things touch: a shaft and the two strokes of its head
     const out = [], stroke = (a, b) => { for (const [end, side] of [[0, -1], [0, 1], [1, 1], [0, -1], [1, 1], [1, -1]])
@@ -111,6 +125,7 @@ function start() {
     const span = still.frames > 1 ? still.t[frame + 1] - still.t[frame] : 1;
     const part = Math.min(Math.max((time - still.t[frame]) / span, 0), 1);
     for (const body of bodies) if (body.rod) { pose(body.rod, frame, part); body.mesh.load(body.rod.vertices); }
+    for (const body of volumes) { deform(body.volume, frame, part); body.mesh.load(body.volume.vertices); }
     const w = canvas.width, h = canvas.height, far = Math.hypot(...sub(eye, aim));
     const camera = times(perspective(0.5, w / h, 0.02 * far, far + 8 * still.size), lookAt(eye, aim));
 
@@ -122,18 +137,23 @@ function start() {
     gl.bindFramebuffer(gl.FRAMEBUFFER, null); gl.viewport(0, 0, w, h); gl.enable(gl.DEPTH_TEST);
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
     solid.use(); gl.uniformMatrix4fv(solid.camera, false, camera); gl.uniform3fv(solid.eye, eye);
-    gl.uniform1f(solid.alpha, 1);
-    for (const body of bodies) { gl.uniform3fv(solid.colour, body.tint); gl.uniform1f(solid.stripe, body.stripe); body.mesh.draw(); }
+    gl.uniform1f(solid.alpha, 1); gl.uniform3fv(solid.ramp, ramp);
+    for (const body of bodies) { gl.uniform3fv(solid.colour, body.tint); gl.uniform1f(solid.mapped, body.mapped ?? 0); gl.uniform1f(solid.stripe, body.stripe); body.mesh.draw(); }
 
     gl.enable(gl.BLEND); gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA); gl.depthMask(false);
     floor.use(); gl.uniformMatrix4fv(floor.camera, false, camera); gl.uniform4fv(floor.sheet, sheet);
     gl.uniform1f(floor.ground, ground); gl.uniform1f(floor.cell, scene.cell); gl.uniform1i(floor.shadow, 0);
     corners.draw(4, gl.TRIANGLE_STRIP);
-    solid.use(); gl.uniform1f(solid.alpha, 0.3); gl.uniform1f(solid.stripe, 0);
+    solid.use(); gl.uniform1f(solid.alpha, 0.3); gl.uniform1f(solid.stripe, 0); gl.uniform1f(solid.mapped, 0);
     for (const body of solids) { gl.uniform3fv(solid.colour, body.tint); body.mesh.draw(); }
     line.use(); gl.uniformMatrix4fv(line.camera, false, camera);
     gl.uniform2f(line.pixels, canvas.clientWidth, canvas.clientHeight);
-    gl.disable(gl.DEPTH_TEST);                   // seen through the rods they run in
+    gl.disable(gl.DEPTH_TEST);                   // seen through the rods and volumes they run in
+    if (chambers.length) { solid.use();
+      for (const body of chambers) { gl.uniform3fv(solid.colour, body.tint); body.mesh.draw(); }
+      line.use(); }
+    for (const own of lines) { const data = lineOf(own, frame, part);
+      gl.uniform3fv(line.colour, rgb(own.colour)); trail.load(data); trail.draw(data.length / 9, gl.TRIANGLES); }
     for (const cable of cables) { const data = cableOf(cable);
       gl.uniform3fv(line.colour, cable.colour); trail.load(data); trail.draw(data.length / 9, gl.TRIANGLES); }
     if (most) { const data = touchOf(Math.min(frame + Math.round(part), still.frames - 1), eye);
@@ -143,7 +163,8 @@ function start() {
     if (still.frames > 1) for (const rod of rods.filter(rod => rod.free)) { const data = trailOf(rod, time, frame);
       gl.uniform3f(line.colour, 0.84, 0.37, 0.0); trail.load(data); trail.draw(data.length / 9, gl.TRIANGLES); }
     gl.depthMask(true); gl.disable(gl.BLEND);
-    document.body.dataset.tip = JSON.stringify(rods[rods.length - 1].tip.map(c => Number(c.toFixed(6))));
+    const tip = rods.length ? rods[rods.length - 1].tip : [0, 1, 2].map(k => volumes[0].volume.now[3 * volumes[0].volume.probe + k]);
+    document.body.dataset.tip = JSON.stringify([...tip].map(c => Number(c.toFixed(6))));
   };
 }
 
@@ -223,6 +244,9 @@ function play(draw) {
 $("head").querySelector("h1").textContent = scene.name;
 if (scene.rods.length > 1) for (const rod of scene.rods) { const item = document.createElement("span"), dot = document.createElement("i");
   dot.style.background = rod.colour; item.append(dot, rod.name); $("legend").append(item); }
+if (scene.scale) { const item = document.createElement("span"), bar = document.createElement("i"), { text, low, high } = scene.scale;
+  Object.assign(bar.style, { width: "150px", borderRadius: "3px", margin: "0 8px", background: `linear-gradient(90deg, ${scene.ramp.join(", ")})` });
+  item.append(`${text}   ${low}`, bar, high); $("legend").append(item); }
 $("note").textContent = `grid ${scene.cellText}\ndrag to turn, shift-drag to move, scroll to zoom`;
 $("note").style.whiteSpace = "pre-line";
 if (!gl) fail("This browser does not offer WebGL 2, which is needed to show the robot in three dimensions. "

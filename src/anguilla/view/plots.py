@@ -14,12 +14,14 @@ from anguilla.errors import DescriptionError, as_count, refuse
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.store.whole import as_target, whole_file
 from anguilla.view import panels
-from anguilla.view.scene import Result, Scene, as_computed, rods_of, scene, thin
+from anguilla.view.scene import Result, Scene, as_computed, only_rods, rods_of, scene, thin
 from anguilla.view.stage import Tracks, contact_forces
 from anguilla.view.style import figure, figure_style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from anguilla.view.volumes import SoftResult
 
 __all__ = ["energies", "phase", "plot", "snapshots", "strain_map", "tip_history", "wrench_map"]
 
@@ -152,21 +154,30 @@ def energies(run: Trajectory, path: Path | None = None) -> Figure:
         return _finish(fig, path)
 
 
-def plot(result: Result, path: Path | None = None) -> Figure:
+def plot(result: Result | SoftResult, path: Path | None = None, *, colour: str | None = None) -> Figure:
     """Draw an overview of a result.
 
     A motion is shown by its shapes over time, the path of the tip that moves most, the energies and the strains of that
-    rod; an equilibrium by its shape and the strains of its rods.
+    rod; an equilibrium by its shape and the strains of its rods. A soft volume is shown by its surface, coloured by
+    displacement and by stress, with its tendons and chambers; its motion also by the paths of its effectors.
 
     Args:
-        result: a Trajectory or an Equilibrium.
+        result: a Trajectory or an Equilibrium; of a soft volume a SoftTrajectory, a SoftEquilibrium, or the SoftBody.
         path: file to write, .png, .svg or .pdf; nothing is written if not given.
+        colour: of a soft volume: "displacement", "stress" (von Mises) or "strain" (equivalent).
 
     Returns:
         The figure.
 
     """
-    result = as_computed(result)
+    from anguilla.view.volumes import is_soft
+
+    if is_soft(result):
+        from anguilla.view.volume_plots import overview
+
+        with figure_style():
+            return _finish(overview(result, colour), path)  # type: ignore[arg-type]
+    result = as_computed(only_rods(result, colour))
     with figure_style():
         fig = _overview_of_motion(result) if isinstance(result, Trajectory) else _overview_of_equilibrium(result)
         return _finish(fig, path)

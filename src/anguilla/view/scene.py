@@ -6,7 +6,7 @@ Nothing is drawn here.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,18 @@ from anguilla.results.observe import S_X
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.view.obstacles import obstacles_of
 
-__all__ = ["Plane", "Scene", "Tube", "as_computed", "enough_sections", "plane_of_motion", "rods_of", "scene", "thin"]
+__all__ = [
+    "Plane",
+    "Scene",
+    "Tube",
+    "as_computed",
+    "enough_sections",
+    "only_rods",
+    "plane_of_motion",
+    "rods_of",
+    "scene",
+    "thin",
+]
 
 Array = NDArray[np.float64]
 Result = Trajectory | Equilibrium
@@ -160,7 +171,7 @@ def plane_of_motion(points: ArrayLike) -> Plane:
 
 def _check(result: object) -> None:
     if not isinstance(result, Trajectory | Equilibrium):
-        soft = " Soft volumes are shown by ag.view." * type(result).__name__.startswith("Soft")
+        soft = " Soft volumes are shown by ag.plot, ag.animate and ag.view." * type(result).__name__.startswith("Soft")
         raise DescriptionError(
             f"a picture needs what ag.simulate or ag.statics returned; got an object of type {type(result).__name__}.{soft}"
         )
@@ -174,6 +185,13 @@ def rods_of(result: Result) -> list[RodHandle]:
     if not rods:
         raise DescriptionError(f"robot {result.robot.name!r} has no rods to draw.")
     return rods
+
+
+def only_rods(result: Any, colour: str | None) -> Any:
+    """Return the result of a robot of rods; colours of fields are of soft volumes only."""
+    if colour is not None:
+        raise DescriptionError(f"colour={colour!r} is for soft volumes; rods have a colour each.")
+    return result
 
 
 def as_computed(result: AnyResult) -> AnyResult:

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,8 +15,11 @@ from anguilla.errors import AnguillaError, as_positive
 from anguilla.results.states import Trajectory
 from anguilla.store.whole import as_target, whole_file
 from anguilla.view.panels import draw_flat, draw_solid
-from anguilla.view.scene import Scene, plane_of_motion, scene
+from anguilla.view.scene import Scene, only_rods, plane_of_motion, scene
 from anguilla.view.style import figure, figure_style
+
+if TYPE_CHECKING:
+    from anguilla.fem.dynamics import SoftTrajectory
 
 __all__ = ["ffmpeg", "write_video"]
 
@@ -36,20 +40,22 @@ def ffmpeg() -> str | None:
 
 
 def write_video(
-    run: Trajectory,
+    run: Trajectory | SoftTrajectory,
     path: str | os.PathLike[str],
     *,
     fps: float = 25.0,
     speed: float = 1.0,
+    colour: str | None = None,
     tick: Callable[[int], None] | None = None,
 ) -> Path:
     """Write a motion as a video.
 
     Args:
-        run: a motion.
+        run: a motion, of rods or of a soft volume.
         path: file to write, .mp4 (needs ffmpeg, or the extra `video`) or .gif.
         fps: pictures per second of the video [1/s].
         speed: 1 for real time, less for slow motion.
+        colour: of a soft volume: "displacement" (if not given), "stress" or "strain".
         tick: called with the per cent done.
 
     Returns:
@@ -64,7 +70,7 @@ def write_video(
     as_positive(speed, "speed")
     count = int(np.clip(round((run.t[-1] - run.t[0]) / speed * fps) + 1, 2, MOST_PICTURES))
     nearest = np.abs(np.linspace(run.t[0], run.t[-1], count)[:, None] - run.t[None, :]).argmin(axis=1)
-    picture = scene(run.picked(nearest), sections=32, around=16)
+    draw = _drawing(run.picked(nearest), colour)
     video = target.suffix.lower() == ".mp4"
     program = ffmpeg() if video else ""
     if program is None:
@@ -75,11 +81,24 @@ def write_video(
         fig = figure(6.4, 4.8)
         with writer.saving(fig, str(part), dpi=100):
             for k in range(count):
-                _draw(fig, picture, k)
+                draw(fig, k)
                 writer.grab_frame()
                 if tick is not None:
                     tick(round(100 * (k + 1) / count))
     return target
+
+
+def _drawing(run: Trajectory | SoftTrajectory, colour: str | None) -> Callable[[object, int], None]:
+    """A function that draws the instant k of a motion into a figure."""
+    from anguilla.view.volumes import is_soft, volume
+
+    if is_soft(run):
+        from anguilla.view.volume_plots import draw_frame
+
+        soft = volume(run, colour or "displacement")  # type: ignore[arg-type]
+        return lambda fig, k: draw_frame(fig, soft, k)
+    picture = scene(only_rods(run, colour), sections=32, around=16)
+    return lambda fig, k: _draw(fig, picture, k)
 
 
 def _draw(fig: object, picture: Scene, k: int) -> None:

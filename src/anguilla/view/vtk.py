@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from anguilla.store.whole import as_target, whole_file
 from anguilla.view.scene import Result, Scene, Tube, scene
 
-__all__ = ["write_vtk"]
+__all__ = ["HEAD", "data_array", "write_instants", "write_vtk"]
 
 HEAD = '<?xml version="1.0"?>\n<VTKFile type="{kind}" version="1.0" byte_order="LittleEndian" header_type="UInt32">\n'
 
@@ -34,23 +35,28 @@ def write_vtk(result: Result, path: str | os.PathLike[str], *, sections: int = 4
     """
     target = as_target(path, (".pvd",))
     picture = scene(result, sections=sections, around=around)
+    return write_instants(target, picture.t, ".vtp", lambda k: _surface(picture, k))
+
+
+def write_instants(target: Path, t: NDArray[np.float64], ending: str, text_of: Callable[[int], str]) -> Path:
+    """Write a .pvd and, into a folder of the same name beside it, one file with a text for every instant t (time,) [s]."""
     folder = target.with_suffix("")
     fresh = folder.with_name(f".{folder.name}.{os.getpid()}.part")
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir()
     try:
-        digits = len(str(len(picture.t)))
-        names = [f"{folder.name}_{k:0{digits}d}.vtp" for k in range(len(picture.t))]
+        digits = len(str(len(t)))
+        names = [f"{folder.name}_{k:0{digits}d}{ending}" for k in range(len(t))]
         for k, name in enumerate(names):
-            (fresh / name).write_text(_surface(picture, k), encoding="ascii")
+            (fresh / name).write_text(text_of(k), encoding="ascii")
         shutil.rmtree(folder, ignore_errors=True)
         os.replace(fresh, folder)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     with whole_file(target) as part:
         entries = "".join(
-            f'  <DataSet timestep="{t!r}" part="0" file={quoteattr(f"{folder.name}/{name}")}/>\n'
-            for t, name in zip(picture.t.tolist(), names, strict=True)
+            f'  <DataSet timestep="{now!r}" part="0" file={quoteattr(f"{folder.name}/{name}")}/>\n'
+            for now, name in zip(t.tolist(), names, strict=True)
         )
         text = HEAD.format(kind="Collection") + f"<Collection>\n{entries}</Collection>\n</VTKFile>\n"
         part.write_text(text, encoding="utf-8")
@@ -71,12 +77,12 @@ def _surface(picture: Scene, index: int) -> str:
     corners = np.concatenate([np.concatenate(quads).ravel(), *caps]).astype(np.int32)
     sizes = [4] * sum(len(q) for q in quads) + [len(cap) for cap in caps]
     where = np.concatenate(points).astype(np.float32)
-    polygons = _array("connectivity", corners) + _array("offsets", np.cumsum(sizes).astype(np.int32))
-    data = _array("part", np.concatenate(part)) + _array("X", np.concatenate(X).astype(np.float32))
+    polygons = data_array("connectivity", corners) + data_array("offsets", np.cumsum(sizes).astype(np.int32))
+    data = data_array("part", np.concatenate(part)) + data_array("X", np.concatenate(X).astype(np.float32))
     return (
         HEAD.format(kind="PolyData") + f'<PolyData>\n<Piece NumberOfPoints="{len(where)}" NumberOfVerts="0" '
         f'NumberOfLines="0" NumberOfStrips="0" NumberOfPolys="{len(sizes)}">\n'
-        f"<PointData>\n{data}</PointData>\n<Points>\n{_array('Points', where, 3)}</Points>\n"
+        f"<PointData>\n{data}</PointData>\n<Points>\n{data_array('Points', where, 3)}</Points>\n"
         f"<Polys>\n{polygons}</Polys>\n</Piece>\n</PolyData>\n</VTKFile>\n"
     )
 
@@ -98,10 +104,10 @@ def _caps(tubes: tuple[Tube, ...]) -> list[NDArray[np.int64]]:
     return caps
 
 
-def _array(name: str, values: NDArray[np.generic], components: int = 1) -> str:
-    kind = {"f4": "Float32", "i4": "Int32"}[values.dtype.str[1:]]
+def data_array(name: str, values: NDArray[np.generic], components: int = 1) -> str:
+    """An array as VTK's XML holds it, in base64."""
+    kind = {"f4": "Float32", "f8": "Float64", "i4": "Int32", "u1": "UInt8"}[values.dtype.str[1:]]
     raw = np.ascontiguousarray(values).astype(values.dtype.newbyteorder("<")).tobytes()
     text = base64.b64encode(np.array(len(raw), dtype="<u4").tobytes() + raw).decode("ascii")
-    return (
-        f'<DataArray type="{kind}" Name="{name}" NumberOfComponents="{components}" format="binary">{text}</DataArray>\n'
-    )
+    head = f'<DataArray type="{kind}" Name={quoteattr(name)} NumberOfComponents="{components}" format="binary">'
+    return f"{head}{text}</DataArray>\n"

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from anguilla._doors import public
 from anguilla.describe import Frame
 from anguilla.errors import refuse
 from anguilla.results.states import Trajectory
@@ -32,6 +33,7 @@ FEWEST_FRAMES, MOST_FRAMES = 120, 1200
 MOST_CONTACTS = 12  # arrows of contacts at an instant
 
 
+@public
 def animate(run: Result, path: str | os.PathLike[str]) -> Path:
     """Write a page in which a motion can be played, turned and looked at closely, in any browser, from disk.
 

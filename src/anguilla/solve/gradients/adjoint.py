@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from anguilla._doors import public
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError
 from anguilla.interact.kernels.table import DT, INPUT, Loads
@@ -70,6 +71,7 @@ class Gradient:
         return f"<gradient of a cost of {self.value:.6g}: by {', '.join(given) or 'nothing'}>"
 
 
+@public
 def gradient(
     result: Trajectory | Equilibrium, cost: Cost, *, method: Scheme | str | None = None,
     design: Design | None = None, start: Equilibrium | None = None,

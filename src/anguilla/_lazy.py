@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
+
+from anguilla._doors import public
+from anguilla._words import meant
 
 __all__ = ["lazy"]
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
     """A question that names what may have been meant, or nothing."""
-    if name.startswith("_"):
-        return ""
-    by_small = {other.lower().replace("_", ""): other for other in known}
-    found = get_close_matches(name.lower().replace("_", ""), by_small, n=3, cutoff=0.75)
-    return f"; did you mean {' or '.join(repr(by_small[x]) for x in found)}?" if found else ""
+    found = None if name.startswith("_") else meant(name, known, near=0.75)
+    return f"; did you mean {found!r}?" if found else ""
 
 
 def lazy(package: str, names: Mapping[str, str], modules: Mapping[str, str] | None = None) -> Callable[[str], Any]:
@@ -39,7 +38,8 @@ def lazy(package: str, names: Mapping[str, str], modules: Mapping[str, str] | No
         if name in whole:
             return import_module(f"{package}.{whole[name]}")
         if name in names:
-            return getattr(import_module(f"{package}.{names[name]}"), name)
+            found = getattr(import_module(f"{package}.{names[name]}"), name)
+            return public(found) if isinstance(found, type) else found
         raise AttributeError(f"module {package!r} has no attribute {name!r}{_nearest(name, known())}")
 
     return __getattr__

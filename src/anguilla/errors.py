@@ -6,8 +6,10 @@ right, what was given.
 
 from __future__ import annotations
 
+import inspect
 import math
 import numbers
+import warnings
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,10 @@ class AnguillaError(Exception):
 
 class DescriptionError(AnguillaError, ValueError):
     """A robot, one of its parts, or an argument is described in a way that makes no sense."""
+
+
+class ArgumentError(DescriptionError, TypeError):
+    """A function was called with arguments it does not have, or without some that it needs."""
 
 
 class SolverError(AnguillaError, RuntimeError):
@@ -42,6 +48,14 @@ class SolverError(AnguillaError, RuntimeError):
 
 class AnguillaWarning(UserWarning):
     """Input that is valid but looks like a mistake, usually one of units."""
+
+
+def warn(message: str) -> None:
+    """Give an AnguillaWarning that names the line of the user who called, through however many doors."""
+    level, frame = 1, inspect.currentframe()
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith("anguilla."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, AnguillaWarning, stacklevel=level)
 
 
 def show(value: object) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from anguilla._doors import public
 from anguilla.describe.robot import Robot
 from anguilla.errors import DescriptionError, SolverError
 from anguilla.files import read_text_file
@@ -28,6 +29,7 @@ __all__ = ["load"]
 KINDS: dict[str, type[Trajectory] | type[Equilibrium]] = {"trajectory": Trajectory, "equilibrium": Equilibrium}
 
 
+@public
 def load(path: str | os.PathLike[str], *, robot: Robot | Model | SoftBody | None = None) -> Any:
     """Load a result from a file.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from anguilla._doors import public
 from anguilla.control.qp import solve_qp
 from anguilla.fem.projection import Projection
 
@@ -35,6 +36,7 @@ class Allocation:
     stroke_limit: NDArray[np.int64]
 
 
+@public
 def allocate(
     projection: Projection, rows: str, error: Floats, limits: tuple[Floats, Floats, Floats, Floats], *,
     weights: Floats | None = None, energy: float = 1e-6, calm: float = 0.0,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from anguilla._doors import public
 from anguilla.errors import DescriptionError, SolverError, as_array, as_count, as_positive, refuse
 
 __all__ = ["ArcModel", "VertebraModel", "arc_pose", "fit_model", "vertebra_pose"]
@@ -24,6 +25,7 @@ def _three(lengths: ArrayLike, name: str) -> Floats:
     return values
 
 
+@public
 def arc_pose(lengths: ArrayLike, radius: float) -> Floats:
     """End pose (4, 4) of a section that bends to a circular arc, from the lengths of its actuators (002 (16)-(18)).
 
@@ -51,6 +53,7 @@ def arc_pose(lengths: ArrayLike, radius: float) -> Floats:
     return pose
 
 
+@public
 def vertebra_pose(lengths: ArrayLike, below: float, above: float) -> Floats:
     """Pose (4, 4) of a vertebra on the one below, joined by three legs and a central one (3UPS-1UP, 002 (19)).
 
@@ -182,6 +185,7 @@ def _by_section(lengths: ArrayLike, sections: int) -> Floats:
     return values.reshape(sections, 3)
 
 
+@public
 def fit_model(model: Any, lengths: ArrayLike, positions: ArrayLike) -> tuple[Any, float]:
     """Fit a geometric model to measured tips by least squares: (model, RMS distance [m]).
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anguilla._doors import public
 from anguilla.control.qp import solve_qp
 from anguilla.describe import Frame, Robot
 from anguilla.errors import DescriptionError, as_array, as_positive, as_vector, refuse
@@ -61,6 +62,7 @@ def as_picker(measure: Pick) -> Callable[[Floats], Floats]:
     return lambda reading: np.asarray(reading, dtype=np.float64)[which]
 
 
+@public
 def input_limits(robot: Robot, limits: Limits = None) -> tuple[Floats, Floats]:
     """(lowest, highest) (k,) of all inputs: those of their drives; tendons do not push; `limits` by name narrow them."""
     names, given = list(robot.inputs), dict(limits or {})
@@ -82,6 +84,7 @@ def input_limits(robot: Robot, limits: Limits = None) -> tuple[Floats, Floats]:
     return low, high
 
 
+@public
 def steady_gain(eq: Equilibrium, frame: Frame, inputs: Sequence[str] | None = None) -> Floats:
     """How the place of a frame changes with the inputs of an equilibrium (3, k) [m per unit]; all inputs if not given.
 

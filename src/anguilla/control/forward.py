@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from anguilla._doors import public
 from anguilla.control.allocation import Allocation, allocate
 from anguilla.control.model import ConstraintModel, as_model
 from anguilla.control.settling import Reach, settle
@@ -18,6 +19,7 @@ __all__ = ["as_lengths", "forward_kinematics", "free_limits"]
 Floats = NDArray[np.float64]
 
 
+@public
 def forward_kinematics(
     robot: Any, lengths: Mapping[str, float] | ArrayLike, *, energy: float = 1e-9, limited: bool = False,
     reach: float = 0.1, tolerance: float = 1e-7, iterations: int = 100, raise_on_failure: bool = True,

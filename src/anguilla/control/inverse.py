@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from anguilla._doors import public
 from anguilla.control.allocation import Allocation, allocate
 from anguilla.control.model import ConstraintModel, as_model
 from anguilla.control.settling import ARRIVED, BEYOND, Reach, arrived_at, give_up, settle, told
@@ -30,6 +31,7 @@ SNAPS = "stopped where the body is about to snap or buckle; the nearest equilibr
 PLACE = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])  # rows of a target that is a position only
 
 
+@public
 class InverseKinematics:
     """Inverse kinematics of one robot, step by step or until it settles.
 
@@ -398,6 +400,7 @@ def _mostly_driven(projection: Projection, change: Floats) -> bool:
     return bool(projection.lack <= DRIVEN * (projection.lack + driven))
 
 
+@public
 def inverse_kinematics(robot: Any, targets: Targets, **options: Any) -> Reach:
     """Efforts and strokes that bring effectors to their targets, from the present state of a model or from rest.
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from anguilla._doors import public
 from anguilla.control.allocation import Allocation, allocate
 from anguilla.control.forward import as_lengths, free_limits
 from anguilla.control.model import ConstraintModel, as_model
@@ -183,6 +184,7 @@ def restore(record: Record) -> Run:
     return Run(**values, saturated=record["saturated"] != 0, **names)
 
 
+@public
 def run_loop(
     control: SensorControl, plant: Plant, goals: Sequence[tuple[int, ArrayLike]], steps: int, *,
     disturb: Callable[[int, Plant], None] | None = None,
@@ -220,6 +222,7 @@ def run_loop(
     return Run(**arrays, saturated=hit, sensors=tuple(plant.model.sensors), actuators=tuple(plant.model.actuators))
 
 
+@public
 def impedance_step(
     model: Any, measured: ArrayLike, target: ArrayLike, stiffness: ArrayLike, *, gain: float = 0.5, energy: float = 1e-6
 ) -> Allocation:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from anguilla._doors import public
 from anguilla.errors import DescriptionError
 
 __all__ = ["QpSolution", "solve_qp"]
@@ -32,6 +33,7 @@ class QpSolution:
     active: NDArray[np.int64]
 
 
+@public
 def solve_qp(
     H: Floats, f: Floats, *, lower: Floats | None = None, upper: Floats | None = None,
     A: Floats | None = None, row_lower: Floats | None = None, row_upper: Floats | None = None,

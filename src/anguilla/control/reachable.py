@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from anguilla._doors import public
 from anguilla.control.model import as_model
 from anguilla.errors import DescriptionError, SolverError, as_array, as_count
 
@@ -15,6 +16,7 @@ __all__ = ["workspace"]
 Floats = NDArray[np.float64]
 
 
+@public
 def workspace(
     robot: Any, efforts: ArrayLike, *, samples: int = 50, steps: int = 4, seed: int = 0
 ) -> tuple[Floats, dict[str, Floats]]:

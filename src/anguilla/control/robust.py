@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from anguilla._doors import public
 from anguilla.errors import DescriptionError, SolverError, as_nonnegative, as_positive
 
 __all__ = ["Robustness", "exact_gamma", "robust_gamma"]
@@ -50,6 +51,7 @@ def _check(kp: float, ki: float) -> tuple[float, float]:
     return kp, ki
 
 
+@public
 def exact_gamma(kp: float, ki: float) -> float:
     """Largest gamma exactly: one over the peak gain of F (z - C)^-1 D on the unit circle (bounded-real lemma)."""
     from scipy.optimize import minimize_scalar
@@ -71,6 +73,7 @@ def exact_gamma(kp: float, ki: float) -> float:
     return 1.0 / max(values[k], -float(best.fun))
 
 
+@public
 def robust_gamma(kp: float, ki: float, *, tolerance: float = 1e-7) -> Robustness:
     """Largest gamma by the linear matrix inequality (52), with its certificate.
 

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anguilla._doors import public
 from anguilla.errors import DescriptionError, as_positive, as_vector, refuse
 from anguilla.mechanics.tree import Floats
 from anguilla.results.states import Trajectory
@@ -33,6 +34,7 @@ class Controller(Protocol):
         """
 
 
+@public
 @dataclass(frozen=True)
 class ClosedLoop:
     """A motion under a controller.
@@ -72,6 +74,7 @@ class ClosedLoop:
         return f"<closed loop: {len(self.t)} updates, {mean:.3g} ms each, {worst:.3g} ms the longest; {self.run!r}>"
 
 
+@public
 def full_state(stepper: Stepper) -> Floats:
     """The whole state (q, v) (2 n,), which no instrument shows: for controllers of the state."""
     return np.concatenate([stepper.q, stepper.v])
@@ -84,6 +87,7 @@ def _steps(value: float, dt: float, name: str) -> int:
     return round(count)
 
 
+@public
 def run(
     stepper: Stepper, controller: Controller, *, duration: float, period: float | None = None,
     observe: Callable[[Stepper], ArrayLike] | None = None, disturb: Callable[[Stepper], None] | None = None,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from anguilla._doors import public
 from anguilla.control.allocation import Allocation
 from anguilla.control.model import ConstraintModel
 from anguilla.errors import SolverError, as_count
@@ -21,6 +22,7 @@ BEYOND = "If the target is out of reach, limit the efforts or strokes of the act
 CRAWL = 1e-4  # steps below this part of the size end the search when the target does not come nearer
 
 
+@public
 @dataclass(frozen=True)
 class Reach:
     """Where an inverse (or forward) kinematic problem ended, at equilibrium.

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anguilla._doors import public
 from anguilla.control.feedback import Limits, Pick, as_picker, input_limits
 from anguilla.control.qp import solve_qp
 from anguilla.control.regulators import weights
@@ -242,6 +243,7 @@ def _back(
     return changes, gains, promised
 
 
+@public
 def ilqr(
     robot: Robot | Model, goal: ArrayLike, *, duration: float, dt: float, start: Start = None,
     state_weight: ArrayLike = 0.0, final_weight: ArrayLike = 1.0, input_weight: ArrayLike = 1.0,

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anguilla._doors import public
 from anguilla.control.feedback import Limits, Pick, as_picker, input_limits
 from anguilla.describe import Robot
 from anguilla.describe.sampled import Sampled
@@ -209,6 +210,7 @@ class InverseDynamics:
 Motion = Mapping[str, Callable[[float], float]]
 
 
+@public
 def inverse_dynamics(
     robot: Robot | Model, motion: Motion, inputs: Sequence[str], *, duration: float, dt: float,
     start: Equilibrium | ArrayLike | None = None, others: Mapping[str, float] | None = None,

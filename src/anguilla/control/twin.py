@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from anguilla._doors import public
 from anguilla.control.doors import LARGEST, Door, UdpDoor
 from anguilla.errors import AnguillaError, DescriptionError, SolverError, as_count, as_positive
 from anguilla.solve.steps.stepper import Stepper
@@ -173,6 +174,7 @@ class Twin:
         self._door.answer(who, data)
 
 
+@public
 def ask_twin(inputs: dict[str, float], port: int, host: str = "127.0.0.1", timeout: float = 1.0) -> dict[str, Any]:
     """Send commands to a twin and return its answer: its time, readings and inputs.
 

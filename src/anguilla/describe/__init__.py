@@ -1,5 +1,6 @@
 """What a user writes: the robot, its rods (sections, materials, strains, rest shapes), bodies, joints and loads."""
 
+from anguilla._doors import hang
 from anguilla.describe.actuators import (
     Actuator,
     FunctionRouting,
@@ -141,3 +142,5 @@ __all__ = [
     "taper",
     "universal",
 ]
+
+hang(__all__, globals())

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from anguilla._doors import public
 from anguilla.describe.description import Description, as_points, copied
 from anguilla.describe.frames import Frame, RodHandle
 from anguilla.errors import (
@@ -124,11 +125,15 @@ class FunctionRouting(Routing):
         return (8.0 * near - far) / (12.0 * h[:, None])
 
 
+@public
+@public
 def parallel(y: float = 0.0, z: float = 0.0) -> Routing:
     """A tendon at a constant place (y, z) [m] of the sections."""
     return Routing((as_number(y, "parallel.y", "m"),), (as_number(z, "parallel.z", "m"),))
 
 
+@public
+@public
 def convergent(root: ArrayLike, tip: ArrayLike, length: float) -> Routing:
     """A tendon that goes straight from (y, z) = root [m] at X = 0 to tip [m] at X = length [m]."""
     a, b = (as_array(v, f"convergent.{n}", "2 finite numbers: y and z [m]") for v, n in ((root, "root"), (tip, "tip")))
@@ -138,6 +143,8 @@ def convergent(root: ArrayLike, tip: ArrayLike, length: float) -> Routing:
     return Routing((float(a[0]), float(slope[0])), (float(a[1]), float(slope[1])))
 
 
+@public
+@public
 def helical(radius: float, pitch: float, phase: float = 0.0) -> Routing:
     """A tendon on a helix of a radius [m], with a pitch [m] per turn (negative for left-handed), starting at phase [rad]."""
     pitch = as_number(pitch, "helical.pitch", "m")

@@ -16,6 +16,7 @@ from numpy.polynomial.legendre import legvander
 from numpy.polynomial.polynomial import polyvander
 from numpy.typing import ArrayLike, NDArray
 
+from anguilla._doors import public
 from anguilla.describe.description import as_points, did_you_mean
 from anguilla.errors import DescriptionError, as_count, refuse
 
@@ -147,6 +148,7 @@ def _kinds() -> dict[str, Callable[[int], Basis]]:
     }
 
 
+@public
 def make_basis(kind: str | Callable[[int], Basis], n: int) -> Basis:
     """Return the basis of n functions of a kind.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from anguilla._doors import public
 from anguilla.describe.description import Description, as_name
 from anguilla.describe.frames import Frame, Part
 from anguilla.describe.joint import Joint, JointHold, as_direction
@@ -170,6 +171,7 @@ class TwistConstraint(Description):
         return (self.frame,) if self.other is None else (self.frame, self.other)
 
 
+@public
 def no_slip(frame: Frame, direction: ArrayLike, *, name: str | None = None) -> TwistConstraint:
     """A skate, or the tip of a needle: the frame does not move along a direction of its own axes.
 
@@ -182,6 +184,7 @@ def no_slip(frame: Frame, direction: ArrayLike, *, name: str | None = None) -> T
     return TwistConstraint(frame, (0.0, 0.0, 0.0, *as_direction(direction, "no_slip direction")), name=name)
 
 
+@public
 def rolling(
     carrier: Frame, wheel: Frame, *, radius: float, forward: ArrayLike = (1.0, 0.0, 0.0),
     axle: ArrayLike = (0.0, 1.0, 0.0), name: str | None = None,

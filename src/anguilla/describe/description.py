@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import difflib
 import functools
 import re
-from collections.abc import Iterable
 from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from anguilla._words import did_you_mean as did_you_mean
 from anguilla.errors import DescriptionError, as_array, refuse
 
 Anything = TypeVar("Anything")
@@ -78,12 +77,6 @@ def copied(item: Anything, memo: dict[int, Any]) -> Anything:
     for name, value in vars(item).items():
         own[name] = value if type(value) in PLAIN else copy.deepcopy(value, memo)
     return twin
-
-
-def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """Return " (did you mean 'x'?)" if one of the names is close, else an empty text."""
-    close = difflib.get_close_matches(name, list(names), n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def as_name(value: object, field: str) -> str:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from anguilla._doors import public
 from anguilla.describe.description import Description, as_points, did_you_mean
 from anguilla.describe.profiles import Profile, ProfileBasis, oscillation, product, quintic, start
 from anguilla.describe.strains import STRAIN_NAMES, Strains
@@ -363,6 +364,7 @@ ENVELOPE = (1.0, -0.75, 1.0)  # X^2 - 0.75 X + 1 [rad/m]
 DIVE_TIMES = (4.0, 6.0, 8.0, 10.0, 12.0, 14.0)  # t_1 .. t_6 [s]; neither they nor the offsets are printed
 
 
+@public
 def forward(envelope: ArrayLike = ENVELOPE, wavelength: float = 1.0, period: float = 1.0) -> TravellingWave:
     """Return planar forward swimming (001 (67)-(69)): a curvature wave in bend_z that starts over the first second.
 
@@ -375,11 +377,13 @@ def forward(envelope: ArrayLike = ENVELOPE, wavelength: float = 1.0, period: flo
     return TravellingWave(envelope, wavelength, period)
 
 
+@public
 def turning(offset: float = 0.5) -> GaitSum:
     """Return forward swimming with a constant curvature on top (001 IX.C), offset [rad/m]."""
     return forward() + StrainOffset(as_number(offset, "turning offset", "rad/m"))
 
 
+@public
 def submergence(offset: float = 0.5, times: ArrayLike = DIVE_TIMES) -> GaitSum:
     """Return forward swimming with a dive (001 IX.D): bend_y goes to offset [rad/m] and back, then to the other side.
 
@@ -392,6 +396,7 @@ def submergence(offset: float = 0.5, times: ArrayLike = DIVE_TIMES) -> GaitSum:
     return forward() + StrainSteps(times, (0.0, offset, 0.0, 0.0, -offset, 0.0))
 
 
+@public
 def spiral(dive: float = 0.5, turn: float = 0.5) -> GaitSum:
     """Return turning and diving at once (001 IX.D, figure 8): constant bend_y = dive and bend_z offset = turn [rad/m]."""
     return turning(turn) + StrainOffset(as_number(dive, "spiral dive", "rad/m"), "bend_y")

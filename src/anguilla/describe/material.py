@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -12,7 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anguilla.describe.description import Description
-from anguilla.errors import AnguillaWarning, DescriptionError, as_nonnegative, as_number, as_positive, as_vector, refuse
+from anguilla.errors import (
+    DescriptionError,
+    as_nonnegative,
+    as_number,
+    as_positive,
+    as_vector,
+    refuse,
+    warn,
+)
 
 DEFAULT_POISSON = 0.3
 EACH_DECADE, BEYOND = (
@@ -149,4 +156,4 @@ def _loss_terms(loss: float, low: float, high: float) -> list[tuple[float, float
 
 def _warn(message: str) -> None:
     # Levels above: _check, __post_init__, the generated __init__, the user.
-    warnings.warn(message, AnguillaWarning, stacklevel=5)
+    warn(message)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -19,7 +18,7 @@ from anguilla.describe.section import CrossSection
 from anguilla.describe.shaping import ShapeProjection
 from anguilla.describe.strains import Strains
 from anguilla.describe.varying import EllipticProfile
-from anguilla.errors import AnguillaWarning, DescriptionError, as_count, as_positive, as_vector, refuse
+from anguilla.errors import DescriptionError, as_count, as_positive, as_vector, refuse, warn
 
 Array = NDArray[np.float64]
 
@@ -108,7 +107,7 @@ class Rod(Description):
             message = (
                 f"Rod.length = {self.length:g} m is {slenderness:.3g} times the thickness of its section: {question}"
             )
-            warnings.warn(message, AnguillaWarning, stacklevel=5)
+            warn(message)
 
     @property
     def size(self) -> int:

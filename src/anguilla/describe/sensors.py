@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from anguilla._doors import hang
 from anguilla.describe.description import Description, as_points, did_you_mean
 from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
 from anguilla.describe.load import FrameMotion, Load, as_frame, as_rod
@@ -457,3 +458,6 @@ class StateSensor(Sensor):
     def measure(self, at: Sensed) -> Array:
         """The true values (nt, 2 n)."""
         return np.hstack(at.state())
+
+
+hang(__all__, globals())

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from anguilla._doors import public
 from anguilla.describe.basis import Basis, Legendre, make_basis
 from anguilla.describe.description import did_you_mean
 from anguilla.errors import DescriptionError, as_count, refuse
@@ -121,6 +122,8 @@ def _first_modes(value: int, name: str) -> int:
     return as_count(value, f"{name} modes")
 
 
+@public
+@public
 def kirchhoff(modes: int, basis: BasisKind = "legendre", *, twist_modes: int | None = None) -> Strains:
     """Return the strains of an inextensible, unshearable rod: twist, bend_y, bend_z.
 
@@ -134,6 +137,8 @@ def kirchhoff(modes: int, basis: BasisKind = "legendre", *, twist_modes: int | N
     return _strains(basis, {"twist": _modes(twist_modes, "kirchhoff twist_modes", n), "bend_y": n, "bend_z": n})
 
 
+@public
+@public
 def extensible_kirchhoff(
     modes: int,
     basis: BasisKind = "legendre",
@@ -156,6 +161,8 @@ def extensible_kirchhoff(
     return _strains(basis, {"twist": twist, "bend_y": n, "bend_z": n, "stretch": stretch})
 
 
+@public
+@public
 def reissner(
     modes: int,
     basis: BasisKind = "legendre",
@@ -182,6 +189,8 @@ def reissner(
     return _strains(basis, counts)
 
 
+@public
+@public
 def planar(modes: int, basis: BasisKind = "legendre", *, stretch_modes: int = 0, shear_modes: int = 0) -> Strains:
     """Return the strains of a rod that moves in the plane (t1, t2): bend_z, and stretch and shear_y if asked for.
 
@@ -204,21 +213,29 @@ def planar(modes: int, basis: BasisKind = "legendre", *, stretch_modes: int = 0,
 # The platforms of a hyper-redundant robot (001 II), by the strains that they let vary.
 
 
+@public
+@public
 def stewart(modes: int, basis: BasisKind = "legendre") -> Strains:
     """Return the strains of a stack of Gough-Stewart platforms: all six, as many functions for each."""
     return reissner(_first_modes(modes, "stewart"), basis)
 
 
+@public
+@public
 def extensible_spherical(modes: int, basis: BasisKind = "legendre") -> Strains:
     """Return the strains of a stack of spherical platforms that also stretch: twist, bend_y, bend_z, stretch."""
     return extensible_kirchhoff(_first_modes(modes, "extensible_spherical"), basis)
 
 
+@public
+@public
 def spherical(modes: int, basis: BasisKind = "legendre") -> Strains:
     """Return the strains of a stack of spherical platforms: twist, bend_y, bend_z."""
     return kirchhoff(_first_modes(modes, "spherical"), basis)
 
 
+@public
+@public
 def universal(modes: int, basis: BasisKind = "legendre") -> Strains:
     """Return the strains of a stack of universal joints, which do not twist: bend_y, bend_z."""
     return kirchhoff(_first_modes(modes, "universal"), basis, twist_modes=0)

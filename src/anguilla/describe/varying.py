@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anguilla._doors import public
 from anguilla.describe.description import as_breakpoints, as_points
 from anguilla.describe.section import Array, CrossSection, SectionProperties
 from anguilla.errors import DescriptionError, as_nonnegative, as_positive, refuse
@@ -162,6 +163,7 @@ class EllipticProfile(CrossSection):
         return np.stack([np.cos(angle), np.sin(angle)], axis=1) * self.semi_axes([X])[0]
 
 
+@public
 def taper(root: CrossSection, tip: CrossSection, length: float) -> Tapered:
     """Return a section whose dimensions go linearly from ``root`` at X = 0 to ``tip`` at X = length [m].
 

@@ -7,6 +7,7 @@ code. `from_file` makes an environment of a robot file. Needs the extra ``anguil
 
 from __future__ import annotations
 
+from anguilla._doors import public
 from anguilla._lazy import lazy
 from anguilla.errors import AnguillaError
 
@@ -33,6 +34,7 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
+@public
 def register() -> None:
     """Tell Gymnasium of the environments; importing this package does so."""
     try:

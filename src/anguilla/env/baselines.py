@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from anguilla._doors import public
 from anguilla.env.task import Task
 from anguilla.env.vector import RobotVectorEnv
 from anguilla.errors import AnguillaError
@@ -14,6 +15,7 @@ from anguilla.errors import AnguillaError
 __all__ = ["to_stable_baselines"]
 
 
+@public
 def to_stable_baselines(task: Task, num_envs: int = 64, **keywords: Any) -> Any:
     """Copies of a robot as a `VecEnv` of Stable-Baselines3; keywords are those of `RobotVectorEnv`."""
     try:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anguilla import sensors
+from anguilla._doors import public
 from anguilla.describe import Frame, Robot
 from anguilla.env.task import Task
 from anguilla.env.tasks import Reach
@@ -65,6 +66,7 @@ def make(task: Task | str = "Reach", *, render_mode: str | None = None, **option
     return RobotEnv(as_task(task, **options), render_mode=render_mode)
 
 
+@public
 def from_file(
     path: str | os.PathLike[str],
     frame: str,

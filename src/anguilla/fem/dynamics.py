@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
+from anguilla._doors import public
 from anguilla.describe.material import Prony
 from anguilla.errors import DescriptionError, SolverError, as_nonnegative, as_positive, as_steps
 from anguilla.fem.body import SoftBody
@@ -58,6 +59,7 @@ class Rayleigh:
         as_nonnegative(self.beta, "Rayleigh.beta", "s")
 
 
+@public
 @dataclass(frozen=True)
 class SoftTrajectory(Slices, Kept):
     """A motion.
@@ -199,6 +201,7 @@ class _Viscosity:
             self.last = now
 
 
+@public
 def simulate(
     body: SoftBody | SoftSystem, *, duration: float, dt: float, inputs: Inputs | None = None,
     start: SoftEquilibrium | None = None, viscosity: Sequence[Prony] | None = None, rayleigh: Rayleigh | None = None,

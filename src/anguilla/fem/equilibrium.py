@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_count, as_positive
+from anguilla._doors import public
+from anguilla.errors import DescriptionError, SolverError, as_count, as_positive, warn
 from anguilla.fem.body import SoftBody
 from anguilla.fem.elements import inside_out
 from anguilla.fem.mesh import Floats
@@ -198,6 +198,7 @@ def solve(
     return Attempt(out.x, out.status, out.iterations)
 
 
+@public
 def statics(
     body: SoftBody | SoftSystem, *, inputs: Efforts | None = None, strokes: Efforts | None = None,
     start: SoftEquilibrium | SoftState | None = None, tolerance: float = 1e-10, iterations: int = 40,
@@ -283,20 +284,20 @@ def unbalanced(system: SoftSystem, state: SoftState, efforts: Floats) -> float:
 def _warn(system: SoftSystem, state: SoftState, unstable: int) -> None:
     """Say what is wrong with an equilibrium that was found: it would not stay, or elements are inside out."""
     if unstable:
-        warnings.warn(
+        warn(
             f"{system.body.name!r} is in balance but would not stay so: its energy falls in {unstable} "
             f"direction{'s' * (unstable > 1)}, and symmetry alone may hold it. Load it a little sideways first and give that "
-            "result as start=, to find the shape that it takes.", AnguillaWarning, stacklevel=3,
+            "result as start=, to find the shape that it takes.",
         )  # fmt: skip
     if system.body.element != "quadratic":
         return  # linear elements have one deformation each, which the solver has seen
     bad = inside_out(system.grid, state.x)
     if len(bad):
         place = system.rest.x[system.grid.cells[bad[0], :4]].mean(axis=0)
-        warnings.warn(
+        warn(
             f"{len(bad)} elements of {system.body.name!r} are inside out at a corner (the first is {bad[0]}, near "
             f"{place.round(4).tolist()} m at rest): stresses there mean nothing; refine the mesh there, or spread the load "
-            "(pad=).", AnguillaWarning, stacklevel=3,
+            "(pad=).",
         )  # fmt: skip
 
 

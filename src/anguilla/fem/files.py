@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import module_from_spec
@@ -13,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from anguilla.errors import AnguillaWarning, DescriptionError, as_nonnegative, as_positive
+from anguilla._doors import public
+from anguilla.errors import DescriptionError, as_nonnegative, as_positive, warn
 from anguilla.fem.mesh import TetMesh
 
 __all__ = ["read_mesh", "write_mesh"]
@@ -131,6 +131,7 @@ def whole_mesh(name: str) -> Iterator[None]:
         raise DescriptionError(f"read_mesh: {name} could not be read: {reason}") from None
 
 
+@public
 def read_mesh(path: str | Path, *, unit: str | float | None = None, merge: float = 0.0) -> TetMesh:
     """Read the tetrahedra of a file (vtk, vtu, msh, inp, mesh, ...), in SI units.
 
@@ -180,10 +181,6 @@ def read_mesh(path: str | Path, *, unit: str | float | None = None, merge: float
 
 def _judge(mesh: TetMesh, name: str, guessed: bool, bulge: float) -> None:
     """Warn of poor elements, of a size that speaks for another unit, and of edges that were curved."""
-
-    def warn(text: str) -> None:
-        warnings.warn(text, AnguillaWarning, stacklevel=4)
-
     worst = float(mesh.quality().min())
     if worst < POOR:
         warn(f"{name}: the worst tetrahedron has a shape of {worst:.2g} (1 is regular): expect poor accuracy there.")
@@ -257,9 +254,8 @@ def _groups(data: Any, number: Any, mesh: TetMesh, name: str) -> tuple[dict[str,
             for kind in (nodes, surfaces, regions):
                 kind.pop(group, None)
     if lost:
-        warnings.warn(
+        warn(
             f"{name}: the groups {', '.join(map(repr, lost))} are left out: none of their points belongs to a tetrahedron.",
-            AnguillaWarning, stacklevel=3,
         )  # fmt: skip
     return nodes, surfaces, regions
 
@@ -288,6 +284,7 @@ def _merged(points: Any, reach: float) -> Any:
     return np.unique(piece, return_index=True)[1][piece]
 
 
+@public
 def write_mesh(path: str | Path, mesh: TetMesh, *, unit: str = "m", **point_data: Any) -> Path:
     """Write a mesh, and values at its points, to a file whose ending says the format (vtu, vtk, msh, ...).
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anguilla._doors import public
 from anguilla.describe.material import Material
 from anguilla.errors import DescriptionError, as_vector
 from anguilla.fem.body import SoftBody, as_body
@@ -57,6 +58,7 @@ class Fit:
     body: SoftBody
 
 
+@public
 def fit_material(body: SoftBody, measurements: Sequence[Measurement], parameters: Sequence[str] = ("young",)) -> Fit:
     """Fit material parameters by least squares on the distances of all effectors.
 

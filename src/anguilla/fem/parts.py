@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anguilla._doors import public
 from anguilla.describe.actuators import Routing
 from anguilla.describe.description import Description
 from anguilla.describe.material import Material
@@ -60,6 +61,7 @@ def _limit(value: object, name: str, unit: str) -> float:
     return as_number(value, name, unit)
 
 
+@public
 def route(routing: Routing, span: float | ArrayLike, *, guides: int = 11, pose: ArrayLike | None = None) -> Floats:
     """Guide points (guides, 3) [m] of a tendon or string described like one along a rod.
 

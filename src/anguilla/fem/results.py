@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from anguilla._doors import public
 from anguilla.errors import DescriptionError
 from anguilla.fem.body import SoftBody
 from anguilla.fem.fields import equivalent_strain, von_mises
@@ -26,6 +27,7 @@ def pick(name: str, names: list[str], what: str) -> int:
     return names.index(name)
 
 
+@public
 @dataclass(frozen=True)
 class SoftEquilibrium(Kept):
     """A static equilibrium of a soft body.

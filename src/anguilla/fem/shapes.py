@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anguilla._doors import public
 from anguilla.errors import DescriptionError, as_array, as_count, as_positive, refuse
 from anguilla.fem.lattice import lattice
 from anguilla.fem.mesh import Floats, TetMesh
@@ -33,6 +34,7 @@ def _ends(shape: tuple[int, int, int], axis: int = 0, closed: bool = False) -> d
     return {"base": number == 0, "tip": number == shape[axis]}
 
 
+@public
 def block(size: ArrayLike, cells: ArrayLike) -> TetMesh:
     """A box along x from 0 to its length, centred in y and z; named points "base" (x = 0) and "tip".
 
@@ -47,6 +49,7 @@ def block(size: ArrayLike, cells: ArrayLike) -> TetMesh:
     return lattice(shape, lambda g: (g / count - [0.0, 0.5, 0.5]) * length, nodes=_ends(shape))
 
 
+@public
 def cylinder(length: float, radius: float, cells: tuple[int, int] = (20, 4)) -> TetMesh:
     """A round bar along x from 0 to its length [m]; named points "base" and "tip".
 
@@ -73,6 +76,7 @@ def cylinder(length: float, radius: float, cells: tuple[int, int] = (20, 4)) -> 
     return lattice(shape, place, flips=(np.arange(along) % 2, side, side), nodes=_ends(shape))
 
 
+@public
 def tube(length: float, inner: float, outer: float, cells: tuple[int, int, int] = (20, 12, 2)) -> TetMesh:
     """A tube along x from 0 to its length [m]; named points "base" and "tip".
 
@@ -99,6 +103,7 @@ def tube(length: float, inner: float, outer: float, cells: tuple[int, int, int] 
     return lattice(shape, place, closed=True, nodes=_ends(shape, closed=True))
 
 
+@public
 def finger(
     size: ArrayLike = (0.1, 0.02, 0.02), *, wall: float = 3e-3, cap: float = 8e-3, offset: float = 2e-3,
     cells: tuple[int, int, int] = (20, 2, 2),
@@ -138,6 +143,7 @@ def finger(
     return lattice(shape, place, keep=~hole, nodes=_ends(shape), holes={"chamber": hole})
 
 
+@public
 def parallel_robot(
     size: ArrayLike = (0.18, 0.18, 0.13), *, hub: float = 0.03, thickness: float = 0.014, along: int = 16, across: int = 2,
 ) -> TetMesh:  # fmt: skip
@@ -196,6 +202,7 @@ def parallel_robot(
     return lattice(shape, place, keep=keep, nodes=nodes)
 
 
+@public
 def trunk(
     *, length: float = 0.206, base: float = 0.05, tip: float = 0.04, inner: float = 0.014, wall: float = 1.5e-3,
     depth: float = 5e-3, folds: int = 5, around: int = 3,

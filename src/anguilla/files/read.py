@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 import os
 import typing
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from anguilla._doors import public
 from anguilla.describe.actuators import Actuator
 from anguilla.describe.bodies import RigidBody
 from anguilla.describe.description import did_you_mean
@@ -18,7 +18,7 @@ from anguilla.describe.ports import Drive
 from anguilla.describe.robot import Robot
 from anguilla.describe.rod import Rod
 from anguilla.describe.sensors import Sensor
-from anguilla.errors import AnguillaWarning, DescriptionError, show
+from anguilla.errors import DescriptionError, show, warn
 from anguilla.files.build import BAD, RobotBuilder
 from anguilla.files.places import Finder
 from anguilla.files.problems import Problems
@@ -97,6 +97,8 @@ class RobotFile:
     path: Path | None = None
 
 
+@public
+@public
 def read_robot(path: str | os.PathLike[str], *, parameters: Mapping[str, float] | None = None) -> Robot:
     """Read a robot from a file.
 
@@ -110,10 +112,11 @@ def read_robot(path: str | os.PathLike[str], *, parameters: Mapping[str, float] 
     """
     file = read_file(path, parameters=parameters)
     for note in file.notes:
-        warnings.warn(note, AnguillaWarning, stacklevel=2)
+        warn(note)
     return file.robot
 
 
+@public
 def read_file(path: str | os.PathLike[str], *, parameters: Mapping[str, float] | None = None) -> RobotFile:
     """Read a robot file with its inputs and settings; like `read_robot`, but warnings are returned as notes."""
     target = Path(path)
@@ -127,6 +130,7 @@ def read_file(path: str | os.PathLike[str], *, parameters: Mapping[str, float] |
     return _Reader(root, parameters or {}, problems, target).read()
 
 
+@public
 def read_text_file(text: str, *, name: str = "(text)", parameters: Mapping[str, float] | None = None) -> RobotFile:
     """Read a robot file from its text."""
     problems = Problems()

@@ -23,6 +23,7 @@ import numpy as np
 import anguilla.describe as describe
 import anguilla.describe.sensors as sensors
 import anguilla.interact as interact
+from anguilla._doors import documentation
 from anguilla.describe.frames import BodyHandle, Frame, Part
 
 __all__ = ["Form", "Maker", "candidates", "form_of", "kind_name", "makers", "variables"]
@@ -205,7 +206,7 @@ def _names_of_types() -> dict[str, Any]:
 
 @cache
 def _fields(make: Callable[..., Any]) -> dict[str, Field]:
-    hints, documented = _hints(make), _documentation(make)
+    hints, documented = _hints(make), documentation(make)
     fields: dict[str, Field] = {}
     for name, parameter in inspect.signature(make).parameters.items():
         if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL) or name == "self":
@@ -214,19 +215,6 @@ def _fields(make: Callable[..., Any]) -> dict[str, Field]:
         unit = re.search(r"\[([^\]]*)\]", text)
         fields[name] = Field(name, form_of(hints.get(name, float)), parameter.default, text, unit[1] if unit else "")
     return fields
-
-
-def _documentation(make: Callable[..., Any]) -> dict[str, str]:
-    """Texts of the arguments in the docstrings of a function, or of a class and its bases."""
-    found: dict[str, str] = {}
-    sources = list(reversed(make.__mro__)) if inspect.isclass(make) else [make]
-    for source in sources:
-        if source is object:
-            continue
-        for match in re.finditer(r"^ {4}([\w, ]+): ((?:.|\n {8,})*)", inspect.cleandoc(source.__doc__ or ""), re.M):
-            for name in match[1].split(","):
-                found[name.strip()] = " ".join(match[2].split())
-    return found
 
 
 def form_of(annotation: Any) -> Form:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from anguilla._doors import public
 from anguilla.describe.actuators import Actuator
 from anguilla.describe.bodies import RigidBody
 from anguilla.describe.joints import Joint
@@ -18,6 +19,7 @@ NUMBER = {"type": ["number", "string"], "description": "a number, or a formula o
 FRAME = {"$ref": "#/$defs/frame"}
 
 
+@public
 def robot_schema() -> dict[str, Any]:
     """Return the JSON schema (draft 2020-12) of robot files, with units and descriptions of all fields."""
     kinds: dict[str, tuple[type, ...]] = {}

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from anguilla._doors import public
 from anguilla.describe.bodies import RigidBody, Shape
 from anguilla.describe.description import did_you_mean
 from anguilla.describe.frames import BodyHandle, Frame
@@ -35,6 +36,8 @@ Array = NDArray[np.float64]
 JOINTS = ("fixed", "revolute", "continuous", "prismatic", "floating", "planar")
 
 
+@public
+@public
 def read_urdf(path: str | os.PathLike[str], *, base: str = "fixed", notes: list[str] | None = None) -> Robot:
     """Return a robot made of a URDF file alone; the arguments are those of `add_urdf`."""
     target = Path(path)
@@ -48,6 +51,7 @@ def read_urdf(path: str | os.PathLike[str], *, base: str = "fixed", notes: list[
     return robot
 
 
+@public
 def add_urdf(
     robot: Robot,
     path: str | os.PathLike[str],

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anguilla._doors import public
 from anguilla.describe.frames import BodyHandle, RodHandle
 from anguilla.describe.joints import Fixed
 from anguilla.describe.ports import Drive
@@ -29,6 +30,8 @@ _PLAIN = re.compile(r"[A-Za-z_][\w.\- ]*(\[[\d.e+-]+\])?")
 _WORDS = {"null", "true", "false", "yes", "no", "on", "off", "~"}
 
 
+@public
+@public
 def write_robot(
     robot: Robot,
     path: str | os.PathLike[str],
@@ -61,6 +64,7 @@ def write_robot(
     return target
 
 
+@public
 def robot_text(
     robot: Robot,
     *,
@@ -88,6 +92,7 @@ def robot_text(
     return head + to_yaml(file)
 
 
+@public
 def robot_document(
     robot: Robot,
     *,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from anguilla.errors import AnguillaWarning, DescriptionError, as_count, refuse
+from anguilla._doors import public
+from anguilla.errors import DescriptionError, as_count, refuse, warn
 from anguilla.identification.measurements import Measurements
 from anguilla.identification.parameters import Source, Unknown, as_free, is_described
 from anguilla.identification.result import Identified
@@ -20,6 +20,8 @@ LOSSES = ("linear", "soft_l1", "huber", "cauchy", "arctan")
 AT_END = 1e-6  # from a bound, in units of the search
 
 
+@public
+@public
 def identify(
     robot: Source, data: Measurements | Sequence[Measurements], free: Sequence[str | Unknown] | Mapping[str, float], *,
     held_out: Measurements | Sequence[Measurements] = (), loss: str = "linear", starts: int = 1, seed: int = 0,
@@ -66,7 +68,7 @@ def identify(
     for experiment in kept:
         result.held_out[experiment.name] = result.error(experiment)
     for note in result.notes:
-        warnings.warn(f"identify: {note}.", AnguillaWarning, stacklevel=2)
+        warn(f"identify: {note}.")
     return result
 
 

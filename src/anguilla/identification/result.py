@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from anguilla._doors import public
 from anguilla.describe import Robot
 from anguilla.identification.measurements import Measurements
 from anguilla.identification.parameters import Sought, Source, made_robot
@@ -21,6 +22,7 @@ from anguilla.mechanics.tree import Floats
 __all__ = ["Identified"]
 
 
+@public
 @dataclass(frozen=True, eq=False)
 class Identified:
     """What `identify` found.

@@ -3,6 +3,7 @@
 Their kernels stand beside them, in `kernels/`; nothing of these is imported before a robot is compiled.
 """
 
+from anguilla._doors import hang
 from anguilla.interact.chamber import Chamber
 from anguilla.interact.contact import Contact
 from anguilla.interact.distributed import DistributedWrench
@@ -42,3 +43,5 @@ __all__ = [
     "Wrench",
     "contacts",
 ]
+
+hang(__all__, globals())

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from anguilla._doors import public
 from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
 from anguilla.describe.load import Book, Load, Seat
 from anguilla.describe.robot import Robot
@@ -126,6 +127,7 @@ class PartContact(Load):
         return book.touch(meeting.side(self.a), meeting.side(self.b), self.law, meeting.thinnest)
 
 
+@public
 def SelfContact(
     rod: RodHandle, stiffness: float | None = None, *, damping: float = 0.0, friction: float = 0.0,
     radius: float | None = None, smooth: float | None = None, slip: float | None = None, spacing: float | None = None,
@@ -138,6 +140,7 @@ def SelfContact(
     return PartContact(rod, rod, stiffness, slip=slip, spacing=spacing, name=name, **options)
 
 
+@public
 def contacts(robot: Robot, stiffness: float | None = None, *, exclude: Any = (), **options: Any) -> list[PartContact]:
     """Let everything touch everything, and rods themselves; return the loads, which are on the robot.
 

@@ -15,7 +15,6 @@ import os
 import textwrap
 import time
 import uuid
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -25,7 +24,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from anguilla.errors import AnguillaWarning, DescriptionError
+from anguilla.errors import DescriptionError, warn
 from anguilla.many.parameters import Grid
 from anguilla.many.table import Run, Sweep
 from anguilla.many.values import decode, encode, key_of
@@ -206,7 +205,7 @@ class Folder:
             if not self._told:
                 self._told = True
                 told = f"runs cannot be written to {str(self.path)!r} ({error.strerror}): they are kept in memory"
-                warnings.warn(f"{told}, and written when there is room.", AnguillaWarning, stacklevel=2)
+                warn(f"{told}, and written when there is room.")
             return
         self._waiting.clear()
         self._written += len(data)

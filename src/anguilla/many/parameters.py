@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from anguilla._doors import public
 from anguilla.errors import DescriptionError, as_count, as_number, refuse
 
 __all__ = ["Grid", "Parameters", "as_rows", "check_call", "grid", "sample"]
@@ -39,6 +40,8 @@ class Grid(tuple[dict[str, Any], ...]):
         return f"Grid({sizes} = {len(self)})"
 
 
+@public
+@public
 def grid(**values: Any) -> Grid:
     """All combinations of the values of parameters.
 
@@ -58,6 +61,8 @@ def grid(**values: Any) -> Grid:
     return Grid(axes)
 
 
+@public
+@public
 def sample(count: int, *, seed: int = 0, **ranges: tuple[float, float]) -> list[dict[str, float]]:
     """Points spread evenly over ranges of parameters, a Latin hypercube: each range is cut in `count` parts, each used once.
 

@@ -7,13 +7,13 @@ import os
 import queue
 import sys
 import time
-import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
 from typing import Any
 
-from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_count, as_positive, refuse
+from anguilla._doors import public
+from anguilla.errors import DescriptionError, SolverError, as_count, as_positive, refuse, warn
 from anguilla.many.keep import Folder, fingerprint
 from anguilla.many.parameters import Parameters, as_rows, check_call, name_of
 from anguilla.many.table import Run, Sweep
@@ -23,6 +23,8 @@ from anguilla.solve.newton.progress import progress_bar
 __all__ = ["sweep"]
 
 
+@public
+@public
 def sweep(
     job: Callable[..., Any], parameters: Parameters, *, file: str | os.PathLike[str] | None = None,
     workers: int | None = None, executor: str | Executor | None = None, shard: tuple[int, int] | None = None,
@@ -93,7 +95,7 @@ def sweep(
     failed = [k for k in todo if runs[k].status == "failed"]
     if failed:
         told = f"{len(failed)} of {len(todo)} runs failed; run {failed[0]} says: {runs[failed[0]].error}"
-        warnings.warn(f"{told} (table.failed has all).", AnguillaWarning, stacklevel=2)
+        warn(f"{told} (table.failed has all).")
     return table
 
 
@@ -220,5 +222,5 @@ def _crew(job: Callable[..., Any], executor: Any, workers: int | None, count: in
     except StartError as error:
         if executor == "processes" or timeout is not None:
             raise DescriptionError(f"{error}, or use executor='threads'.") from None
-        warnings.warn(f"threads are used: {error}.", AnguillaWarning, stacklevel=3)
+        warn(f"threads are used: {error}.")
         return Threads(count)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from anguilla._doors import public
 from anguilla.errors import DescriptionError
 from anguilla.store.whole import as_target, whole_file
 
@@ -57,6 +58,7 @@ class Run:
         return self.outputs[name]
 
 
+@public
 class Sweep(Sequence[Run]):
     """The runs of a sweep, in the order of their parameters.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import math
 import threading
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,7 +19,7 @@ from anguilla.compiler.lanes import LANES
 from anguilla.describe import Frame, Robot
 from anguilla.describe.ports import acting
 from anguilla.describe.volumes import refuse_volumes
-from anguilla.errors import AnguillaWarning, DescriptionError, as_array, as_number, refuse
+from anguilla.errors import DescriptionError, as_array, as_number, refuse, warn
 from anguilla.interact.kernels.table import INPUT, TIME, Constraints, Loads
 from anguilla.linear.choice import DENSE, chosen, in_pieces
 from anguilla.mechanics.compile import Layout, compile_robot
@@ -385,11 +384,9 @@ class Model:
             if index not in self._warned and (error := shape.error(times)) > SHAPE_ERROR:
                 self._warned.add(index)
                 name, names = self.robot.parts[index].name, ", ".join(shape.gait.names)
-                warnings.warn(
+                warn(
                     f"The bases of {name!r} miss its imposed shape ({names}) by {error:.2g} of its size: give them more "
                     "modes, or leave Rod.strains out so that they fit exactly.",
-                    AnguillaWarning,
-                    stacklevel=2,
                 )
 
     @cached_property

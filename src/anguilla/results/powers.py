@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from anguilla._doors import public
 from anguilla.describe import Load, RodHandle
 from anguilla.describe.load import Seat
 from anguilla.describe.volumes import refuse_volumes
@@ -68,6 +69,7 @@ def as_trajectory(run: object) -> Trajectory:
     return run
 
 
+@public
 def powers(run: Trajectory) -> Powers:
     """Return the power of motors and water, the rates of the energies, and what is dissipated, at every stored state.
 

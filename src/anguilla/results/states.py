@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from anguilla._doors import public
 from anguilla.errors import refuse
 from anguilla.mechanics.tree import Ints
 from anguilla.results.acting import OfEnergies
@@ -44,6 +45,7 @@ class _States(OfFrames, OfRods, OfSensors, OfEnergies):
         return resolution(system, loads, self._q[k], self._v[k], a, self._lam[k], own)
 
 
+@public
 @dataclass(frozen=True)
 class Equilibrium(_States):
     """A static equilibrium.
@@ -87,6 +89,7 @@ class Equilibrium(_States):
         return f"<equilibrium of {self.robot.name!r}: {self.status.message}>"
 
 
+@public
 @dataclass(frozen=True)
 class Trajectory(_States, Slices):
     """A motion.

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from anguilla._doors import public
 from anguilla.describe import Frame, RodHandle
 from anguilla.errors import DescriptionError, as_count, as_positive
 from anguilla.interact.kernels.fluid import DISPLACED
@@ -84,6 +85,7 @@ class TorqueEnvelope:
         return f"<torques at {len(self.X)} sections, at most {moment:.4g} N m and {force:.4g} N>"
 
 
+@public
 def strides(run: Trajectory, head: Frame, *, period: float, last: int | None = None) -> Strides:
     """Return averages over the strides of a motion, counted back from its end.
 
@@ -141,6 +143,7 @@ def _mean(values: Array) -> Array:
     return np.asarray(np.mean(0.5 * (values[1:] + values[:-1]), axis=0))
 
 
+@public
 def torque_envelope(
     run: Trajectory, rod: RodHandle, X: ArrayLike | None = None, *, since: float = 0.0
 ) -> TorqueEnvelope:

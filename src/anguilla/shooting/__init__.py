@@ -4,6 +4,7 @@ The library's second method: no strain modes, but the boundary-value problem alo
 time step.
 """
 
+from anguilla._doors import hang
 from anguilla.shooting.critical import critical_step
 from anguilla.shooting.dynamics import simulate
 from anguilla.shooting.inverse import Actuation, inverse_dynamics, inverse_statics
@@ -32,3 +33,5 @@ __all__ = [
     "statics",
     "strain_form",
 ]
+
+hang(__all__, globals())

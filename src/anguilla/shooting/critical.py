@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from anguilla._doors import public
 from anguilla.describe import STRAIN_NAMES, Robot, RodHandle
 from anguilla.errors import as_count, as_positive
 from anguilla.model.model import Model
@@ -60,6 +61,7 @@ def growth_rate(rod: RodHandle, second: float) -> float:
     return largest
 
 
+@public
 def critical_step(robot: Robot | Model, *, shoots: int = 10, growth: float = CARRIED, beta: float = 0.25) -> float:
     """Time step [s] below which shooting is expected to fail: (88), with the rotary inertia of thick rods.
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from anguilla._doors import public
 from anguilla.describe import Robot, RodHandle
 from anguilla.errors import DescriptionError, SolverError, as_count, as_flag, as_positive, as_steps
 from anguilla.mechanics.tree import Floats
@@ -23,6 +24,7 @@ from anguilla.solve.steps.schemes import Newmark
 __all__ = ["simulate"]
 
 
+@public
 def simulate(
     robot: Robot | Model, *, duration: float, dt: float, inputs: Inputs | None = None, start: Start = None,
     stress: Stress | None = None, added: Mapping[RodHandle, Callable[[Floats], Floats]] | None = None,

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import lsq_linear
 
 from anguilla import lie
+from anguilla._doors import public
 from anguilla.describe import Robot, RodHandle
 from anguilla.errors import DescriptionError, as_count, as_number, as_pose, as_vector, refuse
 from anguilla.mechanics.tree import Floats
@@ -127,6 +128,7 @@ def unit_tension(xi: Floats, route: Floats) -> Floats:
     return np.hstack([np.cross(D, line), line])
 
 
+@public
 def inverse_statics(
     robot: Robot | Model, strain: StrainFields | StaticShape, *, inputs: Inputs | None = None, t: float = 0.0,
     intervals: int = 60, method: str = "two-pass",
@@ -145,6 +147,7 @@ def inverse_statics(
     return inverse_dynamics(robot, strain, inputs=inputs, t=t, intervals=intervals, method=method)
 
 
+@public
 def inverse_dynamics(
     robot: Robot | Model, strain: StrainFields | StaticShape | Motion, rate: StrainFields | None = None,
     acceleration: StrainFields | None = None, *, root: tuple[ArrayLike, ArrayLike] | None = None,

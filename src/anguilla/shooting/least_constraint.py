@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anguilla._doors import public
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError
 from anguilla.mechanics.tree import Floats
@@ -86,6 +87,7 @@ class GaussConstraint:
         return self._problem.end[s, ETA:ACC], self._problem.end[s, ACC:LAM]
 
 
+@public
 def gauss_constraint(motion: Motion, step: int = -1, inputs=None) -> GaussConstraint:
     """The Gauss constraint at one stored step of a motion, with the inputs of its actuators at that time."""
     if not isinstance(motion, Motion) or motion.problem is None:

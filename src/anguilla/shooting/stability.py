@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anguilla import lie
+from anguilla._doors import public
 from anguilla.describe import Fixed, Spherical
 from anguilla.errors import DescriptionError, SolverError, as_count
 from anguilla.mechanics.tree import Floats
@@ -56,6 +57,7 @@ class Stability:
     margin: float
 
 
+@public
 def stability(shape: StaticShape, *, segments: int = 60) -> Stability:
     """Test whether an equilibrium of a chain of rods and bodies is stable.
 

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from anguilla import lie
+from anguilla._doors import public
 from anguilla.describe import Robot
-from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_count, as_flag, as_number, as_positive
+from anguilla.errors import (
+    DescriptionError,
+    SolverError,
+    as_count,
+    as_flag,
+    as_number,
+    as_positive,
+    warn,
+)
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Model
 from anguilla.results.states import Status
@@ -38,6 +46,7 @@ ADVICE = (
 FAR = "one load step turns a section by more than 2 rad"
 
 
+@public
 def statics(
     robot: Robot | Model, *, inputs: Inputs | None = None, ties: Sequence[Join] = (), stress: Stress | None = None,
     start: StaticShape | None = None, t: float = 0.0, shoots: int = 10, intervals: int = 60, solver: str = "newton",
@@ -99,7 +108,7 @@ def statics(
         raise SolverError(f"No equilibrium of {robot.name!r}: {message}.", result=result, advice=ADVICE)
     if doubt == UNSTABLE and start is None:
         remedy = "A start (start=...) next to another shape leads there."
-        warnings.warn(f"The equilibrium of {robot.name!r} is {doubt}. {remedy}", AnguillaWarning, stacklevel=2)
+        warn(f"The equilibrium of {robot.name!r} is {doubt}. {remedy}")
     return result
 
 

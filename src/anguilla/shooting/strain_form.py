@@ -13,6 +13,7 @@ import numpy as np
 from scipy.optimize import root
 
 from anguilla import lie
+from anguilla._doors import public
 from anguilla.describe import STRAIN_NAMES, Robot, RodHandle
 from anguilla.errors import DescriptionError, SolverError
 from anguilla.interact import DistributedWrench, Wrench
@@ -37,6 +38,7 @@ class StrainSolution:
     wrench: Floats
 
 
+@public
 def strain_form(
     robot: Robot | Model, *, inputs: Inputs | None = None, steps: int = 1, intervals: int = 100
 ) -> StrainSolution:

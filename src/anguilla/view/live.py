@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from anguilla._doors import public
 from anguilla.describe import Robot
 from anguilla.errors import as_positive, refuse
 from anguilla.files import read_robot
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Shown", "drive", "play", "show"]
 
 
+@public
 def show(
     what: Trajectory | Equilibrium | Robot | str | os.PathLike[str] | Any,
     *,

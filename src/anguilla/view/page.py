@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from anguilla._doors import public
 from anguilla.describe import Frame
 from anguilla.errors import refuse
 from anguilla.results.states import Trajectory
@@ -35,6 +36,7 @@ FEWEST_FRAMES, MOST_FRAMES = 120, 1200
 MOST_CONTACTS = 12  # arrows of contacts at an instant
 
 
+@public
 def animate(run: Result | SoftResult, path: str | os.PathLike[str], *, colour: str | None = None) -> Path:
     """Write a page in which a motion can be played, turned and looked at closely, in any browser, from disk.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from anguilla._doors import public
 from anguilla.describe import Frame, RodHandle
 from anguilla.describe.description import did_you_mean
 from anguilla.describe.strains import STRAIN_NAMES
@@ -154,6 +155,7 @@ def energies(run: Trajectory, path: Path | None = None) -> Figure:
         return _finish(fig, path)
 
 
+@public
 def plot(result: Result | SoftResult, path: Path | None = None, *, colour: str | None = None) -> Figure:
     """Draw an overview of a result.
 

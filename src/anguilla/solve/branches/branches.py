@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anguilla._doors import public
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_count, as_positive, as_vector, refuse
 from anguilla.mechanics.tree import Floats
@@ -63,6 +64,7 @@ class SpecialPoint:
         return f"<{self.kind} point at factor {self.factor:.8g}>"
 
 
+@public
 @dataclass(frozen=True)
 class Branch:
     """A branch of equilibria.
@@ -151,6 +153,7 @@ def _special(path: Curve, point: Point, state: Stability, after: int, count: int
     return SpecialPoint(kind, point.s, after, point.q, point.lam, state.shapes[:, nearest])
 
 
+@public
 def trace(
     robot: Robot | Model, *, factors: tuple[float, float], limits: tuple[float, float] | None = None,
     inputs: Inputs | None = None,

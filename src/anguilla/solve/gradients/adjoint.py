@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from anguilla._doors import public
 from anguilla.describe import Robot
 from anguilla.describe.volumes import refuse_volumes
 from anguilla.errors import DescriptionError, SolverError
@@ -71,6 +72,7 @@ class Gradient:
         return f"<gradient of a cost of {self.value:.6g}: by {', '.join(given) or 'nothing'}>"
 
 
+@public
 def gradient(
     result: Trajectory | Equilibrium, cost: Cost, *, method: Scheme | str | None = None,
     design: Design | None = None, start: Equilibrium | None = None,

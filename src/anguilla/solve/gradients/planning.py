@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 from scipy.optimize import minimize
 
+from anguilla._doors import public
 from anguilla.describe import Robot
 from anguilla.describe.sampled import Sampled
 from anguilla.errors import AnguillaWarning, DescriptionError, as_array, as_count, as_positive
@@ -52,6 +53,7 @@ class SmoothInput:
         return np.stack([spline(inside, order) for order in range(3)], axis=1)
 
 
+@public
 @dataclass(frozen=True)
 class MotionPlan:
     """What `optimise_motion` found.
@@ -197,6 +199,7 @@ class MotionProblem:
         return found.value, np.concatenate(out), run
 
 
+@public
 def optimise_motion(
     robot: Robot, cost: Cost, *, duration: float, dt: float, inputs: Mapping[str, ArrayLike],
     bounds: Mapping[str, tuple[float, float]] | None = None, knots: int | None = None,

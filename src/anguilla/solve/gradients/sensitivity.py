@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anguilla._doors import public
 from anguilla.describe import Robot
 from anguilla.describe.volumes import refuse_volumes
 from anguilla.errors import DescriptionError, as_array
@@ -60,6 +61,7 @@ class _Explicit:
     ease: Floats  # (n, k) of what an eased start misses
 
 
+@public
 def sensitivities(
     run: Trajectory | Equilibrium, *, design: Design | None = None,
     inputs: Mapping[str, ArrayLike] | Sequence[str] | None = None,

@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anguilla._doors import public
 from anguilla.describe import Robot
 from anguilla.describe.ports import acting
 from anguilla.errors import DescriptionError, SolverError, as_number
@@ -133,6 +134,7 @@ def _multipliers(system: Model, q: State, multipliers: ArrayLike | None) -> Floa
     return lam
 
 
+@public
 def mass_matrix(
     robot: Robot | Model, q: State, v: ArrayLike | None = None, t: float = 0.0, inputs: Inputs | None = None
 ) -> Floats:
@@ -150,6 +152,7 @@ def mass_matrix(
     return system.evaluate(q, v, t=t, inputs=inputs).M
 
 
+@public
 def bias_forces(
     robot: Robot | Model, q: State, v: ArrayLike | None = None, t: float = 0.0, inputs: Inputs | None = None
 ) -> Floats:
@@ -162,6 +165,7 @@ def bias_forces(
     return _inertia(system).force(system.workspace, q, v, 0.0 * v)
 
 
+@public
 def coriolis_matrix(
     robot: Robot | Model, q: State, v: ArrayLike | None = None, t: float = 0.0, inputs: Inputs | None = None
 ) -> Floats:
@@ -180,6 +184,7 @@ def coriolis_matrix(
     return 0.5 * (rates - flat) / RATE + 0.5 * mass @ spins(system, v)
 
 
+@public
 def gravity_forces(
     robot: Robot | Model, q: State, v: ArrayLike | None = None, t: float = 0.0, inputs: Inputs | None = None
 ) -> Floats:
@@ -193,6 +198,7 @@ def gravity_forces(
     return -_inertia(system).force(system.workspace, q, 0.0 * v, 0.0 * v, gravity)
 
 
+@public
 def stiffness(
     robot: Robot | Model, q: State, v: ArrayLike | None = None, t: float = 0.0, inputs: Inputs | None = None, *,
     multipliers: ArrayLike | None = None,
@@ -206,6 +212,7 @@ def stiffness(
     return system.tangent(at, v, t=t, inputs=inputs, multipliers=_multipliers(system, q, multipliers))
 
 
+@public
 def damping(
     robot: Robot | Model, q: State, v: ArrayLike | None = None, t: float = 0.0, inputs: Inputs | None = None
 ) -> Floats:
@@ -217,6 +224,7 @@ def damping(
     return system.evaluate(q, v, t=t, inputs=inputs).C
 
 
+@public
 def actuation_matrix(
     robot: Robot | Model, q: State, v: ArrayLike | None = None, t: float = 0.0, inputs: Inputs | None = None
 ) -> Floats:
@@ -245,6 +253,7 @@ def actuation_matrix(
     return np.array(columns).reshape(-1, system.size).T.copy()
 
 
+@public
 def forward_dynamics(
     robot: Robot | Model, q: State, v: ArrayLike | None = None, t: float = 0.0, inputs: Inputs | None = None
 ) -> Accelerations:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import block_diag, expm
 
+from anguilla._doors import public
 from anguilla.describe import Frame, Robot
 from anguilla.errors import DescriptionError, SolverError, as_array, as_positive, refuse
 from anguilla.lie import dexp3, exp3
@@ -30,6 +31,7 @@ __all__ = ["LinearModel", "linearise"]
 Outputs = Frame | str | Callable[[Floats, Floats], ArrayLike] | Sequence["Frame | str"] | None
 
 
+@public
 @dataclass(frozen=True)
 class LinearModel:
     """A linear model about a state: x' = drift + A x + B u, y = C x + D u; x(k+1) instead of x' when it is discrete.
@@ -149,6 +151,7 @@ def _differences(at: Local, function: Callable[[Floats, Floats], ArrayLike]) -> 
     return np.array(columns).T
 
 
+@public
 def linearise(
     robot: Robot | Model, at: At = None, *, inputs: Inputs | None = None, outputs: Outputs = None, t: float = 0.0,
     dt: float | None = None, method: Scheme | str | None = None,

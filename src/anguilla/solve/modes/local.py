@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anguilla._doors import public
 from anguilla.describe import Robot
 from anguilla.describe.volumes import refuse_volumes
 from anguilla.errors import DescriptionError, SolverError, as_number, refuse
@@ -198,6 +199,7 @@ def localise(result: Equilibrium, v: Floats, a: Floats) -> Local:
     return Local(result, v, a, K, C, M, forces, inputs, held, column[:, hard], J[hard], J_rate[hard], *bases)
 
 
+@public
 def input_forces(robot: Robot | Model, q: Floats, v: Floats, t: float, inputs: Inputs) -> Floats:
     """Generalised force (n, k) per unit of every input, in the order of `robot.inputs`; one that is no force is refused."""
     system = model_of(robot)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigvalsh, solve_triangular
 
+from anguilla._doors import public
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_count, as_positive
 from anguilla.interact.kernels.table import KIND, TWIST
@@ -31,6 +32,7 @@ FEW = 4  # part of the modes of a large robot, one in so many, that are sought o
 SHAPE = 0.3  # [rad] or relative displacement: how far a mode is shown
 
 
+@public
 @dataclass(frozen=True)
 class Modes:
     """Modes of vibration, sorted by frequency.
@@ -85,6 +87,7 @@ class Modes:
         return f"<{len(self)} modes of {self.local.system.robot.name!r}: {first}{more} Hz>"
 
 
+@public
 def modes(
     robot: Robot | Model, at: At = None, *, inputs: Inputs | None = None, t: float = 0.0, count: int | None = None
 ) -> Modes:
@@ -216,6 +219,7 @@ def _solve_coupled(
     return values, np.where(size > tiny, size, 0.0) / (2.0 * np.pi), ratios, vectors
 
 
+@public
 @dataclass(frozen=True)
 class Stability:
     """Stability of an equilibrium: the second variation of its energy on what the constraints leave free.
@@ -248,6 +252,7 @@ class Stability:
         return self.unstable == 0
 
 
+@public
 def stability(
     robot: Robot | Model, at: At = None, *, inputs: Inputs | None = None, t: float = 0.0, tolerance: float = 1e-12
 ) -> Stability:

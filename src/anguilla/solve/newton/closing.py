@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from anguilla.describe import Closure, RodHandle
-from anguilla.errors import AnguillaWarning, SolverError
+from anguilla.errors import SolverError, warn
 from anguilla.interact.kernels.table import (
     AXIS_A,
     AXIS_B,
@@ -427,11 +426,9 @@ def close(system: Model, inputs: Inputs, t: float, q: Floats) -> tuple[Model, Fl
     if len(told):
         names = dict.fromkeys(system.tables.row_names[k] for k in told)
         counts = [f"{name} ({sum(system.tables.row_names[k] == name for k in told)})" for name in names]
-        warnings.warn(
+        warn(
             f"{system.robot.name!r}: {len(told)} of {system.rows} constraints are redundant and left out: "
             f"{', '.join(counts)}. The motion is not affected; reactions of the loops they belong to are not unique.",
-            AnguillaWarning,
-            stacklevel=4,
         )
     model = system.without(rows)
     return model, _as_given(model, inputs, t, given, q) if taut else q

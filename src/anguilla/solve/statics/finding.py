@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
-from anguilla.errors import AnguillaWarning
+from anguilla.errors import warn
 from anguilla.interact.kernels.rubbing import set_friction
 from anguilla.interact.kernels.table import DT, INPUT, KIND, LENGTH, ROTATION, TRANSLATION, Loads
 from anguilla.linear.choice import DENSE, TREES
@@ -232,7 +231,7 @@ def _rested(solve: LoadedNewton, path: LoadPath, begin: Floats) -> tuple[tuple[F
 def _neutral(system: Model, free: str) -> str:
     """Words for the message, and a warning, that nothing holds some coordinates."""
     what = f"The equilibrium of {system.robot.name!r} is not unique: nothing holds {free}."
-    warnings.warn(what, AnguillaWarning, stacklevel=5)
+    warn(what)
     return f"{NEUTRAL}: nothing holds {free})"
 
 
@@ -316,7 +315,7 @@ def _settled(
         other = "A start (start=...) next to another shape leads there."
         remedy = "Damping may stop it; ag.modes tells which vibration grows." if why == FLUTTERS else other
         what = f"The equilibrium of {system.robot.name!r} is unstable: {why}. {remedy}"
-        warnings.warn(what, AnguillaWarning, stacklevel=4)
+        warn(what)
     return *found, f" (unstable: {why})"
 
 

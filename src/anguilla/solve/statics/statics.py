@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
-import warnings
 from contextlib import ExitStack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anguilla._doors import public
 from anguilla.describe import Robot
 from anguilla.describe.ports import Drive, within_limits
 from anguilla.describe.volumes import solvers_of
-from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_count, as_number, as_positive
+from anguilla.errors import DescriptionError, SolverError, as_count, as_number, as_positive, warn
 from anguilla.interact.kernels.rubbing import rubs
 from anguilla.interact.kernels.table import Loads
 from anguilla.mechanics.tree import Floats
@@ -51,6 +51,7 @@ SPECIAL_ADVICE = {
 }
 
 
+@public
 def statics(
     robot: Robot | Model, *, inputs: Inputs | None = None, start: Equilibrium | ArrayLike | None = None, t: float = 0.0,
     method: str | Flow | ProjectiveFlow = "newton", tolerance: float = 1e-10, iterations: int = 40,
@@ -156,7 +157,7 @@ def _statics(
         memory, row, want = system.desk().kept, loads.loads.row, lambda: result.resolution.want
         if not like_a_good_one(memory, row, q, system.tree.strain_scale, want):
             said = f"The equilibrium of {robot.name!r}: {result.resolution.words}"
-            warnings.warn(said, AnguillaWarning, stacklevel=3)
+            warn(said)
     return result
 
 

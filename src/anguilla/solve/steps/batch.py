@@ -12,18 +12,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anguilla._doors import public, refuse_unknown
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, as_count, refuse
 from anguilla.model.door import model_of
 from anguilla.model.model import Inputs, Model
 from anguilla.results.states import Trajectory
 from anguilla.solve.newton.progress import progress_bar, stopped_by
-from anguilla.solve.steps.dynamics import simulate_model
+from anguilla.solve.steps.dynamics import simulate, simulate_model
 from anguilla.solve.steps.motion import Start
 
 __all__ = ["simulate_batch"]
 
 
+@public
 def simulate_batch(
     robot: Robot | Model | Callable[[Any], Robot], *, duration: float, dt: float,
     inputs: Sequence[Inputs | None] | None = None,
@@ -49,6 +51,7 @@ def simulate_batch(
         all of them within a fraction of a second.
 
     """
+    refuse_unknown("simulate_batch", options, simulate)
     lists = {"inputs": inputs, "starts": starts, "parameters": parameters}
     for name, given in lists.items():
         if given is not None and (isinstance(given, (str, Mapping)) or not hasattr(given, "__len__")):

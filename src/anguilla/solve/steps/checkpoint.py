@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from anguilla.compiler.table import Arrays
-from anguilla.errors import AnguillaError, AnguillaWarning, DescriptionError
+from anguilla.errors import AnguillaError, DescriptionError, warn
 from anguilla.solve.steps.identity import Identity
 from anguilla.store.spare import drop_spare
 from anguilla.store.whole import whole_file
@@ -162,7 +161,7 @@ class Checkpoint:
     def _tell(self, text: str) -> None:
         if not self.told:
             self.told = True
-            warnings.warn(text, AnguillaWarning, stacklevel=2)
+            warn(text)
 
     def watch(self, tick: Callable[[int], None]) -> Callable[[int], None]:
         """Return tick(done) that also notes the state, and writes it when that is due."""

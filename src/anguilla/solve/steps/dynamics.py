@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,9 +11,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anguilla._doors import public
 from anguilla.describe import Robot, RodHandle
 from anguilla.describe.ports import Drive, followed
-from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_positive, as_steps
+from anguilla.errors import DescriptionError, SolverError, as_positive, as_steps, warn
 from anguilla.linear.choice import DENSE
 from anguilla.model.door import model_of
 from anguilla.model.model import Inputs, LoadTable, Model
@@ -47,6 +47,7 @@ __all__ = ["simulate"]
 DEFAULT_METHOD = GeneralisedAlpha(0.9)
 
 
+@public
 def simulate(
     robot: Robot | Model, *, duration: float, dt: float, inputs: Inputs | None = None,
     start: Start = None, method: Scheme | str = DEFAULT_METHOD,
@@ -147,7 +148,7 @@ def simulate_model(
             f"The motion of {robot.name!r} is impossible: {conflict}.", result=result, advice=SINGULAR_START
         )
     if told:
-        warnings.warn(told, AnguillaWarning, stacklevel=3)
+        warn(told)
     if not ok and raise_on_failure:
         told = motion.kinks or advice(code, result)
         raise SolverError(f"The motion of {robot.name!r} {message}.", result=result, advice=told)
@@ -216,11 +217,9 @@ def check_serves(scheme: Coefficients, method: Scheme | str, system: Model) -> N
             "Midpoint serves open robots; a robot with loops or constraints needs Newmark, HHT or GeneralisedAlpha."
         )
     if system.rows and not forgets(scheme):
-        warnings.warn(
+        warn(
             f"{method} has no numerical damping: errors of the multipliers of {robot.name!r} grow from step to step. "
             "GeneralisedAlpha(0.9) or HHT(-0.05) forget them.",
-            AnguillaWarning,
-            stacklevel=4,  # the line that calls `simulate`
         )
 
 

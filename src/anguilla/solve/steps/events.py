@@ -6,14 +6,13 @@ behind it.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anguilla.errors import AnguillaWarning, DescriptionError, as_array
+from anguilla.errors import DescriptionError, as_array, warn
 from anguilla.interact.kernels.table import INPUT, MOTION, POSE, RATES, STRESS
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.model import Inputs, Model
@@ -202,11 +201,9 @@ def _refuse_impossible(system: Model, sample: Sampler, places: Ints, found: list
         if velocity:
             blows.setdefault(velocity, after)
     for what, when in blows.items():
-        warnings.warn(
+        warn(
             f"{robot.name!r}: {what} jumps at t = {when:.6g} s, which takes an infinite force: what follows depends on dt. "
             "Let it change in some time.",
-            AnguillaWarning,
-            stacklevel=5,
         )
 
 

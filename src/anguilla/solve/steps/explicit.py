@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.integrate import solve_ivp
 
+from anguilla._doors import public
 from anguilla.describe import Robot
 from anguilla.errors import DescriptionError, SolverError, as_positive
 from anguilla.interact.kernels.table import MOTION, TIME
@@ -37,6 +38,7 @@ _Sampler = Callable[[float], LoadTable]
 SAMPLES, SMOOTH = 17, 1e-13  # loads are interpolated through so many times of an interval if that is exact to this part
 
 
+@public
 def simulate_explicit(
     robot: Robot | Model, *, duration: float, dt: float, inputs: Inputs | None = None,
     start: Equilibrium | tuple[ArrayLike, ArrayLike] | ArrayLike | None = None, rtol: float = 1e-9, atol: float = 1e-11,

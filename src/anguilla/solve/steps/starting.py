@@ -6,12 +6,11 @@ slack: its tension T and the acceleration of its length satisfy T >= 0, l'' <= i
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from anguilla.errors import AnguillaWarning, SolverError
+from anguilla.errors import SolverError, warn
 from anguilla.interact.kernels.table import DT, INPUT, KIND, LENGTH, MOTION, TWIST, WHICH, Loads
 from anguilla.linear.choice import DENSE
 from anguilla.mechanics.tree import Floats, Ints
@@ -160,12 +159,10 @@ def tell_changed(system: Model, inputs: Inputs, t: float, q: Floats, given: Floa
     worst, at = int(np.argmax(np.abs(change))), _start(system, inputs, t, q, v, dt).origin()
     miss = np.abs(at.rates(q, given) - at.rates(q, v))
     names = dict.fromkeys(system.tables.row_names[k] for k in np.flatnonzero(miss > 0.1 * np.max(miss)))
-    warnings.warn(
+    warn(
         f"The rates with which {system.robot.name!r} should start break {', '.join(names)}: they were changed by "
         f"{100.0 * part:.2g} %, {system.robot.coordinates()[worst]} from {given[worst]:.3g} to {v[worst]:.3g}. "
         "forward_dynamics(robot, q, v).v are the nearest rates that keep all constraints.",
-        AnguillaWarning,
-        stacklevel=5,  # the line that calls `simulate`
     )
 
 

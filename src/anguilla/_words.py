@@ -1,0 +1,200 @@
+"""What was meant by a name that is not known: words of textbooks, other programs and habits, then spelling."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from functools import cache
+
+__all__ = ["did_you_mean", "meant"]
+
+# Names of this library and other words for them, in small letters without "_". A word may stand for several names: the first
+# one in this order that is known where the word was used is meant.
+WORDS = {
+    # materials and sections
+    "young": "e ey emod elasticity elasticmodulus modulus youngmodulus youngsmodulus",
+    "poisson": "nu v poissonratio poissonsratio",
+    "density": "rho ro",
+    "gravity": "g addgravity setgravity gravityforces",
+    "shear": "g shearmodulus",
+    "friction": "mu mus coulomb frictioncoefficient",
+    "damping": "eta c mu dissipation dampingconstant dampingcoefficient rayleigh",
+    "loss": "lossfactor",
+    "phase": "angle theta",
+    "rest": "restlength restshape initialshape angle theta naturallength l0",
+    "length": "l len lx baselength restlength l0",
+    "routing": "path route offset",
+    "y": "offset distance x",
+    "radius": "r rad baseradius diameter d dia distance",
+    "outer": "r diameter router routerradius outerradius outerdiameter",
+    "inner": "rinner innerradius innerdiameter",
+    "size_y": "width w b",
+    "size_z": "height h",
+    "size": "width height dimensions dims",
+    "semi_y": "a",
+    "semi_z": "b",
+    "area": "a volume",
+    "section": "crosssection profile geometry",
+    "centre": "center",
+    "axis": "direction normal",
+    # rods
+    "modes": "n order degree dof dofs nmodes numberofmodes eigenfrequencies eigenmodes frequencies modal modalanalysis",
+    "copies": "n nenvs numenvs batch batchsize",
+    "num_envs": "nenvs copies batchsize",
+    "count": "n nsamples samples",
+    "n": "order degree modes",
+    "intervals": "nelems nelements elements nodes segments sections resolution ngauss",
+    "strains": "basisfunctions dofstrains xi",
+    "bend_y": "curvature kappa kappay ky bending",
+    "bend_z": "curvature kappa kappaz kz",
+    "twist": "kx torsion",
+    "stretch": "extension elongation axial",
+    "stiffness": "elasticitymatrix k springconstant kp",
+    # robots
+    "Rod": "beam cosseratrod cosseratbeam softlink softrod sorosimlink link segment backbone beamelement straightrod",
+    "RigidBody": "link rigidlink body rigid",
+    "Robot": "sorosimlinkage linkage system simulation assembly",
+    "at": "parent base to on attach attachto attachedto frame parentframe",
+    "where": "frame location",
+    "frame": "at where",
+    "pose": "transform orientation placement origin",
+    "Revolute": "hinge pin revolutejoint",
+    "Prismatic": "slider slide prismaticjoint",
+    "Spherical": "ball balljoint sphericaljoint",
+    "Fixed": "weld clamp clamped rigidjoint",
+    "Free": "freejoint floating sixdof",
+    "tip": "end endpoint distal endeffector",
+    "root": "base proximal begin",
+    "parts": "links bodies rods",
+    "position": "pos xyz tipposition coords",
+    "velocity": "vel",
+    "add": "addrod addlink addbody addbeam attachrod append",
+    "load": "addload addforce applyload applyforce addforcing addcontact",
+    "loads": "forces",
+    "actuate": "addtendon addcable addactuator addactuation",
+    "sense": "addsensor",
+    "input": "addinput",
+    "constrain": "addconstraint",
+    "close": "addconstraint addclosure connect",
+    # actuators and loads
+    "Tendon": "cable wire string rope thread cableactuator cableconstraint tendonactuator",
+    "Chamber": "pneumatic pneu bellow bellows cavity pressurechamber surfacepressureconstraint",
+    "actuators": "cables tendons actuator",
+    "part": "body cable rod beam arm",
+    "TipWrench": "tipforce tipload pointforce pointload endpointforces force",
+    "Wrench": "torque",
+    "DistributedWrench": "distributedforce distributedload",
+    "moment": "torque couple m",
+    "mass": "m",
+    "force": "f",
+    "follower": "follow local bodyframe",
+    "point": "location",
+    "HalfSpace": "plane floor ground wall table",
+    "Box": "cuboid",
+    "Morison": "drag hydrodynamics water",
+    "ResistiveForce": "drag slenderbodytheory rft",
+    "offset": "bias height",
+    # solving
+    "statics": "solve solvestatics equilibrium solveequilibrium static staticsolve",
+    "simulate": "simulation dynamics run integrate solvedynamics simulator ode",
+    "linearise": "linearisation linearization",
+    "trace": "buckling continuation",
+    "control": "inversekinematics ik inverse",
+    "view": "show visualise visualize",
+    "animate": "render",
+    "plot": "draw show",
+    "read_robot": "read loadrobot fromfile",
+    "read_urdf": "fromurdf loadurdf",
+    "write_robot": "save saverobot",
+    "optimise_motion": "optimize optimise",
+    "sweep": "parametersweep",
+    "identify": "fit",
+    "inputs": "u input tension tensions pressure pressures tau actuation control controls action commands signals",
+    "duration": "tend tf tfinal t t1 tmax tspan time finaltime stoptime endtime totaltime",
+    "t": "time",
+    "dt": "h ts timestep step stepsize deltat sampletime samplingtime maxstep",
+    "period": "dt ts sampletime samplingtime frequency freq rate",
+    "rate": "frequency freq hz",
+    "start": "x x0 q0 y0 q state initial initialstate initialcondition initialguess guess",
+    "method": "solver integrator scheme algorithm",
+    "tolerance": "tol rtol atol abstol reltol eps",
+    "error": "rtol atol",
+    "iterations": "maxiter maxiterations niter",
+    "progress": "verbose display",
+    "every": "saveevery stride skip decimation",
+    "workers": "njobs processes cores nproc",
+    "goal": "target setpoint reference desired ref",
+    "targets": "target goal goals",
+    "path": "filename file fname output",
+    "kp": "p gain",
+    "ki": "i",
+    "kd": "d",
+    "state_weight": "q qweight",
+    "input_weight": "r rweight",
+    "noise": "std sigma",
+    "envelope": "amplitude amp",
+    "wavelength": "lambda",
+    "parameters": "params",
+    "vertices": "points",
+    "faces": "triangles",
+}
+# What to do with a value that was given under another name.
+NOTES = {
+    ("diameter", "radius"): "half the diameter",
+    ("diameter", "outer"): "half the diameter",
+    ("d", "radius"): "half the diameter",
+    ("dia", "radius"): "half the diameter",
+    ("outerdiameter", "outer"): "half the diameter",
+    ("innerdiameter", "inner"): "half the diameter",
+    ("frequency", "period"): "one over the frequency",
+    ("freq", "period"): "one over the frequency",
+    ("eta", "damping"): "a time: the viscosity [Pa s] over young [Pa]",
+}
+# Arguments that other programs have, and where the same is said here.
+ELSEWHERE = {
+    "tension": "a tension is an input, given by the name of the actuator to statics, simulate and Stepper.step",
+    "pressure": "a pressure is an input, given by the name of the actuator to statics, simulate and Stepper.step",
+    "gravity": "gravity belongs to the robot: Robot(name, gravity=(0, 0, -9.81))",
+    "units": "all units are those of the SI: m, kg, s, N, Pa, rad",
+    "unit": "all units are those of the SI: m, kg, s, N, Pa, rad",
+}
+SURE, NEAR = 0.8, 0.6  # how alike two spellings are
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")
+
+
+@cache
+def _names() -> dict[str, list[str]]:
+    """Names that a word may stand for, without "_"."""
+    found: dict[str, list[str]] = {}
+    for name, words in WORDS.items():
+        for word in words.split():
+            found.setdefault(word, []).append(_plain(name))
+    return found
+
+
+def meant(name: str, names: Iterable[str], near: float = NEAR) -> str | None:
+    """The known name that stands for a wrong one: the same but for its case, a synonym, a spelling that is near; or None."""
+    known = {_plain(other): other for other in names if not other.startswith("_")}
+    word = _plain(name)
+    found = [word, *_names().get(word, ())]
+    found += difflib.get_close_matches(word, known, n=1, cutoff=max(SURE, near))
+    found += sorted((other for other in known if len(other) > 3 and other in word), key=len, reverse=True)
+    found += difflib.get_close_matches(word, known, n=1, cutoff=near)
+    return next((known[other] for other in found if other in known), None)
+
+
+def note(name: str, found: str) -> str:
+    """What to do with the value that was given under the other name, or nothing."""
+    return NOTES.get((_plain(name), found), "")
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """Return " (did you mean 'x'?)" if one of the names is close, or another word for it; else an empty text."""
+    found = meant(name, names)
+    if found is None:
+        return ""
+    more = note(name, found)
+    return f" (did you mean {found!r}{', ' + more if more else ''}?)"

@@ -1,0 +1,157 @@
+"""Every public function, class and method answers a wrong call with a sentence, and lets a right one through."""
+
+import copy
+import inspect
+import pickle
+from importlib import import_module
+from types import FunctionType
+from typing import Protocol
+
+import pytest
+
+import anguilla as ag
+from anguilla._doors import public
+
+ROOMS = ["", ".fem", ".control", ".describe.gaits", ".sensors", ".shooting", ".identification", ".many", ".files"]
+
+
+def public_things():
+    found = {}
+    for room in ROOMS:
+        module = import_module("anguilla" + room)
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if isinstance(thing, FunctionType | type) and thing.__module__.startswith("anguilla."):
+                found[f"{thing.__module__}.{name}"] = thing
+    return found
+
+
+THINGS = public_things()
+ANY_NAME = {"grid", "sample", "Strains", "contacts", "inverse_kinematics", "write_mesh", "Template", "simulate_batch"}
+MADE_BY_READERS = {"Run", "Problem", "RobotFile"}
+
+
+def made_by_users(kind):
+    """Errors, protocols, named tuples and bases without fields have a constructor of Python's own."""
+    plain = issubclass(kind, BaseException) or Protocol in kind.__mro__
+    return not plain and isinstance(inspect.getattr_static(kind, "__init__"), FunctionType)
+
+
+@pytest.mark.parametrize("thing", THINGS.values(), ids=THINGS)
+def test_an_argument_that_is_not_there_is_named(thing):
+    if thing.__name__ in ANY_NAME | MADE_BY_READERS or (isinstance(thing, type) and not made_by_users(thing)):
+        return
+    with pytest.raises(ag.DescriptionError, match=r"has no argument 'no_such_thing'") as caught:
+        thing(no_such_thing=1)
+    assert isinstance(caught.value, TypeError)  # as Python's own, for those who catch that
+
+
+def test_options_that_are_handed_on_are_looked_at_before_the_work():
+    with pytest.raises(ag.DescriptionError, match=r"simulate_batch has no argument 'tol'; did you mean 'tolerance'"):
+        ag.simulate_batch(ag.Robot("r"), duration=1.0, dt=0.1, count=2, tol=1e-6)
+
+
+def public_methods():
+    kinds = (
+        ag.Robot,
+        ag.Stepper,
+        ag.BatchStepper,
+        ag.Trajectory,
+        ag.Equilibrium,
+        ag.RodHandle,
+        ag.Frame,
+        ag.fem.SoftBody,
+    )
+    for kind in kinds:
+        for name, method in inspect.getmembers(kind, inspect.isfunction):
+            if not name.startswith("_"):
+                yield pytest.param(kind, method, id=f"{kind.__name__}.{name}")
+
+
+@pytest.mark.parametrize(("kind", "method"), list(public_methods()))
+def test_methods_name_it_too(kind, method):
+    if any(p.kind is p.VAR_KEYWORD for p in inspect.signature(method).parameters.values()):
+        return
+    with pytest.raises(ag.DescriptionError, match=rf"{kind.__name__}\.{method.__name__} has no argument"):
+        method(object.__new__(kind), no_such_thing=1)
+
+
+@public
+def area(width: float, height: float = 1.0, *, twice: bool = False) -> float:
+    """Area of a thing.
+
+    Args:
+        width: its width [m].
+        height: its height [m]; one if not given.
+        twice: both sides.
+
+    """
+    if width < 0:
+        raise TypeError("from within")
+    return width * height * (2 if twice else 1)
+
+
+@pytest.mark.parametrize(
+    ("args", "named", "sentence"),
+    [
+        ((), {}, "area needs width (its width [m])."),
+        ((), {"height": 2}, "area needs width (its width [m])."),
+        ((1,), {"hight": 2}, "area has no argument 'hight'; did you mean 'height' (its height [m])?"),
+        ((1,), {"colour": 2}, "area has no argument 'colour'; its arguments are width, height, twice."),
+        (
+            (1,),
+            {"hight": 2, "colour": 3},
+            "area has no arguments 'hight', 'colour'; did you mean 'height' (its height [m])? Its arguments are width, "
+            "height, twice.",
+        ),
+        ((1,), {"width": 2}, "area is given 'width' twice: by its place among the arguments, and by its name."),
+        (
+            (1, 2, True),
+            {},
+            "area takes 2 arguments by place (width, height) and was given 3: name the others, such as twice=True.",
+        ),
+    ],
+)
+def test_sentences(args, named, sentence):
+    with pytest.raises(ag.DescriptionError) as caught:
+        area(*args, **named)
+    assert str(caught.value) == sentence
+
+
+def test_what_binds_goes_through_unchanged():
+    assert area(2.0, height=3.0) == 6.0
+    with pytest.raises(TypeError, match=r"^from within$"):
+        area(-1.0)
+    with pytest.raises(TypeError, match=r"unsupported operand|not supported"):
+        area("a", "b")
+    assert str(inspect.signature(area)).startswith("(width: ")
+    assert list(inspect.signature(ag.Circle).parameters) == ["radius"]
+
+
+def test_public_functions_and_objects_are_pickled_and_copied():
+    assert pickle.loads(pickle.dumps(ag.statics)) is ag.statics
+    section = pickle.loads(pickle.dumps(ag.Circle(0.01)))
+    assert copy.deepcopy(section) == section == ag.Circle(0.01)
+
+
+def test_attributes_that_are_not_there_are_guessed_at():
+    robot = ag.Robot("r")
+    with pytest.raises(AttributeError, match=r"Robot has no attribute 'add_rod'; did you mean 'add'\?"):
+        robot.add_rod  # noqa: B018
+    assert not hasattr(robot, "anything") and getattr(robot, "_private", 3) == 3
+
+
+def test_a_property_that_fails_says_why():
+    class Broken(ag.Circle):
+        @property
+        def half(self):
+            return self.no_such_field
+
+    with pytest.raises(AttributeError, match="no_such_field"):
+        Broken(0.01).half  # noqa: B018
+
+
+def test_a_warning_names_the_line_of_the_user():
+    with pytest.warns(ag.AnguillaWarning) as told:
+        ag.Material(young=0.5, density=1000)
+    assert told[0].filename == __file__

@@ -1,4 +1,4 @@
-"""Names of a package that are imported when they are first asked for: compiled code and SciPy are slow to import."""
+"""What is imported when it is first asked for: compiled code, SciPy and pictures are slow to import."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from anguilla._doors import public
 from anguilla._words import meant
 
-__all__ = ["lazy"]
+__all__ = ["ShowsItself", "lazy"]
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
@@ -43,3 +43,12 @@ def lazy(package: str, names: Mapping[str, str], modules: Mapping[str, str] | No
         raise AttributeError(f"module {package!r} has no attribute {name!r}{_nearest(name, known())}")
 
     return __getattr__
+
+
+class ShowsItself:
+    """Something that a notebook shows as a picture and a table (`anguilla.view.notebook`)."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return str(import_module("anguilla.view.notebook").html_of(self))

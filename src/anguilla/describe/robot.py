@@ -9,6 +9,7 @@ from typing import Any, Self, TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from anguilla._lazy import ShowsItself
 from anguilla.describe.actuators import Actuator
 from anguilla.describe.bodies import RigidBody
 from anguilla.describe.constraints import Closure, Pose, TwistConstraint, as_pose_signal
@@ -29,7 +30,7 @@ AnySensor = TypeVar("AnySensor", bound=Sensor)
 MOST_PARTS, MOST_COORDINATES = 10_000, 20_000
 
 
-class Robot:
+class Robot(ShowsItself):
     """A robot: a tree of parts that starts at the ground, gravity, and loads.
 
     Args:

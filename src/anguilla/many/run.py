@@ -49,7 +49,7 @@ def sweep(
         timeout: longest time of a run [s]; its process is then ended. Only with processes.
         again: what to do if `file` has runs: True makes all anew; False keeps them even if the function has changed; by
             default they are kept, and a change of the function is an error.
-        progress: show a progress bar; by default when the work takes long and the output is a terminal.
+        progress: show a progress bar; by default when the work takes long, on a terminal or in a notebook.
 
     Returns:
         A Sweep: columns by name, runs by number.

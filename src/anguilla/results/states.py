@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anguilla._doors import public
+from anguilla._lazy import ShowsItself
 from anguilla.errors import refuse
 from anguilla.mechanics.tree import Ints
 from anguilla.results.acting import OfEnergies
@@ -28,7 +29,7 @@ Array = NDArray[np.float64]
 __all__ = ["Equilibrium", "Status", "Trajectory"]
 
 
-class _States(OfFrames, OfRods, OfSensors, OfEnergies):
+class _States(OfFrames, OfRods, OfSensors, OfEnergies, ShowsItself):
     """States of a robot over a leading axis, with everything that can be derived from them."""
 
     def _resolved(self, k: int) -> Resolution:

@@ -7,10 +7,11 @@ import html
 import json
 import math
 import os
+from dataclasses import dataclass, field
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,7 +29,7 @@ from anguilla.view.style import COLOURS, SOLID, scaled
 if TYPE_CHECKING:
     from anguilla.view.volumes import SoftResult
 
-__all__ = ["animate"]
+__all__ = ["Animation", "animate", "inline", "page_of"]
 
 BUDGET = 2.0e6  # characters of embedded poses; the page around them takes 0.03e6
 FRAMES_PER_SECOND = 60.0  # more than this is not seen, even in slow motion: the page interpolates
@@ -36,22 +37,32 @@ FEWEST_FRAMES, MOST_FRAMES = 120, 1200
 MOST_CONTACTS = 12  # arrows of contacts at an instant
 
 
+@overload
+def animate(run: Result | SoftResult, path: str | os.PathLike[str], *, colour: str | None = None) -> Path: ...
+
+
+@overload
+def animate(run: Result | SoftResult, path: None = None, *, colour: str | None = None) -> Animation: ...
+
+
 @public
-def animate(run: Result | SoftResult, path: str | os.PathLike[str], *, colour: str | None = None) -> Path:
-    """Write a page in which a motion can be played, turned and looked at closely, in any browser, from disk.
+def animate(
+    run: Result | SoftResult, path: str | os.PathLike[str] | None = None, *, colour: str | None = None
+) -> Path | Animation:
+    """Make a page in which a motion can be played, turned and looked at closely, in any browser.
 
     Args:
         run: a Trajectory; an Equilibrium gives a still picture that can be turned. Or those of a soft volume, or a SoftBody.
         path: file to write, .html; stored instants are thinned so that it stays below about 3 MB. With .gif or .mp4, a
-            video of a Trajectory (`anguilla.view.video.write_video` has its options).
+            video of a Trajectory (`anguilla.view.video.write_video` has its options). Without a path nothing is written.
         colour: of a soft volume: "displacement" (if not given), "stress" (von Mises) or "strain" (equivalent).
 
     Returns:
-        The path of the file.
+        The path of the file; without a path, an `Animation`, which a notebook shows.
 
     """
-    from anguilla.view.volumes import is_soft
-
+    if path is None:
+        return Animation(page_of(run, colour=colour))
     target = as_target(path, (".html", ".htm", ".gif", ".mp4"))
     if target.suffix.lower() in (".gif", ".mp4"):
         from anguilla.view.video import write_video
@@ -59,25 +70,57 @@ def animate(run: Result | SoftResult, path: str | os.PathLike[str], *, colour: s
         if not hasattr(run, "t") or np.ndim(run.t) == 0:
             raise refuse("run", "a Trajectory, for a video", run)
         return write_video(run, target, colour=colour)  # type: ignore[arg-type]
-    if is_soft(run):
-        from anguilla.view.volume_page import page_of
+    return Animation(page_of(run, colour=colour)).save(target)
 
+
+@dataclass(frozen=True)
+class Animation:
+    """A page with a moving robot; a notebook shows it in place.
+
+    Attributes:
+        html: the text of the page.
+        height: of the frame in a notebook [pixels].
+
+    """
+
+    html: str = field(repr=False)
+    height: int = 480
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page, .html, and return its path."""
+        target = as_target(path, (".html", ".htm"))
         with whole_file(target) as part:
-            part.write_text(page_of(run, colour or "displacement"), encoding="utf-8")  # type: ignore[arg-type]
+            part.write_text(self.html, encoding="utf-8")
         return target
+
+    def _repr_html_(self) -> str:
+        return inline(self.html, f"width:100%;height:{self.height}px")
+
+
+def inline(text: str, style: str) -> str:
+    """A page inside another one: it may run its own scripts and nothing else."""
+    look = f"{style};border:1px solid #dde4ea;border-radius:8px"
+    return f'<iframe srcdoc="{html.escape(text)}" sandbox="allow-scripts" style="{look}"></iframe>'
+
+
+def page_of(run: Result | SoftResult, budget: float = BUDGET, *, colour: str | None = None) -> str:
+    """The text of a page; stored instants are thinned so that their poses take no more than a number of characters."""
+    from anguilla.view.volumes import is_soft
+
+    if is_soft(run):
+        from anguilla.view.volume_page import page_of as page_of_volume
+
+        return page_of_volume(run, colour or "displacement")  # type: ignore[arg-type]
     run = only_rods(run, colour)
     count = len(as_computed(run).robot.parts)
     sections = 40 if count <= 8 else 16
     if isinstance(run, Trajectory):
-        afford = int(BUDGET / (count * sections * 7 * 4 * 4 / 3))
+        afford = int(budget / (count * sections * 7 * 4 * 4 / 3))
         wanted = int(FRAMES_PER_SECOND * float(run.t[-1] - run.t[0])) + 1
         run = thin(run, max(2, min(afford, max(wanted, FEWEST_FRAMES), MOST_FRAMES)))
     picture = scene(run, sections=sections, around=32 if count <= 8 else 16)
     run = as_computed(run)
-    text = _fill(picture, {"cables": cables_of(run, picture), "contacts": contacts_of(run, picture)})
-    with whole_file(target) as part:
-        part.write_text(text, encoding="utf-8")
-    return target
+    return _fill(picture, {"cables": cables_of(run, picture), "contacts": contacts_of(run, picture)})
 
 
 def cables_of(run: Result, picture: Scene) -> list[dict[str, Any]]:

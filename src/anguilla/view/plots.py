@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from anguilla.view.volumes import SoftResult
 
-__all__ = ["energies", "phase", "plot", "snapshots", "strain_map", "tip_history", "wrench_map"]
+__all__ = ["busiest_frame", "energies", "phase", "plot", "snapshots", "strain_map", "tip_history", "wrench_map"]
 
 Path = str | os.PathLike[str]
 SUFFIXES = (".png", ".svg", ".pdf")
@@ -191,7 +191,7 @@ def _overview_of_motion(run: Trajectory) -> Figure:
     rows = fig.add_gridspec(2 if rod else 1, 1, height_ratios=(2.35, 1.0) if rod else None, hspace=0.04)
     top = rows[0].subgridspec(2, 2, width_ratios=(1.6, 1.0), wspace=0.03)
     _snapshots(fig, top[:, 0], run, 9, "auto")
-    panels.draw_tip(fig.add_subplot(top[0, 1]), run, rod.tip if rod else run.robot.parts[-1].root)
+    panels.draw_tip(fig.add_subplot(top[0, 1]), run, busiest_frame(run))
     panels.draw_energies(fig.add_subplot(top[1, 1]), run)
     if rod:
         names = _telling_strains(run, rod)
@@ -254,6 +254,14 @@ def _main_rod(run: Trajectory) -> RodHandle:
     return max(rods_of(run), key=lambda rod: float(np.max(np.ptp(run.position(rod.tip), axis=0))))
 
 
+def busiest_frame(run: Trajectory) -> Frame:
+    """The tip that moves most; without rods, the frame of the body that does."""
+    if _rods(run):
+        return _main_rod(run).tip
+    frames = [part.root for part in run.robot.parts]
+    return max(frames, key=lambda frame: float(np.max(np.ptp(run.position(frame), axis=0))))
+
+
 def _telling_strains(run: Trajectory, rod: RodHandle) -> list[str]:
     """The three active strains that deform the rod most, in their usual order; a curvature counts times the length."""
     X = np.linspace(0.0, rod.length, 20)
@@ -273,7 +281,7 @@ def _motion(run: Trajectory) -> Trajectory:
 def _own_frame(run: Trajectory, frame: Frame | None) -> Frame:
     """The same frame of the robot as it was computed."""
     if frame is None:
-        return _main_rod(run).tip
+        return busiest_frame(run)
     if not isinstance(frame, Frame):
         raise refuse("frame", "a frame such as arm.tip", frame)
     return Frame(run.robot, frame.part_index, frame.place, frame.offset)

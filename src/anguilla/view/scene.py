@@ -50,7 +50,7 @@ class Tube:
         position: (time, m, 3) centreline, world axes [m].
         rotation: (time, m, 3, 3) section frames; the columns are t1, t2, t3 in world axes.
         outline: (m, k, 2) polygon (y, z) around every section, in section axes [m]; not closed.
-        clamped: whether the root is fixed to the ground.
+        clamped: whether the root is fixed to the ground, without a joint that moves.
         free: whether no other part is attached to the tip.
 
     """
@@ -237,7 +237,8 @@ def scene(result: Result, *, sections: int = 48, around: int = 32) -> Scene:
         rotation = motion[:, :, :9].reshape(*motion.shape[:2], 3, 3)
         position = motion[:, :, S_X : S_X + 3]
         tip_taken = (handle.index, "tip") in occupied
-        tubes.append(Tube(handle.name, X, position, rotation, outline, handle.parent.is_ground, not tip_taken))
+        clamped = handle.parent.is_ground and handle.joint.size == 0
+        tubes.append(Tube(handle.name, X, position, rotation, outline, clamped, not tip_taken))
     bodies = [part for part in result.robot.parts if isinstance(part, BodyHandle)]
     tubes += [_body_tube(result, handle, around) for handle in bodies]
     instants = np.atleast_1d(np.asarray(result.t, dtype=float))

@@ -60,9 +60,9 @@ def figure_style() -> Iterator[None]:
 
 def figure(width: float, height: float) -> Any:
     """Return an empty figure of a size [inch], without pyplot and its list of open windows."""
-    from matplotlib.figure import Figure
+    from anguilla.view.drawing import Drawing
 
-    return Figure(figsize=(width, height), layout="constrained")
+    return Drawing(figsize=(width, height), layout="constrained")
 
 
 def label_ends(ax: Any, lines: list[tuple[str, NDArray[np.float64], str]], t: NDArray[np.float64]) -> None:

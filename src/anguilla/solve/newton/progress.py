@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import sys
 import threading
 import time
@@ -48,12 +49,16 @@ class ProgressBar:
             raise KeyboardInterrupt
         if self.bar is None:
             late = time.perf_counter() - self.began > PATIENCE
-            if not (self.show or (self.show is None and late and sys.stderr.isatty())):
+            notebook = in_notebook()
+            if not (self.show or (self.show is None and late and (notebook or sys.stderr.isatty()))):
                 return
-            from rich.console import Console
-            from rich.progress import Progress
+            if notebook:
+                self.bar = NotebookBar()
+            else:
+                from rich.console import Console
+                from rich.progress import Progress
 
-            self.bar = Progress(console=Console(stderr=True), transient=True)
+                self.bar = Progress(console=Console(stderr=True), transient=True)
             self.bar.start()
             self.task = self.bar.add_task(self.title, total=self.total)
         self.bar.update(self.task, completed=done)
@@ -66,6 +71,60 @@ class ProgressBar:
             self.bar.stop()
 
 
+def in_notebook() -> bool:
+    """Whether this runs in a kernel, whose front end shows what is displayed."""
+    return "ipykernel" in sys.modules and getattr(sys.modules["IPython"].get_ipython(), "kernel", None) is not None
+
+
+class NotebookBar:
+    """A bar in a cell of a notebook, with the methods of `rich.progress.Progress`, which asks for widgets there."""
+
+    def __init__(self) -> None:
+        self.began = self.drawn = time.perf_counter()
+        self.title, self.total = "", 1
+        self.handle: Any = None
+
+    @property
+    def finished(self) -> bool:
+        """Whether all work is done."""
+        return self.done >= self.total
+
+    def start(self) -> None:
+        """Nothing is shown before there is something to tell."""
+        self.done = 0
+
+    def add_task(self, title: str, total: int) -> int:
+        """Tell what is done, and how much there is to do."""
+        self.title, self.total = title, total
+        self._show(self._text(0.0))
+        return 0
+
+    def update(self, task: int, completed: int) -> None:
+        """Tell how much is done; the bar is drawn five times a second at most."""
+        self.done, now = completed, time.perf_counter()
+        if now - self.drawn > 0.2:
+            self.drawn = now
+            self._show(self._text(now - self.began))
+
+    def stop(self) -> None:
+        """Take the bar away."""
+        self._show("")
+
+    def _text(self, seconds: float) -> str:
+        left = f", about {seconds * (self.total - self.done) / self.done:.0f} s left" if self.done and seconds else ""
+        share = 100.0 * self.done / max(self.total, 1)
+        bar = f'<progress value="{self.done}" max="{self.total}" style="width:20em"></progress>'
+        return f"{bar} {html.escape(self.title)}: {share:.0f} %{left}"
+
+    def _show(self, text: str) -> None:
+        from IPython.display import HTML, display
+
+        if self.handle is None:
+            self.handle = display(HTML(text), display_id=True)
+        else:
+            self.handle.update(HTML(text))
+
+
 def progress_bar(title: str, total: int, show: bool | None = None) -> ProgressBar:
-    """Give a context with a function tick(done). With show=None a bar appears on a terminal after a second."""
+    """Give a context with a function tick(done). With show=None a bar appears after a second, if somebody can see it."""
     return ProgressBar(title, total, show)

@@ -43,7 +43,7 @@ def simulate_batch(
         parameters: one for each copy.
         count: number of copies, if none of the lists above says it.
         threads: how many run at once; all cores by default.
-        progress: show a progress bar; by default when the run takes long and the output is a terminal.
+        progress: show a progress bar; by default when the run takes long, on a terminal or in a notebook.
         options: further keywords of `simulate`, the same for all.
 
     Returns:

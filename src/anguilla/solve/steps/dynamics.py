@@ -69,7 +69,7 @@ def simulate(
             less; 1e-8 if not given, 1e-10 with loops or other constraints (multipliers feel it divided by dt), 1e-11 with
             imposed shapes (they are most of the increment).
         error: local error allowed per step, as an angle [rad] or a relative displacement; steps then adapt themselves.
-        progress: show a progress bar; by default when the run takes long and the output is a terminal.
+        progress: show a progress bar; by default when the run takes long, on a terminal or in a notebook.
         raise_on_failure: raise SolverError (with the motion so far in `.result`) instead of returning it.
         checkpoint: file that keeps the simulation while it runs; an interrupted one goes on from it when called again with
             the same arguments, and ends bit-identical. It is removed when the result is saved (.nc), let go, or the program

@@ -3,8 +3,8 @@
     python benchmarks/batch.py                       # 256 tendon arms, 400 steps each
     python benchmarks/batch.py --arms 64 --steps 100
 
-Three ways in turns, several times over: one `simulate` after the other (each compiles the robot again); one long motion,
-in which nothing but the time loop counts; the batch. Each is timed by the clock on the wall and by the processor: on a
+Four ways in turns, several times over: one `simulate` after the other; one long motion, in which nothing but the time loop
+counts; the batch, with its judge and results; copies by `BatchStepper`, as environments for learning step them. Each is timed by the clock on the wall and by the processor: on a
 machine that others use, compare the processor times. The goal is 0.8 x cores x the long motion.
 """
 
@@ -56,13 +56,19 @@ def report(arms: int = 256, steps: int = 400, repeat: int = 7, threads: int | No
             lambda: ag.simulate_batch(robot, duration=duration, dt=DT, inputs=inputs, threads=threads, progress=False),
             arms,
         ),
+        "copies": (lambda: copies.step(tensions, steps), arms),
     }
+    copies = ag.BatchStepper(robot, arms, dt=DT, threads=threads)
+    tensions = np.array([[x[name] for name in copies.names] for x in inputs])
     for work, _ in ways.values():
         work()
     records: dict[str, list[dict[str, float]]] = {name: [] for name in ways}
     for _ in range(repeat):
         for name, (work, count) in ways.items():
+            copies.reset()
             records[name].append(timed(work, count * steps))
+    if copies.failed.any():
+        raise SystemExit(f"{copies.failed.sum()} copies failed")
     summary = {
         name: {
             "best": rounded(max(r["wall"] for r in found)),
@@ -97,7 +103,7 @@ def main() -> None:
         return
     print(f"{result['arms']} arms, {result['steps']} steps each, {result['cores']} threads, load {result['load']:.2f}")
     print("robot-steps per second   best  median  by processor time  cores at work")
-    for name in ("single runs", "long run", "batch"):
+    for name in ("single runs", "long run", "batch", "copies"):
         r = result[name]
         print(
             f"{name:20} {r['best']:10.0f} {r['median']:8.0f} {r['processor, median']:12.0f} {r['cores, median']:12.2f}"

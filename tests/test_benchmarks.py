@@ -213,10 +213,12 @@ def test_other_cases_compare_with_the_fastest_of_ours_within_one_percent():
         "| Exudyn, elements 8 | 0.5 % | 20 | 30 | 20 |",
         "| Exudyn, elements 4 | did not converge | | | |",
     ]
-    batch = [{"batch": {"best": 1000.0, "median": 900.0}}, {"peer": "mujoco", "coordinates": 12, "step": 0.01, "best": 50.0,
+    batch = [{"batch": {"best": 1000.0, "median": 900.0}, "copies": {"best": 2e3, "median": 1e3}},
+             {"peer": "mujoco", "coordinates": 12, "step": 0.01, "best": 50.0,
                                                            "median": 40.0}]  # fmt: skip
     assert other_table("batch", batch)[2:] == [
-        "| Anguilla | 12 | 5 | 1000 | 900 | 5 |",
+        "| Anguilla, `simulate_batch` | 12 | 5 | 1000 | 900 | 5 |",
+        "| Anguilla, `BatchStepper` | 12 | 5 | 2000 | 1000 | 10 |",
         "| MuJoCo | 12 | 10 | 50 | 40 | 0.5 |",
     ]
 

@@ -146,3 +146,52 @@ def test_200_steps_a_second_with_12_coordinates():
         seen.step(shown, {"pull": 0.1})
         times.append(time.perf_counter() - began)
     assert np.median(times) < 5e-3
+
+
+def test_sensors_of_the_robot_are_measured_as_markers_and_gyros_are():
+    robot, rng = arm(2), np.random.default_rng(1)
+    rod = robot.part("arm")
+    robot.sense("place", ag.sensors.Position(rod.tip, noise=1e-3))
+    robot.sense("turn", ag.sensors.Gyro(rod.tip, noise=1e-2))
+    robot.sense("line", ag.sensors.LineLength("pull", noise=1e-3))
+    robot.sense("bent", ag.sensors.StrainGauge(rod, (0.05, 0.2), noise=0.02))
+    robot.sense("shaken", ag.sensors.Accelerometer(rod.tip))
+    seen = ag.Observer(
+        robot, dt=1e-3, markers={"tip": "arm.tip"}, gyros={"imu": "arm.tip"}, lengths=["pull"],
+        sensors=["place", "turn", "line", "bent"], forces={"hand": "arm.tip"},
+        start=(rng.normal(0, 2, 6), rng.normal(0, 5, 6)),
+    )  # fmt: skip
+    for exact, sensor in (("tip", "place"), ("imu", "turn"), ("pull", "line")):
+        (there, by), (shown, slope) = seen._predicted(exact), seen._predicted(sensor)
+        assert np.allclose(shown, there, atol=1e-12)
+        assert np.allclose(slope, by, atol=1e-6 * np.max(np.abs(by)))
+    shown, slope = seen._predicted("bent")
+    assert np.allclose(slope[:, :6] @ seen.q, shown, atol=1e-8) and not slope[:, 6:].any()  # strains are linear
+    with pytest.raises(ag.DescriptionError, match="'shaken' depends on accelerations"):
+        ag.Observer(robot, dt=1e-3, sensors=["shaken"])
+    with pytest.raises(ag.DescriptionError, match="no sensor 'top'; it has: place"):
+        ag.Observer(robot, dt=1e-3, sensors=["top"])
+
+
+def test_what_came_later_makes_earlier_estimates_better_and_they_know_how_much():
+    """Smoothed errors over some runs: smaller than those of the filter, and as large as they say."""
+    robot, rng, squares, filtered, smooth = arm(1), np.random.default_rng(6), 0.0, 0.0, 0.0
+    for _ in range(8):
+        truth, seen = watched(robot, 5e-3), watched(robot, 5e-3, lag=10)
+        truth.x = rng.multivariate_normal(truth.x, truth.P)
+        states, estimates = [], []
+        for k in range(16):
+            pull = {"pull": 1.0 + np.sin(0.1 * k)}
+            truth.predict(pull)
+            truth.x = truth.x + rng.multivariate_normal(np.zeros(6), truth.Q)
+            states.append(truth.x)
+            shown = {name: truth._predicted(name)[0] + rng.normal(0.0, 1e-3, 3) for name in ("tip", "mid")}
+            estimates.append(seen.step(shown, pull))
+        t, x, deviations = seen.smoothed()
+        assert t.shape == (11,) and t[-1] == pytest.approx(seen.t) and t[0] == pytest.approx(6 * 5e-3)
+        assert np.array_equal(x[-1], seen.x) and np.allclose(deviations[-1], seen.deviations)
+        squares += np.sum(((x[0] - states[5]) / deviations[0]) ** 2)
+        filtered += np.sum((estimates[5] - states[5])[4:] ** 2)  # rates of bending; markers hardly see the twist
+        smooth += np.sum((x[0] - states[5])[4:] ** 2)
+    assert smooth < 0.6 * filtered
+    assert chi2.ppf(0.001, 48) / 2 < squares < 2 * chi2.ppf(0.999, 48)  # single numbers, which are correlated

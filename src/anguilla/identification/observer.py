@@ -8,15 +8,18 @@ itself), and its derivative carries the covariance.
 from __future__ import annotations
 
 import copy
+from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import expm
 
 from anguilla.describe import Frame, Robot
-from anguilla.errors import DescriptionError, SolverError, as_nonnegative, as_positive, as_vector, refuse
+from anguilla.describe.sensors import Accelerometer, ContactForce, Effort
+from anguilla.errors import DescriptionError, SolverError, as_count, as_nonnegative, as_positive, as_vector, refuse
 from anguilla.identification.measurements import Marker, frame_named
 from anguilla.interact import Wrench
 from anguilla.lie import hat3
@@ -26,10 +29,23 @@ from anguilla.model.model import Model
 from anguilla.results.kinematics import body_jacobian, motion_of
 from anguilla.results.lines import cable_length
 from anguilla.results.observe import S_X
+from anguilla.results.reading import Reader, Seen
 
 __all__ = ["Observer"]
 
+OF_FORCES = (Accelerometer, ContactForce, Effort)
 NOISE = {"markers": 1e-3, "gyros": 1e-2, "lengths": 1e-3}  # [m, rad/s, m]
+
+
+class _Past(NamedTuple):
+    """An estimate, before (_before) and after what was measured; `flow` (s, s) is the derivative of the step to it."""
+
+    t: float
+    x_before: Floats
+    P_before: Floats
+    flow: Floats
+    x: Floats
+    P: Floats
 
 
 class Observer:
@@ -43,6 +59,9 @@ class Observer:
         markers: (3,) [m] are measured, by name: a frame, its label ("arm.tip"), or a `Marker` with an offset.
         gyros: (3,) [rad/s] in the axes of a frame are measured, by name.
         lengths: names of actuators whose length [m] is measured.
+        sensors: names of sensors of the robot (`robot.sense`) that are measured: positions, poses, velocities, gyros, joints,
+            strains (fibres with Bragg gratings), lengths of lines; not what depends on accelerations or forces. The noise of
+            a sensor is its own, if it has one.
         forces: frames, by name, on which unknown forces act: (3,) [N], world axes, are estimated too.
         noise: standard deviation of measurements, by name or by kind: "markers" (1e-3 m if not given), "gyros" (1e-2 rad/s),
             "lengths" (1e-3 m).
@@ -50,6 +69,7 @@ class Observer:
             or a relative displacement per second.
         force_rate: standard deviation of a force after one second [N].
         start: coordinates (n,), or (q, v); the rest shape at rest if not given.
+        lag: how many past estimates are kept for `smoothed`.
         spread: standard deviations at the start, of coordinates and rates as angles or relative displacements, of forces [N].
 
     Attributes:
@@ -62,13 +82,14 @@ class Observer:
     def __init__(
         self, robot: Robot, *, dt: float, markers: Mapping[str, Marker | Frame | str] | None = None,
         gyros: Mapping[str, Frame | str] | None = None, lengths: Sequence[str] = (),
-        forces: Mapping[str, Frame | str] | None = None, noise: Mapping[str, float] | None = None, process: float = 1.0,
-        force_rate: float = 1.0, start: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
-        spread: tuple[float, float, float] = (0.1, 0.1, 1.0),
+        sensors: Sequence[str] = (), forces: Mapping[str, Frame | str] | None = None,
+        noise: Mapping[str, float] | None = None, process: float = 1.0, force_rate: float = 1.0,
+        start: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
+        spread: tuple[float, float, float] = (0.1, 0.1, 1.0), lag: int = 0,
     ) -> None:  # fmt: skip
         self.dt = as_positive(dt, "dt", "s")
         self.markers = {n: m if isinstance(m, Marker) else Marker(m) for n, m in (markers or {}).items()}
-        self.gyros, self.lengths = dict(gyros or {}), list(lengths)
+        self.gyros, self.lengths, self.sensors = dict(gyros or {}), list(lengths), list(sensors)
         twin = copy.deepcopy(robot)
         self._now = {name: np.zeros(3) for name in forces or {}}
         self.frames = {name: frame_named(twin, at) for name, at in (forces or {}).items()}
@@ -88,6 +109,8 @@ class Observer:
             np.concatenate([*per_second, np.full(3 * len(self._now), as_nonnegative(force_rate, "force_rate"))]) ** 2
         )
         self.t, self.surprise = 0.0, (0.0, 0)
+        self._past: deque[_Past] = deque(maxlen=as_count(lag, "lag", 0) + 1)
+        self._past.append(_Past(self.t, self.x, self.P, np.eye(len(self.x)), self.x, self.P))
 
     def _signal(self, name: str) -> Any:
         now = self._now
@@ -100,19 +123,35 @@ class Observer:
                 "Observer serves open robots without closures, lengths of tendons as inputs, imposed motions, balls and "
                 "friction of tendons."
             )
-        known = [*self.markers, *self.gyros, *self.lengths]
+        known = [*self.markers, *self.gyros, *self.lengths, *self.sensors]
         if not known:
-            raise DescriptionError("Observer needs something that is measured: markers, gyros or lengths.")
+            raise DescriptionError("Observer needs something that is measured: markers, gyros, lengths or sensors.")
         if len(set(known)) < len(known):
-            raise DescriptionError("Observer: every marker, gyro and line needs a name of its own.")
+            raise DescriptionError("Observer: every marker, gyro, line and sensor needs a name of its own.")
+        for name in self.sensors:
+            sensor = model.robot.sensors.get(name)
+            if sensor is None:
+                told = ", ".join(model.robot.sensors) or "none"
+                raise DescriptionError(f"Observer.sensors: the robot has no sensor {name!r}; it has: {told}.")
+            if isinstance(sensor, OF_FORCES):
+                raise DescriptionError(
+                    f"Observer.sensors: {name!r} depends on accelerations or forces, which are not part of the state."
+                )
         for name in noise:
             if name not in known and name not in NOISE:
                 raise refuse("Observer.noise", f"by name ({', '.join(known)}) or by kind ({', '.join(NOISE)})", name)
         kinds = {name: kind for kind in NOISE for name in getattr(self, kind)}
-        self.deviation = {
+        self.deviation: dict[str, float] = {
             name: as_positive(noise.get(name, noise.get(kind, NOISE[kind])), f"Observer.noise of {name!r}")
             for name, kind in kinds.items()
         }
+        for name in self.sensors:
+            own = noise.get(name, model.robot.sensors[name].noise or np.nan)
+            if np.isnan(own):
+                raise DescriptionError(
+                    f"Observer.noise: say how large the noise of sensor {name!r} is; it has none itself."
+                )
+            self.deviation[name] = as_positive(own, f"Observer.noise of {name!r}")
 
     # What is estimated ----------------------------------------------------------------------------------------------------
 
@@ -160,6 +199,7 @@ class Observer:
         self.x = self.x + drift
         self.P = flow @ self.P @ flow.T + self.Q
         self.t += self.dt
+        self._past.append(_Past(self.t, self.x, self.P, flow, self.x, self.P))
         return self.x.copy()
 
     def update(self, measured: Mapping[str, ArrayLike]) -> Floats:
@@ -186,7 +226,24 @@ class Observer:
         self.x = self.x + gain @ miss
         rest = np.eye(len(self.x)) - gain @ H
         self.P = rest @ self.P @ rest.T + gain @ R @ gain.T  # stays symmetric and positive
+        self._past[-1] = self._past[-1]._replace(x=self.x, P=self.P)
         return self.x.copy()
+
+    def smoothed(self) -> tuple[Floats, Floats, Floats]:
+        """The last estimates again, as all measurements until now tell: a fixed-lag smoother (Rauch, Tung and Striebel).
+
+        Returns:
+            t (k,) [s], x (k, s) and standard deviations (k, s), from the oldest that is kept to now.
+
+        """
+        found = [(self._past[-1].x, self._past[-1].P)]
+        for now, after in reversed(list(pairwise(self._past))):
+            x, P = found[-1]
+            gain = np.linalg.solve(after.P_before, after.flow @ now.P).T
+            found.append((now.x + gain @ (x - after.x_before), now.P + gain @ (P - after.P_before) @ gain.T))
+        found.reverse()
+        deviations = np.array([np.sqrt(np.maximum(np.diag(P), 0.0)) for _, P in found])
+        return np.array([past.t for past in self._past]), np.array([x for x, _ in found]), deviations
 
     def _flow(self, inputs: dict[str, float]) -> tuple[Floats, Floats]:
         """Derivative (s, s) of one step, and its change (s,) of the estimate."""
@@ -245,7 +302,27 @@ class Observer:
             turned = body_jacobian(self.model, frame, near)[:, :3] @ v
             by[:, :n] = ((turned[:n] - turned[n:]) / (2.0 * h[:, None])).T
             return jacobian @ v, by
+        if name in self.sensors:
+            return self._sensed(name)
         length, gradient = cable_length(self.model, name, q[None])
         line = np.zeros((1, len(self.x)))
         line[:, :n] = gradient
         return length, line
+
+    def _sensed(self, name: str) -> tuple[Floats, Floats]:
+        """The same of a sensor of the robot: its derivative is a difference along each coordinate and rate."""
+        model, n = self.model, self.model.size
+        h = 1e-5 / np.tile(model.tree.scale, 2)
+        state = self.x[: 2 * n]
+        near = np.vstack([state, state + np.diag(h), state - np.diag(h)])
+        reader = model.once(Reader)
+        q, v = np.ascontiguousarray(near[:, :n]), np.ascontiguousarray(near[:, n:])
+        seen = Seen(reader, np.full(len(near), self.t), q, v, np.zeros_like(q), _nothing, _nothing)
+        shown = np.asarray(reader.sensors[name].measure(seen), dtype=np.float64)
+        by = np.zeros((shown.shape[1], len(self.x)))
+        by[:, : 2 * n] = ((shown[1 : 2 * n + 1] - shown[2 * n + 1 :]) / (2.0 * h[:, None])).T
+        return shown[0], by
+
+
+def _nothing(*_: Any) -> Floats:
+    raise DescriptionError("Observer: sensors of forces are not part of the state.")

@@ -119,3 +119,24 @@ def test_states_between_steps_are_cubic():
     t, times = np.linspace(0.0, 1.0, 5), np.array([0.0, 0.13, 0.5, 0.99, 1.0])
     q, v = np.stack([t**3 - t], axis=1), np.stack([3 * t**2 - 1], axis=1)
     assert np.allclose(between(t, q, v, times)[:, 0], times**3 - times, atol=1e-14)
+
+
+@pytest.mark.filterwarnings("ignore:No analog data")
+def test_motion_capture(tmp_path):
+    c3d = pytest.importorskip("c3d")
+    writer, path = c3d.Writer(point_rate=50.0), tmp_path / "run.c3d"
+    for k in range(4):
+        points = np.zeros((2, 5), dtype=np.float32)
+        points[:, :3] = [[10.0 * k, 1.0, 2.0], [100.0, 20.0 * k, 3.0]]
+        points[1, 3] = -1.0 if k == 2 else 0.0  # the second marker is lost once
+        writer.add_frames([(points, np.zeros((0, 0)))])
+    writer.set_point_labels(["tip", "mid"])
+    with path.open("wb") as file:
+        writer.write(file)
+    data = ag.Measurements.read(path)
+    assert np.allclose(data.t, [0.0, 0.02, 0.04, 0.06]) and data.motion
+    assert np.allclose(data.positions["tip"], [[0.01 * k, 1e-3, 2e-3] for k in range(4)])
+    assert np.isnan(data.positions["mid"][2]).all() and np.allclose(data.positions["mid"][3], [0.1, 0.06, 3e-3])
+    (tmp_path / "junk.c3d").write_bytes(b"no such thing" * 100)
+    with pytest.raises(ag.DescriptionError, match=r"junk.c3d cannot be read as a C3D file"):
+        ag.Measurements.read(tmp_path / "junk.c3d")

@@ -22,7 +22,7 @@ from anguilla.cli.common import (
 )
 from anguilla.errors import AnguillaWarning
 
-RUNS = "Measurements (.csv, .nc): columns t, MARKER_x, MARKER_y, MARKER_z, and inputs by the names of actuators."
+RUNS = "Measurements (.csv, .nc, .c3d): columns t, MARKER_x, MARKER_y, MARKER_z, and inputs by the names of actuators."
 
 
 def identify_command(

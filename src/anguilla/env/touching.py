@@ -23,11 +23,12 @@ from anguilla.describe import (
     Rod,
     parallel,
 )
+from anguilla.describe.load import as_rod
 from anguilla.describe.obstacles import HalfSpace, Pillar
 from anguilla.describe.strains import Strains, kirchhoff
 from anguilla.env.task import Rng, Task
 from anguilla.errors import as_vector
-from anguilla.interact import Contact, Muscle, Tendon, WorldSpring
+from anguilla.interact import Contact, Muscle, PartContact, Tendon, WorldSpring
 from anguilla.mechanics.tree import Floats
 
 __all__ = ["Crawl", "Grasp", "peg_snake", "soft_gripper"]
@@ -66,7 +67,7 @@ def soft_gripper(friction: float = 0.8, mass: float = 0.03, young: float = 1.5e6
         rod = Rod(0.12, Circle(0.006), silicone, kirchhoff(3))
         finger = robot.add(rod, at=palm.frame, pose=_pose(0.045 * out, axes), name=f"finger_{k + 1}")
         robot.actuate(f"tendon_{k + 1}", Tendon(finger, parallel(y=0.0042)))
-        robot.load(Contact(finger, ball, friction=friction, damping=1.0))
+        robot.load(PartContact(finger, ball, friction=friction, damping=1.0))
     robot.load(Contact(ball, HalfSpace(), 5e3, friction=0.5, damping=2.0))
     robot.sense("ball", sensors.Position(ball.frame))
     robot.sense("speed", sensors.Velocity(ball.frame))
@@ -136,7 +137,7 @@ PEG, TIGHT = 0.012, 0.0005  # radius of pegs, how far they reach into the track 
 BASIS = PiecewisePolynomial(8, 2)
 
 
-def _track(s: Floats, far: float) -> tuple[Floats, Floats]:
+def _track(s: ArrayLike, far: float) -> tuple[Floats, Floats]:
     """Points (n, 2) [m] and directions (n,) [rad] of the track that a wave follows; s [m] is negative ahead of the head."""
     fine = np.linspace(-far, BODY, 8001)
     angle = -BEND * WAVE / (2 * np.pi) * np.cos(2 * np.pi * fine / WAVE)
@@ -207,8 +208,8 @@ class Crawl(Task):
         **keywords: Any,
     ) -> None:
         made = robot if isinstance(robot, Robot) else robot()
-        stiff = made.part("snake").rod.material.young * np.pi / 4 * WIDTH**4  # N m^2
-        self._moment = float(stiff * BEND)
+        body = as_rod(made.part("snake"), "the part 'snake'")
+        self._moment = float(body.rod.material.young * np.pi / 4 * WIDTH**4 * BEND)  # [N m]
         most = 1.2 * self._moment
         X = np.linspace(0.0, 1.0, 401)
         bent = np.linalg.lstsq(BASIS(X), BEND * np.sin(2 * np.pi * X * BODY / WAVE))[0]

@@ -220,7 +220,9 @@ class Measurements:
 
     @classmethod
     def read(cls, path: str | PathLike[str], *, inputs: Iterable[str] = (), **options: Any) -> Measurements:
-        """Read a table (.csv, wide or long) or a netCDF file (.nc); `identification.reading` says what is understood.
+        """Read a table (.csv, wide or long), a netCDF file (.nc) or a motion capture (.c3d).
+
+        `identification.reading` says what is understood.
 
         Args:
             path: the file.

@@ -4,19 +4,21 @@ A wide table has a row for each instant or equilibrium. Its columns are "t" [s];
 "length:t1" and "tension:t1" of an actuator "t1"; and inputs, named as their actuators. A unit may follow in brackets,
 "tip_x [mm]": m, mm, cm, s, ms, N, mN, Pa, kPa. An empty cell is a gap. A long table has the columns "row" or "t", "name" and
 either "x", "y", "z" or "value". Variables of a netCDF file are the columns; one whose last dimension is three is a marker.
+A C3D file of a motion-capture system gives its markers by their labels, over time (needs the package c3d).
 """
 
 from __future__ import annotations
 
 import csv
 import re
+import warnings
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from anguilla.errors import DescriptionError
+from anguilla.errors import AnguillaError, DescriptionError
 from anguilla.identification.measurements import Measurements
 from anguilla.mechanics.tree import Floats
 
@@ -31,7 +33,8 @@ def read(path: str | PathLike[str], inputs: tuple[str, ...], options: dict[str, 
     where = Path(fspath(path))
     if not where.is_file():
         raise DescriptionError(f"there is no file {str(where)!r} to read measurements from.")
-    columns = _netcdf(where) if where.suffix.lower() == ".nc" else _csv(where)
+    readers = {".nc": _netcdf, ".c3d": _c3d}
+    columns = readers.get(where.suffix.lower(), _csv)(where)
     return _arranged(columns, where, inputs, {"name": where.stem, **options})
 
 
@@ -150,4 +153,29 @@ def _netcdf(where: Path) -> dict[str, Floats]:
                 found |= {label + axis: values[:, k] for k, axis in enumerate(AXES)}
             elif values.ndim == 1:
                 found[label] = values
+    return found
+
+
+def _c3d(where: Path) -> dict[str, Floats]:
+    """Time and markers of a C3D file, SI; a marker that was not seen is a gap."""
+    try:
+        import c3d
+    except ImportError:
+        raise AnguillaError("C3D files need the package c3d: pip install c3d.") from None
+    with where.open("rb") as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of files without analog data
+        try:
+            data = c3d.Reader(file)
+            points = np.array([frame[:, :4] for _, frame, _ in data.read_frames()], dtype=np.float64)
+            unit = data.get("POINT:UNITS")
+            factor, labels = unit.string_value.strip() if unit else "mm", [str(x).strip() for x in data.point_labels]
+            rate = float(data.point_rate)
+        except Exception as error:  # its own errors are of many kinds
+            raise DescriptionError(f"{where.name} cannot be read as a C3D file: {error}.") from None
+    if factor not in UNITS or not len(points) or not rate > 0.0:
+        raise DescriptionError(f"{where.name}: a C3D file must have markers over time, in m, cm or mm; got {factor!r}.")
+    places = np.where(points[:, :, 3:] < 0.0, np.nan, UNITS[factor] * points[:, :, :3])
+    found = {"t": np.arange(len(points)) / rate}
+    for k, label in enumerate(labels):
+        found |= {label + axis: places[:, k, i] for i, axis in enumerate(AXES)}
     return found

@@ -144,7 +144,9 @@ def _track(s: ArrayLike, far: float) -> tuple[Floats, Floats]:
     along = np.diff(fine, prepend=fine[0])[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
     place = np.cumsum(along, axis=0)
     place -= [np.interp(0.0, fine, x) for x in place.T]
-    return np.stack([np.interp(s, fine, x) for x in place.T], axis=1), np.interp(s, fine, angle)
+    return np.stack([np.interp(np.asarray(s, dtype=np.float64), fine, x) for x in place.T], axis=1), np.interp(
+        np.asarray(s, dtype=np.float64), fine, angle
+    )
 
 
 def _hat(k: int, X: float) -> tuple[float, float, float]:

@@ -210,15 +210,27 @@ def _snaps(run: Trajectory) -> bool:
 
 
 def _verified(motion: OngoingMotion, run: Trajectory, dt: float, estimate: _Estimate) -> TimeError:
-    """What shorter steps say, and still shorter ones if it is a close call: after a rough start errors are of no order."""
+    """What shorter steps say, and still shorter ones if it is a close call.
+
+    After a rough start errors may be of first order: then the differences to two kinds of steps, each half as long as the
+    other, tell what is left. Where that alone would be worth a word, steps half as long once more decide.
+    """
     counters = run.status.counters
     rough = counters["eased"] + counters["halvings"] + int(motion.cutting[CUT]) > 0
     found = _compared(motion, run, dt, estimate, rough, 1)
     low, high = CLOSER_CALL if rough else CLOSE_CALL
-    if found.sure and low * TIME < found.size < high * TIME:
-        closer = _compared(motion, run, dt, estimate, rough, 2)
-        found = closer if closer.sure else found
-    return found
+    if not (found.sure and low * TIME < found.size < high * TIME):
+        return found
+    for shorter in (2, 4):
+        closer = _compared(motion, run, dt, estimate, rough, shorter)
+        if not closer.sure:
+            return found
+        pair = ((shorter // 2, found), (shorter, closer))
+        coarse, fine = (one.size * seen(motion, len(run.t) - 1, rough, cut) for cut, one in pair)
+        found = closer
+        if not rough or 2.0 * fine - coarse <= TOLD or closer.size > TOLD:
+            return found
+    return found._replace(size=2.0 * fine - coarse)
 
 
 def _compared(

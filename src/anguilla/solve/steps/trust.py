@@ -157,12 +157,9 @@ def _carried_error(motion: OngoingMotion, run: Trajectory, dt: float) -> TimeErr
 
 
 def _turn(run: Trajectory, dt: float) -> float:
-    """The largest angle [rad] by which a ball turns in a step."""
-    ball = run.system.tree.ball[:, 0]
-    if not len(ball):
-        return 0.0
-    turns = run.v[:, (ball[:, None] + np.arange(3)).ravel()]
-    return float(np.max(np.abs(turns), initial=0.0)) * dt
+    """The largest angle [rad] by which a ball turns in a step, about one axis."""
+    turns = (run.v[:, k : k + 3] for k in run.system.tree.ball[:, 0].tolist())
+    return dt * max((max(float(turn.max()), -float(turn.min())) for turn in turns), default=0.0)
 
 
 def _suspicious(motion: OngoingMotion, run: Trajectory, snaps: bool, touches: bool, dt: float) -> float:

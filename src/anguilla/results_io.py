@@ -15,6 +15,7 @@ from anguilla.files import read_text_file
 from anguilla.many.keep import read_sweep
 from anguilla.model.door import model_of
 from anguilla.model.model import Model
+from anguilla.results.blocks import Remembered
 from anguilla.results.states import Equilibrium, Status, Trajectory
 from anguilla.store.facts import kind_of, status_of, whole_result
 from anguilla.store.inputs import read_inputs
@@ -90,7 +91,20 @@ def _of_robot(record: Record, path: Path, model: Model | None) -> Trajectory | E
         raise DescriptionError("its states are not those of its times.")
     balance = None if a is not None else _refuse(facts)
     robot = system.robot if model is None else model.source
-    return kind(robot, system, Status(**status_of(facts)), t, q, v, a, lam, read_inputs(record), balance)
+    known = _noted(record, system, len(t))
+    states = t, q, v, a, lam, read_inputs(record), balance
+    return kind(robot, system, Status(**status_of(facts)), *states, _memory=known.pop(0, None), _known=known)
+
+
+def _noted(record: Record, system: Model, count: int) -> dict[int, Remembered]:
+    """What forces remember at some states, by their number."""
+    if "memory" not in record or "noted" not in record:
+        return {}
+    like, memory, rows = Remembered.of(system.blank), record.floats("memory", 2), record.floats("noted", 1)
+    fits = memory.shape == (len(rows), len(like.flat)) and np.all((rows >= 0) & (rows < count) & (rows % 1 == 0))
+    if not fits:
+        raise DescriptionError("what its forces remember is not that of its robot.")
+    return {int(row): like.shaped(numbers) for row, numbers in zip(rows, memory, strict=True)}
 
 
 def _robot(record: Record, path: Path) -> Robot:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import anguilla as ag
+from anguilla.solve.steps import marching
 
 DT = 5e-3
 
@@ -60,3 +61,56 @@ def test_contact_forces_of_steps_that_go_on_are_those_of_the_motion():
     np.testing.assert_allclose(run.contact_force(load)[0], force[-1], rtol=1e-9, atol=1e-9)
     stepper.reset()
     np.testing.assert_allclose(stepper.result().contact_force(load)[0], force[-1], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:The time steps of:anguilla.errors.AnguillaWarning")
+def test_forces_of_rarely_stored_states_are_those_of_the_steps(tmp_path):
+    """They were found again by one long step from stored state to stored state: friction pointed the wrong way."""
+    robot = held()
+    load = robot.loads[0]
+    every, some = (ag.simulate(robot, duration=0.2, dt=DT, every=k) for k in (1, 5))
+    np.testing.assert_array_equal(some.q, every.q[::5])
+    force = every.contact_force(load)[::5]
+    assert np.max(np.abs(force[:, 0])) > 0.3
+    np.testing.assert_allclose(some.contact_force(load), force, rtol=0, atol=1e-12)
+    for run, rows in ((some, slice(None)), (every[7::10], slice(7, None, 10))):
+        back = ag.load(run.save(tmp_path / "run.nc"))
+        wanted = force if run is some else every.contact_force(load)[rows]
+        np.testing.assert_allclose(back.contact_force(back.robot.loads[0]), wanted, rtol=0, atol=1e-12)
+
+
+def test_energies_of_rarely_stored_states_of_relaxing_material_are_those_of_the_steps():
+    every, some = (ag.simulate(relaxing(), duration=0.2, dt=DT, every=k) for k in (1, 5))
+    np.testing.assert_allclose(some.energy["elastic"], every.energy["elastic"][::5], rtol=1e-12)
+    np.testing.assert_allclose(ag.powers(some).dissipated, ag.powers(every).dissipated[::5], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:The time steps of:anguilla.errors.AnguillaWarning")
+def test_a_file_keeps_the_grip_that_a_motion_started_with(tmp_path):
+    robot = held()
+    half = ag.simulate(robot, duration=0.1, dt=DT)
+    rest = ag.simulate(robot, duration=0.1, dt=DT, start=half)
+    back = ag.load(rest.save(tmp_path / "rest.nc"))
+    force = rest.contact_force(robot.loads[0])
+    np.testing.assert_allclose(force[0], half.contact_force(robot.loads[0])[-1], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(back.contact_force(back.robot.loads[0]), force, rtol=0, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:The time steps of:anguilla.errors.AnguillaWarning")
+def test_a_checkpoint_keeps_what_was_noted(tmp_path, monkeypatch):
+    robot, given = held(), dict(duration=0.2, dt=DT, every=5)
+    whole, run, file = ag.simulate(robot, **given), marching.OngoingMotion.run, tmp_path / "check.npz"
+
+    def interrupted(self, table, t, dt, first, *more, **others):
+        if first >= 20:
+            raise KeyboardInterrupt
+        return run(self, table, t, dt, first, *more, **others)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(marching.OngoingMotion, "run", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            ag.simulate(robot, checkpoint=file, **given)
+    assert file.exists()
+    again = ag.simulate(robot, checkpoint=file, **given)
+    load = robot.loads[0]
+    np.testing.assert_array_equal(again.contact_force(load), whole.contact_force(load))

@@ -74,7 +74,7 @@ class Computed(Kept):
     _whole: tuple[Computed, Ints] | None = field(default=None, repr=False)
     # what loads remember at the first state, if that is not the start of the motion
     _memory: Remembered | None = field(default=None, repr=False)
-    # what they remember at states that were reached in pieces of a step
+    # what they remember at states that were not reached in one step from the one before
     _known: dict[int, Remembered] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -137,6 +137,15 @@ class Computed(Kept):
         every = whole.evaluations
         whole_states = every.states, rows
         return Evaluations(self.system, self.states, every.inputs, whole_states, every.memory, every.known)
+
+    @property
+    def noted(self) -> dict[int, Remembered]:
+        """What loads remember, by the number of the state, where the states before it do not tell."""
+        if not remembers(self.system):
+            return {}
+        if self._whole is not None:
+            return self.evaluations.remembered()
+        return self._known if self._memory is None else {0: self._memory, **self._known}
 
     def _at(self, rows: Ints) -> dict[str, Any]:
         """Fields of the same result with some of its states only, in ascending order."""

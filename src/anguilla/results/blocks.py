@@ -76,6 +76,17 @@ class Remembered(NamedTuple):
         """What they remember now."""
         return Remembered(*(array.copy() for array in self))
 
+    @property
+    def flat(self) -> Floats:
+        """All numbers (k,), one after the other."""
+        return np.concatenate([array.ravel() for array in self])
+
+    def shaped(self, numbers: Floats) -> Remembered:
+        """Numbers (k,) in arrays like these."""
+        ends = np.cumsum([array.size for array in self])[:-1]
+        pieces = zip(self, np.split(numbers, ends), strict=True)
+        return Remembered(*(piece.reshape(array.shape).copy() for array, piece in pieces))
+
     def recall(self, before: Remembered) -> None:
         """Let them remember that."""
         for array, value in zip(self, before, strict=True):
@@ -214,7 +225,7 @@ class Evaluations:
         inputs: inputs of the actuators.
         whole: the states of the whole motion, and which of them these are; None if they are all, or nothing remembers.
         memory: what loads remember at the first state of all, if that is not the start of a motion.
-        known: what they remember at states that were reached in pieces of a step, which the states do not tell.
+        known: what they remember at states that were not reached in one step from the one before, which does not tell it.
 
     """
 
@@ -247,13 +258,23 @@ class Evaluations:
             if first < last:
                 yield block.some(slice(int(first), int(last)), rows[first:last] - block.at.start)
 
-    def end(self) -> Remembered:
-        """What loads remember at the last state; integrals of thrusters begin anew."""
+    def remembered(self) -> dict[int, Remembered]:
+        """What loads remember at each state, by its number."""
+        before, rows = self._until_last()
+        blocks = before.blocks(np.zeros(0, np.int64), single=True)
+        every = [Remembered.of(self.model.blank).copy() for _ in blocks]
+        return {k: every[row] for k, row in enumerate(rows.tolist())}
+
+    def _until_last(self) -> tuple[Evaluations, Ints]:
+        """The whole motion up to the last of these states, and which of its states these are."""
         states, rows = self.whole or (self.states, np.arange(len(self.states.t)))
         last = int(rows[-1]) + 1
         known = {row: memory for row, memory in self.known.items() if row < last}
-        before = Evaluations(self.model, states.some(slice(last)), self.inputs, memory=self.memory, known=known)
-        for _ in before.blocks(np.zeros(0, np.int64)):
+        return Evaluations(self.model, states.some(slice(last)), self.inputs, memory=self.memory, known=known), rows
+
+    def end(self) -> Remembered:
+        """What loads remember at the last state; integrals of thrusters begin anew."""
+        for _ in self._until_last()[0].blocks(np.zeros(0, np.int64)):
             pass
         frames, memory = self.model.blank.frames, Remembered.of(self.model.blank).copy()
         memory.state[frames.table[:, KIND] == THRUSTER] = 0.0

@@ -47,6 +47,10 @@ def gather(states: Any) -> Record:
     except AnguillaError as error:
         record.facts["no_accelerations"] = str(error)
     record.add("multipliers", ("time", "multiplier"), lam, "", "multipliers of the constraints")
+    if noted := states.noted:
+        record.add("noted", ("noted",), np.array(list(noted)), "", "states at which it is told what forces remember")
+        memory = np.array([memory.flat for memory in noted.values()])
+        record.add("memory", ("noted", "remembered"), memory, "", "integrals, friction and relaxing material there")
     _add_frames(record, states, robot)
     for name, value in states.energy.items():
         record.add(f"energy_{name}", ("time",), np.atleast_1d(value), "J", f"{name} energy")

@@ -37,8 +37,9 @@ if TYPE_CHECKING:
 # of a step at which the linear equations are balanced: more than one half, so that fast modes decay, but not those of some
 # steps a period, whose errors add up (with 0.55 these were estimated at half of their size)
 THETA = 0.52
-# matrices are taken so often at least, every so many steps of a short motion, so often in one of 100, and every so many steps
-LEAST, CLOSE, ENOUGH, EACH = 3, 20, 5, 50
+# matrices are taken so often at least, every so many steps of a short motion, so often in one of 80 (and in one of 100 with
+# jumps of loads or obstacles), and every so many steps
+LEAST, CLOSE, ENOUGH, ROUGHER, EACH = 3, 20, 4, 5, 50
 # [rad] change by accelerations alone in a step, below which a robot that has not moved before misses nothing
 STILL = 1e-9
 ROUGH = 0.1  # [rad] change by accelerations alone in a step, above which those of fast modes are taken out at a start
@@ -124,7 +125,8 @@ def carry(motion: OngoingMotion, run: Trajectory, dt: float) -> Carried:
     pieces = _whole_pieces(motion, steps, dt)
     starts = np.empty(len(pieces), dtype=np.int64)
     begin, rough = _starts(a, system.tree.weight, pieces, dt, starts)
-    starts, (rows, of) = starts[:rough], _instants(steps - begin, LEAST)
+    uneven = len(pieces) > 1 or any(load.touches for load in run.robot.loads)
+    starts, (rows, of) = starts[:rough], _instants(steps - begin, ROUGHER if uneven else ENOUGH)
     rows, count = rows + begin, len(rows)
     if len(starts):
         rows, of = np.concatenate([rows, starts]), of.copy()  # of the steps from `begin` on
@@ -166,9 +168,9 @@ def _starts(a, weight, pieces, dt, starts):
 
 
 @lru_cache(maxsize=64)
-def _instants(steps: int, least: int) -> tuple[Ints, Ints]:
+def _instants(steps: int, enough: int) -> tuple[Ints, Ints]:
     """(k,) States of so many steps at which matrices are taken, and (steps,) the number of those that a step takes."""
-    count = min(max(least, min(steps // CLOSE, ENOUGH), steps // EACH), steps)
+    count = min(max(LEAST, min(steps // CLOSE, enough), steps // EACH), steps)
     middles = ((np.arange(count) + 0.5) * steps / count + 0.5).astype(np.int64)
     return middles, np.arange(steps) * count // steps
 

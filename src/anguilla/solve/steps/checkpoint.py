@@ -29,7 +29,7 @@ __all__ = ["Checkpoint", "constants", "kept"]
 
 SECONDS = 5.0  # between two checkpoints, at least
 SHARE = 0.02  # of the time may be spent on writing them
-FORMAT = 2
+FORMAT = 3
 # Fields of tables of loads that are scratch memory, inputs of an instant, or part of the state
 SCRATCH = {
     "Loads": {"row", "tension"},

@@ -18,8 +18,9 @@ from anguilla.errors import DescriptionError, SolverError, as_positive, as_steps
 from anguilla.linear.choice import DENSE
 from anguilla.model.door import model_of
 from anguilla.model.model import Inputs, LoadTable, Model
+from anguilla.results.blocks import Remembered
 from anguilla.results.contacts import depths
-from anguilla.results.reactions import relaxes
+from anguilla.results.reactions import relaxes, remembers
 from anguilla.results.states import Status, Trajectory
 from anguilla.solve.newton.closing import SINGULAR_START, broken, close
 from anguilla.solve.newton.newton import COUNTERS, USABLE
@@ -119,6 +120,7 @@ def simulate_model(
     motion = OngoingMotion(system, scheme, tolerance, q, v, inputs or {})
     began = time.perf_counter()
     motion.take_over(start)
+    motion.noting = remembers(system)
     motion.smooth, motion.settles = smooth_start and error is None, smooth_start and system.rows > 0 and forgets(scheme)
     first = motion.loads(0.0)  # what is wrong is said of the start first
     steady = system.is_steady(motion.inputs)
@@ -269,8 +271,12 @@ def _fixed(
     identity = dt, steps, every, m.scheme, m.tolerance, start, tuple(m.system.tree), acting, tuple(m.jumps)
     user = tuple(load.functions for load in m.system.robot.loads if load.functions)
     whole = {name: array for name, array in m.memory._asdict().items() if name not in ("blocks", "question")}
-    keeper = Checkpoint(checkpoint, identity, user, state | whole, tuple(out), every, counter=(m, "substeps"))
+    like = Remembered.of(m.system.blank)
+    m.notes = np.zeros((len(out.q), 1 + len(like.flat) if m.noting else 0))
+    rows = *out, m.notes
+    keeper = Checkpoint(checkpoint, identity, user, state | whole, rows, every, counter=(m, "substeps"))
     done = keeper.restore()
+    m.known |= {row: like.shaped(m.notes[row, 1:]) for row in np.flatnonzero(m.notes[:, :1]).tolist()}
     if done and m.system.linear != DENSE:
         m.memory.memory[USABLE] = 0.0  # a tangent in blocks or a sparse one is not kept
     with kept(keeper):

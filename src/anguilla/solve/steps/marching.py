@@ -10,7 +10,7 @@ import numpy as np
 
 from anguilla.model.model import LoadTable
 from anguilla.solve.newton.rules import CONVERGED
-from anguilla.solve.steps.motion import OngoingMotion, keep_state
+from anguilla.solve.steps.motion import OngoingMotion, keep_state, note
 from anguilla.solve.steps.pieces import controlled_step, cut, whole
 from anguilla.solve.steps.stepping import History
 
@@ -29,10 +29,10 @@ def in_blocks(
     t0: float = 0.0,
 ) -> tuple[int, int]:
     """Blocks of steps from `done` on, which begin at t0; a failed step is cut into pieces."""
-    block = 64
+    block, notes = 64, m.noting and every > 1  # what is remembered between stored states is lost with these
     while done < steps:
-        jump = m.between(done)
-        stop, reached, clock, status = min(steps, done + block, jump), done, time.perf_counter(), CONVERGED
+        jump, due = m.between(done), (done // every + 1) * every if notes else steps
+        stop, reached, clock, status = min(steps, done + block, jump, due), done, time.perf_counter(), CONVERGED
         m.passed = done
         if done == jump:
             keep = partial(keep_state, m, out, (done + 1) // every, (done + 1) % every == 0)
@@ -42,6 +42,8 @@ def in_blocks(
             reached = stop = done + 1
         elif whole(m):
             reached, status = m.run(loads, t0, dt, done, stop, every, out)
+            if notes and reached == stop and stop % every == 0:
+                note(m, stop // every)
         clock = time.perf_counter() - clock
         if reached < stop:
             status = cut(m, t0 + reached * dt, dt, status)

@@ -18,7 +18,7 @@ from anguilla.mechanics.relaxing import keep_relaxing
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.results.blocks import Remembered
-from anguilla.results.reactions import evaluate, grasps
+from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.solve.newton.newton import FRESH, ITERATIONS, STARTING, Goal, Scratch, scratch
 from anguilla.solve.newton.rules import CONVERGED, PATIENCE, SINGULAR, TIGHTENED
@@ -74,7 +74,10 @@ class OngoingMotion:
         self.system.blank.cables.slip[:] = UNKNOWN
         self.jumps: list[Jump] = []
         self.held: Remembered | None = None  # what contacts that hold remembered at the start
-        self.known: dict[int, Remembered] = {}  # and at rows that were reached in pieces of a step
+        # and at stored rows that were not reached in one step from the one before; as rows (1, numbers) for a checkpoint
+        self.known: dict[int, Remembered] = {}
+        self.notes: Floats | None = None
+        self.noting = False  # whether that is to be noted
         self.stopped = ""  # why, if a jump did it
         self.bounds = (-np.inf, np.inf)  # [s] instants behind the last jump and before the next, for loads
 
@@ -358,8 +361,16 @@ def start_of(system: Model, start: Start) -> tuple[Floats, Floats]:
 
 
 def keep_state(m: OngoingMotion, out: History, row: int, due: bool = True) -> None:
-    """Store the present state in a row, if it is due, and what contacts that hold remember."""
+    """Store the present state in a row, if it is due, and what forces remember."""
     if due:
         out.q[row], out.v[row], out.a[row], out.lam[row] = m.q, m.v, m.acc, m.lam
-        if row > 0 and grasps(m.system.blank):
-            m.known[row] = Remembered.of(m.system.blank).copy()
+        if row > 0:
+            note(m, row)
+
+
+def note(m: OngoingMotion, row: int) -> None:
+    """Note what forces remember at a stored row, if that is wanted."""
+    if m.noting:
+        m.known[row] = Remembered.of(m.system.blank).copy()
+        if m.notes is not None:
+            m.notes[row, 0], m.notes[row, 1:] = 1.0, m.known[row].flat

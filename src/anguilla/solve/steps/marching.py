@@ -15,6 +15,7 @@ from anguilla.solve.steps.pieces import controlled_step, cut, whole
 from anguilla.solve.steps.stepping import History
 
 BLOCK_SECONDS = 0.2  # how often the compiled loop comes up for air
+FIRST, SMALL = 256, 30  # steps that it takes before anybody knows how long they last, of robots with so few coordinates
 
 
 def in_blocks(
@@ -29,7 +30,7 @@ def in_blocks(
     t0: float = 0.0,
 ) -> tuple[int, int]:
     """Blocks of steps from `done` on, which begin at t0; a failed step is cut into pieces."""
-    block = 64
+    block = FIRST if len(m.q) <= SMALL else FIRST // 4
     while done < steps:
         jump = m.between(done)
         stop, reached, clock, status = min(steps, done + block, jump), done, time.perf_counter(), CONVERGED

@@ -7,18 +7,28 @@ SLACK = 1.5  # a ratio may fall by this factor: two runs on one machine differ b
 
 
 def ratios(result: dict) -> dict[str, float]:
-    """Time of each peer over Anguilla's, by case and row; and parts of Anguilla's own step over its residual."""
+    """Time of each peer over Anguilla's, by case and row, of the time loop alone and of the whole call."""
     found = {}
     for case, rows in result["cases"].items():
         ours = rows["anguilla"]["ratio"]
         for key, row in rows.items():
             if key != "anguilla" and "ratio" in row:
                 found[f"{case}, {row['title']}"] = float(f"{row['ratio'] / ours:.3g}")
+                whole = whole_ratio(row, rows["anguilla"])
+                if whole is not None:
+                    found[f"{case}, {row['title']}, whole call"] = float(f"{whole:.3g}")
     for case, rows in result.get("others", {}).items():
         quoted, best = best_of(rows, own=True), best_of(rows, own=False)
         if quoted and best:
             found[f"{case}, best peer"] = float(f"{best / quoted:.3g}")
     return found
+
+
+def whole_ratio(row: dict, ours: dict) -> float | None:
+    """The whole call of a program over Anguilla's, each per simulated second; None if one of them was not timed."""
+    if not ("whole_seconds" in row and "whole_seconds" in ours):
+        return None
+    return (row["whole_seconds"] / row["simulated"]) / (ours["whole_seconds"] / ours["simulated"])
 
 
 def best_of(rows: list[dict], *, own: bool, error: float = 0.01) -> float | None:

@@ -6,6 +6,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from entries import NAMES
+from guard import whole_ratio
 from pages_more import at_its_error, crossings, goals, growth, other_cases, profile
 from words import listed, milliseconds, percent, times, wrapped
 
@@ -54,22 +55,25 @@ def versions(result: dict) -> dict[str, str]:
 def table(result: dict) -> list[str]:
     """Markdown: one row per program and case."""
     lines = [
-        "| case | program, setting | error | with half the step | best | median | time / ours | at its error |",
-        "|---|---|---:|---:|---:|---:|---:|---:|",
+        "| case | program, setting | error | with half the step | best | median | time / ours | at its error | whole call | whole / ours |",
+        "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for case, rows in result["cases"].items():
         ours = rows["anguilla"]
         for key, row in rows.items():
             if "failure" in row:
-                lines.append(f"| {case} | {row['title']} | {row['failure']} | | | | | |")
+                lines.append(f"| {case} | {row['title']} | {row['failure']} | | | | | | | |")
                 continue
             path = [ours, *result["paths"].get(case, {}).get("anguilla", [])]
             equal = at_its_error(row["error"], path)
             ratio = None if key == "anguilla" else row["ratio"] / ours["ratio"]
             fair = None if key == "anguilla" or equal is None else row["ratio"] / equal
+            whole = whole_ratio(row, ours)
             cells = (
                 case, row["title"], percent(row["error"]) + _until(row), percent(row.get("halved")), milliseconds(row["ratio"]),
                 milliseconds(row["median"]), times(ratio), times(fair),
+                "" if "whole_seconds" not in row else milliseconds(row["whole_seconds"] / row["simulated"]),
+                times(None if key == "anguilla" else whole),
             )  # fmt: skip
             lines.append(f"| {' | '.join(cells)} |")
     return lines
@@ -252,7 +256,10 @@ COMPARISON = (
 READING = (
     "*With half the step* is the error of the same setting with its step halved. *Time / ours* compares with the row of",
     "Anguilla as it stands; *at its error* compares with the cheapest setting on Anguilla's path of refinement (below) that is",
-    "at most as far off as that peer. The programs took turns; *best* is the shortest of all runs.",
+    "at most as far off as that peer. The programs took turns; *best* is the shortest of all runs. *Whole call* is all that a",
+    "user calls for a robot described anew, in a process that is warm: description, its compilation or assembly, motion, reading",
+    "of the tip, also per simulated second; *whole / ours* its ratio. Not in it are the equilibrium that a motion starts from, and",
+    "what JAX and Numba compile in the first call.",
     "",
     "Exudyn is compared in five settings, found by sweeps (`benchmarks/peers/exudyn_cantilever.py`, `exudyn_flying.py`):",
     "",

@@ -84,7 +84,7 @@ def merged(lines: list[dict]) -> dict:
     seconds = [value for line in lines for value in line["seconds"]]
     best = {
         key: min(line[key] for line in lines)
-        for key in ("call_seconds", "new_seconds", "tip_seconds")
+        for key in ("call_seconds", "new_seconds", "tip_seconds", "whole_seconds")
         if key in lines[0]
     }
     per = lines[0]["simulated"]

@@ -18,7 +18,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from cases import CANTILEVERS, GRAVITY, Cantilever, tip_error
 from exudyn_common import exu, follow, ground_coordinate, hold, item, measured, motion_options, seconds_of
-from measure import parser_of, rounded, show, timed
+from measure import aside, parser_of, rounded, show, timed
 
 SAMPLES = 600  # of the tip until the last check time; a multiple of the number of intervals between check times
 
@@ -168,7 +168,7 @@ def run(
     _container, system, force, sensor = build(case, setting)  # the container must outlive the system
     assembling.append(timed(system.Assemble)[1])
     options = simulation_settings(case, setting, until)
-    if system.SolveStatic(options, updateInitialValues=True) is False:
+    if aside(lambda: system.SolveStatic(options, updateInitialValues=True)) is False:
         raise RuntimeError("the static solve failed")
     system.SetLoadParameter(force, "loadVector", [0, 0, 0])
     seconds = seconds_of("dynamic", lambda: system.SolveDynamic(options))

@@ -20,7 +20,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from cases import CANTILEVERS, GRAVITY, Cantilever, tip_error
 from chain import equilibrium
-from measure import attempt, parser_of, show, timed
+from measure import aside, attempt, parser_of, show, timed
 
 SAMPLES = 600  # of the tip until the last check time
 
@@ -90,7 +90,7 @@ def run(case: Cantilever, setting: Setting, until: float) -> tuple[np.ndarray, n
     model = build(case, setting)
     data = mujoco.MjData(model)
     mujoco.mj_setConst(model, data)
-    vertices, _ = equilibrium(case, setting.elements)
+    vertices, _ = aside(lambda: equilibrium(case, setting.elements))
     bodies, size = model.flex_vertbodyid, case.length / setting.elements
     for i in range(1, setting.elements + 1):
         first = model.jnt_qposadr[model.body_jntadr[bodies[i + 1]]]

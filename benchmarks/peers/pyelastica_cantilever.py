@@ -17,7 +17,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from cases import CANTILEVERS, GRAVITY, Cantilever, tip_error
 from chain import equilibrium
-from measure import attempt, parser_of, show
+from measure import aside, attempt, parser_of, show
 from pyelastica_common import march
 
 SAMPLES = 600  # of the tip until the last check time
@@ -52,7 +52,7 @@ def build(case: Cantilever, setting: Setting) -> tuple[Simulator, elastica.Cosse
         n, above, np.array([0.0, -1.0, 0.0]), np.array([0.0, 0.0, 1.0]), longer.length, case.diameter / 2,
         case.density, youngs_modulus=case.young, shear_modulus=case.shear,
     )  # fmt: skip
-    vertices, angles = equilibrium(longer, n, held=True)
+    vertices, angles = aside(lambda: equilibrium(longer, n, held=True))
     rod.position_collection[:2] = vertices.T + above[:2, None]
     zero, one = np.zeros(n), np.ones(n)
     tangent, normal = np.stack([np.cos(angles), np.sin(angles), zero]), np.stack([zero, zero, one])

@@ -9,7 +9,7 @@ import elastica
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from measure import timed
+from measure import aside, timed
 
 
 def march(
@@ -26,7 +26,7 @@ def march(
     `first` is the length of that step [s], so short that it changes nothing. RuntimeError when the motion blows up.
     """
     stepper = elastica.PositionVerlet()
-    _, compiling = timed(lambda: stepper.step(simulator, np.float64(0.0), np.float64(first)))
+    _, compiling = aside(lambda: timed(lambda: stepper.step(simulator, np.float64(0.0), np.float64(first))))
     steps = math.ceil(until / step)
     exact, every = np.float64(until / steps), max(1, steps // samples)
     t, found = [0.0], [read()]

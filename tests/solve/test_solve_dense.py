@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from anguilla.solve.newton.dense import balanced, least, solve
+from anguilla.solve.newton.linear import factorise, invert, multiply, solve_factorised
 
 
 @pytest.fixture
@@ -42,3 +43,24 @@ def test_known_units_keep_a_column_of_round_off_small():
     matrix = np.array([[1.0, 1e-20], [0.5, 3e-20]])
     assert least(matrix, np.ones(2), 1e-13)[1] == 2
     assert least(matrix, np.ones(2), 1e-13, np.ones(2))[1] == 1
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 9, 14, 30])
+def test_an_inverse_is_one(n):
+    rng = np.random.default_rng(n)
+    matrix = rng.standard_normal((n, n))
+    matrix[0, 0] = 0.0 if n > 1 else 2.0  # it must exchange rows
+    found, pivot, x = matrix.copy(), np.zeros(n, np.int64), np.zeros(n)
+    assert invert(found, pivot)
+    assert found @ matrix == pytest.approx(np.eye(n), abs=1e-11)
+    factors, right = matrix.copy(), rng.standard_normal(n)
+    assert factorise(factors, pivot)
+    multiply(found, right, x)
+    solve_factorised(factors, pivot, right)
+    assert x == pytest.approx(right, abs=1e-11 * np.max(np.abs(right)))
+
+
+@pytest.mark.parametrize("bad", [0.0, np.nan])
+def test_what_has_no_inverse_is_said(bad):
+    matrix = np.array([[1.0, 2.0, 3.0], [bad, bad, bad], [4.0, 5.0, 7.0]])
+    assert not invert(matrix, np.zeros(3, np.int64))

@@ -80,6 +80,55 @@ def test_carried_errors_are_those_of_the_steps():
     assert np.max(np.abs(found["it"].errors - true)) < 0.06 * size
 
 
+def _flat():
+    """A rod that bends and stretches in a plane."""
+    robot = ag.Robot("flat", gravity=(0, -9.81, 0))
+    rod = ag.Rod(0.4, ag.Circle(0.004), ag.Material(1e8, 1000, poisson=0.5), ag.Strains(bend_z=3, stretch=1))
+    robot.add(rod, at=robot.ground)
+    return robot
+
+
+def _spatial():
+    """A rod in space with a dead force, a spring at its tip and a line that pulls."""
+    robot = ag.Robot("spatial")
+    rod = robot.add(
+        ag.Rod(0.3, ag.Circle(0.01), ag.Material(1e6, 1000, poisson=0.45), ag.kirchhoff(3)), at=robot.ground
+    )
+    robot.load(ag.Wrench(rod.tip, force=(0.0, 0.05, 0.02)))
+    robot.load(ag.Spring(rod.tip, robot.ground, stiffness=3.0, rest=0.25))
+    robot.actuate("line", ag.Tendon(rod, ag.parallel(y=0.005)))
+    return robot
+
+
+def _long():
+    """A chain with so many coordinates that its stiffness is a sparse matrix."""
+    robot, frame = ag.Robot("chain"), None
+    for _ in range(8):
+        rod = ag.Rod(0.1, ag.Circle(0.01), ag.Material(1e6, 1000, poisson=0.45), ag.kirchhoff(3))
+        frame = robot.add(rod, at=frame or robot.ground).tip
+    return robot
+
+
+@pytest.mark.parametrize(("make", "inputs"), [(_flat, {}), (_spatial, {"line": 0.4}), (_long, {})])
+def test_energies_of_the_judge_are_those_of_the_result(make, inputs):
+    """The largest gain, and the energy in play that it is measured by, of states that gain by chance."""
+    robot = make()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ag.AnguillaWarning)
+        run = ag.simulate(robot, duration=0.03, dt=0.001, inputs=inputs, progress=False)
+    kept = [run.energy["elastic"], run.energy["gravitational"]]
+    if inputs:
+        tip = robot.parts[0].tip
+        kept += [-run.position(tip) @ np.array([0.0, 0.05, 0.02]), 0.4 * run.length("line")]
+    total = run.energy["kinetic"] + np.sum(kept, axis=0)
+    rise = total - np.minimum.accumulate(total)
+    play = np.sum(np.ptp(kept, axis=1)) + np.max(run.energy["kinetic"])
+    found, at = trust.energy_gain(trust.some_of(run)())
+    round_off = 1e-14 * np.max(np.abs(kept)) / play
+    assert found == pytest.approx(np.max(rise) / play, rel=1e-12, abs=round_off)
+    assert at == run.t[np.argmax(rise)] or found < 10.0 * round_off
+
+
 def test_shorter_steps_that_take_too_long_tell_of_what_they_reached():
     whole = swing(dt=0.03, count=40).quality.time_error
     assert whole > trust.SUSPICIOUS

@@ -29,6 +29,7 @@ from numba.extending import overload
 
 import anguilla.compiler.interrupts  # not "from": kernels are not made of it
 import anguilla.errors
+from anguilla.compiler import indexing as indexing  # kernels are made with it
 
 __all__ = ["built", "cache_folder", "cache_root", "inline", "interpreted", "kernel", "part"]
 

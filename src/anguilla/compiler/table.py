@@ -14,6 +14,7 @@ import sys
 import zlib
 from array import array
 from collections.abc import Callable, Iterator
+from operator import is_
 from typing import Any, ClassVar, Self, dataclass_transform
 
 import numba
@@ -62,19 +63,20 @@ class Arrays:
     def __init__(self, *values: Any, **named: Any) -> None:
         fields = self.__dict__
         fields.update(zip(self._fields, values, strict=False))
-        fields.update(named)
-        if len(values) + len(named) != len(self._fields) or fields.keys() != self._known:
-            raise TypeError(f"{type(self).__name__} wants {', '.join(self._fields)}; got {', '.join(fields)}.")
+        if named or len(values) != len(self._fields):
+            fields.update(named)
+            if len(values) + len(named) != len(self._fields) or fields.keys() != self._known:
+                raise TypeError(f"{type(self).__name__} wants {', '.join(self._fields)}; got {', '.join(fields)}.")
+            values = tuple(fields[name] for name in self._fields)
         words: list[int] = []
         kinds: list[Any] = []
-        for name in self._fields:
-            value = fields[name]
-            if isinstance(value, Arrays):
-                words.append(value.address)  # type: ignore[attr-defined]
-                kinds.append(value._numba_type_)
-            else:
+        for value in values:
+            if isinstance(value, np.ndarray):
                 words += _place(value)
                 kinds.append(_array_type(value.dtype, value.ndim))
+            else:
+                words.append(value.address)
+                kinds.append(value._numba_type_)
         self._settle(kinds)
         self._write(array("q", words))
 
@@ -88,6 +90,8 @@ class Arrays:
         """The first table of a class says what all of them contain; types are kept once, and compared as objects."""
         if cls._numba_type_ is None:
             cls._numba_type_ = ArraysType(cls.__name__, tuple(zip(cls._fields, kinds, strict=True)))
+        if all(map(is_, kinds, cls._numba_type_.types.values())):
+            return
         for kind, (name, usual) in zip(kinds, cls._numba_type_.fields, strict=True):
             if kind is not usual:
                 raise TypeError(f"{cls.__name__}.{name} is {kind}, but {usual} elsewhere.")

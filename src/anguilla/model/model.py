@@ -276,14 +276,14 @@ class Model:
 
     def elastic_energy(self, q: Floats) -> Floats:
         """Elastic energy (nt,) [J] of rods and joint springs in states q (nt, n)."""
-        bent = q - self._rest
+        bent = q - self.rest
         if self.size > SMALL:
             return np.asarray(0.5 * np.sum((self.elastic @ bent.T).T * bent, axis=1), dtype=float)
         found: Floats = 0.5 * np.einsum("ti,ti->t", bent @ self.elastic_stiffness(), bent)
         return found
 
     @cached_property
-    def _rest(self) -> Floats:
+    def rest(self) -> Floats:
         """Coordinates (n,) in which rods and joint springs are at rest."""
         rest = np.zeros(self.size)
         for layout in self.layout.parts:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from functools import partial
-from operator import is_
+from operator import attrgetter, is_
 from types import (
     BuiltinFunctionType,
     CodeType,
@@ -159,7 +159,9 @@ def _attributes(thing: Any) -> list[Callable[[], Iterable[Any]]]:
     if isinstance(own, dict):
         found += [own.keys, own.values]
     slots = [name for kind in type(thing).__mro__ for name in _slots(kind) if name not in hidden]
-    if slots:
+    if len(slots) > 1 and all(hasattr(thing, name) for name in slots):  # one that is gone is a change
+        found.append(partial(attrgetter(*slots), thing))
+    elif slots:
         found.append(partial(_of_names, thing, tuple(slots)))
     return found
 

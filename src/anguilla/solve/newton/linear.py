@@ -7,6 +7,8 @@ import math
 from anguilla.compiler.jit import inline, kernel
 from anguilla.compiler.simd import lay, take, total
 
+INVERTED = 32  # unknowns up to which a matrix that is used again and again is inverted, not factorised
+
 
 @inline
 def _subtract(a, i, k, factor, first, n):
@@ -73,6 +75,51 @@ def solve_factorised(a, pivot, x):
         x[i] -= row_times(a, i, x, 0, i)
     for i in range(n - 1, -1, -1):
         x[i] = (x[i] - row_times(a, i, x, i + 1, n)) / a[i, i]
+
+
+@kernel
+def invert(a, pivot):
+    """The inverse of a (n, n) in place, with partial pivoting; pivot (n,). Returns False if a is singular.
+
+    It takes about twice the time of `factorise`; but to multiply by it takes a fifth of that of `solve_factorised`, in which
+    every number waits for the one before.
+    """
+    n = len(a)
+    for k in range(n):
+        p = k
+        largest = abs(a[k, k])
+        for i in range(k + 1, n):
+            if abs(a[i, k]) > largest:
+                p, largest = i, abs(a[i, k])
+        if not largest > 0.0:  # zero or NaN
+            return False
+        pivot[k] = p
+        inverse = 1.0 / a[p, k]
+        a[p, k] = 1.0
+        for j in range(n):
+            above = a[k, j] if p != k else 0.0
+            a[k, j] = inverse * a[p, j]
+            if p != k:
+                a[p, j] = above
+        for i in range(n):
+            if i != k:
+                factor = a[i, k]
+                a[i, k] = 0.0
+                if factor != 0.0:
+                    _subtract(a, i, k, factor, 0, n)
+    for k in range(n - 1, -1, -1):
+        p = pivot[k]
+        if p != k:
+            for i in range(n):
+                a[i, k], a[i, p] = a[i, p], a[i, k]
+    return True
+
+
+@inline
+def multiply(a, x, out):
+    """a (n, n) times x (n,) into out (n,)."""
+    for i in range(len(a)):
+        out[i] = row_times(a, i, x, 0, len(a))
 
 
 @kernel

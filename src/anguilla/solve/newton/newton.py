@@ -32,7 +32,7 @@ from anguilla.mechanics.tree import NO_ELIMINATION, Elimination, Floats, Ints, T
 from anguilla.mechanics.vec import scale, store3
 from anguilla.model.evaluate import linearise, residual, tangent
 from anguilla.model.model import Model
-from anguilla.solve.newton.linear import factorise, solve_factorised
+from anguilla.solve.newton.linear import INVERTED, factorise, invert, multiply, solve_factorised
 from anguilla.solve.newton.nets import attend
 from anguilla.solve.newton.rules import (
     CONVERGED,
@@ -84,13 +84,13 @@ class Scratch(Arrays):
     """Memory of the Newton solver."""
 
     d: Floats  # (n + m,) increment and multipliers: start value in, solution out
-    matrix: Floats  # (n + m, n + m) factorised tangent, of a small robot
+    matrix: Floats  # (n + m, n + m) factorised tangent, of a small robot, or its inverse
     blocks: Elimination  # the same of a tree in blocks
     question: Ints  # (2,) numbers that factorise and solve with one sparse matrix
     pivot: Ints  # (n + m,)
     step: Floats  # (n + m,) correction
     last: Floats  # (n + m,) previous correction
-    left: Floats  # (n + m,) factors of the rows of the matrix
+    left: Floats  # (n + m,) factors of the rows of the matrix; of one that is inverted, the residual
     right: Floats  # (n + m,) factors of its columns
     q: Floats  # (n,) where the residual is evaluated
     v: Floats
@@ -306,10 +306,16 @@ def renew(tree, ws, loads, s, cq, alpha, beta):
     if len(matrix) > n:
         equilibrate(tree, matrix, s.left, s.right)
     s.counters[FACTORISATIONS] += 1
-    good = factorise(matrix, s.pivot)
+    good = invert(matrix, s.pivot) if _inverts(s, beta) else factorise(matrix, s.pivot)
     s.memory[USABLE] = 1.0 if good else 0.0
     s.memory[ALPHA], s.memory[BETA], s.memory[SLACKS] = alpha, beta, _slacks(loads)
     return good
+
+
+@inline
+def _inverts(s, beta):
+    """Whether the tangent is inverted: that of a small robot without constraints, for the many corrections of a motion."""
+    return beta > 0.0 and len(s.matrix) == len(s.q) and len(s.q) <= INVERTED
 
 
 @part
@@ -318,6 +324,10 @@ def solve_correction(tree, ws, s):
     size = len(s.step)
     if len(tree.root) > 1:
         solve_blocks(tree, ws, s)
+    elif _inverts(s, s.memory[BETA]):
+        for k in range(size):
+            s.left[k] = -s.step[k]
+        multiply(s.matrix, s.left, s.step)
     elif size == len(s.q):
         for k in range(size):
             s.step[k] = -s.step[k]

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from anguilla.compiler.distant import entry
+from anguilla.compiler.distant import direct, entry
 from anguilla.compiler.jit import interpreted, kernel, part
 from anguilla.interact.kernels.table import DT, TIME
 from anguilla.mechanics.joints import compose
@@ -28,7 +28,7 @@ from anguilla.mechanics.vec import cross, store3
 from anguilla.model.evaluate import descend, residual, tangent
 from anguilla.model.model import Model
 from anguilla.results.observe import S_X, SNAPSHOT, snapshots
-from anguilla.solve.newton.linear import factorise, row_times, solve_factorised
+from anguilla.solve.newton.linear import INVERTED, factorise, invert, multiply, row_times, solve_factorised
 
 if TYPE_CHECKING:
     from anguilla.results.states import Trajectory
@@ -81,11 +81,11 @@ def local_errors(q, a, weight, turns, dt):
     return dt * dt / 12.0 * joints, dt * dt / 12.0 * everything, math.sqrt(way)
 
 
-@entry(residual, tangent)
+@part
 def _tangents(tree, ws, loads, column, table, dt, rate, rows, smooth, q, v, a, lam, zero, out, work):
     """K, rate^2 M and K + rate C + rate^2 M at stored states, with constraints, into out (rows, 3, n + m, n + m).
 
-    Those of the rows from `smooth` on are taken without accelerations.
+    With the loads of the steps that end there. Those of the rows from `smooth` on are taken without accelerations.
     """
     loads.row[DT] = 0.0
     for k in range(len(rows)):
@@ -104,18 +104,35 @@ def _tangents(tree, ws, loads, column, table, dt, rate, rows, smooth, q, v, a, l
                 out[k, 1, i, j] = out[k, 2, i, j] - out[k, 1, i, j]
 
 
-def _matrices(motion: OngoingMotion, run: Trajectory, rows: Ints, smooth: int, dt: float) -> Floats:
-    """What `_tangents` gives, with the loads of the steps that end at the states."""
-    system, table, a = run.system, motion.acting, run.integrated
-    size, find = system.size + system.rows, _tangents
-    out = np.zeros((len(rows), 3, size, size))
-    if system.user:
-        find = interpreted(_tangents, {"residual": system.user.residual, "tangent": system.user.tangent})
-    find(
-        system.tree, system.workspace, table.loads, table.column, table.table, dt, 1.0 / (THETA * dt), rows, smooth, run.q,
-        run.v, a, run.stored.lam, np.zeros(system.size), out, np.zeros(size),
-    )  # fmt: skip
-    return out
+@entry(residual, tangent)
+def _carried(
+    tree, ws, loads, column, table, dt, smooth, begin, rows, of, pieces, q, v, a, lam, errors, peaks, at, whole, pivot, work,
+    turn,
+):  # fmt: skip
+    """Errors into errors (steps + 1, n), as `_follow`; False if they are of no use.
+
+    Rows (k,) from `smooth` on are rough starts: what fast modes do there must not be taken for what slow ones do, so their
+    accelerations (nt, n) are changed.
+    """
+    driven, certain = loads.driven, True
+    zero = work[8][: q.shape[1]]
+    zero[:] = 0.0
+    _tangents(tree, ws, loads, column, table, dt, 1.0 / (THETA * dt), rows, smooth, q, v, a, lam, zero, at, work[0])
+    for k in range(smooth, len(rows)):
+        certain = _followed(driven, at[k], a[rows[k]], whole, pivot, work[0]) and certain
+    return certain and _follow(
+        tree.ball, driven, tree.scale, at, begin, rows, of, pieces, q, v, a, dt, errors, peaks, whole, pivot, work, turn
+    )
+
+
+def _memory(system: Model, count: int) -> tuple[Floats, ...]:
+    """What `_carried` works in: matrices at so many states, a matrix, pivots, some vectors, turns; kept at the desk."""
+    size, kept = system.size + system.rows, system.desk().kept
+    if "carried" not in kept or len(kept["carried"][0]) != count:
+        matrices = np.zeros((count, 3, size, size)), np.zeros((size, size)), np.zeros(size, dtype=np.int64)
+        kept["carried"] = *matrices, np.zeros((9, size)), np.zeros((system.size, 3))
+    found: tuple[Floats, ...] = kept["carried"]
+    return found
 
 
 def carry(motion: OngoingMotion, run: Trajectory, dt: float) -> Carried:
@@ -126,24 +143,22 @@ def carry(motion: OngoingMotion, run: Trajectory, dt: float) -> Carried:
     starts = np.empty(len(pieces), dtype=np.int64)
     begin, rough = _starts(a, system.tree.weight, pieces, dt, starts)
     uneven = len(pieces) > 1 or any(load.touches for load in run.robot.loads)
-    starts, (rows, of) = starts[:rough], _instants(steps - begin, ROUGHER if uneven else ENOUGH)
+    rows, of = _instants(steps - begin, ROUGHER if uneven else ENOUGH)
     rows, count = rows + begin, len(rows)
-    if len(starts):
-        rows, of = np.concatenate([rows, starts]), of.copy()  # of the steps from `begin` on
-    at = _matrices(motion, run, rows, count, dt)
-    size, n, tree, driven = at.shape[2], system.size, system.tree, system.blank.driven
-    whole, pivot, work = np.zeros((size, size)), np.zeros(size, dtype=np.int64), np.zeros((8, size))
-    errors, peaks, certain = np.zeros((steps + 1, n)), np.zeros(PEAKS, dtype=np.int64), True
-    if len(starts):  # rough: what fast modes do there must not be taken for what slow ones do
-        a = a.copy()
-        for k, row in enumerate(starts.tolist(), count):
-            certain = _followed(driven, at[k], a[row], whole, pivot, work[0]) and certain
+    if rough:
+        a, of = a.copy(), of.copy()
+        for k, row in enumerate(starts[:rough].tolist(), count):
             of[max(row - begin, 0) : max(row - begin, 0) + AT_START] = k
-        work[:] = 0.0
-    states = rows, of, pieces, run.q, run.v, a, dt
-    memory = errors, peaks, whole, pivot, work, np.zeros((n, 3))
-    certain = certain and _follow(tree.ball, driven, tree.scale, at, begin, *states, *memory)
-    return Carried(errors, np.array(sorted({0, *peaks.tolist(), steps}), dtype=np.int64), certain)
+        rows = np.concatenate([rows, starts[:rough]])  # of the steps from `begin` on
+    errors, peaks, table = np.zeros((steps + 1, system.size)), np.zeros(PEAKS, dtype=np.int64), motion.acting
+    find = direct(_carried)
+    if system.user:
+        find = interpreted(_carried, {"residual": system.user.residual, "tangent": system.user.tangent})
+    certain = find(
+        system.tree, system.workspace, table.loads, table.column, table.table, dt, count, begin, rows, of, pieces, run.q,
+        run.v, a, run.stored.lam, errors, peaks, *_memory(system, len(rows)),
+    )  # fmt: skip
+    return Carried(errors, np.array(sorted({0, *peaks.tolist(), steps}), dtype=np.int64), bool(certain))
 
 
 @kernel
@@ -199,7 +214,7 @@ def _level(matrix, x):
 
 @part
 def _prepare(ball, driven, at, v, step, whole, pivot, scale, turn):
-    """Factors of M / step + C + step K with constraints, all of the errors at THETA of a step; False if it is singular."""
+    """Inverse or factors of M / step + C + step K, constrained, of the errors at THETA of a step; False if it is singular."""
     size, n = len(whole), len(v)
     for i in range(size):
         for j in range(size):
@@ -229,7 +244,7 @@ def _prepare(ball, driven, at, v, step, whole, pivot, scale, turn):
             whole[driven[b], j] = 1.0 if j == driven[b] else 0.0
     scale[:] = 1.0
     _level(whole, scale)
-    return factorise(whole, pivot)
+    return invert(whole, pivot) if size <= INVERTED else factorise(whole, pivot)
 
 
 @part
@@ -270,9 +285,10 @@ def _follow(ball, driven, weight, at, begin, rows, of, pieces, q, v, a, dt, out,
     parts of the motion. Steps outside of all pieces (p, 2), which jumps of loads cut in two, miss nothing.
     """
     n, steps, step = out.shape[1], begin + len(of), THETA * dt
-    scale, e, w, base, push, x, alpha, beta = (
-        work[0], work[1], work[2], work[3], work[4], work[5], work[6], work[7],
+    scale, e, w, base, push, x, alpha, beta, found = (
+        work[0], work[1], work[2], work[3], work[4], work[5], work[6], work[7], work[8],
     )  # fmt: skip
+    e[:], w[:] = 0.0, 0.0
     p, peak, largest = 0, -1, 0.0
     for k in range(begin, steps):
         number = of[k - begin]
@@ -295,10 +311,15 @@ def _follow(ball, driven, weight, at, begin, rows, of, pieces, q, v, a, dt, out,
             x[i] = scale[i] * (row_times(here[1], i, push, 0, n) - row_times(here[0], i, base, 0, n))
         for b in range(len(driven)):
             x[driven[b]] = 0.0
-        solve_factorised(whole, pivot, x)
+        if len(x) <= INVERTED:
+            multiply(whole, x, found)
+        else:
+            for i in range(len(x)):
+                found[i] = x[i]
+            solve_factorised(whole, pivot, found)
         for i in range(n):
-            w[i] += (x[i] - w[i]) / THETA
-            push[i] = step * x[i]
+            w[i] += (found[i] - w[i]) / THETA
+            push[i] = step * found[i]
         _turned(ball, turn, push)
         size = 0.0
         for i in range(n):
@@ -409,7 +430,9 @@ def displacements(run: Trajectory, found: Carried, nodes: Ints, radii: Floats) -
     tree, n = run.system.tree, run.system.size
     out, room = np.zeros((len(found.rows), len(nodes))), NOWHERE.copy()
     memory = np.zeros(n), np.zeros(n), np.zeros((len(nodes), 12))
-    size = _displaced(tree, run.system.workspace, nodes, radii, found.rows, run.q, found.errors, *memory, out, room)
+    size = direct(_displaced)(
+        tree, run.system.workspace, nodes, radii, found.rows, run.q, found.errors, *memory, out, room
+    )
     return out, size
 
 

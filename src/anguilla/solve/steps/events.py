@@ -53,12 +53,17 @@ def find_jumps(sample: Sampler, t: Floats, y: Floats, least: Floats | float = 0.
     values = np.stack([y[suspects, columns], y[suspects + 1, columns]])
     width = np.maximum(NARROW * (ends[1] - ends[0]), 4.0 * np.spacing(np.abs(ends[1])))
     found: list[tuple[float, float, int]] = []
+    # first beside the ends: jumps like to lie on samples
+    beside = np.stack([ends[1] - width, ends[0] + width])
+    near = _values(sample, beside.ravel(), np.tile(columns, 2)).reshape(2, -1) if len(columns) else beside
     for k in range(HALVINGS):
         if not len(columns):
             break
-        # first beside the ends: jumps like to lie on samples
-        cut = ends[1] - width if k == 0 else ends[0] + width if k == 1 else 0.5 * (ends[0] + ends[1])
-        value = _values(sample, cut, columns)
+        if k < 2:
+            cut, value = beside[k], near[k]
+        else:
+            cut = 0.5 * (ends[0] + ends[1])
+            value = _values(sample, cut, columns)
         side = np.where(np.abs(value - values[0]) > np.abs(values[1] - value), 1, 0)  # the end that moves to the cut
         here = np.arange(len(columns))
         ends[side, here], values[side, here] = cut, value
@@ -68,6 +73,7 @@ def find_jumps(sample: Sampler, t: Floats, y: Floats, least: Floats | float = 0.
         found += zip(*ends[:, sure].tolist(), columns[sure].tolist(), strict=True)
         keep &= ~done
         ends, values, columns, miss, width = ends[:, keep], values[:, keep], columns[keep], miss[keep], width[keep]
+        beside, near = beside[:, keep], near[:, keep]
     return sorted(found)
 
 
@@ -153,10 +159,10 @@ def events_of(
     t, y = known if known is not None else (dt * np.arange(1, steps + 1, dtype=np.float64), None)
     y = sample(t if len(t) > 1 else np.repeat(t, 2))[: len(t)] if y is None or len(t) < 2 else y
     outer = [0.0] if t[-1] > end * (1.0 - 1e-9) else [0.0, end]
-    ends = sample(np.array([0.0, end]))
+    outermost = system.loads(np.array([0.0, end]), inputs)
+    ends, places = outermost.table, outermost.column
     t = np.concatenate([np.zeros(1), t, np.array(outer[1:], dtype=np.float64)])
     y = np.concatenate([ends[:1], y, ends[1 : len(outer)]])
-    places = system.loads(np.array([0.0, end]), inputs).column
     found = find_jumps(sample, t, y, _noise(system, places, y, dt))
     if found:
         _refuse_impossible(system, sample, places, found)

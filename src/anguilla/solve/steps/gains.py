@@ -7,18 +7,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from anguilla.compiler.jit import kernel
+from anguilla.compiler.distant import direct, entry
+from anguilla.compiler.jit import part
 from anguilla.describe import Robot
-from anguilla.mechanics.tree import Floats
-from anguilla.model.model import Inputs, Model
-from anguilla.results.acting import energies
-from anguilla.results.contacts import depths
+from anguilla.mechanics.tree import N_R, N_V, N_W, N_X, Floats
+from anguilla.mechanics.vec import dot, load3, load9, tmatvec
+from anguilla.model.evaluate import descend
+from anguilla.model.model import SMALL, Inputs, Model
+from anguilla.results.contacts import depths, load_energy
 from anguilla.results.reactions import relaxes
 
 if TYPE_CHECKING:
     from anguilla.results.states import Status, Trajectory
 
 ENERGIES = 64  # instants at which energies are looked at
+NOTHING = np.zeros((0, 0))
 SHORT = 1001  # states of a motion that may be kept whole until somebody asks
 STILL, ROUND_OFF = 1e-6, 1e-9  # [rad] a robot that moves by less stands still; energies to which others are round-off
 
@@ -62,32 +65,87 @@ def energy_gain(some: Some) -> tuple[float | None, float]:
     system = some.system
     if not passive(system, some.inputs):
         return None, 0.0
-    kinetic, elastic, gravitational = energies(system, some.t, some.q, some.v)
-    kept = np.stack([elastic, gravitational, *_potentials(some)])
-    gain, k, play, size = _gained(kinetic, kept)
+    robot, small = system.robot, system.size <= SMALL
+    kept = [load_energy(system, some.q)] if robot.loads or len(system.blank.touches.table) else []
+    if not small:
+        kept = [sum(kept, system.elastic_energy(some.q))]
+    rows = [*kept, *_potentials(some)]
+    others = np.stack(rows) if rows else NOTHING
+    gain, k, play, size = direct(_gained)(
+        system.tree,
+        system.workspace,
+        *system.once(_steady if small else _steady_large),
+        some.q,
+        some.v,
+        others,
+        bool(kept),
+    )
     if play < STILL**2 * system.once(_firmest) + ROUND_OFF * size:
         return 0.0, 0.0  # it stands still
     return (gain / play if play > 0.0 else 0.0), float(some.t[k])
 
 
-@kernel
-def _gained(kinetic, kept):
-    """The largest gain of energy, its row, the energy in play, and the size of what is kept; kinetic (nt,), kept (k, nt)."""
+def _steady(system: Model) -> tuple[Floats, ...]:
+    """Gravity (1, 3) of a robot on which nothing changes with time, its elastic stiffness (n, n), its rest, zeros (n,)."""
+    stiffness = np.array(system.elastic_stiffness())
+    return system.robot.gravity_values([0.0]), stiffness, system.rest.copy(), np.zeros(system.size)
+
+
+def _steady_large(system: Model) -> tuple[Floats, ...]:
+    """The same without a stiffness."""
+    return system.robot.gravity_values([0.0]), np.zeros((0, 0)), system.rest.copy(), np.zeros(system.size)
+
+
+@part
+def _energies(tree, node, gravity, stiffness, rest, q):
+    """Kinetic, elastic and gravitational energy [J] at the present motion, q (n,)."""
+    kinetic, elastic, potential = 0.0, 0.0, 0.0
+    g, flat = load3(gravity, 0, 0), tree.flat[0] == 1
+    for i in range(len(tree.parent)):
+        vel, w = load3(node, i, N_V), load3(node, i, N_W)
+        if flat:
+            turning = tree.turning[i] * w[2] * w[2]
+        else:
+            w, (j1, j2, j3) = tmatvec(load9(node, i, N_R), w), load3(tree.inertia, i, 0)
+            turning = j1 * w[0] * w[0] + j2 * w[1] * w[1] + j3 * w[2] * w[2]
+        kinetic += 0.5 * (tree.mass[i] * dot(vel, vel) + turning)
+        potential -= tree.mass[i] * dot(g, load3(node, i, N_X))
+    for i in range(len(stiffness)):
+        row = 0.0
+        for j in range(len(stiffness)):
+            row += stiffness[i, j] * (q[j] - rest[j])
+        elastic += 0.5 * row * (q[i] - rest[i])
+    return kinetic, elastic, potential
+
+
+@entry(descend)
+def _gained(tree, ws, gravity, stiffness, rest, zero, q, v, others, joins):
+    """The largest gain of energy, its row, the energy in play, and the size of what is kept, of states q, v (nt, n).
+
+    others (k, nt) are further energies; with `joins`, the first is of one kind with the elastic one.
+    """
     gain, at, lowest, fastest, play, size = -1.0, 0, np.inf, 0.0, 0.0, 0.0
-    for t in range(len(kinetic)):
-        total = kinetic[t]
-        for j in range(len(kept)):
-            total += kept[j, t]
-        lowest, fastest = min(lowest, total), max(fastest, kinetic[t])
+    low, high, lower, upper = np.inf, -np.inf, np.inf, -np.inf  # elastic, gravitational
+    for t in range(len(q)):
+        descend(tree, ws, q[t], v[t], zero)
+        kinetic, elastic, potential = _energies(tree, ws.node, gravity, stiffness, rest, q[t])
+        if joins:
+            elastic += others[0, t]
+        total = kinetic + elastic + potential
+        for j in range(1 if joins else 0, len(others)):
+            total += others[j, t]
+        low, high = min(low, elastic), max(high, elastic)
+        lower, upper = min(lower, potential), max(upper, potential)
+        lowest, fastest = min(lowest, total), max(fastest, kinetic)
         if total - lowest > gain:
             gain, at = total - lowest, t
-    for j in range(len(kept)):
-        low, high = np.inf, -np.inf
-        for t in range(len(kinetic)):
-            low, high = min(low, kept[j, t]), max(high, kept[j, t])
-        play += high - low
-        size += max(high, -low)
-    return gain, at, play + fastest, size
+    for j in range(1 if joins else 0, len(others)):
+        least, most = np.inf, -np.inf
+        for t in range(len(q)):
+            least, most = min(least, others[j, t]), max(most, others[j, t])
+        play += most - least
+        size += max(most, -least)
+    return gain, at, play + (high - low) + (upper - lower) + fastest, size + max(high, -low) + max(upper, -lower)
 
 
 def _firmest(system: Model) -> float:

@@ -15,6 +15,7 @@ from anguilla.solve.steps.pieces import controlled_step, cut, whole
 from anguilla.solve.steps.stepping import History
 
 BLOCK_SECONDS = 0.2  # how often the compiled loop comes up for air
+FIRST, SMALL = 256, 30  # steps that it takes before anybody knows how long they last, of robots with so few coordinates
 
 
 def in_blocks(
@@ -29,7 +30,8 @@ def in_blocks(
     t0: float = 0.0,
 ) -> tuple[int, int]:
     """Blocks of steps from `done` on, which begin at t0; a failed step is cut into pieces."""
-    block, notes = 64, m.noting and every > 1  # what is remembered between stored states is lost with these
+    block = FIRST if len(m.q) <= SMALL else FIRST // 4
+    notes = m.noting and every > 1  # what is remembered between stored states is lost with these
     while done < steps:
         jump, due = m.between(done), (done // every + 1) * every if notes else steps
         stop, reached, clock, status = min(steps, done + block, jump, due), done, time.perf_counter(), CONVERGED

@@ -20,7 +20,7 @@ from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.results.blocks import Remembered
 from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium, Trajectory
-from anguilla.solve.newton.newton import FRESH, ITERATIONS, STARTING, Goal, Scratch, scratch
+from anguilla.solve.newton.newton import FRESH, ITERATIONS, STARTING, Scratch, scratch
 from anguilla.solve.newton.rules import CONVERGED, PATIENCE, SINGULAR, TIGHTENED
 from anguilla.solve.steps.balance import balance
 from anguilla.solve.steps.beginning import massless
@@ -35,6 +35,8 @@ Start = Equilibrium | Trajectory | tuple[ArrayLike, ArrayLike] | ArrayLike | Non
 # would be an error of the accelerations that grows as steps get shorter
 SLIGHT, ROUND_OFF, FLOOR = 1e-7, 1e-17, 1e-13
 NET_PATIENCE = 20, 8.0  # iterations of a step with a sparse factorisation, and how many of them it is worth
+# the tangent of a small robot costs as much as so many corrections: one for each three coordinates, between one and six
+EACH, MOST = 3.0, 6.0
 NEVER = 2**62  # a step that does not come
 LEAST_AGAIN = 2000  # Newton's iterations that a piece of a motion may always take when it is computed again
 
@@ -67,6 +69,7 @@ class OngoingMotion:
         self.q, self.v, self.a, self.acc, self.lam = here.q, here.v, here.a, here.acc, here.lam
         self._run = runner(self.system)
         self._is_net = self.system.linear == SPARSE and n + m > NETS
+        self._patience = min(max(n / EACH, 1.0), MOST) if self.system.linear == DENSE else PATIENCE
         self._steady: LoadTable | None = None
         self.acting: LoadTable  # loads at the ends of its steps, if these are equal
         self.cutting, self._before, self._ended = fresh_cutting(), 0, -1
@@ -149,10 +152,10 @@ class OngoingMotion:
         return int(done), int(status)
 
     def goal(self, dt: float) -> tuple[Any, ...]:
-        """What Newton must reach in steps of length dt [s]: a `Goal`."""
+        """What Newton must reach in steps of length dt [s]: a `Goal`, with a chord."""
         floor = min(FLOOR, max(ROUND_OFF, SLIGHT * dt * dt))
-        most, patience = NET_PATIENCE if self._is_net else (12, PATIENCE)
-        return tuple(Goal(self.tolerance, floor, most, chord=True, patience=patience))
+        most, patience = NET_PATIENCE if self._is_net else (12, self._patience)
+        return self.tolerance, floor, most, True, patience
 
     def tighten(self, t: float, dt: float) -> None:
         """Begin anew behind the impact of a line that became taut."""
@@ -309,7 +312,7 @@ def _memory(system: Model) -> tuple[Scratch, State, History]:
         return scratch(system), State(q, v, a, acc, np.zeros(m)), stored(1, n, m)
     memory, state, unused = kept.pop("motion")
     for array in (memory.d, memory.last, memory.kept, memory.counters, *state):
-        array[...] = 0
+        array.fill(0)
     memory.memory[:] = FRESH
     return memory, state, unused
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anguilla.compiler.distant import NUMBER, compiled, distant, entry
+from anguilla.compiler.distant import NUMBER, compiled, direct, distant, entry
 from anguilla.compiler.jit import inline, interpreted, part
 from anguilla.compiler.table import Arrays
 from anguilla.interact.kernels.contact import grips, has_contacts, keep_grips
@@ -418,5 +418,5 @@ def runner(system):
     if system.linear == SPARSE:
         return _asking
     if not system.user:
-        return run
+        return direct(run)
     return interpreted(run, {"residual": system.user.residual, "tangent": system.user.tangent})

@@ -11,7 +11,7 @@ import anguilla as ag
 from anguilla import fem
 from anguilla.errors import AnguillaWarning, DescriptionError
 from anguilla.mixed.model import MixedModel
-from anguilla.mixed.statics import Mixed, opened
+from anguilla.mixed.statics import Mixed, coupled, opened
 from anguilla.model.user import move
 
 SOFT = ag.Material(young=1e6, poisson=0.0, density=1000.0)
@@ -156,19 +156,19 @@ def test_the_tangent_of_the_whole_is_the_derivative_of_its_residual():
         x = [nodes + 2e-4 * rng.standard_normal(nodes.shape) for nodes in state.x]
         state = Mixed(q, 0.01 * rng.standard_normal(m), x)
         at = problem.evaluate(state)
-        matrix, cross = problem.tangent(at)
+        matrix, cross = coupled(model, at.carrier.bordered(), at)
         sizes = [3 * len(f) for f in free]
         whole = np.zeros((n + m + sum(sizes),) * 2)
         whole[: n + m, : n + m] = matrix
         begin = n + m
-        for half, blocks, coupled, size in zip(model.halves, at.blocks, cross, sizes, strict=True):
+        for half, blocks, outer, size in zip(model.halves, at.blocks, cross, sizes, strict=True):
             own = slice(begin, begin + size)
             inner, first = whole[own, own], half.system.unknowns.first
             for k, block in zip(half.system.inner, blocks[half.system.inner], strict=True):
                 i, j = 3 * first[half.system.pattern.rows[k]], 3 * first[half.system.pattern.cols[k]]
                 inner[i : i + 3, j : j + 3] = block.reshape(3, 3)
                 inner[j : j + 3, i : i + 3] = block.reshape(3, 3).T
-            whole[:n, own], whole[own, :n] = coupled, coupled.T
+            whole[:n, own], whole[own, :n] = outer, outer.T
             begin += size
         size = np.concatenate([1.0 / problem.carrier.tree.scale, np.ones(m), np.full(sum(sizes), model.halves[0].size)])
         for _ in range(6):  # random directions: a wrong entry shows in all of them

@@ -8,6 +8,8 @@ _LAZY = {
     "Volume": "volume",
     "MixedModel": "model",
     "MixedEquilibrium": "results",
+    "MixedTrajectory": "results",
+    "simulate": "dynamics",
     "statics": "statics",
 }
 

@@ -14,7 +14,9 @@ from weakref import ref
 
 import numpy as np
 
+from anguilla.describe.bodies import RigidBody
 from anguilla.describe.frames import Frame
+from anguilla.describe.joints import Fixed
 from anguilla.describe.robot import Robot
 from anguilla.describe.volumes import Patch, VolumeHandle, WithVolumes
 from anguilla.errors import DescriptionError, as_number, refuse
@@ -83,16 +85,31 @@ class MixedModel(WithVolumes):
             for patch in volume.patches:
                 if not patch.frame.is_ground:
                     self._add_frame(patch)
+        self.carrier = Model(carrier, linear=DENSE)  # where frames are is asked of it before it knows what it carries
+        self._axes: list[Floats] = []  # of the volumes in the world, at zero coordinates
+        self._note_nodes()
+        self.halves = [self._half(volume, solver) for volume in self.volumes]
+        self._add_masses()
         self.ports = [[f"_volumes_{k}_{axis}" for axis in AXES] for k in range(len(self.frames))]
         for names, frame in zip(self.ports, self.frames, strict=True):
             made = [carrier.input(name, "N m" if name[-2] == "m" else "N") for name in names]
             carrier.load(Wrench(frame, _Pull(made[3:]), _Pull(made[:3]), follower=True))
         self.carrier = Model(carrier, linear=DENSE)
         self.places = self._find_places()
+        self._note_nodes()
+
+    def _note_nodes(self) -> None:
+        """Find the nodes of the frames; the carrier is compiled so that they have some."""
         frames = [Frame(self.carrier.robot, frame.part_index, frame.place) for frame in self.frames]
-        self.nodes = [self.carrier.layout.node(frame) for frame in frames]
-        self._axes: list[Floats] = []  # of the volumes in the world, at zero coordinates
-        self.halves = [self._half(volume, solver) for volume in self.volumes]
+        self._seen = self.carrier.observing(frames)
+        self.nodes = [self._seen.layout.node(frame) for frame in frames]
+
+    def _add_masses(self) -> None:
+        """Give the frames the masses of the nodes that they lead."""
+        for half in self.halves:
+            for k, mass, centre, inertia in half.bodies():
+                body = RigidBody(mass, inertia=inertia if np.trace(inertia) > 0.0 else None, com=centre)
+                self.robot.add(body, at=self.frames[k], joint=Fixed(), name=f"_{half.name}_{k}")
 
     @property
     def source(self) -> Robot:
@@ -169,7 +186,7 @@ class MixedModel(WithVolumes):
         count, n = len(self.frames), self.carrier.size
         poses, J = Poses(np.zeros((count, 3, 3)), np.zeros((count, 3))), np.zeros((6 * count, n))
         for k, node in enumerate(self.nodes):
-            world, motion = _kinematics(self.carrier, node, q)
+            world, motion = _kinematics(self._seen, node, q)
             R = motion[:9].reshape(3, 3)
             poses.R[k], poses.r[k] = R, motion[9:]
             J[6 * k : 6 * k + 3], J[6 * k + 3 : 6 * k + 6] = R.T @ world[:3], R.T @ world[3:]

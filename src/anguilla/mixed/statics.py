@@ -28,7 +28,7 @@ from anguilla.interact.kernels.rubbing import rubs
 from anguilla.interact.kernels.table import Loads
 from anguilla.mixed.half import Half
 from anguilla.mixed.model import Lead, MixedModel, mixed_of
-from anguilla.mixed.results import MixedEquilibrium
+from anguilla.mixed.results import MixedEquilibrium, MixedTrajectory
 from anguilla.model.evaluation import Evaluation, at_rest
 from anguilla.model.model import Model
 from anguilla.model.user import move
@@ -134,54 +134,15 @@ class Balance:
         left[self.loads.driven] = 0.0
         return Known(state, lead, here, left, gradients, blocks, total)
 
-    def tangent(self, at: Known) -> tuple[Floats, list[Floats]]:
-        """(Matrix (n + m, n + m) of the carrier with what its frames feel if no node moves, J^T T^T K_pi (n, 3 f) each)."""
-        n, matrix, cross = self.carrier.size, at.carrier.bordered(), []
-        for half, gradient, blocks in zip(self.model.halves, at.gradients, at.blocks, strict=True):
-            J = at.lead.J[self.model.rows_of(half)]
-            outer, own = half.coupling(blocks, gradient, at.lead.poses)
-            matrix[:n, :n] += J.T @ own @ J
-            cross.append(J.T @ outer)
-        return matrix, cross
-
     def factorise(self, at: Known) -> Callable[[Known], Correction] | None:
         """Factorise K_ii of each volume, and the Schur complement."""
-        n, negative, back = self.carrier.size, 0, []
-        matrix, cross = self.tangent(at)
-        for coupled in cross:
-            coupled[self.loads.driven] = 0.0
-        try:
-            for half, blocks, coupled in zip(self.model.halves, at.blocks, cross, strict=True):
-                negative += _factor_definite(half, blocks)
-                back.append(half.system.solver.solve(coupled))
-                matrix[:n, :n] -= back[-1] @ coupled.T
-        except SolverError:
-            return None
-        driven = self.loads.driven
-        matrix[driven], matrix[:, driven] = 0.0, 0.0
-        matrix[driven, driven] = 1.0
-        scale = np.concatenate([self.carrier.tree.scale, np.ones(self.carrier.rows)])
-        inverse = _inverse(matrix, scale, n)
-        if inverse is None:
-            return None
-        self.last = Factored(inverse, matrix, cross, back, negative)
-        return self._solver(self.last)
+        found = self.last = factored(self.model, self.carrier, at.carrier.bordered(), at, self.loads)
+        return None if found is None else self.correct
 
-    def _solver(self, factored: Factored) -> Callable[[Known], Correction]:
-        """Corrections with a factorised tangent."""
-        model, n = self.model, self.carrier.size
-
-        def correct(now: Known) -> Correction:
-            right, alone = -now.left, []
-            for half, gradient, coupled in zip(model.halves, now.gradients, factored.cross, strict=True):
-                alone.append(half.system.solver.solve(-gradient[half.free].reshape(1, -1))[0])
-                right[:n] -= coupled @ alone[-1]
-            step = factored.inverse(right)
-            nodes = [(y - step[:n] @ z).reshape(-1, 3) for y, z in zip(alone, factored.back, strict=True)]
-            return Correction(step[:n], step[n:], nodes)
-
-        self.correct = correct
-        return correct
+    def correct(self, now: Known) -> Correction:
+        """The correction at a state, with the last tangent."""
+        assert self.last is not None
+        return corrected(self.model, self.carrier, self.last, now)
 
     def measure(self, at: Known, step: Correction) -> tuple[float, float]:
         """Largest angle or relative displacement."""
@@ -211,6 +172,46 @@ class Balance:
         if near:
             return True
         return self.measure(new, self.correct(new))[0] <= (1.0 - 0.25 * part) * self.measure(at, step)[0]
+
+
+def coupled(model: MixedModel, carrier: Floats, at: Any) -> tuple[Floats, list[Floats]]:
+    """(Matrix (n + m, n + m) of the carrier with what its frames feel if no node moves, J^T T^T K_pi (n, 3 f) each)."""
+    n, matrix, cross = at.lead.J.shape[1], carrier, []
+    for half, gradient, blocks in zip(model.halves, at.gradients, at.blocks, strict=True):
+        J = at.lead.J[model.rows_of(half)]
+        outer, own = half.coupling(blocks, gradient, at.lead.poses)
+        matrix[:n, :n] += J.T @ own @ J
+        cross.append(J.T @ outer)
+    return matrix, cross
+
+
+def factored(model: MixedModel, carrier: Model, matrix: Floats, at: Any, loads: Loads) -> Factored | None:
+    """The tangent of the whole, factorised, from that of the carrier; None if it is singular."""
+    n, negative, back, driven = carrier.size, 0, [], loads.driven
+    matrix, cross = coupled(model, matrix, at)
+    try:
+        for half, blocks, outer in zip(model.halves, at.blocks, cross, strict=True):
+            outer[driven] = 0.0
+            negative += _factor_definite(half, blocks)
+            back.append(half.system.solver.solve(outer))
+            matrix[:n, :n] -= back[-1] @ outer.T
+    except SolverError:
+        return None
+    matrix[driven], matrix[:, driven] = 0.0, 0.0
+    matrix[driven, driven] = 1.0
+    inverse = _inverse(matrix, np.concatenate([carrier.tree.scale, np.ones(carrier.rows)]), n)
+    return None if inverse is None else Factored(inverse, matrix, cross, back, negative)
+
+
+def corrected(model: MixedModel, carrier: Model, by: Factored, now: Any) -> Correction:
+    """The correction at a state, with a factorised tangent."""
+    n, right, alone = carrier.size, -now.left, []
+    for half, gradient, outer in zip(model.halves, now.gradients, by.cross, strict=True):
+        alone.append(half.system.solver.solve(-gradient[half.free].reshape(1, -1))[0])
+        right[:n] -= outer @ alone[-1]
+    step = by.inverse(right)
+    nodes = [(y - step[:n] @ z).reshape(-1, 3) for y, z in zip(alone, by.back, strict=True)]
+    return Correction(step[:n], step[n:], nodes)
 
 
 def _factor_definite(half: Half, blocks: Floats) -> int:
@@ -291,15 +292,16 @@ def opened(
     if isinstance(start, MixedEquilibrium) and start.multipliers.shape == lam.shape:
         lam[:] = start.multipliers
     problem = Balance(model, carrier, loads, efforts, t)
-    return problem, Mixed(q, lam, _nodes(model, q, start, problem.gravity)), own
+    return problem, Mixed(q, lam, nodes_from(model, q, start, problem.gravity)), own
 
 
-def _nodes(model: MixedModel, q: Floats, start: object, gravity: Floats) -> list[Floats]:
+def nodes_from(model: MixedModel, q: Floats, start: object, gravity: Floats) -> list[Floats]:
     """Nodes of all volumes to start from."""
     lead, found = model.lead(q), []
     for k, half in enumerate(model.halves):
-        if isinstance(start, MixedEquilibrium):
+        if isinstance(start, MixedEquilibrium | MixedTrajectory):
             x = start.volume(half.name).x
+            x = x[-1] if isinstance(start, MixedTrajectory) else x
             if x.shape != half.system.rest.x.shape:
                 raise DescriptionError("start must be an equilibrium of the same robot, with the same meshes.")
             found.append(x.copy())
@@ -418,7 +420,8 @@ def _left(problem: Balance, at: Known) -> tuple[float, str]:
 
 def falling(problem: Balance, at: Known) -> int:
     """Directions in which the energy falls, by the inertia of the whole stiffness (Haynsworth): of K_ii and of the rest."""
-    if problem.factorise(at) is None or problem.last is None:
+    again = problem.evaluate(at.state)  # blocks are those of the last state
+    if again is None or problem.factorise(again) is None or problem.last is None:
         return 0
     schur, n = problem.last.schur, problem.carrier.size
     scale = problem.carrier.tree.scale
@@ -439,6 +442,6 @@ def _result(problem: Balance, found: Mixed, at: Known | None, own: dict[str, Any
     volumes = {}
     for half, x, efforts in zip(model.halves, found.x, problem.efforts, strict=True):
         state = SoftState(x, half.system.rest.rotations)
-        volumes[half.name] = SoftEquilibrium(half.system.body, half.system, state, efforts, status)
+        volumes[half.name] = SoftEquilibrium(half.view.body, half.view, state, efforts, status)
     states = np.array([problem.t]), found.q[None].copy(), zero, zero, found.lam[None].copy()
-    return MixedEquilibrium(model.source, carrier, status, *states, told, volumes=volumes)
+    return MixedEquilibrium(model.source, carrier, status, *states, told, volumes=volumes, halves=model.halves)

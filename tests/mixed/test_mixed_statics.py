@@ -156,19 +156,20 @@ def test_the_tangent_of_the_whole_is_the_derivative_of_its_residual():
         x = [nodes + 2e-4 * rng.standard_normal(nodes.shape) for nodes in state.x]
         state = Mixed(q, 0.01 * rng.standard_normal(m), x)
         at = problem.evaluate(state)
-        matrix, cross = coupled(model, at.carrier.bordered(), at)
+        matrix = at.carrier.bordered()
+        seams = coupled(model, matrix, at)
         sizes = [3 * len(f) for f in free]
         whole = np.zeros((n + m + sum(sizes),) * 2)
         whole[: n + m, : n + m] = matrix
         begin = n + m
-        for half, blocks, outer, size in zip(model.halves, at.blocks, cross, sizes, strict=True):
+        for half, blocks, seam, size in zip(model.halves, at.blocks, seams, sizes, strict=True):
             own = slice(begin, begin + size)
             inner, first = whole[own, own], half.system.unknowns.first
             for k, block in zip(half.system.inner, blocks[half.system.inner], strict=True):
                 i, j = 3 * first[half.system.pattern.rows[k]], 3 * first[half.system.pattern.cols[k]]
                 inner[i : i + 3, j : j + 3] = block.reshape(3, 3)
                 inner[j : j + 3, i : i + 3] = block.reshape(3, 3).T
-            whole[:n, own], whole[own, :n] = outer, outer.T
+            whole[:n, own], whole[own, :n] = seam.J.T @ seam.cross, seam.cross.T @ seam.J
             begin += size
         size = np.concatenate([1.0 / problem.carrier.tree.scale, np.ones(m), np.full(sum(sizes), model.halves[0].size)])
         for _ in range(6):  # random directions: a wrong entry shows in all of them

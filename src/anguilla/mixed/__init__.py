@@ -9,6 +9,7 @@ _LAZY = {
     "MixedModel": "model",
     "MixedEquilibrium": "results",
     "MixedTrajectory": "results",
+    "MixedRobotModel": "projection",
     "simulate": "dynamics",
     "statics": "statics",
 }

@@ -378,7 +378,7 @@ def _result(
     given: dict[str, Any], end: Status,
 ) -> MixedTrajectory:  # fmt: skip
     states = [state for state, _ in kept]
-    t = interval * np.arange(len(kept))
+    t = interval * np.arange(len(kept), dtype=np.float64)
     wrenches = np.array([pull.ravel() for _, pull in kept]).reshape(len(kept), -1)
     told = own | {name: Sampled(wrenches[:, k], interval) for k, name in enumerate(chain(*model.ports))}
     q, v, a, lam = (np.array([getattr(s, name) for s in states]) for name in ("q", "v", "acc", "lam"))

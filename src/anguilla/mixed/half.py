@@ -77,8 +77,15 @@ class Half:
         """
         system = self.system
         rows, cols = system.pattern.rows, system.pattern.cols
-        self.whole_mass = mass_blocks(system, led[system.grid.cells].any(axis=1))
+        self.whole_mass = mass_blocks(system, np.asarray(led[system.grid.cells].any(axis=1)))
         self.own = np.zeros(len(led))  # of led nodes [kg]
+        shared = np.flatnonzero((rows != cols) & (led[rows] | led[cols]) & (self.whole_mass != 0.0))
+        if len(shared):  # point masses on such elements
+            onto, total = np.flatnonzero(rows == cols), np.zeros(len(led))
+            np.add.at(total, rows[shared], self.whole_mass[shared])
+            np.add.at(total, cols[shared], self.whole_mass[shared])
+            self.whole_mass[onto] += total[rows[onto]]
+            self.whole_mass[shared] = 0.0
         diagonal = (rows == cols) & led[rows]
         self.own[rows[diagonal]] = self.whole_mass[diagonal]
         self.own[self._still] = 0.0
@@ -184,6 +191,20 @@ class Half:
         outside = system.external_forces(x, none, 1.0, 0.0, scratch, system.nothing_pulled, False)
         return system.evaluate(SoftState(x, system.rest.rotations), none)[0] - outside
 
+    def state(self, x: Floats) -> SoftState:
+        """A state of the body with nodes at x (n, 3)."""
+        return SoftState(x, self.system.rest.rotations)
+
+    def by_twists(self, by_node: Floats, poses: Poses) -> Floats:
+        """Derivatives (r, 6 F) by twists of the frames, in their axes, from those by led nodes: rows (r, nodes, 3)."""
+        out = np.zeros((len(by_node), len(self.frames), 6))
+        own = np.einsum("kji,rkj->rki", poses.R[self.frames[self._of[self.led]]], by_node[:, self.led])
+        for k in range(len(self.frames)):
+            mine = self._of[self.led] == k
+            h = own[:, mine]
+            out[:, k, :3], out[:, k, 3:] = np.cross(self._arm[self.led][mine], h).sum(axis=1), h.sum(axis=1)
+        return out.reshape(len(by_node), -1)
+
     def multiply(self, blocks: Floats, v: Floats) -> Floats:
         """Blocks between nodes times (n, 3)."""
         rows, cols = self.system.pattern.rows, self.system.pattern.cols
@@ -225,7 +246,7 @@ class Half:
         for k_frame in range(count):
             at = slice(6 * k_frame, 6 * k_frame + 6)
             mine[at, 6 * k_frame : 6 * k_frame + 3] -= turned[k_frame]
-        return cross.reshape(6 * count, 3 * f), mine
+        return np.asarray(cross.reshape(6 * count, 3 * f), dtype=float), np.asarray(mine, dtype=float)
 
 
 def _hats(v: Floats) -> Floats:

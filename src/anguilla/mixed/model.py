@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import chain
 from typing import Any, NamedTuple
 from weakref import ref
@@ -152,6 +153,10 @@ class MixedModel(WithVolumes):
             merged[key] = Weld(k, points, pose)
         body = volume.volume
         assert isinstance(body, SoftBody)
+        body.springs = [
+            spring if spring.anchor is not None else replace(spring, anchor=axes[:3, :3] @ spring.point + axes[:3, 3])
+            for spring in body.springs
+        ]
         return Half(volume.name, body, list(merged.values()), solver)
 
     def _number(self, frame: Frame) -> int:
@@ -168,7 +173,7 @@ class MixedModel(WithVolumes):
         """Pose (4, 4) of a frame of a part, without its offset."""
         own = Frame(self.carrier.robot, frame.part_index, frame.place)
         observer = self.carrier.observing([own])
-        _, motion = _kinematics(observer, observer.layout.node(own), q)
+        _, motion = kinematics(observer, observer.layout.node(own), q)
         out = np.eye(4)
         out[:3, :3], out[:3, 3] = motion[:9].reshape(3, 3), motion[9:]
         return out
@@ -186,7 +191,7 @@ class MixedModel(WithVolumes):
         count, n = len(self.frames), self.carrier.size
         poses, J = Poses(np.zeros((count, 3, 3)), np.zeros((count, 3))), np.zeros((6 * count, n))
         for k, node in enumerate(self.nodes):
-            world, motion = _kinematics(self._seen, node, q)
+            world, motion = kinematics(self._seen, node, q)
             R = motion[:9].reshape(3, 3)
             poses.R[k], poses.r[k] = R, motion[9:]
             J[6 * k : 6 * k + 3], J[6 * k + 3 : 6 * k + 6] = R.T @ world[:3], R.T @ world[3:]
@@ -236,7 +241,7 @@ def _matrix(poses: Poses, k: int) -> Floats:
     return out
 
 
-def _kinematics(model: Model, node: int | None, q: Floats) -> tuple[Floats, Floats]:
+def kinematics(model: Model, node: int | None, q: Floats) -> tuple[Floats, Floats]:
     """World Jacobian (6, n) of a node, angular first, and its rotation and position (12,)."""
     n = model.size
     out, motion = np.zeros((1, 6, n)), np.zeros((1, 12))

@@ -7,7 +7,6 @@ the coordinates and multipliers of rods and bodies, is a small full matrix.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from typing import Any, NamedTuple
@@ -17,11 +16,11 @@ from numpy.typing import ArrayLike
 
 from anguilla.describe.ports import Drive, within_limits
 from anguilla.describe.robot import Robot
-from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_count, as_number, as_positive
+from anguilla.errors import DescriptionError, SolverError, as_count, as_number, as_positive, warn
 from anguilla.fem.equilibrium import BALANCED as SOFT_BALANCED
 from anguilla.fem.equilibrium import REACH
 from anguilla.fem.equilibrium import WORDS as SOFT_WORDS
-from anguilla.fem.mesh import Floats
+from anguilla.fem.mesh import Floats, Ints
 from anguilla.fem.results import SoftEquilibrium
 from anguilla.fem.system import SoftState
 from anguilla.interact.kernels.rubbing import rubs
@@ -76,13 +75,20 @@ class Correction(NamedTuple):
     x: list[Floats]
 
 
+class Seam(NamedTuple):
+    """What a volume and the coordinates have to do with each other."""
+
+    J: Floats  # (6 F, n) twists of its frames, per rate of the coordinates
+    cross: Floats  # T^T K_pi (6 F, 3 f)
+
+
 class Factored(NamedTuple):
     """A factorised tangent."""
 
-    inverse: Callable[[Floats], Floats]  # of the Schur complement (n + m,)
+    inverse: Callable[[Floats], Floats]  # of the Schur complement, of (n + m,) or (n + m, k)
     schur: Floats  # (n + m, n + m)
-    cross: list[Floats]  # J^T T^T K_pi (n, 3 f) of each volume
-    back: list[Floats]  # the same times K_ii^-1
+    seams: list[Seam]
+    back: list[Floats]  # T^T K_pi K_ii^-1 (6 F, 3 f) of each volume
     negative: int  # pivots of all K_ii
 
 
@@ -106,8 +112,8 @@ class Balance:
         self.loads.row[:] = row
         return self
 
-    def evaluate(self, state: Mixed) -> Known | None:
-        """Forces and stiffness; None if an element is inside out."""
+    def evaluate(self, state: Mixed, stiffness: bool = True) -> Known | None:
+        """Forces and, unless that is not wanted, stiffness; None if an element is inside out."""
         model = self.model
         lead = model.lead(state.q)
         total, gradients, blocks = np.zeros((len(model.frames), 6)), [], []
@@ -115,12 +121,7 @@ class Balance:
             half.place(x, lead.poses)
             half.system.body.gravity = self.gravity
             energy, gradient, found = half.system.evaluate(
-                SoftState(x, half.system.rest.rotations),
-                efforts,
-                factor=self.factor,
-                t=self.t,
-                stiffness=True,
-                blocks=work,
+                half.state(x), efforts, factor=self.factor, t=self.t, stiffness=stiffness, blocks=work
             )
             if not np.isfinite(energy):
                 return None
@@ -174,47 +175,61 @@ class Balance:
         return self.measure(new, self.correct(new))[0] <= (1.0 - 0.25 * part) * self.measure(at, step)[0]
 
 
-def coupled(model: MixedModel, carrier: Floats, at: Any) -> tuple[Floats, list[Floats]]:
-    """(Matrix (n + m, n + m) of the carrier with what its frames feel if no node moves, J^T T^T K_pi (n, 3 f) each)."""
-    n, matrix, cross = at.lead.J.shape[1], carrier, []
+def coupled(model: MixedModel, matrix: Floats, at: Any) -> list[Seam]:
+    """Add to the matrix (n + m, n + m) of the carrier what its frames feel if no node moves; the rest are seams."""
+    n, found = at.lead.J.shape[1], []
     for half, gradient, blocks in zip(model.halves, at.gradients, at.blocks, strict=True):
         J = at.lead.J[model.rows_of(half)]
-        outer, own = half.coupling(blocks, gradient, at.lead.poses)
+        cross, own = half.coupling(blocks, gradient, at.lead.poses)
         matrix[:n, :n] += J.T @ own @ J
-        cross.append(J.T @ outer)
-    return matrix, cross
+        found.append(Seam(J, cross))
+    return found
 
 
 def factored(model: MixedModel, carrier: Model, matrix: Floats, at: Any, loads: Loads) -> Factored | None:
     """The tangent of the whole, factorised, from that of the carrier; None if it is singular."""
     n, negative, back, driven = carrier.size, 0, [], loads.driven
-    matrix, cross = coupled(model, matrix, at)
+    seams = coupled(model, matrix, at)
     try:
-        for half, blocks, outer in zip(model.halves, at.blocks, cross, strict=True):
-            outer[driven] = 0.0
-            negative += _factor_definite(half, blocks)
-            back.append(half.system.solver.solve(outer))
-            matrix[:n, :n] -= back[-1] @ outer.T
+        for half, blocks, seam in zip(model.halves, at.blocks, seams, strict=True):
+            seam.J[:, driven] = 0.0
+            negative += factor_definite(half, blocks)
+            back.append(half.system.solver.solve(seam.cross))
+            matrix[:n, :n] -= seam.J.T @ (back[-1] @ seam.cross.T) @ seam.J
     except SolverError:
         return None
+    inverse = inverted(carrier, matrix, driven)
+    return None if inverse is None else Factored(inverse, matrix, seams, back, negative)
+
+
+def inverted(carrier: Model, matrix: Floats, driven: Ints) -> Callable[[Floats], Floats] | None:
+    """The inverse of the Schur complement (n + m, n + m), in which imposed coordinates are held; None if it is singular."""
     matrix[driven], matrix[:, driven] = 0.0, 0.0
     matrix[driven, driven] = 1.0
-    inverse = _inverse(matrix, np.concatenate([carrier.tree.scale, np.ones(carrier.rows)]), n)
-    return None if inverse is None else Factored(inverse, matrix, cross, back, negative)
+    return _inverse(matrix, np.concatenate([carrier.tree.scale, np.ones(carrier.rows)]), carrier.size)
+
+
+def solved(model: MixedModel, by: Factored, right: Floats, nodes: list[Floats]) -> tuple[Floats, list[Floats]]:
+    """Solve with a factorised tangent for columns (n + m, k) and rows (k, 3 f) of each volume; the same shapes come back."""
+    n, right, alone = by.seams[0].J.shape[1], right.copy(), []
+    for half, rows, seam in zip(model.halves, nodes, by.seams, strict=True):
+        alone.append(half.system.solver.solve(rows))
+        right[:n] -= seam.J.T @ (seam.cross @ alone[-1].T)
+    step = by.inverse(right)
+    for k, (seam, back) in enumerate(zip(by.seams, by.back, strict=True)):
+        alone[k] -= (seam.J @ step[:n]).T @ back
+    return step, alone
 
 
 def corrected(model: MixedModel, carrier: Model, by: Factored, now: Any) -> Correction:
     """The correction at a state, with a factorised tangent."""
-    n, right, alone = carrier.size, -now.left, []
-    for half, gradient, outer in zip(model.halves, now.gradients, by.cross, strict=True):
-        alone.append(half.system.solver.solve(-gradient[half.free].reshape(1, -1))[0])
-        right[:n] -= outer @ alone[-1]
-    step = by.inverse(right)
-    nodes = [(y - step[:n] @ z).reshape(-1, 3) for y, z in zip(alone, by.back, strict=True)]
-    return Correction(step[:n], step[n:], nodes)
+    rows = [-gradient[half.free].reshape(1, -1) for half, gradient in zip(model.halves, now.gradients, strict=True)]
+    step, nodes = solved(model, by, -now.left[:, None], rows)
+    n = carrier.size
+    return Correction(step[:n, 0], step[n:, 0], [x[0].reshape(-1, 3) for x in nodes])
 
 
-def _factor_definite(half: Half, blocks: Floats) -> int:
+def factor_definite(half: Half, blocks: Floats) -> int:
     """Factorise K_ii; returns its negative pivots. One that is not positive definite gets a multiple of the identity."""
     system = half.system
     values = blocks[system.inner]
@@ -249,7 +264,7 @@ def _inverse(matrix: Floats, scale: Floats, n: int) -> Callable[[Floats], Floats
     if info != 0 or not np.isfinite(size).all() or size.min(initial=1.0) < 1e-15 * size.max(initial=0.0):
         return None
     factors = rows / scale
-    return lambda b: factors * lapack.dgetrs(lu, pivots, factors * b)[0]
+    return lambda b: factors[:, None] * lapack.dgetrs(lu, pivots, factors[:, None] * b)[0]
 
 
 def statics(
@@ -354,11 +369,11 @@ def _statics(
     if not ok and raise_on_failure:
         raise SolverError(f"No equilibrium of {model.name!r}: {message}.", result=result, advice=advice)
     if unstable:
-        warnings.warn(
+        warn(
             f"{model.name!r} is in balance but would not stay so: its energy falls in {unstable} "
             f"direction{'s' * (unstable > 1)}, and symmetry alone may hold it. Load it a little sideways first and give that "
-            "result as start=, to find the shape that it takes.", AnguillaWarning, stacklevel=4,
-        )  # fmt: skip
+            "result as start=, to find the shape that it takes."
+        )
     return result
 
 
@@ -433,6 +448,16 @@ def falling(problem: Balance, at: Known) -> int:
         inner = keep @ inner @ keep.T
     values = np.linalg.eigvalsh(inner)
     return problem.last.negative + int(np.sum(values < -1e-12 * np.abs(values).max(initial=0.0)))
+
+
+def present(model: MixedModel, carrier: Model, state: Mixed) -> MixedEquilibrium:
+    """A state, balanced or not, as a result to start from."""
+    zero, status, volumes = np.zeros((1, carrier.size)), Status(True, "present state"), {}
+    for half, x in zip(model.halves, state.x, strict=True):
+        none = np.zeros(len(half.system.names))
+        volumes[half.name] = SoftEquilibrium(half.view.body, half.view, half.state(x), none, status)
+    states = np.zeros(1), state.q[None].copy(), zero, zero, state.lam[None].copy()
+    return MixedEquilibrium(model.source, carrier, status, *states, {}, volumes=volumes, halves=model.halves)
 
 
 def _result(problem: Balance, found: Mixed, at: Known | None, own: dict[str, Any], status: Status) -> MixedEquilibrium:

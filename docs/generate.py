@@ -69,7 +69,7 @@ API = (
     ("env", "Learning", "Environments for Gymnasium.", "anguilla.env", {"": "*"}),
     ("fem", "Soft volumes", "Finite elements.", "anguilla.fem", {"": "*"}),
     ("mixed", "Volumes in robots", "Rods, bodies and soft volumes together.", "anguilla.mixed",
-     {"": "MixedModel MixedEquilibrium MixedTrajectory MixedRobotModel simulate statics",
+     {"": "MixedModel MixedEquilibrium MixedTrajectory MixedModes MixedRobotModel simulate statics",
       "anguilla.describe.volumes": "VolumeHandle Patch"}),
     ("shooting", "Shooting", "The strong form as a boundary-value problem (paper 003).", "anguilla.shooting",
      {"": "*"}),

@@ -9,6 +9,7 @@ _LAZY = {
     "MixedModel": "model",
     "MixedEquilibrium": "results",
     "MixedTrajectory": "results",
+    "MixedModes": "modes",
     "MixedRobotModel": "projection",
     "simulate": "dynamics",
     "statics": "statics",

@@ -390,7 +390,7 @@ def _result(
         nodes = np.array([s.x[k] for s in states])
         volumes[half.name] = SoftTrajectory(half.view.body, half.view, t, nodes, velocity, half.whole_mass, end, inputs)
     return MixedTrajectory(
-        model.source, carrier, end, t, q, v, a, lam.reshape(len(t), -1), told, volumes=volumes, halves=model.halves
+        model.source, carrier, end, t, q, v, a, lam.reshape(len(t), -1), told, volumes=volumes, mixed=model
     )
 
 

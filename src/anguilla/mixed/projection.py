@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -22,6 +22,7 @@ from anguilla.mixed.results import MixedEquilibrium
 from anguilla.mixed.statics import (
     Balance,
     Correction,
+    Inverse,
     Known,
     Mixed,
     Seam,
@@ -75,7 +76,7 @@ class MixedRobotModel:
         lengths = [part.length for part in model.robot.parts]
         self.size = float(sum(lengths) + sum(half.size for half in model.halves))
         self._rest = self._lines(self.state.q)[0]
-        self._kept: tuple[Callable[[Floats], Floats], list[Seam]] | None = None
+        self._kept: tuple[Inverse, list[Seam]] | None = None
         self.negative = 0
 
     def _given(self, efforts: Floats | None) -> dict[str, float]:

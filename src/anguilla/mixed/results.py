@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -15,6 +15,7 @@ from anguilla.fem.dynamics import SoftTrajectory
 from anguilla.fem.mesh import Floats
 from anguilla.fem.results import SoftEquilibrium
 from anguilla.mixed.half import Half
+from anguilla.mixed.model import MixedModel
 from anguilla.results.acting import OfEnergies
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.store.record import Record
@@ -26,7 +27,12 @@ class _WithVolumes(OfEnergies):
     """What results of robots with volumes share: energies and momenta count all parts, files are refused."""
 
     volumes: Mapping[str, Any]
-    halves: Sequence[Half]
+    mixed: MixedModel | None  # the model it was computed with
+
+    @property
+    def halves(self) -> list[Half]:
+        """Its volumes, compiled."""
+        return [] if self.mixed is None else self.mixed.halves
 
     def volume(self, volume: VolumeHandle | str) -> Any:
         """The equilibrium, or the motion, of one of its volumes: nodes, effectors, strokes, stresses, ..."""
@@ -89,7 +95,7 @@ class MixedEquilibrium(_WithVolumes, Equilibrium):
     """
 
     volumes: Mapping[str, SoftEquilibrium] = field(default_factory=dict, repr=False)
-    halves: Sequence[Half] = field(default=(), repr=False)
+    mixed: MixedModel | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -105,7 +111,7 @@ class MixedTrajectory(_WithVolumes, Trajectory):
     """
 
     volumes: Mapping[str, SoftTrajectory] = field(default_factory=dict, repr=False)
-    halves: Sequence[Half] = field(default=(), repr=False)
+    mixed: MixedModel | None = field(default=None, repr=False)
 
     def _picked(self, rows: Any) -> MixedTrajectory:
         found = super()._picked(rows)

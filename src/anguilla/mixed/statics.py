@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -75,6 +75,12 @@ class Correction(NamedTuple):
     x: list[Floats]
 
 
+class Inverse(Protocol):
+    """The inverse of the Schur complement, or of its transpose, times columns (n + m, k)."""
+
+    def __call__(self, b: Floats, transposed: bool = False) -> Floats: ...
+
+
 class Seam(NamedTuple):
     """What a volume and the coordinates have to do with each other."""
 
@@ -85,7 +91,7 @@ class Seam(NamedTuple):
 class Factored(NamedTuple):
     """A factorised tangent."""
 
-    inverse: Callable[[Floats], Floats]  # of the Schur complement, of (n + m,) or (n + m, k)
+    inverse: Inverse
     schur: Floats  # (n + m, n + m)
     seams: list[Seam]
     back: list[Floats]  # T^T K_pi K_ii^-1 (6 F, 3 f) of each volume
@@ -202,20 +208,22 @@ def factored(model: MixedModel, carrier: Model, matrix: Floats, at: Any, loads: 
     return None if inverse is None else Factored(inverse, matrix, seams, back, negative)
 
 
-def inverted(carrier: Model, matrix: Floats, driven: Ints) -> Callable[[Floats], Floats] | None:
+def inverted(carrier: Model, matrix: Floats, driven: Ints) -> Inverse | None:
     """The inverse of the Schur complement (n + m, n + m), in which imposed coordinates are held; None if it is singular."""
     matrix[driven], matrix[:, driven] = 0.0, 0.0
     matrix[driven, driven] = 1.0
     return _inverse(matrix, np.concatenate([carrier.tree.scale, np.ones(carrier.rows)]), carrier.size)
 
 
-def solved(model: MixedModel, by: Factored, right: Floats, nodes: list[Floats]) -> tuple[Floats, list[Floats]]:
+def solved(
+    model: MixedModel, by: Factored, right: Floats, nodes: list[Floats], *, transposed: bool = False
+) -> tuple[Floats, list[Floats]]:
     """Solve with a factorised tangent for columns (n + m, k) and rows (k, 3 f) of each volume; the same shapes come back."""
     n, right, alone = by.seams[0].J.shape[1], right.copy(), []
     for half, rows, seam in zip(model.halves, nodes, by.seams, strict=True):
         alone.append(half.system.solver.solve(rows))
         right[:n] -= seam.J.T @ (seam.cross @ alone[-1].T)
-    step = by.inverse(right)
+    step = by.inverse(right, transposed)
     for k, (seam, back) in enumerate(zip(by.seams, by.back, strict=True)):
         alone[k] -= (seam.J @ step[:n]).T @ back
     return step, alone
@@ -249,7 +257,7 @@ def factor_definite(half: Half, blocks: Floats) -> int:
     return negative
 
 
-def _inverse(matrix: Floats, scale: Floats, n: int) -> Callable[[Floats], Floats] | None:
+def _inverse(matrix: Floats, scale: Floats, n: int) -> Inverse | None:
     """The inverse of a bordered matrix (n + m, n + m), scaled to entries of order one; None if it is singular."""
     from scipy.linalg import lapack
 
@@ -263,8 +271,12 @@ def _inverse(matrix: Floats, scale: Floats, n: int) -> Callable[[Floats], Floats
     size = np.abs(np.diagonal(lu))
     if info != 0 or not np.isfinite(size).all() or size.min(initial=1.0) < 1e-15 * size.max(initial=0.0):
         return None
-    factors = rows / scale
-    return lambda b: factors[:, None] * lapack.dgetrs(lu, pivots, factors[:, None] * b)[0]
+    factors = (rows / scale)[:, None]
+
+    def solve(b: Floats, transposed: bool = False) -> Floats:
+        return np.asarray(factors * lapack.dgetrs(lu, pivots, factors * b, trans=int(transposed))[0])
+
+    return solve
 
 
 def statics(
@@ -450,6 +462,18 @@ def falling(problem: Balance, at: Known) -> int:
     return problem.last.negative + int(np.sum(values < -1e-12 * np.abs(values).max(initial=0.0)))
 
 
+def balance_of(result: MixedEquilibrium, desks: ExitStack) -> tuple[Balance, Known]:
+    """The balance of an equilibrium that was found, evaluated there."""
+    assert result.mixed is not None
+    carrier, (t, q, _, lam) = result.system, result.stored
+    desks.enter_context(carrier.apart())
+    loads = carrier.loads(float(t[0]), result.inputs).loads
+    problem = Balance(result.mixed, carrier, loads, [v.efforts for v in result.volumes.values()], float(t[0]))
+    known = problem.evaluate(Mixed(q[0].copy(), lam[0].copy(), [v.x.copy() for v in result.volumes.values()]))
+    assert known is not None
+    return problem, known
+
+
 def present(model: MixedModel, carrier: Model, state: Mixed) -> MixedEquilibrium:
     """A state, balanced or not, as a result to start from."""
     zero, status, volumes = np.zeros((1, carrier.size)), Status(True, "present state"), {}
@@ -457,7 +481,7 @@ def present(model: MixedModel, carrier: Model, state: Mixed) -> MixedEquilibrium
         none = np.zeros(len(half.system.names))
         volumes[half.name] = SoftEquilibrium(half.view.body, half.view, half.state(x), none, status)
     states = np.zeros(1), state.q[None].copy(), zero, zero, state.lam[None].copy()
-    return MixedEquilibrium(model.source, carrier, status, *states, {}, volumes=volumes, halves=model.halves)
+    return MixedEquilibrium(model.source, carrier, status, *states, {}, volumes=volumes, mixed=model)
 
 
 def _result(problem: Balance, found: Mixed, at: Known | None, own: dict[str, Any], status: Status) -> MixedEquilibrium:
@@ -469,4 +493,4 @@ def _result(problem: Balance, found: Mixed, at: Known | None, own: dict[str, Any
         state = SoftState(x, half.system.rest.rotations)
         volumes[half.name] = SoftEquilibrium(half.view.body, half.view, state, efforts, status)
     states = np.array([problem.t]), found.q[None].copy(), zero, zero, found.lam[None].copy()
-    return MixedEquilibrium(model.source, carrier, status, *states, told, volumes=volumes, halves=model.halves)
+    return MixedEquilibrium(model.source, carrier, status, *states, told, volumes=volumes, mixed=model)

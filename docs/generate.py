@@ -69,7 +69,8 @@ API = (
     ("env", "Learning", "Environments for Gymnasium.", "anguilla.env", {"": "*"}),
     ("fem", "Soft volumes", "Finite elements.", "anguilla.fem", {"": "*"}),
     ("mixed", "Volumes in robots", "Rods, bodies and soft volumes together.", "anguilla.mixed",
-     {"": "MixedModel MixedEquilibrium", "anguilla.describe.volumes": "VolumeHandle Patch"}),
+     {"": "MixedModel MixedEquilibrium MixedTrajectory MixedModes MixedRobotModel simulate statics",
+      "anguilla.describe.volumes": "VolumeHandle Patch"}),
     ("shooting", "Shooting", "The strong form as a boundary-value problem (paper 003).", "anguilla.shooting",
      {"": "*"}),
 )  # fmt: skip

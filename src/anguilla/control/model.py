@@ -73,6 +73,10 @@ def as_model(robot: Any, *, solver: str = "ldl") -> ConstraintModel:
 
     if isinstance(robot, (SoftBody, SoftSystem)):
         return SoftModel(robot, solver=solver)
+    if isinstance(robot, Robot) and robot.volumes:
+        raise DescriptionError(
+            "a robot with soft volumes needs a mixed.MixedRobotModel(robot, effectors={...}), which is told its effectors."
+        )
     if isinstance(robot, Robot):
         raise DescriptionError(
             "a robot of rods needs a RodModel(robot, effectors={...}), which says what its effectors are."

@@ -14,6 +14,7 @@ from anguilla.describe.actuators import Actuator, Routing
 from anguilla.describe.description import did_you_mean
 from anguilla.describe.frames import BodyHandle, Part, RodHandle
 from anguilla.describe.robot import Robot
+from anguilla.describe.volumes import SoftPart
 from anguilla.errors import DescriptionError, as_number, refuse
 
 __all__ = ["changed", "number_at", "put_number", "steps_of"]
@@ -75,6 +76,7 @@ def _begin(robot: Robot, steps: Steps, path: str) -> tuple[Any, Steps]:
         return robot, steps
     loads = {load.name: load for load in robot.loads if load.name}
     known: dict[str, Any] = {part.name: part for part in robot.parts} | robot.actuators | loads
+    known |= {volume.name: volume.volume for volume in robot.volumes}
     if name not in known:
         there = ", ".join([*known, "gravity"])
         raise DescriptionError(f"path {path!r}: robot {robot.name!r} has {there}{did_you_mean(name, known)}.")
@@ -92,6 +94,8 @@ def _described(item: Any) -> Any:
 
 
 def _names(item: Any) -> list[str]:
+    if isinstance(item, SoftPart):
+        return ["material"]
     return [field.name for field in dataclasses.fields(item)] if dataclasses.is_dataclass(item) else []
 
 

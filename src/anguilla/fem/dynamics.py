@@ -128,8 +128,11 @@ def _mass_of_element(nodes: int) -> Floats:
     return np.einsum("q,qa,qb->ab", weight, shape, shape)
 
 
-def mass_blocks(system: SoftSystem) -> Floats:
-    """Consistent mass (nb,) [kg] of every block of the pattern (times the identity)."""
+def mass_blocks(system: SoftSystem, lumped: np.ndarray | None = None) -> Floats:
+    """Consistent mass (nb,) [kg] of every block of the pattern (times the identity).
+
+    That of the elements marked in `lumped` (m,) is put on their nodes, in proportion to the diagonal.
+    """
     grid: Grid = system.grid
     corner = grid.points[grid.cells[:, :4]]
     mass = np.abs(np.linalg.det(corner[:, 1:] - corner[:, :1])) / 6.0 * system.density
@@ -137,6 +140,9 @@ def mass_blocks(system: SoftSystem) -> Floats:
     order = np.argsort(grid.cells, axis=1)
     a, b = np.triu_indices(grid.cells.shape[1])
     values = mass[:, None] * unit[order[:, a], order[:, b]]
+    if lumped is not None:
+        own = np.where(a == b, unit[order[:, a], order[:, b]], 0.0) / np.trace(unit)
+        values[lumped] = (mass[:, None] * own)[lumped]
     slot = system.elements.slot
     inside = slot >= 0
     out = np.bincount(slot[inside], values[inside], minlength=len(system.pattern.rows)).astype(np.float64)
@@ -157,7 +163,7 @@ def mass_matrix(system: SoftSystem, mass: Floats) -> csr_array:
     return csr_array((np.concatenate([mass, mass[other]]), ends), shape=(n, n))
 
 
-class _Viscosity:
+class Viscosity:
     """Viscous stresses over steps."""
 
     def __init__(self, system: SoftSystem, terms: Sequence[Prony] | None) -> None:
@@ -236,7 +242,7 @@ def simulate(
     if method is not None and extra:
         raise DescriptionError("method and dissipation are two ways to say the same: give one of them.")
     scheme = as_scheme(Newmark(0.25 * (1.0 + extra) ** 2, 0.5 + extra) if method is None else method).coefficients
-    stepper = _Stepper(system, dt, scheme, _Viscosity(system, viscosity), rayleigh or Rayleigh(), tolerance)
+    stepper = _Stepper(system, dt, scheme, Viscosity(system, viscosity), rayleigh or Rayleigh(), tolerance)
     state = start.state if start is not None else system.rest
     began = time.perf_counter()
     efforts = _sampler(system, inputs)
@@ -327,7 +333,7 @@ class _Stepper:
     """Steps of one body."""
 
     def __init__(
-        self, system: SoftSystem, dt: float, scheme: Coefficients, viscosity: _Viscosity, rayleigh: Rayleigh, tolerance: float
+        self, system: SoftSystem, dt: float, scheme: Coefficients, viscosity: Viscosity, rayleigh: Rayleigh, tolerance: float
     ) -> None:  # fmt: skip
         self.system, self.dt, self.scheme, self.viscosity, self.rayleigh = system, dt, scheme, viscosity, rayleigh
         if scheme.mid < 1.0 and viscosity.active:

@@ -8,6 +8,10 @@ _LAZY = {
     "Volume": "volume",
     "MixedModel": "model",
     "MixedEquilibrium": "results",
+    "MixedTrajectory": "results",
+    "MixedModes": "modes",
+    "MixedRobotModel": "projection",
+    "simulate": "dynamics",
     "statics": "statics",
 }
 

@@ -10,12 +10,14 @@ and changes by sum_j (X_j x (h_j x dw), h_j x dw) - T^T (K_pp T (dw, dv) + K_pi 
 
 from __future__ import annotations
 
+import copy
 from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from anguilla.fem.body import SoftBody
+from anguilla.fem.dynamics import mass_blocks, mass_matrix
 from anguilla.fem.mesh import Floats, Ints
 from anguilla.fem.system import SoftState, SoftSystem
 
@@ -65,7 +67,44 @@ class Half:
             self._arm[nodes] = system.rest.x[nodes] @ weld.pose[:3, :3].T + weld.pose[:3, 3]
         self._still, self.led = np.flatnonzero(still), np.flatnonzero(led & ~still)
         self._shares = self._find_shares(welds)
+        self._share_mass(led)
         self._find_blocks()
+
+    def _share_mass(self, led: np.ndarray) -> None:
+        """Masses of nodes: those of led ones are masses of their frames, and their weight is felt there.
+
+        The mass of an element with a led node is put on its nodes, so that none is shared between the two.
+        """
+        system = self.system
+        rows, cols = system.pattern.rows, system.pattern.cols
+        self.whole_mass = mass_blocks(system, np.asarray(led[system.grid.cells].any(axis=1)))
+        self.own = np.zeros(len(led))  # of led nodes [kg]
+        shared = np.flatnonzero((rows != cols) & (led[rows] | led[cols]) & (self.whole_mass != 0.0))
+        if len(shared):  # point masses on such elements
+            onto, total = np.flatnonzero(rows == cols), np.zeros(len(led))
+            np.add.at(total, rows[shared], self.whole_mass[shared])
+            np.add.at(total, cols[shared], self.whole_mass[shared])
+            self.whole_mass[onto] += total[rows[onto]]
+            self.whole_mass[shared] = 0.0
+        diagonal = (rows == cols) & led[rows]
+        self.own[rows[diagonal]] = self.whole_mass[diagonal]
+        self.own[self._still] = 0.0
+        self.mass = np.where(led[rows] | led[cols], 0.0, self.whole_mass)
+        self.matrix = mass_matrix(system, self.mass)
+        self.view = copy.copy(system)  # as a user reads it
+        system.weights = system.weights - self.own
+
+    def bodies(self) -> list[tuple[int, float, Floats, Floats]]:
+        """Of each frame: its number, and mass [kg], centre (3,) [m] and inertia about it (3, 3) of the nodes it leads."""
+        found = []
+        for k, frame in enumerate(self.frames.tolist()):
+            nodes = np.flatnonzero(self._of == k)
+            m, X = self.own[nodes], self._arm[nodes]
+            centre = m @ X / m.sum()
+            arm = X - centre
+            spread = (m[:, None] * arm).T @ arm
+            found.append((frame, float(m.sum()), centre, np.trace(spread) * np.eye(3) - spread))
+        return found
 
     def _find_shares(self, welds: list[Weld]) -> Floats:
         """Shares (f, F) of each unknown node in the motion of each frame, for large steps: near ones count most."""
@@ -84,6 +123,15 @@ class Half:
         for k, frame in enumerate(self.frames.tolist()):
             w, v = twists[k, :3] @ poses.R[frame].T, twists[k, 3:] @ poses.R[frame].T
             out += self._shares[:, k : k + 1] * (v + np.cross(w, x[self.free] - poses.r[frame]))
+        return out
+
+    def velocities(self, x: Floats, poses: Poses, twists: Floats) -> Floats:
+        """Velocities (n, 3) [m/s] of all nodes if unknown ones go along with twists (F, 6) of their frames, in own axes."""
+        out = np.zeros_like(x)
+        out[self.free] = self.carried(x, poses, twists)
+        for k, frame in enumerate(self.frames.tolist()):
+            nodes, R = np.flatnonzero(self._of == k), poses.R[frame]
+            out[nodes] = R @ twists[k, 3:] + np.cross(R @ twists[k, :3], x[nodes] - poses.r[frame])
         return out
 
     def moved(self, x: Floats, before: Poses, after: Poses, rest: Floats) -> Floats:
@@ -137,6 +185,26 @@ class Half:
         there[self.free] -= system.solver.solve(pull.reshape(1, -1))[0].reshape(-1, 3)
         return there
 
+    def elastic_energy(self, x: Floats) -> float:
+        """Elastic energy [J] for nodes at x (n, 3)."""
+        system, none, scratch = self.system, np.zeros(len(self.system.names)), np.zeros_like(x)
+        outside = system.external_forces(x, none, 1.0, 0.0, scratch, system.nothing_pulled, False)
+        return system.evaluate(SoftState(x, system.rest.rotations), none)[0] - outside
+
+    def state(self, x: Floats) -> SoftState:
+        """A state of the body with nodes at x (n, 3)."""
+        return SoftState(x, self.system.rest.rotations)
+
+    def by_twists(self, by_node: Floats, poses: Poses) -> Floats:
+        """Derivatives (r, 6 F) by twists of the frames, in their axes, from those by led nodes: rows (r, nodes, 3)."""
+        out = np.zeros((len(by_node), len(self.frames), 6))
+        own = np.einsum("kji,rkj->rki", poses.R[self.frames[self._of[self.led]]], by_node[:, self.led])
+        for k in range(len(self.frames)):
+            mine = self._of[self.led] == k
+            h = own[:, mine]
+            out[:, k, :3], out[:, k, 3:] = np.cross(self._arm[self.led][mine], h).sum(axis=1), h.sum(axis=1)
+        return out.reshape(len(by_node), -1)
+
     def multiply(self, blocks: Floats, v: Floats) -> Floats:
         """Blocks between nodes times (n, 3)."""
         rows, cols = self.system.pattern.rows, self.system.pattern.cols
@@ -178,7 +246,7 @@ class Half:
         for k_frame in range(count):
             at = slice(6 * k_frame, 6 * k_frame + 6)
             mine[at, 6 * k_frame : 6 * k_frame + 3] -= turned[k_frame]
-        return cross.reshape(6 * count, 3 * f), mine
+        return np.asarray(cross.reshape(6 * count, 3 * f), dtype=float), np.asarray(mine, dtype=float)
 
 
 def _hats(v: Floats) -> Floats:

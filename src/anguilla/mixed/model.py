@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import chain
 from typing import Any, NamedTuple
 from weakref import ref
 
 import numpy as np
 
+from anguilla.describe.bodies import RigidBody
 from anguilla.describe.frames import Frame
+from anguilla.describe.joints import Fixed
 from anguilla.describe.robot import Robot
 from anguilla.describe.volumes import Patch, VolumeHandle, WithVolumes
 from anguilla.errors import DescriptionError, as_number, refuse
@@ -83,16 +86,31 @@ class MixedModel(WithVolumes):
             for patch in volume.patches:
                 if not patch.frame.is_ground:
                     self._add_frame(patch)
+        self.carrier = Model(carrier, linear=DENSE)  # where frames are is asked of it before it knows what it carries
+        self._axes: list[Floats] = []  # of the volumes in the world, at zero coordinates
+        self._note_nodes()
+        self.halves = [self._half(volume, solver) for volume in self.volumes]
+        self._add_masses()
         self.ports = [[f"_volumes_{k}_{axis}" for axis in AXES] for k in range(len(self.frames))]
         for names, frame in zip(self.ports, self.frames, strict=True):
             made = [carrier.input(name, "N m" if name[-2] == "m" else "N") for name in names]
             carrier.load(Wrench(frame, _Pull(made[3:]), _Pull(made[:3]), follower=True))
         self.carrier = Model(carrier, linear=DENSE)
         self.places = self._find_places()
+        self._note_nodes()
+
+    def _note_nodes(self) -> None:
+        """Find the nodes of the frames; the carrier is compiled so that they have some."""
         frames = [Frame(self.carrier.robot, frame.part_index, frame.place) for frame in self.frames]
-        self.nodes = [self.carrier.layout.node(frame) for frame in frames]
-        self._axes: list[Floats] = []  # of the volumes in the world, at zero coordinates
-        self.halves = [self._half(volume, solver) for volume in self.volumes]
+        self._seen = self.carrier.observing(frames)
+        self.nodes = [self._seen.layout.node(frame) for frame in frames]
+
+    def _add_masses(self) -> None:
+        """Give the frames the masses of the nodes that they lead."""
+        for half in self.halves:
+            for k, mass, centre, inertia in half.bodies():
+                body = RigidBody(mass, inertia=inertia if np.trace(inertia) > 0.0 else None, com=centre)
+                self.robot.add(body, at=self.frames[k], joint=Fixed(), name=f"_{half.name}_{k}")
 
     @property
     def source(self) -> Robot:
@@ -135,6 +153,10 @@ class MixedModel(WithVolumes):
             merged[key] = Weld(k, points, pose)
         body = volume.volume
         assert isinstance(body, SoftBody)
+        body.springs = [
+            spring if spring.anchor is not None else replace(spring, anchor=axes[:3, :3] @ spring.point + axes[:3, 3])
+            for spring in body.springs
+        ]
         return Half(volume.name, body, list(merged.values()), solver)
 
     def _number(self, frame: Frame) -> int:
@@ -151,7 +173,7 @@ class MixedModel(WithVolumes):
         """Pose (4, 4) of a frame of a part, without its offset."""
         own = Frame(self.carrier.robot, frame.part_index, frame.place)
         observer = self.carrier.observing([own])
-        _, motion = _kinematics(observer, observer.layout.node(own), q)
+        _, motion = kinematics(observer, observer.layout.node(own), q)
         out = np.eye(4)
         out[:3, :3], out[:3, 3] = motion[:9].reshape(3, 3), motion[9:]
         return out
@@ -169,7 +191,7 @@ class MixedModel(WithVolumes):
         count, n = len(self.frames), self.carrier.size
         poses, J = Poses(np.zeros((count, 3, 3)), np.zeros((count, 3))), np.zeros((6 * count, n))
         for k, node in enumerate(self.nodes):
-            world, motion = _kinematics(self.carrier, node, q)
+            world, motion = kinematics(self._seen, node, q)
             R = motion[:9].reshape(3, 3)
             poses.R[k], poses.r[k] = R, motion[9:]
             J[6 * k : 6 * k + 3], J[6 * k + 3 : 6 * k + 6] = R.T @ world[:3], R.T @ world[3:]
@@ -219,7 +241,7 @@ def _matrix(poses: Poses, k: int) -> Floats:
     return out
 
 
-def _kinematics(model: Model, node: int | None, q: Floats) -> tuple[Floats, Floats]:
+def kinematics(model: Model, node: int | None, q: Floats) -> tuple[Floats, Floats]:
     """World Jacobian (6, n) of a node, angular first, and its rotation and position (12,)."""
     n = model.size
     out, motion = np.zeros((1, 6, n)), np.zeros((1, 12))

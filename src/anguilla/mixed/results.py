@@ -11,10 +11,11 @@ import numpy as np
 
 from anguilla.describe.volumes import VolumeHandle
 from anguilla.errors import DescriptionError
-from anguilla.fem.dynamics import SoftTrajectory, mass_blocks, mass_matrix
+from anguilla.fem.dynamics import SoftTrajectory
 from anguilla.fem.mesh import Floats
 from anguilla.fem.results import SoftEquilibrium
-from anguilla.fem.system import SoftState, SoftSystem
+from anguilla.mixed.half import Half
+from anguilla.mixed.model import MixedModel
 from anguilla.results.acting import OfEnergies
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.store.record import Record
@@ -26,6 +27,12 @@ class _WithVolumes(OfEnergies):
     """What results of robots with volumes share: energies and momenta count all parts, files are refused."""
 
     volumes: Mapping[str, Any]
+    mixed: MixedModel | None  # the model it was computed with
+
+    @property
+    def halves(self) -> list[Half]:
+        """Its volumes, compiled."""
+        return [] if self.mixed is None else self.mixed.halves
 
     def volume(self, volume: VolumeHandle | str) -> Any:
         """The equilibrium, or the motion, of one of its volumes: nodes, effectors, strokes, stresses, ..."""
@@ -37,43 +44,37 @@ class _WithVolumes(OfEnergies):
     def _record(self) -> Record:
         raise DescriptionError("results of robots with soft volumes cannot be kept in files yet.")
 
-    def _motions(self) -> list[tuple[SoftSystem, Floats, Floats]]:
+    def _motions(self) -> list[tuple[Half, Floats, Floats]]:
         """Compiled volumes, with positions and velocities (time, nodes, 3) of their nodes."""
         found = []
-        for each in self.volumes.values():
+        for half, each in zip(self.halves, self.volumes.values(), strict=True):
             moving = isinstance(each, SoftTrajectory)
-            found.append((each.system, each.x if moving else each.x[None], each.v if moving else 0.0 * each.x[None]))
+            found.append((half, each.x if moving else each.x[None], each.v if moving else 0.0 * each.x[None]))
         return found
 
     @property
     def energy(self) -> dict[str, Any]:
         """Energies [J] of rods, bodies and volumes: kinetic, elastic, gravitational (zero at the world origin), total."""
         found = super().energy
-        for system, x, _ in self._motions():
-            none = np.zeros(len(system.names))
-            elastic = np.zeros(len(x))
-            for k, nodes in enumerate(x):
-                scratch, state = np.zeros_like(nodes), SoftState(nodes, system.rest.rotations)
-                outside = system.external_forces(nodes, none, 1.0, 0.0, scratch, system.nothing_pulled, False)
-                elastic[k] = system.evaluate(state, none)[0] - outside
+        for half, x, _ in self._motions():
+            elastic = self._pick(np.array([half.elastic_energy(nodes) for nodes in x]))
             for name in ("elastic", "total"):
-                found[name] = found[name] + self._pick(elastic)
+                found[name] = found[name] + elastic
         return found
 
     @property
     def mass(self) -> float:
         """Mass of the robot [kg], volumes included."""
-        return super().mass + sum(float(system.weights.sum()) for system, _, _ in self._motions())
+        return super().mass + sum(float(half.system.weights.sum()) for half in self.halves)
 
     @cached_property
     def _balances(self) -> Floats:
         """Kinetic and gravitational energy, momentum, angular momentum and moment of the masses (time, 11)."""
         out: Floats = OfEnergies._balances.func(self).copy()  # type: ignore[attr-defined]
         gravity = self.robot.gravity_values(self._t)
-        for system, x, v in self._motions():
-            mass = mass_matrix(system, mass_blocks(system))
+        for half, x, v in self._motions():
             for k in range(len(x)):
-                p, centre = mass @ v[k], system.weights @ x[k]
+                p, centre = half.matrix @ v[k], half.system.weights @ x[k]
                 out[k, 0] += 0.5 * float(np.sum(v[k] * p))
                 out[k, 1] -= float(gravity[k] @ centre)
                 out[k, 2:5] += p.sum(axis=0)
@@ -94,6 +95,7 @@ class MixedEquilibrium(_WithVolumes, Equilibrium):
     """
 
     volumes: Mapping[str, SoftEquilibrium] = field(default_factory=dict, repr=False)
+    mixed: MixedModel | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,7 @@ class MixedTrajectory(_WithVolumes, Trajectory):
     """
 
     volumes: Mapping[str, SoftTrajectory] = field(default_factory=dict, repr=False)
+    mixed: MixedModel | None = field(default=None, repr=False)
 
     def _picked(self, rows: Any) -> MixedTrajectory:
         found = super()._picked(rows)

@@ -7,28 +7,27 @@ the coordinates and multipliers of rods and bodies, is a small full matrix.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla.describe.ports import Drive, within_limits
 from anguilla.describe.robot import Robot
-from anguilla.errors import AnguillaWarning, DescriptionError, SolverError, as_count, as_number, as_positive
+from anguilla.errors import DescriptionError, SolverError, as_count, as_number, as_positive, warn
 from anguilla.fem.equilibrium import BALANCED as SOFT_BALANCED
 from anguilla.fem.equilibrium import REACH
 from anguilla.fem.equilibrium import WORDS as SOFT_WORDS
-from anguilla.fem.mesh import Floats
+from anguilla.fem.mesh import Floats, Ints
 from anguilla.fem.results import SoftEquilibrium
 from anguilla.fem.system import SoftState
 from anguilla.interact.kernels.rubbing import rubs
 from anguilla.interact.kernels.table import Loads
 from anguilla.mixed.half import Half
 from anguilla.mixed.model import Lead, MixedModel, mixed_of
-from anguilla.mixed.results import MixedEquilibrium
+from anguilla.mixed.results import MixedEquilibrium, MixedTrajectory
 from anguilla.model.evaluation import Evaluation, at_rest
 from anguilla.model.model import Model
 from anguilla.model.user import move
@@ -76,13 +75,26 @@ class Correction(NamedTuple):
     x: list[Floats]
 
 
+class Inverse(Protocol):
+    """The inverse of the Schur complement, or of its transpose, times columns (n + m, k)."""
+
+    def __call__(self, b: Floats, transposed: bool = False) -> Floats: ...
+
+
+class Seam(NamedTuple):
+    """What a volume and the coordinates have to do with each other."""
+
+    J: Floats  # (6 F, n) twists of its frames, per rate of the coordinates
+    cross: Floats  # T^T K_pi (6 F, 3 f)
+
+
 class Factored(NamedTuple):
     """A factorised tangent."""
 
-    inverse: Callable[[Floats], Floats]  # of the Schur complement (n + m,)
+    inverse: Inverse
     schur: Floats  # (n + m, n + m)
-    cross: list[Floats]  # J^T T^T K_pi (n, 3 f) of each volume
-    back: list[Floats]  # the same times K_ii^-1
+    seams: list[Seam]
+    back: list[Floats]  # T^T K_pi K_ii^-1 (6 F, 3 f) of each volume
     negative: int  # pivots of all K_ii
 
 
@@ -106,8 +118,8 @@ class Balance:
         self.loads.row[:] = row
         return self
 
-    def evaluate(self, state: Mixed) -> Known | None:
-        """Forces and stiffness; None if an element is inside out."""
+    def evaluate(self, state: Mixed, stiffness: bool = True) -> Known | None:
+        """Forces and, unless that is not wanted, stiffness; None if an element is inside out."""
         model = self.model
         lead = model.lead(state.q)
         total, gradients, blocks = np.zeros((len(model.frames), 6)), [], []
@@ -115,12 +127,7 @@ class Balance:
             half.place(x, lead.poses)
             half.system.body.gravity = self.gravity
             energy, gradient, found = half.system.evaluate(
-                SoftState(x, half.system.rest.rotations),
-                efforts,
-                factor=self.factor,
-                t=self.t,
-                stiffness=True,
-                blocks=work,
+                half.state(x), efforts, factor=self.factor, t=self.t, stiffness=stiffness, blocks=work
             )
             if not np.isfinite(energy):
                 return None
@@ -134,54 +141,15 @@ class Balance:
         left[self.loads.driven] = 0.0
         return Known(state, lead, here, left, gradients, blocks, total)
 
-    def tangent(self, at: Known) -> tuple[Floats, list[Floats]]:
-        """(Matrix (n + m, n + m) of the carrier with what its frames feel if no node moves, J^T T^T K_pi (n, 3 f) each)."""
-        n, matrix, cross = self.carrier.size, at.carrier.bordered(), []
-        for half, gradient, blocks in zip(self.model.halves, at.gradients, at.blocks, strict=True):
-            J = at.lead.J[self.model.rows_of(half)]
-            outer, own = half.coupling(blocks, gradient, at.lead.poses)
-            matrix[:n, :n] += J.T @ own @ J
-            cross.append(J.T @ outer)
-        return matrix, cross
-
     def factorise(self, at: Known) -> Callable[[Known], Correction] | None:
         """Factorise K_ii of each volume, and the Schur complement."""
-        n, negative, back = self.carrier.size, 0, []
-        matrix, cross = self.tangent(at)
-        for coupled in cross:
-            coupled[self.loads.driven] = 0.0
-        try:
-            for half, blocks, coupled in zip(self.model.halves, at.blocks, cross, strict=True):
-                negative += _factor_definite(half, blocks)
-                back.append(half.system.solver.solve(coupled))
-                matrix[:n, :n] -= back[-1] @ coupled.T
-        except SolverError:
-            return None
-        driven = self.loads.driven
-        matrix[driven], matrix[:, driven] = 0.0, 0.0
-        matrix[driven, driven] = 1.0
-        scale = np.concatenate([self.carrier.tree.scale, np.ones(self.carrier.rows)])
-        inverse = _inverse(matrix, scale, n)
-        if inverse is None:
-            return None
-        self.last = Factored(inverse, matrix, cross, back, negative)
-        return self._solver(self.last)
+        found = self.last = factored(self.model, self.carrier, at.carrier.bordered(), at, self.loads)
+        return None if found is None else self.correct
 
-    def _solver(self, factored: Factored) -> Callable[[Known], Correction]:
-        """Corrections with a factorised tangent."""
-        model, n = self.model, self.carrier.size
-
-        def correct(now: Known) -> Correction:
-            right, alone = -now.left, []
-            for half, gradient, coupled in zip(model.halves, now.gradients, factored.cross, strict=True):
-                alone.append(half.system.solver.solve(-gradient[half.free].reshape(1, -1))[0])
-                right[:n] -= coupled @ alone[-1]
-            step = factored.inverse(right)
-            nodes = [(y - step[:n] @ z).reshape(-1, 3) for y, z in zip(alone, factored.back, strict=True)]
-            return Correction(step[:n], step[n:], nodes)
-
-        self.correct = correct
-        return correct
+    def correct(self, now: Known) -> Correction:
+        """The correction at a state, with the last tangent."""
+        assert self.last is not None
+        return corrected(self.model, self.carrier, self.last, now)
 
     def measure(self, at: Known, step: Correction) -> tuple[float, float]:
         """Largest angle or relative displacement."""
@@ -213,7 +181,63 @@ class Balance:
         return self.measure(new, self.correct(new))[0] <= (1.0 - 0.25 * part) * self.measure(at, step)[0]
 
 
-def _factor_definite(half: Half, blocks: Floats) -> int:
+def coupled(model: MixedModel, matrix: Floats, at: Any) -> list[Seam]:
+    """Add to the matrix (n + m, n + m) of the carrier what its frames feel if no node moves; the rest are seams."""
+    n, found = at.lead.J.shape[1], []
+    for half, gradient, blocks in zip(model.halves, at.gradients, at.blocks, strict=True):
+        J = at.lead.J[model.rows_of(half)]
+        cross, own = half.coupling(blocks, gradient, at.lead.poses)
+        matrix[:n, :n] += J.T @ own @ J
+        found.append(Seam(J, cross))
+    return found
+
+
+def factored(model: MixedModel, carrier: Model, matrix: Floats, at: Any, loads: Loads) -> Factored | None:
+    """The tangent of the whole, factorised, from that of the carrier; None if it is singular."""
+    n, negative, back, driven = carrier.size, 0, [], loads.driven
+    seams = coupled(model, matrix, at)
+    try:
+        for half, blocks, seam in zip(model.halves, at.blocks, seams, strict=True):
+            seam.J[:, driven] = 0.0
+            negative += factor_definite(half, blocks)
+            back.append(half.system.solver.solve(seam.cross))
+            matrix[:n, :n] -= seam.J.T @ (back[-1] @ seam.cross.T) @ seam.J
+    except SolverError:
+        return None
+    inverse = inverted(carrier, matrix, driven)
+    return None if inverse is None else Factored(inverse, matrix, seams, back, negative)
+
+
+def inverted(carrier: Model, matrix: Floats, driven: Ints) -> Inverse | None:
+    """The inverse of the Schur complement (n + m, n + m), in which imposed coordinates are held; None if it is singular."""
+    matrix[driven], matrix[:, driven] = 0.0, 0.0
+    matrix[driven, driven] = 1.0
+    return _inverse(matrix, np.concatenate([carrier.tree.scale, np.ones(carrier.rows)]), carrier.size)
+
+
+def solved(
+    model: MixedModel, by: Factored, right: Floats, nodes: list[Floats], *, transposed: bool = False
+) -> tuple[Floats, list[Floats]]:
+    """Solve with a factorised tangent for columns (n + m, k) and rows (k, 3 f) of each volume; the same shapes come back."""
+    n, right, alone = by.seams[0].J.shape[1], right.copy(), []
+    for half, rows, seam in zip(model.halves, nodes, by.seams, strict=True):
+        alone.append(half.system.solver.solve(rows))
+        right[:n] -= seam.J.T @ (seam.cross @ alone[-1].T)
+    step = by.inverse(right, transposed)
+    for k, (seam, back) in enumerate(zip(by.seams, by.back, strict=True)):
+        alone[k] -= (seam.J @ step[:n]).T @ back
+    return step, alone
+
+
+def corrected(model: MixedModel, carrier: Model, by: Factored, now: Any) -> Correction:
+    """The correction at a state, with a factorised tangent."""
+    rows = [-gradient[half.free].reshape(1, -1) for half, gradient in zip(model.halves, now.gradients, strict=True)]
+    step, nodes = solved(model, by, -now.left[:, None], rows)
+    n = carrier.size
+    return Correction(step[:n, 0], step[n:, 0], [x[0].reshape(-1, 3) for x in nodes])
+
+
+def factor_definite(half: Half, blocks: Floats) -> int:
     """Factorise K_ii; returns its negative pivots. One that is not positive definite gets a multiple of the identity."""
     system = half.system
     values = blocks[system.inner]
@@ -233,7 +257,7 @@ def _factor_definite(half: Half, blocks: Floats) -> int:
     return negative
 
 
-def _inverse(matrix: Floats, scale: Floats, n: int) -> Callable[[Floats], Floats] | None:
+def _inverse(matrix: Floats, scale: Floats, n: int) -> Inverse | None:
     """The inverse of a bordered matrix (n + m, n + m), scaled to entries of order one; None if it is singular."""
     from scipy.linalg import lapack
 
@@ -247,8 +271,12 @@ def _inverse(matrix: Floats, scale: Floats, n: int) -> Callable[[Floats], Floats
     size = np.abs(np.diagonal(lu))
     if info != 0 or not np.isfinite(size).all() or size.min(initial=1.0) < 1e-15 * size.max(initial=0.0):
         return None
-    factors = rows / scale
-    return lambda b: factors * lapack.dgetrs(lu, pivots, factors * b)[0]
+    factors = (rows / scale)[:, None]
+
+    def solve(b: Floats, transposed: bool = False) -> Floats:
+        return np.asarray(factors * lapack.dgetrs(lu, pivots, factors * b, trans=int(transposed))[0])
+
+    return solve
 
 
 def statics(
@@ -291,15 +319,16 @@ def opened(
     if isinstance(start, MixedEquilibrium) and start.multipliers.shape == lam.shape:
         lam[:] = start.multipliers
     problem = Balance(model, carrier, loads, efforts, t)
-    return problem, Mixed(q, lam, _nodes(model, q, start, problem.gravity)), own
+    return problem, Mixed(q, lam, nodes_from(model, q, start, problem.gravity)), own
 
 
-def _nodes(model: MixedModel, q: Floats, start: object, gravity: Floats) -> list[Floats]:
+def nodes_from(model: MixedModel, q: Floats, start: object, gravity: Floats) -> list[Floats]:
     """Nodes of all volumes to start from."""
     lead, found = model.lead(q), []
     for k, half in enumerate(model.halves):
-        if isinstance(start, MixedEquilibrium):
+        if isinstance(start, MixedEquilibrium | MixedTrajectory):
             x = start.volume(half.name).x
+            x = x[-1] if isinstance(start, MixedTrajectory) else x
             if x.shape != half.system.rest.x.shape:
                 raise DescriptionError("start must be an equilibrium of the same robot, with the same meshes.")
             found.append(x.copy())
@@ -352,11 +381,11 @@ def _statics(
     if not ok and raise_on_failure:
         raise SolverError(f"No equilibrium of {model.name!r}: {message}.", result=result, advice=advice)
     if unstable:
-        warnings.warn(
+        warn(
             f"{model.name!r} is in balance but would not stay so: its energy falls in {unstable} "
             f"direction{'s' * (unstable > 1)}, and symmetry alone may hold it. Load it a little sideways first and give that "
-            "result as start=, to find the shape that it takes.", AnguillaWarning, stacklevel=4,
-        )  # fmt: skip
+            "result as start=, to find the shape that it takes."
+        )
     return result
 
 
@@ -418,7 +447,8 @@ def _left(problem: Balance, at: Known) -> tuple[float, str]:
 
 def falling(problem: Balance, at: Known) -> int:
     """Directions in which the energy falls, by the inertia of the whole stiffness (Haynsworth): of K_ii and of the rest."""
-    if problem.factorise(at) is None or problem.last is None:
+    again = problem.evaluate(at.state)  # blocks are those of the last state
+    if again is None or problem.factorise(again) is None or problem.last is None:
         return 0
     schur, n = problem.last.schur, problem.carrier.size
     scale = problem.carrier.tree.scale
@@ -432,6 +462,28 @@ def falling(problem: Balance, at: Known) -> int:
     return problem.last.negative + int(np.sum(values < -1e-12 * np.abs(values).max(initial=0.0)))
 
 
+def balance_of(result: MixedEquilibrium, desks: ExitStack) -> tuple[Balance, Known]:
+    """The balance of an equilibrium that was found, evaluated there."""
+    assert result.mixed is not None
+    carrier, (t, q, _, lam) = result.system, result.stored
+    desks.enter_context(carrier.apart())
+    loads = carrier.loads(float(t[0]), result.inputs).loads
+    problem = Balance(result.mixed, carrier, loads, [v.efforts for v in result.volumes.values()], float(t[0]))
+    known = problem.evaluate(Mixed(q[0].copy(), lam[0].copy(), [v.x.copy() for v in result.volumes.values()]))
+    assert known is not None
+    return problem, known
+
+
+def present(model: MixedModel, carrier: Model, state: Mixed) -> MixedEquilibrium:
+    """A state, balanced or not, as a result to start from."""
+    zero, status, volumes = np.zeros((1, carrier.size)), Status(True, "present state"), {}
+    for half, x in zip(model.halves, state.x, strict=True):
+        none = np.zeros(len(half.system.names))
+        volumes[half.name] = SoftEquilibrium(half.view.body, half.view, half.state(x), none, status)
+    states = np.zeros(1), state.q[None].copy(), zero, zero, state.lam[None].copy()
+    return MixedEquilibrium(model.source, carrier, status, *states, {}, volumes=volumes, mixed=model)
+
+
 def _result(problem: Balance, found: Mixed, at: Known | None, own: dict[str, Any], status: Status) -> MixedEquilibrium:
     model, carrier = problem.model, problem.carrier
     wrenches = np.zeros((len(model.frames), 6)) if at is None else at.wrenches
@@ -439,6 +491,6 @@ def _result(problem: Balance, found: Mixed, at: Known | None, own: dict[str, Any
     volumes = {}
     for half, x, efforts in zip(model.halves, found.x, problem.efforts, strict=True):
         state = SoftState(x, half.system.rest.rotations)
-        volumes[half.name] = SoftEquilibrium(half.system.body, half.system, state, efforts, status)
+        volumes[half.name] = SoftEquilibrium(half.view.body, half.view, state, efforts, status)
     states = np.array([problem.t]), found.q[None].copy(), zero, zero, found.lam[None].copy()
-    return MixedEquilibrium(model.source, carrier, status, *states, told, volumes=volumes)
+    return MixedEquilibrium(model.source, carrier, status, *states, told, volumes=volumes, mixed=model)

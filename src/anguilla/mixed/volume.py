@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from anguilla.describe.material import Material
 from anguilla.fem.body import SoftBody
+from anguilla.fem.hyperelastic import Rubber
 from anguilla.fem.mesh import TetMesh
 
 __all__ = ["Volume"]
@@ -42,7 +43,7 @@ class Volume(SoftBody):
     is_part: ClassVar[bool] = True
 
     def __init__(
-        self, mesh: TetMesh, material: Material, *, name: str = "volume", law: str = "corotational",
+        self, mesh: TetMesh, material: Material, *, name: str = "volume", law: str | Rubber = "corotational",
         element: str = "linear",
     ) -> None:  # fmt: skip
         super().__init__(name, mesh, material, law=law, element=element)

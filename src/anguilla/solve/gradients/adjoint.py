@@ -15,7 +15,7 @@ import numpy as np
 
 from anguilla._doors import public
 from anguilla.describe import Robot
-from anguilla.describe.volumes import refuse_volumes
+from anguilla.describe.volumes import solvers_of
 from anguilla.errors import DescriptionError, SolverError
 from anguilla.interact.kernels.table import DT, INPUT, Loads
 from anguilla.linear.choice import DENSE
@@ -94,8 +94,9 @@ def gradient(
     """
     if not isinstance(cost, Cost):
         raise DescriptionError("cost must be a Cost such as Reach(arm.tip, goal) + Rest(weight).")
-    if isinstance(result, Equilibrium | Trajectory):
-        refuse_volumes(result.robot.volumes, result.robot.name)
+    if isinstance(result, Equilibrium | Trajectory) and (others := solvers_of(result.robot)) is not None:
+        found: Gradient = others.gradient(result, cost, method=method, design=design, start=start)
+        return found
     if isinstance(result, Equilibrium):
         return _of_equilibrium(result, cost, design)
     if not isinstance(result, Trajectory):
@@ -103,7 +104,7 @@ def gradient(
     return _of_motion(result, cost, method, design, start)
 
 
-def _by_input(system: Model, rows: Floats, ports: Mapping[str, Floats], reasons: Mapping[str, str]) -> WhyNot:
+def by_input(system: Model, rows: Floats, ports: Mapping[str, Floats], reasons: Mapping[str, str]) -> WhyNot:
     at = int(system.blank.at[INPUT])
     return WhyNot(
         {name: rows[:, at + k].copy() for k, name in enumerate(system.robot.actuators)} | dict(ports), reasons
@@ -119,7 +120,7 @@ def _add_direct(found: WhyNot, motions: dict[str, Floats], cost: Cost, result: T
             found[name] = found[name] + slope
 
 
-def _static_ports(result: Equilibrium, mu: Floats, row: Floats) -> tuple[dict[str, Floats], dict[str, str]]:
+def static_ports(result: Equilibrium, mu: Floats, row: Floats) -> tuple[dict[str, Floats], dict[str, str]]:
     """Derivatives (1,) by the inputs that `Robot.input` made, and why others have none."""
     system, zero = result.system, np.zeros(result.system.size)
     slopes = input_slopes(system, np.array([result.t]), result.inputs)
@@ -214,7 +215,7 @@ def _of_equilibrium(result: Equilibrium, cost: Cost, design: Design | None) -> G
         for k, moved in enumerate(found.placed):
             if moved or not cost.of_places:
                 slopes[k] += float(found.slope(k, lambda model: direct_cost(cost, model.robot, model, result)))
-    inputs = _by_input(result.system, row[None], *_static_ports(result, mu, row))
+    inputs = by_input(result.system, row[None], *static_ports(result, mu, row))
     _add_direct(inputs, {}, cost, result)
     return Gradient(value, inputs, by_q[0], 0.0 * by_q[0], slopes, mu[None])
 
@@ -357,11 +358,11 @@ def _of_motion(
             return direct_cost(cost, robot, other, run) - total
 
         slopes = np.array(design_slopes(as_design(design, system.robot)[:2], weighed))
-    held = {} if rest is None else _by_input(rest[0].system, rest[2][None], *_static_ports(*rest))
+    held = {} if rest is None else by_input(rest[0].system, rest[2][None], *static_ports(*rest))
     if system.rows:
         n = system.size
         q = q - at.tangents()[0][n:, :n].T @ (back.closing.place.T @ q)
     forces, motions, reasons = _ports(found, back, rows)
-    inputs = _by_input(system, rows, forces, reasons)
+    inputs = by_input(system, rows, forces, reasons)
     _add_direct(inputs, motions, cost, run)
     return Gradient(value, inputs, q, v, slopes, back.mu, held, motions)

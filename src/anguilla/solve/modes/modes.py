@@ -10,6 +10,7 @@ from scipy.linalg import eigvalsh, solve_triangular
 
 from anguilla._doors import public
 from anguilla.describe import Robot
+from anguilla.describe.volumes import solvers_of
 from anguilla.errors import DescriptionError, SolverError, as_count, as_positive
 from anguilla.interact.kernels.table import KIND, TWIST
 from anguilla.linear.choice import DENSE
@@ -101,9 +102,12 @@ def modes(
         count: how many, from the lowest frequency; all if not given. A few of a large robot cost little.
 
     Returns:
-        Modes.
+        Modes; of a robot with soft volumes the lowest ten, without damping (`mixed.MixedModes`).
 
     """
+    if (others := solvers_of(robot)) is not None:
+        found: Modes = others.modes(robot, at, inputs=inputs, t=t, count=count)
+        return found
     if count is not None:
         count = as_count(count, "count")
     system = model_of(robot)

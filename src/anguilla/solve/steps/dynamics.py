@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from anguilla._doors import public
 from anguilla.describe import Robot, RodHandle
 from anguilla.describe.ports import Drive, followed
+from anguilla.describe.volumes import solvers_of
 from anguilla.errors import DescriptionError, SolverError, as_positive, as_steps, warn
 from anguilla.linear.choice import DENSE
 from anguilla.model.door import model_of
@@ -83,9 +84,17 @@ def simulate(
             steps across them, at first order, as `gradient` needs it.
 
     Returns:
-        A Trajectory.
+        A Trajectory; of a robot with soft volumes, one whose ``volume(...)`` has theirs. (Such robots take equal steps
+        across what jumps, without contact, and nobody judges their motions yet.)
 
     """
+    if (others := solvers_of(robot)) is not None:
+        found: Trajectory = others.simulate(
+            robot, duration=duration, dt=dt, inputs=inputs, start=start, method=method, every=every, tolerance=tolerance,
+            error=error, progress=progress, raise_on_failure=raise_on_failure, checkpoint=checkpoint,
+            smooth_start=smooth_start, events=events,
+        )  # fmt: skip
+        return found
     with ExitStack() as desks:
         return simulate_model(
             model_of(robot), desks, duration=duration, dt=dt, inputs=inputs, start=start, method=method, every=every,

@@ -1,0 +1,403 @@
+"""Motion of robots with soft volumes: one scheme of the Newmark family steps coordinates and nodes alike.
+
+Nodes that frames lead have their masses on the frames, so that the inertia of rods and bodies, in their coordinates, and
+that of the other nodes, in world axes, do not mix. Both halves meet in the elastic forces alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from anguilla.describe.ports import Drive, followed
+from anguilla.describe.robot import Robot
+from anguilla.describe.sampled import Sampled
+from anguilla.errors import DescriptionError, SolverError, as_positive, as_steps
+from anguilla.fem.dynamics import SoftTrajectory, Viscosity
+from anguilla.fem.mesh import Floats
+from anguilla.fem.system import SoftState
+from anguilla.interact.kernels.rubbing import rubs
+from anguilla.interact.kernels.table import MOTION, Loads
+from anguilla.mixed.half import Half
+from anguilla.mixed.model import Lead, MixedModel, mixed_of
+from anguilla.mixed.results import MixedEquilibrium, MixedTrajectory
+from anguilla.mixed.statics import Correction, Factored, Mixed, corrected, factored, nodes_from
+from anguilla.model.evaluate import residual, tangent
+from anguilla.model.model import Model
+from anguilla.model.user import move
+from anguilla.results.reactions import grasps, relaxes
+from anguilla.results.states import Equilibrium, Status
+from anguilla.solve.newton.closing import SINGULAR_START, broken, close
+from anguilla.solve.newton.method import KeptSolver, Newton
+from anguilla.solve.newton.progress import progress_bar
+from anguilla.solve.newton.rules import CONVERGED, EXPLANATION, NOT_FINITE
+from anguilla.solve.steps.dynamics import DEFAULT_METHOD, check_serves
+from anguilla.solve.steps.schemes import Coefficients, Scheme, as_scheme, ended, factors, unmoved
+
+__all__ = ["simulate"]
+
+WORDS = EXPLANATION | {NOT_FINITE: "elements turned inside out"}
+SMALLEST = 1e-14  # [rad, or relative displacement] error asked of a step at most
+REACH = 0.5  # [rad, or relative displacement] in one correction
+
+
+class Moving(NamedTuple):
+    """A state in motion: coordinates, rates, accelerations of the scheme and true ones (n,), multipliers (m,); and nodes.
+
+    Of the nodes (nodes, 3) of each volume, led ones have rates only where results are read.
+    """
+
+    q: Floats
+    v: Floats
+    a: Floats
+    acc: Floats
+    lam: Floats
+    x: list[Floats]
+    dx: list[tuple[Floats, Floats, Floats]]  # velocities, accelerations of the scheme, true ones
+
+
+class Stepped(NamedTuple):
+    """What is known of a step: as `Known`, at its end."""
+
+    state: Mixed  # the increment of the coordinates, multipliers, and nodes
+    lead: Lead
+    left: Floats
+    gradients: list[Floats]
+    blocks: list[Floats]
+    wrenches: Floats
+    matrix: Callable[[], Floats]  # tangent of the carrier (n + m, n + m)
+
+
+class Step:
+    """The balance of one step, as a problem for Newton's method; unknown are the increment, multipliers, nodes at its end."""
+
+    reach = REACH
+
+    def __init__(self, stepper: Stepper, begin: Moving, loads: Loads, efforts: list[Floats], t: float) -> None:
+        self.stepper, self.begin, self.loads, self.efforts, self.t = stepper, begin, loads, efforts, t
+        self.gravity = stepper.model.gravity([t])[0]
+        self.by = factors(stepper.scheme, stepper.dt)
+        self.unmoved = unmoved(stepper.scheme, stepper.dt, begin.v, begin.a, begin.acc)
+        self.nodes_unmoved = [unmoved(stepper.scheme, stepper.dt, *rates) for rates in begin.dx]
+        self.viscous = [viscosity.step(stepper.dt) for viscosity in stepper.viscosity]
+
+    def guess(self) -> Mixed:
+        """Where to begin: as if accelerations stayed."""
+        b, dt = self.begin, self.stepper.dt
+        d = dt * b.v + 0.5 * dt * dt * b.acc
+        x = [x + dt * v + 0.5 * dt * dt * acc for x, (v, _, acc) in zip(b.x, b.dx, strict=True)]
+        return Mixed(d, b.lam.copy(), x)
+
+    def size(self) -> float:
+        """What errors of the step are measured by: its increment, or ten times what accelerations make of it if less."""
+        b, dt = self.begin, self.stepper.dt
+        along = dt * self._length(b.v, [rates[0] for rates in b.dx])
+        return min(along or np.inf, 5.0 * dt * dt * self._length(b.a, [rates[1] for rates in b.dx]))
+
+    def _length(self, q: Floats, x: list[Floats]) -> float:
+        """Largest angle or relative displacement of changes of coordinates (n,) and of nodes (nodes, 3)."""
+        sizes = [float(np.linalg.norm(q * self.stepper.carrier.tree.weight))]
+        for half, change in zip(self.stepper.model.halves, x, strict=True):
+            sizes.append(float(np.abs(change).max(initial=0.0)) / half.size)
+        return max(sizes)
+
+    def rates(self, d: Floats) -> tuple[Floats, Floats, Floats]:
+        """Coordinates, rates and accelerations (n,) at the end of a step with increment d; imposed ones as imposed."""
+        (_, cv, ca), (v0, a0) = self.by, self.unmoved
+        q, v, a = move(self.stepper.carrier.tree, self.begin.q, d), v0 + cv * d, a0 + ca * d
+        at = int(self.loads.at[MOTION])
+        for k, coordinate in enumerate(self.loads.driven.tolist()):
+            q[coordinate], v[coordinate], a[coordinate] = self.loads.row[at + 3 * k : at + 3 * k + 3]
+        return q, v, a
+
+    def evaluate(self, state: Mixed) -> Stepped | None:
+        """Forces and tangent at the end of the step; None if an element is inside out."""
+        s, ca = self.stepper, self.by[2]
+        model = s.model
+        q, v, a = self.rates(state.q)
+        lead = model.lead(q)
+        total, gradients, blocks = np.zeros((len(model.frames), 6)), [], []
+        for k, half in enumerate(model.halves):
+            x, (gain, history) = state.x[k], self.viscous[k]
+            half.place(x, lead.poses)
+            half.system.body.gravity = self.gravity
+            energy, force, found = half.system.evaluate(
+                SoftState(x, half.system.rest.rotations), self.efforts[k], t=self.t, stiffness=True, gain=gain,
+                history=history, blocks=s.work[k],
+            )  # fmt: skip
+            if not np.isfinite(energy):
+                return None
+            total[half.frames] += half.wrenches(force, lead.poses)
+            force[half.free] += (half.matrix @ (self.nodes_unmoved[k][1] + ca * (x - self.begin.x[k])))[half.free]
+            found[:, [0, 4, 8]] += ca * half.mass[:, None]
+            gradients.append(force)
+            blocks.append(found)
+        left, matrix = self._carrier(model.pulled(self.loads, total), q, v, a, state)
+        return None if left is None else Stepped(state, lead, left, gradients, blocks, total, matrix)
+
+    def _carrier(
+        self, loads: Loads, q: Floats, v: Floats, a: Floats, state: Mixed
+    ) -> tuple[Floats | None, Callable[[], Floats]]:
+        """Residual (n + m,) of the carrier, and what gives its tangent as long as nothing else is evaluated."""
+        carrier, (_, cv, ca) = self.stepper.carrier, self.by
+        desk, size = carrier.desk(), carrier.size + carrier.rows
+        space, left = desk.workspace, np.zeros(size)
+        (desk.user.residual if desk.user else residual)(carrier.tree, space, loads, q, v, a, state.lam, left)
+        left[loads.driven] = 0.0
+
+        def matrix() -> Floats:
+            out = np.zeros((size, size))
+            for ball in carrier.tree.ball:
+                space.increment[ball[1]] = state.q[ball[0] : ball[0] + 3]
+            (desk.user.tangent if desk.user else tangent)(
+                carrier.tree, space, loads, float(cv), float(ca), state.lam, out
+            )
+            return out
+
+        return (left if np.isfinite(left).all() else None), matrix
+
+    def factorise(self, at: Stepped) -> Callable[[Stepped], Correction] | None:
+        """Factorise the tangent of the step."""
+        s = self.stepper
+        again = self.evaluate(at.state)  # the workspace may hold another state
+        found: Factored | None = (
+            None if again is None else factored(s.model, s.carrier, again.matrix(), again, self.loads)
+        )
+        return None if found is None else lambda now: corrected(s.model, s.carrier, found, now)
+
+    def measure(self, at: Stepped, step: Correction) -> tuple[float, float]:
+        """Largest angle or relative displacement."""
+        size = self._length(step.q, step.x)
+        return size, size
+
+    def move(self, at: Stepped, step: Correction, part: float) -> Mixed:
+        """The step after a part of a correction; increments of balls are composed."""
+        tree, nodes = self.stepper.carrier.tree, []
+        for half, x, change in zip(self.stepper.model.halves, at.state.x, step.x, strict=True):
+            new = x.copy()
+            new[half.free] += part * change
+            nodes.append(new)
+        return Mixed(move(tree, at.state.q, part * step.q), at.state.lam + step.lam, nodes)
+
+    def improves(self, at: Stepped, new: Stepped, step: Correction, part: float, near: bool) -> bool:
+        """Anything that is not inside out."""
+        return True
+
+    def end(self, found: Mixed, wrenches: Floats) -> Moving:
+        """The state at the end of the step."""
+        s, b = self.stepper, self.begin
+        q, _, _ = self.rates(found.q)
+        v, a, acc = (np.array(x) for x in ended(s.scheme, s.dt, found.q, b.v, b.a, b.acc))
+        at = int(self.loads.at[MOTION])
+        for k, coordinate in enumerate(self.loads.driven.tolist()):
+            v[coordinate], a[coordinate] = self.loads.row[at + 3 * k + 1 : at + 3 * k + 3]
+            acc[coordinate] = a[coordinate]
+        dx = [ended(s.scheme, s.dt, x - x0, *r) for x, x0, r in zip(found.x, b.x, b.dx, strict=True)]
+        return Moving(q, v, a, acc, found.lam, found.x, dx)
+
+
+class Stepper:
+    """Steps of one robot."""
+
+    def __init__(self, model: MixedModel, carrier: Model, scheme: Coefficients, dt: float, tolerance: float) -> None:
+        self.model, self.carrier, self.scheme, self.dt = model, carrier, scheme, dt
+        self.tolerance, self.memory = tolerance, KeptSolver()
+        self.viscosity = [Viscosity(half.system, None) for half in model.halves]
+        self.work = [np.zeros((len(half.system.pattern.rows), 9)) for half in model.halves]
+        self.iterations = 0
+
+    def begin(
+        self, q: Floats, v: Floats, x: list[Floats], loads: Loads, efforts: list[Floats]
+    ) -> tuple[Moving, Floats]:
+        """The state at t = 0 with the accelerations that balance it, and the wrenches (F, 6) of the volumes."""
+        model, carrier = self.model, self.carrier
+        lead, dx, gravity = model.lead(q), [], model.gravity([0.0])[0]
+        total = np.zeros((len(model.frames), 6))
+        for k, half in enumerate(model.halves):
+            self.viscosity[k].start(x[k])
+            half.system.body.gravity = gravity
+            state = SoftState(x[k], half.system.rest.rotations)
+            energy, force, blocks = half.system.evaluate(state, efforts[k], stiffness=True, blocks=self.work[k])
+            if not np.isfinite(energy):
+                raise SolverError(f"Elements of {half.name!r} are inside out at the start.")
+            total[half.frames] += half.wrenches(force, lead.poses)
+            blocks[:] = 0.0
+            blocks[:, [0, 4, 8]] = half.mass[:, None]
+            half.system.solver.factor(blocks[half.system.inner])
+            a = np.zeros_like(x[k])
+            a[half.free] = half.system.solver.solve(-force[half.free].reshape(1, -1))[0].reshape(-1, 3)
+            twists = (lead.J[model.rows_of(half)] @ v).reshape(-1, 6)
+            dx.append((half.velocities(x[k], lead.poses, twists), a, a))
+        a, lam = _accelerations(carrier, model.pulled(loads, total), q, v)
+        return Moving(q, v, a, a.copy(), lam, x, dx), total
+
+    def step(self, now: Moving, loads: Loads, efforts: list[Floats], t: float) -> tuple[int, Moving, Floats]:
+        """(status, the state after a step that ends at t, the wrenches of the volumes there)."""
+        problem = Step(self, now, loads, efforts, t)
+        still = Mixed(0.0 * now.q, now.lam.copy(), [x.copy() for x in now.x])
+        goal = max(SMALLEST, self.tolerance * problem.size())
+        newton = Newton(goal, 40, chord=True, round_off=max(1e-11, goal))
+        for guess in (problem.guess(), still):
+            out = newton.solve(problem, guess, self.memory)
+            self.iterations += out.iterations
+            if out.status == CONVERGED:
+                break
+            self.memory.forget()
+        else:
+            return out.status, now, np.zeros(0)
+        found = problem.evaluate(out.x)
+        assert found is not None
+        for viscosity, x in zip(self.viscosity, out.x.x, strict=True):
+            viscosity.accept(x, self.dt)
+        return CONVERGED, problem.end(out.x, found.wrenches), found.wrenches
+
+
+def _accelerations(carrier: Model, loads: Loads, q: Floats, v: Floats) -> tuple[Floats, Floats]:
+    """Accelerations (n,) and multipliers (m,) that balance the carrier; imposed accelerations as imposed."""
+    from anguilla.model.evaluation import Evaluation
+
+    n, m = carrier.size, carrier.rows
+    a, at = np.zeros(n), int(loads.at[MOTION])
+    for k, coordinate in enumerate(loads.driven.tolist()):
+        a[coordinate] = loads.row[at + 3 * k + 2]
+    here = Evaluation(carrier, loads, q, v, a, np.zeros(m))
+    border = here.flat.copy()
+    border[:n, :n] = here.M
+    right = -np.concatenate([here.residual, np.zeros(m)])
+    driven = loads.driven
+    border[driven], border[:, driven] = 0.0, 0.0
+    border[driven, driven], right[driven] = 1.0, 0.0
+    scale = np.concatenate([carrier.tree.scale, np.ones(m)])
+    found = np.linalg.lstsq(border / scale[:, None] / scale, right / scale, rcond=1e-14)[0] / scale
+    return a + found[:n], found[n:]
+
+
+def _refused(model: MixedModel, carrier: Model, given: Mapping[str, Any]) -> None:
+    """Refuse what motions with volumes cannot do yet."""
+    for name, value in given.items():
+        if value is not None:
+            raise DescriptionError(f"{name} is not available for robots with soft volumes yet: leave it out.")
+    loads = carrier.robot.loads
+    if any(load.touches or load.remembers for load in loads) or relaxes(carrier.blank) or grasps(carrier.blank):
+        raise DescriptionError(
+            f"Robot {model.name!r}: contact, viscoelastic rods and loads that remember do not move together with soft "
+            "volumes yet; ag.statics takes contact without friction."
+        )
+    if rubs(carrier.blank.cables):
+        raise DescriptionError(f"Robot {model.name!r}: tendons that rub do not move together with soft volumes yet.")
+
+
+def simulate(
+    robot: Robot | MixedModel, *, duration: float, dt: float, inputs: Mapping[str, Any] | None = None,
+    start: object = None, method: Scheme | str = DEFAULT_METHOD, every: int = 1, tolerance: float | None = None,
+    error: float | None = None, progress: bool | None = None, raise_on_failure: bool = True, checkpoint: object = None,
+    smooth_start: bool = True, events: ArrayLike | None = None,
+) -> MixedTrajectory:  # fmt: skip
+    """`ag.simulate` of a robot with soft volumes: equal steps; jumps of loads are stepped across."""
+    model = mixed_of(robot)
+    with ExitStack() as desks:
+        desks.enter_context(model.carrier.apart())
+        _refused(model, model.carrier, {"error": error, "checkpoint": checkpoint, "events": events or None})
+        plan = as_steps(duration, dt, every), float(dt), int(every)
+        accuracy = 1e-8 if tolerance is None else as_positive(tolerance, "tolerance", "")
+        return _simulate(model, desks, plan, inputs, start, method, accuracy, progress, raise_on_failure)
+
+
+def _start(model: MixedModel, start: object) -> tuple[Floats, Floats]:
+    """Coordinates and rates (n,) to start from."""
+    size = model.carrier.vector
+    if isinstance(start, MixedTrajectory):
+        return size(start.q[-1], "start"), size(start.v[-1], "start")
+    if isinstance(start, tuple) and len(start) == 2:
+        return size(start[0], "start[0]"), size(start[1], "start[1]")
+    if isinstance(start, Equilibrium) and not isinstance(start, MixedEquilibrium):
+        raise DescriptionError("start must be an equilibrium of the same robot with its volumes, q, or (q, v).")
+    given: Any = start.q if isinstance(start, MixedEquilibrium) else start
+    return size(given, "start"), size(None, "start")
+
+
+def _simulate(
+    model: MixedModel, desks: ExitStack, plan: tuple[int, float, int], inputs: Mapping[str, Any] | None, start: object,
+    method: Scheme | str, tolerance: float, progress: bool | None, raise_on_failure: bool,
+) -> MixedTrajectory:  # fmt: skip
+    began, carrier, (steps, dt, every) = time.perf_counter(), model.carrier, plan
+    scheme = as_scheme(method).coefficients
+    if scheme.mid < 1.0:
+        raise DescriptionError(
+            "Midpoint does not serve robots with soft volumes; use Newmark, HHT or GeneralisedAlpha."
+        )
+    check_serves(scheme, method, carrier)
+    if any(drive != Drive() for drive in model.robot.drives.values()):
+        inputs = followed(model.robot.drives, inputs or {}, dt, steps)
+    own, efforts = model.split(inputs, 0.0)
+    q, v = _start(model, start)
+    if not carrier.is_plain:
+        carrier, q = close(carrier, own, 0.0, q)
+        desks.enter_context(carrier.apart())
+    table = carrier.loads(dt * np.arange(steps + 1), own, pulling=True)
+    stepper = Stepper(model, carrier, scheme, dt, tolerance)
+    x = nodes_from(model, q, start, model.gravity([0.0])[0])
+    now, wrenches = stepper.begin(q, v, x, table.at(0), efforts)
+    if isinstance(start, MixedTrajectory):
+        now = now._replace(dx=[(start.volume(h.name).v[-1], *r[1:]) for h, r in zip(model.halves, now.dx, strict=True)])
+    kept, status = [(now, wrenches)], CONVERGED
+    done = 0
+    with progress_bar(f"simulating {model.name}", steps, progress) as tick:
+        for k in range(1, steps + 1):
+            t = k * dt
+            status, now, wrenches = stepper.step(now, table.at(k), model.split(inputs, t)[1], t)
+            if status != CONVERGED:
+                break
+            done = k
+            tick(1)
+            if k % every == 0:
+                kept.append((now, wrenches))
+    ok = done == steps
+    message = "reached the end" if ok else f"stopped at t = {done * dt:g} s: {WORDS[status]}"
+    counters = {"iterations": stepper.iterations, "factorisations": stepper.memory.factorisations, "steps": done}
+    end = Status(ok, message, counters, time.perf_counter() - began)
+    result = _result(model, carrier, kept, dt * every, own, dict(inputs or {}), end)
+    conflict = broken(carrier, result.inputs, result.t, result.q, result.v)
+    if conflict:
+        raise SolverError(
+            f"The motion of {model.name!r} is impossible: {conflict}.", result=result, advice=SINGULAR_START
+        )
+    if not ok and raise_on_failure:
+        raise SolverError(f"The motion of {model.name!r} {message}.", result=result, advice="Try a smaller dt.")
+    return result
+
+
+def _result(
+    model: MixedModel, carrier: Model, kept: list[tuple[Moving, Floats]], interval: float, own: dict[str, Any],
+    given: dict[str, Any], end: Status,
+) -> MixedTrajectory:  # fmt: skip
+    states = [state for state, _ in kept]
+    t = interval * np.arange(len(kept), dtype=np.float64)
+    wrenches = np.array([pull.ravel() for _, pull in kept]).reshape(len(kept), -1)
+    told = own | {name: Sampled(wrenches[:, k], interval) for k, name in enumerate(chain(*model.ports))}
+    q, v, a, lam = (np.array([getattr(s, name) for s in states]) for name in ("q", "v", "acc", "lam"))
+    volumes = {}
+    for k, half in enumerate(model.halves):
+        names = {f"{half.name}.{name}": name for name in half.system.names}
+        inputs = {names[key]: value for key, value in given.items() if key in names}
+        velocity = np.array([_velocities(model, half, s, s.dx[k][0], k) for s in states])
+        nodes = np.array([s.x[k] for s in states])
+        volumes[half.name] = SoftTrajectory(half.view.body, half.view, t, nodes, velocity, half.whole_mass, end, inputs)
+    return MixedTrajectory(
+        model.source, carrier, end, t, q, v, a, lam.reshape(len(t), -1), told, volumes=volumes, mixed=model
+    )
+
+
+def _velocities(model: MixedModel, half: Half, state: Moving, own: Floats, k: int) -> Floats:
+    """Velocities (nodes, 3) [m/s] of all nodes; those of led ones are what their frames do."""
+    lead = model.lead(state.q)
+    twists = (lead.J[model.rows_of(half)] @ state.v).reshape(-1, 6)
+    out = half.velocities(state.x[k], lead.poses, twists)
+    out[half.free] = own[half.free]
+    return out

@@ -1,0 +1,111 @@
+"""Gradients of equilibria, and modes, of rods and soft volumes together: against differences, one rod, one spring."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import anguilla as ag
+from anguilla import fem
+from anguilla.errors import DescriptionError
+
+SOFT = ag.Material(young=1e6, poisson=0.0, density=1000.0)
+
+
+def robot_of(young: float = 3e5, length: float = 0.1) -> tuple[ag.Robot, ag.Frame]:
+    """A tendon arm with a soft end that has a tendon and a chamber; its plate is held by a spring in a loop."""
+    robot = ag.Robot("arm")
+    firm = ag.Material(young=5e7, poisson=0.3, density=1200.0)
+    arm = robot.add(ag.Rod(length, ag.Circle(radius=0.003), firm, strains=ag.kirchhoff(2)), at=robot.ground, name="arm")
+    robot.actuate("pull", ag.Tendon(arm, ag.parallel(y=0.01)))
+    pad = ag.Volume(
+        fem.block((0.05, 0.02, 0.02), (4, 2, 2)), ag.Material(young=young, poisson=0.4, density=1070.0), name="pad"
+    )
+    pad.actuate("bend", fem.Tendon([(x, 0.0, 0.008) for x in np.linspace(0.0, 0.05, 4)]))
+    pad.actuate("blow", fem.Chamber(pad.mesh.boundary, pressure=(-1e4, 1e4)))
+    plate = robot.add(pad, at=arm.tip, patch="base").frame("plate", "tip")
+    leg = robot.add(ag.Rod(0.05, ag.Circle(radius=0.002), firm, strains=ag.kirchhoff(1)), at=plate, name="leg")
+    robot.close(robot.ground, leg.tip, joint=ag.Prismatic(axis=(1, 0, 0)), pose=(length + 0.1, 0.0, 0.0))
+    robot.load(ag.Wrench(plate, force=robot.input("push", "N", along=(0.0, 1.0, 0.5))))
+    return robot, plate
+
+
+INPUTS = {"pull": 1.0, "pad.bend": 0.3, "pad.blow": 500.0, "push": 0.05}
+GOAL = (0.15, 0.05, 0.02)
+
+
+def cost_of(robot: ag.Robot, plate: ag.Frame, inputs: dict[str, float], start: object = None) -> float:
+    found = ag.statics(robot, inputs=inputs, tolerance=1e-13, start=start)
+    return 0.5 * float(np.sum((found.position(plate) - np.array(GOAL)) ** 2))
+
+
+def test_gradients_by_inputs_of_rods_and_volumes_are_those_of_differences():
+    robot, plate = robot_of()
+    rest = ag.statics(robot, inputs=INPUTS, tolerance=1e-13)
+    found = ag.gradient(rest, ag.Reach(plate, GOAL))
+    assert found.value == pytest.approx(cost_of(robot, plate, INPUTS))
+    assert set(found.inputs) == set(INPUTS)
+    for name, value in INPUTS.items():
+        h = 1e-2 * value
+        ends = [cost_of(robot, plate, INPUTS | {name: value + k * h}, rest) for k in (-2, -1, 1, 2)]
+        slope = (ends[0] - 8.0 * ends[1] + 8.0 * ends[2] - ends[3]) / (12.0 * h)
+        assert found.inputs[name][0] == pytest.approx(slope, rel=1e-6)
+
+
+def test_gradients_by_materials_and_lengths_are_those_of_differences():
+    robot, plate = robot_of()
+    rest = ag.statics(robot, inputs=INPUTS, tolerance=1e-13)
+    paths = ag.gradient(rest, ag.Reach(plate, GOAL), design=["pad.material.young", "arm.material.young"]).design
+    made = ag.gradient(rest, ag.Reach(plate, GOAL), design=(lambda p: robot_of(p[0], p[1])[0], [3e5, 0.1])).design
+    assert made[0] == pytest.approx(paths[0], rel=1e-7)
+    for k, (value, make) in enumerate(((3e5, lambda p: robot_of(young=p)), (0.1, lambda p: robot_of(length=p)))):
+        h = 5e-3 * value
+        ends = [cost_of(*make(value + j * h), INPUTS) for j in (-2, -1, 1, 2)]
+        assert made[k] == pytest.approx((ends[0] - 8.0 * ends[1] + 8.0 * ends[2] - ends[3]) / (12.0 * h), rel=2e-6)
+    arm = robot.part("arm").rod.material
+    ends = []
+    for factor in (0.99, 0.995, 1.005, 1.01):
+        twin, end = robot_of()
+        twin.part("arm").rod.material = ag.Material(young=factor * arm.young, poisson=0.3, density=1200.0)
+        twin.part("leg").rod.material = arm
+        ends.append(cost_of(twin, end, INPUTS))
+    assert paths[1] == pytest.approx((ends[0] - 8.0 * ends[1] + 8.0 * ends[2] - ends[3]) / (0.06 * arm.young), rel=1e-5)
+
+
+def test_motions_have_no_gradient_yet():
+    robot, plate = robot_of()
+    run = ag.simulate(robot, duration=2e-3, dt=1e-3)
+    with pytest.raises(DescriptionError, match="equilibria only"):
+        ag.gradient(run, ag.Reach(plate, GOAL))
+
+
+def test_modes_of_a_rod_and_a_volume_are_those_of_one_rod():
+    length, thick = 0.1, 0.01
+    robot = ag.Robot("bar", gravity=(0.0, 0.0, 0.0))
+    rod = lambda size, modes: ag.Rod(size, ag.Rectangle(thick, thick), SOFT, strains=ag.reissner(modes))
+    first = robot.add(rod(length, 4), at=robot.ground)
+    half = ag.Volume(fem.block((length, thick, thick), (8, 2, 2)), SOFT, element="quadratic")
+    end = robot.add(half, at=first.tip, patch="base").frame("end", "tip")
+    found = ag.modes(robot, count=6)
+    alone = ag.Robot("rod", gravity=(0.0, 0.0, 0.0))
+    alone.add(rod(2 * length, 8), at=alone.ground)
+    expected = ag.modes(alone).frequencies
+    assert found.frequencies[:4] == pytest.approx(expected[:4], rel=5e-3)  # bending, twice two
+    rest = found.result
+    twist = rest.jacobian(end) @ found.shapes[:, 0]
+    tip = found.nodes["volume"][half.mesh.nodes["tip"], :, 0].mean(axis=0)
+    assert tip == pytest.approx(rest.pose(end)[:3, :3] @ twist[3:], abs=1e-9 * np.abs(tip).max())
+
+
+def test_the_lowest_mode_of_a_heavy_mass_on_a_soft_bar_is_that_of_a_spring():
+    robot = ag.Robot("bob", gravity=(0.0, 0.0, 0.0))
+    bob = robot.add(ag.RigidBody(0.5, inertia=(1e-3, 1e-3, 1e-3)), at=robot.ground, joint=ag.Prismatic(axis=(1, 0, 0)))
+    bar = robot.add(
+        ag.Volume(fem.block((0.1, 0.01, 0.01), (8, 2, 2)), SOFT), at=robot.ground, pose=(-0.1, 0, 0), patch="base"
+    )
+    bar.clamp("tip", bob.frame)
+    own = 0.1 * 0.01**2 * SOFT.density
+    stiff = SOFT.young * 0.01**2 / 0.1
+    found = ag.modes(robot, count=3).frequencies
+    axial = np.sqrt(stiff / (0.5 + own / 3.0)) / (2.0 * np.pi)  # Rayleigh
+    assert np.abs(found - axial).min() < 1e-3 * axial

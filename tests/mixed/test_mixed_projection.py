@@ -1,0 +1,90 @@
+"""Inverse kinematics of rods and soft volumes together: the compliance against differences of equilibria, and a target."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import anguilla as ag
+from anguilla import fem
+from anguilla.errors import DescriptionError
+from anguilla.mixed import MixedRobotModel
+
+
+def arm_with_finger() -> tuple[ag.Robot, ag.Frame]:
+    """A tendon arm with a soft finger of three tendons at its tip, and a plate at the end of the finger."""
+    robot = ag.Robot("arm")
+    firm = ag.Material(young=5e7, poisson=0.3, density=1200.0)
+    up = np.array([[0.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0], [-1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
+    arm = robot.add(
+        ag.Rod(0.2, ag.Circle(radius=0.004), firm, strains=ag.kirchhoff(2)), at=robot.ground, pose=up, name="arm"
+    )
+    silicone = ag.Material(young=3e5, poisson=0.4, density=1070.0)
+    finger = ag.Volume(fem.block((0.06, 0.02, 0.02), (6, 2, 2)), silicone, name="finger")
+    for k in range(3):
+        y, z = 0.01 * np.cos(2.0 * np.pi * k / 3.0), 0.01 * np.sin(2.0 * np.pi * k / 3.0)
+        robot.actuate(f"t{k}", ag.Tendon(arm, ag.parallel(y=y, z=z)))
+        finger.actuate(f"p{k}", fem.Tendon([(x, 0.8 * y, 0.8 * z) for x in np.linspace(0.0, 0.06, 4)]))
+    finger.effector("middle", fem.Effector((0.04, 0.0, 0.0), orientation=True))
+    held = robot.add(finger, at=arm.tip, patch="base")
+    return robot, held.frame("plate", "tip")
+
+
+def test_the_compliance_is_that_of_differences_of_equilibria():
+    robot, plate = arm_with_finger()
+    model = MixedRobotModel(
+        robot, {"plate": plate.offset_by((0.0, 0.0, 0.01)), "middle": "finger.middle"}, orientation=["plate"]
+    )
+    assert model.effectors == {"plate": 6, "middle": 6}
+    model.efforts[:] = [0.5, 1.0, 0.2, 0.4, 0.1, 0.3]
+    model.relax(tolerance=1e-12)
+    found = model.project()
+    assert np.abs(found.free).max() < 1e-9
+    assert found.compliance == pytest.approx(found.compliance.T, rel=1e-6, abs=1e-9 * np.abs(found.compliance).max())
+    here, strokes = model.remember(), model.strokes()
+    places = [pose.copy() for pose in model.positions()]
+    turns = [model._pose(place)[1] for place in model._places]
+    h = 1e-3
+    for k in range(len(model.actuators)):
+        moved = []
+        for sign in (1.0, -1.0):
+            model.efforts[k] += sign * h
+            model.relax(tolerance=1e-12)
+            moved.append(np.concatenate([model.errors(places, turns), model.strokes() - strokes]))
+            model.restore(here)
+        slope = (moved[0] - moved[1]) / (2.0 * h)
+        expected = np.concatenate([found.W("e", "a")[:, k], found.W("a", "a")[:, k]])
+        assert np.abs(slope - expected).max() < 1e-6 * np.abs(expected).max()
+
+
+def test_a_kept_factorisation_gives_the_same_compliance_where_nothing_changed():
+    robot, plate = arm_with_finger()
+    model = MixedRobotModel(robot, {"plate": plate})
+    model.efforts[:] = 0.3
+    model.relax()
+    fresh = model.project()
+    kept = model.project(reuse=True)
+    assert kept.compliance == pytest.approx(fresh.compliance, rel=1e-10, abs=1e-14)
+
+
+def test_inverse_kinematics_finds_efforts_that_bring_both_effectors_to_their_targets():
+    robot, plate = arm_with_finger()
+    truth = {"t0": 0.6, "t1": 0.1, "t2": 0.3, "finger.p0": 0.4, "finger.p1": 0.1, "finger.p2": 0.2}
+    rest = ag.statics(robot, inputs=truth)
+    goals = {"plate": rest.position(plate), "middle": rest.volume("finger").position("middle")}
+    model = MixedRobotModel(robot, {"plate": plate, "middle": "finger.middle"})
+    found = ag.control.inverse_kinematics(model, goals)
+    assert found.status.success
+    check = ag.statics(robot, inputs=model.inputs)
+    assert np.linalg.norm(check.position(plate) - goals["plate"]) < 1e-5
+    assert np.linalg.norm(check.volume("finger").position("middle") - goals["middle"]) < 1e-5
+
+
+def test_wrong_calls_are_refused():
+    robot, plate = arm_with_finger()
+    with pytest.raises(DescriptionError, match=r"volumes have: finger\.middle"):
+        MixedRobotModel(robot, {"tip": "finger.tip"})
+    with pytest.raises(DescriptionError, match="there is no actuator 'p0'"):
+        MixedRobotModel(robot, {"plate": plate}, efforts={"p0": (0.0, 1.0)})
+    with pytest.raises(DescriptionError, match="MixedRobotModel"):
+        ag.control.InverseKinematics(robot)

@@ -37,9 +37,10 @@ _LAZY = {
     "Fit": "fitting",
     "fit_material": "fitting",
     "simulate": "dynamics",
+    "Stepper": "stepper",
     "SoftTrajectory": "dynamics",
-    "Prony": "dynamics",
-    "Rayleigh": "dynamics",
+    "Prony": "viscosity",
+    "Rayleigh": "viscosity",
     "SoftModel": "projection",
     "Projection": "projection",
 }

@@ -44,7 +44,7 @@ class Stars(NamedTuple):
 
 
 @inline
-def _deformation(nodes, gradient, x, e, q):
+def deformation(nodes, gradient, x, e, q):
     """Deformation gradient F of element e at its point q (unsigned)."""
     a, b, c, d, f, g, h, i, j = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for n in range(U(nodes.shape[1])):
@@ -58,7 +58,7 @@ def _deformation(nodes, gradient, x, e, q):
 
 
 @inline
-def _determinant(f):
+def determinant(f):
     c = cofactor(f)
     return f[0] * c[0] + f[1] * c[1] + f[2] * c[2]
 
@@ -103,7 +103,7 @@ def _strained_block(iso, alpha, beta, u, v, ab, l):
 
 
 @inline
-def _put(blocks, slot, k):
+def put(blocks, slot, k):
     """Add a block, if it is kept."""
     if slot >= 0:
         b = U(slot)
@@ -161,16 +161,16 @@ def _add_stiffness_of_four(el, e, w, qm, s, alpha, beta, gamma, g, blocks):
         bc = _strained_block(w * dot(sb, three), wa, wb, b, c, wg * dot(two, three), l)
         cc = _strained_block(w * dot(sc, three), wa, wb, c, c, wg * dot(three, three), l)
     za, zb, zc = _against(aa, _flip(ab), _flip(ac)), _against(ab, bb, _flip(bc)), _against(ac, bc, cc)
-    _put(blocks, el.slot[e, X], _against(za, zb, zc))
-    _put(blocks, el.slot[e, Y], za)
-    _put(blocks, el.slot[e, Z], zb)
-    _put(blocks, el.slot[e, C3], zc)
-    _put(blocks, el.slot[e, C4], aa)
-    _put(blocks, el.slot[e, C5], ab)
-    _put(blocks, el.slot[e, C6], ac)
-    _put(blocks, el.slot[e, C7], bb)
-    _put(blocks, el.slot[e, C8], bc)
-    _put(blocks, el.slot[e, C9], cc)
+    put(blocks, el.slot[e, X], _against(za, zb, zc))
+    put(blocks, el.slot[e, Y], za)
+    put(blocks, el.slot[e, Z], zb)
+    put(blocks, el.slot[e, C3], zc)
+    put(blocks, el.slot[e, C4], aa)
+    put(blocks, el.slot[e, C5], ab)
+    put(blocks, el.slot[e, C6], ac)
+    put(blocks, el.slot[e, C7], bb)
+    put(blocks, el.slot[e, C8], bc)
+    put(blocks, el.slot[e, C9], cc)
 
 
 @inline
@@ -194,9 +194,9 @@ def _add_stiffness(el, e, q, w, qm, s, alpha, beta, gamma, g, blocks):
             qb = matvec(qm, v)
             iso = w * dot(sa, v)
             if rotated:
-                _put(blocks, slot, _rotated_block(iso, wa, qa, qb, ma))
+                put(blocks, slot, _rotated_block(iso, wa, qa, qb, ma))
             else:
-                _put(blocks, slot, _strained_block(iso, wa, wb, qa, qb, wg * dot(u, v), m))
+                put(blocks, slot, _strained_block(iso, wa, wb, qa, qb, wg * dot(u, v), m))
 
 
 @kernel
@@ -228,8 +228,8 @@ def assemble(el, stars, x, pressure, gain, history, force, blocks, want):
             for n in range(k):
                 p += 0.25 * pressure[el.nodes[e, n]]
         for q in range(points):
-            f = _deformation(el.nodes, el.gradient, x, e, q)
-            if el.law[e] != MEMBRANE and not _determinant(f) > 0.0:
+            f = deformation(el.nodes, el.gradient, x, e, q)
+            if el.law[e] != MEMBRANE and not determinant(f) > 0.0:
                 return energy, np.int64(e)
             w, stress, qm, s, alpha, beta, gamma, g = respond(el.law[e], f, el.mu[e], el.lam[e], p, averaged)
             weight = el.weight[e, q]
@@ -247,14 +247,14 @@ def assemble(el, stars, x, pressure, gain, history, force, blocks, want):
                 else:
                     _add_stiffness(el, e, q, scaled, qm, s, alpha, beta, gamma, g, blocks)
             if len(history) > 0:
-                _add_history(
+                add_history(
                     el, np.int64(e), np.int64(q), weight, f, history, np.int64(e * points + q), force, blocks, want
                 )
     return energy, np.int64(-1)
 
 
 @inline
-def _add_history(el, e, q, weight, f, history, row, force, blocks, want):
+def add_history(el, e, q, weight, f, history, row, force, blocks, want):
     """A constant second Piola-Kirchhoff stress Z: P = F Z, tangent (a . Z b) 1."""
     k = el.nodes.shape[1]
     z = (history[row, 0], history[row, 1], history[row, 2], history[row, 3], history[row, 4], history[row, 5],
@@ -283,8 +283,8 @@ def average(el, stars, x, pressure):
     """Averaged pressures (n,) [Pa] of linear tetrahedra; returns their energy [J] and an inverted element or -1."""
     pressure[:] = 0.0
     for e in range(len(el.nodes)):
-        f = _deformation(el.nodes, el.gradient, x, U(e), X)
-        if not _determinant(f) > 0.0:
+        f = deformation(el.nodes, el.gradient, x, U(e), X)
+        if not determinant(f) > 0.0:
             return 0.0, e
         theta, _ = volume_strain(el.law[e], f)
         for n in range(4):
@@ -306,7 +306,7 @@ def add_averaged_stiffness(el, stars, x, row, blocks):
         row[:count] = 0.0
         for i in range(stars.element_at[n], stars.element_at[n + 1]):
             e = stars.element[i]
-            f = _deformation(el.nodes, el.gradient, x, U(e), X)
+            f = deformation(el.nodes, el.gradient, x, U(e), X)
             _, q = volume_strain(el.law[e], f)
             share = 0.25 * el.weight[e, 0] / stars.volume[n]
             for a in range(4):
@@ -337,7 +337,7 @@ def stresses(el, stars, x, pressure, out):
             for n in range(el.nodes.shape[1]):
                 p += 0.25 * pressure[el.nodes[e, n]]
         for q in range(points):
-            f = _deformation(el.nodes, el.gradient, x, U(e), U(q))
+            f = deformation(el.nodes, el.gradient, x, U(e), U(q))
             c = cofactor(f)
             det = f[0] * c[0] + f[1] * c[1] + f[2] * c[2]
             if not det > 0.0:

@@ -16,7 +16,19 @@ from anguilla.fem.elements import KINDS
 from anguilla.fem.hyperelastic import NUMBERS, Fibres, Rubber
 from anguilla.fem.laws import LAWS
 from anguilla.fem.mesh import Floats, Ints, TetMesh, Where, enclosed_volume, find_nodes, locate, open_edges
-from anguilla.fem.parts import Chamber, Effector, Layer, PointForce, PointMass, Spring, String, Tendon, Traction
+from anguilla.fem.parts import (
+    Chamber,
+    Effector,
+    Goal,
+    Layer,
+    Moved,
+    PointForce,
+    PointMass,
+    Spring,
+    String,
+    Tendon,
+    Traction,
+)
 
 __all__ = ["SoftBody"]
 
@@ -72,6 +84,7 @@ class SoftBody(SoftPart):
         self.natural: dict[str, Floats] = {}
         self.fibres: list[Fibres] = []
         self.fixed = np.zeros((len(mesh.points), 3), dtype=bool)
+        self.moves: dict[str, Moved] = {}
         self.rigid_parts: dict[str, Ints] = {}
         self.actuators: dict[str, Tendon | Chamber] = {}
         self.sensors: dict[str, String] = {}
@@ -95,6 +108,24 @@ class SoftBody(SoftPart):
             raise refuse("fix.axes", 'some of the letters "xyz"', axes)
         for axis in axes:
             self.fixed[nodes, "xyz".index(axis)] = True
+
+    def move(self, name: str, where: Where, to: Goal = (0.0, 0.0, 0.0)) -> None:
+        """Prescribe where points are: a grip, a moving base. Solvers take other values by name (``moves=``).
+
+        Args:
+            name: name of the set.
+            where: its points, as those of `fix`.
+            to: a displacement (3,) [m], a pose (4, 4) that takes rest to there, or a function of t [s] giving one.
+
+        """
+        nodes = find_nodes(self.mesh, where, "move")
+        self._new(name, "move", self.moves)
+        for other, own in self.moves.items():
+            if len(np.intersect1d(own.nodes, nodes)):
+                raise DescriptionError(f"move {name!r} shares points with {other!r}.")
+        if self.fixed[nodes].any():
+            raise DescriptionError(f"move {name!r} has points that are fixed: a point is fixed or moved.")
+        self.moves[name] = Moved(nodes, to)
 
     def rigid(self, name: str, where: Where) -> None:
         """Make a set of points move as one rigid body (a vertebra, 002 IV-D2): six unknowns instead of three each.

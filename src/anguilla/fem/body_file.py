@@ -13,13 +13,13 @@ from anguilla.errors import DescriptionError
 from anguilla.fem.body import SoftBody
 from anguilla.fem.hyperelastic import Fibres, MooneyRivlin, Ogden, Yeoh
 from anguilla.fem.mesh import Floats, Ints, TetMesh
-from anguilla.fem.parts import Chamber, Effector, Layer, PointForce, PointMass, Spring, String, Tendon, Traction
+from anguilla.fem.parts import Chamber, Effector, Layer, Moved, PointForce, PointMass, Spring, String, Tendon, Traction
 from anguilla.files import Table
 from anguilla.store.record import Record
 
 __all__ = ["add_body", "read_body"]
 
-KINDS = (Material, Tendon, Chamber, String, Effector, PointForce, Layer, Traction, Spring, PointMass)
+KINDS = (Material, Tendon, Chamber, String, Effector, PointForce, Layer, Traction, Spring, PointMass, Moved)
 PARTS = {part.__name__: part for part in (*KINDS, MooneyRivlin, Yeoh, Ogden, Fibres)}
 SETS = ("nodes", "surfaces", "regions")
 
@@ -53,6 +53,7 @@ def _document(body: SoftBody, pack: _Writer) -> dict[str, Any]:
         "natural": {key: value.tolist() for key, value in body.natural.items()},
         "fibres": [pack(value, f"fibres {k}") for k, value in enumerate(body.fibres)],
         "others": [pack(value, f"load {k}") for k, value in enumerate([*body.tractions, *body.springs, *body.masses])],
+        "moves": {key: pack(value, f"motion of {key}") for key, value in body.moves.items()},
         "rigid": {key: pack.numbers(value, f"rigid part {key}") for key, value in body.rigid_parts.items()},
         "actuators": {key: pack(value, f"actuator {key}") for key, value in body.actuators.items()},
         "sensors": {key: pack(value, f"sensor {key}") for key, value in body.sensors.items()},
@@ -119,6 +120,9 @@ def read_body(record: Record) -> SoftBody:
         body.prestrain(natural, region)
     for value in found.get("fibres", []):
         body.reinforce(_read(value, record))
+    for name, value in found.get("moves", {}).items():
+        moved = _read(value, record)
+        body.move(name, moved.nodes, moved.to)
     for name, value in found["rigid"].items():
         body.rigid(name, record[value])
         body.rigid_parts[name] = record[value]  # in the order in which it was computed

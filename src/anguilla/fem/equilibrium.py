@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,7 +14,8 @@ from anguilla.errors import DescriptionError, SolverError, as_count, as_positive
 from anguilla.fem.body import SoftBody
 from anguilla.fem.elements import inside_out
 from anguilla.fem.mesh import Floats
-from anguilla.fem.parts import Tendon
+from anguilla.fem.moves import Moves, lifted, moves_of, positions
+from anguilla.fem.parts import Goal, Tendon
 from anguilla.fem.results import SoftEquilibrium, Status
 from anguilla.fem.system import Efforts, SoftState, SoftSystem
 from anguilla.solve.newton.continuation import Attempt, Continuation, Followed, counted, halted
@@ -51,12 +52,14 @@ class Task:
         efforts: (actuators,) given efforts; ignored for actuators whose stroke is given.
         driven: numbers of the actuators whose stroke is given.
         strokes: their strokes [m, m^3].
+        moves: where the moved points go, by name; those of the body if not given.
 
     """
 
     efforts: Floats
     driven: np.ndarray
     strokes: Floats
+    moves: Mapping[str, Goal] | None = None
 
 
 @dataclass
@@ -191,6 +194,13 @@ def solve(
     counts, start = counts or Counts(), Held(start.state, efforts)
     if system.can_drift(efforts) and not len(task.driven):
         return Attempt(start, SINGULAR, 0)
+    if len(system.driven):
+        goals = moves_of(system, None) if task.moves is None else task.moves
+        try:
+            state = lifted(system, start.state, efforts, positions(system, goals, factor=factor), factor)
+        except SolverError:
+            return Attempt(start, SINGULAR, 0)
+        start = Held(state, efforts)
     memory = KeptSolver()
     out = Newton(tolerance, most, round_off=ROUND_OFF).solve(Balance(system, task, factor, counts), start, memory)
     counts.iterations += out.iterations
@@ -201,8 +211,8 @@ def solve(
 @public
 def statics(
     body: SoftBody | SoftSystem, *, inputs: Efforts | None = None, strokes: Efforts | None = None,
-    start: SoftEquilibrium | SoftState | None = None, tolerance: float = 1e-10, iterations: int = 40,
-    solver: str = "ldl", raise_on_failure: bool = True,
+    moves: Moves | None = None, start: SoftEquilibrium | SoftState | None = None, tolerance: float = 1e-10,
+    iterations: int = 40, solver: str = "ldl", raise_on_failure: bool = True,
 ) -> SoftEquilibrium:  # fmt: skip
     """Find a static equilibrium of a soft body.
 
@@ -214,6 +224,7 @@ def statics(
         inputs: tensions [N] and pressures [Pa] by name; absent ones are zero.
         strokes: actuators driven by displacement instead: shortening of tendons [m], gain of volume of chambers [m^3];
             the effort that this takes is found.
+        moves: where moved points go, by the names of `SoftBody.move`: displacements (3,) [m] or poses (4, 4).
         start: an equilibrium of the same body to start from; rest if not given.
         tolerance: largest last displacement, over the size of the body.
         iterations: most iterations of one Newton solve.
@@ -227,7 +238,7 @@ def statics(
     system = body if isinstance(body, SoftSystem) else SoftSystem(body, solver=solver)
     as_positive(tolerance, "tolerance")
     as_count(iterations, "iterations")
-    task = make_task(system, inputs, strokes)
+    task = make_task(system, inputs, strokes, moves)
     began = time.perf_counter()
     counts = Counts()
     begin = Held(as_state(system, start), task.efforts)
@@ -276,6 +287,8 @@ def unbalanced(system: SoftSystem, state: SoftState, efforts: Floats) -> float:
     total = lambda forces: float(np.linalg.norm(forces, axis=1).sum())
     el = system.elements
     nothing = TINY_STRAIN * float(el.mu @ el.weight.sum(axis=1) ** (2.0 / 3.0))  # forces of such a strain everywhere
+    if len(system.driven):
+        nothing *= 100.0  # points moved far away: round-off of their places
     if system.body.natural:  # a body that has taken its natural shape has no stress left to compare with
         nothing = max(nothing, total(system.evaluate(system.rest, efforts, factor=0.0)[1]))
     return total(left) / max(total(loads), total(gradient - loads), nothing)
@@ -328,7 +341,7 @@ def _overdriven(system: SoftSystem, task: Task, efforts: Floats) -> str:
     return ""
 
 
-def make_task(system: SoftSystem, inputs: Efforts | None, strokes: Efforts | None) -> Task:
+def make_task(system: SoftSystem, inputs: Efforts | None, strokes: Efforts | None, moves: Moves | None = None) -> Task:
     """Check inputs and strokes."""
     efforts = system.efforts(inputs)
     goals = system.efforts(strokes, "strokes")
@@ -336,7 +349,7 @@ def make_task(system: SoftSystem, inputs: Efforts | None, strokes: Efforts | Non
     both = sorted(set(inputs or {}) & set(strokes or {}))
     if both:
         raise DescriptionError(f"{both[0]!r} is given both in inputs and in strokes: drive it by one of them.")
-    return Task(efforts, driven, goals[driven])
+    return Task(efforts, driven, goals[driven], moves_of(system, moves))
 
 
 def as_state(system: SoftSystem, start: SoftEquilibrium | SoftState | None) -> SoftState:

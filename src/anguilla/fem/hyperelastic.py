@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from anguilla._doors import public
 from anguilla.describe.description import Description
 from anguilla.errors import DescriptionError, as_array, as_nonnegative, as_number, as_positive, refuse
 from anguilla.fem.mesh import Floats, Ints
@@ -53,6 +54,7 @@ class Rubber(Description):
         raise NotImplementedError
 
 
+@public
 @dataclass(eq=False)
 class MooneyRivlin(Rubber):
     """W = c10 (I1 - 3) + c01 (I2 - 3) + K/2 (ln J)^2, invariants at constant volume.
@@ -85,6 +87,7 @@ class MooneyRivlin(Rubber):
         return out
 
 
+@public
 @dataclass(eq=False)
 class Yeoh(Rubber):
     """W = c1 (I1 - 3) + c2 (I1 - 3)^2 + c3 (I1 - 3)^3 + K/2 (ln J)^2, invariants at constant volume.
@@ -118,6 +121,7 @@ class Yeoh(Rubber):
         return out
 
 
+@public
 @dataclass(eq=False)
 class Ogden(Rubber):
     """W = sum of mu_p / alpha_p (l1^alpha_p + l2^alpha_p + l3^alpha_p - 3), plus K/2 (ln J)^2; stretches at constant volume.
@@ -150,6 +154,7 @@ class Ogden(Rubber):
         return out
 
 
+@public
 @dataclass(eq=False)
 class Fibres(Description):
     """Fibres in the solid, which resist being stretched and nothing else.

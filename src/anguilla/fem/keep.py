@@ -7,7 +7,8 @@ import numpy as np
 from anguilla.errors import DescriptionError
 from anguilla.fem.body import SoftBody
 from anguilla.fem.body_file import add_body, read_body
-from anguilla.fem.dynamics import SoftTrajectory, mass_blocks
+from anguilla.fem.dynamics import SoftTrajectory
+from anguilla.fem.inertia import mass_blocks
 from anguilla.fem.results import SoftEquilibrium, Status
 from anguilla.fem.system import SoftState, SoftSystem
 from anguilla.store.facts import facts_of, status_of
@@ -38,7 +39,7 @@ def gather(result: SoftEquilibrium | SoftTrajectory) -> Record:
     record.add("x", ("time", "node", "axis"), [state.x for state in states], "m", "positions of the nodes")
     if isinstance(result, SoftTrajectory):
         record.add("v", ("time", "node", "axis"), result.v, "m/s", "velocities of the nodes")
-    if system.unknowns.parts:
+    if system.unknowns.parts and kind == EQUILIBRIUM:
         turned = [state.rotations for state in states]
         record.add(
             "rotation", ("time", "rigid", "axis", "column"), turned, "1", "rotations of the rigid parts since rest"

@@ -28,6 +28,9 @@ class LinearSolver(Protocol):
 
     name: str
 
+    count: int  # of matrices factored so far
+    worth: float  # solves that one factorisation is worth, about
+
     def factor(self, values: Floats) -> int:
         """Factor the matrix with these blocks (nb, 9); returns the number of negative pivots, or -1 if unknown."""
 
@@ -48,6 +51,7 @@ class Multifrontal:
     """The built-in L D L^T, compiled; nothing to install."""
 
     name = "ldl"
+    count = 0
 
     def __init__(self, points: Floats, rows: Ints, cols: Ints) -> None:
         n = len(points)
@@ -75,9 +79,11 @@ class Multifrontal:
         self._front, self._stack = np.zeros(f.widest**2), np.zeros(f.stack + 1)
         self._panels, self._d = np.zeros(int(f.panel[-1])), np.zeros(3 * n)
         self._heads, self._local = np.zeros(len(f.parent), dtype=np.int64), np.zeros(f.widest)
+        self.worth = f.operations / (4.0 * float(f.panel[-1]) + 1.0)  # solves that one factorisation is worth
 
     def factor(self, values: Floats) -> int:
         """Factor; returns the number of negative pivots."""
+        self.count += 1
         f = self.fronts
         negative = factorise(
             f.first, f.start, f.relative, f.parent, f.panel, self._entry_at, self._entry, values, self._front, self._stack,
@@ -118,6 +124,8 @@ class _Whole:
     """A solver that only solves: W by multiplication."""
 
     name = ""
+    count = 0
+    worth = 10.0
 
     def __init__(self, points: Floats, rows: Ints, cols: Ints) -> None:
         from scipy.sparse import coo_array
@@ -154,6 +162,7 @@ class SuperLU(_Whole):
 
     def factor(self, values: Floats) -> int:
         """Factor; the signs of the pivots tell if rows and columns were exchanged alike."""
+        self.count += 1
         from scipy.sparse.linalg import splu
 
         upper = self._fill(values).tocsc()
@@ -194,6 +203,7 @@ class Pardiso(_Whole):
 
     def factor(self, values: Floats) -> int:
         """Factor; returns the number of negative pivots."""
+        self.count += 1
         np.take(values.ravel(), self._take, out=self._data, mode="clip")  # "clip" writes into out without a copy
         self._now = self._definite
         if self._definite.factor():

@@ -31,6 +31,7 @@ __all__ = [
     "Chamber",
     "Effector",
     "Layer",
+    "Moved",
     "PointForce",
     "PointMass",
     "Spring",
@@ -246,6 +247,7 @@ class PointForce(Description):
         return as_vector(value(t), 3, "PointForce.force", "N") if callable(value) else np.asarray(value)
 
 
+@public
 @dataclass(eq=False)
 class Traction(Description):
     """A force spread over a part of the boundary, in world axes: it keeps its direction while the body turns.
@@ -269,6 +271,7 @@ class Traction(Description):
         return as_vector(value(t), 3, "Traction.stress", "Pa") if callable(value) else np.asarray(value)
 
 
+@public
 @dataclass(eq=False)
 class Spring(Description):
     """A spring between a point of the body and the world: its force is -stiffness (x - anchor), axis by axis.
@@ -295,6 +298,7 @@ class Spring(Description):
             self.anchor = as_vector(self.anchor, 3, "Spring.anchor", "m")
 
 
+@public
 @dataclass(eq=False)
 class PointMass(Description):
     """A mass at a point of the body: its weight loads it, and its inertia counts in motion.
@@ -311,6 +315,40 @@ class PointMass(Description):
     def _check(self) -> None:
         self.point = as_vector(self.point, 3, "PointMass.point", "m")
         self.mass = as_nonnegative(self.mass, "PointMass.mass", "kg")
+
+
+Goal = ArrayLike | Callable[[float], ArrayLike]
+GOAL = "a displacement (3,) [m], a pose (4, 4) that takes rest to there, or a function of t [s] giving one"
+
+
+def as_goal(value: object, name: str) -> Goal:
+    """Check a displacement or a pose; functions are checked when they are asked."""
+    if callable(value):
+        return value
+    array = as_array(value, name, GOAL)
+    if array.shape == (4, 4):
+        return as_pose(array, name)
+    if array.shape != (3,):
+        raise refuse(name, GOAL, value)
+    return array
+
+
+@dataclass(eq=False)
+class Moved(Description):
+    """Points of the body whose motion is given.
+
+    Attributes:
+        nodes: numbers of the points.
+        to: a displacement (3,) [m], a pose (4, 4) that takes rest to there, or a function of t [s] giving one.
+
+    """
+
+    nodes: Any
+    to: Any
+
+    def _check(self) -> None:
+        self.nodes = np.asarray(self.nodes, dtype=np.int64)
+        self.to = as_goal(self.to, "Moved.to")
 
 
 @dataclass(eq=False)

@@ -113,9 +113,13 @@ class SoftEquilibrium(Kept):
 
         return unbalanced(self.system, self.state, self.efforts)
 
-    def reaction(self) -> Floats:
-        """Force (3,) [N] that the supports exert on the body."""
+    def reaction(self, moved: str | None = None) -> Floats:
+        """Force (3,) [N] that the supports exert on the body, or the points of a moved set, by its name."""
         _, gradient, _ = self.system.evaluate(self.state, self.efforts)
+        if moved is not None:
+            names = list(self.system.moved_nodes)
+            return gradient[self.system.moved_nodes[names[pick(moved, names, "moved set")]]].sum(axis=0)
+        gradient[self.system.driven] = 0.0
         held = self.system.unknowns.first < 0
         total = gradient[held].sum(axis=0)
         partly = self.system.unknowns.free

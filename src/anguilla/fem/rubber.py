@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anguilla.compiler.jit import inline, kernel
-from anguilla.fem.assembly import STIFFNESS, U, _add_history, _deformation, _determinant, _put
+from anguilla.fem.assembly import STIFFNESS, U, add_history, deformation, determinant, put
 from anguilla.fem.hyperelastic import NUMBERS
 from anguilla.fem.laws import gram
 from anguilla.fem.mesh import Floats, Ints
@@ -195,7 +195,7 @@ def _add_tangent(el, e, q, scale, w, blocks):
                 for k in range(3):
                     own += (square * w[CROSS + 3 * i + k] + w[SECOND + k]) * w[A + k] * w[B + k]
                 w[K + 4 * i] += scale * own
-            _put(blocks, slot, _world(w, K))
+            put(blocks, slot, _world(w, K))
 
 
 @kernel
@@ -210,8 +210,8 @@ def assemble_rubber(el, numbers, stars, x, pressure, gain, history, work, force,
             for n in range(4):
                 p += 0.25 * pressure[el.nodes[e, n]]
         for q in range(points):
-            f = _deformation(el.nodes, el.gradient, x, U(e), U(q))
-            if not _determinant(f) > 0.0:
+            f = deformation(el.nodes, el.gradient, x, U(e), U(q))
+            if not determinant(f) > 0.0:
                 return energy, np.int64(e)
             _principal(f, work)
             weight = el.weight[e, q]
@@ -228,7 +228,7 @@ def assemble_rubber(el, numbers, stars, x, pressure, gain, history, work, force,
             if want == STIFFNESS:
                 _add_tangent(el, e, q, scaled, work, blocks)
             if len(history) > 0:
-                _add_history(
+                add_history(
                     el, np.int64(e), np.int64(q), weight, f, history, np.int64(e * points + q), force, blocks, want
                 )
     return energy, np.int64(-1)
@@ -245,8 +245,8 @@ def rubber_stresses(el, numbers, stars, x, pressure, work, out):
             for n in range(4):
                 p += 0.25 * pressure[el.nodes[e, n]]
         for q in range(points):
-            f = _deformation(el.nodes, el.gradient, x, U(e), U(q))
-            if not _determinant(f) > 0.0:
+            f = deformation(el.nodes, el.gradient, x, U(e), U(q))
+            if not determinant(f) > 0.0:
                 return e
             _principal(f, work)
             _law(numbers, e, el.lam[e], p, averaged, work)
@@ -287,7 +287,7 @@ def add_fibres(el, families, x, force, blocks, want):
     for r in range(len(families.element)):
         e = families.element[r]
         for q in range(el.weight.shape[1]):
-            f = _deformation(el.nodes, el.gradient, x, U(e), U(q))
+            f = deformation(el.nodes, el.gradient, x, U(e), U(q))
             w, slope, curve, along, d = _pull(families, r, f)
             if slope == 0.0 and curve == 0.0:
                 continue
@@ -320,7 +320,7 @@ def fibre_stresses(el, families, x, out):
     for r in range(len(families.element)):
         e = families.element[r]
         for q in range(points):
-            f = _deformation(el.nodes, el.gradient, x, U(e), U(q))
+            f = deformation(el.nodes, el.gradient, x, U(e), U(q))
             _, slope, _, along, _ = _pull(families, r, f)
             for i in range(3):
                 for j in range(3):

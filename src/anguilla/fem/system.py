@@ -77,7 +77,7 @@ class SoftSystem:
 
         """
         self.body = body = copy.deepcopy(as_body(body))
-        if not body.fixed.any() and led is None:
+        if not body.fixed.any() and led is None and not body.moves:
             raise DescriptionError(f"body {body.name!r} is not held: fix some points, else it has no equilibrium.")
         self.grid = make_grid(body.mesh, body.element)
         n = len(self.grid.points)
@@ -112,7 +112,12 @@ class SoftSystem:
             slot=np.concatenate([*slots, np.zeros(0, dtype=np.int64)]),
         )
         self.surfaces = with_slots(surfaces, pattern)
-        self.unknowns = Unknowns(self.grid.points, fixed, parts, pattern.rows, pattern.cols)
+        self.moved_nodes = {name: self.grid.with_middles(move.nodes) for name, move in body.moves.items()}
+        self.driven = np.concatenate([*self.moved_nodes.values(), np.zeros(0, dtype=np.int64)])
+        if len(np.unique(self.driven)) < len(self.driven) or fixed[self.driven].any():
+            raise DescriptionError(f"body {body.name!r}: a point is fixed or moved, by one name only.")
+        self.unknowns = Unknowns(self.grid.points, fixed, parts, pattern.rows, pattern.cols, self.driven)
+        fixed[self.driven] = True
         self.pattern = pattern
         ends = self.unknowns.rows, self.unknowns.cols
         self.inner = (

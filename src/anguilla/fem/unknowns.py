@@ -93,15 +93,20 @@ class Unknowns:
     """Numbering of the unknowns (blocks of three), and the maps between nodes and unknowns."""
 
     def __init__(
-        self, points: Floats, fixed: np.ndarray, parts: dict[str, Ints], pattern_rows: Ints, pattern_cols: Ints
-    ):
+        self, points: Floats, fixed: np.ndarray, parts: dict[str, Ints], pattern_rows: Ints, pattern_cols: Ints,
+        driven: Ints,
+    ):  # fmt: skip
         n = len(points)
         held = fixed.all(axis=1)
+        fixed = fixed.copy()
+        fixed[driven] = True  # held too, but they keep their unknowns: what they move is told by their stiffness
         self.parts = list(parts.values())
         slave = np.zeros(n, dtype=bool)
         for name, nodes in parts.items():
             if fixed[nodes].any():
-                raise DescriptionError(f"rigid {name!r} has fixed points: fix all of it and drop the rigid part.")
+                raise DescriptionError(
+                    f"rigid {name!r} has points that are fixed or moved: fix or move all of it instead."
+                )
             slave[nodes] = True
         self.free = np.flatnonzero(~held & ~slave)
         if len(self.free) + len(parts) == 0:
@@ -160,6 +165,17 @@ class Unknowns:
             centre = self._centre(x, k) + step[len(self.free) + 2 * k]
             rotations[k] = exp3(step[len(self.free) + 2 * k + 1]) @ rotations[k]
             x[nodes] = centre + (self._rest[nodes] - self.centres[k]) @ rotations[k].T
+        return x, rotations
+
+    def settled(self, x: Floats, rotations: Floats) -> tuple[Floats, Floats]:
+        """The nearest positions in which the rigid parts are rigid, and their rotations."""
+        x, rotations = x.copy(), rotations.copy()
+        for k, nodes in enumerate(self.parts):
+            centre, arm = self._centre(x, k), self._rest[nodes] - self.centres[k]
+            one, _, two = np.linalg.svd((x[nodes] - centre).T @ arm)
+            sign = np.array([1.0, 1.0, np.sign(np.linalg.det(one @ two))])
+            rotations[k] = (one * sign) @ two
+            x[nodes] = centre + arm @ rotations[k].T
         return x, rotations
 
     def _centre(self, x: Floats, k: int) -> Floats:

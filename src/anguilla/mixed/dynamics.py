@@ -19,9 +19,10 @@ from anguilla.describe.ports import Drive, followed
 from anguilla.describe.robot import Robot
 from anguilla.describe.sampled import Sampled
 from anguilla.errors import DescriptionError, SolverError, as_positive, as_steps
-from anguilla.fem.dynamics import SoftTrajectory, Viscosity
+from anguilla.fem.dynamics import SoftTrajectory
 from anguilla.fem.mesh import Floats
 from anguilla.fem.system import SoftState
+from anguilla.fem.viscosity import Viscosity
 from anguilla.interact.kernels.rubbing import rubs
 from anguilla.interact.kernels.table import MOTION, Loads
 from anguilla.mixed.half import Half

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from anguilla.fem.body import SoftBody
-from anguilla.fem.dynamics import mass_blocks, mass_matrix
+from anguilla.fem.inertia import mass_blocks, mass_matrix
 from anguilla.fem.mesh import Floats, Ints
 from anguilla.fem.system import SoftState, SoftSystem
 

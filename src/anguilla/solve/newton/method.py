@@ -99,6 +99,7 @@ class Newton:
         chord: keep the factorised tangent, over several solves with one memory, while corrections shrink fast enough.
         halvings: of one correction, at most.
         round_off: a correction below it that no longer shrinks, or that nothing improves, is round-off.
+        patience: corrections that a new factorisation is worth, when one is kept.
 
     """
 
@@ -107,6 +108,7 @@ class Newton:
     chord: bool = False
     halvings: int = 25
     round_off: float = ROUND_OFF
+    patience: float = PATIENCE
 
     def solve(self, problem: Equations[X, E], x: X, memory: KeptSolver | None = None) -> Outcome[X]:
         """Solve from a state."""
@@ -147,7 +149,7 @@ class Newton:
                 if not self.chord:
                     memory.forget()
                 return Outcome(x, CONVERGED, number, size)
-            slow = known and not fresh and too_slow(size, contraction, self.tolerance, PATIENCE)
+            slow = known and not fresh and too_slow(size, contraction, self.tolerance, self.patience)
             if not self.chord or part < 1.0 or slow:
                 memory.forget()
         memory.forget()

@@ -61,7 +61,8 @@ def inverse_command(
     ranges |= {name: _numbers(text, 2, f"--limit {name}") for name, text in pairs(limit, "--limit").items()}
     reach = _solve(file.robot, frames, goals, ranges)
     result = reach.equilibrium
-    found = {name: _within(value, ranges.get(name, (0.0, math.inf))) for name, value in reach.inputs.items()}
+    lowest = {name: -math.inf if a.is_push_rod else 0.0 for name, a in file.robot.actuators.items()}
+    found = {name: _within(value, ranges.get(name, (lowest[name], math.inf))) for name, value in reach.inputs.items()}
     small = 1e-9 * max(abs(value) for value in found.values())  # rounding of the solver
     found = {name: 0.0 if abs(value) <= small else value for name, value in found.items()}
     output.table(

@@ -71,6 +71,8 @@ WORDS = {
     "add": "addrod addlink addbody addbeam attachrod append",
     "load": "addload addforce applyload applyforce addforcing addcontact",
     "loads": "forces",
+    "name": "robot label id title",
+    "closures": "loops closedloops joints",
     "actuate": "addtendon addcable addactuator addactuation",
     "sense": "addsensor",
     "input": "addinput",

@@ -128,13 +128,11 @@ class FunctionRouting(Routing):
 
 
 @public
-@public
 def parallel(y: float = 0.0, z: float = 0.0) -> Routing:
     """A tendon at a constant place (y, z) [m] of the sections."""
     return Routing((as_number(y, "parallel.y", "m"),), (as_number(z, "parallel.z", "m"),))
 
 
-@public
 @public
 def convergent(root: ArrayLike, tip: ArrayLike, length: float) -> Routing:
     """A tendon that goes straight from (y, z) = root [m] at X = 0 to tip [m] at X = length [m]."""
@@ -145,7 +143,6 @@ def convergent(root: ArrayLike, tip: ArrayLike, length: float) -> Routing:
     return Routing((float(a[0]), float(slope[0])), (float(a[1]), float(slope[1])))
 
 
-@public
 @public
 def helical(radius: float, pitch: float, phase: float = 0.0) -> Routing:
     """A tendon on a helix of a radius [m], with a pitch [m] per turn (negative for left-handed), starting at phase [rad]."""

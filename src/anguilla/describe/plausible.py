@@ -54,7 +54,7 @@ def check_rod(rod: Rod, slenderness: float) -> None:
     length, material = f"Rod.length = {rod.length:g} m", rod.material
     if slenderness < (0.5 if rod.section.may_be_flat else 2.0):
         thick = rod.length / slenderness
-        question = f"is the section in millimetres, not in metres ({thick:g} m thick)?" if slenderness < 0.05 else ""
+        question = f"is the section in millimetres, not in metres ({thick:g} m thick)?" if slenderness < 0.2 else ""
         _rod(length, slenderness, question or "is the length in metres?")
     elif slenderness > 1e5:
         _rod(length, slenderness, "are both the length and the section in metres?")

@@ -59,8 +59,10 @@ def test_texts_are_short(run, robot):
 
 
 def test_millimetres_are_noticed():
+    with pytest.warns(ag.AnguillaWarning, match="10 mm are 0.01 m"):
+        thick = ag.Circle(10)
     with pytest.warns(ag.AnguillaWarning, match="not in millimetres"):
-        ag.Rod(300, ag.Circle(10), ag.Material(5e5, 1070), ag.kirchhoff(3))
+        ag.Rod(300, thick, ag.Material(5e5, 1070), ag.kirchhoff(3))
 
 
 def test_an_input_given_by_its_values_is_sampled(robot):

@@ -53,7 +53,7 @@ WORDS = {
     # robots
     "Rod": "beam cosseratrod cosseratbeam softlink softrod sorosimlink link segment backbone beamelement straightrod",
     "RigidBody": "link rigidlink body rigid",
-    "Robot": "sorosimlinkage linkage system simulation assembly",
+    "Robot": "sorosimlinkage linkage system assembly",
     "at": "parent base to on attach attachto attachedto frame parentframe",
     "where": "frame location",
     "frame": "at where",
@@ -71,6 +71,8 @@ WORDS = {
     "add": "addrod addlink addbody addbeam attachrod append",
     "load": "addload addforce applyload applyforce addforcing addcontact",
     "loads": "forces",
+    "name": "robot label id title",
+    "closures": "loops closedloops joints",
     "actuate": "addtendon addcable addactuator addactuation",
     "sense": "addsensor",
     "input": "addinput",
@@ -177,7 +179,7 @@ def _names() -> dict[str, list[str]]:
 
 def meant(name: str, names: Iterable[str], near: float = NEAR) -> str | None:
     """The known name that stands for a wrong one: the same but for its case, a synonym, a spelling that is near; or None."""
-    known = {_plain(other): other for other in names if not other.startswith("_")}
+    known = {_plain(other): other for other in sorted(names, key=WORDS.__contains__) if not other.startswith("_")}
     word = _plain(name)
     found = [word, *_names().get(word, ())]
     found += difflib.get_close_matches(word, known, n=1, cutoff=max(SURE, near))

@@ -63,3 +63,35 @@ def test_matrices_and_ramps_before_the_start_are_no_doors(robot):
     q = np.zeros(2)
     odd = [Model(robot).residual(q, inputs={"pull": s}) - Model(robot).residual(q, inputs={}) for s in (2.0, -2.0)]
     np.testing.assert_allclose(odd[0], -odd[1], atol=1e-12)
+
+
+def test_a_push_rod_pushes(robot):
+    """On the other side of a straight rod, a push is the mirror image of a pull."""
+
+    def bent(pushes, y, tension):
+        robot = ag.Robot("arm", gravity=(0, 0, 0))
+        arm = robot.add(ag.Rod(0.3, ag.Circle(0.01), ag.Material(1e6, 1000), ag.planar(2)), at=robot.ground)
+        robot.actuate("pull", ag.Tendon(arm, ag.parallel(y=y), pushes=pushes))
+        return ag.statics(robot, inputs={"pull": tension}).position(arm.tip), robot
+
+    pull, plain = bent(False, 0.006, 1.0)
+    push, rod = bent(True, -0.006, -1.0)
+    assert abs(pull[1]) > 0.01
+    np.testing.assert_allclose(push[1], pull[1], rtol=0.05)  # one pulls the rod short of buckling, the other does not
+    assert plain.actuators["pull"].lowest == 0.0 and rod.actuators["pull"].lowest == -np.inf
+    assert ag.control.input_limits(rod)[0] == [-np.inf] and ag.control.input_limits(plain)[0] == [0.0]
+    ag.Stepper(rod, dt=0.01, inputs={"pull": -1.0}).step()
+    assert ag.control.RodModel(rod, {}).limits()[0] == [-np.inf]
+    with pytest.raises(ag.DescriptionError, match="pushes is for tensions"):
+        ag.Tendon(rod.parts[0], ag.parallel(y=0.01), by="length", pushes=True)
+
+
+def test_motions_are_planned_without_pushing():
+    """The best tension is negative; the plan stays at zero instead of failing on the way."""
+    robot = ag.Robot("arm", gravity=(0, 0, 0))
+    rod = ag.Rod(0.3, ag.Circle(0.01), ag.Material(1e6, 1000, damping=0.01), ag.planar(2))
+    arm = robot.add(rod, at=robot.ground, name="arm")
+    robot.actuate("pull", ag.Tendon(arm, ag.parallel(y=0.006)))
+    away = ag.Reach(arm.tip, (0.3, -0.05, 0.0))
+    plan = ag.optimise_motion(robot, away, duration=0.1, dt=0.01, inputs={"pull": 0.5}, knots=3)
+    assert np.all(plan.inputs["pull"] >= 0.0)

@@ -151,7 +151,7 @@ def lees_frame_by_bvp(depth, guess):
 def test_lees_frame():
     """Lee, Manuel and Rossow 1968: the limit load against a boundary-value problem; then it pulls back."""
     section = ag.GeneralSection(AREA, SECOND, SECOND, 2 * SECOND)
-    material = ag.Material(young=YOUNG, poisson=0.3, density=1.0)
+    material = ag.Material(young=YOUNG, poisson=0.3, density=1000.0)
     robot = ag.Robot("frame", gravity=(0, 0, 0))
     place, turn, frames = robot.ground, np.pi / 2, []
     for name, length, joint in (("column", LEG, ag.Revolute(Z)), ("near", 0.2 * LEG, None), ("far", 0.8 * LEG, None)):

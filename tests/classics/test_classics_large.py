@@ -137,7 +137,7 @@ def test_twisted_strip(force, published):
     c, s = np.cos(turn), np.sin(turn)
     along = [np.sum(arm * (c**2 / soft + s**2 / stiff)), np.sum(arm * (s**2 / soft + c**2 / stiff))]
     across = np.sum(arm * s * c * (1 / soft - 1 / stiff))
-    material = ag.Material(young=young, poisson=0.22, density=1.0)
+    material = ag.Material(young=young, poisson=0.22, density=1000.0)
     shear = length / (material.shear_modulus * width * thickness)
     robot = ag.Robot("strip", gravity=(0, 0, 0))
     rest = ag.ConstantCurvature(twist=np.pi / 2 / length)

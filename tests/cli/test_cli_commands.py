@@ -179,6 +179,47 @@ def test_simulate_needs_a_duration(robot, capsys):
     assert code == WRONG_INPUT and "--duration" in err
 
 
+def test_a_target_out_of_reach_is_no_success(robot, capsys):
+    code, found = machine(capsys, "inverse", robot, "--target", "arm.tip=0.2,0.3,0.1", "--most", "2")
+    assert code == FAILED and not found["ok"] and not found["reached"] and found["distance"] > 0.1
+    code, out, _ = call(capsys, "inverse", robot, "--target", "arm.tip=0.2,0.3,0.1", "--most", "2", "--tolerance", "1")
+    assert code == DONE and "out of reach" not in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (("statics",), "ROBOT"),
+        (("statcs", "arm.yaml"), "'statics'"),
+        (("simulate", "arm.yaml", "--dt", "soon"), "--dt"),
+        (("simulate", "arm.yaml", "--start", "bent"), "--start"),
+        (("statics", "arm.yaml", "--inputs", "pull=1"), "--input"),
+        (("inverse", "arm.yaml"), "--target"),
+    ],
+)
+def test_misuse_is_told_to_machines_too(arguments, word, capsys):
+    code, found = machine(capsys, *arguments)
+    assert code == MISUSED == found["code"] and not found["ok"] and word in found["error"]
+    code, out, err = call(capsys, *arguments)
+    assert code == MISUSED and not out and word in err
+
+
+def test_a_sweep_of_which_nothing_is_left_is_no_success(robot, capsys):
+    code = main(["sweep", str(robot), "--vary", "pull=-1,-2", "--workers", "1", "--json"])
+    assert code == FAILED and not json.loads(capsys.readouterr().out)["ok"]
+
+
+def test_a_wider_folder_is_opened_by_an_option(robot, tmp_path, capsys):
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (inner / "arm.yaml").write_text("include: ../rod.yaml\n")
+    code, _, err = call(capsys, "check", inner / "arm.yaml")
+    assert code == WRONG_INPUT and "outside" in err and "--folder" in err
+    assert call(capsys, "--folder", tmp_path, "check", inner / "arm.yaml")[0] == DONE
+    assert ag.read_robot(inner / "arm.yaml", folder=tmp_path).size == ag.read_robot(robot).size
+    assert call(capsys, "check", inner / "arm.yaml")[0] == WRONG_INPUT, "the next call has its own folder"
+
+
 def test_modes_of_a_cantilever_are_euler_bernoulli(tmp_path, capsys):
     # f_k = (b_k)^2 / 2 pi sqrt(E I / rho A) / L^2, each twice (two planes); a slender undamped rod without gravity
     path = tmp_path / "beam.yaml"
@@ -357,7 +398,7 @@ def test_inverse_finds_inputs_that_reach(tmp_path, capsys):
 def test_inverse_goes_as_near_as_the_limits_allow(robot, tmp_path, capsys):
     code, out, _ = call(capsys, "inverse", robot, "--target", "arm.tip=0.2,0.3,0", "--limit", "pull=0,0.5",
                         "--plot", tmp_path / "near.png")  # fmt: skip
-    assert code == DONE and "out of reach" in out and (tmp_path / "near.png").exists()
+    assert code == FAILED and "out of reach" in out and (tmp_path / "near.png").exists()
     code, found = machine(capsys, "inverse", robot, "--target", "arm.tip=0.2,0.3,0", "--limit", "pull=0,0.5")
     assert found["inputs"]["pull"] == pytest.approx(0.5)
 

@@ -41,7 +41,7 @@ LITERATURE = {300.0: (22.33, 58.84, 40.08), 600.0: (15.79, 47.23, 53.37)}
 def test_bend_of_45_degrees(force):
     radius = 100.0
     length = radius * np.pi / 4
-    material = ag.Material(young=1e7, density=1.0, poisson=0.0)
+    material = ag.Material(young=1e7, density=1000.0, poisson=0.0)
     section = ag.GeneralSection(area=1.0, second_y=1 / 12, second_z=1 / 12, torsion=1 / 6)
     rest = ag.ConstantCurvature(bend_z=1 / radius)
     robot = ag.Robot(gravity=(0, 0, 0))
@@ -58,7 +58,7 @@ def test_bend_of_45_degrees(force):
 def test_bend_of_45_degrees_hardly_feels_the_torsion_constant():
     """The literature's J = 1/6 is the polar moment; Saint-Venant's 0.1406 moves the tip by less than 1 % of R."""
     radius, force = 100.0, 600.0
-    material = ag.Material(young=1e7, density=1.0, poisson=0.0)
+    material = ag.Material(young=1e7, density=1000.0, poisson=0.0)
     rest = ag.ConstantCurvature(bend_z=1 / radius)
     robot = ag.Robot(gravity=(0, 0, 0))
     rod = ag.Rod(radius * np.pi / 4, ag.Rectangle(1.0, 1.0), material, ag.reissner(10), rest=rest, intervals=60)

@@ -7,6 +7,7 @@ import json
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -81,13 +82,20 @@ def about(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--folder", help="Files that robot files name may lie in this folder or below, not only in their own."
+        ),
+    ] = None,
 ) -> None:
     """Simulation of soft and continuum robots."""
+    Output.folder = folder
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
-    Output.machine = False
+    Output.machine, Output.folder = False, None
     code, before = INTERRUPTED, sys.unraisablehook
     sys.unraisablehook = lambda lost: _press_again(lost, before)
     try:
@@ -110,8 +118,10 @@ def _press_again(lost: Any, otherwise: Callable[[Any], Any]) -> None:
 
 
 def _run(argv: Sequence[str] | None) -> int:
+    given = list(sys.argv[1:] if argv is None else argv)
+    Output.machine = "--json" in given  # also where the command is not understood
     try:
-        code = app(list(sys.argv[1:] if argv is None else argv), prog_name="anguilla", standalone_mode=False)
+        code = app(given, prog_name="anguilla", standalone_mode=False)
         return _ended(int(code or DONE))
     except TyperException as error:
         return _misused(error)
@@ -143,7 +153,12 @@ def _misused(error: TyperException) -> int:
     message = str(getattr(error, "format_message", lambda: error)())
     if message:
         command = getattr(getattr(error, "ctx", None), "command_path", "anguilla")
-        print(f"anguilla: {message.rstrip('.')}. Try '{command} --help'.", file=sys.stderr)
+        end = "" if message.endswith((".", "?")) else "."
+        text = f"{message}{end} Try '{command} --help'."
+        if Output.machine:
+            print(json.dumps({"ok": False, "error": text, "code": MISUSED, "problems": []}))
+        else:
+            print(f"anguilla: {text}", file=sys.stderr)
     return MISUSED
 
 

@@ -57,6 +57,7 @@ class Output:
     """Prints for people, or gathers one JSON object for machines."""
 
     machine = False
+    folder: Path | None = None  # where files that robot files name may lie
 
     def __init__(self, machine: bool) -> None:
         type(self).machine = machine  # main() prints errors in the same way
@@ -84,10 +85,10 @@ class Output:
         self.facts.setdefault("files", {})[kind] = str(path)
         self.line(f"{path}   {kind}")
 
-    def close(self) -> None:
+    def close(self, ok: bool = True) -> None:
         """Print the JSON object for machines."""
         if self.machine:
-            print(json.dumps({"ok": True, **clean(self.facts)}))
+            print(json.dumps({"ok": ok, **clean(self.facts)}))
 
 
 def clean(value: Any) -> Any:
@@ -130,7 +131,7 @@ def read(path: Path, settings: Sequence[str] | None, output: Output) -> RobotFil
     from anguilla.files import Expression, read_file
 
     values = {name: Expression(text, arguments=())() for name, text in pairs(settings, "--set").items()}
-    file = read_file(path, parameters=values)
+    file = read_file(path, parameters=values, folder=Output.folder)
     output.fact("robot", file.robot.name)
     output.fact("notes", list(file.notes))
     if not output.machine:
@@ -182,7 +183,9 @@ def check_targets(out: Path | None, plot: Path | None, page: Path | None = None)
     check_target(page, (".html", ".htm"), "--page")
 
 
-def finish(output: Output, result: Any, out: Path | None, plot: Path | None, page: Path | None = None) -> int:
+def finish(
+    output: Output, result: Any, out: Path | None, plot: Path | None, page: Path | None = None, *, ok: bool = True
+) -> int:
     """Write what --out, --plot and --page ask for, close the output, and return the exit code."""
     if out is not None:
         output.wrote("result", save(result, out))
@@ -195,8 +198,8 @@ def finish(output: Output, result: Any, out: Path | None, plot: Path | None, pag
         from anguilla.view.page import animate
 
         output.wrote("page", animate(result, page))
-    output.close()
-    return DONE
+    output.close(ok)
+    return DONE if ok else FAILED
 
 
 def save(result: Any, out: Path) -> Path:

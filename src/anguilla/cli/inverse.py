@@ -23,10 +23,12 @@ from anguilla.cli.common import (
     read,
     units,
 )
-from anguilla.errors import DescriptionError
+from anguilla.errors import DescriptionError, as_nonnegative
 
 if TYPE_CHECKING:
     from anguilla.describe import Frame, Robot
+
+OUT_OF_REACH = ": the target is out of reach within the limits"
 
 
 def inverse_command(
@@ -46,12 +48,15 @@ def inverse_command(
             "--limit", metavar="NAME=LOW,HIGH", help="Range of one input; tendons pull only, from 0, if not given."
         ),
     ] = None,
+    tolerance: Annotated[
+        float, typer.Option("--tolerance", help=units("Distance [m] from the target that counts as reached."))
+    ] = 1e-5,
     settings: SetOption = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the equilibrium (.nc).")] = None,
     plot: PlotOption = None,
     machine: JsonOption = False,
 ) -> int:
-    """Find the inputs that bring frames to wanted places, or as near as the limits allow."""
+    """Find the inputs that bring frames to wanted places; out of reach, the nearest that the limits allow, and exit 1."""
     output = Output(machine)
     check_targets(out, plot)
     file = read(robot, settings, output)
@@ -61,21 +66,24 @@ def inverse_command(
     ranges |= {name: _numbers(text, 2, f"--limit {name}") for name, text in pairs(limit, "--limit").items()}
     reach = _solve(file.robot, frames, goals, ranges)
     result = reach.equilibrium
-    found = {name: _within(value, ranges.get(name, (0.0, math.inf))) for name, value in reach.inputs.items()}
+    lowest = {name: -math.inf if a.is_push_rod else 0.0 for name, a in file.robot.actuators.items()}
+    found = {name: _within(value, ranges.get(name, (lowest[name], math.inf))) for name, value in reach.inputs.items()}
     small = 1e-9 * max(abs(value) for value in found.values())  # rounding of the solver
     found = {name: 0.0 if abs(value) <= small else value for name, value in found.items()}
+    reached = reach.distance <= as_nonnegative(tolerance, "--tolerance", "m")
     output.table(
         [
             ("robot", f"{file.robot.name}, {result.system.size} coordinates"),
             ("inverse", reach.status.message),
             *((name, f"{value:.4g} {file.robot.actuators[name].unit}") for name, value in found.items()),
             *((name, f"{point(reach.positions[name])}, wanted {point(goal)}") for name, goal in goals.items()),
-            ("distance", f"{1e3 * reach.distance:.4g} mm left" + _remark(reach)),
+            ("distance", f"{1e3 * reach.distance:.4g} mm left" + ("" if reached else OUT_OF_REACH)),
         ]
     )
     output.facts |= {"inputs": found, "strokes": reach.strokes, "positions": reach.positions}
-    output.facts |= {"distance": reach.distance, "message": reach.status.message, "counters": reach.status.counters}
-    return finish(output, result, out, plot)
+    output.facts |= {"reached": reached, "distance": reach.distance}
+    output.facts |= {"message": reach.status.message, "counters": reach.status.counters}
+    return finish(output, result, out, plot, ok=reached)
 
 
 def _solve(robot: Robot, frames: dict[str, Frame], goals: dict[str, Any], ranges: dict[str, Any]) -> Any:
@@ -99,11 +107,6 @@ def _solve(robot: Robot, frames: dict[str, Frame], goals: dict[str, Any], ranges
 def _within(value: float, limits: tuple[float, float]) -> float:
     """Without the rounding of the solver beyond a limit."""
     return min(max(value, limits[0]), limits[1])
-
-
-def _remark(reach: Any) -> str:
-    """Say so when a target is out of reach."""
-    return "" if reach.distance < 1e-5 else ": the target is out of reach within the limits"
 
 
 def _numbers(text: str, count: int, option: str) -> tuple[float, ...]:

@@ -79,8 +79,8 @@ def sweep_command(
         raise DescriptionError("--duration and --dt are for motions: add --motion.")
     job: Any = partial(
         simulated if motion else equilibrium,
-        _path=str(robot), _text=_text(robot), _settings=list(settings or ()), _inputs=list(inputs or ()),
-        _driven=[name for name in axes if name not in read_once.parameters],
+        _path=str(robot), _folder=Output.folder, _text=_text(robot), _settings=list(settings or ()),
+        _inputs=list(inputs or ()), _driven=[name for name in axes if name not in read_once.parameters],
     )  # fmt: skip
     table = _run(
         partial(job, _options=options) if motion else job, axes,
@@ -93,8 +93,9 @@ def sweep_command(
     output.facts |= {"errors": {str(k): run.error for k, run in enumerate(table) if run.status == "failed"}}
     if out is not None:
         output.wrote("table", table.to_csv(out))
-    output.close()
-    return FAILED if table.failed and not table.ok.any() else DONE
+    some = bool(table.ok.any()) or not table.failed
+    output.close(some)
+    return DONE if some else FAILED
 
 
 def _run(job: Any, axes: dict[str, list[float]], **options: Any) -> Sweep:
@@ -120,12 +121,19 @@ def _run(job: Any, axes: dict[str, list[float]], **options: Any) -> Sweep:
 
 
 def equilibrium(
-    *, _path: str, _text: str, _settings: list[str], _inputs: list[str], _driven: list[str], **varied: float
+    *,
+    _path: str,
+    _folder: Path | None,
+    _text: str,
+    _settings: list[str],
+    _inputs: list[str],
+    _driven: list[str],
+    **varied: float,
 ) -> dict[str, Any]:
     """Places of tips and bodies [m], and the energy [J], at an equilibrium of a robot file."""
     from anguilla.solve.statics.statics import statics
 
-    file, inputs = _read(_path, _settings, _inputs, _driven, varied)
+    file, inputs = _read(_path, _folder, _settings, _inputs, _driven, varied)
     result = statics(file.robot, inputs=inputs_at(inputs, file.statics.get("t", 0.0)), **file.statics)
     return {**tips(result), "energy": result.energy["total"]}
 
@@ -133,6 +141,7 @@ def equilibrium(
 def simulated(
     *,
     _path: str,
+    _folder: Path | None,
     _text: str,
     _settings: list[str],
     _inputs: list[str],
@@ -144,7 +153,7 @@ def simulated(
     from anguilla.solve.statics.statics import statics
     from anguilla.solve.steps.dynamics import simulate
 
-    file, inputs = _read(_path, _settings, _inputs, _driven, varied)
+    file, inputs = _read(_path, _folder, _settings, _inputs, _driven, varied)
     options = dict(_options)
     begin, first = options.pop("start", "rest"), None
     if begin != "rest":
@@ -154,13 +163,14 @@ def simulated(
 
 
 def _read(
-    path: str, settings: list[str], inputs: list[str], driven: list[str], varied: dict[str, float]
+    path: str, folder: Path | None, settings: list[str], inputs: list[str], driven: list[str], varied: dict[str, float]
 ) -> tuple[RobotFile, dict[str, Any]]:
     """The file and its inputs with the values of one run."""
     from anguilla.files import Expression, read_file
 
     values = {name: Expression(text, arguments=())() for name, text in pairs(settings, "--set").items()}
-    file = read_file(path, parameters=values | {name: x for name, x in varied.items() if name not in driven})
+    given = values | {name: x for name, x in varied.items() if name not in driven}
+    file = read_file(path, parameters=given, folder=folder)
     return file, inputs_of(file, inputs) | {name: varied[name] for name in driven}
 
 
@@ -211,4 +221,6 @@ def _text(path: Path) -> str:
     from anguilla.files.read import SECTIONS
     from anguilla.files.sources import gather
 
-    return json.dumps(gather(path, SECTIONS, Problems()).plain, default=str, sort_keys=True)
+    problems = Problems()
+    problems.folder = None if Output.folder is None else Output.folder.resolve()
+    return json.dumps(gather(path, SECTIONS, problems).plain, default=str, sort_keys=True)

@@ -73,10 +73,7 @@ def input_limits(robot: Robot, limits: Limits = None) -> tuple[Floats, Floats]:
     low, high = (np.array([getattr(drives[name], side) for name in names]) for side in ("low", "high"))
     for k, name in enumerate(names):
         if name in actuators:
-            try:
-                actuators[name].refuse_pushing(name, np.array([-1.0]), np.zeros(1))
-            except DescriptionError:
-                low[k] = max(low[k], 0.0)
+            low[k] = max(low[k], actuators[name].lowest)
         if name in given:
             low[k], high[k] = max(low[k], given[name][0]), min(high[k], given[name][1])
         if low[k] > high[k]:

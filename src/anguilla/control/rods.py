@@ -81,7 +81,8 @@ class RodModel:
             for name in given:
                 if name not in names:
                     raise DescriptionError(f"RodModel: robot {self.robot.name!r} has no actuator {name!r}.")
-        effort = np.array([efforts.get(name, (0.0, np.inf)) for name in names], dtype=float).reshape(-1, 2)
+        least = {name: -np.inf if a.is_push_rod else 0.0 for name, a in self.robot.actuators.items()}
+        effort = np.array([efforts.get(name, (least[name], np.inf)) for name in names], dtype=float).reshape(-1, 2)
         stroke = np.array([strokes.get(name, (-np.inf, np.inf)) for name in names], dtype=float).reshape(-1, 2)
         return effort[:, 0], effort[:, 1], stroke[:, 0], stroke[:, 1]
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from anguilla._doors import public
 from anguilla.describe.description import Description, as_points, copied
 from anguilla.describe.frames import Frame, RodHandle
+from anguilla.describe.plausible import check_angle, check_offset
 from anguilla.errors import (
     DescriptionError,
     as_array,
@@ -55,6 +56,7 @@ class Routing:
             object.__setattr__(self, name, tuple(np.atleast_1d(given).tolist()))
         for name in ("radius", "rate", "phase"):
             as_number(getattr(self, name), f"Routing.{name}")
+        check_angle("Routing.phase", self.phase)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self if type(self) is Routing else copied(self, memo)
@@ -126,13 +128,11 @@ class FunctionRouting(Routing):
 
 
 @public
-@public
 def parallel(y: float = 0.0, z: float = 0.0) -> Routing:
     """A tendon at a constant place (y, z) [m] of the sections."""
     return Routing((as_number(y, "parallel.y", "m"),), (as_number(z, "parallel.z", "m"),))
 
 
-@public
 @public
 def convergent(root: ArrayLike, tip: ArrayLike, length: float) -> Routing:
     """A tendon that goes straight from (y, z) = root [m] at X = 0 to tip [m] at X = length [m]."""
@@ -143,7 +143,6 @@ def convergent(root: ArrayLike, tip: ArrayLike, length: float) -> Routing:
     return Routing((float(a[0]), float(slope[0])), (float(a[1]), float(slope[1])))
 
 
-@public
 @public
 def helical(radius: float, pitch: float, phase: float = 0.0) -> Routing:
     """A tendon on a helix of a radius [m], with a pitch [m] per turn (negative for left-handed), starting at phase [rad]."""
@@ -187,6 +186,10 @@ class Actuator(Description):
             low, high = as_vector(self.span, 2, f"{kind}.span", "m")
             if not 0.0 <= low < high <= parts[-1].length * (1 + 1e-12):
                 raise refuse(f"{kind}.span", f"two increasing arc lengths within {parts[-1].length:g} m", self.span)
+        for rod, routing, low, high in self.stretches:
+            ends = np.array([low, high])
+            half = float(rod.rod.section.thickness(ends).max()) / 2.0
+            check_offset(f"{kind}.routing", routing.offset(ends), half, rod.length)
 
     @property
     def stretches(self) -> list[tuple[RodHandle, Routing, float, float]]:
@@ -270,6 +273,16 @@ class Actuator(Description):
     def thickness(self) -> float | None:
         """Of its line [m]; None for a line too thin to matter."""
         return None
+
+    @property
+    def lowest(self) -> float:
+        """Smallest input it takes, in its unit."""
+        return -np.inf
+
+    @property
+    def is_push_rod(self) -> bool:
+        """Whether it pushes as well as it pulls."""
+        return False
 
     def refuse_pushing(self, name: str, inputs: Array, times: Array) -> None:
         """Raise an error if a line that only pulls is made to push by inputs (nt or 1,) at the times (nt,) [s]."""

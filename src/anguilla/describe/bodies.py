@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe.description import Description, as_name
+from anguilla.describe.plausible import check_body
 from anguilla.errors import DescriptionError, as_array, as_positive, as_vector, refuse
 
 Array = NDArray[np.float64]
@@ -19,6 +21,11 @@ INERTIA_SLACK = 1e-6
 
 # Names of the dimensions of each kind of shape [m].
 SHAPES = {"box": ("x", "y", "z"), "cylinder": ("radius", "length"), "sphere": ("radius",)}
+VOLUMES = {
+    "box": (1.0, (1, 1, 1)),
+    "cylinder": (math.pi, (2, 1)),
+    "sphere": (4.0 / 3.0 * math.pi, (3,)),
+}  # factor, powers
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +50,12 @@ class Shape:
         if size.shape != (len(names),) or np.any(size <= 0.0):
             raise refuse("Shape.size", wanted, self.size)
         object.__setattr__(self, "size", tuple(size.tolist()))
+
+    @property
+    def volume(self) -> float:
+        """Volume [m^3]."""
+        factor, powers = VOLUMES[self.kind]
+        return factor * math.prod(x**power for x, power in zip(self.size, powers, strict=True))
 
 
 @dataclass
@@ -75,6 +88,13 @@ class RigidBody(Description):
             self.name = as_name(self.name, "RigidBody.name")
         if not (self.shape is None or isinstance(self.shape, Shape)):
             raise refuse("RigidBody.shape", "a Shape such as Shape('box', (0.1, 0.1, 0.2))", self.shape)
+        if self.shape is not None:
+            check_body(self.mass, self.shape.volume)
+
+    @property
+    def extent(self) -> float:
+        """Largest dimension of its shape [m]; 0 if it has none."""
+        return 0.0 if self.shape is None else max(self.shape.size)
 
     @classmethod
     def box(

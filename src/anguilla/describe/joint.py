@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe.description import Description, as_points
 from anguilla.describe.differences import jets
+from anguilla.describe.plausible import check_angle
 from anguilla.describe.ports import Port
 from anguilla.describe.signals import Signal, arguments_of
 from anguilla.errors import DescriptionError, all_finite, as_array, as_number, as_vector, refuse
@@ -131,6 +132,9 @@ class Joint(Description):
         self.damping = self._clean(self.damping, "damping", "N m s/rad", "N s/m", signed=False)
         self.effort = self._clean_effort()
         self.motion = self._clean_motion()
+        for turns, rest in zip(self.turns, np.atleast_1d(np.asarray(self.rest)), strict=False):
+            if turns:
+                check_angle(f"{type(self).__name__}.rest", float(rest))
 
     @property
     def axes(self) -> tuple[Axis | Ball, ...]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anguilla.describe.description import Description
+from anguilla.describe.plausible import HEAVIEST
 from anguilla.errors import (
     DescriptionError,
     as_nonnegative,
@@ -28,6 +29,8 @@ EACH_DECADE, BEYOND = (
 )  # Prony terms of a constant loss factor, for a decade; how far they reach beyond its band
 WIDEST = 8.0  # [decades] of a band
 MOST_LOSS = 0.5
+LEAST_RATIO = 0.05  # a density between this and 0.5 is a Poisson's ratio that was not named
+MOST_DAMPING = 10.0  # [s]
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,7 @@ class Material(Description):
     def _check(self) -> None:
         self.young = as_positive(self.young, "Material.young", "Pa")
         self.density = as_positive(self.density, "Material.density", "kg/m^3")
+        self._check_places()
         self.damping = as_nonnegative(self.damping, "Material.damping", "s")
         if self.poisson is not None and self.shear is not None:
             raise DescriptionError(
@@ -94,10 +98,32 @@ class Material(Description):
         if self.shear is not None:
             self.shear = as_positive(self.shear, "Material.shear", "Pa")
         self._check_viscosity()
+        self._check_sizes()
+
+    def _check_sizes(self) -> None:
         if not 1.0 <= self.young <= 1e13:
-            _warn(f"Material.young = {self.young:g} Pa is outside 1 Pa to 1e13 Pa: is it in pascals?")
-        if self.density > 3e4:
-            _warn(f"Material.density = {self.density:g} kg/m^3 exceeds any known solid: is it in kg/m^3?")
+            warn(f"Material.young = {self.young:g} Pa is outside 1 Pa to 1e13 Pa: is it in pascals?")
+        if self.density > HEAVIEST:
+            warn(f"Material.density = {self.density:g} kg/m^3 exceeds any known solid: is it in kg/m^3?")
+        if self.damping > MOST_DAMPING:
+            warn(
+                f"Material.damping = {self.damping:g} s is a time: is it a viscosity [Pa s]? Then give viscosity / young, "
+                f"{self.damping / self.young:g} s."
+            )
+
+    def _check_places(self) -> None:
+        """Refuse a Poisson's ratio where the density belongs: Material(1e6, 0.3)."""
+        ratio = LEAST_RATIO <= self.density <= 0.5
+        if ratio and self.poisson is None and self.shear is None:
+            raise DescriptionError(
+                f"Material.density = {self.density:g} kg/m^3 is lighter than air: is it Poisson's ratio? Name them: "
+                f"Material(young={self.young:g}, density=1000, poisson={self.density:g})."
+            )
+        if ratio and isinstance(self.poisson, float | int) and self.poisson > 1.0:
+            raise DescriptionError(
+                f"Material.density = {self.density:g} kg/m^3 and Material.poisson = {self.poisson:g}: are they swapped? Name "
+                f"them: Material(young={self.young:g}, density={self.poisson:g}, poisson={self.density:g})."
+            )
 
     def _check_viscosity(self) -> None:
         if not isinstance(self.viscosity, (list, tuple)) or not all(isinstance(x, Prony) for x in self.viscosity):
@@ -152,8 +178,3 @@ def _loss_terms(loss: float, low: float, high: float) -> list[tuple[float, float
     x = 2.0 * math.pi * np.geomspace(low, high, 20 * len(times))[:, None] * times
     weights = nnls((x - loss * x**2) / (1.0 + x**2), np.full(len(x), loss))[0]
     return [(float(g), float(tau)) for g, tau in zip(weights, times, strict=True) if g > 0.0]
-
-
-def _warn(message: str) -> None:
-    # Levels above: _check, __post_init__, the generated __init__, the user.
-    warn(message)

@@ -17,6 +17,7 @@ from anguilla.describe.description import as_name
 from anguilla.describe.frames import GROUND, BodyHandle, Frame, JointHandle, Part, RodHandle
 from anguilla.describe.joints import Fixed, Free, Joint
 from anguilla.describe.load import Load
+from anguilla.describe.plausible import check_gravity, check_place
 from anguilla.describe.ports import Drive, Port
 from anguilla.describe.rod import Rod
 from anguilla.describe.sensors import Sensor
@@ -120,6 +121,8 @@ class Robot(ShowsItself):
     @gravity.setter
     def gravity(self, value: Signal) -> None:
         self._gravity = as_time_signal(value, "Robot.gravity", "m/s^2")
+        if not callable(self._gravity):
+            check_gravity(self._gravity)
 
     @property
     def gravity_is_constant(self) -> bool:
@@ -243,6 +246,7 @@ class Robot(ShowsItself):
         if not isinstance(joint, Joint):
             raise refuse(f"Part {name!r}: Robot.add joint", "a joint such as Revolute(axis=(0, 0, 1))", joint)
         place = frame.offset_pose @ (np.eye(4) if pose is None else as_pose(pose, "Robot.add pose"))
+        check_place(f"Part {name!r}", place[:3, 3], part.length if isinstance(part, Rod) else part.extent)
         index, parent = len(self._parts), frame.bare
         handle: RodHandle | BodyHandle
         if isinstance(part, Rod):

@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from anguilla.describe.description import Description, as_name, as_points
 from anguilla.describe.gaits import Gait
 from anguilla.describe.material import Material
+from anguilla.describe.plausible import check_rod
 from anguilla.describe.profiles import ProfileBasis
 from anguilla.describe.rest import RestShape, Straight
 from anguilla.describe.section import CrossSection
 from anguilla.describe.shaping import ShapeProjection
 from anguilla.describe.strains import Strains
-from anguilla.describe.varying import EllipticProfile
-from anguilla.errors import DescriptionError, as_count, as_positive, as_vector, refuse, warn
+from anguilla.errors import DescriptionError, as_count, as_positive, as_vector, refuse
 
 Array = NDArray[np.float64]
 
@@ -94,20 +94,7 @@ class Rod(Description):
             self.stiffness = tuple(as_vector(self.stiffness, 6, "Rod.stiffness", "N m^2, N").tolist())
         self.hooke(X)
         slenderness = self.length / float(np.max(self.section.thickness(X)))
-        question = None
-        flat = isinstance(self.section, EllipticProfile)  # a fin may be as high as it is long
-        if slenderness < (0.5 if flat else 2.0):
-            question = "is the length in metres?"
-        elif slenderness > 1e5:
-            question = "are both the length and the section in metres?"
-        elif self.length / slenderness > 2.0:
-            question = "are they in metres, not in millimetres?"
-        if question:
-            # Levels above: _check, __post_init__, the generated __init__, the user.
-            message = (
-                f"Rod.length = {self.length:g} m is {slenderness:.3g} times the thickness of its section: {question}"
-            )
-            warn(message)
+        check_rod(self, slenderness)
 
     @property
     def size(self) -> int:

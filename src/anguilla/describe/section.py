@@ -6,12 +6,13 @@ The section frame is (t1, t2, t3) = (x, y, z) with t1 along the rod; coordinates
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe.description import Description, as_points
+from anguilla.describe.plausible import check_width
 from anguilla.errors import DescriptionError, as_count, as_nonnegative, as_positive
 
 Array = NDArray[np.float64]
@@ -48,6 +49,9 @@ class CrossSection(Description):
     A section that does not vary along the rod implements ``_properties``, ``_extent`` and ``_outline``; a section that
     does vary implements ``at``, ``thickness``, ``semi_axes`` and ``outline``.
     """
+
+    is_plain: ClassVar[bool] = False  # a full or hollow section of a solid, not one known by its numbers
+    may_be_flat: ClassVar[bool] = False  # as high as it is long, as a fin is
 
     @property
     def breakpoints(self) -> tuple[float, ...]:
@@ -96,8 +100,11 @@ class Circle(CrossSection):
 
     radius: float
 
+    is_plain: ClassVar[bool] = True
+
     def _check(self) -> None:
         self.radius = as_positive(self.radius, "Circle.radius", "m")
+        check_width("Circle.radius", self.radius, self.radius)
 
     def _properties(self) -> tuple[float, ...]:
         second = np.pi * self.radius**4 / 4.0
@@ -120,6 +127,8 @@ class Tube(CrossSection):
     outer: float
     inner: float
 
+    is_plain: ClassVar[bool] = True
+
     def _check(self) -> None:
         self.outer = as_positive(self.outer, "Tube.outer", "m")
         self.inner = as_nonnegative(self.inner, "Tube.inner", "m")
@@ -127,6 +136,7 @@ class Tube(CrossSection):
             raise DescriptionError(
                 f"Tube.inner must be smaller than Tube.outer = {self.outer!r} [m]; got {self.inner!r}."
             )
+        check_width("Tube.outer", self.outer, self.outer)
 
     def _properties(self) -> tuple[float, ...]:
         second = np.pi * (self.outer**4 - self.inner**4) / 4.0
@@ -149,9 +159,13 @@ class Ellipse(CrossSection):
     semi_y: float
     semi_z: float
 
+    is_plain: ClassVar[bool] = True
+
     def _check(self) -> None:
         self.semi_y = as_positive(self.semi_y, "Ellipse.semi_y", "m")
         self.semi_z = as_positive(self.semi_z, "Ellipse.semi_z", "m")
+        check_width("Ellipse.semi_y", self.semi_y, self.semi_y)
+        check_width("Ellipse.semi_z", self.semi_z, self.semi_z)
 
     def _properties(self) -> tuple[float, ...]:
         b, c = self.semi_y, self.semi_z
@@ -176,9 +190,13 @@ class Rectangle(CrossSection):
     size_y: float
     size_z: float
 
+    is_plain: ClassVar[bool] = True
+
     def _check(self) -> None:
         self.size_y = as_positive(self.size_y, "Rectangle.size_y", "m")
         self.size_z = as_positive(self.size_z, "Rectangle.size_z", "m")
+        check_width("Rectangle.size_y", 0.5 * self.size_y, self.size_y)
+        check_width("Rectangle.size_z", 0.5 * self.size_z, self.size_z)
 
     def _properties(self) -> tuple[float, ...]:
         a, b = self.size_y, self.size_z

@@ -123,7 +123,6 @@ def _first_modes(value: int, name: str) -> int:
 
 
 @public
-@public
 def kirchhoff(modes: int, basis: BasisKind = "legendre", *, twist_modes: int | None = None) -> Strains:
     """Return the strains of an inextensible, unshearable rod: twist, bend_y, bend_z.
 
@@ -137,7 +136,6 @@ def kirchhoff(modes: int, basis: BasisKind = "legendre", *, twist_modes: int | N
     return _strains(basis, {"twist": _modes(twist_modes, "kirchhoff twist_modes", n), "bend_y": n, "bend_z": n})
 
 
-@public
 @public
 def extensible_kirchhoff(
     modes: int,
@@ -161,7 +159,6 @@ def extensible_kirchhoff(
     return _strains(basis, {"twist": twist, "bend_y": n, "bend_z": n, "stretch": stretch})
 
 
-@public
 @public
 def reissner(
     modes: int,
@@ -190,7 +187,6 @@ def reissner(
 
 
 @public
-@public
 def planar(modes: int, basis: BasisKind = "legendre", *, stretch_modes: int = 0, shear_modes: int = 0) -> Strains:
     """Return the strains of a rod that moves in the plane (t1, t2): bend_z, and stretch and shear_y if asked for.
 
@@ -214,13 +210,11 @@ def planar(modes: int, basis: BasisKind = "legendre", *, stretch_modes: int = 0,
 
 
 @public
-@public
 def stewart(modes: int, basis: BasisKind = "legendre") -> Strains:
     """Return the strains of a stack of Gough-Stewart platforms: all six, as many functions for each."""
     return reissner(_first_modes(modes, "stewart"), basis)
 
 
-@public
 @public
 def extensible_spherical(modes: int, basis: BasisKind = "legendre") -> Strains:
     """Return the strains of a stack of spherical platforms that also stretch: twist, bend_y, bend_z, stretch."""
@@ -228,13 +222,11 @@ def extensible_spherical(modes: int, basis: BasisKind = "legendre") -> Strains:
 
 
 @public
-@public
 def spherical(modes: int, basis: BasisKind = "legendre") -> Strains:
     """Return the strains of a stack of spherical platforms: twist, bend_y, bend_z."""
     return kirchhoff(_first_modes(modes, "spherical"), basis)
 
 
-@public
 @public
 def universal(modes: int, basis: BasisKind = "legendre") -> Strains:
     """Return the strains of a stack of universal joints, which do not twist: bend_y, bend_z."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -118,6 +119,8 @@ class EllipticProfile(CrossSection):
     semi_y: float | Callable[[float], float]
     semi_z: float | Callable[[float], float]
     breakpoints: tuple[float, ...] = ()
+
+    may_be_flat: ClassVar[bool] = True
 
     def _check(self) -> None:
         for name in ("semi_y", "semi_z"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from anguilla.errors import DescriptionError
 
@@ -58,7 +59,14 @@ class FileError(DescriptionError):
 
 
 class Problems(list[Problem]):
-    """A collector: `add` notes a problem once and lets the work go on."""
+    """A collector: `add` notes a problem once and lets the work go on.
+
+    Attributes:
+        folder: where files that a robot file names may lie, or below; its own folder if None.
+
+    """
+
+    folder: Path | None = None
 
     def add(self, place: tuple[str, int, int], field: str, message: str, suggestion: str) -> None:
         """Note a problem at (file, line, column)."""

@@ -98,26 +98,36 @@ class RobotFile:
 
 
 @public
-@public
-def read_robot(path: str | os.PathLike[str], *, parameters: Mapping[str, float] | None = None) -> Robot:
+def read_robot(
+    path: str | os.PathLike[str],
+    *,
+    parameters: Mapping[str, float] | None = None,
+    folder: str | os.PathLike[str] | None = None,
+) -> Robot:
     """Read a robot from a file.
 
     Args:
         path: a robot file (.yaml), or a URDF (.urdf).
         parameters: values in place of the defaults in the file.
+        folder: files that the robot file names must lie in this folder or below; in its own if not given.
 
     Returns:
         The robot. A file with mistakes raises a FileError that lists all of them with their lines.
 
     """
-    file = read_file(path, parameters=parameters)
+    file = read_file(path, parameters=parameters, folder=folder)
     for note in file.notes:
         warn(note)
     return file.robot
 
 
 @public
-def read_file(path: str | os.PathLike[str], *, parameters: Mapping[str, float] | None = None) -> RobotFile:
+def read_file(
+    path: str | os.PathLike[str],
+    *,
+    parameters: Mapping[str, float] | None = None,
+    folder: str | os.PathLike[str] | None = None,
+) -> RobotFile:
     """Read a robot file with its inputs and settings; like `read_robot`, but warnings are returned as notes."""
     target = Path(path)
     if target.suffix.lower() == ".urdf":
@@ -126,6 +136,7 @@ def read_file(path: str | os.PathLike[str], *, parameters: Mapping[str, float] |
         notes: list[str] = []
         return RobotFile(read_urdf(target, notes=notes), notes=tuple(notes), path=target)
     problems = Problems()
+    problems.folder = None if folder is None else Path(folder).resolve()
     root = gather(target, SECTIONS, problems)
     return _Reader(root, parameters or {}, problems, target).read()
 

@@ -20,6 +20,10 @@ __all__ = ["Parameter", "gather", "gather_text", "included_path", "parameters_of
 MOST_INCLUDES = 50
 MOST_FILES = 100  # that one robot file may include, all levels together
 SUFFIXES = (".yaml", ".yml", ".json")
+OUTSIDE = (
+    "Copy it into that folder, or below it; or open a folder that holds both: read_robot(..., folder=...), "
+    "anguilla --folder FOLDER ..."
+)
 INCLUDE = "Give the path of another robot file, relative to this one."
 CHECK = "Check it by itself: anguilla check FILE."
 OVERRIDABLE = ("parameters", "define", "inputs", "simulate", "statics")
@@ -160,12 +164,14 @@ def included_path(
         return None
     target = path.parent / name
     try:
-        inside = target.resolve().is_relative_to(folder)
+        inside = target.resolve().is_relative_to(problems.folder or folder)
     except (OSError, RuntimeError):  # a circle of links, a name too long
         inside = False
     if not inside:
-        message = f"{name!r} lies outside of the folder of the robot file."
-        problems.add(entry.place, field, message, "Copy it into that folder, or below it.")
+        message = (
+            f"{name!r} lies outside of the folder {'of the robot file' if problems.folder is None else 'that is open'}."
+        )
+        problems.add(entry.place, field, message, OUTSIDE)
         return None
     if target.exists() and not target.is_file():
         problems.add(entry.place, field, f"{name!r} is not a file.", INCLUDE)

@@ -37,7 +37,6 @@ JOINTS = ("fixed", "revolute", "continuous", "prismatic", "floating", "planar")
 
 
 @public
-@public
 def read_urdf(path: str | os.PathLike[str], *, base: str = "fixed", notes: list[str] | None = None) -> Robot:
     """Return a robot made of a URDF file alone; the arguments are those of `add_urdf`."""
     target = Path(path)

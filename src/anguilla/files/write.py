@@ -31,7 +31,6 @@ _WORDS = {"null", "true", "false", "yes", "no", "on", "off", "~"}
 
 
 @public
-@public
 def write_robot(
     robot: Robot,
     path: str | os.PathLike[str],

@@ -21,7 +21,6 @@ AT_END = 1e-6  # from a bound, in units of the search
 
 
 @public
-@public
 def identify(
     robot: Source, data: Measurements | Sequence[Measurements], free: Sequence[str | Unknown] | Mapping[str, float], *,
     held_out: Measurements | Sequence[Measurements] = (), loss: str = "linear", starts: int = 1, seed: int = 0,

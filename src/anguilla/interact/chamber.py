@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from anguilla.describe.actuators import Actuator
+from anguilla.describe.plausible import check_area
 from anguilla.errors import as_positive
 
 __all__ = ["Chamber"]
@@ -31,6 +32,9 @@ class Chamber(Actuator):
     def _check(self) -> None:
         super()._check()
         self.area = as_positive(self.area, "Chamber.area", "m^2")
+        for rod, _, low, high in self.stretches:
+            half = float(rod.rod.section.thickness([low, high]).max()) / 2.0
+            check_area("Chamber.area", self.area, half, rod.length)
 
     @property
     def unit(self) -> str:

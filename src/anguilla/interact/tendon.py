@@ -10,7 +10,7 @@ import numpy as np
 
 from anguilla.describe.actuators import Actuator, Array
 from anguilla.describe.frames import Frame, RodHandle
-from anguilla.errors import DescriptionError, as_nonnegative, refuse
+from anguilla.errors import DescriptionError, as_flag, as_nonnegative, refuse
 
 __all__ = ["Tendon"]
 
@@ -30,12 +30,14 @@ class Tendon(Actuator):
             much; in between, it takes 1e-3 of its length to turn from one to the other, so that it holds what is at rest.
             `statics` is what is reached by drawing the line in, or from the equilibrium that is given as `start`: one after
             the other, equilibria go through a loop of hysteresis. Motions go on from where they start.
+        pushes: whether it is a push rod, which takes negative tensions too; of a tendon they are refused.
 
     """
 
     by: str = field(default="tension", kw_only=True)
     compliance: float = field(default=0.0, kw_only=True)
     friction: float = field(default=0.0, kw_only=True)
+    pushes: bool = field(default=False, kw_only=True)
 
     _wanted: ClassVar[str] = "a rod of the robot, or several rods and frames in order"
 
@@ -45,6 +47,11 @@ class Tendon(Actuator):
             raise refuse("Tendon.by", '"tension" or "length"', self.by)
         self.compliance = as_nonnegative(self.compliance, "Tendon.compliance", "m/N")
         self.friction = as_nonnegative(self.friction, "Tendon.friction")
+        self.pushes = as_flag(self.pushes, "Tendon.pushes")
+        if self.pushes and self.by == "length":
+            raise DescriptionError(
+                "Tendon.pushes is for tensions; a line of given length is slack where it would push."
+            )
         for a, b in pairwise(self._path):
             if isinstance(a, Frame) and a == b:
                 raise DescriptionError(
@@ -72,11 +79,22 @@ class Tendon(Actuator):
         """Its compliance [m/N], if its input is its length."""
         return self.compliance if self.by == "length" else None
 
+    @property
+    def lowest(self) -> float:
+        """A tendon pulls only."""
+        return -np.inf if self.pushes or self.by == "length" else 0.0
+
+    @property
+    def is_push_rod(self) -> bool:
+        """Whether it pushes as well as it pulls."""
+        return self.pushes
+
     def refuse_pushing(self, name: str, inputs: Array, times: Array) -> None:
         """Raise an error if, driven by its tension, it is given a negative one (nt or 1,) [N] at the times (nt,) [s]."""
         below = np.flatnonzero(inputs < -ROUNDING * max(1.0, float(np.abs(inputs).max())))
-        if self.by == "tension" and len(below):
+        if self.lowest == 0.0 and len(below):
             raise DescriptionError(
                 f"inputs: the tendon {name!r} is given the tension {inputs[below[0]]:g} N at t = {times[below[0]]:g} s, "
-                "and a tendon cannot push: give zero or more, such as max(0, ...), and a second tendon for the other side."
+                "and a tendon cannot push: give zero or more, such as max(0, ...), and a second tendon for the other side; "
+                "a rod that does push is a Tendon(..., pushes=True)."
             )

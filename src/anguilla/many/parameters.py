@@ -41,7 +41,6 @@ class Grid(tuple[dict[str, Any], ...]):
 
 
 @public
-@public
 def grid(**values: Any) -> Grid:
     """All combinations of the values of parameters.
 
@@ -61,7 +60,6 @@ def grid(**values: Any) -> Grid:
     return Grid(axes)
 
 
-@public
 @public
 def sample(count: int, *, seed: int = 0, **ranges: tuple[float, float]) -> list[dict[str, float]]:
     """Points spread evenly over ranges of parameters, a Latin hypercube: each range is cut in `count` parts, each used once.

@@ -24,7 +24,6 @@ __all__ = ["sweep"]
 
 
 @public
-@public
 def sweep(
     job: Callable[..., Any], parameters: Parameters, *, file: str | os.PathLike[str] | None = None,
     workers: int | None = None, executor: str | Executor | None = None, shard: tuple[int, int] | None = None,

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 
+from anguilla._words import did_you_mean
 from anguilla.compiler.lanes import LANES
 from anguilla.describe import Frame, Robot
 from anguilla.describe.ports import acting
@@ -300,7 +301,10 @@ class Model:
         for name in inputs:
             if name not in names and name not in ports:
                 known = ", ".join([*names, *ports]) or "none"
-                raise DescriptionError(f"inputs: robot {self.robot.name!r} has no input {name!r}; it has: {known}.")
+                hint = did_you_mean(str(name), self.robot.inputs)
+                raise DescriptionError(
+                    f"inputs: robot {self.robot.name!r} has no input {name!r}{hint}; it has: {known}."
+                )
         if ports:
             inputs = {name: value for name, value in inputs.items() if name in names}
         for name in lengths:

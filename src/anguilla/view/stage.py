@@ -244,6 +244,8 @@ def tip_frames(picture: Scene, index: int) -> dict[str, tuple[Array, Array]]:
 def suggested_limits(robot: Robot) -> dict[str, tuple[float, float]]:
     """Range of every input for a slider: from zero to what bends a rod by about a right angle.
 
+    Of a push rod, as far below zero.
+
     T d = E I pi / (2 L) for a tendon at a distance d from the axis of a rod of length L.
     """
     found: dict[str, tuple[float, float]] = {}
@@ -255,7 +257,8 @@ def suggested_limits(robot: Robot) -> dict[str, tuple[float, float]]:
             bending = float(np.mean(part.rod.hooke(X)[:, 1:3]))
             tension = bending * np.pi / (2.0 * part.length * max(arm, 1e-3 * part.length))
             high = tension / max(abs(actuator.tension_per_input), 1e-300)
-        found[name] = (0.0, _round_up(high))
+        high = _round_up(high)
+        found[name] = (-high if actuator.is_push_rod else 0.0, high)
     return found
 
 

@@ -215,7 +215,7 @@ def optimise_motion(
         duration: how long [s], or first guess of it.
         dt: time step [s]; with a free duration the number of steps stays.
         inputs: inputs to be found: first guesses by name, numbers or values at the knots.
-        bounds: (lowest, highest) by input, path of the design, label of the start, or "duration".
+        bounds: (lowest, highest) by input, path of the design, label of the start, or "duration"; tendons do not push.
         knots: number of values of each input, at equal times; one for each instant if not given. Straight lines in between,
             smooth curves that begin and end at rest for inputs that impose motions.
         known: other inputs, numbers or functions of t.
@@ -278,7 +278,9 @@ def _searched(
     problem: MotionProblem, names: list[str], bounds: dict[str, tuple[float, float]], iterations: int, tolerance: float
 ) -> MotionPlan:
     first = problem.first
-    low, high = (np.array([bounds.get(name, (-np.inf, np.inf))[side] for name in names]) for side in (0, 1))
+    lowest = {name: actuator.lowest for name, actuator in problem.robot.actuators.items()}
+    pairs = [bounds.get(name, (lowest.get(name, -np.inf), np.inf)) for name in names]
+    low, high = np.array(pairs, dtype=float).T
     first = np.clip(first, low, high)
     size: dict[str, float] = {}
     for name in dict.fromkeys(names):

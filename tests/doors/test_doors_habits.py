@@ -1,0 +1,319 @@
+"""What students and users of other programs write first: each is answered by a sentence with the argument and what was meant.
+
+Three kinds: calls that are refused, calls that are let through with a warning, and robot files and commands.
+"""
+
+import numpy as np
+import pytest
+
+import anguilla as ag
+from anguilla.cli import main
+from anguilla.files import FileError, read_text_file
+
+RUBBER = ag.Material(young=1e6, density=1000.0, poisson=0.45)
+
+
+def robot():
+    made = ag.Robot("arm")
+    arm = made.add(rod(), at=made.ground, name="arm")
+    made.actuate("pull", ag.Tendon(arm, ag.parallel(y=0.008)))
+    return made
+
+
+def rod(**other):
+    given = {"length": 0.3, "section": ag.Circle(0.01), "material": RUBBER, "strains": ag.planar(2)}
+    return ag.Rod(**(given | other))
+
+
+def arm():
+    return robot().parts[0]
+
+
+# (call, words of the sentence: the argument first, what was meant next)
+REFUSED = {
+    # Matlab, SoRoSim
+    "Material(E=, nu=, rho=)": (
+        lambda: ag.Material(E=1e6, nu=0.3, rho=1000),
+        ["'E'", "'young'", "'poisson'", "'density'"],
+    ),
+    "Material(E, nu)": (lambda: ag.Material(1e6, 0.3), ["density = 0.3", "Poisson's ratio", "poisson=0.3"]),
+    "Material(E, nu, rho)": (lambda: ag.Material(1e6, 0.45, 1000), ["density = 0.45", "swapped", "density=1000"]),
+    "Material(E, rho, Eta=)": (
+        lambda: ag.Material(1e6, 1000, Eta=1e4),
+        ["'Eta'", "'damping'", "viscosity [Pa s] over young"],
+    ),
+    "Material(youngs_modulus=)": (
+        lambda: ag.Material(youngs_modulus=1e6, density=1000),
+        ["'youngs_modulus'", "'young'"],
+    ),
+    "Material(Young=)": (lambda: ag.Material(Young=1e6, density=1000), ["'Young'", "'young'"]),
+    "Material(G=)": (lambda: ag.Material(1e6, 1000, G=4e5), ["'G'", "'shear'"]),
+    "Material(shear_modulus=)": (lambda: ag.Material(1e6, 1000, shear_modulus=4e5), ["'shear_modulus'", "'shear'"]),
+    "Material(poisson_ratio=)": (lambda: ag.Material(1e6, 1000, poisson_ratio=0.4), ["'poisson_ratio'", "'poisson'"]),
+    "Material(damping_constant=)": (
+        lambda: ag.Material(1e6, 1000, damping_constant=0.1),
+        ["'damping_constant'", "'damping'"],
+    ),
+    "Material without density": (lambda: ag.Material(young=1e6), ["density", "mass per unit volume"]),
+    "Material()": (lambda: ag.Material(), ["young (Young's modulus [Pa])", "density"]),
+    "Material of text": (lambda: ag.Material("1e6", 1000), ["Material.young", "number [Pa]"]),
+    "Material with nu = 0.6": (lambda: ag.Material(1e6, 1000, poisson=0.6), ["Material.poisson", "at most 0.5"]),
+    "Circle(diameter=)": (lambda: ag.Circle(diameter=0.02), ["'diameter'", "'radius'", "half the diameter"]),
+    "Circle(r=)": (lambda: ag.Circle(r=0.01), ["'r'", "'radius'"]),
+    "Circle(R=)": (lambda: ag.Circle(R=0.01), ["'R'", "'radius'"]),
+    "Circle(-0.01)": (lambda: ag.Circle(-0.01), ["Circle.radius", "positive number [m]"]),
+    "Circle()": (lambda: ag.Circle(), ["radius"]),
+    "Circle(0.01, 0.02)": (lambda: ag.Circle(0.01, 0.02), ["1 argument by place (radius)", "0.02 is one too many"]),
+    "Rectangle(width=, height=)": (lambda: ag.Rectangle(width=0.01, height=0.02), ["'width'", "'size_y'", "'size_z'"]),
+    "Rectangle(w=, h=)": (lambda: ag.Rectangle(w=0.01, h=0.02), ["'w'", "'size_y'", "'size_z'"]),
+    "Ellipse(a=, b=)": (lambda: ag.Ellipse(a=0.01, b=0.02), ["'a'", "'semi_y'", "'semi_z'"]),
+    "Tube(outer_diameter=)": (lambda: ag.Tube(outer_diameter=0.02, inner=0.005), ["'outer'", "half the diameter"]),
+    "Tube(inner, outer)": (lambda: ag.Tube(0.008, 0.01), ["Tube.inner", "smaller than Tube.outer"]),
+    # PyElastica, SOFA
+    "Rod(L=)": (lambda: rod(L=0.3), ["'L'", "its arguments are"]),
+    "Rod(base_length=)": (
+        lambda: ag.Rod(base_length=0.3, section=ag.Circle(0.01), material=RUBBER, strains=ag.planar(2)),
+        ["'base_length'", "'length'"],
+    ),
+    "Rod(n_elements=)": (lambda: rod(n_elements=50), ["'n_elements'", "'intervals'"]),
+    "Rod(cross_section=)": (
+        lambda: ag.Rod(0.3, cross_section=ag.Circle(0.01), material=RUBBER, strains=ag.planar(2)),
+        ["'cross_section'", "'section'"],
+    ),
+    "Rod(0.3, 0.01, ...)": (lambda: rod(section=0.01), ["Rod.section", "Circle(radius)"]),
+    "Rod with modulus": (lambda: rod(material=1e6), ["Rod.material", "Material("]),
+    "Rod with a number of modes": (lambda: rod(strains=4), ["Rod.strains", "kirchhoff(modes=4)"]),
+    "Rod of no length": (lambda: rod(length=0), ["Rod.length", "positive number [m]"]),
+    "Rod of NaN": (lambda: rod(length=float("nan")), ["Rod.length", "positive number [m]"]),
+    "kirchhoff(n=)": (lambda: ag.kirchhoff(n=3), ["'n'", "'modes'"]),
+    "kirchhoff(order=)": (lambda: ag.kirchhoff(order=3), ["'order'", "'modes'"]),
+    "kirchhoff(3000)": (lambda: ag.kirchhoff(3000), ["modes", "at most 200"]),
+    "Strains(kappa_y=)": (lambda: ag.Strains(kappa_y=3), ["'kappa_y'", "'bend_y'"]),
+    "Strains(curvature=)": (lambda: ag.Strains(curvature=3), ["'curvature'", "'bend_y'"]),
+    "Strains(torsion=)": (lambda: ag.Strains(torsion=3), ["'torsion'", "'twist'"]),
+    "ConstantCurvature(kappa=)": (lambda: ag.ConstantCurvature(kappa=3), ["'kappa'", "'bend_y'"]),
+    "Robot(g=)": (lambda: ag.Robot("r", g=(0, 0, -9.81)), ["'g'", "'gravity'"]),
+    "Robot(gravity=9.81)": (lambda: ag.Robot("r", gravity=9.81), ["Robot.gravity", "3 finite numbers [m/s^2]"]),
+    "add(parent=)": (lambda: robot().add(rod(), parent=None), ["'parent'", "'at'"]),
+    "add without at": (lambda: robot().add(rod()), ["at (frame to attach to"]),
+    "add(rod, ground)": (lambda: (lambda r: r.add(rod(), r.ground))(robot()), ["1 argument by place", "at="]),
+    "add(transform=)": (
+        lambda: (lambda r: r.add(rod(), at=r.ground, transform=np.eye(4)))(robot()),
+        ["'transform'", "'pose'"],
+    ),
+    "add(at a part)": (lambda: (lambda r: r.add(rod(), at=r.parts[0]))(robot()), ["at", "frame"]),
+    "add a section": (
+        lambda: (lambda r: r.add(ag.Circle(0.01), at=r.ground))(robot()),
+        ["Robot.add part", "Rod or a RigidBody"],
+    ),
+    "Tendon(tension=)": (lambda: ag.Tendon(arm(), ag.parallel(y=0.01), tension=3), ["'tension'", "is an input"]),
+    "Tendon(cable=)": (lambda: ag.Tendon(cable=arm(), routing=ag.parallel(y=0.01)), ["'cable'", "'part'"]),
+    "Tendon(rod, 0.01)": (lambda: ag.Tendon(arm(), 0.01), ["Tendon.routing", "parallel(y=0.01)"]),
+    "parallel(x=)": (lambda: ag.parallel(x=0.01), ["'x'", "'y'"]),
+    "parallel(offset=)": (lambda: ag.parallel(offset=0.01), ["'offset'", "'y'"]),
+    "helical(r=)": (lambda: ag.helical(r=0.01, pitch=0.1), ["'r'", "'radius'"]),
+    "Chamber(pressure=)": (
+        lambda: ag.Chamber(arm(), ag.parallel(y=0.004), pressure=1e4),
+        ["'pressure'", "is an input"],
+    ),
+    "TipWrench(F=)": (lambda: ag.TipWrench(arm(), F=(0, 0, -1)), ["'F'", "'force'"]),
+    "TipWrench(torque=)": (lambda: ag.TipWrench(arm(), torque=(0, 0, 1)), ["'torque'", "'moment'"]),
+    "TipWrench of a number": (lambda: ag.TipWrench(arm(), force=1.0), ["force", "3 finite numbers"]),
+    "TipWrench(local=)": (lambda: ag.TipWrench(arm(), force=(0, 0, 1), local=True), ["'local'", "'follower'"]),
+    "Spring(k=)": (lambda: ag.Spring(arm().tip, arm().root, k=10.0), ["'k'", "'stiffness'"]),
+    "Spring(L0=)": (lambda: ag.Spring(arm().tip, arm().root, 10.0, L0=0.1), ["'L0'", "'rest'"]),
+    "Revolute(angle=)": (lambda: ag.Revolute((0, 0, 1), angle=1.0), ["'angle'", "'rest'"]),
+    "Revolute('z')": (lambda: ag.Revolute("zz"), ["axis"]),
+    "RigidBody(m=)": (lambda: ag.RigidBody(m=0.1), ["'m'", "'mass'"]),
+    "HalfSpace(height=)": (lambda: ag.HalfSpace(height=0.0), ["'height'", "'offset'"]),
+    "Sphere(center=)": (lambda: ag.Sphere(center=(0, 0, 0), radius=0.1), ["'center'", "'centre'"]),
+    # solvers
+    "statics(tensions=)": (lambda: ag.statics(robot(), tensions={"pull": 1}), ["'tensions'", "'inputs'"]),
+    "statics(u=)": (lambda: ag.statics(robot(), u={"pull": 1}), ["'u'", "'inputs'"]),
+    "statics(q0=)": (lambda: ag.statics(robot(), q0=np.zeros(2)), ["'q0'", "'start'"]),
+    "statics(tol=)": (lambda: ag.statics(robot(), tol=1e-6), ["'tol'", "'tolerance'"]),
+    "statics(max_iter=)": (lambda: ag.statics(robot(), max_iter=9), ["'max_iter'", "'iterations'"]),
+    "statics(inputs=[1])": (
+        lambda: ag.statics(robot(), inputs=[1.0]),
+        ["inputs", "dictionary from names of actuators"],
+    ),
+    "statics of a misspelt input": (lambda: ag.statics(robot(), inputs={"pul": 1.0}), ["'pul'", "'pull'"]),
+    "statics that pushes": (
+        lambda: ag.statics(robot(), inputs={"pull": -1.0}),
+        ["'pull'", "cannot push", "pushes=True"],
+    ),
+    "statics of a rod": (lambda: ag.statics(rod()), ["robot must be a Robot"]),
+    "statics()": (lambda: ag.statics(), ["robot"]),
+    "simulate(t_end=)": (lambda: ag.simulate(robot(), t_end=1, dt=0.01), ["'t_end'", "'duration'"]),
+    "simulate(T=)": (lambda: ag.simulate(robot(), T=1, dt=0.01), ["'T'", "'duration'"]),
+    "simulate(tspan=)": (lambda: ag.simulate(robot(), tspan=(0, 1), dt=0.01), ["'tspan'", "'duration'"]),
+    "simulate(robot, 1, 0.01)": (lambda: ag.simulate(robot(), 1, 0.01), ["duration=1", "dt=0.01"]),
+    "simulate(time_step=)": (lambda: ag.simulate(robot(), duration=1, time_step=0.01), ["'time_step'", "'dt'"]),
+    "simulate without dt": (lambda: ag.simulate(robot(), duration=1), ["dt (time step [s])"]),
+    "simulate(solver=)": (lambda: ag.simulate(robot(), duration=1, dt=0.1, solver="newmark"), ["'solver'", "'method'"]),
+    "simulate(method='rk4')": (lambda: ag.simulate(robot(), duration=1, dt=0.1, method="rk4"), ["method"]),
+    "simulate(gravity=)": (
+        lambda: ag.simulate(robot(), duration=1, dt=0.1, gravity=9.81),
+        ["'gravity'", "belongs to the robot"],
+    ),
+    "simulate(verbose=)": (lambda: ag.simulate(robot(), duration=1, dt=0.1, verbose=True), ["'verbose'", "'progress'"]),
+    "Stepper(Ts=)": (lambda: ag.Stepper(robot(), Ts=0.01), ["'Ts'", "'dt'"]),
+    "Stepper.step(u=)": (lambda: ag.Stepper(robot(), dt=0.01).step(u={"pull": 1.0}), ["'u'", "'inputs'"]),
+    "BatchStepper(n_envs=)": (lambda: ag.BatchStepper(robot(), n_envs=2, dt=0.01), ["'n_envs'", "'copies'"]),
+    "modes(n=)": (lambda: ag.modes(robot(), n=3), ["'n'", "'count'"]),
+    "load(filename=)": (lambda: ag.load(filename="run.nc"), ["'filename'", "'path'"]),
+    "load of nothing": (lambda: ag.load("no_such_run.nc"), ["no_such_run.nc"]),
+    "PID(Kp=)": (lambda: ag.control.PID(robot(), 0.0, Kp=1.0, period=0.01), ["'Kp'", "'kp'"]),
+    "PID(dt=)": (lambda: ag.control.PID(robot(), 0.0, kp=1.0, dt=0.01), ["'dt'", "'period'"]),
+    "LQR(Q=, R=)": (
+        lambda: ag.control.LQR(robot(), Q=1.0, R=1.0, period=0.01),
+        ["'Q'", "'state_weight'", "'input_weight'"],
+    ),
+    "fem.block(dimensions=)": (lambda: ag.fem.block(dimensions=(1, 1, 1), cells=(1, 1, 1)), ["'dimensions'", "'size'"]),
+}
+NO_NAME = {
+    "Cable": "Tendon",
+    "Beam": "Rod",
+    "CosseratRod": "Rod",
+    "SorosimLinkage": "Robot",
+    "Hinge": "Revolute",
+    "Slider": "Prismatic",
+    "TipForce": "TipWrench",
+    "PointForce": "TipWrench",
+    "Plane": "HalfSpace",
+    "Pneumatic": "Chamber",
+    "solve_statics": "statics",
+    "integrate": "simulate",
+    "eigenfrequencies": "modes",
+    "linearize": "linearise",
+    "inverse_kinematics": "control",
+    "Kirchoff": "kirchhoff",
+    "simulation": "simulate",
+    "Tendons": "Tendon",
+}
+WARNED = {
+    "radius in mm": (lambda: ag.Circle(10), ["Circle.radius = 10 m", "millimetres", "0.01 m"]),
+    "width in mm": (lambda: ag.Rectangle(20, 0.01), ["Rectangle.size_y = 20 m", "millimetres"]),
+    "length in mm": (lambda: rod(length=300), ["Rod.length = 300 m", "millimetres", "0.3 m"]),
+    "section in mm, thin": (lambda: rod(section=ag.Circle(1.5)), ["section in millimetres"]),
+    "young in MPa": (lambda: rod(material=ag.Material(1.0, 1000)), ["Material.young = 1 Pa", "MPa"]),
+    "young of steel in GPa": (lambda: rod(material=ag.Material(210.0, 7850)), ["Material.young = 210 Pa", "GPa"]),
+    "young of steel in MPa": (lambda: rod(material=ag.Material(2.1e5, 7850)), ["Material.young = 210000 Pa", "MPa"]),
+    "young below all": (lambda: ag.Material(0.5, 1000), ["Material.young = 0.5 Pa", "pascals"]),
+    "young beyond all": (lambda: ag.Material(2.1e14, 7850), ["Material.young = 2.1e+14 Pa", "pascals"]),
+    "density in g/cm^3": (
+        lambda: rod(material=ag.Material(1e6, 1.1)),
+        ["Material.density = 1.1", "g/cm^3", "1100 kg/m^3"],
+    ),
+    "density in t/mm^3": (
+        lambda: rod(material=ag.Material(2e11, 7.85e-9)),
+        ["Material.density = 7.85e-09", "t/mm^3", "7850"],
+    ),
+    "density beyond all": (lambda: ag.Material(1e6, 1.1e6), ["Material.density = 1.1e+06", "kg/m^3"]),
+    "viscosity as damping": (
+        lambda: ag.Material(1e6, 1000, damping=1e4),
+        ["Material.damping = 10000 s", "viscosity", "0.01 s"],
+    ),
+    "gravity in cm/s^2": (lambda: ag.Robot("r", gravity=(0, 0, -981)), ["Robot.gravity = 981", "cm/s^2"]),
+    "gravity in mm/s^2": (lambda: ag.Robot("r", gravity=(0, 0, -9810)), ["Robot.gravity = 9810", "mm/s^2"]),
+    "tendon in mm": (lambda: ag.Tendon(arm(), ag.parallel(y=7)), ["Tendon.routing", "7 m beside", "0.007 m"]),
+    "chamber in mm^2": (lambda: ag.Chamber(arm(), ag.parallel(y=0.004), area=50.0), ["Chamber.area = 50 m^2", "mm^2"]),
+    "phase in degrees": (lambda: ag.helical(0.01, 0.1, phase=120), ["phase = 120 rad", "degrees", "2.094 rad"]),
+    "rest in degrees": (
+        lambda: ag.Revolute((0, 0, 1), stiffness=1.0, rest=90),
+        ["Revolute.rest = 90 rad", "degrees", "1.571"],
+    ),
+    "curvature in degrees": (
+        lambda: rod(rest=ag.ConstantCurvature(bend_z=90)),
+        ["ConstantCurvature = 90 rad/m", "degrees"],
+    ),
+    "place in mm": (
+        lambda: (lambda r: r.add(rod(), at=r.ground, pose=(300, 0, 0)))(robot()),
+        ["300 m from", "millimetres"],
+    ),
+    "mass in grams": (lambda: ag.RigidBody.sphere(0.02, mass=20), ["RigidBody.mass = 20 kg", "grams", "0.02 kg"]),
+}
+FILE = """
+name: arm
+parts:
+  arm:
+    rod: {length: 0.3, section: {type: circle, radius: 0.01}, material: {young: 1e6, density: 1000},
+          strains: {type: planar, modes: 2}}
+    at: ground
+actuators:
+  pull: {type: tendon, part: arm, routing: {type: parallel, y: 0.008}}
+"""
+# (what is replaced, by what, words)
+IN_FILES = {
+    "cable": ("type: tendon", "type: cable", ["'cable'", "'tendon'"]),
+    "beam": ("rod: {", "beam: {", ["beam", "'rod'"]),
+    "links": ("parts:", "links:", ["links", "'parts'"]),
+    "tendons": ("actuators:", "tendons:", ["tendons", "'actuators'"]),
+    "E": ("young: 1e6", "E: 1e6", ["material.E", "'young'"]),
+    "rho": ("density: 1000", "rho: 1000", ["material.rho", "'density'"]),
+    "diameter": ("radius: 0.01", "diameter: 0.02", ["section.diameter", "'radius'", "half the diameter"]),
+    "L": ("length: 0.3", "L: 0.3", ["rod.L", "'length'"]),
+    "n_modes": ("modes: 2", "n_modes: 2", ["strains.n_modes", "'modes'"]),
+    "parent": ("at: ground", "parent: ground", ["parent", "'at'"]),
+    "modes: 3000": ("modes: 2", "modes: 3000", ["strains.modes", "at most 200"]),
+    "Grond": ("at: ground", "at: grond", ["grond", "'ground'"]),
+}
+COMMANDS = {
+    "statcs": (["statcs", "{file}"], 2, ["'statcs'", "'statics'"]),
+    "--duraton": (["simulate", "{file}", "--duraton", "1"], 2, ["--duraton", "--duration"]),
+    "--input pul=1": (["statics", "{file}", "--input", "pul=1"], 3, ["pul", "'pull'"]),
+    "--input pull": (["statics", "{file}", "--input", "pull"], 3, ["--input", "pull=2"]),
+    "--dt soon": (["simulate", "{file}", "--dt", "soon"], 2, ["--dt", "number"]),
+    "--target arn.tip": (["inverse", "{file}", "--target", "arn.tip=0,0,0"], 3, ["arn.tip", "'arm'"]),
+}
+
+
+def test_there_are_more_than_a_hundred():
+    assert len(REFUSED) + len(NO_NAME) + len(WARNED) + len(IN_FILES) + len(COMMANDS) >= 100
+
+
+def told(text, words):
+    assert "\n" not in text.strip() and text.strip().endswith((".", "?")), text
+    assert not [word for word in words if word not in text], text
+
+
+@pytest.mark.parametrize(("call", "words"), REFUSED.values(), ids=REFUSED)
+def test_a_wrong_call_is_refused_with_a_sentence(call, words):
+    with pytest.raises(ag.DescriptionError) as caught:
+        call()
+    told(str(caught.value), words)
+
+
+@pytest.mark.parametrize(("wrong", "right"), NO_NAME.items(), ids=NO_NAME)
+def test_a_name_of_another_program_is_translated(wrong, right):
+    with pytest.raises(AttributeError, match=rf"'{wrong}'; did you mean '{right}'\?"):
+        getattr(ag, wrong)
+
+
+@pytest.mark.parametrize(("call", "words"), WARNED.values(), ids=WARNED)
+def test_a_slip_of_units_is_noticed(call, words):
+    with pytest.warns(ag.AnguillaWarning) as caught:
+        call()
+    told(str(caught[-1].message), words)
+
+
+@pytest.mark.parametrize(("old", "new", "words"), IN_FILES.values(), ids=IN_FILES)
+def test_a_robot_file_is_told_the_same(old, new, words):
+    assert read_text_file(FILE).robot.size == 2 and FILE.count(old) == 1
+    with pytest.raises(FileError) as caught:
+        read_text_file(FILE.replace(old, new))
+    text = " ".join(str(problem) for problem in caught.value.problems)
+    assert not [word for word in words if word not in text], text
+
+
+@pytest.mark.parametrize(("arguments", "code", "words"), COMMANDS.values(), ids=COMMANDS)
+def test_a_command_is_told_the_same(arguments, code, words, tmp_path, capsys):
+    (tmp_path / "arm.yaml").write_text(FILE)
+    assert main([word.replace("{file}", str(tmp_path / "arm.yaml")) for word in arguments]) == code
+    text = capsys.readouterr().err
+    assert not [word for word in words if word not in text], text
+
+
+def test_slips_in_robot_files_are_notes():
+    file = read_text_file(FILE.replace("radius: 0.01", "radius: 10"))
+    assert any("10 mm are 0.01 m" in note for note in file.notes)

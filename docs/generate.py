@@ -1,9 +1,10 @@
-"""Pages made from the code and the examples: the API reference, the gallery of examples, the showcase of robot files."""
+"""Pages made from code, examples, robot files and notebooks: the API reference, and a page of each of the others."""
 
 from __future__ import annotations
 
 import ast
 import inspect
+import json
 import re
 from importlib import import_module
 from pathlib import Path
@@ -13,6 +14,9 @@ from anguilla.describe import Load
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+ROBOTS = sorted((ROOT / "examples" / "robots").glob("*.yaml"))
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 # Pages of the reference: title, one sentence, module, and the names under headings. "*" stands for all the others.
 DESCRIBE = {
@@ -61,7 +65,8 @@ API = (
       "anguilla.files": "FileError Problem RobotFile Template add_urdf read_file read_text_file robot_document "
       "robot_schema robot_text"}),
     ("view", "Pictures", "`anguilla.view(...)` is `anguilla.view.live.show`.", "anguilla",
-     {"": "plot animate", "anguilla.view.plots": "snapshots tip_history strain_map wrench_map phase energies",
+     {"": "plot animate", "anguilla.view.page": "Animation",
+      "anguilla.view.plots": "snapshots tip_history strain_map wrench_map phase energies",
       "anguilla.view.video": "write_video", "anguilla.view.live": "show play drive Shown",
       "anguilla.view.soft": "play_soft SoftShown"}),
     ("control", "Control", "Inverse kinematics, feedback, robustness.", "anguilla.control", {"": "*"}),
@@ -92,7 +97,6 @@ GROUPS = (
 
 def write(folder: Path) -> None:
     """Write all pages; a file that would not change is left alone, so that Sphinx does not read it again."""
-    (folder / "api").mkdir(parents=True, exist_ok=True)
     pages = {f"api/{name}.md": reference(*rest) for name, *rest in API}
     if others():
         pages["api/solve.md"] = reference(
@@ -101,8 +105,13 @@ def write(folder: Path) -> None:
     pages["api.md"] = contents()
     pages["gallery.md"] = gallery()
     pages["showcase.md"] = showcase()
+    pages["notebooks.md"] = notebooks()
+    pages |= {f"examples/{path.stem}.md": example(path) for path in EXAMPLES}
+    pages |= {f"robots/{path.stem}.md": robot(path) for path in ROBOTS}
+    pages |= {f"notebooks/{path.stem}.md": notebook(path) for path in NOTEBOOKS}
     for name, text in pages.items():
         path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
 
@@ -166,32 +175,45 @@ def story(path: Path) -> tuple[str, str]:
     return " ".join(first.split()), rest
 
 
+def titled(name: str) -> str:
+    """The name of a file as a title."""
+    return re.sub(r"^paper(\d+) ", "", name.replace("_", " ")).capitalize()
+
+
 def pictures(name: str) -> list[Path]:
     """Figures kept in docs/figures that an example draws: their names stand in its source."""
     if name == "arm_release":
         return [DOCS / "images" / "demo.png"]
-    if name == "showcase":
-        return [DOCS / "figures" / "showcase" / "octopus_arm.png"]
     source = (ROOT / "examples" / f"{name}.py").read_text(encoding="utf-8")
     wanted = set(re.findall(r'"([\w]+\.png)"', source)) | {f"{name}.png", f"{name.partition('_')[2]}.png"}
     family = name.split("_")[0]
-    found = [path for path in sorted((DOCS / "figures").glob("*/*.png")) if path.name in wanted]
+    drawn = sorted(path for path in (DOCS / "figures").glob("*/*.png") if path.parent.name not in ("real", "showcase"))
+    found = [path for path in drawn if path.name in wanted]
     return [path for path in found if path.parent.name == family] or found
 
 
-def card(title: str, text: str, picture: str | None, code: str) -> list[str]:
-    """A picture with a title and a few words."""
-    shown = [f"![{title}]({picture})", ""] if picture else []
-    return [":::{container} card", "", *shown, f"**{title}**", "", text, "", f"`{code}`", "", ":::", ""]
+def film(name: str) -> list[Path]:
+    """The film of an example, or of a robot file with robot_ before its name, if there is one."""
+    path = DOCS / "films" / f"{name}.webp"
+    return [path] if path.exists() else []
+
+
+def shown(path: Path, title: str, up: str) -> str:
+    """A picture in a page; `up` leads from the page to the folder of the documentation."""
+    return f"![{title}]({up}{path.relative_to(DOCS).as_posix()})"
+
+
+def card(title: str, text: str, picture: list[Path], code: str, page: str) -> list[str]:
+    """A film or a picture with a title and a few words, which leads to a page."""
+    image = [f"[{shown(picture[0], title, '../')}]({page})", ""] if picture else []
+    return [":::{container} card", "", *image, f"[**{title}**]({page})", "", text, "", f"`{code}`", "", ":::", ""]
 
 
 def gallery() -> str:
-    """All examples, by kind, with their first picture."""
-    left = sorted(path.stem for path in (ROOT / "examples").glob("*.py"))
+    """All examples, by kind, with a film or their first picture."""
+    left = [path.stem for path in EXAMPLES]
     text = ["# Gallery of examples", ""]
-    text += [
-        "Every example is a file with a `main()` that returns its numbers, and a test that checks them. Run one with"
-    ]
+    text += ["Every example is a Python file that a test runs, and whose numbers it checks. Run one with"]
     text += ["`python examples/tendon_arm.py FOLDER`: it prints its numbers and draws its figures there.", ""]
     for heading, prefixes in GROUPS:
         names = [name for prefix in prefixes for name in left if name.startswith(prefix)]
@@ -201,25 +223,80 @@ def gallery() -> str:
         text += [f"## {heading}", "", "::::{container} cards", ""]
         for name in names:
             first, _ = story(ROOT / "examples" / f"{name}.py")
-            drawn = pictures(name)
-            title = re.sub(r"paper(\d+) ", "", name.replace("_", " ")).capitalize()
-            place = f"../{drawn[0].relative_to(DOCS).as_posix()}" if drawn else None
-            text += card(title, first, place, f"examples/{name}.py")
+            drawn = film(name) or pictures(name)
+            text += card(titled(name), first, drawn, f"examples/{name}.py", f"examples/{name}.md")
         text += ["::::", ""]
-    return "\n".join(text)
+    return "\n".join([*text, *hidden(f"examples/{path.stem}" for path in EXAMPLES)])
 
 
 def showcase() -> str:
-    """All robot files, with a picture each."""
-    text = ["# Showcase of robots", ""]
-    text += [
-        "Every robot of this page is a file in `examples/robots`, and the same robot in Python; a test compares the two."
+    """All robot files that have a film."""
+    text = ["# Robot files", ""]
+    text += ["Every robot of this page is a file in `examples/robots`. Copy one and change it, or drive it as it is:"]
+    text += ["`anguilla view examples/robots/octopus_arm.yaml`.", "", "::::{container} cards", ""]
+    for path in ROBOTS:
+        found = film(f"robot_{path.stem}")
+        if found:
+            text += card(titled(path.stem), heading_of(path), found, path.name, f"robots/{path.stem}.md")
+    return "\n".join([*text, "::::", "", *hidden(f"robots/{path.stem}" for path in ROBOTS)])
+
+
+def heading_of(path: Path) -> str:
+    """The first line of a robot file, which says what it is."""
+    return path.read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
+
+
+def hidden(pages) -> list[str]:
+    """A table of contents that the sidebar shows below the page, and the page itself does not."""
+    return ["```{toctree}", ":hidden:", "", *pages, "```", ""]
+
+
+def example(path: Path) -> str:
+    """The page of an example: its story, pictures and source."""
+    first, rest = story(path)
+    drawn = [*film(path.stem), *pictures(path.stem)]
+    text = [f"# {titled(path.stem)}", "", first, "", rest, ""]
+    text += [line for each in drawn for line in (shown(each, titled(path.stem), "../../"), "")]
+    text += [f"`python examples/{path.name} FOLDER` runs it.", ""]
+    return "\n".join([*text, f"```{{literalinclude}} ../../../examples/{path.name}", ":language: python", "```", ""])
+
+
+def robot(path: Path) -> str:
+    """The page of a robot file: its film and its source."""
+    text = [f"# {titled(path.stem)}", "", heading_of(path), ""]
+    text += [shown(each, titled(path.stem), "../../") for each in film(f"robot_{path.stem}")]
+    text += ["", f"`anguilla view examples/robots/{path.name}` drives it in the browser.", ""]
+    return "\n".join(
+        [*text, f"```{{literalinclude}} ../../../examples/robots/{path.name}", ":language: yaml", "```", ""]
+    )
+
+
+# Notebooks ------------------------------------------------------------------------------------------------------------
+
+
+def cells(path: Path) -> list[tuple[str, str]]:
+    """Kind and text of the cells of a notebook."""
+    found = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return [(cell["cell_type"], "".join(cell["source"])) for cell in found]
+
+
+def notebooks() -> str:
+    """The page that lists the notebooks."""
+    text = [
+        "# Notebooks",
+        "",
+        "Six short lessons to run and change. Robots, equilibria and motions show themselves in a cell:",
     ]
-    text += ["Try one: `anguilla view examples/robots/octopus_arm.yaml`.", "", "::::{container} cards", ""]
-    for path in sorted((ROOT / "examples" / "robots").glob("*.yaml")):
-        picture = DOCS / "figures" / "showcase" / f"{path.stem}.png"
-        if picture.exists():
-            first = path.read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
-            place = f"../{picture.relative_to(DOCS).as_posix()}"
-            text += card(path.stem.replace("_", " ").capitalize(), first, place, path.name)
-    return "\n".join([*text, "::::", ""])
+    text += ["a picture to turn and play, a table, curves. Start Jupyter in the folder `notebooks` of the sources.", ""]
+    for path in NOTEBOOKS:
+        first = cells(path)[0][1].partition("\n")
+        text += [f"- [{first[0].lstrip('# ')}](notebooks/{path.stem}.md): {' '.join(first[2].split())}"]
+    return "\n".join([*text, "", *hidden(f"notebooks/{path.stem}" for path in NOTEBOOKS)])
+
+
+def notebook(path: Path) -> str:
+    """A notebook as a page, without what its cells show."""
+    text = [
+        source if kind == "markdown" else f"```{{code-block}} python\n{source}\n```" for kind, source in cells(path)
+    ]
+    return "\n\n".join([*text, f"The file: {{download}}`{path.name} <../../../notebooks/{path.name}>`.", ""])

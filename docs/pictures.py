@@ -1,6 +1,7 @@
-"""Pictures of the documentation that show the viewer: run after a change of what it draws. Needs the extras view and browser.
+"""Pictures and films of the documentation: run after a change of what the viewer draws. Needs the extras view and browser.
 
-python docs/pictures.py [showcase|live|demo|tutorial|maps|docs ...]: writes docs/figures/showcase/*.png and docs/images/*.png.
+python docs/pictures.py [films|live|demo|tutorial|maps|docs ...]: writes docs/films/*.webp and docs/images/*.png. Names after
+`films` choose some of them: that of an example, or robot_ and that of a robot file.
 """
 
 from __future__ import annotations
@@ -17,13 +18,11 @@ from PIL import Image
 
 import anguilla as ag
 from anguilla.files import read_file
-from anguilla.view.live import drive, play
+from anguilla.view.live import drive
 
 DOCS = Path(__file__).parent
 ROBOTS = DOCS.parent / "examples" / "robots"
 GRAPHICS = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
-STILL = {"cantilever", "octopus_arm", "trunk", "tripod", "bow", "helix_spring", "three_section_arm", "six_leg_robot"}
-WHEN = {"flying_gripper": 0.99, "whip": 0.55, "four_bar": 0.3}  # of the motion; 0.6 if not given
 
 
 @contextmanager
@@ -51,15 +50,6 @@ def seen(opened, address: str, width: int, height: int, wait: int = 2500, act=No
     return picture
 
 
-def only_the_scene(page) -> None:
-    """Hide the panels of the viewer."""
-    page.evaluate(
-        "document.querySelectorAll('body *').forEach(e => {"
-        " if (e.tagName !== 'CANVAS' && !e.querySelector('canvas')) e.style.visibility = 'hidden' })"
-    )
-    page.wait_for_timeout(300)
-
-
 def keep(picture: Image.Image, path: Path, colours: int = 128, limit: float = 290e3) -> None:
     """Write a picture with so few colours that it stays below a size [bytes]."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -76,9 +66,8 @@ def solved(path: Path):
     file = read_file(path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ag.AnguillaWarning)
-        if path.stem in STILL or not file.simulate:
-            last = file.simulate.get("duration", 0.0)
-            inputs = {name: value(last) if callable(value) else value for name, value in file.inputs.items()}
+        if not file.simulate:
+            inputs = {name: value(0.0) if callable(value) else value for name, value in file.inputs.items()}
             return ag.statics(file.robot, inputs=inputs)
         options = {"duration": 1.0, "dt": 0.01} | {k: v for k, v in file.simulate.items() if k != "start"}
         start = None
@@ -88,36 +77,96 @@ def solved(path: Path):
         return ag.simulate(file.robot, inputs=file.inputs, start=start, progress=False, **options)
 
 
-def showcase(names: list[str]) -> None:
-    """One picture for each robot file."""
+FILM = (288, 216)  # pixels
+RATE = 12.0  # frames per second
+LARGEST = 42e3  # bytes of a film; all together stay below 3 MB
+
+
+def films(names: list[str]) -> None:
+    """A short film of each robot file and of each example that returns a motion or an equilibrium of a robot."""
+    folder = DOCS / "films"
+    folder.mkdir(exist_ok=True)
+    robots = [path for path in sorted(ROBOTS.glob("*.yaml")) if path.stem not in ("materials", "paper000_beam")]
+    examples = sorted((DOCS.parent / "examples").glob("*.py"))
     with browser() as opened:
-        for path in sorted(ROBOTS.glob("*.yaml")):
-            if path.stem in ("materials", "paper000_beam") or (names and path.stem not in names):
+        for path in [*robots, *examples]:
+            kind = "robot_" if path.suffix == ".yaml" else ""
+            if names and f"{kind}{path.stem}" not in names:
                 continue
-            result = solved(path)
-            shown = play(result, port=8400)
             try:
-                if len(shown.picture.t) > 1:
-                    shown._play(False)
-                    shown.seek(WHEN.get(path.stem, 0.6) * float(shown.picture.t[-1]))
-                view = seen(opened, shown.address, 1500, 1000, act=only_the_scene)
-            finally:
-                shown.close()
-            keep(cropped(view), DOCS / "figures" / "showcase" / f"{path.stem}.png", 160, 58e3)
+                result = solved(path) if kind else returned(path)
+            except Exception as problem:  # the others are still drawn
+                print(f"{path.name}: {problem}", flush=True)
+                continue
+            if result is not None:
+                write_film(frames_of(opened, result), folder / f"{kind}{path.stem}.webp")
 
 
-def cropped(view: Image.Image, width: int = 400) -> Image.Image:
-    """The part of a picture around the robot, which is what has colour, as 5 to 4."""
-    pixels = np.asarray(view).astype(int)
-    coloured = np.argwhere(np.ptp(pixels, axis=2) > 40)
-    low, high = np.percentile(coloured, 0.2, axis=0), np.percentile(coloured, 99.8, axis=0)
-    centre, size = 0.5 * (low + high), high - low
-    tall = max(1.35 * size[0], 1.25 * size[1] / 1.25, 240.0)
-    tall = min(tall, view.height, view.width / 1.25)
-    top = float(np.clip(centre[0] - tall / 2, 0, view.height - tall))
-    left = float(np.clip(centre[1] - 1.25 * tall / 2, 0, view.width - 1.25 * tall))
-    part = view.crop((round(left), round(top), round(left + 1.25 * tall), round(top + tall)))
-    return part.resize((width, round(width / 1.25)), Image.Resampling.LANCZOS)
+def returned(path: Path):
+    """The last motion, or else the last equilibrium, in what an example returns."""
+    import importlib.util
+
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    sys.path.insert(0, str(path.parent))
+    spec.loader.exec_module(module)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = list(results_in(module.main()))
+    motions = [x for x in found if isinstance(x, ag.Trajectory)]
+    return motions[-1] if motions else found[-1] if found else None
+
+
+def results_in(thing, depth: int = 3):
+    """Motions and equilibria inside of tuples, dictionaries and classes."""
+    if isinstance(thing, (ag.Trajectory, ag.Equilibrium)):
+        yield thing
+    elif depth:
+        inside = thing.values() if isinstance(thing, dict) else thing if isinstance(thing, (list, tuple)) else None
+        if inside is None:
+            inside = vars(thing).values() if hasattr(thing, "__dict__") else ()
+        for part in inside:
+            yield from results_in(part, depth - 1)
+
+
+def frames_of(opened, result, size: tuple[int, int] = FILM) -> list[Image.Image]:
+    """Pictures of a motion at equal times, drawn by the page that `animate` writes."""
+    page = opened.new_page(viewport={"width": 2 * size[0], "height": 2 * size[1]})
+    page.set_content(ag.animate(result).html)
+    page.wait_for_function("document.body.dataset.state == 'ready'")
+    page.add_style_tag(
+        content="#head, #bar, #note { display: none !important; } body { background: white !important; }"
+    )
+    last, first = (float(result.t[-1]), float(result.t[0])) if isinstance(result, ag.Trajectory) else (0.0, 0.0)
+    count = int(np.clip(RATE * (last - first), 20, 36)) if last > first else 1
+    pictures = []
+    for t in np.linspace(first, last, count):
+        page.evaluate(
+            "t => { const s = document.getElementById('scrub'); s.value = t; s.dispatchEvent(new Event('input')); }", t
+        )
+        page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+        pictures.append(picture.resize(size, Image.Resampling.LANCZOS))
+    page.close()
+    return pictures
+
+
+def write_film(pictures: list[Image.Image], path: Path, largest: float = LARGEST) -> None:
+    """Write a film as animated WebP, as well as its size allows."""
+    for quality in (70, 55, 40, 25, 15):
+        pictures[0].save(
+            path,
+            save_all=True,
+            append_images=pictures[1:],
+            duration=round(1000 / RATE),
+            loop=0,
+            quality=quality,
+            method=6,
+        )
+        if path.stat().st_size < largest:
+            break
+    print(f"{path.relative_to(DOCS.parent)}   {path.stat().st_size / 1e3:.0f} kB", flush=True)
 
 
 def live() -> None:
@@ -152,6 +201,7 @@ def demo() -> None:
     with tempfile.TemporaryDirectory() as folder, browser() as opened:
         page = ag.animate(run, Path(folder) / "demo.html")
         keep(seen(opened, page.as_uri(), 1000, 640, 1500), DOCS / "images" / "demo_page.png")
+        write_film(frames_of(opened, run, (600, 400)), DOCS / "images" / "demo.webp", 190e3)
 
 
 def docs() -> None:
@@ -202,9 +252,9 @@ def maps() -> None:
 SINGLE = ("live", "demo", "tutorial", "maps", "docs")
 
 if __name__ == "__main__":
-    wanted = sys.argv[1:] or ["showcase", *SINGLE]
+    wanted = sys.argv[1:] or ["films", *SINGLE]
     for name in SINGLE:
         if name in wanted:
             globals()[name]()
-    if "showcase" in wanted:
-        showcase([name for name in wanted if name not in ("showcase", *SINGLE)])
+    if "films" in wanted:
+        films([name for name in wanted if name not in ("films", *SINGLE)])

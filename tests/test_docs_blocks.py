@@ -80,6 +80,9 @@ def test_pictures_are_small():
     for picture in (ROOT / "docs").rglob("*.png"):
         if "_build" not in picture.parts:
             assert picture.stat().st_size < 300_000, picture.name
+    films = [path for path in (ROOT / "docs").rglob("*.webp") if "_build" not in path.parts]
+    assert films and all(path.stat().st_size < 200_000 for path in films)
+    assert sum(path.stat().st_size for path in films) < 3_000_000
 
 
 def test_every_public_name_is_in_the_reference(tmp_path):

@@ -14,11 +14,12 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.mark.slow
 def test_pages_are_built_and_load_nothing_from_elsewhere(tmp_path):
-    for package in ("sphinx", "furo", "myst_parser"):
+    for package in ("sphinx", "furo", "myst_parser", "latex2mathml"):
         pytest.importorskip(package)
     source = tmp_path / "source"
     shutil.copytree(ROOT / "docs", source / "docs", ignore=shutil.ignore_patterns("_build", "generated"))
-    shutil.copytree(ROOT / "examples", source / "examples")
+    for folder in ("examples", "notebooks"):
+        shutil.copytree(ROOT / folder, source / folder)
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
     command = [sys.executable, "-m", "sphinx", "-W", "-q", "-b", "html", str(source / "docs"), str(tmp_path / "html")]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
@@ -39,3 +40,10 @@ def test_pages_are_built_and_load_nothing_from_elsewhere(tmp_path):
         assert f"examples/{example.name}" in gallery, example.name
     showcase = (tmp_path / "html" / "generated" / "showcase.html").read_text(encoding="utf-8")
     assert showcase.count("<img") >= 20
+    for page in (gallery, showcase):  # every card leads to a page
+        cards = page.split('class="card docutils container"')[1:]
+        assert cards and all(re.search(r'<a class="reference internal" href="[^"#]+\.html"', card) for card in cards)
+    for page in pages:  # types are written by their names, formulas are typeset
+        text = page.read_text(encoding="utf-8")
+        assert not re.search(r"TypeAliasForwardRef|_SupportsArray|&lt;factory|dtype<", text), page.name
+    assert "<math" in (tmp_path / "html" / "lagrangian.html").read_text(encoding="utf-8")

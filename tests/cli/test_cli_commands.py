@@ -385,7 +385,9 @@ def test_inverse_finds_inputs_that_reach(tmp_path, capsys):
     robot = read_robot(path)
     goal = ag.statics(robot, inputs={"a1": 3.0, "b2": 2.0, "c3": 1.0}).position(robot.part("c").tip)
     target = "c.tip=" + ",".join(f"{x:.6f}" for x in goal)
-    code, found = machine(capsys, "inverse", path, "--target", target, "--most", "30", "--out", tmp_path / "there.nc")
+    code, found = machine(
+        capsys, "inverse", path, "--target", target, "--max-input", "30", "--out", tmp_path / "there.nc"
+    )
     assert code == DONE and found["distance"] < 1e-5
     assert all(0.0 <= value <= 30.0 for value in found["inputs"].values())
     # the inputs it names lead there, in another solution from the rest shape; and the file holds that equilibrium

@@ -41,7 +41,10 @@ def inverse_command(
             help=units("Wanted place [m] of a frame: arm.tip=0.2,0,0.1; may be repeated."),
         ),
     ],
-    most: Annotated[float | None, typer.Option("--most", help=units("Largest input of all actuators [N, Pa]."))] = None,
+    most: Annotated[
+        float | None, typer.Option("--max-input", help=units("Upper limit of all inputs [N, Pa]; tendons start at 0."))
+    ] = None,
+    old_most: Annotated[float | None, typer.Option("--most", hidden=True)] = None,  # its name until version 0.1
     limit: Annotated[
         list[str] | None,
         typer.Option(
@@ -62,6 +65,7 @@ def inverse_command(
     file = read(robot, settings, output)
     goals = {name: _numbers(text, 3, f"--target {name}") for name, text in pairs(target, "--target").items()}
     frames = {name: _frame(file.robot, name) for name in goals}
+    most = old_most if most is None else most
     ranges: dict[str, Any] = {name: (0.0, most) for name in file.robot.actuators} if most is not None else {}
     ranges |= {name: _numbers(text, 2, f"--limit {name}") for name, text in pairs(limit, "--limit").items()}
     reach = _solve(file.robot, frames, goals, ranges)

@@ -24,8 +24,11 @@ def _mass_of_element(nodes: int) -> Floats:
     return np.einsum("q,qa,qb->ab", weight, shape, shape)
 
 
-def mass_blocks(system: SoftSystem) -> Floats:
-    """Consistent mass (nb,) [kg] of every block of the pattern (times the identity)."""
+def mass_blocks(system: SoftSystem, lumped: np.ndarray | None = None) -> Floats:
+    """Consistent mass (nb,) [kg] of every block of the pattern (times the identity).
+
+    That of the elements marked in `lumped` (m,) is put on their nodes, in proportion to the diagonal.
+    """
     grid: Grid = system.grid
     corner = grid.points[grid.cells[:, :4]]
     mass = np.abs(np.linalg.det(corner[:, 1:] - corner[:, :1])) / 6.0 * system.density
@@ -33,15 +36,18 @@ def mass_blocks(system: SoftSystem) -> Floats:
     order = np.argsort(grid.cells, axis=1)
     a, b = np.triu_indices(grid.cells.shape[1])
     values = mass[:, None] * unit[order[:, a], order[:, b]]
+    if lumped is not None:
+        own = np.where(a == b, unit[order[:, a], order[:, b]], 0.0) / np.trace(unit)
+        values[lumped] = (mass[:, None] * own)[lumped]
     slot = system.elements.slot
     inside = slot >= 0
     out = np.bincount(slot[inside], values[inside], minlength=len(system.pattern.rows)).astype(np.float64)
-    for nodes, share, own in system.masses:
+    for nodes, share, added in system.masses:
         sort = np.argsort(nodes)
         place = system.pattern.slots(*pairs_of(nodes[sort][None, :]))[0]
         one, two = pairs_of(share[sort][None, :])
         kept = place >= 0
-        np.add.at(out, place[kept], own * (one * two)[0][kept])
+        np.add.at(out, place[kept], added * (one * two)[0][kept])
     return out
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from anguilla.errors import DescriptionError
+from anguilla.errors import DescriptionError, require
 from anguilla.identification.measurements import Measurements
 from anguilla.mechanics.tree import Floats
 
@@ -131,7 +131,7 @@ def _long(table: dict[str, list[str]], units: dict[str, float], where: Path) -> 
 
 def _netcdf(where: Path) -> dict[str, Floats]:
     """Columns of a netCDF file, SI."""
-    import xarray
+    xarray = require("xarray", "netCDF files of measurements need", "netcdf")
 
     found: dict[str, Floats] = {}
     with xarray.open_dataset(where, engine="h5netcdf", decode_times=False) as data:

@@ -10,7 +10,11 @@ import time
 __all__ = ["ahead", "began", "cost", "ended", "say_once"]
 
 # Processor time on a core of 2024 [s]; kernels that are not named here take a moment.
-COSTS = {"stepping.run": 16.0, "evaluate.linearise": 15.0, "evaluate.descend": 5.3, "evaluate.ascend": 4.7}
+COSTS = {
+    "evaluate.linearise": 15.0, "stepping.run": 15.0, "sweep.sweep_back": 6.0, "evaluate.more_columns": 5.0,
+    "evaluate.more_tangents": 4.5, "evaluate.descend": 4.0, "evaluate.ascend": 4.0, "evaluate.more_forces": 2.0,
+    "copying.run_copies": 2.0,
+}  # fmt: skip
 MOMENT, WORTH_TELLING, TICK = 0.2, 3.0, 0.5  # [s]
 _LOCK = threading.Lock()
 _AHEAD: dict[str, float] = {}

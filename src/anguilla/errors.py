@@ -10,6 +10,8 @@ import inspect
 import math
 import numbers
 import warnings
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -44,6 +46,32 @@ class SolverError(AnguillaError, RuntimeError):
         super().__init__(f"{message} {advice}".strip())
         self.result = result
         self.advice = advice
+
+
+class MissingPackageError(AnguillaError, ImportError):
+    """What was asked for needs a package or a program that is not installed."""
+
+
+def require(module: str, what: str, extra: str, package: str = "") -> ModuleType:
+    """Import a package that not everybody needs, or say how to install it.
+
+    Args:
+        module: what is imported.
+        what: who needs it, with the verb: "figures need".
+        extra: the extra of this package that brings it.
+        package: its name for pip, if it is another.
+
+    """
+    try:
+        return import_module(module)
+    except ImportError:
+        raise missing(what, package or module, extra) from None
+
+
+def missing(what: str, package: str, extra: str, otherwise: str = "") -> MissingPackageError:
+    """Return (not raise) the error that names a missing package, how to get it, and what else would do."""
+    hint = f"{what} {package}: pip install {package}, or pip install '.[{extra}]' in the folder of the sources"
+    return MissingPackageError(f"{hint}; {otherwise}." if otherwise else f"{hint}.")
 
 
 class AnguillaWarning(UserWarning):

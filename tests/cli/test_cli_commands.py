@@ -305,7 +305,7 @@ def test_bench(robot, capsys):
 def test_view_without_viser_says_what_to_install(result, capsys, monkeypatch):
     monkeypatch.setattr("anguilla.cli.viewer.find_spec", lambda name: None)
     code, _, err = call(capsys, "view", result)
-    assert code == NOT_INSTALLED and "anguilla[view]" in err
+    assert code == NOT_INSTALLED and "pip install viser" in err
 
 
 # mistakes -------------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Runs on a Dask cluster of two processes, one of which is killed: pip install 'anguilla[cluster]', pytest -m cluster."""
+"""Runs on a Dask cluster of two processes, one of which is killed: pip install 'dask[distributed]', pytest -m cluster."""
 
 import faulthandler
 import logging

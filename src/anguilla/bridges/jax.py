@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from anguilla.bridges.motion import Motion
+from anguilla.errors import missing
 
 try:
     import jax
     import jax.numpy as jnp
 except ImportError as error:  # pragma: no cover - depends on the environment
-    raise ImportError(
-        "anguilla.bridges.jax needs JAX: pip install 'anguilla[jax]' (the CPU build is enough)."
-    ) from error
+    raise missing("anguilla.bridges.jax needs", "jax", "jax", "the CPU build is enough") from error
 
 __all__ = ["differentiable"]
 

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from anguilla.bridges.motion import Motion
+from anguilla.errors import missing
 
 try:
     import torch
 except ImportError as error:  # pragma: no cover - depends on the environment
-    raise ImportError(
-        "anguilla.bridges.torch needs PyTorch: pip install 'anguilla[torch]' (the CPU build is enough)."
-    ) from error
+    raise missing("anguilla.bridges.torch needs", "torch", "torch", "the CPU build is enough") from error
 
 __all__ = ["differentiable"]
 

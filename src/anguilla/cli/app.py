@@ -37,11 +37,10 @@ from anguilla.cli.common import (
     MISUSED,
     NOT_INSTALLED,
     WRONG_INPUT,
-    MissingPackageError,
     Output,
     package_version,
 )
-from anguilla.errors import AnguillaError, DescriptionError
+from anguilla.errors import AnguillaError, DescriptionError, MissingPackageError
 from anguilla.store.spare import leave_spares
 
 __all__ = ["app", "main"]

@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 DONE, FAILED, MISUSED, WRONG_INPUT, NOT_INSTALLED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 
-class MissingPackageError(AnguillaError):
-    """A command needs a package or a program that is not installed."""
-
-
 def units(text: str) -> str:
     """Protect [units] in help texts: square brackets are markup there."""
     return text.replace("[", "\\[")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anguilla.cli.common import DONE, OpenOption, open_page
-from anguilla.cli.info import compiled
 from anguilla.errors import AnguillaError
 
 if TYPE_CHECKING:
@@ -29,11 +28,8 @@ def demo(
     out.mkdir(parents=True, exist_ok=True)
     console = Console(highlight=False)
     console.print("[bold]A soft arm[/bold], pulled and twisted at its tip, is released.")
-    if not compiled()[0]:
-        console.print("First run: compiling the kernels, about a minute; they are kept.")
     began = time.perf_counter()
-    with console.status("preparing"):
-        release(duration=0.01)  # compile or load the kernels, so that the times below are those of the work
+    release(duration=0.01)  # compile or load the kernels, so that the times below are those of the work
     prepared = time.perf_counter() - began
     arm, held, run = release(duration=3.0)
     console.print(_summary(arm, held, run, prepared))

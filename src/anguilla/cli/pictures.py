@@ -11,14 +11,13 @@ from anguilla.cli.common import (
     DONE,
     FIGURES,
     JsonOption,
-    MissingPackageError,
     Output,
     ResultArgument,
     check_target,
     load_result,
     units,
 )
-from anguilla.errors import DescriptionError
+from anguilla.errors import DescriptionError, missing
 
 ColourOption = Annotated[
     str | None, typer.Option("--colour", help="Colours of a soft volume: displacement, stress or strain.")
@@ -55,12 +54,10 @@ def video(
     output = Output(machine)
     check_target(out, VIDEOS, "VIDEO")
     if out.suffix.lower() == ".mp4":
-        from anguilla.view.video import ffmpeg
+        from anguilla.view.video import NEEDS_FFMPEG, ffmpeg
 
         if ffmpeg() is None:
-            raise MissingPackageError(
-                "a .mp4 needs ffmpeg: pip install 'anguilla[video]', or install the program; or write a .gif or .html."
-            )
+            raise missing(NEEDS_FFMPEG, "imageio-ffmpeg", "video", "or write a .gif or .html")
     run = load_result(result)
     if out.suffix.lower() == ".html":
         from anguilla.view.page import animate

@@ -10,7 +10,6 @@ import typer
 
 from anguilla.cli.common import (
     DONE,
-    MissingPackageError,
     OpenOption,
     Output,
     SetOption,
@@ -19,6 +18,7 @@ from anguilla.cli.common import (
     read,
     units,
 )
+from anguilla.errors import missing
 
 
 def view(
@@ -35,9 +35,7 @@ def view(
     """Open a page with the moving robot: play a result, or drive a robot by sliders in real time."""
     output = Output(False)
     if find_spec("viser") is None:
-        raise MissingPackageError(
-            "the viewer needs viser: pip install 'anguilla[view]'; or write a page: anguilla video."
-        )
+        raise missing("the viewer needs", "viser", "view", "or write a page with 'anguilla video'")
     from anguilla.results.states import Equilibrium, Trajectory
     from anguilla.view.live import drive, play
     from anguilla.view.shown import Page

@@ -7,8 +7,9 @@ once: its address stands in a cell of memory, which its callers read. The kernel
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -19,6 +20,9 @@ from numba.core import cgutils, types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, overload
 
+import anguilla.compiler.claims  # not "from": kernels are not made of these
+import anguilla.compiler.helper
+import anguilla.compiler.telling
 from anguilla.compiler.jit import kernel
 from anguilla.compiler.table import Arrays
 
@@ -35,13 +39,18 @@ def entry(*needed: Any) -> Callable[[Function], Any]:
     def decorate(function: Function) -> Any:
         if numba.config.DISABLE_JIT:
             return function
-        ready, unfilled = kernel(function), list(needed)
+        ready: Any = kernel(function)
+        unfilled = list(needed)
 
         @functools.wraps(function)
         def start(*arguments: Any) -> Any:
             if unfilled:  # a cell stays as it is once it is filled
-                compiled(*unfilled)
-                unfilled.clear()
+                with anguilla.compiler.helper.beside(ready, _all(unfilled)):
+                    if anguilla.compiler.helper.is_helper():
+                        ready.compile(tuple(map(numba.typeof, arguments)))
+                    compiled(*unfilled)
+                    unfilled.clear()
+                    return ready(*arguments)
             return ready(*arguments)
 
         start.py_func, start.compiled = function, ready  # type: ignore[attr-defined]
@@ -84,8 +93,6 @@ def distant(*kinds: type[Arrays] | types.Type, needs: tuple[Any, ...] = ()) -> C
 
         def fill() -> None:
             """Compile, and write down the address."""
-            for one in needs:
-                one.fill()
             signature = tuple(kind if isinstance(kind, types.Type) else kind._numba_type_ for kind in kinds)
             start.compiled.compile(signature)
             found = start.compiled.overloads[signature]
@@ -97,17 +104,37 @@ def distant(*kinds: type[Arrays] | types.Type, needs: tuple[Any, ...] = ()) -> C
         def _typed(*arguments):  # Numba compares the parameters of this with those of what it returns
             return lambda *arguments: call(arguments)
 
-        start.fill, start.cell = fill, cell
+        start.fill, start.cell, start.needs = fill, cell, needs
         return start
 
     return decorate
 
 
 def compiled(*kernels: Any) -> None:
-    """See to it that distant kernels can be called: for those that no entry names, because few robots need them."""
-    for one in kernels:
-        if not numba.config.DISABLE_JIT and one.cell[0] == 0:
+    """See to it that distant kernels, and those that they need, can be called; long ones and free ones come first."""
+    if numba.config.DISABLE_JIT:
+        return
+    wanted = sorted(
+        _all(kernels), key=lambda one: -anguilla.compiler.telling.cost(getattr(one.compiled._cache, "name", ""))
+    )
+    for one in wanted:
+        with contextlib.suppress(anguilla.compiler.claims.BusyError), anguilla.compiler.claims.unhurried():
             one.fill()
+    for one in wanted:
+        if one.cell[0] == 0:  # another process was at it
+            one.fill()
+
+
+def _all(kernels: Iterable[Any]) -> list[Any]:
+    """Distant kernels that are not yet there, with all that they need."""
+    found: dict[int, Any] = {}
+    ahead = list(kernels)
+    while ahead:
+        one = ahead.pop()
+        if one.cell[0] == 0 and id(one) not in found:
+            found[id(one)] = one
+        ahead += one.needs
+    return list(found.values())
 
 
 def _fits(given: types.Type, kind: type[Arrays] | types.Type) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anguilla._doors import public
-from anguilla.errors import DescriptionError, SolverError, as_nonnegative, as_positive
+from anguilla.errors import DescriptionError, SolverError, as_nonnegative, as_positive, require
 
 __all__ = ["Robustness", "exact_gamma", "robust_gamma"]
 
@@ -86,11 +86,7 @@ def robust_gamma(kp: float, ki: float, *, tolerance: float = 1e-7) -> Robustness
         tolerance: width of the last interval of gamma.
 
     """
-    try:
-        import cvxpy
-    except ImportError:
-        raise DescriptionError('robust_gamma needs cvxpy and clarabel: pip install "anguilla[robust]".') from None
-    cp: Any = cvxpy
+    cp: Any = require("cvxpy", "robust_gamma needs", "robust", "cvxpy clarabel")
     kp, ki = _check(kp, ki)
     as_positive(ki, "ki")
     as_positive(tolerance, "tolerance")

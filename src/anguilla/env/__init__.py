@@ -2,14 +2,14 @@
 
 ``import anguilla.env`` registers "anguilla/Reach-v0", "anguilla/Track-v0", "anguilla/Swim-v0", "anguilla/Grasp-v0" and
 "anguilla/Crawl-v0"; `gymnasium.make` gives one robot, `gymnasium.make_vec` many, which are stepped together in compiled
-code. `from_file` makes an environment of a robot file. Needs the extra ``anguilla[rl]``.
+code. `from_file` makes an environment of a robot file. Needs the package ``gymnasium``.
 """
 
 from __future__ import annotations
 
 from anguilla._doors import public
 from anguilla._lazy import lazy
-from anguilla.errors import AnguillaError
+from anguilla.errors import require
 
 _LAZY = {
     "Crawl": "touching",
@@ -37,10 +37,7 @@ def __dir__() -> list[str]:
 @public
 def register() -> None:
     """Tell Gymnasium of the environments; importing this package does so."""
-    try:
-        import gymnasium
-    except ImportError:
-        raise AnguillaError("environments need Gymnasium: pip install 'anguilla[rl]'.") from None
+    gymnasium = require("gymnasium", "environments need", "rl")
     for task in TASKS:
         name = f"anguilla/{task}-v0"
         if name not in gymnasium.registry:

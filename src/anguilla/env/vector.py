@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from anguilla.env import tasks, touching
 from anguilla.env.task import Fleet, Task
-from anguilla.errors import DescriptionError, as_count, refuse
+from anguilla.errors import DescriptionError, as_count, refuse, require
 from anguilla.mechanics.tree import Floats
 
 __all__ = ["RobotVectorEnv", "make"]
@@ -46,7 +46,7 @@ class RobotVectorEnv(gymnasium.vector.VectorEnv):
             `info["final_obs"]`; else in the next one, which ignores the action.
         threads: how many run at once; all cores by default.
         render_mode: "rgb_array" draws the first copy when asked; "human" shows it in the browser, in real time, at the
-            address that is printed at the first reset (needs the extra ``anguilla[view]``).
+            address that is printed at the first reset (needs the package ``viser``).
 
     """
 
@@ -200,6 +200,7 @@ class RobotVectorEnv(gymnasium.vector.VectorEnv):
 
 def draw(result: Any) -> NDArray[np.uint8]:
     """A picture (height, width, 3) of a result."""
+    require("matplotlib", "pictures need", "plot")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     from anguilla.view.plots import snapshots

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from anguilla._doors import public
-from anguilla.errors import DescriptionError, as_nonnegative, as_positive, warn
+from anguilla.errors import DescriptionError, as_nonnegative, as_positive, require, warn
 from anguilla.fem.mesh import TetMesh
 
 __all__ = ["read_mesh", "write_mesh"]
@@ -29,11 +29,7 @@ POOR = 0.02  # below this shape an element spoils the accuracy
 
 
 def _meshio() -> Any:
-    try:
-        import meshio
-    except ImportError:
-        raise DescriptionError('files of meshes need meshio: pip install "anguilla[fem]".') from None
-    return meshio
+    return require("meshio", "files of meshes need", "fem")
 
 
 def _read(file: Path) -> Any:

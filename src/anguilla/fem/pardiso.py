@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from anguilla.errors import DescriptionError, SolverError
+from anguilla.errors import SolverError, require
 from anguilla.fem.mesh import Floats, Ints
 
 __all__ = ["Handle", "library"]
@@ -31,11 +31,7 @@ ORDERINGS = (MINIMUM_DEGREE, DISSECTION)  # the first is better for slender bodi
 @cache
 def library() -> Any:
     """The MKL library that pypardiso finds; PARDISO uses one thread unless MKL_NUM_THREADS says otherwise."""
-    try:
-        from pypardiso import PyPardisoSolver
-    except ImportError:
-        raise DescriptionError('solver "mkl" needs pypardiso: pip install "anguilla[mkl]".') from None
-    mkl = PyPardisoSolver().libmkl
+    mkl = require("pypardiso", 'solver "mkl" needs', "mkl").PyPardisoSolver().libmkl
     mkl.pardiso.argtypes = None  # plain addresses are given
     if "MKL_NUM_THREADS" not in os.environ:
         mkl.MKL_Domain_Set_Num_Threads(1, PARDISO_DOMAIN)

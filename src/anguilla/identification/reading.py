@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from anguilla.errors import AnguillaError, DescriptionError
+from anguilla.errors import DescriptionError, require
 from anguilla.identification.measurements import Measurements
 from anguilla.mechanics.tree import Floats
 
@@ -134,7 +134,7 @@ def _long(table: dict[str, list[str]], units: dict[str, float], where: Path) -> 
 
 def _netcdf(where: Path) -> dict[str, Floats]:
     """Columns of a netCDF file, SI."""
-    import xarray
+    xarray = require("xarray", "netCDF files of measurements need", "netcdf")
 
     found: dict[str, Floats] = {}
     with xarray.open_dataset(where, engine="h5netcdf", decode_times=False) as data:
@@ -158,10 +158,7 @@ def _netcdf(where: Path) -> dict[str, Floats]:
 
 def _c3d(where: Path) -> dict[str, Floats]:
     """Time and markers of a C3D file, SI; a marker that was not seen is a gap."""
-    try:
-        import c3d
-    except ImportError:
-        raise AnguillaError("C3D files need the package c3d: pip install c3d.") from None
+    c3d = require("c3d", "C3D files need", "capture")
     with where.open("rb") as file, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of files without analog data
         try:

@@ -12,6 +12,7 @@ import numpy as np
 
 from anguilla._doors import public
 from anguilla.describe import Robot
+from anguilla.errors import require
 from anguilla.identification.measurements import Measurements
 from anguilla.identification.parameters import Sought, Source, made_robot
 from anguilla.identification.search import readings
@@ -152,6 +153,7 @@ class Identified:
 
     def plot(self, path: str | PathLike[str] | None = None) -> Any:
         """Draw what is missed in every experiment, and the correlations. Returns Matplotlib's figure, saved if asked to."""
+        require("matplotlib", "figures need", "plot")
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=(10.0, 4.0), layout="constrained")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from anguilla._doors import public
-from anguilla.errors import DescriptionError
+from anguilla.errors import DescriptionError, require
 from anguilla.store.whole import as_target, whole_file
 
 __all__ = ["Run", "Sweep"]
@@ -140,7 +140,7 @@ class Sweep(Sequence[Run]):
 
         Its dimensions are the parameters of a grid, else "run"; `run_ok` and `run_seconds` tell about the runs.
         """
-        import xarray
+        xarray = require("xarray", "labelled arrays need", "netcdf")
 
         gridded = self.axes is not None
         dims = tuple(self.axes) if self.axes is not None else ("run",)

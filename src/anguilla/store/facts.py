@@ -51,7 +51,7 @@ def kind_of(record: Record, path: Path) -> str:
     if isinstance(found, int) and found > FORMAT:
         raise DescriptionError(
             f"{str(path)!r} was written by a newer Anguilla ({facts.get('anguilla_version', 'unknown')}): it has format "
-            f"{found}, and this one reads {FORMAT}. Upgrade: pip install -U anguilla."
+            f"{found}, and this one reads {FORMAT}. Install a newer Anguilla."
         )
     if not isinstance(found, int) or found != FORMAT or "kind" not in facts:
         raise DescriptionError(

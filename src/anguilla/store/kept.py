@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from anguilla.errors import require
 from anguilla.store.netcdf import write_netcdf
 from anguilla.store.record import Record
 from anguilla.store.spare import saved, unsaved
@@ -39,7 +40,7 @@ class Kept:
 
     def to_xarray(self) -> Any:
         """Return an xarray.Dataset with the content of the file that `save` writes, with names and units."""
-        import xarray as xr
+        xr = require("xarray", "labelled arrays need", "netcdf")
 
         record = self._record()
         arrays = {}

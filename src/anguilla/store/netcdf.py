@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from anguilla.compiler.interrupts import held_back
-from anguilla.errors import DescriptionError
+from anguilla.errors import DescriptionError, require
 from anguilla.store.hdf5 import check_seal, check_sizes, seal
 from anguilla.store.record import Record
 from anguilla.store.whole import whole_file, write_bytes
@@ -28,6 +28,7 @@ PROBED, GAIN = 512, 0.6  # numbers, four times, packed to see whether an array g
 
 def write_netcdf(record: Record, target: Path) -> None:
     """Write a record, complete or not at all."""
+    require("h5py", "files of results need", "netcdf")
     with held_back():
         image = _image(record)
     with whole_file(target) as part:
@@ -104,6 +105,8 @@ def read_netcdf(path: Path) -> Record:
     """Read a record, or raise an error that names the file."""
     if not path.exists():
         raise DescriptionError(f"there is no file {str(path)!r}.")
+    require("h5netcdf", "files of results need", "netcdf")
+    require("h5py", "files of results need", "netcdf")
     try:
         if not check_seal(path):
             _try_apart(path)

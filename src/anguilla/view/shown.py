@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anguilla.describe import Frame, Robot, RodHandle
-from anguilla.errors import AnguillaError
+from anguilla.errors import AnguillaError, require
 from anguilla.view.guard import Guard
 from anguilla.view.props import Props, rgb
 from anguilla.view.style import COLOURS
@@ -109,10 +109,7 @@ def screenshot(event: Any) -> None:
 
 def open_server(title: str, host: str, port: int) -> tuple[Any, str]:
     """A viser server in our style, guarded, and the address to open."""
-    try:
-        import viser
-    except ImportError:
-        raise AnguillaError("the viewer needs viser: pip install 'anguilla[view]'.") from None
+    viser = require("viser", "the viewer needs", "view")
     guard = Guard(host)
     with redirect_stdout(StringIO()), guard.installed():  # its greeting; the address is told by our own commands
         server = viser.ViserServer(host=host, port=port, label=title, verbose=False)

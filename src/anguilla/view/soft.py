@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anguilla.errors import AnguillaError, refuse
+from anguilla.errors import AnguillaError, refuse, require
 from anguilla.fem.body import SoftBody
 from anguilla.fem.dynamics import SoftTrajectory
 from anguilla.fem.equilibrium import statics
@@ -115,7 +115,7 @@ def suggested_efforts(system: SoftSystem) -> dict[str, tuple[float, float]]:
 
 def coloured(x: Array, faces: NDArray[np.int64], part: Array) -> Any:
     """A surface whose nodes have colours of a map, by numbers (n,) from 0 to 1: a texture of one line, so that it is matt."""
-    import matplotlib
+    matplotlib = require("matplotlib", "colours need", "plot")
     import trimesh
     from PIL import Image
 

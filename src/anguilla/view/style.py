@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from anguilla.errors import require
+
 __all__ = ["COLOURS", "INK", "TIME_MAP", "figure", "figure_style", "label_ends", "scaled"]
 
 # Okabe and Ito's palette: blue, vermillion, bluish green, orange, sky blue, reddish purple.
@@ -52,8 +54,7 @@ SETTINGS: Any = {
 @contextmanager
 def figure_style() -> Iterator[None]:
     """Use the settings of this page; the user's own come back afterwards."""
-    import matplotlib
-
+    matplotlib = require("matplotlib", "figures need", "plot")
     with matplotlib.rc_context(SETTINGS):
         yield
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anguilla.errors import AnguillaError, as_positive
+from anguilla.errors import as_positive, missing, require
 from anguilla.results.states import Trajectory
 from anguilla.store.whole import as_target, whole_file
 from anguilla.view.panels import draw_flat, draw_solid
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["ffmpeg", "write_video"]
 
 MOST_PICTURES = 3000
+
+
+NEEDS_FFMPEG = "a .mp4 needs the program ffmpeg or"
 
 
 def ffmpeg() -> str | None:
@@ -62,7 +65,7 @@ def write_video(
         The path of the file.
 
     """
-    import matplotlib
+    matplotlib = require("matplotlib", "videos need", "plot")
     from matplotlib.animation import FFMpegWriter, PillowWriter
 
     target = as_target(path, (".mp4", ".gif"))
@@ -74,7 +77,7 @@ def write_video(
     video = target.suffix.lower() == ".mp4"
     program = ffmpeg() if video else ""
     if program is None:
-        raise AnguillaError("a .mp4 needs ffmpeg: pip install 'anguilla[video]', or write a .gif.")
+        raise missing(NEEDS_FFMPEG, "imageio-ffmpeg", "video", "or write a .gif")
     # pixels in pairs of numbers and the commonest coding: what every player shows
     writer = FFMpegWriter(round(fps), "h264", extra_args=["-pix_fmt", "yuv420p"]) if video else PillowWriter(round(fps))
     with figure_style(), matplotlib.rc_context({"animation.ffmpeg_path": program}), whole_file(target) as part:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from anguilla.errors import require
 from anguilla.fem.dynamics import SoftTrajectory
 from anguilla.view.page import BUDGET, FEWEST_FRAMES, FRAMES_PER_SECOND, MOST_FRAMES, encode, filled, round_number
 from anguilla.view.style import COLOURS, TIME_MAP, scaled
@@ -67,7 +68,7 @@ def _told(picture: Volume) -> dict[str, Any]:
 
 
 def _ramp() -> list[str]:
-    import matplotlib
+    matplotlib = require("matplotlib", "pages of volumes need", "plot")
     from matplotlib.colors import to_hex
 
     return [to_hex(colour) for colour in matplotlib.colormaps[TIME_MAP](np.linspace(0.0, 1.0, 9))]

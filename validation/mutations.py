@@ -1,0 +1,261 @@
+"""Do the tests notice a wrong formula? Kernels are made wrong one at a time, and the tests that should notice are run.
+
+    python validation/mutations.py --count 50 --seed 1 --out mutations.json
+
+A mutation flips a sign, drops a minus, or changes a factor by a quarter, somewhere in a formula of a compiled function; what
+computes places in arrays is left alone. It is *killed* if a test turns red, else it has *survived*: then a test is missing, or
+the formula does not matter (a threshold, a first guess). Each takes a minute of compiling and some tests; the work goes on
+where it stopped. With --interpreted kernels run as Python, which suits small tests.
+"""
+
+import argparse
+import ast
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "anguilla"
+DECORATORS = {"inline", "part", "kernel", "entry", "distant"}
+FOLDERS = ("mechanics", "interact/kernels", "model", "solve/newton", "solve/steps", "solve/gradients")
+
+# Tests that are near to a file, tried first; then those that are near to all.
+NEAR = {
+    "mechanics/flat": ["tests/mechanics/test_mechanics_flat.py"],
+    "mechanics/relaxing": ["tests/identification", "tests/validation_dynamics"],
+    "mechanics/": ["tests/mechanics", "tests/assemble/test_assemble_tangent.py"],
+    "kernels/fluid": ["tests/water", "tests/swimming"],
+    "kernels/stream": ["tests/water", "tests/swimming"],
+    "kernels/touch": ["tests/contact/test_part_contact.py", "tests/contact/test_friction_holds.py"],
+    "kernels/rubbing": ["tests/multibody/test_multibody_rubbing.py"],
+    "kernels/contact": ["tests/contact"],
+    "kernels/friction": ["tests/contact"],
+    "kernels/distance": ["tests/interact", "tests/contact"],
+    "kernels/nearest": ["tests/interact", "tests/contact"],
+    "kernels/impact": ["tests/contact"],
+    "kernels/": ["tests/multibody", "tests/interact"],
+    "model/": ["tests/assemble/test_assemble_tangent.py", "tests/multibody"],
+    "solve/gradients": ["tests/gradients"],
+    "solve/": ["tests/validation_statics", "tests/validation_dynamics", "tests/linear"],
+}
+ALL = ["tests/assemble", "tests/multibody", "tests/validation_statics", "tests/validation_dynamics", "tests/contact",
+       "tests/gradients", "tests/linear", "tests/model", "tests/examples"]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """A text of a file, from a place to another, and what stands there instead."""
+
+    file: str
+    function: str
+    line: int
+    start: int
+    stop: int
+    old: str
+    new: str
+
+
+def kernels(tree: ast.AST) -> list[ast.FunctionDef]:
+    """Functions that are compiled."""
+
+    def name(decorator: ast.expr) -> str:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        return getattr(called, "id", "")
+
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    return [node for node in found if any(name(d) in DECORATORS for d in node.decorator_list)]
+
+
+def formulas(function: ast.FunctionDef) -> list[ast.AST]:
+    """Nodes of a function that compute numbers, not places."""
+    placed = {  # names that are, or lead to, places in arrays
+        name.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Subscript)
+        for name in ast.walk(node.slice)
+        if isinstance(name, ast.Name)
+    }
+    found: list[ast.AST] = []
+
+    def visit(node: ast.AST) -> None:
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("range", "len", "U", "min", "max"):
+            return
+        if isinstance(node, ast.Compare | ast.Assert | ast.Raise | ast.While):
+            return
+        if isinstance(node, ast.Assign | ast.AugAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            named = {
+                n.id
+                for t in targets
+                for n in ast.walk(t)
+                if isinstance(n, ast.Name) and isinstance(t, ast.Name | ast.Tuple)
+            }
+            if named & placed:
+                return
+        if isinstance(node, ast.BinOp | ast.UnaryOp | ast.AugAssign | ast.Constant):
+            found.append(node)
+        for child in ast.iter_child_nodes(node):
+            if not (isinstance(node, ast.Subscript) and child is node.slice):
+                visit(child)
+
+    for statement in function.body[1:]:  # without what it says about itself
+        visit(statement)
+    return found
+
+
+def changed(node: ast.AST) -> str | None:
+    """The text of a wrong formula; None if it cannot be made wrong in a simple way."""
+    twin = ast.parse(ast.unparse(node)).body[0]
+    inner = twin.value if isinstance(twin, ast.Expr) else twin
+    if isinstance(inner, ast.AugAssign):
+        swap = {ast.Add: ast.Sub, ast.Sub: ast.Add}
+        if type(inner.op) not in swap or isinstance(inner.value, ast.Constant):
+            return None
+        inner.op = swap[type(inner.op)]()
+        return ast.unparse(inner)
+    if isinstance(inner, ast.BinOp):
+        if any(isinstance(side, ast.Constant) and isinstance(side.value, int) for side in (inner.left, inner.right)):
+            return None  # most likely a place or a number of things
+        if isinstance(inner.op, ast.Add | ast.Sub):
+            if any(name.id.isupper() for name in ast.walk(inner) if isinstance(name, ast.Name)):
+                return None  # a place in a record
+            inner.op = ast.Sub() if isinstance(inner.op, ast.Add) else ast.Add()
+            return f"({ast.unparse(inner)})"
+        if isinstance(inner.op, ast.Mult | ast.Div):
+            return f"(1.25 * ({ast.unparse(inner)}))"
+    if (
+        isinstance(inner, ast.UnaryOp)
+        and isinstance(inner.op, ast.USub)
+        and not isinstance(inner.operand, ast.Constant)
+    ):
+        return f"({ast.unparse(inner.operand)})"
+    if isinstance(inner, ast.Constant) and isinstance(inner.value, float) and 0.0 < abs(inner.value) < 1e6:
+        return repr(1.25 * inner.value)
+    return None
+
+
+def mutations(file: Path) -> list[Mutation]:
+    """All mutations of a file."""
+    text = file.read_text(encoding="utf-8")
+    starts = [0]
+    for line in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    found = []
+    for function in kernels(ast.parse(text)):
+        for node in formulas(function):
+            start = starts[node.lineno - 1] + node.col_offset
+            stop = starts[node.end_lineno - 1] + node.end_col_offset
+            new = changed(node)
+            if new is not None:
+                relative = file.relative_to(PACKAGE).as_posix()
+                found.append(Mutation(relative, function.name, node.lineno, start, stop, text[start:stop], new))
+    return found
+
+
+def chosen(count: int, seed: int) -> list[Mutation]:
+    """Some mutations, spread over the files by the square root of what each offers."""
+    files = [file for folder in FOLDERS for file in sorted((PACKAGE / folder).glob("*.py"))]
+    offered = {file: found for file in files if (found := mutations(file))}
+    chance = random.Random(seed)
+    weights = [len(found) ** 0.5 for found in offered.values()]
+    picked: list[Mutation] = []
+    while len(picked) < count:
+        one = chance.choice(offered[chance.choices(list(offered), weights)[0]])
+        if one not in picked:
+            picked.append(one)
+    return picked
+
+
+def near(file: str) -> list[str]:
+    """Tests to try first."""
+    return next(tests for part, tests in NEAR.items() if part in file)
+
+
+def verdict(one: Mutation, work: Path, interpreted: bool, patience: float) -> dict:
+    """Make the kernel wrong in a copy of the package, and run tests until one is red."""
+    target, original = work / "src" / "anguilla" / one.file, PACKAGE / one.file
+    text = original.read_text(encoding="utf-8")
+    target.write_text(text[: one.start] + one.new + text[one.stop :], encoding="utf-8")
+    environment = os.environ | {"PYTHONPATH": str(work / "src"), "ANGUILLA_COMPILING": "silent", "OMP_NUM_THREADS": "1"}
+    environment |= {"NUMBA_DISABLE_JIT": "1"} if interpreted else {}
+    began, red = time.monotonic(), ""
+    usual = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-x",
+        "-n",
+        "0",
+        "-p",
+        "no:cacheprovider",
+        "-m",
+        "not slow and not browser",
+    ]
+    for tests in (near(one.file), ALL):
+        try:
+            done = subprocess.run(
+                [*usual, *tests],
+                cwd=ROOT,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=patience,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            red = "no end"
+        else:
+            if done.returncode not in (0, 1):
+                raise RuntimeError(done.stdout + done.stderr)
+            red = next((line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))), "")
+        if red:
+            break
+    target.write_text(text, encoding="utf-8")
+    return {**asdict(one), "red": red[:200], "seconds": round(time.monotonic() - began)}
+
+
+def main() -> int:
+    """Try some mutations and print the score."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=Path("mutations.json"))
+    parser.add_argument("--interpreted", action="store_true")
+    parser.add_argument("--patience", type=float, default=1800.0, help="seconds for a set of tests")
+    parser.add_argument("--list", action="store_true", help="show the mutations only")
+    given = parser.parse_args()
+    picked = chosen(given.count, given.seed)
+    if given.list:
+        for one in picked:
+            print(f"{one.file}:{one.line} {one.function}: {one.old!r} -> {one.new!r}")
+        return 0
+    known = json.loads(given.out.read_text()) if given.out.exists() else []
+    done = {(row["file"], row["start"], row["old"], row["new"]): row for row in known}
+    with tempfile.TemporaryDirectory() as temporary:
+        work = Path(temporary)
+        shutil.copytree(PACKAGE, work / "src" / "anguilla", ignore=shutil.ignore_patterns("__pycache__"))
+        for one in picked:
+            key = (one.file, one.start, one.old, one.new)
+            if key not in done:
+                done[key] = verdict(one, work, given.interpreted, given.patience)
+                given.out.write_text(json.dumps(list(done.values()), indent=1))
+                row = done[key]
+                print(
+                    f"{one.file}:{one.line} {one.function}: {one.old!r} -> {one.new!r}: {row['red'] or 'SURVIVED'}",
+                    flush=True,
+                )
+    rows = [done[(one.file, one.start, one.old, one.new)] for one in picked]
+    print(f"{sum(bool(row['red']) for row in rows)} of {len(rows)} killed")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -111,16 +111,15 @@ def page_of(run: Result | SoftResult, budget: float = BUDGET, *, colour: str | N
         from anguilla.view.volume_page import page_of as page_of_volume
 
         return page_of_volume(run, colour or "displacement")  # type: ignore[arg-type]
-    run = only_rods(run, colour)
-    count = len(as_computed(run).robot.parts)
+    rods: Result = as_computed(only_rods(run, colour))
+    count = len(rods.robot.parts)
     sections = 40 if count <= 8 else 16
-    if isinstance(run, Trajectory):
+    if isinstance(rods, Trajectory):
         afford = int(budget / (count * sections * 7 * 4 * 4 / 3))
-        wanted = int(FRAMES_PER_SECOND * float(run.t[-1] - run.t[0])) + 1
-        run = thin(run, max(2, min(afford, max(wanted, FEWEST_FRAMES), MOST_FRAMES)))
-    picture = scene(run, sections=sections, around=32 if count <= 8 else 16)
-    run = as_computed(run)
-    return _fill(picture, {"cables": cables_of(run, picture), "contacts": contacts_of(run, picture)})
+        wanted = int(FRAMES_PER_SECOND * float(rods.t[-1] - rods.t[0])) + 1
+        rods = thin(rods, max(2, min(afford, max(wanted, FEWEST_FRAMES), MOST_FRAMES)))
+    picture = scene(rods, sections=sections, around=32 if count <= 8 else 16)
+    return _fill(picture, {"cables": cables_of(rods, picture), "contacts": contacts_of(rods, picture)})
 
 
 def cables_of(run: Result, picture: Scene) -> list[dict[str, Any]]:

@@ -324,3 +324,41 @@ def test_a_smooth_motion_that_begins_where_the_run_ends_does_not_jump(begin, dur
     robot = ag.Robot("crank")
     robot.add(ag.RigidBody.box((0.1,) * 3, mass=1.0), at=robot.ground, joint=ag.Revolute((0, 1, 0), motion=smoothly))
     assert "events" not in ag.simulate(robot, duration=duration, dt=dt).status.counters
+
+
+BEGIN, LASTS = 0.101, 0.005
+
+
+def _smooth_blow(t):
+    return (0, 5.0 * np.sin(np.pi * np.clip((t - BEGIN) / LASTS, 0.0, 1.0)) ** 2, 0)
+
+
+def hammered(force, dt):
+    """Angle [rad] after 1 s of a bar on a hinge that is hit at its tip; dt = 20 ms steps from 0.1 s to 0.12 s."""
+    robot = ag.Robot("bar", gravity=(0, 0, 0))
+    bar = ag.RigidBody.box((0.2, 0.02, 0.03), mass=0.3, com=(0.1, 0.0, 0.0))
+    body = robot.add(bar, at=robot.ground, joint=ag.Revolute((0, 0, 1)))
+    robot.load(ag.Wrench(body.at((0.2, 0.0, 0.0)), force=force))
+    return ag.simulate(robot, duration=1.0, dt=dt).q[-1, 0]
+
+
+@pytest.mark.parametrize(
+    "force",
+    [
+        lambda t: (0, 3.0, 0) if 0.101 < t < 0.106 else (0, 0, 0),
+        lambda t: (0, 3.0, 0) if BEGIN < t < BEGIN + LASTS else (0, 0, 0),  # its end is named nowhere
+    ],
+)
+def test_a_blow_between_two_steps_is_found_where_its_function_names_it(force):
+    inertia = 0.3 * (0.2**2 + 0.02**2) / 12.0 + 0.3 * 0.1**2
+    rate = 3.0 * 0.2 * 0.005 / inertia
+    exact = rate * (1.0 - 0.1035)
+    assert hammered(force, 0.02) == pytest.approx(exact, rel=1e-3)
+
+
+def test_a_smooth_blow_between_two_steps_is_told():
+    with pytest.warns(
+        ag.AnguillaWarning, match=r"around t = 0\.10\d* s is over between two steps.* dt well below 0\.02"
+    ):
+        assert hammered(_smooth_blow, 0.02) < 1e-9
+    assert hammered(_smooth_blow, 0.0005) > 0.4  # steps that follow it are quiet

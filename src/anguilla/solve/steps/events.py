@@ -16,11 +16,14 @@ from anguilla.errors import DescriptionError, as_array, warn
 from anguilla.interact.kernels.table import INPUT, MOTION, POSE, RATES, STRESS
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.model import Inputs, Model
+from anguilla.solve.steps.named import named_instants
 
 ODD = 0.3  # part of the differences around it by which one misses their mean, if it may hide a jump
 LEFT = 0.4  # part of it that stays, however short the interval, if it does
 SMALL = 1e-3  # part of the range of a signal below which a jump does not matter
 ROUND_OFF = 1e-9  # the same as a part of its size
+HIDDEN = 0.1  # part of the range of a signal by which it may miss what lies between its samples
+LOOKED_AT = 2.0 ** -np.arange(1.0, 5.0)  # of the rest of a step behind an instant that a function names
 FELT = 1e-7  # part of the range of an imposed motion by which a jump of its rates must move it in a step to matter
 LEAST = 1e-12  # [rad, relative displacement] the same of any imposed motion: its own range may be rounding
 NARROW = 1e-9  # width of the interval that a jump is narrowed down to, as a part of the step
@@ -163,10 +166,47 @@ def events_of(
     ends, places = outermost.table, outermost.column
     t = np.concatenate([np.zeros(1), t, np.array(outer[1:], dtype=np.float64)])
     y = np.concatenate([ends[:1], y, ends[1 : len(outer)]])
+    t, y = _with_named(system, inputs, sample, t, y, dt, _noise(system, places, y, dt))
     found = find_jumps(sample, t, y, _noise(system, places, y, dt))
     if found:
         _refuse_impossible(system, sample, places, found)
     return place([(before, after) for before, after, _ in found], dt, steps)
+
+
+def _with_named(
+    system: Model, inputs: Inputs, sample: Sampler, t: Floats, y: Floats, dt: float, least: Floats
+) -> tuple[Floats, Floats]:
+    """Samples (times (nt,), values (nt, w)) with more of them where functions name instants inside steps.
+
+    If nothing there is other than what lies around it, the samples are as they were. What is over within a step without a
+    jump is told: no step would see it.
+    """
+    named = np.array([x for x in named_instants(system, inputs, float(t[-1])) if abs(x / dt - round(x / dt)) > SNAP])
+    if not len(named):
+        return t, y
+    behind = np.minimum(np.append(named[1:], np.inf), t[np.searchsorted(t, named)])[:, None]
+    sides = np.concatenate([named - NARROW * dt, named + NARROW * dt])
+    inner = (named[:, None] + LOOKED_AT * (behind - named[:, None])).ravel()
+    more = np.concatenate([sides, inner])
+    values = sample(more)
+    after = np.searchsorted(t, more)
+    share = ((more - t[after - 1]) / (t[after] - t[after - 1]))[:, None]
+    away = np.abs(values - (1.0 - share) * y[after - 1] - share * y[after])
+    size = np.maximum(np.ptp(y, axis=0), np.max(away, axis=0))
+    odd = (away > np.maximum(HIDDEN * size, least)) & (size > ROUND_OFF * np.max(np.abs(values)))
+    if not np.any(odd):
+        return t, y
+    jumps = np.abs(values[: len(named)] - values[len(named) : 2 * len(named)]) > SMALL * size
+    alone = odd & (np.abs(y[after] - y[after - 1]) < 0.1 * HIDDEN * size) & ~np.any(jumps, axis=0)
+    if np.any(alone):
+        when = more[int(np.argmax(np.max(np.where(alone, away / np.where(size > 0.0, size, 1.0), 0.0), axis=1)))]
+        warn(
+            f"{system.robot.name!r}: what acts around t = {when:.6g} s is over between two steps, which do not see it: take "
+            f"a dt well below {dt:g} s."
+        )
+    whole = np.concatenate([t, more])
+    order = np.argsort(whole, kind="stable")
+    return whole[order], np.concatenate([y, values])[order]
 
 
 def _noise(system: Model, places: Ints, y: Floats, dt: float) -> Floats:

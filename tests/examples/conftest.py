@@ -16,9 +16,9 @@ from anguilla.solve.steps.identity import Identity
 def _run(name: str) -> SimpleNamespace:
     module, made, first = script_modules.load(name), [], Model.__init__
 
-    def counted(self, robot):
+    def counted(self, robot, linear=None):
         made.append(Identity().of(copy.deepcopy(robot)))  # of what it describes, so that a robot built anew counts too
-        first(self, robot)
+        first(self, robot, linear)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Model, "__init__", counted)

@@ -10,7 +10,7 @@ import pytest
 import anguilla as ag
 from anguilla import fem
 from anguilla.errors import DescriptionError
-from anguilla.mixed.dynamics import Step, Stepper
+from anguilla.mixed.dynamics import MixedStep, MixedStepper
 from anguilla.mixed.model import MixedModel
 from anguilla.mixed.statics import Mixed, coupled, nodes_from
 from anguilla.model.user import move
@@ -135,11 +135,11 @@ def test_the_tangent_of_a_step_is_the_derivative_of_its_residual():
     with ExitStack() as desks:
         desks.enter_context(carrier.apart())
         loads = carrier.loads(0.0, {}).at(0)
-        stepper = Stepper(model, carrier, GeneralisedAlpha(0.8).coefficients, 1e-2, 1e-8)
+        stepper = MixedStepper(model, carrier, GeneralisedAlpha(0.8).coefficients, 1e-2, 1e-8)
         q, v = (0.1 * rng.standard_normal(n) / carrier.tree.scale for _ in range(2))
         x = nodes_from(model, q, None, np.zeros(3))
         now, _ = stepper.begin(q, v, x, loads, [np.zeros(0)])
-        problem = Step(stepper, now, loads, [np.zeros(0)], 0.0)
+        problem = MixedStep(stepper, now, loads, [np.zeros(0)], 0.0)
         d = move(carrier.tree, 0.0 * q, 0.3 * rng.standard_normal(n) / carrier.tree.scale)
         free = model.halves[0].free
         nodes = nodes_from(model, move(carrier.tree, q, d), None, np.zeros(3))

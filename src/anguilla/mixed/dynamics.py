@@ -75,12 +75,12 @@ class Stepped(NamedTuple):
     matrix: Callable[[], Floats]  # tangent of the carrier (n + m, n + m)
 
 
-class Step:
+class MixedStep:
     """The balance of one step, as a problem for Newton's method; unknown are the increment, multipliers, nodes at its end."""
 
     reach = REACH
 
-    def __init__(self, stepper: Stepper, begin: Moving, loads: Loads, efforts: list[Floats], t: float) -> None:
+    def __init__(self, stepper: MixedStepper, begin: Moving, loads: Loads, efforts: list[Floats], t: float) -> None:
         self.stepper, self.begin, self.loads, self.efforts, self.t = stepper, begin, loads, efforts, t
         self.gravity = stepper.model.gravity([t])[0]
         self.by = factors(stepper.scheme, stepper.dt)
@@ -203,7 +203,7 @@ class Step:
         return Moving(q, v, a, acc, found.lam, found.x, dx)
 
 
-class Stepper:
+class MixedStepper:
     """Steps of one robot."""
 
     def __init__(self, model: MixedModel, carrier: Model, scheme: Coefficients, dt: float, tolerance: float) -> None:
@@ -240,7 +240,7 @@ class Stepper:
 
     def step(self, now: Moving, loads: Loads, efforts: list[Floats], t: float) -> tuple[int, Moving, Floats]:
         """(status, the state after a step that ends at t, the wrenches of the volumes there)."""
-        problem = Step(self, now, loads, efforts, t)
+        problem = MixedStep(self, now, loads, efforts, t)
         still = Mixed(0.0 * now.q, now.lam.copy(), [x.copy() for x in now.x])
         goal = max(SMALLEST, self.tolerance * problem.size())
         newton = Newton(goal, 40, chord=True, round_off=max(1e-11, goal))
@@ -342,7 +342,7 @@ def _simulate(
         carrier, q = close(carrier, own, 0.0, q)
         desks.enter_context(carrier.apart())
     table = carrier.loads(dt * np.arange(steps + 1), own, pulling=True)
-    stepper = Stepper(model, carrier, scheme, dt, tolerance)
+    stepper = MixedStepper(model, carrier, scheme, dt, tolerance)
     x = nodes_from(model, q, start, model.gravity([0.0])[0])
     now, wrenches = stepper.begin(q, v, x, table.at(0), efforts)
     if isinstance(start, MixedTrajectory):

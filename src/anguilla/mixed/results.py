@@ -83,7 +83,7 @@ class _WithVolumes(OfEnergies):
         return out
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MixedEquilibrium(_WithVolumes, Equilibrium):
     """A static equilibrium of a robot with soft volumes: that of its rods and bodies, and `volume(...)`.
 
@@ -98,7 +98,7 @@ class MixedEquilibrium(_WithVolumes, Equilibrium):
     mixed: MixedModel | None = field(default=None, repr=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MixedTrajectory(_WithVolumes, Trajectory):
     """A motion of a robot with soft volumes: that of its rods and bodies, and `volume(...)`.
 

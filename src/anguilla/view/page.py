@@ -111,15 +111,27 @@ def page_of(run: Result | SoftResult, budget: float = BUDGET, *, colour: str | N
         from anguilla.view.volume_page import page_of as page_of_volume
 
         return page_of_volume(run, colour or "displacement")  # type: ignore[arg-type]
-    rods: Result = as_computed(only_rods(run, colour))
+    from anguilla.view.mixed import bare, is_mixed
+
+    whole: Any = run if is_mixed(run) else None
+    if whole is not None:
+        afford = int(budget / (7 * 4 / 3 * sum(len(each.system.rest.x) for each in whole.volumes.values())))
+        whole = thin(whole, max(2, afford)) if isinstance(whole, Trajectory) else whole
+    rods: Result = as_computed(bare(whole) if whole is not None else only_rods(run, colour))
     count = len(rods.robot.parts)
     sections = 40 if count <= 8 else 16
     if isinstance(rods, Trajectory):
         afford = int(budget / (count * sections * 7 * 4 * 4 / 3))
         wanted = int(FRAMES_PER_SECOND * float(rods.t[-1] - rods.t[0])) + 1
-        rods = thin(rods, max(2, min(afford, max(wanted, FEWEST_FRAMES), MOST_FRAMES)))
+        most = max(2, min(afford, max(wanted, FEWEST_FRAMES), MOST_FRAMES))
+        rods, whole = thin(rods, most), None if whole is None else thin(whole, most)
     picture = scene(rods, sections=sections, around=32 if count <= 8 else 16)
-    return _fill(picture, {"cables": cables_of(rods, picture), "contacts": contacts_of(rods, picture)})
+    more = {"cables": cables_of(rods, picture), "contacts": contacts_of(rods, picture)}
+    if whole is not None:
+        from anguilla.view.volume_page import skins_told
+
+        more |= skins_told(picture, whole, colour)
+    return _fill(picture, more)
 
 
 def cables_of(run: Result, picture: Scene) -> list[dict[str, Any]]:

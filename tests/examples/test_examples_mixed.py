@@ -1,0 +1,51 @@
+"""Rods and soft volumes together: the silicone gripper and the platform on flexible legs."""
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture(scope="module")
+def gripper(example):
+    return example("silicone_gripper")
+
+
+@pytest.mark.xdist_group("silicone_gripper")
+def test_air_closes_the_gripper_evenly(gripper):
+    result = gripper.result
+    assert np.all(np.diff(result.opening) < 0.0)
+    assert result.opening[0] == pytest.approx(gripper.module.PALM, rel=0.01)
+    assert result.opening[-1] < 0.5 * result.opening[0]
+    tips = np.array([result.shapes[-1].volume(finger).position("tip") for finger in result.fingers])
+    away = np.linalg.norm(tips[:, :2], axis=1)
+    assert np.ptp(away) < 0.05 * away.mean()  # its mesh is not quite symmetric
+    assert np.allclose(result.shapes[0].position(result.palm.frame)[:2], 0.0, atol=1e-4)
+
+
+@pytest.mark.xdist_group("silicone_gripper")
+def test_the_arm_carries_all_of_it(gripper):
+    rest = gripper.result.shapes[0]
+    arm = rest.robot.part("arm")
+    below = rest.mass * 9.81
+    assert np.linalg.norm(rest.wrench(arm, [0.0])[0, 3:]) == pytest.approx(below, rel=1e-5)
+
+
+@pytest.mark.xdist_group("silicone_gripper")
+def test_the_motion_bends_the_arm_and_closes_the_fingers(gripper):
+    run, result = gripper.result.run, gripper.result
+    aside = np.linalg.norm(run.position(result.palm.frame)[-1, :2])
+    assert aside > 0.02
+    tips = np.array([run.volume(finger).position("tip")[-1] for finger in result.fingers])
+    assert np.linalg.norm(tips - tips.mean(axis=0), axis=1).mean() < 0.5 * gripper.module.PALM
+
+
+@pytest.mark.xdist_group("soft_platform")
+def test_a_soft_column_stiffens_the_platform(example):
+    ran = example("soft_platform")
+    p, sway = ran.module, ran.result.sway
+    inertia = np.pi / 4.0 * 0.0006**4
+    alone = 3 * 12 * p.STEEL.young * inertia / p.HEIGHT**3  # three beams whose ends do not turn
+    assert p.FORCES[1] / sway["without"][1] == pytest.approx(alone, rel=0.03)  # the weight of the plate takes some
+    column = 12 * p.SILICONE.young * np.pi / 4.0 * 0.015**4 / p.HEIGHT**3
+    more = p.FORCES[1] / sway["with"][1] - p.FORCES[1] / sway["without"][1]
+    assert 0.8 < more / column < 2.0  # coarse linear elements are too stiff
+    assert ran.result.shift[1] > 2e-3

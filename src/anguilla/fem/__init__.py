@@ -43,6 +43,8 @@ _LAZY = {
     "linearise": "vibrations",
     "SoftLinearModel": "vibrations",
     "gradient": "gradients",
+    "reduce": "reduction",
+    "ReducedModel": "reduction",
     "SoftGradient": "gradients",
     "SoftTrajectory": "dynamics",
     "Prony": "viscosity",

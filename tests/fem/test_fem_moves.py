@@ -27,6 +27,7 @@ def test_a_pulled_bar_answers_as_a_spring():
     body = gripped(law="st_venant")
     for pull in (0.004, -0.003):
         eq = fem.statics(body, moves={"grip": (pull, 0, 0)})
+        assert eq.status.counters["iterations"] <= 5  # the others go along with the first step
         l = 1 + pull / 0.1
         force = 1e6 * 1e-4 * l * (l**2 - 1) / 2  # St Venant without Poisson's effect
         assert eq.reaction("grip")[0] == pytest.approx(force, rel=1e-7)

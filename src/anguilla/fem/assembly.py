@@ -59,7 +59,7 @@ def deformation(nodes, gradient, x, e, q):
 
 @inline
 def determinant(f):
-    """Of a matrix given by its nine numbers."""
+    """Determinant of F."""
     c = cofactor(f)
     return f[0] * c[0] + f[1] * c[1] + f[2] * c[2]
 

@@ -24,7 +24,7 @@ from anguilla.solve.newton.rules import CONVERGED, EXPLANATION, NOT_FINITE, SING
 
 __all__ = ["Task", "solve", "statics"]
 
-TINY_STRAIN = 1e-9  # less is no load
+TINY_STRAIN = 1e-7  # less is no load; BALANCED of it is still above the round-off of positions
 BALANCED, LOOSE = 1e-6, 1e4  # most of the loads that may be left, and that over the tolerance of displacements
 ROUND_OFF = 1e-7  # of the size of a body: a slender one has a stiffness whose condition costs nine digits
 REACH = 0.5  # of the size of the body, in one correction: a soft direction does not throw it away
@@ -287,8 +287,6 @@ def unbalanced(system: SoftSystem, state: SoftState, efforts: Floats) -> float:
     total = lambda forces: float(np.linalg.norm(forces, axis=1).sum())
     el = system.elements
     nothing = TINY_STRAIN * float(el.mu @ el.weight.sum(axis=1) ** (2.0 / 3.0))  # forces of such a strain everywhere
-    if len(system.driven):
-        nothing *= 100.0  # points moved far away: round-off of their places
     if system.body.natural:  # a body that has taken its natural shape has no stress left to compare with
         nothing = max(nothing, total(system.evaluate(system.rest, efforts, factor=0.0)[1]))
     return total(left) / max(total(loads), total(gradient - loads), nothing)

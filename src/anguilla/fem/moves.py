@@ -92,8 +92,8 @@ def lifted(system: SoftSystem, state: SoftState, efforts: Floats, goal: Floats, 
     shift[system.driven] = far
     energy, gradient, blocks = system.evaluate(state, efforts, factor=factor, stiffness=True)
     if np.isfinite(energy):
+        left = u.gather(state.x, multiply(system, blocks, shift)[None])  # before fold, which may write into the blocks
         system.solver.factor(u.fold(state.x, blocks, gradient))
-        left = u.gather(state.x, (multiply(system, blocks, shift))[None])
         state = SoftState(*u.move(state.x, state.rotations, system.solver.solve(-left)[0].reshape(-1, 3)))
     x = state.x.copy()
     x[system.driven] = goal

@@ -490,6 +490,11 @@ class SoftSystem:
 
     # Rows --------------------------------------------------------------------------------------------------------------
 
+    @property
+    def rest_strokes(self) -> tuple[Floats, Floats]:
+        """Lengths [m] of all lines and volumes [m^3] of all chambers at rest, from which strokes count."""
+        return self._rest_length, self._rest_volume
+
     def strokes(self, state: SoftState) -> Floats:
         """Stroke of every actuator (actuators,): shortening [m] of tendons, gain of volume [m^3] of chambers."""
         shorter = self._rest_length - self.cable_lengths(state.x)

@@ -1,0 +1,515 @@
+"""Soft bodies of few coordinates: shapes learnt from equilibria, elements chosen so that their forces stay right.
+
+The nodes move as x = x0 + Phi q. Phi holds the answers of the body to its actuators and at its effectors (Schur projection)
+and the main shapes of equilibria under sampled inputs (proper orthogonal decomposition). The elastic energy is a sum over few
+elements with weights, not negative, that give the forces along Phi of the sampled shapes (hyper-reduction after Farhat and
+others). Forces and stiffness are the exact derivatives of this energy; tendons and chambers are not approximated beyond Phi.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from anguilla._doors import public
+from anguilla.errors import DescriptionError, SolverError, as_count, as_positive, refuse
+from anguilla.fem.assembly import FORCES, STIFFNESS, Elements, assemble
+from anguilla.fem.body import SoftBody
+from anguilla.fem.elements import pairs_of
+from anguilla.fem.equilibrium import statics
+from anguilla.fem.hyperelastic import Rubber
+from anguilla.fem.mesh import Floats, Ints
+from anguilla.fem.parts import Chamber, Tendon
+from anguilla.fem.projection import Projection
+from anguilla.fem.rows import add_volume
+from anguilla.fem.system import SoftState, SoftSystem
+
+__all__ = ["ReducedModel", "reduce"]
+
+FEW = 400  # elements at most
+MOST, HALVINGS, STEPS = 50, 12, 8  # iterations, halvings of one of them, steps of the load
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How well a reduced body follows the whole one, on inputs it has not seen.
+
+    Attributes:
+        nodes: largest distance of a node from where the whole body has it [m].
+        effectors: largest distance of an effector [m].
+        motion: largest displacement of a node in these equilibria [m], to compare with.
+        count: number of equilibria.
+
+    """
+
+    nodes: float
+    effectors: float
+    motion: float
+    count: int
+
+
+def _check(body: SoftBody) -> None:
+    """Refuse what a reduced body cannot hold."""
+    heavy = any(isinstance(p, Chamber) and p.fluid_density for p in body.actuators.values())
+    rough = any(isinstance(p, Tendon) and p.friction for p in body.actuators.values())
+    turned = any(effector.orientation for effector in body.effectors.values())
+    for wrong, what in (
+        (body.rigid_parts, "rigid parts"), (body.moves, "moved points"), (body.layers, "layers"), (body.fibres, "fibres"),
+        (body.springs, "springs"), (isinstance(body.law, Rubber), "laws of rubber"), (heavy, "heavy fluids"),
+        (rough, "friction of tendons"), (turned, "orientations of effectors"),
+        (body.element == "averaged", 'element="averaged"'),
+    ):  # fmt: skip
+        if wrong:
+            raise DescriptionError(f"reduce: body {body.name!r} has {what}, which a reduced body cannot hold yet.")
+    if not body.actuators:
+        raise DescriptionError(f"reduce: body {body.name!r} has no actuator: there is nothing to learn from.")
+
+
+@public
+def reduce(
+    body: SoftBody, *, inputs: Mapping[str, tuple[float, float]], samples: int = 40, held_out: int = 10,
+    coordinates: int = 20, tolerance: float = 1e-3, seed: int = 0,
+) -> ReducedModel:  # fmt: skip
+    """Make a reduced body from equilibria under sampled inputs, and tell its error on others.
+
+    Args:
+        body: the body.
+        inputs: range (lowest, highest) of the tension [N] or pressure [Pa] of each actuator, in which it is to be right.
+        samples: equilibria to learn from.
+        held_out: equilibria to test on.
+        coordinates: most coordinates.
+        tolerance: error of the forces of the chosen elements along the shapes, over those of all elements.
+        seed: of the samples.
+
+    """
+    if not isinstance(body, SoftBody):
+        raise refuse("body", "a SoftBody", body)
+    _check(body)
+    system = SoftSystem(body)
+    ranges = _ranges(system, inputs)
+    rng = np.random.default_rng(seed)
+    draw = lambda count: ranges[:, 0] + (ranges[:, 1] - ranges[:, 0]) * rng.random((count, len(ranges)))
+    learnt = _solved(system, draw(as_count(samples, "samples", 2)))
+    tested = _solved(system, draw(as_count(held_out, "held_out")))
+    base = statics(system)
+    basis = _basis(system, base.x, [x for _, x in learnt], as_count(coordinates, "coordinates"))
+    chosen, weight = _elements(system, base.x, basis, [x for _, x in learnt], as_positive(tolerance, "tolerance"))
+    model = ReducedModel(system, base.x, basis, chosen, weight)
+    model.quality = _judge(model, tested)
+    model.restart()
+    return model
+
+
+def _ranges(system: SoftSystem, inputs: Mapping[str, tuple[float, float]]) -> Floats:
+    out = np.zeros((len(system.names), 2))
+    for name, pair in inputs.items():
+        for k in (0, 1):
+            out[system.names.index(name) if name in system.names else 0, k] = pair[k]
+            system.efforts({name: pair[k]})
+    return out
+
+
+def _solved(system: SoftSystem, efforts: Floats) -> list[tuple[Floats, Floats]]:
+    """(efforts, nodes) of equilibria, found one from another, the nearest first."""
+    found: list[tuple[Floats, Floats]] = []
+    start = None
+    for row in efforts[np.argsort(np.linalg.norm(efforts, axis=1))]:
+        start = statics(system, inputs=dict(zip(system.names, row.tolist(), strict=True)), start=start)
+        found.append((row, start.x))
+    return found
+
+
+def _basis(system: SoftSystem, x0: Floats, shapes: list[Floats], most: int) -> Floats:
+    """Orthonormal shapes (r, n, 3): answers to actuators and at effectors, then the main parts of the shapes."""
+    u, state = system.unknowns, SoftState(x0, system.rest.rotations)
+    _, gradient, blocks = system.evaluate(state, np.zeros(len(system.names)), stiffness=True)
+    system.solver.factor(u.fold(x0, blocks, gradient))
+    rows = np.concatenate([system.actuator_rows(state), system.frames.gradient(x0)])
+    answers = np.array([u.spread(x0, row.reshape(-1, 3)) for row in system.solver.solve(u.gather(x0, rows))])
+    answers = answers.reshape(len(answers), -1)
+    answers /= np.linalg.norm(answers, axis=1, keepdims=True)
+    first = np.linalg.qr(answers.T)[0][:, : min(most, len(answers))]
+    rest = np.array([(x - x0).ravel() for x in shapes])
+    rest = rest - (rest @ first) @ first.T
+    _, size, main = np.linalg.svd(rest, full_matrices=False)
+    keep = min(most - first.shape[1], int(np.sum(size > 1e-7 * size[0])))
+    return np.concatenate([first.T, main[:keep]]).reshape(-1, *x0.shape)
+
+
+def _exploded(system: SoftSystem, chosen: Ints, weight: Floats) -> Elements:
+    """Elements that share no nodes, each with weights of its own."""
+    el = system.elements
+    k = el.nodes.shape[1]
+    nodes = np.arange(k * len(chosen)).reshape(-1, k)
+    pairs = k * (k + 1) // 2
+    slot = np.arange(pairs * len(chosen)).reshape(-1, pairs)
+    return Elements(
+        nodes, np.ascontiguousarray(el.gradient[chosen]), el.weight[chosen] * weight[:, None], el.mu[chosen],
+        el.lam[chosen], el.law[chosen], slot,
+    )  # fmt: skip
+
+
+def _elements(
+    system: SoftSystem, x0: Floats, basis: Floats, shapes: list[Floats], tolerance: float
+) -> tuple[Ints, Floats]:
+    """Numbers and weights of elements that give the elastic forces of all, along the basis, in all the shapes."""
+    every, one = np.arange(len(system.elements.nodes)), np.ones(len(system.elements.nodes))
+    el = _exploded(system, every, one)
+    own = basis[:, system.elements.nodes]  # (r, m, k, 3)
+    columns = []
+    for x in [x0, *shapes]:
+        near = x0 + np.einsum("rni,r->ni", basis, np.einsum("rni,ni->r", basis, x - x0))
+        force = np.zeros((el.nodes.size, 3))
+        places = near[system.elements.nodes].reshape(-1, 3)
+        assemble(
+            el, system.stars, places, system.node_pressure, 1.0, system.no_history, force, system.nothing_pulled, 0
+        )
+        columns.append(np.einsum("rmki,mki->rm", own, force.reshape(*system.elements.nodes.shape, 3)))
+    table = np.concatenate(columns)  # (r shapes, m)
+    chosen, weight = sparse_weights(table, table.sum(axis=1), tolerance)
+    return chosen, weight
+
+
+def sparse_weights(table: Floats, goal: Floats, tolerance: float) -> tuple[Ints, Floats]:
+    """Few columns of a table and positive weights whose sum is the goal to a tolerance (Lawson and Hanson, stopped early)."""
+    size = float(np.linalg.norm(goal))
+    chosen: list[int] = []
+    weight = np.zeros(0)
+    left = goal.copy()
+    while np.linalg.norm(left) > tolerance * size and len(chosen) < min(FEW, table.shape[1]):
+        score = table.T @ left
+        score[chosen] = -np.inf
+        best = int(np.argmax(score))
+        if not score[best] > 0.0:
+            break
+        chosen.append(best)
+        weight = np.append(weight, 0.0)
+        while True:
+            trial = np.linalg.lstsq(table[:, chosen], goal, rcond=None)[0]
+            if np.all(trial > 0.0):
+                weight = trial
+                break
+            falling = trial <= 0.0
+            part = float(np.min(weight[falling] / np.maximum(weight[falling] - trial[falling], 1e-300)))
+            weight = weight + part * (trial - weight)
+            keep = weight > 1e-12 * weight.max()
+            keep &= ~(falling & (weight <= 1e-12 * weight.max()))
+            if keep.all():
+                keep[np.argmin(np.where(falling, weight, np.inf))] = False
+            chosen, weight = [c for c, k in zip(chosen, keep, strict=True) if k], weight[keep]
+        left = goal - table[:, chosen] @ weight
+    return np.array(chosen, dtype=np.int64), weight
+
+
+def _judge(model: ReducedModel, tested: list[tuple[Floats, Floats]]) -> Quality:
+    frames, off, apart, far = model.system.frames, 0.0, 0.0, 0.0
+    for efforts, x in tested:
+        model.efforts = efforts.copy()
+        model.relax()
+        mine = model.x
+        off = max(off, float(np.linalg.norm(mine - x, axis=1).max()))
+        far = max(far, float(np.linalg.norm(x - model.system.rest.x, axis=1).max()))
+        for k in range(len(frames.names)):
+            apart = max(apart, float(np.linalg.norm(frames.position(mine, k) - frames.position(x, k))))
+    return Quality(off, apart, far, len(tested))
+
+
+@public
+class ReducedModel:
+    """A soft body of few coordinates, with a present state, as `control` uses it (see `fem.SoftModel`).
+
+    Attributes:
+        q: (r,) coordinates.
+        efforts: (actuators,) tensions [N] and pressures [Pa].
+        quality: its error on inputs that it has not seen.
+        elements: (k,) numbers of the tetrahedra whose energy counts.
+
+    """
+
+    quality: Quality
+
+    def __init__(self, system: SoftSystem, x0: Floats, basis: Floats, chosen: Ints, weight: Floats) -> None:
+        self.system, self.x0, self.basis, self.elements = system, x0, basis, chosen
+        self.size = float(np.linalg.norm(np.ptp(system.rest.x, axis=0)))
+        self._el = _exploded(system, chosen, weight)
+        own = system.elements.nodes[chosen]
+        k, r = own.shape[1], len(basis)
+        self._place = x0[own].reshape(-1, 3)
+        self._along = np.ascontiguousarray(np.moveaxis(basis[:, own], 0, -1)).reshape(len(own) * k * 3, r)
+        self._fronts = self._along.reshape(len(own), 3 * k, r)
+        self._force = np.zeros_like(self._place)
+        self._blocks = np.zeros((self._el.slot.size, 9))
+        a, b = (side[0] for side in pairs_of(np.arange(k)[None]))
+        self._pairs, self._nodes = (a, b), k
+        self._dense = np.zeros((len(own), k, 3, k, 3))
+        loads = np.zeros_like(x0)
+        system.external_forces(x0, np.zeros(len(system.names)), 1.0, 0.0, loads, system.nothing_pulled, False)
+        self._load = np.einsum("rni,ni->r", basis, loads)
+        self._parts = list(system.body.actuators.values())
+        self._lines = [self._line(k) for k in range(len(system.lines.segment_at) - 1)]
+        self._cavities = [self._cavity(k) for k in range(len(system.surfaces.face_at) - 1)]
+        names = range(len(system.frames.names))
+        self._seen0 = np.concatenate([*(system.frames.position(x0, k) for k in names), np.zeros(0)])
+        self._seen = np.array([
+            np.concatenate([*(system.frames.position(shape, k) for k in names), np.zeros(0)]) for shape in basis
+        ]).T  # fmt: skip
+        self._limits = system.limits()
+        self.restart()
+
+    def restart(self) -> None:
+        """Go to the equilibrium without inputs."""
+        self.q, self.efforts = np.zeros(len(self.basis)), np.zeros(len(self._parts))
+        self._stiff: Any = None
+        self._lengths: list[Floats] = []
+
+    # What it is made of ------------------------------------------------------------------------------------------------
+
+    def _line(self, k: int) -> tuple[Floats, Floats, Floats]:
+        """Segments (s, 3) of a line at x0, and how they change (s, 3, r), also as (3 s, r)."""
+        lines, zero, change = self.system.lines, [], []
+        for s in range(int(lines.segment_at[k]), int(lines.segment_at[k + 1])):
+            at = slice(int(lines.part_at[s]), int(lines.part_at[s + 1]))
+            nodes, weight = lines.node[at], lines.weight[at]
+            zero.append(weight @ self.x0[nodes] + lines.offset[s])
+            change.append(np.einsum("k,rki->ir", weight, self.basis[:, nodes]))
+        table = np.array(change)
+        return np.array(zero), table, np.ascontiguousarray(table.reshape(-1, table.shape[2]))
+
+    def _cavity(self, k: int) -> tuple[float, Floats, Floats, Floats]:
+        """Volume of a chamber as a polynomial of q, exact: its value, slope (r,), curvature (r, r) and third derivative."""
+        r = len(self.basis)
+
+        def slope(q: Floats) -> Floats:
+            row = np.zeros_like(self.x0)
+            add_volume(self.system.surfaces, k, self.x0 + np.einsum("rni,r->ni", self.basis, q), 1.0, row)
+            return np.einsum("rni,ni->r", self.basis, row)
+
+        step = 0.1 * self.size
+        unit, first = step * np.eye(r), slope(np.zeros(r))
+        plus, minus = np.array([slope(e) for e in unit]), np.array([slope(-e) for e in unit])
+        second = (plus - minus) / (2.0 * step)
+        third = np.zeros((r, r, r))
+        for i in range(r):
+            third[i, i] = (plus[i] + minus[i] - 2.0 * first) / step**2
+            for j in range(i):
+                both = slope(unit[i] + unit[j])
+                third[i, j] = third[j, i] = (both - plus[i] - plus[j] + first) / step**2
+        return float(self.system.cavity_volumes(self.x0)[k]), first, 0.5 * (second + second.T), third
+
+    @property
+    def actuators(self) -> list[str]:
+        """Names of the actuators."""
+        return self.system.names
+
+    @property
+    def sensors(self) -> list[str]:
+        """Names of the sensors."""
+        return self.system.sensors
+
+    @property
+    def effectors(self) -> dict[str, int]:
+        """Number of rows of each effector."""
+        return dict.fromkeys(self.system.frames.names, 3)
+
+    def limits(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Smallest and largest effort, smallest and largest stroke: (actuators,) each."""
+        return self._limits
+
+    # Where it is -------------------------------------------------------------------------------------------------------
+
+    @property
+    def x(self) -> Floats:
+        """Positions (n, 3) [m] of all nodes."""
+        return self.x0 + np.einsum("rni,r->ni", self.basis, self.q)
+
+    def positions(self) -> list[Floats]:
+        """Present position (3,) [m] of each effector."""
+        return list((self._seen0 + self._seen @ self.q).reshape(-1, 3))
+
+    def position(self, effector: str) -> Floats:
+        """Present position (3,) [m] of an effector."""
+        return self.positions()[self.system.frames.names.index(effector)]
+
+    def errors(self, positions: list[Floats], rotations: list[Floats | None]) -> Floats:
+        """Effectors as seen from where they should be: (rows,) [m]."""
+        return self._seen0 + self._seen @ self.q - np.concatenate(positions)
+
+    def _tight(self, k: int) -> tuple[Floats, Floats, Floats]:
+        """Lengths (s,) and directions (s, 3) of the segments of a line, and its slope (r,)."""
+        zero, _, flat = self._lines[k]
+        span = zero + (flat @ self.q).reshape(-1, 3)
+        length = np.sqrt((span * span).sum(axis=1))
+        unit = span / length[:, None]
+        return length, unit, unit.ravel() @ flat
+
+    def strokes(self) -> Floats:
+        """Present strokes (actuators,) [m, m^3]."""
+        return self._stroked([self._tight(k)[0] for k in range(len(self._lines) - len(self.sensors))])
+
+    def _stroked(self, lengths: list[Floats]) -> Floats:
+        """Strokes (actuators,), for lengths of the segments of every tendon."""
+        out, line, cavity, q = np.zeros(len(self._parts)), 0, 0, self.q
+        lines, cavities = self.system.rest_strokes
+        for k, part in enumerate(self._parts):
+            if isinstance(part, Tendon):
+                out[k], line = lines[line] - float(lengths[line].sum()), line + 1
+            else:
+                value, one, two, three = self._cavities[cavity]
+                now = value + one @ q + 0.5 * q @ two @ q + q @ (three @ q) @ q / 6.0
+                out[k], cavity = now - cavities[cavity], cavity + 1
+        return out
+
+    def readings(self) -> Floats:
+        """Present lengths (sensors,) [m]."""
+        first = len(self._lines) - len(self.sensors)
+        return np.array([float(self._tight(first + k)[0].sum()) for k in range(len(self.sensors))])
+
+    def remember(self) -> tuple[Floats, Floats]:
+        """Coordinates and efforts, to come back to with `restore`."""
+        return self.q.copy(), self.efforts.copy()
+
+    def restore(self, memory: tuple[Floats, Floats]) -> None:
+        """Go back to a remembered state."""
+        self.q, self.efforts = memory[0].copy(), memory[1].copy()
+
+    # Mechanics ---------------------------------------------------------------------------------------------------------
+
+    def evaluate(self, *, stiffness: bool = True) -> tuple[float, Floats, Floats, Floats]:
+        """(elastic energy [J], slope (r,), stiffness (r, r), rows of the actuators (a, r)) at present.
+
+        The slope is that of the whole energy, with loads and actuators. Without `stiffness` the last one is given.
+        """
+        self._force[:] = 0.0
+        if stiffness:
+            self._blocks[:] = 0.0
+        x = self._place + (self._along @ self.q).reshape(-1, 3)
+        system = self.system
+        energy, bad = assemble(
+            self._el, system.stars, x, system.node_pressure, 1.0, system.no_history, self._force, self._blocks,
+            STIFFNESS if stiffness else FORCES,
+        )  # fmt: skip
+        if bad >= 0:
+            raise SolverError("Elements turned inside out.", advice="Make smaller steps.")
+        slope = self._force.ravel() @ self._along + self._load
+        rows, curves = np.zeros((len(self._parts), len(self.q))), self._elastic() if stiffness else self._stiff
+        line = cavity = 0
+        self._lengths = []
+        for k, part in enumerate(self._parts):
+            if isinstance(part, Tendon):
+                length, unit, row = self._tight(line)
+                self._lengths.append(length)
+                rows[k] = -row
+                if stiffness and self.efforts[k]:
+                    _, change, flat = self._lines[line]
+                    along = (unit[:, None] @ change)[:, 0]
+                    share = np.repeat(1.0 / length, 3)[:, None] * flat
+                    curves = curves + self.efforts[k] * (flat.T @ share - (along / length[:, None]).T @ along)
+                line += 1
+            else:
+                _, one, two, three = self._cavities[cavity]
+                bent = three @ self.q
+                rows[k] = one + (two + 0.5 * bent) @ self.q
+                if stiffness:
+                    curves = curves - self.efforts[k] * (two + bent)
+                cavity += 1
+        self._stiff = curves
+        return float(energy), slope - self.efforts @ rows, curves, rows
+
+    def _elastic(self) -> Floats:
+        """Stiffness (r, r) of the chosen elements, from the blocks of the last assembly."""
+        (a, b), m = self._pairs, len(self._el.nodes)
+        blocks = self._blocks.reshape(m, -1, 3, 3)
+        self._dense[:, a, :, b] = blocks.swapaxes(0, 1)
+        self._dense[:, b, :, a] = blocks.transpose(1, 0, 3, 2)
+        pulled = self._dense.reshape(m, 3 * self._nodes, -1) @ self._fronts
+        return self._along.T @ pulled.reshape(self._along.shape)
+
+    def project(self, *, reuse: bool = False) -> Projection:
+        """Linearise at the present state; `reuse` keeps the last stiffness."""
+        _, slope, stiff, rows = self.evaluate(stiffness=not reuse or self._stiff is None)
+        first = len(self._lines) - len(self.sensors)
+        sensed = [self._tight(first + k)[2] for k in range(len(self.sensors))]
+        whole = np.concatenate([self._seen, rows, *(row[None] for row in sensed), -slope[None]])
+        answers = np.linalg.solve(stiff, whole.T)
+        w = whole @ answers
+        count = (len(self._seen), len(rows), len(sensed))
+        pulls = answers[:, count[0] : count[0] + count[1]]
+        finish = lambda change: answers[:, -1] + pulls @ change
+        return Projection(
+            w[:-1, :-1],
+            w[:-1, -1],
+            self._stroked(self._lengths),
+            self.readings(),
+            self.efforts.copy(),
+            count,
+            finish,
+            float(w[-1, -1]),
+        )
+
+    def advance(self, projection: Projection, change: Floats, *, reach: float = np.inf) -> float:
+        """Change the efforts and move along; returns the largest displacement [m] of a node of the chosen elements."""
+        step = projection.finish(change)
+        length = float(np.abs(self._along @ step).max())
+        part = min(1.0, reach / max(length, 1e-300))
+        self.q = self.q + part * step
+        self.efforts = projection.efforts + part * change
+        return length
+
+    def relax(self, *, tolerance: float = 1e-10, strokes: bool = False) -> Any:
+        """Find the equilibrium at the present efforts and go there: from the present state, else in steps from no inputs."""
+        goal = self.efforts.copy()
+        if self._newton(tolerance):
+            return self
+        self.q = np.zeros_like(self.q)
+        for part in np.linspace(0.0, 1.0, STEPS + 1)[1:]:
+            self.efforts = part * goal
+            if not self._newton(tolerance):
+                self.efforts = goal
+                raise SolverError(
+                    f"No equilibrium of the reduced {self.system.body.name!r}: Newton's corrections do not shrink.",
+                    advice="Ask for efforts within those it has learnt from.",
+                )
+        return self
+
+    def _newton(self, tolerance: float) -> bool:
+        """Newton's method at the present efforts, with steps that leave less than before; whether it came to an end."""
+        known = self._known()
+        for _ in range(MOST):
+            if known is None:
+                return False
+            slope, stiff = known
+            step = -np.linalg.solve(stiff, slope)
+            length, begin, part = float(np.linalg.norm(step)), self.q, 1.0
+            if length < tolerance * self.size:
+                self.q = begin + step
+                return True
+            for _ in range(HALVINGS):
+                self.q = begin + part * step
+                known = self._known()
+                if known is not None and np.linalg.norm(known[0]) < np.linalg.norm(slope):
+                    break
+                part *= 0.5
+            else:
+                self.q = begin
+                return length < 1e-7 * self.size
+        return False
+
+    def _known(self) -> tuple[Floats, Floats] | None:
+        """Slope and stiffness at present; None where an element is inside out."""
+        try:
+            return self.evaluate()[1:3]
+        except SolverError:
+            return None
+
+    def statics(self, inputs: Mapping[str, float]) -> ReducedModel:
+        """Go to the equilibrium under tensions [N] and pressures [Pa] by name; returns itself."""
+        self.efforts = self.system.efforts(inputs)
+        return self.relax()  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        quality = getattr(self, "quality", None)
+        off = "" if quality is None else f", off by {1e3 * quality.nodes:.3g} of {1e3 * quality.motion:.3g} mm"
+        return f"<reduced {self.system.body.name!r}: {len(self.q)} coordinates, {len(self.elements)} tetrahedra{off}>"

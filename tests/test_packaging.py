@@ -80,9 +80,11 @@ def test_what_is_not_installed_is_named_with_its_package(tmp_path, monkeypatch, 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_demo_needs_none_of_what_plain_use_does_without(tmp_path):
+@pytest.mark.parametrize("figures", [True, False], ids=["with figures", "plain"])
+def test_the_demo_needs_none_of_what_plain_use_does_without(tmp_path, figures):
     """In a process that cannot import the packages of other extras."""
     others = sorted({"h5py", "h5netcdf", "xarray", "pandas", "viser", "meshio", "imageio_ffmpeg", "cvxpy", "gymnasium"})
+    others += [] if figures else ["matplotlib", "PIL"]
     code = f"""
 import sys
 for name in {others}:
@@ -92,7 +94,8 @@ sys.exit(main(["demo", "--no-open", "--out", {str(tmp_path)!r}]))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=here())
     assert done.returncode == 0, done.stderr
-    assert {file.name for file in tmp_path.iterdir()} == {"demo.png", "demo.html"}
+    assert {file.name for file in tmp_path.iterdir()} == {"demo.html", *(["demo.png"] if figures else [])}
+    assert ("figures need matplotlib: pip install matplotlib" in done.stdout) == (not figures)
 
 
 def here(**more):
@@ -153,7 +156,7 @@ def test_the_wheel_serves_where_no_sources_are(tmp_path):
     made_for.write_text(re.sub(r"Numba [\d.]+", "Numba 0.1", usual), encoding="utf-8")
     done = run("-c", ONE_KERNEL)
     assert done.stdout.strip() == "1" and len(done.stderr.splitlines()) == 1
-    assert "do not serve here: they are for" in done.stderr and "Numba 0.1" in done.stderr
+    assert "do not serve here and are compiled anew: they are for" in done.stderr and "Numba 0.1" in done.stderr
     assert run("-c", ONE_KERNEL).stderr == ""  # kept
     made_for.write_text(usual, encoding="utf-8")
     shutil.rmtree(tmp_path / "cache")

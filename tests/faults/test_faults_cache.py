@@ -135,9 +135,12 @@ def test_a_kernel_that_was_cut_short_is_compiled_again(place, suffix, left):
 
 def test_processes_that_compile_at_once_do_not_disturb_each_other(place):
     processes = [start(place, ANGUILLA_CACHE=str(place / "cache")) for _ in range(3)]
+    loaded = 0
     for process in processes:
         out, errors = process.communicate(timeout=120)
         assert (process.returncode, errors) == (0, "") and out.startswith("42.0 21.0")
+        loaded += int(out.split()[-1])
+    assert loaded == 4  # of each kernel, one process compiled it and two waited for that
     assert run(place, ANGUILLA_CACHE=str(place / "cache")) == (["42.0", "21.0", "2"], "")
     assert not [file for file in cached(place) if ".tmp." in file.name]
 

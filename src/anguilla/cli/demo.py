@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anguilla.cli.common import DONE, OpenOption, open_page
-from anguilla.errors import AnguillaError
+from anguilla.errors import AnguillaError, MissingPackageError
 
 if TYPE_CHECKING:
     from anguilla.describe import RodHandle
@@ -37,10 +37,15 @@ def demo(
     from anguilla.view.plots import plot
 
     picture, page = out / "demo.png", out / "demo.html"
+    drawn = {page: "open it in a browser: play, turn, zoom"}
     with console.status("drawing"):
-        plot(run, picture)
         animate(run, page)
-    for path, what in ((picture, "overview"), (page, "open it in a browser: play, turn, zoom")):
+        try:
+            plot(run, picture)
+            drawn[picture] = "overview"
+        except MissingPackageError as error:
+            console.print(f"{error} There is no {picture.name} therefore.", markup=False, soft_wrap=True)
+    for path, what in reversed(drawn.items()):
         console.print(str(path), style="bold", end="", markup=False, soft_wrap=True)
         console.print(f"   {what}", style="dim", soft_wrap=True)
     open_page(page.resolve().as_uri(), opened)

@@ -258,7 +258,9 @@ class _Kept(FunctionCache):
         found = self._load(signature, context)
         if found is None:
             if SHIPPED.is_dir() and misfit():
-                anguilla.compiler.telling.say_once(f"the kernels that came with it do not serve here: {misfit()}.")
+                anguilla.compiler.telling.say_once(
+                    f"its ready kernels do not serve here and are compiled anew: {misfit()}."
+                )
             anguilla.compiler.telling.began(self.name)
             self.claim.take()
             if self.is_there():  # now

@@ -25,6 +25,7 @@ LINE, LENGTH, BOB, GRAVITY = 7.85e-5, 1.0, 0.03, 9.81  # [kg/m], [m], [kg], [m/s
 AMPLITUDE, OMEGA = 0.15, 2.0 * np.pi  # [m], [rad/s]
 DENSITY = 7850.0  # [kg/m^3]; only DENSITY x area = LINE matters
 RADIUS = np.sqrt(LINE / DENSITY / np.pi)
+BENDING = np.pi * RADIUS**4 / 4  # [N m^2] of 1 Pa: 8e-18, a string
 DURATION, DT, KEPT = 3.0, 1e-3, 0.01  # [s]
 CLAMPED = (3, 5, 8, 12)  # modes of each curvature
 
@@ -65,7 +66,8 @@ def swing(modes, *, hinged, dt=DT):
     """Simulate the pendulum."""
     robot = ag.Robot("pendulum", gravity=(GRAVITY, 0, 0))
     strains = ag.Strains(bend_y=ag.Chebyshev(modes), bend_z=ag.Chebyshev(modes))
-    string = ag.Rod(LENGTH, ag.Circle(RADIUS), ag.Material(1.0, DENSITY), strains)  # 1 Pa: E I = 8e-18 N m^2
+    limp = (BENDING,) * 3 + (1.0,) * 3
+    string = ag.Rod(LENGTH, ag.Circle(RADIUS), ag.Material(1e6, DENSITY), strains, stiffness=limp)
     moved = ag.Planar(normal=(1, 0, 0), along=(0, 1, 0), motion=(Y, Z, 0.0))
     if hinged:
         base = robot.add(ag.RigidBody(1.0, (1.0, 1.0, 1.0)), at=robot.ground, joint=moved, name="base")

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 SCRIPT = Path(__file__).with_name("fault_work.py")
-KINDS = ["simulate", "checkpoint", "save", "sweep"]
+KINDS = ["simulate", "ending", "checkpoint", "save", "sweep"]
 SIGNALS = {"kill": signal.SIGKILL, "terminate": signal.SIGTERM, "interrupt": signal.SIGINT}
 
 

@@ -82,6 +82,29 @@ class Checkpointing(Simulate):
         super().work()
 
 
+class Ending(Simulate):
+    """A motion that is at its end when it is hit, with the checkpoints that a user has: saving is the greater part."""
+
+    steps = 400
+
+    def work(self):
+        checkpoint.SECONDS, checkpoint.FIRST, checkpoint.SHARE = 5.0, 0.01, 0.02
+        result = motion(self.steps, checkpoint=self.path)
+        self.path.with_suffix(".reached").touch()
+        for _ in range(5):  # as a disk that is slow
+            result._record()
+        result.save(self.out)
+
+    def check(self):
+        """Once it was reached, the end is in the checkpoint or in the result."""
+        mark = self.path.with_suffix(".reached")
+        if mark.exists() and not self.out.exists():
+            with np.load(self.path) as kept:
+                assert int(kept["done"]) == self.steps, "the end is lost"
+        mark.unlink(missing_ok=True)
+        super().check()
+
+
 class Save:
     """A file that is replaced by another, again and again."""
 
@@ -175,7 +198,9 @@ def main(kind, count, seed, number, folder):
     checkpoint.SECONDS = 0.0
     folder = Path(folder)
     chance = random.Random(seed)
-    case = {"simulate": Simulate, "checkpoint": Checkpointing, "save": Save, "sweep": Sweep}[kind](folder)
+    case = {"simulate": Simulate, "ending": Ending, "checkpoint": Checkpointing, "save": Save, "sweep": Sweep}[kind](
+        folder
+    )
     began = time.monotonic()
     assert wait_for(fork(case), 300.0) == 0, "it fails by itself"
     usual = time.monotonic() - began
@@ -196,7 +221,7 @@ def main(kind, count, seed, number, folder):
     assert wait_for(fork(case), 300.0) == 0, "it does not come to an end"
     case.check()
     left = [file.name for file in folder.rglob(".*.part*")]
-    assert len(left) <= (kind == "simulate"), f"left behind: {left}"
+    assert len(left) <= (kind in ("simulate", "ending")), f"left behind: {left}"
     print(f"{kind}: hit {hit} times, {ended} were faster; one takes {usual:.2f} s")
 
 

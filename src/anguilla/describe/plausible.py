@@ -41,6 +41,7 @@ FAR_OFF = 100.0  # half widths of a rod that a tendon may run beside it, and one
 FAR_AWAY = (20.0, 100.0)  # [m], and lengths of a part, from the frame it is attached to
 GRAVITY = {"cm/s^2": 981.0, "mm/s^2": 9810.0, "ft/s^2": 32.2, "in/s^2": 386.0}
 HEAVIEST = 3e4  # [kg/m^3] beyond all solids
+TOO_HEAVY = 10.0  # times that: small balls may stand for large masses
 
 
 def check_width(name: str, half: float, given: float) -> None:
@@ -145,7 +146,7 @@ def check_place(name: str, place: NDArray[np.float64], size: float) -> None:
 
 def check_body(mass: float, volume: float) -> None:
     """Mass [kg] of a body with this volume [m^3]."""
-    if mass > HEAVIEST * volume:
+    if mass > TOO_HEAVY * HEAVIEST * volume:
         warn(
             f"RigidBody.mass = {mass:g} kg in {volume:.3g} m^3 is heavier than any known solid: is it in grams? "
             f"{mass:g} g are {1e-3 * mass:g} kg."

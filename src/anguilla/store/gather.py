@@ -29,7 +29,8 @@ def gather(states: Any) -> Record:
     """Return the record of a Trajectory or an Equilibrium.
 
     Coordinates, rates and accelerations with their labels; poses and twists of the ends of the parts and of sections
-    between; energies, inputs, lengths of tendons; the robot as a robot file.
+    between; strains and internal forces at these sections; energies, inputs, lengths and tensions of tendons; the robot as a
+    robot file.
     """
     robot, record = states.system.robot, Record()
     t, q, v, lam = states.stored
@@ -52,6 +53,7 @@ def gather(states: Any) -> Record:
         memory = np.array([memory.flat for memory in noted.values()])
         record.add("memory", ("noted", "remembered"), memory, "", "integrals, friction and relaxing material there")
     _add_frames(record, states, robot)
+    _add_fields(record, states, robot)
     for name, value in states.energy.items():
         record.add(f"energy_{name}", ("time",), np.atleast_1d(value), "J", f"{name} energy")
     _add_inputs(record, states, robot)
@@ -101,12 +103,50 @@ def _add_frames(record: Record, states: Any, robot: Robot) -> None:
     record.add("twist", ("time", "frame", "component"), twist, "rad/s, m/s", "twists of the frames in their own axes")
 
 
+def _add_fields(record: Record, states: Any, robot: Robot) -> None:
+    """Strains and internal forces of the rods at some sections, in section axes."""
+    rods = [part for part in robot.parts if isinstance(part, RodHandle)]
+    if not rods:
+        return
+    places = [np.linspace(0.0, rod.length, SECTIONS) for rod in rods]
+    labels = [rod.section(float(X)).label for rod, along in zip(rods, places, strict=True) for X in along]
+    record.add("section", ("section",), np.array(labels, dtype=object), "", "labels of the sections of the rods")
+    record.add("section_place", ("section",), np.concatenate(places), "m", "rest arc lengths of the sections")
+
+    def at_sections(read: Any) -> Array:
+        found = [np.reshape(read(rod, X), (-1, len(X), 6)) for rod, X in zip(rods, places, strict=True)]
+        return np.concatenate(found, axis=1)
+
+    dimensions, strain = ("time", "section", "axis"), at_sections(states.strain)
+    record.add("curvature", dimensions, strain[..., :3], "rad/m", "twist and bending of the rods, section axes")
+    record.add("stretch", dimensions, strain[..., 3:], "1", "stretch (1 at rest) and shear of the rods, section axes")
+    try:
+        wrench = at_sections(states.wrench)
+    except AnguillaError as error:
+        record.facts["no_internal_forces"] = str(error)
+        return
+    record.add("internal_moment", dimensions, wrench[..., :3], "N m", "internal moment of the rods, section axes")
+    record.add("internal_force", dimensions, wrench[..., 3:], "N", "internal force of the rods, section axes")
+
+
 def _add_inputs(record: Record, states: Any, robot: Robot) -> None:
     names, t = list(robot.actuators), states.stored.t
     add_inputs(record, states.inputs_at_states, names, t)
     add_inputs(record, states.inputs_at_states, list(robot.ports), t, "port", "inputs made by Robot.input")
     lengths = np.reshape(states.lengths, (len(t), len(names)))
     record.add("line_length", ("time", "actuator"), lengths, "m", "length of the line of the actuator in the rods")
+    try:
+        pulls = [np.broadcast_to(states.tension(name), len(t)) for name in names]
+        tensions = np.array(pulls, dtype=float).reshape(len(names), len(t)).T
+        record.add(
+            "tension", ("time", "actuator"), tensions, "N", "tension of the line of the actuator, negative: it pushes"
+        )
+    except AnguillaError as error:
+        record.facts["no_tensions"] = str(error)
+    units = {"actuator": [robot.inputs[name] for name in names], "port": [robot.inputs[name] for name in robot.ports]}
+    for kind, texts in units.items():
+        if texts:
+            record.add(f"{kind}_unit", (kind,), np.array(texts, dtype=object), "", "units of the inputs")
 
 
 def _robot_file(robot: Robot, t: Array, record: Record) -> NDArray[Any]:

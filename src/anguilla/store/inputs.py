@@ -23,7 +23,7 @@ def add_inputs(
     names: list[str],
     t: Array,
     kind: str = "actuator",
-    title: str = "inputs: tension [N] or pressure [Pa]",
+    title: str = "inputs; actuator_unit holds their units",
 ) -> None:
     """Add the inputs of actuators (time, actuator), or of ports, at the times t [s]; absent ones are zero."""
     if not names and kind != "actuator":

@@ -52,4 +52,4 @@ class Kept:
 
 def _labels(record: Record, name: str) -> bool:
     """Whether a variable labels a dimension rather than being a quantity."""
-    return record.variables[name].dimensions == (name,) or name == "coordinate_unit"
+    return record.variables[name].dimensions == (name,) or name.endswith("_unit")

@@ -41,6 +41,9 @@ def _label(record: Record, axis: str, index: int) -> str:
 
 
 def _unit(record: Record, name: str, place: tuple[int, ...]) -> str:
+    inputs = {"input": "actuator_unit", "port_input": "port_unit"}
+    if name in inputs and inputs[name] in record:
+        return str(record[inputs[name]][place[0]])
     if name not in ("q", "v", "a") or "coordinate_unit" not in record:
         return ""
     unit = str(record["coordinate_unit"][place[0]])

@@ -1,4 +1,8 @@
-"""Motions for ParaView: one surface file (.vtp) per instant and a list of them (.pvd)."""
+"""Motions for ParaView: one surface file (.vtp) per instant and a list of them (.pvd).
+
+Points have the number of their part and their arc length, and on rods the strains and the internal forces, in section axes;
+each instant has the inputs and tensions of the actuators. Names hold the units.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +16,18 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 from numpy.typing import NDArray
 
+from anguilla.describe import RodHandle
 from anguilla.store.whole import as_target, whole_file
 from anguilla.view.scene import Result, Scene, Tube, scene
 
 __all__ = ["HEAD", "data_array", "write_instants", "write_vtk"]
 
+Array = NDArray[np.float64]
+# What a result reads along a rod, and the names of its two halves
+FIELDS = {
+    "strain": ("curvature [rad per m]", "stretch and shear"),
+    "wrench": ("internal moment [N m]", "internal force [N]"),
+}
 HEAD = '<?xml version="1.0"?>\n<VTKFile type="{kind}" version="1.0" byte_order="LittleEndian" header_type="UInt32">\n'
 
 
@@ -35,7 +46,8 @@ def write_vtk(result: Result, path: str | os.PathLike[str], *, sections: int = 4
     """
     target = as_target(path, (".pvd",))
     picture = scene(result, sections=sections, around=around)
-    return write_instants(target, picture.t, ".vtp", lambda k: _surface(picture, k))
+    fields, acting = _fields(result, picture), _acting(result, picture)
+    return write_instants(target, picture.t, ".vtp", lambda k: _surface(picture, k, fields, acting))
 
 
 def write_instants(target: Path, t: NDArray[np.float64], ending: str, text_of: Callable[[int], str]) -> Path:
@@ -63,7 +75,35 @@ def write_instants(target: Path, t: NDArray[np.float64], ending: str, text_of: C
     return target
 
 
-def _surface(picture: Scene, index: int) -> str:
+def _fields(result: Result, picture: Scene) -> dict[str, list[Array]]:
+    """Fields along every tube (time, m, 3), by name; of bodies, which have none, not a number."""
+    rods = {part.name: part for part in result.robot.parts if isinstance(part, RodHandle)}
+    found: dict[str, list[Array]] = {name: [] for pair in FIELDS.values() for name in pair}
+    for quantity, pair in FIELDS.items():
+        for tube in picture.tubes:
+            values = np.full((len(picture.t), len(tube.X), 6), np.nan)
+            if tube.name in rods:
+                X, place = np.unique(np.clip(tube.X, 0.0, rods[tube.name].length), return_inverse=True)
+                read = np.reshape(getattr(result, quantity)(rods[tube.name], X), (-1, len(X), 6))
+                values = read[:, np.ravel(place)]
+            for name, part in zip(pair, (values[..., :3], values[..., 3:]), strict=True):
+                found[name].append(part)
+    return found
+
+
+def _acting(result: Result, picture: Scene) -> dict[str, Array]:
+    """Numbers of every instant (time,), by name: inputs and tensions of the actuators."""
+    found: dict[str, Array] = {}
+    given, count = result.inputs_at_states, len(picture.t)
+    for name, actuator in result.robot.actuators.items():
+        value = given.get(name, 0.0)
+        at_times = [float(value(t)) for t in picture.t.tolist()] if callable(value) else value
+        found[f"input {name} [{actuator.unit}]"] = np.broadcast_to(np.asarray(at_times, dtype=float), count)
+        found[f"tension {name} [N]"] = np.broadcast_to(result.tension(name), count)
+    return found
+
+
+def _surface(picture: Scene, index: int, fields: dict[str, list[Array]], acting: dict[str, Array]) -> str:
     points, quads, part, X, first = [], [], [], [], 0
     for number, tube in enumerate(picture.tubes):
         surface = tube.surface(index)
@@ -79,8 +119,16 @@ def _surface(picture: Scene, index: int) -> str:
     where = np.concatenate(points).astype(np.float32)
     polygons = data_array("connectivity", corners) + data_array("offsets", np.cumsum(sizes).astype(np.int32))
     data = data_array("part", np.concatenate(part)) + data_array("X", np.concatenate(X).astype(np.float32))
+    around = [tube.outline.shape[1] for tube in picture.tubes]
+    for name, tubes in fields.items():
+        rows = [np.repeat(values[index], k, axis=0) for values, k in zip(tubes, around, strict=True)]
+        data += data_array(name, np.concatenate(rows).astype(np.float32), 3)
+    whole = "".join(
+        data_array(name, np.full(1, values[index], np.float32), tuples=1) for name, values in acting.items()
+    )
     return (
-        HEAD.format(kind="PolyData") + f'<PolyData>\n<Piece NumberOfPoints="{len(where)}" NumberOfVerts="0" '
+        HEAD.format(kind="PolyData") + f"<PolyData>\n<FieldData>\n{whole}</FieldData>\n"
+        f'<Piece NumberOfPoints="{len(where)}" NumberOfVerts="0" '
         f'NumberOfLines="0" NumberOfStrips="0" NumberOfPolys="{len(sizes)}">\n'
         f"<PointData>\n{data}</PointData>\n<Points>\n{data_array('Points', where, 3)}</Points>\n"
         f"<Polys>\n{polygons}</Polys>\n</Piece>\n</PolyData>\n</VTKFile>\n"
@@ -104,10 +152,11 @@ def _caps(tubes: tuple[Tube, ...]) -> list[NDArray[np.int64]]:
     return caps
 
 
-def data_array(name: str, values: NDArray[np.generic], components: int = 1) -> str:
-    """An array as VTK's XML holds it, in base64."""
+def data_array(name: str, values: NDArray[np.generic], components: int = 1, tuples: int | None = None) -> str:
+    """An array as VTK's XML holds it, in base64; among data of a whole file, with its number of tuples."""
     kind = {"f4": "Float32", "f8": "Float64", "i4": "Int32", "u1": "UInt8"}[values.dtype.str[1:]]
     raw = np.ascontiguousarray(values).astype(values.dtype.newbyteorder("<")).tobytes()
     text = base64.b64encode(np.array(len(raw), dtype="<u4").tobytes() + raw).decode("ascii")
-    head = f'<DataArray type="{kind}" Name={quoteattr(name)} NumberOfComponents="{components}" format="binary">'
+    count = "" if tuples is None else f' NumberOfTuples="{tuples}"'
+    head = f'<DataArray type="{kind}" Name={quoteattr(name)} NumberOfComponents="{components}"{count} format="binary">'
     return f"{head}{text}</DataArray>\n"

@@ -27,7 +27,8 @@ from anguilla.store.whole import whole_file
 
 __all__ = ["Checkpoint", "constants", "kept"]
 
-SECONDS = 5.0  # between two checkpoints, at least
+SECONDS = 5.0  # between two checkpoints, at least; less at the beginning
+FIRST = 0.5  # [s] before the first one; the time between them then doubles
 SHARE = 0.02  # of the time may be spent on writing them
 FORMAT = 3
 # Fields of tables of loads that are scratch memory, inputs of an instant, or part of the state
@@ -64,7 +65,7 @@ class Checkpoint:
         rows: arrays (rows, ...) of stored results, of which a growing part is filled.
         every: steps per stored row.
         counter: an object and the name of a whole number it counts in, kept too.
-        seconds: least wall time between two checkpoints [s]; a few by default.
+        seconds: least wall time between two checkpoints [s], once the run is old; a few by default.
 
     """
 
@@ -97,6 +98,7 @@ class Checkpoint:
             )
         self.memory, self.rows, self.every, self.counter = memory, rows, every, counter
         self.seconds, self.cost, self.last = SECONDS if seconds is None else seconds, 0.0, time.perf_counter()
+        self.wait, self.began = min(FIRST, self.seconds), self.last
         self.saved = -1
         self.latest: tuple[int, dict[str, Any]] | None = None  # a consistent state in memory, for an interruption
 
@@ -154,6 +156,11 @@ class Checkpoint:
         self.cost = self.last - began
         return None
 
+    def finish(self) -> None:
+        """Write the last state, if it took some time to get there: the result is nowhere but in memory until it is saved."""
+        if time.perf_counter() - self.began > min(FIRST, self.seconds):
+            self.save()
+
     def _give_up(self, why: str) -> None:
         self.given_up = True
         self._tell(f"the simulation is not kept in {str(self.path)!r}: {why}.")
@@ -169,8 +176,9 @@ class Checkpoint:
         def watched(done: int) -> None:
             copies = {f"memory_{name}": array.copy() for name, array in self.memory.items()}
             self.latest = done, copies | {"counter": getattr(*self.counter)}
-            if time.perf_counter() - self.last > max(self.seconds, self.cost / SHARE):
+            if time.perf_counter() - self.last > max(self.wait, self.cost / SHARE):
                 self.save()
+                self.wait = min(2.0 * self.wait, self.seconds)
             tick(done)
 
         return watched

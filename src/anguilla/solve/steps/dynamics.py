@@ -289,4 +289,6 @@ def _fixed(
     if done and m.system.linear != DENSE:
         m.memory.memory[USABLE] = 0.0  # a tangent in blocks or a sparse one is not kept
     with kept(keeper):
-        return in_blocks(m, loads, dt, done, steps, every, out, keeper.watch(tick))
+        ended = in_blocks(m, loads, dt, done, steps, every, out, keeper.watch(tick))
+    keeper.finish()
+    return ended

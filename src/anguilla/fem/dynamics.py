@@ -19,6 +19,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from anguilla._doors import public
+from anguilla._lazy import ShowsItself
 from anguilla.describe.material import Prony
 from anguilla.errors import DescriptionError, SolverError, as_nonnegative, as_positive, as_steps
 from anguilla.fem.body import SoftBody
@@ -61,7 +62,7 @@ class Rayleigh:
 
 @public
 @dataclass(frozen=True)
-class SoftTrajectory(Slices, Kept):
+class SoftTrajectory(Slices, Kept, ShowsItself):
     """A motion.
 
     Attributes:

@@ -82,7 +82,7 @@ def about(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Simulation of soft and continuum robots."""
+    """Simulate, analyse and control soft and continuum robots."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -36,7 +36,7 @@ def inverse_command(
         typer.Option(
             "--target",
             metavar="FRAME=X,Y,Z",
-            help=units("Wanted place [m] of a frame: arm.tip=0.2,0,0.1; may be repeated."),
+            help=units("Target position [m] of a frame: arm.tip=0.2,0,0.1; repeatable."),
         ),
     ],
     most: Annotated[
@@ -46,7 +46,7 @@ def inverse_command(
     limit: Annotated[
         list[str] | None,
         typer.Option(
-            "--limit", metavar="NAME=LOW,HIGH", help="Range of one input; tendons pull only, from 0, if not given."
+            "--limit", metavar="NAME=LOW,HIGH", help="Range of one input; by default tendons pull only, from 0."
         ),
     ] = None,
     settings: SetOption = None,
@@ -54,7 +54,7 @@ def inverse_command(
     plot: PlotOption = None,
     machine: JsonOption = False,
 ) -> int:
-    """Find the inputs that bring frames to wanted places, or as near as the limits allow."""
+    """Find the inputs that bring frames to target positions, or as near as the limits allow."""
     output = Output(machine)
     check_targets(out, plot)
     file = read(robot, settings, output)

@@ -32,10 +32,10 @@ def view(
         typer.Option("--dt", help=units("Time step of a driven robot [s]; else that of the file, or 0.01.")),
     ] = None,
     settings: SetOption = None,
-    seconds: Annotated[float | None, typer.Option(help=units("Stop after so long [s]; else on Ctrl-C."))] = None,
+    seconds: Annotated[float | None, typer.Option(help=units("Stop after this time [s]; by default on Ctrl-C."))] = None,
     opened: OpenOption = None,
 ) -> int:
-    """Open a page with the moving robot: play a result, or drive a robot by sliders in real time."""
+    """Open a page in the browser: play a result, or drive a robot by sliders in real time."""
     output = Output(False)
     if find_spec("viser") is None:
         raise MissingPackageError(
@@ -56,7 +56,7 @@ def view(
     else:
         robot = read(file, settings, output)
         shown = drive_file(robot, dt=dt, host=host, port=port)
-    output.line(f"open {shown.address}   (Ctrl-C ends)")
+    output.line(f"open {shown.address}   (stop with Ctrl-C)")
     open_page(shown.address, opened)
     try:
         shown.wait(seconds)

@@ -76,7 +76,7 @@ def show(
             raise refuse("view", "a result, a robot, a soft body, or a file of one (.nc, .yaml)", what)
         shown = drive_soft(what, **options) if isinstance(what, SoftBody) else play_soft(what, **options)
     waits = not is_interactive() if wait is None else wait
-    print(f"open {shown.address}" + ("   (Ctrl-C ends)" if waits else ""))
+    print(f"open {shown.address}" + ("   (stop with Ctrl-C)" if waits else ""))
     open_page(shown.address, browser)
     if waits:
         try:

@@ -19,6 +19,7 @@ from PIL import Image
 import anguilla as ag
 from anguilla.files import read_file
 from anguilla.view.live import drive
+from anguilla.view.volumes import is_soft
 
 DOCS = Path(__file__).parent
 ROBOTS = DOCS.parent / "examples" / "robots"
@@ -78,6 +79,7 @@ def solved(path: Path):
 
 
 FILM = (288, 216)  # pixels
+NO_FILM = ("fem_speed.py", "showcase.py")
 RATE = 12.0  # frames per second
 LARGEST = 42e3  # bytes of a film; all together stay below 3 MB
 
@@ -87,7 +89,9 @@ def films(names: list[str]) -> None:
     folder = DOCS / "films"
     folder.mkdir(exist_ok=True)
     robots = [path for path in sorted(ROBOTS.glob("*.yaml")) if path.stem not in ("materials", "paper000_beam")]
-    examples = sorted((DOCS.parent / "examples").glob("*.py"))
+    examples = [
+        path for path in sorted((DOCS.parent / "examples").glob("*.py")) if path.stem not in ("fem_speed", "showcase")
+    ]
     with browser() as opened:
         for path in [*robots, *examples]:
             kind = "robot_" if path.suffix == ".yaml" else ""
@@ -114,13 +118,13 @@ def returned(path: Path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = list(results_in(module.main()))
-    motions = [x for x in found if isinstance(x, ag.Trajectory)]
+    motions = [x for x in found if np.ndim(getattr(x, "t", 0.0))]
     return motions[-1] if motions else found[-1] if found else None
 
 
 def results_in(thing, depth: int = 3):
     """Motions and equilibria inside of tuples, dictionaries and classes."""
-    if isinstance(thing, (ag.Trajectory, ag.Equilibrium)):
+    if isinstance(thing, (ag.Trajectory, ag.Equilibrium)) or is_soft(thing):
         yield thing
     elif depth:
         inside = thing.values() if isinstance(thing, dict) else thing if isinstance(thing, (list, tuple)) else None
@@ -138,7 +142,7 @@ def frames_of(opened, result, size: tuple[int, int] = FILM) -> list[Image.Image]
     page.add_style_tag(
         content="#head, #bar, #note { display: none !important; } body { background: white !important; }"
     )
-    last, first = (float(result.t[-1]), float(result.t[0])) if isinstance(result, ag.Trajectory) else (0.0, 0.0)
+    last, first = (float(result.t[-1]), float(result.t[0])) if np.ndim(getattr(result, "t", 0.0)) else (0.0, 0.0)
     count = int(np.clip(RATE * (last - first), 20, 36)) if last > first else 1
     pictures = []
     for t in np.linspace(first, last, count):

@@ -155,7 +155,7 @@ def test_simulate_goes_on_where_it_was_stopped(robot, tmp_path, capsys, monkeypa
     assert code == 130 and "interrupted" in err and (tmp_path / "run.nc.checkpoint").exists() and not out.exists()
     monkeypatch.undo()
     code, _, err = call(capsys, "simulate", robot, "--duration", "2", "--out", out)
-    assert code == DONE and "going on from" in err
+    assert code == DONE and "resuming from" in err
     assert np.array_equal(ag.load(out).q, ag.load(tmp_path / "whole.nc").q)
     assert not (tmp_path / "run.nc.checkpoint").exists()
 

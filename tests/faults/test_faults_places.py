@@ -286,7 +286,7 @@ def test_ctrl_c_on_the_command_line_is_one_line_and_the_same_command_goes_on(tmp
                 time.sleep(wait)
                 process.send_signal(signal.SIGINT)
             _, errors = process.communicate(timeout=200)
-        return process.returncode, [line for line in errors.splitlines() if not line.startswith("going on from")]
+        return process.returncode, [line for line in errors.splitlines() if not line.startswith("resuming from")]
 
     ag.simulate(arm(), duration=0.002, dt=0.001)  # a process that compiles kernels may differ in the last bits
     began = time.monotonic()

@@ -118,5 +118,5 @@ def test_a_jolt_on_the_way_is_refused(smooth):
     cost = ag.Reach(frame, (0.2, 0.1, 0.05))
     ag.gradient(run, cost)
     run.status.counters["eased"] += 1  # as if one had been eased on the way
-    with pytest.raises(ag.DescriptionError, match="a jolt on the way"):
+    with pytest.raises(ag.DescriptionError, match="abrupt accelerations, on the way"):
         ag.gradient(run, cost)

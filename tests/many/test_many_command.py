@@ -70,7 +70,7 @@ def test_motions_and_a_folder(arm, capsys):
     with open(arm, "a") as stream:
         stream.write("gravity: [0, 0, 0]\n")
     assert main([*command, "--file", "kept"]) == 3
-    assert "changed: argument _text. --again runs all anew, --keep keeps" in told(capsys)["error"]
+    assert "changed: argument _text. --again runs everything again, --keep keeps" in told(capsys)["error"]
     assert main([*command, "--file", "kept", "--keep"]) == 0
     assert told(capsys)["columns"] == facts["columns"]
     assert main([*command, "--file", "kept", "--again"]) == 0

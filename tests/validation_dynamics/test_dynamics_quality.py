@@ -81,7 +81,7 @@ def test_resolved_motions_are_quiet_and_say_so():
     assert run.quality.ok
     assert run.quality.time_error < 0.01
     assert run.quality.energy_error < 1e-3
-    assert "Nothing speaks against this motion" in str(run.quality)
+    assert "No problems found" in str(run.quality)
     assert run.quality.penetration is None
 
 

@@ -114,3 +114,19 @@ def test_a_bar_in_a_notebook_tells_and_goes(monkeypatch):
         assert tick.bar.finished
     assert "50 %" in shown[1] and "s left" in shown[1] and "&lt;hard&gt;" in shown[1]
     assert shown[-1] == ""
+
+
+def test_soft_volumes_show_themselves():
+    from anguilla import fem
+
+    rubber = ag.Material(young=5e5, poisson=0.45, density=1050)
+    body = fem.SoftBody("finger", fem.block((0.1, 0.02, 0.02), (5, 1, 1)), rubber)
+    body.fix("base")
+    body.effector("tip", (0.1, 0.0, 0.0))
+    bent = fem.statics(body)
+    run = fem.simulate(body, duration=0.02, dt=0.01)
+    for thing in (body, bent, run):
+        assert "<iframe srcdoc=" in thing._repr_html_()
+    told = [float(x) for x in rows_of(bent._repr_html_())["tip"].strip("() m").split(",")]
+    np.testing.assert_allclose(told, bent.position("tip"), atol=6e-5)
+    assert rows_of(run._repr_html_())["time"] == "0 to 0.02 s, 3 states"

@@ -88,7 +88,7 @@ def about(
         ),
     ] = None,
 ) -> None:
-    """Simulation of soft and continuum robots."""
+    """Simulate, analyse and control soft and continuum robots."""
     Output.folder = folder
 
 

@@ -12,16 +12,16 @@ from anguilla.cli.common import DONE, InputOption, JsonOption, Output, SetOption
 
 def bench(
     robot: Annotated[
-        Path | None, typer.Argument(metavar="ROBOT", help="A robot file; else an arm of three sections with tendons.")
+        Path | None, typer.Argument(metavar="ROBOT", help="A robot file; by default a tendon arm of three sections.")
     ] = None,
     dt: Annotated[float | None, typer.Option("--dt", help=units("Time step [s]."))] = None,
-    steps: Annotated[int, typer.Option(help="Number of steps in a round.", min=1)] = 500,
-    rounds: Annotated[int, typer.Option(help="Rounds; the best one counts.", min=1)] = 5,
+    steps: Annotated[int, typer.Option(help="Time steps per round.", min=1)] = 500,
+    rounds: Annotated[int, typer.Option(help="Number of rounds; the fastest counts.", min=1)] = 5,
     settings: SetOption = None,
     inputs: InputOption = None,
     machine: JsonOption = False,
 ) -> int:
-    """Time the steps of a robot on this machine, after its kernels are compiled."""
+    """Measure the time per step of a robot on this machine, with compiled kernels."""
     from importlib.resources import as_file, files
 
     output = Output(machine)

@@ -16,7 +16,7 @@ def check(
     settings: SetOption = None,
     machine: JsonOption = False,
 ) -> int:
-    """Check robot files and say what they describe; all problems are listed with their lines."""
+    """Check robot files and summarise them; every problem is listed with its line."""
     from anguilla.files import FileError
 
     output = Output(machine)

@@ -29,21 +29,22 @@ def units(text: str) -> str:
 
 RobotArgument = Annotated[Path, typer.Argument(metavar="ROBOT", help="A robot file (.yaml) or a URDF (.urdf).")]
 ResultArgument = Annotated[Path, typer.Argument(metavar="RESULT", help="A result (.nc).")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print a single JSON object.")]
 SetOption = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Value of a parameter of the file; may be repeated."),
+    typer.Option("--set", metavar="NAME=VALUE", help="Set a parameter of the file; repeatable."),
 ]
 InputOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--input", "-i", metavar="NAME=VALUE", help="Input of an actuator: a number or a formula of t; may be repeated."
+        "--input", "-i", metavar="NAME=VALUE", help="Value of an input: a number or a formula of t; repeatable."
     ),
 ]
 OutOption = Annotated[Path | None, typer.Option("--out", "-o", help="Write the result (.nc).")]
-PlotOption = Annotated[Path | None, typer.Option("--plot", help="Draw it (.png, .svg, .pdf).")]
+PlotOption = Annotated[Path | None, typer.Option("--plot", help="Write a figure (.png, .svg, .pdf).")]
 OpenOption = Annotated[
-    bool | None, typer.Option("--open/--no-open", help="Open the page in the browser; by default if there is a screen.")
+    bool | None,
+    typer.Option("--open/--no-open", help="Open the page in the browser; by default if there is a display."),
 ]
 
 FIGURES = (".png", ".svg", ".pdf")

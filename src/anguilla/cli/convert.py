@@ -23,7 +23,7 @@ def convert(
     settings: SetOption = None,
     machine: JsonOption = False,
 ) -> int:
-    """Convert a result for another program, or a robot file to one without includes and parameters."""
+    """Convert a result for another program, or a robot file into one without includes and parameters."""
     output = Output(machine)
     kind = target.suffix.lower()
     if source.suffix.lower() in ROBOTS:

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where to write.")] = Path("out"),
+    out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Output folder.")] = Path("out"),
     opened: OpenOption = None,
 ) -> int:
-    """Simulate a soft arm that is released, and draw it."""
+    """Simulate a soft arm that is released, and show the result."""
     from rich.console import Console
 
     if out.exists() and not out.is_dir():

@@ -30,28 +30,30 @@ def identify_command(
     data: Annotated[list[Path], typer.Argument(metavar="DATA...", help=RUNS)],
     free: Annotated[
         list[str],
-        typer.Option("--free", metavar="PATH", help="What to find, such as arm.material.young; may be repeated."),
+        typer.Option("--free", metavar="PATH", help="Parameter to fit, such as arm.material.young; repeatable."),
     ],
     marker: Annotated[
         list[str] | None,
-        typer.Option("--marker", metavar="NAME=FRAME", help="Where a marker sits: tip=arm.tip, mid=arm[[0.1]]."),
+        typer.Option("--marker", metavar="NAME=FRAME", help="Frame of a marker: tip=arm.tip, mid=arm[[0.1]]."),
     ] = None,
     motion: Annotated[
         bool | None,
-        typer.Option("--motion/--equilibria", help="What the rows are; by default what the columns suggest."),
+        typer.Option("--motion/--equilibria", help="What the rows are; by default guessed from the columns."),
     ] = None,
     held_out: Annotated[
-        list[Path] | None, typer.Option("--held-out", metavar="DATA", help="Measurements to judge by, not to fit to.")
+        list[Path] | None, typer.Option("--held-out", metavar="DATA", help="Measurements used for validation only.")
     ] = None,
-    base: Annotated[str, typer.Option("--base", help="What is not known of the base: position or pose.")] = "",
-    loss: Annotated[str, typer.Option("--loss", help="linear, soft_l1, huber, cauchy or arctan.")] = "linear",
-    starts: Annotated[int, typer.Option("--starts", help="Searches that are begun.")] = 1,
+    base: Annotated[str, typer.Option("--base", help="What is unknown about the base: position or pose.")] = "",
+    loss: Annotated[
+        str, typer.Option("--loss", help="Loss function: linear, soft_l1, huber, cauchy or arctan.")
+    ] = "linear",
+    starts: Annotated[int, typer.Option("--starts", help="Number of starting points.")] = 1,
     settings: SetOption = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the fitted robot (.yaml).")] = None,
     plot: PlotOption = None,
     machine: JsonOption = False,
 ) -> int:
-    """Find numbers of a robot from measurements, with 95 % intervals, and say what the data do not determine."""
+    """Fit parameters of a robot to measurements, with 95 % intervals, and say what the data do not determine."""
     output = Output(machine)
     check_target(out, (".yaml", ".yml"), "--out")
     check_target(plot, (".png", ".svg", ".pdf"), "--plot")

@@ -38,7 +38,7 @@ def inverse_command(
         typer.Option(
             "--target",
             metavar="FRAME=X,Y,Z",
-            help=units("Wanted place [m] of a frame: arm.tip=0.2,0,0.1; may be repeated."),
+            help=units("Target position [m] of a frame: arm.tip=0.2,0,0.1; repeatable."),
         ),
     ],
     most: Annotated[
@@ -48,7 +48,7 @@ def inverse_command(
     limit: Annotated[
         list[str] | None,
         typer.Option(
-            "--limit", metavar="NAME=LOW,HIGH", help="Range of one input; tendons pull only, from 0, if not given."
+            "--limit", metavar="NAME=LOW,HIGH", help="Range of one input; by default tendons pull only, from 0."
         ),
     ] = None,
     tolerance: Annotated[
@@ -59,7 +59,7 @@ def inverse_command(
     plot: PlotOption = None,
     machine: JsonOption = False,
 ) -> int:
-    """Find the inputs that bring frames to wanted places; out of reach, the nearest that the limits allow, and exit 1."""
+    """Find the inputs that bring frames to target positions; out of reach, the nearest that the limits allow, and exit 1."""
     output = Output(machine)
     check_targets(out, plot)
     file = read(robot, settings, output)

@@ -21,12 +21,12 @@ from anguilla.cli.common import (
 
 def modes_command(
     robot: RobotArgument,
-    count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many modes, the slowest first.")] = 6,
+    count: Annotated[int, typer.Option("--count", "-n", min=1, help="Number of modes, slowest first.")] = 6,
     settings: SetOption = None,
     inputs: InputOption = None,
     machine: JsonOption = False,
 ) -> int:
-    """List the natural frequencies about the equilibrium, with their damping and the coordinate that moves most."""
+    """List natural frequencies about the equilibrium, with damping ratios and the coordinate that moves most."""
     output = Output(machine)
     file = read(robot, settings, output)
     from anguilla.solve.statics.statics import statics

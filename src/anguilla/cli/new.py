@@ -23,12 +23,12 @@ class Template(StrEnum):
 
 def new(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="File to write (.yaml).")],
-    template: Annotated[Template, typer.Option(help="rod; arm: a rod and a hand; tendon: three sections.")] = (
-        Template.rod
-    ),
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    template: Annotated[
+        Template, typer.Option(help="rod; arm: a rod with a hand; tendon: a tendon arm of three sections.")
+    ] = (Template.rod),
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> int:
-    """Write a robot file to begin with, with comments."""
+    """Write a commented robot file to start from."""
     from anguilla.store.whole import whole_file
 
     check_target(path, (".yaml", ".yml"), "FILE")

@@ -31,7 +31,7 @@ def plot_command(
     colour: ColourOption = None,
     machine: JsonOption = False,
 ) -> int:
-    """Draw a result: its shapes, its tip, its energies, its strains."""
+    """Write a figure of a result: shapes, path of the tip, energies, strains."""
     from anguilla.view.plots import plot
 
     output = Output(machine)
@@ -45,12 +45,12 @@ def plot_command(
 def video(
     result: ResultArgument,
     out: Annotated[Path, typer.Argument(metavar="VIDEO", help="File to write (.mp4, .gif, .html).")],
-    fps: Annotated[float, typer.Option(help=units("Pictures per second [1/s]."), min=1.0, max=120.0)] = 25.0,
+    fps: Annotated[float, typer.Option(help=units("Frames per second [1/s]."), min=1.0, max=120.0)] = 25.0,
     speed: Annotated[float, typer.Option(help="Speed: 1 is real time, 0.1 ten times slower.", min=1e-3)] = 1.0,
     colour: ColourOption = None,
     machine: JsonOption = False,
 ) -> int:
-    """Write a motion as a video (.mp4; needs ffmpeg or the extra 'video'), a moving picture (.gif) or a page (.html)."""
+    """Write a motion as a video (.mp4; needs ffmpeg or the extra 'video'), a GIF (.gif) or a page (.html)."""
     output = Output(machine)
     check_target(out, VIDEOS, "VIDEO")
     if out.suffix.lower() == ".mp4":

@@ -12,9 +12,11 @@ from anguilla.cli.common import DONE, check_target
 
 
 def schema(
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="File to write (.json); else it is printed.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="File to write (.json); by default it is printed.")
+    ] = None,
 ) -> int:
-    """Print the JSON schema of robot files, for editors that complete and check them."""
+    """Print the JSON schema of robot files, for editors."""
     from anguilla.files import robot_schema
     from anguilla.store.whole import whole_file
 

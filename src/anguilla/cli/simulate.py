@@ -50,21 +50,23 @@ def simulate_command(
     inputs: InputOption = None,
     start: Annotated[
         Start | None,
-        typer.Option("--start", help="Where to begin; held: by the inputs at t = 0."),
+        typer.Option("--start", help="Where to start: rest shape, equilibrium, or held by the inputs at t = 0."),
     ] = None,
     method: Annotated[str | None, typer.Option("--method", help=f"One of {METHODS}.")] = None,
-    every: Annotated[int | None, typer.Option("--every", help="Store every so many steps.")] = None,
-    error: Annotated[float | None, typer.Option("--error", help="Error allowed per step; steps then adapt.")] = None,
+    every: Annotated[int | None, typer.Option("--every", help="Store every n-th time step.")] = None,
+    error: Annotated[
+        float | None, typer.Option("--error", help="Error tolerance per step; time steps then adapt.")
+    ] = None,
     out: OutOption = None,
     plot: PlotOption = None,
     page: Annotated[Path | None, typer.Option("--page", help="Write a page to play it in a browser (.html).")] = None,
     checkpoint: Annotated[
         bool,
-        typer.Option("--checkpoint/--no-checkpoint", help="Keep a long run in OUT.checkpoint."),
+        typer.Option("--checkpoint/--no-checkpoint", help="Save the state of a long run in OUT.checkpoint."),
     ] = True,
     machine: JsonOption = False,
 ) -> int:
-    """Simulate the motion of a robot; a run that was stopped goes on when the same command is given again."""
+    """Simulate the motion of a robot; after an interruption the same command resumes the run."""
     output = Output(machine)
     check_targets(out, plot, page)
     file = read(robot, settings, output)
@@ -93,7 +95,7 @@ def _run(
     if out is not None and "error" not in options:
         options["checkpoint"] = out.with_name(out.name + ".checkpoint")
         if options["checkpoint"].exists() and not output.machine:
-            print(f"going on from {options['checkpoint']}", file=sys.stderr)
+            print(f"resuming from {options['checkpoint']}", file=sys.stderr)
     step = options["dt"]
     # one step loads the kernels, so that the times reported are those of the work
     simulate(file.robot, duration=step, dt=step, inputs=inputs, start=first, progress=False, raise_on_failure=False)

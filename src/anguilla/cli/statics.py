@@ -31,7 +31,7 @@ def statics_command(
     robot: RobotArgument,
     settings: SetOption = None,
     inputs: InputOption = None,
-    t: Annotated[float | None, typer.Option("--t", help=units("Time at which loads are taken [s]."))] = None,
+    t: Annotated[float | None, typer.Option("--t", help=units("Time at which loads are evaluated [s]."))] = None,
     out: OutOption = None,
     plot: PlotOption = None,
     machine: JsonOption = False,

@@ -43,26 +43,31 @@ def sweep_command(
         typer.Option(
             "--vary",
             metavar="NAME=VALUES",
-            help="A parameter or an input, and its values: LOW:HIGH:COUNT or A,B,C; may be repeated.",
+            help="A parameter or an input, and its values: LOW:HIGH:COUNT or A,B,C; repeatable.",
         ),
     ],
-    motion: Annotated[bool, typer.Option("--motion", help="Simulate, instead of finding equilibria.")] = False,
+    motion: Annotated[bool, typer.Option("--motion", help="Simulate motions instead of finding equilibria.")] = False,
     duration: Annotated[float | None, typer.Option("--duration", "-d", help=units("Simulated time [s]."))] = None,
     dt: Annotated[float | None, typer.Option("--dt", help=units("Time step [s]."))] = None,
     settings: SetOption = None,
     inputs: InputOption = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the table (.csv).")] = None,
     file: Annotated[
-        Path | None, typer.Option("--file", help="Keep the runs in this folder, and go on from there.")
+        Path | None, typer.Option("--file", help="Folder for finished runs; later calls compute what is missing.")
     ] = None,
-    workers: Annotated[int | None, typer.Option("--workers", help="Runs at once; all cores if not given.")] = None,
-    shard: Annotated[str | None, typer.Option("--shard", metavar="K/N", help="Every N-th run from K = 0.")] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", help="Number of parallel runs; by default one per core.")
+    ] = None,
+    shard: Annotated[
+        str | None, typer.Option("--shard", metavar="K/N", help="Do only every N-th run, starting at K = 0, 1, ...")
+    ] = None,
     again: Annotated[
-        bool | None, typer.Option("--again/--keep", help="Run all anew, or keep the runs though the robot has changed.")
+        bool | None,
+        typer.Option("--again/--keep", help="If the robot has changed: run everything again, or keep finished runs."),
     ] = None,
     machine: JsonOption = False,
 ) -> int:
-    """Find equilibria or motions for all combinations of values, on all cores; measure tips, bodies and energy at the end."""
+    """Find equilibria or motions for all combinations of values, on all cores; tabulate tips, bodies and energy."""
     output = Output(machine)
     check_target(out, (".csv",), "--out")
     read_once = read(robot, settings, output)

@@ -27,17 +27,22 @@ def view(
     ],
     port: Annotated[int, typer.Option(help="Port of the page.", min=0, max=65535)] = 8080,
     host: Annotated[str, typer.Option(help="Address to listen on; the default is this machine only.")] = "127.0.0.1",
-    dt: Annotated[float, typer.Option("--dt", help=units("Time step of a driven robot [s]."))] = 0.01,
+    dt: Annotated[
+        float | None,
+        typer.Option("--dt", help=units("Time step of a driven robot [s]; else that of the file, or 0.01.")),
+    ] = None,
     settings: SetOption = None,
-    seconds: Annotated[float | None, typer.Option(help=units("Stop after so long [s]; else on Ctrl-C."))] = None,
+    seconds: Annotated[
+        float | None, typer.Option(help=units("Stop after this time [s]; by default on Ctrl-C."))
+    ] = None,
     opened: OpenOption = None,
 ) -> int:
-    """Open a page with the moving robot: play a result, or drive a robot by sliders in real time."""
+    """Open a page in the browser: play a result, or drive a robot by sliders in real time."""
     output = Output(False)
     if find_spec("viser") is None:
         raise missing("the viewer needs", "viser", "view", "or write a page with 'anguilla video'")
     from anguilla.results.states import Equilibrium, Trajectory
-    from anguilla.view.live import drive, play
+    from anguilla.view.live import drive_file, play
     from anguilla.view.shown import Page
 
     if file.suffix.lower() == ".nc":
@@ -50,8 +55,8 @@ def view(
             shown = play_soft(result, host=host, port=port)
     else:
         robot = read(file, settings, output)
-        shown = drive(robot.robot, dt=dt, inputs=robot.inputs, host=host, port=port)
-    output.line(f"open {shown.address}   (Ctrl-C ends)")
+        shown = drive_file(robot, dt=dt, host=host, port=port)
+    output.line(f"open {shown.address}   (stop with Ctrl-C)")
     open_page(shown.address, opened)
     try:
         shown.wait(seconds)

@@ -420,7 +420,7 @@ class Robot(ShowsItself):
     def close(
         self, a: Frame, b: Frame, *, joint: Joint | None = None, pose: Pose | None = None, name: str | None = None
     ) -> Closure:
-        """Close a loop: hold frame b on frame a by a joint. A frame is imposed a pose by closing it with the ground.
+        """Close a loop: connect frame b to frame a by a joint. To prescribe the pose of a frame, close it with the ground.
 
         The robot need not be closed as described: solvers close it first (*mounting*).
 

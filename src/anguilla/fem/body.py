@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anguilla._lazy import ShowsItself
 from anguilla.describe.description import as_name, did_you_mean
 from anguilla.describe.material import Material
 from anguilla.describe.volumes import SoftPart
@@ -35,7 +36,7 @@ __all__ = ["SoftBody"]
 MOST_POISSON = 0.4999
 
 
-class SoftBody(SoftPart):
+class SoftBody(SoftPart, ShowsItself):
     """A soft volume as a robot of its own.
 
     Attributes:

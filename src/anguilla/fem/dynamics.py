@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from anguilla._doors import public
+from anguilla._lazy import ShowsItself
 from anguilla.errors import DescriptionError, SolverError, as_nonnegative, as_positive, as_steps
 from anguilla.fem.body import SoftBody
 from anguilla.fem.fields import equivalent_strain, von_mises
@@ -32,7 +33,7 @@ Inputs = Mapping[str, float | Callable[[float], float]]
 
 @public
 @dataclass(frozen=True)
-class SoftTrajectory(Slices, Kept):
+class SoftTrajectory(Slices, Kept, ShowsItself):
     """A motion.
 
     Attributes:

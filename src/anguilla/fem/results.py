@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from anguilla._doors import public
+from anguilla._lazy import ShowsItself
 from anguilla.errors import DescriptionError
 from anguilla.fem.body import SoftBody
 from anguilla.fem.fields import equivalent_strain, von_mises
@@ -29,7 +30,7 @@ def pick(name: str, names: list[str], what: str) -> int:
 
 @public
 @dataclass(frozen=True)
-class SoftEquilibrium(Kept):
+class SoftEquilibrium(Kept, ShowsItself):
     """A static equilibrium of a soft body.
 
     Attributes:

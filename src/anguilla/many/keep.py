@@ -308,7 +308,7 @@ def _compare(folder: Path, head: dict[str, Any], name: str, parts: dict[str, str
     if changed and not keep:
         raise DescriptionError(
             f"the function {name!r} is not the one whose runs are in {str(folder)!r}; changed: {', '.join(changed)}. "
-            "again=True runs all anew, again=False keeps the runs that are there, another file keeps both."
+            "again=True runs everything again, again=False keeps the finished runs, another file keeps both."
         )
 
 

@@ -23,7 +23,7 @@ class Quality:
             single step, steps of other solvers).
         energy_error: largest gain of energy out of nothing, as a part of the energy in play; None where loads work.
         penetration: how deep the robot sinks into obstacles at most, as a part of its thickness there; None without contact.
-        events: instants [s] at which loads jump, and the motion begins anew.
+        events: instants [s] at which loads jump and the integration restarts.
         cut_steps: number of steps that were too long for Newton, and cut into pieces.
         steps: number of steps.
         messages: what is wrong, in sentences; nothing if the motion can be trusted.
@@ -44,19 +44,19 @@ class Quality:
         return not self.messages
 
     def __str__(self) -> str:
-        told = list(self.messages) or ["Nothing speaks against this motion."]
+        told = list(self.messages) or ["No problems found."]
         if self.time_error is not None and self.ok:
-            told.append(f"Its time steps make an error of about {_percent(self.time_error)} of the length.")
+            told.append(f"Error of the time steps: about {_percent(self.time_error)} of the length.")
         if self.energy_error is not None and self.ok:
-            told.append(f"It gains no more than {_percent(self.energy_error)} of the energy in play.")
+            told.append(f"Spurious gain of energy: {_percent(self.energy_error)} at most.")
         if self.penetration:
-            told.append(f"It sinks into obstacles by {_percent(self.penetration)} of its thickness at most.")
+            told.append(f"Penetration of obstacles: {_percent(self.penetration)} of the thickness at most.")
         if self.events:
             count, first = len(self.events), ", ".join(f"{t:.4g}" for t in self.events[:3])
             more = ", ..." if count > 3 else ""
-            told.append(f"Loads jump {_times(count)}, at t = {first}{more} s; it steps onto each and begins anew.")
+            told.append(f"Loads jump {_times(count)}, at t = {first}{more} s; the integration restarts at each.")
         if self.cut_steps:
-            told.append(f"{self.cut_steps} of {self.steps} steps were cut into pieces.")
+            told.append(f"{self.cut_steps} of {self.steps} time steps were cut.")
         return " ".join(told)
 
 

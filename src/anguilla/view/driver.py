@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from anguilla.describe import Frame, RodHandle
+from anguilla.errors import AnguillaError
 from anguilla.model.model import Model
 from anguilla.results.states import Trajectory
 from anguilla.solve.steps.stepper import Stepper
 from anguilla.view.props import Props
 from anguilla.view.realtime import RealTime
+from anguilla.view.recording import Recording
 from anguilla.view.scene import Scene, enough_sections, scene
 from anguilla.view.shown import AROUND, RATE, SECTIONS, Shown, add_chart, open_server, plotted_tip
 
@@ -28,12 +31,14 @@ class Driver(Shown):
     Attributes:
         clock: the real-time loop, with its `pace`.
         sliders: the sliders by the names of the inputs.
+        presets: values of inputs by the name of the preset.
 
     """
 
     def __init__(
-        self, stepper: Stepper, begin: dict[str, float], limits: dict[str, tuple[float, float]], host: str, port: int
-    ) -> None:
+        self, stepper: Stepper, begin: dict[str, float], limits: dict[str, tuple[float, float]], host: str, port: int,
+        presets: Mapping[str, Mapping[str, float]] | None = None,
+    ) -> None:  # fmt: skip
         self.stepper = stepper
         self.system = _observer(stepper.system)
         first = stepper.result(self.system)
@@ -41,6 +46,11 @@ class Driver(Shown):
         server, address = open_server(stepper.robot.name, host, port)
         super().__init__(server, Props(server, self.system.robot, picture), stepper.robot, address)
         self.tip, self.history = plotted_tip(self.system.robot), np.zeros((0, 4))
+        self.presets: dict[str, dict[str, float]] = {"zero": dict.fromkeys(self.robot.inputs, 0.0)}
+        if any(begin.values()):
+            self.presets["start"] = dict(begin)
+        self.presets |= {name: dict(values) for name, values in (presets or {}).items()}
+        self.recording: Recording | None = None
         self.clock = RealTime(stepper, self._draw, RATE, self._tell)
         self._drawn = 0.0
         self._controls(begin, limits)
@@ -62,12 +72,21 @@ class Driver(Shown):
                 self.sliders[name] = slider
             if not self.sliders:
                 gui.add_markdown("This robot has no inputs.")
-            zero = gui.add_button("All to zero")
+            else:
+                names = tuple(self.presets)
+                self.chosen = gui.add_dropdown("Preset", names, initial_value="start" if "start" in names else "zero")
+                apply = gui.add_button("Apply preset")
+                keep = gui.add_button("Save as preset", hint="Remember where the sliders are.")
+                apply.on_click(lambda _: self.apply(str(self.chosen.value)))
+                keep.on_click(lambda _: self._keep())
         with gui.add_folder("Simulation"):
             self.pause = gui.add_button("Pause")
-            again = gui.add_button("Start again")
+            again = gui.add_button("Restart")
+            self.record = gui.add_button("Record", hint="Record the motion; a second click saves it.")
+            kinds = ("page (.html)", "video (.mp4)")
+            self.kind = gui.add_dropdown("Save as", kinds, initial_value=kinds[0])
             self.report = gui.add_markdown("starting ...")
-        zero.on_click(lambda _: self._zero())
+        self.record.on_click(self._record)
         self.pause.on_click(lambda _: self._pause())
         again.on_click(lambda _: self.clock.restart())
 
@@ -77,14 +96,38 @@ class Driver(Shown):
 
         return update
 
-    def _zero(self) -> None:
-        for name, slider in self.sliders.items():
-            slider.value = float(np.clip(0.0, slider.min, slider.max))
+    def apply(self, preset: str) -> None:
+        """Move the sliders to a preset, by its name in `presets`; inputs that it does not name stay."""
+        for name, value in self.presets[preset].items():
+            slider = self.sliders[name]
+            slider.value = float(np.clip(value, slider.min, slider.max))
             self.clock.wanted[name] = slider.value
+
+    def _keep(self) -> None:
+        """Remember where the sliders are."""
+        name = f"preset {sum(known.startswith('preset ') for known in self.presets) + 1}"
+        self.presets[name] = {name: float(slider.value) for name, slider in self.sliders.items()}
+        self.chosen.options = tuple(self.presets)
+        self.chosen.value = name
+
+    def _record(self, event: Any) -> None:
+        """Begin to record, or end and send the file to the one who clicked."""
+        with self._lock:
+            recording, self.recording = self.recording, None if self.recording else Recording()
+        self.record.label = "Stop and save" if recording is None else "Record"
+        if recording is None or event.client is None:
+            return
+        video = str(self.kind.value).startswith("video")
+        try:
+            data = recording.video() if video else recording.page()
+        except AnguillaError as error:
+            self.report.content = f"**not saved:** {error}"
+            return
+        event.client.send_file_download(f"{self.robot.name}{'.mp4' if video else '.html'}", data)
 
     def _pause(self) -> None:
         self.clock.paused = not self.clock.paused
-        self.pause.label = "Go on" if self.clock.paused else "Pause"
+        self.pause.label = "Resume" if self.clock.paused else "Pause"
 
     def _plot(self) -> None:
         columns = tuple(np.zeros(2) for _ in range(4))
@@ -96,6 +139,8 @@ class Driver(Shown):
             result = self.stepper.result(self.system)
             picture: Scene = scene(result, sections=SECTIONS, around=AROUND)
             self.props.move(result, picture, 0)
+            if self.recording is not None:
+                self.recording.add(result)
             self._remember(result)
 
     def _tell(self, failure: str) -> None:
@@ -109,6 +154,7 @@ class Driver(Shown):
         if now - self._drawn < 0.2:
             return
         self._drawn = now
+        self._tell_colours()
         row = np.concatenate([[self.stepper.t], result.position(self.tip)[0]])
         if len(self.history) and row[0] < self.history[-1, 0]:
             self.history = np.zeros((0, 4))

@@ -9,7 +9,9 @@ that is not protected is closed again.
 from __future__ import annotations
 
 import dataclasses
+import gzip
 import hmac
+import html
 import http.client
 import ipaddress
 import secrets
@@ -35,14 +37,15 @@ class Guard:
     Args:
         host: the address that is listened on. On a loopback address only loopback names are served; else also the names
             and addresses of this machine.
+        title: what the tab of the browser shows.
 
     Attributes:
         token: the secret part of the address, new for every page.
 
     """
 
-    def __init__(self, host: str) -> None:
-        self.host, self.token = host, secrets.token_urlsafe(24)
+    def __init__(self, host: str, title: str = "Anguilla") -> None:
+        self.host, self.title, self.token = host, title, secrets.token_urlsafe(24)
 
     def address(self, port: int) -> str:
         """What to open in a browser."""
@@ -84,6 +87,7 @@ class Guard:
                 connection, dataclasses.replace(request, path=rest if rest.startswith("/") else "/" + rest)
             )
             if response is not None:
+                entitle(response, self.title)
                 for name, value in page_headers(hosts[0]).items():
                     response.headers[name] = value
             return response
@@ -137,6 +141,19 @@ class Guard:
         key = {"Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA=="}
         wanted += [(path, headers | upgrade | key, status) for path, headers, status in wanted[1:]]
         return any(status_of(own, path, headers) != status for path, headers, status in wanted)
+
+
+def entitle(response: Any, title: str) -> None:
+    """Write the title of the tab into an answer that is viser's page."""
+    packed = response.headers.get("Content-Encoding") == "gzip"
+    if "text/html" not in response.headers.get("Content-Type", "") or not response.body:
+        return
+    text = gzip.decompress(response.body) if packed else response.body
+    text = text.replace(b"<title>Viser</title>", f"<title>{html.escape(title)}</title>".encode())
+    response.body = gzip.compress(text) if packed else text
+    if "Content-Length" in response.headers:
+        del response.headers["Content-Length"]
+        response.headers["Content-Length"] = str(len(response.body))
 
 
 def page_headers(host: str) -> dict[str, str]:

@@ -14,11 +14,12 @@ import numpy as np
 from anguilla._doors import public
 from anguilla.describe import Robot
 from anguilla.errors import as_positive, refuse
-from anguilla.files import read_robot
+from anguilla.files import RobotFile, read_file
 from anguilla.model.door import model_of
 from anguilla.results.lines import cable_length
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.results_io import load
+from anguilla.solve.statics.statics import statics
 from anguilla.solve.steps.stepper import Stepper
 from anguilla.view.browser import is_interactive, open_page
 from anguilla.view.driver import Driver
@@ -57,9 +58,13 @@ def show(
     """
     if isinstance(what, (str, os.PathLike)):
         path = os.fspath(what)
-        what = read_robot(path) if path.lower().endswith((".yaml", ".yml", ".urdf")) else load(path)
-    if isinstance(what, Robot):
-        shown: Shown | SoftShown | SoftDriver = drive(what, **options)
+        what = read_file(path) if path.lower().endswith((".yaml", ".yml", ".urdf")) else load(path)
+    shown: Shown | SoftShown | SoftDriver
+    if isinstance(what, RobotFile):
+        own = {"dt", "host", "port"}
+        shown = drive_file(what, **options) if set(options) <= own else drive(what.robot, **options)
+    elif isinstance(what, Robot):
+        shown = drive(what, **options)
     elif isinstance(what, (Trajectory, Equilibrium)):
         shown = play(what, **options)
     else:
@@ -71,7 +76,7 @@ def show(
             raise refuse("view", "a result, a robot, a soft body, or a file of one (.nc, .yaml)", what)
         shown = drive_soft(what, **options) if isinstance(what, SoftBody) else play_soft(what, **options)
     waits = not is_interactive() if wait is None else wait
-    print(f"open {shown.address}" + ("   (Ctrl-C ends)" if waits else ""))
+    print(f"open {shown.address}" + ("   (stop with Ctrl-C)" if waits else ""))
     open_page(shown.address, browser)
     if waits:
         try:
@@ -105,6 +110,7 @@ def drive(
     inputs: Mapping[str, Any] | None = None,
     limits: Mapping[str, tuple[float, float]] | None = None,
     start: Any = None,
+    presets: Mapping[str, Mapping[str, float]] | None = None,
     host: str = "127.0.0.1",
     port: int = 8080,
 ) -> Driver:
@@ -116,6 +122,7 @@ def drive(
         inputs: where the sliders begin: numbers, or functions of t [s] of which the value at 0 counts.
         limits: range of each slider, (lowest, highest); chosen from the stiffness of the rods if not given.
         start: an Equilibrium, coordinates q, or (q, v); the rest shape at rest if not given.
+        presets: values of inputs to choose from, by name: {"curl": {"t1": 5.0}}.
         host: address to listen on; the default is this machine only.
         port: port to listen on; the next free one if it is taken.
 
@@ -133,7 +140,32 @@ def drive(
         low, high = ranges.get(name, (-1.0, 1.0))
         ranges[name] = (drive.low if np.isfinite(drive.low) else low, drive.high if np.isfinite(drive.high) else high)
     ranges |= dict(limits or {})
-    return Driver(Stepper(robot, dt=dt, inputs=begin, start=start), begin, ranges, host, port)
+    for name, values in (presets or {}).items():
+        for one in values:
+            if one not in robot.inputs:
+                raise refuse(f"presets[{name!r}]", f"values of inputs, of {', '.join(robot.inputs) or 'none'}", one)
+    return Driver(Stepper(robot, dt=dt, inputs=begin, start=start), begin, ranges, host, port, presets)
+
+
+def drive_file(file: RobotFile, *, dt: float | None = None, host: str = "127.0.0.1", port: int = 8080) -> Driver:
+    """Drive the robot of a file, with its inputs, time step and start.
+
+    Args:
+        file: the file, as `anguilla.files.read_file` returns it.
+        dt: time step [s]; that of the file if not given, or 0.01 s.
+        host: address to listen on; the default is this machine only.
+        port: port to listen on; the next free one if it is taken.
+
+    Returns:
+        The page; it runs until `close`.
+
+    """
+    begin, start = file.simulate.get("start", "rest"), None
+    if begin != "rest":
+        held = {name: value(0.0) if callable(value) else value for name, value in file.inputs.items()}
+        start = statics(file.robot, inputs=held if begin == "held" else None)
+    step = float(file.simulate.get("dt", 0.01)) if dt is None else dt
+    return drive(file.robot, dt=step, inputs=file.inputs, start=start, host=host, port=port)
 
 
 def _lines_by_length(robot: Robot) -> dict[str, float]:

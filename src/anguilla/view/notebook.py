@@ -12,6 +12,9 @@ import numpy as np
 from anguilla.describe import Robot, RodHandle
 from anguilla.describe.strains import STRAIN_NAMES
 from anguilla.errors import AnguillaError
+from anguilla.fem.body import SoftBody
+from anguilla.fem.dynamics import SoftTrajectory
+from anguilla.fem.results import SoftEquilibrium
 from anguilla.model.door import model_of
 from anguilla.results.lines import cable_length
 from anguilla.results.states import Equilibrium, Trajectory
@@ -22,6 +25,7 @@ from anguilla.view.page import inline, page_of
 from anguilla.view.plots import busiest_frame
 from anguilla.view.scene import as_computed
 from anguilla.view.style import figure, figure_style
+from anguilla.view.volumes import SoftResult
 
 __all__ = ["at_rest", "html_of"]
 
@@ -31,10 +35,12 @@ MOST_ROWS = 8  # parts or places in a table; the others are counted
 Rows = list[tuple[str, str]]
 
 
-def html_of(thing: Robot | Equilibrium | Trajectory) -> str:
-    """What a notebook shows of a robot, an equilibrium or a motion."""
+def html_of(thing: Robot | Equilibrium | Trajectory | SoftResult) -> str:
+    """What a notebook shows of a robot, a soft volume, an equilibrium or a motion."""
     if isinstance(thing, Robot):
         return _of_robot(thing)
+    if isinstance(thing, (SoftBody, SoftEquilibrium, SoftTrajectory)):
+        return _of_volume(thing)
     title, rows = _table_of_motion(thing) if isinstance(thing, Trajectory) else _table_of_equilibrium(thing)
     if is_mixed(thing):
         return _beside(page_of(thing, BUDGET), title, rows, "")
@@ -58,6 +64,21 @@ def _of_robot(robot: Robot) -> str:
         return _beside(page_of(at_rest(robot), BUDGET), title, rows, "")
     except AnguillaError as problem:  # a description that is not finished yet
         return _table(title, [*rows, ("no picture", str(problem))])
+
+
+def _of_volume(thing: SoftResult) -> str:
+    body = thing if isinstance(thing, SoftBody) else thing.body
+    rows: Rows = [("mesh", f"{len(body.mesh.points)} nodes, {len(body.mesh.tets)} tetrahedra")]
+    if body.units:
+        rows.append(("inputs", _listed([f"{name} [{unit}]" for name, unit in body.units.items()])))
+    if isinstance(thing, SoftBody):
+        return _beside(page_of(thing, BUDGET), f"soft volume {body.name}", rows, "")
+    rows.append(("status", thing.status.message))
+    if isinstance(thing, SoftTrajectory):
+        rows.append(("time", f"{thing.t[0]:g} to {thing.t[-1]:g} s, {len(thing.t)} states"))
+        return _beside(page_of(thing, BUDGET), f"motion of {body.name}", rows, "")
+    rows += [(name, _point(thing.position(name))) for name in list(body.effectors)[:MOST_ROWS]]
+    return _beside(page_of(thing, BUDGET), f"equilibrium of {body.name}", rows, "")
 
 
 def _table_of_robot(robot: Robot) -> tuple[str, Rows]:
@@ -86,8 +107,8 @@ def _table_of_equilibrium(eq: Equilibrium) -> tuple[str, Rows]:
     if eq.status.success:
         rows.append(("estimated error", f"{100.0 * eq.error_estimate:.2g} % of the length"))
     for part in eq.robot.parts[:MOST_ROWS]:
-        rod = isinstance(part, RodHandle)
-        rows.append((f"{part.name}{'.tip' if rod else ''}", _point(eq.position(part.tip if rod else part.root))))
+        frame, end = (part.tip, ".tip") if isinstance(part, RodHandle) else (part.root, "")
+        rows.append((f"{part.name}{end}", _point(eq.position(frame))))
     return f"equilibrium of {eq.robot.name}", rows
 
 
@@ -112,7 +133,7 @@ def _curves(result: Equilibrium | Trajectory) -> str:
     """A small picture: the path of the tip and the energies of a motion, or the strains of an equilibrium."""
     rods = [part for part in result.robot.parts if isinstance(part, RodHandle)]
     moving = isinstance(result, Trajectory)
-    if (moving and len(result.t) < 2) or not (moving or (rods and rods[0].rod.strains.names)):
+    if (moving and np.size(result.t) < 2) or not (moving or (rods and rods[0].rod.strains.names)):
         return ""
     with figure_style():
         fig = figure(4.2, 3.6 if moving else 2.4)

@@ -11,6 +11,7 @@ from anguilla.describe import Robot
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.view.obstacles import shell
 from anguilla.view.page import quaternions_wxyz
+from anguilla.view.painting import Paint
 from anguilla.view.scene import Array, Scene, Tube
 from anguilla.view.stage import (
     ARROW,
@@ -20,6 +21,7 @@ from anguilla.view.stage import (
     contact_forces,
     faces_of,
     load_forces,
+    plate,
     reaction_forces,
     tip_frames,
     trail,
@@ -33,6 +35,7 @@ FORCE, REACTION, CONTACT, TRAIL = (214, 39, 40), (96, 30, 160), (176, 18, 43), (
 ARROWS = {"loads": FORCE, "reactions": REACTION, "contacts": CONTACT}
 HISTORY = 600  # pictures of a trail of a driven robot
 THROUGH = 0.62  # opacity of a rod with a tendon inside
+MOUNT = (92, 102, 115)
 FLOOR_CELL, FLOOR_LINE = (214, 219, 225), (180, 188, 197)
 
 
@@ -83,6 +86,8 @@ class Props:
         self._camera(picture, 0.5 * (low + high))
         self.inside = {part.name for a in robot.actuators.values() for part, *_ in a.stretches}
         self.meshes = {tube.name: self._tube(tube, k) for k, tube in enumerate(picture.tubes)}
+        self.paint = Paint(server, robot)
+        self._mounts(picture)
         self._obstacles(picture)
         self.lines: dict[str, Any] = {}
         self.arrows: dict[str, Any] = {}
@@ -142,6 +147,15 @@ class Props:
                 flat_shading=False, side="front", opacity=0.3, cast_shadow=False,
             )  # fmt: skip
 
+    def _mounts(self, picture: Scene) -> None:
+        """A plate behind every clamped root."""
+        for tube in picture.tubes:
+            if tube.clamped:
+                vertices, faces = plate(tube)
+                self.server.scene.add_mesh_simple(
+                    f"/mounts/{tube.name}", vertices, faces, color=MOUNT, flat_shading=True
+                )
+
     def _tube(self, tube: Tube, k: int) -> Any:
         return self.server.scene.add_mesh_simple(
             f"/robot/{tube.name}", vertices_of(tube, 0), faces_of(tube), color=rgb(COLOURS[k % len(COLOURS)]),
@@ -151,8 +165,11 @@ class Props:
     def move(self, result: Trajectory | Equilibrium, picture: Scene, index: int) -> None:
         """Put everything where it is at one instant, in one go."""
         with self.server.atomic():
+            painted = self.paint.move(result, picture, index)
             for tube in picture.tubes:
-                self.meshes[tube.name].vertices = vertices_of(tube, index)
+                self.meshes[tube.name].visible = tube.name not in painted
+                if tube.name not in painted:
+                    self.meshes[tube.name].vertices = vertices_of(tube, index)
             if self._tracks is None or self._tracks.result is not result:
                 self._tracks = Tracks(result)
             self._move_tendons(self._tracks, picture, index)

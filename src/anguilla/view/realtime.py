@@ -24,7 +24,7 @@ class Pace:
         simulated, elapsed: simulated time and wall time since it began [s].
         late: how far it is behind the clock now [s].
         worst: how far it has been behind at most [s].
-        lost: time it gave up catching up [s].
+        lost: time that was skipped because it could not be caught up [s].
         busy: part of the time spent computing and drawing [-].
 
     """
@@ -42,7 +42,7 @@ class Pace:
         return self.simulated / self.elapsed if self.elapsed > 0.0 else 1.0
 
     def __str__(self) -> str:
-        lost = f", gave up {self.lost:.2f} s" if self.lost else ""
+        lost = f", skipped {self.lost:.2f} s" if self.lost else ""
         return (
             f"{self.factor:.2f} x real time, late by {1e3 * self.late:.0f} ms (at most {1e3 * self.worst:.0f} ms){lost}"
         )

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from anguilla.describe import Frame, Robot, RodHandle
 from anguilla.errors import AnguillaError, require
 from anguilla.view.guard import Guard
+from anguilla.view.painting import QUANTITIES
 from anguilla.view.props import Props, rgb
 from anguilla.view.style import COLOURS
 
@@ -80,8 +81,28 @@ class Shown(Page):
             for name in self.props.show:
                 box = gui.add_checkbox(name.capitalize(), initial_value=self.props.show[name])
                 box.on_update(self._switch(name))
+            if self.props.paint.rods:
+                names = ("none", *QUANTITIES)
+                colour = gui.add_dropdown("Colour", names, initial_value="none", hint="What the colours of rods show.")
+                colour.on_update(self._colour)
+                self._legend = gui.add_markdown("", visible=False)
             picture = gui.add_button("Screenshot", hint="Download a picture of what you see.")
         picture.on_click(screenshot)
+
+    def _colour(self, event: Any) -> None:
+        """Colour rods by the chosen quantity."""
+        chosen = str(event.target.value)
+        with self._lock:
+            self.props.paint.choose("" if chosen == "none" else chosen)
+            self._draw()
+            self._legend.visible = chosen != "none"
+            self._tell_colours()
+
+    def _tell_colours(self) -> None:
+        """Say what the colours mean, if that has changed."""
+        paint = self.props.paint
+        if paint.quantity and self._legend.content != paint.legend:
+            self._legend.content = paint.legend
 
     def _switch(self, name: str) -> Any:
         def update(event: Any) -> None:
@@ -110,7 +131,7 @@ def screenshot(event: Any) -> None:
 def open_server(title: str, host: str, port: int) -> tuple[Any, str]:
     """A viser server in our style, guarded, and the address to open."""
     viser = require("viser", "the viewer needs", "view")
-    guard = Guard(host)
+    guard = Guard(host, f"Anguilla - {title}")
     with redirect_stdout(StringIO()), guard.installed():  # its greeting; the address is told by our own commands
         server = viser.ViserServer(host=host, port=port, label=title, verbose=False)
     try:
@@ -140,7 +161,10 @@ def add_chart(server: Any, columns: tuple[Array, ...], labels: Sequence[str], ti
     import viser.uplot as uplot
 
     lines = tuple(uplot.Series(label=label, stroke=COLOURS[k], width=2) for k, label in enumerate(labels))
-    return server.gui.add_uplot(columns, (uplot.Series(label="t [s]"), *lines), title=title, aspect=1.6)
+    seconds = {"x": uplot.Scale(time=False)}  # or the axis shows dates
+    named = (uplot.Axis(label="t [s]", labelSize=18), uplot.Axis())
+    series = (uplot.Series(label="t [s]"), *lines)
+    return server.gui.add_uplot(columns, series, title=title, aspect=1.6, scales=seconds, axes=named)
 
 
 def plotted_tip(robot: Robot) -> Frame:

@@ -19,6 +19,7 @@ __all__ = [
     "faces_of",
     "load_arrows",
     "load_forces",
+    "plate",
     "reaction_forces",
     "tendon_lines",
     "tip_frames",
@@ -47,6 +48,20 @@ def vertices_of(tube: Tube, index: int) -> Array:
     """Vertices (m k + 2, 3) [m] of a tube at one instant, in the order `faces_of` counts them."""
     surface = tube.surface(index)
     return np.concatenate([surface.reshape(-1, 3), tube.position[index, [0, -1]]]).astype(np.float32)
+
+
+def plate(tube: Tube) -> tuple[Array, np.ndarray]:
+    """Vertices (n, 3) [m] and triangles (m, 3) of a short disc behind the root of a tube, on which it is mounted."""
+    radius, k = float(tube.radius[0]), 40
+    angle = 2.0 * np.pi * np.arange(k) / k
+    circle = np.stack([np.zeros(k), 1.7 * radius * np.cos(angle), 1.7 * radius * np.sin(angle)], axis=1)
+    back = np.array([-0.7 * radius, 0.0, 0.0])
+    local = np.concatenate([circle + back, circle, [back, np.zeros(3)]])
+    here, after = np.arange(k), np.roll(np.arange(k), -1)
+    sides = [[here, after, after + k], [here, after + k, here + k]]
+    ends = [[np.full(k, 2 * k), after, here], [np.full(k, 2 * k + 1), here + k, after + k]]
+    faces = np.concatenate([np.stack(corners, axis=1) for corners in sides + ends])
+    return (tube.position[0, 0] + local @ tube.rotation[0, 0].T).astype(np.float32), faces.astype(np.uint32)
 
 
 class Tracks:

@@ -111,7 +111,7 @@ class Checkpoint:
                 if int(kept["format"]) != FORMAT or str(kept["identity"]) != self.identity:
                     raise DescriptionError(
                         f"checkpoint {str(self.path)!r} belongs to another simulation (another robot, load, input, start, "
-                        f"step, duration or version): delete it to begin anew, or name another file."
+                        f"step, duration or version): delete it to start over, or name another file."
                     )
                 done = int(kept["done"])
                 self._check_sizes(kept, done)
@@ -124,7 +124,7 @@ class Checkpoint:
             raise
         except Exception as error:  # a damaged archive fails in many ways
             raise DescriptionError(
-                f"checkpoint {str(self.path)!r} cannot be read ({error}): delete it to begin anew."
+                f"checkpoint {str(self.path)!r} cannot be read ({error}): delete it to start over."
             ) from None
         self.saved = done
         return done

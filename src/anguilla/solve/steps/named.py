@@ -47,7 +47,7 @@ def _numbers(things: Iterable[Any], deep: int) -> Iterator[float]:
             yield from _plain([thing.args, tuple(thing.keywords.values())])
             yield from _numbers([thing.func], deep)
         elif isinstance(thing, (FunctionType, MethodType)) and deep and not thing.__module__.startswith(OURS):
-            function = getattr(thing, "__func__", thing)
+            function: Any = getattr(thing, "__func__", thing)
             code, outside = function.__code__, function.__globals__
             cells = [cell.cell_contents for cell in function.__closure__ or () if cell.cell_contents is not None]
             read = [*cells, *(outside[name] for name in code.co_names if name in outside)]

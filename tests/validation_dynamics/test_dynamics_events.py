@@ -1,11 +1,14 @@
 """Jumps of loads inside a motion: found, stepped onto, and passed at second order."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 import anguilla as ag
 from anguilla.model.model import Model
 from anguilla.solve.steps.events import Jump, find_jumps, place
+from anguilla.solve.steps.named import named_instants
 
 SILICONE = ag.Material(young=4e5, poisson=0.5, density=1070, damping=0.03)
 
@@ -329,8 +332,8 @@ def test_a_smooth_motion_that_begins_where_the_run_ends_does_not_jump(begin, dur
 BEGIN, LASTS = 0.101, 0.005
 
 
-def _smooth_blow(t):
-    return (0, 5.0 * np.sin(np.pi * np.clip((t - BEGIN) / LASTS, 0.0, 1.0)) ** 2, 0)
+def smooth_blow(at):
+    return lambda t: (0, 5.0 * np.sin(np.pi * np.clip((t - at) / LASTS, 0.0, 1.0)) ** 2, 0)
 
 
 def hammered(force, dt):
@@ -356,9 +359,24 @@ def test_a_blow_between_two_steps_is_found_where_its_function_names_it(force):
     assert hammered(force, 0.02) == pytest.approx(exact, rel=1e-3)
 
 
-def test_a_smooth_blow_between_two_steps_is_told():
+@pytest.mark.parametrize("at", [0.1, BEGIN])
+def test_a_smooth_blow_between_two_steps_is_told(at):
     with pytest.warns(
         ag.AnguillaWarning, match=r"around t = 0\.10\d* s is over between two steps.* dt well below 0\.02"
     ):
-        assert hammered(_smooth_blow, 0.02) < 1e-9
-    assert hammered(_smooth_blow, 0.0005) > 0.4  # steps that follow it are quiet
+        assert hammered(smooth_blow(at), 0.02) < 1e-9
+    assert hammered(smooth_blow(at), 0.0005) > 0.4  # steps that follow it are quiet
+
+
+def test_instants_are_read_from_functions_of_all_kinds():
+    def made(width):
+        def pull(t, begin=0.3):
+            return float(begin < t < begin + width or 0.55 < t < late)
+
+        pull.__module__ = None  # as of code that was never imported
+        return pull
+        late = 0.0  # never reached: an empty cell
+
+    system = ag.Model(readme_arm(lambda t: (0, 0, float(t > 0.41)))[0])
+    inputs = {"a": made(0.0123), "b": partial(lambda t, at: t > at, at=0.25), "c": 0.77, "d": lambda t: t > BEGIN}
+    assert named_instants(system, inputs, 0.5) == [0.0123, BEGIN, 0.25, 0.3, 0.41]

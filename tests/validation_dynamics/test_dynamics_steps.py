@@ -1,5 +1,7 @@
 """Steps that adapt themselves, steps that are cut after a failure, storing and restarting, slow loads."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from dynamics_oracles import exact_motion, order
@@ -37,7 +39,10 @@ def blow():
     middle = exact_motion(system, np.array([1.8, 1.82]), at[:3], at[3:], rtol=1e-8)[-1]
     last = exact_motion(system, np.array([1.82, 2.0]), middle[:3], middle[3:], rtol=1e-8)[-1:]
     states = np.vstack([first, last])
-    with pytest.warns(ag.AnguillaWarning, match="time steps"):
+    with (
+        pytest.warns(ag.AnguillaWarning, match="time steps"),
+        pytest.warns(ag.AnguillaWarning, match="between two steps"),
+    ):
         run = ag.simulate(robot, duration=2.0, dt=0.2)
     exact = ag.Trajectory(robot, system, run.status, times, *(np.ascontiguousarray(states[:, :3]),) * 3)
     return robot, arm, exact.position(arm.tip)
@@ -62,7 +67,9 @@ def test_error_control_takes_fewer_steps_than_equal_ones(blow):
     error, taken = tip_error(adaptive, arm, exact), adaptive.status.counters["substeps"]
     fixed = {}
     for steps in (100, 200, 400, 800, 1600, 3200):
-        run = ag.simulate(robot, duration=2.0, dt=2.0 / steps, every=steps // 10, tolerance=1e-8)
+        unseen = steps == 100  # the blow fills one step, at whose ends it is zero
+        with pytest.warns(ag.AnguillaWarning, match="over between two steps") if unseen else nullcontext():
+            run = ag.simulate(robot, duration=2.0, dt=2.0 / steps, every=steps // 10, tolerance=1e-8)
         fixed[steps] = tip_error(run, arm, exact)
     enough = min(steps for steps in fixed if fixed[steps] <= error)
     assert taken < 0.6 * enough

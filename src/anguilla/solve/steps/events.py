@@ -166,7 +166,12 @@ def events_of(
     ends, places = outermost.table, outermost.column
     t = np.concatenate([np.zeros(1), t, np.array(outer[1:], dtype=np.float64)])
     y = np.concatenate([ends[:1], y, ends[1 : len(outer)]])
-    t, y = _with_named(system, inputs, sample, t, y, dt, _noise(system, places, y, dt))
+    t, y, hidden = _with_named(system, inputs, sample, t, y, dt, _noise(system, places, y, dt))
+    if hidden is not None and known is not None:  # else steps are chosen by their error
+        warn(
+            f"{system.robot.name!r}: what acts around t = {hidden:.6g} s is over between two steps, which do not see it: "
+            f"take a dt well below {dt:g} s."
+        )
     found = find_jumps(sample, t, y, _noise(system, places, y, dt))
     if found:
         _refuse_impossible(system, sample, places, found)
@@ -175,17 +180,18 @@ def events_of(
 
 def _with_named(
     system: Model, inputs: Inputs, sample: Sampler, t: Floats, y: Floats, dt: float, least: Floats
-) -> tuple[Floats, Floats]:
-    """Samples (times (nt,), values (nt, w)) with more of them where functions name instants inside steps.
+) -> tuple[Floats, Floats, float | None]:
+    """Samples (times (nt,), values (nt, w)) with more of them where functions name instants, and what steps would not see.
 
-    If nothing there is other than what lies around it, the samples are as they were. What is over within a step without a
-    jump is told: no step would see it.
+    If nothing there is other than what lies around it, the samples are as they were. Last, the instant [s] of what is over
+    within a step without a jump; None if nothing is.
     """
-    named = np.array([x for x in named_instants(system, inputs, float(t[-1])) if abs(x / dt - round(x / dt)) > SNAP])
+    named = np.array(named_instants(system, inputs, float(t[-1]) - SNAP * dt))
     if not len(named):
-        return t, y
-    behind = np.minimum(np.append(named[1:], np.inf), t[np.searchsorted(t, named)])[:, None]
-    sides = np.concatenate([named - NARROW * dt, named + NARROW * dt])
+        return t, y, None
+    between = named[np.abs(named / dt - np.round(named / dt)) > SNAP]
+    behind = np.minimum(np.append(named[1:], np.inf), t[np.searchsorted(t, named + SNAP * dt)])[:, None]
+    sides = np.concatenate([between - NARROW * dt, between + NARROW * dt])
     inner = (named[:, None] + LOOKED_AT * (behind - named[:, None])).ravel()
     more = np.concatenate([sides, inner])
     values = sample(more)
@@ -195,18 +201,14 @@ def _with_named(
     size = np.maximum(np.ptp(y, axis=0), np.max(away, axis=0))
     odd = (away > np.maximum(HIDDEN * size, least)) & (size > ROUND_OFF * np.max(np.abs(values)))
     if not np.any(odd):
-        return t, y
-    jumps = np.abs(values[: len(named)] - values[len(named) : 2 * len(named)]) > SMALL * size
-    alone = odd & (np.abs(y[after] - y[after - 1]) < 0.1 * HIDDEN * size) & ~np.any(jumps, axis=0)
-    if np.any(alone):
-        when = more[int(np.argmax(np.max(np.where(alone, away / np.where(size > 0.0, size, 1.0), 0.0), axis=1)))]
-        warn(
-            f"{system.robot.name!r}: what acts around t = {when:.6g} s is over between two steps, which do not see it: take "
-            f"a dt well below {dt:g} s."
-        )
+        return t, y, None
+    before, beyond = values[: len(between)], values[len(between) : 2 * len(between)]
+    jumps = np.any(np.abs(beyond - before) > SMALL * size, axis=0)
+    alone = odd & (np.abs(y[after] - y[after - 1]) < 0.1 * HIDDEN * size) & ~jumps
+    worst = int(np.argmax(np.max(np.where(alone, away / np.where(size > 0.0, size, 1.0), 0.0), axis=1)))
     whole = np.concatenate([t, more])
     order = np.argsort(whole, kind="stable")
-    return whole[order], np.concatenate([y, values])[order]
+    return whole[order], np.concatenate([y, values])[order], float(more[worst]) if np.any(alone) else None
 
 
 def _noise(system: Model, places: Ints, y: Floats, dt: float) -> Floats:

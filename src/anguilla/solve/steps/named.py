@@ -46,13 +46,21 @@ def _numbers(things: Iterable[Any], deep: int) -> Iterator[float]:
         elif isinstance(thing, partial):
             yield from _plain([thing.args, tuple(thing.keywords.values())])
             yield from _numbers([thing.func], deep)
-        elif isinstance(thing, (FunctionType, MethodType)) and deep and not thing.__module__.startswith(OURS):
-            function = getattr(thing, "__func__", thing)
+        elif isinstance(thing, (FunctionType, MethodType)) and deep and not str(thing.__module__).startswith(OURS):
+            function: Any = getattr(thing, "__func__", thing)
             code, outside = function.__code__, function.__globals__
-            cells = [cell.cell_contents for cell in function.__closure__ or () if cell.cell_contents is not None]
-            read = [*cells, *(outside[name] for name in code.co_names if name in outside)]
+            read = [*_cells(function), *(outside[name] for name in code.co_names if name in outside)]
             yield from _plain([*_constants(code), *read, *(function.__defaults__ or ())])
             yield from _numbers([one for one in read if isinstance(one, FunctionType)], deep - 1)
+
+
+def _cells(function: FunctionType) -> Iterator[Any]:
+    """What a function reads of the functions around it, as far as that is known yet."""
+    for cell in function.__closure__ or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:  # empty
+            continue
 
 
 def _constants(code: CodeType) -> Iterator[Any]:

@@ -282,8 +282,9 @@ class Stepper:
         status = Status(True, "on its way", {"steps": self.count, "substeps": self._motion.substeps})
         times, true = self.dt * np.arange(len(q), dtype=float), None if lazily else acc
         kept = acc if end else None
-        more = {"_memory": self._motion.held, "_known": dict(self._motion.known)}
-        return Trajectory(self.robot, self.system, status, times, q, v, true, lam, inputs, balance, kept, **more)
+        memory, known = self._motion.held, dict(self._motion.known)
+        states = times, q, v, true, lam, inputs, balance, kept
+        return Trajectory(self.robot, self.system, status, *states, _memory=memory, _known=known)
 
     def result(self, system: Model | None = None) -> Trajectory:
         """Return the present state as a motion of one instant, to be read or drawn.

@@ -25,6 +25,8 @@ from anguilla.store.record import Record
 
 __all__ = ["Computed", "Status"]
 
+FLOAT = np.dtype(np.float64)
+
 
 @dataclass(frozen=True)
 class Status:
@@ -79,7 +81,9 @@ class Computed(Kept):
 
     def __post_init__(self) -> None:
         for name in ("_t", "_q", "_v", "_a", "_lam"):  # as kernels read them: a view may skip numbers
-            if (states := getattr(self, name)) is not None:
+            states = getattr(self, name)
+            fits = type(states) is np.ndarray and states.dtype is FLOAT and states.flags.c_contiguous
+            if not fits and states is not None:
                 object.__setattr__(self, name, np.ascontiguousarray(states, dtype=np.float64))
         if len(self._lam) != len(self._t):
             object.__setattr__(self, "_lam", np.zeros((len(self._t), self.system.rows)))

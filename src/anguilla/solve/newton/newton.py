@@ -23,7 +23,7 @@ from anguilla.compiler.asking import ask
 from anguilla.compiler.distant import NUMBER, compiled, distant
 from anguilla.compiler.jit import inline, part
 from anguilla.compiler.table import Arrays
-from anguilla.interact.kernels.table import HITS, KIND, LENGTH, MOTION, TWIST, Loads
+from anguilla.interact.kernels.table import HITS, KIND, LENGTH, MOTION, TWIST, Loads, may_touch
 from anguilla.linear.choice import DENSE, SPARSE, TREE, TREES
 from anguilla.linear.tree import solve_tree
 from anguilla.mechanics.joints import compose
@@ -41,7 +41,9 @@ from anguilla.solve.newton.rules import (
     PATIENCE,
     ROUND_OFF,
     SINGULAR,
+    SLOWEST,
     TOO_MANY_ITERATIONS,
+    at_once,
     converged,
     expected,
     too_slow,
@@ -364,6 +366,7 @@ def newton(tree, ws, loads, s, by, goal, chord):
     before, all_before = -1.0, -1.0  # size of the previous correction, without and with the multipliers
     halvings, cuts, worst = 0, 0, 0.0  # cuts: halvings of the last correction
     fresh = False  # the factorisation belongs to this solve
+    stale = SLOWEST  # ratio of the last two corrections with an older one
     large = chord and n > TREES  # its steps are often far from linear, and go on well with a second new tangent
     for number in range(goal.most):
         s.counters[ITERATIONS] += 1
@@ -372,7 +375,8 @@ def newton(tree, ws, loads, s, by, goal, chord):
             s.memory[USABLE], before = 0.0, -1.0
         if number == 0 and loads.touches.count[HITS] > 0:
             s.memory[CONTRACTION] = 1.0  # that of a motion without contact says nothing
-        if s.memory[USABLE] == 0.0:
+        new = s.memory[USABLE] == 0.0
+        if new:
             for k in range(n):
                 s.v[k] = s.step[k]  # s.step is overwritten below only by the solve
             if not renew(tree, ws, loads, s, cq, alpha, beta):
@@ -409,6 +413,10 @@ def newton(tree, ws, loads, s, by, goal, chord):
         if before > 0.0:
             contraction = total / all_before
             worst = max(worst, contraction)  # multipliers follow one correction behind: the last ratio flatters
+            if new and chord and len(s.step) == n and not may_touch(loads):
+                contraction = min(contraction, at_once(size, norm(s.d, tree.weight), stale))
+            elif not fresh:
+                stale = contraction
         else:
             contraction = expected(fresh, s.memory[CONTRACTION])
         if len(s.step) > n:

@@ -28,6 +28,7 @@ ROUND_OFF = 1e-9  # corrections below it that no longer shrink are round-off
 TRUSTED = 0.5  # [rad, or relative displacement] a correction below it tells how fast the next ones shrink
 SLOWEST = 0.9  # ratio of two corrections above which nothing is foretold of the next ones
 PATIENCE = 4.0  # corrections that a new tangent is worth
+CAREFUL = 4.0  # times what is expected of a new tangent
 
 
 @inline
@@ -44,6 +45,16 @@ def converged(size, before, contraction, goal):
 def too_slow(size, contraction, goal, patience):
     """Whether a kept tangent would take more further corrections than a new one is worth."""
     return contraction > SLOWEST or size * contraction**patience > goal * (1.0 - contraction)
+
+
+@inline
+def at_once(size, way, stale):
+    """Ratio of a correction by a new tangent to the next.
+
+    With a tangent of a place at some distance corrections shrink by a ratio that grows with the distance, to first order in
+    proportion: `stale`, the way of a step (or more) ago. The new one is a correction away; a few times what that gives.
+    """
+    return CAREFUL * stale * size / way if way > 0.0 else 1.0
 
 
 @inline

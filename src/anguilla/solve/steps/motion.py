@@ -35,8 +35,10 @@ Start = Equilibrium | Trajectory | tuple[ArrayLike, ArrayLike] | ArrayLike | Non
 # would be an error of the accelerations that grows as steps get shorter
 SLIGHT, ROUND_OFF, FLOOR = 1e-7, 1e-17, 1e-13
 NET_PATIENCE = 20, 8.0  # iterations of a step with a sparse factorisation, and how many of them it is worth
-# the tangent of a small robot costs as much as so many corrections: one for each three coordinates, between one and six
-EACH, MOST = 3.0, 6.0
+# the tangent of a small robot costs as much as so many corrections: one for each three coordinates, between one and six; that
+# counts above this tolerance: where hardly an error is allowed, the more corrections of an older tangent leave smaller ones
+EACH, MOST, LOOSE = 3.0, 6.0, 1e-6
+AS_NEW = np.array(FRESH)
 NEVER = 2**62  # a step that does not come
 LEAST_AGAIN = 2000  # Newton's iterations that a piece of a motion may always take when it is computed again
 
@@ -69,12 +71,14 @@ class OngoingMotion:
         self.q, self.v, self.a, self.acc, self.lam = here.q, here.v, here.a, here.acc, here.lam
         self._run = runner(self.system)
         self._is_net = self.system.linear == SPARSE and n + m > NETS
-        self._patience = min(max(n / EACH, 1.0), MOST) if self.system.linear == DENSE else PATIENCE
+        loose = self.system.linear == DENSE and self.tolerance >= LOOSE
+        self._patience = min(max(n / EACH, 1.0), MOST) if loose else PATIENCE
         self._steady: LoadTable | None = None
         self.acting: LoadTable  # loads at the ends of its steps, if these are equal
         self.cutting, self._before, self._ended = fresh_cutting(), 0, -1
         self.snaps = np.zeros(1, dtype=np.int64)  # times that lines became taut with an impact
-        self.system.blank.cables.slip[:] = UNKNOWN
+        if len(slip := self.system.blank.cables.slip):
+            slip[:] = UNKNOWN
         self.jumps: list[Jump] = []
         self.held: Remembered | None = None  # what contacts that hold remembered at the start
         # and at stored rows that were not reached in one step from the one before; as rows (1, numbers) for a checkpoint
@@ -211,7 +215,7 @@ class OngoingMotion:
             array[:] = 0.0
         self.system.blank.cables.slip[:], self.system.blank.relaxing.over[:] = UNKNOWN, np.inf
         self.q[:], self.v[:] = q, v
-        self.memory.memory[:] = FRESH
+        self.memory.memory[:] = AS_NEW
         self.cutting, self._before = fresh_cutting(), int(self.memory.counters[ITERATIONS])
 
     def next_jump(self, step: int) -> int:
@@ -313,7 +317,7 @@ def _memory(system: Model) -> tuple[Scratch, State, History]:
     memory, state, unused = kept.pop("motion")
     for array in (memory.d, memory.last, memory.kept, memory.counters, *state):
         array.fill(0)
-    memory.memory[:] = FRESH
+    memory.memory[:] = AS_NEW
     return memory, state, unused
 
 

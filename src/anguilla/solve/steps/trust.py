@@ -191,7 +191,7 @@ class _Estimate(NamedTuple):
 
     error: TimeError
     rows: Ints  # (k,) some states
-    curve: Floats  # (k,) largest error at each
+    curve: Floats  # (k, nodes) error at each
     certain: bool = True  # whether it stays within bounds
 
 
@@ -201,12 +201,12 @@ def _estimated(motion: OngoingMotion, run: Trajectory, dt: float) -> _Estimate:
     carried = carry(motion, run, dt)
     if not carried.certain:  # what grows beyond all bounds is looked at closer
         ends = np.array([0, len(run.t) - 1])
-        return _Estimate(TimeError(1.0, float(run.t[-1]), int(nodes[-1]), True), ends, np.ones(2), False)
+        return _Estimate(TimeError(1.0, float(run.t[-1]), int(nodes[-1]), True), ends, np.ones((2, 1)), False)
     moved, room = displacements(run, carried, nodes, radii)
     curve = moved / max(run.system.length, 0.0 if run.system.once(has_strains) else room)
     row, place = divmod(int(curve.argmax()), len(nodes))
     found = TimeError(float(curve[row, place]), float(run.t[carried.rows[row]]), int(nodes[place]), True)
-    return _Estimate(found, carried.rows, curve.max(axis=1))
+    return _Estimate(found, carried.rows, curve)
 
 
 def _snaps(run: Trajectory) -> bool:
@@ -246,7 +246,7 @@ def _compared(
     motion: OngoingMotion, run: Trajectory, dt: float, estimate: _Estimate, rough: bool, shorter: int
 ) -> TimeError:
     """The difference to shorter steps."""
-    found, curve = estimate.error, np.interp(np.arange(len(run.t)), estimate.rows, estimate.curve)
+    found, curve = estimate.error, np.interp(np.arange(len(run.t)), estimate.rows, estimate.curve.max(axis=1))
     nodes, radii = run.system.once(nodes_of)
     length, steps = length_of(run, nodes), len(run.t) - 1
     best = TimeError(0.0, found.at, found.where, True)

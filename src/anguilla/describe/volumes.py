@@ -25,6 +25,7 @@ __all__ = ["Patch", "SoftPart", "VolumeHandle", "WithVolumes", "refuse_volumes",
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+WELDED = "_welded_"  # how names of masses begin that stand for welded points: they are not drawn
 EMBEDDED = 1e-6  # of the size of a volume: a point as near to the axis of a rod lies on it
 
 

@@ -19,7 +19,7 @@ from anguilla.describe.bodies import RigidBody
 from anguilla.describe.frames import Frame
 from anguilla.describe.joints import Fixed
 from anguilla.describe.robot import Robot
-from anguilla.describe.volumes import Patch, VolumeHandle, WithVolumes
+from anguilla.describe.volumes import WELDED, Patch, VolumeHandle, WithVolumes
 from anguilla.errors import DescriptionError, as_number, refuse
 from anguilla.fem.body import SoftBody
 from anguilla.fem.mesh import Floats, Ints
@@ -96,6 +96,7 @@ class MixedModel(WithVolumes):
             made = [carrier.input(name, "N m" if name[-2] == "m" else "N") for name in names]
             carrier.load(Wrench(frame, _Pull(made[3:]), _Pull(made[:3]), follower=True))
         self.carrier = Model(carrier, linear=DENSE)
+        self.carrier.carries = True
         self.places = self._find_places()
         self._note_nodes()
 
@@ -110,7 +111,7 @@ class MixedModel(WithVolumes):
         for half in self.halves:
             for k, mass, centre, inertia in half.bodies():
                 body = RigidBody(mass, inertia=inertia if np.trace(inertia) > 0.0 else None, com=centre)
-                self.robot.add(body, at=self.frames[k], joint=Fixed(), name=f"_{half.name}_{k}")
+                self.robot.add(body, at=self.frames[k], joint=Fixed(), name=f"{WELDED}{half.name}_{k}")
 
     @property
     def source(self) -> Robot:

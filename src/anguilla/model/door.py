@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from anguilla.describe import Robot
+from anguilla.errors import DescriptionError
 from anguilla.model.model import Model, as_robot
 from anguilla.model.watch import Watch
 
@@ -18,6 +19,10 @@ def model_of(robot: Robot | Model) -> Model:
     all of it, so a number changed in place in a material, a list or an array is seen.
     """
     if isinstance(robot, Model):
+        if robot.carries:
+            raise DescriptionError(
+                "This model holds the rods and bodies of a robot with soft volumes, without these: give the robot."
+            )
         return robot
     kept = getattr(as_robot(robot), "kept", None)
     if isinstance(kept, _Kept) and kept.watch.unchanged:

@@ -102,6 +102,7 @@ class Model:
     """
 
     def __init__(self, robot: Robot, linear: str | None = None) -> None:
+        self.carries = False  # whether soft volumes hang on it, which it does not know of
         self.robot = copy.deepcopy(as_robot(robot))  # what was computed stays what it was when the description changes
         self._source = ref(robot)  # weak: models are kept beside their robots
         self._compile(linear)

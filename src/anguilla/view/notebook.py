@@ -17,6 +17,7 @@ from anguilla.results.lines import cable_length
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.solve.steps.stepper import Stepper
 from anguilla.view import panels
+from anguilla.view.mixed import is_mixed
 from anguilla.view.page import inline, page_of
 from anguilla.view.plots import busiest_frame
 from anguilla.view.scene import as_computed
@@ -35,6 +36,8 @@ def html_of(thing: Robot | Equilibrium | Trajectory) -> str:
     if isinstance(thing, Robot):
         return _of_robot(thing)
     title, rows = _table_of_motion(thing) if isinstance(thing, Trajectory) else _table_of_equilibrium(thing)
+    if is_mixed(thing):
+        return _beside(page_of(thing, BUDGET), title, rows, "")
     return _beside(page_of(as_computed(thing), BUDGET), title, rows, _curves(thing))
 
 

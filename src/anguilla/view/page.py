@@ -111,16 +111,29 @@ def page_of(run: Result | SoftResult, budget: float = BUDGET, *, colour: str | N
         from anguilla.view.volume_page import page_of as page_of_volume
 
         return page_of_volume(run, colour or "displacement")  # type: ignore[arg-type]
+    from anguilla.view.mixed import bare, is_mixed
+
+    whole: Any = run if is_mixed(run) else None
+    if whole is not None:
+        afford = int(budget / (7 * 4 / 3 * sum(len(each.system.rest.x) for each in whole.volumes.values())))
+        whole = thin(whole, max(2, afford)) if isinstance(whole, Trajectory) else whole
+        run, shown, colour = bare(whole), colour, None
     run = only_rods(run, colour)
     count = len(as_computed(run).robot.parts)
     sections = 40 if count <= 8 else 16
     if isinstance(run, Trajectory):
         afford = int(budget / (count * sections * 7 * 4 * 4 / 3))
         wanted = int(FRAMES_PER_SECOND * float(run.t[-1] - run.t[0])) + 1
-        run = thin(run, max(2, min(afford, max(wanted, FEWEST_FRAMES), MOST_FRAMES)))
+        most = max(2, min(afford, max(wanted, FEWEST_FRAMES), MOST_FRAMES))
+        run, whole = thin(run, most), None if whole is None else thin(whole, most)
     picture = scene(run, sections=sections, around=32 if count <= 8 else 16)
     run = as_computed(run)
-    return _fill(picture, {"cables": cables_of(run, picture), "contacts": contacts_of(run, picture)})
+    more = {"cables": cables_of(run, picture), "contacts": contacts_of(run, picture)}
+    if whole is not None:
+        from anguilla.view.volume_page import skins_told
+
+        more |= skins_told(picture, whole, shown)
+    return _fill(picture, more)
 
 
 def cables_of(run: Result, picture: Scene) -> list[dict[str, Any]]:

@@ -161,17 +161,21 @@ def plot(result: Result | SoftResult, path: Path | None = None, *, colour: str |
 
     A motion is shown by its shapes over time, the path of the tip that moves most, the energies and the strains of that
     rod; an equilibrium by its shape and the strains of its rods. A soft volume is shown by its surface, coloured by
-    displacement and by stress, with its tendons and chambers; its motion also by the paths of its effectors.
+    displacement and by stress, with its tendons and chambers; its motion also by the paths of its effectors. A robot with
+    soft volumes is shown in space, at the start and at the end of a motion, with its energies.
 
     Args:
         result: a Trajectory or an Equilibrium; of a soft volume a SoftTrajectory, a SoftEquilibrium, or the SoftBody.
         path: file to write, .png, .svg or .pdf; nothing is written if not given.
-        colour: of a soft volume: "displacement", "stress" (von Mises) or "strain" (equivalent).
+        colour: of a soft volume: "displacement", "stress" (von Mises) or "strain" (equivalent); of soft volumes in a robot
+            one of the latter two.
 
     Returns:
         The figure.
 
     """
+    from anguilla.view.mixed import is_mixed
+    from anguilla.view.mixed import overview as overview_of_mixed
     from anguilla.view.volumes import is_soft
 
     if is_soft(result):
@@ -179,6 +183,9 @@ def plot(result: Result | SoftResult, path: Path | None = None, *, colour: str |
 
         with figure_style():
             return _finish(overview(result, colour), path)  # type: ignore[arg-type]
+    if is_mixed(result):
+        with figure_style():
+            return _finish(overview_of_mixed(result, colour), path)  # type: ignore[arg-type]
     result = as_computed(only_rods(result, colour))
     with figure_style():
         fig = _overview_of_motion(result) if isinstance(result, Trajectory) else _overview_of_equilibrium(result)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe import BodyHandle, Frame, Obstacle, Rod, RodHandle
-from anguilla.describe.volumes import refuse_volumes
+from anguilla.describe.volumes import WELDED, refuse_volumes
 from anguilla.errors import DescriptionError, as_count
 from anguilla.results.observe import S_X
 from anguilla.results.states import Equilibrium, Trajectory
@@ -239,7 +239,7 @@ def scene(result: Result, *, sections: int = 48, around: int = 32) -> Scene:
         tip_taken = (handle.index, "tip") in occupied
         clamped = handle.parent.is_ground and handle.joint.size == 0
         tubes.append(Tube(handle.name, X, position, rotation, outline, clamped, not tip_taken))
-    bodies = [part for part in result.robot.parts if isinstance(part, BodyHandle)]
+    bodies = [part for part in result.robot.parts if isinstance(part, BodyHandle) and not part.name.startswith(WELDED)]
     tubes += [_body_tube(result, handle, around) for handle in bodies]
     instants = np.atleast_1d(np.asarray(result.t, dtype=float))
     return Scene(result.robot.name, instants, tuple(tubes), obstacles_of(result.robot))

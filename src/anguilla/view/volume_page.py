@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anguilla.fem.dynamics import SoftTrajectory
+from anguilla.view.mixed import bounds_of, skins_of
 from anguilla.view.page import BUDGET, FEWEST_FRAMES, FRAMES_PER_SECOND, MOST_FRAMES, encode, filled, round_number
+from anguilla.view.scene import Scene
 from anguilla.view.style import COLOURS, TIME_MAP, scaled
 from anguilla.view.volume_plots import TITLES, azimuth, scale_of
 from anguilla.view.volumes import CHAMBER, TENDON, SoftResult, Volume, thinned, volume
@@ -64,6 +66,20 @@ def _told(picture: Volume) -> dict[str, Any]:
         least, most = (f"{factor * value:.3g} {text}" for value in picture.limits)
         told["scale"] = {"text": TITLES[picture.quantity], "low": least, "high": most}
     return told
+
+
+def skins_told(picture: Scene, result: Any, colour: str | None) -> dict[str, Any]:
+    """What the page of a robot is told of its soft volumes."""
+    skins = skins_of(result, colour)
+    low, high = bounds_of(picture, skins)
+    size, lines = float(np.linalg.norm(high - low)), [line for skin in skins for line in skin.lines.values()]
+    cell = round_number(size / 10.0)
+    unit, name = scaled(cell)
+    return {
+        "size": size, "radius": 0.5 * size, "centre": (0.5 * (low + high)).tolist(), "low": low.tolist(), "cell": cell,
+        "cellText": f"{unit * cell:g} {name}", "volumes": [piece for skin in skins for piece in pieces(skin)],
+        "lines": [{"colour": TENDON, "points": encode(line)} for line in lines], "ramp": _ramp(),
+    }  # fmt: skip
 
 
 def _ramp() -> list[str]:

@@ -122,8 +122,9 @@ def reference(
     robot: Robot | Model, at: At, inputs: Inputs | None = None, t: float = 0.0
 ) -> tuple[Equilibrium, Floats, Floats]:
     """The state meant by `at`, as a result of one instant, with its rates and accelerations (those that balance it)."""
-    if isinstance(robot, Robot):
-        refuse_volumes(robot.volumes, robot.name)
+    for each in (robot, at.robot if isinstance(at, Equilibrium) else None):
+        if isinstance(each, Robot):
+            refuse_volumes(each.volumes, each.name)
     if at is None:
         at, inputs = _default(robot, inputs, t), None
     if isinstance(at, Equilibrium):

@@ -177,3 +177,16 @@ def test_what_motions_with_volumes_cannot_do_yet_is_refused():
     robot.load(ag.Contact(robot.part("arm"), ag.HalfSpace((0, 0, 1), -1.0), stiffness=1e3))
     with pytest.raises(DescriptionError, match="contact"):
         ag.simulate(robot, duration=0.02, dt=1e-2)
+
+
+def test_a_step_that_is_long_for_what_is_let_go_is_found_with_care():
+    robot = ag.Robot("finger")
+    soft = ag.Material(young=2e5, poisson=0.4, density=1070.0, damping=0.01)
+    arm = robot.add(rod(0.1, soft, modes=2), at=robot.ground)
+    finger = ag.Volume(fem.finger((0.1, 0.02, 0.02), wall=2e-3, offset=3e-3, cells=(8, 1, 1)), soft, name="finger")
+    finger.actuate("air", fem.Chamber("chamber"))
+    end = robot.add(finger, at=arm.tip, patch="base").frame("end", "tip")
+    rest = ag.statics(robot, inputs={"finger.air": 5e3})
+    run = ag.simulate(robot, duration=0.04, dt=0.01, start=rest)
+    assert run.status.success
+    assert np.linalg.norm(run.position(end)[-1] - rest.position(end)) > 1e-3

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
@@ -34,15 +32,8 @@ def test_figures_and_pages_show_rods_and_volumes(robot, tmp_path):
         assert [tube.name for tube in picture.tubes] == ["arm"]  # masses of welded points are not drawn
         ag.plot(result, tmp_path / "figure.png")
         page = ag.animate(result, tmp_path / "page.html").read_text(encoding="utf-8")
-        told = (
-            json.loads(page.split('type="application/json">')[1].split("</script>")[0])
-            if 'type="application/json">' in page
-            else None
-        )
-        if told is not None:
-            assert [rod["name"] for rod in told["rods"]] == ["arm"]
-            assert [piece["name"] for piece in told["volumes"]] == ["pad"]
-        assert "pad" in page and "arm" in page
+        assert '"rods":[{"name":"arm"' in page
+        assert '"volumes":[{"name":"pad"' in page
         assert "finger" in result._repr_html_()
     with pytest.raises(DescriptionError, match="colour must be"):
         ag.plot(rest, colour="displacement")

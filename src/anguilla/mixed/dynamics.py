@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -86,13 +86,14 @@ class MixedStep:
         self.by = factors(stepper.scheme, stepper.dt)
         self.unmoved = unmoved(stepper.scheme, stepper.dt, begin.v, begin.a, begin.acc)
         self.nodes_unmoved = [unmoved(stepper.scheme, stepper.dt, *rates) for rates in begin.dx]
+        self.careful, self._correct = False, cast("Callable[[Stepped], Correction] | None", None)
         self.viscous = [viscosity.step(stepper.dt) for viscosity in stepper.viscosity]
 
-    def guess(self) -> Mixed:
-        """Where to begin: as if accelerations stayed."""
+    def guess(self, share: float) -> Mixed:
+        """Where to begin: as if velocities stayed, and a share of the accelerations."""
         b, dt = self.begin, self.stepper.dt
-        d = dt * b.v + 0.5 * dt * dt * b.acc
-        x = [x + dt * v + 0.5 * dt * dt * acc for x, (v, _, acc) in zip(b.x, b.dx, strict=True)]
+        d = dt * b.v + 0.5 * share * dt * dt * b.acc
+        x = [x + dt * v + 0.5 * share * dt * dt * acc for x, (v, _, acc) in zip(b.x, b.dx, strict=True)]
         return Mixed(d, b.lam.copy(), x)
 
     def size(self) -> float:
@@ -167,10 +168,11 @@ class MixedStep:
         """Factorise the tangent of the step."""
         s = self.stepper
         again = self.evaluate(at.state)  # the workspace may hold another state
-        found: Factored | None = (
-            None if again is None else factored(s.model, s.carrier, again.matrix(), again, self.loads)
-        )
-        return None if found is None else lambda now: corrected(s.model, s.carrier, found, now)
+        found: Factored | None = None
+        if again is not None:
+            found = factored(s.model, s.carrier, again.matrix(), again, self.loads, definite=False)
+        self._correct = None if found is None else lambda now: corrected(s.model, s.carrier, found, now)
+        return self._correct
 
     def measure(self, at: Stepped, step: Correction) -> tuple[float, float]:
         """Largest angle or relative displacement."""
@@ -187,8 +189,10 @@ class MixedStep:
         return Mixed(move(tree, at.state.q, part * step.q), at.state.lam + step.lam, nodes)
 
     def improves(self, at: Stepped, new: Stepped, step: Correction, part: float, near: bool) -> bool:
-        """Anything that is not inside out."""
-        return True
+        """Anything that is not inside out; if care is taken, what the same tangent would correct by less."""
+        if near or not self.careful or self._correct is None:
+            return True
+        return self.measure(new, self._correct(new))[0] <= (1.0 - 0.25 * part) * self.measure(at, step)[0]
 
     def end(self, found: Mixed, wrenches: Floats) -> Moving:
         """The state at the end of the step."""
@@ -243,8 +247,9 @@ class MixedStepper:
         problem = MixedStep(self, now, loads, efforts, t)
         still = Mixed(0.0 * now.q, now.lam.copy(), [x.copy() for x in now.x])
         goal = max(SMALLEST, self.tolerance * problem.size())
-        newton = Newton(goal, 40, chord=True, round_off=max(1e-11, goal))
-        for guess in (problem.guess(), still):
+        quick, slow = (Newton(goal, 40, chord=chord, round_off=max(1e-11, goal)) for chord in (True, False))
+        for newton, guess in ((quick, problem.guess(1.0)), (quick, problem.guess(0.0)), (slow, still)):
+            problem.careful = newton is slow
             out = newton.solve(problem, guess, self.memory)
             self.iterations += out.iterations
             if out.status == CONVERGED:

@@ -192,14 +192,21 @@ def coupled(model: MixedModel, matrix: Floats, at: Any) -> list[Seam]:
     return found
 
 
-def factored(model: MixedModel, carrier: Model, matrix: Floats, at: Any, loads: Loads) -> Factored | None:
-    """The tangent of the whole, factorised, from that of the carrier; None if it is singular."""
+def factored(
+    model: MixedModel, carrier: Model, matrix: Floats, at: Any, loads: Loads, *, definite: bool = True
+) -> Factored | None:
+    """The tangent of the whole, factorised, from that of the carrier; None if it is singular.
+
+    With `definite`, a stiffness of nodes that is not positive definite is made so, for steps that go downhill.
+    """
     n, negative, back, driven = carrier.size, 0, [], loads.driven
     seams = coupled(model, matrix, at)
     try:
         for half, blocks, seam in zip(model.halves, at.blocks, seams, strict=True):
             seam.J[:, driven] = 0.0
-            negative += factor_definite(half, blocks)
+            negative += (
+                factor_definite(half, blocks) if definite else half.system.solver.factor(blocks[half.system.inner])
+            )
             back.append(half.system.solver.solve(seam.cross))
             matrix[:n, :n] -= seam.J.T @ (back[-1] @ seam.cross.T) @ seam.J
     except SolverError:

@@ -39,9 +39,9 @@ def mass_blocks(system: SoftSystem) -> Floats:
     for nodes, share, own in system.masses:
         sort = np.argsort(nodes)
         place = system.pattern.slots(*pairs_of(nodes[sort][None, :]))[0]
-        one, two = pairs_of(share[sort][None, :])
+        one, two = np.triu_indices(len(nodes))  # in the order of `pairs_of`
         kept = place >= 0
-        np.add.at(out, place[kept], own * (one * two)[0][kept])
+        np.add.at(out, place[kept], own * (share[sort][one] * share[sort][two])[kept])
     return out
 
 

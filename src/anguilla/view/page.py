@@ -111,7 +111,10 @@ def page_of(run: Result | SoftResult, budget: float = BUDGET, *, colour: str | N
         from anguilla.view.volume_page import page_of as page_of_volume
 
         return page_of_volume(run, colour or "displacement")  # type: ignore[arg-type]
-    run = only_rods(run, colour)
+    return _page_of_rods(only_rods(run, colour), budget)
+
+
+def _page_of_rods(run: Result, budget: float) -> str:
     count = len(as_computed(run).robot.parts)
     sections = 40 if count <= 8 else 16
     if isinstance(run, Trajectory):

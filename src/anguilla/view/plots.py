@@ -179,9 +179,9 @@ def plot(result: Result | SoftResult, path: Path | None = None, *, colour: str |
 
         with figure_style():
             return _finish(overview(result, colour), path)  # type: ignore[arg-type]
-    result = as_computed(only_rods(result, colour))
+    rods: Result = as_computed(only_rods(result, colour))
     with figure_style():
-        fig = _overview_of_motion(result) if isinstance(result, Trajectory) else _overview_of_equilibrium(result)
+        fig = _overview_of_motion(rods) if isinstance(rods, Trajectory) else _overview_of_equilibrium(rods)
         return _finish(fig, path)
 
 

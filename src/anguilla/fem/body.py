@@ -248,10 +248,13 @@ class SoftBody(SoftPart, ShowsItself):
             where = load.where if named else find_nodes(self.mesh, load.where, "Traction.where")
             self.tractions.append(Traction(where, load.stress))
             return
-        for kind, found in ((PointForce, self.loads), (Spring, self.springs), (PointMass, self.masses)):
+        lists: tuple[tuple[type, list[Any]], ...] = (
+            (PointForce, self.loads), (Spring, self.springs), (PointMass, self.masses),
+        )  # fmt: skip
+        for kind, found in lists:
             if isinstance(load, kind):
                 locate(self.mesh, load.point, "The place of the load")
-                found.append(load)  # type: ignore[attr-defined]
+                found.append(load)
                 return
         raise refuse("load", "a fem.PointForce, a fem.Traction, a fem.Spring or a fem.PointMass", load)
 

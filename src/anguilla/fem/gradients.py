@@ -132,7 +132,8 @@ def _elastic(system: SoftSystem, x: Floats, mu: Floats, lam: Floats) -> Floats:
     if len(pressure):
         quarter = 0.25 * el.weight[stars.element, 0]
         node = np.repeat(np.arange(len(stars.volume)), np.diff(stars.element_at))
-        stars = stars._replace(bulk=np.bincount(node, quarter * lam[stars.element], minlength=len(stars.volume)))
+        bulk = np.bincount(node, quarter * lam[stars.element], minlength=len(stars.volume))
+        stars = stars._replace(bulk=bulk.astype(np.float64))
         pressure = np.zeros_like(pressure)
         average(el, stars, x, pressure)
     assemble(el, stars, x, pressure, 1.0, system.no_history, force, system.nothing_pulled, FORCES)

@@ -45,9 +45,9 @@ def mass_blocks(system: SoftSystem, lumped: np.ndarray | None = None) -> Floats:
     for nodes, share, added in system.masses:
         sort = np.argsort(nodes)
         place = system.pattern.slots(*pairs_of(nodes[sort][None, :]))[0]
-        one, two = pairs_of(share[sort][None, :])
+        one, two = np.triu_indices(len(nodes))  # in the order of `pairs_of`
         kept = place >= 0
-        np.add.at(out, place[kept], added * (one * two)[0][kept])
+        np.add.at(out, place[kept], added * (share[sort][one] * share[sort][two])[kept])
     return out
 
 

@@ -177,7 +177,7 @@ def sparse_weights(table: Floats, goal: Floats, tolerance: float) -> tuple[Ints,
     """Few columns of a table and positive weights whose sum is the goal to a tolerance (Lawson and Hanson, stopped early)."""
     size = float(np.linalg.norm(goal))
     chosen: list[int] = []
-    weight = np.zeros(0)
+    weight: Floats = np.zeros(0)
     left = goal.copy()
     while np.linalg.norm(left) > tolerance * size and len(chosen) < min(FEW, table.shape[1]):
         score = table.T @ left
@@ -188,7 +188,7 @@ def sparse_weights(table: Floats, goal: Floats, tolerance: float) -> tuple[Ints,
         chosen.append(best)
         weight = np.append(weight, 0.0)
         while True:
-            trial = np.linalg.lstsq(table[:, chosen], goal, rcond=None)[0]
+            trial: Floats = np.asarray(np.linalg.lstsq(table[:, chosen], goal, rcond=None)[0], dtype=np.float64)
             if np.all(trial > 0.0):
                 weight = trial
                 break
@@ -507,7 +507,8 @@ class ReducedModel:
     def statics(self, inputs: Mapping[str, float]) -> ReducedModel:
         """Go to the equilibrium under tensions [N] and pressures [Pa] by name; returns itself."""
         self.efforts = self.system.efforts(inputs)
-        return self.relax()  # type: ignore[no-any-return]
+        self.relax()
+        return self
 
     def __repr__(self) -> str:
         quality = getattr(self, "quality", None)

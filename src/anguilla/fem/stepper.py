@@ -97,8 +97,9 @@ class Stepper:
         if isinstance(count, Mapping):
             if inputs is not None:
                 raise DescriptionError("step: give the inputs once.")
-            count, inputs = 1, count
-        number = as_count(count, "count")
+            number, inputs = 1, count
+        else:
+            number = as_count(count, "count")
         if inputs is not None:
             self._efforts = self.system.efforts(self.inputs | dict(inputs))
         goals = None if moves is None else moves_of(self.system, moves)

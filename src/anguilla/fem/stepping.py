@@ -30,9 +30,9 @@ __all__ = ["Motion"]
 APART = 1e-2  # of a step: over which the motion of moved points is differentiated
 PART = 0.5  # of a correction with a kept tangent: its solve; the rest are the forces
 SEEN, FINEST = (
-    2e-6,
+    2e3,
     1e-4,
-)  # error of the accelerations of a step; smallest length, over the size, that errors are seen at
+)  # error of the accelerations of a step, in tolerances; smallest length, over the size of the body
 OFF = 1e-6  # of the size of the body: moved points that start farther from where they are told to be are refused
 
 
@@ -55,7 +55,7 @@ class _Step:
         self.v0, self.a0 = unmoved(motion.scheme, motion.dt, motion.v, motion.a, motion.acc)
         self.gain, self.history = motion.viscosity.step(motion.dt)
         # an error d of a step is one of d / dt^2 of the acceleration: short steps, which are many, must be more exact
-        felt = SEEN * motion.dt**2 * float(np.abs(motion.acc).max()) / motion.tolerance
+        felt = SEEN * motion.dt**2 * float(np.abs(motion.acc).max())
         self.scale = float(np.clip(felt, FINEST * motion.size, motion.size))
 
     def _rates(self, state: SoftState) -> tuple[Floats, Floats, Floats]:
@@ -127,6 +127,12 @@ class Motion:
         iterations: of Newton's method so far.
 
     """
+
+    state: SoftState
+    v: Floats
+    a: Floats
+    acc: Floats
+    _stiff: Floats | None
 
     def __init__(
         self, system: SoftSystem, dt: float, scheme: Coefficients, viscosity: Sequence[Prony] | None,

@@ -186,7 +186,9 @@ class SoftSystem:
             along.append(fibres.along(middles[own], own))
             stiffness.append(np.full(len(own), fibres.stiffness))
             hardening.append(np.full(len(own), fibres.hardening))
-        return Families(*(np.concatenate(part) for part in (element, along, stiffness, hardening)))
+        return Families(
+            np.concatenate(element), np.concatenate(along), np.concatenate(stiffness), np.concatenate(hardening)
+        )
 
     def _spread_mask(self, mask: np.ndarray) -> np.ndarray:
         out = np.zeros(len(self.grid.points), dtype=bool)

@@ -337,12 +337,13 @@ class SoftDriver(_SoftPage):
         """Find the equilibrium that is asked for, from the present one; where there is none the body stays."""
         with self._lock:
             wanted = dict(self.wanted)
-        began = time.perf_counter()
+        began, now = time.perf_counter(), self.result
+        assert isinstance(now, SoftEquilibrium)
         try:
-            found = statics(self.result.system, inputs=wanted, start=self.result)
+            found = statics(now.system, inputs=wanted, start=now)
             self.failure = ""
         except AnguillaError as error:
-            self.failure, found = str(error), self.result
+            self.failure, found = str(error), now
         with self._lock:
             self.result = found
             self.picture = volume(found, self.colour)

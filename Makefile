@@ -10,7 +10,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
 	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$p && break; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo wheel test check bench bench-full validate validate-real soak docs
+.PHONY: help setup demo wheel test check bench bench-full validate validate-real mutations soak docs
 
 # Bytecode is written for what is imported, when it is imported: half of the time and a fifth of the room of an installation.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
@@ -61,6 +61,9 @@ bench-full: $(READY)  ## the same with more rounds and the slowest peers
 
 validate: $(READY)  ## slow proofs and figures; writes docs/validation.md
 	OMP_NUM_THREADS=1 $(BIN)/python validation/run.py
+
+mutations: $(READY)  ## make 50 formulas of kernels wrong, one at a time, and see that a test turns red; hours
+	$(BIN)/python validation/mutations.py --count 50 --seed $(SEED) --out mutations-$(SEED).json
 
 validate-real: $(READY)  ## compare with measurements of others, if they are there (ANGUILLA_DATA); writes docs/real_data.md
 	OMP_NUM_THREADS=1 $(BIN)/python validation/real.py

@@ -9,9 +9,12 @@ from __future__ import annotations
 import inspect
 import math
 import numbers
+import os
 import warnings
 from importlib import import_module
 from types import ModuleType
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -173,6 +176,22 @@ def as_flag(value: object, name: str) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise refuse(name, "True or False", value)
     return bool(value)
+
+
+def as_named(value: Any, name: str = "inputs") -> Mapping[str, Any]:
+    """Return a dictionary by names, an empty one for None, or raise an error naming the field."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise refuse(name, "a dictionary by names, such as {'pull': 2.0}", value)
+    return value
+
+
+def as_path(value: Any, name: str = "path") -> Path:
+    """Return a path, or raise an error naming the field."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise refuse(name, "the name of a file, a text or a Path", value)
+    return Path(value)
 
 
 def as_array(value: object, name: str, wanted: str) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from anguilla._doors import public
 from anguilla.describe.robot import Robot
-from anguilla.errors import DescriptionError, SolverError
+from anguilla.errors import DescriptionError, SolverError, as_path
 from anguilla.files import read_text_file
 from anguilla.many.keep import read_sweep
 from anguilla.model.door import model_of
@@ -44,7 +44,7 @@ def load(path: str | os.PathLike[str], *, robot: Robot | Model | SoftBody | None
         ``run.robot.part("arm")`` gives the handles of the parts of a robot.
 
     """
-    target = Path(path)
+    target = as_path(path)
     if target.is_dir():
         return read_sweep(target)
     if target.suffix.lower() in (".yaml", ".yml", ".urdf"):

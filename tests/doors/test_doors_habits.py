@@ -104,7 +104,7 @@ REFUSED = {
     "add(at a part)": (lambda: (lambda r: r.add(rod(), at=r.parts[0]))(robot()), ["at", "frame"]),
     "add a section": (
         lambda: (lambda r: r.add(ag.Circle(0.01), at=r.ground))(robot()),
-        ["Robot.add part", "Rod or a RigidBody"],
+        ["Robot.add part", "a Rod, a RigidBody"],
     ),
     "Tendon(tension=)": (lambda: ag.Tendon(arm(), ag.parallel(y=0.01), tension=3), ["'tension'", "is an input"]),
     "Tendon(cable=)": (lambda: ag.Tendon(cable=arm(), routing=ag.parallel(y=0.01)), ["'cable'", "'part'"]),
@@ -127,6 +127,18 @@ REFUSED = {
     "RigidBody(m=)": (lambda: ag.RigidBody(m=0.1), ["'m'", "'mass'"]),
     "HalfSpace(height=)": (lambda: ag.HalfSpace(height=0.0), ["'height'", "'offset'"]),
     "Sphere(center=)": (lambda: ag.Sphere(center=(0, 0, 0), radius=0.1), ["'center'", "'centre'"]),
+    # odd little programs
+    "simulate(inputs=array)": (
+        lambda: ag.simulate(robot(), duration=0.1, dt=0.01, inputs=np.ones(3)),
+        ["inputs", "dictionary by names"],
+    ),
+    "Stepper.step([1])": (lambda: ag.Stepper(robot(), dt=0.01).step([1.0]), ["Stepper.step", "inputs by name"]),
+    "load(3)": (lambda: ag.load(3), ["path", "name of a file"]),
+    "read_robot(3)": (lambda: ag.read_robot(3), ["path", "name of a file"]),
+    "write_robot(3)": (lambda: ag.write_robot(robot(), 3), ["path", "name of a file"]),
+    "robot.part('am')": (lambda: robot().part("am"), ["'am'", "'arm'"]),
+    "identify(None)": (lambda: ag.identify(robot(), None, ["arm.material.young"]), ["data", "Measurements"]),
+    "RodModel([tip])": (lambda: ag.control.RodModel(robot(), [arm().tip]), ["effectors", "'tip'"]),
     # solvers
     "statics(tensions=)": (lambda: ag.statics(robot(), tensions={"pull": 1}), ["'tensions'", "'inputs'"]),
     "statics(u=)": (lambda: ag.statics(robot(), u={"pull": 1}), ["'u'", "'inputs'"]),

@@ -50,6 +50,8 @@ class RodModel:
             raise refuse("RodModel.robot", "a Robot or its Model", robot)
         self.system = model_of(robot)
         self.robot = robot = self.system.source
+        if not isinstance(effectors, Mapping):
+            raise refuse("RodModel.effectors", "frames by name, such as {'tip': arm.tip}", effectors)
         self.frames = dict(effectors)
         for name, frame in self.frames.items():
             if not isinstance(frame, Frame):

@@ -13,7 +13,7 @@ from anguilla._lazy import ShowsItself
 from anguilla.describe.actuators import Actuator
 from anguilla.describe.bodies import RigidBody
 from anguilla.describe.constraints import Closure, Pose, TwistConstraint, as_pose_signal
-from anguilla.describe.description import as_name
+from anguilla.describe.description import as_name, did_you_mean
 from anguilla.describe.frames import GROUND, BodyHandle, Frame, JointHandle, Part, RodHandle
 from anguilla.describe.joints import Fixed, Free, Joint
 from anguilla.describe.load import Load
@@ -175,7 +175,8 @@ class Robot(ShowsItself):
             if part.name == name:
                 return part
         names = ", ".join(part.name for part in self._parts) or "none"
-        raise DescriptionError(f"Robot {self.name!r} has no part {name!r}; its parts are: {names}.")
+        hint = did_you_mean(str(name), [part.name for part in self._parts])
+        raise DescriptionError(f"Robot {self.name!r} has no part {name!r}{hint}; its parts are: {names}.")
 
     @overload
     def add(

@@ -18,7 +18,7 @@ from anguilla.describe.ports import Drive
 from anguilla.describe.robot import Robot
 from anguilla.describe.rod import Rod
 from anguilla.describe.sensors import Sensor
-from anguilla.errors import DescriptionError, show, warn
+from anguilla.errors import DescriptionError, as_path, show, warn
 from anguilla.files.build import BAD, RobotBuilder
 from anguilla.files.places import Finder
 from anguilla.files.problems import Problems
@@ -129,7 +129,7 @@ def read_file(
     folder: str | os.PathLike[str] | None = None,
 ) -> RobotFile:
     """Read a robot file with its inputs and settings; like `read_robot`, but warnings are returned as notes."""
-    target = Path(path)
+    target = as_path(path)
     if target.suffix.lower() == ".urdf":
         from anguilla.files.urdf import read_urdf
 

@@ -19,7 +19,7 @@ from anguilla.describe.joints import Fixed
 from anguilla.describe.ports import Drive
 from anguilla.describe.robot import Robot
 from anguilla.describe.volumes import refuse_volumes
-from anguilla.errors import DescriptionError
+from anguilla.errors import DescriptionError, as_path
 from anguilla.files.read import METHODS, OBJECTS, VERSION
 from anguilla.files.unmake import Unmaker, frame_text, pose_text, same
 
@@ -50,7 +50,7 @@ def write_robot(
         The path of the file.
 
     """
-    target = Path(path)
+    target = as_path(path)
     if target.suffix.lower() not in (".yaml", ".yml"):
         raise DescriptionError(f"path must end in .yaml or .yml; got {str(target)!r}.")
     text = robot_text(robot, inputs=inputs, simulate=simulate)

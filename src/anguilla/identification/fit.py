@@ -72,7 +72,7 @@ def identify(
 
 
 def _experiments(data: Measurements | Sequence[Measurements], what: str) -> list[Measurements]:
-    found = [data] if isinstance(data, Measurements) else list(data)
+    found: list[Any] = list(data) if isinstance(data, (list, tuple)) else [data]
     if not found or not all(isinstance(one, Measurements) for one in found):
         raise refuse(what, "Measurements, or a list of them", data)
     names = [one.name for one in found]

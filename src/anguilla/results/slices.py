@@ -36,6 +36,8 @@ class Slices:
         """Return the motion at some of its states, run[a:b:step]."""
         if not isinstance(key, slice):
             raise refuse("run[...]", "a slice of the states such as run[10:20]", key)
+        if any(isinstance(end, float) for end in (key.start, key.stop)):
+            raise DescriptionError("run[a:b] counts states; run.between(start, end) takes times [s].")
         if key.step is not None and key.step < 0:
             raise DescriptionError("run[a:b:step] goes forwards in time: step must be positive.")
         return self.picked(np.arange(len(self.t))[key])

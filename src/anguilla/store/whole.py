@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from anguilla.errors import AnguillaError, DescriptionError
+from anguilla.errors import AnguillaError, DescriptionError, as_path
 
 try:
     import fcntl
@@ -21,7 +21,7 @@ __all__ = ["as_target", "whole_file", "write_bytes"]
 
 def as_target(path: str | os.PathLike[str], suffixes: tuple[str, ...]) -> Path:
     """Return the path of a file to write, or raise an error naming the folder or the suffixes that would do."""
-    target = Path(path)
+    target = as_path(path)
     if target.suffix.lower() not in suffixes:
         raise DescriptionError(f"path must end in {' or '.join(suffixes)}; got {str(target)!r}.")
     if not target.parent.is_dir():

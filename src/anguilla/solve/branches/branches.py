@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from anguilla._doors import public
 from anguilla.describe import Robot
-from anguilla.errors import DescriptionError, SolverError, as_count, as_positive, as_vector, refuse
+from anguilla.errors import DescriptionError, SolverError, as_count, as_named, as_positive, as_vector, refuse
 from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
 from anguilla.model.model import Inputs, Model
@@ -203,7 +203,7 @@ def trace(
     as_count(points, "points", minimum=2)
     enough = np.inf if special is None else as_count(special, "special")
     span = abs(last - first)
-    path, point = _start(model, start, inputs or {}, first, span, tolerance, neutral)
+    path, point = _start(model, start, as_named(inputs), first, span, tolerance, neutral)
     if np.any(path.system.blank.cables.friction != 0.0):
         raise DescriptionError(
             "trace follows frictionless tendons: with friction an equilibrium depends on its history."

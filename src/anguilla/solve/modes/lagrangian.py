@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from anguilla._doors import public
 from anguilla.describe import Robot
 from anguilla.describe.ports import acting
-from anguilla.errors import DescriptionError, SolverError, as_number
+from anguilla.errors import DescriptionError, SolverError, as_named, as_number
 from anguilla.interact.kernels.table import GRAVITY, INPUT, KIND, LENGTH, MOTION, TWIST, Loads
 from anguilla.lie import hat3
 from anguilla.linear.choice import DENSE
@@ -193,7 +193,7 @@ def gravity_forces(
     The arguments are those of `mass_matrix`; v and inputs do not matter.
     """
     system, q, v = _state(robot, q, v)
-    with acting(system.robot.name, inputs or {}):
+    with acting(system.robot.name, as_named(inputs)):
         gravity = system.robot.gravity_values([as_number(t, "t", "s")])[0]
     return -_inertia(system).force(system.workspace, q, 0.0 * v, 0.0 * v, gravity)
 
@@ -284,7 +284,7 @@ def forward_dynamics(
                 f"q misses the constraints of {system.robot.name!r} by {miss:.2g} (m or rad): take it from an "
                 "equilibrium or a motion of the robot."
             )
-        state = system, inputs or {}, t, q, v, 0.0
+        state = system, as_named(inputs), t, q, v, 0.0
         try:
             rates, a, lam = consistent(*state)
         except SolverError:

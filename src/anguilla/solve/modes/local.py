@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from anguilla._doors import public
 from anguilla.describe import Robot
 from anguilla.describe.volumes import refuse_volumes
-from anguilla.errors import DescriptionError, SolverError, as_number, refuse
+from anguilla.errors import DescriptionError, SolverError, as_named, as_number, refuse
 from anguilla.interact.kernels.table import DT, INPUT, KIND, TWIST, Loads
 from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
@@ -141,10 +141,10 @@ def reference(
     q, v = system.vector(first, "q"), system.vector(second, "v")
     t = as_number(t, "t", "s")
     if not system.is_plain:
-        system, q = close(system, inputs or {}, t, q)
+        system, q = close(system, as_named(inputs), t, q)
     a, lam, v = forward_dynamics(system, q, v, t, inputs)
     states = np.array([t]), q[None], v[None], a[None], lam[None]
-    return Equilibrium(system.source, system, Status(True, "given state"), *states, inputs or {}), v, a
+    return Equilibrium(system.source, system, Status(True, "given state"), *states, as_named(inputs)), v, a
 
 
 def local(robot: Robot | Model, at: At = None, *, inputs: Inputs | None = None, t: float = 0.0) -> Local:

@@ -12,7 +12,7 @@ from anguilla._doors import public
 from anguilla.describe import Robot
 from anguilla.describe.ports import Drive, within_limits
 from anguilla.describe.volumes import solvers_of
-from anguilla.errors import DescriptionError, SolverError, as_count, as_number, as_positive, warn
+from anguilla.errors import DescriptionError, SolverError, as_count, as_named, as_number, as_positive, warn
 from anguilla.interact.kernels.rubbing import rubs
 from anguilla.interact.kernels.table import Loads
 from anguilla.mechanics.tree import Floats
@@ -106,7 +106,7 @@ def _statics(
     q = system.vector(start.q if isinstance(start, Equilibrium) else start, "start")
     began, origin = time.perf_counter(), q
     if not system.is_plain and not isinstance(method, ProjectiveFlow):
-        system, q = close(system, inputs or {}, t, q)
+        system, q = close(system, as_named(inputs), t, q)
         desks.enter_context(system.apart())
     lam = np.zeros(system.rows)
     if isinstance(start, Equilibrium) and start.multipliers.shape == lam.shape:
@@ -147,8 +147,8 @@ def _statics(
     if ok and rubs(system.blank.cables):
         remember_lines(system, loads.loads, q, lam)
     held = Remembered.of(system.blank).copy() if grasps(system.blank) or rubs(system.blank.cables) else None
-    result = Equilibrium(robot, system, outcome, *states, inputs or {}, _memory=held)
-    conflict = broken(system, inputs or {}, *result.stored[:3])
+    result = Equilibrium(robot, system, outcome, *states, as_named(inputs), _memory=held)
+    conflict = broken(system, as_named(inputs), *result.stored[:3])
     if conflict:
         raise SolverError(f"No equilibrium of {robot.name!r}: {conflict}.", result=result, advice=SINGULAR_START)
     if not ok and raise_on_failure:

@@ -15,7 +15,7 @@ from anguilla._doors import public
 from anguilla.describe import Robot, RodHandle
 from anguilla.describe.ports import Drive, followed
 from anguilla.describe.volumes import solvers_of
-from anguilla.errors import DescriptionError, SolverError, as_positive, as_steps, warn
+from anguilla.errors import DescriptionError, SolverError, as_named, as_positive, as_steps, warn
 from anguilla.linear.choice import DENSE
 from anguilla.model.door import model_of
 from anguilla.model.model import Inputs, LoadTable, Model
@@ -117,16 +117,16 @@ def simulate_model(
     if checkpoint is not None and error is not None:
         raise DescriptionError("checkpoint works with equal steps only: leave error out.")
     if any(drive != Drive() for drive in system.robot.drives.values()):
-        inputs = followed(system.robot.drives, inputs or {}, dt, steps)
+        inputs = followed(system.robot.drives, as_named(inputs), dt, steps)
     desks.enter_context(system.apart())
     tolerance = newton_tolerance(system, tolerance)
     q, v = start_of(system, start)
     scheme = as_scheme(method).coefficients
     check_serves(scheme, method, system)
     if not system.is_plain:
-        system, q = close(system, inputs or {}, 0.0, q)
+        system, q = close(system, as_named(inputs), 0.0, q)
         desks.enter_context(system.apart())
-    motion = OngoingMotion(system, scheme, tolerance, q, v, inputs or {})
+    motion = OngoingMotion(system, scheme, tolerance, q, v, as_named(inputs))
     began = time.perf_counter()
     motion.take_over(start)
     motion.noting = remembers(system)

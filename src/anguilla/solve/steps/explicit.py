@@ -17,7 +17,7 @@ from scipy.integrate import solve_ivp
 
 from anguilla._doors import public
 from anguilla.describe import Robot
-from anguilla.errors import DescriptionError, SolverError, as_positive
+from anguilla.errors import DescriptionError, SolverError, as_named, as_positive
 from anguilla.interact.kernels.table import MOTION, TIME
 from anguilla.mechanics.motion import too_coarse
 from anguilla.mechanics.tree import Floats
@@ -89,12 +89,12 @@ def _explicit(
         raise DescriptionError("simulate_explicit does not serve tendons with friction, which remember; use simulate.")
     refuse_relaxing(system.blank, "simulate_explicit")
     q, v = start_of(system, start)
-    motion = OngoingMotion(system, Newmark().coefficients, 1e-8, q, v, inputs or {})
+    motion = OngoingMotion(system, Newmark().coefficients, 1e-8, q, v, as_named(inputs))
     began = time.perf_counter()
     states, calls, message = _integrate(motion, dt, steps, rtol, atol, method)
     end = Status(not message, message or "reached the end", {"evaluations": calls}, time.perf_counter() - began)
     t = dt * np.arange(len(states[0]), dtype=np.float64)
-    result = Trajectory(robot, system, end, t, *states, np.zeros((len(t), 0)), inputs or {})
+    result = Trajectory(robot, system, end, t, *states, np.zeros((len(t), 0)), as_named(inputs))
     if message and raise_on_failure:
         raise SolverError(
             f"The motion of {robot.name!r} {message}.", result=result, advice="Use simulate: its steps are implicit."

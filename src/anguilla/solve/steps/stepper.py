@@ -10,7 +10,7 @@ import numpy as np
 from anguilla.describe import Drive, Frame, Load, Robot
 from anguilla.describe.ports import Following, acting
 from anguilla.describe.sampled import Sampled
-from anguilla.errors import DescriptionError, SolverError, as_count, as_flag, as_number, as_positive
+from anguilla.errors import DescriptionError, SolverError, as_count, as_flag, as_named, as_number, as_positive, refuse
 from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
 from anguilla.model.model import Inputs, Model
@@ -74,7 +74,7 @@ class Stepper:
         drives = list(self._whole.robot.drives.values())
         self._drives = Following(drives, np.zeros(len(drives)), self.dt) if any(d != Drive() for d in drives) else None
         self._moving = [name for name in self._whole.once(moving_ports) if name in self._names]
-        self.set_inputs(inputs or {})
+        self.set_inputs(as_named(inputs))
         self._motion: OngoingMotion
         self.reset()
 
@@ -180,7 +180,9 @@ class Stepper:
                     "step takes step(count, inputs), or step(inputs) for one step; got inputs twice."
                 )
             inputs, count = count, 1
-        self.set_inputs(inputs or {})
+        if not isinstance(count, (int, np.integer)):
+            raise refuse("Stepper.step", "given a number of steps, or inputs by name such as {'pull': 2.0}", count)
+        self.set_inputs(as_named(inputs))
         m, dt = self._motion, self.dt
         for _ in range(as_count(count, "count")):
             m.inputs = self._follow()

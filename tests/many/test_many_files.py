@@ -110,7 +110,9 @@ def test_a_changed_function_is_noticed(study, monkeypatch):
     rows = ag.grid(x=[1.0, 2.0], folder=[str(study.parent)])
     ag.sweep(jobs.marked, rows, file=study, workers=1)
     monkeypatch.setattr(jobs, "SCALE", 3.0)
-    with pytest.raises(ag.DescriptionError, match=r"changed: SCALE\. again=True runs everything again, again=False keeps"):
+    with pytest.raises(
+        ag.DescriptionError, match=r"changed: SCALE\. again=True runs everything again, again=False keeps"
+    ):
         ag.sweep(jobs.marked, rows, file=study, workers=1)
     assert ag.sweep(jobs.marked, rows, file=study, workers=1, again=False)["value"].tolist() == [2.0, 4.0]
     assert ag.sweep(jobs.marked, rows, file=study, workers=1)["value"].tolist() == [2.0, 4.0]  # said once

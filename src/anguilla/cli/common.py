@@ -47,7 +47,8 @@ InputOption = Annotated[
 OutOption = Annotated[Path | None, typer.Option("--out", "-o", help="Write the result (.nc).")]
 PlotOption = Annotated[Path | None, typer.Option("--plot", help="Write a figure (.png, .svg, .pdf).")]
 OpenOption = Annotated[
-    bool | None, typer.Option("--open/--no-open", help="Open the page in the browser; by default if there is a display.")
+    bool | None,
+    typer.Option("--open/--no-open", help="Open the page in the browser; by default if there is a display."),
 ]
 
 FIGURES = (".png", ".svg", ".pdf")

@@ -44,7 +44,9 @@ def identify_command(
         list[Path] | None, typer.Option("--held-out", metavar="DATA", help="Measurements used for validation only.")
     ] = None,
     base: Annotated[str, typer.Option("--base", help="What is unknown about the base: position or pose.")] = "",
-    loss: Annotated[str, typer.Option("--loss", help="Loss function: linear, soft_l1, huber, cauchy or arctan.")] = "linear",
+    loss: Annotated[
+        str, typer.Option("--loss", help="Loss function: linear, soft_l1, huber, cauchy or arctan.")
+    ] = "linear",
     starts: Annotated[int, typer.Option("--starts", help="Number of starting points.")] = 1,
     settings: SetOption = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the fitted robot (.yaml).")] = None,

@@ -12,7 +12,9 @@ from anguilla.cli.common import DONE, check_target
 
 
 def schema(
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="File to write (.json); by default it is printed.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="File to write (.json); by default it is printed.")
+    ] = None,
 ) -> int:
     """Print the JSON schema of robot files, for editors."""
     from anguilla.files import robot_schema

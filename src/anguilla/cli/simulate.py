@@ -54,7 +54,9 @@ def simulate_command(
     ] = None,
     method: Annotated[str | None, typer.Option("--method", help=f"One of {METHODS}.")] = None,
     every: Annotated[int | None, typer.Option("--every", help="Store every n-th time step.")] = None,
-    error: Annotated[float | None, typer.Option("--error", help="Error tolerance per step; time steps then adapt.")] = None,
+    error: Annotated[
+        float | None, typer.Option("--error", help="Error tolerance per step; time steps then adapt.")
+    ] = None,
     out: OutOption = None,
     plot: PlotOption = None,
     page: Annotated[Path | None, typer.Option("--page", help="Write a page to play it in a browser (.html).")] = None,

@@ -32,7 +32,9 @@ def view(
         typer.Option("--dt", help=units("Time step of a driven robot [s]; else that of the file, or 0.01.")),
     ] = None,
     settings: SetOption = None,
-    seconds: Annotated[float | None, typer.Option(help=units("Stop after this time [s]; by default on Ctrl-C."))] = None,
+    seconds: Annotated[
+        float | None, typer.Option(help=units("Stop after this time [s]; by default on Ctrl-C."))
+    ] = None,
     opened: OpenOption = None,
 ) -> int:
     """Open a page in the browser: play a result, or drive a robot by sliders in real time."""

@@ -220,7 +220,7 @@ def simulate(
         viscosity: Prony terms; those of the body's material (viscosity, loss) if not given.
         rayleigh: Rayleigh damping.
         method: Newmark(), HHT(), GeneralisedAlpha(), Midpoint() or their names, as in `ag.simulate`; Newmark() if not given,
-            the trapezoidal rule, which keeps the energy of small motions. Midpoint() serves bodies without viscosity.
+            the trapezoidal rule, which keeps the energy of small motions. Midpoint() supports bodies without viscosity.
         dissipation: up to 0.5, a Newmark scheme that damps high frequencies, at first order: prefer HHT or GeneralisedAlpha.
         every: keep one state in so many.
         tolerance: error of the displacements of a step, over the size of the body.
@@ -332,7 +332,7 @@ class _Stepper:
     ) -> None:  # fmt: skip
         self.system, self.dt, self.scheme, self.viscosity, self.rayleigh = system, dt, scheme, viscosity, rayleigh
         if scheme.mid < 1.0 and viscosity.active:
-            raise DescriptionError("Midpoint serves bodies without viscosity: use Newmark, HHT or GeneralisedAlpha.")
+            raise DescriptionError("Midpoint supports bodies without viscosity: use Newmark, HHT or GeneralisedAlpha.")
         self.size = float(np.linalg.norm(np.ptp(system.rest.x, axis=0)))
         self.newton = Newton(tolerance, 25)
         self.mass = mass_blocks(system)

@@ -35,7 +35,7 @@ NOISE = {"markers": 1e-3, "gyros": 1e-2, "lengths": 1e-3}  # [m, rad/s, m]
 class Observer:
     """Follows the state of a robot from measurements, step by step.
 
-    It serves open robots without constraints, balls or friction of tendons.
+    It supports open robots without constraints, balls or friction of tendons.
 
     Args:
         robot: the robot.
@@ -97,7 +97,7 @@ class Observer:
         model = self.model
         if not model.is_plain or len(model.tree.ball) or np.any(model.blank.cables.friction):
             raise DescriptionError(
-                "Observer serves open robots without closures, lengths of tendons as inputs, imposed motions, balls and "
+                "Observer supports open robots without closures, lengths of tendons as inputs, prescribed motions, balls and "
                 "friction of tendons."
             )
         known = [*self.markers, *self.gyros, *self.lengths]

@@ -61,7 +61,7 @@ def statics(
 
     Newton tries the full load first, from the rest shape or from `start`; when it fails, gravity and loads are applied in
     steps that adapt themselves. Without a `start`, a robot does not end in an unstable equilibrium unless symmetry alone
-    holds it there, as a straight column; the message of the status says so. For a robot with loops or imposed motions, an
+    holds it there, as a straight column; the message of the status says so. For a robot with loops or prescribed motions, an
     equilibrium given as `start` is followed to the present loads and poses in such steps. So is one of a robot whose
     tendons rub, whose bristles go on from there: pulled and let out it differs (without `start`, lines are drawn in).
     Parts that touch each other do not pass through each other on the way from the start.

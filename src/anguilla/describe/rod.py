@@ -41,7 +41,7 @@ class Rod(Description):
             chosen from the bases if not given.
         name: name of the rod in a robot.
         shape: prescribed shape in time, a gait such as TravellingWave(...): changes of the strains it names from rest. Its
-            strains are no longer free; the efforts that hold them are results. A gait is projected on the bases.
+            strains are then prescribed, and the efforts this takes are results. A gait is projected on the bases.
         stiffness: (6,) stiffness in the order of the strains, G J, E I2, E I3 [N m^2], E A, G A, G A [N], instead of that
             of section and material; or a function of X [m] returning it.
 

@@ -194,7 +194,7 @@ def pictures(name: str) -> list[Path]:
 
 def film(name: str) -> list[Path]:
     """The film of an example, or of a robot file with robot_ before its name, if there is one."""
-    path = DOCS / "films" / f"{name}.webp"
+    path = DOCS / "films" / f"{'robot_octopus_arm' if name == 'showcase' else name}.webp"
     return [path] if path.exists() else []
 
 

@@ -1,6 +1,6 @@
 """A soft gripper on a rigid arm: two hinges are driven along a path while three tendon fingers close.
 
-The motion of the hinges is imposed; the torques it takes are results. The fingers swing with the arm, so that the torques
+The motion of the hinges is prescribed; the torques it takes are results. The fingers swing with the arm, so that the torques
 feel them.
 """
 

@@ -69,7 +69,7 @@ class Result:
 
 
 def grip_at(t):
-    """The imposed pose of the tip: t from 0 to 1 turns it once, from 1 to 2 moves it from l to -l / 2."""
+    """The prescribed pose of the tip: t from 0 to 1 turns it once, from 1 to 2 moves it from l to -l / 2."""
     angle, x = 2.0 * np.pi * min(t, 1.0), LENGTH * (1.0 - 1.5 * max(t - 1.0, 0.0))
     pose = np.eye(4)
     pose[1:3, 1:3] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]

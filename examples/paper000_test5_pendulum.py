@@ -7,7 +7,7 @@ along x and moves with its base; the paper does not say how it starts.
 A string without stiffness kinks at a clamp, and smooth curvatures cannot (errata). So the example has two models: the clamped
 one of the paper, with three Chebyshev polynomials for each curvature, and more of them; and a string on a universal joint,
 which is what the clamped one tends to. The latter is compared with a chain of rigid links, integrated explicitly in
-Cartesian coordinates. The root is moved by a joint with imposed motion.
+Cartesian coordinates. The root is moved by a joint with prescribed motion.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Paper 001, section IX (figures 4 to 10): an eel swims by an imposed bending; motion, torques and forces follow.
+"""Paper 001, section IX (figures 4 to 10): an eel swims by a prescribed bending; motion, torques and forces follow.
 
 The body is a rod whose curvature is a gait: forward swimming, turning, submergence, spiral. The core finds the motion of
 the head and the torques that the motors along the body must give; the only free coordinates are the six of the head.

@@ -1,7 +1,7 @@
 """Paper 003, test 4, by the core (figures 6 and 7): the fish of `paper003_test4_swimmer`, on a basis of strains.
 
 Forward dynamics: a muscle with the law (92), gain 50 N m^2, drives the curvature K2 towards the travelling wave (93)-(95);
-Lighthill's water (90)-(91) pushes the fish. Inverse dynamics: the wave is imposed as the shape of the rod, the head follows.
+Lighthill's water (90)-(91) pushes the fish. Inverse dynamics: the wave is the prescribed shape of the rod.
 The forward motion tends to the inverse one as the gain grows. Geometry and axes as in the errata (003.6 to 003.10): bending
 about t2, height along t2, lateral axis t3. There is no drag: the speed goes on rising. Swimming forward is V1 < 0.
 """
@@ -22,7 +22,7 @@ MODES, INTERVALS = 12, 32
 
 @dataclass
 class Result:
-    inverse: ag.Trajectory  # imposed wave
+    inverse: ag.Trajectory  # prescribed wave
     forward: dict[float, ag.Trajectory]  # by gain of the muscle
 
     def speed(self, run):
@@ -30,7 +30,7 @@ class Result:
         return run.twist(run.robot.part("fish").root)[:, 3]
 
     def gap(self, gain):
-        """Largest difference of V1 from the imposed wave, over its size."""
+        """Largest difference of V1 from the prescribed wave, over its size."""
         exact = self.speed(self.inverse)
         return float(np.max(np.abs(self.speed(self.forward[gain]) - exact)) / np.max(np.abs(exact)))
 
@@ -49,7 +49,7 @@ def wave():
 
 
 def fish(gain=None, *, modes=MODES, intervals=INTERVALS):
-    """The fish with a muscle of this gain, or with the wave imposed."""
+    """The fish with a muscle of this gain, or with the wave prescribed."""
     robot = ag.Robot("fish", gravity=(0, 0, 0))
     gait = wave()
     own = dict(shape=gait) if gain is None else dict(strains=ag.Strains(bend_y=modes))
@@ -72,7 +72,7 @@ def figures(folder, result=None):
     with figure_style():
         fig = figure(9.6, 3.6)
         left, right = fig.subplots(1, 2)
-        left.plot(result.inverse.t, result.speed(result.inverse), color=COLOURS[0], label="imposed wave")
+        left.plot(result.inverse.t, result.speed(result.inverse), color=COLOURS[0], label="prescribed wave")
         for (gain, run), colour in zip(result.forward.items(), COLOURS[1:], strict=False):
             left.plot(run.t, result.speed(run), "--", color=colour, lw=1.1, label=f"muscle, {gain:g} N m^2")
         left.set(title="Figure 6 (b): axial velocity of the head", xlabel="time [s]", ylabel="V1 [m/s]")
@@ -92,7 +92,7 @@ if __name__ == "__main__":
         print(
             f"{gain:g} N m^2: V1 within {100 * result.gap(gain):.2f} %, {run.status.seconds / DURATION:.3f} of real time"
         )
-    print(f"imposed: {result.inverse.status.seconds / DURATION:.3f} of real time, V1 at the end", end=" ")
+    print(f"prescribed: {result.inverse.status.seconds / DURATION:.3f} of real time, V1 at the end", end=" ")
     print(f"{result.speed(result.inverse)[-1]:.4f} m/s")
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
     figures(folder, result)

@@ -2,7 +2,7 @@
 
 Forward dynamics: the active law (92) with a stiffness of 50 N m^2 drives the curvature K2 towards the wave (93)-(95);
 shooting solves the free rod with its added mass (90)-(91), steps of 10 ms over 10 s; stiffer laws track better. Inverse
-dynamics: the wave is imposed exactly, the acceleration of the head follows from the Riccati equations (84)-(85) (or from
+dynamics: the wave is prescribed exactly, the acceleration of the head follows from the Riccati equations (84)-(85) (or from
 two passes) and is integrated in time. As the errata say (003.6 to 003.10): bending about t2 only, height along t2, lateral
 axis t3; the geometry is that of 003.10; the speed still rises after 10 s. t1 points from head to tail: swimming forward is
 V1 < 0.
@@ -31,7 +31,7 @@ class Result:
     t: np.ndarray  # [s]
     forward: dict[float, np.ndarray]  # by stiffness [N m^2]: V1 of the head by shooting [m/s]
     inverse_t: np.ndarray
-    inverse: dict[str, np.ndarray]  # by algorithm: V1 of the head with the imposed wave [m/s]
+    inverse: dict[str, np.ndarray]  # by algorithm: V1 of the head with the prescribed wave [m/s]
     shapes: np.ndarray  # (snapshots, points, 2) of the forward run every 0.2 s: x and z [m]
     tracking: dict[float, float]  # by stiffness: largest error of K2 in the last period over its amplitude
     seconds: dict[float, float]  # by stiffness: computing time of the whole swim [s]
@@ -127,7 +127,7 @@ def distance(t, speed, other_t, other):
 
 
 def inverse(method, dt=0.04, duration=DURATION):
-    """Head motion (time, V1) with the imposed wave, by classical Runge-Kutta on (85)."""
+    """Head motion (time, V1) with the prescribed wave, by classical Runge-Kutta on (85)."""
     robot, handle = fish()
 
     def acceleration(t, g, eta):

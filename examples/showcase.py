@@ -71,7 +71,7 @@ def eel():
 
 
 def swimmer():
-    """An eel that swims: its bending is imposed, the water answers, and the motion of the body follows."""
+    """An eel that swims: its bending is prescribed, the water answers, and the motion of the body follows."""
     robot = ag.Robot("swimmer", gravity=(0, 0, 0))
     gait = ag.TravellingWave(envelope=(2.0, 6.0), wavelength=0.6, period=0.8)
     skin = ag.Material(young=2e4, density=1000, damping=0.01)
@@ -134,7 +134,7 @@ def tripod():
 
 
 def whip():
-    """A whip on a shoulder whose motion is imposed."""
+    """A whip on a shoulder whose motion is prescribed."""
     robot = ag.Robot("whip")
     section = ag.taper(ag.Circle(0.006), ag.Circle(0.0015), 0.8)
     shoulder = ag.Revolute((0, 0, 1), motion=Expression("0.9 * sin(5 * t)"))

@@ -1,6 +1,6 @@
 """A continuum parallel robot: a platform on six elastic legs that are pushed and pulled through holes of a base.
 
-Each leg is a steel rod, clamped in a slider at the base and in the platform. The sliders are imposed; the platform goes
+Each leg is a steel rod, clamped in a slider at the base and in the platform. The sliders are prescribed; the platform goes
 where the six rods agree. The tree goes through one leg to the platform; five closures hold it on the others. First the
 sliders are set and the equilibrium is found; then a load is dropped from the platform and it swings.
 """

@@ -1,6 +1,6 @@
 """A snake crawls on the ground: a wave of bending runs from head to tail, and the friction of its scales does the rest.
 
-The body is a rod whose curvature is imposed; it lies on the ground by its weight. Scales rub little along the body and much
+The body is a rod with a prescribed curvature that lies on the ground by its weight. Scales rub little along the body and much
 across it. The more they do so, the more the body follows its own track, and the nearer the snake comes to the speed of its
 wave; with the same friction in all directions it even slips back a little. The way it makes in a beat is compared with a
 balance of friction alone, without inertia.

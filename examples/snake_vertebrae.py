@@ -2,7 +2,7 @@
 
 Every vertebra is a rigid ball on the next one by a universal joint. Muscles on either side are a spring in each joint whose
 rest angle runs from head to tail as a wave; up and down the spine only bends elastically, so that it lies on the ground. The
-scales rub little along the body and much across it. Nothing of the motion is imposed: the harder the ground holds, the more
+scales rub little along the body and much across it. No motion is prescribed: the harder the ground holds, the more
 the spine lags behind what its muscles want.
 
 x of a vertebra points from head to tail: crawling forward is sliding along -x, which Contact calls backward.

@@ -1,6 +1,6 @@
 """A curved needle is pushed into tissue, turned half around, and pushed on: its path turns with it.
 
-The needle slides and turns in a guide at its root, both imposed. The tissue lets its tip move along itself only: two
+The needle slides and turns in a guide at its root, both prescribed. The tissue lets its tip move along itself only: two
 constraints on the velocity of the tip. What the guide has to push is a result.
 """
 

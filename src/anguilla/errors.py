@@ -11,10 +11,10 @@ import math
 import numbers
 import os
 import warnings
-from importlib import import_module
-from types import ModuleType
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np

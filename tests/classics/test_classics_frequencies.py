@@ -21,7 +21,7 @@ def pulsations(robot, at=None, count=None):
 
 
 def steady_turn(rate):
-    """An imposed rotation at a steady rate."""
+    """A prescribed rotation at a steady rate."""
     return (lambda t: rate * t, lambda t: rate, lambda t: 0.0)
 
 

@@ -1,4 +1,4 @@
-"""Rates and accelerations of imposed motions, from their values alone."""
+"""Rates and accelerations of prescribed motions, from their values alone."""
 
 import numpy as np
 import pytest

@@ -57,7 +57,7 @@ def test_schemes_damp_what_they_should():
 
 def test_schemes_that_do_not_serve_are_refused():
     body = bar((4, 1, 1))
-    with pytest.raises(ag.DescriptionError, match="Midpoint serves bodies without viscosity"):
+    with pytest.raises(ag.DescriptionError, match="Midpoint supports bodies without viscosity"):
         fem.simulate(body, duration=0.01, dt=1e-3, method="midpoint", viscosity=[fem.Prony(1.0, 0.1)])
     with pytest.raises(ag.DescriptionError, match="give one of them"):
         fem.simulate(body, duration=0.01, dt=1e-3, method=ag.HHT(), dissipation=0.1)

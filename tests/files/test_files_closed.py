@@ -1,4 +1,4 @@
-"""Loops, imposed motions, muscles, thrusters and constraints in robot files."""
+"""Loops, prescribed motions, muscles, thrusters and constraints in robot files."""
 
 import numpy as np
 import pytest

@@ -1,7 +1,7 @@
 """Adjoint gradients of every kind of parameter against fourth-order differences of whole simulations, at 1e-6.
 
 An arm with tendons, muscles, springs and an elastic tendon; a closed loop; a floating robot driven by thrusters with integral
-gains. Then starts of closed robots, user-written loads, imposed motions.
+gains. Then starts of closed robots, user-written loads, prescribed motions.
 """
 
 from functools import cache

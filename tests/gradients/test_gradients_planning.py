@@ -153,5 +153,5 @@ def test_bad_problems_are_refused():
     with pytest.raises(ag.DescriptionError, match=r"there is no coordinate 'pole\.angel'"):
         ag.optimise_motion(robot, cost, inputs={"motor": 0.0}, free_start=["pole.angel"], **options)
     run = ag.simulate(robot, **options)
-    with pytest.raises(ag.DescriptionError, match="'slide' imposes a motion"):
+    with pytest.raises(ag.DescriptionError, match="'slide' prescribes a motion"):
         ag.Energy()(run)

@@ -133,7 +133,7 @@ def test_gradients_by_imposed_motions():
     values, cost = laws(robot), the_cost(rod)
     found = ag.gradient(motion(robot, values, more={"slide": Ride()}), cost)
     assert "slide" not in found.inputs and found.motions["slide"].shape == (STEPS + 1, 3)
-    with pytest.raises(ag.DescriptionError, match="'slide' imposes a motion"):
+    with pytest.raises(ag.DescriptionError, match="'slide' prescribes a motion"):
         found.inputs["slide"]
     for order, h in enumerate((1e-3, 1e-2, 1.0)):
         size = np.max(np.abs(found.motions["slide"][:, order]))
@@ -172,10 +172,10 @@ def test_linear_models_have_all_inputs():
 def test_what_is_held_is_said():
     robot, _ = pole(moving=True)
     model = ag.linearise(robot)
-    assert "slide" not in model.inputs and "'slide' imposes a motion" in model.held["slide"]
+    assert "slide" not in model.inputs and "'slide' prescribes a motion" in model.held["slide"]
     assert "held: slide" in repr(model)
     eq = ag.statics(robot)
-    with pytest.raises(ag.DescriptionError, match="'slide' imposes a motion"):
+    with pytest.raises(ag.DescriptionError, match="'slide' prescribes a motion"):
         ag.sensitivities(eq, inputs=["slide"])
     with pytest.raises(ag.DescriptionError, match="there is no input 'x'; there are: line, field, motor"):
         ag.sensitivities(eq, inputs=["x"])

@@ -78,7 +78,7 @@ DESCRIBED = {
     ),
     "the motion of a ball": (
         lambda b: ag.Spherical(motion=lambda t: (t, 0, 0)),
-        "Spherical.motion: the motion of a ball is imposed by robot.close",
+        "Spherical.motion: the motion of a ball is prescribed by robot.close",
     ),
     "the motion of a fixed joint": (lambda b: ag.Fixed(motion=1.0), "Fixed.motion must be 0 items"),
     "one motion for two axes": (
@@ -228,15 +228,15 @@ SOLVED = {
     "an unknown input": (lambda: short_tendon(inputs={"lime": 1.0}), "has no input 'lime'"),
     "a midpoint with a loop": (
         lambda: simulate(on_a_table(), method="midpoint"),
-        "Midpoint serves open robots",
+        "Midpoint supports open robots",
     ),
     "a midpoint with an integral": (
         lambda: simulate(with_load(lambda b: ag.Thruster(b.box.frame, 1.0, 1.0)), method="midpoint"),
-        "Midpoint does not serve the integral of a Thruster",
+        "Midpoint does not support the integral of a Thruster",
     ),
     "a flow with a loop": (
         lambda: ag.statics(on_a_table(), method=ag.Flow()),
-        "Flow serves open robots",
+        "Flow supports open robots",
     ),
 }
 

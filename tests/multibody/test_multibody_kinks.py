@@ -1,4 +1,4 @@
-"""Imposed poses that were measured: noisy, and straight between samples, so that their rates jump."""
+"""Prescribed poses that were measured: noisy, and straight between samples, so that their rates jump."""
 
 import numpy as np
 import pytest

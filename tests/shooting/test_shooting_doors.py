@@ -235,11 +235,11 @@ def test_an_imposed_shape_is_refused_not_left_out():
     robot = ag.Robot("eel", gravity=(0, 0, 0))
     bend = ag.StrainOffset(3.0, ramp=None)
     rod = robot.add(ag.Rod(0.3, ag.Circle(0.01), ag.Material(3e6, 1100), shape=bend), at=robot.ground)
-    with pytest.raises(ag.DescriptionError, match="imposed shape"):
+    with pytest.raises(ag.DescriptionError, match="prescribed shape"):
         shooting.statics(robot)
-    with pytest.raises(ag.DescriptionError, match="imposed shape"):
+    with pytest.raises(ag.DescriptionError, match="prescribed shape"):
         shooting.simulate(robot, duration=0.1, dt=0.01)
-    with pytest.raises(ag.DescriptionError, match="imposed shape"):
+    with pytest.raises(ag.DescriptionError, match="prescribed shape"):
         shooting.strain_form(robot)
     given = shooting.inverse_statics(robot, {rod: lambda X: np.tile([0, 0, 3.0, 1, 0, 0], (len(X), 1))})
     np.testing.assert_allclose(given.stress(rod)[:, 2], -3.0 * 3e6 * np.pi * 0.01**4 / 4, rtol=1e-9)

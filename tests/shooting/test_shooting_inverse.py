@@ -158,7 +158,7 @@ def test_an_equilibrium_says_that_it_is_unstable():
     weight, EI = 1000 * np.pi * 1e-4 * 9.81, 1e6 * np.pi * 1e-8 / 4
     limit = (7.8373 * EI / weight) ** (1 / 3)
     stands = shooting.statics(mast(0.99 * limit)[0])
-    assert stands.status.message.endswith("1 load step")
+    assert stands.status.message.endswith("1 load increment")
     robot, _ = mast(1.01 * limit)
     with pytest.warns(ag.AnguillaWarning, match="The equilibrium of 'mast' is unstable"):
         heavy = shooting.statics(robot)

@@ -186,7 +186,7 @@ def test_parallel_robot_against_the_core():
 def test_held_tips():
     robot = ag.Robot(gravity=(0, 0, 0))
     arm = robot.add(paper_rod(young=1e9), at=robot.ground)
-    # the pose a known load produces, then imposed: the reaction is that load
+    # the pose a known load produces, then prescribed: the reaction is that load
     load = robot.load(ag.TipWrench(arm, force=(0.01, 0.02, 0.015), moment=(2e-4, -1e-3, 1e-3)))
     free = shooting.statics(robot)
     load.force = load.moment = (0, 0, 0)

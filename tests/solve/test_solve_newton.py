@@ -152,5 +152,5 @@ def test_extrapolated_starts_that_fail_are_tried_from_the_last_solution():
 
 
 def test_words():
-    assert counted(5, 1) == "converged in 5 iterations, 1 load step"
-    assert counted(50, 3) == "converged in 50 iterations, 3 load steps"
+    assert counted(5, 1) == "converged in 5 iterations, 1 load increment"
+    assert counted(50, 3) == "converged in 50 iterations, 3 load increments"

@@ -9,7 +9,7 @@ SOFT = ag.Material(young=1.0, density=1000.0)  # a chain of motors has no stiffn
 
 
 def stick(gait=None, intervals=24, material=SOFT, strains=None, joint=None):
-    """A stick of 2 m with an imposed shape, in vacuum: the robot and its rod."""
+    """A stick of 2 m with a prescribed shape, in vacuum: the robot and its rod."""
     robot = ag.Robot("stick", gravity=(0, 0, 0))
     rod = ag.Rod(2.0, ag.Ellipse(0.04, 0.06), material, strains, intervals=intervals, shape=gait or ag.gaits.spiral())
     return robot, robot.add(rod, at=robot.ground, joint=joint or ag.Free(), name="eel")
@@ -30,7 +30,7 @@ def eel(gait, intervals=96, *, water=True, nose=False, **coefficients):
 
 
 def fish(gain=None, *, modes=10, intervals=24):
-    """The fish of 003 VII.D in Lighthill's water, with the wave imposed or with a muscle: the robot and its rod."""
+    """The fish of 003 VII.D in Lighthill's water, with the wave prescribed or with a muscle: the robot and its rod."""
     height = lambda X: 0.08 * np.sqrt(np.maximum(1 - ((X - 0.7) / 0.7) ** 2, 0.0))
     width = lambda X: 0.05 * np.sqrt(np.maximum(1 - ((X - 0.505) / 0.505) ** 2, 0.0))
     wave = ag.TravellingWave((1.0, 0.5, 2.0), strain="bend_y")

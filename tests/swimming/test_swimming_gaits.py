@@ -125,7 +125,7 @@ def test_an_own_basis_that_misses_the_shape_is_told():
     robot = ag.Robot("eel", gravity=(0, 0, 0))
     rod = ag.Rod(2.0, ag.Circle(0.05), ag.Material(1e5, 1000.0), ag.planar(8), shape=ag.gaits.forward())
     robot.add(rod, at=robot.ground, joint=ag.Free())
-    with pytest.warns(ag.AnguillaWarning, match="miss its imposed shape"):
+    with pytest.warns(ag.AnguillaWarning, match="miss its prescribed shape"):
         ag.simulate(robot, duration=0.1, dt=0.05)
 
 

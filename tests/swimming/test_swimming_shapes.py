@@ -1,4 +1,4 @@
-"""Imposed shapes in the core: first integrals in vacuum, order in time and space, efforts, control torque, power."""
+"""Prescribed shapes in the core: first integrals in vacuum, order in time and space, efforts, control torque, power."""
 
 from itertools import pairwise
 
@@ -82,7 +82,7 @@ def test_efforts_are_the_moments_of_the_control_torque(material):
         projected.append(np.einsum("tm,m,mk->tk", column, w, basis(X / 2.0)))
         at += basis.size
     assert effort[:, 6:] == pytest.approx(np.concatenate(projected, axis=1), abs=3e-6 * np.abs(effort).max())
-    assert not np.any(torque[:, :, [1, 3, 4, 5]])  # what is not imposed
+    assert not np.any(torque[:, :, [1, 3, 4, 5]])  # what is not prescribed
 
 
 def test_control_torque_of_a_held_bend_is_elastic():
@@ -107,7 +107,7 @@ def test_power_of_the_motors_is_the_rate_of_energy():
 
 
 def test_free_and_imposed_strains_live_together():
-    """A rod that imposes bend_z and twists and bends the other way by itself: stiffer springs give the rigid result."""
+    """A rod that prescribes bend_z and twists and bends the other way by itself: stiffer springs give the rigid result."""
     gait = ag.TravellingWave(0.6, wavelength=1.5, period=1.0)
     straight, line = stick(gait)
     exact = ag.simulate(straight, duration=0.5, dt=0.01).position(line.tip)[-1]
@@ -141,7 +141,7 @@ def test_a_fixed_root_needs_no_free_coordinate():
 def test_control_torque_needs_an_imposed_shape():
     robot = ag.Robot("arm")
     arm = robot.add(ag.Rod(0.4, ag.Circle(0.01), RUBBER, ag.planar(2)), at=robot.ground)
-    with pytest.raises(DescriptionError, match="has no imposed shape"):
+    with pytest.raises(DescriptionError, match="has no prescribed shape"):
         ag.statics(robot).control_torque(arm)
 
 

@@ -195,7 +195,7 @@ def test_the_number_of_points_is_limited():
 
 
 def test_imposed_turn_of_a_hinge_is_a_load_factor():
-    """A weightless strut on an imposed hinge: the load moves nothing else, and the equilibrium follows it."""
+    """A weightless strut on a prescribed hinge: the load moves nothing else, and the equilibrium follows it."""
     robot = ag.Robot("crane", gravity=(0, -9.81, 0))
     arm = robot.add(
         ag.RigidBody(1.0, inertia=0.01 * np.eye(3)), at=robot.ground, joint=ag.Revolute((0, 0, 1), motion=lambda t: t)

@@ -1,4 +1,4 @@
-"""Statics of a robot whose motion is imposed as a function of time: at rest, however the motion goes on."""
+"""Statics of a robot whose motion is prescribed as a function of time: at rest, however the motion goes on."""
 
 import numpy as np
 import pytest

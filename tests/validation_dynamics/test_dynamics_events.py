@@ -266,7 +266,7 @@ def test_loads_are_not_sampled_more_than_needed():
     assert calls[0] < 1250  # a few per cent more, for the judge
 
 
-# Imposed motions and the midpoint rule -----------------------------------------------------------------------------------
+# Prescribed motions and the midpoint rule -----------------------------------------------------------------------------------
 
 
 def whip():
@@ -295,10 +295,10 @@ def test_stepper_checks_what_simulate_checks():
     np.testing.assert_allclose(stepper.q, run.q[-1], atol=1e-14)
     np.testing.assert_allclose(stepper.position(rod.tip), run.position(rod.tip)[-1], atol=1e-14)
     looped, plate = parallel_arms((0, 0, 0.05))
-    with pytest.raises(ag.DescriptionError, match="Midpoint serves open robots"):
+    with pytest.raises(ag.DescriptionError, match="Midpoint supports open robots"):
         ag.Stepper(looped, dt=0.005, method="midpoint")
     looped.load(ag.Thruster(plate.frame, 1.0, 1.0))
-    with pytest.raises(ag.DescriptionError, match="Midpoint does not serve the integral"):
+    with pytest.raises(ag.DescriptionError, match="Midpoint does not support the integral"):
         ag.Stepper(looped, dt=0.005, method="midpoint")
     with pytest.warns(ag.AnguillaWarning, match="no numerical damping"):
         ag.Stepper(parallel_arms((0, 0, 0.05))[0], dt=0.005, method="newmark")

@@ -127,7 +127,7 @@ class CosseratProblem:
         return np.concatenate([root[:3], root[3:7] - self.quaternion, tip[7:10] - n, tip[10:13] - m])
 
     def solve(self, *, steps: int = 4, tolerance: float = 1e-9, nodes: int = 41) -> CosseratSolution:
-        """Solve by load steps from the rest shape; the last one to the tolerance."""
+        """Solve by load increments from the rest shape; the last one to the tolerance."""
         X = np.linspace(0.0, self.length, nodes)
         start = np.zeros(13)
         start[3:7] = self.quaternion

@@ -1,4 +1,4 @@
-"""Newton, load steps and the damped flow reach the same equilibria; loads are taken at the given time."""
+"""Newton, load increments and the damped flow reach the same equilibria; loads are taken at the given time."""
 
 import numpy as np
 import pytest
@@ -57,7 +57,7 @@ def test_load_steps_succeed_where_plain_newton_fails(alpha):
     assert plain is None or np.linalg.norm((plain - eq.q) * eq.system.tree.scale) > 1.0
     steps = eq.status.counters["load_steps"]
     assert eq.status.success and steps > 1
-    assert f"{steps} load steps" in eq.status.message
+    assert f"{steps} load increments" in eq.status.message
     np.testing.assert_allclose(eq.position(arm.tip)[:2] / LENGTH, elastica_tip(alpha)[:2], rtol=0, atol=1e-8)
 
 

@@ -103,7 +103,7 @@ def _solve(robot: Robot, frames: dict[str, Frame], goals: dict[str, Any], ranges
             raise DescriptionError(f"the range of {name!r} must go from low to high; got {low:g} to {high:g}.")
     model = RodModel(robot, frames, efforts=ranges)
     if not model.system.is_plain:
-        raise DescriptionError("inverse serves open robots, without loops, constraints and imposed motions.")
+        raise DescriptionError("inverse supports open robots, without loops, constraints and prescribed motions.")
     model.relax()
     return InverseKinematics(model).solve(goals)
 

@@ -24,7 +24,7 @@ class Template(StrEnum):
 def new(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="File to write (.yaml).")],
     template: Annotated[
-        Template, typer.Option(help="rod; arm: a rod with a hand; tendon: a tendon arm of three sections.")
+        Template, typer.Option(help="rod; arm: a rod with a hand; tendon: an arm of three sections.")
     ] = (Template.rod),
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> int:

@@ -55,15 +55,11 @@ def sweep_command(
     file: Annotated[
         Path | None, typer.Option("--file", help="Folder for finished runs; later calls compute what is missing.")
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option("--workers", help="Number of parallel runs; by default one per core.")
-    ] = None,
-    shard: Annotated[
-        str | None, typer.Option("--shard", metavar="K/N", help="Do only every N-th run, starting at K = 0, 1, ...")
-    ] = None,
+    workers: Annotated[int | None, typer.Option("--workers", help="Parallel runs; by default one per core.")] = None,
+    shard: Annotated[str | None, typer.Option("--shard", metavar="K/N", help="Every N-th run, from K = 0.")] = None,
     again: Annotated[
         bool | None,
-        typer.Option("--again/--keep", help="If the robot has changed: run everything again, or keep finished runs."),
+        typer.Option("--again/--keep", help="If the robot has changed: run all again, or keep finished runs."),
     ] = None,
     machine: JsonOption = False,
 ) -> int:

@@ -208,7 +208,7 @@ class Impedance:
     ) -> None:  # fmt: skip
         self.model = model_of(robot)
         if self.model.rows:
-            raise DescriptionError("Impedance serves robots without loops and other constraints.")
+            raise DescriptionError("Impedance supports robots without loops and other constraints.")
         self.frame, self.goal, self.state = frame, as_goal(goal, 3, "goal"), as_picker(state)
         self.stiffness, self.damping = (
             _matrix(x, name) for x, name in ((stiffness, "stiffness"), (damping, "damping"))

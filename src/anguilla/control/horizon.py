@@ -104,7 +104,7 @@ class MPC:
         model = self._linear
         local = model.local
         if not local.is_open:
-            raise DescriptionError("MPC serves robots without loops and other constraints.")
+            raise DescriptionError("MPC supports robots without loops and other constraints.")
         x = np.concatenate(
             [local.place_inverse @ between(self.model.tree, local.q, q), local.rate_inverse @ (v - local.v)]
         )

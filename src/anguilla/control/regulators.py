@@ -132,17 +132,17 @@ def reading_at(model: Model) -> Callable[[Floats, Floats], Floats]:
         raise DescriptionError(f"{model.robot.name!r} has no sensors: add them with robot.sense(name, sensor).")
 
     def efforts() -> Floats:
-        raise DescriptionError("a filter of places and rates does not serve sensors of efforts.")
+        raise DescriptionError("a filter of places and rates does not support sensors of efforts.")
 
     def contacts(load: Load) -> Floats:
-        raise DescriptionError("a filter of places and rates does not serve sensors of contact forces.")
+        raise DescriptionError("a filter of places and rates does not support sensors of contact forces.")
 
     def shown(q: Floats, v: Floats) -> Floats:
         unknown = np.full((1, model.size), np.nan)
         found = reader.true(Seen(reader, np.zeros(1), q[None], v[None], unknown, efforts, contacts))[0]
         if not np.all(np.isfinite(found)):
             bad = reader.labels[int(np.argmin(np.isfinite(found)))]
-            raise DescriptionError(f"a filter of places and rates does not serve {bad!r}, which shows accelerations.")
+            raise DescriptionError(f"a filter of places and rates does not support {bad!r}, which shows accelerations.")
         return found
 
     return shown

@@ -92,7 +92,7 @@ class _Problem:
         self.model, self.dt = model_of(robot), as_positive(dt, "dt", "s")
         self.scheme = as_scheme(method).coefficients
         if self.scheme.mid < 1.0:
-            raise DescriptionError("ilqr serves Newmark, HHT and GeneralisedAlpha, not Midpoint.")
+            raise DescriptionError("ilqr supports Newmark, HHT and GeneralisedAlpha, not Midpoint.")
         refuse_memory(self.model.blank, "ilqr")
         every = list(self.model.robot.inputs)
         self.names = every if names is None else list(names)

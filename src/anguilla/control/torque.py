@@ -46,9 +46,9 @@ def refuse_memory(loads: Loads, what: str) -> None:
     refuse_holding(loads, what)
     refuse_relaxing(loads, what)
     if np.any(loads.cables.friction):
-        raise DescriptionError(f"{what} does not serve tendons with friction. Set friction=0.")
+        raise DescriptionError(f"{what} does not support tendons with friction. Set friction=0.")
     if np.any(loads.frames.data[loads.frames.table[:, KIND] == THRUSTER, 6:12]):
-        raise DescriptionError(f"{what} does not serve thrusters with an integral gain.")
+        raise DescriptionError(f"{what} does not support thrusters with an integral gain.")
 
 
 @dataclass
@@ -71,11 +71,11 @@ class _Inverse:
         whole = model_of(robot)
         self.dt, self.scheme = as_positive(dt, "dt", "s"), as_scheme(method).coefficients
         if self.scheme.mid < 1.0:
-            raise DescriptionError("inverse dynamics serves Newmark, HHT and GeneralisedAlpha, not Midpoint.")
+            raise DescriptionError("inverse dynamics supports Newmark, HHT and GeneralisedAlpha, not Midpoint.")
         refuse_memory(whole.blank, "inverse dynamics")
         if len(whole.blank.driven):
             raise DescriptionError(
-                "inverse dynamics finds inputs of motions that nothing imposes: take away motion=, shape=."
+                "inverse dynamics finds inputs of motions that nothing prescribes: take away motion=, shape=."
             )
         labels = whole.robot.coordinates()
         for name in wanted:

@@ -1,4 +1,4 @@
-"""What holds frames together beyond the tree: closures of loops, imposed poses, and constraints on velocities."""
+"""What holds frames together beyond the tree: closures of loops, prescribed poses, and constraints on velocities."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def frame_with_x(axis: ArrayLike) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Closure:
-    """A joint that closes a loop, or a pose imposed on a frame, as returned by ``robot.close``.
+    """A joint that closes a loop, or a pose prescribed on a frame, as returned by ``robot.close``.
 
     Attributes:
         name: unique name.

@@ -1,6 +1,6 @@
-"""Gaits: imposed shapes of a rod in time, K_d(X, t), with their exact first and second time derivatives (001 IX).
+"""Gaits: prescribed shapes of a rod in time, K_d(X, t), with their exact first and second time derivatives (001 IX).
 
-A gait names the strains it imposes. Most gaits are short sums of products of a function of X and a function of t: a wave
+A gait names the strains it prescribes. Most gaits are short sums of products of a function of X and a function of t: a wave
 that travels is two standing ones. So a rod that takes its strains from its gait follows it exactly, with two or three
 coordinates; a rod with a basis of its own follows the projection on it.
 
@@ -61,7 +61,7 @@ class Gait(Description):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The strains it imposes, in the order of STRAIN_NAMES."""
+        """The strains it prescribes, in the order of STRAIN_NAMES."""
         found = {term.strain for term in self.terms}
         return tuple(name for name in STRAIN_NAMES if name in found)
 
@@ -78,7 +78,7 @@ class Gait(Description):
         return law.transpose(1, 2, 0), np.array([term.profile(points) for term in own]).reshape(-1, points.size)
 
     def jets(self, X: ArrayLike, times: ArrayLike) -> Array:
-        """Imposed change of the six strains from rest with two time derivatives: (nt, m, 6, 3) at X (m,) [m], t (nt,) [s]."""
+        """Prescribed change of the strains from rest and two time derivatives: (nt, m, 6, 3) at X (m,) [m], t (nt,) [s]."""
         points, moments = as_points(X), as_points(times)
         out = np.zeros((moments.size, points.size, 6, 3))
         for name in self.names:
@@ -301,7 +301,7 @@ class FadedGait(Gait):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The strains it imposes."""
+        """The strains it prescribes."""
         return self.gait.names
 
     @property
@@ -343,7 +343,7 @@ class GaitSum(Gait):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The strains that any of them imposes."""
+        """The strains that any of them prescribes."""
         found = {name for gait in self.gaits for name in gait.names}
         return tuple(name for name in STRAIN_NAMES if name in found)
 

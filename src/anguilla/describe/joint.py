@@ -111,7 +111,7 @@ class Joint(Description):
         effort: torque [N m] or force [N] of the joint on the child, positive along the coordinate: constant, or a
             function of the time t [s] returning it; a joint of several coordinates also takes a constant or a function
             for each.
-        motion: the coordinate itself [rad] or [m], when it is imposed: a constant, a function of the time t [s], or a
+        motion: the coordinate itself [rad] or [m], when it is prescribed: a constant, a function of the time t [s], or a
             triple of functions (coordinate, rate, acceleration), else found by differences; a joint of several coordinates
             takes a tuple with one of these, or None, for each. The effort it takes is a result.
 
@@ -173,13 +173,13 @@ class Joint(Description):
 
     @property
     def motions(self) -> tuple[OneMotion, ...]:
-        """The imposed motion of each coordinate, or None."""
+        """The prescribed motion of each coordinate, or None."""
         if self.motion is None:
             return (None,) * self.size
         return (self.motion,) if self.size == 1 else self.motion
 
     def motion_values(self, k: int, times: ArrayLike) -> Array:
-        """Imposed coordinate k with its rate and acceleration (nt, 3) at the times (nt,) [s]."""
+        """Prescribed coordinate k with its rate and acceleration (nt, 3) at the times (nt,) [s]."""
         motion, moments = self.motions[k], as_points(times)
         name = f"The motion of {type(self).__name__}, {self.names[k]},"
         if isinstance(motion, Port):
@@ -271,7 +271,7 @@ class Joint(Description):
             return None
         if any(isinstance(axis, Ball) for axis in self.axes):
             raise DescriptionError(
-                f"{name}: the motion of a ball is imposed by robot.close(a, b, pose=function of t), not by the joint."
+                f"{name}: the motion of a ball is prescribed by robot.close(a, b, pose=function of t), not by the joint."
             )
         wanted = "a number, a function of the time t, or three functions (coordinate, rate, acceleration)"
         if self.size == 1:

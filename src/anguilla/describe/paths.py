@@ -171,9 +171,7 @@ def _polar(routing: Routing) -> tuple[float, float]:
 def _moved(routing: Routing, factor: float, turn: float) -> Routing:
     """A line at `factor` times its distance from the axis, turned about it [rad]."""
     if type(routing) is not Routing:
-        raise DescriptionError(
-            "the offset and the angle of a line given by a function cannot be set: define the tendon again."
-        )
+        raise DescriptionError("offset and angle of a line given by a function cannot be set: define the tendon again.")
     size = max(len(routing.y), len(routing.z))
     y, z = (np.pad(np.array(given), (0, size - len(given))) for given in (routing.y, routing.z))
     c, s = factor * np.cos(turn), factor * np.sin(turn)

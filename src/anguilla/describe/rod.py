@@ -40,8 +40,8 @@ class Rod(Description):
         intervals: number of integration intervals over the whole rod, at least one per piece between breakpoints;
             chosen from the bases if not given.
         name: name of the rod in a robot.
-        shape: imposed shape in time, a gait such as TravellingWave(...): changes of the strains it names from rest. Its
-            strains are no longer free; the efforts that hold them are results. A gait is projected on the bases.
+        shape: prescribed shape in time, a gait such as TravellingWave(...): changes of the strains it names from rest. Its
+            strains are then prescribed, and the efforts this takes are results. A gait is projected on the bases.
         stiffness: (6,) stiffness in the order of the strains, G J, E I2, E I3 [N m^2], E A, G A, G A [N], instead of that
             of section and material; or a function of X [m] returning it.
 
@@ -115,14 +115,14 @@ class Rod(Description):
 
     @property
     def strains_from_shape(self) -> bool:
-        """Whether the bases are those of the imposed shape, which they hold exactly."""
+        """Whether the bases are those of the prescribed shape, which they hold exactly."""
         return isinstance(self.strains, Strains) and all(isinstance(b, ProfileBasis) for _, b in self.strains.items())
 
     def projection(self) -> ShapeProjection:
-        """Return the projection of the imposed shape on the bases of the rod."""
+        """Return the projection of the prescribed shape on the bases of the rod."""
         if self.shape is None:
             raise DescriptionError(
-                "The rod has no imposed shape: give Rod.shape, such as TravellingWave(envelope=1.0)."
+                "The rod has no prescribed shape: give Rod.shape, such as TravellingWave(envelope=1.0)."
             )
         return ShapeProjection(self.shape, self.strains, self.length, self.breakpoints)
 

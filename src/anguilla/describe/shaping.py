@@ -58,7 +58,7 @@ class ShapeFunction(Gait):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The strain it imposes."""
+        """The strain it prescribes."""
         return (self.strain,)
 
     @property
@@ -95,7 +95,7 @@ class ShapeProjection:
         breakpoints: arc lengths [m] at which something of the rod jumps.
 
     Attributes:
-        driven: (k,) numbers of the rod's coordinates that the gait imposes.
+        driven: (k,) numbers of the rod's coordinates that the gait prescribes.
 
     """
 
@@ -125,7 +125,7 @@ class ShapeProjection:
         self.driven = np.array(driven, dtype=np.int64)
 
     def coordinates(self, times: ArrayLike) -> Array:
-        """Imposed coordinates with their rates and accelerations (nt, k, 3) at the times (nt,) [s]."""
+        """Prescribed coordinates with their rates and accelerations (nt, k, 3) at the times (nt,) [s]."""
         moments = as_points(times)
         columns = [np.zeros((moments.size, 0, 3))]
         for name, solve in self._solve.items():
@@ -148,5 +148,5 @@ class ShapeProjection:
 
 
 def strain_places(gait: Gait) -> list[int]:
-    """Places of the strains that a gait imposes among the six."""
+    """Places of the strains that a gait prescribes among the six."""
     return [STRAIN_NAMES.index(name) for name in gait.names]

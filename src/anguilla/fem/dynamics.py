@@ -108,7 +108,7 @@ def simulate(
         viscosity: Prony terms; those of the body's material (viscosity, loss) if not given.
         rayleigh: Rayleigh damping.
         method: Newmark(), HHT(), GeneralisedAlpha(), Midpoint() or their names, as in `ag.simulate`; Newmark() if not given,
-            the trapezoidal rule, which keeps the energy of small motions. Midpoint() serves bodies without viscosity.
+            the trapezoidal rule, which keeps the energy of small motions. Midpoint() supports bodies without viscosity.
         dissipation: up to 0.5, a Newmark scheme that damps high frequencies, at first order: prefer HHT or GeneralisedAlpha.
         every: keep one state in so many.
         tolerance: error of the displacements of a step, over the size of the body.

@@ -1,4 +1,4 @@
-"""Quasi-static equilibrium of soft bodies: Newton on the exact stiffness, with damping and load steps when needed."""
+"""Quasi-static equilibrium of soft bodies: Newton on the exact stiffness, with damping and load increments when needed."""
 
 from __future__ import annotations
 

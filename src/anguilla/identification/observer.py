@@ -51,7 +51,7 @@ class _Past(NamedTuple):
 class Observer:
     """Follows the state of a robot from measurements, step by step.
 
-    It serves open robots without constraints, balls or friction of tendons.
+    It supports open robots without constraints, balls or friction of tendons.
 
     Args:
         robot: the robot.
@@ -120,7 +120,7 @@ class Observer:
         model = self.model
         if not model.is_plain or len(model.tree.ball) or np.any(model.blank.cables.friction):
             raise DescriptionError(
-                "Observer serves open robots without closures, lengths of tendons as inputs, imposed motions, balls and "
+                "Observer supports open robots without closures, lengths of tendons as inputs, prescribed motions, balls and "
                 "friction of tendons."
             )
         known = [*self.markers, *self.gyros, *self.lengths, *self.sensors]

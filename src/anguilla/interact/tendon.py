@@ -23,13 +23,13 @@ class Tendon(Actuator):
 
     Attributes:
         by: "tension", or "length": the input is then the length of the line [m], the tension is found, and where it
-            would have to push it is slack. Without a compliance it becomes taut with a jerk, from which nothing rebounds.
+            would have to push it is slack. Without a compliance it becomes taut abruptly, without rebound.
         compliance: elastic elongation per tension [m/N]; only with a length.
         friction: Coulomb coefficient between the tendon and its guides, along rods and at the frames where it turns. Drawn
             in at the start of the path, it loses tension as exp(-friction x turned angle) (capstan); let out, it gains as
-            much; in between, it takes 1e-3 of its length to turn from one to the other, so that it holds what is at rest.
-            `statics` is what is reached by drawing the line in, or from the equilibrium that is given as `start`: one after
-            the other, equilibria go through a loop of hysteresis. Motions go on from where they start.
+            much; the transition takes 1e-3 of its length, so friction holds what is at rest. `statics` finds the equilibrium
+            reached by drawing the tendon in, or the next one after `start`: a sequence of equilibria follows the hysteresis
+            loop. Motions continue from their start.
         pushes: whether it is a push rod, which takes negative tensions too; of a tendon they are refused.
 
     """

@@ -43,7 +43,7 @@ def chosen(robot: Robot, loads: Loads, written: bool, size: int, wanted: str | N
     open_tree = not rows and not len(loads.pairs.table) and not len(loads.streams.table)
     if wanted == TREE and not open_tree:
         raise DescriptionError(
-            f"linear='tree' serves trees; {robot.name!r} has loops, constraints or loads between two parts: take 'sparse'."
+            f"linear='tree' supports trees; {robot.name!r} has loops, constraints or loads between two parts: take 'sparse'."
         )
     if wanted is not None:
         return wanted

@@ -162,7 +162,7 @@ class Net:
                 found.add(above[r : r + 1], w[3 + k : 4 + k], np.array(arms + x), sign)
 
     def _freeze(self, found: _Entries, loads: Loads, one: int) -> None:
-        """Sort the entries in the order of elimination; those of imposed coordinates are those of the identity."""
+        """Sort the entries in the order of elimination; those of prescribed coordinates are those of the identity."""
         rows, columns, values, signs = found.all()
         driven, still = loads.driven, np.zeros(self.size, dtype=bool)
         still[driven] = True
@@ -276,7 +276,7 @@ class FreeFactors:
 
 
 class Solved:
-    """A factorised matrix: solves for coordinates and multipliers; imposed coordinates stay as they are."""
+    """A factorised matrix: solves for coordinates and multipliers; prescribed coordinates stay as they are."""
 
     def __init__(self, net: Net, scaled: Floats, left: Floats, right: Floats) -> None:
         self._net, self._scaled, self._left, self._right = net, scaled, left, right

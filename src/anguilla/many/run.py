@@ -46,7 +46,7 @@ def sweep(
         shard: (k, n) makes every n-th run, from number k = 0 ... n - 1; the n shards share one `file`.
         retries: how often a run is tried again whose process was killed.
         timeout: longest time of a run [s]; its process is then ended. Only with processes.
-        again: what to do if `file` has runs: True runs everything again; False keeps them even if the function has changed; by
+        again: what to do if `file` has runs: True runs all again; False keeps them even if the function has changed; by
             default they are kept, and a change of the function is an error.
         progress: show a progress bar; by default when the work takes long, on a terminal or in a notebook.
 

@@ -33,7 +33,7 @@ from anguilla.model.user import UserLoads
 
 __all__ = ["Inputs", "LoadTable", "Model", "System"]
 
-SHAPE_ERROR = 1e-6  # part of an imposed shape that the bases of its rod may miss without a warning
+SHAPE_ERROR = 1e-6  # part of a prescribed shape that the bases of its rod may miss without a warning
 
 T = TypeVar("T")
 OBSERVERS = 32  # sets of frames that are kept
@@ -384,13 +384,13 @@ class Model:
         return LoadTable(self.desk().loads._replace(row=row), columns, values, times, self)
 
     def _check_shapes(self, times: Floats) -> None:
-        """Warn, once for each rod, when its bases cannot follow its imposed shape."""
+        """Warn, once for each rod, when its bases cannot follow its prescribed shape."""
         for index, shape in self.shapes.items():
             if index not in self._warned and (error := shape.error(times)) > SHAPE_ERROR:
                 self._warned.add(index)
                 name, names = self.robot.parts[index].name, ", ".join(shape.gait.names)
                 warn(
-                    f"The bases of {name!r} miss its imposed shape ({names}) by {error:.2g} of its size: give them more "
+                    f"The bases of {name!r} miss its prescribed shape ({names}) by {error:.2g} of its size: give them more "
                     "modes, or leave Rod.strains out so that they fit exactly.",
                 )
 
@@ -471,7 +471,7 @@ class Model:
 
     @property
     def is_plain(self) -> bool:
-        """Whether there is nothing but an open tree: no constraint, no imposed motion."""
+        """Whether there is nothing but an open tree: no constraint, no prescribed motion."""
         return not self.rows and not len(self._empty.driven)
 
     def evaluate(

@@ -34,7 +34,7 @@ class Operator(Protocol):
         ...
 
     def solve(self, b: Floats, transposed: bool = False) -> Floats:
-        """Its inverse, or that of its transpose, times b (n + m,) or (n + m, k); imposed coordinates stay as they are.
+        """Its inverse, or that of its transpose, times b (n + m,) or (n + m, k); prescribed coordinates stay as they are.
 
         LinAlgError if it is singular.
         """

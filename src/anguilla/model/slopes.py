@@ -49,7 +49,7 @@ class InputSlope:
     Attributes:
         name: the input.
         rows: (nt, row) derivative of the row at each instant with respect to the input then.
-        moves: (nt, driven) of imposed motions; they change with its rate and acceleration alike.
+        moves: (nt, driven) of prescribed motions; they change with its rate and acceleration alike.
         first_asked: place in the row from which on there is no plain force.
         reason: why the balance cannot be differentiated by it, or an empty text.
 
@@ -177,10 +177,10 @@ def balance_slope(model: Model, loads: Loads, change: Floats, state: tuple[Float
 
 
 def named(slopes: list[InputSlope]) -> dict[str, str]:
-    """Why inputs that impose motions, or cannot be differentiated by, have no column of forces; by name."""
+    """Why inputs that prescribe motions, or cannot be differentiated by, have no column of forces; by name."""
     return {
         slope.name: slope.reason
-        or f"the input {slope.name!r} imposes a motion: it acts by its rate and acceleration too, not by its value alone."
+        or f"the input {slope.name!r} prescribes a motion: it acts by its rate and acceleration too, not by its value alone."
         for slope in slopes
         if slope.reason or slope.imposes
     }

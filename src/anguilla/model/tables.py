@@ -105,7 +105,7 @@ class Tables:
     driven: list[int] = field(default_factory=list)  # coordinates whose motion is given
     shapes: dict[int, ShapeProjection] = field(
         default_factory=dict
-    )  # imposed shapes of rods by the number of their part
+    )  # prescribed shapes of rods by the number of their part
     widths: list[int] = field(default_factory=lambda: [0] * 8)  # of the parts of the row
     sampled: list[Samples] = field(default_factory=list)
     seats: list[Seat] = field(default_factory=list)  # of each load
@@ -268,7 +268,7 @@ class Tables:
         self.touch_loads += [number] * (len(self.touching.tables) - len(self.touch_loads))
 
     def add_joints(self) -> None:
-        """Efforts of joints, motions given to them, and imposed shapes of rods."""
+        """Efforts of joints, motions given to them, and prescribed shapes of rods."""
         self.widths[EFFORT] = self.model.size
         for layout in self.model.parts:
             part, joint = layout.part, layout.part.joint

@@ -1,6 +1,6 @@
 """Statics as the rest of an artificial, heavily damped motion (000 VIII.A).
 
-The first flow holds a rod clamped at its root under loads; the second also imposes the pose of the tip, by projecting the
+The first flow holds a rod clamped at its root under loads; the second also prescribes the pose of the tip, by projecting the
 flow on the motions which the tip allows. A flow asks for the static forces many times: along X they are found on the
 Chebyshev grid of 004 IX, twenty times faster than by the integration of `idm`, with the same result.
 """

@@ -161,7 +161,7 @@ def _newton(robot: Robot, chi: Chi, scheme: Newmark | None, t: float, tolerance:
             return replace(at, q=q, lam=lam) if scheme is None else _constrained(chi, scheme, nu, q, lam)
     raise SolverError(
         f"Newton has not converged at t = {t:g} s after {most} corrections; the last was {np.max(np.abs(step)):.2g}.", at,
-        "Take a shorter time step or a smaller load step.",
+        "Take a shorter time step or a smaller load increment.",
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Reading of what acts on a robot: actuators, loads, closures, imposed motions; energies and momenta."""
+"""Reading of what acts on a robot: actuators, loads, closures, prescribed motions; energies and momenta."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class OfActions(Computed):
 
     @cached_property
     def _found(self) -> tuple[Floats, Floats, Floats]:
-        """Inputs (time, actuators), wrenches of closures (time, closures, 6), efforts of imposed coordinates (time, k).
+        """Inputs (time, actuators), wrenches of closures (time, closures, 6), efforts of prescribed coordinates (time, k).
 
         One pass over the motion serves all actuators, closures and parts.
         """
@@ -59,10 +59,10 @@ class OfActions(Computed):
         return self._pick(self._found[1][:, names.index(closure.name)])
 
     def effort(self, part: Part) -> Floats:
-        """Efforts that the imposed motion of a part's joint takes [N m or N], springs and dampers included: (time, size).
+        """Efforts that the prescribed motion of a part's joint takes [N m or N], springs and dampers included: (time, size).
 
-        Of a rod with an imposed shape also those of its strain coordinates, elasticity included; `control_torque` spreads
-        them along the rod. Zero for coordinates that are not imposed.
+        Of a rod with a prescribed shape also those of its strain coordinates, elasticity included; `control_torque` spreads
+        them along the rod. Zero for coordinates that are not prescribed.
         """
         layout = self.system.layout.parts[self.own(part).index]
         last = layout.coordinates.stop if part.index in self.system.shapes else layout.joint.stop

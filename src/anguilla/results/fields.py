@@ -249,13 +249,15 @@ def _beyond(model: Model, part: RodHandle, along: _Along, states: States) -> tup
 
 
 def control_torque(evaluations: Evaluations, part: RodHandle, X: Floats) -> Floats:
-    """M(X) (nt, m, 6) of the motors of an imposed shape: the passive stress minus Lambda, along the imposed strains.
+    """M(X) (nt, m, 6) of the motors of a prescribed shape: the passive stress minus Lambda, along the prescribed strains.
 
     Lambda = H eps + D eps' - M, so M is the effort along the strain, opposite in sign to the Lambda_a of 000.
     """
     system, states = evaluations.model, evaluations.states
     if part.index not in system.shapes:
-        raise DescriptionError(f"{part.name} has no imposed shape: its strains have no motors. Give Rod.shape a gait.")
+        raise DescriptionError(
+            f"{part.name} has no prescribed shape: its strains have no motors. Give Rod.shape a gait."
+        )
     rod, out = part.rod, internal_wrench(evaluations, part, X)
     free = np.setdiff1d(np.arange(6), strain_places(system.shapes[part.index].gait))
     overstrain = evaluations.overstrain()

@@ -84,10 +84,10 @@ class OfRods(Computed):
             return self._pick(internal_wrench(self.evaluations, part, sections(part, X)))
 
     def control_torque(self, rod: RodHandle, X: ArrayLike | None = None) -> Floats:
-        """What the motors along a rod with an imposed shape must give, in section axes: M of 001 (64), elasticity included.
+        """What the motors along a rod with a prescribed shape must give, in section axes: M of 001 (64), elasticity included.
 
         (time, points, 6): moments [N m], forces [N], positive along the strains (so their power is M . dK/dt); zero for
-        strains that are not imposed, whose reactions are in `wrench`. X defaults to 60 equally spaced arc lengths [m].
+        strains that are not prescribed, whose reactions are in `wrench`. X defaults to 60 equally spaced arc lengths [m].
         """
         part = self.own_rod(rod)
         with self.acting():

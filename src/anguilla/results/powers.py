@@ -31,7 +31,7 @@ class Powers:
 
     Attributes:
         t: times [s].
-        motors: of imposed motions, shapes, poses and rates, efforts of joints, tendons (after their friction), chambers,
+        motors: of prescribed motions, shapes, poses and rates, efforts of joints, tendons (after their friction), chambers,
             muscles and thrusters.
         water: of fluids on the robot, buoyancy included; negative takes energy away.
         others: of given wrenches, on frames and along rods, magnets, contact with obstacles and user-written loads.

@@ -43,7 +43,7 @@ def refuse_holding(loads: Loads, what: str) -> None:
     """Raise an error if friction of contact holds: forces then depend on the steps before."""
     if grasps(loads):
         raise DescriptionError(
-            f"{what} does not serve friction that holds: it depends on the steps before. Give the contact a slip, such as "
+            f"{what} does not support friction that holds: it depends on the steps before. Give the contact a slip, such as "
             "slip=1e-3, below which friction fades."
         )
 
@@ -63,7 +63,7 @@ def refuse_relaxing(loads: Loads, what: str) -> None:
     """Raise an error if some rod is viscoelastic: its forces then depend on the steps before."""
     if relaxes(loads):
         raise DescriptionError(
-            f"{what} does not serve viscoelastic rods (Material.viscosity, loss), whose stiffness depends on how fast they "
+            f"{what} does not support viscoelastic rods (Material.viscosity, loss), whose stiffness depends on how fast they "
             "move. Give a copy without them, with the stiffness of the frequencies meant and Kelvin-Voigt damping."
         )
 

@@ -147,11 +147,11 @@ def _mean(values: Array) -> Array:
 def torque_envelope(
     run: Trajectory, rod: RodHandle, X: ArrayLike | None = None, *, since: float = 0.0
 ) -> TorqueEnvelope:
-    """Return the largest and the mean-square torques of the motors of an imposed shape, section by section.
+    """Return the largest and the mean-square torques of the motors of a prescribed shape, section by section.
 
     Args:
         run: a motion.
-        rod: a rod with an imposed shape.
+        rod: a rod with a prescribed shape.
         X: arc lengths [m]; 40 equally spaced ones if not given.
         since: leave out the start of the motion before this time [s].
 

@@ -40,7 +40,7 @@ class Nodes(NamedTuple):
         place: (S, 12) pose P, as R (9) and p (3), from there to the start.
         drive: (S, 12) twist w and its rate of the start relative to there, start axes, if a joint stands between.
         driven: (S,) 1 if there is a joint.
-        base: (S, 30) motion imposed on the start of a segment without parent.
+        base: (S, 30) motion prescribed on the start of a segment without parent.
         mass: (S, 6, 6) inertia lumped at the end.
         heavy: (S,) 1 if there is any.
         follower: (S, 6) wrench on the end, section axes.

@@ -38,7 +38,7 @@ def simulate(
     repair (003 (88)): the run then stops and says so. Above it, a step that fails is halved, up to four times.
 
     Args:
-        robot: rods and bodies with any joints between them, imposed motions of joints, and loops (`robot.close`); or its
+        robot: rods and bodies with any joints between them, prescribed motions of joints, and loops (`robot.close`); or its
             model. Loops are closed at the end of every step; a little damping of the material keeps their reactions quiet.
         duration: simulated time [s].
         dt: time step [s].
@@ -78,7 +78,9 @@ def simulate(
     )  # fmt: skip
     refuse_shapes(robot)
     if problem.relaxes:
-        raise DescriptionError("shooting does not serve viscoelastic rods (Material.viscosity, loss): use ag.simulate.")
+        raise DescriptionError(
+            "shooting does not support viscoelastic rods (Material.viscosity, loss): use ag.simulate."
+        )
     problem.check_inputs(inputs)
     if not accelerations and (problem.roots or problem.jointed):
         raise DescriptionError(

@@ -49,7 +49,7 @@ def joint_efforts(problem: BoundaryProblem, u: Unknowns, k: int) -> Floats:
 
 
 def joint_residual(problem: BoundaryProblem, u: Unknowns) -> None:
-    """Place the segments behind joints, and write the balance of each coordinate, or its imposed value."""
+    """Place the segments behind joints, and write the balance of each coordinate, or its prescribed value."""
     for k, (s, part) in enumerate(problem.jointed):
         relative, jacobian, _ = _motion(problem, s, part, u.joints[s])
         g = problem.fixed[s] @ relative.pose

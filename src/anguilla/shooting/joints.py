@@ -41,12 +41,12 @@ def is_free(part: Part) -> bool:
 
 
 def imposed(part: Part) -> NDArray[np.bool_]:
-    """(nq,) whether each coordinate of a joint has an imposed motion."""
+    """(nq,) whether each coordinate of a joint has a prescribed motion."""
     return np.array([motion is not None for motion in part.joint.motions], dtype=bool)
 
 
 def imposed_values(part: Part, t: float) -> Floats:
-    """(nq, 3) imposed coordinates, rates and accelerations at a time [s]; zero where free."""
+    """(nq, 3) prescribed coordinates, rates and accelerations at a time [s]; zero where free."""
     out = np.zeros((part.joint.size, 3))
     for k in np.flatnonzero(imposed(part)).tolist():
         out[k] = part.joint.motion_values(k, [t])[0]
@@ -132,7 +132,7 @@ class JointStep:
         q: (nq,) coordinates at the start of the step.
         a, b: coefficients of (58).
         past, past_rate: (nq,) f and h of (65), of a ball k and l of (69).
-        given: (nq, 3) imposed coordinates, rates and accelerations at the end of the step.
+        given: (nq, 3) prescribed coordinates, rates and accelerations at the end of the step.
 
     """
 

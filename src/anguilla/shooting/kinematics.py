@@ -18,7 +18,7 @@ def reconstruct(
 ) -> None:  # fmt: skip
     """Integrate (49) and the accelerations of (45) along all segments, from the motion of their parents.
 
-    Strains are imposed by locking them; with 1/a = 1 and f = xi - xi-dot-dot the scheme (58) gives the accelerations.
+    Strains are prescribed by locking them; with 1/a = 1 and f = xi - xi-dot-dot the scheme (58) gives the accelerations.
 
     Args:
         problem: the problem, with moving = True; its fields are borrowed, its stages and nodes hold the result.

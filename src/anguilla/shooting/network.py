@@ -133,11 +133,13 @@ def check_known(robot: Robot, *, muscles: bool = True) -> None:
     for load in robot.loads:
         if is_stream(load):
             if np.any(getattr(load, "current", 0.0)):
-                raise DescriptionError(f"{load.label}: shooting knows still water only. Use ag.simulate for a current.")
+                raise DescriptionError(
+                    f"{load.label}: shooting supports still water only. Use ag.simulate for a current."
+                )
         elif not isinstance(load, (Wrench, DistributedWrench)) and not (muscles and isinstance(load, Muscle)):
             known = "Wrench, TipWrench, DistributedWrench" + (", Muscle and Lighthill" if muscles else "")
             raise DescriptionError(
-                f"{load.label}: shooting knows {known}; got {type(load).__name__}. Use ag.statics and ag.simulate for it."
+                f"{load.label}: shooting supports {known}; got {type(load).__name__}. Use ag.statics and ag.simulate for it."
             )
     for name, actuator in robot.actuators.items():
         reason = ""
@@ -149,21 +151,21 @@ def check_known(robot: Robot, *, muscles: bool = True) -> None:
             reason = "runs through the air between rods or bodies"
         if reason:
             raise DescriptionError(
-                f"Actuator {name!r} {reason}: shooting knows tendons along rods, by their tension and without friction. "
+                f"Actuator {name!r} {reason}: shooting supports tendons along rods, by their tension and without friction. "
                 "Use ag.statics and ag.simulate for it."
             )
     if robot.constraints:
         raise DescriptionError(
-            f"{robot.constraints[0].label}: shooting knows no constraints on velocities. Use ag.simulate for them."
+            f"{robot.constraints[0].label}: shooting does not support constraints on velocities. Use ag.simulate for them."
         )
 
 
 def refuse_shapes(robot: Robot) -> None:
-    """Refuse imposed shapes where strains are unknowns: inverse dynamics is for strains that are given."""
+    """Refuse prescribed shapes where strains are unknowns: inverse dynamics is for strains that are given."""
     for part in robot.parts:
         if isinstance(part, RodHandle) and part.rod.shape is not None:
             raise DescriptionError(
-                f"Rod {part.name!r} has an imposed shape: shooting finds the strains of a rod from its loads. Use "
+                f"Rod {part.name!r} has a prescribed shape: shooting finds the strains of a rod from its loads. Use "
                 "ag.statics and ag.simulate for it, or shooting.inverse_dynamics with these strains."
             )
 

@@ -43,7 +43,7 @@ class Fields(NamedTuple):
     Attributes:
         hooke: H^, effective stiffness.
         compliance: 1 / H^; zero for a strain that is locked.
-        rest: xi^, effective rest strain; the imposed strain where locked.
+        rest: xi^, effective rest strain; the prescribed strain where locked.
         past, past_rate: f and h of (58), so that xi-dot = b/a (xi - f) + h and xi-dot-dot = (xi - f) / a.
         stress: Lambda_ad that does not depend on the strain.
         inertia: diagonal of M per length.

@@ -58,7 +58,7 @@ class BoundaryProblem:
         stress: by rod, a function (X (m,) [m], t [s]) -> (m, 6), active stress Lambda_ad of (16).
         added: by rod, a function X (m,) -> (m, 6), inertia per length of the water that moves along (test 4).
         moving: dynamics or statics.
-        t: time [s] at which imposed poses of closures are taken.
+        t: time [s] at which prescribed poses of closures are taken.
         along: method along the rods, "gauss" or "explicit".
 
     """

@@ -93,7 +93,7 @@ class _Fields:
         return self._pick(state[:, ETA:ACC] @ lie.Ad(lie.inverse(frame.offset_pose)).T)
 
     def effort(self, part: Part) -> Floats:
-        """Effort of a joint (time, nq), or (nq,) of an equilibrium [N m, N]: given, or what its imposed motion takes."""
+        """Effort of a joint (time, nq), or (nq,) of an equilibrium [N m, N]: given, or what its prescribed motion takes."""
         if not isinstance(part, Part) or part.name not in self.efforts or part.robot is not self.robot:
             known = ", ".join(self.efforts) or "none"
             raise DescriptionError(f"effort needs a part with a joint that moves; there are: {known}.")
@@ -178,7 +178,7 @@ class StaticShape(_Fields):
     Attributes:
         status: how the solver ended, with counters.
         joints: coordinates (nq,) of the joints by the name of their part.
-        efforts: what each joint takes beyond its spring [N m, N]; of an imposed coordinate, the effort that holds it.
+        efforts: what each joint takes beyond its spring [N m, N]; of a prescribed coordinate, the effort that holds it.
         reactions: wrench (6,) of each tie on its frame a, in the axes of b: moment [N m], force [N]; then of closures.
         inputs, t: of the call.
 
@@ -233,7 +233,7 @@ class Motion(_Fields):
     Attributes:
         t: (time,) [s].
         joints: coordinates (time, nq) of the joints by the name of their part.
-        efforts: (time, nq) what each joint takes beyond its spring and damper [N m, N]; of an imposed coordinate, the
+        efforts: (time, nq) what each joint takes beyond its spring and damper [N m, N]; of a prescribed coordinate, the
             effort that moves it. Not known (NaN) at the start.
         status: how the solver ended, with counters.
         reactions: (time, 6) of each closure, see `reaction`.

@@ -189,13 +189,13 @@ def _far_end(problem: BoundaryProblem, u: Unknowns, last: int) -> tuple[Floats, 
         or problem.network.end_at(problem.ties[0].a.bare) != last
         or not problem.ties[0].b.is_ground
     ):
-        raise DescriptionError("stability knows one Hold, at the far end of the chain.")
+        raise DescriptionError("stability supports one Hold, at the far end of the chain.")
     tie = problem.ties[0]
     carry = lie.Ad(lie.inverse(tie.a.offset_pose))
     if tie.joint is None or isinstance(tie.joint, Fixed):
         return np.zeros((6, 6)), np.eye(6)
     if not isinstance(tie.joint, Spherical):
-        raise DescriptionError("stability knows a far end that is free, fixed or held at a point.")
+        raise DescriptionError("stability supports a far end that is free, fixed or held at a point.")
     force = (problem.frame_pose(tie.b)[:3, :3] @ u.ties[0])[None]
     R = problem.frame_pose(tie.a)[:3, :3]
     turning = np.linalg.solve(carry, np.eye(6)[:, :3])

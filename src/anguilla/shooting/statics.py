@@ -38,12 +38,12 @@ __all__ = ["statics"]
 FEW = 2  # shoots to begin with when more of them fail
 SOFTEST, STIFF = 3.0, 1e-5  # of ties on their way to being closed, in units of a rod's own
 SOFTER, SLOWEST = 0.3, 0.97  # from one softness to the next, and where to give up
-TOO_FAR = 2.0  # turn of a section in one load step [rad]
+TOO_FAR = 2.0  # turn of a section in one load increment [rad]
 ADVICE = (
     "Start closer (start=...), use more shoots, load it in smaller pieces, or look for a bifurcation: a perfectly straight "
     "rod under compression has no unique answer."
 )
-FAR = "one load step turns a section by more than 2 rad"
+FAR = "one load increment turns a section by more than 2 rad"
 
 
 @public
@@ -149,7 +149,7 @@ class _Solve:
 def _continuation(
     solve: _Solve, start: StaticShape | None, coarse: Callable[[], StaticShape] | None
 ) -> tuple[Unknowns, bool, str, dict[str, int]]:
-    """Try the full load, then fewer shoots, then softer ties, then load steps.
+    """Try the full load, then fewer shoots, then softer ties, then load increments.
 
     Returns (unknowns, whether they balance, in words, counters).
     """

@@ -47,7 +47,7 @@ def strain_form(
     Args:
         robot: one rod on the ground, with tip wrenches, distributed wrenches and tendons; or its model.
         inputs: inputs of the actuators by name.
-        steps: load steps.
+        steps: load increments.
         intervals: of the classical Runge-Kutta method along the rod.
 
     """

@@ -104,7 +104,7 @@ class Hold(Join):
 
 
 def closing_ties(robot: Robot, t: float = 0.0) -> list[Join]:
-    """The closures of a robot as ties, imposed poses taken at time t [s]."""
+    """The closures of a robot as ties, prescribed poses taken at time t [s]."""
     out = []
     for closure in robot.closures.values():
         pose = closure.pose(t) if callable(closure.pose) else closure.pose

@@ -1,7 +1,7 @@
 """Branches of equilibria under a growing load: continuation by arc length, limit points, bifurcations, other branches.
 
 The load factor is the time t of the loads: whatever is written as a function of t (wrenches, efforts, gravity, inputs,
-imposed motions, poses of closures) is taken at t = factor, and the robot is at rest. A branch is followed in (q, lambda, t)
+prescribed motions, poses of closures) is taken at t = factor; the robot is at rest. A branch is followed in (q, lambda, t)
 by steps along its tangent, each corrected in the plane across it, so that it passes the points where the load turns back.
 
 At an equilibrium the constrained stiffness has as many negative eigenvalues as there are directions in which the energy

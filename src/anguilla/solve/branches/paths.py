@@ -44,14 +44,14 @@ class Curve:
         return loads
 
     def drive(self, loads: Loads, q: Floats) -> Floats:
-        """Coordinates with the imposed ones set."""
+        """Coordinates with the prescribed ones set."""
         at = int(loads.at[MOTION])
         out = q.copy()
         out[loads.driven] = loads.row[at : at + 3 * len(loads.driven) : 3]
         return out
 
     def evaluate(self, point: Point) -> Evaluation:
-        """The state of a point, with its imposed coordinates set."""
+        """The state of a point, with its prescribed coordinates set."""
         loads = self.loads(point.s)
         return at_rest(self.system, loads, self.drive(loads, point.q), point.lam)
 
@@ -71,7 +71,7 @@ class Curve:
         return matrix, (ends[0] - ends[1]) / (2.0 * h) * self.span
 
     def stability(self, point: Point) -> Stability:
-        """Second variation on what closures and imposed coordinates leave free."""
+        """Second variation on what closures and prescribed coordinates leave free."""
         n = self.n
         whole = self.evaluate(point).flat
         diagonal = np.diag(whole)[n:]

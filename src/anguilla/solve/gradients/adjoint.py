@@ -45,14 +45,14 @@ class Gradient:
 
     Attributes:
         value: the cost.
-        inputs: by input, (nt,): derivative with respect to the input at each instant of the result. One that imposes a
+        inputs: by input, (nt,): derivative with respect to the input at each instant of the result. One that prescribes a
             motion is in `motions` instead.
         q: (n,) with respect to the starting coordinates (balls: small rotations in the axes of the child).
         v: (n,) with respect to the starting rates.
         design: (k,) with respect to the design parameters; empty if none were given.
         multipliers: (nt, n + m) of the sweep.
         start_inputs: by input, (1,): with respect to the inputs of the equilibrium that the motion started from.
-        motions: by input that imposes a motion, (nt, 3): with respect to its value, rate and acceleration at each instant.
+        motions: by input that prescribes a motion, (nt, 3): with respect to its value, rate and acceleration at each instant.
 
     """
 
@@ -184,12 +184,12 @@ def refuse_rubbing(loads: Loads, what: str) -> None:
     refuse_holding(loads, what)
     if np.any(loads.cables.friction):
         raise DescriptionError(
-            f"{what} does not serve equilibria with friction of tendons, which changes with the shape. Set friction=0."
+            f"{what} does not support equilibria with friction of tendons, which changes with the shape. Set friction=0."
         )
 
 
 def solve_at_rest(here: Evaluation, right: Floats, transposed: bool = True) -> Floats:
-    """Solve for right (n + m,) with the bordered tangent of a state at rest, transposed or not; imposed motions stay zero."""
+    """Solve for right (n + m,) with the bordered tangent of a state at rest, transposed or not; prescribed ones stay zero."""
     if here.model.linear == DENSE:
         return solve_bordered(here.model, here.flat.T if transposed else here.flat, right)
     right = right.copy()
@@ -328,7 +328,7 @@ def _sweep(found: Tape, by_q: Floats, by_v: Floats) -> tuple[_Back, Floats]:
         actuators, by_inputs = len(system.robot.actuators), found.ease.by_inputs(slopes).T @ ease
         rows[1, int(loads.at[INPUT]) : int(loads.at[INPUT]) + actuators] += by_inputs[:actuators]
         eased = {slope.name: float(x) for slope, x in zip(slopes, by_inputs[actuators:], strict=True)}
-    for b, k in enumerate(loads.driven):  # its start is imposed
+    for b, k in enumerate(loads.driven):  # its start is prescribed
         driven[0, b] = q[k], v[k], hats[2, k] + hats[3, k] - heavy[k]
         q[k], v[k] = 0.0, 0.0
     lengths = np.where(at.elastic, begin[n:], 0.0)  # other constraints feel the input by its second derivative

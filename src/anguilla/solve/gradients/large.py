@@ -101,7 +101,7 @@ class Step:
         return self.N(self.turns.rates(x[: self.n]) - x[: self.n])
 
     def solve(self, right: Floats, transposed: bool = False) -> Floats:
-        """Solution (n + m,) or (n + m, k) for right, of K + N B or its transpose; imposed coordinates are zero."""
+        """Solution (n + m,) or (n + m, k) for right, of K + N B or its transpose; prescribed coordinates are zero."""
         right = right.copy()
         right[self.driven] = 0.0
         try:
@@ -153,7 +153,7 @@ def start_forth(at: Origin, begin: Floats, dq: Floats, dv: Floats, imposed: Floa
 def step_forth(
     found: Tape, step: int, before: tuple[Floats, ...], forces: Floats, imposed: Floats
 ) -> tuple[Floats, ...]:
-    """Changes (q, v, a, A, lambda) after a step; forces (n + m, k) is the explicit change, imposed (driven, 3, k)."""
+    """Changes (q, v, a, A, lambda) after a step; forces (n + m, k) is the explicit change, prescribed (driven, 3, k)."""
     am, af, beta, gamma, _ = found.scheme
     dt, n, driven, back = found.dt, found.system.size, found.table.loads.driven, 0.5 / beta - 1.0
     dq, dv, da, dacc = before
@@ -200,7 +200,7 @@ def sweep_large(found: Tape, by_q: Floats, by_v: Floats, out: Swept) -> None:
         gv = v - (step.N(mu, True) / ca1 - share * heavy) / lead
         ga = a + share * gacc + lead * gv
         for b, i in enumerate(loads.driven):
-            out.driven[k, b] = gq[i], gv[i], gacc[i] + a[i]  # both accelerations are the imposed one
+            out.driven[k, b] = gq[i], gv[i], gacc[i] + a[i]  # both accelerations are the prescribed one
         gq[loads.driven], gv[loads.driven], gacc[loads.driven], ga[loads.driven] = 0.0, 0.0, 0.0, 0.0
         q[:] = step.turns.places(gq, True) + by_q[k - 1]
         v[:] = gv - dt * ca1 * ga + by_v[k - 1]

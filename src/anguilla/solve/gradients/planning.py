@@ -34,7 +34,7 @@ STEP = 1e-3  # of a duration, over itself
 
 @dataclass(frozen=True)
 class SmoothInput:
-    """A smooth function of t through values at equal times: an input that imposes a motion needs its rate too."""
+    """A smooth function of t through values at equal times: an input that prescribes a motion needs its rate too."""
 
     values: Floats
     duration: float
@@ -217,7 +217,7 @@ def optimise_motion(
         inputs: inputs to be found: first guesses by name, numbers or values at the knots.
         bounds: (lowest, highest) by input, path of the design, label of the start, or "duration"; tendons do not push.
         knots: number of values of each input, at equal times; one for each instant if not given. Straight lines in between,
-            smooth curves that begin and end at rest for inputs that impose motions.
+            smooth curves that begin and end at rest for inputs that prescribe motions.
         known: other inputs, numbers or functions of t.
         start: coordinates q or (q, v) at the start; the rest shape at rest if not given.
         free_start: labels of coordinates whose start is to be found, "rate of <label>" for rates.

@@ -115,10 +115,10 @@ def _refuse_unfit(run: Trajectory, scheme: Coefficients, steps: int, what: str) 
             f"{what} needs constraints as they start by themselves: simulate(..., smooth_start=False)."
         )
     if scheme.mid < 1.0:
-        raise DescriptionError(f"{what} serves Newmark, HHT and GeneralisedAlpha, not Midpoint.")
+        raise DescriptionError(f"{what} supports Newmark, HHT and GeneralisedAlpha, not Midpoint.")
     refuse_holding(run.system.blank, what)
     refuse_relaxing(run.system.blank, what)
     if np.any(run.system.blank.cables.friction):
         raise DescriptionError(
-            f"{what} does not serve tendons with friction: their tensions depend on the step before. Set friction=0."
+            f"{what} does not support tendons with friction: their tensions depend on the step before. Set friction=0."
         )

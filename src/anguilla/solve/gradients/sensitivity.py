@@ -54,7 +54,7 @@ class _Explicit:
     names: list[str]
     rows: Floats  # (N + 1, n + m, k) of (R, phi)
     errors: Floats  # (N + 1, 6 f, k) of the errors of thrusters
-    driven: Floats  # (N + 1, driven, 3, k) of imposed motions
+    driven: Floats  # (N + 1, driven, 3, k) of prescribed motions
     begin: Floats  # (n + m, k) of the starting balance
     q: Floats  # (n, k) of the start
     v: Floats
@@ -74,7 +74,7 @@ def sensitivities(
         design: paths of numbers in the description, such as ["arm.material.young", "arm.length"]; or (make, p): a function
             of parameters (k,) returning the robot, and the parameters of this motion.
         inputs: by input, shapes (nt,) or (nt, k) over the instants: the parameters are factors of what is added. Of an
-            equilibrium names of inputs: these are the parameters. Inputs that impose motions are refused.
+            equilibrium names of inputs: these are the parameters. Inputs that prescribe motions are refused.
         state: whether the starting coordinates and rates are parameters too, 2 n of them.
         start: the equilibrium of the same robot that the motion started from; it then changes with the design.
         method: the scheme the motion was computed with; the default of `simulate` if not given.
@@ -166,7 +166,7 @@ def _of_design(found: Tape, at: Origin, design: tuple[Make, Floats, list[str]], 
 
 
 def _rates_follow(at: Origin, rate: Floats, out: _Explicit) -> None:
-    """Rates that keep the constraints change with the place; imposed ones are given."""
+    """Rates that keep the constraints change with the place; prescribed ones are given."""
     driven = at.system.blank.driven
     if at.system.rows and (at.moving or np.any(at.v)):
         out.v -= rate @ (at.along(at.rates, rates=False)[0] @ out.q)
@@ -313,7 +313,7 @@ def _march(found: Tape, at: Origin, explicit: _Explicit) -> tuple[Floats, Floats
 def _step(
     found: Tape, step: int, before: tuple[Floats, ...], forces: Floats, imposed: Floats
 ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Changes (q, v, a, A, lambda) after a step; forces (n + m, k) is the explicit change, imposed (driven, 3, k)."""
+    """Changes (q, v, a, A, lambda) after a step; forces (n + m, k) is the explicit change, prescribed (driven, 3, k)."""
     am, af, beta, gamma, _ = found.scheme
     system, dt, n, loads = found.system, found.dt, found.system.size, found.table.loads
     ca1, back, share = 1.0 / (beta * dt * dt), 0.5 / beta - 1.0, (1.0 - am) / (1.0 - af)

@@ -259,7 +259,7 @@ def forward_dynamics(
 ) -> Accelerations:
     """Accelerations that balance a state, and the multipliers of its constraints.
 
-    With loops, imposed motions or twist constraints q must satisfy them (`statics` and `simulate` close a robot); v is
+    With loops, prescribed motions or twist constraints q must satisfy them (`statics` and `simulate` close a robot); v is
     corrected to the nearest rates that do. Multipliers of constraints that follow from others are zero.
     The arguments are those of `mass_matrix`.
 

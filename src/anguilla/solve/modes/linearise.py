@@ -171,7 +171,7 @@ def linearise(
             that the integrator remembers: (q, v) and its accelerations; its inputs act at the end of the step.
 
     Returns:
-        A LinearModel. Its inputs are those of the robot, actuators first, except those that impose a motion or the length
+        A LinearModel. Its inputs are those of the robot, actuators first, except those that prescribe a motion or the length
         of an inextensible tendon: these are held (`held` says why).
 
     """

@@ -1,6 +1,6 @@
 """The equations of motion about one state: what a robot may do there, and its exact matrices.
 
-Small changes of the state are `q (+) place y` and `v + rate w`. For an open robot place and rate are the identity; imposed
+Small changes of the state are `q (+) place y` and `v + rate w`. For an open robot place and rate are the identity; prescribed
 coordinates are left out; with loops their columns span what the constraints leave free, and twist constraints take
 directions from the rates alone. At a state that balances with accelerations a and multipliers lambda,
 

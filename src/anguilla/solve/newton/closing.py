@@ -56,7 +56,7 @@ STUCK = 1e-8  # of a kick: what is left of it where nothing is free
 
 
 def drive(loads: Loads, q: Floats) -> Floats:
-    """Coordinates with the imposed ones set."""
+    """Coordinates with the prescribed ones set."""
     out = q.copy()
     at = int(loads.at[MOTION])
     out[loads.driven] = loads.row[at : at + 3 * len(loads.driven) : 3]
@@ -79,7 +79,7 @@ def relative_poses(system: Model, loads: Loads, q: Floats) -> list[Floats]:
 class LoadPath:
     """A path of loads from what holds at a start configuration to the full ones, for continuation.
 
-    At s = 0 the forces are those of `row`, and every closure, imposed coordinate and tendon is where the start has it.
+    At s = 0 the forces are those of `row`, and every closure, prescribed coordinate and tendon is where the start has it.
     """
 
     table: LoadTable
@@ -203,7 +203,7 @@ def metric(system: Model) -> Floats:
 
 
 def settle(system: Model, loads: Loads, q: Floats) -> Floats:
-    """Nearest configuration to q with its loops closed and its imposed motions made, moving what is soft first."""
+    """Nearest configuration to q with its loops closed and its prescribed motions made, moving what is soft first."""
     return _project(system, loads, drive(loads, q), metric(system))[0]
 
 

@@ -109,7 +109,7 @@ class Continuation:
 
 def counted(iterations: int, steps: int) -> str:
     """How an equilibrium was found, in words."""
-    return f"converged in {iterations} iterations, {steps} load step{'s' * (steps > 1)}"
+    return f"converged in {iterations} iterations, {steps} load increment{'s' * (steps > 1)}"
 
 
 def halted(factor: float, why: str) -> str:

@@ -48,7 +48,7 @@ def least(matrix: Floats, right: Floats, zero: float | None = None, units: Float
 
 
 def solve_bordered(system: Model, matrix: Floats, right: Floats) -> Floats:
-    """Solve a system (n + m, n + m) of coordinates and multipliers; imposed coordinates (n,) stay zero."""
+    """Solve a system (n + m, n + m) of coordinates and multipliers; prescribed coordinates (n,) stay zero."""
     driven, size = system.blank.driven, system.size
     matrix, right = matrix.copy(), right.copy()
     matrix[driven], matrix[:, driven], right[driven] = 0.0, 0.0, 0.0

@@ -1,6 +1,6 @@
 """Gradients of constraints at one state: the least changes that close them, what they leave free, and which are redundant.
 
-Coordinates are scaled to angles and relative displacements, imposed ones stay. Of a small robot by singular values. Of a
+Coordinates are scaled to angles and relative displacements, prescribed ones stay. Of a small robot by singular values. Of a
 large one by solves with [[W, -J^T], [J, soft]], sparse, where a tiny `soft` lets redundant constraints give way; redundant
 ones are those along which a block of random multipliers grows when it is solved for again and again.
 """
@@ -48,7 +48,7 @@ class Gaps(Protocol):
         ...
 
     def bearing(self, force: Floats) -> Floats:
-        """Multipliers (k,) whose forces J^T y are nearest to scaled forces (n,), imposed coordinates left out."""
+        """Multipliers (k,) whose forces J^T y are nearest to scaled forces (n,), prescribed coordinates left out."""
         ...
 
     @property

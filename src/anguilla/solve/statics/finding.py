@@ -1,4 +1,4 @@
-"""Newton for an equilibrium: at once, in steps of load, or from where the robot slides, and down from where it would fall."""
+"""Newton for an equilibrium: at once, in load increments, from where the robot slides, down from where it would fall."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def find(
     system: Model, table: LoadTable, origin: Floats | tuple[Floats, Floats], q: Floats, lam: Floats, tolerance: float,
     iterations: int, *, chosen: bool,
 ) -> tuple[Floats, int, str, dict[str, int]]:  # fmt: skip
-    """Newton under the full loads from the mounted q; if that fails, in steps of load, and of mounting from the origin.
+    """Newton under the full loads from the mounted q; if that fails, in load increments, and of mounting from the origin.
 
     The origin is a configuration, or that of an equilibrium with its row of loads, which is then followed to the new one.
     If nobody has chosen the start, the robot does not stay where it would fall. Returns (q, status, message, counters).
@@ -194,7 +194,7 @@ def _held(solve: LoadedNewton, loads: Loads, begin: Floats, lam: Floats) -> tupl
 def _other_ways(
     solve: LoadedNewton, path: LoadPath, begin: Floats, singular: bool
 ) -> tuple[tuple[Floats, Floats, str] | None, str]:
-    """(q, multipliers, words for the message) of an equilibrium that steps of load did not reach from `begin`, or None.
+    """(q, multipliers, words for the message) of an equilibrium that load increments did not reach from `begin`, or None.
 
     Singular starts, such as a straight rod or a level pendulum, are left by sliding down. What nothing holds may be in
     balance all the same: a closed ring, a free body. Else the robot moves, damped, until it rests; second, the names of
@@ -203,7 +203,7 @@ def _other_ways(
     system, loads = solve.system, path.at(1.0)
     q, lam = (relaxed if system.rows else slide)(system, loads, begin)
     if solve(loads, q, lam) == CONVERGED:
-        return (q, lam, " (slid downhill: load steps did not get there)"), ""
+        return (q, lam, " (slid downhill: load increments did not get there)"), ""
     if singular or system.rows:
         q, lam, free = neutral(system, loads, begin, solve.tolerance)
         if free:
@@ -212,7 +212,7 @@ def _other_ways(
     if found is None:
         return None, away
     words = _neutral(system, found[2]) if found[2] else ""
-    return (*found[:2], " (came to rest in a damped motion: load steps did not get there)" + words), ""
+    return (*found[:2], " (came to rest in a damped motion: load increments did not get there)" + words), ""
 
 
 def _rested(solve: LoadedNewton, path: LoadPath, begin: Floats) -> tuple[tuple[Floats, Floats, str] | None, str]:
@@ -358,6 +358,6 @@ def _in_steps(solve: LoadedNewton, path: LoadPath, q: Floats, lam: Floats) -> Fo
 
 
 def _too_far(system: Model, before: Floats, after: Floats) -> bool:
-    """Whether one load step turned the rods so much that Newton may have jumped to another branch, or over an obstacle."""
+    """Whether a load increment turned the rods so much that Newton may have jumped to another branch or over an obstacle."""
     turned = np.linalg.norm((after - before) * system.tree.strain_scale) > 2.0 * np.sqrt(len(system.tree.first) - 1)
     return bool(turned) or jumps(system, before, after)

@@ -60,7 +60,7 @@ def relax(system: Model, forces: Loads, q: Floats, flow: Flow) -> tuple[Floats, 
     """Implicit Euler on mu K_e q' = -R(q), K_e the elastic stiffness: one Newton correction a step."""
     if not system.is_plain:
         raise DescriptionError(
-            'Flow serves open robots; a robot with loops or imposed motions needs "newton" or ProjectiveFlow().'
+            'Flow supports open robots; a robot with loops or prescribed motions needs "newton" or ProjectiveFlow().'
         )
     none = np.zeros(0)
     out, matrix = np.zeros(system.size), np.zeros((system.size, system.size))
@@ -123,7 +123,7 @@ class _Rates:
         system, loads = self.system, self.loads
         kinds = loads.constraints.table[:, KIND]
         if np.any(kinds == LENGTH):
-            raise DescriptionError('ProjectiveFlow does not serve tendons given by length: use method="newton".')
+            raise DescriptionError('ProjectiveFlow does not support tendons given by length: use method="newton".')
         self.rows = np.flatnonzero(kinds != TWIST)
         self.gain = np.where(kinds[self.rows] == ROTATION, self.flow.turn_gain, self.flow.slide_gain)
         self.free = np.setdiff1d(np.arange(system.size), loads.driven)

@@ -59,21 +59,21 @@ def statics(
 ) -> Equilibrium:  # fmt: skip
     """Find a static equilibrium.
 
-    Newton tries the full load first, from the rest shape or from `start`; when it fails, gravity and loads are applied in
-    steps that adapt themselves. Without a `start`, a robot does not end in an unstable equilibrium unless symmetry alone
-    holds it there, as a straight column; the message of the status says so. For a robot with loops or imposed motions, an
-    equilibrium given as `start` is followed to the present loads and poses in such steps. So is one of a robot whose
-    tendons rub, whose bristles go on from there: pulled and let out it differs (without `start`, lines are drawn in).
-    Parts that touch each other do not pass through each other on the way from the start.
+    Newton's method applies the full load first, from the rest shape or from `start`; if it does not converge, gravity and
+    loads are applied in adaptive load increments. Without a `start`, the result is a stable equilibrium, unless symmetry
+    alone holds an unstable one, such as a straight column; the message of the status says so. For a robot with loops or
+    prescribed motions, an equilibrium given as `start` is followed to the present loads and poses in such increments. With
+    friction of tendons the result depends on the history, which goes on from `start` (without one, tendons are drawn in).
+    Parts in contact do not pass through each other on the way from the start.
 
     Args:
         robot: the robot, or its model.
         inputs: inputs of the actuators by name: numbers, or functions of t [s]; absent ones are zero.
         start: an equilibrium or coordinates (n,) to start from; the rest shape if not given.
-        t: time [s] at which time-dependent loads are taken.
+        t: time [s] at which time-dependent loads are evaluated.
         method: "newton", a `Flow`, or a `ProjectiveFlow` for a robot with loops.
         tolerance: size of the last correction, as an angle [rad] or a relative displacement.
-        iterations: most iterations of one Newton solve.
+        iterations: limit of the iterations of one Newton solve.
         raise_on_failure: raise SolverError (with the last good state in `.result`) instead of returning a failed result.
 
     Returns:

@@ -66,22 +66,22 @@ def simulate(
         inputs: inputs of the actuators by name: numbers, or functions of t [s]; absent ones are zero.
         start: an Equilibrium, a Trajectory (its end), coordinates q (n,), or (q, v); the rest shape at rest if not given.
         method: Newmark(), HHT(), GeneralisedAlpha(), Midpoint() or their names.
-        every: store every so many steps.
-        tolerance: Newton's error as a part of a step's increment, or of ten times what accelerations add to it if that is
-            less; 1e-8 if not given, 1e-10 with loops or other constraints (multipliers feel it divided by dt), 1e-11 with
-            imposed shapes (they are most of the increment).
-        error: local error allowed per step, as an angle [rad] or a relative displacement; steps then adapt themselves.
+        every: store every n-th step.
+        tolerance: error of Newton's method relative to the increment of a time step, or to ten times what accelerations
+            add to it if that is less; 1e-8 if not given, 1e-10 with loops or other constraints (their multipliers are
+            divided by dt), 1e-11 with prescribed shapes (which are most of the increment).
+        error: tolerance of the local error per step, as an angle [rad] or a relative displacement; time steps then adapt.
         progress: show a progress bar; by default when the run takes long, on a terminal or in a notebook.
         raise_on_failure: raise SolverError (with the motion so far in `.result`) instead of returning it.
-        checkpoint: file that keeps the simulation while it runs; an interrupted one goes on from it when called again with
-            the same arguments, and ends bit-identical. It is removed when the result is saved (.nc), let go, or the program
-            ends without an error. For steps without `error`.
-        smooth_start: accelerations that dt cannot follow at the start (of modes with periods below dt) are eased, and with
-            constraints the scheme begins with small offsets that let multipliers start smoothly. `gradient` of a motion
-            with constraints needs one without either.
-        events: instants [s] at which a load, an input, gravity or an imposed acceleration jumps; the motion steps onto each
-            and begins anew behind it. They are found by themselves if not given (in user-written loads they are not); []
-            steps across them, at first order, as `gradient` needs it.
+        checkpoint: file with the state of the simulation while it runs; an interrupted simulation resumes from it when called
+            again with the same arguments, with bit-identical results. It is removed when the result is saved (.nc), let go,
+            or the program ends without an error. For steps without `error`.
+        smooth_start: smooth accelerations at the start that dt cannot resolve (of modes with periods below dt); with
+            constraints, start with small offsets so that multipliers start smoothly. `gradient` of a motion with
+            constraints needs smooth_start=False.
+        events: instants [s] at which a load, an input, gravity or a prescribed acceleration jumps; the time steps end
+            exactly at each, and the integration restarts there. Found automatically if not given, except in loads written in
+            Python; [] steps across them, at first order, as `gradient` requires.
 
     Returns:
         A Trajectory; of a robot with soft volumes, one whose ``volume(...)`` has theirs. (Such robots take equal steps
@@ -219,13 +219,13 @@ def check_serves(scheme: Coefficients, method: Scheme | str, system: Model) -> N
     robot, midpoint = system.robot, scheme.mid < 1.0
     if midpoint and any(load.remembers for load in robot.loads):
         raise DescriptionError(
-            "Midpoint does not serve the integral of a Thruster (ki); use Newmark, HHT or GeneralisedAlpha."
+            "Midpoint does not support the integral of a Thruster (ki); use Newmark, HHT or GeneralisedAlpha."
         )
     if midpoint and relaxes(system.blank):
-        raise DescriptionError("Midpoint does not serve viscoelastic rods; use Newmark, HHT or GeneralisedAlpha.")
+        raise DescriptionError("Midpoint does not support viscoelastic rods; use Newmark, HHT or GeneralisedAlpha.")
     if midpoint and system.rows:
         raise DescriptionError(
-            "Midpoint serves open robots; a robot with loops or constraints needs Newmark, HHT or GeneralisedAlpha."
+            "Midpoint supports open robots; a robot with loops or constraints needs Newmark, HHT or GeneralisedAlpha."
         )
     if system.rows and not forgets(scheme):
         warn(

@@ -126,7 +126,7 @@ def easing(
         or _misfit(run.system, scheme, dt, states, found.eased) >= _misfit(run.system, scheme, dt, states, a)
     ):
         raise DescriptionError(
-            f"{what} needs a motion without abrupt accelerations, on the way or at the start of a robot with constraints: simulate(..., "
+            f"{what} needs a motion without abrupt accelerations, on the way or at a start with constraints: simulate(..., "
             "smooth_start=False), or a smaller dt."
         )
     return found

@@ -24,8 +24,8 @@ SMALL = 1e-3  # part of the range of a signal below which a jump does not matter
 ROUND_OFF = 1e-9  # the same as a part of its size
 HIDDEN = 0.1  # part of the range of a signal by which it may miss what lies between its samples
 LOOKED_AT = 2.0 ** -np.arange(1.0, 5.0)  # of the rest of a step behind an instant that a function names
-FELT = 1e-7  # part of the range of an imposed motion by which a jump of its rates must move it in a step to matter
-LEAST = 1e-12  # [rad, relative displacement] the same of any imposed motion: its own range may be rounding
+FELT = 1e-7  # part of the range of a prescribed motion by which a jump of its rates must move it in a step to matter
+LEAST = 1e-12  # [rad, relative displacement] the same of any prescribed motion: its own range may be rounding
 NARROW = 1e-9  # width of the interval that a jump is narrowed down to, as a part of the step
 SNAP = 1e-4  # of a step: a jump so near to its end lies there
 HALVINGS = 60  # more than a jump needs
@@ -212,7 +212,7 @@ def _with_named(
 
 
 def _noise(system: Model, places: Ints, y: Floats, dt: float) -> Floats:
-    """Jumps (w,) below which imposed motions and poses do not matter: rates may come from differences, all from rounding."""
+    """Jumps (w,) of prescribed motions and poses that do not matter: rates may come from differences, all from rounding."""
     at, scale = [int(x) for x in system.blank.at], system.tree.scale
     least = np.zeros(len(places))
     for column in np.flatnonzero((places >= at[POSE]) & (places < at[STRESS])):
@@ -232,12 +232,12 @@ def _refuse_impossible(system: Model, sample: Sampler, places: Ints, found: list
     for before, after, column in found:
         row, position, velocity = int(places[column]), "", ""
         if at[POSE] <= row < at[MOTION]:
-            position = f"the imposed pose of {list(robot.closures)[(row - at[POSE]) // 12]!r}"
+            position = f"the prescribed pose of {list(robot.closures)[(row - at[POSE]) // 12]!r}"
         elif at[MOTION] <= row < at[STRESS]:
             k, order = divmod(row - at[MOTION], 3)
             name = robot.coordinates()[system.blank.driven[k]]
-            position = f"the imposed motion of {name}" if order == 0 else ""
-            velocity = f"the imposed velocity of {name}" if order == 1 else ""
+            position = f"the prescribed motion of {name}" if order == 0 else ""
+            velocity = f"the prescribed velocity of {name}" if order == 1 else ""
         elif at[RATES] <= row < at[RATES] + len(robot.constraints):
             velocity = f"the rate of {robot.constraints[row - at[RATES]].label}"
         elif at[INPUT] <= row < at[POSE] and _shortens(

@@ -46,7 +46,7 @@ def simulate_explicit(
 ) -> Trajectory:  # fmt: skip
     """Simulate the motion of an open robot by an explicit method with error control.
 
-    Stiff robots (thin rods that stretch or shear, fine bases) make it slow: `simulate` is for them. Imposed motions and
+    Stiff robots (thin rods that stretch or shear, fine bases) make it slow: `simulate` is for them. Prescribed motions and
     shapes are followed exactly; only the other coordinates are integrated. Loops and loads with a memory are not served.
 
     Args:
@@ -84,9 +84,11 @@ def _explicit(
         raise DescriptionError(f"duration must be a whole number of dt; {duration:g} s / {dt:g} s = {duration / dt:g}.")
     desks.enter_context(system.apart())
     if system.rows or integrates(system.blank):
-        raise DescriptionError("simulate_explicit serves open robots without integral control; use simulate.")
+        raise DescriptionError("simulate_explicit supports open robots without integral control; use simulate.")
     if len(system.blank.cables.path):
-        raise DescriptionError("simulate_explicit does not serve tendons with friction, which remember; use simulate.")
+        raise DescriptionError(
+            "simulate_explicit does not support tendons with friction, which remember; use simulate."
+        )
     refuse_relaxing(system.blank, "simulate_explicit")
     q, v = start_of(system, start)
     motion = OngoingMotion(system, Newmark().coefficients, 1e-8, q, v, as_named(inputs))
@@ -120,7 +122,7 @@ def _integrate(
         loads = _loads_between(motion, k * dt, (k + 1) * dt)
 
         def full(y: Floats, origin: Floats) -> tuple[Floats, Floats, Floats]:
-            """Increments, coordinates and rates; those of imposed coordinates are set with the loads."""
+            """Increments, coordinates and rates; those of prescribed coordinates are set with the loads."""
             d, v = np.zeros(n), np.zeros(n)
             d[free], v[free] = y[: len(free)], y[len(free) :]
             return d, move(system.tree, origin, d), v
@@ -178,7 +180,7 @@ def _loads_between(motion: OngoingMotion, low: float, high: float) -> _Sampler:
 def _balanced(
     motion: OngoingMotion, t: float, q: Floats, v: Floats, loads: _Sampler | None = None
 ) -> tuple[Floats, Floats, Floats]:
-    """The state with its imposed coordinates set, and the acceleration that balances it."""
+    """The state with its prescribed coordinates set, and the acceleration that balances it."""
     system, table = motion.system, (loads or motion.loads)(t)
     if not len(system.blank.driven):
         motion.q[:], motion.v[:] = q, v

@@ -1,4 +1,4 @@
-"""Imposed poses and lengths with kinks (measured ones, say): their rates jump, and multipliers ring."""
+"""Prescribed poses and lengths with kinks (measured ones, say): their rates jump, and multipliers ring."""
 
 from __future__ import annotations
 

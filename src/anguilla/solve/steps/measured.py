@@ -42,7 +42,7 @@ def errors_of_steps(run: Trajectory, dt: float) -> tuple[float, float, float]:
 
 
 def _weights(system: Model) -> tuple[Floats, Floats]:
-    """Weights (n,) that make coordinates angles: of all that are not imposed, and of those of joints among them."""
+    """Weights (n,) that make coordinates angles: of all that are not prescribed, and of those of joints among them."""
     weight = system.tree.scale.copy()
     weight[system.blank.driven] = 0.0
     return weight, np.where(system.tree.strain_scale == 0.0, weight, 0.0)

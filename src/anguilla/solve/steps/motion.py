@@ -56,7 +56,7 @@ class OngoingMotion:
     substeps: int = 0
     smooth: bool = True  # whether starts are eased
     settles: bool = False  # whether multipliers start with offsets
-    kinks: str = ""  # what is said of imposed motions
+    kinks: str = ""  # what is said of prescribed motions
     passed: int = 0  # steps done
     allowed: int = LABOUR * FEW  # Newton's iterations, at least, before steps in pieces are given up
     limit: float = np.inf  # the same, at most
@@ -187,7 +187,7 @@ class OngoingMotion:
         return status
 
     def drive(self, t: Floats, q: Floats, v: Floats) -> None:
-        """Set imposed coordinates of states (nt, n) at times t (nt,) [s]; steps that balance earlier left them there."""
+        """Set prescribed coordinates of states (nt, n) at times t (nt,) [s]; steps that balance earlier left them there."""
         driven, at = self.system.blank.driven, int(self.system.blank.at[MOTION])
         if len(driven):
             table = self.loads(t)

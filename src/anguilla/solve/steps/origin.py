@@ -261,7 +261,7 @@ def _right_inverse(J: Floats, rows: np.ndarray, free: Ints, weight: Floats) -> F
 
 
 def driven_values(table: LoadTable, k: int) -> Floats:
-    """Imposed motions (driven, 3) at an instant: places, rates, accelerations."""
+    """Prescribed motions (driven, 3) at an instant: places, rates, accelerations."""
     loads = table.at(k)
     at = int(loads.at[MOTION])
     return loads.row[at : at + 3 * len(loads.driven)].reshape(-1, 3).copy()

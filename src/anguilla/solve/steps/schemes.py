@@ -134,7 +134,7 @@ class GeneralisedAlpha(Scheme):
 class Midpoint(Scheme):
     """Implicit midpoint: time-reversible; the energy of a regular undamped motion stays in a narrow band.
 
-    It serves robots without loops and other constraints.
+    It supports robots without loops and other constraints.
     (It is not symplectic in these coordinates: in a chaotic motion the energy wanders, without trend, by a per cent.)
     """
 

@@ -225,9 +225,11 @@ def _draw_in(made: SimpleNamespace, eq: Any) -> None:
 
 
 def imbalance(made: SimpleNamespace, eq: Any) -> float:
-    """Largest generalised force left, as a part of the loads and of the elastic force on the same coordinate."""
+    """Largest generalised force left, as a part of the loads, and of the elastic and held forces on the same coordinate."""
     system = eq.system
-    left = system.residual(eq.q, t=eq.t, inputs=made.inputs, multipliers=eq.multipliers) / system.tree.scale
+    force = lambda lam: system.residual(eq.q, t=eq.t, inputs=made.inputs, multipliers=lam) / system.tree.scale
+    left, free = force(eq.multipliers), force(0.0 * eq.multipliers)
+    held = sum(np.abs(force(lam) - free) for lam in np.diag(eq.multipliers))  # by lines and loops, each by itself
     left[system.blank.driven] = 0.0
     rest = np.zeros(system.size)
     for layout in system.layout.parts:
@@ -235,7 +237,7 @@ def imbalance(made: SimpleNamespace, eq: Any) -> float:
     elastic = np.abs(system.elastic_stiffness() @ (eq.q - rest)) / system.tree.scale
     stiff = np.abs(np.diag(system.elastic_stiffness())) / system.tree.scale**2  # rounding, where nothing acts
     unit = elastic + load_size(made, system, eq.t) + 1e-9 * stiff + 1e-12 * float(np.max(stiff, initial=0.0))
-    unit += 1e-8 * float(np.max(elastic, initial=0.0))  # rounding of what bends other coordinates
+    unit += held + 1e-8 * float(np.max(elastic, initial=0.0))  # rounding of what bends other coordinates
     return float(np.max(np.abs(left) / np.where(unit > 0.0, unit, 1.0), initial=0.0))
 
 

@@ -99,6 +99,17 @@ def load_energy(system: Model, q: Floats) -> Floats:
     return out
 
 
+def contact_energy(system: Model, q: Floats, *, obstacles: bool = True) -> Floats:
+    """Energy (nt,) [J] that contacts keep, of parts and with obstacles, in states q (nt, n); bristles are left out."""
+    out = np.zeros(len(q))
+    if len(system.blank.touches.table):
+        energies(system.tree, system.workspace, system.blank.touches, q, np.zeros(system.size), out)
+    for load, seat in zip(system.robot.loads, system.tables.seats, strict=True):
+        for at, motion in seat_motions(system, seat, q) if load.touches and obstacles else ():
+            out[at] += load.energy(seat, motion)
+    return out
+
+
 def jumps(system: Model, before: Floats, after: Floats) -> bool:
     """Whether a place could have gone through an obstacle, or parts through each other, between two states (n,)."""
     both = np.stack([before, after])

@@ -8,6 +8,7 @@ __all__ = ["Quality"]
 
 # parts of the length and of the energy in play, above which a motion is not to be trusted
 TIME, ENERGY = 0.02, 0.02
+IMPACTS = 1e-3  # of the energy in play, that a robot may gain that touches something
 # estimates of the first from which it is told: they may be too small by so much
 TOLD = TIME / 1.07
 

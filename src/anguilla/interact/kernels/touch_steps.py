@@ -6,9 +6,9 @@ import math
 
 from anguilla.compiler.jit import inline, kernel, part
 from anguilla.interact.kernels.contact import stored
-from anguilla.interact.kernels.impact import AROUND, EDGE, LOCAL, WHOLE, force_of
-from anguilla.interact.kernels.table import FRICTION, HITS, QUIET, SEEN, SINCE, SLIP, SMOOTH, STIFF, UNTIL
-from anguilla.interact.kernels.touch import BRISTLE, NOWHERE, SHARE, S, find_touching, may_have_met, own_row
+from anguilla.interact.kernels.impact import AROUND, EDGE, LOCAL, force_of, gained, too_wrong
+from anguilla.interact.kernels.table import DAMPING, FRICTION, HITS, QUIET, SEEN, SINCE, SLIP, SMOOTH, STIFF, UNTIL
+from anguilla.interact.kernels.touch import BRISTLE, NOWHERE, ROOM, SHARE, S, find_touching, may_have_met, own_row
 from anguilla.mechanics.tree import N_V, N_W
 from anguilla.mechanics.vec import dot, load3, sub
 
@@ -68,7 +68,7 @@ def note_meeting(node, touches, known, out):
 
     out[1] becomes at most the time [s] before which nothing can touch, about.
     """
-    gap, speed = 0.5 * touches.skin[0], touches.skin[1]
+    gap, speed = ROOM * touches.skin[0] if touches.count[QUIET] != 0 else 0.0, touches.skin[1]
     if speed < 0.0:  # the step was not judged
         speed = fastest(node, touches)
     touches.skin[1] = -1.0
@@ -92,8 +92,8 @@ def meeting_unknown(touches):
 
 @inline
 def _misfit(touches, t, row, k, dt):
-    """(energy that the contacts of a point may have got wrong in the step, energy stored at its end)."""
-    d0, d1, smooth, wrong = touches.before[row, DEPTH], touches.deep[row, DEPTH], touches.law[t, SMOOTH], 0.0
+    """(energy that the contacts of a point may have got wrong in the step, that they gained, that is stored at its end)."""
+    d0, d1, smooth, wrong, gain = touches.before[row, DEPTH], touches.deep[row, DEPTH], touches.law[t, SMOOTH], 0.0, 0.0
     u0, u1 = k * stored(d0, smooth), k * stored(d1, smooth)
     if d0 > 0.0 or d1 > 0.0:
         push, twice = 0.5 * (force_of(d0, k, smooth) + force_of(d1, k, smooth)), 0.5 * (u0 + u1)
@@ -102,11 +102,12 @@ def _misfit(touches, t, row, k, dt):
         speed = max(e0 * e0, e1 * e1)
         way = d1 - d0 if d0 > NOWHERE and d1 > NOWHERE else 0.5 * (e0 + e1) * dt
         error = abs(push * way - (u1 - u0))
+        gain = gained(d0, e0, d1, e1, way, k, smooth, touches.law[t, DAMPING])
         if d0 <= 0.0 or d1 <= 0.0:
             error = max(error, EDGE * (push * dt) ** 2 / max(twice, 1e-300) * speed)
         if error * abs(e1 - e0) > LOCAL * 0.5 * push * dt * speed:
             wrong = error
-    return wrong, u1
+    return wrong, gain, u1
 
 
 @part
@@ -122,14 +123,16 @@ def judge_meeting(tree, node, touches, dt, out):
         if touches.count[QUIET] == 1:  # nothing moved by more than 0.7 of the skin: speeds do not matter
             touches.skin[1] = 0.0
             return
-    wrong, energy, most, n = 0.0, 0.0, 0.0, (0.0, 0.0, 0.0)
+    wrong, gain, loss, energy, most, n = 0.0, 0.0, 0.0, 0.0, 0.0, (0.0, 0.0, 0.0)
     touched = touches.count[SEEN] == 1 or touches.before[0, ANY] == 1.0
     for t in range(len(touches.table) if touched else 0):
         for c in range(touches.table[t, SINCE], touches.table[t, UNTIL]):
             for k in range(touches.cluster[c, 0], touches.cluster[c, 1]):
                 row = own_row(touches, t, c, k)
-                more, kept = _misfit(touches, t, row, touches.law[t, STIFF] * touches.point[k, SHARE], dt)
-                wrong, energy = wrong + more, energy + kept
+                more, won, kept = _misfit(touches, t, row, touches.law[t, STIFF] * touches.point[k, SHARE], dt)
+                wrong, gain, energy = wrong + more, gain + won, energy + kept
+                if touches.law[t, DAMPING] == 0.0:
+                    loss -= won
                 if more > most:
                     most, n = more, load3(touches.deep, row, NORMAL)
                 both = touches.before[row, DEPTH] > 0.0 and touches.deep[row, DEPTH] > 0.0
@@ -138,10 +141,5 @@ def judge_meeting(tree, node, touches, dt, out):
     touches.skin[1] = fastest(node, touches)
     if touches.skin[1] * dt > touches.skin[0] and may_have_met(node, touches, dt):
         out[0] = 1.0
-    if wrong > WHOLE * energy:
-        moving = 0.0
-        for i in range(len(tree.mass)):
-            speed = dot(n, load3(node, i, N_V))
-            moving += 0.5 * tree.mass[i] * speed * speed
-        if wrong > WHOLE * (moving + energy):
-            out[0] = 1.0
+    if too_wrong(tree, node, n, wrong, gain, loss, energy):
+        out[0] = 1.0

@@ -23,7 +23,7 @@ from anguilla.compiler.asking import ask
 from anguilla.compiler.distant import NUMBER, compiled, distant
 from anguilla.compiler.jit import inline, part
 from anguilla.compiler.table import Arrays
-from anguilla.interact.kernels.table import KIND, LENGTH, MOTION, TWIST, Loads
+from anguilla.interact.kernels.table import HITS, KIND, LENGTH, MOTION, TWIST, Loads
 from anguilla.linear.choice import DENSE, SPARSE, TREE, TREES
 from anguilla.linear.tree import solve_tree
 from anguilla.mechanics.joints import compose
@@ -360,6 +360,8 @@ def newton(tree, ws, loads, s, by, goal, chord):
         gap = evaluate_increment(tree, ws, loads, s, by)
         if s.memory[SLACKS] != _slacks(loads):  # a tendon became slack or taut: another problem
             s.memory[USABLE], before = 0.0, -1.0
+        if number == 0 and loads.touches.count[HITS] > 0:
+            s.memory[CONTRACTION] = 1.0  # that of a motion without contact says nothing
         if s.memory[USABLE] == 0.0:
             for k in range(n):
                 s.v[k] = s.step[k]  # s.step is overwritten below only by the solve

@@ -12,14 +12,19 @@ from anguilla.describe import Robot
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Inputs, Model
 from anguilla.results.acting import energies
-from anguilla.results.contacts import depths
-from anguilla.results.reactions import relaxes
+from anguilla.results.contacts import contact_energy, depths
+from anguilla.results.reactions import grasps, relaxes
 
 if TYPE_CHECKING:
     from anguilla.results.states import Status, Trajectory
 
 ENERGIES = 64  # instants at which energies are looked at
 SHORT = 1001  # states of a motion that may be kept whole until somebody asks
+WINDOWS, NARROWEST, ALIKE = (
+    25,
+    5,
+    1e-4,
+)  # of a motion; states of one at least; energies of contacts, as parts of that in play
 STILL, ROUND_OFF = 1e-6, 1e-9  # [rad] a robot that moves by less stands still; energies to which others are round-off
 
 
@@ -68,6 +73,43 @@ def energy_gain(some: Some) -> tuple[float | None, float]:
     if play < STILL**2 * system.once(_firmest) + ROUND_OFF * size:
         return 0.0, 0.0  # it stands still
     return (gain / play if play > 0.0 else 0.0), float(some.t[k])
+
+
+def gain_of_touching(run: Trajectory, enough: float) -> tuple[float, float]:
+    """Gain of energy of a motion with contacts, as a part of that in play, and its end [s]; exact if more than `enough`.
+
+    In play are the energy at the start and all work of weight and dead forces. Means over a twenty-fifth of the motion
+    are compared, as fast modes trade energy with the steps, and only with later ones in which contacts keep as much: what a
+    step misses of a contact as it is compressed is made up for as it opens.
+    """
+    states = Some(type(run), run.robot, run.system, run.status, run.t, run.q, run.v, run.stored.lam, run.inputs)
+    some = states if len(run.t) <= SHORT else states.thinned()
+    system, wide = run.system, max(NARROWEST, len(some.t) // WINDOWS)
+    kinetic, elastic, gravitational = energies(system, some.t, some.q, some.v)
+    works = [gravitational, *_potentials(some)]
+    play = float(kinetic[0] + max(elastic[0] - np.min(elastic), 0.0) + sum(np.sum(np.abs(np.diff(x))) for x in works))
+    size = float(np.max(np.abs(elastic)) + sum(np.max(np.abs(x)) for x in works))
+    if len(some.t) < 2 * wide or play < STILL**2 * system.once(_firmest) + ROUND_OFF * size:
+        return 0.0, 0.0
+    total, kept = kinetic + elastic + np.sum(works, axis=0), contact_energy(system, some.q)
+    gain, at = _grown(total, kept, play, wide)
+    if gain > enough and grasps(system.blank) and some is states:  # what bristles keep
+        meeting = [load for load in run.robot.loads if load.meets]
+        held = sum((run.contacts(load).energy for load in meeting), np.zeros(len(some.t)))
+        held -= contact_energy(system, some.q, obstacles=False) if meeting else 0.0
+        gain, at = _grown(total + held, kept + held, play, wide)
+    return gain, float(some.t[at])
+
+
+def _grown(total: Floats, kept: Floats, play: float, wide: int) -> tuple[float, int]:
+    """Largest growth of the means of an energy (nt,), as a part of that in play, and the middle of the later one."""
+    mean = lambda x: np.convolve(x, np.ones(wide) / wide, "valid")
+    means, held = mean(total), mean(kept)
+    later = np.triu(held[:, None] <= held[None, :] + ALIKE * play)
+    growth = np.where(later, means[None, :] - means[:, None], 0.0)
+    growth[0] = np.maximum(growth[0], means - total[0])
+    row, column = np.unravel_index(int(np.argmax(growth)), growth.shape)
+    return float(growth[row, column]) / play, int(column) + wide // 2
 
 
 @kernel

@@ -20,10 +20,10 @@ import numpy as np
 from anguilla.errors import SolverError
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.model import Model
-from anguilla.results.quality import ENERGY, TIME, TOLD, Quality
+from anguilla.results.quality import ENERGY, IMPACTS, TIME, TOLD, Quality
 from anguilla.solve.steps.carried import apart, carry, displacements
 from anguilla.solve.steps.finer import finer, seen
-from anguilla.solve.steps.gains import STILL, Some, energy_gain, passive, penetration, some_of
+from anguilla.solve.steps.gains import STILL, Some, energy_gain, gain_of_touching, passive, penetration, some_of
 from anguilla.solve.steps.measured import TimeError, errors_of_steps, has_strains, length_of, nodes_of
 from anguilla.solve.steps.pieces import CUT, MANY
 from anguilla.solve.steps.windows import CAREFUL, CERTAIN, LEAST, TYPICAL, WHOLE, windows_error
@@ -85,6 +85,12 @@ def judge(
             f"{run.robot.name!r} gains {100 * gained[0]:.2g} % of its energy from nothing until t = {gained[1]:.4g} s: take "
             f"a smaller dt, such as {_nice(0.25 * dt):g}."
         )
+    elif (won := _gained_by_touching(run))[0] > IMPACTS:
+        told.append(
+            f"{run.robot.name!r}, which touches something, gains {100 * won[0]:.2g} % of its energy from nothing until "
+            f"t = {won[1]:.4g} s: take a smaller dt, such as {_nice(0.25 * dt):g}, or a method that damps fast vibrations, "
+            "ag.GeneralisedAlpha(0.8)."
+        )
     sure = time is not None and time.sure
     unsure = time is None or (time.size > 0.5 * TIME and not sure)
     if halved > STRUGGLE * steps and unsure and not told and not cut:
@@ -106,6 +112,12 @@ def _completed(quality: Quality, some: Callable[[], Some], gained: tuple[float |
     """The quality with what no warning needs, which is found when it is read."""
     energy = (energy_gain(some()) if gained is None else gained)[0]
     return replace(quality, energy_error=energy, penetration=penetration(some()))
+
+
+def _gained_by_touching(run: Trajectory) -> tuple[float, float]:
+    """Gain of energy of a robot that touches something, and its end [s]; nothing where that is not known."""
+    touching = any(load.touches or load.meets for load in run.robot.loads)
+    return gain_of_touching(run, IMPACTS) if touching and passive(run.system, run.inputs) else (0.0, 0.0)
 
 
 def _say_time(system: Model, time: TimeError, dt: float) -> str:

@@ -47,7 +47,9 @@ class Recording:
         q, v = (np.concatenate([getattr(state, name) for state in self.states]) for name in ("q", "v"))
         lam = np.concatenate([state.stored.lam for state in self.states])
         names = {name for state in self.states for name in state.inputs}
-        told = {name: np.array([float(state.inputs.get(name, 0.0)) for state in self.states]) for name in names}
+        told = {
+            name: np.array([state.inputs.get(name, 0.0) for state in self.states], dtype=np.float64) for name in names
+        }
         inputs = {name: _between(t - t[0], values) for name, values in told.items()}
         return Trajectory(first.robot, first.system, Status(True, "recorded"), t - t[0], q, v, None, lam, inputs)
 

@@ -77,7 +77,7 @@ def relax(system: Model, forces: Loads, q: Floats, flow: Flow) -> tuple[Floats, 
         size = float(np.linalg.norm(dq * system.tree.scale))
         if not np.isfinite(size):
             return q + dq, False, "the flow diverged", {"steps": flow.steps}
-        q = advanced(system, q, min(1.0, 1.0 / max(size, 1e-300)) * dq)
+        q = advanced(system, q, np.asarray(min(1.0, 1.0 / max(size, 1e-300)) * dq, dtype=np.float64))
     ok = size < 1e-6
     return q, ok, f"the flow moves by {size:.1e} a step at its end", {"steps": flow.steps}
 

@@ -16,7 +16,7 @@ robot.actuate("pull", ag.Tendon(arm, ag.parallel(y=0.005)))
 
 
 def core():
-    _, _, run = release(duration=0.02)
+    _, _, run = release(duration=3.0)  # long enough for its steps to be judged
     _ = run.energy
     robot.load(ag.Spring(arm.tip, robot.ground, stiffness=0.1, rest=0.3))  # what robots of rods alone do not need
     run = ag.simulate(robot, duration=0.02, dt=0.01, start=ag.statics(robot), inputs={"pull": 0.1})

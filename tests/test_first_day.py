@@ -86,8 +86,8 @@ def test_soft_volumes_are_shown_their_door():
     body.fix("base")
     with pytest.raises(ag.DescriptionError, match=r"ag\.fem\.statics"):
         ag.statics(body)
-    with pytest.raises(ag.DescriptionError, match=r"shown by ag\.view"):
-        ag.plot(ag.fem.statics(body))
+    with pytest.raises(ag.DescriptionError, match="colour must be"):
+        ag.plot(ag.fem.statics(body), colour="temperature")
 
 
 def test_a_motion_of_a_soft_volume_is_saved_as_a_table(tmp_path):

@@ -77,6 +77,13 @@ LIBRARIES = {
     ("compiler/table.py", "_getvalue"): "how Numba's own structures become values",
     ("compiler/jit.py", "_impl_class"): "the file of a cached kernel, which has no setting",
     ("compiler/jit.py", "_cache"): "as Numba's enable_caching() sets it",
+    ("compiler/distant.py", "_cache"): "the same, to know how long a kernel takes to compile",
+    ("compiler/helper.py", "_cache"): "the same, to share kernels with another process",
+    (
+        "compiler/jit.py",
+        "_cache_file",
+    ): "where the index of a cached kernel lies, to see whether another process has it",
+    ("compiler/jit.py", "_index_path"): "the same",
     ("fem/files.py", "_readers"): "meshio's readers of Gmsh, called with a limit on what they allocate",
     ("many/run.py", "_inheriting"): "whether Python's multiprocessing is still starting this process",
     ("many/workers.py", "_client"): "the client behind an executor of Dask",

@@ -145,5 +145,5 @@ def test_bad_requests_are_refused():
     with pytest.raises(ag.DescriptionError, match="no actuator 'x'"):
         fem.simulate(body, duration=0.1, dt=0.01, inputs={"x": 1.0})
     body.rigid("cap", "tip")
-    with pytest.raises(ag.DescriptionError, match="Midpoint serves bodies without rigid parts"):
+    with pytest.raises(ag.DescriptionError, match="Midpoint supports bodies without rigid parts"):
         fem.simulate(body, duration=0.1, dt=0.01, method="midpoint")

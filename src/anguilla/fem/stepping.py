@@ -141,9 +141,11 @@ class Motion:
         self.system, self.dt, self.scheme = system, dt, scheme
         self.viscosity, self.rayleigh = Viscosity(system, viscosity), rayleigh or Rayleigh()
         if scheme.mid < 1.0 and self.viscosity.active:
-            raise DescriptionError("Midpoint serves bodies without viscosity: use Newmark, HHT or GeneralisedAlpha.")
+            raise DescriptionError("Midpoint supports bodies without viscosity: use Newmark, HHT or GeneralisedAlpha.")
         if scheme.mid < 1.0 and system.unknowns.parts:
-            raise DescriptionError("Midpoint serves bodies without rigid parts: use Newmark, HHT or GeneralisedAlpha.")
+            raise DescriptionError(
+                "Midpoint supports bodies without rigid parts: use Newmark, HHT or GeneralisedAlpha."
+            )
         self.tolerance = tolerance
         self.size = float(np.linalg.norm(np.ptp(system.rest.x, axis=0)))
         patience = float(np.clip(PART * system.solver.worth, 2.0, 25.0))

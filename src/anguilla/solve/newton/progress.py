@@ -73,7 +73,9 @@ class ProgressBar:
 
 def in_notebook() -> bool:
     """Whether this runs in a kernel, whose front end shows what is displayed."""
-    return "ipykernel" in sys.modules and getattr(sys.modules["IPython"].get_ipython(), "kernel", None) is not None
+    if "ipykernel" not in sys.modules or "IPython" not in sys.modules:
+        return False
+    return getattr(sys.modules["IPython"].get_ipython(), "kernel", None) is not None
 
 
 class NotebookBar:

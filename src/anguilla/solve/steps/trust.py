@@ -88,8 +88,7 @@ def judge(
     elif (won := _gained_by_touching(run))[0] > IMPACTS:
         told.append(
             f"{run.robot.name!r}, which touches something, gains {100 * won[0]:.2g} % of its energy from nothing until "
-            f"t = {won[1]:.4g} s: take a smaller dt, such as {_nice(0.25 * dt):g}, or a method that damps fast vibrations, "
-            "ag.GeneralisedAlpha(0.8)."
+            f"t = {won[1]:.4g} s: take a smaller dt, such as {_nice(0.25 * dt):g}."
         )
     sure = time is not None and time.sure
     unsure = time is None or (time.size > 0.5 * TIME and not sure)

@@ -88,7 +88,7 @@ class Ending(Simulate):
     steps = 400
 
     def work(self):
-        checkpoint.SECONDS, checkpoint.FIRST, checkpoint.SHARE = 5.0, 0.01, 0.02
+        checkpoint.SECONDS, checkpoint.FIRST, checkpoint.SHARE = 5.0, 1e-4, 0.02
         result = motion(self.steps, checkpoint=self.path)
         self.path.with_suffix(".reached").touch()
         for _ in range(5):  # as a disk that is slow

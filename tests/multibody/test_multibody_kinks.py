@@ -34,7 +34,8 @@ def test_kinks_are_told_where_the_scheme_does_not_forget_them():
         ag.AnguillaWarning, match=r"What hand of 'held' should follow has kinks.*GeneralisedAlpha\(0\.5\)"
     ):
         ringing = ag.simulate(held(), duration=0.6, dt=2e-3)
-    calm = ag.simulate(held(), duration=0.6, dt=2e-3, method=ag.GeneralisedAlpha(0.5))
+    with pytest.warns(ag.AnguillaWarning, match="make an error of about 2 %"):  # as runs with shorter steps confirm
+        calm = ag.simulate(held(), duration=0.6, dt=2e-3, method=ag.GeneralisedAlpha(0.5))
     smooth = ag.simulate(held(noise=0.0, spline=True), duration=0.6, dt=2e-3)
     sizes = [np.abs(run.multipliers[20:]).max() for run in (ringing, calm, smooth)]
     assert sizes[0] > 5.0 * sizes[1] and sizes[1] > sizes[2]

@@ -70,7 +70,9 @@ def test_carried_errors_are_those_of_the_steps():
         return found["it"]
 
     with mock.patch.object(trust, "carry", side_effect=keep), mock.patch.object(carried, "LEAST", 30):
+        carried._instants.cache_clear()
         run = swing(dt=0.01, count=30)
+    carried._instants.cache_clear()
     fine = swing(dt=0.01 / 32, count=30 * 32, every=32)
     true, ball = run.q - fine.q, slice(1, 4)
     turns = Rotation.from_rotvec(fine.q[:, ball]).inv() * Rotation.from_rotvec(run.q[:, ball])  # in its own axes

@@ -47,6 +47,7 @@ def test_swings_as_the_linear_system_does_at_second_order():
     np.testing.assert_allclose(np.log2(np.array(errors[:-1]) / errors[1:]), 2.0, atol=0.05)
 
 
+@pytest.mark.filterwarnings("ignore:Material.density")  # light, so that it creeps without swinging
 def test_creeps_as_the_closed_form():
     """Under a force that grows evenly for T and stays: one term, no inertia."""
     g, tau, T, F = 0.8, 0.15, 0.05, 2.0

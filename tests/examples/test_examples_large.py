@@ -68,6 +68,7 @@ def test_the_corners_carry_the_net(nets):
             assert abs(force[2]) == pytest.approx(weight / 4, rel=1e-7)
 
 
+@pytest.mark.xdist_group("grid_shell")
 def test_the_grid_shell_rises_and_keeps_its_symmetry(example):
     shell = example("grid_shell").result
     assert np.all(np.diff(shell.top) > 0) and shell.top[-1] > 0.5 * 0.3 * 0.75
@@ -80,6 +81,7 @@ def test_the_grid_shell_rises_and_keeps_its_symmetry(example):
     np.testing.assert_allclose(places(turned)[:, [1, 0, 2]], knots, atol=1e-8)
 
 
+@pytest.mark.xdist_group("grid_shell")
 def test_a_lath_of_the_grid_shell_keeps_its_length_between_its_feet(example):
     ran = example("grid_shell")
     net, state = ran.result.net, ran.result.risen[-1]
@@ -93,6 +95,7 @@ def test_a_lath_of_the_grid_shell_keeps_its_length_between_its_feet(example):
     assert chord == pytest.approx(2 * (reach - (2 / 3) * ran.module.HEIGHT**2 * reach), rel=1e-9)
 
 
+@pytest.mark.xdist_group("snake_vertebrae")
 def test_the_snake_crawls_towards_its_head_and_lies_on_the_ground(example):
     ran = example("snake_vertebrae")
     snake = ran.result
@@ -104,12 +107,14 @@ def test_the_snake_crawls_towards_its_head_and_lies_on_the_ground(example):
     np.testing.assert_allclose(lift, weight, rtol=0.02)
 
 
+@pytest.mark.xdist_group("snake_vertebrae")
 def test_the_work_of_the_snake_goes_into_friction(example):
     powers = ag.powers(example("snake_vertebrae").result.run)
     size = np.abs(powers.others).max()
     assert np.abs(powers.imbalance[2:]).max() < 1e-6 * size
 
 
+@pytest.mark.xdist_group("disc_arm")
 def test_discs_come_near_to_continuous_tendons_with_the_square_of_their_distance(example):
     arm = example("disc_arm").module
     smooth, tip = arm.continuous(gravity=(0, 0, 0))

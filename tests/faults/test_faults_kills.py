@@ -16,12 +16,12 @@ def hit(kind, count, number, folder):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_few_kills_lose_nothing(kind, tmp_path):
-    hit(kind, 5, signal.SIGKILL, tmp_path)
+    hit(kind, 2, signal.SIGKILL, tmp_path)
 
 
 @pytest.mark.parametrize("kind", ["simulate", "save"])
 def test_a_few_interruptions_lose_nothing(kind, tmp_path):
-    hit(kind, 5, signal.SIGINT, tmp_path)
+    hit(kind, 2, signal.SIGINT, tmp_path)
 
 
 @pytest.mark.slow

@@ -93,7 +93,7 @@ def grasp(thing, friction=FRICTION, duration=DURATION, dt=STEP):
 
 def main():
     runs = {thing: grasp(thing) for thing in THINGS}
-    slipping = {thing: grasp(thing, 0.1 * FRICTION, TWIST[1], 0.25 * STEP) for thing in THINGS}
+    slipping = {thing: grasp(thing, 0.1 * FRICTION, RAISE[1] + 0.2, 0.25 * STEP) for thing in THINGS}
     forces = {
         thing: np.array([run.contacts(run.robot.loads[k]).force for k in range(3)]) for thing, run in runs.items()
     }

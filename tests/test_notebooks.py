@@ -36,8 +36,8 @@ def test_there_are_six_short_ones_without_outputs():
         assert not any(cell.get("outputs") for cell in notebook.cells), path.name
 
 
-# Starting a kernel takes longer than most notebooks: some are left to the slow tests.
-MARKS = {path: [pytest.mark.slow] if path.stem[0] in "234" else [] for path in NOTEBOOKS}
+# Starting a kernel takes longer than most notebooks: all but the first are left to the slow tests.
+MARKS = {path: [pytest.mark.slow] if path.stem[0] in "23456" else [] for path in NOTEBOOKS}
 
 
 @pytest.mark.parametrize("path", [pytest.param(path, id=path.stem, marks=MARKS[path]) for path in NOTEBOOKS])

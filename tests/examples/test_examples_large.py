@@ -68,6 +68,7 @@ def test_the_corners_carry_the_net(nets):
             assert abs(force[2]) == pytest.approx(weight / 4, rel=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("grid_shell")
 def test_the_grid_shell_rises_and_keeps_its_symmetry(example):
     shell = example("grid_shell").result
@@ -81,6 +82,7 @@ def test_the_grid_shell_rises_and_keeps_its_symmetry(example):
     np.testing.assert_allclose(places(turned)[:, [1, 0, 2]], knots, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("grid_shell")
 def test_a_lath_of_the_grid_shell_keeps_its_length_between_its_feet(example):
     ran = example("grid_shell")

@@ -97,6 +97,7 @@ def test_a_folder_that_cannot_be_written_costs_time_only(place, setting):
     assert out == ["42.0", "21.0", "0"] and not_kept(errors, "Not a directory: '/dev/null/")
 
 
+@pytest.mark.slow
 def test_a_read_only_folder_of_kernels_is_used(place):
     cache = place / "cache"
     run(place, ANGUILLA_CACHE=str(cache))
@@ -124,7 +125,7 @@ def test_a_full_disk_costs_time_only(place):
     assert run(place, ANGUILLA_CACHE=str(place / "cache")) == (["42.0", "21.0", "2"], "")
 
 
-@pytest.mark.parametrize(("suffix", "left"), [("nbi", 0), ("nbc", 40)])
+@pytest.mark.parametrize(("suffix", "left"), [("nbi", 0), pytest.param("nbc", 40, marks=pytest.mark.slow)])
 def test_a_kernel_that_was_cut_short_is_compiled_again(place, suffix, left):
     run(place, ANGUILLA_CACHE=str(place / "cache"))
     for file in (place / "cache").rglob(f"*.{suffix}"):

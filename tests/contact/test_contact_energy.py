@@ -78,3 +78,17 @@ def test_a_motion_that_touches_and_gains_says_so(part):
             assert not run.quality.ok
         else:
             assert ask().quality.ok
+
+
+def test_a_robot_at_rest_with_nothing_in_play_is_judged():
+    """Two free balls apart from each other, without weight: no energy at all."""
+    robot = ag.Robot("still", gravity=(0, 0, 0))
+    balls = [
+        robot.add(
+            ag.RigidBody.sphere(0.01, mass=0.1), at=robot.ground, joint=ag.Free(), pose=pose(np.eye(3), (x, 0, 0))
+        )
+        for x in (0.0, 0.05)
+    ]
+    robot.load(ag.Contact(*balls, 1e3))
+    run = ag.simulate(robot, duration=0.3, dt=0.01)
+    assert np.array_equal(run.q[-1], run.q[0]) and gains.gain_of_touching(run, 0.0) == (0.0, 0.0)

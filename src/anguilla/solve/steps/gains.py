@@ -102,8 +102,8 @@ def gain_of_touching(run: Trajectory, enough: float) -> tuple[float, float]:
     works = [gravitational, *_potentials(some)]
     play = float(kinetic[0] + max(elastic[0] - np.min(elastic), 0.0) + sum(np.sum(np.abs(np.diff(x))) for x in works))
     size = float(np.max(np.abs(elastic)) + sum(np.max(np.abs(x)) for x in works))
-    if len(some.t) < 2 * wide or play < STILL**2 * system.once(_firmest) + ROUND_OFF * size:
-        return 0.0, 0.0
+    if len(some.t) < 2 * wide or play <= STILL**2 * system.once(_firmest) + ROUND_OFF * size:
+        return 0.0, 0.0  # too short to say, or it stands still: nothing may be in play at all
     total, kept = kinetic + elastic + np.sum(works, axis=0), contact_energy(system, some.q)
     gain, at = _grown(total, kept, play, wide)
     if gain > enough and grasps(system.blank) and some is states:  # what bristles keep

@@ -158,8 +158,7 @@ def equilibrium_faults(made: SimpleNamespace, eq: Any, said: list[str], numbers:
     if wander is not None and wander > 1e-4 and not unsure:
         faults.append(f"a restart from the answer moves by {wander:.1e} of the length")
     if growth < 1e-3 and not unsure and not faults:
-        q = move(eq.system.tree, eq.q, 1e-3 / eq.system.tree.scale * np.cos(1.0 + np.arange(len(eq.q))))
-        back = _moved(made, here, lambda: ag.statics(made.robot, inputs=made.inputs, start=q))
+        back = _beside(made, eq, here)
         numbers["perturbed"] = _plain(back)
         if back is not None and back > 1e-3:
             faults.append(f"a start beside the answer ends {back:.1e} of the length away")
@@ -174,6 +173,20 @@ def equilibrium_faults(made: SimpleNamespace, eq: Any, said: list[str], numbers:
     numbers["size"] = len(eq.q)
     assert length > 0.0
     return faults
+
+
+def _beside(made: SimpleNamespace, eq: Any, here: np.ndarray) -> float | None:
+    """How far [length] from the answer starts beside it end: if the first one is led elsewhere, of ever nearer ones.
+
+    Where several equilibria are stable, Newton may go from the neighbourhood of one to another; from near enough it may not.
+    """
+    back: float | None = None
+    for far in (1e-3, 1e-4, 1e-5):
+        q = move(eq.system.tree, eq.q, far / eq.system.tree.scale * np.cos(1.0 + np.arange(len(eq.q))))
+        back = _moved(made, here, lambda: ag.statics(made.robot, inputs=made.inputs, start=q))  # noqa: B023
+        if back is None or back <= 1e-3:
+            return back
+    return back
 
 
 def _moved(made: SimpleNamespace, here: np.ndarray, ask: Callable) -> float | None:

@@ -50,6 +50,10 @@ def refuse_holding(loads: Loads, what: str) -> None:
 
 def remembers(model: Model) -> bool:
     """Whether forces depend on the states before: integrals of thrusters, friction of tendons or that holds, Prony terms."""
+    return model.once(_remembers)
+
+
+def _remembers(model: Model) -> bool:
     loads = model.blank
     return integrates(loads) or rubs(loads.cables) or grasps(loads) or relaxes(loads)
 

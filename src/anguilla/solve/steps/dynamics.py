@@ -131,7 +131,7 @@ def simulate_model(
     motion.take_over(start)
     motion.noting = remembers(system)
     motion.smooth, motion.settles = smooth_start and error is None, smooth_start and system.rows > 0 and forgets(scheme)
-    first = motion.loads(0.0)  # what is wrong is said of the start first
+    first = motion.loads_at_start()  # what is wrong is said of the start first
     steady = system.is_steady(motion.inputs)
     table = None if error is not None or steady else motion.all_loads(dt, steps)
     known = None if table is None else (table.times, table.table)

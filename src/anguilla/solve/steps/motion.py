@@ -65,7 +65,7 @@ class OngoingMotion:
 
     def __post_init__(self) -> None:
         n, m = self.system.size, self.system.rows
-        self.memory, self.carried, self.unused = _memory(self.system)
+        self.memory, self.carried, self.unused, self._first = _memory(self.system)
         here = self.carried
         here.q[:], here.v[:] = self.q, self.v
         self.q, self.v, self.a, self.acc, self.lam = here.q, here.v, here.a, here.acc, here.lam
@@ -117,7 +117,7 @@ class OngoingMotion:
         Nothing but `balance` is to be asked afterwards.
         """
         if self.system.linear == DENSE:
-            self.system.desk().kept["motion"] = self.memory, self.carried, self.unused
+            self.system.desk().kept["motion"] = self.memory, self.carried, self.unused, self._first
             self._ended, self.q, self.v = self.labour, self.q.copy(), self.v.copy()
 
     def take_over(self, start: Start) -> None:
@@ -301,6 +301,11 @@ class OngoingMotion:
             times = np.clip(times, *self.bounds)
         return self.system.loads(times, self.inputs, pulling=True)
 
+    def loads_at_start(self) -> LoadTable:
+        """Loads at t = 0 [s], in the table that the last motion at the desk had for them."""
+        self._first = self.system.loads(0.0, self.inputs, pulling=True, into=self._first)
+        return self._first
+
     def all_loads(self, dt: float, steps: int) -> LoadTable:
         """Loads for a run of some steps from t = 0; steady ones are known from the beginning."""
         if self._steady is None or not self.system.is_steady(self.inputs):
@@ -308,17 +313,17 @@ class OngoingMotion:
         return self._steady
 
 
-def _memory(system: Model) -> tuple[Scratch, State, History]:
-    """The solver's memory, a state and room for one more, all as new: what the last motion at the desk left, if it did."""
+def _memory(system: Model) -> tuple[Scratch, State, History, LoadTable | None]:
+    """The solver's memory, a state, room for one more and loads, as new: what the last motion at the desk left, if it did."""
     n, m, kept = system.size, system.rows, system.desk().kept
     if "motion" not in kept:
         q, v, a, acc = np.zeros((4, n))
-        return scratch(system), State(q, v, a, acc, np.zeros(m)), stored(1, n, m)
-    memory, state, unused = kept.pop("motion")
+        return scratch(system), State(q, v, a, acc, np.zeros(m)), stored(1, n, m), None
+    memory, state, unused, first = kept.pop("motion")
     for array in (memory.d, memory.last, memory.kept, memory.counters, *state):
         array.fill(0)
     memory.memory[:] = AS_NEW
-    return memory, state, unused
+    return memory, state, unused, first
 
 
 def balances_alone(system: Model, scheme: Coefficients) -> bool:

@@ -221,7 +221,8 @@ def _verified(motion: OngoingMotion, run: Trajectory, dt: float, estimate: _Esti
     """What shorter steps say, and still shorter ones if it is a close call.
 
     After a rough start errors may be of first order: then the differences to two kinds of steps, each half as long as the
-    other, tell what is left. Where that alone would be worth a word, steps half as long once more decide.
+    other, tell what is left. Where that alone would be worth a word, steps half as long once more decide. Differences that
+    become smaller with the steps are of no order: the larger one counts.
     """
     counters = run.status.counters
     rough = counters["eased"] + counters["halvings"] + int(motion.cutting[CUT]) > 0
@@ -235,7 +236,7 @@ def _verified(motion: OngoingMotion, run: Trajectory, dt: float, estimate: _Esti
             return found
         pair = ((shorter // 2, found), (shorter, closer))
         coarse, fine = (one.size * seen(motion, len(run.t) - 1, rough, cut) for cut, one in pair)
-        found = closer
+        found = found if rough and fine < coarse and found.size > closer.size else closer
         if not rough or 2.0 * fine - coarse <= TOLD or closer.size > TOLD:
             return found
     return found._replace(size=2.0 * fine - coarse)

@@ -72,7 +72,7 @@ def check_statics(spec: dict, numbers: dict) -> tuple[str, str, Any]:
     }
     doors |= {unit: lambda factors=factors: _of_equilibrium(made, eq, *factors) for unit, factors in UNITS.items()}
     limits = {"file": SAME, "saved": SAME}
-    if any("unstable" in word or "not unique" in word for word in said) or _holds(made):
+    if _unsure(said) or _holds(made):
         limits, doors = {"file": SAME, "saved": SAME}, {key: doors[key] for key in ("file", "saved")}
     else:
         doors["gradient"] = lambda: _slope_of_equilibrium(made, eq)
@@ -90,13 +90,14 @@ def check_motion(spec: dict, eq: Any, numbers: dict) -> tuple[str, str, Any]:
 
     run, _ = listen(lambda: ask(made.robot))
     numbers["error"] = getattr(run.quality, "time_error", None)
+    same = run.stored.q[0], run.stored.v[0]  # there may be several ways to close loops
     doors = {
         "file": lambda: _apart(made, run, listen(lambda: ask(_read(made)))[0]),
         "saved": lambda: _apart(made, run, _loaded(run, made)),
         "every": lambda: _apart(made, run[::2], listen(lambda: ask(made.robot, every=2))[0]),
         "batch": lambda: _apart(made, run, _of_batch(made, start, dt, steps)),
         "stepper": lambda: _apart(made, run, _by_steps(made, start, dt, steps)),
-        **{way: lambda way=way: _apart(made, run, listen(lambda: ask(ag.Model(made.robot, way)))[0]) for way in WAYS},
+        **{way: lambda way=way: _apart(made, run, listen(lambda: ask(ag.Model(made.robot, way), same))[0]) for way in WAYS},
         "gradient": lambda: _slope_of_motion(made, run, ask),
     }  # fmt: skip
     doors |= {unit: lambda factors=factors: _of_motion(made, run, eq, *factors) for unit, factors in UNITS.items()}
@@ -137,6 +138,15 @@ def _apart(made: SimpleNamespace, one: Any, other: Any) -> float:
 def _like(frame: Any, robot: Any) -> Any:
     """The frame of another robot that is made the same way."""
     return replace(frame, robot=robot)
+
+
+def _by_way(made: SimpleNamespace, eq: Any, other: Any, said: list[str]) -> float | None:
+    """How far apart [length] two equilibria are, if nothing is said against the other one."""
+    return None if _unsure(said) else _apart(made, eq, other)
+
+
+def _unsure(said: list[str]) -> bool:
+    return any("unstable" in word or "not unique" in word for word in said)
 
 
 def _holds(made: SimpleNamespace) -> bool:
@@ -247,7 +257,7 @@ def _worst(made: SimpleNamespace, cost: Any, found: Any, again: Callable, total:
     for key, value in made.inputs.items():
         if isinstance(value, float) and value:
             slope = value * total(found.inputs[key])
-            told = _off(slope, lambda h: _cost(made, again(made.spec, {**made.inputs, key: value * (1.0 + h)})), 1e-3)  # noqa: B023
+            told = _off(slope, lambda h: _cost(made, again(made.spec, {**made.inputs, key: value * (1.0 + h)})), 1e-4)  # noqa: B023
             worst = _largest(worst, told)
     return worst
 

@@ -118,7 +118,7 @@ class Net:
             packs = slice(pairs.table[p, 2], pairs.table[p, 3])
             used = np.arange(LANES) < pairs.lanes[packs, None]
             lanes = (LANES * pairs.pack[packs, None] + np.arange(LANES))[used]
-            places = far + int(pairs.far_at[p]) + np.arange(len(lanes) ** 2).reshape(len(lanes), -1)
+            places = far + int(pairs.far_at[p]) + np.arange(len(lanes) ** 2).reshape(len(lanes), len(lanes))
             found.add(self._row[lanes][:, None], self._column[lanes], places, self._sign[lanes][:, None])
         multiplier = len(tree.lane) + np.repeat(np.arange(len(c.table)), np.diff(c.entry))[:, None]
         lanes, places = LANES * c.pack[:, None] + np.arange(LANES), np.arange(c.jacobian.size).reshape(-1, LANES)

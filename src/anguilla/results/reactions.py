@@ -158,7 +158,7 @@ def _span_wrenches(block: Block) -> list[NodeWrench]:
     for pair, k, actuator in springs + spans:
         i, j = (int(x) for x in pairs.table[pair, :2])
         line = _place(block, j) - _place(block, i)
-        length = np.linalg.norm(line, axis=1)
+        length = np.sqrt(np.sum(line**2, axis=1) + pairs.least[0])  # as `span` has it: ends that meet pull nowhere
         t = line / length[:, None]
         if actuator < 0:
             stiffness, rest, damping = pairs.spring_data[k]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 PLACES = 12  # of the robot, and as many ends of its parts, at which motions are compared
 THIN = 0.02  # of the length: turns of what reaches no farther do not matter
+SPINNING = 1.0  # [rad] of a joint in a step
 INSTANTS = 16  # of a window or of a motion at which states are looked at
 
 
@@ -46,6 +47,25 @@ def _weights(system: Model) -> tuple[Floats, Floats]:
     weight = system.tree.scale.copy()
     weight[system.blank.driven] = 0.0
     return weight, np.where(system.tree.strain_scale == 0.0, weight, 0.0)
+
+
+def spins(run: Trajectory, dt: float) -> bool:
+    """Whether a joint turns so far in a step that what turns with it may be seen at odd angles only."""
+    turning = run.system.once(_turning)
+    return bool(len(turning)) and dt * float(np.abs(run.v[:, turning]).max()) > SPINNING
+
+
+def _turning(system: Model) -> Ints:
+    """Coordinates (k,) that are angles of joints."""
+    found = [
+        layout.joint.start + k
+        for layout in system.layout.parts
+        if layout.part.joint is not None
+        for k, turns in enumerate(layout.part.joint.turns)
+        if turns
+    ]
+    balls = {int(k) + i for k in system.tree.ball[:, 0] for i in range(3)}
+    return np.array([k for k in found if k not in balls], dtype=np.int64)
 
 
 def _spread(nodes: Ints) -> Ints:

@@ -24,7 +24,7 @@ from anguilla.results.quality import ENERGY, IMPACTS, TIME, TOLD, Quality
 from anguilla.solve.steps.carried import apart, carry, displacements
 from anguilla.solve.steps.finer import finer, seen
 from anguilla.solve.steps.gains import STILL, Some, energy_gain, gain_of_touching, passive, penetration, some_of
-from anguilla.solve.steps.measured import TimeError, errors_of_steps, has_strains, length_of, nodes_of
+from anguilla.solve.steps.measured import TimeError, errors_of_steps, has_strains, length_of, nodes_of, spins
 from anguilla.solve.steps.pieces import CUT, MANY
 from anguilla.solve.steps.windows import CAREFUL, CERTAIN, LEAST, TYPICAL, WHOLE, windows_error
 
@@ -158,7 +158,7 @@ def _carried_error(motion: OngoingMotion, run: Trajectory, dt: float) -> TimeErr
     snaps, touches = _snaps(run), any(load.touches for load in run.robot.loads)
     calm = everything < CALM * min(way, 1.0) or way < STILL
     sum_of_all = 1.5 * joints + 0.5 * everything
-    if sum_of_all < (QUIET_CONTACT if touches else QUIET) and not snaps:  # it cannot add up to much
+    if sum_of_all < (QUIET_CONTACT if touches else QUIET) and not snaps and not spins(run, dt):  # it cannot add up to much
         size = max(joints, TYPICAL * everything)
         return TimeError(size, float(run.t[-1]), len(run.system.tree.mass) - 1, True, calm)
     found = _estimated(motion, run, dt)
@@ -177,6 +177,8 @@ def _suspicious(motion: OngoingMotion, run: Trajectory, snaps: bool, touches: bo
     """Carried error, as a part of the length, below which a motion is taken as it is."""
     if snaps or touches:
         return SNAPPING if snaps else TOUCHING
+    if spins(run, dt):
+        return 0.0
     if _turn(run, dt) > FAST_TURN:
         return TUMBLING
     if motion.cutting[CUT] > 0 or run.status.counters["eased"] > 0 or motion.jumps:

@@ -24,7 +24,7 @@ from anguilla.results.reactions import integrates
 from anguilla.solve.newton.newton import FACTORISATIONS, ITERATIONS, STARTING
 from anguilla.solve.steps.carried import apart
 from anguilla.solve.steps.events import SNAP
-from anguilla.solve.steps.measured import INSTANTS, TimeError, errors_of_steps, length_of, nodes_of
+from anguilla.solve.steps.measured import INSTANTS, TimeError, errors_of_steps, length_of, nodes_of, spins
 from anguilla.solve.steps.pieces import CUT
 from anguilla.solve.steps.stepping import stored
 
@@ -55,7 +55,7 @@ def windows_error(motion: OngoingMotion, run: Trajectory, dt: float, every: int)
         return None
     touches = any(load.touches for load in run.system.robot.loads)
     joints, everything, _ = errors_of_steps(run, dt)
-    if every == 1 and everything < SMALL and joints < 0.5 * TIME and not touches:
+    if every == 1 and everything < SMALL and joints < 0.5 * TIME and not touches and not spins(run, dt):
         return TimeError(max(joints, TYPICAL * everything), float(run.t[-1]), len(run.system.tree.mass) - 1)
     way = np.cumsum(np.sqrt(np.einsum("ti,i->t", run.v**2, run.system.tree.scale**2)))
     counters = run.status.counters  # a start that these steps do not follow, longer ones do not follow either

@@ -109,7 +109,7 @@ def check_motion(spec: dict, eq: Any, numbers: dict) -> tuple[str, str, Any]:
 
 def _verdict(made: SimpleNamespace, doors: dict, limits: dict, numbers: dict, result: Any) -> tuple[str, str, Any]:
     error = numbers.get("error") or 0.0
-    near = NEAR if error < 1e-3 else error  # what grows within a motion is not the fault of a door
+    near = max(NEAR, 0.1 * error) if error < 1e-3 else 3.0 * error  # what grows within a motion is not the fault of a door
     faults, crashed = [], []
     for door, ask in doors.items():
         try:

@@ -6,7 +6,7 @@ import numpy as np
 
 from anguilla.compiler.jit import kernel
 from anguilla.interact.kernels.rubbing import UNKNOWN, set_friction
-from anguilla.interact.kernels.table import GRAVITY, KIND, POSE, TWIST, WRENCH, Loads
+from anguilla.interact.kernels.table import GRAVITY, KIND, POSE, ROTATION, TRANSLATION, TWIST, WRENCH, Loads
 from anguilla.mechanics.motion import too_coarse
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.evaluation import at_rest
@@ -21,6 +21,7 @@ __all__ = ["adrift", "balanced", "contradiction", "unbalanced"]
 
 DIGITS = 1e-13  # of a stiffness, times a turn of 1 rad: forces that are round-off
 LOST = 1e-12  # of all loads, times the size of the robot: the same for loads that cancel each other
+ROUNDED = 1e-4  # of the loads, that rounding of what a constraint bears may take
 KEPT = 1e-7  # [m, rad] by which constraints may miss; of robots below 1 m, a part of their length
 
 
@@ -172,6 +173,8 @@ def contradiction(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
     if not np.max(missed, initial=0.0) <= KEPT:
         worst = int(np.argmax(missed))
         return f"{system.tables.row_names[worst]} misses by {gap[worst]:.2g} (m or rad)"
+    if unbearable := _unbearable(system, loads, q, lam):
+        return unbearable
     closures = list(system.robot.closures.values())
     for c, relative in enumerate(poses):
         angles = sum(row[0] == "rotation" for row in closures[c].rows)
@@ -180,3 +183,21 @@ def contradiction(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
         if (angles == 3 and np.trace(turn) < 0.0) or (angles == 2 and turn[0, 0] < 0.0):
             return f"{closures[c].name} is turned over: its joint was closed the wrong way round"
     return ""
+
+
+def _unbearable(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
+    """Which constraint bears so much that the loads are lost in its rounding, as a straight rod held at its full length."""
+    zero, lever = np.zeros(system.size), float(system.layout.length)
+    kind = loads.constraints.table[:, KIND]
+    size = np.abs(lam) * np.where(kind == ROTATION, 1.0, lever)
+    loops = (kind == ROTATION) | (kind == TRANSLATION)
+    borne, lines = np.where(loops, size, 0.0), float(np.max(size[~loops & (kind != TWIST)], initial=0.0))
+    given = evaluate(system, loads, q, zero, zero, 0.0 * lam)[: system.size] / system.tree.scale
+    present = max(_size_of_loads(system, loads), lines, float(np.max(np.abs(given), initial=0.0)))
+    worst = int(np.argmax(borne)) if len(borne) else -1
+    if worst < 0 or np.finfo(float).eps * borne[worst] <= ROUNDED * present:
+        return ""
+    return (
+        f"{system.tables.row_names[worst]} would have to bear {abs(lam[worst]):.1e} N or N m: a rod that cannot stretch is "
+        "held straight, at its full length; let it stretch (extensible_kirchhoff), or leave it some slack"
+    )

@@ -158,7 +158,9 @@ def _carried_error(motion: OngoingMotion, run: Trajectory, dt: float) -> TimeErr
     snaps, touches = _snaps(run), any(load.touches for load in run.robot.loads)
     calm = everything < CALM * min(way, 1.0) or way < STILL
     sum_of_all = 1.5 * joints + 0.5 * everything
-    if sum_of_all < (QUIET_CONTACT if touches else QUIET) and not snaps and not spins(run, dt):  # it cannot add up to much
+    if (
+        sum_of_all < (QUIET_CONTACT if touches else QUIET) and not snaps and not spins(run, dt)
+    ):  # it cannot add up to much
         size = max(joints, TYPICAL * everything)
         return TimeError(size, float(run.t[-1]), len(run.system.tree.mass) - 1, True, calm)
     found = _estimated(motion, run, dt)

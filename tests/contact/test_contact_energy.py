@@ -64,9 +64,10 @@ def test_a_ball_that_bounces_gains_nothing(method, dt):
 def test_a_motion_that_touches_and_gains_says_so(part):
     energies = gains.energies
 
-    def more(system, t, q, v):
-        kinetic, elastic, gravitational = energies(system, t, q, v)
-        return kinetic + part * 0.2 * 9.81 * 0.5 * (t > 0.5), elastic, gravitational
+    def more(some):
+        found = energies(some)
+        found[0] += part * 0.2 * 9.81 * 0.5 * (some.t > 0.5)
+        return found
 
     ask = lambda: ag.simulate(ball(), duration=0.8, dt=2e-3, start=np.array([0, 0, 0.55, 0, 0, 0]))
     with mock.patch.object(gains, "energies", more):
@@ -92,3 +93,28 @@ def test_a_robot_at_rest_with_nothing_in_play_is_judged():
     robot.load(ag.Contact(*balls, 1e3))
     run = ag.simulate(robot, duration=0.3, dt=0.01)
     assert np.array_equal(run.q[-1], run.q[0]) and gains.gain_of_touching(run, 0.0) == (0.0, 0.0)
+
+
+def grown_by_pairs(total, kept, play, wide):
+    """The growth of means by its definition: all pairs of windows are compared."""
+    mean = lambda x: np.convolve(x, np.ones(wide) / wide, "valid")
+    means, held = mean(total), mean(kept)
+    later = np.triu(held[:, None] <= held[None, :] + gains.ALIKE * play)
+    growth = np.where(later, means[None, :] - means[:, None], 0.0)
+    growth[0] = np.maximum(growth[0], means - total[0])
+    column = np.unravel_index(int(np.argmax(growth)), growth.shape)[1]
+    return float(np.max(growth)) / play, int(column) + wide // 2
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_growth_is_that_of_all_pairs_of_windows(seed):
+    rng = np.random.default_rng(seed)
+    count, wide = int(rng.integers(12, 300)), int(rng.integers(1, 6))
+    drift = (1.0, -1.0, 0.0)[seed % 3] * np.linspace(0.0, 3.0, count)
+    kept = np.maximum(np.cumsum(rng.normal(size=count)), 0.0) * (seed % 4 != 3)
+    rows = np.stack([rng.normal(size=count) + drift, kept, kept, rng.normal(size=count)])
+    rows[0] += 5.0
+    play = rows[0, 0] + kept[0] - kept.min() + np.sum(np.abs(np.diff(rows[3])))
+    found = gains._grown(rows, 0.0, wide, np.zeros((3, count)))
+    expected = grown_by_pairs(rows[0] + rows[1] + rows[3], kept, play, wide)
+    assert found[0] == pytest.approx(expected[0], abs=1e-13) and found[1] == expected[1]

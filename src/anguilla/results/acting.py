@@ -218,9 +218,3 @@ def _balances(system: Model, t: Floats, q: Floats, v: Floats) -> Floats:
         gravity = np.ascontiguousarray(system.robot.gravity_values(t[:1] if constant else t[at]))
         balances(system.tree, system.workspace, gravity, q[at], v[at], zero, out[at])
     return out
-
-
-def energies(system: Model, t: Floats, q: Floats, v: Floats) -> tuple[Floats, Floats, Floats]:
-    """Kinetic, elastic and gravitational energy (nt,) [J] of states q, v (nt, n) at times t (nt,) [s]."""
-    rows = _balances(system, t, q, v)
-    return rows[:, 0], system.elastic_energy(q) + load_energy(system, q), rows[:, 1]

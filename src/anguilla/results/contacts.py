@@ -8,7 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from anguilla.compiler.distant import entry
-from anguilla.interact.kernels.table import HITS
+from anguilla.compiler.jit import part
+from anguilla.interact.kernels.contact import SMOOTH, STIFFNESS, normal, stored
+from anguilla.interact.kernels.table import CONTACT, HITS, KIND, NODE
 from anguilla.interact.kernels.touch import (
     COUNT,
     DEPTH,
@@ -21,7 +23,8 @@ from anguilla.interact.kernels.touch import (
     find_touching,
     kept_energy,
 )
-from anguilla.mechanics.tree import Floats
+from anguilla.mechanics.tree import N_X, Floats
+from anguilla.mechanics.vec import load3
 from anguilla.model.evaluate import descend
 from anguilla.model.model import Model
 from anguilla.results.blocks import Block, Evaluations
@@ -29,16 +32,34 @@ from anguilla.results.kinematics import seat_motions
 from anguilla.results.passing import passes
 
 
+@part
+def kept_of_parts(node, touches):
+    """Energy of contacts between parts [J] at the present motion; bristles that are held are left out."""
+    kept = 0.0
+    if len(touches.table) > 0:
+        find_touching(node, touches)
+        for e in range(min(touches.count[HITS], len(touches.hits))):
+            kept += kept_energy(touches, touches.hits[e, 0], touches.hits[e, 2], touches.hit[e, DEPTH], (0.0, 0.0, 0.0))
+    return kept
+
+
+@part
+def kept_of_obstacles(node, frames):
+    """Energy of contacts with obstacles [J] at the present motion, without bristles."""
+    kept = 0.0
+    for f in range(len(frames.table)):
+        if frames.table[f, KIND] == CONTACT:
+            depth = normal(load3(node, frames.table[f, NODE], N_X), frames, f)[0]
+            kept += frames.data[f, STIFFNESS] * stored(depth, frames.data[f, SMOOTH])
+    return kept
+
+
 @entry(descend)
 def energies(tree, ws, touches, q, rest, out):
     """Add what contacts between parts keep (nt,) [J], in states q (nt, n); bristles that are held are left out."""
     for t in range(len(q)):
         descend(tree, ws, q[t], rest, rest)
-        find_touching(ws.node, touches)
-        for e in range(min(touches.count[HITS], len(touches.hits))):
-            out[t] += kept_energy(
-                touches, touches.hits[e, 0], touches.hits[e, 2], touches.hit[e, DEPTH], (0.0, 0.0, 0.0)
-            )
+        out[t] += kept_of_parts(ws.node, touches)
 
 
 class PartForces(NamedTuple):

@@ -1,9 +1,10 @@
-"""Closed forms of what touches: capstans, impacts with a loss, a ball that slides until it rolls."""
+"""Closed forms of what touches: capstans, crossing rods, impacts with a loss, a ball that slides until it rolls."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 import anguilla as ag
 
@@ -53,6 +54,30 @@ def test_a_string_around_a_drum_holds_up_to_the_capstan_ratio(around):
     slipped, _ = drawn(around, 1.05)
     assert abs(held) < 0.1 * THIN and creep < 1e-4 * THIN
     assert slipped > 10.0 * THIN
+
+
+@pytest.mark.parametrize("load", [0.2, 0.4])
+def test_two_crossing_rods_bend_as_beams_and_press_as_hertz(load):
+    """Two short cantilevers, the upper one pushed down where they cross by P, the lower one by the force F of the contact.
+
+    (P - F) a^3 / 3EI - F a^3 / 3EI = (F / (4/3 E* sqrt(R)))^(2/3), the depth, which is a tenth of the ways here.
+    """
+    radius, young, a = 0.01, 1e6, 0.04
+    robot, across = ag.Robot("crossing", gravity=(0, 0, 0)), [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    bend = ag.PiecewisePolynomial(2, 1)  # moments have a kink where they cross
+    material, strains = ag.Material(young, 1000.0, poisson=0.5), ag.Strains(bend_y=bend, bend_z=bend)
+    rod = ag.Rod(2 * a, ag.Circle(radius), material, strains, intervals=16)
+    lower = robot.add(rod, at=robot.ground, name="lower")
+    upper = robot.add(rod, at=robot.ground, name="upper", pose=pose((a, -a, 2 * radius), across))
+    robot.load(ag.Wrench(upper.section(a), force=(0, 0, -load)))
+    touch = robot.load(ag.Contact(lower, upper, spacing=0.02 * radius, smooth=1e-3 * radius))
+    eq = ag.statics(robot)
+    soft, hertz = a**3 / (3 * young * np.pi / 4 * radius**4), 4 / 3 * 0.5 * young / 0.75 * np.sqrt(radius)
+    force = brentq(lambda f: (load - 2 * f) * soft - (f / hertz) ** (2 / 3), 0.0, load)
+    below, above = -eq.position(lower.section(a))[2], 2 * radius - eq.position(upper.section(a))[2]
+    assert np.linalg.norm(eq.contacts(touch).force) == pytest.approx(force, rel=0.01)
+    assert (below, above) == pytest.approx((force * soft, (load - force) * soft), rel=0.015)
+    assert above - below == pytest.approx((force / hertz) ** (2 / 3), rel=0.03)
 
 
 @pytest.mark.parametrize("c", [0.0, 0.3, 1.0])

@@ -83,6 +83,7 @@ class Side:
         where: the rod; or the frame that the points and the shape move with.
         radii: of a rod, X (m,) [m] -> radii (m,) [m].
         spacing: [m] of the points along a rod that touch.
+        ring: whether the tip of a rod is held at its root, so that they are neighbours.
         points: (k, 3) [m] that touch, in the axes of the frame.
         radius: [m] of the balls around them.
         shape: as `interact/kernels/distance.py` reads it, in the axes of the frame; None if there is no surface to touch.
@@ -93,6 +94,7 @@ class Side:
     where: Frame | RodHandle
     radii: Callable[[Array], Array] = np.zeros_like
     spacing: float = 0.0
+    ring: bool = False
     points: Array = field(default_factory=lambda: np.zeros((0, 3)))
     radius: float = 0.0
     shape: Array | None = None

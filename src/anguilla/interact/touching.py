@@ -85,7 +85,7 @@ class Meeting:
         """Points and surface of one of the two."""
         if isinstance(x, RodHandle):
             spacing = max(self.spacing or SPACING * self.thinnest, x.length / MOST)
-            return Side(x, radii=partial(self.radii, x), spacing=spacing)
+            return Side(x, radii=partial(self.radii, x), spacing=spacing, ring=is_ring(x, self.thinnest))
         if isinstance(x, BodyHandle):
             assert x.body.shape is not None
             return SURFACES[x.body.shape.kind](x)
@@ -110,6 +110,20 @@ class Meeting:
             return FLAT * modulus
         across = R * r / (R + r)  # the ball is round along the rod, and both are across it
         return float(modulus * (R * across) ** 0.25 / np.sqrt(2.0 * (R + r)))
+
+
+def is_ring(rod: RodHandle, near: float) -> bool:
+    """Whether a closure holds the tip of a rod at its root, up to a distance [m]."""
+    for closure in rod.robot.closures.values():
+        a, b, place = closure.a, closure.b, closure.pose(0.0) if callable(closure.pose) else closure.pose
+        if a.bare == rod.tip:  # the root is held on the tip
+            a, b, place = b, a, np.linalg.inv(place)
+        if b.bare != rod.tip or (a.bare != rod.root and a.bare != rod.parent):
+            continue
+        root = np.zeros(3) if a.bare == rod.root else rod.pose[:3, 3]
+        if np.linalg.norm((a.offset_pose @ place)[:3, 3] - root) < near:
+            return True
+    return False
 
 
 def joined(a: Frame | Part, b: Frame | Part) -> bool:

@@ -127,10 +127,11 @@ class Touching:
         for best in (lambda x: x.on_rod, lambda x: len(x.points) == 1):  # rods touch all along, balls with one point
             ways = [(x, y) for x, y in ways if best(x)] or ways
         halves = itself or (all(x.on_rod for x, _ in ways) and len(ways) == 2)  # what both rods feel counts twice
+        alone = int(itself) + int(itself and a.ring)
         for x, y in ways:
             since, until = self._once("points", x, self._points)
             first, last = self._once("surface", y, self._curve if y.on_rod else self._shape)
-            self.tables.append((len(self.pairs) - 1, since, until, first, last, int(itself), self.held))
+            self.tables.append((len(self.pairs) - 1, since, until, first, last, alone, self.held))
             self.sides.append(1.0 if x is a else -1.0)
             self.laws.append(((0.5 if halves else 1.0) * law[0], *law[1:]))
             self.held += self.clusters[until - 1][1] - self.clusters[since][0]

@@ -113,7 +113,8 @@ class Pairs(Arrays):
 class Touches(Arrays):
     """Contact between parts: points of one, in clusters, against intervals of a rod or the shape of a body (`touch.py`)."""
 
-    # (t, 7) pair, first and last + 1 of its clusters, of its intervals or bodies, 1 for a rod with itself, first in `held`
+    # (t, 7) pair, first and last + 1 of its clusters, of its intervals or bodies, 1 for a rod with itself, 2 for a
+    # ring, first in `held`
     table: Ints
     law: Floats  # (t, 7) stiffness, smooth, damping, friction, slip, tangential over normal stiffness, arc length kept apart
     cluster: Ints  # (c, 4) first and last + 1 of its points, and their nodes

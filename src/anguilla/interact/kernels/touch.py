@@ -174,6 +174,8 @@ def may_have_met(node, touches, dt):
         for c in range(table[t, SINCE], table[t, UNTIL]):
             for m in range(table[t, FIRST], table[t, LAST]):
                 apart = abs(m - table[t, FIRST] - (c - table[t, SINCE]))
+                if table[t, ITSELF] == 2:  # the last interval of a ring is a neighbour of the first
+                    apart = min(apart, table[t, LAST] - table[t, FIRST] - apart)
                 if table[t, ITSELF] == 0 or apart > 1:
                     way = dt * _closing(node, touches, c, m)
                     if way > skin and _meet(touches.ball, c, clusters + m, way):
@@ -277,7 +279,7 @@ def meeting(node, touches, c, k, m, s):
 def _visit(node, touches, t, c, m):
     """List the contacts of a cluster of points with an interval or a body; how deep every point is at most."""
     span, point, deep = touches.span, touches.point, touches.deep
-    curve, itself = m < len(touches.curve), touches.table[t, ITSELF] == 1
+    curve, itself = m < len(touches.curve), touches.table[t, ITSELF]
     i, j = touches.cluster[c, 2], touches.cluster[c, 3]
     ti, tj, start, chord, square, around = axis(node, i), axis(node, j), ZERO, ZERO, 1.0, 0.0
     if curve:  # what is further from the chord than the centreline and half of the skin is not near
@@ -302,8 +304,12 @@ def _visit(node, touches, t, c, m):
             found, s, free = nearest(node, *between, x, span[m, LENGTH], wider, first, last)
             if not found:
                 continue
-            if itself and abs(span[m, START] + s * span[m, LENGTH] - point[k, ARC]) < touches.law[t, CLEAR]:
-                continue
+            if itself > 0:
+                along, end = abs(span[m, START] + s * span[m, LENGTH] - point[k, ARC]), touches.table[t, LAST] - 1
+                if itself == 2:  # the other way round is shorter
+                    along = min(along, span[end, START] + span[end, LENGTH] - along)
+                if along < touches.law[t, CLEAR]:
+                    continue
         _, n, depth, v, _, _, _, _, _ = meeting(node, touches, c, k, m, s)
         row = own_row(touches, t, c, k)
         if depth > deep[row, 0]:

@@ -196,6 +196,11 @@ class Load(Description):
         raise NotImplementedError
 
     @property
+    def holder(self) -> Any:
+        """The soft volume that keeps the load; None if the robot itself does."""
+        return None
+
+    @property
     def frames(self) -> tuple[Frame, ...]:
         """Frames the load refers to; they must belong to the robot it is put on."""
         raise NotImplementedError

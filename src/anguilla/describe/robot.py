@@ -145,7 +145,7 @@ class Robot(ShowsItself):
 
     @property
     def loads(self) -> tuple[Load, ...]:
-        """The loads, in the order they were added."""
+        """The loads, in the order they were added; contacts of soft volumes are kept by these (`VolumeHandle.contacts`)."""
         return tuple(self._loads)
 
     @property
@@ -299,10 +299,16 @@ class Robot(ShowsItself):
             raise refuse("Robot.load load", "a load such as TipWrench(arm, force=(0, 0, -1))", load)
         for frame in load.frames:
             self.own_frame(frame, f"The frame of {load.label}")
-        if any(load is other for other in self._loads):
+        known = [*self._loads, *(contact for volume in self._volumes for contact in volume.contacts)]
+        if any(load is other for other in known):
             raise DescriptionError(f"{load.label} is already on robot {self.name!r}.")
-        if load.name is not None and any(load.name == other.name for other in self._loads):
+        if load.name is not None and any(load.name == other.name for other in known):
             raise DescriptionError(f"Robot {self.name!r} already has a load named {load.name!r}: choose another name.")
+        if load.holder is not None:
+            if not any(load.holder is volume for volume in self._volumes):
+                raise DescriptionError(f"{load.label}: the volume {load.holder.name!r} is not of robot {self.name!r}.")
+            load.holder.contacts += (load,)
+            return load
         self._loads.append(load)
         return load
 

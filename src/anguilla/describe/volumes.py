@@ -88,12 +88,14 @@ class VolumeHandle:
         at: the frame that the volume was placed in.
         pose: pose (4, 4) of its axes in that frame, translation in [m].
         patches: what holds it.
+        contacts: what it touches.
 
     """
 
     def __init__(self, robot: Robot, name: str, volume: SoftPart, at: Frame, pose: Floats) -> None:
         self.robot, self.name, self.volume, self.at, self.pose = robot, name, volume, at, pose
         self.patches: tuple[Patch, ...] = ()
+        self.contacts: tuple[Any, ...] = ()
 
     def clamp(self, where: Any, frame: Frame, pose: ArrayLike | None = None) -> None:
         """Weld points to a frame of the robot.
@@ -182,7 +184,8 @@ class VolumeHandle:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> VolumeHandle:
         robot, at = copy.deepcopy(self.robot, memo), copy.deepcopy(self.at, memo)
-        twin = VolumeHandle(robot, self.name, copy.deepcopy(self.volume, memo), at, self.pose)
+        twin = memo[id(self)] = VolumeHandle(robot, self.name, copy.deepcopy(self.volume, memo), at, self.pose)
+        twin.contacts = copy.deepcopy(self.contacts, memo)
         twin.patches = tuple(Patch(copy.deepcopy(p.frame, memo), p.points, p.pose) for p in self.patches)
         return twin
 

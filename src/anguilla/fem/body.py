@@ -30,6 +30,7 @@ from anguilla.fem.parts import (
     Tendon,
     Traction,
 )
+from anguilla.interact.volume_contact import VolumeContact
 
 __all__ = ["SoftBody"]
 
@@ -95,6 +96,7 @@ class SoftBody(SoftPart, ShowsItself):
         self.springs: list[Spring] = []
         self.masses: list[PointMass] = []
         self.layers: list[Layer] = []
+        self.contacts: list[VolumeContact] = []
 
     def fix(self, where: Where, axes: str = "xyz") -> None:
         """Hold points where they are.
@@ -240,8 +242,15 @@ class SoftBody(SoftPart, ShowsItself):
             locate(self.mesh, item.point, f"The place of effector {name!r}")
         self.effectors[name] = item
 
-    def load(self, load: PointForce | Traction | Spring | PointMass) -> None:
-        """Add a `fem.PointForce`, a `fem.Traction`, a `fem.Spring` or a `fem.PointMass`."""
+    def load(self, load: PointForce | Traction | Spring | PointMass | VolumeContact) -> None:
+        """Add a `fem.PointForce`, `fem.Traction`, `fem.Spring` or `fem.PointMass`, or an `ag.Contact` with an obstacle."""
+        if isinstance(load, VolumeContact):
+            if load.volume is not self:
+                raise DescriptionError(f"load: {load.label} is of another volume; this one is {self.name!r}.")
+            if load.where is not None:
+                self.patch(load.where)
+            self.contacts.append(load)
+            return
         if isinstance(load, Traction):
             self.patch(load.where)
             named = isinstance(load.where, str)
@@ -256,7 +265,8 @@ class SoftBody(SoftPart, ShowsItself):
                 locate(self.mesh, load.point, "The place of the load")
                 found.append(load)
                 return
-        raise refuse("load", "a fem.PointForce, a fem.Traction, a fem.Spring or a fem.PointMass", load)
+        wanted = "a fem.PointForce, a fem.Traction, a fem.Spring, a fem.PointMass, or an ag.Contact of this body"
+        raise refuse("load", wanted, load)
 
     def patch(self, where: Where) -> Ints:
         """Faces (k, 3) of the boundary that a traction loads: those of a named surface, or between given points."""

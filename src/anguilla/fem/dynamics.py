@@ -12,6 +12,7 @@ from anguilla._doors import public
 from anguilla._lazy import ShowsItself
 from anguilla.errors import DescriptionError, SolverError, as_nonnegative, as_positive, as_steps
 from anguilla.fem.body import SoftBody
+from anguilla.fem.contact import Touched, points_of
 from anguilla.fem.fields import equivalent_strain, von_mises
 from anguilla.fem.inertia import mass_blocks, mass_matrix
 from anguilla.fem.mesh import Floats, Ints
@@ -20,7 +21,9 @@ from anguilla.fem.results import SoftEquilibrium, Status, pick
 from anguilla.fem.stepping import Motion
 from anguilla.fem.system import SoftSystem
 from anguilla.fem.viscosity import Prony, Rayleigh
+from anguilla.interact.volume_contact import VolumeContact
 from anguilla.results.blocks import parts
+from anguilla.results.contacts import TouchPoints
 from anguilla.results.slices import Slices
 from anguilla.solve.steps.schemes import Newmark, Scheme, as_scheme
 from anguilla.store.kept import Kept
@@ -53,9 +56,16 @@ class SoftTrajectory(Slices, Kept, ShowsItself):
     mass: Floats = field(repr=False)
     status: Status
     inputs: Inputs = field(default_factory=dict, repr=False)
+    touched: Sequence[Touched] | None = field(default=None, repr=False)
 
     def _picked(self, rows: Ints) -> SoftTrajectory:
-        return replace(self, t=self.t[rows], x=self.x[rows], v=self.v[rows])
+        touched = None if self.touched is None else [self.touched[k] for k in np.arange(len(self.t))[rows]]
+        return replace(self, t=self.t[rows], x=self.x[rows], v=self.v[rows], touched=touched)
+
+    def contact_points(self, contact: VolumeContact) -> list[TouchPoints]:
+        """Where a contact touches at each instant: place (k, 3) [m], force (k, 3) [N] of the body on what it touches."""
+        each = [None] * len(self.t) if self.touched is None else self.touched
+        return [points_of(self.system.touching, touched, contact) for touched in each]
 
     def position(self, effector: str) -> Floats:
         """Positions (time, 3) [m] of an effector."""
@@ -127,19 +137,21 @@ def simulate(
     efforts = sampler(system, inputs)
     motion = Motion(system, dt, scheme, viscosity, rayleigh, tolerance)
     motion.begin(start, efforts(0.0), moves)
-    kept, ok, message = [(0.0, motion.x, motion.v)], True, ""
+    kept, ok, message = [(0.0, motion.x, motion.v, motion.touched)], True, ""
     for k in range(1, count + 1):
         ok, words = motion.step(efforts)
         if not ok:
             message = f"stopped at t = {(k - 1) * dt:g} s: {words}"
             break
         if k % every == 0:
-            kept.append((k * dt, motion.x, motion.v))
+            kept.append((k * dt, motion.x, motion.v, motion.touched))
     counters = {"iterations": motion.iterations, "factorisations": motion.factorisations, "steps": count}
     message = message or f"{count} steps, {motion.iterations} iterations"
     status = Status(ok, message, counters, time.perf_counter() - began)
-    t, x, v = (np.array(part) for part in zip(*kept, strict=True))
-    result = SoftTrajectory(system.body, system, t, x, v, motion.mass, status, dict(inputs or {}))
+    *arrays, touched = zip(*kept, strict=True)
+    t, x, v = (np.array(part) for part in arrays)
+    told = None if system.touching is None else touched
+    result = SoftTrajectory(system.body, system, t, x, v, motion.mass, status, dict(inputs or {}), told)
     if not ok and raise_on_failure:
         raise SolverError(f"The motion of {system.body.name!r} {message}.", result=result, advice="Try a smaller dt.")
     return result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from anguilla._doors import public
 from anguilla.errors import DescriptionError, SolverError, as_count, as_positive, warn
 from anguilla.fem.body import SoftBody
+from anguilla.fem.contact import Grip
 from anguilla.fem.elements import inside_out
 from anguilla.fem.mesh import Floats
 from anguilla.fem.moves import Moves, lifted, moves_of, positions
@@ -53,6 +54,7 @@ class Task:
         driven: numbers of the actuators whose stroke is given.
         strokes: their strokes [m, m^3].
         moves: where the moved points go, by name; those of the body if not given.
+        grip: what points that touch remember of the start, if friction shall act.
 
     """
 
@@ -60,6 +62,7 @@ class Task:
     driven: np.ndarray
     strokes: Floats
     moves: Mapping[str, Goal] | None = None
+    grip: Grip | None = None
 
 
 @dataclass
@@ -106,13 +109,15 @@ class Balance:
         self.system, self.task, self.factor, self.counts = system, task, factor, counts
         self.size = float(np.linalg.norm(np.ptp(system.rest.x, axis=0)))
         frictional = any(isinstance(p, Tendon) and p.friction for p in system.body.actuators.values())
-        self.potential = not frictional and not len(task.driven)  # an energy that every step must lower
+        self.potential = (
+            not frictional and not len(task.driven) and task.grip is None
+        )  # an energy that every step must lower
         self._blocks = np.zeros((len(system.pattern.rows), 9))
 
     def evaluate(self, x: Held) -> _At | None:
         """Energy, gradient and stiffness; None if an element is inside out."""
         energy, gradient, blocks = self.system.evaluate(
-            x.state, x.efforts, factor=self.factor, stiffness=True, blocks=self._blocks
+            x.state, x.efforts, factor=self.factor, stiffness=True, blocks=self._blocks, grip=self.task.grip
         )
         if not np.isfinite(energy):
             return None
@@ -242,12 +247,15 @@ def statics(
     began = time.perf_counter()
     counts = Counts()
     begin = Held(as_state(system, start), task.efforts)
+    task = replace(task, grip=grip_of(system, start))
     options: dict[str, Any] = {"tolerance": tolerance, "most": iterations, "counts": counts}
     out = solve(system, begin, task, **options)
     pieces, factor = 1, 1.0
-    if out.status != CONVERGED:
+    if out.status != CONVERGED and task.grip is None:
         found = _in_steps(system, task, options)
         out, pieces, factor = Attempt(found.x, found.status, 0), found.steps, found.factor
+    elif out.status != CONVERGED:
+        factor = 0.0
     (state, efforts), status = out.x, out.status
     counters = {**vars(counts), "load_steps": pieces}
     message = counted(counts.iterations, pieces)
@@ -258,14 +266,14 @@ def statics(
         status, message = CONTRADICTED, f"{WORDS[CONTRADICTED]}: {lack}"
     elif wrong := _overdriven(system, task, efforts):
         status, message = LIMITED, wrong
-    elif (left := unbalanced(system, state, efforts)) > max(BALANCED, LOOSE * tolerance):
+    elif (left := unbalanced(system, state, efforts, task.grip)) > max(BALANCED, LOOSE * tolerance):
         status, message = UNBALANCED, f"{WORDS[UNBALANCED]}: {left:.2g} of the loads are left"
     elif counts.unstable:
         message += " (unstable: it would not stay there)"
     ok = factor >= 1.0 and status == CONVERGED
-    result = SoftEquilibrium(
-        system.body, system, state, efforts, Status(ok, message, counters, time.perf_counter() - began)
-    )
+    status_of = Status(ok, message, counters, time.perf_counter() - began)
+    touched = None if system.touching is None else system.touching.touched(state.x, grip=task.grip)
+    result = SoftEquilibrium(system.body, system, state, efforts, status_of, task.grip, touched)
     if ok:
         _warn(system, state, counts.unstable)
     if not ok and raise_on_failure:
@@ -276,9 +284,18 @@ def statics(
     return result
 
 
-def unbalanced(system: SoftSystem, state: SoftState, efforts: Floats) -> float:
+def grip_of(system: SoftSystem, start: object, rate: float = 0.0) -> Grip | None:
+    """What points that touch remember of a start; nothing without one, or without friction."""
+    if system.touching is None or start is None or not (system.touching.rubs or rate):
+        return None
+    touched = start.touched if isinstance(start, SoftEquilibrium) else None
+    root = touched.root if touched is not None and len(touched.root) == len(system.touching.nodes) else None
+    return system.touching.grip(start.x, root=root, rate=rate)  # type: ignore[attr-defined]
+
+
+def unbalanced(system: SoftSystem, state: SoftState, efforts: Floats, grip: Grip | None = None) -> float:
     """Sum of the forces left on the unknowns, over that of the loads, or of the elastic forces where they are greater."""
-    _, gradient, _ = system.evaluate(state, efforts)
+    _, gradient, _ = system.evaluate(state, efforts, grip=grip)
     loads = np.zeros_like(gradient)
     system.external_forces(state.x, efforts, 1.0, 0.0, loads, system.nothing_pulled, False)
     left = system.unknowns.gather(state.x, gradient[None]).reshape(-1, 3)

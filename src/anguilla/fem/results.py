@@ -10,10 +10,13 @@ from anguilla._doors import public
 from anguilla._lazy import ShowsItself
 from anguilla.errors import DescriptionError
 from anguilla.fem.body import SoftBody
+from anguilla.fem.contact import Grip, Touched, points_of
 from anguilla.fem.fields import equivalent_strain, von_mises
 from anguilla.fem.mesh import Floats, Ints, TetMesh
 from anguilla.fem.parts import Chamber, Tendon
 from anguilla.fem.system import SoftState, SoftSystem
+from anguilla.interact.volume_contact import VolumeContact
+from anguilla.results.contacts import TouchPoints
 from anguilla.results.states import Status
 from anguilla.store.kept import Kept
 from anguilla.store.record import Record
@@ -46,6 +49,8 @@ class SoftEquilibrium(Kept, ShowsItself):
     state: SoftState = field(repr=False)
     efforts: Floats
     status: Status
+    grip: Grip | None = field(default=None, repr=False)
+    touched: Touched | None = field(default=None, repr=False)
 
     @property
     def x(self) -> Floats:
@@ -92,31 +97,32 @@ class SoftEquilibrium(Kept, ShowsItself):
     @property
     def energy(self) -> float:
         """Potential energy [J]: elastic, of gravity, loads, tendons and pressures."""
-        return self.system.evaluate(self.state, self.efforts)[0]
+        return self.system.evaluate(self.state, self.efforts, grip=self.grip)[0]
 
     @property
     def elastic_energy(self) -> float:
         """Elastic energy [J]."""
         system = self.system
-        energy = system.evaluate(self.state, self.efforts)[0]
+        energy = system.evaluate(self.state, self.efforts, grip=self.grip)[0]
         scratch = np.zeros_like(self.x)
         return energy - system.external_forces(self.x, self.efforts, 1.0, 0.0, scratch, system.nothing_pulled, False)
 
     @property
     def imbalance(self) -> float:
         """Largest force left on a node [N]."""
-        return float(np.abs(self.system.residual(self.state, self.efforts)).max())
+        _, gradient, _ = self.system.evaluate(self.state, self.efforts, grip=self.grip)
+        return float(np.abs(self.system.unknowns.gather(self.x, gradient[None])).max())
 
     @property
     def balance(self) -> float:
         """Sum of the forces left on the nodes, over that of the loads [-]: 0 in perfect balance."""
         from anguilla.fem.equilibrium import unbalanced
 
-        return unbalanced(self.system, self.state, self.efforts)
+        return unbalanced(self.system, self.state, self.efforts, self.grip)
 
     def reaction(self, moved: str | None = None) -> Floats:
         """Force (3,) [N] that the supports exert on the body, or the points of a moved set, by its name."""
-        _, gradient, _ = self.system.evaluate(self.state, self.efforts)
+        _, gradient, _ = self.system.evaluate(self.state, self.efforts, grip=self.grip)
         if moved is not None:
             names = list(self.system.moved_nodes)
             return gradient[self.system.moved_nodes[names[pick(moved, names, "moved set")]]].sum(axis=0)
@@ -125,6 +131,10 @@ class SoftEquilibrium(Kept, ShowsItself):
         total = gradient[held].sum(axis=0)
         partly = self.system.unknowns.free
         return total + np.where(self.system.unknowns.held[: len(partly)], gradient[partly], 0.0).sum(axis=0)
+
+    def contact_points(self, contact: VolumeContact) -> TouchPoints:
+        """Where a contact touches: place (k, 3) [m] and force (k, 3) [N] of the body on what it touches, world axes."""
+        return points_of(self.system.touching, self.touched, contact)
 
     def stress(self) -> Floats:
         """Von Mises stress (m,) [Pa] of each tetrahedron, of the Cauchy stress averaged over its points."""

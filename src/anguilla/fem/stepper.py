@@ -131,5 +131,6 @@ class Stepper:
         counters = {"iterations": m.iterations, "factorisations": m.factorisations, "steps": m.count}
         status = Status(True, f"{m.count} steps, {m.iterations} iterations", counters)
         return SoftTrajectory(
-            self.body, self.system, np.array([self.t]), self.x[None], self.v[None], m.mass, status, self.inputs
-        )
+            self.body, self.system, np.array([self.t]), self.x[None], self.v[None], m.mass, status, self.inputs,
+            None if m.touched is None else [m.touched],
+        )  # fmt: skip

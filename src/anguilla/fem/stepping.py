@@ -14,8 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from anguilla.errors import DescriptionError, SolverError
-from anguilla.fem.equilibrium import REACH, WORDS, as_state
+from anguilla.fem.contact import Grip, Touched, impulses, weight_of
+from anguilla.fem.equilibrium import REACH, WORDS, as_state, grip_of
 from anguilla.fem.inertia import mass_blocks, mass_matrix, multiply
+from anguilla.fem.linear import LinearSolver, make_solver
 from anguilla.fem.mesh import Floats
 from anguilla.fem.moves import Goal, Moves, Placed, moves_of, placed
 from anguilla.fem.results import SoftEquilibrium
@@ -73,7 +75,7 @@ class _Step:
         m = self.motion
         x, v, a = self._rates(state)
         energy, force, _ = m.system.evaluate(
-            SoftState(x, state.rotations), self.efforts, t=self.t, gain=self.gain, history=self.history
+            SoftState(x, state.rotations), self.efforts, t=self.t, gain=self.gain, history=self.history, grip=m.grip
         )
         if not np.isfinite(energy):
             return None
@@ -88,7 +90,7 @@ class _Step:
         x = self._rates(at.state)[0]
         _, _, blocks = m.system.evaluate(
             SoftState(x, at.state.rotations), self.efforts, t=self.t, stiffness=True, gain=self.gain,
-            history=self.history, blocks=m.blocks,
+            history=self.history, blocks=m.blocks, grip=m.grip,
         )  # fmt: skip
         blocks *= cq
         if m.rayleigh.beta:
@@ -146,6 +148,11 @@ class Motion:
             raise DescriptionError(
                 "Midpoint supports bodies without rigid parts: use Newmark, HHT or GeneralisedAlpha."
             )
+        if scheme.mid < 1.0 and system.touching is not None:
+            raise DescriptionError("Midpoint supports bodies without contact: use Newmark, HHT or GeneralisedAlpha.")
+        self.grip: Grip | None = None
+        self.touched: Touched | None = None
+        self._masses: LinearSolver | None = None
         self.tolerance = tolerance
         self.size = float(np.linalg.norm(np.ptp(system.rest.x, axis=0)))
         patience = float(np.clip(PART * system.solver.worth, 2.0, 25.0))
@@ -168,7 +175,7 @@ class Motion:
     def stiff(self, efforts: Floats, t: float) -> Floats:
         """Blocks of the stiffness at the start of the step, for Rayleigh's damping."""
         if self._stiff is None:
-            self._stiff = self.system.evaluate(self.state, efforts, t=t, stiffness=True)[2]
+            self._stiff = self.system.evaluate(self.state, efforts, t=t, stiffness=True, touching=False)[2]
         return self._stiff
 
     def begin(self, start: SoftEquilibrium | None, efforts: Floats, moves: Moves | None) -> None:
@@ -186,12 +193,15 @@ class Motion:
         self.v[where.nodes] = where.v
         self.viscosity.start(self.x)
         self.memory.forget()
+        if self.system.touching is not None:
+            self.grip = grip_of(self.system, self.state if start is None else start)
+            self._remember()
         self.a = self.acc = self._accelerations(efforts, where)
 
     def _accelerations(self, efforts: Floats, where: Placed) -> Floats:
-        """Accelerations (n, 3) that balance the start (without viscosity)."""
+        """Accelerations (n, 3) that balance the start (without viscosity and contact)."""
         u = self.system.unknowns
-        _, force, blocks = self.system.evaluate(self.state, efforts, stiffness=True, blocks=self.blocks)
+        _, force, blocks = self.system.evaluate(self.state, efforts, stiffness=True, blocks=self.blocks, touching=False)
         given = np.zeros_like(self.x)
         given[where.nodes] = where.a
         force += self.matrix @ (given + self.rayleigh.alpha * self.v)
@@ -250,7 +260,35 @@ class Motion:
             v[nodes], (a[nodes], acc[nodes]) = rigid_rates(state.x[nodes], v[nodes], (a[nodes], acc[nodes]))
         self.state, self.v, self.a, self.acc = state, v, a, acc
         self.viscosity.accept(state.x, self.dt)
+        if self.system.touching is not None:
+            self._remember()
+            self._push()
         self.count += 1
+
+    def _remember(self) -> None:
+        """Note what touches, and what that means for the next step."""
+        touching = self.system.touching
+        assert touching is not None
+        self.touched = touching.touched(self.x, grip=self.grip)
+        weight = weight_of(self.scheme, self.dt)
+        self.grip = touching.grip(self.x, root=self.touched.root, rate=1.0 / self.dt, weight=weight)
+
+    def _push(self) -> None:
+        """Let contact act as an impulse at the end of the step: see `contact.weight_of`."""
+        touching, u = self.system.touching, self.system.unknowns
+        assert touching is not None and self.touched is not None
+        force = np.zeros_like(self.x)
+        touching.spread(-self.touched.force, self.touched.point, force)
+        if not force.any():
+            return
+        if self._masses is None or u.parts:
+            self._masses = self._masses or make_solver(self.system.solver.name, u.points, u.rows, u.cols)
+            blocks = np.zeros((len(self.mass), 9))
+            blocks[:, [0, 4, 8]] = self.mass[:, None]
+            self._masses.factor(u.fold(self.x, blocks, np.zeros_like(force)))
+        pushed = u.spread(self.x, self._masses.solve(u.gather(self.x, force[None]))[0].reshape(-1, 3))
+        v, a, acc = impulses(self.scheme, self.dt, pushed)
+        self.v, self.a, self.acc = self.v + v, self.a + a, self.acc + acc
 
 
 def rigid_rates(x: Floats, v: Floats, accelerations: tuple[Floats, Floats]) -> tuple[Floats, tuple[Floats, Floats]]:

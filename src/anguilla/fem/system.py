@@ -12,6 +12,7 @@ import numpy as np
 from anguilla.errors import DescriptionError, as_number, refuse
 from anguilla.fem.assembly import FORCES, STIFFNESS, Elements, add_averaged_stiffness, assemble, average, stresses
 from anguilla.fem.body import SoftBody, as_body
+from anguilla.fem.contact import Grip, Pressed, SlidingSolver, Touching, obstacle_pieces
 from anguilla.fem.elements import (
     Pattern,
     consistent_weights,
@@ -77,7 +78,7 @@ class SoftSystem:
 
         """
         self.body = body = copy.deepcopy(as_body(body))
-        if not body.fixed.any() and led is None and not body.moves:
+        if not body.fixed.any() and led is None and not body.moves and not body.contacts:
             raise DescriptionError(f"body {body.name!r} is not held: fix some points, else it has no equilibrium.")
         self.grid = make_grid(body.mesh, body.element)
         n = len(self.grid.points)
@@ -146,6 +147,15 @@ class SoftSystem:
         rest = self.rest.x
         self._rest_length, self._rest_volume = self.cable_lengths(rest), self.cavity_volumes(rest)
         self._loose = _free_motions(self.rest.x, fixed) > 0
+        self.touching: Touching | None = None
+        if body.contacts and led is None:
+            self.touch(Touching(body, self.grid, pattern, *obstacle_pieces(body.contacts)))
+
+    def touch(self, touching: Touching) -> None:
+        """Let the surface touch; the solver learns of friction."""
+        self.touching = touching
+        if touching.rubs:
+            self.solver = SlidingSolver(self.solver, self.unknowns.size)
 
     # Compilation -------------------------------------------------------------------------------------------------------
 
@@ -283,7 +293,7 @@ class SoftSystem:
     def can_drift(self, efforts: Floats) -> bool:
         """Whether the body can move as a whole: its supports leave it free, and no tight tendon ties it to the world."""
         tied = [isinstance(part, Tendon) and part.origin is not None for part in self.body.actuators.values()]
-        return self._loose and not np.any(np.array(tied, dtype=bool) & (efforts != 0.0))
+        return self._loose and self.touching is None and not np.any(np.array(tied, dtype=bool) & (efforts != 0.0))
 
     # Inputs ------------------------------------------------------------------------------------------------------------
 
@@ -367,7 +377,8 @@ class SoftSystem:
 
     def evaluate(
         self, state: SoftState, efforts: Floats, *, factor: float = 1.0, t: float = 0.0, stiffness: bool = False,
-        gain: float = 1.0, history: Floats | None = None, blocks: Floats | None = None,
+        gain: float = 1.0, history: Floats | None = None, blocks: Floats | None = None, grip: Grip | None = None,
+        touching: bool = True,
     ) -> tuple[float, Floats, Floats]:  # fmt: skip
         """(energy [J], gradient (n, 3) [N], blocks between nodes); energy is infinite if an element is inverted.
 
@@ -380,6 +391,8 @@ class SoftSystem:
             gain: factor on the elastic stress, for the viscosity of a time step.
             history: constant stresses of past steps (see `assembly.assemble`).
             blocks: array (nb, 9) to fill; a new one if not given.
+            grip: what points that touch remember; without it, contact has no friction and no damping.
+            touching: whether contact counts.
 
         """
         x = state.x
@@ -426,8 +439,18 @@ class SoftSystem:
             none = self.stars._replace(volume=np.zeros(0))
             energy += assemble(self.layers, none, x, self.node_pressure, 1.0, self.no_history, gradient, out, want)[0]
         energy += self._spring_forces(x, gradient, out, stiffness)
+        if touching and self.touching is not None:
+            found = self.touching.press(x, grip=grip)
+            energy += self.press(self.touching, found, gradient, out if stiffness else None)
         energy += self.external_forces(x, efforts, factor, t, gradient, out, stiffness)
         return energy, gradient, out
+
+    def press(self, touching: Touching, found: Pressed, gradient: Floats, blocks: Floats | None) -> float:
+        """Add what touches; returns its energy [J]. The next factorisation knows which points slide."""
+        touching.add(found, gradient, blocks)
+        if blocks is not None and isinstance(self.solver, SlidingSolver):
+            self.solver.tilts = touching.tilts(found, self.unknowns.lone)
+        return float(found.kept.sum())
 
     def _spring_forces(self, x: Floats, gradient: Floats, blocks: Floats, stiffness: bool) -> float:
         """Energy [J] of the springs to the world; their gradient and stiffness are added."""

@@ -122,6 +122,8 @@ class Unknowns:
         self.held = np.zeros((self.size, 3), dtype=bool)
         self.held[: len(self.free)] = fixed[self.free]
         self.any_held = bool(self.held.any())
+        # of nodes that are no part of a rigid one, and free
+        self.lone = np.where((second < 0) & (first >= 0) & ~self.held[first].any(axis=1), first, -1)
         self.points = np.zeros((self.size, 3))  # where the unknowns are, for the ordering
         self.points[: len(self.free)] = points[self.free]
         for k in range(len(parts)):

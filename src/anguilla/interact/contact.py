@@ -12,8 +12,10 @@ from numpy.typing import ArrayLike
 from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
 from anguilla.describe.load import Array, Book, FrameMotion, Load, Seat
 from anguilla.describe.obstacles import Obstacle
+from anguilla.describe.volumes import SoftPart, VolumeHandle
 from anguilla.errors import DescriptionError, as_array, as_nonnegative, as_positive, refuse
 from anguilla.interact.part_contact import PartContact
+from anguilla.interact.volume_contact import VolumeContact
 
 __all__ = ["Contact"]
 
@@ -26,7 +28,9 @@ POINT_SIZE = 1e-3  # [m] of a body of which nothing tells its size
 class Contact(Load):
     """Contact of a rod, a body or one of their frames with an obstacle fixed in space, with friction.
 
-    With another part of the robot in the place of the obstacle, Contact(a, b) is a `PartContact`.
+    With another part of the robot in the place of the obstacle, Contact(a, b) is a `PartContact`; with a soft volume, which
+    touches obstacles, bodies and rods at the nodes of its surface, Contact(volume, other, stiffness=None, damping, friction,
+    smooth, where) has a default stiffness [Pa/m], of its material.
 
     The obstacle pushes back with k g(depth) along its normal, never pulls, and rubs. g is the depth less half of `smooth`,
     and starts smoothly from zero. There is no default stiffness, because it decides how deep things sink and how small the
@@ -74,7 +78,9 @@ class Contact(Load):
     has_arrows: ClassVar[bool] = True
 
     def __new__(cls, where: Any = None, obstacle: Any = None, *args: Any, **options: Any) -> Any:
-        """Between two parts of the robot it is a `PartContact`."""
+        """Between two parts of the robot it is a `PartContact`, of a soft volume a `VolumeContact`."""
+        if cls is Contact and any(isinstance(x, VolumeHandle | SoftPart) for x in (where, obstacle)):
+            return VolumeContact(where, obstacle, *args, **options)
         if cls is Contact and isinstance(obstacle, Frame | Part):
             return PartContact(where, cast(Any, obstacle), *args, **options)
         return super().__new__(cls)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from anguilla.describe.load import Book, Load, Seat
 from anguilla.describe.robot import Robot
 from anguilla.errors import DescriptionError, as_nonnegative, as_positive, refuse
 from anguilla.interact.touching import SOFTENING, SURFACES, Meeting, joined
+from anguilla.interact.volume_contact import VolumeContact
 
 __all__ = ["PartContact", "SelfContact", "contacts"]
 
@@ -141,10 +142,13 @@ def SelfContact(
 
 
 @public
-def contacts(robot: Robot, stiffness: float | None = None, *, exclude: Any = (), **options: Any) -> list[PartContact]:
+def contacts(
+    robot: Robot, stiffness: float | None = None, *, exclude: Any = (), **options: Any
+) -> list[PartContact | VolumeContact]:
     """Let everything touch everything, and rods themselves; return the loads, which are on the robot.
 
-    Parts that are joined to each other are left out, and bodies without a shape that may touch.
+    Parts that are joined to each other are left out, and bodies without a shape that may touch. Soft volumes touch rods and
+    bodies that they are not welded to, with a stiffness by their material; they do not touch each other yet.
 
     Args:
         robot: the robot.
@@ -153,7 +157,8 @@ def contacts(robot: Robot, stiffness: float | None = None, *, exclude: Any = (),
         options: those of `PartContact`.
 
     """
-    left = [{part.index for part in ([given] if isinstance(given, Part) else given)} for given in exclude]
+    pairs = [(given,) if isinstance(given, Part) else tuple(given) for given in exclude]
+    left = [{part.index for part in pair if isinstance(part, Part)} for pair in pairs]
     able = [p for p in robot.parts if isinstance(p, RodHandle) or (isinstance(p, BodyHandle) and _has_surface(p))]
     found: list[tuple[RodHandle | BodyHandle, RodHandle | BodyHandle]] = [
         (a, a) for a in able if isinstance(a, RodHandle)
@@ -161,7 +166,13 @@ def contacts(robot: Robot, stiffness: float | None = None, *, exclude: Any = (),
     found += [(a, b) for a, b in combinations(able, 2) if not joined(a, b)]
     soft = [(a, b) for a, b in found if stiffness is not None or isinstance(a, RodHandle) or isinstance(b, RodHandle)]
     kept = [(a, b) for a, b in soft if {a.index, b.index} not in left]
-    return [robot.load(PartContact(a, b, stiffness, **options)) for a, b in kept]
+    made: list[PartContact | VolumeContact] = [robot.load(PartContact(a, b, stiffness, **options)) for a, b in kept]
+    own = {name: value for name, value in options.items() if name in ("damping", "friction")}
+    for volume, part in product(robot.volumes, able):
+        welded = any(patch.frame.part_index == part.index for patch in volume.patches)
+        if not welded and not any(volume in pair and part in pair for pair in pairs):
+            made.append(robot.load(VolumeContact(volume, part, **own)))
+    return made
 
 
 def _has_surface(body: BodyHandle) -> bool:

@@ -19,17 +19,29 @@ from anguilla.describe.ports import Drive, followed
 from anguilla.describe.robot import Robot
 from anguilla.describe.sampled import Sampled
 from anguilla.errors import DescriptionError, SolverError, as_positive, as_steps
+from anguilla.fem.contact import Touched, weight_of
 from anguilla.fem.dynamics import SoftTrajectory
-from anguilla.fem.mesh import Floats
+from anguilla.fem.mesh import Floats, Ints
 from anguilla.fem.system import SoftState
 from anguilla.fem.viscosity import Viscosity
 from anguilla.interact.kernels.rubbing import rubs
 from anguilla.interact.kernels.table import MOTION, Loads
-from anguilla.mixed.half import Half
+from anguilla.mixed.contact import (
+    Push,
+    Touches,
+    contact_wrenches,
+    grips_of,
+    node_pushes,
+    press,
+    pushed,
+    touched_of,
+)
+from anguilla.mixed.half import Half, Poses
 from anguilla.mixed.model import Lead, MixedModel, mixed_of
 from anguilla.mixed.results import MixedEquilibrium, MixedTrajectory
 from anguilla.mixed.statics import Correction, Factored, Mixed, corrected, factored, nodes_from
 from anguilla.model.evaluate import residual, tangent
+from anguilla.model.evaluation import Evaluation
 from anguilla.model.model import Model
 from anguilla.model.user import move
 from anguilla.results.reactions import grasps, relaxes
@@ -61,6 +73,8 @@ class Moving(NamedTuple):
     lam: Floats
     x: list[Floats]
     dx: list[tuple[Floats, Floats, Floats]]  # velocities, accelerations of the scheme, true ones
+    touched: list[Touched | None]  # of each volume
+    push: Push  # accelerations by contact, which the others are without
 
 
 class Stepped(NamedTuple):
@@ -72,6 +86,7 @@ class Stepped(NamedTuple):
     gradients: list[Floats]
     blocks: list[Floats]
     wrenches: Floats
+    touches: list[Touches | None]
     matrix: Callable[[], Floats]  # tangent of the carrier (n + m, n + m)
 
 
@@ -88,12 +103,16 @@ class MixedStep:
         self.nodes_unmoved = [unmoved(stepper.scheme, stepper.dt, *rates) for rates in begin.dx]
         self.careful, self._correct = False, cast("Callable[[Stepped], Correction] | None", None)
         self.viscous = [viscosity.step(stepper.dt) for viscosity in stepper.viscosity]
+        poses, weight = stepper.model.lead(begin.q).poses, weight_of(stepper.scheme, stepper.dt)
+        halves = stepper.model.halves
+        self.grips = grips_of(halves, begin.x, poses, begin.touched, rate=1.0 / stepper.dt, weight=weight)
 
     def guess(self, share: float) -> Mixed:
         """Where to begin: as if velocities stayed, and a share of the accelerations."""
         b, dt = self.begin, self.stepper.dt
-        d = dt * b.v + 0.5 * share * dt * dt * b.acc
-        x = [x + dt * v + 0.5 * share * dt * dt * acc for x, (v, _, acc) in zip(b.x, b.dx, strict=True)]
+        d = dt * b.v + 0.5 * share * dt * dt * (b.acc + b.push.q)
+        rows = zip(b.x, b.dx, b.push.nodes, strict=True)
+        x = [x + dt * v + 0.5 * share * dt * dt * (acc + push) for x, (v, _, acc), push in rows]
         return Mixed(d, b.lam.copy(), x)
 
     def size(self) -> float:
@@ -124,7 +143,7 @@ class MixedStep:
         model = s.model
         q, v, a = self.rates(state.q)
         lead = model.lead(q)
-        total, gradients, blocks = np.zeros((len(model.frames), 6)), [], []
+        total, gradients, blocks, touches = np.zeros((len(model.frames), 6)), [], [], []
         for k, half in enumerate(model.halves):
             x, (gain, history) = state.x[k], self.viscous[k]
             half.place(x, lead.poses)
@@ -135,13 +154,16 @@ class MixedStep:
             )  # fmt: skip
             if not np.isfinite(energy):
                 return None
+            touched = press(half, x, lead.poses, self.grips[k], force, found)
             total[half.frames] += half.wrenches(force, lead.poses)
+            total += 0.0 if touched is None else touched.wrenches
+            touches.append(touched)
             force[half.free] += (half.matrix @ (self.nodes_unmoved[k][1] + ca * (x - self.begin.x[k])))[half.free]
             found[:, [0, 4, 8]] += ca * half.mass[:, None]
             gradients.append(force)
             blocks.append(found)
         left, matrix = self._carrier(model.pulled(self.loads, total), q, v, a, state)
-        return None if left is None else Stepped(state, lead, left, gradients, blocks, total, matrix)
+        return None if left is None else Stepped(state, lead, left, gradients, blocks, total, touches, matrix)
 
     def _carrier(
         self, loads: Loads, q: Floats, v: Floats, a: Floats, state: Mixed
@@ -204,7 +226,11 @@ class MixedStep:
             v[coordinate], a[coordinate] = self.loads.row[at + 3 * k + 1 : at + 3 * k + 3]
             acc[coordinate] = a[coordinate]
         dx = [ended(s.scheme, s.dt, x - x0, *r) for x, x0, r in zip(found.x, b.x, b.dx, strict=True)]
-        return Moving(q, v, a, acc, found.lam, found.x, dx)
+        poses = s.model.lead(q).poses
+        touched = touched_of(s.model.halves, found.x, poses, self.grips)
+        push = s.push(self.loads, q, v, found.x, poses, touched)
+        (v, a, acc), dx, excess = pushed(s.scheme, s.dt, push, (v, a, acc), dx)
+        return Moving(q, v, a, acc, found.lam - excess, found.x, dx, touched, push)
 
 
 class MixedStepper:
@@ -218,8 +244,9 @@ class MixedStepper:
         self.iterations = 0
 
     def begin(
-        self, q: Floats, v: Floats, x: list[Floats], loads: Loads, efforts: list[Floats]
-    ) -> tuple[Moving, Floats]:
+        self, q: Floats, v: Floats, x: list[Floats], loads: Loads, efforts: list[Floats],
+        touched: list[Touched | None] | None = None,
+    ) -> tuple[Moving, Floats]:  # fmt: skip
         """The state at t = 0 with the accelerations that balance it, and the wrenches (F, 6) of the volumes."""
         model, carrier = self.model, self.carrier
         lead, dx, gravity = model.lead(q), [], model.gravity([0.0])[0]
@@ -240,7 +267,25 @@ class MixedStepper:
             twists = (lead.J[model.rows_of(half)] @ v).reshape(-1, 6)
             dx.append((half.velocities(x[k], lead.poses, twists), a, a))
         a, lam = _accelerations(carrier, model.pulled(loads, total), q, v)
-        return Moving(q, v, a, a.copy(), lam, x, dx), total
+        grips = grips_of(model.halves, x, lead.poses, touched or [None] * len(x))
+        now = touched_of(model.halves, x, lead.poses, grips)
+        push = self.push(loads, q, v, x, lead.poses, now)
+        total = total + contact_wrenches(model.halves, x, lead.poses, now)
+        return Moving(q, v, a, a.copy(), lam + push.lam, x, dx, now, push), total
+
+    def push(
+        self, loads: Loads, q: Floats, v: Floats, x: list[Floats], poses: Poses, touched: list[Touched | None]
+    ) -> Push:
+        """Accelerations by what touches, and the multipliers that go with them."""
+        model, carrier = self.model, self.carrier
+        nodes, none = node_pushes(model.halves, touched), np.zeros(carrier.size)
+        wrenches = contact_wrenches(model.halves, x, poses, touched)
+        if not wrenches.any():
+            return Push(none, nodes, np.zeros(carrier.rows))
+        force = model.lead(q).J.T @ wrenches.ravel()
+        here = Evaluation(carrier, model.pulled(loads, 0.0 * wrenches), q, v, none, np.zeros(carrier.rows))
+        more, lam = _balanced(carrier, here, force, loads.driven)
+        return Push(more, nodes, lam)
 
     def step(self, now: Moving, loads: Loads, efforts: list[Floats], t: float) -> tuple[int, Moving, Floats]:
         """(status, the state after a step that ends at t, the wrenches of the volumes there)."""
@@ -261,27 +306,33 @@ class MixedStepper:
         assert found is not None
         for viscosity, x in zip(self.viscosity, out.x.x, strict=True):
             viscosity.accept(x, self.dt)
-        return CONVERGED, problem.end(out.x, found.wrenches), found.wrenches
+        after = problem.end(out.x, found.wrenches)
+        heavy = contact_wrenches(self.model.halves, after.x, found.lead.poses, after.touched)
+        return CONVERGED, after, found.wrenches - (weight_of(self.scheme, self.dt) - 1.0) * heavy
 
 
 def _accelerations(carrier: Model, loads: Loads, q: Floats, v: Floats) -> tuple[Floats, Floats]:
     """Accelerations (n,) and multipliers (m,) that balance the carrier; imposed accelerations as imposed."""
-    from anguilla.model.evaluation import Evaluation
-
     n, m = carrier.size, carrier.rows
     a, at = np.zeros(n), int(loads.at[MOTION])
     for k, coordinate in enumerate(loads.driven.tolist()):
         a[coordinate] = loads.row[at + 3 * k + 2]
     here = Evaluation(carrier, loads, q, v, a, np.zeros(m))
+    more, lam = _balanced(carrier, here, -here.residual, loads.driven)
+    return a + more, lam
+
+
+def _balanced(carrier: Model, here: Evaluation, force: Floats, driven: Ints) -> tuple[Floats, Floats]:
+    """Accelerations (n,) and multipliers (m,) that balance a generalised force (n,); imposed coordinates get none."""
+    n, m = carrier.size, carrier.rows
     border = here.flat.copy()
     border[:n, :n] = here.M
-    right = -np.concatenate([here.residual, np.zeros(m)])
-    driven = loads.driven
+    right = np.concatenate([force, np.zeros(m)])
     border[driven], border[:, driven] = 0.0, 0.0
     border[driven, driven], right[driven] = 1.0, 0.0
     scale = np.concatenate([carrier.tree.scale, np.ones(m)])
     found = np.linalg.lstsq(border / scale[:, None] / scale, right / scale, rcond=1e-14)[0] / scale
-    return a + found[:n], found[n:]
+    return found[:n], found[n:]
 
 
 def _refused(model: MixedModel, carrier: Model, given: Mapping[str, Any]) -> None:
@@ -349,7 +400,8 @@ def _simulate(
     table = carrier.loads(dt * np.arange(steps + 1), own, pulling=True)
     stepper = MixedStepper(model, carrier, scheme, dt, tolerance)
     x = nodes_from(model, q, start, model.gravity([0.0])[0])
-    now, wrenches = stepper.begin(q, v, x, table.at(0), efforts)
+    told = start.touched[-1] if isinstance(start, MixedEquilibrium | MixedTrajectory) and start.touched else None
+    now, wrenches = stepper.begin(q, v, x, table.at(0), efforts, told and list(told))
     if isinstance(start, MixedTrajectory):
         now = now._replace(dx=[(start.volume(h.name).v[-1], *r[1:]) for h, r in zip(model.halves, now.dx, strict=True)])
     kept, status = [(now, wrenches)], CONVERGED
@@ -388,6 +440,7 @@ def _result(
     wrenches = np.array([pull.ravel() for _, pull in kept]).reshape(len(kept), -1)
     told = own | {name: Sampled(wrenches[:, k], interval) for k, name in enumerate(chain(*model.ports))}
     q, v, a, lam = (np.array([getattr(s, name) for s in states]) for name in ("q", "v", "acc", "lam"))
+    a = a + np.array([s.push.q for s in states])
     volumes = {}
     for k, half in enumerate(model.halves):
         names = {f"{half.name}.{name}": name for name in half.system.names}
@@ -396,8 +449,9 @@ def _result(
         nodes = np.array([s.x[k] for s in states])
         volumes[half.name] = SoftTrajectory(half.view.body, half.view, t, nodes, velocity, half.whole_mass, end, inputs)
     return MixedTrajectory(
-        model.source, carrier, end, t, q, v, a, lam.reshape(len(t), -1), told, volumes=volumes, mixed=model
-    )
+        model.source, carrier, end, t, q, v, a, lam.reshape(len(t), -1), told, volumes=volumes, mixed=model,
+        touched=[s.touched for s in states],
+    )  # fmt: skip
 
 
 def _velocities(model: MixedModel, half: Half, state: Moving, own: Floats, k: int) -> Floats:

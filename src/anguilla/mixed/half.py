@@ -11,24 +11,22 @@ and changes by sum_j (X_j x (h_j x dw), h_j x dw) - T^T (K_pp T (dw, dv) + K_pi 
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from anguilla.fem.body import SoftBody
+from anguilla.fem.contact import Piece, SlidingSolver, Touching
+from anguilla.fem.contact import Places as Poses
 from anguilla.fem.inertia import mass_blocks, mass_matrix
+from anguilla.fem.linear import LinearSolver, make_solver
 from anguilla.fem.mesh import Floats, Ints
 from anguilla.fem.system import SoftState, SoftSystem
 
-__all__ = ["Half", "Poses", "Weld"]
-
-
-class Poses(NamedTuple):
-    """Where frames are: rotations (F, 3, 3) and positions (F, 3) [m]."""
-
-    R: Floats
-    r: Floats
+__all__ = ["Half", "Poses", "Weld", "hats"]
 
 
 class Weld(NamedTuple):
@@ -50,13 +48,17 @@ class Half:
 
     """
 
-    def __init__(self, name: str, body: SoftBody, welds: list[Weld], solver: str) -> None:
+    def __init__(
+        self, name: str, body: SoftBody, welds: list[Weld], solver: str, pieces: Sequence[Piece] = (),
+        grids: Floats | None = None,
+    ) -> None:  # fmt: skip
         self.name = name
         self.system = SoftSystem(body, solver=solver, led=[weld.points for weld in welds])
         system, n = self.system, len(self.system.rest.x)
         self.free = system.unknowns.free
         self.size = float(np.linalg.norm(np.ptp(system.rest.x, axis=0)))
-        self.frames = np.unique([weld.frame for weld in welds if weld.frame >= 0]).astype(np.int64)
+        touched = [frame for piece in pieces for frame in piece.frames.tolist()]
+        self.frames = np.unique([k for k in [*(weld.frame for weld in welds), *touched] if k >= 0]).astype(np.int64)
         self._of = np.full(n, -1, dtype=np.int64)  # which of these frames leads a node; -1 none, or the ground
         self._arm = np.zeros((n, 3))  # X of the nodes that are led
         still, led = np.zeros(n, dtype=bool), np.zeros(n, dtype=bool)
@@ -69,6 +71,22 @@ class Half:
         self._shares = self._find_shares(welds)
         self._share_mass(led)
         self._find_blocks()
+        self.touching: Touching | None = None
+        if pieces:
+            self.touching = Touching(body, system.grid, system.pattern, pieces, np.zeros(0) if grids is None else grids)
+            if self.touching.rubs:
+                system.solver = SlidingSolver(system.solver, system.unknowns.size)
+
+    @cached_property
+    def masses(self) -> LinearSolver:
+        """The masses of its free nodes, factorised."""
+        system = self.system
+        ends = system.unknowns.rows[system.inner], system.unknowns.cols[system.inner]
+        solver = make_solver(system.solver.name, system.unknowns.points, *ends)
+        blocks = np.zeros((len(self.mass), 9))
+        blocks[:, [0, 4, 8]] = self.mass[:, None]
+        solver.factor(blocks[system.inner])
+        return solver
 
     def _share_mass(self, led: np.ndarray) -> None:
         """Masses of nodes: those of led ones are masses of their frames, and their weight is felt there.
@@ -99,6 +117,8 @@ class Half:
         found = []
         for k, frame in enumerate(self.frames.tolist()):
             nodes = np.flatnonzero(self._of == k)
+            if not len(nodes):
+                continue  # it is touched, and holds nothing
             m, X = self.own[nodes], self._arm[nodes]
             centre = m @ X / m.sum()
             arm = X - centre
@@ -226,12 +246,22 @@ class Half:
         np.add.at(out, self._of[self.led], np.hstack([np.cross(self._arm[self.led], h), h]))
         return out
 
+    def leaders(self, nodes: Ints) -> Ints:
+        """Which of its frames lead nodes (k,); -1 for none."""
+        return self._of[nodes]
+
+    def lever(self, nodes: Ints, poses: Poses) -> Floats:
+        """T (k, 3, 6): how nodes that frames lead move with twists of these; zero for the others."""
+        out, led = np.zeros((len(nodes), 3, 6)), self._of[nodes] >= 0
+        R = poses.R[self.frames[self._of[nodes[led]]]]
+        out[led, :, :3], out[led, :, 3:] = -np.einsum("kij,kjl->kil", R, hats(self._arm[nodes[led]])), R
+        return out
+
     def coupling(self, blocks: Floats, gradient: Floats, poses: Poses) -> tuple[Floats, Floats]:
         """(T^T K_pi (6 F, 3 f), and how minus the wrenches change with the frames (6 F, 6 F))."""
         count, f = len(self.frames), len(self.free)
         T = np.zeros((len(self._of), 3, 6))
-        R = poses.R[self.frames[self._of[self.led]]]
-        T[self.led, :, :3], T[self.led, :, 3:] = -np.einsum("kij,kjl->kil", R, _hats(self._arm[self.led])), R
+        T[self.led] = self.lever(self.led, poses)
         k = blocks.reshape(-1, 3, 3)
         inner = np.concatenate([k[self._right], np.swapaxes(k[self._left], 1, 2)])
         cross = np.bincount(self._cross_at, (inner @ T[self._outer]).ravel(), minlength=18 * count * f)
@@ -239,17 +269,17 @@ class Half:
         both = np.swapaxes(T[a], 1, 2) @ k[self._both] @ T[b]
         mine = np.bincount(self._both_at, both.ravel(), minlength=36 * count**2).reshape(6 * count, 6 * count)
         twin = np.bincount(self._both_at, (self._twice * both).ravel(), minlength=36 * count**2)
-        mine = mine + twin.reshape(6 * count, 6 * count).T
-        h = _hats(self._own(gradient, poses))
+        mine = np.asarray(mine + twin.reshape(6 * count, 6 * count).T, dtype=float)
+        h = hats(self._own(gradient, poses))
         turned = np.zeros((count, 6, 3))
-        np.add.at(turned, self._of[self.led], np.concatenate([_hats(self._arm[self.led]) @ h, h], axis=1))
+        np.add.at(turned, self._of[self.led], np.concatenate([hats(self._arm[self.led]) @ h, h], axis=1))
         for k_frame in range(count):
             at = slice(6 * k_frame, 6 * k_frame + 6)
             mine[at, 6 * k_frame : 6 * k_frame + 3] -= turned[k_frame]
         return np.asarray(cross.reshape(6 * count, 3 * f), dtype=float), np.asarray(mine, dtype=float)
 
 
-def _hats(v: Floats) -> Floats:
+def hats(v: Floats) -> Floats:
     """Cross products with vectors (k, 3), as matrices (k, 3, 3)."""
     out = np.zeros((len(v), 3, 3))
     out[:, 0, 1], out[:, 0, 2], out[:, 1, 2] = -v[:, 2], v[:, 1], -v[:, 0]

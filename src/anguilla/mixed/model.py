@@ -19,7 +19,7 @@ from anguilla.describe.bodies import RigidBody
 from anguilla.describe.frames import Frame
 from anguilla.describe.joints import Fixed
 from anguilla.describe.robot import Robot
-from anguilla.describe.volumes import WELDED, Patch, VolumeHandle, WithVolumes
+from anguilla.describe.volumes import WELDED, VolumeHandle, WithVolumes
 from anguilla.errors import DescriptionError, as_number, refuse
 from anguilla.fem.body import SoftBody
 from anguilla.fem.mesh import Floats, Ints
@@ -27,6 +27,7 @@ from anguilla.interact import Wrench
 from anguilla.interact.kernels.table import Loads
 from anguilla.lie import inverse
 from anguilla.linear.choice import DENSE
+from anguilla.mixed.contact import contact_frames, pieces_of
 from anguilla.mixed.half import Half, Poses, Weld
 from anguilla.model.model import LoadTable, Model
 from anguilla.model.watch import Watch
@@ -85,7 +86,9 @@ class MixedModel(WithVolumes):
             _check(volume)
             for patch in volume.patches:
                 if not patch.frame.is_ground:
-                    self._add_frame(patch)
+                    self._add_frame(patch.frame)
+            for frame in contact_frames(volume):
+                self._add_frame(frame)
         self.carrier = Model(carrier, linear=DENSE)  # where frames are is asked of it before it knows what it carries
         self._axes: list[Floats] = []  # of the volumes in the world, at zero coordinates
         self._note_nodes()
@@ -118,8 +121,8 @@ class MixedModel(WithVolumes):
         """The robot that it was made of; its rods and bodies alone if that is gone."""
         return self._source() or self.robot
 
-    def _add_frame(self, patch: Patch) -> None:
-        frame = Frame(self.robot, patch.frame.part_index, patch.frame.bare.place)
+    def _add_frame(self, held: Frame) -> None:
+        frame = Frame(self.robot, held.part_index, held.bare.place)
         if not any((frame.part_index, frame.X) == (other.part_index, other.X) for other in self.frames):
             self.frames.append(frame)
 
@@ -158,7 +161,7 @@ class MixedModel(WithVolumes):
             spring if spring.anchor is not None else replace(spring, anchor=axes[:3, :3] @ spring.point + axes[:3, 3])
             for spring in body.springs
         ]
-        return Half(volume.name, body, list(merged.values()), solver)
+        return Half(volume.name, body, list(merged.values()), solver, *pieces_of(volume, self._number))
 
     def _number(self, frame: Frame) -> int:
         wanted = frame.part_index, frame.X

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -11,12 +11,15 @@ import numpy as np
 
 from anguilla.describe.volumes import VolumeHandle
 from anguilla.errors import DescriptionError
+from anguilla.fem.contact import Touched, points_of
 from anguilla.fem.dynamics import SoftTrajectory
 from anguilla.fem.mesh import Floats
 from anguilla.fem.results import SoftEquilibrium
+from anguilla.interact.volume_contact import VolumeContact
 from anguilla.mixed.half import Half
 from anguilla.mixed.model import MixedModel
 from anguilla.results.acting import OfEnergies
+from anguilla.results.contacts import PartForces, TouchPoints
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.store.record import Record
 
@@ -28,6 +31,7 @@ class _WithVolumes(OfEnergies):
 
     volumes: Mapping[str, Any]
     mixed: MixedModel | None  # the model it was computed with
+    touched: Sequence[Sequence[Touched | None]]  # at each instant, what each volume touches
 
     @property
     def halves(self) -> list[Half]:
@@ -60,7 +64,55 @@ class _WithVolumes(OfEnergies):
             elastic = self._pick(np.array([half.elastic_energy(nodes) for nodes in x]))
             for name in ("elastic", "total"):
                 found[name] = found[name] + elastic
+        if any(half.touching is not None for half in self.halves):
+            kept = [sum(float(each.energy.sum()) for each in told if each is not None) for told in self.touched]
+            for name in ("elastic", "total"):
+                found[name] = found[name] + self._pick(np.array(kept))
         return found
+
+    def contact_points(self, contact: Any) -> Any:
+        """Every place where something touches, of a contact between parts, or of a volume: one answer for each instant.
+
+        Each has place (k, 3) [m] and force (k, 3) [N] there, world axes: of its part a on its part b, or of a volume on what
+        it touches.
+        """
+        if not isinstance(contact, VolumeContact):
+            return super().contact_points(contact)  # type: ignore[misc]
+        return self._pick([self._points(told, contact) for told in self.touched])
+
+    def contacts(self, contact: Any) -> PartForces:
+        """What two parts give to each other, or a volume to what it touches.
+
+        Returns (force (time, 3) [N] of its part a on its part b, world axes, place (time, 3) [m] where it acts on average,
+        energy (time,) [J] that the contact keeps, points (time,), how many touch); places are NaN where nothing does.
+        """
+        if not isinstance(contact, VolumeContact):
+            return super().contacts(contact)  # type: ignore[misc,no-any-return]
+        each = [self._points(told, contact) for told in self.touched]
+        number, row = self._place_of(contact)
+        energy = np.array([0.0 if told[number] is None else told[number].energy[row] for told in self.touched])
+        sizes = [np.linalg.norm(points.force, axis=1) for points in each]
+        middle = [
+            size @ points.place / size.sum() if len(size) else np.full(3, np.nan)
+            for size, points in zip(sizes, each, strict=True)
+        ]
+        force = np.array([points.force.sum(axis=0) for points in each])
+        counted = np.array([len(size) for size in sizes])
+        return PartForces(*(self._pick(array) for array in (force, np.array(middle), energy, counted)))
+
+    def _place_of(self, contact: VolumeContact) -> tuple[int, int]:
+        """Numbers of its volume, and of a contact among those of the volume."""
+        known = [[] if half.touching is None else half.touching.contacts for half in self.halves]
+        for k, own in enumerate(known):
+            tokens = [each.token for each in own]
+            if contact.token in tokens:
+                return k, tokens.index(contact.token)
+        labels = ", ".join(each.label for own in known for each in own) or "none"
+        raise DescriptionError(f"expected a contact of a volume of robot {self.robot.name!r}; it has: {labels}.")
+
+    def _points(self, told: Sequence[Touched | None], contact: VolumeContact) -> TouchPoints:
+        number, _ = self._place_of(contact)
+        return points_of(self.halves[number].touching, told[number], contact)
 
     @property
     def mass(self) -> float:
@@ -96,6 +148,7 @@ class MixedEquilibrium(_WithVolumes, Equilibrium):
 
     volumes: Mapping[str, SoftEquilibrium] = field(default_factory=dict, repr=False)
     mixed: MixedModel | None = field(default=None, repr=False)
+    touched: Sequence[Sequence[Touched | None]] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, repr=False)
@@ -112,10 +165,13 @@ class MixedTrajectory(_WithVolumes, Trajectory):
 
     volumes: Mapping[str, SoftTrajectory] = field(default_factory=dict, repr=False)
     mixed: MixedModel | None = field(default=None, repr=False)
+    touched: Sequence[Sequence[Touched | None]] = field(default=(), repr=False)
 
     def _picked(self, rows: Any) -> MixedTrajectory:
         found = super()._picked(rows)
         volumes = {name: motion._picked(rows) for name, motion in self.volumes.items()}
         object.__setattr__(found, "volumes", volumes)
+        if self.touched:
+            object.__setattr__(found, "touched", [self.touched[k] for k in np.arange(len(self.t))[rows]])
         assert isinstance(found, MixedTrajectory)
         return found

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from anguilla.describe.ports import Drive, within_limits
 from anguilla.describe.robot import Robot
 from anguilla.errors import DescriptionError, SolverError, as_count, as_number, as_positive, warn
+from anguilla.fem.contact import Grip
 from anguilla.fem.equilibrium import BALANCED as SOFT_BALANCED
 from anguilla.fem.equilibrium import REACH
 from anguilla.fem.equilibrium import WORDS as SOFT_WORDS
@@ -25,6 +26,7 @@ from anguilla.fem.results import SoftEquilibrium
 from anguilla.fem.system import SoftState
 from anguilla.interact.kernels.rubbing import rubs
 from anguilla.interact.kernels.table import Loads
+from anguilla.mixed.contact import Touches, couple, grips_of, press, refuse_contact, touched_of
 from anguilla.mixed.half import Half
 from anguilla.mixed.model import Lead, MixedModel, mixed_of
 from anguilla.mixed.results import MixedEquilibrium, MixedTrajectory
@@ -65,6 +67,7 @@ class Known(NamedTuple):
     gradients: list[Floats]  # (nodes, 3) of the energy of each volume
     blocks: list[Floats]  # of its stiffness
     wrenches: Floats  # (F, 6) on the frames
+    touches: list[Touches | None]  # of each volume
 
 
 class Correction(NamedTuple):
@@ -86,6 +89,7 @@ class Seam(NamedTuple):
 
     J: Floats  # (6 F, n) twists of its frames, per rate of the coordinates
     cross: Floats  # T^T K_pi (6 F, 3 f)
+    right: Floats  # K_ip T (3 f, 6 F), transposed: the same, but where things slide
 
 
 class Factored(NamedTuple):
@@ -109,6 +113,7 @@ class Balance:
         self.gravity = model.gravity([t])[0]
         self._work = [np.zeros((len(half.system.pattern.rows), 9)) for half in model.halves]
         self.last: Factored | None = None
+        self.grips: list[Grip | None] = [None] * len(model.halves)  # friction acts where something is remembered
 
     def at(self, factor: float) -> Balance:
         """The same with a part of the loads."""
@@ -122,8 +127,9 @@ class Balance:
         """Forces and, unless that is not wanted, stiffness; None if an element is inside out."""
         model = self.model
         lead = model.lead(state.q)
-        total, gradients, blocks = np.zeros((len(model.frames), 6)), [], []
-        for half, x, efforts, work in zip(model.halves, state.x, self.efforts, self._work, strict=True):
+        total, gradients, blocks, touches = np.zeros((len(model.frames), 6)), [], [], []
+        rows = zip(model.halves, state.x, self.efforts, self._work, self.grips, strict=True)
+        for half, x, efforts, work, grip in rows:
             half.place(x, lead.poses)
             half.system.body.gravity = self.gravity
             energy, gradient, found = half.system.evaluate(
@@ -131,15 +137,18 @@ class Balance:
             )
             if not np.isfinite(energy):
                 return None
+            touched = press(half, x, lead.poses, grip, gradient, found if stiffness else None)
             total[half.frames] += half.wrenches(gradient, lead.poses)
+            total += 0.0 if touched is None else touched.wrenches
             gradients.append(gradient)
             blocks.append(found)
+            touches.append(touched)
         here = at_rest(self.carrier, model.pulled(self.loads, total), state.q, state.lam)
         if not np.isfinite(here.values).all():
             return None
         left = here.values.copy()
         left[self.loads.driven] = 0.0
-        return Known(state, lead, here, left, gradients, blocks, total)
+        return Known(state, lead, here, left, gradients, blocks, total, touches)
 
     def factorise(self, at: Known) -> Callable[[Known], Correction] | None:
         """Factorise K_ii of each volume, and the Schur complement."""
@@ -184,11 +193,14 @@ class Balance:
 def coupled(model: MixedModel, matrix: Floats, at: Any) -> list[Seam]:
     """Add to the matrix (n + m, n + m) of the carrier what its frames feel if no node moves; the rest are seams."""
     n, found = at.lead.J.shape[1], []
-    for half, gradient, blocks in zip(model.halves, at.gradients, at.blocks, strict=True):
+    for half, gradient, blocks, touches in zip(model.halves, at.gradients, at.blocks, at.touches, strict=True):
         J = at.lead.J[model.rows_of(half)]
         cross, own = half.coupling(blocks, gradient, at.lead.poses)
+        right = cross
+        if touches is not None:
+            cross, right = couple(half, touches, at.lead.poses, cross, own)
         matrix[:n, :n] += J.T @ own @ J
-        found.append(Seam(J, cross))
+        found.append(Seam(J, cross, right))
     return found
 
 
@@ -207,8 +219,8 @@ def factored(
             negative += (
                 factor_definite(half, blocks) if definite else half.system.solver.factor(blocks[half.system.inner])
             )
-            back.append(half.system.solver.solve(seam.cross))
-            matrix[:n, :n] -= seam.J.T @ (back[-1] @ seam.cross.T) @ seam.J
+            back.append(half.system.solver.solve(seam.right))
+            matrix[:n, :n] -= seam.J.T @ (seam.cross @ back[-1].T) @ seam.J
     except SolverError:
         return None
     inverse = inverted(carrier, matrix, driven)
@@ -314,7 +326,9 @@ def opened(
     desks.enter_context(carrier.apart())
     if isinstance(start, Equilibrium) and not isinstance(start, MixedEquilibrium):
         raise DescriptionError("start must be an equilibrium of the same robot with its volumes, or coordinates (n,).")
-    q = carrier.vector(start.q if isinstance(start, MixedEquilibrium) else start, "start")  # type: ignore[arg-type]
+    given: Any = start.q if isinstance(start, MixedEquilibrium) else start
+    given = start.q[-1] if isinstance(start, MixedTrajectory) else given
+    q = carrier.vector(given, "start")
     if not carrier.is_plain:
         carrier, q = close(carrier, own, t, q)
         desks.enter_context(carrier.apart())
@@ -326,7 +340,18 @@ def opened(
     if isinstance(start, MixedEquilibrium) and start.multipliers.shape == lam.shape:
         lam[:] = start.multipliers
     problem = Balance(model, carrier, loads, efforts, t)
-    return problem, Mixed(q, lam, nodes_from(model, q, start, problem.gravity)), own
+    begin = Mixed(q, lam, nodes_from(model, q, start, problem.gravity))
+    if isinstance(start, MixedEquilibrium | MixedTrajectory):
+        problem.grips = held_by(model, start, begin)
+    return problem, begin, own
+
+
+def held_by(model: MixedModel, start: MixedEquilibrium | MixedTrajectory, state: Mixed) -> list[Grip | None]:
+    """What points that touch remember of a result to start from; nothing of volumes without friction."""
+    told = start.touched[-1] if start.touched else [None] * len(model.halves)
+    grips = grips_of(model.halves, state.x, model.lead(state.q).poses, told)
+    rubbing = [half.touching is not None and half.touching.rubs for half in model.halves]
+    return [grip if rubs else None for grip, rubs in zip(grips, rubbing, strict=True)]
 
 
 def nodes_from(model: MixedModel, q: Floats, start: object, gravity: Floats) -> list[Floats]:
@@ -361,7 +386,12 @@ def _statics(
 
     out = attempt(begin, begin, 1.0)
     found = Followed(out.x, 1.0, 1, out.status, "")
-    if out.status != CONVERGED:
+    held = any(
+        grip is not None for grip in problem.grips
+    )  # bristles begin at the start: there is no way to it from rest
+    if out.status != CONVERGED and held:
+        found = Followed(out.x, 0.0, 1, out.status, "")
+    elif out.status != CONVERGED:
         found = Continuation().follow(begin, attempt, None)
     ok = found.factor >= 1.0 and found.status == CONVERGED
     message = counted(count, found.steps) if ok else halted(found.factor, SOFT_WORDS[found.status])
@@ -472,6 +502,7 @@ def falling(problem: Balance, at: Known) -> int:
 def balance_of(result: MixedEquilibrium, desks: ExitStack) -> tuple[Balance, Known]:
     """The balance of an equilibrium that was found, evaluated there."""
     assert result.mixed is not None
+    refuse_contact(result.mixed.halves, result.mixed.name, "this")
     carrier, (t, q, _, lam) = result.system, result.stored
     desks.enter_context(carrier.apart())
     loads = carrier.loads(float(t[0]), result.inputs).loads
@@ -500,4 +531,5 @@ def _result(problem: Balance, found: Mixed, at: Known | None, own: dict[str, Any
         state = SoftState(x, half.system.rest.rotations)
         volumes[half.name] = SoftEquilibrium(half.view.body, half.view, state, efforts, status)
     states = np.array([problem.t]), found.q[None].copy(), zero, zero, found.lam[None].copy()
-    return MixedEquilibrium(model.source, carrier, status, *states, told, volumes=volumes, mixed=model)
+    touched = [touched_of(model.halves, found.x, model.lead(found.q).poses, problem.grips)]
+    return MixedEquilibrium(model.source, carrier, status, *states, told, volumes=volumes, mixed=model, touched=touched)

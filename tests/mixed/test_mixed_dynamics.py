@@ -169,7 +169,7 @@ def test_the_tangent_of_a_step_is_the_derivative_of_its_residual():
 
 def test_what_motions_with_volumes_cannot_do_yet_is_refused():
     robot, _ = flyer()
-    for name, value in (("error", 1e-3), ("checkpoint", "run.ckpt"), ("events", [0.01])):
+    for name, value in (("error", 1e-3), ("checkpoint", "run.ckpt")):
         with pytest.raises(DescriptionError, match=f"{name} is not available"):
             ag.simulate(robot, duration=0.02, dt=1e-2, **{name: value})
     with pytest.raises(DescriptionError, match="Midpoint"):

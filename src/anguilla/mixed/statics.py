@@ -306,6 +306,7 @@ def opened(
     model: MixedModel, desks: ExitStack, inputs: Mapping[str, Any] | None, start: object, t: float
 ) -> tuple[Balance, Mixed, dict[str, Any]]:
     """The problem at a time, where to start, and inputs of the carrier."""
+    desks.enter_context(model.alone)
     drives = model.robot.drives
     if inputs and any(found != Drive() for found in drives.values()):
         inputs = within_limits(drives, {k: x(t) if callable(x) else x for k, x in inputs.items()})
@@ -473,6 +474,7 @@ def balance_of(result: MixedEquilibrium, desks: ExitStack) -> tuple[Balance, Kno
     """The balance of an equilibrium that was found, evaluated there."""
     assert result.mixed is not None
     carrier, (t, q, _, lam) = result.system, result.stored
+    desks.enter_context(result.mixed.alone)
     desks.enter_context(carrier.apart())
     loads = carrier.loads(float(t[0]), result.inputs).loads
     problem = Balance(result.mixed, carrier, loads, [v.efforts for v in result.volumes.values()], float(t[0]))

@@ -94,6 +94,11 @@ class Half:
         self.view = copy.copy(system)  # as a user reads it
         system.weights = system.weights - self.own
 
+    @property
+    def held_by_ground(self) -> bool:
+        """Whether some of its nodes do not move at all."""
+        return len(self._still) > 0
+
     def bodies(self) -> list[tuple[int, float, Floats, Floats]]:
         """Of each frame: its number, and mass [kg], centre (3,) [m] and inertia about it (3, 3) of the nodes it leads."""
         found = []

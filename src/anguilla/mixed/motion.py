@@ -28,6 +28,7 @@ from anguilla.mixed.dynamics import WORDS, MixedStep, MixedStepper, Moving, refu
 from anguilla.mixed.half import Half
 from anguilla.mixed.judging import judge, places_of, signals
 from anguilla.mixed.model import MixedModel, mixed_of
+from anguilla.mixed.momenta import Momenta, is_isolated
 from anguilla.mixed.results import MixedEquilibrium, MixedTrajectory
 from anguilla.mixed.statics import Mixed, nodes_from
 from anguilla.model.model import Model
@@ -109,6 +110,14 @@ class MixedMotion:
             now = _begun(stepper, rest, None, what) or now
         return now, wrenches
 
+    def keeper(self, now: Moving) -> Callable[[Moving], Moving]:
+        """What gives states of a robot that flies alone the momenta of its start; of others nothing."""
+        if not is_isolated(self.model, self.carrier):
+            return lambda state: state
+        momenta = Momenta(self.model, self.carrier)
+        wanted = momenta.of(now)
+        return lambda state: momenta.kept(state, wanted)
+
     def walk(self, dt: float, steps: int, counted: Callable[[MixedStepper], None] | None = None) -> Iterator[Any]:
         """The states at t = 0 and after each step, with the wrenches (F, 6) of the volumes there."""
         stepper = MixedStepper(self.model, self.carrier, self.scheme, dt, self.tolerance)
@@ -119,6 +128,7 @@ class MixedMotion:
             jumps.setdefault(jump.step, []).append(jump)
         table = self.carrier.loads(dt * np.arange(steps + 1), self.own, pulling=True)
         now, wrenches = self.begin(stepper, self.acting(jumps[-1][-1].after if -1 in jumps else 0.0))
+        keep = self.keeper(now)
         yield now, wrenches
         for k in range(1, steps + 1):
             if k - 1 in jumps:
@@ -128,6 +138,7 @@ class MixedMotion:
                 status, now, wrenches = stepper.step(now, table.at(k), efforts, k * dt)
             if status != CONVERGED:
                 raise SolverError(WORDS[status])
+            now = keep(now)
             yield now, wrenches
 
     def _across(

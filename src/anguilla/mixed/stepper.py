@@ -84,6 +84,7 @@ class MixedRobotStepper(Stepper):
             m = self._walk
             self._steps = MixedStepper(self.model, self.system, m.scheme, self.dt, m.tolerance)
             self._now, self._wrenches = m.begin(self._steps, m.acting(0.0))
+            self._momenta = m.keeper(self._now)
         if self._states is not None:
             self._states.clear()
             self._keep()
@@ -140,6 +141,7 @@ class MixedRobotStepper(Stepper):
             own, efforts = self.model.split(given, t)
             loads = self.system.loads(t, own, pulling=True).at(0)
             status, now, wrenches = self._steps.step(self._now, loads, efforts, t)
+            now = self._momenta(now) if status == CONVERGED else now
         if status != CONVERGED:
             raise SolverError(
                 f"The motion of {self.robot.name!r} stopped at t = {self.t:g} s: {WORDS[status]}.",

@@ -44,6 +44,7 @@ def test_steps_are_of_second_order(method):
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.2)
 
 
+@pytest.mark.filterwarnings("ignore:The time steps of 'bar'", "ignore:'bar' gains")
 def test_schemes_damp_what_they_should():
     """A step much longer than all periods multiplies the rates by the spectral radius at infinity, or nearly."""
     kept = {}

@@ -10,22 +10,25 @@ import numpy as np
 
 from anguilla._doors import public
 from anguilla._lazy import ShowsItself
-from anguilla.errors import DescriptionError, SolverError, as_nonnegative, as_positive, as_steps
+from anguilla.errors import DescriptionError, SolverError, as_nonnegative, as_positive, as_steps, warn
 from anguilla.fem.body import SoftBody
 from anguilla.fem.contact import Touched, points_of
 from anguilla.fem.fields import equivalent_strain, von_mises
 from anguilla.fem.inertia import mass_blocks, mass_matrix
+from anguilla.fem.judging import jumps_of
 from anguilla.fem.mesh import Floats, Ints
 from anguilla.fem.moves import Moves
 from anguilla.fem.results import SoftEquilibrium, Status, pick
-from anguilla.fem.stepping import Motion
 from anguilla.fem.system import SoftSystem
 from anguilla.fem.viscosity import Prony, Rayleigh
+from anguilla.fem.walking import Walked
 from anguilla.interact.volume_contact import VolumeContact
 from anguilla.results.blocks import parts
 from anguilla.results.contacts import TouchPoints
+from anguilla.results.quality import Quality
 from anguilla.results.slices import Slices
 from anguilla.solve.steps.schemes import Newmark, Scheme, as_scheme
+from anguilla.solve.steps.walked import Path, some_nodes
 from anguilla.store.kept import Kept
 from anguilla.store.record import Record
 
@@ -45,6 +48,7 @@ class SoftTrajectory(Slices, Kept, ShowsItself):
         v: (time, n, 3) their velocities [m/s].
         status: how it ended.
         inputs: tensions [N] and pressures [Pa] by name, as given: numbers, or functions of t [s].
+        quality: how far it can be trusted; None of one computed step by step, and of a part of a robot.
 
     """
 
@@ -57,6 +61,7 @@ class SoftTrajectory(Slices, Kept, ShowsItself):
     status: Status
     inputs: Inputs = field(default_factory=dict, repr=False)
     touched: Sequence[Touched] | None = field(default=None, repr=False)
+    quality: Quality | None = field(default=None, repr=False)
 
     def _picked(self, rows: Ints) -> SoftTrajectory:
         touched = None if self.touched is None else [self.touched[k] for k in np.arange(len(self.t))[rows]]
@@ -135,17 +140,24 @@ def simulate(
     as_positive(tolerance, "tolerance")
     began = time.perf_counter()
     efforts = sampler(system, inputs)
-    motion = Motion(system, dt, scheme, viscosity, rayleigh, tolerance)
-    motion.begin(start, efforts(0.0), moves)
-    kept, ok, message = [(0.0, motion.x, motion.v, motion.touched)], True, ""
-    for k in range(1, count + 1):
-        ok, words = motion.step(efforts)
-        if not ok:
-            message = f"stopped at t = {(k - 1) * dt:g} s: {words}"
-            break
-        if k % every == 0:
-            kept.append((k * dt, motion.x, motion.v, motion.touched))
-    counters = {"iterations": motion.iterations, "factorisations": motion.factorisations, "steps": count}
+    walk = Walked(system, scheme, start, efforts, moves, viscosity, rayleigh, tolerance)
+    walk.jumps = jumps_of(system, dict(inputs or {}), efforts, moves, dt, count)
+    path, some = Path(dt, count, walk.size), some_nodes(len(system.rest.x))
+    kept, message, done = [], "", 0
+    try:
+        for k, motion in enumerate(walk.steps(dt, count)):
+            done = k
+            path.add(motion.x[some])
+            if k % every == 0:
+                kept.append((k * dt, motion.x, motion.v, motion.touched))
+    except SolverError as stopped:
+        if not kept:
+            raise
+        message = f"stopped at t = {done * dt:g} s: {str(stopped).rstrip('.')}"
+    ok, counters = (
+        not message,
+        {"iterations": motion.iterations, "factorisations": motion.factorisations, "steps": count},
+    )
     message = message or f"{count} steps, {motion.iterations} iterations"
     status = Status(ok, message, counters, time.perf_counter() - began)
     *arrays, touched = zip(*kept, strict=True)
@@ -154,6 +166,11 @@ def simulate(
     result = SoftTrajectory(system.body, system, t, x, v, motion.mass, status, dict(inputs or {}), told)
     if not ok and raise_on_failure:
         raise SolverError(f"The motion of {system.body.name!r} {message}.", result=result, advice="Try a smaller dt.")
+    if ok:
+        quality = walk.judge(path, some, result)
+        object.__setattr__(result, "quality", quality)
+        if quality.messages:
+            warn(" ".join(quality.messages))
     return result
 
 

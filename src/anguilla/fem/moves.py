@@ -16,7 +16,7 @@ from anguilla.fem.parts import Goal, as_goal
 from anguilla.fem.system import SoftState, SoftSystem
 from anguilla.lie import exp3, log3
 
-__all__ = ["Goal", "Moves", "Placed", "lifted", "moves_of", "placed", "positions"]
+__all__ = ["Goal", "Moves", "Placed", "lifted", "moved_to", "moves_of", "placed", "positions"]
 
 Moves = Mapping[str, Goal]
 
@@ -65,6 +65,11 @@ def _at(rest: Floats, goal: Goal, t: float, factor: float, name: str) -> Floats:
     if factor != 1.0:
         turn, shift = exp3(factor * log3(turn)), factor * shift
     return np.asarray(rest @ turn.T + shift)
+
+
+def moved_to(rest: Floats, goal: Goal, t: float, name: str) -> Floats:
+    """Positions (k, 3) [m] at a time [s] of points that rest at some others."""
+    return _at(rest, goal, t, 1.0, name)
 
 
 def positions(system: SoftSystem, goals: Mapping[str, Goal], t: float = 0.0, factor: float = 1.0) -> Floats:

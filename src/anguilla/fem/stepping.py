@@ -25,6 +25,7 @@ from anguilla.fem.system import SoftState, SoftSystem
 from anguilla.fem.viscosity import Prony, Rayleigh, Viscosity
 from anguilla.solve.newton.method import KeptSolver, Newton
 from anguilla.solve.newton.rules import CONVERGED
+from anguilla.solve.steps.events import SNAP, Jump
 from anguilla.solve.steps.schemes import Coefficients, ended, factors, unmoved
 
 __all__ = ["Motion"]
@@ -181,7 +182,7 @@ class Motion:
     def begin(self, start: SoftEquilibrium | None, efforts: Floats, moves: Moves | None) -> None:
         """Go to the start, at rest but for what is moved."""
         self.state, self.goals = as_state(self.system, start), moves_of(self.system, moves)
-        self.count, self._stiff = 0, None
+        self.count, self.origin, self._stiff = 0, 0.0, None
         where = placed(self.system, self.goals, 0.0, APART * self.dt)
         far = np.abs(where.x - self.x[where.nodes])
         if far.size and far.max() > OFF * self.size:
@@ -213,26 +214,66 @@ class Motion:
     @property
     def t(self) -> float:
         """Time [s]."""
-        return self.count * self.dt
+        return self.origin + self.count * self.dt
 
-    def step(self, efforts: Callable[[float], Floats], goals: Mapping[str, Goal] | None = None) -> tuple[bool, str]:
-        """One step; (whether it went well, why not). Moved points without a function go to new goals evenly."""
-        t, end = (self.count + self.scheme.mid) * self.dt, (self.count + 1) * self.dt
+    def across(self, efforts: Callable[[float], Floats], jumps: Sequence[Jump]) -> tuple[bool, str]:
+        """One step with jumps of what acts in it, in pieces that end at each; (whether it went well, why not)."""
+        dt, count, origin, t = self.dt, self.count, self.origin, self.t
+        end, ok, words = t + dt, True, ""
+        for jump in [*jumps, None]:
+            until = end if jump is None else min(jump.at, end)
+            if until - t > SNAP * dt:
+                self.dt, self.origin, self.count = until - t, t, 0
+                self._regrip()
+                self.memory.forget()
+                ok, words = self.step(efforts, at=None if jump is None else jump.before)
+                t = until
+            if jump is not None and ok:
+                self._jolt(efforts, jump)
+        self.dt, self.origin, self.count = dt, origin, count + ok
+        self._regrip()
+        self.memory.forget()
+        return ok, words
+
+    def _jolt(self, efforts: Callable[[float], Floats], jump: Jump) -> None:
+        """Change the accelerations by what a jump makes of them, as far as steps can follow it: as a step would."""
+        u, solver, (cq, _, ca) = self.system.unknowns, self.system.solver, factors(self.scheme, self.dt)
+        _, before, _ = self.system.evaluate(self.state, efforts(jump.before), t=jump.before, touching=False)
+        _, after, blocks = self.system.evaluate(
+            self.state, efforts(jump.after), t=jump.after, stiffness=True, gain=self.viscosity.step(self.dt)[0],
+            blocks=self.blocks, touching=False,
+        )  # fmt: skip
+        blocks *= cq
+        blocks[:, [0, 4, 8]] += ca * self.mass[:, None]
+        solver.factor(u.fold(self.x, blocks, after))
+        change = solver.solve(u.gather(self.x, (before - after)[None]))[0].reshape(-1, 3)
+        self.a = self.acc = self.acc + ca * u.spread(self.x, change)
+        self.viscosity.jolt()
+
+    def step(
+        self, efforts: Callable[[float], Floats], goals: Mapping[str, Goal] | None = None, *, at: float | None = None
+    ) -> tuple[bool, str]:
+        """One step; (whether it went well, why not). Moved points without a function go to new goals evenly.
+
+        Loads are those where the scheme asks for them, or at a time [s] that is given.
+        """
+        t, end = self.origin + (self.count + self.scheme.mid) * self.dt, self.origin + (self.count + 1) * self.dt
         self.goals = self.goals if goals is None else dict(goals)
-        at = placed(self.system, self.goals, end, APART * self.dt)
-        if goals is not None and len(at.nodes):
-            at = replace(at, v=(at.x - self.x[at.nodes]) / self.dt)
-        where = at if self.scheme.mid == 1.0 else self._midway(at)
+        led = placed(self.system, self.goals, end, APART * self.dt)
+        if goals is not None and len(led.nodes):
+            led = replace(led, v=(led.x - self.x[led.nodes]) / self.dt)
+        where = led if self.scheme.mid == 1.0 else self._midway(led)
         self._stiff = None
+        t = t if at is None else min(t, at)
         problem = _Step(self, efforts(t), t, where)
         if self.factored != self.system.solver.count:
             self.memory.forget()  # somebody else has used the solver of this body
-        moving, still = self._guess(at, self.dt * self.v), self._guess(at, np.zeros_like(self.v))
+        moving, still = self._guess(led, self.dt * self.v), self._guess(led, np.zeros_like(self.v))
         for newton, guess in ((self.newton, moving), (self.strict, moving), (self.strict, still)):
             out = newton.solve(problem, guess, self.memory)
             self.iterations += out.iterations
             if out.status == CONVERGED:
-                self._accept(out.x, at)
+                self._accept(out.x, led)
                 return True, ""
             self.memory.forget()
         return False, WORDS[out.status]
@@ -270,8 +311,13 @@ class Motion:
         touching = self.system.touching
         assert touching is not None
         self.touched = touching.touched(self.x, grip=self.grip)
-        weight = weight_of(self.scheme, self.dt)
-        self.grip = touching.grip(self.x, root=self.touched.root, rate=1.0 / self.dt, weight=weight)
+        self._regrip()
+
+    def _regrip(self) -> None:
+        """What points remember in a step of the present length."""
+        if self.system.touching is not None and self.touched is not None:
+            weight = weight_of(self.scheme, self.dt)
+            self.grip = self.system.touching.grip(self.x, root=self.touched.root, rate=1.0 / self.dt, weight=weight)
 
     def _push(self) -> None:
         """Let contact act as an impulse at the end of the step: see `contact.weight_of`."""

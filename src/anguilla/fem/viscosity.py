@@ -57,6 +57,8 @@ class Viscosity:
             raise DescriptionError('damping and viscosity need element="linear" or "quadratic".')
         count = system.elements.weight.size
         self.last = np.zeros((count, 9))
+        self.before: Floats | None = None  # the same a step earlier, of that length [s]
+        self.length = 0.0
         self.past = np.zeros((len(self.terms), count, 9))
 
     def elastic(self, x: Floats) -> Floats:
@@ -65,8 +67,23 @@ class Viscosity:
 
     def start(self, x: Floats) -> None:
         """Begin at rest at positions x, with nothing remembered."""
+        self.before, self.length = None, 0.0
+        self.past = 0.0 * self.past
         if self.active:
             self.last = self.elastic(x)
+
+    def jolt(self) -> None:
+        """What acts jumps now: rates of the stresses before tell nothing of those behind it."""
+        self.before = None
+
+    def _rate(self, dt: float) -> tuple[float, Floats]:
+        """Factor on the stresses, and what is added, that give their rate [Pa/s] at the end of a step.
+
+        From those at the ends of the last three steps, which is of second order; of the last two at first.
+        """
+        if self.before is None or abs(dt - self.length) > 1e-9 * dt:
+            return 1.0 / dt, -self.last / dt
+        return 1.5 / dt, (0.5 * self.before - 2.0 * self.last) / dt
 
     def _factors(self, dt: float) -> tuple[Floats, Floats]:
         decay = np.array([np.exp(-dt / term.time) for term in self.terms])
@@ -78,8 +95,12 @@ class Viscosity:
         if not self.active:
             return 1.0, None
         decay, gain = self._factors(dt)
-        total = self.kelvin / dt + float(gain.sum())
-        return 1.0 + total, np.einsum("k,kij->ij", decay, self.past) - total * self.last
+        own, total = float(gain.sum()), 1.0 + float(gain.sum())
+        history = np.einsum("k,kij->ij", decay, self.past) - own * self.last
+        if self.kelvin:
+            factor, known = self._rate(dt)
+            total, history = total + self.kelvin * factor, history + self.kelvin * known
+        return total, history
 
     def accept(self, x: Floats, dt: float) -> None:
         """Remember a step that ended at positions x."""
@@ -87,4 +108,4 @@ class Viscosity:
             decay, gain = self._factors(dt)
             now = self.elastic(x)
             self.past = decay[:, None, None] * self.past + gain[:, None, None] * (now - self.last)
-            self.last = now
+            self.before, self.last, self.length = self.last, now, dt

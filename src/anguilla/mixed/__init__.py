@@ -11,7 +11,7 @@ _LAZY = {
     "MixedTrajectory": "results",
     "MixedModes": "modes",
     "MixedRobotModel": "projection",
-    "simulate": "dynamics",
+    "simulate": "motion",
     "statics": "statics",
 }
 

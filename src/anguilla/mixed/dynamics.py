@@ -6,21 +6,13 @@ that of the other nodes, in world axes, do not mix. Both halves meet in the elas
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
-from itertools import chain
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from anguilla.describe.ports import Drive, followed
-from anguilla.describe.robot import Robot
-from anguilla.describe.sampled import Sampled
-from anguilla.errors import DescriptionError, SolverError, as_positive, as_steps
+from anguilla.errors import DescriptionError, SolverError
 from anguilla.fem.contact import Touched, weight_of
-from anguilla.fem.dynamics import SoftTrajectory
 from anguilla.fem.mesh import Floats, Ints
 from anguilla.fem.system import SoftState
 from anguilla.fem.viscosity import Viscosity
@@ -36,24 +28,19 @@ from anguilla.mixed.contact import (
     pushed,
     touched_of,
 )
-from anguilla.mixed.half import Half, Poses
-from anguilla.mixed.model import Lead, MixedModel, mixed_of
-from anguilla.mixed.results import MixedEquilibrium, MixedTrajectory
-from anguilla.mixed.statics import Correction, Factored, Mixed, corrected, factored, nodes_from
+from anguilla.mixed.half import Poses
+from anguilla.mixed.model import Lead, MixedModel
+from anguilla.mixed.statics import Correction, Factored, Mixed, corrected, factored
 from anguilla.model.evaluate import residual, tangent
 from anguilla.model.evaluation import Evaluation
 from anguilla.model.model import Model
 from anguilla.model.user import move
 from anguilla.results.reactions import grasps, relaxes
-from anguilla.results.states import Equilibrium, Status
-from anguilla.solve.newton.closing import SINGULAR_START, broken, close
 from anguilla.solve.newton.method import KeptSolver, Newton
-from anguilla.solve.newton.progress import progress_bar
 from anguilla.solve.newton.rules import CONVERGED, EXPLANATION, NOT_FINITE
-from anguilla.solve.steps.dynamics import DEFAULT_METHOD, check_serves
-from anguilla.solve.steps.schemes import Coefficients, Scheme, as_scheme, ended, factors, unmoved
+from anguilla.solve.steps.schemes import Coefficients, ended, factors, unmoved
 
-__all__ = ["simulate"]
+__all__ = ["MixedStep", "MixedStepper", "Moving", "refuse_motion"]
 
 WORDS = EXPLANATION | {NOT_FINITE: "elements turned inside out"}
 SMALLEST = 1e-14  # [rad, or relative displacement] error asked of a step at most
@@ -106,6 +93,7 @@ class MixedStep:
         poses, weight = stepper.model.lead(begin.q).poses, weight_of(stepper.scheme, stepper.dt)
         halves = stepper.model.halves
         self.grips = grips_of(halves, begin.x, poses, begin.touched, rate=1.0 / stepper.dt, weight=weight)
+        self.touching = True
 
     def guess(self, share: float) -> Mixed:
         """Where to begin: as if velocities stayed, and a share of the accelerations."""
@@ -132,10 +120,14 @@ class MixedStep:
         """Coordinates, rates and accelerations (n,) at the end of a step with increment d; imposed ones as imposed."""
         (_, cv, ca), (v0, a0) = self.by, self.unmoved
         q, v, a = move(self.stepper.carrier.tree, self.begin.q, d), v0 + cv * d, a0 + ca * d
-        at = int(self.loads.at[MOTION])
-        for k, coordinate in enumerate(self.loads.driven.tolist()):
-            q[coordinate], v[coordinate], a[coordinate] = self.loads.row[at + 3 * k : at + 3 * k + 3]
+        driven, imposed = self.imposed()
+        q[driven], v[driven], a[driven] = imposed.T
         return q, v, a
+
+    def imposed(self) -> tuple[Ints, Floats]:
+        """Numbers (k,) of the imposed coordinates, and (k, 3) their values, rates and accelerations."""
+        driven, at = self.loads.driven, int(self.loads.at[MOTION])
+        return driven, self.loads.row[at : at + 3 * len(driven)].reshape(-1, 3)
 
     def evaluate(self, state: Mixed) -> Stepped | None:
         """Forces and tangent at the end of the step; None if an element is inside out."""
@@ -154,7 +146,7 @@ class MixedStep:
             )  # fmt: skip
             if not np.isfinite(energy):
                 return None
-            touched = press(half, x, lead.poses, self.grips[k], force, found)
+            touched = press(half, x, lead.poses, self.grips[k], force, found) if self.touching else None
             total[half.frames] += half.wrenches(force, lead.poses)
             total += 0.0 if touched is None else touched.wrenches
             touches.append(touched)
@@ -202,13 +194,15 @@ class MixedStep:
         return size, size
 
     def move(self, at: Stepped, step: Correction, part: float) -> Mixed:
-        """The step after a part of a correction; increments of balls are composed."""
-        tree, nodes = self.stepper.carrier.tree, []
-        for half, x, change in zip(self.stepper.model.halves, at.state.x, step.x, strict=True):
-            new = x.copy()
-            new[half.free] += part * change
-            nodes.append(new)
-        return Mixed(move(tree, at.state.q, part * step.q), at.state.lam + step.lam, nodes)
+        """The step after a part of a correction; increments of balls are composed, and nodes turn along with their frames."""
+        s, nodes = self.stepper, []
+        model, d = s.model, move(s.carrier.tree, at.state.q, part * step.q)
+        after = model.lead(self.rates(d)[0]).poses
+        for half, x, change in zip(model.halves, at.state.x, step.x, strict=True):
+            twists = (at.lead.J[model.rows_of(half)] @ step.q).reshape(-1, 6)
+            rest = change - half.carried(x, at.lead.poses, twists)
+            nodes.append(half.moved(x, at.lead.poses, after, part * rest))
+        return Mixed(d, at.state.lam + step.lam, nodes)
 
     def improves(self, at: Stepped, new: Stepped, step: Correction, part: float, near: bool) -> bool:
         """Anything that is not inside out; if care is taken, what the same tangent would correct by less."""
@@ -221,10 +215,8 @@ class MixedStep:
         s, b = self.stepper, self.begin
         q, _, _ = self.rates(found.q)
         v, a, acc = (np.array(x) for x in ended(s.scheme, s.dt, found.q, b.v, b.a, b.acc))
-        at = int(self.loads.at[MOTION])
-        for k, coordinate in enumerate(self.loads.driven.tolist()):
-            v[coordinate], a[coordinate] = self.loads.row[at + 3 * k + 1 : at + 3 * k + 3]
-            acc[coordinate] = a[coordinate]
+        driven, imposed = self.imposed()
+        v[driven], a[driven], acc[driven] = imposed[:, 1], imposed[:, 2], imposed[:, 2]
         dx = [ended(s.scheme, s.dt, x - x0, *r) for x, x0, r in zip(found.x, b.x, b.dx, strict=True)]
         poses = s.model.lead(q).poses
         touched = touched_of(s.model.halves, found.x, poses, self.grips)
@@ -241,7 +233,13 @@ class MixedStepper:
         self.tolerance, self.memory = tolerance, KeptSolver()
         self.viscosity = [Viscosity(half.system, None) for half in model.halves]
         self.work = [np.zeros((len(half.system.pattern.rows), 9)) for half in model.halves]
-        self.iterations = 0
+        self.iterations, self._factored = 0, model.factored
+
+    def stretch(self, dt: float) -> None:
+        """Make the next steps so long [s]."""
+        if dt != self.dt:
+            self.dt = dt
+            self.memory.forget()
 
     def begin(
         self, q: Floats, v: Floats, x: list[Floats], loads: Loads, efforts: list[Floats],
@@ -289,6 +287,8 @@ class MixedStepper:
 
     def step(self, now: Moving, loads: Loads, efforts: list[Floats], t: float) -> tuple[int, Moving, Floats]:
         """(status, the state after a step that ends at t, the wrenches of the volumes there)."""
+        if self._factored != self.model.factored:
+            self.memory.forget()  # somebody else has used the solvers of the volumes
         problem = MixedStep(self, now, loads, efforts, t)
         still = Mixed(0.0 * now.q, now.lam.copy(), [x.copy() for x in now.x])
         goal = max(SMALLEST, self.tolerance * problem.size())
@@ -300,7 +300,8 @@ class MixedStepper:
             if out.status == CONVERGED:
                 break
             self.memory.forget()
-        else:
+        self._factored = self.model.factored
+        if out.status != CONVERGED:
             return out.status, now, np.zeros(0)
         found = problem.evaluate(out.x)
         assert found is not None
@@ -335,7 +336,7 @@ def _balanced(carrier: Model, here: Evaluation, force: Floats, driven: Ints) -> 
     return found[:n], found[n:]
 
 
-def _refused(model: MixedModel, carrier: Model, given: Mapping[str, Any]) -> None:
+def refuse_motion(model: MixedModel, carrier: Model, given: Mapping[str, Any]) -> None:
     """Refuse what motions with volumes cannot do yet."""
     for name, value in given.items():
         if value is not None:
@@ -348,116 +349,3 @@ def _refused(model: MixedModel, carrier: Model, given: Mapping[str, Any]) -> Non
         )
     if rubs(carrier.blank.cables):
         raise DescriptionError(f"Robot {model.name!r}: tendons that rub do not move together with soft volumes yet.")
-
-
-def simulate(
-    robot: Robot | MixedModel, *, duration: float, dt: float, inputs: Mapping[str, Any] | None = None,
-    start: object = None, method: Scheme | str = DEFAULT_METHOD, every: int = 1, tolerance: float | None = None,
-    error: float | None = None, progress: bool | None = None, raise_on_failure: bool = True, checkpoint: object = None,
-    smooth_start: bool = True, events: ArrayLike | None = None,
-) -> MixedTrajectory:  # fmt: skip
-    """`ag.simulate` of a robot with soft volumes: equal steps; jumps of loads are stepped across."""
-    model = mixed_of(robot)
-    with ExitStack() as desks:
-        desks.enter_context(model.carrier.apart())
-        _refused(model, model.carrier, {"error": error, "checkpoint": checkpoint, "events": events or None})
-        plan = as_steps(duration, dt, every), float(dt), int(every)
-        accuracy = 1e-8 if tolerance is None else as_positive(tolerance, "tolerance", "")
-        return _simulate(model, desks, plan, inputs, start, method, accuracy, progress, raise_on_failure)
-
-
-def _start(model: MixedModel, start: object) -> tuple[Floats, Floats]:
-    """Coordinates and rates (n,) to start from."""
-    size = model.carrier.vector
-    if isinstance(start, MixedTrajectory):
-        return size(start.q[-1], "start"), size(start.v[-1], "start")
-    if isinstance(start, tuple) and len(start) == 2:
-        return size(start[0], "start[0]"), size(start[1], "start[1]")
-    if isinstance(start, Equilibrium) and not isinstance(start, MixedEquilibrium):
-        raise DescriptionError("start must be an equilibrium of the same robot with its volumes, q, or (q, v).")
-    given: Any = start.q if isinstance(start, MixedEquilibrium) else start
-    return size(given, "start"), size(None, "start")
-
-
-def _simulate(
-    model: MixedModel, desks: ExitStack, plan: tuple[int, float, int], inputs: Mapping[str, Any] | None, start: object,
-    method: Scheme | str, tolerance: float, progress: bool | None, raise_on_failure: bool,
-) -> MixedTrajectory:  # fmt: skip
-    began, carrier, (steps, dt, every) = time.perf_counter(), model.carrier, plan
-    scheme = as_scheme(method).coefficients
-    if scheme.mid < 1.0:
-        raise DescriptionError(
-            "Midpoint does not serve robots with soft volumes; use Newmark, HHT or GeneralisedAlpha."
-        )
-    check_serves(scheme, method, carrier)
-    if any(drive != Drive() for drive in model.robot.drives.values()):
-        inputs = followed(model.robot.drives, inputs or {}, dt, steps)
-    own, efforts = model.split(inputs, 0.0)
-    q, v = _start(model, start)
-    if not carrier.is_plain:
-        carrier, q = close(carrier, own, 0.0, q)
-        desks.enter_context(carrier.apart())
-    table = carrier.loads(dt * np.arange(steps + 1), own, pulling=True)
-    stepper = MixedStepper(model, carrier, scheme, dt, tolerance)
-    x = nodes_from(model, q, start, model.gravity([0.0])[0])
-    told = start.touched[-1] if isinstance(start, MixedEquilibrium | MixedTrajectory) and start.touched else None
-    now, wrenches = stepper.begin(q, v, x, table.at(0), efforts, told and list(told))
-    if isinstance(start, MixedTrajectory):
-        now = now._replace(dx=[(start.volume(h.name).v[-1], *r[1:]) for h, r in zip(model.halves, now.dx, strict=True)])
-    kept, status = [(now, wrenches)], CONVERGED
-    done = 0
-    with progress_bar(f"simulating {model.name}", steps, progress) as tick:
-        for k in range(1, steps + 1):
-            t = k * dt
-            status, now, wrenches = stepper.step(now, table.at(k), model.split(inputs, t)[1], t)
-            if status != CONVERGED:
-                break
-            done = k
-            tick(1)
-            if k % every == 0:
-                kept.append((now, wrenches))
-    ok = done == steps
-    message = "reached the end" if ok else f"stopped at t = {done * dt:g} s: {WORDS[status]}"
-    counters = {"iterations": stepper.iterations, "factorisations": stepper.memory.factorisations, "steps": done}
-    end = Status(ok, message, counters, time.perf_counter() - began)
-    result = _result(model, carrier, kept, dt * every, own, dict(inputs or {}), end)
-    conflict = broken(carrier, result.inputs, result.t, result.q, result.v)
-    if conflict:
-        raise SolverError(
-            f"The motion of {model.name!r} is impossible: {conflict}.", result=result, advice=SINGULAR_START
-        )
-    if not ok and raise_on_failure:
-        raise SolverError(f"The motion of {model.name!r} {message}.", result=result, advice="Try a smaller dt.")
-    return result
-
-
-def _result(
-    model: MixedModel, carrier: Model, kept: list[tuple[Moving, Floats]], interval: float, own: dict[str, Any],
-    given: dict[str, Any], end: Status,
-) -> MixedTrajectory:  # fmt: skip
-    states = [state for state, _ in kept]
-    t = interval * np.arange(len(kept), dtype=np.float64)
-    wrenches = np.array([pull.ravel() for _, pull in kept]).reshape(len(kept), -1)
-    told = own | {name: Sampled(wrenches[:, k], interval) for k, name in enumerate(chain(*model.ports))}
-    q, v, a, lam = (np.array([getattr(s, name) for s in states]) for name in ("q", "v", "acc", "lam"))
-    a = a + np.array([s.push.q for s in states])
-    volumes = {}
-    for k, half in enumerate(model.halves):
-        names = {f"{half.name}.{name}": name for name in half.system.names}
-        inputs = {names[key]: value for key, value in given.items() if key in names}
-        velocity = np.array([_velocities(model, half, s, s.dx[k][0], k) for s in states])
-        nodes = np.array([s.x[k] for s in states])
-        volumes[half.name] = SoftTrajectory(half.view.body, half.view, t, nodes, velocity, half.whole_mass, end, inputs)
-    return MixedTrajectory(
-        model.source, carrier, end, t, q, v, a, lam.reshape(len(t), -1), told, volumes=volumes, mixed=model,
-        touched=[s.touched for s in states],
-    )  # fmt: skip
-
-
-def _velocities(model: MixedModel, half: Half, state: Moving, own: Floats, k: int) -> Floats:
-    """Velocities (nodes, 3) [m/s] of all nodes; those of led ones are what their frames do."""
-    lead = model.lead(state.q)
-    twists = (lead.J[model.rows_of(half)] @ state.v).reshape(-1, 6)
-    out = half.velocities(state.x[k], lead.poses, twists)
-    out[half.free] = own[half.free]
-    return out

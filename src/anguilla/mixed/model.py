@@ -10,6 +10,7 @@ import copy
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain
+from threading import RLock
 from typing import Any, NamedTuple
 from weakref import ref
 
@@ -66,6 +67,7 @@ class MixedModel(WithVolumes):
         carrier: the model of its rods and bodies, with the wrenches of the volumes as loads.
         halves: its volumes.
         places: (F, 6) where the wrenches on the frames stand in the row of the loads.
+        alone: a lock: volumes are computed in memory of their model, so that one thread at a time does so.
 
     """
 
@@ -102,6 +104,12 @@ class MixedModel(WithVolumes):
         self.carrier.carries = True
         self.places = self._find_places()
         self._note_nodes()
+        self.alone = RLock()  # held while the memory of its volumes is in use
+
+    @property
+    def length(self) -> float:
+        """What errors of motions are measured by [m]: the length of its rods and bodies, and the size of a volume."""
+        return self.carrier.length + max(half.size for half in self.halves)
 
     def _note_nodes(self) -> None:
         """Find the nodes of the frames; the carrier is compiled so that they have some."""
@@ -200,6 +208,11 @@ class MixedModel(WithVolumes):
             poses.R[k], poses.r[k] = R, motion[9:]
             J[6 * k : 6 * k + 3], J[6 * k + 3 : 6 * k + 6] = R.T @ world[:3], R.T @ world[3:]
         return Lead(poses, J)
+
+    @property
+    def factored(self) -> tuple[int, ...]:
+        """How often the matrix of each volume was factorised: whoever keeps factors sees if they are still theirs."""
+        return tuple(half.system.solver.count for half in self.halves)
 
     def rows_of(self, half: Half) -> Ints:
         """Rows of the Jacobian that belong to the frames of a volume."""

@@ -77,6 +77,7 @@ class MixedRobotModel:
         self.size = float(sum(lengths) + sum(half.size for half in model.halves))
         self._rest = self._lines(self.state.q)[0]
         self._kept: tuple[Inverse, list[Seam]] | None = None
+        self._factored: tuple[int, ...] = ()  # by whom the factors are that are kept
         self.negative = 0
 
     def _given(self, efforts: Floats | None) -> dict[str, float]:
@@ -236,7 +237,7 @@ class MixedRobotModel:
 
     def project(self, *, reuse: bool = False) -> Projection:
         """Linearise at the present state; `reuse` keeps the last factorisation."""
-        reuse = reuse and self._kept is not None
+        reuse = reuse and self._kept is not None and self._factored == self.model.factored
         with ExitStack() as desks:
             problem, known = self._known(desks, stiffness=not reuse)
             own, nodes = self._rows(known)
@@ -255,6 +256,7 @@ class MixedRobotModel:
                 self._kept = None
                 raise SolverError(f"The stiffness of {self.model.name!r} is singular.", advice="Is it held?")
             self._kept = inverse, seams
+            self._factored = self.model.factored
         assert self._kept is not None
         right = np.zeros((n + self.carrier.rows, m + 1))
         right[:n, :m], right[:, m] = own.T, -known.left

@@ -61,7 +61,9 @@ class _WithVolumes(OfEnergies):
         """Energies [J] of rods, bodies and volumes: kinetic, elastic, gravitational (zero at the world origin), total."""
         found = super().energy
         for half, x, _ in self._motions():
-            elastic = self._pick(np.array([half.elastic_energy(nodes) for nodes in x]))
+            assert self.mixed is not None
+            with self.mixed.alone:
+                elastic = self._pick(np.array([half.elastic_energy(nodes) for nodes in x]))
             for name in ("elastic", "total"):
                 found[name] = found[name] + elastic
         if any(half.touching is not None for half in self.halves):

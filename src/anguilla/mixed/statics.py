@@ -318,6 +318,7 @@ def opened(
     model: MixedModel, desks: ExitStack, inputs: Mapping[str, Any] | None, start: object, t: float
 ) -> tuple[Balance, Mixed, dict[str, Any]]:
     """The problem at a time, where to start, and inputs of the carrier."""
+    desks.enter_context(model.alone)
     drives = model.robot.drives
     if inputs and any(found != Drive() for found in drives.values()):
         inputs = within_limits(drives, {k: x(t) if callable(x) else x for k, x in inputs.items()})
@@ -504,6 +505,7 @@ def balance_of(result: MixedEquilibrium, desks: ExitStack) -> tuple[Balance, Kno
     assert result.mixed is not None
     refuse_contact(result.mixed.halves, result.mixed.name, "this")
     carrier, (t, q, _, lam) = result.system, result.stored
+    desks.enter_context(result.mixed.alone)
     desks.enter_context(carrier.apart())
     loads = carrier.loads(float(t[0]), result.inputs).loads
     problem = Balance(result.mixed, carrier, loads, [v.efforts for v in result.volumes.values()], float(t[0]))

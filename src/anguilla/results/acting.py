@@ -208,13 +208,19 @@ class OfEnergies(Computed):
     def _balances(self) -> Floats:
         """Kinetic and gravitational energy, momentum, angular momentum and moment of the masses (time, 11)."""
         with self.acting():
-            return _balances(self.system, self._t, self._q, self._v)
+            return balances_of(self.system, self._t, self._q, self._v)
 
 
-def _balances(system: Model, t: Floats, q: Floats, v: Floats) -> Floats:
-    """The same (nt, 11) of states q, v (nt, n) at times t (nt,) [s]."""
+def balances_of(system: Model, t: Floats, q: Floats, v: Floats) -> Floats:
+    """Energies and momenta as in `OfEnergies`, (nt, 11), of states q, v (nt, n) at times t (nt,) [s]."""
     out, zero, constant = np.zeros((len(t), 11)), np.zeros(system.size), system.robot.gravity_is_constant
     for at in parts(len(t), max(system.size, 11)):
         gravity = np.ascontiguousarray(system.robot.gravity_values(t[:1] if constant else t[at]))
         balances(system.tree, system.workspace, gravity, q[at], v[at], zero, out[at])
     return out
+
+
+def energies(system: Model, t: Floats, q: Floats, v: Floats) -> tuple[Floats, Floats, Floats]:
+    """Kinetic, elastic and gravitational energy (nt,) [J] of states q, v (nt, n) at times t (nt,) [s]."""
+    rows = balances_of(system, t, q, v)
+    return rows[:, 0], system.elastic_energy(q) + load_energy(system, q), rows[:, 1]

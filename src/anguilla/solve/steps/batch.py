@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from anguilla._doors import public, refuse_unknown
 from anguilla.describe import Robot
+from anguilla.describe.volumes import solvers_of
 from anguilla.errors import DescriptionError, as_count, refuse
 from anguilla.model.door import model_of
 from anguilla.model.model import Inputs, Model
@@ -64,8 +65,10 @@ def simulate_batch(
         raise DescriptionError(f"simulate_batch needs one number of copies; {told}.")
     size = next(iter(sizes.values()))
     compiled: Model | None = None
+    volumes = solvers_of(robot) if parameters is None else None
+    own = threading.local()  # the model of a robot with volumes serves one thread at a time
     if parameters is None:
-        compiled = model_of(robot)  # type: ignore[arg-type]
+        compiled = None if volumes is not None else model_of(robot)  # type: ignore[arg-type]
     elif not callable(robot):
         raise DescriptionError("with parameters, robot must be a function of one of them that returns a Robot.")
     workers = os.cpu_count() or 1 if threads is None else as_count(threads, "threads")
@@ -76,9 +79,17 @@ def simulate_batch(
             given["inputs"] = inputs[k]
         if starts is not None:
             given["start"] = starts[k]
-        system = compiled
-        if system is None and parameters is not None and callable(robot):
-            system = model_of(robot(parameters[k]))
+        system, other = compiled, None
+        if parameters is not None and callable(robot):
+            made = robot(parameters[k])
+            other, system = (made, None) if solvers_of(made) is not None else (None, model_of(made))
+        elif volumes is not None:
+            if not hasattr(own, "model"):
+                own.model = volumes.Model(getattr(robot, "source", robot))
+            other = own.model
+        if other is not None:
+            with stopped_by(stop):
+                return simulate(other, duration=duration, dt=dt, **given)
         assert system is not None
         with stopped_by(stop), ExitStack() as desks:
             return simulate_model(system, desks, duration=duration, dt=dt, **given)

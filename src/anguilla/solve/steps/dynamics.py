@@ -84,8 +84,8 @@ def simulate(
             Python; [] steps across them, at first order, as `gradient` requires.
 
     Returns:
-        A Trajectory; of a robot with soft volumes, one whose ``volume(...)`` has theirs. (Such robots take equal steps
-        across what jumps, without contact, and nobody judges their motions yet.)
+        A Trajectory; of a robot with soft volumes, one whose ``volume(...)`` has theirs. (Such robots take equal steps,
+        without `error` and `checkpoint`.)
 
     """
     if (others := solvers_of(robot)) is not None:

@@ -16,7 +16,7 @@ from anguilla.errors import DescriptionError, as_array, warn
 from anguilla.interact.kernels.table import INPUT, MOTION, POSE, RATES, STRESS
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.model import Inputs, Model
-from anguilla.solve.steps.named import named_instants
+from anguilla.solve.steps.named import instants_named_by, named_instants
 
 ODD = 0.3  # part of the differences around it by which one misses their mean, if it may hide a jump
 LEFT = 0.4  # part of it that stays, however short the interval, if it does
@@ -166,7 +166,8 @@ def events_of(
     ends, places = outermost.table, outermost.column
     t = np.concatenate([np.zeros(1), t, np.array(outer[1:], dtype=np.float64)])
     y = np.concatenate([ends[:1], y, ends[1 : len(outer)]])
-    t, y, hidden = _with_named(system, inputs, sample, t, y, dt, _noise(system, places, y, dt))
+    named = named_instants(system, inputs, float(t[-1]) - SNAP * dt)
+    t, y, hidden = _with_named(named, sample, t, y, dt, _noise(system, places, y, dt))
     if hidden is not None and known is not None:  # else steps are chosen by their error
         warn(
             f"{system.robot.name!r}: what acts around t = {hidden:.6g} s is over between two steps, which do not see it: "
@@ -178,15 +179,41 @@ def events_of(
     return place([(before, after) for before, after, _ in found], dt, steps)
 
 
+def jumps_of_signals(
+    name: str, sample: Sampler, functions: Sequence[object], dt: float, steps: int
+) -> list[tuple[float, float]]:
+    """(before, after) [s] of the jumps of the signals of a sampler during a motion; what its functions name is looked at.
+
+    Args:
+        name: of the robot, for warnings.
+        sample: gives values (nt, w) at times (nt,) [s].
+        functions: those behind the signals.
+        dt: step [s].
+        steps: number of steps.
+
+    """
+    t = dt * np.arange(steps + 1, dtype=np.float64)
+    y = sample(t)
+    if not y.shape[1]:
+        return []
+    t, y, hidden = _with_named(instants_named_by(functions, t[-1] - SNAP * dt), sample, t, y, dt, np.zeros(y.shape[1]))
+    if hidden is not None:
+        warn(
+            f"{name!r}: what acts around t = {hidden:.6g} s is over between two steps, which do not see it: take a dt well "
+            f"below {dt:g} s."
+        )
+    return [(before, after) for before, after, _ in find_jumps(sample, t, y)]
+
+
 def _with_named(
-    system: Model, inputs: Inputs, sample: Sampler, t: Floats, y: Floats, dt: float, least: Floats
+    instants: Sequence[float], sample: Sampler, t: Floats, y: Floats, dt: float, least: Floats
 ) -> tuple[Floats, Floats, float | None]:
     """Samples (times (nt,), values (nt, w)) with more of them where functions name instants, and what steps would not see.
 
     If nothing there is other than what lies around it, the samples are as they were. Last, the instant [s] of what is over
     within a step without a jump; None if nothing is.
     """
-    named = np.array(named_instants(system, inputs, float(t[-1]) - SNAP * dt))
+    named = np.array(instants)
     if not len(named):
         return t, y, None
     between = named[np.abs(named / dt - np.round(named / dt)) > SNAP]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from anguilla.compiler.distant import direct, entry
 from anguilla.compiler.jit import inline, kernel, part
-from anguilla.describe import Robot
+from anguilla.describe import Load, Robot
 from anguilla.mechanics.tree import N_R, N_V, N_W, N_X, Floats
 from anguilla.mechanics.vec import dot, load3, load9, tmatvec
 from anguilla.model.evaluate import descend
@@ -74,7 +74,7 @@ def energy_gain(some: Some) -> tuple[float | None, float]:
     kept = [load_energy(system, some.q)] if robot.loads or len(system.blank.touches.table) else []
     if not small:
         kept = [sum(kept, system.elastic_energy(some.q))]
-    rows = [*kept, *_potentials(some)]
+    rows = [*kept, *potentials(some)]
     others = np.stack(rows) if rows else NOTHING
     gain, k, play, size = direct(_gained)(
         system.tree,
@@ -121,7 +121,7 @@ def energies(some: Some) -> Floats:
 
     The robot is passive.
     """
-    system, small, forces = some.system, some.system.size <= SMALL, _potentials(some)
+    system, small, forces = some.system, some.system.size <= SMALL, potentials(some)
     out = np.zeros((4 + len(forces), len(some.t)))
     direct(_while_touching)(
         system.tree,
@@ -314,16 +314,21 @@ def passive(system: Model, inputs: Inputs) -> bool:
 
 def _takes_energy(system: Model) -> bool:
     """The same but for its being steady."""
+    return takes_energy(system, system.robot.loads)
+
+
+def takes_energy(system: Model, loads: Sequence[Load]) -> bool:
+    """The same with some of the loads alone."""
     robot = system.robot
     if len(system.blank.driven) or relaxes(system.blank):  # what is kept inside material that relaxes is not counted
         return False
     pulled = any(np.any(layout.part.joint.effort_values([0.0])) for layout in system.layout.parts)
-    calm = all(load.is_passive or load.brakes or load.dead_force is not None for load in robot.loads)
+    calm = all(load.is_passive or load.brakes or load.dead_force is not None for load in loads)
     lossy = any(getattr(line, "friction", 0.0) or getattr(line, "compliance", 0.0) for line in robot.actuators.values())
     return calm and not pulled and not lossy
 
 
-def _potentials(some: Some) -> list[Floats]:
+def potentials(some: Some) -> list[Floats]:
     """Energies (nt,) [J] of dead forces, and of lines under constant tension; lines of constant length do no work."""
     forces = [(load.frames[0], load.dead_force) for load in some.robot.loads if load.dead_force is not None]
     pulls = [(name, line, some.inputs.get(name, 0.0)) for name, line in some.robot.actuators.items()]

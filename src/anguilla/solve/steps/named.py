@@ -16,7 +16,7 @@ import numpy as np
 
 from anguilla.model.model import Inputs, Model
 
-__all__ = ["named_instants"]
+__all__ = ["instants_named_by", "named_instants"]
 
 OURS = "anguilla."  # functions of the library are smooth, or jump where they are sampled
 MOST = 50  # numbers that are looked at
@@ -25,7 +25,15 @@ DEEP = 4  # functions that call each other
 
 def named_instants(system: Model, inputs: Inputs, end: float) -> list[float]:
     """Numbers between 0 and `end` [s] that functions of loads, joints and inputs name, in order; none if they are many."""
-    found = set(system.once(_of_robot)) | set(_numbers(inputs.values(), DEEP))
+    return _inside(set(system.once(_of_robot)) | set(_numbers(inputs.values(), DEEP)), end)
+
+
+def instants_named_by(functions: Iterable[Any], end: float) -> list[float]:
+    """Numbers between 0 and `end` [s] that functions name, in order; none if they are many."""
+    return _inside(set(_numbers(functions, DEEP)), end)
+
+
+def _inside(found: set[float], end: float) -> list[float]:
     inside = sorted({float(x) for x in found if 0.0 < x < end})
     return inside if len(inside) <= MOST else []
 

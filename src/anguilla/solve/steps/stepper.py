@@ -10,6 +10,7 @@ import numpy as np
 from anguilla.describe import Drive, Frame, Load, Robot
 from anguilla.describe.ports import Following, acting
 from anguilla.describe.sampled import Sampled
+from anguilla.describe.volumes import solvers_of
 from anguilla.errors import DescriptionError, SolverError, as_count, as_flag, as_named, as_number, as_positive, refuse
 from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
@@ -42,7 +43,14 @@ class Stepper:
         history: keep all states, for `trajectory`.
         seed: of the noise of sensors; the same noise in every process if not given.
 
+    A robot with soft volumes is stepped alike; `volume(...)` has these.
+
     """
+
+    def __new__(cls, robot: Robot | Model, **_: Any) -> Stepper:
+        """Make a stepper of the kind that the robot needs."""
+        others = solvers_of(robot) if cls is Stepper else None
+        return object.__new__(cls if others is None else others.Stepper)
 
     def __init__(
         self,

@@ -83,19 +83,19 @@ def judge(
     if gained is not None and gained[0] is not None and gained[0] > ENERGY:
         told.append(
             f"{run.robot.name!r} gains {100 * gained[0]:.2g} % of its energy from nothing until t = {gained[1]:.4g} s: take "
-            f"a smaller dt, such as {_nice(0.25 * dt):g}."
+            f"a smaller dt, such as {nice_step(0.25 * dt):g}."
         )
     elif (won := _gained_by_touching(run))[0] > IMPACTS:
         told.append(
             f"{run.robot.name!r}, which touches something, gains {100 * won[0]:.2g} % of its energy from nothing until "
-            f"t = {won[1]:.4g} s: take a smaller dt, such as {_nice(0.25 * dt):g}."
+            f"t = {won[1]:.4g} s: take a smaller dt, such as {nice_step(0.25 * dt):g}."
         )
     sure = time is not None and time.sure
     unsure = time is None or (time.size > 0.5 * TIME and not sure)
     if halved > STRUGGLE * steps and unsure and not told and not cut:
         told.append(
             f"Newton found the steps of {run.robot.name!r} only by halving its corrections {halved} times: the motion may be "
-            f"wrong. Compare with a smaller dt, such as {_nice(0.5 * dt):g}."
+            f"wrong. Compare with a smaller dt, such as {nice_step(0.5 * dt):g}."
         )
     if (2 * cut > steps and not sure) or (cut > MANY * steps and (told or unsure)):
         told.append(
@@ -122,7 +122,7 @@ def _gained_by_touching(run: Trajectory) -> tuple[float, float]:
 def _say_time(system: Model, time: TimeError, dt: float) -> str:
     part = _part(system, time.where)
     size = f"about {100 * time.size:.2g} %" if time.size < 0.3 else "a large part"
-    remedy = _nice(dt * math.sqrt(0.5 * TIME / max(time.size, TIME)))
+    remedy = nice_step(dt * math.sqrt(0.5 * TIME / max(time.size, TIME)))
     return (
         f"The time steps of {system.robot.name!r} make an error of {size} of its length, most at {part} around "
         f"t = {time.at:.3g} s: try dt={remedy:g}, or error=1e-3."
@@ -135,7 +135,7 @@ def _part(system: Model, node: int) -> str:
     return repr(max(before, key=lambda layout: layout.entry).part.name) if before else "its root"
 
 
-def _nice(dt: float) -> float:
+def nice_step(dt: float) -> float:
     """The largest of 1, 2, 5 times a power of ten that is no longer than dt."""
     power = 10.0 ** math.floor(math.log10(dt))
     return max(k * power for k in (1.0, 2.0, 5.0) if k * power <= dt * (1.0 + 1e-9))

@@ -9,6 +9,8 @@ from scipy.spatial.transform import Rotation
 import anguilla as ag
 from anguilla.mechanics.grid import numbered
 from anguilla.model.evaluate import residual, tangent
+from anguilla.solve.newton.rules import IMPACT
+from anguilla.solve.steps.dynamics import advice
 
 SILICONE = ag.Material(1e6, 1000.0, poisson=0.5)
 ACROSS = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
@@ -250,3 +252,31 @@ def test_the_ends_of_a_ring_are_neighbours(held):
     multipliers = np.zeros(0 if held is None else 6)
     residual(model.tree, model.workspace, loads, q, zero, zero, multipliers, np.zeros(model.size + len(multipliers)))
     assert (loads.touches.count[1] > 0) == (held is None)
+
+
+def test_a_spring_is_pressed_until_its_turns_lie_on_each_other():
+    """Turns in the middle touch both neighbours, now one deeper, now the other; they end a diameter apart."""
+    radius, around, pitch, turns = 0.002, 0.01, 0.008, 3.0
+    robot = ag.Robot("spring", gravity=(0, 0, 0))
+    length, slope = turns * np.hypot(2 * np.pi * around, pitch), np.arctan2(pitch, 2 * np.pi * around)
+    tangent = np.array([0.0, np.cos(slope), np.sin(slope)])
+    axes = np.stack([tangent, (-1.0, 0.0, 0.0), np.cross(tangent, (-1.0, 0.0, 0.0))], axis=1)
+    rubber = ag.Material(1e7, 1100.0, poisson=0.5, damping=0.01)
+    rod = ag.Rod(length, ag.Circle(radius), rubber, ag.kirchhoff(5), rest=ag.Helix(around, pitch), intervals=24)
+    wire = robot.add(rod, at=robot.ground, pose=pose((0, 0, 0), axes), name="wire")
+    part = lambda t: np.sin(0.5 * np.pi * min(t / 0.4, 1.0)) ** 4  # starts and ends smoothly
+    end = lambda t: pose((0, 0, turns * (pitch - (pitch - 1.95 * radius) * part(t))), axes)
+    robot.close(robot.ground, wire.tip, pose=end, name="clamp")
+    robot.load(ag.SelfContact(wire, 2e4, damping=5.0, spacing=0.5 * radius))
+    for axis in np.eye(3):
+        robot.load(ag.WorldSpring(wire, 0.0, axis, damping=0.5))
+    run = ag.simulate(robot, duration=0.5, dt=5e-3)
+    line = run.centerline(wire, 301)[-1]
+    apart = np.linalg.norm(line[100:201] - line[:101], axis=1)
+    assert apart[20:80].min() > 1.9 * radius and apart[20:80].max() < 2.15 * radius
+
+
+def test_a_motion_that_stops_where_parts_touch_says_which():
+    robot = coiled()
+    run = ag.simulate(robot, duration=2e-3, dt=1e-3)
+    assert "SelfContact of rod: try a smaller dt" in advice(IMPACT, run)

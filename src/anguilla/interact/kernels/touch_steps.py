@@ -8,7 +8,17 @@ from anguilla.compiler.jit import inline, kernel, part
 from anguilla.interact.kernels.contact import stored
 from anguilla.interact.kernels.impact import AROUND, EDGE, LOCAL, force_of, gained, too_wrong
 from anguilla.interact.kernels.table import DAMPING, FRICTION, HITS, QUIET, SEEN, SINCE, SLIP, SMOOTH, STIFF, UNTIL
-from anguilla.interact.kernels.touch import BRISTLE, NOWHERE, ROOM, SHARE, S, find_touching, may_have_met, own_row
+from anguilla.interact.kernels.touch import (
+    BRISTLE,
+    NOWHERE,
+    ROOM,
+    SHARE,
+    S,
+    find_touching,
+    may_have_met,
+    meeting,
+    own_row,
+)
 from anguilla.mechanics.tree import N_V, N_W
 from anguilla.mechanics.vec import dot, load3, sub
 
@@ -111,6 +121,19 @@ def _misfit(touches, t, row, k, dt):
 
 
 @part
+def _held_up(node, touches, t, k, n):
+    """Whether a point still touches something on the side of the normal n: then it lies between two others."""
+    for e in range(min(touches.count[HITS], len(touches.hits))):
+        if touches.hits[e, 0] == t and touches.hits[e, 2] == k:
+            _, now, _, _, _, _, _, _, _ = meeting(
+                node, touches, touches.hits[e, 1], k, touches.hits[e, 3], touches.hit[e, S]
+            )
+            if dot(n, now) > -AROUND:
+                return True
+    return False
+
+
+@part
 def judge_meeting(tree, node, touches, dt, out):
     """out[0] = 1 if the step of length dt that ended here missed an impact between parts, or jumped over one.
 
@@ -136,8 +159,10 @@ def judge_meeting(tree, node, touches, dt, out):
                 if more > most:
                     most, n = more, load3(touches.deep, row, NORMAL)
                 both = touches.before[row, DEPTH] > 0.0 and touches.deep[row, DEPTH] > 0.0
-                if both and dot(load3(touches.before, row, NORMAL), load3(touches.deep, row, NORMAL)) < -AROUND:
-                    out[0] = 1.0  # through each other
+                before = load3(touches.before, row, NORMAL)
+                if both and dot(before, load3(touches.deep, row, NORMAL)) < -AROUND:
+                    if not _held_up(node, touches, t, k, before):
+                        out[0] = 1.0  # through each other
     touches.skin[1] = fastest(node, touches)
     if touches.skin[1] * dt > touches.skin[0] and may_have_met(node, touches, dt):
         out[0] = 1.0

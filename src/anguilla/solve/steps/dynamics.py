@@ -239,6 +239,9 @@ def advice(status: int, result: Trajectory) -> str:
     if status == IMPACT:
         system, q = result.system, result.q[-1:]
         touching = [k for k, load in enumerate(system.robot.loads) if load.touches]
+        if not touching:
+            meeting = ", ".join(load.label for load in system.robot.loads if load.meets)
+            return f"It happens where parts touch, {meeting}: try a smaller dt, less stiffness, or damping."
         deepest = touching[int(np.argmax([np.max(depths(system, k, q)) for k in touching]))]
         load = system.robot.loads[deepest]
         where = f"{load.label} is where it happens, with {load.obstacles[0]}"

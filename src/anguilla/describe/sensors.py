@@ -410,7 +410,7 @@ class ContactForce(Sensor):
     contact: Load
 
     def _check(self) -> None:
-        if not isinstance(self.contact, Load) or not self.contact.touches:
+        if not isinstance(self.contact, Load) or not (self.contact.touches or self.contact.meets):
             raise refuse("ContactForce.contact", "a contact, as returned by robot.load", self.contact)
         super()._check()
 

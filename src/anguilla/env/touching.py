@@ -83,8 +83,8 @@ class Grasp(Task):
     """Grasp a ball on a table, lift it to a given height, and hold it there.
 
     Observed are where the ball is, seen from the palm, its velocity, heights of palm and goal, the inputs, and what further
-    sensors show: of `soft_gripper` the forces of its fingers on the ball [N]. The reward is minus the distance from the wanted
-    height, with a bonus within 5 mm.
+    sensors show: of `soft_gripper` the forces of its fingers on the ball [N]. The reward is minus the distance from the
+    wanted height, with a bonus within 5 mm.
 
     Args:
         robot: a gripper with sensors "ball" (Position), "speed" (Velocity) and "palm" (Position), in this order, or a

@@ -122,6 +122,11 @@ class Stepper:
         return self._motion.v.copy()
 
     @property
+    def names(self) -> list[str]:
+        """Names of the inputs, in their order."""
+        return list(self._names)
+
+    @property
     def inputs(self) -> dict[str, float]:
         """Inputs by name; with drives, what they have followed of the commands so far."""
         return dict(self._inputs)

@@ -134,6 +134,8 @@ def test_a_ball_is_grasped_and_lifted_by_pulling_then_lifting():
         _, reward, terminated, _, info = robots.step(_pull_then_lift(k, robots))
         assert not terminated.any()
     assert info["is_success"].all() and (reward > 0.45).all()
+    felt = robots.fleet.read()[:, 9:].reshape(2, 3, 3)  # the ball hangs on the fingers: they carry its weight
+    assert np.allclose(felt.sum(axis=1)[:, 2], 0.03 * 9.81, rtol=0.02)
     slippery = env.RobotVectorEnv(env.Grasp(lambda: touching.soft_gripper(friction=0.05)), 1)
     slippery.reset(seed=0)
     for k in range(130):

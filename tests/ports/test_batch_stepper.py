@@ -131,3 +131,66 @@ def test_what_cannot_be_stepped_together_is_refused():
     robot.load(ag.Wrench(rod.tip, force=lambda t: (square(t) ** 2, 0.0, 0.0)))
     with pytest.raises(ag.DescriptionError, match="inputs act linearly"):
         ag.BatchStepper(robot, 2, dt=0.01)
+
+
+def touching_robot():
+    """A ball that is pushed over a floor with friction that holds and into an upright rod; every contact is felt."""
+    robot = ag.Robot("felt")
+    push = robot.input("push", "N", along=(1, 0.2, 0))
+    ball = robot.add(ag.RigidBody.sphere(0.03, mass=0.1), at=robot.ground, joint=ag.Free(), pose=[0, 0, 0.03])
+    upright = np.array([[0, 0, 1, 0.045], [0, 1, 0, 0], [-1, 0, 0, 0.1], [0, 0, 0, 1.0]])
+    rod = robot.add(ag.Rod(0.1, ag.Circle(0.01), RUBBER, ag.kirchhoff(2)), at=robot.ground, pose=upright)
+    robot.load(ag.Wrench(ball.frame, force=push))
+    floor = robot.load(ag.Contact(ball, ag.HalfSpace(), 2e4, damping=5, friction=0.5))
+    meeting = robot.load(ag.PartContact(rod, ball, friction=0.3, damping=1.0))
+    robot.sense("floor", sensors.ContactForce(floor))
+    robot.sense("rod", sensors.ContactForce(meeting))
+    return robot, floor, meeting
+
+
+def test_copies_feel_contacts_bit_for_bit_as_one_robot_does():
+    robot, floor, meeting = touching_robot()
+    rows = commands(3, 60, [0.6], seed=4)
+    batch = ag.BatchStepper(robot, 3, dt=0.004, threads=2)
+    alone = [ag.Stepper(robot, dt=0.004, inputs={"push": 0.0}) for _ in range(3)]
+    assert np.array_equal(batch.read(), [stepper.read() for stepper in alone])
+    for number, row in enumerate(rows):
+        batch.step(row)
+        for k, stepper in enumerate(alone):
+            stepper.step({"push": row[k, 0]})
+        if number == 30:
+            batch.reset([1])
+            alone[1].reset()
+        assert np.array_equal(batch.read(), [stepper.read() for stepper in alone]), number
+    shown, results = batch.read(), [batch.result(k) for k in range(3)]
+    assert np.allclose(shown[::2, 2], 0.1 * 9.81, rtol=0.3) and np.abs(shown[:, 3]).min() > 0.01, shown  # all are felt
+    for k, run in enumerate(results):
+        one = alone[k].result()
+        for a, b in zip(run.contacts(meeting), one.contacts(meeting), strict=True):
+            assert np.array_equal(a, b, equal_nan=True)
+        for a, b in zip(run.exerted(floor), one.exerted(floor), strict=True):
+            assert np.array_equal(a, b)
+        assert np.array_equal(run.depth(floor), one.depth(floor))
+        assert np.array_equal(shown[k], np.hstack([run.contact_force(load)[0] for load in (floor, meeting)]))
+
+
+def test_to_feel_a_contact_changes_nothing():
+    robot, *_ = touching_robot()
+    read, unread = ag.Stepper(robot, dt=0.004), ag.Stepper(robot, dt=0.004)
+    for _ in range(80):
+        read.step({"push": 0.5})
+        read.read()
+    unread.step(80, {"push": 0.5})
+    assert np.array_equal(read.q, unread.q) and np.array_equal(read.read(), unread.read())
+
+
+def test_copies_that_start_from_a_result_feel_what_it_felt():
+    robot, *_ = touching_robot()
+    first = ag.Stepper(robot, dt=0.004)
+    first.step(80, {"push": 0.5})
+    start = first.result()
+    batch, one = (make(robot, dt=0.004, start=start, inputs={"push": 0.5}) for make in (
+        lambda r, **more: ag.BatchStepper(r, 2, **more), ag.Stepper))  # fmt: skip
+    assert np.array_equal(batch.read()[1], one.read()) and np.allclose(one.read(), first.read(), rtol=1e-9)
+    batch.step(), one.step()
+    assert np.array_equal(batch.read()[1], one.read())

@@ -54,6 +54,8 @@ _LAZY = {
     "ILQR": "swinging",
     "ilqr": "swinging",
     "MPC": "horizon",
+    "SensorMPC": "sensed",
+    "Steer": "steering",
 }
 
 __all__ = list(_LAZY)

@@ -12,6 +12,9 @@ from anguilla._doors import public
 from anguilla.control.qp import solve_qp
 from anguilla.describe import Frame, Robot
 from anguilla.errors import DescriptionError, as_array, as_positive, as_vector, refuse
+from anguilla.fem.body import SoftBody
+from anguilla.fem.results import SoftEquilibrium, pick
+from anguilla.fem.vibrations import soft_gain
 from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
 from anguilla.model.model import Model
@@ -63,17 +66,24 @@ def as_picker(measure: Pick) -> Callable[[Floats], Floats]:
 
 
 @public
-def input_limits(robot: Robot, limits: Limits = None) -> tuple[Floats, Floats]:
-    """(lowest, highest) (k,) of all inputs: those of their drives; tendons do not push; `limits` by name narrow them."""
+def input_limits(robot: Robot | SoftBody, limits: Limits = None) -> tuple[Floats, Floats]:
+    """(lowest, highest) (k,) of all inputs: those of their drives; tendons do not push; `limits` by name narrow them.
+
+    Of a soft volume, those of its tendons and chambers.
+    """
     names, given = list(robot.inputs), dict(limits or {})
     for name in given:
         if name not in names:
             raise DescriptionError(f"limits: there is no input {name!r}; there are: {', '.join(names) or 'none'}.")
-    drives, actuators = robot.drives, robot.actuators
-    low, high = (np.array([getattr(drives[name], side) for name in names]) for side in ("low", "high"))
+    if isinstance(robot, SoftBody):
+        ends = np.array([part.force for part in robot.actuators.values()]).reshape(-1, 2)
+    else:
+        drives, actuators = robot.drives, robot.actuators
+        ends = np.array([(drives[name].low, drives[name].high) for name in names]).reshape(-1, 2)
+        least = [actuators[name].lowest if name in actuators else -np.inf for name in names]
+        ends[:, 0] = np.maximum(ends[:, 0], least)
+    low, high = ends.T.copy()
     for k, name in enumerate(names):
-        if name in actuators:
-            low[k] = max(low[k], actuators[name].lowest)
         if name in given:
             low[k], high[k] = max(low[k], given[name][0]), min(high[k], given[name][1])
         if low[k] > high[k]:
@@ -82,11 +92,19 @@ def input_limits(robot: Robot, limits: Limits = None) -> tuple[Floats, Floats]:
 
 
 @public
-def steady_gain(eq: Equilibrium, frame: Frame, inputs: Sequence[str] | None = None) -> Floats:
+def steady_gain(eq: Equilibrium | SoftEquilibrium, frame: Frame | str, inputs: Sequence[str] | None = None) -> Floats:
     """How the place of a frame changes with the inputs of an equilibrium (3, k) [m per unit]; all inputs if not given.
 
-    Its pseudo-inverse allocates what a controller in task space wants among the inputs.
+    Of a soft volume, how the place of an effector does, by its name. Its pseudo-inverse allocates what a controller in task
+    space wants among the inputs.
     """
+    if isinstance(eq, SoftEquilibrium):
+        system = eq.system
+        first = sum(system.frames.rows[: pick(str(frame), system.frames.names, "effector")])
+        which = range(len(system.names)) if inputs is None else [pick(x, system.names, "input") for x in inputs]
+        return soft_gain(eq, system.frames.gradient(eq.x)[first : first + 3])[:, list(which)]
+    if not isinstance(frame, Frame):
+        raise refuse("steady_gain frame", "a frame such as arm.tip", frame)
     names = list(eq.system.robot.inputs if inputs is None else inputs)
     return sensitivities(eq, inputs=names).position(frame)
 
@@ -114,7 +132,7 @@ class PID:
     the allocation is the identity; in task space it is the pseudo-inverse of `steady_gain`, or a Jacobian transposed.
 
     Args:
-        robot: the robot, for the names and limits of its inputs.
+        robot: the robot, or a soft volume (SoftBody), for the names and limits of its inputs.
         goal: (m,) or a function of t.
         kp, ki, kd: gains, numbers or (m,).
         period: time between two updates [s].
@@ -128,7 +146,7 @@ class PID:
     """
 
     def __init__(
-        self, robot: Robot, goal: Goal, *, kp: ArrayLike, ki: ArrayLike = 0.0, kd: ArrayLike = 0.0, period: float,
+        self, robot: Robot | SoftBody, goal: Goal, *, kp: ArrayLike, ki: ArrayLike = 0.0, kd: ArrayLike = 0.0, period: float,
         measure: Pick = None, inputs: Sequence[str] | None = None,
         allocation: ArrayLike | Callable[[Floats, float], ArrayLike] | None = None, feed: Goal = 0.0,
         lag: float = 0.0, limits: Limits = None,

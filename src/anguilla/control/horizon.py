@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla.control.feedback import Goal, Limits, Pick, as_goal, as_picker, input_limits
+from anguilla.control.plants import weights
 from anguilla.control.qp import solve_qp
-from anguilla.control.regulators import weights
 from anguilla.describe import Frame, Robot
 from anguilla.errors import DescriptionError, as_count, as_positive, as_vector
 from anguilla.mechanics.tree import Floats
@@ -23,10 +23,76 @@ from anguilla.model.model import Model
 from anguilla.model.user import between
 from anguilla.solve.modes.linearise import LinearModel, linearise
 
-__all__ = ["MPC"]
+__all__ = ["MPC", "Horizon"]
 
 
-class MPC:
+class Horizon:
+    """Inputs of some periods ahead by a QP: what all model-predictive controllers share.
+
+    Args:
+        names: of the inputs (k,).
+        size: of the goal.
+        ends: lowest and highest inputs (k,).
+        given: keywords of `MPC`.
+
+    """
+
+    def __init__(
+        self, names: list[str], size: int, ends: tuple[Floats, Floats], *, period: float, horizon: int,
+        moves: int | None, goal_weight: ArrayLike, change_weight: ArrayLike, input_weight: ArrayLike,
+        rates: Mapping[str, float], inputs: Mapping[str, float] | None, trust: float, every: int,
+    ) -> None:  # fmt: skip
+        self.names, self.period, self.horizon = names, as_positive(period, "period", "s"), as_count(horizon, "horizon")
+        self.moves = min(self.horizon, self.horizon if moves is None else as_count(moves, "moves"))
+        self.low, self.high = ends
+        if not set(rates) <= set(names):
+            raise DescriptionError(f"rates: there are the inputs {', '.join(names) or 'none'}; got {', '.join(rates)}.")
+        self.most = self.period * np.array([rates.get(name, np.inf) for name in names])
+        self.Q = weights(goal_weight, size, "goal_weight")
+        self.S, self.R = (
+            weights(w, len(names), n) for w, n in ((change_weight, "change_weight"), (input_weight, "input_weight"))
+        )
+        self.first = np.array([float((inputs or {}).get(name, 0.0)) for name in names])
+        self.trust, self.every = float(trust), as_count(every, "every")
+        self.told = np.clip(self.first, self.low, self.high)
+        self._held = self.told
+
+    def _chosen(
+        self, matrices: tuple[Floats, Floats, Floats, Floats | float], x: Floats, drift: Floats, wanted: Floats
+    ) -> Floats:
+        """The next inputs (k,), by the QP of the inputs (moves, k) less those of the linear model with A, B, C, D."""
+        A, B, C, D = matrices
+        k, moves, horizon = len(self.names), self.moves, self.horizon
+        forced = np.zeros((horizon, len(wanted[0]), moves * k))
+        free, by = x, np.zeros((len(x), moves * k))
+        miss = np.zeros_like(wanted)
+        for j in range(horizon):
+            free, by = A @ free + drift, A @ by
+            at = min(j, moves - 1) * k
+            by[:, at : at + k] += B
+            forced[j], miss[j] = C @ by, C @ free - wanted[j]
+            forced[j][:, at : at + k] += D  # what the input of the period answers at its end
+        G, e = forced.reshape(-1, moves * k), miss.ravel()
+        QG = np.einsum("ab,jbc->jac", self.Q, forced).reshape(-1, moves * k)
+        steps = np.eye(moves * k) - np.eye(moves * k, k=-k)  # changes from period to period
+        before = np.zeros(moves * k)
+        before[:k] = self.told - self._held
+        S, R = np.kron(np.eye(moves), self.S), np.kron(np.eye(moves), self.R)
+        H = G.T @ QG + steps.T @ S @ steps + R
+        f = QG.T @ e - steps.T @ S @ before + R @ np.tile(self._held, moves)
+        size = np.sqrt(np.maximum(np.diag(H), 1e-300))
+        low, high = np.tile(self.low - self._held, moves), np.tile(self.high - self._held, moves)
+        most = np.tile(self.most, moves)
+        rows = np.isfinite(most)
+        found = solve_qp(
+            H / np.outer(size, size), f / size, lower=low * size, upper=high * size, A=steps[rows] / size,
+            row_lower=(before - most)[rows], row_upper=(before + most)[rows],
+        )  # fmt: skip
+        told = self._held + found.x[:k] / size[:k]
+        return np.clip(np.clip(told, self.told - self.most, self.told + self.most), self.low, self.high)
+
+
+class MPC(Horizon):
     """Model-predictive control of frames. It reads the state (q, v).
 
     Args:
@@ -57,23 +123,14 @@ class MPC:
         self.model = model_of(robot)
         self.frames = [frames] if isinstance(frames, Frame) else list(frames)
         self.goal = as_goal(goal, 3 * len(self.frames), "goal")
-        self.period, self.horizon = as_positive(period, "period", "s"), as_count(horizon, "horizon")
-        self.moves = min(self.horizon, self.horizon if moves is None else as_count(moves, "moves"))
-        self.names = list(self.model.robot.inputs)
-        k, drives = len(self.names), self.model.robot.drives
-        self.low, self.high = input_limits(self.model.robot, limits)
-        given = dict(rates or {})
-        if not set(given) <= set(self.names):
-            raise DescriptionError(
-                f"rates: there are the inputs {', '.join(self.names) or 'none'}; got {', '.join(given)}."
-            )
-        self.most = self.period * np.array([min(drives[name].rate, given.get(name, np.inf)) for name in self.names])
-        self.Q = weights(goal_weight, 3 * len(self.frames), "goal_weight")
-        self.S, self.R = (
-            weights(w, k, n) for w, n in ((change_weight, "change_weight"), (input_weight, "input_weight"))
-        )
-        self.first = np.array([float((inputs or {}).get(name, 0.0)) for name in self.names])
-        self.trust, self.every = float(trust), as_count(every, "every")
+        names, drives = list(self.model.robot.inputs), self.model.robot.drives
+        given = {name: drives[name].rate for name in names if np.isfinite(drives[name].rate)} | dict(rates or {})
+        given = {name: min(rate, drives[name].rate if name in drives else rate) for name, rate in given.items()}
+        super().__init__(
+            names, 3 * len(self.frames), input_limits(self.model.robot, limits), period=period, horizon=horizon,
+            moves=moves, goal_weight=goal_weight, change_weight=change_weight, input_weight=input_weight, rates=given,
+            inputs=inputs, trust=trust, every=every,
+        )  # fmt: skip
         self.state = as_picker(state)
         self.reset()
 
@@ -113,39 +170,9 @@ class MPC:
             [local.place_inverse @ self._missed[:n], local.rate_inverse @ self._missed[n:]]
         )
         wanted = np.array([self.goal(t + (j + 1) * self.period) for j in range(self.horizon)]) - places
-        self.told = self._chosen(model, x, drift, wanted)
+        self.told = self._chosen((model.A, model.B, model.C, 0.0), x, drift, wanted)
         # what the model alone expects, so that what it misses can be told
         ahead = model.A @ x + model.B @ (self.told - self._held) + model.drift
         f = local.place.shape[1]
         self._expected = local.q + local.place @ ahead[:f], local.v + local.rate @ ahead[f:]
         return self.told
-
-    def _chosen(self, model: LinearModel, x: Floats, drift: Floats, wanted: Floats) -> Floats:
-        """The next inputs (k,), by the QP of the inputs (moves, k) less those of the linear model."""
-        k, moves, horizon = len(self.names), self.moves, self.horizon
-        forced = np.zeros((horizon, len(wanted[0]), moves * k))
-        free, by = x, np.zeros((len(x), moves * k))
-        miss = np.zeros_like(wanted)
-        for j in range(horizon):
-            free, by = model.A @ free + drift, model.A @ by
-            at = min(j, moves - 1) * k
-            by[:, at : at + k] += model.B
-            forced[j], miss[j] = model.C @ by, model.C @ free - wanted[j]
-        G, e = forced.reshape(-1, moves * k), miss.ravel()
-        QG = np.einsum("ab,jbc->jac", self.Q, forced).reshape(-1, moves * k)
-        steps = np.eye(moves * k) - np.eye(moves * k, k=-k)  # changes from period to period
-        before = np.zeros(moves * k)
-        before[:k] = self.told - self._held
-        S, R = np.kron(np.eye(moves), self.S), np.kron(np.eye(moves), self.R)
-        H = G.T @ QG + steps.T @ S @ steps + R
-        f = QG.T @ e - steps.T @ S @ before + R @ np.tile(self._held, moves)
-        size = np.sqrt(np.maximum(np.diag(H), 1e-300))
-        low, high = np.tile(self.low - self._held, moves), np.tile(self.high - self._held, moves)
-        most = np.tile(self.most, moves)
-        rows = np.isfinite(most)
-        found = solve_qp(
-            H / np.outer(size, size), f / size, lower=low * size, upper=high * size, A=steps[rows] / size,
-            row_lower=(before - most)[rows], row_upper=(before + most)[rows],
-        )  # fmt: skip
-        told = self._held + found.x[:k] / size[:k]
-        return np.clip(np.clip(told, self.told - self.most, self.told + self.most), self.low, self.high)

@@ -13,12 +13,11 @@ from numpy.typing import ArrayLike
 from anguilla._doors import public
 from anguilla.errors import DescriptionError, as_positive, as_vector, refuse
 from anguilla.mechanics.tree import Floats
-from anguilla.results.states import Trajectory
-from anguilla.solve.steps.stepper import Stepper
 
 __all__ = ["ClosedLoop", "Controller", "full_state", "run"]
 
 WHOLE = 1e-6  # part of a step by which a time may miss a whole number of steps
+NEEDED = ("dt", "t", "step", "read", "set_inputs", "commands", "trajectory", "reading_labels")  # of a stepper
 
 
 class Controller(Protocol):
@@ -40,7 +39,8 @@ class ClosedLoop:
     """A motion under a controller.
 
     Attributes:
-        run: the motion, every step of it, with the inputs as the drives followed them.
+        run: the motion, every step of it, with the inputs as the drives followed them: a Trajectory, or of a soft volume a
+            SoftTrajectory.
         t: (u,) instants of the updates [s].
         readings: (u, r) what the controller read.
         commands: (u, k) what it told, in the order of `inputs`; NaN before an input was first told.
@@ -50,7 +50,7 @@ class ClosedLoop:
 
     """
 
-    run: Trajectory
+    run: Any
     t: Floats
     readings: Floats
     commands: Floats
@@ -75,9 +75,9 @@ class ClosedLoop:
 
 
 @public
-def full_state(stepper: Stepper) -> Floats:
-    """The whole state (q, v) (2 n,), which no instrument shows: for controllers of the state."""
-    return np.concatenate([stepper.q, stepper.v])
+def full_state(stepper: Any) -> Floats:
+    """The whole state (q, v) (2 n,), which no instrument shows: for controllers of the state. Of a soft volume, its nodes."""
+    return np.concatenate([np.ravel(stepper.x if hasattr(stepper, "x") else stepper.q), np.ravel(stepper.v)])
 
 
 def _steps(value: float, dt: float, name: str) -> int:
@@ -89,13 +89,13 @@ def _steps(value: float, dt: float, name: str) -> int:
 
 @public
 def run(
-    stepper: Stepper, controller: Controller, *, duration: float, period: float | None = None,
-    observe: Callable[[Stepper], ArrayLike] | None = None, disturb: Callable[[Stepper], None] | None = None,
+    stepper: Any, controller: Controller, *, duration: float, period: float | None = None,
+    observe: Callable[[Any], ArrayLike] | None = None, disturb: Callable[[Any], None] | None = None,
 ) -> ClosedLoop:  # fmt: skip
     """Run a controller with a robot, from where the stepper is.
 
     Args:
-        stepper: the robot, made with history=True.
+        stepper: the robot, made with history=True: a Stepper, or a fem.Stepper of a soft volume.
         controller: something with `update(reading, t)` that returns inputs; its `reset()` is called first, if it has one.
         duration: how long [s], a whole number of steps.
         period: time between two updates [s], a whole number of steps; one step if not given.
@@ -107,14 +107,14 @@ def run(
         A ClosedLoop.
 
     """
-    if not isinstance(stepper, Stepper):
-        raise refuse("stepper", "a Stepper(robot, dt=..., history=True)", stepper)
+    if not all(hasattr(stepper, name) for name in NEEDED):
+        raise refuse("stepper", "a Stepper(robot, dt=..., history=True), or a fem.Stepper", stepper)
     if not callable(getattr(controller, "update", None)):
         raise refuse("controller", "an object with update(reading, t)", controller)
     stepper.trajectory()  # refuses a stepper without history
     steps = _steps(duration, stepper.dt, "duration")
     every = 1 if period is None else _steps(period, stepper.dt, "period")
-    names = list(stepper.system.robot.inputs)
+    names = list(stepper.names if hasattr(stepper, "names") else stepper.robot.inputs)
     if callable(reset := getattr(controller, "reset", None)):
         reset()
     out: dict[str, list[Any]] = {name: [] for name in ("t", "readings", "commands", "seconds")}

@@ -123,12 +123,14 @@ class Sensor(Description):
 
 @dataclass(eq=False)
 class _OnFrame(Sensor):
-    """Base class of sensors on a frame."""
+    """Base class of sensors on a frame, or on an effector of a soft body, by its name."""
 
     frame: Frame
 
     def _check(self) -> None:
-        self.frame = as_frame(self.frame, f"{type(self).__name__}.frame")
+        given: object = self.frame
+        if not isinstance(given, str):
+            self.frame = as_frame(given, f"{type(self).__name__}.frame")
         super()._check()
 
     @property
@@ -410,7 +412,7 @@ class ContactForce(Sensor):
     contact: Load
 
     def _check(self) -> None:
-        if not isinstance(self.contact, Load) or not self.contact.touches:
+        if not isinstance(self.contact, Load) or not (self.contact.touches or self.contact.meets):
             raise refuse("ContactForce.contact", "a contact, as returned by robot.load", self.contact)
         super()._check()
 

@@ -60,6 +60,7 @@ def soft_gripper(friction: float = 0.8, mass: float = 0.03, young: float = 1.5e6
     ball = robot.add(
         RigidBody.sphere(0.03, mass=mass), at=robot.ground, joint=Free(), pose=_pose((0, 0, 0.03)), name="ball"
     )
+    felt = []
     for k in range(3):
         out = np.array([np.cos(2 * np.pi * k / 3), np.sin(2 * np.pi * k / 3), 0.0])
         down = np.array([0.0, 0.0, -1.0])
@@ -67,19 +68,23 @@ def soft_gripper(friction: float = 0.8, mass: float = 0.03, young: float = 1.5e6
         rod = Rod(0.12, Circle(0.006), silicone, kirchhoff(3))
         finger = robot.add(rod, at=palm.frame, pose=_pose(0.045 * out, axes), name=f"finger_{k + 1}")
         robot.actuate(f"tendon_{k + 1}", Tendon(finger, parallel(y=0.0042)))
-        robot.load(PartContact(finger, ball, friction=friction, damping=1.0))
+        held = robot.load(PartContact(finger, ball, friction=friction, damping=1.0))
+        felt.append(sensors.ContactForce(held))
     robot.load(Contact(ball, HalfSpace(), 5e3, friction=0.5, damping=2.0))
     robot.sense("ball", sensors.Position(ball.frame))
     robot.sense("speed", sensors.Velocity(ball.frame))
     robot.sense("palm", sensors.Position(palm.frame))
+    for k, force in enumerate(felt):
+        robot.sense(f"touch_{k + 1}", force)
     return robot
 
 
 class Grasp(Task):
     """Grasp a ball on a table, lift it to a given height, and hold it there.
 
-    Observed are where the ball is, seen from the palm, its velocity, heights of palm and goal, and the inputs; the reward is
-    minus the distance from the wanted height, with a bonus within 5 mm.
+    Observed are where the ball is, seen from the palm, its velocity, heights of palm and goal, the inputs, and what further
+    sensors show: of `soft_gripper` the forces of its fingers on the ball [N]. The reward is minus the distance from the
+    wanted height, with a bonus within 5 mm.
 
     Args:
         robot: a gripper with sensors "ball" (Position), "speed" (Velocity) and "palm" (Position), in this order, or a
@@ -114,11 +119,12 @@ class Grasp(Task):
         return rng.uniform(self._lowest, self._highest, (count, 1))
 
     def observe(self, readings: Floats, efforts: Floats, goals: Floats, t: Floats) -> Floats:
-        """The ball from the palm, its velocity, heights, the way to go (far and near), and inputs."""
+        """The ball from the palm, its velocity, heights, the way to go (far and near), inputs, and what else is sensed."""
         ball, speed, palm = readings[:, :3], readings[:, 3:6], readings[:, 6:9]
         way = goals[:, 0] - ball[:, 2]
         heights = np.stack([palm[:, 2], ball[:, 2], way], axis=1) / self.SPAN
-        return np.hstack([(ball - palm) / self.SPAN, speed, heights, np.tanh(way / self.CLOSE)[:, None], efforts])
+        near = np.tanh(way / self.CLOSE)[:, None]
+        return np.hstack([(ball - palm) / self.SPAN, speed, heights, near, efforts, readings[:, 9:]])
 
     def reward(
         self, readings: Floats, efforts: Floats, goals: Floats, t: Floats, action: Floats

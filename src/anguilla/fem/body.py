@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from anguilla._lazy import ShowsItself
 from anguilla.describe.description import as_name, did_you_mean
 from anguilla.describe.material import Material
+from anguilla.describe.sensors import Sensor
 from anguilla.describe.volumes import SoftPart
 from anguilla.errors import DescriptionError, as_array, as_vector, refuse
 from anguilla.fem.elements import KINDS
@@ -90,6 +91,7 @@ class SoftBody(SoftPart, ShowsItself):
         self.rigid_parts: dict[str, Ints] = {}
         self.actuators: dict[str, Tendon | Chamber] = {}
         self.sensors: dict[str, String] = {}
+        self.instruments: dict[str, Sensor] = {}
         self.effectors: dict[str, Effector] = {}
         self.loads: list[PointForce] = []
         self.tractions: list[Traction] = []
@@ -214,17 +216,21 @@ class SoftBody(SoftPart, ShowsItself):
             raise refuse("actuate", "a fem.Tendon (its guides from fem.route, say) or a fem.Chamber", actuator)
         self.actuators[name] = actuator
 
-    def sense(self, name: str, sensor: String) -> None:
-        """Add a sensor.
+    def sense(self, name: str, sensor: String | Sensor) -> None:
+        """Add a sensor, whose reading `Stepper.read` gives.
 
         Args:
             name: name of the sensor.
-            sensor: a `fem.String`, which measures a length [m].
+            sensor: a `fem.String`, which measures a length [m], or a sensor as robots have them (`anguilla.sensors`):
+                Position, Velocity or Pose of an effector, LineLength of a tendon, Effort of an actuator, by their names.
 
         """
-        self._new(name, "sense", self.sensors)
+        self._new(name, "sense", self.sensors | self.instruments)
         if not isinstance(sensor, String):
-            raise refuse("sense", "a fem.String", sensor)
+            from anguilla.fem.sensing import check_sensor
+
+            self.instruments[name] = check_sensor(self, name, sensor)
+            return
         locate(self.mesh, sensor.points, f"The guide points of {name!r}", pad=sensor.pad)
         self.sensors[name] = sensor
 
@@ -365,6 +371,11 @@ class SoftBody(SoftPart, ShowsItself):
     def units(self) -> dict[str, str]:
         """Units of its inputs, by name."""
         return {name: "N" if isinstance(part, Tendon) else "Pa" for name, part in self.actuators.items()}
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """Units of its inputs, by name, as `Robot.inputs`."""
+        return self.units
 
     def _rubbers(self) -> list[tuple[Any, Rubber, Material]]:
         """(tetrahedra, law, material) of laws of rubber, later ones over earlier ones; none for the built-in laws."""

@@ -14,13 +14,14 @@ from anguilla.fem.body import SoftBody
 from anguilla.fem.hyperelastic import Fibres, MooneyRivlin, Ogden, Yeoh
 from anguilla.fem.mesh import Floats, Ints, TetMesh
 from anguilla.fem.parts import Chamber, Effector, Layer, Moved, PointForce, PointMass, Spring, String, Tendon, Traction
+from anguilla.fem.sensing import KINDS as SENSORS
 from anguilla.files import Table
 from anguilla.store.record import Record
 
 __all__ = ["add_body", "read_body"]
 
 KINDS = (Material, Tendon, Chamber, String, Effector, PointForce, Layer, Traction, Spring, PointMass, Moved)
-PARTS = {part.__name__: part for part in (*KINDS, MooneyRivlin, Yeoh, Ogden, Fibres)}
+PARTS = {part.__name__: part for part in (*KINDS, MooneyRivlin, Yeoh, Ogden, Fibres, *SENSORS)}
 SETS = ("nodes", "surfaces", "regions")
 
 
@@ -58,6 +59,7 @@ def _document(body: SoftBody, pack: _Writer) -> dict[str, Any]:
         "actuators": {key: pack(value, f"actuator {key}") for key, value in body.actuators.items()},
         "sensors": {key: pack(value, f"sensor {key}") for key, value in body.sensors.items()},
         "effectors": {key: pack(value, f"effector {key}") for key, value in body.effectors.items()},
+        "instruments": {key: pack(value, f"sensor {key}") for key, value in body.instruments.items()},
         "loads": [pack(value, f"load {k}") for k, value in enumerate(body.loads)],
         "layers": [pack(value, f"layer {k}") for k, value in enumerate(body.layers)],
         **{
@@ -129,6 +131,8 @@ def read_body(record: Record) -> SoftBody:
     for kind, add in (("actuators", body.actuate), ("sensors", body.sense), ("effectors", body.effector)):
         for name, value in found[kind].items():
             add(name, _read(value, record))
+    for name, value in found.get("instruments", {}).items():
+        body.sense(name, _read(value, record))
     for value in [*found["loads"], *found.get("others", [])]:
         body.load(_read(value, record))
     for value in found["layers"]:

@@ -24,12 +24,16 @@ from anguilla.fem.hyperelastic import Rubber
 from anguilla.fem.mesh import Floats, Ints
 from anguilla.fem.parts import Chamber, Tendon
 from anguilla.fem.projection import Projection
+from anguilla.fem.results import SoftEquilibrium, Status
 from anguilla.fem.rows import add_volume
 from anguilla.fem.system import SoftState, SoftSystem
+from anguilla.fem.vibrations import modes as modes_of
 
 __all__ = ["ReducedModel", "reduce"]
 
 FEW = 400  # elements at most
+ALIKE = 1e-2  # modes that differ by less than this part count once
+SWING = 0.03  # of the size of the body: displacement along a mode at which its forces are learnt
 MOST, HALVINGS, STEPS = 50, 12, 8  # iterations, halvings of one of them, steps of the load
 
 
@@ -71,7 +75,7 @@ def _check(body: SoftBody) -> None:
 @public
 def reduce(
     body: SoftBody, *, inputs: Mapping[str, tuple[float, float]], samples: int = 40, held_out: int = 10,
-    coordinates: int = 20, tolerance: float = 1e-3, seed: int = 0,
+    coordinates: int = 20, tolerance: float = 1e-3, seed: int = 0, modes: int = 0,
 ) -> ReducedModel:  # fmt: skip
     """Make a reduced body from equilibria under sampled inputs, and tell its error on others.
 
@@ -83,6 +87,8 @@ def reduce(
         coordinates: most coordinates.
         tolerance: error of the forces of the chosen elements along the shapes, over those of all elements.
         seed: of the samples.
+        modes: slowest modes of vibration that it shall have too, for motions: equilibria alone do not tell how stiff the body
+            is along these.
 
     """
     if not isinstance(body, SoftBody):
@@ -95,8 +101,13 @@ def reduce(
     learnt = _solved(system, draw(as_count(samples, "samples", 2)))
     tested = _solved(system, draw(as_count(held_out, "held_out")))
     base = statics(system)
-    basis = _basis(system, base.x, [x for _, x in learnt], as_count(coordinates, "coordinates"))
-    chosen, weight = _elements(system, base.x, basis, [x for _, x in learnt], as_positive(tolerance, "tolerance"))
+    shapes, number = [x for _, x in learnt], as_count(modes, "modes", 0)
+    swings = [] if not number else [_swings(eq, number) for eq in (base, *_found(system, learnt))]
+    basis = _basis(
+        system, base.x, shapes, [one for _, some in swings for one in some], as_count(coordinates, "coordinates")
+    )
+    near = [x + part for x, some in swings for swing in some for part in (swing, -swing)]
+    chosen, weight = _elements(system, base.x, basis, shapes + near, as_positive(tolerance, "tolerance"))
     model = ReducedModel(system, base.x, basis, chosen, weight)
     model.quality = _judge(model, tested)
     model.restart()
@@ -122,8 +133,22 @@ def _solved(system: SoftSystem, efforts: Floats) -> list[tuple[Floats, Floats]]:
     return found
 
 
-def _basis(system: SoftSystem, x0: Floats, shapes: list[Floats], most: int) -> Floats:
-    """Orthonormal shapes (r, n, 3): answers to actuators and at effectors, then the main parts of the shapes."""
+def _found(system: SoftSystem, learnt: list[tuple[Floats, Floats]]) -> list[SoftEquilibrium]:
+    """The middle one and the last of the equilibria that were learnt from."""
+    some = [learnt[len(learnt) // 2], learnt[-1]]
+    turns = system.rest.rotations
+    return [SoftEquilibrium(system.body, system, SoftState(x, turns), e, Status(True, "", {})) for e, x in some]
+
+
+def _swings(eq: SoftEquilibrium, count: int) -> tuple[Floats, Floats]:
+    """Places (n, 3) of an equilibrium, and its slowest modes (count, n, 3) as small displacements [m]."""
+    found = modes_of(eq, count=count).shapes
+    size = SWING * float(np.linalg.norm(np.ptp(eq.system.rest.x, axis=0)))
+    return eq.x, found * (size / np.abs(found).max(axis=(1, 2)))[:, None, None]
+
+
+def _basis(system: SoftSystem, x0: Floats, shapes: list[Floats], swings: list[Floats], most: int) -> Floats:
+    """Orthonormal shapes (r, n, 3): answers to actuators and at effectors, modes, then the main parts of the shapes."""
     u, state = system.unknowns, SoftState(x0, system.rest.rotations)
     _, gradient, blocks = system.evaluate(state, np.zeros(len(system.names)), stiffness=True)
     system.solver.factor(u.fold(x0, blocks, gradient))
@@ -132,6 +157,11 @@ def _basis(system: SoftSystem, x0: Floats, shapes: list[Floats], most: int) -> F
     answers = answers.reshape(len(answers), -1)
     answers /= np.linalg.norm(answers, axis=1, keepdims=True)
     first = np.linalg.qr(answers.T)[0][:, : min(most, len(answers))]
+    if swings:  # modes of several equilibria are much alike
+        more = np.array(swings).reshape(len(swings), -1)
+        more = more - (more @ first) @ first.T
+        _, size, main = np.linalg.svd(more, full_matrices=False)
+        first = np.hstack([first, main[size > ALIKE * size[0]].T])[:, :most]
     rest = np.array([(x - x0).ravel() for x in shapes])
     rest = rest - (rest @ first) @ first.T
     _, size, main = np.linalg.svd(rest, full_matrices=False)

@@ -175,7 +175,7 @@ class SoftLinearModel:
     """A linear model about an equilibrium, in modal coordinates: x' = A x + B u, y = C x + D u.
 
     x holds the amplitudes of the modes and their rates, u changes of the efforts [N, Pa], y those of the effectors [m] and
-    strokes. D is what the modes that are left out answer at once, so that slow motions are exact.
+    strokes, or of what the sensors show. D is what the modes that are left out answer at once: slow motions are exact.
 
     Attributes:
         A, B, C, D: (2 k, 2 k), (2 k, i), (o, 2 k), (o, i).
@@ -204,12 +204,15 @@ class SoftLinearModel:
 
 
 @public
-def linearise(body: SoftBody | SoftSystem | SoftEquilibrium, *, count: int = 20) -> SoftLinearModel:
+def linearise(
+    body: SoftBody | SoftSystem | SoftEquilibrium, *, count: int = 20, sensors: bool = False
+) -> SoftLinearModel:
     """A linear model of a soft body about an equilibrium, from its slowest modes.
 
     Args:
         body: an equilibrium; or a body, of which that without inputs is taken.
         count: number of modes.
+        sensors: whether the outputs are what the sensors of the body show, and not its effectors and strokes.
 
     """
     found = modes(body, count=count)
@@ -218,26 +221,41 @@ def linearise(body: SoftBody | SoftSystem | SoftEquilibrium, *, count: int = 20)
     if np.any(found.frequencies <= 0.0):
         raise SolverError(f"{system.body.name!r} would leave its equilibrium: it has no linear model of vibrations.")
     inputs = system.actuator_rows(eq.state, friction=True)
-    outputs = np.concatenate([system.frames.gradient(eq.x), system.actuator_rows(eq.state)])
+    outputs, rates, names = _outputs(eq, sensors)
     force = np.einsum("kni,ani->ka", found.shapes, inputs)
-    seen = np.einsum("oni,kni->ok", outputs, found.shapes)
+    seen, felt = (np.einsum("oni,kni->ok", rows, found.shapes) for rows in (outputs, rates))
     pulsation = 2.0 * np.pi * found.frequencies
     A = np.zeros((2 * k, 2 * k))
     A[:k, k:] = np.eye(k)
     A[k:, :k] = -np.diag(pulsation**2)
     A[k:, k:] = -np.diag(2.0 * found.damping * pulsation)
-    u = system.unknowns
-    exact = np.zeros((len(outputs), len(inputs)))
-    if len(inputs):
-        stiff = matrices(eq)[0]
-        system.solver.factor(stiff)
-        exact = u.gather(eq.x, outputs) @ system.solver.solve(u.gather(eq.x, inputs)).T
-    D = exact - seen / pulsation**2 @ force
+    D = soft_gain(eq, outputs) - seen / pulsation**2 @ force
+    B, C = np.vstack([np.zeros_like(force), force]), np.hstack([seen, felt])
+    return SoftLinearModel(A, B, C, D, list(system.names), names, found)
+
+
+def soft_gain(eq: SoftEquilibrium, outputs: Floats) -> Floats:
+    """How outputs with derivatives (o, n, 3) by the nodes change with the efforts of an equilibrium, slowly: (o, i)."""
+    system, u = eq.system, eq.system.unknowns
+    inputs = system.actuator_rows(eq.state, friction=True)
+    if not len(inputs):
+        return np.zeros((len(outputs), 0))
+    system.solver.factor(matrices(eq)[0])
+    return u.gather(eq.x, outputs) @ system.solver.solve(u.gather(eq.x, inputs)).T
+
+
+def _outputs(eq: SoftEquilibrium, sensors: bool) -> tuple[Floats, Floats, list[str]]:
+    """Derivatives (o, n, 3) of the outputs by places and by velocities of the nodes, and their names."""
+    system = eq.system
+    if sensors:
+        from anguilla.fem.sensing import SoftReader
+
+        reader = SoftReader(system)
+        return *reader.rows(eq.state), list(reader.labels)
+    rows = np.concatenate([system.frames.gradient(eq.x), system.actuator_rows(eq.state)])
     labels = [
         f"{name}.{axis}"
-        for name, rows in zip(system.frames.names, system.frames.rows, strict=True)
-        for axis in ("x", "y", "z", "turn_x", "turn_y", "turn_z")[:rows]
+        for name, size in zip(system.frames.names, system.frames.rows, strict=True)
+        for axis in ("x", "y", "z", "turn_x", "turn_y", "turn_z")[:size]
     ]
-    names = [*labels, *(f"{name}.stroke" for name in system.names)]
-    B, C = np.vstack([np.zeros_like(force), force]), np.hstack([seen, np.zeros_like(seen)])
-    return SoftLinearModel(A, B, C, D, list(system.names), names, found)
+    return rows, np.zeros_like(rows), [*labels, *(f"{name}.stroke" for name in system.names)]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import cache, cached_property, partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +22,7 @@ from anguilla.model.door import model_of
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.model.ports import PortMap, map_at, moving_ports, only_ports, port_map
 from anguilla.results.blocks import Remembered
+from anguilla.results.feeling import Feeler
 from anguilla.results.reading import Instruments, Reader, Seen
 from anguilla.results.states import Status, Trajectory
 from anguilla.solve.newton.closing import close
@@ -261,12 +262,16 @@ class BatchStepper:
             self._before, self._rate = values.copy(), rates
         if self._steady:
             return self._map.columns, self._map.rows(values, rates, accelerations)
+        return self._rows_at(self.t + self._scheme.mid * self.dt, values, rates, accelerations)
+
+    def _rows_at(self, times: Floats, values: Floats, *changes: Floats | None) -> tuple[Ints, Floats]:
+        """The whole row under inputs (copies, k), with their rates and accelerations, at times (copies,) [s]."""
         out, column = np.zeros((self.copies, 0)), np.zeros(0, np.int64)
-        for t in np.unique(self.t):
-            here, mine = map_at(self.model, float(t) + self._scheme.mid * self.dt, whole=True), self.t == t
+        for t in np.unique(times):
+            here, mine = map_at(self.model, float(t), whole=True), times == t
             if not len(column):
                 column, out = here.columns, np.zeros((self.copies, len(here.columns)))
-            out[mine] = here.rows(values[mine], *(None if x is None else x[mine] for x in (rates, accelerations)))
+            out[mine] = here.rows(values[mine], *(None if x is None else x[mine] for x in changes))
         return column, out
 
     def _advance(self, count: int) -> None:
@@ -327,6 +332,16 @@ class BatchStepper:
         """What the sensors of all copies show: (copies, numbers)."""
         return self._instruments.show(self._reader.true(self.seen()))
 
+    @cached_property
+    def _feeler(self) -> Feeler:
+        return Feeler(self.model, [desk.loads for desk in self._desks])
+
+    def _rows_now(self) -> tuple[Ints, Floats]:
+        """Places in the row that are not as the last step left them, and what stands there now."""
+        if self._steady:
+            return self._map.columns, self._map.rows(self._followed())
+        return self._rows_at(self.t, self._followed())
+
     def seen(self) -> Seen:
         """The present states as sensors see them."""
 
@@ -336,8 +351,13 @@ class BatchStepper:
         def effort() -> Floats:
             return np.array([desk.loads.tension for desk in self._desks])
 
+        @cache
+        def forces() -> Callable[[Load], Floats]:
+            fresh = (self.count == 0) & np.array([m.held is None for m in self._motions])
+            return self._feeler.forces(self.t, self._q, self._v, fresh, *self._rows_now())
+
         def contact(load: Load) -> Floats:
-            raise DescriptionError("contact forces of copies cannot be read yet: use Stepper.")
+            return forces()(load)
 
         return Seen(self._reader, self.t, self._q, self._v, self._acc, effort, contact, gravity)
 

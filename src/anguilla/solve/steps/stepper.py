@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from anguilla.model.door import model_of
 from anguilla.model.model import Inputs, Model
 from anguilla.model.ports import Glide, Wiring, moving_ports
 from anguilla.results.blocks import Remembered
+from anguilla.results.feeling import Feeler
 from anguilla.results.reactions import remembers
 from anguilla.results.reading import Instruments, Reader, Seen
 from anguilla.results.states import Status, Trajectory
@@ -96,6 +97,8 @@ class Stepper:
         self._moved = {name: (self._inputs.get(name, 0.0), 0.0) for name in self._moving}  # value and rate
         self._instruments.reset()
         self._shown: tuple[int, Floats] | None = None
+        self._feeler: Feeler | None = None
+        self._forces: tuple[int, Callable[[Load], Floats]] | None = None  # number of the step, and what finds them
         if not self._whole.is_plain:
             with self._whole.apart():
                 self.system, q = close(self._whole, self._inputs, 0.0, q)
@@ -125,6 +128,11 @@ class Stepper:
     def v(self) -> Floats:
         """Rates of the coordinates (n,), a copy."""
         return self._motion.v.copy()
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the inputs, in their order."""
+        return list(self._names)
 
     @property
     def inputs(self) -> dict[str, float]:
@@ -252,11 +260,17 @@ class Stepper:
                 return self._desk.loads.tension[None].copy()  # as the last step left it
             return np.array([[self.result().tension(name)[0] for name in self._whole.robot.actuators]])
 
-        def contact(load: Load) -> Floats:
-            found: Floats = self.result().contact_force(load)
-            return found.reshape(1, 3)
-
         state = np.array([self.t]), m.q[None], m.v[None], m.acc[None]
+
+        def contact(load: Load) -> Floats:
+            if self._forces is None or self._forces[0] != self.count:
+                if self._feeler is None:
+                    self._feeler = Feeler(self.system, [self._desk.loads])
+                row = m.loads(self.t).at(0).row[None]
+                given = np.array([not self.count and m.held is None]), np.arange(row.shape[1]), row
+                self._forces = self.count, self._feeler.forces(*state[:3], *given)
+            return self._forces[1](load)
+
         return Seen(self._reader, *state, effort, contact, gravity)
 
     def position(self, frame: Frame) -> Floats:

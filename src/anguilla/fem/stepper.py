@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from anguilla._doors import public
-from anguilla.errors import DescriptionError, SolverError, as_count, as_positive, refuse
+from anguilla.errors import DescriptionError, SolverError, as_count, as_number, as_positive, refuse
 from anguilla.fem.body import SoftBody
 from anguilla.fem.dynamics import SoftTrajectory
 from anguilla.fem.mesh import Floats
 from anguilla.fem.moves import Moves, moves_of
+from anguilla.fem.parts import slackened
 from anguilla.fem.results import SoftEquilibrium, Status, pick
 from anguilla.fem.stepping import Motion
 from anguilla.fem.system import SoftState, SoftSystem
@@ -50,6 +51,7 @@ class Stepper:
         scheme = as_scheme(Newmark() if method is None else method).coefficients
         self._motion = Motion(self.system, dt, scheme, viscosity, rayleigh, as_positive(tolerance, "tolerance"))
         self._efforts = self.system.efforts(inputs)
+        self._slack: set[str] = set()  # tendons that were told to be slack
         self._start, self._moves = start, moves
         self.reset()
 
@@ -90,7 +92,7 @@ class Stepper:
 
         Args:
             count: number of steps; or the inputs, for one step.
-            inputs: inputs that change, by name; they hold until they are changed again.
+            inputs: inputs that change, by name; they hold until they are changed again. A negative tension is none: slack.
             moves: where moved points go during the first step, evenly; they stay there.
 
         """
@@ -101,7 +103,9 @@ class Stepper:
         else:
             number = as_count(count, "count")
         if inputs is not None:
-            self._efforts = self.system.efforts(self.inputs | dict(inputs))
+            given = {name: as_number(value, f"the input {name!r}") for name, value in inputs.items()}
+            acting = slackened(self.body.actuators, given, f"at t = {self.t:g} s", self._slack)
+            self._efforts = self.system.efforts(self.inputs | acting)
         goals = None if moves is None else moves_of(self.system, moves)
         if goals is not None and any(callable(goal) for goal in goals.values()):
             raise refuse("step: moves", "displacements (3,) or poses (4, 4); functions of t belong to the start", moves)

@@ -341,7 +341,9 @@ def _simulate(
     check_serves(scheme, method, carrier)
     if any(drive != Drive() for drive in model.robot.drives.values()):
         inputs = followed(model.robot.drives, inputs or {}, dt, steps)
-    own, efforts = model.split(inputs, 0.0)
+    slack: set[str] = set()
+    own, efforts = model.split(inputs, 0.0, slack)
+    carrier.told_slack.clear()
     q, v = _start(model, start)
     if not carrier.is_plain:
         carrier, q = close(carrier, own, 0.0, q)
@@ -357,7 +359,7 @@ def _simulate(
     with progress_bar(f"simulating {model.name}", steps, progress) as tick:
         for k in range(1, steps + 1):
             t = k * dt
-            status, now, wrenches = stepper.step(now, table.at(k), model.split(inputs, t)[1], t)
+            status, now, wrenches = stepper.step(now, table.at(k), model.split(inputs, t, slack)[1], t)
             if status != CONVERGED:
                 break
             done = k

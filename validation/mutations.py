@@ -5,7 +5,7 @@
 A mutation flips a sign, drops a minus, or changes a factor by a quarter, somewhere in a formula of a compiled function; what
 computes places in arrays is left alone. It is *killed* if a test turns red, else it has *survived*: then a test is missing, or
 the formula does not matter (a threshold, a first guess). Small tests near to the formula come first, run as Python; what they
-let pass (or with --quick, has survived) meets all tests, compiled. The work goes on where it stopped.
+let pass meets the tests of its folder, compiled, and at last (without --quick) all tests. The work goes on where it stopped.
 """
 
 import argparse
@@ -26,7 +26,7 @@ PACKAGE = ROOT / "src" / "anguilla"
 DECORATORS = {"inline", "part", "kernel", "entry", "distant"}
 FOLDERS = ("mechanics", "interact/kernels", "model", "solve/newton", "solve/steps", "solve/gradients")
 
-# Small tests that are near to a file, run as Python; what they let pass meets all the others, compiled.
+# Small tests that are near to a file, run as Python: nothing is compiled for them.
 NEAR = {
     "mechanics/flat": ["tests/mechanics/test_mechanics_flat.py", "tests/assemble/test_assemble_tangent.py"],
     "mechanics/relaxing": ["tests/validation_dynamics/test_dynamics_relaxing.py"],
@@ -55,10 +55,49 @@ NEAR = {
         "tests/multibody/test_multibody_tangent.py",
     ],
     "solve/gradients": ["tests/gradients/test_gradients_adjoint.py"],
-    "solve/": ["tests/validation_statics", "tests/validation_dynamics/test_dynamics_steps.py"],
+    "solve/newton/linear": ["tests/solve/test_solve_dense.py"],
+    "solve/": [
+        "tests/validation_statics/test_statics_closed_forms.py",
+        "tests/validation_dynamics/test_dynamics_steps.py",
+    ],
 }
-ALL = ["tests"]
+# Tests of what the file is for, compiled, in the order in which they are likely to notice.
+FAR = {
+    "mechanics/": [
+        "tests/mechanics",
+        "tests/assemble",
+        "tests/multibody/test_multibody_tangent.py",
+        "tests/validation_statics",
+        "tests/gradients/test_gradients_adjoint.py",
+        "tests/linear",
+        "tests/validation_dynamics/test_dynamics_energy.py",
+    ],
+    "kernels/touch": ["tests/contact", "tests/linear/test_linear_touch.py", "tests/results"],
+    "kernels/impact": ["tests/contact", "tests/results/test_results_blocks.py"],
+    "kernels/distance": ["tests/contact", "tests/interact"],
+    "kernels/contact": ["tests/contact"],
+    "kernels/friction": ["tests/contact"],
+    "kernels/rubbing": ["tests/multibody", "tests/identification/test_identification_memory.py", "tests/results"],
+    "kernels/": ["tests/multibody", "tests/results", "tests/gradients/test_gradients_kinds.py", "tests/linear"],
+    "solve/gradients": ["tests/gradients"],
+    "solve/steps/carried": [
+        "tests/solve/test_solve_judge_cost.py",
+        "tests/validation_dynamics/test_dynamics_quality.py",
+        "tests/validation_dynamics/test_dynamics_judged.py",
+    ],
+    "solve/": [
+        "tests/solve",
+        "tests/validation_dynamics",
+        "tests/validation_statics",
+        "tests/gradients",
+        "tests/contact",
+    ],
+    "": ["tests"],
+}
+ALL = [f"--ignore=tests/{name}" for name in ("cli", "doors", "env", "faults", "files", "store", "view", "view_live")]
 LATE = "late"
+RED_ANYWAY: set[str] = set()  # options that leave out tests that are red as Python, with any formula
+SHORT = 120.0  # [s] of patience with tests run as Python
 
 
 @dataclass(frozen=True)
@@ -185,20 +224,20 @@ def chosen(count: int, seed: int) -> list[Mutation]:
     return picked
 
 
-def near(file: str) -> list[str]:
-    """Tests to try first."""
-    return next(tests for part, tests in NEAR.items() if part in file)
+def of_file(table: dict[str, list[str]], file: str) -> list[str]:
+    """Tests that belong to a file."""
+    return next(tests for part, tests in table.items() if part in file)
 
 
 def red_test(tests: list[str], source: Path, interpreted: bool, patience: float) -> str:
     """The first test that turns red with a package and is green with the right one; "" if there is none."""
-    left_out: list[str] = []
+    left_out = RED_ANYWAY if interpreted else set[str]()
     while True:
-        found = first_red([*tests, *left_out], source, interpreted, patience)
+        found = first_red([*tests, *sorted(left_out)], source, interpreted, patience)
         test = found.removeprefix("FAILED ").removeprefix("ERROR ").split(" - ")[0]
         if "::" not in test or not first_red([test], PACKAGE.parent, interpreted, patience):
             return found
-        left_out.append(f"--deselect={test}")  # red as Python, with any formula
+        left_out.add(f"--deselect={test}")
 
 
 def first_red(tests: list[str], source: Path, interpreted: bool, patience: float) -> str:
@@ -206,12 +245,12 @@ def first_red(tests: list[str], source: Path, interpreted: bool, patience: float
     environment = os.environ | {"PYTHONPATH": str(source), "ANGUILLA_COMPILING": "silent", "OMP_NUM_THREADS": "1"}
     environment |= {"NUMBA_DISABLE_JIT": "1"} if interpreted else {}
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not slow and not browser"]
-    command += ["-n", "0"] if interpreted else ["-n", "2", "--dist", "loadgroup"]
+    command += ["-n", "2", "--dist", "loadgroup"] if tests[0] == "tests" else ["-n", "0"]
     options = {"cwd": ROOT, "env": environment, "capture_output": True, "text": True}
     try:
         done = subprocess.run([*command, *tests], **options, timeout=patience, check=False)
     except subprocess.TimeoutExpired:
-        return LATE if interpreted else "no end"  # Python is slow
+        return LATE
     if done.returncode not in (0, 1, 2):
         raise RuntimeError(done.stdout + done.stderr)
     return next((line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))), "")
@@ -223,11 +262,14 @@ def verdict(one: Mutation, work: Path, quick: bool, patience: float) -> dict:
     text = original.read_text(encoding="utf-8")
     target.write_text(text[: one.start] + one.new + text[one.stop :], encoding="utf-8")
     began = time.monotonic()
-    red = red_test(near(one.file), work / "src", True, patience)
+    red = red_test(of_file(NEAR, one.file), work / "src", True, min(patience, SHORT))
+    red = "" if red == LATE else red
+    if not red:
+        red = red_test(of_file(FAR, one.file), work / "src", False, patience)
     late = red == LATE
     red = "" if late else red
     if not red and not quick:
-        red = red_test(ALL, work / "src", False, patience)
+        red = red_test(["tests", *ALL], work / "src", False, 4.0 * patience)
     target.write_text(text, encoding="utf-8")
     return {**asdict(one), "red": red[:200], "open": late and quick, "seconds": round(time.monotonic() - began)}
 
@@ -238,7 +280,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("mutations.json"))
-    parser.add_argument("--quick", action="store_true", help="run the near tests only")
+    parser.add_argument("--quick", action="store_true", help="run the tests of the file and its folder only, not all")
     parser.add_argument("--part", default="1/1", help="such as 2/3: the second third, for another process")
     parser.add_argument("--patience", type=float, default=1200.0, help="seconds for a set of tests")
     parser.add_argument("--list", action="store_true", help="show the mutations only")
@@ -266,7 +308,7 @@ def main() -> int:
                 )
     rows = [done[(one.file, one.start, one.old, one.new)] for one in picked]
     killed, left = sum(bool(row["red"]) for row in rows), sum(row["open"] for row in rows)
-    print(f"{killed} of {len(rows)} killed, {left} open: their near tests took too long")
+    print(f"{killed} of {len(rows)} killed, {left} open: their tests took too long")
     return 0
 
 

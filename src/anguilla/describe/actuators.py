@@ -21,11 +21,13 @@ from anguilla.errors import (
     as_positive,
     as_vector,
     refuse,
+    warn,
 )
 
 __all__ = ["Actuator", "FunctionRouting", "Routing", "convergent", "helical", "parallel"]
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
 HERE = np.eye(4)
 CLOSE = 1e-8 + 1e-5 * HERE  # of a pose to none
 
@@ -284,8 +286,28 @@ class Actuator(Description):
         """Whether it pushes as well as it pulls."""
         return False
 
+    def pushing(self, inputs: Array) -> Indices:
+        """Where inputs (nt,) would make a line push that only pulls; nowhere, for other actuators."""
+        return np.zeros(0, dtype=np.intp)
+
     def refuse_pushing(self, name: str, inputs: Array, times: Array) -> None:
         """Raise an error if a line that only pulls is made to push by inputs (nt or 1,) at the times (nt,) [s]."""
+        below = self.pushing(inputs)
+        if len(below):
+            raise DescriptionError(
+                f"inputs: the tendon {name!r} is given the tension {inputs[below[0]]:g} N at t = {times[below[0]]:g} s, "
+                "and a tendon cannot push: give zero or more, such as max(0, ...), and a second tendon for the other side; "
+                "a rod that does push is a Tendon(..., pushes=True)."
+            )
+
+
+def warn_slack(name: str, tension: float, when: str, *, rods: bool = True) -> None:
+    """Tell that a tendon is slack because its input, a function or a command, is a negative tension [N]."""
+    other = "; a rod that does push is a Tendon(..., pushes=True)." if rods else "."
+    warn(
+        f"The input of the tendon {name!r} is {tension:g} N {when}. A tendon cannot push: it is slack, with no tension, "
+        f"while its input is negative. Write max(0, ...) if that is meant, or add a second tendon on the other side{other}"
+    )
 
 
 def _continues(a: Any, b: Any) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from anguilla._doors import public
 from anguilla._lazy import ShowsItself
-from anguilla.errors import DescriptionError, SolverError, as_nonnegative, as_positive, as_steps, warn
+from anguilla.errors import DescriptionError, SolverError, as_nonnegative, as_number, as_positive, as_steps, warn
 from anguilla.fem.body import SoftBody
 from anguilla.fem.contact import Touched, points_of
 from anguilla.fem.fields import equivalent_strain, von_mises
@@ -18,6 +18,7 @@ from anguilla.fem.inertia import mass_blocks, mass_matrix
 from anguilla.fem.judging import jumps_of
 from anguilla.fem.mesh import Floats, Ints
 from anguilla.fem.moves import Moves
+from anguilla.fem.parts import slackened
 from anguilla.fem.results import SoftEquilibrium, Status, pick
 from anguilla.fem.system import SoftSystem
 from anguilla.fem.viscosity import Prony, Rayleigh
@@ -181,6 +182,11 @@ def sampler(system: SoftSystem, inputs: Inputs | None) -> Callable[[float], Floa
     unknown = next((name for name in given if name not in system.names), None)
     if unknown is not None:
         system.efforts({unknown: 0.0})  # refuses it
-    return lambda t: system.efforts(
-        {k: (v(t) if callable(v) else v) for k, v in given.items()}, f"inputs at t = {t:g} s"
-    )
+    told: set[str] = set()
+
+    def efforts(t: float) -> Floats:
+        what, numbers = f"inputs at t = {t:g} s", {k: v for k, v in given.items() if not callable(v)}
+        asked = {k: as_number(v(t), f"{what}: the value of {k!r}") for k, v in given.items() if callable(v)}
+        return system.efforts(numbers | slackened(system.body.actuators, asked, f"at t = {t:g} s", told), what)
+
+    return efforts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla._doors import public
-from anguilla.describe.actuators import Routing
+from anguilla.describe.actuators import Routing, warn_slack
 from anguilla.describe.description import Description
 from anguilla.describe.material import Material
 from anguilla.errors import (
@@ -42,6 +42,7 @@ __all__ = [
 ]
 
 INF = float("inf")
+ROUNDING = 1e-9  # [N] of negative tension that nobody means
 
 
 def _points(value: object, name: str, least: int) -> Floats:
@@ -140,6 +141,21 @@ class Tendon(_Line):
             raise refuse("Tendon.force", "two tensions [N], none negative: a tendon cannot push", self.force)
         self.stroke = _range(self.stroke, "Tendon.stroke", "m")
         self.friction = as_nonnegative(self.friction, "Tendon.friction")
+
+
+def slackened(
+    tendons: Mapping[str, object], inputs: Mapping[str, float], when: str, told: set[str]
+) -> dict[str, float]:
+    """Inputs by name in which tendons with a negative tension are slack; told once for each, `told` remembers which."""
+    found = dict(inputs)
+    for name, value in inputs.items():
+        tendon = tendons.get(name)
+        if isinstance(tendon, Tendon) and tendon.force[0] == 0.0 and value < 0.0:
+            found[name] = 0.0
+            if value < -ROUNDING and name not in told:
+                told.add(name)
+                warn_slack(name, value, when, rods=False)
+    return found
 
 
 @dataclass(eq=False)

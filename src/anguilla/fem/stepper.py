@@ -9,11 +9,12 @@ import numpy as np
 
 from anguilla._doors import public
 from anguilla.describe.sampled import Sampled
-from anguilla.errors import DescriptionError, SolverError, as_count, as_flag, as_positive, refuse
+from anguilla.errors import DescriptionError, SolverError, as_count, as_flag, as_number, as_positive, refuse
 from anguilla.fem.body import SoftBody
 from anguilla.fem.dynamics import SoftTrajectory
 from anguilla.fem.mesh import Floats
 from anguilla.fem.moves import Moves, moves_of
+from anguilla.fem.parts import slackened
 from anguilla.fem.results import SoftEquilibrium, Status, pick
 from anguilla.fem.sensing import SoftReader, SoftSeen
 from anguilla.fem.stepping import Motion
@@ -63,6 +64,7 @@ class Stepper:
         scheme = as_scheme(Newmark() if method is None else method).coefficients
         self._motion = Motion(self.system, dt, scheme, viscosity, rayleigh, as_positive(tolerance, "tolerance"))
         self._efforts = self.system.efforts(inputs)
+        self._slack: set[str] = set()  # tendons that were told to be slack
         self._start, self._moves = start, moves
         self.reset()
 
@@ -109,8 +111,10 @@ class Stepper:
         return self.inputs
 
     def set_inputs(self, inputs: Mapping[str, float]) -> None:
-        """Change some inputs; the others stay as they are."""
-        self._efforts = self.system.efforts(self.inputs | dict(inputs))
+        """Change some inputs; the others stay as they are. A negative tension is none: slack."""
+        given = {name: as_number(value, f"the input {name!r}") for name, value in inputs.items()}
+        acting = slackened(self.body.actuators, given, f"at t = {self.t:g} s", self._slack)
+        self._efforts = self.system.efforts(self.inputs | acting)
 
     def step(
         self, count: int | Mapping[str, float] = 1, inputs: Mapping[str, float] | None = None, *,
@@ -120,7 +124,7 @@ class Stepper:
 
         Args:
             count: number of steps; or the inputs, for one step.
-            inputs: inputs that change, by name; they hold until they are changed again.
+            inputs: inputs that change, by name; they hold until they are changed again. A negative tension is none: slack.
             moves: where moved points go during the first step, evenly; they stay there.
 
         """

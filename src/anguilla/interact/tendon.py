@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from anguilla.describe.actuators import Actuator, Array
+from anguilla.describe.actuators import Actuator, Array, Indices
 from anguilla.describe.frames import Frame, RodHandle
 from anguilla.errors import DescriptionError, as_flag, as_nonnegative, refuse
 
@@ -30,7 +30,8 @@ class Tendon(Actuator):
             much; the transition takes 1e-3 of its length, so friction holds what is at rest. `statics` finds the equilibrium
             reached by drawing the tendon in, or the next one after `start`: a sequence of equilibria follows the hysteresis
             loop. Motions continue from their start.
-        pushes: whether it is a push rod, which takes negative tensions too; of a tendon they are refused.
+        pushes: whether it is a push rod, which takes negative tensions too. A tendon refuses a negative number; where a
+            function of time or a command of a Stepper is negative, it is slack.
 
     """
 
@@ -89,12 +90,8 @@ class Tendon(Actuator):
         """Whether it pushes as well as it pulls."""
         return self.pushes
 
-    def refuse_pushing(self, name: str, inputs: Array, times: Array) -> None:
-        """Raise an error if, driven by its tension, it is given a negative one (nt or 1,) [N] at the times (nt,) [s]."""
-        below = np.flatnonzero(inputs < -ROUNDING * max(1.0, float(np.abs(inputs).max())))
-        if self.lowest == 0.0 and len(below):
-            raise DescriptionError(
-                f"inputs: the tendon {name!r} is given the tension {inputs[below[0]]:g} N at t = {times[below[0]]:g} s, "
-                "and a tendon cannot push: give zero or more, such as max(0, ...), and a second tendon for the other side; "
-                "a rod that does push is a Tendon(..., pushes=True)."
-            )
+    def pushing(self, inputs: Array) -> Indices:
+        """Where tensions (nt,) [N] are negative, if it is driven by its tension and no push rod."""
+        if self.lowest < 0.0:
+            return super().pushing(inputs)
+        return np.flatnonzero(inputs < -ROUNDING * max(1.0, float(np.abs(inputs).max())))

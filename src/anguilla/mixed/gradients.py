@@ -43,7 +43,7 @@ def gradient(
         linear_part(
             system.tree, system.workspace, problem.loads, mu[:n].copy(), mu[n:].copy(), result.q, np.zeros(n), row
         )
-        inputs = by_input(system, row[None], *static_ports(result, mu, row))
+        inputs = by_input(result, row[None], *static_ports(result, mu, row))
         hidden = {name for names in result.mixed.ports for name in names}
         found = {name: slope for name, slope in inputs.items() if name not in hidden}
         found |= _by_efforts(problem, known, mu[:n], nodes)

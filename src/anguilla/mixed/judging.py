@@ -30,7 +30,7 @@ __all__ = ["judge", "places_of", "signals"]
 def signals(motion: MixedMotion) -> tuple[Sampler, list[object]]:
     """What acts on volumes, as a function of times, and the functions behind it."""
     model = motion.model
-    efforts = lambda t: model.split(motion.inputs, t)[1]
+    efforts = lambda t: model.split(motion.inputs, t, motion.slack)[1]
     systems = [half.system for half in model.halves]
     keys = {f"{half.name}.{name}" for half in model.halves for name in half.system.names}
     given = [value for key, value in motion.inputs.items() if key in keys]
@@ -101,7 +101,7 @@ def _energies(motion: MixedMotion, run: MixedTrajectory) -> Energies | None:
     kinetic, elastic, gravitational = energies(carrier, run.t, run.q, run.v)
     kept = elastic + gravitational + sum(potentials(some_of(run)()), np.zeros(len(run.t)))
     kinetic = kinetic.copy()
-    gravity, efforts = model.gravity([0.0])[0], model.split(motion.inputs, 0.0)[1]
+    gravity, efforts = model.gravity([0.0])[0], model.split(motion.inputs, 0.0, motion.slack)[1]
     with model.alone:
         for half, own in zip(model.halves, efforts, strict=True):
             motion_of_half = run.volume(half.name)

@@ -24,6 +24,7 @@ from anguilla.describe.volumes import WELDED, VolumeHandle, WithVolumes
 from anguilla.errors import DescriptionError, as_number, refuse
 from anguilla.fem.body import SoftBody
 from anguilla.fem.mesh import Floats, Ints
+from anguilla.fem.parts import slackened
 from anguilla.interact import Wrench
 from anguilla.interact.kernels.table import Loads
 from anguilla.lie import inverse
@@ -218,16 +219,21 @@ class MixedModel(WithVolumes):
         """Rows of the Jacobian that belong to the frames of a volume."""
         return (6 * half.frames[:, None] + np.arange(6)).ravel()
 
-    def split(self, inputs: Mapping[str, Any] | None, t: float = 0.0) -> tuple[dict[str, Any], list[Floats]]:
-        """Inputs of rods and bodies, as given, and efforts of each volume at time t."""
+    def split(
+        self, inputs: Mapping[str, Any] | None, t: float = 0.0, told: set[str] | None = None
+    ) -> tuple[dict[str, Any], list[Floats]]:
+        """Inputs of rods and bodies, as given, and efforts of each volume at time t; `told` has its slack tendons."""
         if inputs is not None and not isinstance(inputs, Mapping):
             raise refuse("inputs", "a dictionary from names of inputs to numbers or functions of t", inputs)
         rest, own = dict(inputs or {}), []
         for half in self.halves:
             names = {f"{half.name}.{name}": name for name in half.system.names}
             given = {name: rest.pop(key) for key, name in names.items() if key in rest}
-            numbers = {k: v(t) if callable(v) else v for k, v in given.items()}
-            own.append(half.system.efforts({k: as_number(v, f"inputs: {half.name}.{k}") for k, v in numbers.items()}))
+            numbers = {k: as_number(v(t) if callable(v) else v, f"inputs: {half.name}.{k}") for k, v in given.items()}
+            asked = {f"{half.name}.{k}": v for k, v in numbers.items() if callable(given[k])}
+            tendons = {f"{half.name}.{k}": part for k, part in half.system.body.actuators.items()}
+            acting = slackened(tendons, asked, f"at t = {t:g} s", set() if told is None else told)
+            own.append(half.system.efforts(numbers | {names[key]: v for key, v in acting.items()}))
         hidden = {name for names in self.ports for name in names}
         for name in rest:
             if name not in self.robot.inputs or name in hidden:

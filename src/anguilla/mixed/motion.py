@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -85,6 +85,7 @@ class MixedMotion:
         touched: what each volume touched before t = 0, if that is known.
         smooth: whether accelerations that steps cannot follow are smoothed where they begin.
         jumps: instants [s] just before and just after each jump of what acts.
+        slack: tendons that were told to be slack.
 
     """
 
@@ -99,10 +100,11 @@ class MixedMotion:
     touched: list[Touched | None] | None = None
     smooth: bool = True
     jumps: tuple[tuple[float, float], ...] = ()
+    slack: set[str] = field(default_factory=set)
 
     def acting(self, t: float) -> Acting:
         """What acts at a time [s]."""
-        return self.carrier.loads(t, self.own, pulling=True).at(0), self.model.split(self.inputs, t)[1], t
+        return self.carrier.loads(t, self.own, pulling=True).at(0), self.model.split(self.inputs, t, self.slack)[1], t
 
     def begin(self, stepper: MixedStepper, what: Acting) -> tuple[Moving, Floats]:
         """The state at t = 0, and the wrenches (F, 6) of the volumes."""
@@ -142,7 +144,7 @@ class MixedMotion:
             if k - 1 in jumps:
                 status, now, wrenches = self._across(stepper, now, jumps[k - 1], (k - 1) * dt, k * dt)
             else:
-                efforts = self.model.split(self.inputs, k * dt)[1]
+                efforts = self.model.split(self.inputs, k * dt, self.slack)[1]
                 status, now, wrenches = stepper.step(now, table.at(k), efforts, k * dt)
             if status != CONVERGED:
                 raise SolverError(WORDS[status])
@@ -239,7 +241,9 @@ def opened(
     check_serves(scheme, method, carrier)
     if any(drive != Drive() for drive in model.robot.drives.values()):
         inputs = followed(model.robot.drives, inputs or {}, dt, steps)
-    own, _ = model.split(inputs, 0.0)
+    slack: set[str] = set()
+    own, _ = model.split(inputs, 0.0, slack)
+    carrier.told_slack.clear()
     q, v = _start(model, start)
     if not carrier.is_plain:
         carrier, q = close(carrier, own, 0.0, q)
@@ -250,8 +254,9 @@ def opened(
     if isinstance(start, MixedTrajectory):
         velocities = [start.volume(half.name).v[-1] for half in model.halves]
     return MixedMotion(
-        model, carrier, scheme, accuracy, dict(inputs or {}), own, (q, v, x), velocities, touched, smooth
-    )
+        model, carrier, scheme, accuracy, dict(inputs or {}), own, (q, v, x), velocities, touched, smooth,
+        slack=slack,
+    )  # fmt: skip
 
 
 def _start(model: MixedModel, start: object) -> tuple[Floats, Floats]:

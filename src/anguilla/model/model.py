@@ -18,6 +18,7 @@ from scipy.sparse import csr_matrix
 from anguilla._words import did_you_mean
 from anguilla.compiler.lanes import LANES
 from anguilla.describe import Frame, Robot
+from anguilla.describe.actuators import warn_slack
 from anguilla.describe.ports import acting
 from anguilla.describe.volumes import refuse_volumes
 from anguilla.errors import DescriptionError, as_array, as_number, refuse, warn
@@ -111,6 +112,7 @@ class Model:
         self.rows = len(self._empty.constraints.table)  # constraints
         self.shapes = self.tables.shapes
         self._warned: set[int] = set()
+        self.told_slack: set[str] = set()  # tendons that were told to be slack, in this motion or equilibrium
         self.left_out: tuple[Constraints, Ints, list[str]] | None = None  # all constraints; rows left out, their names
         self._clear()
         _ = self._steady, self._constant, self.force_places  # found once for all threads
@@ -347,12 +349,31 @@ class Model:
         lengths = tuple(name for name, actuator in actuators.items() if actuator.slack is not None)
         return {name: k for k, name in enumerate(actuators)}, lengths
 
-    def _refuse_pushing(self, table: Floats, times: Floats) -> None:
-        """Raise an error where the inputs (nt or 1, actuators) make a tendon push."""
-        if not (table < 0.0).any():
-            return
+    def _slacken(self, table: Floats, times: Floats, inputs: Inputs, pulling: bool) -> None:
+        """Let tendons be slack where functions among the inputs would make them push; refuse numbers if `pulling`.
+
+        The table (nt or 1, actuators) holds the inputs at the times (nt,) [s] and is changed. Before t = 0, where starts
+        look, functions are taken as they are unless `pulling`.
+        """
         for k, (name, actuator) in enumerate(self.robot.actuators.items()):
-            actuator.refuse_pushing(name, table[:, k], times)
+            value = inputs.get(name)
+            if callable(value):
+                below = actuator.pushing(table[:, k])
+                below = below if pulling else below[times[below] >= 0.0]
+                if pulling and len(below) and name not in self.told_slack:
+                    self.told_slack.add(name)
+                    warn_slack(name, float(table[below[0], k]), f"at t = {times[below[0]]:g} s")
+                table[below, k] = 0.0
+            elif pulling:
+                actuator.refuse_pushing(name, table[:, k], times)
+
+    def slack(self, times: ArrayLike, inputs: Inputs) -> dict[str, Ints]:
+        """Numbers of the instants, of times (nt,) [s], at which functions among the inputs leave tendons slack, by name."""
+        if not any(callable(value) for value in inputs.values()):
+            return {}
+        table = self._tensions(_instants(times), inputs)
+        found = {name: a.pushing(table[:, k]) for k, (name, a) in enumerate(self.robot.actuators.items())}
+        return {name: below for name, below in found.items() if len(below) and callable(inputs.get(name))}
 
     def loads(
         self,
@@ -364,7 +385,8 @@ class Model:
     ) -> LoadTable:
         """Sample gravity, all loads, constraints and the inputs of the actuators at the given times [s].
 
-        With `pulling`, a negative tension is refused: a tendon cannot push. Without, it is only a number of the model.
+        A tendon is slack where a function gives it a negative tension. With `pulling` that is told, once in a motion, and
+        a number that is a negative tension is refused; without, such a number is only one of the model.
         `into` is a table of the same desk and times, which is written to if nothing depends on time and there are no inputs.
         """
         if into is not None and self._constant and not (inputs or self.robot.has_inputs):
@@ -378,8 +400,8 @@ class Model:
         pieces: list[tuple[int, Floats]] = []
         if inputs or self.robot.has_inputs:
             tensions = self._tensions(times, inputs)
-            if pulling:
-                self._refuse_pushing(tensions, times)
+            if inputs and (tensions < 0.0).any():
+                self._slacken(tensions, times, inputs, pulling)
             pieces.append((int(self._empty.at[INPUT]), tensions))
         if not self._constant:
             with acting(self.robot.name, {} if inputs is None else inputs):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anguilla.describe import RodHandle
+from anguilla.describe.actuators import warn_slack
 from anguilla.errors import DescriptionError, as_number
 from anguilla.interact import DistributedWrench, Muscle
 from anguilla.mechanics.tree import Floats
@@ -69,9 +70,13 @@ def sample_loads(problem: BoundaryProblem, t: float, inputs: Inputs | None, fact
 def _tensions(problem: BoundaryProblem, t: float, inputs: Inputs | None) -> Floats:
     tension = np.zeros(len(problem.robot.actuators))
     for k, (name, actuator) in enumerate(problem.robot.actuators.items()):
-        value = (inputs or {}).get(name, 0.0)
-        value = value(t) if callable(value) else value
-        value = as_number(value, f"inputs: the input of actuator {name!r}")
+        given = (inputs or {}).get(name, 0.0)
+        value = as_number(given(t) if callable(given) else given, f"inputs: the input of actuator {name!r}")
+        if callable(given) and len(actuator.pushing(np.array([value]))):
+            if name not in problem.told_slack:
+                problem.told_slack.add(name)
+                warn_slack(name, value, f"at t = {t:g} s")
+            value = 0.0
         actuator.refuse_pushing(name, np.array([value]), np.array([t]))
         tension[k] = actuator.tension_per_input * value
     return tension

@@ -80,6 +80,7 @@ class BoundaryProblem:
         self.network: Network = build(robot, shoots, intervals, self.tableau[0], frames)
         self.follow_strain = follow_strain
         self.soft = 0.0
+        self.told_slack: set[str] = set()  # tendons that were told to be slack
         self.efforts: list[Floats] = []
         self.given: list[Floats] = []
         self.joint_steps: dict[int, JointStep] = {}  # set by the time loop

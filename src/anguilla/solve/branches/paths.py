@@ -39,7 +39,7 @@ class Curve:
 
     def loads(self, s: float) -> Loads:
         """Loads at a factor."""
-        loads = self.system.loads(s, self.inputs).loads
+        loads = self.system.loads(s, self.inputs, pulling=True).loads
         loads.row[DT] = 0.0
         return loads
 

@@ -104,11 +104,15 @@ def gradient(
     return _of_motion(result, cost, method, design, start)
 
 
-def by_input(system: Model, rows: Floats, ports: Mapping[str, Floats], reasons: Mapping[str, str]) -> WhyNot:
-    at = int(system.blank.at[INPUT])
-    return WhyNot(
-        {name: rows[:, at + k].copy() for k, name in enumerate(system.robot.actuators)} | dict(ports), reasons
-    )
+def by_input(
+    result: Trajectory | Equilibrium, rows: Floats, ports: Mapping[str, Floats], reasons: Mapping[str, str]
+) -> WhyNot:
+    """Derivatives by the inputs (nt,) of a result, from those (nt, row) by its loads; none while a tendon is slack."""
+    system, at = result.system, int(result.system.blank.at[INPUT])
+    found = {name: rows[:, at + k].copy() for k, name in enumerate(system.robot.actuators)}
+    for name, instants in system.slack(result.t, result.inputs).items():
+        found[name][instants] = 0.0
+    return WhyNot(found | dict(ports), reasons)
 
 
 def _add_direct(found: WhyNot, motions: dict[str, Floats], cost: Cost, result: Trajectory | Equilibrium) -> None:
@@ -215,7 +219,7 @@ def _of_equilibrium(result: Equilibrium, cost: Cost, design: Design | None) -> G
         for k, moved in enumerate(found.placed):
             if moved or not cost.of_places:
                 slopes[k] += float(found.slope(k, lambda model: direct_cost(cost, model.robot, model, result)))
-    inputs = by_input(result.system, row[None], *static_ports(result, mu, row))
+    inputs = by_input(result, row[None], *static_ports(result, mu, row))
     _add_direct(inputs, {}, cost, result)
     return Gradient(value, inputs, by_q[0], 0.0 * by_q[0], slopes, mu[None])
 
@@ -358,11 +362,11 @@ def _of_motion(
             return direct_cost(cost, robot, other, run) - total
 
         slopes = np.array(design_slopes(as_design(design, system.robot)[:2], weighed))
-    held = {} if rest is None else by_input(rest[0].system, rest[2][None], *static_ports(*rest))
+    held = {} if rest is None else by_input(rest[0], rest[2][None], *static_ports(*rest))
     if system.rows:
         n = system.size
         q = q - at.tangents()[0][n:, :n].T @ (back.closing.place.T @ q)
     forces, motions, reasons = _ports(found, back, rows)
-    inputs = by_input(system, rows, forces, reasons)
+    inputs = by_input(run, rows, forces, reasons)
     _add_direct(inputs, motions, cost, run)
     return Gradient(value, inputs, q, v, slopes, back.mu, held, motions)

@@ -46,7 +46,8 @@ def of_equilibrium(result: Equilibrium, design: Design | None, inputs: Iterable[
         if name in made:
             columns.append(balance_slope(system, loads, made[name].rows[0], state))
         else:
-            columns.append(slope_of_input(system, loads, actuators.index(name), list(state), here.values.copy()))
+            column = slope_of_input(system, loads, actuators.index(name), list(state), here.values.copy())
+            columns.append(0.0 * column if name in system.slack(result.t, result.inputs) else column)
         names.append(name)
     if not names:
         raise DescriptionError("sensitivities needs parameters: give design, or the names of inputs.")

@@ -188,12 +188,16 @@ def _of_inputs(found: Tape, inputs: Mapping[str, ArrayLike]) -> _Explicit:
     actuators, slopes = list(system.robot.actuators), input_slopes(system, found.run.t, found.run.inputs)
     names = list(system.robot.inputs)
     shapes: list[tuple[int, str, Floats]] = []
+    slack = system.slack(found.run.t, found.run.inputs)
     for name, given in inputs.items():
         check_input(name, actuators, slopes)
         array = as_array(given, f"shapes of input {name!r}", "numbers over the instants, (nt,) or (nt, k)")
         array = array[:, None] if array.ndim == 1 else array
         if array.ndim != 2 or len(array) != nt:
             raise DescriptionError(f"shapes of input {name!r} must be ({nt},) or ({nt}, k); got {np.shape(given)}.")
+        if name in slack:
+            array = array.copy()
+            array[slack[name]] = 0.0
         shapes += [(names.index(name), f"{name}[{k}]", array[:, k]) for k in range(array.shape[1])]
     out = _empty(found, [name for _, name, _ in shapes])
     place = found.place()

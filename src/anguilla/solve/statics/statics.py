@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from anguilla._doors import public
 from anguilla.describe import Robot
+from anguilla.describe.actuators import warn_slack
 from anguilla.describe.ports import Drive, within_limits
 from anguilla.describe.volumes import solvers_of
 from anguilla.errors import DescriptionError, SolverError, as_count, as_named, as_number, as_positive, warn
@@ -90,6 +91,16 @@ def statics(
         return _statics(model_of(robot), desks, inputs, start, t, method, tolerance, iterations, raise_on_failure)
 
 
+def _settled(system: Model, inputs: Inputs, t: float) -> dict[str, float]:
+    """What the drives make of commands, numbers or functions of t, in the end; functions leave tendons slack."""
+    found = within_limits(system.robot.drives, {k: x(t) if callable(x) else x for k, x in inputs.items()})
+    for name, actuator in system.robot.actuators.items():
+        if callable(inputs.get(name)) and len(actuator.pushing(np.array([found[name]]))):
+            warn_slack(name, found[name], f"at t = {t:g} s")
+            found[name] = 0.0
+    return found
+
+
 def _statics(
     system: Model, desks: ExitStack, inputs: Inputs | None, start: Equilibrium | ArrayLike | None, t: float,
     method: str | Flow | ProjectiveFlow, tolerance: float, iterations: int, raise_on_failure: bool,
@@ -101,8 +112,9 @@ def _statics(
     as_count(iterations, "iterations")
     drives = system.robot.drives
     if inputs and any(drive != Drive() for drive in drives.values()):
-        inputs = within_limits(drives, {k: x(t) if callable(x) else x for k, x in inputs.items()})
+        inputs = _settled(system, inputs, t)
     desks.enter_context(system.apart())
+    system.told_slack.clear()
     q = system.vector(start.q if isinstance(start, Equilibrium) else start, "start")
     began, origin = time.perf_counter(), q
     if not system.is_plain and not isinstance(method, ProjectiveFlow):

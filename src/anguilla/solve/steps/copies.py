@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from anguilla.compiler.pointing import address_of
 from anguilla.describe import Drive, Load, Robot
+from anguilla.describe.actuators import warn_slack
 from anguilla.describe.ports import Following
 from anguilla.errors import DescriptionError, as_array, as_count, as_positive
 from anguilla.interact.kernels.table import Loads
@@ -82,7 +83,11 @@ class BatchStepper:
         self._tolerance = newton_tolerance(model, tolerance)
         self._inputs = np.zeros((self.copies, len(self.names)))
         self._actuators = model.robot.actuators  # their inputs come first
-        self.set_inputs(inputs)
+        self._slack: set[str] = set()  # tendons that were told to be slack
+        self.count = np.zeros(self.copies, dtype=np.int64)
+        self._give(inputs)
+        for k, (name, actuator) in enumerate(self._actuators.items()):
+            actuator.refuse_pushing(name, self._inputs[:, k], np.zeros(self.copies))
         q, v = start_of(model, start)
         if not model.is_plain:
             with model.apart():
@@ -126,7 +131,7 @@ class BatchStepper:
         self._tables = [(m.memory, desk.loads, m.carried) for m, desk in each]
         self._where = np.array([[address_of(table) for table in tables] for tables in self._tables], dtype=np.int64)
         self._pool = ThreadPoolExecutor(len(self._groups) - 1) if len(self._groups) > 1 else None
-        self.count, self.failed = np.zeros(self.copies, dtype=np.int64), np.zeros(self.copies, dtype=bool)
+        self.failed = np.zeros(self.copies, dtype=bool)
         self._before, self._rate = np.zeros_like(self._inputs), np.zeros_like(self._inputs)
 
     # State
@@ -152,7 +157,16 @@ class BatchStepper:
         return self._inputs.copy()
 
     def set_inputs(self, inputs: Mapping[str, ArrayLike] | ArrayLike | None) -> None:
-        """Change inputs: all of them as an array (k,) or (copies, k), or some by name, numbers or (copies,)."""
+        """Change inputs: all of them as an array (k,) or (copies, k), or some by name, numbers or (copies,).
+
+        A tendon whose tension is negative is slack.
+        """
+        self._give(inputs)
+        if self._drives is None:
+            self._slacken(self._inputs)
+
+    def _give(self, inputs: Mapping[str, ArrayLike] | ArrayLike | None) -> None:
+        """Write down inputs, or commands of drives, as they are given."""
         if inputs is None:
             return
         if isinstance(inputs, Mapping):
@@ -167,9 +181,17 @@ class BatchStepper:
                 shapes = f"({len(self.names)},) or {self._inputs.shape}: one number for each of {', '.join(self.names)}"
                 raise DescriptionError(f"inputs must have the shape {shapes}; got {given.shape}.")
             self._inputs[:] = given
+
+    def _slacken(self, values: Floats) -> Floats:
+        """The inputs (copies, k), changed in place: tendons with a negative tension are slack, which is told once."""
         for k, (name, actuator) in enumerate(self._actuators.items()):
-            if self._inputs[:, k].min() < 0.0:
-                actuator.refuse_pushing(name, self._inputs[:, k], np.zeros(self.copies))
+            if values[:, k].min() < 0.0:
+                below = actuator.pushing(values[:, k])
+                if len(below) and name not in self._slack:
+                    self._slack.add(name)
+                    warn_slack(name, values[below[0], k], f"in copy {below[0]} at t = {self.t[below[0]]:g} s")
+                values[below, k] = 0.0
+        return values
 
     def _named(self, k: int) -> dict[str, float]:
         return dict(zip(self.names, self._inputs[k].tolist(), strict=True))
@@ -213,7 +235,8 @@ class BatchStepper:
         """Let a copy stand at a state, with its accelerations there, and what is remembered where it starts from."""
         m = self._motions[k]
         with self.model.at(self._desks[k]):
-            m.inputs = self._named(k)
+            values = self._inputs[k] if self._drives is None else self._slacken(self._drives[k].value[None].copy())[0]
+            m.inputs = dict(zip(self.names, values.tolist(), strict=True))
             m.restart(*state)
             m.take_over(start)
             m.begin(0.0, self.dt)
@@ -248,13 +271,16 @@ class BatchStepper:
 
     def _followed(self) -> Floats:
         """Inputs (copies, k) that acted last."""
-        return self._inputs if self._drives is None else np.array([drive.value for drive in self._drives])
+        return (
+            self._inputs if self._drives is None else self._slacken(np.array([drive.value for drive in self._drives]))
+        )
 
     def _rows(self) -> tuple[Ints, Floats]:
         """Places in the row that inputs act on, and what stands there in each copy."""
         values = self._inputs
         if self._drives is not None:
             values = np.array([drive.follow(row) for drive, row in zip(self._drives, values, strict=True)])
+            self._slacken(values)
         rates = accelerations = None
         if self._moving.any():
             rates = (values - self._before) / self.dt

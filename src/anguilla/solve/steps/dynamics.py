@@ -63,7 +63,8 @@ def simulate(
         robot: the robot, or its model.
         duration: simulated time [s].
         dt: time step [s]; with `error`, the interval between stored states and the largest step.
-        inputs: inputs of the actuators by name: numbers, or functions of t [s]; absent ones are zero.
+        inputs: inputs of the actuators by name: numbers, or functions of t [s]; absent ones are zero. Where a function gives
+            a tendon a negative tension, the tendon is slack, with a warning.
         start: an Equilibrium, a Trajectory (its end), coordinates q (n,), or (q, v); the rest shape at rest if not given.
         method: Newmark(), HHT(), GeneralisedAlpha(), Midpoint() or their names.
         every: store every n-th step.
@@ -119,6 +120,7 @@ def simulate_model(
     if any(drive != Drive() for drive in system.robot.drives.values()):
         inputs = followed(system.robot.drives, as_named(inputs), dt, steps)
     desks.enter_context(system.apart())
+    system.told_slack.clear()
     tolerance = newton_tolerance(system, tolerance)
     q, v = start_of(system, start)
     scheme = as_scheme(method).coefficients

@@ -91,6 +91,7 @@ def _explicit(
         )
     refuse_relaxing(system.blank, "simulate_explicit")
     q, v = start_of(system, start)
+    system.told_slack.clear()
     motion = OngoingMotion(system, Newmark().coefficients, 1e-8, q, v, as_named(inputs))
     began = time.perf_counter()
     states, calls, message = _integrate(motion, dt, steps, rtol, atol, method)

@@ -62,6 +62,7 @@ class OngoingMotion:
     limit: float = np.inf  # the same, at most
     # loads that are linear in inputs which stay the same for a step
     wired: Callable[[Inputs, ArrayLike], LoadTable] | None = None
+    pulling: bool = True  # whether tendons that inputs would make push are told of
 
     def __post_init__(self) -> None:
         n, m = self.system.size, self.system.rows
@@ -200,7 +201,7 @@ class OngoingMotion:
         given = self.inputs if inputs is None else inputs
         other = OngoingMotion(self.system, self.scheme, self.tolerance, self.q.copy(), self.v.copy(), given)
         other.smooth, other.settles = self.smooth, self.settles
-        other.allowed = max(LEAST_AGAIN, self.labour // 4)
+        other.allowed, other.pulling = max(LEAST_AGAIN, self.labour // 4), False
         return other
 
     def stand_in(self, q: Floats, v: Floats, acc: Floats) -> None:
@@ -299,7 +300,7 @@ class OngoingMotion:
             return self.wired(self.inputs, times)
         if self.jumps:
             times = np.clip(times, *self.bounds)
-        return self.system.loads(times, self.inputs, pulling=True)
+        return self.system.loads(times, self.inputs, pulling=self.pulling)
 
     def loads_at_start(self) -> LoadTable:
         """Loads at t = 0 [s], in the table that the last motion at the desk had for them."""

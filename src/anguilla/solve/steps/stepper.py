@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from anguilla.describe import Drive, Frame, Load, Robot
+from anguilla.describe.actuators import warn_slack
 from anguilla.describe.ports import Following, acting
 from anguilla.describe.sampled import Sampled
 from anguilla.describe.volumes import solvers_of
@@ -83,6 +84,9 @@ class Stepper:
         drives = list(self._whole.robot.drives.values())
         self._drives = Following(drives, np.zeros(len(drives)), self.dt) if any(d != Drive() for d in drives) else None
         self._moving = [name for name in self._whole.once(moving_ports) if name in self._names]
+        for name, actuator in self._whole.robot.actuators.items():
+            actuator.refuse_pushing(name, np.array([as_number(as_named(inputs).get(name, 0.0), name)]), np.zeros(1))
+        self._slack: set[str] = set()  # tendons that were told to be slack
         self.set_inputs(as_named(inputs))
         self._motion: OngoingMotion
         self.reset()
@@ -90,7 +94,7 @@ class Stepper:
     def reset(self) -> None:
         """Go back to the start, at t = 0 s; the inputs stay as they are, and drives stand still at them."""
         q, v = (part.copy() for part in self._begin)
-        self._inputs = dict(self._commands)
+        self._inputs = {name: self._pulling(name, value) for name, value in self._commands.items()}
         if self._drives is not None:
             self._drives.reset([self._commands.get(name, 0.0) for name in self._names])
             self._inputs |= self._followed(self._drives.value)
@@ -147,21 +151,28 @@ class Stepper:
     def _followed(self, values: Floats) -> dict[str, float]:
         """Inputs that were ever commanded, by name."""
         pairs = zip(self._names, values.tolist(), strict=True)
-        return {name: value for name, value in pairs if name in self._commands or value}
+        return {name: self._pulling(name, value) for name, value in pairs if name in self._commands or value}
+
+    def _pulling(self, name: str, value: float) -> float:
+        """An input that is about to act: a tendon with a negative tension is slack, which is told once."""
+        actuator = self._whole.robot.actuators.get(name) if value < 0.0 else None
+        if actuator is None or not len(actuator.pushing(np.array([value]))):
+            return value
+        if name not in self._slack:
+            self._slack.add(name)
+            warn_slack(name, value, f"at t = {self.t:g} s")
+        return 0.0
 
     def set_inputs(self, inputs: Mapping[str, float]) -> None:
-        """Change some inputs, or commands of their drives; the others stay as they are."""
-        known = self._whole.robot.actuators
+        """Change some inputs, or commands of their drives; the others stay as they are. A negative tension is none: slack."""
         for name, value in inputs.items():
             if name not in self._names:
                 told = ", ".join(self._names) or "none"
                 raise DescriptionError(f"there is no input {name!r}; there are: {told}.")
             number = as_number(value, f"the input {name!r}")
-            if number < 0.0 and name in known:
-                known[name].refuse_pushing(name, np.array([number]), np.array([self.t]))
             self._commands[name] = number
             if self._drives is None:
-                self._inputs[name] = number
+                self._inputs[name] = self._pulling(name, number)
 
     def _follow(self) -> Inputs:
         """What acts during the next step: the commands, as drives follow them; prescribed motions with their rates."""

@@ -84,7 +84,7 @@ GROUPS = (
     ("First steps", ("arm_release", "tendon_arm", "three_section_arm", "showcase")),
     ("Robots", ("four_bar", "six_leg_robot", "gripper_on_arm", "antagonistic_pair", "rolling_wheel", "steered_needle",
                 "magnetic_catheter", "snake_on_the_ground", "lumen", "gripper",
-                "octopus_pole", "overhand_knot", "snake_on_pegs", "draped_rod")),
+                "octopus_pole", "overhand_knot", "plectoneme", "snake_on_pegs", "draped_rod")),
     ("Analysis and design", ("modes_of_an_arm", "euler_column", "snap_through_arch", "twisted_ring", "gradient_")),
     ("Soft volumes", ("paper002", "fem_", "silicone_gripper", "soft_platform")),
     ("Paper 000: strain parametrisation", ("paper000",)),

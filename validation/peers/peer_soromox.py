@@ -13,20 +13,19 @@ import numpy as np
 from diffrax import Tsit5
 
 jax.config.update("jax_enable_x64", True)
-from soromox.systems import PlanarPCS, PlanarPCSParams, SystemState
+from soromox.systems import LinkSpec, PlanarPCS, SystemState
 
 SECTIONS = 2
 
 
 def planar_pcs():
     """Tip of two sections of constant strain at 0.2, 0.4 ... 1 s, and the seconds of a second run."""
-    ones = jnp.ones((SECTIONS,))
-    params = PlanarPCSParams(
-        base_pose=jnp.array([jnp.pi / 2, 0.0, 0.0]), length=0.3 * ones, radius=3e-2 * ones, density=1000 * ones,
-        gravity=jnp.array([-9.81, 0.0]), young_modulus=1e6 * ones, shear_modulus=3.333333e5 * ones,
-        damping_matrix=1e-2 * jnp.diag(jnp.tile(0.3 * jnp.array([2.0, 1e3, 1e3]), SECTIONS)),
-        reference_strain=jnp.tile(jnp.array([0.0, 1.0, 0.0]), SECTIONS))  # fmt: skip
-    robot = PlanarPCS(params=params)
+    link = LinkSpec.circular(
+        length=0.3, radius=3e-2, density=1000.0, reference_strain=[0.0, 1.0, 0.0], young_modulus=1e6,
+        shear_modulus=3.333333e5, damping=0.3e-2 * np.diag([2.0, 1e3, 1e3]))  # fmt: skip
+    robot = PlanarPCS.from_links(
+        [link] * SECTIONS, gravity=jnp.array([-9.81, 0.0]), base_pose=jnp.array([jnp.pi / 2, 0.0, 0.0])
+    )
     start = SystemState(t=0.0, y=jnp.zeros(6 * SECTIONS))
 
     def run():
@@ -38,7 +37,7 @@ def planar_pcs():
     began = time.process_time()
     q = run()[:, : 3 * SECTIONS]
     seconds = time.process_time() - began
-    tips = np.array(jax.vmap(partial(robot.forward_kinematics, s=jnp.sum(robot.L)))(q))
+    tips = np.array(jax.vmap(partial(robot.forward_kinematics, s=robot.length))(q))
     return {"x": list(tips[1:6, 1]), "y": list(tips[1:6, 2])}, seconds
 
 

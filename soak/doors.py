@@ -109,7 +109,9 @@ def check_motion(spec: dict, eq: Any, numbers: dict) -> tuple[str, str, Any]:
 
 def _verdict(made: SimpleNamespace, doors: dict, limits: dict, numbers: dict, result: Any) -> tuple[str, str, Any]:
     error = numbers.get("error") or 0.0
-    near = max(NEAR, 0.1 * error) if error < 1e-3 else 3.0 * error  # what grows within a motion is not the fault of a door
+    near = (
+        max(NEAR, 0.1 * error) if error < 1e-3 else 3.0 * error
+    )  # what grows within a motion is not the fault of a door
     faults, crashed = [], []
     for door, ask in doors.items():
         try:
@@ -216,10 +218,14 @@ def _slope_of_motion(made: SimpleNamespace, run: Any, ask: Callable) -> float | 
     """Error of the gradient by the modulus of the first rod, the inputs and the start, as a part of it."""
     if run.quality.events or run.status.counters["substeps"] or run.status.counters["eased"]:
         return None
-    more = {"tolerance": 1e-11, "smooth_start": False} | ({"events": []})
+    more: dict[str, Any] = {"tolerance": 1e-11, "events": []}
+    if run.system.rows:
+        more["smooth_start"] = False  # as gradients of closed robots need it
     q0 = np.array(run.q)[0]
     start = (q0, np.array(run.v)[0])
     plain = listen(lambda: ask(made.robot, start, **more))[0]
+    if plain.status.counters["eased"]:
+        return None
     cost = ag.Reach(made.ends[-1], np.zeros(3), "last")
     found = ag.gradient(plain, cost, design=[f"{name}.material.young"] if (name := _rod(made.spec)) else None)
 

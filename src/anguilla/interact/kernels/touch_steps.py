@@ -8,7 +8,17 @@ from anguilla.compiler.jit import inline, kernel, part
 from anguilla.interact.kernels.contact import stored
 from anguilla.interact.kernels.impact import AROUND, EDGE, LOCAL, force_of, gained, too_wrong
 from anguilla.interact.kernels.table import DAMPING, FRICTION, HITS, QUIET, SEEN, SINCE, SLIP, SMOOTH, STIFF, UNTIL
-from anguilla.interact.kernels.touch import BRISTLE, NOWHERE, ROOM, SHARE, S, find_touching, may_have_met, own_row
+from anguilla.interact.kernels.touch import (
+    BRISTLE,
+    NOWHERE,
+    ROOM,
+    SHARE,
+    S,
+    as_far,
+    find_touching,
+    may_have_met,
+    own_row,
+)
 from anguilla.mechanics.tree import N_V, N_W
 from anguilla.mechanics.vec import dot, load3, sub
 
@@ -53,7 +63,12 @@ def fastest(node, touches):
             if k - clusters < clusters and i == touches.cluster[k - clusters, 3]:
                 continue
         else:
-            i, reach = touches.body[k - clusters - curves], max(reach, touches.size[k - clusters - curves])
+            i, size = touches.body[k - clusters - curves], touches.size[k - clusters - curves]
+            if size == math.inf:
+                size = 0.0
+                for c in range(clusters):
+                    size = max(size, as_far(node, touches, c, i))
+            reach = max(reach, size)
         v, w = load3(node, i, N_V), load3(node, i, N_W)
         low = min(low[0], v[0]), min(low[1], v[1]), min(low[2], v[2])
         high = max(high[0], v[0]), max(high[1], v[1]), max(high[2], v[2])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import anguilla as ag
-from anguilla.view.obstacles import obstacles_of, shell
+from anguilla.view.obstacles import obstacles_of, placed, shell, shell_of
 from anguilla.view.panels import draw_solid
 from anguilla.view.scene import scene
 from anguilla.view.style import figure
@@ -75,3 +75,41 @@ def test_flat_pictures_show_where_the_plane_cuts_obstacles():
     low, high = shapes.get_xlim()
     reach = 100 * eq.centerline(eq.robot.parts[0])[:, 0].max()  # [cm]
     assert -0.2 * reach < low < 0.0 and reach < high < 1.2 * reach
+
+
+def shaken():
+    """A ball and a cube given as a mesh, on a floor that moves and turns."""
+    robot = ag.Robot("shaken")
+    first = robot.add(
+        ag.RigidBody(0.1), at=robot.ground, joint=ag.Prismatic((1, 0, 0), motion=lambda t: 0.2 * t), name="slide"
+    )
+    floor = robot.add(ag.HalfSpace(), at=first.frame, joint=ag.Revolute((0, 1, 0), motion=lambda t: 0.5 * t))
+    ball = robot.add(ag.RigidBody.sphere(0.02, mass=0.1), at=robot.ground, joint=ag.Free(), pose=(0, 0, 0.02))
+    cube = ag.Mesh(None, *contact_surfaces.ball(0.03))
+    other = robot.add(ag.RigidBody(0.1, (1e-5,) * 3, shape=cube), at=robot.ground, joint=ag.Free(), pose=(0.1, 0, 0.03))
+    robot.load(ag.Contact(ball, floor, 1e3, damping=1.0))
+    robot.load(ag.Contact(other, floor, 1e3, damping=1.0))
+    return ag.simulate(robot, duration=0.1, dt=1e-3)
+
+
+def test_pictures_show_what_moves(tmp_path):
+    run = shaken()
+    picture = scene(run)
+    (floor,) = picture.carried
+    assert not picture.obstacles and {tube.name for tube in picture.tubes} == {"slide", "body", "body_2"}
+    place = np.array([0.02, 0.0, 0.0]) + 0.01 * np.array([np.sin(0.05), 0.0, np.cos(0.05)])  # 1 cm above it at the end
+    assert floor.distance(place) == pytest.approx(0.01, abs=1e-9)
+    piece = placed(shell_of(floor, picture.bounds), floor)
+    np.testing.assert_allclose(floor.distance(piece.vertices), 0.0, atol=1e-12)
+    mesh = picture.tubes[-1]  # a ball of triangles, cut into slices
+    middle = mesh.position[0].mean(axis=0)
+    far = np.linalg.norm(mesh.surface(0) - middle, axis=2)
+    assert np.max(far) == pytest.approx(0.03, rel=0.02) and np.min(far) > 0.028
+    text = ag.animate(run, tmp_path / "shaken.html").read_text(encoding="utf-8")
+    data = json.loads(re.search(r"<script[^>]*application/json[^>]*>(.*?)</script>", text, re.S)[1])
+    (solid,) = data["solids"]
+    assert solid["position"]["shape"] == [data["frames"], 3] and solid["rotation"]["shape"] == [data["frames"], 4]
+    ax = figure(4, 4).add_subplot(projection="3d")
+    draw_solid(ax, picture, [])
+    assert len(ax.collections) == 2
+    ag.plot(run)

@@ -90,8 +90,8 @@ def test_crossed_rods_push_as_hertz_says(depth):
     assert np.ptp(found) < 0.03 * np.mean(found)
 
 
-def test_gradients_refuse_friction_that_holds():
-    robot, body, _ = on_slope(block(), 0.0246, 0.5)
+def test_sensitivities_refuse_friction_that_holds():
+    robot, _, _ = on_slope(block(), 0.0246, 0.5)
     run = ag.simulate(robot, duration=0.02, dt=2e-3)
     with pytest.raises(ag.DescriptionError, match="does not support friction that holds"):
-        ag.gradient(run, ag.Reach(body.frame, (0.1, 0.0, 0.0)))
+        ag.sensitivities(run, state=True)

@@ -221,3 +221,18 @@ def test_a_soft_volume_is_dark_where_it_rests_and_light_where_it_is_pulled(page)
             page.wait_for_timeout(500)
     finally:
         shown.close()
+
+
+def test_an_obstacle_that_moves_is_moved():
+    robot = ag.Robot("belt")
+    belt = robot.add(ag.HalfSpace(), at=robot.ground, joint=ag.Prismatic((1, 0, 0), motion=lambda t: 0.1 * t))
+    ball = robot.add(ag.RigidBody.sphere(0.02, mass=0.1), at=robot.ground, joint=ag.Free(), pose=(0, 0, 0.02))
+    robot.load(ag.Contact(ball, belt, 1e3, damping=1.0))
+    shown = play(ag.simulate(robot, duration=0.1, dt=1e-3), port=8327)
+    try:
+        shown._play(False)
+        shown.seek(0.1)
+        (handle,) = shown.props.carried
+        assert np.asarray(handle.position) == pytest.approx((0.01, 0.0, 0.0))
+    finally:
+        shown.close()

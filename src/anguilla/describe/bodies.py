@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anguilla.describe.description import Description, as_name
+from anguilla.describe.obstacles import Obstacle, Sphere
 from anguilla.describe.plausible import check_body
+from anguilla.describe.solids import Box, Cylinder
 from anguilla.errors import DescriptionError, as_array, as_positive, as_vector, refuse
 
 Array = NDArray[np.float64]
@@ -70,7 +72,8 @@ class RigidBody(Description):
             matrix; a point mass, without inertia, if not given.
         com: position of the centre of mass in the body frame [m].
         name: name of the body in a robot.
-        shape: what it is drawn as; it has no part in the mechanics.
+        shape: what it is drawn as, and touches others with: a Shape around its centre of mass, or any obstacle, in body
+            axes: ``Mesh("part.stl")``, ``HalfSpace()``, ``Pillar(..., inside=True)``. It has no part in mass and inertia.
 
     """
 
@@ -78,7 +81,7 @@ class RigidBody(Description):
     inertia: ArrayLike | None = None
     com: ArrayLike = (0.0, 0.0, 0.0)
     name: str | None = None
-    shape: Shape | None = field(default=None, kw_only=True)
+    shape: Shape | Obstacle | None = field(default=None, kw_only=True)
 
     def _check(self) -> None:
         self.mass = as_positive(self.mass, "RigidBody.mass", "kg")
@@ -86,15 +89,30 @@ class RigidBody(Description):
         self.com = tuple(as_vector(self.com, 3, "RigidBody.com", "m").tolist())
         if self.name is not None:
             self.name = as_name(self.name, "RigidBody.name")
-        if not (self.shape is None or isinstance(self.shape, Shape)):
-            raise refuse("RigidBody.shape", "a Shape such as Shape('box', (0.1, 0.1, 0.2))", self.shape)
-        if self.shape is not None:
+        if not (self.shape is None or isinstance(self.shape, Shape | Obstacle)):
+            wanted = "a Shape such as Shape('box', (0.1, 0.1, 0.2)), or an obstacle such as Mesh(...)"
+            raise refuse("RigidBody.shape", wanted, self.shape)
+        if isinstance(self.shape, Shape):
             check_body(self.mass, self.shape.volume)
 
     @property
     def extent(self) -> float:
-        """Largest dimension of its shape [m]; 0 if it has none."""
+        """Largest dimension of its shape [m]; 0 if it has none, or no end."""
+        if isinstance(self.shape, Obstacle):
+            return (
+                float(np.max(np.ptp(self.shape.surface(np.zeros(3), 1.0)[0], axis=0))) if self.shape.has_ends else 0.0
+            )
         return 0.0 if self.shape is None else max(self.shape.size)
+
+    @property
+    def solid(self) -> Obstacle | None:
+        """Its shape as an obstacle, in body axes; None if it has none."""
+        if not isinstance(self.shape, Shape):
+            return self.shape
+        com, size = np.asarray(self.com), self.shape.size
+        if self.shape.kind == "sphere":
+            return Sphere(com, size[0])
+        return Box(com, size) if self.shape.kind == "box" else Cylinder(com, (1.0, 0.0, 0.0), *size)
 
     @classmethod
     def box(

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anguilla.describe.obstacles import Obstacle
+from anguilla.describe.obstacles import Obstacle, with_edges
 from anguilla.describe.splines import coefficients, interpolate
 from anguilla.describe.triangles import SUFFIXES, check_closed, outward, read_triangles, welded
 from anguilla.errors import DescriptionError, as_array, as_flag, as_nonnegative, as_pose, as_positive, refuse
@@ -289,6 +289,14 @@ class Mesh(Gridded):
             return super().advice
         return f"the play inside is not seen on a grid of {self.measured.spacing:.3g} m, give a smaller spacing"
 
+    def corners(self, spacing: float | None = None) -> Array:
+        """Corners of its triangles, and points along their sides."""
+        if not self.has_ends:
+            return np.zeros((0, 3))
+        (corners, faces), axes = self.triangles, self._axes
+        sides = np.unique(np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1), axis=0)
+        return with_edges(corners, sides, spacing) @ axes[:3, :3].T + axes[:3, 3]
+
     def surface(self, middle: Array, reach: float) -> tuple[Array, Array, Ints]:
         """All of its triangles."""
         corners, faces = self.triangles
@@ -390,6 +398,11 @@ class HeightField(Gridded):
         low = np.array([0.0, 0.0, float(heights.min()) - AROUND_SOLID * self.spacing])
         found = heights_of_grid(*self._triangles(), low, counts, self.spacing, heights)
         return Distances.of(low, self.spacing, found)
+
+    @property
+    def has_ends(self) -> bool:
+        """It has none: everything below is solid."""
+        return False
 
     def surface(self, middle: Array, reach: float) -> tuple[Array, Array, Ints]:
         """All of it."""

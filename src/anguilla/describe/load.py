@@ -87,7 +87,8 @@ class Side:
         points: (k, 3) [m] that touch, in the axes of the frame.
         radius: [m] of the balls around them.
         shape: as `interact/kernels/distance.py` reads it, in the axes of the frame; None if there is no surface to touch.
-        size: [m] radius of a ball around the origin of the frame that contains it.
+        size: [m] radius of a ball around the origin of the frame that contains it; infinite for what has no ends.
+        grid: coefficients of the grid of distances of the shape, if it has one.
 
     """
 
@@ -99,6 +100,7 @@ class Side:
     radius: float = 0.0
     shape: Array | None = None
     size: float = 0.0
+    grid: Array | None = None
 
     @property
     def on_rod(self) -> bool:

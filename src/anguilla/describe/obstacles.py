@@ -1,4 +1,4 @@
-"""Obstacles: solids fixed in space."""
+"""Obstacles: solids fixed in space, or carried by a body."""
 
 from __future__ import annotations
 
@@ -58,6 +58,15 @@ def rounded(axes: Array, radius: float, half: float, round: float) -> tuple[Arra
     return points, level[:, None, None] * axes[0] + side[:, None, None] * circle
 
 
+def with_edges(points: Array, edges: Ints, spacing: float | None) -> Array:
+    """Points (n, 3) [m], and more along edges (m, 2) between them, no further apart than a spacing [m] if one is given."""
+    found = [points]
+    for a, b in points[edges] if spacing is not None else ():
+        count = int(np.ceil(float(np.linalg.norm(b - a)) / float(spacing)))  # type: ignore[arg-type]
+        found.append(a + np.linspace(0.0, 1.0, count + 1)[1:-1, None] * (b - a))
+    return np.concatenate(found)
+
+
 def _circle() -> Array:
     """Points (AROUND, 2) of the unit circle."""
     angle = 2.0 * np.pi * np.arange(AROUND) / AROUND
@@ -65,9 +74,26 @@ def _circle() -> Array:
 
 
 class Obstacle(Description):
-    """Base class of obstacles: solids fixed in space, that rods and bodies may touch."""
+    """Base class of obstacles: solids that rods and bodies may touch, fixed in space or carried by a body as its shape."""
 
     inside: bool = False
+
+    @property
+    def has_ends(self) -> bool:
+        """Whether the solid ends somewhere to all sides."""
+        return not self.inside
+
+    def corners(self, spacing: float | None = None) -> Array:
+        """Points (n, 3) [m] of a solid that touch others, in its axes; none for what has no ends.
+
+        With a spacing [m], there are points along its edges too.
+        """
+        return np.zeros((0, 3))
+
+    @property
+    def ball(self) -> float:
+        """Radius [m] of the balls around these points."""
+        return 0.0
 
     def distance(self, points: ArrayLike) -> Array:
         """Distance (...) [m] of points (..., 3) [m] from the surface, world axes; negative in the solid."""
@@ -149,6 +175,11 @@ class HalfSpace(Obstacle):
         self.normal = as_direction(self.normal, "HalfSpace.normal")
         self.offset = as_number(self.offset, "HalfSpace.offset", "m")
 
+    @property
+    def has_ends(self) -> bool:
+        """It has none."""
+        return False
+
     def distance(self, points: ArrayLike) -> Array:
         """Height (...) [m] of points (..., 3) [m] above the plane; negative in the solid."""
         return np.asarray(np.asarray(points, dtype=float) @ np.asarray(self.normal) - self.offset)
@@ -206,6 +237,15 @@ class Sphere(Obstacle):
         normals = np.concatenate([np.sin(polar) * circle, np.cos(polar) + 0.0 * circle[:, :1]], axis=2)
         return rings(np.asarray(self.centre) + self.radius * normals, -normals if self.inside else normals)
 
+    def corners(self, spacing: float | None = None) -> Array:
+        """Its centre."""
+        return np.asarray(self.centre)[None] if self.has_ends else np.zeros((0, 3))
+
+    @property
+    def ball(self) -> float:
+        """Its radius [m]."""
+        return self.radius
+
     def constants(self) -> Array:
         """Shape and sizes (19,)."""
         return self._row(1, self.centre, np.eye(3), self.radius)
@@ -233,6 +273,11 @@ class Pillar(Obstacle):
         self.axis = as_direction(self.axis, "Pillar.axis")
         self.radius = as_positive(self.radius, "Pillar.radius", "m")
         self.inside = as_flag(self.inside, "Pillar.inside")
+
+    @property
+    def has_ends(self) -> bool:
+        """It has none."""
+        return False
 
     def distance(self, points: ArrayLike) -> Array:
         """Distance (...) [m] of points (..., 3) [m] from the surface; negative in the solid."""
@@ -316,6 +361,18 @@ class Capsule(Obstacle):
         centre, axis, half = self._axis()
         points, normals = rounded(np.roll(axes_to(axis), 1, axis=0), 0.0, half, self.radius)
         return rings(centre + points, -normals if self.inside else normals)
+
+    def corners(self, spacing: float | None = None) -> Array:
+        """Points along its axis, a radius apart if no spacing is given."""
+        if not self.has_ends:
+            return np.zeros((0, 3))
+        ends = np.array([self.a, self.b])
+        return with_edges(ends, np.array([[0, 1]]), self.radius if spacing is None else spacing)
+
+    @property
+    def ball(self) -> float:
+        """Its radius [m]."""
+        return self.radius
 
     def constants(self) -> Array:
         """Shape and sizes (19,)."""

@@ -17,6 +17,7 @@ from anguilla.describe.description import as_name, did_you_mean
 from anguilla.describe.frames import GROUND, BodyHandle, Frame, JointHandle, Part, RodHandle
 from anguilla.describe.joints import Fixed, Free, Joint
 from anguilla.describe.load import Load
+from anguilla.describe.obstacles import Obstacle
 from anguilla.describe.plausible import check_gravity, check_place
 from anguilla.describe.ports import Drive, Port
 from anguilla.describe.rod import Rod
@@ -29,6 +30,7 @@ AnyLoad = TypeVar("AnyLoad", bound=Load)
 AnyActuator = TypeVar("AnyActuator", bound=Actuator)
 AnySensor = TypeVar("AnySensor", bound=Sensor)
 MOST_PARTS, MOST_COORDINATES = 10_000, 20_000
+FEATHER = 1e-9  # [kg] of an obstacle whose motion is prescribed
 
 
 class Robot(ShowsItself):
@@ -191,7 +193,7 @@ class Robot(ShowsItself):
     @overload
     def add(
         self,
-        part: RigidBody,
+        part: RigidBody | Obstacle,
         *,
         at: Frame,
         joint: Joint | None = ...,
@@ -201,7 +203,7 @@ class Robot(ShowsItself):
 
     def add(
         self,
-        part: Rod | RigidBody | SoftPart,
+        part: Rod | RigidBody | Obstacle | SoftPart,
         *,
         at: Frame,
         joint: Joint | None = None,
@@ -215,7 +217,9 @@ class Robot(ShowsItself):
         or to the body frame.
 
         Args:
-            part: the rod, the rigid body or the volume; the same description may be added several times.
+            part: the rod, the rigid body or the volume; the same description may be added several times. An obstacle such
+                as ``HalfSpace()`` is a body without weight: its joint is prescribed, ``Prismatic(axis, motion=...)``, or
+                fixed, and others touch it by ``Contact(ball, belt, ...)``.
             at: frame to attach to, such as ``robot.ground``, ``arm.tip`` or ``hand.at(position)``.
             joint: joint between them, such as ``Revolute(axis=(0, 0, 1))``; ``Fixed()`` if not given (but see ``base``).
             pose: fixed pose (4, 4) of the joint in the frame ``at``, translation in [m], or its position (3,) [m]; the
@@ -235,8 +239,15 @@ class Robot(ShowsItself):
             return self._add_volume(part, at, joint, pose, name, patch)
         if patch is not None:
             raise DescriptionError("Robot.add patch is for volumes: a rod or a body is attached by its root.")
-        if not isinstance(part, (Rod, RigidBody)):
-            raise refuse("Robot.add part", "a Rod, a RigidBody or a Volume", part)
+        if not isinstance(part, (Rod, RigidBody, Obstacle)):
+            raise refuse("Robot.add part", "a Rod, a RigidBody, a Volume or an obstacle", part)
+        if isinstance(part, Obstacle):
+            if joint is not None and joint.size and None in joint.motions:
+                raise DescriptionError(
+                    "Robot.add: an obstacle has no mass, so all of its motion must be prescribed, as by Prismatic((1, 0, 0), "
+                    f"motion=...); with {type(joint).__name__} add RigidBody(mass, inertia, shape={type(part).__name__}(..))."
+                )
+            part, joint = RigidBody(FEATHER, name="obstacle", shape=part), Fixed() if joint is None else joint
         if len(self._parts) >= MOST_PARTS:
             raise DescriptionError(f"Robot {self.name!r} has {MOST_PARTS} parts, and no more are computed.")
         name = self._name_for(part, name)

@@ -8,13 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla.describe.joint import Direction, as_direction
-from anguilla.describe.obstacles import RINGS, Array, Ints, Obstacle, axes_to, rings, rounded
+from anguilla.describe.obstacles import RINGS, Array, Ints, Obstacle, axes_to, rings, rounded, with_edges
 from anguilla.errors import as_array, as_flag, as_nonnegative, as_pose, as_positive, as_vector, refuse
 from anguilla.lie import exp3
 
 __all__ = ["Box", "Cylinder"]
 
 ROUND = 0.05  # of the smallest width: radius of the edges, if not given
+RIM = 12  # points of the rim of a cylinder
+CORNERS = np.stack(np.meshgrid(*[[-0.5, 0.5]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)  # of a box of size 1
+EDGES = np.array([(i, j) for i in range(8) for j in range(i) if np.sum(CORNERS[i] != CORNERS[j]) == 1])
 
 
 class Rounded(Obstacle):
@@ -128,6 +131,12 @@ class Box(Rounded):
         points, normals = (points + self.edge * normals) @ self._axes(), normals @ self._axes()
         return rings(np.asarray(self.centre) + points, -normals if self.inside else normals)
 
+    def corners(self, spacing: float | None = None) -> Array:
+        """Its eight corners, and points along its edges."""
+        if not self.has_ends:
+            return np.zeros((0, 3))
+        return with_edges(np.asarray(self.centre) + CORNERS * np.asarray(self.size) @ self._axes(), EDGES, spacing)
+
     def constants(self) -> Array:
         """Shape and sizes (19,)."""
         return self._row(4, self.centre, self._axes(), *(0.5 * np.asarray(self.size) - self.edge), self.edge)
@@ -186,6 +195,16 @@ class Cylinder(Rounded):
         radius, half = self._core().tolist()
         points, normals = rounded(self._axes(), radius, half, self.edge)
         return rings(np.asarray(self.centre) + points, -normals if self.inside else normals)
+
+    def corners(self, spacing: float | None = None) -> Array:
+        """Points of its two rims."""
+        if not self.has_ends:
+            return np.zeros((0, 3))
+        count = RIM if spacing is None else int(np.ceil(2.0 * np.pi * self.radius / spacing))
+        angle = 2.0 * np.pi * np.arange(count) / count
+        ring = np.stack([0.0 * angle, self.radius * np.cos(angle), self.radius * np.sin(angle)], axis=1)
+        end = np.array([0.5 * self.length, 0.0, 0.0])
+        return np.asarray(self.centre) + np.concatenate([ring - end, ring + end]) @ self._axes()
 
     def constants(self) -> Array:
         """Shape and sizes (19,)."""

@@ -9,9 +9,11 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anguilla.describe.bodies import Shape
 from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
 from anguilla.describe.load import Array, Book, FrameMotion, Load, Seat
 from anguilla.describe.obstacles import Obstacle
+from anguilla.describe.solids import Cylinder
 from anguilla.describe.volumes import SoftPart, VolumeHandle
 from anguilla.errors import DescriptionError, as_array, as_nonnegative, as_positive, refuse
 from anguilla.interact.part_contact import PartContact
@@ -42,13 +44,13 @@ class Contact(Load):
     rod is a point of it, and sinks deep under a force: to press with it, add a contact of the frame arm.tip.
 
     What touches with friction holds, up to Coulomb's limit, by bristles that bend a little, by friction x force / (2/3
-    stiffness) at most: it does not creep. Bristles are remembered from step to step; `statics` knows no friction. With a
-    `slip`, and with scales, friction is regularised: it needs sliding, what should stick creeps at less than that speed, and
-    gradients are to be had.
+    stiffness) at most: it does not creep. Bristles are remembered from step to step, and `gradient` goes back through
+    them; `statics` knows no friction. With a `slip`, and with scales, friction is regularised: it needs sliding, and what
+    should stick creeps at less than that speed.
 
     Attributes:
-        where: a rod, which touches all along; a body drawn as a sphere or a box, which touches with its surface or its
-            corners; or a frame, which touches as a ball of the given radius around its origin.
+        where: a rod, which touches all along; a body whose shape is a sphere, a capsule, a box or a mesh, which touches with
+            its surface or its corners; or a frame, which touches as a ball of the given radius around its origin.
         obstacle: a HalfSpace, Sphere, Pillar, Capsule, Box, Cylinder, Mesh or HeightField.
         stiffness: [N/m] of a frame and of each corner of a body; per length [N/m^2] along a rod.
         damping: loss while sinking [s/m]: the force is multiplied by 1 + damping x speed of sinking, and less than one while
@@ -110,12 +112,12 @@ class Contact(Load):
         self._check_room()
 
     def _check_body(self, body: BodyHandle) -> None:
-        shape = body.body.shape
-        if shape is None or shape.kind not in ("sphere", "box"):
-            kind = "no shape" if shape is None else f"the shape of a {shape.kind}"
+        solid = body.body.solid
+        if solid is None or isinstance(solid, Cylinder) or not solid.has_ends:
+            kind = "no shape" if solid is None else f"the shape of a {type(solid).__name__.lower()}"
             raise DescriptionError(
-                f"{self.label}: a body touches if it is drawn as a sphere or a box, but {body.name!r} has {kind}: name "
-                f"frames instead, such as Contact({body.name}.at((0.1, 0, 0)), ..., radius=0.02)."
+                f"{self.label}: a body touches if its shape is a sphere, a box, a capsule or a mesh, but {body.name!r} has "
+                f"{kind}: name frames instead, such as Contact({body.name}.at((0.1, 0, 0)), ..., radius=0.02)."
             )
         if self.radius is not None:
             raise DescriptionError(f"{self.label}: the radius is for rods and frames; body {body.name!r} has a shape.")
@@ -157,12 +159,8 @@ class Contact(Load):
             return [self.where]
         if isinstance(self.where, RodHandle):
             return []
-        body = self.where.body
-        assert body.shape is not None
-        if body.shape.kind == "sphere":
-            return [self.where.at(body.com)]
-        corners = np.stack(np.meshgrid(*[[-0.5, 0.5]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
-        return [self.where.at(np.asarray(body.com) + corner * body.shape.size) for corner in corners]
+        assert self.where.body.solid is not None
+        return [self.where.at(corner) for corner in self.where.body.solid.corners()]
 
     def radii(self, X: Array) -> Array:
         """Radii (m,) [m] of what touches, at arc lengths X (m,) [m] of a rod; the same for all points of a body."""
@@ -170,8 +168,8 @@ class Contact(Load):
             return np.full(len(X), self.radius)
         if isinstance(self.where, RodHandle):
             return 0.5 * self.where.rod.section.thickness(X)
-        sphere = isinstance(self.where, BodyHandle) and self.where.body.shape.kind == "sphere"  # type: ignore[union-attr]
-        return np.full(len(X), self.where.body.shape.size[0] if sphere else 0.0)  # type: ignore[union-attr]
+        solid = self.where.body.solid if isinstance(self.where, BodyHandle) else None
+        return np.full(len(X), 0.0 if solid is None else solid.ball)
 
     def constants(self, X: Array, weights: Array) -> Array:
         """Numbers (m, 27) of what touches at arc lengths X (m,) [m], with shares of the length (m,), for the kernels."""
@@ -230,8 +228,10 @@ class Contact(Load):
             places = np.full(len(X), self.where.X) if isinstance(self.where, Frame) else X
             return 0.5 * part.rod.section.thickness(places)
         if isinstance(part, BodyHandle):
-            if part.body.shape is not None:
+            if isinstance(part.body.shape, Shape):
                 return np.full(len(X), 0.5 * min(part.body.shape.size))
+            if part.body.solid is not None and np.isfinite(part.body.solid.solid_radius):
+                return np.full(len(X), part.body.solid.solid_radius)
             gyration = float(np.sqrt(np.trace(part.body.inertia_matrix) / (2.0 * part.body.mass)))
             return np.full(len(X), gyration or POINT_SIZE)
         return np.full(len(X), POINT_SIZE)

@@ -13,7 +13,7 @@ from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
 from anguilla.describe.load import Book, Load, Seat
 from anguilla.describe.robot import Robot
 from anguilla.errors import DescriptionError, as_nonnegative, as_positive, refuse
-from anguilla.interact.touching import SOFTENING, SURFACES, Meeting, joined
+from anguilla.interact.touching import SOFTENING, Meeting, joined
 from anguilla.interact.volume_contact import VolumeContact
 
 __all__ = ["PartContact", "SelfContact", "contacts"]
@@ -30,12 +30,15 @@ class PartContact(Load):
 
     What touches with friction holds, up to Coulomb's limit, by bristles that bend a little: friction x force / (2/3
     stiffness) at most. It does not creep. Bristles are remembered from step to step, and `statics` moves them on its way from
-    the start to the equilibrium, which is one of many. With a `slip` there are none: friction fades below that speed, there
-    is none in `statics`, and gradients are to be had.
+    the start to the equilibrium, which is one of many; `gradient` of a motion goes back through them. With a `slip` there
+    are none: friction fades below that speed, there is none in `statics`, and `sensitivities` are to be had too.
 
     Attributes:
-        a, b: a rod, which touches all along; a body with a shape that may touch; or a frame, which touches as a ball of the
-            given radius. They may not be joined to each other. A rod may touch itself.
+        a, b: a rod, which touches all along; a body with a shape, which may be any obstacle; or a frame, which touches as a
+            ball of the given radius. They may not be joined to each other. A rod may touch itself. Of two bodies, balls
+            and capsules touch all around, others with their corners, boxes and meshes along their edges if a `spacing` is
+            given. An obstacle that moves is a body whose joint is prescribed: ``robot.add(HalfSpace(), at=robot.ground,
+            joint=Prismatic((1, 0, 0), motion=...))``.
         stiffness: per length [N/m^2] along rods, [N/m] between bodies. If not given, that of the rods' materials: as Hertz
             says for two rods that cross at right angles and for a ball on a rod, pi/4 E / (1 - nu^2) for a rod on something
             flat.
@@ -45,7 +48,8 @@ class PartContact(Load):
         radius: [m] of rods, if not half of the largest width of their section, and of the balls of frames.
         smooth: depth over which the stiffness rises from zero [m]; 1 % of the smaller radius if not given.
         slip: speed [m/s] below which friction fades, if it shall not hold.
-        spacing: [m] of what touches along a rod; a fifth of the smaller radius if not given. Rods that cross and hardly sink
+        spacing: [m] of what touches along a rod, a fifth of the smaller radius if not given; and along the edges of boxes,
+            meshes and cylinders, which have corners only if not given. Rods that cross and hardly sink
             into each other feel single points if these are too far apart: the force varies by 10 % at a depth of 2 % of the
             radius with a quarter of it, by 2 % with an eighth.
         name: name of the load.
@@ -176,4 +180,4 @@ def contacts(
 
 
 def _has_surface(body: BodyHandle) -> bool:
-    return body.body.shape is not None and body.body.shape.kind in SURFACES
+    return body.body.shape is not None

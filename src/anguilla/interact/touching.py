@@ -7,16 +7,16 @@ from functools import partial
 
 import numpy as np
 
+from anguilla.describe.bodies import Shape
 from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
 from anguilla.describe.load import Array, Side
 from anguilla.describe.obstacles import Obstacle, Sphere
-from anguilla.describe.solids import Box, Cylinder
 from anguilla.errors import DescriptionError
 
 SOFTENING = 0.01  # of the smaller radius: depth over which the stiffness rises, if not given
 SPACING = 0.2  # of the smaller radius: distance of the points along a rod that touch, if not given
-RIM = 12  # points of the rim of a cylinder
 MOST = 1000  # points along a rod
+POINT_SIZE = 1e-3  # [m] of what nothing tells the size of
 FLAT = 0.25 * np.pi  # stiffness per length of a rod on something flat, over its modulus (Hertz, line contact)
 
 
@@ -44,14 +44,11 @@ class Meeting:
                 raise DescriptionError(
                     f"{self.label}: the ground has no surface; give an obstacle such as HalfSpace()."
                 )
-            if isinstance(x, BodyHandle):
-                kind = None if x.body.shape is None else x.body.shape.kind
-                if kind not in SURFACES:
-                    given = "has no shape" if kind is None else f"has the shape of a {kind}"
-                    raise DescriptionError(
-                        f"{self.label}: a body touches if it has the shape of a {' or a '.join(SURFACES)}, but {x.name!r} "
-                        f"{given}: give it one, as RigidBody.sphere(...) does, or name a frame of it and a radius."
-                    )
+            if isinstance(x, BodyHandle) and x.body.shape is None:
+                raise DescriptionError(
+                    f"{self.label}: a body touches if it has a shape, but {x.name!r} has none: give it one, as "
+                    "RigidBody.sphere(...) and RigidBody(..., shape=Mesh(...)) do, or name a frame of it and a radius."
+                )
         if isinstance(self.a, Frame) and isinstance(self.b, Frame) and self.radius is None:
             raise DescriptionError(f"{self.label}: two frames touch as balls; give their radius.")
         if self.a is self.b and not isinstance(self.a, RodHandle):
@@ -60,20 +57,44 @@ class Meeting:
             raise DescriptionError(
                 f"{self.label}: they are joined to each other, and overlap there; contact is for parts that are not."
             )
+        self._check_room(self.a, self.b)
+        self._check_room(self.b, self.a)
+
+    def _check_room(self, hollow: Frame | Part, other: Frame | Part) -> None:
+        """Refuse what does not fit into a hollow, or is too thick for a grid of distances; and two without points."""
+        solid = hollow.body.solid if isinstance(hollow, BodyHandle) else None
+        if solid is None:
+            return
+        mine = other.body.solid if isinstance(other, BodyHandle) else None
+        if mine is not None and not len(mine.corners()) and not len(solid.corners()):
+            raise DescriptionError(f"{self.label}: {solid} and {mine} have no points that could touch each other.")
+        if isinstance(other, RodHandle):
+            widest = float(np.max(self.radii(other, np.linspace(0.0, other.length, 33))))
+        else:
+            widest = mine.ball if mine is not None else float(self.radius or 0.0)
+        if solid.inside and widest >= solid.room:
+            raise DescriptionError(
+                f"{self.label}: a radius of {widest:g} m does not fit inside one of {solid.room:.6g} m."
+            )
+        if widest > solid.reach:
+            raise DescriptionError(f"{self.label}: a radius of {widest:g} m is too large for {solid}: {solid.advice}.")
 
     def thickness(self, x: Frame | Part) -> float:
         """Radius [m] that things are measured by: of a rod at its thinnest, of a ball, half the least width of a body."""
         if isinstance(x, RodHandle):
             return float(np.min(self.radii(x, np.linspace(0.0, x.length, 33))))
         if isinstance(x, BodyHandle):
-            assert x.body.shape is not None
-            return 0.5 * min(x.body.shape.size) if x.body.shape.kind == "box" else float(min(x.body.shape.size))
+            if isinstance(x.body.shape, Shape):
+                return 0.5 * min(x.body.shape.size) if x.body.shape.kind == "box" else float(min(x.body.shape.size))
+            radius = x.body.solid.solid_radius if x.body.solid is not None else 0.0
+            return radius if np.isfinite(radius) else 0.0
         return float(self.radius or 0.0)
 
     @property
     def thinnest(self) -> float:
         """The smaller of the two [m], of what has any."""
-        return min(size for size in (self.thickness(self.a), self.thickness(self.b)) if size > 0.0)
+        sizes = (self.thickness(self.a), self.thickness(self.b))
+        return min((size for size in sizes if size > 0.0), default=POINT_SIZE)
 
     def radii(self, rod: RodHandle, X: Array) -> Array:
         """Radii (m,) [m] of a rod at X (m,) [m]: the given one, or half of the largest width of its section."""
@@ -87,8 +108,8 @@ class Meeting:
             spacing = max(self.spacing or SPACING * self.thinnest, x.length / MOST)
             return Side(x, radii=partial(self.radii, x), spacing=spacing, ring=is_ring(x, self.thinnest))
         if isinstance(x, BodyHandle):
-            assert x.body.shape is not None
-            return SURFACES[x.body.shape.kind](x)
+            assert x.body.solid is not None
+            return _side(x, x.body.solid, self.spacing)
         assert isinstance(x, Frame)
         return Side(x, points=np.zeros((1, 3)), radius=float(self.radius or 0.0))
 
@@ -106,7 +127,7 @@ class Meeting:
         r, R = self.thickness(rods[0]), self.thickness(other)
         if isinstance(other, RodHandle):
             return float(modulus * np.sqrt(np.sqrt(r * R) / (2.0 * (r + R))))
-        if isinstance(other, BodyHandle) and other.body.shape is not None and other.body.shape.kind != "sphere":
+        if isinstance(other, BodyHandle) and not (isinstance(other.body.solid, Sphere) and not other.body.solid.inside):
             return FLAT * modulus
         across = R * r / (R + r)  # the ball is round along the rod, and both are across it
         return float(modulus * (R * across) ** 0.25 / np.sqrt(2.0 * (R + r)))
@@ -140,33 +161,11 @@ def _modulus(rod: RodHandle) -> float:
     return float(material.young / (1.0 - poisson**2))
 
 
-def _side(body: BodyHandle, surface: Obstacle, points: Array, radius: float) -> Side:
+def _side(body: BodyHandle, solid: Obstacle, spacing: float | None) -> Side:
     """A body with points that touch and a surface, both in its axes."""
-    far = float(np.max(np.linalg.norm(points, axis=1))) + radius
-    return Side(body.frame, points=points, radius=radius, shape=surface.constants(), size=far)
-
-
-def _ball(body: BodyHandle) -> Side:
-    """A sphere: one point with its radius."""
-    com, (radius,) = np.asarray(body.body.com), body.body.shape.size  # type: ignore[union-attr]
-    return _side(body, Sphere(com, radius), com[None], radius)
-
-
-def _box(body: BodyHandle) -> Side:
-    """A box, which touches others with its corners."""
-    com, size = np.asarray(body.body.com), np.asarray(body.body.shape.size)  # type: ignore[union-attr]
-    corners = np.stack(np.meshgrid(*[[-0.5, 0.5]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
-    return _side(body, Box(com, size), com + corners * size, 0.0)
-
-
-def _cylinder(body: BodyHandle) -> Side:
-    """A cylinder along x, which touches others with points of its rims."""
-    com, (radius, length) = np.asarray(body.body.com), body.body.shape.size  # type: ignore[union-attr]
-    angle = 2.0 * np.pi * np.arange(RIM) / RIM
-    ring = np.stack([0.0 * angle, radius * np.cos(angle), radius * np.sin(angle)], axis=1)
-    end = np.array([0.5 * length, 0.0, 0.0])
-    rims = np.concatenate([ring - end, ring + end])
-    return _side(body, Cylinder(com, (1.0, 0.0, 0.0), radius, length), com + rims, 0.0)
-
-
-SURFACES = {"sphere": _ball, "box": _box, "cylinder": _cylinder}
+    points = solid.corners(spacing)
+    far = np.inf
+    if solid.has_ends:
+        ends = np.concatenate([points, solid.surface(np.zeros(3), 1.0)[0]])
+        far = float(np.max(np.linalg.norm(ends, axis=1))) + solid.ball
+    return Side(body.frame, points=points, radius=solid.ball, shape=solid.constants(), size=far, grid=solid.grid)

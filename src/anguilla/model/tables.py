@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -15,6 +15,7 @@ from anguilla.describe import Actuator, Frame, Load, Rod, RodHandle
 from anguilla.describe.load import Seat, Side, Values, repeated
 from anguilla.describe.shaping import ShapeProjection
 from anguilla.errors import DescriptionError
+from anguilla.interact.kernels.distance import SIZE
 from anguilla.interact.kernels.fluid import FLUID_SIZE
 from anguilla.interact.kernels.frames import KINDS
 from anguilla.interact.kernels.rubbing import UNKNOWN
@@ -221,8 +222,16 @@ class Tables:
 
     def touch(self, a: Side, b: Side, law: tuple[float, ...], thinnest: float) -> Seat:
         """Contact between two parts: stiffness, smooth, damping, friction, slip, grip, arc length kept apart."""
-        self.touching.touch(a, b, law, thinnest)
+        self.touching.touch(self._with_grid(a), self._with_grid(b), law, thinnest)
         return Seat.on([])
+
+    def _with_grid(self, side: Side) -> Side:
+        """The same, with the place of the grid of its shape among the constants of that."""
+        if side.grid is None or side.shape is None:
+            return side
+        shape = side.shape.copy()
+        shape[SIZE] = self.grid(side.grid)
+        return replace(side, shape=shape)
 
     def user_frames(self, load: Any, seat: Seat) -> None:
         """A load written in Python, on frames."""

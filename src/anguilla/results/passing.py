@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from anguilla.compiler.distant import entry
-from anguilla.interact.kernels.distance import BOX, CYLINDER, ROUND, SHAPE, SIZE
+from anguilla.describe.gridded import FINE
+from anguilla.interact.kernels.distance import BOX, CYLINDER, GRID, HALF_SPACE, ROUND, SHAPE, SIDE, SIZE
 from anguilla.interact.kernels.table import FIRST, LAST, OWN, QUIET, SINCE, UNTIL
 from anguilla.interact.kernels.touch import RADIUS, THICK, THIN, find_touching
 from anguilla.interact.kernels.touch_steps import fastest
@@ -50,7 +51,11 @@ def _walk(tree, ws, touches, start, way, rest, q, deepest, out):
 
 
 def _half_width(shape: Floats) -> float:
-    """Half of the least width of the shape of a body [m]."""
+    """Half of the least width of the shape of a body [m]: of a grid about, infinite for what nothing goes through."""
+    if shape[SHAPE] == HALF_SPACE or shape[SIDE] < 0.0:
+        return np.inf
+    if shape[SHAPE] == GRID:
+        return 0.5 * FINE * float(shape[SIZE + 4])
     widths = {BOX: 3, CYLINDER: 2}.get(float(shape[SHAPE]), 1)
     return float(np.min(shape[SIZE : SIZE + widths])) + (float(shape[ROUND]) if widths > 1 else 0.0)
 

@@ -80,7 +80,8 @@ def scene_at(picture: Scene, k: int) -> Scene:
     """One instant of a scene."""
     at = slice(k, k + 1)
     tubes = (replace(tube, position=tube.position[at], rotation=tube.rotation[at]) for tube in picture.tubes)
-    return replace(picture, t=picture.t[at], tubes=tuple(tubes))
+    carried = tuple(one.at(at) for one in picture.carried)
+    return replace(picture, t=picture.t[at], tubes=tuple(tubes), carried=carried)
 
 
 def _draw(ax: Any, picture: Scene, skins: list[Volume], k: int) -> None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from anguilla.describe import Obstacle, Robot
 
-__all__ = ["Shell", "obstacles_of", "shell"]
+__all__ = ["Carried", "Shell", "obstacles_of", "placed", "shell", "shell_of"]
 
 Array = NDArray[np.float64]
 
@@ -37,6 +37,30 @@ class Shell:
         return self.normals[self.faces].sum(axis=1)
 
 
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """An obstacle without ends that a body carries.
+
+    Attributes:
+        obstacle: in the axes of the body.
+        position: (time, 3) of the body [m].
+        rotation: (time, 3, 3) of the body.
+
+    """
+
+    obstacle: Obstacle
+    position: Array
+    rotation: Array
+
+    def at(self, instants: slice) -> Carried:
+        """The same at some instants."""
+        return Carried(self.obstacle, self.position[instants], self.rotation[instants])
+
+    def distance(self, points: Array, index: int = -1) -> Array:
+        """Distance (...) [m] of points (..., 3) [m], world axes, from the surface at one instant."""
+        return self.obstacle.distance((points - self.position[index]) @ self.rotation[index])
+
+
 def obstacles_of(robot: Robot) -> tuple[Obstacle, ...]:
     """The obstacles of a robot, each once."""
     found: list[Obstacle] = []
@@ -50,3 +74,18 @@ def shell(obstacle: Obstacle, bounds: Array) -> Shell:
     middle, size = bounds.mean(axis=0), float(np.linalg.norm(bounds[1] - bounds[0]))
     vertices, normals, faces = obstacle.surface(middle, REACH * size)
     return Shell(vertices, normals, faces.astype(np.uint32))
+
+
+def shell_of(carried: Carried, bounds: Array) -> Shell:
+    """The surface of an obstacle that is carried, in the axes of the body, as far as the scene comes near it."""
+    middle, size = bounds.mean(axis=0), float(np.linalg.norm(bounds[1] - bounds[0]))
+    seen = np.einsum("tji,tj->ti", carried.rotation, middle - carried.position)
+    reach = REACH * size + float(np.max(np.linalg.norm(seen - seen[0], axis=1)))
+    vertices, normals, faces = carried.obstacle.surface(seen[0], reach)
+    return Shell(vertices, normals, faces.astype(np.uint32))
+
+
+def placed(piece: Shell, carried: Carried, index: int = -1) -> Shell:
+    """A piece in the axes of the body, in world axes at one instant."""
+    turn = carried.rotation[index]
+    return Shell(piece.vertices @ turn.T + carried.position[index], piece.normals @ turn.T, piece.faces)

@@ -21,7 +21,7 @@ from anguilla.describe import Frame
 from anguilla.errors import refuse
 from anguilla.results.states import Trajectory
 from anguilla.store.whole import as_target, whole_file
-from anguilla.view.obstacles import Shell, shell
+from anguilla.view.obstacles import Carried, Shell, shell, shell_of
 from anguilla.view.scene import Result, Scene, Tube, as_computed, only_rods, scene, thin
 from anguilla.view.stage import ARROW, Tracks, contact_forces
 from anguilla.view.style import COLOURS, SOLID, scaled
@@ -228,7 +228,8 @@ def describe(picture: Scene) -> dict[str, Any]:
         "cell": cell,
         "cellText": f"{unit * cell:g} {name}",
         "rods": [_rod(tube, COLOURS[k % len(COLOURS)]) for k, tube in enumerate(picture.tubes)],
-        "solids": [_solid(shell(obstacle, picture.bounds)) for obstacle in picture.obstacles],
+        "solids": [_solid(shell(obstacle, picture.bounds)) for obstacle in picture.obstacles]
+        + [_solid(shell_of(one, picture.bounds)) | _way(one) for one in picture.carried],
     }
 
 
@@ -256,6 +257,11 @@ def _solid(piece: Shell) -> dict[str, Any]:
         "vertices": encode(np.hstack([piece.vertices, piece.normals, mark])),
         "index": piece.faces.ravel().tolist(),
     }
+
+
+def _way(one: Carried) -> dict[str, Any]:
+    """Where an obstacle that a body carries is, over time."""
+    return {"position": encode(one.position), "rotation": encode(quaternions_wxyz(one.rotation))}
 
 
 def encode(array: ArrayLike) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from anguilla.describe import Frame, RodHandle
 from anguilla.describe.strains import STRAIN_NAMES
 from anguilla.results.states import Equilibrium, Trajectory
-from anguilla.view.obstacles import shell
+from anguilla.view.obstacles import placed, shell, shell_of
 from anguilla.view.scene import Array, Plane, Scene, Tube, plane_of_motion
 from anguilla.view.style import COLOURS, FAINT, INK, SOLID, TIME_MAP, label_ends, scaled
 
@@ -89,15 +89,15 @@ def draw_flat(ax: Any, scene: Scene, plane: Plane, trail: list[Array]) -> None:
 
 
 def _cut(ax: Any, scene: Scene, plane: Plane, unit: float) -> None:
-    """Draw where the plane cuts obstacles."""
-    if not scene.obstacles:
+    """Draw where the plane cuts obstacles; those that are carried at the last instant."""
+    if not (scene.obstacles or scene.carried):
         return
     limits, known = np.array([ax.get_xlim(), ax.get_ylim()]), ax.dataLim.get_points().copy()
     beyond = 0.5 * float(np.max(np.ptp(limits, axis=1)))  # axes of equal scales may show more
     u, v = (np.linspace(low - beyond, high + beyond, 401) for low, high in limits)
     flat = np.stack(np.meshgrid(u, v), axis=-1) / unit
     points = flat @ plane.axes + float(plane.origin @ plane.normal) * plane.normal
-    for obstacle in scene.obstacles:
+    for obstacle in (*scene.obstacles, *scene.carried):
         deep = obstacle.distance(points)
         if deep.min() < 0.0 < deep.max():
             ax.contourf(u, v, deep, levels=[deep.min(), 0.0], colors=[SOLID], alpha=0.3, zorder=0)
@@ -161,8 +161,8 @@ def draw_solid(ax: Any, scene: Scene, trail: list[Array]) -> None:
     solid = Poly3DCollection(np.concatenate(quads), facecolors=shade, edgecolors=shade, linewidths=0.25)
     solid.set_rasterized(True)  # thousands of facets: an image inside a vector file
     ax.add_collection3d(solid)
-    for obstacle in scene.obstacles:
-        piece = shell(obstacle, scene.bounds)
+    pieces = [shell(obstacle, scene.bounds) for obstacle in scene.obstacles]
+    for piece in pieces + [placed(shell_of(one, scene.bounds), one) for one in scene.carried]:
         facets = unit * piece.vertices[piece.faces[piece.outward @ _eye(scene) > 0.0]]
         ax.add_collection3d(Poly3DCollection(facets, facecolors=SOLID, linewidths=0.0, alpha=0.16))
     for path in trail:

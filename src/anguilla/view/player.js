@@ -55,10 +55,25 @@ function start() {
     const base = plate(rod), body = { tint: base.tint, stripe: 0, mesh: mesh([3, 3, 1], base.index) };
     body.mesh.load(base.vertices); bodies.push(body);
   }
-  const solids = scene.solids.map(({ colour, vertices, index }) => {
-    const made = mesh([3, 3, 1], new Uint32Array(index)); made.load(decode(vertices));
-    return { tint: rgb(colour), mesh: made };
+  const solids = scene.solids.map(({ colour, vertices, index, position, rotation }) => {
+    const made = mesh([3, 3, 1], new Uint32Array(index)), own = decode(vertices); made.load(own);
+    const way = position && { own, now: own.slice(), position: decode(position), rotation: decode(rotation) };
+    return { tint: rgb(colour), mesh: made, way };
   });
+  function carry({ own, now, position, rotation }, frame, part) {  // an obstacle that moves: its place and turn
+    const next = Math.min(frame + 1, still.frames - 1), a = [0, 1, 2, 3].map(k => rotation[4 * frame + k]);
+    const b = [0, 1, 2, 3].map(k => rotation[4 * next + k]), side = Math.sign(a.reduce((s, x, k) => s + x * b[k], 0)) || 1;
+    const q = a.map((x, k) => (1 - part) * x + part * side * b[k]), size = Math.hypot(...q), [w, x, y, z] = q.map(c => c / size);
+    const turn = [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y), 2 * (x * y + w * z),
+      1 - 2 * (x * x + z * z), 2 * (y * z - w * x), 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)];
+    const to = [0, 1, 2].map(k => (1 - part) * position[3 * frame + k] + part * position[3 * next + k]);
+    for (let i = 0; i < own.length; i += 7) for (let r = 0; r < 3; r++) {
+      const [c, d, e] = [turn[3 * r], turn[3 * r + 1], turn[3 * r + 2]];
+      now[i + r] = c * own[i] + d * own[i + 1] + e * own[i + 2] + to[r];
+      now[i + 3 + r] = c * own[i + 3] + d * own[i + 4] + e * own[i + 5];
+    }
+    return now;
+  }
   const corners = mesh([2]); corners.load(new Float32Array([-1, -1, 1, -1, -1, 1, 1, 1]));
   const trail = mesh([3, 3, 3]);
   const ground = scene.low[2] - 0.04 * still.size, sheet = [still.centre[0], still.centre[1], 1.5 * still.size, 3.2 * still.size];
@@ -145,7 +160,8 @@ function start() {
     gl.uniform1f(floor.ground, ground); gl.uniform1f(floor.cell, scene.cell); gl.uniform1i(floor.shadow, 0);
     corners.draw(4, gl.TRIANGLE_STRIP);
     solid.use(); gl.uniform1f(solid.alpha, 0.3); gl.uniform1f(solid.stripe, 0); gl.uniform1f(solid.mapped, 0);
-    for (const body of solids) { gl.uniform3fv(solid.colour, body.tint); body.mesh.draw(); }
+    for (const body of solids) { if (body.way) body.mesh.load(carry(body.way, frame, part));
+      gl.uniform3fv(solid.colour, body.tint); body.mesh.draw(); }
     line.use(); gl.uniformMatrix4fv(line.camera, false, camera);
     gl.uniform2f(line.pixels, canvas.clientWidth, canvas.clientHeight);
     gl.disable(gl.DEPTH_TEST);                   // seen through the rods and volumes they run in

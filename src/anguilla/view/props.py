@@ -9,7 +9,7 @@ import numpy as np
 
 from anguilla.describe import Robot
 from anguilla.results.states import Equilibrium, Trajectory
-from anguilla.view.obstacles import shell
+from anguilla.view.obstacles import shell, shell_of
 from anguilla.view.page import quaternions_wxyz
 from anguilla.view.painting import Paint
 from anguilla.view.scene import Array, Scene, Tube
@@ -146,6 +146,13 @@ class Props:
                 f"/obstacles/{k}", piece.vertices.astype(np.float32), piece.faces, color=rgb(SOLID),
                 flat_shading=False, side="front", opacity=0.3, cast_shadow=False,
             )  # fmt: skip
+        self.carried = []
+        for k, one in enumerate(picture.carried):
+            piece = shell_of(one, picture.bounds)
+            self.carried.append(self.server.scene.add_mesh_simple(
+                f"/carried/{k}", piece.vertices.astype(np.float32), piece.faces, color=rgb(SOLID),
+                flat_shading=False, side="front", opacity=0.3, cast_shadow=False,
+            ))  # fmt: skip
 
     def _mounts(self, picture: Scene) -> None:
         """A plate behind every clamped root."""
@@ -170,6 +177,8 @@ class Props:
                 self.meshes[tube.name].visible = tube.name not in painted
                 if tube.name not in painted:
                     self.meshes[tube.name].vertices = vertices_of(tube, index)
+            for handle, one in zip(self.carried, picture.carried, strict=True):
+                handle.position, handle.wxyz = one.position[index], quaternions_wxyz(one.rotation[index])
             if self._tracks is None or self._tracks.result is not result:
                 self._tracks = Tracks(result)
             self._move_tendons(self._tracks, picture, index)

@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anguilla.describe import BodyHandle, Frame, Obstacle, Rod, RodHandle
+from anguilla.describe import BodyHandle, Frame, Obstacle, Rod, RodHandle, Shape
 from anguilla.describe.volumes import WELDED, refuse_volumes
 from anguilla.errors import DescriptionError, as_count
 from anguilla.results.observe import S_X
 from anguilla.results.states import Equilibrium, Trajectory
-from anguilla.view.obstacles import obstacles_of
+from anguilla.view.obstacles import Carried, obstacles_of
 
 __all__ = [
     "Plane",
@@ -83,6 +83,7 @@ class Scene:
         t: (time,) instants [s].
         tubes: the rods, then the bodies, in the order they were added.
         obstacles: what they may touch, fixed in space.
+        carried: what they may touch and bodies carry, without ends.
 
     """
 
@@ -90,6 +91,7 @@ class Scene:
     t: Array
     tubes: tuple[Tube, ...]
     obstacles: tuple[Obstacle, ...] = ()
+    carried: tuple[Carried, ...] = ()
 
     @property
     def bounds(self) -> Array:
@@ -240,9 +242,19 @@ def scene(result: Result, *, sections: int = 48, around: int = 32) -> Scene:
         clamped = handle.parent.is_ground and handle.joint.size == 0
         tubes.append(Tube(handle.name, X, position, rotation, outline, clamped, not tip_taken))
     bodies = [part for part in result.robot.parts if isinstance(part, BodyHandle) and not part.name.startswith(WELDED)]
-    tubes += [_body_tube(result, handle, around) for handle in bodies]
+    endless = [part for part in bodies if part.body.solid is not None and not part.body.solid.has_ends]
+    seen = [part for part in bodies if part not in endless]
+    tubes += [_body_tube(result, handle, around) for handle in (seen if tubes or seen else bodies)]
+    carried = tuple(_carried(result, handle) for handle in endless)
     instants = np.atleast_1d(np.asarray(result.t, dtype=float))
-    return Scene(result.robot.name, instants, tuple(tubes), obstacles_of(result.robot))
+    return Scene(result.robot.name, instants, tuple(tubes), obstacles_of(result.robot), carried)
+
+
+def _carried(result: Result, handle: BodyHandle) -> Carried:
+    """An obstacle without ends, with the motion of its body."""
+    motion = result.motion([handle.frame])[:, 0]
+    assert handle.body.solid is not None
+    return Carried(handle.body.solid, motion[:, S_X : S_X + 3], motion[:, :9].reshape(-1, 3, 3))
 
 
 def enough_sections(rod: Rod, least: int) -> int:
@@ -256,11 +268,14 @@ def _body_tube(result: Result, handle: BodyHandle, around: int) -> Tube:
     """A rigid body as a tube along the x axis of its frame; one without a shape is a ball of its mass in a dense stuff."""
     body = handle.body
     ball = (3.0 * body.mass / (4.0 * np.pi * BALL_DENSITY)) ** (1.0 / 3.0)
-    kind = body.shape.kind if body.shape is not None else "sphere"
-    size: tuple[float, ...] = body.shape.size if body.shape is not None else (ball,)
+    kind = body.shape.kind if isinstance(body.shape, Shape) else "sphere"
+    size: tuple[float, ...] = body.shape.size if isinstance(body.shape, Shape) else (ball,)
+    com = np.asarray(body.com)
     angle = 2.0 * np.pi * np.arange(around) / around
     circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    if kind == "box":
+    if isinstance(body.shape, Obstacle) and body.shape.has_ends:
+        com, x, outline = _slices(body.shape, circle)
+    elif kind == "box":
         x = 0.5 * size[0] * np.array([-1.0, 1.0])
         square = circle / np.max(np.abs(circle), axis=1, keepdims=True)
         outline = np.stack([0.5 * square * np.array(size[1:])] * 2)
@@ -273,10 +288,30 @@ def _body_tube(result: Result, handle: BodyHandle, around: int) -> Tube:
         outline = size[0] * np.sin(polar)[:, None, None] * circle
     motion = result.motion([handle.frame])[:, 0]
     rotation = motion[:, :9].reshape(-1, 3, 3)
-    local = np.asarray(body.com) + x[:, None] * np.array([1.0, 0.0, 0.0])
+    local = com + x[:, None] * np.array([1.0, 0.0, 0.0])
     position = motion[:, None, S_X : S_X + 3] + np.einsum("tij,mj->tmi", rotation, local)
     turned = np.repeat(rotation[:, None], len(x), axis=1)
     return Tube(handle.name, x - x[0], position, turned, outline, False, False)
+
+
+def _slices(solid: Obstacle, circle: Array) -> tuple[Array, Array, Array]:
+    """Middle (3,), places (m,) along x and outlines (m, k, 2) of a solid, cut across x, in k directions (k, 2)."""
+    points = solid.surface(np.zeros(3), 1.0)[0]
+    low, high = points.min(axis=0), points.max(axis=0)
+    middle, half = 0.5 * (low + high), 0.5 * (high - low)
+    x = -half[0] * np.cos(np.linspace(0.02, np.pi - 0.02, 33))
+    far = np.linspace(0.0, float(np.hypot(half[1], half[2])), 65)[1:]
+    ray = np.concatenate([np.zeros((len(circle), 1)), circle], axis=1)
+    start = middle + x[:, None] * np.array([1.0, 0.0, 0.0])
+    inside = solid.distance(start[:, None, None] + far[:, None] * ray[:, None]) < 0.0
+    last = len(far) - 1 - np.argmax(inside[..., ::-1], axis=2)  # the outermost place inside on each ray
+    near = np.where(inside.any(axis=2), far[last], 0.0)
+    beyond = near + far[0]
+    for _ in range(16):
+        between = 0.5 * (near + beyond)
+        within = solid.distance(start[:, None] + between[..., None] * ray) < 0.0
+        near, beyond = np.where(within, between, near), np.where(within, beyond, between)
+    return middle, x, near[..., None] * circle
 
 
 def _stations(length: float, sections: int, breakpoints: tuple[float, ...]) -> tuple[Array, Array]:

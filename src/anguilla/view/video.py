@@ -108,7 +108,8 @@ def _draw(fig: object, picture: Scene, k: int) -> None:
     """One instant, with the axes of the whole motion."""
     fig.clear()  # type: ignore[attr-defined]
     tubes = tuple(replace(t, position=t.position[k : k + 1], rotation=t.rotation[k : k + 1]) for t in picture.tubes)
-    still = Scene(picture.name, picture.t[k : k + 1], tubes, picture.obstacles)
+    carried = tuple(one.at(slice(k, k + 1)) for one in picture.carried)
+    still = Scene(picture.name, picture.t[k : k + 1], tubes, picture.obstacles, carried)
     plane = plane_of_motion(picture.points)
     if plane.offset < 0.02:
         ax = fig.add_subplot()  # type: ignore[attr-defined]

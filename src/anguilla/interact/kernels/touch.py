@@ -21,7 +21,7 @@ import math
 
 from anguilla.compiler.jit import inline, part
 from anguilla.interact.kernels.contact import damped, pressed, stored
-from anguilla.interact.kernels.distance import shape_distance
+from anguilla.interact.kernels.distance import HALF_SPACE, SHAPE, SIDE, shape_distance
 from anguilla.interact.kernels.friction import friction
 from anguilla.interact.kernels.nearest import BULGE, arm, axis, bound, cubic, nearest, place, spin, velocity
 from anguilla.interact.kernels.table import (
@@ -58,6 +58,7 @@ CALM = 0.5  # of the square of the way that things may move before the list has 
 ROOM = 0.25  # of the skin, around things that do not touch in the next step
 CLOSE, STRAIGHT = 6, 0.71  # intervals along a rod that are near to each other; cosine of an angle
 NOWHERE = -1e300  # depth of a point that has nothing near
+FAR = 1e9  # [m] radius of a ball around what has no ends
 ZERO = (0.0, 0.0, 0.0)
 
 
@@ -75,7 +76,7 @@ def _field_ball(node, touches, m):
         centre, radius = bound(node, touches.curve[m, 0], touches.curve[m, 1], touches.span[m, LENGTH])
         return centre, radius + max(touches.span[m, THIN], touches.span[m, THICK])
     b = m - len(touches.curve)
-    return load3(node, touches.body[b], N_X), touches.size[b]
+    return load3(node, touches.body[b], N_X), min(touches.size[b], FAR)
 
 
 @inline
@@ -151,6 +152,20 @@ def _drift(node, i, j, length, reach):
 
 
 @inline
+def as_far(node, touches, c, i):
+    """How far a cluster reaches from a node."""
+    way = sub(load3(touches.ball, c, 0), load3(node, i, N_X))
+    return math.sqrt(dot(way, way)) + touches.ball[c, 3]
+
+
+@inline
+def _stops(touches, m):
+    """Whether nothing goes through a surface: a half-space, or the solid around a hollow."""
+    b = m - len(touches.curve)
+    return b >= 0 and (touches.shape[b, SHAPE] == HALF_SPACE or touches.shape[b, SIDE] < 0.0)
+
+
+@inline
 def _closing(node, touches, c, m):
     """The most that the speed of a cluster against an interval or a body can be."""
     here, more = _drift(node, touches.cluster[c, 2], touches.cluster[c, 3], touches.reach[c, 0], touches.reach[c, 1])
@@ -158,7 +173,7 @@ def _closing(node, touches, c, m):
         there, most = _drift(node, touches.curve[m, 0], touches.curve[m, 1], touches.span[m, LENGTH], 0.0)
     else:
         i = touches.body[m - len(touches.curve)]
-        there, most = _drift(node, i, i, 0.0, touches.size[m - len(touches.curve)])
+        there, most = _drift(node, i, i, 0.0, min(touches.size[m - len(touches.curve)], as_far(node, touches, c, i)))
     v = sub(here, there)
     return math.sqrt(dot(v, v)) + more + most
 
@@ -176,7 +191,7 @@ def may_have_met(node, touches, dt):
                 apart = abs(m - table[t, FIRST] - (c - table[t, SINCE]))
                 if table[t, ITSELF] == 2:  # the last interval of a ring is a neighbour of the first
                     apart = min(apart, table[t, LAST] - table[t, FIRST] - apart)
-                if table[t, ITSELF] == 0 or apart > 1:
+                if (table[t, ITSELF] == 0 or apart > 1) and not _stops(touches, m):
                     way = dt * _closing(node, touches, c, m)
                     if way > skin and _meet(touches.ball, c, clusters + m, way):
                         return True

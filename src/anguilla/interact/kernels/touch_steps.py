@@ -14,6 +14,7 @@ from anguilla.interact.kernels.touch import (
     ROOM,
     SHARE,
     S,
+    as_far,
     find_touching,
     may_have_met,
     meeting,
@@ -63,7 +64,12 @@ def fastest(node, touches):
             if k - clusters < clusters and i == touches.cluster[k - clusters, 3]:
                 continue
         else:
-            i, reach = touches.body[k - clusters - curves], max(reach, touches.size[k - clusters - curves])
+            i, size = touches.body[k - clusters - curves], touches.size[k - clusters - curves]
+            if size == math.inf:
+                size = 0.0
+                for c in range(clusters):
+                    size = max(size, as_far(node, touches, c, i))
+            reach = max(reach, size)
         v, w = load3(node, i, N_V), load3(node, i, N_W)
         low = min(low[0], v[0]), min(low[1], v[1]), min(low[2], v[2])
         high = max(high[0], v[0]), max(high[1], v[1]), max(high[2], v[2])

@@ -258,8 +258,16 @@ class _Back:
         record, n = self.record, system.size
         place = record.place(system)
         total = door(system, weigh)(
-            *place, record.dt, *record.states, record.Y, self.mu, self.integrals, np.zeros(n + system.rows)
+            *place,
+            record.dt,
+            *record.states,
+            record.Y,
+            self.mu,
+            self.integrals,
+            record.hold,
+            np.zeros(n + system.rows),
         )
+        record.forget(system)
         there = origin(system, record.run.inputs, record.dt, record.states)
         total += self.begin @ there.balance(there.q, there.v)
         if record.ease is not None:
@@ -292,7 +300,7 @@ def _sweep_small(found: Tape, by_q: Floats, by_v: Floats, swept: Swept) -> None:
     slopes = CostSlopes(np.ascontiguousarray(by_q), np.ascontiguousarray(by_v))
     symmetric, states = found.has_symmetric_mass(), Trail(*found.states, found.Y)
     sweep = door(found.system, sweep_back)
-    if not sweep(*found.place(), found.scheme, found.dt, states, slopes, symmetric, room, swept):
+    if not sweep(*found.place(), found.scheme, found.dt, states, slopes, symmetric, room, swept, found.hold):
         raise SolverError("The adjoint has a singular matrix.", advice="Try a smaller dt.")
 
 
@@ -319,6 +327,7 @@ def _sweep(found: Tape, by_q: Floats, by_v: Floats) -> tuple[_Back, Floats]:
         _sweep_small(found, by_q, by_v, swept)
     else:
         sweep_large(found, by_q, by_v, swept)
+    found.forget(system)
     at = origin(system, found.run.inputs, found.dt, found.states)
     hat, ease, eased = hats[2] + hats[3], np.zeros(n), {}
     if found.ease is not None:
@@ -346,7 +355,7 @@ def _of_motion(
     start: Equilibrium | None,
 ) -> Gradient:  # fmt: skip
     value, by_q, by_v = cost.terms(run)
-    found = record(run, method, "gradient")
+    found = record(run, method, "gradient", holding=True)
     back, rows = _sweep(found, by_q, by_v)
     system, at = found.system, back.origin
     q, v = _through_rates(at, back.closing, back.q, back.v)

@@ -6,6 +6,7 @@ from anguilla.compiler.distant import entry
 from anguilla.compiler.jit import part
 from anguilla.interact.kernels.table import DT, TIME
 from anguilla.model.evaluate import residual
+from anguilla.solve.gradients.holding import is_held, recall, weigh_bristles
 
 
 @part
@@ -33,16 +34,22 @@ def integrals(tree, ws, loads, column, table, dt, Q, V, A, LAM, out, Y):
 
 
 @entry(residual)
-def weigh(tree, ws, loads, column, table, dt, Q, V, A, LAM, Y, MU, YH, out):
-    """The balance of a motion, weighed: sum over the states 1.. of MU . (R, phi), less YH . changes of the integrals."""
+def weigh(tree, ws, loads, column, table, dt, Q, V, A, LAM, Y, MU, YH, hold, out):
+    """The balance of a motion, weighed: sum over the states 1.. of MU . (R, phi), less YH . changes of the integrals.
+
+    And less the weighed bristles of contacts (holding.py).
+    """
     total = 0.0
     first = 0 if Y.shape[1] > 0 else 1
     for step in range(first, len(Q)):
         take_instant(loads, column, table, dt, step, Y[step])
+        recall(loads, hold, step)
         residual(tree, ws, loads, Q[step], V[step], A[step], LAM[step], out)
         if step > 0:
             for k in range(len(out)):
                 total += MU[step, k] * out[k]
+            if is_held(hold):
+                total -= weigh_bristles(loads, hold, step)
         part = 0.5 * dt if step == 0 else dt
         for f in range(Y.shape[1]):
             for c in range(6):

@@ -10,11 +10,14 @@ import numpy as np
 
 from anguilla.compiler.jit import interpreted
 from anguilla.errors import DescriptionError
+from anguilla.interact.kernels.table import CONTACT, KIND
 from anguilla.mechanics.tree import Floats
 from anguilla.model.evaluation import Evaluation
-from anguilla.model.model import LoadTable, Model
-from anguilla.results.reactions import integrates, refuse_holding, refuse_relaxing
+from anguilla.model.model import DENSE, LoadTable, Model
+from anguilla.results.blocks import Remembered
+from anguilla.results.reactions import grasps, integrates, refuse_holding, refuse_relaxing
 from anguilla.results.states import Trajectory
+from anguilla.solve.gradients.holding import HOLD, Holding
 from anguilla.solve.gradients.instants import integrals
 from anguilla.solve.steps.easing import Easing, easing
 from anguilla.solve.steps.schemes import Coefficients, Scheme, as_scheme
@@ -34,6 +37,7 @@ class Tape:
         states: Q, V, A (N + 1, n), LAM (N + 1, m); A the true accelerations.
         Y: (N + 1, f, 6) integrals of thrusters as each balance sees them; f = 0 if none has an integral gain.
         ease: the eased start, if it is one.
+        hold: bristles of contacts whose friction holds.
 
     """
 
@@ -44,6 +48,7 @@ class Tape:
     states: tuple[Floats, Floats, Floats, Floats]
     Y: Floats
     ease: Easing | None
+    hold: Holding
 
     @property
     def system(self) -> Model:
@@ -62,6 +67,14 @@ class Tape:
         table = system.loads(self.run.t, self.run.inputs)
         return system.tree, system.workspace, table.loads, table.column, table.table
 
+    def forget(self, system: Model) -> None:
+        """Let contacts of the robot, or of one of another design, remember what they did before the motion."""
+        if len(self.hold.held):
+            memory, start = Remembered.of(system.blank), self.run.evaluations.memory
+            memory.held[:] = 0.0 if start is None else start.held
+            contacts = system.blank.frames.table[:, KIND] == CONTACT
+            memory.state[contacts] = 0.0 if start is None else start.state[contacts]
+
     def has_symmetric_mass(self) -> bool:
         """Whether the mass matrix is symmetric; user-written loads may depend on accelerations as they like."""
         system = self.system
@@ -78,13 +91,15 @@ def door(system: Model, kernel: Callable[..., Any]) -> Callable[..., Any]:
     return interpreted(kernel, {"residual": system.user.residual, "tangent": system.user.tangent})
 
 
-def record(run: Trajectory, method: Scheme | str | None, what: str) -> Tape:
-    """Prepare a motion for a sweep; refuse what does not suit `what`."""
+def record(run: Trajectory, method: Scheme | str | None, what: str, *, holding: bool = False) -> Tape:
+    """Prepare a motion for a sweep; refuse what does not suit `what`: friction that holds, if it is not for `holding`."""
     from anguilla.solve.steps.dynamics import DEFAULT_METHOD
 
     scheme = as_scheme(DEFAULT_METHOD if method is None else method).coefficients
     steps = len(run.t) - 1
     _refuse_unfit(run, scheme, steps, what)
+    if not (holding and len(run.system.tree.root) == 1 and run.system.linear == DENSE):
+        refuse_holding(run.system.blank, what)
     system, dt = run.system, float(run.t[1] - run.t[0])
     own = run.integrated
     accelerations = run.a if own is None or len(own) != len(run.t) else own
@@ -92,16 +107,34 @@ def record(run: Trajectory, method: Scheme | str | None, what: str) -> Tape:
     table = system.loads(run.t, run.inputs)
     count = len(table.loads.frames.table) if integrates(table.loads) else 0
     ease = easing(run, table, dt, scheme, (q, v, a), what)
-    found = Tape(run, scheme, dt, table, (q, v, a, lam), np.zeros((steps + 1, count, 6)), ease)
+    found = Tape(run, scheme, dt, table, (q, v, a, lam), np.zeros((steps + 1, count, 6)), ease, _holding(run))
     if count:
         door(system, integrals)(*found.place(), dt, *found.states, np.zeros(system.size + system.rows), found.Y)
     return found
 
 
+def _holding(run: Trajectory) -> Holding:
+    """Bristles after each state; none if no friction holds."""
+    loads, n = run.system.blank, run.system.size
+    frames, rows = len(loads.frames.table), len(loads.touches.held)
+    held, grip = np.zeros((0, rows, 2, 4)), np.zeros((0, frames, 3))
+    if grasps(loads):
+        memory = run.evaluations.remembered()
+        held = np.stack([memory[k].held for k in range(len(run.t))])
+        grip = np.stack([memory[k].state[:, 1, 3:] for k in range(len(run.t))])
+    return Holding(
+        held, grip, np.zeros((*held.shape[:3], 3)), np.zeros_like(grip), np.zeros((frames, 15)),
+        np.zeros((frames + len(loads.touches.hits), HOLD)), np.zeros((2, n)),
+    )  # fmt: skip
+
+
 def _refuse_unfit(run: Trajectory, scheme: Coefficients, steps: int, what: str) -> None:
     counters = run.status.counters
     if steps < 1 or counters.get("steps") != steps or counters.get("substeps"):
-        raise DescriptionError(f"{what} needs a motion with equal steps, all stored: every=1, no error=, no step cut.")
+        raise DescriptionError(
+            f"{what} needs a motion with equal steps, all stored: every=1, no error=, no step cut (where things meet: try "
+            "a smaller dt)."
+        )
     if counters.get("events"):
         raise DescriptionError(
             f"{what} needs steps of one kind, but loads of this motion jump: simulate(..., events=[]) steps across the jumps."
@@ -116,7 +149,6 @@ def _refuse_unfit(run: Trajectory, scheme: Coefficients, steps: int, what: str) 
         )
     if scheme.mid < 1.0:
         raise DescriptionError(f"{what} supports Newmark, HHT and GeneralisedAlpha, not Midpoint.")
-    refuse_holding(run.system.blank, what)
     refuse_relaxing(run.system.blank, what)
     if np.any(run.system.blank.cables.friction):
         raise DescriptionError(

@@ -15,7 +15,7 @@ it likes: then M comes from a third tangent.)
 
 A thruster has an integral z. With y1 = z + dt/2 e, e its error at the start of the step, the balance of the step sees y1 +
 dt/2 e1, and the next one has y2 = y1 + dt e1. So y^ gathers the power of kI on the virtual motion mu going back, and
-the error e of every state adds dt (de)^T y^ to q^ and v^.
+the error e of every state adds dt (de)^T y^ to q^ and v^. What bristles of contacts add stands in holding.py.
 """
 
 from __future__ import annotations
@@ -53,8 +53,9 @@ from anguilla.mechanics.vec import (
     tmatvec,
 )
 from anguilla.model.evaluate import descend, residual, tangent
+from anguilla.solve.gradients.holding import add_slopes, hold_back, is_held, note_parts, obstacle_cotangents, recall
 from anguilla.solve.gradients.instants import take_instant
-from anguilla.solve.gradients.thruster_errors import gather_integrals, pull_errors
+from anguilla.solve.gradients.thruster_errors import gather_integrals, pull_cotangents, pull_errors
 from anguilla.solve.newton.linear import factorise, solve_factorised
 from anguilla.solve.newton.newton import equilibrate
 
@@ -191,7 +192,7 @@ def _heavy_product(tree, ws, loads, q, v, a, lam, mu, base, work, out):
 
 
 @part
-def _solve_step(tree, ws, loads, scheme, dt, before, q, lam, symmetric, room, hats, mu):
+def _solve_step(tree, ws, loads, scheme, dt, before, q, lam, symmetric, room, hats, mu, hold, step):
     """Multipliers mu (n + m,) of one step, from the motion in the workspace; False if the matrix is singular.
 
     Left in matrices: K, then ca1 (share M + gamma dt C), then, without symmetry, K + ca1 M.
@@ -203,8 +204,17 @@ def _solve_step(tree, ws, loads, scheme, dt, before, q, lam, symmetric, room, ha
     qh, vh, ah, acch = hats[0], hats[1], hats[2], hats[3]
     ca1, share = 1.0 / (beta * dt * dt), (1.0 - am) / (1.0 - af)
     ws.increment[:] = 0.0
+    hold.slopes[:] = 0.0
     tangent(tree, ws, loads, 0.0, 0.0, lam, stiff)
+    if is_held(hold):
+        note_parts(ws.node, loads.touches, hold, dt)
+        add_slopes(tree, ws.node, loads.pairs, loads.touches, dt, hold, step, hold.slopes[0])
     tangent(tree, ws, loads, ca1 * gamma * dt, ca1 * share, lam, inert)
+    if is_held(hold):
+        add_slopes(tree, ws.node, loads.pairs, loads.touches, dt, hold, step, hold.slopes[1])
+        for k in range(len(q)):
+            qh[k] += hold.slopes[0, k]
+            vh[k] += (hold.slopes[1, k] - hold.slopes[0, k]) / (ca1 * gamma * dt)
     if not symmetric:
         tangent(tree, ws, loads, 0.0, ca1, lam, mass)
     for k in range(len(q)):
@@ -308,10 +318,11 @@ class Swept(Arrays):
 
 
 @entry(descend, residual, tangent)
-def sweep_back(tree, ws, loads, column, table, scheme, dt, states, cost, symmetric, room, found):
+def sweep_back(tree, ws, loads, column, table, scheme, dt, states, cost, symmetric, room, found, hold):
     """Backward sweep over steps N..1. Returns False if a step has a singular matrix.
 
-    table (N + 1, w) holds the loads of all instants; symmetric says whether the mass matrix is.
+    table (N + 1, w) holds the loads of all instants; symmetric says whether the mass matrix is; hold has the bristles of
+    contacts, and takes the gradient by them.
     """
     Q, V, A, LAM, Y = states.q, states.v, states.a, states.lam, states.y
     matrices, vectors, cot, hats = room.matrices, room.vectors, room.cot, found.hats
@@ -326,8 +337,13 @@ def sweep_back(tree, ws, loads, column, table, scheme, dt, states, cost, symmetr
         take_instant(loads, column, table, dt, step, Y[step])
         if len(cot) > 0 and step < steps:
             _add_errors(tree, ws, loads, dt, q, v, YH[step + 1], YH[0], cot, vectors, hats)
+        if is_held(hold):
+            recall(loads, hold, step)
+            descend(tree, ws, q, v, zero[:n])
+            obstacle_cotangents(ws.node, loads.frames, hold, step, dt)
+            pull_cotangents(tree, ws, loads.frames, q, v, hold.cot, vectors[10:12], zero[:n], hats[0], hats[1])
         residual(tree, ws, loads, q, v, a, lam, base)
-        if not _solve_step(tree, ws, loads, scheme, dt, before, q, lam, symmetric, room, hats, mu):
+        if not _solve_step(tree, ws, loads, scheme, dt, before, q, lam, symmetric, room, hats, mu, hold, step):
             return False
         if symmetric:
             _heavy_product(tree, ws, loads, q, v, a, lam, mu, base, gv, gm)
@@ -337,6 +353,8 @@ def sweep_back(tree, ws, loads, column, table, scheme, dt, states, cost, symmetr
         )
         descend(tree, ws, q, mu[:n], zero[:n])
         row_gradient(tree, ws, loads, mu[:n], mu[n:], found.rows[step])
+        if is_held(hold):
+            hold_back(ws.node, loads, hold, step, dt)
         if len(cot) > 0:
             gather_integrals(ws, loads, YH[step + 1], YH[step])
     if len(cot) > 0:

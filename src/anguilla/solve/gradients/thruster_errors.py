@@ -41,7 +41,13 @@ def pull_errors(tree, ws, loads, q, v, weight, cot, spare, zero, by_q, by_v):
     """
     descend(tree, ws, q, v, zero)
     _error_cotangents(ws, loads, weight, cot)
-    frames, node, n = loads.frames, ws.node, len(q)
+    pull_cotangents(tree, ws, loads.frames, q, v, cot, spare, zero, by_q, by_v)
+
+
+@part
+def pull_cotangents(tree, ws, frames, q, v, cot, spare, zero, by_q, by_v):
+    """by_q, by_v += derivatives of what cot (f, 15) says of the motion of the nodes of frame loads."""
+    node, n = ws.node, len(q)
     size = 1.0
     for k in range(n):
         size = max(size, abs(v[k]) * tree.scale[k])

@@ -233,15 +233,20 @@ def test_contacts_that_are_left_out_for_a_while_come_back():
     np.testing.assert_allclose(found[0], found[1], atol=2e-4)
 
 
-@pytest.mark.parametrize("held", ["ground", "root", "tip", None])
+@pytest.mark.parametrize("held", ["ground", "input", "root", "tip", "far", None])
 def test_the_ends_of_a_ring_are_neighbours(held):
     """A ring whose ends are joined overlaps there without touching itself; one whose ends just meet does touch."""
     robot, length = ag.Robot("ring", gravity=(0, 0, 0)), 0.5
-    joint = ag.Fixed() if held in ("ground", None) else ag.Free()
+    joint = ag.Free() if held in ("root", "tip") else ag.Fixed()
     rod = ag.Rod(length, ag.Circle(0.01), SILICONE, ag.strains.kirchhoff(2), intervals=12)
     ring = robot.add(rod, at=robot.ground, joint=joint, pose=pose((0.1, 0, 0)))
     if held == "ground":
         robot.close(robot.ground, ring.tip, pose=lambda t: pose((0.1, 0, 0)))
+    elif held == "input":  # a pull apart, by an input
+        pull = robot.input("pull", "m")
+        robot.close(robot.ground.offset_by((0.1, 0, 0)), ring.tip, pose=lambda t: (pull(t), 0, 0))
+    elif held == "far":  # it is to be opened
+        robot.close(robot.ground, ring.tip, pose=lambda t: (0.2, 0, 0))
     elif held is not None:
         robot.close(*((ring.root, ring.tip) if held == "root" else (ring.tip, ring.root)))
     robot.load(ag.SelfContact(ring, 1e4))
@@ -251,7 +256,7 @@ def test_the_ends_of_a_ring_are_neighbours(held):
     loads, zero = model.loads(0.0, {}).loads, np.zeros(model.size)
     multipliers = np.zeros(0 if held is None else 6)
     residual(model.tree, model.workspace, loads, q, zero, zero, multipliers, np.zeros(model.size + len(multipliers)))
-    assert (loads.touches.count[1] > 0) == (held is None)
+    assert (loads.touches.count[1] > 0) == (held in ("far", None))
 
 
 def test_a_spring_is_pressed_until_its_turns_lie_on_each_other():

@@ -11,6 +11,7 @@ from anguilla.describe.bodies import Shape
 from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
 from anguilla.describe.load import Array, Side
 from anguilla.describe.obstacles import Obstacle, Sphere
+from anguilla.describe.ports import acting
 from anguilla.errors import DescriptionError
 
 SOFTENING = 0.01  # of the smaller radius: depth over which the stiffness rises, if not given
@@ -134,15 +135,17 @@ class Meeting:
 
 
 def is_ring(rod: RodHandle, near: float) -> bool:
-    """Whether a closure holds the tip of a rod at its root, up to a distance [m]."""
+    """Whether a closure holds the tip of a rod at its root at t = 0, with inputs that are zero, up to a distance [m]."""
     for closure in rod.robot.closures.values():
-        a, b, place = closure.a, closure.b, closure.pose(0.0) if callable(closure.pose) else closure.pose
-        if a.bare == rod.tip:  # the root is held on the tip
-            a, b, place = b, a, np.linalg.inv(place)
-        if b.bare != rod.tip or (a.bare != rod.root and a.bare != rod.parent):
+        a, b = closure.a, closure.b
+        if rod.tip not in (a.bare, b.bare) or not {rod.root, rod.parent} & {a.bare, b.bare}:
             continue
-        root = np.zeros(3) if a.bare == rod.root else rod.pose[:3, 3]
-        if np.linalg.norm((a.offset_pose @ place)[:3, 3] - root) < near:
+        with acting(rod.robot.name, {}):
+            place = a.offset_pose @ closure.poses(0.0)[0] @ np.linalg.inv(b.offset_pose)  # of b in a, without offsets
+        if a.bare == rod.tip:
+            place = np.linalg.inv(place)
+        root = np.zeros(3) if rod.root in (a.bare, b.bare) else rod.pose[:3, 3]
+        if np.linalg.norm(place[:3, 3] - root) < near:
             return True
     return False
 

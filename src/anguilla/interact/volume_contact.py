@@ -11,7 +11,6 @@ from anguilla.describe.load import Book, Load, Seat
 from anguilla.describe.obstacles import Obstacle
 from anguilla.describe.volumes import SoftPart, VolumeHandle
 from anguilla.errors import DescriptionError, as_nonnegative, as_positive, refuse
-from anguilla.interact.touching import SURFACES
 
 __all__ = ["VolumeContact"]
 
@@ -89,12 +88,12 @@ class VolumeContact(Load):
         if part.robot is not self.volume.robot:
             raise DescriptionError(f"{self.label}: the two belong to different robots; what touches is of one.")
         if isinstance(part, BodyHandle):
-            kind = None if part.body.shape is None else part.body.shape.kind
-            if kind not in SURFACES:
-                given = "has no shape" if kind is None else f"has the shape of a {kind}"
+            solid = part.body.solid
+            if solid is None or solid.grid is not None:
+                given = "has no shape" if solid is None else f"is {solid}"
                 raise DescriptionError(
-                    f"{self.label}: a body touches if it has the shape of a {' or a '.join(SURFACES)}, but {part.name!r} "
-                    f"{given}: give it one, as RigidBody.sphere(...) does."
+                    f"{self.label}: a body touches a volume if it is a ball, a box, a cylinder or a capsule, but "
+                    f"{part.name!r} {given}: give it such a shape, as RigidBody.sphere(...) does."
                 )
         if any(patch.frame.part_index == part.index for patch in self.volume.patches):
             raise DescriptionError(f"{self.label}: the volume is welded to {part.name!r}, and cannot touch it.")

@@ -21,7 +21,6 @@ from anguilla.describe.volumes import VolumeHandle
 from anguilla.errors import DescriptionError
 from anguilla.fem.contact import Grip, Piece, Places, Pressed, Touched, Touching, impulses, obstacle_pieces, weight_of
 from anguilla.fem.mesh import Floats, Ints
-from anguilla.interact.touching import SURFACES
 from anguilla.interact.volume_contact import VolumeContact
 from anguilla.mixed.half import Half, hats
 from anguilla.solve.steps.schemes import Coefficients
@@ -63,10 +62,8 @@ def shapes_of(contact: VolumeContact) -> list[tuple[Frame, Floats]]:
     """Shapes (19,) that a contact with a part touches, and the frames that they move with, whose axes they are in."""
     part = contact.other
     if isinstance(part, BodyHandle):
-        assert part.body.shape is not None
-        shape = SURFACES[part.body.shape.kind](part).shape
-        assert shape is not None
-        return [(part.frame, shape)]
+        assert part.body.solid is not None
+        return [(part.frame, part.body.solid.constants())]
     return [(frame, capsule.constants()) for frame, capsule in chain(part)]
 
 

@@ -1,0 +1,184 @@
+"""The snake, the coil and the knot of benchmarks/touching.py with PyElastica, one thread, explicit steps: lines of JSON.
+
+    PYTHON benchmarks/peers/pyelastica_touching.py snake --repeat 1
+
+Steps are the longest found that stay stable. The time is that of the stepping loop with its reading, after a first step that
+compiles. Lines hold what was followed: the script that reads them knows the reference.
+"""
+
+import sys
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import elastica
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from measure import parser_of, show
+from pyelastica_common import march
+from touching import COIL, GRAVITY, KNOT, SNAKE
+
+SAMPLES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Discretisation of one run."""
+
+    elements: int
+    step: float  # [s]
+
+
+PATHS = {
+    "snake": (Setting(50, 1e-4), Setting(100, 5e-5), Setting(200, 2.5e-5)),
+    "coil": (Setting(60, 2e-5), Setting(120, 1e-5)),
+    "knot": (Setting(100, 1e-4), Setting(200, 5e-5)),
+}
+
+
+class Simulator(
+    elastica.BaseSystemCollection, elastica.Constraints, elastica.Forcing, elastica.Damping, elastica.Contact
+):
+    """What the cases need of PyElastica."""
+
+
+class Wave(elastica.MuscleTorques):
+    """The wave of the snake, whose amplitude is not a spline."""
+
+    def __init__(self, **options):
+        super().__init__(b_coeff=np.zeros(0), phase_shift=0.0, with_spline=False, **options)
+        self.my_spline = 4.0 * SNAKE.moment * self.s * (1.0 - self.s)
+
+
+def snake(setting: Setting, start: Path):
+    """The simulator, and what reads head, middle and tail."""
+    simulator, n, up = Simulator(), setting.elements, np.array([0.0, 0.0, 1.0])
+    rod = elastica.CosseratRod.straight_rod(
+        n, np.zeros(3), np.array([1.0, 0.0, 0.0]), up, SNAKE.length, SNAKE.radius, SNAKE.density,
+        youngs_modulus=SNAKE.young, shear_modulus=SNAKE.shear,
+    )  # fmt: skip
+    ground = elastica.Plane(plane_origin=-SNAKE.radius * up, plane_normal=up)
+    simulator.append(rod)
+    simulator.append(ground)
+    simulator.add_forcing_to(rod).using(elastica.GravityForces, acc_gravity=-GRAVITY * up)
+    simulator.add_forcing_to(rod).using(
+        Wave, base_length=SNAKE.length, period=SNAKE.period, wave_number=2 * np.pi, rest_lengths=rod.rest_lengths,
+        ramp_up_time=SNAKE.period, direction=up,
+    )  # fmt: skip
+    simulator.detect_contact_between(rod, ground).using(
+        elastica.RodPlaneContactWithAnisotropicFriction, k=1.0, nu=1e-6, slip_velocity_tol=1e-8,
+        static_mu_array=np.zeros(3), kinetic_mu_array=np.array(SNAKE.friction),
+    )  # fmt: skip
+    return simulator, lambda: rod.position_collection[:, [0, n // 2, n]].T.copy()
+
+
+class Held(elastica.ConstraintBase):
+    """Both ends of a rod: the first is clamped, the last goes a way and is clamped too, or only held."""
+
+    def __init__(self, *fixed, way, clamped, **options):
+        super().__init__(**options)
+        self.way, self.clamped = way, clamped
+        self.places, self.axes = (fixed[0].copy(), fixed[1].copy()), (fixed[2].copy(), fixed[3].copy())
+
+    def constrain_values(self, system, time):
+        system.position_collection[..., 0] = self.places[0]
+        system.position_collection[..., -1] = self.places[1] + self.way(time)
+        system.director_collection[..., 0] = self.axes[0]
+        if self.clamped:
+            system.director_collection[..., -1] = self.axes[1]
+
+    def constrain_rates(self, system, time):
+        system.velocity_collection[..., 0] = 0.0
+        system.velocity_collection[..., -1] = (self.way(time + 1e-6) - self.way(time - 1e-6)) / 2e-6
+        system.omega_collection[..., 0] = 0.0
+        if self.clamped:
+            system.omega_collection[..., -1] = 0.0
+
+
+def bent(case, n: int, places: np.ndarray, axes: np.ndarray, *, is_rest: bool) -> elastica.CosseratRod:
+    """A rod with nodes at places (n + 1, 3), whose elements have about the second of the axes (n, 3, 3), in columns."""
+    chord = np.diff(places, axis=0)
+    tangent = chord / np.linalg.norm(chord, axis=1)[:, None]
+    normal = axes[:, :, 1] - np.sum(axes[:, :, 1] * tangent, axis=1)[:, None] * tangent
+    normal /= np.linalg.norm(normal, axis=1)[:, None]
+    directors = np.stack([normal, np.cross(tangent, normal), tangent]).transpose(0, 2, 1)
+    rod = elastica.CosseratRod.straight_rod(
+        n, places[0], tangent[0], normal[0], case.length, case.radius, case.density,
+        youngs_modulus=case.young, shear_modulus=case.shear, position=places.T.copy(), directors=directors.copy(),
+    )  # fmt: skip
+    if is_rest:
+        rod.rest_kappa[:] = rod.kappa
+        rod.rest_sigma[:] = rod.sigma
+    return rod
+
+
+def held(rod: elastica.CosseratRod, way, *, clamped: bool, stiffness: float, damping: float, drag: float, step: float):
+    """The simulator of a rod that may touch itself."""
+    simulator = Simulator()
+    simulator.append(rod)
+    simulator.constrain(rod).using(
+        Held, constrained_position_idx=(0, -1), constrained_director_idx=(0, -1), way=way, clamped=clamped
+    )
+    simulator.detect_contact_between(rod, rod).using(elastica.RodSelfContact, k=stiffness, nu=damping)
+    simulator.dampen(rod).using(elastica.AnalyticalLinearDamper, uniform_damping_constant=drag, time_step=step)
+    return simulator
+
+
+def coil(setting: Setting, start: Path):
+    """The simulator, and what reads the wire at its quarters. The wall is in the middle of the first and last element."""
+    n = setting.elements
+    s = (np.arange(n + 1) - 0.5) / (n - 1)
+    places, axes = COIL.shape(s)[0], COIL.shape((np.arange(n)) / (n - 1))[1]
+    rod = bent(COIL, n, places, axes, is_rest=True)
+    way = lambda t: np.array([0.0, 0.0, -COIL.pressed(t)])
+    simulator = held(rod, way, clamped=True, stiffness=20.0, damping=1e-3, drag=COIL.drag, step=setting.step)
+
+    def read():
+        return np.array([[np.interp(k, s, row) for row in rod.position_collection] for k in (0.25, 0.5, 0.75)])
+
+    return simulator, read
+
+
+def knot(setting: Setting, start: Path):
+    """The simulator, and what reads the radius of a circle with the same energy of bending."""
+    n, known = setting.elements, np.load(start)
+    at = np.linspace(0, len(known["places"]) - 1, 2 * n + 1).round().astype(int)
+    rod = bent(KNOT, n, known["places"][at[::2]], known["axes"][at[1::2]], is_rest=False)
+    way = lambda t: np.array([KNOT.pull(t), 0.0, 0.0])
+    drag = KNOT.drag / (KNOT.density * np.pi * KNOT.radius**2)
+    simulator = held(rod, way, clamped=False, stiffness=400.0, damping=1e-2, drag=drag, step=setting.step)
+
+    def read():
+        energy = np.sum(rod.kappa[:2] ** 2 * rod.rest_voronoi_lengths)
+        return np.array([[2.0 * np.pi / energy]])
+
+    return simulator, read
+
+
+def main() -> None:
+    parser = parser_of(__doc__, repeat=1)
+    parser.add_argument("case", choices=PATHS)
+    parser.add_argument("--start", type=Path, help="the rope with its knot")
+    arguments = parser.parse_args()
+    build, case = globals()[arguments.case], {"snake": SNAKE, "coil": COIL, "knot": KNOT}[arguments.case]
+    for setting in PATHS[arguments.case]:
+        label = {"peer": "pyelastica", "version": version("pyelastica"), "case": arguments.case,
+                 "settings": asdict(setting)}  # fmt: skip
+        try:
+            seconds = []
+            for _ in range(arguments.repeat):
+                simulator, read = build(setting, arguments.start)
+                simulator.finalize()
+                t, followed, took, _ = march(
+                    simulator, read, until=case.check[-1], step=setting.step, samples=SAMPLES, first=1e-12
+                )
+                seconds.append(took)
+        except RuntimeError as failure:
+            show({**label, "failure": str(failure)})
+            continue
+        show({**label, "seconds": seconds, "t": t.tolist(), "followed": followed.tolist()})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,331 @@
+"""A snake, a coil and a knot against PyElastica: what both solve, their errors, and the ratio of times at equal error.
+
+    python benchmarks/touching.py --repeat 3                      # Anguilla, from coarse to fine
+    python benchmarks/touching.py --peer PYTHON                   # and PyElastica, run by that Python; ratios
+    python benchmarks/touching.py --peer PYTHON --write           # ... into docs/touching.md
+    python benchmarks/touching.py --only snake
+
+snake: a wave of active moments runs along a soft rod that lies on the ground, whose friction is less forward than backward
+and sideways (the rod, the friction and the period are those of PyElastica's continuum snake). Error: largest distance of head,
+middle and tail at four instants from the reference, over the length.
+
+coil: a helical spring of five turns is compressed between two clamps until its turns press each other. Error: largest distance
+of three points of the wire at four instants, over the diameter of the coil.
+
+knot: a rope with an overhand knot, as `examples/overhand_knot.py` ties it, is pulled by its end. Error: that of the radius of
+the loop, from the energy of bending, at three instants. Both programs start from the same shape.
+
+The reference is Anguilla's finest setting; how far the next coarser one and PyElastica's finest one are from it is told. The
+laws of contact and of friction near rest differ, so that two programs may agree to a few per cent only.
+Only NumPy above the imports of Anguilla: the script of the peer reads the cases from here.
+"""
+
+import os
+
+# Read when the numerical libraries start, hence before the imports.
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from cases import interpolate
+from measure import record, rounded, show, timed
+
+GRAVITY = 9.80665  # [m/s^2]
+
+
+@dataclass(frozen=True, slots=True)
+class Snake:
+    """A soft rod on the ground along x; s = 1 - X / length runs from the tip."""
+
+    length: float = 0.35  # [m]
+    radius: float = 0.00385  # [m]
+    density: float = 1000.0  # [kg/m^3]
+    young: float = 1e6  # [Pa]
+    shear: float = 1e6 / 1.5  # [Pa]
+    period: float = 2.0  # [s]
+    moment: float = 3.5e-3  # of the wave, at the middle [N m]
+    check: tuple[float, ...] = (1.0, 2.0, 3.0, 4.0)  # [s]
+
+    @property
+    def friction(self) -> tuple[float, float, float]:
+        """Forward, backward and sideways: Froude's number is a tenth."""
+        mu = self.length / (self.period**2 * GRAVITY * 0.1)
+        return mu, 1.5 * mu, 2.0 * mu
+
+    def wave(self, s: np.ndarray, t: float) -> np.ndarray:
+        """Active moment [N m], about the vertical."""
+        return min(1.0, t / self.period) * 4.0 * self.moment * s * (1.0 - s) * np.sin(2 * np.pi * (t / self.period - s))
+
+    def couple(self, X: float, t: float) -> float:
+        """What it puts on the rod per length [N]: its derivative."""
+        s, phase = 1.0 - X / self.length, 2 * np.pi * (t / self.period - 1.0 + X / self.length)
+        slope = (1.0 - 2.0 * s) * np.sin(phase) - 2 * np.pi * s * (1.0 - s) * np.cos(phase)
+        return min(1.0, t / self.period) * 4.0 * self.moment * slope / self.length
+
+
+@dataclass(frozen=True, slots=True)
+class Coil:
+    """A helical spring along z from its clamp at the origin, in honey."""
+
+    radius: float = 0.002  # of the wire [m]
+    around: float = 0.01  # of the coil [m]
+    pitch: float = 0.008  # [m]
+    turns: float = 5.0
+    density: float = 1100.0  # [kg/m^3]
+    young: float = 1e7  # [Pa]
+    shear: float = 1e7 / 3.0  # [Pa]
+    drag: float = 40.0  # over the mass [1/s]
+    press: float = 0.021  # [m]; all turns touch when it is 0.02
+    ramp: float = 0.8  # [s]
+    check: tuple[float, ...] = (0.4, 0.6, 0.8, 1.0)  # [s]
+
+    @property
+    def length(self) -> float:
+        """Of the wire [m]."""
+        return float(self.turns * np.hypot(2.0 * np.pi * self.around, self.pitch))
+
+    def shape(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Places (m, 3) [m] and axes (m, 3, 3), of the curve in columns: tangent, normal, binormal; s = X / length."""
+        turn, rise = 2.0 * np.pi * self.turns, self.pitch * self.turns
+        c, d, one = np.cos(turn * s), np.sin(turn * s), np.ones_like(s)
+        x = np.stack([self.around * (c - 1.0), self.around * d, rise * s], axis=1)
+        tangent = np.stack([-self.around * turn * d, self.around * turn * c, rise * one], axis=1) / self.length
+        normal = np.stack([-c, -d, 0.0 * one], axis=1)
+        return x, np.stack([tangent, normal, np.cross(tangent, normal)], axis=2)
+
+    def pressed(self, t: float) -> float:
+        """How far the end has come down [m]."""
+        x = min(max(t / self.ramp, 0.0), 1.0)
+        return self.press * x**3 * (10.0 - 15.0 * x + 6.0 * x * x)
+
+
+@dataclass(frozen=True, slots=True)
+class Knot:
+    """A rope that is clamped at the origin, and whose tip is pulled along x, in water."""
+
+    length: float = 1.0  # [m]
+    radius: float = 0.004  # [m]
+    density: float = 1000.0  # [kg/m^3]
+    young: float = 2.5e6  # [Pa]
+    shear: float = 2.5e6 / 3.0  # [Pa]
+    drag: float = 1.0  # per length and speed [N s/m^2]
+    pulled: float = 0.1  # [m]
+    ramp: float = 2.0  # [s]
+    check: tuple[float, ...] = (1.0, 2.0, 3.0)  # [s]
+
+    @property
+    def bending(self) -> float:
+        """B [N m^2]."""
+        return self.young * np.pi / 4 * self.radius**4
+
+    def pull(self, t: float) -> float:
+        """Way of the tip [m]."""
+        x = min(max(t / self.ramp, 0.0), 1.0)
+        return self.pulled * x**3 * (10.0 - 15.0 * x + 6.0 * x * x)
+
+
+SNAKE, COIL, KNOT = Snake(), Coil(), Knot()
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Modes or pieces of bending, and the step."""
+
+    modes: int
+    dt: float  # [s]
+
+
+def snake(setting: Setting):
+    """Times (m,) [s] and places (m, 3, 3) [m] of head, middle and tail."""
+    import anguilla as ag
+
+    case = SNAKE
+    robot = ag.Robot("snake", gravity=(0, 0, -GRAVITY))
+    material = ag.Material(case.young, case.density, poisson=0.5 * case.young / case.shear - 1.0)
+    strains = ag.Strains(twist=3, bend_y=2, bend_z=setting.modes)
+    rod = ag.Rod(case.length, ag.Circle(case.radius), material, strains, intervals=max(16, 2 * setting.modes))
+    stiff = 500.0  # [N/m^2]
+    sunk = case.density * np.pi * case.radius**2 * GRAVITY / stiff
+    body = robot.add(rod, at=robot.ground.offset_by((0, 0, case.radius - sunk)), joint=ag.Free(), name="snake")
+    robot.load(ag.DistributedWrench(body, moment=lambda X, t: (0.0, 0.0, case.couple(X, t))))
+    robot.load(ag.Contact(body, ag.HalfSpace(), stiff, damping=1.0, friction=case.friction, slip=1e-3))
+    run = ag.simulate(robot, duration=case.check[-1], dt=setting.dt, progress=False)
+    places = [run.position(frame) for frame in (body.root, body.section(0.5 * case.length), body.tip)]
+    return run.t, np.stack(places, axis=1)
+
+
+def coil(setting: Setting):
+    """Times (m,) [s] and places (m, 3, 3) [m] of the wire at its quarters."""
+    import anguilla as ag
+
+    case, robot = COIL, ag.Robot("coil", gravity=(0, 0, 0))
+    material = ag.Material(case.young, case.density, poisson=0.5 * case.young / case.shear - 1.0)
+    strains = ag.kirchhoff(setting.modes, twist_modes=max(2, setting.modes // 2))
+    rest = ag.Helix(case.around, case.pitch)
+    root, tip = np.eye(4), np.eye(4)
+    x, axes = case.shape(np.array([0.0, 1.0]))
+    root[:3, :3], tip[:3, :3], tip[:3, 3] = axes[0], axes[1], x[1]
+    rod = ag.Rod(case.length, ag.Circle(case.radius), material, strains, rest=rest, intervals=4 * setting.modes)
+    wire = robot.add(rod, at=robot.ground, pose=root, name="wire")
+
+    def end(t: float) -> np.ndarray:
+        down = tip.copy()
+        down[2, 3] -= case.pressed(t)
+        return down
+
+    robot.close(robot.ground, wire.tip, pose=end, name="clamp")
+    robot.load(ag.SelfContact(wire, 5e3, damping=5.0, spacing=0.5 * case.radius))
+    for axis in np.eye(3):
+        line = case.density * np.pi * case.radius**2
+        robot.load(ag.WorldSpring(wire, 0.0, axis, damping=case.drag * line))
+    run = ag.simulate(robot, duration=case.check[-1], dt=setting.dt, progress=False)
+    return run.t, np.stack([run.position(wire.section(k * case.length)) for k in (0.25, 0.5, 0.75)], axis=1)
+
+
+@cache
+def tied() -> tuple[np.ndarray, ...]:
+    """The rope with its knot: X (801,) [m], strains (801, 6), places (801, 3) [m] and axes in columns (801, 3, 3)."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
+    import overhand_knot as example
+
+    import anguilla as ag
+
+    robot, rope = example.build(example.WAY, example.HONEY)
+    run = ag.simulate(robot, duration=example.WAY[-1, 0], dt=example.STEP, progress=False)
+    X = np.linspace(0.0, KNOT.length, 801)
+    end = run.picked([len(run.t) - 1])
+    frames = [rope.root, *(rope.section(x) for x in X[1:-1]), rope.tip]
+    poses = np.array([end.pose(frame)[0] for frame in frames])
+    return X, end.strain(rope, X)[0], poses[:, :3, 3], poses[:, :3, :3]
+
+
+def knot(setting: Setting):
+    """Times (m,) [s] and radius of the loop (m, 1) [m]: of a circle with the same energy of bending."""
+    import anguilla as ag
+
+    case, (X, strains, places, _) = KNOT, tied()
+    robot = ag.Robot("knot", gravity=(0, 0, 0))
+    rubber = ag.Material(case.young, case.density, poisson=0.5 * case.young / case.shear - 1.0)
+    bend, twist = ag.PiecewisePolynomial(setting.modes, 2), ag.PiecewisePolynomial(setting.modes // 3, 1)
+    rod = ag.Rod(case.length, ag.Circle(case.radius), rubber, ag.Strains(twist=twist, bend_y=bend, bend_z=bend),
+                 intervals=6 * setting.modes)  # fmt: skip
+    rope = robot.add(rod, at=robot.ground, name="rope")
+    hand = lambda t: places[-1] + np.array([case.pull(t), 0.0, 0.0])
+    robot.close(robot.ground, rope.tip, joint=ag.Spherical(), pose=hand, name="hand")
+    robot.load(ag.SelfContact(rope, damping=3.0, spacing=0.5 * case.radius))
+    for axis in np.eye(3):
+        robot.load(ag.WorldSpring(rope, 0.0, axis, damping=case.drag))
+    fits = [
+        np.linalg.lstsq(basis(X / case.length), strains[:, k], rcond=None)[0]
+        for k, basis in enumerate((twist, bend, bend))
+    ]
+    run = ag.simulate(robot, duration=case.check[-1], dt=setting.dt, start=np.concatenate(fits), progress=False)
+    at = np.linspace(0.0, case.length, 801)
+    bent = np.sum(run.strain(rope, at)[:, :, 1:3] ** 2, axis=2)
+    return run.t, 2.0 * np.pi / np.trapezoid(bent, at, axis=1)[:, None, None]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """How a case is solved and judged."""
+
+    solve: Callable[[Setting], tuple[np.ndarray, np.ndarray]]
+    check: tuple[float, ...]  # [s]
+    size: float  # of what errors are told as parts [m]
+    path: tuple[Setting, ...]  # from coarse to fine
+    finest: Setting
+
+
+CASES = {
+    "snake": Case(snake, SNAKE.check, SNAKE.length, (Setting(5, 0.04), Setting(6, 0.02), Setting(8, 0.01)), Setting(12, 2.5e-3)),
+    "coil": Case(coil, COIL.check, 2 * COIL.around, (Setting(8, 0.02), Setting(12, 0.01), Setting(16, 0.01)), Setting(20, 5e-3)),
+    "knot": Case(knot, KNOT.check, 0.05, (Setting(9, 0.05), Setting(12, 0.025), Setting(15, 0.025)), Setting(18, 0.0125)),
+}  # fmt: skip
+
+
+@cache
+def reference(name: str) -> np.ndarray:
+    """What is followed, at the check times, in the finest setting."""
+    case = CASES[name]
+    return at_checks(case, *case.solve(case.finest))
+
+
+def at_checks(case: Case, t: np.ndarray, followed: np.ndarray) -> np.ndarray:
+    """What is followed (m, k, d) at the check times (c, k, d)."""
+    shape = followed.shape[1:]
+    return interpolate(np.array(case.check), t, followed.reshape(len(t), -1)).reshape(-1, *shape)
+
+
+def error(name: str, t: np.ndarray, followed: np.ndarray) -> float:
+    """Largest distance from the reference at the check times, over the size of the case."""
+    case = CASES[name]
+    if not np.isfinite(followed).all():
+        return np.inf
+    return float(np.linalg.norm(at_checks(case, t, followed) - reference(name), axis=2).max() / case.size)
+
+
+def measure(name: str, setting: Setting, *, repeat: int) -> dict:
+    """The record of a setting: seconds of whole calls, the description and the judging of the motion included."""
+    import anguilla as ag
+
+    case = CASES[name]
+    label = {"peer": "anguilla", "version": ag.__version__, "case": name, "settings": asdict(setting)}
+    runs = [timed(lambda: case.solve(setting)) for _ in range(repeat)]
+    return record(
+        **label, error=error(name, *runs[0][0]), seconds=[seconds for _, seconds in runs], simulated=case.check[-1]
+    )
+
+
+def peer(python: str, name: str, *, repeat: int) -> list[dict]:
+    """Records of PyElastica, with the error from the same reference."""
+    script = Path(__file__).resolve().parent / "peers" / "pyelastica_touching.py"
+    with tempfile.TemporaryDirectory() as folder:
+        start = Path(folder) / "knot.npz"
+        if name == "knot":
+            _, _, places, axes = tied()
+            np.savez(start, places=places, axes=axes)
+        command = [python, str(script), name, "--repeat", str(repeat), "--start", str(start)]
+        environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+        out = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+    lines = [json.loads(line) for line in out.splitlines()]
+    for line in lines:
+        if "failure" not in line:
+            line["error"] = rounded(error(name, np.array(line.pop("t")), np.array(line.pop("followed"))))
+    return lines
+
+
+def ratio(line: dict, mine: list[dict]) -> float | None:
+    """Its time over that of the cheapest of Anguilla's settings that is at most as far off."""
+    able = [min(each["seconds"]) for each in mine if each["error"] <= line["error"]]
+    return rounded(min(line["seconds"]) / min(able)) if able else None
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeat", type=int, default=1)
+    parser.add_argument("--only", choices=CASES, help="one case")
+    parser.add_argument("--peer", help="a Python that has PyElastica: runs it too, and prints ratios at equal error")
+    arguments = parser.parse_args()
+    warnings.filterwarnings("ignore", "The time steps of")  # coarse settings are meant to be
+    for name in [arguments.only] if arguments.only else CASES:
+        CASES[name].solve(CASES[name].path[0])  # compiles
+        mine = [measure(name, setting, repeat=arguments.repeat) for setting in CASES[name].path]
+        for line in mine:
+            show(line)
+        for line in peer(arguments.peer, name, repeat=arguments.repeat) if arguments.peer else ():
+            show(line if "failure" in line else {**line, "times_anguilla": ratio(line, mine)})
+
+
+if __name__ == "__main__":
+    sys.exit(main())

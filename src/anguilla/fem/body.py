@@ -253,8 +253,8 @@ class SoftBody(SoftPart, ShowsItself):
         if isinstance(load, VolumeContact):
             if load.volume is not self:
                 raise DescriptionError(f"load: {load.label} is of another volume; this one is {self.name!r}.")
-            if load.where is not None:
-                self.patch(load.where)
+            if load.surface is not None:
+                self.patch(load.surface)
             self.contacts.append(load)
             return
         if isinstance(load, Traction):

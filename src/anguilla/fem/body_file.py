@@ -43,6 +43,8 @@ def add_body(record: Record, body: SoftBody) -> None:
 
 
 def _document(body: SoftBody, pack: _Writer) -> dict[str, Any]:
+    if body.contacts:
+        raise DescriptionError(f"body {body.name!r} touches obstacles, which files of soft bodies do not keep yet.")
     return {
         "name": body.name,
         "law": pack(body.law, "law"),

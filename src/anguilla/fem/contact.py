@@ -273,7 +273,7 @@ class _Points(NamedTuple):
 def _points(body: SoftBody, grid: Grid, piece: Piece, modulus: Floats) -> _Points:
     """Points of the faces that may touch: nodes, and so many between them that what is touched does not slip through."""
     contact = piece.contact
-    faces = np.sort(grid.refine(body.mesh.boundary if contact.where is None else body.patch(contact.where)), axis=1)
+    faces = np.sort(grid.refine(body.mesh.boundary if contact.surface is None else body.patch(contact.surface)), axis=1)
     a, b, c = (grid.points[faces[:, k]] for k in range(3))
     area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
     size = np.sqrt(2.0 * area)
@@ -414,4 +414,4 @@ class SlidingSolver:
 def forbid(body: SoftBody, what: str) -> None:
     """Refuse a body that touches."""
     if body.contacts:
-        raise DescriptionError(f"{what} does not take the contact of soft body {body.name!r} yet: leave it out.")
+        raise DescriptionError(f"Contact of soft body {body.name!r} is not available for {what} yet: leave it out.")

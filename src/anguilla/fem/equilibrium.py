@@ -28,6 +28,8 @@ __all__ = ["Task", "solve", "statics"]
 TINY_STRAIN = 1e-7  # less is no load; BALANCED of it is still above the round-off of positions
 BALANCED, LOOSE = 1e-6, 1e4  # most of the loads that may be left, and that over the tolerance of displacements
 ROUND_OFF = 1e-7  # of the size of a body: a slender one has a stiffness whose condition costs nine digits
+LOOSE_YET = 10**9  # directions of a stiffness that is singular
+TOUCHING = 1e-3  # of the tolerance, where something touches
 REACH = 0.5  # of the size of the body, in one correction: a soft direction does not throw it away
 CONTRADICTED, LIMITED, UNBALANCED = range(100, 103)  # beside the statuses of Newton's method
 WORDS = EXPLANATION | {
@@ -140,7 +142,12 @@ class Balance:
         """Factor; a matrix that is not positive definite gets a multiple of the identity until it is."""
         system, counts = self.system, self.counts
         counts.factorisations += 1
-        negative = counts.unstable = max(0, system.solver.factor(values))
+        try:
+            negative = counts.unstable = max(0, system.solver.factor(values))
+        except SolverError:
+            if system.touching is None:
+                raise
+            negative = counts.unstable = LOOSE_YET  # it falls until it touches
         if negative == 0:
             return
         diagonal = system.unknowns.rows == system.unknowns.cols
@@ -207,7 +214,8 @@ def solve(
             return Attempt(start, SINGULAR, 0)
         start = Held(state, efforts)
     memory = KeptSolver()
-    out = Newton(tolerance, most, round_off=ROUND_OFF).solve(Balance(system, task, factor, counts), start, memory)
+    round_off = ROUND_OFF * (1.0 if system.touching is None else TOUCHING)
+    out = Newton(tolerance, most, round_off=round_off).solve(Balance(system, task, factor, counts), start, memory)
     counts.iterations += out.iterations
     counts.halvings += memory.halvings
     return Attempt(out.x, out.status, out.iterations)
@@ -248,7 +256,8 @@ def statics(
     counts = Counts()
     begin = Held(as_state(system, start), task.efforts)
     task = replace(task, grip=grip_of(system, start))
-    options: dict[str, Any] = {"tolerance": tolerance, "most": iterations, "counts": counts}
+    fine = 1.0 if system.touching is None else TOUCHING  # a small depth is a large force
+    options: dict[str, Any] = {"tolerance": fine * tolerance, "most": iterations, "counts": counts}
     out = solve(system, begin, task, **options)
     pieces, factor = 1, 1.0
     if out.status != CONVERGED and task.grip is None:
@@ -268,6 +277,8 @@ def statics(
         status, message = LIMITED, wrong
     elif (left := unbalanced(system, state, efforts, task.grip)) > max(BALANCED, LOOSE * tolerance):
         status, message = UNBALANCED, f"{WORDS[UNBALANCED]}: {left:.2g} of the loads are left"
+    elif counts.unstable == LOOSE_YET:
+        status, message = SINGULAR, WORDS[SINGULAR]
     elif counts.unstable:
         message += " (unstable: it would not stay there)"
     ok = factor >= 1.0 and status == CONVERGED

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from anguilla._doors import public
 from anguilla.errors import DescriptionError, as_array, as_vector, refuse
 from anguilla.fem.assembly import FORCES, assemble, average
+from anguilla.fem.contact import forbid
 from anguilla.fem.elements import consistent_weights
 from anguilla.fem.hyperelastic import Rubber
 from anguilla.fem.inertia import multiply
@@ -62,6 +63,7 @@ def gradient(eq: SoftEquilibrium, of: Mapping[str, ArrayLike] | ArrayLike) -> So
     if not isinstance(eq, SoftEquilibrium):
         raise refuse("eq", "an equilibrium that fem.statics returned", eq)
     system, u, x = eq.system, eq.system.unknowns, eq.x
+    forbid(system.body, "gradients")
     for name, effort in eq.inputs.items():
         if getattr(eq.body.actuators[name], "friction", 0.0) and effort:
             raise DescriptionError(

@@ -13,6 +13,7 @@ import numpy as np
 
 from anguilla.errors import SolverError
 from anguilla.fem.body import SoftBody
+from anguilla.fem.contact import forbid
 from anguilla.fem.equilibrium import ADVICE, USUAL_ADVICE, WORDS, Counts, Held, Task, solve
 from anguilla.fem.mesh import Floats
 from anguilla.fem.parts import Tendon
@@ -78,6 +79,7 @@ class SoftModel:
 
     def __init__(self, body: SoftBody | SoftSystem, *, solver: str = "ldl") -> None:
         self.system = body if isinstance(body, SoftSystem) else SoftSystem(body, solver=solver)
+        forbid(self.system.body, "control")
         self.state = self.system.rest
         self.efforts = np.zeros(len(self.system.names))
         self.size = float(np.linalg.norm(np.ptp(self.system.rest.x, axis=0)))

@@ -18,6 +18,7 @@ from anguilla._doors import public
 from anguilla.errors import DescriptionError, SolverError, as_count, as_positive, refuse
 from anguilla.fem.assembly import FORCES, STIFFNESS, Elements, assemble
 from anguilla.fem.body import SoftBody
+from anguilla.fem.contact import forbid
 from anguilla.fem.elements import pairs_of
 from anguilla.fem.equilibrium import statics
 from anguilla.fem.hyperelastic import Rubber
@@ -98,6 +99,7 @@ def reduce(
     ranges = _ranges(system, inputs)
     rng = np.random.default_rng(seed)
     draw = lambda count: ranges[:, 0] + (ranges[:, 1] - ranges[:, 0]) * rng.random((count, len(ranges)))
+    forbid(system.body, "reduced volumes")
     learnt = _solved(system, draw(as_count(samples, "samples", 2)))
     tested = _solved(system, draw(as_count(held_out, "held_out")))
     base = statics(system)

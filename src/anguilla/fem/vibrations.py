@@ -11,6 +11,7 @@ from scipy.sparse import coo_array, csr_array
 from anguilla._doors import public
 from anguilla.errors import DescriptionError, SolverError, as_count, as_positive, refuse
 from anguilla.fem.body import SoftBody
+from anguilla.fem.contact import forbid
 from anguilla.fem.dynamics import SoftTrajectory
 from anguilla.fem.inertia import mass_blocks
 from anguilla.fem.mesh import Floats
@@ -81,6 +82,7 @@ def sparse(system: SoftSystem, blocks: Floats) -> csr_array:
 def matrices(eq: SoftEquilibrium) -> tuple[Floats, Floats, Floats]:
     """Blocks between unknowns (nb, 9) of the stiffness, the mass and the damping at an equilibrium."""
     system, u = eq.system, eq.system.unknowns
+    forbid(system.body, "modes and linear models")
     _, gradient, blocks = system.evaluate(eq.state, eq.efforts, stiffness=True)
     stiff = u.fold(eq.x, blocks, gradient).copy()
     masses = np.zeros_like(blocks)
@@ -131,6 +133,7 @@ def modes(body: SoftBody | SoftSystem | SoftEquilibrium, *, count: int = 10) -> 
     """
     eq = as_equilibrium(body)
     system, u = eq.system, eq.system.unknowns
+    forbid(system.body, "modes and linear models")
     most = 3 * u.size - int(u.held.sum()) - 1
     number = min(as_count(count, "count"), most)
     stiff, mass, damping = matrices(eq)

@@ -32,7 +32,7 @@ class Contact(Load):
 
     With another part of the robot in the place of the obstacle, Contact(a, b) is a `PartContact`; with a soft volume, which
     touches obstacles, bodies and rods at the nodes of its surface, Contact(volume, other, stiffness=None, damping, friction,
-    smooth, where) has a default stiffness [Pa/m], of its material.
+    smooth, surface, spacing) has a default stiffness [Pa/m], of its material.
 
     The obstacle pushes back with k g(depth) along its normal, never pulls, and rubs. g is the depth less half of `smooth`,
     and starts smoothly from zero. There is no default stiffness, because it decides how deep things sink and how small the

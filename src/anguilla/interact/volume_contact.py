@@ -41,8 +41,8 @@ class VolumeContact(Load):
             leaving.
         friction: Coulomb's coefficient [-].
         smooth: depth over which the stiffness rises from zero [m]; a thousandth of the size of the face if not given.
-        where: the part of the surface that may touch: name of a surface of the mesh, or points (a named set, numbers, a mask,
-            a function of positions) between which faces of the boundary lie; all of it if not given.
+        surface: the part of the surface that may touch: name of a surface of the mesh, or points (a named set, numbers, a
+            mask, a function of positions) between which faces of the boundary lie; all of it if not given.
         spacing: distance of points on faces [m]. If not given, a third of the radius of what is touched (of the least half
             width of a box or cylinder), and not less than a sixth of a side of a face; nodes alone for half-spaces.
         name: name of the contact.
@@ -55,7 +55,7 @@ class VolumeContact(Load):
     damping: float = field(default=0.0, kw_only=True)
     friction: float = field(default=0.0, kw_only=True)
     smooth: float | None = field(default=None, kw_only=True)
-    where: Any = field(default=None, kw_only=True)
+    surface: Any = field(default=None, kw_only=True)
     spacing: float | None = field(default=None, kw_only=True)
     name: str | None = field(default=None, kw_only=True)
     token: int = field(default_factory=TOKENS.__next__, init=False, repr=False)  # copies in models are known by it

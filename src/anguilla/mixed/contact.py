@@ -226,4 +226,6 @@ def pushed(scheme: Coefficients, dt: float, push: Push, rates: tuple[Floats, Flo
 def refuse_contact(halves: Sequence[Half], name: str, what: str) -> None:
     """Refuse a robot whose volumes touch something."""
     if any(half.touching is not None for half in halves):
-        raise DescriptionError(f"{what} does not take contact of the soft volumes of robot {name!r} yet: leave it out.")
+        raise DescriptionError(
+            f"Contact of the soft volumes of robot {name!r} is not available for {what} yet: leave it out."
+        )

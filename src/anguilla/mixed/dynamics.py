@@ -88,7 +88,7 @@ class MixedStep:
         self.by = factors(stepper.scheme, stepper.dt)
         self.unmoved = unmoved(stepper.scheme, stepper.dt, begin.v, begin.a, begin.acc)
         self.nodes_unmoved = [unmoved(stepper.scheme, stepper.dt, *rates) for rates in begin.dx]
-        self.careful, self._correct = False, cast("Callable[[Stepped], Correction] | None", None)
+        self.careful, self.correct = False, cast("Callable[[Stepped], Correction] | None", None)
         self.viscous = [viscosity.step(stepper.dt) for viscosity in stepper.viscosity]
         poses, weight = stepper.model.lead(begin.q).poses, weight_of(stepper.scheme, stepper.dt)
         halves = stepper.model.halves
@@ -185,8 +185,8 @@ class MixedStep:
         found: Factored | None = None
         if again is not None:
             found = factored(s.model, s.carrier, again.matrix(), again, self.loads, definite=False)
-        self._correct = None if found is None else lambda now: corrected(s.model, s.carrier, found, now)
-        return self._correct
+        self.correct = None if found is None else lambda now: corrected(s.model, s.carrier, found, now)
+        return self.correct
 
     def measure(self, at: Stepped, step: Correction) -> tuple[float, float]:
         """Largest angle or relative displacement."""
@@ -206,9 +206,9 @@ class MixedStep:
 
     def improves(self, at: Stepped, new: Stepped, step: Correction, part: float, near: bool) -> bool:
         """Anything that is not inside out; if care is taken, what the same tangent would correct by less."""
-        if near or not self.careful or self._correct is None:
+        if near or not self.careful or self.correct is None:
             return True
-        return self.measure(new, self._correct(new))[0] <= (1.0 - 0.25 * part) * self.measure(at, step)[0]
+        return self.measure(new, self.correct(new))[0] <= (1.0 - 0.25 * part) * self.measure(at, step)[0]
 
     def end(self, found: Mixed, wrenches: Floats) -> Moving:
         """The state at the end of the step."""
@@ -234,6 +234,7 @@ class MixedStepper:
         self.viscosity = [Viscosity(half.system, None) for half in model.halves]
         self.work = [np.zeros((len(half.system.pattern.rows), 9)) for half in model.halves]
         self.iterations, self._factored = 0, model.factored
+        self.touchy = any(half.touching is not None for half in model.halves)  # whether Newton must take care
 
     def stretch(self, dt: float) -> None:
         """Make the next steps so long [s]."""
@@ -293,8 +294,9 @@ class MixedStepper:
         still = Mixed(0.0 * now.q, now.lam.copy(), [x.copy() for x in now.x])
         goal = max(SMALLEST, self.tolerance * problem.size())
         quick, slow = (Newton(goal, 40, chord=chord, round_off=max(1e-11, goal)) for chord in (True, False))
-        for newton, guess in ((quick, problem.guess(1.0)), (quick, problem.guess(0.0)), (slow, still)):
-            problem.careful = newton is slow
+        first, second = (0.0, 1.0) if any(told is not None and len(told.point) for told in now.touched) else (1.0, 0.0)
+        for newton, guess in ((quick, problem.guess(first)), (quick, problem.guess(second)), (slow, still)):
+            problem.careful, problem.correct = newton is slow or self.touchy, self.memory.solve
             out = newton.solve(problem, guess, self.memory)
             self.iterations += out.iterations
             if out.status == CONVERGED:

@@ -16,6 +16,7 @@ from anguilla.fem.mesh import Floats
 from anguilla.fem.projection import Projection
 from anguilla.interact.kernels.table import INPUT
 from anguilla.lie import log3
+from anguilla.mixed.contact import refuse_contact
 from anguilla.mixed.half import Half
 from anguilla.mixed.model import MixedModel, kinematics, mixed_of
 from anguilla.mixed.results import MixedEquilibrium
@@ -61,6 +62,7 @@ class MixedRobotModel:
         if not (isinstance(robot, MixedModel) or (isinstance(robot, Robot) and robot.volumes)):
             raise refuse("MixedRobotModel.robot", "a Robot with soft volumes", robot)
         self.model = model = mixed_of(robot)
+        refuse_contact(model.halves, model.name, "control")
         with ExitStack() as desks:
             problem, self.state, _ = opened(model, desks, self._given(None), None, 0.0)
         self.carrier = problem.carrier

@@ -503,7 +503,7 @@ def falling(problem: Balance, at: Known) -> int:
 def balance_of(result: MixedEquilibrium, desks: ExitStack) -> tuple[Balance, Known]:
     """The balance of an equilibrium that was found, evaluated there."""
     assert result.mixed is not None
-    refuse_contact(result.mixed.halves, result.mixed.name, "this")
+    refuse_contact(result.mixed.halves, result.mixed.name, "modes and gradients")
     carrier, (t, q, _, lam) = result.system, result.stored
     desks.enter_context(result.mixed.alone)
     desks.enter_context(carrier.apart())

@@ -76,7 +76,7 @@ class SoftModel:
 
     """
 
-    def __init__(self, body: SoftBody | SoftSystem, *, solver: str = "ldl") -> None:
+    def __init__(self, body: SoftBody | SoftSystem, *, solver: str = "auto") -> None:
         self.system = body if isinstance(body, SoftSystem) else SoftSystem(body, solver=solver)
         self.state = self.system.rest
         self.efforts = np.zeros(len(self.system.names))

@@ -65,7 +65,7 @@ class ConstraintModel(Protocol):
         """Go to the equilibrium at the present efforts, or with tight tendons held at their present lengths."""
 
 
-def as_model(robot: Any, *, solver: str = "ldl") -> ConstraintModel:
+def as_model(robot: Any, *, solver: str = "auto") -> ConstraintModel:
     """Make a model of a SoftBody; a model is returned as it is. Rods need `RodModel`, which is told its effectors."""
     from anguilla.fem.body import SoftBody
     from anguilla.fem.projection import SoftModel

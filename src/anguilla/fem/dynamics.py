@@ -109,7 +109,7 @@ def simulate(
     body: SoftBody | SoftSystem, *, duration: float, dt: float, inputs: Inputs | None = None, moves: Moves | None = None,
     start: SoftEquilibrium | None = None, viscosity: Sequence[Prony] | None = None, rayleigh: Rayleigh | None = None,
     method: Scheme | str | None = None, dissipation: float = 0.0, every: int = 1, tolerance: float = 1e-9,
-    solver: str = "ldl", raise_on_failure: bool = True,
+    solver: str = "auto", raise_on_failure: bool = True,
 ) -> SoftTrajectory:  # fmt: skip
     """Simulate the motion of a soft body.
 
@@ -128,7 +128,7 @@ def simulate(
         dissipation: up to 0.5, a Newmark scheme that damps high frequencies, at first order: prefer HHT or GeneralisedAlpha.
         every: keep one state in so many.
         tolerance: error of the displacements of a step, over the size of the body.
-        solver: "ldl", "mkl" or "splu".
+        solver: "ldl", "mkl" (extra `mkl`), "splu", or "auto": by size.
         raise_on_failure: raise SolverError (with what was reached in `.result`) instead of returning it.
 
     """

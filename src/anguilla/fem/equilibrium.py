@@ -225,7 +225,7 @@ def solve(
 def statics(
     body: SoftBody | SoftSystem, *, inputs: Efforts | None = None, strokes: Efforts | None = None,
     moves: Moves | None = None, start: SoftEquilibrium | SoftState | None = None, tolerance: float = 1e-10,
-    iterations: int = 40, solver: str = "ldl", raise_on_failure: bool = True,
+    iterations: int = 40, solver: str = "auto", raise_on_failure: bool = True,
 ) -> SoftEquilibrium:  # fmt: skip
     """Find a static equilibrium of a soft body.
 

@@ -172,7 +172,10 @@ def read_mesh(path: str | Path, *, unit: str | float | None = None, merge: float
         for k, shell in enumerate(bare.shells()[1:]):
             surfaces.setdefault(f"cavity_{k + 1}", shell)
         _judge(bare, file.name, unit is None, _bulge(data, points))
-        return TetMesh(bare.points, bare.tets, nodes, surfaces, regions)
+        mesh = TetMesh(bare.points, bare.tets, nodes, surfaces, regions)
+        source = {"file": str(path)} | ({} if unit is None else {"unit": unit}) | ({"merge": merge} if merge else {})
+        object.__setattr__(mesh, "source", source)
+        return mesh
 
 
 def _judge(mesh: TetMesh, name: str, guessed: bool, bulge: float) -> None:

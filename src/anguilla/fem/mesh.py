@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -51,6 +51,7 @@ class TetMesh:
     nodes: Mapping[str, Ints] = field(default_factory=dict)
     surfaces: Mapping[str, Ints] = field(default_factory=dict)
     regions: Mapping[str, Ints] = field(default_factory=dict)
+    source: ClassVar[dict[str, Any] | None] = None  # what it was made of, for robot files: a shape, or a file
 
     def __post_init__(self) -> None:
         points = as_array(self.points, "TetMesh.points", "finite positions of shape (n, 3) [m]")

@@ -6,6 +6,7 @@ Everything here works on nodes (blocks of three unknowns) and is done once for a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from anguilla.linear.ordering import minimum_degree, postorder
 
 __all__ = ["Fronts", "analyse"]
 
+MANY = 500  # nodes from which on METIS is asked
 SMALL = 6  # leaves of the dissection, in nodes
 MERGE = 8  # fronts with fewer pivot nodes than this may grow by explicit zeros
 WASTE = 0.25  # largest part of zeros in a merged front
@@ -71,6 +73,20 @@ def _dissection(points: Floats, indptr: Ints, indices: Ints) -> Ints:
 
     order = halve(np.arange(len(points)))
     return np.concatenate([part for part in order if len(part)]).astype(np.int64)
+
+
+def _by_metis(indptr: Ints, indices: Ints) -> Ints | None:
+    """Nested dissection by METIS (extra `metis`), which takes a quarter of the operations less; None if it is not there."""
+    try:
+        metis = import_module("pymetis")
+    except ImportError:
+        return None
+    n = len(indptr) - 1
+    row = np.repeat(np.arange(n), np.diff(indptr))
+    other = row != indices
+    starts = np.concatenate([[0], np.cumsum(np.bincount(row[other], minlength=n))])
+    graph = metis.CSRAdjacency(adj_starts=starts, adjacent=indices[other])
+    return np.asarray(metis.nested_dissection(graph)[0], dtype=np.int64)
 
 
 def _structure(order: Ints, indptr: Ints, indices: Ints) -> tuple[list[Ints], Ints]:
@@ -142,7 +158,11 @@ def analyse(points: Floats, indptr: Ints, indices: Ints) -> Fronts:
 
     """
     best: tuple[float, Ints] | None = None
-    for order in (minimum_degree(indptr, indices), _dissection(points, indptr, indices)):
+    orders = [minimum_degree(indptr, indices), _by_metis(indptr, indices) if len(points) >= MANY else None]
+    if orders[1] is None:
+        orders[1] = _dissection(points, indptr, indices)
+    for order in orders:
+        assert order is not None
         rows, parent = _structure(order, indptr, indices)
         if best is None or _cost(rows) < best[0]:
             best = (_cost(rows), order[postorder(parent)])

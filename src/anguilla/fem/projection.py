@@ -77,7 +77,7 @@ class SoftModel:
 
     """
 
-    def __init__(self, body: SoftBody | SoftSystem, *, solver: str = "ldl") -> None:
+    def __init__(self, body: SoftBody | SoftSystem, *, solver: str = "auto") -> None:
         self.system = body if isinstance(body, SoftSystem) else SoftSystem(body, solver=solver)
         forbid(self.system.body, "control")
         self.state = self.system.rest

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -9,6 +14,8 @@ from anguilla._doors import public
 from anguilla.errors import DescriptionError, as_array, as_count, as_positive, refuse
 from anguilla.fem.lattice import lattice
 from anguilla.fem.mesh import Floats, TetMesh
+
+P = ParamSpec("P")
 
 __all__ = ["block", "cylinder", "finger", "parallel_robot", "trunk", "tube"]
 
@@ -34,7 +41,22 @@ def _ends(shape: tuple[int, int, int], axis: int = 0, closed: bool = False) -> d
     return {"base": number == 0, "tip": number == shape[axis]}
 
 
+def _recorded(make: Callable[P, TetMesh]) -> Callable[P, TetMesh]:
+    """Let a mesh remember the shape and the arguments that it was made of."""
+    signature = inspect.signature(make)
+
+    @wraps(make)
+    def made(*args: P.args, **named: P.kwargs) -> TetMesh:
+        mesh, given = make(*args, **named), signature.bind(*args, **named).arguments
+        plain = {key: np.asarray(value).tolist() for key, value in given.items() if value is not None}
+        object.__setattr__(mesh, "source", {"type": make.__name__, **plain})
+        return mesh
+
+    return made
+
+
 @public
+@_recorded
 def block(size: ArrayLike, cells: ArrayLike) -> TetMesh:
     """A box along x from 0 to its length, centred in y and z; named points "base" (x = 0) and "tip".
 
@@ -50,6 +72,7 @@ def block(size: ArrayLike, cells: ArrayLike) -> TetMesh:
 
 
 @public
+@_recorded
 def cylinder(length: float, radius: float, cells: tuple[int, int] = (20, 4)) -> TetMesh:
     """A round bar along x from 0 to its length [m]; named points "base" and "tip".
 
@@ -77,6 +100,7 @@ def cylinder(length: float, radius: float, cells: tuple[int, int] = (20, 4)) -> 
 
 
 @public
+@_recorded
 def tube(length: float, inner: float, outer: float, cells: tuple[int, int, int] = (20, 12, 2)) -> TetMesh:
     """A tube along x from 0 to its length [m]; named points "base" and "tip".
 
@@ -104,6 +128,7 @@ def tube(length: float, inner: float, outer: float, cells: tuple[int, int, int] 
 
 
 @public
+@_recorded
 def finger(
     size: ArrayLike = (0.1, 0.02, 0.02), *, wall: float = 3e-3, cap: float = 8e-3, offset: float = 2e-3,
     cells: tuple[int, int, int] = (20, 2, 2),
@@ -144,6 +169,7 @@ def finger(
 
 
 @public
+@_recorded
 def parallel_robot(
     size: ArrayLike = (0.18, 0.18, 0.13), *, hub: float = 0.03, thickness: float = 0.014, along: int = 16, across: int = 2,
 ) -> TetMesh:  # fmt: skip
@@ -203,6 +229,7 @@ def parallel_robot(
 
 
 @public
+@_recorded
 def trunk(
     *, length: float = 0.206, base: float = 0.05, tip: float = 0.04, inner: float = 0.014, wall: float = 1.5e-3,
     depth: float = 5e-3, folds: int = 5, around: int = 3,

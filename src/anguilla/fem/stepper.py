@@ -40,7 +40,7 @@ class Stepper:
         rayleigh: Rayleigh damping.
         method: Newmark(), HHT(), GeneralisedAlpha(), Midpoint() or their names; Newmark() if not given.
         tolerance: error of the displacements of a step, over the size of the body; greater is faster.
-        solver: "ldl", "mkl" or "splu".
+        solver: "ldl", "mkl" (extra `mkl`), "splu", or "auto": by size.
         history: keep all states, for `trajectory`.
         seed: of the noise of sensors; the same noise in every process if not given.
 
@@ -53,7 +53,7 @@ class Stepper:
         self, body: SoftBody | SoftSystem, *, dt: float, inputs: Mapping[str, float] | None = None,
         moves: Moves | None = None, start: SoftEquilibrium | None = None, viscosity: Sequence[Prony] | None = None,
         rayleigh: Rayleigh | None = None, method: Scheme | str | None = None, tolerance: float = 1e-7,
-        solver: str = "ldl", history: bool = False, seed: int | None = 0,
+        solver: str = "auto", history: bool = False, seed: int | None = 0,
     ) -> None:  # fmt: skip
         self.system = body if isinstance(body, SoftSystem) else SoftSystem(body, solver=solver)
         self.body, self.dt = self.system.body, as_positive(dt, "dt", "s")

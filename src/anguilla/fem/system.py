@@ -67,12 +67,12 @@ class SoftSystem:
     makes it positive definite.
     """
 
-    def __init__(self, body: SoftBody, *, solver: str = "ldl", led: list[Ints] | None = None) -> None:
+    def __init__(self, body: SoftBody, *, solver: str = "auto", led: list[Ints] | None = None) -> None:
         """Compile a body.
 
         Args:
             body: the body.
-            solver: "ldl", "mkl" or "splu".
+            solver: "ldl", "mkl" (extra `mkl`), "splu", or "auto": by size.
             led: sets of points whose places are given from outside, as those of a volume that other parts hold; they are
                 no unknowns, but have blocks in the stiffness.
 

@@ -95,7 +95,7 @@ class Finder:
         name = match["part"] if match else node.value
         if match and name == "ground" and match["place"] is None and match["X"] is None:
             return self.robot.ground
-        if match and name in self.links and match["place"] is None and match["X"] is None:
+        if match and name in self.links and match["place"] in (None, "root") and match["X"] is None:
             return self.links[name]
         if not match or name not in self.known:
             known = ["ground", *self.links, *self.known]

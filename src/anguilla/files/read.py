@@ -25,6 +25,7 @@ from anguilla.files.problems import Problems
 from anguilla.files.registry import Form, Maker, form_of, makers
 from anguilla.files.sources import Parameter, gather, gather_text, parameters_of
 from anguilla.files.text import Node
+from anguilla.files.volumes import add_volume, frames_of, hangs_on, inputs_of
 from anguilla.files.wording import split_error
 
 __all__ = ["METHODS", "SECTIONS", "RobotFile", "read_file", "read_robot", "read_text_file"]
@@ -50,6 +51,7 @@ SECTIONS: dict[str, type | tuple[type, ...]] = {
     "define": dict,
     "urdf": (dict, list),
     "parts": dict,
+    "volumes": dict,
     "actuators": dict,
     **dict.fromkeys(NAMED, dict),
     **dict.fromkeys((*OBJECTS, *METHODS), (list, dict)),
@@ -220,7 +222,9 @@ class _Reader:
     def _parts(self) -> None:
         """Add the parts in the order of the file, a parent before its children."""
         nodes = self.sections["parts"].value if "parts" in self.sections else {}
-        if not nodes and not self.robot.parts:
+        volumes = self.sections["volumes"].value if "volumes" in self.sections else {}
+        makers = {frame: name for name, node in volumes.items() for frame in frames_of(node)}
+        if not nodes and not volumes and not self.robot.parts:
             hint = "Write 'parts:' and below it, indented, the parts by name."
             self.builder.problem(self.root, "parts", "the robot has no parts.", hint)
         for name in nodes:
@@ -228,9 +232,16 @@ class _Reader:
                 self.builder.problem(
                     nodes[name], f"parts.{name}", "a link of the URDF has this name.", "Choose another."
                 )
-        waiting = dict(nodes)
+        soft = dict(volumes)
+        waiting = dict(nodes) | soft
+
+        def is_ready(name: str) -> bool:
+            above = hangs_on(waiting[name]) if name in soft else [_parent(waiting[name])]
+            before = [makers.get(str(one), one) for one in above]
+            return all(one not in waiting or one == name for one in before)
+
         while waiting:
-            ready = [name for name, node in waiting.items() if _parent(node) not in waiting or _parent(node) == name]
+            ready = [name for name in waiting if is_ready(name)]
             if not ready:
                 around = ", ".join(waiting)
                 for name, node in waiting.items():
@@ -238,7 +249,11 @@ class _Reader:
                     self.builder.problem(node, f"parts.{name}.at", f"the parts {around} hang on each other.", hint)
                     self.finder.known[name] = BAD
                 return
-            self.finder.known[ready[0]] = self._part(ready[0], waiting.pop(ready[0]))
+            name, node = ready[0], waiting.pop(ready[0])
+            if name in soft:
+                add_volume(self.robot, name, node, self.builder, self.finder)
+            else:
+                self.finder.known[name] = self._part(name, node)
 
     def _part(self, name: str, node: Node) -> Any:
         path = f"parts.{name}"
@@ -351,6 +366,8 @@ class _Reader:
         node = self.sections.get("inputs")
         found = {}
         wished = [*(self.sections["actuators"].value if "actuators" in self.sections else {}), *self.robot.ports]
+        volumes = self.sections["volumes"].value if "volumes" in self.sections else {}
+        wished += [key for name, node in volumes.items() for key in inputs_of(name, node)]
         for name, child in node.value.items() if node is not None else ():
             if name not in wished:
                 hint = f"The inputs are: {', '.join(wished) or 'none'}{did_you_mean(name, wished)}."

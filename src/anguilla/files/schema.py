@@ -171,6 +171,11 @@ def _sections() -> dict[str, Any]:
         "define": {"type": "object", "description": "named objects, to be used by name"},
         "urdf": {"type": ["object", "array"], "description": "rigid links from a URDF file"},
         "parts": {"type": "object", "additionalProperties": part},
+        "volumes": {
+            "type": "object",
+            "description": "soft volumes by name",
+            "additionalProperties": {"type": "object", "required": ["mesh", "material", "at"]},
+        },
         "actuators": {"type": "object", "additionalProperties": {"$ref": "#/$defs/actuator"}},
         "inputs": {"type": "object", "additionalProperties": signal},
     }

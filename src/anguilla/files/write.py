@@ -18,10 +18,10 @@ from anguilla.describe.frames import BodyHandle, RodHandle
 from anguilla.describe.joints import Fixed
 from anguilla.describe.ports import Drive
 from anguilla.describe.robot import Robot
-from anguilla.describe.volumes import refuse_volumes
 from anguilla.errors import DescriptionError, as_path
 from anguilla.files.read import METHODS, OBJECTS, VERSION
 from anguilla.files.unmake import Unmaker, frame_text, pose_text, same
+from anguilla.files.volumes import volume_section
 
 __all__ = ["robot_document", "robot_text", "to_yaml", "write_robot"]
 
@@ -105,7 +105,6 @@ def robot_document(
     """
     moments = None if times is None else np.unique(np.asarray(times, dtype=np.float64))
     unmaker = Unmaker(moments)
-    refuse_volumes(robot.volumes, robot.name)
     file: dict[str, Any] = {"anguilla": VERSION, "name": robot.name}
     gravity = unmaker.value(robot.gravity, "gravity")
     if not same(robot.gravity, (0.0, 0.0, -9.81)):
@@ -113,6 +112,7 @@ def robot_document(
     file["define"] = _definitions(robot, unmaker)
     whole = [part for part in robot.parts if isinstance(part, (RodHandle, BodyHandle))]  # not those that closures add
     file["parts"] = {part.name: _part(part, unmaker) for part in whole}
+    file["volumes"] = volume_section(robot)
     file["actuators"] = {name: unmaker.object(a, f"actuators.{name}") for name, a in robot.actuators.items()}
     for section in OBJECTS:
         file[section] = [_object(thing, f"{section}[{k}]", unmaker) for k, thing in enumerate(getattr(robot, section))]

@@ -62,7 +62,7 @@ class MixedModel(WithVolumes):
 
     Args:
         robot: the robot.
-        solver: of the volumes: "ldl", "mkl" or "splu".
+        solver: of the volumes: "ldl", "mkl" (extra `mkl`), "splu", or "auto": by size.
 
     Attributes:
         carrier: the model of its rods and bodies, with the wrenches of the volumes as loads.
@@ -72,7 +72,7 @@ class MixedModel(WithVolumes):
 
     """
 
-    def __init__(self, robot: Robot, *, solver: str = "ldl") -> None:
+    def __init__(self, robot: Robot, *, solver: str = "auto") -> None:
         if not isinstance(robot, Robot):
             raise refuse("robot", "a Robot", robot)
         self._source, self.name = ref(robot), robot.name

@@ -39,7 +39,7 @@ def kalman(A: Floats, C: Floats, spread: Floats, noise: Floats) -> tuple[Floats,
     advice = "Some motion that grows shows in no sensor, or has no disturbance."
     scale = np.sqrt(noise)  # readings in units of their noise: metres and radians are alike
     P = _riccati(A.T, (C / scale[:, None]).T, spread, np.eye(len(scale)), "The filter", advice)
-    gain = np.linalg.solve(C @ P @ C.T + np.diag(noise), C @ P).T
+    gain = np.asarray(np.linalg.solve(C @ P @ C.T + np.diag(noise), C @ P).T, dtype=np.float64)
     _refuse_growth(np.linalg.eigvals(A - A @ gain @ C), "The filter", advice)
     return gain, P
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, is_dataclass
 from types import FunctionType
 from typing import Any
 
@@ -63,4 +64,8 @@ def _same(a: Any, b: Any) -> bool:
     if isinstance(a, FunctionType):
         cells = [[cell.cell_contents for cell in f.__closure__ or ()] for f in (a, b)]
         return a.__code__ is b.__code__ and _same(cells[0], cells[1]) and _same(a.__defaults__, b.__defaults__)
+    if is_dataclass(a):  # with slots or without
+        return all(_same(getattr(a, each.name), getattr(b, each.name)) for each in fields(a)) and _same_fields(
+            getattr(a, "__dict__", {}), getattr(b, "__dict__", {})
+        )
     return hasattr(a, "__dict__") and not hasattr(type(a), "__slots__") and _same_fields(vars(a), vars(b))

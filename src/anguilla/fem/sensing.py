@@ -64,7 +64,7 @@ class SoftSeen:
     v: Floats
     efforts: Floats
 
-    def motion(self, frame: object) -> FrameMotion:
+    def motion(self, frame: str) -> FrameMotion:
         """Motion (nt, 1) of an effector by its name: its place, velocity and turn."""
         frames, zero = self.system.frames, np.zeros((len(self.x), 1, 3))
         k = frames.names.index(frame)

@@ -28,8 +28,9 @@ def identify(
 ) -> Identified:  # fmt: skip
     """Find numbers of a robot from measurements, with their uncertainty.
 
-    Gauss-Newton with trust regions (SciPy's `least_squares`) on exact sensitivities of equilibria; of motions, and of tendons
-    with friction, on differences. Unknown offsets of markers and poses are found at once.
+    Gauss-Newton with trust regions (SciPy's `least_squares`) on exact sensitivities of equilibria and of motions; where these
+    have none (friction, viscoelastic rods, volumes), on differences, as `by_differences` of the result tells. Unknown offsets
+    of markers and poses are found at once.
 
     Args:
         robot: the robot; or a function of the free parameters (and of what is given of an experiment) that returns it. Or
@@ -98,4 +99,5 @@ def _result(search: Search, best: Any, seconds: float) -> Identified:
     return Identified(
         source=search.source, parameters=search.parameters, data=search.experiments, found=search.values(x), search=x[:k],
         uncertain=found, nuisances=search.nuisances, notes=notes, evaluations=search.evaluations, seconds=seconds,
+        by_differences={trial.data.name: trial.inexact for trial in search.trials if getattr(trial, "inexact", "")},
     )  # fmt: skip

@@ -89,7 +89,8 @@ class Sought:
 
     def from_search(self, x: float) -> float:
         """The value."""
-        return float(self.value * np.exp(x)) if self.log else self.value + x * (self.size or 1.0)
+        with np.errstate(over="ignore"):  # a step that far is taken back
+            return float(self.value * np.exp(x)) if self.log else self.value + x * (self.size or 1.0)
 
     def slope(self, value: float) -> float:
         """Derivative of the value by the number that is searched."""

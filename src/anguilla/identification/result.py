@@ -31,6 +31,7 @@ class Identified:
     Attributes:
         notes: what the data do not determine, and what else to know; one sentence each.
         held_out: error by experiment that was not used, see `error`.
+        by_differences: by experiment whose derivatives are differences between motions, not exact, why that is so.
         evaluations: how often all experiments were computed.
         seconds: wall time [s].
 
@@ -47,6 +48,7 @@ class Identified:
     evaluations: int
     seconds: float
     held_out: dict[str, dict[str, float]] = field(default_factory=dict)
+    by_differences: dict[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
@@ -127,6 +129,7 @@ class Identified:
             lines.append(
                 f"{name} (not used): mean {error['mean']:.3g}, rms {error['rms']:.3g}, worst {error['worst']:.3g}"
             )
+        lines += [f"{name}: derivatives by differences: {why}" for name, why in self.by_differences.items()]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     def provenance(self) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import least_squares
 from scipy.stats import qmc
 
-from anguilla.errors import SolverError
+from anguilla.errors import DescriptionError, SolverError
 from anguilla.identification.measurements import Measurements
 from anguilla.identification.parameters import Sought, Source, is_volume
 from anguilla.identification.sensors import Nuisances, Reading, read_sensors
@@ -85,7 +85,7 @@ class Search:
         self.nuisances.values = x[len(self.parameters) :]
         try:
             states = self.states(x)
-        except SolverError:
+        except (SolverError, DescriptionError):  # a step too far: nothing balances, or the description refuses a value
             if self.known is None:
                 raise
             self.known = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,9 +15,11 @@ from anguilla.identification.parameters import Sought, Source, made_robot
 from anguilla.mechanics.tree import Floats
 from anguilla.model.evaluation import at_rest
 from anguilla.model.model import Inputs, Model
+from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.solve.gradients.designs import Twins, around, moves, twins, with_same_rows
 from anguilla.solve.gradients.instants import balance_rows
 from anguilla.solve.gradients.record import door
+from anguilla.solve.gradients.sensitivity import motion_changes
 from anguilla.solve.newton.dense import solve_bordered
 from anguilla.solve.statics.statics import statics
 from anguilla.solve.steps.dynamics import simulate
@@ -70,6 +72,8 @@ class RowStates:
         inputs: (rows,) by actuator.
         q: (rows, n).
         lam: (rows, m) multipliers.
+        run: of a motion, the motion.
+        held: of a motion that began at an equilibrium, that.
 
     """
 
@@ -78,6 +82,8 @@ class RowStates:
     inputs: dict[str, Floats]
     q: Floats
     lam: Floats
+    run: Trajectory | None = None
+    held: Equilibrium | None = None
 
 
 @dataclass
@@ -170,6 +176,7 @@ class Trial(Driven):
     """One experiment with a robot whose parameters are to be found."""
 
     last: RowStates | None = field(default=None, repr=False)
+    inexact: str = ""  # why derivatives are differences, if they are
 
     # States ---------------------------------------------------------------------------------------------------------------
 
@@ -226,39 +233,77 @@ class Trial(Driven):
         data = self.data
         t = np.asarray(data.t) - np.asarray(data.t)[0]
         lines: Inputs = {name: Line(t, u) for name, u in inputs.items()}
-        start = None
+        held = None
         if data.held is not None:
-            mine = [self.parameters[k] for k in self.own]
-            robot = made_robot(self.source, mine, values[self.own], {**data.given, **data.held})
-            held = Model(robot) if data.held else model
-            start = statics(held, inputs={name: float(u[0]) for name, u in inputs.items()}, tolerance=1e-12).q
+            robot = Model(self._made(values[self.own], data.held)) if data.held else model
+            held = statics(robot, inputs={name: float(u[0]) for name, u in inputs.items()}, tolerance=1e-12)
         steps = int(np.ceil(t[-1] / (data.dt or np.min(np.diff(t)) / FINER) - 1e-9))
         run = simulate(
-            model, duration=t[-1], dt=t[-1] / steps, inputs=lines, start=start, tolerance=tolerance, progress=False
-        )
+            model, duration=t[-1], dt=t[-1] / steps, inputs=lines, start=None if held is None else held.q,
+            tolerance=tolerance, progress=False,
+        )  # fmt: skip
         lam = np.array([np.interp(t, run.t, x) for x in run.stored.lam.T]).reshape(run.system.rows, len(t)).T
-        return RowStates(run.system, values.copy(), inputs, between(run.t, run.q, run.v, t), lam)
+        return RowStates(run.system, values.copy(), inputs, between(run.t, run.q, run.v, t), lam, run, held)
+
+    def _made(self, own: Floats, more: Mapping[str, float] | None = None) -> Robot:
+        """The robot for values of the parameters that change it, with what is given of the experiment, and more of it."""
+        mine = [self.parameters[k] for k in self.own]
+        robot: Robot = made_robot(self.source, mine, own, {**self.data.given, **(more or {})})
+        return robot
 
     # Derivatives ----------------------------------------------------------------------------------------------------------
 
     def changes(self, states: RowStates) -> Changes:
-        """Derivatives of the states by all parameters: exact for equilibria, differences for motions and friction."""
+        """Derivatives of the states by all parameters: exact, but where what is remembered, such as friction, forbids it."""
         model, count = states.model, len(self.parameters)
         q, lam = np.zeros((*states.q.shape, count)), np.zeros((*states.lam.shape, count))
-        if self.data.motion or np.any(model.blank.cables.friction):
-            return self._by_differences(states, q, lam)
-        mine = [self.parameters[k] for k in self.own]
+        if not self.data.motion and not np.any(model.blank.cables.friction):
+            found, solved = self._static_changes(states, self._made, states.values, self.data.seen)
+            for row, change in solved.items():
+                q[row][:, [*self.own, *self.driving]] = change[: model.size]
+                lam[row][:, [*self.own, *self.driving]] = change[model.size :]
+            return Changes(q, lam, found, self.own)
+        if states.run is not None:
+            try:
+                return self._of_motion(states, states.run, q, lam)
+            except DescriptionError as error:
+                self.inexact = str(error)
+        else:
+            self.inexact = "friction of tendons remembers the equilibria before."
+        return self._by_differences(states, q, lam)
 
-        def make(p: Floats) -> Robot:
-            return made_robot(self.source, mine, p, self.data.given)
-
-        found = twins(model, (make, states.values[self.own])) if self.own else Twins(model, [])
+    def _static_changes(
+        self, states: RowStates, make: Callable[[Floats], Robot], values: Floats, seen: Any
+    ) -> tuple[Twins, dict[int, Floats]]:
+        """Twins for the parameters that change the robot, and changes (n + m, own and driving) of each row seen."""
+        found = twins(states.model, (make, values[self.own])) if self.own else Twins(states.model, [])
         columns = [found.slope(j, lambda m: _balance(m, states, states.inputs)) for j in range(len(self.own))]
         for k in self.driving:
-            columns.append(_driving(states, self._driven(states.values, k)))
-        for row, solved in _solved(states, columns, self.data.seen).items():
-            q[row][:, [*self.own, *self.driving]] = solved[: model.size]
-            lam[row][:, [*self.own, *self.driving]] = solved[model.size :]
+            change = self._driven(values, k)
+            columns.append(_driving(states, {name: u[: len(states.q)] for name, u in change.items()}))
+        return found, _solved(states, columns, seen)
+
+    def _of_motion(self, states: RowStates, run: Trajectory, q: Floats, lam: Floats) -> Changes:
+        """Derivatives of a motion and of the equilibrium that it began at, exact; refuses motions that have none."""
+        n, order = states.model.size, [*self.own, *self.driving]
+        begin, own, held = np.zeros((n, len(order))), states.values[self.own], states.held
+        t = np.asarray(self.data.t) - np.asarray(self.data.t)[0]
+        if held is not None:
+            rows = {name: u[:1] for name, u in states.inputs.items()}
+            first = RowStates(held.system, states.values, rows, held.stored.q, held.stored.lam)
+            make = lambda p: self._made(p, self.data.held)
+            found, solved = self._static_changes(first, make, states.values, np.ones(1, dtype=bool))
+            begin = solved[0][:n]
+        if held is None or self.data.held or not self.own:
+            found = twins(states.model, (self._made, own)) if self.own else Twins(states.model, [])
+        shapes = [
+            {name: np.interp(run.t, t, u) for name, u in self._driven(states.values, k).items()} for k in self.driving
+        ]
+        change = motion_changes(run, found, shapes, begin)
+        for j, k in enumerate(order):
+            q[..., k] = between(run.t, change.q[..., j], change.v[..., j], t)
+            for i in range(lam.shape[1]):
+                lam[:, i, k] = np.interp(t, run.t, change.multipliers[:, i, j])
         return Changes(q, lam, found, self.own)
 
     def _by_differences(self, states: RowStates, q: Floats, lam: Floats) -> Changes:

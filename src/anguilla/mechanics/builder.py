@@ -243,7 +243,7 @@ class Builder:
         fields: dict[str, Any] = node | rows | seg | blocks | _numbered(blocks, seg, _ints(lanes))
         fields |= dict(
             flat=_ints([_is_flat(node, rows["fixed"], prescribed, seg)]),
-            turning=_turning(node["kind"], rows["fixed"], rows["inertia"]),
+            turning=turning(node["kind"], rows["fixed"], rows["inertia"]),
             record_at=np.where(links, rank // LANES * int(RECORD) + rank % LANES, 0).astype(np.uint64),
             prescribed=np.ascontiguousarray(four.reshape(-1, LANES, 36).transpose(0, 2, 1)).ravel(),
             term_at=term_at, term=term, term_value=term_value, basis=basis, basis_at=basis_at,
@@ -328,7 +328,7 @@ def _is_flat(node: dict[str, Any], fixed: Floats, prescribed: Floats, seg: dict[
     return not (leaves | (turn != 0.0) & (np.hypot(axis[:, 0], axis[:, 1]) > FLATNESS)).any()
 
 
-def _turning(kind: Ints, fixed: Floats, inertia: Floats) -> Floats:
+def turning(kind: Ints, fixed: Floats, inertia: Floats) -> Floats:
     """Inertia of every node about the world's z, in a flat robot: only fixed links turn other axes into z."""
     normals = np.where(kind[:, None] == FIXED, fixed[:, 6:9], (0.0, 0.0, 1.0))
     return np.einsum("ij,ij->i", normals**2, inertia)

@@ -19,6 +19,7 @@ from anguilla.describe import Robot, Rod, RodHandle
 from anguilla.describe.alike import other_rods
 from anguilla.describe.paths import changed, number_at
 from anguilla.errors import DescriptionError, as_array
+from anguilla.mechanics.builder import turning
 from anguilla.mechanics.compile import PartLayout
 from anguilla.mechanics.grid import nodal_inertia, strain_grams
 from anguilla.mechanics.tree import Floats
@@ -151,7 +152,7 @@ def with_same_rows(system: Model, other: Model) -> Model:
 
 
 def _patched(model: Model, twin: Robot) -> Model | None:
-    """A model of a twin for states at rest that differs in materials and sections of rods alone; None if that is more."""
+    """A model of a twin that differs in materials and sections of rods alone; None if that is more."""
     found = other_rods(model.robot, twin)
     if found is None:
         return None
@@ -161,22 +162,29 @@ def _patched(model: Model, twin: Robot) -> Model | None:
             return None
     if twin.loads and any(name == "section" for _, name in found):  # fluids and contacts depend on the outline
         return None
+    if any(load.meets for load in twin.loads):  # as stiff as the materials, if nothing else is said
+        return None
     tree = model.tree
-    stiffness, mass = tree.stiffness.copy(), tree.mass.copy()
+    stiffness, mass, inertia, viscosity = (x.copy() for x in (tree.stiffness, tree.mass, tree.inertia, tree.viscosity))
     for layout in rods:
         rod = _rod(twin, layout)
         assert layout.grid is not None
-        mass[layout.nodes] = nodal_inertia(rod, layout.grid)[:, 3]
+        lumped = nodal_inertia(rod, layout.grid)
+        mass[layout.nodes], inertia[layout.nodes] = lumped[:, 3], lumped[:, :3]
         segment = int(tree.segment[layout.nodes[0]])
+        viscosity[segment] = rod.material.damping
         width, first, at = LANES * int(tree.own_packs[segment]), int(tree.stiffness_at[segment]), 0
         block = stiffness[first : first + width * width].reshape(width, width)
         for _, stiff in strain_grams(rod, layout.grid):
             size = len(stiff)
             block[at : at + size, at : at + size] = stiff
             at += -(-size // LANES) * LANES
-    for array in (stiffness, mass):
+    about = turning(tree.kind, tree.fixed, inertia)
+    for array in (stiffness, mass, inertia, viscosity, about):
         array.setflags(write=False)
-    return model.with_tree(tree._replace(stiffness=stiffness, mass=mass))
+    return model.with_tree(
+        tree._replace(stiffness=stiffness, mass=mass, inertia=inertia, viscosity=viscosity, turning=about)
+    )
 
 
 def _rod(robot: Robot, layout: PartLayout) -> Rod:

@@ -64,7 +64,7 @@ class Tape:
         """First arguments of a kernel: the robot, or one of another design, and its loads at all instants."""
         if system is None:
             return self.system.tree, self.system.workspace, self.table.loads, self.table.column, self.table.table
-        table = system.loads(self.run.t, self.run.inputs)
+        table = self.loads_of(system)
         return system.tree, system.workspace, table.loads, table.column, table.table
 
     def forget(self, system: Model) -> None:
@@ -74,6 +74,10 @@ class Tape:
             memory.held[:] = 0.0 if start is None else start.held
             contacts = system.blank.frames.table[:, KIND] == CONTACT
             memory.state[contacts] = 0.0 if start is None else start.state[contacts]
+
+    def loads_of(self, system: Model) -> LoadTable:
+        """Loads of all instants on a robot of another design; the same if that differs in its tree alone."""
+        return self.table if system.robot is self.system.robot else system.loads(self.run.t, self.run.inputs)
 
     def has_symmetric_mass(self) -> bool:
         """Whether the mass matrix is symmetric; user-written loads may depend on accelerations as they like."""

@@ -12,16 +12,16 @@ For many parameters and one cost `gradient` is cheaper; for many outputs and few
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla._doors import public
-from anguilla.describe import Robot
 from anguilla.describe.volumes import refuse_volumes
-from anguilla.errors import DescriptionError, as_array
+from anguilla.errors import DescriptionError, SolverError, as_array
 from anguilla.interact.kernels.table import DT, KIND, LENGTH, THRUSTER
 from anguilla.lie import dexp3, exp3, log3
 from anguilla.linear.choice import DENSE
@@ -34,17 +34,21 @@ from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.solve.gradients.adjoint import solve_at_rest, static_balance
 from anguilla.solve.gradients.changes import Sensitivities
-from anguilla.solve.gradients.designs import Design, Make, as_design, design_slopes, with_same_rows
+from anguilla.solve.gradients.designs import Design, Make, Twins, as_design, design_slopes, with_same_rows
 from anguilla.solve.gradients.equilibria import check_input, of_equilibrium, slope_of_input
+from anguilla.solve.gradients.forth import march_forth
 from anguilla.solve.gradients.instants import balance_rows, take_instant
 from anguilla.solve.gradients.large import start_forth, step_forth
 from anguilla.solve.gradients.record import Tape, door, record
+from anguilla.solve.gradients.sweep import SweepRoom, Trail
 from anguilla.solve.gradients.thruster_errors import pull_errors
 from anguilla.solve.newton.dense import solve_bordered
 from anguilla.solve.steps.origin import Origin, closing, driven_values, origin
 from anguilla.solve.steps.schemes import Scheme
 
-__all__ = ["Sensitivities", "sensitivities"]
+__all__ = ["Sensitivities", "motion_changes", "sensitivities"]
+
+PARTS = ("rows", "errors", "driven", "begin", "q", "v", "ease")  # of what is explicit
 
 
 @dataclass
@@ -98,17 +102,59 @@ def sensitivities(
     pieces = []
     made = None if design is None else as_design(design, found.system.robot)
     if made is not None:
-        pieces.append(_of_design(found, at, made, start))
+        slopes = partial(_made_slopes, made[:2])
+        pieces.append(_of_design(found, at, made[2], slopes, start))
     if inputs:
         pieces.append(_of_inputs(found, inputs))
     if state:
         pieces.append(_of_state(found, at))
     if not pieces:
         raise DescriptionError("sensitivities needs parameters: give design, inputs, or state=True.")
-    joined = [np.concatenate([getattr(piece, name) for piece in pieces], axis=-1)
-              for name in ("rows", "errors", "driven", "begin", "q", "v", "ease")]  # fmt: skip
-    explicit = _Explicit([name for piece in pieces for name in piece.names], *joined)
+    explicit = _joined(pieces)
     return Sensitivities(run, explicit.names, *_march(found, at, explicit), None if made is None else made[:2])
+
+
+def _joined(pieces: list[_Explicit]) -> _Explicit:
+    """The parameters of all of them, one after the other."""
+    whole = [np.concatenate([getattr(piece, name) for piece in pieces], axis=-1) for name in PARTS]
+    return _Explicit([name for piece in pieces for name in piece.names], *whole)
+
+
+def motion_changes(
+    run: Trajectory, twins: Twins, inputs: Sequence[Mapping[str, Floats]], begin: Floats
+) -> Sensitivities:
+    """Derivatives of a motion by parameters of a design, whose twins are known, then by factors of changes of the inputs.
+
+    Args:
+        run: the motion.
+        twins: of the model of the motion, for the first parameters.
+        inputs: of each further parameter, what it adds over the instants (nt,) per unit, by input.
+        begin: (n, k) how the start, as it was given, changes with all parameters.
+
+    """
+    found = record(run, None, "sensitivities")
+    at = origin(found.system, run.inputs, found.dt, found.states)
+    pieces = []
+    if twins.around:
+        slopes = lambda parts: [twins.slope(k, parts) for k in range(len(twins.around))]
+        pieces.append(_of_design(found, at, list(twins.names), slopes, None))
+    for number, change in enumerate(inputs):
+        whole = _of_inputs(found, {name: shape for name, shape in change.items() if np.any(shape)})
+        one = _empty(found, [f"input[{number}]"])
+        for name in PARTS:
+            getattr(one, name)[..., 0] = getattr(whole, name).sum(axis=-1)
+        pieces.append(one)
+    explicit = _joined(pieces)
+    place, given = _placed(at), _empty(found, explicit.names)
+    given.q[:] = place @ begin
+    _rates_follow(at, closing(at).rate, given)
+    explicit.q += given.q
+    explicit.v += given.v
+    return Sensitivities(run, explicit.names, *_march(found, at, explicit), twins)
+
+
+def _made_slopes(design: tuple[Make, Floats], parts: Callable[[Model], Floats]) -> list[Floats]:
+    return design_slopes(design, lambda robot: parts(model_of(robot)))
 
 
 def _empty(found: Tape, names: list[str]) -> _Explicit:
@@ -118,22 +164,25 @@ def _empty(found: Tape, names: list[str]) -> _Explicit:
     return _Explicit(names, *(np.zeros(shape) for shape in shapes))
 
 
-def _of_design(found: Tape, at: Origin, design: tuple[Make, Floats, list[str]], start: Equilibrium | None) -> _Explicit:
-    """Explicit changes by fourth-order differences in each parameter."""
+def _of_design(
+    found: Tape, at: Origin, names: list[str], slopes: Callable[[Callable[[Model], Floats]], list[Floats]],
+    start: Equilibrium | None,
+) -> _Explicit:  # fmt: skip
+    """Explicit changes by differences in each parameter, which `slopes` takes of what it is given of a model."""
     system, n, nt = found.system, found.system.size, found.steps + 1
-    out = _empty(found, design[2])
+    out = _empty(found, names)
     close = closing(at)
 
-    def parts(robot: Robot) -> Floats:
-        other = with_same_rows(model_of(robot), system)
+    def parts(model: Model) -> Floats:
+        other = model if model.rows == system.rows else with_same_rows(model, system)
         place = found.place(other)
         rows, errors = np.zeros((nt, n + system.rows)), np.zeros((nt, found.Y.shape[1], 6))
         door(other, balance_rows)(*place, found.dt, *found.states, found.Y, rows, errors)
         there = origin(other, found.run.inputs, found.dt, found.states)
-        table = other.loads(found.run.t, found.run.inputs)
-        motions = np.array([driven_values(table, k) for k in range(nt)])
+        table = found.loads_of(other)
+        motions = np.array([driven_values(table, k) for k in range(nt if len(system.blank.driven) else 0)])
         q = (
-            static_balance(with_same_rows(model_of(robot), start.system), start)
+            static_balance(with_same_rows(model, start.system), start)
             if start is not None
             else there.values(at.q, at.v)[n:]
         )
@@ -149,7 +198,7 @@ def _of_design(found: Tape, at: Origin, design: tuple[Make, Floats, list[str]], 
         )
         return np.concatenate(sizes)
 
-    for k, slope in enumerate(design_slopes(design[:2], parts)):
+    for k, slope in enumerate(slopes(parts)):
         ends = np.cumsum([out.rows[..., k].size, out.errors[..., k].size, out.driven[..., k].size, n + system.rows,
                           system.rows, n])  # fmt: skip
         rows, errors, motions, begin, rates, out.ease[:, k], q = np.split(slope, ends)
@@ -234,10 +283,17 @@ def _of_state(found: Tape, at: Origin) -> _Explicit:
     close, J = closing(at), at.gradient(at.q)
     free = np.zeros(n)
     free[at.free] = 1.0
-    out.q[:, :n] = (np.eye(n) - close.place @ J) * free
+    out.q[:, :n] = _placed(at)
     out.v[:, n:] = (np.eye(n) - close.rate @ J) * free
     _rates_follow(at, close.rate, out)
     return out
+
+
+def _placed(at: Origin) -> Floats:
+    """How the start changes with what was given for it (n, n): prescribed coordinates do not, and loops are closed."""
+    free = np.zeros(at.system.size)
+    free[at.free] = 1.0
+    return (np.eye(len(free)) - closing(at).place @ at.gradient(at.q)) * free
 
 
 def _turns(system: Model, q0: Floats, q1: Floats) -> tuple[Floats, Floats]:
@@ -298,7 +354,10 @@ def _march(found: Tape, at: Origin, explicit: _Explicit) -> tuple[Floats, Floats
     if found.ease is not None:
         slopes = found.ease.slopes()
         da = found.ease.forth(da, explicit.ease + slopes[0] @ dq[0] + slopes[1] @ dv[0])
-    place, integrals = found.place(), _Integrals(found, k)
+    integrals = _Integrals(found, k)
+    if not (large or system.user or len(driven) or len(system.tree.ball) or integrals.frames):
+        return _march_small(found, explicit.rows, (dq, dv, dacc, dlam), da)
+    place = found.place()
     for step in range(nt):
         take_instant(place[2], place[3], place[4], found.dt, step, found.Y[step])
         lean = integrals.slopes(step) if integrals.frames else None
@@ -311,6 +370,20 @@ def _march(found: Tape, at: Origin, explicit: _Explicit) -> tuple[Floats, Floats
             dq[step], dv[step], da, dacc[step], dlam[step] = march(found, step, before, forces, explicit.driven[step])
         if lean is not None:
             integrals.advance(step, lean, dq[step], dv[step], explicit.errors[step])
+    return dq, dv, dacc, dlam
+
+
+def _march_small(
+    found: Tape, rows: Floats, changes: tuple[Floats, ...], da: Floats
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """The march in compiled code; `changes` are (dq, dv, dA, dlambda) of which the first instants are known."""
+    size = found.system.size + found.system.rows
+    room = SweepRoom(np.zeros((4, size, size)), np.zeros((12, size)), np.zeros(size, np.int64), np.zeros((0, 15)))
+    turned = [np.ascontiguousarray(np.swapaxes(x, 1, 2)) for x in (rows, *changes)]
+    states, averaged = Trail(*found.states, found.Y), np.ascontiguousarray(da.T)
+    if not march_forth(*found.place(), found.scheme, found.dt, states, turned[0], averaged, room, *turned[1:]):
+        raise SolverError("The sensitivities have a singular matrix.", advice="Try a smaller dt.")
+    dq, dv, dacc, dlam = (np.ascontiguousarray(np.swapaxes(x, 1, 2)) for x in turned[1:])
     return dq, dv, dacc, dlam
 
 

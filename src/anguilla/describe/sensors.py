@@ -7,6 +7,7 @@ do to that: noise, steps of resolution, delay, sampling rate. `Stepper.read()` g
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -180,6 +181,8 @@ class Pose(_OnFrame):
 
 def quaternions(R: Array) -> Array:
     """Unit quaternions (nt, 4), w first and not negative, of rotations (nt, 3, 3)."""
+    if len(R) == 1:
+        return np.array([_quaternion(R[0].tolist())])
     square = np.empty((len(R), 4, 4))  # 4 q q^T; its row with the largest diagonal is taken
     x, y, z = R[:, 0, 0], R[:, 1, 1], R[:, 2, 2]
     for k, (a, b, c) in enumerate(((1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1))):
@@ -190,8 +193,23 @@ def quaternions(R: Array) -> Array:
         square[:, i + 1, j + 1] = square[:, j + 1, i + 1] = R[:, i, j] + R[:, j, i]
     best = np.argmax(np.diagonal(square, axis1=1, axis2=2), axis=1)
     q = square[np.arange(len(R)), best]
-    q = q / np.linalg.norm(q, axis=1, keepdims=True)
+    q = q / np.sqrt((q[:, 0] * q[:, 0] + q[:, 1] * q[:, 1]) + (q[:, 2] * q[:, 2] + q[:, 3] * q[:, 3]))[:, None]
     return np.where(q[:, :1] < 0.0, -q, q)
+
+
+def _quaternion(r: list[list[float]]) -> list[float]:
+    """The same of one rotation, by the same sums: a stepper asks for one at a time."""
+    (a, b, c), (d, e, f), (g, h, i) = r
+    x, y, z = h - f, c - g, d - b
+    square = (
+        (1.0 + a + e + i, x, y, z),
+        (x, 1.0 + a - e - i, b + d, c + g),
+        (y, b + d, 1.0 - a + e - i, f + h),
+        (z, c + g, f + h, 1.0 - a - e + i),
+    )
+    q = square[max(range(4), key=lambda k: square[k][k])]
+    size = math.sqrt((q[0] * q[0] + q[1] * q[1]) + (q[2] * q[2] + q[3] * q[3]))
+    return [(-part if q[0] < 0.0 else part) / size for part in q]
 
 
 @dataclass(eq=False)

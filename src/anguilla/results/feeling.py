@@ -78,13 +78,16 @@ class Feeler:
         model: the model.
         loads: tables of the loads of the motions, kept by whoever made them.
 
+    Attributes:
+        column: all places in the row of the loads.
+
     """
 
     def __init__(self, model: Model, loads: Sequence[Loads]) -> None:
         self._model, self._desk, self._of = model, model.new_desk(), list(loads)
         self._where = np.array([address_of(table) for table in self._of], dtype=np.int64)
         row = model.loads(0.0, dict.fromkeys(model.robot.inputs, 0.0)).loads.row
-        self._loads = self._desk.loads._replace(row=row.copy())
+        self._loads, self.column = self._desk.loads._replace(row=row.copy()), np.arange(len(row))
         self._zero, self._found = np.zeros(model.size), dict[int, tuple[Ints, Floats]]()
 
     def forces(

@@ -144,6 +144,13 @@ class LineLengths:
         self._sums[owner, np.arange(len(owner))] = 1.0
         self._spans = [(k, *span) for k, a in enumerate(model.robot.actuators.values()) for span in a.spans]
 
+    def lengths(self, q: Floats) -> Floats:
+        """Lengths (k,) [m] of all lines for coordinates q (n,), without their gradients."""
+        if self._spans:
+            return self.at(q)[0]
+        line = self._rest + (self._by_q @ q).reshape(-1, 3)
+        return np.asarray(self._sums @ (np.sqrt(np.einsum("mi,mi->m", line, line)) * self._weight), dtype=np.float64)
+
     def at(self, q: Floats) -> tuple[Floats, Floats]:
         """Lengths (k,) [m] of all lines, and their gradients (k, n), for coordinates q (n,)."""
         line = self._rest + (self._by_q @ q).reshape(-1, 3)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +45,7 @@ class Seen:
     efforts: Callable[[], Floats]
     contacts: Callable[[Load], Floats]
     gravities: Callable[[], Floats] = field(default=lambda: np.zeros((1, 3)))
+    _each: dict[int, FrameMotion] = field(default_factory=dict, repr=False)  # of frames, by their number
 
     @cached_property
     def _motions(self) -> FrameMotion:
@@ -51,11 +54,13 @@ class Seen:
 
     def motion(self, frame: Frame) -> FrameMotion:
         """Motion (nt, 1) of a frame, world axes."""
-        k, whole = self.reader.place[_key(frame)], self._motions
+        k, whole = self.reader.number(frame), self._motions
         if len(self.reader.frames) == 1:
             return whole
-        each = whole.rotation, whole.position, whole.spin, whole.velocity, whole.spin_rate, whole.acceleration
-        return FrameMotion(*(array[:, k : k + 1] for array in each))
+        if k not in self._each:
+            each = whole.rotation, whole.position, whole.spin, whole.velocity, whole.spin_rate, whole.acceleration
+            self._each[k] = FrameMotion(*(array[:, k : k + 1] for array in each))
+        return self._each[k]
 
     def gravity(self) -> Floats:
         """Gravity (nt, 3) [m/s^2], world axes."""
@@ -78,7 +83,7 @@ class Seen:
     @cached_property
     def _lengths(self) -> Floats:
         if len(self.q) == 1:
-            return self.reader.model.once(LineLengths).at(self.q[0])[0][None]
+            return self.reader.model.once(LineLengths).lengths(self.q[0])[None]
         return line_lengths(self.reader.model, list(self.reader.model.robot.actuators), self.q)
 
     def line(self, actuator: str) -> Floats:
@@ -126,6 +131,8 @@ class Reader:
         self.place: dict[tuple, int] = {}
         self.frames: list[Frame] = []
         self._strains: dict[tuple[int, bytes], tuple[Floats, Floats]] = {}
+        self._known: dict[int, int] = {}  # numbers of the frames of the sensors, which live as long as these
+        self._measures: list[tuple[slice, Callable[[Any], Floats]]] = []
         for name, sensor in self.sensors.items():
             for line in sensor.lines:
                 if line not in self.lines:
@@ -135,6 +142,7 @@ class Reader:
                 if _key(frame) not in self.place:
                     self.place[_key(frame)] = len(self.frames)
                     self.frames.append(frame)
+                self._known[id(frame)] = self.place[_key(frame)]
             first = len(self.labels)
             self.labels += [f"{name}.{label}" if label else name for label in sensor.labels]
             units = sensor.units
@@ -142,6 +150,13 @@ class Reader:
                 units = (robot.actuators[sensor.lines[0]].unit,)
             self.units += units
             self.slices[name] = slice(first, len(self.labels))
+            measure = inspect.unwrap(type(sensor).measure)  # no door: that takes longer than some sensors do
+            self._measures.append((self.slices[name], partial(measure, sensor)))
+
+    def number(self, frame: Frame) -> int:
+        """Which of the frames of the sensors it is."""
+        found = self._known.get(id(frame))
+        return self.place[_key(frame)] if found is None else found
 
     def strains(self, rod: RodHandle, X: Floats) -> tuple[Floats, Floats]:
         """Strains (m, 6) of a rod at zero coordinates, and their derivative (n, 6 m); found once."""
@@ -166,8 +181,8 @@ class Reader:
     def true(self, seen: Seen) -> Floats:
         """True values (nt, size) of all sensors."""
         out = np.empty((len(seen.q), self.size))
-        for name, sensor in self.sensors.items():
-            out[:, self.slices[name]] = sensor.measure(seen)
+        for at, measure in self._measures:
+            out[:, at] = measure(seen)
         return out
 
 

@@ -263,6 +263,8 @@ class Stepper:
         """The present state as sensors see it."""
 
         def gravity() -> Floats:
+            if self.system.robot.gravity_is_constant:
+                return self.system.once(_gravity)
             with acting(self.robot.name, self._inputs):
                 return self.system.robot.gravity_values([self.t])
 
@@ -278,7 +280,7 @@ class Stepper:
                 if self._feeler is None:
                     self._feeler = Feeler(self.system, [self._desk.loads])
                 row = m.loads(self.t).at(0).row[None]
-                given = np.array([not self.count and m.held is None]), np.arange(row.shape[1]), row
+                given = np.array([not self.count and m.held is None]), self._feeler.column, row
                 self._forces = self.count, self._feeler.forces(*state[:3], *given)
             return self._forces[1](load)
 
@@ -336,3 +338,8 @@ class Stepper:
         balance = m.balance if lazily else None
         memory = Remembered.of(self._desk.loads).copy() if self.count else m.held
         return Trajectory(self.robot, system or self.system, status, t, q, v, a, lam, given, balance, _memory=memory)
+
+
+def _gravity(model: Model) -> Floats:
+    """Gravity (1, 3) [m/s^2] of a model in which it is the same at all times."""
+    return model.robot.gravity_values([0.0])

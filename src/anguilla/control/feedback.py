@@ -77,7 +77,7 @@ def input_limits(robot: Robot, limits: Limits = None) -> tuple[Floats, Floats]:
         if name in given:
             low[k], high[k] = max(low[k], given[name][0]), min(high[k], given[name][1])
         if low[k] > high[k]:
-            raise DescriptionError(f"limits of the input {name!r} leave nothing: {low[k]:g} to {high[k]:g}.")
+            raise DescriptionError(f"limits of the input {name!r} are empty: {low[k]:g} to {high[k]:g}.")
     return low, high
 
 

@@ -238,7 +238,7 @@ class Robot(ShowsItself):
         if not isinstance(part, (Rod, RigidBody)):
             raise refuse("Robot.add part", "a Rod, a RigidBody or a Volume", part)
         if len(self._parts) >= MOST_PARTS:
-            raise DescriptionError(f"Robot {self.name!r} has {MOST_PARTS} parts, and no more are computed.")
+            raise DescriptionError(f"Robot {self.name!r} has {MOST_PARTS} parts, which is the limit.")
         name = self._name_for(part, name)
         frame = self.own_frame(at, f"Part {name!r}: Robot.add at")
         if joint is None:

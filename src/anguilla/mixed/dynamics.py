@@ -296,7 +296,9 @@ def _refused(model: MixedModel, carrier: Model, given: Mapping[str, Any]) -> Non
             "volumes yet; ag.statics takes contact without friction."
         )
     if rubs(carrier.blank.cables):
-        raise DescriptionError(f"Robot {model.name!r}: tendons that rub do not move together with soft volumes yet.")
+        raise DescriptionError(
+            f"Robot {model.name!r}: tendons with friction are not supported in motions with soft volumes yet."
+        )
 
 
 def simulate(
@@ -336,7 +338,7 @@ def _simulate(
     scheme = as_scheme(method).coefficients
     if scheme.mid < 1.0:
         raise DescriptionError(
-            "Midpoint does not serve robots with soft volumes; use Newmark, HHT or GeneralisedAlpha."
+            "Midpoint does not support robots with soft volumes; use Newmark, HHT or GeneralisedAlpha."
         )
     check_serves(scheme, method, carrier)
     if any(drive != Drive() for drive in model.robot.drives.values()):

@@ -19,8 +19,8 @@ from anguilla.view.style import COLOURS, figure, figure_style
 FINGER, MASS = 0.12, 0.03  # length of a finger [m], mass of the thing [kg]
 LIFT, TURN = 0.08, 1.0  # of the palm [m], [rad]
 GRASP, RAISE, TWIST = (0.0, 0.7), (1.0, 2.0), (2.0, 3.0)  # from, until [s]
-LOWER, RELEASE = (15.2, 16.2), (16.2, 16.9)
-DURATION, STEP = 17.2, 4e-3  # [s]
+HOLD, STEP = 12.2, 4e-3  # in the air after that, time step [s]
+SMALL = {"hold": 5.2}  # for the tests
 FRICTION = 0.8
 
 
@@ -42,9 +42,20 @@ THINGS = {
 
 @dataclass
 class Result:
+    hold: float  # how long they are held in the air [s]
     runs: dict[str, ag.Trajectory]  # of each thing
     slipping: dict[str, ag.Trajectory]  # with a tenth of the friction
     forces: dict[str, np.ndarray]  # of each finger on the thing (3, time, 3) [N]
+
+
+def lower(hold):
+    """From, until [s]."""
+    return TWIST[1] + hold, TWIST[1] + hold + 1.0
+
+
+def release(hold):
+    """From, until [s]."""
+    return lower(hold)[1], lower(hold)[1] + 0.7
 
 
 def smoothly(t, when):
@@ -61,12 +72,12 @@ def pose(place, rotation=None):
     return out
 
 
-def gripper(thing, friction):
+def gripper(thing, friction, hold):
     """The robot, with a thing on the table below it."""
     given = THINGS[thing]
     robot = ag.Robot("gripper")
     silicone = ag.Material(young=1.5e6, density=1100.0, poisson=0.5, damping=0.02)
-    up = ag.Prismatic((0, 0, 1), motion=lambda t: LIFT * (smoothly(t, RAISE) - smoothly(t, LOWER)))
+    up = ag.Prismatic((0, 0, 1), motion=lambda t: LIFT * (smoothly(t, RAISE) - smoothly(t, lower(hold))))
     around = ag.Revolute((0, 0, 1), motion=lambda t: TURN * smoothly(t, TWIST))
     slide = robot.add(
         ag.RigidBody.box((0.02, 0.02, 0.02), mass=0.1), at=robot.ground, joint=up, pose=pose((0, 0, given.palm))
@@ -85,19 +96,20 @@ def gripper(thing, friction):
     return robot
 
 
-def grasp(thing, friction=FRICTION, duration=DURATION, dt=STEP):
-    robot = gripper(thing, friction)
-    pull = lambda t: THINGS[thing].pull * smoothly(t, GRASP) * (1.0 - smoothly(t, RELEASE))
+def grasp(thing, friction=FRICTION, duration=None, dt=STEP, hold=HOLD):
+    robot = gripper(thing, friction, hold)
+    duration = release(hold)[1] + 0.3 if duration is None else duration
+    pull = lambda t: THINGS[thing].pull * smoothly(t, GRASP) * (1.0 - smoothly(t, release(hold)))
     return ag.simulate(robot, duration=duration, dt=dt, inputs=dict.fromkeys(robot.actuators, pull))
 
 
-def main():
-    runs = {thing: grasp(thing) for thing in THINGS}
+def main(hold=HOLD):
+    runs = {thing: grasp(thing, hold=hold) for thing in THINGS}
     slipping = {thing: grasp(thing, 0.1 * FRICTION, RAISE[1] + 0.2, 0.25 * STEP) for thing in THINGS}
     forces = {
         thing: np.array([run.contacts(run.robot.loads[k]).force for k in range(3)]) for thing, run in runs.items()
     }
-    return Result(runs, slipping, forces)
+    return Result(hold, runs, slipping, forces)
 
 
 def height(run, thing):
@@ -136,7 +148,7 @@ if __name__ == "__main__":
     result = main()
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
     for thing, run in result.runs.items():
-        z, held = height(run, thing), np.flatnonzero((run.t > TWIST[1] + 2.0) & (run.t < LOWER[0]))
+        z, held = height(run, thing), np.flatnonzero((run.t > TWIST[1] + 2.0) & (run.t < lower(result.hold)[0]))
         print(run)
         print(
             f"the {thing} is lifted by {100 * (z[held[-1]] - z[0]):.2f} cm, and creeps by {1e9 * np.ptp(z[held]):.2f} nm"

@@ -88,7 +88,7 @@ def _of_robot(record: Record, path: Path, model: Model | None) -> Trajectory | E
     q, v, a = (record.floats(name, 2)[:, order] if name in record else None for name in ("q", "v", "a"))
     lam = record.floats("multipliers", 2) if "multipliers" in record else np.zeros((len(t), system.rows))
     if q is None or v is None or any(part is not None and len(part) != len(t) for part in (q, v, a, lam)):
-        raise DescriptionError("its states are not those of its times.")
+        raise DescriptionError("the numbers of its states and of its times differ.")
     balance = None if a is not None else _refuse(facts)
     robot = system.robot if model is None else model.source
     known = _noted(record, system, len(t))
@@ -103,7 +103,7 @@ def _noted(record: Record, system: Model, count: int) -> dict[int, Remembered]:
     like, memory, rows = Remembered.of(system.blank), record.floats("memory", 2), record.floats("noted", 1)
     fits = memory.shape == (len(rows), len(like.flat)) and np.all((rows >= 0) & (rows < count) & (rows % 1 == 0))
     if not fits:
-        raise DescriptionError("what its forces remember is not that of its robot.")
+        raise DescriptionError("its stored memory of forces (friction, contact) does not fit its robot.")
     return {int(row): like.shaped(numbers) for row, numbers in zip(rows, memory, strict=True)}
 
 

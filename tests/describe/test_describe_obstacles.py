@@ -220,7 +220,7 @@ def test_refused(make, text):
         (b"solid x\nvertex 0 0 zero", "a.stl", "could not be read"),
         (b"solid x\nendsolid", "a.stl", "has no triangles"),
         (b"v 0 0\nf 1 2 3", "a.obj", "could not be read"),
-        (b"v 0 0 0\nf 1 2 3", "a.obj", "corners that it does not have"),
+        (b"v 0 0 0\nf 1 2 3", "a.obj", "corners that do not exist"),
         (stl(VERTICES, FACES).replace(np.float32(0.05).tobytes(), np.float32(np.nan).tobytes()), "a.stl", "not finite"),
     ],
 )  # fmt: skip

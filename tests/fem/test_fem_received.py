@@ -86,7 +86,7 @@ def test_numbers_in_a_file_of_gmsh_take_no_memory(kind, number, tmp_path):
 def test_a_tetrahedron_whose_point_is_not_there_is_refused_and_not_given_the_last_one(kind, tmp_path):
     points = len(fem.block((0.1, 0.03, 0.03), (3, 1, 1)).points)
     assert len(fem.read_mesh(large(tmp_path / "mesh.msh", kind, points)).tets) == 18
-    with pytest.raises(ag.DescriptionError, match="points that it does not have"):
+    with pytest.raises(ag.DescriptionError, match="points that do not exist"):
         fem.read_mesh(large(tmp_path / "mesh.msh", kind, points + 9))
 
 

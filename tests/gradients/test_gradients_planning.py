@@ -146,7 +146,7 @@ def test_bad_problems_are_refused():
     options = {"duration": 0.1, "dt": DT}
     with pytest.raises(ag.DescriptionError, match="there is no input 'x'"):
         ag.optimise_motion(robot, cost, inputs={"x": 0.0}, **options)
-    with pytest.raises(ag.DescriptionError, match="'slide' is not to be found"):
+    with pytest.raises(ag.DescriptionError, match="'slide' is not among the unknowns"):
         ag.optimise_motion(robot, cost, inputs={"motor": 0.0}, bounds={"slide": (0, 1)}, **options)
     with pytest.raises(ag.DescriptionError, match="free_duration needs bounds"):
         ag.optimise_motion(robot, cost, inputs={"motor": 0.0}, free_duration=True, **options)

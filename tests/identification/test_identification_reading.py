@@ -90,7 +90,7 @@ def test_requests_that_make_no_sense():
     data = ag.Measurements(positions={"arm.tip": np.zeros((1, 3))})
     for free, words in (
         (["arm.material.yung"], "did you mean 'young'"), ([], "paths of what is to be found"),
-        (["arm.length", "arm.length"], "is there twice"), (["inputs.t1.gain"], "has no input 't1'"),
+        (["arm.length", "arm.length"], "appears twice"), (["inputs.t1.gain"], "has no input 't1'"),
         (["inputs.t1.twist"], "a gain, an offset, a lag or a backlash"), (["inputs.lag"], "needs the times"),
         ([ag.Unknown("arm.length", bounds=(0.4, 0.5))], "must begin within its bounds"),
     ):  # fmt: skip

@@ -49,7 +49,7 @@ def test_rods_alone_are_the_same_states(robot):
 
 def test_the_carrier_of_volumes_is_not_taken_for_the_robot(robot):
     rest = ag.statics(robot)
-    with pytest.raises(DescriptionError, match="without these"):
+    with pytest.raises(DescriptionError, match="only the rods and bodies"):
         ag.simulate(rest.system, duration=0.01, dt=0.01)
     with pytest.raises(DescriptionError, match="soft volumes"):
         ag.linearise(rest.system, rest)

@@ -145,7 +145,7 @@ def test_muscles_agree_with_the_core():
     nothing = shooting.inverse_dynamics(robot, ours)
     assert np.max(np.abs(nothing.stress(arm))) < 1e-5 * np.max(np.abs(nothing.wrench(arm)))
     robot, _ = muscled(gain=(0.0, -1e3, 0, 0, 0, 0))
-    with pytest.raises(ag.DescriptionError, match="positive together"):
+    with pytest.raises(ag.DescriptionError, match="must be positive"):
         shooting.statics(robot)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from anguilla.solve.newton.dense import balanced, least, solve
-from anguilla.solve.newton.linear import factorise, invert, multiply, solve_factorised
+from anguilla.solve.newton.linear import factorise, invert, is_definite, multiply, solve_factorised
 
 
 @pytest.fixture
@@ -64,3 +64,14 @@ def test_an_inverse_is_one(n):
 def test_what_has_no_inverse_is_said(bad):
     matrix = np.array([[1.0, 2.0, 3.0], [bad, bad, bad], [4.0, 5.0, 7.0]])
     assert not invert(matrix, np.zeros(3, np.int64))
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_a_definite_symmetric_part_is_told_by_its_smallest_eigenvalue(n):
+    rng = np.random.default_rng(n)
+    root, skew = rng.standard_normal((2, n + 1, n + 1))
+    even = root @ root.T
+    lowest = np.linalg.eigvalsh(even[:n, :n])[0]
+    for shift, definite in ((0.999, True), (1.001, False)):
+        matrix = even - shift * lowest * np.eye(n + 1) + skew - skew.T
+        assert is_definite(matrix, n) == definite

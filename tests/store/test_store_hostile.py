@@ -153,7 +153,7 @@ def test_a_file_that_another_program_has_changed_is_read(path):
 
 
 def test_a_file_without_a_seal_on_which_hdf5_never_ends_is_refused(small, tmp_path, monkeypatch):
-    monkeypatch.setattr("anguilla.store.netcdf.PATIENCE", 6.0)
+    monkeypatch.setattr("anguilla.store.netcdf.PATIENCE", 2.0)
     raw = small.read_bytes()[: -len(sealed(b""))]
     heap = raw.index(b"GCOL")  # texts: objects of no size behind each other are looked through for ever
     (tmp_path / "loop.nc").write_bytes(raw[: heap + 16] + bytes(48) + raw[heap + 64 :])

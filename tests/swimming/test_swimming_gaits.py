@@ -165,7 +165,7 @@ def test_platforms():
         (lambda: ag.TravellingWave(1.0, ramp=(1.0, 0.0)), "two increasing times"),
         (lambda: ag.StrainSteps((0.0, 1.0), (0.0,)), "2 numbers, one for each time"),
         (lambda: ag.StrainSteps((1.0, 0.0), (0.0, 1.0)), "increasing times"),
-        (lambda: ag.StrainOffset(1.0).fade((0, 2), (1, 3)), "before it is there"),
+        (lambda: ag.StrainOffset(1.0).fade((0, 2), (1, 3)), "before it has faded in"),
         (lambda: ag.GaitSum([1.0]), "GaitSum.gaits must be a list of gaits"),
         (lambda: ag.ShapeFunction(lambda t: t), "a function of \\(X, t\\)"),
         (lambda: ag.ShapeFunction(lambda X, t: t, rate=lambda X, t: 1.0), "both rate and acceleration"),

@@ -89,7 +89,9 @@ def vertebra_pose(lengths: ArrayLike, below: float, above: float) -> Floats:
             break
     if np.abs(miss).max() < 1e-9:
         return _vertebra(state)
-    raise SolverError(f"No pose of a vertebra gives the legs {goal.tolist()} m.", advice="Are the lengths in metres?")
+    raise SolverError(
+        f"No pose of a vertebra gives the leg lengths {goal.tolist()} m.", advice="Are the lengths in metres?"
+    )
 
 
 def _vertebra(state: Floats) -> Floats:

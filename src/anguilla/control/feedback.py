@@ -87,7 +87,7 @@ def input_limits(robot: Robot | SoftBody, limits: Limits = None) -> tuple[Floats
         if name in given:
             low[k], high[k] = max(low[k], given[name][0]), min(high[k], given[name][1])
         if low[k] > high[k]:
-            raise DescriptionError(f"limits of the input {name!r} leave nothing: {low[k]:g} to {high[k]:g}.")
+            raise DescriptionError(f"limits of the input {name!r} are empty: {low[k]:g} to {high[k]:g}.")
     return low, high
 
 

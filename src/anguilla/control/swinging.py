@@ -105,7 +105,7 @@ class _Problem:
         self.low, self.high = low[which], high[which]
         if any(drive.follows_at_once is False for drive in self.model.robot.drives.values()):
             raise DescriptionError(
-                "ilqr takes inputs that follow at once: drives with delay, lag, rate or play are refused."
+                "ilqr supports inputs that act at once: drives with delay, lag, rate or play are refused."
             )
         self.stepper = Stepper(self.model, dt=self.dt, start=start, method=method, history=True)
         self.forget()

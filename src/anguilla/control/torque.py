@@ -74,9 +74,7 @@ class _Inverse:
             raise DescriptionError("inverse dynamics supports Newmark, HHT and GeneralisedAlpha, not Midpoint.")
         refuse_memory(whole.blank, "inverse dynamics")
         if len(whole.blank.driven):
-            raise DescriptionError(
-                "inverse dynamics finds inputs of motions that nothing prescribes: take away motion=, shape=."
-            )
+            raise DescriptionError("inverse dynamics does not support prescribed motions: remove motion= and shape=.")
         labels = whole.robot.coordinates()
         for name in wanted:
             if name not in labels:

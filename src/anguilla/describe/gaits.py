@@ -283,7 +283,7 @@ class FadedGait(Gait):
         self.factor = as_number(self.factor, "FadedGait.factor")
         self.begin, self.end = _as_span(self.begin, "FadedGait.begin"), _as_span(self.end, "FadedGait.end")
         if self.begin and self.end and self.end[0] < self.begin[1]:
-            raise DescriptionError(f"FadedGait fades out from {self.end[0]:g} s on, before it is there.")
+            raise DescriptionError(f"FadedGait starts to fade out at {self.end[0]:g} s, before it has faded in.")
 
     def _gate(self, law: Array, times: Array) -> Array:
         """Jets (nt, 3) times the number, in and out."""

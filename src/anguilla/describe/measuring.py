@@ -37,7 +37,9 @@ def distances_of_grid(vertices: Array, faces: Ints, low: Array, counts: tuple[in
         if not around[-1].any():  # every line that goes in comes out again
             out[around[:-1] != 0] *= -1.0
             return out
-    raise DescriptionError("the inside of a surface could not be told from its outside: it has triangles like needles.")
+    raise DescriptionError(
+        "inside and outside of the surface cannot be told apart because of needle-shaped triangles: remesh it."
+    )
 
 
 def heights_of_grid(

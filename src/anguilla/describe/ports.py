@@ -190,7 +190,7 @@ class Port:
         now = _acting.get()
         if now is None:
             raise DescriptionError(
-                f"The input {self.name!r} has no value outside of a computation: it is told by inputs={{{self.name!r}: ...}}."
+                f"The input {self.name!r} has no value outside a computation: set it with inputs={{{self.name!r}: ...}}."
             )
         return now[1].get(self.name, 0.0)
 

@@ -249,7 +249,7 @@ class Robot(ShowsItself):
                 )
             part, joint = RigidBody(FEATHER, name="obstacle", shape=part), Fixed() if joint is None else joint
         if len(self._parts) >= MOST_PARTS:
-            raise DescriptionError(f"Robot {self.name!r} has {MOST_PARTS} parts, and no more are computed.")
+            raise DescriptionError(f"Robot {self.name!r} has {MOST_PARTS} parts, which is the limit.")
         name = self._name_for(part, name)
         frame = self.own_frame(at, f"Part {name!r}: Robot.add at")
         if joint is None:

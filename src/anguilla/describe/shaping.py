@@ -54,7 +54,9 @@ class ShapeFunction(Gait):
     @property
     def terms(self) -> tuple[Term, ...]:
         """There are none."""
-        raise DescriptionError("A shape function is no finite sum of products of functions of X and of t.")
+        raise DescriptionError(
+            "A ShapeFunction is not a finite sum of products of functions of X and of t, as is needed here."
+        )
 
     @property
     def names(self) -> tuple[str, ...]:

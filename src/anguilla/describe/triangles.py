@@ -31,11 +31,11 @@ def read_triangles(path: str | Path) -> tuple[Array, Ints]:
     with open(file, "rb") as stream:
         raw = stream.read(MOST_BYTES + 1)
     if len(raw) > MOST_BYTES:
-        raise DescriptionError(f"Mesh.path: {file.name} has more than {MOST_BYTES} bytes; make its triangles fewer.")
+        raise DescriptionError(f"Mesh.path: {file.name} has more than {MOST_BYTES} bytes; simplify the mesh.")
     try:
         vertices, faces = _obj(raw) if file.suffix.lower() == ".obj" else _stl(raw)
         if np.any(faces < 0) or np.any(faces >= len(vertices)):
-            raise ValueError("it has triangles with corners that it does not have")
+            raise ValueError("some of its triangles refer to corners that do not exist")
     except DescriptionError:
         raise
     except (ValueError, IndexError) as error:
@@ -78,7 +78,7 @@ def _obj(raw: bytes) -> tuple[Array, Ints]:
 
 def _check_count(count: int) -> None:
     if count > MOST_TRIANGLES:
-        raise DescriptionError(f"a Mesh has {count} triangles; at most {MOST_TRIANGLES} are read: make them fewer.")
+        raise DescriptionError(f"a Mesh has {count} triangles; at most {MOST_TRIANGLES} are read: simplify the mesh.")
 
 
 def welded(vertices: Array, faces: Ints) -> tuple[Array, Ints]:

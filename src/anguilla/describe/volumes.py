@@ -205,5 +205,6 @@ def refuse_volumes(volumes: Sequence[VolumeHandle], robot: str) -> None:
     if volumes:
         names = ", ".join(repr(volume.name) for volume in volumes)
         raise DescriptionError(
-            f"Robot {robot!r} has soft volumes ({names}), which this does not take yet; ag.statics, ag.simulate, ag.modes do."
+            f"Robot {robot!r} has soft volumes ({names}), which are not supported here yet; "
+            "ag.statics, ag.simulate and ag.modes support them."
         )

@@ -136,7 +136,7 @@ def simulate(
     count = as_steps(duration, dt, every)
     extra = as_nonnegative(dissipation, "dissipation")
     if method is not None and extra:
-        raise DescriptionError("method and dissipation are two ways to say the same: give one of them.")
+        raise DescriptionError("method and dissipation set the same thing: give one of them.")
     scheme = as_scheme(Newmark(0.25 * (1.0 + extra) ** 2, 0.5 + extra) if method is None else method).coefficients
     as_positive(tolerance, "tolerance")
     began = time.perf_counter()

@@ -161,7 +161,7 @@ def read_mesh(path: str | Path, *, unit: str | float | None = None, merge: float
         points = scale * np.asarray(data.points, dtype=float)[:, :3]
         tets = np.concatenate([block.data[:, :4] for block in data.cells if block.type in SOLIDS]).astype(np.int64)
         if not np.all((0 <= tets) & (tets < len(points))):
-            raise DescriptionError(f"read_mesh: {file.name} has tetrahedra with points that it does not have.")
+            raise DescriptionError(f"read_mesh: {file.name} has tetrahedra that refer to points that do not exist.")
         label = _merged(points, reach) if reach > 0.0 else np.arange(len(points))
         used, renumbered = np.unique(label[tets], return_inverse=True)
         number = np.full(len(points), -1, dtype=np.int64)

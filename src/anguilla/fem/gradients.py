@@ -67,8 +67,8 @@ def gradient(eq: SoftEquilibrium, of: Mapping[str, ArrayLike] | ArrayLike) -> So
     for name, effort in eq.inputs.items():
         if getattr(eq.body.actuators[name], "friction", 0.0) and effort:
             raise DescriptionError(
-                f"gradient: {name!r} rubs at its guides (friction) under tension, of which there are no gradients: make its "
-                "friction zero, or take differences."
+                f"gradient: {name!r} has friction at its guides, which gradients do not support: "
+                "set friction=0, or take finite differences."
             )
     slope = _slope(eq, of)
     _, force, blocks = system.evaluate(eq.state, eq.efforts, stiffness=True)

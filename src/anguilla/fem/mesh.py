@@ -160,7 +160,7 @@ def _check_connected(points: Floats, tets: Ints) -> None:
     _check_hinges(points, tets)
     doubled = len(tets) - len(np.unique(np.sort(tets, axis=1), axis=0))
     if doubled:
-        raise DescriptionError(f"TetMesh: {doubled} tetrahedra are there twice.")
+        raise DescriptionError(f"TetMesh: {doubled} tetrahedra appear twice.")
 
 
 def _check_cracks(points: Floats) -> None:

@@ -142,20 +142,9 @@ class Tendon(_Line):
         self.stroke = _range(self.stroke, "Tendon.stroke", "m")
         self.friction = as_nonnegative(self.friction, "Tendon.friction")
 
-
-def slackened(
-    tendons: Mapping[str, object], inputs: Mapping[str, float], when: str, told: set[str]
-) -> dict[str, float]:
-    """Inputs by name in which tendons with a negative tension are slack; told once for each, `told` remembers which."""
-    found = dict(inputs)
-    for name, value in inputs.items():
-        tendon = tendons.get(name)
-        if isinstance(tendon, Tendon) and tendon.force[0] == 0.0 and value < 0.0:
-            found[name] = 0.0
-            if value < -ROUNDING and name not in told:
-                told.add(name)
-                warn_slack(name, value, when, rods=False)
-    return found
+    def is_slack(self, tension: float) -> bool:
+        """Whether a function of time or a command that gives this tension [N] leaves it slack."""
+        return tension < 0.0 == self.force[0]
 
 
 @dataclass(eq=False)
@@ -199,6 +188,24 @@ class Chamber(Description):
     def force(self) -> tuple[float, float]:
         """Limits of the input, under the name all actuators share."""
         return self.pressure
+
+    def is_slack(self, pressure: float) -> bool:
+        """Never: its smallest pressure is a limit."""
+        return False
+
+
+def slackened(
+    parts: Mapping[str, Tendon | Chamber], inputs: Mapping[str, float], when: str, told: set[str]
+) -> dict[str, float]:
+    """Inputs by name in which tendons with a negative tension are slack; told once for each, `told` remembers which."""
+    found = dict(inputs)
+    for name, value in inputs.items():
+        if name in parts and parts[name].is_slack(value):
+            found[name] = 0.0
+            if value < -ROUNDING and name not in told:
+                told.add(name)
+                warn_slack(name, value, when, rods=False)
+    return found
 
 
 def _range(value: object, name: str, unit: str) -> tuple[float, float]:

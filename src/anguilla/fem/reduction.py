@@ -502,7 +502,7 @@ class ReducedModel:
                 self.efforts = goal
                 raise SolverError(
                     f"No equilibrium of the reduced {self.system.body.name!r}: Newton's corrections do not shrink.",
-                    advice="Ask for efforts within those it has learnt from.",
+                    advice="Stay within the efforts it was reduced from.",
                 )
         return self
 

@@ -222,7 +222,9 @@ def linearise(
     eq = found.equilibrium
     system, k = eq.system, len(found)
     if np.any(found.frequencies <= 0.0):
-        raise SolverError(f"{system.body.name!r} would leave its equilibrium: it has no linear model of vibrations.")
+        raise SolverError(
+            f"{system.body.name!r} is unstable in this equilibrium: it has no linear model of vibrations."
+        )
     inputs = system.actuator_rows(eq.state, friction=True)
     outputs, rates, names = _outputs(eq, sensors)
     force = np.einsum("kni,ani->ka", found.shapes, inputs)

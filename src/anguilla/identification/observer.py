@@ -268,9 +268,7 @@ class Observer:
         whole[:n, s], whole[n : 2 * n, s] = v, a
         flow = expm(self.dt * whole)
         if not np.isfinite(flow).all():
-            raise SolverError(
-                "The observer lost the robot: its linear model is not finite.", advice="Try a smaller dt."
-            )
+            raise SolverError("The observer diverged: its linear model is not finite.", advice="Try a smaller dt.")
         return flow[:s, :s], flow[:s, s]
 
     # Measurements ---------------------------------------------------------------------------------------------------------

@@ -111,7 +111,7 @@ def as_free(source: Source, free: Sequence[str | Unknown] | Mapping[str, float])
     names = [parameter.name for parameter in found]
     for name in names:
         if names.count(name) > 1:
-            raise DescriptionError(f"free: {name!r} is there twice; Unknown(..., name=...) tells them apart.")
+            raise DescriptionError(f"free: {name!r} appears twice; tell them apart with Unknown(..., name=...).")
     return found
 
 

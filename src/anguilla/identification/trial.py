@@ -379,6 +379,6 @@ def _solved(states: RowStates, columns: list[Floats], seen: Any) -> dict[int, Fl
             found[row] = solve_bordered(model, here.flat, right[row])
         except np.linalg.LinAlgError:
             raise SolverError(
-                f"The equilibrium of row {row} has a singular stiffness, so nothing can be found from it."
+                f"The equilibrium of row {row} has a singular stiffness, so nothing can be identified from it."
             ) from None
     return found

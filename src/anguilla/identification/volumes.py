@@ -54,7 +54,7 @@ class VolumeTrial(Driven):
         super().__post_init__()
         data = self.data
         if data.motion or data.turns or data.lengths or data.tensions:
-            raise DescriptionError(f"{data.name!r}: of soft volumes, positions at rest are compared, and nothing else.")
+            raise DescriptionError(f"{data.name!r}: soft volumes are fitted to positions at rest only.")
 
     def states(self, values: Floats) -> VolumeStates:
         """Places for values (k,) of all parameters."""

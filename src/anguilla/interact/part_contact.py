@@ -77,7 +77,9 @@ class PartContact(Load):
                 raise refuse(f"Contact.{which}", wanted, getattr(self, which))
         self._check_name()
         if self.a.robot is not self.b.robot:
-            raise DescriptionError(f"{self.label}: the two belong to different robots; what touches is of one.")
+            raise DescriptionError(
+                f"{self.label}: the two parts belong to different robots; contact is between parts of one robot."
+            )
         self.damping = as_nonnegative(self.damping, "Contact.damping", "s/m")
         self.friction = as_nonnegative(self.friction, "Contact.friction", "-")
         for which, unit in (

@@ -55,9 +55,7 @@ class Tendon(Actuator):
             )
         for a, b in pairwise(self._path):
             if isinstance(a, Frame) and a == b:
-                raise DescriptionError(
-                    f"Tendon.part passes {a.label} twice in a row: between two frames it needs a way."
-                )
+                raise DescriptionError(f"Tendon.part passes {a.label} twice in a row: consecutive frames must differ.")
         if self.compliance and self.by == "tension":
             raise DescriptionError('Tendon.compliance matters only when the input is a length: by="length".')
 

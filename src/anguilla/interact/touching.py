@@ -56,7 +56,8 @@ class Meeting:
             raise DescriptionError(f"{self.label}: only a rod may touch itself.")
         if self.a is not self.b and joined(self.a, self.b):
             raise DescriptionError(
-                f"{self.label}: they are joined to each other, and overlap there; contact is for parts that are not."
+                f"{self.label}: the two parts are joined and overlap at the joint; "
+                "contact is for parts that are not joined to each other."
             )
         self._check_room(self.a, self.b)
         self._check_room(self.b, self.a)

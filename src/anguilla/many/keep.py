@@ -245,7 +245,7 @@ def read_sweep(path: str | os.PathLike[str]) -> Sweep:
 
 def _check_count(runs: int) -> None:
     if runs > MOST_RUNS:
-        raise DescriptionError(f"it announces {runs} runs, and {MOST_RUNS} are read at most")
+        raise DescriptionError(f"it claims {runs} runs; at most {MOST_RUNS} are read")
 
 
 def _as_folder(path: Any) -> Path:
@@ -277,7 +277,9 @@ def _read_head(folder: Path) -> dict[str, Any] | None:
     except (ValueError, KeyError, TypeError, RecursionError, OSError) as error:
         raise DescriptionError(f"{str(folder / HEAD)!r} is damaged: {error}.") from None
     if found != FORMAT:
-        raise DescriptionError(f"{str(folder)!r} was written by another Anguilla: format {found}, not {FORMAT}.")
+        raise DescriptionError(
+            f"{str(folder)!r} was written by another version of Anguilla: format {found}, not {FORMAT}."
+        )
     return dict(head)
 
 

@@ -192,7 +192,7 @@ def _check_executor(executor: Any, timeout: float | None) -> None:
     elif executor is not None and not callable(getattr(executor, "submit", None)):
         raise refuse("executor", '"processes", "threads", or an object with submit', executor)
     if timeout is not None and executor not in (None, "processes"):
-        raise DescriptionError("timeout needs executor='processes': other workers cannot be ended from here.")
+        raise DescriptionError("timeout needs executor='processes': other workers cannot be stopped from here.")
 
 
 def _shard(shard: Any, size: int, file: Any) -> range:

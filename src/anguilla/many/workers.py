@@ -365,7 +365,7 @@ def payload_of(job: Callable[..., Any]) -> bytes:
         return bytes(cloudpickle.dumps(job))
     except Exception as error:
         raise StartError(
-            f"the job cannot be sent to other processes ({error}). It refers to what cannot be copied"
+            f"the job cannot be sent to other processes ({error}). It refers to objects that cannot be pickled"
         ) from None
 
 

@@ -350,4 +350,6 @@ def refuse_motion(model: MixedModel, carrier: Model, given: Mapping[str, Any]) -
             "volumes yet; ag.statics takes contact without friction."
         )
     if rubs(carrier.blank.cables):
-        raise DescriptionError(f"Robot {model.name!r}: tendons that rub do not move together with soft volumes yet.")
+        raise DescriptionError(
+            f"Robot {model.name!r}: tendons with friction are not supported in motions with soft volumes yet."
+        )

@@ -28,7 +28,7 @@ def gradient(
 ) -> Gradient:  # fmt: skip
     """`ag.gradient` of an equilibrium of a robot with soft volumes."""
     if not isinstance(result, MixedEquilibrium) or result.mixed is None:
-        raise DescriptionError("gradient does not take motions of robots with soft volumes yet: equilibria only.")
+        raise DescriptionError("gradient does not support motions of robots with soft volumes yet, only equilibria.")
     if method is not None or start is not None:
         raise DescriptionError("method and start are for motions; the result is an equilibrium.")
     if not cost.of_places:
@@ -59,7 +59,9 @@ def _multipliers(problem: Balance, known: Known, by_q: Floats) -> tuple[Floats, 
     model, carrier = problem.model, problem.carrier
     whole = factored(model, carrier, known.carrier.bordered(), known, problem.loads)
     if whole is None or whole.negative:
-        raise SolverError("The equilibrium has a singular stiffness.", advice="Gradients need one that is held.")
+        raise SolverError(
+            "The equilibrium has a singular stiffness.", advice="Gradients need an equilibrium that is held in place."
+        )
     right = np.concatenate([by_q, np.zeros(carrier.rows)])[:, None]
     right[problem.loads.driven] = 0.0
     mu, nodes = solved(

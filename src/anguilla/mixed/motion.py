@@ -235,7 +235,7 @@ def opened(
     scheme = as_scheme(method).coefficients
     if scheme.mid < 1.0:
         raise DescriptionError(
-            "Midpoint does not serve robots with soft volumes; use Newmark, HHT or GeneralisedAlpha."
+            "Midpoint does not support robots with soft volumes; use Newmark, HHT or GeneralisedAlpha."
         )
     carrier = model.carrier
     check_serves(scheme, method, carrier)

@@ -21,7 +21,7 @@ def model_of(robot: Robot | Model) -> Model:
     if isinstance(robot, Model):
         if robot.carries:
             raise DescriptionError(
-                "This model holds the rods and bodies of a robot with soft volumes, without these: give the robot."
+                "This model contains only the rods and bodies of a robot with soft volumes: pass the robot itself."
             )
         return robot
     kept = getattr(as_robot(robot), "kept", None)

@@ -196,7 +196,7 @@ class OfEnergies(Computed):
     def center_of_mass(self) -> Floats:
         """Centre of mass of the robot [m], world axes: (time, 3), or (3,) of an equilibrium."""
         if self.mass == 0.0:
-            raise DescriptionError(f"robot {self.robot.name!r} has no mass, and so no centre of it.")
+            raise DescriptionError(f"robot {self.robot.name!r} has no mass, so it has no centre of mass.")
         return self._pick(self._balances[:, 8:11] / self.mass)
 
     @property

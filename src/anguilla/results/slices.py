@@ -29,7 +29,7 @@ class Slices:
                 f"there are no such states: the motion has {count}, from {self.t[0]:g} s to {self.t[-1]:g} s."
             )
         if numbers[0] < 0 or numbers[-1] >= count or np.any(np.diff(numbers) < 0):
-            raise DescriptionError(f"rows must be numbers of states, from 0 to {count - 1}, in ascending order.")
+            raise DescriptionError(f"rows must be indices of states, from 0 to {count - 1}, in ascending order.")
         return self._picked(numbers)
 
     def __getitem__(self, key: slice) -> Any:

@@ -95,7 +95,7 @@ def add_muscles(problem: BoundaryProblem, f: dict[str, Floats]) -> list[tuple[Mu
         at = problem.points(s)
         f["hooke"][at] += gain
         if np.any(f["hooke"][at] <= 0.0):
-            raise DescriptionError(f"{load.label}: its gain and the stiffness of the rod must be positive together.")
+            raise DescriptionError(f"{load.label}: the sum of its gain and the stiffness of the rod must be positive.")
         f["compliance"][at] = np.where(f["compliance"][at] > 0.0, 1.0 / f["hooke"][at], 0.0)
     return muscles
 

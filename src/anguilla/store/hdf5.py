@@ -86,7 +86,7 @@ def _variable(name: str, variable: Any, size: int) -> int:
     if variable.is_virtual or layout.get_external_count():
         raise DescriptionError(f"its variable {name!r} takes its values from another file.")
     if len(set(used)) < len(used) or not set(used) <= FILTERS.keys():
-        raise DescriptionError(f"its variable {name!r} is packed in a way that is not read; gzip is.")
+        raise DescriptionError(f"its variable {name!r} is compressed in an unsupported way; only gzip is read.")
     count = math.prod(variable.shape or ())
     if variable.dtype.kind == "O":
         texts = h5py.check_string_dtype(variable.dtype) is not None
@@ -99,7 +99,7 @@ def _variable(name: str, variable: Any, size: int) -> int:
     if needed > SMALL + PACKED * stored or stored > size:
         raise DescriptionError(f"its variable {name!r} announces {needed} bytes, and {stored} are in the file.")
     if variable.chunks is not None and math.prod(variable.chunks) * variable.dtype.itemsize > max(needed, SMALL):
-        raise DescriptionError(f"its variable {name!r} is cut into pieces larger than itself.")
+        raise DescriptionError(f"its variable {name!r} has chunks larger than itself.")
     return int(needed)
 
 

@@ -146,11 +146,11 @@ def _try_apart(path: Path) -> None:
     try:
         done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, timeout=most, check=False)
     except subprocess.TimeoutExpired:
-        raise DescriptionError(f"HDF5 does not come to its end within {most:.0f} s; it is damaged.") from None
+        raise DescriptionError(f"HDF5 does not finish reading it within {most:.0f} s; it is damaged.") from None
     except OSError:  # no processes can be started here
         return
     if done.returncode < 0:
-        raise DescriptionError("HDF5 breaks on it; it is damaged.")
+        raise DescriptionError("HDF5 crashes on it; it is damaged.")
 
 
 def _values(variable: Any, block: int) -> np.ndarray:

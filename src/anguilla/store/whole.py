@@ -54,7 +54,7 @@ def whole_file(target: Path) -> Iterator[Path]:
         if error.errno is None or error.filename not in (None, str(part), part):
             raise
         raise AnguillaError(
-            f"{str(target)!r} could not be written ({error.strerror}); what was there before is as it was. Make room, or "
+            f"{str(target)!r} could not be written ({error.strerror}); what was there before is unchanged. Make room, or "
             "name another place."
         ) from None
 

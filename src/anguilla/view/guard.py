@@ -196,7 +196,7 @@ def close_tunnel(server: Any) -> bool:
 
 
 def _no_tunnel(*_: Any, **__: Any) -> None:
-    raise AnguillaError("pages of anguilla open no tunnel to the outside.")
+    raise AnguillaError("anguilla opens no tunnel from the viewer to the internet.")
 
 
 def status_of(host: str, path: str, headers: dict[str, str]) -> int:

@@ -206,7 +206,7 @@ def trace(
     path, point = _start(model, start, as_named(inputs), first, span, tolerance, neutral)
     if np.any(path.system.blank.cables.friction != 0.0):
         raise DescriptionError(
-            "trace follows frictionless tendons: with friction an equilibrium depends on its history."
+            "trace does not support tendons with friction, whose equilibria depend on their history. Set friction=0."
         )
     along = _begin(path, point, start, direction, float(np.sign(last - first)))
     walk = _walk(path, point, along, (low, high), step, largest_step, points,

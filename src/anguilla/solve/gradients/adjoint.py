@@ -203,7 +203,9 @@ def solve_at_rest(here: Evaluation, right: Floats, transposed: bool = True) -> F
     except np.linalg.LinAlgError:
         found = np.full_like(right, np.nan)
     if not np.isfinite(found).all():
-        raise SolverError("The equilibrium has a singular stiffness.", advice="Gradients need one that is held.")
+        raise SolverError(
+            "The equilibrium has a singular stiffness.", advice="Gradients need an equilibrium that is held in place."
+        )
     return found
 
 

@@ -66,7 +66,9 @@ class Sensitivities:
         run = self.run
         _, by_q, by_v = cost.terms(run)
         if cost.by_inputs(run):
-            raise DescriptionError("Sensitivities.of serves costs of states; of inputs and energy `gradient` does.")
+            raise DescriptionError(
+                "Sensitivities.of takes costs of states; for costs of inputs or energy use `gradient`."
+            )
         out = np.einsum("tn,tnk->k", by_q, self.q.reshape(*by_q.shape, -1))
         out += np.einsum("tn,tnk->k", by_v, self.v.reshape(*by_v.shape, -1))
 

@@ -88,9 +88,7 @@ class _Quotient(Cost):
     def _values(self, result: Trajectory | Equilibrium) -> tuple[Terms, Terms]:
         above, below = self.above.terms(result), self.below.terms(result)
         if below[0] == 0.0:
-            raise DescriptionError(
-                "a cost is divided by another one that is zero for this motion: start from another one."
-            )
+            raise DescriptionError("the cost in the denominator is zero for this motion: start from another motion.")
         return above, below
 
     def terms(self, result: Trajectory | Equilibrium) -> Terms:

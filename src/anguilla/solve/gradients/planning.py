@@ -119,7 +119,7 @@ class MotionProblem:
             if label not in labels:
                 raise DescriptionError(f"free_start: there is no coordinate {label!r}; there are: {', '.join(labels)}.")
             if which == 0 and labels.index(label) in balls:
-                raise DescriptionError(f"free_start: {label!r} is a turn of a ball, which is not served.")
+                raise DescriptionError(f"free_start: {label!r} is a rotation of a ball joint, which is not supported.")
             self.places.append((which, labels.index(label)))
         self.make, self.parameters = None, np.zeros(0)
         if self.design:
@@ -269,7 +269,7 @@ def optimise_motion(
     for name in given:
         if name not in names:
             raise DescriptionError(
-                f"bounds: {name!r} is not to be found; there are: {', '.join(dict.fromkeys(names))}."
+                f"bounds: {name!r} is not among the unknowns, which are: {', '.join(dict.fromkeys(names))}."
             )
     return _searched(problem, names, given, iterations, tolerance)
 

@@ -141,15 +141,16 @@ def _refuse_unfit(run: Trajectory, scheme: Coefficients, steps: int, what: str) 
         )
     if counters.get("events"):
         raise DescriptionError(
-            f"{what} needs steps of one kind, but loads of this motion jump: simulate(..., events=[]) steps across the jumps."
+            f"{what} needs equal steps, but loads jump during this motion: "
+            "simulate(..., events=[]) takes equal steps across the jumps."
         )
     if counters.get("snaps"):
         raise DescriptionError(
-            f"{what} needs steps of one kind, but a line of this motion snaps taut: give the tendon a compliance."
+            f"{what} needs equal steps, but a tendon snaps taut during this motion: give it a compliance."
         )
     if counters.get("settled"):
         raise DescriptionError(
-            f"{what} needs constraints as they start by themselves: simulate(..., smooth_start=False)."
+            f"{what} needs a motion with constraints to start unsmoothed: simulate(..., smooth_start=False)."
         )
     if scheme.mid < 1.0:
         raise DescriptionError(f"{what} supports Newmark, HHT and GeneralisedAlpha, not Midpoint.")

@@ -281,7 +281,7 @@ def forward_dynamics(
         miss = float(np.max(np.abs(np.concatenate([gap[held], shift])), initial=0.0))
         if miss > 1e3 * CLOSED:
             raise DescriptionError(
-                f"q misses the constraints of {system.robot.name!r} by {miss:.2g} (m or rad): take it from an "
+                f"q violates the constraints of {system.robot.name!r} by {miss:.2g} (m or rad): take it from an "
                 "equilibrium or a motion of the robot."
             )
         state = system, as_named(inputs), t, q, v, 0.0

@@ -157,7 +157,7 @@ def localise(result: Equilibrium, v: Floats, a: Floats) -> Local:
     system, n, lam = result.system, result.system.size, result.multipliers
     if n > LARGEST:
         raise DescriptionError(
-            f"{system.robot.name!r} has {n} coordinates: whole linear models and all modes are found up to {LARGEST}; "
+            f"{system.robot.name!r} has {n} coordinates: full linear models and all modes are computed up to {LARGEST}; "
             "ask modes for a few (count=10)."
         )
     loads = system.loads(result.t, result.inputs).loads

@@ -141,7 +141,9 @@ def modes(
 
 def _refuse_moving(system: Model, v: Floats, a: Floats) -> None:
     if np.linalg.norm(a * system.tree.scale) > AT_REST or (np.any(v != 0.0) and len(system.tree.ball)):
-        raise DescriptionError("Modes are about an equilibrium; this state accelerates (or turns a ball).")
+        raise DescriptionError(
+            "Modes need an equilibrium; in this state the robot accelerates (or a ball joint turns)."
+        )
 
 
 def _with_peak(shapes: np.ndarray, scale: Floats) -> np.ndarray:

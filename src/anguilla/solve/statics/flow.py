@@ -131,7 +131,9 @@ class _Rates:
         stiffness = system.elastic_stiffness()[np.ix_(self.free, self.free)] / np.outer(self.scale, self.scale)
         diagonal = np.diag(stiffness)
         if not np.any(diagonal > 0.0):
-            raise DescriptionError("ProjectiveFlow needs something elastic: its damping is that of the stiffness.")
+            raise DescriptionError(
+                "ProjectiveFlow needs an elastic part: its damping is proportional to the stiffness."
+            )
         # joints without a spring are damped like an average strain
         self.damping = self.flow.mu * (
             stiffness + np.diag(np.where(diagonal > 0.0, 0.0, diagonal[diagonal > 0.0].mean()))

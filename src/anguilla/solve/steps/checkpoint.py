@@ -135,7 +135,7 @@ class Checkpoint:
         wanted = sum(array.nbytes for array in self.memory.values()) + sum(array[:count].nbytes for array in self.rows)
         held = sum(info.file_size for info in kept.zip.infolist())
         if done < 0 or count > min(len(array) for array in self.rows) or held > wanted + 1000 * (len(kept.files) + 1):
-            raise ValueError(f"it announces {held} bytes, and {wanted} are needed")
+            raise ValueError(f"it has {held} bytes, but {wanted} are needed")
 
     def save(self) -> None:
         """Write the latest state, complete or not at all; if that is impossible, say so once."""

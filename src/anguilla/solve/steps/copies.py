@@ -97,7 +97,7 @@ class BatchStepper:
         self._steady = self._map.steady and model.once(only_ports)
         if not self._map.linear:
             raise DescriptionError(
-                "copies are stepped together where inputs act linearly on loads and motions, and these do not: use Stepper."
+                "BatchStepper needs inputs that act linearly on loads and motions, and these do not: use Stepper."
             )
         drives = list(model.robot.drives.values())
         self._drives = (
@@ -397,7 +397,7 @@ def _held(model: Model, loads: Loads, _inputs: Inputs, times: ArrayLike) -> Load
 def _refuse_slow(model: Model) -> None:
     """Refuse what cannot be stepped in one compiled call."""
     if model.user:
-        raise DescriptionError("copies cannot be stepped together with loads written in Python: use simulate_batch.")
+        raise DescriptionError("BatchStepper does not support loads written in Python: use simulate_batch.")
     if model.linear != DENSE:
         raise DescriptionError(
             f"copies are stepped together of robots that are solved densely, and {model.robot.name!r} with its "

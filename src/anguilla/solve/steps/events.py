@@ -272,13 +272,13 @@ def _refuse_impossible(system: Model, sample: Sampler, places: Ints, found: list
         ):
             velocity = f"the length of tendon {list(robot.actuators)[row - at[INPUT]]!r}"
         if position:
-            raise DescriptionError(f"{position} jumps at t = {after:.6g} s: let it move there in some time.")
+            raise DescriptionError(f"{position} jumps at t = {after:.6g} s: let it move there over some time.")
         if velocity:
             blows.setdefault(velocity, after)
     for what, when in blows.items():
         warn(
-            f"{robot.name!r}: {what} jumps at t = {when:.6g} s, which takes an infinite force: what follows depends on dt. "
-            "Let it change in some time.",
+            f"{robot.name!r}: {what} jumps at t = {when:.6g} s, which needs an infinite force: "
+            "the motion after it depends on dt. Let it change over some time.",
         )
 
 

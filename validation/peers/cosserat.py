@@ -124,7 +124,11 @@ def add(robot: ag.Robot, rod: Rod, scenario: Scenario, n_elements: int, name: st
         young=rod.material.youngs_modulus, shear=rod.material.shear_modulus, density=rod.material.density
     )
     description = ag.Rod(
-        rod.length, ag.Circle(rod.radius), material, ag.extensible_kirchhoff(modes), intervals=max(n_elements, 2 * modes)
+        rod.length,
+        ag.Circle(rod.radius),
+        material,
+        ag.extensible_kirchhoff(modes),
+        intervals=max(n_elements, 2 * modes),
     )
     if rod.start is EndCondition.FREE and rod.end is not EndCondition.FREE:
         raise NotImplementedError("a rod that is held at its end only")

@@ -49,7 +49,11 @@ class AnguillaSolver:
 
     def settings(self, scenario: Scenario, *, n_elements: int, n_frames: int) -> dict:
         """Numerical choices, for the records."""
-        return {"step": self._step(scenario, n_frames), "modes": modes_of(n_elements), "intervals": n_elements}
+        return {
+            "step": self._step(scenario, n_frames),
+            "modes": basis_of(scenario, n_elements).size,
+            "intervals": n_elements,
+        }
 
     def _step(self, scenario: Scenario, n_frames: int) -> float:
         frame = scenario.duration / (n_frames - 1)
@@ -78,9 +82,11 @@ class AnguillaSolver:
         return trajectory(run, scenario, parts, n_elements)
 
 
-def modes_of(n_elements: int) -> int:
-    """Modes of each strain: a third of the elements, 4 to 16."""
-    return int(np.clip(n_elements // 3, 4, 16))
+def basis_of(scenario: Scenario, n_elements: int) -> ag.Basis:
+    """Of each strain: hats on every second element where rods lie on obstacles and are kinked by them, else few polynomials."""
+    if scenario.obstacles:
+        return ag.PiecewisePolynomial(max(2, n_elements // 2))
+    return ag.Legendre(int(np.clip(n_elements // 3, 4, 16)))
 
 
 def frame_of(rod: Rod) -> np.ndarray:
@@ -93,7 +99,7 @@ def frame_of(rod: Rod) -> np.ndarray:
     return pose(np.column_stack([along, side, np.cross(along, side)]), points[0])
 
 
-def strains_of(rod: Rod, modes: int) -> np.ndarray:
+def strains_of(rod: Rod, basis: ag.Basis) -> np.ndarray:
     """Coordinates of bend_y, bend_z, stretch that give the centreline at the start, without twist."""
     points, X = np.asarray(rod.centerline, float), np.asarray(rod._arc())
     fine = np.linspace(0.0, X[-1], 801)
@@ -112,30 +118,35 @@ def strains_of(rod: Rod, modes: int) -> np.ndarray:
         side /= np.linalg.norm(side)
         curl = np.cross(t, bent[k])
         bends[k] = curl @ side, curl @ np.cross(t, side)
-    basis = ag.Legendre(modes)(fine / fine[-1])
-    fitted = np.linalg.lstsq(basis, np.column_stack([bends, size - 1.0]), rcond=None)[0]
+    fitted = np.linalg.lstsq(basis(fine / fine[-1]), np.column_stack([bends, size - 1.0]), rcond=None)[0]
     return fitted.T.ravel()
 
 
 def add(robot: ag.Robot, rod: Rod, scenario: Scenario, n_elements: int, name: str):
     """Put a rod into the robot; returns its handle and its coordinates at the start."""
-    modes = modes_of(n_elements)
+    basis = basis_of(scenario, n_elements)
     material = ag.Material(
         young=rod.material.youngs_modulus, shear=rod.material.shear_modulus, density=rod.material.density
     )
     description = ag.Rod(
-        rod.length, ag.Circle(rod.radius), material, ag.extensible_kirchhoff(modes), intervals=max(n_elements, 2 * modes)
+        rod.length,
+        ag.Circle(rod.radius),
+        material,
+        ag.Strains(twist=basis, bend_y=basis, bend_z=basis, stretch=basis),
+        intervals=max(n_elements, 2 * basis.size),
     )
     if rod.start is EndCondition.FREE and rod.end is not EndCondition.FREE:
         raise NotImplementedError("a rod that is held at its end only")
-    if rod.start_motion is not None:
-        raise NotImplementedError("a driven start")
-    joint = {
-        EndCondition.FREE: ag.Free(),
-        EndCondition.PINNED: ag.Spherical(),
-        EndCondition.CLAMPED: ag.Fixed(),
-    }[rod.start]
+    driven = rod.start_motion is not None  # then a free rod whose root is held where it should be
+    start = EndCondition.FREE if driven else rod.start
+    joint, own = {
+        EndCondition.FREE: (ag.Free(), 6),
+        EndCondition.PINNED: (ag.Spherical(), 3),
+        EndCondition.CLAMPED: (ag.Fixed(), 0),
+    }[start]
     part = robot.add(description, at=robot.ground, pose=frame_of(rod), joint=joint, name=name)
+    if driven:
+        robot.close(robot.ground, part.root, pose=driving(rod.start_motion, frame_of(rod)))
     close(robot, rod, part)
     for load in rod.loads:
         robot.load(ag.Wrench(part.tip if load.at is End.END else part.root, force=load.force))
@@ -143,8 +154,17 @@ def add(robot: ag.Robot, rod: Rod, scenario: Scenario, n_elements: int, name: st
         rate = 2.0 * scenario.slowest_frequency() * rod.material.density * rod.area
         for direction in np.eye(3):
             robot.load(ag.WorldSpring(part, 0.0, direction, damping=rate))
-    own = {EndCondition.FREE: 6, EndCondition.PINNED: 3, EndCondition.CLAMPED: 0}[rod.start]
-    return part, np.concatenate([np.zeros(own), np.zeros(modes), strains_of(rod, modes)])
+    return part, np.concatenate([np.zeros(own + basis.size), strains_of(rod, basis)])
+
+
+def driving(motion, start: np.ndarray):
+    """Pose of a driven end in time."""
+
+    def held(t: float) -> np.ndarray:
+        moved, turn = motion.pose(t)
+        return pose(turn @ start[:3, :3], start[:3, 3] + moved)
+
+    return held
 
 
 def close(robot: ag.Robot, rod: Rod, part: ag.RodHandle) -> None:
@@ -166,12 +186,8 @@ def close(robot: ag.Robot, rod: Rod, part: ag.RodHandle) -> None:
         robot.close(robot.ground, part.tip, pose=pose(turned, points[-1]))
         return
 
-    def held(t: float) -> np.ndarray:
-        moved, turn = motion.pose(t)
-        return pose(turn @ turned, points[-1] + moved)
-
     joint = ag.Fixed() if motion.slides_along is None else ag.Prismatic(turned.T @ motion.axis)
-    robot.close(robot.ground, part.tip, joint=joint, pose=held)
+    robot.close(robot.ground, part.tip, joint=joint, pose=driving(motion, pose(turned, points[-1])))
 
 
 def touch(robot: ag.Robot, scenario: Scenario, parts: list[ag.RodHandle]) -> None:

@@ -172,7 +172,7 @@ def test_bad_arguments(robot):
         assert text in str(caught.value)
 
     refused(lambda: Robot("my robot"), "Robot.name must be a name of letters")
-    refused(lambda: robot.add(0.5, at=robot.ground), "Robot.add part must be a Rod, a RigidBody or a Volume; got 0.5.")
+    refused(lambda: robot.add(0.5, at=robot.ground), "Robot.add part must be a Rod, a RigidBody, a Volume or an")
     refused(lambda: robot.add(make_rod(), at=arm), "Robot.add at must be a frame; got the part 'arm': did you mean")
     refused(lambda: robot.add(make_rod(), at="tip"), "Robot.add at must be a frame such as robot.ground or arm.tip")
     refused(lambda: robot.add(make_rod(), at=stranger.tip), "got 'rod.tip' of another robot, 'other'.")

@@ -372,7 +372,8 @@ def _of_motion(
                 total += float(rest[1] @ static_balance(with_same_rows(model_of(robot), rest[0].system), rest[0]))
             return direct_cost(cost, robot, other, run) - total
 
-        slopes = np.array(design_slopes(as_design(design, system.robot)[:2], weighed))
+        short = len(found.hold.held) > 0
+        slopes = np.array(design_slopes(as_design(design, system.robot)[:2], weighed, short=short))
     held = {} if rest is None else by_input(rest[0], rest[2][None], *static_ports(*rest))
     if system.rows:
         n = system.size

@@ -30,6 +30,7 @@ __all__ = ["Design", "Make", "Twins", "around", "as_design", "design_slopes", "m
 
 STEP = 2e-5  # relative, of a difference in a parameter; of second order
 LONG_STEP = 5e-4  # the same, of fourth order
+SHORT_STEP = 1e-6  # the same where bristles hold or slip: few change from one to the other within it
 FROM_ZERO = 1e-6  # step from a parameter that is zero, in its own unit
 # places of a difference in steps, with their weights: around the value, or to one side where a description allows no other
 SCHEMES = (
@@ -129,12 +130,17 @@ def moves(model: Model, other: Model) -> bool:
     return not all(a is b or np.array_equal(a, b) for a, b in tables)
 
 
-def design_slopes(design: tuple[Make, Floats], function: Callable[[Robot], float | Floats]) -> list:
-    """Derivative of a function of the robot with respect to each parameter, by fourth-order differences."""
+def design_slopes(
+    design: tuple[Make, Floats], function: Callable[[Robot], float | Floats], *, short: bool = False
+) -> list:
+    """Derivative of a function of the robot with respect to each parameter, by fourth-order differences.
+
+    With `short`, over short steps: for functions with kinks.
+    """
     make, p = design
     slopes = []
     for k in range(len(p)):
-        h = LONG_STEP * abs(p[k]) or FROM_ZERO
+        h = (SHORT_STEP if short else LONG_STEP) * abs(p[k]) or FROM_ZERO
         values = []
         for step in (-2, -1, 1, 2):
             other = p.copy()

@@ -403,7 +403,7 @@ def _simulate(
     stepper = MixedStepper(model, carrier, scheme, dt, tolerance)
     x = nodes_from(model, q, start, model.gravity([0.0])[0])
     told = start.touched[-1] if isinstance(start, MixedEquilibrium | MixedTrajectory) and start.touched else None
-    now, wrenches = stepper.begin(q, v, x, table.at(0), efforts, told and list(told))
+    now, wrenches = stepper.begin(q, v, x, table.at(0), efforts, None if told is None else list(told))
     if isinstance(start, MixedTrajectory):
         now = now._replace(dx=[(start.volume(h.name).v[-1], *r[1:]) for h, r in zip(model.halves, now.dx, strict=True)])
     kept, status = [(now, wrenches)], CONVERGED

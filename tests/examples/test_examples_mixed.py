@@ -49,3 +49,22 @@ def test_a_soft_column_stiffens_the_platform(example):
     more = p.FORCES[1] / sway["with"][1] - p.FORCES[1] / sway["without"][1]
     assert 0.8 < more / column < 2.0  # coarse linear elements are too stiff
     assert ran.result.shift[1] > 2e-3
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("silicone_grasp")
+def test_the_silicone_gripper_lifts_the_ball(example):
+    """Held by friction alone: the fingers carry its weight, it does not creep; with a tenth of the friction it is lost."""
+    ran = example("silicone_grasp")
+    p, result = ran.module, ran.result
+    weight = 9.81 * p.MASS
+    assert result.height[-1] > 0.02
+    assert np.linalg.norm(result.force[-1, 3]) == 0.0  # the mat has lost it
+    assert np.linalg.norm(result.force[-1].sum(axis=0) - [0, 0, weight]) < 0.05 * weight
+    carried = sum(result.held.contacts(contact).force for contact in result.contacts)
+    np.testing.assert_allclose(carried, [0, 0, weight], atol=1e-8)
+    palm = result.run.robot.part("palm").frame
+    away = np.linalg.norm(result.run.position(result.ball.frame) - result.run.position(palm), axis=1)
+    assert abs(away[-1] - away[-40]) < 2e-5  # in 0.2 s
+    slipped = p.main(0.1 * p.FRICTION, settle=False)
+    assert slipped.height[-1] < result.height[-1] - 0.02

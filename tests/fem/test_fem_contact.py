@@ -179,13 +179,13 @@ def test_a_bounce_gains_no_energy(method):
     assert len(run.touched[25].point) > 0 and not len(run.touched[0].point)
 
 
+@pytest.mark.filterwarnings("ignore:The time steps of:anguilla.AnguillaWarning")  # they are long for an impact
 def test_a_bounce_loses_less_with_shorter_steps():
     losses = []
     for dt in (2e-3, 5e-4):
         body = slab((0.05, 0.05, 0.05), gravity=(0, 0, -9.81))
         body.load(ag.Contact(body, ag.HalfSpace(offset=-0.045)))
-        with pytest.warns(ag.AnguillaWarning, match="make an error of"):  # steps are long for an impact
-            run = fem.simulate(body, duration=0.2, dt=dt)
+        run = fem.simulate(body, duration=0.2, dt=dt)
         inner = [run.system.evaluate(SoftState(run.x[k], run.system.rest.rotations), np.zeros(0))[0] for k in (0, -1)]
         losses.append(run.kinetic_energy[0] + inner[0] - run.kinetic_energy[-1] - inner[1])
     assert 0.0 < losses[1] < 0.6 * losses[0]

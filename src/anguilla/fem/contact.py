@@ -244,7 +244,7 @@ class Touching:
         """What touches."""
         found = self.press(x, places, grip and grip._replace(weight=1.0))
         on = np.flatnonzero(found.state[:, 0] > 0)
-        energy = np.bincount(self.number, found.kept, minlength=len(self.contacts))
+        energy = np.bincount(self.number, found.kept, minlength=len(self.contacts)).astype(np.float64)
         slides = found.state[on, 0] == SLIDES
         return Touched(
             self.number[on], self.places(x, on), -found.force[on], slides, energy, found.root, on, found.state[on, 1]
@@ -367,24 +367,17 @@ class SlidingSolver:
 
     def __init__(self, base: LinearSolver, size: int) -> None:
         self.base, self.name, self._size = base, base.name, size
+        self.count, self.worth = base.count, base.worth
         none = np.zeros((0, 3), dtype=np.int64)
         self.tilts: tuple[Ints, Floats, Floats] = none, np.zeros((0, 3)), np.zeros((0, 6))
         self._at, self._V = none, np.zeros((0, 3, 3))
-        self._Y, self._inner = np.zeros((0, 3 * size)), np.zeros((0, 0))
-
-    @property
-    def count(self) -> int:
-        """Matrices factored so far."""
-        return self.base.count
-
-    @property
-    def worth(self) -> float:
-        """Solves that one factorisation is worth, about."""
-        return self.base.worth
+        self._Y: Floats = np.zeros((0, 3 * size))
+        self._inner: Floats = np.zeros((0, 0))
 
     def factor(self, values: Floats) -> int:
         """Factor the symmetric part; returns its negative pivots."""
         negative = self.base.factor(values)
+        self.count = self.base.count
         at, weights, tilt = self.tilts
         if len(at) > MOST_TILTED:
             at, weights, tilt = at[:0], weights[:0], tilt[:0]
@@ -394,7 +387,7 @@ class SlidingSolver:
         row = np.broadcast_to(np.arange(len(at))[:, None, None], self._at.shape)
         np.add.at(U, (row, self._at), weights[:, :, None] * tilt[:, None, :3])
         self._Y = self.base.solve(U) if len(at) else U
-        self._inner = np.linalg.inv(np.eye(len(at)) + self._across(self._Y).T) if len(at) else np.zeros((0, 0))
+        self._inner = np.asarray(np.linalg.inv(np.eye(len(at)) + self._across(self._Y).T), dtype=np.float64)
         return negative
 
     def _across(self, rows: Floats) -> Floats:

@@ -66,11 +66,26 @@ class _WithVolumes(OfEnergies):
                 elastic = self._pick(np.array([half.elastic_energy(nodes) for nodes in x]))
             for name in ("elastic", "total"):
                 found[name] = found[name] + elastic
-        if any(half.touching is not None for half in self.halves):
+        if self.touches:
             kept = [sum(float(each.energy.sum()) for each in told if each is not None) for told in self.touched]
             for name in ("elastic", "total"):
                 found[name] = found[name] + self._pick(np.array(kept))
         return found
+
+    @property
+    def touches(self) -> bool:
+        """Whether a volume may touch something."""
+        return any(half.touching is not None for half in self.halves) and bool(self.touched)
+
+    def touching_at(self, index: int) -> tuple[Floats, Floats]:
+        """Where volumes touch at an instant (k, 3) [m], and forces (k, 3) [N]: on bodies and rods, but of obstacles."""
+        places, forces = [np.zeros((0, 3))], [np.zeros((0, 3))]
+        for half, told in zip(self.halves, self.touched[index], strict=True):
+            if half.touching is not None and told is not None:
+                sign = np.array([-1.0 if contact.obstacles else 1.0 for contact in half.touching.contacts])
+                places.append(told.place)
+                forces.append(sign[told.contact][:, None] * told.force)
+        return np.concatenate(places), np.concatenate(forces)
 
     def contact_points(self, contact: Any) -> Any:
         """Every place where something touches, of a contact between parts, or of a volume: one answer for each instant.
@@ -80,7 +95,8 @@ class _WithVolumes(OfEnergies):
         """
         if not isinstance(contact, VolumeContact):
             return super().contact_points(contact)  # type: ignore[misc]
-        return self._pick([self._points(told, contact) for told in self.touched])
+        found: Any = [self._points(told, contact) for told in self.touched]
+        return self._pick(found)
 
     def contacts(self, contact: Any) -> PartForces:
         """What two parts give to each other, or a volume to what it touches.
@@ -89,10 +105,11 @@ class _WithVolumes(OfEnergies):
         energy (time,) [J] that the contact keeps, points (time,), how many touch); places are NaN where nothing does.
         """
         if not isinstance(contact, VolumeContact):
-            return super().contacts(contact)  # type: ignore[misc,no-any-return]
+            return super().contacts(contact)  # type: ignore[misc]
         each = [self._points(told, contact) for told in self.touched]
         number, row = self._place_of(contact)
-        energy = np.array([0.0 if told[number] is None else told[number].energy[row] for told in self.touched])
+        own = [told[number] for told in self.touched]
+        energy = np.array([0.0 if told is None else told.energy[row] for told in own])
         sizes = [np.linalg.norm(points.force, axis=1) for points in each]
         middle = [
             size @ points.place / size.sum() if len(size) else np.full(3, np.nan)

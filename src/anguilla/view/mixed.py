@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,10 +14,11 @@ from anguilla.mixed.results import MixedEquilibrium, MixedTrajectory
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.view import panels
 from anguilla.view.scene import Scene, scene
+from anguilla.view.stage import Tracks, contact_forces
 from anguilla.view.style import COLOURS, figure, scaled
 from anguilla.view.volumes import Volume, volume
 
-__all__ = ["bare", "bounds_of", "is_mixed", "overview", "skins_of"]
+__all__ = ["bare", "bounds_of", "drawing", "is_mixed", "overview", "skins_of"]
 
 Array = NDArray[np.float64]
 Result = MixedEquilibrium | MixedTrajectory
@@ -67,7 +69,7 @@ def overview(result: Result, colour: str | None) -> Any:
     columns = 3 if moving else 1
     for k in range(2 if moving else 1):
         ax = fig.add_subplot(1, columns, k + 1, projection="3d")
-        _draw(ax, scene_at(whole, k), skins, k)
+        _draw(ax, scene_at(whole, k), skins, k, picked)
         if moving:
             ax.set_title(f"t = {whole.t[k]:.3g} s")
     if isinstance(result, MixedTrajectory):
@@ -84,17 +86,31 @@ def scene_at(picture: Scene, k: int) -> Scene:
     return replace(picture, t=picture.t[at], tubes=tuple(tubes), carried=carried)
 
 
-def _draw(ax: Any, picture: Scene, skins: list[Volume], k: int) -> None:
-    """Rods and bodies, then the skins at instant k, in one box."""
+def drawing(run: MixedTrajectory, colour: str | None) -> Callable[[Any, int], None]:
+    """A function that draws the instant k of a motion into a figure."""
+    skins, whole = skins_of(run, colour), picture_of(run)
+
+    def draw(fig: Any, k: int) -> None:
+        fig.clear()
+        _draw(fig.add_subplot(projection="3d"), scene_at(whole, k), skins, k, run, bounds_of(whole, skins))
+
+    return draw
+
+
+def _draw(ax: Any, picture: Scene, skins: list[Volume], k: int, result: Result, bounds: Array | None = None) -> None:
+    """Rods and bodies, then the skins at instant k and the forces where they touch, in one box."""
     import matplotlib
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
 
     panels.draw_solid(ax, picture, [])
-    low, high = bounds_of(picture, skins)
+    low, high = bounds_of(picture, skins) if bounds is None else bounds
     unit, name = scaled(float(np.max(picture.bounds[1] - picture.bounds[0])))
     for skin in skins:
         shade = matplotlib.colormaps["viridis"](skin.shown(k)[skin.faces].mean(axis=1)) if skin.quantity else COLOURS[1]
         ax.add_collection3d(
             Poly3DCollection(unit * skin.x[k][skin.faces], facecolors=shade, linewidths=0.1, alpha=SKIN)
         )
+    if result.touches:
+        tracks = Tracks(bare(result), result.touching_at)
+        panels.draw_contacts(ax, picture, None, *contact_forces(tracks, k, float(np.linalg.norm(high - low))))
     panels.box_axes(ax, unit * low, unit * high, name)

@@ -126,7 +126,7 @@ def page_of(run: Result | SoftResult, budget: float = BUDGET, *, colour: str | N
         most = max(2, min(afford, max(wanted, FEWEST_FRAMES), MOST_FRAMES))
         rods, whole = thin(rods, most), None if whole is None else thin(whole, most)
     picture = scene(rods, sections=sections, around=32 if count <= 8 else 16)
-    more = {"cables": cables_of(rods, picture), "contacts": contacts_of(rods, picture)}
+    more = {"cables": cables_of(rods, picture), "contacts": contacts_of(rods, picture, whole)}
     if whole is not None:
         from anguilla.view.volume_page import skins_told
 
@@ -160,12 +160,16 @@ def cables_of(run: Result, picture: Scene) -> list[dict[str, Any]]:
     return found
 
 
-def contacts_of(run: Result, picture: Scene) -> dict[str, Any] | None:
-    """Arrows of contacts (time, k, 6), places [m] and vectors [m], zero where there are fewer; None if nothing touches."""
-    if not any(load.touches or load.meets for load in run.system.robot.loads):
+def contacts_of(run: Result, picture: Scene, whole: Any = None) -> dict[str, Any] | None:
+    """Arrows of contacts (time, k, 6), places [m] and vectors [m], zero where there are fewer; None if nothing touches.
+
+    `whole` is the result with soft volumes, if there are any.
+    """
+    soft = whole is not None and whole.touches
+    if not soft and not any(load.touches or load.meets for load in run.system.robot.loads):
         return None
     low, high = picture.bounds
-    size, tracks = float(np.linalg.norm(high - low)), Tracks(run)
+    size, tracks = float(np.linalg.norm(high - low)), Tracks(run, whole.touching_at if soft else None)
     found = [np.hstack(contact_forces(tracks, index, size))[:MOST_CONTACTS] for index in range(len(picture.t))]
     out = np.zeros((len(found), max(map(len, found)), 6))
     for row, some in zip(out, found, strict=True):

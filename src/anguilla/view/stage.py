@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -67,8 +68,10 @@ def plate(tube: Tube) -> tuple[Array, np.ndarray]:
 class Tracks:
     """Motions of single frames of a result, and reactions of its closures, each computed once."""
 
-    def __init__(self, result: Trajectory | Equilibrium) -> None:
-        self.result = result
+    def __init__(
+        self, result: Trajectory | Equilibrium, also: Callable[[int], tuple[Array, Array]] | None = None
+    ) -> None:
+        self.result, self._also = result, also  # also: other places where something touches at an instant, and forces
         self._motions: dict[object, Array] = {}
         self._reactions: dict[str, Array] = {}
         self._exerted: dict[int, tuple[Array, Array]] = {}
@@ -114,6 +117,10 @@ class Tracks:
             for found in self.result.all_contact_points[index].values():
                 places.append(found.place)
                 forces.append(found.force)
+        if self._also is not None:
+            place, force = self._also(index)
+            places.append(place)
+            forces.append(force)
         return np.concatenate(places), np.concatenate(forces)
 
     def _depth_below(self, number: int, force: Array) -> Array:

@@ -100,6 +100,10 @@ def _drawing(run: Trajectory | SoftTrajectory, colour: str | None) -> Callable[[
 
         soft = volume(run, colour or "displacement")  # type: ignore[arg-type]
         return lambda fig, k: draw_frame(fig, soft, k)
+    from anguilla.view.mixed import drawing, is_mixed
+
+    if is_mixed(run):
+        return drawing(run, colour)  # type: ignore[arg-type]
     picture = scene(only_rods(run, colour), sections=32, around=16)
     return lambda fig, k: _draw(fig, picture, k)
 

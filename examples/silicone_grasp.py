@@ -101,8 +101,8 @@ def figures(folder, result=None):
             right.plot(run.t, size[:, k], color=COLOURS[k], label=f"finger {k + 1} [N]")
         right.plot(run.t, size[:, 3], color="k", label="mat [N]")
         right.plot(run.t, 10 * result.height, "--", color=COLOURS[3], label="height of the ball [dm]")
-        right.set(xlabel="t [s]", title="on the ball", ylim=(-0.05, None))
-        right.legend(frameon=False, fontsize=7)
+        right.set(xlabel="t [s]", title="on the ball", ylim=(-0.05, 1.05))
+        right.legend(frameon=False, fontsize=7, loc="upper right")
         fig.savefig(Path(folder) / "silicone_grasp.png", dpi=80)
 
 
@@ -111,7 +111,8 @@ def draw(ax, result, k):
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
     run = result.run
-    ax.plot(*run.centerline(run.robot.part("arm"))[k].T, color="k", lw=4)
+    line = run.centerline(run.robot.part("arm"))[k]
+    ax.plot(*line[line[:, 2] < -0.18].T, color="k", lw=5)
     u, v = np.meshgrid(np.linspace(0, 2 * np.pi, 24), np.linspace(0, np.pi, 13))
     ball = BALL * np.stack([np.cos(u) * np.sin(v), np.sin(u) * np.sin(v), np.cos(v)])
     ax.plot_surface(*(ball + run.position(result.ball.frame)[k][:, None, None]), color=COLOURS[1], alpha=0.9)
@@ -122,8 +123,8 @@ def draw(ax, result, k):
     for contact in result.contacts:
         found = run.contact_points(contact)[k]
         ax.quiver(*(found.place - 0.15 * found.force).T, *(0.15 * found.force).T, color="r", lw=1.5)
-    ax.set(xlim=(-0.1, 0.2), ylim=(-0.15, 0.15), zlim=(-0.45, 0.0), xticks=[], yticks=[], zticks=[])
-    ax.set_box_aspect((1, 1, 1.5), zoom=1.25)
+    ax.set(xlim=(-0.07, 0.13), ylim=(-0.1, 0.1), zlim=(-0.43, -0.18), xticks=[], yticks=[], zticks=[])
+    ax.set_box_aspect((1, 1, 1.25), zoom=1.4)
     ax.view_init(8, -75)
 
 

@@ -65,6 +65,6 @@ def test_the_silicone_gripper_lifts_the_ball(example):
     np.testing.assert_allclose(carried, [0, 0, weight], atol=1e-8)
     palm = result.run.robot.part("palm").frame
     away = np.linalg.norm(result.run.position(result.ball.frame) - result.run.position(palm), axis=1)
-    assert abs(away[-1] - away[-40]) < 2e-5  # in 0.2 s
+    assert abs(away[-1] - away[-40]) < 5e-5  # in 0.2 s
     slipped = p.main(0.1 * p.FRICTION, settle=False)
     assert slipped.height[-1] < result.height[-1] - 0.02

@@ -182,6 +182,7 @@ class Load(Description):
     account: ClassVar[str] = "others"
     touches: ClassVar[bool] = False
     meets: ClassVar[bool] = False  # whether it is contact between parts of the robot
+    of_volume: ClassVar[bool] = False  # whether it is contact of a soft volume
     is_passive: ClassVar[bool] = False
     has_arrows: ClassVar[bool] = False
     in_files: ClassVar[bool] = False

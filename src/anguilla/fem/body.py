@@ -250,7 +250,8 @@ class SoftBody(SoftPart, ShowsItself):
 
     def load(self, load: PointForce | Traction | Spring | PointMass | VolumeContact) -> None:
         """Add a `fem.PointForce`, `fem.Traction`, `fem.Spring` or `fem.PointMass`, or an `ag.Contact` with an obstacle."""
-        if isinstance(load, VolumeContact):
+        if getattr(load, "of_volume", False):
+            assert not isinstance(load, PointForce | Traction | Spring | PointMass)
             if load.volume is not self:
                 raise DescriptionError(f"load: {load.label} is of another volume; this one is {self.name!r}.")
             if load.surface is not None:

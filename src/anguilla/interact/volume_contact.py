@@ -61,6 +61,7 @@ class VolumeContact(Load):
     token: int = field(default_factory=TOKENS.__next__, init=False, repr=False)  # copies in models are known by it
 
     is_passive: ClassVar[bool] = True
+    of_volume: ClassVar[bool] = True
 
     def _check(self) -> None:
         if not isinstance(self.volume, VolumeHandle | SoftPart):

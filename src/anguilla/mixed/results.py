@@ -93,7 +93,7 @@ class _WithVolumes(OfEnergies):
         Each has place (k, 3) [m] and force (k, 3) [N] there, world axes: of its part a on its part b, or of a volume on what
         it touches.
         """
-        if not isinstance(contact, VolumeContact):
+        if not getattr(contact, "of_volume", False):
             return super().contact_points(contact)  # type: ignore[misc]
         found: Any = [self._points(told, contact) for told in self.touched]
         return self._pick(found)
@@ -104,7 +104,7 @@ class _WithVolumes(OfEnergies):
         Returns (force (time, 3) [N] of its part a on its part b, world axes, place (time, 3) [m] where it acts on average,
         energy (time,) [J] that the contact keeps, points (time,), how many touch); places are NaN where nothing does.
         """
-        if not isinstance(contact, VolumeContact):
+        if not getattr(contact, "of_volume", False):
             return super().contacts(contact)  # type: ignore[misc]
         each = [self._points(told, contact) for told in self.touched]
         number, row = self._place_of(contact)

@@ -40,7 +40,8 @@ def load(path: str | os.PathLike[str], *, robot: Robot | Model | SoftBody | None
             the file's own.
 
     Returns:
-        What was saved: a Trajectory or an Equilibrium, a fem.SoftTrajectory or a fem.SoftEquilibrium, a control.Run, a Sweep.
+        What was saved: a Trajectory or an Equilibrium, of a robot with volumes too; a fem.SoftTrajectory or a
+        fem.SoftEquilibrium, a control.Run, a Sweep.
         ``run.robot.part("arm")`` gives the handles of the parts of a robot.
 
     """
@@ -55,6 +56,11 @@ def load(path: str | os.PathLike[str], *, robot: Robot | Model | SoftBody | None
         own = None if robot is None else model_of(robot)  # type: ignore[arg-type]
         with whole_result(target):
             return _of_robot(record, target, own)
+    if kind.startswith("mixed"):
+        from anguilla.mixed.keep import restore
+
+        with whole_result(target):
+            return restore(record, str(target), robot)  # type: ignore[arg-type]
     return _of_volume(record, kind, target, robot)
 
 

@@ -135,3 +135,22 @@ def test_the_command_line_takes_such_files(file, capsys):
     assert main(["statics", str(file)]) == 0
     assert main(["simulate", str(file)]) == 0
     assert "arm" in capsys.readouterr().out
+
+
+def test_results_are_saved_and_loaded(tmp_path):
+    pytest.importorskip("h5py")
+    robot, end = described()
+    inputs = {"pad.pull": lambda t: 20.0 * t}
+    run = ag.simulate(robot, duration=0.01, dt=2e-3, inputs=inputs)
+    again = ag.load(run.save(tmp_path / "run.nc"))
+    assert np.array_equal(again.q, run.q) and np.array_equal(again.volume("pad").x, run.volume("pad").x)
+    assert np.allclose(again.energy["total"], run.energy["total"], rtol=1e-12)
+    assert np.allclose(again.position(again.robot.volumes[0].patches[1].frame), run.position(end), atol=1e-15)
+    assert again.volume("pad").inputs["pull"](4e-3) == pytest.approx(0.08)
+    goes_on = ag.simulate(again.robot, duration=0.004, dt=2e-3, start=again)
+    straight = ag.simulate(robot, duration=0.004, dt=2e-3, start=run)
+    assert np.allclose(goes_on.q, straight.q, atol=1e-12)
+    rest = ag.statics(robot, inputs={"pad.pull": 0.1})
+    found = ag.load(rest.save(tmp_path / "rest.nc"), robot=robot)
+    assert np.array_equal(found.volume("pad").x, rest.volume("pad").x)
+    assert found.volume("pad").inputs == rest.volume("pad").inputs

@@ -16,6 +16,7 @@ from anguilla.files.expressions import Expression
 from anguilla.files.text import Node
 from anguilla.files.unmake import frame_text, pose_text
 from anguilla.files.wording import split_error
+from anguilla.lie import inverse
 
 if TYPE_CHECKING:
     from anguilla.describe.robot import Robot
@@ -176,7 +177,7 @@ def _document(handle: VolumeHandle) -> dict[str, Any]:
         part = None if patch.frame.is_ground else patch.frame.part
         if part is not None and not isinstance(part, (RodHandle, BodyHandle)):
             assert patch.pose is not None
-            frames[part.name] = {"where": _points(patch, sets), "at": pose_text(np.linalg.inv(patch.pose))}
+            frames[part.name] = {"where": _points(patch, sets), "at": pose_text(inverse(patch.pose))}
             continue
         clamp = {"where": _points(patch, sets), "frame": frame_text(patch.frame)}
         clamps.append(clamp if patch.pose is None else clamp | {"pose": pose_text(patch.pose)})

@@ -27,7 +27,7 @@ __all__ = ["MixedEquilibrium", "MixedTrajectory"]
 
 
 class _WithVolumes(OfEnergies):
-    """What results of robots with volumes share: energies and momenta count all parts, files are refused."""
+    """What results of robots with volumes share: energies and momenta count all parts, files hold them."""
 
     volumes: Mapping[str, Any]
     mixed: MixedModel | None  # the model it was computed with
@@ -46,7 +46,9 @@ class _WithVolumes(OfEnergies):
         return self.volumes[name]
 
     def _record(self) -> Record:
-        raise DescriptionError("results of robots with soft volumes cannot be kept in files yet.")
+        from anguilla.mixed.keep import gather
+
+        return gather(self)  # type: ignore[arg-type]
 
     def _motions(self) -> list[tuple[Half, Floats, Floats]]:
         """Compiled volumes, with positions and velocities (time, nodes, 3) of their nodes."""

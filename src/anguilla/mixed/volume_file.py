@@ -117,7 +117,7 @@ def volume_document(body: Volume) -> dict[str, Any]:
     for section in NAMED:
         found[section] = {key: _plain(value, title(section, key)) for key, value in getattr(body, section).items()}
     loads = [*body.loads, *body.tractions, *body.springs, *body.masses]
-    lists = {"loads": loads, "layers": body.layers, "fibres": body.fibres}
+    lists: dict[str, list[Any]] = {"loads": loads, "layers": list(body.layers), "fibres": list(body.fibres)}
     for section, values in lists.items():
         found[section] = [_plain(value, title(section, k)) for k, value in enumerate(values)]
     return {key: value for key, value in found.items() if value not in ({}, [])}

@@ -17,7 +17,7 @@ from anguilla.store.facts import facts_of
 from anguilla.store.inputs import add_inputs
 from anguilla.store.record import Record
 
-__all__ = ["gather"]
+__all__ = ["gather", "robot_file"]
 
 SECTIONS = 5  # frames along a rod, ends included
 TWIST = ("omega_x", "omega_y", "omega_z", "v_x", "v_y", "v_z")
@@ -57,7 +57,7 @@ def gather(states: Any) -> Record:
     for name, value in states.energy.items():
         record.add(f"energy_{name}", ("time",), np.atleast_1d(value), "J", f"{name} energy")
     _add_inputs(record, states, robot)
-    record.add("robot_file", (), _robot_file(robot, t, record), "", "the robot, as a robot file")
+    record.add("robot_file", (), robot_file(robot, t, record), "", "the robot, as a robot file")
     kind = type(states).__name__
     record.facts |= facts_of(kind.lower(), f"{kind} of {robot.name}", states.status) | {"robot": robot.name}
     return record
@@ -149,7 +149,7 @@ def _add_inputs(record: Record, states: Any, robot: Robot) -> None:
             record.add(f"{kind}_unit", (kind,), np.array(texts, dtype=object), "", "units of the inputs")
 
 
-def _robot_file(robot: Robot, t: Array, record: Record) -> NDArray[Any]:
+def robot_file(robot: Robot, t: Array, record: Record) -> NDArray[Any]:
     """The text of the robot file; functions in Python become tables at the stored times; empty if there is no way."""
     try:
         try:

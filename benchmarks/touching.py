@@ -153,7 +153,7 @@ def snake(setting: Setting):
     case = SNAKE
     robot = ag.Robot("snake", gravity=(0, 0, -GRAVITY))
     material = ag.Material(case.young, case.density, poisson=0.5 * case.young / case.shear - 1.0)
-    strains = ag.Strains(twist=3, bend_y=2, bend_z=setting.modes)
+    strains = ag.kirchhoff(setting.modes, twist_modes=3)  # it rolls: both bend
     rod = ag.Rod(case.length, ag.Circle(case.radius), material, strains, intervals=max(16, 2 * setting.modes))
     stiff = 500.0  # [N/m^2]
     sunk = case.density * np.pi * case.radius**2 * GRAVITY / stiff
@@ -249,7 +249,7 @@ class Case:
 
 CASES = {
     "snake": Case(snake, SNAKE.check, SNAKE.length, (Setting(5, 0.04), Setting(6, 0.02), Setting(8, 0.01)), Setting(12, 2.5e-3)),
-    "coil": Case(coil, COIL.check, 2 * COIL.around, (Setting(8, 0.02), Setting(12, 0.01), Setting(16, 0.01)), Setting(20, 5e-3)),
+    "coil": Case(coil, COIL.check, 2 * COIL.around, (Setting(8, 0.02), Setting(12, 0.02), Setting(14, 0.02), Setting(16, 0.02)), Setting(20, 5e-3)),
     "knot": Case(knot, KNOT.check, 0.05, (Setting(9, 0.05), Setting(12, 0.025), Setting(15, 0.025)), Setting(18, 0.0125)),
 }  # fmt: skip
 

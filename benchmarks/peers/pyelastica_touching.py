@@ -32,7 +32,7 @@ class Setting:
 
 PATHS = {
     "snake": (Setting(50, 1e-4), Setting(100, 5e-5), Setting(200, 2.5e-5)),
-    "coil": (Setting(60, 2e-5), Setting(120, 1e-5)),
+    "coil": (Setting(60, 2e-5), Setting(120, 2e-5)),
     "knot": (Setting(100, 1e-4), Setting(200, 5e-5)),
 }
 

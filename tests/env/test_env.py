@@ -32,6 +32,29 @@ def test_one_robot_passes_the_checker(name):
     made.close()
 
 
+@pytest.mark.parametrize(
+    "name", ["Swim", *(pytest.param(name, marks=pytest.mark.slow) for name in ("Reach", "Track", "Grasp", "Crawl"))]
+)
+def test_make_vec_keeps_the_interface_of_vectors(name):
+    """Native vectors of all tasks: spaces, shapes, kinds of numbers, the same again from a seed, wrappers around them."""
+    from gymnasium.wrappers import vector as around
+
+    two = [gymnasium.make_vec(f"anguilla/{name}-v0", num_envs=3) for _ in range(2)]
+    assert all(isinstance(robots.unwrapped, env.RobotVectorEnv) for robots in two)
+    first, again = (robots.reset(seed=5)[0] for robots in two)
+    assert np.array_equal(first, again) and first in two[0].observation_space
+    two[0].action_space.seed(1)
+    for _ in range(4):
+        action = two[0].action_space.sample()
+        one, other = (robots.step(action) for robots in two)
+        assert all(np.array_equal(a, b) for a, b in zip(one[:4], other[:4], strict=True))
+        assert one[0] in two[0].observation_space and all(x.shape == (3,) for x in one[1:4])
+        assert one[2].dtype == one[3].dtype == bool
+    wrapped = around.RecordEpisodeStatistics(around.NormalizeObservation(two[1]))
+    wrapped.reset(seed=1)
+    assert wrapped.step(action)[0].shape == first.shape
+
+
 def test_a_vector_keeps_the_rules(reach):
     robots = env.RobotVectorEnv(reach, 5)
     assert robots.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP

@@ -196,3 +196,21 @@ def test_copies_that_start_from_a_result_feel_what_it_felt():
     assert np.array_equal(batch.read()[1], one.read()) and np.allclose(one.read(), first.read(), rtol=1e-9)
     batch.step(), one.step()
     assert np.array_equal(batch.read()[1], one.read())
+
+
+def test_copies_show_tensions_and_pressures_before_the_first_step():
+    """They showed zeros there."""
+    robot = ag.Robot("arm")
+    rod = robot.add(ag.Rod(0.3, ag.Circle(0.01), RUBBER, ag.planar(3)), at=robot.ground)
+    robot.actuate("pull", ag.Tendon(rod, ag.parallel(y=0.008)))
+    robot.actuate("air", ag.Chamber(rod, ag.parallel(y=-0.004), area=1e-5))
+    robot.actuate("line", ag.Tendon(rod, ag.parallel(y=-0.008), by="length"))
+    for name in ("pull", "air", "line"):
+        robot.sense(name, sensors.Effort(name))
+    inputs = {"pull": 1.0, "air": 2e3, "line": 0.3}
+    batch, one = ag.BatchStepper(robot, 2, dt=0.002, inputs=inputs), ag.Stepper(robot, dt=0.002, inputs=inputs)
+    for _ in range(3):
+        assert np.array_equal(batch.read(), [one.read()] * 2) and np.all(one.read() > 0.5)
+        batch.step(), one.step()
+    batch.reset([0])
+    assert np.allclose(batch.read()[0, :2], [1.0, 2e3]) and np.array_equal(batch.read()[1], one.read())

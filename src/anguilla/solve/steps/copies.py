@@ -375,7 +375,14 @@ class BatchStepper:
             return self.model.robot.gravity_values(self.t)
 
         def effort() -> Floats:
-            return np.array([desk.loads.tension for desk in self._desks])
+            found, known = np.array([desk.loads.tension for desk in self._desks]), dict[bytes, Floats]()
+            for k in np.flatnonzero(self.count == 0).tolist():  # no step has left them there; many copies start alike
+                key = np.concatenate([self._q[k], self._v[k], self._followed()[k]]).tobytes()
+                if key not in known:
+                    start = self.result(k)
+                    known[key] = np.array([start.tension(name)[0] for name in self.model.robot.actuators])
+                found[k] = known[key]
+            return found
 
         @cache
         def forces() -> Callable[[Load], Floats]:

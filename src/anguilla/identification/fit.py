@@ -26,7 +26,7 @@ def identify(
     held_out: Measurements | Sequence[Measurements] = (), loss: str = "linear", starts: int = 1, seed: int = 0,
     iterations: int = 50, tolerance: float = 1e-8,
 ) -> Identified:  # fmt: skip
-    """Find numbers of a robot from measurements, with their uncertainty.
+    """Estimate parameters of a robot from measurements, with their uncertainty.
 
     Gauss-Newton with trust regions (SciPy's `least_squares`) on exact sensitivities of equilibria; of motions, and of tendons
     with friction, on differences. Unknown offsets of markers and poses are found at once.

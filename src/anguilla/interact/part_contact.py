@@ -144,7 +144,7 @@ def SelfContact(
 
 @public
 def contacts(robot: Robot, stiffness: float | None = None, *, exclude: Any = (), **options: Any) -> list[PartContact]:
-    """Let everything touch everything, and rods themselves; return the loads, which are on the robot.
+    """Add contact between all parts of a robot, and of each rod with itself; return these loads.
 
     Parts that are joined to each other are left out, and bodies without a shape that may touch.
 

@@ -31,7 +31,12 @@ FOLDERS = ("mechanics", "interact/kernels", "model", "solve/newton", "solve/step
 # Small tests that are near to a file, run as Python: nothing is compiled for them.
 NEAR = {
     "mechanics/flat": ["tests/mechanics/test_mechanics_flat.py", "tests/assemble/test_assemble_tangent.py"],
-    "mechanics/relaxing": ["tests/validation_dynamics/test_dynamics_relaxing.py", "-k", "linear or creeps or relaxes"],
+    "mechanics/relaxing": [
+        "tests/mechanics/test_mechanics_relaxing.py",
+        "tests/validation_dynamics/test_dynamics_relaxing.py",
+        "-k",
+        "left or linear or creeps or relaxes",
+    ],
     "mechanics/joints": ["tests/multibody/test_multibody_tangent.py", "-k", "chain or every_joint"],
     "mechanics/": [
         "tests/mechanics/test_mechanics_kinematics.py",
@@ -41,13 +46,25 @@ NEAR = {
     "kernels/fluid": ["tests/water"],
     "kernels/stream": ["tests/water"],
     "kernels/distance": ["tests/interact/test_distance.py", "tests/contact/test_contact_tangent.py"],
-    "kernels/contact": ["tests/contact/test_contact_tangent.py"],
+    "kernels/contact": ["tests/interact/test_touch_formulas.py", "tests/contact/test_contact_tangent.py"],
     "kernels/friction": ["tests/contact/test_contact_tangent.py", "tests/contact/test_friction_holds.py"],
-    "kernels/impact": ["tests/contact/test_contact_impacts.py", "-k", "height or restitution"],
+    "kernels/impact": [
+        "tests/interact/test_impact_energy.py",
+        "tests/contact/test_contact_impacts.py",
+        "-k",
+        "gain or height or restitution",
+    ],
     "kernels/nearest": ["tests/interact", "tests/contact/test_part_contact.py"],
-    "kernels/touch": ["tests/contact/test_part_contact.py", "-k", "exact or momenta"],
+    "kernels/touch_steps": ["tests/interact/test_impact_energy.py"],
+    "kernels/touch": [
+        "tests/interact/test_touch_formulas.py",
+        "tests/contact/test_part_contact.py",
+        "-k",
+        "moment or exact or momenta",
+    ],
     "kernels/rubbing": ["tests/multibody/test_multibody_rubbing.py", "-k", "discs"],
-    "kernels/thruster": ["tests/multibody/test_multibody_loads.py", "-k", "thruster"],
+    "kernels/thruster": ["tests/interact/test_interact_thruster.py"],
+    "kernels/frames": ["tests/interact/test_interact_thruster.py", "tests/interact/test_interact_world_spring.py"],
     "kernels/constraints": ["tests/multibody/test_multibody_loads.py", "-k", "sleigh or wheel or length"],
     "kernels/": ["tests/multibody/test_multibody_loads.py", "tests/interact", "-k", "magnet or spring or muscle"],
     "model/": [
@@ -61,10 +78,15 @@ NEAR = {
         "tests/solve/test_solve_dense.py",
         "tests/solve/test_solve_judge_cost.py",
         "-k",
-        "inverse or units or cholesky",
+        "inverse or units or cholesky or definite",
     ],
-    "solve/steps/schemes": ["tests/validation_dynamics/test_dynamics_orders.py"],
-    "solve/steps/carried": ["tests/solve/test_solve_judge_cost.py", "-k", "carried or local"],
+    "solve/steps/schemes": ["tests/solve/test_solve_schemes.py"],
+    "solve/steps/carried": [
+        "tests/solve/test_solve_carried.py",
+        "tests/solve/test_solve_judge_cost.py",
+        "-k",
+        "carried or local",
+    ],
     "solve/": ["tests/validation_dynamics/test_dynamics_orders.py", "tests/validation_dynamics/test_dynamics_steps.py"],
 }
 # Tests of what the file is for, compiled, in the order in which they are likely to notice.

@@ -36,7 +36,7 @@ def __dir__() -> list[str]:
 
 @public
 def register() -> None:
-    """Tell Gymnasium of the environments; importing this package does so."""
+    """Register the environments with Gymnasium; importing this package does so."""
     gymnasium = require("gymnasium", "environments need", "rl")
     for task in TASKS:
         name = f"anguilla/{task}-v0"

@@ -269,7 +269,7 @@ class SoftBody(SoftPart, ShowsItself):
         )  # fmt: skip
         for kind, found in lists:
             if isinstance(load, kind):
-                locate(self.mesh, load.point, "The place of the load")
+                locate(self.mesh, load.point, "The place of the load")  # type: ignore[union-attr]
                 found.append(load)
                 return
         wanted = "a fem.PointForce, a fem.Traction, a fem.Spring, a fem.PointMass, or an ag.Contact of this body"

@@ -41,7 +41,7 @@ Inputs = Mapping[str, float | Callable[[float], float]]
 @public
 @dataclass(frozen=True)
 class SoftTrajectory(Slices, Kept, ShowsItself):
-    """A motion.
+    """A motion of a soft body.
 
     Attributes:
         t: (time,) [s].

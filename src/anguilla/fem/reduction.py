@@ -78,7 +78,7 @@ def reduce(
     body: SoftBody, *, inputs: Mapping[str, tuple[float, float]], samples: int = 40, held_out: int = 10,
     coordinates: int = 20, tolerance: float = 1e-3, seed: int = 0, modes: int = 0,
 ) -> ReducedModel:  # fmt: skip
-    """Make a reduced body from equilibria under sampled inputs, and tell its error on others.
+    """Make a reduced body from equilibria under sampled inputs, and measure its error on other inputs.
 
     Args:
         body: the body.

@@ -38,7 +38,7 @@ JOINTS = ("fixed", "revolute", "continuous", "prismatic", "floating", "planar")
 
 @public
 def read_urdf(path: str | os.PathLike[str], *, base: str = "fixed", notes: list[str] | None = None) -> Robot:
-    """Return a robot made of a URDF file alone; the arguments are those of `add_urdf`."""
+    """Return a robot made from a URDF file alone; the arguments are those of `add_urdf`."""
     target = Path(path)
     robot = Robot(_clean(_parse(target).get("name", target.stem)))
     try:

@@ -26,7 +26,7 @@ def identify(
     held_out: Measurements | Sequence[Measurements] = (), loss: str = "linear", starts: int = 1, seed: int = 0,
     iterations: int = 50, tolerance: float = 1e-8,
 ) -> Identified:  # fmt: skip
-    """Find numbers of a robot from measurements, with their uncertainty.
+    """Estimate parameters of a robot from measurements, with their uncertainty.
 
     Gauss-Newton with trust regions (SciPy's `least_squares`) on exact sensitivities of equilibria and of motions; where these
     have none (friction, viscoelastic rods, volumes), on differences, as `by_differences` of the result tells. Unknown offsets

@@ -151,7 +151,7 @@ def SelfContact(
 def contacts(
     robot: Robot, stiffness: float | None = None, *, exclude: Any = (), **options: Any
 ) -> list[PartContact | VolumeContact]:
-    """Let everything touch everything, and rods themselves; return the loads, which are on the robot.
+    """Add contact between all parts of a robot, and of each rod with itself; return these loads.
 
     Parts that are joined to each other are left out, and bodies without a shape that may touch. Soft volumes touch rods and
     bodies that they are not welded to, with a stiffness by their material; they do not touch each other yet.

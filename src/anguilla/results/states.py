@@ -49,7 +49,7 @@ class _States(OfFrames, OfRods, OfSensors, OfEnergies, ShowsItself):
 @public
 @dataclass(frozen=True)
 class Equilibrium(_States):
-    """A static equilibrium.
+    """A static equilibrium of a robot.
 
     Attributes:
         q: (n,) coordinates, labelled by `coordinates`.
@@ -93,7 +93,7 @@ class Equilibrium(_States):
 @public
 @dataclass(frozen=True)
 class Trajectory(_States, Slices):
-    """A motion.
+    """A motion of a robot: its states over time.
 
     Attributes:
         t: (time,) [s].

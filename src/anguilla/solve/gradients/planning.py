@@ -207,7 +207,7 @@ def optimise_motion(
     design: Sequence[str] = (), free_duration: bool = False, iterations: int = 200, tolerance: float = 1e-9,
     method: Scheme | str = DEFAULT_METHOD,
 ) -> MotionPlan:  # fmt: skip
-    """The motion that makes a cost least, by exact gradients (L-BFGS-B).
+    """Find the motion of least cost, by exact gradients (L-BFGS-B).
 
     Args:
         robot: the robot.

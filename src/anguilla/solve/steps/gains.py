@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -331,7 +331,8 @@ def takes_energy(system: Model, loads: Sequence[Load]) -> bool:
 def potentials(some: Some) -> list[Floats]:
     """Energies (nt,) [J] of dead forces, and of lines under constant tension; lines of constant length do no work."""
     forces = [(load.frames[0], load.dead_force) for load in some.robot.loads if load.dead_force is not None]
-    pulls = [(name, line, some.inputs.get(name, 0.0)) for name, line in some.robot.actuators.items()]
+    given: Any = some.inputs
+    pulls = [(name, line, given.get(name, 0.0)) for name, line in some.robot.actuators.items()]
     pulls = [one for one in pulls if one[2] and not callable(one[2]) and getattr(one[1], "by", "tension") == "tension"]
     if not (forces or pulls):
         return []

@@ -1,0 +1,41 @@
+"""Steps of the integrators, against the rules as they are written down."""
+
+import numpy as np
+import pytest
+
+import anguilla as ag
+from anguilla.solve.steps.schemes import ended, factors
+
+SCHEMES = [ag.Newmark(), ag.Newmark(0.3, 0.6), ag.HHT(-0.1), ag.GeneralisedAlpha(0.5)]
+DT = 0.3
+
+
+@pytest.fixture
+def numbers():
+    """Rates, accelerations, true accelerations, and accelerations at the end of a step: (4, 3)."""
+    return np.random.default_rng(24).standard_normal((4, 3))
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=repr)
+def test_a_step_ends_where_newmark_says(scheme, numbers):
+    c, (v, a, true, after) = scheme.coefficients, numbers
+    way = DT * v + DT**2 * ((0.5 - c.beta) * a + c.beta * after)
+    v1, a1, true1 = ended(c, DT, way, v, a, true)
+    np.testing.assert_allclose(a1, after, rtol=1e-12)
+    np.testing.assert_allclose(v1, v + DT * ((1.0 - c.gamma) * a + c.gamma * after), rtol=1e-12)
+    np.testing.assert_allclose((1.0 - c.am) * a1 + c.am * a, (1.0 - c.af) * true1 + c.af * true, rtol=1e-12)
+
+
+def test_the_midpoint_rule_is_balanced_in_the_middle():
+    """At ((q + q1) / 2, (v + v1) / 2, (v1 - v) / dt), with v1 = 2 d / dt - v."""
+    assert factors(ag.Midpoint().coefficients, DT) == pytest.approx((0.5, 1.0 / DT, 2.0 / DT**2), rel=1e-14)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=repr)
+def test_factors_are_the_slopes_of_the_end(scheme, numbers):
+    c, (v, a, true, way) = scheme.coefficients, numbers
+    one, two = ended(c, DT, way, v, a, true), ended(c, DT, way + 1.0, v, a, true)
+    cq, cv, ca = factors(c, DT)
+    assert cq == 1.0
+    np.testing.assert_allclose(two[0] - one[0], cv, rtol=1e-12)
+    np.testing.assert_allclose(two[2] - one[2], ca, rtol=1e-12)

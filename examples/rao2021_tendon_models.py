@@ -9,7 +9,7 @@ each, a backbone of 1.4 mm, and tendons at 10 mm from it. All their models are c
 - their reference (VCref): every piece between two discs is a rod, and tendons are straight from disc to disc.
 
 A force at the tip is raised from zero. What agrees with the paper: without a load all models are alike, a quarter percent
-of the length from the reference; with one, those that let curvature vary along a section stay within half a percent, and one
+of the length from the reference; with one, those that let curvature vary along a section stay within 0.6 percent, and one
 arc for a section is off by four percent. What does not: their constant-curvature model takes the lengths of the tendons and
 knows no loads at all, so that its error is not the same number.
 """

@@ -122,7 +122,7 @@ def apart(before: dict[str, float], now: dict[str, float]) -> dict[str, float]:
 
 def page(results: dict[str, dict], conditions: dict, before: dict | None) -> str:
     """The page: conditions, how far two runs are apart, and every table with its command."""
-    lines = ["# All tables", "", f"Measured on {conditions['date']}: {conditions['machine']}, Python {conditions['python']}. One thread",
+    lines = ["---", "orphan: true", "---", "", "# All tables", "", f"Measured on {conditions['date']}: {conditions['machine']}, Python {conditions['python']}. One thread",
              "unless a table says otherwise; tables are run one after the other, nothing else being run by these scripts. The load",
              f"of the machine was {conditions['load']} when it began. `make bench-full` repeats all of it, the command below a heading",
              "that table alone.", ""]  # fmt: skip

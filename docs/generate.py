@@ -92,6 +92,7 @@ GROUPS = (
     ("Paper 001: the eel", ("paper001", "reference_eel", "optimise_gait", "thrifty_eel")),
     ("Paper 003: optimal control", ("paper003",)),
     ("Paper 004: implicit Newton-Euler", ("paper004",)),
+    ("Results of other papers", ("gazzola2018", "till2019", "rao2021", "renda2020", "bretl2014")),
     ("More", ("",)),
 )  # fmt: skip
 

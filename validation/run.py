@@ -2,8 +2,8 @@
 
     python validation/run.py
 
-First the tests marked slow, then `figures()` of every script in this folder, then the tests of statics and dynamics, then
-random robots (`soak/`). The page gives for each claim the measured number, the tolerance and the command that repeats it.
+First the tests marked slow, then `figures()` of every script in this folder, then the tests of statics and dynamics, then the
+cases of other programs (`peers/`), then random robots (`soak/`). The page gives for each claim the measured number, the tolerance and the command that repeats it.
 Fails if a claim fails, or if a robot is answered wrongly without a word.
 """
 
@@ -193,6 +193,19 @@ def robots(count: int = ROBOTS) -> tuple[list[str], bool]:
     return [shown, "", *found[0].rstrip().splitlines()], done.returncode == 0
 
 
+def peers() -> tuple[list[str], bool]:
+    """Section on the cases of other programs, whose own page is written too, and whether all agree."""
+    say("cases of other programs")
+    done = subprocess.run(
+        [sys.executable, HERE / "peers" / "run.py"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    lines = done.stdout.splitlines()
+    good, bad = sum(line.startswith("ok") for line in lines), [line for line in lines if line.startswith("OFF")]
+    say("\n".join(bad) + done.stderr[-1000:])
+    text = f"{good} of {good + len(bad)} agree (`python validation/peers/run.py`): {{doc}}`peers_cases`."
+    return [text, "", *(f"- {line}" for line in bad)], done.returncode == 0
+
+
 def say(text: str) -> None:
     """Report progress."""
     print(text, file=sys.stderr, flush=True)
@@ -238,11 +251,12 @@ def main() -> int:
         good &= all(holds for *_, holds in rows)
         sections[name.capitalize()] = [f"Command: {command}", "", *table(rows), "", *captions(name, folder)][:-1]
     sections["Proofs that are tests"], passed = proofs()
+    sections["Cases of other programs"], agreed = peers()
     sections["Random robots"], sound = robots()
     (DOCS / "validation.md").write_text("\n".join(page(sections, slow)) + "\n")
     for section in sections.values():
         print("\n".join(line for line in section if line.startswith("|")), end="\n\n")
-    return 0 if good and passed and sound else 1
+    return 0 if good and passed and agreed and sound else 1
 
 
 if __name__ == "__main__":

@@ -183,4 +183,8 @@ CASES = (
          {"parameters": [-0.70828, 0.43878, 0.54573, 0.0894]}, 1e-3),
     Case("chain on ball joints", "sphericalJointTest.py", "sum of the coordinates of two links after 1 s", chain,
          {"sum": 4.409080446575089}, 1e-3),
+    Case("cable with a sliding joint", "ANCFslidingAndALEjointTest.py", "place of the slider",
+         note="no joint here slides along a rod"),
+    Case("rolling disc", "createRollingDiscTest.py", "place after 1 s",
+         note="a disc that leans as it rolls touches at a point that moves in it: no constraint here follows it, only contact does"),
 )  # fmt: skip

@@ -188,4 +188,6 @@ CASES = (
          governor_by_lagrange, 1e-3, origin="Lagrange's equations, integrated apart"),
     Case("spatial slider-crank", "spatial rigid slider-crank mechanism", "slider at 0.2, 0.4, ... 1 s", slider_crank,
          {"slider": [0.263034975, 0.222848664, 0.205149298, 0.272248997, 0.211754668]}, 5e-4, origin="González"),
+    Case("uncontrolled bicycle", "uncontrolled bicycle", "lean and steer in time",
+         note="wheels that lean as they roll: see Exudyn's rolling disc"),
 )  # fmt: skip

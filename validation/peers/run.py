@@ -138,7 +138,23 @@ def page(found: list[tuple[str, Outcome]]) -> str:
                          seconds(outcome.seconds_peer), note)  # fmt: skip
                 lines.append("| " + " | ".join(cells) + " |")
         lines.append("")
-    return "\n".join([*lines, *FINDS, ""])
+    return "\n".join([*lines, *cosserat(), *FINDS, ""])
+
+
+def cosserat() -> list[str]:
+    """Section on cosseratbench, from what `cosserat.py` printed."""
+    kept = json.loads((HERE / "cosserat.json").read_text())
+    lines = ["## cosseratbench", "", f"A benchmark suite for ropes and rods ({kept['package']}) with an adapter, `validation/peers/cosserat.py`: its own",
+             "metrics of its experiments at their usual resolution. In brackets PyElastica's, which the package brings along. Kept numbers,",
+             f"`{kept['command']}` and `{kept['pyelastica_command']}` repeat them.", "", "| experiment | metrics | seconds |", "|---|---|---|"]  # fmt: skip
+    for row in kept["anguilla"]:
+        theirs = kept["pyelastica"].get(row["experiment"], {})
+        told = [f"{name} {row[name]:.2g}" + (f" ({theirs[name]:.2g})" if name in theirs else "")
+                for name in row if name not in ("experiment", "elements", "seconds")]  # fmt: skip
+        taken = f"{row['seconds']:.2g}" + (f" ({theirs['seconds']:.2g})" if theirs else "")
+        lines.append(f"| {row['experiment']} | {', '.join(told)} | {taken} |")
+    return [*lines, "", "Of `capstan`, a rope over a cylinder, 0.8 of the overhang that friction holds must stay and 1.1 must slide: it does. `pile`, a",
+            "rope that heaps up on a floor, did not end in eight minutes. In `twist` rods do not touch themselves. Seconds are of processor time here, and as its command\nline tells them for PyElastica, on a busy machine.", ""]  # fmt: skip
 
 
 FINDS = (

@@ -97,7 +97,8 @@ def _cut(ax: Any, scene: Scene, plane: Plane, unit: float) -> None:
     u, v = (np.linspace(low - beyond, high + beyond, 401) for low, high in limits)
     flat = np.stack(np.meshgrid(u, v), axis=-1) / unit
     points = flat @ plane.axes + float(plane.origin @ plane.normal) * plane.normal
-    for obstacle in (*scene.obstacles, *scene.carried):
+    things: list[Any] = [*scene.obstacles, *scene.carried]
+    for obstacle in things:
         deep = obstacle.distance(points)
         if deep.min() < 0.0 < deep.max():
             ax.contourf(u, v, deep, levels=[deep.min(), 0.0], colors=[SOLID], alpha=0.3, zorder=0)

@@ -11,9 +11,10 @@ import numpy as np
 from anguilla.compiler.jit import interpreted
 from anguilla.errors import DescriptionError
 from anguilla.interact.kernels.table import CONTACT, KIND
+from anguilla.linear.choice import DENSE
 from anguilla.mechanics.tree import Floats
 from anguilla.model.evaluation import Evaluation
-from anguilla.model.model import DENSE, LoadTable, Model
+from anguilla.model.model import LoadTable, Model
 from anguilla.results.blocks import Remembered
 from anguilla.results.reactions import grasps, integrates, refuse_holding, refuse_relaxing
 from anguilla.results.states import Trajectory

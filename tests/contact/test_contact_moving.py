@@ -260,3 +260,20 @@ def test_what_cannot_move_or_touch_is_refused():
     ball = robot.add(ag.RigidBody.sphere(0.02, mass=0.1), at=robot.ground, joint=ag.Free())
     with pytest.raises(ag.AnguillaError, match="does not fit inside"):
         ag.Contact(ball, tube, 1e3)
+
+
+def test_copies_of_a_batch_have_obstacles_that_move_on_their_own():
+    robot = ag.Robot("belts")
+    slide = ag.Prismatic((1, 0, 0), motion=robot.input("way", "m"))
+    belt = robot.add(ag.HalfSpace(), at=robot.ground, joint=slide)
+    ball = robot.add(ag.RigidBody.sphere(RADIUS, mass=MASS), at=robot.ground, joint=ag.Free(), pose=(0, 0, RADIUS))
+    robot.load(ag.Contact(ball, belt, STIFF, friction=0.5, damping=1.0))
+    sizes = np.array([0.02, 0.1])
+    batch, alone = ag.BatchStepper(robot, 2, dt=1e-3), [ag.Stepper(robot, dt=1e-3) for _ in sizes]
+    for k in range(1, 41):
+        ways = sizes * np.sin(8e-3 * k) ** 2
+        batch.step({"way": ways})
+        for stepper, way in zip(alone, ways, strict=True):
+            stepper.step({"way": way})
+    assert batch.q[1, 1] > 3.0 * batch.q[0, 1] > 0.0
+    assert all(np.array_equal(stepper.q, batch.q[k]) for k, stepper in enumerate(alone))

@@ -97,9 +97,7 @@ def _cut(ax: Any, scene: Scene, plane: Plane, unit: float) -> None:
     u, v = (np.linspace(low - beyond, high + beyond, 401) for low, high in limits)
     flat = np.stack(np.meshgrid(u, v), axis=-1) / unit
     points = flat @ plane.axes + float(plane.origin @ plane.normal) * plane.normal
-    things: list[Any] = [*scene.obstacles, *scene.carried]
-    for obstacle in things:
-        deep = obstacle.distance(points)
+    for deep in [one.distance(points) for one in scene.obstacles] + [one.distance(points) for one in scene.carried]:
         if deep.min() < 0.0 < deep.max():
             ax.contourf(u, v, deep, levels=[deep.min(), 0.0], colors=[SOLID], alpha=0.3, zorder=0)
             ax.contour(u, v, deep, levels=[0.0], colors=[SOLID], linewidths=0.8, zorder=0)

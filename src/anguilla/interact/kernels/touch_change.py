@@ -122,7 +122,7 @@ def _spread(node, pairs, touches, t, i, number, sign, a, b, w, t_i, slopes):
 
 
 @part
-def _lanes(node, pairs, touches, e):
+def lanes_of(node, pairs, touches, e):
     """What all coordinates do to contact e."""
     t, c, k, m, s = touches.hits[e, 0], touches.hits[e, 1], touches.hits[e, 2], touches.hits[e, 3], touches.hit[e, S]
     i, j, w, second = touches.cluster[c, 2], touches.cluster[c, 3], weights_of(touches, k), touches.point[k, SECOND]
@@ -152,7 +152,7 @@ def _along(node, touches, m, s):
 
 
 @part
-def _changes(node, pairs, touches, e, dt):
+def changes_of(node, pairs, touches, e, dt):
     """Change of the wrench of contact e, and of its place, for every coordinate."""
     t, c, k, m, s = touches.hits[e, 0], touches.hits[e, 1], touches.hits[e, 2], touches.hits[e, 3], touches.hit[e, S]
     lane, change, curve, pair = touches.lane, touches.change, m < len(touches.curve), touches.table[t, PAIR]
@@ -260,8 +260,8 @@ def add_touching_tangent(node, pairs, touches, dt, matrix, width, whole):
     """Add the tangent of all contacts to the matrix of a robot of one block, or to what distant parts share."""
     for e in range(min(touches.count[HITS], len(touches.hits))):
         pair = touches.table[touches.hits[e, 0], PAIR]
-        _lanes(node, pairs, touches, e)
-        _changes(node, pairs, touches, e, dt)
+        lanes_of(node, pairs, touches, e)
+        changes_of(node, pairs, touches, e, dt)
         if whole:
             _add(node, pairs, touches, e, matrix, 0, width, True)
         else:

@@ -22,23 +22,20 @@ from anguilla.interact.kernels.contact import (
     REACH,
     SMOOTH,
     STIFFNESS,
-    _bristle,
-    _sliding,
     damped,
     holds,
     normal,
     pressed,
 )
 from anguilla.interact.kernels.distance import shape_curvature
-from anguilla.interact.kernels.friction import carried, slot_of
-from anguilla.interact.kernels.friction import sliding as sliding_of_parts
+from anguilla.interact.kernels.friction import carried, sliding, slot_of
 from anguilla.interact.kernels.table import CONTACT, HITS, KIND, NODE, PAIR
 from anguilla.interact.kernels.table import FRICTION as MU
 from anguilla.interact.kernels.table import GRIP as SHEAR
 from anguilla.interact.kernels.table import SLIP as FADING
 from anguilla.interact.kernels.table import STIFF as STIFFNESS_OF_PARTS
 from anguilla.interact.kernels.touch import BRISTLE, SHARE, S, meeting, own_row, pushing
-from anguilla.interact.kernels.touch_change import D_FORCE, _changes, _lanes
+from anguilla.interact.kernels.touch_change import D_FORCE, changes_of, lanes_of
 from anguilla.mechanics.tree import N_V, N_W, N_X, Floats
 from anguilla.mechanics.vec import (
     add,
@@ -163,7 +160,8 @@ def obstacle_cotangents(node, frames, hold, step, dt):
         k, reach, damping, mu = data[f, STIFFNESS], data[f, REACH], data[f, DAMPING], data[f, FRICTION]
         g, g1 = pressed(depth, data[f, SMOOTH])
         h, h1 = damped(-damping * dot(n, v))
-        z0, z = _bristle(frames, f, n, _sliding(v, w, n, reach), dt)
+        z0, u = load3(frames.state[f], 1, 3), sliding(n, v, w, (0.0, 0.0, 0.0), reach, 1.0, 0.0)
+        z = axpy(dt, u, axpy(-dot(n, z0), n, z0))
         _note(hold, f, n, z, (0.0, 0.0, 0.0), mu * k * g * h, GRIP * k)
         N, after = shape_curvature(x, n, data, f, frames.grid), load3(hold.by_grip[step], f, 0)
         Nv, here = matvec(N, v), _through(hold, f, after)
@@ -193,7 +191,7 @@ def note_parts(node, touches, hold, dt):
             row, where = _rows(touches, e)
             z, u = (
                 carried(touches, row, where, spin_b, dt),
-                sliding_of_parts(n, v, spin_a, spin_b, reach, part_a, part_b),
+                sliding(n, v, spin_a, spin_b, reach, part_a, part_b),
             )
             z = axpy(dt, u, axpy(-dot(n, z), n, z))
             stiffness = touches.law[t, SHEAR] * touches.law[t, STIFFNESS_OF_PARTS] * touches.point[k, SHARE]
@@ -224,11 +222,11 @@ def add_slopes(tree, node, pairs, touches, dt, hold, step, out):
         if dot(by, by) == 0.0:
             continue
         t = touches.hits[e, 0]
-        _lanes(node, pairs, touches, e)
-        _changes(node, pairs, touches, e, dt)
+        lanes_of(node, pairs, touches, e)
+        changes_of(node, pairs, touches, e, dt)
         _add_lanes(tree, pairs, touches, e, by, out)
         kept, touches.law[t, MU] = touches.law[t, MU], 0.0  # less what the force changes by without friction
-        _changes(node, pairs, touches, e, dt)
+        changes_of(node, pairs, touches, e, dt)
         touches.law[t, MU] = kept
         _add_lanes(tree, pairs, touches, e, scale(-1.0, by), out)
 
@@ -261,7 +259,7 @@ def hold_back(node, loads, hold, step, dt):
             continue
         c, k, m = touches.hits[e, 1], touches.hits[e, 2], touches.hits[e, 3]
         _, n, _, v, spin_a, spin_b, reach, part_a, part_b = meeting(node, touches, c, k, m, touches.hit[e, S])
-        y, by = sliding_of_parts(n, v, spin_a, spin_b, reach, part_a, part_b), (0.0, 0.0, 0.0)
+        y, by = sliding(n, v, spin_a, spin_b, reach, part_a, part_b), (0.0, 0.0, 0.0)
         if after >= 0:
             by = load3(hold.by_held[step, row], after, 0)
         here = hold.by_held[step - 1, row]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -331,14 +331,15 @@ def takes_energy(system: Model, loads: Sequence[Load]) -> bool:
 def potentials(some: Some) -> list[Floats]:
     """Energies (nt,) [J] of dead forces, and of lines under constant tension; lines of constant length do no work."""
     forces = [(load.frames[0], load.dead_force) for load in some.robot.loads if load.dead_force is not None]
-    given: Any = some.inputs
-    pulls = [(name, line, given.get(name, 0.0)) for name, line in some.robot.actuators.items()]
-    pulls = [one for one in pulls if one[2] and not callable(one[2]) and getattr(one[1], "by", "tension") == "tension"]
+    pulls = [
+        (name, line.tension_per_input * pull)
+        for name, line in some.robot.actuators.items()
+        if (pull := some.inputs.get(name, 0.0)) and not callable(pull) and getattr(line, "by", "tension") == "tension"
+    ]
     if not (forces or pulls):
         return []
     run = some.trajectory()
-    found = [-run.position(frame) @ force for frame, force in forces]
-    return found + [line.tension_per_input * pull * run.length(name) for name, line, pull in pulls]
+    return [-run.position(frame) @ force for frame, force in forces] + [pull * run.length(name) for name, pull in pulls]
 
 
 def penetration(run: Some) -> float | None:

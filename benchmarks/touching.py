@@ -28,6 +28,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUM
 
 import argparse
 import json
+import math
 import subprocess
 import sys
 import tempfile
@@ -69,8 +70,8 @@ class Snake:
 
     def couple(self, X: float, t: float) -> float:
         """What it puts on the rod per length [N]: its derivative."""
-        s, phase = 1.0 - X / self.length, 2 * np.pi * (t / self.period - 1.0 + X / self.length)
-        slope = (1.0 - 2.0 * s) * np.sin(phase) - 2 * np.pi * s * (1.0 - s) * np.cos(phase)
+        s, phase = 1.0 - X / self.length, 2 * math.pi * (t / self.period - 1.0 + X / self.length)
+        slope = (1.0 - 2.0 * s) * math.sin(phase) - 2 * math.pi * s * (1.0 - s) * math.cos(phase)
         return min(1.0, t / self.period) * 4.0 * self.moment * slope / self.length
 
 
@@ -248,7 +249,7 @@ class Case:
 
 
 CASES = {
-    "snake": Case(snake, SNAKE.check, SNAKE.length, (Setting(5, 0.04), Setting(6, 0.02), Setting(8, 0.01)), Setting(12, 2.5e-3)),
+    "snake": Case(snake, SNAKE.check, SNAKE.length, (Setting(5, 0.02), Setting(6, 0.01), Setting(7, 0.01), Setting(8, 0.01)), Setting(12, 2.5e-3)),
     "coil": Case(coil, COIL.check, 2 * COIL.around, (Setting(8, 0.02), Setting(12, 0.02), Setting(14, 0.02), Setting(16, 0.02)), Setting(20, 5e-3)),
     "knot": Case(knot, KNOT.check, 0.05, (Setting(9, 0.05), Setting(12, 0.025), Setting(15, 0.025)), Setting(18, 0.0125)),
 }  # fmt: skip

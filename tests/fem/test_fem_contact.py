@@ -228,6 +228,8 @@ def test_refusals():
         ag.Contact(body, ag.HalfSpace(), friction=-1.0)
     with pytest.raises(ag.DescriptionError, match="an obstacle, a body or a rod"):
         ag.Contact(body, "floor")
+    with pytest.raises(ag.DescriptionError, match="takes no slip"):
+        ag.Contact(body, ag.HalfSpace(), slip=1e-3)
     body.load(ag.Contact(body, ag.HalfSpace(offset=-0.03)))
     with pytest.raises(ag.DescriptionError, match="Midpoint supports bodies without contact"):
         fem.simulate(body, duration=0.01, dt=1e-3, method="midpoint")

@@ -6,16 +6,29 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, ClassVar
 
+import numpy as np
+
 from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
 from anguilla.describe.load import Book, Load, Seat
-from anguilla.describe.obstacles import Obstacle
+from anguilla.describe.obstacles import Obstacle, Sphere
+from anguilla.describe.solids import Box, Cylinder
 from anguilla.describe.volumes import SoftPart, VolumeHandle
 from anguilla.errors import DescriptionError, as_nonnegative, as_positive, refuse
-from anguilla.interact.touching import SURFACES
 
-__all__ = ["VolumeContact"]
+__all__ = ["VolumeContact", "surface_of"]
 
 TOKENS = count(1)
+
+
+def surface_of(body: BodyHandle) -> Obstacle | None:
+    """The surface of a body, as an obstacle in its axes; None if it has no shape."""
+    solid: Obstacle | None = getattr(body.body, "solid", None)
+    if solid is not None or body.body.shape is None:
+        return solid
+    com, size = np.asarray(body.body.com), tuple(body.body.shape.size)
+    if body.body.shape.kind == "sphere":
+        return Sphere(com, *size)
+    return Box(com, size) if body.body.shape.kind == "box" else Cylinder(com, (1.0, 0.0, 0.0), *size)
 
 
 @dataclass(eq=False)
@@ -89,14 +102,11 @@ class VolumeContact(Load):
             )
         if part.robot is not self.volume.robot:
             raise DescriptionError(f"{self.label}: the two belong to different robots; what touches is of one.")
-        if isinstance(part, BodyHandle):
-            kind = None if part.body.shape is None else part.body.shape.kind
-            if kind not in SURFACES:
-                given = "has no shape" if kind is None else f"has the shape of a {kind}"
-                raise DescriptionError(
-                    f"{self.label}: a body touches if it has the shape of a {' or a '.join(SURFACES)}, but {part.name!r} "
-                    f"{given}: give it one, as RigidBody.sphere(...) does."
-                )
+        if isinstance(part, BodyHandle) and surface_of(part) is None:
+            raise DescriptionError(
+                f"{self.label}: a body touches with its shape, but {part.name!r} has no shape: give it one, as "
+                "RigidBody.sphere(...) does."
+            )
         if any(patch.frame.part_index == part.index for patch in self.volume.patches):
             raise DescriptionError(f"{self.label}: the volume is welded to {part.name!r}, and cannot touch it.")
 

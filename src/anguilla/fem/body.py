@@ -263,7 +263,7 @@ class SoftBody(SoftPart, ShowsItself):
         )  # fmt: skip
         item: Any = load
         for kind, found in lists:
-            if isinstance(item, kind):
+            if issubclass(type(item), kind):
                 locate(self.mesh, item.point, "The place of the load")
                 found.append(item)
                 return

@@ -92,7 +92,13 @@ def pressed(friction=0.5, shape=None, slide=0.0):
 @pytest.mark.parametrize("slide", [1e-6, 1e-3])
 @pytest.mark.parametrize(
     "shape",
-    [ag.HalfSpace(offset=-0.0245), ag.Sphere((0.05, 0, -0.07), 0.05), ag.Box((0.05, 0, -0.05), (0.2, 0.2, 0.052))],
+    [
+        ag.HalfSpace(offset=-0.0245),
+        ag.Sphere((0.05, 0, -0.07), 0.05),
+        ag.Box((0.05, 0, -0.05), (0.2, 0.2, 0.052)),
+        ag.HeightField(np.zeros((9, 9)), 0.03, pose=(-0.07, -0.12, -0.0245), margin=0.1),
+    ],
+    ids=lambda shape: type(shape).__name__,
 )
 def test_change_of_forces_is_exact(shape, slide):
     """Derivatives against differences, of points that hold and of points that slide."""
@@ -229,6 +235,8 @@ def test_refusals():
         ag.Contact(body, ag.HalfSpace(), friction=-1.0)
     with pytest.raises(ag.DescriptionError, match="an obstacle, a body or a rod"):
         ag.Contact(body, "floor")
+    with pytest.raises(ag.DescriptionError, match="takes no slip"):
+        ag.Contact(body, ag.HalfSpace(), slip=1e-3)
     body.load(ag.Contact(body, ag.HalfSpace(offset=-0.03)))
     with pytest.raises(ag.DescriptionError, match="Midpoint supports bodies without contact"):
         fem.simulate(body, duration=0.01, dt=1e-3, method="midpoint")

@@ -267,10 +267,11 @@ class SoftBody(SoftPart, ShowsItself):
         lists: tuple[tuple[type, list[Any]], ...] = (
             (PointForce, self.loads), (Spring, self.springs), (PointMass, self.masses),
         )  # fmt: skip
+        item: Any = load
         for kind, found in lists:
-            if isinstance(load, kind):
-                locate(self.mesh, load.point, "The place of the load")  # type: ignore[union-attr]
-                found.append(load)
+            if issubclass(type(item), kind):
+                locate(self.mesh, item.point, "The place of the load")
+                found.append(item)
                 return
         wanted = "a fem.PointForce, a fem.Traction, a fem.Spring, a fem.PointMass, or an ag.Contact of this body"
         raise refuse("load", wanted, load)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from anguilla.describe.obstacles import Obstacle
 from anguilla.errors import DescriptionError
 from anguilla.fem.body import SoftBody
 from anguilla.fem.elements import Grid, Pattern
@@ -120,15 +121,20 @@ def impulses(scheme: Coefficients, dt: float, pushed: Floats) -> tuple[Floats, F
     return dt * (1.0 - scheme.gamma * rest) * pushed, -rest * pushed, -weight_of(scheme, dt) * pushed
 
 
+def row_of(obstacle: Obstacle, grids: list[Floats]) -> Floats:
+    """An obstacle as a row (19,) for kernels; its grid of distances, if it has one, is put behind the others."""
+    row = np.array(obstacle.constants(), dtype=np.float64)
+    if obstacle.grid is not None:
+        row[SIZE] = sum(part.size for part in grids)
+        grids.append(np.asarray(obstacle.grid).ravel())
+    return row
+
+
 def obstacle_pieces(contacts: Sequence[VolumeContact]) -> tuple[list[Piece], Floats]:
     """Obstacles that are touched, and the grids of distances of all of them, one behind the other."""
-    pieces, grids = [], [np.zeros(0)]
-    for contact in contacts:
-        row = np.asarray(contact.other.constants(), dtype=float)[None].copy()
-        if contact.other.grid is not None:
-            row[0, SIZE] = sum(part.size for part in grids)
-            grids.append(np.asarray(contact.other.grid).ravel())
-        pieces.append(Piece(contact, row, np.array([-1], dtype=np.int64)))
+    grids = [np.zeros(0)]
+    world = np.array([-1], dtype=np.int64)
+    pieces = [Piece(contact, row_of(contact.other, grids)[None], world) for contact in contacts]
     return pieces, np.concatenate(grids)
 
 
@@ -184,6 +190,8 @@ class Touching:
             out[turns, POINT : POINT + 3] = np.einsum("sij,sj->si", R, self._own[turns, POINT : POINT + 3]) + r
             axes = self._own[turns, AXES : AXES + 9].reshape(-1, 3, 3)
             out[turns, AXES : AXES + 9] = np.einsum("sai,sji->saj", axes, R).reshape(-1, 9)
+            flat = turns[self._own[turns, SHAPE] == HALF_SPACE]  # told by its normal and its offset
+            out[flat, SIZE] += np.sum(out[flat, AXES : AXES + 3] * places.r[self.frames[flat]], axis=1)
         return out
 
     def _moved(self, places: Places, grip: Grip) -> Floats:

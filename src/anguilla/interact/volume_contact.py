@@ -88,14 +88,11 @@ class VolumeContact(Load):
             )
         if part.robot is not self.volume.robot:
             raise DescriptionError(f"{self.label}: the two belong to different robots; what touches is of one.")
-        if isinstance(part, BodyHandle):
-            solid = part.body.solid
-            if solid is None or solid.grid is not None:
-                given = "has no shape" if solid is None else f"is {solid}"
-                raise DescriptionError(
-                    f"{self.label}: a body touches a volume if it is a ball, a box, a cylinder or a capsule, but "
-                    f"{part.name!r} {given}: give it such a shape, as RigidBody.sphere(...) does."
-                )
+        if isinstance(part, BodyHandle) and part.body.solid is None:
+            raise DescriptionError(
+                f"{self.label}: a body touches with its shape, but {part.name!r} has no shape: give it one, as "
+                "RigidBody.sphere(...) does."
+            )
         if any(patch.frame.part_index == part.index for patch in self.volume.patches):
             raise DescriptionError(f"{self.label}: the volume is welded to {part.name!r}, and cannot touch it.")
 

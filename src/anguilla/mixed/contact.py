@@ -16,10 +16,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anguilla.describe.frames import BodyHandle, Frame, RodHandle
-from anguilla.describe.obstacles import Capsule
+from anguilla.describe.obstacles import Capsule, Obstacle
 from anguilla.describe.volumes import VolumeHandle
 from anguilla.errors import DescriptionError
-from anguilla.fem.contact import Grip, Piece, Places, Pressed, Touched, Touching, impulses, obstacle_pieces, weight_of
+from anguilla.fem.contact import (
+    Grip,
+    Piece,
+    Places,
+    Pressed,
+    Touched,
+    Touching,
+    impulses,
+    obstacle_pieces,
+    row_of,
+    weight_of,
+)
 from anguilla.fem.mesh import Floats, Ints
 from anguilla.interact.volume_contact import VolumeContact
 from anguilla.mixed.half import Half, hats
@@ -58,13 +69,13 @@ def chain(rod: RodHandle) -> list[tuple[Frame, Capsule]]:
     return found
 
 
-def shapes_of(contact: VolumeContact) -> list[tuple[Frame, Floats]]:
-    """Shapes (19,) that a contact with a part touches, and the frames that they move with, whose axes they are in."""
+def shapes_of(contact: VolumeContact) -> list[tuple[Frame, Obstacle]]:
+    """Shapes that a contact with a part touches, and the frames that they move with, whose axes they are in."""
     part = contact.other
     if isinstance(part, BodyHandle):
         assert part.body.solid is not None
-        return [(part.frame, part.body.solid.constants())]
-    return [(frame, capsule.constants()) for frame, capsule in chain(part)]
+        return [(part.frame, part.body.solid)]
+    return list(chain(part))
 
 
 def contact_frames(volume: VolumeHandle) -> list[Frame]:
@@ -76,13 +87,14 @@ def contact_frames(volume: VolumeHandle) -> list[Frame]:
 def pieces_of(volume: VolumeHandle, number: Any) -> tuple[list[Piece], Floats]:
     """What a volume touches; number(frame) is that of a frame in the model."""
     own: list[VolumeContact] = [*volume.volume.contacts, *volume.contacts]  # type: ignore[attr-defined]
-    pieces, grids = obstacle_pieces([contact for contact in own if contact.obstacles])
+    pieces, flat = obstacle_pieces([contact for contact in own if contact.obstacles])
+    grids = [flat]
     for contact in own:
         if not contact.obstacles:
             shapes = shapes_of(contact)
             frames = np.array([number(frame) for frame, _ in shapes], dtype=np.int64)
-            pieces.append(Piece(contact, np.array([shape for _, shape in shapes]), frames))
-    return pieces, grids
+            pieces.append(Piece(contact, np.array([row_of(shape, grids) for _, shape in shapes]), frames))
+    return pieces, np.concatenate(grids)
 
 
 def grips_of(

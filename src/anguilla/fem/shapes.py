@@ -55,8 +55,8 @@ def _recorded(make: Callable[P, TetMesh]) -> Callable[P, TetMesh]:
     return made
 
 
-@public
 @_recorded
+@public
 def block(size: ArrayLike, cells: ArrayLike) -> TetMesh:
     """A box along x from 0 to its length, centred in y and z; named points "base" (x = 0) and "tip".
 
@@ -71,8 +71,8 @@ def block(size: ArrayLike, cells: ArrayLike) -> TetMesh:
     return lattice(shape, lambda g: (g / count - [0.0, 0.5, 0.5]) * length, nodes=_ends(shape))
 
 
-@public
 @_recorded
+@public
 def cylinder(length: float, radius: float, cells: tuple[int, int] = (20, 4)) -> TetMesh:
     """A round bar along x from 0 to its length [m]; named points "base" and "tip".
 
@@ -99,8 +99,8 @@ def cylinder(length: float, radius: float, cells: tuple[int, int] = (20, 4)) -> 
     return lattice(shape, place, flips=(np.arange(along) % 2, side, side), nodes=_ends(shape))
 
 
-@public
 @_recorded
+@public
 def tube(length: float, inner: float, outer: float, cells: tuple[int, int, int] = (20, 12, 2)) -> TetMesh:
     """A tube along x from 0 to its length [m]; named points "base" and "tip".
 
@@ -127,8 +127,8 @@ def tube(length: float, inner: float, outer: float, cells: tuple[int, int, int] 
     return lattice(shape, place, closed=True, nodes=_ends(shape, closed=True))
 
 
-@public
 @_recorded
+@public
 def finger(
     size: ArrayLike = (0.1, 0.02, 0.02), *, wall: float = 3e-3, cap: float = 8e-3, offset: float = 2e-3,
     cells: tuple[int, int, int] = (20, 2, 2),
@@ -168,8 +168,8 @@ def finger(
     return lattice(shape, place, keep=~hole, nodes=_ends(shape), holes={"chamber": hole})
 
 
-@public
 @_recorded
+@public
 def parallel_robot(
     size: ArrayLike = (0.18, 0.18, 0.13), *, hub: float = 0.03, thickness: float = 0.014, along: int = 16, across: int = 2,
 ) -> TetMesh:  # fmt: skip
@@ -228,8 +228,8 @@ def parallel_robot(
     return lattice(shape, place, keep=keep, nodes=nodes)
 
 
-@public
 @_recorded
+@public
 def trunk(
     *, length: float = 0.206, base: float = 0.05, tip: float = 0.04, inner: float = 0.014, wall: float = 1.5e-3,
     depth: float = 5e-3, folds: int = 5, around: int = 3,

@@ -49,8 +49,9 @@ class Stepper:
 
     """
 
-    def __new__(cls, robot: Robot | Model, **_: Any) -> Stepper:
+    def __new__(cls, *given: Any, **named: Any) -> Stepper:
         """Make a stepper of the kind that the robot needs."""
+        robot = given[0] if given else named.get("robot")
         others = solvers_of(robot) if cls is Stepper else None
         return object.__new__(cls if others is None else others.Stepper)
 

@@ -18,10 +18,11 @@ from anguilla.errors import SolverError
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.results.quality import ENERGY, TIME, Quality
 from anguilla.solve.steps.gains import ENERGIES, ROUND_OFF
+from anguilla.solve.steps.measured import TimeError
 from anguilla.solve.steps.trust import QUIET, nice_step
 from anguilla.solve.steps.windows import CAREFUL, CERTAIN, LEAST, NOTHING
 
-__all__ = ["Energies", "Path", "TimeError", "Walk", "judged", "some_nodes", "some_rows"]
+__all__ = ["Energies", "Path", "Walk", "judged", "some_nodes", "some_rows"]
 
 Walk = Callable[
     [float, int], Iterator[Floats]
@@ -39,14 +40,6 @@ PLACES = 60  # places at which they are
 WORST, TYPICAL = 4.0, 2.0
 TOLD = TIME / 1.3  # of 90 random motions one was off by 1.45 times what was found
 ALREADY = 0.3  # part of what is told that steps twice as long may find before others are asked
-
-
-class TimeError(NamedTuple):
-    """Estimated error of the time steps."""
-
-    size: float  # part of the length
-    at: float  # instant [s] at which it was largest
-    where: int  # the place
 
 
 class Energies(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -63,14 +63,17 @@ class SoftSeen:
     x: Floats
     v: Floats
     efforts: Floats
+    _known: dict[str, FrameMotion] = field(default_factory=dict, repr=False)
 
     def motion(self, frame: str) -> FrameMotion:
         """Motion (nt, 1) of an effector by its name: its place, velocity and turn."""
-        frames, zero = self.system.frames, np.zeros((len(self.x), 1, 3))
-        k = frames.names.index(frame)
-        place, rate = (np.array([frames.position(one, k) for one in some])[:, None] for some in (self.x, self.v))
-        turn = np.array([frames.rotation(one, k) for one in self.x])[:, None]
-        return FrameMotion(turn, place, zero, rate, zero, zero)
+        if frame not in self._known:
+            frames, zero = self.system.frames, np.zeros((len(self.x), 1, 3))
+            k = frames.names.index(frame)
+            place, rate = (np.array([frames.position(one, k) for one in some])[:, None] for some in (self.x, self.v))
+            turn = np.array([frames.rotation(one, k) for one in self.x])[:, None]
+            self._known[frame] = FrameMotion(turn, place, zero, rate, zero, zero)
+        return self._known[frame]
 
     def line(self, name: str) -> Floats:
         """Length (nt,) [m] of a string or a tendon."""

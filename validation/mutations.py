@@ -64,7 +64,12 @@ NEAR = {
     ],
     "kernels/rubbing": ["tests/multibody/test_multibody_rubbing.py", "-k", "discs"],
     "kernels/thruster": ["tests/interact/test_interact_thruster.py"],
-    "kernels/frames": ["tests/interact/test_interact_thruster.py", "tests/interact/test_interact_world_spring.py"],
+    "kernels/frames": [
+        "tests/interact/test_interact_thruster.py",
+        "tests/water/test_water_tangent.py",
+        "-k",
+        "thruster or hull or gains",
+    ],
     "kernels/constraints": ["tests/multibody/test_multibody_loads.py", "-k", "sleigh or wheel or length"],
     "kernels/": ["tests/multibody/test_multibody_loads.py", "tests/interact", "-k", "magnet or spring or muscle"],
     "model/": [

@@ -56,6 +56,7 @@ def ask_peers() -> None:
     from environments import python_of
 
     found = {}
+    (ROOT / ".bench").mkdir(exist_ok=True)  # some programs write logs where they run
     for peer, script in PROGRAMS.items():
         done = subprocess.run(
             [python_of(peer), HERE / script], capture_output=True, text=True, check=True, cwd=ROOT / ".bench"

@@ -306,7 +306,9 @@ def test_bad_bodies_and_joints_in_a_robot(robot):
     refused(lambda: robot.add(body, at=stone.frame), "Part 'palm': Robot.add at must be a frame of robot 'arm'; got")
     refused(lambda: robot.add(body, at=stone.at((1, 0, 0))), "'stone.frame + (1, 0, 0)' of another robot, 'other'.")
     refused(lambda: robot.add(body, at=hand), "got the part 'hand': did you mean its .frame?")
-    refused(lambda: robot.add(Material(1e6, 1000), at=ground), "Robot.add part must be a Rod, a RigidBody, a Volume or an")
+    refused(
+        lambda: robot.add(Material(1e6, 1000), at=ground), "Robot.add part must be a Rod, a RigidBody, a Volume or an"
+    )
     refused(lambda: hand.at((1, 2)), "hand.at pose must be a 4x4 homogeneous matrix or a position of 3 finite numbers")
     refused(lambda: hand.at(2 * np.eye(4)), "The last row of hand.at pose must be (0, 0, 0, 1)")
     refused(lambda: hand.frame.offset_by("up"), "hand.frame.offset_by pose must be a 4x4")

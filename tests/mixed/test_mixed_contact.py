@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import anguilla as ag
+from anguilla import fem
 from anguilla.mixed.contact import contact_wrenches
 from anguilla.mixed.dynamics import MixedStep, MixedStepper
 from anguilla.mixed.model import mixed_of
@@ -208,3 +209,25 @@ def test_refusals():
     with pytest.raises(ag.DescriptionError, match="is not available for"):
         MixedRobotModel(robot, {})
     assert contact in mat.contacts and not robot.loads
+
+
+def test_files_do_not_drop_contacts(tmp_path):
+    """A robot file would hold the robot without them, a result file the motion without what touched."""
+    robot = ag.Robot("mat")
+    mat = ag.Volume(
+        fem.block((0.06, 0.06, 0.02), (2, 2, 1)), ag.Material(young=1e5, poisson=0.4, density=1000.0), name="mat"
+    )
+    handle = robot.add(mat, at=robot.ground, patch=lambda x: x[:, 2] < -0.0099)
+    place = np.eye(4)
+    place[:3, 3] = 0.0, 0.0, 0.019
+    ball = robot.add(ag.RigidBody.sphere(0.01, mass=0.01), at=robot.ground, joint=ag.Free(), pose=place, name="ball")
+    touch = robot.load(ag.Contact(handle, ball, damping=1.0))
+    with pytest.raises(ag.DescriptionError, match="do not hold contacts of volumes"):
+        ag.write_robot(robot, tmp_path / "mat.yaml")
+    run = ag.simulate(robot, duration=0.01, dt=0.001, method=ag.GeneralisedAlpha(0.5))
+    assert run.contacts(touch).points.max() > 0
+    run.save(tmp_path / "run.nc")
+    again = ag.load(tmp_path / "run.nc", robot=robot)
+    np.testing.assert_array_equal(again.volume("mat").x, run.volume("mat").x)
+    with pytest.raises(ag.DescriptionError, match="touched is not kept"):
+        again.contacts(touch)

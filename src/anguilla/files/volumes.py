@@ -167,6 +167,8 @@ def volume_section(robot: Robot) -> dict[str, Any]:
 
 
 def _document(handle: VolumeHandle) -> dict[str, Any]:
+    if handle.contacts:
+        raise DescriptionError(f"volume {handle.name!r}: robot files do not hold contacts of volumes yet.")
     found: dict[str, Any] = _door().volume_document(handle.volume)
     found["at"] = frame_text(handle.at)
     if not np.array_equal(handle.pose, np.eye(4)):

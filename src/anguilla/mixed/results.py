@@ -69,7 +69,7 @@ class _WithVolumes(OfEnergies):
             for name in ("elastic", "total"):
                 found[name] = found[name] + elastic
         if self.touches:
-            kept = [sum(float(each.energy.sum()) for each in told if each is not None) for told in self.touched]
+            kept = [sum(float(each.energy.sum()) for each in told if each is not None) for told in self._what_touched]
             for name in ("elastic", "total"):
                 found[name] = found[name] + self._pick(np.array(kept))
         return found
@@ -97,7 +97,7 @@ class _WithVolumes(OfEnergies):
         """
         if not getattr(contact, "of_volume", False):
             return super().contact_points(contact)  # type: ignore[misc]
-        found: Any = [self._points(told, contact) for told in self.touched]
+        found: Any = [self._points(told, contact) for told in self._what_touched]
         return self._pick(found)
 
     def contacts(self, contact: Any) -> PartForces:
@@ -108,9 +108,9 @@ class _WithVolumes(OfEnergies):
         """
         if not getattr(contact, "of_volume", False):
             return super().contacts(contact)  # type: ignore[misc]
-        each = [self._points(told, contact) for told in self.touched]
+        each = [self._points(told, contact) for told in self._what_touched]
         number, row = self._place_of(contact)
-        own = [told[number] for told in self.touched]
+        own = [told[number] for told in self._what_touched]
         energy = np.array([0.0 if told is None else told.energy[row] for told in own])
         sizes = [np.linalg.norm(points.force, axis=1) for points in each]
         middle = [
@@ -120,6 +120,15 @@ class _WithVolumes(OfEnergies):
         force = np.array([points.force.sum(axis=0) for points in each])
         counted = np.array([len(size) for size in sizes])
         return PartForces(*(self._pick(array) for array in (force, np.array(middle), energy, counted)))
+
+    @property
+    def _what_touched(self) -> Sequence[Sequence[Touched | None]]:
+        """`touched`, if it is known."""
+        if not self.touched and any(half.touching is not None for half in self.halves):
+            raise DescriptionError(
+                f"what the soft volumes of {self.robot.name!r} touched is not kept in result files: read it before saving."
+            )
+        return self.touched
 
     def _place_of(self, contact: VolumeContact) -> tuple[int, int]:
         """Numbers of its volume, and of a contact among those of the volume."""

@@ -207,6 +207,7 @@ def test_motions_are_planned_without_pushing():
     assert np.all(plan.inputs["pull"] >= 0.0)
 
 
+@pytest.mark.filterwarnings("ignore:The time steps of:anguilla.AnguillaWarning")
 def test_tendons_of_rods_and_volumes_of_one_robot_are_slack_below_zero():
     robot = ag.Robot("hand")
     rubber = ag.Material(1e6, 1000, poisson=0.3)
@@ -224,7 +225,7 @@ def test_tendons_of_rods_and_volumes_of_one_robot_are_slack_below_zero():
     right = run(cut)
     with pytest.warns(ag.AnguillaWarning) as told:
         found = run(wave)
-    words = sorted(str(one.message) for one in told)
+    words = sorted(str(one.message) for one in told if "slack" in str(one.message))
     assert len(words) == 2
     assert "'pad.string'" in words[0] and "at t = 0.04 s" in words[0]
     assert "'pull'" in words[1] and "at t = 0.06 s" in words[1]

@@ -54,5 +54,5 @@ def test_the_node_steps_the_arm_and_publishes_what_its_sensors_show():
     assert np.allclose(node.sent["~/readings"][-1].data, beside.read(), atol=1e-12)
     assert node.sent["~/tip"][-1].point.y == node.sent["~/readings"][-1].data[1] > 1e-3
     node.heard["~/command"](Array([1.0]))
-    node.heard["~/command"](Array([-1.0, 0.0, 0.0]))
+    node.heard["~/command"](Array([float("nan"), 0.0, 0.0]))
     assert "3 numbers, for pull_1, pull_2, pull_3" in node.warned[0] and len(node.warned) == 2

@@ -52,7 +52,7 @@ def test_a_twin_is_driven_from_outside():
         with pytest.raises(ag.AnguillaError, match="there is no input 'left'; there are: up"):
             ask_twin({"left": 1.0}, twin.port, timeout=10.0)
         with pytest.raises(ag.AnguillaError, match="up"):
-            ask_twin({"up": -1.0}, twin.port, timeout=10.0)
+            ask_twin({"up": float("nan")}, twin.port, timeout=10.0)
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as door:
             door.settimeout(10.0)
             for junk in (b"\xff", b"[1", b'"x"', b'{"inputs": 3}', b'{"inputs": {"up": "x"}}', b"[" * 5000):

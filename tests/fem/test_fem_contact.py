@@ -171,6 +171,7 @@ def test_block_slides_down_a_steeper_slope():
     assert slope == pytest.approx(9.81 * (np.sin(angle) - 0.5 * np.cos(angle)), rel=5e-3)
 
 
+@pytest.mark.filterwarnings("ignore:The time steps of:anguilla.AnguillaWarning")  # they are long for an impact
 @pytest.mark.parametrize("method", ["newmark", "hht", "generalised_alpha"])
 def test_a_bounce_gains_no_energy(method):
     """An undamped block falls and leaves again; steps are much longer than the chatter of its nodes."""

@@ -79,7 +79,7 @@ def test_inverted_tetrahedra_are_turned_round():
         (np.eye(4, 3), [[0, 1, 2, 4]], "must name points 0 to 3"),
         (np.eye(5, 3), [[0, 1, 2, 3]], "belong to no tetrahedron"),
         (np.vstack([np.eye(4, 3), np.eye(4, 3) + 5]), [[0, 1, 2, 3], [4, 5, 6, 7]], "2 separate pieces"),
-        (np.eye(4, 3), [[0, 1, 2, 3], [1, 0, 2, 3]], "there twice"),
+        (np.eye(4, 3), [[0, 1, 2, 3], [1, 0, 2, 3]], "appear twice"),
         (np.full((4, 3), np.nan), [[0, 1, 2, 3]], "TetMesh.points"),
         (np.eye(4, 3), [[0.5, 1, 2, 3]], "TetMesh.tets"),
         (np.eye(4, 3), np.zeros((0, 4), int), "TetMesh.tets"),

@@ -131,7 +131,7 @@ def test_what_cannot_be_stepped_together_is_refused():
         ag.BatchStepper(robot, 2, dt=0.01).step({"x": 1.0})
     square = robot.input("square")
     robot.load(ag.Wrench(rod.tip, force=lambda t: (square(t) ** 2, 0.0, 0.0)))
-    with pytest.raises(ag.DescriptionError, match="inputs act linearly"):
+    with pytest.raises(ag.DescriptionError, match="inputs that act linearly"):
         ag.BatchStepper(robot, 2, dt=0.01)
 
 

@@ -78,5 +78,5 @@ def test_a_loose_line_makes_no_energy():
 def test_gradients_need_a_compliance():
     robot, start = sliders()
     run = ag.simulate(robot, duration=0.2, dt=2e-3, inputs={"line": LENGTH}, start=start, smooth_start=False)
-    with pytest.raises(ag.DescriptionError, match="snaps taut: give the tendon a compliance"):
+    with pytest.raises(ag.DescriptionError, match="snaps taut during this motion: give it a compliance"):
         ag.gradient(run, ag.Reach(robot.parts[1].frame, (1.0, 0.0, 0.0)))

@@ -36,12 +36,22 @@ from anguilla.interact.volume_contact import VolumeContact
 from anguilla.mixed.half import Half, hats
 from anguilla.solve.steps.schemes import Coefficients
 
-__all__ = ["Push", "Touches", "contact_frames", "couple", "grips_of", "press", "pushed", "refuse_contact", "touched_of"]
+__all__ = [
+    "Push",
+    "VolumeTouches",
+    "contact_frames",
+    "couple",
+    "grips_of",
+    "press",
+    "pushed",
+    "refuse_contact",
+    "touched_of",
+]
 
 SLENDER, MOST = 4.0, 24  # length of the capsules of a rod over its radius, and how many at most
 
 
-class Touches(NamedTuple):
+class VolumeTouches(NamedTuple):
     """A volume that touches, at a state: what its points feel, and the wrenches (F, 6) of the contact on all frames."""
 
     found: Pressed
@@ -124,7 +134,7 @@ def touched_of(
 
 def press(
     half: Half, x: Floats, poses: Places, grip: Grip | None, gradient: Floats, blocks: Floats | None
-) -> Touches | None:
+) -> VolumeTouches | None:
     """Add what a volume touches to the gradient (n, 3) and the blocks of its nodes."""
     touching = half.touching
     if touching is None:
@@ -132,7 +142,7 @@ def press(
     found, own = touching.press(x, poses, grip), np.zeros_like(gradient)
     half.system.press(touching, found, own, blocks)
     gradient += own
-    return Touches(found, x, _wrenches(half, touching, found, x, poses))
+    return VolumeTouches(found, x, _wrenches(half, touching, found, x, poses))
 
 
 def _wrenches(half: Half, touching: Touching, found: Pressed, x: Floats, poses: Places) -> Floats:
@@ -153,7 +163,7 @@ def _active(touching: Touching, found: Pressed) -> tuple[Ints, Ints]:
     return on, frame[on]
 
 
-def couple(half: Half, touches: Touches, poses: Places, cross: Floats, own: Floats) -> tuple[Floats, Floats]:
+def couple(half: Half, touches: VolumeTouches, poses: Places, cross: Floats, own: Floats) -> tuple[Floats, Floats]:
     """Add to what couples nodes and frames; (how minus the wrenches change with the nodes, how the nodes do with twists).
 
     cross (6 F, 3 f) is both of elastic forces, own (6 F, 6 F) is added to; both become unsymmetric where things slide.

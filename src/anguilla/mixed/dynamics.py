@@ -20,7 +20,7 @@ from anguilla.interact.kernels.rubbing import rubs
 from anguilla.interact.kernels.table import MOTION, Loads
 from anguilla.mixed.contact import (
     Push,
-    Touches,
+    VolumeTouches,
     contact_wrenches,
     grips_of,
     node_pushes,
@@ -73,7 +73,7 @@ class Stepped(NamedTuple):
     gradients: list[Floats]
     blocks: list[Floats]
     wrenches: Floats
-    touches: list[Touches | None]
+    touches: list[VolumeTouches | None]
     matrix: Callable[[], Floats]  # tangent of the carrier (n + m, n + m)
 
 

@@ -26,7 +26,7 @@ from anguilla.fem.results import SoftEquilibrium
 from anguilla.fem.system import SoftState
 from anguilla.interact.kernels.rubbing import rubs
 from anguilla.interact.kernels.table import Loads
-from anguilla.mixed.contact import Touches, couple, grips_of, press, refuse_contact, touched_of
+from anguilla.mixed.contact import VolumeTouches, couple, grips_of, press, refuse_contact, touched_of
 from anguilla.mixed.half import Half
 from anguilla.mixed.model import Lead, MixedModel, mixed_of
 from anguilla.mixed.results import MixedEquilibrium, MixedTrajectory
@@ -67,7 +67,7 @@ class Known(NamedTuple):
     gradients: list[Floats]  # (nodes, 3) of the energy of each volume
     blocks: list[Floats]  # of its stiffness
     wrenches: Floats  # (F, 6) on the frames
-    touches: list[Touches | None]  # of each volume
+    touches: list[VolumeTouches | None]  # of each volume
 
 
 class Correction(NamedTuple):

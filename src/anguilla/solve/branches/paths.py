@@ -37,9 +37,9 @@ class Curve:
         self.free = np.setdiff1d(np.arange(self.n), system.blank.driven)
         self.scale = system.tree.scale
 
-    def loads(self, s: float) -> Loads:
-        """Loads at a factor."""
-        loads = self.system.loads(s, self.inputs, pulling=True).loads
+    def loads(self, s: float, beside: bool = False) -> Loads:
+        """Loads at a factor; `beside` the curve, where differences are taken, nobody minds a tendon that pushes."""
+        loads = self.system.loads(s, self.inputs, pulling=not beside).loads
         loads.row[DT] = 0.0
         return loads
 
@@ -50,20 +50,20 @@ class Curve:
         out[loads.driven] = loads.row[at : at + 3 * len(loads.driven) : 3]
         return out
 
-    def evaluate(self, point: Point) -> Evaluation:
+    def evaluate(self, point: Point, beside: bool = False) -> Evaluation:
         """The state of a point, with its prescribed coordinates set."""
-        loads = self.loads(point.s)
+        loads = self.loads(point.s, beside)
         return at_rest(self.system, loads, self.drive(loads, point.q), point.lam)
 
-    def residual(self, point: Point) -> Floats:
+    def residual(self, point: Point, beside: bool = False) -> Floats:
         """Rows of the free coordinates and of the constraints."""
-        out = self.evaluate(point).values
+        out = self.evaluate(point, beside).values
         return np.concatenate([out[self.free] / self.scale[self.free], out[self.n :]])
 
     def slopes(self, point: Point) -> tuple[Floats, Floats]:
         """(matrix (f + m, f + m) by coordinates in angles and multipliers, column (f + m,) by the factor)."""
         h = 1e-6 * self.span
-        ends = [self.residual(point._replace(s=point.s + x)) for x in (h, -h)]
+        ends = [self.residual(point._replace(s=point.s + x), beside=True) for x in (h, -h)]
         whole = self.evaluate(point).flat
         keep = np.concatenate([self.free, self.n + np.arange(self.m)])
         size = np.concatenate([1.0 / self.scale[self.free], np.ones(self.m)])

@@ -16,7 +16,13 @@ RUN = script(FOLDER / "run.py", "validation_peers_run")  # which puts its folder
 sys.path[:] = BEFORE
 
 ALL = [(peer, case) for peer, cases in RUN.TABLES.items() for case in cases]
-LONG = {"frequencies of a supported beam", "dead distributed load", "double four-bar", "Princeton beam, 8.896 N"}
+LONG = {
+    "rolling down a slope",
+    "frequencies of a supported beam",
+    "dead distributed load",
+    "double four-bar",
+    "Princeton beam, 8.896 N",
+}
 
 
 def marked(peer, case):

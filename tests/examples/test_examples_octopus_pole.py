@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.xdist_group("octopus_pole")
+pytestmark = [pytest.mark.xdist_group("octopus_pole"), pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.xdist_group("overhand_knot")
+pytestmark = [pytest.mark.xdist_group("overhand_knot"), pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.xdist_group("snake_on_pegs")
+pytestmark = [pytest.mark.xdist_group("snake_on_pegs"), pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -119,8 +119,12 @@ def rich(law="corotational", element="linear"):
 
 
 @pytest.mark.parametrize(
-    "law, element", [("corotational", "linear"), ("neo_hookean", "averaged"), ("st_venant", "quadratic")]
-)
+    "law, element",
+    [
+        ("corotational", "linear"), ("neo_hookean", "averaged"),
+        pytest.param("st_venant", "quadratic", marks=pytest.mark.slow),
+    ],
+)  # fmt: skip
 def test_gradients_against_differences(law, element):
     body = rich(law, element)
     at = {"inputs": {"pull": 0.2, "air": 400.0}, "moves": {"side": np.array([1e-3, -5e-4, 2e-3])}}

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from anguilla.results.states import Status, Trajectory
 
 ENERGIES = 64  # instants at which energies are looked at
+FIRST = 40  # the same of a motion that touches, at first
 NOTHING = np.zeros((0, 0))
 SHORT = 1001  # states of a motion that may be kept whole until somebody asks
 # windows of a motion; states of one at least; energies of contacts that count as alike, as parts of that in play
@@ -48,11 +49,11 @@ class Some(NamedTuple):
         """The same as a result."""
         return self.kind(self.robot, self.system, self.status, self.t, self.q, self.v, None, self.lam, self.inputs)
 
-    def thinned(self) -> Some:
+    def thinned(self, count: int = ENERGIES) -> Some:
         """A few of its instants."""
-        if len(self.t) <= 1.5 * ENERGIES:
+        if len(self.t) <= 1.5 * count:
             return self
-        rows = np.arange(ENERGIES) * (len(self.t) - 1) // (ENERGIES - 1)
+        rows = np.arange(count) * (len(self.t) - 1) // (count - 1)
         return self._replace(t=self.t[rows], q=self.q[rows], v=self.v[rows], lam=self.lam[rows])
 
 
@@ -99,7 +100,7 @@ def gain_of_touching(run: Trajectory, enough: float) -> tuple[float, float]:
     first, and all of a short one where these show a part of what is asked for.
     """
     states = Some(type(run), run.robot, run.system, run.status, run.t, run.q, run.v, run.stored.lam, run.inputs)
-    some = states.thinned()
+    some = states.thinned(FIRST if len(run.t) <= SHORT else ENERGIES)
     rows = energies(some)
     if some is not states and len(run.t) <= SHORT:
         gain, at = _growth(some, rows, GLANCE)

@@ -190,10 +190,12 @@ def _beside(made: SimpleNamespace, eq: Any, here: np.ndarray) -> float | None:
 
 
 def _moved(made: SimpleNamespace, here: np.ndarray, ask: Callable) -> float | None:
-    """How far [length] another equilibrium is; None if there is none."""
+    """How far [length] another equilibrium is; None if there is none, or one that is said to be unstable: no witness."""
     try:
-        other, _ = listen(ask)
+        other, said = listen(ask)
     except ag.AnguillaError:
+        return None
+    if any(re.search(UNSURE, word) for word in flagged(other, said)):
         return None
     return float(np.max(np.linalg.norm(positions(made, other) - here, axis=-1))) / made.spec["length"]
 

@@ -128,7 +128,8 @@ def find(
     """Newton under the full loads from the mounted q; if that fails, in load increments, and of mounting from the origin.
 
     The origin is a configuration, or that of an equilibrium with its row of loads, which is then followed to the new one.
-    If nobody has chosen the start, the robot does not stay where it would fall. Returns (q, status, message, counters).
+    If nobody has chosen the start, or Newton has left it, the robot does not stay where it would fall. Returns (q, status,
+    message, counters).
     """
     solve = LoadedNewton(system, tolerance, iterations)
     begin, plain = q.copy(), system.is_plain
@@ -148,6 +149,7 @@ def find(
     elsewhere = bool(len(system.blank.touches.table)) and plain and not at_rest
     if drawn or status != CONVERGED:
         lam[:] = given if len(source) > 1 else 0.0
+        chosen &= len(source) > 1 or not np.any(begin)  # a start of some shape was left
         first = np.zeros(system.size) if plain else source[0].copy()
         path = (
             path if plain or (len(source) == 1 and np.array_equal(first, begin)) else path_from(system, table, *source)

@@ -31,6 +31,7 @@ def experiment(**options) -> ag.Measurements:
     return ag.Measurements(positions=places, inputs={"pull": [0.0, 0.05, 0.1]}, markers=markers, **options)
 
 
+@pytest.mark.slow
 def test_young_and_a_gain_are_found_again():
     free = [ag.Unknown("material.young", start=4e5), ag.Unknown("inputs.pull.gain", start=0.9)]
     found = ag.identify(bar(1e6), experiment(), free, tolerance=1e-6)

@@ -58,6 +58,21 @@ def test_inputs_change_between_steps(arm):
         stepper.step({"push": 1.0})
 
 
+def test_a_negative_tension_is_slack(arm):
+    """As in `ag.Stepper` of rods alone: told once, and the same as no tension."""
+    robot, _ = arm
+    slack, loose = (ag.Stepper(robot, dt=0.002) for _ in range(2))
+    loose.step({"line": 0.0})
+    with pytest.warns(ag.AnguillaWarning, match="'line' is -1 N"):
+        slack.step({"line": -1.0})
+    slack.step({"line": -2.0})
+    loose.step()
+    np.testing.assert_allclose(slack.q, loose.q, atol=1e-9)  # they take turns at the factors: the tolerance of Newton
+    pushed = ag.Stepper(robot, dt=0.002)
+    pushed.step(2, {"line": 1.0})
+    assert np.abs(pushed.q - loose.q).max() > 1e-3
+
+
 def test_batches_are_the_motions_one_by_one(arm):
     robot, end = arm
     inputs = [{"pad.pull": pull} for pull in (0.0, 0.2, 0.4)]

@@ -15,7 +15,7 @@ from anguilla.describe.ports import Drive, Following, acting
 from anguilla.describe.robot import Robot
 from anguilla.describe.sampled import Sampled
 from anguilla.describe.volumes import VolumeHandle
-from anguilla.errors import DescriptionError, SolverError, as_count, as_flag, as_named, as_number, as_positive, refuse
+from anguilla.errors import DescriptionError, SolverError, as_count, as_flag, as_named, as_positive, refuse
 from anguilla.fem.dynamics import SoftTrajectory
 from anguilla.fem.mesh import Floats
 from anguilla.mixed.dynamics import WORDS, MixedStepper, refuse_motion
@@ -50,6 +50,7 @@ class MixedRobotStepper(Stepper):
         refuse_motion(self.model, self._whole, {})
         self._options = start, method, tolerance
         self._commands: dict[str, float] = {}
+        self._slack: set[str] = set()  # tendons that were told to be slack
         self._inputs: dict[str, float] = {}
         self._states: list[tuple[Any, Floats, Floats]] | None = [] if as_flag(history, "history") else None
         self.count = 0
@@ -66,7 +67,7 @@ class MixedRobotStepper(Stepper):
 
     def reset(self) -> None:
         """Go back to the start, at t = 0 s; the inputs stay as they are, and drives stand still at them."""
-        self._inputs = dict(self._commands)
+        self._inputs = {name: self._pulling(name, value) for name, value in self._commands.items()}
         if self._drives is not None:
             self._drives.reset([self._commands.get(name, 0.0) for name in self._names])
             self._inputs |= self._followed(self._drives.value)
@@ -98,19 +99,6 @@ class MixedRobotStepper(Stepper):
     def v(self) -> Floats:
         """Rates of the coordinates (n,) of rods and bodies, a copy."""
         return self._now.v.copy()
-
-    def set_inputs(self, inputs: Mapping[str, float]) -> None:
-        """Change some inputs, or commands of their drives; the others stay as they are."""
-        known = self._whole.robot.actuators
-        for name, value in inputs.items():
-            if name not in self._names:
-                raise DescriptionError(f"there is no input {name!r}; there are: {', '.join(self._names) or 'none'}.")
-            number = as_number(value, f"the input {name!r}")
-            if number < 0.0 and name in known:
-                known[name].refuse_pushing(name, np.array([number]), np.array([self.t]))
-            self._commands[name] = number
-            if self._drives is None:
-                self._inputs[name] = number
 
     def step(self, count: int | Mapping[str, float] = 1, inputs: Mapping[str, float] | None = None) -> None:
         """Do some steps with constant inputs; `step(inputs)` does one.
@@ -165,7 +153,7 @@ class MixedRobotStepper(Stepper):
         """What the sensors show now, in one array (`reading_labels` says what), or what one of them shows."""
         if self._shown is None or self._shown[0] != self.count:
             now = self._now
-            state = np.array([self.t]), now.q[None], now.v[None], now.acc[None]
+            state = np.array([self.t]), now.q[None], now.v[None], (now.acc + now.push.q)[None]  # with what contact adds
             with self.system.at(self._desk):
                 seen = Seen(self._reader, *state, self._tensions, self._touches, self._gravity)
                 self._shown = self.count, self._instruments.show(self._reader.true(seen))[0]

@@ -2,13 +2,15 @@
 
 A specification (JSON) has the keys
 
-    gravity   [x, y, z]
+    gravity   [x, y, z]; falls: a function of t in its place, if there is one
     parts     [{name, what, at, joint, pose}]: what and joint are calls, at is the text of a frame, pose (4, 4) or a call
     closures  [{a, b, joint, pose}]
     loads     [call]
-    actuators [{name, what, input}]
+    actuators [{name, what, input}]; drives: [[name of an input, call]], if there are any
+    constraints [call], if there are any
     statics   whether an equilibrium is asked for
-    motion    {dt, steps, start}: start is "rest", "equilibrium", {"held": call} or {"q": [...], "v": [...]}
+    motion    {dt, steps, start, method}: start is "rest", "equilibrium", {"held": call} or {"q": [...], "v": [...]};
+              method is a call, if there is one
     length    the robot's size [m], the unit of all errors
     quiet     what the verifier may rely on (see generate.py)
 
@@ -79,7 +81,7 @@ def _pose(pose: Any) -> str:
 
 def source(spec: dict, held: bool = False) -> str:
     """Python lines that make `robot`, its parts by name and `inputs`; `held` adds the load that holds the start."""
-    lines = [f"robot = ag.Robot({spec.get('name', 'robot')!r}, gravity={text(spec['gravity'])})"]
+    lines = [f"robot = ag.Robot({spec.get('name', 'robot')!r}, gravity={text(spec.get('falls', spec['gravity']))})"]
     for part in spec["parts"]:
         more = "".join(
             f", {key}={shown}"
@@ -99,6 +101,8 @@ def source(spec: dict, held: bool = False) -> str:
         loads.append(start["held"])
     lines += [f"robot.load({text(load)})" for load in loads]
     lines += [f"robot.actuate({a['name']!r}, {text(a['what'])})" for a in spec["actuators"]]
+    lines += [f"robot.constrain({text(constraint)})" for constraint in spec.get("constraints", [])]
+    lines += [f"robot.drive({name!r}, {text(drive)})" for name, drive in spec.get("drives", [])]
     shown = ", ".join(f"{a['name']!r}: {text(a['input'])}" for a in spec["actuators"])
     return "\n".join([*lines, f"inputs = {{{shown}}}"]) + "\n"
 
@@ -109,7 +113,9 @@ def build(spec: dict, held: bool = False) -> SimpleNamespace:
     exec(HEADER, space)
     exec(source(spec, held), space)
     ends = [frame for part in spec["parts"] for frame in _ends(space[part["name"]], part)]
-    return SimpleNamespace(robot=space["robot"], inputs=space["inputs"], ends=ends, spec=spec)
+    named = spec["motion"].get("method")
+    method = {"method": eval(text(named), space)} if named else {}
+    return SimpleNamespace(robot=space["robot"], inputs=space["inputs"], ends=ends, spec=spec, method=method)
 
 
 def _ends(handle: Any, part: dict) -> list:

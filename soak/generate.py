@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -65,8 +66,8 @@ def short(x: float, digits: int = 4) -> float:
     return float(f"{float(x):.{digits - 1}e}")
 
 
-def robot(seed: int, index: int) -> dict:
-    """The specification of robot number `index` of a campaign."""
+def robot(seed: int, index: int, also: Callable[[dict, dict], None] = lambda spec, sizes: None) -> dict:
+    """The specification of robot number `index` of a campaign; `also` changes it before it is asked anything."""
     dice = Dice(seed, index)
     spec, sizes = _skeleton(dice, f"robot_{seed}_{index}")
     _close(dice, spec, sizes)
@@ -77,6 +78,7 @@ def robot(seed: int, index: int) -> dict:
     _touch(dice, spec, sizes)
     add_more(Dice(seed, index, 1), spec, sizes, _end, lambda end: _position(spec, end))
     _drive(dice, spec, sizes)
+    also(spec, sizes)
     _ask(dice, spec, sizes)
     return spec
 

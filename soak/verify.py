@@ -140,7 +140,8 @@ def equilibrium_faults(made: SimpleNamespace, eq: Any, said: list[str], numbers:
         return ["numbers are not finite"]
     faults = []
     _draw_in(made, eq)
-    unbalanced = imbalance(made, eq)
+    grips = any(load["call"] == "PartContact" and "friction" in load for load in spec["loads"])  # by what it remembers
+    unbalanced = 0.0 if grips else imbalance(made, eq)
     numbers["imbalance"] = _plain(unbalanced)
     if unbalanced > BALANCED:
         faults.append(f"unbalanced by {unbalanced:.1e} of the loads")
@@ -148,7 +149,7 @@ def equilibrium_faults(made: SimpleNamespace, eq: Any, said: list[str], numbers:
     if gap > CLOSED:
         faults.append(f"a loop is open by {gap:.1e}")
     unsure = any(re.search("unstable|not unique", word) for word in said)
-    growth = instability(made, eq)
+    growth = 0.0 if spec.get("constraints") else instability(made, eq)  # which hold what moves
     numbers["growth"] = _plain(growth)
     if growth > 0.05 and not unsure:
         faults.append(f"unstable: grows by exp({growth:.2g}) in 1 / the rate of the first mode")
@@ -157,7 +158,7 @@ def equilibrium_faults(made: SimpleNamespace, eq: Any, said: list[str], numbers:
     numbers["restart"] = _plain(wander)
     if wander is not None and wander > 1e-4 and not unsure:
         faults.append(f"a restart from the answer moves by {wander:.1e} of the length")
-    if growth < 1e-3 and not unsure and not faults:
+    if growth < 1e-3 and not unsure and not faults and not grips:
         back = _beside(made, eq, here)
         numbers["perturbed"] = _plain(back)
         if back is not None and back > 1e-3:
@@ -296,12 +297,14 @@ def check_motion(spec: dict, eq: Any, numbers: dict) -> tuple[str, str, Any]:
     made = build(spec)
     start = _start(spec, made, eq)
     dt, steps = spec["motion"]["dt"], spec["motion"]["steps"]
+    method = made.method
 
     def run(cut: int, begin: Any = start, count: int = steps) -> Any:
         with nullcontext() if cut == 1 else mock.patch.object(dynamics, "judge", lambda *_, **__: (None, "")):
             return ag.simulate(
-                made.robot, duration=count * dt, dt=dt / cut, every=cut, inputs=made.inputs, start=begin, progress=False
-            )
+                made.robot, duration=count * dt, dt=dt / cut, every=cut, inputs=made.inputs, start=begin, progress=False,
+                **method,
+            )  # fmt: skip
 
     result, heard = listen(lambda: run(1))
     said = flagged(result, heard)
@@ -424,7 +427,8 @@ STILL = {"Wrench", "Spring", "Contact", "ResistiveForce"}  # loads whose work is
 
 def _is_steady(spec: dict) -> bool:
     """Whether nothing depends on time and nothing keeps a state of its own, so that a run may go on from its end."""
-    return "signal" not in str(spec) and not any(load["call"] == "Thruster" for load in spec["loads"])
+    moves = any(word in str(spec) for word in ("signal", "lambda t", "TravellingWave"))
+    return not moves and "drives" not in spec and not any(load["call"] == "Thruster" for load in spec["loads"])
 
 
 def energy_gained(made: SimpleNamespace, run: Any) -> float | None:
@@ -436,7 +440,8 @@ def energy_gained(made: SimpleNamespace, run: Any) -> float | None:
     )
     driven = any("motion" in part.get("joint", {}) or "effort" in part.get("joint", {}) for part in spec["parts"])
     lines = all("friction" not in a["what"] and "compliance" not in a["what"] for a in spec["actuators"])
-    if not (known and lines and _is_steady(spec)) or driven:
+    relaxes = any(word in str(spec) for word in ("viscosity", "'loss'", "drives", "constraints"))
+    if not (known and lines and _is_steady(spec)) or driven or relaxes:
         return None
     energy = run.energy
     terms = [energy["kinetic"], energy["elastic"], energy["gravitational"]]
@@ -459,7 +464,7 @@ def momentum_lost(made: SimpleNamespace, run: Any) -> float | None:
     spec = made.spec
     first, others = spec["parts"][0], spec["parts"][1:]
     free = first.get("joint", {}).get("call") == "Free" and not {"damping", "effort"} & set(first["joint"])
-    inside = all(load["call"] == "Muscle" for load in spec["loads"])
+    inside = "constraints" not in spec and all(load["call"] == "Muscle" for load in spec["loads"])
     if not free or not inside or np.any(spec["gravity"]) or any(part["at"] == "robot.ground" for part in others):
         return None
     if any("robot.ground" in (c["a"], c["b"]) for c in spec["closures"]):

@@ -154,3 +154,17 @@ def test_copies_of_a_robot_run_side_by_side():
     assert run.depth(robot.loads[0]).max() > 0.0
     for one in batch:
         np.testing.assert_allclose(one.q, run.q, atol=1e-12)
+
+
+@pytest.mark.parametrize("ask", [ag.statics, lambda robot: ag.simulate(robot, duration=0.01, dt=1e-3)])
+def test_parts_whose_middles_lie_on_each_other_are_refused(ask):
+    """Neither side is the nearer one: forces of 8e4 N, along the rods, were called an equilibrium."""
+    robot = ag.Robot("robot")
+    stuff = ag.Material(young=1.5e9, density=1150.0, poisson=0.4)
+    rods = [
+        robot.add(ag.Rod(0.5, ag.Circle(0.02), stuff, ag.kirchhoff(2)), at=robot.ground, pose=(x, 0.0, 0.0), name=name)
+        for x, name in ((0.0, "a"), (0.3, "b"))
+    ]
+    robot.load(ag.PartContact(*rods))
+    with pytest.raises(ag.SolverError, match="Contact of a and b: at the start their middles lie on each other"):
+        ask(robot)

@@ -68,3 +68,16 @@ def test_more_air_than_there_is_cannot_be_taken_out():
     with pytest.raises(ag.SolverError, match="stopped at") as caught:
         fem.statics(inflated((4, 2, 2)), strokes={"air": -1e-3})
     assert np.all(np.isfinite(caught.value.result.x))
+
+
+def test_gravity_may_be_set():
+    body = fem.SoftBody(
+        "bar", fem.block((0.1, 0.02, 0.02), (3, 1, 1)), ag.Material(young=1e6, density=1000.0, poisson=0.4)
+    )
+    body.fix("base")
+    body.effector("tip", (0.1, 0.0, 0.0))
+    down = fem.statics(body).position("tip")
+    body.gravity = (0.0, 0.0, 9.81)
+    assert fem.statics(body).position("tip")[2] == pytest.approx(-down[2], rel=1e-3)
+    with pytest.raises(ag.DescriptionError, match=r"SoftBody.gravity must be .*m/s\^2"):
+        body.gravity = "down"

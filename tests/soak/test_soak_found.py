@@ -141,3 +141,13 @@ def test_a_start_that_newton_leaves_does_not_end_where_the_robot_would_fall():
     again = ag.statics(made.robot, inputs=made.inputs, start=eq.q)
     assert "unstable:" not in again.status.message
     assert verify.positions(made, again) == pytest.approx(verify.positions(made, eq), abs=1e-6)
+
+
+def test_shorter_steps_are_shorter_than_the_pieces_that_steps_were_cut_into():
+    """A muscle that acts at once: the first steps were cut, and their halves into the same pieces (0.4 % told)."""
+    made = build(json.loads((FOUND / "wide_11_722.json").read_text()))
+    motion = made.spec["motion"]
+    run, heard = verify.listen(
+        lambda: ag.simulate(made.robot, duration=0.672, dt=motion["dt"], progress=False, **made.method)
+    )
+    assert not run.quality.ok and "a large part of its length" in heard[0]

@@ -6,6 +6,8 @@ import describe
 import generate
 import pytest
 import verify
+import volumes
+import wider
 
 
 @pytest.mark.parametrize("index", range(12))
@@ -28,3 +30,15 @@ def test_a_finer_robot_has_the_same_coordinates():
     fine = describe.finer(spec, 3)
     assert describe.build(fine).robot.coordinates() == describe.build(spec).robot.coordinates()
     assert fine != spec
+
+
+@pytest.mark.parametrize("index", range(4))
+def test_a_robot_of_the_wider_campaign_is_answered_right_or_refused_or_said(index):
+    record = verify.judge(wider.wide(2026, index))
+    assert record["outcome"] not in ("wrong", "crash", "hang"), record["reason"]
+
+
+@pytest.mark.parametrize("index", [1, 2])
+def test_a_soft_volume_is_answered_right_or_refused_or_said(index):
+    record = volumes.judge(2026, index)
+    assert record["outcome"] not in ("wrong", "crash", "hang"), record["reason"]

@@ -81,7 +81,7 @@ class SoftBody(SoftPart, ShowsItself):
                 hint = did_you_mean(value, known) if isinstance(value, str) else ""
                 raise DescriptionError(f"SoftBody.{field} must be one of {', '.join(known)}; got {value!r}{hint}.")
         self.law, self.element = law, element
-        self.gravity = as_vector(gravity, 3, "SoftBody.gravity", "m/s^2")
+        self.gravity = gravity
         self.materials: dict[str, Material] = {}
         self.laws: dict[str, Rubber] = {}
         self.natural: dict[str, Floats] = {}
@@ -99,6 +99,15 @@ class SoftBody(SoftPart, ShowsItself):
         self.masses: list[PointMass] = []
         self.layers: list[Layer] = []
         self.contacts: list[VolumeContact] = []
+
+    @property
+    def gravity(self) -> Floats:
+        """Acceleration of gravity (3,) [m/s^2]; a vector may be set."""
+        return self._gravity
+
+    @gravity.setter
+    def gravity(self, value: ArrayLike) -> None:
+        self._gravity = as_vector(value, 3, "SoftBody.gravity", "m/s^2")
 
     def fix(self, where: Where, axes: str = "xyz") -> None:
         """Hold points where they are.

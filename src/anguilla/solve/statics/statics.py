@@ -20,6 +20,7 @@ from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
 from anguilla.model.model import Inputs, Model
 from anguilla.results.blocks import Remembered
+from anguilla.results.passing import refuse_coinciding
 from anguilla.results.reactions import grasps
 from anguilla.results.resolution import doubtful, like_a_good_one
 from anguilla.results.states import Equilibrium, Status
@@ -117,6 +118,7 @@ def _statics(
     system.told_slack.clear()
     q = system.vector(start.q if isinstance(start, Equilibrium) else start, "start")
     began, origin = time.perf_counter(), q
+    refuse_coinciding(system, q)
     if not system.is_plain and not isinstance(method, ProjectiveFlow):
         system, q = close(system, as_named(inputs), t, q)
         desks.enter_context(system.apart())

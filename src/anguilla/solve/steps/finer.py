@@ -29,12 +29,13 @@ HALF = 2  # pieces of a step
 # part of the steps that were cut in pieces, above which halves would be cut into the same ones; pieces then
 MOSTLY, CUT_AGAIN = 0.25, 8
 ROUGH = (8, 4, 4)  # pieces of the steps after a rough start
+FINER, FINEST_AGAIN = 4, 128  # pieces of a step that was cut, for each it was cut into, and at most
 MANY = 40  # pieces, for each step of the motion, into which Newton may force shorter steps before they are given up
 TOGETHER = 8  # steps that are done at once at first, and each time twice as many: most doubts are settled early
 
 
 def finer(
-    motion: OngoingMotion, run: Trajectory, dt: float, rough: bool, shorter: int = 1
+    motion: OngoingMotion, run: Trajectory, dt: float, rough: bool, shorter: int = 1, recut: bool = False
 ) -> Iterator[tuple[int, Floats]]:
     """Number of the first step and states (steps, n) at the ends of some steps, again and again until the end.
 
@@ -44,6 +45,7 @@ def finer(
         dt: its step [s].
         rough: whether starts need care.
         shorter: into how many steps each of the shorter ones is cut.
+        recut: whether steps that were cut have pieces shorter than those.
 
     Raises:
         SolverError: where shorter steps fail.
@@ -51,7 +53,7 @@ def finer(
     """
     again = motion.again()
     again.restart(run.q[0], run.v[0])
-    plan = _plan(motion, len(run.t) - 1, rough, shorter)
+    plan = _plan(motion, len(run.t) - 1, dt, rough, shorter, recut)
     again.begin(0.0, dt / plan[0][2])
     again.settle(0.0, dt / plan[0][2])
     jumps = {jump.step for jump in motion.jumps}
@@ -80,7 +82,9 @@ def seen(motion: OngoingMotion, steps: int, rough: bool, shorter: int = 1) -> fl
     return 1.0 - hidden / shorter**2
 
 
-def _plan(motion: OngoingMotion, steps: int, rough: bool, shorter: int) -> list[tuple[int, int, int]]:
+def _plan(
+    motion: OngoingMotion, steps: int, dt: float, rough: bool, shorter: int, recut: bool
+) -> list[tuple[int, int, int]]:
     """(first step, that behind the last, pieces of each) in order; steps with jumps stand alone."""
     pieces = np.full(steps, CUT_AGAIN if motion.cutting[CUT] > MOSTLY * steps else HALF)
     jumps = sorted({jump.step for jump in motion.jumps if 0 <= jump.step < steps})
@@ -88,6 +92,9 @@ def _plan(motion: OngoingMotion, steps: int, rough: bool, shorter: int) -> list[
         for start in [0, *jumps, *(jump + 1 for jump in jumps)]:
             part = pieces[start : start + len(ROUGH)]
             part[:] = np.maximum(part, ROUGH[: len(part)])
+    for t, shortest in motion.pieces if recut else ():
+        k = min(int(t / dt + 0.5), steps - 1)
+        pieces[k] = max(pieces[k], min(FINER * round(dt / shortest), FINEST_AGAIN))
     pieces *= shorter
     edges = {0, steps, *jumps, *(jump + 1 for jump in jumps), *(np.flatnonzero(np.diff(pieces)) + 1).tolist()}
     edges |= {TOGETHER * (2**k - 1) for k in range(steps.bit_length()) if TOGETHER * (2**k - 1) < steps}

@@ -18,6 +18,7 @@ from anguilla.mechanics.relaxing import keep_relaxing
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.results.blocks import Remembered
+from anguilla.results.passing import refuse_coinciding
 from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.solve.newton.newton import FRESH, ITERATIONS, STARTING, Scratch, scratch
@@ -77,6 +78,9 @@ class OngoingMotion:
         self._steady: LoadTable | None = None
         self.acting: LoadTable  # loads at the ends of its steps, if these are equal
         self.cutting, self._before, self._ended = fresh_cutting(), 0, -1
+        self.pieces: list[
+            tuple[float, float]
+        ] = []  # begin of each step that Newton had cut, and its shortest piece [s]
         self.snaps = np.zeros(1, dtype=np.int64)  # times that lines became taut with an impact
         if len(slip := self.system.blank.cables.slip):
             slip[:] = UNKNOWN
@@ -217,6 +221,7 @@ class OngoingMotion:
         self.system.blank.cables.slip[:], self.system.blank.relaxing.over[:] = UNKNOWN, np.inf
         self.q[:], self.v[:] = q, v
         self.memory.memory[:] = AS_NEW
+        self.pieces.clear()
         self.cutting, self._before = fresh_cutting(), int(self.memory.counters[ITERATIONS])
 
     def next_jump(self, step: int) -> int:
@@ -356,6 +361,12 @@ def recall(system: Model, start: object) -> Remembered | None:
 
 def start_of(system: Model, start: Start) -> tuple[Floats, Floats]:
     """Coordinates and rates (n,) that a motion starts from."""
+    q, v = _given(system, start)
+    refuse_coinciding(system, q)
+    return q, v
+
+
+def _given(system: Model, start: Start) -> tuple[Floats, Floats]:
     if isinstance(start, Equilibrium):
         if start.system.size != system.size:
             raise DescriptionError("start is the equilibrium of a robot with other coordinates.")

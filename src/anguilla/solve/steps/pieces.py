@@ -47,7 +47,7 @@ def cut(m: OngoingMotion, t: float, dt: float, status: int = CONVERGED) -> int:
         struck = status == IMPACT
         patience = BOUNCE if struck else patience
     level = max(level, 1)
-    ticks, done = 2**FINEST, 0
+    ticks, done, deepest = 2**FINEST, 0, 0
     while done < ticks:
         size = ticks >> level
         reached, status = m.steps(t + dt * done / ticks, dt / 2**level, min(patience, (ticks - done) // size))
@@ -67,12 +67,14 @@ def cut(m: OngoingMotion, t: float, dt: float, status: int = CONVERGED) -> int:
             continue
         if level < good:
             patience = CALM  # longer pieces serve
-        good = level
+        good, deepest = level, max(deepest, level)
         if done % (2 * size) == 0:
             level -= 1
         if done < ticks:
             level = max(level, 1)
     m.cutting[:] = level, patience, good, count + (not struck), int(struck)
+    if not struck:
+        m.pieces.append((t, dt / 2**deepest))
     return CONVERGED
 
 

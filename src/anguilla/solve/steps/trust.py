@@ -22,7 +22,7 @@ from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.model import Model
 from anguilla.results.quality import ENERGY, IMPACTS, TIME, TOLD, Quality
 from anguilla.solve.steps.carried import apart, carry, displacements
-from anguilla.solve.steps.finer import finer, seen
+from anguilla.solve.steps.finer import MOSTLY, finer, seen
 from anguilla.solve.steps.gains import STILL, Some, energy_gain, gain_of_touching, passive, penetration, some_of
 from anguilla.solve.steps.measured import TimeError, errors_of_steps, has_strains, length_of, nodes_of, spins
 from anguilla.solve.steps.pieces import CUT, MANY
@@ -236,7 +236,8 @@ def _verified(motion: OngoingMotion, run: Trajectory, dt: float, estimate: _Esti
     After a rough start errors may be of first order: then the differences to two kinds of steps, each half as long as the
     other, tell what is left. Where that alone would be worth a word, steps half as long once more decide. Differences that
     become smaller with the steps are of no order: the larger one counts. If the motion is wild, steps that are all half as
-    long are asked too: shorter ones at its rough places may go wrong in the same way.
+    long are asked too: shorter ones at its rough places may go wrong in the same way. If some steps were cut, so are steps
+    shorter than those pieces: others may have been cut into the same ones.
     """
     counters = run.status.counters
     rough = counters["eased"] + counters["halvings"] + int(motion.cutting[CUT]) > 0
@@ -245,6 +246,9 @@ def _verified(motion: OngoingMotion, run: Trajectory, dt: float, estimate: _Esti
         halves = _compared(motion, run, dt, estimate, False, 1)
         size = halves.size * seen(motion, len(run.t) - 1, False) / seen(motion, len(run.t) - 1, rough)
         found = halves._replace(size=size) if halves.sure and size > found.size else found
+    if 0 < len(motion.pieces) <= MOSTLY * len(run.t) and found.size < TOLD:
+        recut = _compared(motion, run, dt, estimate, True, 1, recut=True)
+        found = recut if recut.sure and recut.size > found.size else found
     low, high = CLOSER_CALL if rough else CLOSE_CALL
     if not (found.sure and low * TIME < found.size < high * TIME):
         return found
@@ -261,7 +265,13 @@ def _verified(motion: OngoingMotion, run: Trajectory, dt: float, estimate: _Esti
 
 
 def _compared(
-    motion: OngoingMotion, run: Trajectory, dt: float, estimate: _Estimate, rough: bool, shorter: int
+    motion: OngoingMotion,
+    run: Trajectory,
+    dt: float,
+    estimate: _Estimate,
+    rough: bool,
+    shorter: int,
+    recut: bool = False,
 ) -> TimeError:
     """The difference to shorter steps."""
     found, curve = estimate.error, np.interp(np.arange(len(run.t)), estimate.rows, estimate.curve.max(axis=1))
@@ -271,7 +281,7 @@ def _compared(
     whole = 1.0 / seen(motion, steps, rough, shorter)
     done = 0
     try:
-        for first, q in finer(motion, run, dt, rough, shorter):
+        for first, q in finer(motion, run, dt, rough, shorter, recut):
             row, done = first + 1 + np.arange(len(q)), first + len(q)
             error = whole * apart(run.system, nodes, radii, run.q[row], q) / length
             k, place = np.unravel_index(int(np.argmax(error)), error.shape)

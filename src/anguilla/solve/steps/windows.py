@@ -44,6 +44,7 @@ WHOLE = 0.9  # part of a motion that stands for all of it
 # of the work of a large robot's motion, that windows may take; corrections that a factorisation is worth; work for each
 # correction where steps are cut into pieces
 BUDGET, FACTOR, CUT_WORK = 0.1, 8, 3
+MOST_PIECES = 16  # of steps that were cut, which shorter steps halve
 
 
 def windows_error(motion: OngoingMotion, run: Trajectory, dt: float, every: int) -> TimeError | None:
@@ -79,12 +80,20 @@ def windows_error(motion: OngoingMotion, run: Trajectory, dt: float, every: int)
             at = float(run.t[min((first + window.reached) * rows, len(run.t) - 1)])
             size = CAREFUL * window.expected(way)
             if (size > TIME or (uneven and number == 0)) and work(again) <= budget:
-                finer = _Window(again, run, first * rows, 0.5 * dt, 2 * stride, rows, places, 4.0 / 3.0)
+                each = _pieces(motion, dt, float(run.t[first * rows]), float(run.t[-1]) if size > TIME else at)
+                share = each**2 / (each**2 - 1.0)
+                finer = _Window(again, run, first * rows, dt / each, each * stride, rows, places, share)
                 size = finer.settle(way, window.reached if size > TIME else short, last - first, size)
             found.append(TimeError(size, at, window.where))
             if window.reached > WHOLE * count:
                 return found[-1]  # nothing is left to guess
     return max(found, key=lambda one: one.size) if found else None
+
+
+def _pieces(motion: OngoingMotion, dt: float, begin: float, end: float) -> int:
+    """How many pieces of a step are shorter than all that steps between two instants [s] were cut into."""
+    cut = [round(dt / shortest) for t, shortest in motion.pieces if begin - 0.5 * dt < t < end]
+    return 2 * min(max(cut, default=1), MOST_PIECES)
 
 
 def work(motion: OngoingMotion) -> int:

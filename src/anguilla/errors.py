@@ -149,7 +149,8 @@ def as_nonnegative(value: object, name: str, unit: str = "") -> float:
 
 def as_count(value: object, name: str, minimum: int = 1, maximum: int | None = None) -> int:
     """Return an integer >= minimum and <= maximum, or raise an error naming the field."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral) or int(value) < minimum:
+    whole = type(value) is int or (isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)))
+    if not whole or int(value) < minimum:  # type: ignore[call-overload]
         raise refuse(name, f"an integer of at least {minimum}", value)
     if maximum is not None and int(value) > maximum:
         raise refuse(name, f"an integer of at most {maximum}", value)
@@ -200,9 +201,14 @@ def as_array(value: object, name: str, wanted: str) -> NDArray[np.float64]:
         raw = np.asarray(value)
     except ValueError:
         raise refuse(name, wanted, value) from None
-    if raw.dtype.kind not in "iuf" or not np.isfinite(raw).all():
+    if raw.dtype.kind not in "iuf" or not _is_finite(raw):
         raise refuse(name, wanted, value)
     return np.array(raw, dtype=np.float64)
+
+
+def _is_finite(numbers: NDArray[Any]) -> bool:
+    """Whether all are finite; the sum of their squares, if that is, says so in a third of the time."""
+    return math.isfinite(np.vdot(numbers, numbers)) or bool(np.isfinite(numbers).all())
 
 
 def all_finite(rows: object, shape: tuple[int, ...]) -> NDArray[np.float64] | None:

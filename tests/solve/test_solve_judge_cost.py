@@ -15,7 +15,7 @@ from anguilla.errors import SolverError
 from anguilla.results import resolution
 from anguilla.results.reactions import evaluate
 from anguilla.solve.statics import judging, stability
-from anguilla.solve.steps import carried, trust
+from anguilla.solve.steps import carried, measured, trust
 
 
 def swing(dt=0.01, count=100, every=1):
@@ -56,7 +56,7 @@ def test_local_errors_are_sums_over_the_steps():
     turns, dt = np.array([1.0, 0.0, 0.0, 0.0]), 0.1
     missed = dt**2 / 12.0 * np.diff(a, axis=0)
     expected = [np.sum(np.linalg.norm(missed * w, axis=1)) for w in (turns, weight)]
-    found = carried.local_errors(q, a, weight, turns, dt)
+    found = measured.local_errors(q, a, weight, turns, dt)
     np.testing.assert_allclose(found[:2], expected, rtol=1e-13)
     assert found[2] == pytest.approx(np.max(np.linalg.norm((q - q[0]) * weight, axis=1)))
 
@@ -70,9 +70,7 @@ def test_carried_errors_are_those_of_the_steps():
         return found["it"]
 
     with mock.patch.object(trust, "carry", side_effect=keep), mock.patch.object(carried, "LEAST", 30):
-        carried._instants.cache_clear()
         run = swing(dt=0.01, count=30)
-    carried._instants.cache_clear()
     fine = swing(dt=0.01 / 32, count=30 * 32, every=32)
     true, ball = run.q - fine.q, slice(1, 4)
     turns = Rotation.from_rotvec(fine.q[:, ball]).inv() * Rotation.from_rotvec(run.q[:, ball])  # in its own axes

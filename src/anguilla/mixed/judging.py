@@ -15,10 +15,9 @@ from anguilla.mixed.results import MixedTrajectory
 from anguilla.results.acting import energies
 from anguilla.results.observe import S_X
 from anguilla.results.quality import Quality
-from anguilla.solve.steps.carried import motion_of
 from anguilla.solve.steps.events import Sampler
 from anguilla.solve.steps.gains import ENERGIES, potentials, some_of, takes_energy
-from anguilla.solve.steps.measured import nodes_of
+from anguilla.solve.steps.measured import motion_of, nodes_of
 from anguilla.solve.steps.walked import Energies, Path, judged, some_nodes
 
 if TYPE_CHECKING:

@@ -29,12 +29,17 @@ class Desk:
 
     """
 
-    __slots__ = ("_workspace", "holder", "kept", "loads", "user")
+    __slots__ = ("_forgets", "_workspace", "holder", "kept", "loads", "user")
 
     def __init__(self, workspace: Workspace, loads: Loads, user: UserLoads) -> None:
         self._workspace, self.loads, self.user = workspace, loads, user
         self.kept: dict[str, Any] = {}
         self.holder: object = None  # the evaluation whose state lies in the workspace
+        cables, touches, relaxing = loads.cables, loads.touches, loads.relaxing
+        memory = cables.factor, cables.path, loads.pairs.factor, loads.frames.state, touches.held, relaxing.term
+        self._forgets = any(
+            len(array) for array in (*memory, loads.constraints.slack)
+        )  # else there is nothing to forget
 
     @property
     def workspace(self) -> Workspace:
@@ -49,6 +54,8 @@ class Desk:
 
     def refresh(self) -> None:
         """Forget what loads remember."""
+        if not self._forgets:
+            return
         cables, constraints = self.loads.cables, self.loads.constraints
         if len(cables.factor):
             cables.factor[:] = 1.0

@@ -9,8 +9,9 @@ What has a state that cannot be looked at (an iterator, a file, an object of a c
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import partial
+from itertools import chain
 from operator import attrgetter, is_
 from types import (
     BuiltinFunctionType,
@@ -46,8 +47,8 @@ class Watch:
 
     def __init__(self, thing: object) -> None:
         self._seen: dict[int, object] = {}  # kept alive: an id is worth nothing afterwards
-        self._reads: list[Callable[[], Iterable[Any]]] = []
-        self._before: list[Any] = []  # what they gave, one behind the other, an end mark behind each
+        self._shown: list[Collection[Any]] = []  # what shows its items as they are now,
+        self._asked: list[Callable[[], Collection[Any]]] = []  # and what has to be asked for them
         self._arrays: list[tuple[np.ndarray, Any, bytes]] = []
         self._known = True
         waiting = [thing]
@@ -57,6 +58,12 @@ class Watch:
                 self._seen[id(one)] = one
                 waiting += self._note(one)
                 self._known &= len(self._seen) <= MOST
+        self._before = self._look() if self._known else ([], [])
+
+    def _look(self) -> tuple[list[int], list[Any]]:
+        """Numbers of items, and all items one behind the other."""
+        found = self._shown + [ask() for ask in self._asked]
+        return list(map(len, found)), list(chain.from_iterable(found))
 
     @property
     def unchanged(self) -> bool:
@@ -64,13 +71,8 @@ class Watch:
         if not self._known:
             return False
         try:
-            now: list[Any] = []
-            for read in self._reads:
-                now += read()
-                now.append(_END)
-            if len(now) != len(self._before):
-                return False
-            if not all(map(is_, now, self._before)) and not all(map(_same, now, self._before)):
+            (sizes, now), (known, before) = self._look(), self._before
+            if sizes != known or not (all(map(is_, now, before)) or all(map(_same, now, before))):
                 return False
         except (AttributeError, ValueError, RuntimeError):  # a name or a closure that is gone; changed meanwhile
             return False
@@ -88,10 +90,9 @@ class Watch:
             return ()
         found: list[Any] = []
         for read in reads:
-            items = list(read())
-            self._reads.append(read)
-            self._before += [*items, _END]
-            found += items
+            asked = isinstance(read, FunctionType | partial)
+            (self._asked if asked else self._shown).append(read)
+            found += read() if asked else read
         return found
 
     def _note_array(self, array: np.ndarray) -> Iterable[Any]:
@@ -106,8 +107,8 @@ def _same(now: object, before: object) -> bool:
     return now is before or (type(now) is type(before) and isinstance(now, PLAIN) and now == before)
 
 
-def _reads(thing: Any) -> list[Callable[[], Iterable[Any]]] | None:
-    """Functions that give what an object consists of now; None if its state cannot be seen."""
+def _reads(thing: Any) -> list[Any] | None:
+    """Collections that show what an object consists of, or functions that give them; None if its state cannot be seen."""
     if isinstance(thing, type):  # a class of the user's own: its functions and constants
         return [
             lambda: [
@@ -117,9 +118,9 @@ def _reads(thing: Any) -> list[Callable[[], Iterable[Any]]] | None:
             ]
         ]
     if isinstance(thing, list | set):
-        return [partial(iter, thing), *_attributes(thing)]
+        return [thing if type(thing) in (list, set) else partial(list, thing), *_attributes(thing)]
     if isinstance(thing, dict):
-        return [thing.keys, thing.values, *_attributes(thing)]
+        return [thing.keys(), thing.values(), *_attributes(thing)]
     if isinstance(thing, FunctionType):
         return [partial(_of_function, thing)]
     if isinstance(thing, MethodType):
@@ -151,13 +152,13 @@ def _is_library(thing: Any) -> bool:
     return "site-packages" in file or "dist-packages" in file
 
 
-def _attributes(thing: Any) -> list[Callable[[], Iterable[Any]]]:
-    """Functions that give the attributes of an object, by `__dict__` and by slots."""
-    found: list[Callable[[], Iterable[Any]]] = []
+def _attributes(thing: Any) -> list[Any]:
+    """The same of the attributes of an object, by `__dict__` and by slots."""
+    found: list[Any] = []
     hidden = getattr(type(thing), "UNWATCHED", ())
     own = getattr(thing, "__dict__", None)
     if isinstance(own, dict):
-        found += [own.keys, own.values]
+        found += [own.keys(), own.values()]
     slots = [name for kind in type(thing).__mro__ for name in _slots(kind) if name not in hidden]
     if len(slots) > 1 and all(hasattr(thing, name) for name in slots):  # one that is gone is a change
         found.append(partial(attrgetter(*slots), thing))
@@ -179,7 +180,7 @@ def _is_closed(kind: type) -> bool:
     return any(base is not object and not base.__flags__ & (1 << 9) for base in kind.__mro__)  # 9: made by `class`
 
 
-_ABSENT, _END = object(), object()
+_ABSENT = object()
 
 
 def _of_names(thing: Any, names: tuple[str, ...]) -> list[Any]:

@@ -48,9 +48,11 @@ class ProgressBar:
         if stop is not None and stop.is_set():
             raise KeyboardInterrupt
         if self.bar is None:
-            late = time.perf_counter() - self.began > PATIENCE
+            late = self.show is None and time.perf_counter() - self.began > PATIENCE
+            if not (self.show or late):
+                return
             notebook = in_notebook()
-            if not (self.show or (self.show is None and late and (notebook or sys.stderr.isatty()))):
+            if not (self.show or notebook or sys.stderr.isatty()):
                 return
             if notebook:
                 self.bar = NotebookBar()

@@ -20,7 +20,7 @@ from anguilla.solve.newton.spectrum import SOFT, stiffness_at
 from anguilla.solve.statics.judging import contradiction, unbalanced
 from anguilla.solve.statics.relaxing import come_to_rest
 from anguilla.solve.statics.stability import ABSURD, FLAT, free_basis, linear
-from anguilla.solve.steps.carried import motion_of
+from anguilla.solve.steps.measured import motion_of
 
 __all__ = ["BALANCED", "advanced", "balances", "level", "neutral", "nudged", "relaxed", "slide"]
 

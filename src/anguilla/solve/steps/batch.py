@@ -6,7 +6,6 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -91,8 +90,8 @@ def simulate_batch(
             with stopped_by(stop):
                 return simulate(other, duration=duration, dt=dt, **given)
         assert system is not None
-        with stopped_by(stop), ExitStack() as desks:
-            return simulate_model(system, desks, duration=duration, dt=dt, **given)
+        with stopped_by(stop):
+            return simulate_model(system, duration=duration, dt=dt, **given)
 
     stop = threading.Event()
     results: list[Trajectory] = []

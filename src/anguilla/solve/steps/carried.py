@@ -19,16 +19,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from anguilla.compiler.distant import direct, entry
+from anguilla.compiler.distant import compiled, direct, entry
 from anguilla.compiler.jit import interpreted, kernel, part
+from anguilla.compiler.table import Arrays
 from anguilla.interact.kernels.table import DT, TIME
 from anguilla.mechanics.joints import compose
 from anguilla.mechanics.tree import N_R, N_X, Floats, Ints
 from anguilla.mechanics.vec import cross, store3
 from anguilla.model.evaluate import descend, residual, tangent
 from anguilla.model.model import Model
-from anguilla.results.observe import S_X, SNAPSHOT, snapshots
 from anguilla.solve.newton.linear import INVERTED, factorise, invert, multiply, row_times, solve_factorised
+from anguilla.solve.steps.measured import nodes_of, touches
 
 if TYPE_CHECKING:
     from anguilla.results.states import Trajectory
@@ -46,39 +47,37 @@ ROUGH = 0.1  # [rad] change by accelerations alone in a step, above which those 
 AT_START = 2  # steps after a rough start that take the matrices there
 SMALL = 1e-2  # [rad] errors are turned into displacements at this size: they are linear
 PEAKS = 8  # equal parts of a motion; the error is looked at where it is largest in each
-NOWHERE = np.array([[np.inf] * 3, [-np.inf] * 3])  # corners of a box with nothing in it
 BOUND = 1e6  # [rad] errors that grow beyond it are of no use
 
 
 class Carried(NamedTuple):
-    """Errors of the coordinates of a motion."""
+    """Errors of the coordinates of a motion; the arrays are used again for the next motion at the same desk."""
 
     errors: Floats  # (nt, n)
     rows: Ints  # (k,) numbers of the states at which they are large, in ascending order, with the first and the last
-    certain: bool  # whether they are finite
+    moved: Floats  # (k, nodes) [m] how far they move nodes there, turns included
+    row: int  # of the largest of these
+    node: int  # and its column
+    room: float  # [m] diagonal of the box that the nodes stay in
+    certain: bool  # whether the errors are finite
 
 
-@kernel
-def local_errors(q, a, weight, turns, dt):
-    """Sums of the local errors of joints, and of all coordinates, and how far the robot moves; all as angles [rad].
+class Memory(Arrays):
+    """What `_carried` works in, and where it leaves what it finds."""
 
-    q and a (nt, n), weights (n,) of all coordinates and of joints alone.
-    """
-    joints, everything, way = 0.0, 0.0, 0.0
-    for t in range(len(a) - 1):
-        one, whole = 0.0, 0.0
-        for i in range(a.shape[1]):
-            change = a[t + 1, i] - a[t, i]
-            one += (turns[i] * change) ** 2
-            whole += (weight[i] * change) ** 2
-        joints += math.sqrt(one)
-        everything += math.sqrt(whole)
-    for t in range(1, len(q)):
-        whole = 0.0
-        for i in range(q.shape[1]):
-            whole += (weight[i] * (q[t, i] - q[0, i])) ** 2
-        way = max(way, whole)
-    return dt * dt / 12.0 * joints, dt * dt / 12.0 * everything, math.sqrt(way)
+    at: Floats  # (k, 3, n + m, n + m) matrices at some states; rough starts are the last
+    rows: Ints  # (k,) numbers of these states
+    of: Ints  # (steps,) number of the matrices that a step takes
+    a: Floats  # (steps + 1, n) accelerations without those of fast modes at rough starts, if there are such
+    whole: Floats  # (n + m, n + m)
+    pivot: Ints  # (n + m,)
+    work: Floats  # (9, n + m)
+    turn: Floats  # (n, 3)
+    errors: Floats  # (steps + 1, n)
+    peaks: Ints  # (PEAKS + 2,) states at which they are large
+    place: Floats  # (nodes, 12)
+    room: Floats  # (2, 3) corners of the box that the nodes stay in
+    moved: Floats  # (PEAKS + 2, nodes)
 
 
 @part
@@ -104,61 +103,99 @@ def _tangents(tree, ws, loads, column, table, dt, rate, rows, smooth, q, v, a, l
                 out[k, 1, i, j] = out[k, 2, i, j] - out[k, 1, i, j]
 
 
-@entry(residual, tangent)
-def _carried(
-    tree, ws, loads, column, table, dt, smooth, begin, rows, of, pieces, q, v, a, lam, errors, peaks, at, whole, pivot, work,
-    turn,
-):  # fmt: skip
-    """Errors into errors (steps + 1, n), as `_follow`; False if they are of no use.
+@entry(residual, tangent, descend)
+def _carried(tree, ws, loads, column, table, dt, begin, count, starts, pieces, nodes, radii, states, m):
+    """Errors of a `History` from the step `begin` on, as `_follow`, with matrices at `count` states, and at rough starts.
 
-    Rows (k,) from `smooth` on are rough starts: what fast modes do there must not be taken for what slow ones do, so their
-    accelerations (nt, n) are changed.
+    What fast modes do at starts (r,) must not be taken for what slow ones do: accelerations are changed there.
+
+    Returns (number of rows in m.peaks and m.moved, row and column of the largest there, room that the nodes take [m]); no
+    rows if the errors are of no use.
     """
-    driven, certain = loads.driven, True
-    zero = work[8][: q.shape[1]]
+    driven, a, zero = loads.driven, states.a, m.work[8][: len(tree.scale)]
     zero[:] = 0.0
-    _tangents(tree, ws, loads, column, table, dt, 1.0 / (THETA * dt), rows, smooth, q, v, a, lam, zero, at, work[0])
-    for k in range(smooth, len(rows)):
-        certain = _followed(driven, at[k], a[rows[k]], whole, pivot, work[0]) and certain
-    return certain and _follow(
-        tree.ball, driven, tree.scale, at, begin, rows, of, pieces, q, v, a, dt, errors, peaks, whole, pivot, work, turn
-    )
+    _choose_instants(begin, count, starts, m)
+    _tangents(
+        tree, ws, loads, column, table, dt, 1.0 / (THETA * dt), m.rows, count, states.q, states.v, a, states.lam, zero, m.at,
+        m.work[0],
+    )  # fmt: skip
+    if len(m.rows) > count:
+        a = m.a
+        for t in range(len(a)):
+            for i in range(a.shape[1]):
+                a[t, i] = states.a[t, i]
+        for k in range(count, len(m.rows)):
+            if not _followed(driven, m.at[k], a[m.rows[k]], m.whole, m.pivot, m.work[0]):
+                return 0, 0, 0, 0.0
+    if not _follow(tree.ball, driven, tree.scale, begin, pieces, states.q, states.v, a, dt, m):
+        return 0, 0, 0, 0.0
+    found = _ascending(m.peaks, len(m.of))
+    row, place = _displaced(tree, ws, nodes, radii, found, states.q, m)
+    size = 0.0
+    for i in range(3):
+        size += (m.room[1, i] - m.room[0, i]) ** 2
+    return found, row, place, math.sqrt(size)
 
 
-def _memory(system: Model, count: int) -> tuple[Floats, ...]:
-    """What `_carried` works in: matrices at so many states, a matrix, pivots, some vectors, turns; kept at the desk."""
-    size, kept = system.size + system.rows, system.desk().kept
-    if "carried" not in kept or len(kept["carried"][0]) != count:
-        matrices = np.zeros((count, 3, size, size)), np.zeros((size, size)), np.zeros(size, dtype=np.int64)
-        kept["carried"] = *matrices, np.zeros((9, size)), np.zeros((system.size, 3))
-    found: tuple[Floats, ...] = kept["carried"]
+@part
+def _choose_instants(begin, count, starts, m):
+    """States in the middle of equal parts of the steps from `begin` on, and rough starts; which of them a step takes."""
+    steps = len(m.of) - begin
+    for k in range(count):
+        m.rows[k] = begin + ((2 * k + 1) * steps + count) // (2 * count)
+    for k in range(steps):
+        m.of[begin + k] = k * count // steps
+    for p in range(len(m.rows) - count):
+        m.rows[count + p] = starts[p]
+        for k in range(starts[p], min(starts[p] + AT_START, len(m.of))):
+            m.of[k] = count + p
+
+
+@part
+def _ascending(peaks, steps):
+    """Leave the first state, those peaks that there are, and the last (steps) in peaks (k,); returns their number."""
+    found = 1
+    for k in range(1, PEAKS + 1):
+        if 0 < peaks[k] < steps:
+            peaks[found] = peaks[k]
+            found += 1
+    peaks[0], peaks[found] = 0, steps
+    return found + 1
+
+
+def _memory(model: Model, steps: int, count: int, rough: int, nodes: int) -> Memory:
+    """Memory for so many steps and states with matrices, some of them rough starts; kept at the desk."""
+    n, size, kept = model.size, model.size + model.rows, model.desk().kept
+    key, found = kept.get("carried", (None, None))
+    if key != (steps, count, rough):
+        at, whole, pivot = np.zeros((count + rough, 3, size, size)), np.zeros((size, size)), np.zeros(size, np.int64)
+        rows, of = np.zeros(count + rough, np.int64), np.zeros(steps, np.int64)
+        a, errors = np.zeros((steps + 1 if rough else 0, n)), np.zeros((steps + 1, n))
+        work, turn, peaks = np.zeros((9, size)), np.zeros((n, 3)), np.zeros(PEAKS + 2, np.int64)
+        place, room, moved = np.zeros((nodes, 12)), np.zeros((2, 3)), np.zeros((PEAKS + 2, nodes))
+        found = Memory(at, rows, of, a, whole, pivot, work, turn, errors, peaks, place, room, moved)
+        kept["carried"] = (steps, count, rough), found
+    assert found is not None
     return found
 
 
 def carry(motion: OngoingMotion, run: Trajectory, dt: float) -> Carried:
-    """Errors of a motion with all its steps stored."""
-    a, system, steps = run.integrated, run.system, len(run.t) - 1
-    assert a is not None
+    """Errors of a motion with all its steps stored, and how far they move the robot."""
+    system, states, table, steps = run.system, motion.history, motion.acting, len(run.t) - 1
+    nodes, radii = system.once(nodes_of)
     pieces = _whole_pieces(motion, steps, dt)
     starts = np.empty(len(pieces), dtype=np.int64)
-    begin, rough = _starts(a, system.tree.weight, pieces, dt, starts)
-    uneven = len(pieces) > 1 or any(load.touches for load in run.robot.loads)
-    rows, of = _instants(steps - begin, ROUGHER if uneven else ENOUGH)
-    rows, count = rows + begin, len(rows)
-    if rough:
-        a, of = a.copy(), of.copy()
-        for k, row in enumerate(starts[:rough].tolist(), count):
-            of[max(row - begin, 0) : max(row - begin, 0) + AT_START] = k
-        rows = np.concatenate([rows, starts[:rough]])  # of the steps from `begin` on
-    errors, peaks, table = np.zeros((steps + 1, system.size)), np.zeros(PEAKS, dtype=np.int64), motion.acting
-    find = direct(_carried)
+    begin, rough = _starts(states.a, system.tree.weight, pieces, dt, starts)
+    count = _instants(steps - begin, ROUGHER if len(pieces) > 1 or system.once(touches) else ENOUGH)
+    memory, find = _memory(system, steps, count, rough, len(nodes)), direct(_carried)
     if system.user:
+        compiled(descend)
         find = interpreted(_carried, {"residual": system.user.residual, "tangent": system.user.tangent})
-    certain = find(
-        system.tree, system.workspace, table.loads, table.column, table.table, dt, count, begin, rows, of, pieces, run.q,
-        run.v, a, run.stored.lam, errors, peaks, *_memory(system, len(rows)),
+    found, row, node, room = find(
+        system.tree, system.workspace, table.loads, table.column, table.table, dt, begin, count, starts, pieces, nodes,
+        radii, states, memory,
     )  # fmt: skip
-    return Carried(errors, np.array(sorted({0, *peaks.tolist(), steps}), dtype=np.int64), bool(certain))
+    return Carried(memory.errors, memory.peaks[:found], memory.moved[:found], row, node, room, found > 0)
 
 
 @kernel
@@ -182,12 +219,9 @@ def _starts(a, weight, pieces, dt, starts):
     return begin if begin < len(a) - 1 else 0, rough
 
 
-@lru_cache(maxsize=64)
-def _instants(steps: int, enough: int) -> tuple[Ints, Ints]:
-    """(k,) States of so many steps at which matrices are taken, and (steps,) the number of those that a step takes."""
-    count = min(max(LEAST, min(steps // CLOSE, enough), steps // EACH), steps)
-    middles = ((np.arange(count) + 0.5) * steps / count + 0.5).astype(np.int64)
-    return middles, np.arange(steps) * count // steps
+def _instants(steps: int, enough: int) -> int:
+    """How many states of so many steps matrices are taken at."""
+    return min(max(LEAST, min(steps // CLOSE, enough), steps // EACH), steps)
 
 
 @part
@@ -278,22 +312,23 @@ def _missed(ball, driven, q, v, a, k, first, last, dt, alpha, beta):
 
 
 @kernel
-def _follow(ball, driven, weight, at, begin, rows, of, pieces, q, v, a, dt, out, peaks, whole, pivot, work, turn):
-    """Errors into out (steps + 1, n), step by step, with the matrices at[of[k - begin]]; False if singular or beyond bounds.
+def _follow(ball, driven, weight, begin, pieces, q, v, a, dt, m):
+    """Errors into m.errors, step by step, with the matrices m.at[m.of[k]]; False if singular or beyond bounds.
 
-    They are zero up to the step `begin`. peaks (k,) get the states where they are largest, by their weights (n,), in equal
+    They are zero up to the step `begin`. m.peaks get the states where they are largest, by their weights (n,), in equal
     parts of the motion. Steps outside of all pieces (p, 2), which jumps of loads cut in two, miss nothing.
     """
-    n, steps, step = out.shape[1], begin + len(of), THETA * dt
+    out, of, rows, whole, pivot, work, turn = m.errors, m.of, m.rows, m.whole, m.pivot, m.work, m.turn
+    n, steps, step = out.shape[1], len(of), THETA * dt
     scale, e, w, base, push, x, alpha, beta, found = (
         work[0], work[1], work[2], work[3], work[4], work[5], work[6], work[7], work[8],
     )  # fmt: skip
-    e[:], w[:] = 0.0, 0.0
+    e[:], w[:], out[: begin + 1], m.peaks[:] = 0.0, 0.0, 0.0, 0
     p, peak, largest = 0, -1, 0.0
     for k in range(begin, steps):
-        number = of[k - begin]
-        here = at[number]
-        if (k == begin or number != of[k - begin - 1]) and not _prepare(
+        number = of[k]
+        here = m.at[number]
+        if (k == begin or number != of[k - 1]) and not _prepare(
             ball, driven, here, v[rows[number]], step, whole, pivot, scale, turn
         ):
             return False
@@ -328,16 +363,16 @@ def _follow(ball, driven, weight, at, begin, rows, of, pieces, q, v, a, dt, out,
             size += (weight[i] * e[i]) ** 2
         if not size < BOUND * BOUND:
             return False
-        own = k * len(peaks) // steps
+        own = k * PEAKS // steps
         if own > peak or size > largest:
-            peak, largest, peaks[own] = own, size, k + 1
+            peak, largest, m.peaks[1 + own] = own, size, k + 1
     return True
 
 
 def _whole_pieces(motion: OngoingMotion, steps: int, dt: float) -> Ints:
     """Runs of steps (p, 2): first, behind the last; without a jump inside, and with accelerations of one side of jumps."""
     if not motion.jumps:
-        return np.array([[0, steps]], dtype=np.int64)
+        return _one_piece(steps)
     jumps: set[int] = set()
     for jump in motion.jumps:
         at_end = abs(jump.at - (jump.step + 1) * dt) < 1e-9 * dt and (jump.step + 1) * dt < jump.after
@@ -345,6 +380,13 @@ def _whole_pieces(motion: OngoingMotion, steps: int, dt: float) -> Ints:
     cuts = [-1, *sorted(step for step in jumps if 0 <= step < steps), steps]
     found = [(a + 1, b) for a, b in pairwise(cuts) if b > a + 1]
     return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+
+@lru_cache(maxsize=64)
+def _one_piece(steps: int) -> Ints:
+    found = np.array([[0, steps]], dtype=np.int64)
+    found.setflags(write=False)
+    return found
 
 
 @kernel
@@ -374,19 +416,22 @@ def _followed(driven, at, a, whole, pivot, x):
 # Displacements ------------------------------------------------------------------------------------------------------------
 
 
-@entry(descend)
-def _displaced(tree, ws, nodes, radii, rows, q, errors, zero, moved, place, out, room):
-    """How far (rows, nodes) [m] errors (nt, n) move nodes, turns at their radii included, at states q (nt, n).
+@part
+def _displaced(tree, ws, nodes, radii, count, q, m):
+    """How far [m] the errors at `count` peaks move nodes, turns at their radii included, into m.moved; q (nt, n).
 
-    They are made small for it: it is linear. place (nodes, 12) and moved (n,) are memory; room (2, 3) gets the corners [m] of
-    the box that the nodes stay in, whose diagonal is returned.
+    They are made small for it: it is linear. m.room gets the corners [m] of the box that the nodes stay in. Returns the row
+    and the column of the largest.
     """
-    largest = SMALL
-    for k in range(len(rows)):
+    errors, rows, place, room = m.errors, m.peaks, m.place, m.room
+    moved, zero = m.work[0][: q.shape[1]], m.work[8][: q.shape[1]]
+    zero[:], room[0], room[1] = 0.0, math.inf, -math.inf
+    largest, best, where, column = SMALL, -1.0, 0, 0
+    for k in range(count):
         for i in range(len(moved)):
             largest = max(largest, abs(tree.scale[i] * errors[rows[k], i]))
     share = SMALL / largest
-    for k in range(len(rows)):
+    for k in range(count):
         row = rows[k]
         for i in range(len(moved)):
             moved[i] = q[row, i] + share * errors[row, i]
@@ -405,8 +450,10 @@ def _displaced(tree, ws, nodes, radii, rows, q, errors, zero, moved, place, out,
                 room[0, i], room[1, i] = min(room[0, i], x), max(room[1, i], x)
         descend(tree, ws, moved, zero, zero)
         for j in range(len(nodes)):
-            out[k, j] = _farthest(ws.node, nodes[j], place[j], radii[j]) / share
-    return math.sqrt((room[1, 0] - room[0, 0]) ** 2 + (room[1, 1] - room[0, 1]) ** 2 + (room[1, 2] - room[0, 2]) ** 2)
+            m.moved[k, j] = _farthest(ws.node, nodes[j], place[j], radii[j]) / share
+            if m.moved[k, j] > best:
+                best, where, column = m.moved[k, j], k, j
+    return where, column
 
 
 @part
@@ -423,32 +470,3 @@ def _farthest(node, at, before, radius):
                 back += (shift[i] - turn) ** 2
             farthest = max(farthest, there, back)
     return math.sqrt(farthest)
-
-
-def displacements(run: Trajectory, found: Carried, nodes: Ints, radii: Floats) -> tuple[Floats, float]:
-    """How far (rows, nodes) [m] errors of the coordinates move nodes, turns included; and the room [m] these move in."""
-    tree, n = run.system.tree, run.system.size
-    out, room = np.zeros((len(found.rows), len(nodes))), NOWHERE.copy()
-    memory = np.zeros(n), np.zeros(n), np.zeros((len(nodes), 12))
-    size = direct(_displaced)(
-        tree, run.system.workspace, nodes, radii, found.rows, run.q, found.errors, *memory, out, room
-    )
-    return out, size
-
-
-def apart(system: Model, nodes: Ints, radii: Floats, one: Floats, two: Floats) -> Floats:
-    """How far (nt, nodes) [m] nodes, and places at radii [m] around them, are from each other in states (nt, n)."""
-    change = motion_of(system, nodes, two) - motion_of(system, nodes, one)
-    moved = change[:, :, S_X : S_X + 3]
-    if not np.any(radii):
-        return np.linalg.norm(moved, axis=2)
-    turned = change[:, :, :9].reshape(*change.shape[:2], 3, 3)
-    around = [moved + sign * radii[:, None] * turned[:, :, :, k] for k in range(3) for sign in (-1.0, 1.0)]
-    return np.max(np.linalg.norm(around, axis=3), axis=0)
-
-
-def motion_of(system: Model, nodes: Ints, q: Floats) -> Floats:
-    """Poses (nt, nodes, SNAPSHOT) of nodes in states q (nt, n)."""
-    out, zero = np.zeros((len(q), len(nodes), SNAPSHOT)), np.zeros_like(q)
-    snapshots(system.tree, system.workspace, nodes, np.ascontiguousarray(q), zero, zero, out)
-    return out

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,7 +40,7 @@ from anguilla.solve.steps.motion import (
     start_of,
 )
 from anguilla.solve.steps.schemes import Coefficients, GeneralisedAlpha, Scheme, as_scheme, forgets
-from anguilla.solve.steps.stepping import History, stored
+from anguilla.solve.steps.stepping import History
 from anguilla.solve.steps.trust import judge
 from anguilla.store.spare import keep_spare
 
@@ -96,52 +96,65 @@ def simulate(
             smooth_start=smooth_start, events=events,
         )  # fmt: skip
         return found
-    with ExitStack() as desks:
-        return simulate_model(
-            model_of(robot), desks, duration=duration, dt=dt, inputs=inputs, start=start, method=method, every=every,
-            tolerance=tolerance, error=error, progress=progress, raise_on_failure=raise_on_failure,
-            checkpoint=checkpoint, smooth_start=smooth_start, events=events,
-        )  # fmt: skip
+    return simulate_model(
+        model_of(robot), duration=duration, dt=dt, inputs=inputs, start=start, method=method, every=every,
+        tolerance=tolerance, error=error, progress=progress, raise_on_failure=raise_on_failure, checkpoint=checkpoint,
+        smooth_start=smooth_start, events=events,
+    )  # fmt: skip
 
 
 def simulate_model(
-    system: Model, desks: ExitStack, *, duration: float, dt: float, inputs: Inputs | None = None,
-    start: Start = None, method: Scheme | str = DEFAULT_METHOD,
-    every: int = 1, tolerance: float | None = None, error: float | None = None, progress: bool | None = None,
-    raise_on_failure: bool = True, checkpoint: str | os.PathLike[str] | None = None, smooth_start: bool = True,
-    events: ArrayLike | None = None,
+    system: Model, *, duration: float, dt: float, inputs: Inputs | None = None, start: Start = None,
+    method: Scheme | str = DEFAULT_METHOD, every: int = 1, tolerance: float | None = None, **how: Any,
 ) -> Trajectory:  # fmt: skip
-    """`simulate`, in memory of its own until `desks` are left."""
-    robot = system.source
+    """`simulate`, in memory of its own."""
     steps = as_steps(duration, dt, every)
-    dt, every = float(dt), int(every)
+    dt, every, inputs = float(dt), int(every), as_named(inputs)
+    if system.once(_drives):
+        inputs = followed(system.robot.drives, inputs, dt, steps)
+    with system.apart():
+        system.told_slack.clear()
+        tolerance = newton_tolerance(system, tolerance)
+        q, v = start_of(system, start)
+        scheme = as_scheme(method).coefficients
+        check_serves(scheme, method, system)
+        if system.is_plain:
+            return _moved(OngoingMotion(system, scheme, tolerance, q, v, inputs), start, dt, steps, every, **how)
+        closed, q = close(system, inputs, 0.0, q)
+        with closed.apart():
+            return _moved(OngoingMotion(closed, scheme, tolerance, q, v, inputs), start, dt, steps, every, **how)
+
+
+def _drives(system: Model) -> bool:
+    """Whether some input follows its command in a way of its own."""
+    return any(drive != Drive() for drive in system.robot.drives.values())
+
+
+def _moved(
+    motion: OngoingMotion, start: Start, dt: float, steps: int, every: int, *, error: float | None = None,
+    progress: bool | None = None, raise_on_failure: bool = True, checkpoint: str | os.PathLike[str] | None = None,
+    smooth_start: bool = True, events: ArrayLike | None = None,
+) -> Trajectory:  # fmt: skip
+    """The motion from its start, judged."""
+    began, system = time.perf_counter(), motion.system
+    robot = system.source
     if checkpoint is not None and error is not None:
         raise DescriptionError("checkpoint works with equal steps only: leave error out.")
-    if any(drive != Drive() for drive in system.robot.drives.values()):
-        inputs = followed(system.robot.drives, as_named(inputs), dt, steps)
-    desks.enter_context(system.apart())
-    system.told_slack.clear()
-    tolerance = newton_tolerance(system, tolerance)
-    q, v = start_of(system, start)
-    scheme = as_scheme(method).coefficients
-    check_serves(scheme, method, system)
-    if not system.is_plain:
-        system, q = close(system, as_named(inputs), 0.0, q)
-        desks.enter_context(system.apart())
-    motion = OngoingMotion(system, scheme, tolerance, q, v, as_named(inputs))
-    began = time.perf_counter()
     motion.take_over(start)
     motion.noting = remembers(system)
-    motion.smooth, motion.settles = smooth_start and error is None, smooth_start and system.rows > 0 and forgets(scheme)
+    motion.smooth = smooth_start and error is None
+    motion.settles = smooth_start and system.rows > 0 and forgets(motion.scheme)
     first = motion.loads_at_start()  # what is wrong is said of the start first
     steady = system.is_steady(motion.inputs)
     table = None if error is not None or steady else motion.all_loads(dt, steps)
     known = None if table is None else (table.times, table.table)
     motion.jumps = events_of(system, motion.inputs, dt, steps, events, known)
     motion.between(0)
-    motion.begin(0.0, dt, first if steady else None)
-    out = stored(steps // every + 1, system.size, system.rows)
-    keep_state(motion, out, 0)
+    at_once = not steady or bool(motion.jumps) or error is not None or checkpoint is not None
+    begun = motion.begin(0.0, dt, first if steady else None, at_once)
+    out = motion.make_history(steps // every + 1)
+    if begun:
+        keep_state(motion, out, 0)
     settled_start = motion.settle(0.0, dt)
     with progress_bar(f"simulating {robot.name}", steps, progress) as tick:
         if error is None:
@@ -149,26 +162,30 @@ def simulate_model(
         else:
             done, code = by_error(motion, dt, steps, every, out, tick, as_positive(error, "error", ""))
     motion.bounds = (-np.inf, np.inf)
-    counters = _counters(motion, done, settled_start)
-    ok = done == steps
+    counters, ok = _counters(motion, done, settled_start), done == steps
     message = "reached the end" if ok else f"stopped at t = {done * dt:g} s: {motion.stopped or EXPLANATION[code]}"
     end = Status(ok, message, counters, time.perf_counter() - began)
-    result = _result(robot, motion, dt * every, out, done // every + 1, end)
-    told = _judged(motion, result, dt, every, error is not None) if ok else ""
-    conflict = broken(system, motion.inputs, result.t, result.q, result.v)
-    if conflict:
-        raise SolverError(
-            f"The motion of {robot.name!r} is impossible: {conflict}.", result=result, advice=SINGULAR_START
-        )
-    if told:
-        warn(told)
-    if not ok and raise_on_failure:
-        told = motion.kinks or advice(code, result)
-        raise SolverError(f"The motion of {robot.name!r} {message}.", result=result, advice=told)
+    result = _result(robot, motion, dt * every, done // every + 1, end)
+    _conclude(
+        motion, result, code, _judged(motion, result, dt, every, error is not None) if ok else "", raise_on_failure
+    )
     if checkpoint is not None and ok:  # last: an interruption before it leaves the checkpoint where it is
         keep_spare(result, Path(checkpoint))
     motion.leave()
     return result
+
+
+def _conclude(m: OngoingMotion, result: Trajectory, code: int, told: str, raise_on_failure: bool) -> None:
+    """Say what is wrong with a motion, or raise it."""
+    name, end = result.robot.name, result.status
+    conflict = broken(m.system, m.inputs, result.t, result.q, result.v)
+    if conflict:
+        raise SolverError(f"The motion of {name!r} is impossible: {conflict}.", result=result, advice=SINGULAR_START)
+    if told:
+        warn(told)
+    if not end.success and raise_on_failure:
+        told = m.kinks or advice(code, result)
+        raise SolverError(f"The motion of {name!r} {end.message}.", result=result, advice=told)
 
 
 def _counters(m: OngoingMotion, done: int, settled: bool) -> dict[str, int]:
@@ -184,10 +201,10 @@ def _counters(m: OngoingMotion, done: int, settled: bool) -> dict[str, int]:
     return counters
 
 
-def _result(robot: Robot, m: OngoingMotion, interval: float, out: History, count: int, end: Status) -> Trajectory:
+def _result(robot: Robot, m: OngoingMotion, interval: float, count: int, end: Status) -> Trajectory:
     """The first states that were stored, an interval [s] apart; accelerations that they tell are found later."""
     t = interval * np.arange(count, dtype=np.float64)
-    q, v, a, lam = (column[:count] for column in (out.q, out.v, out.a, out.lam))
+    q, v, a, lam = m.taken(count)
     if m.scheme.mid < 1.0:
         m.drive(t, q, v)
     lazily = balances_alone(m.system, m.scheme)

@@ -331,6 +331,8 @@ def takes_energy(system: Model, loads: Sequence[Load]) -> bool:
 
 def potentials(some: Some) -> list[Floats]:
     """Energies (nt,) [J] of dead forces, and of lines under constant tension; lines of constant length do no work."""
+    if not (some.robot.loads or some.inputs):
+        return []
     forces = [(load.frames[0], load.dead_force) for load in some.robot.loads if load.dead_force is not None]
     pulls = [
         (name, line.tension_per_input * pull)

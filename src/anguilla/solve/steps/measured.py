@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from anguilla.compiler.jit import kernel
 from anguilla.describe import RodHandle
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.model import Model
-from anguilla.results.observe import S_X
-from anguilla.solve.steps.carried import local_errors, motion_of
+from anguilla.results.observe import S_X, SNAPSHOT, snapshots
 
 if TYPE_CHECKING:
     from anguilla.results.states import Trajectory
@@ -40,6 +40,29 @@ def errors_of_steps(run: Trajectory, dt: float) -> tuple[float, float, float]:
     if run.integrated is None:
         return 0.0, math.inf, math.inf
     return local_errors(run.q, run.integrated, *run.system.once(_weights), dt)
+
+
+@kernel
+def local_errors(q, a, weight, turns, dt):
+    """Sums of the local errors of joints, and of all coordinates, and how far the robot moves; all as angles [rad].
+
+    q and a (nt, n), weights (n,) of all coordinates and of joints alone.
+    """
+    joints, everything, way = 0.0, 0.0, 0.0
+    for t in range(len(a) - 1):
+        one, whole = 0.0, 0.0
+        for i in range(a.shape[1]):
+            change = a[t + 1, i] - a[t, i]
+            one += (turns[i] * change) ** 2
+            whole += (weight[i] * change) ** 2
+        joints += math.sqrt(one)
+        everything += math.sqrt(whole)
+    for t in range(1, len(q)):
+        whole = 0.0
+        for i in range(q.shape[1]):
+            whole += (weight[i] * (q[t, i] - q[0, i])) ** 2
+        way = max(way, whole)
+    return dt * dt / 12.0 * joints, dt * dt / 12.0 * everything, math.sqrt(way)
 
 
 def _weights(system: Model) -> tuple[Floats, Floats]:
@@ -89,6 +112,11 @@ def nodes_of(system: Model) -> tuple[Ints, Floats]:
     return nodes, radii
 
 
+def touches(system: Model) -> bool:
+    """Whether it may touch obstacles."""
+    return any(load.touches for load in system.robot.loads)
+
+
 def has_strains(system: Model) -> bool:
     """Whether there are rods."""
     return bool(np.any(system.tree.strain_scale > 0.0))
@@ -101,3 +129,21 @@ def length_of(run: Trajectory, nodes: Ints) -> float:
         return length
     place = motion_of(run.system, nodes, np.ascontiguousarray(run.some(INSTANTS).q))[:, :, S_X : S_X + 3]
     return max(length, float(np.linalg.norm(np.ptp(place.reshape(-1, 3), axis=0))))
+
+
+def apart(system: Model, nodes: Ints, radii: Floats, one: Floats, two: Floats) -> Floats:
+    """How far (nt, nodes) [m] nodes, and places at radii [m] around them, are from each other in states (nt, n)."""
+    change = motion_of(system, nodes, two) - motion_of(system, nodes, one)
+    moved = change[:, :, S_X : S_X + 3]
+    if not np.any(radii):
+        return np.linalg.norm(moved, axis=2)
+    turned = change[:, :, :9].reshape(*change.shape[:2], 3, 3)
+    around = [moved + sign * radii[:, None] * turned[:, :, :, k] for k in range(3) for sign in (-1.0, 1.0)]
+    return np.max(np.linalg.norm(around, axis=3), axis=0)
+
+
+def motion_of(system: Model, nodes: Ints, q: Floats) -> Floats:
+    """Poses (nt, nodes, SNAPSHOT) of nodes in states q (nt, n)."""
+    out, zero = np.zeros((len(q), len(nodes), SNAPSHOT)), np.zeros_like(q)
+    snapshots(system.tree, system.workspace, nodes, np.ascontiguousarray(q), zero, zero, out)
+    return out

@@ -15,7 +15,7 @@ from anguilla.interact.kernels.rubbing import UNKNOWN, keep_rubbing
 from anguilla.interact.kernels.table import DT, MOTION
 from anguilla.linear.choice import DENSE, NETS, SPARSE
 from anguilla.mechanics.relaxing import keep_relaxing
-from anguilla.mechanics.tree import Floats
+from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.results.blocks import Remembered
 from anguilla.results.passing import refuse_coinciding
@@ -29,7 +29,7 @@ from anguilla.solve.steps.events import Jump
 from anguilla.solve.steps.pieces import FEW, LABOUR, cut, fresh_cutting, whole
 from anguilla.solve.steps.schemes import Coefficients
 from anguilla.solve.steps.starting import consistent, settled, tell_changed, tightened
-from anguilla.solve.steps.stepping import History, Span, State, runner, stored
+from anguilla.solve.steps.stepping import History, State, runner, stored
 
 Start = Equilibrium | Trajectory | tuple[ArrayLike, ArrayLike] | ArrayLike | None
 # error of an increment that is always allowed: what an acceleration [rad/s^2] adds to it, within bounds [rad]; a fixed one
@@ -39,7 +39,10 @@ NET_PATIENCE = 20, 8.0  # iterations of a step with a sparse factorisation, and 
 # the tangent of a small robot costs as much as so many corrections: one for each three coordinates, between one and six; that
 # counts above this tolerance: where hardly an error is allowed, the more corrections of an older tangent leave smaller ones
 EACH, MOST, LOOSE = 3.0, 6.0, 1e-6
-AS_NEW = np.array(FRESH)
+AS_NEW, UNCUT = np.array(FRESH), fresh_cutting()
+COPIED = (
+    30_000  # coordinates of all states of a motion, up to which these are copied, so that their memory serves the next
+)
 NEVER = 2**62  # a step that does not come
 LEAST_AGAIN = 2000  # Newton's iterations that a piece of a motion may always take when it is computed again
 
@@ -67,21 +70,20 @@ class OngoingMotion:
 
     def __post_init__(self) -> None:
         n, m = self.system.size, self.system.rows
-        self.memory, self.carried, self.unused, self._first = _memory(self.system)
-        here = self.carried
+        self._left = left = _memory(self.system)
+        self.memory, self.carried, self.unused, here = left.memory, left.state, left.unused, left.state
         here.q[:], here.v[:] = self.q, self.v
         self.q, self.v, self.a, self.acc, self.lam = here.q, here.v, here.a, here.acc, here.lam
         self._run = runner(self.system)
+        self._begins = False  # whether the next steps find their accelerations first
         self._is_net = self.system.linear == SPARSE and n + m > NETS
         loose = self.system.linear == DENSE and self.tolerance >= LOOSE
         self._patience = min(max(n / EACH, 1.0), MOST) if loose else PATIENCE
         self._steady: LoadTable | None = None
         self.acting: LoadTable  # loads at the ends of its steps, if these are equal
-        self.cutting, self._before, self._ended = fresh_cutting(), 0, -1
-        self.pieces: list[
-            tuple[float, float]
-        ] = []  # begin of each step that Newton had cut, and its shortest piece [s]
-        self.snaps = np.zeros(1, dtype=np.int64)  # times that lines became taut with an impact
+        self.cutting, self._before, self._ended = left.cutting, 0, -1
+        self.pieces: list[tuple[float, float]] = []  # begin of each step that Newton had cut, its shortest piece [s]
+        self.snaps = left.snaps  # (1,) times that lines became taut with an impact
         if len(slip := self.system.blank.cables.slip):
             slip[:] = UNKNOWN
         self.jumps: list[Jump] = []
@@ -96,20 +98,33 @@ class OngoingMotion:
     @property
     def state(self) -> tuple[Floats, ...]:
         """All arrays that a step changes."""
+        return self.q, self.v, self.a, self.acc, self.lam, *self.by_loads
+
+    @property
+    def by_loads(self) -> tuple[Floats, ...]:
+        """Those of them in which loads remember."""
         loads = self.system.blank
         touches = loads.touches
-        return (
-            self.q,
-            self.v,
-            self.a,
-            self.acc,
-            self.lam,
-            loads.frames.state,
-            loads.cables.slip,
-            touches.held,
-            touches.before,
-            loads.relaxing.past,
-        )
+        return loads.frames.state, loads.cables.slip, touches.held, touches.before, loads.relaxing.past
+
+    @property
+    def history(self) -> History:
+        """The states that the steps of `simulate` store."""
+        assert self._left.history is not None
+        return self._left.history
+
+    def make_history(self, rows: int) -> History:
+        """Room for so many of them: that of the last motion at the desk, if it had as many."""
+        left = self._left
+        if left.history is None or len(left.history.q) != rows:
+            left.history = stored(rows, self.system.size, self.system.rows)
+        return left.history
+
+    def taken(self, count: int) -> list[Floats]:
+        """Coordinates, rates, accelerations (count, n) and multipliers (count, m) of the first states, for a result."""
+        out = self.history
+        found = [out.q[:count], out.v[:count], out.a[:count], out.lam[:count]]
+        return [column.copy() for column in found] if out.q.size <= COPIED else found
 
     @property
     def labour(self) -> int:
@@ -122,8 +137,10 @@ class OngoingMotion:
         Nothing but `balance` is to be asked afterwards.
         """
         if self.system.linear == DENSE:
-            self.system.desk().kept["motion"] = self.memory, self.carried, self.unused, self._first
+            self.system.desk().kept["motion"] = self._left
             self._ended, self.q, self.v = self.labour, self.q.copy(), self.v.copy()
+        if self._left.history is not None and self._left.history.q.size > COPIED:
+            self._left.history = None  # it is the result's
 
     def take_over(self, start: Start) -> None:
         """Let forces that remember go on as in the result that this starts from, with the multipliers of an equilibrium."""
@@ -147,13 +164,16 @@ class OngoingMotion:
         out: History,
         begin: bool = False,
     ):
-        """Steps first..last-1 in compiled code; returns (steps done, status)."""
-        goal, done, status = self.goal(dt), first, TIGHTENED
+        """Steps first..last-1 in compiled code; returns (steps done, status). With `begin`, it finds accelerations first."""
+        system, goal, done, status = self.system, self.goal(dt), first, TIGHTENED
+        begins, self._begins = self._begins, False
         while status == TIGHTENED:
             done, status = self._run(
-                self.system.tree, self.system.workspace, self.memory, table.loads, table.column, table.table,
-                tuple(self.scheme), tuple(Span(t, dt, int(done), last, every)), begin, self.carried, goal, out,
+                system.tree, system.workspace, self.memory, table.loads, table.column, table.table, tuple(self.scheme),
+                (t, dt, int(done), last, every), begin or begins, self.carried, goal, out,
             )  # fmt: skip
+            if done < 0 and begins:
+                raise self._massless(t)
             if status == TIGHTENED:
                 self.tighten(t + done * dt, dt)
                 keep_state(self, out, done // every, done % every == 0)
@@ -230,6 +250,9 @@ class OngoingMotion:
 
     def between(self, step: int) -> int:
         """Take loads on the side of jumps on which a step begins; returns the next step with a jump."""
+        if not self.jumps:
+            self.bounds = -np.inf, np.inf
+            return NEVER
         k = self.next_jump(step)
         since = self.jumps[k - 1].after if k else -np.inf
         if k == len(self.jumps):
@@ -250,29 +273,40 @@ class OngoingMotion:
         self.settle(jump.after, dt)
         return CONVERGED
 
-    def begin(self, t: float, dt: float, loads: LoadTable | None = None) -> None:
-        """Starting accelerations and multipliers, and rates that keep the constraints; `loads` at t, if they are known."""
+    def begin(self, t: float, dt: float, loads: LoadTable | None = None, at_once: bool = True) -> bool:
+        """Starting accelerations and multipliers, and rates that keep the constraints; `loads` at t, if they are known.
+
+        Returns False if they are left to the compiled loop of the next steps, which saves a call: where nothing happens in
+        between, and if it need not be `at_once`.
+        """
         self.memory.memory[STARTING] = self.smooth
         self._rub(t)
         relaxing = self.system.blank.relaxing
         if len(relaxing.term):  # at rest in its first shape; later as it is
             keep_relaxing(self.system.tree, relaxing, self.q, float(relaxing.over[0]))
+        state = self.system.blank.frames.state
         if self.system.is_plain:
             self._steady = self.loads(t) if loads is None else loads
-            status = self.run(self._steady, t, dt, 0, 0, 1, self.unused, begin=True)[1]
-            if status != CONVERGED:
-                small = self.system.linear == DENSE
-                mass = self.system.matrices(self.q, self.v, t=t, inputs=self.inputs)[2] if small else None
-                raise massless(self.system, mass)
+            self._begins = not at_once and not len(state)
+            if self._begins:
+                return False
+            if self.run(self._steady, t, dt, 0, 0, 1, self.unused, begin=True)[1] != CONVERGED:
+                raise self._massless(t)
         else:
             given = self.v.copy()
             self.v[:], self.a[:], self.lam[:] = consistent(self.system, self.inputs, t, self.q, self.v, dt)
             if t == 0.0:  # behind a jump it is the loads that changed them
                 tell_changed(self.system, self.inputs, t, self.q, given, self.v, dt)
             self.acc[:] = self.a
-        state = self.system.blank.frames.state
         if len(state):
             state[:, 1] = state[:, 2]
+        return True
+
+    def _massless(self, t: float) -> SolverError:
+        """The error of a start without accelerations."""
+        small = self.system.linear == DENSE
+        mass = self.system.matrices(self.q, self.v, t=t, inputs=self.inputs)[2] if small else None
+        return massless(self.system, mass)
 
     def _rub(self, t: float) -> None:
         """Friction along tendons at the start: as they were before, or drawn in."""
@@ -309,8 +343,8 @@ class OngoingMotion:
 
     def loads_at_start(self) -> LoadTable:
         """Loads at t = 0 [s], in the table that the last motion at the desk had for them."""
-        self._first = self.system.loads(0.0, self.inputs, pulling=True, into=self._first)
-        return self._first
+        self._left.first = self.system.loads(0.0, self.inputs, pulling=True, into=self._left.first)
+        return self._left.first
 
     def all_loads(self, dt: float, steps: int) -> LoadTable:
         """Loads for a run of some steps from t = 0; steady ones are known from the beginning."""
@@ -319,26 +353,43 @@ class OngoingMotion:
         return self._steady
 
 
-def _memory(system: Model) -> tuple[Scratch, State, History, LoadTable | None]:
-    """The solver's memory, a state, room for one more and loads, as new: what the last motion at the desk left, if it did."""
-    n, m, kept = system.size, system.rows, system.desk().kept
-    if "motion" not in kept:
-        q, v, a, acc = np.zeros((4, n))
-        return scratch(system), State(q, v, a, acc, np.zeros(m)), stored(1, n, m), None
-    memory, state, unused, first = kept.pop("motion")
-    for array in (memory.d, memory.last, memory.kept, memory.counters, *state):
+@dataclass(slots=True)
+class _Left:
+    """What a motion works in, and leaves at the desk for the next one there: to make it takes longer than some motions do."""
+
+    memory: Scratch
+    state: State
+    numbers: Floats  # (4, n) of the state: coordinates, rates, accelerations, true accelerations
+    unused: History  # room for one more
+    cutting: Ints
+    snaps: Ints
+    first: LoadTable | None = None  # loads at the start
+    history: History | None = None
+
+
+def _memory(system: Model) -> _Left:
+    """Memory as new: what the last motion at the desk left, if it did."""
+    left: _Left | None = system.desk().kept.pop("motion", None)
+    if left is None:
+        n, m, numbers = system.size, system.rows, np.zeros((4, system.size))
+        state, snaps = State(*numbers, np.zeros(m)), np.zeros(1, np.int64)
+        return _Left(scratch(system), state, numbers, stored(1, n, m), fresh_cutting(), snaps)
+    memory = left.memory
+    for array in (memory.d, memory.counters, left.numbers, left.state.lam, left.snaps):
         array.fill(0)
-    memory.memory[:] = AS_NEW
-    return memory, state, unused, first
+    memory.memory[:], left.cutting[:] = AS_NEW, UNCUT
+    return left
 
 
 def balances_alone(system: Model, scheme: Coefficients) -> bool:
     """Whether states alone tell their accelerations, so that these may be found later: no load remembers what was before."""
+    return (system.is_plain or scheme.mid < 1.0) and not system.once(_may_remember)
+
+
+def _may_remember(system: Model) -> bool:
     loads = system.blank
-    remembers = (
-        len(loads.frames.table) or len(loads.cables.path) or len(loads.touches.table) or len(loads.relaxing.term)
-    )
-    return (system.is_plain or scheme.mid < 1.0) and not remembers
+    kinds = loads.frames.table, loads.cables.path, loads.touches.table, loads.relaxing.term
+    return any(len(kind) for kind in kinds)
 
 
 def newton_tolerance(system: Model, given: float | None) -> float:
@@ -350,8 +401,10 @@ def newton_tolerance(system: Model, given: float | None) -> float:
 def recall(system: Model, start: object) -> Remembered | None:
     """Let forces that remember go on as in the result from which something starts; returns what they remember."""
     held = start.remembered if isinstance(start, (Equilibrium, Trajectory)) else None
+    if held is None:
+        return None
     memory = Remembered.of(system.blank)
-    if held is not None and all(x.shape == y.shape for x, y in zip(held, memory, strict=True)):
+    if all(x.shape == y.shape for x, y in zip(held, memory, strict=True)):
         memory.recall(held)
         if isinstance(start, Trajectory):
             system.blank.relaxing.over[:] = 0.0

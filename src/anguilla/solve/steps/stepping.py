@@ -364,24 +364,35 @@ def _pulling(c, lam):
     return bits
 
 
+@part
+def _keep(x, out, row):
+    """Store a state in a row."""
+    for k in range(len(x.q)):
+        out.q[row, k], out.v[row, k], out.a[row, k] = x.q[k], x.v[k], x.acc[k]
+    for k in range(len(x.lam)):
+        out.lam[row, k] = x.lam[k]
+
+
 @entry(residual, tangent)
 def run(tree, ws, s, loads, column, table, numbers, steps, begin, x, wanted, out):
     """Do some steps on a `State` and keep some in `History`: the one compiled door of statics and dynamics.
 
     numbers, steps and wanted are `Coefficients`, a `Span` and a `Goal`, as plain tuples, which take a third of the time to
     hand over. column (w,) are the places in loads.row that change with time, table (steps, w) their values, a row for each
-    step. With `begin`, (q, v) gets its starting acceleration first, under the loads as they stand. The STATIC scheme takes no
-    time: each step finds the equilibrium under the loads of its row.
+    step. With `begin`, (q, v) gets its starting acceleration first, under the loads as they stand, and is kept too. The
+    STATIC scheme takes no time: each step finds the equilibrium under the loads of its row.
 
-    Returns (number of steps done, status); on failure the state is the last good one. A motion also stops behind a step in
-    which a slack line of given length became taut: that is an impact, behind which it has to begin anew.
+    Returns (number of steps done, status), -1 if there is no starting acceleration; on failure the state is the last good
+    one. A motion also stops behind a step in which a slack line of given length became taut: that is an impact, behind which
+    it has to begin anew.
     """
     scheme, span, goal = Coefficients(*numbers), Span(*steps), Goal(*wanted)
     if begin:
         if not _start_acceleration(tree, ws, loads, s, x):
-            return span.first, SINGULAR
+            return -1, SINGULAR
         for k in range(len(x.q)):
             x.acc[k] = x.a[k]
+        _keep(x, out, span.first // span.every)
     moving = scheme.beta > 0.0 and not (scheme.beta == 1.0 and scheme.gamma == 1.0)  # not on the way to a rest
     for step in range(span.first, span.last):
         pulled = _pulling(loads.constraints, x.lam)
@@ -394,11 +405,7 @@ def run(tree, ws, s, loads, column, table, numbers, steps, begin, x, wanted, out
         if status != CONVERGED:
             return step, status
         if (step + 1) % span.every == 0:
-            row = (step + 1) // span.every
-            for k in range(len(x.q)):
-                out.q[row, k], out.v[row, k], out.a[row, k] = x.q[k], x.v[k], x.acc[k]
-            for k in range(len(x.lam)):
-                out.lam[row, k] = x.lam[k]
+            _keep(x, out, (step + 1) // span.every)
         if moving and _pulling(loads.constraints, x.lam) & ~pulled:
             return step + 1, TIGHTENED
     return span.last, CONVERGED

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,15 +20,25 @@ from anguilla.errors import SolverError
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.model import Model
 from anguilla.results.quality import ENERGY, IMPACTS, TIME, TOLD, Quality
-from anguilla.solve.steps.carried import apart, carry, displacements
+from anguilla.solve.steps.carried import carry
 from anguilla.solve.steps.finer import MOSTLY, finer, seen
 from anguilla.solve.steps.gains import STILL, Some, energy_gain, gain_of_touching, passive, penetration, some_of
-from anguilla.solve.steps.measured import TimeError, errors_of_steps, has_strains, length_of, nodes_of, spins
+from anguilla.solve.steps.measured import (
+    TimeError,
+    apart,
+    errors_of_steps,
+    has_strains,
+    length_of,
+    nodes_of,
+    spins,
+    touches,
+)
 from anguilla.solve.steps.pieces import CUT, MANY
 from anguilla.solve.steps.windows import CAREFUL, CERTAIN, LEAST, TYPICAL, WHOLE, windows_error
 
 if TYPE_CHECKING:
     from anguilla.results.states import Trajectory
+    from anguilla.solve.steps.events import Jump
     from anguilla.solve.steps.motion import OngoingMotion
 
 # sum of local errors (part of the length) of a motion with all steps stored that need not be looked at closer, for half of it
@@ -69,7 +78,7 @@ def judge(
     """
     steps, told = every * (len(run.t) - 1), []
     cut, halved = min(int(motion.cutting[CUT]), steps), run.status.counters["halvings"]
-    remembered = [(array, array.copy()) for array in motion.state[5:] if array.size]  # by loads
+    remembered = [(array, array.copy()) for array in motion.by_loads if array.size]
     time = None if controlled else _time_error(motion, run, dt, every)
     for array, value in remembered:
         array[:] = value
@@ -105,21 +114,29 @@ def judge(
             f"{cut} of {steps} steps of {run.robot.name!r} were too long for Newton and cut into pieces: the motion may be "
             "wrong. Compare with a smaller dt, or give error=1e-3."
         )
-    events = tuple(jump.at for jump in motion.jumps)
-    quality = Quality(None if time is None else time.size, None, None, events, cut, steps, tuple(told))
-    return partial(_completed, quality, some, gained), " ".join(told)
+    size = None if time is None else time.size
+    return partial(_completed, some, gained, size, motion.jumps, cut, steps, told), " ".join(told)
 
 
-def _completed(quality: Quality, some: Callable[[], Some], gained: tuple[float | None, float] | None) -> Quality:
-    """The quality with what no warning needs, which is found when it is read."""
+def _completed(
+    some: Callable[[], Some], gained: tuple[float | None, float] | None, size: float | None, jumps: list[Jump], cut: int,
+    steps: int, told: list[str],
+) -> Quality:  # fmt: skip
+    """The quality, with what no warning needs: that is found when it is read."""
     energy = (energy_gain(some()) if gained is None else gained)[0]
-    return replace(quality, energy_error=energy, penetration=penetration(some()))
+    events = tuple(jump.at for jump in jumps)
+    return Quality(size, energy, penetration(some()), events, cut, steps, tuple(told))
 
 
 def _gained_by_touching(run: Trajectory) -> tuple[float, float]:
     """Gain of energy of a robot that touches something, and its end [s]; nothing where that is not known."""
-    touching = any(load.touches or load.meets for load in run.robot.loads)
+    touching = run.system.once(_meets)
     return gain_of_touching(run, IMPACTS) if touching and passive(run.system, run.inputs) else (0.0, 0.0)
+
+
+def _meets(system: Model) -> bool:
+    """Whether it may touch obstacles or itself."""
+    return any(load.touches or load.meets for load in system.robot.loads)
 
 
 def _say_time(system: Model, time: TimeError, dt: float) -> str:
@@ -158,30 +175,32 @@ def _time_error(motion: OngoingMotion, run: Trajectory, dt: float, every: int) -
 def _carried_error(motion: OngoingMotion, run: Trajectory, dt: float) -> TimeError:
     """From what the steps miss; from the motion with shorter steps where that is much."""
     joints, everything, way = errors_of_steps(run, dt)
-    snaps, touches = _snaps(run), any(load.touches for load in run.robot.loads)
+    snaps, touching = _snaps(run), run.system.once(touches)
     calm = everything < CALM * min(way, 1.0) or way < STILL
     sum_of_all = 1.5 * joints + 0.5 * everything
-    if (
-        sum_of_all < (QUIET_CONTACT if touches else QUIET) and not snaps and not spins(run, dt)
-    ):  # it cannot add up to much
+    quiet = sum_of_all < (QUIET_CONTACT if touching else QUIET)
+    if quiet and not snaps and not spins(run, dt):  # it cannot add up to much
         size = max(joints, TYPICAL * everything)
         return TimeError(size, float(run.t[-1]), len(run.system.tree.mass) - 1, True, calm)
     found = _estimated(motion, run, dt)
     wild = everything > WILD and _is_rough(motion, run)
-    if not wild and found.error.size < _suspicious(motion, run, snaps, touches, dt):
+    if not wild and found.error.size < _suspicious(motion, run, snaps, touching, dt):
         return found.error._replace(calm=calm or found.error.size < 0.01 * CALM * min(way, 1.0))
     return _verified(motion, run, dt, found, wild)
 
 
 def _turn(run: Trajectory, dt: float) -> float:
     """The largest angle [rad] by which a ball turns in a step, about one axis."""
-    turns = (run.v[:, k : k + 3] for k in run.system.tree.ball[:, 0].tolist())
+    balls = run.system.tree.ball
+    if not len(balls):
+        return 0.0
+    turns = (run.v[:, k : k + 3] for k in balls[:, 0].tolist())
     return dt * max((max(float(turn.max()), -float(turn.min())) for turn in turns), default=0.0)
 
 
-def _suspicious(motion: OngoingMotion, run: Trajectory, snaps: bool, touches: bool, dt: float) -> float:
+def _suspicious(motion: OngoingMotion, run: Trajectory, snaps: bool, touching: bool, dt: float) -> float:
     """Carried error, as a part of the length, below which a motion is taken as it is."""
-    if snaps or touches:
+    if snaps or touching:
         return SNAPPING if snaps else TOUCHING
     if spins(run, dt):
         return 0.0
@@ -203,22 +222,27 @@ class _Estimate(NamedTuple):
 
     error: TimeError
     rows: Ints  # (k,) some states
-    curve: Floats  # (k, nodes) error at each
+    moved: Floats  # (k, nodes) [m] error at each
+    length: float  # [m] that it is a part of
     certain: bool = True  # whether it stays within bounds
+
+    def curve(self, count: int) -> Floats:
+        """The largest error (count,) at each of so many states."""
+        return np.interp(np.arange(count), self.rows, self.moved.max(axis=1) / self.length)
 
 
 def _estimated(motion: OngoingMotion, run: Trajectory, dt: float) -> _Estimate:
     """The error by the linearised equations of motion; the whole length where these have no answer."""
-    nodes, radii = run.system.once(nodes_of)
-    carried = carry(motion, run, dt)
+    system, carried = run.system, carry(motion, run, dt)
     if not carried.certain:  # what grows beyond all bounds is looked at closer
-        ends = np.array([0, len(run.t) - 1])
-        return _Estimate(TimeError(1.0, float(run.t[-1]), int(nodes[-1]), True), ends, np.ones((2, 1)), False)
-    moved, room = displacements(run, carried, nodes, radii)
-    curve = moved / max(run.system.length, 0.0 if run.system.once(has_strains) else room)
-    row, place = divmod(int(curve.argmax()), len(nodes))
-    found = TimeError(float(curve[row, place]), float(run.t[carried.rows[row]]), int(nodes[place]), True)
-    return _Estimate(found, carried.rows, curve)
+        ends, last = np.array([0, len(run.t) - 1]), int(system.once(nodes_of)[0][-1])
+        return _Estimate(TimeError(1.0, float(run.t[-1]), last, True), ends, np.ones((2, 1)), 1.0, False)
+    length = system.length if system.once(has_strains) else max(system.length, carried.room)
+    row, node = carried.row, carried.node
+    size, at = float(carried.moved[row, node]) / length, float(run.t[carried.rows[row]])
+    return _Estimate(
+        TimeError(size, at, int(system.once(nodes_of)[0][node]), True), carried.rows, carried.moved, length
+    )
 
 
 def _snaps(run: Trajectory) -> bool:
@@ -274,7 +298,7 @@ def _compared(
     recut: bool = False,
 ) -> TimeError:
     """The difference to shorter steps."""
-    found, curve = estimate.error, np.interp(np.arange(len(run.t)), estimate.rows, estimate.curve.max(axis=1))
+    found, curve = estimate.error, estimate.curve(len(run.t))
     nodes, radii = run.system.once(nodes_of)
     length, steps = length_of(run, nodes), len(run.t) - 1
     best = TimeError(0.0, found.at, found.where, True)

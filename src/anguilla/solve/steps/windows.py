@@ -22,9 +22,8 @@ from anguilla.mechanics.tree import Floats, Ints
 from anguilla.results.quality import TIME
 from anguilla.results.reactions import integrates
 from anguilla.solve.newton.newton import FACTORISATIONS, ITERATIONS, STARTING
-from anguilla.solve.steps.carried import apart
 from anguilla.solve.steps.events import SNAP
-from anguilla.solve.steps.measured import INSTANTS, TimeError, errors_of_steps, length_of, nodes_of, spins
+from anguilla.solve.steps.measured import INSTANTS, TimeError, apart, errors_of_steps, length_of, nodes_of, spins
 from anguilla.solve.steps.pieces import CUT
 from anguilla.solve.steps.stepping import stored
 

@@ -257,6 +257,7 @@ def test_the_memory_of_a_model_grows_with_the_parts_and_scratch_memory_comes_lat
     (_, few), (model, many) = most(15), most(60)
     assert many < 4.4 * few
     assert workspace(model.tree).columns.nbytes < 0.1 * many  # blocks share their memory
+    assert len(model.workspace.jets) < 0.1 * len(workspace(model.tree, whole=True).jets)
     dense = ag.Model(chain(60), linear="dense")
     assert workspace(dense.tree).columns.nbytes > 20 * many  # of the dense tangent, only when something is evaluated
 

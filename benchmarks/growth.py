@@ -11,10 +11,8 @@ import os
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-import time
-
 import numpy as np
-from measure import exponent
+from measure import exponent, timed
 
 import anguilla as ag
 from anguilla.linear.tree import solve_tree
@@ -39,12 +37,7 @@ def chain(count: int) -> ag.Robot:
 def best(work, rounds: int = 15) -> float:
     """Shortest time of some work [ms]."""
     work()
-    found = []
-    for _ in range(rounds):
-        began = time.perf_counter()
-        work()
-        found.append(time.perf_counter() - began)
-    return 1e3 * min(found)
+    return 1e3 * min(timed(work)[1] for _ in range(rounds))
 
 
 def measured(count: int) -> tuple[float, float, float, float]:

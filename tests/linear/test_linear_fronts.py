@@ -5,7 +5,7 @@ import pytest
 
 import anguilla as ag
 from anguilla.linear.ordering import plan_of
-from anguilla.linear.sparse import factors_of
+from anguilla.linear.sparse import Store, factors_of
 from anguilla.model.evaluation import Evaluation
 from anguilla.model.model import Model
 from anguilla.solve.steps.beginning import pushed
@@ -92,3 +92,17 @@ def test_rates_of_closures_are_what_the_tangent_says():
     start = origin(model, {}, 0.01, (q[None], v[None], np.zeros((1, n)), np.zeros((1, model.rows))))
     operator = Evaluation(model, start.loads(), q, v, start.a, start.lam).operator()
     np.testing.assert_allclose(start.push(q, v), pushed(operator.shifted(np.zeros(n)), v), atol=1e-12)
+
+
+def test_memory_that_was_enough_is_used_again(monkeypatch):
+    monkeypatch.setattr("anguilla.linear.sparse.ROOMS", (0.1, 4.0))
+    matrix, group, kind = grid(4, 7, 6, 1)
+    rows, columns = np.nonzero(matrix)
+    plan, store = plan_of(group, kind, rows, columns), Store()
+    first = factors_of(plan, matrix[rows, columns][plan.entries], store)
+    assert store.room == 1
+    second = factors_of(plan, 2.0 * matrix[rows, columns][plan.entries], store)
+    assert second.factor is first.factor  # no second try, no new memory
+    right = np.zeros((1, len(matrix)))
+    right[0, plan.rank] = 2.0 * matrix @ np.ones(len(matrix))
+    np.testing.assert_allclose(second.solve(right, False), 1.0, rtol=1e-9)

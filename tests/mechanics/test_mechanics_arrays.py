@@ -261,6 +261,27 @@ def test_the_memory_of_a_model_grows_with_the_parts_and_scratch_memory_comes_lat
     assert workspace(dense.tree).columns.nbytes > 20 * many  # of the dense tangent, only when something is evaluated
 
 
+def test_blocks_share_what_only_the_tangent_needs_of_their_rods():
+    robot = ag.Robot(
+        "bush"
+    )  # records of four intervals are shared by rods of different blocks, and stay until both are done
+    at = robot.ground
+    for k in range(24):
+        rod = robot.add(ag.Rod(0.2, ag.Circle(0.01), RUBBER, ag.kirchhoff(3), intervals=5), at=at)
+        robot.add(
+            ag.RigidBody.sphere(0.02, mass=0.01),
+            at=rod.section(0.1),
+            joint=ag.Spherical() if k % 2 else ag.Revolute("y"),
+        )
+        at = rod.tip if k % 3 else at
+    model, dense = ag.Model(robot, linear="tree"), ag.Model(robot, linear="dense")
+    assert len(model.workspace.jets) < 0.5 * len(workspace(model.tree).jets)
+    q, v = np.random.default_rng(3).uniform(-1.0, 1.0, (2, model.size))
+    for rates in (0.0 * v, v, 0.0 * v):  # what one state leaves behind is not found in the next
+        whole = dense.evaluate(q, rates).tangent(3.0, 20.0)
+        np.testing.assert_allclose(model.evaluate(q, rates).tangent(3.0, 20.0), whole, atol=1e-12 * np.abs(whole).max())
+
+
 def test_kernels_can_be_compiled_before_there_is_scratch_memory():
     text = "from anguilla.mechanics.tree import Workspace; raise SystemExit(Workspace._numba_type_ is None)"
     assert subprocess.run([sys.executable, "-c", text], check=False).returncode == 0

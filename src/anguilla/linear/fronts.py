@@ -7,7 +7,7 @@ the same unknowns.
 
 Of every front `made` tells: pivots, width, where its factors begin, where its rows and columns begin in their lists, and the
 pivots before it. Its factors are the rows of its pivots, (pivots, width), with the unit lower triangle left of the diagonal,
-then the multipliers of the other rows (width - pivots, pivots).
+then the multipliers of the other rows, pivot by pivot (pivots, width - pivots).
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def _put_down(front, width, pivots, factor, at, stack, top):
     for i in range(left):
         of = (pivots + i) * width
         for j in range(pivots):
-            factor[at + i * pivots + j] = front[of + j]
+            factor[at + j * left + i] = front[of + j]
         for j in range(left):
             stack[top + i * left + j] = front[of + pivots + j]
 
@@ -286,6 +286,52 @@ def _less(x, first, last, factor, a, i):
         j += 1
 
 
+@part
+def _subtract_rows(x, first, last, a, at, step, count):
+    """x[j] -= sum of x[i] a[at + i step + j - first] over i < count, for first <= j < last: four rows at a time."""
+    i = 0
+    while i + 4 <= count:
+        p = at + i * step - first
+        q, r, s = p + step, p + 2 * step, p + 3 * step
+        x0, x1, x2, x3, j = x[i], x[i + 1], x[i + 2], x[i + 3], first
+        while j + 4 <= last:
+            one, two = x0 * take(a, p + j) + x1 * take(a, q + j), x2 * take(a, r + j) + x3 * take(a, s + j)
+            lay(x, j, take(x, j) - (one + two))
+            j += 4
+        while j < last:
+            x[j] -= x0 * a[p + j] + x1 * a[q + j] + x2 * a[r + j] + x3 * a[s + j]
+            j += 1
+        i += 4
+    while i < count:
+        _less(x, first, last, x[i], a, at + i * step - first)
+        i += 1
+
+
+@part
+def _dot_rows(x, first, last, a, at, step, count):
+    """x[i] -= sum of a[at + i step + j] x[j] over first <= j < last, for i < count: four rows at a time."""
+    i = 0
+    while i + 4 <= count and first + 4 <= last:
+        p = at + i * step
+        q, r, s, j = p + step, p + 2 * step, p + 3 * step, first + 4
+        v = take(x, first)
+        y0, y1, y2, y3 = take(a, p + first) * v, take(a, q + first) * v, take(a, r + first) * v, take(a, s + first) * v
+        while j + 4 <= last:
+            v = take(x, j)
+            y0, y1 = y0 + take(a, p + j) * v, y1 + take(a, q + j) * v
+            y2, y3 = y2 + take(a, r + j) * v, y3 + take(a, s + j) * v
+            j += 4
+        t0, t1, t2, t3 = total(y0), total(y1), total(y2), total(y3)
+        while j < last:
+            t0, t1, t2, t3 = t0 + a[p + j] * x[j], t1 + a[q + j] * x[j], t2 + a[r + j] * x[j], t3 + a[s + j] * x[j]
+            j += 1
+        x[i], x[i + 1], x[i + 2], x[i + 3] = x[i] - t0, x[i + 1] - t1, x[i + 2] - t2, x[i + 3] - t3
+        i += 4
+    while i < count:
+        x[i] -= _dot(a, at + i * step, x, first, last)
+        i += 1
+
+
 @kernel
 def solve(made, factor, rows, columns, local, half, b):
     """b (m, n) <- A^-1 b of every row of b; local (widest,) and half (n,) are scratch."""
@@ -293,20 +339,24 @@ def solve(made, factor, rows, columns, local, half, b):
         x = b[c]
         for f in range(len(made)):
             pivots, width, at, lists, before = made[f, 0], made[f, 1], made[f, 2], made[f, 3], made[f, 4]
+            for i in range(width):
+                local[i] = x[rows[lists + i]]
             for i in range(pivots):
-                local[i] = x[rows[lists + i]] - _dot(factor, at + i * width, local, 0, i)
+                local[i] -= _dot(factor, at + i * width, local, 0, i)
                 half[before + i] = local[i]
-            below = at + pivots * width
+            _subtract_rows(local, pivots, width, factor, at + pivots * width, width - pivots, pivots)
             for i in range(pivots, width):
-                x[rows[lists + i]] -= _dot(factor, below + (i - pivots) * pivots, local, 0, pivots)
+                x[rows[lists + i]] = local[i]
         for f in range(len(made) - 1, -1, -1):
             pivots, width, at, lists, before = made[f, 0], made[f, 1], made[f, 2], made[f, 3], made[f, 4]
+            for i in range(pivots):
+                local[i] = half[before + i]
             for i in range(pivots, width):
                 local[i] = x[columns[lists + i]]
+            _dot_rows(local, pivots, width, factor, at, width, pivots)
             for i in range(pivots - 1, -1, -1):
-                rest = half[before + i] - _dot(factor, at + i * width, local, i + 1, width)
+                rest = local[i] - _dot(factor, at + i * width, local, i + 1, pivots)
                 local[i] = rest / factor[at + i * width + i]
-            for i in range(pivots):
                 x[columns[lists + i]] = local[i]
 
 
@@ -322,16 +372,17 @@ def solve_transposed(made, factor, rows, columns, local, half, b):
             for i in range(pivots):
                 local[i] /= factor[at + i * width + i]
                 half[before + i] = local[i]
-                _less(local, i + 1, width, local[i], factor, at + i * width)
+                _less(local, i + 1, pivots, local[i], factor, at + i * width)
+            _subtract_rows(local, pivots, width, factor, at + pivots, width, pivots)
             for i in range(pivots, width):
                 x[columns[lists + i]] = local[i]
         for f in range(len(made) - 1, -1, -1):
             pivots, width, at, lists, before = made[f, 0], made[f, 1], made[f, 2], made[f, 3], made[f, 4]
-            below = at + pivots * width
             for i in range(pivots):
                 local[i] = half[before + i]
             for i in range(pivots, width):
-                _less(local, 0, pivots, x[rows[lists + i]], factor, below + (i - pivots) * pivots)
+                local[i] = x[rows[lists + i]]
+            _dot_rows(local, pivots, width, factor, at + pivots * width - pivots, width - pivots, pivots)
             for i in range(pivots - 1, -1, -1):
                 _less(local, 0, i, local[i], factor, at + i * width)
             for i in range(pivots):

@@ -35,7 +35,7 @@ from anguilla.linear.fronts import (
 from anguilla.linear.ordering import Plan, plan_of
 from anguilla.mechanics.tree import F_P0, F_TH0, FACE, N_X, Floats, Ints, Tree, Workspace
 
-__all__ = ["ROUGH", "Net", "Solved", "factors_of"]
+__all__ = ["ROUGH", "Net", "Solved", "Store", "factors_of"]
 
 SIDES = np.array([F_TH0, F_TH0 + 1, F_TH0 + 2, F_P0, F_P0 + 1, F_P0 + 2])  # lanes of a face that its wrench works on
 IN_PLANE = np.array([2, 5, 8, 9, 10, 12, 13, 15, 16])  # lanes of a face that move in a flat robot
@@ -82,6 +82,7 @@ class Net:
 
     def __init__(self, tree: Tree, loads: Loads) -> None:
         self.tree, self.given = tree, len(tree.lane) + len(loads.constraints.table)
+        self._room = 0  # that was enough so far
         self.faced = np.flatnonzero(tree.face)
         wide = len(loads.frames.table) + len(loads.pairs.table) > 0
         moving = IN_PLANE if tree.flat[0] else np.arange(FACE)
@@ -221,13 +222,19 @@ class Net:
             at += piece.size
         return found
 
-    def factorise(self, data: Floats) -> Solved | None:
-        """The matrix with these values, factorised; None if it is beyond all numbers, as where Newton strays."""
+    def factorise(self, data: Floats, store: Store | None = None) -> Solved | None:
+        """The matrix with these values, factorised; None if it is beyond all numbers, as where Newton strays.
+
+        In a store, the one before is overwritten.
+        """
         left, right, scaled = np.ones(self.size), np.ones(self.size), np.empty_like(data)
         right[self.rank[: len(self.tree.scale)]] = 1.0 / self.tree.scale
         if not equilibrate(self.rows, self.columns, data, self._faces, SWEEPS, TINY, left, right, scaled):
             return None
-        return Solved(self, scaled, left, right)
+        store = Store(self._room) if store is None else store
+        found = Solved(self, scaled, left, right, store)
+        self._room = max(self._room, store.room)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,19 +253,39 @@ class Factors:
         return x
 
 
-def factors_of(plan: Plan, values: Floats) -> Factors | None:
+class Store:
+    """Memory in which one matrix after the other is factorised: the factors of the last one overwrite those before.
+
+    room: number of the room (`ROOMS`) that was enough so far.
+    """
+
+    def __init__(self, room: int = 0) -> None:
+        self.room = room
+        self._arrays: tuple[Floats | Ints, ...] = ()
+
+    def of(self, plan: Plan) -> tuple[Floats | Ints, ...]:
+        """Scratch (front, stack, place, heads), and what is made (factor, rows, columns, `made`), of the present room."""
+        front, stack, factor, lists = (int(ROOMS[self.room] * x) + 1 for x in plan.room)
+        if not self._arrays or len(self._arrays[0]) != front:
+            count = len(plan.parent)
+            heads, place, made = (np.zeros(shape, np.int64) for shape in (count, isqrt(front), (count, MADE)))
+            rows, columns = np.zeros(lists, np.int64), np.zeros(lists, np.int64)
+            self._arrays = np.empty(front), np.empty(stack), place, heads, np.empty(factor), rows, columns, made
+        return self._arrays
+
+
+def factors_of(plan: Plan, values: Floats, store: Store | None = None) -> Factors | None:
     """Factors of a matrix with these entries, of order one, in the order of a plan; None if it is singular."""
-    count = len(plan.parent)
-    for room in ROOMS:
-        front, stack, factor, lists = (int(room * x) + 1 for x in plan.room)
-        made, heads, place = (np.zeros(shape, np.int64) for shape in ((count, MADE), count, isqrt(front)))
-        rows, columns, kept = np.zeros(lists, np.int64), np.zeros(lists, np.int64), np.empty(factor)
+    store = store or Store()
+    for room in range(store.room, len(ROOMS)):
+        store.room = room
+        memory = store.of(plan)
         code = factorise(
-            plan.first, plan.start, plan.index, plan.parent, plan.relative, plan.entry_at, plan.entry, values,
-            np.empty(front), np.empty(stack), place, heads, kept, rows, columns, made,
-        )  # fmt: skip
+            plan.first, plan.start, plan.index, plan.parent, plan.relative, plan.entry_at, plan.entry, values, *memory
+        )
         if code == DONE:
-            return Factors(made, kept, rows, columns)
+            factor, rows, columns, made = memory[4:]
+            return Factors(made, factor, rows, columns)
         if code == SINGULAR:
             break
     return None
@@ -278,10 +305,10 @@ class FreeFactors:
 class Solved:
     """A factorised matrix: solves for coordinates and multipliers; prescribed coordinates stay as they are."""
 
-    def __init__(self, net: Net, scaled: Floats, left: Floats, right: Floats) -> None:
+    def __init__(self, net: Net, scaled: Floats, left: Floats, right: Floats, store: Store) -> None:
         self._net, self._scaled, self._left, self._right = net, scaled, left, right
         self._place, self._free, self._proven = net.rank[: net.given], False, False
-        self._factors: Factors | FreeFactors | None = factors_of(net.plan, scaled)
+        self._factors: Factors | FreeFactors | None = factors_of(net.plan, scaled, store)
 
     @property
     def singular(self) -> bool:

@@ -186,24 +186,24 @@ def _plane_column(a, o, k):
 
 
 @inline
-def _strain_columns(local, o, strain):
+def _strain_columns(jets, o, strain):
     """Q0 Q1 Q2 U0 U2 of one strain at one Gauss point (record offset o)."""
     k = strain % 3
     if strain < 3:
         at = FOUR * U(6 + k)  # row z, column k
-        q0, q1, q2 = local[o + Q0 + at], local[o + Q1 + at], local[o + Q2 + at]
-        return q0, q1, q2, _plane_column(local, o + U0, k), _plane_column(local, o + U2, k)
-    return 0.0, 0.0, 0.0, _plane_column(local, o + Q0, k), _plane_column(local, o + Q2, k)
+        q0, q1, q2 = jets[o + Q0 + at], jets[o + Q1 + at], jets[o + Q2 + at]
+        return q0, q1, q2, _plane_column(jets, o + U0, k), _plane_column(jets, o + U2, k)
+    return 0.0, 0.0, 0.0, _plane_column(jets, o + Q0, k), _plane_column(jets, o + Q2, k)
 
 
 @part
 def node_columns_flat(tree, ws, i, p, c, strain):
     """Columns of node i at record c from those at record p (`tangent.columns_down`); strain < 0: none that moves link i."""
-    node, local, columns = ws.node, ws.local, ws.columns
+    node, jets, columns = ws.node, ws.jets, ws.columns
     r0, r1, r2 = load2(node, i, N_R0), load2(node, i, N_R1), load2(node, i, N_R2)
     if strain >= 0:
-        o = tree.record_at[i] + JACOBIAN
-        one, two = _strain_columns(local, o, strain), _strain_columns(local, o + GAUSS_2, strain)
+        o = ws.jets_at[i] + JACOBIAN
+        one, two = _strain_columns(jets, o, strain), _strain_columns(jets, o + GAUSS_2, strain)
         _carry_own(columns, p, c, one, two, r0, r1, r2, tree.mass[i], tree.turning[i])
     else:
         _carry(columns, p, c, r0, r1, r2, tree.mass[i], tree.turning[i])
@@ -223,10 +223,10 @@ def node_wrench_columns_flat(ws, i, p, c):
 
 
 @inline
-def strain_rows_flat(local, a, o, c, g, row):
+def strain_rows_flat(jets, a, o, c, g, row):
     """Strain-force columns of one strain at record g, without Hessian: Q0 . dMo + U0 . (dF - Theta0 x F)."""
-    q1, _, _, u1, _ = _strain_columns(local, o + JACOBIAN, row)
-    q2, _, _, u2, _ = _strain_columns(local, o + JACOBIAN + GAUSS_2, row)
+    q1, _, _, u1, _ = _strain_columns(jets, o + JACOBIAN, row)
+    q2, _, _, u2, _ = _strain_columns(jets, o + JACOBIAN + GAUSS_2, row)
     x, y = take(a, c + BX + NORMAL), take2(a, c + BY)
     lay(a, g + G1, q1 * x + dot2(u1, y))
     lay(a, g + G2, q2 * x + dot2(u2, y))

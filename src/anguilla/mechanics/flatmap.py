@@ -155,8 +155,8 @@ def _put_columns(a, turn, move, spin, bend, pull):
 
 
 @inline
-def _gauss_jacobian(a, other, q, h2, c, place, t, n, alpha, beta):
-    """Jacobian jets at one Gauss point, at offset q; `other` is the offset of the strains at the other point.
+def _gauss_jacobian(a, other, jets, q, h2, c, place, t, n, alpha, beta):
+    """Jacobian jets at one Gauss point, at offset q of `jets`; `other` is the offset of the strains at the other point.
 
     At point 1, dV/dk1 = i c g2 and dV/dg1 = h/2 - i c k2; at 2 the sign of c changes and the points swap.
     """
@@ -173,13 +173,13 @@ def _gauss_jacobian(a, other, q, h2, c, place, t, n, alpha, beta):
     x1 = add2(scale2(h2, t1), add2(swing(-c * k0, t1), swing(-c * k1, t0)))
     x2 = add2(scale2(h2, t2), add2(swing(-c * k0, t2), add2(swing(-2.0 * c * k1, t1), swing(-c * k2, t0))))
     p0, p1, p2 = _world_jets(r, w, al, x0, x1, x2, alpha, beta)
-    _put_columns(a, q + Q0, q + U0, h2, b0, p0)
-    _put_columns(a, q + Q1, q + U1, alpha * h2, b1, p1)
-    _put_columns(a, q + Q2, q + U2, beta * h2, b2, p2)
+    _put_columns(jets, q + Q0, q + U0, h2, b0, p0)
+    _put_columns(jets, q + Q1, q + U1, alpha * h2, b1, p1)
+    _put_columns(jets, q + Q2, q + U2, beta * h2, b2, p2)
 
 
 @part
-def flat_jacobian(a, i, alpha, beta):
+def flat_jacobian(a, i, jets, record, alpha, beta):
     """Jets of the rotation and translation of the child per unit of strain, world axes, four intervals."""
     h2, c = _steps(a, i)
     at = i + FRAME
@@ -196,9 +196,9 @@ def flat_jacobian(a, i, alpha, beta):
     n0 = times(f1, v0)
     n1 = axpy2(w1, times(f2, v0), times(f1, v1))
     n2 = add2(times(axpy2(x, f3, scale2(w2, f2)), v0), axpy2(2.0 * w1, times(f2, v1), times(f1, v2)))
-    u, q = i + STRAIN, i + JACOBIAN
-    _gauss_jacobian(a, u + SIX, q, h2, c, place, (f, t1, t2), (n0, n1, n2), alpha, beta)
-    _gauss_jacobian(a, u, q + GAUSS_2, h2, -c, place, (f, t1, t2), (n0, n1, n2), alpha, beta)
+    u, q = i + STRAIN, record + JACOBIAN
+    _gauss_jacobian(a, u + SIX, jets, q, h2, c, place, (f, t1, t2), (n0, n1, n2), alpha, beta)
+    _gauss_jacobian(a, u, jets, q + GAUSS_2, h2, -c, place, (f, t1, t2), (n0, n1, n2), alpha, beta)
 
 
 @inline
@@ -216,7 +216,7 @@ def _put_hessian(a, at, kk, kg, gk):
 
 
 @part
-def flat_hessian(a, i):
+def flat_hessian(a, i, jets, record):
     """d/du of the strain forces of four intervals with the child's wrench frozen in the parent's axes: symmetric here."""
     h2, c = _steps(a, i)
     _, z = _wrench_on_map(a, i)
@@ -232,8 +232,8 @@ def flat_hessian(a, i):
     kg2 = scale2(h2, add2(scale2(h2, x), swing(-c * k1, x)))
     turned = swing(c, z)
     kg12, kg21 = axpy2(-1.0, turned, kg2), add2(kg1, turned)
-    at = i + HESSIAN
-    _put_hessian(a, at, curve + 2.0 * one, kg1, kg1)
-    _put_hessian(a, at + PAIR, curve + one + two, kg12, kg21)
-    _put_hessian(a, at + PAIR + PAIR, curve + one + two, kg21, kg12)
-    _put_hessian(a, at + PAIR + PAIR + PAIR, curve + 2.0 * two, kg2, kg2)
+    at = record + HESSIAN
+    _put_hessian(jets, at, curve + 2.0 * one, kg1, kg1)
+    _put_hessian(jets, at + PAIR, curve + one + two, kg12, kg21)
+    _put_hessian(jets, at + PAIR + PAIR, curve + one + two, kg21, kg12)
+    _put_hessian(jets, at + PAIR + PAIR + PAIR, curve + 2.0 * two, kg2, kg2)

@@ -84,9 +84,9 @@ def joint_force(tree, local, i):
 
 
 @part
-def joint_jacobian(tree, node, local, i, alpha, beta):
+def joint_jacobian(tree, ws, i, alpha, beta):
     """Rotation and translation columns of joint link i with their time jets, world axes (see rodmap._world_jets)."""
-    p = tree.parent[i]
+    p, node, jets = tree.parent[i], ws.node, ws.jets
     turn, slide = tree.fixed[i, 3], tree.fixed[i, 4]
     w, al = load3(node, p, N_W), load3(node, p, N_AL)
     y0 = matvec(load9(node, p, N_R), load3(tree.fixed, i, 0))
@@ -94,13 +94,13 @@ def joint_jacobian(tree, node, local, i, alpha, beta):
     y2 = add(cross(al, y0), cross(w, y1))
     y2 = axpy(2.0 * alpha, y1, axpy(beta, y0, y2))
     y1 = axpy(alpha, y0, y1)
-    o = tree.record_at[i] + JACOBIAN
-    put_column(local, o + Q0, scale(turn, y0))
-    put_column(local, o + Q1, scale(turn, y1))
-    put_column(local, o + Q2, scale(turn, y2))
-    put_column(local, o + U0, scale(slide, y0))
-    put_column(local, o + U1, scale(slide, y1))
-    put_column(local, o + U2, scale(slide, y2))
+    o = ws.jets_at[i] + JACOBIAN
+    put_column(jets, o + Q0, scale(turn, y0))
+    put_column(jets, o + Q1, scale(turn, y1))
+    put_column(jets, o + Q2, scale(turn, y2))
+    put_column(jets, o + U0, scale(slide, y0))
+    put_column(jets, o + U1, scale(slide, y1))
+    put_column(jets, o + U2, scale(slide, y2))
 
 
 @part
@@ -132,8 +132,8 @@ def ball_force(tree, local, i):
 @part
 def ball_jacobian(tree, ws, i, alpha, beta):
     """Columns of ball link i, world axes: Q0 = R, and jets with d(rate) = alpha B dphi, B = T(x)^-1."""
-    node, local = ws.node, ws.local
-    p, o = tree.parent[i], tree.record_at[i]
+    node, jets, o = ws.node, ws.jets, ws.jets_at[i]
+    p = tree.parent[i]
     w, al = load3(node, p, N_W), load3(node, p, N_AL)
     r = load9(node, i, N_R)
     relative = sub(load3(node, i, N_W), w)
@@ -148,14 +148,14 @@ def ball_jacobian(tree, ws, i, alpha, beta):
     q2 = madd(cross_columns(al, r), cross_columns(w, wr))
     q2 = maxpy(alpha, cross_columns(axpy(2.0, w, relative), rb), maxpy(beta, rb, q2))
     j = o + JACOBIAN
-    put9(local, j + Q0, r)
-    put9(local, j + Q1, maxpy(alpha, rb, wr))
-    put9(local, j + Q2, q2)
+    put9(jets, j + Q0, r)
+    put9(jets, j + Q1, maxpy(alpha, rb, wr))
+    put9(jets, j + Q2, q2)
     zero = iso_hat(0.0, 0.0, x)
-    put9(local, j + U0, zero)
-    put9(local, j + U1, zero)
-    put9(local, j + U2, zero)
-    put9(local, o + HESSIAN + KK, iso_hat(0.0, 1.0, get3(local, o + FORCE)))
+    put9(jets, j + U0, zero)
+    put9(jets, j + U1, zero)
+    put9(jets, j + U2, zero)
+    put9(jets, o + HESSIAN + KK, iso_hat(0.0, 1.0, get3(ws.local, tree.record_at[i] + FORCE)))
 
 
 @inline

@@ -48,9 +48,11 @@ SPIN = field(82)  # relative angular velocity and its rate, parent's axes
 WRENCH = field(88)  # moment and force at the child, parent's axes
 FORCE = field(94)  # generalised forces on K1 G1 K2 G2
 FRAME = field(106)  # rotation, angular velocity and acceleration of the parent, world axes
-JACOBIAN = field(121)  # per Gauss point: Q0 Q1 Q2 U0 U1 U2, 3x3 each, world axes (columns: K strains)
-HESSIAN = field(229)  # per pair of Gauss points (11, 12, 21, 22): KK, KG, GK, GG, 3x3 each
-RECORD = field(373)
+RECORD = field(121)
+# Fields of what the tangent needs besides, in memory of its own, which blocks of a large robot share (Workspace.jets).
+JACOBIAN = field(0)  # per Gauss point: Q0 Q1 Q2 U0 U1 U2, 3x3 each, world axes (columns: K strains)
+HESSIAN = field(108)  # per pair of Gauss points (11, 12, 21, 22): KK, KG, GK, GG, 3x3 each
+JETS = field(252)
 Q0, Q1, Q2, U0, U1, U2 = (field(9 * k) for k in range(6))
 GAUSS_2 = field(54)  # from the Jacobian of Gauss point 1 to that of 2
 PAIR = field(36)  # from one pair of Gauss points to the next in the Hessian
@@ -250,27 +252,27 @@ def _world_jets(r, w, al, x0, x1, x2, alpha, beta):
 
 
 @inline
-def _gauss_jacobian(a, other, q, h2, c, t0, t1, t2, n0, n1, n2):
-    """Jacobian jets at one Gauss point, at offset q; `other` is the offset of the strains at the other point."""
+def _gauss_jacobian(a, other, jets, q, h2, c, t0, t1, t2, n0, n1, n2):
+    """Jacobian jets at one Gauss point, at offset q of `jets`; `other` is the offset of the strains at the other point."""
     k0, g0 = take3(a, other), take3(a, other + JET)
     k1, g1 = take3(a, other + RATE), take3(a, other + RATE + JET)
     k2, g2 = take3(a, other + RATE + RATE), take3(a, other + RATE + RATE + JET)
-    lay9(a, q + Q0, maxpy(c, cross_rows(t0, k0), mscale(h2, t0)))
+    lay9(jets, q + Q0, maxpy(c, cross_rows(t0, k0), mscale(h2, t0)))
     x = madd(cross_rows(t1, k0), cross_rows(t0, k1))
-    lay9(a, q + Q1, maxpy(c, x, mscale(h2, t1)))
+    lay9(jets, q + Q1, maxpy(c, x, mscale(h2, t1)))
     x = madd(cross_rows(t2, k0), maxpy(2.0, cross_rows(t1, k1), cross_rows(t0, k2)))
-    lay9(a, q + Q2, maxpy(c, x, mscale(h2, t2)))
+    lay9(jets, q + Q2, maxpy(c, x, mscale(h2, t2)))
     x = madd(cross_rows(n0, k0), cross_rows(t0, g0))
-    lay9(a, q + U0, maxpy(c, x, mscale(h2, n0)))
+    lay9(jets, q + U0, maxpy(c, x, mscale(h2, n0)))
     x = madd(madd(cross_rows(n1, k0), cross_rows(n0, k1)), madd(cross_rows(t1, g0), cross_rows(t0, g1)))
-    lay9(a, q + U1, maxpy(c, x, mscale(h2, n1)))
+    lay9(jets, q + U1, maxpy(c, x, mscale(h2, n1)))
     x = madd(cross_rows(n2, k0), maxpy(2.0, cross_rows(n1, k1), cross_rows(n0, k2)))
     x = madd(x, madd(cross_rows(t2, g0), maxpy(2.0, cross_rows(t1, g1), cross_rows(t0, g2))))
-    lay9(a, q + U2, maxpy(c, x, mscale(h2, n2)))
+    lay9(jets, q + U2, maxpy(c, x, mscale(h2, n2)))
 
 
 @part
-def rod_jacobian(a, i, alpha, beta):
+def rod_jacobian(a, i, jets, at, alpha, beta):
     """Jets of Q = R T C (rotation) and U = R (N C + T D) (translation), four intervals.
 
     At Gauss point 1, dOmega/dK1 = h/2 - c [K2] and dV/dK1 = -c [G2]; at 2 the sign of c changes and the points swap.
@@ -283,9 +285,9 @@ def rod_jacobian(a, i, alpha, beta):
     t0, t1, t2, n0, n1, n2 = _differential_jets(a, i)
     t0, t1, t2 = _world_jets(r, w, al, t0, t1, t2, alpha, beta)
     n0, n1, n2 = _world_jets(r, w, al, n0, n1, n2, alpha, beta)
-    u, q = i + STRAIN, i + JACOBIAN
-    _gauss_jacobian(a, u + SIX, q, h2, -c, t0, t1, t2, n0, n1, n2)
-    _gauss_jacobian(a, u, q + GAUSS_2, h2, c, t0, t1, t2, n0, n1, n2)
+    u, q = i + STRAIN, at + JACOBIAN
+    _gauss_jacobian(a, u + SIX, jets, q, h2, -c, t0, t1, t2, n0, n1, n2)
+    _gauss_jacobian(a, u, jets, q + GAUSS_2, h2, c, t0, t1, t2, n0, n1, n2)
 
 
 @inline
@@ -318,18 +320,18 @@ def _hessian_columns(k, g, h2, c, b, x):
 
 
 @inline
-def _hessian_rows(a, at, k, g, h2, c, columns, pair, y, z):
+def _hessian_rows(jets, at, k, g, h2, c, columns, pair, y, z):
     """C^T and D^T of one Gauss point on the columns of another, plus the bilinear terms of the pair."""
     by, bg, xc = columns
     kk = maxpy(c, madd(cross_columns(k, by), cross_columns(g, xc)), mscale(h2, by))
-    lay9(a, at + KK, madd(kk, iso_hat(0.0, pair, y)))
-    lay9(a, at + KG, madd(maxpy(c, cross_columns(k, bg), mscale(h2, bg)), iso_hat(0.0, pair, z)))
-    lay9(a, at + GK, madd(maxpy(c, cross_columns(k, xc), mscale(h2, xc)), iso_hat(0.0, pair, z)))
-    lay9(a, at + GG, iso_hat(0.0, 0.0, z))
+    lay9(jets, at + KK, madd(kk, iso_hat(0.0, pair, y)))
+    lay9(jets, at + KG, madd(maxpy(c, cross_columns(k, bg), mscale(h2, bg)), iso_hat(0.0, pair, z)))
+    lay9(jets, at + GK, madd(maxpy(c, cross_columns(k, xc), mscale(h2, xc)), iso_hat(0.0, pair, z)))
+    lay9(jets, at + GG, iso_hat(0.0, 0.0, z))
 
 
 @part
-def rod_hessian(a, i):
+def rod_hessian(a, i, jets, record):
     """d/du of the strain forces of four intervals with the child's wrench frozen in the parent's axes.
 
     H = C^T (B C + X^T D) + D^T X C + (second derivatives of Omega and V, which are bilinear in the strains).
@@ -339,10 +341,10 @@ def rod_hessian(a, i):
     b, x = _wrench_gradients(a, i)
     y, z = _wrench_on_map(a, i)
     k1, g1, k2, g2 = i + STRAIN, i + STRAIN + JET, i + STRAIN + SIX, i + STRAIN + NINE
-    at = i + HESSIAN
+    at = record + HESSIAN
     for_1 = _hessian_columns(take3(a, k2), take3(a, g2), h2, -c, b, x)
     for_2 = _hessian_columns(take3(a, k1), take3(a, g1), h2, c, b, x)
-    _hessian_rows(a, at, take3(a, k2), take3(a, g2), h2, c, for_1, 0.0, y, z)
-    _hessian_rows(a, at + PAIR, take3(a, k2), take3(a, g2), h2, c, for_2, -c, y, z)
-    _hessian_rows(a, at + PAIR + PAIR, take3(a, k1), take3(a, g1), h2, -c, for_1, c, y, z)
-    _hessian_rows(a, at + PAIR + PAIR + PAIR, take3(a, k1), take3(a, g1), h2, -c, for_2, 0.0, y, z)
+    _hessian_rows(jets, at, take3(a, k2), take3(a, g2), h2, c, for_1, 0.0, y, z)
+    _hessian_rows(jets, at + PAIR, take3(a, k2), take3(a, g2), h2, c, for_2, -c, y, z)
+    _hessian_rows(jets, at + PAIR + PAIR, take3(a, k1), take3(a, g1), h2, -c, for_1, c, y, z)
+    _hessian_rows(jets, at + PAIR + PAIR + PAIR, take3(a, k1), take3(a, g1), h2, -c, for_2, 0.0, y, z)

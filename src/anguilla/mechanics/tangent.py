@@ -21,6 +21,7 @@ from anguilla.mechanics.rodmap import (
     GK,
     HESSIAN,
     JACOBIAN,
+    JETS,
     KG,
     KK,
     NINE,
@@ -144,7 +145,7 @@ def _frame(tree, ws, i):
 @part
 def linearise_locally(tree, ws, alpha, beta, first, last, record, end):
     """What the columns need of nodes first..last - 1 and of records record..end - 1: inertia, Jacobian jets, Hessians."""
-    local, flat = ws.local, tree.flat[0] == 1
+    local, jets, flat = ws.local, ws.jets, tree.flat[0] == 1
     for i in range(first, last):
         if not flat:
             _turning_inertia(tree, ws, i)
@@ -153,16 +154,16 @@ def linearise_locally(tree, ws, alpha, beta, first, last, record, end):
         elif tree.kind[i] == ROD:
             _frame(tree, ws, i)
     for chunk in range(record, end):
-        at = U(chunk) * U(RECORD)
+        at, into = U(chunk) * U(RECORD), U(chunk % ws.ring[0]) * U(JETS)
         if flat:
-            flat_jacobian(local, at, alpha, beta)
-            flat_hessian(local, at)
+            flat_jacobian(local, at, jets, into, alpha, beta)
+            flat_hessian(local, at, jets, into)
         else:
-            rod_jacobian(local, at, alpha, beta)
-            rod_hessian(local, at)
+            rod_jacobian(local, at, jets, into, alpha, beta)
+            rod_hessian(local, at, jets, into)
     for i in range(first, last):
         if tree.kind[i] == JOINT:
-            joint_jacobian(tree, ws.node, local, i, alpha, beta)
+            joint_jacobian(tree, ws, i, alpha, beta)
         elif tree.kind[i] == BALL:
             ball_jacobian(tree, ws, i, alpha, beta)
 
@@ -182,7 +183,7 @@ def _lay_motion(a, c, th0, th1, th2, p2, dr, mass, inertia, gyro, moment):
 @part
 def _node_columns(tree, ws, i, p, c, strain):
     """Columns of node i at record c from those at record p of its parent; strain < 0: they do not move link i itself."""
-    node, local, a = ws.node, ws.local, ws.columns
+    node, jets, a = ws.node, ws.jets, ws.columns
     r0, r1, r2 = load3(node, i, N_R0), load3(node, i, N_R1), load3(node, i, N_R2)
     body = tree.mass[i], load9(node, i, N_I), load9(node, i, N_G), load3(node, i, N_MI)
     th0, th1, th2 = take3(a, p + TH0), take3(a, p + TH1), take3(a, p + TH2)
@@ -190,10 +191,10 @@ def _node_columns(tree, ws, i, p, c, strain):
     dr = cross(th0, r0)
     p2 = add(take3(a, p + P2), add(cross(th2, r0), axpy(2.0, cross(th1, r1), cross(th0, r2))))
     if strain >= 0:  # Theta_j += Q_j Psi ;  P2 += U2 Psi
-        o = tree.record_at[i] + JACOBIAN
+        o = ws.jets_at[i] + JACOBIAN
         phi, psi = take(a, c + PHI), take(a, c + PSI)
-        qa0, qa1, qa2, ua0, ua2 = _strain_columns(local, o, strain)
-        qb0, qb1, qb2, ub0, ub2 = _strain_columns(local, o + GAUSS_2, strain)
+        qa0, qa1, qa2, ua0, ua2 = _strain_columns(jets, o, strain)
+        qb0, qb1, qb2, ub0, ub2 = _strain_columns(jets, o + GAUSS_2, strain)
         dr = add(dr, axpy(phi, ua0, scale(psi, ub0)))
         p2 = axpy(phi, ua2, axpy(psi, ub2, p2))
         th0 = axpy(phi, qa0, axpy(psi, qb0, th0))
@@ -203,12 +204,12 @@ def _node_columns(tree, ws, i, p, c, strain):
 
 
 @inline
-def _strain_columns(local, o, strain):
+def _strain_columns(jets, o, strain):
     """Q0 Q1 Q2 U0 U2 of one strain at one Gauss point (record offset o)."""
     k = strain % 3
-    q0, q1, q2 = get_column(local, o + Q0, k), get_column(local, o + Q1, k), get_column(local, o + Q2, k)
+    q0, q1, q2 = get_column(jets, o + Q0, k), get_column(jets, o + Q1, k), get_column(jets, o + Q2, k)
     if strain < 3:
-        return q0, q1, q2, get_column(local, o + U0, k), get_column(local, o + U2, k)
+        return q0, q1, q2, get_column(jets, o + U0, k), get_column(jets, o + U2, k)
     return ZERO, ZERO, ZERO, q0, q2
 
 
@@ -297,15 +298,15 @@ def columns_down(tree, ws, s, k):
 
 
 @inline
-def _rate_column(local, o, strain):
+def _rate_column(jets, o, strain):
     """U1 of one strain at one Gauss point (record offset o)."""
-    return get_column(local, o + (U1 if strain < 3 else Q1), strain % 3)
+    return get_column(jets, o + (U1 if strain < 3 else Q1), strain % 3)
 
 
 @part
 def places_down(tree, ws, s, k):
     """Columns of position and velocity of pack k along segment s: P0 += dr, P1 += Theta1 x r + Theta0 x r' + U1 Psi."""
-    node, local, a, places = ws.node, ws.local, ws.columns, ws.places
+    node, jets, a, places = ws.node, ws.jets, ws.columns, ws.places
     path, own = tree.path_packs[s], tree.own_packs[s]
     first = tree.first[s]
     parent = tree.parent[first]
@@ -324,8 +325,8 @@ def places_down(tree, ws, s, k):
         v = add(cross(take3(a, above + TH1), r0), cross(take3(a, above + TH0), r1))
         if i > first and tree.kind[i] != FIXED and path <= k < path + own:
             strain = tree.strains[s, tree.pack_slot[tree.own_pack[s] + k - path]]
-            at = tree.record_at[i] + JACOBIAN
-            one, two = _rate_column(local, at, strain), _rate_column(local, at + GAUSS_2, strain)
+            at = ws.jets_at[i] + JACOBIAN
+            one, two = _rate_column(jets, at, strain), _rate_column(jets, at + GAUSS_2, strain)
             v = axpy(take(a, c + PHI), one, axpy(take(a, c + PSI), two, v))
         before0, before1 = add(before0, take3(a, c + DR)), add(before1, v)
         lay3(places, o + P0, before0)
@@ -333,12 +334,12 @@ def places_down(tree, ws, s, k):
 
 
 @inline
-def _hessian_entry(local, o, row, col):
+def _hessian_entry(jets, o, row, col):
     """Hessian entry of one pair of Gauss points (record offset o) for strains row and col."""
     at = FOUR * U(3 * (row % 3) + col % 3)
     if row < 3:
-        return local[o + (KK if col < 3 else KG) + at]
-    return local[o + (GK if col < 3 else GG) + at]
+        return jets[o + (KK if col < 3 else KG) + at]
+    return jets[o + (GK if col < 3 else GG) + at]
 
 
 @inline
@@ -356,21 +357,21 @@ def _node_wrench_columns(ws, i, p, c):
 
 
 @inline
-def _strain_rows(local, a, o, c, g, row):
+def _strain_rows(jets, a, o, c, g, row):
     """Strain-force columns of one strain at record g, without Hessian: Q0 . (dMo - Theta0 x Mo) + U0 . (dF - Theta0 x F)."""
-    q1, _, _, u1, _ = _strain_columns(local, o + JACOBIAN, row)
-    q2, _, _, u2, _ = _strain_columns(local, o + JACOBIAN + GAUSS_2, row)
+    q1, _, _, u1, _ = _strain_columns(jets, o + JACOBIAN, row)
+    q2, _, _, u2, _ = _strain_columns(jets, o + JACOBIAN + GAUSS_2, row)
     x, y = take3(a, c + BX), take3(a, c + BY)
     lay(a, g + G1, dot(q1, x) + dot(u1, y))
     lay(a, g + G2, dot(q2, x) + dot(u2, y))
 
 
 @inline
-def _add_hessian(local, a, h, c, g, row, col):
+def _add_hessian(jets, a, h, c, g, row, col):
     """Strain-force columns of one strain += Hessian x Psi, for columns of strain col."""
-    h11, h12 = _hessian_entry(local, h, row, col), _hessian_entry(local, h + PAIR, row, col)
+    h11, h12 = _hessian_entry(jets, h, row, col), _hessian_entry(jets, h + PAIR, row, col)
     h = h + PAIR + PAIR
-    h21, h22 = _hessian_entry(local, h, row, col), _hessian_entry(local, h + PAIR, row, col)
+    h21, h22 = _hessian_entry(jets, h, row, col), _hessian_entry(jets, h + PAIR, row, col)
     phi, psi = take(a, c + PHI), take(a, c + PSI)
     lay(a, g + G1, take(a, g + G1) + (h11 * phi + h12 * psi))
     lay(a, g + G2, take(a, g + G2) + (h21 * phi + h22 * psi))
@@ -407,7 +408,7 @@ def _hand_over(tree, ws, s, k, c):
 @part
 def columns_up(tree, ws, s, k):
     """Wrench columns of pack k carried from the last node of segment s to its root, with the strain rows on the way."""
-    local, columns, flat = ws.local, ws.columns, tree.flat[0] == 1
+    jets, columns, flat = ws.jets, ws.columns, tree.flat[0] == 1
     path, own = tree.path_packs[s], tree.own_packs[s]
     own_strain = -1
     if path <= k < path + own:
@@ -420,15 +421,15 @@ def columns_up(tree, ws, s, k):
         else:
             _node_wrench_columns(ws, i, p, c)
         if tree.kind[i] != FIXED:
-            o = tree.record_at[i]
+            o = ws.jets_at[i]
             for slot in range(tree.strain_count[s]):
                 row, g = tree.strains[s, slot], c + GROUP * U(slot)
                 if flat:
-                    strain_rows_flat(local, columns, o, c, g, row)
+                    strain_rows_flat(jets, columns, o, c, g, row)
                 else:
-                    _strain_rows(local, columns, o, c, g, row)
+                    _strain_rows(jets, columns, o, c, g, row)
                 if own_strain >= 0:
-                    _add_hessian(local, columns, o + HESSIAN, c, g, row, own_strain)
+                    _add_hessian(jets, columns, o + HESSIAN, c, g, row, own_strain)
         c = p
     _hand_over(tree, ws, s, k, c)
 

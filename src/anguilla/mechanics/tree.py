@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from anguilla.compiler.lanes import LANES, field
 from anguilla.compiler.table import Arrays
-from anguilla.mechanics.rodmap import LENGTH, RECORD
+from anguilla.mechanics.rodmap import JETS, LENGTH, RECORD
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -154,6 +154,9 @@ class Workspace(Arrays):
     padded: Floats  # flat (4 x lanes) q, v, a and q + viscosity v in padded lanes
     node: Floats  # (nodes, NODE_SIZE)
     local: Floats  # flat records of the rod intervals, four side by side
+    jets: Floats  # flat: of the last `ring` records, what the tangent needs of them (rodmap.JETS)
+    jets_at: npt.NDArray[np.uint64]  # (nodes,) offset of a link there
+    ring: Ints  # (1,) a record stands where the one so many before it stood
     columns: Floats  # flat records of the tangent's columns
     rows: Floats  # (lanes,) residual in padded lanes
     matrix: Floats  # flat: of each block (own lanes x lanes) the tangent in padded lanes
@@ -242,12 +245,25 @@ NO_ELIMINATION = Elimination(
 )
 
 
-def workspace(tree: Tree, places: bool = False, constraints: int = 0) -> Workspace:
-    """Allocate the scratch memory of a tree, with places or without, and write what stays constant in it."""
+def _ring(tree: Tree, links: Ints) -> int:
+    """Records after which the next may take the place of the first, where `linearise` goes from block to block."""
+    record = tree.record_at[links].astype(np.int64) // int(RECORD)
+    needed = tree.block[tree.segment[links]]  # the last one that needs a record is the first of these
+    return int(np.max(record - tree.ready[needed, 1], initial=0)) + 1
+
+
+def workspace(tree: Tree, places: bool = False, constraints: int = 0, whole: bool = True) -> Workspace:
+    """Allocate the scratch memory of a tree, with places or without, and write what stays constant in it.
+
+    whole: what the tangent needs of links is asked for of all at once; else blocks share their memory.
+    """
     lanes = len(tree.pack_slot) * LANES
     rods = np.flatnonzero(tree.kind != FIXED)
     local = np.zeros(-(-len(rods) // LANES) * int(RECORD))
     local[tree.record_at[rods] + LENGTH] = tree.length[rods]
+    record, lane = np.divmod(tree.record_at, np.uint64(RECORD))
+    shared = not whole and is_cut(tree) and not tree.flat[0]  # in a flat robot, entries that stay zero are not written
+    ring = _ring(tree, rods) if shared else max(1, -(-len(rods) // LANES))
     counts = tree.last - tree.first + 1
     ends = tree.columns_at.astype(np.int64) + counts * (tree.path_packs + tree.sub_packs) * int(PACK_SIZE)
     columns = np.zeros(int(np.max(ends)))
@@ -266,6 +282,9 @@ def workspace(tree: Tree, places: bool = False, constraints: int = 0) -> Workspa
         padded=np.zeros(4 * lanes),
         node=node,
         local=local,
+        jets=np.zeros(ring * int(JETS)),
+        jets_at=record % np.uint64(ring) * np.uint64(JETS) + lane,
+        ring=np.array([ring]),
         columns=columns,
         rows=np.zeros(lanes),
         matrix=np.zeros(int(LANES * tree.packs @ width)),
@@ -287,7 +306,8 @@ def is_cut(tree: Tree) -> bool:
 
 # Kernels may be compiled for a robot before its first workspace is made: this one says what workspaces consist of.
 Workspace(
-    padded=NOTHING, node=np.zeros((0, NODE_SIZE)), local=NOTHING, columns=NOTHING, rows=NOTHING, matrix=NOTHING,
+    padded=NOTHING, node=np.zeros((0, NODE_SIZE)), local=NOTHING, jets=NOTHING,
+    jets_at=np.zeros(0, np.uint64), ring=NONE, columns=NOTHING, rows=NOTHING, matrix=NOTHING,
     roots=NOTHING, ports=NOTHING, moved=NOTHING, pushed=NOTHING, column=NOTHING, none=NO_ELIMINATION,
     increment=np.zeros((0, 3)), places=NOTHING,
 )  # fmt: skip

@@ -167,7 +167,6 @@ def more_columns(ws, loads, block):
     if len(ws.places) > 0:
         if b == len(loads.wrench_at) - 2:
             loads.pairs.block[:] = 0.0
-            loads.pairs.jacobian[:] = 0.0
             if has_contacts(loads.frames):
                 touch_changes(ws, loads)
         if len(loads.frames.table) > 0:  # empty tables are the same for all robots
@@ -259,7 +258,8 @@ def linearise(tree, ws, loads, e, alpha, beta, lam):
     With an `Elimination`, blocks are eliminated on the way, from the tips to the root: for a robot without constraints and
     without loads between distant parts.
     """
-    ws.matrix[:] = 0.0
+    if len(tree.root) == 1 or len(loads.streams.table) + len(loads.touches.table) > 0:
+        ws.matrix[:] = 0.0  # else what is not written below stays zero
     last, end = len(tree.parent), len(ws.local) // RECORD
     if len(loads.cables.link) + len(loads.muscles.link) > 0:
         linearise_locally(tree, ws, alpha, beta, 1, last, 0, end)

@@ -10,8 +10,8 @@ import numpy as np
 from anguilla.describe import Frame, FrameMotion
 from anguilla.errors import DescriptionError
 from anguilla.interact.kernels.table import Loads
-from anguilla.linear.choice import DENSE
-from anguilla.mechanics.tree import Floats, Workspace
+from anguilla.linear.choice import DENSE, TREE
+from anguilla.mechanics.tree import Floats, Workspace, elimination
 from anguilla.model.desk import Desk, own
 from anguilla.model.evaluate import linearise, residual, tangent
 from anguilla.model.operator import BlockOperator, DenseOperator, Operator, net_of
@@ -100,6 +100,15 @@ class Evaluation:
         space.increment[:] = 0.0
         linearise(self.model.tree, space, loads, space.none, float(alpha), float(beta), self.multipliers)
         return BlockOperator(self.model.tree, self.model.once(net_of), space, loads)
+
+    def is_definite(self, alpha: float = 0.0, beta: float = 0.0) -> bool:
+        """Whether `tangent` has a positive definite symmetric part, of an open tree: it has if its blocks do, eliminated."""
+        if self.model.linear != TREE:
+            raise ValueError("is_definite is for trees in blocks")
+        (space, loads), memory = self._here(), elimination(self.model.tree)
+        memory.held[loads.driven], memory.good[:], space.increment[:] = 1, 1, 0.0
+        linearise(self.model.tree, space, loads, memory, float(alpha), float(beta), self.multipliers)
+        return bool(np.all(memory.good))
 
     def tangent(self, alpha: float = 0.0, beta: float = 0.0) -> Floats:
         """dR/dq + alpha dR/dv + beta dR/da (n, n), exact; alpha in [1/s], beta in [1/s^2]."""

@@ -165,7 +165,8 @@ class Model:
         """Fresh memory to compute in."""
         loads = own(self._empty)
         places = bool(len(loads.frames.table) or len(loads.pairs.table))
-        return Desk(workspace(self.tree, places, self.rows), loads, UserLoads(self.tables, self.size))
+        whole = bool(len(loads.cables.link) or len(loads.muscles.link))
+        return Desk(workspace(self.tree, places, self.rows, whole), loads, UserLoads(self.tables, self.size))
 
     def desk(self) -> Desk:
         """The desk at which the present thread works with this model."""

@@ -29,9 +29,9 @@ def add_muscle_forces(tree, ws, loads):
 @part
 def add_muscle_hessians(tree, ws, loads):
     """HESSIAN += gain x weight on the diagonal."""
-    local = ws.local
+    jets = ws.jets
     for k in range(len(loads.muscles.link)):
-        o = tree.record_at[loads.muscles.link[k]] + HESSIAN
+        o = ws.jets_at[loads.muscles.link[k]] + HESSIAN
         for c in range(12):
             at = o + (PAIR + PAIR + PAIR if c >= 6 else U(0)) + (KK if c % 6 < 3 else GG)
-            local[at + FIELD * U(4 * (c % 3))] += loads.muscles.gain[k, c]
+            jets[at + FIELD * U(4 * (c % 3))] += loads.muscles.gain[k, c]

@@ -55,6 +55,20 @@ def _is_empty(block, p, r, c):
     return True
 
 
+@inline
+def _part_times(s, p, r, parts, jac, b, l):
+    """Three rows of S, from row r on, times a column of J: the 3x3 parts that are not empty, as bits of `parts`."""
+    t0, t1, t2 = 0.0, 0.0, 0.0
+    for k in range(2 * HALF // 3):
+        if (parts >> k) & 1:
+            c = 3 * k
+            x, y, z = jac[b, c, l], jac[b, c + 1, l], jac[b, c + 2, l]
+            t0 += s[p, r, c] * x + s[p, r, c + 1] * y + s[p, r, c + 2] * z
+            t1 += s[p, r + 1, c] * x + s[p, r + 1, c + 1] * y + s[p, r + 1, c + 2] * z
+            t2 += s[p, r + 2, c] * x + s[p, r + 2, c + 1] * y + s[p, r + 2, c + 2] * z
+    return t0, t1, t2
+
+
 @part
 def add_pair_tangent(pairs, p, out, at, width, spread):
     """Add J^T S J of a pair to rows of the given width, by parts (3x3) of S that are not empty.
@@ -63,25 +77,24 @@ def add_pair_tangent(pairs, p, out, at, width, spread):
     """
     jac, s, first, last, lane_at = pairs.jacobian, pairs.block, pairs.table[p, 2], pairs.table[p, 3], pairs.lane_at
     for r in range(0, HALF, 3):
-        source = r if r < 6 else r + 6
-        for c in range(0, 2 * HALF, 3):
-            if _is_empty(s, p, r, c):
-                continue
-            for b in range(first, last):
-                for l in range(pairs.lanes[b]):
-                    x, y, z = jac[b, c, l], jac[b, c + 1, l], jac[b, c + 2, l]
-                    if x == 0.0 and y == 0.0 and z == 0.0:
-                        continue
-                    j = at + (4 * pairs.pack[b] if spread else lane_at[b] - lane_at[first]) + l
-                    t0 = s[p, r, c] * x + s[p, r, c + 1] * y + s[p, r, c + 2] * z
-                    t1 = s[p, r + 1, c] * x + s[p, r + 1, c + 1] * y + s[p, r + 1, c + 2] * z
-                    t2 = s[p, r + 2, c] * x + s[p, r + 2, c + 1] * y + s[p, r + 2, c + 2] * z
-                    for d in range(first, last):
-                        row = 4 * pairs.pack[d] if spread else lane_at[d] - lane_at[first]
-                        for m in range(pairs.lanes[d]):
-                            out[(row + m) * width + j] += (
-                                jac[d, source, m] * t0 + jac[d, source + 1, m] * t1 + jac[d, source + 2, m] * t2
-                            )
+        source, parts = r if r < 6 else r + 6, 0
+        for c in range(2 * HALF // 3):
+            if not _is_empty(s, p, r, 3 * c):
+                parts += 1 << c
+        if parts == 0:
+            continue
+        for b in range(first, last):
+            for l in range(pairs.lanes[b]):
+                t0, t1, t2 = _part_times(s, p, r, parts, jac, b, l)
+                if t0 == 0.0 and t1 == 0.0 and t2 == 0.0:
+                    continue
+                j = at + (4 * pairs.pack[b] if spread else lane_at[b] - lane_at[first]) + l
+                for d in range(first, last):
+                    row = 4 * pairs.pack[d] if spread else lane_at[d] - lane_at[first]
+                    for m in range(pairs.lanes[d]):
+                        x, y, z = jac[d, source, m], jac[d, source + 1, m], jac[d, source + 2, m]
+                        if x != 0.0 or y != 0.0 or z != 0.0:
+                            out[(row + m) * width + j] += x * t0 + y * t1 + z * t2
 
 
 @part

@@ -80,18 +80,18 @@ def add_tendon_forces(tree, ws, loads):
 @part
 def add_tendon_hessians(tree, ws, loads):
     """HESSIAN += T w d2l/dxi2: with A = (1 - t t^T)/|Gc|, blocks GG = A, KG = [D] A, GK = -A [D], KK = -[D] A [D]."""
-    local, cables = ws.local, loads.cables
+    local, jets, cables = ws.local, ws.jets, loads.cables
     for k in range(len(cables.link)):
         pull = loads.tension[cables.link[k, 1]]
         o = tree.record_at[cables.link[k, 0]]
         for gauss in range(2):
-            u, h = o + STRAIN, o + HESSIAN
+            u, h = o + STRAIN, ws.jets_at[cables.link[k, 0]] + HESSIAN
             if gauss == 1:
                 u, h = u + SIX, h + PAIR + PAIR + PAIR
             t, stretch, d, w = line_at(cables, local, k, gauss, u)
             a = mscale(pull * cables.factor[k, gauss] * w / stretch, outer_add(-1.0, t, t, iso_hat(1.0, 0.0, t)))
             da = cross_columns(d, a)
-            put9(local, h + GG, maxpy(1.0, a, get9(local, h + GG)))
-            put9(local, h + KG, maxpy(1.0, da, get9(local, h + KG)))
-            put9(local, h + GK, maxpy(-1.0, cross_rows(a, d), get9(local, h + GK)))
-            put9(local, h + KK, maxpy(-1.0, cross_rows(da, d), get9(local, h + KK)))
+            put9(jets, h + GG, maxpy(1.0, a, get9(jets, h + GG)))
+            put9(jets, h + KG, maxpy(1.0, da, get9(jets, h + KG)))
+            put9(jets, h + GK, maxpy(-1.0, cross_rows(a, d), get9(jets, h + GK)))
+            put9(jets, h + KK, maxpy(-1.0, cross_rows(da, d), get9(jets, h + KK)))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from anguilla.compiler.asking import answered
-from anguilla.linear.sparse import ROUGH, Solved
+from anguilla.linear.sparse import ROUGH, Solved, Store
 from anguilla.model.model import Model
 from anguilla.model.operator import net_of
 
@@ -24,6 +24,7 @@ class Solver:
     def __init__(self, system: Model, scratch: Scratch) -> None:
         self._system, self._step = system, scratch.step
         self._solved: Solved | None = None
+        self._store = Store()
         self.error: BaseException | None = None
 
     def failed(self, error: BaseException) -> None:
@@ -34,7 +35,7 @@ class Solver:
         """Factorise the tangent that lies at the desk; 0 if that went well."""
         desk = self._system.desk()
         net = self._system.once(net_of)
-        self._solved = net.factorise(net.data(desk.workspace, desk.loads))
+        self._solved = net.factorise(net.data(desk.workspace, desk.loads), self._store)
         return 1 if self._solved is None or self._solved.singular else 0
 
     def solve(self) -> int:

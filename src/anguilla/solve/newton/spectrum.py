@@ -132,7 +132,7 @@ class Stiffness:
     def down(self, flat: float) -> Floats | None:
         """A direction (n,) along which the stiffness is below -flat; None if there is none."""
         if self.operator.size == self._n:
-            if self._tree_leads_down(flat):
+            if self.leads_down(flat):
                 found = [self.lowest(shift) for shift in (flat, *SHIFTS)]
                 return min(found, key=lambda x: x[0])[1]
             return None
@@ -145,13 +145,16 @@ class Stiffness:
                 return direction
         return None
 
-    def _tree_leads_down(self, flat: float) -> bool:
+    def leads_down(self, flat: float) -> bool:
+        """Whether there is such a direction: of an open tree, known without looking for it."""
+        if self.operator.size > self._n:
+            return self.down(flat) is not None
         return bool(np.min(self.operator.pivots(flat * self.weight, 1.0 / np.sqrt(self.weight)), initial=np.inf) < 0.0)
 
     def is_firm(self, flat: float) -> bool:
         """Whether all stiffnesses are above `flat`, if none leads down."""
         if self.operator.size == self._n:
-            return not self._tree_leads_down(-flat)
+            return not self.leads_down(-flat)
         return self.lowest(flat)[0] > flat
 
     def grows(self) -> tuple[NDArray[np.complex128], bool]:
@@ -210,7 +213,7 @@ def yielding(here: Evaluation, driven: Ints, force: Floats, rank: float = RANK) 
     right = np.zeros(operator.size)
     right[:n] = -force * scale
     try:
-        return None if found.down(0.0) is not None else np.asarray(operator.solve(right)[:n] * scale, dtype=float)
+        return None if found.leads_down(0.0) else np.asarray(operator.solve(right)[:n] * scale, dtype=float)
     except np.linalg.LinAlgError:
         return None
 

@@ -6,7 +6,6 @@ import numpy as np
 from scipy.sparse import diags_array
 
 from anguilla.interact.kernels.table import Loads
-from anguilla.linear.choice import DENSE
 from anguilla.mechanics.tree import Floats
 from anguilla.model.evaluation import at_rest
 from anguilla.model.model import Model
@@ -19,13 +18,14 @@ from anguilla.solve.newton.gaps import RANK
 from anguilla.solve.newton.spectrum import SOFT, stiffness_at
 from anguilla.solve.statics.judging import contradiction, unbalanced
 from anguilla.solve.statics.relaxing import come_to_rest
-from anguilla.solve.statics.stability import ABSURD, FLAT, free_basis, linear
+from anguilla.solve.statics.stability import ABSURD, FLAT, free_basis, is_whole, linear
 from anguilla.solve.steps.measured import motion_of
 
 __all__ = ["BALANCED", "advanced", "balances", "level", "neutral", "nudged", "relaxed", "slide"]
 
 LONGEST_SLIDE = 0.3  # of a step downhill, as an angle [rad]
 SLIDES = 300
+SLID = 600  # coordinates and constraints up to which steps by whole matrices are sooner down than a damped motion
 LEVEL = 1e-8  # of the largest stiffness: what falls off less is level
 NUDGE = 0.1  # [rad]
 APART = 1e-3  # of the length, or [rad]: equilibria that are farther from each other are two
@@ -51,7 +51,7 @@ def advanced(system: Model, q: Floats, step: Floats) -> Floats:
 
 def nudged(system: Model, loads: Loads, q: Floats, lam: Floats) -> Floats:
     """An unstable equilibrium, moved a little in all directions that lead down, by unequal amounts: no symmetry is left."""
-    if system.linear != DENSE:
+    if not is_whole(system):
         way = stiffness_at(system, loads, q, lam, own_units=False).down(0.0)
         step = system.tree.scale * way if way is not None else np.zeros(system.size)
         return advanced(system, q, NUDGE * step / max(float(np.linalg.norm(step)), 1e-300) / system.tree.scale)
@@ -73,7 +73,7 @@ def slide(system: Model, loads: Loads, q: Floats) -> tuple[Floats, Floats]:
     """
     n, scale, zero = system.size, system.tree.scale, np.zeros(system.size)
     lam: Floats = np.zeros(system.rows)
-    if system.linear != DENSE:  # a motion that goes downhill needs no eigenvalues
+    if not is_whole(system, SLID):  # a motion that goes downhill needs no eigenvalues
         return come_to_rest(system, loads, q, lam)[:2]
     free = np.setdiff1d(np.arange(n), loads.driven)
     longest, before = LONGEST_SLIDE, zero
@@ -128,7 +128,7 @@ def level(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
     One is looked for: a direction without stiffness may also be one in which coordinates move nothing.
     """
     scale = system.tree.scale
-    if system.linear != DENSE:
+    if not is_whole(system):
         along = stiffness_at(system, loads, q, lam).lowest(FLAT)[1]
     else:
         found = linear(system, loads, q, lam)
@@ -156,7 +156,7 @@ def relaxed(
     """
     n, scale = system.size, system.tree.scale
     lam = np.zeros(system.rows) if lam is None else lam
-    if system.linear != DENSE:
+    if not is_whole(system):
         return _large_relaxed(system, loads, q, lam, exact, small)
     stiffness = system.elastic_stiffness() / np.outer(scale, scale)
     stiffness += 1e-3 * (float(np.max(stiffness)) or 1.0) * np.eye(n)

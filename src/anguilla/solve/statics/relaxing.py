@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from anguilla.interact.kernels.table import DT, INPUT, KIND, TIME, TWIST, Loads
-from anguilla.linear.choice import DENSE
+from anguilla.linear.choice import TREE
 from anguilla.mechanics.tree import Floats
 from anguilla.model.evaluation import at_rest
 from anguilla.model.model import Model
@@ -20,7 +20,7 @@ from anguilla.solve.newton.closing import settle
 from anguilla.solve.newton.newton import ITERATIONS, USABLE, Goal, scratch
 from anguilla.solve.newton.rules import CONVERGED
 from anguilla.solve.newton.spectrum import Stiffness
-from anguilla.solve.statics.stability import linear
+from anguilla.solve.statics.stability import is_whole, linear
 from anguilla.solve.steps.schemes import Newmark
 from anguilla.solve.steps.stepping import ONCE, State, runner, stored
 
@@ -84,10 +84,11 @@ def come_to_rest(system: Model, loads: Loads, q: Floats, lam: Floats) -> tuple[F
 def _next(system: Model, loads: Loads, q: Floats, lam: Floats, dt: float) -> float:
     """A next step, at most dt, that does not stay where the robot would fall: its matrix is definite."""
     loads.row[DT] = 0.0
-    if system.linear != DENSE:
+    if not is_whole(system):
         here = at_rest(system, loads, q, lam)
         for beta in (0.0, *(1.0 / (0.3**k * dt) ** 2 for k in range(15))):
-            if Stiffness(here, loads.driven, beta=beta).down(0.0) is None:
+            tree = system.linear == TREE
+            if here.is_definite(0.0, beta) if tree else not Stiffness(here, loads.driven, beta=beta).leads_down(0.0):
                 break
         return dt if beta == 0.0 else beta**-0.5
     found = linear(system, loads, q, lam)

@@ -21,8 +21,8 @@ from anguilla.solve.newton.linear import factorise, solve_factorised
 from anguilla.solve.newton.spectrum import Stiffness, stiffness_at
 
 __all__ = [
-    "ABSURD", "FALLS", "FLAT", "FLUTTERS", "LEVEL", "MAY_FLUTTER", "bare", "free_basis", "last_balanced", "linear",
-    "restlessness",
+    "ABSURD", "FALLS", "FLAT", "FLUTTERS", "LEVEL", "MAY_FLUTTER", "bare", "free_basis", "is_whole", "last_balanced",
+    "linear", "restlessness",
 ]  # fmt: skip
 
 ABSURD = 1e100  # forces and stiffnesses that nothing can be done with
@@ -35,7 +35,7 @@ FASTEST = 1e-5  # period of a vibration, as a part of the longest: shorter ones 
 RESOLVED = 1e-12  # of the largest square of a frequency: less has no digits
 SHARED = 0.5  # square of the damping that two vibrations share, beside what each has: all of it is shared if it is one
 FEW = 40  # vibrations that one of LAPACK's ways finds sooner, than more of them another
-WHOLE = 150  # coordinates up to which the whole matrices of an open tree are sooner there than its lowest stiffnesses
+WHOLE = 150  # coordinates and constraints up to which whole matrices are sooner there than the lowest stiffnesses
 
 FALLS = "the robot would leave it by itself"
 FLUTTERS = "the robot would flutter, its loads feed a vibration"
@@ -50,6 +50,11 @@ class Linear(NamedTuple):
     right: Floats  # (n, f) changes of the coordinates
     left: Floats  # (n, f) directions in which forces are balanced: `right`, but for tendons with friction
     units: Floats | None = None  # (n,) diagonal of `right`, if nothing is held
+
+
+def is_whole(system: Model, most: int = WHOLE) -> bool:
+    """Whether whole matrices of a robot are looked at: they are there, or sooner there than a few of their eigenvalues."""
+    return system.linear == DENSE or system.size + system.rows <= most
 
 
 def free_basis(gradient: Floats) -> Floats:
@@ -190,7 +195,7 @@ def restlessness(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
     Under loads with a potential its second variation tells, unless something drives what moves, as a current does. Otherwise
     the linearised motion does: what grows by more than light damping takes, or by less if there is no damping.
     """
-    if system.linear != DENSE and (system.rows or len(q) > WHOLE):
+    if not is_whole(system):
         return _large_restlessness(system, loads, q, lam)
     here = last_balanced(system, loads, q, lam) or at_rest(system, loads, q, lam)
     found = linear(system, loads, q, lam, here=here)

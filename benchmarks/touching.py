@@ -1,8 +1,7 @@
 """A snake, a coil and a knot against PyElastica: what both solve, their errors, and the ratio of times at equal error.
 
     python benchmarks/touching.py --repeat 3                      # Anguilla, from coarse to fine
-    python benchmarks/touching.py --peer PYTHON                   # and PyElastica, run by that Python; ratios
-    python benchmarks/touching.py --peer PYTHON --write           # ... into docs/touching.md
+    python benchmarks/touching.py --peer PYTHON                   # and PyElastica, run by that Python; a table with ratios
     python benchmarks/touching.py --only snake
 
 snake: a wave of active moments runs along a soft rod that lies on the ground, whose friction is less forward than backward
@@ -35,7 +34,7 @@ import tempfile
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -68,11 +67,18 @@ class Snake:
         """Active moment [N m], about the vertical."""
         return min(1.0, t / self.period) * 4.0 * self.moment * s * (1.0 - s) * np.sin(2 * np.pi * (t / self.period - s))
 
-    def couple(self, X: float, t: float) -> float:
-        """What it puts on the rod per length [N]: its derivative."""
-        s, phase = 1.0 - X / self.length, 2 * math.pi * (t / self.period - 1.0 + X / self.length)
-        slope = (1.0 - 2.0 * s) * math.sin(phase) - 2 * math.pi * s * (1.0 - s) * math.cos(phase)
-        return min(1.0, t / self.period) * 4.0 * self.moment * slope / self.length
+    def couple(self, X: float, part: str) -> tuple[float, float, float]:
+        """What it puts on the rod per length [N], its derivative: the part that goes with the sine or the cosine in time."""
+        s = 1.0 - X / self.length
+        sine, cosine = math.sin(2 * math.pi * s), math.cos(2 * math.pi * s)
+        rise, level = 1.0 - 2.0 * s, 2 * math.pi * s * (1.0 - s)
+        slope = rise * cosine - level * sine if part == "sine" else -rise * sine - level * cosine
+        return 0.0, 0.0, 4.0 * self.moment * slope / self.length
+
+    def swing(self, t: float, part: str) -> float:
+        """How that part goes in time."""
+        phase = 2 * math.pi * t / self.period
+        return min(1.0, t / self.period) * (math.sin(phase) if part == "sine" else math.cos(phase))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +147,13 @@ SNAKE, COIL, KNOT = Snake(), Coil(), Knot()
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Modes or pieces of bending, and the step."""
+    """Modes or pieces of bending, the step, and what else is chosen; a tolerance of None is the default."""
 
     modes: int
     dt: float  # [s]
+    intervals: int
+    tolerance: float | None = None
+    spacing: float = 0.5  # of points that touch, over the radius
 
 
 def snake(setting: Setting):
@@ -154,14 +163,20 @@ def snake(setting: Setting):
     case = SNAKE
     robot = ag.Robot("snake", gravity=(0, 0, -GRAVITY))
     material = ag.Material(case.young, case.density, poisson=0.5 * case.young / case.shear - 1.0)
-    strains = ag.kirchhoff(setting.modes, twist_modes=3)  # it rolls: both bend
-    rod = ag.Rod(case.length, ag.Circle(case.radius), material, strains, intervals=max(16, 2 * setting.modes))
+    strains = ag.kirchhoff(setting.modes, twist_modes=2 if setting.modes < 9 else 3)  # it rolls: both bend
+    rod = ag.Rod(case.length, ag.Circle(case.radius), material, strains, intervals=setting.intervals)
     stiff = 500.0  # [N/m^2]
     sunk = case.density * np.pi * case.radius**2 * GRAVITY / stiff
     body = robot.add(rod, at=robot.ground.offset_by((0, 0, case.radius - sunk)), joint=ag.Free(), name="snake")
-    robot.load(ag.DistributedWrench(body, moment=lambda X, t: (0.0, 0.0, case.couple(X, t))))
+    inputs = {}
+    for part in ("sine", "cosine"):  # a wave is the sum of two that stand
+        shape = robot.input(part, "-").along(partial(case.couple, part=part))
+        robot.load(ag.DistributedWrench(body, moment=shape, name=f"{part} of the wave"))
+        inputs[part] = partial(case.swing, part=part)
     robot.load(ag.Contact(body, ag.HalfSpace(), stiff, damping=1.0, friction=case.friction, slip=1e-3))
-    run = ag.simulate(robot, duration=case.check[-1], dt=setting.dt, progress=False)
+    run = ag.simulate(
+        robot, duration=case.check[-1], dt=setting.dt, inputs=inputs, tolerance=setting.tolerance, progress=False
+    )
     places = [run.position(frame) for frame in (body.root, body.section(0.5 * case.length), body.tip)]
     return run.t, np.stack(places, axis=1)
 
@@ -177,7 +192,7 @@ def coil(setting: Setting):
     root, tip = np.eye(4), np.eye(4)
     x, axes = case.shape(np.array([0.0, 1.0]))
     root[:3, :3], tip[:3, :3], tip[:3, 3] = axes[0], axes[1], x[1]
-    rod = ag.Rod(case.length, ag.Circle(case.radius), material, strains, rest=rest, intervals=4 * setting.modes)
+    rod = ag.Rod(case.length, ag.Circle(case.radius), material, strains, rest=rest, intervals=setting.intervals)
     wire = robot.add(rod, at=robot.ground, pose=root, name="wire")
 
     def end(t: float) -> np.ndarray:
@@ -186,11 +201,11 @@ def coil(setting: Setting):
         return down
 
     robot.close(robot.ground, wire.tip, pose=end, name="clamp")
-    robot.load(ag.SelfContact(wire, 5e3, damping=5.0, spacing=0.5 * case.radius))
+    robot.load(ag.SelfContact(wire, 5e3, damping=5.0, spacing=setting.spacing * case.radius))
     for axis in np.eye(3):
         line = case.density * np.pi * case.radius**2
         robot.load(ag.WorldSpring(wire, 0.0, axis, damping=case.drag * line))
-    run = ag.simulate(robot, duration=case.check[-1], dt=setting.dt, progress=False)
+    run = ag.simulate(robot, duration=case.check[-1], dt=setting.dt, tolerance=setting.tolerance, progress=False)
     return run.t, np.stack([run.position(wire.section(k * case.length)) for k in (0.25, 0.5, 0.75)], axis=1)
 
 
@@ -220,18 +235,21 @@ def knot(setting: Setting):
     rubber = ag.Material(case.young, case.density, poisson=0.5 * case.young / case.shear - 1.0)
     bend, twist = ag.PiecewisePolynomial(setting.modes, 2), ag.PiecewisePolynomial(setting.modes // 3, 1)
     rod = ag.Rod(case.length, ag.Circle(case.radius), rubber, ag.Strains(twist=twist, bend_y=bend, bend_z=bend),
-                 intervals=6 * setting.modes)  # fmt: skip
+                 intervals=setting.intervals)  # fmt: skip
     rope = robot.add(rod, at=robot.ground, name="rope")
     hand = lambda t: places[-1] + np.array([case.pull(t), 0.0, 0.0])
     robot.close(robot.ground, rope.tip, joint=ag.Spherical(), pose=hand, name="hand")
-    robot.load(ag.SelfContact(rope, damping=3.0, spacing=0.5 * case.radius))
+    robot.load(ag.SelfContact(rope, damping=3.0, spacing=setting.spacing * case.radius))
     for axis in np.eye(3):
         robot.load(ag.WorldSpring(rope, 0.0, axis, damping=case.drag))
     fits = [
         np.linalg.lstsq(basis(X / case.length), strains[:, k], rcond=None)[0]
         for k, basis in enumerate((twist, bend, bend))
     ]
-    run = ag.simulate(robot, duration=case.check[-1], dt=setting.dt, start=np.concatenate(fits), progress=False)
+    run = ag.simulate(
+        robot, duration=case.check[-1], dt=setting.dt, start=np.concatenate(fits), tolerance=setting.tolerance,
+        progress=False,
+    )  # fmt: skip
     at = np.linspace(0.0, case.length, 801)
     bent = np.sum(run.strain(rope, at)[:, :, 1:3] ** 2, axis=2)
     return run.t, 2.0 * np.pi / np.trapezoid(bent, at, axis=1)[:, None, None]
@@ -249,10 +267,28 @@ class Case:
 
 
 CASES = {
-    "snake": Case(snake, SNAKE.check, SNAKE.length, (Setting(5, 0.02), Setting(6, 0.01), Setting(7, 0.01), Setting(8, 0.01)), Setting(12, 2.5e-3)),
-    "coil": Case(coil, COIL.check, 2 * COIL.around, (Setting(8, 0.02), Setting(12, 0.02), Setting(14, 0.02), Setting(16, 0.02)), Setting(20, 5e-3)),
-    "knot": Case(knot, KNOT.check, 0.05, (Setting(9, 0.05), Setting(12, 0.025), Setting(15, 0.025)), Setting(18, 0.0125)),
-}  # fmt: skip
+    "snake": Case(
+        snake,
+        SNAKE.check,
+        SNAKE.length,
+        (Setting(4, 6.25e-3, 12, 1e-5), Setting(6, 6.25e-3, 16, 1e-5), Setting(8, 6.25e-3, 20, 1e-5)),
+        Setting(12, 2.5e-3, 24),
+    ),
+    "coil": Case(
+        coil,
+        COIL.check,
+        2 * COIL.around,
+        (Setting(10, 0.02, 30, 1e-6, 1.0), Setting(13, 0.02, 39, 1e-6, 2.0), Setting(16, 0.02, 48, 1e-6, 1.0)),
+        Setting(20, 5e-3, 80),
+    ),
+    "knot": Case(
+        knot,
+        KNOT.check,
+        0.05,
+        (Setting(9, 0.05, 54), Setting(12, 0.025, 72), Setting(15, 0.025, 90)),
+        Setting(18, 0.0125, 108),
+    ),
+}
 
 
 @cache
@@ -312,6 +348,22 @@ def ratio(line: dict, mine: list[dict]) -> float | None:
     return rounded(min(line["seconds"]) / min(able)) if able else None
 
 
+def table(lines: list[dict]) -> str:
+    """All runs as a table; the ratio is that of `ratio`."""
+    rows = [
+        "| case | program | settings | error | seconds | times Anguilla, at equal error |",
+        "|---|---|---|---|---|---|",
+    ]
+    for line in lines:
+        settings = ", ".join(f"{name} {value:g}" for name, value in line["settings"].items() if value is not None)
+        found = f"{line.get('failure')} |  |  |"
+        if "failure" not in line:
+            times = line.get("times_anguilla")
+            found = f"{100 * line['error']:.2f} % | {min(line['seconds']):.2g} | {'' if times is None else f'{times:.2g}x'} |"
+        rows.append(f"| {line['case']} | {line['peer']} | {settings} | {found}")
+    return "\n".join(rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeat", type=int, default=1)
@@ -319,13 +371,15 @@ def main() -> None:
     parser.add_argument("--peer", help="a Python that has PyElastica: runs it too, and prints ratios at equal error")
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore", "The time steps of")  # coarse settings are meant to be
+    lines = []
     for name in [arguments.only] if arguments.only else CASES:
         CASES[name].solve(CASES[name].path[0])  # compiles
         mine = [measure(name, setting, repeat=arguments.repeat) for setting in CASES[name].path]
-        for line in mine:
+        others = peer(arguments.peer, name, repeat=arguments.repeat) if arguments.peer else []
+        lines += mine + [{**x, **({} if "failure" in x else {"times_anguilla": ratio(x, mine)})} for x in others]
+        for line in lines[-len(mine) - len(others) :]:
             show(line)
-        for line in peer(arguments.peer, name, repeat=arguments.repeat) if arguments.peer else ():
-            show(line if "failure" in line else {**line, "times_anguilla": ratio(line, mine)})
+    print(table(lines))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,8 @@ def test_the_couples_of_the_snake_are_the_slope_of_its_wave():
     case, t, h = touching.SNAKE, 2.3, 1e-6
     for X in (0.03, 0.2, 0.34):
         s = np.array([1.0 - (X + h) / case.length, 1.0 - (X - h) / case.length])
-        assert case.couple(X, t) == pytest.approx(np.diff(case.wave(s, t))[0] / (2.0 * h), rel=1e-6)  # - d / dX
+        couple = sum(case.couple(X, part)[2] * case.swing(t, part) for part in ("sine", "cosine"))
+        assert couple == pytest.approx(np.diff(case.wave(s, t))[0] / (2.0 * h), rel=1e-6)  # - d / dX
 
 
 def test_the_coil_is_a_helix_of_its_length():
@@ -37,3 +38,19 @@ def test_ratios_are_those_at_equal_error():
     ]
     assert touching.ratio({"error": 0.015, "seconds": [8.0, 9.0]}, mine) == 20.0
     assert touching.ratio({"error": 0.0001, "seconds": [8.0]}, mine) is None
+
+
+def test_the_table_has_a_row_for_each_run():
+    mine = {
+        "case": "snake",
+        "peer": "anguilla",
+        "settings": {"modes": 4, "tolerance": None},
+        "error": 0.04,
+        "seconds": [0.1],
+    }
+    other = mine | {"peer": "pyelastica", "settings": {"elements": 50}, "seconds": [2.5, 2.4], "times_anguilla": 24.0}
+    failed = {"case": "knot", "peer": "pyelastica", "settings": {"elements": 100}, "failure": "it blew up"}
+    rows = touching.table([mine, other, failed]).splitlines()[2:]
+    assert rows[0] == "| snake | anguilla | modes 4 | 4.00 % | 0.1 |  |"
+    assert rows[1] == "| snake | pyelastica | elements 50 | 4.00 % | 2.4 | 24x |"
+    assert rows[2] == "| knot | pyelastica | elements 100 | it blew up |  |  |"

@@ -1,4 +1,4 @@
-"""Friction that holds: slopes, sliding, rolling, Hertz, and where gradients are refused."""
+"""Friction that holds: slopes, sliding, rolling, Hertz."""
 
 from __future__ import annotations
 
@@ -88,10 +88,3 @@ def test_crossed_rods_push_as_hertz_says(depth):
     modulus = 0.5 * 1e6 / (1.0 - 0.25)
     assert np.mean(found) == pytest.approx(4.0 / 3.0 * modulus * np.sqrt(R) * depth**1.5, rel=0.02)
     assert np.ptp(found) < 0.03 * np.mean(found)
-
-
-def test_sensitivities_refuse_friction_that_holds():
-    robot, _, _ = on_slope(block(), 0.0246, 0.5)
-    run = ag.simulate(robot, duration=0.02, dt=2e-3)
-    with pytest.raises(ag.DescriptionError, match="does not support friction that holds"):
-        ag.sensitivities(run, state=True)

@@ -35,12 +35,12 @@ def crossing(joint=None, **options):
     return robot
 
 
-def rod_and(body, place, **options):
-    """A rod and a free body that touch."""
+def rod_and(body, place, first=False, **options):
+    """A rod and a free body that touch; the body may come first, with its scales."""
     robot = ag.Robot("pair", gravity=(0, 0, 0))
     a = robot.add(ag.Rod(0.4, ag.Circle(0.01), SILICONE, ag.strains.reissner(2), intervals=6), at=robot.ground)
     other = robot.add(body, at=robot.ground, joint=ag.Free(), pose=pose(place))
-    robot.load(ag.Contact(a, other, 1e4, smooth=1e-3, **options))
+    robot.load(ag.Contact(*((other, a) if first else (a, other)), 1e4, smooth=1e-3, **options))
     return robot
 
 
@@ -76,7 +76,7 @@ def tangent_error(model, q, v, a, dt, held=0.0):
     n, rng = model.size, np.random.default_rng(1)
     loads, lam = model.loads(0.0, {}).loads, np.zeros(0)
     loads.row[0] = dt
-    loads.touches.held[:, 0, :3] = held * rng.normal(size=(len(loads.touches.held), 3))
+    loads.touches.held[:, 0, :3], loads.touches.held[:, 0, 4:] = held * rng.normal(size=(2, len(loads.touches.held), 3))
 
     def forces(x):
         out, moved = np.zeros(n), q + x
@@ -110,6 +110,10 @@ LAWS = [
     ({"friction": 0.3, "slip": 0.01}, 0.0),
     ({"friction": 0.3}, 1e-7),  # holds
     ({"friction": 0.3}, 1e-2),  # slips
+    ({"friction": (0.2, 0.7, 0.4)}, 1e-7),
+    ({"friction": (0.2, 0.7, 0.4), "rolling": 2e-3}, 1e-2),
+    ({"friction": (0.2, 0.7, 0.4), "slip": 0.01, "rolling": 2e-3}, 0.0),
+    ({"rolling": 2e-3}, 1e-7),
 ]
 SCENES = {
     "crossing": crossing,
@@ -117,6 +121,9 @@ SCENES = {
     "box": lambda **options: rod_and(ag.RigidBody.box((0.05, 0.08, 0.06), mass=0.1), (0.25, 0.01, 0.032), **options),
     "can": lambda **options: rod_and(ag.RigidBody.cylinder(0.03, 0.1, mass=0.1), (0.25, 0.01, 0.032), **options),
     "boxes": pinned,
+    "scaly": lambda **options: rod_and(
+        ag.RigidBody.box((0.05, 0.08, 0.06), mass=0.1), (0.25, 0.01, 0.032), True, **options
+    ),
 }
 
 

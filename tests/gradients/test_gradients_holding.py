@@ -10,7 +10,7 @@ MASS, TILT, GOAL = 0.05, 0.2, np.array([0.01, 0.02, 0.03])
 DESIGN = np.array([2e3, 0.5, MASS])  # stiffness, friction, mass
 
 
-def block(p=DESIGN, parts=False, ball=False, turning=0.0):
+def block(p=DESIGN, parts=False, ball=False, turning=0.0, scales=False, rolling=0.0):
     """A block or a ball on a slope, fixed in space or a body that may turn, pushed aside by an input."""
     robot = ag.Robot("block")
     push = robot.input("push", "N", along=(1.0, 0.2, 0.0))
@@ -22,7 +22,9 @@ def block(p=DESIGN, parts=False, ball=False, turning=0.0):
     if parts:
         turn = ag.Revolute((np.sin(TILT), 0, np.cos(TILT)), motion=lambda t: turning * t * t)
         slope = robot.add(slope, at=robot.ground, joint=turn)
-    robot.load(ag.Contact(free, slope, p[0], friction=p[1], damping=1.0, smooth=1e-4))
+    friction = (0.6 * p[1], p[1], 0.8 * p[1]) if scales else p[1]
+    options = {"rolling": rolling} if rolling else {}
+    robot.load(ag.Contact(free, slope, p[0], friction=friction, damping=1.0, smooth=1e-4, **options))
     return robot
 
 
@@ -40,8 +42,15 @@ def reach(run):
 @pytest.mark.parametrize("size", [0.05, 0.6], ids=["holds", "slips"])
 @pytest.mark.parametrize(
     "kind",
-    [{}, {"ball": True}, {"parts": True}, {"parts": True, "turning": 40.0}],
-    ids=["box", "ball", "parts", "turns"],
+    [
+        {},
+        {"ball": True},
+        {"parts": True},
+        {"parts": True, "turning": 40.0},
+        {"parts": True, "turning": 40.0, "scales": True},
+        {"parts": True, "turning": 40.0, "ball": True, "rolling": 2e-3},
+    ],
+    ids=["box", "ball", "parts", "turns", "scales", "rolls"],
 )
 def test_bristles_carry_gradients_back(kind, size):
     run = pushed(block(**kind), size)
@@ -56,6 +65,36 @@ def test_bristles_carry_gradients_back(kind, size):
             value(pushed(block(DESIGN + step, **kind), size)) - value(pushed(block(DESIGN - step, **kind), size))
         ) / (2.0 * h)
         assert found.design[k] * DESIGN[k] == pytest.approx(slope * DESIGN[k], rel=2e-6, abs=1e-11)
+
+
+@pytest.mark.parametrize("size", [0.05, 0.6], ids=["holds", "slips"])
+@pytest.mark.parametrize(
+    "kind", [{}, {"parts": True, "ball": True, "rolling": 2e-3, "scales": True}], ids=["obstacle", "parts"]
+)
+def test_bristles_carry_sensitivities_forth(kind, size):
+    """Against differences of whole motions, and the gradient that goes the other way."""
+    run = pushed(block(**kind), size)
+    make = lambda p: block(p, **kind)
+    found = ag.sensitivities(run, design=(make, DESIGN), inputs={"push": np.cos(30.0 * run.t)}, state=True)
+    back = ag.gradient(run, reach(run), design=(make, DESIGN))
+    cost = found.of(reach(run))
+    np.testing.assert_allclose(cost[:3], back.design, rtol=1e-6, atol=1e-10)
+    assert cost[3] == pytest.approx(back.inputs["push"] @ np.cos(30.0 * run.t), rel=1e-6)
+    np.testing.assert_allclose(cost[4 : 4 + len(back.q)], back.q, rtol=1e-6, atol=1e-9)
+    h = 1e-5
+    plus, minus = (pushed(block(**kind), size, s * h) for s in (1, -1))
+    slope = (plus.position(plus.robot.parts[0].frame)[-1] - minus.position(minus.robot.parts[0].frame)[-1]) / (2 * h)
+    place = found.position(run.robot.parts[0].frame)[-1, :, 3]
+    np.testing.assert_allclose(place, slope, rtol=1e-6, atol=1e-6 * np.abs(slope).max())
+
+
+def test_equilibria_that_friction_holds_have_no_gradient():
+    """They are one of many; the motion that leads there has one."""
+    robot = block()
+    eq = ag.statics(robot, inputs={"push": 0.0})
+    for what in (lambda: ag.gradient(eq, reach(eq)), lambda: ag.sensitivities(eq, inputs=["push"])):
+        with pytest.raises(ag.DescriptionError, match="equilibria that friction holds: they are one of many"):
+            what()
 
 
 def smoothly(t, start, end):

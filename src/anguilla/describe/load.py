@@ -155,7 +155,7 @@ class Book(Protocol):
         """A pair load: stiffness, rest length and damping of a spring between two frames."""
 
     def touch(self, a: Side, b: Side, law: tuple[float, ...], thinnest: float) -> Seat:
-        """Contact between two parts: stiffness, smooth, damping, friction, slip, grip, arc length kept apart."""
+        """Contact between two parts; law is as in `Touches`, scales on a."""
 
     def user_frames(self, load: Any, seat: Seat) -> None:
         """A load written in Python, on frames."""

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from anguilla.describe.description import as_name
 from anguilla.describe.differences import jets
 from anguilla.describe.sampled import Sampled
-from anguilla.errors import DescriptionError, as_nonnegative, as_number, as_positive, as_vector, refuse
+from anguilla.errors import DescriptionError, all_finite, as_nonnegative, as_number, as_positive, as_vector, refuse
 
 __all__ = ["Drive", "Port", "acting"]
 
@@ -231,5 +231,13 @@ class Spread:
     def field(self, X: Floats, times: Floats) -> Floats:
         """The vectors (nt, m, 3) at the arc lengths X (m,) [m] and times (nt,) [s]."""
         name = f"the direction of input {self.port.name!r}"
-        shape = np.array([as_vector(self.shape(x), 3, f"{name} at X = {x:g} m") for x in X.tolist()]).reshape(-1, 3)
-        return np.array([self.port(t) for t in times.tolist()])[:, None, None] * shape
+        shape = all_finite([self.shape(x) for x in X.tolist()], (len(X), 3))
+        if shape is None:
+            shape = np.array([as_vector(self.shape(x), 3, f"{name} at X = {x:g} m") for x in X.tolist()]).reshape(-1, 3)
+        given = self.port.given
+        values = all_finite(
+            [given(t) for t in times.tolist()] if callable(given) else [given] * len(times), times.shape
+        )
+        if values is None:
+            values = np.array([self.port(t) for t in times.tolist()])
+        return values[:, None, None] * shape

@@ -15,8 +15,8 @@ from anguilla.describe.load import Array, Book, FrameMotion, Load, Seat
 from anguilla.describe.obstacles import Obstacle
 from anguilla.describe.solids import Cylinder
 from anguilla.describe.volumes import SoftPart, VolumeHandle
-from anguilla.errors import DescriptionError, as_array, as_nonnegative, as_positive, refuse
-from anguilla.interact.part_contact import PartContact
+from anguilla.errors import DescriptionError, as_nonnegative, as_positive, refuse
+from anguilla.interact.part_contact import PartContact, as_friction
 from anguilla.interact.volume_contact import VolumeContact
 
 __all__ = ["Contact"]
@@ -44,8 +44,8 @@ class Contact(Load):
     rod is a point of it, and sinks deep under a force: to press with it, add a contact of the frame arm.tip.
 
     What touches with friction holds, up to Coulomb's limit, by bristles that bend a little, by friction x force / (2/3
-    stiffness) at most: it does not creep. Bristles are remembered from step to step, and `gradient` goes back through
-    them; `statics` knows no friction. With a `slip`, and with scales, friction is regularised: it needs sliding, and what
+    stiffness) at most: it does not creep. Bristles are remembered from step to step, and `gradient` and
+    `sensitivities` go through them. With a `slip`, and with scales, friction is regularised: it needs sliding, and what
     should stick creeps at less than that speed.
 
     Attributes:
@@ -90,6 +90,11 @@ class Contact(Load):
             return VolumeContact(where, obstacle, *args, **options)
         if cls is Contact and isinstance(obstacle, Frame | Part):
             return PartContact(where, cast(Any, obstacle), *args, **options)
+        if cls is Contact and options.get("rolling"):
+            raise DescriptionError(
+                "Contact: rolling is for contact between parts; make the obstacle one, plane = robot.add(HalfSpace(), "
+                "at=robot.ground), and give Contact(ball, plane, rolling=...)."
+            )
         return super().__new__(cls)
 
     def _check(self) -> None:
@@ -105,7 +110,7 @@ class Contact(Load):
             )
         self.stiffness = as_positive(self.stiffness, "Contact.stiffness", "N/m, or N/m^2 along a rod")
         self.damping = as_nonnegative(self.damping, "Contact.damping", "s/m")
-        self.friction = _as_friction(self.friction)
+        self.friction = as_friction(self.friction)
         if self.slip is not None:
             self.slip = as_positive(self.slip, "Contact.slip", "m/s")
         if self.radius is not None:
@@ -240,15 +245,6 @@ class Contact(Load):
             gyration = float(np.sqrt(np.trace(part.body.inertia_matrix) / (2.0 * part.body.mass)))
             return np.full(len(X), gyration or POINT_SIZE)
         return np.full(len(X), POINT_SIZE)
-
-
-def _as_friction(value: object) -> float | tuple[float, ...]:
-    """Return one coefficient, or three."""
-    wanted = "a coefficient, zero or positive, or three (forward, backward, sideways)"
-    given = as_array(value, "Contact.friction", wanted)
-    if given.shape not in ((), (3,)) or np.any(given < 0.0):
-        raise refuse("Contact.friction", wanted, value)
-    return float(given) if given.ndim == 0 else tuple(given.tolist())
 
 
 # robot files read the fields from the signature

@@ -7,12 +7,13 @@ from itertools import combinations, product
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from anguilla._doors import public
 from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
 from anguilla.describe.load import Book, Load, Seat
 from anguilla.describe.robot import Robot
-from anguilla.errors import DescriptionError, as_nonnegative, as_positive, refuse
+from anguilla.errors import DescriptionError, as_array, as_nonnegative, as_positive, refuse
 from anguilla.interact.touching import SOFTENING, Meeting, joined
 from anguilla.interact.volume_contact import VolumeContact
 
@@ -30,8 +31,8 @@ class PartContact(Load):
 
     What touches with friction holds, up to Coulomb's limit, by bristles that bend a little: friction x force / (2/3
     stiffness) at most. It does not creep. Bristles are remembered from step to step, and `statics` moves them on its way from
-    the start to the equilibrium, which is one of many; `gradient` of a motion goes back through them. With a `slip` there
-    are none: friction fades below that speed, there is none in `statics`, and `sensitivities` are to be had too.
+    the start to the equilibrium, which is one of many; `gradient` and `sensitivities` of a motion go through them. With a
+    `slip` there are none: friction fades below that speed, and there is none in `statics`.
 
     Attributes:
         a, b: a rod, which touches all along; a body with a shape, which may be any obstacle; or a frame, which touches as a
@@ -44,7 +45,8 @@ class PartContact(Load):
             flat.
         damping: loss while sinking [s/m]: the force is multiplied by 1 + damping x speed of sinking, and less than one while
             leaving. What hits at a low speed v leaves with about (1 - 2/3 damping v) v.
-        friction: Coulomb's coefficient [-].
+        friction: Coulomb's coefficient [-]; or three of the skin of a, if it has scales: for its sliding forward on b (along
+            +x of the frame or section), backward, and sideways. Which of the two comes first matters then.
         radius: [m] of rods, if not half of the largest width of their section, and of the balls of frames.
         smooth: depth over which the stiffness rises from zero [m]; 1 % of the smaller radius if not given.
         slip: speed [m/s] below which friction fades, if it shall not hold.
@@ -52,6 +54,8 @@ class PartContact(Load):
             meshes and cylinders, which have corners only if not given. Rods that cross and hardly sink
             into each other feel single points if these are too far apart: the force varies by 10 % at a depth of 2 % of the
             radius with a quarter of it, by 2 % with an eighth.
+        rolling: [m] arm of the resistance against rolling, which is a moment of at most rolling x force, and holds as
+            friction does; tan(angle) x radius of the steepest slope on which a ball stays.
         name: name of the load.
 
     """
@@ -60,11 +64,12 @@ class PartContact(Load):
     b: Frame | RodHandle | BodyHandle
     stiffness: float | None = None
     damping: float = field(default=0.0, kw_only=True)
-    friction: float = field(default=0.0, kw_only=True)
+    friction: ArrayLike = field(default=0.0, kw_only=True)
     radius: float | None = field(default=None, kw_only=True)
     smooth: float | None = field(default=None, kw_only=True)
     slip: float | None = field(default=None, kw_only=True)
     spacing: float | None = field(default=None, kw_only=True)
+    rolling: float = field(default=0.0, kw_only=True)
     name: str | None = field(default=None, kw_only=True)
 
     is_passive: ClassVar[bool] = True
@@ -81,7 +86,12 @@ class PartContact(Load):
                 f"{self.label}: the two parts belong to different robots; contact is between parts of one robot."
             )
         self.damping = as_nonnegative(self.damping, "Contact.damping", "s/m")
-        self.friction = as_nonnegative(self.friction, "Contact.friction", "-")
+        self.friction = as_friction(self.friction)
+        self.rolling = as_nonnegative(self.rolling, "Contact.rolling", "m")
+        if self.a is self.b and isinstance(self.friction, tuple):
+            raise DescriptionError(
+                f"{self.label}: scales are those of the first of two parts; a rod that touches itself has one coefficient."
+            )
         for which, unit in (
             ("stiffness", "N/m^2 along a rod, N/m else"),
             ("radius", "m"),
@@ -115,7 +125,7 @@ class PartContact(Load):
 
     @property
     def law(self) -> tuple[float, ...]:
-        """Stiffness, smooth, damping, friction, slip, grip, arc length kept apart, for the kernels."""
+        """Numbers of the law, for the kernels: see `Touches`."""
         from anguilla.interact.kernels.contact import GRIP  # kernels are not imported before a robot is compiled
 
         meeting = self.meeting
@@ -126,7 +136,12 @@ class PartContact(Load):
             if isinstance(self.a, RodHandle)
             else 0.0
         )
-        return stiffness, smooth, self.damping, self.friction, self.slip or 0.0, GRIP, float(apart)
+        scales, friction = float(isinstance(self.friction, tuple)), np.broadcast_to(np.asarray(self.friction), 3)
+        most = float(np.max(friction))
+        return (
+            stiffness, smooth, self.damping, most, self.slip or 0.0, GRIP, float(apart),
+            *(friction / most if most else np.ones(3)), scales, self.rolling,
+        )  # fmt: skip
 
     def enter(self, book: Book) -> Seat:
         """Points of either against the surface of the other."""
@@ -138,13 +153,13 @@ class PartContact(Load):
 def SelfContact(
     rod: RodHandle, stiffness: float | None = None, *, damping: float = 0.0, friction: float = 0.0,
     radius: float | None = None, smooth: float | None = None, slip: float | None = None, spacing: float | None = None,
-    name: str | None = None,
+    rolling: float = 0.0, name: str | None = None,
 ) -> PartContact:  # fmt: skip
     """Contact of a rod with itself: coils, knots, plectonemes. Arguments are those of `PartContact`."""
     if not isinstance(rod, RodHandle):
         raise refuse("SelfContact.rod", "a rod, as returned by robot.add", rod)
     options: dict[str, Any] = {"damping": damping, "friction": friction, "radius": radius, "smooth": smooth}
-    return PartContact(rod, rod, stiffness, slip=slip, spacing=spacing, name=name, **options)
+    return PartContact(rod, rod, stiffness, slip=slip, spacing=spacing, rolling=rolling, name=name, **options)
 
 
 @public
@@ -163,6 +178,10 @@ def contacts(
         options: those of `PartContact`.
 
     """
+    if np.ndim(options.get("friction", 0.0)):
+        raise DescriptionError(
+            "contacts: scales are those of one part; add Contact(scaly, other, friction=(...)) for each pair."
+        )
     pairs = [(given,) if isinstance(given, Part) else tuple(given) for given in exclude]
     left = [{part.index for part in pair if isinstance(part, Part)} for pair in pairs]
     able = [p for p in robot.parts if isinstance(p, RodHandle) or (isinstance(p, BodyHandle) and _has_surface(p))]
@@ -179,6 +198,15 @@ def contacts(
         if not welded and not any(volume in pair and part in pair for pair in pairs):
             made.append(robot.load(VolumeContact(volume, part, **own)))
     return made
+
+
+def as_friction(value: object) -> float | tuple[float, ...]:
+    """Return one coefficient, or three."""
+    wanted = "a coefficient, zero or positive, or three (forward, backward, sideways)"
+    given = as_array(value, "Contact.friction", wanted)
+    if given.shape not in ((), (3,)) or np.any(given < 0.0):
+        raise refuse("Contact.friction", wanted, value)
+    return float(given) if given.ndim == 0 else tuple(given.tolist())
 
 
 def _has_surface(body: BodyHandle) -> bool:

@@ -221,7 +221,7 @@ class Tables:
         return Seat.on(self.pairs[-1])
 
     def touch(self, a: Side, b: Side, law: tuple[float, ...], thinnest: float) -> Seat:
-        """Contact between two parts: stiffness, smooth, damping, friction, slip, grip, arc length kept apart."""
+        """Contact between two parts; law is as in `Touches`, scales on a."""
         self.touching.touch(self._with_grid(a), self._with_grid(b), law, thinnest)
         return Seat.on([])
 

@@ -11,9 +11,10 @@ from anguilla.compiler.lanes import LANES
 from anguilla.describe import RodHandle
 from anguilla.describe.load import Side
 from anguilla.interact.kernels.distance import SHAPE_SIZE
+from anguilla.interact.kernels.friction import HELD
 from anguilla.interact.kernels.nearest import cubic
-from anguilla.interact.kernels.table import Touches
-from anguilla.interact.kernels.touch import NOWHERE, TOLD
+from anguilla.interact.kernels.table import LAW, SCALES, STIFF, Touches
+from anguilla.interact.kernels.touch import HIT, NOWHERE, TOLD
 from anguilla.interact.kernels.touch_change import CHANGE, LANE
 from anguilla.mechanics.compile import Layout
 from anguilla.mechanics.tree import Floats, Ints, columns_of, in_blocks
@@ -28,7 +29,7 @@ class Touching:
 
     model: Layout
     tables: list[tuple[int, ...]] = field(default_factory=list)
-    laws: list[tuple[float, ...]] = field(default_factory=list)
+    laws: list[Floats] = field(default_factory=list)
     clusters: list[tuple[int, ...]] = field(default_factory=list)
     reaches: list[tuple[float, float]] = field(default_factory=list)
     points: list[Floats] = field(default_factory=list)
@@ -120,7 +121,7 @@ class Touching:
         return -len(self.bodies), -len(self.bodies)
 
     def touch(self, a: Side, b: Side, law: tuple[float, ...], thinnest: float) -> None:
-        """Let two parts touch, or a rod itself: law is (stiffness, smooth, damping, friction, slip, grip, arc kept apart)."""
+        """Let two parts touch, or a rod itself: law is as in `Touches`, scales on a."""
         itself = a.where is b.where
         self.pairs.append(np.unique(np.concatenate([self.nodes(a), self.nodes(b)])))
         ways = [(x, y) for x, y in ((a, b), (b, a))[: 1 if itself else 2] if x.has_points and y.has_surface]
@@ -133,7 +134,10 @@ class Touching:
             first, last = self._once("surface", y, self._curve if y.on_rod else self._shape)
             self.tables.append((len(self.pairs) - 1, since, until, first, last, alone, self.held))
             self.sides.append(1.0 if x is a else -1.0)
-            self.laws.append(((0.5 if halves else 1.0) * law[0], *law[1:]))
+            own = np.array(law)
+            own[STIFF] *= 0.5 if halves else 1.0
+            own[SCALES] *= self.sides[-1]
+            self.laws.append(own)
             self.held += self.clusters[until - 1][1] - self.clusters[since][0]
         self.skin = min(self.skin, thinnest)
 
@@ -157,7 +161,7 @@ class Touching:
         slot[nodes] = np.arange(len(nodes))
         balls, points = len(cluster) + len(curve) + len(self.bodies), self.count
         return Touches(
-            table=_ints(table), law=_floats(np.array(self.laws).reshape(-1, 7)), cluster=_ints(cluster),
+            table=_ints(table), law=_floats(np.array(self.laws).reshape(-1, LAW)), cluster=_ints(cluster),
             reach=_floats(np.array(self.reaches).reshape(-1, 2)),
             point=_floats(np.concatenate([np.zeros((0, 11)), *self.points])), curve=_ints(curve),
             span=_floats(np.concatenate([np.zeros((0, 4)), *self.spans])), body=_ints(self.bodies), size=_floats(self.sizes),
@@ -165,11 +169,11 @@ class Touching:
             grid=grid, slot=_ints(slot),
             entry=_ints(np.searchsorted(which, np.arange(len(nodes) + 1))),
             source=np.stack([pack, columns, places], axis=1).astype(np.uint64), at=_ints(at),
-            skin=np.array([self.skin if self.tables else 1.0, -1.0]), held=np.zeros((self.held, 2, 4)),
+            skin=np.array([self.skin if self.tables else 1.0, -1.0]), held=np.zeros((self.held, 2, HELD)),
             before=np.zeros((self.held, 7)), deep=np.tile([NOWHERE, 0.0, 0.0, 0.0, 0.0], (self.held, 1)),
             ball=np.zeros((balls, 4)),
             anchor=np.zeros((balls, 4)), near=np.zeros((ROOM * balls, 3), np.int64), count=np.zeros(5, np.int64),
-            hits=np.zeros((HITS * points, 4), np.int64), hit=np.zeros((HITS * points, 12)),
+            hits=np.zeros((HITS * points, 4), np.int64), hit=np.zeros((HITS * points, HIT)),
             used=np.zeros(len(nodes), np.int64), wrench=np.zeros((len(nodes), 6)), told=np.zeros((len(table), TOLD)),
             jacobian=np.zeros((len(which), 12, LANES)),
             lane=np.zeros((widest, LANE)), change=np.zeros((widest, CHANGE)),

@@ -64,7 +64,7 @@ class Remembered(NamedTuple):
 
     state: Floats  # (f, 3, 6) integrals of thrusters, as in Frames.state
     slip: Floats  # (places, 2, 2) of tendons with friction, as in Cables.slip
-    held: Floats  # (h, 2, 4) bristles of contacts, as in Touches.held
+    held: Floats  # (h, 2, 7) bristles of contacts, as in Touches.held
     past: Floats  # internal coordinates of viscoelastic rods, as in Relaxing.past
 
     @classmethod

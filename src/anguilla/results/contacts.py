@@ -39,7 +39,7 @@ def kept_of_parts(node, touches):
     if len(touches.table) > 0:
         find_touching(node, touches)
         for e in range(min(touches.count[HITS], len(touches.hits))):
-            kept += kept_energy(touches, touches.hits[e, 0], touches.hits[e, 2], touches.hit[e, DEPTH], (0.0, 0.0, 0.0))
+            kept += kept_energy(touches, touches.hits[e, 0], touches.hits[e, 2], touches.hit[e, DEPTH])
     return kept
 
 

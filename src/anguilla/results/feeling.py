@@ -56,7 +56,7 @@ def feel(tree, ws, loads, where, fresh, column, rows, times, q, v, zero, wrench,
                     loads.frames.state[f, j, x] = known * own.frames.state[f, j, x]
         for h in range(len(own.touches.held)):
             for j in range(2):
-                for x in range(4):
+                for x in range(7):
                     loads.touches.held[h, j, x] = known * own.touches.held[h, j, x]
         descend(tree, ws, q[c], v[c], zero)
         if has_contacts(loads.frames):

@@ -38,7 +38,8 @@ TRANSLATION, ROTATION, TWIST, LENGTH = range(4)
 KIND, NODE, ROW, FROM, TO = range(5)  # Frames.table
 WHICH, AXIS_A, AXIS_B = 1, 2, 3  # Constraints.table, after KIND
 PAIR, SINCE, UNTIL, FIRST, LAST, ITSELF, OWN = range(7)  # Touches.table
-STIFF, SMOOTH, DAMPING, FRICTION, SLIP, GRIP, CLEAR = range(7)  # Touches.law
+# Touches.law
+STIFF, SMOOTH, DAMPING, FRICTION, SLIP, GRIP, CLEAR, FORWARD, BACKWARD, SIDEWAYS, SCALES, ROLLING, LAW = range(13)
 NEAR, HITS, KNOWN, SEEN, QUIET = range(5)  # Touches.count
 CONSTANTS = 32  # columns of Frames.data
 
@@ -116,7 +117,9 @@ class Touches(Arrays):
     # (t, 7) pair, first and last + 1 of its clusters, of its intervals or bodies, 1 for a rod with itself, 2 for a
     # ring, first in `held`
     table: Ints
-    law: Floats  # (t, 7) stiffness, smooth, damping, friction, slip, tangential over normal stiffness, arc length kept apart
+    # (t, 12) stiffness, smooth, damping, friction, slip, tangential over normal stiffness, arc length kept apart; parts of
+    # the friction forward, backward and sideways, 1 or -1 if the points or the surface have scales; arm of rolling resistance
+    law: Floats
     cluster: Ints  # (c, 4) first and last + 1 of its points, and their nodes
     reach: Floats  # (c, 2) length of the interval, and how far balls of points reach beyond it
     point: Floats  # (k, 11) see `touch.py`
@@ -131,7 +134,9 @@ class Touches(Arrays):
     source: npt.NDArray[np.uint64]  # (e, 3) extended pack, columns, places
     at: Ints  # (blocks + 1,) first of those nodes on a block
     skin: Floats  # (2,) [m] gap below which things are listed as near; [m/s] speed of a step that was judged, or -1
-    held: Floats  # (h, 2, 4) state: bristles of a point, and 1 + where on the other part they are, or 0
+    held: (
+        Floats  # (h, 2, 7) state: bristles of a point, 1 + where on the other part they are, or 0; bristles of rolling
+    )
     before: (
         Floats  # (h, 7) state: depth of a point, its rate and the normal at the start of a step; see `touch_steps.py`
     )
@@ -143,13 +148,13 @@ class Touches(Arrays):
     # around things: 1 if there is room, 4 if so and the list is new, 2 while contacts are left out, 3 after that
     count: Ints
     hits: Ints  # (x, 4) scratch, what touches: contact, cluster, point, interval or body
-    hit: Floats  # (x, 12) scratch, see `touch.py`
+    hit: Floats  # (x, 18) scratch, see `touch.py`
     used: Ints  # (v,) scratch: 1 for nodes that something touches
     wrench: Floats  # (v, 6) scratch: moment and force of all contacts on those nodes, world axes
     told: Floats  # (t, 10) scratch, what results ask for: see `touch.py`
     jacobian: Floats  # (e, 12, 4) scratch
     lane: Floats  # (lanes, 36) scratch, see `touch_change.py`
-    change: Floats  # (lanes, 10) scratch
+    change: Floats  # (lanes, 16) scratch
 
 
 class Constraints(Arrays):

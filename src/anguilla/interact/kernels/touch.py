@@ -7,8 +7,9 @@ surface and n its normal,
     F = f n + T on a, -F on b,    f = k g(d) h(c d'),
 
 as against obstacles fixed in space (`contact.py`). Both act at one point between the two, so that momentum and angular
-momentum are kept. T is friction (`friction.py`). Points are spread along a rod, and each stands for a share of its length:
-rods side by side push all along, crossed ones at their crossing with a force that grows as d^1.5 (Hertz).
+momentum are kept. T is friction, and a moment resists rolling (`friction.py`). Points are spread along a rod, and each stands
+for a share of its length: rods side by side push all along, crossed ones at their crossing with a force that grows as d^1.5
+(Hertz).
 
 A contact acts on up to four nodes: those of the interval of x, and those of y's. What it does is found in two steps: which
 contacts there are, from a list of what can touch soon, which is renewed when something has moved far enough; then the wrench
@@ -22,13 +23,12 @@ import math
 from anguilla.compiler.jit import inline, part
 from anguilla.interact.kernels.contact import damped, pressed, stored
 from anguilla.interact.kernels.distance import HALF_SPACE, SHAPE, SIDE, shape_distance
-from anguilla.interact.kernels.friction import friction
+from anguilla.interact.kernels.friction import friction, grip_of
 from anguilla.interact.kernels.nearest import BULGE, arm, axis, bound, cubic, nearest, place, spin, velocity
 from anguilla.interact.kernels.table import (
     CLEAR,
     DAMPING,
     FIRST,
-    GRIP,
     HITS,
     ITSELF,
     KNOWN,
@@ -36,6 +36,7 @@ from anguilla.interact.kernels.table import (
     NEAR,
     OWN,
     QUIET,
+    SCALES,
     SEEN,
     SINCE,
     SMOOTH,
@@ -49,8 +50,9 @@ from anguilla.mechanics.vec import add, axpy, cross, dot, load3, load9, matvec, 
 WEIGHTS, ARM, SECOND, RADIUS, SHARE, ARC = 0, 4, 7, 8, 9, 10
 # Columns of Touches.span: length, radius at both ends, arc length of the first
 LENGTH, THIN, THICK, START = range(4)
-# Columns of Touches.hit: place s, 1 if it may move along, depth, force, point that it acts at, bristle
-S, FREE, DEPTH, FORCE, POINT, BRISTLE = 0, 1, 2, 3, 6, 9
+# Columns of Touches.hit: place s, 1 if it may move along, depth, force, point that it acts at, bristles of sliding and
+# rolling, moment against rolling
+S, FREE, DEPTH, FORCE, POINT, BRISTLE, ROLLED, MOMENT, HIT = 0, 1, 2, 3, 6, 9, 12, 15, 18
 # Columns of Touches.told: power that a contact gives to the robot [W], energy that it keeps [J], force on its points [N],
 # places times size of the force, that size, and the number of points that touch
 POWER, ENERGY, PUSH, PLACE, SIZE, COUNT, TOLD = 0, 1, 2, 5, 8, 9, 10
@@ -408,10 +410,22 @@ def pushing(touches, t, k, depth, rate):
 
 
 @inline
-def kept_energy(touches, t, k, depth, bristle):
-    """Energy of a contact, and of its bristle."""
-    stiffness, smooth = touches.law[t, STIFF] * touches.point[k, SHARE], touches.law[t, SMOOTH]
-    return stiffness * (stored(depth, smooth) + 0.5 * touches.law[t, GRIP] * dot(bristle, bristle))
+def kept_energy(touches, t, k, depth):
+    """Energy of a contact, without its bristles."""
+    return touches.law[t, STIFF] * touches.point[k, SHARE] * stored(depth, touches.law[t, SMOOTH])
+
+
+@part
+def scales_axis(node, touches, t, c, k, m, s):
+    """Axis of the section with scales, turned round if it is not that of the points; zero if there are none."""
+    if touches.law[t, SCALES] == 0.0:
+        return ZERO
+    if touches.law[t, SCALES] > 0.0:
+        second = touches.point[k, SECOND]
+        return axpy(1.0 - second, axis(node, touches.cluster[c, 2]), scale(second, axis(node, touches.cluster[c, 3])))
+    if m < len(touches.curve):
+        return axpy(s - 1.0, axis(node, touches.curve[m, 0]), scale(-s, axis(node, touches.curve[m, 1])))
+    return scale(-1.0, axis(node, touches.body[m - len(touches.curve)]))
 
 
 @part
@@ -433,26 +447,31 @@ def add_touching(node, dt, touches):
         x, n, depth, v, spin_a, spin_b, reach, part_a, part_b = meeting(node, touches, c, k, m, s)
         f, _, _, _, _ = pushing(touches, t, k, depth, -dot(n, v))
         row = own_row(touches, t, c, k)
-        rub, bristle = friction(touches, t, k, row, m + s, n, v, spin_a, spin_b, reach, part_a, part_b, f, dt)
+        motion, d = (n, v, spin_a, spin_b, reach, part_a, part_b, f), scales_axis(node, touches, t, c, k, m, s)
+        rub, stay, bristle, rolled = friction(touches, t, k, row, m + s, motion, d, dt)
         force = axpy(f, n, rub)
         moment = cross(scale(reach, n), force)
         store3(touches.hit, e, FORCE, force)
         store3(touches.hit, e, POINT, axpy(-part_a * reach, n, x))
         store3(touches.hit, e, BRISTLE, bristle)
+        store3(touches.hit, e, ROLLED, rolled)
+        store3(touches.hit, e, MOMENT, stay)
         turning = axpy(-part_b, spin_b, scale(part_a, spin_a))
         told, push = touches.told, math.sqrt(dot(force, force))
-        told[t, POWER] += dot(force, v) - dot(moment, turning)
-        told[t, ENERGY] += kept_energy(touches, t, k, depth, bristle)
+        told[t, POWER] += dot(force, v) - dot(moment, turning) + dot(stay, sub(spin_a, spin_b))
+        bent = 0.5 * (grip_of(touches, t, k) * dot(rolled, rolled) - dot(rub, bristle))
+        told[t, ENERGY] += kept_energy(touches, t, k, depth) + bent
         store3(told, t, PUSH, add(load3(told, t, PUSH), force))
         store3(told, t, PLACE, axpy(push, load3(touches.hit, e, POINT), load3(told, t, PLACE)))
         told[t, SIZE] += push
         told[t, COUNT] += 1.0
         i, j, w, second = touches.cluster[c, 2], touches.cluster[c, 3], weights_of(touches, k), touches.point[k, SECOND]
-        ti, tj, more = arm(node, i, touches.point, k, ARM), arm(node, j, touches.point, k, ARM), scale(-part_a, moment)
+        ti, tj = arm(node, i, touches.point, k, ARM), arm(node, j, touches.point, k, ARM)
+        more = axpy(-part_a, moment, stay)
         _act(node, touches, i, scale(w[0], force), axpy(w[2], cross(ti, force), scale(1.0 - second, more)))
         if j != i:
             _act(node, touches, j, scale(w[1], force), axpy(w[3], cross(tj, force), scale(second, more)))
-        more = scale(part_b, moment)
+        more = sub(scale(part_b, moment), stay)
         if m < len(touches.curve):
             h, l, w = touches.curve[m, 0], touches.curve[m, 1], cubic(s, touches.span[m, LENGTH])
             _act(node, touches, h, scale(-w[0], force), axpy(-w[2], cross(axis(node, h), force), scale(1.0 - s, more)))

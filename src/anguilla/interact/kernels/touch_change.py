@@ -14,12 +14,13 @@ from anguilla.interact.kernels.distance import shape_curvature
 from anguilla.interact.kernels.friction import friction_change
 from anguilla.interact.kernels.nearest import arm, axis, blend, cubic, cubic_bend, cubic_slope
 from anguilla.interact.kernels.pairs import PLACES, RATES, ROTATIONS, SPINS
-from anguilla.interact.kernels.table import DAMPING, HITS, PAIR, STIFF
+from anguilla.interact.kernels.table import DAMPING, HITS, PAIR, SCALES, STIFF
 from anguilla.interact.kernels.touch import (
     ARM,
     FORCE,
     FREE,
     LENGTH,
+    MOMENT,
     SECOND,
     SHARE,
     THICK,
@@ -29,6 +30,7 @@ from anguilla.interact.kernels.touch import (
     meeting,
     own_row,
     pushing,
+    scales_axis,
     weights_of,
 )
 from anguilla.mechanics.tree import N_R, N_V, N_W, N_X, P0, P1, TH0, TH1
@@ -51,8 +53,8 @@ from anguilla.mechanics.vec import (
 # Touches.lane, what a coordinate does: p, rotations of the sections, change of y' and of theta_b along b, velocity of x
 # against y, spins, rotations of the four nodes
 P, TURN_A, TURN_B, SLOPE, TWIST, RATE, SPIN_A, SPIN_B, TURN, LANE = 0, 3, 6, 9, 12, 15, 18, 21, 24, 36
-# Touches.change, what follows: of F, M_a, M_b and s
-D_FORCE, D_A, D_B, D_S, CHANGE = 0, 3, 6, 9, 10
+# Touches.change, what follows: of F, M_a, M_b and s, and of P of sliding and rolling (`friction.py`)
+D_FORCE, D_A, D_B, D_S, D_RUB, D_ROLL, CHANGE = 0, 3, 6, 9, 10, 13, 16
 
 
 @part
@@ -152,6 +154,26 @@ def _along(node, touches, m, s):
 
 
 @part
+def _axis_change(node, touches, e, j, ds):
+    """How coordinate j changes the axis of scales of contact e (`scales_axis`), whose place changes by ds."""
+    t, c, k, m, s = touches.hits[e, 0], touches.hits[e, 1], touches.hits[e, 2], touches.hits[e, 3], touches.hit[e, S]
+    side, lane = touches.law[t, SCALES], touches.lane
+    if side == 0.0:
+        return ZERO
+    if side > 0.0:
+        second = touches.point[k, SECOND]
+        first = cross(load3(lane, j, TURN), axis(node, touches.cluster[c, 2]))
+        return axpy(
+            second, cross(load3(lane, j, TURN + 3), axis(node, touches.cluster[c, 3])), scale(1.0 - second, first)
+        )
+    if m < len(touches.curve):
+        h, l = axis(node, touches.curve[m, 0]), axis(node, touches.curve[m, 1])
+        turned = axpy(s - 1.0, cross(load3(lane, j, TURN + 6), h), scale(-s, cross(load3(lane, j, TURN + 9), l)))
+        return axpy(ds, sub(h, l), turned)
+    return cross(axis(node, touches.body[m - len(touches.curve)]), load3(lane, j, TURN + 6))
+
+
+@part
 def changes_of(node, pairs, touches, e, dt):
     """Change of the wrench of contact e, and of its place, for every coordinate."""
     t, c, k, m, s = touches.hits[e, 0], touches.hits[e, 1], touches.hits[e, 2], touches.hits[e, 3], touches.hit[e, S]
@@ -164,6 +186,7 @@ def changes_of(node, pairs, touches, e, dt):
         touches.law[t, DAMPING],
     )
     motion, row = (n, v, spin_a, spin_b, reach, part_a, part_b, f), own_row(touches, t, c, k)
+    d = scales_axis(node, touches, t, c, k, m, s)
     slope, rate, twist, wider, steep, N = ZERO, ZERO, ZERO, 0.0, 1.0, load9(node, 0, N_R)
     if curve:
         slope, bend, rate, twist = _along(node, touches, m, s)
@@ -192,15 +215,16 @@ def changes_of(node, pairs, touches, e, dt):
             ddepth = -dreach
         drate = -dot(dn, v) - dot(n, dv)
         df = stiffness * (g1 * h * ddepth + g * h1 * damping * drate)
-        dT = friction_change(
-            touches, t, k, row, m + s, motion, (dn, dv, load3(lane, j, SPIN_A), dspin_b, dreach, df), dt
-        )
+        step = dn, dv, load3(lane, j, SPIN_A), dspin_b, dreach, df, _axis_change(node, touches, e, j, ds)
+        dT, dM, dP, dY = friction_change(touches, t, k, row, m + s, motion, d, step, dt)
         dF = add(axpy(df, n, scale(f, dn)), dT)
         dmoment = add(cross(axpy(dreach, n, scale(reach, dn)), force), cross(scale(reach, n), dF))
         store3(change, j, D_FORCE, dF)
-        store3(change, j, D_A, scale(-part_a, dmoment))
-        store3(change, j, D_B, scale(part_b, dmoment))
+        store3(change, j, D_A, axpy(-part_a, dmoment, dM))
+        store3(change, j, D_B, sub(scale(part_b, dmoment), dM))
         change[j, D_S] = ds
+        store3(change, j, D_RUB, dP)
+        store3(change, j, D_ROLL, dY)
 
 
 @inline
@@ -217,7 +241,7 @@ def _add(node, pairs, touches, e, out, at, width, spread):
     first, last, curve = pairs.table[pair, 2], pairs.table[pair, 3], m < len(touches.curve)
     x, n, _, _, _, _, reach, _, part_b = meeting(node, touches, c, k, m, s)
     force, w = load3(touches.hit, e, FORCE), weights_of(touches, k)
-    moment_b = scale(part_b * reach, cross(n, force))
+    moment_b = sub(scale(part_b * reach, cross(n, force)), load3(touches.hit, e, MOMENT))
     t0 = scale(w[2], arm(node, touches.cluster[c, 2], touches.point, k, ARM))
     t1 = scale(w[3], arm(node, touches.cluster[c, 3], touches.point, k, ARM))
     t3 = ZERO

@@ -6,11 +6,25 @@ import math
 
 from anguilla.compiler.jit import inline, kernel, part
 from anguilla.interact.kernels.contact import stored
+from anguilla.interact.kernels.friction import ROLLS, RUBS, WHERE
 from anguilla.interact.kernels.impact import AROUND, EDGE, LOCAL, force_of, gained, too_wrong
-from anguilla.interact.kernels.table import DAMPING, FRICTION, HITS, QUIET, SEEN, SINCE, SLIP, SMOOTH, STIFF, UNTIL
+from anguilla.interact.kernels.table import (
+    DAMPING,
+    FRICTION,
+    HITS,
+    QUIET,
+    ROLLING,
+    SEEN,
+    SINCE,
+    SLIP,
+    SMOOTH,
+    STIFF,
+    UNTIL,
+)
 from anguilla.interact.kernels.touch import (
     BRISTLE,
     NOWHERE,
+    ROLLED,
     ROOM,
     SHARE,
     S,
@@ -21,7 +35,7 @@ from anguilla.interact.kernels.touch import (
     own_row,
 )
 from anguilla.mechanics.tree import N_V, N_W
-from anguilla.mechanics.vec import dot, load3, sub
+from anguilla.mechanics.vec import dot, load3, store3, sub
 
 # Columns of Touches.deep: depth, its rate, normal; and of Touches.before, the same at the start of a step. The first row also
 # says whether that is known, and whether anything was near
@@ -33,7 +47,7 @@ def holds(touches):
     """Whether some contact has friction that holds."""
     found = False
     for t in range(len(touches.table)):
-        if touches.law[t, FRICTION] > 0.0 and touches.law[t, SLIP] == 0.0:
+        if (touches.law[t, FRICTION] > 0.0 or touches.law[t, ROLLING] > 0.0) and touches.law[t, SLIP] == 0.0:
             found = True
     return found
 
@@ -44,11 +58,11 @@ def keep_bristles(touches):
     touches.held[:] = 0.0
     for e in range(min(touches.count[HITS], len(touches.hits))):
         row = own_row(touches, touches.hits[e, 0], touches.hits[e, 1], touches.hits[e, 2])
-        slot = 0 if touches.held[row, 0, 3] == 0.0 else 1
-        if touches.held[row, slot, 3] == 0.0:
-            z = load3(touches.hit, e, BRISTLE)
-            touches.held[row, slot, 0], touches.held[row, slot, 1], touches.held[row, slot, 2] = z
-            touches.held[row, slot, 3] = 1.0 + touches.hits[e, 3] + touches.hit[e, S]
+        slot = 0 if touches.held[row, 0, WHERE] == 0.0 else 1
+        if touches.held[row, slot, WHERE] == 0.0:
+            store3(touches.held[row], slot, RUBS, load3(touches.hit, e, BRISTLE))
+            store3(touches.held[row], slot, ROLLS, load3(touches.hit, e, ROLLED))
+            touches.held[row, slot, WHERE] = 1.0 + touches.hits[e, 3] + touches.hit[e, S]
 
 
 @part

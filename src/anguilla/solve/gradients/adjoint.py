@@ -24,7 +24,7 @@ from anguilla.model.door import model_of
 from anguilla.model.evaluation import Evaluation, at_rest
 from anguilla.model.model import Model
 from anguilla.model.slopes import InputSlope, WhyNot, balance_slope, input_slopes, named
-from anguilla.results.reactions import evaluate, refuse_holding
+from anguilla.results.reactions import evaluate, grasps
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.solve.gradients.costs import Cost
 from anguilla.solve.gradients.designs import Design, as_design, design_slopes, twins, with_same_rows
@@ -185,11 +185,21 @@ def _static_multipliers(result: Equilibrium, by_q: Floats) -> tuple[Floats, Floa
 
 def refuse_rubbing(loads: Loads, what: str) -> None:
     """Raise an error if tendons rub: their tensions then change with the shape; or if contact holds."""
-    refuse_holding(loads, what)
+    if grasps(loads):
+        raise DescriptionError(
+            f"{what} does not support equilibria that friction holds: they are one of many, which the way there decides. "
+            "Simulate the way, ag.simulate(...) with a slow input and damping, and take its "
+            f"{what}; or give the contact a slip, such as slip=1e-3 [m/s], and there is no friction at rest."
+        )
     if np.any(loads.cables.friction):
         raise DescriptionError(
             f"{what} does not support equilibria with friction of tendons, which changes with the shape. Set friction=0."
         )
+
+
+def refuse_path(start: Equilibrium) -> None:
+    """Raise an error if a motion started from an equilibrium that friction holds, which shall change with the design."""
+    refuse_rubbing(start.system.blank, "sensitivities")
 
 
 def solve_at_rest(here: Evaluation, right: Floats, transposed: bool = True) -> Floats:

@@ -6,7 +6,8 @@ With z1^ the gradient of the cost by the bristles after the step, q1^ and v1^ ga
 
     z^ = (dZ/dz)^T (z1^ - k_t y).
 
-Between parts dZ follows from the tangent of the contacts, lane by lane, as -dT / k_t. On obstacles it is written down here.
+Between parts dZ follows from the tangent of the contacts, lane by lane, as dP / k_t; with scales y is cut like P, and the
+bristles of rolling go the same way, with the sliding of the lever. On obstacles dZ is written down here.
 """
 
 from __future__ import annotations
@@ -28,14 +29,24 @@ from anguilla.interact.kernels.contact import (
     pressed,
 )
 from anguilla.interact.kernels.distance import shape_curvature
-from anguilla.interact.kernels.friction import carried, sliding, slot_of
-from anguilla.interact.kernels.table import CONTACT, HITS, KIND, NODE, PAIR
+from anguilla.interact.kernels.friction import (
+    HELD,
+    ROLLS,
+    RUBS,
+    along_surface,
+    carried,
+    grip_of,
+    rolling,
+    scale_parts,
+    sliding,
+    slot_of,
+    turning_with,
+)
+from anguilla.interact.kernels.table import CONTACT, HITS, KIND, NODE, PAIR, ROLLING, SCALES
 from anguilla.interact.kernels.table import FRICTION as MU
-from anguilla.interact.kernels.table import GRIP as SHEAR
 from anguilla.interact.kernels.table import SLIP as FADING
-from anguilla.interact.kernels.table import STIFF as STIFFNESS_OF_PARTS
-from anguilla.interact.kernels.touch import BRISTLE, SHARE, S, meeting, own_row, pushing
-from anguilla.interact.kernels.touch_change import D_FORCE, changes_of, lanes_of
+from anguilla.interact.kernels.touch import BRISTLE, ROLLED, S, meeting, own_row, pushing, scales_axis
+from anguilla.interact.kernels.touch_change import D_ROLL, D_RUB, changes_of, lanes_of
 from anguilla.mechanics.tree import N_V, N_W, N_X, Floats
 from anguilla.mechanics.vec import (
     add,
@@ -54,19 +65,20 @@ from anguilla.mechanics.vec import (
     tmatvec,
 )
 
-# Columns of Holding.hold: normal, direction of the bristle, spin of b, part of it that is left, 1 if it slips, k_t
-NORMAL, ALONG, SPIN, LEFT, SLIPS, STIFF, HOLD = 0, 3, 6, 9, 10, 11, 12
+# Columns of Holding.hold: normal, direction of the bristle, spin that it turns with, part of it that is left, 1 if it slips,
+# k_t; axis of scales along the surface, c - s and s (`friction.py`)
+NORMAL, ALONG, SPIN, LEFT, SLIPS, STIFF, AXIS, MORE, SIDE, HOLD = 0, 3, 6, 9, 10, 11, 12, 15, 16, 17
 
 
 class Holding(Arrays):
     """Bristles along a motion of N steps and the gradient by them, as they are after each state; no states if none holds."""
 
-    held: Floats  # (N + 1, h, 2, 4) between parts, as in Touches.held
+    held: Floats  # (N + 1, h, 2, 7) between parts, as in Touches.held
     grip: Floats  # (N + 1, f, 3) on obstacles
-    by_held: Floats  # (N + 1, h, 2, 3)
+    by_held: Floats  # (N + 1, h, 2, 6) bristles of sliding, then of rolling
     by_grip: Floats  # (N + 1, f, 3)
     cot: Floats  # (f, 15) scratch, see `thruster_errors.py`
-    hold: Floats  # (f + contacts at once, HOLD) scratch
+    hold: Floats  # (f + 2 contacts at once, HOLD) scratch: of parts sliding and rolling, in turn
     slopes: Floats  # (2, n) scratch
 
 
@@ -82,13 +94,6 @@ def _holds_frame(frames, f):
     return frames.table[f, KIND] == CONTACT and holds(frames.data, f) and frames.data[f, FRICTION] > 0.0
 
 
-@inline
-def _holds_parts(touches, e):
-    """Whether the friction of a contact between parts holds."""
-    t = touches.hits[e, 0]
-    return touches.law[t, MU] > 0.0 and touches.law[t, FADING] == 0.0
-
-
 @part
 def recall(loads, hold, step):
     """Bristles as the balance of a state sees them: those after the state before."""
@@ -96,7 +101,7 @@ def recall(loads, hold, step):
         return
     for row in range(hold.held.shape[1]):
         for slot in range(2):
-            for c in range(4):
+            for c in range(HELD):
                 loads.touches.held[row, slot, c] = hold.held[step - 1, row, slot, c]
     for f in range(hold.grip.shape[1]):
         if loads.frames.table[f, KIND] == CONTACT:
@@ -131,6 +136,8 @@ def _note(hold, k, n, z, spin, most, stiffness):
     store3(hold.hold, k, SPIN, spin)
     hold.hold[k, LEFT] = most / (stiffness * length) if slips else 1.0
     hold.hold[k, SLIPS], hold.hold[k, STIFF] = 1.0 if slips else 0.0, stiffness
+    hold.hold[k, MORE], hold.hold[k, SIDE] = 0.0, 1.0
+    store3(hold.hold, k, AXIS, (0.0, 0.0, 0.0))
 
 
 @inline
@@ -184,30 +191,39 @@ def note_parts(node, touches, hold, dt):
     first = len(hold.cot)
     for e in range(min(touches.count[HITS], len(touches.hits))):
         t, c, k, m = touches.hits[e, 0], touches.hits[e, 1], touches.hits[e, 2], touches.hits[e, 3]
-        hold.hold[first + e, STIFF] = 0.0
-        if _holds_parts(touches, e):
-            _, n, depth, v, spin_a, spin_b, reach, part_a, part_b = meeting(node, touches, c, k, m, touches.hit[e, S])
-            f = pushing(touches, t, k, depth, -dot(n, v))[0]
-            row, where = _rows(touches, e)
-            z, u = (
-                carried(touches, row, where, spin_b, dt),
-                sliding(n, v, spin_a, spin_b, reach, part_a, part_b),
-            )
+        rubs, rolls, mu, lever = first + 2 * e, first + 2 * e + 1, touches.law[t, MU], touches.law[t, ROLLING]
+        hold.hold[rubs, STIFF], hold.hold[rolls, STIFF] = 0.0, 0.0
+        if touches.law[t, FADING] > 0.0:
+            continue
+        _, n, depth, v, spin_a, spin_b, reach, part_a, part_b = meeting(node, touches, c, k, m, touches.hit[e, S])
+        f, grip = pushing(touches, t, k, depth, -dot(n, v))[0], grip_of(touches, t, k)
+        row, where = _rows(touches, e)
+        spin = turning_with(touches, t, n, spin_a, spin_b)
+        if mu > 0.0:
+            z = carried(touches, row, where, RUBS, spin, dt)
+            u = sliding(n, v, spin_a, spin_b, reach, part_a, part_b)
             z = axpy(dt, u, axpy(-dot(n, z), n, z))
-            stiffness = touches.law[t, SHEAR] * touches.law[t, STIFFNESS_OF_PARTS] * touches.point[k, SHARE]
-            _note(hold, first + e, n, z, spin_b, touches.law[t, MU] * f, stiffness)
+            _note(hold, rubs, n, z, spin, mu * f, grip)
+            if touches.law[t, SCALES] != 0.0:
+                axis = along_surface(n, scales_axis(node, touches, t, c, k, m, touches.hit[e, S]))[0]
+                store3(hold.hold, rubs, AXIS, axis)
+                hold.hold[rubs, MORE], _, hold.hold[rubs, SIDE] = scale_parts(touches, t, dot(axis, z))
+        if lever > 0.0:
+            z = carried(touches, row, where, ROLLS, spin, dt)
+            z = axpy(dt, rolling(n, spin_a, spin_b, lever), axpy(-dot(n, z), n, z))
+            _note(hold, rolls, n, z, spin, f, grip)
 
 
 @part
-def _add_lanes(tree, pairs, touches, e, by, out):
-    """out (n,) += by . the change of the force of contact e, for every coordinate."""
+def _add_lanes(tree, pairs, touches, e, by, at, out):
+    """out (n,) += by . the change of P of contact e, sliding or rolling, for every coordinate."""
     pair = touches.table[touches.hits[e, 0], PAIR]
     first = pairs.table[pair, 2]
     for b in range(first, pairs.table[pair, 3]):
         for l in range(pairs.lanes[b]):
             k = tree.of_lane[4 * pairs.pack[b] + l]
             if k >= 0:
-                out[k] += dot(by, load3(touches.change, 4 * (b - first) + l, D_FORCE))
+                out[k] += dot(by, load3(touches.change, 4 * (b - first) + l, at))
 
 
 @part
@@ -216,25 +232,27 @@ def add_slopes(tree, node, pairs, touches, dt, hold, step, out):
     first = len(hold.cot)
     for e in range(min(touches.count[HITS], len(touches.hits))):
         slot = _slot_after(touches, e)
-        if hold.hold[first + e, STIFF] == 0.0 or slot < 0:
+        if slot < 0:
             continue
-        by = scale(-1.0 / hold.hold[first + e, STIFF], load3(hold.by_held[step, _rows(touches, e)[0]], slot, 0))
-        if dot(by, by) == 0.0:
+        rubs, rolls = hold.hold[first + 2 * e, STIFF], hold.hold[first + 2 * e + 1, STIFF]
+        by, about = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        if rubs > 0.0:
+            by = scale(1.0 / rubs, load3(hold.by_held[step, _rows(touches, e)[0]], slot, 0))
+        if rolls > 0.0:
+            about = scale(1.0 / rolls, load3(hold.by_held[step, _rows(touches, e)[0]], slot, 3))
+        if dot(by, by) + dot(about, about) == 0.0:
             continue
-        t = touches.hits[e, 0]
         lanes_of(node, pairs, touches, e)
         changes_of(node, pairs, touches, e, dt)
-        _add_lanes(tree, pairs, touches, e, by, out)
-        kept, touches.law[t, MU] = touches.law[t, MU], 0.0  # less what the force changes by without friction
-        changes_of(node, pairs, touches, e, dt)
-        touches.law[t, MU] = kept
-        _add_lanes(tree, pairs, touches, e, scale(-1.0, by), out)
+        _add_lanes(tree, pairs, touches, e, by, D_RUB, out)
+        _add_lanes(tree, pairs, touches, e, about, D_ROLL, out)
 
 
 @inline
 def _before(hold, k, after, y, dt):
     """z^ of a bristle, from z1^ and the virtual sliding y."""
-    n, spin = load3(hold.hold, k, NORMAL), load3(hold.hold, k, SPIN)
+    n, spin, axis = load3(hold.hold, k, NORMAL), load3(hold.hold, k, SPIN), load3(hold.hold, k, AXIS)
+    y = axpy(hold.hold[k, MORE] * dot(axis, y), axis, scale(hold.hold[k, SIDE], y))
     c = _through(hold, k, axpy(-hold.hold[k, STIFF], y, after))
     c = axpy(-dot(n, c), n, c)
     turned = scale(-dt, cross(spin, c))
@@ -255,15 +273,21 @@ def hold_back(node, loads, hold, step, dt):
     for e in range(min(touches.count[HITS], len(touches.hits))):
         row, where = _rows(touches, e)
         slot, after = slot_of(touches, row, where), _slot_after(touches, e)
-        if hold.hold[first + e, STIFF] == 0.0 or slot < 0:
+        if slot < 0:
             continue
-        c, k, m = touches.hits[e, 1], touches.hits[e, 2], touches.hits[e, 3]
+        c, k, m, here = touches.hits[e, 1], touches.hits[e, 2], touches.hits[e, 3], hold.by_held[step - 1, row]
         _, n, _, v, spin_a, spin_b, reach, part_a, part_b = meeting(node, touches, c, k, m, touches.hit[e, S])
-        y, by = sliding(n, v, spin_a, spin_b, reach, part_a, part_b), (0.0, 0.0, 0.0)
-        if after >= 0:
-            by = load3(hold.by_held[step, row], after, 0)
-        here = hold.by_held[step - 1, row]
-        store3(here, slot, 0, add(load3(here, slot, 0), _before(hold, first + e, by, y, dt)))
+        for kind in range(2):
+            by = (0.0, 0.0, 0.0)
+            if hold.hold[first + 2 * e + kind, STIFF] > 0.0:
+                if kind == 0:
+                    y = sliding(n, v, spin_a, spin_b, reach, part_a, part_b)
+                else:
+                    y = rolling(n, spin_a, spin_b, touches.law[touches.hits[e, 0], ROLLING])
+                if after >= 0:
+                    by = load3(hold.by_held[step, row], after, 3 * kind)
+                more = _before(hold, first + 2 * e + kind, by, y, dt)
+                store3(here, slot, 3 * kind, add(load3(here, slot, 3 * kind), more))
 
 
 @part
@@ -277,5 +301,7 @@ def weigh_bristles(loads, hold, step):
     for e in range(min(touches.count[HITS], len(touches.hits))):
         slot = _slot_after(touches, e)
         if slot >= 0:
-            total += dot(load3(hold.by_held[step, _rows(touches, e)[0]], slot, 0), load3(touches.hit, e, BRISTLE))
+            by = hold.by_held[step, _rows(touches, e)[0]]
+            total += dot(load3(by, slot, 0), load3(touches.hit, e, BRISTLE))
+            total += dot(load3(by, slot, 3), load3(touches.hit, e, ROLLED))
     return total

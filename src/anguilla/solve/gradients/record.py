@@ -10,6 +10,7 @@ import numpy as np
 
 from anguilla.compiler.jit import interpreted
 from anguilla.errors import DescriptionError
+from anguilla.interact.kernels.friction import HELD
 from anguilla.interact.kernels.table import CONTACT, KIND
 from anguilla.linear.choice import DENSE
 from anguilla.mechanics.tree import Floats
@@ -122,14 +123,14 @@ def _holding(run: Trajectory) -> Holding:
     """Bristles after each state; none if no friction holds."""
     loads, n = run.system.blank, run.system.size
     frames, rows = len(loads.frames.table), len(loads.touches.held)
-    held, grip = np.zeros((0, rows, 2, 4)), np.zeros((0, frames, 3))
+    held, grip = np.zeros((0, rows, 2, HELD)), np.zeros((0, frames, 3))
     if grasps(loads):
         memory = run.evaluations.remembered()
         held = np.stack([memory[k].held for k in range(len(run.t))])
         grip = np.stack([memory[k].state[:, 1, 3:] for k in range(len(run.t))])
     return Holding(
-        held, grip, np.zeros((*held.shape[:3], 3)), np.zeros_like(grip), np.zeros((frames, 15)),
-        np.zeros((frames + len(loads.touches.hits), HOLD)), np.zeros((2, n)),
+        held, grip, np.zeros((*held.shape[:3], 6)), np.zeros_like(grip), np.zeros((frames, 15)),
+        np.zeros((frames + 2 * len(loads.touches.hits), HOLD)), np.zeros((2, n)),
     )  # fmt: skip
 
 

@@ -32,7 +32,8 @@ from anguilla.model.model import Model
 from anguilla.model.slopes import balance_slope, input_slopes
 from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium, Trajectory
-from anguilla.solve.gradients.adjoint import solve_at_rest, static_balance
+from anguilla.solve.gradients.adjoint import refuse_path, solve_at_rest, static_balance
+from anguilla.solve.gradients.bristles import Bristles
 from anguilla.solve.gradients.changes import Sensitivities
 from anguilla.solve.gradients.designs import Design, Make, Twins, as_design, design_slopes, with_same_rows
 from anguilla.solve.gradients.equilibria import check_input, of_equilibrium, slope_of_input
@@ -48,7 +49,7 @@ from anguilla.solve.steps.schemes import Scheme
 
 __all__ = ["Sensitivities", "motion_changes", "sensitivities"]
 
-PARTS = ("rows", "errors", "driven", "begin", "q", "v", "ease")  # of what is explicit
+PARTS = ("rows", "errors", "driven", "begin", "q", "v", "ease", "bristles")  # of what is explicit
 
 
 @dataclass
@@ -63,6 +64,7 @@ class _Explicit:
     q: Floats  # (n, k) of the start
     v: Floats
     ease: Floats  # (n, k) of what an eased start misses
+    bristles: Floats  # (N + 1, b, k) of bristles after each state, with those before it as they are
 
 
 @public
@@ -97,12 +99,15 @@ def sensitivities(
         raise DescriptionError("run must come from simulate or statics.")
     if inputs is not None and not isinstance(inputs, Mapping):
         raise DescriptionError("inputs of a motion must be shapes by input: {'pull': numbers over the instants}.")
-    found = record(run, method, "sensitivities")
+    found = record(run, method, "sensitivities", holding=True)
+    if start is not None:
+        refuse_path(start)
+    found.forget(found.system)
     at = origin(found.system, run.inputs, found.dt, found.states)
     pieces = []
     made = None if design is None else as_design(design, found.system.robot)
     if made is not None:
-        slopes = partial(_made_slopes, made[:2])
+        slopes = partial(_made_slopes, made[:2], len(found.hold.held) > 0)
         pieces.append(_of_design(found, at, made[2], slopes, start))
     if inputs:
         pieces.append(_of_inputs(found, inputs))
@@ -153,14 +158,15 @@ def motion_changes(
     return Sensitivities(run, explicit.names, *_march(found, at, explicit), twins)
 
 
-def _made_slopes(design: tuple[Make, Floats], parts: Callable[[Model], Floats]) -> list[Floats]:
-    return design_slopes(design, lambda robot: parts(model_of(robot)))
+def _made_slopes(design: tuple[Make, Floats], short: bool, parts: Callable[[Model], Floats]) -> list[Floats]:
+    return design_slopes(design, lambda robot: parts(model_of(robot)), short=short)
 
 
 def _empty(found: Tape, names: list[str]) -> _Explicit:
     n, m, k, nt = found.system.size, found.system.rows, len(names), found.steps + 1
     frames, driven = found.Y.shape[1], len(found.table.loads.driven)
-    shapes = (nt, n + m, k), (nt, 6 * frames, k), (nt, driven, 3, k), (n + m, k), (n, k), (n, k), (n, k)
+    bent = Bristles.count(found)
+    shapes = (nt, n + m, k), (nt, 6 * frames, k), (nt, driven, 3, k), (n + m, k), (n, k), (n, k), (n, k), (nt, bent, k)
     return _Explicit(names, *(np.zeros(shape) for shape in shapes))
 
 
@@ -177,7 +183,12 @@ def _of_design(
         other = model if model.rows == system.rows else with_same_rows(model, system)
         place = found.place(other)
         rows, errors = np.zeros((nt, n + system.rows)), np.zeros((nt, found.Y.shape[1], 6))
-        door(other, balance_rows)(*place, found.dt, *found.states, found.Y, rows, errors)
+        bristles = np.zeros((nt, Bristles.count(found)))
+        if len(found.hold.held):
+            Bristles(found, 0).rows_of(other, rows, errors, bristles)
+        else:
+            door(other, balance_rows)(*place, found.dt, *found.states, found.Y, rows, errors)
+        found.forget(other)
         there = origin(other, found.run.inputs, found.dt, found.states)
         table = found.loads_of(other)
         motions = np.array([driven_values(table, k) for k in range(nt if len(system.blank.driven) else 0)])
@@ -194,15 +205,17 @@ def _of_design(
             there.balance(at.q, at.v),
             there.rates(at.q, at.v),
             ease,
+            bristles.ravel(),
             q,
         )
         return np.concatenate(sizes)
 
     for k, slope in enumerate(slopes(parts)):
         ends = np.cumsum([out.rows[..., k].size, out.errors[..., k].size, out.driven[..., k].size, n + system.rows,
-                          system.rows, n])  # fmt: skip
-        rows, errors, motions, begin, rates, out.ease[:, k], q = np.split(slope, ends)
-        for target, value in ((out.rows, rows), (out.errors, errors), (out.driven, motions), (out.begin, begin)):
+                          system.rows, n, out.bristles[..., k].size])  # fmt: skip
+        rows, errors, motions, begin, rates, out.ease[:, k], bristles, q = np.split(slope, ends)
+        for target, value in ((out.rows, rows), (out.errors, errors), (out.driven, motions), (out.begin, begin),
+                              (out.bristles, bristles)):  # fmt: skip
             target[..., k] = value.reshape(target.shape[:-1])
         if start is None:
             out.q[:, k] = -close.place @ q
@@ -354,20 +367,23 @@ def _march(found: Tape, at: Origin, explicit: _Explicit) -> tuple[Floats, Floats
     if found.ease is not None:
         slopes = found.ease.slopes()
         da = found.ease.forth(da, explicit.ease + slopes[0] @ dq[0] + slopes[1] @ dv[0])
-    integrals = _Integrals(found, k)
-    if not (large or system.user or len(driven) or len(system.tree.ball) or integrals.frames):
+    integrals, bristles = _Integrals(found, k), Bristles(found, k)
+    if not (large or system.user or len(driven) or len(system.tree.ball) or integrals.frames or len(found.hold.held)):
         return _march_small(found, explicit.rows, (dq, dv, dacc, dlam), da)
     place = found.place()
     for step in range(nt):
         take_instant(place[2], place[3], place[4], found.dt, step, found.Y[step])
         lean = integrals.slopes(step) if integrals.frames else None
         if step > 0:
-            forces = explicit.rows[step].copy()
+            bristles.recall(step)
+            forces = explicit.rows[step] + bristles.forces(step)
             if lean is not None:
                 forces[:n] += lean[1].T @ (integrals.gains[:, None] * integrals.change)
             before = dq[step - 1], dv[step - 1], da, da if step == 1 else dacc[step - 1]
             march = step_forth if large else _step
             dq[step], dv[step], da, dacc[step], dlam[step] = march(found, step, before, forces, explicit.driven[step])
+        if step > 0:
+            bristles.advance(step, dq[step], dv[step], explicit.bristles[step])
         if lean is not None:
             integrals.advance(step, lean, dq[step], dv[step], explicit.errors[step])
     return dq, dv, dacc, dlam

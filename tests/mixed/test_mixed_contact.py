@@ -104,7 +104,7 @@ def test_forces_on_both_sides_are_opposite():
     _, body, contact, run = resting()
     model, k = run.mixed, -1
     poses = model.lead(run.q[k]).poses
-    wrench = contact_wrenches(model.halves, [run.volumes["mat"].x[k]], poses, run.touched[k])
+    wrench = contact_wrenches(model, [run.volumes["mat"].x[k]], poses, run.touched[k])
     told = run.contact_points(contact)[k]
     R, r = poses.R[0], poses.r[0]
     np.testing.assert_allclose(R @ wrench[0, 3:], told.force.sum(axis=0), atol=1e-12)
@@ -191,8 +191,8 @@ def test_refusals():
     robot, mat, body, contact = on_mat(ag.RigidBody.sphere(0.03, mass=0.2), 0.03)
     with pytest.raises(ag.DescriptionError, match="already on robot"):
         robot.load(contact)
-    with pytest.raises(ag.DescriptionError, match="do not touch each other yet"):
-        ag.Contact(mat, mat)
+    with pytest.raises(ag.DescriptionError, match="touch each other in a robot"):
+        ag.Contact(mat, mat.volume)
     point = robot.add(ag.RigidBody.point_mass(0.1), at=robot.ground, joint=ag.Free(), name="point")
     with pytest.raises(ag.DescriptionError, match="has no shape"):
         ag.Contact(mat, point)

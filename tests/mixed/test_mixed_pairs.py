@@ -227,7 +227,7 @@ def on_slope(tangent, friction, duration=0.15):
     return robot, contact, ag.simulate(robot, duration=duration, dt=2e-3, method=ag.GeneralisedAlpha(0.5)), angle
 
 
-def test_holds_on_a_slope():
+def test_holds_on_a_slope(tmp_path):
     """Below the angle of friction a block stays, without creeping; the mat carries its weight."""
     robot, contact, run, angle = on_slope(0.3, 0.4, 0.2)
     x = run.volume("block").x.mean(axis=1)[:, 0]
@@ -238,6 +238,11 @@ def test_holds_on_a_slope():
     still = ag.statics(robot, start=run)
     np.testing.assert_allclose(still.contacts(contact).force, weight, atol=1e-8 * np.linalg.norm(weight))
     assert np.abs(still.volume("block").x - run.volume("block").x[-1]).max() < 1e-4
+    still.save(tmp_path / "still.nc")
+    kept = ag.load(tmp_path / "still.nc", robot=robot)
+    np.testing.assert_array_equal(kept.contacts(contact).force, still.contacts(contact).force)
+    again = ag.statics(robot, start=kept)  # bristles are as they were: without them the block would slide
+    np.testing.assert_allclose(again.volume("block").x, still.volume("block").x, atol=1e-9)
 
 
 def test_slides_down_a_steeper_slope():

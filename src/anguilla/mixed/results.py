@@ -131,7 +131,7 @@ class _WithVolumes(OfEnergies):
         """`touched`, if it is known."""
         if not self.touched and any(one is not None for one in self._touchers):
             raise DescriptionError(
-                f"what the soft volumes of {self.robot.name!r} touched is not kept in result files: read it before saving."
+                f"what the soft volumes of {self.robot.name!r} touched is not told by this file, of an older version."
             )
         return self.touched
 

@@ -237,7 +237,7 @@ def test_files_keep_contacts(tmp_path):
     assert [contact.label for contact in again] == [contact.label for contact in contacts]
     assert again[2].other is twin.volumes[0] and again[0].other.name == "ball"
     np.testing.assert_array_equal(again[0].surface, top)
-    options = {"duration": 0.01, "dt": 0.001, "method": ag.GeneralisedAlpha(0.5)}
+    options = {"duration": 0.006, "dt": 0.002, "method": ag.GeneralisedAlpha(0.5)}
     run, other = ag.simulate(robot, **options), ag.simulate(twin, **options)
     np.testing.assert_allclose(other.volume("mat").x, run.volume("mat").x, atol=1e-14)
     run.save(tmp_path / "run.nc")

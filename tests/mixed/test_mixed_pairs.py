@@ -253,3 +253,34 @@ def test_slides_down_a_steeper_slope():
     assert slope == pytest.approx(G * (np.sin(angle) - 0.2 * np.cos(angle)), rel=0.03)
     force = run.contacts(contact).force[20:].mean(axis=0)
     assert -force[0] / force[2] == pytest.approx(0.2, rel=0.01)
+
+
+def test_touches_itself():
+    """The rigid tips of a soft clip are pressed onto each other: stiffness times area times depth; nothing before that."""
+    leg, radius, thick, wide, tip = 0.03, 0.01, 0.004, 0.006, 0.0102
+    length = 2 * leg + np.pi * radius
+    mesh = ag.fem.block((length, wide, thick), (18, 1, 1))
+    s, y, z = mesh.points.T
+    turn = np.clip((s - leg) / radius, 0.0, np.pi)
+    along = np.clip(s, 0.0, leg) - np.clip(s - leg - np.pi * radius, 0.0, leg)
+    places = np.stack([along + (radius - z) * np.sin(turn), y, (z - radius) * np.cos(turn)], axis=1)
+    robot = ag.Robot("clip", gravity=(0, 0, 0))
+    clip = robot.add(
+        ag.Volume(ag.fem.TetMesh(places, mesh.tets), SOFT, name="clip"), at=robot.ground, patch=np.flatnonzero(s < tip)
+    )
+    gap, depth, stiff = 2 * radius - thick, 2e-4, 1e7
+    slide = ag.Prismatic((0, 0, 1), motion=lambda t: -t * (gap + depth))
+    jaw = robot.add(ag.RigidBody(0.1), at=robot.ground, joint=slide, name="jaw")
+    clip.clamp(np.flatnonzero(s > length - tip), jaw.frame)
+    contact = robot.load(ag.Contact(clip, clip, stiff, smooth=1e-6))
+    open_, half = ag.statics(robot), ag.statics(robot, t=0.5)
+    assert open_.contacts(contact).points == half.contacts(contact).points == 0
+    near = ag.statics(robot, t=0.9, start=half)
+    closed = ag.statics(robot, t=1.0, start=near)
+    area = wide * np.max(s[s < tip])
+    assert near.contacts(contact).points == 0
+    forces = closed.contact_points(contact).force  # points of both sides push
+    assert abs(forces[:, 2].sum()) < 1e-9
+    tips = closed.contact_points(contact).place[:, 0] < area / wide  # soft faces beside them touch a little
+    pushed = stiff * area * (depth - 0.5e-6)
+    assert forces[tips & (forces[:, 2] > 0.0), 2].sum() == pytest.approx(pushed, rel=1e-6)

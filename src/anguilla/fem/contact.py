@@ -26,6 +26,7 @@ from anguilla.interact.kernels.distance import (
     SHAPE_SIZE,
     SIDE,
     SIZE,
+    SPHERE,
 )
 from anguilla.interact.volume_contact import VolumeContact
 from anguilla.results.contacts import TouchPoints
@@ -49,6 +50,7 @@ __all__ = [
 STIFF = 10.0  # times E / (1 - nu^2) / size of a face
 SMOOTH = 1e-3  # of the size of a face: depth over which the stiffness rises
 FINE, FINEST = 1.0 / 3.0, 6  # distance of points over the radius of what is touched; most parts of the side of a face
+BALL = 0.5  # as much finer are balls seen: they touch at a small spot, which must not jump from point to point
 MOST_TILTED = 400  # points that slide at once of which the solver knows that friction follows the pressing force
 
 
@@ -174,7 +176,8 @@ class Touching:
         nodes, weights, laws, ranges, number, first = [], [], [], [], [], 0
         modulus = plane_modulus(body, grid)
         for k, piece in enumerate(pieces):
-            points = surface_points(body, grid, piece.contact, _spacing(piece), modulus)
+            finest = FINEST if np.all(piece.shapes[:, SHAPE] != SPHERE) else round(FINEST / BALL)
+            points = surface_points(body, grid, piece.contact, _spacing(piece), modulus, finest=finest)
             nodes.append(points.nodes)
             weights.append(points.weights)
             laws.append(law_of(piece.contact, points))
@@ -294,8 +297,9 @@ class Points(NamedTuple):
 
 
 def surface_points(
-    body: SoftBody, grid: Grid, contact: VolumeContact, spacing: float, modulus: Floats, *, inside: bool = False
-) -> Points:
+    body: SoftBody, grid: Grid, contact: VolumeContact, spacing: float, modulus: Floats, *, inside: bool = False,
+    finest: int = FINEST,
+) -> Points:  # fmt: skip
     """Points of the faces that may touch, so many that what is touched does not slip through.
 
     They are nodes and places between them; or, if `inside`, inside of the faces, where no edge of the surface is near.
@@ -306,7 +310,7 @@ def surface_points(
     size = np.sqrt(2.0 * area)
     soft = STIFF * modulus[faces].min(axis=1) / size
     longest = np.max([np.linalg.norm(u - v, axis=1) for u, v in ((a, b), (b, c), (c, a))], axis=0)
-    parts = np.clip(np.ceil(longest / spacing - 1e-9), 1, FINEST).astype(np.int64) if np.isfinite(spacing) else 1
+    parts = np.clip(np.ceil(longest / spacing - 1e-9), 1, finest).astype(np.int64) if np.isfinite(spacing) else 1
     parts = np.broadcast_to(parts, len(faces))
     rows: list[Floats] = []
     for n in np.unique(parts).tolist():
@@ -335,7 +339,9 @@ def _radius(row: Floats) -> float:
         return float(row[SIZE : SIZE + 3].min() + row[ROUND])
     if kind == CYLINDER:
         return float(row[SIZE : SIZE + 2].min() + row[ROUND])
-    return float(2.0 * row[SIZE + 4] / FINE) if kind == GRID else float(row[SIZE])
+    if kind == GRID:
+        return float(2.0 * row[SIZE + 4] / FINE)
+    return float(row[SIZE]) * (BALL if kind == SPHERE else 1.0)
 
 
 def _divided(n: int) -> tuple[Floats, Floats]:

@@ -33,7 +33,7 @@ class VolumeContact(Load):
     Two volumes touch one way: points inside the faces of the first against the triangles of the second, so that the finer one
     should be the first. A point is pushed out of the second by the closest place of its surface; one that got past the middle
     leaves on the other side. A volume that touches itself, Contact(volume, volume), does not see what was nearer than about
-    an edge of its faces at rest.
+    an edge of its faces at rest; points of both sides push there, so that it is twice as stiff.
 
     Attributes:
         volume: a volume of a robot, as returned by robot.add; or a soft body by itself.
@@ -48,9 +48,9 @@ class VolumeContact(Load):
         smooth: depth over which the stiffness rises from zero [m]; a thousandth of the size of the face if not given.
         surface: the part of the surface that may touch: name of a surface of the mesh, or points (a named set, numbers, a
             mask, a function of positions) between which faces of the boundary lie; all of it if not given.
-        spacing: distance of points on faces [m]. If not given, a third of the radius of what is touched (of the least half
-            width of a box or cylinder, an edge of the triangles of a volume), and not less than a sixth of a side of a
-            face; nodes alone for half-spaces.
+        spacing: distance of points on faces [m]. If not given, a sixth of the radius of a ball, a third of that of what else
+            is touched (of the least half width of a box or cylinder), an edge of the triangles of a volume; and not less
+            than a sixth of a side of a face, a twelfth for balls; nodes alone for half-spaces.
         name: name of the contact.
 
     """

@@ -87,7 +87,7 @@ GROUPS = (
                 "octopus_pole", "overhand_knot", "plectoneme", "snake_on_pegs", "draped_rod")),
     ("Analysis and design", ("modes_of_an_arm", "euler_column", "snap_through_arch", "twisted_ring", "touching_ring",
                              "gradient_")),
-    ("Soft volumes", ("paper002", "fem_", "silicone_gripper", "silicone_grasp", "soft_platform")),
+    ("Soft volumes", ("paper002", "fem_", "silicone_gripper", "silicone_grasp", "soft_pinch", "soft_platform")),
     ("Paper 000: strain parametrisation", ("paper000",)),
     ("Paper 001: the eel", ("paper001", "reference_eel", "optimise_gait", "thrifty_eel")),
     ("Paper 003: optimal control", ("paper003",)),

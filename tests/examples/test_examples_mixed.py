@@ -68,3 +68,19 @@ def test_the_silicone_gripper_lifts_the_ball(example):
     assert abs(away[-1] - away[-40]) < 5e-5  # in 0.2 s
     slipped = p.main(0.1 * p.FRICTION, settle=False)
     assert slipped.height[-1] < result.height[-1] - 0.02
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("soft_pinch")
+def test_two_soft_fingers_lift_a_soft_ball(example):
+    """Held by friction alone: the fingers carry its weight and push alike; with a tenth of the friction it stays below."""
+    ran = example("soft_pinch")
+    p, result = ran.module, ran.result
+    weight = 9.81 * p.FOAM.density * result.run.robot.volumes[0].volume.mesh.volume
+    assert result.height[-1] > 0.8 * p.RISE
+    assert result.run.contacts(result.contacts[2]).points[-1] == 0  # it left the floor
+    fingers = [-result.held.contacts(contact).force for contact in result.contacts[:2]]
+    np.testing.assert_allclose(fingers[0] + fingers[1], [0, 0, weight], atol=1e-6 * weight)
+    assert fingers[0][1] == pytest.approx(-fingers[1][1], rel=1e-6) and abs(fingers[0][1]) > 3 * weight
+    slipped = p.main(0.1 * p.FRICTION, settle=False)
+    assert slipped.height[-1] < 0.3 * result.height[-1]

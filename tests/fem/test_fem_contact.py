@@ -230,11 +230,11 @@ def test_refusals():
     body, other = slab(), slab()
     with pytest.raises(ag.DescriptionError, match="is of another volume"):
         body.load(ag.Contact(other, ag.HalfSpace()))
-    with pytest.raises(ag.DescriptionError, match="do not touch each other yet"):
+    with pytest.raises(ag.DescriptionError, match="touch each other in a robot"):
         ag.Contact(body, other)
     with pytest.raises(ag.DescriptionError, match=r"Contact\.friction"):
         ag.Contact(body, ag.HalfSpace(), friction=-1.0)
-    with pytest.raises(ag.DescriptionError, match="an obstacle, a body or a rod"):
+    with pytest.raises(ag.DescriptionError, match="an obstacle, a body, a rod or a volume"):
         ag.Contact(body, "floor")
     with pytest.raises(ag.DescriptionError, match="takes no slip"):
         ag.Contact(body, ag.HalfSpace(), slip=1e-3)

@@ -104,7 +104,7 @@ def test_forces_on_both_sides_are_opposite():
     _, body, contact, run = resting()
     model, k = run.mixed, -1
     poses = model.lead(run.q[k]).poses
-    wrench = contact_wrenches(model.halves, [run.volumes["mat"].x[k]], poses, run.touched[k])
+    wrench = contact_wrenches(model, [run.volumes["mat"].x[k]], poses, run.touched[k])
     told = run.contact_points(contact)[k]
     R, r = poses.R[0], poses.r[0]
     np.testing.assert_allclose(R @ wrench[0, 3:], told.force.sum(axis=0), atol=1e-12)
@@ -191,8 +191,8 @@ def test_refusals():
     robot, mat, body, contact = on_mat(ag.RigidBody.sphere(0.03, mass=0.2), 0.03)
     with pytest.raises(ag.DescriptionError, match="already on robot"):
         robot.load(contact)
-    with pytest.raises(ag.DescriptionError, match="do not touch each other yet"):
-        ag.Contact(mat, mat)
+    with pytest.raises(ag.DescriptionError, match="touch each other in a robot"):
+        ag.Contact(mat, mat.volume)
     point = robot.add(ag.RigidBody.point_mass(0.1), at=robot.ground, joint=ag.Free(), name="point")
     with pytest.raises(ag.DescriptionError, match="has no shape"):
         ag.Contact(mat, point)
@@ -211,23 +211,73 @@ def test_refusals():
     assert contact in mat.contacts and not robot.loads
 
 
-def test_files_do_not_drop_contacts(tmp_path):
-    """A robot file would hold the robot without them, a result file the motion without what touched."""
+def test_files_keep_contacts(tmp_path):
+    """A robot file holds what volumes touch, a result file what touched: read again, both give the same."""
     robot = ag.Robot("mat")
     mat = ag.Volume(
         fem.block((0.06, 0.06, 0.02), (2, 2, 1)), ag.Material(young=1e5, poisson=0.4, density=1000.0), name="mat"
     )
     handle = robot.add(mat, at=robot.ground, patch=lambda x: x[:, 2] < -0.0099)
+    pad = ag.Volume(fem.block((0.02, 0.02, 0.01), (1, 1, 1)), mat.material, name="pad")
     place = np.eye(4)
-    place[:3, 3] = 0.0, 0.0, 0.019
+    place[:3, 3] = 0.005, 0.0, 0.01499
+    pad = robot.add(pad, at=robot.ground, pose=place)
+    pad.frame("lid", lambda x: x[:, 2] > 0.0049)
+    place[:3, 3] = 0.04, 0.0, 0.019
     ball = robot.add(ag.RigidBody.sphere(0.01, mass=0.01), at=robot.ground, joint=ag.Free(), pose=place, name="ball")
-    touch = robot.load(ag.Contact(handle, ball, damping=1.0))
-    with pytest.raises(ag.DescriptionError, match="do not hold contacts of volumes"):
-        ag.write_robot(robot, tmp_path / "mat.yaml")
-    run = ag.simulate(robot, duration=0.01, dt=0.001, method=ag.GeneralisedAlpha(0.5))
-    assert run.contacts(touch).points.max() > 0
+    top = handle.volume.points_of(lambda x: x[:, 2] > 0.0099, "top")
+    contacts = [
+        robot.load(ag.Contact(handle, ball, damping=1.0, friction=0.3, surface=top, name="touch")),
+        robot.load(ag.Contact(handle, ag.Box((0.0, 0.0, 0.03), (0.01, 0.02, 0.03)), 1e6, spacing=0.01)),
+        robot.load(ag.Contact(pad, handle, friction=0.5, damping=1.0)),
+    ]
+    ag.write_robot(robot, tmp_path / "mat.yaml")
+    twin = ag.read_robot(tmp_path / "mat.yaml")
+    again = [contact for volume in twin.volumes for contact in volume.contacts]
+    assert [contact.label for contact in again] == [contact.label for contact in contacts]
+    assert again[2].other is twin.volumes[0] and again[0].other.name == "ball"
+    np.testing.assert_array_equal(again[0].surface, top)
+    options = {"duration": 0.006, "dt": 0.002, "method": ag.GeneralisedAlpha(0.5)}
+    run, other = ag.simulate(robot, **options), ag.simulate(twin, **options)
+    np.testing.assert_allclose(other.volume("mat").x, run.volume("mat").x, atol=1e-14)
     run.save(tmp_path / "run.nc")
-    again = ag.load(tmp_path / "run.nc", robot=robot)
-    np.testing.assert_array_equal(again.volume("mat").x, run.volume("mat").x)
-    with pytest.raises(ag.DescriptionError, match="touched is not kept"):
-        again.contacts(touch)
+    kept = ag.load(tmp_path / "run.nc", robot=robot)
+    alone = ag.load(tmp_path / "run.nc")
+    loaded = [contact for volume in alone.robot.volumes for contact in volume.contacts]
+    for contact, its in zip(contacts, loaded, strict=True):
+        told, same, twice = run.contacts(contact), kept.contacts(contact), alone.contacts(its)
+        for one, two, three in zip(told, same, twice, strict=True):
+            np.testing.assert_array_equal(two, one)
+            np.testing.assert_array_equal(three, one)
+        assert (told.points.max() > 0) == (contact is not contacts[1])
+    np.testing.assert_array_equal(kept.energy["total"], run.energy["total"])
+    on, back = (ag.simulate(robot, start=start, **options).volume("pad").x for start in (run, kept))
+    np.testing.assert_array_equal(back, on)
+
+
+def test_wrong_contacts_in_files(tmp_path):
+    text = """
+name: mat
+parts:
+  ball: {body: {type: sphere, radius: 0.01, mass: 0.01}, at: ground}
+volumes:
+  mat:
+    mesh: {type: block, size: [0.06, 0.06, 0.02], cells: [2, 2, 1]}
+    material: {young: 1.0e+5, poisson: 0.4, density: 1000}
+    at: ground
+    clamps: [{where: base, frame: ground}]
+    contacts:
+      - WHAT
+"""
+    path = tmp_path / "mat.yaml"
+    for what, match in (
+        ("{other: bull}", "bull"),
+        ("{friction: 0.3}", "it is missing"),
+        ("{other: ball, rubbing: 0.3}", "no such field"),
+        ("{other: ball, friction: -0.3}", "friction"),
+    ):
+        path.write_text(text.replace("WHAT", what), encoding="utf-8")
+        with pytest.raises(ag.DescriptionError, match=match):
+            ag.read_robot(path)
+    path.write_text(text.replace("WHAT", "{other: {type: half_space, offset: -1.0}}"), encoding="utf-8")
+    assert isinstance(ag.read_robot(path).volumes[0].contacts[0].other, ag.HalfSpace)

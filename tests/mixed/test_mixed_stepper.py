@@ -80,3 +80,27 @@ def test_batches_are_the_motions_one_by_one(arm):
     for given, run in zip(inputs, runs, strict=True):
         alone = ag.simulate(robot, duration=0.01, dt=2e-3, inputs=given)
         assert np.allclose(run.position(end), alone.position(end), rtol=0, atol=1e-12)
+
+
+def test_accelerometers_feel_contact():
+    """What a box on a soft mat feels is the force of the mat over its mass, at each step."""
+    robot = ag.Robot("mat")
+    soft = ag.Material(young=1e5, poisson=0.3, density=1000.0, damping=5e-3)
+    mat = ag.Volume(fem.block((0.06, 0.06, 0.02), (2, 2, 1)), soft, name="mat")
+    mat = robot.add(mat, at=robot.ground, patch=lambda x: x[:, 2] < -0.01 + 1e-9)
+    pose = np.eye(4)
+    pose[:3, 3] = 0.03, 0.002, 0.0201
+    box = ag.RigidBody.box((0.04, 0.04, 0.02), mass=0.2)
+    box = robot.add(box, at=robot.ground, joint=ag.Free(), pose=pose, name="box")
+    contact = robot.load(ag.Contact(mat, box, friction=0.5, damping=1.0))
+    robot.sense("felt", ag.sensors.Accelerometer(box.frame))
+    stepper = ag.Stepper(robot, dt=2e-3, method=ag.GeneralisedAlpha(0.5))
+    hardest = 0.0
+    for _ in range(20):
+        stepper.step()
+        now = stepper.result()
+        force = now.contacts(contact).force[0]
+        R = now.pose(box.frame)[0, :3, :3]
+        np.testing.assert_allclose(stepper.read("felt"), R.T @ force / 0.2, atol=1e-4)
+        hardest = max(hardest, force[2])
+    assert hardest > 0.2 * 9.81 * 1.5  # it came down hard

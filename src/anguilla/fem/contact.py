@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,16 +26,31 @@ from anguilla.interact.kernels.distance import (
     SHAPE_SIZE,
     SIDE,
     SIZE,
+    SPHERE,
 )
 from anguilla.interact.volume_contact import VolumeContact
 from anguilla.results.contacts import TouchPoints
 from anguilla.solve.steps.schemes import Coefficients, factors
 
-__all__ = ["Grip", "Piece", "Places", "Pressed", "SlidingSolver", "Touched", "Touching", "forbid", "obstacle_pieces"]
+__all__ = [
+    "Grip",
+    "Piece",
+    "Places",
+    "Points",
+    "Pressed",
+    "SlidingSolver",
+    "Touched",
+    "Touching",
+    "forbid",
+    "law_of",
+    "obstacle_pieces",
+    "surface_points",
+]
 
 STIFF = 10.0  # times E / (1 - nu^2) / size of a face
 SMOOTH = 1e-3  # of the size of a face: depth over which the stiffness rises
 FINE, FINEST = 1.0 / 3.0, 6  # distance of points over the radius of what is touched; most parts of the side of a face
+BALL = 0.5  # as much finer are balls seen: they touch at a small spot, which must not jump from point to point
 MOST_TILTED = 400  # points that slide at once of which the solver knows that friction follows the pressing force
 
 
@@ -92,6 +107,7 @@ class Touched(NamedTuple):
         energy: (contacts,) that they keep [J].
         root: (p, 3) where the bristles of all points are rooted [m].
         point: (k,) numbers of the points that touch, and shape: (k,) those of what they touch.
+        corners: (k, 3, 3) forces [N] on the corners of the triangles that are touched, of another volume; else empty.
 
     """
 
@@ -103,6 +119,7 @@ class Touched(NamedTuple):
     root: Floats
     point: Ints
     shape: Ints
+    corners: Floats = np.zeros((0, 3, 3))
 
 
 def weight_of(scheme: Coefficients, dt: float) -> float:
@@ -157,12 +174,13 @@ class Touching:
         self._own = np.ascontiguousarray(np.concatenate([piece.shapes for piece in pieces]).reshape(-1, SHAPE_SIZE))
         self._grids, self._turns = grids, np.flatnonzero(self.frames >= 0)
         nodes, weights, laws, ranges, number, first = [], [], [], [], [], 0
-        modulus = _modulus(body, grid)
+        modulus = plane_modulus(body, grid)
         for k, piece in enumerate(pieces):
-            points = _points(body, grid, piece, modulus)
+            finest = FINEST if np.all(piece.shapes[:, SHAPE] != SPHERE) else round(FINEST / BALL)
+            points = surface_points(body, grid, piece.contact, _spacing(piece), modulus, finest=finest)
             nodes.append(points.nodes)
             weights.append(points.weights)
-            laws.append(_law(piece.contact, points))
+            laws.append(law_of(piece.contact, points))
             ranges.append(np.tile([first, first + len(piece.shapes)], (len(points.nodes), 1)))
             number.append(np.full(len(points.nodes), k))
             first += len(piece.shapes)
@@ -259,7 +277,7 @@ class Touching:
         )
 
 
-def _modulus(body: SoftBody, grid: Grid) -> Floats:
+def plane_modulus(body: SoftBody, grid: Grid) -> Floats:
     """E / (1 - nu^2) (n,) [Pa] at the nodes, that of the softest tetrahedron there."""
     mu, lam, _ = body.lame()
     plane = 4.0 * mu * (lam + mu) / (lam + 2.0 * mu)
@@ -268,7 +286,7 @@ def _modulus(body: SoftBody, grid: Grid) -> Floats:
     return out
 
 
-class _Points(NamedTuple):
+class Points(NamedTuple):
     """Points of a surface: nodes (p, 3), weights (p, 3), areas (p,) [m^2]."""
 
     nodes: Ints
@@ -278,22 +296,26 @@ class _Points(NamedTuple):
     size: Floats  # of faces there [m]
 
 
-def _points(body: SoftBody, grid: Grid, piece: Piece, modulus: Floats) -> _Points:
-    """Points of the faces that may touch: nodes, and so many between them that what is touched does not slip through."""
-    contact = piece.contact
+def surface_points(
+    body: SoftBody, grid: Grid, contact: VolumeContact, spacing: float, modulus: Floats, *, inside: bool = False,
+    finest: int = FINEST,
+) -> Points:  # fmt: skip
+    """Points of the faces that may touch, so many that what is touched does not slip through.
+
+    They are nodes and places between them; or, if `inside`, inside of the faces, where no edge of the surface is near.
+    """
     faces = np.sort(grid.refine(body.mesh.boundary if contact.surface is None else body.patch(contact.surface)), axis=1)
     a, b, c = (grid.points[faces[:, k]] for k in range(3))
     area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
     size = np.sqrt(2.0 * area)
     soft = STIFF * modulus[faces].min(axis=1) / size
     longest = np.max([np.linalg.norm(u - v, axis=1) for u, v in ((a, b), (b, c), (c, a))], axis=0)
-    spacing = _spacing(piece)
-    parts = np.clip(np.ceil(longest / spacing - 1e-9), 1, FINEST).astype(np.int64) if np.isfinite(spacing) else 1
+    parts = np.clip(np.ceil(longest / spacing - 1e-9), 1, finest).astype(np.int64) if np.isfinite(spacing) else 1
     parts = np.broadcast_to(parts, len(faces))
     rows: list[Floats] = []
     for n in np.unique(parts).tolist():
-        corners, mine = _divided(n), np.flatnonzero(parts == n)
-        bary, share = corners
+        mine = np.flatnonzero(parts == n)
+        bary, share = _inside(n) if inside else _divided(n)
         each = np.repeat(mine, len(bary))
         weight, part = np.tile(bary, (len(mine), 1)), np.tile(share, len(mine)) * area[each]
         rows.append(np.column_stack([faces[each], weight, part, part * soft[each], part * size[each]]))
@@ -317,7 +339,9 @@ def _radius(row: Floats) -> float:
         return float(row[SIZE : SIZE + 3].min() + row[ROUND])
     if kind == CYLINDER:
         return float(row[SIZE : SIZE + 2].min() + row[ROUND])
-    return float(2.0 * row[SIZE + 4] / FINE) if kind == GRID else float(row[SIZE])
+    if kind == GRID:
+        return float(2.0 * row[SIZE + 4] / FINE)
+    return float(row[SIZE]) * (BALL if kind == SPHERE else 1.0)
 
 
 def _divided(n: int) -> tuple[Floats, Floats]:
@@ -330,7 +354,23 @@ def _divided(n: int) -> tuple[Floats, Floats]:
     return np.stack([n - i - j, i, j], axis=1) / n, small / (3.0 * n * n)
 
 
-def _merged(rows: Floats) -> _Points:
+def _inside(n: int) -> tuple[Floats, Floats]:
+    """Points (3 n^2, 3) inside the n^2 equal triangles that one is divided into, three in each, and shares of its area.
+
+    Products of two linear functions are summed up exactly.
+    """
+    i, j = (grid.ravel() for grid in np.meshgrid(np.arange(n), np.arange(n), indexing="ij"))
+    up, down = i + j < n, i + j < n - 1
+    a = np.stack([i, j], axis=1)
+    corners = np.concatenate(
+        [a[up, None] + [[0, 0], [1, 0], [0, 1]], a[down, None] + [[1, 1], [0, 1], [1, 0]]]
+    )  # (n^2, 3, 2)
+    rule = np.full((3, 3), 1.0 / 6.0) + 0.5 * np.eye(3)
+    places = (rule @ corners / n).reshape(-1, 2)
+    return np.column_stack([1.0 - places.sum(axis=1), places]), np.full(3 * n * n, 1.0 / (3.0 * n * n))
+
+
+def _merged(rows: Floats) -> Points:
     """The points of rows (r, 9), those of neighbouring faces taken together: nodes, weights, areas, stiffness, sizes."""
     nodes, weights = rows[:, :3].astype(np.int64), rows[:, 3:6]
     nodes = np.where(weights > 0.0, nodes, -1)
@@ -343,13 +383,13 @@ def _merged(rows: Floats) -> _Points:
     held = np.where(held < 0, held[:, 2:], held)  # the largest node stands for those that have no weight
     order = np.argsort(held, axis=1)
     area, stiffness, size = total.T
-    return _Points(
+    return Points(
         np.ascontiguousarray(np.take_along_axis(held, order, 1)),
         np.ascontiguousarray(np.take_along_axis(weights, order, 1)), area, stiffness, size / area,
     )  # fmt: skip
 
 
-def _law(contact: VolumeContact, points: _Points) -> Floats:
+def law_of(contact: VolumeContact, points: Points) -> Floats:
     """Stiffness [N/m], smooth, damping and friction (k, 4) of points."""
     stiffness = points.stiffness if contact.stiffness is None else contact.stiffness * points.area
     smooth = SMOOTH * points.size if contact.smooth is None else np.full(len(points.area), contact.smooth)
@@ -357,7 +397,7 @@ def _law(contact: VolumeContact, points: _Points) -> Floats:
     return np.column_stack([stiffness, smooth, rest])
 
 
-def points_of(touching: Touching | None, touched: Touched | None, contact: VolumeContact) -> TouchPoints:
+def points_of(touching: Any, touched: Touched | None, contact: VolumeContact) -> TouchPoints:
     """Places (k, 3) [m] and forces (k, 3) [N] of one contact of a volume, on what it touches."""
     known = [] if touching is None else touching.contacts
     tokens = [own.token for own in known]

@@ -29,6 +29,7 @@ from anguilla.mechanics.vec import (
     outer_add,
     scale,
     store3,
+    store9,
     sub,
 )
 
@@ -57,7 +58,7 @@ def _rooted(root, p, moved, s):
 
 
 @inline
-def _place(x, nodes, weights, p):
+def point_place(x, nodes, weights, p):
     """Where a point is."""
     a, b = load3(x, nodes[p, 0], 0), load3(x, nodes[p, 1], 0)
     return axpy(weights[p, 2], load3(x, nodes[p, 2], 0), axpy(weights[p, 1], b, scale(weights[p, 0], a)))
@@ -67,7 +68,7 @@ def _place(x, nodes, weights, p):
 def depths(x, nodes, weights, range_of, shapes, grid, out):
     """How deep (p,) [m] the points are; minus the distance where they do not touch."""
     for p in range(len(nodes)):
-        place = _place(x, nodes, weights, p)
+        place = point_place(x, nodes, weights, p)
         out[p] = -_nearest(place, shapes, range_of[p, 0], range_of[p, 1], grid)[1]
 
 
@@ -85,15 +86,14 @@ def press(
     state (p, 2) tells whether a point touches, and the shape; rooted (p, 3) becomes where bristles are rooted afterwards.
     """
     for p in range(len(nodes)):
-        place = _place(x, nodes, weights, p)
+        place = point_place(x, nodes, weights, p)
         s, distance = _nearest(place, shapes, range_of[p, 0], range_of[p, 1], grid)
         state[p, 0], state[p, 1], kept[p] = APART, s, 0.0
         store3(rooted, p, 0, place)
         store3(force, p, 0, (0.0, 0.0, 0.0))
         store3(tilt, p, 0, (0.0, 0.0, 0.0))
         store3(tilt, p, 3, (0.0, 0.0, 0.0))
-        for i in range(9):
-            change[p, i] = 0.0
+        store9(change, p, 0, iso_hat(0.0, 0.0, place))
         if distance >= 0.0:
             continue
         depth, k, c = -distance, law[p, STIFFNESS], law[p, DAMPING] * rate
@@ -125,5 +125,4 @@ def press(
             kept[p] += 0.5 * grip * dot(z, z)
             store3(rooted, p, 0, sub(place, z))
         store3(force, p, 0, F)
-        for i in range(9):
-            change[p, i] = A[i]
+        store9(change, p, 0, A)

@@ -25,7 +25,7 @@ from anguilla.files.problems import Problems
 from anguilla.files.registry import Form, Maker, form_of, makers
 from anguilla.files.sources import Parameter, gather, gather_text, parameters_of
 from anguilla.files.text import Node
-from anguilla.files.volumes import add_volume, frames_of, hangs_on, inputs_of
+from anguilla.files.volumes import add_contacts, add_volume, frames_of, hangs_on, inputs_of
 from anguilla.files.wording import split_error
 
 __all__ = ["METHODS", "SECTIONS", "RobotFile", "read_file", "read_robot", "read_text_file"]
@@ -254,6 +254,7 @@ class _Reader:
                 add_volume(self.robot, name, node, self.builder, self.finder)
             else:
                 self.finder.known[name] = self._part(name, node)
+        add_contacts(self.robot, soft, self.builder, self.finder)
 
     def _part(self, name: str, node: Node) -> Any:
         path = f"parts.{name}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -10,12 +11,14 @@ import numpy as np
 
 from anguilla.describe.description import did_you_mean
 from anguilla.describe.frames import BodyHandle, RodHandle
+from anguilla.describe.obstacles import Obstacle
 from anguilla.errors import DescriptionError, show
 from anguilla.files.build import BAD, RobotBuilder
 from anguilla.files.expressions import Expression
 from anguilla.files.text import Node
-from anguilla.files.unmake import frame_text, pose_text
+from anguilla.files.unmake import Unmaker, frame_text, pose_text
 from anguilla.files.wording import split_error
+from anguilla.interact.volume_contact import VolumeContact
 from anguilla.lie import inverse
 
 if TYPE_CHECKING:
@@ -23,9 +26,10 @@ if TYPE_CHECKING:
     from anguilla.describe.volumes import Patch, VolumeHandle
     from anguilla.files.places import Finder
 
-__all__ = ["HELD", "add_volume", "frames_of", "hangs_on", "inputs_of", "volume_section"]
+__all__ = ["HELD", "add_contacts", "add_volume", "frames_of", "hangs_on", "inputs_of", "volume_section"]
 
-HELD = ("at", "pose", "patch", "clamps", "frames", "embeds")
+HELD = ("at", "pose", "patch", "clamps", "frames", "embeds", "contacts")
+LAW = ("stiffness", "damping", "friction", "smooth", "spacing", "name")  # of a contact, beside `other` and `surface`
 ADVICE = "See the section on volumes in the documentation of robot files."
 
 
@@ -99,6 +103,48 @@ def _add(robot: Robot, name: str, node: Node, builder: RobotBuilder, finder: Fin
     return handle
 
 
+def add_contacts(robot: Robot, nodes: Mapping[str, Node], builder: RobotBuilder, finder: Finder) -> None:
+    """Add what the volumes of a file touch; all parts and volumes are there."""
+    handles = {handle.name: handle for handle in robot.volumes}
+    for name, node in nodes.items():
+        if name not in handles:
+            continue  # it could not be made, and that is said
+        path = f"volumes.{name}.contacts"
+        try:
+            for k, one in enumerate(_entries(node, "contacts")):
+                _touch(handles[name], one, f"{path}[{k}]", builder, finder, handles)
+        except (DescriptionError, ValueError, TypeError) as error:
+            builder.problem(node, path, *split_error(str(error), ADVICE))
+
+
+def _touch(
+    handle: VolumeHandle, node: Node, path: str, builder: RobotBuilder, finder: Finder, handles: Mapping[str, Any]
+) -> Any:
+    fields = ("other", "surface", *LAW)
+    for key in node.value:
+        if key not in fields:
+            hint = f"The fields of a contact of a volume are: {', '.join(fields)}{did_you_mean(key, fields)}."
+            return builder.problems.add(
+                node.keys[key], f"{path}.{key}", "a contact of a volume has no such field.", hint
+            )
+    if "other" not in node.value:
+        hint = (
+            "Give what the volume touches: the name of a part or a volume, or an obstacle such as {type: half_space}."
+        )
+        return builder.problem(node, f"{path}.other", "it is missing.", hint)
+    other = node.value["other"]
+    if isinstance(other.value, str) and other.value in handles:
+        touched = handles[other.value]
+    elif isinstance(other.value, str) and other.value in finder.known:
+        touched = finder.known[other.value]
+    else:
+        touched = builder.object(other, (Obstacle,), f"{path}.other")
+    if touched is BAD:
+        return BAD
+    law = {key: _plain(child, builder.names) for key, child in node.value.items() if key != "other"}
+    return handle.robot.load(VolumeContact(handle, touched, **law))
+
+
 def _frame(node: Node, key: str, path: str, builder: RobotBuilder, finder: Finder) -> Any:
     if key not in node.value:
         return builder.problem(
@@ -161,14 +207,12 @@ def _plain(node: Node, names: Mapping[str, float]) -> Any:
 # back -----------------------------------------------------------------------------------------------------------------
 
 
-def volume_section(robot: Robot) -> dict[str, Any]:
+def volume_section(robot: Robot, unmaker: Unmaker) -> dict[str, Any]:
     """The section `volumes` of the file of a robot."""
-    return {handle.name: _document(handle) for handle in robot.volumes}
+    return {handle.name: _document(handle, unmaker) for handle in robot.volumes}
 
 
-def _document(handle: VolumeHandle) -> dict[str, Any]:
-    if handle.contacts:
-        raise DescriptionError(f"volume {handle.name!r}: robot files do not hold contacts of volumes yet.")
+def _document(handle: VolumeHandle, unmaker: Unmaker) -> dict[str, Any]:
     found: dict[str, Any] = _door().volume_document(handle.volume)
     found["at"] = frame_text(handle.at)
     if not np.array_equal(handle.pose, np.eye(4)):
@@ -183,7 +227,26 @@ def _document(handle: VolumeHandle) -> dict[str, Any]:
             continue
         clamp = {"where": _points(patch, sets), "frame": frame_text(patch.frame)}
         clamps.append(clamp if patch.pose is None else clamp | {"pose": pose_text(patch.pose)})
-    return found | ({"clamps": clamps} if clamps else {}) | ({"frames": frames} if frames else {})
+    own = [*handle.volume.contacts, *handle.contacts]  # type: ignore[attr-defined]
+    touches = [_contact(each, f"volumes.{handle.name}.contacts[{k}]", sets, unmaker) for k, each in enumerate(own)]
+    every = {"clamps": clamps, "frames": frames, "contacts": touches}
+    return found | {key: value for key, value in every.items() if value}
+
+
+def _contact(contact: VolumeContact, path: str, sets: Mapping[str, Any], unmaker: Unmaker) -> dict[str, Any]:
+    """A contact of a volume as plain values."""
+    other = contact.other
+    found = {"other": unmaker.object(other, f"{path}.other") if isinstance(other, Obstacle) else other.name}
+    defaults = {field.name: field.default for field in dataclasses.fields(VolumeContact)}
+    found |= {key: getattr(contact, key) for key in LAW if getattr(contact, key) != defaults[key]}
+    where, body = contact.surface, contact.volume
+    if isinstance(where, str):
+        found["surface"] = where
+    elif where is not None:
+        points = (body if contact.holder is None else body.volume).points_of(where, f"{path}.surface")
+        same = (name for name, own in sets.items() if np.array_equal(np.sort(own), points))
+        found["surface"] = next(same, points.tolist())
+    return found
 
 
 def _points(patch: Patch, sets: Mapping[str, Any]) -> Any:

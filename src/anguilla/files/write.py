@@ -112,7 +112,7 @@ def robot_document(
     file["define"] = _definitions(robot, unmaker)
     whole = [part for part in robot.parts if isinstance(part, (RodHandle, BodyHandle))]  # not those that closures add
     file["parts"] = {part.name: _part(part, unmaker) for part in whole}
-    file["volumes"] = volume_section(robot)
+    file["volumes"] = volume_section(robot, unmaker)
     file["actuators"] = {name: unmaker.object(a, f"actuators.{name}") for name, a in robot.actuators.items()}
     for section in OBJECTS:
         file[section] = [_object(thing, f"{section}[{k}]", unmaker) for k, thing in enumerate(getattr(robot, section))]

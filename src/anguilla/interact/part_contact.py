@@ -168,13 +168,13 @@ def contacts(
 ) -> list[PartContact | VolumeContact]:
     """Add contact between all parts of a robot, and of each rod with itself; return these loads.
 
-    Parts that are joined to each other are left out, and bodies without a shape that may touch. Soft volumes touch rods and
-    bodies that they are not welded to, with a stiffness by their material; they do not touch each other yet.
+    Parts that are joined to each other are left out, and bodies without a shape that may touch. Soft volumes touch each
+    other, and rods and bodies that they are not welded to, with a stiffness by their material.
 
     Args:
         robot: the robot.
         stiffness: that of all; by the materials if not given, and then bodies do not touch bodies.
-        exclude: pairs of parts that shall not touch, and rods that shall not touch themselves.
+        exclude: pairs of parts or volumes that shall not touch, and rods that shall not touch themselves.
         options: those of `PartContact`.
 
     """
@@ -197,6 +197,10 @@ def contacts(
         welded = any(patch.frame.part_index == part.index for patch in volume.patches)
         if not welded and not any(volume in pair and part in pair for pair in pairs):
             made.append(robot.load(VolumeContact(volume, part, **own)))
+    for one, two in combinations(robot.volumes, 2):
+        if not any(one in pair and two in pair for pair in pairs):
+            finer = sorted((one, two), key=lambda volume: len(volume.volume.places), reverse=True)
+            made.append(robot.load(VolumeContact(*finer, **own)))
     return made
 
 

@@ -1,4 +1,4 @@
-"""Contact of the surface of a soft volume with obstacles, bodies and rods."""
+"""Contact of the surface of a soft volume with obstacles, bodies, rods and other volumes."""
 
 from __future__ import annotations
 
@@ -30,21 +30,27 @@ class VolumeContact(Load):
     stiffness) at most: it does not creep. Bristles are remembered from step to step. Equilibria know friction from one to the
     next: with ``start=`` a motion or another equilibrium, bristles bend from there; without it there is no friction.
 
+    Two volumes touch one way: points inside the faces of the first against the triangles of the second, so that the finer one
+    should be the first. A point is pushed out of the second by the closest place of its surface; one that got past the middle
+    leaves on the other side. A volume that touches itself, Contact(volume, volume), does not see what was nearer than about
+    an edge of its faces at rest; points of both sides push there, so that it is twice as stiff.
+
     Attributes:
         volume: a volume of a robot, as returned by robot.add; or a soft body by itself.
         other: an obstacle fixed in space; or a body of the robot with a shape that may touch, or a rod of it, which touches
-            as a chain of capsules.
+            as a chain of capsules; or another volume of it, or the same one.
         stiffness: pressure over depth [Pa/m]. If not given, 10 E / (1 - nu^2) / size of the face, of the softest material
-            there: ten times what a layer of elements resists, so that what sinks in is a tenth of what that layer gives, and
-            vanishes with refinement.
+            there, of both volumes: ten times what a layer of elements resists, so that what sinks in is a tenth of what that
+            layer gives, and vanishes with refinement.
         damping: loss while sinking [s/m]: the force is multiplied by 1 + damping x speed of sinking, and less than one while
             leaving.
         friction: Coulomb's coefficient [-].
         smooth: depth over which the stiffness rises from zero [m]; a thousandth of the size of the face if not given.
         surface: the part of the surface that may touch: name of a surface of the mesh, or points (a named set, numbers, a
             mask, a function of positions) between which faces of the boundary lie; all of it if not given.
-        spacing: distance of points on faces [m]. If not given, a third of the radius of what is touched (of the least half
-            width of a box or cylinder), and not less than a sixth of a side of a face; nodes alone for half-spaces.
+        spacing: distance of points on faces [m]. If not given, a sixth of the radius of a ball, a third of that of what else
+            is touched (of the least half width of a box or cylinder), an edge of the triangles of a volume; and not less
+            than a sixth of a side of a face, a twelfth for balls; nodes alone for half-spaces.
         name: name of the contact.
 
     """
@@ -66,22 +72,22 @@ class VolumeContact(Load):
     def _check(self) -> None:
         if not isinstance(self.volume, VolumeHandle | SoftPart):
             self.volume, self.other = self.other, self.volume
-        if isinstance(self.other, VolumeHandle | SoftPart):
+        if isinstance(self.other, SoftPart) or (isinstance(self.other, VolumeHandle) and self.holder is None):
             raise DescriptionError(
-                "Contact: two soft volumes do not touch each other yet; a volume touches obstacles, bodies and rods."
+                "Contact: soft volumes touch each other in a robot: give them as robot.add returns them."
             )
-        if not isinstance(self.other, Obstacle | BodyHandle | RodHandle):
-            raise refuse("Contact.other", "an obstacle, a body or a rod, for a volume to touch", self.other)
+        if not isinstance(self.other, Obstacle | BodyHandle | RodHandle | VolumeHandle):
+            raise refuse("Contact.other", "an obstacle, a body, a rod or a volume, for a volume to touch", self.other)
         self._check_name()
         self.damping = as_nonnegative(self.damping, "Contact.damping", "s/m")
         self.friction = as_nonnegative(self.friction, "Contact.friction", "-")
         for which, unit in (("stiffness", "Pa/m"), ("smooth", "m"), ("spacing", "m")):
             if getattr(self, which) is not None:
                 setattr(self, which, as_positive(getattr(self, which), f"Contact.{which}", unit))
-        if isinstance(self.other, Part):
+        if isinstance(self.other, Part | VolumeHandle):
             self._check_part(self.other)
 
-    def _check_part(self, part: Part) -> None:
+    def _check_part(self, part: Part | VolumeHandle) -> None:
         if not isinstance(self.volume, VolumeHandle):
             raise DescriptionError(
                 f"{self.label}: a soft body by itself touches obstacles; {part.name!r} is of a robot."
@@ -93,13 +99,13 @@ class VolumeContact(Load):
                 f"{self.label}: a body touches with its shape, but {part.name!r} has no shape: give it one, as "
                 "RigidBody.sphere(...) does."
             )
-        if any(patch.frame.part_index == part.index for patch in self.volume.patches):
+        if isinstance(part, Part) and any(patch.frame.part_index == part.index for patch in self.volume.patches):
             raise DescriptionError(f"{self.label}: the volume is welded to {part.name!r}, and cannot touch it.")
 
     @property
     def label(self) -> str:
         """The name of the contact, or its type and places."""
-        other = self.other.name if isinstance(self.other, Part) else type(self.other).__name__
+        other = self.other.name if isinstance(self.other, Part | VolumeHandle) else type(self.other).__name__
         return self.name or f"Contact of {self.volume.name} and {other}"
 
     @property

@@ -1,4 +1,4 @@
-"""Soft volumes that touch obstacles, bodies and rods of their robot.
+"""Soft volumes that touch obstacles, and bodies, rods and other volumes (`pairs`) of their robot.
 
 A force F on a node depends on its place y = R^T (x - r) in the axes of what it touches, and on nothing else. With h = -R^T F
 the force on what is touched in its own axes, and B = R^T dF/dx R, a motion (dw, dv) of that frame and dx of the node change
@@ -11,11 +11,11 @@ so that no other derivative is needed. All of it enters the balance as forces of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from anguilla.describe.frames import BodyHandle, Frame, RodHandle
+from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
 from anguilla.describe.obstacles import Capsule, Obstacle
 from anguilla.describe.volumes import VolumeHandle
 from anguilla.errors import DescriptionError
@@ -34,7 +34,11 @@ from anguilla.fem.contact import (
 from anguilla.fem.mesh import Floats, Ints
 from anguilla.interact.volume_contact import VolumeContact
 from anguilla.mixed.half import Half, hats
+from anguilla.mixed.pairs import Met, VolumePair
 from anguilla.solve.steps.schemes import Coefficients
+
+if TYPE_CHECKING:
+    from anguilla.mixed.model import MixedModel
 
 __all__ = [
     "Push",
@@ -42,6 +46,8 @@ __all__ = [
     "contact_frames",
     "couple",
     "grips_of",
+    "meets_of",
+    "pairs_of",
     "press",
     "pushed",
     "refuse_contact",
@@ -90,7 +96,7 @@ def shapes_of(contact: VolumeContact) -> list[tuple[Frame, Obstacle]]:
 
 def contact_frames(volume: VolumeHandle) -> list[Frame]:
     """Frames of what a volume touches."""
-    parts = [contact for contact in volume.contacts if not contact.obstacles]
+    parts = [contact for contact in volume.contacts if isinstance(contact.other, Part)]
     return [frame for contact in parts for frame, _ in shapes_of(contact)]
 
 
@@ -100,36 +106,51 @@ def pieces_of(volume: VolumeHandle, number: Any) -> tuple[list[Piece], Floats]:
     pieces, flat = obstacle_pieces([contact for contact in own if contact.obstacles])
     grids = [flat]
     for contact in own:
-        if not contact.obstacles:
+        if isinstance(contact.other, Part):
             shapes = shapes_of(contact)
             frames = np.array([number(frame) for frame, _ in shapes], dtype=np.int64)
             pieces.append(Piece(contact, np.array([row_of(shape, grids) for _, shape in shapes]), frames))
     return pieces, np.concatenate(grids)
 
 
+def pairs_of(volumes: Sequence[VolumeHandle], halves: Sequence[Half]) -> list[VolumePair]:
+    """Volumes that may touch each other."""
+    numbers = {volume.name: k for k, volume in enumerate(volumes)}
+    found = [contact for volume in volumes for contact in volume.contacts if isinstance(contact.other, VolumeHandle)]
+    return [VolumePair(each, (numbers[each.volume.name], numbers[each.other.name]), halves) for each in found]
+
+
 def grips_of(
-    halves: Sequence[Half], x: list[Floats], poses: Places, touched: Sequence[Touched | None], *,
+    model: MixedModel, x: list[Floats], poses: Places, touched: Sequence[Touched | None], *,
     rate: float = 0.0, weight: float = 1.0,
 ) -> list[Grip | None]:  # fmt: skip
-    """What the points of all volumes remember at a state, of which is known what touched."""
+    """What the points of all volumes, and of pairs of them, remember at a state, of which is known what touched."""
     found: list[Grip | None] = []
-    for half, nodes, told in zip(halves, x, touched, strict=True):
+    told_of = [*touched, *[None] * (len(model.halves) + len(model.pairs) - len(touched))]
+    for half, nodes, told in zip(model.halves, x, told_of, strict=False):
         if half.touching is None:
             found.append(None)
             continue
         root = None if told is None or len(told.root) != len(half.touching.nodes) else told.root
         found.append(half.touching.grip(nodes, poses, root, rate, weight))
+    for pair, told in zip(model.pairs, told_of[len(model.halves) :], strict=True):
+        found.append(pair.grip(x, None if told is None else told.root, rate, weight))
     return found
 
 
-def touched_of(
-    halves: Sequence[Half], x: list[Floats], poses: Places, grips: list[Grip | None]
-) -> list[Touched | None]:
-    """What touches at a state."""
-    return [
+def touched_of(model: MixedModel, x: list[Floats], poses: Places, grips: list[Grip | None]) -> list[Touched | None]:
+    """What touches at a state: of each volume, then of each pair of them."""
+    own = [
         None if half.touching is None else half.touching.touched(nodes, poses, grip)
-        for half, nodes, grip in zip(halves, x, grips, strict=True)
+        for half, nodes, grip in zip(model.halves, x, grips, strict=False)
     ]
+    return own + [pair.touched(x, grip) for pair, grip in zip(model.pairs, grips[len(own) :], strict=True)]
+
+
+def meets_of(model: MixedModel, x: list[Floats], grips: list[Grip | None], *, wants: bool = True) -> list[Met]:
+    """What pairs of volumes do to each other at a state; grips are those of volumes, then of pairs."""
+    own = grips[len(model.halves) :]
+    return [pair.press(x, grip, wants=wants) for pair, grip in zip(model.pairs, own, strict=True)]
 
 
 def press(
@@ -201,18 +222,15 @@ def couple(half: Half, touches: VolumeTouches, poses: Places, cross: Floats, own
     return left_all, right_all
 
 
-def contact_wrenches(
-    halves: Sequence[Half], x: list[Floats], poses: Places, touched: Sequence[Touched | None]
-) -> Floats:
+def contact_wrenches(model: MixedModel, x: list[Floats], poses: Places, touched: Sequence[Touched | None]) -> Floats:
     """Wrenches (F, 6) on all frames by what touched: on what was touched, and on frames that lead nodes that touch."""
     out = np.zeros((len(poses.r), 6))
-    for half, nodes, told in zip(halves, x, touched, strict=True):
+    for half, gradient in zip(model.halves, _node_forces(model, x, touched), strict=True):
+        out[half.frames] += half.wrenches(-gradient, poses)
+    for half, told in zip(model.halves, touched, strict=False):
         touching = half.touching
         if touching is None or told is None:
             continue
-        gradient = np.zeros_like(nodes)
-        touching.spread(told.force, told.point, gradient)
-        out[half.frames] += half.wrenches(gradient, poses)
         frame = touching.frames[told.shape]
         on = frame >= 0
         R, place = poses.R[frame[on]], told.place[on]
@@ -222,14 +240,27 @@ def contact_wrenches(
     return out
 
 
-def node_pushes(halves: Sequence[Half], touched: Sequence[Touched | None]) -> list[Floats]:
+def _node_forces(model: MixedModel, x: list[Floats], touched: Sequence[Touched | None]) -> list[Floats]:
+    """Forces (nodes, 3) [N] on the nodes of each volume by what touched."""
+    out = [np.zeros_like(nodes) for nodes in x]
+    count = len(model.halves)
+    for half, told, force in zip(model.halves, touched, out, strict=False):
+        if half.touching is not None and told is not None:
+            half.touching.spread(-told.force, told.point, force)
+    for pair, told in zip(model.pairs, touched[count:], strict=False):
+        if told is not None:
+            both = np.concatenate([-told.force[:, None], told.corners], axis=1)
+            for k in sorted(set(pair.numbers)):
+                pair.spread(k, told.point, told.shape, both, out[k])
+    return out
+
+
+def node_pushes(model: MixedModel, x: list[Floats], touched: Sequence[Touched | None]) -> list[Floats]:
     """Accelerations (nodes, 3) [m/s^2] of the nodes of each volume by what touched them."""
     out = []
-    for half, told in zip(halves, touched, strict=True):
-        pushed = np.zeros_like(half.system.rest.x)
-        if half.touching is not None and told is not None and len(told.point):
-            force = np.zeros_like(pushed)
-            half.touching.spread(-told.force, told.point, force)
+    for half, force in zip(model.halves, _node_forces(model, x, touched), strict=True):
+        pushed = np.zeros_like(force)
+        if force.any():
             pushed[half.free] = half.masses.solve(force[half.free].reshape(1, -1))[0].reshape(-1, 3)
         out.append(pushed)
     return out
@@ -245,9 +276,9 @@ def pushed(scheme: Coefficients, dt: float, push: Push, rates: tuple[Floats, Flo
     return own, nodes, (weight_of(scheme, dt) - 1.0) * push.lam
 
 
-def refuse_contact(halves: Sequence[Half], name: str, what: str) -> None:
+def refuse_contact(model: MixedModel, what: str) -> None:
     """Refuse a robot whose volumes touch something."""
-    if any(half.touching is not None for half in halves):
+    if model.touches:
         raise DescriptionError(
-            f"Contact of the soft volumes of robot {name!r} is not available for {what} yet: leave it out."
+            f"Contact of the soft volumes of robot {model.name!r} is not available for {what} yet: leave it out."
         )

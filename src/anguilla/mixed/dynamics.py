@@ -23,6 +23,7 @@ from anguilla.mixed.contact import (
     VolumeTouches,
     contact_wrenches,
     grips_of,
+    meets_of,
     node_pushes,
     press,
     pushed,
@@ -30,6 +31,7 @@ from anguilla.mixed.contact import (
 )
 from anguilla.mixed.half import Poses
 from anguilla.mixed.model import Lead, MixedModel
+from anguilla.mixed.pairs import Met
 from anguilla.mixed.statics import Correction, Factored, Mixed, corrected, factored
 from anguilla.model.evaluate import residual, tangent
 from anguilla.model.evaluation import Evaluation
@@ -60,7 +62,7 @@ class Moving(NamedTuple):
     lam: Floats
     x: list[Floats]
     dx: list[tuple[Floats, Floats, Floats]]  # velocities, accelerations of the scheme, true ones
-    touched: list[Touched | None]  # of each volume
+    touched: list[Touched | None]  # of each volume, then of each pair of them
     push: Push  # accelerations by contact, which the others are without
 
 
@@ -74,6 +76,7 @@ class Stepped(NamedTuple):
     blocks: list[Floats]
     wrenches: Floats
     touches: list[VolumeTouches | None]
+    meets: list[Met]
     matrix: Callable[[], Floats]  # tangent of the carrier (n + m, n + m)
 
 
@@ -91,8 +94,7 @@ class MixedStep:
         self.careful, self.correct = False, cast("Callable[[Stepped], Correction] | None", None)
         self.viscous = [viscosity.step(stepper.dt) for viscosity in stepper.viscosity]
         poses, weight = stepper.model.lead(begin.q).poses, weight_of(stepper.scheme, stepper.dt)
-        halves = stepper.model.halves
-        self.grips = grips_of(halves, begin.x, poses, begin.touched, rate=1.0 / stepper.dt, weight=weight)
+        self.grips = grips_of(stepper.model, begin.x, poses, begin.touched, rate=1.0 / stepper.dt, weight=weight)
         self.touching = True
 
     def guess(self, share: float) -> Mixed:
@@ -136,9 +138,12 @@ class MixedStep:
         q, v, a = self.rates(state.q)
         lead = model.lead(q)
         total, gradients, blocks, touches = np.zeros((len(model.frames), 6)), [], [], []
+        for half, x in zip(model.halves, state.x, strict=True):
+            half.place(x, lead.poses)
+        pairs = model.pairs if self.touching else []
+        meets = meets_of(model, state.x, self.grips) if self.touching else []
         for k, half in enumerate(model.halves):
             x, (gain, history) = state.x[k], self.viscous[k]
-            half.place(x, lead.poses)
             half.system.body.gravity = self.gravity
             energy, force, found = half.system.evaluate(
                 SoftState(x, half.system.rest.rotations), self.efforts[k], t=self.t, stiffness=True, gain=gain,
@@ -147,6 +152,8 @@ class MixedStep:
             if not np.isfinite(energy):
                 return None
             touched = press(half, x, lead.poses, self.grips[k], force, found) if self.touching else None
+            for pair, met in zip(pairs, meets, strict=True):
+                pair.add(k, met, force, found)
             total[half.frames] += half.wrenches(force, lead.poses)
             total += 0.0 if touched is None else touched.wrenches
             touches.append(touched)
@@ -155,7 +162,7 @@ class MixedStep:
             gradients.append(force)
             blocks.append(found)
         left, matrix = self._carrier(model.pulled(self.loads, total), q, v, a, state)
-        return None if left is None else Stepped(state, lead, left, gradients, blocks, total, touches, matrix)
+        return None if left is None else Stepped(state, lead, left, gradients, blocks, total, touches, meets, matrix)
 
     def _carrier(
         self, loads: Loads, q: Floats, v: Floats, a: Floats, state: Mixed
@@ -219,7 +226,7 @@ class MixedStep:
         v[driven], a[driven], acc[driven] = imposed[:, 1], imposed[:, 2], imposed[:, 2]
         dx = [ended(s.scheme, s.dt, x - x0, *r) for x, x0, r in zip(found.x, b.x, b.dx, strict=True)]
         poses = s.model.lead(q).poses
-        touched = touched_of(s.model.halves, found.x, poses, self.grips)
+        touched = touched_of(s.model, found.x, poses, self.grips)
         push = s.push(self.loads, q, v, found.x, poses, touched)
         (v, a, acc), dx, excess = pushed(s.scheme, s.dt, push, (v, a, acc), dx)
         return Moving(q, v, a, acc, found.lam - excess, found.x, dx, touched, push)
@@ -234,7 +241,7 @@ class MixedStepper:
         self.viscosity = [Viscosity(half.system, None) for half in model.halves]
         self.work = [np.zeros((len(half.system.pattern.rows), 9)) for half in model.halves]
         self.iterations, self._factored = 0, model.factored
-        self.touchy = any(half.touching is not None for half in model.halves)  # whether Newton must take care
+        self.touchy = model.touches  # whether Newton must take care
 
     def stretch(self, dt: float) -> None:
         """Make the next steps so long [s]."""
@@ -266,10 +273,10 @@ class MixedStepper:
             twists = (lead.J[model.rows_of(half)] @ v).reshape(-1, 6)
             dx.append((half.velocities(x[k], lead.poses, twists), a, a))
         a, lam = _accelerations(carrier, model.pulled(loads, total), q, v)
-        grips = grips_of(model.halves, x, lead.poses, touched or [None] * len(x))
-        now = touched_of(model.halves, x, lead.poses, grips)
+        grips = grips_of(model, x, lead.poses, touched or [None] * len(x))
+        now = touched_of(model, x, lead.poses, grips)
         push = self.push(loads, q, v, x, lead.poses, now)
-        total = total + contact_wrenches(model.halves, x, lead.poses, now)
+        total = total + contact_wrenches(model, x, lead.poses, now)
         return Moving(q, v, a, a.copy(), lam + push.lam, x, dx, now, push), total
 
     def push(
@@ -277,8 +284,8 @@ class MixedStepper:
     ) -> Push:
         """Accelerations by what touches, and the multipliers that go with them."""
         model, carrier = self.model, self.carrier
-        nodes, none = node_pushes(model.halves, touched), np.zeros(carrier.size)
-        wrenches = contact_wrenches(model.halves, x, poses, touched)
+        nodes, none = node_pushes(model, x, touched), np.zeros(carrier.size)
+        wrenches = contact_wrenches(model, x, poses, touched)
         if not wrenches.any():
             return Push(none, nodes, np.zeros(carrier.rows))
         force = model.lead(q).J.T @ wrenches.ravel()
@@ -310,7 +317,7 @@ class MixedStepper:
         for viscosity, x in zip(self.viscosity, out.x.x, strict=True):
             viscosity.accept(x, self.dt)
         after = problem.end(out.x, found.wrenches)
-        heavy = contact_wrenches(self.model.halves, after.x, found.lead.poses, after.touched)
+        heavy = contact_wrenches(self.model, after.x, found.lead.poses, after.touched)
         return CONVERGED, after, found.wrenches - (weight_of(self.scheme, self.dt) - 1.0) * heavy
 
 

@@ -94,7 +94,7 @@ def _energies(motion: MixedMotion, run: MixedTrajectory) -> Energies | None:
     given = any(callable(value) for value in motion.inputs.values())
     varying = np.ptp(carrier.loads(run.t, motion.own).table, axis=0).any() if len(run.t) > 1 else False
     passive = not (given or varying) and takes_energy(carrier, loads)
-    calm = all(half.touching is None and is_passive(half.system) for half in model.halves)
+    calm = not model.touches and all(is_passive(half.system) for half in model.halves)
     if not (passive and calm):
         return None
     kinetic, elastic, gravitational = energies(carrier, run.t, run.q, run.v)

@@ -8,6 +8,7 @@ import numpy as np
 
 from anguilla.describe.robot import Robot
 from anguilla.errors import DescriptionError
+from anguilla.fem.contact import Touched
 from anguilla.fem.dynamics import SoftTrajectory
 from anguilla.fem.results import SoftEquilibrium
 from anguilla.files import Table, read_text_file
@@ -23,6 +24,16 @@ from anguilla.store.record import Record
 __all__ = ["KINDS", "gather", "restore"]
 
 KINDS = ("mixedequilibrium", "mixedtrajectory")
+# of points that touch, one behind the other: axes, unit, title
+TOUCHED: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "contact": ((), "", "number of the contact"),
+    "place": (("axis",), "m", "where it touches"),
+    "force": (("axis",), "N", "force on what is touched"),
+    "slides": ((), "", "whether it slides"),
+    "point": ((), "", "number of the point"),
+    "shape": ((), "", "number of what is touched"),
+    "corners": (("corner", "axis"), "N", "forces on the corners of a triangle that is touched"),
+}
 
 
 def gather(result: MixedEquilibrium | MixedTrajectory) -> Record:
@@ -43,10 +54,59 @@ def gather(result: MixedEquilibrium | MixedTrajectory) -> Record:
             value = volume.inputs.get(key, 0.0)
             names.append(f"{name}.{key}")
             columns.append([float(value(s)) if callable(value) else float(value) for s in t.tolist()])
+    for j in range(len(result.touched[0]) if result.touched else 0):
+        _add_touched(record, j, [told[j] for told in result.touched])
     if names:
         record.add("volume_actuator", ("volume_actuator",), np.array(names, dtype=object), "", "inputs of volumes")
         record.add("volume_input", ("time", "volume_actuator"), np.array(columns).T, "", "their values [N, Pa]")
     return record
+
+
+def _add_touched(record: Record, j: int, told: list[Touched | None]) -> None:
+    """What volume j, or pair j of volumes, touched at each instant; those that touch one behind the other."""
+    known = [each for each in told if each is not None]
+    if not known:
+        return
+    name, first = f"touch{j}", known[0]
+    record.add(f"{name}_count", ("time",), [len(each.point) for each in known], "", "points that touch")
+    record.add(f"{name}_energy", ("time", f"{name}_law"), [each.energy for each in known], "J", "energy of contacts")
+    axes = ("time", f"{name}_of_all", f"{name}_number")
+    record.add(f"{name}_root", axes, [each.root for each in known], "", "where bristles are rooted")
+    if not any(len(each.point) for each in known):
+        return
+    for key, (axes, unit, title) in TOUCHED.items():
+        if len(getattr(first, key)) or not len(first.point):
+            rows = np.concatenate([np.asarray(getattr(each, key), dtype=float) for each in known])
+            if len(rows):
+                record.add(f"{name}_{key}", (f"{name}_row", *axes), rows, unit, title)
+
+
+def _touched(record: Record, model: MixedModel) -> list[list[Touched | None]]:
+    """What touched at each instant; nothing if the file does not tell."""
+    t, touchers = record.times(), model.touchers
+    if not any(f"touch{j}_count" in record for j in range(len(touchers))):
+        return []
+    found: list[list[Touched | None]] = [[None] * len(touchers) for _ in t]
+    for j, toucher in enumerate(touchers):
+        name = f"touch{j}"
+        if toucher is None or f"{name}_count" not in record:
+            continue
+        root, energy = record.floats(f"{name}_root", 3), record.floats(f"{name}_energy", 2)
+        if root.shape[1] != len(toucher.nodes) or energy.shape[1] != len(toucher.contacts):
+            raise DescriptionError("what its volumes touch is not what those of the robot do.")
+        ends = np.cumsum(record.floats(f"{name}_count", 1).astype(np.int64))[:-1]
+        rows = {}
+        for key, (axes, _, _) in TOUCHED.items():
+            shape = (0, *(3 for _ in axes))
+            whole = record.floats(f"{name}_{key}", 1 + len(axes)) if f"{name}_{key}" in record else np.zeros(shape)
+            rows[key] = np.split(whole, ends) if len(whole) else [whole] * len(t)
+        for k in range(len(t)):
+            whole = [rows[key][k].astype(np.int64) for key in ("contact", "point", "shape")]
+            found[k][j] = Touched(
+                whole[0], rows["place"][k], rows["force"][k], rows["slides"][k] > 0.0, energy[k], root[k], whole[1],
+                whole[2], rows["corners"][k],
+            )  # fmt: skip
+    return found
 
 
 def restore(record: Record, path: str, robot: Robot | MixedModel | None) -> MixedEquilibrium | MixedTrajectory:
@@ -69,7 +129,10 @@ def restore(record: Record, path: str, robot: Robot | MixedModel | None) -> Mixe
     inputs, volumes = read_inputs(record), _volumes(record, model, status)
     kind: Any = MixedTrajectory if record.facts["kind"] == "mixedtrajectory" else MixedEquilibrium
     source = robot if isinstance(robot, Robot) else robot.source
-    found = kind(source, model.carrier, status, t, q, v, a, lam, inputs, volumes=volumes, mixed=model)
+    found = kind(
+        source, model.carrier, status, t, q, v, a, lam, inputs, volumes=volumes, mixed=model,
+        touched=_touched(record, model),
+    )  # fmt: skip
     if isinstance(robot, Robot):
         object.__setattr__(found, "robot", robot)  # the model itself does not keep it
     assert isinstance(found, MixedEquilibrium | MixedTrajectory)

@@ -23,14 +23,16 @@ from anguilla.describe.robot import Robot
 from anguilla.describe.volumes import WELDED, VolumeHandle, WithVolumes
 from anguilla.errors import DescriptionError, as_number, refuse
 from anguilla.fem.body import SoftBody
+from anguilla.fem.contact import Touching
 from anguilla.fem.mesh import Floats, Ints
 from anguilla.fem.parts import slackened
 from anguilla.interact import Wrench
 from anguilla.interact.kernels.table import Loads
 from anguilla.lie import inverse
 from anguilla.linear.choice import DENSE
-from anguilla.mixed.contact import contact_frames, pieces_of
+from anguilla.mixed.contact import contact_frames, pairs_of, pieces_of
 from anguilla.mixed.half import Half, Poses, Weld
+from anguilla.mixed.pairs import VolumePair
 from anguilla.model.model import LoadTable, Model
 from anguilla.model.watch import Watch
 from anguilla.results.observe import jacobians
@@ -67,6 +69,7 @@ class MixedModel(WithVolumes):
     Attributes:
         carrier: the model of its rods and bodies, with the wrenches of the volumes as loads.
         halves: its volumes.
+        pairs: those that may touch each other.
         places: (F, 6) where the wrenches on the frames stand in the row of the loads.
         alone: a lock: volumes are computed in memory of their model, so that one thread at a time does so.
 
@@ -96,6 +99,7 @@ class MixedModel(WithVolumes):
         self._axes: list[Floats] = []  # of the volumes in the world, at zero coordinates
         self._note_nodes()
         self.halves = [self._half(volume, solver) for volume in self.volumes]
+        self.pairs = pairs_of(self.volumes, self.halves)
         self._add_masses()
         self.ports = [[f"_volumes_{k}_{axis}" for axis in AXES] for k in range(len(self.frames))]
         for names, frame in zip(self.ports, self.frames, strict=True):
@@ -111,6 +115,16 @@ class MixedModel(WithVolumes):
     def length(self) -> float:
         """What errors of motions are measured by [m]: the length of its rods and bodies, and the size of a volume."""
         return self.carrier.length + max(half.size for half in self.halves)
+
+    @property
+    def touchers(self) -> list[Touching | VolumePair | None]:
+        """What touches: of each volume, then of each pair of them, in the order in which results tell it."""
+        return [*(half.touching for half in self.halves), *self.pairs]
+
+    @property
+    def touches(self) -> bool:
+        """Whether a volume may touch something."""
+        return any(one is not None for one in self.touchers)
 
     def _note_nodes(self) -> None:
         """Find the nodes of the frames; the carrier is compiled so that they have some."""

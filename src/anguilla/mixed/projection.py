@@ -62,7 +62,7 @@ class MixedRobotModel:
         if not (isinstance(robot, MixedModel) or (isinstance(robot, Robot) and robot.volumes)):
             raise refuse("MixedRobotModel.robot", "a Robot with soft volumes", robot)
         self.model = model = mixed_of(robot)
-        refuse_contact(model.halves, model.name, "control")
+        refuse_contact(model, "control")
         with ExitStack() as desks:
             problem, self.state, _ = opened(model, desks, self._given(None), None, 0.0)
         self.carrier = problem.carrier

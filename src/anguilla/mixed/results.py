@@ -31,7 +31,7 @@ class _WithVolumes(OfEnergies):
 
     volumes: Mapping[str, Any]
     mixed: MixedModel | None  # the model it was computed with
-    touched: Sequence[Sequence[Touched | None]]  # at each instant, what each volume touches
+    touched: Sequence[Sequence[Touched | None]]  # at each instant, what each volume touches, then each pair of them
 
     @property
     def halves(self) -> list[Half]:
@@ -75,16 +75,21 @@ class _WithVolumes(OfEnergies):
         return found
 
     @property
+    def _touchers(self) -> list[Any]:
+        """What touches, in the order of `touched`."""
+        return [] if self.mixed is None else self.mixed.touchers
+
+    @property
     def touches(self) -> bool:
         """Whether a volume may touch something."""
-        return any(half.touching is not None for half in self.halves) and bool(self.touched)
+        return self.mixed is not None and self.mixed.touches and bool(self.touched)
 
     def touching_at(self, index: int) -> tuple[Floats, Floats]:
         """Where volumes touch at an instant (k, 3) [m], and forces (k, 3) [N]: on bodies and rods, but of obstacles."""
         places, forces = [np.zeros((0, 3))], [np.zeros((0, 3))]
-        for half, told in zip(self.halves, self.touched[index], strict=True):
-            if half.touching is not None and told is not None:
-                sign = np.array([-1.0 if contact.obstacles else 1.0 for contact in half.touching.contacts])
+        for toucher, told in zip(self._touchers, self.touched[index], strict=True):
+            if toucher is not None and told is not None:
+                sign = np.array([-1.0 if contact.obstacles else 1.0 for contact in toucher.contacts])
                 places.append(told.place)
                 forces.append(sign[told.contact][:, None] * told.force)
         return np.concatenate(places), np.concatenate(forces)
@@ -124,15 +129,15 @@ class _WithVolumes(OfEnergies):
     @property
     def _what_touched(self) -> Sequence[Sequence[Touched | None]]:
         """`touched`, if it is known."""
-        if not self.touched and any(half.touching is not None for half in self.halves):
+        if not self.touched and any(one is not None for one in self._touchers):
             raise DescriptionError(
-                f"what the soft volumes of {self.robot.name!r} touched is not kept in result files: read it before saving."
+                f"what the soft volumes of {self.robot.name!r} touched is not told by this file, of an older version."
             )
         return self.touched
 
     def _place_of(self, contact: VolumeContact) -> tuple[int, int]:
-        """Numbers of its volume, and of a contact among those of the volume."""
-        known = [[] if half.touching is None else half.touching.contacts for half in self.halves]
+        """Numbers of what touches, and of a contact among its own."""
+        known = [[] if one is None else one.contacts for one in self._touchers]
         for k, own in enumerate(known):
             tokens = [each.token for each in own]
             if contact.token in tokens:
@@ -142,7 +147,7 @@ class _WithVolumes(OfEnergies):
 
     def _points(self, told: Sequence[Touched | None], contact: VolumeContact) -> TouchPoints:
         number, _ = self._place_of(contact)
-        return points_of(self.halves[number].touching, told[number], contact)
+        return points_of(self._touchers[number], told[number], contact)
 
     @property
     def mass(self) -> float:

@@ -26,9 +26,10 @@ from anguilla.fem.results import SoftEquilibrium
 from anguilla.fem.system import SoftState
 from anguilla.interact.kernels.rubbing import rubs
 from anguilla.interact.kernels.table import Loads
-from anguilla.mixed.contact import VolumeTouches, couple, grips_of, press, refuse_contact, touched_of
+from anguilla.mixed.contact import VolumeTouches, couple, grips_of, meets_of, press, refuse_contact, touched_of
 from anguilla.mixed.half import Half
 from anguilla.mixed.model import Lead, MixedModel, mixed_of
+from anguilla.mixed.pairs import Met, Ties, tie
 from anguilla.mixed.results import MixedEquilibrium, MixedTrajectory
 from anguilla.model.evaluation import Evaluation, at_rest
 from anguilla.model.model import Model
@@ -68,6 +69,7 @@ class Known(NamedTuple):
     blocks: list[Floats]  # of its stiffness
     wrenches: Floats  # (F, 6) on the frames
     touches: list[VolumeTouches | None]  # of each volume
+    meets: list[Met]  # of volumes that may touch each other
 
 
 class Correction(NamedTuple):
@@ -100,6 +102,7 @@ class Factored(NamedTuple):
     seams: list[Seam]
     back: list[Floats]  # T^T K_pi K_ii^-1 (6 F, 3 f) of each volume
     negative: int  # pivots of all K_ii
+    ties: Ties | None = None  # between volumes that touch each other
 
 
 class Balance:
@@ -113,7 +116,7 @@ class Balance:
         self.gravity = model.gravity([t])[0]
         self._work = [np.zeros((len(half.system.pattern.rows), 9)) for half in model.halves]
         self.last: Factored | None = None
-        self.grips: list[Grip | None] = [None] * len(model.halves)  # friction acts where something is remembered
+        self.grips: list[Grip | None] = [None] * len(model.touchers)  # friction acts where something is remembered
 
     def at(self, factor: float) -> Balance:
         """The same with a part of the loads."""
@@ -128,9 +131,11 @@ class Balance:
         model = self.model
         lead = model.lead(state.q)
         total, gradients, blocks, touches = np.zeros((len(model.frames), 6)), [], [], []
-        rows = zip(model.halves, state.x, self.efforts, self._work, self.grips, strict=True)
-        for half, x, efforts, work, grip in rows:
+        for half, x in zip(model.halves, state.x, strict=True):
             half.place(x, lead.poses)
+        meets = meets_of(model, state.x, self.grips, wants=stiffness)
+        rows = zip(model.halves, state.x, self.efforts, self._work, self.grips, strict=False)
+        for k, (half, x, efforts, work, grip) in enumerate(rows):
             half.system.body.gravity = self.gravity
             energy, gradient, found = half.system.evaluate(
                 half.state(x), efforts, factor=self.factor, t=self.t, stiffness=stiffness, blocks=work
@@ -138,6 +143,8 @@ class Balance:
             if not np.isfinite(energy):
                 return None
             touched = press(half, x, lead.poses, grip, gradient, found if stiffness else None)
+            for pair, met in zip(model.pairs, meets, strict=True):
+                pair.add(k, met, gradient, found if stiffness else None)
             total[half.frames] += half.wrenches(gradient, lead.poses)
             total += 0.0 if touched is None else touched.wrenches
             gradients.append(gradient)
@@ -148,7 +155,7 @@ class Balance:
             return None
         left = here.values.copy()
         left[self.loads.driven] = 0.0
-        return Known(state, lead, here, left, gradients, blocks, total, touches)
+        return Known(state, lead, here, left, gradients, blocks, total, touches, meets)
 
     def factorise(self, at: Known) -> Callable[[Known], Correction] | None:
         """Factorise K_ii of each volume, and the Schur complement."""
@@ -219,12 +226,21 @@ def factored(
             negative += (
                 factor_definite(half, blocks) if definite else half.system.solver.factor(blocks[half.system.inner])
             )
-            back.append(half.system.solver.solve(seam.right))
+            back.append(
+                half.system.solver.solve(seam.right) if len(seam.right) else seam.right
+            )  # held by the ground alone
             matrix[:n, :n] -= seam.J.T @ (seam.cross @ back[-1].T) @ seam.J
     except SolverError:
         return None
     inverse = inverted(carrier, matrix, driven)
-    return None if inverse is None else Factored(inverse, matrix, seams, back, negative)
+    if inverse is None:
+        return None
+    found = Factored(inverse, matrix, seams, back, negative)
+    try:
+        ties = tie(model, at, driven, len(matrix), lambda right, alone: _joined(found, right, alone))
+    except SolverError:
+        return None
+    return found._replace(ties=ties)
 
 
 def inverted(carrier: Model, matrix: Floats, driven: Ints) -> Inverse | None:
@@ -238,14 +254,19 @@ def solved(
     model: MixedModel, by: Factored, right: Floats, nodes: list[Floats], *, transposed: bool = False
 ) -> tuple[Floats, list[Floats]]:
     """Solve with a factorised tangent for columns (n + m, k) and rows (k, 3 f) of each volume; the same shapes come back."""
-    n, right, alone = by.seams[0].J.shape[1], right.copy(), []
-    for half, rows, seam in zip(model.halves, nodes, by.seams, strict=True):
-        alone.append(half.system.solver.solve(rows))
-        right[:n] -= seam.J.T @ (seam.cross @ alone[-1].T)
+    alone = [half.system.solver.solve(rows) for half, rows in zip(model.halves, nodes, strict=True)]
+    found = _joined(by, right, alone, transposed)
+    return found if by.ties is None else by.ties.corrected(*found)
+
+
+def _joined(by: Factored, right: Floats, alone: list[Floats], transposed: bool = False) -> tuple[Floats, list[Floats]]:
+    """As `solved`, where rows of each volume are solved for its own nodes already; without ties between volumes."""
+    n, right = by.seams[0].J.shape[1], right.copy()
+    for rows, seam in zip(alone, by.seams, strict=True):
+        right[:n] -= seam.J.T @ (seam.cross @ rows.T)
     step = by.inverse(right, transposed)
-    for k, (seam, back) in enumerate(zip(by.seams, by.back, strict=True)):
-        alone[k] -= (seam.J @ step[:n]).T @ back
-    return step, alone
+    rest = zip(alone, by.seams, by.back, strict=True)
+    return step, [rows - (seam.J @ step[:n]).T @ back for rows, seam, back in rest]
 
 
 def corrected(model: MixedModel, carrier: Model, by: Factored, now: Any) -> Correction:
@@ -349,9 +370,9 @@ def opened(
 
 def held_by(model: MixedModel, start: MixedEquilibrium | MixedTrajectory, state: Mixed) -> list[Grip | None]:
     """What points that touch remember of a result to start from; nothing of volumes without friction."""
-    told = start.touched[-1] if start.touched else [None] * len(model.halves)
-    grips = grips_of(model.halves, state.x, model.lead(state.q).poses, told)
-    rubbing = [half.touching is not None and half.touching.rubs for half in model.halves]
+    told = start.touched[-1] if start.touched else [None] * len(model.touchers)
+    grips = grips_of(model, state.x, model.lead(state.q).poses, told)
+    rubbing = [toucher is not None and toucher.rubs for toucher in model.touchers]
     return [grip if rubs else None for grip, rubs in zip(grips, rubbing, strict=True)]
 
 
@@ -497,13 +518,14 @@ def falling(problem: Balance, at: Known) -> int:
         keep = vt[int(np.sum(size > 1e-10 * size.max(initial=0.0))) :]
         inner = keep @ inner @ keep.T
     values = np.linalg.eigvalsh(inner)
-    return problem.last.negative + int(np.sum(values < -1e-12 * np.abs(values).max(initial=0.0)))
+    ties = 0 if problem.last.ties is None else problem.last.ties.falling()
+    return problem.last.negative + ties + int(np.sum(values < -1e-12 * np.abs(values).max(initial=0.0)))
 
 
 def balance_of(result: MixedEquilibrium, desks: ExitStack) -> tuple[Balance, Known]:
     """The balance of an equilibrium that was found, evaluated there."""
     assert result.mixed is not None
-    refuse_contact(result.mixed.halves, result.mixed.name, "modes and gradients")
+    refuse_contact(result.mixed, "modes and gradients")
     carrier, (t, q, _, lam) = result.system, result.stored
     desks.enter_context(result.mixed.alone)
     desks.enter_context(carrier.apart())
@@ -533,5 +555,5 @@ def _result(problem: Balance, found: Mixed, at: Known | None, own: dict[str, Any
         state = SoftState(x, half.system.rest.rotations)
         volumes[half.name] = SoftEquilibrium(half.view.body, half.view, state, efforts, status)
     states = np.array([problem.t]), found.q[None].copy(), zero, zero, found.lam[None].copy()
-    touched = [touched_of(model.halves, found.x, model.lead(found.q).poses, problem.grips)]
+    touched = [touched_of(model, found.x, model.lead(found.q).poses, problem.grips)]
     return MixedEquilibrium(model.source, carrier, status, *states, told, volumes=volumes, mixed=model, touched=touched)

@@ -103,7 +103,7 @@ def _part(given: Any, path: str, kind: type | None = None) -> Any:
 def volume_document(body: Volume) -> dict[str, Any]:
     """The fields of a volume as plain values; what a file cannot hold is refused."""
     name = body.name
-    for what in ("natural", "laws", "moves", "rigid_parts", "contacts"):
+    for what in ("natural", "laws", "moves", "rigid_parts"):
         if getattr(body, what):
             raise DescriptionError(f"volume {name!r}: robot files do not hold its {what.replace('_', ' ')} yet.")
     found: dict[str, Any] = {"mesh": _source(body), "material": _plain(body.material, f"volume {name!r}: material")}

@@ -28,6 +28,8 @@ from anguilla.mechanics.vec import (
     mscale,
     outer_add,
     scale,
+    store3,
+    store9,
     sub,
     tmatvec,
     transpose,
@@ -331,7 +333,5 @@ def distances(points, data, grid, distance, normal, curvature):
     for i in range(len(points)):
         x = load3(points, i, 0)
         distance[i], n = shape_distance(x, data, 0, grid)
-        N = shape_curvature(x, n, data, 0, grid)
-        normal[i, 0], normal[i, 1], normal[i, 2] = n
-        for c in range(9):
-            curvature[i, c] = N[c]
+        store3(normal, i, 0, n)
+        store9(curvature, i, 0, shape_curvature(x, n, data, 0, grid))

@@ -1,6 +1,8 @@
-"""Gradients of equilibria, and modes, of rods and soft volumes together: against differences, one rod, one spring."""
+"""Gradients of equilibria and motions, and modes, of rods and soft volumes together: against differences and theory."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ import pytest
 import anguilla as ag
 from anguilla import fem
 from anguilla.errors import DescriptionError
+from anguilla.model.user import move
 
 SOFT = ag.Material(young=1e6, poisson=0.0, density=1000.0)
 
@@ -74,10 +77,82 @@ def test_gradients_by_materials_and_lengths_are_those_of_differences():
     assert paths[1] == pytest.approx(slope, rel=1e-6, abs=0.0)
 
 
-def test_motions_have_no_gradient_yet():
+STEPS, DT = 4, 2e-3
+
+
+def swinging(young: float = 3e5, damping: float = 0.0) -> tuple[ag.Robot, ag.Frame]:
+    """A damped tendon arm with a soft end that has a tendon and a chamber, and a plate on which a force acts."""
+    robot = ag.Robot("arm")
+    firm = ag.Material(young=5e7, poisson=0.3, density=1200.0, damping=0.01)
+    arm = robot.add(ag.Rod(0.1, ag.Circle(radius=0.003), firm, strains=ag.kirchhoff(2)), at=robot.ground, name="arm")
+    robot.actuate("pull", ag.Tendon(arm, ag.parallel(y=0.01)))
+    silicone = ag.Material(young=young, poisson=0.4, density=1070.0, damping=damping)
+    pad = ag.Volume(fem.block((0.05, 0.02, 0.02), (3, 1, 1)), silicone, name="pad")
+    pad.actuate("bend", fem.Tendon([(x, 0.0, 0.008) for x in np.linspace(0.0, 0.05, 4)]))
+    pad.actuate("blow", fem.Chamber(pad.mesh.boundary, pressure=(-1e4, 1e4)))
+    plate = robot.add(pad, at=arm.tip, patch="base").frame("plate", "tip")
+    robot.load(ag.Wrench(plate, force=robot.input("push", "N", along=(0.0, 1.0, 0.5))))
+    return robot, plate
+
+
+def signals(name: str = "", k: int = 0, h: float = 0.0) -> dict[str, ag.Sampled]:
+    """Inputs that change with time; one of them has h added at one instant."""
+    shape = {key: value * (1.0 + 0.3 * np.sin(np.arange(STEPS + 1) + len(key))) for key, value in INPUTS.items()}
+    if name:
+        shape[name][k] += h
+    return {key: ag.Sampled(value, DT) for key, value in shape.items()}
+
+
+def swing(robot: ag.Robot, inputs: dict[str, ag.Sampled], **options: object) -> ag.Trajectory:
+    settings = {"duration": STEPS * DT, "dt": DT, "tolerance": 1e-13, "events": []} | options
+    return ag.simulate(robot, inputs=inputs, **settings)
+
+
+def difference(of: Callable[[float], float], h: float) -> float:
+    ends = [of(k * h) for k in (-2, -1, 1, 2)]
+    return (ends[0] - 8.0 * ends[1] + 8.0 * ends[2] - ends[3]) / (12.0 * h)
+
+
+@pytest.mark.parametrize("smooth", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_gradients_of_motions_by_inputs_materials_and_start_are_those_of_differences(smooth):
+    robot, plate = swinging()
+    cost = lambda plate: ag.Reach(plate, GOAL) + ag.Rest(1e-4)
+    run = swing(robot, signals(), smooth_start=smooth)
+    found = ag.gradient(run, cost(plate), design=["pad.material.young"])
+    value = lambda inputs, **start: cost(plate)(swing(robot, inputs, smooth_start=smooth, **start))
+    assert found.value == pytest.approx(value(signals()), rel=1e-12)
+    assert set(found.inputs) == set(INPUTS)
+    for k, (name, size) in enumerate(INPUTS.items()):
+        for instant in (0, 1 + k):
+            slope = difference(lambda h, at=instant, name=name: value(signals(name, at, h)), 1e-2 * size)
+            assert found.inputs[name][instant] == pytest.approx(slope, rel=1e-6, abs=0.0)
+
+    def made(young: float) -> float:
+        other, end = swinging(young)
+        return cost(end)(swing(other, signals(), smooth_start=smooth))
+
+    assert found.design[0] == pytest.approx(difference(lambda h: made(3e5 + h), 1.5e3), rel=1e-6, abs=0.0)
+    q, v, unit = run.q[0], run.v[0], np.eye(run.system.size)
+    for k, h in ((0, 1e-2), (3, 1e-2), (run.system.tree.ball[0, 0] + 1, 1e-4)):  # the last is a turn of the plate
+        turned = lambda by, k=k: (move(run.system.tree, q, by * unit[k]), v)
+        slope = difference(lambda h, turned=turned: value(signals(), start=turned(h)), h)
+        assert found.q[k] == pytest.approx(slope, rel=1e-6, abs=0.0)
+        slope = difference(lambda h, k=k: value(signals(), start=(q, v + h * unit[k])), 10.0 * h)
+        assert found.v[k] == pytest.approx(slope, rel=1e-6, abs=0.0)
+
+
+def test_gradients_of_motions_refuse_what_they_cannot_do():
+    robot, plate = swinging(damping=1e-3)
+    run = ag.simulate(robot, duration=2e-3, dt=1e-3)
+    with pytest.raises(DescriptionError, match="damping or Prony"):
+        ag.gradient(run, ag.Reach(plate, GOAL))
     robot, plate = robot_of()
     run = ag.simulate(robot, duration=2e-3, dt=1e-3)
-    with pytest.raises(DescriptionError, match="only equilibria"):
+    with pytest.raises(DescriptionError, match="loops"):
+        ag.gradient(run, ag.Reach(plate, GOAL))
+    robot, plate = swinging()
+    run = ag.simulate(robot, duration=4e-3, dt=1e-3, every=2)
+    with pytest.raises(DescriptionError, match="equal steps"):
         ag.gradient(run, ag.Reach(plate, GOAL))
 
 

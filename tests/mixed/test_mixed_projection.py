@@ -67,6 +67,18 @@ def test_a_kept_factorisation_gives_the_same_compliance_where_nothing_changed():
     assert kept.compliance == pytest.approx(fresh.compliance, rel=1e-10, abs=1e-14)
 
 
+def test_the_lack_is_twice_the_energy_that_the_way_to_balance_sets_free():
+    robot, plate = arm_with_finger()
+    model = MixedRobotModel(robot, {"plate": plate})
+    model.efforts[:] = 0.3
+    model.relax(tolerance=1e-12)
+    there = model.project()
+    assert abs(there.lack) < 1e-15
+    push = np.array([1.0, -2.0, 0.5, 1.0, 0.3, -1.0]) * 1e-3
+    model.efforts += push  # out of balance by these efforts: their work on the way, to the first order of the way
+    assert model.project().lack == pytest.approx(push @ there.W("a", "a") @ push, rel=1e-3)
+
+
 def test_inverse_kinematics_finds_efforts_that_bring_both_effectors_to_their_targets():
     robot, plate = arm_with_finger()
     truth = {"t0": 0.6, "t1": 0.1, "t2": 0.3, "finger.p0": 0.4, "finger.p1": 0.1, "finger.p2": 0.2}

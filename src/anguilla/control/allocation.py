@@ -67,10 +67,8 @@ def allocate(
         return Allocation(np.zeros(0), error, True, none, none)
     # in units in which a unit effort does unit work, tensions and pressures are alike
     size = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(Waa)), 1e-300))
-    J, Waa_s = J * size, Waa * np.outer(size, size)
-    Waa_e = 0.5 * (Waa_s + Waa_s.T)
-    values, vectors = np.linalg.eigh(Waa_e)
-    Waa_e = (vectors * np.abs(values)) @ vectors.T  # a body held by its tendons alone has directions of negative energy
+    J, Waa_s = J * size, Waa * size[:, None] * size
+    Waa_e = _energy(0.5 * (Waa_s + Waa_s.T))
     H, f = J.T @ J, J.T @ e
     scale = max(float(np.trace(H)), 1e-300)
     weight = energy * scale / len(size)
@@ -90,3 +88,13 @@ def allocate(
     stroke_limit[bounded] = answer.active[n:]
     left = error + moves @ change
     return Allocation(change, left, answer.feasible, answer.active[:n], stroke_limit)
+
+
+def _energy(compliance: Floats) -> Floats:
+    """The compliance with directions of negative energy turned round: a body held by its tendons alone has some."""
+    from scipy.linalg import lapack
+
+    if lapack.dpotrf(compliance)[1] == 0:  # there is none
+        return compliance
+    values, vectors = np.linalg.eigh(compliance)
+    return np.asarray((vectors * np.abs(values)) @ vectors.T)

@@ -54,32 +54,35 @@ def solve_qp(
     A = np.zeros((0, n)) if A is None else np.asarray(A, dtype=float)
     low = np.concatenate([_bound(lower, n, -1.0), _bound(row_lower, len(A), -1.0)])
     high = np.concatenate([_bound(upper, n, 1.0), _bound(row_upper, len(A), 1.0)])
-    if np.any(low > high):
+    if (low > high).any():
         k = int(np.argmax(low > high))
         raise DescriptionError(f"bounds of a QP contradict each other: {low[k]:g} > {high[k]:g} at number {k}.")
-    if not (np.all(np.isfinite(H)) and np.all(np.isfinite(f)) and np.all(np.isfinite(A))):
+    if not (np.isfinite(H).all() and np.isfinite(f).all() and np.isfinite(A).all()):
         raise DescriptionError("a QP must have finite coefficients.")
     x, flag = _daqp(H, f, A, high, low)
     feasible = flag > 0
     if not feasible:
         x = _least_violation(H, f, A, low, high)
-    x = np.clip(x, low[: len(f)], high[: len(f)])  # its tolerance is 1e-6: a tendon that must not push would, a little
+    x = np.minimum(
+        np.maximum(x, low[:n]), high[:n]
+    )  # its tolerance is 1e-6: a tendon that must not push would, a little
     value = np.concatenate([x, A @ x])
     slack = 1e-9 * (1.0 + np.abs(value))
-    active = np.where(value <= low + slack, -1, np.where(value >= high - slack, 1, 0))
+    below = value <= low + slack
+    active = (~below & (value >= high - slack)).astype(np.int64) - below
     return QpSolution(x, feasible, active)
 
 
 def _bound(value: Floats | None, n: int, sign: float) -> Floats:
     bound = np.full(n, sign * HUGE) if value is None else np.asarray(value, dtype=float)
-    return np.clip(bound, -HUGE, HUGE)
+    return np.minimum(np.maximum(bound, -HUGE), HUGE)
 
 
 def _daqp(H: Floats, f: Floats, A: Floats, high: Floats, low: Floats) -> tuple[Floats, int]:
     import daqp
 
     exact = (low == high) & (np.abs(low) < HUGE)
-    sense = np.where(exact, 5, 0).astype(np.int32)
+    sense = 5 * exact.astype(np.int32)
     rows = np.ascontiguousarray(A)
     x, _, flag, _ = daqp.solve(np.ascontiguousarray(H), np.ascontiguousarray(f), rows, high, low, sense)
     return np.asarray(x, dtype=float), int(flag)

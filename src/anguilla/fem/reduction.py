@@ -281,7 +281,11 @@ class ReducedModel:
         system.external_forces(x0, np.zeros(len(system.names)), 1.0, 0.0, loads, system.nothing_pulled, False)
         self._load = np.einsum("rni,ni->r", basis, loads)
         self._parts = list(system.body.actuators.values())
-        self._lines = [self._line(k) for k in range(len(system.lines.segment_at) - 1)]
+        self._spans, self._change = self._lines()
+        self._first = system.lines.segment_at[:-1]  # segment of each line
+        pulls = np.array([isinstance(part, Tendon) for part in self._parts], dtype=bool)
+        self._tendons, self._chambers = np.flatnonzero(pulls), np.flatnonzero(~pulls)
+        self._pulled = np.diff(system.lines.segment_at)[: len(self._tendons)]  # segments of each tendon
         self._cavities = [self._cavity(k) for k in range(len(system.surfaces.face_at) - 1)]
         names = range(len(system.frames.names))
         self._seen0 = np.concatenate([*(system.frames.position(x0, k) for k in names), np.zeros(0)])
@@ -295,20 +299,19 @@ class ReducedModel:
         """Go to the equilibrium without inputs."""
         self.q, self.efforts = np.zeros(len(self.basis)), np.zeros(len(self._parts))
         self._stiff: Any = None
-        self._lengths: list[Floats] = []
+        self._factors: Any = None
 
     # What it is made of ------------------------------------------------------------------------------------------------
 
-    def _line(self, k: int) -> tuple[Floats, Floats, Floats]:
-        """Segments (s, 3) of a line at x0, and how they change (s, 3, r), also as (3 s, r)."""
-        lines, zero, change = self.system.lines, [], []
-        for s in range(int(lines.segment_at[k]), int(lines.segment_at[k + 1])):
+    def _lines(self) -> tuple[Floats, Floats]:
+        """Segments (s, 3) of all lines, tendons first, at x0, and how they change (3 s, r)."""
+        lines, zero, change = self.system.lines, np.zeros((0, 3)), np.zeros((0, len(self.basis)))
+        for s in range(len(lines.offset)):
             at = slice(int(lines.part_at[s]), int(lines.part_at[s + 1]))
             nodes, weight = lines.node[at], lines.weight[at]
-            zero.append(weight @ self.x0[nodes] + lines.offset[s])
-            change.append(np.einsum("k,rki->ir", weight, self.basis[:, nodes]))
-        table = np.array(change)
-        return np.array(zero), table, np.ascontiguousarray(table.reshape(-1, table.shape[2]))
+            zero = np.vstack([zero, weight @ self.x0[nodes] + lines.offset[s]])
+            change = np.vstack([change, np.einsum("k,rki->ir", weight, self.basis[:, nodes])])
+        return zero, change
 
     def _cavity(self, k: int) -> tuple[float, Floats, Floats, Floats]:
         """Volume of a chamber as a polynomial of q, exact: its value, slope (r,), curvature (r, r) and third derivative."""
@@ -369,35 +372,32 @@ class ReducedModel:
         """Effectors as seen from where they should be: (rows,) [m]."""
         return self._seen0 + self._seen @ self.q - np.concatenate(positions)
 
-    def _tight(self, k: int) -> tuple[Floats, Floats, Floats]:
-        """Lengths (s,) and directions (s, 3) of the segments of a line, and its slope (r,)."""
-        zero, _, flat = self._lines[k]
-        span = zero + (flat @ self.q).reshape(-1, 3)
+    def _tight(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Lengths (s,) and directions (s, 3) of all segments; lengths (lines,) of the lines, and their slopes (lines, r)."""
+        if not len(self._first):
+            return np.zeros(0), self._spans, np.zeros(0), np.zeros((0, len(self.q)))
+        span = self._spans + (self._change @ self.q).reshape(-1, 3)
         length = np.sqrt((span * span).sum(axis=1))
         unit = span / length[:, None]
-        return length, unit, unit.ravel() @ flat
+        slopes = np.add.reduceat(unit.reshape(-1, 1) * self._change, 3 * self._first)
+        return length, unit, np.add.reduceat(length, self._first), slopes
 
     def strokes(self) -> Floats:
         """Present strokes (actuators,) [m, m^3]."""
-        return self._stroked([self._tight(k)[0] for k in range(len(self._lines) - len(self.sensors))])
+        return self._stroked(self._tight()[2])
 
-    def _stroked(self, lengths: list[Floats]) -> Floats:
-        """Strokes (actuators,), for lengths of the segments of every tendon."""
-        out, line, cavity, q = np.zeros(len(self._parts)), 0, 0, self.q
+    def _stroked(self, lengths: Floats) -> Floats:
+        """Strokes (actuators,), for lengths of all lines."""
+        out, q = np.zeros(len(self._parts)), self.q
         lines, cavities = self.system.rest_strokes
-        for k, part in enumerate(self._parts):
-            if isinstance(part, Tendon):
-                out[k], line = lines[line] - float(lengths[line].sum()), line + 1
-            else:
-                value, one, two, three = self._cavities[cavity]
-                now = value + one @ q + 0.5 * q @ two @ q + q @ (three @ q) @ q / 6.0
-                out[k], cavity = now - cavities[cavity], cavity + 1
+        out[self._tendons] = (lines - lengths)[: len(self._tendons)]
+        for k, rest, (value, one, two, three) in zip(self._chambers, cavities, self._cavities, strict=True):
+            out[k] = value + one @ q + 0.5 * q @ two @ q + q @ (three @ q) @ q / 6.0 - rest
         return out
 
     def readings(self) -> Floats:
         """Present lengths (sensors,) [m]."""
-        first = len(self._lines) - len(self.sensors)
-        return np.array([float(self._tight(first + k)[0].sum()) for k in range(len(self.sensors))])
+        return self._tight()[2][len(self._tendons) :]
 
     def remember(self) -> tuple[Floats, Floats]:
         """Coordinates and efforts, to come back to with `restore`."""
@@ -427,27 +427,20 @@ class ReducedModel:
             raise SolverError("Elements turned inside out.", advice="Make smaller steps.")
         slope = self._force.ravel() @ self._along + self._load
         rows, curves = np.zeros((len(self._parts), len(self.q))), self._elastic() if stiffness else self._stiff
-        line = cavity = 0
-        self._lengths = []
-        for k, part in enumerate(self._parts):
-            if isinstance(part, Tendon):
-                length, unit, row = self._tight(line)
-                self._lengths.append(length)
-                rows[k] = -row
-                if stiffness and self.efforts[k]:
-                    _, change, flat = self._lines[line]
-                    along = (unit[:, None] @ change)[:, 0]
-                    share = np.repeat(1.0 / length, 3)[:, None] * flat
-                    curves = curves + self.efforts[k] * (flat.T @ share - (along / length[:, None]).T @ along)
-                line += 1
-            else:
-                _, one, two, three = self._cavities[cavity]
-                bent = three @ self.q
-                rows[k] = one + (two + 0.5 * bent) @ self.q
-                if stiffness:
-                    curves = curves - self.efforts[k] * (two + bent)
-                cavity += 1
-        self._stiff = curves
+        length, unit, _, slopes = self._seen_lines = self._tight()
+        rows[self._tendons] = -slopes[: len(self._tendons)]
+        if stiffness and len(self._tendons):
+            pull = np.repeat(self.efforts[self._tendons], self._pulled) / length[: self._pulled.sum()]
+            flat = self._change[: 3 * len(pull)]
+            along = (unit[: len(pull), None] @ flat.reshape(len(pull), 3, -1))[:, 0]
+            curves = curves + flat.T @ (np.repeat(pull, 3)[:, None] * flat) - (pull[:, None] * along).T @ along
+        for k, (_, one, two, three) in zip(self._chambers, self._cavities, strict=True):
+            bent = three @ self.q
+            rows[k] = one + (two + 0.5 * bent) @ self.q
+            if stiffness:
+                curves = curves - self.efforts[k] * (two + bent)
+        if stiffness:
+            self._stiff, self._factors = curves, None
         return float(energy), slope - self.efforts @ rows, curves, rows
 
     def _elastic(self) -> Floats:
@@ -461,20 +454,27 @@ class ReducedModel:
 
     def project(self, *, reuse: bool = False) -> Projection:
         """Linearise at the present state; `reuse` keeps the last stiffness."""
+        from scipy.linalg import lapack
+
         _, slope, stiff, rows = self.evaluate(stiffness=not reuse or self._stiff is None)
-        first = len(self._lines) - len(self.sensors)
-        sensed = [self._tight(first + k)[2] for k in range(len(self.sensors))]
-        whole = np.concatenate([self._seen, rows, *(row[None] for row in sensed), -slope[None]])
-        answers = np.linalg.solve(stiff, whole.T)
+        _, _, lengths, slopes = self._seen_lines
+        sensed = slice(len(self._tendons), None)
+        whole = np.concatenate([self._seen, rows, slopes[sensed], -slope[None]])
+        if self._factors is None:
+            lu, pivots, bad = lapack.dgetrf(stiff)
+            if bad:
+                raise SolverError("The stiffness of the reduced body is singular.", advice="Make smaller steps.")
+            self._factors = lu, pivots
+        answers = lapack.dgetrs(*self._factors, whole.T)[0]
         w = whole @ answers
-        count = (len(self._seen), len(rows), len(sensed))
+        count = (len(self._seen), len(rows), len(self.sensors))
         pulls = answers[:, count[0] : count[0] + count[1]]
         finish = lambda change: answers[:, -1] + pulls @ change
         return Projection(
             w[:-1, :-1],
             w[:-1, -1],
-            self._stroked(self._lengths),
-            self.readings(),
+            self._stroked(lengths),
+            lengths[sensed],
             self.efforts.copy(),
             count,
             finish,

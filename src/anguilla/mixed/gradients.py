@@ -10,7 +10,8 @@ from anguilla.describe.robot import Robot
 from anguilla.errors import DescriptionError, SolverError
 from anguilla.fem.mesh import Floats
 from anguilla.mixed.model import MixedModel
-from anguilla.mixed.results import MixedEquilibrium
+from anguilla.mixed.motion_gradients import motion_gradient
+from anguilla.mixed.results import MixedEquilibrium, MixedTrajectory
 from anguilla.mixed.statics import Balance, Known, Mixed, balance_of, factored, solved
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.solve.gradients.adjoint import Gradient, by_input, direct_cost, refuse_rubbing, static_ports
@@ -26,13 +27,19 @@ def gradient(
     result: Trajectory | Equilibrium, cost: Cost, *, method: Scheme | str | None = None, design: Design | None = None,
     start: Equilibrium | None = None,
 ) -> Gradient:  # fmt: skip
-    """`ag.gradient` of an equilibrium of a robot with soft volumes."""
-    if not isinstance(result, MixedEquilibrium) or result.mixed is None:
-        raise DescriptionError("gradient does not support motions of robots with soft volumes yet, only equilibria.")
-    if method is not None or start is not None:
-        raise DescriptionError("method and start are for motions; the result is an equilibrium.")
+    """`ag.gradient` of an equilibrium or a motion of a robot with soft volumes."""
     if not cost.of_places:
         raise DescriptionError("gradient of a robot with soft volumes takes costs of its frames and coordinates only.")
+    if isinstance(result, MixedTrajectory) and result.mixed is not None:
+        if start is not None:
+            raise DescriptionError(
+                "start is not available for robots with soft volumes yet: leave it out, the start then counts as given."
+            )
+        return motion_gradient(result, cost, method=method, design=design)
+    if not isinstance(result, MixedEquilibrium) or result.mixed is None:
+        raise DescriptionError("gradient needs a result that ag.statics or ag.simulate returned.")
+    if method is not None or start is not None:
+        raise DescriptionError("method and start are for motions; the result is an equilibrium.")
     refuse_rubbing(result.system.blank, "gradient")
     value, by_q, _ = cost.terms(result)
     with ExitStack() as desks:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain
 from threading import RLock
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 from weakref import ref
 
 import numpy as np
@@ -50,6 +50,12 @@ class _Pull:
 
     def __call__(self, t: float) -> Floats:
         return np.array([port(t) for port in self.ports])
+
+
+class _Felt(Wrench):
+    """What volumes do to a frame: no load of the robot, so no arrow is drawn of it."""
+
+    has_arrows: ClassVar[bool] = False
 
 
 class Lead(NamedTuple):
@@ -104,7 +110,7 @@ class MixedModel(WithVolumes):
         self.ports = [[f"_volumes_{k}_{axis}" for axis in AXES] for k in range(len(self.frames))]
         for names, frame in zip(self.ports, self.frames, strict=True):
             made = [carrier.input(name, "N m" if name[-2] == "m" else "N") for name in names]
-            carrier.load(Wrench(frame, _Pull(made[3:]), _Pull(made[:3]), follower=True))
+            carrier.load(_Felt(frame, _Pull(made[3:]), _Pull(made[:3]), follower=True))
         self.carrier = Model(carrier, linear=DENSE)
         self.carrier.carries = True
         self.places = self._find_places()

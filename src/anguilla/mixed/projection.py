@@ -14,10 +14,11 @@ from anguilla.describe.robot import Robot
 from anguilla.errors import DescriptionError, SolverError, refuse
 from anguilla.fem.mesh import Floats
 from anguilla.fem.projection import Projection
+from anguilla.fem.unknowns import take_nodes
 from anguilla.interact.kernels.table import INPUT
 from anguilla.lie import log3
 from anguilla.mixed.contact import refuse_contact
-from anguilla.mixed.half import Half
+from anguilla.mixed.half import Half, cross
 from anguilla.mixed.model import MixedModel, kinematics, mixed_of
 from anguilla.mixed.results import MixedEquilibrium
 from anguilla.mixed.statics import (
@@ -81,6 +82,9 @@ class MixedRobotModel:
         self._kept: tuple[Inverse, list[Seam]] | None = None
         self._factored: tuple[int, ...] = ()  # by whom the factors are that are kept
         self.negative = 0
+        self._desk = self.carrier.new_desk()
+        with self.carrier.at(self._desk):
+            self._problem = Balance(model, self.carrier, self.carrier.loads(0.0, {}).loads, [], 0.0)
 
     def _given(self, efforts: Floats | None) -> dict[str, float]:
         names = getattr(self, "actuators", [])
@@ -188,50 +192,55 @@ class MixedRobotModel:
     # Mechanics ---------------------------------------------------------------------------------------------------------
 
     def _rows(self, known: Known) -> tuple[Floats, list[Floats]]:
-        """H: effectors (world axes), then actuators: (m, n) of the coordinates, (m, 3 f) of the nodes of each volume."""
-        n, q = self.carrier.size, self.state.q
-        own: list[Floats] = []
-        nodes: list[list[Floats]] = [[] for _ in self.model.halves]
+        """H: effectors (world axes), then actuators: (m, n) of the coordinates, and of the nodes of each volume.
 
-        def add(rows: Floats, half: Half | None = None, by_node: Floats | None = None) -> None:
-            """Rows (r, n); of a volume with derivatives (r, nodes, 3): led nodes move with the coordinates."""
-            for k, each in enumerate(self.model.halves):
-                if each is half and by_node is not None:
-                    J = known.lead.J[self.model.rows_of(each)]
-                    rows = rows + each.by_twists(by_node, known.lead.poses) @ J
-                    nodes[k].append(by_node[:, each.free].reshape(len(rows), -1))
-                else:
-                    nodes[k].append(np.zeros((len(rows), 3 * len(each.free))))
-            own.append(rows)
+        The latter are (6 F + m + 1, 3 f): room for what a volume and its frames have to do with each other comes first, and
+        for its imbalance last.
+        """
+        n, q, lead = self.carrier.size, self.state.q, known.lead
+        m = sum(self.effectors.values()) + len(self.actuators)
+        own = np.zeros((m, n))
+        nodes = [np.zeros((6 * len(half.frames) + m + 1, 3 * len(half.free))) for half in self.model.halves]
 
+        def add(at: int, half: Half, by_node: Floats) -> None:
+            """Rows of a volume by derivatives (r, nodes, 3): led nodes move with the coordinates."""
+            k, first = self.model.halves.index(half), 6 * len(half.frames) + at
+            own[at : at + len(by_node)] = half.by_twists(by_node, lead.poses) @ lead.J[self.model.rows_of(half)]
+            take_nodes(by_node, half.free, nodes[k][first : first + len(by_node)].reshape(len(by_node), -1, 3))
+
+        at, gradients = 0, {}
         for place, count in zip(self._places, self.effectors.values(), strict=True):
             if isinstance(place[0], Half):
                 half, frames = place[0], place[0].system.frames
-                at = int(np.sum(frames.rows[: place[1]]))
-                add(np.zeros((count, n)), half, frames.gradient(self._x(half))[at : at + count])
+                if half not in gradients:
+                    gradients[half] = frames.gradient(self._x(half))
+                first = int(np.sum(frames.rows[: place[1]]))
+                add(at, half, gradients[half][first : first + count])
             else:
                 world, motion = kinematics(place[1], place[2], q)
                 arm = motion[:9].reshape(3, 3) @ place[0].offset_pose[:3, 3]
-                rows = [world[3:] + np.cross(world[:3], arm[:, None], axis=0), world[:3]]
-                add(np.concatenate(rows[: count // 3]))
-        add((-self._gain[:, None] * self._lines(q)[1]).reshape(-1, n))
+                own[at : at + 3] = world[3:] + cross(world[:3].T, arm).T
+                own[at + 3 : at + count] = world[: count - 3]
+            at += count
+        own[at : at + len(self._own)] = -self._gain[:, None] * self._lines(q)[1]
+        at += len(self._own)
         for half, x in zip(self.model.halves, self.state.x, strict=True):
             if half.system.names:
-                by_node = half.system.actuator_rows(half.state(x))
-                add(np.zeros((len(by_node), n)), half, by_node)
-        return np.concatenate(own), [np.concatenate(rows) for rows in nodes]
+                add(at, half, half.system.actuator_rows(half.state(x)))
+                at += len(half.system.names)
+        return own, nodes
 
-    def _known(self, desks: ExitStack, stiffness: bool) -> tuple[Balance, Known]:
+    def _known(self, stiffness: bool) -> tuple[Balance, Known]:
         """The present state, evaluated."""
-        desks.enter_context(self.carrier.apart())
         soft, at = [], len(self._own)
         for half in self.model.halves:
             soft.append(self.efforts[at : at + len(half.system.names)])
             at += len(half.system.names)
-        loads = self.carrier.loads(0.0, {}).loads
-        first = int(loads.at[INPUT])
-        loads.row[first : first + len(self._own)] = self.efforts[: len(self._own)]
-        problem = Balance(self.model, self.carrier, loads, soft, 0.0)
+        problem = self._problem
+        self._desk.refresh()
+        first = int(problem.loads.at[INPUT])
+        problem.loads.row[first : first + len(self._own)] = self.efforts[: len(self._own)]
+        problem.efforts = soft
         known = problem.evaluate(self.state, stiffness)
         if known is None:
             raise SolverError("Elements turned inside out.", advice="Make smaller steps.")
@@ -240,14 +249,14 @@ class MixedRobotModel:
     def project(self, *, reuse: bool = False) -> Projection:
         """Linearise at the present state; `reuse` keeps the last factorisation."""
         reuse = reuse and self._kept is not None and self._factored == self.model.factored
-        with ExitStack() as desks:
-            problem, known = self._known(desks, stiffness=not reuse)
-            own, nodes = self._rows(known)
+        with self.carrier.at(self._desk):
+            problem, known = self._known(stiffness=not reuse)
+            own, rows = self._rows(known)
             whole = np.zeros((0, 0)) if reuse else known.carrier.bordered()
         halves, m, n = self.model.halves, len(own), self.carrier.size
         seams = self._kept[1] if self._kept is not None and reuse else self._factor(problem, known, whole)
-        rows = [-g[half.free].reshape(1, -1) for half, g in zip(halves, known.gradients, strict=True)]
-        rows = [np.vstack([seam.cross, *pair]) for seam, *pair in zip(seams, nodes, rows, strict=True)]
+        for half, gradient, seam, each in zip(halves, known.gradients, seams, rows, strict=True):
+            each[: len(seam.cross)], each[-1] = seam.cross, -gradient[half.free].ravel()
         grams = [half.system.solver.gram(each) for half, each in zip(halves, rows, strict=True)]
         if not reuse:
             for seam, (g, _) in zip(seams, grams, strict=True):
@@ -265,10 +274,10 @@ class MixedRobotModel:
         for seam, (g, _) in zip(seams, grams, strict=True):
             right[:n] -= seam.J.T @ g[: len(seam.cross), len(seam.cross) :]
         step = self._kept[0](right)
-        w = own @ step[:n]
+        w = np.vstack([own @ step[:n], -known.left @ step])
         for seam, (g, _) in zip(seams, grams, strict=True):
             c = len(seam.cross)
-            w += g[c:-1, c:] - g[c:-1, :c] @ (seam.J @ step[:n])
+            w += g[c:, c:] - g[c:, :c] @ (seam.J @ step[:n])
         e, a = sum(self.effectors.values()), len(self.actuators)
 
         def finish(change: Floats) -> tuple[Known, Correction]:
@@ -280,8 +289,8 @@ class MixedRobotModel:
             ]
             return known, Correction(both[:n], both[n:], moved)
 
-        none = np.zeros(0)
-        return Projection(w[:, :m], w[:, m], self.strokes(), none, self.efforts.copy(), (e, a, 0), finish)
+        free, lack, efforts = w[:m, m], float(w[m, m]), self.efforts.copy()
+        return Projection(w[:m, :m], free, self.strokes(), np.zeros(0), efforts, (e, a, 0), finish, lack)
 
     def _factor(self, problem: Balance, known: Known, whole: Floats) -> list[Seam]:
         """Factorise the stiffness of the nodes; what frames feel if no node moves is added to the matrix of the carrier."""
@@ -298,8 +307,7 @@ class MixedRobotModel:
         twists = (known.lead.J @ step.q).reshape(-1, 6)
         length = max([*ways, float(np.abs(twists[:, 3:]).max(initial=0.0))])
         part = min(1.0, reach / max(length, 1e-300))
-        problem = Balance(self.model, self.carrier, self.carrier.loads(0.0, {}).loads, [], 0.0)
-        self.state = problem.move(known, step, part)
+        self.state = self._problem.move(known, step, part)
         self.efforts = projection.efforts + part * change
         return length
 

@@ -41,8 +41,7 @@ class Driver(Shown):
     ) -> None:  # fmt: skip
         self.stepper = stepper
         self.system = _observer(stepper.system)
-        first = stepper.result(self.system)
-        picture = scene(first, sections=SECTIONS, around=AROUND)
+        _, picture = self._present()
         server, address = open_server(stepper.robot.name, host, port)
         super().__init__(server, Props(server, self.system.robot, picture), stepper.robot, address)
         self.tip, self.history = plotted_tip(self.system.robot), np.zeros((0, 4))
@@ -113,7 +112,7 @@ class Driver(Shown):
     def _record(self, event: Any) -> None:
         """Begin to record, or end and send the file to the one who clicked."""
         with self._lock:
-            recording, self.recording = self.recording, None if self.recording else Recording()
+            recording, self.recording = self.recording, None if self.recording else self._new_recording()
         self.record.label = "Stop and save" if recording is None else "Record"
         if recording is None or event.client is None:
             return
@@ -125,6 +124,9 @@ class Driver(Shown):
             return
         event.client.send_file_download(f"{self.robot.name}{'.mp4' if video else '.html'}", data)
 
+    def _new_recording(self) -> Recording:
+        return Recording()
+
     def _pause(self) -> None:
         self.clock.paused = not self.clock.paused
         self.pause.label = "Resume" if self.clock.paused else "Pause"
@@ -134,14 +136,22 @@ class Driver(Shown):
         with self.server.gui.add_folder("Plot"):
             self.chart = add_chart(self.server, columns, [f"{x} [m]" for x in "xyz"], self.tip.label)
 
+    def _present(self) -> tuple[Trajectory, Scene]:
+        """The present state, and what is to be drawn of it."""
+        result = self.stepper.result(self.system)
+        return result, scene(result, sections=SECTIONS, around=AROUND)
+
     def _draw(self) -> None:
         with self._lock:
-            result = self.stepper.result(self.system)
-            picture: Scene = scene(result, sections=SECTIONS, around=AROUND)
+            result, picture = self._present()
             self.props.move(result, picture, 0)
             if self.recording is not None:
-                self.recording.add(result)
+                self.recording.add(self._recorded(result))
             self._remember(result)
+
+    def _recorded(self, result: Trajectory) -> Trajectory:
+        """The state as it is kept in a recording."""
+        return result
 
     def _tell(self, failure: str) -> None:
         """Say on the page and on the terminal why the motion stopped."""

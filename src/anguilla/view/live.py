@@ -100,6 +100,12 @@ def play(result: Trajectory | Equilibrium, *, host: str = "127.0.0.1", port: int
         The page; it stays until `close`.
 
     """
+    from anguilla.view.mixed import is_mixed
+
+    if is_mixed(result):
+        from anguilla.view.mixed_live import MixedPlayer
+
+        return MixedPlayer(result, host, port)
     return Player(as_computed(result), host, port)
 
 
@@ -133,6 +139,10 @@ def drive(
     as_positive(dt, "dt", "s")
     begin = {name: float(value(0.0)) if callable(value) else float(value) for name, value in (inputs or {}).items()}
     ranges = suggested_limits(robot)
+    if robot.volumes:
+        from anguilla.view.mixed_live import MixedDriver, suggested_for_volumes
+
+        ranges |= suggested_for_volumes(robot)
     for name, length in _lines_by_length(robot).items():  # a tendon whose input is a length begins at the one it has
         begin.setdefault(name, length)
         ranges[name] = (0.7 * length, 1.1 * length)
@@ -144,7 +154,8 @@ def drive(
         for one in values:
             if one not in robot.inputs:
                 raise refuse(f"presets[{name!r}]", f"values of inputs, of {', '.join(robot.inputs) or 'none'}", one)
-    return Driver(Stepper(robot, dt=dt, inputs=begin, start=start), begin, ranges, host, port, presets)
+    kind = MixedDriver if robot.volumes else Driver
+    return kind(Stepper(robot, dt=dt, inputs=begin, start=start), begin, ranges, host, port, presets)
 
 
 def drive_file(file: RobotFile, *, dt: float | None = None, host: str = "127.0.0.1", port: int = 8080) -> Driver:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from anguilla.errors import DescriptionError
 from anguilla.mixed.results import MixedEquilibrium, MixedTrajectory
+from anguilla.model.model import Model
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.view import panels
 from anguilla.view.scene import Scene, scene
@@ -30,11 +31,12 @@ def is_mixed(result: object) -> bool:
     return isinstance(result, MixedEquilibrium | MixedTrajectory)
 
 
-def bare(result: Result) -> Equilibrium | Trajectory:
-    """The result without its volumes: rods and bodies, under the wrenches of the volumes."""
+def bare(result: Result, system: Model | None = None) -> Equilibrium | Trajectory:
+    """The result without its volumes: rods and bodies, under the wrenches of the volumes; seen by `system` if given."""
+    system = system or result.system
     t, q, v, a, lam = result.states
     kind = Trajectory if isinstance(result, MixedTrajectory) else Equilibrium
-    return kind(result.system.robot, result.system, result.status, t, q, v, a, lam, result.inputs)
+    return kind(system.robot, system, result.status, t, q, v, a, lam, result.inputs)
 
 
 def skins_of(result: Result, colour: str | None) -> list[Volume]:

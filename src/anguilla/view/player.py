@@ -13,7 +13,7 @@ import numpy as np
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.store.whole import as_target, whole_file
 from anguilla.view.props import Props
-from anguilla.view.scene import scene, thin
+from anguilla.view.scene import Scene, scene, thin
 from anguilla.view.shown import AROUND, RATE, SECTIONS, Shown, add_chart, open_server, plotted_tip
 
 __all__ = ["Player"]
@@ -25,11 +25,14 @@ SPEEDS = ("0.1", "0.25", "0.5", "1", "2", "5")
 class Player(Shown):
     """A result on a timeline."""
 
+    most = MOST_INSTANTS
+
     def __init__(self, result: Trajectory | Equilibrium, host: str, port: int) -> None:
-        self.result = thin(result, MOST_INSTANTS) if isinstance(result, Trajectory) else result
-        self.picture = scene(self.result, sections=SECTIONS, around=AROUND)
+        self.told = thin(result, self.most) if isinstance(result, Trajectory) else result
+        self.result, self.picture = self._drawn(self.told)
         server, address = open_server(result.robot.name, host, port)
-        super().__init__(server, Props(server, result.robot, self.picture), result.robot, address)
+        robot = self.result.robot
+        super().__init__(server, Props(server, robot, self.picture), robot, address)
         self.index, self.playing, self.speed = 0, len(self.picture.t) > 1, 1.0
         self._timeline()
         self._settings()
@@ -95,12 +98,20 @@ class Player(Shown):
                     now = float(t[self.index])
             last = clock
 
+    def _drawn(self, result: Trajectory | Equilibrium) -> tuple[Trajectory | Equilibrium, Scene]:
+        """What is drawn of a result."""
+        return result, scene(result, sections=SECTIONS, around=AROUND)
+
     def _draw(self) -> None:
         with self._lock:
-            self.props.move(self.result, self.picture, self.index)
+            self._move(self.index)
+
+    def _move(self, index: int) -> None:
+        """Put everything where it is at one instant."""
+        self.props.move(self.result, self.picture, index)
 
     def _plots(self) -> None:
-        if not isinstance(self.result, Trajectory):
+        if not isinstance(self.result, Trajectory) or not isinstance(self.told, Trajectory):
             return
         t = np.ascontiguousarray(self.result.t)
         with self.server.gui.add_folder("Plots", expand_by_default=False):
@@ -108,7 +119,7 @@ class Player(Shown):
             path = self.result.position(tip)
             columns = (t, *(np.ascontiguousarray(path[:, k]) for k in range(3)))
             add_chart(self.server, columns, [f"{x} [m]" for x in "xyz"], tip.label)
-            energy = self.result.energy
+            energy = self.told.energy
             names = ("total", "elastic", "kinetic", "gravitational")
             columns = (t, *(np.ascontiguousarray(energy[name]) for name in names))
             add_chart(self.server, columns, [f"{name} [J]" for name in names], "energy")
@@ -128,7 +139,7 @@ class Player(Shown):
         times = np.linspace(t[0], t[-1], count)
         with self._lock:
             for moment in times:
-                self.props.move(self.result, self.picture, int(np.argmin(np.abs(t - moment))))
+                self._move(int(np.argmin(np.abs(t - moment))))
                 serializer.insert_sleep(float((t[-1] - t[0]) / max(count - 1, 1)))
         return str(serializer.as_html())
 

@@ -75,7 +75,7 @@ class Props:
         self.show = {"frames": False, "trail": floating}
         if robot.actuators:
             self.show["tendons"] = True
-        if any(not load.touches and not load.meets for load in robot.loads):
+        if any(load.has_arrows and not load.touches and not load.meets for load in robot.loads):
             self.show["loads"] = True
         if any(load.touches or load.meets for load in robot.loads):
             self.show["contacts"] = True

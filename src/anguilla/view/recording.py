@@ -50,7 +50,7 @@ class Recording:
         told = {
             name: np.array([state.inputs.get(name, 0.0) for state in self.states], dtype=np.float64) for name in names
         }
-        inputs = {name: _between(t - t[0], values) for name, values in told.items()}
+        inputs = {name: between(t - t[0], values) for name, values in told.items()}
         return Trajectory(first.robot, first.system, Status(True, "recorded"), t - t[0], q, v, None, lam, inputs)
 
     def page(self) -> bytes:
@@ -63,6 +63,6 @@ class Recording:
             return write_video(self.motion(), Path(folder) / "recording.mp4").read_bytes()
 
 
-def _between(times: np.ndarray, values: np.ndarray) -> Callable[[float], float]:
+def between(times: np.ndarray, values: np.ndarray) -> Callable[[float], float]:
     """A function of t [s] with straight lines between values."""
     return lambda t: float(np.interp(t, times, values))

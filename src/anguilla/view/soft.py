@@ -95,7 +95,8 @@ def _quantity(colour: str) -> str:
 def suggested_efforts(system: SoftSystem) -> dict[str, tuple[float, float]]:
     """Range of efforts (lowest, highest) by actuator: its own limits, or what moves and strains the body by some part."""
     _, gradient, blocks = system.evaluate(system.rest, np.zeros(len(system.names)), factor=0.0, stiffness=True)
-    system.solver.factor(system.unknowns.fold(system.rest.x, blocks, gradient))
+    led = not isinstance(system.inner, slice)  # a volume among rods and bodies: they hold it
+    system.solver.factor(blocks[system.inner] if led else system.unknowns.fold(system.rest.x, blocks, gradient))
     rows = system.unknowns.gather(system.rest.x, system.actuator_rows(system.rest))
     steps = system.solver.solve(rows) if len(rows) else rows
     size = float(np.linalg.norm(np.ptp(system.rest.x, axis=0)))

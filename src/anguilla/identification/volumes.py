@@ -195,6 +195,11 @@ class VolumeTrial(Driven):
             return eq.rotation(str(marker.frame))
         return eq.system.frames.rotation(eq.x, e)
 
+    def size(self, here: VolumeStates) -> float:
+        """How large the body is [m]."""
+        first = next(eq for eq in here.found if eq is not None)
+        return float(np.linalg.norm(np.ptp(first.system.rest.x, axis=0)))
+
     def arms(self, here: VolumeStates, name: str, free: Floats) -> Floats:
         """(rows, 3) [m] from the effector to its marker, with what is unknown of its offset."""
         return here.turns[name] @ (np.asarray(self._marker(name).offset) + free)

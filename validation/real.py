@@ -1,5 +1,7 @@
 """Compare Anguilla with measurements of others, and write docs/real_data.md with its pictures: make validate-real.
 
+`python validation/real.py beam arm` writes these sections anew, and leaves the others as they are.
+
 The data are in the folder ANGUILLA_DATA, or ../shared/data; they are not part of the project.
 """
 
@@ -7,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 import warnings
@@ -33,10 +36,12 @@ FIGURES = ROOT / "docs" / "figures" / "real"
 
 
 def fitted(robot, data, free, **options) -> ag.Identified:
-    """A fit whose notes go to the page, not to the screen."""
+    """A fit whose notes go to the page, not to the screen; its seconds are those of the processor."""
+    began = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ag.AnguillaWarning)
-        return ag.identify(robot, data, free, **options)
+        found = ag.identify(robot, data, free, **options)
+    return replace(found, seconds=time.process_time() - began)
 
 
 def listed(found: ag.Identified) -> str:
@@ -46,6 +51,11 @@ def listed(found: ag.Identified) -> str:
         low, high = found.interval[name]
         lines.append(f"| {name} | {value:.5g} | {low:.5g} to {high:.5g} |")
     return "\n".join([*lines, "", *(f"- Note of `identify`: {note}." for note in found.notes)])
+
+
+def told(what: str, found: ag.Identified) -> str:
+    """What a fit says of something that the data do not determine."""
+    return f"{what}: " + (" ".join(f"{note}." for note in found.notes) or "no note.")
 
 
 def picture(name: str) -> str:
@@ -179,7 +189,7 @@ def beam(folder: Path) -> str:
         "",
         picture("beam"),
         "",
-        "Length and Young's modulus at once: " + (" ".join(f"{n}." for n in both.notes) or "no note."),
+        told("Length and Young's modulus at once", both),
     ]
     heavy = ag.statics(real_beam.beam(rest.values["young"], weight=1.00062, up_x=-0.117, up_z=0.993))
     drop = 1e3 * heavy.position(heavy.robot.part("beam").tip)[2]
@@ -195,8 +205,9 @@ def tentacle(folder: Path) -> str:
              "held: poses tell ratios alone. Tendons squeeze the soft tentacle by up to a sixth of its length, which makes it thicker and "
              "stiffer: sections have the stiffness of a neo-Hookean bar under the given tension (no parameter more).", "", listed(found), "", "| run | fitted | predicted, without this run |", "|---|---|---|"]  # fmt: skip
     inside, outside = [], []
+    near = [replace(one, start=found.values[one.name or one.path]) for one in free]
     for k, one in enumerate(data):
-        less = fitted(real_tentacle.robot, [x for i, x in enumerate(data) if i != k], free)
+        less = fitted(real_tentacle.robot, [x for i, x in enumerate(data) if i != k], near)
         inside.append(1e3 * found.error(one)["mean"])
         outside.append(1e3 * less.error(one)["mean"])
         lines.append(f"| {one.name} | {inside[-1]:.1f} mm | {outside[-1]:.1f} mm |")
@@ -214,7 +225,8 @@ def tentacle(folder: Path) -> str:
             axis.plot(there[:, a], there[:, b], "-", lw=1)
     for axis, name in zip(axes, "xy", strict=True):
         axis.set_xlabel(f"{name} [mm]"), axis.set_ylabel("z [mm]"), axis.set_aspect("equal")
-    return "\n".join([*lines, picture("tentacle")])
+    lines += [picture("tentacle"), "", told("Young's modulus, density and tension at once", real_tentacle.ratios(data))]
+    return "\n".join(lines)
 
 
 def three_segments(folder: Path) -> str:
@@ -249,7 +261,12 @@ def three_segments(folder: Path) -> str:
         axis.plot(1e3 * there[rows, k], lw=0.8, label="computed")
         axis.set_ylabel(f"tip {'xyz'[k]} [mm]"), axis.set_xlabel("row, not used")
     axes[0].legend()
-    return "\n".join([*lines, picture("arm")])
+    lines += [
+        picture("arm"),
+        "",
+        told("The torsional stiffness", real_arm.torsion(arm, data.keeping(slice(0, None, 40), "few"))),
+    ]
+    return "\n".join(lines)
 
 
 PARTS = (
@@ -263,7 +280,7 @@ INTRODUCTION = """# Real data
 What Anguilla makes of measurements of others. This page is written by `make validate-real` from a folder of data that is not part of
 the project (`ANGUILLA_DATA`, or `../shared/data`); parameters are found by [`identify`](howto/identify.md), and what was not used to find
 them is predicted. Sources, licences and facts are in the folder: diffPD_sim2real (beam), soromox (tentacle) and opencr-mujoco (arm, SoRoSim),
-each under the MIT licence. Times are those of a machine that others used, too.
+each under the MIT licence. Times are those of the processor, on one core of a machine that others used, too.
 """
 
 
@@ -273,17 +290,18 @@ def main() -> int:
         print(f"validate-real is skipped: there is no folder of data {folder} (set ANGUILLA_DATA).")
         return 0
     FIGURES.mkdir(parents=True, exist_ok=True)
-    only, page = sys.argv[1:], [INTRODUCTION]
+    page = ROOT / "docs" / "real_data.md"
+    sections = dict(
+        re.findall(r"^## (.*?)\n\n(.*?)\n(?=\n## |\Z)", page.read_text() if page.is_file() else "", re.M | re.S)
+    )
     for name, title, part in PARTS:
-        if only and name not in only:
+        if sys.argv[1:] and name not in sys.argv[1:]:
             continue
         began = time.perf_counter()
-        page.append(f"## {title}\n\n{part(folder / name)}\n")
+        sections[title] = part(folder / name)
         print(f"{name}: {time.perf_counter() - began:.1f} s", flush=True)
-    if not only:
-        (ROOT / "docs" / "real_data.md").write_text("\n".join(page))
-    else:
-        print("\n".join(page[1:]))
+        there = [f"## {title}\n\n{sections[title]}\n" for _, title, _ in PARTS if title in sections]
+        page.write_text("\n".join([INTRODUCTION, *there]))
     return 0
 
 

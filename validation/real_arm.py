@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -23,15 +24,21 @@ class Arm:
 
     def __call__(
         self, young: float, distance: float, compliance: float, turn_1: float = 0.0, turn_2: float = 0.0,
-        turn_3: float = 0.0, soft_2: float = 1.0, soft_3: float = 1.0,
+        turn_3: float = 0.0, soft_2: float = 1.0, soft_3: float = 1.0, twisting: float = 0.0,
     ) -> ag.Robot:  # fmt: skip
-        """The robot: segments of constant curvature, tendons of given lengths that may be slack, no gravity."""
+        """The robot: segments of constant curvature, tendons of given lengths that may be slack, no gravity.
+
+        `twisting` is its torsional stiffness, over that of a Poisson's ratio of 0.3; it cannot twist if that is zero.
+        """
         facts, robot = self.facts, ag.Robot("arm", gravity=(0, 0, 0))
-        section, bends = ag.Circle(facts["backbone_radius_m"]), ag.Strains(bend_y=1, bend_z=1)
+        section, bends = (
+            ag.Circle(facts["backbone_radius_m"]),
+            ag.Strains(bend_y=1, bend_z=1, twist=int(twisting > 0.0)),
+        )
         at, rods = robot.ground, []
         up = np.array([[0.0, 1, 0, 0], [0, 0, 1, 0], [1, 0, 0, 0], [0, 0, 0, 1]])  # t1 along z, t2 along x
         for k, (length, soft) in enumerate(zip(facts["segments_m"], (1.0, soft_2, soft_3), strict=True)):
-            material = ag.Material(young * soft, 8000.0, poisson=0.3)
+            material = ag.Material(young * soft, 8000.0, shear=(twisting or 1.0) * young * soft / 2.6)
             rod = ag.Rod(length, section, material, bends)
             rods.append(robot.add(rod, at=at, pose=up if k == 0 else None, name=f"s{k + 1}"))
             at = rods[-1].tip
@@ -75,3 +82,11 @@ def unknowns(arm: Arm) -> list[ag.Unknown]:
         pull = -compliance * facts["pretension_N"][s]
         found.append(ag.Unknown(paths, start=pull, prior=(pull, 5e-4), name=f"zero of segment {s + 1}"))
     return found
+
+
+def torsion(arm: Arm, data: ag.Measurements) -> ag.Identified:
+    """The torsional stiffness, which nothing in the data depends on."""
+    free = [one for one in unknowns(arm) if one.path in ("compliance", "distance")]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ag.AnguillaWarning)  # its notes are what is asked for
+        return ag.identify(arm, data, [*free, ag.Unknown("twisting", start=1.0)])

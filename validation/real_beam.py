@@ -18,16 +18,17 @@ NOMINAL = np.array([(0.1, 0, 0.021), (0.1, -0.021, 0.009), (0.1, 0.021, -0.009),
 BEAM_FROM_CAMERA = np.array([[0.0, 0, 1], [0, -1, 0], [1, 0, 0]])
 STILL, SETTLED, SWING, STEP = 5, 50, 2.5, 0.02  # rows held, rows at rest [of 0.01 s]; [s] looked at; [s] between rows
 BAND = (1.0, 20.0)  # [Hz] of the loss factor
+CELLS = 20, 4, 4  # boxes of the mesh
 MOVED = 1e-3  # [m] by which a tip marker has moved when the hand has let go
 
 
 def beam(
     young: float, density: float = 1070.0, weight: float = 0.0, viscous: float = 0.0, loss: float = 0.0,
-    length: float = 0.1, up_x: float = 0.0, up_y: float = 0.0, up_z: float = 1.0,
+    length: float = 0.1, up_x: float = 0.0, up_y: float = 0.0, up_z: float = 1.0, poisson: float = 0.499,
 ) -> ag.Robot:  # fmt: skip
     """The beam in its own axes: stiffness at rest, a loss factor, and Kelvin and Voigt's damping (viscous [s])."""
     robot = ag.Robot("beam", gravity=tuple(-GRAVITY * np.array([up_x, up_y, up_z])))
-    material = ag.Material(young, density, poisson=0.499, damping=viscous, loss=loss, band=BAND)
+    material = ag.Material(young, density, poisson=poisson, damping=viscous, loss=loss, band=BAND)
     rod = robot.add(ag.Rod(length, ag.Rectangle(0.03, 0.03), material, ag.reissner(2)), at=robot.ground, name="beam")
     if weight:
         mass = weight / GRAVITY
@@ -36,10 +37,16 @@ def beam(
     return robot
 
 
-def volume(young: float, weight: float = 0.0, up_x: float = 0.0, up_y: float = 0.0, up_z: float = 1.0) -> fem.SoftBody:
-    """The same beam as a soft volume, neo-Hookean."""
+def volume(
+    young: float, weight: float = 0.0, up_x: float = 0.0, up_y: float = 0.0, up_z: float = 1.0,
+    cells: tuple[int, int, int] = CELLS, poisson: float = 0.495,
+) -> fem.SoftBody:  # fmt: skip
+    """The same beam as a soft volume, neo-Hookean, with smaller boxes at the clamp and at the sides, where stresses are."""
     up = np.array([up_x, up_y, up_z])
-    mesh, material = fem.block((0.1, 0.03, 0.03), (8, 2, 2)), ag.Material(young, 1070.0, poisson=0.495)
+    mesh, material = fem.block((0.1, 0.03, 0.03), cells), ag.Material(young, 1070.0, poisson=poisson)
+    along, across = mesh.points[:, 0] / 0.1, 1.0 - np.abs(mesh.points[:, 1:]) / 0.015
+    sides = np.sign(mesh.points[:, 1:]) * 0.015 * (1.0 - across * (0.6 + 0.4 * across))
+    mesh = replace(mesh, points=np.column_stack([0.1 * along * (0.4 + 0.6 * along), sides]))
     body = fem.SoftBody("beam", mesh, material, law="neo_hookean", element="quadratic", gravity=-GRAVITY * up)
     body.fix("base")
     body.effector("tip", fem.Effector((0.1, 0.0, 0.0), orientation=True, radius=0.012))

@@ -7,6 +7,7 @@ import pytest
 
 import anguilla as ag
 from anguilla.describe.paths import changed, number_at
+from anguilla.model.model import Model
 
 PATHS = ["arm.material.young", "arm.section.radius", "arm.length", "arm.material.density", "gravity[2]", "pull.offset"]
 
@@ -85,6 +86,35 @@ def test_gradient_and_sensitivities_agree_by_path():
     forth = ag.sensitivities(eq, design=PATHS)
     assert np.allclose(back.design, forth.of(cost), rtol=1e-7)
     assert np.allclose([back.inputs["pull"][0]], ag.sensitivities(eq, inputs=["pull"]).of(cost), rtol=1e-9)
+
+
+def test_twins_are_compiled_once_for_a_model_and_anew_for_another(monkeypatch):
+    robot, design = tendon_arm(), ["arm.material.young", "arm.length"]
+
+    def slopes(robot, pull):
+        eq = ag.statics(robot, inputs={"pull": pull})
+        return ag.gradient(eq, ag.Reach(robot.part("arm").tip, (0.1, 0.05, 0.0)), design=design).design
+
+    slopes(robot, 2.0)
+    found, made = _counted(monkeypatch, lambda: slopes(robot, 1.0))
+    assert made == 0
+    assert np.array_equal(found, slopes(changed(robot, {}), 1.0))
+    robot.part("arm").rod.material.young = 2e6
+    assert np.array_equal(slopes(robot, 1.0), slopes(changed(robot, {}), 1.0))
+
+
+def _counted(monkeypatch, act):
+    """What was done returns, and how many models were made on the way."""
+    count, make = [0], Model.__init__
+
+    def counting(self, *given, **named):
+        count[0] += 1
+        make(self, *given, **named)
+
+    monkeypatch.setattr(Model, "__init__", counting)
+    found = act()
+    monkeypatch.setattr(Model, "__init__", make)
+    return found, count[0]
 
 
 class Stored(ag.Cost):

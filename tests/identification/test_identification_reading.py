@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from identification_robots import MARKERS, filmed, pulls, tendon_arm
 
 import anguilla as ag
 from anguilla.identification.trial import between
@@ -44,9 +47,67 @@ def test_wide_long_and_netcdf_say_the_same(tmp_path):
     check(ag.Measurements.read(tmp_path / "run.nc", inputs=["pull"]))
 
 
+FOREIGN = {
+    "a capture with lines before": "NO_OF_FRAMES\t2\nMARKER_NAMES\ttip\nTime (s)\tTip X (mm)\tTip Y (mm)\tTip Z (mm)"
+    "\tTip_sigma\tMotor 1\n0.0\t1\t2\t3\t0.5\t0.5\n0.1\t\t\t\t0.5\t0.7\n",
+    "decimal commas": "timestamp;Tip.x_mm;Tip.y_mm;Tip.z_mm;Tip sigma;Motor 1;Bemerkung\n0,0;1,0;2,0;3,0;0,5;0,5;a\n"
+    "0,1;-;NaN;;0,5;0,7;b\n",
+    "the unit is said": "t,Tip_pos_x,Tip_pos_y,Tip_pos_z,Tip_sigma,Motor 1\n0.0,1,2,3,0.5,0.5\n0.1,,,,0.5,0.7\n",
+}
+
+
+@pytest.mark.parametrize("text", FOREIGN.values(), ids=FOREIGN)
+def test_tables_as_others_write_them(tmp_path, text):
+    (tmp_path / "a.csv").write_text(text)
+    columns = {"Tip": "tip", "Motor 1": "pull"}
+    data = ag.Measurements.read(tmp_path / "a.csv", inputs=["pull"], unit="mm", columns=columns)
+    assert np.allclose(data.positions["tip"], [[1e-3, 2e-3, 3e-3], [np.nan] * 3], equal_nan=True)
+    assert np.allclose(data.inputs["pull"], [0.5, 0.7])
+    assert np.allclose(data.deviation("positions", "tip"), 5e-4)
+    assert np.allclose(data.t, [0.0, 0.1])
+
+
+def test_rotations_and_degrees(tmp_path):
+    half = 0.5 * np.sqrt(2.0)
+    (tmp_path / "q.csv").write_text(f"tip_qw,tip_qx,tip_qy,tip_qz,knee_deg\n{half},0,0,{half},90\n,,,,45\n")
+    (tmp_path / "r.csv").write_text("tip_rx [deg],tip_ry [deg],tip_rz [deg],knee [deg]\n0,0,90,90\n,,,45\n")
+    for name in ("q", "r"):
+        data = ag.Measurements.read(tmp_path / f"{name}.csv")
+        assert np.allclose(data.turns["tip"][0].reshape(3, 3), [[0, -1, 0], [1, 0, 0], [0, 0, 1]])
+        assert np.isnan(data.turns["tip"][1]).all()
+        assert np.allclose(data.inputs["knee"], [np.pi / 2, np.pi / 4])
+    (tmp_path / "bad.csv").write_text("tip_qw,tip_qx,tip_qy,tip_qz\n1,1,0,0\n")
+    with pytest.raises(ag.DescriptionError, match=r"has the length 1\.41, not 1"):
+        ag.Measurements.read(tmp_path / "bad.csv")
+
+
+def test_slips_of_units_labels_and_inputs_are_named():
+    robot = tendon_arm()
+    inputs = pulls(6, np.random.default_rng(0))
+    places = filmed(robot, inputs, 0.0, np.random.default_rng(0))
+    data = ag.Measurements(positions=places, inputs=inputs, markers=MARKERS)
+    large = {name: 1e3 * x for name, x in places.items()}
+    with pytest.warns(ag.AnguillaWarning) as notes:
+        ag.identify(robot, replace(data, positions=large), ["arm.material.young"], iterations=3)
+    assert any("may be in another unit" in str(note.message) for note in notes)
+    (one, a), (two, b) = places.items()
+    swap = np.arange(6)[:, None] % 3 == 0
+    mixed = replace(data, positions={one: np.where(swap, b, a), two: np.where(swap, a, b)})
+    with pytest.warns(ag.AnguillaWarning, match=r"mixed up in 2 of 6 rows \(0, 3\)"):
+        found = ag.identify(robot, mixed, ["arm.material.young"])
+    right = found.relabelled(mixed)
+    assert np.array_equal(right.positions[one], a)
+    assert np.array_equal(right.positions[two], b)
+    with pytest.raises(ag.DescriptionError, match=r"has an input 'servo', but the robot has t1, t2, t3.*columns="):
+        ag.identify(robot, replace(data, inputs={"servo": 1.0}), ["arm.material.young"])
+    with pytest.raises(ag.DescriptionError, match=r"needs its place, markers=\{'led': 'arm.tip'\}"):
+        ag.identify(robot, ag.Measurements(positions={"led": a}, inputs=inputs), ["arm.material.young"])
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
+        ("a_x,a_x\n1,2\n", "two columns are called 'a_x'"),
         ("tip_x [ft],tip_y,tip_z\n1,2,3\n", "unit of column 'tip_x .ft.'"),
         ("tip_x,tip_y,tip_z\n1,2\n", "line 2: 2 cells under 3 names"),
         ("tip_x,tip_y,tip_z\n", "has no rows"),

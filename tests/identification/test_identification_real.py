@@ -42,6 +42,18 @@ def test_a_beam_with_a_weight_is_predicted_from_the_beam_without():
     assert 260e3 < found < 280e3
 
 
+@pytest.mark.slow
+@absent
+def test_a_beam_as_a_volume_is_as_stiff_as_others_found():
+    import real_beam
+
+    runs = [real_beam.read(DATA / "beam", name)[0] for name in ("gravity_a", "gravity_b", "load52_a", "load52_b")]
+    free = [ag.Unknown("young", start=2.7e5, bounds=(1e4, 1e7))]
+    found = ag.identify(real_beam.volume, [real_beam.of_volume(one) for one in runs], free, tolerance=1e-5)
+    assert 260e3 < found.values["young"] < 280e3  # 248e3 on a mesh of 8 x 2 x 2 boxes
+    assert not found.by_differences
+
+
 @absent
 def test_equilibria_of_another_program():
     import real_sorosim

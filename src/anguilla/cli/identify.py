@@ -36,6 +36,11 @@ def identify_command(
         list[str] | None,
         typer.Option("--marker", metavar="NAME=FRAME", help="Frame of a marker: tip=arm.tip, mid=arm[[0.1]]."),
     ] = None,
+    unit: Annotated[str, typer.Option("--unit", help="Unit of positions that do not say their own: m, cm, mm.")] = "m",
+    rename: Annotated[
+        list[str] | None,
+        typer.Option("--rename", metavar="OLD=NEW", help="Other name of a column or marker: servo_4=t1; repeatable."),
+    ] = None,
     motion: Annotated[
         bool | None,
         typer.Option("--motion/--equilibria", help="What the rows are; by default guessed from the columns."),
@@ -65,7 +70,7 @@ def identify_command(
     known = set(file.robot.actuators)
 
     def measured(path: Path) -> Measurements:
-        run = Measurements.read(path, **options)
+        run = Measurements.read(path, unit=unit, columns=pairs(rename, "--rename"), **options)
         return replace(run, inputs={name: u for name, u in run.inputs.items() if name in known})
 
     runs, kept = [measured(path) for path in data], [measured(path) for path in held_out or []]

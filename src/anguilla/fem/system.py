@@ -67,7 +67,9 @@ class SoftSystem:
     makes it positive definite.
     """
 
-    def __init__(self, body: SoftBody, *, solver: str = "auto", led: list[Ints] | None = None) -> None:
+    def __init__(
+        self, body: SoftBody, *, solver: str = "auto", led: list[Ints] | None = None, like: SoftSystem | None = None
+    ) -> None:
         """Compile a body.
 
         Args:
@@ -75,6 +77,8 @@ class SoftSystem:
             solver: "ldl", "mkl" (extra `mkl`), "splu", or "auto": by size.
             led: sets of points whose places are given from outside, as those of a volume that other parts hold; they are
                 no unknowns, but have blocks in the stiffness.
+            like: a system that is done with its last factorisation: its solver, whose order is half of a compilation, is
+                taken over if the same unknowns meet.
 
         """
         self.body = body = copy.deepcopy(as_body(body))
@@ -124,7 +128,11 @@ class SoftSystem:
         self.inner = (
             slice(None) if led is None else np.flatnonzero((ends[0] >= 0) & (ends[1] >= 0))
         )  # blocks of unknowns
-        self.solver: LinearSolver = make_solver(solver, self.unknowns.points, *(end[self.inner] for end in ends))
+        self.solver: LinearSolver
+        if like is not None and like._same_pattern(*ends):
+            self.solver = like.solver
+        else:
+            self.solver = make_solver(solver, self.unknowns.points, *(end[self.inner] for end in ends))
         self.weights = consistent_weights(self.grid, density)
         self.masses = [(*self._point(mass.point), mass.mass) for mass in body.masses]
         for nodes, share, mass in self.masses:
@@ -150,6 +158,11 @@ class SoftSystem:
         self.touching: Touching | None = None
         if body.contacts and led is None:
             self.touch(Touching(body, self.grid, pattern, *obstacle_pieces(body.contacts)))
+
+    def _same_pattern(self, rows: Ints, cols: Ints) -> bool:
+        """Whether these blocks between unknowns are those of this system, whose solver knows nothing else."""
+        same = np.array_equal(rows, self.unknowns.rows) and np.array_equal(cols, self.unknowns.cols)
+        return same and self.touching is None and isinstance(self.inner, slice)
 
     def touch(self, touching: Touching) -> None:
         """Let the surface touch; the solver learns of friction."""

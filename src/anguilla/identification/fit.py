@@ -6,17 +6,23 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from anguilla._doors import public
 from anguilla.errors import DescriptionError, as_count, refuse, warn
+from anguilla.identification.labels import mixed_up
 from anguilla.identification.measurements import Measurements
 from anguilla.identification.parameters import Source, Unknown, as_free, is_described
 from anguilla.identification.result import Identified
 from anguilla.identification.search import Search
+from anguilla.identification.sensors import read_sensors
 from anguilla.identification.uncertainty import uncertainty
+from anguilla.mechanics.tree import Floats
 
 __all__ = ["identify"]
 
 LOSSES = ("linear", "soft_l1", "huber", "cauchy", "arctan")
+OTHER_UNIT = 10.0  # times the size of the robot, over which no marker of it is spread
 AT_END = 1e-6  # from a bound, in units of the search
 
 
@@ -29,8 +35,8 @@ def identify(
     """Estimate parameters of a robot from measurements, with their uncertainty.
 
     Gauss-Newton with trust regions (SciPy's `least_squares`) on exact sensitivities of equilibria and of motions; where these
-    have none (friction, viscoelastic rods, volumes), on differences, as `by_differences` of the result tells. Unknown offsets
-    of markers and poses are found at once.
+    have none (friction, viscoelastic rods), on differences, as `by_differences` of the result tells. Unknown offsets of
+    markers and poses are found at once.
 
     Args:
         robot: the robot; or a function of the free parameters (and of what is given of an experiment) that returns it. Or
@@ -96,8 +102,34 @@ def _result(search: Search, best: Any, seconds: float) -> Identified:
     if best.status == 0:
         notes.append(f"the search was not done after {best.nfev} steps: give more iterations")
     search.nuisances.values = x[k:]
+    notes += _doubts(search, search.states(x))
     return Identified(
         source=search.source, parameters=search.parameters, data=search.experiments, found=search.values(x), search=x[:k],
         uncertain=found, nuisances=search.nuisances, notes=notes, evaluations=search.evaluations, seconds=seconds,
         by_differences={trial.data.name: trial.inexact for trial in search.trials if getattr(trial, "inexact", "")},
     )  # fmt: skip
+
+
+def _doubts(search: Search, states: list[Any]) -> list[str]:
+    """What is strange about the measurements: another unit, or labels of markers that were exchanged."""
+    notes = []
+    for trial, there in zip(search.trials, states, strict=True):
+        seen = {r.label[1]: r for r in read_sensors(trial, there, None, search.nuisances) if r.label[0] == "positions"}
+        if not seen:
+            continue
+        computed = np.concatenate([r.value for r in seen.values()])
+        measured = np.concatenate([r.value - r.miss for r in seen.values()])
+        spread, size = _spread(measured), _spread(computed) + trial.size(there)
+        if spread > OTHER_UNIT * size:
+            notes.append(
+                f"markers of {trial.data.name} are spread over {spread:.3g} m, far more than the robot is long: they may be "
+                'in another unit, which Measurements.read(..., unit="mm") tells'
+            )
+        else:
+            notes.append(mixed_up(trial.data, {name: r.value for name, r in seen.items()}))
+    return [note for note in notes if note]
+
+
+def _spread(places: Floats) -> float:
+    """Diagonal [m] of the box around places (rows, 3)."""
+    return float(np.linalg.norm(np.nanmax(places, axis=0) - np.nanmin(places, axis=0)))

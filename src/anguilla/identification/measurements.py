@@ -59,6 +59,10 @@ def frame_named(robot: Robot, frame: Frame | str) -> Frame:
     names = [part.name for part in robot.parts]
     if not found or found[1] not in names:
         meant = did_you_mean(found[1] if found else frame, names)
+        if (
+            found and found[0] == found[1] and not meant
+        ):  # a marker that nobody has placed sits on the frame of its name
+            meant = f"; a marker of another name needs its place, markers={{{frame!r}: '{names[0]}.tip'}}"
         raise DescriptionError(
             f"there is no frame {frame!r}: frames are {', '.join(f'{n}.tip' for n in names)}, {names[0]}[0.1]{meant}."
         )
@@ -219,7 +223,10 @@ class Measurements:
         return total.hexdigest()[:16]
 
     @classmethod
-    def read(cls, path: str | PathLike[str], *, inputs: Iterable[str] = (), **options: Any) -> Measurements:
+    def read(
+        cls, path: str | PathLike[str], *, inputs: Iterable[str] = (), unit: str = "m",
+        columns: Mapping[str, str] | None = None, **options: Any,
+    ) -> Measurements:  # fmt: skip
         """Read a table (.csv, wide or long), a netCDF file (.nc) or a motion capture (.c3d).
 
         `identification.reading` says what is understood.
@@ -227,12 +234,14 @@ class Measurements:
         Args:
             path: the file.
             inputs: columns that are inputs of actuators.
+            unit: of positions whose columns do not say their own: "m", "cm", "mm" or "um".
+            columns: other names for columns or markers of the file: {"servo_4": "t0", "LED 1": "tip"}.
             options: anything else that Measurements take: markers, given, motion, ...
 
         """
         from anguilla.identification.reading import read
 
-        return read(path, tuple(inputs), options)
+        return read(path, tuple(inputs), unit, columns or {}, options)
 
     def __repr__(self) -> str:
         what = [f"{len(getattr(self, kind))} {kind}" for kind in WIDTH if getattr(self, kind)]

@@ -1,10 +1,14 @@
 """Measurements from files.
 
-A wide table has a row for each instant or equilibrium. Its columns are "t" [s]; "tip_x", "tip_y", "tip_z" of a marker "tip";
-"length:t1" and "tension:t1" of an actuator "t1"; and inputs, named as their actuators. A unit may follow in brackets,
-"tip_x [mm]": m, mm, cm, s, ms, N, mN, Pa, kPa. An empty cell is a gap. A long table has the columns "row" or "t", "name" and
-either "x", "y", "z" or "value". Variables of a netCDF file are the columns; one whose last dimension is three is a marker.
-A C3D file of a motion-capture system gives its markers by their labels, over time (needs the package c3d).
+A wide table has a row for each instant or equilibrium. Its columns are "t" [s]; "tip_x", "tip_y", "tip_z" of a marker "tip",
+"tip_qw", "tip_qx", "tip_qy", "tip_qz" (a quaternion) or "tip_rx", "tip_ry", "tip_rz" (a rotation vector) of its frame, and
+"tip_sigma" (a standard deviation); "length:t1" and "tension:t1" of an actuator "t1"; and inputs, named as their actuators.
+Names as others write them are understood, too: "Time (s)", "Tip X", "tip.x". A unit may follow: "tip_x [mm]", "tip_x (mm)",
+"tip_x_mm". An empty cell is a gap. Cells are parted by commas, semicolons (with decimal commas) or tabs; lines before the one
+with the names are skipped. A long table has the columns "row" or "t", "name" (or "marker") and either "x", "y", "z" or
+"value". Variables of a netCDF file are the columns; one whose last dimension is three is a marker, four a quaternion (w, x,
+y, z), named "tip_q". A C3D file of a motion-capture system gives its markers by their labels, over time (needs the package
+c3d).
 """
 
 from __future__ import annotations
@@ -12,43 +16,60 @@ from __future__ import annotations
 import csv
 import re
 import warnings
+from collections.abc import Mapping
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from anguilla.errors import DescriptionError, require
+from anguilla.errors import DescriptionError, refuse, require
+from anguilla.identification.columns import UNITS, Column, as_turns, named, renamed
 from anguilla.identification.measurements import Measurements
 from anguilla.mechanics.tree import Floats
 
 __all__ = ["read"]
 
-UNITS = {"m": 1.0, "mm": 1e-3, "cm": 1e-2, "s": 1.0, "ms": 1e-3, "N": 1.0, "mN": 1e-3, "Pa": 1.0, "kPa": 1e3, "": 1.0}
-AXES = ("_x", "_y", "_z")
+NOTHING = ("", "nan", "na", "n/a", "null", "none", "-")  # cells of a gap
+PREAMBLE = 30  # most lines among which the one with the names is
+LONG_NAMES = ("name", "marker")
+Table = list[tuple[Column, Floats]]
 
 
-def read(path: str | PathLike[str], inputs: tuple[str, ...], options: dict[str, Any]) -> Measurements:
+def read(
+    path: str | PathLike[str], inputs: tuple[str, ...], unit: str, columns: Mapping[str, str], options: dict[str, Any]
+) -> Measurements:
     """Measurements from a file."""
     where = Path(fspath(path))
     if not where.is_file():
         raise DescriptionError(f"there is no file {str(where)!r} to read measurements from.")
+    if unit not in ("m", "cm", "mm", "um"):
+        raise refuse("unit", "the unit of positions that do not say their own: 'm', 'cm', 'mm' or 'um'", unit)
     readers = {".nc": _netcdf, ".c3d": _c3d}
-    columns = readers.get(where.suffix.lower(), _csv)(where)
-    return _arranged(columns, where, inputs, {"name": where.stem, **options})
+    table = readers.get(where.suffix.lower(), _csv)(where)
+    names = renamed([column for column, _ in table], columns, where.name)
+    return _arranged(
+        [(column, values) for column, (_, values) in zip(names, table, strict=True)], where, inputs, unit, options
+    )
 
 
-def _arranged(
-    columns: dict[str, Floats], where: Path, inputs: tuple[str, ...], options: dict[str, Any]
-) -> Measurements:
-    found: dict[str, Any] = {"positions": {}, "lengths": {}, "tensions": {}, "inputs": {}}
-    if "t" in columns:
-        found["t"] = columns.pop("t")
+def _arranged(table: Table, where: Path, inputs: tuple[str, ...], unit: str, options: dict[str, Any]) -> Measurements:
+    """Columns, put where they belong."""
+    found: dict[str, Any] = {"positions": {}, "turns": {}, "lengths": {}, "tensions": {}, "inputs": {}, "sigma": {}}
+    others: dict[str, Floats] = {}
+    markers: dict[str, dict[str, tuple[Column, Floats]]] = {}
+    for column, values in table:
+        if column.part:
+            markers.setdefault(column.name, {})[column.part] = column, values
+        else:
+            others[column.name] = values * column.factor(None)
+    for name, parts in markers.items():
+        _marker(name or "marker", parts, unit, found, where)
+        others |= {column.key if name else column.part: x * column.factor(None) for column, x in parts.values()}
+    if "t" in others:
+        found["t"] = others.pop("t")
         options.setdefault("motion", not inputs and bool(np.all(np.diff(found["t"]) > 0.0)))
-    for name in [n[:-2] for n in columns if n.endswith("_x")]:
-        if all(name + axis in columns for axis in AXES):
-            found["positions"][name] = np.stack([columns.pop(name + axis) for axis in AXES], axis=1)
-    for name, values in columns.items():
+    for name, values in others.items():
         kind, _, rest = name.partition(":")
         if kind in ("length", "tension") and rest:
             found[kind + "s"][rest] = values
@@ -56,46 +77,69 @@ def _arranged(
             found["inputs"][name] = values
     missing = [name for name in inputs if name not in found["inputs"]]
     if missing:
-        raise DescriptionError(
-            f"{where.name} has no column {missing[0]!r}; it has {', '.join(columns) or 'no others'}."
-        )
-    return Measurements(**(found | options))
+        raise DescriptionError(f"{where.name} has no column {missing[0]!r}; it has {', '.join(others) or 'no others'}.")
+    options["sigma"] = {**found.pop("sigma"), **options.get("sigma", {})}
+    return Measurements(**(found | {"name": where.stem} | options))
 
 
-def _csv(where: Path) -> dict[str, Floats]:
-    """Columns of a table by name, SI."""
-    with where.open(newline="", encoding="utf-8-sig") as file:
-        rows = [row for row in csv.reader(file) if row and not row[0].startswith("#")]
-    if len(rows) < 2:
+def _marker(label: str, parts: dict[str, tuple[Column, Floats]], unit: str, found: dict[str, Any], where: Path) -> None:
+    """Take what columns of one name say together, a position and a rotation; what is not whole is left."""
+
+    def take(axes: tuple[str, ...], usual: str) -> dict[str, Floats]:
+        pairs = {axis: parts.pop(axis) for axis in axes} if set(axes) <= parts.keys() else {}
+        return {axis: values * column.factor(usual) for axis, (column, values) in pairs.items()}
+
+    if places := take(("x", "y", "z"), unit):
+        found["positions"][label] = np.stack(list(places.values()), axis=1)
+        for deviation in take(("sigma",), unit).values():
+            found["sigma"][label] = deviation
+    for axes in (("qw", "qx", "qy", "qz"), ("rx", "ry", "rz")):
+        if turns := take(axes, "rad"):
+            found["turns"][label] = as_turns(turns, label, where.name)
+
+
+def _csv(where: Path) -> Table:
+    """Columns of a table."""
+    text = where.read_text(encoding="utf-8-sig")
+    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    mark = next((c for c in ";\t" if any(c in line for line in lines[-3:])), ",")
+    rows = list(csv.reader(lines, delimiter=mark))
+    first = 1 + max(range(min(len(rows), PREAMBLE)), key=lambda k: _names(rows[k]), default=0)
+    if len(rows) <= first:
         raise DescriptionError(f"{where.name} has no rows: a line of names is followed by numbers.")
-    names, units = zip(*(_name(text, where) for text in rows[0]), strict=True)
-    for number, row in enumerate(rows[1:], 2):
-        if len(row) != len(names):
-            raise DescriptionError(f"{where.name}, line {number}: {len(row)} cells under {len(names)} names.")
-    table = {name: [row[k] for row in rows[1:]] for k, name in enumerate(names)}
-    if "name" in table:
-        return _long(table, dict(zip(names, units, strict=True)), where)
-    return {
-        n: _numbers(x, n, where) * unit for (n, x), unit in zip(table.items(), units, strict=True) if _any_number(x)
-    }
+    header, rows = rows[first - 1], rows[first:]
+    for number, row in enumerate(rows, first + 1):
+        if len(row) != len(header):
+            raise DescriptionError(f"{where.name}, line {number}: {len(row)} cells under {len(header)} names.")
+    names = [named(text, where.name) for text in header]
+    cells = {k: [row[k].strip() for row in rows] for k in range(len(header))}
+    if mark != ",":
+        cells = {k: [re.sub(r"(?<=\d),(?=\d)", ".", cell) for cell in column] for k, column in cells.items()}
+    keys = [name.key for name in names]
+    for key in keys:
+        if key and keys.count(key) > 1:
+            raise DescriptionError(f"{where.name}: two columns are called {key!r}.")
+    if any(key.lower() in LONG_NAMES for key in keys):
+        return _long(
+            {key.lower(): (name, cells[k]) for k, (key, name) in enumerate(zip(keys, names, strict=True))}, where
+        )
+    return [
+        (name, _numbers(cells[k], name.key, where))
+        for k, name in enumerate(names)
+        if name.key and _any_number(cells[k])
+    ]
 
 
-def _name(text: str, where: Path) -> tuple[str, float]:
-    """Name and factor of a column's unit."""
-    found = re.fullmatch(r"\s*(.*?)\s*(?:\[([^\]]*)\])?\s*", text)
-    assert found is not None
-    if (found[2] or "") not in UNITS:
-        raise DescriptionError(f"{where.name}: the unit of column {text!r} must be one of {', '.join(UNITS)}.")
-    return found[1], UNITS[found[2] or ""]
+def _names(row: list[str]) -> int:
+    """How many names a line has; none if there is a number in it."""
+    filled = [cell for cell in row if cell.strip().lower() not in NOTHING]
+    return 0 if any(_is_number(cell.replace(",", ".")) for cell in filled) else len(filled)
 
 
 def _any_number(cells: list[str]) -> bool:
     """Whether a column holds numbers at all; one of remarks does not."""
-    try:
-        [float(cell) for cell in cells if cell.strip()]
-    except ValueError:
-        return any(_is_number(cell) for cell in cells)
-    return True
+    filled = [cell for cell in cells if cell.lower() not in NOTHING]
+    return not filled or any(_is_number(cell) for cell in filled)
 
 
 def _is_number(cell: str) -> bool:
@@ -108,56 +152,57 @@ def _is_number(cell: str) -> bool:
 
 def _numbers(cells: list[str], name: str, where: Path) -> Floats:
     try:
-        return np.array([float(cell) if cell.strip() else np.nan for cell in cells])
+        return np.array([np.nan if cell.lower() in NOTHING else float(cell) for cell in cells])
     except ValueError as error:
         raise DescriptionError(f"{where.name}, column {name!r}: {error}.") from None
 
 
-def _long(table: dict[str, list[str]], units: dict[str, float], where: Path) -> dict[str, Floats]:
+def _long(table: dict[str, tuple[Column, list[str]]], where: Path) -> Table:
     """A long table, made wide."""
     key = "t" if "t" in table else "row"
-    if key not in table or not ({"x", "y", "z"} <= table.keys() or "value" in table):
+    if key not in table or not ({"_x", "_y", "_z"} <= table.keys() or "value" in table):
         raise DescriptionError(
             f"{where.name}: a long table needs the columns 'row' or 't', 'name', and 'x, y, z' or 'value'."
         )
-    keys, row = np.unique(_numbers(table[key], key, where) * units[key], return_inverse=True)
-    found: dict[str, Floats] = {"t": keys} if key == "t" else {}
-    parts = [(axis, "_" + axis) for axis in "xyz"] if "x" in table else []
-    parts += [("value", "")] if "value" in table else []
-    for column, ending in parts:
-        numbers = _numbers(table[column], column, where) * units[column]
-        for k, (name, number) in enumerate(zip(table["name"], numbers, strict=True)):
+    keys, row = np.unique(_numbers(table[key][1], key, where), return_inverse=True)
+    found: dict[str, tuple[Column, Floats]] = {"t": (table["t"][0], keys)} if key == "t" else {}
+    labels = next(table[name][1] for name in LONG_NAMES if name in table)
+    for column in (c for c in ("_x", "_y", "_z", "value") if c in table):
+        meant, cells = table[column]
+        for k, (label, number) in enumerate(zip(labels, _numbers(cells, column, where), strict=True)):
             if np.isfinite(number):
-                found.setdefault(name.strip() + ending, np.full(len(keys), np.nan))[row[k]] = number
-    return found
+                new = Column(label, meant.part, meant.unit) if meant.part else Column(label, "", meant.unit)
+                found.setdefault(new.key, (new, np.full(len(keys), np.nan)))[1][row[k]] = number
+    return list(found.values())
 
 
-def _netcdf(where: Path) -> dict[str, Floats]:
-    """Columns of a netCDF file, SI."""
+def _netcdf(where: Path) -> Table:
+    """Columns of a netCDF file."""
     xarray = require("xarray", "netCDF files of measurements need", "netcdf")
 
-    found: dict[str, Floats] = {}
+    found: Table = []
     with xarray.open_dataset(where, engine="h5netcdf", decode_times=False) as data:
         for name, variable in data.variables.items():
             values = np.asarray(variable.values)
             if values.dtype.kind not in "iuf":
                 continue
-            unit = str(variable.attrs.get("units", ""))
-            if unit not in UNITS:
+            unit = variable.attrs.get("units")
+            if unit is not None and str(unit) not in UNITS:
                 raise DescriptionError(
-                    f"{where.name}: the unit of {name!r} must be one of {', '.join(UNITS)}; got {unit!r}."
+                    f"{where.name}: the unit of {name!r} must be one of {', '.join(u for u in UNITS if u)}; got {unit!r}."
                 )
-            values = values.astype(np.float64) * UNITS[unit]
-            label = "t" if str(name) in ("t", "time") else str(name)
-            if values.ndim == 2 and values.shape[1] == 3:
-                found |= {label + axis: values[:, k] for k, axis in enumerate(AXES)}
-            elif values.ndim == 1:
-                found[label] = values
+            meant = named(str(name), where.name)
+            axes = {3: "xyz", 4: ("qw", "qx", "qy", "qz")}.get(values.shape[-1] if values.ndim == 2 else 0, ())
+            for k, axis in enumerate(axes):
+                label = str(name).removesuffix("_q") if len(axes) == 4 else str(name)
+                found.append((Column(label, axis, unit), values[:, k].astype(np.float64)))
+            if values.ndim == 1:
+                found.append((Column(meant.name, meant.part, unit), values.astype(np.float64)))
     return found
 
 
-def _c3d(where: Path) -> dict[str, Floats]:
-    """Time and markers of a C3D file, SI; a marker that was not seen is a gap."""
+def _c3d(where: Path) -> Table:
+    """Time and markers of a C3D file; a marker that was not seen is a gap."""
     c3d = require("c3d", "C3D files need", "capture")
     with where.open("rb") as file, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of files without analog data
@@ -171,8 +216,8 @@ def _c3d(where: Path) -> dict[str, Floats]:
             raise DescriptionError(f"{where.name} cannot be read as a C3D file: {error}.") from None
     if factor not in UNITS or not len(points) or not rate > 0.0:
         raise DescriptionError(f"{where.name}: a C3D file must have markers over time, in m, cm or mm; got {factor!r}.")
-    places = np.where(points[:, :, 3:] < 0.0, np.nan, UNITS[factor] * points[:, :, :3])
-    found = {"t": np.arange(len(points)) / rate}
+    places = np.where(points[:, :, 3:] < 0.0, np.nan, points[:, :, :3])
+    found: Table = [(Column("t", "", "s"), np.arange(len(points)) / rate)]
     for k, label in enumerate(labels):
-        found |= {label + axis: places[:, k, i] for i, axis in enumerate(AXES)}
+        found += [(Column(label, axis, factor), places[:, k, i]) for i, axis in enumerate("xyz")]
     return found

@@ -13,6 +13,7 @@ import numpy as np
 from anguilla._doors import public
 from anguilla.describe import Robot
 from anguilla.errors import require
+from anguilla.identification.labels import relabelled
 from anguilla.identification.measurements import Measurements
 from anguilla.identification.parameters import Sought, Source, made_robot
 from anguilla.identification.search import readings
@@ -104,6 +105,10 @@ class Identified:
 
     def _readings(self, data: Measurements) -> list[Any]:
         return readings(self.source, self.parameters, self.search, data, self.nuisances)
+
+    def relabelled(self, data: Measurements) -> Measurements:
+        """An experiment whose markers are called what they should be by where the fitted robot has them; then fit again."""
+        return relabelled(data, self.predicted(data))
 
     def error(self, data: Measurements) -> dict[str, float]:
         """Errors of the fitted robot on an experiment: "mean", "rms" and "worst", of distances [m] if there are markers."""

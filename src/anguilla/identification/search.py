@@ -32,6 +32,7 @@ class Search:
     trials: list[Trial] = field(init=False)
     nuisances: Nuisances = field(init=False)
     known: tuple[bytes, list[RowStates]] | None = field(default=None, init=False)
+    begun: bool = field(default=False, init=False)  # whether anything was computed from where the search is
     evaluations: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
@@ -86,10 +87,11 @@ class Search:
         try:
             states = self.states(x)
         except (SolverError, DescriptionError):  # a step too far: nothing balances, or the description refuses a value
-            if self.known is None:
+            if not self.begun:
                 raise
             self.known = None
             return np.full(self.rows, FAR)
+        self.begun = True
         found = [_weighed(reading) for trial, there in zip(self.trials, states, strict=True)
                  for reading in read_sensors(trial, there, None, self.nuisances)]  # fmt: skip
         return np.concatenate([*found, self._priors(x)])
@@ -146,7 +148,7 @@ class Search:
 
     def run(self, x: Floats, loss: str, iterations: int, tolerance: float) -> Any:
         """One search from parameters x (k,)."""
-        self.known = None
+        self.known, self.begun = None, False
         unknown = len(self.nuisances.values)
         low, high = self.bounds()
         ends = np.concatenate([low, np.full(unknown, -np.inf)]), np.concatenate([high, np.full(unknown, np.inf)])

@@ -169,7 +169,8 @@ def _of_volume(trial: Any, states: Any, changes: Any, nuisances: Nuisances) -> l
     of, found = (f" of {data.group}" if data.group else ""), []
     for name, measured in data.positions.items():
         free, places = nuisances.take(f"offset of {name}{of}")
-        world, axes = trial.seen(states, name, free)
+        axes, arm = states.turns[name], trial.arms(states, name, free)
+        world = states.places[name] + arm
         value = world @ P.T + shift
         by_nuisance = np.zeros((*value.shape, len(nuisances.values)))
         for axis, place in places:
@@ -178,7 +179,11 @@ def _of_volume(trial: Any, states: Any, changes: Any, nuisances: Nuisances) -> l
             by_nuisance[:, axis, place] = 1.0
         for axis, place in turned:
             by_nuisance[:, :, place] = np.cross(axis, world) @ P.T
-        by = np.zeros((*value.shape, 0)) if changes is None else np.einsum("ab,rbk->rak", P, changes[name])
+        by = np.zeros((*value.shape, 0))
+        if changes is not None:
+            by = np.einsum(
+                "ab,rbk->rak", P, changes[name].shift + np.cross(changes[name].turn, arm[:, :, None], axis=1)
+            )
         sigma = data.deviation("positions", name)
         found.append(Reading(("positions", name), value, value - measured, sigma, by, by_nuisance))
     return found

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from anguilla.describe import Robot
+from anguilla.describe.description import did_you_mean
 from anguilla.errors import DescriptionError, SolverError
 from anguilla.identification.measurements import Measurements
 from anguilla.identification.parameters import Sought, Source, made_robot
@@ -182,7 +183,16 @@ class Trial(Driven):
 
     def model(self, values: Floats) -> Model:
         """The model for values of all parameters."""
-        return Model(self.made(values))
+        model = Model(self.made(values))
+        known = model.robot.actuators
+        unknown = [name for name in self.data.inputs if name not in known]
+        if unknown:
+            raise DescriptionError(
+                f"{self.data.name!r} has an input {unknown[0]!r}, but the robot has {', '.join(known) or 'no actuator'}"
+                f"{did_you_mean(unknown[0], list(known))}: say which columns are inputs, Measurements.read(..., "
+                "inputs=[...]), and what they are called here, columns={...}."
+            )
+        return model
 
     def states(self, values: Floats) -> RowStates:
         """RowStates for values (k,) of all parameters."""
@@ -250,6 +260,10 @@ class Trial(Driven):
         mine = [self.parameters[k] for k in self.own]
         robot: Robot = made_robot(self.source, mine, own, {**self.data.given, **(more or {})})
         return robot
+
+    def size(self, states: RowStates) -> float:
+        """How large the robot is [m]."""
+        return states.model.length
 
     # Derivatives ----------------------------------------------------------------------------------------------------------
 

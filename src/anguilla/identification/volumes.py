@@ -1,11 +1,15 @@
-"""Experiments with soft volumes: equilibria of a body, what its effectors show, and differences between them."""
+"""Experiments with soft volumes: equilibria of a body, what its effectors show, and how that changes with parameters.
+
+At an equilibrium the imbalance r(x, p) vanishes, so K dx/dp = -dr/dp: one factorisation of a row, whatever the number of
+parameters; dr/dp is a difference between bodies in the same place, which no search for an equilibrium blurs.
+"""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,14 +17,16 @@ from anguilla.describe.paths import steps_of
 from anguilla.errors import DescriptionError, as_number
 from anguilla.fem.body import SoftBody
 from anguilla.fem.equilibrium import statics
-from anguilla.fem.system import SoftSystem
+from anguilla.fem.results import SoftEquilibrium
+from anguilla.fem.system import SoftState, SoftSystem
 from anguilla.identification.measurements import Marker
 from anguilla.identification.trial import Driven
+from anguilla.lie import log3
 from anguilla.mechanics.tree import Floats
 
 __all__ = ["VolumeStates", "VolumeTrial", "body_number", "put_body_number"]
 
-STEP = 1e-4  # relative, of a difference between equilibria
+STEP = 1e-4  # relative, of a difference between bodies
 FIELDS = ("young", "poisson", "density", "shear")
 
 
@@ -32,8 +38,8 @@ class VolumeStates:
         values: (k,) the parameters.
         inputs: (rows,) by actuator.
         places: (rows, 3) [m] by name of what was measured.
-        turns: (rows, 3, 3) by the same names, where markers have offsets.
-        starts: states to begin from next time.
+        turns: (rows, 3, 3) by the same names.
+        found: equilibria of the rows; None where nothing was measured.
 
     """
 
@@ -41,7 +47,21 @@ class VolumeStates:
     inputs: dict[str, Floats]
     places: dict[str, Floats]
     turns: dict[str, Floats]
-    starts: list[Any]
+    found: list[SoftEquilibrium | None]
+
+
+class Moving(NamedTuple):
+    """How a marker's effector moves with parameters: shift (rows, 3, k) [m] and turn (rows, 3, k) [rad], the world's axes."""
+
+    shift: Floats
+    turn: Floats
+
+
+class Twin(NamedTuple):
+    """A step h of a parameter, and the body with it more and less."""
+
+    h: float
+    both: tuple[SoftSystem, SoftSystem]
 
 
 @dataclass
@@ -49,6 +69,7 @@ class VolumeTrial(Driven):
     """One experiment with a soft body whose parameters are to be found."""
 
     last: VolumeStates | None = None
+    inexact: str = ""  # why derivatives are differences between equilibria, if they are
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -61,59 +82,148 @@ class VolumeTrial(Driven):
         self.last = self._found(values, self.last)
         return self.last
 
-    def changes(self, here: VolumeStates) -> dict[str, Floats]:
-        """Derivatives (rows, 3, k) of the places by all parameters, by name."""
-        by = {name: np.zeros((*places.shape, len(self.parameters))) for name, places in here.places.items()}
+    def changes(self, here: VolumeStates) -> dict[str, Moving]:
+        """How places and turns change with all parameters, by name: exact, but where nothing smooth is known of a body."""
+        count, rows = len(self.parameters), self.data.rows
+        by = {name: Moving(np.zeros((rows, 3, count)), np.zeros((rows, 3, count))) for name in here.places}
+        first = next(eq.system for eq in here.found if eq is not None)
+        self.inexact = _not_smooth(first)
+        twins = {} if self.inexact else {k: self._twins(here.values, k, first) for k in self.own}
+        if any(_reshapes(first, one) for twin in twins.values() for one in twin.both):
+            self.inexact = "a parameter changes the mesh of a body with rigid parts, or how many nodes it has."
+        if self.inexact:
+            self._by_differences(here, by)
+            return by
+        driven = {k: self._driven(here.values, k) for k in self.driving}
+        for row, eq in enumerate(here.found):
+            if eq is not None:
+                efforts = {
+                    k: np.array([u[n][row] if n in u else 0.0 for n in eq.system.names]) for k, u in driven.items()
+                }
+                self._exact(row, eq, twins, efforts, by)
+        return by
+
+    def _twins(self, values: Floats, k: int, like: SoftSystem) -> Twin:
+        """The body with a parameter a little more and a little less."""
+        h = STEP * abs(values[k]) or STEP
+        more, less = values.copy(), values.copy()
+        more[k], less[k] = more[k] + h, less[k] - h
+        return Twin(h, (SoftSystem(self.made(more), like=like), SoftSystem(self.made(less), like=like)))
+
+    def _exact(
+        self, row: int, eq: SoftEquilibrium, twins: dict[int, Twin], driven: dict[int, Floats], by: dict[str, Moving]
+    ) -> None:
+        """Derivatives of one row: what changes with all nodes carried along with their rest, then what gives way."""
+        system, u, x = eq.system, eq.system.unknowns, eq.x
+        _, force, blocks = system.evaluate(eq.state, eq.efforts, stiffness=True)
+        system.solver.factor(u.fold(x, blocks, force))
+        pushes = {k: -np.tensordot(efforts, system.actuator_rows(eq.state), 1) for k, efforts in driven.items()}
+        for k, twin in twins.items():
+            places = [SoftState(x + (one.rest.x - system.rest.x), eq.state.rotations) for one in twin.both]
+            pulls = [one.evaluate(at, eq.efforts)[1] for one, at in zip(twin.both, places, strict=True)]
+            pushes[k] = (pulls[0] - pulls[1]) / (2.0 * twin.h)
+            for name, moving in by.items():
+                e = self._effector(system, name)
+                ends = [(one.frames.position(at.x, e), one.frames.rotation(at.x, e))
+                        for one, at in zip(twin.both, places, strict=True)]  # fmt: skip
+                moving.shift[row, :, k], moving.turn[row, :, k] = _between(*ends[0], *ends[1], 2.0 * twin.h)
+        if not pushes:
+            return
+        steps = system.solver.solve(-u.gather(x, np.array(list(pushes.values()))))
+        rows, first = system.frames.gradient(x), np.concatenate([[0], np.cumsum(system.frames.rows)])
+        for k, step in zip(pushes, steps, strict=True):
+            moved = np.einsum("enj,nj->e", rows, u.spread(x, step.reshape(-1, 3)))
+            for name, moving in by.items():
+                e = self._effector(system, name)
+                mine = moved[first[e] : first[e + 1]]
+                moving.shift[row, :, k] += mine[:3]
+                moving.turn[row, :, k] += mine[3:] if len(mine) == 6 else 0.0
+
+    def _by_differences(self, here: VolumeStates, by: dict[str, Moving]) -> None:
+        """Derivatives between equilibria, where nothing smooth is known of a body."""
         for k in [*self.own, *self.driving]:
             h = STEP * abs(here.values[k]) or STEP
             more, less = here.values.copy(), here.values.copy()
             more[k], less[k] = more[k] + h, less[k] - h
             high, low = self._found(more, here), self._found(less, here)
-            for name in by:
-                one, two = (self.seen(there, name, np.zeros(3))[0] for there in (high, low))
-                by[name][:, :, k] = (one - two) / (2.0 * h)
-        return by
-
-    def seen(self, here: VolumeStates, name: str, free: Floats) -> tuple[Floats, Floats]:
-        """Place (rows, 3) of a marker with what is unknown of its offset, and the axes (rows, 3, 3) of that offset."""
-        marker = self.data.markers[name]
-        assert isinstance(marker, Marker)
-        turn = here.turns.get(name, np.tile(np.eye(3), (len(here.places[name]), 1, 1)))
-        return here.places[name] + turn @ (np.asarray(marker.offset) + free), turn
+            for name, moving in by.items():
+                for row, eq in enumerate(here.found):
+                    if eq is not None:
+                        ends = [(there.places[name][row], there.turns[name][row]) for there in (high, low)]
+                        moving.shift[row, :, k], moving.turn[row, :, k] = _between(*ends[0], *ends[1], 2.0 * h)
 
     def _found(self, values: Floats, near: VolumeStates | None) -> VolumeStates:
         data, inputs = self.data, self.inputs(values)
         body = self.made(values)
         if not isinstance(body, SoftBody):
             raise DescriptionError("identify: the function returned a SoftBody first, and something else later.")
-        system = SoftSystem(body)
-        starts: list[Any] = []
+        starts = [None] * data.rows if near is None else near.found
+        like = next((eq.system for eq in starts if eq is not None), None)
+        system, found = SoftSystem(body, like=like), list[SoftEquilibrium | None]()
         places = {name: np.full((data.rows, 3), np.nan) for name in data.positions}
-        turns = {name: np.tile(np.eye(3), (data.rows, 1, 1)) for name in data.positions if self._turns(name)}
-        for row in range(data.rows):
+        turns = {name: np.tile(np.eye(3), (data.rows, 1, 1)) for name in data.positions}
+        for row, start in enumerate(starts):
             if not data.seen[row]:
-                starts.append(None)
+                found.append(None)
                 continue
             given = {name: float(u[row]) for name, u in inputs.items()}
-            eq = statics(system, inputs=given, start=None if near is None else near.starts[row])
-            starts.append(eq.state)
+            eq = statics(system, inputs=given, start=None if start is None else start.state)
+            found.append(eq)
             for name in places:
-                marker = data.markers[name]
-                assert isinstance(marker, Marker)
-                effector = str(marker.frame)
-                if effector not in body.effectors:
-                    there = ", ".join(body.effectors) or "none"
-                    raise DescriptionError(f"{data.name!r}: the body has no effector {effector!r}; it has: {there}.")
-                places[name][row] = eq.position(effector)
-                if name in turns:
-                    turns[name][row] = eq.rotation(effector)
-        return VolumeStates(values.copy(), inputs, places, turns, starts)
+                e = self._effector(system, name)
+                places[name][row] = system.frames.position(eq.x, e)
+                turns[name][row] = self._turn(eq, name, e)
+        return VolumeStates(values.copy(), inputs, places, turns, found)
 
-    def _turns(self, name: str) -> bool:
-        """Whether a marker sits away from its effector, and turns with it."""
+    def _marker(self, name: str) -> Marker:
         marker = self.data.markers[name]
         assert isinstance(marker, Marker)
-        return bool(np.any(marker.offset) or marker.free)
+        return marker
+
+    def _effector(self, system: SoftSystem, name: str) -> int:
+        """Number of the effector that a marker sits on."""
+        effector = str(self._marker(name).frame)
+        if effector not in system.frames.names:
+            there = ", ".join(system.frames.names) or "none"
+            raise DescriptionError(f"{self.data.name!r}: the body has no effector {effector!r}; it has: {there}.")
+        return system.frames.names.index(effector)
+
+    def _turn(self, eq: SoftEquilibrium, name: str, e: int) -> Floats:
+        """Rotation (3, 3) of the effector of a marker, which a marker away from it needs."""
+        marker = self._marker(name)
+        if np.any(marker.offset) or marker.free:
+            return eq.rotation(str(marker.frame))
+        return eq.system.frames.rotation(eq.x, e)
+
+    def size(self, here: VolumeStates) -> float:
+        """How large the body is [m]."""
+        first = next(eq for eq in here.found if eq is not None)
+        return float(np.linalg.norm(np.ptp(first.system.rest.x, axis=0)))
+
+    def arms(self, here: VolumeStates, name: str, free: Floats) -> Floats:
+        """(rows, 3) [m] from the effector to its marker, with what is unknown of its offset."""
+        return here.turns[name] @ (np.asarray(self._marker(name).offset) + free)
+
+
+def _between(place: Floats, turn: Floats, low: Floats, below: Floats, step: float) -> tuple[Floats, Floats]:
+    """Rates (3,), (3,) of a place and of its turning, the world's axes."""
+    return (place - low) / step, log3(turn @ below.T) / step
+
+
+def _not_smooth(system: SoftSystem) -> str:
+    """Why a body has no exact derivatives; nothing if it has."""
+    if system.body.contacts:
+        return "the body may touch something."
+    if any(getattr(part, "friction", 0.0) for part in system.body.actuators.values()):
+        return "tendons of the body rub at their guides."
+    return "points of the body are moved." if len(system.driven) else ""
+
+
+def _reshapes(system: SoftSystem, other: SoftSystem) -> bool:
+    """Whether another body of the same kind has a mesh that cannot be carried along."""
+    if system.rest.x.shape != other.rest.x.shape:
+        return True
+    return bool(system.unknowns.parts) and not np.array_equal(system.rest.x, other.rest.x)
 
 
 def body_number(body: SoftBody, path: str) -> float:

@@ -23,7 +23,6 @@ from anguilla.mechanics.builder import turning
 from anguilla.mechanics.compile import PartLayout
 from anguilla.mechanics.grid import nodal_inertia, strain_grams
 from anguilla.mechanics.tree import Floats
-from anguilla.model.door import model_of
 from anguilla.model.model import Model
 
 __all__ = ["Design", "Make", "Twins", "around", "as_design", "design_slopes", "moves", "twins", "with_same_rows"]
@@ -89,7 +88,25 @@ class Twins:
 
 
 def twins(model: Model, design: Design, *, whole: bool = False) -> Twins:
-    """Compile the twins of a model; with `whole`, each with a description of its own."""
+    """Compile the twins of a model; with `whole`, each with a description of its own. Those of paths are kept beside it."""
+    if isinstance(design, tuple) and len(design) == 2 and callable(design[0]):
+        return _twins(model, design, whole)
+    key = tuple(design) if isinstance(design, (list, tuple)) else design, whole
+    kept = model.once(_kept)
+    found = kept.get(key)
+    if found is None:
+        found = _twins(model, design, whole)
+        kept.clear()
+        kept[key] = found
+    return found
+
+
+def _kept(model: Model) -> dict[object, Twins]:
+    """The last twins of a model, by their paths: its description never changes."""
+    return {}
+
+
+def _twins(model: Model, design: Design, whole: bool) -> Twins:
     robot = model.robot
     make, p, names = as_design(design, robot)
     found = Twins(model, names, design=design)
@@ -103,7 +120,7 @@ def twins(model: Model, design: Design, *, whole: bool = False) -> Twins:
                 return model
             twin = make(new)
             patched = None if whole else _patched(model, twin)
-            return with_same_rows(model_of(twin), model) if patched is None else patched
+            return with_same_rows(Model(twin), model) if patched is None else patched
 
         found_around = around(at, h)
         found.around.append(found_around)

@@ -1,0 +1,132 @@
+"""What columns of tables mean: names, axes and units as measuring programs write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from anguilla.describe.description import did_you_mean
+from anguilla.errors import DescriptionError
+from anguilla.lie import exp3, rotation_from_wxyz
+from anguilla.mechanics.tree import Floats
+
+__all__ = ["UNITS", "Column", "as_turns", "named", "renamed"]
+
+UNITS = {
+    "": 1.0, "m": 1.0, "mm": 1e-3, "cm": 1e-2, "um": 1e-6, "s": 1.0, "ms": 1e-3, "us": 1e-6, "N": 1.0, "mN": 1e-3, "kN": 1e3,
+    "Pa": 1.0, "kPa": 1e3, "MPa": 1e6, "mbar": 1e2, "bar": 1e5, "rad": 1.0, "deg": np.pi / 180.0,
+}  # fmt: skip
+WORDS = {"seconds": "s", "sec": "s", "millimeters": "mm", "meters": "m", "degrees": "deg", "°": "deg", "1": "", "-": ""}
+SUFFIXES = (
+    "mm",
+    "cm",
+    "um",
+    "ms",
+    "us",
+    "mN",
+    "kPa",
+    "MPa",
+    "mbar",
+    "deg",
+    "rad",
+)  # behind "_"; others only behind an axis
+TIMES = ("t", "time", "timestamp")
+AXIS = re.compile(r"(.*?)[\s_.:-]*(?:pos|position)?[\s_.:-]+([xyz]|q[wxyz]|r[xyz]|sigma)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a column holds.
+
+    Attributes:
+        name: of the marker, actuator or "t".
+        part: "x", "qw", "rx", "sigma", ... of a marker; "" else.
+        unit: as written; None if none was.
+
+    """
+
+    name: str
+    part: str
+    unit: str | None
+
+    @property
+    def key(self) -> str:
+        """A name of its own."""
+        return f"{self.name}_{self.part}" if self.part else self.name
+
+    def factor(self, unit: str | None) -> float:
+        """To SI; lengths and turns without a unit of their own are in the given one."""
+        return UNITS[self.unit if self.unit is not None else unit or ""]
+
+
+def named(text: str, where: str) -> Column:
+    """The meaning of a column's name: "tip_x [mm]", "Tip X (mm)", "tip.x", "tip_x_mm", "tip_qw", "Time (s)", ..."""
+    name, unit = _split(text.strip(), where)
+    found = AXIS.fullmatch(name)
+    if found and found[1] and found[1].lower() not in ("length", "tension"):
+        return Column(found[1].strip(), found[2].lower(), unit)
+    if name.lower() in ("x", "y", "z"):
+        return Column("", name.lower(), unit)
+    return Column("t" if name.lower() in TIMES else name, "", unit)
+
+
+def _split(text: str, where: str) -> tuple[str, str | None]:
+    """Name and unit of a column."""
+    if found := re.fullmatch(r"(.*?)\s*\[([^\]]*)\]", text):
+        unit = WORDS.get(found[2].strip().lower(), found[2].strip())
+        if unit not in UNITS:
+            raise DescriptionError(
+                f"{where}: the unit of column {text!r} must be one of {', '.join(u for u in UNITS if u)}."
+            )
+        return found[1], unit
+    if found := re.fullmatch(r"(.*?)\s*(?:\(([^)]*)\)|/\s*(\S+))", text):
+        unit = (found[2] or found[3] or "").strip()
+        unit = WORDS.get(unit.lower(), unit)
+        return (found[1], unit) if unit in UNITS else (text, None)
+    if found := re.fullmatch(r"(.+)_([a-zA-Z]+)", text):
+        plain = found[2] in UNITS and (found[1].lower() in TIMES or AXIS.fullmatch(found[1]) is not None)
+        if found[2] in SUFFIXES or plain:
+            return found[1], found[2]
+    return text, None
+
+
+def renamed(columns: list[Column], other: Mapping[str, str], where: str) -> list[Column]:
+    """Columns with other names: of a column as a whole, or of all columns of a marker."""
+    names = [x for column in columns for x in (column.key, column.name)]
+    for name in other:
+        if name not in names:
+            there = ", ".join(dict.fromkeys(column.name for column in columns))
+            raise DescriptionError(
+                f"{where}: there is no column {name!r} to rename{did_you_mean(name, names)}; it has {there}."
+            )
+    found = []
+    for column in columns:
+        if column.key in other:
+            new = named(other[column.key], where)
+            found.append(Column(new.name, new.part, column.unit))
+        else:
+            found.append(Column(other.get(column.name, column.name), column.part, column.unit))
+    return found
+
+
+def as_turns(parts: dict[str, Floats], name: str, where: str) -> Any:
+    """Rotations (rows, 3, 3) of quaternions qw, qx, qy, qz or of rotation vectors rx, ry, rz [rad]; NaN in a gap."""
+    if {"qw", "qx", "qy", "qz"} <= parts.keys():
+        q = np.stack([parts[key] for key in ("qw", "qx", "qy", "qz")], axis=1)
+        size = np.linalg.norm(q, axis=1)
+        wrong = np.flatnonzero(np.abs(size - 1.0) > 0.05)
+        if len(wrong):
+            raise DescriptionError(
+                f"{where}: the quaternion of {name!r} in row {wrong[0]} has the length {size[wrong[0]]:.3g}, not 1."
+            )
+        seen, turn, given = np.isfinite(size), rotation_from_wxyz, q
+    else:
+        given = np.stack([parts[key] for key in ("rx", "ry", "rz")], axis=1)
+        seen, turn = np.isfinite(given).all(axis=1), exp3
+    out = np.full((len(given), 3, 3), np.nan)
+    out[seen] = turn(given[seen])
+    return out

@@ -45,7 +45,7 @@ wheel: $(READY)  ## build dist/*.whl with kernels for a common processor
 	OMP_NUM_THREADS=1 $(BIN)/python packaging/wheel.py dist
 
 test: $(READY)  ## run the tests, without the slow ones and those that need a browser or start workers
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow and not browser and not cluster" --durations 40 --durations-min 2
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder -m "not slow and not browser and not cluster" --durations 40 --durations-min 2
 
 check: $(READY)  ## lint, format, types, direction of imports
 	$(BIN)/ruff check .

@@ -18,6 +18,7 @@ sys.path[:] = BEFORE
 ALL = [(peer, case) for peer, cases in RUN.TABLES.items() for case in cases]
 LONG = {
     "rolling down a slope",
+    "slipping down a slope",
     "frequencies of a supported beam",
     "dead distributed load",
     "double four-bar",

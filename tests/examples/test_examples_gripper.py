@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.xdist_group("gripper")
+pytestmark = [pytest.mark.xdist_group("gripper"), pytest.mark.slow]
 THINGS = ("ball", "box")
 
 
@@ -56,7 +56,6 @@ def test_a_tenth_of_the_friction_lets_it_slip(gripper, thing):
     assert run.t[-1] > p.RAISE[1] and abs(p.height(run, thing)[-1] - 0.5 * size) < 0.01 * size
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("thing", THINGS)
 def test_half_the_step_gives_the_same_pose(gripper, thing):
     """By less than 0.1 % of its size, and of a radian."""

@@ -21,6 +21,7 @@ def test_a_straight_rod_is_twisted_uniformly(example):
     np.testing.assert_allclose(result.phase1, p.GJ * 2.0 * np.pi * p.TURNS / p.LENGTH, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_refined_rod_is_that_of_shooting(example):
     p, result = example(LOOP).module, example(LOOP).result
     fine = result.fine.invariants()
@@ -48,12 +49,14 @@ def test_twist_of_a_round_rod_is_uniform(example):
         assert np.ptp(eq.strain(result.fine.rod)[:, 0]) < 1e-5
 
 
+@pytest.mark.slow
 def test_newton_and_the_flow_agree(example):
     result = example(LOOP).result
     np.testing.assert_allclose(result.paper.invariants(), result.flow.invariants(), rtol=0, atol=1e-5)
     assert all(eq.status.success for eq in result.flow.equilibria)
 
 
+@pytest.mark.slow
 def test_the_plate_that_guides_newton_carries_nothing(example):
     result = example(LOOP).result
     for eq in (*result.paper.equilibria, *result.fine.equilibria):
@@ -62,6 +65,7 @@ def test_the_plate_that_guides_newton_carries_nothing(example):
         )
 
 
+@pytest.mark.slow
 def test_the_pitchfork(example):
     """The twist left just before it falls like a square root: two equilibria give the place where it vanishes."""
     p, result = example(LOOP).module, example(LOOP).result
@@ -79,6 +83,7 @@ def test_the_pitchfork(example):
     assert truth == pytest.approx(0.3252, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_energy_is_the_work_of_the_push(example):
     """dE = F1 dx along the branch, by Simpson over the places in the plane, where the force is smooth."""
     p, result = example(LOOP).module, example(LOOP).result
@@ -86,6 +91,7 @@ def test_energy_is_the_work_of_the_push(example):
     assert energy[14] - energy[8] == pytest.approx(simpson(force[8:15], x=p.LENGTH * p.PLACES[8:15]), rel=2e-3)
 
 
+@pytest.mark.slow
 def test_how_far_the_basis_of_the_paper_is(example):
     result = example(LOOP).result
     gap = np.abs(result.paper.invariants() - result.fine.invariants())

@@ -48,9 +48,13 @@ def place():
 
 
 def start(place, before="", between="", **environment):
-    kept = {
-        name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH", "COVERAGE_PROCESS_START") if name in os.environ
-    }
+    names = (
+        "PATH",
+        "LD_LIBRARY_PATH",
+        "COVERAGE_PROCESS_START",
+        "PYTHONPYCACHEPREFIX",
+    )  # the last: see tests/conftest.py
+    kept = {name: os.environ[name] for name in names if name in os.environ}
     kept |= {"PYTHONPATH": str(SOURCES), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-c", CALL.format(before=before, between=between), str(place)]
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": place}
@@ -86,12 +90,19 @@ def test_without_a_home_kernels_are_compiled_and_one_warning_says_so(place):
     assert out == ["42.0", "21.0", "0"] and not_kept(errors, "there is no home folder")
 
 
+@pytest.mark.slow
 def test_without_a_home_the_chosen_folder_is_used(place):
     assert run(place, before=NO_ENTRY, ANGUILLA_CACHE=str(place / "cache")) == (["42.0", "21.0", "0"], "")
     assert run(place, before=NO_ENTRY, ANGUILLA_CACHE=str(place / "cache")) == (["42.0", "21.0", "2"], "")
 
 
-@pytest.mark.parametrize("setting", [{"HOME": "/dev/null"}, {"ANGUILLA_CACHE": "/dev/null/cache"}])
+@pytest.mark.parametrize(
+    "setting",
+    [
+        pytest.param({"HOME": "/dev/null"}, marks=pytest.mark.slow, id="home"),
+        pytest.param({"ANGUILLA_CACHE": "/dev/null/cache"}, id="chosen"),
+    ],
+)
 def test_a_folder_that_cannot_be_written_costs_time_only(place, setting):
     out, errors = run(place, **setting)
     assert out == ["42.0", "21.0", "0"] and not_kept(errors, "Not a directory: '/dev/null/")

@@ -1,11 +1,16 @@
 """Formulas of contact kernels, against vector algebra and differences."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from anguilla.interact.kernels import contact
+from anguilla.interact.kernels import contact, touch_steps
 from anguilla.interact.kernels.contact import _scales
+from anguilla.interact.kernels.nearest import BULGE
+from anguilla.interact.kernels.touch import _cluster_ball, _drift
 from anguilla.interact.kernels.touch_change import _turning
+from anguilla.mechanics.tree import N_R, N_V, N_W, N_X
 
 
 def test_the_moment_of_a_force_turns_with_its_arm():
@@ -24,3 +29,58 @@ def test_friction_of_scales_goes_from_backward_to_forward(speed):
     h = 1e-5
     two = [_scales(speed + s * h, data, 0)[0] for s in (-1, 1)]
     assert slope == pytest.approx((two[1] - two[0]) / (2 * h), rel=1e-4)
+
+
+class Near:
+    """Two nodes, 0 and 1, with their places, velocities and spins, and what a cluster of points between them needs."""
+
+    def __init__(self, seed=5):
+        rng = np.random.default_rng(seed)
+        self.node = np.zeros((2, 64))
+        self.x = np.array([[0.0, 0.0, 0.0], [0.3, 0.0, 0.0]])
+        self.v, self.w = rng.standard_normal((2, 2, 3))
+        for i in range(2):
+            self.node[i, N_X : N_X + 3] = self.x[i]
+            self.node[i, N_V : N_V + 3] = self.v[i]
+            self.node[i, N_W : N_W + 3] = self.w[i]
+            self.node[i, N_R : N_R + 9] = np.eye(3).ravel()
+        self.touches = SimpleNamespace(cluster=np.array([[0, 4, 0, 1]]), reach=np.array([[0.3, 0.05]]))
+
+
+def test_the_ball_around_a_cluster_holds_its_points():
+    """Of a straight interval: half the chord, and as far as points are away from the centreline."""
+    near = Near()
+    centre, radius = _cluster_ball(near.node, near.touches, 0)
+    np.testing.assert_allclose(centre, near.x.mean(axis=0), atol=1e-15)
+    assert radius == pytest.approx(0.15 + 0.05, rel=1e-12)
+
+
+def test_what_lies_between_two_nodes_moves_like_their_middle_but_for_a_bound():
+    near = Near()
+    middle, more = _drift(near.node, 0, 1, 0.3, 0.05)
+    np.testing.assert_allclose(middle, near.v.mean(axis=0), rtol=1e-14)
+    spin = np.linalg.norm(near.w, axis=1).max()
+    assert more == pytest.approx(0.5 * np.linalg.norm(near.v[1] - near.v[0]) + 2.0 * BULGE * 0.3 * spin, rel=1e-12)
+    _, more = _drift(near.node, 0, 0, 0.3, 0.05)
+    assert more == pytest.approx(0.05 * np.linalg.norm(near.w[0]), rel=1e-12)
+
+
+@pytest.mark.parametrize("across", [True, False])
+def test_a_normal_that_turned_round_marks_the_step(across, monkeypatch):
+    """The mark is 1, which is what the time loop asks for; other reasons to mark a step are switched off."""
+    for name, value in (("_misfit", (0.0, 0.0, 0.0)), ("fastest", 0.0), ("may_have_met", False), ("too_wrong", False)):
+        monkeypatch.setattr(touch_steps, name, lambda *_, value=value: value)
+    monkeypatch.setattr(touch_steps, "own_row", lambda *_: 0)
+    rows = np.zeros((2, 1, 16))
+    rows[:, 0, touch_steps.DEPTH] = 1e-3
+    rows[:, 0, touch_steps.NORMAL + 2] = 1.0, -1.0 if across else 1.0
+    touches = SimpleNamespace(
+        count=np.zeros(8, np.int64), before=rows[0], deep=rows[1], law=np.ones((1, 16)), point=np.ones((1, 16)),
+        table=np.zeros((1, 16), np.int64), cluster=np.array([[0, 1, 0, 1]]), skin=np.array([1.0, 0.0]),
+        hits=np.zeros((0, 4), np.int64),
+    )  # fmt: skip
+    touches.count[touch_steps.SEEN] = 1
+    touches.table[0, touch_steps.UNTIL] = 1
+    out = np.zeros(1)
+    touch_steps.judge_meeting(None, None, touches, 1e-3, out)
+    assert out[0] == float(across)

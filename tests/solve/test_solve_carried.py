@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from anguilla.solve.steps.carried import _missed
+from anguilla.solve.steps.carried import _missed, _prepare
 
 DT = 0.1
 
@@ -35,3 +35,18 @@ def test_a_wrong_rate_is_missed_as_it_is_weighed():
     still = np.zeros((9, 1))
     miss = missed(still, v, still, 0, 8)[:, 0]
     np.testing.assert_allclose(miss[2:6], -DT / 24.0 * np.array([-1.0, 13.0, 13.0, -1.0]), rtol=1e-12)
+
+
+def test_errors_are_carried_along_balls_as_their_coordinates_turn():
+    """Inverse of step K + ..., whose columns of a ball's angles are first turned by (1 + step W)^-1; W = cross product."""
+    rng = np.random.default_rng(7)
+    n, step, k = 5, 0.13, 1
+    at, v, scale = rng.standard_normal((3, n, n)), rng.standard_normal(n), np.zeros(n)
+    whole, turn = np.zeros((n, n)), np.zeros((n, 3))
+    pivot, none = np.zeros(n, np.int64), np.zeros(0, np.int64)
+    assert _prepare(np.array([[k, 0]]), none, at, v, step, whole, pivot, scale, turn)
+    x, y, z = step * v[k : k + 3]
+    back = np.linalg.inv(np.eye(3) + np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]))
+    matrix = step * at[2]
+    matrix[:, k : k + 3] += step * at[0][:, k : k + 3] @ (back - np.eye(3))
+    np.testing.assert_allclose(whole * scale, np.linalg.inv(matrix), rtol=1e-10, atol=1e-12)

@@ -2,10 +2,12 @@
 
 import math
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from anguilla.solve.newton import newton
 from anguilla.solve.newton.continuation import Attempt, Continuation, counted, halted
 from anguilla.solve.newton.method import KeptSolver, Newton
 from anguilla.solve.newton.rules import CONVERGED, DIVERGED, NOT_FINITE, SINGULAR, TOO_MANY_ITERATIONS, converged
@@ -154,3 +156,15 @@ def test_extrapolated_starts_that_fail_are_tried_from_the_last_solution():
 def test_words():
     assert counted(5, 1) == "converged in 5 iterations, 1 load increment"
     assert counted(50, 3) == "converged in 50 iterations, 3 load increments"
+
+
+@pytest.mark.parametrize(("answer", "mark"), [(0, 1.0), (1, 0.0), (-1, 0.0)])
+def test_factors_of_a_large_robot_are_usable_if_its_solver_says_so(answer, mark, monkeypatch):
+    """The mark is 1, which is what Newton asks for."""
+    for name in ("linearise", "_weigh_multipliers"):
+        monkeypatch.setattr(newton, name, lambda *_: None)
+    monkeypatch.setattr(newton, "ask", lambda _: answer)
+    blocks = SimpleNamespace(held=np.zeros(1), good=np.zeros(1), at=())
+    scratch = SimpleNamespace(q=np.zeros(2), d=np.zeros(2), blocks=blocks, memory=np.full(10, np.nan), question=[7])
+    getattr(newton.renew_blocks, "py_func", newton.renew_blocks)(None, None, None, scratch, 1.0, 1.0)
+    assert scratch.memory[newton.USABLE] == mark

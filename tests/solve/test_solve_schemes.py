@@ -1,9 +1,12 @@
 """Steps of the integrators, against the rules as they are written down."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import anguilla as ag
+from anguilla.solve.steps import stepping
 from anguilla.solve.steps.schemes import ended, factors
 
 SCHEMES = [ag.Newmark(), ag.Newmark(0.3, 0.6), ag.HHT(-0.1), ag.GeneralisedAlpha(0.5)]
@@ -39,3 +42,21 @@ def test_factors_are_the_slopes_of_the_end(scheme, numbers):
     assert cq == 1.0
     np.testing.assert_allclose(two[0] - one[0], cv, rtol=1e-12)
     np.testing.assert_allclose(two[2] - one[2], ca, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("part", "rough"), [(0.9, False), (1.1, True)])
+def test_a_step_is_rough_if_it_bows_further_than_the_limit(part, rough, monkeypatch):
+    """By dt^2 / 2 times the acceleration, in units of the coordinates; what the step does then is switched off."""
+    eased = []
+    for name in ("may_touch", "rubs", "has_contacts"):
+        monkeypatch.setattr(stepping, name, lambda *_: False)
+    monkeypatch.setattr(stepping, "_ease", lambda *_: bool(eased.append(1)))
+    monkeypatch.setattr(stepping, "_attempt", lambda *_: stepping.CONVERGED)
+    monkeypatch.setattr(stepping, "_accept", lambda *_: None)
+    x = SimpleNamespace(q=np.zeros(2), v=np.zeros(2), a=np.zeros(2), acc=np.zeros(2), lam=np.zeros(0))
+    x.a[1] = part * stepping.ROUGH / (0.5 * DT**2) / 4.0
+    empty = SimpleNamespace(term=(), table=())
+    loads = SimpleNamespace(relaxing=empty, touches=empty, cables=None, frames=None)
+    tree, scratch = SimpleNamespace(weight=np.full(2, 4.0)), SimpleNamespace(memory=np.zeros(10))
+    assert stepping._advance(tree, None, loads, scratch, ag.Newmark().coefficients, DT, x, None) == stepping.CONVERGED
+    assert bool(eased) == rough

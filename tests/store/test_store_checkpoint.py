@@ -64,6 +64,7 @@ def same(a, b):
     return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in "tqv")
 
 
+@pytest.mark.slow  # tests/faults kills, too
 def test_a_killed_simulation_ends_as_if_nothing_had_happened(tmp_path):
     # three fresh processes, as when the same command is given again: never stopped, killed, resumed
     steps, path = 16_000, tmp_path / "run.checkpoint"

@@ -62,14 +62,12 @@ class Table:
 
 TABLES = (
     Table("main", "Rods against other programs", "benchmarks/run.py", quick=("--smoke",), long=("--full",), minutes=25),
-    Table("scale", "Chain, net, gripper, snake, coil and knot against other programs", "benchmarks/scale.py", quick=("--quick",),
+    Table("scale", "Chain, net, gripper, rods that meet, snake and coil against other programs", "benchmarks/scale.py", quick=("--quick",),
           long=("--rounds", "5"), minutes=20),
     Table("batch", "Many copies of an arm against MuJoCo: growth and memory", "benchmarks/batch.py", ("--growth", "--peer"),
           ("--growth", "--quick", "--peer"), peer="mujoco"),
     Table("calls", "Single calls in a loop", "benchmarks/calls.py"),
     Table("judge", "What the judge costs", "benchmarks/judge.py", quick=("--repeat", "2")),
-    Table("contact", "Two rods that meet", "benchmarks/contact.py", ("--repeat", "5", "--peer"), ("--repeat", "1", "--peer"),
-          peer="pyelastica"),
     Table("cases", "Peers' own cases", "validation/peers/run.py", quick=("--quick",), long=("--peers",)),
     Table("learning", "Environments and loops at a fixed rate", "benchmarks/learning.py", ("--seconds", "3", "--loop", "30"),
           ("--seconds", "0.5", "--loop", "1"), ("--loop", "60")),

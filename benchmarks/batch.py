@@ -2,6 +2,7 @@
 
     python benchmarks/batch.py                       # 256 tendon arms, 400 steps each
     python benchmarks/batch.py --arms 64 --steps 100
+    python benchmarks/batch.py --growth --peer PYTHON   # 2 to 4,096 copies, memory, beside MuJoCo run by that Python
 
 Four ways in turns, several times over: one `simulate` after the other; one long motion, in which nothing but the time loop
 counts; the batch, with its judge and results; copies by `BatchStepper`, as environments for learning step them. Each is timed by the clock on the wall and by the processor: on a
@@ -15,12 +16,16 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUM
     os.environ.setdefault(_name, "1")
 
 import argparse
+import json
+import subprocess
 import time
+import tracemalloc
 from collections.abc import Callable
+from pathlib import Path
 from statistics import median
 
 import numpy as np
-from measure import rounded, show
+from measure import exponent, rounded, show
 from tendon import arm
 
 import anguilla as ag
@@ -89,6 +94,72 @@ def report(arms: int = 256, steps: int = 400, repeat: int = 7, threads: int | No
     return {"arms": arms, "steps": steps, "cores": cores, "load": os.getloadavg()[0], **summary, "ratios": ratios}
 
 
+SIZES = (2, 8, 32, 128, 512, 2048, 4096)
+WORK = 102_400  # robot-steps of each measurement
+
+
+def peer_rate(python: str, arms: int, steps: int, repeat: int) -> dict:
+    """Robot-steps per second of MuJoCo's rollout: best, median."""
+    script = Path(__file__).resolve().parent / "peers" / "mujoco_batch.py"
+    options = "--arms", str(arms), "--steps", str(steps), "--repeat", str(repeat)
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run([python, script, *options], capture_output=True, text=True, check=True, env=environment)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def grown(arms: int, steps: int, repeat: int) -> tuple[list[float], int]:
+    """Robot-steps per second of `BatchStepper` by the wall clock, and the bytes that its copies hold."""
+    robot, inputs = robot_and_inputs(arms)
+    ag.BatchStepper(robot, 1, dt=DT)  # what all copies share is not theirs
+    tracemalloc.start()
+    copies = ag.BatchStepper(robot, arms, dt=DT)
+    held = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    tensions = np.array([[x[name] for name in copies.names] for x in inputs])
+    copies.step(tensions, 1)
+    rates = []
+    for _ in range(repeat):
+        copies.reset()
+        rates.append(timed(lambda: copies.step(tensions, steps), arms * steps)["wall"])
+    if copies.failed.any():
+        raise SystemExit(f"{copies.failed.sum()} copies failed")
+    return rates, held
+
+
+def growth(python: str | None, sizes: tuple[int, ...], repeat: int) -> None:
+    """Print robot-steps per second and memory over the number of copies; MuJoCo takes turns."""
+    print(
+        f"`BatchStepper` of the tendon arm (12 coordinates, {1e3 * DT:g} ms a step), {os.cpu_count()} threads, load {os.getloadavg()[0]:.2f};"
+    )
+    print(
+        "MuJoCo: its threaded rollout of an arm of four rigid links (12 coordinates, the same step). Ratios of medians.\n"
+    )
+    print(
+        "| copies | steps each | robot-steps/s, best | median | memory [kB a copy] | MuJoCo, best | median | Anguilla / MuJoCo |"
+    )
+    print("|---:|---:|---:|---:|---:|---:|---:|---:|")
+    found = {}
+    for arms in sizes:
+        steps = max(20, min(2000, WORK // arms))
+        mine, theirs = [], []
+        for _ in range(2):
+            rates, held = grown(arms, steps, repeat)
+            mine += rates
+            if python:
+                theirs.append(peer_rate(python, arms, steps, repeat))
+        found[arms] = median(mine)
+        cells = [f"{arms}", f"{steps}", f"{max(mine):.0f}", f"{found[arms]:.0f}", f"{held / arms / 1e3:.1f}"]
+        if theirs:
+            other = median(each["median"] for each in theirs)
+            cells += [f"{max(each['best'] for each in theirs):.0f}", f"{other:.0f}", f"{found[arms] / other:.2f}"]
+        print("| " + " | ".join([*cells, *[""] * (8 - len(cells))]) + " |", flush=True)
+    many = [arms for arms in sizes if arms >= 32]
+    if len(many) > 1:
+        print(
+            f"\nTime grows with power {exponent(many, [arms / found[arms] for arms in many]):.2f} of the copies from {many[0]} on."
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--arms", type=int, default=256)
@@ -96,7 +167,12 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=7)
     parser.add_argument("--threads", type=int, default=None, help="all cores if not given")
     parser.add_argument("--json", action="store_true", help="print one line of JSON instead of a table")
+    parser.add_argument("--growth", action="store_true", help="2 to 4,096 copies, with their memory")
+    parser.add_argument("--peer", help="with --growth: a Python that has MuJoCo")
+    parser.add_argument("--quick", action="store_true", help="with --growth: up to 128 copies, once")
     given = parser.parse_args()
+    if given.growth:
+        return growth(given.peer, SIZES[:4] if given.quick else SIZES, 1 if given.quick else 5)
     result = report(given.arms, given.steps, given.repeat, given.threads)
     if given.json:
         show(result)

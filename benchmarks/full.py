@@ -1,13 +1,18 @@
 """Every table, one after the other, into docs/benchmarks_full.md; `make bench-full`.
 
-    python benchmarks/full.py                       # all of it, an hour or two on a quiet machine
-    python benchmarks/full.py --only calls judge    # some tables, printed; page and record are left alone
-    python benchmarks/full.py --redraw              # the page from the last run
+    python benchmarks/full.py                       # all of it, about 35 minutes on a quiet machine
+    python benchmarks/full.py --resume              # go on with a run that was stopped: tables that are done are kept
+    python benchmarks/full.py --only calls judge    # these tables again; page and record keep the others
+    python benchmarks/full.py --quick               # all in their short forms, printed: whether they work
+    python benchmarks/full.py --long                # with the searches for the best settings and the slowest peers, hours
+    python benchmarks/full.py --redraw              # the page from the record
 
-A table is what its script prints, kept with its command, the seconds it took and the conditions of the machine. Ratios to other
-programs are read from the tables (columns "times Anguilla") and, of `run.py`, from docs/benchmarks.json. They are compared with
-those of the last recorded run: if one fell by more than a third, the run ends with status 1 and leaves the record alone, unless
-told --accept. The page says how far two runs are apart.
+The most important tables come first, and each is written as soon as it is done: a run that is stopped keeps what it has. A table
+is what its script prints, kept with its command, the seconds it took, its day and the load of the machine. Without --long no
+settings are searched: every program runs those that were found the best before. Ratios to other programs are read from the tables
+(columns "times Anguilla") and, of `run.py`, from what it measured. The record, docs/benchmarks_full.json, keeps the last two runs of
+every table, and the page says how far these are apart. If a ratio fell by more than a third, the run ends with status 1 and
+the record of that table is left alone, unless told --accept.
 """
 
 import argparse
@@ -20,18 +25,19 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+import guard
 from environments import InstallError, python_of
-from guard import RECORD as MAIN
-from guard import worse
 from pages import machine
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 OUT = ROOT / "out" / "benchmarks" / "full"
+MAIN = ROOT / "out" / "benchmarks" / "results.json"  # what run.py measured last
 RECORD = ROOT / "docs" / "benchmarks_full.json"
 PAGE = ROOT / "docs" / "benchmarks_full.md"
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 AGREE = 0.25  # two runs on different days should differ by less than this share
+COLUMNS = {"times Anguilla": "", "whole, times Anguilla": ", whole call"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,76 +48,108 @@ class Table:
     title: str
     script: str  # below the root
     options: tuple[str, ...] = ()
+    quick: tuple[str, ...] | None = None  # options of its short form; None: it is short
+    long: tuple[str, ...] | None = None  # options of its long form
+    only_long: bool = False
     peer: str | None = None  # the script gets the interpreter of this peer as its last option
-    minutes: float = 30.0  # after which it is stopped
+    minutes: float = 15.0  # after which it is stopped; eight times that with --long
+
+    def arguments(self, mode: str) -> tuple[str, ...]:
+        """Options of the mode: "usual", "quick" or "long"."""
+        given = self.quick if mode == "quick" else self.long if mode == "long" else None
+        return self.options if given is None else given
 
 
 TABLES = (
-    Table("main", "Rods against other programs", "benchmarks/run.py", ("--full",), minutes=120),
-    Table("large", "Large robots against other programs", "benchmarks/large.py", minutes=90),
-    Table("contact", "Two rods that meet", "benchmarks/contact.py", ("--peer",), "pyelastica"),
-    Table("idle", "Contact that touches nothing", "benchmarks/contact.py", ("--idle",)),
-    Table("shapes", "Contact with obstacles of any shape", "benchmarks/shapes.py"),
-    Table("batch", "Many copies of an arm", "benchmarks/batch.py"),
-    Table("learning", "Environments and loops at a fixed rate", "benchmarks/learning.py", ("--loop", "60")),
+    Table("main", "Rods against other programs", "benchmarks/run.py", quick=("--smoke",), long=("--full",), minutes=25),
+    Table("scale", "Chain, net, gripper, rods that meet, snake and coil against other programs", "benchmarks/scale.py", quick=("--quick",),
+          long=("--rounds", "5"), minutes=20),
+    Table("batch", "Many copies of an arm against MuJoCo: growth and memory", "benchmarks/batch.py", ("--growth", "--peer"),
+          ("--growth", "--quick", "--peer"), peer="mujoco"),
     Table("calls", "Single calls in a loop", "benchmarks/calls.py"),
-    Table("description", "From a description to arrays", "benchmarks/description.py"),
-    Table("step", "One time step and its parts", "benchmarks/step_time.py"),
-    Table("judge", "What the judge costs", "benchmarks/judge.py"),
+    Table("judge", "What the judge costs", "benchmarks/judge.py", quick=("--repeat", "2")),
+    Table("cases", "Peers' own cases", "validation/peers/run.py", quick=("--quick",), long=("--peers",)),
+    Table("learning", "Environments and loops at a fixed rate", "benchmarks/learning.py", ("--seconds", "3", "--loop", "30"),
+          ("--seconds", "0.5", "--loop", "1"), ("--loop", "60")),
+    Table("ways", "Batches, single runs and one long run", "benchmarks/batch.py", quick=("--arms", "16", "--steps", "50", "--repeat", "1")),
     Table("gradient", "Gradients of motions", "benchmarks/gradient.py"),
     Table("growth", "Growth with the rods of a chain", "benchmarks/growth.py"),
-    Table("reading", "Reading long motions", "benchmarks/reading.py"),
+    Table("step", "One time step and its parts", "benchmarks/step_time.py", quick=("--seconds", "0.02")),
     Table("volume", "Inverse kinematics of a reduced volume", "benchmarks/reduced_volume.py"),
-    Table("cases", "Peers' own cases", "validation/peers/run.py"),
-)
+    Table("description", "From a description to arrays", "benchmarks/description.py"),
+    Table("idle", "Contact that touches nothing", "benchmarks/contact.py", ("--idle",), ("--idle", "--repeat", "2")),
+    Table("shapes", "Contact with obstacles of any shape", "benchmarks/shapes.py"),
+    Table("reading", "Reading long motions", "benchmarks/reading.py"),
+    Table("large", "Search: large robots", "benchmarks/large.py", only_long=True),
+    Table("touching", "Search: contact against PyElastica", "benchmarks/touching.py", ("--repeat", "3", "--peer"), only_long=True,
+          peer="pyelastica"),
+)  # fmt: skip
 
 
-def run(table: Table) -> dict:
-    """What a table's script prints, how long it took, and how it ended."""
-    command = [sys.executable, str(ROOT / table.script), *table.options]
+def run(table: Table, mode: str = "usual", more: tuple[str, ...] = ()) -> dict:
+    """What a table's script prints, how long it took, how it ended, on which day, under which load, and its ratios."""
+    options = [*more, *table.arguments(mode)]
+    found = {"command": " ".join(["python", table.script, *options, *([f"({table.peer}'s Python)"] if table.peer else [])]),
+             "date": date.today().isoformat(), "load": load()}  # fmt: skip
     if table.peer:
         try:
-            command.append(str(python_of(table.peer)))
+            options.append(str(python_of(table.peer)))
         except InstallError as error:
-            return {"text": str(error), "seconds": 0.0, "status": "the peer could not be installed"}
-    began = time.perf_counter()
+            return {
+                **found,
+                "text": str(error),
+                "seconds": 0.0,
+                "status": "the peer could not be installed",
+                "ratios": {},
+            }
+    began, started = time.perf_counter(), time.time()
+    minutes = table.minutes * (8 if mode == "long" else 1)
     try:
         done = subprocess.run(
-            command, cwd=ROOT, env={**os.environ, **ONE_THREAD}, capture_output=True, text=True, check=False,
-            timeout=60 * table.minutes,
+            [sys.executable, str(ROOT / table.script), *options], cwd=ROOT, env={**os.environ, **ONE_THREAD},
+            capture_output=True, text=True, check=False, timeout=60 * minutes,
         )  # fmt: skip
         status = "done" if done.returncode == 0 else f"ended with status {done.returncode}"
-        text = done.stdout if done.stdout.strip() else done.stderr[-2000:]
-    except subprocess.TimeoutExpired:
-        status, text = f"stopped after {table.minutes:.0f} minutes", ""
-    return {"text": text.strip(), "seconds": round(time.perf_counter() - began, 1), "status": status}
+        text = done.stdout if done.returncode == 0 else f"{done.stdout}\n{done.stderr[-2000:]}"
+    except subprocess.TimeoutExpired as stopped:
+        status, text = f"stopped after {minutes:.0f} minutes", (stopped.stdout or b"").decode()
+    now = ratios(text)
+    if table.name == "main" and MAIN.exists() and MAIN.stat().st_mtime > started:  # not of its short form
+        now |= guard.ratios(json.loads(MAIN.read_text()))
+    return {
+        **found,
+        "text": text.strip(),
+        "seconds": round(time.perf_counter() - began, 1),
+        "status": status,
+        "ratios": now,
+    }
 
 
-def ratios(name: str, text: str) -> dict[str, float]:
-    """Ratios of a table's markdown, by heading and program: the numbers of its columns "times Anguilla"."""
+def load() -> float | str:
+    """Load of the machine, mean of the last minute."""
+    return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else "unknown"
+
+
+def ratios(text: str) -> dict[str, float]:
+    """Ratios of a table's markdown, by heading and program: least of the numbers of its columns "times Anguilla"."""
     found: dict[str, float] = {}
-    heading, column = "", None
+    heading, names = "", []
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")] if line.startswith("|") else []
         if not cells:
             if line.strip():
-                heading = line.strip()
-            column = None
-        elif "times Anguilla" in cells:
-            column = cells.index("times Anguilla")
-        elif column is not None and cells[0] not in ("anguilla", "") and set(cells[0]) != {"-"}:
-            try:
-                found[f"{name}, {heading}, {cells[0]}"] = float(cells[column])
-            except ValueError:
-                continue  # a program without a setting that is good enough
-    return found
-
-
-def all_ratios(results: dict[str, dict]) -> dict[str, float]:
-    """Ratios of all tables, and those that the main one recorded."""
-    found = {key: value for name, result in results.items() for key, value in ratios(name, result["text"]).items()}
-    if results.get("main", {}).get("status") == "done" and MAIN.exists():
-        found |= {f"main, {key}": value for key, value in json.loads(MAIN.read_text())["ratios"].items()}
+                heading, names = line.strip(), []
+        elif set(cells) & set(COLUMNS):
+            names = cells
+        elif names and cells[0] not in ("anguilla", "") and set(cells[0]) != {"-"}:
+            for column, suffix in COLUMNS.items():
+                if column in names:
+                    try:
+                        ratio = float(cells[names.index(column)])
+                    except (ValueError, IndexError):
+                        continue  # a program without a setting that is good enough
+                    name = f"{heading}, {cells[0]}{suffix}"
+                    found[name] = min(ratio, found.get(name, ratio))
     return found
 
 
@@ -120,77 +158,124 @@ def apart(before: dict[str, float], now: dict[str, float]) -> dict[str, float]:
     return {name: abs(now[name] - before[name]) / max(now[name], before[name]) for name in before if name in now}
 
 
-def page(results: dict[str, dict], conditions: dict, before: dict | None) -> str:
-    """The page: conditions, how far two runs are apart, and every table with its command."""
-    lines = ["---", "orphan: true", "---", "", "# All tables", "", f"Measured on {conditions['date']}: {conditions['machine']}, Python {conditions['python']}. One thread",
-             "unless a table says otherwise; tables are run one after the other, nothing else being run by these scripts. The load",
-             f"of the machine was {conditions['load']} when it began. `make bench-full` repeats all of it, the command below a heading",
-             "that table alone.", ""]  # fmt: skip
-    if before:
-        gaps = apart(before["ratios"], all_ratios(results))
+def stored() -> dict:
+    """The record: conditions, and by table its last run and the one before."""
+    return json.loads(RECORD.read_text()) if RECORD.exists() else {"tables": {}, "before": first_before()}
+
+
+def first_before() -> dict:
+    """Ratios of the main table that `make bench` recorded before there was a full run."""
+    if not guard.RECORD.exists():
+        return {}
+    known = json.loads(guard.RECORD.read_text())
+    return {"main": {"date": known["date"], "ratios": known["ratios"]}}
+
+
+def keep(name: str, result: dict, record: dict, *, accept: bool) -> list[str]:
+    """Put a table into the record unless a ratio fell by a third, or it failed and an earlier one did not; what fell."""
+    last = record["tables"].get(name)
+    lost = guard.worse(last["ratios"] if last else record["before"].get(name, {}).get("ratios", {}), result["ratios"])
+    if (lost and not accept) or (result["status"] != "done" and last and last["status"] == "done"):
+        return lost
+    if last and last["status"] == "done":
+        record["before"][name] = {"date": last["date"], "ratios": last["ratios"]}
+    record["tables"][name] = result
+    record |= {"machine": machine(), "python": sys.version.split()[0]}
+    RECORD.write_text(json.dumps(record, indent=1) + "\n")
+    PAGE.write_text(page(record))
+    return lost
+
+
+def agreement(record: dict) -> list[str]:
+    """How far the last two runs of each table are apart, in sentences."""
+    lines, total, far = [], 0, 0
+    for table in TABLES:
+        last, before = record["tables"].get(table.name), record["before"].get(table.name)
+        gaps = apart(before["ratios"], last["ratios"]) if last and before else {}
         if gaps:
             worst = max(gaps, key=gaps.__getitem__)
-            far = sum(gap > AGREE for gap in gaps.values())
-            lines += [f"Against the run of {before['date']}: {len(gaps)} ratios to other programs, {far} of which differ by more than "
-                      f"{AGREE:.0%}; the largest difference is {gaps[worst]:.0%} ({worst}).", ""]  # fmt: skip
-    else:
-        lines += ["There is no earlier run to compare with.", ""]
+            total, far = total + len(gaps), far + sum(gap > AGREE for gap in gaps.values())
+            middle = sorted(gaps.values())[len(gaps) // 2]
+            lines.append(f"- {table.title}: {before['date']} and {last['date']}, {len(gaps)} ratios, apart by {middle:.0%} in the median and "
+                         f"{gaps[worst]:.0%} at most ({worst}).")  # fmt: skip
+    if not lines:
+        return ["There is no earlier run to compare with.", ""]
+    return [f"Two runs: of {total} ratios to other programs that were measured twice, {total - far} agree within {AGREE:.0%}, {far} differ "
+            "by more.", "", *lines, ""]  # fmt: skip
+
+
+def page(record: dict) -> str:
+    """The page: conditions, how far two runs are apart, and every table with its command."""
+    here = record["machine"]
+    lines = ["---", "orphan: true", "---", "", "# All tables", "",
+             f"Measured with {here['processor']}, {here['cores']} cores, {here['system']}, Python {record['python']}, by `make bench-full`; the command below",
+             "a heading repeats that table alone, and the day and the load of the machine when it began stand beside it (0 is idle, other",
+             "programs make it more than 1). One thread unless a table says otherwise; tables run one after the other. Nothing is searched:",
+             "every program has the settings that a search found best before (`python benchmarks/full.py --long` searches anew). Best and",
+             "median of all runs are told, programs take turns, and *whole call* is what a user waits for in a warm process: description,",
+             "solution and reading of the result; the first call of a process compiles or loads kernels besides.", ""]  # fmt: skip
+    lines += agreement(record)
     for table in TABLES:
-        if table.name in results:
-            result = results[table.name]
-            command = " ".join(
-                ["python", table.script, *table.options, *([f"({table.peer}'s Python)"] if table.peer else [])]
-            )
-            lines += [f"## {table.title}", "", f"`{command}`: {result['status']}, {result['seconds']:.0f} s.", "", "```text",
-                      result["text"], "```", ""]  # fmt: skip
+        result = record["tables"].get(table.name)
+        if result is None:
+            if not table.only_long:
+                lines += [f"## {table.title}", "", "Not run yet.", ""]
+            continue
+        lines += [f"## {table.title}", "", f"`{result['command']}`: {result['status']}, {result['date']}, load {result['load']}, {result['seconds']:.0f} s.",
+                  "", "```text", result["text"], "```", ""]  # fmt: skip
     return "\n".join(lines)
 
 
-def guarded(results: dict[str, dict], conditions: dict, *, accept: bool) -> int:
-    """Compare with the record, write page and record unless a ratio fell by a third; the exit status."""
-    before = json.loads(RECORD.read_text()) if RECORD.exists() else None
-    now = all_ratios(results)
-    lost = worse(before["ratios"], now) if before else []
-    for line in lost:
-        print(line, file=sys.stderr)
-    PAGE.write_text(page(results, conditions, before))
-    failed = [table.name for table in TABLES if results.get(table.name, {}).get("status", "done") != "done"]
-    if lost and not accept:
-        print(
-            "The record is left alone. If the machine was quiet and the change is wanted: --redraw --accept.",
-            file=sys.stderr,
-        )
-        return 1
-    RECORD.write_text(json.dumps({**conditions, "ratios": now}, indent=1) + "\n")
-    return int(bool(failed))
+def chosen(names: list[str] | None, mode: str) -> list[Table]:
+    """The tables of a run, the most important first."""
+    if names:
+        return [table for table in TABLES if table.name in names]
+    return [table for table in TABLES if mode == "long" or not table.only_long]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", nargs="+", choices=[table.name for table in TABLES], help="these tables, printed")
-    parser.add_argument("--redraw", action="store_true", help="the page from the last run")
+    parser.add_argument("--only", nargs="+", choices=[table.name for table in TABLES], help="these tables")
+    parser.add_argument("--resume", action="store_true", help="keep the tables that a run that was stopped has done")
+    modes = parser.add_mutually_exclusive_group()
+    modes.add_argument("--quick", action="store_true", help="short forms, printed; page and record are left alone")
+    modes.add_argument("--long", action="store_true", help="with searches and the slowest peers")
+    modes.add_argument("--redraw", action="store_true", help="the page from the record")
     parser.add_argument("--accept", action="store_true", help="record ratios that fell")
     arguments = parser.parse_args()
-    OUT.mkdir(parents=True, exist_ok=True)
-    kept = OUT / "results.json"
+    mode = "quick" if arguments.quick else "long" if arguments.long else "usual"
+    record = stored()
     if arguments.redraw:
-        stored = json.loads(kept.read_text())
-        return guarded(stored["results"], stored["conditions"], accept=arguments.accept)
-    conditions = {"date": date.today().isoformat(), "machine": machine(), "python": sys.version.split()[0],
-                  "load": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else "unknown"}  # fmt: skip
-    results = {}
-    for table in TABLES:
-        if arguments.only and table.name not in arguments.only:
+        PAGE.write_text(page(record))
+        return 0
+    OUT.mkdir(parents=True, exist_ok=True)
+    progress = OUT / "done.json"  # tables of the run that is under way
+    done = set(json.loads(progress.read_text())) if arguments.resume and progress.exists() else set()
+    failed = False
+    for table in chosen(arguments.only, mode):
+        if table.name in done:
             continue
         print(f"{table.title} ...", file=sys.stderr, flush=True)
-        results[table.name] = run(table)
-        if arguments.only:
-            print(f"## {table.title}\n\n{results[table.name]['text']}\n")
-        else:
-            kept.write_text(json.dumps({"conditions": conditions, "results": results}, indent=1) + "\n")
-    if arguments.only:
-        return int(any(result["status"] != "done" for result in results.values()))
-    return guarded(results, conditions, accept=arguments.accept)
+        own = [f"--{name}" for name in ("accept", "resume") if getattr(arguments, name) and table.name == "main"]
+        result = run(table, mode, tuple(own))
+        print(f"  {result['status']}, {result['seconds']:.0f} s", file=sys.stderr, flush=True)
+        failed |= result["status"] != "done"
+        if mode == "quick":
+            print(f"## {table.title}\n\n{result['text']}\n", flush=True)
+            continue
+        (OUT / f"{table.name}.json").write_text(json.dumps(result, indent=1) + "\n")
+        lost = keep(table.name, result, record, accept=arguments.accept)
+        for line in lost:
+            print(line, file=sys.stderr)
+        if lost and not arguments.accept:
+            failed = True
+            print(f"The record of {table.name!r} is left alone; if the machine was quiet and the change is wanted: "
+                  f"--only {table.name} --accept.", file=sys.stderr)  # fmt: skip
+        done.add(table.name)
+        progress.write_text(json.dumps(sorted(done)) + "\n")
+    if mode != "quick" and not arguments.only:
+        progress.unlink(missing_ok=True)
+    return int(failed)
 
 
 if __name__ == "__main__":

@@ -285,7 +285,8 @@ READING = (
 FIGURE_TEXT = (
     "Circles mark the settings of the table. Anguilla's line refines modes, intervals and step together; Exudyn's marks are the",
     "settings of its sweep that no other beats in both time and error, and finer ones. Errors do not fall evenly along either.",
-    "On `stiff` neither falls much below 0.2 %; whether this is the programs' error or that of the reference is not known.",
+    "The reference of `stiff` is the mean of the finest runs of both programs, which are 0.04 % apart",
+    "(`benchmarks/stiff_reference.py`); errors below that say nothing. The one before was 0.12 % off.",
 )
 STEP = (
     "Anguilla alone (`benchmarks/step_time.py`), best of many, in microseconds. A step is predict, then three Newton iterations",

@@ -5,6 +5,7 @@
     python benchmarks/run.py --redraw       # the page and its figures from the last measurement
     python benchmarks/run.py --only flying  # one case, printed; the page is left alone
     python benchmarks/run.py --smoke        # everything once, to see that it works; the page goes to out/benchmarks
+    python benchmarks/run.py --resume       # go on with a run that was stopped: cases that are done are kept
 
 Every measurement is a process of its own, with one thread except for batches. Anguilla and the peers take turns, round after
 round, so that a busy moment of the machine spoils no single one of them; the best and the median of all runs are kept. The
@@ -32,6 +33,7 @@ from pages_more import other_table
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE.parent / "out" / "benchmarks" / "results.json"
+PARTIAL = RESULTS.with_name("partial.json")  # of a run that is under way
 JAX_CACHE = ROOT / "jax"  # of what JAX compiles, which no time contains
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 CASES = (*RODS, *dict.fromkeys(source.case for source in OTHERS), "steps")
@@ -193,11 +195,18 @@ def others(case: str, pythons: Pythons, *, full: bool, smoke: bool = False) -> l
     return [merged(list(lines)) for turns in taken.values() for lines in zip(*turns, strict=True)]
 
 
-def measure(cases: list[str], pythons: Pythons, *, full: bool, smoke: bool = False) -> dict:
-    """Everything that the page shows; with `smoke`, each thing once."""
+def measure(
+    cases: list[str], pythons: Pythons, *, full: bool, smoke: bool = False, partial: Path | None = None
+) -> dict:
+    """Everything that the page shows; with `smoke`, each thing once. What is in `partial` is kept, and the rest added to it."""
     result: dict = {"date": date.today().isoformat(), "full": full, "machine": machine(), "cases": {}, "paths": {},
                     "others": {}}  # fmt: skip
+    if partial and partial.exists():
+        kept = json.loads(partial.read_text())
+        result = kept if kept["full"] == full else result
     for case in cases:
+        if case in (*result["paths"], *result["others"], *result):
+            continue
         if case in RODS:
             rows = compare(case, pythons, rounds=1 if smoke else 6 if full else 2, full=full, smoke=smoke)
             halve(case, rows, pythons)
@@ -209,6 +218,8 @@ def measure(cases: list[str], pythons: Pythons, *, full: bool, smoke: bool = Fal
             result["steps"] = records(pythons[None], HERE / "step_time.py", "--json", "--seconds", seconds, own=True)[0]
         else:
             result["others"][case] = others(case, pythons, full=full, smoke=smoke)
+        if partial:
+            partial.write_text(json.dumps(result) + "\n")
     result["versions"] = versions(result)
     return result
 
@@ -241,6 +252,7 @@ def main() -> int:
     parser.add_argument("--only", choices=CASES, help="this case only, and leave the page alone")
     parser.add_argument("--peers", nargs="*", choices=PEERS, default=PEERS, help="only these, all by default")
     parser.add_argument("--accept", action="store_true", help="record ratios that got worse")
+    parser.add_argument("--resume", action="store_true", help="keep the cases that a run that was stopped has done")
     arguments = parser.parse_args()
     if arguments.redraw:
         if not RESULTS.exists():
@@ -250,7 +262,10 @@ def main() -> int:
         cases = [arguments.only] if arguments.only else list(CASES)
         # JSRM has a row of the full run only.
         wanted = [peer for peer in arguments.peers if peer != "jsrm" or arguments.full or arguments.only]
-        result = measure(cases, interpreters(wanted), full=arguments.full, smoke=arguments.smoke)
+        partial = None if arguments.only or arguments.smoke else PARTIAL
+        if partial and not arguments.resume:
+            partial.unlink(missing_ok=True)
+        result = measure(cases, interpreters(wanted), full=arguments.full, smoke=arguments.smoke, partial=partial)
     if result["cases"]:
         print("\n".join([*table(result), "", *apart(result)]))
     for case, rows in result["others"].items():
@@ -266,6 +281,7 @@ def main() -> int:
     if not arguments.redraw:
         RESULTS.parent.mkdir(parents=True, exist_ok=True)
         RESULTS.write_text(json.dumps(result, indent=1) + "\n")
+        PARTIAL.unlink(missing_ok=True)
     write(result)
     return guarded(result, accept=arguments.accept)
 

@@ -60,7 +60,7 @@ def release(hold):
 
 def smoothly(t, when):
     """From 0 to 1 between two instants."""
-    s = np.clip((t - when[0]) / (when[1] - when[0]), 0.0, 1.0)
+    s = min(max((t - when[0]) / (when[1] - when[0]), 0.0), 1.0)
     return s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
 
 
@@ -72,7 +72,7 @@ def pose(place, rotation=None):
     return out
 
 
-def gripper(thing, friction, hold):
+def gripper(thing, friction, hold, modes=3):
     """The robot, with a thing on the table below it."""
     given = THINGS[thing]
     robot = ag.Robot("gripper")
@@ -88,7 +88,7 @@ def gripper(thing, friction, hold):
         out = np.array([np.cos(2 * np.pi * k / 3), np.sin(2 * np.pi * k / 3), 0.0])
         down = np.array([0.0, 0.0, -1.0])
         axes = np.stack([down, -out, np.cross(down, -out)], axis=1)  # along the finger, inwards, sideways
-        rod = ag.Rod(FINGER, ag.Circle(given.thick), silicone, ag.strains.kirchhoff(3))
+        rod = ag.Rod(FINGER, ag.Circle(given.thick), silicone, ag.strains.kirchhoff(modes))
         finger = robot.add(rod, at=palm.frame, pose=pose(given.apart * out, axes), name=f"finger{k}")
         robot.actuate(f"tendon{k}", ag.Tendon(finger, ag.routings.parallel(y=0.7 * given.thick)))
         robot.load(ag.Contact(finger, free, friction=friction, damping=1.0, name=f"touch{k}"))
@@ -96,8 +96,8 @@ def gripper(thing, friction, hold):
     return robot
 
 
-def grasp(thing, friction=FRICTION, duration=None, dt=STEP, hold=HOLD):
-    robot = gripper(thing, friction, hold)
+def grasp(thing, friction=FRICTION, duration=None, dt=STEP, hold=HOLD, modes=3):
+    robot = gripper(thing, friction, hold, modes)
     duration = release(hold)[1] + 0.3 if duration is None else duration
     pull = lambda t: THINGS[thing].pull * smoothly(t, GRASP) * (1.0 - smoothly(t, release(hold)))
     return ag.simulate(robot, duration=duration, dt=dt, inputs=dict.fromkeys(robot.actuators, pull))

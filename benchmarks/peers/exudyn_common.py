@@ -79,7 +79,7 @@ def seconds_of(kind: str, solve: Callable[[], bool]) -> float:
     """Seconds of the `kind` solve; RuntimeError when it fails."""
     try:
         done, seconds = timed(solve)
-    except ValueError as error:
+    except (ValueError, MemoryError) as error:  # the latter on some coarse meshes, with memory to spare
         raise RuntimeError(f"the {kind} solve failed") from error
     if done is False:
         raise RuntimeError(f"the {kind} solve failed")

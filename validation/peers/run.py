@@ -50,6 +50,11 @@ def stored() -> dict:
     return json.loads(REFERENCE.read_text())["cases"]
 
 
+def asked_on() -> str:
+    """The day on which the peers' programs were run."""
+    return json.loads(REFERENCE.read_text())["date"]
+
+
 def ask_peers() -> None:
     """Solve the cases with the peers' programs, each in its environment, and write `reference.json`."""
     sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -120,8 +125,10 @@ def page(found: list[tuple[str, Outcome]]) -> str:
         f"{len(solved)} cases, {sum(o.agrees for o in solved)} of which agree within their tolerances; {len(found) - len(solved)} "
         "more are named that were not remade, with the reason.",
         "Times are processor time of one warm call that describes, solves and reads, on one thread; the programs' times are those of",
-        "their solver with settings that settle three digits (equilibria of PyElastica by damping), measured on another day: their order",
-        "of magnitude is what they tell. `python validation/peers/run.py` repeats the page, with `--peers` the other programs too.",
+        "their solver alone, with settings that settle three digits (equilibria of PyElastica by damping), as they were run here on",
+        f"{asked_on()}, beside other work: their order of magnitude is what they tell. Where there is none, what the authors publish was enough",
+        "and their program was not run, or there is no program (IFToMM). `python validation/peers/run.py --peers` repeats all of it, without",
+        "the option only this library's part.",
         "",
     ]
     for peer in TABLES:

@@ -117,7 +117,7 @@ class OngoingMotion:
         left = self._left
         if left.history is None or left.rows.shape[1] != rows:
             left.rows = np.zeros((3, rows, self.system.size))
-            left.history = History(*left.rows, np.zeros((rows, self.system.rows)))
+            left.history = History(left.rows[0], left.rows[1], left.rows[2], np.zeros((rows, self.system.rows)))
         return left.history
 
     def taken(self, count: int) -> tuple[Floats, ...]:
@@ -377,7 +377,8 @@ def _memory(system: Model) -> _Left:
     left: _Left | None = system.desk().kept.pop("motion", None)
     if left is None:
         n, m, numbers = system.size, system.rows, np.zeros((4, system.size))
-        state, snaps = State(*numbers, np.zeros(m)), np.zeros(1, np.int64)
+        q, v, a, acc = numbers
+        state, snaps = State(q, v, a, acc, np.zeros(m)), np.zeros(1, np.int64)
         return _Left(scratch(system), state, numbers, stored(1, n, m), fresh_cutting(), snaps)
     memory = left.memory
     for array in (memory.d, memory.counters, left.numbers, left.state.lam, left.snaps):

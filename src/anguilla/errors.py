@@ -149,12 +149,17 @@ def as_nonnegative(value: object, name: str, unit: str = "") -> float:
 
 def as_count(value: object, name: str, minimum: int = 1, maximum: int | None = None) -> int:
     """Return an integer >= minimum and <= maximum, or raise an error naming the field."""
-    whole = type(value) is int or (isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)))
-    if not whole or int(value) < minimum:  # type: ignore[call-overload]
+    if type(value) is int:  # the usual case, quickly
+        number = value
+    elif isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)):
+        number = int(value)
+    else:
+        number = minimum - 1
+    if number < minimum:
         raise refuse(name, f"an integer of at least {minimum}", value)
-    if maximum is not None and int(value) > maximum:
+    if maximum is not None and number > maximum:
         raise refuse(name, f"an integer of at most {maximum}", value)
-    return int(value)
+    return number
 
 
 def as_steps(duration: object, dt: object, every: object = 1) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -78,6 +78,13 @@ class Computed(Kept):
     _memory: Remembered | None = field(default=None, repr=False)
     # what they remember at states that were not reached in one step from the one before
     _known: dict[int, Remembered] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of_states(cls, **fields: Any) -> Self:
+        """What the constructor makes, quickly: of C-contiguous arrays of floats, and all fields without a fixed default."""
+        found = object.__new__(cls)
+        found.__dict__.update(fields)
+        return found
 
     def __post_init__(self) -> None:
         for name in ("_t", "_q", "_v", "_a", "_lam"):  # as kernels read them: a view may skip numbers

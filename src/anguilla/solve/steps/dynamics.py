@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from anguilla.describe.ports import Drive, followed
 from anguilla.describe.volumes import solvers_of
 from anguilla.errors import DescriptionError, SolverError, as_named, as_positive, as_steps, warn
 from anguilla.linear.choice import DENSE
+from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.results.blocks import Remembered
@@ -190,8 +192,7 @@ def _conclude(m: OngoingMotion, result: Trajectory, code: int, told: str, raise_
 
 def _counters(m: OngoingMotion, done: int, settled: bool) -> dict[str, int]:
     """What the steps of a motion took."""
-    counters = dict(zip(COUNTERS, m.memory.counters.tolist(), strict=True))
-    counters |= {"steps": done, "substeps": m.substeps}
+    counters = dict(zip((*COUNTERS, "steps", "substeps"), (*m.memory.counters.tolist(), done, m.substeps), strict=True))
     if settled:
         counters["settled"] = 1
     if m.jumps:
@@ -203,27 +204,24 @@ def _counters(m: OngoingMotion, done: int, settled: bool) -> dict[str, int]:
 
 def _result(robot: Robot, m: OngoingMotion, interval: float, count: int, end: Status) -> Trajectory:
     """The first states that were stored, an interval [s] apart; accelerations that they tell are found later."""
-    t = interval * np.arange(count, dtype=np.float64)
+    t = interval * _numbers(count)
     q, v, a, lam = m.taken(count)
     if m.scheme.mid < 1.0:
         m.drive(t, q, v)
     lazily = balances_alone(m.system, m.scheme)
     balance, guess = m.balance if lazily else None, a if m.scheme.mid == 1.0 else None
-    return Trajectory(
-        robot,
-        m.system,
-        end,
-        t,
-        q,
-        v,
-        None if lazily else a,
-        lam,
-        m.inputs,
-        balance,
-        guess,
-        _memory=m.held,
-        _known=m.known,
-    )
+    return Trajectory.of_states(
+        robot=robot, _system=m.system, status=end, _t=t, _q=q, _v=v, _a=None if lazily else a, _lam=lam, inputs=m.inputs,
+        _balance=balance, _integrated=guess, _memory=m.held, _known=m.known,
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=16)
+def _numbers(count: int) -> Floats:
+    """0, 1, ... (count,), read-only."""
+    found = np.arange(count, dtype=np.float64)
+    found.setflags(write=False)
+    return found
 
 
 def _judged(m: OngoingMotion, result: Trajectory, dt: float, every: int, controlled: bool) -> str:

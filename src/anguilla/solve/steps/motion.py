@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -40,10 +40,9 @@ NET_PATIENCE = 20, 8.0  # iterations of a step with a sparse factorisation, and 
 # counts above this tolerance: where hardly an error is allowed, the more corrections of an older tangent leave smaller ones
 EACH, MOST, LOOSE = 3.0, 6.0, 1e-6
 AS_NEW, UNCUT = np.array(FRESH), fresh_cutting()
-COPIED = (
-    30_000  # coordinates of all states of a motion, up to which these are copied, so that their memory serves the next
-)
-NEVER = 2**62  # a step that does not come
+COPIED = 100_000  # numbers of the states of a motion, up to which they are copied, and their memory serves the next one
+NO_ROWS = np.zeros((3, 0, 0))
+NEVER, ENDLESSLY = 2**62, (-np.inf, np.inf)  # a step that does not come, and times without one
 LEAST_AGAIN = 2000  # Newton's iterations that a piece of a motion may always take when it is computed again
 
 
@@ -67,6 +66,16 @@ class OngoingMotion:
     # loads that are linear in inputs which stay the same for a step
     wired: Callable[[Inputs, ArrayLike], LoadTable] | None = None
     pulling: bool = True  # whether tendons that inputs would make push are told of
+    _begins: bool = field(init=False, default=False)  # whether the next steps find their accelerations first
+    _steady: LoadTable | None = field(init=False, default=None)
+    _before: int = field(init=False, default=0)
+    _ended: int = field(init=False, default=-1)
+    held: Remembered | None = field(init=False, default=None)  # what contacts that hold remembered at the start
+    notes: Floats | None = field(init=False, default=None)  # and at stored rows, as rows (1, numbers) for a checkpoint
+    noting: bool = field(init=False, default=False)  # whether that is to be noted
+    stopped: str = field(init=False, default="")  # why, if a jump did it
+    # [s] instants behind the last jump and before the next, for loads
+    bounds: tuple[float, float] = field(init=False, default=ENDLESSLY)
 
     def __post_init__(self) -> None:
         n, m = self.system.size, self.system.rows
@@ -75,25 +84,17 @@ class OngoingMotion:
         here.q[:], here.v[:] = self.q, self.v
         self.q, self.v, self.a, self.acc, self.lam = here.q, here.v, here.a, here.acc, here.lam
         self._run = runner(self.system)
-        self._begins = False  # whether the next steps find their accelerations first
         self._is_net = self.system.linear == SPARSE and n + m > NETS
-        loose = self.system.linear == DENSE and self.tolerance >= LOOSE
+        loose = self.tolerance >= LOOSE and self.system.linear == DENSE
         self._patience = min(max(n / EACH, 1.0), MOST) if loose else PATIENCE
-        self._steady: LoadTable | None = None
         self.acting: LoadTable  # loads at the ends of its steps, if these are equal
-        self.cutting, self._before, self._ended = left.cutting, 0, -1
+        self.cutting, self.snaps = left.cutting, left.snaps  # (1,) times that lines became taut with an impact
         self.pieces: list[tuple[float, float]] = []  # begin of each step that Newton had cut, its shortest piece [s]
-        self.snaps = left.snaps  # (1,) times that lines became taut with an impact
         if len(slip := self.system.blank.cables.slip):
             slip[:] = UNKNOWN
         self.jumps: list[Jump] = []
-        self.held: Remembered | None = None  # what contacts that hold remembered at the start
-        # and at stored rows that were not reached in one step from the one before; as rows (1, numbers) for a checkpoint
+        # what is remembered at stored rows that were not reached in one step from the one before
         self.known: dict[int, Remembered] = {}
-        self.notes: Floats | None = None
-        self.noting = False  # whether that is to be noted
-        self.stopped = ""  # why, if a jump did it
-        self.bounds = (-np.inf, np.inf)  # [s] instants behind the last jump and before the next, for loads
 
     @property
     def state(self) -> tuple[Floats, ...]:
@@ -116,15 +117,19 @@ class OngoingMotion:
     def make_history(self, rows: int) -> History:
         """Room for so many of them: that of the last motion at the desk, if it had as many."""
         left = self._left
-        if left.history is None or len(left.history.q) != rows:
-            left.history = stored(rows, self.system.size, self.system.rows)
+        if left.history is None or left.rows.shape[1] != rows:
+            left.rows = np.zeros((3, rows, self.system.size))
+            left.history = History(left.rows[0], left.rows[1], left.rows[2], np.zeros((rows, self.system.rows)))
         return left.history
 
-    def taken(self, count: int) -> list[Floats]:
+    def taken(self, count: int) -> tuple[Floats, ...]:
         """Coordinates, rates, accelerations (count, n) and multipliers (count, m) of the first states, for a result."""
-        out = self.history
-        found = [out.q[:count], out.v[:count], out.a[:count], out.lam[:count]]
-        return [column.copy() for column in found] if out.q.size <= COPIED else found
+        rows, lam = self._left.rows, self.history.lam
+        if rows.size <= COPIED:
+            rows, lam = rows.copy(), lam.copy()
+        if count < rows.shape[1]:
+            rows, lam = rows[:, :count], lam[:count]
+        return rows[0], rows[1], rows[2], lam
 
     @property
     def labour(self) -> int:
@@ -139,8 +144,8 @@ class OngoingMotion:
         if self.system.linear == DENSE:
             self.system.desk().kept["motion"] = self._left
             self._ended, self.q, self.v = self.labour, self.q.copy(), self.v.copy()
-        if self._left.history is not None and self._left.history.q.size > COPIED:
-            self._left.history = None  # it is the result's
+        if self._left.rows.size > COPIED:
+            self._left.history, self._left.rows = None, NO_ROWS  # they are the result's
 
     def take_over(self, start: Start) -> None:
         """Let forces that remember go on as in the result that this starts from, with the multipliers of an equilibrium."""
@@ -251,7 +256,7 @@ class OngoingMotion:
     def between(self, step: int) -> int:
         """Take loads on the side of jumps on which a step begins; returns the next step with a jump."""
         if not self.jumps:
-            self.bounds = -np.inf, np.inf
+            self.bounds = ENDLESSLY
             return NEVER
         k = self.next_jump(step)
         since = self.jumps[k - 1].after if k else -np.inf
@@ -365,6 +370,9 @@ class _Left:
     snaps: Ints
     first: LoadTable | None = None  # loads at the start
     history: History | None = None
+    rows: Floats = field(
+        default_factory=lambda: NO_ROWS
+    )  # (3, rows, n) of the history: coordinates, rates, accelerations
 
 
 def _memory(system: Model) -> _Left:
@@ -372,7 +380,8 @@ def _memory(system: Model) -> _Left:
     left: _Left | None = system.desk().kept.pop("motion", None)
     if left is None:
         n, m, numbers = system.size, system.rows, np.zeros((4, system.size))
-        state, snaps = State(*numbers, np.zeros(m)), np.zeros(1, np.int64)
+        q, v, a, acc = numbers
+        state, snaps = State(q, v, a, acc, np.zeros(m)), np.zeros(1, np.int64)
         return _Left(scratch(system), state, numbers, stored(1, n, m), fresh_cutting(), snaps)
     memory = left.memory
     for array in (memory.d, memory.counters, left.numbers, left.state.lam, left.snaps):
@@ -383,10 +392,11 @@ def _memory(system: Model) -> _Left:
 
 def balances_alone(system: Model, scheme: Coefficients) -> bool:
     """Whether states alone tell their accelerations, so that these may be found later: no load remembers what was before."""
-    return (system.is_plain or scheme.mid < 1.0) and not system.once(_may_remember)
+    return (system.is_plain or scheme.mid < 1.0) and not system.once(may_remember)
 
 
-def _may_remember(system: Model) -> bool:
+def may_remember(system: Model) -> bool:
+    """Whether there are loads that may remember what was before."""
     loads = system.blank
     kinds = loads.frames.table, loads.cables.path, loads.touches.table, loads.relaxing.term
     return any(len(kind) for kind in kinds)

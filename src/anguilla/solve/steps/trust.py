@@ -33,6 +33,7 @@ from anguilla.solve.steps.measured import (
     spins,
     touches,
 )
+from anguilla.solve.steps.motion import may_remember
 from anguilla.solve.steps.pieces import CUT, MANY
 from anguilla.solve.steps.windows import CAREFUL, CERTAIN, LEAST, TYPICAL, WHOLE, windows_error
 
@@ -76,22 +77,16 @@ def judge(
         controlled: whether steps were chosen by their error.
 
     """
-    steps, told = every * (len(run.t) - 1), []
+    system, steps, told = run.system, every * (len(run.t) - 1), []
     cut, halved = min(int(motion.cutting[CUT]), steps), run.status.counters["halvings"]
-    remembered = [(array, array.copy()) for array in motion.by_loads if array.size]
+    remembered = [(array, array.copy()) for array in motion.by_loads] if system.once(may_remember) else ()
     time = None if controlled else _time_error(motion, run, dt, every)
     for array, value in remembered:
         array[:] = value
     some = some_of(run)
-    gained = (
-        None
-        if time is not None and time.calm
-        else energy_gain(some())
-        if passive(run.system, run.inputs)
-        else (None, 0.0)
-    )
+    gained = None if time is not None and time.calm else energy_gain(some())
     if time is not None and time.size > (TOLD if time.sure else TIME):
-        told.append(_say_time(run.system, time, dt))
+        told.append(_say_time(system, time, dt))
     if gained is not None and gained[0] is not None and gained[0] > ENERGY:
         told.append(
             f"{run.robot.name!r} gains {100 * gained[0]:.2g} % of its energy from nothing until t = {gained[1]:.4g} s: take "
@@ -184,8 +179,9 @@ def _carried_error(motion: OngoingMotion, run: Trajectory, dt: float) -> TimeErr
         return TimeError(size, float(run.t[-1]), len(run.system.tree.mass) - 1, True, calm)
     found = _estimated(motion, run, dt)
     wild = everything > WILD and _is_rough(motion, run)
-    if not wild and found.error.size < _suspicious(motion, run, snaps, touching, dt):
-        return found.error._replace(calm=calm or found.error.size < 0.01 * CALM * min(way, 1.0))
+    size, at, where, sure, _ = found.error
+    if not wild and size < _suspicious(motion, run, snaps, touching, dt):
+        return TimeError(size, at, where, sure, calm or size < 0.01 * CALM * min(way, 1.0))
     return _verified(motion, run, dt, found, wild)
 
 

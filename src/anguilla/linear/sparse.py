@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isqrt
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csc_matrix
@@ -253,6 +254,19 @@ class Factors:
         return x
 
 
+class _Room(NamedTuple):
+    """Scratch, and what is made: arguments of `factorise`."""
+
+    front: Floats
+    stack: Floats
+    place: Ints
+    heads: Ints
+    factor: Floats
+    rows: Ints
+    columns: Ints
+    made: Ints
+
+
 class Store:
     """Memory in which one matrix after the other is factorised: the factors of the last one overwrite those before.
 
@@ -261,17 +275,17 @@ class Store:
 
     def __init__(self, room: int = 0) -> None:
         self.room = room
-        self._arrays: tuple[Floats | Ints, ...] = ()
+        self._kept: _Room | None = None
 
-    def of(self, plan: Plan) -> tuple[Floats | Ints, ...]:
-        """Scratch (front, stack, place, heads), and what is made (factor, rows, columns, `made`), of the present room."""
+    def of(self, plan: Plan) -> _Room:
+        """The memory, as large as the present room."""
         front, stack, factor, lists = (int(ROOMS[self.room] * x) + 1 for x in plan.room)
-        if not self._arrays or len(self._arrays[0]) != front:
+        if self._kept is None or len(self._kept.front) != front:
             count = len(plan.parent)
             heads, place, made = (np.zeros(shape, np.int64) for shape in (count, isqrt(front), (count, MADE)))
             rows, columns = np.zeros(lists, np.int64), np.zeros(lists, np.int64)
-            self._arrays = np.empty(front), np.empty(stack), place, heads, np.empty(factor), rows, columns, made
-        return self._arrays
+            self._kept = _Room(np.empty(front), np.empty(stack), place, heads, np.empty(factor), rows, columns, made)
+        return self._kept
 
 
 def factors_of(plan: Plan, values: Floats, store: Store | None = None) -> Factors | None:
@@ -284,8 +298,7 @@ def factors_of(plan: Plan, values: Floats, store: Store | None = None) -> Factor
             plan.first, plan.start, plan.index, plan.parent, plan.relative, plan.entry_at, plan.entry, values, *memory
         )
         if code == DONE:
-            factor, rows, columns, made = memory[4:]
-            return Factors(made, factor, rows, columns)
+            return Factors(memory.made, memory.factor, memory.rows, memory.columns)
         if code == SINGULAR:
             break
     return None

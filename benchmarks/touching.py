@@ -171,7 +171,7 @@ def snake(setting: Setting):
     inputs = {}
     for part in ("sine", "cosine"):  # a wave is the sum of two that stand
         shape = robot.input(part, "-").along(partial(case.couple, part=part))
-        robot.load(ag.DistributedWrench(body, moment=shape, name=f"{part} of the wave"))
+        robot.load(ag.DistributedWrench(body, moment=shape, name=f"{part}_wave"))
         inputs[part] = partial(case.swing, part=part)
     robot.load(ag.Contact(body, ag.HalfSpace(), stiff, damping=1.0, friction=case.friction, slip=1e-3))
     run = ag.simulate(

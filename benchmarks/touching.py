@@ -375,10 +375,13 @@ def main() -> None:
     for name in [arguments.only] if arguments.only else CASES:
         CASES[name].solve(CASES[name].path[0])  # compiles
         mine = [measure(name, setting, repeat=arguments.repeat) for setting in CASES[name].path]
-        others = peer(arguments.peer, name, repeat=arguments.repeat) if arguments.peer else []
-        lines += mine + [{**x, **({} if "failure" in x else {"times_anguilla": ratio(x, mine)})} for x in others]
-        for line in lines[-len(mine) - len(others) :]:
+        for line in mine:
             show(line)
+        others = peer(arguments.peer, name, repeat=arguments.repeat) if arguments.peer else []
+        others = [{**x, **({} if "failure" in x else {"times_anguilla": ratio(x, mine)})} for x in others]
+        for line in others:
+            show(line)
+        lines += mine + others
     print(table(lines))
 
 

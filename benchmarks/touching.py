@@ -171,7 +171,7 @@ def snake(setting: Setting):
     inputs = {}
     for part in ("sine", "cosine"):  # a wave is the sum of two that stand
         shape = robot.input(part, "-").along(partial(case.couple, part=part))
-        robot.load(ag.DistributedWrench(body, moment=shape, name=f"{part} of the wave"))
+        robot.load(ag.DistributedWrench(body, moment=shape, name=f"{part}_wave"))
         inputs[part] = partial(case.swing, part=part)
     robot.load(ag.Contact(body, ag.HalfSpace(), stiff, damping=1.0, friction=case.friction, slip=1e-3))
     run = ag.simulate(
@@ -375,10 +375,13 @@ def main() -> None:
     for name in [arguments.only] if arguments.only else CASES:
         CASES[name].solve(CASES[name].path[0])  # compiles
         mine = [measure(name, setting, repeat=arguments.repeat) for setting in CASES[name].path]
-        others = peer(arguments.peer, name, repeat=arguments.repeat) if arguments.peer else []
-        lines += mine + [{**x, **({} if "failure" in x else {"times_anguilla": ratio(x, mine)})} for x in others]
-        for line in lines[-len(mine) - len(others) :]:
+        for line in mine:
             show(line)
+        others = peer(arguments.peer, name, repeat=arguments.repeat) if arguments.peer else []
+        others = [{**x, **({} if "failure" in x else {"times_anguilla": ratio(x, mine)})} for x in others]
+        for line in others:
+            show(line)
+        lines += mine + others
     print(table(lines))
 
 

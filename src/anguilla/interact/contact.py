@@ -82,7 +82,7 @@ class Contact(Load):
     def __new__(cls, where: Any = None, obstacle: Any = None, *args: Any, **options: Any) -> Any:
         """Between two parts of the robot it is a `PartContact`, of a soft volume a `VolumeContact`."""
         if cls is Contact and any(isinstance(x, VolumeHandle | SoftPart) for x in (where, obstacle)):
-            wrong = next((name for name in ("slip", "radius") if options.get(name) is not None), None)
+            wrong = next((name for name in ("slip", "radius", "rolling") if options.get(name) is not None), None)
             if wrong is not None:
                 raise DescriptionError(
                     f"Contact of a soft volume takes no {wrong}: it touches as it is, and friction holds."

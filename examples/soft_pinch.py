@@ -1,7 +1,8 @@
 """Two soft fingers pinch a soft ball and lift it: three soft volumes that touch each other, with friction.
 
-The jaws of a hand press the fingers onto the ball, which lies on a floor; they give way and bend. Then the hand goes up. At rest
-the ball hangs between the fingers by friction alone: what they give to it is its weight. With a tenth of the friction it is left.
+The jaws of a hand press the fingers onto the ball, which lies on a floor; they give way and bend. Then the hand goes up. At
+rest the ball hangs between the fingers by friction alone: what they give to it is its weight. With a tenth of the friction it
+is left behind.
 """
 
 import sys

@@ -147,6 +147,26 @@ def test_slips_or_holds_on_a_tilted_mat():
     assert -force[0] / force[2] == pytest.approx(0.2, rel=0.05)  # the mat pulls the sliding block back
 
 
+def test_ball_is_not_pushed_aside():
+    """A ball lies on a coarse mat, wherever between its rows of points: hardly anything pushes it sideways."""
+    weight, aside = 0.047 * G, []
+    for y in (0.0033, 0.0117):
+        robot = ag.Robot("ball")
+        mat = robot.add(
+            ag.Volume(ag.fem.block((0.06, 0.06, 0.02), (2, 2, 1)), SOFT, name="mat"), at=robot.ground,
+            patch=lambda x: x[:, 2] < -0.01 + 1e-9,
+        )  # fmt: skip
+        ball = robot.add(
+            ag.RigidBody.sphere(0.02, mass=0.047), at=robot.ground, joint=ag.Prismatic((0, 0, 1)),
+            pose=(0.03, y, 0.03 - 3e-4), name="ball",
+        )  # fmt: skip
+        contact = robot.load(ag.Contact(mat, ball))
+        force = ag.statics(robot).contacts(contact).force
+        assert force[2] == pytest.approx(weight, rel=1e-8)
+        aside.append(np.linalg.norm(force[:2]))
+    assert max(aside) < 0.01 * weight
+
+
 def test_rod_on_a_volume():
     """A cantilever lies on a soft pad: the pad carries about what a support there would, by theory of beams."""
     robot = ag.Robot("rod")

@@ -126,6 +126,26 @@ def test_tangent(friction, slide, led):
         np.testing.assert_allclose(found[0].reshape(-1, 3), change, atol=1e-9)
 
 
+def test_directions_in_which_energy_falls():
+    """What ties between volumes add to their number, against the eigenvalues of the whole, for stiff and pulling ties."""
+    problem, state = shaken(0.0, 0.0)
+    model, carrier = problem.model, problem.carrier
+    with model.alone, carrier.apart():
+        at = problem.evaluate(state)
+        by = factored(model, carrier, at.carrier.bordered(), at, problem.loads, definite=False)
+        sizes = [carrier.size, *(3 * len(half.free) for half in model.halves)]
+        ends = np.cumsum([0, *sizes])
+        unit = np.eye(ends[-1])
+        rows = [unit[:, a:b] for a, b in pairwise(ends[1:])]
+        step, alone = solved(model, by._replace(ties=None), unit[: carrier.size], rows)
+    T, S = np.linalg.inv(np.hstack([step.T, *alone])), by.ties.moved(unit[: carrier.size], rows)
+    for size in (1.0, 1.5, -1.0, -3.0):
+        ties = by.ties._replace(E=size * by.ties.E)
+        values = [np.linalg.eigvalsh(0.5 * (K + K.T)) for K in (T, T + S.T @ ties.E @ S)]
+        assert ties.falling() == np.sum(values[1] < 0.0) - np.sum(values[0] < 0.0)
+    assert np.sum(values[1] < 0.0) > np.sum(values[0] < 0.0) == 0
+
+
 @pytest.mark.parametrize(("friction", "slide"), [(0.0, 0.0), (0.5, 1e-5), (0.1, 1e-3)])
 def test_action_is_reaction(friction, slide):
     """Forces and moments on both volumes cancel, those of each point by themselves; so does what is told of them."""
@@ -284,3 +304,27 @@ def test_touches_itself():
     tips = closed.contact_points(contact).place[:, 0] < area / wide  # soft faces beside them touch a little
     pushed = stiff * area * (depth - 0.5e-6)
     assert forces[tips & (forces[:, 2] > 0.0), 2].sum() == pytest.approx(pushed, rel=1e-6)
+
+
+@pytest.mark.slow
+def test_two_balls_are_hertz():
+    """Two equal caps of radius R, of meshes that are fine where they touch: 4/3 E* (R/2)^0.5 depth^1.5, E* of both."""
+    radius, depth, n, power = 0.1, 1e-4, 5, 2.0
+    length = 10 * np.sqrt(radius * depth)
+    mesh = ag.fem.block((1.0, 1.0, 1.0), (2 * n, 2 * n, n))
+    x = (mesh.points - mesh.points.min(axis=0)) / np.ptp(mesh.points, axis=0)
+    u = 2 * x[:, :2] - 1
+    flat, z = length * np.sign(u) * np.abs(u) ** power, -length * (1 - x[:, 2]) ** power
+    z = z - 0.5 * np.sum(flat**2, axis=1) / radius * np.exp(3 * z / length)
+    cap = ag.fem.TetMesh(np.column_stack([flat, z]), mesh.tets)
+    base = lambda x: x[:, 2] < -length + 1e-9
+    robot = ag.Robot("hertz", gravity=(0, 0, 0))
+    volumes = [ag.Volume(cap, SOFT, name=name, element="quadratic") for name in ("low", "up")]
+    low = robot.add(volumes[0], at=robot.ground, patch=base)
+    up = robot.add(volumes[1], at=robot.ground, pose=placed(z=-depth, turned=True))
+    hold = robot.add(ag.RigidBody(1.0), at=robot.ground, joint=ag.Prismatic((0, 0, 1), motion=0.0), name="hold")
+    up.clamp(base, hold.frame)
+    contact = robot.load(ag.Contact(up, low))
+    force = -ag.statics(robot).contacts(contact).force[2]
+    hertz = 4 / 3 * 1e5 / (1 - 0.3**2) / 2 * np.sqrt(radius / 2) * depth**1.5
+    assert force == pytest.approx(hertz, rel=0.03)

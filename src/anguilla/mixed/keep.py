@@ -67,18 +67,15 @@ def _add_touched(record: Record, j: int, told: list[Touched | None]) -> None:
     known = [each for each in told if each is not None]
     if not known:
         return
-    name, first = f"touch{j}", known[0]
+    name = f"touch{j}"
     record.add(f"{name}_count", ("time",), [len(each.point) for each in known], "", "points that touch")
     record.add(f"{name}_energy", ("time", f"{name}_law"), [each.energy for each in known], "J", "energy of contacts")
-    axes = ("time", f"{name}_of_all", f"{name}_number")
-    record.add(f"{name}_root", axes, [each.root for each in known], "", "where bristles are rooted")
-    if not any(len(each.point) for each in known):
-        return
+    every = ("time", f"{name}_of_all", f"{name}_number")
+    record.add(f"{name}_root", every, [each.root for each in known], "", "where bristles are rooted")
     for key, (axes, unit, title) in TOUCHED.items():
-        if len(getattr(first, key)) or not len(first.point):
-            rows = np.concatenate([np.asarray(getattr(each, key), dtype=float) for each in known])
-            if len(rows):
-                record.add(f"{name}_{key}", (f"{name}_row", *axes), rows, unit, title)
+        rows = np.concatenate([np.asarray(getattr(each, key), dtype=float) for each in known])
+        if len(rows):  # only volumes that touch each other have corners
+            record.add(f"{name}_{key}", (f"{name}_row", *axes), rows, unit, title)
 
 
 def _touched(record: Record, model: MixedModel) -> list[list[Touched | None]]:
@@ -101,10 +98,10 @@ def _touched(record: Record, model: MixedModel) -> list[list[Touched | None]]:
             whole = record.floats(f"{name}_{key}", 1 + len(axes)) if f"{name}_{key}" in record else np.zeros(shape)
             rows[key] = np.split(whole, ends) if len(whole) else [whole] * len(t)
         for k in range(len(t)):
-            whole = [rows[key][k].astype(np.int64) for key in ("contact", "point", "shape")]
+            numbers = [rows[key][k].astype(np.int64) for key in ("contact", "point", "shape")]
             found[k][j] = Touched(
-                whole[0], rows["place"][k], rows["force"][k], rows["slides"][k] > 0.0, energy[k], root[k], whole[1],
-                whole[2], rows["corners"][k],
+                numbers[0], rows["place"][k], rows["force"][k], rows["slides"][k] > 0.0, energy[k], root[k], numbers[1],
+                numbers[2], rows["corners"][k],
             )  # fmt: skip
     return found
 

@@ -3,8 +3,8 @@
 Polygerinos and others (IEEE Transactions on Robotics 31, 2015) balance the moment of the pressure on the end of a half-round
 chamber with that of the stresses in its walls. A sheet under the floor does not stretch, a thread around the finger keeps its
 section. With z the height over the sheet and c the curvature, the wall is stretched by l = 1 + z c, and as it keeps its width,
-neo-Hookean rubber bears mu (l - 1/l^3). Their measurements are shown in figures only, not as numbers: what is compared with here
-is the formula, for their half-round finger and for a round one. The soft volume assumes nothing of how its section behaves.
+neo-Hookean rubber bears mu (l - 1/l^3). Formula, sizes and modulus are written down as remembered, without the text at hand; their
+measurements are not used. The round finger has the same moments, worked out here. The soft volume assumes nothing of its section.
 """
 
 from __future__ import annotations

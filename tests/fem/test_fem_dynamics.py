@@ -148,3 +148,19 @@ def test_bad_requests_are_refused():
     body.rigid("cap", "tip")
     with pytest.raises(ag.DescriptionError, match="Midpoint supports bodies without rigid parts"):
         fem.simulate(body, duration=0.1, dt=0.01, method="midpoint")
+
+
+def test_steps_are_of_second_order_behind_a_jump_of_a_tendon_where_fast_modes_are_damped():
+    soft = ag.Material(young=3e5, poisson=0.3, density=1070.0, damping=2e-3)
+
+    def end(steps: int) -> np.ndarray:
+        body = fem.SoftBody("bar", fem.block((0.1, 0.02, 0.02), (5, 1, 1)), soft, gravity=(0.0, 0.0, 0.0))
+        body.fix("base")
+        body.effector("tip", (0.1, 0.0, 0.0))
+        body.actuate("pull", fem.Tendon([(x, 0.0, 0.008) for x in np.linspace(0.0, 0.1, 6)]))
+        jump = {"pull": lambda t: 0.3 if t >= 0.01 else 0.0}
+        return fem.simulate(body, duration=0.04, dt=0.04 / steps, inputs=jump, tolerance=1e-10).position("tip")[-1]
+
+    fine = end(320)
+    off = [np.linalg.norm(end(steps) - fine) for steps in (40, 80)]
+    assert 1.7 < np.log2(off[0] / off[1]) < 2.3

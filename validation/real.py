@@ -284,6 +284,14 @@ each under the MIT licence. Times are those of the processor, on one core of a m
 """
 
 
+def write_section(page: Path, title: str, text: str) -> None:
+    """Write one section of the page; the others stay as they are."""
+    old = page.read_text() if page.is_file() else ""
+    sections = dict(re.findall(r"^## (.*?)\n\n(.*?)\n(?=\n## |\Z)", old, re.M | re.S)) | {title: text}
+    there = [f"## {title}\n\n{sections[title]}\n" for _, title, _ in PARTS if title in sections]
+    page.write_text("\n".join([INTRODUCTION, *there]))
+
+
 def main() -> int:
     folder = Path(os.environ.get("ANGUILLA_DATA", ROOT / ".." / "shared" / "data"))
     if not folder.is_dir():
@@ -291,17 +299,13 @@ def main() -> int:
         return 0
     FIGURES.mkdir(parents=True, exist_ok=True)
     page = ROOT / "docs" / "real_data.md"
-    sections = dict(
-        re.findall(r"^## (.*?)\n\n(.*?)\n(?=\n## |\Z)", page.read_text() if page.is_file() else "", re.M | re.S)
-    )
     for name, title, part in PARTS:
         if sys.argv[1:] and name not in sys.argv[1:]:
             continue
         began = time.perf_counter()
-        sections[title] = part(folder / name)
+        new = part(folder / name)
         print(f"{name}: {time.perf_counter() - began:.1f} s", flush=True)
-        there = [f"## {title}\n\n{sections[title]}\n" for _, title, _ in PARTS if title in sections]
-        page.write_text("\n".join([INTRODUCTION, *there]))
+        write_section(page, title, new)
     return 0
 
 

@@ -34,3 +34,21 @@ def test_a_modulus_and_what_is_not_determined(tmp_path, monkeypatch, capsys):
     assert "note: the data do not depend on arm.material.damping" in capsys.readouterr().out
     assert main([*given[:-2], "--marker", "tip=leg.tip"]) == 3
     assert "there is no frame 'leg.tip'" in capsys.readouterr().err
+    names = "Motor;LED.x;LED.y;LED.z;temperature"
+    np.savetxt("other.csv", np.column_stack([pulls, tips, 0.0 * pulls]), delimiter=";", header=names, comments="")
+    other = [
+        "identify",
+        "arm.yaml",
+        "other.csv",
+        *given[3:],
+        "--unit",
+        "mm",
+        "--rename",
+        "LED=tip",
+        "--rename",
+        "Motor=pull",
+    ]
+    assert main([*other, "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert abs(facts["values"]["arm.material.young"] / 1.4e6 - 1.0) < 1e-6
+    assert facts["left_out"] == {"other.csv": ["temperature"]}

@@ -67,10 +67,16 @@ def identify_command(
 
     options: dict[str, Any] = {"markers": pairs(marker, "--marker"), "base": base}
     options |= {} if motion is None else {"motion": motion}
-    known = set(file.robot.actuators)
+    known = list(file.robot.actuators)
 
     def measured(path: Path) -> Measurements:
         run = Measurements.read(path, unit=unit, columns=pairs(rename, "--rename"), **options)
+        others = [name for name in run.inputs if name not in known]
+        if others:
+            output.facts.setdefault("left_out", {})[path.name] = others
+            output.line(
+                f"{path.name}: {', '.join(others)} left out: the robot's inputs are {', '.join(known) or 'none'}"
+            )
         return replace(run, inputs={name: u for name, u in run.inputs.items() if name in known})
 
     runs, kept = [measured(path) for path in data], [measured(path) for path in held_out or []]

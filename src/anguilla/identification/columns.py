@@ -123,10 +123,12 @@ def as_turns(parts: dict[str, Floats], name: str, where: str) -> Any:
             raise DescriptionError(
                 f"{where}: the quaternion of {name!r} in row {wrong[0]} has the length {size[wrong[0]]:.3g}, not 1."
             )
-        seen, turn, given = np.isfinite(size), rotation_from_wxyz, q
+        seen = np.isfinite(size)
+        turned = rotation_from_wxyz(q[seen])
     else:
-        given = np.stack([parts[key] for key in ("rx", "ry", "rz")], axis=1)
-        seen, turn = np.isfinite(given).all(axis=1), exp3
-    out = np.full((len(given), 3, 3), np.nan)
-    out[seen] = turn(given[seen])
+        vectors = np.stack([parts[key] for key in ("rx", "ry", "rz")], axis=1)
+        seen = np.isfinite(vectors).all(axis=1)
+        turned = exp3(vectors[seen])
+    out = np.full((len(seen), 3, 3), np.nan)
+    out[seen] = turned
     return out

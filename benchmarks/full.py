@@ -104,13 +104,16 @@ def run(table: Table, mode: str = "usual", more: tuple[str, ...] = ()) -> dict:
             }
     began, started = time.perf_counter(), time.time()
     minutes = table.minutes * (8 if mode == "long" else 1)
+    OUT.mkdir(parents=True, exist_ok=True)
+    log = OUT / f"{table.name}.log"  # what it says beside its table, to be watched
     try:
-        done = subprocess.run(
-            [sys.executable, str(ROOT / table.script), *options], cwd=ROOT, env={**os.environ, **ONE_THREAD},
-            capture_output=True, text=True, check=False, timeout=60 * minutes,
-        )  # fmt: skip
+        with log.open("w") as beside:
+            done = subprocess.run(
+                [sys.executable, str(ROOT / table.script), *options], cwd=ROOT, env={**os.environ, **ONE_THREAD},
+                stdout=subprocess.PIPE, stderr=beside, text=True, check=False, timeout=60 * minutes,
+            )  # fmt: skip
         status = "done" if done.returncode == 0 else f"ended with status {done.returncode}"
-        text = done.stdout if done.returncode == 0 else f"{done.stdout}\n{done.stderr[-2000:]}"
+        text = done.stdout if done.returncode == 0 else f"{done.stdout}\n{log.read_text()[-2000:]}"
     except subprocess.TimeoutExpired as stopped:
         status, text = f"stopped after {minutes:.0f} minutes", (stopped.stdout or b"").decode()
     now = ratios(text)
@@ -248,7 +251,6 @@ def main() -> int:
     if arguments.redraw:
         PAGE.write_text(page(record))
         return 0
-    OUT.mkdir(parents=True, exist_ok=True)
     progress = OUT / "done.json"  # tables of the run that is under way
     done = set(json.loads(progress.read_text())) if arguments.resume and progress.exists() else set()
     failed = False
@@ -263,6 +265,7 @@ def main() -> int:
         if mode == "quick":
             print(f"## {table.title}\n\n{result['text']}\n", flush=True)
             continue
+        OUT.mkdir(parents=True, exist_ok=True)
         (OUT / f"{table.name}.json").write_text(json.dumps(result, indent=1) + "\n")
         lost = keep(table.name, result, record, accept=arguments.accept)
         for line in lost:

@@ -203,7 +203,10 @@ def test_goals_say_what_is_met_and_what_is_not():
     data = {**result(), "others": {}}
     data["cases"]["soft"]["plain"] = row("Exudyn, plain exact beam", 0.006, 0.04)
     lines = goals(data)
-    assert "| soft | 150 | 200, met (Exudyn, plain exact beam) |  |  | 8.0, not met (Exudyn, fastest) |" in lines
+    assert "| soft | 150 | 200, met (Exudyn, plain exact beam) |  |  |  | 8.0, not met (Exudyn, fastest) |" in lines
+    data["cases"]["soft"]["settled"] = {**row("Exudyn, settled", 0.003, 0.0102), "whole_seconds": 0.1, "simulated": 3.0}
+    data["cases"]["soft"]["anguilla"] |= {"whole_seconds": 0.005, "simulated": 3.0}
+    assert any("| 51, met (goal 50) | 20 |" in line for line in goals(data))
 
 
 def test_crossings_compare_every_setting_of_a_peer_with_the_line_at_its_error():

@@ -1,7 +1,7 @@
 """The page docs/benchmarks.md: goals, the other cases, the profile of a step and its growth."""
 
 from entries import NAMES
-from guard import best_of, whole_ratio
+from guard import best_of, whole_of, whole_ratio
 from words import listed, milliseconds, percent, times, wrapped
 
 # Ratios that were aimed at, at 1 % of the length, on one thread.
@@ -151,15 +151,21 @@ def other_table(case: str, rows: list[dict]) -> list[str]:
         return _batch(rows)
     if case == "alone":
         return _alone(rows)
-    lines = ["| program, setting | error | best | median | time / ours |", "|---|---:|---:|---:|---:|"]
-    ours = best_of(rows, own=True)
+    lines = ["| program, setting | error | best | median | time / ours | whole call | whole / ours |",
+             "|---|---:|---:|---:|---:|---:|---:|"]  # fmt: skip
+    ours, whole_ours = best_of(rows, own=True), best_of(whole_of(rows), own=True)
     for row in rows:
         title = row.get("program") or f"{NAMES[row['peer']]}, {listed(row['settings'])}"
         if "failure" in row:
-            lines.append(f"| {title} | {row['failure']} | | | |")
+            lines.append(f"| {title} | {row['failure']} | | | | | |")
             continue
         ratio = None if row["peer"] == "anguilla" or not ours else row["ratio"] / ours
-        cells = title, percent(row["error"]), milliseconds(row["ratio"]), milliseconds(row["median"]), times(ratio)
+        whole = next((each["ratio"] for each in whole_of([row])), None)
+        share = None if row["peer"] == "anguilla" or not whole or not whole_ours else whole / whole_ours
+        cells = (
+            title, percent(row["error"]), milliseconds(row["ratio"]), milliseconds(row["median"]), times(ratio),
+            "" if whole is None else milliseconds(whole), times(share),
+        )  # fmt: skip
         lines.append(f"| {' | '.join(cells)} |")
     return lines
 

@@ -90,7 +90,7 @@ def run(table: Table, mode: str = "usual", more: tuple[str, ...] = ()) -> dict:
     """What a table's script prints, how long it took, how it ended, on which day, under which load, and its ratios."""
     options = [*more, *table.arguments(mode)]
     found = {"command": " ".join(["python", table.script, *options, *([f"({table.peer}'s Python)"] if table.peer else [])]),
-             "date": date.today().isoformat(), "load": load()}  # fmt: skip
+             "date": date.today().isoformat(), "load": load(), "machine": machine()["processor"]}  # fmt: skip
     if table.peer:
         try:
             options.append(str(python_of(table.peer)))
@@ -171,7 +171,7 @@ def first_before() -> dict:
     if not guard.RECORD.exists():
         return {}
     known = json.loads(guard.RECORD.read_text())
-    return {"main": {"date": known["date"], "ratios": known["ratios"]}}
+    return {"main": {"date": known["date"], "machine": known["machine"]["processor"], "ratios": known["ratios"]}}
 
 
 def keep(name: str, result: dict, record: dict, *, accept: bool) -> list[str]:
@@ -181,7 +181,7 @@ def keep(name: str, result: dict, record: dict, *, accept: bool) -> list[str]:
     if (lost and not accept) or (result["status"] != "done" and last and last["status"] == "done"):
         return lost
     if last and last["status"] == "done":
-        record["before"][name] = {"date": last["date"], "ratios": last["ratios"]}
+        record["before"][name] = {key: last[key] for key in ("date", "machine", "ratios")}
     record["tables"][name] = result
     record |= {"machine": machine(), "python": sys.version.split()[0]}
     RECORD.write_text(json.dumps(record, indent=1) + "\n")
@@ -198,8 +198,13 @@ def agreement(record: dict) -> list[str]:
         if gaps:
             worst = max(gaps, key=gaps.__getitem__)
             total, far = total + len(gaps), far + sum(gap > AGREE for gap in gaps.values())
+            other = (
+                ""
+                if before["machine"] == last["machine"]
+                else f", on other machines ({before['machine']}; {last['machine']})"
+            )
             middle = sorted(gaps.values())[len(gaps) // 2]
-            lines.append(f"- {table.title}: {before['date']} and {last['date']}, {len(gaps)} ratios, apart by {middle:.0%} in the median and "
+            lines.append(f"- {table.title}: {before['date']} and {last['date']}{other}, {len(gaps)} ratios, apart by {middle:.0%} in the median and "
                          f"{gaps[worst]:.0%} at most ({worst}).")  # fmt: skip
     if not lines:
         return ["There is no earlier run to compare with.", ""]

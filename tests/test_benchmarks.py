@@ -22,7 +22,7 @@ from cases import CANTILEVERS, interpolate, reference, tip_error  # noqa: E402
 from chain import equilibrium as chain_equilibrium  # noqa: E402
 from entries import ENTRIES, OTHERS  # noqa: E402
 from guard import RECORD, best_of, ratios, worse  # noqa: E402
-from measure import aside, exponent, whole_call  # noqa: E402
+from measure import aside, exponent, looped, whole_call  # noqa: E402
 from pages import at_its_error, settings_table, table  # noqa: E402
 from pages_more import crossings, goals, other_table  # noqa: E402
 from run import merged  # noqa: E402
@@ -286,3 +286,11 @@ def test_what_the_judge_costs_is_measured():
     assert not any(one.again for one in costs.values())
     lines = judging.table({"it": judging.Cost(2e-3, 2.5e-3, False)}, 10.0)
     assert lines[2] == "| it | 2.00 | 0.500 | 25.0 %, too much |"
+
+
+def test_a_loop_takes_no_more_than_the_processor_time_of_its_call_and_never_less_than_it_took():
+    work = lambda: sum(range(200_000))
+    _, loop, whole = looped(work, lambda result: 100.0)  # delayed by others
+    assert loop == whole
+    _, loop, whole = looped(work, lambda result: 1e-6)
+    assert loop == 1e-6 < whole

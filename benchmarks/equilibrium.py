@@ -17,10 +17,9 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUM
 
 import argparse
 import math
-import time
 
 import numpy as np
-from measure import record, rounded, show
+from measure import record, rounded, show, whole_call
 
 LENGTH, RADIUS, YOUNG, POISSON, DENSITY = 1.0, 0.01, 1e7, 0.3, 1000.0  # SI
 EI = YOUNG * math.pi * RADIUS**4 / 4  # [N m^2]
@@ -55,15 +54,11 @@ def measure(setting: tuple[int, int, int], *, repeat: int) -> dict:
     import anguilla as ag
 
     rest, tip = solve(*setting)
-    seconds, calls = [], []
-    for _ in range(repeat):
-        began = time.perf_counter()
-        rest, tip = solve(*setting)
-        calls.append(time.perf_counter() - began)
-        seconds.append(rest.status.seconds)
+    calls = [whole_call(lambda: solve(*setting)) for _ in range(repeat)]
+    seconds, (rest, tip) = [rest.status.seconds for (rest, _), _ in calls], calls[0][0]
     settings = dict(zip(("modes", "stretch_and_shear", "intervals"), setting, strict=True))
     return record(peer="anguilla", version=ag.__version__, case="equilibrium", settings=settings,
-                  error=error(rest.position(tip)), seconds=seconds, simulated=1.0, call_seconds=rounded(min(calls)),
+                  error=error(rest.position(tip)), seconds=seconds, simulated=1.0, whole_seconds=rounded(min(taken for _, taken in calls)),
                   coordinates=rest.system.size)  # fmt: skip
 
 

@@ -74,9 +74,9 @@ TABLES = (
     Table("ways", "Batches, single runs and one long run", "benchmarks/batch.py", quick=("--arms", "16", "--steps", "50", "--repeat", "1")),
     Table("gradient", "Gradients of motions", "benchmarks/gradient.py"),
     Table("growth", "Growth with the rods of a chain", "benchmarks/growth.py"),
-    Table("step", "One time step and its parts", "benchmarks/step_time.py", quick=("--seconds", "0.02")),
+    Table("step", "One time step and its parts", "benchmarks/step_time.py", ("--seconds", "0.2"), ("--seconds", "0.01")),
     Table("volume", "Inverse kinematics of a reduced volume", "benchmarks/reduced_volume.py"),
-    Table("description", "From a description to arrays", "benchmarks/description.py"),
+    Table("description", "From a description to arrays", "benchmarks/description.py", ("--seconds", "0.2"), ("--seconds", "0.02")),
     Table("idle", "Contact that touches nothing", "benchmarks/contact.py", ("--idle",), ("--idle", "--repeat", "2")),
     Table("shapes", "Contact with obstacles of any shape", "benchmarks/shapes.py"),
     Table("reading", "Reading long motions", "benchmarks/reading.py"),
@@ -90,7 +90,7 @@ def run(table: Table, mode: str = "usual", more: tuple[str, ...] = ()) -> dict:
     """What a table's script prints, how long it took, how it ended, on which day, under which load, and its ratios."""
     options = [*more, *table.arguments(mode)]
     found = {"command": " ".join(["python", table.script, *options, *([f"({table.peer}'s Python)"] if table.peer else [])]),
-             "date": date.today().isoformat(), "load": load()}  # fmt: skip
+             "date": date.today().isoformat(), "load": load(), "machine": machine()["processor"]}  # fmt: skip
     if table.peer:
         try:
             options.append(str(python_of(table.peer)))
@@ -104,13 +104,16 @@ def run(table: Table, mode: str = "usual", more: tuple[str, ...] = ()) -> dict:
             }
     began, started = time.perf_counter(), time.time()
     minutes = table.minutes * (8 if mode == "long" else 1)
+    OUT.mkdir(parents=True, exist_ok=True)
+    log = OUT / f"{table.name}.log"  # what it says beside its table, to be watched
     try:
-        done = subprocess.run(
-            [sys.executable, str(ROOT / table.script), *options], cwd=ROOT, env={**os.environ, **ONE_THREAD},
-            capture_output=True, text=True, check=False, timeout=60 * minutes,
-        )  # fmt: skip
+        with log.open("w") as beside:
+            done = subprocess.run(
+                [sys.executable, str(ROOT / table.script), *options], cwd=ROOT, env={**os.environ, **ONE_THREAD},
+                stdout=subprocess.PIPE, stderr=beside, text=True, check=False, timeout=60 * minutes,
+            )  # fmt: skip
         status = "done" if done.returncode == 0 else f"ended with status {done.returncode}"
-        text = done.stdout if done.returncode == 0 else f"{done.stdout}\n{done.stderr[-2000:]}"
+        text = done.stdout if done.returncode == 0 else f"{done.stdout}\n{log.read_text()[-2000:]}"
     except subprocess.TimeoutExpired as stopped:
         status, text = f"stopped after {minutes:.0f} minutes", (stopped.stdout or b"").decode()
     now = ratios(text)
@@ -168,7 +171,7 @@ def first_before() -> dict:
     if not guard.RECORD.exists():
         return {}
     known = json.loads(guard.RECORD.read_text())
-    return {"main": {"date": known["date"], "ratios": known["ratios"]}}
+    return {"main": {"date": known["date"], "machine": known["machine"]["processor"], "ratios": known["ratios"]}}
 
 
 def keep(name: str, result: dict, record: dict, *, accept: bool) -> list[str]:
@@ -178,7 +181,7 @@ def keep(name: str, result: dict, record: dict, *, accept: bool) -> list[str]:
     if (lost and not accept) or (result["status"] != "done" and last and last["status"] == "done"):
         return lost
     if last and last["status"] == "done":
-        record["before"][name] = {"date": last["date"], "ratios": last["ratios"]}
+        record["before"][name] = {key: last[key] for key in ("date", "machine", "ratios")}
     record["tables"][name] = result
     record |= {"machine": machine(), "python": sys.version.split()[0]}
     RECORD.write_text(json.dumps(record, indent=1) + "\n")
@@ -195,8 +198,13 @@ def agreement(record: dict) -> list[str]:
         if gaps:
             worst = max(gaps, key=gaps.__getitem__)
             total, far = total + len(gaps), far + sum(gap > AGREE for gap in gaps.values())
+            other = (
+                ""
+                if before["machine"] == last["machine"]
+                else f", on other machines ({before['machine']}; {last['machine']})"
+            )
             middle = sorted(gaps.values())[len(gaps) // 2]
-            lines.append(f"- {table.title}: {before['date']} and {last['date']}, {len(gaps)} ratios, apart by {middle:.0%} in the median and "
+            lines.append(f"- {table.title}: {before['date']} and {last['date']}{other}, {len(gaps)} ratios, apart by {middle:.0%} in the median and "
                          f"{gaps[worst]:.0%} at most ({worst}).")  # fmt: skip
     if not lines:
         return ["There is no earlier run to compare with.", ""]
@@ -248,7 +256,6 @@ def main() -> int:
     if arguments.redraw:
         PAGE.write_text(page(record))
         return 0
-    OUT.mkdir(parents=True, exist_ok=True)
     progress = OUT / "done.json"  # tables of the run that is under way
     done = set(json.loads(progress.read_text())) if arguments.resume and progress.exists() else set()
     failed = False
@@ -263,6 +270,7 @@ def main() -> int:
         if mode == "quick":
             print(f"## {table.title}\n\n{result['text']}\n", flush=True)
             continue
+        OUT.mkdir(parents=True, exist_ok=True)
         (OUT / f"{table.name}.json").write_text(json.dumps(result, indent=1) + "\n")
         lost = keep(table.name, result, record, accept=arguments.accept)
         for line in lost:

@@ -21,6 +21,9 @@ def ratios(result: dict) -> dict[str, float]:
         quoted, best = best_of(rows, own=True), best_of(rows, own=False)
         if quoted and best:
             found[f"{case}, best peer"] = float(f"{best / quoted:.3g}")
+        quoted, best = (best_of(whole_of(rows), own=own) for own in (True, False))
+        if quoted and best:
+            found[f"{case}, best peer, whole call"] = float(f"{best / quoted:.3g}")
     return found
 
 
@@ -29,6 +32,11 @@ def whole_ratio(row: dict, ours: dict) -> float | None:
     if not ("whole_seconds" in row and "whole_seconds" in ours):
         return None
     return (row["whole_seconds"] / row["simulated"]) / (ours["whole_seconds"] / ours["simulated"])
+
+
+def whole_of(rows: list[dict]) -> list[dict]:
+    """The rows with whole calls in place of loops, per simulated second; without those that have none."""
+    return [{**row, "ratio": row["whole_seconds"] / row["simulated"]} for row in rows if "whole_seconds" in row]
 
 
 def best_of(rows: list[dict], *, own: bool, error: float = 0.01) -> float | None:

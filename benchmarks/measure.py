@@ -14,11 +14,11 @@ Result = TypeVar("Result")
 def looped(work: Callable[[], Result], loop: Callable[[Result], float]) -> tuple[Result, float, float]:
     """Result of `work()`, the seconds of its loop and of the whole call, as `timed` measures them.
 
-    loop(result) are the seconds of the loop by the wall clock; other programs are taken to delay it as they do the call.
+    loop(result) are the seconds of the loop by the wall clock, which other programs may have delayed; it took no more than the
+    processor time of the whole call.
     """
-    began = time.perf_counter()
     result, whole = timed(work)
-    return result, loop(result) * min(1.0, whole / (time.perf_counter() - began)), whole
+    return result, min(loop(result), whole), whole
 
 
 def timed(work: Callable[[], Result]) -> tuple[Result, float]:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 from cases import interpolate
-from measure import record, rounded, show
+from measure import record, rounded, show, whole_call
 
 REFERENCE = Path(__file__).resolve().parent / "reference" / "parallel_robot.npz"
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
@@ -65,11 +65,12 @@ def measure(setting: tuple[int, float], *, repeat: int) -> dict:
     import anguilla as ag
 
     drive(*setting)
-    runs = [drive(*setting) for _ in range(repeat)]
+    calls = [whole_call(lambda: drive(*setting)) for _ in range(repeat)]
+    runs = [found for found, _ in calls]
     run, hinge = runs[0]
     return record(peer="anguilla", version=ag.__version__, case="parallel", settings={"modes": setting[0], "dt": setting[1]},
                   error=error(run.t, hinge), seconds=[run.status.seconds for run, _ in runs], simulated=DURATION,
-                  coordinates=run.system.size)  # fmt: skip
+                  coordinates=run.system.size, whole_seconds=rounded(min(taken for _, taken in calls)))  # fmt: skip
 
 
 def main() -> None:

@@ -69,7 +69,8 @@ def record(tmp_path, monkeypatch):
 
 def result(ratio, day, status="done"):
     text = LARGE.replace("19.42", f"{ratio}")
-    return {"text": text, "seconds": 1.0, "status": status, "date": day, "load": 0.1, "command": "python large.py",
+    return {"text": text, "seconds": 1.0, "status": status, "date": day, "load": 0.1, "machine": "a machine",
+            "command": "python large.py",
             "ratios": FULL.ratios(text)}  # fmt: skip
 
 

@@ -101,6 +101,23 @@ def test_a_frame_of_another_robot_is_refused(equilibrium, quantity):
             getattr(equilibrium, quantity)(frame)
     with pytest.raises(ag.DescriptionError, match="expected a frame"):
         getattr(equilibrium, quantity)(equilibrium.robot.parts[0])
+    with pytest.raises(ag.DescriptionError, match=r"got its name, 'arm\.tip': give the frame itself"):
+        getattr(equilibrium, quantity)("arm.tip")
+
+
+@pytest.mark.parametrize(("word", "name"), [("rotation", "pose"), ("euler", "pose"), ("curvature", "strain")])
+def test_words_for_what_a_result_has_under_another_name(equilibrium, word, name):
+    with pytest.raises(AttributeError, match=rf"'{word}'; did you mean '{name}'\?"):
+        getattr(equilibrium, word)
+
+
+def test_an_input_written_as_text_is_told_to_be_a_function(equilibrium):
+    robot = two_rods()
+    robot.actuate("pull", ag.Tendon(robot.parts[0], ag.parallel(y=0.005)))
+    with pytest.raises(
+        ag.DescriptionError, match=r"'pull' must be a number or a function of the time t, such as lambda t"
+    ):
+        ag.statics(robot, inputs={"pull": "2*sin(t)"})
 
 
 @pytest.mark.parametrize("quantity", ["wrench", "strain"])

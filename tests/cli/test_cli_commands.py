@@ -461,3 +461,16 @@ def test_a_result_is_not_taken_for_a_robot(result, capsys):
 def test_a_parameter_is_not_an_input(robot, capsys):
     assert main(["statics", str(robot), "--input", "L=0.5"]) == WRONG_INPUT
     assert "--input L: the inputs are pull; it is a parameter, which --set changes." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("module", "option", "name"), [("h5py", "--out", "run.nc"), ("matplotlib", "--plot", "run.png")]
+)
+def test_a_missing_package_is_named_before_the_work_begins(tmp_path, monkeypatch, capsys, module, option, name):
+    """Not after an hour of it."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", "arm.yaml", "--template", "arm"]) == 0
+    monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setattr("anguilla.solve.steps.dynamics.simulate", lambda *_, **__: pytest.fail("it simulates"))
+    assert main(["simulate", "arm.yaml", option, name]) == 4
+    assert f"need {module}: pip install {module}" in capsys.readouterr().err

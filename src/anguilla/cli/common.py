@@ -8,12 +8,13 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anguilla.errors import AnguillaError, DescriptionError
+from anguilla.errors import AnguillaError, DescriptionError, missing
 from anguilla.view.browser import open_page as open_page
 
 if TYPE_CHECKING:
@@ -174,7 +175,11 @@ def check_target(path: Path | None, suffixes: tuple[str, ...], option: str) -> N
 
 
 def check_targets(out: Path | None, plot: Path | None, page: Path | None = None) -> None:
-    """Refuse paths of --out, --plot and --page that cannot be written before the work begins."""
+    """Refuse paths of --out, --plot and --page that cannot be written before the work begins, and name missing packages."""
+    if out is not None and find_spec("h5py") is None:
+        raise missing("files of results need", "h5py", "netcdf")
+    if plot is not None and find_spec("matplotlib") is None:
+        raise missing("figures need", "matplotlib", "plot")
     check_target(out, (".nc",), "--out")
     check_target(plot, FIGURES, "--plot")
     check_target(page, (".html", ".htm"), "--page")

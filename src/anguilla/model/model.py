@@ -322,6 +322,10 @@ class Model:
         table = np.zeros((1 if steady else len(times), len(names)))
         for name, value in inputs.items():
             what = f"inputs: the input of actuator {name!r}"
+            if isinstance(value, str):
+                raise DescriptionError(
+                    f"{what} must be a number or a function of the time t, such as lambda t: 2.0 * sin(t); got {value!r}."
+                )
             at_times = getattr(value, "at_times", None)  # all instants at once, as `Sampled` gives them
             if at_times is not None:
                 values = as_array(at_times(times), what, "finite numbers, one per instant")

@@ -212,7 +212,8 @@ class Computed(Kept):
         """
         for frame in frames:
             if not isinstance(frame, Frame):
-                raise DescriptionError(f"expected a frame such as arm.tip or arm.section(X); got {frame!r}.")
+                given = f"its name, {frame!r}: give the frame itself" if isinstance(frame, str) else repr(frame)
+                raise DescriptionError(f"expected a frame such as arm.tip or arm.section(X); got {given}.")
             if frame.robot is not self.robot and frame.robot is not self.system.robot:
                 name = f".part({frame.part.name!r})" if not frame.is_ground else ".ground"
                 raise DescriptionError(

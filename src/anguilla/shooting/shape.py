@@ -61,7 +61,8 @@ class _Fields:
     def _frame(self, frame: Frame) -> tuple[Floats, Floats]:
         """States (time, 30) at a frame without its offset."""
         if not isinstance(frame, Frame):
-            raise DescriptionError(f"expected a frame such as arm.tip or arm.section(X); got {frame!r}.")
+            given = f"its name, {frame!r}: give the frame itself" if isinstance(frame, str) else repr(frame)
+            raise DescriptionError(f"expected a frame such as arm.tip or arm.section(X); got {given}.")
         if frame.robot is not self.robot:
             raise DescriptionError(f"frame {frame.label} belongs to another robot, {frame.robot.name!r}.")
         n = len(self.states)

@@ -20,7 +20,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 import numpy as np
-import run
+from contact import _campaign
 from generate import Dice, short
 from verify import LIMIT, flagged, listen
 
@@ -360,8 +360,8 @@ def only(seed: int, index: int) -> int:
     print(source(seed, index))
     record = judge(seed, index)
     print(json.dumps(record, indent=1))
-    return int(record["outcome"] in run.BAD)
+    return int(record["outcome"] in _campaign().BAD)
 
 
 if __name__ == "__main__":
-    sys.exit(run.main(only, work=work))
+    sys.exit(_campaign().main(only, work=work))

@@ -17,7 +17,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import run
+from contact import _campaign
 from generate import JOINTS, Dice, robot, short
 
 Change = Callable[[Dice, dict, dict], None]
@@ -331,8 +331,8 @@ def only(seed: int, index: int) -> int:
     print(json.dumps(spec["motion"]), "length", spec["length"], "pace", spec["pace"])
     record = verify.judge(spec)
     print(json.dumps(record, indent=1))
-    return int(record["outcome"] in run.BAD)
+    return int(record["outcome"] in _campaign().BAD)
 
 
 if __name__ == "__main__":
-    sys.exit(run.main(only, work=work))
+    sys.exit(_campaign().main(only, work=work))

@@ -234,7 +234,7 @@ def test_what_does_not_take_volumes_yet_says_so():
         lambda: ag.mass_matrix(robot, np.zeros(24)),
         lambda: ag.shooting.statics(robot), lambda: ag.linearise(robot, found), lambda: ag.view(found),
         lambda: ag.sensitivities(found),
-        lambda: ag.BatchStepper(robot, copies=2, dt=1e-3), lambda: ag.view(robot),
+        lambda: ag.BatchStepper(robot, copies=2, dt=1e-3),
         lambda: ag.control.RodModel(robot, effectors={"tip": first.tip}),
         lambda: ag.simulate_explicit(robot, duration=0.1, dt=1e-3), lambda: ag.trace(robot, factors=(0, 1)),
     ]  # fmt: skip

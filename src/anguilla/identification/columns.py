@@ -14,7 +14,7 @@ from anguilla.errors import DescriptionError
 from anguilla.lie import exp3, rotation_from_wxyz
 from anguilla.mechanics.tree import Floats
 
-__all__ = ["UNITS", "Column", "as_turns", "named", "renamed"]
+__all__ = ["UNITS", "TableColumn", "as_turns", "named", "renamed"]
 
 UNITS = {
     "": 1.0, "m": 1.0, "mm": 1e-3, "cm": 1e-2, "um": 1e-6, "s": 1.0, "ms": 1e-3, "us": 1e-6, "N": 1.0, "mN": 1e-3, "kN": 1e3,
@@ -39,7 +39,7 @@ AXIS = re.compile(r"(.*?)[\s_.:-]*(?:pos|position)?[\s_.:-]+([xyz]|q[wxyz]|r[xyz
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """What a column holds.
 
     Attributes:
@@ -63,15 +63,15 @@ class Column:
         return UNITS[self.unit if self.unit is not None else unit or ""]
 
 
-def named(text: str, where: str) -> Column:
+def named(text: str, where: str) -> TableColumn:
     """The meaning of a column's name: "tip_x [mm]", "Tip X (mm)", "tip.x", "tip_x_mm", "tip_qw", "Time (s)", ..."""
     name, unit = _split(text.strip(), where)
     found = AXIS.fullmatch(name)
     if found and found[1] and found[1].lower() not in ("length", "tension"):
-        return Column(found[1].strip(), found[2].lower(), unit)
+        return TableColumn(found[1].strip(), found[2].lower(), unit)
     if name.lower() in ("x", "y", "z"):
-        return Column("", name.lower(), unit)
-    return Column("t" if name.lower() in TIMES else name, "", unit)
+        return TableColumn("", name.lower(), unit)
+    return TableColumn("t" if name.lower() in TIMES else name, "", unit)
 
 
 def _split(text: str, where: str) -> tuple[str, str | None]:
@@ -94,7 +94,7 @@ def _split(text: str, where: str) -> tuple[str, str | None]:
     return text, None
 
 
-def renamed(columns: list[Column], other: Mapping[str, str], where: str) -> list[Column]:
+def renamed(columns: list[TableColumn], other: Mapping[str, str], where: str) -> list[TableColumn]:
     """Columns with other names: of a column as a whole, or of all columns of a marker."""
     names = [x for column in columns for x in (column.key, column.name)]
     for name in other:
@@ -107,9 +107,9 @@ def renamed(columns: list[Column], other: Mapping[str, str], where: str) -> list
     for column in columns:
         if column.key in other:
             new = named(other[column.key], where)
-            found.append(Column(new.name, new.part, column.unit))
+            found.append(TableColumn(new.name, new.part, column.unit))
         else:
-            found.append(Column(other.get(column.name, column.name), column.part, column.unit))
+            found.append(TableColumn(other.get(column.name, column.name), column.part, column.unit))
     return found
 
 

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from anguilla.errors import DescriptionError, refuse, require
-from anguilla.identification.columns import UNITS, Column, as_turns, named, renamed
+from anguilla.identification.columns import UNITS, TableColumn, as_turns, named, renamed
 from anguilla.identification.measurements import Measurements
 from anguilla.mechanics.tree import Floats
 
@@ -33,7 +33,7 @@ __all__ = ["read"]
 NOTHING = ("", "nan", "na", "n/a", "null", "none", "-")  # cells of a gap
 PREAMBLE = 30  # most lines among which the one with the names is
 LONG_NAMES = ("name", "marker")
-Table = list[tuple[Column, Floats]]
+Table = list[tuple[TableColumn, Floats]]
 
 
 def read(
@@ -57,7 +57,7 @@ def _arranged(table: Table, where: Path, inputs: tuple[str, ...], unit: str, opt
     """Columns, put where they belong."""
     found: dict[str, Any] = {"positions": {}, "turns": {}, "lengths": {}, "tensions": {}, "inputs": {}, "sigma": {}}
     others: dict[str, Floats] = {}
-    markers: dict[str, dict[str, tuple[Column, Floats]]] = {}
+    markers: dict[str, dict[str, tuple[TableColumn, Floats]]] = {}
     for column, values in table:
         if column.part:
             markers.setdefault(column.name, {})[column.part] = column, values
@@ -82,7 +82,9 @@ def _arranged(table: Table, where: Path, inputs: tuple[str, ...], unit: str, opt
     return Measurements(**(found | {"name": where.stem} | options))
 
 
-def _marker(label: str, parts: dict[str, tuple[Column, Floats]], unit: str, found: dict[str, Any], where: Path) -> None:
+def _marker(
+    label: str, parts: dict[str, tuple[TableColumn, Floats]], unit: str, found: dict[str, Any], where: Path
+) -> None:
     """Take what columns of one name say together, a position and a rotation; what is not whole is left."""
 
     def take(axes: tuple[str, ...], usual: str) -> dict[str, Floats]:
@@ -157,7 +159,7 @@ def _numbers(cells: list[str], name: str, where: Path) -> Floats:
         raise DescriptionError(f"{where.name}, column {name!r}: {error}.") from None
 
 
-def _long(table: dict[str, tuple[Column, list[str]]], where: Path) -> Table:
+def _long(table: dict[str, tuple[TableColumn, list[str]]], where: Path) -> Table:
     """A long table, made wide."""
     key = "t" if "t" in table else "row"
     if key not in table or not ({"_x", "_y", "_z"} <= table.keys() or "value" in table):
@@ -165,13 +167,13 @@ def _long(table: dict[str, tuple[Column, list[str]]], where: Path) -> Table:
             f"{where.name}: a long table needs the columns 'row' or 't', 'name', and 'x, y, z' or 'value'."
         )
     keys, row = np.unique(_numbers(table[key][1], key, where), return_inverse=True)
-    found: dict[str, tuple[Column, Floats]] = {"t": (table["t"][0], keys)} if key == "t" else {}
+    found: dict[str, tuple[TableColumn, Floats]] = {"t": (table["t"][0], keys)} if key == "t" else {}
     labels = next(table[name][1] for name in LONG_NAMES if name in table)
     for column in (c for c in ("_x", "_y", "_z", "value") if c in table):
         meant, cells = table[column]
         for k, (label, number) in enumerate(zip(labels, _numbers(cells, column, where), strict=True)):
             if np.isfinite(number):
-                new = Column(label, meant.part, meant.unit) if meant.part else Column(label, "", meant.unit)
+                new = TableColumn(label, meant.part, meant.unit) if meant.part else TableColumn(label, "", meant.unit)
                 found.setdefault(new.key, (new, np.full(len(keys), np.nan)))[1][row[k]] = number
     return list(found.values())
 
@@ -195,9 +197,9 @@ def _netcdf(where: Path) -> Table:
             axes = {3: "xyz", 4: ("qw", "qx", "qy", "qz")}.get(values.shape[-1] if values.ndim == 2 else 0, ())
             for k, axis in enumerate(axes):
                 label = str(name).removesuffix("_q") if len(axes) == 4 else str(name)
-                found.append((Column(label, axis, unit), values[:, k].astype(np.float64)))
+                found.append((TableColumn(label, axis, unit), values[:, k].astype(np.float64)))
             if values.ndim == 1:
-                found.append((Column(meant.name, meant.part, unit), values.astype(np.float64)))
+                found.append((TableColumn(meant.name, meant.part, unit), values.astype(np.float64)))
     return found
 
 
@@ -217,7 +219,7 @@ def _c3d(where: Path) -> Table:
     if factor not in UNITS or not len(points) or not rate > 0.0:
         raise DescriptionError(f"{where.name}: a C3D file must have markers over time, in m, cm or mm; got {factor!r}.")
     places = np.where(points[:, :, 3:] < 0.0, np.nan, points[:, :, :3])
-    found: Table = [(Column("t", "", "s"), np.arange(len(points)) / rate)]
+    found: Table = [(TableColumn("t", "", "s"), np.arange(len(points)) / rate)]
     for k, label in enumerate(labels):
-        found += [(Column(label, axis, factor), places[:, k, i]) for i, axis in enumerate("xyz")]
+        found += [(TableColumn(label, axis, factor), places[:, k, i]) for i, axis in enumerate("xyz")]
     return found

@@ -50,7 +50,7 @@ class VolumeStates:
     found: list[SoftEquilibrium | None]
 
 
-class Moving(NamedTuple):
+class MarkerShift(NamedTuple):
     """How a marker's effector moves with parameters: shift (rows, 3, k) [m] and turn (rows, 3, k) [rad], the world's axes."""
 
     shift: Floats
@@ -82,10 +82,10 @@ class VolumeTrial(Driven):
         self.last = self._found(values, self.last)
         return self.last
 
-    def changes(self, here: VolumeStates) -> dict[str, Moving]:
+    def changes(self, here: VolumeStates) -> dict[str, MarkerShift]:
         """How places and turns change with all parameters, by name: exact, but where nothing smooth is known of a body."""
         count, rows = len(self.parameters), self.data.rows
-        by = {name: Moving(np.zeros((rows, 3, count)), np.zeros((rows, 3, count))) for name in here.places}
+        by = {name: MarkerShift(np.zeros((rows, 3, count)), np.zeros((rows, 3, count))) for name in here.places}
         first = next(eq.system for eq in here.found if eq is not None)
         self.inexact = _not_smooth(first)
         twins = {} if self.inexact else {k: self._twins(here.values, k, first) for k in self.own}
@@ -111,7 +111,12 @@ class VolumeTrial(Driven):
         return Twin(h, (SoftSystem(self.made(more), like=like), SoftSystem(self.made(less), like=like)))
 
     def _exact(
-        self, row: int, eq: SoftEquilibrium, twins: dict[int, Twin], driven: dict[int, Floats], by: dict[str, Moving]
+        self,
+        row: int,
+        eq: SoftEquilibrium,
+        twins: dict[int, Twin],
+        driven: dict[int, Floats],
+        by: dict[str, MarkerShift],
     ) -> None:
         """Derivatives of one row: what changes with all nodes carried along with their rest, then what gives way."""
         system, u, x = eq.system, eq.system.unknowns, eq.x
@@ -139,7 +144,7 @@ class VolumeTrial(Driven):
                 moving.shift[row, :, k] += mine[:3]
                 moving.turn[row, :, k] += mine[3:] if len(mine) == 6 else 0.0
 
-    def _by_differences(self, here: VolumeStates, by: dict[str, Moving]) -> None:
+    def _by_differences(self, here: VolumeStates, by: dict[str, MarkerShift]) -> None:
         """Derivatives between equilibria, where nothing smooth is known of a body."""
         for k in [*self.own, *self.driving]:
             h = STEP * abs(here.values[k]) or STEP

@@ -167,7 +167,7 @@ def _refuse_unfit(tape: _Tape) -> None:
             "gradient needs a motion of a robot with soft volumes with equal steps, all stored: every=1, and no jump of what "
             "acts (simulate(..., events=[]) takes equal steps across jumps)."
         )
-    refuse_contact(model.halves, model.name, "gradients of motions")
+    refuse_contact(model, "gradients of motions")
     refuse_rubbing(carrier.blank, "gradient")
     for half in model.halves:
         if Viscosity(half.system, None).active:

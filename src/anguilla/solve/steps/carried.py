@@ -384,9 +384,7 @@ def _whole_pieces(motion: OngoingMotion, steps: int, dt: float) -> Ints:
 
 @lru_cache(maxsize=64)
 def _one_piece(steps: int) -> Ints:
-    found = np.array([[0, steps]], dtype=np.int64)
-    found.setflags(write=False)
-    return found
+    return np.array([[0, steps]], dtype=np.int64)  # as any other: a locked array would be another type for the kernels
 
 
 @kernel

@@ -232,7 +232,7 @@ def test_what_does_not_take_volumes_yet_says_so():
     doors = [
         lambda: ag.Model(robot), lambda: ag.stability(robot),
         lambda: ag.mass_matrix(robot, np.zeros(24)),
-        lambda: ag.shooting.statics(robot), lambda: ag.linearise(robot, found), lambda: ag.view(found),
+        lambda: ag.shooting.statics(robot), lambda: ag.linearise(robot, found),
         lambda: ag.sensitivities(found),
         lambda: ag.BatchStepper(robot, copies=2, dt=1e-3),
         lambda: ag.control.RodModel(robot, effectors={"tip": first.tip}),

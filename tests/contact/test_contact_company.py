@@ -48,6 +48,7 @@ def test_a_contact_written_in_python_gives_the_same_motion():
     np.testing.assert_allclose(run.q, ag.simulate(other, duration=0.2, dt=2e-3).q, atol=1e-6 * np.abs(run.q).max())
 
 
+@pytest.mark.slow
 def test_contact_beside_a_load_written_in_python():
     """The phases in Python ask the compiled contact too."""
     robot, arm, contact = arm_on_floor()

@@ -12,7 +12,7 @@ NAMES = sorted(path.stem for path in (ROOT / "examples").glob("*.py"))
 SLOW = {
     "bretl2014_elastic_rod", "fem_speed", "gripper", "grid_shell", "hanging_net", "octopus_pole", "optimise_gait",
     "overhand_knot", "rao2021_tendon_models", "renda2020_strain_modes", "snake_on_pegs", "till2019_parallel_robot",
-    "paper000_test3_loop", "paper000_test6_floating", "paper001_eel", "paper002_closed_loop",
+    "paper000_test3_loop", "paper000_test5_pendulum", "paper000_test6_floating", "paper001_eel", "paper002_closed_loop",
     "paper002_parallel_robot", "paper002_trunk", "paper003_test2_release", "paper003_test3_flying_stick",
     "paper003_test4_swimmer", "plectoneme", "reference_eel", "silicone_grasp", "soft_pinch", "swing_up", "thrifty_eel",
     "touching_ring",

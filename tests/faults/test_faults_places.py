@@ -272,6 +272,7 @@ sys.exit(main([]))
     assert (done.returncode, done.stderr) == (130, "anguilla: interrupted\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, pytest.param(30, marks=pytest.mark.slow)])
 def test_ctrl_c_on_the_command_line_is_one_line_and_the_same_command_goes_on(tmp_path, count):
     (tmp_path / "robot.yaml").write_text(ROBOT)

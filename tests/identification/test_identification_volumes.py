@@ -9,7 +9,7 @@ import anguilla as ag
 from anguilla import fem
 from anguilla.identification.parameters import as_free
 from anguilla.identification.search import Search
-from anguilla.identification.volumes import Moving
+from anguilla.identification.volumes import MarkerShift
 
 
 def bar(young: float = 3.3e5, poisson: float = 0.42, pull: float = 0.0) -> fem.SoftBody:
@@ -81,7 +81,7 @@ def test_derivatives_are_those_of_differences_between_equilibria():
 
 def _differences(trial, here):
     shape = (*here.places["tip"].shape, len(trial.parameters))
-    by = {name: Moving(np.zeros(shape), np.zeros(shape)) for name in here.places}
+    by = {name: MarkerShift(np.zeros(shape), np.zeros(shape)) for name in here.places}
     trial._by_differences(here, by)
     return by
 

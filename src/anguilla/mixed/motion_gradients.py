@@ -65,6 +65,7 @@ class _Balance(NamedTuple):
     blocks: list[Floats]
     lead: Lead
     touches: list[None]
+    meets: tuple[()] = ()  # volumes that touch each other are refused
 
 
 class _Tape:

@@ -215,8 +215,9 @@ def balances_of(system: Model, t: Floats, q: Floats, v: Floats) -> Floats:
     """Energies and momenta as in `OfEnergies`, (nt, 11), of states q, v (nt, n) at times t (nt,) [s]."""
     out, zero, constant = np.zeros((len(t), 11)), np.zeros(system.size), system.robot.gravity_is_constant
     for at in parts(len(t), max(system.size, 11)):
-        gravity = np.ascontiguousarray(system.robot.gravity_values(t[:1] if constant else t[at]))
-        balances(system.tree, system.workspace, gravity, q[at], v[at], zero, out[at])
+        gravity = np.array(system.robot.gravity_values(t[:1] if constant else t[at]), order="C")
+        # copies: locked or strided ones would be other types for the kernel
+        balances(system.tree, system.workspace, gravity, q[at].copy(), v[at].copy(), zero, out[at])
     return out
 
 

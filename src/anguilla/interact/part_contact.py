@@ -199,8 +199,8 @@ def contacts(
             made.append(robot.load(VolumeContact(volume, part, **own)))
     for one, two in combinations(robot.volumes, 2):
         if not any(one in pair and two in pair for pair in pairs):
-            finer = sorted((one, two), key=lambda volume: len(volume.volume.places), reverse=True)
-            made.append(robot.load(VolumeContact(*finer, **own)))
+            coarse, fine = sorted((one, two), key=lambda volume: len(volume.volume.places))
+            made.append(robot.load(VolumeContact(fine, coarse, **own)))
     return made
 
 

@@ -27,6 +27,36 @@ LONG = (
     "validation_dynamics", "toolbox", "solve", "test_docs_blocks", "identification",
     "store", "many", "soak", "validation_statics", "view",
 )  # fmt: skip
+# Single tests of seconds, whose truth others share in the small; `pytest -m slow` and `make validate` run them.
+SLOW = {
+    "test_a_kill_loses_nothing": ("simulate", "ending", "sweep"),
+    "test_a_few_interruptions_lose_nothing": ("simulate",),
+    "test_rods_clamped_end_to_end_are_one_rod": ("6",),
+    "test_gradients_and_sensitivities_of_motions": ("swimmer",),
+    "test_starts": ("swimmer",),
+    "test_a_notebook_runs": ("1_first_arm",),
+    "test_the_demo_needs_none_of_what_plain_use_does_without": ("with figures",),
+    "test_one_robot_passes_the_checker": ("Crawl",),
+    "test_a_page_does_what_it_shows": ("docs/command_line.md", "docs/howto/pictures.md", "docs/howto/identify.md"),
+    "test_example_runs_and_its_figures_are_small": (
+        "draped_rod", "computed_torque", "track_eight", "lumen", "snake_on_the_ground", "gradient_taper",
+        "paper000_test2_follower_force", "paper003_test1_tendon_arm",
+    ),
+    "test_discs_are_where_rods_between_straight_tendons_put_them": ("light",),
+    "test_the_arm_keeps_real_time_while_inputs_move": ("",),
+    "test_a_simulation_that_is_too_slow_reports_its_lateness": ("",),
+    "test_noisy_measurements_with_gaps_within_one_per_cent": ("",),
+    "test_several_starts_find_the_best_of_several_minima": ("",),
+    "test_first_integrals_in_vacuum_for_a_short_while": ("",),
+    "test_projective_flow_reaches_the_solution_of_the_boundary_value_problem": ("",),
+    "test_all_gaits_swim": ("",),
+    "test_explicit_motion_of_a_free_rod_keeps_its_momentum": ("",),
+    "test_processes_that_compile_at_once_do_not_disturb_each_other": ("",),
+    "test_workers_do_not_outlive_a_killed_parent": ("",),
+    "test_values_of_cells_show_themselves_once": ("",),
+    "test_a_user_load_jumps_where_declared": ("",),
+    "test_the_gradient_of_a_whole_problem": ("",),
+}  # fmt: skip
 WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 
 
@@ -42,6 +72,9 @@ def pytest_collection_modifyitems(items):
         )
 
     for item in items:
+        name, _, given = item.name.removesuffix("]").partition("[")
+        if given in SLOW.get(name, ()):
+            item.add_marker(pytest.mark.slow)
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(group(item)))
     items.sort(key=lambda item: place.get(group(item), len(place)))

@@ -150,6 +150,8 @@ def _ended(code: int) -> int:
 
 def _misused(error: TyperException) -> int:
     message = str(getattr(error, "format_message", lambda: error)())
+    for kind, plain in (("a valid float", "a number"), ("a valid integer", "a whole number")):
+        message = message.replace(kind, plain)
     if message:
         command = getattr(getattr(error, "ctx", None), "command_path", "anguilla")
         end = "" if message.endswith((".", "?")) else "."

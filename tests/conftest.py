@@ -29,7 +29,7 @@ LONG = (
 )  # fmt: skip
 # Single tests of seconds, whose truth others share in the small; `pytest -m slow` and `make validate` run them.
 SLOW = {
-    "test_a_kill_loses_nothing": ("simulate", "ending", "sweep"),
+    "test_a_kill_loses_nothing": ("simulate", "ending", "checkpoint", "sweep"),
     "test_a_few_interruptions_lose_nothing": ("simulate",),
     "test_rods_clamped_end_to_end_are_one_rod": ("6",),
     "test_gradients_and_sensitivities_of_motions": ("swimmer",),
@@ -40,7 +40,8 @@ SLOW = {
     "test_a_page_does_what_it_shows": ("docs/command_line.md", "docs/howto/pictures.md", "docs/howto/identify.md"),
     "test_example_runs_and_its_figures_are_small": (
         "draped_rod", "computed_torque", "track_eight", "lumen", "snake_on_the_ground", "gradient_taper",
-        "paper000_test2_follower_force", "paper003_test1_tendon_arm",
+        "gradient_identify", "paper000_test2_follower_force", "paper000_test4_release", "paper003_test1_tendon_arm",
+        "paper004_flying_rods",
     ),
     "test_discs_are_where_rods_between_straight_tendons_put_them": ("light",),
     "test_the_arm_keeps_real_time_while_inputs_move": ("",),
@@ -50,6 +51,12 @@ SLOW = {
     "test_first_integrals_in_vacuum_for_a_short_while": ("",),
     "test_projective_flow_reaches_the_solution_of_the_boundary_value_problem": ("",),
     "test_all_gaits_swim": ("",),
+    "test_trees_with_bodies_and_tendons_agree_with_the_core": ("",),
+    "test_the_hinged_string_is_a_chain_of_many_links": ("",),
+    "test_ilqr_swings_a_soft_pendulum_up": ("",),
+    "test_mpc_draws_with_a_payload_that_it_does_not_know": ("",),
+    "test_true_and_wrong_models": ("",),
+    "test_robots_in_a_process_give_the_same_bits": ("",),
     "test_explicit_motion_of_a_free_rod_keeps_its_momentum": ("",),
     "test_processes_that_compile_at_once_do_not_disturb_each_other": ("",),
     "test_workers_do_not_outlive_a_killed_parent": ("",),

@@ -54,8 +54,8 @@ SUSPICIOUS, SMOOTH, ROUGH_ONES, TOUCHING, SNAPPING = 0.01, 0.0135, 0.004, 0.0035
 # sum of local errors (part of the length) above which rough motions are computed again in any case: of 14,000 random ones six
 # were off by more than 4 times what was carried, all of them above it
 WILD = 0.5
-# sum of local errors of joints (part of the length), which nothing holds back, above which motions are computed again in any
-# case: a bar that tumbled on a universal joint was off by 3.9 %, three times that sum, and 0.24 % was carried
+# sum of local errors of joints (part of the length), which nothing holds back, above which rough motions are computed again
+# too: a bar that tumbled on a universal joint was off by 3.9 %, three times that sum, and 0.24 % was carried
 LOOSE = 0.01
 # [rad] of a ball in a step, above which matrices here and there say little; the same then
 FAST_TURN, TUMBLING = 0.2, 0.001
@@ -181,9 +181,10 @@ def _carried_error(motion: OngoingMotion, run: Trajectory, dt: float) -> TimeErr
         size = max(joints, TYPICAL * everything)
         return TimeError(size, float(run.t[-1]), len(run.system.tree.mass) - 1, True, calm)
     found = _estimated(motion, run, dt)
-    wild = everything > WILD and _is_rough(motion, run)
+    rough = _is_rough(motion, run)
+    wild, loose = everything > WILD and rough, joints > LOOSE and rough
     size, at, where, sure, _ = found.error
-    if not wild and joints < LOOSE and size < _suspicious(motion, run, snaps, touching, dt):
+    if not wild and not loose and size < _suspicious(motion, run, snaps, touching, dt):
         return TimeError(size, at, where, sure, calm or size < 0.01 * CALM * min(way, 1.0))
     return _verified(motion, run, dt, found, wild)
 

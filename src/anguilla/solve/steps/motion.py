@@ -35,6 +35,9 @@ Start = Equilibrium | Trajectory | tuple[ArrayLike, ArrayLike] | ArrayLike | Non
 # error of an increment that is always allowed: what an acceleration [rad/s^2] adds to it, within bounds [rad]; a fixed one
 # would be an error of the accelerations that grows as steps get shorter
 SLIGHT, ROUND_OFF, FLOOR = 1e-7, 1e-17, 1e-13
+# Newton's tolerance times the steps of a motion at most, if these are more than so many: stiff rods were off by 0.3 times
+# that product after 1,000 steps, and by as much with a twentieth of it after 20,000
+LEFT, BRIEF = 0.05, 200
 NET_PATIENCE = 20, 8.0  # iterations of a step with a sparse factorisation, and how many of them it is worth
 # the tangent of a small robot costs as much as so many corrections: one for each three coordinates, between one and six; that
 # counts above this tolerance: where hardly an error is allowed, the more corrections of an older tangent leave smaller ones
@@ -402,10 +405,14 @@ def may_remember(system: Model) -> bool:
     return any(len(kind) for kind in kinds)
 
 
-def newton_tolerance(system: Model, given: float | None) -> float:
-    """Newton's error that is allowed as a part of a step's increment: the given one, or what serves the system."""
+def newton_tolerance(system: Model, given: float | None, steps: int = 0) -> float:
+    """Newton's error that is allowed as a part of a step's increment: the given one, or what serves the system.
+
+    What is left adds up, at last with the square of the steps: of many, each may leave less.
+    """
     usual = 1e-11 if system.shapes else 1e-10 if system.rows else 1e-8
-    return as_positive(usual if given is None else given, "tolerance", "")
+    allowed = as_positive(usual if given is None else given, "tolerance", "")
+    return min(allowed, LEFT / steps, 1000.0 * LEFT / steps**2) if steps > BRIEF else allowed
 
 
 def recall(system: Model, start: object) -> Remembered | None:

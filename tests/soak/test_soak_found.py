@@ -42,6 +42,7 @@ def test_what_is_right_is_found_to_be_right(name):
         "20280106_93",  # a line pulls at a rod that cannot give way: its moment is borne by a loop, not by bending
         "20290101_1200",  # a bowed rod with a second shape, to which Newton goes from nearby
         "20261120_9305",  # rounding of the length of a line, where nothing else acts
+        "20291118_3612",  # a rod held at its full length that hardly bends: started from its answer, it was pulled straight
     ],
 )
 def test_an_equilibrium_that_is_right_is_found_to_be_right(name):

@@ -389,12 +389,16 @@ def _taut(system: Model, loads: Loads, q: Floats) -> bool:
     force[loads.driven] = 0.0
     step = -gaps.free(force)
     size = float(np.linalg.norm(step))
-    if size <= PUSHED * float(np.linalg.norm(force)):
-        return False
+    rests = size <= PUSHED * float(np.linalg.norm(force))
+    if rests:  # perhaps because it has hardly bent already, and is not quite where constraints depend on each other
+        if gaps.null.shape[1] == _gap(system, loads, q, np.ones(system.size))[1].null.shape[1]:
+            return False
+        step = gaps.free(np.ones(system.size))
+        size = max(float(np.linalg.norm(step)), 1e-300)
     there, gap = _project(system, loads, move(system.tree, q, NUDGE / size * step / scale), np.ones(system.size))
     if gap <= CLOSED and np.linalg.norm((there - q) * scale) > 0.3 * NUDGE:
         return False
-    if _hardly_bends(system, loads, q, force):
+    if rests or _hardly_bends(system, loads, q, force):
         return True
     rows = _holonomic(loads)[np.max(np.abs(gaps.null), axis=1) > 0.5]
     held = ", ".join(dict.fromkeys(system.tables.row_names[k] for k in rows))

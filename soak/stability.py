@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
+from anguilla.interact.kernels.table import KIND, ROTATION
 from anguilla.model.user import move
 
 
@@ -80,7 +81,9 @@ def linearised(made: SimpleNamespace, eq: Any) -> tuple[np.ndarray, ...]:
         return K, np.zeros((0, n)), B
     J = _by_differences(lambda x: state(x).constraints.copy(), n, h)
     soft, hard = taut & (give > 0.0), taut & ~(give > 0.0)
-    return K + (B[soft] / give[soft, None]).T @ J[soft], J[hard], B[hard]
+    turns = eq.system.blank.constraints.table[:, KIND] == ROTATION
+    unit = np.where(turns, 1.0, made.spec["length"])[hard, None]  # lengths as parts of the robot's, beside angles
+    return K + (B[soft] / give[soft, None]).T @ J[soft], J[hard] / unit, B[hard] / unit
 
 
 def _left_free(rows: np.ndarray, keep: np.ndarray, scale: np.ndarray) -> np.ndarray:

@@ -102,15 +102,21 @@ def _verdict(faults: list[str], said: list[str]) -> tuple[str, str]:
     return ("said" if all(_excused(fault, said) for fault in faults) else "wrong"), "; ".join(faults)
 
 
+def of_steps(result: Any) -> str:
+    """What the library says against the steps of a motion, which finer ones judge; not against its modes and intervals."""
+    quality = getattr(result, "quality", None)
+    return "" if quality is None else " ".join(word for word in quality.messages if " has too few " not in word)
+
+
 def flagged(result: Any, heard: list[str]) -> list[str]:
     """Whatever the library says against its own answer: warnings, its judge, the message of the status.
 
-    That redundant constraints were left out, which does not affect the answer, says nothing against it.
+    That redundant constraints were left out, which does not affect the answer, says nothing against it; nor does it say
+    anything of the steps of a motion that its modes or intervals are too few.
     """
     said = [word for word in heard if "is not affected" not in word]
-    quality = getattr(result, "quality", None)
-    if quality is not None and not getattr(quality, "ok", True):
-        said.append(f"quality: {quality}"[:200])
+    if told := of_steps(result):
+        said.append(f"quality: {told}"[:200])
     if re.search(r"\(unstable|not unique", result.status.message):  # one that was left is none
         said.append(result.status.message)
     return said
@@ -311,7 +317,8 @@ def check_motion(spec: dict, eq: Any, numbers: dict) -> tuple[str, str, Any]:
     numbers["warnings"] = said
     quality = getattr(result, "quality", None)
     if quality is not None:
-        numbers["flagged"] = not getattr(quality, "ok", True)
+        numbers["flagged"] = bool(of_steps(result))
+        numbers["space_error"] = _plain(getattr(quality, "space_error", None))
         numbers["time_error"] = _plain(getattr(quality, "time_error", None))
     error, sure = true_error(made, result, run)
     numbers["error"] = _plain(error)
@@ -400,12 +407,15 @@ def motion_faults(made: SimpleNamespace, result: Any, start: Any, numbers: dict,
 
 
 def _fades(made: SimpleNamespace, lost: float, run: Callable) -> bool:
-    """Whether the momentum that is lost goes away with the step, as an error of second order."""
-    try:
-        left = momentum_lost(made, listen(lambda: run(4))[0])
-    except ag.AnguillaError:
-        return False
-    return left is not None and left < 0.4 * lost
+    """Whether the momentum that is lost goes away with the step; a line that snaps may hit one of them badly."""
+    for cut in (4, 8, 16):
+        try:
+            left = momentum_lost(made, listen(lambda: run(cut))[0])  # noqa: B023
+        except ag.AnguillaError:
+            return False
+        if left is not None and left < 0.4 * lost:
+            return True
+    return False
 
 
 def start_moved(made: SimpleNamespace, result: Any, start: Any) -> float:

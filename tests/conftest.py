@@ -64,6 +64,7 @@ SLOW = {
     "test_a_user_load_jumps_where_declared": ("",),
     "test_the_gradient_of_a_whole_problem": ("",),
 }  # fmt: skip
+SHOWN = "examples", "test_docs_blocks", "test_readme"  # what users see: warned of nothing, few modes included
 WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 
 
@@ -84,6 +85,8 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.slow)
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(group(item)))
+        if group(item) in SHOWN:
+            item.add_marker(pytest.mark.filterwarnings("error::anguilla.errors.AnguillaWarning"))
     items.sort(key=lambda item: place.get(group(item), len(place)))
 
 

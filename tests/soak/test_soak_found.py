@@ -27,6 +27,7 @@ def judged(name):
         "20261119_3368",  # what a closure holds that bears 6e-22 N m
         "20270402_17",  # a taut line over a joint whose ends meet: its length turns around within micrometres
         "20270402_1343",  # the same in steel
+        "20291118_5063",  # momentum by a line that snaps: one of several steps hits it badly
     ],
 )
 def test_what_is_right_is_found_to_be_right(name):
@@ -42,6 +43,7 @@ def test_what_is_right_is_found_to_be_right(name):
         "20280106_93",  # a line pulls at a rod that cannot give way: its moment is borne by a loop, not by bending
         "20290101_1200",  # a bowed rod with a second shape, to which Newton goes from nearby
         "20261120_9305",  # rounding of the length of a line, where nothing else acts
+        "20291118_6689",  # a loop of 2 mm, whose gaps are lengths beside angles
         "20291118_3612",  # a rod held at its full length that hardly bends: started from its answer, it was pulled straight
     ],
 )
@@ -59,6 +61,8 @@ def test_an_equilibrium_that_is_right_is_found_to_be_right(name):
         "20270315_23",  # 26 of 55 steps were cut, and halves were cut into the same pieces: off by 2.5 %, told 1.1 %
         "20290101_2460",  # a joint that turns by 17 rad in a step, with a force that turns with it
         "20290707_576",  # a bar that tumbles on a universal joint: off by 3.9 %, and 0.24 % was carried
+        "20291118_6816",  # a loop near a dead centre: off by 5.7 %, and 1 % was carried
+        "20291118_6018",  # a rod that water brakes at the start: off by 4.4 %, and 0.27 % was carried
         "20261119_3588",  # off by 2.4 %; halves of its steps after a rough start showed 1.9 %
     ],
 )
@@ -66,6 +70,15 @@ def test_a_motion_whose_steps_are_too_long_is_told(name):
     record = judged(name)
     assert record["motion"]["flagged"] and record["motion"]["time_error"] > 0.02
     assert record["outcome"] in ("said", "undecided")
+
+
+def test_momentum_that_changes_without_a_cause_is_told():
+    """A robot that floats: its places are right to 0.4 % of the length, its momentum is off by 13 %."""
+    record = judged("20291118_4474")
+    assert record["outcome"] == "said" and record["motion"]["momentum"] > 0.1
+    assert (
+        "The momentum of 'robot_20291118_4474', on which nothing acts from outside" in record["motion"]["warnings"][-1]
+    )
 
 
 def test_shorter_steps_that_show_less_do_not_lessen_what_is_told():

@@ -178,3 +178,64 @@ def test_modes_left_out_of_a_motion_are_told(modes):
     miss = np.linalg.norm(run.centerline(arm, 30)[at] - fine.centerline(other, 30)[at], axis=1).max() / 0.4
     assert miss / 3 < run.resolved(0.3).total < 3 * miss
     assert run.space_error >= run.resolved(0.3).total > 10 * fine.space_error
+
+
+def falling(modes):
+    """A soft arm falls under its weight; its tip (nt, 3) [lengths], and the motion."""
+    robot = ag.Robot("arm")
+    material = ag.Material(young=4e5, poisson=0.5, density=1070, damping=0.01)
+    arm = robot.add(ag.Rod(0.4, ag.Circle(0.012), material, ag.planar(modes)), at=robot.ground, name="arm")
+    robot.gravity = (0, -9.81, 0)
+    run = quiet(robot, duration=0.5, dt=0.005)
+    return run.position(arm.tip) / 0.4, run
+
+
+def test_too_few_modes_speak_against_a_motion():
+    (true, fine), (rough, run) = falling(8), falling(2)
+    assert np.max(np.linalg.norm(rough - true, axis=1)) > 0.1
+    assert not run.quality.ok and run.quality.space_error > 0.03
+    assert "The motion of 'arm': rod 'arm' has too few modes" in str(run.quality)
+    assert fine.quality.ok and "For want of modes and intervals: about 0.0" in str(fine.quality)
+    with pytest.warns(ag.AnguillaWarning, match=r"rod 'arm' has too few modes; more of them would move it by about"):
+        ag.simulate(run.robot, duration=0.5, dt=0.005)
+
+
+def random_arm(rng):
+    """An arm under its weight, a force or a tendon: its tip (nt, 3) [lengths] by modes, and what is said of them."""
+    radius, young, damping = 0.004 + 0.016 * rng.random(), 10 ** rng.uniform(4.5, 7), 10 ** rng.uniform(-3, -1)
+    stiffness, kind = young * np.pi / 4 * radius**4, rng.integers(3)
+    force, pull = 10 ** rng.uniform(-2, 0.5) * rng.normal(size=3) * 3 * stiffness / 0.16, rng.uniform(0, 4) * stiffness
+    duration = 0.16 * np.sqrt(1070 * np.pi * radius**2 / stiffness) * rng.uniform(1, 4)
+
+    def moved(modes):
+        robot, material = ag.Robot("arm"), ag.Material(young=young, poisson=0.5, density=1070, damping=damping)
+        arm = robot.add(ag.Rod(0.4, ag.Circle(radius), material, ag.kirchhoff(modes)), at=robot.ground)
+        inputs = {}
+        if kind == 0:
+            robot.load(ag.TipWrench(arm, force=force))
+        elif kind == 1:
+            robot.actuate("line", ag.Tendon(arm, routing=ag.parallel(y=0.7 * radius)))
+            inputs = {"line": pull / (0.28 * radius)}
+        run = quiet(robot, duration=duration, dt=duration / 100, inputs=inputs)
+        return run.position(arm.tip) / 0.4, any("too few modes" in word for word in run.quality.messages)
+
+    return moved
+
+
+@pytest.mark.slow
+def test_who_is_said_to_lack_modes():
+    """Random arms with 1 to 4 modes against the same with 9: no false word, and one for most of those that are far off."""
+    rng, rows = np.random.default_rng(3), []
+    for _ in range(20):
+        moved = random_arm(rng)
+        try:
+            true = moved(9)[0]
+            for modes in (1, 2, 3, 4):
+                tip, said = moved(modes)
+                rows.append((np.max(np.linalg.norm(tip - true, axis=1)), said))
+        except ag.SolverError:
+            continue
+    error, said = np.array(rows).T
+    assert len(rows) > 40
+    assert np.all(error[said > 0] > 0.02)
+    assert np.mean(said[error > 0.1]) > 0.7

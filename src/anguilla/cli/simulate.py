@@ -104,7 +104,7 @@ def _run(
 
 def _report(output: Output, result: Any) -> None:
     counters, wall, simulated = result.status.counters, result.status.seconds, float(result.t[-1])
-    energy, space = {name: value[-1] for name, value in result.energy.items()}, result.space_error
+    energy = {name: value[-1] for name, value in result.energy.items()}
     output.table(
         [
             ("robot", f"{result.robot.name}, {result.system.size} coordinates"),
@@ -114,15 +114,10 @@ def _report(output: Output, result: Any) -> None:
             *pushing(result),
             ("energy", f"{energy['total']:.4g} J at the end, {energy['kinetic']:.3g} J of motion"),
             *([("quality", str(result.quality))] if result.quality is not None else []),
-            *(
-                [("", f"More modes and intervals would move it by about {space:.1%} of its length.")]
-                if space > 5e-4
-                else []
-            ),
         ]
     )
     output.facts |= {"duration": simulated, "steps": counters["steps"], "wall_seconds": wall, "counters": counters}
     output.facts |= {"positions": tips(result), "energy": energy, "message": result.status.message}
     output.facts["contacts"] = contacts(result)
     quality = {} if result.quality is None else asdict(result.quality) | {"ok": result.quality.ok}
-    output.facts["quality"] = quality | {"space_error": space}
+    output.facts["quality"] = quality | {"space_error": result.space_error}

@@ -21,7 +21,7 @@ from anguilla.results.places import OfFrames, OfRods
 from anguilla.results.quality import Quality
 from anguilla.results.reactions import relaxes, remembers
 from anguilla.results.reading import OfSensors
-from anguilla.results.resolution import Resolution, doubtful, resolution
+from anguilla.results.resolution import MOVING, Resolution, doubtful, resolution
 from anguilla.results.slices import Slices
 
 Array = NDArray[np.float64]
@@ -108,15 +108,17 @@ class Trajectory(_States, Slices):
     @cached_property
     def quality(self) -> Quality | None:
         """How far the motion can be trusted; what no warning needs is found when it is read."""
-        return None if self._judged is None else self._judged()
+        return None if self._judged is None else replace(self._judged(), space_error=self.space_error)
 
     @cached_property
-    def space_error(self) -> float:
-        """Estimated error for want of modes and intervals, at the instant that asks most of them, as a part of the length.
+    def resolution(self) -> Resolution:
+        """How well modes and intervals resolve the motion, at the instant that asks most of them."""
+        return replace(self._resolved(int(np.argmax(doubtful(self.system, self._q)))), enough=MOVING)
 
-        `quality` judges the time steps alone; this takes a millisecond more.
-        """
-        return self._resolved(int(np.argmax(doubtful(self.system, self._q)))).total
+    @property
+    def space_error(self) -> float:
+        """Estimated error for want of modes and intervals, at the instant that asks most of them, as a part of the length."""
+        return self.resolution.total
 
     def resolved(self, t: float) -> Resolution:
         """How well modes and intervals resolve the state nearest to t [s]: the error that more would mend, estimated."""

@@ -1,7 +1,8 @@
-"""What a motion gains of energy out of nothing, and how deep it sinks into obstacles."""
+"""What a motion gains of energy and momentum out of nothing, and how deep it sinks into obstacles."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,6 +11,7 @@ import numpy as np
 from anguilla.compiler.distant import direct, entry
 from anguilla.compiler.jit import inline, kernel, part
 from anguilla.describe import Load, Robot
+from anguilla.interact.kernels.table import KIND, TWIST
 from anguilla.mechanics.tree import N_R, N_V, N_W, N_X, Floats
 from anguilla.mechanics.vec import dot, load3, load9, tmatvec
 from anguilla.model.evaluate import descend
@@ -306,6 +308,28 @@ def _gained(tree, ws, gravity, stiffness, rest, zero, q, v, others, joins):
 def _firmest(system: Model) -> float:
     """The largest elastic stiffness of a coordinate, as an angle [N m/rad]."""
     return float(np.max(system.elastic.diagonal() / system.tree.scale**2, initial=0.0))
+
+
+def momentum_change(system: Model, some: Callable[[], Some]) -> float:
+    """Change of the momentum of a robot that nothing acts on from outside, as a part of mass times speed; 0 for others."""
+    if not system.once(_alone) or np.any(system.robot.gravity_values(some().t)):
+        return 0.0
+    run = some().trajectory()
+    thrust = math.sqrt(2.0 * run.mass * float(np.max(run.energy["kinetic"])))
+    return float(np.max(np.linalg.norm(run.momentum - run.momentum[0], axis=1))) / thrust if thrust > 0.0 else 0.0
+
+
+def _alone(system: Model) -> bool:
+    """Whether a robot floats freely, and everything but gravity that acts on it acts between its parts."""
+    robot, outside = system.robot, [load for load in system.robot.loads if load.stress_on is None]
+    frames = [frame for closure in robot.closures.values() for frame in (closure.a, closure.b)]
+    frames += [frame for line in robot.actuators.values() for span in line.spans for frame in span]
+    slides = np.any(system.blank.constraints.table[:, KIND] == TWIST)
+    if outside or slides or system.shapes or any(frame.is_ground for frame in frames):
+        return False
+    roots = [part.joint for part in robot.parts if part.parent.is_ground]
+    return all(joint.size == 6 and joint.motion is None and not np.any(joint.damping_values)
+               and joint.effort_is_constant and not np.any(joint.effort_values([0.0])) for joint in roots)  # fmt: skip
 
 
 def passive(system: Model, inputs: Inputs) -> bool:

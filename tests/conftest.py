@@ -1,7 +1,9 @@
 """Settings for the whole test suite."""
 
+import gc
 import os
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,9 @@ if sys.dont_write_bytecode:
     sys.pycache_prefix = str(Path(__file__).parents[1] / ".pytest_cache" / "bytecode")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+
+# What collecting tests makes lives as long as the process: looking for garbage in it takes an eighth of the time.
+gc.disable()
 
 # Groups of tests that take long, the longest first, so that the processes end together; what takes a moment comes last.
 LONG = (
@@ -62,6 +67,10 @@ SLOW = {
     "test_workers_do_not_outlive_a_killed_parent": ("",),
     "test_values_of_cells_show_themselves_once": ("",),
     "test_a_user_load_jumps_where_declared": ("",),
+    "test_the_taper_is_that_of_the_calculus_of_variations": ("",),
+    "test_identification_recovers_the_modulus_from_noisy_data": ("",),
+    "test_gradient_of_an_eased_start": ("hand",),
+    "test_bristles_carry_sensitivities_forth": ("parts-slips", "obstacle-holds"),
     "test_the_gradient_of_a_whole_problem": ("",),
 }  # fmt: skip
 SHOWN = "examples", "test_docs_blocks", "test_readme"  # what users see: warned of nothing, few modes included
@@ -73,11 +82,13 @@ def pytest_collection_modifyitems(items):
     """A folder of tests is run by one process, which makes its fixtures once; the other compiles other kernels meanwhile."""
     place = {name: number for number, name in enumerate(LONG)}
 
+    @cache
+    def room(path):
+        return path.relative_to(Path(__file__).parent).parts[0].removesuffix(".py")
+
     def group(item):
         found = item.get_closest_marker("xdist_group")
-        return (
-            found.args[0] if found else Path(item.path).relative_to(Path(__file__).parent).parts[0].removesuffix(".py")
-        )
+        return found.args[0] if found else room(item.path)
 
     for item in items:
         name, _, given = item.name.removesuffix("]").partition("[")
@@ -106,5 +117,8 @@ def pytest_sessionstart():
 
 
 def pytest_collection_finish():
+    gc.collect()
+    gc.freeze()
+    gc.enable()
     if WORKER == "gw0":  # which has prepared the test files for all
         compile_kernels("1")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
 from typing import Any, Protocol, TypeVar
 
-from anguilla._words import ELSEWHERE, meant, note
+from anguilla._words import ELSEWHERE, instead, meant, note
 from anguilla.errors import ArgumentError, show
 
 __all__ = ["documentation", "hang", "public", "refuse_unknown"]
@@ -68,8 +68,18 @@ class _NoAttributeError(AttributeError):
 
     def __str__(self) -> str:
         kind, name = type(self.obj), str(self.name)
+        if offered := instead(kind, name):
+            return f"{kind.__name__} has no attribute {name!r}: {offered}."
         found = meant(name, {*dir(kind), *getattr(self.obj, "__dict__", ())})
         return f"{kind.__name__} has no attribute {name!r}" + (f"; did you mean {found!r}?" if found else "")
+
+    def __reduce__(self) -> Any:
+        return AttributeError, (str(self),)
+
+
+# A traceback shows the name that people know.
+_NoAttributeError.__name__ = _NoAttributeError.__qualname__ = "AttributeError"
+_NoAttributeError.__module__ = "builtins"
 
 
 def _without(self: Any, name: str) -> Any:
@@ -109,7 +119,7 @@ def _through(function: Any, label: str, bound: bool) -> Any:
 
 def _wrong(function: Any, label: str, args: tuple[Any, ...], named: dict[str, Any], bound: bool) -> str | None:
     """What is wrong with the arguments of a call that does not bind, in one sentence."""
-    taken, documented = list(inspect.signature(function).parameters.values()), function
+    taken, documented, kind = list(inspect.signature(function).parameters.values()), function, None
     if bound:  # a constructor or a method is known by the class it was called on
         kind = args[0] if isinstance(args[0], type) else type(args[0])
         label = ".".join([kind.__name__, *label.split(".")[1:]])
@@ -120,6 +130,12 @@ def _wrong(function: Any, label: str, args: tuple[Any, ...], named: dict[str, An
     told = _told(documented)
     unknown = [] if any(p.kind is p.VAR_KEYWORD for p in taken) else [name for name in named if name not in names]
     if unknown:
+        expected = instead(kind, unknown[0]) if function.__name__ == "__init__" else ""
+        if not expected and "inputs" in names and args and unknown[0] in getattr(args[0], "actuators", ()):
+            value = show(named[unknown[0]])
+            expected = f"it is an input of the robot, given as inputs={{{unknown[0]!r}: {value}}}"
+        if expected:
+            return f"{label} has no argument {unknown[0]!r}: {expected}."
         return _unknown(label, unknown, [name for name in names if name not in named], names, told)
     if len(args) > len(by_place) and not any(p.kind is p.VAR_POSITIONAL for p in taken):
         return _too_many(label, args, by_place, [name for name in names if name not in by_place])
@@ -166,7 +182,7 @@ def _told(documented: Any) -> Callable[[str], str]:
     texts = documentation(documented)
 
     def told(name: str) -> str:
-        meaning = re.split(r"[;:.](?:\s|$)", texts.get(name, ""))[0]
+        meaning = re.split(r"[;:.](?:\s|$)", texts.get(name, ""))[0].replace("``", "")
         return f" ({meaning})" if 0 < len(meaning) <= LONGEST else ""
 
     return told

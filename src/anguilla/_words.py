@@ -162,6 +162,23 @@ ELSEWHERE = {
     "units": "all units are those of the SI: m, kg, s, N, Pa, rad",
     "unit": "all units are those of the SI: m, kg, s, N, Pa, rad",
 }
+# Attributes and arguments that people expect of a class, or of one derived from it, and what there is instead.
+EXPECTED = {
+    "BodyHandle": {
+        "tip end point section": "a rigid body has its frame, body.frame, and others at places on it [m], body.at((x, y, z))",
+    },
+    "Joint": {
+        "limits limit range stops lower upper": "joints have no stops; let the parts that would meet touch (PartContact), "
+        "or give the joint a stiffness",
+    },
+    "_States": {
+        "tip tips end endpoint": "the place of a tip is .position(arm.tip) [m]",
+        "shape backbone curve": "points along a rod are .centerline(arm) [m]",
+        "plot draw show": "a figure is made by anguilla.plot(result)",
+        "converged success ok": "it is in .status: success, message, counters",
+        "tensions": "that of one actuator is .tension(name) [N]; what was given is .inputs",
+    },
+}
 SURE, NEAR = 0.8, 0.6  # how alike two spellings are
 
 
@@ -188,6 +205,12 @@ def meant(name: str, names: Iterable[str], near: float = NEAR) -> str | None:
     found += sorted((other for other in known if len(other) > 3 and other in word), key=len, reverse=True)
     found += difflib.get_close_matches(word, known, n=1, cutoff=near)
     return next((known[other] for other in found if other in known), None)
+
+
+def instead(kind: type | None, name: str) -> str:
+    """What a class offers instead of a name that it does not have and that people expect, or nothing."""
+    known = [EXPECTED.get(each.__name__, {}) for each in getattr(kind, "__mro__", ())]
+    return next((text for offers in known for words, text in offers.items() if name in words.split()), "")
 
 
 def note(name: str, found: str) -> str:

@@ -29,6 +29,23 @@ def arm():
     return robot().parts[0]
 
 
+def bare():
+    made = ag.Robot("bare")
+    made.add(rod(), at=made.ground, name="arm")
+    return made
+
+
+def finger():
+    made = bare()
+    return made.add(ag.RigidBody.box((0.02, 0.01, 0.01), mass=0.01), at=made.parts[0].tip, name="finger")
+
+
+def water_twice():
+    made = bare()
+    for _ in range(2):
+        made.load(ag.Buoyancy(made.parts[0], density=1000.0))
+
+
 # (call, words of the sentence: the argument first, what was meant next)
 REFUSED = {
     # Matlab, SoRoSim
@@ -93,7 +110,10 @@ REFUSED = {
     "Strains(torsion=)": (lambda: ag.Strains(torsion=3), ["'torsion'", "'twist'"]),
     "ConstantCurvature(kappa=)": (lambda: ag.ConstantCurvature(kappa=3), ["'kappa'", "'bend_y'"]),
     "Robot(g=)": (lambda: ag.Robot("r", g=(0, 0, -9.81)), ["'g'", "'gravity'"]),
-    "Robot(gravity=9.81)": (lambda: ag.Robot("r", gravity=9.81), ["Robot.gravity", "3 finite numbers [m/s^2]"]),
+    "Robot(gravity=9.81)": (
+        lambda: ag.Robot("r", gravity=9.81),
+        ["Robot.gravity", "3 finite numbers [m/s^2], (0, 0, -9.81)"],
+    ),
     "add(parent=)": (lambda: robot().add(rod(), parent=None), ["'parent'", "'at'"]),
     "add without at": (lambda: robot().add(rod()), ["at (frame to attach to"]),
     "add(rod, ground)": (lambda: (lambda r: r.add(rod(), r.ground))(robot()), ["1 argument by place", "at="]),
@@ -124,6 +144,7 @@ REFUSED = {
     "Spring(L0=)": (lambda: ag.Spring(arm().tip, arm().root, 10.0, L0=0.1), ["'L0'", "'rest'"]),
     "Revolute(angle=)": (lambda: ag.Revolute((0, 0, 1), angle=1.0), ["'angle'", "'rest'"]),
     "Revolute('z')": (lambda: ag.Revolute("zz"), ["axis"]),
+    "Revolute(limits=)": (lambda: ag.Revolute("y", limits=(0, 1)), ["'limits'", "no stops", "PartContact"]),
     "RigidBody(m=)": (lambda: ag.RigidBody(m=0.1), ["'m'", "'mass'"]),
     "HalfSpace(height=)": (lambda: ag.HalfSpace(height=0.0), ["'height'", "'offset'"]),
     "Sphere(center=)": (lambda: ag.Sphere(center=(0, 0, 0), radius=0.1), ["'center'", "'centre'"]),
@@ -133,6 +154,15 @@ REFUSED = {
         ["inputs", "dictionary by names"],
     ),
     "Stepper.step([1])": (lambda: ag.Stepper(robot(), dt=0.01).step([1.0]), ["Stepper.step", "inputs by name"]),
+    "actuate without a name": (
+        lambda: robot().actuate(ag.Tendon(arm(), ag.parallel(y=0.008))),
+        ["actuator", "after its name, such as Tendon("],
+    ),
+    "Tendon through bodies": (
+        lambda: ag.Tendon([finger()], ag.parallel(y=0.008)),
+        ["Tendon.part", "of a body: body.at((x, y, z))"],
+    ),
+    "Robot(gravity=None)": (lambda: ag.Robot("r", gravity=None), ["Robot.gravity", "(0, 0, 0) for none"]),
     "load(3)": (lambda: ag.load(3), ["path", "name of a file"]),
     "read_robot(3)": (lambda: ag.read_robot(3), ["path", "name of a file"]),
     "write_robot(3)": (lambda: ag.write_robot(robot(), 3), ["path", "name of a file"]),
@@ -148,6 +178,11 @@ REFUSED = {
     "statics(inputs=[1])": (
         lambda: ag.statics(robot(), inputs=[1.0]),
         ["inputs", "dictionary from names of actuators"],
+    ),
+    "statics(pull=)": (lambda: ag.statics(robot(), pull=5), ["'pull'", "inputs={'pull': 5}"]),
+    "inputs of a robot without": (
+        lambda: ag.statics(bare(), inputs={"pull": 1.0}),
+        ["'pull'", "it has: none", "robot.actuate(name"],
     ),
     "statics of a misspelt input": (lambda: ag.statics(robot(), inputs={"pul": 1.0}), ["'pul'", "'pull'"]),
     "statics that pushes": (
@@ -239,6 +274,7 @@ WARNED = {
         lambda: rod(rest=ag.ConstantCurvature(bend_z=90)),
         ["ConstantCurvature = 90 rad/m", "degrees"],
     ),
+    "water twice": (water_twice, ["Buoyancy on arm", "'bare' a second time", "both act"]),
     "place in mm": (
         lambda: (lambda r: r.add(rod(), at=r.ground, pose=(300, 0, 0)))(robot()),
         ["300 m from", "millimetres"],
@@ -265,6 +301,8 @@ IN_FILES = {
     "rho": ("density: 1000", "rho: 1000", ["material.rho", "'density'"]),
     "diameter": ("radius: 0.01", "diameter: 0.02", ["section.diameter", "'radius'", "half the diameter"]),
     "L": ("length: 0.3", "L: 0.3", ["rod.L", "'length'"]),
+    "without material": (", material: {young: 1e6, density: 1000}", "", ["rod.material", "Give material, a material."]),
+    "without section": (" section: {type: circle, radius: 0.01},", "", ["rod.section", "(circle,", "taper)."]),
     "n_modes": ("modes: 2", "n_modes: 2", ["strains.n_modes", "'modes'"]),
     "parent": ("at: ground", "parent: ground", ["parent", "'at'"]),
     "modes: 3000": ("modes: 2", "modes: 3000", ["strains.modes", "at most 200"]),

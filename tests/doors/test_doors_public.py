@@ -141,6 +141,44 @@ def test_attributes_that_are_not_there_are_guessed_at():
     assert not hasattr(robot, "anything") and getattr(robot, "_private", 3) == 3
 
 
+@pytest.fixture(scope="module")
+def held():
+    robot = ag.Robot("arm")
+    material = ag.Material(young=1e6, density=1000.0)
+    robot.add(ag.Rod(0.3, ag.Circle(0.01), material, ag.planar(1)), at=robot.ground, name="arm")
+    return ag.statics(robot)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("tip", r"Equilibrium has no attribute 'tip': the place of a tip is \.position\(arm\.tip\) \[m\]\."),
+        ("backbone", r"\.centerline\(arm\)"),
+        ("plot", r"anguilla\.plot\(result\)"),
+        ("converged", r"\.status: success"),
+        ("tensions", r"\.tension\(name\)"),
+    ],
+)
+def test_results_say_where_to_find_what_people_expect(name, sentence, held):
+    with pytest.raises(AttributeError, match=sentence) as caught:
+        getattr(held, name)
+    assert type(caught.value).__name__ == "AttributeError"  # what a traceback shows
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert type(again) is AttributeError and str(again) == str(caught.value)
+
+
+def test_a_body_says_where_its_frames_are():
+    robot = ag.Robot("r")
+    body = robot.add(ag.RigidBody.sphere(0.01, mass=0.01), at=robot.ground, joint=ag.Revolute("y"))
+    with pytest.raises(AttributeError, match=r"no attribute 'tip': .* body\.at\(\(x, y, z\)\)"):
+        body.tip  # noqa: B018
+
+
+def test_a_reaction_is_of_a_closure_and_a_wrench_of_a_rod(held):
+    with pytest.raises(ag.DescriptionError, match=r"it has: none\. .* wrench\(arm, 0\.0\)"):
+        held.reaction(held.robot.parts[0])
+
+
 def test_a_property_that_fails_says_why():
     class Broken(ag.Circle):
         @property

@@ -9,6 +9,7 @@ from fem_bodies import RUBBER, bar, everything
 
 import anguilla as ag
 from anguilla import fem
+from anguilla.store.hdf5 import sealed
 from anguilla.view import plots
 
 
@@ -154,6 +155,7 @@ def changed(path, tmp_path, change):
     copy.write_bytes(path.read_bytes())
     with h5netcdf.File(copy, "a") as file:
         change(file)
+    copy.write_bytes(sealed(copy.read_bytes()))  # else it is first read in another process, half a second of it
     return copy
 
 

@@ -198,6 +198,10 @@ class Load(Description):
         """The name of the load, or its type and place."""
         raise NotImplementedError
 
+    def repeats(self, other: Load) -> bool:
+        """Whether it says once more what another load says, as when a cell of a notebook is run twice."""
+        return False
+
     @property
     def holder(self) -> Any:
         """The soft volume that keeps the load; None if the robot itself does."""

@@ -24,7 +24,7 @@ from anguilla.describe.rod import Rod
 from anguilla.describe.sensors import Sensor
 from anguilla.describe.signals import Signal, as_time_signal, sample
 from anguilla.describe.volumes import SoftPart, VolumeHandle
-from anguilla.errors import DescriptionError, as_pose, refuse
+from anguilla.errors import DescriptionError, as_pose, refuse, warn
 
 AnyLoad = TypeVar("AnyLoad", bound=Load)
 AnyActuator = TypeVar("AnyActuator", bound=Actuator)
@@ -122,6 +122,9 @@ class Robot(ShowsItself):
 
     @gravity.setter
     def gravity(self, value: Signal) -> None:
+        if value is None or isinstance(value, (bool, int, float)):
+            wanted = "a vector of 3 finite numbers [m/s^2], (0, 0, -9.81) on earth and (0, 0, 0) for none"
+            raise refuse("Robot.gravity", f"{wanted}, or a function of the time t returning one", value)
         self._gravity = as_time_signal(value, "Robot.gravity", "m/s^2")
         if not callable(self._gravity):
             check_gravity(self._gravity)
@@ -320,6 +323,8 @@ class Robot(ShowsItself):
                 raise DescriptionError(f"{load.label}: the volume {load.holder.name!r} is not of robot {self.name!r}.")
             load.holder.contacts += (load,)
             return load
+        if any(load.repeats(other) for other in self._loads):
+            warn(f"{load.label} is on robot {self.name!r} a second time, and both act: were these lines run twice?")
         self._loads.append(load)
         return load
 
@@ -329,7 +334,13 @@ class Robot(ShowsItself):
         return dict(self._actuators)
 
     def actuate(self, name: str, actuator: AnyActuator) -> AnyActuator:
-        """Put an actuator on the robot; its input goes by the name. Returns the actuator."""
+        """Put an actuator on the robot and return it.
+
+        Args:
+            name: what its input is called, such as "pull".
+            actuator: what acts, after its name, such as ``Tendon(arm, parallel(y=0.01))``.
+
+        """
         if not isinstance(actuator, Actuator):
             raise refuse("Robot.actuate actuator", "an actuator such as Tendon(arm, parallel(y=0.01))", actuator)
         self._free_input(as_name(name, "Robot.actuate name"))

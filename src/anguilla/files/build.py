@@ -312,7 +312,9 @@ class RobotBuilder:
         for name, field in maker.fields.items():
             if field.required and name not in given:
                 unit = f" [{field.unit}]" if field.unit else ""
-                hint = f"Give {name}{unit}, {wanted(field.form)}: {field.text or maker.title}"
+                form, text = wanted(field.form), (field.text or maker.title).rstrip(".")
+                more = "" if text.replace("-", " ") in form else f": {text}"
+                hint = f"Give {name}{unit}, {form}{more}."
                 self.problem(node, f"{path}.{name}" if path else name, f"{maker.name} needs it.", hint)
                 fine = False
         return fine

@@ -31,7 +31,8 @@ def wanted(form: Form) -> str:
         parts.append("the name of a part")
     for kinds in (form.kinds, form.template):
         if kinds:
-            parts.append(f"{kind_name(kinds)} ({', '.join(candidates(kinds))})")
+            name, known = kind_name(kinds), list(candidates(kinds))
+            parts.append(name if known == [name.split()[-1]] else f"{name} ({', '.join(known)})")
     if form.none:
         parts.append("left out")
     return " or ".join(parts) or "left out"

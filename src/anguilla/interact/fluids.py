@@ -80,6 +80,10 @@ class Fluid(Load):
         part = self.part if isinstance(self.part, Frame) else getattr(self.part, "name", "?")
         return self.name or f"{type(self).__name__} on {part}"
 
+    def repeats(self, other: Load) -> bool:
+        """Whether another one of its kind is along the same rod; a body may have several, with unlike sections."""
+        return type(other) is type(self) and isinstance(self.part, RodHandle) and other.part is self.part
+
     @property
     def kirchhoff(self) -> bool:
         """Whether the added mass is that of a potential flow, which turns with the body."""

@@ -40,7 +40,7 @@ class Tendon(Actuator):
     friction: float = field(default=0.0, kw_only=True)
     pushes: bool = field(default=False, kw_only=True)
 
-    _wanted: ClassVar[str] = "a rod of the robot, or several rods and frames in order"
+    _wanted: ClassVar[str] = "a rod of the robot, or several rods and frames (of a body: body.at((x, y, z))) in order"
 
     def _check(self) -> None:
         super()._check()

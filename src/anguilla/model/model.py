@@ -304,7 +304,7 @@ class Model:
         ports = self.robot.ports
         for name in inputs:
             if name not in names and name not in ports:
-                known = ", ".join([*names, *ports]) or "none"
+                known = ", ".join([*names, *ports]) or "none, until robot.actuate(name, ...) gives it one"
                 hint = did_you_mean(str(name), self.robot.inputs)
                 raise DescriptionError(
                     f"inputs: robot {self.robot.name!r} has no input {name!r}{hint}; it has: {known}."

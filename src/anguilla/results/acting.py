@@ -54,7 +54,8 @@ class OfActions(Computed):
         if not isinstance(closure, Closure) or closure.name not in names or closure.robot is not self.robot:
             known = ", ".join(names) or "none"
             raise DescriptionError(
-                f"expected a closure of robot {self.robot.name!r}, as returned by robot.close; it has: {known}."
+                f"expected a closure of robot {self.robot.name!r}, as returned by robot.close; it has: {known}. "
+                "The moment and force in a rod, at its root for example, are wrench(arm, 0.0)."
             )
         return self._pick(self._found[1][:, names.index(closure.name)])
 

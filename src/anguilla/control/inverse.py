@@ -23,7 +23,9 @@ __all__ = ["InverseKinematics", "inverse_kinematics"]
 
 Floats = NDArray[np.float64]
 Targets = Mapping[str, ArrayLike]
-DRIVEN = 0.25  # largest part of the energy of a step that may come from an imbalance, to keep a factorisation
+# largest part of the energy of a step that may come from an imbalance, to keep a factorisation: efforts for a target that
+# moves then lag behind it by about a twentieth of a step (0.25 let slender fingers lag by nearly a whole one)
+DRIVEN = 0.01
 AWAY, CALM_REACH = 10.0, 0.01  # longest way of a node in a step, over the error of the effectors, or over the size
 PROMISE = 1e-4  # of the size: a place so much nearer, as the linearised model sees it, is worth another search
 BROKEN_PROMISE = 1e-2  # one so great that is not kept tells that the search did not end at the nearest place
@@ -40,8 +42,8 @@ class InverseKinematics:
         weights: weight of a rotation error against a position error [m/rad]; the size of the robot by default.
         energy: weight of the deformation energy in the QP (002 (14)).
         reach: longest way of an effector or a node in one step, over the size of the robot.
-        reuse: steps for which a factorisation may be kept (modified Newton) while steps are small and do not grow; 0 factors
-            at every step.
+        reuse: steps for which a factorisation may be kept (modified Newton) while steps are small and do not grow, and leave
+            little imbalance; 0 factors at every step.
 
     """
 
@@ -137,7 +139,8 @@ class InverseKinematics:
         """One linearised step (assemble, factor, project, QP, move) towards the targets, as in real-time control.
 
         Returns:
-            (allocation, largest displacement [m]). The state is in equilibrium up to the second order of the step.
+            (allocation, largest displacement [m]). The state is in equilibrium up to the second order of the step; with a
+            factorisation kept (`reuse`) up to a small part of the step, which the next one takes into account.
 
         """
         goals = self._goals(targets)

@@ -1,9 +1,8 @@
 """A pneumatic finger of five chambers against its measured bending curve, and what its mesh is worth, as one picture.
 
-The finger is the one of EPFL's design tool for soft pneumatic actuators (P. Moseley, J. M. Florez, H. A. Sonar, G. Agarwal,
-W. Curtin, J. Paik: Modeling, Design, and Development of Soft Pneumatic Actuators with Finite Element Method, Advanced
-Engineering Materials 18, 2016). Every number below comes from the public files of that tool (repository
-HARSHAL-IITB/spa-design-tool, MIT licence), none from memory:
+The finger is an example of the design tool for soft pneumatic actuators of EPFL's Reconfigurable Robotics Laboratory (P. Moseley,
+2015; repository HARSHAL-IITB/spa-design-tool, MIT licence). Every number below comes from its public files, none from memory; no
+paper about it was at hand:
 
 - sizes, supports, loads and the angle: abq_create_geom.py, create_result_plots.py;
 - Ecoflex 00-30, Ogden's law fitted to tension and planar tests, Poisson's ratio 0.48: ogden3--FINAL--UniaxialPlanar.mat;
@@ -201,7 +200,7 @@ def main(path: str = "docs/figures/volumes/pneunet.png", mesh: str = "coarse") -
 def draw(rows: Floats, path: str | Path, mesh: str) -> None:
     """The measured points and the computed curve, as a picture."""
     figure, axes = plt.subplots(figsize=(5.6, 3.6), layout="constrained")
-    axes.plot(MEASURED[:, 0], MEASURED[:, 1], "o", color="#D55E00", ms=4, label="measured (Moseley and others)")
+    axes.plot(MEASURED[:, 0], MEASURED[:, 1], "o", color="#D55E00", ms=4, label="measured (EPFL)")
     axes.plot(rows[:, 0], rows[:, 1], color="#0072B2", label=f"soft volume, {mesh} mesh, nothing fitted")
     axes.plot(*rows[-1, :2], "x", color="#0072B2", label="the chambers balloon")
     axes.set(xlabel="pressure [kPa]", ylabel="bending angle [deg]", xlim=(0.0, 47.0), ylim=(0.0, 75.0))

@@ -11,7 +11,7 @@ from anguilla.errors import DescriptionError
 from anguilla.mixed import MixedRobotModel
 
 
-def arm_with_finger() -> tuple[ag.Robot, ag.Frame]:
+def arm_with_finger(length: float = 0.06, cells: tuple[int, int, int] = (6, 2, 2)) -> tuple[ag.Robot, ag.Frame]:
     """A tendon arm with a soft finger of three tendons at its tip, and a plate at the end of the finger."""
     robot = ag.Robot("arm")
     firm = ag.Material(young=5e7, poisson=0.3, density=1200.0)
@@ -20,11 +20,11 @@ def arm_with_finger() -> tuple[ag.Robot, ag.Frame]:
         ag.Rod(0.2, ag.Circle(radius=0.004), firm, strains=ag.kirchhoff(2)), at=robot.ground, pose=up, name="arm"
     )
     silicone = ag.Material(young=3e5, poisson=0.4, density=1070.0)
-    finger = ag.Volume(fem.block((0.06, 0.02, 0.02), (6, 2, 2)), silicone, name="finger")
+    finger = ag.Volume(fem.block((length, 0.02, 0.02), cells), silicone, name="finger")
     for k in range(3):
         y, z = 0.01 * np.cos(2.0 * np.pi * k / 3.0), 0.01 * np.sin(2.0 * np.pi * k / 3.0)
         robot.actuate(f"t{k}", ag.Tendon(arm, ag.parallel(y=y, z=z)))
-        finger.actuate(f"p{k}", fem.Tendon([(x, 0.8 * y, 0.8 * z) for x in np.linspace(0.0, 0.06, 4)]))
+        finger.actuate(f"p{k}", fem.Tendon([(x, 0.8 * y, 0.8 * z) for x in np.linspace(0.0, length, 4)]))
     finger.effector("middle", fem.Effector((0.04, 0.0, 0.0), orientation=True))
     held = robot.add(finger, at=arm.tip, patch="base")
     return robot, held.frame("plate", "tip")
@@ -90,6 +90,28 @@ def test_inverse_kinematics_finds_efforts_that_bring_both_effectors_to_their_tar
     check = ag.statics(robot, inputs=model.inputs)
     assert np.linalg.norm(check.position(plate) - goals["plate"]) < 1e-5
     assert np.linalg.norm(check.volume("finger").position("middle") - goals["middle"]) < 1e-5
+
+
+def test_efforts_found_with_kept_factors_do_not_lag_behind_a_moving_target():
+    """The stiffness of a slender finger turns with it: factors kept too long let efforts lag by most of a step."""
+    robot, plate = arm_with_finger(0.1, (12, 2, 2))
+    model = MixedRobotModel(robot, {"wrist": robot.part("arm").tip, "plate": plate})
+    model.efforts[:] = [2.0, 2.0, 2.0, 0.2, 0.2, 0.2]
+    model.relax()
+    inverse, way = ag.control.InverseKinematics(model, reuse=10), 3e-4
+    wrist, centre = (place.copy() for place in model.positions())
+    kept, found = 0, []
+    for k in range(27):
+        shift = 10.0 * way * np.array([np.cos(0.1 * k), np.sin(0.1 * k), 0.0])
+        inverse.step({"wrist": wrist + shift / 3.0, "plate": centre + shift})
+        kept += inverse._kept > 0
+        if k >= 15:
+            found.append((centre + shift, model.inputs))
+    assert kept >= 10
+    start = None
+    for goal, inputs in found:  # afterwards: statics of the same robot would make the factors anew
+        start = ag.statics(robot, inputs=inputs, start=start)
+        assert np.linalg.norm(start.position(plate) - goal) < 0.1 * way
 
 
 def test_wrong_calls_are_refused():

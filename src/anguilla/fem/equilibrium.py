@@ -254,7 +254,10 @@ def statics(
     task = make_task(system, inputs, strokes, moves)
     began = time.perf_counter()
     counts = Counts()
-    begin = Held(as_state(system, start), task.efforts)
+    held = task.efforts.copy()
+    if isinstance(start, SoftEquilibrium):  # what drove a stroke there is near what it takes now
+        held[task.driven] = start.efforts[task.driven]
+    begin = Held(as_state(system, start), held)
     task = replace(task, grip=grip_of(system, start))
     fine = 1.0 if system.touching is None else TOUCHING  # a small depth is a large force
     options: dict[str, Any] = {"tolerance": fine * tolerance, "most": iterations, "counts": counts}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -51,17 +52,18 @@ class Projection:
     finish: Callable[[Floats], Any] = field(repr=False)
     lack: float = 0.0
 
-    def _rows(self, kind: str) -> slice:
+    @cached_property
+    def _rows(self) -> dict[str, slice]:
         e, a, s = self.count
-        return {"e": slice(0, e), "a": slice(e, e + a), "s": slice(e + a, e + a + s)}[kind]
+        return {"e": slice(0, e), "a": slice(e, e + a), "s": slice(e + a, e + a + s)}
 
     def W(self, rows: str, cols: str) -> Floats:
         """A block of the compliance, by letters e, a, s: "e" and "a" give W_ea of 002 (7)."""
-        return self.compliance[self._rows(rows), self._rows(cols)]
+        return self.compliance[self._rows[rows], self._rows[cols]]
 
     def drift(self, rows: str) -> Floats:
         """Motion of the rows "e", "a" or "s" if the efforts stay."""
-        return self.free[self._rows(rows)]
+        return self.free[self._rows[rows]]
 
 
 class SoftModel:

@@ -153,8 +153,12 @@ class Touches(Arrays):
     wrench: Floats  # (v, 6) scratch: moment and force of all contacts on those nodes, world axes
     told: Floats  # (t, 10) scratch, what results ask for: see `touch.py`
     jacobian: Floats  # (e, 12, 4) scratch
-    lane: Floats  # (lanes, 36) scratch, see `touch_change.py`
-    change: Floats  # (lanes, 16) scratch
+    lane: Floats  # (packs, 33, 4) scratch, see `touch_change.py`
+    change: Floats  # (packs, 16, 4) scratch
+    seat: Ints  # (v,) scratch: row of `turn` of a node, or -1
+    seated: Ints  # (r,) scratch: nodes that have one, in order; the first one says how many
+    turn: Floats  # (r, packs, 6, 4) scratch: changes of the moment and the force on a node
+    drift: Floats  # (c + m + b, 4) scratch: velocities of what has balls, and how much faster parts of it may be
 
 
 class Constraints(Arrays):

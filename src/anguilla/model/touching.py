@@ -173,7 +173,7 @@ class Touching:
             skin=np.array([self.skin if self.tables else 1.0, -1.0]), held=np.zeros((self.held, 2, HELD)),
             before=np.zeros((self.held, 7)), deep=np.tile([NOWHERE, 0.0, 0.0, 0.0, 0.0], (self.held, 1)),
             ball=np.zeros((balls, 4)),
-            anchor=np.zeros((balls, 4)), near=np.zeros((ROOM * balls, 3), np.int64), count=np.zeros(5, np.int64),
+            anchor=np.zeros((balls, 4)), near=np.zeros((ROOM * balls, 3), np.int64), count=np.zeros(6, np.int64),
             hits=np.zeros((HITS * points, 4), np.int64), hit=np.zeros((HITS * points, HIT)),
             used=np.zeros(len(nodes), np.int64), wrench=np.zeros((len(nodes), 6)), told=np.zeros((len(table), TOLD)),
             jacobian=np.zeros((len(which), 12, LANES)),

@@ -40,7 +40,7 @@ WHICH, AXIS_A, AXIS_B = 1, 2, 3  # Constraints.table, after KIND
 PAIR, SINCE, UNTIL, FIRST, LAST, ITSELF, OWN = range(7)  # Touches.table
 # Touches.law
 STIFF, SMOOTH, DAMPING, FRICTION, SLIP, GRIP, CLEAR, FORWARD, BACKWARD, SIDEWAYS, SCALES, ROLLING, LAW = range(13)
-NEAR, HITS, KNOWN, SEEN, QUIET = range(5)  # Touches.count
+NEAR, HITS, KNOWN, SEEN, QUIET, SILENT = range(6)  # Touches.count
 CONSTANTS = 32  # columns of Frames.data
 
 
@@ -144,8 +144,9 @@ class Touches(Arrays):
     ball: Floats  # (c + m + b, 4) scratch: balls around clusters, intervals and bodies
     anchor: Floats  # the same when the list was made
     near: Ints  # (l, 3) scratch, the list: contact, cluster, interval or body
-    # (5,) scratch: how many are near, how many touch, 1 if the list was made, 1 if `deep` has anything in it; and of what is
-    # around things: 1 if there is room, 4 if so and the list is new, 2 while contacts are left out, 3 after that
+    # (6,) scratch: how many are near, how many touch, 1 if the list was made, 1 if `deep` has anything in it; and of what is
+    # around things: 1 if there is room, 4 if so and the list is new, 2 while contacts are left out, 3 after that; 1 if
+    # `wrench` and `told` are empty
     count: Ints
     hits: Ints  # (x, 4) scratch, what touches: contact, cluster, point, interval or body
     hit: Floats  # (x, 18) scratch, see `touch.py`

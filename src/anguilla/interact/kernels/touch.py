@@ -38,6 +38,7 @@ from anguilla.interact.kernels.table import (
     QUIET,
     SCALES,
     SEEN,
+    SILENT,
     SINCE,
     SMOOTH,
     STIFF,
@@ -323,6 +324,10 @@ def _visit(node, touches, t, c, m):
     for k in range(touches.cluster[c, 0], touches.cluster[c, 1]):
         s, free = 0.0, 0.0
         if curve:
+            if itself == 1:  # a piece of the rod that is too close along it as a whole
+                before = span[m, START] - point[k, ARC]
+                if max(abs(before), abs(before + span[m, LENGTH])) < touches.law[t, CLEAR]:
+                    continue
             if i == j:
                 ti = tj = arm(node, i, point, k, ARM)
             x = place(node, i, j, weights_of(touches, k), ti, tj)
@@ -446,8 +451,11 @@ def scales_axis(node, touches, t, c, k, m, s):
 @part
 def add_touching(node, dt, touches):
     """Subtract the wrenches of all contacts from the balance of their nodes."""
+    if touches.count[HITS] == 0 and touches.count[SILENT] == 1:
+        return
     touches.wrench[:] = 0.0
     touches.told[:] = 0.0
+    touches.count[SILENT] = 1 if touches.count[HITS] == 0 else 0
     if touches.count[HITS] > len(touches.hits):  # more than there is room for: said by a residual that is no number
         node[touches.cluster[0, 3], N_F] = math.nan
         return

@@ -347,15 +347,15 @@ CASES = {
         knot,
         KNOT.check,
         0.05,
-        (Setting(9, 0.05, 54), Setting(12, 0.025, 72), Setting(15, 0.025, 90)),
-        Setting(18, 0.0125, 108),
+        (Setting(9, 0.1, 54, 1e-5, 1.0), Setting(12, 0.05, 72, 1e-5, 1.0)),
+        Setting(15, 0.05, 90, 1e-5, 0.5),
     ),
     "plectoneme": Case(
         plectoneme,
         PLECTONEME.check,
         1.0,
-        (Setting(16, 0.02, 80, None, 0.4), Setting(24, 0.02, 120, None, 0.4)),
-        Setting(32, 0.02, 160, None, 0.4),
+        (Setting(16, 0.02, 80, None, 0.4),),
+        Setting(24, 0.02, 120, None, 0.4),
     ),
 }
 

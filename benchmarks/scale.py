@@ -1,16 +1,16 @@
-"""Scale and contact, side by side with other programs: chain, net, gripper, crossing rods, snake and coil in one command.
+"""Scale and contact, side by side with other programs: chain, net, gripper and what touches, in one command.
 
-    python benchmarks/scale.py                      # all of it, about ten minutes on a quiet machine
+    python benchmarks/scale.py                      # all of it, about fifteen minutes on a quiet machine
     python benchmarks/scale.py --only chain gripper
-    python benchmarks/scale.py --only knot          # takes too long to be among the others
+    python benchmarks/scale.py --only snake coil knot plectoneme gripper      # what touches, about five minutes
     python benchmarks/scale.py --quick              # a chain of four, a net of 5 x 5, one round: whether it works
 
 Nothing is searched here: every program runs the settings that were the fastest, or next to it, in the searches of `large.py`,
 `touching.py` and `grasping.py`, and these are printed. Programs take turns, round after round, each on one thread; a peer that
 needs more than ten seconds has one run. Times are seconds of the loop alone (best and median of all runs) and of the whole call
 a user makes, warm: description, solution, reading. Of chain, net and gripper, "times Anguilla" compares the fastest setting
-within 1 % of the reference (of the gripper: within the error that is told there); of snake, coil and knot it compares with the
-cheapest of Anguilla's settings that is at most as far off.
+within 1 % of the reference (of the gripper: within the error that is told there); of snake, coil, knot and plectoneme it compares
+with the cheapest of Anguilla's settings that is at most as far off.
 """
 
 import argparse
@@ -109,7 +109,7 @@ def nets(cells: int, *, motion: bool) -> Case:
 
 
 def touch(name: str, *, quick: bool) -> Case:
-    """Snake, coil or knot; when quick, one coarse setting of each program."""
+    """Snake, coil, knot or plectoneme; when quick, one coarse setting of each program."""
     case, start = touching.CASES[name], ()
     if name == "knot":
         file = HERE.parent / "out" / "benchmarks" / "knot.npz"
@@ -142,6 +142,10 @@ ABSENT = {
     "knot": {
         "exudyn": "its beams in space do not touch themselves",
         "mujoco": "the knot needs a start with stress, tied by a motion of its own; no script of it was written",
+    },
+    "plectoneme": {
+        "exudyn": "its beams in space do not touch themselves",
+        "mujoco": "no script of it was written",
     },
 }
 
@@ -288,14 +292,12 @@ def _told(ratio: float | None) -> str:
     return "-" if ratio is None else f"{ratio:.3g}"
 
 
-NAMES = ("chain", "net", "gripper", "crossing", "snake", "coil", "knot")
+NAMES = ("chain", "net", "gripper", "crossing", "snake", "coil", "knot", "plectoneme")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--only", nargs="+", choices=NAMES, default=list(NAMES[:-1]), help="all but the knot by default"
-    )
+    parser.add_argument("--only", nargs="+", choices=NAMES, default=list(NAMES))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="small, one round: whether it works")
     arguments = parser.parse_args()

@@ -1,4 +1,4 @@
-"""A snake, a coil and a knot against PyElastica: what both solve, their errors, and the ratio of times at equal error.
+"""A snake, a coil, a knot and a plectoneme against PyElastica: what both solve, their errors, and the ratio of times at equal error.
 
     python benchmarks/touching.py --repeat 3                      # Anguilla, from coarse to fine
     python benchmarks/touching.py --peer PYTHON                   # and PyElastica, run by that Python; a table with ratios
@@ -13,6 +13,10 @@ of three points of the wire at four instants, over the diameter of the coil.
 
 knot: a rope with an overhand knot, as `examples/overhand_knot.py` ties it, is pulled by its end. Error: that of the radius of
 the loop, from the energy of bending, at three instants. Both programs start from the same shape.
+
+plectoneme: a rod whose ends are clamped on one axis is turned, and its ends come nearer, until it has wound itself up, as in
+`examples/plectoneme.py`, which compares it with theory. Error: the larger one of those of tension and moment at rest, as parts
+of them. (PyElastica's solenoid is of the same kind: a stretched rod is turned until it coils.)
 
 The reference is Anguilla's finest setting; how far the next coarser one and PyElastica's finest one are from it is told. The
 laws of contact and of friction near rest differ, so that two programs may agree to a few per cent only.
@@ -142,7 +146,40 @@ class Knot:
         return self.pulled * x**3 * (10.0 - 15.0 * x + 6.0 * x * x)
 
 
-SNAKE, COIL, KNOT = Snake(), Coil(), Knot()
+@dataclass(frozen=True, slots=True)
+class Plectoneme:
+    """A rod along x from its clamp at the origin, in honey; its other end is turned, then comes nearer."""
+
+    length: float = 1.0  # [m]
+    radius: float = 0.01  # [m]
+    density: float = 1000.0  # [kg/m^3]
+    young: float = 2.5e6  # [Pa]
+    shear: float = 2.5e6 / 3.0  # [Pa]
+    drag: float = 5.0  # per length and speed [N s/m^2]
+    slack: tuple[float, float] = (0.01, 0.55)  # at first, at last [m]
+    turn: float = 50.0  # [rad]
+    turned: float = 1.0  # [s]
+    nearing: tuple[float, float] = (1.5, 3.5)  # from, until [s]
+    check: tuple[float, ...] = (5.0,)  # [s], at rest
+    tension: float = 11.5  # unit of the tension that is followed [N], about what it is
+    moment: float = 0.38  # the same of the moment [N m]
+
+    def smooth(self, x: float) -> float:
+        """From 0 to 1."""
+        x = min(max(x, 0.0), 1.0)
+        return x**3 * (10.0 - 15.0 * x + 6.0 * x * x)
+
+    def way(self, t: float) -> float:
+        """How far the end has come nearer since the start [m]."""
+        first, last = self.nearing
+        return (self.slack[1] - self.slack[0]) * self.smooth((t - first) / (last - first))
+
+    def angle(self, t: float) -> float:
+        """Of the end [rad]."""
+        return self.turn * self.smooth(t / self.turned)
+
+
+SNAKE, COIL, KNOT, PLECTONEME = Snake(), Coil(), Knot(), Plectoneme()
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +292,31 @@ def knot(setting: Setting):
     return run.t, 2.0 * np.pi / np.trapezoid(bent, at, axis=1)[:, None, None]
 
 
+def plectoneme(setting: Setting):
+    """Times (m,) [s], tension and moment (m, 1, 2) in the units of the case."""
+    import anguilla as ag
+    from anguilla.lie import pose, rotation
+
+    case, robot = PLECTONEME, ag.Robot("plectoneme", gravity=(0, 0, 0))
+    rubber = ag.Material(case.young, case.density, poisson=0.5 * case.young / case.shear - 1.0, damping=0.01)
+    bend, twist = ag.PiecewisePolynomial(setting.modes, 2), ag.PiecewisePolynomial(setting.modes // 4, 1)
+    strains = ag.Strains(twist=twist, bend_y=bend, bend_z=bend)
+    rod = ag.Rod(case.length, ag.Circle(case.radius), rubber, strains, intervals=setting.intervals)
+    rod = robot.add(rod, at=robot.ground, name="rod")
+    end = lambda t: pose(rotation((1, 0, 0), case.angle(t)), (case.length - case.slack[0] - case.way(t), 0.0, 0.0))
+    hand = robot.close(robot.ground, rod.tip, pose=end, name="hand")
+    robot.load(ag.SelfContact(rod, 8e6, damping=3.0, spacing=setting.spacing * case.radius))
+    for axis in np.eye(3):
+        robot.load(ag.WorldSpring(rod, 0.0, axis, damping=case.drag))
+    start = np.zeros(robot.size)
+    start[[name.startswith("rod.bend_z") for name in robot.coordinates()]] = 0.3
+    run = ag.simulate(
+        robot, duration=case.check[-1], dt=setting.dt, start=start, tolerance=setting.tolerance, progress=False
+    )
+    force = np.einsum("tij,tkj->tki", run.pose(rod.tip)[:, :3, :3], run.reaction(hand).reshape(-1, 2, 3))[:, :, 0]
+    return run.t, (force[:, ::-1] / [case.tension, case.moment])[:, None]
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """How a case is solved and judged."""
@@ -271,7 +333,7 @@ CASES = {
         snake,
         SNAKE.check,
         SNAKE.length,
-        (Setting(4, 6.25e-3, 12, 1e-5), Setting(6, 6.25e-3, 16, 1e-5), Setting(8, 6.25e-3, 20, 1e-5)),
+        (Setting(4, 4e-3, 12, 1e-3), Setting(6, 4e-3, 16, 1e-3), Setting(8, 4e-3, 20, 1e-3)),
         Setting(12, 2.5e-3, 24),
     ),
     "coil": Case(
@@ -285,8 +347,15 @@ CASES = {
         knot,
         KNOT.check,
         0.05,
-        (Setting(9, 0.05, 54), Setting(12, 0.025, 72), Setting(15, 0.025, 90)),
-        Setting(18, 0.0125, 108),
+        (Setting(9, 0.1, 54, 1e-5, 1.0), Setting(12, 0.05, 72, 1e-5, 1.0)),
+        Setting(15, 0.05, 90, 1e-5, 0.5),
+    ),
+    "plectoneme": Case(
+        plectoneme,
+        PLECTONEME.check,
+        1.0,
+        (Setting(16, 0.02, 80, None, 0.4),),
+        Setting(24, 0.02, 120, None, 0.4),
     ),
 }
 

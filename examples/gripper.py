@@ -58,10 +58,13 @@ def release(hold):
     return lower(hold)[1], lower(hold)[1] + 0.7
 
 
-def smoothly(t, when):
-    """From 0 to 1 between two instants."""
-    s = min(max((t - when[0]) / (when[1] - when[0]), 0.0), 1.0)
-    return s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
+def smoothly(t, when, derivative=0):
+    """From 0 to 1 between two instants; or its first or second derivative."""
+    long = when[1] - when[0]
+    s = min(max((t - when[0]) / long, 0.0), 1.0)
+    if derivative == 0:
+        return s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
+    return 30.0 * (s * (1.0 - s)) ** 2 / long if derivative == 1 else 60.0 * s * (1.0 - s) * (1.0 - 2.0 * s) / long**2
 
 
 def pose(place, rotation=None):
@@ -77,8 +80,10 @@ def gripper(thing, friction, hold, modes=3):
     given = THINGS[thing]
     robot = ag.Robot("gripper")
     silicone = ag.Material(young=1.5e6, density=1100.0, poisson=0.5, damping=0.02)
-    up = ag.Prismatic((0, 0, 1), motion=lambda t: LIFT * (smoothly(t, RAISE) - smoothly(t, lower(hold))))
-    around = ag.Revolute((0, 0, 1), motion=lambda t: TURN * smoothly(t, TWIST))
+    # motions with their rates and accelerations, which would be found by differences, in five times as many calls
+    rise = [lambda t, k=k: LIFT * (smoothly(t, RAISE, k) - smoothly(t, lower(hold), k)) for k in range(3)]
+    turn = [lambda t, k=k: TURN * smoothly(t, TWIST, k) for k in range(3)]
+    up, around = ag.Prismatic((0, 0, 1), motion=tuple(rise)), ag.Revolute((0, 0, 1), motion=tuple(turn))
     slide = robot.add(
         ag.RigidBody.box((0.02, 0.02, 0.02), mass=0.1), at=robot.ground, joint=up, pose=pose((0, 0, given.palm))
     )

@@ -30,6 +30,13 @@ def test_the_coil_is_a_helix_of_its_length():
     np.testing.assert_allclose(np.linalg.det(axes), 1.0, rtol=1e-12)
 
 
+def test_the_end_of_the_plectoneme_is_turned_before_it_comes_nearer_and_rests_in_the_end():
+    case = touching.PLECTONEME
+    assert case.angle(case.turned) == pytest.approx(case.turn) and case.way(case.turned) == 0.0
+    assert case.slack[0] + case.way(case.nearing[1]) == pytest.approx(case.slack[1])
+    assert case.nearing[1] + 1.0 < case.check[0]
+
+
 def test_ratios_are_those_at_equal_error():
     mine = [
         {"error": 0.02, "seconds": [0.1]},

@@ -1,4 +1,4 @@
-"""The snake, the coil and the knot of benchmarks/touching.py with PyElastica, one thread, explicit steps: lines of JSON.
+"""The snake, the coil, the knot and the plectoneme of benchmarks/touching.py with PyElastica, one thread, explicit steps: lines of JSON.
 
     PYTHON benchmarks/peers/pyelastica_touching.py snake --repeat 1
 
@@ -19,7 +19,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measure import aside, parser_of, show, whole_call
 from pyelastica_common import march
-from touching import COIL, GRAVITY, KNOT, SNAKE
+from touching import COIL, GRAVITY, KNOT, PLECTONEME, SNAKE
 
 SAMPLES = 100
 
@@ -33,9 +33,10 @@ class Setting:
 
 
 PATHS = {
-    "snake": (Setting(50, 1e-4), Setting(100, 5e-5), Setting(200, 2.5e-5)),
+    "snake": (Setting(50, 1e-4), Setting(100, 5e-5)),
     "coil": (Setting(60, 2e-5), Setting(120, 2e-5)),
-    "knot": (Setting(100, 1e-4), Setting(200, 5e-5)),
+    "knot": (Setting(100, 1e-4),),
+    "plectoneme": (Setting(100, 1e-4),),
 }
 
 
@@ -76,11 +77,11 @@ def snake(setting: Setting, start: Path):
 
 
 class Held(elastica.ConstraintBase):
-    """Both ends of a rod: the first is clamped, the last goes a way and is clamped too, or only held."""
+    """Both ends of a rod: the first is clamped, the last goes a way and is clamped too, turned about x, or only held."""
 
-    def __init__(self, *fixed, way, clamped, **options):
+    def __init__(self, *fixed, way, clamped, angle, **options):
         super().__init__(**options)
-        self.way, self.clamped = way, clamped
+        self.way, self.clamped, self.angle = way, clamped, angle
         self.places, self.axes = (fixed[0].copy(), fixed[1].copy()), (fixed[2].copy(), fixed[3].copy())
 
     def constrain_values(self, system, time):
@@ -88,14 +89,17 @@ class Held(elastica.ConstraintBase):
         system.position_collection[..., -1] = self.places[1] + self.way(time)
         system.director_collection[..., 0] = self.axes[0]
         if self.clamped:
-            system.director_collection[..., -1] = self.axes[1]
+            c, s = np.cos(self.angle(time)), np.sin(self.angle(time))
+            turned = np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
+            system.director_collection[..., -1] = self.axes[1] @ turned.T
 
     def constrain_rates(self, system, time):
         system.velocity_collection[..., 0] = 0.0
         system.velocity_collection[..., -1] = (self.way(time + 1e-6) - self.way(time - 1e-6)) / 2e-6
         system.omega_collection[..., 0] = 0.0
         if self.clamped:
-            system.omega_collection[..., -1] = 0.0
+            rate = (self.angle(time + 1e-6) - self.angle(time - 1e-6)) / 2e-6
+            system.omega_collection[..., -1] = rate * system.director_collection[:, 0, -1]
 
 
 def bent(case, n: int, places: np.ndarray, axes: np.ndarray, *, is_rest: bool) -> elastica.CosseratRod:
@@ -115,12 +119,15 @@ def bent(case, n: int, places: np.ndarray, axes: np.ndarray, *, is_rest: bool) -
     return rod
 
 
-def held(rod: elastica.CosseratRod, way, *, clamped: bool, stiffness: float, damping: float, drag: float, step: float):
+def held(
+    rod: elastica.CosseratRod, way, *, clamped: bool, stiffness: float, damping: float, drag: float, step: float,
+    angle=lambda t: 0.0,
+):  # fmt: skip
     """The simulator of a rod that may touch itself."""
     simulator = Simulator()
     simulator.append(rod)
     simulator.constrain(rod).using(
-        Held, constrained_position_idx=(0, -1), constrained_director_idx=(0, -1), way=way, clamped=clamped
+        Held, constrained_position_idx=(0, -1), constrained_director_idx=(0, -1), way=way, clamped=clamped, angle=angle
     )
     simulator.detect_contact_between(rod, rod).using(elastica.RodSelfContact, k=stiffness, nu=damping)
     simulator.dampen(rod).using(elastica.AnalyticalLinearDamper, uniform_damping_constant=drag, time_step=step)
@@ -158,6 +165,35 @@ def knot(setting: Setting, start: Path):
     return simulator, read
 
 
+def plectoneme(setting: Setting, start: Path):
+    """The simulator, and what reads tension and moment at the last element."""
+    n, case = setting.elements, PLECTONEME
+    x = np.linspace(0.0, 1.0, 4001)  # an arch, clamped at both ends, with the slack
+    high = np.sqrt(case.slack[0] * (case.length - case.slack[0])) / np.pi
+    for _ in range(20):
+        line = np.stack([(case.length - case.slack[0]) * x, 0.5 * high * (1.0 - np.cos(2 * np.pi * x))], axis=1)
+        along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))])
+        high *= np.sqrt(case.slack[0] / (along[-1] - case.length + case.slack[0]))
+    s = np.linspace(0.0, along[-1], n + 1)
+    places = np.stack([np.interp(s, along, line[:, 0]), np.interp(s, along, line[:, 1]), 0.0 * s], axis=1)
+    rod = bent(case, n, places, np.tile(np.eye(3)[:, [0, 2, 1]], (n, 1, 1)), is_rest=False)
+    for end in (0, -1):  # clamped along x
+        rod.director_collection[..., end] = np.array([[0.0, 0.0, 1.0], [0.0, -1.0, 0.0], [1.0, 0.0, 0.0]])
+    drag = case.drag / (case.density * np.pi * case.radius**2)
+    way, size = (lambda t: np.array([-case.way(t), 0.0, 0.0])), case.length / n
+    simulator = held(
+        rod, way, clamped=True, stiffness=4e5 * size, damping=1e-2, drag=drag, step=setting.step, angle=case.angle
+    )
+
+    def read():
+        axes = rod.director_collection
+        force = axes[:, 0, -1] @ rod.internal_stress[:, -1]
+        moment = 0.5 * (axes[:, 0, -1] + axes[:, 0, -2]) @ rod.internal_couple[:, -1]
+        return np.array([[force / case.tension, moment / case.moment]])
+
+    return simulator, read
+
+
 def run(build, case, setting: Setting, start: Path):
     """Times (m,) [s], what was followed, the seconds of the loop and those of the first step, which compiles."""
     simulator, read = build(setting, start)
@@ -171,7 +207,8 @@ def main() -> None:
     parser.add_argument("--start", type=Path, help="the rope with its knot")
     parser.add_argument("--settings", type=json.loads, help="these, as a JSON list")
     arguments = parser.parse_args()
-    build, case = globals()[arguments.case], {"snake": SNAKE, "coil": COIL, "knot": KNOT}[arguments.case]
+    build = globals()[arguments.case]
+    case = {"snake": SNAKE, "coil": COIL, "knot": KNOT, "plectoneme": PLECTONEME}[arguments.case]
     for setting in [Setting(**values) for values in arguments.settings or ()] or PATHS[arguments.case]:
         label = {"peer": "pyelastica", "version": version("pyelastica"), "case": arguments.case,
                  "settings": asdict(setting)}  # fmt: skip

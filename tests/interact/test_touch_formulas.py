@@ -7,16 +7,25 @@ import pytest
 
 from anguilla.interact.kernels import contact, touch_steps
 from anguilla.interact.kernels.contact import _scales
-from anguilla.interact.kernels.nearest import BULGE
+from anguilla.interact.kernels.nearest import BULGE, _steepness_at, cubic
 from anguilla.interact.kernels.touch import _cluster_ball, _drift
-from anguilla.interact.kernels.touch_change import _turning
 from anguilla.mechanics.tree import N_R, N_V, N_W, N_X
 
 
-def test_the_moment_of_a_force_turns_with_its_arm():
-    a, b, t, force = np.random.default_rng(3).standard_normal((4, 3))
-    found = _turning(*(tuple(x) for x in (a, b, t, force)))
-    assert found == pytest.approx(a @ np.cross(np.cross(b, t), force), rel=1e-12)
+@pytest.mark.parametrize("end", [0, 1])
+@pytest.mark.parametrize("widening", [0.0, 0.02])
+def test_the_gap_to_an_interval_changes_at_its_ends_as_differences_say(end, widening):
+    """Distance less radius, times the distance, towards smaller s."""
+    x, x0, x1, t0, t1 = np.random.default_rng(3).standard_normal((5, 3))
+    length, h = 0.3, 1e-5
+
+    def gap(s):
+        a0, a1, b0, b1 = cubic(s, length)
+        return np.linalg.norm(x - a0 * x0 - a1 * x1 - b0 * t0 - b1 * t1) - widening * s
+
+    node, axis = (x0, t0) if end == 0 else (x1, t1)
+    expected = -np.linalg.norm(x - node) * (gap(end + h) - gap(end - h)) / (2 * h)
+    assert _steepness_at(tuple(x), tuple(node), tuple(axis), length, widening) == pytest.approx(expected, rel=1e-7)
 
 
 @pytest.mark.parametrize("speed", [-0.3, -1e-3, 0.0, 2e-3, 0.5])

@@ -17,6 +17,7 @@ LOOKED_AT = 12  # instants at which a spacing is tried
 RESOLVED = 1e-7  # part of the largest difference by which those of two spacings may differ
 ROUND_OFF = 1e-15
 ORDER = (0, -1, 1, -2, 2, -3, 3)  # first the times themselves, which errors should name
+IN_TIME = np.argsort(ORDER)
 RATE = np.array([-1.0, 9.0, -45.0, 0.0, 45.0, -9.0, 1.0]) / 60.0
 ACCELERATION = np.array([2.0, -27.0, 270.0, -490.0, 270.0, -27.0, 2.0]) / 180.0
 
@@ -32,21 +33,27 @@ def jets(sample: Callable[[Array], Array], times: Array) -> Array:
         times: (nt,) [s].
 
     """
-    h = _spacing(sample, times)
-    around = _around(sample, times, h)
+    h, around = _spacing(sample, times)
+    if around is None:
+        around = _around(sample, times, h)
     return np.stack([around[..., 3], around @ RATE / h, around @ ACCELERATION / h**2], axis=1)
 
 
 def _around(sample: Callable[[Array], Array], times: Array, h: float) -> Array:
     """Values (nt, ..., 7) at times h apart."""
-    points = {k: sample(times + k * h) for k in ORDER}
-    return np.stack([points[k] for k in sorted(points)], axis=-1)
+    found = sample(np.concatenate([times + k * h for k in ORDER]))
+    points = found.reshape(len(ORDER), len(times), *found.shape[1:])
+    return np.stack(list(points[IN_TIME]), axis=-1)
 
 
-def _spacing(sample: Callable[[Array], Array], times: Array) -> float:
-    """The longest spacing that resolves the motion at most of the times; the longest of all if none does."""
+def _spacing(sample: Callable[[Array], Array], times: Array) -> tuple[float, Array | None]:
+    """The longest spacing that resolves the motion at most of the times; the longest of all if none does.
+
+    Also the values around all times, if they were looked at.
+    """
     some = times[:: max(1, times.size // LOOKED_AT)]
     h, coarse = LONGEST, _around(sample, some, LONGEST)
+    longest = coarse if len(some) == len(times) else None
     late = np.max(np.abs(some), initial=0.0)
     while some.size and h > SHORTEST:
         fine = _around(sample, some, h / FINER)
@@ -54,9 +61,9 @@ def _spacing(sample: Callable[[Array], Array], times: Array) -> float:
             np.max(np.abs(fine)) + late * np.max(np.abs(fine @ RATE)) * FINER / h
         )  # of values, of times
         if _agree(coarse, fine, float(noise)):
-            return h
+            return h, coarse if len(some) == len(times) else None
         h, coarse = h / FINER, fine
-    return LONGEST
+    return LONGEST, longest
 
 
 def _agree(coarse: Array, fine: Array, noise: float) -> bool:

@@ -328,7 +328,7 @@ def build(model: Layout) -> tuple[Loads, Tables]:
     at = REST + np.concatenate([[0], np.cumsum(t.widths)])
     frame_row = at[FRAME] + np.concatenate([[0], np.cumsum([count for _, _, count, _ in t.frames])])
     pairs = _shared(Pairs, t.pairs or t.touching.pairs, lambda: _pairs(t))
-    widest = LANES * int(np.max(pairs.table[:, 3] - pairs.table[:, 2], initial=0))
+    widest = int(np.max(pairs.table[:, 3] - pairs.table[:, 2], initial=0))
     cables = _shared(Cables, robot.actuators, lambda: _cables(t))
     rods = {int(tree.segment[layout.nodes[0]]): robot.parts[layout.part.index] for layout in model.rods}
     relaxed = {segment: part.rod.material.terms for segment, part in rods.items() if isinstance(part, RodHandle)}

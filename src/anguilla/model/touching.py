@@ -142,7 +142,7 @@ class Touching:
         self.skin = min(self.skin, thinnest)
 
     def build(self, pairs_before: int, widest: int, grid: Floats) -> Touches:
-        """All tables, with scratch memory: behind other pairs; for coordinates of the widest pair; with all grids."""
+        """All tables, with scratch memory: behind other pairs; for `widest` packs of a pair; with all grids."""
         tree = self.model.tree
         table = np.array(self.tables, dtype=np.int64).reshape(-1, 7)
         curve = np.concatenate([np.zeros((0, 2), np.int64), *self.curves]).astype(np.int64)
@@ -160,6 +160,7 @@ class Touching:
         slot = np.full(len(tree.parent) if self.tables else 0, -1)
         slot[nodes] = np.arange(len(nodes))
         balls, points = len(cluster) + len(curve) + len(self.bodies), self.count
+        most = max(map(len, self.pairs), default=0)
         return Touches(
             table=_ints(table), law=_floats(np.array(self.laws).reshape(-1, LAW)), cluster=_ints(cluster),
             reach=_floats(np.array(self.reaches).reshape(-1, 2)),
@@ -172,11 +173,13 @@ class Touching:
             skin=np.array([self.skin if self.tables else 1.0, -1.0]), held=np.zeros((self.held, 2, HELD)),
             before=np.zeros((self.held, 7)), deep=np.tile([NOWHERE, 0.0, 0.0, 0.0, 0.0], (self.held, 1)),
             ball=np.zeros((balls, 4)),
-            anchor=np.zeros((balls, 4)), near=np.zeros((ROOM * balls, 3), np.int64), count=np.zeros(5, np.int64),
+            anchor=np.zeros((balls, 4)), near=np.zeros((ROOM * balls, 3), np.int64), count=np.zeros(6, np.int64),
             hits=np.zeros((HITS * points, 4), np.int64), hit=np.zeros((HITS * points, HIT)),
             used=np.zeros(len(nodes), np.int64), wrench=np.zeros((len(nodes), 6)), told=np.zeros((len(table), TOLD)),
             jacobian=np.zeros((len(which), 12, LANES)),
-            lane=np.zeros((widest, LANE)), change=np.zeros((widest, CHANGE)),
+            lane=np.zeros((widest, LANE, LANES)), change=np.zeros((widest, CHANGE, LANES)),
+            seat=np.full(len(nodes), -1), seated=np.zeros(most + 1, np.int64), turn=np.zeros((most, widest, 6, LANES)),
+            drift=np.zeros((balls, 4)),
         )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 
 from anguilla.compiler.jit import inline, part
+from anguilla.compiler.simd import spread
 from anguilla.interact.kernels.contact import UPRIGHT
 from anguilla.interact.kernels.table import (
     BACKWARD,
@@ -116,7 +117,7 @@ def _resist_change(touches, row, where, at, state, change, grip, slip, dt):
     dn, du, dspin, dmost = change
     if slip > 0.0:
         speed = math.sqrt(dot(u, u) + slip * slip)
-        return scale(1.0 / speed, axpy(dmost - most * dot(u, du) / (speed * speed), u, scale(most, du)))
+        return scale(1.0 / speed, axpy(dmost - (most / (speed * speed)) * dot(u, du), u, scale(most, du)))
     old, z0 = _old(touches, row, where, at), carried(touches, row, where, at, spin, dt)
     twice = add(cross(dspin, cross(spin, old)), cross(spin, cross(dspin, old)))
     dz = scale(dt, add(cross(dspin, old), scale(0.5 * dt, twice)))
@@ -126,7 +127,7 @@ def _resist_change(touches, row, where, at, state, change, grip, slip, dt):
     size = math.sqrt(dot(z, z))
     if grip * size <= most:
         return scale(grip, dz)
-    return scale(1.0 / size, axpy(dmost - most * dot(z, dz) / (size * size), z, scale(most, dz)))
+    return scale(1.0 / size, axpy(dmost - (most / (size * size)) * dot(z, dz), z, scale(most, dz)))
 
 
 @inline
@@ -195,11 +196,15 @@ def friction(touches, t, k, row, where, motion, d, dt):
 
 @part
 def friction_change(touches, t, k, row, where, motion, d, change, dt):
-    """Changes of T and of the moment against rolling, and of P of both; `change` is that of motion, without parts, and d."""
+    """Changes of T and of the moment against rolling, and of P of both, four at a time.
+
+    `change` is that of motion, without parts, and d.
+    """
     n, v, spin_a, spin_b, reach, part_a, part_b, f = motion
     dn, dv, dspin_a, dspin_b, dreach, df, dd = change
     mu, slip, lever = touches.law[t, FRICTION], touches.law[t, SLIP], touches.law[t, ROLLING]
-    dT, dM, dP, dY = ZERO, ZERO, ZERO, ZERO
+    none = spread(0.0), spread(0.0), spread(0.0)
+    dT, dM, dP, dY = none, none, none, none
     grip, spin = grip_of(touches, t, k), turning_with(touches, t, n, spin_a, spin_b)
     apart, dapart, dspin = sub(spin_a, spin_b), sub(dspin_a, dspin_b), dspin_b
     drilling = dot(dn, apart) + dot(n, dapart)

@@ -17,7 +17,7 @@ from anguilla.compiler.jit import inline, part
 from anguilla.mechanics.tree import N_R, N_V, N_W, N_X
 from anguilla.mechanics.vec import add, axpy, cross, dot, load3, load9, matvec, scale, sub
 
-ENOUGH, ROUNDS = 1e-14, 60  # change of s that ends the search, and rounds of it at most
+ENOUGH, ROUNDS = 1e-9, 60  # change of s that is the last one, as the next is about its square; and rounds at most
 BULGE = 4.0 / 27.0  # most that B can be, per length
 
 
@@ -90,6 +90,14 @@ def _steepness(x, s, length, widening, x0, x1, t0, t1):
     return along + widening * distance, change
 
 
+@inline
+def _steepness_at(x, x0, t0, length, widening):
+    """How the squared gap changes at a node."""
+    away = sub(x, x0)
+    more = widening * math.sqrt(dot(away, away)) if widening != 0.0 else 0.0
+    return length * dot(away, t0) + more
+
+
 @part
 def nearest(node, i, j, x, length, widening, first, last):
     """(whether the surface of an interval has a place nearest to x, s, 1 if it moves along or 0 at the end of a rod).
@@ -98,8 +106,7 @@ def nearest(node, i, j, x, length, widening, first, last):
     to a node of two intervals belongs to one of them. first and last say whether the rod ends there.
     """
     x0, x1, t0, t1 = load3(node, i, N_X), load3(node, j, N_X), axis(node, i), axis(node, j)
-    low = _steepness(x, 0.0, length, widening, x0, x1, t0, t1)[0]
-    high = _steepness(x, 1.0, length, widening, x0, x1, t0, t1)[0]
+    low, high = _steepness_at(x, x0, t0, length, widening), _steepness_at(x, x1, t1, length, widening)
     if low <= 0.0:
         return first, 0.0, 0.0
     if high > 0.0:
@@ -113,6 +120,7 @@ def nearest(node, i, j, x, length, widening, first, last):
             b = s
         step = s - value / slope if slope < 0.0 else -1.0
         if abs(step - s) < ENOUGH:
+            s = min(max(step, 0.0), 1.0)
             break
         if step <= a or step >= b:
             step = 0.5 * (a + b)

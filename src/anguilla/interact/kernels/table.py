@@ -40,7 +40,7 @@ WHICH, AXIS_A, AXIS_B = 1, 2, 3  # Constraints.table, after KIND
 PAIR, SINCE, UNTIL, FIRST, LAST, ITSELF, OWN = range(7)  # Touches.table
 # Touches.law
 STIFF, SMOOTH, DAMPING, FRICTION, SLIP, GRIP, CLEAR, FORWARD, BACKWARD, SIDEWAYS, SCALES, ROLLING, LAW = range(13)
-NEAR, HITS, KNOWN, SEEN, QUIET = range(5)  # Touches.count
+NEAR, HITS, KNOWN, SEEN, QUIET, SILENT = range(6)  # Touches.count
 CONSTANTS = 32  # columns of Frames.data
 
 
@@ -144,8 +144,9 @@ class Touches(Arrays):
     ball: Floats  # (c + m + b, 4) scratch: balls around clusters, intervals and bodies
     anchor: Floats  # the same when the list was made
     near: Ints  # (l, 3) scratch, the list: contact, cluster, interval or body
-    # (5,) scratch: how many are near, how many touch, 1 if the list was made, 1 if `deep` has anything in it; and of what is
-    # around things: 1 if there is room, 4 if so and the list is new, 2 while contacts are left out, 3 after that
+    # (6,) scratch: how many are near, how many touch, 1 if the list was made, 1 if `deep` has anything in it; and of what is
+    # around things: 1 if there is room, 4 if so and the list is new, 2 while contacts are left out, 3 after that; 1 if
+    # `wrench` and `told` are empty
     count: Ints
     hits: Ints  # (x, 4) scratch, what touches: contact, cluster, point, interval or body
     hit: Floats  # (x, 18) scratch, see `touch.py`
@@ -153,8 +154,12 @@ class Touches(Arrays):
     wrench: Floats  # (v, 6) scratch: moment and force of all contacts on those nodes, world axes
     told: Floats  # (t, 10) scratch, what results ask for: see `touch.py`
     jacobian: Floats  # (e, 12, 4) scratch
-    lane: Floats  # (lanes, 36) scratch, see `touch_change.py`
-    change: Floats  # (lanes, 16) scratch
+    lane: Floats  # (packs, 33, 4) scratch, see `touch_change.py`
+    change: Floats  # (packs, 16, 4) scratch
+    seat: Ints  # (v,) scratch: row of `turn` of a node, or -1
+    seated: Ints  # (r,) scratch: nodes that have one, in order; the first one says how many
+    turn: Floats  # (r, packs, 6, 4) scratch: changes of the moment and the force on a node
+    drift: Floats  # (c + m + b, 4) scratch: velocities of what has balls, and how much faster parts of it may be
 
 
 class Constraints(Arrays):

@@ -38,6 +38,7 @@ from anguilla.interact.kernels.table import (
     QUIET,
     SCALES,
     SEEN,
+    SILENT,
     SINCE,
     SMOOTH,
     STIFF,
@@ -167,17 +168,31 @@ def _stops(touches, m):
     return b >= 0 and (touches.shape[b, SHAPE] == HALF_SPACE or touches.shape[b, SIDE] < 0.0)
 
 
+@part
+def _drifts(node, touches):
+    """Velocities of all clusters, intervals and bodies, and how much faster parts of them may be; of a body, per reach."""
+    clusters, curves = len(touches.cluster), len(touches.curve)
+    for k in range(len(touches.drift)):
+        if k < clusters:
+            i, j, length, reach = touches.cluster[k, 2], touches.cluster[k, 3], touches.reach[k, 0], touches.reach[k, 1]
+        elif k < clusters + curves:
+            i, j = touches.curve[k - clusters, 0], touches.curve[k - clusters, 1]
+            length, reach = touches.span[k - clusters, LENGTH], 0.0
+        else:
+            i = j = touches.body[k - clusters - curves]
+            length, reach = 0.0, 1.0
+        v, touches.drift[k, 3] = _drift(node, i, j, length, reach)
+        store3(touches.drift, k, 0, v)
+
+
 @inline
 def _closing(node, touches, c, m):
     """The most that the speed of a cluster against an interval or a body can be."""
-    here, more = _drift(node, touches.cluster[c, 2], touches.cluster[c, 3], touches.reach[c, 0], touches.reach[c, 1])
-    if m < len(touches.curve):
-        there, most = _drift(node, touches.curve[m, 0], touches.curve[m, 1], touches.span[m, LENGTH], 0.0)
-    else:
-        i = touches.body[m - len(touches.curve)]
-        there, most = _drift(node, i, i, 0.0, min(touches.size[m - len(touches.curve)], as_far(node, touches, c, i)))
-    v = sub(here, there)
-    return math.sqrt(dot(v, v)) + more + most
+    k, b = len(touches.cluster) + m, m - len(touches.curve)
+    v, more = sub(load3(touches.drift, c, 0), load3(touches.drift, k, 0)), touches.drift[k, 3]
+    if b >= 0 and more > 0.0:
+        more *= min(touches.size[b], as_far(node, touches, c, touches.body[b]))
+    return math.sqrt(dot(v, v)) + touches.drift[c, 3] + more
 
 
 @part
@@ -187,6 +202,7 @@ def may_have_met(node, touches, dt):
     Neighbours along a rod are not asked.
     """
     table, clusters, skin = touches.table, len(touches.cluster), touches.skin[0]
+    _drifts(node, touches)
     for t in range(len(table)):
         for c in range(table[t, SINCE], table[t, UNTIL]):
             for m in range(table[t, FIRST], table[t, LAST]):
@@ -308,6 +324,10 @@ def _visit(node, touches, t, c, m):
     for k in range(touches.cluster[c, 0], touches.cluster[c, 1]):
         s, free = 0.0, 0.0
         if curve:
+            if itself == 1:  # a piece of the rod that is too close along it as a whole
+                before = span[m, START] - point[k, ARC]
+                if max(abs(before), abs(before + span[m, LENGTH])) < touches.law[t, CLEAR]:
+                    continue
             if i == j:
                 ti = tj = arm(node, i, point, k, ARM)
             x = place(node, i, j, weights_of(touches, k), ti, tj)
@@ -431,8 +451,11 @@ def scales_axis(node, touches, t, c, k, m, s):
 @part
 def add_touching(node, dt, touches):
     """Subtract the wrenches of all contacts from the balance of their nodes."""
+    if touches.count[HITS] == 0 and touches.count[SILENT] == 1:
+        return
     touches.wrench[:] = 0.0
     touches.told[:] = 0.0
+    touches.count[SILENT] = 1 if touches.count[HITS] == 0 else 0
     if touches.count[HITS] > len(touches.hits):  # more than there is room for: said by a residual that is no number
         node[touches.cluster[0, 3], N_F] = math.nan
         return

@@ -223,7 +223,8 @@ def _add_lanes(tree, pairs, touches, e, by, at, out):
         for l in range(pairs.lanes[b]):
             k = tree.of_lane[4 * pairs.pack[b] + l]
             if k >= 0:
-                out[k] += dot(by, load3(touches.change, 4 * (b - first) + l, at))
+                for x in range(3):
+                    out[k] += by[x] * touches.change[b - first, at + x, l]
 
 
 @part

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from scipy.optimize import least_squares
 
 import anguilla as ag
 from anguilla import fem
@@ -24,9 +25,9 @@ MOVED = 1e-3  # [m] by which a tip marker has moved when the hand has let go
 
 def beam(
     young: float, density: float = 1070.0, weight: float = 0.0, viscous: float = 0.0, loss: float = 0.0,
-    length: float = 0.1, up_x: float = 0.0, up_y: float = 0.0, up_z: float = 1.0, poisson: float = 0.499,
+    length: float = 0.1, up_x: float = 0.0, up_y: float = 0.0, up_z: float = 1.0, poisson: float = 0.499, pull: float = 0.0,
 ) -> ag.Robot:  # fmt: skip
-    """The beam in its own axes: stiffness at rest, a loss factor, and Kelvin and Voigt's damping (viscous [s])."""
+    """The beam in its own axes: stiffness at rest, a loss factor, Kelvin and Voigt's damping (viscous [s]), a pull down [N]."""
     robot = ag.Robot("beam", gravity=tuple(-GRAVITY * np.array([up_x, up_y, up_z])))
     material = ag.Material(young, density, poisson=poisson, damping=viscous, loss=loss, band=BAND)
     rod = robot.add(ag.Rod(length, ag.Rectangle(0.03, 0.03), material, ag.reissner(2)), at=robot.ground, name="beam")
@@ -34,6 +35,8 @@ def beam(
         mass = weight / GRAVITY
         inertia = 1e-3 * mass * 0.03**2 * np.eye(3)
         robot.add(ag.RigidBody(mass, inertia), at=rod.tip, pose=(0.0, 0.0, 0.015), name="weight")
+    if pull:
+        robot.load(ag.Wrench(rod.tip, force=-pull * np.array([up_x, up_y, up_z])))
     return robot
 
 
@@ -96,3 +99,35 @@ def read(folder: Path, name: str) -> tuple[ag.Measurements, ag.Measurements]:
         markers=markers, given=given, dt=0.005, name=f"{name} swings",
     )  # fmt: skip
     return rest, swing
+
+
+def from_lowest(rest: ag.Measurements, swing: ag.Measurements) -> ag.Measurements:
+    """A swing from its first lowest point on, where the hand is off: it starts at rest, pulled down to there by a force.
+
+    As much of the beam's weight acts at the tip as would hold it straight, 3/8; the pull is to that as the overshoot is to
+    the way down.
+    """
+    depth, down = (np.mean([x[:, 2] for x in one.positions.values()], axis=0) for one in (swing, rest))
+    lowest = int(np.argmin(depth[: int(0.25 / STEP)]))
+    overshoot = float((depth[lowest] - down[0]) / (down[0] - depth[0]))
+    hanging = float(swing.given["weight"]) + 0.375 * 1070.0 * 0.1 * 0.03**2 * GRAVITY
+    t = np.asarray(swing.t)[lowest:]
+    return replace(
+        swing, positions={name: x[lowest:] for name, x in swing.positions.items()}, t=t - t[0],
+        held={"pull": overshoot * hanging}, name=f"{swing.name} from the lowest point",
+    )  # fmt: skip
+
+
+def decay(swing: ag.Measurements, rest: ag.Measurements) -> tuple[float, float]:
+    """Frequency [Hz] and damping ratio of a free decay, fitted to the mean depth of the markers alone: no model of a beam."""
+    low = from_lowest(rest, swing)
+    t, depth = np.asarray(low.t), np.mean([x[:, 2] for x in low.positions.values()], axis=0)
+    t, depth = t[t < 1.2], depth[t < 1.2]
+
+    def missed(p: np.ndarray) -> np.ndarray:
+        return p[0] * np.exp(-p[1] * t) * np.cos(p[2] * t + p[3]) + p[4] - depth
+
+    starts = [(-0.005, 2.0, 2.0 * np.pi * f, 0.0, depth[-1]) for f in (3.0, 4.0, 6.0, 8.0)]
+    best = min((least_squares(missed, start) for start in starts), key=lambda one: one.cost).x
+    whole = float(np.hypot(best[1], best[2]))
+    return whole / (2.0 * np.pi), float(best[1]) / whole

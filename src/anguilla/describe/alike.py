@@ -4,37 +4,73 @@ from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from anguilla.describe.frames import Frame, Part, RodHandle
+from anguilla.describe.paths import POLAR, steps_of
 from anguilla.describe.robot import Robot
 
-__all__ = ["ROD_FIELDS", "other_rods"]
+__all__ = ["Differences", "at_path", "differences"]
 
-ROD_FIELDS = ("material", "section")
+ROD_FIELDS = ("material", "section", "stiffness", "length")
 PLAIN = (int, float, str, bool, type(None))
-ROBOT = ("gravity", "loads", "actuators", "closures", "constraints")
+ROBOT = ("gravity", "loads", "closures", "constraints")
 
 
-def other_rods(a: Robot, b: Robot) -> list[tuple[int, str]] | None:
-    """Parts and fields, (number, "material" or "section"), of rods that differ; None if anything else does, or may."""
-    if len(a.parts) != len(b.parts) or not all(_same(getattr(a, name), getattr(b, name)) for name in ROBOT):
+class Differences(NamedTuple):
+    """In what two robots differ, if it is numbers of rods and lines of actuators alone.
+
+    Attributes:
+        rods: by the number of a rod, those of `ROD_FIELDS` that are others.
+        lines: names of actuators with another routing.
+
+    """
+
+    rods: dict[int, set[str]]
+    lines: list[str]
+
+
+def differences(a: Robot, b: Robot) -> Differences | None:
+    """What differs between rods and routings of two robots; None if anything else does, or may."""
+    if len(a.parts) != len(b.parts) or list(a.actuators) != list(b.actuators):
         return None
-    found: list[tuple[int, str]] = []
+    if not all(_same(getattr(a, name), getattr(b, name)) for name in ROBOT):
+        return None
+    found = Differences({}, [])
     for one, two in zip(a.parts, b.parts, strict=True):
-        if type(one) is not type(two) or not isinstance(one, RodHandle):
-            if type(one) is not type(two) or not _same_fields(vars(one), vars(two)):
-                return None
-            continue
-        assert isinstance(two, RodHandle)
-        if not _same_fields(vars(one), vars(two), ("rod",)) or not _same_fields(
-            vars(one.rod), vars(two.rod), ROD_FIELDS
-        ):
+        if type(one) is not type(two) or not _same_fields(vars(one), vars(two), ("rod",)):
             return None
-        found += [(one.index, name) for name in ROD_FIELDS if not _same(getattr(one.rod, name), getattr(two.rod, name))]
+        if isinstance(one, RodHandle) and isinstance(two, RodHandle):
+            if not _same_fields(vars(one.rod), vars(two.rod), ROD_FIELDS):
+                return None
+            other = {name for name in ROD_FIELDS if not _same(getattr(one.rod, name), getattr(two.rod, name))}
+            if other:
+                found.rods[one.index] = other
+    for name, line in a.actuators.items():
+        there = b.actuators[name]
+        if type(line) is not type(there) or not _same_fields(vars(line), vars(there), ("routing",)):
+            return None
+        if not _same(line.routing, there.routing):
+            found.lines.append(name)
     return found
+
+
+def at_path(robot: Robot, path: str) -> Differences | None:
+    """In what a robot differs from one with another number at a path; None if that cannot be told from the path."""
+    name, *steps = steps_of(path)
+    if name in robot.actuators:
+        return Differences({}, [str(name)]) if steps[0] in ("routing", *POLAR) else None
+    part = next((part for part in robot.parts if part.name == name), None)
+    if not isinstance(part, RodHandle) or steps[0] not in ROD_FIELDS or len(steps) > 2 or robot.loads:
+        return None  # deeper objects may be shared by others, loads may hold materials and sections
+    field = str(steps[0])
+    rods = [other for other in robot.parts if isinstance(other, RodHandle)]
+    if len(steps) == 1 or isinstance(getattr(part.rod, field), tuple):
+        return Differences({other.index: {field} for other in rods if other.rod is part.rod}, [])
+    held = getattr(part.rod, field)
+    return Differences({other.index: {field} for other in rods if getattr(other.rod, field) is held}, [])
 
 
 def _same_fields(a: dict[str, Any], b: dict[str, Any], but: tuple[str, ...] = ()) -> bool:

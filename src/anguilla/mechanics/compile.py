@@ -16,7 +16,7 @@ from anguilla.mechanics.builder import Builder, RodTables, tabulate
 from anguilla.mechanics.grid import SAME, RodGrid, numbered, rod_grid
 from anguilla.mechanics.tree import Floats, Ints, Tree
 
-__all__ = ["Layout", "PartLayout", "compile_robot"]
+__all__ = ["Layout", "PartLayout", "compile_robot", "inner_places"]
 
 NO_STRAINS = np.zeros(0), np.zeros(0)
 TOUCHING, MOST_TOUCHING = 24, 96  # intervals of a rod that touches something, if it leaves them open
@@ -132,6 +132,12 @@ def _attachments(robot: Robot, loaded: list[Frame]) -> dict[int, list[float]]:
             inside = [X for X in (low, high, *routing.breakpoints) if 0.0 < X < part.length]
             places.setdefault(part.index, []).extend(inside)
     return places
+
+
+def inner_places(robot: Robot) -> dict[int, list[float]]:
+    """Arc lengths [m] strictly inside each rod at which something sits on it."""
+    found = _attachments(robot, _loaded(robot))
+    return {index: [X for X in places if 0.0 < X < robot.parts[index].length] for index, places in found.items()}
 
 
 def _loaded(robot: Robot) -> list[Frame]:

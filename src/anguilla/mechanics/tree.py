@@ -252,6 +252,12 @@ def _ring(tree: Tree, links: Ints) -> int:
     return int(np.max(record - tree.ready[needed, 1], initial=0)) + 1
 
 
+def lay_lengths(tree: Tree, local: Floats) -> None:
+    """Write the lengths of links to their records, where kernels read them."""
+    links = np.flatnonzero(tree.kind != FIXED)
+    local[tree.record_at[links] + LENGTH] = tree.length[links]
+
+
 def workspace(tree: Tree, places: bool = False, constraints: int = 0, whole: bool = True) -> Workspace:
     """Allocate the scratch memory of a tree, with places or without, and write what stays constant in it.
 
@@ -260,7 +266,7 @@ def workspace(tree: Tree, places: bool = False, constraints: int = 0, whole: boo
     lanes = len(tree.pack_slot) * LANES
     rods = np.flatnonzero(tree.kind != FIXED)
     local = np.zeros(-(-len(rods) // LANES) * int(RECORD))
-    local[tree.record_at[rods] + LENGTH] = tree.length[rods]
+    lay_lengths(tree, local)
     record, lane = np.divmod(tree.record_at, np.uint64(RECORD))
     shared = not whole and is_cut(tree) and not tree.flat[0]  # in a flat robot, entries that stay zero are not written
     ring = _ring(tree, rods) if shared else max(1, -(-len(rods) // LANES))

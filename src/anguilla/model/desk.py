@@ -29,11 +29,12 @@ class Desk:
 
     """
 
-    __slots__ = ("_forgets", "_workspace", "holder", "kept", "loads", "user")
+    __slots__ = ("_forgets", "_workspace", "holder", "kept", "lender", "loads", "user")
 
     def __init__(self, workspace: Workspace, loads: Loads, user: UserLoads) -> None:
         self._workspace, self.loads, self.user = workspace, loads, user
         self.kept: dict[str, Any] = {}
+        self.lender: Desk | None = None  # whose scratch memory this is, if it is not its own
         self.holder: object = None  # the evaluation whose state lies in the workspace
         cables, touches, relaxing = loads.cables, loads.touches, loads.relaxing
         memory = cables.factor, cables.path, loads.pairs.factor, loads.frames.state, touches.held, relaxing.term

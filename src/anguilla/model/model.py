@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -25,11 +25,11 @@ from anguilla.errors import DescriptionError, as_array, as_number, refuse, warn
 from anguilla.interact.kernels.table import INPUT, TIME, Constraints, Loads
 from anguilla.linear.choice import DENSE, chosen, in_pieces
 from anguilla.mechanics.compile import Layout, compile_robot
-from anguilla.mechanics.tree import FIXED, ROD, Floats, Ints, Tree, Workspace, workspace
+from anguilla.mechanics.tree import FIXED, ROD, Floats, Ints, Tree, Workspace, lay_lengths, workspace
 from anguilla.model.desk import At, Desk, own
 from anguilla.model.evaluate import prepare
 from anguilla.model.evaluation import Evaluation
-from anguilla.model.tables import Samples, build, some_rows
+from anguilla.model.tables import Samples, build, some_rows, with_lines
 from anguilla.model.user import UserLoads
 
 __all__ = ["Inputs", "LoadTable", "Model", "System"]
@@ -38,7 +38,7 @@ SHAPE_ERROR = 1e-6  # part of a prescribed shape that the bases of its rod may m
 
 T = TypeVar("T")
 OBSERVERS = 32  # sets of frames that are kept
-HELD = ("_here", "_free", "_less", "_observers", "_found", "_source")  # what a model holds beside what it is
+HELD = ("_here", "_free", "_less", "_observers", "_found", "_source", "_like")  # what a model holds beside what it is
 SMALL = 60  # coordinates up to which whole matrices take less time than sparse ones
 OF_TREE = ("spatial", "elastic", "_elastic_stiffness")  # what follows from its tree, found once
 
@@ -137,6 +137,7 @@ class Model:
         self._less: dict[bytes, Model] = {}
         self._observers: dict[tuple, Model] = {}
         self._found: dict[Callable[[Model], Any], Any] = {}
+        self._like: Model | None = None  # at whose desks it computes
 
     def __getstate__(self) -> dict[str, Any]:
         """What a copy or a pickle takes along: all but the desks."""
@@ -170,10 +171,29 @@ class Model:
 
     def desk(self) -> Desk:
         """The desk at which the present thread works with this model."""
+        if self._like is not None:
+            return self._borrowed(self._like.desk())
         try:
             found: Desk = self._here.desk
         except AttributeError:
             found = self._here.desk = self.new_desk()
+        return found
+
+    def _borrowed(self, lender: Desk) -> Desk:
+        """The desk of a renewed model: scratch memory and states of the other one's, lengths and lines of its own."""
+        found: Desk | None = getattr(self._here, "desk", None)
+        if found is None or found.lender is not lender:
+            loads, work = lender.loads, lender.workspace
+            local = work.local.copy()
+            lay_lengths(self.tree, local)
+            if self.robot.loads:
+                loads, user = own(self._empty), UserLoads(self.tables, self.size)
+            else:
+                loads = loads._replace(cables=loads.cables._replace(data=self._empty.cables.data))
+                user = lender.user
+            found = self._here.desk = Desk(work._replace(local=local), loads, user)
+            found.lender = lender
+        found.holder = lender.holder = None  # whose state lies there will not be known
         return found
 
     def at(self, desk: Desk) -> At:
@@ -246,6 +266,24 @@ class Model:
         twin = object.__new__(Model)
         twin.__dict__.update({name: value for name, value in self.__dict__.items() if name not in OF_TREE})
         twin.tree, twin._less, twin._observers, twin._found = tree, {}, {}, {}
+        return twin
+
+    def renewed(self, layout: Layout, lines: Collection[str], rods: Collection[int]) -> Model:
+        """A model of a robot with the same nodes, coordinates and kinds of loads, which computes at the desks of this one.
+
+        lines, rods: actuators that run elsewhere, and rods along which they do so.
+        """
+        twin = self.with_tree(layout.tree)
+        twin.robot, twin.layout, twin._source = layout.robot, layout, ref(layout.robot)
+        if twin.robot.loads:
+            twin._empty, twin.tables = build(layout)
+            for name in ("_steady", "_constant", "force_places"):
+                twin.__dict__.pop(name, None)
+        else:
+            twin._empty, twin.tables = with_lines(self._empty, layout, lines, rods), replace(self.tables, model=layout)
+        twin.__dict__.pop("length", None)
+        twin._clear()
+        twin._like = self
         return twin
 
     def elastic_stiffness(self) -> Floats:

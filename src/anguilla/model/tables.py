@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple, TypeVar, cast
@@ -11,7 +11,7 @@ import numpy as np
 
 from anguilla.compiler.lanes import LANES
 from anguilla.compiler.table import Arrays
-from anguilla.describe import Actuator, Frame, Load, Rod, RodHandle
+from anguilla.describe import Actuator, Frame, Load, Rod, RodHandle, Routing
 from anguilla.describe.load import Seat, Side, Values, repeated
 from anguilla.describe.shaping import ShapeProjection
 from anguilla.errors import DescriptionError
@@ -247,11 +247,8 @@ class Tables:
         along = []
         for part, routing, low, high in actuator.stretches:
             nodes, points, lengths = self.stretch(part, low, high)
-            first, X = self.cable_count, points.ravel()
-            data = np.zeros((len(nodes), 2, 7))
-            data[:, :, :3], data[:, :, 3:6] = (f(X).reshape(-1, 2, 3) for f in (routing.offset, routing.slope))
-            data[:, :, 6] = (0.5 * actuator.tension_per_input * lengths)[:, None]
-            self.cables.append((nodes, number, data.reshape(-1, 14)))
+            first = self.cable_count
+            self.cables.append((nodes, number, line(routing, points, actuator.tension_per_input * lengths)))
             self.cable_count += len(nodes)
             along.append([(0, k, number) for k in range(first, self.cable_count)])
         first = len(self.spans)
@@ -350,6 +347,27 @@ def build(model: Layout) -> tuple[Loads, Tables]:
         _shared(Relaxing, terms, lambda: relaxing_of(tree, terms)),
     )
     return loads, t
+
+
+def with_lines(loads: Loads, layout: Layout, names: Collection[str], rods: Collection[int]) -> Loads:
+    """Tables of loads for another layout with the same nodes, in which some actuators and some rods lead lines elsewhere."""
+    t, cables, first = Tables(layout), loads.cables, 0
+    data = cables.data.copy()
+    for name, actuator in layout.robot.actuators.items():
+        for part, routing, low, high in actuator.stretches:
+            nodes, points, lengths = t.stretch(part, low, high)  # made once for all that run along it
+            if name in names or part.index in rods:
+                data[first : first + len(nodes)] = line(routing, points, actuator.tension_per_input * lengths)
+            first += len(nodes)
+    return loads._replace(cables=cables._replace(data=data))
+
+
+def line(routing: Routing, points: Floats, pulls: Floats) -> Floats:
+    """Data (m, 14) of a line in intervals: place and slope at two Gauss points (m, 2); pulls: length times force by input."""
+    data, X = np.zeros((len(points), 2, 7)), points.ravel()
+    data[:, :, :3], data[:, :, 3:6] = (f(X).reshape(-1, 2, 3) for f in (routing.offset, routing.slope))
+    data[:, :, 6] = 0.5 * pulls[:, None]
+    return data.reshape(-1, 14)
 
 
 _EMPTY: dict[type[Arrays], Arrays] = {}

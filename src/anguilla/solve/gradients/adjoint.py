@@ -246,7 +246,7 @@ def static_balance(system: Model, result: Equilibrium) -> Floats:
 def direct_cost(cost: Cost, robot: Robot, system: Model, result: Trajectory | Equilibrium) -> float:
     """The cost of the same states on a changed robot."""
     t, q, v, lam = result.stored
-    return cost.on(robot).terms(type(result)(robot, system, result.status, t, q, v, None, lam, result.inputs))[0]
+    return cost.on(robot)(type(result)(robot, system, result.status, t, q, v, None, lam, result.inputs))
 
 
 @dataclass(frozen=True)

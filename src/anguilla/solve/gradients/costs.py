@@ -62,6 +62,9 @@ class _Sum(Cost):
     def __post_init__(self) -> None:
         object.__setattr__(self, "of_places", all(part.of_places for part in self.parts))
 
+    def __call__(self, result: Trajectory | Equilibrium) -> float:
+        return sum(part(result) for part in self.parts)
+
     def terms(self, result: Trajectory | Equilibrium) -> Terms:
         values, by_q, by_v = zip(*(part.terms(result) for part in self.parts), strict=True)
         return sum(values), np.sum(by_q, axis=0), np.sum(by_v, axis=0)
@@ -139,8 +142,17 @@ class Reach(Cost):
 
     of_places: ClassVar[bool] = True
 
+    def __call__(self, result: Trajectory | Equilibrium) -> float:
+        """The value."""
+        return self._missed(result)[0]
+
     def terms(self, result: Trajectory | Equilibrium) -> Terms:
         """Value and derivatives: those with respect to q are the generalised forces of weight (x - goal) on the frame."""
+        value, motion, force = self._missed(result)
+        return value, position_slope(result, self.frame, motion, force), np.zeros_like(result.stored.q)
+
+    def _missed(self, result: Trajectory | Equilibrium) -> tuple[float, Floats, Floats]:
+        """The value, the motion of the frame, and weight (x - goal) (nt, 3)."""
         w = _weights(self.weight, len(result.stored.q))
         motion = result.motion([self.frame])[:, 0]
         goal = as_array(self.goal, "goal", "3 numbers, or 3 for each instant [m]")
@@ -148,8 +160,7 @@ class Reach(Cost):
             raise DescriptionError(f"goal must have the shape (3,) or ({len(w)}, 3) [m]; got {goal.shape}.")
         miss = motion[:, S_X : S_X + 3] - goal
         force = w[:, None] * miss
-        value = float(0.5 * np.sum(force * miss))
-        return value, position_slope(result, self.frame, motion, force), np.zeros_like(result.stored.q)
+        return float(0.5 * np.sum(force * miss)), motion, force
 
     def on(self, robot: Robot) -> Cost:
         """The same cost for the same frame of another robot."""

@@ -2,7 +2,7 @@
 
 A design is (make, p), a function of parameters that returns a robot, or a list of paths such as "arm.material.young" into the
 description of the robot itself. Twins of a robot with slightly other parameters are compiled once for all states that ask.
-Those with another material or section of a rod are not compiled at all: masses and stiffnesses are written into its tables.
+Those with other materials, sections or lengths of rods, or other lines of tendons, are not compiled at all (patching.py).
 """
 
 from __future__ import annotations
@@ -14,16 +14,13 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from anguilla.compiler.lanes import LANES
-from anguilla.describe import Robot, Rod, RodHandle
-from anguilla.describe.alike import other_rods
+from anguilla.describe import Robot
+from anguilla.describe.alike import Differences, at_path
 from anguilla.describe.paths import changed, number_at
 from anguilla.errors import DescriptionError, as_array
-from anguilla.mechanics.builder import turning
-from anguilla.mechanics.compile import PartLayout
-from anguilla.mechanics.grid import nodal_inertia, strain_grams
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Model
+from anguilla.solve.gradients.patching import patched
 
 __all__ = ["Design", "Make", "Twins", "around", "as_design", "design_slopes", "moves", "twins", "with_same_rows"]
 
@@ -56,7 +53,12 @@ def as_design(design: Design, robot: Robot) -> tuple[Make, Floats, list[str]]:
         )
     paths = [str(path) for path in design]
     values = np.array([number_at(robot, path) for path in paths])
-    return lambda p: changed(robot, dict(zip(paths, p, strict=True))), values, paths
+
+    def made(p: Floats) -> Robot:
+        """The robot with those numbers that are others: two paths may lead to one number, and each changes it."""
+        return changed(robot, {path: x for path, x, now in zip(paths, p, values, strict=True) if x != now})
+
+    return made, values, paths
 
 
 @dataclass
@@ -110,17 +112,19 @@ def _twins(model: Model, design: Design, whole: bool) -> Twins:
     robot = model.robot
     make, p, names = as_design(design, robot)
     found = Twins(model, names, design=design)
+    by_path = not (isinstance(design, tuple) and callable(design[0]))
     for k, value in enumerate(p):
         h = STEP * abs(value) or FROM_ZERO
+        other = at_path(robot, names[k]) if by_path and not whole else None
 
-        def at(steps: float, k: int = k, h: float = h) -> Model:
+        def at(steps: float, k: int = k, h: float = h, other: Differences | None = other) -> Model:
             new = p.copy()
             new[k] += steps * h
             if not steps:
                 return model
             twin = make(new)
-            patched = None if whole else _patched(model, twin)
-            return with_same_rows(Model(twin), model) if patched is None else patched
+            quick = None if whole else patched(model, twin, other)
+            return with_same_rows(Model(twin), model) if quick is None else quick
 
         found_around = around(at, h)
         found.around.append(found_around)
@@ -172,45 +176,3 @@ def with_same_rows(system: Model, other: Model) -> Model:
     if system.size != other.size:
         raise DescriptionError("design: the number of coordinates must not depend on the parameters.")
     return system if other.left_out is None else system.without(other.left_out[1])
-
-
-def _patched(model: Model, twin: Robot) -> Model | None:
-    """A model of a twin that differs in materials and sections of rods alone; None if that is more."""
-    found = other_rods(model.robot, twin)
-    if found is None:
-        return None
-    rods = [model.layout.parts[index] for index in sorted({index for index, _ in found})]
-    for layout in rods:
-        if layout.part.rod.breakpoints != _rod(twin, layout).breakpoints:  # type: ignore[attr-defined]
-            return None
-    if twin.loads and any(name == "section" for _, name in found):  # fluids and contacts depend on the outline
-        return None
-    if any(load.meets for load in twin.loads):  # as stiff as the materials, if nothing else is said
-        return None
-    tree = model.tree
-    stiffness, mass, inertia, viscosity = (x.copy() for x in (tree.stiffness, tree.mass, tree.inertia, tree.viscosity))
-    for layout in rods:
-        rod = _rod(twin, layout)
-        assert layout.grid is not None
-        lumped = nodal_inertia(rod, layout.grid)
-        mass[layout.nodes], inertia[layout.nodes] = lumped[:, 3], lumped[:, :3]
-        segment = int(tree.segment[layout.nodes[0]])
-        viscosity[segment] = rod.material.damping
-        width, first, at = LANES * int(tree.own_packs[segment]), int(tree.stiffness_at[segment]), 0
-        block = stiffness[first : first + width * width].reshape(width, width)
-        for _, stiff in strain_grams(rod, layout.grid):
-            size = len(stiff)
-            block[at : at + size, at : at + size] = stiff
-            at += -(-size // LANES) * LANES
-    about = turning(tree.kind, tree.fixed, inertia)
-    for array in (stiffness, mass, inertia, viscosity, about):
-        array.setflags(write=False)
-    return model.with_tree(
-        tree._replace(stiffness=stiffness, mass=mass, inertia=inertia, viscosity=viscosity, turning=about)
-    )
-
-
-def _rod(robot: Robot, layout: PartLayout) -> Rod:
-    part = robot.parts[layout.part.index]
-    assert isinstance(part, RodHandle)
-    return part.rod

@@ -236,7 +236,7 @@ def page(result: dict) -> list[str]:
         "",
         *growth(result["steps"]),
         "",
-        *profile(result["steps"]),
+        *profile(result["steps"], result["cases"]),
         "",
         "## Settings of the rods",
         "",

@@ -44,7 +44,7 @@ SETTINGS = {
     "stiff": Setting(
         bend_modes=13, stretch_modes=1, intervals=18, dt=0.0005, rho_inf=0.97, tolerance=3e-5, basis="free_tip"
     ),
-    "stiff200": Setting(bend_modes=4, intervals=6, dt=0.000625, rho_inf=0.6, tolerance=1e-4),
+    "stiff200": Setting(bend_modes=4, intervals=6, dt=0.0007, rho_inf=0.9, tolerance=1e-4),
 }
 
 

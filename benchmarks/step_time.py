@@ -1,6 +1,7 @@
 """Time of one time step of Anguilla, of its parts, and how they grow with the robot. One thread.
 
     python benchmarks/step_time.py
+    python benchmarks/step_time.py --profile    # where the time of motions goes, and the least that it could be
 
 A step is predict, then three Newton iterations of residual, exact tangent, factorisation and solve, called from Python
 once per step. `run` with tolerance 0 never accepts: it does three iterations from each of its two predictions and leaves
@@ -203,7 +204,10 @@ def profiles(seconds: float) -> list[dict]:
 
 
 def profile(name: str, move: Callable[[], ag.Trajectory], seconds: float) -> dict:
-    """The shares of one motion: its counters times what each part takes alone."""
+    """The shares of one motion: its counters times what each part takes alone.
+
+    Its floor [us] is the time of one residual for each step, and of nothing else: no implicit scheme takes less.
+    """
     runs = [move() for _ in range(15)]
     whole = best(move, seconds)
     run, motion = runs[0], min(run.status.seconds for run in runs)
@@ -222,7 +226,19 @@ def profile(name: str, move: Callable[[], ag.Trajectory], seconds: float) -> dic
         "name": name, "steps": steps, "iterations": residuals / steps, "factorisations": factored / steps,
         "step": rounded(1e6 * motion / steps), **{key: rounded(share) for key, share in parts.items()},
         "rest": rounded(1.0 - sum(parts.values())), "description": rounded(1e3 * (whole - motion)),
+        "floor": rounded(1e6 * steps * r),
     }  # fmt: skip
+
+
+def told(row: dict) -> str:
+    """A line on where the time of one motion goes, and on what is the least."""
+    shares = ", ".join(f"{name} {100 * row[name]:.0f} %" for name in ("residual", "tangent", "solve", "rest"))
+    loop = row["steps"] * row["step"]
+    return (
+        f"{row['name']}: {row['steps']} steps of {row['step']:.3g} us, {row['iterations']:.2f} residuals and "
+        f"{row['factorisations']:.2f} tangents each; {shares}; floor (one residual for each step, nothing else) "
+        f"{row['floor']:.3g} us, {loop / row['floor']:.1f} times less than the loop of {loop:.4g} us"
+    )
 
 
 def three(value: float) -> str:
@@ -252,7 +268,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=0.5, help="spent on each time")
     parser.add_argument("--json", action="store_true", help="print one line of JSON instead of a table")
+    parser.add_argument(
+        "--profile", action="store_true", help="only where the time of some motions goes, and its floor"
+    )
     arguments = parser.parse_args()
+    if arguments.profile:
+        print("\n".join(map(told, profiles(arguments.seconds))))
+        return
     result = report(seconds=arguments.seconds)
     if arguments.json:
         show(result)

@@ -39,7 +39,9 @@ def lazy(package: str, names: Mapping[str, str], modules: Mapping[str, str] | No
             return import_module(f"{package}.{whole[name]}")
         if name in names:
             found = getattr(import_module(f"{package}.{names[name]}"), name)
-            return public(found) if isinstance(found, type) else found
+            found = public(found) if isinstance(found, type) else found
+            setattr(sys.modules[package], name, found)  # the next time nobody asks here
+            return found
         raise AttributeError(f"module {package!r} has no attribute {name!r}{_nearest(name, known())}")
 
     return __getattr__

@@ -56,7 +56,7 @@ class Followed(Generic[X]):
 
 @dataclass(frozen=True)
 class Continuation:
-    """Steps from 0 to 1: doubled after an easy one, halved after a failure, given up when they get too small.
+    """Steps from 0 to 1: longer after an easy one, halved after a failure, given up when they get too small.
 
     Attributes:
         first: first step.
@@ -64,6 +64,8 @@ class Continuation:
         most: steps tried at most.
         easy: iterations up to which a step is an easy one.
         again: whether a step that fails from the extrapolated start is tried from the last solution before it is halved.
+        cut: part of a step that is tried after a failure before any solution is found.
+        leap: by how much a step grows after an easy one.
 
     """
 
@@ -72,6 +74,8 @@ class Continuation:
     most: int = 1000
     easy: int = 6
     again: bool = False
+    cut: float = 0.5
+    leap: float = 2.0
 
     def follow(
         self, x: X, solve: Callable[[X, X, float], Attempt[X]], ahead: Callable[[X, X, float], X] | None
@@ -98,12 +102,12 @@ class Continuation:
                 if self.again and attempt.status != CONVERGED:
                     attempt = solve(x, x, goal)
             if attempt.status != CONVERGED or attempt.far:
-                step *= 0.5
+                step *= 0.5 if before else self.cut
                 continue
             before, x, factor = (factor, x), attempt.x, goal
             steps += 1
             if attempt.iterations <= self.easy:
-                step *= 2.0
+                step *= self.leap
         return Followed(x, factor, steps, CONVERGED if factor >= 1.0 else ENDLESS, "")
 
 

@@ -56,7 +56,7 @@ class Followed(Generic[X]):
 
 @dataclass(frozen=True)
 class Continuation:
-    """Steps from 0 to 1: longer after an easy one, halved after a failure, given up when they get too small.
+    """Steps from 0 to 1: doubled after an easy one, halved after a failure, given up when they get too small.
 
     Attributes:
         first: first step.
@@ -65,7 +65,6 @@ class Continuation:
         easy: iterations up to which a step is an easy one.
         again: whether a step that fails from the extrapolated start is tried from the last solution before it is halved.
         cut: part of a step that is tried after a failure before any solution is found.
-        leap: by how much a step grows after an easy one.
 
     """
 
@@ -75,7 +74,6 @@ class Continuation:
     easy: int = 6
     again: bool = False
     cut: float = 0.5
-    leap: float = 2.0
 
     def follow(
         self, x: X, solve: Callable[[X, X, float], Attempt[X]], ahead: Callable[[X, X, float], X] | None
@@ -107,7 +105,7 @@ class Continuation:
             before, x, factor = (factor, x), attempt.x, goal
             steps += 1
             if attempt.iterations <= self.easy:
-                step *= self.leap
+                step *= 2.0
         return Followed(x, factor, steps, CONVERGED if factor >= 1.0 else ENDLESS, "")
 
 

@@ -66,9 +66,7 @@ class LoadedNewton:
         self.memory.memory[:], self.memory.counters[:] = FRESH, 0
         self.run, self.passed = runner(self.system), False
 
-    def __call__(
-        self, loads: Loads, q: Floats, lam: Floats, near: Floats | None = None, chord: bool = False
-    ) -> int:
+    def __call__(self, loads: Loads, q: Floats, lam: Floats, near: Floats | None = None, chord: bool = False) -> int:
         """Solve from (q, lam), which are updated on success. Returns a status; what does not balance has not converged.
 
         Nor has what is too far from `near`, if that is given, or where parts pass through each other on the way.
@@ -91,9 +89,7 @@ class LoadedNewton:
         rough = max(self.tolerance, ROUGHLY) if self.system.size > TREES else self.tolerance
         return self.quickly(loads, q, lam, rough, chord)
 
-    def quickly(
-        self, loads: Loads, q: Floats, lam: Floats, tolerance: float | None = None, chord: bool = False
-    ) -> int:
+    def quickly(self, loads: Loads, q: Floats, lam: Floats, tolerance: float | None = None, chord: bool = False) -> int:
         """The same, balanced or not, with the tensions along tendons that rub; with `chord`, tangents are kept."""
         system, state, tolerance = self.system, self.state, self.tolerance if tolerance is None else tolerance
         out, none, empty = self.rest
@@ -365,7 +361,8 @@ def _in_steps(solve: LoadedNewton, path: LoadPath, q: Floats, lam: Floats) -> Fo
     def ahead(before: Held, now: Held, ratio: float) -> Held:
         return now[0] + ratio * (now[0] - before[0]), now[1] + ratio * (now[1] - before[1])
 
-    how = Continuation(cut=0.25, leap=3.0, easy=4) if large else Continuation()
+    # a long soft chain unrolls from its clamp under a millionth of its weight
+    how = Continuation(cut=0.25, easy=4, smallest=1e-10) if large else Continuation()
     return how.follow((q, lam.copy()), attempt, ahead)
 
 

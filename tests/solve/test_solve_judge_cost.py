@@ -230,8 +230,8 @@ def test_doubts_about_modes_are_the_largest_of_both_kinds():
     robot.add(rod, at=robot.add(rod, at=robot.ground).tip, joint=ag.Revolute("y"))
     model = ag.Model(robot)
     sizes, turns, _ = model.once(resolution._looked_at)
-    strains = [[k for k, name in enumerate(robot.coordinates()) if name.startswith(strain)]
-               for strain in ("rod.twist", "rod.bend_y", "rod.bend_z", "rod_2.twist", "rod_2.bend_y", "rod_2.bend_z")]  # fmt: skip
+    names = [f"{part}.{strain}" for part in ("rod", "rod_2") for strain in ("twist", "bend_y", "bend_z")]
+    strains = [[k for k, label in enumerate(robot.coordinates()) if label.startswith(name)] for name in names]
     assert [len(own) for own in strains] == [4] * 6
     q = np.random.default_rng(3).normal(size=(5, model.size))
     totals = np.stack([np.sum(np.abs(q[:, own]) * turns[own], axis=1) for own in strains], axis=1)

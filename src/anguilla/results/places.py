@@ -87,18 +87,20 @@ class OfRods(Computed):
 
     def centerline(self, rod: RodHandle, points: int = 60) -> Floats:
         """Positions of equally spaced sections [m]: (time, points, 3)."""
-        part, lines = self.own_rod(rod), self._lines.setdefault(points, {})
+        part = self.own_rod(rod)
         rods = [p for p in self.system.robot.parts if isinstance(p, RodHandle)]
-        if len(lines) < FEW or len(self._t) * len(rods) * points * SNAPSHOT > KEPT:
-            lines.setdefault(part.index, None)
+        read, lines = self._lines.setdefault(points, (set(), {}))
+        read.add(part.index)
+        if len(read) <= FEW or len(self._t) * len(rods) * points * SNAPSHOT > KEPT:
             return self._pick(self._places([part], points)[:, 0])
-        if lines.get(part.index) is None:
-            lines.update(zip((p.index for p in rods), np.moveaxis(self._places(rods, points), 1, 0), strict=True))
+        if not lines:
+            found = np.moveaxis(self._places(rods, points), 1, 0)
+            lines.update(zip((p.index for p in rods), found, strict=True))
         return self._pick(lines[part.index].copy())
 
     @cached_property
-    def _lines(self) -> dict[int, dict[int, Floats | None]]:
-        """Centre lines (time, points, 3) by their points and the number of the rod; None of those that were only read."""
+    def _lines(self) -> dict[int, tuple[set[int], dict[int, Floats]]]:
+        """By the number of points: which rods were read, by number, and the centre lines (time, points, 3) of all."""
         return {}
 
     def _places(self, rods: list[RodHandle], points: int) -> Floats:

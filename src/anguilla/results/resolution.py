@@ -257,8 +257,8 @@ def _missing_strain(system: Model, alike: _Alike, q: Floats, overstrain: Floats 
         change[:, :, k] = -((left[:, :, k] * weight / root) @ new @ new.T) / root
     rotation, place = _ends(system, alike)
     middle = 0.5 + GAUSS * np.array([-1.0, 1.0])
-    between, change = _between(rotation, middle), change.reshape(count, -1, 2, 6)
-    turned, moved = (0.5 * h[:, None, None] * (between @ change[..., at : at + 3, None])[..., 0] for at in (0, 3))
+    between, pairs = _between(rotation, middle), change.reshape(count, -1, 2, 6)
+    turned, moved = (0.5 * h[:, None, None] * (between @ pairs[..., at : at + 3, None])[..., 0] for at in (0, 3))
     return turned.sum(axis=2), (moved - _cross(turned, _between(place, middle))).sum(axis=2)
 
 

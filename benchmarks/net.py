@@ -83,8 +83,9 @@ class Setting:
 QUOTED = Setting()
 COARSE = Setting(1, intervals=2, tolerance=1e-3)
 LEAN = Setting(1, intervals=1, tolerance=1e-2)
+QUICK = replace(LEAN, rho_inf=0.6, tolerance=3e-2)
 PATH = (
-    replace(LEAN, step=0.025), replace(LEAN, rho_inf=0.7, tolerance=3e-2), replace(LEAN, rho_inf=0.7),
+    QUICK, replace(LEAN, step=0.025), replace(LEAN, rho_inf=0.7, tolerance=3e-2), replace(LEAN, rho_inf=0.7),
     LEAN, replace(LEAN, tolerance=3e-3), COARSE, replace(COARSE, step=0.01), QUOTED, Setting(step=0.01),
 )  # fmt: skip
 FINE = Setting(6, 3, 3, 3, step=2.5e-3, rho_inf=0.95, tolerance=1e-8)

@@ -3,6 +3,7 @@
     python benchmarks/scale.py                      # all of it, about fifteen minutes on a quiet machine
     python benchmarks/scale.py --only chain gripper
     python benchmarks/scale.py --only snake coil knot plectoneme gripper      # what touches, about five minutes
+    python benchmarks/scale.py --only net --cells 15  # one net
     python benchmarks/scale.py --quick              # a chain of four, a net of 5 x 5, one round: whether it works
 
 Nothing is searched here: every program runs the settings that were the fastest, or next to it, in the searches of `large.py`,
@@ -88,10 +89,16 @@ def chain(count: int) -> Case:
 def nets(cells: int, *, motion: bool) -> Case:
     """Equilibrium, or a second of motion, of a net of rods pinned where they cross."""
     if motion:
-        own = (replace(net.LEAN, step=0.025), net.LEAN, net.COARSE)
+        own = (net.QUICK, replace(net.LEAN, step=0.025), net.LEAN)
         exudyn = [
-            {"elements": 1, "step": h, "spectral_radius": 0.7, "tolerance": t}
-            for h, t in ((0.025, 1e-2), (0.02, 1e-2), (0.02, 1e-3), (0.01, 1e-3))
+            {"elements": 1, "step": h, "spectral_radius": r, "tolerance": t}
+            for h, r, t in (
+                (0.025, 0.6, 1e-2),
+                (0.025, 0.7, 1e-2),
+                (0.02, 0.7, 1e-2),
+                (0.02, 0.7, 1e-3),
+                (0.01, 0.7, 1e-3),
+            )
         ]
     else:
         own = (net.COARSE, net.QUOTED)
@@ -181,15 +188,15 @@ def gripper() -> Case:
     )
 
 
-def cases(names: list[str], *, quick: bool) -> list[Case]:
-    """The cases of some names."""
+def cases(names: list[str], cells: list[int], *, quick: bool) -> list[Case]:
+    """The cases of some names; nets of so many meshes a side."""
     found = []
     for name in names:
         if name == "chain":
             found.append(chain(4 if quick else 64))
         elif name == "net":
-            sizes = (5,) if quick else (5, 10, 15)
-            found += [nets(cells, motion=motion) for cells in sizes for motion in (False, True)]
+            sizes = [5] if quick else cells
+            found += [nets(size, motion=motion) for size in sizes for motion in (False, True)]
         else:
             made = {"gripper": gripper, "crossing": crossing}.get(name, lambda name=name: touch(name, quick=quick))
             found.append(made())
@@ -299,10 +306,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="+", choices=NAMES, default=list(NAMES))
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--cells", type=int, nargs="+", default=[5, 10, 15], help="meshes a side of the nets")
     parser.add_argument("--quick", action="store_true", help="small, one round: whether it works")
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore", "The time steps of")  # coarse settings are meant to be
-    for case in cases(arguments.only, quick=arguments.quick):
+    for case in cases(arguments.only, arguments.cells, quick=arguments.quick):
         rows = [summed(lines) for lines in measured(case, 1 if arguments.quick else arguments.rounds)]
         print("\n".join(table(case, rows)), flush=True)
     return 0

@@ -226,11 +226,16 @@ def test_what_was_balanced_last_is_not_taken_for_another_stiffness():
 def test_doubts_about_modes_are_the_largest_of_both_kinds():
     robot = ag.Robot("arm")
     rubber = ag.Material(young=1e6, density=1000.0)
-    robot.add(ag.Rod(0.3, ag.Circle(0.01), rubber, ag.kirchhoff(4)), at=robot.ground)
+    rod = ag.Rod(0.3, ag.Circle(0.01), rubber, ag.kirchhoff(4))
+    robot.add(rod, at=robot.add(rod, at=robot.ground).tip, joint=ag.Revolute("y"))
     model = ag.Model(robot)
-    sizes, turns = model.once(resolution._looked_at)
+    sizes, turns, _ = model.once(resolution._looked_at)
+    names = [f"{part}.{strain}" for part in ("rod", "rod_2") for strain in ("twist", "bend_y", "bend_z")]
+    strains = [[k for k, label in enumerate(robot.coordinates()) if label.startswith(name)] for name in names]
+    assert [len(own) for own in strains] == [4] * 6
     q = np.random.default_rng(3).normal(size=(5, model.size))
-    expected = np.maximum(np.max(np.abs(q) * sizes, axis=1), np.max(np.abs(q) @ turns.T, axis=1))
+    totals = np.stack([np.sum(np.abs(q[:, own]) * turns[own], axis=1) for own in strains], axis=1)
+    expected = np.maximum(np.max(np.abs(q) * sizes, axis=1), np.max(totals, axis=1))
     np.testing.assert_allclose(resolution.doubtful(model, q), expected, rtol=1e-14)
 
 

@@ -36,7 +36,7 @@ from anguilla.linear.fronts import (
 from anguilla.linear.ordering import Plan, plan_of
 from anguilla.mechanics.tree import F_P0, F_TH0, FACE, N_X, Floats, Ints, Tree, Workspace
 
-__all__ = ["ROUGH", "Net", "Solved", "Store", "factors_of"]
+__all__ = ["EXACT", "ROUGH", "Net", "Solved", "Store", "factors_of"]
 
 SIDES = np.array([F_TH0, F_TH0 + 1, F_TH0 + 2, F_P0, F_P0 + 1, F_P0 + 2])  # lanes of a face that its wrench works on
 IN_PLANE = np.array([2, 5, 8, 9, 10, 12, 13, 15, 16])  # lanes of a face that move in a flat robot
@@ -197,13 +197,16 @@ class Net:
         for unknowns in (self._z, self._w):
             there = unknowns >= 0
             group[unknowns[there]] = np.broadcast_to(tree.root[:, None], unknowns.shape)[there]
-        deep = tree.path_packs + WIDEST * np.arange(len(tree.first)) // len(tree.first)  # far from the root, and last
-        for k in range(len(c.table)):
-            lanes = (LANES * c.pack[c.entry[k] : c.entry[k + 1], None] + np.arange(LANES)).ravel()
-            held = tree.of_lane[lanes]
-            near = np.unique(segment[held[held >= 0]])
-            wide = len(near) > WIDEST or not len(near)
-            group[n + k] = len(tree.first) + k if wide else near[np.argmax(deep[near])]
+        count = len(tree.first)
+        held = tree.of_lane[LANES * c.pack[:, None] + np.arange(LANES)]  # coordinates of the entries of the constraints
+        whose = np.broadcast_to(np.repeat(np.arange(len(c.table)), np.diff(c.entry))[:, None], held.shape)
+        constraint, near = np.divmod(np.unique((whose * count + segment[held])[held >= 0]), count)
+        deep = tree.path_packs + WIDEST * np.arange(count) // count  # far from the root, and last
+        best = np.full(len(c.table), -1)
+        np.maximum.at(best, constraint, deep[near] * count + count - 1 - near)
+        many = np.bincount(constraint, minlength=len(c.table))
+        alone = (many > WIDEST) | (many == 0)
+        group[n : self.given] = np.where(alone, count + np.arange(len(c.table)), count - 1 - best % count)
         kind[self.given :], kind[n : self.given] = 1, 2
         return np.unique(group, return_inverse=True)[1], kind
 

@@ -14,7 +14,7 @@ from scipy.sparse import csr_matrix
 from anguilla.compiler.lanes import LANES
 from anguilla.interact.kernels.table import KIND, TWIST, Constraints, Loads
 from anguilla.linear.back import times_back
-from anguilla.linear.sparse import SIDES, Net, Solved
+from anguilla.linear.sparse import EXACT, SIDES, Net, Solved
 from anguilla.mechanics.tree import F_P0, FACE, N_X, Floats, Ints, Tree, Workspace
 from anguilla.model.evaluate import times
 
@@ -100,9 +100,9 @@ class BlockOperator:
             raise np.linalg.LinAlgError("the tangent is singular")
         return found
 
-    def solve(self, b: Floats, transposed: bool = False) -> Floats:
-        """Its inverse times b."""
-        return self.solved.solve(b, transposed)
+    def solve(self, b: Floats, transposed: bool = False, exact: float = EXACT) -> Floats:
+        """Its inverse times b; this part of b may be left."""
+        return self.solved.solve(b, transposed, exact)
 
     @property
     def kinds(self) -> Ints:

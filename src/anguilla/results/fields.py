@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anguilla.describe import STRAIN_NAMES, Frame, Load, Part, RodHandle
+from anguilla.describe import STRAIN_NAMES, Frame, Load, Part, Rod, RodHandle
 from anguilla.describe.load import Seat, Values
 from anguilla.describe.shaping import strain_places
 from anguilla.errors import DescriptionError
@@ -27,12 +27,15 @@ WET_POINTS = 8  # the same in water
 
 def strain_field(system: Model, part: RodHandle, X: Floats, q: Floats) -> Floats:
     """Strains (nt, m, 6) of a rod at arc lengths X (m,) [m] for coordinates q (nt, n)."""
-    layout = system.layout.parts[part.index]
-    own = q[:, layout.coordinates]
-    field = np.broadcast_to(part.rod.rest.strain(X), (len(q), len(X), 6)).copy()
+    return strains_of(part.rod, X, q[:, system.layout.parts[part.index].coordinates])
+
+
+def strains_of(rod: Rod, X: Floats, own: Floats) -> Floats:
+    """Strains (k, m, 6) of a rod at arc lengths X (m,) [m] for k rows of its own coordinates."""
+    field = np.broadcast_to(rod.rest.strain(X), (len(own), len(X), 6)).copy()
     at = 0
-    for name, basis in part.rod.strains.items():
-        field[:, :, STRAIN_NAMES.index(name)] += own[:, at : at + basis.size] @ basis(X / part.length).T
+    for name, basis in rod.strains.items():
+        field[:, :, STRAIN_NAMES.index(name)] += own[:, at : at + basis.size] @ basis(X / rod.length).T
         at += basis.size
     return field
 
@@ -87,7 +90,7 @@ def _jumps(model: Model, carried: _Carried, block: Block) -> Iterator[tuple[floa
     for child in carried.children:
         own = node[:, model.layout.parts[child.index].entry]
         yield child.parent.X, own[:, N_X : N_X + 3], own[:, N_M : N_M + 3], own[:, N_F : N_F + 3]
-    for i, moment, force in point_wrenches(model, block) if carried.places else ():
+    for i, moment, force in point_wrenches(model, block, carried.places) if carried.places else ():
         if i in carried.places:
             yield carried.places[i], node[:, i, N_X : N_X + 3], -moment, -force
 

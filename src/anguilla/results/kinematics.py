@@ -27,7 +27,7 @@ def motions(model: Model, frames: Sequence[Frame], q: Floats, v: Floats, a: Floa
     for at, out in node_motions(observer, nodes, q, v, a):
         for k, frame in enumerate(frames):
             if frame.offset is not None:
-                _shift(out[:, k], frame.offset_pose)
+                shift(out[:, k], frame.offset_pose)
         yield at, out
 
 
@@ -63,7 +63,7 @@ def motion_of(model: Model, frames: Sequence[Frame], q: Floats, v: Floats, a: Fl
     return out
 
 
-def _shift(motion: Floats, offset: Floats) -> None:
+def shift(motion: Floats, offset: Floats) -> None:
     """Move the motion (nt, SNAPSHOT) of a frame to another one at a fixed pose from it, in place."""
     rotation = motion[:, :9].reshape(-1, 3, 3)
     arm = rotation @ offset[:3, 3]

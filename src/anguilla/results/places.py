@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,10 +12,14 @@ from anguilla.describe import Frame, RodHandle
 from anguilla.mechanics.tree import Floats
 from anguilla.results.base import Computed, sections
 from anguilla.results.fields import control_torque, internal_wrench, strain_field
-from anguilla.results.kinematics import body_jacobian
-from anguilla.results.observe import S_A, S_AL, S_V, S_W, S_X
+from anguilla.results.kinematics import body_jacobian, node_motions, shift
+from anguilla.results.observe import S_A, S_AL, S_V, S_W, S_X, SNAPSHOT
 
 __all__ = ["OfFrames", "OfRods"]
+
+# One reading follows the motion of the whole robot. So after a few of them all frames, or all rods, are read at once, which
+# keeps the readings of a large robot linear in its parts; unless they are too many numbers to keep.
+FEW, KEPT = 8, 8_000_000
 
 
 class OfFrames(Computed):
@@ -22,7 +27,27 @@ class OfFrames(Computed):
 
     def _frame(self, frame: Frame, take: Callable[[Floats], Floats], accelerations: bool = False) -> Floats:
         """What `take` makes of the motion (nb, 24) of a frame, of all states."""
-        return np.concatenate([take(motion[:, 0]) for _, motion in self.motions([frame], accelerations)])
+        found = self.motions([frame], accelerations)  # checks it
+        self._asked.append(frame)
+        node, count = self.system.layout.node(frame.bare), len(self.system.tree.parent)
+        if accelerations or node is None or len(self._asked) <= FEW or len(self._q) * count * SNAPSHOT > KEPT:
+            return np.concatenate([take(motion[:, 0]) for _, motion in found])
+        motion = self._of_nodes[:, node].copy()
+        if frame.offset is not None:
+            shift(motion, frame.offset_pose)
+        return take(motion).copy()
+
+    @cached_property
+    def _asked(self) -> list[Frame]:
+        """Frames that were read one by one."""
+        return []
+
+    @cached_property
+    def _of_nodes(self) -> Floats:
+        """Motion (time, nodes, 24) of all nodes, without accelerations."""
+        system, still = self.system, np.zeros_like(self._q)
+        every = np.arange(len(system.tree.parent))
+        return np.concatenate([motion for _, motion in node_motions(system, every, self._q, self._v, still)])
 
     def position(self, frame: Frame) -> Floats:
         """Position of a frame [m], world axes: (time, 3), or (3,) of an equilibrium."""
@@ -63,11 +88,28 @@ class OfRods(Computed):
     def centerline(self, rod: RodHandle, points: int = 60) -> Floats:
         """Positions of equally spaced sections [m]: (time, points, 3)."""
         part = self.own_rod(rod)
-        frames = [part.section(float(X)) for X in np.linspace(0.0, part.length, points)]
-        out = np.zeros((len(self._t), points, 3))
+        rods = [p for p in self.system.robot.parts if isinstance(p, RodHandle)]
+        read, lines = self._lines.setdefault(points, (set(), {}))
+        read.add(part.index)
+        if len(read) <= FEW or len(self._t) * len(rods) * points * SNAPSHOT > KEPT:
+            return self._pick(self._places([part], points)[:, 0])
+        if not lines:
+            found = np.moveaxis(self._places(rods, points), 1, 0)
+            lines.update(zip((p.index for p in rods), found, strict=True))
+        return self._pick(lines[part.index].copy())
+
+    @cached_property
+    def _lines(self) -> dict[int, tuple[set[int], dict[int, Floats]]]:
+        """By the number of points: which rods were read, by number, and the centre lines (time, points, 3) of all."""
+        return {}
+
+    def _places(self, rods: list[RodHandle], points: int) -> Floats:
+        """Positions (time, rods, points, 3) [m] of equally spaced sections."""
+        frames = [rod.section(float(X)) for rod in rods for X in np.linspace(0.0, rod.length, points)]
+        out = np.zeros((len(self._t), len(frames), 3))
         for at, motion in self.motions(frames):
             out[at] = motion[:, :, S_X : S_X + 3]
-        return self._pick(out)
+        return out.reshape(len(self._t), len(rods), points, 3)
 
     def strain(self, rod: RodHandle, X: ArrayLike | None = None) -> Floats:
         """Strains xi = (K, Gamma) at arc lengths X [m] (default 60 equally spaced): (time, points, 6) [1/m, -]."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -176,13 +176,17 @@ def points(model: Model) -> Ints:
     return np.flatnonzero(~np.array(model.tables.frame_spread, dtype=bool))
 
 
-def point_wrenches(model: Model, block: Block) -> list[NodeWrench]:
-    """Everything but gravity, given wrenches and what is known as a density that acts on nodes, from a block of all nodes."""
+def point_wrenches(model: Model, block: Block, on: Collection[int]) -> list[NodeWrench]:
+    """Everything but gravity, given wrenches and what is known as a density that acts on nodes, from a block of all nodes.
+
+    Closures that touch none of the nodes `on` are left out: a net has many.
+    """
     nodes = block.loads.frames.table[:, NODE]
     found = [NodeWrench(int(nodes[f]), block.wrench[:, f, :3], block.wrench[:, f, 3:]) for f in points(model)]
     found += _span_wrenches(block)
     pairs, constraints = block.loads.pairs, block.loads.constraints
-    for number in range(len(constraints.closure)):
+    near = np.any(np.isin(pairs.table[constraints.closure, :2], list(on)), axis=1)
+    for number in np.flatnonzero(near).tolist():
         on_b = closure_wrench(block, number)
         a = int(pairs.table[constraints.closure[number], 0])
         arm = _place(block, on_b.node) - _place(block, a)

@@ -19,15 +19,15 @@ from numpy.polynomial.legendre import legvander
 
 from anguilla.compiler.jit import kernel
 from anguilla.compiler.lanes import LANES
-from anguilla.describe import STRAIN_NAMES, Chebyshev, Legendre, Monomial, RodHandle
+from anguilla.describe import STRAIN_NAMES, Chebyshev, Legendre, Monomial, Rod, RodHandle
 from anguilla.interact.kernels.table import Loads
 from anguilla.lie import exp6, inverse, log6
 from anguilla.mechanics.compile import PartLayout
-from anguilla.mechanics.grid import GAUSS, gauss_points
+from anguilla.mechanics.grid import GAUSS, RodGrid, gauss_points
 from anguilla.mechanics.rodmap import FORCE, MAGNUS, RATE, RHO, STRAIN, TURN
-from anguilla.mechanics.tree import N_R, N_X, Floats
+from anguilla.mechanics.tree import N_R, N_X, Floats, Ints
 from anguilla.model.model import Model
-from anguilla.results.fields import strain_field
+from anguilla.results.fields import strains_of
 from anguilla.results.reactions import evaluate
 
 __all__ = ["Resolution", "doubtful", "like_a_good_one", "resolution"]
@@ -87,27 +87,29 @@ class Resolution:
 
 
 def resolution(
-    system: Model, loads: Loads, q: Floats, v: Floats, a: Floats, lam: Floats, overstrain: Floats | None = None
-) -> Resolution:
+    system: Model, loads: Loads, q: Floats, v: Floats, a: Floats, lam: Floats, overstrain: Floats | None = None, *,
+    moving: bool = False,
+) -> Resolution:  # fmt: skip
     """Estimate how far a state is off for want of modes and of intervals: q, v, a (n,), multipliers (m,).
 
-    `overstrain` (n,) is what Prony terms add to the coordinates that stress rods.
+    `overstrain` (n,) is what Prony terms add to the coordinates that stress rods; `moving` tells a state of a motion.
     """
-    rods = [layout for layout in system.layout.rods if layout.part.index not in system.shapes]
-    if not rods:
+    kinds = system.once(_alike)
+    if not kinds:
         return Resolution()
     evaluate(system, loads, q, v, a, lam, in_space=True)
     nodes = len(system.tree.parent)
     worst, found = ("", -1.0), []
     for changes in (_missing_strain, _missing_turns):
         turn, shift = np.zeros((nodes, 3)), np.zeros((nodes, 3))
-        for layout in rods:
-            own = changes(system, layout, q, overstrain)
-            turn[layout.nodes[1:]], shift[layout.nodes[1:]] = own
-            size = float(np.max(np.abs(_displacement(system, layout, *own))))
-            worst = max(worst, (layout.part.name, size), key=lambda one: one[1])
-        found.append(_carried(system, rods, turn, shift) / system.length)
-    return Resolution(found[0], found[1], worst[0])
+        for alike in kinds:
+            own = changes(system, alike, q, overstrain, moving)
+            turn[alike.nodes[:, 1:]], shift[alike.nodes[:, 1:]] = own
+            sizes = np.max(np.abs(_displacement(system, alike, *own)), axis=(1, 2))
+            k = int(np.argmax(sizes))
+            worst = max(worst, (alike.names[k], float(sizes[k])), key=lambda one: one[1])
+        found.append(_carried(system, kinds, turn, shift) / system.length)
+    return Resolution(found[0], found[1], worst[0], MOVING if moving else FEW_MODES)
 
 
 def doubtful(system: Model, q: Floats) -> Floats:
@@ -116,24 +118,20 @@ def doubtful(system: Model, q: Floats) -> Floats:
     Where the last modes of every strain have faded, those left out have too; a strain with few modes or pieces is looked at
     as a whole. The estimate decides.
     """
-    sizes, turns = system.once(_looked_at)
-    if not len(turns):
-        return np.zeros(len(q))
     out = np.zeros(len(q))
-    _doubt(q, sizes, turns, out)
+    _doubt(q, *system.once(_looked_at), out)
     return out
 
 
 @kernel
-def _doubt(q, sizes, turns, out):
-    """`doubtful`, with weights sizes (n,) and turns (strains, n), into out (nt,)."""
+def _doubt(q, sizes, turns, begins, out):
+    """`doubtful`, with weights sizes (n,) and turns (n,) of strains that begin at (strains + 1,), into out (nt,)."""
     for t in range(len(q)):
-        for i in range(len(sizes)):
-            out[t] = max(out[t], abs(q[t, i]) * sizes[i])
-        for s in range(len(turns)):
+        for s in range(len(begins) - 1):
             total = 0.0
-            for i in range(len(sizes)):
-                total += abs(q[t, i]) * turns[s, i]
+            for i in range(begins[s], begins[s + 1]):
+                out[t] = max(out[t], abs(q[t, i]) * sizes[i])
+                total += abs(q[t, i]) * turns[i]
             out[t] = max(out[t], total)
 
 
@@ -160,9 +158,9 @@ def like_a_good_one(kept: dict[str, Any], row: Floats, q: Floats, weight: Floats
     return want <= 1.0
 
 
-def _looked_at(system: Model) -> tuple[Floats, Floats]:
-    """For `doubtful`: weights (n,) of the last modes, and (strains, n) of the turn of an interval."""
-    sizes, turns = np.zeros(system.size), []
+def _looked_at(system: Model) -> tuple[Floats, Floats, Ints]:
+    """For `doubtful`: weights (n,) of the last modes and of the turn of an interval, and where strains begin."""
+    sizes, turns, begins = np.zeros(system.size), np.zeros(system.size), []
     for layout in system.layout.rods:
         if layout.part.index in system.shapes:
             continue
@@ -170,79 +168,120 @@ def _looked_at(system: Model) -> tuple[Floats, Floats]:
         assert layout.grid is not None and isinstance(part, RodHandle)
         longest = float(np.max(np.diff(layout.grid.X)))
         for _, basis in part.rod.strains.items():
-            turn, own = np.zeros(system.size), slice(at, at + basis.size)
+            own = slice(at, at + basis.size)
             scale = system.tree.strain_scale[own]
-            turn[own] = scale * longest / part.length / TURN_OF_INTERVAL
+            turns[own] = scale * longest / part.length / TURN_OF_INTERVAL
             sizes[own] = scale / FADING
             if basis.size > 2 and not basis.breakpoints:  # (of symmetric shapes every other mode is zero)
                 sizes[own] = 0.0
                 sizes[own][-2:] = scale[-2:] * np.array([BEFORE, 1.0]) / MORE_FADING
-            turns.append(turn)
+            begins.append(at)
             at += basis.size
-    return sizes, np.array(turns).reshape(-1, system.size)
+    return sizes, turns, np.array([*begins, system.size], dtype=np.int64)
 
 
-def _fields(system: Model, layout: PartLayout, first: np.uint64, count: int) -> Floats:
-    """Fields of the records of a rod's intervals (N, count)."""
-    at = system.tree.record_at[layout.nodes[1:]].astype(np.int64)
-    return np.asarray(system.workspace.local[at[:, None] + int(first) + LANES * np.arange(count)])
+@dataclass(frozen=True)
+class _Alike:
+    """Rods of one description with one grid: what is missing is found for all of them at once.
+
+    Attributes:
+        rod: their description.
+        grid: their nodes along the arc.
+        names: of each.
+        nodes: (k, N + 1) their nodes,
+        coordinates: (k, own) and coordinates.
+
+    """
+
+    rod: Rod
+    grid: RodGrid
+    names: list[str]
+    nodes: Ints
+    coordinates: Ints
 
 
-def _ends(system: Model, layout: PartLayout) -> tuple[Floats, Floats]:
-    """Rotations (m, 3, 3) and positions (m, 3) of the nodes of a rod."""
-    rows = system.workspace.node[layout.nodes]
-    return rows[:, N_R : N_R + 9].reshape(-1, 3, 3), rows[:, N_X : N_X + 3]
+def _alike(system: Model) -> list[_Alike]:
+    """All rods whose shapes are not prescribed, those that are alike together."""
+    kinds: dict[tuple[int, bytes], list[PartLayout]] = {}
+    for layout in system.layout.rods:
+        if layout.part.index not in system.shapes:
+            assert layout.grid is not None and isinstance(layout.part, RodHandle)
+            kinds.setdefault((id(layout.part.rod), layout.grid.X.tobytes()), []).append(layout)
+    found = []
+    for layouts in kinds.values():
+        part, grid = layouts[0].part, layouts[0].grid
+        assert grid is not None and isinstance(part, RodHandle)
+        own = np.array([np.arange(layout.coordinates.start, layout.coordinates.stop) for layout in layouts])
+        names = [layout.part.name for layout in layouts]
+        found.append(_Alike(part.rod, grid, names, np.array([layout.nodes for layout in layouts]), own))
+    return found
 
 
-def _missing_strain(system: Model, layout: PartLayout, q: Floats, overstrain: Floats | None) -> tuple[Floats, Floats]:
-    """Turn and shift (N, 3) over each interval that more modes would add, world axes; shift as seen from the origin."""
-    part, grid = layout.part, layout.grid
-    assert grid is not None and isinstance(part, RodHandle)
-    rod = part.rod
+def _fields(system: Model, alike: _Alike, first: np.uint64, count: int) -> Floats:
+    """Fields of the records of the intervals of rods (k, N, count)."""
+    at = system.tree.record_at[alike.nodes[:, 1:]].astype(np.int64)
+    return np.asarray(system.workspace.local[at[..., None] + int(first) + LANES * np.arange(count)])
+
+
+def _ends(system: Model, alike: _Alike) -> tuple[Floats, Floats]:
+    """Rotations (k, N + 1, 3, 3) and positions (k, N + 1, 3) of the nodes of rods."""
+    rows = system.workspace.node[alike.nodes]
+    return rows[..., N_R : N_R + 9].reshape(*rows.shape[:2], 3, 3), rows[..., N_X : N_X + 3]
+
+
+def _missing_strain(
+    system: Model, alike: _Alike, q: Floats, overstrain: Floats | None, moving: bool
+) -> tuple[Floats, Floats]:
+    """Turn and shift (k, N, 3) over each interval that more modes would add, world axes; shift as seen from the origin."""
+    rod, grid, count = alike.rod, alike.grid, len(alike.nodes)
     points, h = gauss_points(grid.X), np.diff(grid.X)
     X, weight = points.ravel(), np.repeat(0.5 * h, 2)
-    strain, rate, force = (_fields(system, layout, at, 12).reshape(-1, 6) for at in (STRAIN, STRAIN + RATE, FORCE))
+    strain, rate, force = (
+        _fields(system, alike, at, 12).reshape(count, -1, 6) for at in (STRAIN, STRAIN + RATE, FORCE)
+    )
     hooke = rod.hooke(X)
     strained = strain - rod.rest.strain(X) + rod.material.damping * rate
     if overstrain is not None:
-        strained += strain_field(system, part, X, overstrain[None])[0] - rod.rest.strain(X)
+        strained += strains_of(rod, X, overstrain[alike.coordinates]) - rod.rest.strain(X)
     left = force / weight[:, None] + hooke * strained
-    tension, panel = np.maximum(-force[:, 3] / weight, 0.0), float(np.max(np.diff(grid.X[grid.panels])))
-    change, polynomials = np.zeros((len(X), 6)), legvander(2.0 * X / rod.length - 1.0, MOST_DEGREE)
+    change, polynomials = np.zeros((count, len(X), 6)), legvander(2.0 * X / rod.length - 1.0, MOST_DEGREE)
     most = min(MOST_DEGREE, len(X) // 2 - 1)
     for name, basis in rod.strains.items():
         k = STRAIN_NAMES.index(name)
         if not np.all(hooke[:, k] > 0.0):
             continue  # nothing resists: no stress tells
-        firm = hooke[:, k].copy()
-        if name in ("bend_y", "bend_z"):  # a taut rod resists waves of its length over pi n as a string does
-            firm += tension * (panel / (np.pi * (basis.degree + 1))) ** 2
         if isinstance(basis, COMPLETE) and not rod.breakpoints and basis.degree + MORE <= most:
             wider = polynomials[:, : basis.size + MORE]
-            unmet = wider.T @ (weight * left[:, k])
+            unmet = wider.T @ (weight * left[:, :, k]).T
             unmet[: basis.size] = 0.0  # along modes forces balance
-            change[:, k] = -wider @ np.linalg.solve(wider.T @ (wider * (weight * firm)[:, None]), unmet)
+            change[:, :, k] = -(wider @ np.linalg.solve(wider.T @ (wider * (weight * hooke[:, k])[:, None]), unmet)).T
             continue
-        root = np.sqrt(weight * firm)
+        root = np.sqrt(weight * hooke[:, k])
         modes = root[:, None] * basis(X / rod.length)
         wider = root[:, None] * _panel_polynomials(X, grid.X[grid.panels], basis.degree + MORE)
         own = np.linalg.qr(modes)[0]
         wider -= own @ (own.T @ wider)
         new, size, _ = np.linalg.svd(wider, full_matrices=False)
         new = new[:, size > 1e-8 * max(float(size[0]), 1e-300)]
-        change[:, k] = -(new @ (new.T @ (left[:, k] * weight / root))) / root
-    rotation, place = _ends(system, layout)
+        change[:, :, k] = -((left[:, :, k] * weight / root) @ new @ new.T) / root
+    if moving:  # a taut rod resists waves of a length of panel / (pi n) as a string does, a limp one does so alone
+        tension, panel = np.maximum(-force[:, :, 3] / weight, 0.0), float(np.max(np.diff(grid.X[grid.panels])))
+        for name, basis in rod.strains.items():
+            if name not in ("bend_y", "bend_z"):
+                continue
+            k, wave = STRAIN_NAMES.index(name), panel / (np.pi * (basis.degree + 1))
+            change[:, :, k] *= hooke[:, k] / np.maximum(hooke[:, k] + tension * wave**2, 1e-300)
+    rotation, place = _ends(system, alike)
     middle = 0.5 + GAUSS * np.array([-1.0, 1.0])
-    turned = np.einsum("ngij,ngj->ngi", _between(rotation, middle), change.reshape(-1, 2, 6)[:, :, :3])
-    moved = np.einsum("ngij,ngj->ngi", _between(rotation, middle), change.reshape(-1, 2, 6)[:, :, 3:])
-    turned, moved = 0.5 * h[:, None, None] * turned, 0.5 * h[:, None, None] * moved
-    return turned.sum(axis=1), (moved - _cross(turned, _between(place, middle))).sum(axis=1)
+    between, pairs = _between(rotation, middle), change.reshape(count, -1, 2, 6)
+    turned, moved = (0.5 * h[:, None, None] * (between @ pairs[..., at : at + 3, None])[..., 0] for at in (0, 3))
+    return turned.sum(axis=2), (moved - _cross(turned, _between(place, middle))).sum(axis=2)
 
 
 def _between(values: Floats, parts: Floats) -> Floats:
-    """Values (N, 2, ...) inside the intervals between nodes with values (N + 1, ...), linear."""
-    s = parts.reshape(1, -1, *[1] * (values.ndim - 1))
-    return (1.0 - s) * values[:-1, None] + s * values[1:, None]
+    """Values (k, N, 2, ...) inside the intervals between nodes with values (k, N + 1, ...), linear."""
+    s = parts.reshape(1, 1, -1, *[1] * (values.ndim - 2))
+    return (1.0 - s) * values[:, :-1, None] + s * values[:, 1:, None]
 
 
 def _panel_polynomials(X: Floats, ends: Floats, degree: int) -> Floats:
@@ -256,21 +295,23 @@ def _panel_polynomials(X: Floats, ends: Floats, degree: int) -> Floats:
     return np.concatenate(columns, axis=1)
 
 
-def _missing_turns(system: Model, layout: PartLayout, q: Floats, _overstrain: Floats | None) -> tuple[Floats, Floats]:
-    """Turn and shift (N, 3) over each interval that half intervals would add, world axes; shift as seen from the origin."""
-    part, grid = layout.part, layout.grid
-    assert grid is not None and isinstance(part, RodHandle)
-    middle = 0.5 * (grid.X[:-1] + grid.X[1:])
-    fine = np.insert(grid.X, np.arange(1, len(grid.X)), middle)
-    strain = strain_field(system, part, gauss_points(fine).ravel(), q[None])[0].reshape(-1, 2, 6)
-    half = exp6(_magnus(strain[:, 0], strain[:, 1], np.diff(fine)))
-    before = np.tile(np.eye(4), (len(middle), 1, 1))
-    before[:, :3, :3] = _fields(system, layout, TURN, 9).reshape(-1, 3, 3)
-    before[:, :3, 3] = _fields(system, layout, RHO, 3)
-    rotation, place = _ends(system, layout)
+def _missing_turns(
+    system: Model, alike: _Alike, q: Floats, _overstrain: Floats | None, _moving: bool
+) -> tuple[Floats, Floats]:
+    """Turn and shift (k, N, 3) over each interval that half intervals would add, world axes, as seen from the origin."""
+    X, count = alike.grid.X, len(alike.nodes)
+    middle = 0.5 * (X[:-1] + X[1:])
+    fine = np.insert(X, np.arange(1, len(X)), middle)
+    strain = strains_of(alike.rod, gauss_points(fine).ravel(), q[alike.coordinates]).reshape(-1, 2, 6)
+    half = exp6(_magnus(strain[:, 0], strain[:, 1], np.tile(np.diff(fine), count)))
+    before = np.tile(np.eye(4), (count * len(middle), 1, 1))
+    before[:, :3, :3] = _fields(system, alike, TURN, 9).reshape(-1, 3, 3)
+    before[:, :3, 3] = _fields(system, alike, RHO, 3).reshape(-1, 3)
+    rotation, place = _ends(system, alike)
     change = log6(half[0::2] @ half[1::2] @ inverse(before))  # in the axes of the parent, about its origin
-    turned, moved = (np.einsum("nij,nj->ni", rotation[:-1], change[:, k : k + 3]) for k in (0, 3))
-    return turned, moved - _cross(turned, place[:-1])
+    change = change.reshape(count, -1, 6, 1)
+    turned, moved = ((rotation[:, :-1] @ change[:, :, k : k + 3])[..., 0] for k in (0, 3))
+    return turned, moved - _cross(turned, place[:, :-1])
 
 
 def _cross(a: Floats, b: Floats) -> Floats:
@@ -293,23 +334,25 @@ def _magnus(one: Floats, two: Floats, h: Floats) -> Floats:
     return 0.5 * h[:, None] * (one + two) + MAGNUS * h[:, None] ** 2 * bracket
 
 
-def _displacement(system: Model, layout: PartLayout, turn: Floats, shift: Floats) -> Floats:
-    """Displacements (m, 3) of the nodes of a rod whose root stays."""
-    _, place = _ends(system, layout)
-    turns, shifts = (np.concatenate([np.zeros((1, 3)), np.cumsum(x, axis=0)]) for x in (turn, shift))
+def _displacement(system: Model, alike: _Alike, turn: Floats, shift: Floats) -> Floats:
+    """Displacements (k, N + 1, 3) of the nodes of rods whose roots stay."""
+    _, place = _ends(system, alike)
+    turns, shifts = np.zeros_like(place), np.zeros_like(place)
+    np.cumsum(turn, axis=1, out=turns[:, 1:])
+    np.cumsum(shift, axis=1, out=shifts[:, 1:])
     return _cross(turns, place) + shifts
 
 
-def _carried(system: Model, rods: list[PartLayout], turn: Floats, shift: Floats) -> float:
+def _carried(system: Model, kinds: list[_Alike], turn: Floats, shift: Floats) -> float:
     """Largest displacement [m] of a node: along the tree, or, in a robot with loops, of rods held at both ends."""
     if system.rows:
-        sizes = [0.0]
-        for layout in rods:
-            moved = _displacement(system, layout, turn[layout.nodes[1:]], shift[layout.nodes[1:]])
-            assert layout.grid is not None
-            moved = moved - (layout.grid.X / layout.grid.X[-1])[:, None] * moved[-1]
-            sizes.append(float(np.max(np.linalg.norm(moved, axis=1))))
-        return max(sizes)
+        largest = 0.0
+        for alike in kinds:
+            X, inner = alike.grid.X, alike.nodes[:, 1:]
+            moved = _displacement(system, alike, turn[inner], shift[inner])
+            moved = moved - (X / X[-1])[:, None] * moved[:, -1:]
+            largest = max(largest, float(np.max(np.linalg.norm(moved, axis=2))))
+        return largest
     parent = system.tree.parent
     for i in range(1, len(parent)):
         turn[i] += turn[parent[i]]

@@ -21,7 +21,7 @@ from anguilla.results.places import OfFrames, OfRods
 from anguilla.results.quality import Quality
 from anguilla.results.reactions import relaxes, remembers
 from anguilla.results.reading import OfSensors
-from anguilla.results.resolution import MOVING, Resolution, doubtful, resolution
+from anguilla.results.resolution import Resolution, doubtful, resolution
 from anguilla.results.slices import Slices
 
 Array = NDArray[np.float64]
@@ -32,8 +32,8 @@ __all__ = ["Equilibrium", "Status", "Trajectory"]
 class _States(OfFrames, OfRods, OfSensors, OfEnergies, ShowsItself):
     """States of a robot over a leading axis, with everything that can be derived from them."""
 
-    def _resolved(self, k: int) -> Resolution:
-        """How well modes and intervals resolve state k."""
+    def _resolved(self, k: int, *, moving: bool = False) -> Resolution:
+        """How well modes and intervals resolve state k, of a motion or at rest."""
         at = slice(k, k + 1)
         if self._a is not None or self._balance is None:
             a = self._accelerations[k]
@@ -43,7 +43,7 @@ class _States(OfFrames, OfRods, OfSensors, OfEnergies, ShowsItself):
         loads = system.loads(self._t[at], self.inputs).at(0)
         over = self.evaluations.overstrain() if relaxes(system.blank) else None
         own = None if over is None else over[k]
-        return resolution(system, loads, self._q[k], self._v[k], a, self._lam[k], own)
+        return resolution(system, loads, self._q[k], self._v[k], a, self._lam[k], own, moving=moving)
 
 
 @public
@@ -113,7 +113,7 @@ class Trajectory(_States, Slices):
     @cached_property
     def resolution(self) -> Resolution:
         """How well modes and intervals resolve the motion, at the instant that asks most of them."""
-        return replace(self._resolved(int(np.argmax(doubtful(self.system, self._q)))), enough=MOVING)
+        return self._resolved(int(np.argmax(doubtful(self.system, self._q))), moving=True)
 
     @property
     def space_error(self) -> float:
@@ -122,7 +122,7 @@ class Trajectory(_States, Slices):
 
     def resolved(self, t: float) -> Resolution:
         """How well modes and intervals resolve the state nearest to t [s]: the error that more would mend, estimated."""
-        return self._resolved(int(np.argmin(np.abs(self._t - t))))
+        return self._resolved(int(np.argmin(np.abs(self._t - t))), moving=True)
 
     def __getitem__(self, key: str | slice) -> Any:
         """Return one coordinate by its label, such as "arm.bend_z[0]", or the motion at some of its states, run[a:b:step]."""

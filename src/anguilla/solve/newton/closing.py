@@ -31,7 +31,7 @@ from anguilla.model.evaluate import residual
 from anguilla.model.evaluation import at_rest
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.model.user import move
-from anguilla.results.fields import strain_field
+from anguilla.results.fields import strains_of
 from anguilla.results.reactions import evaluate
 from anguilla.solve.newton.gaps import APART, NEARLY, RANK, Gaps, gaps_at, rate_gaps_at
 from anguilla.solve.newton.spectrum import unheld, yielding
@@ -311,9 +311,8 @@ def _stretches(system: Model) -> list[tuple[str, slice, Floats, Floats]]:
     for part in system.robot.parts:
         if isinstance(part, RodHandle) and "stretch" in part.rod.strains:
             at = system.layout.parts[part.index].coordinates
-            some = np.zeros((1 + at.stop - at.start, system.size))
-            some[1:, at] = np.eye(len(some) - 1)
-            field = strain_field(system, part, np.linspace(0.0, part.length, 9), some)[:, :, 3]
+            some = np.eye(1 + at.stop - at.start, at.stop - at.start, -1)  # none, then each of its own
+            field = strains_of(part.rod, np.linspace(0.0, part.length, 9), some)[:, :, 3]
             found.append((part.name, at, field[0], (field[1:] - field[0]).T))
     return found
 

@@ -64,6 +64,7 @@ class Continuation:
         most: steps tried at most.
         easy: iterations up to which a step is an easy one.
         again: whether a step that fails from the extrapolated start is tried from the last solution before it is halved.
+        cut: part of a step that is tried after a failure before any solution is found.
 
     """
 
@@ -72,6 +73,7 @@ class Continuation:
     most: int = 1000
     easy: int = 6
     again: bool = False
+    cut: float = 0.5
 
     def follow(
         self, x: X, solve: Callable[[X, X, float], Attempt[X]], ahead: Callable[[X, X, float], X] | None
@@ -98,7 +100,7 @@ class Continuation:
                 if self.again and attempt.status != CONVERGED:
                     attempt = solve(x, x, goal)
             if attempt.status != CONVERGED or attempt.far:
-                step *= 0.5
+                step *= 0.5 if before else self.cut
                 continue
             before, x, factor = (factor, x), attempt.x, goal
             steps += 1

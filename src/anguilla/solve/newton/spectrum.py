@@ -17,6 +17,7 @@ from scipy.sparse.linalg import LinearOperator, eigs
 
 from anguilla.interact.kernels.table import Loads
 from anguilla.linear.choice import DENSE
+from anguilla.linear.sparse import ROUGH
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.evaluation import RATE, Evaluation, at_rest
 from anguilla.model.model import Model
@@ -74,6 +75,7 @@ class Stiffness:
         self.weight = scale**2 * (np.maximum(sized, LEAST * self.largest) if own_units and self.largest else 1.0)
         self._free = np.ones(self._n)
         self._free[driven] = 0.0
+        self._lowest: dict[float, tuple[float, Floats]] = {}  # what was found by shift
 
     def inverse(self, shift: float) -> Map:
         """(K + shift D)^-1 D along what is free; LinAlgError if that is singular. Redundant constraints give way."""
@@ -88,7 +90,7 @@ class Stiffness:
         def apply(x: Floats) -> Floats:
             right = np.zeros(operator.size)
             right[: self._n] = self._free * self.weight * x
-            return np.asarray(operator.solve(right)[: self._n] * self._free, dtype=float)
+            return np.asarray(operator.solve(right, exact=ROUGH)[: self._n] * self._free, dtype=float)
 
         return apply
 
@@ -124,10 +126,13 @@ class Stiffness:
 
     def lowest(self, shift: float) -> tuple[float, Floats]:
         """(least stiffness found below -shift, or the one next to it; its direction (n,)), D-normed."""
-        apply = self.inverse(shift)
-        values, vectors = lanczos(apply, self.weight, apply(self.random[0]))
-        k = 0 if len(values) and values[0] < 0.0 and abs(values[0]) > 1e-9 * values[-1] else -1
-        return (1.0 / float(values[k]) - shift, vectors[:, k]) if len(values) else (np.inf, self.random[0])
+        if shift not in self._lowest:
+            apply = self.inverse(shift)
+            values, vectors = lanczos(apply, self.weight, apply(self.random[0]))
+            k = 0 if len(values) and values[0] < 0.0 and abs(values[0]) > 1e-9 * values[-1] else -1
+            found = (1.0 / float(values[k]) - shift, vectors[:, k]) if len(values) else (np.inf, self.random[0])
+            self._lowest[shift] = found
+        return self._lowest[shift]
 
     def down(self, flat: float) -> Floats | None:
         """A direction (n,) along which the stiffness is below -flat; None if there is none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from anguilla.results.states import Equilibrium
 from anguilla.solve.newton.closing import CLOSED, LoadPath, drive, gap_at, loose_at, path_from, settle
 from anguilla.solve.newton.continuation import Attempt, Continuation, Followed, counted, halted
 from anguilla.solve.newton.gaps import gaps_at
-from anguilla.solve.newton.newton import COUNTERS, FRESH, ITERATIONS, USABLE, Goal, scratch
+from anguilla.solve.newton.newton import COUNTERS, FACTORISATIONS, FRESH, ITERATIONS, USABLE, Goal, scratch
 from anguilla.solve.newton.rules import CONVERGED, DIVERGED, EXPLANATION, SINGULAR, TOO_MANY_ITERATIONS
 from anguilla.solve.statics.downhill import BALANCED, balances, level, neutral, nudged, relaxed, slide
 from anguilla.solve.statics.judging import adrift, balanced, unbalanced
@@ -65,14 +66,14 @@ class LoadedNewton:
         self.memory.memory[:], self.memory.counters[:] = FRESH, 0
         self.run, self.passed = runner(self.system), False
 
-    def __call__(self, loads: Loads, q: Floats, lam: Floats, near: Floats | None = None) -> int:
+    def __call__(self, loads: Loads, q: Floats, lam: Floats, near: Floats | None = None, chord: bool = False) -> int:
         """Solve from (q, lam), which are updated on success. Returns a status; what does not balance has not converged.
 
         Nor has what is too far from `near`, if that is given, or where parts pass through each other on the way.
         """
         system, before = self.system, (q.copy(), lam.copy())
         for _ in range(2):  # forces may be left after corrections that are small in all other respects
-            status = self.quickly(loads, q, lam)
+            status = self.quickly(loads, q, lam, chord=chord)
             if status == CONVERGED and near is not None and _too_far(system, near, q):
                 break
             if status == CONVERGED and passes(system, before[0], q):
@@ -83,15 +84,16 @@ class LoadedNewton:
         q[:], lam[:] = before
         return DIVERGED
 
-    def on_the_way(self, loads: Loads, q: Floats, lam: Floats) -> int:
+    def on_the_way(self, loads: Loads, q: Floats, lam: Floats, chord: bool) -> int:
         """The same under a part of the loads: a large robot need not be found to the last digit there."""
-        return self.quickly(loads, q, lam, max(self.tolerance, ROUGHLY) if self.system.size > TREES else self.tolerance)
+        rough = max(self.tolerance, ROUGHLY) if self.system.size > TREES else self.tolerance
+        return self.quickly(loads, q, lam, rough, chord)
 
-    def quickly(self, loads: Loads, q: Floats, lam: Floats, tolerance: float | None = None) -> int:
-        """The same, balanced or not, with the tensions along tendons that rub."""
+    def quickly(self, loads: Loads, q: Floats, lam: Floats, tolerance: float | None = None, chord: bool = False) -> int:
+        """The same, balanced or not, with the tensions along tendons that rub; with `chord`, tangents are kept."""
         system, state, tolerance = self.system, self.state, self.tolerance if tolerance is None else tolerance
         out, none, empty = self.rest
-        how = tuple(STATIC), tuple(ONCE), False, state, tuple(Goal(0.0, tolerance, self.most, chord=False)), out
+        how = tuple(STATIC), tuple(ONCE), False, state, tuple(Goal(0.0, tolerance, self.most, chord)), out
         loads.row[DT] = 0.0
         for number in range(MOST_FRICTION):
             self.memory.memory[USABLE] = 0.0
@@ -337,10 +339,13 @@ def _fallen(solve: LoadedNewton, path: LoadPath, top: Floats) -> tuple[Floats, F
 def _in_steps(solve: LoadedNewton, path: LoadPath, q: Floats, lam: Floats) -> Followed[Held]:
     """Follow a path from (q, lam)."""
     system, counters = solve.system, solve.memory.counters
+    large = system.size > TREES and system.linear != DENSE
+    kind = FACTORISATIONS if large else ITERATIONS  # what costs most
 
     def attempt(start: Held, last: Held, goal: float) -> Attempt[Held]:
-        before, status = counters[ITERATIONS], TOO_MANY_ITERATIONS
-        newton = solve.on_the_way if goal < 1.0 else solve  # balance is checked where it ends
+        before, status = counters[kind], TOO_MANY_ITERATIONS
+        # balance is checked where it ends; from an extrapolated start a tangent serves for several corrections
+        newton = partial(solve.on_the_way if goal < 1.0 else solve, chord=large and start is not last)
         trial, multipliers = drive(path.at(goal), start[0]), start[1].copy()
         gap = 0.0 if system.is_plain else gap_at(system, path.at(goal), trial)
         nearly = system.is_plain or (system.size > TREES and gap < GAPING)
@@ -351,12 +356,14 @@ def _in_steps(solve: LoadedNewton, path: LoadPath, q: Floats, lam: Floats) -> Fo
             trial, multipliers = settle(system, path.at(goal), start[0]), start[1].copy()
             status = newton(path.at(goal), trial, multipliers)
         far = SNAPPED if status == CONVERGED and _too_far(system, last[0], trial) else ""
-        return Attempt((trial, multipliers), status, int(counters[ITERATIONS] - before), far)
+        return Attempt((trial, multipliers), status, int(counters[kind] - before), far)
 
     def ahead(before: Held, now: Held, ratio: float) -> Held:
         return now[0] + ratio * (now[0] - before[0]), now[1] + ratio * (now[1] - before[1])
 
-    return Continuation().follow((q, lam.copy()), attempt, ahead)
+    # a long soft chain unrolls from its clamp under a millionth of its weight
+    how = Continuation(cut=0.25, easy=4, smallest=1e-10) if large else Continuation()
+    return how.follow((q, lam.copy()), attempt, ahead)
 
 
 def _too_far(system: Model, before: Floats, after: Floats) -> bool:

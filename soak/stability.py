@@ -68,10 +68,11 @@ def _holding(made: SimpleNamespace, eq: Any) -> tuple[np.ndarray, ...]:
     return taut, B, np.where(taut, give, 0.0)
 
 
-def linearised(made: SimpleNamespace, eq: Any) -> tuple[np.ndarray, ...]:
+def linearised(made: SimpleNamespace, eq: Any, *, relative: bool = False) -> tuple[np.ndarray, ...]:
     """(K, J, B) by differences alone: dR/dq, the gradients of what is held, and the forces per multiplier (rows as J).
 
-    A taut line of given length is held, one with a compliance is a spring; a slack one is neither.
+    A taut line of given length is held, one with a compliance is a spring; a slack one is neither. With `relative`, rows of
+    lengths are parts of the robot's, beside angles.
     """
     n, scale, state = eq.system.size, eq.system.tree.scale, _changed(made, eq)
     h = 1e-5 / scale
@@ -82,7 +83,7 @@ def linearised(made: SimpleNamespace, eq: Any) -> tuple[np.ndarray, ...]:
     J = _by_differences(lambda x: state(x).constraints.copy(), n, h)
     soft, hard = taut & (give > 0.0), taut & ~(give > 0.0)
     turns = eq.system.blank.constraints.table[:, KIND] == ROTATION
-    unit = np.where(turns, 1.0, made.spec["length"])[hard, None]  # lengths as parts of the robot's, beside angles
+    unit = np.where(turns | (not relative), 1.0, made.spec["length"])[hard, None]
     return K + (B[soft] / give[soft, None]).T @ J[soft], J[hard] / unit, B[hard] / unit
 
 
@@ -98,7 +99,7 @@ def _left_free(rows: np.ndarray, keep: np.ndarray, scale: np.ndarray) -> np.ndar
 def instability(made: SimpleNamespace, eq: Any) -> float:
     """Growth rate of the fastest growing small motion, times the time of the robot's first mode; 0 if it is stable."""
     system, pace = eq.system, made.spec["pace"]
-    K, J, B = linearised(made, eq)
+    K, J, B = linearised(made, eq, relative=True)
     _, C, M = system.matrices(eq.q, t=eq.t, inputs=made.inputs, multipliers=eq.multipliers)
     keep = np.setdiff1d(np.arange(system.size), system.blank.driven)
     V = W = _left_free(J, keep, system.tree.scale)

@@ -10,7 +10,7 @@ from anguilla.model.model import Model
 @pytest.fixture(scope="module")
 def robot():
     robot = ag.Robot("arm")
-    arm = robot.add(ag.Rod(0.3, ag.Circle(0.01), ag.Material(1e6, 1000), ag.planar(2)), at=robot.ground, name="arm")
+    arm = robot.add(ag.Rod(0.3, ag.Circle(0.01), ag.Material(1e6, 1000), ag.planar(4)), at=robot.ground, name="arm")
     robot.actuate("air", ag.Chamber(arm, ag.parallel(y=-0.004), area=1e-5))
     robot.actuate("pull", ag.Tendon(arm, ag.parallel(y=0.006)))
     return robot
@@ -116,7 +116,7 @@ def test_steps_and_copies_are_slack_below_zero(robot):
 def test_drives_may_wind_below_zero():
     """A drive follows a negative command; the tendon is slack meanwhile, in steps, copies and motions alike."""
     robot = ag.Robot("arm")
-    arm = robot.add(ag.Rod(0.3, ag.Circle(0.01), ag.Material(1e6, 1000), ag.planar(2)), at=robot.ground, name="arm")
+    arm = robot.add(ag.Rod(0.3, ag.Circle(0.01), ag.Material(1e6, 1000), ag.planar(4)), at=robot.ground, name="arm")
     robot.actuate("pull", ag.Tendon(arm, ag.parallel(y=0.006)))
     robot.drive("pull", ag.Drive(lag=0.02))
     stepper, copies = (

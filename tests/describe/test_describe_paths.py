@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import anguilla as ag
-from anguilla.describe.alike import other_rods
+from anguilla.describe.alike import differences
 from anguilla.describe.paths import changed, number_at, put_number
 
 
@@ -52,11 +52,11 @@ def test_a_bad_value_is_refused():
 
 
 def test_what_differs():
-    assert other_rods(robot(), robot()) == []
-    assert other_rods(robot(), robot(young=2e6)) == [(0, "material")]
-    assert other_rods(robot(), robot(young=2e6, radius=0.02)) == [(0, "material"), (0, "section")]
-    assert other_rods(robot(), robot(length=0.4)) is None
-    assert other_rods(robot(), robot(pull=0.009)) is None
-    assert other_rods(robot(), changed(robot(), {"hand.mass": 0.2})) is None
-    assert other_rods(robot(), changed(robot(), {"load.force[0]": 0.2})) is None
-    assert other_rods(robot(), changed(robot(), {"gravity[0]": 0.2})) is None
+    assert differences(robot(), robot()) == ({}, [])
+    assert differences(robot(), robot(young=2e6)) == ({0: {"material"}}, [])
+    assert differences(robot(), robot(young=2e6, radius=0.02)) == ({0: {"material", "section"}}, [])
+    assert differences(robot(), robot(length=0.4)) == ({0: {"length"}}, ["t1"])
+    assert differences(robot(), robot(pull=0.009)) == ({}, ["t1"])
+    assert differences(robot(), changed(robot(), {"hand.mass": 0.2})) is None
+    assert differences(robot(), changed(robot(), {"load.force[0]": 0.2})) is None
+    assert differences(robot(), changed(robot(), {"gravity[0]": 0.2})) is None

@@ -259,7 +259,7 @@ def test_a_full_disk_costs_the_checkpoint_not_the_run(simulation, tmp_path):
         pytest.warns(ag.AnguillaWarning, match="goes on, but its checkpoint is not up to date") as told,
     ):
         found = simulation["run"](2000, checkpoint=tmp_path / "run.checkpoint")
-    assert same(whole, found) and len(told) == 1
+    assert same(whole, found) and sum("too few modes" not in str(one.message) for one in told) == 1
     assert not list(tmp_path.iterdir())
 
 

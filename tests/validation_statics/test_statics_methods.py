@@ -53,8 +53,8 @@ def test_flow_that_is_too_short_says_so():
 def test_load_steps_succeed_where_plain_newton_fails(alpha):
     robot, arm = loaded(ag.planar(14), (0, alpha * EI / LENGTH**2, 0), gravity=(0, 0, 0), intervals=100)
     eq = ag.statics(robot)
-    plain = plain_newton(ag.Model(robot))  # none, or by luck an equilibrium of another shape
-    assert plain is None or np.linalg.norm((plain - eq.q) * eq.system.tree.scale) > 1.0
+    plain = plain_newton(ag.Model(robot))  # none, or by luck an equilibrium, of a small load the same one
+    assert alpha < 20.0 or plain is None or np.linalg.norm((plain - eq.q) * eq.system.tree.scale) > 1.0
     steps = eq.status.counters["load_steps"]
     assert eq.status.success and steps > 1
     assert f"{steps} load increments" in eq.status.message

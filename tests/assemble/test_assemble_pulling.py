@@ -10,7 +10,7 @@ from anguilla.model.model import Model
 @pytest.fixture(scope="module")
 def robot():
     robot = ag.Robot("arm")
-    arm = robot.add(ag.Rod(0.3, ag.Circle(0.01), ag.Material(1e6, 1000), ag.planar(4)), at=robot.ground, name="arm")
+    arm = robot.add(ag.Rod(0.3, ag.Circle(0.01), ag.Material(1e6, 1000), ag.planar(2)), at=robot.ground, name="arm")
     robot.actuate("air", ag.Chamber(arm, ag.parallel(y=-0.004), area=1e-5))
     robot.actuate("pull", ag.Tendon(arm, ag.parallel(y=0.006)))
     return robot
@@ -36,7 +36,8 @@ def test_motions_steps_and_batches_refuse_numbers(robot):
 
 
 def slack(told, when):
-    """Exactly one warning, which names the tendon, the instant and the remedy."""
+    """Exactly one warning, beside that of two modes, which names the tendon, the instant and the remedy."""
+    told = [one for one in told if "too few modes" not in str(one.message)]
     assert len(told) == 1, [str(one.message) for one in told]
     words = str(told[0].message)
     assert "'pull'" in words and when in words and "slack" in words and "max(0, ...)" in words
@@ -116,7 +117,7 @@ def test_steps_and_copies_are_slack_below_zero(robot):
 def test_drives_may_wind_below_zero():
     """A drive follows a negative command; the tendon is slack meanwhile, in steps, copies and motions alike."""
     robot = ag.Robot("arm")
-    arm = robot.add(ag.Rod(0.3, ag.Circle(0.01), ag.Material(1e6, 1000), ag.planar(4)), at=robot.ground, name="arm")
+    arm = robot.add(ag.Rod(0.3, ag.Circle(0.01), ag.Material(1e6, 1000), ag.planar(2)), at=robot.ground, name="arm")
     robot.actuate("pull", ag.Tendon(arm, ag.parallel(y=0.006)))
     robot.drive("pull", ag.Drive(lag=0.02))
     stepper, copies = (

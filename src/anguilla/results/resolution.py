@@ -148,13 +148,13 @@ def like_a_good_one(kept: dict[str, Any], row: Floats, q: Floats, weight: Floats
     """
     before = kept.get("resolved")
     if before is not None:
-        there, acted = before
-        size = LIKE * float(np.max(np.abs(there * weight), initial=0.0))
-        same = row.shape == acted.shape and np.all(np.abs(row - acted) <= LIKE * np.abs(acted))
+        there, acted, like = before
+        size = like * float(np.max(np.abs(there * weight), initial=0.0))
+        same = row.shape == acted.shape and np.all(np.abs(row - acted) <= like * np.abs(acted))
         if same and float(np.max(np.abs((q - there) * weight), initial=0.0)) <= size:
             return True
     want = find()
-    kept["resolved"] = (q.copy(), row.copy()) if want <= GOOD else None
+    kept["resolved"] = (q.copy(), row.copy(), LIKE if want <= GOOD else 0.0) if want <= 1.0 else None
     return want <= 1.0
 
 

@@ -98,7 +98,8 @@ def judge(
     for array, value in remembered:
         array[:] = value
     some = some_of(run)
-    gained = None if time is not None and time.calm else energy_gain(some())
+    calm = time is not None and time.calm
+    gained = None if calm else energy_gain(some())
     if time is not None and time.size > (TOLD if time.sure else TIME):
         told.append(_say_time(system, time, dt))
     if gained is not None and gained[0] is not None and gained[0] > ENERGY:
@@ -111,7 +112,7 @@ def judge(
             f"{run.robot.name!r}, which touches something, gains {100 * won[0]:.2g} % of its energy from nothing until "
             f"t = {won[1]:.4g} s: take a smaller dt, such as {nice_step(0.25 * dt):g}."
         )
-    if (lost := momentum_change(system, some)) > TIME:
+    if not calm and (lost := momentum_change(system, some)) > TIME:
         told.append(
             f"The momentum of {run.robot.name!r}, on which nothing acts from outside, changes by {_percent(lost)} of its "
             f"mass times its speed: take a smaller dt, such as {nice_step(dt * math.sqrt(0.5 * TIME / lost)):g}."
@@ -144,15 +145,18 @@ def _completed(
 
 
 def _lacking(run: Trajectory) -> list[str]:
-    """That a rod has too few modes or intervals, in a sentence; maybe nothing."""
+    """That a rod has too few modes or intervals, in a sentence; maybe nothing. Of the same motion again, the same."""
     doubts = doubtful(run.system, run.q)
-    k = int(np.argmax(doubts))
+    k = int(doubts.argmax())
     if doubts[k] <= 1.0:
         return []
-    kept, weight = run.system.desk().kept.setdefault("moving", {}), run.system.tree.strain_scale
-    if like_a_good_one(kept, run.v[k], run.q[k], weight, lambda: run.resolution.want):
-        return []
-    return [f"The motion of {run.robot.name!r}: {run.resolution.words}"]
+    kept, q, weight = run.system.desk().kept.setdefault("moving", {}), run.q[k], run.system.tree.strain_scale
+    last: tuple[Floats, list[str]] | None = kept.get("lacking")
+    if last is None or not np.array_equal(last[0], q):
+        good = like_a_good_one(kept, run.v[k], q, weight, lambda: run.resolution.want)
+        last = q.copy(), [] if good else [f"The motion of {run.robot.name!r}: {run.resolution.words}"]
+        kept["lacking"] = last
+    return list(last[1])
 
 
 def _gained_by_touching(run: Trajectory) -> tuple[float, float]:

@@ -73,6 +73,13 @@ def test_a_motion_whose_steps_are_too_long_is_told(name):
     assert record["outcome"] in ("said", "undecided")
 
 
+def test_cut_steps_without_a_second_opinion_are_told():
+    """19 of 34 steps are cut; eighths go wrong in the same way behind a jump, and halves do not get past it."""
+    record = judged("20291231_2083")
+    assert record["outcome"] == "said" and record["motion"]["error"] > 0.02
+    assert "19 of 34 steps of 'robot_20291231_2083' were too long for Newton" in record["motion"]["warnings"][0]
+
+
 def test_momentum_that_changes_without_a_cause_is_told():
     """A robot that floats: its places are right to 0.4 % of the length, its momentum is off by 13 %."""
     record = judged("20291118_4474")

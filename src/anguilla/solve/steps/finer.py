@@ -2,7 +2,7 @@
 
 Steps are half as long, and much shorter at rough starts: those are where accelerations are eased, Newton's corrections halved
 or steps cut, at the beginning and behind jumps of loads. What goes wrong there is of first order, or not of any. They are
-much shorter everywhere if many steps of the motion had to be cut: halves would be cut into the same pieces.
+much shorter everywhere if many steps of the motion had to be cut: halves may be cut into the same pieces.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def seen(motion: OngoingMotion, steps: int, rough: bool, shorter: int = 1) -> fl
     Errors of second order are seen but for a quarter by halves of steps. After a rough start, most arise where steps are much
     shorter, and are seen whole: between the two.
     """
-    if motion.cutting[CUT] > MOSTLY * steps:
+    if rough and motion.cutting[CUT] > MOSTLY * steps:
         return 1.0 - 1.0 / (shorter * CUT_AGAIN) ** 2
     hidden = 1.0 / 7.0 if rough else 1.0 / HALF**2
     return 1.0 - hidden / shorter**2
@@ -86,7 +86,7 @@ def _plan(
     motion: OngoingMotion, steps: int, dt: float, rough: bool, shorter: int, recut: bool
 ) -> list[tuple[int, int, int]]:
     """(first step, that behind the last, pieces of each) in order; steps with jumps stand alone."""
-    pieces = np.full(steps, CUT_AGAIN if motion.cutting[CUT] > MOSTLY * steps else HALF)
+    pieces = np.full(steps, CUT_AGAIN if rough and motion.cutting[CUT] > MOSTLY * steps else HALF)
     jumps = sorted({jump.step for jump in motion.jumps if 0 <= jump.step < steps})
     if rough:
         for start in [0, *jumps, *(jump + 1 for jump in jumps)]:

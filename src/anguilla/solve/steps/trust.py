@@ -307,7 +307,10 @@ def _verified(motion: OngoingMotion, run: Trajectory, dt: float, estimate: _Esti
     if wild and rough and found.size < TOLD:
         halves = _compared(motion, run, dt, estimate, False, 1)
         size = halves.size * seen(motion, len(run.t) - 1, False) / seen(motion, len(run.t) - 1, rough)
-        found = halves._replace(size=size) if halves.sure and size > found.size else found
+        if not halves.sure:  # no second opinion
+            found = found._replace(sure=False)
+        elif size > found.size:
+            found = halves._replace(size=size)
     if 0 < len(motion.pieces) <= MOSTLY * len(run.t) and found.size < TOLD:
         recut = _compared(motion, run, dt, estimate, True, 1, recut=True)
         found = recut if recut.sure and recut.size > found.size else found
@@ -356,6 +359,7 @@ def _compared(
     except SolverError:  # they take too long
         if done < ENOUGH * steps:
             return found._replace(size=max(min(found.size, 1.0), best.size), sure=False)
-        enough = 0.5 if estimate.certain else WHOLE  # what grows beyond all bounds may do so in the rest
+        bounded = estimate.certain and found.size < 1.0  # what grows beyond all bounds may do so in the rest
+        enough = 0.5 if bounded else WHOLE
         best = best._replace(size=CAREFUL * best.size, sure=done > enough * steps)
     return best._replace(size=best.size * steps / max(done, 1))

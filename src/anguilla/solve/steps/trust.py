@@ -146,6 +146,8 @@ def _completed(
 
 def _lacking(run: Trajectory) -> list[str]:
     """That a rod has too few modes or intervals, in a sentence; maybe nothing. Of the same motion again, the same."""
+    if not run.system.once(has_strains):
+        return []
     doubts = doubtful(run.system, run.q)
     k = int(doubts.argmax())
     if doubts[k] <= 1.0:

@@ -38,8 +38,8 @@ MOST_DEGREE = 9  # of polynomials that are easy to solve for
 # Parts of the length by which more of them may move a robot without a word. Large errors are estimated up to three times too
 # large, so a robot that is said to lack modes is off by a tenth of its length.
 FEW_MODES, FEW_INTERVALS = 0.15, 0.02
-# The same of a motion, whose errors add up: of 209 motions of random arms that were said to lack modes none was off by less than
-# 2 % of the length, and four by less than 5 %; of 227 that were off by more than 10 %, 194 were said to.
+# The same of a motion, whose errors add up: of 209 motions of random arms that were said to lack modes none was off by less
+# than 2 % of the length, and four by less than 5 %; of 227 that were off by more than 10 %, 194 were said to.
 MOVING = 0.03
 # Sizes [rad] of the last mode below which too little is left: of one or two modes, and of more, since those that follow them
 # average out (in 1,400 random arms at most a quarter of what would be said). Share of the mode before it.

@@ -239,3 +239,16 @@ def test_who_is_said_to_lack_modes():
     assert len(rows) > 40
     assert np.all(error[said > 0] > 0.02)
     assert np.mean(said[error > 0.1]) > 0.7
+
+
+@pytest.mark.parametrize("order", [(0.0, 3.0), (3.0, 0.0)])
+def test_what_is_said_of_modes_does_not_depend_on_motions_before(order):
+    """Two motions of one model from the same shape, which asks most of the modes: only the one that is pulled lacks some."""
+    robot = ag.Robot("arm", gravity=(0, 0, 0))
+    material = ag.Material(young=4e5, density=1070, damping=0.6)
+    arm = robot.add(ag.Rod(0.4, ag.Circle(0.012), material, ag.planar(2)), at=robot.ground, name="arm")
+    robot.actuate("pull", ag.Tendon(arm, ag.parallel(y=-0.011)))
+    model = ag.Model(robot)
+    for pull in order:
+        run = quiet(model, duration=0.3, dt=0.005, start=[2.4, -1.2], inputs={"pull": pull})
+        assert any("too few modes" in word for word in run.quality.messages) == (pull > 0.0) == (run.space_error > 0.03)

@@ -152,11 +152,14 @@ def _lacking(run: Trajectory) -> list[str]:
     k = int(doubts.argmax())
     if doubts[k] <= 1.0:
         return []
-    kept, q, weight = run.system.desk().kept.setdefault("moving", {}), run.q[k], run.system.tree.strain_scale
+    kept, weight = run.system.desk().kept.setdefault("moving", {}), run.system.tree.strain_scale
+    motion = np.concatenate(
+        [run.q[k], run.v[k], run.q[-1]]
+    )  # other loads may begin at the same state, and do not end there
     last: tuple[Floats, list[str]] | None = kept.get("lacking")
-    if last is None or not np.array_equal(last[0], q):
-        good = like_a_good_one(kept, run.v[k], q, weight, lambda: run.resolution.want)
-        last = q.copy(), [] if good else [f"The motion of {run.robot.name!r}: {run.resolution.words}"]
+    if last is None or not np.array_equal(last[0], motion):
+        good = like_a_good_one(kept, motion, run.q[k], weight, lambda: run.resolution.want)
+        last = motion, [] if good else [f"The motion of {run.robot.name!r}: {run.resolution.words}"]
         kept["lacking"] = last
     return list(last[1])
 

@@ -16,12 +16,13 @@ from anguilla.describe.joints import Axis
 from anguilla.mechanics.blocks import cut_blocks
 from anguilla.mechanics.grid import RodGrid, gauss_points, nodal_inertia, numbered, strain_grams, values
 from anguilla.mechanics.rodmap import RECORD
-from anguilla.mechanics.tree import BALL, FACE, FIXED, JOINT, PACK_SIZE, ROD, Floats, Ints, Tree, own_tables
+from anguilla.mechanics.tree import BALL, FACE, FIXED, JOINT, PACK_SIZE, ROD, TERM, Floats, Ints, Tree, own_tables
 
 NO_STRAIN = np.zeros((1, 36))
 NO_INERTIA = np.zeros((1, 3))
 NOWHERE = np.concatenate([np.eye(3).ravel(), np.zeros(3)])[None]  # a fixed link that leads nowhere
 LEAVES_PLANE = np.array([True, True, False, False, False, True])  # strains: all but bend_z, stretch and shear_y
+MANY_TERMS = 256  # from so many on, equal ones are kept once
 FLATNESS = 1e-14  # [rad, m] by which a fixed link of a flat robot may leave the plane
 
 
@@ -73,17 +74,18 @@ class Builder:
     """Collects the arrays of a tree: nodes, one by one or many at a time, and segments in depth-first order."""
 
     def __init__(self) -> None:
-        self.nodes: dict[str, list] = {name: [] for name in ("parent", "kind", "segment", "length", "mass")}
+        self.nodes: dict[str, list] = {name: [] for name in ("parent", "kind", "segment", "length", "mass", "basis_at")}
         self.rows: dict[str, list[Floats]] = {name: [] for name in ("fixed", "inertia", "prescribed")}  # (k, ...) each
         tables = ("first", "last", "own_pack", "own_packs", "strain_count", "strains", "viscosity")
         self.segments: dict[str, list] = {name: [] for name in (*tables, "stiffness_at")}
-        self.basis: list[Floats] = []
+        self.basis: dict[bytes, int] = {}  # tables of numbers, and where each begins: equal ones are kept once
+        self.tables: dict[int, tuple[int, Floats]] = {}  # the same by identity, which is faster
         self.stiffness: list[Floats] = []
         self.pack_slot: list[int] = []
         self.friction: dict[int, float] = {}
         self.preload: dict[int, float] = {}
         self.balls: list[tuple[int, int]] = []
-        self.stiffness_size = 0
+        self.stiffness_size, self.basis_size = 0, 0
         # the ground: a segment of one node without coordinates
         self._segment(1, [], [], 0.0, [])
         self._node(0, FIXED, 0, NOWHERE)
@@ -128,13 +130,21 @@ class Builder:
         node["segment"].append(segment)
         node["length"].append(0.0)
         node["mass"].append(mass)
+        node["basis_at"].append(0 if table is None else self._table(table))
         self.rows["fixed"].append(fixed)
         self.rows["inertia"].append(inertia)
         if kind != FIXED:
-            assert table is not None
             self.rows["prescribed"].append(NO_STRAIN)
-            self.basis.append(table.ravel())
         return number
+
+    def _table(self, table: Floats) -> int:
+        """Where the values of a table begin among all."""
+        if id(table) not in self.tables:
+            at = self.basis.setdefault(table.tobytes(), self.basis_size)
+            if at == self.basis_size:
+                self.basis_size += table.size
+            self.tables[id(table)] = at, table
+        return self.tables[id(table)][0]
 
     def add_joint(
         self, joint: Joint, pose: Floats, parent: int, body: RigidBody | None = None
@@ -198,7 +208,7 @@ class Builder:
         self.rows["fixed"].append(np.broadcast_to(NOWHERE, (count, 12)))
         self.rows["inertia"].append(inertia)
         self.rows["prescribed"].append(rest)
-        self.basis.append(basis.ravel())
+        node["basis_at"] += (self._table(basis) + basis[0].size * np.arange(count)).tolist()
 
     def add_offset(self, pose: Floats, parent: int) -> int:
         """Add a massless frame at a fixed pose from a node, a segment of its own: it can carry loads."""
@@ -216,7 +226,7 @@ class Builder:
         """The same collection; leaves that are added to it are not in this one."""
         twin = copy(self)
         twin.nodes, twin.rows = ({name: list(x) for name, x in both.items()} for both in (self.nodes, self.rows))
-        twin.basis = list(self.basis)
+        twin.basis, twin.tables = dict(self.basis), dict(self.tables)
         return twin
 
     def freeze(self, lanes: Ints, scale: Floats, weight: Floats, strain: Floats, cut: int = 0) -> Tree:
@@ -229,8 +239,7 @@ class Builder:
         blocks = cut_blocks(node["segment"][node["parent"][seg["first"]]], seg["own_packs"], cut)
         links = node["kind"] != FIXED
         rank = np.cumsum(links) - links
-        widths = np.where(links, 2 * LANES * seg["own_packs"][node["segment"]], 0)
-        basis, basis_at = np.concatenate([np.zeros(0), *self.basis]), np.cumsum(widths) - widths
+        basis = np.frombuffer(b"".join(self.basis))
         sizes = counts * (blocks["path_packs"] + blocks["sub_packs"]) * int(PACK_SIZE)
         four = np.zeros((-(-len(prescribed) // LANES) * LANES, 36))
         four[: len(prescribed)] = prescribed
@@ -239,14 +248,14 @@ class Builder:
         balls = np.array(self.balls, dtype=np.int64).reshape(-1, 2)
         balls[:, 0] = place[balls[:, 0]]
         slot = _ints(self.pack_slot)
-        term_at, term, term_value = _terms(node, seg, slot, basis, basis_at)
+        term_at, term, term_value = _terms(node, seg, slot, basis)
         fields: dict[str, Any] = node | rows | seg | blocks | _numbered(blocks, seg, _ints(lanes))
         fields |= dict(
             flat=_ints([_is_flat(node, rows["fixed"], prescribed, seg)]),
             turning=turning(node["kind"], rows["fixed"], rows["inertia"]),
             record_at=np.where(links, rank // LANES * int(RECORD) + rank % LANES, 0).astype(np.uint64),
             prescribed=np.ascontiguousarray(four.reshape(-1, LANES, 36).transpose(0, 2, 1)).ravel(),
-            term_at=term_at, term=term, term_value=term_value, basis=basis, basis_at=basis_at,
+            term_at=term_at, term=term, term_value=term_value, basis=basis,
             ready=_ready(node["segment"], blocks["block"], links),
             pack_slot=slot, ball=balls, lane=_ints(lanes), stiffness=np.concatenate([np.zeros(0), *self.stiffness]),
             friction=_by_lane(self.friction, len(place)), preload=_by_lane(self.preload, len(place)),
@@ -335,11 +344,11 @@ def turning(kind: Ints, fixed: Floats, inertia: Floats) -> Floats:
 
 
 def _terms(
-    node: dict[str, Any], seg: dict[str, Any], slot: Ints, basis: Floats, basis_at: Ints
+    node: dict[str, Any], seg: dict[str, Any], slot: Ints, basis: Floats
 ) -> tuple[Ints, npt.NDArray[np.uint64], Floats]:
     """What packs of coordinates add to the strains of records of four links: Tree.term_at, term, term_value."""
     links = np.flatnonzero(node["kind"] != FIXED)
-    rank, k, tables = own_tables(links, seg["own_packs"][node["segment"][links]], basis, basis_at)
+    rank, k, tables = own_tables(links, seg["own_packs"][node["segment"][links]], basis, node["basis_at"])
     there = tables.any(axis=(1, 2))
     rank, tables = rank[there], tables[there]
     pack = seg["own_pack"][node["segment"][links[rank]]] + k[there]
@@ -354,7 +363,15 @@ def _terms(
     record, pack = rank[leading] // LANES, pack[leading]
     strain = seg["strains"][node["segment"][links[rank[leading]]], slot[pack]]
     records = np.arange(-(-len(links) // LANES) + 1)
-    term = LANES * np.stack([strain, pack], axis=1).astype(np.uint64)
+    if (
+        len(term_value) > MANY_TERMS
+    ):  # alike rods have alike values: those of a large robot would not fit in fast memory
+        which: dict[bytes, int] = {}
+        value_at = np.array([which.setdefault(one.tobytes(), len(which)) for one in term_value])
+        term_value = term_value[np.unique(value_at, return_index=True)[1]]
+    else:
+        value_at = np.arange(len(term_value))
+    term = np.stack([LANES * strain, LANES * pack, TERM * value_at], axis=1).astype(np.uint64)
     return np.searchsorted(record, records), term, term_value.ravel()
 
 

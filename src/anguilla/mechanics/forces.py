@@ -10,7 +10,7 @@ from anguilla.mechanics.flatmap import flat_forces
 from anguilla.mechanics.joints import ball_force, joint_force
 from anguilla.mechanics.relaxing import add_overstress
 from anguilla.mechanics.rodmap import FORCE, JET, RECORD, SIX, STRAIN, WRENCH, rod_forces
-from anguilla.mechanics.tree import BALL, FIXED, JOINT, N_A, N_AL, N_F, N_M, N_MI, N_R, N_R0, N_W, TERM
+from anguilla.mechanics.tree import BALL, FIXED, JOINT, N_A, N_AL, N_F, N_M, N_MI, N_R, N_R0, N_W
 from anguilla.mechanics.vec import add, cross, load3, load9, matvec, store3, sub, tmatvec
 
 
@@ -58,16 +58,18 @@ def _node_wrench(tree, ws, i):
 def carry_up(tree, ws):
     """Carry node wrenches up the tree and turn them into forces on every link's strains."""
     local, flat = ws.local, tree.flat[0] == 1
+    chunk = len(local) // RECORD - 1
     for i in range(len(tree.parent) - 1, 0, -1):
         if flat:
             node_wrench_flat(tree, ws, i)
         else:
             _node_wrench(tree, ws, i)
-    for chunk in range(len(local) // RECORD):
-        if flat:
-            flat_forces(local, U(chunk) * U(RECORD))
-        else:
-            rod_forces(local, U(chunk) * U(RECORD))
+        if tree.kind[i] != FIXED and tree.record_at[i] == U(chunk) * U(RECORD):  # the first of four intervals
+            if flat:
+                flat_forces(local, U(chunk) * U(RECORD))
+            else:
+                rod_forces(local, U(chunk) * U(RECORD))
+            chunk -= 1
     for i in range(1, len(tree.parent)):
         if tree.kind[i] == JOINT:
             joint_force(tree, local, i)
@@ -83,7 +85,7 @@ def collect_forces(tree, ws):
     for chunk in range(len(tree.term_at) - 1):
         at = U(chunk) * U(RECORD) + FORCE
         for t in range(tree.term_at[chunk], tree.term_at[chunk + 1]):
-            f, j, b = at + tree.term[t, 0] - STRAIN, tree.term[t, 1], U(TERM * t)
+            f, j, b = at + tree.term[t, 0] - STRAIN, tree.term[t, 1], tree.term[t, 2]
             one, two = take(local, f), take(local, f + SIX)
             for l in range(FOUR):
                 rows[j + l] += total(take(value, b) * one + take(value, b + FOUR) * two)

@@ -9,7 +9,7 @@ from anguilla.mechanics.flat import node_motion_flat
 from anguilla.mechanics.flatmap import flat_motion
 from anguilla.mechanics.joints import ball_motion, joint_motion
 from anguilla.mechanics.rodmap import JET, MAX_ANGLE, OMEGA, RATE, RECORD, RHO, SIX, SPIN, TURN, rod_motion
-from anguilla.mechanics.tree import BALL, FIXED, JOINT, N_A, N_AL, N_R, N_R0, N_R1, N_R2, N_V, N_W, N_X, TERM
+from anguilla.mechanics.tree import BALL, FIXED, JOINT, N_A, N_AL, N_R, N_R0, N_R1, N_R2, N_V, N_W, N_X
 from anguilla.mechanics.vec import add, axpy, cross, dot, load3, load9, matmul, matvec, store3, store9
 
 STRAIN_FIELDS = 36 * LANES
@@ -25,21 +25,19 @@ def pad_coordinates(tree, ws, q, v, a):
         padded[j], padded[lanes + j], padded[2 * lanes + j] = q[k], v[k], a[k]
 
 
-@part
-def interval_strains(tree, ws):
-    """u = u_prescribed + Psi q at the two Gauss points of every interval, with rates and accelerations."""
+@inline
+def _interval_strains(tree, ws, chunk):
+    """u = u_prescribed + Psi q at the two Gauss points of four intervals, with rates and accelerations."""
     local, padded, value = ws.local, ws.padded, tree.term_value
-    lanes = U(len(ws.rows))
-    for chunk in range(len(tree.term_at) - 1):
-        at, source = chunk * RECORD, chunk * STRAIN_FIELDS
-        for k in range(STRAIN_FIELDS):
-            local[at + k] = tree.prescribed[source + k]
-        for t in range(tree.term_at[chunk], tree.term_at[chunk + 1]):
-            into, j, b = U(at) + tree.term[t, 0], tree.term[t, 1], U(TERM * t)
-            for _ in range(3):
-                lay(local, into, take(local, into) + blend(value, b, BOTH, padded, j))
-                lay(local, into + SIX, take(local, into + SIX) + blend(value, b + FOUR, BOTH, padded, j))
-                into, j = into + RATE, j + lanes
+    lanes, at, source = U(len(ws.rows)), chunk * RECORD, chunk * STRAIN_FIELDS
+    for k in range(STRAIN_FIELDS):
+        local[at + k] = tree.prescribed[source + k]
+    for t in range(tree.term_at[chunk], tree.term_at[chunk + 1]):
+        into, j, b = U(at) + tree.term[t, 0], tree.term[t, 1], tree.term[t, 2]
+        for _ in range(3):
+            lay(local, into, take(local, into) + blend(value, b, BOTH, padded, j))
+            lay(local, into + SIX, take(local, into + SIX) + blend(value, b + FOUR, BOTH, padded, j))
+            into, j = into + RATE, j + lanes
 
 
 @inline
@@ -82,13 +80,15 @@ def move(tree, ws, q, v, a):
     """Poses, velocities and accelerations of all nodes, for coordinates q, rates v and accelerations a."""
     local, flat = ws.local, tree.flat[0] == 1
     pad_coordinates(tree, ws, q, v, a)
-    interval_strains(tree, ws)
-    for chunk in range(len(local) // RECORD):
-        if flat:
-            flat_motion(local, U(chunk) * U(RECORD))
-        else:
-            rod_motion(local, U(chunk) * U(RECORD))
+    chunk, chunks = 0, len(local) // RECORD
     for i in range(1, len(tree.parent)):
+        if chunk < chunks and tree.record_at[i] >= U(chunk) * U(RECORD):  # four intervals, just before their nodes
+            _interval_strains(tree, ws, chunk)
+            if flat:
+                flat_motion(local, U(chunk) * U(RECORD))
+            else:
+                rod_motion(local, U(chunk) * U(RECORD))
+            chunk += 1
         if tree.kind[i] == JOINT:
             joint_motion(tree, local, i)
         elif tree.kind[i] == BALL:

@@ -85,8 +85,8 @@ class Tree(Arrays):
     term_at: Ints  # (records + 1,) first term of each record of four links
     term: npt.NDArray[
         np.uint64
-    ]  # (terms, 2) strain field of a record that a pack of coordinates feeds, and its first lane
-    term_value: Floats  # flat, TERM per term: of each lane the basis at Gauss points 1 of the four links, then at 2
+    ]  # (terms, 3) strain field of a record that a pack of coordinates feeds, its first lane, and where its values begin
+    term_value: Floats  # flat, TERM numbers: of each lane the basis at Gauss points 1 of the four links, then at 2
     basis: Floats  # flat: per ROD link, values of the own coordinates at Gauss point 1, then at 2
     basis_at: Ints  # (nodes,) offset into basis
     mass: Floats  # (nodes,) [kg]

@@ -11,6 +11,8 @@ import os
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
+from collections.abc import Callable
+
 import numpy as np
 from measure import exponent, timed
 
@@ -20,6 +22,7 @@ from anguilla.mechanics.tree import elimination
 from anguilla.model.evaluate import linearise, residual
 
 RODS = (1, 4, 16, 64, 256, 1024)
+WARM = 64  # times a chain of one rod is called in a round; longer ones are called less often
 
 
 def chain(count: int) -> ag.Robot:
@@ -34,25 +37,34 @@ def chain(count: int) -> ag.Robot:
     return robot
 
 
-def best(work, rounds: int = 15) -> float:
-    """Shortest time of some work [ms]."""
-    work()
-    return 1e3 * min(timed(work)[1] for _ in range(rounds))
-
-
-def measured(count: int) -> tuple[float, float, float, float]:
-    """Times [ms] of compiling, residual, tangent with elimination, and solution."""
+def works(count: int) -> tuple[float, tuple[Callable[[], object], ...]]:
+    """Time [ms] of compiling, and residual, tangent with elimination, and solution, to be called."""
     robot = chain(count)
-    compiling = best(lambda: ag.Model(robot, linear="tree"), 2)
+    compiling = 1e3 * min(timed(lambda: ag.Model(robot, linear="tree"))[1] for _ in range(2))
     model = ag.Model(robot, linear="tree")
     tree, space, loads, memory = model.tree, model.workspace, model.loads(0.0).loads, elimination(model.tree)
     q, still, none, out = np.full(model.size, 0.1), np.zeros(model.size), np.zeros(0), np.zeros(model.size)
-    return (
-        compiling,
-        best(lambda: residual(tree, space, loads, q, still, still, none, out)),
-        best(lambda: linearise(tree, space, loads, memory, 10.0, 100.0, none)),
-        best(lambda: solve_tree(tree, space, memory, out.copy())),
+    return compiling, (
+        lambda: residual(tree, space, loads, q, still, still, none, out),
+        lambda: linearise(tree, space, loads, memory, 10.0, 100.0, none),
+        lambda: solve_tree(tree, space, memory, out.copy()),
     )
+
+
+def measured(rounds: int = 25) -> dict[int, list[float]]:
+    """Times [ms] of compiling, residual, tangent with elimination, and solution, by the number of rods.
+
+    All sizes take turns, so that they see the same machine; each is warm when it is timed.
+    """
+    models = {count: works(count) for count in RODS}
+    found = {count: [compiling, *[np.inf] * len(parts)] for count, (compiling, parts) in models.items()}
+    for _ in range(rounds):
+        for count, (_, parts) in models.items():
+            for k, work in enumerate(parts):
+                work()
+                taken = min(timed(work)[1] for _ in range(max(1, WARM // count)))
+                found[count][k + 1] = min(found[count][k + 1], 1e3 * taken)
+    return found
 
 
 def main() -> None:
@@ -62,8 +74,7 @@ def main() -> None:
     )
     print("|---:|---:|---:|---:|---:|---:|---:|")
     totals = []
-    for count in RODS:
-        model, *parts = measured(count)
+    for count, (model, *parts) in measured().items():
         totals.append(sum(parts))
         print(f"| {count} | {9 * count} | {model:.1f} | " + " | ".join(f"{x:.3f}" for x in (*parts, sum(parts))) + " |")
     later = [k for k, count in enumerate(RODS) if count >= 16]

@@ -288,9 +288,9 @@ def test_what_the_judge_costs_is_measured():
     assert lines[2] == "| it | 2.00 | 0.500 | 25.0 %, too much |"
 
 
-def test_a_loop_takes_no_more_than_the_processor_time_of_its_call_and_never_less_than_it_took():
+def test_a_loop_takes_its_share_of_the_call_and_never_more_than_all_of_it():
     work = lambda: sum(range(200_000))
     _, loop, whole = looped(work, lambda result: 100.0)  # delayed by others
     assert loop == whole
     _, loop, whole = looped(work, lambda result: 1e-6)
-    assert loop == 1e-6 < whole
+    assert 0.0 < loop <= 1.01e-6 < whole

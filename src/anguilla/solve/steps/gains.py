@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from anguilla.compiler.distant import direct, entry
 from anguilla.compiler.jit import inline, kernel, part
 from anguilla.describe import Load, Robot
 from anguilla.interact.kernels.table import KIND, TWIST
-from anguilla.mechanics.tree import N_R, N_V, N_W, N_X, Floats
+from anguilla.mechanics.tree import N_R, N_V, N_W, N_X, Floats, Ints
 from anguilla.mechanics.vec import dot, load3, load9, tmatvec
 from anguilla.model.evaluate import descend
 from anguilla.model.model import SMALL, Inputs, Model
@@ -55,13 +56,27 @@ class Some(NamedTuple):
         """A few of its instants."""
         if len(self.t) <= 1.5 * count:
             return self
-        rows = np.arange(count) * (len(self.t) - 1) // (count - 1)
-        return self._replace(t=self.t[rows], q=self.q[rows], v=self.v[rows], lam=self.lam[rows])
+        rows, (kind, robot, system, status, t, q, v, lam, inputs) = _evenly(len(self.t), count), self
+        t, q, v = t.take(rows), q.take(rows, 0), v.take(rows, 0)
+        return Some(kind, robot, system, status, t, q, v, lam.take(rows, 0), inputs)
+
+
+@lru_cache(maxsize=64)
+def _evenly(states: int, count: int) -> Ints:
+    """Some of the numbers of states, first and last among them (count,), read-only."""
+    rows = np.arange(count) * (states - 1) // (count - 1)
+    rows.setflags(write=False)
+    return rows
+
+
+def all_of(run: Trajectory) -> Some:
+    """A motion at all of its instants."""
+    return Some(type(run), run.robot, run.system, run.status, run.t, run.q, run.v, run.stored.lam, run.inputs)
 
 
 def some_of(run: Trajectory) -> Callable[[], Some]:
     """A motion at the instants at which energies are looked at, made when it is needed; it does not keep a long one."""
-    states = Some(type(run), run.robot, run.system, run.status, run.t, run.q, run.v, run.stored.lam, run.inputs)
+    states = all_of(run)
     if len(run.t) <= SHORT:
         return states.thinned
     some = states.thinned()
@@ -101,7 +116,7 @@ def gain_of_touching(run: Trajectory, enough: float) -> tuple[float, float]:
     step misses of a contact as it is compressed is made up for as it opens. A few instants of the motion are looked at
     first, and all of a short one where these show a part of what is asked for.
     """
-    states = Some(type(run), run.robot, run.system, run.status, run.t, run.q, run.v, run.stored.lam, run.inputs)
+    states = all_of(run)
     some = states.thinned(FIRST if len(run.t) <= SHORT else ENERGIES)
     rows = energies(some)
     if some is not states and len(run.t) <= SHORT:

@@ -126,6 +126,25 @@ class Arrays:
         twin._write(words)
         return twin
 
+    def copied(self) -> Self:
+        """A copy with all its arrays and tables; the same one if there is nothing in them."""
+        kind: Any = self._numba_type_
+        words, changes = self._words[:], {}  # type: ignore[attr-defined]
+        for name, value in zip(self._fields, self, strict=True):
+            twin = value.copied() if isinstance(value, Arrays) else value.copy() if value.size else value
+            if twin is not value:
+                changes[name] = twin
+                words[kind.places[name]] = twin.address if isinstance(twin, Arrays) else _address(twin)  # type: ignore[attr-defined]
+        return self._changed(words, changes) if changes else self
+
+    def _changed(self, words: array[int], changes: dict[str, Any]) -> Self:
+        """The same table with other fields, and the list of where they lie."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        twin.__dict__.update(changes)
+        twin._write(words)
+        return twin
+
 
 def _is_like(kind: Any, value: Any) -> bool:
     """Whether a value has the type of a field."""

@@ -96,14 +96,3 @@ class At:
             self._here.desk = self._before
         if self._done is not None:
             self._done.append(self._desk)
-
-
-def own(arrays: Any) -> Any:
-    """A copy of a table with all its arrays and tables; the same one if there is nothing in them."""
-    if _is_empty(arrays):
-        return arrays
-    return type(arrays)(*(array.copy() if isinstance(array, np.ndarray) else own(array) for array in arrays))
-
-
-def _is_empty(arrays: Any) -> bool:
-    return not any(array.size if isinstance(array, np.ndarray) else not _is_empty(array) for array in arrays)

@@ -12,7 +12,7 @@ from anguilla.errors import DescriptionError
 from anguilla.interact.kernels.table import Loads
 from anguilla.linear.choice import DENSE, TREE
 from anguilla.mechanics.tree import Floats, Workspace, elimination
-from anguilla.model.desk import Desk, own
+from anguilla.model.desk import Desk
 from anguilla.model.evaluate import linearise, residual, tangent
 from anguilla.model.operator import BlockOperator, DenseOperator, Operator, net_of
 from anguilla.model.user import frame_motion
@@ -62,7 +62,7 @@ class Evaluation:
         """Workspace and loads with this state in them, at the desk of the thread that asks."""
         desk = self.model.desk()
         if desk is not self._desk:
-            self._desk, self._loads = desk, own(self._loads)
+            self._desk, self._loads = desk, self._loads.copied()
             return self._evaluated()[:2]
         if desk.holder is not self:
             return self._evaluated()[:2]

@@ -26,7 +26,7 @@ from anguilla.interact.kernels.table import INPUT, TIME, Constraints, Loads
 from anguilla.linear.choice import DENSE, chosen, in_pieces
 from anguilla.mechanics.compile import Layout, compile_robot
 from anguilla.mechanics.tree import FIXED, ROD, Floats, Ints, Tree, Workspace, lay_lengths, workspace
-from anguilla.model.desk import At, Desk, own
+from anguilla.model.desk import At, Desk
 from anguilla.model.evaluate import prepare
 from anguilla.model.evaluation import Evaluation
 from anguilla.model.tables import Samples, build, some_rows, with_lines
@@ -164,7 +164,7 @@ class Model:
 
     def new_desk(self) -> Desk:
         """Fresh memory to compute in."""
-        loads = own(self._empty)
+        loads = self._empty.copied()
         places = bool(len(loads.frames.table) or len(loads.pairs.table))
         whole = bool(len(loads.cables.link) or len(loads.muscles.link))
         return Desk(workspace(self.tree, places, self.rows, whole), loads, UserLoads(self.tables, self.size))
@@ -176,8 +176,17 @@ class Model:
         try:
             found: Desk = self._here.desk
         except AttributeError:
-            found = self._here.desk = self.new_desk()
+            found = self._here.desk = self._free_desk()
         return found
+
+    def _free_desk(self) -> Desk:
+        """Memory to compute in, as new: where somebody worked before, if there is such a place."""
+        try:
+            desk = self._free.pop()
+            desk.refresh()
+        except IndexError:
+            desk = self.new_desk()
+        return desk
 
     def _borrowed(self, lender: Desk) -> Desk:
         """The desk of a renewed model: scratch memory and states of the other one's, lengths and lines of its own."""
@@ -187,7 +196,7 @@ class Model:
             local = work.local.copy()
             lay_lengths(self.tree, local)
             if self.robot.loads:
-                loads, user = own(self._empty), UserLoads(self.tables, self.size)
+                loads, user = self._empty.copied(), UserLoads(self.tables, self.size)
             else:
                 loads = loads._replace(cables=loads.cables._replace(data=self._empty.cables.data))
                 user = lender.user
@@ -202,12 +211,7 @@ class Model:
 
     def apart(self) -> At:
         """`with model.apart():` computes in memory of its own, as new; nothing that was computed before matters."""
-        try:
-            desk = self._free.pop()
-            desk.refresh()
-        except IndexError:
-            desk = self.new_desk()
-        return At(self._here, desk, self._free)
+        return At(self._here, self._free_desk(), self._free)
 
     @property
     def workspace(self) -> Workspace:
@@ -293,13 +297,27 @@ class Model:
 
     @cached_property
     def _elastic_stiffness(self) -> Floats:
-        found = np.asarray(self.elastic.toarray(), dtype=float)
+        values, places = self._elastic_entries()
+        found = np.zeros((self.size, self.size))
+        found[places] = values
         found.setflags(write=False)
         return found
 
     @cached_property
     def elastic(self) -> csr_matrix:
         """The same as a sparse matrix: segments have their own coordinates alone."""
+        return csr_matrix(self._elastic_entries(), shape=(self.size, self.size))
+
+    @cached_property
+    def elastic_diagonal(self) -> Floats:
+        """Its diagonal (n,)."""
+        values, (rows, columns) = self._elastic_entries()
+        found, own = np.zeros(self.size), rows == columns
+        found[rows[own]] = values[own]
+        return found
+
+    def _elastic_entries(self) -> tuple[Floats, tuple[Ints, Ints]]:
+        """Values (k,) of the entries of the stiffness that are not zero, with their rows and columns (k,)."""
         tree = self.tree
         widths, segments = LANES * tree.own_packs[1:], np.arange(1, len(tree.first))
         count = widths**2
@@ -309,13 +327,10 @@ class Model:
         start = LANES * tree.own_pack[1:][which]
         of_lane = np.full(LANES * len(tree.pack_slot), -1)
         of_lane[tree.lane] = np.arange(len(tree.lane))
-        rows, columns, values = (
-            of_lane[start + row],
-            of_lane[start + column],
-            tree.stiffness[tree.stiffness_at[1:][which] + k],
-        )
+        values = tree.stiffness[tree.stiffness_at[1:][which] + k]
+        rows, columns = of_lane[start + row], of_lane[start + column]
         there = (rows >= 0) & (columns >= 0) & (values != 0.0)
-        return csr_matrix((values[there], (rows[there], columns[there])), shape=(len(tree.lane), len(tree.lane)))
+        return values[there], (rows[there], columns[there])
 
     def elastic_energy(self, q: Floats) -> Floats:
         """Elastic energy (nt,) [J] of rods and joint springs in states q (nt, n)."""

@@ -23,7 +23,7 @@ from types import (
     ModuleType,
 )
 from typing import Any
-from weakref import ReferenceType
+from weakref import ReferenceType, WeakKeyDictionary
 
 import numpy as np
 
@@ -155,15 +155,23 @@ def _is_library(thing: Any) -> bool:
 def _attributes(thing: Any) -> list[Any]:
     """The same of the attributes of an object, by `__dict__` and by slots."""
     found: list[Any] = []
-    hidden = getattr(type(thing), "UNWATCHED", ())
     own = getattr(thing, "__dict__", None)
     if isinstance(own, dict):
         found += [own.keys(), own.values()]
-    slots = [name for kind in type(thing).__mro__ for name in _slots(kind) if name not in hidden]
+    slots = _all_slots(type(thing))
     if len(slots) > 1 and all(hasattr(thing, name) for name in slots):  # one that is gone is a change
         found.append(partial(attrgetter(*slots), thing))
     elif slots:
         found.append(partial(_of_names, thing, tuple(slots)))
+    return found
+
+
+def _all_slots(kind: type) -> list[str]:
+    """Slots of a class and of those that it derives from, found once."""
+    found = _SLOTS.get(kind)
+    if found is None:
+        hidden = getattr(kind, "UNWATCHED", ())
+        found = _SLOTS[kind] = [name for base in kind.__mro__ for name in _slots(base) if name not in hidden]
     return found
 
 
@@ -181,6 +189,7 @@ def _is_closed(kind: type) -> bool:
 
 
 _ABSENT = object()
+_SLOTS: WeakKeyDictionary[type, list[str]] = WeakKeyDictionary()
 
 
 def _of_names(thing: Any, names: tuple[str, ...]) -> list[Any]:

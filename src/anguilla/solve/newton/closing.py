@@ -26,7 +26,6 @@ from anguilla.interact.kernels.table import (
 from anguilla.lie import exp3, exp6, inverse, log6
 from anguilla.linear.choice import DENSE, TREES
 from anguilla.mechanics.tree import N_R, N_X, Floats, Ints
-from anguilla.model.desk import own
 from anguilla.model.evaluate import residual
 from anguilla.model.evaluation import at_rest
 from anguilla.model.model import Inputs, LoadTable, Model
@@ -195,7 +194,7 @@ def _project(system: Model, loads: Loads, q: Floats, weight: Floats, most: int =
 
 def metric(system: Model) -> Floats:
     """Square roots of the elastic stiffness of scaled coordinates: soft ones move first."""
-    stiffness = system.elastic.diagonal() / system.tree.scale**2
+    stiffness = system.elastic_diagonal / system.tree.scale**2
     largest = float(np.max(stiffness, initial=0.0))
     if largest == 0.0:
         return np.ones(system.size)
@@ -280,7 +279,7 @@ def broken(system: Model, inputs: Inputs, times: Floats, q: Floats, v: Floats) -
     if system.left_out is None:
         return ""
     full, rows, names = system.left_out
-    full = own(full)
+    full = full.copied()
     table, n = system.loads(times, inputs), system.size
     out, lam, zero = np.zeros(n + len(full.table)), np.zeros(len(full.table)), np.zeros(n)
     for k in range(len(times)):

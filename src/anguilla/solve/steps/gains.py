@@ -322,7 +322,7 @@ def _gained(tree, ws, gravity, stiffness, rest, zero, q, v, others, joins):
 
 def _firmest(system: Model) -> float:
     """The largest elastic stiffness of a coordinate, as an angle [N m/rad]."""
-    return float(np.max(system.elastic.diagonal() / system.tree.scale**2, initial=0.0))
+    return float(np.max(system.elastic_diagonal / system.tree.scale**2, initial=0.0))
 
 
 def momentum_change(system: Model, some: Callable[[], Some]) -> float:

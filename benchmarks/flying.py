@@ -20,6 +20,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUM
 import argparse
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -103,8 +104,9 @@ def path() -> Iterator[Setting]:
     yield Setting(6, 6, 6, 6, 16, 0.005, 1.0, 1e-7)
 
 
-def beam(setting: Setting):
-    """The robot and its rod."""
+@cache
+def simo() -> type:
+    """The class of the rod, made once."""
     import anguilla as ag
 
     @dataclass
@@ -114,12 +116,19 @@ def beam(setting: Setting):
         def hooke(self, X):
             return np.tile([GJ, EI, EI, EA, GA, GA], (np.size(X), 1))
 
+    return Simo
+
+
+def beam(setting: Setting):
+    """The robot and its rod."""
+    import anguilla as ag
+
     modes = {"twist": setting.twist, "bend_y": setting.bend, "bend_z": setting.bend, "stretch": setting.stretch,
              "shear_y": setting.shear, "shear_z": setting.shear}  # fmt: skip
     strains = ag.Strains(**{name: ag.Legendre(count) for name, count in modes.items() if count})
     section = ag.GeneralSection(MASS, INERTIA, INERTIA, INERTIA, polar=INERTIA, width=0.5)
     material = ag.Material(50.0, 1.0, shear=50.0)  # its density is 1: the section holds mass and inertia per length
-    rod = Simo(LENGTH, section, material, strains, intervals=setting.intervals)
+    rod = simo()(LENGTH, section, material, strains, intervals=setting.intervals)
     robot = ag.Robot("beam", gravity=(0, 0, 0))
     pose = np.eye(4)
     pose[:3, :3], pose[:3, 3] = axes(), FIRST

@@ -217,6 +217,8 @@ def profile(name: str, move: Callable[[], ag.Trajectory], seconds: float) -> dic
     out, matrix, loads = np.zeros(n), np.zeros((n, n)), system.loads(0.0).at(0)
     work, pivot, count = np.zeros((n, n)), np.zeros(n, np.int64), 20
     _residuals(1, system.tree, system.workspace, loads, q, v, a, lam, out)
+    _tangents(1, system.tree, system.workspace, loads, lam, matrix)
+    _factorisations(1, matrix, work, pivot)
     r = best(lambda: _residuals(count, system.tree, system.workspace, loads, q, v, a, lam, out), seconds) / count
     k = best(lambda: _tangents(count, system.tree, system.workspace, loads, lam, matrix), seconds) / count
     lu = best(lambda: _factorisations(count, matrix, work, pivot), seconds) / count

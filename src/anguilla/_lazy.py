@@ -8,15 +8,47 @@ from importlib import import_module
 from typing import Any
 
 from anguilla._doors import public
-from anguilla._words import meant
+from anguilla._words import is_another_word, meant, plain
 
 __all__ = ["ShowsItself", "lazy"]
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
-    """A question that names what may have been meant, or nothing."""
-    found = None if name.startswith("_") else meant(name, known, near=0.75)
-    return f"; did you mean {found!r}?" if found else ""
+class _NoNameError(AttributeError):
+    """A name that a package does not have. What was meant is looked for only when somebody reads it: `hasattr` asks often."""
+
+    def __init__(self, package: str, name: str, known: Iterable[str], rooms: Mapping[str, str]) -> None:
+        super().__init__(package, name)
+        self.package, self.name, self.known, self.rooms = package, name, known, rooms
+
+    def __str__(self) -> str:
+        found = None if self.name.startswith("_") else self._nearest()
+        more = f"; did you mean {found!r}?" if found else ""
+        return f"module {self.package!r} has no attribute {self.name!r}{more}"
+
+    def __reduce__(self) -> Any:
+        return AttributeError, (str(self),)
+
+    def _nearest(self) -> str | None:
+        """What may have been meant: the same name in a room of the package, or one that is near."""
+        if not (is_another_word(self.name) or plain(self.name) in map(plain, self.known)):
+            names = [(f"{room}.{name}", name) for room, place in self.rooms.items() for name in self._names_in(place)]
+            for same in (str, plain):
+                for full, name in names:
+                    if same(name) == same(self.name):
+                        return full
+        return meant(self.name, self.known, near=0.75)
+
+    def _names_in(self, place: str) -> list[str]:
+        try:
+            room = import_module(f"{self.package}.{place}")
+        except ImportError:  # an extra that is not installed
+            return []
+        return list(getattr(room, "__all__", ()))
+
+
+# A traceback shows the name that people know.
+_NoNameError.__name__ = _NoNameError.__qualname__ = "AttributeError"
+_NoNameError.__module__ = "builtins"
 
 
 def lazy(package: str, names: Mapping[str, str], modules: Mapping[str, str] | None = None) -> Callable[[str], Any]:
@@ -42,7 +74,7 @@ def lazy(package: str, names: Mapping[str, str], modules: Mapping[str, str] | No
             found = public(found) if isinstance(found, type) else found
             setattr(sys.modules[package], name, found)  # the next time nobody asks here
             return found
-        raise AttributeError(f"module {package!r} has no attribute {name!r}{_nearest(name, known())}")
+        raise _NoNameError(package, name, known(), whole)
 
     return __getattr__
 

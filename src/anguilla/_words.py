@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable
 from functools import cache
 
-__all__ = ["did_you_mean", "meant"]
+__all__ = ["did_you_mean", "is_another_word", "meant", "plain"]
 
 # Names of this library and other words for them, in small letters without "_". A word may stand for several names: the first
 # one in this order that is known where the word was used is meant.
@@ -58,10 +58,10 @@ WORDS = {
     "where": "frame location",
     "frame": "at where",
     "pose": "transform orientation placement origin rotation rotationmatrix euler eulerangles quaternion attitude",
-    "Revolute": "hinge pin revolutejoint",
+    "Revolute": "hinge pin revolutejoint hingejoint",
     "Prismatic": "slider slide prismaticjoint",
     "Spherical": "ball balljoint sphericaljoint",
-    "Fixed": "weld clamp clamped rigidjoint",
+    "Fixed": "weld clamp clamped rigidjoint fixedjoint",
     "Free": "freejoint floating sixdof",
     "tip": "end endpoint distal endeffector",
     "root": "base proximal begin",
@@ -103,7 +103,7 @@ WORDS = {
     "simulate": "simulation dynamics run integrate solvedynamics simulator ode",
     "linearise": "linearisation linearization",
     "trace": "buckling continuation",
-    "control": "inversekinematics ik inverse",
+    "control": "ik inverse",
     "view": "show visualise visualize",
     "animate": "render",
     "plot": "draw show",
@@ -159,6 +159,9 @@ ELSEWHERE = {
     "tension": "a tension is an input, given by the name of the actuator to statics, simulate and Stepper.step",
     "pressure": "a pressure is an input, given by the name of the actuator to statics, simulate and Stepper.step",
     "gravity": "gravity belongs to the robot: Robot(name, gravity=(0, 0, -9.81))",
+    "damping": "damping belongs to the material: Material(damping=...) is a time [s], Material(loss=...) has no unit",
+    "force": "a force is a load of the robot: robot.load(ag.TipWrench(rod, force=(0, 0, 1)))",
+    "torque": "a moment is a load of the robot: robot.load(ag.TipWrench(rod, moment=(0, 0, 1)))",
     "units": "all units are those of the SI: m, kg, s, N, Pa, rad",
     "unit": "all units are those of the SI: m, kg, s, N, Pa, rad",
 }
@@ -166,6 +169,9 @@ ELSEWHERE = {
 EXPECTED = {
     "BodyHandle": {
         "tip end point section": "a rigid body has its frame, body.frame, and others at places on it [m], body.at((x, y, z))",
+    },
+    "Robot": {
+        "fix clamp anchor weld hold": "close a frame with the ground to hold it: robot.close(robot.ground, rod.tip, pose=..)",
     },
     "Joint": {
         "limits limit range stops lower upper": "joints have no stops; let the parts that would meet touch (PartContact), "
@@ -182,7 +188,7 @@ EXPECTED = {
 SURE, NEAR = 0.8, 0.6  # how alike two spellings are
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
     return name.lower().replace("_", "").replace("-", "")
 
 
@@ -192,19 +198,24 @@ def _names() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for name, words in WORDS.items():
         for word in words.split():
-            found.setdefault(word, []).append(_plain(name))
+            found.setdefault(word, []).append(plain(name))
     return found
 
 
 def meant(name: str, names: Iterable[str], near: float = NEAR) -> str | None:
     """The known name that stands for a wrong one: the same but for its case, a synonym, a spelling that is near; or None."""
-    known = {_plain(other): other for other in sorted(names, key=WORDS.__contains__) if not other.startswith("_")}
-    word = _plain(name)
+    known = {plain(other): other for other in sorted(names, key=WORDS.__contains__) if not other.startswith("_")}
+    word = plain(name)
     found = [word, *_names().get(word, ())]
     found += difflib.get_close_matches(word, known, n=1, cutoff=max(SURE, near))
     found += sorted((other for other in known if len(other) > 3 and other in word), key=len, reverse=True)
     found += difflib.get_close_matches(word, known, n=1, cutoff=near)
     return next((known[other] for other in found if other in known), None)
+
+
+def is_another_word(name: str) -> bool:
+    """Whether it is a word that other programs or textbooks have for a name of this library."""
+    return plain(name) in _names()
 
 
 def instead(kind: type | None, name: str) -> str:
@@ -215,7 +226,7 @@ def instead(kind: type | None, name: str) -> str:
 
 def note(name: str, found: str) -> str:
     """What to do with the value that was given under the other name, or nothing."""
-    return NOTES.get((_plain(name), found), "")
+    return NOTES.get((plain(name), found), "")
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:

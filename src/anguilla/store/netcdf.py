@@ -22,6 +22,7 @@ GROWTH = 1 << 22  # [bytes] by which a file in memory grows at least; more, and 
 NOT_A_VARIABLE = "This is a netCDF dimension but not a netCDF variable."
 MOST_TEXT = 200_000_000  # characters of a variable
 PATIENCE = 30.0  # [s] for a file without a seal, the start of a process included
+NUMBERS = (".csv", ".npz", ".mat")  # files of numbers alone
 PACKED_FROM = 4096  # numbers; smaller arrays do not gain from compression
 PROBED, GAIN = 512, 0.6  # numbers, four times, packed to see whether an array gains; what may be left of them
 
@@ -105,6 +106,10 @@ def read_netcdf(path: Path) -> Record:
     """Read a record, or raise an error that names the file."""
     if not path.exists():
         raise DescriptionError(f"there is no file {str(path)!r}.")
+    if path.suffix.lower() in NUMBERS:
+        raise DescriptionError(
+            f"{str(path)!r} holds numbers for other programs, without the robot: save the result as .nc to load it again."
+        )
     require("h5netcdf", "files of results need", "netcdf")
     require("h5py", "files of results need", "netcdf")
     try:

@@ -28,14 +28,21 @@ if TYPE_CHECKING:
 HALF = 2  # pieces of a step
 # part of the steps that were cut in pieces, above which halves would be cut into the same ones; pieces then
 MOSTLY, CUT_AGAIN = 0.25, 8
-ROUGH = (8, 4, 4)  # pieces of the steps after a rough start
+# pieces of the steps after a rough start; where a joint snapped, eighths of the first one went wrong as the whole did
+ROUGH, SHARP = (8, 4, 4), (64, 8, 4)
 FINER, FINEST_AGAIN = 4, 128  # pieces of a step that was cut, for each it was cut into, and at most
 MANY = 40  # pieces, for each step of the motion, into which Newton may force shorter steps before they are given up
 TOGETHER = 8  # steps that are done at once at first, and each time twice as many: most doubts are settled early
 
 
 def finer(
-    motion: OngoingMotion, run: Trajectory, dt: float, rough: bool, shorter: int = 1, recut: bool = False
+    motion: OngoingMotion,
+    run: Trajectory,
+    dt: float,
+    rough: bool,
+    shorter: int = 1,
+    recut: bool = False,
+    sharp: bool = False,
 ) -> Iterator[tuple[int, Floats]]:
     """Number of the first step and states (steps, n) at the ends of some steps, again and again until the end.
 
@@ -46,6 +53,7 @@ def finer(
         rough: whether starts need care.
         shorter: into how many steps each of the shorter ones is cut.
         recut: whether steps that were cut have pieces shorter than those.
+        sharp: whether the first steps after a start are shorter still.
 
     Raises:
         SolverError: where shorter steps fail.
@@ -53,7 +61,7 @@ def finer(
     """
     again = motion.again()
     again.restart(run.q[0], run.v[0])
-    plan = _plan(motion, len(run.t) - 1, dt, rough, shorter, recut)
+    plan = _plan(motion, len(run.t) - 1, dt, rough, shorter, recut, SHARP if sharp else ROUGH)
     again.begin(0.0, dt / plan[0][2])
     again.settle(0.0, dt / plan[0][2])
     jumps = {jump.step for jump in motion.jumps}
@@ -83,15 +91,15 @@ def seen(motion: OngoingMotion, steps: int, rough: bool, shorter: int = 1) -> fl
 
 
 def _plan(
-    motion: OngoingMotion, steps: int, dt: float, rough: bool, shorter: int, recut: bool
+    motion: OngoingMotion, steps: int, dt: float, rough: bool, shorter: int, recut: bool, start_pieces: tuple[int, ...]
 ) -> list[tuple[int, int, int]]:
     """(first step, that behind the last, pieces of each) in order; steps with jumps stand alone."""
     pieces = np.full(steps, CUT_AGAIN if rough and motion.cutting[CUT] > MOSTLY * steps else HALF)
     jumps = sorted({jump.step for jump in motion.jumps if 0 <= jump.step < steps})
     if rough:
         for start in [0, *jumps, *(jump + 1 for jump in jumps)]:
-            part = pieces[start : start + len(ROUGH)]
-            part[:] = np.maximum(part, ROUGH[: len(part)])
+            part = pieces[start : start + len(start_pieces)]
+            part[:] = np.maximum(part, start_pieces[: len(part)])
     for t, shortest in motion.pieces if recut else ():
         k = min(int(t / dt + 0.5), steps - 1)
         pieces[k] = max(pieces[k], min(FINER * round(dt / shortest), FINEST_AGAIN))

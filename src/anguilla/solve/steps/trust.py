@@ -304,7 +304,8 @@ def _verified(motion: OngoingMotion, run: Trajectory, dt: float, estimate: _Esti
     other, tell what is left. Where that alone would be worth a word, steps half as long once more decide. Differences that
     become smaller with the steps are of no order: the larger one counts. If the motion is wild, steps that are all half as
     long are asked too: shorter ones at its rough places may go wrong in the same way. If some steps were cut, so are steps
-    shorter than those pieces: others may have been cut into the same ones.
+    shorter than those pieces: others may have been cut into the same ones. Rough starts are looked at twice, the
+    second time with steps that are much shorter still.
     """
     counters = run.status.counters
     rough = counters["eased"] + counters["halvings"] + int(motion.cutting[CUT]) > 0
@@ -316,6 +317,9 @@ def _verified(motion: OngoingMotion, run: Trajectory, dt: float, estimate: _Esti
             found = found._replace(sure=False)
         elif size > found.size:
             found = halves._replace(size=size)
+    if rough and found.size < TOLD:
+        sharp = _compared(motion, run, dt, estimate, rough, 1, sharp=True)
+        found = sharp._replace(sure=found.sure) if sharp.sure and sharp.size > found.size else found
     if 0 < len(motion.pieces) <= MOSTLY * len(run.t) and found.size < TOLD:
         recut = _compared(motion, run, dt, estimate, True, 1, recut=True)
         found = recut if recut.sure and recut.size > found.size else found
@@ -342,6 +346,7 @@ def _compared(
     rough: bool,
     shorter: int,
     recut: bool = False,
+    sharp: bool = False,
 ) -> TimeError:
     """The difference to shorter steps."""
     found, curve = estimate.error, estimate.curve(len(run.t))
@@ -351,7 +356,7 @@ def _compared(
     whole = 1.0 / seen(motion, steps, rough, shorter)
     done = 0
     try:
-        for first, q in finer(motion, run, dt, rough, shorter, recut):
+        for first, q in finer(motion, run, dt, rough, shorter, recut, sharp):
             row, done = first + 1 + np.arange(len(q)), first + len(q)
             error = whole * apart(run.system, nodes, radii, run.q[row], q) / length
             k, place = np.unravel_index(int(np.argmax(error)), error.shape)

@@ -160,7 +160,7 @@ class Reach(Cost):
             raise DescriptionError(f"goal must have the shape (3,) or ({len(w)}, 3) [m]; got {goal.shape}.")
         miss = motion[:, S_X : S_X + 3] - goal
         force = w[:, None] * miss
-        return float(0.5 * np.sum(force * miss)), motion, force
+        return 0.5 * float(np.vdot(force, miss)), motion, force
 
     def on(self, robot: Robot) -> Cost:
         """The same cost for the same frame of another robot."""

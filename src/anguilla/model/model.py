@@ -436,7 +436,8 @@ class Model:
         `like` is one of another model at the same times and inputs: of a twin with the same signals they are known.
         """
         if like is not None and like.system._steady is self._steady:
-            return replace(like, loads=self.desk().loads._replace(row=like.loads.row.copy()), system=self)
+            known = self.desk().loads._replace(row=like.loads.row.copy())
+            return LoadTable(known, like.column, like.table, like.times, self)
         if into is not None and self._constant and not (inputs or self.robot.has_inputs):
             into.loads.row[:] = self._steady
             into.loads.row[TIME] = into.times[0]

@@ -22,9 +22,11 @@ def motions(model: Model, frames: Sequence[Frame], q: Floats, v: Floats, a: Floa
 
     A frame between two nodes gets a node of its own first.
     """
-    observer = model.observing(frames)
-    nodes = np.array([observer.layout.node(frame.bare) for frame in frames], dtype=np.int64)
-    for at, out in node_motions(observer, nodes, q, v, a):
+    nodes = [model.layout.node(frame.bare) for frame in frames]
+    if None in nodes:
+        model = model.observing(frames)
+        nodes = [model.layout.node(frame.bare) for frame in frames]
+    for at, out in node_motions(model, np.array(nodes, dtype=np.int64), q, v, a):
         for k, frame in enumerate(frames):
             if frame.offset is not None:
                 shift(out[:, k], frame.offset_pose)

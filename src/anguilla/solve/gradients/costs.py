@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -113,6 +114,8 @@ class _Quotient(Cost):
 
 
 def _weights(weight: ArrayLike | str, count: int) -> Floats:
+    if type(weight) is float and math.isfinite(weight):  # the usual case, quickly
+        return np.full(count, weight)
     if isinstance(weight, str):
         if weight != "last":
             raise DescriptionError(f"weight must be numbers or 'last'; got {weight!r}.")

@@ -94,3 +94,21 @@ def test_what_was_evaluated_before_is_not_spoiled_by_twins():
     for k in range(2):
         found.slope(k, lambda each: static_balance(each, at_rest))
     np.testing.assert_array_equal(here.K, wanted)
+
+
+def test_loads_of_a_twin_are_known_only_if_its_signals_are_the_same():
+    robot, inputs = arm()
+    model = Model(robot)
+    table = model.loads(0.0, inputs)
+    longer, lighter = (changed(robot, {path: 1.5 * number_at(robot, path)}) for path in ("far.length", "gravity[0]"))
+    for twin in (patched(model, longer), Model(lighter)):
+        np.testing.assert_array_equal(twin.loads(0.0, inputs, like=table).loads.row, twin.loads(0.0, inputs).loads.row)
+
+
+def test_a_gradient_leaves_no_desk_behind():
+    robot, inputs = arm()
+    at_rest = ag.statics(robot, inputs=inputs)
+    free = len(at_rest.system._free)
+    ag.gradient(at_rest, ag.Reach(robot.part("far").tip, (0.3, 0.1, 0.2)), design=["far.length", "near.material.young"])
+    assert len(at_rest.system._free) == free == 1
+    assert not hasattr(at_rest.system._here, "desk")

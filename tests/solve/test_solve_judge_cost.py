@@ -16,6 +16,7 @@ from anguilla.results import resolution
 from anguilla.results.reactions import evaluate
 from anguilla.solve.statics import judging, stability
 from anguilla.solve.steps import carried, measured, trust
+from anguilla.solve.steps.dynamics import simulate_model
 
 
 def swing(dt=0.01, count=100, every=1):
@@ -256,3 +257,15 @@ def test_a_motion_in_memory_that_another_left_is_the_same_bit_for_bit():
     np.testing.assert_array_equal(
         other.a, move(ag.Model(robot), 3.0).a
     )  # found now, long after its memory was given away
+
+
+def test_a_motion_that_nobody_judges_is_the_same():
+    model = ag.Model(swing(count=2).robot)
+    start = np.zeros(5), np.array([0.0, 1.0, 0.5, -1.0, 0.0])
+    judged, other = (
+        simulate_model(model, duration=0.05, dt=1e-3, start=start, progress=False, judged=judged)
+        for judged in (True, False)
+    )
+    np.testing.assert_array_equal(judged.q, other.q)
+    assert judged.quality is not None
+    assert other.quality is None

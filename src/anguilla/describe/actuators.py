@@ -63,6 +63,11 @@ class Routing:
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self if type(self) is Routing else copied(self, memo)
 
+    @property
+    def is_parallel(self) -> bool:
+        """Whether it is known to cross all sections at the same place."""
+        return type(self) is Routing and not (any(self.y[1:]) or any(self.z[1:]) or self.radius * self.rate)
+
     def offset(self, X: ArrayLike) -> Array:
         """Return D (m, 3) [m] at the arc lengths X (m,) [m]."""
         X = as_points(X)
@@ -90,7 +95,7 @@ def _polynomial(coefficients: Sequence[float], X: Array) -> Array | float:
     """Value (m,) of a polynomial, given by its coefficients of 1, X, X^2, ..., by Horner's rule; a number if constant."""
     value: Array | float = 0.0
     for c in reversed(coefficients):
-        value = c + value * X if np.ndim(value) or value else c
+        value = c + value * X if isinstance(value, np.ndarray) or value else c
     return value
 
 

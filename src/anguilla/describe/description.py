@@ -98,4 +98,5 @@ def as_breakpoints(value: object, name: str, *, upper: float = np.inf, unit: str
 
 def as_points(X: ArrayLike) -> NDArray[np.float64]:
     """Return arc lengths or parameters as an array of shape (m,); a single number gives m = 1."""
-    return np.atleast_1d(np.asarray(X, dtype=np.float64))
+    points = np.asarray(X, dtype=np.float64)
+    return points if points.ndim else points.reshape(1)

@@ -72,9 +72,11 @@ def check_rod(rod: Rod, slenderness: float) -> None:
 
 def _check_rest(rod: Rod) -> None:
     """A rest shape that is an arc, which would wind over itself."""
-    twist, *bends = rod.rest.strain(0.0)[0, :3].tolist()
+    if not isinstance(rod.rest, ConstantCurvature):
+        return
+    bends = rod.rest.bend_y, rod.rest.bend_z
     turn = math.hypot(*bends) * rod.length
-    if isinstance(rod.rest, ConstantCurvature) and twist == 0.0 and turn > TURNS:
+    if rod.rest.twist == 0.0 and turn > TURNS:
         told = f"the arc of {rod.length:g} m bends by {turn / (2.0 * math.pi):.3g} turns"
         warn(f"ConstantCurvature = {math.hypot(*bends):g} rad/m: {told}; is it in degrees, or a radius?")
 

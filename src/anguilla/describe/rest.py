@@ -24,7 +24,9 @@ class RestShape(Description):
 
     def strain(self, X: ArrayLike) -> Array:
         """Return the strains (m, 6) at the arc lengths X (m,) [m]: K [rad/m], then Gamma [-] = (1, 0, 0)."""
-        return np.tile([*self._curvature(), 1.0, 0.0, 0.0], (as_points(X).size, 1))
+        out = np.empty((as_points(X).size, 6))
+        out[:] = *self._curvature(), 1.0, 0.0, 0.0
+        return out
 
     def _curvature(self) -> tuple[float, float, float]:
         """Return the constant (twist, bend_y, bend_z) [rad/m]."""

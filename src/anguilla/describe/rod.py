@@ -25,6 +25,7 @@ Array = NDArray[np.float64]
 # Breakpoints closer than this fraction of the length to each other or to an end are one.
 MERGE = 1e-9
 MOST_INTERVALS = 1000
+ALONG = np.linspace(0.0, 1.0, 9)  # parts of the length at which a rod is looked at when it is described
 
 
 @dataclass
@@ -88,12 +89,12 @@ class Rod(Description):
 
     def _check_along(self) -> None:
         """Evaluate what varies along the rod once, so that its errors come now, and look at the slenderness."""
-        X = np.linspace(0.0, self.length, 9)
+        X = self.length * ALONG
         self.rest.strain(X)
         if self.stiffness is not None and not callable(self.stiffness):
             self.stiffness = tuple(as_vector(self.stiffness, 6, "Rod.stiffness", "N m^2, N").tolist())
         self.hooke(X)
-        slenderness = self.length / float(np.max(self.section.thickness(X)))
+        slenderness = self.length / float(self.section.thickness(X).max())
         check_rod(self, slenderness)
 
     @property
@@ -143,7 +144,7 @@ class Rod(Description):
             p.shear_y * G * p.area,
             p.shear_z * G * p.area,
         ]
-        return np.stack(columns, axis=1)
+        return np.array(columns).T.copy()
 
     def _given_stiffness(self, X: Array) -> Array:
         given = self.stiffness
@@ -161,7 +162,8 @@ class Rod(Description):
         Columns: density times polar moment, I2, I3 [kg m], then three times density times area [kg/m].
         """
         p = self.section.at(X)
-        return self.material.density * np.stack([p.polar, p.second_y, p.second_z, p.area, p.area, p.area], axis=1)
+        columns = np.array([p.polar, p.second_y, p.second_z, p.area, p.area, p.area])
+        return self.material.density * columns.T.copy()
 
     @property
     def mass(self) -> float:

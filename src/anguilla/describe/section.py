@@ -60,8 +60,9 @@ class CrossSection(Description):
 
     def at(self, X: ArrayLike) -> SectionProperties:
         """Return the properties at the arc lengths X (m,) [m]."""
-        m = as_points(X).size
-        return SectionProperties(*(np.full(m, value) for value in self._properties()))
+        table = np.empty((len(SectionProperties._fields), as_points(X).size))
+        table[:] = np.array(self._properties())[:, None]
+        return SectionProperties(*table)
 
     def thickness(self, X: ArrayLike) -> Array:
         """Return the largest full transverse dimension (m,) [m] at the arc lengths X (m,) [m]."""

@@ -16,6 +16,7 @@ from anguilla.identification.parameters import Sought, Source, made_robot
 from anguilla.mechanics.tree import Floats
 from anguilla.model.evaluation import at_rest
 from anguilla.model.model import Inputs, Model
+from anguilla.results.reactions import refuse_relaxing
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.solve.gradients.designs import Twins, around, moves, twins, with_same_rows
 from anguilla.solve.gradients.instants import balance_rows
@@ -23,7 +24,7 @@ from anguilla.solve.gradients.record import door
 from anguilla.solve.gradients.sensitivity import motion_changes
 from anguilla.solve.newton.dense import solve_bordered
 from anguilla.solve.statics.statics import statics
-from anguilla.solve.steps.dynamics import simulate
+from anguilla.solve.steps.dynamics import simulate_model
 
 __all__ = ["RowStates", "Trial"]
 
@@ -240,6 +241,7 @@ class Trial(Driven):
     def _motion(
         self, model: Model, values: Floats, inputs: dict[str, Floats], tolerance: float | None = None
     ) -> RowStates:
+        """The motion; with a tolerance, one beside it, between which differences are taken."""
         data = self.data
         t = np.asarray(data.t) - np.asarray(data.t)[0]
         lines: Inputs = {name: Line(t, u) for name, u in inputs.items()}
@@ -248,9 +250,9 @@ class Trial(Driven):
             robot = Model(self._made(values[self.own], data.held)) if data.held else model
             held = statics(robot, inputs={name: float(u[0]) for name, u in inputs.items()}, tolerance=1e-12)
         steps = int(np.ceil(t[-1] / (data.dt or np.min(np.diff(t)) / FINER) - 1e-9))
-        run = simulate(
+        run = simulate_model(
             model, duration=t[-1], dt=t[-1] / steps, inputs=lines, start=None if held is None else held.q,
-            tolerance=tolerance, progress=False,
+            tolerance=tolerance, progress=False, judged=tolerance is None,
         )  # fmt: skip
         lam = np.array([np.interp(t, run.t, x) for x in run.stored.lam.T]).reshape(run.system.rows, len(t)).T
         return RowStates(run.system, values.copy(), inputs, between(run.t, run.q, run.v, t), lam, run, held)
@@ -299,6 +301,7 @@ class Trial(Driven):
 
     def _of_motion(self, states: RowStates, run: Trajectory, q: Floats, lam: Floats) -> Changes:
         """Derivatives of a motion and of the equilibrium that it began at, exact; refuses motions that have none."""
+        refuse_relaxing(run.system.blank, "sensitivities")  # before twins are made
         n, order = states.model.size, [*self.own, *self.driving]
         begin, own, held = np.zeros((n, len(order))), states.values[self.own], states.held
         t = np.asarray(self.data.t) - np.asarray(self.data.t)[0]

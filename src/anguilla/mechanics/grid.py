@@ -117,9 +117,9 @@ def gauss_points(X: Floats) -> Floats:
 def nodal_inertia(rod: Rod, grid: RodGrid) -> Floats:
     """(m, 6) lumped inertia of the nodes: quadrature weight x section inertia, each side of a jump with its own value."""
     inside = np.where((grid.left > 0.0) & (grid.right > 0.0), SAME * rod.length, 0.0)  # only where two panels meet
-    before = after = rod.inertia(np.clip(grid.X - inside, 0.0, rod.length))
+    before = after = rod.inertia((grid.X - inside).clip(0.0, rod.length))
     if inside.any():
-        after = rod.inertia(np.clip(grid.X + inside, 0.0, rod.length))
+        after = rod.inertia((grid.X + inside).clip(0.0, rod.length))
     return grid.left[:, None] * before + grid.right[:, None] * after
 
 
@@ -176,29 +176,25 @@ def _kept_values(basis: Basis, x: bytes) -> Floats:
 
 def strain_grams(rod: Rod, grid: RodGrid) -> list[tuple[Floats, Floats]]:
     """Of each active strain, the (k, k) integrals over the rod of basis x basis^T: times 1/L, and times its stiffness."""
-    ends = np.array([0.0, *rod.breakpoints, rod.length])
+    bases = numbered(rod)
+    ends = np.array([0.0, *rod.breakpoints, rod.length]) / rod.length
     half = 0.5 * np.diff(ends)[:, None]
-    at_points: dict[int, tuple[Floats, Floats, Floats]] = {}
-    grams = []
-    for strain, basis in numbered(rod):
-        degree = basis.degree
-        if degree not in at_points:
-            points, w = gauss(degree + 12)
-            X = (ends[:-1, None] + half * (1.0 + points)).ravel()
-            at_points[degree] = X / rod.length, (half * w).ravel(), rod.hooke(X)
-        x, w, hooke = at_points[degree]
+    points, w = gauss(12 + max((basis.degree for _, basis in bases), default=0))
+    x, w = (ends[:-1, None] + half * (1.0 + points)).ravel(), (half * w).ravel()  # the same at any length
+    hooke, grams = rod.hooke(rod.length * x), []
+    for strain, basis in bases:
         phi, stiffness = values(basis, x), hooke[:, strain]
-        gram, out = phi.T @ (phi * (w / rod.length)[:, None]), phi.T @ (phi * (stiffness * w)[:, None])
-        even = 0.0 < stiffness.max() <= (1.0 + EVEN) * stiffness.min()
-        if even and degree > EXACT and isinstance(basis, Legendre | Chebyshev | Monomial):
-            _pass_patch_test(out, stiffness[0] * phi[0, 0] * _sums(basis, grid))
+        gram, out = phi.T @ (phi * w[:, None]), phi.T @ (phi * (rod.length * stiffness * w)[:, None])
+        if basis.degree > EXACT and isinstance(basis, Legendre | Chebyshev | Monomial):
+            if 0.0 < stiffness.max() <= (1.0 + EVEN) * stiffness.min():
+                _pass_patch_test(out, stiffness[0] * phi[0, 0] * _sums(basis, grid))
         grams.append((gram, out))
     return grams
 
 
 def _sums(basis: Basis, grid: RodGrid) -> Floats:
     """Sums (k,) of functions over the Gauss points of the intervals [m]."""
-    return np.repeat(0.5 * np.diff(grid.X), 2) @ values(basis, gauss_points(grid.X).ravel() / grid.X[-1])
+    return np.repeat(0.5 * np.diff(grid.X), 2) @ values(basis, gauss_points(grid.X / grid.X[-1]).ravel())
 
 
 def _pass_patch_test(stiffness: Floats, at_points: Floats) -> None:

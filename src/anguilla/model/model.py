@@ -272,10 +272,10 @@ class Model:
         twin.tree, twin._less, twin._observers, twin._found = tree, {}, {}, {}
         return twin
 
-    def renewed(self, layout: Layout, lines: Collection[str], rods: Collection[int]) -> Model:
+    def renewed(self, layout: Layout, lines: Collection[str], longer: Mapping[int, float]) -> Model:
         """A model of a robot with the same nodes, coordinates and kinds of loads, which computes at the desks of this one.
 
-        lines, rods: actuators that run elsewhere, and rods along which they do so.
+        lines: actuators that run elsewhere; longer: by number, how many times as long rods are.
         """
         twin = self.with_tree(layout.tree)
         twin.robot, twin.layout, twin._source = layout.robot, layout, ref(layout.robot)
@@ -284,7 +284,8 @@ class Model:
             for name in ("_steady", "_constant", "force_places"):
                 twin.__dict__.pop(name, None)
         else:
-            twin._empty, twin.tables = with_lines(self._empty, layout, lines, rods), replace(self.tables, model=layout)
+            twin._empty = with_lines(self._empty, self.tables, layout, lines, longer)
+            twin.tables = replace(self.tables, model=layout)
         twin.__dict__.pop("length", None)
         twin._clear()
         twin._like = self
@@ -440,13 +441,18 @@ class Model:
         *,
         pulling: bool = False,
         into: LoadTable | None = None,
+        like: LoadTable | None = None,
     ) -> LoadTable:
         """Sample gravity, all loads, constraints and the inputs of the actuators at the given times [s].
 
         A tendon is slack where a function gives it a negative tension. With `pulling` that is told, once in a motion, and
         a number that is a negative tension is refused; without, such a number is only one of the model.
         `into` is a table of the same desk and times, which is written to if nothing depends on time and there are no inputs.
+        `like` is one of another model at the same times and inputs: of a twin with the same signals they are known.
         """
+        if like is not None and like.system._steady is self._steady:
+            known = self.desk().loads._replace(row=like.loads.row.copy())
+            return LoadTable(known, like.column, like.table, like.times, self)
         if into is not None and self._constant and not (inputs or self.robot.has_inputs):
             into.loads.row[:] = self._steady
             into.loads.row[TIME] = into.times[0]

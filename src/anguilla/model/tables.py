@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple, TypeVar, cast
@@ -349,24 +349,30 @@ def build(model: Layout) -> tuple[Loads, Tables]:
     return loads, t
 
 
-def with_lines(loads: Loads, layout: Layout, names: Collection[str], rods: Collection[int]) -> Loads:
-    """Tables of loads for another layout with the same nodes, in which some actuators and some rods lead lines elsewhere."""
-    t, cables, first = Tables(layout), loads.cables, 0
-    data = cables.data.copy()
+def with_lines(
+    loads: Loads, tables: Tables, layout: Layout, names: Collection[str], longer: Mapping[int, float]
+) -> Loads:
+    """Loads made of `tables`, for another layout with the same nodes: some actuators run elsewhere, some rods are longer.
+
+    names: those actuators; longer: the new lengths of rods over the old ones.
+    """
+    t, data, first, known = Tables(layout), loads.cables.data.copy(), 0, iter(tables.cables)
     for name, actuator in layout.robot.actuators.items():
         for part, routing, low, high in actuator.stretches:
-            nodes, points, lengths = t.stretch(part, low, high)  # made once for all that run along it
-            if name in names or part.index in rods:
-                data[first : first + len(nodes)] = line(routing, points, actuator.tension_per_input * lengths)
-            first += len(nodes)
-    return loads._replace(cables=cables._replace(data=data))
+            until = first + len(next(known)[0])
+            if name in names or (part.index in longer and not routing.is_parallel):
+                _, points, lengths = t.stretch(part, low, high)  # found once for all that run along it
+                data[first:until] = line(routing, points, actuator.tension_per_input * lengths)
+            elif part.index in longer:
+                data[first:until, 6::7] *= longer[part.index]
+            first = until
+    return loads._replace(cables=loads.cables._replace(data=data))
 
 
 def line(routing: Routing, points: Floats, pulls: Floats) -> Floats:
     """Data (m, 14) of a line in intervals: place and slope at two Gauss points (m, 2); pulls: length times force by input."""
-    data, X = np.zeros((len(points), 2, 7)), points.ravel()
-    data[:, :, :3], data[:, :, 3:6] = (f(X).reshape(-1, 2, 3) for f in (routing.offset, routing.slope))
-    data[:, :, 6] = 0.5 * pulls[:, None]
+    data, X = np.empty((2 * len(points), 7)), points.ravel()
+    data[:, :3], data[:, 3:6], data[:, 6] = routing.offset(X), routing.slope(X), np.repeat(0.5 * pulls, 2)
     return data.reshape(-1, 14)
 
 

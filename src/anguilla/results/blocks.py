@@ -284,17 +284,18 @@ class Evaluations:
         """Internal coordinates (nt, p, n) of the Prony terms of rods, and the weights and times [s] (p, n) of these."""
         relaxing, lane = self.model.blank.relaxing, self.model.tree.lane
         states, rows = self.whole or (self.states, np.arange(len(self.states.t)))
-        count, steps = relaxing.term.shape[1] // 2, np.diff(states.t)
+        count = relaxing.term.shape[1] // 2
         term = relaxing.term[relaxing.owner].reshape(self.model.size, count, 2)
         weight, time = term[:, :, 0].T, term[:, :, 1].T
         z = np.zeros((len(states.t), count, self.model.size))
+        x = np.diff(states.t)[:, None, None] / time
+        left, added = np.exp(-x), -np.expm1(-x) / x * np.diff(states.q, axis=0)[:, None]
         known = dict(self.known) if self.memory is None else {0: self.memory, **self.known}
         for k in range(len(z)):
             if k in known:
                 z[k] = known[k].past.reshape(count + 1, -1)[1:, lane]
             elif k:
-                x = steps[k - 1] / time
-                z[k] = np.exp(-x) * z[k - 1] - np.expm1(-x) / x * (states.q[k] - states.q[k - 1])
+                z[k] = left[k - 1] * z[k - 1] + added[k - 1]
         return z[rows], weight, time
 
     def overstrain(self) -> Floats | None:

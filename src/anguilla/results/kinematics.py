@@ -22,9 +22,11 @@ def motions(model: Model, frames: Sequence[Frame], q: Floats, v: Floats, a: Floa
 
     A frame between two nodes gets a node of its own first.
     """
-    observer = model.observing(frames)
-    nodes = np.array([observer.layout.node(frame.bare) for frame in frames], dtype=np.int64)
-    for at, out in node_motions(observer, nodes, q, v, a):
+    nodes = [model.layout.node(frame.bare) for frame in frames]
+    if None in nodes:
+        model = model.observing(frames)
+        nodes = [model.layout.node(frame.bare) for frame in frames]
+    for at, out in node_motions(model, np.array(nodes, dtype=np.int64), q, v, a):
         for k, frame in enumerate(frames):
             if frame.offset is not None:
                 shift(out[:, k], frame.offset_pose)
@@ -34,12 +36,18 @@ def motions(model: Model, frames: Sequence[Frame], q: Floats, v: Floats, a: Floa
 def node_motions(model: Model, nodes: Ints, q: Floats, v: Floats, a: Floats) -> Iterator[tuple[slice, Floats]]:
     """Motion (nb, m, SNAPSHOT) of nodes, world axes, of one block of states (nt, n) after the other."""
     # one compilation serves slices and read-only arrays
-    states = [np.require(x, np.float64, ["C", "W"]) for x in (q, v, a)]
+    states = [x if _is_ready(x) else np.require(x, np.float64, ["C", "W"]) for x in (q, v, a)]
     for at in parts(len(q), SNAPSHOT * len(nodes)):
         out = np.zeros((at.stop - at.start, len(nodes), SNAPSHOT))
         if snapshots(model.tree, model.workspace, nodes, *(x[at] for x in states), out):
             raise DescriptionError(TOO_COARSE)
         yield at, out
+
+
+def _is_ready(states: Floats) -> bool:
+    """Whether states can go to a kernel as they are."""
+    flags = states.flags
+    return states.dtype == np.float64 and flags.c_contiguous and flags.writeable
 
 
 def as_motion(snapshot: Floats) -> FrameMotion:

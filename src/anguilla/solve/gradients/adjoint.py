@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from anguilla.linear.choice import DENSE
 from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
 from anguilla.model.evaluation import Evaluation, at_rest
-from anguilla.model.model import Model
+from anguilla.model.model import LoadTable, Model
 from anguilla.model.slopes import InputSlope, WhyNot, balance_slope, input_slopes, named
 from anguilla.results.reactions import evaluate, grasps
 from anguilla.results.states import Equilibrium, Trajectory
@@ -98,7 +99,8 @@ def gradient(
         found: Gradient = others.gradient(result, cost, method=method, design=design, start=start)
         return found
     if isinstance(result, Equilibrium):
-        return _of_equilibrium(result, cost, design)
+        with result.system.apart():  # where the equilibrium was found
+            return _of_equilibrium(result, cost, design)
     if not isinstance(result, Trajectory):
         raise DescriptionError("result must come from simulate or statics.")
     return _of_motion(result, cost, method, design, start)
@@ -169,11 +171,11 @@ def _asked(found: Tape, back: _Back, slope: InputSlope) -> Floats:
     return out
 
 
-def _static_multipliers(result: Equilibrium, by_q: Floats) -> tuple[Floats, Floats]:
-    """Multipliers (n + m,) of an equilibrium for a derivative by_q (n,), and the row gradient."""
+def _static_multipliers(result: Equilibrium, by_q: Floats, table: LoadTable | None = None) -> tuple[Floats, Floats]:
+    """Multipliers (n + m,) of an equilibrium for a derivative by_q (n,), and the row gradient; table: its loads, if known."""
     system = result.system
     n, zero = system.size, np.zeros(system.size)
-    loads = system.loads(result.t, result.inputs).loads
+    loads = system.loads(result.t, result.inputs, like=table).loads
     refuse_rubbing(loads, "gradient")
     loads.row[DT] = 0.0
     lam = np.ascontiguousarray(result.stored.lam[0])
@@ -221,24 +223,26 @@ def solve_at_rest(here: Evaluation, right: Floats, transposed: bool = True) -> F
 
 def _of_equilibrium(result: Equilibrium, cost: Cost, design: Design | None) -> Gradient:
     value, by_q, _ = cost.terms(result)
-    mu, row = _static_multipliers(result, by_q[0])
+    table = result.system.loads(result.t, result.inputs)
+    mu, row = _static_multipliers(result, by_q[0], table)
     slopes = np.zeros(0)
     if design is not None:
         found = twins(result.system, design, whole=not cost.of_places)
-        slopes = np.array(
-            [-float(mu @ found.slope(k, lambda model: static_balance(model, result))) for k in range(len(found.names))]
-        )
-        for k, moved in enumerate(found.placed):
-            if moved or not cost.of_places:
-                slopes[k] += float(found.slope(k, lambda model: direct_cost(cost, model.robot, model, result)))
+
+        def weighed(model: Model, direct: bool) -> float:
+            value = direct_cost(cost, model.robot, model, result) if direct else 0.0
+            return value - float(mu @ static_balance(model, result, table))
+
+        direct = [moved or not cost.of_places for moved in found.placed]
+        slopes = np.array([found.slope(k, partial(weighed, direct=also)) for k, also in enumerate(direct)])
     inputs = by_input(result, row[None], *static_ports(result, mu, row))
     _add_direct(inputs, {}, cost, result)
     return Gradient(value, inputs, by_q[0], 0.0 * by_q[0], slopes, mu[None])
 
 
-def static_balance(system: Model, result: Equilibrium) -> Floats:
-    """(R, phi) (n + m,) of an equilibrium in a robot of another design."""
-    loads = system.loads(result.t, result.inputs).loads
+def static_balance(system: Model, result: Equilibrium, table: LoadTable | None = None) -> Floats:
+    """(R, phi) (n + m,) of an equilibrium in a robot of another design; table: its loads in its own robot, if known."""
+    loads = system.loads(result.t, result.inputs, like=table).loads
     zero = np.zeros(system.size)
     return evaluate(system, loads, result.q, zero, zero, np.ascontiguousarray(result.stored.lam[0]))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -113,6 +114,8 @@ class _Quotient(Cost):
 
 
 def _weights(weight: ArrayLike | str, count: int) -> Floats:
+    if type(weight) is float and math.isfinite(weight):  # the usual case, quickly
+        return np.full(count, weight)
     if isinstance(weight, str):
         if weight != "last":
             raise DescriptionError(f"weight must be numbers or 'last'; got {weight!r}.")
@@ -160,7 +163,7 @@ class Reach(Cost):
             raise DescriptionError(f"goal must have the shape (3,) or ({len(w)}, 3) [m]; got {goal.shape}.")
         miss = motion[:, S_X : S_X + 3] - goal
         force = w[:, None] * miss
-        return float(0.5 * np.sum(force * miss)), motion, force
+        return 0.5 * float(np.vdot(force, miss)), motion, force
 
     def on(self, robot: Robot) -> Cost:
         """The same cost for the same frame of another robot."""

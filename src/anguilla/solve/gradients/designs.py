@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,6 +37,7 @@ SCHEMES = (
 PLACES = ("fixed", "length", "prescribed", "basis")  # tables of a tree that say where things are
 
 T = TypeVar("T")
+N = TypeVar("N", float, Floats)
 Make = Callable[[Floats], Robot]
 Design = tuple[Make, ArrayLike] | Sequence[str]
 
@@ -84,9 +85,11 @@ class Twins:
         """The same, each twin with a description of its own."""
         return twins(self.model, self.design, whole=True)
 
-    def slope(self, k: int, of: Callable[[Model], Floats | float]) -> Floats:
+    def slope(self, k: int, of: Callable[[Model], N]) -> N:
         """Derivative by parameter k of what a function finds in a model."""
-        return sum((weight * np.asarray(of(model)) for weight, model in self.around[k]), np.zeros(()))
+        terms: Any = (weight * of(model) for weight, model in self.around[k])
+        total: N = sum(terms)
+        return total
 
 
 def twins(model: Model, design: Design, *, whole: bool = False) -> Twins:

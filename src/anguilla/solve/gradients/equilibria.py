@@ -32,8 +32,9 @@ def of_equilibrium(result: Equilibrium, design: Design | None, inputs: Iterable[
     refuse_rubbing(system.blank, "sensitivities")
     found = None if design is None else twins(system, design)
     names = [] if found is None else list(found.names)
-    columns = [] if found is None else [found.slope(k, lambda m: static_balance(m, result)) for k in range(len(names))]
-    loads = system.loads(result.t, result.inputs).loads
+    table = system.loads(result.t, result.inputs)
+    columns = [found.slope(k, lambda m: static_balance(m, result, table)) for k in range(len(names))] if found else []
+    loads = table.loads
     loads.row[DT] = 0.0
     lam = np.ascontiguousarray(result.stored.lam[0])
     here = at_rest(system, loads, result.q, lam)

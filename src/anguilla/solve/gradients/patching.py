@@ -35,11 +35,12 @@ def patched(model: Model, twin: Robot, found: Differences | None = None) -> Mode
         rod.breakpoints != _rod(model.robot, index).breakpoints or rod.shape is not None for index, rod in rods.items()
     ):
         return None
-    grids = {index: _stretched(model.layout.parts[index], rod) for index, rod in rods.items()}
-    tree = _with_rods(model, rods, grids)
+    longer = {index: rods[index].length / _rod(model.robot, index).length for index in _longer(found)}
+    grids = {index: _stretched(model.layout.parts[index], longer.get(index, 1.0)) for index in rods}
+    tree = _with_rods(model, rods, grids) if rods else model.tree
     if not again:
         return model.with_tree(tree)
-    return model.renewed(_laid_out(model.layout, twin, tree, grids), found.lines, _longer(found))
+    return model.renewed(_laid_out(model.layout, twin, tree, grids), found.lines, longer)
 
 
 def _has_same_nodes(model: Model, twin: Robot, found: Differences) -> bool:
@@ -73,11 +74,10 @@ def _is_bent(robot: Robot, index: int) -> bool:
     return not isinstance(rod.rest, Straight | ConstantCurvature)
 
 
-def _stretched(layout: PartLayout, rod: Rod) -> RodGrid:
-    """The grid of a rod at its new length."""
+def _stretched(layout: PartLayout, longer: float) -> RodGrid:
+    """The grid of a rod that is so many times as long."""
     grid = layout.grid
     assert grid is not None
-    longer = rod.length / layout.part.length
     if longer == 1.0:
         return grid
     return replace(

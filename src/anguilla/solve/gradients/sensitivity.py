@@ -94,7 +94,8 @@ def sensitivities(
     if isinstance(run, Equilibrium):
         if state or start is not None or method is not None:
             raise DescriptionError("state, start and method are for motions; the run is an equilibrium.")
-        return of_equilibrium(run, design, inputs)
+        with run.system.apart():
+            return of_equilibrium(run, design, inputs)
     if not isinstance(run, Trajectory):
         raise DescriptionError("run must come from simulate or statics.")
     if inputs is not None and not isinstance(inputs, Mapping):

@@ -25,9 +25,9 @@ def balanced(matrix: Floats, units: Floats | None = None) -> tuple[Floats, Float
     """
     if units is not None:
         matrix = matrix / units
-    rows = np.maximum(np.max(np.abs(matrix), axis=1, initial=0.0), TINY)
+    rows = np.abs(matrix).max(axis=1, initial=TINY)
     matrix = matrix / rows[:, None]
-    columns = np.maximum(np.max(np.abs(matrix), axis=0, initial=0.0), TINY) if units is None else units
+    columns = np.abs(matrix).max(axis=0, initial=TINY) if units is None else units
     return matrix if units is not None else matrix / columns, rows, columns
 
 
@@ -51,8 +51,9 @@ def solve_bordered(system: Model, matrix: Floats, right: Floats) -> Floats:
     """Solve a system (n + m, n + m) of coordinates and multipliers; prescribed coordinates (n,) stay zero."""
     driven, size = system.blank.driven, system.size
     matrix, right = matrix.copy(), right.copy()
-    matrix[driven], matrix[:, driven], right[driven] = 0.0, 0.0, 0.0
-    matrix[driven, driven] = 1.0
+    if len(driven):
+        matrix[driven], matrix[:, driven], right[driven] = 0.0, 0.0, 0.0
+        matrix[driven, driven] = 1.0
     scale = system.tree.scale
     matrix[:size] /= scale[:, None]
     matrix[:, :size] /= scale

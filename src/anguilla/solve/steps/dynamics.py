@@ -136,9 +136,9 @@ def _drives(system: Model) -> bool:
 def _moved(
     motion: OngoingMotion, start: Start, dt: float, steps: int, every: int, *, error: float | None = None,
     progress: bool | None = None, raise_on_failure: bool = True, checkpoint: str | os.PathLike[str] | None = None,
-    smooth_start: bool = True, events: ArrayLike | None = None,
+    smooth_start: bool = True, events: ArrayLike | None = None, judged: bool = True,
 ) -> Trajectory:  # fmt: skip
-    """The motion from its start, judged."""
+    """The motion from its start, judged unless it is known to be like one that was."""
     began, system = time.perf_counter(), motion.system
     robot = system.source
     if checkpoint is not None and error is not None:
@@ -169,9 +169,8 @@ def _moved(
     message = "reached the end" if ok else f"stopped at t = {done * dt:g} s: {motion.stopped or EXPLANATION[code]}"
     end = Status(ok, message, counters, time.perf_counter() - began)
     result = _result(robot, motion, dt * every, done // every + 1, end)
-    _conclude(
-        motion, result, code, _judged(motion, result, dt, every, error is not None) if ok else "", raise_on_failure
-    )
+    told = _judged(motion, result, dt, every, error is not None) if ok and judged else ""
+    _conclude(motion, result, code, told, raise_on_failure)
     if checkpoint is not None and ok:  # last: an interruption before it leaves the checkpoint where it is
         keep_spare(result, Path(checkpoint))
     motion.leave()

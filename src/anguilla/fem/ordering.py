@@ -91,7 +91,7 @@ def _by_metis(indptr: Ints, indices: Ints) -> Ints | None:
 
 
 def _from_inside(points: Floats, indptr: Ints, indices: Ints) -> Ints:
-    """Minimum degree in which, of equals, nodes near the longest axis come first: slender bodies take an eighth less."""
+    """Minimum degree in which, of equals, nodes near the longest axis come first: a bar 44 x 5 x 5 takes a tenth less."""
     n = len(points)
     off = np.delete(points - points.mean(axis=0), int(np.argmax(np.ptp(points, axis=0))), axis=1)
     far = np.linalg.norm(off, axis=1)

@@ -183,20 +183,16 @@ class Half:
     def _find_blocks(self) -> None:
         """Which blocks of the stiffness couple led nodes to unknowns and to each other, and where they are added."""
         rows, cols, first = self.system.pattern.rows, self.system.pattern.cols, self.system.unknowns.first
-        of, count = self._of, len(self.frames)
-        right = np.flatnonzero((first[rows] >= 0) & (of[cols] >= 0))
-        left = np.flatnonzero((of[rows] >= 0) & (first[cols] >= 0))
-        self._right, self._left = right, left
-        self._outer = np.concatenate([cols[right], rows[left]])  # the led node of each
-        inner = first[np.concatenate([rows[right], cols[left]])]
-        six, three = np.arange(6), np.arange(3)
-        at = (6 * of[self._outer][:, None, None] + six[None, None, :]) * (3 * len(self.free))
-        self._cross_at = (at + 3 * inner[:, None, None] + three[None, :, None]).ravel()
-        both = np.flatnonzero((of[rows] >= 0) & (of[cols] >= 0))
-        self._both, self._ends = both, (rows[both], cols[both])
-        a, b = 6 * of[rows[both]][:, None, None], 6 * of[cols[both]][:, None, None]
-        self._both_at = ((a + six[None, :, None]) * 6 * count + b + six[None, None, :]).ravel()
-        self._twice = np.where(rows[both] == cols[both], 0.0, 1.0)[:, None, None]
+        of = self._of
+        place = np.full(len(of), -1, dtype=np.int64)  # of a node among the led ones
+        place[self.led] = np.arange(len(self.led))
+        self._frame = of[self.led]
+        right = self._right = np.flatnonzero((first[rows] >= 0) & (of[cols] >= 0))
+        left = self._left = np.flatnonzero((of[rows] >= 0) & (first[cols] >= 0))
+        self._inner_of_right, self._led_of_right = first[rows[right]], place[cols[right]]
+        self._inner_of_left, self._led_of_left = first[cols[left]], place[rows[left]]
+        both = self._both = np.flatnonzero((of[rows] >= 0) & (of[cols] >= 0))
+        self._ends = np.stack([place[rows[both]], place[cols[both]]], axis=1)
 
     def place(self, x: Floats, poses: Poses) -> None:
         """Put the nodes that frames lead where they belong, in place."""
@@ -266,23 +262,18 @@ class Half:
     def coupling(self, blocks: Floats, gradient: Floats, poses: Poses) -> tuple[Floats, Floats]:
         """(T^T K_pi (6 F, 3 f), and how minus the wrenches change with the frames (6 F, 6 F))."""
         count, f = len(self.frames), len(self.free)
-        T = np.zeros((len(self._of), 3, 6))
-        T[self.led] = self.lever(self.led, poses)
-        k = blocks.reshape(-1, 3, 3)
-        inner = np.concatenate([k[self._right], np.swapaxes(k[self._left], 1, 2)])
-        cross = np.bincount(self._cross_at, (inner @ T[self._outer]).ravel(), minlength=18 * count * f)
-        a, b = self._ends
-        both = np.swapaxes(T[a], 1, 2) @ k[self._both] @ T[b]
-        mine = np.bincount(self._both_at, both.ravel(), minlength=36 * count**2).reshape(6 * count, 6 * count)
-        twin = np.bincount(self._both_at, (self._twice * both).ravel(), minlength=36 * count**2)
-        mine = np.asarray(mine + twin.reshape(6 * count, 6 * count).T, dtype=float)
+        T = self.lever(self.led, poses)
+        cross, mine = np.zeros((6 * count, 3 * f)), np.zeros((6 * count, 6 * count))
+        _couple(blocks, self._right, self._inner_of_right, self._led_of_right, False, T, self._frame, cross)
+        _couple(blocks, self._left, self._inner_of_left, self._led_of_left, True, T, self._frame, cross)
+        _join(blocks, self._both, self._ends, T, self._frame, mine)
         h = hats(self._own(gradient, poses))
         turned = np.zeros((count, 6, 3))
         np.add.at(turned, self._of[self.led], np.concatenate([hats(self._arm[self.led]) @ h, h], axis=1))
         for k_frame in range(count):
             at = slice(6 * k_frame, 6 * k_frame + 6)
             mine[at, 6 * k_frame : 6 * k_frame + 3] -= turned[k_frame]
-        return np.asarray(cross.reshape(6 * count, 3 * f), dtype=float), np.asarray(mine, dtype=float)
+        return cross, mine
 
 
 @kernel
@@ -319,6 +310,35 @@ def _lead(nodes, leader, of, arm, R, rows, out):
             for j in range(3):
                 out[row, of[n], j] += m[j]
                 out[row, of[n], 3 + j] += h[j]
+
+
+@kernel
+def _couple(blocks, which, inner, led, turned, T, frame, out):
+    """out (6 F, 3 f) += T^T K_pi, of blocks K_ip of an unknown node and a led one, or of their transposes."""
+    for k in range(len(which)):
+        b, n, l = which[k], 3 * inner[k], led[k]
+        for i in range(3):
+            for c in range(6):
+                total = 0.0
+                for j in range(3):
+                    total += (blocks[b, 3 * j + i] if turned else blocks[b, 3 * i + j]) * T[l, j, c]
+                out[6 * frame[l] + c, n + i] += total
+
+
+@kernel
+def _join(blocks, which, ends, T, frame, out):
+    """out (6 F, 6 F) += T^T K_pp T, of blocks between led nodes."""
+    for k in range(len(which)):
+        b, l, m = which[k], ends[k, 0], ends[k, 1]
+        for c in range(6):
+            for d in range(6):
+                total = 0.0
+                for i in range(3):
+                    for j in range(3):
+                        total += T[l, i, c] * blocks[b, 3 * i + j] * T[m, j, d]
+                out[6 * frame[l] + c, 6 * frame[m] + d] += total
+                if l != m:
+                    out[6 * frame[m] + d, 6 * frame[l] + c] += total
 
 
 def cross(a: Floats, b: Floats) -> Floats:

@@ -76,6 +76,18 @@ def test_derivatives_are_exact(element):
     assert at(0, "stiff") == pytest.approx(at(0, "stiff").T, abs=1e-9 * np.abs(at(0, "stiff")).max())
 
 
+def test_tetrahedra_eight_at_a_time_are_those_one_by_one(small):
+    rng = np.random.default_rng(5)
+    for far in (0.0, 0.01):
+        small.q = far * rng.standard_normal(len(small.q))
+        energy, _, slope, stiff = small._assembled(True)
+        assert small._elastic(True)[0] == pytest.approx(energy, rel=1e-12)
+        assert small._elastic(True)[1] == pytest.approx(slope, abs=1e-11 * np.abs(slope).max())
+        assert small._elastic(False)[1] == pytest.approx(slope, abs=1e-11 * np.abs(slope).max())
+        assert small._elastic(True)[2] == pytest.approx(stiff, abs=1e-11 * np.abs(stiff).max())
+    small.restart()
+
+
 def test_inverse_kinematics_of_the_small_one_serves_the_whole(small):
     small.restart()
     goal = fem.statics(finger(), inputs={"up": 0.5, "left": 0.3}).position("tip")

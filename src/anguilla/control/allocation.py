@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anguilla._doors import public
+from anguilla.compiler.jit import kernel
 from anguilla.control.qp import solve_qp
 from anguilla.fem.projection import Projection
 
@@ -57,44 +58,103 @@ def allocate(
         turn: (rows, rows) derivative of the error with respect to the rows; the identity by default.
 
     """
-    w = np.ones(len(error)) if weights is None else weights
     moves = projection.W(rows, "a") if turn is None else turn @ projection.W(rows, "a")
-    J = w[:, None] * moves
-    e = w * error
-    Waa = projection.W("a", "a")
-    if not len(Waa):
+    moves, Waa = np.ascontiguousarray(moves), np.ascontiguousarray(projection.W("a", "a"))
+    n = len(Waa)
+    if not n:
         none = np.zeros(0, dtype=np.int64)
         return Allocation(np.zeros(0), error, True, none, none)
-    # in units in which a unit effort does unit work, tensions and pressures are alike
-    size = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(Waa)), 1e-300))
-    J, Waa_s = J * size, Waa * size[:, None] * size
-    Waa_e = _energy(0.5 * (Waa_s + Waa_s.T))
-    H, f = J.T @ J, J.T @ e
-    scale = max(float(np.trace(H)), 1e-300)
-    weight = energy * scale / len(size)
-    H = H + (1.0 + calm) * weight * Waa_e
-    f = f + weight * (Waa_e @ (projection.efforts / size))  # the energy of all of the effort, not of its change
-    low, high, stroke_low, stroke_high = limits
+    size, scaled, both, scratch = np.empty(n), np.empty((n, n)), np.empty((n, n)), np.empty((n, n))
+    if not _scale(Waa, size, scaled, both, scratch):
+        both = _energy(both)
+    weights = np.ones(len(error)) if weights is None else weights
+    error, limits = np.ascontiguousarray(error), tuple(np.ascontiguousarray(limit) for limit in limits)  # type: ignore
     strokes = projection.strokes + projection.drift("a")
-    bounded = np.isfinite(stroke_low) | np.isfinite(stroke_high)
-    answer = solve_qp(
-        H / scale, f / scale, lower=(low - projection.efforts) / size, upper=(high - projection.efforts) / size,
-        A=Waa_s[bounded], row_lower=((stroke_low - strokes) * size)[bounded],
-        row_upper=((stroke_high - strokes) * size)[bounded],
+    H, f, lower, upper = np.empty((n, n)), np.empty(n), np.empty(n), np.empty(n)
+    A, row_lower, row_upper, place = np.empty((n, n)), np.empty(n), np.empty(n), np.empty(n, dtype=np.int64)
+    bounded = _pose(
+        moves, weights, error, size, scaled, both, projection.efforts, strokes, limits, energy, calm, H, f, lower, upper, A,
+        row_lower, row_upper, place,
     )  # fmt: skip
+    answer = solve_qp(
+        H, f, lower=lower, upper=upper, A=A[:bounded], row_lower=row_lower[:bounded], row_upper=row_upper[:bounded]
+    )
     change = size * answer.x
-    n = len(size)
     stroke_limit = np.zeros(n, dtype=np.int64)
-    stroke_limit[bounded] = answer.active[n:]
+    if bounded:
+        stroke_limit[place[:bounded]] = answer.active[n:]
     left = error + moves @ change
     return Allocation(change, left, answer.feasible, answer.active[:n], stroke_limit)
 
 
+@kernel
+def _scale(Waa, size, scaled, both, scratch):
+    """Units (n,) in which a unit effort does unit work, so that tensions and pressures are alike; the compliance in these.
+
+    Fills it as it is and symmetric, and returns whether it is positive definite.
+    """
+    n = len(Waa)
+    for i in range(n):
+        size[i] = 1.0 / np.sqrt(max(abs(Waa[i, i]), 1e-300))
+    for i in range(n):
+        for j in range(n):
+            scaled[i, j] = Waa[i, j] * size[i] * size[j]
+            both[i, j] = 0.5 * (Waa[i, j] + Waa[j, i]) * size[i] * size[j]
+    for i in range(n):  # Cholesky
+        for j in range(i + 1):
+            left = both[i, j]
+            for k in range(j):
+                left -= scratch[i, k] * scratch[j, k]
+            if i == j:
+                if not left > 0.0:
+                    return False
+                scratch[i, i] = np.sqrt(left)
+            else:
+                scratch[i, j] = left / scratch[j, j]
+    return True
+
+
+@kernel
+def _pose(
+    moves, weights, error, size, scaled, both, efforts, strokes, limits, energy, calm, H, f, lower, upper, A, row_lower,
+    row_upper, place,
+):  # fmt: skip
+    """Fill the QP in these units, divided by the trace of its first part; returns the number of strokes with limits."""
+    n = len(size)
+    trace = 0.0
+    for i in range(n):
+        f[i] = 0.0
+        for j in range(n):
+            H[i, j] = 0.0
+        for r in range(len(error)):
+            left = weights[r] * moves[r, i] * size[i]
+            f[i] += left * weights[r] * error[r]
+            for j in range(n):
+                H[i, j] += left * weights[r] * moves[r, j] * size[j]
+        trace += H[i, i]
+    trace = max(trace, 1e-300)
+    for i in range(n):
+        pull = 0.0
+        for j in range(n):
+            H[i, j] = H[i, j] / trace + (1.0 + calm) * energy / n * both[i, j]
+            pull += both[i, j] * efforts[j] / size[j]
+        f[i] = f[i] / trace + energy / n * pull  # the energy of all of the effort, not of its change
+        lower[i], upper[i] = (limits[0][i] - efforts[i]) / size[i], (limits[1][i] - efforts[i]) / size[i]
+    count = 0
+    for i in range(n):
+        if np.isfinite(limits[2][i]) or np.isfinite(limits[3][i]):
+            place[count] = i
+            row_lower[count], row_upper[count] = (
+                (limits[2][i] - strokes[i]) * size[i],
+                (limits[3][i] - strokes[i]) * size[i],
+            )
+            for j in range(n):
+                A[count, j] = scaled[i, j]
+            count += 1
+    return count
+
+
 def _energy(compliance: Floats) -> Floats:
     """The compliance with directions of negative energy turned round: a body held by its tendons alone has some."""
-    from scipy.linalg import lapack
-
-    if lapack.dpotrf(compliance)[1] == 0:  # there is none
-        return compliance
     values, vectors = np.linalg.eigh(compliance)
-    return np.asarray((vectors * np.abs(values)) @ vectors.T)
+    return np.ascontiguousarray((vectors * np.abs(values)) @ vectors.T)

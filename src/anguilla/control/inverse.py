@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anguilla._doors import public
+from anguilla.compiler.jit import kernel
 from anguilla.control.allocation import Allocation, allocate
 from anguilla.control.model import ConstraintModel, as_model
 from anguilla.control.settling import ARRIVED, BEYOND, Reach, arrived_at, give_up, settle, told
@@ -61,6 +61,7 @@ class InverseKinematics:
         self._weights = np.concatenate(
             [np.r_[np.ones(3), np.full(rows - 3, lever)] for rows in self.model.effectors.values()] or [np.zeros(0)]
         )
+        self._turns = 6 in self.model.effectors.values()
         self._kept, self._honest = 0, True
         self._choice: Allocation | None = None
         self._waypoint: Any = None  # an equilibrium on the way, to fall back to
@@ -76,10 +77,11 @@ class InverseKinematics:
         self._calm, self._change = 0.0, np.zeros(len(self.model.actuators))
         self.trust = trust
 
-    def _steady(self, change: Floats, compliance: Floats) -> None:
-        """Slow down if the efforts swing: the compliance, and with it the gentlest effort, changes with the shape."""
-        along = float(change @ compliance @ self._change)
-        size = float(self._change @ compliance @ self._change)
+    def _steady(self, change: Floats, along: float, size: float) -> None:
+        """Slow down if the efforts swing: the compliance, and with it the gentlest effort, changes with the shape.
+
+        Given are the product of the last change with this one, and with itself, in the compliance.
+        """
         if along < -0.3 * size:
             self._calm = min(2.0 * self._calm + 1.0, 63.0)
         elif along > 0.7 * size:
@@ -104,9 +106,10 @@ class InverseKinematics:
         positions: list[Floats] = []
         rotations: list[Floats | None] = []
         mask: list[Floats] = []
-        for name, place in zip(rows, self.model.positions(), strict=True):
+        places = self.model.positions() if len(targets) < len(rows) else []
+        for k, name in enumerate(rows):
             if name not in targets:
-                positions.append(place)
+                positions.append(places[k])
                 rotations.append(None)
                 mask.append(np.zeros(rows[name]))
                 continue
@@ -124,8 +127,13 @@ class InverseKinematics:
                 mask.append(PLACE[: rows[name]])
         return positions, rotations, np.concatenate(mask)
 
-    def _turn(self, error: Floats) -> Floats:
-        """Derivative (rows, rows) of the error: a rotation vector does not change as fast as the body turns."""
+    def _turn(self, error: Floats) -> Floats | None:
+        """Derivative (rows, rows) of the error: a rotation vector does not change as fast as the body turns.
+
+        None stands for the identity, where only positions count.
+        """
+        if not self._turns:
+            return None
         out = np.eye(len(error))
         at = 0
         for rows in self.model.effectors.values():
@@ -155,25 +163,29 @@ class InverseKinematics:
         self._kept = self._kept + 1 if reuse else 0
         before = self.model.errors(positions, rotations)
         turn = self._turn(before)
-        error = before + turn @ projection.drift("e")
+        drift = projection.drift("e") if turn is None else turn @ projection.drift("e")
+        error = before + drift
         weights = self._weights * mask
-        size = _length(weights * error)
+        size = _length(weights, error)
         error = error * min(1.0, self.trust / max(size, 1e-300))
         choice = allocate(
             projection, "e", error, self.model.limits(), weights=weights, energy=self.energy, calm=self._calm, turn=turn
         )
-        self._steady(choice.change, projection.W("a", "a"))
-        self._honest = _mostly_driven(projection, choice.change)
+        along, size, driven = _products(projection, choice.change, self._change)
+        self._steady(choice.change, along, size)
+        # whether the step comes from the efforts, by energies, and not from an imbalance that earlier steps left
+        self._honest = projection.lack <= DRIVEN * (projection.lack + driven)
         self._choice = choice
         # where the body is about to buckle a small imbalance throws it far: no node goes much further than the effectors
-        far = max(AWAY * _length(weights * before), CALM_REACH * self.model.size)
+        far = max(AWAY * _length(weights, before), CALM_REACH * self.model.size)
         length = self.model.advance(projection, choice.change, reach=min(2.0 * self.trust, far))
         self._before, self._length = self._length, length
         # trust the linearised model as far as it proved right
-        move = turn @ (projection.drift("e") + projection.W("e", "a") @ choice.change)
-        miss = _length(weights * (self.model.errors(positions, rotations) - before - move))
+        move = projection.W("e", "a") @ choice.change
+        move = drift + (move if turn is None else turn @ move)
+        miss = _length(weights, self.model.errors(positions, rotations) - before - move)
         # (a robot with more actuators than needed may move while its effectors stay: that is no failure of the model)
-        way = max(_length(weights * move), 0.3 * min(length, 2.0 * self.trust), 1e-9 * self.model.size)
+        way = max(_length(weights, move), 0.3 * min(length, 2.0 * self.trust), 1e-9 * self.model.size)
         ratio = miss / way
         if length > 2.0 * self.trust or ratio > 0.3:
             self.trust = max(0.5 * self.trust, 1e-3 * self.reach)
@@ -398,15 +410,31 @@ class InverseKinematics:
         return [self.solve({name: point}, **options) for point in points]
 
 
-def _length(v: Floats) -> float:
-    """Length of a vector; a third of the time of numpy's, in steps of half a millisecond."""
-    return math.sqrt(float(v @ v))
+@kernel
+def _length(weights, v):
+    """Length of a vector of which each number has a weight."""
+    total = 0.0
+    for k in range(len(v)):
+        total += (weights[k] * v[k]) ** 2
+    return np.sqrt(total)
 
 
-def _mostly_driven(projection: Projection, change: Floats) -> bool:
-    """Whether a step comes from the efforts and not from an imbalance that earlier steps left, by energies."""
-    driven = change @ projection.W("a", "a") @ change + 2.0 * change @ projection.drift("a")
-    return bool(projection.lack <= DRIVEN * (projection.lack + driven))
+def _products(projection: Projection, change: Floats, before: Floats) -> tuple[float, float, float]:
+    """Products in the compliance: of the change of efforts before with this one, and with itself; work of this change [J]."""
+    W, drift = np.ascontiguousarray(projection.W("a", "a")), np.ascontiguousarray(projection.drift("a"))
+    return _in_compliance(W, drift, change, before)
+
+
+@kernel
+def _in_compliance(W, drift, change, before):
+    along, size, driven = 0.0, 0.0, 0.0
+    for i in range(len(W)):
+        driven += 2.0 * change[i] * drift[i]
+        for j in range(len(W)):
+            along += change[i] * W[i, j] * before[j]
+            size += before[i] * W[i, j] * before[j]
+            driven += change[i] * W[i, j] * change[j]
+    return along, size, driven
 
 
 @public

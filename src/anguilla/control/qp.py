@@ -8,12 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anguilla._doors import public
+from anguilla.compiler.jit import kernel
 from anguilla.errors import DescriptionError
 
 __all__ = ["QpSolution", "solve_qp"]
 
 Floats = NDArray[np.float64]
 HUGE = 1e30  # what the solver takes for infinity
+FINE, NOT_FINITE = -1, -2
+EXACT = 5  # what the solver calls an equality
 
 
 @dataclass(frozen=True)
@@ -50,41 +53,70 @@ def solve_qp(
         row_upper: (m,) or None.
 
     """
-    n = len(f)
-    A = np.zeros((0, n)) if A is None else np.asarray(A, dtype=float)
-    low = np.concatenate([_bound(lower, n, -1.0), _bound(row_lower, len(A), -1.0)])
-    high = np.concatenate([_bound(upper, n, 1.0), _bound(row_upper, len(A), 1.0)])
-    if (low > high).any():
-        k = int(np.argmax(low > high))
-        raise DescriptionError(f"bounds of a QP contradict each other: {low[k]:g} > {high[k]:g} at number {k}.")
-    if not (np.isfinite(H).all() and np.isfinite(f).all() and np.isfinite(A).all()):
+    n, rows = len(f), 0 if A is None else len(A)
+    H, f = np.ascontiguousarray(H, dtype=float), np.ascontiguousarray(f, dtype=float)
+    A = np.zeros((0, n)) if A is None else np.ascontiguousarray(A, dtype=float)
+    low, high, sense = np.empty(n + rows), np.empty(n + rows), np.empty(n + rows, dtype=np.int32)
+    low[:n], high[:n] = -HUGE if lower is None else lower, HUGE if upper is None else upper
+    if rows:
+        low[n:], high[n:] = -HUGE if row_lower is None else row_lower, HUGE if row_upper is None else row_upper
+    wrong = _ready(H, f, A, low, high, sense)
+    if wrong >= 0:
+        raise DescriptionError(
+            f"bounds of a QP contradict each other: {low[wrong]:g} > {high[wrong]:g} at number {wrong}."
+        )
+    if wrong == NOT_FINITE:
         raise DescriptionError("a QP must have finite coefficients.")
-    x, flag = _daqp(H, f, A, high, low)
+    x, flag = _daqp(H, f, A, high, low, sense)
     feasible = flag > 0
     if not feasible:
         x = _least_violation(H, f, A, low, high)
-    x = np.minimum(
-        np.maximum(x, low[:n]), high[:n]
-    )  # its tolerance is 1e-6: a tendon that must not push would, a little
-    value = np.concatenate([x, A @ x])
-    slack = 1e-9 * (1.0 + np.abs(value))
-    below = value <= low + slack
-    active = (~below & (value >= high - slack)).astype(np.int64) - below
+    active = np.zeros(n + rows, dtype=np.int64)
+    _settle(A, low, high, x, active)
     return QpSolution(x, feasible, active)
 
 
-def _bound(value: Floats | None, n: int, sign: float) -> Floats:
-    bound = np.full(n, sign * HUGE) if value is None else np.asarray(value, dtype=float)
-    return np.minimum(np.maximum(bound, -HUGE), HUGE)
+@kernel
+def _ready(H, f, A, low, high, sense):
+    """Make bounds finite in place and mark equalities; returns FINE, NOT_FINITE, or the number of a bound that is wrong."""
+    wrong = FINE
+    for k in range(len(low)):
+        low[k], high[k] = min(max(low[k], -HUGE), HUGE), min(max(high[k], -HUGE), HUGE)
+        sense[k] = EXACT if low[k] == high[k] and abs(low[k]) < HUGE else 0
+        if low[k] > high[k] and wrong == FINE:
+            wrong = k
+    total = 0.0
+    for i in range(len(f)):
+        total += 0.0 * f[i]
+        for j in range(len(f)):
+            total += 0.0 * H[i, j]
+        for k in range(len(A)):
+            total += 0.0 * A[k, i]
+    return NOT_FINITE if wrong == FINE and not total == 0.0 else wrong
 
 
-def _daqp(H: Floats, f: Floats, A: Floats, high: Floats, low: Floats) -> tuple[Floats, int]:
+@kernel
+def _settle(A, low, high, x, active):
+    """Put x within its bounds, and find which bounds hold.
+
+    The tolerance of the solver is 1e-6: a tendon that must not push would, a little.
+    """
+    n = len(x)
+    for k in range(len(low)):
+        if k < n:
+            value = x[k] = min(max(x[k], low[k]), high[k])
+        else:
+            value = 0.0
+            for j in range(n):
+                value += A[k - n, j] * x[j]
+        slack = 1e-9 * (1.0 + abs(value))
+        active[k] = -1 if value <= low[k] + slack else (1 if value >= high[k] - slack else 0)
+
+
+def _daqp(H: Floats, f: Floats, A: Floats, high: Floats, low: Floats, sense: NDArray[np.int32]) -> tuple[Floats, int]:
     import daqp
 
-    exact = (low == high) & (np.abs(low) < HUGE)
-    sense = 5 * exact.astype(np.int32)
-    rows = np.ascontiguousarray(A)
-    x, _, flag, _ = daqp.solve(np.ascontiguousarray(H), np.ascontiguousarray(f), rows, high, low, sense)
+    x, _, flag, _ = daqp.solve(H, f, A, high, low, sense)
     return np.asarray(x, dtype=float), int(flag)
 
 
@@ -98,9 +130,8 @@ def _least_violation(H: Floats, f: Floats, A: Floats, low: Floats, high: Floats)
     big[n:, n:] = price * np.eye(m)
     rows = np.hstack([A / size[:, None], np.eye(m)])
     free = np.full(m, HUGE)
-    x, flag = _daqp(
-        big, np.concatenate([f, np.zeros(m)]), rows,
-        np.concatenate([high[:n], free, np.where(high[n:] < HUGE, high[n:] / size, HUGE)]),
-        np.concatenate([low[:n], -free, np.where(low[n:] > -HUGE, low[n:] / size, -HUGE)]),
-    )  # fmt: skip
+    low_all = np.concatenate([low[:n], -free, np.where(low[n:] > -HUGE, low[n:] / size, -HUGE)])
+    high_all = np.concatenate([high[:n], free, np.where(high[n:] < HUGE, high[n:] / size, HUGE)])
+    sense = EXACT * ((low_all == high_all) & (np.abs(low_all) < HUGE)).astype(np.int32)
+    x, flag = _daqp(big, np.concatenate([f, np.zeros(m)]), rows, high_all, low_all, sense)
     return np.clip(x[:n], low[:n], high[:n]) if flag > 0 else np.clip(np.zeros(n), low[:n], high[:n])

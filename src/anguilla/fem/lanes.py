@@ -52,38 +52,38 @@ def make_lanes(el: Elements) -> Lanes | None:
 
 
 @inline
-def _load(work, k, l):
+def load(work, k, l):
     """Three numbers of lane l from row k on."""
     return work[U(WIDTH * k) + l], work[U(WIDTH * (k + 1)) + l], work[U(WIDTH * (k + 2)) + l]
 
 
 @inline
-def _load9(work, k, l):
-    a, b, c = _load(work, k, l), _load(work, k + 3, l), _load(work, k + 6, l)
+def load9(work, k, l):
+    a, b, c = load(work, k, l), load(work, k + 3, l), load(work, k + 6, l)
     return a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2]
 
 
 @inline
-def _store(work, k, l, v):
+def store(work, k, l, v):
     work[U(WIDTH * k) + l] = v[0]
     work[U(WIDTH * (k + 1)) + l] = v[1]
     work[U(WIDTH * (k + 2)) + l] = v[2]
 
 
 @inline
-def _store9(work, k, l, m):
-    _store(work, k, l, (m[0], m[1], m[2]))
-    _store(work, k + 3, l, (m[3], m[4], m[5]))
-    _store(work, k + 6, l, (m[6], m[7], m[8]))
+def store9(work, k, l, m):
+    store(work, k, l, (m[0], m[1], m[2]))
+    store(work, k + 3, l, (m[3], m[4], m[5]))
+    store(work, k + 6, l, (m[6], m[7], m[8]))
 
 
 @inline
-def _deform(work):
+def deform(work):
     """F = sum (x_n - x_0) g_n^T of all lanes, also as the first guess of R; returns the smallest determinant."""
     least = 1e300
     for l in range(U(WIDTH)):
-        a, b, c = _load(work, EDGE, l), _load(work, EDGE + 3, l), _load(work, EDGE + 6, l)
-        u, v, w = _load(work, GRADIENT, l), _load(work, GRADIENT + 3, l), _load(work, GRADIENT + 6, l)
+        a, b, c = load(work, EDGE, l), load(work, EDGE + 3, l), load(work, EDGE + 6, l)
+        u, v, w = load(work, GRADIENT, l), load(work, GRADIENT + 3, l), load(work, GRADIENT + 6, l)
         f = (
             a[0] * u[0] + b[0] * v[0] + c[0] * w[0], a[0] * u[1] + b[0] * v[1] + c[0] * w[1],
             a[0] * u[2] + b[0] * v[2] + c[0] * w[2],
@@ -95,23 +95,23 @@ def _deform(work):
         k = cofactor(f)
         det = f[0] * k[0] + f[1] * k[1] + f[2] * k[2]
         least = det if det < least else least
-        _store9(work, DEFORMATION, l, f)
-        _store9(work, ROTATION, l, f)
+        store9(work, DEFORMATION, l, f)
+        store9(work, ROTATION, l, f)
     return least
 
 
 @inline
-def _rotate(work):
+def rotate(work):
     """R of F = V R in all lanes, by Newton's iteration R <- (R + R^-T) / 2 (see `laws.polar`)."""
     for _ in range(POLAR_STEPS):
         far = 0.0
         for l in range(U(WIDTH)):
-            r = _load9(work, ROTATION, l)
+            r = load9(work, ROTATION, l)
             c = cofactor(r)
             n = maxpy(0.5, r, mscale(0.5 / (r[0] * c[0] + r[1] * c[1] + r[2] * c[2]), c))
             d = maxpy(-1.0, n, r)
             far += inner(d, d)
-            _store9(work, ROTATION, l, n)
+            store9(work, ROTATION, l, n)
         if far < 1e-17:
             break
 
@@ -130,53 +130,61 @@ def _block(iso, u, x, m):
 
 
 @inline
+def stretch(work, gain, l):
+    """Forces of the four nodes of lane l; returns what its blocks are made of, and its energy as it is weighted.
+
+    That is p of nodes 1 to 3, and weighted: (lambda theta - 2 mu) Y^-1, 2 mu, lambda.
+    """
+    f, r = load9(work, DEFORMATION, l), load9(work, ROTATION, l)
+    weight, mu, lam = load(work, DATA, l)
+    # V = F R^T, symmetric
+    xx, yy = f[0] * r[0] + f[1] * r[1] + f[2] * r[2], f[3] * r[3] + f[4] * r[4] + f[5] * r[5]
+    zz = f[6] * r[6] + f[7] * r[7] + f[8] * r[8]
+    xy = 0.5 * (f[0] * r[3] + f[1] * r[4] + f[2] * r[5] + f[3] * r[0] + f[4] * r[1] + f[5] * r[2])
+    xz = 0.5 * (f[0] * r[6] + f[1] * r[7] + f[2] * r[8] + f[6] * r[0] + f[7] * r[1] + f[8] * r[2])
+    yz = 0.5 * (f[3] * r[6] + f[4] * r[7] + f[5] * r[8] + f[6] * r[3] + f[7] * r[4] + f[8] * r[5])
+    theta = xx + yy + zz - 3.0
+    a, b, c = xx - 1.0, yy - 1.0, zz - 1.0
+    energy = weight * (mu * (a * a + b * b + c * c + 2.0 * (xy * xy + xz * xz + yz * yz)) + 0.5 * lam * theta * theta)
+    w = gain * weight
+    turn, two = w * (lam * theta - 2.0 * mu), 2.0 * w * mu
+    y = (yy + zz, -xy, -xz, -xy, xx + zz, -yz, -xz, -yz, xx + yy)
+    k = cofactor(y)
+    g = mscale(turn / (y[0] * k[0] + y[1] * k[1] + y[2] * k[2]), k)
+    u, v, t = load(work, GRADIENT, l), load(work, GRADIENT + 3, l), load(work, GRADIENT + 6, l)
+    a1, a2, a3 = dot((r[0], r[1], r[2]), u), dot((r[3], r[4], r[5]), u), dot((r[6], r[7], r[8]), u)
+    b1, b2, b3 = dot((r[0], r[1], r[2]), v), dot((r[3], r[4], r[5]), v), dot((r[6], r[7], r[8]), v)
+    c1, c2, c3 = dot((r[0], r[1], r[2]), t), dot((r[3], r[4], r[5]), t), dot((r[6], r[7], r[8]), t)
+    # P g = (lambda theta - 2 mu) R g + 2 mu F g
+    fp = (turn * a1 + two * dot((f[0], f[1], f[2]), u), turn * a2 + two * dot((f[3], f[4], f[5]), u),
+          turn * a3 + two * dot((f[6], f[7], f[8]), u))  # fmt: skip
+    fq = (turn * b1 + two * dot((f[0], f[1], f[2]), v), turn * b2 + two * dot((f[3], f[4], f[5]), v),
+          turn * b3 + two * dot((f[6], f[7], f[8]), v))  # fmt: skip
+    fs = (turn * c1 + two * dot((f[0], f[1], f[2]), t), turn * c2 + two * dot((f[3], f[4], f[5]), t),
+          turn * c3 + two * dot((f[6], f[7], f[8]), t))  # fmt: skip
+    store(work, FORCE, l, (-fp[0] - fq[0] - fs[0], -fp[1] - fq[1] - fs[1], -fp[2] - fq[2] - fs[2]))
+    store(work, FORCE + 3, l, fp)
+    store(work, FORCE + 6, l, fq)
+    store(work, FORCE + 9, l, fs)
+    return (a1, a2, a3), (b1, b2, b3), (c1, c2, c3), g, two, w * lam, energy
+
+
+@inline
 def _respond(work, gain):
-    """Forces of the four nodes and ten blocks of all lanes; returns the energy of lanes as they are weighted."""
+    """Forces of the four nodes and blocks of nodes 1 to 3 of all lanes; returns the energy of lanes as they are weighted."""
     energy = 0.0
     for l in range(U(WIDTH)):
-        f, r = _load9(work, DEFORMATION, l), _load9(work, ROTATION, l)
-        weight, mu, lam = _load(work, DATA, l)
-        # V = F R^T, symmetric
-        xx, yy = f[0] * r[0] + f[1] * r[1] + f[2] * r[2], f[3] * r[3] + f[4] * r[4] + f[5] * r[5]
-        zz = f[6] * r[6] + f[7] * r[7] + f[8] * r[8]
-        xy = 0.5 * (f[0] * r[3] + f[1] * r[4] + f[2] * r[5] + f[3] * r[0] + f[4] * r[1] + f[5] * r[2])
-        xz = 0.5 * (f[0] * r[6] + f[1] * r[7] + f[2] * r[8] + f[6] * r[0] + f[7] * r[1] + f[8] * r[2])
-        yz = 0.5 * (f[3] * r[6] + f[4] * r[7] + f[5] * r[8] + f[6] * r[3] + f[7] * r[4] + f[8] * r[5])
-        theta = xx + yy + zz - 3.0
-        a, b, c = xx - 1.0, yy - 1.0, zz - 1.0
-        energy += weight * (
-            mu * (a * a + b * b + c * c + 2.0 * (xy * xy + xz * xz + yz * yz)) + 0.5 * lam * theta * theta
-        )
-        w = gain * weight
-        turn, two = w * (lam * theta - 2.0 * mu), 2.0 * w * mu
-        y = (yy + zz, -xy, -xz, -xy, xx + zz, -yz, -xz, -yz, xx + yy)
-        k = cofactor(y)
-        g = mscale(turn / (y[0] * k[0] + y[1] * k[1] + y[2] * k[2]), k)
-        u, v, t = _load(work, GRADIENT, l), _load(work, GRADIENT + 3, l), _load(work, GRADIENT + 6, l)
-        a1, a2, a3 = dot((r[0], r[1], r[2]), u), dot((r[3], r[4], r[5]), u), dot((r[6], r[7], r[8]), u)
-        b1, b2, b3 = dot((r[0], r[1], r[2]), v), dot((r[3], r[4], r[5]), v), dot((r[6], r[7], r[8]), v)
-        c1, c2, c3 = dot((r[0], r[1], r[2]), t), dot((r[3], r[4], r[5]), t), dot((r[6], r[7], r[8]), t)
-        p, q, s = (a1, a2, a3), (b1, b2, b3), (c1, c2, c3)
-        # P g = (lambda theta - 2 mu) R g + 2 mu F g
-        fp = (turn * a1 + two * dot((f[0], f[1], f[2]), u), turn * a2 + two * dot((f[3], f[4], f[5]), u),
-              turn * a3 + two * dot((f[6], f[7], f[8]), u))  # fmt: skip
-        fq = (turn * b1 + two * dot((f[0], f[1], f[2]), v), turn * b2 + two * dot((f[3], f[4], f[5]), v),
-              turn * b3 + two * dot((f[6], f[7], f[8]), v))  # fmt: skip
-        fs = (turn * c1 + two * dot((f[0], f[1], f[2]), t), turn * c2 + two * dot((f[3], f[4], f[5]), t),
-              turn * c3 + two * dot((f[6], f[7], f[8]), t))  # fmt: skip
-        _store(work, FORCE, l, (-fp[0] - fq[0] - fs[0], -fp[1] - fq[1] - fs[1], -fp[2] - fq[2] - fs[2]))
-        _store(work, FORCE + 3, l, fp)
-        _store(work, FORCE + 6, l, fq)
-        _store(work, FORCE + 9, l, fs)
-        wl = w * lam
-        x, mp, mq, ms = (wl * a1, wl * a2, wl * a3), cross_columns(p, g), cross_columns(q, g), cross_columns(s, g)
-        _store9(work, BLOCK + 36, l, _block(two * dot(p, p), p, x, mp))
-        _store9(work, BLOCK + 45, l, _block(two * dot(p, q), q, x, mp))
-        _store9(work, BLOCK + 54, l, _block(two * dot(p, s), s, x, mp))
-        x = (wl * b1, wl * b2, wl * b3)
-        _store9(work, BLOCK + 63, l, _block(two * dot(q, q), q, x, mq))
-        _store9(work, BLOCK + 72, l, _block(two * dot(q, s), s, x, mq))
-        _store9(work, BLOCK + 81, l, _block(two * dot(s, s), s, (wl * c1, wl * c2, wl * c3), ms))
+        p, q, s, g, two, wl, kept = stretch(work, gain, l)
+        energy += kept
+        x = (wl * p[0], wl * p[1], wl * p[2])
+        mp, mq, ms = cross_columns(p, g), cross_columns(q, g), cross_columns(s, g)
+        store9(work, BLOCK + 36, l, _block(two * dot(p, p), p, x, mp))
+        store9(work, BLOCK + 45, l, _block(two * dot(p, q), q, x, mp))
+        store9(work, BLOCK + 54, l, _block(two * dot(p, s), s, x, mp))
+        x = (wl * q[0], wl * q[1], wl * q[2])
+        store9(work, BLOCK + 63, l, _block(two * dot(q, q), q, x, mq))
+        store9(work, BLOCK + 72, l, _block(two * dot(q, s), s, x, mq))
+        store9(work, BLOCK + 81, l, _block(two * dot(s, s), s, (wl * s[0], wl * s[1], wl * s[2]), ms))
     return energy
 
 
@@ -232,9 +240,9 @@ def assemble_lanes(lanes, x, gain, work, force, blocks):
                 work[U(WIDTH) * (U(GRADIENT) + k) + l] = lanes.constant[group, k, l]
         for l in range(real, U(WIDTH)):
             work[U(WIDTH * DATA) + l] = 0.0  # repeated elements weigh nothing
-        if not _deform(work) > 0.0:
+        if not deform(work) > 0.0:
             return energy, np.int64(begin)
-        _rotate(work)
+        rotate(work)
         energy += _respond(work, gain)
         _complete(work)
         for l in range(real):

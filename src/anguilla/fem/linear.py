@@ -16,7 +16,7 @@ from anguilla.fem.ldl import backward, factorise, forward
 from anguilla.fem.mesh import Floats, Ints
 from anguilla.fem.ordering import analyse
 from anguilla.fem.pardiso import DEFINITE, INDEFINITE, Handle, library
-from anguilla.fem.unknowns import take_nodes
+from anguilla.fem.unknowns import give_nodes, take_nodes
 
 __all__ = ["SOLVERS", "LinearSolver", "make_solver"]
 
@@ -62,7 +62,6 @@ class Multifrontal:
         f = self.fronts = analyse(points, pattern.indptr.astype(np.int64), pattern.indices.astype(np.int64))
         place = np.empty(n, dtype=np.int64)
         place[f.order] = np.arange(n)
-        self._order = (3 * f.order[:, None] + np.arange(3)).ravel()
         r, c = place[rows], place[cols]
         low, high = np.minimum(r, c), np.maximum(r, c)
         own = np.searchsorted(f.first, low, side="right") - 1
@@ -78,6 +77,7 @@ class Multifrontal:
         self._entry_at = np.concatenate([[0], np.cumsum(np.bincount(own, minlength=len(f.parent)))]).astype(np.int64)
         self._front, self._stack = np.zeros(f.widest**2), np.zeros(f.stack + 1)
         self._panels, self._d = np.zeros(int(f.panel[-1])), np.zeros(3 * n)
+        self._negative = 0
         self._heads, self._local = np.zeros(len(f.parent), dtype=np.int64), np.zeros(f.widest)
         self.worth = f.operations / (4.0 * float(f.panel[-1]) + 1.0)  # solves that one factorisation is worth
 
@@ -92,7 +92,8 @@ class Multifrontal:
         size = np.abs(self._d)
         if negative < 0 or size.min() < 1e-15 * size.max():
             raise _singular()
-        return int(negative)
+        self._negative = int(negative)
+        return self._negative
 
     def _forward(self, b: Floats) -> Floats:
         f = self.fronts
@@ -105,7 +106,7 @@ class Multifrontal:
         f = self.fronts
         backward(f.first, f.start, f.index, f.panel, self._panels, self._local, y)
         x = np.empty_like(y)
-        x[:, self._order] = y
+        give_nodes(y.reshape(len(y), -1, 3), f.order, x.reshape(len(y), -1, 3))
         return x
 
     def solve(self, b: Floats) -> Floats:
@@ -115,9 +116,14 @@ class Multifrontal:
     def gram(self, b: Floats) -> tuple[Floats, Finish]:
         """Half the solve for all rows, W as their products, and the other half once for the combination asked for."""
         y = self._forward(b)
-        z = y / self._d
-        w = y @ z.T
-        return 0.5 * (w + w.T), lambda c: self._backward((c @ z)[None, :])[0]
+        root = np.sqrt(np.abs(self._d))
+        y /= root
+        if self._negative:
+            sign = np.sign(self._d)
+            w, root = (y * sign) @ y.T, root * sign
+        else:
+            w = y @ y.T  # of which half is worked out
+        return 0.5 * (w + w.T), lambda c: self._backward((c @ y / root)[None, :])[0]
 
 
 class _Whole:

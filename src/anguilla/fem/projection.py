@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -52,18 +52,20 @@ class Projection:
     finish: Callable[[Floats], Any] = field(repr=False)
     lack: float = 0.0
 
-    @cached_property
-    def _rows(self) -> dict[str, slice]:
-        e, a, s = self.count
-        return {"e": slice(0, e), "a": slice(e, e + a), "s": slice(e + a, e + a + s)}
-
     def W(self, rows: str, cols: str) -> Floats:
         """A block of the compliance, by letters e, a, s: "e" and "a" give W_ea of 002 (7)."""
-        return self.compliance[self._rows[rows], self._rows[cols]]
+        places = _places(*self.count)
+        return self.compliance[places[rows], places[cols]]
 
     def drift(self, rows: str) -> Floats:
         """Motion of the rows "e", "a" or "s" if the efforts stay."""
-        return self.free[self._rows[rows]]
+        return self.free[_places(*self.count)[rows]]
+
+
+@cache
+def _places(e: int, a: int, s: int) -> dict[str, slice]:
+    """Where the rows of effectors, actuators and sensors are, for numbers of these."""
+    return {"e": slice(0, e), "a": slice(e, e + a), "s": slice(e + a, e + a + s)}
 
 
 class SoftModel:

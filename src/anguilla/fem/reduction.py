@@ -27,6 +27,7 @@ from anguilla.fem.parts import Chamber, Tendon
 from anguilla.fem.projection import Projection
 from anguilla.fem.results import SoftEquilibrium, Status
 from anguilla.fem.rows import add_volume
+from anguilla.fem.shape_kernels import add_lines, few_tets
 from anguilla.fem.system import SoftState, SoftSystem
 from anguilla.fem.vibrations import modes as modes_of
 
@@ -35,6 +36,7 @@ __all__ = ["ReducedModel", "reduce"]
 FEW = 400  # elements at most
 ALIKE = 1e-2  # modes that differ by less than this part count once
 SWING = 0.03  # of the size of the body: displacement along a mode at which its forces are learnt
+NO_STIFFNESS = np.zeros((0, 0))
 MOST, HALVINGS, STEPS = 50, 12, 8  # iterations, halvings of one of them, steps of the load
 
 
@@ -270,6 +272,8 @@ class ReducedModel:
         own = system.elements.nodes[chosen]
         k, r = own.shape[1], len(basis)
         self._place = x0[own].reshape(-1, 3)
+        self._ways = np.ascontiguousarray(basis[:, np.unique(own)]).reshape(r, -1)
+        self._tets = few_tets(self._el, x0[own], basis[:, own])
         self._along = np.ascontiguousarray(np.moveaxis(basis[:, own], 0, -1)).reshape(len(own) * k * 3, r)
         self._fronts = self._along.reshape(len(own), 3 * k, r)
         self._force = np.zeros_like(self._place)
@@ -282,16 +286,20 @@ class ReducedModel:
         self._load = np.einsum("rni,ni->r", basis, loads)
         self._parts = list(system.body.actuators.values())
         self._spans, self._change = self._lines()
-        self._first = system.lines.segment_at[:-1]  # segment of each line
+        self._segment_at = np.ascontiguousarray(system.lines.segment_at)
         pulls = np.array([isinstance(part, Tendon) for part in self._parts], dtype=bool)
-        self._tendons, self._chambers = np.flatnonzero(pulls), np.flatnonzero(~pulls)
-        self._pulled = np.diff(system.lines.segment_at)[: len(self._tendons)]  # segments of each tendon
+        self._tendons: Ints | slice = np.flatnonzero(pulls)
+        self._chambers: list[int] = np.flatnonzero(~pulls).tolist()
+        self._pulling = len(self._tendons)  # lines that are tendons; those that follow are sensors
+        if not self._chambers:
+            self._tendons = slice(None)
         self._cavities = [self._cavity(k) for k in range(len(system.surfaces.face_at) - 1)]
         names = range(len(system.frames.names))
         self._seen0 = np.concatenate([*(system.frames.position(x0, k) for k in names), np.zeros(0)])
         self._seen = np.array([
             np.concatenate([*(system.frames.position(shape, k) for k in names), np.zeros(0)]) for shape in basis
         ]).T  # fmt: skip
+        self._effectors = dict.fromkeys(system.frames.names, 3)
         self._limits = system.limits()
         self.restart()
 
@@ -347,7 +355,7 @@ class ReducedModel:
     @property
     def effectors(self) -> dict[str, int]:
         """Number of rows of each effector."""
-        return dict.fromkeys(self.system.frames.names, 3)
+        return self._effectors
 
     def limits(self) -> tuple[Floats, Floats, Floats, Floats]:
         """Smallest and largest effort, smallest and largest stroke: (actuators,) each."""
@@ -370,34 +378,35 @@ class ReducedModel:
 
     def errors(self, positions: list[Floats], rotations: list[Floats | None]) -> Floats:
         """Effectors as seen from where they should be: (rows,) [m]."""
-        return self._seen0 + self._seen @ self.q - np.concatenate(positions)
+        goal = positions[0] if len(positions) == 1 else np.concatenate(positions)
+        return self._seen0 + self._seen @ self.q - goal
 
-    def _tight(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """Lengths (s,) and directions (s, 3) of all segments; lengths (lines,) of the lines, and their slopes (lines, r)."""
-        if not len(self._first):
-            return np.zeros(0), self._spans, np.zeros(0), np.zeros((0, len(self.q)))
-        span = self._spans + (self._change @ self.q).reshape(-1, 3)
-        length = np.sqrt((span * span).sum(axis=1))
-        unit = span / length[:, None]
-        slopes = np.add.reduceat(unit.reshape(-1, 1) * self._change, 3 * self._first)
-        return length, unit, np.add.reduceat(length, self._first), slopes
+    def _tight(self, stiff: Floats) -> tuple[Floats, Floats]:
+        """Lengths (lines,) and slopes (lines, r) of the lines; what tendons do is added to a stiffness (r, r) or (0, 0)."""
+        count, r = len(self._segment_at) - 1, len(self.q)
+        lengths, slopes, tension = np.empty(count), np.empty((count, r)), self.efforts[self._tendons]
+        add_lines(self._spans, self._change, self._segment_at, tension, self.q, lengths, slopes, stiff, np.empty(r))
+        return lengths, slopes
 
     def strokes(self) -> Floats:
         """Present strokes (actuators,) [m, m^3]."""
-        return self._stroked(self._tight()[2])
+        return self._stroked(self._tight(NO_STIFFNESS)[0])
 
     def _stroked(self, lengths: Floats) -> Floats:
         """Strokes (actuators,), for lengths of all lines."""
-        out, q = np.zeros(len(self._parts)), self.q
         lines, cavities = self.system.rest_strokes
-        out[self._tendons] = (lines - lengths)[: len(self._tendons)]
+        shorter = (lines - lengths)[: self._pulling]
+        if not self._chambers:
+            return shorter
+        out, q = np.zeros(len(self._parts)), self.q
+        out[self._tendons] = shorter
         for k, rest, (value, one, two, three) in zip(self._chambers, cavities, self._cavities, strict=True):
             out[k] = value + one @ q + 0.5 * q @ two @ q + q @ (three @ q) @ q / 6.0 - rest
         return out
 
     def readings(self) -> Floats:
         """Present lengths (sensors,) [m]."""
-        return self._tight()[2][len(self._tendons) :]
+        return self._tight(NO_STIFFNESS)[0][self._pulling :]
 
     def remember(self) -> tuple[Floats, Floats]:
         """Coordinates and efforts, to come back to with `restore`."""
@@ -414,26 +423,10 @@ class ReducedModel:
 
         The slope is that of the whole energy, with loads and actuators. Without `stiffness` the last one is given.
         """
-        self._force[:] = 0.0
-        if stiffness:
-            self._blocks[:] = 0.0
-        x = self._place + (self._along @ self.q).reshape(-1, 3)
-        system = self.system
-        energy, bad = assemble(
-            self._el, system.stars, x, system.node_pressure, 1.0, system.no_history, self._force, self._blocks,
-            STIFFNESS if stiffness else FORCES,
-        )  # fmt: skip
-        if bad >= 0:
-            raise SolverError("Elements turned inside out.", advice="Make smaller steps.")
-        slope = self._force.ravel() @ self._along + self._load
-        rows, curves = np.zeros((len(self._parts), len(self.q))), self._elastic() if stiffness else self._stiff
-        length, unit, _, slopes = self._seen_lines = self._tight()
-        rows[self._tendons] = -slopes[: len(self._tendons)]
-        if stiffness and len(self._tendons):
-            pull = np.repeat(self.efforts[self._tendons], self._pulled) / length[: self._pulled.sum()]
-            flat = self._change[: 3 * len(pull)]
-            along = (unit[: len(pull), None] @ flat.reshape(len(pull), 3, -1))[:, 0]
-            curves = curves + flat.T @ (np.repeat(pull, 3)[:, None] * flat) - (pull[:, None] * along).T @ along
+        energy, slope, curves = self._elastic(stiffness)
+        self._seen_lines = self._tight(curves if stiffness else NO_STIFFNESS)
+        rows = np.zeros((len(self._parts), len(self.q)))
+        rows[self._tendons] = -self._seen_lines[1][: self._pulling]
         for k, (_, one, two, three) in zip(self._chambers, self._cavities, strict=True):
             bent = three @ self.q
             rows[k] = one + (two + 0.5 * bent) @ self.q
@@ -441,9 +434,32 @@ class ReducedModel:
                 curves = curves - self.efforts[k] * (two + bent)
         if stiffness:
             self._stiff, self._factors = curves, None
-        return float(energy), slope - self.efforts @ rows, curves, rows
+        return energy, slope + self._load - self.efforts @ rows, self._stiff, rows
 
-    def _elastic(self) -> Floats:
+    def _elastic(self, stiffness: bool) -> tuple[float, Floats, Floats]:
+        """Elastic energy [J] of the chosen elements, its slope (r,) and, if asked for, its stiffness (r, r)."""
+        if self._tets is not None:
+            energy, bad, slope, curves = self._tets.evaluate(self.q, stiffness)
+        else:
+            energy, bad, slope, curves = self._assembled(stiffness)
+        if bad >= 0:
+            raise SolverError("Elements turned inside out.", advice="Make smaller steps.")
+        return float(energy), slope, curves
+
+    def _assembled(self, stiffness: bool) -> tuple[float, int, Floats, Floats]:
+        """As `FewTets.evaluate`, for elements of any kind."""
+        self._force[:] = 0.0
+        self._blocks[:] = 0.0
+        x = self._place + (self._along @ self.q).reshape(-1, 3)
+        system = self.system
+        energy, bad = assemble(
+            self._el, system.stars, x, system.node_pressure, 1.0, system.no_history, self._force, self._blocks,
+            STIFFNESS if stiffness else FORCES,
+        )  # fmt: skip
+        slope = self._force.ravel() @ self._along
+        return energy, bad, slope, self._condensed() if stiffness else NO_STIFFNESS
+
+    def _condensed(self) -> Floats:
         """Stiffness (r, r) of the chosen elements, from the blocks of the last assembly."""
         (a, b), m = self._pairs, len(self._el.nodes)
         blocks = self._blocks.reshape(m, -1, 3, 3)
@@ -457,8 +473,8 @@ class ReducedModel:
         from scipy.linalg import lapack
 
         _, slope, stiff, rows = self.evaluate(stiffness=not reuse or self._stiff is None)
-        _, _, lengths, slopes = self._seen_lines
-        sensed = slice(len(self._tendons), None)
+        lengths, slopes = self._seen_lines
+        sensed = slice(self._pulling, None)
         whole = np.concatenate([self._seen, rows, slopes[sensed], -slope[None]])
         if self._factors is None:
             lu, pivots, bad = lapack.dgetrf(stiff)
@@ -484,7 +500,7 @@ class ReducedModel:
     def advance(self, projection: Projection, change: Floats, *, reach: float = np.inf) -> float:
         """Change the efforts and move along; returns the largest displacement [m] of a node of the chosen elements."""
         step = projection.finish(change)
-        length = float(np.abs(self._along @ step).max())
+        length = float(np.abs(step @ self._ways).max())
         part = min(1.0, reach / max(length, 1e-300))
         self.q = self.q + part * step
         self.efforts = projection.efforts + part * change

@@ -55,6 +55,19 @@ def _segment(lines, s, x):
 
 
 @kernel
+def add_weight(weights, gravity, x, gradient):
+    """Energy [J] of the weight of nodes of masses (n,) [kg] in gravity (3,) [m/s^2]; its slope is added."""
+    a, b, c = gravity[0], gravity[1], gravity[2]
+    energy = 0.0
+    for n in range(len(weights)):
+        energy -= weights[n] * (a * x[n, 0] + b * x[n, 1] + c * x[n, 2])
+        gradient[n, 0] -= weights[n] * a
+        gradient[n, 1] -= weights[n] * b
+        gradient[n, 2] -= weights[n] * c
+    return energy
+
+
+@kernel
 def lengths(lines, x, out):
     """Length of every line [m] into out (lines,)."""
     for k in range(len(lines.segment_at) - 1):

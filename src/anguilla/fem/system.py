@@ -40,6 +40,7 @@ from anguilla.fem.rows import (
     add_line,
     add_line_stiffness,
     add_volume,
+    add_weight,
     directions,
     lengths,
     volumes,
@@ -494,8 +495,7 @@ class SoftSystem:
     ) -> float:
         """Energy [J] of what acts from outside; its gradient and blocks of stiffness are added to."""
         gravity = factor * self.body.gravity
-        gradient -= self.weights[:, None] * gravity
-        energy = -float(self.weights @ (x @ gravity))
+        energy = add_weight(self.weights, gravity, x, gradient)
         for load, (nodes, weight) in zip(self.body.loads, self._loads, strict=True):
             force = factor * load.at(t)
             gradient[nodes] -= weight[:, None] * force
@@ -504,22 +504,20 @@ class SoftSystem:
             stress = factor * traction.at(t)
             gradient -= area[:, None] * stress
             energy -= float(area @ (x @ stress))
-        share = self.shares(x)
+        share, long = self.shares(x), self.cable_lengths(x)
         line = surface = 0
-        for name, value in zip(self.names, factor * efforts, strict=True):
+        for name, value in zip(self.names, (factor * efforts).tolist(), strict=True):
             if isinstance(self.body.actuators[name], Tendon):
-                add_line(self.lines, line, x, value, share, gradient)
-                if stiffness and value:
-                    add_line_stiffness(self.lines, line, x, value, share, blocks)
-                energy += value * self._line_length(x, line, share)
+                if value:
+                    add_line(self.lines, line, x, value, share, gradient)
+                    if stiffness:
+                        add_line_stiffness(self.lines, line, x, value, share, blocks)
+                    energy += value * float(long[line])
                 line += 1
             else:
                 energy += add_fluid(self.surfaces, surface, x, value, gravity, gradient, blocks, int(stiffness))
                 surface += 1
         return energy
-
-    def _line_length(self, x: Floats, k: int, share: Floats) -> float:
-        return float(self.cable_lengths(x)[k])
 
     def residual(self, state: SoftState, efforts: Floats, **options: float) -> Floats:
         """Imbalance of the unknowns (3 size,) [N, and N m for rigid parts]."""

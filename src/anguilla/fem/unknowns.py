@@ -15,7 +15,7 @@ from anguilla.errors import DescriptionError
 from anguilla.fem.mesh import Floats, Ints
 from anguilla.lie import exp3
 
-__all__ = ["Unknowns", "take_nodes"]
+__all__ = ["Unknowns", "give_nodes", "take_nodes"]
 
 U = np.uint64  # unsigned indices: Numba drops its test for negative ones
 X, Y, Z = U(0), U(1), U(2)
@@ -87,6 +87,17 @@ def take_nodes(rows, nodes, out):
             out[r, k, X] = rows[r, n, X]
             out[r, k, Y] = rows[r, n, Y]
             out[r, k, Z] = rows[r, n, Z]
+
+
+@kernel
+def give_nodes(rows, nodes, out):
+    """out (m, n, 3): at the given nodes it becomes rows (m, k, 3)."""
+    for r in range(len(rows)):
+        for k in range(U(len(nodes))):
+            n = U(nodes[k])
+            out[r, n, X] = rows[r, k, X]
+            out[r, n, Y] = rows[r, k, Y]
+            out[r, n, Z] = rows[r, k, Z]
 
 
 class Unknowns:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial import cKDTree
 
+from anguilla.compiler.jit import kernel
 from anguilla.fem.body import SoftBody
 from anguilla.fem.contact import Piece, SlidingSolver, Touching
 from anguilla.fem.contact import Places as Poses
@@ -25,6 +26,7 @@ from anguilla.fem.inertia import mass_blocks, mass_matrix
 from anguilla.fem.linear import LinearSolver, make_solver
 from anguilla.fem.mesh import Floats, Ints
 from anguilla.fem.system import SoftState, SoftSystem
+from anguilla.mechanics.vec import cross as crossed
 
 __all__ = ["Half", "Poses", "Weld", "hats"]
 
@@ -68,6 +70,8 @@ class Half:
             self._of[nodes] = -1 if weld.frame < 0 else np.searchsorted(self.frames, weld.frame)
             self._arm[nodes] = system.rest.x[nodes] @ weld.pose[:3, :3].T + weld.pose[:3, 3]
         self._still, self.led = np.flatnonzero(still), np.flatnonzero(led & ~still)
+        self._inner = np.zeros((0 if isinstance(system.inner, slice) else len(system.inner), 9))
+        self._leader = self.frames[self._of[self.led]]  # number in the model of the frame that leads each of these
         self._shares = self._find_shares(welds)
         self._share_mass(led)
         self._find_blocks()
@@ -117,6 +121,12 @@ class Half:
         """Whether some of its nodes do not move at all."""
         return len(self._still) > 0
 
+    def inner(self, blocks: Floats) -> Floats:
+        """Blocks (k, 9) between unknown nodes, of those between all nodes; the array is filled anew by the next call."""
+        if isinstance(self.system.inner, slice):
+            return blocks[self.system.inner]
+        return np.take(blocks, self.system.inner, axis=0, out=self._inner, mode="clip")  # "clip" writes without a copy
+
     def bodies(self) -> list[tuple[int, float, Floats, Floats]]:
         """Of each frame: its number, and mass [kg], centre (3,) [m] and inertia about it (3, 3) of the nodes it leads."""
         found = []
@@ -146,8 +156,9 @@ class Half:
         """Displacements (f, 3) of the unknown nodes if they went along with twists (F, 6) of their frames, in own axes."""
         out = np.zeros((len(self.free), 3))
         for k, frame in enumerate(self.frames.tolist()):
-            w, v = twists[k, :3] @ poses.R[frame].T, twists[k, 3:] @ poses.R[frame].T
-            out += self._shares[:, k : k + 1] * (v + cross(w, x[self.free] - poses.r[frame]))
+            w, v = poses.R[frame] @ twists[k, :3], poses.R[frame] @ twists[k, 3:]
+            turn = np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
+            _carry(x, self.free, self._shares, k, turn, v - turn @ poses.r[frame], out)
         return out
 
     def velocities(self, x: Floats, poses: Poses, twists: Floats) -> Floats:
@@ -161,11 +172,10 @@ class Half:
 
     def moved(self, x: Floats, before: Poses, after: Poses, rest: Floats) -> Floats:
         """Nodes after their frames moved: unknown ones by their shares in these motions and by `rest` (f, 3) [m]."""
-        out, place = x.copy(), x[self.free]
-        shift = rest.copy()
+        out, shift = x.copy(), rest.copy()
         for k, frame in enumerate(self.frames.tolist()):
             turn = after.R[frame] @ before.R[frame].T
-            shift += self._shares[:, k : k + 1] * ((place - before.r[frame]) @ turn.T + after.r[frame] - place)
+            _carry(x, self.free, self._shares, k, turn - np.eye(3), after.r[frame] - turn @ before.r[frame], shift)
         out[self.free] += shift
         self.place(out, after)
         return out
@@ -173,25 +183,20 @@ class Half:
     def _find_blocks(self) -> None:
         """Which blocks of the stiffness couple led nodes to unknowns and to each other, and where they are added."""
         rows, cols, first = self.system.pattern.rows, self.system.pattern.cols, self.system.unknowns.first
-        of, count = self._of, len(self.frames)
-        right = np.flatnonzero((first[rows] >= 0) & (of[cols] >= 0))
-        left = np.flatnonzero((of[rows] >= 0) & (first[cols] >= 0))
-        self._right, self._left = right, left
-        self._outer = np.concatenate([cols[right], rows[left]])  # the led node of each
-        inner = first[np.concatenate([rows[right], cols[left]])]
-        six, three = np.arange(6), np.arange(3)
-        at = (6 * of[self._outer][:, None, None] + six[None, None, :]) * (3 * len(self.free))
-        self._cross_at = (at + 3 * inner[:, None, None] + three[None, :, None]).ravel()
-        both = np.flatnonzero((of[rows] >= 0) & (of[cols] >= 0))
-        self._both, self._ends = both, (rows[both], cols[both])
-        a, b = 6 * of[rows[both]][:, None, None], 6 * of[cols[both]][:, None, None]
-        self._both_at = ((a + six[None, :, None]) * 6 * count + b + six[None, None, :]).ravel()
-        self._twice = np.where(rows[both] == cols[both], 0.0, 1.0)[:, None, None]
+        of = self._of
+        place = np.full(len(of), -1, dtype=np.int64)  # of a node among the led ones
+        place[self.led] = np.arange(len(self.led))
+        self._frame = of[self.led]
+        right = self._right = np.flatnonzero((first[rows] >= 0) & (of[cols] >= 0))
+        left = self._left = np.flatnonzero((of[rows] >= 0) & (first[cols] >= 0))
+        self._inner_of_right, self._led_of_right = first[rows[right]], place[cols[right]]
+        self._inner_of_left, self._led_of_left = first[cols[left]], place[rows[left]]
+        both = self._both = np.flatnonzero((of[rows] >= 0) & (of[cols] >= 0))
+        self._ends = np.stack([place[rows[both]], place[cols[both]]], axis=1)
 
     def place(self, x: Floats, poses: Poses) -> None:
         """Put the nodes that frames lead where they belong, in place."""
-        at = self.frames[self._of[self.led]]
-        x[self.led] = poses.r[at] + np.einsum("kij,kj->ki", poses.R[at], self._arm[self.led])
+        _place(self.led, self._leader, self._arm, poses.R, poses.r, x)
         x[self._still] = self._arm[self._still]
 
     def started(self, poses: Poses, pose: Floats, gravity: Floats) -> Floats:
@@ -223,11 +228,7 @@ class Half:
     def by_twists(self, by_node: Floats, poses: Poses) -> Floats:
         """Derivatives (r, 6 F) by twists of the frames, in their axes, from those by led nodes: rows (r, nodes, 3)."""
         out = np.zeros((len(by_node), len(self.frames), 6))
-        own = np.einsum("kji,rkj->rki", poses.R[self.frames[self._of[self.led]]], by_node[:, self.led])
-        for k in range(len(self.frames)):
-            mine = self._of[self.led] == k
-            h = own[:, mine]
-            out[:, k, :3], out[:, k, 3:] = cross(self._arm[self.led][mine], h).sum(axis=1), h.sum(axis=1)
+        _lead(self.led, self._leader, self._of, self._arm, poses.R, by_node, out)
         return out.reshape(len(by_node), -1)
 
     def multiply(self, blocks: Floats, v: Floats) -> Floats:
@@ -241,15 +242,11 @@ class Half:
 
     def _own(self, gradient: Floats, poses: Poses) -> Floats:
         """Forces h (m, 3) [N] of the volume on the led nodes, in the axes of their frames."""
-        at = self.frames[self._of[self.led]]
-        return -np.einsum("kji,kj->ki", poses.R[at], gradient[self.led])
+        return -np.einsum("kji,kj->ki", poses.R[self._leader], gradient[self.led])
 
     def wrenches(self, gradient: Floats, poses: Poses) -> Floats:
         """Wrenches (F, 6) of the volume on its frames, in their axes, moment [N m] first, then force [N]."""
-        h = self._own(gradient, poses)
-        out = np.zeros((len(self.frames), 6))
-        np.add.at(out, self._of[self.led], np.hstack([cross(self._arm[self.led], h), h]))
-        return out
+        return -self.by_twists(gradient[None], poses).reshape(-1, 6)
 
     def leaders(self, nodes: Ints) -> Ints:
         """Which of its frames lead nodes (k,); -1 for none."""
@@ -265,23 +262,83 @@ class Half:
     def coupling(self, blocks: Floats, gradient: Floats, poses: Poses) -> tuple[Floats, Floats]:
         """(T^T K_pi (6 F, 3 f), and how minus the wrenches change with the frames (6 F, 6 F))."""
         count, f = len(self.frames), len(self.free)
-        T = np.zeros((len(self._of), 3, 6))
-        T[self.led] = self.lever(self.led, poses)
-        k = blocks.reshape(-1, 3, 3)
-        inner = np.concatenate([k[self._right], np.swapaxes(k[self._left], 1, 2)])
-        cross = np.bincount(self._cross_at, (inner @ T[self._outer]).ravel(), minlength=18 * count * f)
-        a, b = self._ends
-        both = np.swapaxes(T[a], 1, 2) @ k[self._both] @ T[b]
-        mine = np.bincount(self._both_at, both.ravel(), minlength=36 * count**2).reshape(6 * count, 6 * count)
-        twin = np.bincount(self._both_at, (self._twice * both).ravel(), minlength=36 * count**2)
-        mine = np.asarray(mine + twin.reshape(6 * count, 6 * count).T, dtype=float)
+        T = self.lever(self.led, poses)
+        cross, mine = np.zeros((6 * count, 3 * f)), np.zeros((6 * count, 6 * count))
+        _couple(blocks, self._right, self._inner_of_right, self._led_of_right, False, T, self._frame, cross)
+        _couple(blocks, self._left, self._inner_of_left, self._led_of_left, True, T, self._frame, cross)
+        _join(blocks, self._both, self._ends, T, self._frame, mine)
         h = hats(self._own(gradient, poses))
         turned = np.zeros((count, 6, 3))
         np.add.at(turned, self._of[self.led], np.concatenate([hats(self._arm[self.led]) @ h, h], axis=1))
         for k_frame in range(count):
             at = slice(6 * k_frame, 6 * k_frame + 6)
             mine[at, 6 * k_frame : 6 * k_frame + 3] -= turned[k_frame]
-        return np.asarray(cross.reshape(6 * count, 3 * f), dtype=float), np.asarray(mine, dtype=float)
+        return cross, mine
+
+
+@kernel
+def _carry(x, nodes, shares, k, turn, shift, out):
+    """out (f, 3) += column k of the shares of nodes (f,), times turn x + shift."""
+    for i in range(len(nodes)):
+        n, s = nodes[i], shares[i, k]
+        a, b, c = x[n, 0], x[n, 1], x[n, 2]
+        for j in range(3):
+            out[i, j] += s * (turn[j, 0] * a + turn[j, 1] * b + turn[j, 2] * c + shift[j])
+
+
+@kernel
+def _place(nodes, leader, arm, R, r, x):
+    """Put led nodes at r + R X of the frames that lead them."""
+    for i in range(len(nodes)):
+        n, f = nodes[i], leader[i]
+        for j in range(3):
+            x[n, j] = r[f, j] + R[f, j, 0] * arm[n, 0] + R[f, j, 1] * arm[n, 1] + R[f, j, 2] * arm[n, 2]
+
+
+@kernel
+def _lead(nodes, leader, of, arm, R, rows, out):
+    """out (r, F, 6) += (X x h, h) of led nodes, h = R^T times rows (r, n, 3)."""
+    for row in range(len(rows)):
+        for i in range(len(nodes)):
+            n, f = nodes[i], leader[i]
+            a, b, c = rows[row, n, 0], rows[row, n, 1], rows[row, n, 2]
+            h = (
+                R[f, 0, 0] * a + R[f, 1, 0] * b + R[f, 2, 0] * c, R[f, 0, 1] * a + R[f, 1, 1] * b + R[f, 2, 1] * c,
+                R[f, 0, 2] * a + R[f, 1, 2] * b + R[f, 2, 2] * c,
+            )  # fmt: skip
+            m = crossed((arm[n, 0], arm[n, 1], arm[n, 2]), h)
+            for j in range(3):
+                out[row, of[n], j] += m[j]
+                out[row, of[n], 3 + j] += h[j]
+
+
+@kernel
+def _couple(blocks, which, inner, led, turned, T, frame, out):
+    """out (6 F, 3 f) += T^T K_pi, of blocks K_ip of an unknown node and a led one, or of their transposes."""
+    for k in range(len(which)):
+        b, n, l = which[k], 3 * inner[k], led[k]
+        for i in range(3):
+            for c in range(6):
+                total = 0.0
+                for j in range(3):
+                    total += (blocks[b, 3 * j + i] if turned else blocks[b, 3 * i + j]) * T[l, j, c]
+                out[6 * frame[l] + c, n + i] += total
+
+
+@kernel
+def _join(blocks, which, ends, T, frame, out):
+    """out (6 F, 6 F) += T^T K_pp T, of blocks between led nodes."""
+    for k in range(len(which)):
+        b, l, m = which[k], ends[k, 0], ends[k, 1]
+        for c in range(6):
+            for d in range(6):
+                total = 0.0
+                for i in range(3):
+                    for j in range(3):
+                        total += T[l, i, c] * blocks[b, 3 * i + j] * T[m, j, d]
+                out[6 * frame[l] + c, 6 * frame[m] + d] += total
+                if l != m:
+                    out[6 * frame[m] + d, 6 * frame[l] + c] += total
 
 
 def cross(a: Floats, b: Floats) -> Floats:

@@ -171,7 +171,11 @@ class MixedRobotModel:
 
     def strokes(self) -> Floats:
         """Present strokes (actuators,) [m, m^3]."""
-        own = -self._gain * (self._lines(self.state.q)[0] - self._rest)
+        return self._stroked(self._lines(self.state.q)[0])
+
+    def _stroked(self, lengths: Floats) -> Floats:
+        """Present strokes (actuators,), for lengths (k,) of the lines of rods."""
+        own = -self._gain * (lengths - self._rest)
         soft = [half.system.strokes(half.state(x)) for half, x in zip(self.model.halves, self.state.x, strict=True)]
         return np.concatenate([own, *soft])
 
@@ -191,7 +195,7 @@ class MixedRobotModel:
 
     # Mechanics ---------------------------------------------------------------------------------------------------------
 
-    def _rows(self, known: Known) -> tuple[Floats, list[Floats]]:
+    def _rows(self, known: Known, slopes: Floats) -> tuple[Floats, list[Floats]]:
         """H: effectors (world axes), then actuators: (m, n) of the coordinates, and of the nodes of each volume.
 
         The latter are (6 F + m + 1, 3 f): room for what a volume and its frames have to do with each other comes first, and
@@ -222,7 +226,7 @@ class MixedRobotModel:
                 own[at : at + 3] = world[3:] + cross(world[:3].T, arm).T
                 own[at + 3 : at + count] = world[: count - 3]
             at += count
-        own[at : at + len(self._own)] = -self._gain[:, None] * self._lines(q)[1]
+        own[at : at + len(self._own)] = -self._gain[:, None] * slopes
         at += len(self._own)
         for half, x in zip(self.model.halves, self.state.x, strict=True):
             if half.system.names:
@@ -251,7 +255,8 @@ class MixedRobotModel:
         reuse = reuse and self._kept is not None and self._factored == self.model.factored
         with self.carrier.at(self._desk):
             problem, known = self._known(stiffness=not reuse)
-            own, rows = self._rows(known)
+            lines, slopes = self._lines(self.state.q)
+            own, rows = self._rows(known, slopes)
             whole = np.zeros((0, 0)) if reuse else known.carrier.bordered()
         halves, m, n = self.model.halves, len(own), self.carrier.size
         seams = self._kept[1] if self._kept is not None and reuse else self._factor(problem, known, whole)
@@ -290,7 +295,7 @@ class MixedRobotModel:
             return known, Correction(both[:n], both[n:], moved)
 
         free, lack, efforts = w[:m, m], float(w[m, m]), self.efforts.copy()
-        return Projection(w[:m, :m], free, self.strokes(), np.zeros(0), efforts, (e, a, 0), finish, lack)
+        return Projection(w[:m, :m], free, self._stroked(lines), np.zeros(0), efforts, (e, a, 0), finish, lack)
 
     def _factor(self, problem: Balance, known: Known, whole: Floats) -> list[Seam]:
         """Factorise the stiffness of the nodes; what frames feel if no node moves is added to the matrix of the carrier."""

@@ -280,7 +280,7 @@ def corrected(model: MixedModel, carrier: Model, by: Factored, now: Any) -> Corr
 def factor_definite(half: Half, blocks: Floats) -> int:
     """Factorise K_ii; returns its negative pivots. One that is not positive definite gets a multiple of the identity."""
     system = half.system
-    values = blocks[system.inner]
+    values = half.inner(blocks)
     negative = found = max(0, system.solver.factor(values))
     if not found:
         return 0

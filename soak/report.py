@@ -57,13 +57,13 @@ def table(records: list[dict], seed: int, seconds: float, workers: int) -> str:
 
 
 def _judge(records: list[dict]) -> list[str]:
-    """Which part of the wrong motions is flagged, and which part of the right ones falsely."""
+    """Which part of the wrong motions is flagged, and which part of the right ones falsely; words on modes are no flags."""
     motions = [r["motion"] for r in records if r.get("motion", {}).get("error") is not None]
     motions = [m for m in motions if m["outcome"] in ("right", "said", "wrong")]
     faulty = [m for m in motions if m["outcome"] != "right"]
     fine = [m for m in motions if m["outcome"] == "right"]
     off = [m for m in faulty if isinstance(m["error"], float) and m["error"] > LIMIT]
-    share = lambda some: f"{sum(bool(m.get('warnings')) for m in some)} of {len(some)}"
+    share = lambda some: f"{sum(bool(m.get('flagged', m.get('warnings'))) for m in some)} of {len(some)}"
     return [
         f"Motions that are off by more than 2 % of the length: {share(off)} flagged; all wrong motions: {share(faulty)}.",
         f"Right motions: {share(fine)} falsely flagged.",

@@ -38,7 +38,7 @@ def test_a_case_agrees(case):
     outcome = RUN.compare(case, RUN.stored(), warm=False)
     assert outcome.off is not None or outcome.off_peer is not None
     assert outcome.agrees, RUN.told("", outcome)
-    allowed = ("redundant",)  # an overconstrained linkage says so
+    allowed = ("redundant", "too few modes")  # an overconstrained linkage says so, and an arm of constant strains
     assert all(any(word in text for word in allowed) for text in outcome.said), outcome.said
 
 

@@ -152,13 +152,12 @@ def _lacking(run: Trajectory) -> list[str]:
     k = int(doubts.argmax())
     if doubts[k] <= 1.0:
         return []
-    kept, weight = run.system.desk().kept.setdefault("moving", {}), run.system.tree.strain_scale
-    motion = np.concatenate(
-        [run.q[k], run.v[k], run.q[-1]]
-    )  # other loads may begin at the same state, and do not end there
-    last: tuple[Floats, list[str]] | None = kept.get("lacking")
-    if last is None or not np.array_equal(last[0], motion):
-        good = like_a_good_one(kept, motion, run.q[k], weight, lambda: run.resolution.want)
+    kept, q = run.system.desk().kept.setdefault("moving", {}), run.q
+    motion = q[k].tobytes(), run.v[k].tobytes(), q[-1].tobytes()  # others may begin as it does, and do not end there
+    last: tuple[tuple[bytes, ...], list[str]] | None = kept.get("lacking")
+    if last is None or last[0] != motion:
+        states, weight = np.concatenate([q[k], run.v[k], q[-1]]), run.system.tree.strain_scale
+        good = like_a_good_one(kept, states, q[k], weight, lambda: run.resolution.want)
         last = motion, [] if good else [f"The motion of {run.robot.name!r}: {run.resolution.words}"]
         kept["lacking"] = last
     return list(last[1])

@@ -3,9 +3,9 @@
     python benchmarks/judge.py [--repeat 15]
 
 `run.quality` and the warnings of motions come from one function, the balance, stability and resolution of equilibria from a
-few; without the judge these are replaced by functions that find nothing wrong. Each time is the best of several rounds, in
-which both calls take turns. A motion whose steps look too long is computed once more with shorter ones before the judge says
-a word, which costs more than the motion itself: those are marked.
+few; without the judge these are replaced by functions that find nothing wrong. Both calls take turns, one right after the
+other, and the median of the ratios of all rounds counts: a busy machine slows down both. A motion whose steps look too long
+is computed once more with shorter ones before the judge says a word, which costs more than the motion itself: those are marked.
 """
 
 import os
@@ -17,6 +17,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUM
 import contextlib
 import itertools
 import math
+import statistics
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -35,11 +36,11 @@ SOFT = ag.Material(young=4e5, poisson=0.5, density=1070, damping=0.03)
 FILES = Path(__file__).parents[1] / "examples" / "robots"
 Ask = Callable[[], Any]
 MOTION, EQUILIBRIUM = 10.0, 30.0  # [%] that the judge may cost
-SECONDS = 0.5  # for which rounds of short calls go on
+SECONDS = 1.0  # for which rounds of short calls go on
 
 
 class Cost(NamedTuple):
-    """Best times [s] of a call."""
+    """Median time [s] of a call without the judge, and that with it by the median of the ratios."""
 
     without: float
     judged: float
@@ -75,13 +76,13 @@ def cost(ask: Ask, rounds: int) -> Cost:
         warnings.simplefilter("ignore", ag.AnguillaWarning)  # wrong ones are in the table too
         with mock.patch.object(trust, "finer", side_effect=trust.finer) as again:
             ask()
-        best, until = [math.inf, math.inf], time.perf_counter() + SECONDS
-        while rounds > 0 or time.perf_counter() < until:
-            rounds -= 1
+        pairs, until = [], time.perf_counter() + SECONDS
+        while len(pairs) < rounds or time.perf_counter() < until:
             with without_judge():
-                best[0] = min(best[0], timed(ask)[1])
-            best[1] = min(best[1], timed(ask)[1])
-    return Cost(best[0], best[1], again.called)
+                plain = timed(ask)[1]
+            pairs.append((plain, timed(ask)[1] / plain))
+    plain = statistics.median(plain for plain, _ in pairs)
+    return Cost(plain, plain * statistics.median(ratio for _, ratio in pairs), again.called)
 
 
 # Robots ---------------------------------------------------------------------------------------------------------------

@@ -92,7 +92,7 @@ def test_a_robot_at_rest_with_nothing_in_play_is_judged():
     ]
     robot.load(ag.Contact(*balls, 1e3))
     run = ag.simulate(robot, duration=0.3, dt=0.01)
-    assert np.array_equal(run.q[-1], run.q[0]) and gains.gain_of_touching(run, 0.0) == (0.0, 0.0)
+    assert np.array_equal(run.q[-1], run.q[0]) and gains.gain_of_touching(run, gains.all_of(run), 0.0) == (0.0, 0.0)
 
 
 def grown_by_pairs(total, kept, play, wide):

@@ -16,7 +16,7 @@ from anguilla.results.acting import energies
 from anguilla.results.observe import S_X
 from anguilla.results.quality import Quality
 from anguilla.solve.steps.events import Sampler
-from anguilla.solve.steps.gains import ENERGIES, potentials, some_of, takes_energy
+from anguilla.solve.steps.gains import ENERGIES, all_of, potentials, some_of, takes_energy
 from anguilla.solve.steps.measured import motion_of, nodes_of
 from anguilla.solve.steps.walked import Energies, Path, judged, some_nodes
 
@@ -98,7 +98,7 @@ def _energies(motion: MixedMotion, run: MixedTrajectory) -> Energies | None:
     if not (passive and calm):
         return None
     kinetic, elastic, gravitational = energies(carrier, run.t, run.q, run.v)
-    kept = elastic + gravitational + sum(potentials(some_of(run)()), np.zeros(len(run.t)))
+    kept = elastic + gravitational + sum(potentials(some_of(all_of(run))()), np.zeros(len(run.t)))
     kinetic = kinetic.copy()
     gravity, efforts = model.gravity([0.0])[0], model.split(motion.inputs, 0.0, motion.slack)[1]
     with model.alone:

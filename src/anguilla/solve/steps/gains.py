@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from anguilla.results.states import Status, Trajectory
 
 ENERGIES = 64  # instants at which energies are looked at
-FIRST = 40  # the same of a motion that touches, at first
+FIRST = 32  # the same of a motion that touches, at first
 NOTHING = np.zeros((0, 0))
 SHORT = 1001  # states of a motion that may be kept whole until somebody asks
 # windows of a motion; states of one at least; energies of contacts that count as alike, as parts of that in play
@@ -74,10 +74,9 @@ def all_of(run: Trajectory) -> Some:
     return Some(type(run), run.robot, run.system, run.status, run.t, run.q, run.v, run.stored.lam, run.inputs)
 
 
-def some_of(run: Trajectory) -> Callable[[], Some]:
+def some_of(states: Some) -> Callable[[], Some]:
     """A motion at the instants at which energies are looked at, made when it is needed; it does not keep a long one."""
-    states = all_of(run)
-    if len(run.t) <= SHORT:
+    if len(states.t) <= SHORT:
         return states.thinned
     some = states.thinned()
     return lambda: some
@@ -108,7 +107,7 @@ def energy_gain(some: Some) -> tuple[float | None, float]:
     return (gain / play if play > 0.0 else 0.0), float(some.t[k])
 
 
-def gain_of_touching(run: Trajectory, enough: float) -> tuple[float, float]:
+def gain_of_touching(run: Trajectory, states: Some, enough: float) -> tuple[float, float]:
     """Gain of energy of a motion with contacts, as a part of that in play, and its end [s]; exact if more than `enough`.
 
     In play are the energy at the start and all work of weight and dead forces. Means over a twenty-fifth of the motion
@@ -116,7 +115,6 @@ def gain_of_touching(run: Trajectory, enough: float) -> tuple[float, float]:
     step misses of a contact as it is compressed is made up for as it opens. A few instants of the motion are looked at
     first, and all of a short one where these show a part of what is asked for.
     """
-    states = all_of(run)
     some = states.thinned(FIRST if len(run.t) <= SHORT else ENERGIES)
     rows = energies(some)
     if some is not states and len(run.t) <= SHORT:
@@ -368,9 +366,13 @@ def takes_energy(system: Model, loads: Sequence[Load]) -> bool:
     return calm and not pulled and not lossy
 
 
+def _has_dead_forces(system: Model) -> bool:
+    return any(load.dead_force is not None for load in system.robot.loads)
+
+
 def potentials(some: Some) -> list[Floats]:
     """Energies (nt,) [J] of dead forces, and of lines under constant tension; lines of constant length do no work."""
-    if not (some.robot.loads or some.inputs):
+    if not (some.inputs or some.system.once(_has_dead_forces)):
         return []
     forces = [(load.frames[0], load.dead_force) for load in some.robot.loads if load.dead_force is not None]
     pulls = [

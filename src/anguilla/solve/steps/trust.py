@@ -26,6 +26,7 @@ from anguilla.solve.steps.finer import MOSTLY, finer, seen
 from anguilla.solve.steps.gains import (
     STILL,
     Some,
+    all_of,
     energy_gain,
     gain_of_touching,
     momentum_change,
@@ -97,7 +98,8 @@ def judge(
     lacking = _lacking(run)
     for array, value in remembered:
         array[:] = value
-    some = some_of(run)
+    states = all_of(run)
+    some = some_of(states)
     calm = time is not None and time.calm
     gained = None if calm else energy_gain(some())
     if time is not None and time.size > (TOLD if time.sure else TIME):
@@ -107,7 +109,7 @@ def judge(
             f"{run.robot.name!r} gains {100 * gained[0]:.2g} % of its energy from nothing until t = {gained[1]:.4g} s: take "
             f"a smaller dt, such as {nice_step(0.25 * dt):g}."
         )
-    elif (won := _gained_by_touching(run))[0] > IMPACTS:
+    elif (won := _gained_by_touching(run, states))[0] > IMPACTS:
         told.append(
             f"{run.robot.name!r}, which touches something, gains {100 * won[0]:.2g} % of its energy from nothing until "
             f"t = {won[1]:.4g} s: take a smaller dt, such as {nice_step(0.25 * dt):g}."
@@ -163,10 +165,10 @@ def _lacking(run: Trajectory) -> list[str]:
     return list(last[1])
 
 
-def _gained_by_touching(run: Trajectory) -> tuple[float, float]:
+def _gained_by_touching(run: Trajectory, states: Some) -> tuple[float, float]:
     """Gain of energy of a robot that touches something, and its end [s]; nothing where that is not known."""
     touching = run.system.once(_meets)
-    return gain_of_touching(run, IMPACTS) if touching and passive(run.system, run.inputs) else (0.0, 0.0)
+    return gain_of_touching(run, states, IMPACTS) if touching and passive(run.system, run.inputs) else (0.0, 0.0)
 
 
 def _meets(system: Model) -> bool:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from unittest import mock
 
+import numpy as np
 import pytest
 import verify
 from describe import build
@@ -81,6 +82,13 @@ def test_cut_steps_without_a_second_opinion_are_told():
     assert "19 of 34 steps of 'robot_20291231_2083' were too long for Newton" in record["motion"]["warnings"][0]
 
 
+def test_halves_of_steps_that_were_all_cut_are_no_proof():
+    """Eighths take too long to tell; halves said 1.7 %, and finer steps do not agree with each other (up to 3 %)."""
+    record = judged("20300117_4308")
+    assert record["motion"]["flagged"] and record["outcome"] in ("said", "undecided")
+    assert "52 of 52 steps of 'robot_20300117_4308' were too long for Newton" in record["motion"]["warnings"][0]
+
+
 def test_momentum_that_changes_without_a_cause_is_told():
     """A robot that floats: its places are right to 0.4 % of the length, its momentum is off by 13 %."""
     record = judged("20291118_4474")
@@ -156,6 +164,34 @@ def test_a_straight_rod_that_would_bear_without_limit_is_refused():
     made = build(json.loads((FOUND / "20290101_3340.json").read_text()))
     with pytest.raises(ag.SolverError, match=r"would have to bear .* let it stretch"):
         ag.statics(made.robot, inputs=made.inputs)
+
+
+def test_a_straight_rod_held_at_its_full_length_is_refused_beside_one_that_is_free():
+    """The free one was what could be left; restarts of the answer moved, with other reactions."""
+    made = build(json.loads((FOUND / "20300117_2068.json").read_text()))
+    with pytest.raises(
+        ag.SolverError, match="loop holds it where 'p1' cannot give way to the loads without stretching"
+    ):
+        ag.statics(made.robot, inputs=made.inputs)
+
+
+def test_what_nothing_holds_is_told_after_sliding_downhill_and_not_wound_up():
+    """A robot that hangs from a universal joint turns about the vertical: Newton turned it by 1e15 rad, unsaid."""
+    made = build(json.loads((FOUND / "20300117_1446.json").read_text()))
+    eq, heard = verify.listen(lambda: ag.statics(made.robot, inputs=made.inputs))
+    assert any("is not unique: nothing holds p0.angle_1" in word for word in heard)
+    beside = eq.q + 1e-6 * np.cos(np.arange(len(eq.q)))
+    again, heard = verify.listen(lambda: ag.statics(made.robot, inputs=made.inputs, start=beside))
+    assert any("is not unique: nothing holds p0.angle_1" in word for word in heard)
+    assert max(np.abs(eq.q[:2]).max(), np.abs(again.q[:2]).max()) < 10.0
+
+
+def test_an_equilibrium_with_too_few_modes_is_told():
+    """Four modes in a current: 12 modes move the tip by 15 % of the length, and the estimate is 5.6 %."""
+    made = build(json.loads((FOUND / "20300117_5322.json").read_text()))
+    eq, heard = verify.listen(lambda: ag.statics(made.robot, inputs=made.inputs))
+    assert eq.error_estimate == pytest.approx(0.056, abs=0.002)
+    assert "rod 'p0' has too few modes; more of them would move it by about 6% of the length" in heard[0]
 
 
 def test_a_start_that_newton_leaves_does_not_end_where_the_robot_would_fall():

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from anguilla.describe import Closure, RodHandle
+from anguilla.describe import Closure, Frame, RodHandle
 from anguilla.errors import SolverError, warn
 from anguilla.interact.kernels.table import (
     AXIS_A,
@@ -383,29 +384,54 @@ def _taut(system: Model, loads: Loads, q: Floats) -> bool:
     gaps = _gap(system, loads, q, np.ones(system.size), NEARLY)[1]
     if not gaps.null.shape[1]:
         return False
+    rows = _holonomic(loads)[np.max(np.abs(gaps.null), axis=1) > 0.5]
+    around = _around(system, loads, rows)
     force = evaluate(system, loads, q, zero, zero, np.zeros(system.rows))[: system.size] / scale
     force[loads.driven] = 0.0
-    step = -gaps.free(force)
+    step = np.where(around, -gaps.free(force), 0.0)
     size = float(np.linalg.norm(step))
     rests = size <= PUSHED * float(np.linalg.norm(force))
     if rests:  # perhaps because it has hardly bent already, and is not quite where constraints depend on each other
         if gaps.null.shape[1] == _gap(system, loads, q, np.ones(system.size))[1].null.shape[1]:
             return False
-        step = gaps.free(np.ones(system.size))
+        step = np.where(around, gaps.free(np.ones(system.size)), 0.0)
         size = max(float(np.linalg.norm(step)), 1e-300)
     there, gap = _project(system, loads, move(system.tree, q, NUDGE / size * step / scale), np.ones(system.size))
-    if gap <= CLOSED and np.linalg.norm((there - q) * scale) > 0.3 * NUDGE:
+    if gap <= CLOSED and np.linalg.norm(((there - q) * scale)[around]) > 0.3 * NUDGE:
         return False
     if rests or _hardly_bends(system, loads, q, force):
         return True
-    rows = _holonomic(loads)[np.max(np.abs(gaps.null), axis=1) > 0.5]
     held = ", ".join(dict.fromkeys(system.tables.row_names[k] for k in rows))
-    names = " and ".join(repr(rod.name) for rod in rods)
+    parts = system.layout.parts
+    names = " and ".join(repr(rod.name) for rod in rods if np.any(around[parts[rod.index].coordinates]))
     raise SolverError(
         f"{system.robot.name!r} starts singular: {held} holds it where {names} cannot give way to the loads without "
         "stretching, as a straight rod held at its full length.",
         advice="Let the rod stretch (ag.extensible_kirchhoff), or shorten the distance it is held at (robot.close).",
     )
+
+
+def _around(system: Model, loads: Loads, rows: Ints) -> NDArray[np.bool_]:
+    """Which coordinates (n,) lie on the loops of rows of closures: between their two frames, not below both."""
+    found, closures = np.zeros(system.size, dtype=bool), list(system.robot.closures.values())
+    for c in np.unique(loads.constraints.table[rows, WHICH]):
+        first, second = (_way_down(system, frame) for frame in (closures[c].a, closures[c].b))
+        for k in first.keys() | second.keys():
+            layout = system.layout.parts[k]
+            if k not in first or k not in second:
+                found[layout.joint] = True
+            if first.get(k) != second.get(k):  # a rod that both stand on is in the loop if it lies between them
+                found[layout.coordinates] = True
+    return found
+
+
+def _way_down(system: Model, frame: Frame) -> dict[int, str | float]:
+    """The parts from a frame down to the ground, each with the place where the way comes to it."""
+    way: dict[int, str | float] = {}
+    while not frame.is_ground:
+        way[frame.part_index] = frame.place
+        frame = system.robot.parts[frame.part_index].parent
+    return way
 
 
 def _hardly_bends(system: Model, loads: Loads, q: Floats, force: Floats) -> bool:

@@ -41,6 +41,7 @@ ANY_PULL = 1.0  # [N]
 NEUTRAL = " (not unique"
 STAYS = ("", LEVEL)  # a robot at an equilibrium
 MOST_FRICTION = 60  # times the tensions along tendons are updated
+WOUND = 1e6  # [rad, or relative displacement] by which Newton moves only what nothing holds
 
 Held = tuple[Floats, Floats]  # coordinates and multipliers
 
@@ -101,6 +102,8 @@ class LoadedNewton:
             factors = loads.cables.factor, loads.pairs.factor
             before = [factor.copy() for factor in factors]
             _, status = self.run(system.tree, system.workspace, self.memory, loads, none, empty, *how)
+            if status == CONVERGED and np.max(np.abs(state.q - q) * system.tree.scale, initial=0.0) > WOUND:
+                return SINGULAR
             q[:], lam[:] = state.q, state.lam
             if status != CONVERGED or not len(loads.cables.path):
                 return int(status)
@@ -314,7 +317,9 @@ def _settled(
             elif np.linalg.norm((rest[0] - found[0]) * system.tree.scale) < SAME:
                 why = "only symmetry holds it there"
     if below is not None:
-        return *below, " (slid downhill: Newton found an unstable equilibrium first)"
+        words = " (slid downhill: Newton found an unstable equilibrium first)"
+        free = level(system, path.at(1.0), *below) if restlessness(system, path.at(1.0), *below) == LEVEL else ""
+        return *below, words + (_neutral(system, free) if free else "")
     if why != MAY_FLUTTER:
         other = "A start (start=...) next to another shape leads there."
         remedy = "Damping may stop it; ag.modes tells which vibration grows." if why == FLUTTERS else other

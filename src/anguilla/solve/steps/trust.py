@@ -317,7 +317,7 @@ def _verified(motion: OngoingMotion, run: Trajectory, dt: float, estimate: _Esti
         if not halves.sure:  # no second opinion
             found = found._replace(sure=False)
         elif size > found.size:
-            found = halves._replace(size=size)
+            found = halves._replace(size=size, sure=found.sure)
     if rough and found.size < TOLD:
         sharp = _compared(motion, run, dt, estimate, rough, 1, sharp=True)
         found = sharp._replace(sure=found.sure) if sharp.sure and sharp.size > found.size else found

@@ -10,7 +10,7 @@ import pytest
 
 import anguilla as ag
 from anguilla import fem
-from anguilla.errors import DescriptionError, MissingPackageError
+from anguilla.errors import DescriptionError, MissingPackageError, SolverError
 from anguilla.fem import linear, ordering
 from anguilla.fem.system import SoftSystem
 from anguilla.linear.ordering import minimum_degree
@@ -65,3 +65,53 @@ def test_metis_saves_operations():
         assert with_it <= SoftSystem(bar(), solver="ldl").solver.fronts.operations
     finally:
         ordering._by_metis = original
+
+
+def scattered(n: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Points, rows and columns of blocks, blocks (nb, 9) and the whole of a random indefinite matrix: near points meet."""
+    rng = np.random.default_rng(seed)
+    points = rng.random((n, 3)) * [4.0, 1.0, 1.0]
+    far = np.linalg.norm(points[:, None] - points[None], axis=2)
+    meet = (far < np.sort(far, axis=1)[:, min(n - 1, 6)][:, None]) & (rng.random((n, n)) < 0.9)
+    meet = np.triu(meet | meet.T, 1) | np.eye(n, dtype=bool)
+    rows, cols = np.nonzero(meet)
+    turned = rng.random(len(rows)) < 0.5  # as blocks may be told either way
+    rows, cols = np.where(turned, cols, rows), np.where(turned, rows, cols)
+    blocks = rng.standard_normal((len(rows), 3, 3))
+    own = rows == cols
+    blocks[own] += (
+        np.swapaxes(blocks[own], 1, 2) + 12.0 * np.eye(3) * rng.choice([1.0, 1.0, -1.0], own.sum())[:, None, None]
+    )
+    whole = np.zeros((n, 3, n, 3))
+    for i, j, block in zip(rows, cols, blocks, strict=True):
+        whole[i, :, j] = block
+        whole[j, :, i] = block.T
+    return points, rows, cols, blocks.reshape(-1, 9), whole.reshape(3 * n, 3 * n)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 40, 230])
+def test_factors_of_scattered_matrices_against_dense_algebra(n):
+    points, rows, cols, blocks, whole = scattered(n, seed=n)
+    solver = linear.Multifrontal(points, rows, cols)
+    for scale in (1.0, 0.5):  # a second matrix finds what the first has left
+        negative = solver.factor(scale * blocks)
+        assert negative == np.count_nonzero(np.linalg.eigvalsh(whole) < 0.0)  # Sylvester
+        rng = np.random.default_rng(7)
+        for m in (1, 4, 5, 8, 13, 29):
+            b = rng.standard_normal((m, 3 * n))
+            b[1::3] = 0.0
+            b[::4, : 3 * n // 2] = 0.0
+            expected = np.linalg.solve(scale * whole, b.T).T
+            limit = 1e-10 * np.abs(expected).max()
+            assert np.abs(solver.solve(b) - expected).max() <= limit
+            w, finish = solver.gram(b)
+            assert np.abs(w - b @ expected.T).max() <= 1e-10 * np.abs(b @ expected.T).max()
+            part = rng.standard_normal(m)
+            assert np.abs(finish(part) - part @ expected).max() <= m * limit
+
+
+def test_a_matrix_without_a_pivot_is_singular():
+    points, rows, cols, blocks, _ = scattered(40, seed=3)
+    blocks[(rows == 7) | (cols == 7)] = 0.0
+    with pytest.raises(SolverError, match="singular"):
+        linear.Multifrontal(points, rows, cols).factor(blocks)

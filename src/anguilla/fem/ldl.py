@@ -1,94 +1,201 @@
 """Compiled multifrontal L D L^T of a symmetric matrix of 3x3 blocks, without pivoting, and its triangular solves.
 
-Fronts are dense and row-major; only their upper triangles matter. A panel holds the rows of L^T of its pivots, unit
-diagonal understood, and d the pivots. A negative pivot is allowed (the matrix is then not positive definite; the count is
-returned), a zero one is not.
+Fronts are dense and row-major, their rows rounded up to fours; only upper triangles matter. Rows become final three at a
+time, from the top: what all pivots above do to them is subtracted at once from up to twelve columns, which stay in registers.
+A panel holds the rows of L^T of its pivots, unit diagonal understood, and d the pivots. A negative pivot is allowed (the
+matrix is then not positive definite; the count is returned), a zero one is not.
 
-Offsets of inner loops are unsigned: Numba then drops its test for negative indices and the loops become vector
-instructions.
+Offsets are unsigned: Numba then drops its test for negative indices.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from anguilla.compiler.jit import inline, kernel
+from anguilla.compiler.fused import less
+from anguilla.compiler.jit import inline, kernel, part
+from anguilla.compiler.simd import lay, take
 
 U = np.uint64
-ONE, TWO, THREE, SIX = U(1), U(2), U(3), U(6)
+ONE, TWO, THREE, FOUR, EIGHT, TWELVE = U(1), U(2), U(3), U(4), U(8), U(12)
+LANES = 4
+MANY = 60  # pivots at a time
+NEAR = U(3000)  # numbers of their rows at a time, of which the first cache holds 4000
 
 
 @inline
-def _eliminate(a, width, k):
-    """Make rows k, k+1, k+2 of the front final, among themselves."""
-    p, q, r = k * width, (k + ONE) * width, (k + TWO) * width
-    inverse = 1.0 / a[p + k]
-    x, y = a[p + k + ONE] * inverse, a[p + k + TWO] * inverse
-    for j in range(k + ONE, width):
-        a[q + j] -= x * a[p + j]
-    for j in range(k + TWO, width):
-        a[r + j] -= y * a[p + j]
-    z = a[q + k + TWO] / a[q + k + ONE]
-    for j in range(k + TWO, width):
-        a[r + j] -= z * a[q + j]
+def padded(width):
+    """Length of a row of that many numbers: fours."""
+    return 4 * ((width + 3) // 4)
+
+
+# Three rows less what pivots do to them: out <- c - sum over k of p[k] a[k]^T, p[k] three numbers. Rows of p are `ps` apart,
+# those of c and a are w apart, those of out are `step` apart.
 
 
 @inline
-def _subtract(a, width, k, begin, end):
-    """Subtract the contribution of the pivot rows k, k+1, k+2 from rows begin to end."""
-    p, q, r = k * width, (k + ONE) * width, (k + TWO) * width
-    dp, dq, dr = 1.0 / a[p + k], 1.0 / a[q + k + ONE], 1.0 / a[r + k + TWO]
-    for i in range(begin, end):
-        to = i * width
-        x, y, z = a[p + i] * dp, a[q + i] * dq, a[r + i] * dr
-        for j in range(i, width):
-            a[to + j] -= x * a[p + j] + y * a[q + j] + z * a[r + j]
+def _less_4(c, of, p, pt, ps, a, at, w, pivots, out, to, step):
+    """Four columns."""
+    x, y, z = take(c, of), take(c, of + w), take(c, of + TWO * w)
+    for k in range(pivots):
+        u = take(a, at + k * w)
+        l = pt + k * ps
+        x, y, z = less(x, p[l], u), less(y, p[l + ONE], u), less(z, p[l + TWO], u)
+    lay(out, to, x)
+    lay(out, to + step, y)
+    lay(out, to + TWO * step, z)
 
 
 @inline
-def _subtract_six(a, width, k):
-    """Subtract the contribution of six pivot rows from all rows below, two rows at a time."""
-    p0, p1, p2 = k * width, (k + ONE) * width, (k + TWO) * width
-    p3, p4, p5 = p0 + THREE * width, p1 + THREE * width, p2 + THREE * width
-    d0, d1, d2 = 1.0 / a[p0 + k], 1.0 / a[p1 + k + ONE], 1.0 / a[p2 + k + TWO]
-    l = k + THREE
-    d3, d4, d5 = 1.0 / a[p3 + l], 1.0 / a[p4 + l + ONE], 1.0 / a[p5 + l + TWO]
-    odd = (width - k) % TWO
-    if odd == ONE:
-        i = k + SIX
-        x = i * width
-        x0, x1, x2 = a[p0 + i] * d0, a[p1 + i] * d1, a[p2 + i] * d2
-        x3, x4, x5 = a[p3 + i] * d3, a[p4 + i] * d4, a[p5 + i] * d5
-        for j in range(i, width):
-            a[x + j] -= (
-                x0 * a[p0 + j] + x1 * a[p1 + j] + x2 * a[p2 + j] + x3 * a[p3 + j] + x4 * a[p4 + j] + x5 * a[p5 + j]
-            )
-    for i in range(k + SIX + odd, width, TWO):
-        x, y = i * width, (i + ONE) * width
-        x0, x1, x2 = a[p0 + i] * d0, a[p1 + i] * d1, a[p2 + i] * d2
-        x3, x4, x5 = a[p3 + i] * d3, a[p4 + i] * d4, a[p5 + i] * d5
-        y0, y1, y2 = a[p0 + i + ONE] * d0, a[p1 + i + ONE] * d1, a[p2 + i + ONE] * d2
-        y3, y4, y5 = a[p3 + i + ONE] * d3, a[p4 + i + ONE] * d4, a[p5 + i + ONE] * d5
-        for j in range(i, width):
-            u0, u1, u2, u3, u4, u5 = a[p0 + j], a[p1 + j], a[p2 + j], a[p3 + j], a[p4 + j], a[p5 + j]
-            a[x + j] -= x0 * u0 + x1 * u1 + x2 * u2 + x3 * u3 + x4 * u4 + x5 * u5
-            a[y + j] -= y0 * u0 + y1 * u1 + y2 * u2 + y3 * u3 + y4 * u4 + y5 * u5
+def _less_8(c, of, p, pt, ps, a, at, w, pivots, out, to, step):
+    """Eight columns."""
+    x, y, z = take(c, of), take(c, of + w), take(c, of + TWO * w)
+    of += FOUR
+    xx, yy, zz = take(c, of), take(c, of + w), take(c, of + TWO * w)
+    for k in range(pivots):
+        j, l = at + k * w, pt + k * ps
+        u, v = take(a, j), take(a, j + FOUR)
+        x, xx = less(x, p[l], u), less(xx, p[l], v)
+        y, yy = less(y, p[l + ONE], u), less(yy, p[l + ONE], v)
+        z, zz = less(z, p[l + TWO], u), less(zz, p[l + TWO], v)
+    lay(out, to, x)
+    lay(out, to + step, y)
+    lay(out, to + TWO * step, z)
+    to += FOUR
+    lay(out, to, xx)
+    lay(out, to + step, yy)
+    lay(out, to + TWO * step, zz)
 
 
 @inline
-def _extend(front, width, stack, top, size, relative, base, rest):
-    """Add the update matrix of a child, (size, size) on the stack, into the front."""
-    for i in range(rest):
-        row = U(3 * relative[base + i] * width)
-        for j in range(i, rest):
-            to = row + U(3 * relative[base + j])
-            of = U(top + 3 * i * size + 3 * j)
+def _less_12(c, of, p, pt, ps, a, at, w, pivots, out, to, step):
+    """Twelve columns."""
+    x, y, z = take(c, of), take(c, of + w), take(c, of + TWO * w)
+    of += FOUR
+    xx, yy, zz = take(c, of), take(c, of + w), take(c, of + TWO * w)
+    of += FOUR
+    xxx, yyy, zzz = take(c, of), take(c, of + w), take(c, of + TWO * w)
+    for k in range(pivots):
+        j, l = at + k * w, pt + k * ps
+        u, v, t = take(a, j), take(a, j + FOUR), take(a, j + EIGHT)
+        x, xx, xxx = less(x, p[l], u), less(xx, p[l], v), less(xxx, p[l], t)
+        y, yy, yyy = less(y, p[l + ONE], u), less(yy, p[l + ONE], v), less(yyy, p[l + ONE], t)
+        z, zz, zzz = less(z, p[l + TWO], u), less(zz, p[l + TWO], v), less(zzz, p[l + TWO], t)
+    lay(out, to, x)
+    lay(out, to + step, y)
+    lay(out, to + TWO * step, z)
+    to += FOUR
+    lay(out, to, xx)
+    lay(out, to + step, yy)
+    lay(out, to + TWO * step, zz)
+    to += FOUR
+    lay(out, to, xxx)
+    lay(out, to + step, yyy)
+    lay(out, to + TWO * step, zzz)
+
+
+@inline
+def _less(a, w, p, pt, k, pivots, i, j, end, out, to, before, step):
+    """Rows i to i+2 of a front, columns j to end, less what pivots from k on do; column `before` of row i goes to `to`."""
+    of, pt, at = i * w, pt + k * w + i, k * w
+    while j + TWELVE <= end:
+        _less_12(a, of + j, p, pt, w, a, at + j, w, pivots, out, to + j - before, step)
+        j += TWELVE
+    if j + EIGHT <= end:
+        _less_8(a, of + j, p, pt, w, a, at + j, w, pivots, out, to + j - before, step)
+        j += EIGHT
+    if j < end:
+        _less_4(a, of + j, p, pt, w, a, at + j, w, pivots, out, to + j - before, step)
+
+
+@inline
+def _eliminate(a, w, k, panels, pt):
+    """Make rows k, k+1, k+2 final among themselves, and write their panel."""
+    p, q, r = k * w, (k + ONE) * w, (k + TWO) * w
+    one = 1.0 / a[p + k]
+    x, y = a[p + k + ONE] * one, a[p + k + TWO] * one
+    two = 1.0 / (a[q + k + ONE] - x * a[p + k + ONE])
+    z = (a[q + k + TWO] - x * a[p + k + TWO]) * two
+    three = 1.0 / (a[r + k + TWO] - y * a[p + k + TWO] - z * (a[q + k + TWO] - x * a[p + k + TWO]))
+    for j in range(FOUR * (k // FOUR), w, FOUR):
+        u = take(a, p + j)
+        v = take(a, q + j) - x * u
+        t = take(a, r + j) - y * u - z * v
+        lay(a, q + j, v)
+        lay(a, r + j, t)
+        lay(panels, pt + p + j, one * u)
+        lay(panels, pt + q + j, two * v)
+        lay(panels, pt + r + j, three * t)
+
+
+@part
+def _pivot_rows(a, w, p, pt, begin, end):
+    """Make the rows of pivots begin to end final, those above have been subtracted, and write their panel."""
+    for i in range(begin, end, THREE):
+        _less(a, w, p, pt, begin, i - begin, i, FOUR * (i // FOUR), w, a, i * w, U(0), w)
+        _eliminate(a, w, i, p, pt)
+
+
+@part
+def _update(a, w, p, pt, begin, end, width, out, to, before, step):
+    """The rows below pivots begin to end less what these do to them, as many columns at a time as their rows stay near."""
+    pivots = end - begin
+    columns = TWELVE * max(ONE, NEAR // (TWELVE * pivots))
+    left = FOUR * (end // FOUR)
+    while left < w:
+        right, of = min(w, left + columns), to
+        for i in range(end, min(width, right), THREE):
+            _less(a, w, p, pt, begin, pivots, i, max(left, FOUR * (i // FOUR)), right, out, of, before, step)
+            of += THREE * step
+        left = right
+
+
+@inline
+def _reduce(a, width, p, pt, pivots, out, to):
+    """Make the pivots of a front final, some at a time, and leave the rest of it to the front above."""
+    w, parts = U(padded(width)), 1 + (pivots - 1) // MANY
+    begin = U(0)
+    for k in range(1, parts + 1):
+        end = THREE * U(pivots // 3 * k // parts)
+        _pivot_rows(a, w, p, pt, begin, end)
+        if k < parts:
+            _update(a, w, p, pt, begin, end, U(width), a, end * w, U(0), w)
+        else:
+            before = FOUR * (end // FOUR)
+            _update(a, w, p, pt, begin, end, U(width), out, to, before, w - before)
+        begin = end
+
+
+@part
+def _extend(front, w, stack, of, size, relative, base, rest, piece, fours, middle, end):
+    """Add the update matrix of a child, rows of `size` numbers on the stack, into the front, three rows at a time.
+
+    relative: places in the front of its nodes, `rest` from `base` on. piece (r, 2): unknowns that follow each other in both,
+    first in the child and in the front: those of four nodes from `fours` on, those of one node from `middle` on to the end.
+    """
+    ones = middle
+    for n in range(rest):
+        to, row = U(3 * relative[base + n]) * w, of + U(3 * n) * size
+        while fours < middle and piece[fours, 0] + 9 < 3 * n:
+            fours += 1
+        while ones < end and piece[ones, 0] < 3 * n:
+            ones += 1
+        for t in range(fours, middle):
+            x, y = row + U(piece[t, 0]), to + U(piece[t, 1])
             for _ in range(3):
-                front[to] += stack[of]
-                front[to + ONE] += stack[of + ONE]
-                front[to + TWO] += stack[of + TWO]
-                to += U(width)
-                of += U(size)
+                lay(front, y, take(front, y) + take(stack, x))
+                lay(front, y + FOUR, take(front, y + FOUR) + take(stack, x + FOUR))
+                lay(front, y + EIGHT, take(front, y + EIGHT) + take(stack, x + EIGHT))
+                x += size
+                y += w
+        for t in range(ones, end):
+            x, y = row + U(piece[t, 0]), to + U(piece[t, 1])
+            for _ in range(3):
+                front[y] += stack[x]
+                front[y + ONE] += stack[x + ONE]
+                front[y + TWO] += stack[x + TWO]
+                x += size
+                y += w
 
 
 @inline
@@ -107,55 +214,127 @@ def _enter(front, width, entry, begin, end, values):
 
 
 @kernel
-def factorise(first, start, relative, parent, panel_at, entry_at, entry, values, front, stack, panels, d, heads):
+def factorise(
+    first, start, relative, piece_at, piece, parent, panel_at, entry_at, entry, values, front, stack, panels, d, heads
+):
     """Factor; returns the number of negative pivots, or -1 if a pivot is zero or not finite.
 
     entry_at (s + 1,), entry (e, 3): for each front the blocks of the matrix that enter it: number of the block, place in the
-    front (row times width plus column), 1 if transposed. values (blocks, 9). heads (s,) is scratch.
+    front (row times length of a row plus column), 1 if transposed. values (blocks, 9). heads (s,) is scratch.
     """
     negative = 0
     top = 0
     for s in range(len(first) - 1):
         pivots = 3 * (first[s + 1] - first[s])
         width = 3 * (start[s + 1] - start[s])
-        front[: width * width] = 0.0
-        _enter(front, width, entry, entry_at[s], entry_at[s + 1], values)
+        row = padded(width)
+        w = U(row)
+        for i in range(U(width)):
+            for j in range(FOUR * (i // FOUR), w, FOUR):
+                lay(front, i * w + j, 0.0)
+        _enter(front, row, entry, entry_at[s], entry_at[s + 1], values)
         c = s - 1  # children wait on the stack, the last one on top
         while c >= 0 and parent[c] == s:
             own = first[c + 1] - first[c]
             rest = start[c + 1] - start[c] - own
-            top -= 9 * rest * rest
-            _extend(front, width, stack, top, 3 * rest, relative, start[c] + own, rest)
+            left = 3 * own % 4
+            size = padded(3 * (own + rest)) - 3 * own + left
+            top -= 3 * rest * size
+            _extend(
+                front, w, stack, U(top + left), U(size), relative, start[c] + own, rest, piece, piece_at[2 * c],
+                piece_at[2 * c + 1], piece_at[2 * c + 2],
+            )  # fmt: skip
             c = heads[c] - 1
         heads[s] = c + 1  # first front of the subtree of s
-        w = U(width)
-        pairs = 6 * (pivots // 6)
-        for k in range(0, pairs, 6):
-            _eliminate(front, w, U(k))
-            _subtract(front, w, U(k), U(k + 3), U(k + 6))
-            _eliminate(front, w, U(k + 3))
-            _subtract_six(front, w, U(k))
-        if pairs < pivots:
-            _eliminate(front, w, U(pairs))
-            _subtract(front, w, U(pairs), U(pairs + 3), w)
+        _reduce(front, width, panels, U(panel_at[s]), pivots, stack, U(top))
         for k in range(pivots):
-            pivot = front[k * width + k]
+            pivot = front[k * row + k]
             if not (pivot != 0.0 and abs(pivot) < 1e300):
                 return -1
             if pivot < 0.0:
                 negative += 1
             d[3 * first[s] + k] = pivot
-            inverse = 1.0 / pivot
-            of, to = U(k * width), U(panel_at[s] + k * width)
-            for j in range(U(k + 1), w):
-                panels[to + j] = front[of + j] * inverse
-        size = width - pivots
-        for i in range(size):
-            of, to = U((pivots + i) * width + pivots), U(top + i * size)
-            for j in range(U(3 * (i // 3)), U(size)):
-                stack[to + j] = front[of + j]
-        top += size * size
+        top += (width - pivots) * (row - pivots // 4 * 4)
     return negative
+
+
+@kernel
+def count_rows(b, count):
+    """Numbers other than zero in each row of b (m, n)."""
+    for r in range(len(b)):
+        found = 0
+        for i in range(b.shape[1]):
+            found += 1 if b[r, i] != 0.0 else 0
+        count[r] = found
+
+
+@kernel
+def spread_lanes(b, order, rows, y):
+    """y (n, lanes): rows of b (m, n), those that are numbered, by node in the order of elimination; zeros beside them."""
+    for i in range(len(order)):
+        of, to = 3 * order[i], 3 * i
+        for j in range(3):
+            for k in range(len(rows)):
+                y[to + j, k] = b[rows[k], of + j]
+            for k in range(len(rows), y.shape[1]):
+                y[to + j, k] = 0.0
+
+
+@inline
+def _empty(b, at, lanes, rows, columns):
+    """Whether a part of b is zero: the given number of rows and columns from `at` on."""
+    for _ in range(rows):
+        for l in range(at, at + columns):
+            if b[l] != 0.0:
+                return False
+        at += lanes
+    return True
+
+
+@inline
+def _less_lanes(b, to, lanes, p, pt, w, own, pivots, columns):
+    """Three rows of right-hand sides, 4, 8 or 12 columns, less what the pivots of a front do, whose rows are at `own`."""
+    if columns == TWELVE:
+        _less_12(b, to, p, pt, w, b, own, lanes, pivots, b, to, lanes)
+    elif columns == EIGHT:
+        _less_8(b, to, p, pt, w, b, own, lanes, pivots, b, to, lanes)
+    else:
+        _less_4(b, to, p, pt, w, b, own, lanes, pivots, b, to, lanes)
+
+
+@kernel
+def forward_lanes(first, start, index, panel_at, panels, scale, b, lanes):
+    """b (n lanes,) <- S L^-1 b for every column of b (n, lanes), in the order of elimination, with a diagonal S (n,).
+
+    Up to twelve columns at a time. A front whose pivots see only zeros is skipped: a column that begins sparse walks up one
+    branch of the tree.
+    """
+    m = U(lanes)
+    for s in range(len(first) - 1):
+        pivots = 3 * (first[s + 1] - first[s])
+        width = 3 * (start[s + 1] - start[s])
+        w, pt, base = U(padded(width)), U(panel_at[s]), start[s]
+        own, end = U(3 * first[s]) * m, U(3 * first[s]) * m + m
+        while own < end:
+            columns = min(TWELVE, end - own)
+            if not _empty(b, own, m, pivots, columns):
+                for i in range(U(0), U(pivots), THREE):
+                    at, p = own + i * m, pt + i * w + i
+                    _less_lanes(b, at, m, panels, pt + i, w, own, i, columns)
+                    for j in range(at, at + columns, FOUR):
+                        x = take(b, j)
+                        y = less(take(b, j + m), panels[p + ONE], x)
+                        lay(b, j + m, y)
+                        z = less(take(b, j + m + m), panels[p + TWO], x)
+                        lay(b, j + m + m, less(z, panels[p + w + TWO], y))
+                for j in range(pivots // 3, width // 3):
+                    at = own + U(3 * index[base + j]) * m - U(3 * first[s]) * m
+                    _less_lanes(b, at, m, panels, pt + U(3 * j), w, own, U(pivots), columns)
+                for k in range(pivots):
+                    factor, at = scale[3 * first[s] + k], own + U(k) * m
+                    for j in range(at, at + columns, FOUR):
+                        lay(b, j, factor * take(b, j))
+            own += columns
 
 
 @kernel
@@ -167,6 +346,7 @@ def forward(first, start, index, panel_at, panels, local, b):
     for s in range(len(first) - 1):
         pivots = 3 * (first[s + 1] - first[s])
         width = 3 * (start[s + 1] - start[s])
+        w = padded(width)
         row = 3 * first[s]
         base = start[s]
         for c in range(len(b)):
@@ -180,8 +360,8 @@ def forward(first, start, index, panel_at, panels, local, b):
             for j in range(pivots, width):
                 local[j] = 0.0
             for k in range(0, pivots, 3):
-                p = U(panel_at[s] + k * width)
-                q, r = p + U(width), p + U(2 * width)
+                p = U(panel_at[s] + k * w)
+                q, r = p + U(w), p + U(2 * w)
                 x = local[k]
                 y = local[k + 1] - panels[p + U(k + 1)] * x
                 z = local[k + 2] - panels[p + U(k + 2)] * x - panels[q + U(k + 2)] * y
@@ -203,6 +383,7 @@ def backward(first, start, index, panel_at, panels, local, b):
     for s in range(len(first) - 2, -1, -1):
         pivots = 3 * (first[s + 1] - first[s])
         width = 3 * (start[s + 1] - start[s])
+        w = padded(width)
         row = 3 * first[s]
         base = start[s]
         for c in range(len(b)):
@@ -210,8 +391,8 @@ def backward(first, start, index, panel_at, panels, local, b):
                 of = 3 * index[base + j]
                 local[3 * j], local[3 * j + 1], local[3 * j + 2] = b[c, of], b[c, of + 1], b[c, of + 2]
             for k in range(pivots - 3, -3, -3):
-                p = U(panel_at[s] + k * width)
-                q, r = p + U(width), p + U(2 * width)
+                p = U(panel_at[s] + k * w)
+                q, r = p + U(w), p + U(2 * w)
                 x, y, z = local[k], local[k + 1], local[k + 2]
                 for j in range(U(k + 3), U(width)):
                     x -= panels[p + j] * local[j]

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from anguilla.errors import DescriptionError, MissingPackageError, SolverError
-from anguilla.fem.ldl import backward, factorise, forward
+from anguilla.fem.ldl import LANES, backward, count_rows, factorise, forward, forward_lanes, padded, spread_lanes
 from anguilla.fem.mesh import Floats, Ints
 from anguilla.fem.ordering import analyse
 from anguilla.fem.pardiso import DEFINITE, INDEFINITE, Handle, library
@@ -71,7 +71,7 @@ class Multifrontal:
         # position of a node inside the front that owns it or is updated by it: the lists are sorted, so search a shifted copy
         key = np.repeat(np.arange(len(f.parent)), np.diff(f.start)) * (n + 1) + f.index
         at = lambda node: np.searchsorted(key, own * (n + 1) + node) - f.start[own]
-        width = 3 * np.diff(f.start)[own]
+        width = padded(3 * np.diff(f.start)[own])
         entry[:, 1] = (3 * at(low) * width + 3 * at(high))[order]
         self._entry = entry
         self._entry_at = np.concatenate([[0], np.cumsum(np.bincount(own, minlength=len(f.parent)))]).astype(np.int64)
@@ -86,8 +86,8 @@ class Multifrontal:
         self.count += 1
         f = self.fronts
         negative = factorise(
-            f.first, f.start, f.relative, f.parent, f.panel, self._entry_at, self._entry, values, self._front, self._stack,
-            self._panels, self._d, self._heads,
+            f.first, f.start, f.relative, f.piece_at, f.piece, f.parent, f.panel, self._entry_at, self._entry, values,
+            self._front, self._stack, self._panels, self._d, self._heads,
         )  # fmt: skip
         size = np.abs(self._d)
         if negative < 0 or size.min() < 1e-15 * size.max():
@@ -115,15 +115,24 @@ class Multifrontal:
 
     def gram(self, b: Floats) -> tuple[Floats, Finish]:
         """Half the solve for all rows, W as their products, and the other half once for the combination asked for."""
-        y = self._forward(b)
-        root = np.sqrt(np.abs(self._d))
-        y /= root
+        f, b, dense = self.fronts, np.ascontiguousarray(b), np.zeros(len(b), dtype=np.int64)
+        count_rows(b, dense)
+        rows = np.argsort(-dense, kind="stable")[
+            : int((dense > 0).sum())
+        ]  # alike ones together; those of zeros not at all
+        y = np.empty((self._d.size, LANES * -(-len(rows) // LANES)))
+        scale = 1.0 / np.sqrt(np.abs(self._d))
+        spread_lanes(b, f.order, rows, y)
+        forward_lanes(f.first, f.start, f.index, f.panel, self._panels, scale, y.reshape(-1), y.shape[1])
+        y = y[:, : len(rows)]
         if self._negative:
             sign = np.sign(self._d)
-            w, root = (y * sign) @ y.T, root * sign
+            w, scale = y.T @ (y * sign[:, None]), scale * sign
         else:
-            w = y @ y.T  # of which half is worked out
-        return 0.5 * (w + w.T), lambda c: self._backward((c @ y / root)[None, :])[0]
+            w = y.T @ y  # of which half is worked out
+        gram = np.zeros((len(b), len(b)))
+        gram[rows[:, None], rows] = 0.5 * (w + w.T)
+        return gram, lambda c: self._backward((y @ c[rows] * scale)[None, :])[0]
 
 
 class _Whole:

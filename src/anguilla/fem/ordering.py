@@ -33,6 +33,9 @@ class Fronts:
         index: places of the nodes of the fronts: pivots first, then those they update, increasing.
         parent: (s,) parent front, or -1.
         relative: for every non-pivot node of a front, its position in the parent's front (same layout as `index`).
+        piece_at: (2 s + 1,) where the pieces of a front begin, those of four nodes first, then those of one node.
+        piece: (r, 2) unknowns below the pivots that follow each other in the parent's front too: the first of them here,
+            counted from the pivots on, and there.
         panel: (s + 1,) where the factor of a front begins in the factor's storage.
         stack: doubles needed for update matrices that wait.
         widest: largest front, in unknowns.
@@ -46,6 +49,8 @@ class Fronts:
     index: Ints
     parent: Ints
     relative: Ints
+    piece_at: Ints
+    piece: Ints
     panel: Ints
     stack: int
     widest: int
@@ -191,24 +196,42 @@ def _layout(order: Ints, fronts: list[tuple[int, int]], rows: list[Ints]) -> Fro
     parent = np.array([own[r[0]] if len(r) else -1 for r in below], dtype=np.int64)
     lists = [np.concatenate([np.arange(b, e), r]) for (b, e), r in zip(fronts, below, strict=True)]
     sizes = np.array([len(part) for part in lists])
-    relative = []
+    relative: list[Ints] = []
     for s, (b, e) in enumerate(fronts):
         position = np.full(sizes[s], -1, dtype=np.int64)
         if parent[s] >= 0:
             position[e - b :] = np.searchsorted(lists[parent[s]], below[s])
         relative.append(position)
     pivots = np.diff(first)
-    panel = np.concatenate([[0], np.cumsum(9 * pivots * sizes)])
+    long = 4 * ((3 * sizes + 3) // 4)  # rows of fronts, and of what they leave, come in fours (ldl.py)
+    panel = np.concatenate([[0], np.cumsum(3 * pivots * long)])
+    left = (3 * (sizes - pivots) * (long - 3 * pivots // 4 * 4)).tolist()
     depth = waiting = 0
     pending: list[list[int]] = [[] for _ in fronts]
     for s in range(len(fronts)):
-        waiting -= sum((3 * int(sizes[c] - pivots[c])) ** 2 for c in pending[s])
-        waiting += (3 * int(sizes[s] - pivots[s])) ** 2
+        waiting += left[s] - sum(left[c] for c in pending[s])
         depth = max(depth, waiting)
         if parent[s] >= 0:
             pending[parent[s]].append(s)
     work = float(sum(27 * sum((m - k) ** 2 / 2 for k in range(p)) for p, m in zip(pivots, sizes, strict=True)))
     return Fronts(
         order, first, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), np.concatenate(lists), parent,
-        np.concatenate(relative), panel.astype(np.int64), depth, 3 * int(sizes.max()), work,
+        np.concatenate(relative), *_pieces([r[p:] for r, p in zip(relative, pivots, strict=True)]),
+        panel.astype(np.int64), depth, int(long.max()), work,
     )  # fmt: skip
+
+
+def _pieces(places: list[Ints]) -> tuple[Ints, Ints]:
+    """`piece_at` and `piece` of fronts whose nodes below the pivots have these places in the front above."""
+    sizes = np.array([len(p) for p in places])
+    there, front = np.concatenate(places), np.repeat(np.arange(len(places)), sizes)
+    here = np.arange(len(there)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    begin = np.flatnonzero((np.diff(there, prepend=-2) != 1) | (here == 0))
+    long = np.diff(np.append(begin, len(there)))
+    within = np.arange(len(there)) - np.repeat(begin, long)
+    alone = within >= np.repeat(long // 4 * 4, long)  # not one of four
+    first = np.flatnonzero(alone | (within % 4 == 0))
+    first = first[np.lexsort((here[first], alone[first], front[first]))]
+    count = np.bincount(2 * front[first] + alone[first], minlength=2 * len(places))
+    piece_at = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
+    return piece_at, 3 * np.stack([here[first], there[first]], axis=1)

@@ -1,5 +1,7 @@
 """Motions are fitted on exact derivatives: the same as differences, and faster; what has none says why."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -43,10 +45,15 @@ def measured(held):
     return ag.Measurements(positions={"arm.tip": seen}, t=T, inputs={"pull": PULL}, motion=True, held=held, dt=0.0025)
 
 
+LOSING = {"loss": 0.1, "band": (0.5, 50.0)}
+
+
+@pytest.mark.parametrize("material", [{}, LOSING], ids=["elastic", "losing"])
 @pytest.mark.parametrize("held", [None, {}, {"hand.force[2]": 0.1}])
-def test_derivatives_of_motions_are_those_of_differences(held):
-    wrong = arm(1.1e6, 0.03, 0.022)
-    trial = Trial(wrong, as_free(wrong, [*FREE, "inputs.pull.offset", "inputs.pull.lag"]), measured(held))
+def test_derivatives_of_motions_are_those_of_differences(held, material):
+    wrong = arm(1.1e6, 0.03, 0.022, **material)
+    free = [*FREE, "inputs.pull.offset", "inputs.pull.lag", *(["arm.material.loss"] if material else [])]
+    trial = Trial(wrong, as_free(wrong, free), measured(held))
     values = np.array([p.value for p in trial.parameters])
     states = trial.states(values)
     exact = trial.changes(states)
@@ -68,9 +75,31 @@ def test_a_motion_from_its_equilibrium_is_fitted():
 
 
 def test_what_has_no_exact_derivatives_says_so():
-    wrong = arm(1.02e6, 0.0, 0.02, loss=0.1, band=(0.5, 50.0))
+    wrong = arm(1.02e6, 0.02, 0.02)
+    wrong.actuate("other", ag.Tendon(wrong.part("arm"), ag.parallel(y=-0.008), friction=0.1))
     found = ag.identify(wrong, measured({}), ["arm.material.young"], tolerance=1e-2)
-    assert "viscoelastic rods" in found.by_differences["experiment"] and "derivatives by differences" in str(found)
+    assert "friction" in found.by_differences["experiment"] and "derivatives by differences" in str(found)
+    wrong = arm(1.02e6, 0.0, 0.02, **LOSING)
+    wrong.add(ag.RigidBody.sphere(0.01, mass=0.001), at=wrong.part("arm").tip, joint=ag.Spherical())
+    found = ag.identify(wrong, measured(None), ["arm.material.young"], tolerance=1e-2)
+    assert "viscoelastic rods" in found.by_differences["experiment"]
+
+
+def test_experiments_with_the_same_robot_share_its_models(monkeypatch):
+    from anguilla.identification import trial
+
+    made = []
+    model = trial.Model
+    monkeypatch.setattr(trial, "Model", lambda robot: made.append(robot) or model(robot))
+    still = ag.Measurements(positions={"arm.tip": measured({}).positions["arm.tip"][:1]}, inputs={"pull": PULL[:1]})
+    other = replace(still, name="other", given={"ball.mass": 0.03})
+    alone = ag.identify(arm(1.1e6), replace(measured(None), name="swing"), ["arm.material.young"], tolerance=1e-3)
+    once = len(made)
+    assert once == alone.evaluations
+    made.clear()
+    data = [replace(measured(None), name="swing"), replace(still, name="still"), other]
+    found = ag.identify(arm(1.1e6), data, ["arm.material.young"], tolerance=1e-3)
+    assert len(made) == 2 * found.evaluations  # two robots, not three
 
 
 def test_a_step_to_values_that_nobody_can_have_is_taken_back():

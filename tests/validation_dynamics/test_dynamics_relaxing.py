@@ -180,7 +180,7 @@ def test_what_is_not_served_is_refused():
         lambda: ag.modes(robot),
         lambda: ag.linearise(robot),
         lambda: ag.simulate_explicit(robot, duration=0.1, dt=0.01),
-        lambda: ag.sensitivities(run, design=["arm.material.young"]),
+        lambda: ag.gradient(run, ag.Reach(robot.part("arm").tip, (0.1, 0.0, 0.0))),
         lambda: ag.simulate(robot, duration=0.1, dt=0.01, method="midpoint"),
     ):
         with pytest.raises(ag.DescriptionError, match="viscoelastic rods"):

@@ -35,8 +35,8 @@ def identify(
     """Estimate parameters of a robot from measurements, with their uncertainty.
 
     Gauss-Newton with trust regions (SciPy's `least_squares`) on exact sensitivities of equilibria and of motions; where these
-    have none (friction, viscoelastic rods), on differences, as `by_differences` of the result tells. Unknown offsets of
-    markers and poses are found at once.
+    have none (friction of tendons, contact that holds), on differences, as `by_differences` of the result tells. Unknown
+    offsets of markers and poses are found at once.
 
     Args:
         robot: the robot; or a function of the free parameters (and of what is given of an experiment) that returns it. Or

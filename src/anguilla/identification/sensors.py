@@ -126,15 +126,39 @@ def _placed(model: Model, frame: Frame | str, q: Floats) -> tuple[Floats, Floats
     return motion[:, :9].reshape(-1, 3, 3), motion[:, S_X : S_X + 3]
 
 
+class _Seen:
+    """Frames in states q (rows, n) of a model, each computed once however many markers sit on it."""
+
+    def __init__(self, model: Model, q: Floats) -> None:
+        self.model, self.q = model, q
+        self._placed: dict[object, tuple[Floats, Floats]] = {}
+        self._jacobian: dict[object, Floats] = {}
+
+    def placed(self, frame: Frame | str) -> tuple[Floats, Floats]:
+        """Rotation (rows, 3, 3) and position (rows, 3)."""
+        key = frame if isinstance(frame, str) else id(frame)
+        if key not in self._placed:
+            self._placed[key] = _placed(self.model, frame, self.q)
+        return self._placed[key]
+
+    def jacobian(self, frame: Frame | str) -> Floats:
+        """Jacobian (rows, 6, n) of its twist in its own axes."""
+        key = frame if isinstance(frame, str) else id(frame)
+        if key not in self._jacobian:
+            self._jacobian[key] = body_jacobian(self.model, frame_named(self.model.robot, frame), self.q)
+        return self._jacobian[key]
+
+
 def _positions(data: Measurements, states: RowStates, changes: Changes | None, nuisances: Nuisances) -> list[Reading]:
     P, shift, moved, turned = _pose(data, nuisances)
     of, found = (f" of {data.group}" if data.group else ""), []
+    seen = _Seen(states.model, states.q)
     for name, measured in data.positions.items():
         marker = data.markers[name]
         assert isinstance(marker, Marker)
         free, places = nuisances.take(f"offset of {name}{of}")
         offset = np.asarray(marker.offset) + free
-        R, x = _placed(states.model, marker.frame, states.q)
+        R, x = seen.placed(marker.frame)
         world = x + R @ offset
         value = world @ P.T + shift
         count, unknown = 0 if changes is None else changes.q.shape[2], len(nuisances.values)
@@ -146,9 +170,8 @@ def _positions(data: Measurements, states: RowStates, changes: Changes | None, n
         for axis, place in turned:
             by_nuisance[:, :, place] = np.cross(axis, world) @ P.T
         if changes is not None:
-            jacobian = body_jacobian(states.model, frame_named(states.model.robot, marker.frame), states.q)
-            point = jacobian[:, 3:] + np.cross(jacobian[:, :3], offset[None, :, None], axis=1)
-            by = np.einsum("ab,rbc,rcn,rnk->rak", P, R, point, changes.q, optimize=True)
+            change = seen.jacobian(marker.frame) @ changes.q
+            by = P @ R @ (change[:, 3:] + np.cross(change[:, :3], offset[None, :, None], axis=1))
             for k, there in _moving(changes):
 
                 def place_of(model: Model, at: Frame | str = marker.frame, arm: Floats = offset) -> Floats:

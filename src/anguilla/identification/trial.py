@@ -16,9 +16,10 @@ from anguilla.identification.parameters import Sought, Source, made_robot
 from anguilla.mechanics.tree import Floats
 from anguilla.model.evaluation import at_rest
 from anguilla.model.model import Inputs, Model
-from anguilla.results.reactions import refuse_relaxing
+from anguilla.results.reactions import refuse_relaxing, relaxes
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.solve.gradients.designs import Twins, around, moves, twins, with_same_rows
+from anguilla.solve.gradients.fading import can_fade
 from anguilla.solve.gradients.instants import balance_rows
 from anguilla.solve.gradients.record import door
 from anguilla.solve.gradients.sensitivity import motion_changes
@@ -175,16 +176,31 @@ class Driven:
 
 @dataclass
 class Trial(Driven):
-    """One experiment with a robot whose parameters are to be found."""
+    """One experiment with a robot whose parameters are to be found.
 
+    `like` is another one with the same robot for all values of the parameters: models and twins are made once for both.
+    """
+
+    like: Trial | None = field(default=None, repr=False)
     last: RowStates | None = field(default=None, repr=False)
     inexact: str = ""  # why derivatives are differences, if they are
+    _model: tuple[bytes, Model] | None = field(
+        default=None, repr=False
+    )  # the last one, and the values of its parameters
+    _twins: Twins | None = field(default=None, repr=False)  # the last ones
+
+    def is_like(self, other: object) -> bool:
+        """Whether another experiment has the same robot, whatever the parameters are."""
+        if not isinstance(other, Trial) or self.own != other.own:
+            return False
+        plain = all(isinstance(x, (float, int, str)) for x in self.data.given.values())
+        return plain and dict(self.data.given) == dict(other.data.given)
 
     # States ---------------------------------------------------------------------------------------------------------------
 
     def model(self, values: Floats) -> Model:
         """The model for values of all parameters."""
-        model = Model(self.made(values))
+        model = self._made_model(values)
         known = model.robot.actuators
         unknown = [name for name in self.data.inputs if name not in known]
         if unknown:
@@ -194,6 +210,26 @@ class Trial(Driven):
                 "inputs=[...]), and what they are called here, columns={...}."
             )
         return model
+
+    def _made_model(self, values: Floats) -> Model:
+        if self.like is not None:
+            return self.like._made_model(values)
+        key = values[self.own].tobytes()
+        if self._model is None or self._model[0] != key:
+            self._model = key, Model(self.made(values))
+        return self._model[1]
+
+    def _made_twins(self, model: Model, own: Floats) -> Twins:
+        """Twins of a model for its values of the parameters that change the robot."""
+        if self.like is not None:
+            return self.like._made_twins(model, own)
+        if self._twins is None or self._twins.model is not model:
+            self._twins = twins(model, (self._made, own)) if len(own) else Twins(model, [])
+        return self._twins
+
+    def _held_twins(self, model: Model, own: Floats) -> Twins:
+        """The same of what holds a motion until it begins."""
+        return twins(model, (lambda p: self._made(p, self.data.held), own)) if self.own else Twins(model, [])
 
     def states(self, values: Floats) -> RowStates:
         """RowStates for values (k,) of all parameters."""
@@ -274,7 +310,7 @@ class Trial(Driven):
         model, count = states.model, len(self.parameters)
         q, lam = np.zeros((*states.q.shape, count)), np.zeros((*states.lam.shape, count))
         if not self.data.motion and not np.any(model.blank.cables.friction):
-            found, solved = self._static_changes(states, self._made, states.values, self.data.seen)
+            found, solved = self._static_changes(states, self._made_twins, states.values, self.data.seen)
             for row, change in solved.items():
                 q[row][:, [*self.own, *self.driving]] = change[: model.size]
                 lam[row][:, [*self.own, *self.driving]] = change[model.size :]
@@ -289,10 +325,10 @@ class Trial(Driven):
         return self._by_differences(states, q, lam)
 
     def _static_changes(
-        self, states: RowStates, make: Callable[[Floats], Robot], values: Floats, seen: Any
+        self, states: RowStates, make: Callable[[Model, Floats], Twins], values: Floats, seen: Any
     ) -> tuple[Twins, dict[int, Floats]]:
         """Twins for the parameters that change the robot, and changes (n + m, own and driving) of each row seen."""
-        found = twins(states.model, (make, values[self.own])) if self.own else Twins(states.model, [])
+        found = make(states.model, values[self.own])
         columns = [found.slope(j, lambda m: _balance(m, states, states.inputs)) for j in range(len(self.own))]
         for k in self.driving:
             change = self._driven(values, k)
@@ -301,18 +337,18 @@ class Trial(Driven):
 
     def _of_motion(self, states: RowStates, run: Trajectory, q: Floats, lam: Floats) -> Changes:
         """Derivatives of a motion and of the equilibrium that it began at, exact; refuses motions that have none."""
-        refuse_relaxing(run.system.blank, "sensitivities")  # before twins are made
+        if relaxes(run.system.blank) and not can_fade(run):
+            refuse_relaxing(run.system.blank, "sensitivities")  # before twins are made
         n, order = states.model.size, [*self.own, *self.driving]
         begin, own, held = np.zeros((n, len(order))), states.values[self.own], states.held
         t = np.asarray(self.data.t) - np.asarray(self.data.t)[0]
         if held is not None:
             rows = {name: u[:1] for name, u in states.inputs.items()}
             first = RowStates(held.system, states.values, rows, held.stored.q, held.stored.lam)
-            make = lambda p: self._made(p, self.data.held)
-            found, solved = self._static_changes(first, make, states.values, np.ones(1, dtype=bool))
+            make = self._held_twins if self.data.held else self._made_twins
+            _, solved = self._static_changes(first, make, states.values, np.ones(1, dtype=bool))
             begin = solved[0][:n]
-        if held is None or self.data.held or not self.own:
-            found = twins(states.model, (self._made, own)) if self.own else Twins(states.model, [])
+        found = self._made_twins(states.model, own)
         shapes = [
             {name: np.interp(run.t, t, u) for name, u in self._driven(states.values, k).items()} for k in self.driving
         ]

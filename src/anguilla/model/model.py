@@ -198,7 +198,9 @@ class Model:
             if self.robot.loads:
                 loads, user = self._empty.copied(), UserLoads(self.tables, self.size)
             else:
-                loads = loads._replace(cables=loads.cables._replace(data=self._empty.cables.data))
+                cables = loads.cables._replace(data=self._empty.cables.data)
+                relaxing = loads.relaxing._replace(term=self._empty.relaxing.term)
+                loads = loads._replace(cables=cables, relaxing=relaxing)
                 user = lender.user
             found = self._here.desk = Desk(work._replace(local=local), loads, user)
             found.lender = lender

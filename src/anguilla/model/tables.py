@@ -327,9 +327,7 @@ def build(model: Layout) -> tuple[Loads, Tables]:
     pairs = _shared(Pairs, t.pairs or t.touching.pairs, lambda: _pairs(t))
     widest = int(np.max(pairs.table[:, 3] - pairs.table[:, 2], initial=0))
     cables = _shared(Cables, robot.actuators, lambda: _cables(t))
-    rods = {int(tree.segment[layout.nodes[0]]): robot.parts[layout.part.index] for layout in model.rods}
-    relaxed = {segment: part.rod.material.terms for segment, part in rods.items() if isinstance(part, RodHandle)}
-    terms = {segment: rows for segment, rows in relaxed.items() if len(rows)}
+    terms = _terms(model)
     loads = Loads(
         np.zeros(int(at[-1])),
         _ints(at[:-1]),
@@ -349,12 +347,20 @@ def build(model: Layout) -> tuple[Loads, Tables]:
     return loads, t
 
 
+def _terms(layout: Layout) -> dict[int, Floats]:
+    """Weights and times (p, 2) of the Prony terms of segments that have any."""
+    parts = {int(layout.tree.segment[one.nodes[0]]): layout.robot.parts[one.part.index] for one in layout.rods}
+    found = {segment: part.rod.material.terms for segment, part in parts.items() if isinstance(part, RodHandle)}
+    return {segment: rows for segment, rows in found.items() if len(rows)}
+
+
 def with_lines(
     loads: Loads, tables: Tables, layout: Layout, names: Collection[str], longer: Mapping[int, float]
 ) -> Loads:
     """Loads made of `tables`, for another layout with the same nodes: some actuators run elsewhere, some rods are longer.
 
-    names: those actuators; longer: the new lengths of rods over the old ones.
+    Weights and times of Prony terms may be others, but not their number. names: those actuators; longer: the new lengths of
+    rods over the old ones.
     """
     t, data, first, known = Tables(layout), loads.cables.data.copy(), 0, iter(tables.cables)
     for name, actuator in layout.robot.actuators.items():
@@ -366,7 +372,9 @@ def with_lines(
             elif part.index in longer:
                 data[first:until, 6::7] *= longer[part.index]
             first = until
-    return loads._replace(cables=loads.cables._replace(data=data))
+    terms = _terms(layout)
+    relaxing = loads.relaxing._replace(term=relaxing_of(layout.tree, terms).term) if terms else loads.relaxing
+    return loads._replace(cables=loads.cables._replace(data=data), relaxing=relaxing)
 
 
 def line(routing: Routing, points: Floats, pulls: Floats) -> Floats:

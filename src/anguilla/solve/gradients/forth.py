@@ -5,6 +5,7 @@ from __future__ import annotations
 from anguilla.compiler.distant import entry
 from anguilla.compiler.jit import part
 from anguilla.model.evaluate import residual, tangent
+from anguilla.solve.gradients.fading import lean, note_change
 from anguilla.solve.gradients.instants import take_instant
 from anguilla.solve.newton.linear import factorise, solve_factorised
 from anguilla.solve.newton.newton import equilibrate
@@ -32,7 +33,7 @@ def _right_side(scheme, dt, matrices, force, dq, dv, da, dacc, vectors, n):
 
 
 @entry(residual, tangent)
-def march_forth(tree, ws, loads, column, table, scheme, dt, states, rows, da, room, dq, dv, dacc, dlam):
+def march_forth(tree, ws, loads, column, table, scheme, dt, states, rows, da, room, fading, dq, dv, dacc, dlam):
     """Changes of all states after the first; False if a step has a singular matrix (see `sensitivity`).
 
     Args:
@@ -47,6 +48,7 @@ def march_forth(tree, ws, loads, column, table, scheme, dt, states, rows, da, ro
         rows: (N + 1, k, n + m) explicit changes of the balance.
         da: (k, n) change of the averaged acceleration at the start; it goes on with the steps.
         room: a `SweepRoom`.
+        fading: a `Fading`; the time since the last step stands in the loads.
         dq: (N + 1, k, n), of which the first is given, like those of
         dv: (N + 1, k, n),
         dacc: (N + 1, k, n) true accelerations, and
@@ -78,6 +80,10 @@ def march_forth(tree, ws, loads, column, table, scheme, dt, states, rows, da, ro
             _right_side(
                 scheme, dt, matrices, rows[step, p], dq[step - 1, p], dv[step - 1, p], da[p], before, vectors, n
             )
+            if len(fading.weight) > 0:
+                lean(fading, p, dq[step - 1, p], vectors[7], vectors[8])
+                for i in range(n):
+                    right[i] -= vectors[8, i]
             for i in range(size):
                 right[i] *= left[i]
             solve_factorised(matrix, pivot, right)
@@ -88,6 +94,8 @@ def march_forth(tree, ws, loads, column, table, scheme, dt, states, rows, da, ro
                 dv[step, p, j] = dv[step - 1, p, j] + dt * ((1.0 - gamma) * da[p, j] + gamma * new)
                 dacc[step, p, j] = share * new + old
                 vectors[4, j] = new
+            if len(fading.weight) > 0:
+                note_change(fading, p, dq[step - 1, p], dq[step, p])
             for j in range(n):  # `before` may be the row itself
                 da[p, j] = vectors[4, j]
             for j in range(n, size):

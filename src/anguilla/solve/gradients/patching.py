@@ -27,10 +27,14 @@ def patched(model: Model, twin: Robot, found: Differences | None = None) -> Mode
     if found is None or any(load.meets for load in twin.loads):  # as stiff as the materials, if nothing else is said
         return None
     fields = set[str]().union(*found.rods.values())
-    again = bool(found.lines) or "length" in fields or (bool(twin.loads) and "section" in fields)  # loads read these
-    if again and not _has_same_nodes(model, twin, found):
-        return None
     rods = {index: _rod(twin, index) for index in found.rods}
+    faded = [(rod.material.terms, _rod(model.robot, index).material.terms) for index, rod in rods.items()]
+    if any(new.shape != old.shape for new, old in faded):
+        return None
+    terms = not all(np.array_equal(new, old) for new, old in faded)
+    again = bool(found.lines) or "length" in fields or (bool(twin.loads) and "section" in fields)  # loads read these
+    if (again or terms) and not _has_same_nodes(model, twin, found):
+        return None
     if any(
         rod.breakpoints != _rod(model.robot, index).breakpoints or rod.shape is not None for index, rod in rods.items()
     ):
@@ -38,7 +42,7 @@ def patched(model: Model, twin: Robot, found: Differences | None = None) -> Mode
     longer = {index: rods[index].length / _rod(model.robot, index).length for index in _longer(found)}
     grids = {index: _stretched(model.layout.parts[index], longer.get(index, 1.0)) for index in rods}
     tree = _with_rods(model, rods, grids) if rods else model.tree
-    if not again:
+    if not (again or terms):
         return model.with_tree(tree)
     return model.renewed(_laid_out(model.layout, twin, tree, grids), found.lines, longer)
 

@@ -17,8 +17,9 @@ from anguilla.mechanics.tree import Floats
 from anguilla.model.evaluation import Evaluation
 from anguilla.model.model import LoadTable, Model
 from anguilla.results.blocks import Remembered
-from anguilla.results.reactions import grasps, integrates, refuse_holding, refuse_relaxing
+from anguilla.results.reactions import grasps, integrates, refuse_holding, refuse_relaxing, relaxes
 from anguilla.results.states import Trajectory
+from anguilla.solve.gradients.fading import can_fade
 from anguilla.solve.gradients.holding import HOLD, Holding
 from anguilla.solve.gradients.instants import integrals
 from anguilla.solve.steps.easing import Easing, easing
@@ -97,13 +98,22 @@ def door(system: Model, kernel: Callable[..., Any]) -> Callable[..., Any]:
     return interpreted(kernel, {"residual": system.user.residual, "tangent": system.user.tangent})
 
 
-def record(run: Trajectory, method: Scheme | str | None, what: str, *, holding: bool = False) -> Tape:
-    """Prepare a motion for a sweep; refuse what does not suit `what`: friction that holds, if it is not for `holding`."""
+def record(
+    run: Trajectory, method: Scheme | str | None, what: str, *, holding: bool = False, fading: bool = False
+) -> Tape:
+    """Prepare a motion for a sweep; refuse what does not suit `what`.
+
+    That is friction that holds, if it is not for `holding`, and viscoelastic rods, if it is not for `fading`.
+    """
     from anguilla.solve.steps.dynamics import DEFAULT_METHOD
 
     scheme = as_scheme(DEFAULT_METHOD if method is None else method).coefficients
     steps = len(run.t) - 1
     _refuse_unfit(run, scheme, steps, what)
+    if relaxes(run.system.blank):
+        if not (fading and can_fade(run)):
+            refuse_relaxing(run.system.blank, what)
+        run.system.blank.relaxing.over[:] = np.inf  # whatever was computed there before
     if not (holding and len(run.system.tree.root) == 1 and run.system.linear == DENSE):
         refuse_holding(run.system.blank, what)
     system, dt = run.system, float(run.t[1] - run.t[0])
@@ -156,7 +166,6 @@ def _refuse_unfit(run: Trajectory, scheme: Coefficients, steps: int, what: str) 
         )
     if scheme.mid < 1.0:
         raise DescriptionError(f"{what} supports Newmark, HHT and GeneralisedAlpha, not Midpoint.")
-    refuse_relaxing(run.system.blank, what)
     if np.any(run.system.blank.cables.friction):
         raise DescriptionError(
             f"{what} does not support tendons with friction: their tensions depend on the step before. Set friction=0."

@@ -30,13 +30,14 @@ from anguilla.model.door import model_of
 from anguilla.model.evaluation import Evaluation, at_rest
 from anguilla.model.model import Model
 from anguilla.model.slopes import balance_slope, input_slopes
-from anguilla.results.reactions import evaluate
+from anguilla.results.reactions import evaluate, relaxes
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.solve.gradients.adjoint import refuse_path, solve_at_rest, static_balance
 from anguilla.solve.gradients.bristles import Bristles
 from anguilla.solve.gradients.changes import Sensitivities
 from anguilla.solve.gradients.designs import Design, Make, Twins, as_design, design_slopes, with_same_rows
 from anguilla.solve.gradients.equilibria import check_input, of_equilibrium, slope_of_input
+from anguilla.solve.gradients.fading import fading_of, relaxing_rows
 from anguilla.solve.gradients.forth import march_forth
 from anguilla.solve.gradients.instants import balance_rows, take_instant
 from anguilla.solve.gradients.large import start_forth, step_forth
@@ -76,7 +77,8 @@ def sensitivities(
     """Derivatives of all states of a motion, or of an equilibrium, with respect to a few parameters.
 
     Args:
-        run: from `statics`; or from `simulate`, with equal steps, every one stored; constraints need smooth_start=False.
+        run: from `statics`; or from `simulate`, with equal steps, every one stored; constraints need smooth_start=False. With
+            viscoelastic rods, one that did not go on from another motion, without balls and prescribed motions.
         design: paths of numbers in the description, such as ["arm.material.young", "arm.length"]; or (make, p): a function
             of parameters (k,) returning the robot, and the parameters of this motion.
         inputs: by input, shapes (nt,) or (nt, k) over the instants: the parameters are factors of what is added. Of an
@@ -100,7 +102,7 @@ def sensitivities(
         raise DescriptionError("run must come from simulate or statics.")
     if inputs is not None and not isinstance(inputs, Mapping):
         raise DescriptionError("inputs of a motion must be shapes by input: {'pull': numbers over the instants}.")
-    found = record(run, method, "sensitivities", holding=True)
+    found = record(run, method, "sensitivities", holding=True, fading=True)
     if start is not None:
         refuse_path(start)
     found.forget(found.system)
@@ -138,7 +140,7 @@ def motion_changes(
         begin: (n, k) how the start, as it was given, changes with all parameters.
 
     """
-    found = record(run, None, "sensitivities")
+    found = record(run, None, "sensitivities", fading=True)
     at = origin(found.system, run.inputs, found.dt, found.states)
     pieces = []
     if twins.around:
@@ -187,6 +189,8 @@ def _of_design(
         bristles = np.zeros((nt, Bristles.count(found)))
         if len(found.hold.held):
             Bristles(found, 0).rows_of(other, rows, errors, bristles)
+        elif relaxes(system.blank):
+            relaxing_rows(*place, found.dt, *found.states, found.Y, rows)
         else:
             door(other, balance_rows)(*place, found.dt, *found.states, found.Y, rows, errors)
         found.forget(other)
@@ -398,7 +402,11 @@ def _march_small(
     room = SweepRoom(np.zeros((4, size, size)), np.zeros((12, size)), np.zeros(size, np.int64), np.zeros((0, 15)))
     turned = [np.ascontiguousarray(np.swapaxes(x, 1, 2)) for x in (rows, *changes)]
     states, averaged = Trail(*found.states, found.Y), np.ascontiguousarray(da.T)
-    if not march_forth(*found.place(), found.scheme, found.dt, states, turned[0], averaged, room, *turned[1:]):
+    fading, over = fading_of(found.system, found.dt, len(averaged)), found.system.blank.relaxing.over
+    over[:] = found.dt
+    done = march_forth(*found.place(), found.scheme, found.dt, states, turned[0], averaged, room, fading, *turned[1:])
+    over[:] = np.inf
+    if not done:
         raise SolverError("The sensitivities have a singular matrix.", advice="Try a smaller dt.")
     dq, dv, dacc, dlam = (np.ascontiguousarray(np.swapaxes(x, 1, 2)) for x in turned[1:])
     return dq, dv, dacc, dlam

@@ -60,8 +60,11 @@ class Easing:
         loads.row[DT] = self.dt
         if change is not None:
             loads.row[:] += change
+        loads.relaxing.over[:] = self.dt  # of rods that relax: as stiff as in that step
         here, (cv, ca) = Evaluation(self.system, loads, q, v, np.zeros(n), none), self.factors
-        return here.bordered(cv, ca), here.bordered(0.0, ca) - here.flat
+        found = here.bordered(cv, ca), here.bordered(0.0, ca) - here.flat
+        loads.relaxing.over[:] = np.inf
+        return found
 
     def miss(self, q: Floats, v: Floats, change: Floats | None = None) -> Floats:
         """V (n,)."""

@@ -20,7 +20,10 @@ UNITS = {
     "": 1.0, "m": 1.0, "mm": 1e-3, "cm": 1e-2, "um": 1e-6, "s": 1.0, "ms": 1e-3, "us": 1e-6, "N": 1.0, "mN": 1e-3, "kN": 1e3,
     "Pa": 1.0, "kPa": 1e3, "MPa": 1e6, "mbar": 1e2, "bar": 1e5, "rad": 1.0, "deg": np.pi / 180.0,
 }  # fmt: skip
-WORDS = {"seconds": "s", "sec": "s", "millimeters": "mm", "meters": "m", "degrees": "deg", "°": "deg", "1": "", "-": ""}
+WORDS = {
+    "seconds": "s", "sec": "s", "millimeters": "mm", "meters": "m", "degrees": "deg", "°": "deg", "1": "", "-": "",
+    "\N{MICRO SIGN}m": "um", "\N{GREEK SMALL LETTER MU}m": "um", "\N{MICRO SIGN}s": "us", "\N{GREEK SMALL LETTER MU}s": "us",
+}  # fmt: skip
 SUFFIXES = (
     "mm",
     "cm",
@@ -79,19 +82,23 @@ def _split(text: str, where: str) -> tuple[str, str | None]:
     if found := re.fullmatch(r"(.*?)\s*\[([^\]]*)\]", text):
         unit = WORDS.get(found[2].strip().lower(), found[2].strip())
         if unit not in UNITS:
-            raise DescriptionError(
-                f"{where}: the unit of column {text!r} must be one of {', '.join(u for u in UNITS if u)}."
-            )
+            raise _no_unit(text, where)
         return found[1], unit
     if found := re.fullmatch(r"(.*?)\s*(?:\(([^)]*)\)|/\s*(\S+))", text):
         unit = (found[2] or found[3] or "").strip()
         unit = WORDS.get(unit.lower(), unit)
+        if unit not in UNITS and AXIS.fullmatch(found[1]):
+            raise _no_unit(text, where)
         return (found[1], unit) if unit in UNITS else (text, None)
     if found := re.fullmatch(r"(.+)_([a-zA-Z]+)", text):
         plain = found[2] in UNITS and (found[1].lower() in TIMES or AXIS.fullmatch(found[1]) is not None)
         if found[2] in SUFFIXES or plain:
             return found[1], found[2]
     return text, None
+
+
+def _no_unit(text: str, where: str) -> DescriptionError:
+    return DescriptionError(f"{where}: the unit of column {text!r} must be one of {', '.join(u for u in UNITS if u)}.")
 
 
 def renamed(columns: list[TableColumn], other: Mapping[str, str], where: str) -> list[TableColumn]:

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from anguilla._doors import public
-from anguilla.errors import DescriptionError, as_count, refuse, warn
+from anguilla.describe.description import did_you_mean
+from anguilla.errors import DescriptionError, as_count, as_positive, refuse, warn
 from anguilla.identification.labels import mixed_up
 from anguilla.identification.measurements import Measurements
-from anguilla.identification.parameters import Source, Unknown, as_free, is_described
+from anguilla.identification.parameters import Sought, Source, Unknown, as_free, is_described
 from anguilla.identification.result import Identified
 from anguilla.identification.search import Search
 from anguilla.identification.sensors import read_sensors
@@ -61,8 +62,10 @@ def identify(
         raise refuse("robot", "a Robot or a fem.SoftBody, or a function that returns one", robot)
     if loss not in LOSSES:
         raise refuse("loss", f"one of {', '.join(LOSSES)}", loss)
+    tolerance = as_positive(tolerance, "tolerance", "")
     parameters = as_free(robot, free)
     experiments = _experiments(data, "data")
+    _check_only(parameters, experiments)
     kept = _experiments(held_out, "held_out") if held_out else []
     search = Search(robot, parameters, experiments)
     best = None
@@ -86,6 +89,18 @@ def _experiments(data: Measurements | Sequence[Measurements], what: str) -> list
     if len(set(names)) < len(names):
         raise DescriptionError(f"{what}: each experiment needs a name of its own; got {', '.join(names)}.")
     return found
+
+
+def _check_only(parameters: list[Sought], experiments: list[Measurements]) -> None:
+    """Refuse parameters of experiments that there are not."""
+    known = list(dict.fromkeys(name for one in experiments for name in (one.name, one.group) if name))
+    for parameter in parameters:
+        for name in parameter.free.only or ():
+            if name not in known:
+                raise DescriptionError(
+                    f"free: {parameter.name!r} is only of {name!r}{did_you_mean(name, known)}, but the experiments and their "
+                    f"groups are {', '.join(known)}."
+                )
 
 
 def _result(search: Search, best: Any, seconds: float) -> Identified:
@@ -127,9 +142,22 @@ def _doubts(search: Search, states: list[Any]) -> list[str]:
             )
         else:
             notes.append(mixed_up(trial.data, {name: r.value for name, r in seen.items()}))
+        notes += [_zeros(trial.data.name, name, r.value - r.miss) for name, r in seen.items()]
     return [note for note in notes if note]
 
 
+def _zeros(experiment: str, name: str, places: Floats) -> str:
+    """What to say of a marker that is at zero now and then, as cameras write that have lost it; nothing if it is not."""
+    zero, seen = np.all(places == 0.0, axis=1), np.isfinite(places).all(axis=1)
+    if not zero.any() or zero.sum() == seen.sum():
+        return ""
+    return (
+        f"marker {name} of {experiment} is at (0, 0, 0) in {zero.sum()} of {seen.sum()} rows: if it was lost there, give NaN "
+        "or an empty cell"
+    )
+
+
 def _spread(places: Floats) -> float:
-    """Diagonal [m] of the box around places (rows, 3)."""
+    """Diagonal [m] of the box around places (rows, 3), along the axes that were measured."""
+    places = places[:, np.isfinite(places).any(axis=0)]
     return float(np.linalg.norm(np.nanmax(places, axis=0) - np.nanmin(places, axis=0)))

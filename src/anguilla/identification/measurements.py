@@ -129,11 +129,13 @@ class Measurements:
             clean = {}
             for name, value in given.items():
                 array = np.array(value, dtype=np.float64)  # a gap is NaN
-                array = array.reshape(-1, width) if array.size % width == 0 else array
+                own = ((width,), (3, 3)) if width == 9 else ((width,), ()) if width == 1 else ((width,),)
+                if array.ndim == 1 or array.shape[1:] in own or array.shape in own:  # else axes are in another order
+                    array = array.reshape(-1, width) if array.size % width == 0 else array
                 if array.ndim != 2 or array.shape[1] != width or np.isinf(array).any():
-                    raise refuse(
-                        f"Measurements.{kind} of {name!r}", f"{width} numbers in each row, NaN in a gap", value
-                    )
+                    wanted = f"{width} numbers in each row, NaN in a gap"
+                    turned = " (turn it over, with .T)" if array.ndim == 2 and len(array) == width else ""
+                    raise refuse(f"Measurements.{kind} of {name!r}", wanted + turned, value)
                 rows = len(array) if rows is None else rows
                 if len(array) != rows:
                     raise DescriptionError(f"Measurements: {name!r} has {len(array)} rows, others have {rows}.")
@@ -168,9 +170,13 @@ class Measurements:
         object.__setattr__(self, "markers", markers)
         object.__setattr__(self, "pose", as_pose(self.pose, "Measurements.pose"))
         known = [*self.positions, *self.turns, *self.lengths, *self.tensions, *WIDTH]
-        for name in self.sigma:
+        for name, value in self.sigma.items():
             if name not in known:
                 raise DescriptionError(f"Measurements.sigma: {name!r} was not measured{did_you_mean(name, known)}.")
+            if np.shape(value) not in ((), (rows,)):
+                raise refuse(f"Measurements.sigma of {name!r}", f"a number, or {rows} of them", value)
+        if not self.seen.any():
+            raise DescriptionError("Measurements: nothing was measured, there are only gaps.")
 
     @property
     def rows(self) -> int:
@@ -181,6 +187,8 @@ class Measurements:
         """Standard deviation (rows,) of what was measured."""
         value = self.sigma.get(name, self.sigma.get(kind, SIGMA[kind]))
         found = np.broadcast_to(np.asarray(value, dtype=np.float64), (self.rows,))
+        gap = ~np.isfinite(np.asarray(getattr(self, kind)[name])).any(axis=1)
+        found = np.where(gap & np.isnan(found), 1.0, found)  # what was lost has none, and needs none
         if not np.all(found > 0.0):
             raise refuse(f"Measurements.sigma of {name!r}", "positive", value)
         return found

@@ -4,10 +4,10 @@ A wide table has a row for each instant or equilibrium. Its columns are "t" [s];
 "tip_qw", "tip_qx", "tip_qy", "tip_qz" (a quaternion) or "tip_rx", "tip_ry", "tip_rz" (a rotation vector) of its frame, and
 "tip_sigma" (a standard deviation); "length:t1" and "tension:t1" of an actuator "t1"; and inputs, named as their actuators.
 Names as others write them are understood, too: "Time (s)", "Tip X", "tip.x". A unit may follow: "tip_x [mm]", "tip_x (mm)",
-"tip_x_mm". An empty cell is a gap. Cells are parted by commas, semicolons (with decimal commas) or tabs; lines before the one
-with the names are skipped. A long table has the columns "row" or "t", "name" (or "marker") and either "x", "y", "z" or
-"value". Variables of a netCDF file are the columns; one whose last dimension is three is a marker, four a quaternion (w, x,
-y, z), named "tip_q". A C3D file of a motion-capture system gives its markers by their labels, over time (needs the package
+"tip_x_mm". An empty cell is a gap. Cells are parted by commas, semicolons (with decimal commas), tabs or spaces; lines before
+the one with the names are skipped. A long table has the columns "row" or "t", "name" (or "marker") and either "x", "y", "z"
+or "value". Variables of a netCDF file are the columns; one whose last dimension is three is a marker, four a quaternion (w,
+x, y, z), named "tip_q". A C3D file of a motion-capture system gives its markers by their labels, over time (needs the package
 c3d).
 """
 
@@ -102,9 +102,11 @@ def _marker(
 
 def _csv(where: Path) -> Table:
     """Columns of a table."""
-    text = where.read_text(encoding="utf-8-sig")
+    text = _text(where)
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     mark = next((c for c in ";\t" if any(c in line for line in lines[-3:])), ",")
+    if not any(mark in line for line in lines[-3:]):  # parted by spaces, or there is one column
+        lines = [",".join(line.split()) for line in lines]
     rows = list(csv.reader(lines, delimiter=mark))
     first = 1 + max(range(min(len(rows), PREAMBLE)), key=lambda k: _names(rows[k]), default=0)
     if len(rows) <= first:
@@ -130,6 +132,17 @@ def _csv(where: Path) -> Table:
         for k, name in enumerate(names)
         if name.key and _any_number(cells[k])
     ]
+
+
+def _text(where: Path) -> str:
+    """What is written in a file, in Unicode or as older programs wrote it."""
+    raw = where.read_bytes()
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return raw.decode("utf-16")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
 
 
 def _names(row: list[str]) -> int:

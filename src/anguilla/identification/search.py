@@ -13,12 +13,15 @@ from anguilla.errors import DescriptionError, SolverError
 from anguilla.identification.measurements import Measurements
 from anguilla.identification.parameters import Sought, Source, is_volume
 from anguilla.identification.sensors import Nuisances, Reading, read_sensors
-from anguilla.identification.trial import Driven, RowStates, Trial
+from anguilla.identification.trial import NEXT_TO_NOTHING, Driven, RowStates, Trial
+from anguilla.identification.uncertainty import NO_EFFECT
 from anguilla.mechanics.tree import Floats
 
 __all__ = ["Search", "readings"]
 
 FAR = 1e3  # deviations that are reported for a trial that cannot be computed
+HOLD = 1e-6  # deviations per unit of the search, by which what nothing depends on is held where it begins
+BESIDE = 1e-5  # of a bound, in units of the search
 SPREAD = 1.0  # of a start in a parameter without bounds, in units of the search
 
 
@@ -169,12 +172,39 @@ class Search:
         unknown = len(self.nuisances.values)
         low, high = self.bounds()
         ends = np.concatenate([low, np.full(unknown, -np.inf)]), np.concatenate([high, np.full(unknown, np.inf)])
-        inside = np.clip(x, np.nextafter(low, np.inf), np.nextafter(high, -np.inf))
+        margin = np.minimum(0.5 * NEXT_TO_NOTHING, 0.25 * (high - low))
+        inside = np.clip(x, low + margin, high - margin)
         begin = self.with_nuisances(inside)
-        return least_squares(
-            self.residual, begin, jac=self.jacobian, bounds=ends, loss=loss, f_scale=2.0, x_scale="jac",
-            max_nfev=iterations, ftol=tolerance, xtol=tolerance, gtol=1e-14,
+        size = np.linalg.norm(self.jacobian(begin), axis=0)
+        size[size <= NO_EFFECT * np.max(size, initial=0.0)] = 0.0
+        held = size == 0.0  # if anything were free, SciPy would never take a short step
+        shift = self._from_bounds(begin, ends, size)
+
+        def at(z: Floats) -> Floats:
+            return np.clip(z + shift, *ends) if np.any(shift) else z
+
+        def residual(z: Floats) -> Floats:
+            return np.concatenate([self.residual(at(z)), HOLD * (at(z) - begin)[held]])
+
+        def jacobian(z: Floats) -> Floats:
+            return np.concatenate([self.jacobian(at(z)), HOLD * np.eye(len(z))[held]])
+
+        found = least_squares(
+            residual, begin - shift, jac=jacobian, bounds=(ends[0] - shift, ends[1] - shift), loss=loss, f_scale=2.0,
+            x_scale="jac", max_nfev=iterations, ftol=tolerance, xtol=tolerance, gtol=1e-14,
         )  # fmt: skip
+        found.x = at(found.x)
+        return found
+
+    def _from_bounds(self, begin: Floats, ends: tuple[Floats, Floats], size: Floats) -> Floats:
+        """Where zero is (k + u,) for SciPy, whose first step is as long as where it begins, or of length one from zero.
+
+        Beside a bound it begins the least bit away from it, which would be that length, and its end: nothing would change.
+        """
+        if not np.any(np.minimum(begin - ends[0], ends[1] - begin) < BESIDE):
+            return np.zeros(len(begin))
+        felt = size > 0.0
+        return begin - np.where(felt, 1.0 / np.where(felt, size, 1.0), 0.0) / np.sqrt(max(int(felt.sum()), 1))
 
 
 def _weighed(reading: Reading) -> Floats:

@@ -18,7 +18,7 @@ from anguilla.model.evaluation import at_rest
 from anguilla.model.model import Inputs, Model
 from anguilla.results.reactions import refuse_relaxing, relaxes
 from anguilla.results.states import Equilibrium, Trajectory
-from anguilla.solve.gradients.designs import Twins, around, moves, twins, with_same_rows
+from anguilla.solve.gradients.designs import FROM_ZERO, STEP, Twins, around, moves, twins, with_same_rows
 from anguilla.solve.gradients.fading import can_fade
 from anguilla.solve.gradients.instants import balance_rows
 from anguilla.solve.gradients.record import door
@@ -31,6 +31,7 @@ __all__ = ["RowStates", "Trial"]
 
 DYNAMIC_STEP = 1e-4  # relative, of a difference between motions: their phases change fast
 TIME_STEP = 1e-3  # [s] of a difference by a lag
+NEXT_TO_NOTHING = 1e-6  # of the size of a parameter, or of its unit
 TIGHT = 1e-11  # tolerance of motions between which differences are taken
 FINER = 4  # steps between two rows of a motion
 
@@ -224,12 +225,22 @@ class Trial(Driven):
         if self.like is not None:
             return self.like._made_twins(model, own)
         if self._twins is None or self._twins.model is not model:
-            self._twins = twins(model, (self._made, own)) if len(own) else Twins(model, [])
+            self._twins = twins(model, (self._made, own), steps=self._steps(own)) if len(own) else Twins(model, [])
         return self._twins
 
     def _held_twins(self, model: Model, own: Floats) -> Twins:
         """The same of what holds a motion until it begins."""
-        return twins(model, (lambda p: self._made(p, self.data.held), own)) if self.own else Twins(model, [])
+        make = lambda p: self._made(p, self.data.held)
+        return twins(model, (make, own), steps=self._steps(own)) if self.own else Twins(model, [])
+
+    def _steps(self, own: Floats) -> Floats:
+        """Steps (own,) of differences between twins."""
+        return np.array([self._step(k, float(x), STEP, FROM_ZERO) for k, x in zip(self.own, own, strict=True)])
+
+    def _step(self, k: int, value: float, part: float, from_zero: float) -> float:
+        """Step of a difference by a parameter: a part of its value, or of what it may be if that is next to nothing."""
+        size = self.parameters[k].size or 1.0
+        return part * abs(value) if abs(value) > NEXT_TO_NOTHING * size else from_zero * size
 
     def states(self, values: Floats) -> RowStates:
         """RowStates for values (k,) of all parameters."""
@@ -363,7 +374,7 @@ class Trial(Driven):
         found = Twins(states.model, [])
         for k in [*self.own, *self.driving]:
             lag = self.parameters[k].free.paths[0].endswith(".lag") and self.parameters[k].of_inputs
-            h = TIME_STEP if lag else DYNAMIC_STEP * abs(states.values[k]) or 1e-5
+            h = TIME_STEP if lag else self._step(k, float(states.values[k]), DYNAMIC_STEP, 1e-5)
 
             def at(steps: float, k: int = k, h: float = h) -> RowStates:
                 values = states.values.copy()
@@ -423,7 +434,8 @@ def _driving(states: RowStates, change: dict[str, Floats]) -> Floats:
 
 def _solved(states: RowStates, columns: list[Floats], seen: Any) -> dict[int, Floats]:
     """Changes (n + m, k) of each row that was seen for changes of its balance, k columns of (rows, n + m)."""
-    model, right = states.model, -np.stack(columns, axis=2)
+    model = states.model
+    right = -np.stack(columns, axis=2) if columns else np.zeros((len(states.q), model.size + model.rows, 0))
     table = model.loads(np.zeros(len(states.q)), {name: Column(u) for name, u in states.inputs.items()})
     found = {}
     for row in np.flatnonzero(seen).tolist():

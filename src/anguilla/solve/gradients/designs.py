@@ -22,7 +22,18 @@ from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Model
 from anguilla.solve.gradients.patching import patched
 
-__all__ = ["Design", "Make", "Twins", "around", "as_design", "design_slopes", "moves", "twins", "with_same_rows"]
+__all__ = [
+    "STEP",
+    "Design",
+    "Make",
+    "Twins",
+    "around",
+    "as_design",
+    "design_slopes",
+    "moves",
+    "twins",
+    "with_same_rows",
+]
 
 STEP = 2e-5  # relative, of a difference in a parameter; of second order
 LONG_STEP = 5e-4  # the same, of fourth order
@@ -92,10 +103,13 @@ class Twins:
         return total
 
 
-def twins(model: Model, design: Design, *, whole: bool = False) -> Twins:
-    """Compile the twins of a model; with `whole`, each with a description of its own. Those of paths are kept beside it."""
+def twins(model: Model, design: Design, *, whole: bool = False, steps: Floats | None = None) -> Twins:
+    """Compile the twins of a model; with `whole`, each with a description of its own. Those of paths are kept beside it.
+
+    steps: (k,) of the differences, where a function makes the robot; a part of each parameter if they are not given.
+    """
     if isinstance(design, tuple) and len(design) == 2 and callable(design[0]):
-        return _twins(model, design, whole)
+        return _twins(model, design, whole, steps)
     key = tuple(design) if isinstance(design, (list, tuple)) else design, whole
     kept = model.once(_kept)
     found = kept.get(key)
@@ -111,19 +125,19 @@ def _kept(model: Model) -> dict[object, Twins]:
     return {}
 
 
-def _twins(model: Model, design: Design, whole: bool) -> Twins:
+def _twins(model: Model, design: Design, whole: bool, steps: Floats | None = None) -> Twins:
     robot = model.robot
     make, p, names = as_design(design, robot)
     found = Twins(model, names, design=design)
     by_path = not (isinstance(design, tuple) and callable(design[0]))
     for k, value in enumerate(p):
-        h = STEP * abs(value) or FROM_ZERO
+        h = (STEP * abs(value) or FROM_ZERO) if steps is None else float(steps[k])
         other = at_path(robot, names[k]) if by_path and not whole else None
 
-        def at(steps: float, k: int = k, h: float = h, other: Differences | None = other) -> Model:
+        def at(place: float, k: int = k, h: float = h, other: Differences | None = other) -> Model:
             new = p.copy()
-            new[k] += steps * h
-            if not steps:
+            new[k] += place * h
+            if not place:
                 return model
             twin = make(new)
             quick = None if whole else patched(model, twin, other)

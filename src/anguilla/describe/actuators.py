@@ -29,7 +29,7 @@ __all__ = ["Actuator", "FunctionRouting", "Routing", "convergent", "helical", "p
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 HERE = np.eye(4)
-CLOSE = 1e-8 + 1e-5 * HERE  # of a pose to none
+CLOSE, THERE = 1e-8 + 1e-5 * HERE, HERE.tobytes()  # of a pose to none; that as it mostly is
 
 
 @dataclass(frozen=True)
@@ -318,4 +318,6 @@ def warn_slack(name: str, tension: float, when: str, *, rods: bool = True) -> No
 def _continues(a: Any, b: Any) -> bool:
     """Whether rod b is fixed to the tip of rod a without an offset."""
     rods = isinstance(a, RodHandle) and isinstance(b, RodHandle)
-    return rods and b.parent == a.tip and b.joint.size == 0 and bool((np.abs(b.pose - HERE) <= CLOSE).all())
+    if not rods or b.joint.size or b.parent != a.tip:
+        return False
+    return b.pose.tobytes() == THERE or bool((np.abs(b.pose - HERE) <= CLOSE).all())

@@ -152,6 +152,8 @@ def events_of(
     end = steps * dt
     if declared is not None:
         instants = np.sort(np.atleast_1d(as_array(declared, "events", "instants [s] of jumps")).ravel())
+        if not len(instants):
+            return []
         if np.any(instants < 0.0) or np.any(instants > end * (1.0 + 1e-9)):
             raise DescriptionError(f"events must lie between 0 and the duration, {end:g} s; got {instants.tolist()}.")
         width = np.maximum(NARROW * dt, 4.0 * np.spacing(instants))

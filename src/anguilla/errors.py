@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 # A pose typed with fewer digits than this is refused; a smaller error is removed by projection on the rotations.
 POSE_TOLERANCE = 1e-6
+FLOAT = np.dtype(np.float64)
 
 
 class AnguillaError(Exception):
@@ -202,6 +203,8 @@ def as_path(value: Any, name: str = "path") -> Path:
 
 def as_array(value: object, name: str, wanted: str) -> NDArray[np.float64]:
     """Return a new finite float64 array of any shape, or raise an error saying what was wanted."""
+    if type(value) is np.ndarray and value.dtype is FLOAT and value.ndim == 1 and math.isfinite(value.dot(value)):
+        return value.copy()  # the usual case, quickly
     try:
         raw = np.asarray(value)
     except ValueError:

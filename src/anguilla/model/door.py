@@ -18,16 +18,17 @@ def model_of(robot: Robot | Model) -> Model:
     The model of a robot is kept beside it and used again as long as its description is unchanged; that is looked up in
     all of it, so a number changed in place in a material, a list or an array is seen.
     """
+    if isinstance(robot, Robot):
+        kept = getattr(robot, "kept", None)
+        if isinstance(kept, _Kept) and kept.watch.unchanged:
+            return kept.model
     if isinstance(robot, Model):
         if robot.carries:
             raise DescriptionError(
                 "This model contains only the rods and bodies of a robot with soft volumes: pass the robot itself."
             )
         return robot
-    kept = getattr(as_robot(robot), "kept", None)
-    if isinstance(kept, _Kept) and kept.watch.unchanged:
-        return kept.model
-    model = Model(robot)
+    model = Model(as_robot(robot))
     robot.kept = _Kept(model, Watch(robot))
     return model
 

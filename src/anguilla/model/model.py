@@ -157,9 +157,10 @@ class Model:
 
     def once(self, find: Callable[[Model], T]) -> T:
         """What a function finds out about this model; it is asked once."""
-        if find not in self._found:
-            self._found[find] = find(self)
-        found: T = self._found[find]
+        try:
+            found: T = self._found[find]
+        except KeyError:
+            found = self._found[find] = find(self)
         return found
 
     def new_desk(self) -> Desk:
@@ -508,7 +509,7 @@ class Model:
 
     def is_steady(self, inputs: Inputs) -> bool:
         """Whether nothing that acts depends on time."""
-        return self._constant and not any(callable(value) for value in inputs.values())
+        return self._constant and not (inputs and any(map(callable, inputs.values())))
 
     @cached_property
     def force_places(self) -> Ints:

@@ -58,12 +58,12 @@ class Watch:
                 self._seen[id(one)] = one
                 waiting += self._note(one)
                 self._known &= len(self._seen) <= MOST
-        self._before = self._look() if self._known else ([], [])
+        found = self._look() if self._known else []
+        self._before = list(map(len, found)), list(chain.from_iterable(found))
 
-    def _look(self) -> tuple[list[int], list[Any]]:
-        """Numbers of items, and all items one behind the other."""
-        found = self._shown + [ask() for ask in self._asked]
-        return list(map(len, found)), list(chain.from_iterable(found))
+    def _look(self) -> list[Collection[Any]]:
+        """What shows or tells all items as they are now."""
+        return [*self._shown, *[ask() for ask in self._asked]]
 
     @property
     def unchanged(self) -> bool:
@@ -71,8 +71,11 @@ class Watch:
         if not self._known:
             return False
         try:
-            (sizes, now), (known, before) = self._look(), self._before
-            if sizes != known or not (all(map(is_, now, before)) or all(map(_same, now, before))):
+            found, (sizes, before) = self._look(), self._before
+            if list(map(len, found)) != sizes:
+                return False
+            items = chain.from_iterable
+            if not (all(map(is_, items(found), before)) or all(map(_same, items(found), before))):
                 return False
         except (AttributeError, ValueError, RuntimeError):  # a name or a closure that is gone; changed meanwhile
             return False

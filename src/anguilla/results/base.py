@@ -83,7 +83,7 @@ class Computed(Kept):
     def of_states(cls, **fields: Any) -> Self:
         """What the constructor makes, quickly: of C-contiguous arrays of floats, and all fields without a fixed default."""
         found = object.__new__(cls)
-        found.__dict__.update(fields)
+        object.__setattr__(found, "__dict__", fields)
         return found
 
     def __post_init__(self) -> None:

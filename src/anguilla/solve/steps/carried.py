@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -53,13 +53,27 @@ BOUND = 1e6  # [rad] errors that grow beyond it are of no use
 class Carried(NamedTuple):
     """Errors of the coordinates of a motion; the arrays are used again for the next motion at the same desk."""
 
-    errors: Floats  # (nt, n)
-    rows: Ints  # (k,) numbers of the states at which they are large, in ascending order, with the first and the last
-    moved: Floats  # (k, nodes) [m] how far they move nodes there, turns included
-    row: int  # of the largest of these
+    memory: Memory
+    peaks: int  # number of states at which they are large; none if the errors are not finite
+    row: int  # of the state where they move a node farthest
     node: int  # and its column
+    largest: float  # [m]
     room: float  # [m] diagonal of the box that the nodes stay in
-    certain: bool  # whether the errors are finite
+
+    @property
+    def errors(self) -> Floats:
+        """(nt, n)."""
+        return self.memory.errors
+
+    @property
+    def rows(self) -> Ints:
+        """Numbers (k,) of the states at which they are large, in ascending order, with the first and the last."""
+        return self.memory.peaks[: self.peaks]
+
+    @property
+    def moved(self) -> Floats:
+        """How far (k, nodes) [m] they move nodes there, turns included."""
+        return self.memory.moved[: self.peaks]
 
 
 class Memory(Arrays):
@@ -109,8 +123,8 @@ def _carried(tree, ws, loads, column, table, dt, begin, count, starts, pieces, n
 
     What fast modes do at starts (r,) must not be taken for what slow ones do: accelerations are changed there.
 
-    Returns (number of rows in m.peaks and m.moved, row and column of the largest there, room that the nodes take [m]); no
-    rows if the errors are of no use.
+    Returns (number of rows in m.peaks and m.moved, state and column of the largest there, its size [m], room that the nodes
+    take [m]); no rows if the errors are of no use.
     """
     driven, a, zero = loads.driven, states.a, m.work[8][: len(tree.scale)]
     zero[:] = 0.0
@@ -126,15 +140,15 @@ def _carried(tree, ws, loads, column, table, dt, begin, count, starts, pieces, n
                 a[t, i] = states.a[t, i]
         for k in range(count, len(m.rows)):
             if not _followed(driven, m.at[k], a[m.rows[k]], m.whole, m.pivot, m.work[0]):
-                return 0, 0, 0, 0.0
+                return 0, 0, 0, 0.0, 0.0
     if not _follow(tree.ball, driven, tree.scale, begin, pieces, states.q, states.v, a, dt, m):
-        return 0, 0, 0, 0.0
+        return 0, 0, 0, 0.0, 0.0
     found = _ascending(m.peaks, len(m.of))
     row, place = _displaced(tree, ws, nodes, radii, found, states.q, m)
     size = 0.0
     for i in range(3):
         size += (m.room[1, i] - m.room[0, i]) ** 2
-    return found, row, place, math.sqrt(size)
+    return found, m.peaks[row], place, m.moved[row, place], math.sqrt(size)
 
 
 @part
@@ -163,11 +177,11 @@ def _ascending(peaks, steps):
     return found + 1
 
 
-def _memory(model: Model, steps: int, count: int, rough: int, nodes: int) -> Memory:
+def _memory(model: Model, kept: dict[str, Any], steps: int, count: int, rough: int, nodes: int) -> Memory:
     """Memory for so many steps and states with matrices, some of them rough starts; kept at the desk."""
-    n, size, kept = model.size, model.size + model.rows, model.desk().kept
     key, found = kept.get("carried", (None, None))
     if key != (steps, count, rough):
+        n, size = model.size, model.size + model.rows
         at, whole, pivot = np.zeros((count + rough, 3, size, size)), np.zeros((size, size)), np.zeros(size, np.int64)
         rows, of = np.zeros(count + rough, np.int64), np.zeros(steps, np.int64)
         a, errors = np.zeros((steps + 1 if rough else 0, n)), np.zeros((steps + 1, n))
@@ -181,24 +195,24 @@ def _memory(model: Model, steps: int, count: int, rough: int, nodes: int) -> Mem
 
 def carry(motion: OngoingMotion, run: Trajectory, dt: float) -> Carried:
     """Errors of a motion with all its steps stored, and how far they move the robot."""
-    system, states, table, steps = run.system, motion.history, motion.acting, len(run.t) - 1
-    nodes, radii = system.once(nodes_of)
+    system, states, table, steps = motion.system, motion.history, motion.acting, len(run.t) - 1
+    tree, desk, (nodes, radii) = system.tree, system.desk(), system.once(nodes_of)
     pieces = _whole_pieces(motion, steps, dt)
     starts = np.empty(len(pieces), dtype=np.int64)
-    begin, rough = _starts(states.a, system.tree.weight, pieces, dt, starts)
+    begin, rough = direct(_starts)(states.a, tree.weight, pieces, dt, starts)
     count = _instants(steps - begin, ROUGHER if len(pieces) > 1 or system.once(touches) else ENOUGH)
-    memory, find = _memory(system, steps, count, rough, len(nodes)), direct(_carried)
-    if system.user:
+    memory, find = _memory(system, desk.kept, steps, count, rough, len(nodes)), direct(_carried)
+    if desk.user:
         compiled(descend)
-        find = interpreted(_carried, {"residual": system.user.residual, "tangent": system.user.tangent})
-    found, row, node, room = find(
-        system.tree, system.workspace, table.loads, table.column, table.table, dt, begin, count, starts, pieces, nodes,
-        radii, states, memory,
+        find = interpreted(_carried, {"residual": desk.user.residual, "tangent": desk.user.tangent})
+    found = find(
+        tree, desk.workspace, table.loads, table.column, table.table, dt, begin, count, starts, pieces, nodes, radii, states,
+        memory,
     )  # fmt: skip
-    return Carried(memory.errors, memory.peaks[:found], memory.moved[:found], row, node, room, found > 0)
+    return Carried(memory, *found)
 
 
-@kernel
+@entry()
 def _starts(a, weight, pieces, dt, starts):
     """The step before which there is nothing to carry, and the number of rough starts; these into starts (p,)."""
     begin, rough, moves = 0, 0, False

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from anguilla.describe.ports import Drive, followed
 from anguilla.describe.volumes import solvers_of
 from anguilla.errors import DescriptionError, SolverError, as_named, as_positive, as_steps, warn
 from anguilla.linear.choice import DENSE
-from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.results.blocks import Remembered
@@ -34,6 +32,7 @@ from anguilla.solve.steps.events import events_of
 from anguilla.solve.steps.kinks import kinked
 from anguilla.solve.steps.marching import by_error, in_blocks
 from anguilla.solve.steps.motion import (
+    ENDLESSLY,
     OngoingMotion,
     Start,
     balances_alone,
@@ -151,11 +150,12 @@ def _moved(
     steady = system.is_steady(motion.inputs)
     table = None if error is not None or steady else motion.all_loads(dt, steps)
     known = None if table is None else (table.times, table.table)
-    motion.jumps = events_of(system, motion.inputs, dt, steps, events, known)
-    motion.between(0)
+    if events is not None or not steady:
+        motion.jumps = events_of(system, motion.inputs, dt, steps, events, known)
+        motion.between(0)
     at_once = not steady or bool(motion.jumps) or error is not None or checkpoint is not None
-    begun = motion.begin(0.0, dt, first if steady else None, at_once)
-    out = motion.make_history(steps // every + 1)
+    begun = motion.begin(0.0, dt, None if motion.jumps else first, at_once)
+    out = motion.make_history(steps // every + 1, dt * every)
     if begun:
         keep_state(motion, out, 0)
     settled_start = motion.settle(0.0, dt)
@@ -164,11 +164,11 @@ def _moved(
             done, code = _fixed(motion, table or motion.all_loads(dt, steps), dt, steps, every, out, tick, checkpoint)
         else:
             done, code = by_error(motion, dt, steps, every, out, tick, as_positive(error, "error", ""))
-    motion.bounds = (-np.inf, np.inf)
+    motion.bounds = ENDLESSLY
     counters, ok = _counters(motion, done, settled_start), done == steps
     message = "reached the end" if ok else f"stopped at t = {done * dt:g} s: {motion.stopped or EXPLANATION[code]}"
     end = Status(ok, message, counters, time.perf_counter() - began)
-    result = _result(robot, motion, dt * every, done // every + 1, end)
+    result = _result(robot, motion, done // every + 1, end)
     told = _judged(motion, result, dt, every, error is not None) if ok and judged else ""
     _conclude(motion, result, code, told, raise_on_failure)
     if checkpoint is not None and ok:  # last: an interruption before it leaves the checkpoint where it is
@@ -180,8 +180,7 @@ def _moved(
 def _conclude(m: OngoingMotion, result: Trajectory, code: int, told: str, raise_on_failure: bool) -> None:
     """Say what is wrong with a motion, or raise it."""
     name, end = result.robot.name, result.status
-    conflict = broken(m.system, m.inputs, result.t, result.q, result.v)
-    if conflict:
+    if m.system.left_out is not None and (conflict := broken(m.system, m.inputs, result.t, result.q, result.v)):
         raise SolverError(f"The motion of {name!r} is impossible: {conflict}.", result=result, advice=SINGULAR_START)
     if told:
         warn(told)
@@ -192,20 +191,20 @@ def _conclude(m: OngoingMotion, result: Trajectory, code: int, told: str, raise_
 
 def _counters(m: OngoingMotion, done: int, settled: bool) -> dict[str, int]:
     """What the steps of a motion took."""
-    counters = dict(zip((*COUNTERS, "steps", "substeps"), (*m.memory.counters.tolist(), done, m.substeps), strict=True))
+    counters = dict(zip(COUNTERS, m.memory.counters.tolist(), strict=True))
+    counters["steps"], counters["substeps"] = done, m.substeps
     if settled:
         counters["settled"] = 1
     if m.jumps:
         counters["events"] = len(m.jumps)
-    if m.snaps:
-        counters["snaps"] = int(m.snaps[0])
+    if snaps := int(m.snaps[0]):
+        counters["snaps"] = snaps
     return counters
 
 
-def _result(robot: Robot, m: OngoingMotion, interval: float, count: int, end: Status) -> Trajectory:
-    """The first states that were stored, an interval [s] apart; accelerations that they tell are found later."""
-    t = interval * _numbers(count)
-    q, v, a, lam = m.taken(count)
+def _result(robot: Robot, m: OngoingMotion, count: int, end: Status) -> Trajectory:
+    """The first states that were stored; accelerations that they tell are found later."""
+    t, q, v, a, lam = m.taken(count)
     if m.scheme.mid < 1.0:
         m.drive(t, q, v)
     lazily = balances_alone(m.system, m.scheme)
@@ -214,14 +213,6 @@ def _result(robot: Robot, m: OngoingMotion, interval: float, count: int, end: St
         robot=robot, _system=m.system, status=end, _t=t, _q=q, _v=v, _a=None if lazily else a, _lam=lam, inputs=m.inputs,
         _balance=balance, _integrated=guess, _memory=m.held, _known=m.known,
     )  # fmt: skip
-
-
-@lru_cache(maxsize=16)
-def _numbers(count: int) -> Floats:
-    """0, 1, ... (count,), read-only."""
-    found = np.arange(count, dtype=np.float64)
-    found.setflags(write=False)
-    return found
 
 
 def _judged(m: OngoingMotion, result: Trajectory, dt: float, every: int, controlled: bool) -> str:
@@ -290,7 +281,7 @@ def _fixed(
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> tuple[int, int]:  # fmt: skip
     """Equal steps in the compiled loop, from the checkpoint on if there is one."""
-    m.kinks, m.acting = kinked(m.system, loads, m.scheme, dt), loads
+    m.kinks, m.acting = kinked(m.system, loads, m.scheme, dt) if m.system.rows else "", loads
     if checkpoint is None:
         return in_blocks(m, loads, dt, 0, steps, every, out, tick)
     state = {f"motion_{k}": array for k, array in enumerate((*m.state, m.cutting, m.snaps))}

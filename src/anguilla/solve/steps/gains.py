@@ -71,7 +71,7 @@ def _evenly(states: int, count: int) -> Ints:
 
 def all_of(run: Trajectory) -> Some:
     """A motion at all of its instants."""
-    return Some(type(run), run.robot, run.system, run.status, run.t, run.q, run.v, run.stored.lam, run.inputs)
+    return Some(type(run), run.robot, run.system, run.status, *run.stored, run.inputs)
 
 
 def some_of(states: Some) -> Callable[[], Some]:
@@ -87,21 +87,16 @@ def energy_gain(some: Some) -> tuple[float | None, float]:
     system = some.system
     if not passive(system, some.inputs):
         return None, 0.0
-    robot, small = system.robot, system.size <= SMALL
-    kept = [load_energy(system, some.q)] if robot.loads or len(system.blank.touches.table) else []
+    small = system.size <= SMALL
+    kept = [load_energy(system, some.q)] if system.once(_loaded) else []
     if not small:
         kept = [sum(kept, system.elastic_energy(some.q))]
     rows = [*kept, *potentials(some)]
-    others = np.stack(rows) if rows else NOTHING
+    gravity, stiffness, rest, zero = system.once(_steady if small else _steady_large)
     gain, k, play, size = direct(_gained)(
-        system.tree,
-        system.workspace,
-        *system.once(_steady if small else _steady_large),
-        some.q,
-        some.v,
-        others,
+        system.tree, system.workspace, gravity, stiffness, rest, zero, some.q, some.v, np.stack(rows) if rows else NOTHING,
         bool(kept),
-    )
+    )  # fmt: skip
     if play < STILL**2 * system.once(_firmest) + ROUND_OFF * size:
         return 0.0, 0.0  # it stands still
     return (gain / play if play > 0.0 else 0.0), float(some.t[k])
@@ -163,6 +158,11 @@ def _growth(some: Some, rows: Floats, narrowest: int) -> tuple[float, float]:
     wide, lists = max(narrowest, len(some.t) // WINDOWS), np.zeros((3, len(some.t)))
     gain, at = direct(_grown)(rows, STILL**2 * some.system.once(_firmest), wide, lists)
     return gain, float(some.t[at]) if at else 0.0
+
+
+def _loaded(system: Model) -> bool:
+    """Whether there may be loads that keep energy."""
+    return bool(system.robot.loads) or len(system.blank.touches.table) > 0
 
 
 def _has_springs(system: Model) -> bool:
@@ -372,7 +372,8 @@ def _has_dead_forces(system: Model) -> bool:
 
 def potentials(some: Some) -> list[Floats]:
     """Energies (nt,) [J] of dead forces, and of lines under constant tension; lines of constant length do no work."""
-    if not (some.inputs or some.system.once(_has_dead_forces)):
+    dead = some.system.once(_has_dead_forces)
+    if not (some.inputs or dead):
         return []
     forces = [(load.frames[0], load.dead_force) for load in some.robot.loads if load.dead_force is not None]
     pulls = [

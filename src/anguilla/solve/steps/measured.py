@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from anguilla.compiler.jit import kernel
+from anguilla.compiler.distant import direct, entry
 from anguilla.describe import RodHandle
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.model import Model
@@ -39,10 +39,11 @@ def errors_of_steps(run: Trajectory, dt: float) -> tuple[float, float, float]:
     """
     if run.integrated is None:
         return 0.0, math.inf, math.inf
-    return local_errors(run.q, run.integrated, *run.system.once(_weights), dt)
+    found: tuple[float, float, float] = direct(local_errors)(run.q, run.integrated, *run.system.once(_weights), dt)
+    return found
 
 
-@kernel
+@entry()
 def local_errors(q, a, weight, turns, dt):
     """Sums of the local errors of joints, and of all coordinates, and how far the robot moves; all as angles [rad].
 

@@ -21,7 +21,7 @@ from anguilla.results.blocks import Remembered
 from anguilla.results.passing import refuse_coinciding
 from anguilla.results.reactions import evaluate
 from anguilla.results.states import Equilibrium, Trajectory
-from anguilla.solve.newton.newton import FRESH, ITERATIONS, STARTING, Scratch, scratch
+from anguilla.solve.newton.newton import COUNTERS, FRESH, ITERATIONS, STARTING, Scratch, scratch
 from anguilla.solve.newton.rules import CONVERGED, PATIENCE, SINGULAR, TIGHTENED
 from anguilla.solve.steps.balance import balance
 from anguilla.solve.steps.beginning import massless
@@ -44,7 +44,7 @@ NET_PATIENCE = 20, 8.0  # iterations of a step with a sparse factorisation, and 
 EACH, MOST, LOOSE = 3.0, 6.0, 1e-6
 AS_NEW, UNCUT = np.array(FRESH), fresh_cutting()
 COPIED = 100_000  # numbers of the states of a motion, up to which they are copied, and their memory serves the next one
-NO_ROWS = np.zeros((3, 0, 0))
+NO_ROWS = np.zeros(0)
 NEVER, ENDLESSLY = 2**62, (-np.inf, np.inf)  # a step that does not come, and times without one
 LEAST_AGAIN = 2000  # Newton's iterations that a piece of a motion may always take when it is computed again
 
@@ -86,7 +86,7 @@ class OngoingMotion:
         self.memory, self.carried, self.unused, here = left.memory, left.state, left.unused, left.state
         here.q[:], here.v[:] = self.q, self.v
         self.q, self.v, self.a, self.acc, self.lam = here.q, here.v, here.a, here.acc, here.lam
-        self._run = runner(self.system)
+        self._run = left.run
         self._is_net = self.system.linear == SPARSE and n + m > NETS
         loose = self.tolerance >= LOOSE and self.system.linear == DENSE
         self._patience = min(max(n / EACH, 1.0), MOST) if loose else PATIENCE
@@ -117,22 +117,21 @@ class OngoingMotion:
         assert self._left.history is not None
         return self._left.history
 
-    def make_history(self, rows: int) -> History:
-        """Room for so many of them: that of the last motion at the desk, if it had as many."""
-        left = self._left
-        if left.history is None or left.rows.shape[1] != rows:
-            left.rows = np.zeros((3, rows, self.system.size))
-            left.history = History(left.rows[0], left.rows[1], left.rows[2], np.zeros((rows, self.system.rows)))
+    def make_history(self, rows: int, interval: float) -> History:
+        """Room for so many of them, an interval [s] apart: that of the last motion at the desk, if it had as many."""
+        left, system = self._left, self.system
+        if left.history is None or left.spaced != (rows, interval):
+            left.rows, left.spaced = np.zeros(rows * (1 + 3 * system.size + system.rows)), (rows, interval)
+            t, *states = _shaped(left.rows, rows, system.size)
+            t[:], left.history = interval * np.arange(rows, dtype=np.float64), History(*states)
         return left.history
 
     def taken(self, count: int) -> tuple[Floats, ...]:
-        """Coordinates, rates, accelerations (count, n) and multipliers (count, m) of the first states, for a result."""
-        rows, lam = self._left.rows, self.history.lam
-        if rows.size <= COPIED:
-            rows, lam = rows.copy(), lam.copy()
-        if count < rows.shape[1]:
-            rows, lam = rows[:, :count], lam[:count]
-        return rows[0], rows[1], rows[2], lam
+        """Times (count,), coordinates, rates, accelerations (count, n), multipliers (count, m) of states, for a result."""
+        (rows, _), all_of_them = self._left.spaced, self._left.rows
+        small = all_of_them.size <= COPIED
+        found = _shaped(all_of_them.copy() if small else all_of_them, rows, self.system.size)
+        return found if count == rows else tuple(array[:count] for array in found)
 
     @property
     def labour(self) -> int:
@@ -146,7 +145,7 @@ class OngoingMotion:
         """
         if self.system.linear == DENSE:
             self.system.desk().kept["motion"] = self._left
-            self._ended, self.q, self.v = self.labour, self.q.copy(), self.v.copy()
+            self._ended = self.labour
         if self._left.rows.size > COPIED:
             self._left.history, self._left.rows = None, NO_ROWS  # they are the result's
 
@@ -288,11 +287,12 @@ class OngoingMotion:
         between, and if it need not be `at_once`.
         """
         self.memory.memory[STARTING] = self.smooth
-        self._rub(t)
-        relaxing = self.system.blank.relaxing
+        blank = self.system.blank
+        if len(blank.cables.path):
+            self._rub(t)
+        relaxing, state = blank.relaxing, blank.frames.state
         if len(relaxing.term):  # at rest in its first shape; later as it is
             keep_relaxing(self.system.tree, relaxing, self.q, float(relaxing.over[0]))
-        state = self.system.blank.frames.state
         if self.system.is_plain:
             self._steady = self.loads(t) if loads is None else loads
             self._begins = not at_once and not len(state)
@@ -318,12 +318,10 @@ class OngoingMotion:
 
     def _rub(self, t: float) -> None:
         """Friction along tendons at the start: as they were before, or drawn in."""
-        cables = self.system.blank.cables
-        if len(cables.path):
-            loads = self.loads(t).loads
-            loads.row[DT] = np.finfo(float).tiny
-            evaluate(self.system, loads, self.q, self.v, np.zeros_like(self.q), self.lam)
-            keep_rubbing(cables, 1.0)
+        loads = self.loads(t).loads
+        loads.row[DT] = np.finfo(float).tiny
+        evaluate(self.system, loads, self.q, self.v, np.zeros_like(self.q), self.lam)
+        keep_rubbing(self.system.blank.cables, 1.0)
 
     def settle(self, t: float, dt: float) -> bool:
         """Offsets of the scheme at the start, so that multipliers start smoothly; whether there are any."""
@@ -367,30 +365,48 @@ class _Left:
 
     memory: Scratch
     state: State
-    numbers: Floats  # (4, n) of the state: coordinates, rates, accelerations, true accelerations
+    run: Callable[..., tuple[int, int]]  # the compiled loop
     unused: History  # room for one more
     cutting: Ints
     snaps: Ints
+    used: tuple[Floats, Ints]  # all that has to be as new for the next motion,
+    new: tuple[Floats, Ints]  # and what it is then
     first: LoadTable | None = None  # loads at the start
     history: History | None = None
-    rows: Floats = field(
-        default_factory=lambda: NO_ROWS
-    )  # (3, rows, n) of the history: coordinates, rates, accelerations
+    rows: Floats = field(default_factory=lambda: NO_ROWS)  # times and all of the history, one behind the other
+    spaced: tuple[int, float] = (0, 0.0)  # its rows, and their interval [s]
 
 
 def _memory(system: Model) -> _Left:
     """Memory as new: what the last motion at the desk left, if it did."""
     left: _Left | None = system.desk().kept.pop("motion", None)
     if left is None:
-        n, m, numbers = system.size, system.rows, np.zeros((4, system.size))
-        q, v, a, acc = numbers
-        state, snaps = State(q, v, a, acc, np.zeros(m)), np.zeros(1, np.int64)
-        return _Left(scratch(system), state, numbers, stored(1, n, m), fresh_cutting(), snaps)
-    memory = left.memory
-    for array in (memory.d, memory.counters, left.numbers, left.state.lam, left.snaps):
-        array.fill(0)
-    memory.memory[:], left.cutting[:] = AS_NEW, UNCUT
+        return _new_memory(system)
+    (floats, ints), (new_floats, new_ints) = left.used, left.new
+    floats[:], ints[:] = new_floats, new_ints
     return left
+
+
+def _new_memory(system: Model) -> _Left:
+    n, m = system.size, system.rows
+    floats, ints = np.zeros(5 * n + 2 * m + len(AS_NEW)), np.zeros(len(COUNTERS) + len(UNCUT) + 1, np.int64)
+    (q, v, a, acc), lam = floats[: 4 * n].reshape(4, n), floats[4 * n : 4 * n + m]
+    d, memory = floats[4 * n + m : 5 * n + 2 * m], floats[5 * n + 2 * m :]
+    counters, cutting, snaps = ints[: len(COUNTERS)], ints[len(COUNTERS) : -1], ints[-1:]
+    memory[:], cutting[:] = AS_NEW, UNCUT
+    work = scratch(system)
+    if system.linear == DENSE:  # others are not left to anybody
+        work = work._replace(d=d, memory=memory, counters=counters)
+    new = floats.copy(), ints.copy()
+    state, unused = State(q, v, a, acc, lam), stored(1, n, m)
+    return _Left(work, state, runner(system), unused, cutting, snaps, (floats, ints), new)
+
+
+def _shaped(numbers: Floats, rows: int, n: int) -> tuple[Floats, ...]:
+    """Times (rows,), coordinates, rates, accelerations (rows, n) and multipliers (rows, m), which lie behind each other."""
+    end = rows + 3 * rows * n
+    q, v, a = numbers[rows:end].reshape(3, rows, n)
+    return numbers[:rows], q, v, a, numbers[end:].reshape(rows, len(numbers[end:]) // rows)
 
 
 def balances_alone(system: Model, scheme: Coefficients) -> bool:

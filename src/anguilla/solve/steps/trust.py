@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from anguilla.errors import SolverError
-from anguilla.mechanics.tree import Floats, Ints
+from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Model
 from anguilla.results.quality import ENERGY, IMPACTS, TIME, TOLD, Quality
 from anguilla.results.resolution import doubtful, like_a_good_one
-from anguilla.solve.steps.carried import carry
+from anguilla.solve.steps.carried import Carried, carry
 from anguilla.solve.steps.finer import MOSTLY, finer, seen
 from anguilla.solve.steps.gains import (
     STILL,
@@ -91,14 +91,14 @@ def judge(
         controlled: whether steps were chosen by their error.
 
     """
-    system, steps, told = run.system, every * (len(run.t) - 1), []
+    system, states, told = motion.system, all_of(run), []
+    steps = every * (len(states.t) - 1)
     cut, halved = min(int(motion.cutting[CUT]), steps), run.status.counters["halvings"]
     remembered = [(array, array.copy()) for array in motion.by_loads] if system.once(may_remember) else ()
     time = None if controlled else _time_error(motion, run, dt, every)
-    lacking = _lacking(run)
+    lacking = _lacking(run, states)
     for array, value in remembered:
         array[:] = value
-    states = all_of(run)
     some = some_of(states)
     calm = time is not None and time.calm
     gained = None if calm else energy_gain(some())
@@ -109,7 +109,7 @@ def judge(
             f"{run.robot.name!r} gains {100 * gained[0]:.2g} % of its energy from nothing until t = {gained[1]:.4g} s: take "
             f"a smaller dt, such as {nice_step(0.25 * dt):g}."
         )
-    elif (won := _gained_by_touching(run, states))[0] > IMPACTS:
+    elif system.once(_meets) and (won := _gained_by_touching(run, states))[0] > IMPACTS:
         told.append(
             f"{run.robot.name!r}, which touches something, gains {100 * won[0]:.2g} % of its energy from nothing until "
             f"t = {won[1]:.4g} s: take a smaller dt, such as {nice_step(0.25 * dt):g}."
@@ -146,20 +146,21 @@ def _completed(
     return Quality(size, energy, penetration(some()), events, cut, steps, tuple(told))
 
 
-def _lacking(run: Trajectory) -> list[str]:
+def _lacking(run: Trajectory, states: Some) -> list[str]:
     """That a rod has too few modes or intervals, in a sentence; maybe nothing. Of the same motion again, the same."""
-    if not run.system.once(has_strains):
+    system, q, v = states.system, states.q, states.v
+    if not system.once(has_strains):
         return []
-    doubts = doubtful(run.system, run.q)
+    doubts = doubtful(system, q)
     k = int(doubts.argmax())
     if doubts[k] <= 1.0:
         return []
-    kept, q = run.system.desk().kept.setdefault("moving", {}), run.q
-    motion = q[k].tobytes(), run.v[k].tobytes(), q[-1].tobytes()  # others may begin as it does, and do not end there
+    kept = system.desk().kept.setdefault("moving", {})
+    motion = q[k].tobytes(), v[k].tobytes(), q[-1].tobytes()  # others may begin as it does, and do not end there
     last: tuple[tuple[bytes, ...], list[str]] | None = kept.get("lacking")
     if last is None or last[0] != motion:
-        states, weight = np.concatenate([q[k], run.v[k], q[-1]]), run.system.tree.strain_scale
-        good = like_a_good_one(kept, states, q[k], weight, lambda: run.resolution.want)
+        some, weight = np.concatenate([q[k], v[k], q[-1]]), system.tree.strain_scale
+        good = like_a_good_one(kept, some, q[k], weight, lambda: run.resolution.want)
         last = motion, [] if good else [f"The motion of {run.robot.name!r}: {run.resolution.words}"]
         kept["lacking"] = last
     return list(last[1])
@@ -167,8 +168,7 @@ def _lacking(run: Trajectory) -> list[str]:
 
 def _gained_by_touching(run: Trajectory, states: Some) -> tuple[float, float]:
     """Gain of energy of a robot that touches something, and its end [s]; nothing where that is not known."""
-    touching = run.system.once(_meets)
-    return gain_of_touching(run, states, IMPACTS) if touching and passive(run.system, run.inputs) else (0.0, 0.0)
+    return gain_of_touching(run, states, IMPACTS) if passive(run.system, run.inputs) else (0.0, 0.0)
 
 
 def _meets(system: Model) -> bool:
@@ -207,27 +207,28 @@ def nice_step(dt: float) -> float:
 
 def _time_error(motion: OngoingMotion, run: Trajectory, dt: float, every: int) -> TimeError | None:
     """Error of the time steps."""
-    fits = LEAST < len(run.t) <= LONGEST and run.system.size <= WIDEST
-    if every == 1 and run.integrated is not None and fits:
+    fits = LEAST < len(run.t) <= LONGEST and motion.system.size <= WIDEST
+    if every == 1 and fits and run.integrated is not None:
         return _carried_error(motion, run, dt)
     return windows_error(motion, run, dt, every)
 
 
 def _carried_error(motion: OngoingMotion, run: Trajectory, dt: float) -> TimeError:
     """From what the steps miss; from the motion with shorter steps where that is much."""
+    system = motion.system
     joints, everything, way = errors_of_steps(run, dt)
-    snaps, touching = _snaps(run), run.system.once(touches)
+    snaps, touching = _snaps(run) if system.rows else False, system.once(touches)
     calm = everything < CALM * min(way, 1.0) or way < STILL
     sum_of_all = 1.5 * joints + 0.5 * everything
     quiet = sum_of_all < (QUIET_CONTACT if touching else QUIET)
     if quiet and not snaps and not spins(run, dt):  # it cannot add up to much
         size = max(joints, TYPICAL * everything)
-        return TimeError(size, float(run.t[-1]), len(run.system.tree.mass) - 1, True, calm)
+        return TimeError(size, float(run.t[-1]), len(system.tree.mass) - 1, True, calm)
     found = _estimated(motion, run, dt)
     rough = _is_rough(motion, run)
     wild, loose = everything > WILD and rough, joints > LOOSE and rough
     size, at, where, sure, _ = found.error
-    if not wild and not loose and size < _suspicious(motion, run, snaps, touching, dt):
+    if not wild and not loose and size < _suspicious(run, rough, snaps, touching, dt):
         return TimeError(size, at, where, sure, calm or size < 0.01 * CALM * min(way, 1.0))
     return _verified(motion, run, dt, found, wild)
 
@@ -235,24 +236,23 @@ def _carried_error(motion: OngoingMotion, run: Trajectory, dt: float) -> TimeErr
 def _turn(run: Trajectory, dt: float) -> float:
     """The largest angle [rad] by which a ball turns in a step, about one axis."""
     balls = run.system.tree.ball
-    if not len(balls):
-        return 0.0
     turns = (run.v[:, k : k + 3] for k in balls[:, 0].tolist())
     return dt * max((max(float(turn.max()), -float(turn.min())) for turn in turns), default=0.0)
 
 
-def _suspicious(motion: OngoingMotion, run: Trajectory, snaps: bool, touching: bool, dt: float) -> float:
+def _suspicious(run: Trajectory, rough: bool, snaps: bool, touching: bool, dt: float) -> float:
     """Carried error, as a part of the length, below which a motion is taken as it is."""
     if snaps or touching:
         return SNAPPING if snaps else TOUCHING
     if spins(run, dt):
         return 0.0
-    if _turn(run, dt) > FAST_TURN:
+    system = run.system
+    if len(system.tree.ball) and _turn(run, dt) > FAST_TURN:
         return TUMBLING
     # a loop near a dead centre: 1 % carried, 5.7 % true; a rod that a current seizes, by halved corrections: 0.5 and 2.5 %
-    if _is_rough(motion, run) or run.system.rows or run.status.counters["halvings"]:
+    if rough or system.rows or run.status.counters["halvings"]:
         return ROUGH_ONES
-    steady = run.system.is_steady(run.inputs)  # else there may be loads between the steps, which nobody has seen
+    steady = system.is_steady(run.inputs)  # else there may be loads between the steps, which nobody has seen
     return SMOOTH if steady else SUSPICIOUS
 
 
@@ -265,34 +265,34 @@ class _Estimate(NamedTuple):
     """An error carried along a motion."""
 
     error: TimeError
-    rows: Ints  # (k,) some states
-    moved: Floats  # (k, nodes) [m] error at each
+    carried: Carried
     length: float  # [m] that it is a part of
-    certain: bool = True  # whether it stays within bounds
+
+    @property
+    def certain(self) -> bool:
+        """Whether it stays within bounds."""
+        return self.carried.peaks > 0
 
     def curve(self, count: int) -> Floats:
         """The largest error (count,) at each of so many states."""
-        return np.interp(np.arange(count), self.rows, self.moved.max(axis=1) / self.length)
+        if not self.certain:
+            return np.ones(count)
+        return np.interp(np.arange(count), self.carried.rows, self.carried.moved.max(axis=1) / self.length)
 
 
 def _estimated(motion: OngoingMotion, run: Trajectory, dt: float) -> _Estimate:
     """The error by the linearised equations of motion; the whole length where these have no answer."""
-    system, carried = run.system, carry(motion, run, dt)
-    if not carried.certain:  # what grows beyond all bounds is looked at closer
-        ends, last = np.array([0, len(run.t) - 1]), int(system.once(nodes_of)[0][-1])
-        return _Estimate(TimeError(1.0, float(run.t[-1]), last, True), ends, np.ones((2, 1)), 1.0, False)
+    system, carried = motion.system, carry(motion, run, dt)
+    nodes = system.once(nodes_of)[0]
+    if not carried.peaks:  # what grows beyond all bounds is looked at closer
+        return _Estimate(TimeError(1.0, float(run.t[-1]), int(nodes[-1]), True), carried, 1.0)
     length = system.length if system.once(has_strains) else max(system.length, carried.room)
-    row, node = carried.row, carried.node
-    size, at = float(carried.moved[row, node]) / length, float(run.t[carried.rows[row]])
-    return _Estimate(
-        TimeError(size, at, int(system.once(nodes_of)[0][node]), True), carried.rows, carried.moved, length
-    )
+    error = TimeError(carried.largest / length, float(run.t[carried.row]), int(nodes[carried.node]), True)
+    return _Estimate(error, carried, length)
 
 
 def _snaps(run: Trajectory) -> bool:
     """Whether a line that is held by its length becomes slack or taut."""
-    if not run.system.rows:
-        return False
     held = run.system.blank.constraints.input_row
     slack = run.stored.lam[:, held[held >= 0]] == 0.0
     return bool(np.any(slack[1:] != slack[:-1]))

@@ -17,12 +17,11 @@ SHORT = 0.02  # [s] work that is over before another program gets the processor:
 def looped(work: Callable[[], Result], loop: Callable[[Result], float]) -> tuple[Result, float, float]:
     """Result of `work()`, the seconds of its loop and of the whole call, as `timed` measures them.
 
-    loop(result) are the seconds of the loop that the work itself measures, by the wall clock: its share of the whole counts.
+    loop(result) are the seconds of the loop that the work itself measures, by the wall clock; they count, but no more of them
+    than of the whole. (Its share of the whole would not do: a pause outside of the loop makes that as small as one likes.)
     """
-    began = time.perf_counter()
     result, whole = timed(work)
-    wall = time.perf_counter() - began
-    return result, whole * min(loop(result) / wall, 1.0), whole
+    return result, min(loop(result), whole), whole
 
 
 def timed(work: Callable[[], Result]) -> tuple[Result, float]:

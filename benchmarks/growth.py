@@ -47,7 +47,7 @@ def works(count: int) -> tuple[float, tuple[Callable[[], object], ...]]:
     return compiling, (
         lambda: residual(tree, space, loads, q, still, still, none, out),
         lambda: linearise(tree, space, loads, memory, 10.0, 100.0, none),
-        lambda: solve_tree(tree, space, memory, out.copy()),
+        lambda: solve_tree(tree, memory, out.copy()),
     )
 
 

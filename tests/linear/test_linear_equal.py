@@ -78,7 +78,7 @@ def eliminated(model, state, inputs, weights):
             return None
         columns = np.ascontiguousarray(b.reshape(model.size, -1).T)
         for column in columns:
-            solve_tree(model.tree, ws, e, column)
+            solve_tree(model.tree, e, column)
         return columns.T.reshape(b.shape)
 
     return solve

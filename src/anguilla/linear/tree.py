@@ -21,8 +21,14 @@ from anguilla.mechanics.tree import (
     DF,
     DM,
     F_P0,
+    F_P1,
+    F_P2,
     F_TH0,
+    F_TH1,
+    F_TH2,
     FACE,
+    N_A,
+    N_V,
     N_X,
     P0,
     P1,
@@ -34,7 +40,7 @@ from anguilla.mechanics.tree import (
     Tree,
     Workspace,
 )
-from anguilla.mechanics.vec import add, cross, load3, store3, sub
+from anguilla.mechanics.vec import add, axpy, cross, load3, store3, sub
 
 SINGULAR = 1e-15  # pivot of a block, as a part of its largest entry
 
@@ -52,7 +58,7 @@ def _subtract(a, into, source, factor, count):
 
 
 @part
-def _gather(tree, ws, e, b, lanes):
+def _gather(tree, e, b, lanes):
     """Matrix of a block in scaled coordinates, and its first `lanes` columns of the face, to where it is factorised.
 
     Returns its largest entry.
@@ -61,17 +67,17 @@ def _gather(tree, ws, e, b, lanes):
     own, shift, largest = tree.lead[b + 1] - first, 4 * tree.extended_at[b], 0.0
     for i in range(own):
         k = tree.coordinate[first + i]
-        row, into = tree.block_at[b] + (tree.extended[k] - shift - face) * width, e.at[b] + i * (own + FACE)
+        row, into = (tree.extended[k] - shift - face) * width, e.at[b] + i * (own + FACE)
         for j in range(own):
             l = tree.coordinate[first + j]
-            value = ws.matrix[row + tree.extended[l] - shift] / (tree.scale[k] * tree.scale[l])
+            value = e.matrix[row + tree.extended[l] - shift] / (tree.scale[k] * tree.scale[l])
             if e.held[k] == 1 or e.held[l] == 1:
                 value = 1.0 if k == l else 0.0
             else:
                 largest = max(largest, abs(value))
             e.factor[into + j] = value
         for j in range(min(lanes, face)):
-            e.factor[into + own + j] = 0.0 if e.held[k] == 1 else ws.matrix[row + j] / tree.scale[k]
+            e.factor[into + own + j] = 0.0 if e.held[k] == 1 else e.matrix[row + j] / tree.scale[k]
     for i in range(own):
         if e.held[tree.coordinate[first + i]] == 1 and largest > 0.0:  # as large as the others: it is not singular
             e.factor[e.at[b] + i * (own + FACE) + i] = largest
@@ -131,16 +137,17 @@ def _factorise(e, at, pivot, own, lanes, least):
 
 
 @part
-def _condense(tree, ws, e, b, lanes):
+def _condense(tree, e, b, lanes):
     """What block b gives back when its face moves, with its own coordinates free."""
     first, width, shift = tree.lead[b], block_width(tree, b), 4 * tree.extended_at[b]
-    own, roots = tree.lead[b + 1] - first, 6 * shift
+    own = tree.lead[b + 1] - first
     for r in range(6):
         for j in range(lanes):
-            e.schur[b, r, j] = ws.roots[roots + r * width + j]
+            e.schur[b, r, j] = e.roots[r * width + j]
         for i in range(own):
             k = tree.coordinate[first + i]
-            factor = ws.roots[roots + r * width + tree.extended[k] - shift] / tree.scale[k]
+            e.back[first + i, r] = e.roots[r * width + tree.extended[k] - shift]
+            factor = e.back[first + i, r] / tree.scale[k]
             at = e.at[b] + i * (own + FACE) + own
             for j in range(lanes):
                 e.schur[b, r, j] -= factor * e.factor[at + j]
@@ -155,16 +162,43 @@ def _row(s, r, x0, x1, x2, x3):
     )  # fmt: skip
 
 
+@part
+def _keep_port(tree, ws, e, b, col, c, o):
+    """Keep the motion of the face of block b by pack `col` of the coordinates of its host: columns c and places o."""
+    h, a, places = tree.host[b], ws.columns, ws.places
+    for l in range(4):
+        if tree.of_lane[4 * (tree.extended_at[h] + col) + l] >= 0:
+            into = e.port_at[b] + (4 * (col - tree.face[h]) + l) * FACE
+            for x in range(F_P0):
+                e.port[into + x] = a[c + U(4 * x + l)]
+            for x in range(FACE - F_P0):
+                e.port[into + F_P0 + x] = places[o + U(4 * x + l)]
+
+
+@part
+def _keep_arm(tree, ws, e, b):
+    """Keep the vector from the face of the host of block b to the face of block b, with its rates."""
+    below, above = tree.parent[tree.first[tree.root[b]]], tree.parent[tree.first[tree.root[tree.host[b]]]]
+    store3(e.arm, b, 0, sub(load3(ws.node, below, N_X), load3(ws.node, above, N_X)))
+    store3(e.arm, b, 3, sub(load3(ws.node, below, N_V), load3(ws.node, above, N_V)))
+    store3(e.arm, b, 6, sub(load3(ws.node, below, N_A), load3(ws.node, above, N_A)))
+
+
 @distant(Tree, Workspace, Elimination, NUMBER, NUMBER)
 def load_host(tree, ws, e, block, most):
-    """Add what a block gives back to the wrench columns of the node that it hangs on."""
+    """Add what a block gives back to the wrench columns of the node that it hangs on; keep how its face moves."""
     b, wide = int(block), int(most) == FACE
     a, places, schur = ws.columns, ws.places, e.schur[b]
     parent = tree.parent[tree.first[tree.root[b]]]
     s = tree.segment[parent]
-    for k in range(tree.path_packs[s] + tree.own_packs[s]):
+    path, face = tree.path_packs[s], tree.face[tree.host[b]]
+    _keep_arm(tree, ws, e, b)
+    for k in range(path + tree.own_packs[s]):
         if wide or matters(tree, s, k):
             c, o = columns_of(tree, s, k, parent), places_of(tree, s, k, parent)
+            col = tree.path[tree.path_at[s] + k] if k < path else face + tree.own_at[s] + k - path
+            if col >= face:
+                _keep_port(tree, ws, e, b, col, c, o)
             th0, th1, th2, p2 = take3(a, c + TH0), take3(a, c + TH1), take3(a, c + TH2), take3(a, c + P2)
             p0, p1 = take3(places, o + P0), take3(places, o + P1)
             for r in range(6):
@@ -185,13 +219,13 @@ def eliminate(tree, ws, e, block, most):
     own = tree.lead[b + 1] - tree.lead[b]
     if own > 0:
         face = lanes if tree.face[b] > 0 else 0
-        largest = _gather(tree, ws, e, b, face)
+        largest = _gather(tree, e, b, face)
         if e.good[1] == 1 and not _is_definite(e, e.at[b], own):
             e.good[1] = 0
         if not _factorise(e, e.at[b], tree.lead[b], own, face, SINGULAR * largest):
             e.good[0] = 0
         elif face > 0:
-            _condense(tree, ws, e, b, face)
+            _condense(tree, e, b, face)
 
 
 @part
@@ -228,6 +262,36 @@ def _arm(tree, ws, b):
 
 
 @inline
+def _row3(a, at):
+    """Three numbers of a flat array."""
+    return a[at], a[at + 1], a[at + 2]
+
+
+@part
+def _move_face(tree, e, b, x):
+    """Motion of the face of block b, from that of its host and the coordinates x."""
+    h, motion = tree.host[b], e.motion
+    for f in range(FACE):
+        motion[b, f] = 0.0
+    if tree.face[h] > 0:  # it turns and moves with the face of its host
+        r0, r1, r2 = load3(e.arm, b, 0), load3(e.arm, b, 3), load3(e.arm, b, 6)
+        th0, th1, th2 = load3(motion, h, F_TH0), load3(motion, h, F_TH1), load3(motion, h, F_TH2)
+        p2 = add(cross(th2, r0), axpy(2.0, cross(th1, r1), cross(th0, r2)))
+        store3(motion, b, F_TH0, th0)
+        store3(motion, b, F_TH1, th1)
+        store3(motion, b, F_TH2, th2)
+        store3(motion, b, F_P2, add(load3(motion, h, F_P2), p2))
+        store3(motion, b, F_P0, add(load3(motion, h, F_P0), cross(th0, r0)))
+        store3(motion, b, F_P1, add(load3(motion, h, F_P1), add(cross(th1, r0), cross(th0, r1))))
+    first = 4 * (tree.extended_at[h] + tree.face[h])
+    for i in range(tree.lead[h], tree.lead[h + 1]):
+        k = tree.coordinate[i]
+        at = e.port_at[b] + (tree.extended[k] - first) * FACE
+        for f in range(FACE):
+            motion[b, f] += e.port[at + f] * x[k]
+
+
+@inline
 def _port3(ws, at, width, lane):
     """Three rows of the motion of a face, at one column."""
     return ws.ports[at + lane], ws.ports[at + width + lane], ws.ports[at + 2 * width + lane]
@@ -238,42 +302,29 @@ def _dot(x, y):
     return x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
 
 
-@distant(Tree, Workspace, Elimination, VECTOR)
-def solve_tree(tree, ws, e, x):
+@distant(Tree, Elimination, VECTOR)
+def solve_tree(tree, e, x):
     """Solve for the right-hand side x (n,) in place, with the factors of an elimination."""
     e.wrench[:] = 0.0
     for b in range(len(tree.root) - 1, -1, -1):
         _solve_block(tree, e, b, x)
         h = tree.host[b]
         if h >= 0:
-            width, shift = block_width(tree, b), 4 * tree.extended_at[b]
-            for r in range(6):
-                for i in range(tree.lead[b], tree.lead[b + 1]):
-                    k = tree.coordinate[i]
-                    e.wrench[b, r] += ws.roots[6 * shift + r * width + tree.extended[k] - shift] * x[k]
+            for i in range(tree.lead[b], tree.lead[b + 1]):
+                for r in range(6):
+                    e.wrench[b, r] += e.back[i, r] * x[tree.coordinate[i]]
             moment, force = load3(e.wrench, b, 0), load3(e.wrench, b, 3)
-            width, shift, at = block_width(tree, h), 4 * tree.extended_at[h], tree.port_at[b]
+            first = 4 * (tree.extended_at[h] + tree.face[h])
             for i in range(tree.lead[h], tree.lead[h + 1]):
                 k = tree.coordinate[i]
-                lane = tree.extended[k] - shift
-                x[k] -= _dot(_port3(ws, at, width, lane), moment) + _dot(
-                    _port3(ws, at + F_P0 * width, width, lane), force
-                )
+                at = e.port_at[b] + (tree.extended[k] - first) * FACE
+                x[k] -= _dot(_row3(e.port, at + F_TH0), moment) + _dot(_row3(e.port, at + F_P0), force)
             if tree.host[h] >= 0:
-                store3(e.wrench, h, 0, add(load3(e.wrench, h, 0), add(moment, cross(_arm(tree, ws, b), force))))
+                store3(e.wrench, h, 0, add(load3(e.wrench, h, 0), add(moment, cross(load3(e.arm, b, 0), force))))
                 store3(e.wrench, h, 3, add(load3(e.wrench, h, 3), force))
     for b in range(len(tree.root)):
-        h = tree.host[b]
-        if h >= 0:
-            width, shift, at = block_width(tree, h), 4 * tree.extended_at[h], tree.port_at[b]
-            for f in range(FACE):
-                total, row = 0.0, at + f * width
-                for lane in range(FACE if tree.face[h] > 0 else 0):
-                    total += ws.ports[row + lane] * e.motion[h, lane]
-                for i in range(tree.lead[h], tree.lead[h + 1]):
-                    k = tree.coordinate[i]
-                    total += ws.ports[row + tree.extended[k] - shift] * x[k]
-                e.motion[b, f] = total
+        if tree.host[b] >= 0:
+            _move_face(tree, e, b, x)
             own = tree.lead[b + 1] - tree.lead[b]
             for i in range(own):
                 k, row, total = tree.coordinate[tree.lead[b] + i], e.at[b] + i * (own + FACE) + own, 0.0

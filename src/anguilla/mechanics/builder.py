@@ -18,7 +18,7 @@ from anguilla.mechanics.grid import RodGrid, gauss_points, nodal_inertia, number
 from anguilla.mechanics.rodmap import RECORD
 from anguilla.mechanics.tree import BALL, FACE, FIXED, JOINT, PACK_SIZE, ROD, TERM, Floats, Ints, Tree, own_tables
 
-NO_STRAIN = np.zeros((1, 36))
+NO_STRAIN = np.zeros((1, 12))
 NO_INERTIA = np.zeros((1, 3))
 NOWHERE = np.concatenate([np.eye(3).ravel(), np.zeros(3)])[None]  # a fixed link that leads nowhere
 LEAVES_PLANE = np.array([True, True, False, False, False, True])  # strains: all but bend_z, stretch and shear_y
@@ -34,7 +34,7 @@ class RodTables:
         grid: where its m nodes lie.
         grams: of each strain, integrals of basis x basis^T times 1/L, and times its stiffness.
         inertia: (m, 6) lumped inertia of the nodes.
-        rest: (m - 1, 36) strains at the Gauss points of the intervals that do not depend on q, with their rates.
+        rest: (m - 1, 12) strains at the Gauss points of the intervals that do not depend on q.
         basis: (m - 1, 2, lanes) values of the coordinates at the Gauss points, in padded lanes.
 
     """
@@ -54,8 +54,7 @@ def tabulate(rod: Rod, grid: RodGrid) -> RodTables:
 def _at_points(rod: Rod, X: Floats) -> tuple[Floats, Floats]:
     """Rest strains and values of the bases at the Gauss points between the nodes X: RodTables.rest and basis."""
     points, count = gauss_points(X).ravel(), len(X) - 1
-    rest = np.zeros((count, 36))
-    rest[:, :12] = rod.rest.strain(points).reshape(count, 12)
+    rest = rod.rest.strain(points).reshape(count, 12)
     bases = [basis for _, basis in numbered(rod)]
     table = np.zeros((count, 2, sum(_width(basis.size) for basis in bases)))
     x, at = points / rod.length, 0
@@ -234,14 +233,14 @@ class Builder:
         seg = {name: np.array(found) for name, found in self.segments.items()}
         node = {name: np.array(found) for name, found in self.nodes.items()}
         rows = {name: np.ascontiguousarray(np.concatenate(found)) for name, found in self.rows.items() if found}
-        prescribed = rows.get("prescribed", np.zeros((0, 36)))
+        prescribed = rows.get("prescribed", np.zeros((0, 12)))
         counts = seg["last"] - seg["first"] + 1
         blocks = cut_blocks(node["segment"][node["parent"][seg["first"]]], seg["own_packs"], cut)
         links = node["kind"] != FIXED
         rank = np.cumsum(links) - links
         basis = np.frombuffer(b"".join(self.basis))
         sizes = counts * (blocks["path_packs"] + blocks["sub_packs"]) * int(PACK_SIZE)
-        four = np.zeros((-(-len(prescribed) // LANES) * LANES, 36))
+        four = np.zeros((-(-len(prescribed) // LANES) * LANES, 12))
         four[: len(prescribed)] = prescribed
         place = np.zeros(LANES * len(self.pack_slot), dtype=np.int64)
         place[lanes] = np.arange(len(lanes))
@@ -254,7 +253,7 @@ class Builder:
             flat=_ints([_is_flat(node, rows["fixed"], prescribed, seg)]),
             turning=turning(node["kind"], rows["fixed"], rows["inertia"]),
             record_at=np.where(links, rank // LANES * int(RECORD) + rank % LANES, 0).astype(np.uint64),
-            prescribed=np.ascontiguousarray(four.reshape(-1, LANES, 36).transpose(0, 2, 1)).ravel(),
+            prescribed=np.ascontiguousarray(four.reshape(-1, LANES, 12).transpose(0, 2, 1)).ravel(),
             term_at=term_at, term=term, term_value=term_value, basis=basis,
             ready=_ready(node["segment"], blocks["block"], links),
             pack_slot=slot, ball=balls, lane=_ints(lanes), stiffness=np.concatenate([np.zeros(0), *self.stiffness]),
@@ -330,7 +329,7 @@ def _is_flat(node: dict[str, Any], fixed: Floats, prescribed: Floats, seg: dict[
     still = fixed[(kind == FIXED) & carrying]
     if (np.abs(still[:, [2, 5, 6, 7, 11]]) > FLATNESS).any() or (still[:, 8] <= 0.0).any():
         return False  # or turned over
-    if prescribed[rods[kind != FIXED]].reshape(-1, 6, 6)[:, :, LEAVES_PLANE].any():
+    if prescribed[rods[kind != FIXED]].reshape(-1, 2, 6)[:, :, LEAVES_PLANE].any():
         return False
     axis, turn, slide = fixed[joints, :3], fixed[joints, 3], fixed[joints, 4]
     leaves = (slide != 0.0) & (np.abs(axis[:, 2]) > FLATNESS)

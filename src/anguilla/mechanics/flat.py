@@ -136,10 +136,10 @@ def node_wrench_flat(tree, ws, i):
 @inline
 def frame_flat(tree, ws, i):
     """Motion of the parent of a rod link, for its Jacobian (`tangent.linearise_locally`)."""
-    node, local, p = ws.node, ws.local, tree.parent[i]
-    o = tree.record_at[i] + FRAME
-    local[o], local[o + SINE] = node[p, N_R], node[p, N_R + 3]
-    local[o + NINE + NORMAL], local[o + RATE + NORMAL] = node[p, N_W + Z], node[p, N_AL + Z]
+    node, jets, p = ws.node, ws.jets, tree.parent[i]
+    o = ws.jets_at[i] + FRAME
+    jets[o], jets[o + SINE] = node[p, N_R], node[p, N_R + 3]
+    jets[o + NINE + NORMAL], jets[o + RATE + NORMAL] = node[p, N_W + Z], node[p, N_AL + Z]
 
 
 @inline

@@ -182,8 +182,8 @@ def _gauss_jacobian(a, other, jets, q, h2, c, place, t, n, alpha, beta):
 def flat_jacobian(a, i, jets, record, alpha, beta):
     """Jets of the rotation and translation of the child per unit of strain, world axes, four intervals."""
     h2, c = _steps(a, i)
-    at = i + FRAME
-    place = (take(a, at), take(a, at + SINE)), take(a, at + NINE + NORMAL), take(a, at + RATE + NORMAL)
+    at = record + FRAME
+    place = (take(jets, at), take(jets, at + SINE)), take(jets, at + NINE + NORMAL), take(jets, at + RATE + NORMAL)
     w0, w1, w2 = take(a, i + OMEGA + NORMAL), take(a, i + OMEGA + JET + NORMAL), take(a, i + OMEGA + JET + JET + NORMAL)
     v0, v1, v2 = take2(a, i + VEE), take2(a, i + VEE + JET), take2(a, i + VEE + JET + JET)
     c1, c2, c3, c4, c5, _, _, _, _ = stumpff(w0 * w0)

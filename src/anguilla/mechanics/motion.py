@@ -12,7 +12,7 @@ from anguilla.mechanics.rodmap import JET, MAX_ANGLE, OMEGA, RATE, RECORD, RHO, 
 from anguilla.mechanics.tree import BALL, FIXED, JOINT, N_A, N_AL, N_R, N_R0, N_R1, N_R2, N_V, N_W, N_X
 from anguilla.mechanics.vec import add, axpy, cross, dot, load3, load9, matmul, matvec, store3, store9
 
-STRAIN_FIELDS = 36 * LANES
+STRAIN_FIELDS = 12 * LANES
 BOTH = FOUR + FOUR  # values of a basis function at both Gauss points of four links
 
 
@@ -32,6 +32,8 @@ def _interval_strains(tree, ws, chunk):
     lanes, at, source = U(len(ws.rows)), chunk * RECORD, chunk * STRAIN_FIELDS
     for k in range(STRAIN_FIELDS):
         local[at + k] = tree.prescribed[source + k]
+    for k in range(STRAIN_FIELDS, 3 * STRAIN_FIELDS):
+        local[at + k] = 0.0
     for t in range(tree.term_at[chunk], tree.term_at[chunk + 1]):
         into, j, b = U(at) + tree.term[t, 0], tree.term[t, 1], tree.term[t, 2]
         for _ in range(3):

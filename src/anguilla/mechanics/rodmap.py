@@ -47,12 +47,12 @@ RHO = field(73)  # jet of the relative translation, parent's axes
 SPIN = field(82)  # relative angular velocity and its rate, parent's axes
 WRENCH = field(88)  # moment and force at the child, parent's axes
 FORCE = field(94)  # generalised forces on K1 G1 K2 G2
-FRAME = field(106)  # rotation, angular velocity and acceleration of the parent, world axes
-RECORD = field(121)
+RECORD = field(106)
 # Fields of what the tangent needs besides, in memory of its own, which blocks of a large robot share (Workspace.jets).
 JACOBIAN = field(0)  # per Gauss point: Q0 Q1 Q2 U0 U1 U2, 3x3 each, world axes (columns: K strains)
 HESSIAN = field(108)  # per pair of Gauss points (11, 12, 21, 22): KK, KG, GK, GG, 3x3 each
-JETS = field(252)
+FRAME = field(252)  # rotation, angular velocity and acceleration of the parent, world axes
+JETS = field(267)
 Q0, Q1, Q2, U0, U1, U2 = (field(9 * k) for k in range(6))
 GAUSS_2 = field(54)  # from the Jacobian of Gauss point 1 to that of 2
 PAIR = field(36)  # from one pair of Gauss points to the next in the Hessian
@@ -280,8 +280,8 @@ def rod_jacobian(a, i, jets, at, alpha, beta):
     """
     h2 = 0.5 * take(a, i + LENGTH)
     c = 4.0 * MAGNUS * h2 * h2
-    frame = i + FRAME
-    r, w, al = take9(a, frame), take3(a, frame + NINE), take3(a, frame + RATE)
+    frame = at + FRAME
+    r, w, al = take9(jets, frame), take3(jets, frame + NINE), take3(jets, frame + RATE)
     t0, t1, t2, n0, n1, n2 = _differential_jets(a, i)
     t0, t1, t2 = _world_jets(r, w, al, t0, t1, t2, alpha, beta)
     n0, n1, n2 = _world_jets(r, w, al, n0, n1, n2, alpha, beta)

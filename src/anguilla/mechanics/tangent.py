@@ -56,8 +56,6 @@ from anguilla.mechanics.tree import (
     MOTION_FIELDS,
     N_AL,
     N_F,
-    N_G,
-    N_I,
     N_M,
     N_MI,
     N_R,
@@ -74,6 +72,8 @@ from anguilla.mechanics.tree import (
     PLACE_SIZE,
     PSI,
     ROD,
+    T_G,
+    T_I,
     TH0,
     TH1,
     TH2,
@@ -128,18 +128,19 @@ def _turning_inertia(tree, ws, i):
     inertia = matmul(rj, transpose(r))
     spin = iso_hat(0.0, 1.0, w)
     gyro = maxpy(-1.0, matmul(inertia, spin), matmul(spin, inertia))
-    store9(node, i, N_I, inertia)
-    store9(node, i, N_G, maxpy(-1.0, iso_hat(0.0, 1.0, matvec(inertia, w)), gyro))
+    at = ws.turning_at[i]
+    store9(ws.turning, at, T_I, inertia)
+    store9(ws.turning, at, T_G, maxpy(-1.0, iso_hat(0.0, 1.0, matvec(inertia, w)), gyro))
 
 
 @inline
 def _frame(tree, ws, i):
     """Motion of the parent of a rod link, for its Jacobian."""
-    node, local, p = ws.node, ws.local, tree.parent[i]
-    o = tree.record_at[i] + FRAME
-    put9(local, o, load9(node, p, N_R))
-    put3(local, o + NINE, load3(node, p, N_W))
-    put3(local, o + RATE, load3(node, p, N_AL))
+    node, jets, p = ws.node, ws.jets, tree.parent[i]
+    o = ws.jets_at[i] + FRAME
+    put9(jets, o, load9(node, p, N_R))
+    put3(jets, o + NINE, load3(node, p, N_W))
+    put3(jets, o + RATE, load3(node, p, N_AL))
 
 
 @part
@@ -185,7 +186,8 @@ def _node_columns(tree, ws, i, p, c, strain):
     """Columns of node i at record c from those at record p of its parent; strain < 0: they do not move link i itself."""
     node, jets, a = ws.node, ws.jets, ws.columns
     r0, r1, r2 = load3(node, i, N_R0), load3(node, i, N_R1), load3(node, i, N_R2)
-    body = tree.mass[i], load9(node, i, N_I), load9(node, i, N_G), load3(node, i, N_MI)
+    at = ws.turning_at[i]
+    body = tree.mass[i], load9(ws.turning, at, T_I), load9(ws.turning, at, T_G), load3(node, i, N_MI)
     th0, th1, th2 = take3(a, p + TH0), take3(a, p + TH1), take3(a, p + TH2)
     # P2 += Theta2 x r + 2 Theta1 x r' + Theta0 x r''
     dr = cross(th0, r0)
@@ -378,10 +380,10 @@ def _add_hessian(jets, a, h, c, g, row, col):
 
 
 @part
-def _hand_over(tree, ws, s, k, c):
+def _hand_over(tree, ws, s, k, c, roots, at):
     """Wrench columns of pack k at record c, the root of segment s, added to those of the node that it hangs on.
 
-    Or kept as what a block gives back. There pack k is column k: the path of its first segment is the face.
+    Or kept, at `roots[at:]`, as what a block gives back. There pack k is column k: the path of its first segment is the face.
     """
     node, columns, path, first = ws.node, ws.columns, tree.path_packs[s], tree.first[s]
     parent = tree.parent[first]
@@ -392,9 +394,7 @@ def _hand_over(tree, ws, s, k, c):
         df, dm = take3(columns, c + DF), take3(columns, c + DM)
         dm = add(dm, add(cross(take3(columns, c + DR), force), cross(r, df)))
         if cut:
-            b, roots = tree.block[s], ws.roots
-            width = U(block_width(tree, b))
-            o = U(6) * U(4 * tree.extended_at[b]) + U(4 * k)
+            width, o = U(block_width(tree, tree.block[s])), U(at + 4 * k)
             for x in range(3):
                 lay(roots, o + U(x) * width, dm[x])
                 lay(roots, o + U(x + 3) * width, df[x])
@@ -406,8 +406,11 @@ def _hand_over(tree, ws, s, k, c):
 
 
 @part
-def columns_up(tree, ws, s, k):
-    """Wrench columns of pack k carried from the last node of segment s to its root, with the strain rows on the way."""
+def columns_up(tree, ws, s, k, roots, at):
+    """Wrench columns of pack k carried from the last node of segment s to its root, with the strain rows on the way.
+
+    What the block of the segment gives back goes to `roots[at:]`.
+    """
     jets, columns, flat = ws.jets, ws.columns, tree.flat[0] == 1
     path, own = tree.path_packs[s], tree.own_packs[s]
     own_strain = -1
@@ -431,7 +434,7 @@ def columns_up(tree, ws, s, k):
                 if own_strain >= 0:
                     _add_hessian(jets, columns, o + HESSIAN, c, g, row, own_strain)
         c = p
-    _hand_over(tree, ws, s, k, c)
+    _hand_over(tree, ws, s, k, c, roots, at)
 
 
 @part
@@ -446,12 +449,15 @@ def clear_below(tree, ws, s, k):
 
 
 @part
-def collect_rows(tree, ws, s, k):
-    """Tangent rows of segment s, columns of pack k: the strain-force columns of all intervals, projected on the bases."""
-    columns, matrix, basis = ws.columns, ws.matrix, tree.basis
-    path, own, first, at = tree.path_packs[s], tree.own_packs[s], tree.own_pack[s], tree.block[s]
-    width = block_width(tree, at)
-    col = tree.path[tree.path_at[s] + k] if k < path else tree.face[at] + tree.own_at[s] + k - path
+def collect_rows(tree, ws, s, k, matrix, at):
+    """Tangent rows of segment s, columns of pack k: the strain-force columns of all intervals, projected on the bases.
+
+    The matrix of its block is at `matrix[at:]`.
+    """
+    columns, basis = ws.columns, tree.basis
+    path, own, first, b = tree.path_packs[s], tree.own_packs[s], tree.own_pack[s], tree.block[s]
+    width = block_width(tree, b)
+    col = tree.path[tree.path_at[s] + k] if k < path else tree.face[b] + tree.own_at[s] + k - path
     root = columns_of(tree, s, k, tree.first[s])
     for q in range(own):
         c = root + GROUP * U(tree.pack_slot[first + q])
@@ -460,13 +466,13 @@ def collect_rows(tree, ws, s, k):
             c = c + PACK_SIZE
             if tree.kind[i] != FIXED:
                 one, two = take(columns, c + G1), take(columns, c + G2)
-                b = tree.basis_at[i] + 4 * q
-                d = b + 4 * own
-                x0 = x0 + (basis[b] * one + basis[d] * two)
-                x1 = x1 + (basis[b + 1] * one + basis[d + 1] * two)
-                x2 = x2 + (basis[b + 2] * one + basis[d + 2] * two)
-                x3 = x3 + (basis[b + 3] * one + basis[d + 3] * two)
-        m = tree.block_at[at] + 4 * (tree.own_at[s] + q) * width + 4 * col
+                u = tree.basis_at[i] + 4 * q
+                v = u + 4 * own
+                x0 = x0 + (basis[u] * one + basis[v] * two)
+                x1 = x1 + (basis[u + 1] * one + basis[v + 1] * two)
+                x2 = x2 + (basis[u + 2] * one + basis[v + 2] * two)
+                x3 = x3 + (basis[u + 3] * one + basis[v + 3] * two)
+        m = at + 4 * (tree.own_at[s] + q) * width + 4 * col
         lay(matrix, m, x0)
         lay(matrix, m + width, x1)
         lay(matrix, m + 2 * width, x2)
@@ -474,15 +480,18 @@ def collect_rows(tree, ws, s, k):
 
 
 @part
-def add_elastic_tangent(tree, ws, relaxing, s, alpha):
-    """Matrix += (1 + alpha mu) K of segment s, stiffer in a step if it relaxes, and the friction of its joint."""
-    matrix, b = ws.matrix, tree.block[s]
+def add_elastic_tangent(tree, relaxing, s, alpha, matrix, at):
+    """Matrix += (1 + alpha mu) K of segment s, stiffer in a step if it relaxes, and the friction of its joint.
+
+    The matrix of its block is at `matrix[at:]`.
+    """
+    b = tree.block[s]
     width = block_width(tree, b)
-    own, at = 4 * tree.own_packs[s], tree.stiffness_at[s]
-    start = tree.block_at[b] + 4 * tree.own_at[s] * width + 4 * (tree.face[b] + tree.own_at[s])
+    own, source = 4 * tree.own_packs[s], tree.stiffness_at[s]
+    start = at + 4 * tree.own_at[s] * width + 4 * (tree.face[b] + tree.own_at[s])
     factor = 1.0 + alpha * tree.viscosity[s] + stiffening(relaxing, s)
     for i in range(own):
         row = start + i * width
         for j in range(own):
-            matrix[row + j] += factor * tree.stiffness[at + i * own + j]
+            matrix[row + j] += factor * tree.stiffness[source + i * own + j]
         matrix[row + i] += alpha * tree.friction[4 * tree.own_pack[s] + i]

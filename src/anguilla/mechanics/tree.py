@@ -43,9 +43,12 @@ N_MI = 30  # the node's own inertia moment
 N_R0 = 33  # vector from the parent's origin, and its two rates
 N_R1 = 36
 N_R2 = 39
-N_I = 42  # world inertia, nine numbers
-N_G = 51  # gyroscopic matrix [w] I - I [w] - [I w]
-NODE_SIZE = 60
+NODE_SIZE = 42
+
+# What the tangent needs of a node besides, in memory of its own, which blocks of a large robot share (Workspace.turning).
+T_I = 0  # world inertia, nine numbers
+T_G = 9  # gyroscopic matrix [w] I - I [w] - [I w]
+TURNING = 18
 
 # Fields of the columns record of one node and one pack: three-vectors of columns.
 TH0, TH1, TH2 = field(0), field(3), field(6)  # rotation and its two time derivatives
@@ -81,7 +84,7 @@ class Tree(Arrays):
     fixed: Floats  # (nodes, 12) FIXED: rotation (9), translation (3); JOINT: axis (3), turn and slide per unit
     length: Floats  # (nodes,) interval length [m] of ROD links
     record_at: npt.NDArray[np.uint64]  # (nodes,) offset of a ROD link in Workspace.local
-    prescribed: Floats  # flat, four intervals side by side: strains not driven by q, with their two rates
+    prescribed: Floats  # flat, four intervals side by side: strains not driven by q
     term_at: Ints  # (records + 1,) first term of each record of four links
     term: npt.NDArray[
         np.uint64
@@ -142,10 +145,16 @@ class Elimination(Arrays):
     pivot: Ints  # (n,)
     held: Ints  # (n,) 1 for coordinates whose motion is given
     schur: Floats  # (blocks, 6, FACE) what a block gives back to its host when its face moves
+    back: Floats  # (n, 6) and when its coordinates do, in the order of Tree.coordinate
+    port: Floats  # flat: of each block (own lanes of its host x FACE) what coordinates of its host move its face by
+    port_at: Ints  # (blocks,) where that begins
+    arm: Floats  # (blocks, 9) from the face of its host to its own, and its two rates
     wrench: Floats  # (blocks, 6) scratch
     motion: Floats  # (blocks, FACE) scratch
     good: Ints  # (2,) 1 if no block is singular; 1 if all are positive definite, so that the whole is
     spare: Floats  # flat scratch: matrix of a block
+    matrix: Floats  # flat scratch: tangent of a block in padded lanes, as in Workspace.matrix
+    roots: Floats  # flat scratch: what a block gives back, as in Workspace.roots
 
 
 class Workspace(Arrays):
@@ -157,6 +166,8 @@ class Workspace(Arrays):
     jets: Floats  # flat: of the last `ring` records, what the tangent needs of them (rodmap.JETS)
     jets_at: npt.NDArray[np.uint64]  # (nodes,) offset of a link there
     ring: Ints  # (1,) a record stands where the one so many before it stood
+    turning: Floats  # (ring of nodes, TURNING) what the tangent needs of the inertia of nodes
+    turning_at: Ints  # (nodes,) row of a node there
     columns: Floats  # flat records of the tangent's columns
     rows: Floats  # (lanes,) residual in padded lanes
     matrix: Floats  # flat: of each block (own lanes x lanes) the tangent in padded lanes
@@ -230,26 +241,31 @@ def lanes_used(tree: Tree) -> Ints:
 def elimination(tree: Tree) -> Elimination:
     """Allocate the memory to factorise the tangent of a tree cut into blocks."""
     own, n, blocks = np.diff(tree.lead), len(tree.lane), len(tree.root)
-    sizes = own * (own + FACE)
+    sizes, width = own * (own + FACE), LANES * (tree.face + tree.packs)
+    ports = np.where(tree.host >= 0, FACE * LANES * tree.packs[tree.host], 0)
     return Elimination(
         at=np.cumsum(sizes) - sizes, factor=np.zeros(int(sizes.sum())), pivot=np.zeros(n, np.int64),
         held=np.zeros(n, np.int64), schur=np.zeros((blocks, 6, FACE)), wrench=np.zeros((blocks, 6)),
         motion=np.zeros((blocks, FACE)), good=np.zeros(2, np.int64), spare=np.zeros(int(np.max(own, initial=0)) ** 2),
+        back=np.zeros((n, 6)), port=np.zeros(int(ports.sum())), port_at=np.cumsum(ports) - ports, arm=np.zeros((blocks, 9)),
+        matrix=np.zeros(int(np.max(LANES * tree.packs * width))), roots=np.zeros(6 * int(np.max(width))),
     )  # fmt: skip
 
 
 NOTHING = np.zeros(0)
 NONE = np.zeros(0, np.int64)
 NO_ELIMINATION = Elimination(
-    NONE, NOTHING, NONE, NONE, np.zeros((0, 6, FACE)), np.zeros((0, 6)), np.zeros((0, FACE)), NONE, NOTHING
-)
+    at=NONE, factor=NOTHING, pivot=NONE, held=NONE, schur=np.zeros((0, 6, FACE)), back=np.zeros((0, 6)), port=NOTHING,
+    port_at=NONE, arm=np.zeros((0, 9)), wrench=np.zeros((0, 6)), motion=np.zeros((0, FACE)), good=NONE, spare=NOTHING,
+    matrix=NOTHING, roots=NOTHING,
+)  # fmt: skip
 
 
-def _ring(tree: Tree, links: Ints) -> int:
-    """Records after which the next may take the place of the first, where `linearise` goes from block to block."""
-    record = tree.record_at[links].astype(np.int64) // int(RECORD)
-    needed = tree.block[tree.segment[links]]  # the last one that needs a record is the first of these
-    return int(np.max(record - tree.ready[needed, 1], initial=0)) + 1
+def _rings(tree: Tree, links: Ints) -> tuple[int, int]:
+    """Nodes, and records, after which the next may take the place of the first, as `linearise` goes from block to block."""
+    node, record = np.arange(1, len(tree.parent)), tree.record_at[links].astype(np.int64) // int(RECORD)
+    ready = tree.ready[tree.block[tree.segment]]  # the last block that needs a record is the first of these
+    return tuple(int(np.max(x, initial=0)) + 1 for x in (node - ready[1:, 0], record - ready[links, 1]))
 
 
 def lay_lengths(tree: Tree, local: Floats) -> None:
@@ -269,7 +285,7 @@ def workspace(tree: Tree, places: bool = False, constraints: int = 0, whole: boo
     lay_lengths(tree, local)
     record, lane = np.divmod(tree.record_at, np.uint64(RECORD))
     shared = not whole and is_cut(tree) and not tree.flat[0]  # in a flat robot, entries that stay zero are not written
-    ring = _ring(tree, rods) if shared else max(1, -(-len(rods) // LANES))
+    nodes, ring = _rings(tree, rods) if shared else (len(tree.parent), max(1, -(-len(rods) // LANES)))
     counts = tree.last - tree.first + 1
     ends = tree.columns_at.astype(np.int64) + counts * (tree.path_packs + tree.sub_packs) * int(PACK_SIZE)
     columns = np.zeros(int(np.max(ends)))
@@ -291,6 +307,8 @@ def workspace(tree: Tree, places: bool = False, constraints: int = 0, whole: boo
         jets=np.zeros(ring * int(JETS)),
         jets_at=record % np.uint64(ring) * np.uint64(JETS) + lane,
         ring=np.array([ring]),
+        turning=np.zeros((nodes, TURNING)),
+        turning_at=np.arange(len(tree.parent)) % nodes,
         columns=columns,
         rows=np.zeros(lanes),
         matrix=np.zeros(int(LANES * tree.packs @ width)),
@@ -313,7 +331,8 @@ def is_cut(tree: Tree) -> bool:
 # Kernels may be compiled for a robot before its first workspace is made: this one says what workspaces consist of.
 Workspace(
     padded=NOTHING, node=np.zeros((0, NODE_SIZE)), local=NOTHING, jets=NOTHING,
-    jets_at=np.zeros(0, np.uint64), ring=NONE, columns=NOTHING, rows=NOTHING, matrix=NOTHING,
+    jets_at=np.zeros(0, np.uint64), ring=NONE, turning=np.zeros((0, TURNING)), turning_at=NONE, columns=NOTHING,
+    rows=NOTHING, matrix=NOTHING,
     roots=NOTHING, ports=NOTHING, moved=NOTHING, pushed=NOTHING, column=NOTHING, none=NO_ELIMINATION,
     increment=np.zeros((0, 3)), places=NOTHING,
 )  # fmt: skip

@@ -37,6 +37,7 @@ from anguilla.mechanics.motion import move
 from anguilla.mechanics.rodmap import RECORD
 from anguilla.mechanics.tangent import (
     add_elastic_tangent,
+    block_width,
     clear_below,
     collect_rows,
     columns_down,
@@ -266,7 +267,10 @@ def linearise(tree, ws, loads, e, alpha, beta, lam):
         add_tendon_hessians(tree, ws, loads)
         add_muscle_hessians(tree, ws, loads)
         last, end = 1, 0
-    wide, more = len(loads.frames.table) + len(loads.pairs.table) > 0, has_more(loads)
+    wide, more, tips_first = len(loads.frames.table) + len(loads.pairs.table) > 0, has_more(loads), len(e.at) > 0
+    matrix, roots = ws.matrix, ws.roots
+    if tips_first:  # a block is done with once it is eliminated: all use the same memory
+        matrix, roots = e.matrix, e.roots
     for b in range(len(tree.root) - 1, -1, -1):
         if tree.ready[b, 0] < last:  # while it is at hand: the records of a large robot do not fit in fast memory
             linearise_locally(tree, ws, alpha, beta, tree.ready[b, 0], last, tree.ready[b, 1], end)
@@ -280,21 +284,26 @@ def linearise(tree, ws, loads, e, alpha, beta, lam):
                         places_down(tree, ws, s, k)
             for k in range(tree.path_packs[s] + tree.own_packs[s], tree.path_packs[s] + tree.sub_packs[s]):
                 clear_below(tree, ws, s, k)
+        at, back_at = tree.block_at[b], 24 * tree.extended_at[b]
+        if tips_first:
+            at, back_at = 0, 0
+            matrix[: 4 * tree.packs[b] * block_width(tree, b)] = 0.0
         add_wrench_columns(tree, ws, loads, b)
         if more:
             more_columns(ws, loads, float(b))
         for place in range(tree.child_at[b], tree.child_at[b + 1]):
-            keep_port(tree, ws, tree.child[place], wide)
-            if len(e.at) > 0:
+            if tips_first:
                 load_host(tree, ws, e, float(tree.child[place]), float(FACE if wide else F_P0))
+            else:
+                keep_port(tree, ws, tree.child[place], wide)
         for place in range(tree.member_at[b + 1] - 1, tree.member_at[b] - 1, -1):
             s = tree.member[place]
             for k in range(tree.path_packs[s] + tree.sub_packs[s]):
                 if wide or matters(tree, s, k):
-                    columns_up(tree, ws, s, k)
-                    collect_rows(tree, ws, s, k)
-            add_elastic_tangent(tree, ws, loads.relaxing, s, alpha)
-        if len(e.at) > 0:
+                    columns_up(tree, ws, s, k, roots, back_at)
+                    collect_rows(tree, ws, s, k, matrix, at)
+            add_elastic_tangent(tree, loads.relaxing, s, alpha, matrix, at)
+        if tips_first:
             eliminate(tree, ws, e, float(b), float(FACE if wide else F_P0))
     if has_more(loads):
         more_tangents(tree, ws, loads, lam)

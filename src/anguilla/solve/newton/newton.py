@@ -277,7 +277,7 @@ def solve_blocks(tree, ws, s):
     for k in range(len(s.step)):
         s.step[k] = -s.step[k]
     if len(s.blocks.at) > 0:
-        solve_tree(tree, ws, s.blocks, s.step)
+        solve_tree(tree, s.blocks, s.step)
     elif ask(s.question[1]) != 0:
         s.step[0] = np.nan
     for k in range(n):

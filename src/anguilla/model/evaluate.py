@@ -31,6 +31,7 @@ from anguilla.interact.kernels.touch import add_touching, find_touching
 from anguilla.interact.kernels.touch_change import add_touching_tangent, gather_touching, mark_touching
 from anguilla.interact.kernels.touch_steps import judge_meeting, note_meeting
 from anguilla.interact.kernels.wrench import add_wrench_columns, add_wrenches, row3
+from anguilla.linear.ahead import fetch_block
 from anguilla.linear.tree import eliminate, gather_forces, load_host, push_blocks, solve_tree, spread_motion
 from anguilla.mechanics.forces import add_elasticity, carry_up, collect_forces, inertia_and_gravity
 from anguilla.mechanics.motion import move
@@ -275,6 +276,8 @@ def linearise(tree, ws, loads, e, alpha, beta, lam):
         if tree.ready[b, 0] < last:  # while it is at hand: the records of a large robot do not fit in fast memory
             linearise_locally(tree, ws, alpha, beta, tree.ready[b, 0], last, tree.ready[b, 1], end)
             last, end = tree.ready[b, 0], tree.ready[b, 1]
+        if b > 0:
+            fetch_block(tree, ws, e, b - 1, last, end)
         for place in range(tree.member_at[b], tree.member_at[b + 1]):
             s = tree.member[place]
             for k in range(tree.path_packs[s] + tree.own_packs[s]):

@@ -3,7 +3,7 @@
     python benchmarks/scale.py                      # all of it, about fifteen minutes on a quiet machine
     python benchmarks/scale.py --only chain gripper
     python benchmarks/scale.py --only snake coil knot plectoneme gripper      # what touches, about five minutes
-    python benchmarks/scale.py --only net --cells 15  # one net
+    python benchmarks/scale.py --only net --cells 15  # one net; of several, also how the times grow
     python benchmarks/scale.py --quick              # a chain of four, a net of 5 x 5, one round: whether it works
 
 Nothing is searched here: every program runs the settings that were the fastest, or next to it, in the searches of `large.py`,
@@ -60,6 +60,7 @@ class Case:
     error: Callable[[np.ndarray, np.ndarray], float] | None = None  # of what a peer followed, if its script cannot tell
     within: float | None = 0.01  # error at which the fastest are compared; None compares at the error of each peer
     absent: dict[str, str] = field(default_factory=dict)  # program -> reason
+    net: tuple[int, bool] | None = None  # of a net: meshes a side, and whether it moves
 
 
 def chosen(settings: list[dict]) -> tuple[str, ...]:
@@ -112,6 +113,7 @@ def nets(cells: int, *, motion: bool) -> Case:
             "mujoco": "closes loops by soft constraints only: the pins of a net would give way, and there is no static solver",
             "pyelastica": "has no joint that pins two rods at a crossing and leaves their angle free, and no static solver",
         },
+        net=(cells, motion),
     )
 
 
@@ -295,6 +297,38 @@ def table(case: Case, rows: list[dict]) -> list[str]:
     return [*lines, ""]
 
 
+def rods(cells: int) -> int:
+    """Of a net, between crossings."""
+    return 2 * cells * (cells + 1)
+
+
+def growth(found: dict[bool, dict[int, list[dict]]]) -> list[str]:
+    """Lines of a table of how the times of nets grow: the loop [s] of one setting of each program that solves every size.
+
+    found: of equilibria (False) and motions (True) the rows of each size.
+    """
+    sizes = sorted(found[True])
+    lines = ["How nets grow: loop [s], best", "", "| | " + " | ".join(f"{n} x {n}: {rods(n)} rods" for n in sizes)
+             + " | exponent, last two | setting |", "|---|" + "---:|" * (len(sizes) + 1) + "---|"]  # fmt: skip
+    for motion, rows in found.items():
+        for peer in dict.fromkeys(row["peer"] for row in rows[sizes[0]]):
+            times = {
+                str(row["settings"]): [
+                    next((x["best"] for x in rows[n] if x["settings"] == row["settings"] and x["peer"] == peer and "best" in x), None)
+                    for n in sizes
+                ]
+                for row in rows[sizes[0]] if row["peer"] == peer
+            }  # fmt: skip
+            able = {setting: each for setting, each in times.items() if None not in each}
+            if able:
+                setting = min(able, key=lambda setting: able[setting][-1])
+                last = sizes[-2:]
+                slope = np.log(able[setting][-1] / able[setting][-2]) / np.log(rods(last[1]) / rods(last[0]))
+                lines.append(f"| {peer}, {'a second of motion' if motion else 'equilibrium'} | "
+                             + " | ".join(f"{x:.3g}" for x in able[setting]) + f" | {slope:.2f} | {setting} |")  # fmt: skip
+    return [*lines, ""]
+
+
 def _told(ratio: float | None) -> str:
     return "-" if ratio is None else f"{ratio:.3g}"
 
@@ -306,13 +340,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="+", choices=NAMES, default=list(NAMES))
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--cells", type=int, nargs="+", default=[5, 10, 15], help="meshes a side of the nets")
+    parser.add_argument("--cells", type=int, nargs="+", default=[5, 10, 15, 20], help="meshes a side of the nets")
     parser.add_argument("--quick", action="store_true", help="small, one round: whether it works")
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore", "The time steps of")  # coarse settings are meant to be
+    of_nets: dict[bool, dict[int, list[dict]]] = {False: {}, True: {}}
     for case in cases(arguments.only, arguments.cells, quick=arguments.quick):
         rows = [summed(lines) for lines in measured(case, 1 if arguments.quick else arguments.rounds)]
         print("\n".join(table(case, rows)), flush=True)
+        if case.net is not None:
+            cells, motion = case.net
+            of_nets[motion][cells] = rows
+    if len(of_nets[True]) > 1:
+        print("\n".join(growth(of_nets)), flush=True)
     return 0
 
 

@@ -48,12 +48,12 @@ class RodTables:
 
 def tabulate(rod: Rod, grid: RodGrid) -> RodTables:
     """Tabulate a rod at the nodes of its grid."""
-    return RodTables(grid, strain_grams(rod, grid), nodal_inertia(rod, grid), *_at_points(rod, grid.X))
+    return RodTables(grid, strain_grams(rod, grid), nodal_inertia(rod, grid), *_at_points(rod, gauss_points(grid.X)))
 
 
-def _at_points(rod: Rod, X: Floats) -> tuple[Floats, Floats]:
-    """Rest strains and values of the bases at the Gauss points between the nodes X: RodTables.rest and basis."""
-    points, count = gauss_points(X).ravel(), len(X) - 1
+def _at_points(rod: Rod, gauss: Floats) -> tuple[Floats, Floats]:
+    """Rest strains and values of the bases at the Gauss points (m, 2) of intervals: RodTables.rest and basis."""
+    points, count = gauss.ravel(), len(gauss)
     rest = rod.rest.strain(points).reshape(count, 12)
     bases = [basis for _, basis in numbered(rod)]
     table = np.zeros((count, 2, sum(_width(basis.size) for basis in bases)))
@@ -191,21 +191,22 @@ class Builder:
         segment = self._segment(len(tables.grid.X), strains, slots, rod.material.damping, stiffness)
         mass, turning = tables.inertia[:, 3], tables.inertia[:, :3]
         node = self._node(parent, FIXED, segment, _fixed(pose), mass=float(mass[0]), inertia=turning[:1])
-        self._intervals(tables.grid.X, tables.rest, tables.basis, segment, node, mass[1:], turning[1:])
+        parents = list(range(node, node + len(tables.grid.X) - 1))
+        self._intervals(tables.grid.X, tables.rest, tables.basis, segment, parents, mass[1:], turning[1:])
         return np.arange(node, self.count), lanes
 
     def _intervals(
-        self, X: Floats, rest: Floats, basis: Floats, segment: int, parent: int, mass: Floats, inertia: Floats
+        self, X: Floats, rest: Floats, basis: Floats, segment: int, parents: list[int], mass: Floats, inertia: Floats
     ) -> None:
-        """Add the nodes at the ends of the intervals between X, each hanging on the one before, the first on `parent`."""
-        node, first, count = self.nodes, self.count, len(X) - 1
-        node["parent"] += [parent, *range(first, first + count - 1)]
+        """Add the nodes at the ends of intervals, from X[:-1] to X[1:], each hanging on one of the parents."""
+        node, count = self.nodes, len(parents)
+        node["parent"] += parents
         node["kind"] += [ROD] * count
         node["segment"] += [segment] * count
-        node["length"] += np.diff(X).tolist()
+        node["length"] += np.diff(X, axis=0).ravel().tolist()
         node["mass"] += mass.tolist()
         self.rows["fixed"].append(np.broadcast_to(NOWHERE, (count, 12)))
-        self.rows["inertia"].append(inertia)
+        self.rows["inertia"].append(np.broadcast_to(inertia, (count, 3)))
         self.rows["prescribed"].append(rest)
         node["basis_at"] += (self._table(basis) + basis[0].size * np.arange(count)).tolist()
 
@@ -213,13 +214,14 @@ class Builder:
         """Add a massless frame at a fixed pose from a node, a segment of its own: it can carry loads."""
         return self._node(parent, FIXED, self._segment(1, [], [], 0.0, []), _fixed(pose))
 
-    def add_leaf(self, rod: Rod, grid: RodGrid, nodes: Ints, X: float) -> int:
-        """Add a massless node at arc length X of a rod, hanging on the node before it: it can only be observed."""
-        k = int(np.searchsorted(grid.X, X)) - 1
-        parent, ends = int(nodes[k]), np.array([grid.X[k], X])
-        segment = self.nodes["segment"][parent]
-        self._intervals(ends, *_at_points(rod, ends), segment, parent, np.zeros(1), NO_INERTIA)
-        return self.count - 1
+    def add_leaves(self, rod: Rod, grid: RodGrid, nodes: Ints, X: Floats) -> range:
+        """Add massless nodes at arc lengths X (m,) of a rod, each hanging on the one before it: they can only be observed."""
+        first, k = self.count, np.searchsorted(grid.X, X) - 1
+        ends = np.stack([grid.X[k], X])
+        gauss = gauss_points(ends).reshape(2, -1).T  # of intervals that do not follow each other
+        segment = self.nodes["segment"][int(nodes[0])]
+        self._intervals(ends, *_at_points(rod, gauss), segment, nodes[k].tolist(), np.zeros(len(X)), NO_INERTIA)
+        return range(first, self.count)
 
     def with_room(self) -> Builder:
         """The same collection; leaves that are added to it are not in this one."""

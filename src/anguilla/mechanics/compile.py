@@ -78,15 +78,16 @@ class Layout:
         """
         builder, lanes, scale, weight, strain, blocks = self.made
         builder, extra = builder.with_room(), dict(self.extra)
+        leaves: dict[int, dict[tuple, float]] = {}  # of each rod
         for frame in frames:
-            if (
-                not frame.is_ground
-                and self.parts[frame.part_index].node_at(frame.X) is None
-                and _key(frame) not in extra
-            ):
-                layout = self.parts[frame.part_index]
-                assert layout.grid is not None and isinstance(layout.part, RodHandle)
-                extra[_key(frame)] = builder.add_leaf(layout.part.rod, layout.grid, layout.nodes, frame.X)
+            X, key = frame.X, _key(frame)
+            if not frame.is_ground and key not in extra and self.parts[frame.part_index].node_at(X) is None:
+                leaves.setdefault(frame.part_index, {})[key] = X
+        for index, places in leaves.items():
+            layout = self.parts[index]
+            assert layout.grid is not None and isinstance(layout.part, RodHandle)
+            made_of = layout.part.rod, layout.grid, layout.nodes, np.array(list(places.values()))
+            extra.update(zip(places, builder.add_leaves(*made_of), strict=True))
         made = builder, lanes, scale, weight, strain, blocks
         return replace(self, tree=builder.freeze(*made[1:]), extra=extra, made=made)
 

@@ -109,8 +109,8 @@ def _between(nodes: Floats, places: list[float], gap: float) -> list[float]:
 
 
 def gauss_points(X: Floats) -> Floats:
-    """(m - 1, 2) arc lengths of the Gauss points of the intervals between nodes X."""
-    middle, h = 0.5 * (X[:-1] + X[1:]), np.diff(X)
+    """(m - 1, 2, ...) arc lengths of the Gauss points of the intervals between nodes X (m, ...)."""
+    middle, h = 0.5 * (X[:-1] + X[1:]), np.diff(X, axis=0)
     return np.stack([middle - GAUSS * h, middle + GAUSS * h], axis=1)
 
 

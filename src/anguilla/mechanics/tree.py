@@ -265,7 +265,8 @@ def _rings(tree: Tree, links: Ints) -> tuple[int, int]:
     """Nodes, and records, after which the next may take the place of the first, as `linearise` goes from block to block."""
     node, record = np.arange(1, len(tree.parent)), tree.record_at[links].astype(np.int64) // int(RECORD)
     ready = tree.ready[tree.block[tree.segment]]  # the last block that needs a record is the first of these
-    return tuple(int(np.max(x, initial=0)) + 1 for x in (node - ready[1:, 0], record - ready[links, 1]))
+    nodes, records = (int(np.max(x, initial=0)) + 1 for x in (node - ready[1:, 0], record - ready[links, 1]))
+    return nodes, records
 
 
 def lay_lengths(tree: Tree, local: Floats) -> None:

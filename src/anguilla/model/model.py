@@ -247,10 +247,10 @@ class Model:
             way[i] += way[tree.parent[i]]
         return max(float(self.layout.length), float(np.max(way)))
 
-    def observing(self, frames: Sequence[Frame]) -> Model:
+    def observing(self, frames: Sequence[Frame], *, keep: bool = True) -> Model:
         """Return this model, or one with the same coordinates and motion in which every given frame has a node.
 
-        Nothing is compiled again: nodes that nothing acts on are added to the tree. The last ones are kept.
+        Nothing is compiled again: nodes that nothing acts on are added to the tree. The last ones are kept, if they shall be.
         """
         bare = [frame.bare for frame in frames]
         if all(self.layout.node(frame) is not None for frame in bare):
@@ -263,9 +263,10 @@ class Model:
             found.tree, found.tables = found.layout.tree, replace(self.tables, model=found.layout)
             found.tables.touching = self.tables.touching
             found.__dict__.pop("spatial", None)
-            while len(self._observers) >= OBSERVERS:
+            while keep and len(self._observers) >= OBSERVERS:
                 self._observers.pop(next(iter(self._observers)), None)
-            self._observers[key] = found
+            if keep:
+                self._observers[key] = found
         return found
 
     def with_tree(self, tree: Tree) -> Model:

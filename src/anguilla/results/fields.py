@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from anguilla.model.tables import Tables
 from anguilla.results.blocks import Block, Evaluations, States, parts
 from anguilla.results.kinematics import TOO_COARSE, as_motion
 from anguilla.results.observe import S_X, SNAPSHOT, resultants
-from anguilla.results.reactions import point_wrenches, points
+from anguilla.results.reactions import NodeWrench, point_wrenches, points
 
 GAUSS_POINTS = 6  # per piece between requested sections: exact to degree 11
 WET_POINTS = 8  # the same in water
@@ -68,42 +69,57 @@ class _Carried:
         return bool(self.wrenches or self.children or self.places)
 
 
-def _carried(model: Model, part: RodHandle) -> _Carried:
-    """What a rod carries at single sections."""
-    wrenches = [(load, frame) for load in model.robot.loads if (frame := load.wrench_on) is not None]
-    children = [p for p in model.robot.parts if p.parent.part_index == part.index and not p.parent.is_ground]
-    layout, places = model.layout.parts[part.index], {}
-    assert layout.grid is not None
+def _carried(model: Model, rods: Sequence[RodHandle]) -> list[_Carried]:
+    """What rods carry at single sections."""
+    found = {rod.index: _Carried([], [], {}) for rod in rods}
+    for load in model.robot.loads:
+        if (frame := load.wrench_on) is not None and frame.part_index in found:
+            found[frame.part_index].wrenches.append((load, frame, model.tables.node(frame)))
+    for child in model.robot.parts:
+        if child.parent.part_index in found and not child.parent.is_ground:
+            found[child.parent.part_index].children.append(child)
     if len(points(model)) or len(model.blank.pairs.table):
-        places = {int(node): float(X) for node, X in zip(layout.nodes, layout.grid.X, strict=True)}
-        places |= {node: X for (index, X, _), node in model.layout.extra.items() if index == part.index}
-    given = [(load, frame, model.tables.node(frame)) for load, frame in wrenches if frame.part_index == part.index]
-    return _Carried(given, children, places)
+        for index, carried in found.items():
+            layout = model.layout.parts[index]
+            assert layout.grid is not None
+            carried.places.update(zip(layout.nodes.tolist(), layout.grid.X.tolist(), strict=True))
+        for (index, X, _), node in model.layout.extra.items():
+            if index in found:
+                found[index].places[node] = X
+    return [found[rod.index] for rod in rods]
 
 
-def _jumps(model: Model, carried: _Carried, block: Block) -> Iterator[tuple[float, Floats, Floats, Floats]]:
-    """(X, origin, moment, force), inertia minus external, of point loads and of parts hanging on a rod."""
-    node = block.node
+def _jumps(
+    model: Model, every: list[_Carried], block: Block, pushed: dict[int, list[NodeWrench]], k: int
+) -> Iterator[tuple[float, Floats, Floats, Floats]]:
+    """(X, origin, moment, force), inertia minus external, of point loads and of parts hanging on the k-th rod.
+
+    pushed: what else acts on single nodes.
+    """
+    node, carried = block.node, every[k]
     for load, frame, i in carried.wrenches:
         wrench = load.given_wrench(block.states.t, node[:, i, N_R : N_R + 9].reshape(-1, 3, 3))
         yield frame.X, node[:, i, N_X : N_X + 3], -wrench[:, :3], -wrench[:, 3:]
     for child in carried.children:
         own = node[:, model.layout.parts[child.index].entry]
         yield child.parent.X, own[:, N_X : N_X + 3], own[:, N_M : N_M + 3], own[:, N_F : N_F + 3]
-    for i, moment, force in point_wrenches(model, block, carried.places) if carried.places else ():
-        if i in carried.places:
-            yield carried.places[i], node[:, i, N_X : N_X + 3], -moment, -force
+    for i, X in carried.places.items():
+        for _, moment, force in pushed.get(i, ()):
+            yield X, node[:, i, N_X : N_X + 3], -moment, -force
 
 
-def _spread_on(model: Model, part: RodHandle) -> list[Load]:
-    """Loads that are known as a wrench per length along a rod."""
-    found = [(load, load.density_on) for load in model.robot.loads]
-    return [load for load, rod in found if rod is not None and rod.index == part.index]
+def _spread_on(model: Model, rods: Sequence[RodHandle]) -> list[list[Load]]:
+    """Loads that are known as a wrench per length along rods, of each."""
+    found: dict[int, list[Load]] = {rod.index: [] for rod in rods}
+    for load in model.robot.loads:
+        if (rod := load.density_on) is not None and rod.index in found:
+            found[rod.index].append(load)
+    return [found[rod.index] for rod in rods]
 
 
-def _quadrature(model: Model, part: RodHandle, ends: Floats) -> tuple[Floats, Floats]:
+def _quadrature(loads: list[Load], ends: Floats) -> tuple[Floats, Floats]:
     """Points and weights between the ends of pieces; water on a round nose starts like a square root, which they follow."""
-    wet = any(load.account == "water" for load in _spread_on(model, part))
+    wet = any(load.account == "water" for load in loads)
     x, w = gauss(WET_POINTS if wet else GAUSS_POINTS)
     s, weight = 0.5 * (1.0 + x), 0.5 * w
     if wet:
@@ -160,92 +176,142 @@ class _Fine(Tables):
 
 @dataclass(frozen=True)
 class _Along:
-    """A rod cut into points and sections, of which the motion is observed.
+    """Rods cut into points and sections, of which the motion is observed.
 
     Attributes:
         observer: a model with nodes at all of them.
-        points: the points.
-        sections: (m,) nodes of the sections.
+        books: of each rod the points, and what acts along it, on these.
+        inertia: (p, 4) principal moments and mass that points stand for, rod by rod.
+        sections: (m,) nodes of the sections, rod by rod.
         first: (m,) first point beyond each section.
-        book: what acts along the rod, on the points.
-        spread: those of it that depend on the motion.
+        end: (m,) number of points up to the end of its rod.
+        spread: what acts along the rods and depends on the motion.
 
     """
 
     observer: Model
-    points: Seat
+    books: list[_Fine]
+    inertia: Floats
     sections: Ints
     first: Ints
-    book: _Fine
+    end: Ints
     spread: Frames
 
+    def given(self, times: Floats) -> tuple[Floats, Floats]:
+        """Wrenches given in time on the points (nt or 0, p, 6): in world axes, and in section axes."""
+        found = [book.given(times) for book in self.books]
+        return _joined([world for world, _ in found], len(times)), _joined([own for _, own in found], len(times))
 
-def _along(model: Model, part: RodHandle, X: Floats) -> _Along:
-    """Points that serve for ascending sections X (m,) of a rod; none lies before the first section."""
-    ends = _pieces(model, part, X)
-    places, weights = _quadrature(model, part, ends[ends >= X[0] - 1e-12 * part.length])
-    frames = [part.section(float(x)) for x in (*places, *X)]
-    observer = model.observing(frames)
-    nodes = np.array([observer.tables.node(frame) for frame in frames], np.int64)
-    book = _Fine(model, Seat(nodes[: len(places)], places, weights))
-    for load in _spread_on(model, part):
-        load.enter(book)
-    first = np.searchsorted(places, X, side="right")
-    return _Along(observer, book.points, nodes[len(places) :], first, book, book.spread())
+
+def _joined(wrenches: list[Floats], count: int) -> Floats:
+    """Wrenches (count, p, 6) on all points, from those (count or 0, ., 6) of each rod; (0, p, 6) if there are none."""
+    if any(map(len, wrenches)):
+        wrenches = [each if len(each) else np.zeros((count, *each.shape[1:])) for each in wrenches]
+    return np.ascontiguousarray(np.concatenate(wrenches, axis=1))
+
+
+def _along(model: Model, rods: Sequence[RodHandle], X: Sequence[Floats], loads: list[list[Load]]) -> _Along:
+    """Points that serve for ascending sections X (m,) of each rod; none lies before the first section."""
+    cut = []
+    for rod, own, wanted in zip(rods, loads, X, strict=True):
+        ends = _pieces(model, rod, wanted)
+        cut.append(_quadrature(own, ends[ends >= wanted[0] - 1e-12 * rod.length]))
+    frames = [
+        rod.section(float(x)) for rod, (places, _), own in zip(rods, cut, X, strict=True) for x in (*places, *own)
+    ]
+    observer = model.observing(frames, keep=len(rods) == 1)  # of many rods it is large
+    nodes, at, before = np.array([observer.tables.node(frame) for frame in frames], np.int64), 0, 0
+    books, inertia, sections, first, end = [], [], [], [], []
+    for rod, own, (places, weights), wanted in zip(rods, loads, cut, X, strict=True):
+        books.append(_Fine(model, Seat(nodes[at : at + len(places)], places, weights)))
+        for load in own:
+            load.enter(books[-1])
+        inertia.append(weights[:, None] * rod.rod.inertia(places)[:, :4])
+        at += len(places)
+        sections.append(nodes[at : at + len(wanted)])
+        at += len(wanted)
+        first.append(before + np.searchsorted(places, wanted, side="right"))
+        before += len(places)
+        end.append(np.full(len(wanted), before))
+    spread = [book.spread() for book in books]
+    joined = {name: np.concatenate([getattr(each, name) for each in spread]) for name in ("table", "data", "wrench")}
+    return _Along(
+        observer, books, np.concatenate(inertia), np.concatenate(sections), np.concatenate(first), np.concatenate(end),
+        spread[0]._replace(**joined),
+    )  # fmt: skip
 
 
 def internal_wrench(evaluations: Evaluations, part: RodHandle, X: Floats) -> Floats:
+    """Lambda(X) (nt, m, 6) of one rod: see `internal_wrenches`."""
+    return internal_wrenches(evaluations, [part], [X])[0]
+
+
+def internal_wrenches(evaluations: Evaluations, rods: Sequence[RodHandle], X: Sequence[Floats]) -> list[Floats]:
     """Lambda(X) (nt, m, 6) in section axes: minus the resultant, beyond X, of inertia minus external forces.
 
-    At a section that carries a point load the value is the one just before it.
+    At a section that carries a point load the value is the one just before it. The whole robot is followed once for all rods.
     """
     model, states = evaluations.model, evaluations.states
-    out = np.zeros((len(states.t), len(X), 6))
-    if not len(X):
+    out = [np.zeros((len(states.t), len(each), 6)) for each in X]
+    if not len(rods) or not len(X[0]):
         return out
-    order = np.argsort(X, kind="stable")
-    along, carried = _along(model, part, X[order]), _carried(model, part)
-    for at, jumps in _carrying(evaluations, carried, (SNAPSHOT + 6) * len(X) + 6 * len(along.points.X)):
-        total, motion = _beyond(model, part, along, states.some(at))
-        for place, origin, moment, force in jumps:
-            before = X[order] <= place + 1e-12 * part.length
-            total[:, before, :3] += (moment + np.cross(origin, force))[:, None]
-            total[:, before, 3:] += force[:, None]
-        total[:, :, :3] -= np.cross(motion[:, :, S_X : S_X + 3], total[:, :, 3:])
-        rotation = motion[:, :, :9].reshape(*motion.shape[:2], 3, 3)
-        section = -np.einsum("tmji,tmkj->tmki", rotation, total.reshape(*motion.shape[:2], 2, 3)).reshape(total.shape)
-        for load in _spread_on(model, part):
-            section -= load.advected(X[order], as_motion(motion))
-        out[at, order] = section
+    order = [np.argsort(each, kind="stable") for each in X]
+    sorted_X = [each[k] for each, k in zip(X, order, strict=True)]
+    loads = _spread_on(model, rods)
+    along, carried = _along(model, rods, sorted_X, loads), _carried(model, rods)
+    ends = np.cumsum([0, *map(len, X)])
+    for at, jumps in _carrying(evaluations, carried, (SNAPSHOT + 6) * int(ends[-1]) + 6 * len(along.inertia)):
+        whole, moved = _beyond(model, along, states.some(at))
+        for k, (rod, places) in enumerate(zip(rods, sorted_X, strict=True)):
+            own = slice(int(ends[k]), int(ends[k + 1]))
+            total, motion = whole[:, own], moved[:, own]
+            for place, origin, moment, force in jumps(k):
+                before = places <= place + 1e-12 * rod.length
+                total[:, before, :3] += (moment + np.cross(origin, force))[:, None]
+                total[:, before, 3:] += force[:, None]
+            section = _in_section_axes(total, motion)
+            for load in loads[k]:
+                section -= load.advected(places, as_motion(motion))
+            out[k][at, order[k]] = section
     return out
 
 
+def _in_section_axes(total: Floats, motion: Floats) -> Floats:
+    """Minus moments about the world origin and forces (nb, m, 6), about sections that move so, and in their axes."""
+    total[:, :, :3] -= np.cross(motion[:, :, S_X : S_X + 3], total[:, :, 3:])
+    rotation = motion[:, :, :9].reshape(*motion.shape[:2], 3, 3)
+    return -np.einsum("tmji,tmkj->tmki", rotation, total.reshape(*motion.shape[:2], 2, 3)).reshape(total.shape)
+
+
 def _carrying(
-    evaluations: Evaluations, carried: _Carried, numbers: int
-) -> Iterator[tuple[slice, Iterable[tuple[float, Floats, Floats, Floats]]]]:
-    """Blocks of states, with what a rod carries at single sections in them; `numbers` are those kept of a state."""
-    if carried:
-        for block in evaluations.blocks(in_space=True):
-            yield block.at, _jumps(evaluations.model, carried, block)
-    else:
+    evaluations: Evaluations, carried: list[_Carried], numbers: int
+) -> Iterator[tuple[slice, Callable[[int], Iterable[tuple[float, Floats, Floats, Floats]]]]]:
+    """Blocks of states, with what the k-th rod carries at single sections in them; `numbers` are those kept of a state."""
+    if not any(carried):
         for at in parts(len(evaluations.states.t), numbers):
-            yield at, ()
+            yield at, lambda _: ()
+        return
+    model, places = evaluations.model, {node for each in carried for node in each.places}
+    for block in evaluations.blocks(in_space=True):
+        pushed: dict[int, list[NodeWrench]] = {}
+        for wrench in point_wrenches(model, block, places) if places else ():
+            pushed.setdefault(wrench.node, []).append(wrench)
+        yield block.at, partial(_jumps, model, carried, block, pushed)
 
 
-def _beyond(model: Model, part: RodHandle, along: _Along, states: States) -> tuple[Floats, Floats]:
+def _beyond(model: Model, along: _Along, states: States) -> tuple[Floats, Floats]:
     """Moment about the world origin and force (nb, m, 6) beyond sections, and the motion (nb, m, SNAPSHOT) of these."""
-    points, observer = along.points, along.observer
+    observer, nodes = along.observer, np.concatenate([book.points.nodes for book in along.books])
     count, m = len(states.t), len(along.sections)
     motion, out = np.zeros((count, m, SNAPSHOT)), np.zeros((count, m, 6))
-    inertia = np.ascontiguousarray(points.weights[:, None] * part.rod.inertia(points.X)[:, :4])
     gravity = np.ascontiguousarray(np.broadcast_to(model.robot.gravity_values(states.t), (count, 3)))
     pairs = model.blank.pairs
     touches = model.blank.touches
     none = {"pairs": pairs._replace(table=pairs.table[:0]), "touches": touches._replace(table=touches.table[:0])}
     loads = model.blank._replace(row=np.zeros(REST), frames=along.spread, **none)
     if resultants(
-        observer.tree, observer.workspace, points.nodes, inertia, loads, gravity,
-        *along.book.given(states.t), *states[1:4], along.sections, along.first, motion, out,
+        observer.tree, observer.workspace, nodes, along.inertia, loads, gravity,
+        *along.given(states.t), *states[1:4], along.sections, along.first, along.end, motion, out,
     ):  # fmt: skip
         raise DescriptionError(TOO_COARSE)
     return out, motion

@@ -45,15 +45,15 @@ def snapshots(tree, ws, nodes, q, v, a, out):
 
 
 @entry(descend)
-def resultants(tree, ws, points, inertia, loads, gravity, given, turning, q, v, a, sections, first, motion, out):
-    """Inertia minus external forces beyond sections of a rod, summed over points along it.
+def resultants(tree, ws, points, inertia, loads, gravity, given, turning, q, v, a, sections, first, end, motion, out):
+    """Inertia minus external forces beyond sections of rods, one rod after the other, summed over points along each.
 
     Args:
         tree: the robot.
         ws: its workspace.
-        points: (p,) nodes along the rod.
+        points: (p,) nodes along the rods.
         inertia: (p, 4) principal moments and mass that they stand for.
-        loads: its frame loads are those along the rod that depend on the motion, on the points; its row gets gravity.
+        loads: its frame loads are those along the rods that depend on the motion, on the points; its row gets gravity.
         gravity: (nt, 3) [m/s^2].
         given: (nt or 0, p, 6) other wrenches on the points, world axes.
         turning: (nt or 0, p, 6) the same in section axes.
@@ -62,6 +62,7 @@ def resultants(tree, ws, points, inertia, loads, gravity, given, turning, q, v, 
         a: (nt, n) accelerations.
         sections: (m,) nodes.
         first: (m,) first point beyond each of them, in ascending order.
+        end: (m,) number of points up to the end of its rod.
         motion: (nt, m, SNAPSHOT) gets the motion of the sections.
         out: (nt, m, 6) gets moments about the world origin, and forces.
 
@@ -83,6 +84,8 @@ def resultants(tree, ws, points, inertia, loads, gravity, given, turning, q, v, 
         m, f = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         p = len(points)
         for s in range(len(sections) - 1, -1, -1):
+            if s == len(sections) - 1 or end[s] < end[s + 1]:  # the last section of a rod
+                m, f, p = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), end[s]
             while p > first[s]:
                 p -= 1
                 i = points[p]

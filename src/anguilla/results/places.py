@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from anguilla.describe import Frame, RodHandle
 from anguilla.mechanics.tree import Floats
 from anguilla.results.base import Computed, sections
-from anguilla.results.fields import control_torque, internal_wrench, strain_field
+from anguilla.results.fields import control_torque, internal_wrench, internal_wrenches, strain_field
 from anguilla.results.kinematics import body_jacobian, node_motions, shift
 from anguilla.results.observe import S_A, S_AL, S_V, S_W, S_X, SNAPSHOT
 
@@ -20,6 +20,7 @@ __all__ = ["OfFrames", "OfRods"]
 # One reading follows the motion of the whole robot. So after a few of them all frames, or all rods, are read at once, which
 # keeps the readings of a large robot linear in its parts; unless they are too many numbers to keep.
 FEW, KEPT = 8, 8_000_000
+GROUPS = 8  # in which wrenches of all rods are found: points along many rods take memory
 
 
 class OfFrames(Computed):
@@ -82,6 +83,11 @@ def _body_twist(motion: Floats) -> Floats:
     return np.concatenate([np.einsum("tji,tj->ti", rotation, motion[:, k : k + 3]) for k in (S_W, S_V)], axis=1)
 
 
+def _alike(X: ArrayLike | None, rod: RodHandle, other: RodHandle) -> Floats | None:
+    """Arc lengths [m] of another rod, the same parts of its length as X of a rod."""
+    return None if X is None else np.minimum(np.atleast_1d(X) / rod.length * other.length, other.length)
+
+
 class OfRods(Computed):
     """Shapes and inner forces of rods."""
 
@@ -123,7 +129,35 @@ class OfRods(Computed):
         """
         part = self.own_rod(rod)
         with self.acting():
-            return self._pick(internal_wrench(self.evaluations, part, sections(part, X)))
+            return self._pick(self._wrench(part, X))
+
+    @cached_property
+    def _wrenches(self) -> dict[object, tuple[set[int], dict[int, tuple[Floats, Floats]]]]:
+        """By the sections, in parts of the length: which rods were read, by number, and sections and wrenches of many."""
+        return {}
+
+    def _wrench(self, part: RodHandle, asked: ArrayLike | None) -> Floats:
+        """Internal wrench (time, points, 6) of a rod; after a few, those of its neighbours are found with it."""
+        X = sections(part, asked)
+        rods = [p for p in self.system.robot.parts if isinstance(p, RodHandle)]
+        key = None if asked is None else tuple((X / part.length).tolist())
+        read, found = self._wrenches.setdefault(key, (set(), {}))
+        read.add(part.index)
+        if len(read) > FEW and 0 < len(self._t) * len(rods) * len(X) * SNAPSHOT <= KEPT:
+            if part.index not in found:
+                for other, (_, old) in self._wrenches.items():
+                    if other != key:  # one kind of reading is kept
+                        old.clear()
+                size = max(FEW, -(-len(rods) // GROUPS))
+                first = [p.index for p in rods].index(part.index) // size * size
+                group = rods[first : first + size]
+                places = [X if p.length == part.length else sections(p, _alike(asked, part, p)) for p in group]
+                wrenches = internal_wrenches(self.evaluations, group, places)
+                found.update(zip((p.index for p in group), zip(places, wrenches, strict=True), strict=True))
+            places_there, wrench = found[part.index]
+            if np.array_equal(places_there, X):
+                return wrench.copy()
+        return internal_wrench(self.evaluations, part, X)
 
     def control_torque(self, rod: RodHandle, X: ArrayLike | None = None) -> Floats:
         """What the motors along a rod with a prescribed shape must give, in section axes: M of 001 (64), elasticity included.

@@ -108,6 +108,19 @@ def test_the_flat_recursion_is_the_spatial_one(make):
             np.testing.assert_allclose(x / np.outer(size, size), y / np.outer(size, size), rtol=0, atol=1e-12 * scaled)
 
 
+def test_a_state_that_is_not_finite_leaves_nothing_behind():
+    """A line pulls out of the plane too; the hinge before the rod shares a record with the first intervals."""
+    robot = ag.Robot("hinged", gravity=GRAVITY)
+    arm = robot.add(rod(), at=robot.ground, joint=ag.Revolute(Z, stiffness=1.0))
+    robot.actuate("left", ag.Tendon(arm, ag.parallel(y=0.02, z=0.01)))
+    system = ag.Model(robot)
+    assert system.tree.flat[0] == 1
+    state, far = states(system), np.full(system.size, np.finfo(float).max)
+    right = system.residual(*state, inputs={"left": 5.0}).copy()
+    assert not np.all(np.isfinite(system.residual(far, *state[1:], inputs={"left": 5.0})))
+    np.testing.assert_array_equal(system.residual(*state, inputs={"left": 5.0}), right)
+
+
 @pytest.mark.parametrize("make", [lone_rod, curved_rod, swimmer])
 def test_results_see_what_acts_out_of_the_plane(make):
     """The motion is found without it; the wrench inside the rod has it. A light body on a screw makes the robot spatial."""

@@ -122,11 +122,19 @@ def _wrench_on_map(a, i):
 
 @part
 def flat_forces(a, i):
-    """Generalised forces on (k1, g1, k2, g2) of four intervals."""
+    """Generalised forces on (k1, g1, k2, g2) of four intervals.
+
+    Lines and muscles add to all six: those out of the plane, which move nothing, begin at zero as well, or what a state that
+    is not finite left there would stay for ever.
+    """
     h2, c = _steps(a, i)
     y, z = _wrench_on_map(a, i)
     k1, g1, k2, g2 = _strains(a, i + STRAIN)
     f = i + FORCE
+    lay2(a, f, (0.0, 0.0))
+    lay(a, f + JET + NORMAL, 0.0)
+    lay2(a, f + SIX, (0.0, 0.0))
+    lay(a, f + NINE + NORMAL, 0.0)
     lay(a, f + NORMAL, h2 * y + c * cross2(g2, z))
     lay2(a, f + JET, add2(scale2(h2, z), swing(c * k2, z)))
     lay(a, f + SIX + NORMAL, h2 * y - c * cross2(g1, z))

@@ -168,8 +168,10 @@ def relaxed(
         matrix[:n, n:] /= scale[:, None]
         matrix[n:, :n] /= scale
         out[:n] /= scale
-        step = np.zeros(len(out))
-        step[free] = -np.linalg.lstsq(matrix[np.ix_(free, free)], out[free], rcond=1e-9 if exact else 1e-12)[0]
+        matrix, step = matrix[np.ix_(free, free)], np.zeros(len(out))
+        if not (np.all(np.isfinite(matrix)) and np.all(np.isfinite(out[free]))):
+            break  # it slid too far
+        step[free] = -np.linalg.lstsq(matrix, out[free], rcond=1e-9 if exact else 1e-12)[0]
         size = float(np.linalg.norm(step[:n]))
         q = advanced(system, q, min(1.0, 0.3 / max(size, 1e-300)) * step[:n] / scale)
         lam = lam + step[n:]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from anguilla._doors import public
 from anguilla._lazy import ShowsItself
 from anguilla.errors import refuse
-from anguilla.mechanics.tree import Ints
+from anguilla.mechanics.tree import Floats, Ints
 from anguilla.results.acting import OfEnergies
 from anguilla.results.base import Status
 from anguilla.results.blocks import Remembered
@@ -104,6 +104,13 @@ class Trajectory(_States, Slices):
     """
 
     _judged: Callable[[], Quality] | None = field(default=None, repr=False)
+    # the start as it was given, if its loops were open there
+    _opened: Floats | None = field(default=None, repr=False)
+
+    @property
+    def opened(self) -> Floats | None:
+        """The start (n,) as it was given, from which the loops of the robot were closed; None if they were closed there."""
+        return self._opened
 
     @cached_property
     def quality(self) -> Quality | None:

@@ -295,7 +295,10 @@ class _Back:
             total += (self.closing.rate.T @ self.v) @ there.rates(there.q, there.v)
             if free:
                 q, _ = _through_rates(self.origin, self.closing, self.q, self.v)
-                total += (self.closing.place.T @ q) @ there.values(there.q, there.v)[n:]
+                if record.was_open:
+                    total -= q @ record.closed_again(system)
+                else:
+                    total += (self.closing.place.T @ q) @ there.values(there.q, there.v)[n:]
         return float(total)
 
 

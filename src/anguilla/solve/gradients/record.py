@@ -16,12 +16,14 @@ from anguilla.linear.choice import DENSE
 from anguilla.mechanics.tree import Floats
 from anguilla.model.evaluation import Evaluation
 from anguilla.model.model import LoadTable, Model
+from anguilla.model.user import between
 from anguilla.results.blocks import Remembered
 from anguilla.results.reactions import grasps, integrates, refuse_holding, refuse_relaxing, relaxes
 from anguilla.results.states import Trajectory
 from anguilla.solve.gradients.fading import can_fade
 from anguilla.solve.gradients.holding import HOLD, Holding
 from anguilla.solve.gradients.instants import integrals
+from anguilla.solve.newton.closing import mount
 from anguilla.solve.steps.easing import Easing, easing
 from anguilla.solve.steps.schemes import Coefficients, Scheme, as_scheme
 
@@ -81,6 +83,24 @@ class Tape:
     def loads_of(self, system: Model) -> LoadTable:
         """Loads of all instants on a robot of another design; the same if that differs in its tree alone."""
         return self.table if system.robot is self.system.robot else system.loads(self.run.t, self.run.inputs)
+
+    @property
+    def was_open(self) -> bool:
+        """Whether loops were open where the start was given: it then moves with all that closes them."""
+        if self.run.opened is None and self.run.status.counters.get("closed"):
+            raise DescriptionError(
+                "The loops of this motion were open where its start was given, which files do not keep: simulate it again, "
+                "or start it at a closed shape, such as start=run.q[0]."
+            )
+        return self.run.opened is not None
+
+    def closed_again(self, system: Model) -> Floats:
+        """How far (n,) a robot of another design starts from this one, if the loops were open where its start was given."""
+        given, begin = self.run.opened, self.states[0][0]
+        assert given is not None
+        change = between(system.tree, begin, mount(system, system.loads(self.run.t[0], self.run.inputs), given))
+        change[system.blank.driven] = 0.0  # these are prescribed
+        return change
 
     def has_symmetric_mass(self) -> bool:
         """Whether the mass matrix is symmetric; user-written loads may depend on accelerations as they like."""

@@ -197,11 +197,10 @@ def _of_design(
         there = origin(other, found.run.inputs, found.dt, found.states)
         table = found.loads_of(other)
         motions = np.array([driven_values(table, k) for k in range(nt if len(system.blank.driven) else 0)])
-        q = (
-            static_balance(with_same_rows(model, start.system), start)
-            if start is not None
-            else there.values(at.q, at.v)[n:]
-        )
+        if start is not None:
+            q = static_balance(with_same_rows(model, start.system), start)
+        else:
+            q = found.closed_again(other) if found.was_open else there.values(at.q, at.v)[n:]
         ease = np.zeros(n) if found.ease is None else found.ease.on(other, table)
         sizes = (
             rows.ravel(),
@@ -222,10 +221,10 @@ def _of_design(
         for target, value in ((out.rows, rows), (out.errors, errors), (out.driven, motions), (out.begin, begin),
                               (out.bristles, bristles)):  # fmt: skip
             target[..., k] = value.reshape(target.shape[:-1])
-        if start is None:
-            out.q[:, k] = -close.place @ q
-        else:
+        if start is not None:
             out.q[:, k] = _static_change(start, q)
+        else:
+            out.q[:, k] = q if found.was_open else -close.place @ q
         out.q[system.blank.driven, k] = out.driven[0, :, 0, k]
         out.v[:, k] = -close.rate @ rates
     _rates_follow(at, close.rate, out)

@@ -30,7 +30,7 @@ from anguilla.mechanics.tree import N_R, N_X, Floats, Ints
 from anguilla.model.evaluate import residual
 from anguilla.model.evaluation import at_rest
 from anguilla.model.model import Inputs, LoadTable, Model
-from anguilla.model.user import move
+from anguilla.model.user import between, move
 from anguilla.results.fields import strains_of
 from anguilla.results.reactions import evaluate
 from anguilla.solve.newton.gaps import APART, NEARLY, RANK, Gaps, gaps_at, rate_gaps_at
@@ -460,6 +460,13 @@ def close(system: Model, inputs: Inputs, t: float, q: Floats) -> tuple[Model, Fl
         )
     model = system.without(rows)
     return model, _as_given(model, inputs, t, given, q) if taut else q
+
+
+def was_open(system: Model, given: Floats, q: Floats) -> bool:
+    """Whether loops were open where a start was given, so that other coordinates than prescribed ones had to move to q."""
+    moved = np.abs(system.tree.scale * between(system.tree, given, q))
+    moved[system.blank.driven] = 0.0
+    return bool(np.max(moved, initial=0.0) > CLOSED)
 
 
 def _as_given(system: Model, inputs: Inputs, t: float, given: Floats, q: Floats) -> Floats:

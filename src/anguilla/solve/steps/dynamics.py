@@ -23,7 +23,7 @@ from anguilla.results.blocks import Remembered
 from anguilla.results.contacts import depths
 from anguilla.results.reactions import relaxes, remembers
 from anguilla.results.states import Status, Trajectory
-from anguilla.solve.newton.closing import SINGULAR_START, broken, close
+from anguilla.solve.newton.closing import SINGULAR_START, broken, close, was_open
 from anguilla.solve.newton.newton import COUNTERS, USABLE
 from anguilla.solve.newton.progress import progress_bar
 from anguilla.solve.newton.rules import ENDLESS, EXPLANATION, IMPACT, TOO_COARSE
@@ -122,9 +122,11 @@ def simulate_model(
         check_serves(scheme, method, system)
         if system.is_plain:
             return _moved(OngoingMotion(system, scheme, tolerance, q, v, inputs), start, dt, steps, every, **how)
-        closed, q = close(system, inputs, 0.0, q)
+        closed, shut = close(system, inputs, 0.0, q)
         with closed.apart():
-            return _moved(OngoingMotion(closed, scheme, tolerance, q, v, inputs), start, dt, steps, every, **how)
+            motion = OngoingMotion(closed, scheme, tolerance, shut, v, inputs)
+            motion.opened = q if was_open(closed, q, shut) else None
+            return _moved(motion, start, dt, steps, every, **how)
 
 
 def _drives(system: Model) -> bool:
@@ -195,6 +197,8 @@ def _counters(m: OngoingMotion, done: int, settled: bool) -> dict[str, int]:
     counters["steps"], counters["substeps"] = done, m.substeps
     if settled:
         counters["settled"] = 1
+    if m.opened is not None:
+        counters["closed"] = 1
     if m.jumps:
         counters["events"] = len(m.jumps)
     if snaps := int(m.snaps[0]):
@@ -211,7 +215,7 @@ def _result(robot: Robot, m: OngoingMotion, count: int, end: Status) -> Trajecto
     balance, guess = m.balance if lazily else None, a if m.scheme.mid == 1.0 else None
     return Trajectory.of_states(
         robot=robot, _system=m.system, status=end, _t=t, _q=q, _v=v, _a=None if lazily else a, _lam=lam, inputs=m.inputs,
-        _balance=balance, _integrated=guess, _memory=m.held, _known=m.known,
+        _balance=balance, _integrated=guess, _memory=m.held, _known=m.known, _opened=m.opened,
     )  # fmt: skip
 
 

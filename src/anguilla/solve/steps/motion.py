@@ -73,6 +73,7 @@ class OngoingMotion:
     _steady: LoadTable | None = field(init=False, default=None)
     _before: int = field(init=False, default=0)
     _ended: int = field(init=False, default=-1)
+    opened: Floats | None = field(init=False, default=None)  # the start as it was given, if its loops were open there
     held: Remembered | None = field(init=False, default=None)  # what contacts that hold remembered at the start
     notes: Floats | None = field(init=False, default=None)  # and at stored rows, as rows (1, numbers) for a checkpoint
     noting: bool = field(init=False, default=False)  # whether that is to be noted

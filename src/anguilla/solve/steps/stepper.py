@@ -22,7 +22,7 @@ from anguilla.results.feeling import Feeler
 from anguilla.results.reactions import remembers
 from anguilla.results.reading import Instruments, Reader, Seen
 from anguilla.results.states import Status, Trajectory
-from anguilla.solve.newton.closing import SINGULAR_START, broken, close
+from anguilla.solve.newton.closing import SINGULAR_START, broken, close, was_open
 from anguilla.solve.newton.rules import CONVERGED, EXPLANATION
 from anguilla.solve.steps.dynamics import DEFAULT_METHOD, advice, check_serves
 from anguilla.solve.steps.motion import OngoingMotion, Start, balances_alone, newton_tolerance, start_of
@@ -104,12 +104,14 @@ class Stepper:
         self._shown: tuple[int, Floats] | None = None
         self._feeler: Feeler | None = None
         self._forces: tuple[int, Callable[[Load], Floats]] | None = None  # number of the step, and what finds them
+        given = q
         if not self._whole.is_plain:
             with self._whole.apart():
                 self.system, q = close(self._whole, self._inputs, 0.0, q)
         self._desk = self.system.new_desk()
         with self.system.at(self._desk):
             self._motion = OngoingMotion(self.system, self._scheme, self._tolerance, q, v, self._inputs)
+            self._motion.opened = given if q is not given and was_open(self.system, given, q) else None
             self._motion.take_over(self._start)
             if Wiring.serves(self.system):
                 self._motion.wired = Wiring(self.system).table
@@ -322,7 +324,8 @@ class Stepper:
         kept = acc if end else None
         memory, known = self._motion.held, dict(self._motion.known)
         states = times, q, v, true, lam, inputs, balance, kept
-        return Trajectory(self.robot, self.system, status, *states, _memory=memory, _known=known)
+        more = {"_memory": memory, "_known": known, "_opened": self._motion.opened}
+        return Trajectory(self.robot, self.system, status, *states, **more)
 
     def result(self, system: Model | None = None) -> Trajectory:
         """Return the present state as a motion of one instant, to be read or drawn.

@@ -324,7 +324,7 @@ class Stepper:
         kept = acc if end else None
         memory, known = self._motion.held, dict(self._motion.known)
         states = times, q, v, true, lam, inputs, balance, kept
-        more = {"_memory": memory, "_known": known, "_opened": self._motion.opened}
+        more: dict[str, Any] = {"_memory": memory, "_known": known, "_opened": self._motion.opened}
         return Trajectory(self.robot, self.system, status, *states, **more)
 
     def result(self, system: Model | None = None) -> Trajectory:

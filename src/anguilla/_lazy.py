@@ -19,9 +19,10 @@ class _NoNameError(AttributeError):
     def __init__(self, package: str, name: str, known: Iterable[str], rooms: Mapping[str, str]) -> None:
         super().__init__(package, name)
         self.package, self.name, self.known, self.rooms = package, name, known, rooms
+        self.asked = name  # the `name` of an AttributeError may be None
 
     def __str__(self) -> str:
-        found = None if self.name.startswith("_") else self._nearest()
+        found = None if self.asked.startswith("_") else self._nearest()
         more = f"; did you mean {found!r}?" if found else ""
         return f"module {self.package!r} has no attribute {self.name!r}{more}"
 
@@ -30,13 +31,13 @@ class _NoNameError(AttributeError):
 
     def _nearest(self) -> str | None:
         """What may have been meant: the same name in a room of the package, or one that is near."""
-        if not (is_another_word(self.name) or plain(self.name) in map(plain, self.known)):
+        if not (is_another_word(self.asked) or plain(self.asked) in map(plain, self.known)):
             names = [(f"{room}.{name}", name) for room, place in self.rooms.items() for name in self._names_in(place)]
             for same in (str, plain):
                 for full, name in names:
-                    if same(name) == same(self.name):
+                    if same(name) == same(self.asked):
                         return full
-        return meant(self.name, self.known, near=0.75)
+        return meant(self.asked, self.known, near=0.75)
 
     def _names_in(self, place: str) -> list[str]:
         try:

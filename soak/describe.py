@@ -122,7 +122,15 @@ def _ends(handle: Any, part: dict) -> list:
     """Frames of a part whose positions are compared."""
     if part["what"]["call"] == "Rod":
         return [handle.section(0.5 * handle.length), handle.tip]
-    return [handle.frame, handle.at((part["reach"], 0.0, 0.0))]
+    return [handle.frame, handle.at((part["reach"], 0.0, 0.0)), handle.at((0.0, _across(part["what"]), 0.0))]
+
+
+def _across(body: dict) -> float:
+    """How far [m] a rigid body reaches across its axis: there a turn about the axis is seen, too."""
+    if "radius" in body:
+        return float(body["radius"])
+    sizes = next(iter(body.get("args", [])), None)
+    return 0.5 * sizes[1] if isinstance(sizes, list | tuple) else 0.0
 
 
 def names_in(value: Any) -> set[str]:

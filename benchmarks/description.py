@@ -1,6 +1,7 @@
 """Time and memory from a description to the arrays that are computed with, and how they grow with the robot. One thread.
 
     python benchmarks/description.py
+    python benchmarks/description.py --large     # 1,000 bodies and 200 rods: to their equilibrium, each in a process of its own
 
 *Describe* is the Python of the user: `Robot.add`, `actuate`, `load` with all their checks. *Model* is `ag.Model(robot)`, best
 of many. *Memory* is the most that is allocated at once on the way to the model, and *kept* what it holds. *Desk* is the
@@ -15,9 +16,12 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUM
 
 import argparse
 import gc
+import json
+import resource
 import subprocess
 import sys
 import tracemalloc
+import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -98,6 +102,62 @@ def cost(size: int, make: Callable[[], ag.Robot], *, seconds: float, desk: bool 
     return Cost(size, *digits, rounded(1e-6 * scratch) if desk else None)
 
 
+def pendulums(count: int) -> ag.Robot:
+    """Pendulums of five bodies with a rod at the end of each."""
+    robot, material = ag.Robot(), ag.Material(young=4e5, poisson=0.5, density=1070)
+    for _ in range(count):
+        at = robot.ground
+        for _ in range(5):
+            body = robot.add(ag.RigidBody.sphere(0.03, mass=0.1), at=at, joint=ag.Revolute("y", damping=1e-3))
+            at = body.at((0.1, 0.0, 0.0))
+        robot.add(ag.Rod(0.2, ag.Circle(0.005), material, ag.kirchhoff(3)), at=at)
+    return robot
+
+
+LARGE: dict[str, Callable[[], ag.Robot]] = {
+    "chain of 1,000 bodies": lambda: bodies(1000, 1),
+    "tree of 1,000 bodies": lambda: bodies(1000, 2),
+    "chain of 200 rods": lambda: chain(200),
+    "1,000 bodies and 200 rods": lambda: pendulums(200),
+}
+
+
+def settle(name: str) -> dict:
+    """Model [s], equilibrium [s] (from level, held at one end) and memory of the process at most [MB] of a large robot."""
+    robot = LARGE[name]()
+    ag.Model(robot)  # fetches kernels
+    model, seconds = timed(lambda: ag.Model(robot))
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", ag.AnguillaWarning
+        )  # nothing holds the last ball of a chain about its own centre
+        eq, rest = timed(lambda: ag.statics(model))
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {
+        "robot": name,
+        "coordinates": model.size,
+        "model": seconds,
+        "statics": rest,
+        "memory": most,
+        "found": eq.status.message,
+    }
+
+
+def large() -> None:
+    """Print what large robots take."""
+    print("| robot | coordinates | model [s] | statics [s] | process, at most [MB] |\n|---|---:|---:|---:|---:|")
+    for name in LARGE:
+        text = f"import json, description; print(json.dumps(description.settle({name!r})))"
+        done = subprocess.run(
+            [sys.executable, "-c", text], capture_output=True, text=True, check=True, cwd=Path(__file__).parent
+        )
+        row = json.loads(done.stdout.splitlines()[-1])
+        print(
+            f"| {name} | {row['coordinates']} | {row['model']:.2f} | {row['statics']:.2f} | {row['memory']:.0f} |",
+            flush=True,
+        )
+
+
 def importing() -> float:
     """Best time [ms] of `import anguilla` in a new interpreter, without that of NumPy."""
     text = "import time, numpy; t = time.perf_counter(); import anguilla; print(time.perf_counter() - t)"
@@ -157,7 +217,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=0.5, help="spent on each time")
     parser.add_argument("--json", action="store_true", help="print one line of JSON instead of a table")
+    parser.add_argument("--large", action="store_true", help="large robots only, to their equilibrium")
     arguments = parser.parse_args()
+    if arguments.large:
+        large()
+        return 0
     found = report(arguments.seconds)
     if arguments.json:
         show(found)

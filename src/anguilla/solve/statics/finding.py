@@ -23,10 +23,10 @@ from anguilla.solve.newton.continuation import Attempt, Continuation, Followed, 
 from anguilla.solve.newton.gaps import gaps_at
 from anguilla.solve.newton.newton import COUNTERS, FACTORISATIONS, FRESH, ITERATIONS, USABLE, Goal, scratch
 from anguilla.solve.newton.rules import CONVERGED, DIVERGED, EXPLANATION, SINGULAR, TOO_MANY_ITERATIONS
-from anguilla.solve.statics.downhill import BALANCED, balances, level, neutral, nudged, relaxed, slide
+from anguilla.solve.statics.downhill import BALANCED, SLID, balances, level, neutral, nudged, relaxed, slide
 from anguilla.solve.statics.judging import adrift, balanced, unbalanced
 from anguilla.solve.statics.relaxing import come_to_rest
-from anguilla.solve.statics.stability import FALLS, FLUTTERS, LEVEL, MAY_FLUTTER, restlessness
+from anguilla.solve.statics.stability import FALLS, FLUTTERS, LEVEL, MAY_FLUTTER, is_whole, restlessness
 from anguilla.solve.steps.stepping import ONCE, STATIC, State, runner, stored
 
 PASSING = "its parts would pass through each other on the way to what Newton finds"
@@ -205,27 +205,31 @@ def _other_ways(
 
     Singular starts, such as a straight rod or a level pendulum, are left by sliding down. What nothing holds may be in
     balance all the same: a closed ring, a free body. Else the robot moves, damped, until it rests; second, the names of
-    what does not.
+    what does not. A large open robot slides down in just that motion.
     """
     system, loads = solve.system, path.at(1.0)
-    q, lam = (relaxed if system.rows else slide)(system, loads, begin)
+    down = q, lam = (relaxed if system.rows else slide)(system, loads, begin)
+    q, lam = q.copy(), lam.copy()
     if solve(loads, q, lam) == CONVERGED:
         return (q, lam, " (slid downhill: load increments did not get there)"), ""
-    if singular or system.rows:
+    moved = not system.rows and not is_whole(system, SLID)
+    if (singular or system.rows) and not moved:
         q, lam, free = neutral(system, loads, begin, solve.tolerance)
         if free:
             return (q, lam, _neutral(system, free)), ""
-    found, away = _rested(solve, path, begin)
+    found, away = _rested(solve, path, begin, down if moved else None)
     if found is None:
         return None, away
     words = _neutral(system, found[2]) if found[2] else ""
     return (*found[:2], " (came to rest in a damped motion: load increments did not get there)" + words), ""
 
 
-def _rested(solve: LoadedNewton, path: LoadPath, begin: Floats) -> tuple[tuple[Floats, Floats, str] | None, str]:
+def _rested(
+    solve: LoadedNewton, path: LoadPath, begin: Floats, end: tuple[Floats, Floats] | None = None
+) -> tuple[tuple[Floats, Floats, str] | None, str]:
     """(q, multipliers, what nothing holds) where a motion without momentum from `begin` ends; or None, and what goes on."""
     system, loads = solve.system, path.at(1.0)
-    q, lam, _ = come_to_rest(system, loads, begin, np.zeros(system.rows))
+    q, lam = end or come_to_rest(system, loads, begin, np.zeros(system.rows))[:2]
     exact, multipliers = q.copy(), lam.copy()
     if solve(loads, exact, multipliers) == CONVERGED and not _too_far(system, q, exact):
         return (exact, multipliers, ""), ""

@@ -86,11 +86,11 @@ def _next(system: Model, loads: Loads, q: Floats, lam: Floats, dt: float) -> flo
     loads.row[DT] = 0.0
     if not is_whole(system):
         here = at_rest(system, loads, q, lam)
-        for beta in (0.0, *(1.0 / (0.3**k * dt) ** 2 for k in range(15))):
-            tree = system.linear == TREE
+        for step in (0.3**k * dt for k in range(15)):
+            tree, beta = system.linear == TREE, 1.0 / step**2
             if here.is_definite(0.0, beta) if tree else not Stiffness(here, loads.driven, beta=beta).leads_down(0.0):
                 break
-        return dt if beta == 0.0 else beta**-0.5
+        return step
     found = linear(system, loads, q, lam)
     if found is None or not len(found.stiffness):
         return dt

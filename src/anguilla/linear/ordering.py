@@ -10,6 +10,8 @@ import numpy.typing as npt
 from scipy.sparse import csc_array
 from scipy.sparse.linalg import splu
 
+from anguilla.linear.symbolic import Columns, columns_of, counted
+
 __all__ = ["Plan", "minimum_degree", "plan_of", "postorder"]
 
 Ints = npt.NDArray[np.int64]
@@ -83,28 +85,10 @@ def postorder(parent: Ints) -> Ints:
     return np.array(result[::-1], dtype=np.int64)
 
 
-def _structure(order: Ints, indptr: Ints, indices: Ints) -> tuple[list[set[int]], Ints]:
-    """Places that each group updates, in an order of elimination, and its parent, the first of them."""
-    n = len(order)
-    place = np.empty(n, dtype=np.int64)
-    place[order] = np.arange(n)
-    near, parent = place[indices].tolist(), np.full(n, -1, dtype=np.int64)
-    updated: list[set[int]] = [set() for _ in range(n)]
-    for j, group in enumerate(order.tolist()):
-        found = updated[j]
-        found.update(x for x in near[indptr[group] : indptr[group + 1]] if x > j)
-        found.discard(j)
-        if found:
-            p = min(found)
-            parent[j] = p
-            updated[p] |= found
-            updated[p].discard(p)
-    return updated, parent
-
-
-def _merged(size: list[int], updated: list[set[int]], parent: Ints) -> list[tuple[int, int]]:
+def _merged(size: list[int], updated: Columns, parent: Ints) -> list[tuple[int, int]]:
     """Fronts (from, to) of groups in postorder: one is joined with the next, its parent, where few zeros are added."""
-    weight = [sum(size[x] for x in found) for found in updated]
+    sizes = np.array(size)
+    weight = [int(sizes[found].sum()) for found in updated]
     fronts: list[tuple[int, int, int, float]] = []  # from, to, pivots, zeros so far
     for j in range(len(size)):
         begin, pivots, zeros = j, size[j], 0.0
@@ -135,8 +119,8 @@ def plan_of(group: Ints, kind: Ints, rows: Ints, columns: Ints) -> Plan:
     indices = pairs % count
     indptr = np.searchsorted(pairs // count, np.arange(count + 1))
     order = minimum_degree(indptr, indices)
-    order = order[postorder(_structure(order, indptr, indices)[1])]
-    updated, parent = _structure(order, indptr, indices)
+    order = order[postorder(counted(order, indptr, indices)[0])]
+    updated, parent = columns_of(order, indptr, indices)
     size = np.bincount(group, minlength=count)[order].tolist()
     fronts = _merged(size, updated, parent)
     place = np.empty(count, dtype=np.int64)
@@ -144,7 +128,7 @@ def plan_of(group: Ints, kind: Ints, rows: Ints, columns: Ints) -> Plan:
     unknowns = np.lexsort((kind, place[group]))
     rank = np.empty(len(group), dtype=np.int64)
     rank[unknowns] = np.arange(len(group))
-    return _laid_out(rank, size, fronts, [sorted(updated[e - 1]) for _, e in fronts], rows, columns)
+    return _laid_out(rank, size, fronts, [updated[e - 1].tolist() for _, e in fronts], rows, columns)
 
 
 def _laid_out(

@@ -50,7 +50,8 @@ def cut(m: OngoingMotion, t: float, dt: float, status: int = CONVERGED) -> int:
     ticks, done, deepest = 2**FINEST, 0, 0
     while done < ticks:
         size = ticks >> level
-        reached, status = m.steps(t + dt * done / ticks, dt / 2**level, min(patience, (ticks - done) // size))
+        many = patience + (patience + done // size) % 2  # so that pieces twice as long fit behind them
+        reached, status = m.steps(t + dt * done / ticks, dt / 2**level, min(many, (ticks - done) // size))
         done += reached * size
         m.substeps += reached
         if done < ticks and m.labour > min(max(m.allowed, LABOUR * m.passed), m.limit):

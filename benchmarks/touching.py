@@ -213,8 +213,9 @@ def snake(setting: Setting):
         inputs[part] = partial(case.swing, part=part)
     robot.load(ag.Contact(body, ag.HalfSpace(), stiff, damping=1.0, friction=case.friction, slip=1e-3))
     run = ag.simulate(
-        robot, duration=case.check[-1], dt=setting.dt, inputs=inputs, tolerance=setting.tolerance, progress=False
-    )
+        robot, duration=case.check[-1], dt=setting.dt, inputs=inputs, tolerance=setting.tolerance,
+        method=ag.GeneralisedAlpha(setting.left), progress=False,
+    )  # fmt: skip
     places = [run.position(frame) for frame in (body.root, body.section(0.5 * case.length), body.tip)]
     return run.t, np.stack(places, axis=1)
 
@@ -334,7 +335,7 @@ CASES = {
         snake,
         SNAKE.check,
         SNAKE.length,
-        (Setting(4, 4e-3, 12, 1e-3), Setting(6, 4e-3, 16, 1e-3), Setting(8, 4e-3, 20, 1e-3)),
+        tuple(Setting(modes, 4e-3, each, 1e-3, left=1.0) for modes, each in ((4, 12), (6, 16), (8, 20))),
         Setting(12, 2.5e-3, 24),
     ),
     "coil": Case(
@@ -348,7 +349,7 @@ CASES = {
         knot,
         KNOT.check,
         0.05,
-        (Setting(10, 0.25, 20, 1e-4, 1.5, 0.0), Setting(12, 0.2, 24, 1e-3, 1.0, 0.5)),
+        (Setting(10, 0.25, 20, 1e-4, 1.5, 0.0), Setting(13, 0.2, 26, 1e-4, 1.0, 0.0)),
         Setting(15, 0.05, 90, 1e-5, 0.5, 0.5),
     ),
     "plectoneme": Case(

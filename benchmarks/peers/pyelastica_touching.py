@@ -35,7 +35,7 @@ class Setting:
 PATHS = {
     "snake": (Setting(50, 1e-4), Setting(100, 5e-5)),
     "coil": (Setting(60, 2e-5), Setting(120, 2e-5)),
-    "knot": (Setting(100, 1e-4),),
+    "knot": (Setting(50, 1e-4), Setting(60, 1e-4), Setting(100, 1e-4)),
     "plectoneme": (Setting(100, 1e-4),),
 }
 

@@ -101,8 +101,13 @@ def test_loads_of_a_twin_are_known_only_if_its_signals_are_the_same():
     model = Model(robot)
     table = model.loads(0.0, inputs)
     longer, lighter = (changed(robot, {path: 1.5 * number_at(robot, path)}) for path in ("far.length", "gravity[0]"))
-    for twin in (patched(model, longer), Model(lighter)):
-        np.testing.assert_array_equal(twin.loads(0.0, inputs, like=table).loads.row, twin.loads(0.0, inputs).loads.row)
+    twin = patched(model, longer)
+    for pull in (3.0, 1.0):  # the second time in memory that is used again
+        asked = model.loads(0.0, inputs | {"straight": pull})
+        np.testing.assert_array_equal(
+            twin.loads_like(asked).row, twin.loads(0.0, inputs | {"straight": pull}).loads.row
+        )
+    assert Model(lighter).loads_like(table) is None
 
 
 def test_a_gradient_leaves_no_desk_behind():
@@ -112,3 +117,42 @@ def test_a_gradient_leaves_no_desk_behind():
     ag.gradient(at_rest, ag.Reach(robot.part("far").tip, (0.3, 0.1, 0.2)), design=["far.length", "near.material.young"])
     assert len(at_rest.system._free) == free == 1
     assert not hasattr(at_rest.system._here, "desk")
+
+
+class Square(ag.Reach):
+    """Twice a Reach, by terms of its own."""
+
+    def __call__(self, result):
+        return 2.0 * super().__call__(result)
+
+    def terms(self, result):
+        value, by_q, by_v = super().terms(result)
+        return 2.0 * value, 2.0 * by_q, 2.0 * by_v
+
+
+GOAL = (0.4, 0.1, 0.1)
+COSTS = {
+    "tip": lambda part: ag.Reach(part("far").tip, GOAL),
+    "beside": lambda part: ag.Reach(part("far").tip.offset_by((0.02, 0.03, -0.01)), GOAL, 2.0),
+    "between": lambda part: ag.Reach(part("far").section(0.123), GOAL),
+    "sum": lambda part: ag.Reach(part("near").tip, GOAL) + ag.Reach(part("hand").frame, GOAL) + ag.Rest(),
+    "quotient": lambda part: ag.Reach(part("far").tip, GOAL) / ag.Reach(part("near").tip, (0.0, 0.0, 0.1)),
+    "own terms": lambda part: Square(part("far").tip, GOAL),
+    "of no place": lambda _: ag.StateCost(lambda t, q, v: (0.5 * float(np.sum(q**2)), q, 0.0 * v)),
+}
+
+
+@pytest.mark.parametrize("kind", list(COSTS))
+def test_places_that_a_cost_reads_on_twins_against_equilibria_of_changed_robots(kind):
+    robot, inputs = arm()
+    paths = ["near.length", "far.length", "straight.offset", "near.material.young"]
+    found = ag.gradient(ag.statics(robot, inputs=inputs, tolerance=1e-12), COSTS[kind](robot.part), design=paths)
+
+    def value(path, number):
+        twin = changed(robot, {path: number})
+        return COSTS[kind](twin.part)(ag.statics(twin, inputs=inputs, tolerance=1e-12))
+
+    for path, slope in zip(paths, found.design, strict=True):
+        x = number_at(robot, path)
+        f = [value(path, (1.0 + k * 1e-3) * x) for k in (-2, -1, 1, 2)]
+        assert slope == pytest.approx((f[0] - 8 * f[1] + 8 * f[2] - f[3]) / (12e-3 * x), rel=2e-6)

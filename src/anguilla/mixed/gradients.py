@@ -40,7 +40,7 @@ def gradient(
         raise DescriptionError("gradient needs a result that ag.statics or ag.simulate returned.")
     if method is not None or start is not None:
         raise DescriptionError("method and start are for motions; the result is an equilibrium.")
-    refuse_rubbing(result.system.blank, "gradient")
+    refuse_rubbing(result.system, "gradient")
     value, by_q, _ = cost.terms(result)
     with ExitStack() as desks:
         problem, known = balance_of(result, desks)

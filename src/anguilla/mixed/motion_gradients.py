@@ -169,7 +169,7 @@ def _refuse_unfit(tape: _Tape) -> None:
             "acts (simulate(..., events=[]) takes equal steps across jumps)."
         )
     refuse_contact(model, "gradients of motions")
-    refuse_rubbing(carrier.blank, "gradient")
+    refuse_rubbing(carrier, "gradient")
     for half in model.halves:
         if Viscosity(half.system, None).active:
             raise DescriptionError(

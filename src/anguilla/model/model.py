@@ -445,18 +445,13 @@ class Model:
         *,
         pulling: bool = False,
         into: LoadTable | None = None,
-        like: LoadTable | None = None,
     ) -> LoadTable:
         """Sample gravity, all loads, constraints and the inputs of the actuators at the given times [s].
 
         A tendon is slack where a function gives it a negative tension. With `pulling` that is told, once in a motion, and
         a number that is a negative tension is refused; without, such a number is only one of the model.
         `into` is a table of the same desk and times, which is written to if nothing depends on time and there are no inputs.
-        `like` is one of another model at the same times and inputs: of a twin with the same signals they are known.
         """
-        if like is not None and like.system._steady is self._steady:
-            known = self.desk().loads._replace(row=like.loads.row.copy())
-            return LoadTable(known, like.column, like.table, like.times, self)
         if into is not None and self._constant and not (inputs or self.robot.has_inputs):
             into.loads.row[:] = self._steady
             into.loads.row[TIME] = into.times[0]
@@ -484,6 +479,23 @@ class Model:
         columns = np.concatenate(column) if column else np.zeros(0, np.int64)
         values = np.ascontiguousarray(np.concatenate(table, axis=1)) if table else np.zeros((len(times), 0))
         return LoadTable(self.desk().loads._replace(row=row), columns, values, times, self)
+
+    def loads_like(self, table: LoadTable) -> Loads | None:
+        """The loads of a twin with the same signals at the first time of a table; None if it has others.
+
+        They are to be read, until it is asked again: they lie in the table itself, or in memory that is used again.
+        """
+        other = table.system
+        if other._here is self._here:
+            return table.loads
+        if other._steady is not self._steady:
+            return None
+        desk = self.desk()
+        known: Loads | None = desk.kept.get("like")
+        if known is None:
+            known = desk.kept["like"] = desk.loads._replace(row=table.loads.row.copy())
+        known.row[:] = table.loads.row
+        return known
 
     def _check_shapes(self, times: Floats) -> None:
         """Warn, once for each rod, when its bases cannot follow its prescribed shape."""

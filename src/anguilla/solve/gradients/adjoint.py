@@ -18,16 +18,17 @@ from anguilla._doors import public
 from anguilla.describe import Robot
 from anguilla.describe.volumes import solvers_of
 from anguilla.errors import DescriptionError, SolverError
-from anguilla.interact.kernels.table import DT, INPUT, Loads
+from anguilla.interact.kernels.table import DT, INPUT
 from anguilla.linear.choice import DENSE
 from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
+from anguilla.model.evaluate import residual
 from anguilla.model.evaluation import Evaluation, at_rest
 from anguilla.model.model import LoadTable, Model
 from anguilla.model.slopes import InputSlope, WhyNot, balance_slope, input_slopes, named
-from anguilla.results.reactions import evaluate, grasps
+from anguilla.results.reactions import grasps
 from anguilla.results.states import Equilibrium, Trajectory
-from anguilla.solve.gradients.costs import Cost
+from anguilla.solve.gradients.costs import Cost, Pulls, pulled
 from anguilla.solve.gradients.designs import Design, as_design, design_slopes, twins, with_same_rows
 from anguilla.solve.gradients.instants import take_instant, weigh
 from anguilla.solve.gradients.large import start_back, sweep_large
@@ -128,8 +129,10 @@ def _add_direct(found: WhyNot, motions: dict[str, Floats], cost: Cost, result: T
 
 def static_ports(result: Equilibrium, mu: Floats, row: Floats) -> tuple[dict[str, Floats], dict[str, str]]:
     """Derivatives (1,) by the inputs that `Robot.input` made, and why others have none."""
-    system, zero = result.system, np.zeros(result.system.size)
-    slopes = input_slopes(system, np.array([result.t]), result.inputs)
+    system = result.system
+    if not system.robot.ports:
+        return {}, {}
+    zero, slopes = np.zeros(system.size), input_slopes(system, np.array([result.t]), result.inputs)
     reasons, found = named(slopes), {}
     for slope in slopes:
         if slope.name not in reasons:
@@ -174,9 +177,9 @@ def _asked(found: Tape, back: _Back, slope: InputSlope) -> Floats:
 def _static_multipliers(result: Equilibrium, by_q: Floats, table: LoadTable | None = None) -> tuple[Floats, Floats]:
     """Multipliers (n + m,) of an equilibrium for a derivative by_q (n,), and the row gradient; table: its loads, if known."""
     system = result.system
+    refuse_rubbing(system, "gradient")
     n, zero = system.size, np.zeros(system.size)
-    loads = system.loads(result.t, result.inputs, like=table).loads
-    refuse_rubbing(loads, "gradient")
+    loads = (table or system.loads(result.t, result.inputs)).loads
     loads.row[DT] = 0.0
     lam = np.ascontiguousarray(result.stored.lam[0])
     mu = solve_at_rest(at_rest(system, loads, result.q, lam), np.concatenate([by_q, np.zeros(system.rows)]))
@@ -185,23 +188,29 @@ def _static_multipliers(result: Equilibrium, by_q: Floats, table: LoadTable | No
     return mu, row
 
 
-def refuse_rubbing(loads: Loads, what: str) -> None:
+def refuse_rubbing(model: Model, what: str) -> None:
     """Raise an error if tendons rub: their tensions then change with the shape; or if contact holds."""
-    if grasps(loads):
+    holds, rubs = model.once(_frictions)
+    if holds:
         raise DescriptionError(
             f"{what} does not support equilibria that friction holds: they are one of many, which the way there decides. "
             "Simulate the way, ag.simulate(...) with a slow input and damping, and take its "
             f"{what}; or give the contact a slip, such as slip=1e-3 [m/s], and there is no friction at rest."
         )
-    if np.any(loads.cables.friction):
+    if rubs:
         raise DescriptionError(
             f"{what} does not support equilibria with friction of tendons, which changes with the shape. Set friction=0."
         )
 
 
+def _frictions(model: Model) -> tuple[bool, bool]:
+    """Whether friction of contact holds, and whether tendons rub."""
+    return grasps(model.blank), bool(np.any(model.blank.cables.friction))
+
+
 def refuse_path(start: Equilibrium) -> None:
     """Raise an error if a motion started from an equilibrium that friction holds, which shall change with the design."""
-    refuse_rubbing(start.system.blank, "sensitivities")
+    refuse_rubbing(start.system, "sensitivities")
 
 
 def solve_at_rest(here: Evaluation, right: Floats, transposed: bool = True) -> Floats:
@@ -222,29 +231,44 @@ def solve_at_rest(here: Evaluation, right: Floats, transposed: bool = True) -> F
 
 
 def _of_equilibrium(result: Equilibrium, cost: Cost, design: Design | None) -> Gradient:
-    value, by_q, _ = cost.terms(result)
+    (value, by_q, _), pulls = cost.whole_terms(result)
     table = result.system.loads(result.t, result.inputs)
     mu, row = _static_multipliers(result, by_q[0], table)
-    slopes = np.zeros(0)
-    if design is not None:
-        found = twins(result.system, design, whole=not cost.of_places)
-
-        def weighed(model: Model, direct: bool) -> float:
-            value = direct_cost(cost, model.robot, model, result) if direct else 0.0
-            return value - float(mu @ static_balance(model, result, table))
-
-        direct = [moved or not cost.of_places for moved in found.placed]
-        slopes = np.array([found.slope(k, partial(weighed, direct=also)) for k, also in enumerate(direct)])
+    slopes = np.zeros(0) if design is None else _by_design(result, cost, pulls, design, mu, table)
     inputs = by_input(result, row[None], *static_ports(result, mu, row))
     _add_direct(inputs, {}, cost, result)
     return Gradient(value, inputs, by_q[0], 0.0 * by_q[0], slopes, mu[None])
 
 
+def _by_design(
+    result: Equilibrium, cost: Cost, pulls: Pulls | None, design: Design, mu: Floats, table: LoadTable
+) -> Floats:
+    """Derivatives (k,) of a cost of an equilibrium by a design: of its balance, weighed, and of the cost in its state."""
+    found = twins(result.system, design, whole=not cost.of_places)
+    direct = [moved or not cost.of_places for moved in found.placed]
+
+    def weighed(model: Model, direct: bool) -> float:
+        value = -float(mu @ static_balance(model, result, table))
+        if direct:
+            value += direct_cost(cost, model.robot, model, result) if pulls is None else pulled(pulls, model, result.q)
+        return value
+
+    return np.array([found.slope(k, partial(weighed, direct=also)) for k, also in enumerate(direct)])
+
+
 def static_balance(system: Model, result: Equilibrium, table: LoadTable | None = None) -> Floats:
-    """(R, phi) (n + m,) of an equilibrium in a robot of another design; table: its loads in its own robot, if known."""
-    loads = system.loads(result.t, result.inputs, like=table).loads
-    zero = np.zeros(system.size)
-    return evaluate(system, loads, result.q, zero, zero, np.ascontiguousarray(result.stored.lam[0]))
+    """(R, phi) (n + m,) of an equilibrium in a robot of another design; table: its loads in its own robot, if known.
+
+    Leaves the motion of all nodes in the workspace.
+    """
+    desk = system.desk()
+    loads = None if table is None else system.loads_like(table)
+    if loads is None:
+        loads = system.loads(result.t, result.inputs).loads
+    zero, out = np.zeros(system.size), np.zeros(system.size + system.rows)
+    kernel = desk.user.residual if desk.user else residual
+    kernel(system.tree, desk.workspace, loads, result.q, zero, zero, np.ascontiguousarray(result.stored.lam[0]), out)
+    return out
 
 
 def direct_cost(cost: Cost, robot: Robot, system: Model, result: Trajectory | Equilibrium) -> float:

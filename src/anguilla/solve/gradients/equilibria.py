@@ -29,7 +29,7 @@ __all__ = ["check_input", "of_equilibrium", "slope_of_input"]
 def of_equilibrium(result: Equilibrium, design: Design | None, inputs: Iterable[str] | None) -> Sensitivities:
     """Derivatives of an equilibrium with respect to a design, then to some inputs."""
     system = result.system
-    refuse_rubbing(system.blank, "sensitivities")
+    refuse_rubbing(system, "sensitivities")
     found = None if design is None else twins(system, design)
     names = [] if found is None else list(found.names)
     table = system.loads(result.t, result.inputs)

@@ -49,15 +49,15 @@ def least(matrix: Floats, right: Floats, zero: float | None = None, units: Float
 
 def solve_bordered(system: Model, matrix: Floats, right: Floats) -> Floats:
     """Solve a system (n + m, n + m) of coordinates and multipliers; prescribed coordinates (n,) stay zero."""
-    driven, size = system.blank.driven, system.size
-    matrix, right = matrix.copy(), right.copy()
+    driven, units = system.blank.driven, system.once(_units)
     if len(driven):
+        matrix, right = matrix.copy(), right.copy()
         matrix[driven], matrix[:, driven], right[driven] = 0.0, 0.0, 0.0
         matrix[driven, driven] = 1.0
-    scale = system.tree.scale
-    matrix[:size] /= scale[:, None]
-    matrix[:, :size] /= scale
-    right[:size] = (right[:size].T / scale).T
-    found = solve(matrix, right)
-    found[:size] = (found[:size].T / scale).T
-    return found
+    found = solve(matrix / units[:, None] / units, (right.T / units).T)
+    return (found.T / units).T
+
+
+def _units(system: Model) -> Floats:
+    """(n + m,) of coordinates, as the tree has them, and one for multipliers."""
+    return np.concatenate([system.tree.scale, np.ones(system.rows)])

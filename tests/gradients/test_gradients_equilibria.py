@@ -63,6 +63,47 @@ def test_length_driven_arm_with_a_slack_tendon():
     assert np.all(found.q[:, 3] == 0.0)
 
 
+def one_sided(of, value, step):
+    """Derivative of second order from values on one side."""
+    f = [of(value + k * step) for k in range(3)]
+    return (-1.5 * f[0] + 2.0 * f[1] - 0.5 * f[2]) / step
+
+
+@pytest.mark.parametrize("path", ["arm.length", "pull.offset", "pull.compliance", "arm.material.young"])
+@pytest.mark.parametrize("beyond", [-1e-9, 1e-9])
+def test_a_tendon_that_is_about_to_become_slack_has_the_derivative_of_its_side(path, beyond):
+    robot = tendon_arm("length")
+    loose = ag.statics(robot, inputs={"pull": 0.35, "hold": 0.28}, tolerance=1e-13)
+    edge = loose.length("pull")  # where it becomes taut
+    inputs = {"pull": edge + beyond, "hold": 0.28}
+    eq, tip = ag.statics(robot, inputs=inputs, tolerance=1e-13), robot.part("arm").tip
+    assert (eq.tension("pull") > 0.0) == (beyond < 0.0)
+    assert eq.tension("pull") < 1e-5
+    cost = ag.Reach(tip, (0.1, 0.1, 0.1))
+    found, slope = ag.sensitivities(eq, design=[path]), ag.gradient(eq, cost, design=[path]).design[0]
+
+    def at(value):
+        twin = changed(robot, {path: value})
+        return ag.statics(twin, inputs=inputs, tolerance=1e-13)
+
+    def place(eq):
+        return eq.position(eq.robot.part("arm").tip)
+
+    def missed(eq):
+        return cost.on(eq.robot)(eq)
+
+    value, truths = number_at(robot, path), []
+    for step in (1e-4 * value, -1e-4 * value):  # on the side where it stays what it is
+        ends = [at(value + k * step) for k in (1, 2)]
+        if all((end.tension("pull") > 0.0) == (beyond < 0.0) for end in ends):
+            truths.append([one_sided(lambda x, of=of: of(at(x)), value, step) for of in (place, missed)])
+    assert truths
+    for by_place, by_cost in truths:
+        wide = 1e-4 * np.abs(by_place).max() + 1e-10 / value  # round-off of the differences
+        np.testing.assert_allclose(found.position(tip)[:, 0], by_place, rtol=0.0, atol=wide)
+        assert slope == pytest.approx(by_cost, rel=1e-4, abs=1e-11 / value)
+
+
 def test_patched_and_compiled_twins_agree():
     robot = tendon_arm()
     robot._loads.clear()

@@ -87,6 +87,30 @@ def test_derivatives_against_differences(by):
         assert np.allclose(found[:, k], truth, rtol=2e-3, atol=2e-4 * np.max(np.abs(truth)) + 1e-6), (k, by)
 
 
+def test_derivatives_where_a_tendon_is_about_to_become_slack():
+    """A tension of 5e-6 N is gone after 1e-8 m: a longer difference would be one across the jump."""
+    robot, rest = tendon_arm("length"), {"t2": 0.29, "t3": 0.295}
+    edge = ag.statics(robot, inputs={"t1": 0.35, **rest}, tolerance=1e-13).length("t1")
+    given = {"t1": edge - 1e-8, **rest}
+    assert 0.0 < ag.statics(robot, inputs=given).tension("t1") < 1e-5
+    data = ag.Measurements(
+        positions={"tip": np.zeros((1, 3))},
+        markers={"tip": "arm.tip"},
+        inputs={n: np.array([u]) for n, u in given.items()},
+    )
+    search = Search(robot, as_free(robot, ["inputs.t1.offset", "inputs.t2.offset", "arm.length"]), [data])
+    found = search.jacobian(np.zeros(3))
+    taut = {**given, "t1": given["t1"] - 1e-5}  # well within what is taut, where nothing jumps nearby
+    beside = ag.Measurements(
+        positions=data.positions, markers=data.markers, inputs={n: np.array([u]) for n, u in taut.items()}
+    )
+    other = Search(robot, as_free(robot, ["inputs.t1.offset", "inputs.t2.offset", "arm.length"]), [beside])
+    for k in range(3):
+        ends = [other.residual(sign * 1e-6 * np.eye(3)[k]) for sign in (1.0, -1.0)]
+        truth = (ends[0] - ends[1]) / 2e-6
+        assert np.allclose(found[:, k], truth, rtol=5e-3, atol=5e-3 * np.abs(truth).max()), k
+
+
 def test_unknown_offsets_and_base_are_found_along():
     rng = np.random.default_rng(5)
     robot, inputs = tendon_arm(), pulls(15, rng)

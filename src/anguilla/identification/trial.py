@@ -19,6 +19,7 @@ from anguilla.model.model import Inputs, Model
 from anguilla.results.reactions import refuse_relaxing, relaxes
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.solve.gradients.designs import FROM_ZERO, STEP, Twins, around, moves, twins, with_same_rows
+from anguilla.solve.gradients.edges import moved_lengths
 from anguilla.solve.gradients.fading import can_fade
 from anguilla.solve.gradients.instants import balance_rows
 from anguilla.solve.gradients.record import door
@@ -340,10 +341,11 @@ class Trial(Driven):
     ) -> tuple[Twins, dict[int, Floats]]:
         """Twins for the parameters that change the robot, and changes (n + m, own and driving) of each row seen."""
         found = make(states.model, values[self.own])
-        columns = [found.slope(j, lambda m: _balance(m, states, states.inputs)) for j in range(len(self.own))]
+        inputs = _apart(states)
+        columns = [found.slope(j, lambda m: _balance(m, states, inputs)) for j in range(len(self.own))]
         for k in self.driving:
             change = self._driven(values, k)
-            columns.append(_driving(states, {name: u[: len(states.q)] for name, u in change.items()}))
+            columns.append(_driving(states, inputs, {name: u[: len(states.q)] for name, u in change.items()}))
         return found, _solved(states, columns, seen)
 
     def _of_motion(self, states: RowStates, run: Trajectory, q: Floats, lam: Floats) -> Changes:
@@ -421,14 +423,25 @@ def _balance(model: Model, states: RowStates, inputs: dict[str, Floats]) -> Floa
     return out
 
 
-def _driving(states: RowStates, change: dict[str, Floats]) -> Floats:
+def _apart(states: RowStates) -> dict[str, Floats]:
+    """Inputs (rows,) by actuator under which tendons of given length stay slack or taut when something changes a bit."""
+    model, rows = states.model, len(states.q)
+    if not np.any(model.blank.constraints.input_row >= 0):
+        return states.inputs
+    table = model.loads(np.zeros(rows), {name: Column(u) for name, u in states.inputs.items()})
+    moved = np.array([moved_lengths(model, table.at(row), states.q[row], states.lam[row]) for row in range(rows)])
+    places = {name: k for k, name in enumerate(model.robot.actuators)}
+    return {name: u + moved[:, places[name]] for name, u in states.inputs.items()}
+
+
+def _driving(states: RowStates, inputs: dict[str, Floats], change: dict[str, Floats]) -> Floats:
     """Change (rows, n + m) of the balance with the inputs, in which it is linear."""
     lengths = any(actuator.slack is not None for actuator in states.model.robot.actuators.values())
     largest = max((float(np.max(np.abs(x))) for x in change.values()), default=0.0)
     if not largest:
         return np.zeros((len(states.q), states.model.size + states.model.rows))
     h = (1e-6 if lengths else 1e-2) / largest
-    more, less = ({name: u + s * h * change[name] for name, u in states.inputs.items()} for s in (1.0, -1.0))
+    more, less = ({name: u + s * h * change[name] for name, u in inputs.items()} for s in (1.0, -1.0))
     return (_balance(states.model, states, more) - _balance(states.model, states, less)) / (2.0 * h)
 
 

@@ -30,6 +30,7 @@ from anguilla.results.reactions import grasps
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.solve.gradients.costs import Cost, Pulls, pulled
 from anguilla.solve.gradients.designs import Design, as_design, design_slopes, twins, with_same_rows
+from anguilla.solve.gradients.edges import actuators, away_from_edges
 from anguilla.solve.gradients.instants import take_instant, weigh
 from anguilla.solve.gradients.large import start_back, sweep_large
 from anguilla.solve.gradients.record import Tape, door, record
@@ -246,6 +247,7 @@ def _by_design(
     """Derivatives (k,) of a cost of an equilibrium by a design: of its balance, weighed, and of the cost in its state."""
     found = twins(result.system, design, whole=not cost.of_places)
     direct = [moved or not cost.of_places for moved in found.placed]
+    table = away_from_edges(table, result.q, result.stored.lam[0])
 
     def weighed(model: Model, direct: bool) -> float:
         value = -float(mu @ static_balance(model, result, table))
@@ -265,6 +267,8 @@ def static_balance(system: Model, result: Equilibrium, table: LoadTable | None =
     loads = None if table is None else system.loads_like(table)
     if loads is None:
         loads = system.loads(result.t, result.inputs).loads
+        if table is not None:
+            actuators(loads)[:] = actuators(table.loads)
     zero, out = np.zeros(system.size), np.zeros(system.size + system.rows)
     kernel = desk.user.residual if desk.user else residual
     kernel(system.tree, desk.workspace, loads, result.q, zero, zero, np.ascontiguousarray(result.stored.lam[0]), out)

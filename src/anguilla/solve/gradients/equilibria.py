@@ -22,6 +22,7 @@ from anguilla.results.states import Equilibrium
 from anguilla.solve.gradients.adjoint import refuse_rubbing, solve_at_rest, static_balance
 from anguilla.solve.gradients.changes import Sensitivities
 from anguilla.solve.gradients.designs import Design, twins
+from anguilla.solve.gradients.edges import away_from_edges
 
 __all__ = ["check_input", "of_equilibrium", "slope_of_input"]
 
@@ -33,10 +34,11 @@ def of_equilibrium(result: Equilibrium, design: Design | None, inputs: Iterable[
     found = None if design is None else twins(system, design)
     names = [] if found is None else list(found.names)
     table = system.loads(result.t, result.inputs)
-    columns = [found.slope(k, lambda m: static_balance(m, result, table)) for k in range(len(names))] if found else []
     loads = table.loads
     loads.row[DT] = 0.0
     lam = np.ascontiguousarray(result.stored.lam[0])
+    apart = away_from_edges(table, result.q, lam) if found else table
+    columns = [found.slope(k, lambda m: static_balance(m, result, apart)) for k in range(len(names))] if found else []
     here = at_rest(system, loads, result.q, lam)
     actuators = list(system.robot.actuators)
     zero = np.zeros(system.size)

@@ -46,11 +46,13 @@ def sample(signal: Signal, times: ArrayLike, name: str) -> Array:
     """Return the values (nt, 3) of a time signal at the times (nt,) [s]; errors give the name and the time."""
     moments = as_points(times)
     if not callable(signal):
-        return np.tile(np.asarray(signal), (moments.size, 1))
-    rows = [signal(t) for t in moments.tolist()]
-    values = all_finite(rows, (moments.size, 3))
-    if values is not None:
+        values = np.empty((moments.size, 3))
+        values[:] = signal
         return values
+    rows = [signal(t) for t in moments.tolist()]
+    found = all_finite(rows, (moments.size, 3))
+    if found is not None:
+        return found
     rows = [as_vector(row, 3, f"{name} at t = {t:g} s") for row, t in zip(rows, moments.tolist(), strict=True)]
     return np.array(rows).reshape(moments.size, 3)
 

@@ -290,7 +290,10 @@ def _numbered(blocks: dict[str, Any], seg: dict[str, Any], lanes: Ints) -> dict[
 
 def _ready(segment: Ints, block: Ints, links: Ints) -> Ints:
     """First node and first record of four links that each block, or one after it, needs: `Tree.ready`."""
-    nodes, count = np.arange(1, len(segment)), int(np.max(block)) + 1
+    count = int(np.max(block)) + 1
+    if count == 1:
+        return np.array([[1, 0]])
+    nodes = np.arange(1, len(segment))
     rank = np.cumsum(links) - links
     first, record = np.full(count, len(segment)), np.full(count, -(-int(np.sum(links)) // LANES))
     np.minimum.at(first, block[segment[nodes]], nodes)
@@ -305,6 +308,8 @@ def _ready(segment: Ints, block: Ints, links: Ints) -> Ints:
 
 def _within(sizes: Ints, block: Ints) -> Ints:
     """Where the things of segments, of the given sizes, begin in the memory of their block."""
+    if not block.any():
+        return np.cumsum(sizes) - sizes
     order = np.argsort(block, kind="stable")
     at = np.cumsum(sizes[order]) - sizes[order]
     first = np.searchsorted(block[order], block[order])

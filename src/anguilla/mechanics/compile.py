@@ -10,6 +10,7 @@ from itertools import accumulate
 import numpy as np
 
 from anguilla.describe import BodyHandle, Frame, JointHandle, Robot, Rod, RodHandle
+from anguilla.describe.actuators import Routing
 from anguilla.describe.frames import Part
 from anguilla.errors import DescriptionError
 from anguilla.mechanics.builder import Builder, RodTables, tabulate
@@ -18,6 +19,7 @@ from anguilla.mechanics.tree import Floats, Ints, Tree
 
 __all__ = ["Layout", "PartLayout", "compile_robot", "inner_places"]
 
+Stretch = tuple[RodHandle, Routing, float, float]  # of a line along a rod: from, to [m]
 NO_STRAINS = np.zeros(0), np.zeros(0)
 TOUCHING, MOST_TOUCHING = 24, 96  # intervals of a rod that touches something, if it leaves them open
 
@@ -122,22 +124,26 @@ def _depth_first(robot: Robot) -> list[int]:
     return order
 
 
-def _attachments(robot: Robot, loaded: list[Frame]) -> dict[int, list[float]]:
-    """Arc lengths at which something sits on each rod; loaded: frames that need a node."""
+def _stretches(robot: Robot) -> list[Stretch]:
+    """All stretches of lines along rods."""
+    return [stretch for actuator in robot.actuators.values() for stretch in actuator.stretches]
+
+
+def _attachments(robot: Robot, loaded: list[Frame], along: list[Stretch]) -> dict[int, list[float]]:
+    """Arc lengths at which something sits on each rod; loaded: frames that need a node, along: stretches of lines."""
     places: dict[int, list[float]] = {}
     for frame in [part.parent for part in robot.parts] + loaded:
         if not frame.is_ground:
             places.setdefault(frame.part_index, []).append(frame.X)
-    for actuator in robot.actuators.values():
-        for part, routing, low, high in actuator.stretches:
-            inside = [X for X in (low, high, *routing.breakpoints) if 0.0 < X < part.length]
-            places.setdefault(part.index, []).extend(inside)
+    for part, routing, low, high in along:
+        inside = [X for X in (low, high, *routing.breakpoints) if 0.0 < X < part.length]
+        places.setdefault(part.index, []).extend(inside)
     return places
 
 
 def inner_places(robot: Robot) -> dict[int, list[float]]:
     """Arc lengths [m] strictly inside each rod at which something sits on it."""
-    found = _attachments(robot, _loaded(robot))
+    found = _attachments(robot, _loaded(robot), _stretches(robot))
     return {index: [X for X in places if 0.0 < X < robot.parts[index].length] for index, places in found.items()}
 
 
@@ -180,16 +186,15 @@ def _length(robot: Robot) -> float:
     return max([*offsets, *radii], default=0.0) or 1.0
 
 
-def _least_intervals(robot: Robot) -> dict[int, int]:
-    """Intervals that rods need by what is on them.
+def _least_intervals(robot: Robot, along: list[Stretch]) -> dict[int, int]:
+    """Intervals that rods need by what is on them; along: stretches of lines.
 
     Four for every turn of a helical tendon; and enough for several nodes to touch each obstacle.
     """
     least: dict[int, int] = {}
-    for actuator in robot.actuators.values():
-        for part, routing, _, _ in actuator.stretches:
-            needed = int(np.ceil(4.0 * abs(routing.rate) * part.length / (2.0 * np.pi)))
-            least[part.index] = max(least.get(part.index, 1), needed)
+    for part, routing, _, _ in along:
+        needed = math.ceil(4.0 * abs(routing.rate) * part.length / (2.0 * math.pi))
+        least[part.index] = max(least.get(part.index, 1), needed)
     for load in robot.loads:
         if load.finest is not None:
             rod, length = load.finest
@@ -249,8 +254,8 @@ def compile_robot(robot: Robot, blocks: int = 0) -> Layout:
     if not robot.parts:
         raise DescriptionError(f"Robot {robot.name!r} has no parts: add a rod, robot.add(rod, at=robot.ground).")
     robot.check_size()
-    loaded = _loaded(robot)
-    places, least = _attachments(robot, loaded), _least_intervals(robot)
+    loaded, along = _loaded(robot), _stretches(robot)
+    places, least = _attachments(robot, loaded, along), _least_intervals(robot, along)
     builder, tabulated = Builder(), Tabulated()
     layouts: dict[int, PartLayout] = {}
     offsets = list(accumulate((part.size for part in robot.parts), initial=0))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import accumulate
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -322,14 +323,12 @@ def build(model: Layout) -> tuple[Loads, Tables]:
         t.add_load(number, load)
     t.add_joints()
     # the row: wrenches, efforts, inputs, poses, motions, stresses, rates, then what frame loads ask for
-    at = REST + np.concatenate([[0], np.cumsum(t.widths)])
-    frame_row = at[FRAME] + np.concatenate([[0], np.cumsum([count for _, _, count, _ in t.frames])])
+    at = list(accumulate(t.widths, initial=REST))
     pairs = _shared(Pairs, t.pairs or t.touching.pairs, lambda: _pairs(t))
-    widest = int(np.max(pairs.table[:, 3] - pairs.table[:, 2], initial=0))
     cables = _shared(Cables, robot.actuators, lambda: _cables(t))
     terms = _terms(model)
     loads = Loads(
-        np.zeros(int(at[-1])),
+        np.zeros(at[-1]),
         _ints(at[:-1]),
         _ints(np.array([t.wrench_node, t.wrench_follower]).reshape(2, -1).T),
         *in_blocks(tree, _ints(t.wrench_node)),
@@ -337,14 +336,19 @@ def build(model: Layout) -> tuple[Loads, Tables]:
         np.zeros(len(robot.actuators)),
         cables,
         _shared(Muscles, t.muscle_link, lambda: _muscles(t)),
-        _shared(Frames, t.frames, lambda: _frames(t, frame_row)),
+        _shared(Frames, t.frames, lambda: _frames(t, at[FRAME])),
         _shared(Streams, t.streamed, lambda: _streams(model, t.streamed)),
         pairs,
-        _shared(Touches, t.touching.tables, lambda: t.touching.build(len(t.pairs), widest, t.all_grids)),
-        _shared(Constraints, t.rows or robot.actuators, lambda: _constraints(t, cables, pairs)),
+        _shared(Touches, t.touching.tables, lambda: t.touching.build(len(t.pairs), _widest(pairs), t.all_grids)),
+        _constraints(t, cables, pairs),
         _shared(Relaxing, terms, lambda: relaxing_of(tree, terms)),
     )
     return loads, t
+
+
+def _widest(pairs: Pairs) -> int:
+    """The most packs that a pair depends on."""
+    return int(np.max(pairs.table[:, 3] - pairs.table[:, 2], initial=0))
 
 
 def _terms(layout: Layout) -> dict[int, Floats]:
@@ -379,8 +383,10 @@ def with_lines(
 
 def line(routing: Routing, points: Floats, pulls: Floats) -> Floats:
     """Data (m, 14) of a line in intervals: place and slope at two Gauss points (m, 2); pulls: length times force by input."""
-    data, X = np.empty((2 * len(points), 7)), points.ravel()
-    data[:, :3], data[:, 3:6], data[:, 6] = routing.offset(X), routing.slope(X), np.repeat(0.5 * pulls, 2)
+    data, X = np.zeros((2 * len(points), 7)), points.ravel()
+    data[:, :3], data[:, 6] = routing.offset(X), np.repeat(0.5 * pulls, 2)
+    if not routing.is_parallel:
+        data[:, 3:6] = routing.slope(X)
     return data.reshape(-1, 14)
 
 
@@ -416,9 +422,9 @@ def _muscles(t: Tables) -> Muscles:
     return Muscles(_ints(t.muscle_link), _floats(np.array(t.muscle_gain).reshape(-1, 12)))
 
 
-def _frames(t: Tables, row: Ints) -> Frames:
-    """Loads on frames; `row` says where their values begin in the row."""
-    count = len(t.frames)
+def _frames(t: Tables, first: int) -> Frames:
+    """Loads on frames; their values begin at `first` in the row."""
+    count, row = len(t.frames), _ints(list(accumulate((width for _, _, width, _ in t.frames), initial=first)))
     data = np.zeros((count, CONSTANTS))
     for k, (_, _, _, values) in enumerate(t.frames):
         data[k, : len(values)] = values
@@ -494,12 +500,22 @@ def _depending(t: Tables, cables: Cables, pairs: Pairs) -> tuple[list[list[int]]
 def _constraints(t: Tables, cables: Cables, pairs: Pairs) -> Constraints:
     """Rows of closures, of relations between twists and of tendons driven by their length."""
     packs, spans, links = _depending(t, cables, pairs)
-    entry = np.concatenate([[0], np.cumsum([len(x) for x in packs])])
-    count, actuators = len(t.rows), len(t.model.robot.actuators)
+    actuators = len(t.model.robot.actuators)
     input_row = np.full(actuators, -1)
     for k, (kind, number, *_) in enumerate(t.rows):
         if kind == LENGTH:
             input_row[number] = k
+    if t.rows or t.closures or t.twists:
+        return _rows(t, packs, spans, links, input_row)
+    none = _shared(Constraints, None, lambda: _rows(t, [], *3 * [np.zeros(0, np.int64)]))
+    if not actuators:
+        return none
+    return none._replace(input_row=input_row, span_entry=spans, link_entry=links, length=np.zeros(actuators))
+
+
+def _rows(t: Tables, packs: list[list[int]], spans: Ints, links: Ints, input_row: Ints) -> Constraints:
+    """Their table; input_row: by actuators, the row of those driven by their length, or -1."""
+    count, entry = len(t.rows), np.concatenate([[0], np.cumsum([len(x) for x in packs])])
     return Constraints(
         table=_ints(np.array([x[:4] for x in t.rows]).reshape(-1, 4)), value=_floats([x[4] for x in t.rows]),
         closure=_ints(t.closures),
@@ -507,7 +523,7 @@ def _constraints(t: Tables, cables: Cables, pairs: Pairs) -> Constraints:
         input_row=_ints(input_row), entry=_ints(entry), pack=_ints([k for x in packs for k in x]),
         span_entry=_ints(spans), link_entry=_ints(links),
         jacobian=np.zeros((int(entry[-1]), LANES)), column=np.zeros((int(entry[-1]), LANES)),
-        diagonal=np.zeros(count), slack=np.zeros(count, np.int64), length=np.zeros(actuators),
+        diagonal=np.zeros(count), slack=np.zeros(count, np.int64), length=np.zeros(len(input_row)),
     )  # fmt: skip
 
 

@@ -203,7 +203,7 @@ def as_path(value: Any, name: str = "path") -> Path:
 
 def as_array(value: object, name: str, wanted: str) -> NDArray[np.float64]:
     """Return a new finite float64 array of any shape, or raise an error saying what was wanted."""
-    if type(value) is np.ndarray and value.dtype is FLOAT and value.ndim == 1 and np.isfinite(value).all():
+    if type(value) is np.ndarray and value.dtype is FLOAT and value.ndim == 1 and _is_finite(value):
         return value.copy()  # the usual case, quickly
     try:
         raw = np.asarray(value)

@@ -528,9 +528,9 @@ class Model:
     def force_places(self) -> Ints:
         """Places in the row that hold forces, which a load factor multiplies."""
         rows = self._empty.constraints.input_row
-        pulled = [int(self._empty.at[INPUT]) + k for k in range(len(rows)) if rows[k] < 0]
+        pulled = int(self._empty.at[INPUT]) + np.flatnonzero(rows < 0)
         forces = [self._place(s) + np.arange(s.width, dtype=np.int64) for s in self.tables.sampled if s.width]
-        return np.concatenate([*forces, np.array(pulled, dtype=np.int64)])
+        return np.concatenate([*forces, pulled])
 
     def _place(self, sampled: Samples) -> int:
         """Where in the row values begin."""
@@ -545,11 +545,14 @@ class Model:
         """Check a vector of coordinates, rates or accelerations; None is zero."""
         if value is None:
             return np.zeros(self.size)
-        wanted = f"{self.size} finite numbers, one per coordinate"
-        array = as_array(value, name, wanted)
+        array = as_array(value, name, self._wanted)
         if array.shape != (self.size,):
             raise DescriptionError(f"{name} must have shape ({self.size},), one per coordinate; got {array.shape}.")
         return array
+
+    @cached_property
+    def _wanted(self) -> str:
+        return f"{self.size} finite numbers, one per coordinate"
 
     def _multipliers(self, value: ArrayLike | None) -> Floats:
         """Check multipliers of the constraints; None is zero."""

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.polynomial.legendre import legvander
 
-from anguilla.compiler.jit import kernel
+from anguilla.compiler.distant import direct, entry
 from anguilla.compiler.lanes import LANES
 from anguilla.describe import STRAIN_NAMES, Chebyshev, Legendre, Monomial, Rod, RodHandle
 from anguilla.interact.kernels.table import Loads
@@ -30,7 +30,7 @@ from anguilla.model.model import Model
 from anguilla.results.fields import strains_of
 from anguilla.results.reactions import evaluate
 
-__all__ = ["Resolution", "doubtful", "like_a_good_one", "resolution"]
+__all__ = ["Resolution", "doubtful", "like_a_good_one", "most_doubtful", "resolution"]
 
 MORE = 2  # polynomials beyond those of the basis, on each panel
 COMPLETE = Legendre, Chebyshev, Monomial  # all polynomials up to their degree
@@ -48,6 +48,7 @@ MOVING = 0.03
 # average out (in 1,400 random arms at most a quarter of what would be said). Share of the mode before it.
 FADING, MORE_FADING, BEFORE = 0.15, 0.6, 0.3
 LIKE, GOOD = 0.1, 0.5  # parts by which a state may differ from one that was good enough by this part, to be so too
+NOWHERE = np.zeros(0)
 TURN_OF_INTERVAL = 1.0  # [rad] up to which the error of an interval does not matter: at most a quarter of the same
 
 
@@ -127,16 +128,32 @@ def doubtful(system: Model, q: Floats) -> Floats:
     return out
 
 
-@kernel
+def most_doubtful(system: Model, q: Floats) -> tuple[int, float]:
+    """Number of the state of q (nt, n) that may want more modes or intervals most, and how much (`doubtful`)."""
+    found: tuple[int, float] = direct(_doubt)(q, *system.once(_looked_at), NOWHERE)
+    return found
+
+
+@entry()
 def _doubt(q, sizes, turns, begins, out):
-    """`doubtful`, with weights sizes (n,) and turns (n,) of strains that begin at (strains + 1,), into out (nt,)."""
+    """`doubtful`, with weights sizes (n,) and turns (n,) of strains that begin at (strains + 1,), into out (nt,) or nowhere.
+
+    Returns the number of the first state with the largest, and this.
+    """
+    worst, most = 0, 0.0
     for t in range(len(q)):
+        doubt = 0.0
         for s in range(len(begins) - 1):
             total = 0.0
             for i in range(begins[s], begins[s + 1]):
-                out[t] = max(out[t], abs(q[t, i]) * sizes[i])
+                doubt = max(doubt, abs(q[t, i]) * sizes[i])
                 total += abs(q[t, i]) * turns[i]
-            out[t] = max(out[t], total)
+            doubt = max(doubt, total)
+        if len(out) > 0:
+            out[t] = doubt
+        if doubt > most:
+            worst, most = t, doubt
+    return worst, most
 
 
 def like_a_good_one(kept: dict[str, Any], row: Floats, q: Floats, weight: Floats, find: Callable[[], float]) -> bool:

@@ -15,14 +15,20 @@ PATIENCE = 1.0  # [s] before a bar is shown
 
 __all__ = ["progress_bar", "stopped_by"]
 
-_THREAD = threading.local()
+
+class _Thread(threading.local):
+    """What a thread is told."""
+
+    stop: threading.Event | None = None
+
+
+_THREAD = _Thread()
 
 
 @contextmanager
 def stopped_by(stop: threading.Event) -> Iterator[None]:
     """Work inside, in this thread, ends with KeyboardInterrupt when it next tells how much is done, once `stop` is set."""
-    before = getattr(_THREAD, "stop", None)
-    _THREAD.stop = stop
+    before, _THREAD.stop = _THREAD.stop, stop
     try:
         yield
     finally:
@@ -44,7 +50,7 @@ class ProgressBar:
 
     def __call__(self, done: int) -> None:
         """Tell how much is done."""
-        stop = getattr(_THREAD, "stop", None)
+        stop = _THREAD.stop
         if stop is not None and stop.is_set():
             raise KeyboardInterrupt
         if self.bar is None:

@@ -87,19 +87,35 @@ def energy_gain(some: Some) -> tuple[float | None, float]:
     system = some.system
     if not passive(system, some.inputs):
         return None, 0.0
-    small = system.size <= SMALL
-    kept = [load_energy(system, some.q)] if system.once(_loaded) else []
-    if not small:
-        kept = [sum(kept, system.elastic_energy(some.q))]
-    rows = [*kept, *potentials(some)]
-    gravity, stiffness, rest, zero = system.once(_steady if small else _steady_large)
+    rows, joins, (steady, firmest) = NOTHING, False, system.once(_constants)
+    if system.once(_keeps_more) or some.inputs:
+        rows, joins = _more_energies(some)
     gain, k, play, size = direct(_gained)(
-        system.tree, system.workspace, gravity, stiffness, rest, zero, some.q, some.v, np.stack(rows) if rows else NOTHING,
-        bool(kept),
+        system.tree, system.workspace, *steady, some.q, some.v, rows, joins
     )  # fmt: skip
-    if play < STILL**2 * system.once(_firmest) + ROUND_OFF * size:
+    if play < STILL**2 * firmest + ROUND_OFF * size:
         return 0.0, 0.0  # it stands still
     return (gain / play if play > 0.0 else 0.0), float(some.t[k])
+
+
+def _more_energies(some: Some) -> tuple[Floats, bool]:
+    """Energies (k, nt) [J] that are not those of its motion alone; whether the first is of one kind with the elastic one."""
+    system = some.system
+    kept = [load_energy(system, some.q)] if system.once(_loaded) else []
+    if system.size > SMALL:
+        kept = [sum(kept, system.elastic_energy(some.q))]
+    rows = [*kept, *potentials(some)]
+    return (np.stack(rows) if rows else NOTHING), bool(kept)
+
+
+def _keeps_more(system: Model) -> bool:
+    """Whether there may be such energies without inputs."""
+    return _loaded(system) or system.size > SMALL
+
+
+def _constants(system: Model) -> tuple[tuple[Floats, ...], float]:
+    """What energies are found with, and the firmest coordinate."""
+    return system.once(_steady if system.size <= SMALL else _steady_large), system.once(_firmest)
 
 
 def gain_of_touching(run: Trajectory, states: Some, enough: float) -> tuple[float, float]:

@@ -37,9 +37,10 @@ def errors_of_steps(run: Trajectory, dt: float) -> tuple[float, float, float]:
 
     Errors of joints may add up to this. Those of strains hardly do: most of their accelerations are those of fast modes.
     """
-    if run.integrated is None:
+    a = run.integrated
+    if a is None:
         return 0.0, math.inf, math.inf
-    found: tuple[float, float, float] = direct(local_errors)(run.q, run.integrated, *run.system.once(_weights), dt)
+    found: tuple[float, float, float] = direct(local_errors)(run.q, a, *run.system.once(_weights), dt)
     return found
 
 

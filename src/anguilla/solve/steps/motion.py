@@ -44,7 +44,7 @@ NET_PATIENCE = 20, 8.0  # iterations of a step with a sparse factorisation, and 
 EACH, MOST, LOOSE = 3.0, 6.0, 1e-6
 AS_NEW, UNCUT = np.array(FRESH), fresh_cutting()
 COPIED = 100_000  # numbers of the states of a motion, up to which they are copied, and their memory serves the next one
-NO_ROWS = np.zeros(0)
+NO_TIMES = np.zeros(0)
 NEVER, ENDLESSLY = 2**62, (-np.inf, np.inf)  # a step that does not come, and times without one
 LEAST_AGAIN = 2000  # Newton's iterations that a piece of a motion may always take when it is computed again
 
@@ -122,17 +122,17 @@ class OngoingMotion:
         """Room for so many of them, an interval [s] apart: that of the last motion at the desk, if it had as many."""
         left, system = self._left, self.system
         if left.history is None or left.spaced != (rows, interval):
-            left.rows, left.spaced = np.zeros(rows * (1 + 3 * system.size + system.rows)), (rows, interval)
-            t, *states = _shaped(left.rows, rows, system.size)
-            t[:], left.history = interval * np.arange(rows, dtype=np.float64), History(*states)
+            left.times, left.spaced = interval * np.arange(rows, dtype=np.float64), (rows, interval)
+            left.history = stored(rows, system.size, system.rows)
         return left.history
 
     def taken(self, count: int) -> tuple[Floats, ...]:
         """Times (count,), coordinates, rates, accelerations (count, n), multipliers (count, m) of states, for a result."""
-        (rows, _), all_of_them = self._left.spaced, self._left.rows
-        small = all_of_them.size <= COPIED
-        found = _shaped(all_of_them.copy() if small else all_of_them, rows, self.system.size)
-        return found if count == rows else tuple(array[:count] for array in found)
+        t, states = self._left.times, self.history
+        found: tuple[Floats, ...] = t, states.q, states.v, states.a, states.lam
+        if count < len(t):
+            found = tuple(array[:count] for array in found)
+        return tuple([array.copy() for array in found]) if _serves_again(states) else found
 
     @property
     def labour(self) -> int:
@@ -147,8 +147,8 @@ class OngoingMotion:
         if self.system.linear == DENSE:
             self.system.desk().kept["motion"] = self._left
             self._ended = self.labour
-        if self._left.rows.size > COPIED:
-            self._left.history, self._left.rows = None, NO_ROWS  # they are the result's
+        if not _serves_again(self.history):
+            self._left.history = None  # it is the result's
 
     def take_over(self, start: Start) -> None:
         """Let forces that remember go on as in the result that this starts from, with the multipliers of an equilibrium."""
@@ -374,7 +374,7 @@ class _Left:
     new: tuple[Floats, Ints]  # and what it is then
     first: LoadTable | None = None  # loads at the start
     history: History | None = None
-    rows: Floats = field(default_factory=lambda: NO_ROWS)  # times and all of the history, one behind the other
+    times: Floats = field(default_factory=lambda: NO_TIMES)  # of the history [s]
     spaced: tuple[int, float] = (0, 0.0)  # its rows, and their interval [s]
 
 
@@ -403,11 +403,9 @@ def _new_memory(system: Model) -> _Left:
     return _Left(work, state, runner(system), unused, cutting, snaps, (floats, ints), new)
 
 
-def _shaped(numbers: Floats, rows: int, n: int) -> tuple[Floats, ...]:
-    """Times (rows,), coordinates, rates, accelerations (rows, n) and multipliers (rows, m), which lie behind each other."""
-    end = rows + 3 * rows * n
-    q, v, a = numbers[rows:end].reshape(3, rows, n)
-    return numbers[:rows], q, v, a, numbers[end:].reshape(rows, len(numbers[end:]) // rows)
+def _serves_again(states: History) -> bool:
+    """Whether stored states are copied for a result, so that their memory serves the next motion."""
+    return 3 * states.q.size + states.lam.size <= COPIED
 
 
 def balances_alone(system: Model, scheme: Coefficients) -> bool:

@@ -20,7 +20,7 @@ from anguilla.errors import SolverError
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Model
 from anguilla.results.quality import ENERGY, IMPACTS, TIME, TOLD, Quality
-from anguilla.results.resolution import doubtful, like_a_good_one
+from anguilla.results.resolution import like_a_good_one, most_doubtful
 from anguilla.solve.steps.carried import Carried, carry
 from anguilla.solve.steps.finer import MOSTLY, finer, seen
 from anguilla.solve.steps.gains import (
@@ -155,9 +155,8 @@ def _lacking(run: Trajectory, states: Some) -> list[str]:
     system, q, v = states.system, states.q, states.v
     if not system.once(has_strains):
         return []
-    doubts = doubtful(system, q)
-    k = int(doubts.argmax())
-    if doubts[k] <= 1.0:
+    k, doubt = most_doubtful(system, q)
+    if doubt <= 1.0:
         return []
     kept = system.desk().kept.setdefault("moving", {})
     motion = q[k].tobytes(), v[k].tobytes(), q[-1].tobytes()  # others may begin as it does, and do not end there
@@ -231,9 +230,9 @@ def _carried_error(motion: OngoingMotion, run: Trajectory, dt: float) -> TimeErr
     found = _estimated(motion, run, dt)
     rough = _is_rough(motion, run)
     wild, loose = everything > WILD and rough, joints > LOOSE and rough
-    size, at, where, sure, _ = found.error
+    size = found.error.size
     if not wild and not loose and size < _suspicious(run, rough, snaps, touching, dt):
-        return TimeError(size, at, where, sure, calm or size < 0.01 * CALM * min(way, 1.0))
+        return found.error._replace(calm=True) if calm or size < 0.01 * CALM * min(way, 1.0) else found.error
     verdict = _verified(motion, run, dt, found, wild)
     if verdict.size > TOLD and _is_helped(motion, run) and len(run.t) <= SHORT:
         return _appealed(motion, run, dt, found, verdict)
@@ -296,7 +295,7 @@ class _Estimate(NamedTuple):
 def _estimated(motion: OngoingMotion, run: Trajectory, dt: float) -> _Estimate:
     """The error by the linearised equations of motion; the whole length where these have no answer."""
     system, carried = motion.system, carry(motion, run, dt)
-    nodes = system.once(nodes_of)[0]
+    nodes, _ = system.once(nodes_of)
     if not carried.peaks:  # what grows beyond all bounds is looked at closer
         return _Estimate(TimeError(1.0, float(run.t[-1]), int(nodes[-1]), True), carried, 1.0)
     length = system.length if system.once(has_strains) else max(system.length, carried.room)

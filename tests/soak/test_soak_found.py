@@ -188,6 +188,14 @@ def test_what_nothing_holds_is_told_after_sliding_downhill_and_not_wound_up():
     assert max(np.abs(eq.q[:2]).max(), np.abs(again.q[:2]).max()) < 10.0
 
 
+def test_a_stiffness_that_is_round_off_beside_the_loads_holds_nothing():
+    """A box that turns about its own axis, and is pushed along it: 1e-18 N m/rad were taken for what holds it."""
+    made = build(json.loads((FOUND / "20310115_6164.json").read_text()))
+    with pytest.warns(ag.AnguillaWarning, match=r"not unique: nothing holds p0\.angle"):
+        eq = ag.statics(made.robot, inputs=made.inputs)
+    assert "nothing holds p0.angle" in eq.status.message
+
+
 def test_an_equilibrium_with_too_few_modes_is_told():
     """Four modes in a current: 12 modes move the tip by 15 % of the length, and the estimate is 5.6 %."""
     made = build(json.loads((FOUND / "20300117_5322.json").read_text()))

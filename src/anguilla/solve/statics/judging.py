@@ -6,7 +6,7 @@ import numpy as np
 
 from anguilla.compiler.jit import kernel
 from anguilla.interact.kernels.rubbing import UNKNOWN, set_friction
-from anguilla.interact.kernels.table import GRAVITY, KIND, POSE, ROTATION, TRANSLATION, TWIST, WRENCH, Loads
+from anguilla.interact.kernels.table import GRAVITY, KIND, POSE, ROTATION, TRANSLATION, TWIST, Loads
 from anguilla.mechanics.motion import too_coarse
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.evaluation import at_rest
@@ -15,7 +15,7 @@ from anguilla.results.reactions import evaluate
 from anguilla.solve.newton.closing import relative_poses, units
 from anguilla.solve.newton.rules import EXPLANATION, TOO_COARSE
 from anguilla.solve.newton.spectrum import diagonal
-from anguilla.solve.statics.stability import WHOLE, bare, last_balanced
+from anguilla.solve.statics.stability import WHOLE, bare, last_balanced, size_of_loads
 
 __all__ = ["adrift", "balanced", "contradiction", "unbalanced"]
 
@@ -26,16 +26,6 @@ KEPT = 1e-7  # [m, rad] by which constraints may miss; of robots below 1 m, a pa
 
 
 # Balance --------------------------------------------------------------------------------------------------------------
-
-
-def _size_of_loads(system: Model, loads: Loads) -> float:
-    """What all given loads could do on a lever as long as the robot [N m], without regard to signs."""
-    row, length = loads.row, float(system.layout.length)
-    at = int(loads.at[WRENCH])
-    wrenches = np.abs(row[at : at + 6 * len(loads.wrench)].reshape(-1, 6))
-    pulls = np.abs(loads.tension[loads.pairs.span[:, 1]]) if len(loads.pairs.span) else np.zeros(0)
-    weight = float(np.sum(system.tree.mass)) * float(np.linalg.norm(row[GRAVITY : GRAVITY + 3]))
-    return float(np.sum(wrenches[:, :3]) + length * (np.sum(wrenches[:, 3:]) + np.sum(pulls) + weight))
 
 
 def _left(system: Model, loads: Loads, q: Floats, lam: Floats) -> tuple[Floats, Floats]:
@@ -62,7 +52,7 @@ def _left(system: Model, loads: Loads, q: Floats, lam: Floats) -> tuple[Floats, 
     for layout in system.layout.parts:  # stiffness of its parts makes the round-off of a whole rod
         own = slice(layout.joint.start, layout.coordinates.stop)
         firm[own] = np.max(firm[own], initial=0.0)
-    lost = LOST * _size_of_loads(system, loads)
+    lost = LOST * size_of_loads(system, loads)
     beyond = np.abs(left / scale) - DIGITS * firm - lost
     beyond = np.where(np.isfinite(beyond), np.maximum(beyond, 0.0), np.inf)
     beyond[loads.driven] = 0.0
@@ -193,7 +183,7 @@ def _unbearable(system: Model, loads: Loads, q: Floats, lam: Floats) -> str:
     loops = (kind == ROTATION) | (kind == TRANSLATION)
     borne, lines = np.where(loops, size, 0.0), float(np.max(size[~loops & (kind != TWIST)], initial=0.0))
     given = evaluate(system, loads, q, zero, zero, 0.0 * lam)[: system.size] / system.tree.scale
-    present = max(_size_of_loads(system, loads), lines, float(np.max(np.abs(given), initial=0.0)))
+    present = max(size_of_loads(system, loads), lines, float(np.max(np.abs(given), initial=0.0)))
     worst = int(np.argmax(borne)) if len(borne) else -1
     if worst < 0 or np.finfo(float).eps * borne[worst] <= ROUNDED * present:
         return ""

@@ -11,7 +11,7 @@ from scipy.linalg import eig
 from scipy.linalg.lapack import dgeev, dsyev, dtrtri
 
 from anguilla.compiler.jit import kernel
-from anguilla.interact.kernels.table import DT, KIND, LENGTH, TWIST, Loads
+from anguilla.interact.kernels.table import DT, GRAVITY, KIND, LENGTH, TWIST, WRENCH, Loads
 from anguilla.linear.choice import DENSE
 from anguilla.mechanics.tree import Floats
 from anguilla.model.evaluation import ACCELERATION, RATE, Evaluation, at_rest
@@ -22,13 +22,13 @@ from anguilla.solve.newton.spectrum import Stiffness, stiffness_at
 
 __all__ = [
     "ABSURD", "FALLS", "FLAT", "FLUTTERS", "LEVEL", "MAY_FLUTTER", "bare", "free_basis", "is_whole", "last_balanced",
-    "linear", "restlessness",
+    "linear", "restlessness", "size_of_loads",
 ]  # fmt: skip
 
 ABSURD = 1e100  # forces and stiffnesses that nothing can be done with
 SYMMETRIC = 1e-8  # relative: loads with a potential
 FLAT = 1e-8  # of a coordinate's own stiffness: what falls off less is level
-LEAST = 1e-6  # of the largest stiffness: less is round-off, of which FLAT makes 1e-14
+LEAST = 1e-6  # of the largest stiffness, or of the loads: less is round-off, of which FLAT makes 1e-14
 LIGHT = 0.01  # damping ratio that every robot has: what grows more slowly does so only without any damping
 SLOW = 1e-5  # growth of a vibration in the time of 1 rad that is round-off, or takes for ever
 FASTEST = 1e-5  # period of a vibration, as a part of the longest: shorter ones have no digits
@@ -57,6 +57,16 @@ def is_whole(system: Model, most: int = WHOLE) -> bool:
     return system.linear == DENSE or system.size + system.rows <= most
 
 
+def size_of_loads(system: Model, loads: Loads) -> float:
+    """What all given loads could do on a lever as long as the robot [N m], without regard to signs."""
+    row, length = loads.row, float(system.layout.length)
+    at = int(loads.at[WRENCH])
+    wrenches = np.abs(row[at : at + 6 * len(loads.wrench)].reshape(-1, 6))
+    pulls = np.abs(loads.tension[loads.pairs.span[:, 1]]) if len(loads.pairs.span) else np.zeros(0)
+    weight = float(np.sum(system.tree.mass)) * float(np.linalg.norm(row[GRAVITY : GRAVITY + 3]))
+    return float(np.sum(wrenches[:, :3]) + length * (np.sum(wrenches[:, 3:]) + np.sum(pulls) + weight))
+
+
 def free_basis(gradient: Floats) -> Floats:
     """Basis (f, k), orthonormal, of what constraints with a gradient (m, f) leave free."""
     _, s, vt = np.linalg.svd(gradient, full_matrices=True)
@@ -73,7 +83,7 @@ def linear(
     """
     n, scale, matrix = system.size, system.tree.scale, (here or at_rest(system, loads, q, lam)).flat
     if not system.rows and not len(loads.driven):
-        units = _units(matrix, scale, own_units)
+        units = _units(matrix, scale, size_of_loads(system, loads) if own_units else -1.0)
         return None if units is None else Linear(units[1], *2 * (np.diag(units[0]),), units[0])
     K, column, J, diagonal = matrix[:n, :n], matrix[:n, n:], matrix[n:, :n], np.diag(matrix)[n:]
     soft, hard = (diagonal != 0.0) & np.any(J != 0.0, axis=1), diagonal == 0.0
@@ -86,7 +96,7 @@ def linear(
         rates = at_rest(system, loads, q, lam).by_rate[n:][twist]
         loads.row[DT] = 0.0
         rows, columns = np.concatenate([rows, rates]), np.concatenate([columns, rates])
-    units = _units(np.ascontiguousarray(K), scale, own_units)
+    units = _units(np.ascontiguousarray(K), scale, size_of_loads(system, loads) if own_units else -1.0)
     if units is None:
         return None
     root = units[0]
@@ -101,16 +111,20 @@ def linear(
     return Linear(left.T @ K @ right, right, left)
 
 
-def _units(K: Floats, scale: Floats, own_units: bool) -> tuple[Floats, Floats] | None:
-    """Units (n,) of the coordinates in which their stiffness K (n, n) is of order one, and it; None if it is absurd."""
+def _units(K: Floats, scale: Floats, loads: float) -> tuple[Floats, Floats] | None:
+    """Units (n,) of the coordinates in which their stiffness K (n, n) is of order one, and it; None if it is absurd.
+
+    What is round-off beside the size of all loads [N m], or beside other stiffnesses, is not. With a negative size units are
+    those of angles and relative displacements.
+    """
     root, sized = np.empty(len(K)), np.empty_like(K)
-    return (root, sized) if _of_order_one(K, scale, own_units, root, sized) else None
+    return (root, sized) if _of_order_one(K, scale, loads, root, sized) else None
 
 
 @kernel
-def _of_order_one(K, scale, own_units, root, sized):
+def _of_order_one(K, scale, loads, root, sized):
     """`_units`, into root (n,) and sized (n, n); False if K is absurd."""
-    n, largest = len(K), 0.0
+    n, largest = len(K), max(loads, 0.0)
     for i in range(n):
         for j in range(n):
             size = abs(K[i, j]) / (scale[i] * scale[j])
@@ -119,7 +133,7 @@ def _of_order_one(K, scale, own_units, root, sized):
             largest = max(largest, size)
     for i in range(n):
         root[i] = 1.0 / scale[i]
-        if own_units and largest > 0.0:
+        if loads >= 0.0 and largest > 0.0:
             root[i] /= math.sqrt(max(abs(K[i, i]) / scale[i] ** 2, LEAST * largest))
     for i in range(n):
         for j in range(n):

@@ -77,7 +77,8 @@ CLOSE_CALL, CLOSER_CALL = (0.85, 1.5), (0.45, 1.5)
 # the states of a motion up to which they are asked
 APPEAL, SHORT = ((2, False), (4, False), (4, True)), 301
 ENOUGH = 0.25  # part of a motion that tells of the rest, where shorter steps take too long
-CALM = 0.1  # local errors beside the way of the robot below which it gains no energy: of 800 motions 0.1 % at most
+# local errors beside the way of the robot, below which it gains no energy if Newton needs no help: 0.1 % in 800 motions
+CALM = 0.1
 LONGEST, WIDEST = 1001, 150  # states and coordinates: motions of more are judged by windows
 STRUGGLE = 4  # halvings in a step, on average, that are worth a word
 
@@ -109,10 +110,7 @@ def judge(
     if time is not None and time.size > (TOLD if time.sure else TIME):
         told.append(_say_time(system, time, dt))
     if gained is not None and gained[0] is not None and gained[0] > ENERGY:
-        told.append(
-            f"{run.robot.name!r} gains {100 * gained[0]:.2g} % of its energy from nothing until t = {gained[1]:.4g} s: take "
-            f"a smaller dt, such as {nice_step(0.25 * dt):g}."
-        )
+        told.append(_say_energy(run, gained[0], gained[1], dt))
     elif system.once(_meets) and (won := _gained_by_touching(run, states))[0] > IMPACTS:
         told.append(
             f"{run.robot.name!r}, which touches something, gains {100 * won[0]:.2g} % of its energy from nothing until "
@@ -137,17 +135,26 @@ def judge(
         )
     told += lacking
     size = None if time is None else time.size
-    return partial(_completed, some, gained, size, motion.jumps, cut, steps, told), " ".join(told)
+    return partial(_completed, run, dt, some, gained, size, motion.jumps, cut, steps, told), " ".join(told)
 
 
 def _completed(
-    some: Callable[[], Some], gained: tuple[float | None, float] | None, size: float | None, jumps: list[Jump], cut: int,
-    steps: int, told: list[str],
+    run: Trajectory, dt: float, some: Callable[[], Some], gained: tuple[float | None, float] | None, size: float | None,
+    jumps: list[Jump], cut: int, steps: int, told: list[str],
 ) -> Quality:  # fmt: skip
     """The quality, with what no warning needs: that is found when it is read."""
-    energy = (energy_gain(some()) if gained is None else gained)[0]
+    energy, until = energy_gain(some()) if gained is None else gained
+    if gained is None and energy is not None and energy > ENERGY:  # a calm motion, against all expectation
+        told = [*told, _say_energy(run, energy, until, dt)]
     events = tuple(jump.at for jump in jumps)
     return Quality(size, energy, penetration(some()), events, cut, steps, tuple(told))
+
+
+def _say_energy(run: Trajectory, gain: float, until: float, dt: float) -> str:
+    return (
+        f"{run.robot.name!r} gains {100 * gain:.2g} % of its energy from nothing until t = {until:.4g} s: take a smaller dt, "
+        f"such as {nice_step(0.25 * dt):g}."
+    )
 
 
 def _lacking(run: Trajectory, states: Some) -> list[str]:
@@ -221,7 +228,8 @@ def _carried_error(motion: OngoingMotion, run: Trajectory, dt: float) -> TimeErr
     system = motion.system
     joints, everything, way = errors_of_steps(run, dt)
     snaps, touching = _snaps(run) if system.rows else False, system.once(touches)
-    calm = everything < CALM * min(way, 1.0) or way < STILL
+    helped = _is_helped(motion, run)
+    calm = (everything < CALM * min(way, 1.0) or way < STILL) and not helped
     sum_of_all = 1.5 * joints + 0.5 * everything
     quiet = sum_of_all < (QUIET_CONTACT if touching else QUIET)
     if quiet and not snaps and not spins(run, dt):  # it cannot add up to much
@@ -232,9 +240,9 @@ def _carried_error(motion: OngoingMotion, run: Trajectory, dt: float) -> TimeErr
     wild, loose = everything > WILD and rough, joints > LOOSE and rough
     size = found.error.size
     if not wild and not loose and size < _suspicious(run, rough, snaps, touching, dt):
-        return found.error._replace(calm=True) if calm or size < 0.01 * CALM * min(way, 1.0) else found.error
+        return found.error._replace(calm=calm or (size < 0.01 * CALM * min(way, 1.0) and not helped))
     verdict = _verified(motion, run, dt, found, wild)
-    if verdict.size > TOLD and _is_helped(motion, run) and len(run.t) <= SHORT:
+    if verdict.size > TOLD and helped and len(run.t) <= SHORT:
         return _appealed(motion, run, dt, found, verdict)
     return verdict
 

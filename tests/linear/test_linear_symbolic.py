@@ -13,7 +13,7 @@ def graph(seed, n=40, edges=60):
     pairs = rng.integers(0, n, (edges, 2))
     pattern[pairs[:, 0], pairs[:, 1]] = pattern[pairs[:, 1], pairs[:, 0]] = True
     rows, columns = np.nonzero(pattern & ~np.eye(n, dtype=bool))
-    return pattern, np.searchsorted(rows, np.arange(n + 1)), columns
+    return pattern, np.searchsorted(rows, np.arange(n + 1)), np.ascontiguousarray(columns)
 
 
 def eliminated(pattern, order):
@@ -41,7 +41,7 @@ def test_columns_are_those_of_an_elimination(seed):
 def test_nodes_beside_the_other_side():
     pattern, indptr, indices = graph(7)
     side = np.random.default_rng(8).integers(0, 3, len(pattern))
-    nodes, found = np.flatnonzero(side == 1), np.zeros(int((side == 1).sum()), dtype=bool)
+    nodes, found = np.ascontiguousarray(np.flatnonzero(side == 1)), np.zeros(int((side == 1).sum()), dtype=bool)
     beside(nodes, side, indptr, indices, 2, found)
     assert found.tolist() == [bool(np.any(pattern[v] & (side == 2))) for v in nodes]
     assert 0 < found.sum() < len(found)

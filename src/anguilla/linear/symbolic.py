@@ -19,8 +19,11 @@ Columns = list[Ints]
 
 
 @kernel
-def _count(order, place, indptr, indices, parent, count, seen):
-    """parent (n,), -1 at first: the first row below the diagonal of each column; count (n,): how many rows there are."""
+def _walk(order, place, indptr, indices, parent, at, seen, rows):
+    """Rows below the diagonal of each column, rising, into rows from at (n,) on, which moves to their ends.
+
+    Without room in `rows` they are only counted. parent (n,), -1 at first, becomes the first row of each column.
+    """
     for i in range(len(order)):
         seen[i] = i
         node = order[i]
@@ -29,21 +32,8 @@ def _count(order, place, indptr, indices, parent, count, seen):
             while j < i and seen[j] != i:
                 if parent[j] < 0:
                     parent[j] = i
-                count[j] += 1
-                seen[j] = i
-                j = parent[j]
-
-
-@kernel
-def _list(order, place, indptr, indices, parent, at, seen, rows):
-    """rows: those below the diagonal of each column, rising, from at (n,) on, which moves to their ends."""
-    for i in range(len(order)):
-        seen[i] = i
-        node = order[i]
-        for k in range(indptr[node], indptr[node + 1]):
-            j = place[indices[k]]
-            while j < i and seen[j] != i:
-                rows[at[j]] = i
+                if len(rows) > 0:
+                    rows[at[j]] = i
                 at[j] += 1
                 seen[j] = i
                 j = parent[j]
@@ -64,7 +54,7 @@ def counted(order: Ints, indptr: Ints, indices: Ints) -> tuple[Ints, Ints]:
     """Parent (n,) of each column of the factor, or -1, and how many rows (n,) it has below its diagonal."""
     n = len(order)
     parent, count, seen = np.full(n, -1), np.zeros(n, np.int64), np.full(n, -1)
-    _count(order, _place(order), indptr, indices, parent, count, seen)
+    _walk(order, _place(order), indptr, indices, parent, count, seen, np.zeros(0, np.int64))
     return parent, count
 
 
@@ -80,7 +70,7 @@ def columns_of(order: Ints, indptr: Ints, indices: Ints) -> tuple[Columns, Ints]
     parent, count = counted(order, indptr, indices)
     at = np.concatenate([[0], np.cumsum(count)])
     rows = np.empty(int(at[-1]), np.int64)
-    _list(order, _place(order), indptr, indices, parent, at[:-1].copy(), np.full(len(order), -1), rows)
+    _walk(order, _place(order), indptr, indices, parent, at[:-1].copy(), np.full(len(order), -1), rows)
     return [rows[a:b] for a, b in pairwise(at.tolist())], parent
 
 

@@ -40,7 +40,7 @@ class Setting:
 
 
 SETTINGS = {
-    "soft": Setting(bend_modes=5, intervals=7, dt=0.04, rho_inf=0.9, tolerance=1e-3),
+    "soft": Setting(bend_modes=5, intervals=8, dt=1 / 15, rho_inf=0.85, tolerance=1e-3),
     "stiff": Setting(
         bend_modes=13, stretch_modes=1, intervals=18, dt=0.0005, rho_inf=0.97, tolerance=3e-5, basis="free_tip"
     ),

@@ -285,3 +285,23 @@ def test_blocks_share_what_only_the_tangent_needs_of_their_rods():
 def test_kernels_can_be_compiled_before_there_is_scratch_memory():
     text = "from anguilla.mechanics.tree import Workspace; raise SystemExit(Workspace._numba_type_ is None)"
     assert subprocess.run([sys.executable, "-c", text], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("joint", "packs"),
+    [
+        (ag.Free(), 3),
+        (ag.Spherical(), 3),
+        (ag.Planar("z"), 1),
+        (ag.Universal("x", "y"), 1),
+        (ag.Cylindrical("z"), 1),
+        (ag.Revolute("z"), 1),
+    ],
+)
+def test_coordinates_of_a_joint_share_packs(joint, packs):
+    """Axes of a chain, up to four, stand in one pack of columns; so does the first coordinate of a ball."""
+    robot = ag.Robot()
+    robot.add(ag.RigidBody(mass=1.0, inertia=(1.0, 2.0, 2.5)), at=robot.ground, joint=joint)
+    tree = ag.Model(robot).tree
+    assert tree.own_packs.sum() == packs
+    assert len(set(tree.lane.tolist())) == joint.size

@@ -27,8 +27,8 @@ def test_tip_is_within_one_percent_of_the_reference_and_converged(name):
     assert run.status.counters["substeps"] == 0
 
 
-@pytest.mark.parametrize(("name", "most"), [("soft", 2.4), ("stiff200", 2.7), ("stiff", 5.5)])
+@pytest.mark.parametrize(("name", "most"), [("soft", 3.0), ("stiff200", 2.7), ("stiff", 5.5)])
 def test_steps_take_few_corrections(name, most):
-    """A new tangent is worth what it costs: with one worth four corrections, as of any robot, stiff200 took 3.5 a step."""
+    """A new tangent is worth what it costs: with one worth four corrections, as of any robot, they took 3.3 and 3.5 a step."""
     run, _ = solve(CANTILEVERS[name], SETTINGS[name])
     assert run.status.counters["iterations"] < most * run.status.counters["steps"]

@@ -153,17 +153,23 @@ class Builder:
         Returns the node behind the joint, which is the body's frame, and the padded lanes of the coordinates.
         """
         axes = joint.axes
-        size = sum(axis.size for axis in axes)
         stiffness, damping, rest = joint.stiffness_values, joint.damping_values, joint.rest_values
-        strains = [k for axis in axes for k in range(axis.size)]
-        count = 1 + len(axes) + (body is not None)
-        segment = self._segment(count, strains, list(range(size)), 0.0, list(stiffness.reshape(-1, 1, 1)))
-        lanes = [LANES * (self.segments["own_pack"][segment] + k) for k in range(size)]
+        places = [k for axis in axes for k in range(axis.size)]  # of each coordinate, among the strains of its link
+        strains = sorted(set(places))
+        groups = [[c for c, place in enumerate(places) if place == strain] for strain in strains]
+        slots = [slot for slot, group in enumerate(groups) for _ in range(_width(len(group)) // LANES)]
+        blocks = [np.diag(stiffness[group]) for group in groups]
+        segment = self._segment(1 + len(axes) + (body is not None), strains, slots, 0.0, blocks)
+        first, lane = LANES * self.segments["own_pack"][segment], [0] * len(places)
+        for slot, group in enumerate(groups):
+            for k, coordinate in enumerate(group):
+                lane[coordinate] = LANES * slots.index(slot) + k
+        lanes = [first + each for each in lane]
         node = self._node(parent, FIXED, segment, _fixed(pose))
         at = 0
         for axis in axes:
-            table = np.zeros((2, LANES * size))
-            table[0, LANES * at : LANES * (at + axis.size) : LANES] = 1.0
+            table = np.zeros((2, LANES * len(slots)))
+            table[0, lane[at : at + axis.size]] = 1.0
             if isinstance(axis, Axis):
                 fixed = np.array([[*axis.direction, axis.turn, axis.slide, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]])
                 node = self._node(node, JOINT, segment, fixed, table)

@@ -4,7 +4,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -24,33 +24,58 @@ def looped(work: Callable[[], Result], loop: Callable[[Result], float]) -> tuple
     return result, min(loop(result), whole), whole
 
 
+class Stretch(NamedTuple):
+    """Seconds by the wall clock, and of the processor."""
+
+    wall: float
+    processor: float
+
+    def __sub__(self, other: "Stretch") -> "Stretch":
+        return Stretch(self.wall - other.wall, self.processor - other.processor)
+
+    @property
+    def seconds(self) -> float:
+        """Wall clock or, of long work, processor time if that is smaller.
+
+        On a busy machine the wall clock also counts the time of other programs, the processor time does not; the
+        processor time counts every thread, the wall clock only once.
+        """
+        return self.wall if self.wall < SHORT else min(self)
+
+
+def now() -> Stretch:
+    """Both clocks."""
+    return Stretch(time.perf_counter(), time.process_time())
+
+
 def timed(work: Callable[[], Result]) -> tuple[Result, float]:
-    """Result of `work()` and its duration [s]: wall clock or, of long work, processor time if that is smaller.
-
-    On a busy machine the wall clock also counts the time of other programs, the processor time does not; the
-    processor time counts every thread, the wall clock only once.
-    """
-    wall, processor = time.perf_counter(), time.process_time()
+    """Result of `work()` and its duration [s] (`Stretch.seconds`)."""
+    began = now()
     result = work()
-    wall, processor = time.perf_counter() - wall, time.process_time() - processor
-    return result, wall if wall < SHORT else min(wall, processor)
+    return result, (now() - began).seconds
 
 
-_ASIDE = [0.0]  # [s] that the present call spent on what is not in it
+_ASIDE = [Stretch(0.0, 0.0)]  # that the present call spent on what is not in it
 
 
 def aside(work: Callable[[], Result]) -> Result:
     """Result of `work()`, whose time is not that of the whole call: the start of a motion, compilation."""
-    result, seconds = timed(work)
-    _ASIDE[0] += seconds
+    began = now()
+    result = work()
+    spent = now() - began
+    _ASIDE[0] = Stretch(_ASIDE[0].wall + spent.wall, _ASIDE[0].processor + spent.processor)
     return result
 
 
 def whole_call(work: Callable[[], Result]) -> tuple[Result, float]:
-    """Result of `work()` and the seconds of the call a user makes: description, motion, reading; without what is `aside`."""
-    _ASIDE[0] = 0.0
-    result, seconds = timed(work)
-    return result, seconds - _ASIDE[0]
+    """Result of `work()` and the seconds of the call a user makes: description, motion, reading; without what is `aside`.
+
+    What is aside is taken from each clock by itself: the difference of two clocks would say nothing.
+    """
+    _ASIDE[0] = Stretch(0.0, 0.0)
+    began = now()
+    result = work()
+    return result, (now() - began - _ASIDE[0]).seconds
 
 
 def record(

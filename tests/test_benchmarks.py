@@ -98,6 +98,12 @@ def test_a_whole_call_is_timed_without_what_is_done_aside():
     assert whole_call(lambda: spend(0.0))[1] < 0.01  # what another call did aside is forgotten
 
 
+def test_a_pause_aside_does_not_make_a_whole_call_shorter():
+    """A pause counts by the wall clock alone: it was taken from processor time, and calls took less than nothing."""
+    _, seconds = whole_call(lambda: (aside(lambda: time.sleep(0.015)), spend(0.01)))
+    assert seconds >= 0.0099
+
+
 def spend(seconds):
     """Compute for so long."""
     end = time.process_time() + seconds

@@ -29,6 +29,6 @@ def test_tip_is_within_one_percent_of_the_reference_and_converged(name):
 
 @pytest.mark.parametrize(("name", "most"), [("soft", 3.0), ("stiff200", 2.7), ("stiff", 5.5)])
 def test_steps_take_few_corrections(name, most):
-    """A new tangent is worth what it costs: with one worth four corrections, as of any robot, they took 3.3 and 3.5 a step."""
+    """A new tangent is worth what it costs: with one worth four corrections, as of any robot, two take 3.3 and 3.5."""
     run, _ = solve(CANTILEVERS[name], SETTINGS[name])
     assert run.status.counters["iterations"] < most * run.status.counters["steps"]

@@ -44,11 +44,14 @@ def _below(kind: type) -> set[str]:
 
 def _asked(path: Path, names: set[str]) -> list[str]:
     """Places of a file that ask whether something is of one of the classes of rods and robots."""
-    tree, found = ast.parse(path.read_text()), []
-    for node in ast.walk(tree):
+    text, found = path.read_text(), []
+    if not names.intersection(re.findall(r"\w+", text)):
+        return found
+    nodes = list(ast.walk(ast.parse(text)))
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("anguilla.fem"):
             names = names - {name.asname or name.name for name in node.names}  # volumes have a Tendon of their own
-    for node in ast.walk(tree):
+    for node in nodes:
         asked: list[ast.expr] = []
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("isinstance", "issubclass"):
             asked = [node.args[1]]

@@ -44,15 +44,18 @@ def _below(kind: type) -> set[str]:
 
 def _asked(path: Path, names: set[str]) -> list[str]:
     """Places of a file that ask whether something is of one of the classes of rods and robots."""
-    tree, found = ast.parse(path.read_text()), []
-    for node in ast.walk(tree):
+    text, found = path.read_text(), []
+    if not names.intersection(re.findall(r"\w+", text)):
+        return found
+    nodes = list(ast.walk(ast.parse(text)))
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("anguilla.fem"):
             names = names - {name.asname or name.name for name in node.names}  # volumes have a Tendon of their own
-    for node in ast.walk(tree):
+    for node in nodes:
         asked: list[ast.expr] = []
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("isinstance", "issubclass"):
             asked = [node.args[1]]
-        elif isinstance(node, ast.Compare) and "type(" in ast.unparse(node.left):
+        elif isinstance(node, ast.Compare) and any(getattr(one, "id", "") == "type" for one in ast.walk(node.left)):
             asked = node.comparators
         inside = {name.id for one in asked for name in ast.walk(one) if isinstance(name, ast.Name)}
         found += [f"{path.relative_to(ROOT)}:{node.lineno}: {name}" for name in sorted(inside & names)]
@@ -117,9 +120,11 @@ def _uses(node: ast.AST) -> tuple[str, str] | None:
         of, name = node.value, node.attr
     elif isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("getattr", "setattr", "hasattr", "delattr"):
         of, name = node.args[0], getattr(node.args[1], "value", "") if len(node.args) > 1 else ""
-    elif isinstance(node, ast.Subscript) and re.search(r"^vars\(|__dict__$", ast.unparse(node.value)):
+    elif isinstance(node, ast.Subscript):
         of, name = node.value, getattr(node.slice, "value", "")
     if of is None or not isinstance(name, str) or not _is_private(name):
+        return None
+    if isinstance(node, ast.Subscript) and not re.search(r"^vars\(|__dict__$", ast.unparse(of)):
         return None
     return re.sub(r"^vars\((.*)\)$|(.*)\.__dict__$", r"\1\2", ast.unparse(of)), name
 

@@ -352,13 +352,14 @@ def test_a_solver_that_fails_gives_its_advice(tmp_path, capsys):
 def test_help_is_quick():
     environment = {"PYTHONPATH": str(ROOT / "src"), "PATH": "/usr/bin:/bin", "HOME": str(Path.home())}
     command = [sys.executable, "-m", "anguilla", "--help"]
-    best = np.inf
-    for _ in range(4):
+    best, goal, tries = np.inf, 1.2, 4
+    while best >= goal and tries:
+        tries -= 1
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run(command, check=True, capture_output=True, env=environment)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         best = min(best, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    assert best < 1.2, "0.5 s of computing on a quiet machine"
+    assert best < goal, "0.5 s of computing on a quiet machine"
     code = "import sys; from anguilla.cli.app import app; print(*sorted(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=environment)
     for heavy in ("numba", "scipy", "matplotlib", "xarray", "h5py", "viser", "ruamel.yaml"):

@@ -14,8 +14,10 @@ PAGE = Path(__file__).parents[2] / "docs" / "compiler.md"
 
 def imported(path: Path) -> set[tuple[str, str]]:
     """(module, name) of what a file imports of Numba and llvmlite."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    found, text = set(), path.read_text(encoding="utf-8")
+    if "numba" not in text and "llvmlite" not in text:
+        return found
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in ("numba", "llvmlite"):
             found |= {(str(node.module), name.name) for name in node.names}
         elif isinstance(node, ast.Import):

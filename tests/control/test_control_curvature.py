@@ -23,7 +23,7 @@ def test_arc_pose_is_a_circle(theta, phi):
 
     np.testing.assert_allclose(pose[:3, :3], exp3(theta * axis), atol=1e-12)
     s = (np.arange(2000) + 0.5) / 2000  # the middle line integrates its own direction
-    line = length * np.mean([exp3(theta * x * axis)[:, 2] for x in s], axis=0)
+    line = length * np.mean(exp3(theta * s[:, None] * axis)[:, :, 2], axis=0)
     np.testing.assert_allclose(pose[:3, 3], line, atol=1e-7 * length * (1 + theta**2))
 
 

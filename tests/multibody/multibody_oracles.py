@@ -12,6 +12,11 @@ def skew(x):
     return np.array([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])
 
 
+def cross(a, b):
+    """np.cross of two vectors, in a tenth of its time."""
+    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+
+
 def rotation(axis, angle):
     return expm(angle * skew(np.asarray(axis)))
 
@@ -87,8 +92,8 @@ def curvature(stiffness, tension, D, slope, guess):
     """K (3,) of the pointwise balance H K + T D x t(K) = 0, t the direction of E1 + K x D + D' (000 (13)-(16))."""
 
     def balance(K):
-        line = np.array([1.0, 0.0, 0.0]) + np.cross(K, D) + slope
-        return K + tension * np.cross(D, line / np.linalg.norm(line)) / stiffness
+        line = np.array([1.0, 0.0, 0.0]) + cross(K, D) + slope
+        return K + tension * cross(D, line / np.linalg.norm(line)) / stiffness
 
     found = root(balance, guess, tol=1e-13)
     assert np.max(np.abs(balance(found.x))) < 1e-11

@@ -1,4 +1,4 @@
-"""Damaged files of every format that is read: `python mutations.py KIND FOLDER FIRST COUNT` reads so many of them.
+"""Damaged files of every format that is read: `python mutations.py FOLDER FIRST COUNT KIND...` reads so many of each.
 
 Each must load, or give an AnguillaError, within seconds and with the memory that the process is allowed. What else
 happens is printed, one line of JSON for each; the seed says how to make the file again.
@@ -289,20 +289,23 @@ def damaged(target, kind, seed):
             break  # damaged too much already to be damaged again
 
 
-def main(kind, folder, first, count):
-    from anguilla.errors import AnguillaError
-
-    read = KINDS[kind][1]
+def prepared(kind, folder, first):
+    """A good file and the place of damaged ones, after it was read there once: kernels and libraries are at hand."""
     source, target = Path(folder) / kind, Path(folder) / f"damaged_{first}" / kind
     target.parent.mkdir(exist_ok=True)
     for extra in Path(folder).glob("extra*"):
         shutil.copyfile(extra, target.parent / extra.name)
-    warnings.simplefilter("ignore")
     fresh(source, target)
-    read(target)  # kernels and libraries are there before the first
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    KINDS[kind][1](target)
+    return source, target
+
+
+def read_damaged(kind, source, target, seeds):
+    from anguilla.errors import AnguillaError
+
+    read = KINDS[kind][1]
     outcomes, slowest = {"loaded": 0, "refused": 0}, 0.0
-    for seed in range(first, first + count):
+    for seed in seeds:
         fresh(source, target)
         damaged(target, kind, seed)
         print(json.dumps({"seed": seed}), flush=True)
@@ -323,11 +326,19 @@ def main(kind, folder, first, count):
         if spent > SECONDS:
             print(json.dumps({"seed": seed, "wrong": f"it took {spent:.1f} s"}), flush=True)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(json.dumps({"done": True, "peak": peak, "slowest": round(slowest, 2)} | outcomes), flush=True)
+    print(json.dumps({"done": kind, "peak": peak, "slowest": round(slowest, 2)} | outcomes), flush=True)
+
+
+def main(folder, first, count, kinds):
+    warnings.simplefilter("ignore")
+    places = {kind: prepared(kind, folder, first) for kind in kinds}
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    for kind, (source, target) in places.items():
+        read_damaged(kind, source, target, range(first, first + count))
 
 
 if __name__ == "__main__":
     import faulthandler
 
     faulthandler.enable()
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])
